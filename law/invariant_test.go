@@ -1,0 +1,101 @@
+package law_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// everyLaw has each law of the package and each option of Band.
+var everyLaw = []law.Law{
+	law.Fixed{},
+	law.Band{},
+	law.Band{Signal: law.EWMA, Ceiling: 200 * ms, MaxErrorRate: 0.05},
+	law.Band{Signal: law.QueueWait, MaxErrorRate: 0.05},
+	law.Band{Proportional: true, Step: math.MaxInt, MaxCut: math.MaxInt, Target: math.MaxInt64, Tolerance: 0.99},
+	law.Band{Proportional: true, Target: 1, Factor: math.SmallestNonzeroFloat64, Tolerance: 1e-300},
+}
+
+func anyWindow(r *rand.Rand) law.Window {
+	count := func() int { return []int{0, 1, r.IntN(100), r.IntN(1 << 30)}[r.IntN(4)] }
+	span := func() time.Duration {
+		return []time.Duration{0, -1, math.MaxInt64, time.Duration(r.IntN(int(time.Second)))}[r.IntN(4)]
+	}
+	odd := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, r.Float64()}
+	w := law.Window{
+		Elapsed: span(), MinSamples: count(),
+		Samples: count(), Failures: count(), Timeouts: count(), Refused: count(),
+		Mean: span(), Deviation: span(), Least: span(), EWMA: span(),
+		InFlight: odd[r.IntN(len(odd))], Peak: count(), First: count(), Last: count(), Age: span(),
+		Waited: count(), QueueWait: span(), Saturated: odd[r.IntN(len(odd))],
+	}
+	if r.IntN(4) > 0 {
+		w.Latencies = law.SortedOf(span(), span(), span())
+	}
+	return w
+}
+
+func TestLimitStaysWithinBounds(t *testing.T) {
+	for _, l := range everyLaw {
+		r := rand.New(rand.NewPCG(1, 2))
+		b := law.Bounds{Min: 3, Max: 50, Initial: 20}
+		c, err := l.Controller(b)
+		if err != nil {
+			t.Fatalf("%v: %v", l, err)
+		}
+		limit := b.Initial
+		for range 5_000 {
+			w := anyWindow(r)
+			w.Limit, w.Min, w.Max = limit, b.Min, b.Max
+			d := c.Next(w)
+			if !(d.Limit >= float64(b.Min) && d.Limit <= float64(b.Max)) || d.Limit != math.Trunc(d.Limit) {
+				t.Fatalf("%v: limit %v from %+v", l, d.Limit, w)
+			}
+			if math.IsNaN(d.Reason.Have+d.Reason.Want) || d.Reason.String() == "" {
+				t.Fatalf("%v: reason %+v from %+v", l, d.Reason, w)
+			}
+			limit = int(d.Limit)
+		}
+	}
+}
+
+func TestNextDoesNotAllocate(t *testing.T) {
+	for _, l := range everyLaw {
+		c, w := start(t, l), latency(500*ms)
+		w.Limit, w.Min, w.Max, w.Failures = 100, 1, 200, 50
+		if n := testing.AllocsPerRun(100, func() { c.Next(w) }); n != 0 {
+			t.Errorf("%v: %v allocations", l, n)
+		}
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	for _, test := range []struct {
+		law  law.Law
+		want string
+	}{
+		{law.Band{Target: -ms}, "law: band: target -1ms out of range: want 0 or more"},
+		{law.Band{Tolerance: 1.5}, "law: band: tolerance 1.5 out of range: want 0 to less than 1"},
+		{law.Band{Tolerance: math.NaN()}, "law: band: tolerance NaN out of range: want 0 to less than 1"},
+		{law.Band{Quantile: math.Inf(1)}, "law: band: quantile +Inf out of range: want 0 to less than 1"},
+		{law.Band{Quantile: 1}, "law: band: quantile 1 out of range: want 0 to less than 1"},
+		{law.Band{Factor: -0.7}, "law: band: factor -0.7 out of range: want 0 to less than 1"},
+		{law.Band{MaxErrorRate: 5}, "law: band: max_error_rate 5 out of range: want 0 to less than 1"},
+		{law.Band{Step: -1}, "law: band: step -1 out of range: want 0 or more"},
+		{law.Band{MaxCut: -1}, "law: band: max_cut -1 out of range: want 0 or more"},
+		{law.Band{MinSamples: -1}, "law: band: min_samples -1 out of range: want 0 or more"},
+		{law.Band{Ceiling: -1}, "law: band: ceiling -1ns out of range: want 0 or more"},
+		{law.Band{Cooldown: -1}, "law: band: cooldown -1ns out of range: want 0 or more"},
+		{law.Band{Signal: 950}, "law: band: signal p95 out of range: want quantile, ewma or queue_wait"},
+		{law.Band{Signal: law.QueueWait}, "law: band: signal queue_wait needs ceiling or max_error_rate: nothing else would ever cut the limit"},
+	} {
+		c, err := test.law.Controller(law.Bounds{Min: 1, Max: 9, Initial: 5})
+		if c != nil || !errors.Is(err, law.ErrInvalid) || err.Error() != test.want {
+			t.Errorf("%+v: %v, %v\nwant %s", test.law, c, err, test.want)
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package law
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// A Law is a rule that turns measurements into limits. It is a plain value: its
+// fields are settings, its zero value works, and one Law may configure any
+// number of limiters.
+type Law interface {
+	// Controller starts the law for one limiter. A setting out of range is
+	// an error that names the field, the value and the allowed range.
+	Controller(Bounds) (Controller, error)
+}
+
+// A Controller is a [Law] at work: the state of one limiter. Its owner calls
+// Next from one goroutine at a time and never keeps it waiting, so Next must
+// not block, allocate or read a clock.
+//
+// A Controller may also implement [Retuner].
+type Controller interface {
+	// Next decides the next limit from what the last window measured. The
+	// first call, before any work, shows an empty window, in which nothing
+	// but Limit, Min and Max is set: there a law plans how the first window
+	// is measured.
+	Next(Window) Decision
+}
+
+// A Retuner is a [Controller] that can take over new settings and keep what it
+// learned. Retune reports whether it did; it declines a Law of another type.
+type Retuner interface {
+	Retune(Law) bool
+}
+
+// Bounds are the limits that a law may choose from. A limiter has checked them:
+// 1 <= Min <= Initial <= Max.
+type Bounds struct {
+	Min, Max, Initial int
+}
+
+// Clamp returns limit rounded down to a whole number within the bounds. A limit
+// that is not a number becomes fallback, itself brought within the bounds.
+func (b Bounds) Clamp(limit float64, fallback int) int {
+	if math.IsNaN(limit) {
+		limit = float64(fallback)
+	}
+	return int(min(max(limit, float64(b.Min)), float64(b.Max)))
+}
+
+// A Window is what was measured since the law last changed the limit, or over
+// the limiter's look-back where that is shorter. Work that started under an
+// earlier limit is not in it.
+type Window struct {
+	Limit    int           // the limit that was applied
+	Min, Max int           // the bounds that apply now
+	Elapsed  time.Duration // time measured
+
+	MinSamples int // samples asked for; a window that grew too old has fewer
+
+	Samples  int // work that succeeded; only its latency is measured
+	Failures int // work that failed
+	Timeouts int // work that ran out of time
+	Refused  int // work that was refused
+
+	Mean      time.Duration // mean latency
+	Deviation time.Duration // standard deviation of the latency
+	Least     time.Duration // smallest latency
+	EWMA      time.Duration // exponentially weighted average latency, across windows
+	Latencies Latencies     // their distribution; only valid during the call of Next
+
+	InFlight float64       // mean work in flight, weighted by time
+	Peak     int           // most work in flight at once
+	First    int           // work in flight when measuring began
+	Last     int           // work in flight now
+	Age      time.Duration // age of the oldest work in flight
+
+	Waited    int           // work that queued before it started
+	QueueWait time.Duration // mean time in the queue of the work that waited
+	Saturated float64       // share of the time in which the limit held work back, 0 to 1
+}
+
+// Latencies is a distribution of latencies.
+type Latencies interface {
+	// Quantile returns the latency that the share q (0 to 1) of the samples
+	// does not exceed, or 0 if there are none.
+	Quantile(q float64) time.Duration
+}
+
+// Quantile returns the latency that the share q (0 to 1) of the window's
+// samples does not exceed, or 0 if it has none.
+func (w Window) Quantile(q float64) time.Duration {
+	if w.Latencies == nil {
+		return 0
+	}
+	return w.Latencies.Quantile(q)
+}
+
+// Completed counts the work that taught something: successes, failures and
+// timeouts.
+func (w Window) Completed() int { return w.Samples + w.Failures + w.Timeouts }
+
+// ErrorRate is the share of the completed work that failed or ran out of time,
+// 0 to 1.
+func (w Window) ErrorRate() float64 {
+	return float64(w.Failures+w.Timeouts) / float64(max(1, w.Completed()))
+}
+
+// TimeoutRate is the share of the completed work that ran out of time, 0 to 1.
+func (w Window) TimeoutRate() float64 {
+	return float64(w.Timeouts) / float64(max(1, w.Completed()))
+}
+
+// Throughput is successful work per second.
+func (w Window) Throughput() float64 {
+	if w.Elapsed <= 0 {
+		return 0
+	}
+	return float64(w.Samples) / w.Elapsed.Seconds()
+}
+
+// Used reports whether the limit was ever reached. A law should raise only a
+// limit that was used: an idle one says nothing about a higher one.
+func (w Window) Used() bool { return w.Peak >= w.Limit || w.Refused > 0 }
+
+// A Decision is a law's answer to a window.
+type Decision struct {
+	Limit  float64 // the next limit; the limiter rounds it down and keeps it in bounds
+	Reason Reason  // why
+	Next   Plan    // how to measure the next window
+}
+
+// A Plan says how to measure the next window. The zero Plan leaves everything
+// to the limiter's settings.
+type Plan struct {
+	Settle     time.Duration // after a change, let work in flight settle this long before measuring
+	Interval   time.Duration // decide this often
+	MinSamples int           // decide on no fewer samples; the window stays open until they are there
+	MaxSamples int           // decide as soon as there are so many, and measure each window afresh
+	MaxAge     time.Duration // look no further back
+}
+
+// Sorted is a list of latencies in ascending order: the [Latencies] for those
+// who try a law by hand.
+type Sorted []time.Duration
+
+// Quantile returns the nearest-rank quantile.
+func (s Sorted) Quantile(q float64) time.Duration {
+	if len(s) == 0 {
+		return 0
+	}
+	rank := int(math.Ceil(q * float64(len(s))))
+	return s[min(max(rank, 1), len(s))-1]
+}
+
+// SortedOf returns the given latencies as a [Sorted] list of their own.
+func SortedOf(latencies ...time.Duration) Sorted {
+	s := slices.Clone(latencies)
+	slices.Sort(s)
+	return s
+}

@@ -1,0 +1,110 @@
+package law
+
+import "strings"
+
+// The laws that Parse knows, in the order that errors list them.
+var kinds = []kind{kindOf[Band](), kindOf[Fixed]()}
+
+// A kind is a law that has a text form.
+type kind struct {
+	name string
+	read func(settings []string) (Law, error)
+}
+
+// kindOf makes the kind of a law whose form method ties a form to its fields.
+func kindOf[L Law, P interface {
+	*L
+	form() form
+}]() kind {
+	return kind{P(new(L)).form().name, func(settings []string) (Law, error) {
+		l := new(L)
+		if err := P(l).form().read(settings); err != nil {
+			return nil, err
+		}
+		if _, err := (*l).Controller(Bounds{Min: 1, Max: 1, Initial: 1}); err != nil {
+			return nil, err
+		}
+		return *l, nil
+	}}
+}
+
+// Parse reads a law from text: its name, alone or with settings, as in "fixed" or
+// "band(target=200ms, max_cut=10)". A setting is named after its field, in lower
+// case with underscores. Spaces around names and values do not matter.
+//
+// What Parse accepts, Controller accepts. A setting whose zero value stands for a
+// default cannot be given as 0. Errors match [ErrInvalid], and name what is wrong
+// and what would be right.
+//
+// Every law of this package writes the same text with String, and parsing that
+// gives an equal law.
+func Parse(text string) (Law, error) {
+	name, settings, err := split(text)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(kinds))
+	for i, k := range kinds {
+		if k.name == name {
+			return k.read(settings)
+		}
+		names[i] = k.name
+	}
+	return nil, faultf("unknown law %q: want %s", name, list(names))
+}
+
+// split takes name(setting,...) apart.
+func split(text string) (name string, settings []string, err error) {
+	name, rest, open := strings.Cut(text, "(")
+	name = strings.TrimSpace(name)
+	if !open {
+		return name, nil, nil
+	}
+	inside, after, closed := strings.Cut(rest, ")")
+	if !closed {
+		return "", nil, faultf(`%q has no closing ")"`, text)
+	}
+	if after = strings.TrimSpace(after); after != "" {
+		return "", nil, faultf(`%q follows the closing ")" of %q`, after, name)
+	}
+	if strings.TrimSpace(inside) == "" {
+		return name, nil, nil
+	}
+	return name, strings.Split(inside, ","), nil
+}
+
+// read sets the fields from settings of the form name=value.
+func (f form) read(settings []string) error {
+	given := make(map[string]bool, len(settings))
+	for _, text := range settings {
+		name, value, ok := strings.Cut(text, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		if !ok || name == "" || value == "" {
+			return f.fault("%q: want setting=value", strings.TrimSpace(text))
+		}
+		if given[name] {
+			return f.fault("%s is given twice", name)
+		}
+		given[name] = true
+		if err := f.set(name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f form) set(name, value string) error {
+	for _, s := range f.settings {
+		if s.name != name {
+			continue
+		}
+		if complaint := s.read(value); complaint != "" {
+			return f.fault("%s %s", name, complaint)
+		}
+		return nil
+	}
+	if len(f.settings) == 0 {
+		return f.fault("unknown setting %q: it has none", name)
+	}
+	return f.fault("unknown setting %q: want %s", name, list(f.names()))
+}

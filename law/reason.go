@@ -1,0 +1,155 @@
+package law
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+)
+
+// A Reason explains a decision: which signal stood where. It is a plain value
+// that costs no allocation to make; String renders it for people, as in
+// "p95 131ms above 115ms".
+type Reason struct {
+	Code   ReasonCode
+	Signal Signal
+	// Have is the measured value and Want what it was held against, in
+	// seconds for a latency, as a share (0 to 1) for a rate and as a count
+	// for [TooFew].
+	Have, Want float64
+}
+
+// A ReasonCode says how a signal stood to what a law wants.
+type ReasonCode uint8
+
+// The reasons that laws give.
+const (
+	NoReason   ReasonCode = iota
+	Above                 // the signal is above what the law wants
+	Below                 // the signal is below what the law wants
+	Within                // the signal is where the law wants it
+	Unused                // there is room, but the limit is not used
+	Cooldown              // a recent cut is given time to show its effect
+	Pinned                // the limit is fixed
+	Configured            // the configuration was changed
+	TooFew                // there are too few samples to judge by
+)
+
+// A Signal names what was measured: a quantile of the latency (the value is its
+// rank in tenths of a percent, so p95 is 950) or one of the constants.
+type Signal uint16
+
+// NoSignal is the zero Signal.
+const NoSignal Signal = 0
+
+// The signals that are no quantiles.
+const (
+	EWMA      Signal = iota + 1001 // exponentially weighted average latency
+	QueueWait                      // time spent in the queue
+	Errors                         // share of failures and timeouts
+)
+
+// quantile names the quantile q, to a tenth of a percent.
+func quantile(q float64) Signal {
+	return Signal(min(max(math.Round(q*1000), 1), 999))
+}
+
+// Explain returns the full sentence about a decision that took the limit from
+// one value to another: "p95 131ms above 115ms: cut 20 to 14".
+func Explain(r Reason, from, to int) string {
+	switch {
+	case to < from:
+		return fmt.Sprintf("%v: cut %d to %d", r, from, to)
+	case to > from:
+		return fmt.Sprintf("%v: raised %d to %d", r, from, to)
+	}
+	return fmt.Sprintf("%v: held at %d", r, to)
+}
+
+// String returns the reason as a phrase, such as "error rate 12% above 5%" or
+// "p95 88ms below 90ms, limit not used".
+func (r Reason) String() string {
+	switch r.Code {
+	case Above, Below:
+		return r.compare(r.Code.String())
+	case Within:
+		return r.compare("near")
+	case Unused:
+		if r.Have > r.Want {
+			return r.compare("above") + ", limit not used"
+		}
+		return r.compare("below") + ", limit not used"
+	case TooFew:
+		return fmt.Sprintf("too few samples (%.0f of %.0f)", r.Have, r.Want)
+	case Cooldown:
+		return "cooling down after a cut"
+	case Configured:
+		return "configuration changed"
+	case NoReason:
+		return "no reason given"
+	}
+	return r.Code.String()
+}
+
+func (r Reason) compare(how string) string {
+	return fmt.Sprintf("%v %s %s %s", r.Signal, r.Signal.format(r.Have), how, r.Signal.format(r.Want))
+}
+
+// MarshalText returns the phrase that String does, so that JSON shows it.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// String returns the name of the code in lower case, such as "above".
+func (c ReasonCode) String() string {
+	switch c {
+	case NoReason:
+		return "none"
+	case Above:
+		return "above"
+	case Below:
+		return "below"
+	case Within:
+		return "within"
+	case Unused:
+		return "unused"
+	case Cooldown:
+		return "cooldown"
+	case Pinned:
+		return "pinned"
+	case Configured:
+		return "configured"
+	case TooFew:
+		return "too few"
+	}
+	return "code " + strconv.Itoa(int(c))
+}
+
+// String returns the name of the signal, such as "p95", "p99.9" or "queue wait".
+func (s Signal) String() string {
+	switch s {
+	case NoSignal:
+		return "signal"
+	case EWMA:
+		return "EWMA"
+	case QueueWait:
+		return "queue wait"
+	case Errors:
+		return "error rate"
+	}
+	if s > 1000 {
+		return "signal " + strconv.Itoa(int(s))
+	}
+	return "p" + strconv.FormatFloat(float64(s)/10, 'g', -1, 64)
+}
+
+// format writes a value of the signal in its unit, to three digits.
+func (s Signal) format(v float64) string {
+	if s == Errors {
+		return strconv.FormatFloat(100*v, 'g', 3, 64) + "%"
+	}
+	d := time.Duration(math.Round(v * float64(time.Second)))
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit).String()
+}

@@ -1,0 +1,53 @@
+package law_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/weir-go/weir/law"
+)
+
+func TestReasonString(t *testing.T) {
+	for _, test := range []struct {
+		reason law.Reason
+		want   string
+	}{
+		{law.Reason{}, "no reason given"},
+		{law.Reason{Code: law.Above, Signal: 950, Have: 0.1314, Want: 0.115}, "p95 131ms above 115ms"},
+		{law.Reason{Code: law.Above, Signal: 999, Have: 1.2, Want: 0.99}, "p99.9 1.2s above 990ms"},
+		{law.Reason{Code: law.Below, Signal: 500, Have: 0.00085, Want: 0.0012345}, "p50 850µs below 1.23ms"},
+		{law.Reason{Code: law.Above, Signal: law.EWMA, Have: 0.131, Want: 0.115}, "EWMA 131ms above 115ms"},
+		{law.Reason{Code: law.Below, Signal: law.QueueWait, Have: 0.012, Want: 0.02}, "queue wait 12ms below 20ms"},
+		{law.Reason{Code: law.Above, Signal: law.Errors, Have: 0.12, Want: 0.05}, "error rate 12% above 5%"},
+		{law.Reason{Code: law.Above, Signal: law.Errors, Have: 1. / 3, Want: 0.005}, "error rate 33.3% above 0.5%"},
+		{law.Reason{Code: law.Within, Signal: 950, Have: 0.098, Want: 0.1}, "p95 98ms near 100ms"},
+		{law.Reason{Code: law.Unused, Signal: 950, Have: 0.088, Want: 0.09}, "p95 88ms below 90ms, limit not used"},
+		{law.Reason{Code: law.Cooldown}, "cooling down after a cut"},
+		{law.Reason{Code: law.Pinned}, "pinned"},
+		{law.Reason{Code: law.Configured}, "configuration changed"},
+		{law.Reason{Code: law.TooFew, Have: 3, Want: 20}, "too few samples (3 of 20)"},
+		{law.Reason{Code: 99}, "code 99"},
+		{law.Reason{Code: law.Above, Have: 0.2, Want: 0.1}, "signal 200ms above 100ms"},
+		{law.Reason{Code: law.Above, Signal: 2000, Have: 0.2, Want: 0.1}, "signal 2000 200ms above 100ms"},
+	} {
+		if got := test.reason.String(); got != test.want {
+			t.Errorf("%+v: %q, want %q", test.reason, got, test.want)
+		}
+	}
+}
+
+func TestReasonInJSON(t *testing.T) {
+	got, err := json.Marshal(map[string]law.Reason{"reason": {Code: law.Pinned}})
+	if want := `{"reason":"pinned"}`; err != nil || string(got) != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+}
+
+func TestReasonCodeString(t *testing.T) {
+	want := []string{"none", "above", "below", "within", "unused", "cooldown", "pinned", "configured", "too few", "code 9"}
+	for i, want := range want {
+		if got := law.ReasonCode(i).String(); got != want {
+			t.Errorf("code %d: %q, want %q", i, got, want)
+		}
+	}
+}

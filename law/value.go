@@ -1,0 +1,136 @@
+package law
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// A value is a field that can be checked, read and written. A complaint is what
+// is wrong with it and what would be right, or empty.
+type value interface {
+	check() (complaint string)
+	read(text string) (complaint string)
+	fill() // replaces a zero by the default
+	zero() bool
+	String() string
+}
+
+// A number is a field from 0 to less than below, or without end if that is 0.
+// If it has a preset, a zero in the field stands for it, and a zero in a text is
+// a mistake.
+type number[T int | float64 | time.Duration] struct {
+	field         *T
+	preset, below T
+}
+
+func (n number[T]) check() string {
+	v := *n.field
+	if v >= 0 && !math.IsInf(float64(v), 1) && (n.below == 0 || v < n.below) {
+		return ""
+	}
+	if n.below == 0 {
+		return fmt.Sprintf("%v out of range: want 0 or more", v)
+	}
+	return fmt.Sprintf("%v out of range: want 0 to less than %v", v, n.below)
+}
+
+func (n number[T]) read(text string) string {
+	var err error
+	var want string
+	switch field := any(n.field).(type) {
+	case *int:
+		want = "a whole number"
+		*field, err = strconv.Atoi(text)
+	case *float64:
+		want = "a number"
+		*field, err = strconv.ParseFloat(text, 64)
+	case *time.Duration:
+		want = "a duration such as 100ms"
+		*field, err = time.ParseDuration(text)
+	}
+	if err != nil {
+		return fmt.Sprintf("%q: want %s", text, want)
+	}
+	if n.zero() && n.preset != 0 {
+		return fmt.Sprintf("%s out of range: want more than 0, or leave it out for the default %v", text, n.preset)
+	}
+	return ""
+}
+
+func (n number[T]) fill() {
+	if n.zero() {
+		*n.field = n.preset
+	}
+}
+
+func (n number[T]) zero() bool     { return *n.field == 0 }
+func (n number[T]) String() string { return fmt.Sprint(*n.field) }
+
+// A toggle is a field that is off by default.
+type toggle struct {
+	field *bool
+}
+
+func (t toggle) read(text string) string {
+	var err error
+	if *t.field, err = strconv.ParseBool(text); err != nil {
+		return fmt.Sprintf("%q: want true or false", text)
+	}
+	return ""
+}
+
+func (toggle) check() string    { return "" }
+func (toggle) fill()            {}
+func (t toggle) zero() bool     { return !*t.field }
+func (t toggle) String() string { return strconv.FormatBool(*t.field) }
+
+// A choice is a field that takes one of a few signals; the zero is among them.
+type choice struct {
+	field   *Signal
+	options []option
+}
+
+type option struct {
+	name   string
+	signal Signal
+}
+
+func (c choice) check() string {
+	if slices.ContainsFunc(c.options, func(o option) bool { return o.signal == *c.field }) {
+		return ""
+	}
+	return fmt.Sprintf("%v out of range: want %s", *c.field, c.names())
+}
+
+func (c choice) read(text string) string {
+	for _, o := range c.options {
+		if o.name == text {
+			*c.field = o.signal
+			return ""
+		}
+	}
+	return fmt.Sprintf("%q: want %s", text, c.names())
+}
+
+func (c choice) names() string {
+	names := make([]string, len(c.options))
+	for i, o := range c.options {
+		names[i] = o.name
+	}
+	return list(names)
+}
+
+func (choice) fill()        {}
+func (c choice) zero() bool { return *c.field == 0 }
+
+func (c choice) String() string {
+	for _, o := range c.options {
+		if o.signal == *c.field {
+			return o.name
+		}
+	}
+	return c.field.String()
+}
