@@ -1,0 +1,93 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+)
+
+// A mutant is one change that a test must notice.
+type mutant struct {
+	name string // what is broken, in a few words
+	file string // from the root of the repository
+	old  string // stands in the file exactly once
+	new  string // takes its place
+	test string // the test that goes red, as in "TestX" or "TestX/case"
+	in   string // the package of the test, as in "./internal/check"; default: that of the file
+}
+
+func (m mutant) String() string { return fmt.Sprintf("%s (%s, %s)", m.name, m.file, m.test) }
+
+func (m mutant) pkg() string {
+	if m.in != "" {
+		return m.in
+	}
+	return "./" + path.Dir(m.file)
+}
+
+// passesUnchanged runs the named test on the real code: only a test that passes
+// there says something when it fails elsewhere.
+func (m mutant) passesUnchanged(root string) error {
+	output, err := m.runTest(root, "-v")
+	switch {
+	case err != nil:
+		return fmt.Errorf("%s fails on the real code as well\n%s", m.test, output)
+	case !strings.Contains(output, "--- PASS: "+m.test+" "):
+		return fmt.Errorf("there is no %s in %s, or it was skipped", m.test, m.pkg())
+	}
+	return nil
+}
+
+// isKilled runs the named test on the changed code.
+func (m mutant) isKilled(root string) error {
+	file := filepath.Join(root, filepath.FromSlash(m.file))
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if n := strings.Count(string(text), m.old); n != 1 || m.old == m.new {
+		return fmt.Errorf("its old text stands %d times in %s, want once and unlike the new: adapt it to the code", n, m.file)
+	}
+
+	tmp, err := os.MkdirTemp("", "mutant")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	changed, overlay := filepath.Join(tmp, "changed.go"), filepath.Join(tmp, "overlay.json")
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: changed}})
+	if err != nil {
+		return err
+	}
+	err = errors.Join(
+		os.WriteFile(changed, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o600),
+		os.WriteFile(overlay, replace, 0o600))
+	if err != nil {
+		return err
+	}
+
+	output, err := m.runTest(root, "-overlay="+overlay)
+	switch {
+	case err == nil:
+		return errors.New("survived: no behaviour that this test checks depends on the changed code")
+	case strings.Contains(output, "[build failed]"), strings.Contains(output, "[setup failed]"):
+		return fmt.Errorf("does not compile\n%s", output)
+	}
+	return nil
+}
+
+// runTest runs the named test and returns what it printed. A mutant may hang;
+// its time is short because a test that takes long has no place in the list.
+func (m mutant) runTest(root, flag string) (string, error) {
+	pattern := "^" + strings.ReplaceAll(m.test, "/", "$/^") + "$"
+	cmd := exec.Command("go", "test", flag, "-count=1", "-vet=off", "-timeout=30s", "-run="+pattern, m.pkg())
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "RAPID_NOFAILFILE=true") // it would leave them in the working tree
+	output, err := cmd.CombinedOutput()
+	return string(output), err
+}

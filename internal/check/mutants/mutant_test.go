@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The fixture is a module with one function, one test that holds it, and one
+// that does not.
+func TestVerdicts(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("GOWORK", "off")
+	for name, text := range map[string]string{
+		"go.mod":     "module fixture\n\ngo 1.26\n",
+		"max/max.go": "package max\n\nfunc Max(a, b int) int {\n\tif a > b {\n\t\treturn a\n\t}\n\treturn b\n}\n",
+		"max/a_test.go": "package max\n\nimport \"testing\"\n\n" +
+			"func TestMax(t *testing.T) {\n\tt.Run(\"left\", func(t *testing.T) {\n\t\tif Max(2, 1) != 2 {\n\t\t\tt.Fail()\n\t\t}\n\t})\n}\n\n" +
+			"func TestNothing(t *testing.T) {}\n\nfunc TestRed(t *testing.T) { t.Fail() }\n\nfunc TestSkipped(t *testing.T) { t.Skip() }\n",
+	} {
+		file := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	base := mutant{name: "wrong way round", file: "max/max.go", old: "a > b", new: "a < b", test: "TestMax"}
+	with := func(change func(*mutant)) mutant {
+		m := base
+		change(&m)
+		return m
+	}
+	for name, c := range map[string]struct {
+		mutant
+		want string // part of the complaint; empty: killed
+	}{
+		"killed":              {base, ""},
+		"killed by a subtest": {with(func(m *mutant) { m.test = "TestMax/left" }), ""},
+		"test elsewhere":      {with(func(m *mutant) { m.in = "./..." }), ""},
+		"hangs or panics":     {with(func(m *mutant) { m.new = "a/(b-1) > b" }), ""},
+		"survives":            {with(func(m *mutant) { m.test = "TestNothing" }), "survived"},
+		"no such test":        {with(func(m *mutant) { m.test = "TestGone" }), "there is no TestGone"},
+		"skipped test":        {with(func(m *mutant) { m.test = "TestSkipped" }), "or it was skipped"},
+		"red anyway":          {with(func(m *mutant) { m.test = "TestRed" }), "fails on the real code as well"},
+		"stale":               {with(func(m *mutant) { m.old = "a >= b" }), "stands 0 times"},
+		"ambiguous":           {with(func(m *mutant) { m.old = "return" }), "stands 2 times"},
+		"changes nothing":     {with(func(m *mutant) { m.new = m.old }), "unlike the new"},
+		"does not compile":    {with(func(m *mutant) { m.new = "a >" }), "does not compile"},
+		"no such file":        {with(func(m *mutant) { m.file = "max/gone.go" }), "no such file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := c.passesUnchanged(root)
+			if err == nil {
+				err = c.isKilled(root)
+			}
+			switch {
+			case c.want == "" && err != nil:
+				t.Errorf("want it killed, got: %v", err)
+			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("got %v, want a complaint with %q", err, c.want)
+			}
+		})
+	}
+	if err := judge(root, []mutant{base, base}); err != nil {
+		t.Errorf("judge: %v", err)
+	}
+	survivor := with(func(m *mutant) { m.test = "TestNothing" })
+	if err := judge(root, []mutant{base, survivor}); err == nil || err.Error() != "1 of 2 mutants were not killed" {
+		t.Errorf("judge: got %v, want a complaint about one mutant", err)
+	}
+}

@@ -1,0 +1,19 @@
+// Package rules holds the rules of the repository as tests, so that no reviewer
+// has to keep them in mind. It has no code that a program could import.
+//
+//   - A package imports only what stands below it, and the packages that are
+//     told the time never read a clock (imports_test.go).
+//   - The root module requires nothing, the others do not require one another,
+//     and all of them are in the workspace (modules_test.go).
+//   - Every exported name has a doc comment and every package a doc.go; a file
+//     has at most 500 lines; no test sleeps on the wall clock; no constructor
+//     starts a goroutine (code_test.go).
+//   - Every relative link in a document leads to a file (links_test.go).
+//
+// Each rule is a function from a file tree to a list of complaints. The tests
+// apply it twice: to this repository, which must give no complaint, and to a
+// small tree that breaks the rule, which must.
+//
+// The package reads files itself instead of asking the go command, because
+// then a cached test result is discarded as soon as any file changes.
+package rules

@@ -1,0 +1,120 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mayImport is the package graph: for each package of the library, those of
+// its packages that it may import. "." is the root package. The graph has the
+// same order as the one in ARCHITECTURE.md, from the bottom up.
+var mayImport = map[string]string{
+	"pid":             "",
+	"load":            "",
+	"load/sqlload":    "load",
+	"load/badgerload": "load",
+	"load/neo4jload":  "load",
+
+	"law":             "pid",
+	"internal/window": "law",
+	"internal/admit":  "internal/window law",
+
+	".":        "internal/admit internal/window law",
+	"capacity": "",
+
+	"bulkhead": ". internal/admit internal/window law",
+	"throttle": ". law load pid",
+	"pool":     "capacity law load pid", // a gate function connects it to a limiter
+	"fleet":    ". law",
+	"sim":      "internal/admit internal/window law load pid",
+
+	"weirhttp": ". bulkhead throttle law load",
+	"weirgrpc": ". bulkhead throttle law load",
+	"weirprom": ". bulkhead throttle pool capacity fleet law load",
+	"weirotel": ". bulkhead throttle pool capacity fleet law load",
+	"dash":     ". bulkhead throttle pool capacity fleet sim law load",
+}
+
+// programs are the trees that may import every package; none but themselves
+// may import theirs.
+var programs = []string{"cmd/", "examples/", "bench/", "internal/check/", "internal/rules/"}
+
+func isProgram(dir string) bool {
+	return slices.ContainsFunc(programs, func(p string) bool { return strings.HasPrefix(dir+"/", p) })
+}
+
+func imports(t *tree) (complaints []string) {
+	for _, file := range t.sources {
+		if file.test || isProgram(file.dir) {
+			continue
+		}
+		allowed, known := mayImport[file.dir]
+		if !known {
+			complaints = append(complaints, fmt.Sprintf("%s: package %s is not in the graph: "+
+				"add it to mayImport in internal/rules, with what it may import, and to ARCHITECTURE.md", file.path, file.dir))
+			continue
+		}
+		for _, path := range file.imported() {
+			path, ours := strings.CutPrefix(path+"/", modulePath+"/")
+			if path = strings.TrimSuffix(path, "/"); path == "" {
+				path = "."
+			}
+			if ours && !slices.Contains(strings.Fields(allowed), path) {
+				complaints = append(complaints, fmt.Sprintf("%s: %s must not import %s: "+
+					"a package imports only what stands below it (allowed here: %q); move the code, "+
+					"or change the graph in internal/rules and ARCHITECTURE.md", file.path, file.dir, path, allowed))
+			}
+		}
+	}
+	return complaints
+}
+
+func TestPackagesImportOnlyWhatStandsBelow(t *testing.T) {
+	holds(t, imports)
+	complains(t, imports,
+		[]string{"law/a.go: law must not import .", "law/a.go: law must not import internal/admit", "new/a.go: package new is not in the graph"},
+		"law/a.go", `package law; import (_ "github.com/weir-go/weir"; _ "github.com/weir-go/weir/internal/admit"; _ "github.com/weir-go/weir/pid")`,
+		"law/a_test.go", `package law_test; import _ "github.com/weir-go/weir"`,
+		"new/a.go", `package new`,
+		"cmd/weir/main.go", `package main; import _ "github.com/weir-go/weir"`,
+		"weir.go", `package weir; import (_ "github.com/weir-go/weir/law"; _ "github.com/weir-go/weirder")`)
+}
+
+// untimed are the packages that are told the time: the live limiter and the
+// simulator drive the same code, so it must not know which of them it serves.
+var untimed = []string{"law", "pid", "internal/window", "internal/admit", "sim"}
+
+// impure are the imports that a control law does without: a window in, a
+// decision out.
+var impure = []string{"context", "math/rand", "math/rand/v2", "os", "sync", "sync/atomic"}
+
+func clocks(t *tree) (complaints []string) {
+	for _, file := range t.sources {
+		if file.test || !slices.Contains(untimed, file.dir) {
+			continue
+		}
+		for _, use := range file.uses("time", "Now", "Since", "Until", "After", "AfterFunc", "Tick", "Sleep", "NewTimer", "NewTicker") {
+			complaints = append(complaints, fmt.Sprintf("%s: package %s must not read or wait for a clock: "+
+				"take the time, or the time that passed, as an argument", t.at(use), file.dir))
+		}
+		for _, path := range file.imported() {
+			if file.dir == "law" && slices.Contains(impure, path) {
+				complaints = append(complaints, fmt.Sprintf("%s: a law must not import %s: "+
+					"its caller serialises the calls, and what it needs to know comes in with the window", file.path, path))
+			}
+		}
+	}
+	return complaints
+}
+
+func TestAdmissionAndLawsAreToldTheTime(t *testing.T) {
+	holds(t, clocks)
+	complains(t, clocks,
+		[]string{"internal/admit/a.go:2", "law/a.go:3", "law/a.go: a law must not import sync"},
+		"law/a.go", "package law\nimport (clock \"time\"; _ \"sync\")\nvar _ = clock.Now()\nvar _ = clock.Second",
+		"law/a_test.go", "package law; import \"time\"; var _ = time.Now()",
+		"internal/admit/a.go", "package admit; import (\"time\"; _ \"sync\")\nvar _ = time.Since",
+		"weir.go", "package weir; import \"time\"; var _ = time.Now()")
+}
