@@ -11,8 +11,8 @@ import (
 // that costs no allocation to make; String renders it for people, as in
 // "p95 131ms above 115ms".
 type Reason struct {
-	Code   ReasonCode
-	Signal Signal
+	Code   ReasonCode // how the signal stood
+	Signal Signal     // what was measured
 	// Have is the measured value and Want what it was held against, in
 	// seconds for a latency, as a share (0 to 1) for a rate and as a count
 	// for [TooFew].
@@ -29,7 +29,6 @@ const (
 	Below                 // the signal is below what the law wants
 	Within                // the signal is where the law wants it
 	Unused                // there is room, but the limit is not used
-	Cooldown              // a recent cut is given time to show its effect
 	Pinned                // the limit is fixed
 	Configured            // the configuration was changed
 	TooFew                // there are too few samples to judge by
@@ -81,8 +80,6 @@ func (r Reason) String() string {
 		return r.compare("below") + ", limit not used"
 	case TooFew:
 		return fmt.Sprintf("too few samples (%.0f of %.0f)", r.Have, r.Want)
-	case Cooldown:
-		return "cooling down after a cut"
 	case Configured:
 		return "configuration changed"
 	case NoReason:
@@ -111,8 +108,6 @@ func (c ReasonCode) String() string {
 		return "within"
 	case Unused:
 		return "unused"
-	case Cooldown:
-		return "cooldown"
 	case Pinned:
 		return "pinned"
 	case Configured:

@@ -22,7 +22,6 @@ func TestReasonString(t *testing.T) {
 		{law.Reason{Code: law.Above, Signal: law.Errors, Have: 1. / 3, Want: 0.005}, "error rate 33.3% above 0.5%"},
 		{law.Reason{Code: law.Within, Signal: 950, Have: 0.098, Want: 0.1}, "p95 98ms near 100ms"},
 		{law.Reason{Code: law.Unused, Signal: 950, Have: 0.088, Want: 0.09}, "p95 88ms below 90ms, limit not used"},
-		{law.Reason{Code: law.Cooldown}, "cooling down after a cut"},
 		{law.Reason{Code: law.Pinned}, "pinned"},
 		{law.Reason{Code: law.Configured}, "configuration changed"},
 		{law.Reason{Code: law.TooFew, Have: 3, Want: 20}, "too few samples (3 of 20)"},
@@ -44,7 +43,7 @@ func TestReasonInJSON(t *testing.T) {
 }
 
 func TestReasonCodeString(t *testing.T) {
-	want := []string{"none", "above", "below", "within", "unused", "cooldown", "pinned", "configured", "too few", "code 9"}
+	want := []string{"none", "above", "below", "within", "unused", "pinned", "configured", "too few", "code 8"}
 	for i, want := range want {
 		if got := law.ReasonCode(i).String(); got != want {
 			t.Errorf("code %d: %q, want %q", i, got, want)

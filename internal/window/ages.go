@@ -1,0 +1,137 @@
+package window
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	epochs   = 4
+	finest   = int64(time.Millisecond) // epochs are not told apart more finely
+	never    = math.MaxInt64           // start of an epoch that is not in use
+	fraction = 4                       // work joins an epoch younger than this part of the oldest age
+)
+
+// ages knows how old the oldest work in flight is, in a fixed space. Work is
+// counted by epochs, oldest first; an epoch holds what started between its own
+// start and that of the next one. An epoch that has no more work is removed.
+//
+// What ages reports is never less than the truth, and more by at most [finest]
+// or half the greatest age it reported since the work that is now the oldest
+// started, whichever is more. If the clock goes backwards, only the former holds.
+type ages struct {
+	starts [epochs]int64
+	counts [epochs]uint32
+	latest uint32 // low bits of the last start
+	n      uint32 // epochs in use
+}
+
+func noAges() ages { return ages{starts: [epochs]int64{never, never, never, never}} }
+
+// begin counts work that starts. Behind says that the clock was seen further on:
+// such work belongs among what started earlier.
+func (a *ages) begin(start int64, behind bool) {
+	i := int(a.n) - 1
+	switch {
+	case i < 0:
+		a.append(start)
+	case behind:
+		i = a.find(start)
+		a.starts[i] = min(a.starts[i], start)
+		a.counts[i]++
+		return
+	case start-a.starts[i] < finest || !a.due(start):
+		a.counts[i]++
+	case int(a.n) == epochs && !a.merge(start):
+		a.counts[i]++
+	default:
+		a.append(start)
+	}
+	a.latest = uint32(start)
+}
+
+// due reports whether the newest epoch is too old for work that starts now. Work
+// of one instant stays together, for otherwise end could not tell which epoch
+// it is in. Should the low bits agree by chance, one epoch opens a little later.
+func (a *ages) due(start int64) bool {
+	newest, oldest := a.starts[a.n-1], a.starts[0]
+	return start-newest >= (start-oldest)/fraction && uint32(start) != a.latest
+}
+
+// append opens an epoch.
+func (a *ages) append(start int64) {
+	a.starts[a.n], a.counts[a.n] = start, 1
+	a.n++
+}
+
+// merge makes room for an epoch that is to start now: it joins the two neighbours
+// that together are the shortest. It reports false if these are the newest epoch
+// and the one to come. Of five epochs the shortest pair is at most half as long as
+// all of them, which is where the stated resolution comes from.
+func (a *ages) merge(now int64) bool {
+	pair, shortest := epochs-1, now-a.starts[epochs-1]
+	for i := epochs - 2; i >= 0; i-- {
+		end := now
+		if i+2 < epochs {
+			end = a.starts[i+2]
+		}
+		if end-a.starts[i] < shortest {
+			pair, shortest = i, end-a.starts[i]
+		}
+	}
+	if pair == epochs-1 {
+		return false
+	}
+	a.counts[pair+1] += a.counts[pair]
+	a.starts[pair+1] = a.starts[pair]
+	a.remove(pair)
+	return true
+}
+
+// end uncounts work that ended.
+func (a *ages) end(start int64) {
+	if a.n == 0 {
+		return
+	}
+	i := a.find(start)
+	a.counts[i]--
+	switch {
+	case a.counts[i] > 0:
+	case i == int(a.n)-1:
+		a.starts[i] = never
+		a.n--
+	default:
+		a.remove(i)
+	}
+}
+
+// find returns the epoch of work that started then: it counts the later epochs that
+// had begun. Leaving early would be a branch that nobody can predict.
+func (a *ages) find(start int64) int {
+	return begun(a.starts[1], start) + begun(a.starts[2], start) + begun(a.starts[3], start)
+}
+
+func begun(epoch, now int64) int {
+	if epoch <= now {
+		return 1
+	}
+	return 0
+}
+
+// remove takes an epoch out of the list. It is rare, and kept out of its callers.
+//
+//go:noinline
+func (a *ages) remove(i int) {
+	copy(a.starts[i:], a.starts[i+1:])
+	copy(a.counts[i:], a.counts[i+1:])
+	a.starts[epochs-1] = never
+	a.n--
+}
+
+// oldest returns the age of the oldest work in flight, or 0 if there is none.
+func (a *ages) oldest(now int64) time.Duration {
+	if a.n == 0 {
+		return 0
+	}
+	return time.Duration(max(0, now-a.starts[0]))
+}

@@ -1,0 +1,169 @@
+package window
+
+import "math"
+
+// A tally is what the current generation measured, apart from the distribution of
+// latencies. Times are in nanoseconds.
+type tally struct {
+	area      float64 // work in flight times time
+	saturated int64   // time in which the limit held work back
+	sum       float64 // of latencies
+	squares   float64 // of latencies
+	least     int64   // latency; means nothing without samples
+	waited    float64 // time in the queue
+
+	samples, failures, timeouts, refused uint32
+
+	waits uint32 // work that queued before it started
+	peak  uint32 // most work in flight at once
+}
+
+// succeed counts a success.
+func (t *tally) succeed(latency int64) {
+	if t.samples == 0 || latency < t.least {
+		t.least = latency
+	}
+	t.samples++
+	v := float64(latency)
+	t.sum += v
+	t.squares += v * v
+}
+
+// add counts what another tally counted as well.
+func (t *tally) add(o tally) {
+	if o.samples > 0 && (t.samples == 0 || o.least < t.least) {
+		t.least = o.least
+	}
+	t.area += o.area
+	t.saturated += o.saturated
+	t.sum += o.sum
+	t.squares += o.squares
+	t.waited += o.waited
+	t.samples += o.samples
+	t.failures += o.failures
+	t.timeouts += o.timeouts
+	t.refused += o.refused
+	t.waits += o.waits
+	t.peak = max(t.peak, o.peak)
+}
+
+func (t *tally) mean() float64 { return t.sum / float64(max(1, t.samples)) }
+
+// deviation is the standard deviation of the latencies.
+func (t *tally) deviation() float64 {
+	mean := t.mean()
+	return math.Sqrt(max(0, t.squares/float64(max(1, t.samples))-mean*mean))
+}
+
+// A summary is a tally in 48 bytes. It keeps mean and deviation rather than the two
+// sums, whose difference would drown in the rounding to 32 bits.
+type summary struct {
+	area, saturated, waited float32
+	mean, deviation, least  float32
+
+	samples, failures, timeouts, refused, waits, peak uint32
+}
+
+func summarize(t *tally) summary {
+	return summary{
+		area: float32(t.area), saturated: float32(t.saturated), waited: float32(t.waited),
+		mean: float32(t.mean()), deviation: float32(t.deviation()), least: float32(t.least),
+		samples: t.samples, failures: t.failures, timeouts: t.timeouts,
+		refused: t.refused, waits: t.waits, peak: t.peak,
+	}
+}
+
+func (s *summary) tally() tally {
+	n, mean, deviation := float64(s.samples), float64(s.mean), float64(s.deviation)
+	return tally{
+		area: float64(s.area), saturated: int64(s.saturated), waited: float64(s.waited),
+		sum: n * mean, squares: n * (mean*mean + deviation*deviation), least: int64(s.least),
+		samples: s.samples, failures: s.failures, timeouts: s.timeouts,
+		refused: s.refused, waits: s.waits, peak: s.peak,
+	}
+}
+
+func (s *summary) add(o tally) {
+	t := s.tally()
+	t.add(o)
+	*s = summarize(&t)
+}
+
+// turn does what has fallen due by now: it begins to measure, rotates the generations
+// and drops the past, each at its own time.
+func (m *Meter) turn(now int64, inflight int, saturated bool) {
+	if now-m.last > m.cold.lookback {
+		m.last = now
+		m.forget(now)
+	}
+	for now >= m.due {
+		at := max(m.due, m.last) // a look-back made shorter may be due in the past
+		m.book(at, inflight, saturated)
+		switch {
+		case !m.begun && at >= m.from:
+			m.begin(inflight)
+		case m.begun && at >= m.from+m.cold.lookback/2:
+			m.rotate(at, inflight)
+		default:
+			m.drop(at)
+		}
+		m.schedule()
+	}
+}
+
+// schedule sets when turn has to run again. The past generation may have to go before
+// the next rotation: after a restart that settles, or that added to it.
+func (m *Meter) schedule() {
+	next := m.from
+	if m.begun {
+		next += m.cold.lookback / 2
+	}
+	m.due = min(next, m.cold.from+m.cold.lookback)
+}
+
+func (m *Meter) begin(inflight int) {
+	m.begun = true
+	m.enter(inflight)
+}
+
+// enter notes the work in flight at the beginning of the current generation.
+func (m *Meter) enter(inflight int) {
+	m.first[m.side] = uint32(inflight)
+	m.current.peak = max(m.current.peak, uint32(inflight))
+}
+
+// rotate makes the current generation the past one.
+func (m *Meter) rotate(at int64, inflight int) {
+	m.retire()
+	m.from = at
+	m.alone = false
+	m.enter(inflight)
+}
+
+// retire replaces the past generation with the current one and empties that.
+func (m *Meter) retire() {
+	m.cold.past = summarize(&m.current)
+	m.cold.from = m.from
+	m.current = tally{}
+	m.side = 1 - m.side
+	m.latencies.clear(m.side)
+}
+
+// drop empties the past generation ahead of a rotation.
+func (m *Meter) drop(at int64) {
+	m.cold.past = summary{}
+	m.cold.from = at
+	m.alone = true
+	m.latencies.clear(1 - m.side)
+}
+
+// forget empties both generations, to measure from now on or from the time to which
+// the meter settles.
+func (m *Meter) forget(now int64) {
+	m.drop(now)
+	m.current = tally{}
+	m.latencies.clear(m.side)
+	m.from = max(m.from, now)
+	m.begun = false
+	m.schedule()
+}

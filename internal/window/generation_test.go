@@ -1,0 +1,193 @@
+package window
+
+import (
+	"testing"
+	"time"
+)
+
+// steady lets one piece of work of a millisecond follow another until the time given.
+func steady(m *Meter, until int64) {
+	for now := m.last; now < until; {
+		m.Start(now, 1)
+		start := now
+		now += ms
+		m.Flow(now, 1, false)
+		m.Done(start, now, Success)
+	}
+}
+
+func TestLooksBackAtLeastHalf(t *testing.T) {
+	m := New(0, time.Second)
+	steady(m, second)
+	for now := second; now < 4*second; now += 10 * ms {
+		steady(m, now)
+		if n := m.Samples(); n < 500 || n > 1000 {
+			t.Fatalf("%d samples of the last second, want 500 to 1000", n)
+		}
+		if n := m.Recent(now).Samples; n != m.Samples() {
+			t.Fatalf("a snapshot sees %d, the law %d", n, m.Samples())
+		}
+	}
+}
+
+func TestPauseLeavesNothingStale(t *testing.T) {
+	m := New(0, time.Second)
+	steady(m, 2*second)
+	m.Refused()
+	m.Waited(5)
+	now := m.last + second + 1
+	if r := m.Recent(now); r.Samples != 0 || r.P95 != 0 || r.Mean != 0 || r.QueueWait != 0 {
+		t.Errorf("before anything happens again a snapshot sees %+v", r)
+	}
+	m.Flow(now, 3, true)
+	w := m.Window(now, 4)
+	if w.Samples+w.Refused+w.Waited != 0 || w.Elapsed != 0 || w.Quantile(1) != 0 || w.First != 3 {
+		t.Errorf("after a pause the law sees %+v", w)
+	}
+	if w.EWMA != time.Millisecond {
+		t.Errorf("EWMA %v, want what it was", w.EWMA)
+	}
+}
+
+func TestShortPauseKeepsTheRest(t *testing.T) {
+	m := New(0, time.Second)
+	steady(m, 750*ms)
+	m.Flow(1400*ms, 0, false)
+	if n := m.Samples(); n != 250 && n != 251 {
+		t.Errorf("%d samples since 500 ms, want 250", n)
+	}
+	if r := m.Recent(1499 * ms); r.Samples != m.Samples() {
+		t.Errorf("a snapshot sees %d, want %d", r.Samples, m.Samples())
+	}
+	if r := m.Recent(1500 * ms); r.Samples != 0 {
+		t.Errorf("a snapshot sees %d that are too old", r.Samples)
+	}
+}
+
+func TestFlow(t *testing.T) {
+	m := New(100, time.Second)
+	m.Flow(100, 7, true)
+	m.Flow(110, 2, false)
+	m.Flow(105, 1000, true) // backwards: nothing happens
+	m.Flow(140, 6, true)
+	m.Start(140, 8)
+	w := m.Window(140, 8)
+	if w.Elapsed != 40 || w.InFlight != 5 || w.Saturated != 0.75 {
+		t.Errorf("elapsed %d, in flight %v, saturated %v; want 40, 5, 0.75", w.Elapsed, w.InFlight, w.Saturated)
+	}
+	if w.First != 7 || w.Peak != 8 || w.Last != 8 {
+		t.Errorf("first %d, peak %d, last %d; want 7, 8, 8", w.First, w.Peak, w.Last)
+	}
+}
+
+func TestFirstMovesWithTheLookback(t *testing.T) {
+	m := New(0, time.Second)
+	m.Flow(0, 1, false)
+	m.Flow(400*ms, 1, false)
+	m.Flow(600*ms, 2, false)
+	m.Flow(1200*ms, 3, false)
+	if w := m.Window(m.last, 9); w.First != 2 || w.Elapsed != 700*time.Millisecond {
+		t.Errorf("first %d of %v, want 2 of 700ms", w.First, w.Elapsed)
+	}
+}
+
+func TestStatistics(t *testing.T) {
+	m := New(0, time.Minute)
+	m.Flow(second, 0, false)
+	record(m, 2*time.Millisecond, 4*time.Millisecond, 4*time.Millisecond, 4*time.Millisecond,
+		5*time.Millisecond, 5*time.Millisecond, 7*time.Millisecond, 9*time.Millisecond)
+	m.Done(0, 5, Failure)
+	m.Done(0, 5, Timeout)
+	m.Done(0, 5, Ignore)
+	m.Done(0, 5, Outcome(99))
+	m.Waited(10)
+	m.Waited(20)
+	m.Waited(-5)
+	m.Refused()
+	w := m.Window(second, 0)
+	if w.Samples != 8 || w.Failures != 1 || w.Timeouts != 1 || w.Refused != 1 || w.Waited != 3 || m.Completed() != 10 {
+		t.Errorf("counts %+v", w)
+	}
+	if w.Mean != 5*time.Millisecond || w.Deviation != 2*time.Millisecond || w.Least != 2*time.Millisecond || w.QueueWait != 10 {
+		t.Errorf("mean %v, deviation %v, least %v, wait %v", w.Mean, w.Deviation, w.Least, w.QueueWait)
+	}
+	r := m.Recent(second)
+	if r.Samples != 8 || r.Mean != w.Mean || r.ErrorRate != 0.2 || r.TimeoutRate != 0.1 || r.P50 != m.Quantile(0.5) {
+		t.Errorf("a snapshot sees %+v", r)
+	}
+	before := w
+	before.Latencies = nil
+	m.rotate(second, 0)
+	w = m.Window(second, 0)
+	if w.Latencies = nil; w != before {
+		t.Errorf("after rotation %+v, before %+v", w, before)
+	}
+}
+
+func TestEWMA(t *testing.T) {
+	m := New(0, time.Second)
+	if m.EWMA() != 0 {
+		t.Errorf("EWMA %v of nothing", m.EWMA())
+	}
+	record(m, 16*time.Millisecond, 32*time.Millisecond)
+	m.Restart(0, 0)
+	if m.EWMA() != 17*time.Millisecond {
+		t.Errorf("EWMA %v, want 17ms", m.EWMA())
+	}
+}
+
+func TestImpossibleTimes(t *testing.T) {
+	m := New(1000, time.Second)
+	m.Done(2000, 1500, Success) // starts after it ends
+	m.Done(-1<<61, 1<<61, Success)
+	w := m.Window(0, 0)
+	if w.Samples != 2 || w.Least != 0 || w.Mean <= 0 || w.Deviation <= 0 || w.Quantile(1) < 57*time.Minute {
+		t.Errorf("%+v", w)
+	}
+	for range 3 {
+		m.rotate(m.last, 0)
+		if w = m.Window(0, 0); w.Deviation < 0 || w.Mean < 0 || w.EWMA < 0 {
+			t.Errorf("%+v", w)
+		}
+	}
+}
+
+func TestSetLookback(t *testing.T) {
+	m := New(0, time.Hour)
+	steady(m, 10*second)
+	m.SetLookback(time.Second)
+	steady(m, 10*second+1)
+	if n := m.Samples(); n > 1001 {
+		t.Errorf("%d samples of the last second", n)
+	}
+	if w := m.Window(m.last, 1); w.Elapsed > time.Second || w.InFlight != 1 {
+		t.Errorf("in flight %v over %v, want 1", w.InFlight, w.Elapsed)
+	}
+	steady(m, 12*second)
+	if n := m.Samples(); n < 500 || n > 1000 {
+		t.Errorf("%d samples of the last second, want 500 to 1000", n)
+	}
+	m.SetLookback(time.Minute)
+	steady(m, 20*second)
+	if n := m.Samples(); n < 8000 {
+		t.Errorf("%d samples of the last minute, want 8000 at least", n)
+	}
+	for _, odd := range []time.Duration{-1, 0, 1, 1<<63 - 1} {
+		m.SetLookback(odd)
+		steady(m, m.last+10*ms)
+		m.Restart(m.last, odd)
+		m.Flow(m.last+second, 0, false)
+	}
+}
+
+// TestSmallDeviation stays visible in the past generation, which keeps it in 32 bits.
+func TestSmallDeviation(t *testing.T) {
+	m := New(0, time.Second)
+	for range 1000 {
+		record(m, 100*time.Millisecond, 100*time.Millisecond+2*time.Microsecond)
+	}
+	m.rotate(0, 0)
+	if d := m.Window(0, 0).Deviation; d < 990 || d > 1010 {
+		t.Errorf("deviation %v, want 1µs", d)
+	}
+}

@@ -1,0 +1,174 @@
+package window
+
+import (
+	"math/bits"
+	"time"
+)
+
+const (
+	shortest = int64(time.Microsecond) // latencies outside are counted as these
+	longest  = int64(time.Hour)
+
+	lowestOctave = 9  // shortest lies in [2^9, 2^10) nanoseconds
+	cells        = 12 // an octave has so many, all of one width
+)
+
+// A row counts one octave: twelve cells for each of the two generations, side
+// by side, so that a row is one allocation unit and a new octave costs 24 bytes.
+type row [2][cells]uint8
+
+// A carry counts how often the cells of one octave wrapped around at 256. Only
+// busy octaves have one.
+type carry struct {
+	next   *carry
+	octave int
+	wraps  [2][cells]uint32
+}
+
+// A histogram counts latencies of two generations. The generations are called
+// sides here: which of them is current is not its business.
+type histogram struct {
+	rows    []row  // one for each octave hit, in ascending order
+	octaves uint64 // which octaves have a row; bit 0 is lowestOctave
+	carries *carry
+}
+
+// add counts one latency.
+func (h *histogram) add(side uint8, latency int64) {
+	v := uint64(min(max(latency, shortest), longest))
+	octave := bits.Len64(v) - 1
+	bit := uint64(1) << (octave - lowestOctave)
+	at := bits.OnesCount64(h.octaves & (bit - 1))
+	if h.octaves&bit == 0 {
+		h.grow(at, bit)
+	}
+	i := (v - 1<<octave) * cells >> octave
+	cell := &h.rows[at][side&1][i]
+	*cell++
+	if *cell == 0 {
+		h.wrapped(octave, side&1, i)
+	}
+}
+
+// wrapped carries. It is kept out of add because it is rare.
+//
+//go:noinline
+func (h *histogram) wrapped(octave int, side uint8, i uint64) {
+	h.carry(octave).wraps[side&1][i]++
+}
+
+// grow inserts a row. It is kept out of add because it is rare. It allocates exactly one
+// more than there were: doubling would waste more memory than all the copying, which
+// stops at 33 rows, is worth.
+//
+//go:noinline
+func (h *histogram) grow(at int, bit uint64) {
+	rows := make([]row, len(h.rows)+1)
+	copy(rows, h.rows[:at])
+	copy(rows[at+1:], h.rows[at:])
+	h.rows = rows
+	h.octaves |= bit
+}
+
+// find returns the carry of an octave, or nil if none of its cells ever wrapped.
+func (h *histogram) find(octave int) *carry {
+	for c := h.carries; c != nil; c = c.next {
+		if c.octave == octave {
+			return c
+		}
+	}
+	return nil
+}
+
+// carry returns the carry of an octave, made if need be.
+func (h *histogram) carry(octave int) *carry {
+	if c := h.find(octave); c != nil {
+		return c
+	}
+	h.carries = &carry{next: h.carries, octave: octave}
+	return h.carries
+}
+
+// clear forgets one side. The rows stay: they are likely to be hit again.
+func (h *histogram) clear(side uint8) {
+	for i := range h.rows {
+		h.rows[i][side&1] = [cells]uint8{}
+	}
+	for c := h.carries; c != nil; c = c.next {
+		c.wraps[side&1] = [cells]uint32{}
+	}
+}
+
+// fold moves all that one side counted to the other.
+func (h *histogram) fold(from uint8) {
+	from &= 1
+	to := 1 - from
+	at := 0
+	for o := h.octaves; o != 0; o &= o - 1 {
+		octave := bits.TrailingZeros64(o) + lowestOctave
+		r := &h.rows[at]
+		for i, n := range r[from] {
+			r[to][i] += n
+			if r[to][i] < n {
+				h.wrapped(octave, to, uint64(i))
+			}
+		}
+		at++
+	}
+	for c := h.carries; c != nil; c = c.next {
+		for i, n := range c.wraps[from] {
+			c.wraps[to][i] += n
+		}
+	}
+	h.clear(from)
+}
+
+// sides says which generations to look at.
+type sides [2]bool
+
+// ranked returns the latency of the given rank, counted from 1, to within 4%. It
+// returns the highest one if there are fewer, and 0 if there are none.
+func (h *histogram) ranked(s sides, rank uint64) time.Duration {
+	at, found := 0, time.Duration(0)
+	for o := h.octaves; o != 0; o &= o - 1 {
+		octave := bits.TrailingZeros64(o) + lowestOctave
+		c := h.find(octave)
+		for i := range cells {
+			n := count(s, &h.rows[at], c, i)
+			if n == 0 {
+				continue
+			}
+			found = middle(octave, i)
+			if rank <= n {
+				return found
+			}
+			rank -= n
+		}
+		at++
+	}
+	return found
+}
+
+// count returns what the sides counted in one cell.
+func count(s sides, r *row, c *carry, i int) uint64 {
+	n := uint64(0)
+	for side, seen := range s {
+		if !seen {
+			continue
+		}
+		n += uint64(r[side][i])
+		if c != nil {
+			n += uint64(c.wraps[side][i]) << 8
+		}
+	}
+	return n
+}
+
+// middle is the harmonic mean of a cell's bounds, from which both bounds are the
+// same relative distance away: 2*lo*hi/(lo+hi) with lo = 2^k*(1+i/12) and hi =
+// 2^k*(1+(i+1)/12).
+func middle(octave, i int) time.Duration {
+	lo, hi := float64(cells+i), float64(cells+i+1)
+	unit := float64(uint64(1)<<octave) / cells
+	return time.Duration(unit*2*lo*hi/(lo+hi) + 0.5)
+}

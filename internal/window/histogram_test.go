@@ -1,0 +1,186 @@
+package window
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+var quantiles = []float64{0, 0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1}
+
+// checkQuantiles holds a meter's quantiles against the exact ones by nearest rank, of
+// latencies brought into the histogram's range.
+func checkQuantiles(t *testing.T, got law.Latencies, latencies []time.Duration) {
+	t.Helper()
+	exact := law.SortedOf(latencies...)
+	for _, q := range quantiles {
+		want := min(max(exact.Quantile(q), time.Microsecond), time.Hour)
+		if len(exact) == 0 {
+			want = 0
+		}
+		if off := math.Abs(float64(got.Quantile(q) - want)); off > 0.04*float64(want)+0.5 {
+			t.Fatalf("quantile %v of %d is %v, want %v within 4%%", q, len(exact), got.Quantile(q), want)
+		}
+	}
+}
+
+func record(m *Meter, latencies ...time.Duration) {
+	for _, v := range latencies {
+		m.Done(m.last-int64(v), m.last, Success)
+	}
+}
+
+func TestQuantiles(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	distributions := map[string]func(i int) float64{
+		"constant":    func(int) float64 { return 10e6 },
+		"ramp":        func(i int) float64 { return float64(i) * 1e4 },
+		"uniform":     func(int) float64 { return r.Float64() * 1e9 },
+		"exponential": func(int) float64 { return r.ExpFloat64() * 5e6 },
+		"lognormal":   func(int) float64 { return float64(lognormalOf(r)) },
+		"pareto":      func(int) float64 { return 1e6 / (1 - r.Float64()) },
+		"two peaks":   func(i int) float64 { return []float64{1e6, 3e9}[i%10/9] + r.Float64()*1e5 },
+		"log-uniform": func(int) float64 { return math.Exp(r.Float64() * 30) },
+		"edges":       func(i int) float64 { return float64(int64(1)<<(i%42) - int64(i/42%2)) },
+		"outside":     func(i int) float64 { return []float64{0, 1e18}[i%2] },
+	}
+	for name, next := range distributions {
+		for _, n := range []int{0, 1, 2, 19, 100, 5000} {
+			m := New(0, time.Hour)
+			var all []time.Duration
+			for i := range n {
+				all = append(all, time.Duration(next(i)))
+			}
+			record(m, all...)
+			t.Run(name, func(t *testing.T) {
+				checkQuantiles(t, m, all)
+				checkQuantiles(t, m.Window(0, 0), all)
+			})
+		}
+	}
+}
+
+func TestQuantileOfNonsense(t *testing.T) {
+	m := New(0, time.Second)
+	record(m, time.Millisecond, time.Second)
+	for _, q := range []float64{math.NaN(), math.Inf(-1), -1} {
+		if got := m.Quantile(q); got > 2*time.Millisecond {
+			t.Errorf("quantile %v is %v, want the least", q, got)
+		}
+	}
+	for _, q := range []float64{math.Inf(1), 2} {
+		if got := m.Quantile(q); got < time.Second*9/10 {
+			t.Errorf("quantile %v is %v, want the greatest", q, got)
+		}
+	}
+}
+
+// TestMiddle covers every cell: both bounds are within 4% of the middle.
+func TestMiddle(t *testing.T) {
+	for octave := lowestOctave; octave <= 41; octave++ {
+		for i := range cells {
+			lo := math.Exp2(float64(octave)) * (1 + float64(i)/cells)
+			hi := math.Exp2(float64(octave)) * (1 + float64(i+1)/cells)
+			mid := float64(middle(octave, i))
+			if (mid-lo)/lo > 0.04+0.5/lo || (hi-mid)/hi > 0.04+0.5/hi {
+				t.Errorf("cell %d of octave %d: %v stands for [%v, %v)", i, octave, mid, lo, hi)
+			}
+		}
+	}
+}
+
+// TestCellsCarry fills single cells far past what eight bits hold, on both sides.
+func TestCellsCarry(t *testing.T) {
+	const fast, slow = time.Millisecond, time.Minute
+	var h histogram
+	for range 1_000_000 {
+		h.add(0, int64(fast))
+	}
+	for range 255 {
+		h.add(1, int64(fast))
+	}
+	for range 300 {
+		h.add(1, int64(slow))
+	}
+	one, both := sides{true, false}, sides{true, true}
+	expectCount(t, &h, one, 1_000_000, 0)
+	expectCount(t, &h, both, 1_000_255, 300)
+	h.fold(1)
+	expectCount(t, &h, one, 1_000_255, 300)
+	expectCount(t, &h, sides{false, true}, 0, 0)
+	h.fold(0)
+	expectCount(t, &h, sides{false, true}, 1_000_255, 300)
+	h.clear(1)
+	expectCount(t, &h, both, 0, 0)
+}
+
+// expectCount expects so many of about a millisecond and so many of about a minute, by
+// the ranks at which the latency changes.
+func expectCount(t *testing.T, h *histogram, s sides, fast, slow uint64) {
+	t.Helper()
+	if fast > 0 && h.ranked(s, fast) > 2*time.Millisecond {
+		t.Errorf("fewer than %d fast ones", fast)
+	}
+	if slow > 0 && h.ranked(s, fast+1) < 50*time.Second {
+		t.Errorf("more than %d fast ones", fast)
+	}
+	total := uint64(0)
+	for side := range s {
+		if !s[side] {
+			continue
+		}
+		for i := range h.rows {
+			for _, n := range h.rows[i][side] {
+				total += uint64(n)
+			}
+		}
+		for c := h.carries; c != nil; c = c.next {
+			for _, n := range c.wraps[side] {
+				total += uint64(n) << 8
+			}
+		}
+	}
+	if total != fast+slow {
+		t.Errorf("counted %d, want %d", total, fast+slow)
+	}
+}
+
+// FuzzHistogram takes eight bytes for a latency, the ninth for where it goes: after a
+// restart the law sees only what came later, the snapshot all.
+func FuzzHistogram(f *testing.F) {
+	f.Add([]byte("a latency of eight bytes and the restart"))
+	f.Add(binary.LittleEndian.AppendUint64(nil, math.MaxUint64))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m := New(0, time.Hour)
+		now := int64(0)
+		var all, judged []time.Duration
+		for len(data) >= 9 {
+			v := int64(binary.LittleEndian.Uint64(data) >> (data[8] % 64))
+			v = min(max(v, 0), 1<<55)
+			if data[8] >= 250 {
+				now++
+				m.Restart(now, 0)
+				m.fence = math.MinInt64 // what counts here is where latencies go
+				judged = judged[:0]
+			}
+			for range 1 + int(data[8])%3*100 {
+				m.Done(now-v, now, Success)
+				all = append(all, time.Duration(v))
+				judged = append(judged, time.Duration(v))
+			}
+			data = data[9:]
+		}
+		if got := m.Recent(now).Samples; got != len(all) {
+			t.Fatalf("%d samples, want %d", got, len(all))
+		}
+		if got := m.Samples(); got != len(judged) {
+			t.Fatalf("the law sees %d samples, want %d", got, len(judged))
+		}
+		checkQuantiles(t, m, all)
+		checkQuantiles(t, m.Window(now, 0), judged)
+	})
+}

@@ -1,0 +1,172 @@
+package window
+
+import (
+	"math"
+	"time"
+)
+
+// An Outcome says how a piece of work ended.
+type Outcome uint8
+
+// The outcomes.
+const (
+	Success Outcome = iota
+	Failure
+	Timeout
+	Ignore // teaches nothing
+)
+
+const (
+	smoothing = 16                // one latency's weight in the moving average is 1/16
+	unseeded  = float32(-1)       // a moving average without a latency yet
+	furthest  = math.MaxInt64 / 8 // no latency, look-back or settling counts as longer
+)
+
+// A Meter measures the work of one limiter. Use [New] to make one; it is not safe
+// for concurrent use.
+type Meter struct {
+	last int64 // time up to which all is booked
+	from int64 // the current generation measures from here on; may be ahead
+	due  int64 // when turn has something to do
+
+	fence int64 // work that started before it does not judge the limit
+
+	current tally
+	ages    ages
+
+	latencies histogram
+	cold      *cold
+
+	first   [2]uint32 // work in flight when each side's generation began
+	average float32   // moving average of latency
+	side    uint8     // the current generation's side of the histogram
+	begun   bool      // the time is past from
+	alone   bool      // the law sees the current generation only
+}
+
+// cold is the part of a Meter that only turns, restarts and reads touch.
+type cold struct {
+	past     summary
+	from     int64 // nothing in past is older
+	lookback int64
+}
+
+// New returns a Meter that measures from now on.
+func New(now int64, lookback time.Duration) *Meter {
+	m := &Meter{last: now, fence: math.MinInt64, ages: noAges(), average: unseeded, cold: new(cold)}
+	m.cold.lookback = span(lookback)
+	m.forget(now)
+	return m
+}
+
+// SetLookback changes how far to look back. What is older than the new look-back is
+// dropped by the next call of Flow.
+func (m *Meter) SetLookback(lookback time.Duration) {
+	m.cold.lookback = span(lookback)
+	m.schedule()
+}
+
+// span returns a look-back that can be halved and added to any time.
+func span(lookback time.Duration) int64 { return min(max(int64(lookback), 2), furthest) }
+
+// Flow books the time since the last call, during which so much work ran and the
+// limit did or did not hold work back.
+func (m *Meter) Flow(now int64, inflight int, saturated bool) {
+	if now >= m.due {
+		m.turn(now, inflight, saturated)
+	}
+	m.book(now, inflight, saturated)
+}
+
+func (m *Meter) book(now int64, inflight int, saturated bool) {
+	elapsed := now - max(m.last, m.from)
+	m.last = max(m.last, now)
+	if elapsed <= 0 {
+		return
+	}
+	m.current.area += float64(elapsed) * float64(inflight)
+	if saturated {
+		m.current.saturated += elapsed
+	}
+}
+
+// Start says that a piece of work starts; inflight includes it.
+func (m *Meter) Start(now int64, inflight int) {
+	if m.last >= m.from {
+		m.current.peak = max(m.current.peak, uint32(inflight))
+	}
+	m.ages.begin(now, now < m.last)
+}
+
+// Waited says that the work that starts now spent so long in the queue.
+func (m *Meter) Waited(wait int64) {
+	m.add(tally{waits: 1, waited: float64(max(wait, 0))})
+}
+
+// Refused says that work was refused now.
+func (m *Meter) Refused() { m.add(tally{refused: 1}) }
+
+// add counts what happens now: for the past while the meter settles.
+func (m *Meter) add(t tally) {
+	if m.last < m.from {
+		m.cold.past.add(t)
+		return
+	}
+	m.current.add(t)
+}
+
+// Done says that work that started at the given time has ended.
+func (m *Meter) Done(start, now int64, o Outcome) {
+	m.ages.end(start)
+	if o != Success {
+		m.fail(start, o)
+		return
+	}
+	latency := min(max(now-start, 0), furthest)
+	m.smooth(float32(latency))
+	if start < m.fence {
+		m.straggle(latency)
+		return
+	}
+	m.current.succeed(latency)
+	m.latencies.add(m.side, latency)
+}
+
+func (m *Meter) smooth(latency float32) {
+	if m.average == unseeded {
+		m.average = latency
+		return
+	}
+	m.average += (latency - m.average) / smoothing
+}
+
+// straggle counts a success of work that started under an earlier limit: where the law
+// does not see it, or not at all.
+func (m *Meter) straggle(latency int64) {
+	if !m.alone {
+		return
+	}
+	var t tally
+	t.succeed(latency)
+	m.cold.past.add(t)
+	m.latencies.add(1-m.side, latency)
+}
+
+// fail counts work that did not succeed.
+func (m *Meter) fail(start int64, o Outcome) {
+	var t tally
+	switch o {
+	case Failure:
+		t.failures = 1
+	case Timeout:
+		t.timeouts = 1
+	default:
+		return
+	}
+	switch {
+	case start >= m.fence:
+		m.current.add(t)
+	case m.alone:
+		m.cold.past.add(t)
+	}
+}

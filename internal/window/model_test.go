@@ -1,0 +1,256 @@
+package window
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// A model remembers everything that happened, to hold a Meter against it.
+type model struct {
+	meter    *Meter
+	lookback int64
+	restless int // out of 5
+	now      int64
+	fence    int64 // the last restart, with settling
+	running  []int64
+	spans    []flow
+	work     []ended
+	waits    []event // how long
+	refusals []event
+}
+
+type (
+	flow struct {
+		from, to  int64
+		inflight  int
+		saturated bool
+	}
+	ended struct {
+		start, end int64
+		outcome    Outcome
+	}
+	event struct{ at, value int64 }
+)
+
+func newModel(lookback int64) *model {
+	return &model{meter: New(0, time.Duration(lookback)), lookback: lookback, fence: math.MinInt64}
+}
+
+func (m *model) flow(d int64, saturated bool) {
+	m.spans = append(m.spans, flow{m.now, m.now + d, len(m.running), saturated})
+	m.now += d
+	m.meter.Flow(m.now, len(m.running), saturated)
+}
+
+func (m *model) start() {
+	m.running = append(m.running, m.now)
+	m.meter.Start(m.now, len(m.running))
+}
+
+func (m *model) done(i int, o Outcome) {
+	start := m.running[i]
+	m.running = slices.Delete(m.running, i, i+1)
+	m.work = append(m.work, ended{start, m.now, o})
+	m.meter.Done(start, m.now, o)
+}
+
+func (m *model) restart(settle int64) {
+	m.fence = m.now + settle
+	m.meter.Restart(m.now, time.Duration(settle))
+}
+
+// step does something at random.
+func (m *model) step(r *rand.Rand) {
+	d := int64(r.ExpFloat64() * 20e6)
+	if r.IntN(500) == 0 {
+		d = r.Int64N(3 * m.lookback)
+	}
+	m.flow(d, r.IntN(3) == 0)
+	switch n := r.IntN(100); {
+	case n < 45 && len(m.running) < 20:
+		m.start()
+	case n < 92 && len(m.running) > 0:
+		m.done(r.IntN(len(m.running)), Outcome(r.IntN(10)/7*r.IntN(4)))
+	case n < 95:
+		m.waits = append(m.waits, event{m.now, r.Int64N(second)})
+		m.meter.Waited(m.waits[len(m.waits)-1].value)
+	case n < 98:
+		m.refusals = append(m.refusals, event{m.now, 0})
+		m.meter.Refused()
+	case r.IntN(5) < m.restless:
+		m.restart(r.Int64N(4) * r.Int64N(m.lookback) / 7)
+	}
+}
+
+// count counts the work that ended after one time, up to now, and began no earlier than
+// another.
+func (m *model) count(o Outcome, after, began int64) (n int) {
+	for _, w := range m.work {
+		if w.outcome == o && w.end >= after && w.start >= began {
+			n++
+		}
+	}
+	return n
+}
+
+// check holds the window of the law against what happened since it began.
+func (m *model) check(t *testing.T) {
+	t.Helper()
+	w := m.meter.Window(m.now, len(m.running))
+	from := m.now - int64(w.Elapsed)
+	if from < m.fence && w.Elapsed > 0 {
+		t.Fatalf("measured since %d, before the restart at %d", from, m.fence)
+	}
+	if int64(w.Elapsed) > m.lookback {
+		t.Fatalf("looked back %v", w.Elapsed)
+	}
+	for o, got := range []int{w.Samples, w.Failures, w.Timeouts} {
+		// A generation begins within an instant, so either end of it will do.
+		least, most := m.count(Outcome(o), from+1, m.fence), m.count(Outcome(o), from, m.fence)
+		if got < least || got > most {
+			t.Fatalf("%d of outcome %d, want %d to %d", got, o, least, most)
+		}
+	}
+	m.checkFlow(t, w, from)
+	m.checkEvents(t, w, from)
+	m.checkLatencies(t, w)
+	m.checkRecent(t)
+}
+
+func (m *model) checkFlow(t *testing.T, w law.Window, from int64) {
+	t.Helper()
+	if w.Last != len(m.running) {
+		t.Fatalf("last %d, want %d", w.Last, len(m.running))
+	}
+	if w.Elapsed == 0 {
+		return
+	}
+	area, saturated, peak := 0.0, 0.0, 0
+	for _, s := range m.spans {
+		d := float64(s.to - max(s.from, from))
+		if d <= 0 {
+			continue
+		}
+		peak = max(peak, s.inflight)
+		area += d * float64(s.inflight)
+		if s.saturated {
+			saturated += d
+		}
+	}
+	elapsed := float64(w.Elapsed)
+	near(t, "in flight", w.InFlight, area/elapsed, 1e-5)
+	near(t, "saturated", w.Saturated, saturated/elapsed, 1e-5)
+	if w.Peak < peak || w.Peak > peak+1 && m.now > from {
+		// What started at the very beginning or end shows in no span.
+		t.Fatalf("peak %d, want %d", w.Peak, peak)
+	}
+}
+
+func (m *model) checkEvents(t *testing.T, w law.Window, from int64) {
+	t.Helper()
+	if m.now < m.fence {
+		from = m.fence
+	}
+	count := func(events []event, from int64) (n int, sum float64) {
+		for _, e := range events {
+			if e.at >= from {
+				n++
+				sum += float64(e.value)
+			}
+		}
+		return n, sum
+	}
+	if least, _ := count(m.refusals, from+1); w.Refused < least {
+		t.Fatalf("%d refused, want %d", w.Refused, least)
+	}
+	if most, _ := count(m.refusals, from); w.Refused > most {
+		t.Fatalf("%d refused, want %d", w.Refused, most)
+	}
+	if n, sum := count(m.waits, from+1); n == w.Waited && n > 0 {
+		near(t, "wait", float64(w.QueueWait), sum/float64(n), 1e-6)
+	} else if most, _ := count(m.waits, from); w.Waited < n || w.Waited > most {
+		t.Fatalf("%d waited, want %d to %d", w.Waited, n, most)
+	}
+}
+
+// checkLatencies takes the latest samples for those in the window: their number has been
+// checked.
+func (m *model) checkLatencies(t *testing.T, w law.Window) {
+	t.Helper()
+	var latencies []time.Duration
+	for _, e := range slices.Backward(m.work) {
+		if len(latencies) == w.Samples {
+			break
+		}
+		if e.outcome == Success && e.start >= m.fence {
+			latencies = append(latencies, time.Duration(e.end-e.start))
+		}
+	}
+	checkQuantiles(t, w, latencies)
+	mean, deviation := moments(latencies)
+	near(t, "mean", float64(w.Mean), mean, 1e-6)
+	near(t, "deviation", float64(w.Deviation), deviation, 1e-5)
+	if len(latencies) > 0 {
+		near(t, "least", float64(w.Least), float64(slices.Min(latencies)), 1e-6)
+	} else if w.Least != 0 {
+		t.Fatalf("least %v of none", w.Least)
+	}
+}
+
+func (m *model) checkRecent(t *testing.T) {
+	t.Helper()
+	r := m.meter.Recent(m.now)
+	for o, got := range []int{r.Samples, r.Failures, r.Timeouts} {
+		seen := []int{m.meter.Samples(), 0, 0}[o]
+		if most := m.count(Outcome(o), m.now-m.lookback, math.MinInt64); got < seen || got > most {
+			t.Fatalf("a snapshot sees %d of outcome %d, want %d to %d", got, o, seen, most)
+		}
+	}
+}
+
+func moments(latencies []time.Duration) (mean, deviation float64) {
+	if len(latencies) == 0 {
+		return 0, 0
+	}
+	for _, v := range latencies {
+		mean += float64(v) / float64(len(latencies))
+	}
+	for _, v := range latencies {
+		deviation += (float64(v) - mean) * (float64(v) - mean) / float64(len(latencies))
+	}
+	return mean, math.Sqrt(deviation)
+}
+
+// near allows for a relative tolerance and for what rounding to whole nanoseconds does
+// to anything that is one.
+func near(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	slack := tolerance * max(1, math.Abs(want))
+	if want > 1000 {
+		slack++
+	}
+	if math.Abs(got-want) > slack {
+		t.Fatalf("%s is %v, want %v", what, got, want)
+	}
+}
+
+// TestMeterAgainstModel runs random traffic with pauses and restarts.
+func TestMeterAgainstModel(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(seed, 10))
+			m := newModel(second * int64(1+seed%3))
+			m.restless = int(1 + seed%2*4)
+			for range 2000 {
+				m.step(r)
+				m.check(t)
+			}
+		})
+	}
+}

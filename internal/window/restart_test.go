@@ -1,0 +1,105 @@
+package window
+
+import (
+	"testing"
+	"time"
+)
+
+func TestRestartHidesWhatWas(t *testing.T) {
+	m := New(0, time.Second)
+	steady(m, 300*ms)
+	m.Waited(1)
+	m.Refused()
+	m.Done(0, m.last, Failure)
+	m.Start(m.last, 9)
+	m.Restart(m.last, 0)
+	m.Flow(m.last, 4, true)
+	w := m.Window(m.last, 4)
+	if w.Completed()+w.Refused+w.Waited+m.Samples()+m.Completed() != 0 || w.Quantile(1) != 0 || w.Least != 0 {
+		t.Errorf("after a restart the law sees %+v", w)
+	}
+	if w.First != 4 || w.Peak != 4 || w.Elapsed != 0 || w.Saturated != 0 {
+		t.Errorf("measuring begins with %+v", w)
+	}
+	if r := m.Recent(m.last); r.Samples != 300 || r.Failures != 1 || r.P95 == 0 {
+		t.Errorf("a snapshot sees %+v", r)
+	}
+}
+
+func TestStragglersDoNotJudge(t *testing.T) {
+	m := New(0, time.Second)
+	steady(m, 300*ms)
+	old := m.last
+	m.Restart(old, 100*time.Millisecond)
+	settling := old + 50*ms
+	m.Flow(old+150*ms, 1, false)
+	m.Done(old, m.last, Success)
+	m.Done(settling, m.last, Timeout)
+	if w := m.Window(m.last, 0); w.Completed() != 0 {
+		t.Errorf("the law sees %d of an earlier limit", w.Completed())
+	}
+	if r := m.Recent(m.last); r.Samples != 301 || r.Timeouts != 1 || m.Quantile(1) < 140*time.Millisecond {
+		t.Errorf("a snapshot sees %+v", r)
+	}
+	m.Done(old+100*ms, m.last, Success)
+	if m.Samples() != 1 {
+		t.Errorf("the law sees %d of its limit, want 1", m.Samples())
+	}
+	m.Flow(old+650*ms, 1, false) // rotates: the law sees the past generation again
+	m.Done(old, m.last, Success)
+	m.Done(old, m.last, Failure)
+	if w := m.Window(m.last, 0); w.Completed() != 1 {
+		t.Errorf("the law sees %d of an earlier limit", w.Completed()-1)
+	}
+}
+
+func TestSettlingIsNotMeasured(t *testing.T) {
+	m := New(0, time.Second)
+	m.Flow(50*ms, 3, true)
+	m.Restart(50*ms, 100*time.Millisecond)
+	m.Flow(100*ms, 30, true)
+	m.Start(100*ms, 31)
+	m.Refused()
+	m.Waited(5)
+	if w := m.Window(100*ms, 31); w.Elapsed != 0 || w.Refused+w.Waited != 0 {
+		t.Errorf("settling: %+v", w)
+	}
+	m.Flow(200*ms, 10, false) // 150 ms is where measuring began
+	m.Flow(250*ms, 12, true)
+	w := m.Window(250*ms, 8)
+	if w.Elapsed != 100*time.Millisecond || w.InFlight != 11 || w.Saturated != 0.5 || w.First != 10 || w.Peak != 10 {
+		t.Errorf("%+v", w)
+	}
+}
+
+// TestSnapshotSurvivesOneRestart sees at least a quarter of the look-back, whenever the
+// restart comes.
+func TestSnapshotSurvivesOneRestart(t *testing.T) {
+	for at := second; at < 2*second; at += 10 * ms {
+		m := New(0, time.Second)
+		steady(m, at)
+		m.Restart(at, 0)
+		for range 200 {
+			steady(m, m.last+10*ms)
+			if n := m.Recent(m.last).Samples; n < 250 || n > 1000 {
+				t.Fatalf("restart at %d: %d samples of the last second", at/ms, n)
+			}
+		}
+	}
+}
+
+// TestSnapshotSurvivesManyRestarts sees far more than one of the short windows that a law
+// may ask for.
+func TestSnapshotSurvivesManyRestarts(t *testing.T) {
+	m := New(0, time.Second)
+	most, sum, rounds := 0, 0, 1000
+	for i := range rounds {
+		steady(m, m.last+int64(i%37)*ms)
+		n := m.Recent(m.last).Samples
+		most, sum = max(most, n), sum+n
+		m.Restart(m.last, 0)
+	}
+	if most < 900 || most > 1000 || sum/rounds < 400 {
+		t.Errorf("at most %d, on average %d of the last 1000", most, sum/rounds)
+	}
+}

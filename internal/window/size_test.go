@@ -1,0 +1,83 @@
+package window
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+func TestMeterSize(t *testing.T) {
+	if n := unsafe.Sizeof(Meter{}); n > 224 {
+		t.Errorf("a Meter is %d bytes, want at most 224", n)
+	}
+	if n := unsafe.Sizeof(cold{}); n > 64 {
+		t.Errorf("cold is %d bytes, want at most 64", n)
+	}
+	if n := unsafe.Sizeof(row{}); n != 24 {
+		t.Errorf("a row is %d bytes, want 24", n)
+	}
+}
+
+// TestMeterHeap fills both generations of many meters, each with latencies of its own.
+func TestMeterHeap(t *testing.T) {
+	const meters, limit = 10_000, 224 + 352
+	r := rand.New(rand.NewPCG(3, 4))
+	all := make([]*Meter, meters)
+	before := heap()
+	for i := range all {
+		all[i] = New(0, 10*time.Second)
+		for n := range int64(300) {
+			now := n * 30 * ms
+			all[i].Flow(now, 1, false)
+			all[i].Start(now, 1)
+			all[i].Done(now-lognormalOf(r), now, Success)
+		}
+	}
+	each := (heap() - before) / meters
+	t.Logf("Meter %d, cold %d, heap %d bytes", unsafe.Sizeof(Meter{}), unsafe.Sizeof(cold{}), each)
+	if each > limit {
+		t.Errorf("a meter takes %d bytes, want at most %d", each, limit)
+	}
+	if all[0].cold.past.samples == 0 || all[0].current.samples == 0 {
+		t.Error("the test is to fill both generations")
+	}
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var s runtime.MemStats
+	runtime.ReadMemStats(&s)
+	return s.HeapAlloc
+}
+
+// TestNothingAllocates once the octaves and carries are there.
+func TestNothingAllocates(t *testing.T) {
+	m := New(0, time.Second)
+	now, n := int64(0), int64(0)
+	everything := func() {
+		now += ms
+		n++
+		m.Flow(now, 2, true)
+		m.Start(now, 3)
+		m.Waited(5)
+		m.Refused()
+		m.Done(now-1000<<(n%20), now, Outcome(n%9/8))
+		if w := m.Window(now, 3); w.Quantile(0.95) < 0 {
+			t.Error("a negative latency")
+		}
+		m.Recent(now)
+		m.Age(now)
+		if n%100 == 0 {
+			m.Restart(now, time.Millisecond)
+		}
+	}
+	for range 20_000 {
+		everything()
+	}
+	if n := testing.AllocsPerRun(10_000, everything); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -1,0 +1,158 @@
+package window
+
+import (
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// Window is what the law sees: all that was measured since the last restart, or over
+// the look-back. Limit and bounds are left to the caller. Latencies is only valid until
+// the next call of any other method but a read.
+func (m *Meter) Window(now int64, inflight int) law.Window {
+	t, from, first := m.current, m.from, m.first[m.side]
+	if !m.alone {
+		t.add(m.cold.past.tally())
+		from, first = m.cold.from, m.first[1-m.side]
+	}
+	if !m.begun {
+		first = uint32(inflight)
+	}
+	w := law.Window{
+		Elapsed: time.Duration(max(0, m.last-from)),
+
+		Samples:  int(t.samples),
+		Failures: int(t.failures),
+		Timeouts: int(t.timeouts),
+		Refused:  int(t.refused),
+
+		Mean:      round(t.mean()),
+		Deviation: round(t.deviation()),
+		EWMA:      m.EWMA(),
+		Latencies: (*eligible)(m),
+
+		InFlight: float64(inflight),
+		Peak:     int(max(t.peak, first)),
+		First:    int(first),
+		Last:     inflight,
+		Age:      m.Age(now),
+
+		Waited:    int(t.waits),
+		QueueWait: t.wait(),
+	}
+	if t.samples > 0 {
+		w.Least = time.Duration(t.least)
+	}
+	if w.Elapsed > 0 {
+		w.InFlight = t.area / float64(w.Elapsed)
+		w.Saturated = min(1, float64(t.saturated)/float64(w.Elapsed))
+	}
+	return w
+}
+
+// Samples is the number of latencies that the law would see now.
+func (m *Meter) Samples() int {
+	n := int(m.current.samples)
+	if !m.alone {
+		n += int(m.cold.past.samples)
+	}
+	return n
+}
+
+// Completed counts the successes, failures and timeouts that the law would see now.
+func (m *Meter) Completed() int {
+	n := m.Samples() + int(m.current.failures) + int(m.current.timeouts)
+	if !m.alone {
+		n += int(m.cold.past.failures) + int(m.cold.past.timeouts)
+	}
+	return n
+}
+
+// Age is the age of the oldest work in flight, or 0 if there is none: never less than
+// the truth, and more by at most 1 ms or half the greatest age reported since that work
+// started, whichever is more.
+func (m *Meter) Age(now int64) time.Duration { return m.ages.oldest(max(now, m.last)) }
+
+// eligible is a Meter seen by the law.
+type eligible Meter
+
+// Quantile implements [law.Latencies].
+func (e *eligible) Quantile(q float64) time.Duration {
+	m := (*Meter)(e)
+	s := sides{}
+	s[m.side] = true
+	s[1-m.side] = !m.alone
+	return m.quantile(s, m.Samples(), q)
+}
+
+// Recent is what a snapshot sees: all of the look-back, whatever the restarts.
+type Recent struct {
+	Samples, Failures, Timeouts int
+
+	P50, P95, P99, Mean time.Duration
+	EWMA                time.Duration // of all latencies ever
+	QueueWait           time.Duration // mean, of the work that waited
+
+	ErrorRate, TimeoutRate float64 // shares of the completed work, 0 to 1
+}
+
+// Recent returns what was measured within the look-back. It changes nothing.
+func (m *Meter) Recent(now int64) Recent {
+	t, s := m.recent(now)
+	r := Recent{
+		Samples:   int(t.samples),
+		Failures:  int(t.failures),
+		Timeouts:  int(t.timeouts),
+		P50:       m.quantile(s, int(t.samples), 0.50),
+		P95:       m.quantile(s, int(t.samples), 0.95),
+		P99:       m.quantile(s, int(t.samples), 0.99),
+		Mean:      round(t.mean()),
+		EWMA:      m.EWMA(),
+		QueueWait: t.wait(),
+	}
+	completed := float64(max(1, r.Samples+r.Failures+r.Timeouts))
+	r.ErrorRate = float64(r.Failures+r.Timeouts) / completed
+	r.TimeoutRate = float64(r.Timeouts) / completed
+	return r
+}
+
+// Quantile returns the latency that the share q of the successes within the look-back
+// did not exceed, to within 4%, or 0 if there were none. The look-back is the one of the
+// last time seen.
+func (m *Meter) Quantile(q float64) time.Duration {
+	t, s := m.recent(m.last)
+	return m.quantile(s, int(t.samples), q)
+}
+
+// recent adds up the generations that are not too old. They may be, for a read does not
+// rotate and there may have been no traffic since.
+func (m *Meter) recent(now int64) (t tally, s sides) {
+	now = max(now, m.last)
+	if now < m.from+m.cold.lookback {
+		t, s[m.side] = m.current, true
+	}
+	if now < m.cold.from+m.cold.lookback {
+		t.add(m.cold.past.tally())
+		s[1-m.side] = true
+	}
+	return t, s
+}
+
+// quantile returns the nearest-rank quantile of so many latencies.
+func (m *Meter) quantile(s sides, samples int, q float64) time.Duration {
+	rank := math.Ceil(q * float64(samples))
+	if !(rank > 1) { // also if q is not a number
+		rank = 1
+	}
+	return m.latencies.ranked(s, uint64(min(rank, float64(samples))))
+}
+
+// EWMA is the moving average of all latencies ever.
+func (m *Meter) EWMA() time.Duration { return round(max(0, float64(m.average))) }
+
+// wait is the mean time in the queue.
+func (t *tally) wait() time.Duration { return round(t.waited / float64(max(1, t.waits))) }
+
+// round is for durations that are not negative.
+func round(nanoseconds float64) time.Duration { return time.Duration(nanoseconds + 0.5) }
