@@ -1,0 +1,186 @@
+package weir
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// Config configures a [Limiter]. The zero Config works; 0 always means the
+// default, and a value out of range is an error that names the field.
+type Config struct {
+	// Name identifies the limiter in errors, events and metrics.
+	// Defaults to "limiter".
+	Name string
+
+	// Min and Max bound the limit on work in flight. Default to 1 and 1000;
+	// from 1 to 1,000,000,000.
+	Min, Max int
+
+	// Initial is the limit to start from. Defaults to 20, or to the nearer
+	// bound.
+	Initial int
+
+	// Law finds the limit. Defaults to law.Band{Target: 100 * time.Millisecond}.
+	Law law.Law
+
+	// Interval is how often the law decides. Defaults to 1 s.
+	Interval time.Duration
+
+	// Window is how far back the law looks; nothing older counts, and
+	// nothing from before the limit last changed. Defaults to 10 s, or to
+	// Interval if that is longer. At least Interval.
+	Window time.Duration
+
+	// MinSamples is how many completions the law needs for a decision.
+	// Defaults to 20.
+	MinSamples int
+
+	// Queue holds work while the limit is reached. The zero Queue holds
+	// none: work above the limit is refused at once.
+	Queue Queue
+
+	// Timeout bounds the execution of work given to Do, apart from the time
+	// in the queue; it reaches the work through its context, with
+	// [ErrExecutionTimeout] as the cause. Acquire is not affected.
+	// Defaults to none.
+	Timeout time.Duration
+
+	// Classify tells what the error of finished work says about its
+	// downstream. Defaults to [Classify].
+	Classify func(error) Outcome
+
+	// OnEvent, if set, is called with every change of the limit and every
+	// refusal, outside all locks, on the goroutine that caused it. Calls may
+	// overlap and overtake each other; [Event].Seq has the order.
+	OnEvent func(Event)
+
+	// Shadow admits everything and only reports what would have been
+	// refused: a way to try settings in production.
+	Shadow bool
+}
+
+// Queue configures where work waits for a slot.
+type Queue struct {
+	// Size is how many pieces of work may wait. 0 means none for [FIFO]; for
+	// [Adaptive] it means no bound but its own.
+	Size int
+
+	// Timeout is how long work may wait. Defaults to 1 s.
+	Timeout time.Duration
+
+	// Discipline decides who waits and who is next. Defaults to [FIFO].
+	Discipline Discipline
+}
+
+// A Discipline is an order of service for a [Queue].
+type Discipline uint8
+
+const (
+	// FIFO serves in order of arrival. Size it to absorb short bursts only:
+	// under a lasting overload everyone in it waits for the full timeout.
+	FIFO Discipline = iota
+
+	// Adaptive serves the earliest deadline first, and the newest first once
+	// the queue stands; it holds at most four times the limit and no more
+	// than can still finish in time, and gives up the oldest for a newcomer.
+	Adaptive
+)
+
+// String returns "fifo" or "adaptive".
+func (d Discipline) String() string {
+	switch d {
+	case FIFO:
+		return "fifo"
+	case Adaptive:
+		return "adaptive"
+	}
+	return fmt.Sprintf("Discipline(%d)", uint8(d))
+}
+
+// Defaults of [Config].
+const (
+	defaultMax          = 1000
+	defaultInitial      = 20
+	defaultInterval     = time.Second
+	defaultWindow       = 10 * time.Second
+	defaultMinSamples   = 20
+	defaultQueueTimeout = time.Second
+
+	maxSlots = 1_000_000_000 // so that in flight plus a weight fits 32 bits
+)
+
+var defaultLaw law.Law = law.Band{Target: 100 * time.Millisecond}
+
+// withDefaults checks the settings as given, then fills in what was left out.
+func (c Config) withDefaults() (Config, error) {
+	for _, f := range []struct {
+		name   string
+		value  int
+		atMost int
+	}{
+		{"Min", c.Min, maxSlots},
+		{"Max", c.Max, maxSlots},
+		{"Initial", c.Initial, maxSlots},
+		{"MinSamples", c.MinSamples, maxSlots},
+		{"Queue.Size", c.Queue.Size, maxSlots},
+	} {
+		if f.value < 0 || f.value > f.atMost {
+			return c, c.invalid(f.name, f.value, fmt.Sprintf("0 (the default) or 1 to %d", f.atMost))
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"Interval", c.Interval},
+		{"Window", c.Window},
+		{"Queue.Timeout", c.Queue.Timeout},
+		{"Timeout", c.Timeout},
+	} {
+		if f.value < 0 {
+			return c, c.invalid(f.name, f.value, "0 (the default) or more")
+		}
+	}
+	if c.Queue.Discipline > Adaptive {
+		return c, c.invalid("Queue.Discipline", c.Queue.Discipline, "FIFO or Adaptive")
+	}
+
+	c.Name = orDefault(c.Name, "limiter")
+	c.Min = orDefault(c.Min, 1)
+	c.Max = orDefault(c.Max, max(defaultMax, c.Min))
+	if c.Min > c.Max {
+		return c, c.invalid("Min", c.Min, fmt.Sprintf("at most Max, which is %d", c.Max))
+	}
+	c.Initial = orDefault(c.Initial, min(max(defaultInitial, c.Min), c.Max))
+	if c.Initial < c.Min || c.Initial > c.Max {
+		return c, c.invalid("Initial", c.Initial, fmt.Sprintf("from Min to Max, which are %d and %d", c.Min, c.Max))
+	}
+	c.Interval = orDefault(c.Interval, defaultInterval)
+	c.Window = orDefault(c.Window, max(defaultWindow, c.Interval))
+	if c.Window < c.Interval {
+		return c, c.invalid("Window", c.Window, fmt.Sprintf("at least Interval, which is %v", c.Interval))
+	}
+	c.MinSamples = orDefault(c.MinSamples, defaultMinSamples)
+	c.Queue.Timeout = orDefault(c.Queue.Timeout, defaultQueueTimeout)
+	if c.Law == nil {
+		c.Law = defaultLaw
+	}
+	if c.Classify == nil {
+		c.Classify = Classify
+	}
+	return c, nil
+}
+
+func (c Config) invalid(field string, value any, want string) error {
+	return fmt.Errorf("%w: %s is %v: want %s", ErrConfig, field, value, want)
+}
+
+func orDefault[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}

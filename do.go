@@ -1,0 +1,64 @@
+package weir
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Do runs fn once it is admitted, on the caller's goroutine, and returns its
+// error. The slot is held until fn returns, even beyond [Config].Timeout, which
+// reaches fn through its context; an error that comes of it matches
+// [ErrExecutionTimeout]. If fn panics, the slot is freed, a failure counted, and
+// the panic goes on. Work that is not admitted gets the error of
+// [Limiter.Acquire]. Without a Timeout, Do does not allocate unless it has to
+// wait or refuse.
+func (l *Limiter) Do(ctx context.Context, fn func(context.Context) error) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	permit, err := l.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	f := l.face.Load()
+	outcome := Failure // unless fn returns
+	defer func() { permit.Finish(outcome) }()
+	if f.timeout > 0 {
+		err = doWithin(ctx, f.timeout, fn)
+	} else {
+		err = fn(ctx)
+	}
+	outcome = f.classify(ownCancellation(ctx, err))
+	return err
+}
+
+// Do is [Limiter.Do] for a function that returns a value.
+func Do[T any](ctx context.Context, l *Limiter, fn func(context.Context) (T, error)) (T, error) {
+	var value T
+	err := l.Do(ctx, func(ctx context.Context) (err error) {
+		value, err = fn(ctx)
+		return err
+	})
+	return value, err
+}
+
+// ownCancellation sees through a cause that the caller cancelled ctx with.
+func ownCancellation(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return ctx.Err()
+	}
+	return err
+}
+
+func doWithin(ctx context.Context, timeout time.Duration, fn func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, ErrExecutionTimeout)
+	defer cancel()
+	err := fn(ctx)
+	timedOut := errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), ErrExecutionTimeout)
+	if timedOut && !errors.Is(err, ErrExecutionTimeout) {
+		return fmt.Errorf("%w after %v: %w", ErrExecutionTimeout, timeout, err)
+	}
+	return err
+}

@@ -1,0 +1,81 @@
+package weir
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+)
+
+// ErrRefused matches every refusal: work that was not admitted and never ran.
+// Use errors.As with a [*RefusedError] for the reason and when to come back.
+var ErrRefused = errors.New("weir: refused")
+
+// The refusals by reason; each also matches [ErrRefused].
+var (
+	ErrQueueFull    = fmt.Errorf("%w: queue full", ErrRefused)
+	ErrQueueTimeout = fmt.Errorf("%w: queue timeout", ErrRefused)
+	ErrDeadline     = fmt.Errorf("%w: would miss its deadline", ErrRefused)
+	ErrTooHeavy     = fmt.Errorf("%w: heavier than the limit", ErrRefused)
+	ErrClosed       = fmt.Errorf("%w: limiter closed", ErrRefused)
+)
+
+// ErrExecutionTimeout is the cause of the context that [Limiter.Do] hands to
+// work which ran longer than [Config].Timeout, and matches the error that Do
+// then returns. It is no refusal: the work did run.
+var ErrExecutionTimeout = errors.New("weir: execution timeout")
+
+// ErrConfig matches every error about a setting.
+var ErrConfig = errors.New("weir: invalid configuration")
+
+// A Reason says why work was refused.
+type Reason uint8
+
+// The reasons for a refusal.
+const (
+	// ReasonQueueFull: the limit was reached and the queue, if any, had no room.
+	ReasonQueueFull = Reason(admit.QueueFull)
+	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout.
+	ReasonQueueTimeout = Reason(admit.QueueTimeout)
+	// ReasonDeadline: it could not have finished before its context's deadline.
+	ReasonDeadline = Reason(admit.Deadline)
+	// ReasonTooHeavy: its weight is above the limit.
+	ReasonTooHeavy = Reason(admit.TooHeavy)
+	// ReasonClosed: the limiter is closed or shutting down.
+	ReasonClosed = Reason(admit.Closed)
+)
+
+// String returns the reason in words, such as "queue full".
+func (r Reason) String() string { return admit.Verdict(r).String() }
+
+// MarshalText renders the reason as String does.
+func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// A RefusedError says which limiter refused work and why.
+type RefusedError struct {
+	Limiter string // Config.Name
+	Reason  Reason // why
+	// RetryAfter is how long the work that is waiting or was refused within
+	// the last second takes to drain, 0 if nothing has drained yet. Callers
+	// should spread their return over one to two times of it.
+	RetryAfter time.Duration
+}
+
+// Error returns a sentence such as `weir: limiter "search" refused: queue full`.
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("weir: limiter %q refused: %s", e.Limiter, e.Reason)
+}
+
+// Is makes errors.Is match [ErrRefused] and the sentinel of the reason.
+func (e *RefusedError) Is(target error) bool {
+	return target == ErrRefused || target == sentinels[e.Reason]
+}
+
+var sentinels = map[Reason]error{
+	ReasonQueueFull:    ErrQueueFull,
+	ReasonQueueTimeout: ErrQueueTimeout,
+	ReasonDeadline:     ErrDeadline,
+	ReasonTooHeavy:     ErrTooHeavy,
+	ReasonClosed:       ErrClosed,
+}

@@ -1,0 +1,81 @@
+package weir
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// An Event tells what a limiter did and why. See [Config].OnEvent, and [Log] for
+// a handler that writes events to a log.
+type Event struct {
+	Seq     uint64    // position in the order of this limiter's events, from 1
+	At      time.Time // when it happened
+	Limiter string    // Config.Name
+	Kind    Kind      // what happened
+
+	// Change is set for LimitChanged and LawReplaced.
+	Change Change
+
+	// Reason is set for Refused and WouldRefuse, RetryAfter for Refused.
+	Reason     Reason
+	RetryAfter time.Duration
+}
+
+// A Kind is a kind of [Event].
+type Kind uint8
+
+const (
+	// LimitChanged: the law, or an update, moved the limit.
+	LimitChanged Kind = iota + 1
+	// LawReplaced: an update brought a law that could not take over what the
+	// last one had learned, so it starts from the current limit.
+	LawReplaced
+	// Refused: work was not admitted.
+	Refused
+	// WouldRefuse: work was admitted in shadow mode only.
+	WouldRefuse
+	// Misused: a permit was given back that was not out, such as a copy of
+	// one that was given back before. Nothing was counted.
+	Misused
+)
+
+// String returns the kind in words.
+func (k Kind) String() string {
+	switch k {
+	case LimitChanged:
+		return "limit changed"
+	case LawReplaced:
+		return "law replaced"
+	case Refused:
+		return "refused"
+	case WouldRefuse:
+		return "would refuse"
+	case Misused:
+		return "misused"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// String describes the event in one line.
+func (e Event) String() string {
+	switch e.Kind {
+	case LimitChanged, LawReplaced:
+		return fmt.Sprintf("%s: %v: %v", e.Limiter, e.Kind, e.Change)
+	case Refused, WouldRefuse:
+		return fmt.Sprintf("%s: %v: %v", e.Limiter, e.Kind, e.Reason)
+	default:
+		return fmt.Sprintf("%s: %v", e.Limiter, e.Kind)
+	}
+}
+
+// A Change is one move of the limit.
+type Change struct {
+	At       time.Time  // when
+	From, To int        // the limit before and after
+	Reason   law.Reason // what was measured, against what
+}
+
+// String returns a sentence such as "p95 131ms above 115ms: cut 20 to 14".
+func (c Change) String() string { return law.Explain(c.Reason, c.From, c.To) }

@@ -1,0 +1,177 @@
+package admit
+
+import (
+	"math"
+	"time"
+)
+
+// adaptive serves the earliest deadline first, and the newest first in a lane
+// whose queue stands. Its constants are those that decision 0004 measured.
+type adaptive struct {
+	tiers     []tier  // one for each lane
+	budget    float64 // average time that callers give their work, in nanoseconds
+	spread    float64 // average distance from it
+	saturated float64 // share of recent time in which the limit held work back
+}
+
+// newAdaptive takes over those who wait already.
+func newAdaptive(n *Node) *adaptive {
+	a := &adaptive{tiers: make([]tier, len(n.queue.lanes))}
+	for i := range n.queue.lanes {
+		for w := n.queue.lanes[i].oldest; w != nil; w = w.next {
+			w.latest = n.latestStart(w, w.joined)
+			a.tiers[i].push(w)
+		}
+	}
+	return a
+}
+
+const (
+	// boundLimits is how many limits long the queue may be. Twice as long
+	// gained nothing, half as long refuses sooner and loses bursts.
+	boundLimits = 4
+	// patience is how many latencies work without a deadline may wait.
+	patience = 4
+	// standingBudgets is how long, in budgets, a queue that never empties is
+	// taken for a burst.
+	standingBudgets = 2
+	// standingShare is the share of saturated time above which the queue
+	// stands even if it empties now and then.
+	standingShare = 0.8
+	// tierRefusals is the share of refused work above which a lane among
+	// several turns to the newest first.
+	tierRefusals = 0.1
+	// mixedSpread is the relative spread above which deadlines are mixed.
+	mixedSpread = 0.1
+	// Saturation is averaged over this many latencies, and at least over
+	// this time.
+	saturationLatencies = 20
+	saturationAtLeast   = 300 * time.Millisecond
+	// arrivalWeight is the weight of one arrival in the averages.
+	arrivalWeight = 1.0 / 16
+)
+
+func (a *adaptive) join(n *Node, w *Waiter, now int64, fx *Effects) Verdict {
+	a.learn(n, w, now)
+	n.expire(now, fx)
+	a.dropLate(n, now, fx)
+	w.latest = n.latestStart(w, now)
+	t := &a.tiers[w.Lane]
+	hopeless := a.mixed() && !a.standing(n, t, now) && !n.reachable(w, now)
+	t.note(hopeless || !n.inTime(w, now))
+	if hopeless || !n.inTime(w, now) {
+		return Deadline
+	}
+	n.insert(w)
+	for n.queue.length > a.bound(n, w, now) {
+		out := n.queue.last()
+		if out == w {
+			n.unlink(w)
+			return QueueFull
+		}
+		a.tiers[out.Lane].note(true)
+		n.reject(out, QueueFull, now, fx)
+	}
+	return Waiting
+}
+
+func (a *adaptive) next(n *Node, now int64, fx *Effects) *Waiter {
+	a.dropLate(n, now, fx)
+	for i := range a.tiers {
+		t := &a.tiers[i]
+		alone := len(t.urgent) == n.queue.length
+		switch {
+		case len(t.urgent) == 0:
+		case a.standing(n, t, now) && (alone || t.refused > tierRefusals):
+			return n.queue.lanes[i].newest
+		default:
+			return t.urgent[0]
+		}
+	}
+	return nil
+}
+
+// learn notes how much time callers give their work, and whether that differs.
+func (a *adaptive) learn(n *Node, w *Waiter, now int64) {
+	if w.Deadline == noDeadline {
+		return
+	}
+	given := float64(w.Deadline - now)
+	if a.budget == 0 {
+		a.budget = given
+	}
+	a.spread += arrivalWeight * (math.Abs(given-a.budget) - a.spread)
+	a.budget += arrivalWeight * (given - a.budget)
+}
+
+// mixed reports whether deadlines differ.
+func (a *adaptive) mixed() bool { return a.spread > mixedSpread*a.budget }
+
+// latestStart is when w's work must have started: early enough to finish, or,
+// without a deadline, within a few latencies.
+func (n *Node) latestStart(w *Waiter, now int64) int64 {
+	if w.Deadline != noDeadline {
+		return w.Deadline - n.serviceTime(w, now)
+	}
+	if r := n.latency(); r > 0 {
+		return now + patience*int64(r)
+	}
+	return w.expires
+}
+
+// dropLate answers those that can no longer start in time.
+func (a *adaptive) dropLate(n *Node, now int64, fx *Effects) {
+	for i := range a.tiers {
+		t := &a.tiers[i]
+		for len(t.urgent) > 0 && t.urgent[0].latest < now {
+			w := t.urgent[0]
+			why := Deadline
+			if w.Deadline == noDeadline {
+				why = QueueTimeout
+			}
+			t.note(true)
+			n.reject(w, why, now, fx)
+		}
+	}
+}
+
+// bound is how many may wait: a few limits, and no more than can drain within
+// the time that w has.
+func (a *adaptive) bound(n *Node, w *Waiter, now int64) int {
+	bound := n.longestQueue()
+	if rate := n.pressure.drainRate(); rate > 0 {
+		slack := max(0, time.Duration(w.latest-now).Seconds())
+		bound = min(bound, int(rate*slack))
+	}
+	return max(1, bound)
+}
+
+// longestQueue is how many may wait however fast they drain.
+func (n *Node) longestQueue() int {
+	longest := boundLimits * int(n.limit)
+	if n.conf.queueSize > 0 {
+		longest = min(longest, int(n.conf.queueSize))
+	}
+	return longest
+}
+
+// standing reports whether the tier's queue has outlasted any burst.
+func (a *adaptive) standing(n *Node, t *tier, now int64) bool {
+	budget := a.budget
+	if budget == 0 {
+		budget = patience * float64(n.latency())
+	}
+	stood := len(t.urgent) > 0 && float64(now-t.since) > standingBudgets*budget
+	return stood || a.saturated > standingShare
+}
+
+// pass notes that the limit did or did not hold work back for the last d
+// nanoseconds.
+func (a *adaptive) pass(n *Node, d int64, saturated bool) {
+	tau := max(saturationAtLeast, saturationLatencies*n.latency())
+	target := 0.0
+	if saturated {
+		target = 1
+	}
+	a.saturated += (target - a.saturated) * (1 - math.Exp(-float64(d)/float64(tau)))
+}

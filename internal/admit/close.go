@@ -1,0 +1,37 @@
+package admit
+
+// Close refuses whoever arrives or waits from now on. What runs is left alone.
+func (n *Node) Close(now int64, fx *Effects) {
+	n.lock()
+	defer n.unlock()
+	now = n.advance(now, fx)
+	n.flags.set(closed, true)
+	for q := n.queue; q != nil && q.length > 0; {
+		n.reject(q.last(), Closed, now, fx)
+	}
+	n.serve(now, fx)
+}
+
+// Drain refuses whoever arrives from now on. The channel is closed when what
+// waits and what runs is done.
+func (n *Node) Drain(now int64, fx *Effects) <-chan struct{} {
+	n.lock()
+	defer n.unlock()
+	now = n.advance(now, fx)
+	n.flags.set(closed, true)
+	p := n.pressed()
+	if p.empty == nil {
+		p.empty = make(chan struct{})
+	}
+	empty := p.empty
+	n.serve(now, fx)
+	return empty
+}
+
+// endDrain closes the channel that Drain returned if nothing is left.
+func (n *Node) endDrain() {
+	if p := n.pressure; p != nil && p.empty != nil && n.inflight == 0 && n.queued() == 0 {
+		close(p.empty)
+		p.empty = nil
+	}
+}

@@ -1,0 +1,155 @@
+package admit
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// begin asks a new controller how to measure the first window, and for the
+// limit to start from, by showing it an empty one.
+func (n *Node) begin(now int64) law.Reason {
+	d := n.control.Next(law.Window{Limit: int(n.limit), Min: int(n.conf.min), Max: int(n.conf.max)})
+	n.limit = int32(n.bounds().Clamp(d.Limit, int(n.limit)))
+	n.plan(now, d.Next, 0)
+	return d.Reason
+}
+
+func (n *Node) bounds() law.Bounds {
+	return law.Bounds{Min: int(n.conf.min), Max: int(n.conf.max), Initial: int(n.limit)}
+}
+
+// closeWindow lets the law decide if the window that is due has the samples for
+// it. One without enough of them stays open for the look-back and is then closed
+// all the same: the law must hear that hardly anything completes.
+func (n *Node) closeWindow(now int64, fx *Effects) {
+	if n.meter == nil {
+		n.due, n.expired = now+n.conf.interval, now+n.conf.lookback
+		return
+	}
+	completed := n.meter.Completed()
+	full := n.maxSamples > 0 && completed >= int(n.maxSamples)
+	if completed < int(n.minSamples) && !full && now < n.expired {
+		return
+	}
+	n.decide(now, fx)
+}
+
+func (n *Node) decide(now int64, fx *Effects) {
+	w := n.meter.Window(now, int(n.inflight))
+	w.Limit, w.Min, w.Max = int(n.limit), int(n.conf.min), int(n.conf.max)
+	w.MinSamples = int(n.minSamples)
+	d := n.ask(w, fx)
+	next := int32(n.bounds().Clamp(d.Limit, int(n.limit)))
+	changed := next != n.limit
+	settle := int64(0)
+	if changed {
+		settle = span(d.Next.Settle)
+	}
+	n.plan(now, d.Next, settle)
+	if changed {
+		n.change(now, next, d.Reason, fx)
+		n.serve(now, fx)
+	}
+	if changed || n.maxSamples > 0 {
+		n.meter.Restart(now, time.Duration(settle))
+	}
+}
+
+// ask lets the law decide. A law that panics must not leave the node locked: the
+// limit is held, and the panic goes on once the lock is free.
+func (n *Node) ask(w law.Window, fx *Effects) (d law.Decision) {
+	defer func() {
+		if r := recover(); r != nil {
+			fx.Notable, fx.Panic = true, fmt.Errorf("law panicked: %v\n\n%s", r, debug.Stack())
+			d = law.Decision{Limit: float64(w.Limit)}
+		}
+	}()
+	return n.control.Next(w)
+}
+
+// plan says when the next window closes, and on what.
+func (n *Node) plan(now int64, p law.Plan, settle int64) {
+	interval, lookback := span(p.Interval), span(p.MaxAge)
+	if interval == 0 {
+		interval = n.conf.interval
+	}
+	if lookback == 0 {
+		lookback = max(n.conf.lookback, interval)
+	}
+	n.minSamples = count(p.MinSamples)
+	if n.minSamples == 0 {
+		n.minSamples = n.conf.minSamples
+	}
+	n.maxSamples = count(p.MaxSamples)
+	n.due = now + settle + interval
+	n.expired = now + settle + lookback
+	if n.meter != nil {
+		n.meter.SetLookback(time.Duration(lookback))
+	}
+}
+
+// count bounds a number of samples.
+func count(samples int) int32 { return int32(min(max(samples, 0), math.MaxInt32)) }
+
+// change moves the limit and records why.
+func (n *Node) change(now int64, next int32, why law.Reason, fx *Effects) {
+	from := n.limit
+	n.limit = next
+	n.history.add(now, int(from), int(next), why)
+	if n.conf.observed {
+		fx.Notable = true
+		fx.Change = &Change{At: now, From: int(from), To: int(next), Reason: why, Seq: n.nextEvent()}
+	}
+}
+
+// Update applies new settings and a new law to a running node, or neither if the
+// law refuses them. What the old law learned is kept if the controller can be
+// retuned; otherwise a new one starts from the current limit. What runs and what
+// waits is left alone.
+func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
+	n.lock()
+	defer n.unlock()
+	now = n.flow(now)
+
+	bounds := s.Bounds
+	bounds.Initial = min(max(int(n.limit), bounds.Min), bounds.Max)
+	fresh, err := l.Controller(bounds)
+	if err != nil {
+		return err
+	}
+	n.configure(s)
+	if n.queue != nil {
+		n.setDiscipline()
+	}
+	from := n.limit
+	n.limit = int32(bounds.Initial)
+	why := law.Reason{Code: law.Configured}
+	if n.retune(l) {
+		n.plan(now, law.Plan{}, 0)
+	} else {
+		n.control, fx.Replaced = fresh, true
+		if begun := n.begin(now); begun.Code != law.NoReason {
+			why = begun
+		}
+	}
+	next := n.limit
+	n.limit = from
+	if next != from || fx.Replaced {
+		n.change(now, next, why, fx)
+		if n.meter != nil {
+			n.meter.Restart(now, 0)
+		}
+	}
+	n.serve(now, fx)
+	return nil
+}
+
+// retune offers the law to the controller at work.
+func (n *Node) retune(l law.Law) bool {
+	tuner, ok := n.control.(law.Retuner)
+	return ok && tuner.Retune(l)
+}

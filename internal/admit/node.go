@@ -1,0 +1,351 @@
+package admit
+
+import (
+	"sync"
+	"time"
+
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+// Settings are a node's settings, checked and complete.
+type Settings struct {
+	Bounds       law.Bounds
+	Interval     time.Duration // between decisions
+	Lookback     time.Duration // how far back the law looks
+	MinSamples   int           // completions that a decision needs
+	QueueSize    int
+	QueueTimeout time.Duration
+	Adaptive     bool // the adaptive discipline, for which a QueueSize of 0 is no bound
+	Lanes        int
+	Shadow       bool // admit everything, count what would have been refused
+	Observed     bool // report changes and number events
+}
+
+// A Node admits work up to a limit that a law moves. All its methods are safe
+// for concurrent use and take the time in nanoseconds on one monotonic scale; a
+// time before one that was seen counts as that one.
+type Node struct {
+	mu    sync.Mutex
+	group *Group
+
+	// What every call touches stands together.
+	flags    flags
+	limit    int32
+	inflight int64 // 64 bits because nothing bounds it in shadow mode
+	last     int64 // the time of the last call
+	due      int64 // when the window closes
+	meter    *window.Meter
+	admitted uint64
+
+	completed  uint64
+	expired    int64 // when the window closes with however few samples
+	minSamples int32
+	maxSamples int32 // 0 if the window does not close early
+
+	control law.Controller
+	conf    conf
+
+	queue    *queue    // nil until something has to wait
+	pressure *pressure // nil until the limit is reached
+	outcomes outcomes
+	history  history
+	events   uint64
+}
+
+// conf is Settings in little memory: a service may hold a hundred thousand nodes.
+type conf struct {
+	interval, lookback, queueTimeout int64
+	min, max, minSamples, queueSize  int32
+	lanes                            uint8
+	adaptive, observed               bool
+}
+
+// span bounds a duration so that adding a few to any time does not overflow.
+func span(d time.Duration) int64 { return min(max(int64(d), 0), 1<<60) }
+
+// outcomes counts what became of work, apart from what pressure counts.
+type outcomes struct {
+	failed, timedOut, ignored, cancelled uint64
+}
+
+// flags are what keeps a request from the short way through Acquire.
+type flags uint8
+
+const (
+	closed flags = 1 << iota
+	shadow
+	grouped
+	waiting
+)
+
+func (f *flags) set(bit flags, on bool) {
+	*f &^= bit
+	if on {
+		*f |= bit
+	}
+}
+
+// Effects is what a call leaves to be done after it, without the lock.
+type Effects struct {
+	Woken       Woken
+	Change      *Change // a change of the limit, if the node is observed
+	RetryAfter  int64   // with a refusal: when to come back, in nanoseconds
+	Seq         uint64  // the number of the refusal or misuse
+	Panic       error   // the law panicked; the limit was held
+	Notable     bool    // one of the following, Change or Panic is set
+	Replaced    bool    // Change came with a law that starts afresh
+	Misused     bool    // a ticket was given back that was not out
+	WouldRefuse Verdict // what a shadow node would have answered, if not Admitted
+}
+
+// None reports whether there is nothing to do.
+func (fx *Effects) None() bool { return fx.Woken.first == nil && !fx.Notable }
+
+// New returns a node that starts at now. The group is nil for a node of its own.
+func New(s Settings, l law.Law, group *Group, now int64) (*Node, error) {
+	n := &Node{}
+	return n, n.Init(s, l, group, now)
+}
+
+// Init makes the zero Node what New returns, so that a node can be part of
+// something larger.
+func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
+	control, err := l.Controller(s.Bounds)
+	if err != nil {
+		return err
+	}
+	n.group, n.control, n.last = group, control, now
+	n.limit = int32(s.Bounds.Initial)
+	n.flags.set(grouped, group != nil)
+	n.configure(s)
+	n.begin(now)
+	return nil
+}
+
+func (n *Node) configure(s Settings) {
+	n.conf = conf{
+		interval:     span(s.Interval),
+		lookback:     span(s.Lookback),
+		queueTimeout: span(s.QueueTimeout),
+		min:          int32(s.Bounds.Min),
+		max:          int32(s.Bounds.Max),
+		minSamples:   int32(s.MinSamples),
+		queueSize:    int32(s.QueueSize),
+		lanes:        uint8(s.Lanes),
+		adaptive:     s.Adaptive,
+		observed:     s.Observed,
+	}
+	n.flags.set(shadow, s.Shadow)
+}
+
+// Acquire admits work of the given weight, or says why not. MustWait means that
+// it has to queue: the caller then calls Join with a waiter.
+func (n *Node) Acquire(weight int, now int64, fx *Effects) (Ticket, Verdict) {
+	return n.acquire(weight, now, true, fx)
+}
+
+// TryAcquire is Acquire for work that will not wait.
+func (n *Node) TryAcquire(weight int, now int64, fx *Effects) (Ticket, Verdict) {
+	return n.acquire(weight, now, false, fx)
+}
+
+func (n *Node) acquire(weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
+	n.lock()
+	now = n.advance(now, fx)
+	if n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit) {
+		n.start(weight, now)
+		n.unlock()
+		return Ticket{start: now, weight: int32(weight), out: true}, Admitted
+	}
+	ticket, verdict := n.acquireSlow(weight, now, patient, fx)
+	n.unlock()
+	return ticket, verdict
+}
+
+func (n *Node) acquireSlow(weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
+	verdict := n.consider(weight, patient, now, fx)
+	if n.flags&(shadow|closed) == shadow {
+		fx.WouldRefuse = n.wouldRefuse(weight, patient)
+		if fx.WouldRefuse.Refused() {
+			fx.Notable, fx.Seq = true, n.nextEvent()
+		}
+		verdict = Admitted
+	}
+	switch {
+	case verdict == Admitted:
+		n.start(weight, now)
+		return Ticket{start: now, weight: int32(weight), out: true}, Admitted
+	case verdict.Refused():
+		fx.RetryAfter = n.refuse(verdict, now)
+		fx.Seq = n.nextEvent()
+	}
+	return Ticket{}, verdict
+}
+
+// consider answers for work that arrives now.
+func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) Verdict {
+	switch {
+	case n.flags&closed != 0:
+		return Closed
+	case n.tooHeavy(weight):
+		return TooHeavy
+	case n.flags&waiting == 0 && n.fits(weight):
+		return Admitted
+	case !patient, !n.roomToWait(now, fx):
+		return QueueFull
+	}
+	return MustWait
+}
+
+// roomToWait reports whether the queue may have a place.
+func (n *Node) roomToWait(now int64, fx *Effects) bool {
+	if n.conf.adaptive {
+		return true
+	}
+	if n.queued() >= int(n.conf.queueSize) && n.queue != nil {
+		n.expire(now, fx)
+	}
+	return n.queued() < int(n.conf.queueSize)
+}
+
+// wouldRefuse answers for a shadow node, in which what runs above the limit
+// stands for the queue.
+func (n *Node) wouldRefuse(weight int, patient bool) Verdict {
+	room := 0
+	switch {
+	case weight > int(n.limit):
+		n.pressed().wouldRefuse++
+		return TooHeavy
+	case patient && n.conf.adaptive:
+		room = n.longestQueue()
+	case patient:
+		room = int(n.conf.queueSize)
+	}
+	if n.inflight+int64(weight) <= int64(n.limit)+int64(room) {
+		return Admitted
+	}
+	n.pressed().wouldRefuse++
+	return QueueFull
+}
+
+// tooHeavy reports whether work of the given weight has no room even alone.
+func (n *Node) tooHeavy(weight int) bool {
+	return n.flags&shadow == 0 && (weight > int(n.limit) || n.group != nil && weight > n.group.limit)
+}
+
+// fits reports whether work of the given weight has room.
+func (n *Node) fits(weight int) bool {
+	return n.flags&shadow != 0 ||
+		n.inflight+int64(weight) <= int64(n.limit) &&
+			(n.group == nil || n.group.inflight+int64(weight) <= int64(n.group.limit))
+}
+
+// saturated reports whether the limit holds work back.
+func (n *Node) saturated() bool { return n.inflight >= int64(n.limit) || n.flags&waiting != 0 }
+
+func (n *Node) start(weight int, now int64) {
+	n.inflight += int64(weight)
+	n.admitted++
+	if n.group != nil {
+		n.group.inflight += int64(weight)
+	}
+	if n.meter == nil {
+		n.meter = window.New(now, time.Duration(n.conf.lookback))
+	}
+	n.meter.Start(now, int(n.inflight))
+}
+
+// Done takes a ticket back. It reports whether the ticket was out; if not,
+// nothing changes.
+func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) bool {
+	n.lock()
+	if !t.out {
+		n.unlock()
+		return false
+	}
+	t.out = false
+	now = n.flow(now)
+	if n.completed == n.admitted || int64(t.weight) > n.inflight {
+		n.misused(t, now, fx)
+		n.unlock()
+		return false
+	}
+	if n.saturated() {
+		n.pressed().completed(n.limit)
+	}
+	n.free(int64(t.weight))
+	n.completed++
+	n.meter.Done(t.start, now, outcome)
+	if outcome != window.Success {
+		n.outcomes.count(outcome)
+	}
+	if now >= n.due || n.maxSamples > 0 && n.meter.Completed() >= int(n.maxSamples) {
+		n.closeWindow(now, fx)
+	}
+	if n.flags != 0 {
+		n.serve(now, fx)
+	}
+	n.unlock()
+	return true
+}
+
+func (n *Node) free(weight int64) {
+	n.inflight -= weight
+	if n.group != nil {
+		n.group.inflight -= weight
+	}
+}
+
+// misused deals with a ticket whose slots are free already: a copy of another
+// one took them. What is left of them must not be lost.
+func (n *Node) misused(t *Ticket, now int64, fx *Effects) {
+	fx.Notable, fx.Misused, fx.Seq = true, true, n.nextEvent()
+	n.free(min(int64(t.weight), n.inflight))
+	n.serve(now, fx)
+}
+
+func (o *outcomes) count(outcome window.Outcome) {
+	switch outcome {
+	case window.Failure:
+		o.failed++
+	case window.Timeout:
+		o.timedOut++
+	case window.Ignore:
+		o.ignored++
+	}
+}
+
+// advance moves the node's time on and closes the window if that is due.
+func (n *Node) advance(now int64, fx *Effects) int64 {
+	now = n.flow(now)
+	if now >= n.due {
+		n.closeWindow(now, fx)
+	}
+	return now
+}
+
+// flow books the time since the last call, which went by as the node was left.
+func (n *Node) flow(now int64) int64 {
+	now = max(now, n.last)
+	saturated := n.saturated()
+	if saturated {
+		n.pressed().clock += now - n.last
+	}
+	if n.queue != nil && n.queue.adaptive != nil {
+		n.queue.adaptive.pass(n, now-n.last, saturated)
+	}
+	if n.meter != nil {
+		n.meter.Flow(now, int(n.inflight), saturated)
+	}
+	n.last = now
+	return now
+}
+
+func (n *Node) nextEvent() uint64 {
+	if !n.conf.observed {
+		return 0
+	}
+	n.events++
+	return n.events
+}

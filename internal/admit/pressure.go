@@ -1,0 +1,78 @@
+package admit
+
+import "time"
+
+// pressure is what a node learns from the moment its limit is first reached:
+// whom it refused, and how fast work drains while the limit holds it back.
+type pressure struct {
+	refused     [refusals]uint64
+	wouldRefuse uint64
+
+	second       int64  // the second, counted on the node's time, of the next two
+	refusedNow   uint32 // refusals in this second
+	refusedPrior uint32 // and in the one before
+
+	clock    int64   // saturated time
+	counted  int64   // its reading at the last completion
+	drained  float32 // completions and
+	draining float32 // saturated seconds, both faded at every completion
+
+	empty chan struct{} // closed when the node is closed and empty
+}
+
+// pressed returns the node's pressure, which exists once it was needed.
+func (n *Node) pressed() *pressure {
+	if n.pressure == nil {
+		n.pressure = &pressure{}
+	}
+	return n.pressure
+}
+
+// completed counts a completion in saturated time.
+func (p *pressure) completed(limit int32) {
+	keep := 1 - 1/float32(min(max(limit, 16), 128))
+	p.drained = p.drained*keep + 1
+	p.draining = p.draining*keep + float32(p.clock-p.counted)/float32(time.Second)
+	p.counted = p.clock
+}
+
+// drainRate returns completions per second of saturated time, 0 if unknown.
+func (p *pressure) drainRate() float64 {
+	if p == nil || p.draining <= 0 {
+		return 0
+	}
+	return min(float64(p.drained)/float64(p.draining), float64(time.Second)) // one a nanosecond
+}
+
+// refuse counts a refusal and returns when to come back: when all that waits,
+// and all that was refused within the last second, has drained.
+func (n *Node) refuse(v Verdict, now int64) int64 {
+	if n.meter != nil {
+		n.meter.Refused()
+	}
+	p := n.pressed()
+	p.refused[v]++
+	switch second := now / int64(time.Second); {
+	case second == p.second+1:
+		p.second, p.refusedPrior, p.refusedNow = second, p.refusedNow, 0
+	case second != p.second:
+		p.second, p.refusedPrior, p.refusedNow = second, 0, 0
+	}
+	p.refusedNow++
+	rate := p.drainRate()
+	if rate == 0 || v == Closed {
+		return 0
+	}
+	gone := float64(now%int64(time.Second)) / float64(time.Second)
+	recent := float64(p.refusedNow) + float64(p.refusedPrior)*(1-gone)
+	seconds := min((float64(n.queued())+recent)/rate, 3600)
+	return int64(seconds * float64(time.Second))
+}
+
+// latency is the recent latency from dispatch, 0 if nothing has completed.
+func (n *Node) latency() time.Duration {
+	if n.meter == nil {
+		return 0
+	}
+	return n.meter.EWMA()
+}

@@ -1,0 +1,212 @@
+package admit
+
+import "github.com/weir-go/weir/internal/window"
+
+// queue is where work waits. It exists once something had to.
+type queue struct {
+	adaptive *adaptive // the discipline, nil for first in, first out
+	service  *service  // nil until work with a deadline comes
+	lanes    []lane
+	length   int
+}
+
+// setDiscipline follows the settings; those who wait keep their places.
+func (n *Node) setDiscipline() {
+	q := n.queue
+	if n.conf.adaptive == (q.adaptive != nil) {
+		return
+	}
+	q.adaptive = nil
+	if n.conf.adaptive {
+		q.adaptive = newAdaptive(n)
+	}
+}
+
+// join puts w into its lane and returns Waiting, or says why not. It may answer
+// other waiters to make room.
+func (n *Node) join(w *Waiter, now int64, fx *Effects) Verdict {
+	if a := n.queue.adaptive; a != nil {
+		return a.join(n, w, now, fx)
+	}
+	return n.joinInOrder(w, now, fx)
+}
+
+// next returns the waiter whose turn it is, nil if nobody waits.
+func (n *Node) next(now int64, fx *Effects) *Waiter {
+	if a := n.queue.adaptive; a != nil {
+		return a.next(n, now, fx)
+	}
+	return n.queue.first()
+}
+
+func (n *Node) queued() int {
+	if n.queue == nil {
+		return 0
+	}
+	return n.queue.length
+}
+
+// Join answers the waiter if that is possible at once, and otherwise lets it
+// queue: then its owner is woken when it is answered, unless it leaves before.
+func (n *Node) Join(w *Waiter, now int64, fx *Effects) Verdict {
+	n.lock()
+	defer n.unlock()
+	now = n.advance(now, fx)
+	w.joined = now
+	verdict := n.consider(w.Weight, true, now, fx)
+	if verdict == MustWait {
+		verdict = n.enqueue(w, now, fx)
+	}
+	switch {
+	case verdict == Admitted:
+		n.dispatch(w, now)
+	case verdict.Refused():
+		n.decline(w, verdict, now)
+	}
+	if n.inflight < int64(n.limit) {
+		// It may go ahead of heavier work that does not fit, or have
+		// had such work expire.
+		n.serve(now, fx)
+	}
+	return verdict
+}
+
+func (n *Node) enqueue(w *Waiter, now int64, fx *Effects) Verdict {
+	if n.queue == nil {
+		n.queue = &queue{lanes: make([]lane, max(1, int(n.conf.lanes)))}
+		n.setDiscipline()
+	}
+	w.Lane = min(max(w.Lane, 0), len(n.queue.lanes)-1)
+	w.expires = now + n.conf.queueTimeout
+	if w.Deadline == 0 {
+		w.Deadline = noDeadline
+	}
+	w.verdict = Waiting
+	verdict := n.join(w, now, fx)
+	if n.group != nil && n.queue.length > 0 {
+		n.group.await(n)
+	}
+	return verdict
+}
+
+// insert puts w at the end of its lane.
+func (n *Node) insert(w *Waiter) {
+	q := n.queue
+	q.lanes[w.Lane].push(w)
+	if q.adaptive != nil {
+		q.adaptive.tiers[w.Lane].push(w)
+	}
+	q.length++
+	n.flags.set(waiting, true)
+}
+
+// unlink takes w out of the queue.
+func (n *Node) unlink(w *Waiter) {
+	q := n.queue
+	q.lanes[w.Lane].remove(w)
+	if q.adaptive != nil {
+		q.adaptive.tiers[w.Lane].remove(w)
+	}
+	q.length--
+	n.flags.set(waiting, q.length > 0)
+}
+
+// Leave is how the owner of a waiter gives up: because its caller is gone, or
+// because its time in the queue is up. A waiter that was answered meanwhile
+// keeps its answer, and its owner is woken as ever; but if it was admitted for a
+// caller that is gone, the slot goes on to the next.
+func (n *Node) Leave(w *Waiter, why Verdict, now int64, fx *Effects) Verdict {
+	n.lock()
+	defer n.unlock()
+	now = n.advance(now, fx)
+	switch {
+	case w.verdict == Waiting:
+		n.unlink(w)
+		n.decline(w, why, now)
+	case w.verdict == Admitted && why == Cancelled:
+		w.verdict, w.ticket.out = Cancelled, false
+		n.free(int64(w.ticket.weight))
+		n.admitted--
+		n.meter.Done(w.ticket.start, now, window.Ignore)
+		n.outcomes.cancelled++
+	default:
+		return w.verdict
+	}
+	n.serve(now, fx)
+	return why
+}
+
+// Cancel counts a request whose caller was gone before it could ask.
+func (n *Node) Cancel(now int64, fx *Effects) {
+	n.lock()
+	defer n.unlock()
+	n.advance(now, fx)
+	n.outcomes.cancelled++
+}
+
+// decline answers a waiter that is in no lane any more with anything but
+// Admitted.
+func (n *Node) decline(w *Waiter, why Verdict, now int64) {
+	w.verdict = why
+	if why == Cancelled {
+		n.outcomes.cancelled++
+		return
+	}
+	w.retryAfter, w.seq = n.refuse(why, now), n.nextEvent()
+}
+
+// reject declines a waiter in the queue and has its owner told.
+func (n *Node) reject(w *Waiter, why Verdict, now int64, fx *Effects) {
+	n.unlink(w)
+	n.decline(w, why, now)
+	fx.Woken.add(w)
+}
+
+// dispatch starts w's work. Its latency counts from here: time in the queue
+// says nothing about the downstream.
+func (n *Node) dispatch(w *Waiter, now int64) {
+	n.start(w.Weight, now)
+	waited := now - w.joined
+	if waited > 0 {
+		n.meter.Waited(waited)
+	}
+	w.verdict = Admitted
+	w.ticket = Ticket{start: now, waited: waited, weight: int32(w.Weight), out: true}
+}
+
+// serve hands free slots to waiters, here and in the rest of the group, and ends
+// a shutdown when nothing is left.
+func (n *Node) serve(now int64, fx *Effects) {
+	if n.group != nil {
+		n.group.serve(now, fx)
+	} else {
+		for n.serveOne(now, fx) {
+		}
+	}
+	n.endDrain()
+}
+
+// serveOne answers one waiter, if its turn has come.
+func (n *Node) serveOne(now int64, fx *Effects) bool {
+	if n.queued() == 0 {
+		return false
+	}
+	w := n.next(now, fx)
+	switch {
+	case w == nil:
+		return false
+	case now >= w.expires:
+		n.reject(w, QueueTimeout, now, fx)
+	case n.tooHeavy(w.Weight):
+		n.reject(w, TooHeavy, now, fx)
+	case !n.inTime(w, now):
+		n.reject(w, Deadline, now, fx)
+	case !n.fits(w.Weight):
+		return false
+	default:
+		n.unlink(w)
+		n.dispatch(w, now)
+		fx.Woken.add(w)
+	}
+	return true
+}

@@ -1,0 +1,57 @@
+package admit
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+// State is a node at one moment.
+type State struct {
+	Limit, Min, Max  int
+	InFlight, Queued int
+	Shadow           bool
+	Recent           window.Recent
+	Age              time.Duration
+	DrainRate        float64
+
+	Admitted, Completed                  uint64
+	Failed, TimedOut, Ignored, Cancelled uint64
+	Refused                              [refusals]uint64 // by verdict
+	WouldRefuse                          uint64
+	Raised, Cuts                         uint64
+	Last                                 law.Reason
+}
+
+// State reads the node and changes nothing: no window is closed.
+func (n *Node) State(now int64) State {
+	n.lock()
+	defer n.unlock()
+	s := State{
+		Limit:     int(n.limit),
+		Min:       int(n.conf.min),
+		Max:       int(n.conf.max),
+		InFlight:  int(n.inflight),
+		Queued:    n.queued(),
+		Shadow:    n.flags&shadow != 0,
+		DrainRate: n.pressure.drainRate(),
+		Admitted:  n.admitted,
+		Completed: n.completed,
+		Failed:    n.outcomes.failed,
+		TimedOut:  n.outcomes.timedOut,
+		Ignored:   n.outcomes.ignored,
+		Cancelled: n.outcomes.cancelled,
+		Raised:    uint64(n.history.raised),
+		Cuts:      uint64(n.history.cuts),
+		Last:      n.history.last(),
+	}
+	if n.meter != nil {
+		s.Recent = n.meter.Recent(max(now, n.last))
+		s.Age = n.meter.Age(max(now, n.last))
+	}
+	if n.pressure != nil {
+		s.Refused, s.WouldRefuse = n.pressure.refused, n.pressure.wouldRefuse
+	}
+	return s
+}

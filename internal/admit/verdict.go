@@ -1,0 +1,50 @@
+package admit
+
+import "fmt"
+
+// A Verdict is the answer to a request.
+type Verdict uint8
+
+// The verdicts. Admitted is the only one with which work runs; those from
+// QueueFull to Closed are refusals.
+const (
+	Admitted Verdict = iota
+	QueueFull
+	QueueTimeout
+	Deadline
+	TooHeavy
+	Closed
+	Cancelled // the caller left before it started
+	Waiting   // it is in the queue
+	MustWait  // there is no slot but there may be room in the queue: call Join
+
+	refusals = int(Closed) + 1 // verdicts that are counted as refusals, with Admitted as a gap
+)
+
+// String returns the verdict in words.
+func (v Verdict) String() string {
+	switch v {
+	case Admitted:
+		return "admitted"
+	case QueueFull:
+		return "queue full"
+	case QueueTimeout:
+		return "queue timeout"
+	case Deadline:
+		return "deadline"
+	case TooHeavy:
+		return "too heavy"
+	case Closed:
+		return "closed"
+	case Cancelled:
+		return "cancelled"
+	case Waiting:
+		return "waiting"
+	case MustWait:
+		return "must wait"
+	}
+	return fmt.Sprintf("Verdict(%d)", uint8(v))
+}
+
+// Refused reports whether the verdict is a refusal.
+func (v Verdict) Refused() bool { return v >= QueueFull && v <= Closed }

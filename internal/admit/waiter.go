@@ -1,0 +1,78 @@
+package admit
+
+import (
+	"math"
+	"time"
+)
+
+// A Ticket is the core's side of one piece of admitted work. It is out from
+// admission until [Node.Done]; the zero Ticket is not out.
+type Ticket struct {
+	start  int64 // when it was dispatched
+	waited int64 // how long it queued before that
+	weight int32
+	out    bool
+}
+
+// Waited returns how long the work queued, in nanoseconds.
+func (t *Ticket) Waited() int64 { return t.waited }
+
+// A Waker is told, outside all locks, that its waiter was answered.
+type Waker interface{ Wake() }
+
+// A Waiter is a request that may have to queue. Its owner fills the exported
+// fields, hands it to [Node.Join], and must not touch it until it was woken or
+// has called [Node.Leave].
+type Waiter struct {
+	Owner    Waker
+	Weight   int
+	Lane     int   // 0 is served first
+	Deadline int64 // when the work must have finished; 0 if it has no deadline
+
+	joined     int64
+	expires    int64 // when its time in the queue is up
+	latest     int64 // when it must have started, as reckoned on arrival
+	prev, next *Waiter
+	position   int // in the lane's heap, -1 if in none
+
+	verdict    Verdict
+	ticket     Ticket
+	retryAfter int64
+	seq        uint64
+}
+
+// noDeadline stands for the deadline of work that has none.
+const noDeadline = math.MaxInt64
+
+// Answer returns the verdict and, if it is Admitted, the ticket.
+func (w *Waiter) Answer() (Verdict, Ticket) { return w.verdict, w.ticket }
+
+// Refusal returns when to come back, in nanoseconds, and the number of the
+// refusal in the order of the node's events.
+func (w *Waiter) Refusal() (retryAfter int64, seq uint64) { return w.retryAfter, w.seq }
+
+// Patience returns how long the waiter may stay in the queue.
+func (w *Waiter) Patience() time.Duration { return time.Duration(w.expires - w.joined) }
+
+// Woken is a chain of waiters that were answered and wait to be told.
+type Woken struct{ first, last *Waiter }
+
+func (c *Woken) add(w *Waiter) {
+	w.prev, w.next = nil, nil
+	if c.last == nil {
+		c.first = w
+	} else {
+		c.last.next = w
+	}
+	c.last = w
+}
+
+// Wake tells them all. It is called without any lock held.
+func (c Woken) Wake() {
+	for w := c.first; w != nil; {
+		next := w.next // the owner may reuse w as soon as it is woken
+		w.next = nil
+		w.Owner.Wake()
+		w = next
+	}
+}

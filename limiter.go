@@ -1,0 +1,243 @@
+package weir
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/law"
+)
+
+// A Limiter admits work up to a limit on work in flight and moves that limit by
+// what it measures. Most callers want [Limiter.Do]; those whose work does not
+// fit a function take a [Permit] with [Limiter.Acquire].
+//
+// A Limiter has no goroutine and no timer of its own: windows close, and the law
+// decides, on the calls that pass by. All methods are safe for concurrent use.
+// Make one with [New]; the zero Limiter is not usable.
+type Limiter struct {
+	node admit.Node
+	face atomic.Pointer[face]
+}
+
+// face is the part of the configuration that the core does not know. It is
+// replaced as a whole.
+type face struct {
+	name     string
+	timeout  time.Duration
+	classify func(error) Outcome
+	onEvent  func(Event)
+}
+
+// epoch is where the limiters' clock starts: one reading relative to it costs
+// half as much as time.Now.
+var epoch = time.Now()
+
+func now() int64 { return int64(time.Since(epoch)) }
+
+// New returns a limiter, or an error that matches [ErrConfig] or law.ErrInvalid
+// and names the setting, its value and what is allowed.
+func New(c Config) (*Limiter, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	l := &Limiter{}
+	if err := l.node.Init(c.settings(), c.Law, nil, now()); err != nil {
+		return nil, fmt.Errorf("weir: limiter %q: %w", c.Name, err)
+	}
+	l.face.Store(c.face())
+	return l, nil
+}
+
+// Must is for package variables: it returns the limiter and panics on an error.
+func Must(l *Limiter, err error) *Limiter {
+	if err != nil {
+		panic(err)
+	}
+	return l
+}
+
+func (c Config) face() *face {
+	return &face{name: c.Name, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
+}
+
+func (c Config) settings() admit.Settings {
+	return admit.Settings{
+		Bounds:       law.Bounds{Min: c.Min, Max: c.Max, Initial: c.Initial},
+		Interval:     c.Interval,
+		Lookback:     c.Window,
+		MinSamples:   c.MinSamples,
+		QueueSize:    c.Queue.Size,
+		QueueTimeout: c.Queue.Timeout,
+		Adaptive:     c.Queue.Discipline == Adaptive,
+		Lanes:        lanes,
+		Shadow:       c.Shadow,
+		Observed:     c.OnEvent != nil,
+	}
+}
+
+// Acquire returns a permit for one piece of work, waiting in the queue if there
+// is one. The caller gives it back with Done, DoneWith or Release.
+//
+// The error matches [ErrRefused] if the work was refused. If ctx ended first the
+// error matches context.Cause(ctx) instead and is not a refusal. A nil ctx counts
+// as context.Background. It does not allocate unless it has to wait or refuse.
+func (l *Limiter) Acquire(ctx context.Context) (Permit, error) { return l.AcquireN(ctx, 1) }
+
+// AcquireN is Acquire for work that takes weight slots instead of one. A weight
+// above the limit is refused with [ErrTooHeavy]; one below 1 is an error that
+// matches [ErrConfig].
+func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
+	if weight < 1 || weight > maxSlots {
+		return Permit{}, fmt.Errorf("%w: weight is %d: want 1 to %d", ErrConfig, weight, maxSlots)
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if ctx.Err() != nil {
+		return Permit{}, l.leave(ctx)
+	}
+	var fx admit.Effects
+	ticket, verdict := l.node.Acquire(weight, now(), &fx)
+	l.after(&fx, &ticket)
+	switch verdict {
+	case admit.Admitted:
+		return Permit{limiter: l, ticket: ticket}, nil
+	case admit.MustWait:
+		return l.wait(ctx, weight)
+	default:
+		return Permit{}, l.refuse(verdict, fx.RetryAfter, fx.Seq)
+	}
+}
+
+// TryAcquire is Acquire for work that will not wait: if there is no free slot it
+// is refused, and counted as such, at once. It never allocates.
+func (l *Limiter) TryAcquire() (Permit, bool) {
+	var fx admit.Effects
+	ticket, verdict := l.node.TryAcquire(1, now(), &fx)
+	l.after(&fx, &ticket)
+	if verdict == admit.Admitted {
+		return Permit{limiter: l, ticket: ticket}, true
+	}
+	if f := l.face.Load(); f.onEvent != nil {
+		l.reportRefusal(f, verdict, fx.RetryAfter, fx.Seq)
+	}
+	return Permit{}, false
+}
+
+// Snapshot returns the limiter's state now. Reading changes nothing: no window
+// is closed by it.
+func (l *Limiter) Snapshot() Snapshot {
+	s := l.node.State(now())
+	snap := Snapshot{
+		Name:  l.face.Load().name,
+		Limit: s.Limit, Min: s.Min, Max: s.Max,
+		InFlight: s.InFlight, Queued: s.Queued, Shadow: s.Shadow,
+		Samples: s.Recent.Samples,
+		P50:     s.Recent.P50, P95: s.Recent.P95, P99: s.Recent.P99,
+		Mean: s.Recent.Mean, EWMA: s.Recent.EWMA,
+		ErrorRate: s.Recent.ErrorRate, TimeoutRate: s.Recent.TimeoutRate,
+		QueueWait: s.Recent.QueueWait, Age: s.Age, DrainRate: s.DrainRate,
+		Admitted: s.Admitted, Completed: s.Completed, Failed: s.Failed,
+		TimedOut: s.TimedOut, Ignored: s.Ignored, Cancelled: s.Cancelled,
+		Refused: map[Reason]uint64{}, WouldRefuse: s.WouldRefuse,
+		Raised: s.Raised, Cut: s.Cuts, Last: s.Last,
+	}
+	for verdict, n := range s.Refused {
+		if n > 0 {
+			snap.Refused[Reason(verdict)] = n
+		}
+	}
+	return snap
+}
+
+// History returns the last changes of the limit, up to sixteen, oldest first.
+func (l *Limiter) History() []Change {
+	changes := l.node.History()
+	history := make([]Change, len(changes))
+	for i, c := range changes {
+		history[i] = publicChange(c)
+	}
+	return history
+}
+
+// String returns the snapshot as JSON, which makes a Limiter an expvar.Var:
+//
+//	expvar.Publish("search", lim)
+func (l *Limiter) String() string {
+	text, err := l.Snapshot().MarshalJSON()
+	if err != nil {
+		return fmt.Sprintf("{%q:%q}", "error", err)
+	}
+	return string(text)
+}
+
+// Update applies a new configuration to the running limiter, whole or not at
+// all. What runs and what waits is left alone: a longer queue, another
+// discipline or a lower limit take effect as work comes and goes. The limit stays
+// where it is unless the new bounds or the new law move it. A law of the same
+// type keeps what it learned; another one starts from the current limit.
+func (l *Limiter) Update(c Config) error {
+	c, err := c.withDefaults()
+	if err != nil {
+		return err
+	}
+	var fx admit.Effects
+	if err := l.update(c, &fx); err != nil {
+		return fmt.Errorf("weir: limiter %q: %w", c.Name, err)
+	}
+	l.after(&fx, nil)
+	return nil
+}
+
+// updating keeps updates that overlap from mixing two configurations. They are
+// rare, so one lock for all limiters does.
+var updating sync.Mutex
+
+func (l *Limiter) update(c Config, fx *admit.Effects) error {
+	updating.Lock()
+	defer updating.Unlock()
+	if err := l.node.Update(c.settings(), c.Law, now(), fx); err != nil {
+		return err
+	}
+	l.face.Store(c.face())
+	return nil
+}
+
+// Close refuses all that waits and all that arrives from now on, with
+// [ErrClosed]. What runs is left alone, and its permits can be given back as
+// ever. Closing twice is closing once.
+func (l *Limiter) Close() {
+	var fx admit.Effects
+	l.node.Close(now(), &fx)
+	l.after(&fx, nil)
+}
+
+// Shutdown refuses what arrives from now on and waits until all that waited or
+// ran is done. If ctx ends before, it closes the limiter and returns an error
+// that matches context.Cause(ctx). A nil ctx counts as context.Background.
+func (l *Limiter) Shutdown(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	var fx admit.Effects
+	drained := l.node.Drain(now(), &fx)
+	l.after(&fx, nil)
+	select {
+	case <-drained:
+		return nil
+	default:
+	}
+	select {
+	case <-drained:
+		return nil
+	case <-ctx.Done():
+		l.Close()
+		return fmt.Errorf("weir: limiter %q: shutdown with %d in flight: %w",
+			l.face.Load().name, l.Snapshot().InFlight, context.Cause(ctx))
+	}
+}

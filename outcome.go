@@ -1,0 +1,38 @@
+package weir
+
+import (
+	"context"
+	"errors"
+
+	"github.com/weir-go/weir/internal/window"
+)
+
+// An Outcome is what finished work says about its downstream.
+type Outcome uint8
+
+const (
+	// Success counts, and its latency is measured.
+	Success = Outcome(window.Success)
+	// Failure counts in the error rate; its latency says nothing about load.
+	Failure = Outcome(window.Failure)
+	// Timeout counts in the error and the timeout rate.
+	Timeout = Outcome(window.Timeout)
+	// Ignore teaches nothing.
+	Ignore = Outcome(window.Ignore)
+)
+
+// Classify is the default of [Config].Classify: nil is a Success, a cancellation
+// by the caller is to be ignored, a deadline exceeded is a Timeout, and any
+// other error is a Failure.
+func Classify(err error) Outcome {
+	switch {
+	case err == nil:
+		return Success
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrExecutionTimeout):
+		return Timeout
+	case errors.Is(err, context.Canceled):
+		return Ignore
+	default:
+		return Failure
+	}
+}

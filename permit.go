@@ -1,0 +1,69 @@
+package weir
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+)
+
+// A Permit is one piece of admitted work. Give it back exactly once, with Done,
+// DoneWith or Release; giving it back again does nothing, also from several
+// goroutines at once. A Permit must not be copied (go vet reports it): copies
+// would give back each other's slots. The zero Permit is one that is back.
+type Permit struct {
+	_       noCopy
+	limiter *Limiter
+	ticket  admit.Ticket
+}
+
+// noCopy makes go vet report copies.
+type noCopy struct{}
+
+func (*noCopy) Lock()   {}
+func (*noCopy) Unlock() {}
+
+// Done gives the permit back and tells the limiter how the work ended: err is
+// classified by [Config].Classify, and the latency of a success is measured. Note
+// that `defer permit.Done(err)` reads err too early; see [Permit.DoneWith].
+func (p *Permit) Done(err error) {
+	if p.limiter == nil {
+		return
+	}
+	outcome := Failure // should Classify panic
+	defer func() { p.Finish(outcome) }()
+	outcome = p.limiter.face.Load().classify(err)
+}
+
+// DoneWith is Done for use with defer: it reads *err, which may be nil, when it
+// runs. If the work panics it counts as a failure and the panic goes on.
+//
+//	defer permit.DoneWith(&err)
+func (p *Permit) DoneWith(err *error) {
+	if r := recover(); r != nil {
+		p.Finish(Failure)
+		panic(r)
+	}
+	if err == nil {
+		p.Done(nil)
+		return
+	}
+	p.Done(*err)
+}
+
+// Finish is Done for work whose outcome is known without an error. An outcome
+// out of range counts as Ignore.
+func (p *Permit) Finish(o Outcome) {
+	if p.limiter == nil {
+		return
+	}
+	var fx admit.Effects
+	p.limiter.node.Done(&p.ticket, now(), window.Outcome(min(o, Ignore)), &fx)
+	p.limiter.after(&fx, nil)
+}
+
+// Release gives the permit back and teaches the limiter nothing.
+func (p *Permit) Release() { p.Finish(Ignore) }
+
+// Waited returns how long the work queued before it was admitted.
+func (p *Permit) Waited() time.Duration { return time.Duration(p.ticket.Waited()) }

@@ -1,0 +1,84 @@
+package weir
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+)
+
+// after does what a call into the core leaves to be done without its lock. It is
+// small enough to be inlined where there is nothing to do.
+func (l *Limiter) after(fx *admit.Effects, ticket *admit.Ticket) {
+	if !fx.None() {
+		l.follow(fx, ticket)
+	}
+}
+
+// follow wakes and reports. The ticket, if any, is one that the caller has not
+// seen yet: if a law or a hook panics nobody else will give it back.
+func (l *Limiter) follow(fx *admit.Effects, ticket *admit.Ticket) {
+	fx.Woken.Wake()
+	if !fx.Notable {
+		return
+	}
+	reported := false
+	defer func() {
+		if !reported && ticket != nil {
+			var rest admit.Effects
+			l.node.Done(ticket, now(), window.Ignore, &rest)
+			rest.Woken.Wake()
+		}
+	}()
+	if fx.Panic != nil {
+		panic(fx.Panic)
+	}
+	l.report(fx)
+	reported = true
+}
+
+func (l *Limiter) report(fx *admit.Effects) {
+	f := l.face.Load()
+	if f.onEvent == nil {
+		return
+	}
+	e := Event{Seq: fx.Seq, At: time.Now(), Limiter: f.name}
+	if fx.Misused {
+		e.Kind = Misused
+		f.onEvent(e)
+	}
+	if fx.WouldRefuse != admit.Admitted {
+		e.Kind, e.Reason = WouldRefuse, Reason(fx.WouldRefuse)
+		f.onEvent(e)
+	}
+	if c := fx.Change; c != nil {
+		e = Event{Seq: c.Seq, At: wallTime(c.At), Limiter: f.name, Kind: LimitChanged, Change: publicChange(*c)}
+		if fx.Replaced {
+			e.Kind = LawReplaced
+		}
+		f.onEvent(e)
+	}
+}
+
+// refuse reports a refusal and returns its error.
+func (l *Limiter) refuse(v admit.Verdict, retryAfter int64, seq uint64) error {
+	f := l.face.Load()
+	if f.onEvent != nil {
+		l.reportRefusal(f, v, retryAfter, seq)
+	}
+	return &RefusedError{Limiter: f.name, Reason: Reason(v), RetryAfter: time.Duration(retryAfter)}
+}
+
+func (l *Limiter) reportRefusal(f *face, v admit.Verdict, retryAfter int64, seq uint64) {
+	f.onEvent(Event{
+		Seq: seq, At: time.Now(), Limiter: f.name, Kind: Refused,
+		Reason: Reason(v), RetryAfter: time.Duration(retryAfter),
+	})
+}
+
+func publicChange(c admit.Change) Change {
+	return Change{At: wallTime(c.At), From: c.From, To: c.To, Reason: c.Reason}
+}
+
+// wallTime converts a reading of the limiters' clock.
+func wallTime(at int64) time.Time { return time.Now().Add(time.Duration(at - now())) }

@@ -1,0 +1,93 @@
+package weir
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+)
+
+// A waiter is a goroutine that waits for its turn.
+type waiter struct {
+	admit.Waiter
+	ready chan struct{} // holds one token, so that whoever wakes it never waits
+}
+
+// Wake tells the waiter that it was answered.
+func (w *waiter) Wake() { w.ready <- struct{}{} }
+
+// wait queues for a permit.
+func (l *Limiter) wait(ctx context.Context, weight int) (Permit, error) {
+	w := &waiter{ready: make(chan struct{}, 1)}
+	w.Owner, w.Weight, w.Lane = w, weight, PriorityFrom(ctx).lane()
+	at := now()
+	if deadline, ok := ctx.Deadline(); ok {
+		w.Deadline = at + min(int64(time.Until(deadline)), math.MaxInt64-at)
+	}
+	verdict := l.join(w, at)
+	if verdict == admit.Waiting {
+		verdict = l.await(ctx, w)
+	}
+	switch verdict {
+	case admit.Admitted:
+		_, ticket := w.Answer()
+		return Permit{limiter: l, ticket: ticket}, nil
+	case admit.Cancelled:
+		return Permit{}, l.cancelled(ctx)
+	default:
+		retryAfter, seq := w.Refusal()
+		return Permit{}, l.refuse(verdict, retryAfter, seq)
+	}
+}
+
+// join enters the queue. If a law or a hook panics, the waiter leaves again.
+func (l *Limiter) join(w *waiter, at int64) admit.Verdict {
+	joined := false
+	defer func() {
+		if !joined {
+			var rest admit.Effects
+			l.node.Leave(&w.Waiter, admit.Cancelled, now(), &rest)
+			rest.Woken.Wake()
+		}
+	}()
+	var fx admit.Effects
+	verdict := l.node.Join(&w.Waiter, at, &fx)
+	l.after(&fx, nil)
+	joined = true
+	return verdict
+}
+
+// await returns what becomes of a waiter in the queue.
+func (l *Limiter) await(ctx context.Context, w *waiter) admit.Verdict {
+	timer := time.NewTimer(w.Patience())
+	defer timer.Stop()
+	var why admit.Verdict
+	select {
+	case <-w.ready:
+		verdict, _ := w.Answer()
+		return verdict
+	case <-ctx.Done():
+		why = admit.Cancelled
+	case <-timer.C:
+		why = admit.QueueTimeout
+	}
+	var fx admit.Effects
+	verdict := l.node.Leave(&w.Waiter, why, now(), &fx)
+	l.after(&fx, nil)
+	return verdict
+}
+
+// leave is for a caller that is gone before it could ask.
+func (l *Limiter) leave(ctx context.Context) error {
+	var fx admit.Effects
+	l.node.Cancel(now(), &fx)
+	l.after(&fx, nil)
+	return l.cancelled(ctx)
+}
+
+func (l *Limiter) cancelled(ctx context.Context) error {
+	return fmt.Errorf("weir: limiter %q: cancelled before it was admitted: %w",
+		l.face.Load().name, context.Cause(ctx))
+}
