@@ -1,0 +1,127 @@
+package weirhttp_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+func ExampleLimit() {
+	lim := weir.Must(weir.New(weir.Config{Name: "api", Max: 200}))
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /hello", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "hello")
+	})
+	srv := httptest.NewServer(weirhttp.Limit(mux, weirhttp.One(lim)))
+	defer srv.Close()
+
+	res, err := http.Get(srv.URL + "/hello")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer res.Body.Close()
+	text, _ := io.ReadAll(res.Body)
+	fmt.Printf("%s: %s", res.Status, text)
+	// Output: 200 OK: hello
+}
+
+// A limiter for each route, by the pattern that will serve the request. What
+// has no limiter in the map is exempt.
+func ExampleLimit_byRoute() {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /search/{term}", func(http.ResponseWriter, *http.Request) {})
+	limiters := map[string]*weir.Limiter{
+		"GET /search/{term}": weir.Must(weir.New(weir.Config{Name: "search", Max: 50})),
+	}
+	h := weirhttp.Limit(mux, func(r *http.Request) weirhttp.Gate {
+		_, pattern := mux.Handler(r)
+		return limiters[pattern]
+	})
+
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/search/weir", nil))
+	fmt.Println(limiters["GET /search/{term}"].Snapshot().Admitted)
+	// Output: 1
+}
+
+// A limit that is a caller's own quota is answered with 429, here as JSON.
+func ExampleNew() {
+	lim := weir.Must(weir.New(weir.Config{Name: "tenant 7", Max: 1}))
+	h, err := weirhttp.New(http.NotFoundHandler(), weirhttp.One(lim), weirhttp.Config{
+		OnRefused: func(w http.ResponseWriter, _ *http.Request, err error) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusTooManyRequests)
+			_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	permit, _ := lim.TryAcquire() // somebody else has the only slot
+	defer permit.Release()
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	fmt.Print(w.Code, " ", w.Body)
+	// Output: 429 {"error":"weir: limiter \"tenant 7\" refused: queue full"}
+}
+
+func ExampleOne() {
+	lim := weir.Must(weir.New(weir.Config{}))
+	limiterFor := weirhttp.One(lim)
+	fmt.Println(limiterFor(httptest.NewRequest(http.MethodGet, "/any", nil)) == weirhttp.Gate(lim))
+	// Output: true
+}
+
+func ExampleExempt() {
+	lim := weir.Must(weir.New(weir.Config{Max: 1}))
+	h := weirhttp.Limit(http.NewServeMux(), weirhttp.Exempt(weirhttp.One(lim), "/healthz"))
+
+	permit, _ := lim.TryAcquire() // the server is full
+	defer permit.Release()
+	for _, path := range []string{"/healthz", "/other"} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		fmt.Println(path, w.Code)
+	}
+	// Output:
+	// /healthz 404
+	// /other 503
+}
+
+func ExampleTransport() {
+	downstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "hello")
+	}))
+	defer downstream.Close()
+	lim := weir.Must(weir.New(weir.Config{Name: "downstream", Max: 1}))
+	client := &http.Client{Transport: weirhttp.Transport(nil, weirhttp.One(lim))}
+
+	first, err := client.Get(downstream.URL)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = client.Get(downstream.URL) // the first body is still open
+	var refused *weir.RefusedError
+	fmt.Println(errors.As(err, &refused), refused.Reason)
+
+	first.Body.Close()
+	third, err := client.Get(downstream.URL)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer third.Body.Close()
+	fmt.Println(third.Status)
+	// Output:
+	// true queue full
+	// 200 OK
+}

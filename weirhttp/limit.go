@@ -1,0 +1,140 @@
+package weirhttp
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/weir-go/weir"
+)
+
+// A Gate admits requests: a [*weir.Limiter], or whatever else hands out
+// permits. Acquire must be safe for concurrent use.
+type Gate interface {
+	// Acquire waits for a slot. Its error is a refusal if it matches
+	// [weir.ErrRefused]; otherwise the context ended while it waited.
+	Acquire(ctx context.Context) (weir.Permit, error)
+}
+
+// Config is what [New] can be told. The zero Config works.
+type Config struct {
+	// Status answers a refused request. Use 429 where the limit is a caller's
+	// own quota rather than the server's capacity. Defaults to 503; from 400
+	// to 599.
+	Status int
+
+	// OnRefused, if set, writes the response to a refused request, status
+	// included, in place of the line of plain text. The header already has
+	// Retry-After and Cache-Control. It is called concurrently. The error
+	// matches [weir.ErrRefused], or the cause of the request's context where
+	// a deadline of the server's own passed in the queue.
+	OnRefused func(w http.ResponseWriter, r *http.Request, err error)
+}
+
+// Limit returns a handler that runs next within the limit of the gate that
+// limiterFor names for the request. A nil gate exempts the request; so does a
+// nil *weir.Limiter, so that a look-up in a map of limiters can be returned as
+// it is. limiterFor is called concurrently, and before anything is admitted:
+// it has to be fast.
+//
+// A refused request is answered with 503, the reason as a line of plain text,
+// and a Retry-After that is spread over one to two times what the limiter needs
+// to drain. A request whose client left the queue gets an empty 499, which only
+// the server's own logs will see. A response that had to wait says for how
+// long: "Server-Timing: weir;dur=12.3", in milliseconds.
+//
+// The slot is freed when next returns or panics, or at once when it hijacks the
+// connection. The ResponseWriter that next receives implements [http.Flusher],
+// [http.Hijacker], [http.Pusher] and [io.ReaderFrom] as the one outside does
+// (of HTTP/1, HTTP/2, or a wrapper), and unwraps for [http.ResponseController].
+//
+// Limit panics if next or limiterFor is nil. [New] has more settings.
+func Limit(next http.Handler, limiterFor func(*http.Request) Gate) http.Handler {
+	h, err := New(next, limiterFor, Config{})
+	if err != nil {
+		panic(err)
+	}
+	return h
+}
+
+// New is [Limit] with settings. Its error matches [weir.ErrConfig].
+func New(next http.Handler, limiterFor func(*http.Request) Gate, cfg Config) (http.Handler, error) {
+	if next == nil {
+		return nil, fmt.Errorf("%w: weirhttp: next is nil: want a handler", weir.ErrConfig)
+	}
+	if limiterFor == nil {
+		return nil, fmt.Errorf("%w: weirhttp: limiterFor is nil: want a function, such as One(limiter)", weir.ErrConfig)
+	}
+	if cfg.Status == 0 {
+		cfg.Status = http.StatusServiceUnavailable
+	}
+	if cfg.Status < 400 || cfg.Status > 599 {
+		return nil, fmt.Errorf("%w: weirhttp: Status is %d: want 0 (the default, 503) or 400 to 599", weir.ErrConfig, cfg.Status)
+	}
+	return &handler{next: next, limiterFor: limiterFor, refusal: cfg}, nil
+}
+
+// One returns a function for [Limit] and [Transport] that names the same gate
+// for every request. It panics if the gate is nil: that would limit nothing.
+func One(gate Gate) func(*http.Request) Gate {
+	if exempt(gate) {
+		panic("weirhttp: One of a nil gate")
+	}
+	return func(*http.Request) Gate { return gate }
+}
+
+// Exempt returns limiterFor with the given paths exempt, such as those of
+// health checks. A path matches r.URL.Path exactly: "/healthz" is neither
+// "/healthz/" nor "/healthz/db".
+func Exempt(limiterFor func(*http.Request) Gate, paths ...string) func(*http.Request) Gate {
+	paths = slices.Clone(paths)
+	return func(r *http.Request) Gate {
+		if slices.Contains(paths, r.URL.Path) {
+			return nil
+		}
+		return limiterFor(r)
+	}
+}
+
+func exempt(gate Gate) bool {
+	if lim, ok := gate.(*weir.Limiter); ok {
+		return lim == nil
+	}
+	return gate == nil
+}
+
+type handler struct {
+	next       http.Handler
+	limiterFor func(*http.Request) Gate
+	refusal    Config
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	gate := h.limiterFor(r)
+	if exempt(gate) {
+		h.next.ServeHTTP(w, r)
+		return
+	}
+	res := &response{ResponseWriter: w}
+	var err error
+	if res.permit, err = gate.Acquire(r.Context()); err != nil {
+		h.refusal.refuse(w, r, err)
+		return
+	}
+	// Not a recover: the panic goes up as it is, with its stack, and a
+	// Goexit is covered too.
+	returned := false
+	defer func() { res.permit.Finish(res.outcome(r.Context(), returned)) }()
+	if waited := res.permit.Waited(); waited > 0 {
+		w.Header().Add("Server-Timing", "weir;dur="+milliseconds(waited))
+	}
+	h.next.ServeHTTP(res.writer(), r)
+	returned = true
+}
+
+func milliseconds(d time.Duration) string {
+	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
+}

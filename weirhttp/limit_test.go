@@ -1,0 +1,252 @@
+package weirhttp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+func TestStatusTeaches(t *testing.T) {
+	success, failure, nothing := taught{succeeded: 1}, taught{failed: 1}, taught{ignored: 1}
+	for name, c := range map[string]struct {
+		handler http.HandlerFunc
+		want    taught
+	}{
+		"nothing written": {func(http.ResponseWriter, *http.Request) {}, success},
+		"written":         {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }, success},
+		"written as string": {func(w http.ResponseWriter, _ *http.Request) {
+			if n, err := w.(io.StringWriter).WriteString("ok"); n != 2 || err != nil {
+				t.Errorf("wrote %d, error %v", n, err)
+			}
+			w.WriteHeader(http.StatusInternalServerError)
+		}, success},
+		"304":              {status(304), success},
+		"400":              {status(400), nothing},
+		"429":              {status(429), nothing},
+		"499":              {status(499), nothing},
+		"500":              {status(500), failure},
+		"503":              {status(503), failure},
+		"504":              {status(504), taught{timedOut: 1}},
+		"early hints, 500": {status(103, 500), failure},
+		"500, then 200":    {status(500, 200), failure},
+		"body, then 500": {func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "ok")
+			w.WriteHeader(http.StatusInternalServerError)
+		}, success},
+		"flushed, then 500": {func(w http.ResponseWriter, _ *http.Request) {
+			w.(http.Flusher).Flush()
+			w.WriteHeader(http.StatusInternalServerError)
+		}, success},
+		"copied, then 500": {func(w http.ResponseWriter, _ *http.Request) {
+			if n, err := w.(io.ReaderFrom).ReadFrom(strings.NewReader("ok")); n != 2 || err != nil {
+				t.Errorf("copied %d, error %v", n, err)
+			}
+			w.WriteHeader(http.StatusInternalServerError)
+		}, success},
+		"event stream": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "Text/Event-Stream; charset=utf-8")
+		}, nothing},
+		"failed event stream": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.WriteHeader(http.StatusInternalServerError)
+		}, failure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1)
+			srv := serve(t, limit(lim, c.handler), http1)
+			get(t, srv.Client(), srv.URL)
+			<-srv.ended
+			checkTaught(t, lim, c.want)
+		})
+	}
+}
+
+func status(codes ...int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for _, code := range codes {
+			w.WriteHeader(code)
+		}
+	}
+}
+
+func TestPanicFreesTheSlot(t *testing.T) {
+	for name, value := range map[string]any{"value": "boom", "abort": http.ErrAbortHandler} {
+		t.Run(name, func(t *testing.T) {
+			const slots = 3
+			lim := fixed(t, slots)
+			srv := serve(t, limit(lim, func(_ http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/panic" {
+					panic(value)
+				}
+			}), http1)
+			for range slots + 1 {
+				if res, err := srv.Client().Post(srv.URL+"/panic", "", nil); err == nil {
+					res.Body.Close()
+					t.Fatalf("status %d from a handler that panicked", res.StatusCode)
+				}
+				<-srv.ended
+			}
+			if res, _ := get(t, srv.Client(), srv.URL); res.StatusCode != http.StatusOK {
+				t.Errorf("status %d after the panics, want 200", res.StatusCode)
+			}
+			<-srv.ended
+			checkTaught(t, lim, taught{succeeded: 1, failed: slots + 1})
+		})
+	}
+}
+
+func TestPanicGoesUpAsItIs(t *testing.T) {
+	h := limit(fixed(t, 1), func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
+	defer func() {
+		if v := recover(); v != any(http.ErrAbortHandler) {
+			t.Errorf("recovered %v, want http.ErrAbortHandler", v)
+		}
+	}()
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+}
+
+func TestClientThatLeavesTeachesNothing(t *testing.T) {
+	for name, start := range map[string]func(*httptest.Server){"HTTP/1": http1, "HTTP/2": http2} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1)
+			running := make(chan struct{})
+			srv := serve(t, limit(lim, func(w http.ResponseWriter, r *http.Request) {
+				close(running)
+				<-r.Context().Done()
+				w.WriteHeader(http.StatusBadGateway)
+			}), start)
+			ctx, leave := context.WithCancel(t.Context())
+			go func() {
+				<-running
+				checkInFlight(t, lim, 1)
+				leave()
+			}()
+			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL, nil)
+			if _, err := srv.Client().Do(req); !errors.Is(err, context.Canceled) {
+				t.Errorf("error %v, want context.Canceled", err)
+			}
+			<-srv.ended
+			checkTaught(t, lim, taught{ignored: 1})
+		})
+	}
+}
+
+func TestDeadlineOfTheServerIsATimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := fixed(t, 1)
+		slow := limit(lim, func(_ http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+			time.Sleep(time.Second)
+		})
+		w := httptest.NewRecorder()
+		http.TimeoutHandler(slow, time.Second, "").ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		if w.Code != 503 {
+			t.Errorf("status %d, want 503", w.Code)
+		}
+		checkInFlight(t, lim, 1) // the work still runs
+		time.Sleep(2 * time.Second)
+		checkTaught(t, lim, taught{timedOut: 1})
+	})
+}
+
+func TestQueueWaitIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := weir.Must(weir.New(weir.Config{Min: 1, Max: 1, Queue: weir.Queue{Size: 1}}))
+		h := limit(lim, func(http.ResponseWriter, *http.Request) { time.Sleep(12_300 * time.Microsecond) })
+		first, second := httptest.NewRecorder(), httptest.NewRecorder()
+		go h.ServeHTTP(first, httptest.NewRequest(http.MethodGet, "/", nil))
+		synctest.Wait()
+		h.ServeHTTP(second, httptest.NewRequest(http.MethodGet, "/", nil))
+		if got := first.Header().Values("Server-Timing"); got != nil {
+			t.Errorf("Server-Timing %q of a request that did not wait", got)
+		}
+		if got := second.Header().Get("Server-Timing"); got != "weir;dur=12.3" {
+			t.Errorf("Server-Timing %q, want weir;dur=12.3", got)
+		}
+	})
+}
+
+func TestExempt(t *testing.T) {
+	limiterFor := weirhttp.Exempt(weirhttp.One(refusing{&weir.RefusedError{Reason: weir.ReasonQueueFull}}), "/healthz", "/readyz")
+	h := weirhttp.Limit(status(200), limiterFor)
+	for target, want := range map[string]int{
+		"/healthz":        200,
+		"/readyz?verbose": 200,
+		"/%68ealthz":      200, // as the mux reads it
+		"/healthz/":       503,
+		"/healthz/db":     503,
+		"/x/../healthz":   503,
+		"//healthz":       503,
+		"/HEALTHZ":        503,
+		"/":               503,
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://example.com"+target, nil))
+		if w.Code != want {
+			t.Errorf("GET %s: status %d, want %d", target, w.Code, want)
+		}
+	}
+}
+
+func TestNilGateIsExempt(t *testing.T) {
+	limiters := map[string]*weir.Limiter{}
+	for name, limiterFor := range map[string]func(*http.Request) weirhttp.Gate{
+		"nil":         func(*http.Request) weirhttp.Gate { return nil },
+		"nil limiter": func(r *http.Request) weirhttp.Gate { return limiters[r.URL.Path] },
+	} {
+		w := httptest.NewRecorder()
+		weirhttp.Limit(status(204), limiterFor).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		if w.Code != 204 {
+			t.Errorf("%s: status %d, want 204", name, w.Code)
+		}
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	one := weirhttp.One(fixed(t, 1))
+	for want, build := range map[string]func() (http.Handler, error){
+		"weir: invalid configuration: weirhttp: next is nil: want a handler": func() (http.Handler, error) {
+			return weirhttp.New(nil, one, weirhttp.Config{})
+		},
+		"weir: invalid configuration: weirhttp: limiterFor is nil: want a function, such as One(limiter)": func() (http.Handler, error) {
+			return weirhttp.New(status(200), nil, weirhttp.Config{})
+		},
+		"weir: invalid configuration: weirhttp: Status is 200: want 0 (the default, 503) or 400 to 599": func() (http.Handler, error) {
+			return weirhttp.New(status(200), one, weirhttp.Config{Status: 200})
+		},
+		"weir: invalid configuration: weirhttp: Status is 600: want 0 (the default, 503) or 400 to 599": func() (http.Handler, error) {
+			return weirhttp.New(status(200), one, weirhttp.Config{Status: 600})
+		},
+	} {
+		h, err := build()
+		if h != nil || !errors.Is(err, weir.ErrConfig) || err.Error() != want {
+			t.Errorf("got %v and error %q, want %q", h, err, want)
+		}
+	}
+	for name, wire := range map[string]func(){
+		"Limit without a handler":      func() { weirhttp.Limit(nil, one) },
+		"Limit without a function":     func() { weirhttp.Limit(status(200), nil) },
+		"One without a gate":           func() { weirhttp.One(nil) },
+		"One of a nil limiter":         func() { weirhttp.One((*weir.Limiter)(nil)) },
+		"Transport without a function": func() { weirhttp.Transport(nil, nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			wire()
+		}()
+	}
+}

@@ -1,0 +1,145 @@
+package weirhttp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+func TestRefusal(t *testing.T) {
+	for name, start := range map[string]func(*httptest.Server){"HTTP/1": http1, "HTTP/2": http2} {
+		t.Run(name, func(t *testing.T) {
+			gate := refusing{&weir.RefusedError{Limiter: "secret", Reason: weir.ReasonQueueFull}}
+			srv := serve(t, limit(gate, func(http.ResponseWriter, *http.Request) { t.Error("it ran") }), start)
+			res, text := get(t, srv.Client(), srv.URL)
+			if res.StatusCode != http.StatusServiceUnavailable || text != "Service Unavailable: queue full\n" {
+				t.Errorf("status %d and body %q", res.StatusCode, text)
+			}
+			for key, want := range map[string]string{
+				"Content-Type":           "text/plain; charset=utf-8",
+				"X-Content-Type-Options": "nosniff",
+				"Cache-Control":          "no-store",
+				"Retry-After":            "1",
+			} {
+				if got := res.Header.Get(key); got != want {
+					t.Errorf("%s: %q, want %q", key, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestRetryAfterIsSpread(t *testing.T) {
+	for _, c := range []struct {
+		drain       time.Duration
+		least, most int
+	}{
+		{0, 1, 1},
+		{time.Millisecond, 1, 1},
+		{500 * time.Millisecond, 1, 1},
+		{time.Second, 1, 2},
+		{2500 * time.Millisecond, 3, 5},
+		{10 * time.Second, 10, 20},
+		{1 << 62, 4611686018, 9223372037},
+	} {
+		h := limit(refusing{&weir.RefusedError{Reason: weir.ReasonQueueFull, RetryAfter: c.drain}}, nil)
+		low, high := int(^uint(0)>>1), 0
+		for range 1000 {
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+			seconds, err := strconv.Atoi(w.Header().Get("Retry-After"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			low, high = min(low, seconds), max(high, seconds)
+		}
+		if low < c.least || high > c.most {
+			t.Errorf("%v: Retry-After from %d to %d, want %d to %d", c.drain, low, high, c.least, c.most)
+		}
+		if middle := (c.least + c.most) / 2; c.drain > time.Second && (low > middle || high < middle) {
+			t.Errorf("%v: Retry-After from %d to %d is not spread over %d to %d", c.drain, low, high, c.least, c.most)
+		}
+	}
+}
+
+func TestRefusalStatus(t *testing.T) {
+	h, err := weirhttp.New(status(200), weirhttp.One(refusing{&weir.RefusedError{Reason: weir.ReasonQueueTimeout}}),
+		weirhttp.Config{Status: http.StatusTooManyRequests})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	if w.Code != 429 || w.Body.String() != "Too Many Requests: queue timeout\n" {
+		t.Errorf("status %d and body %q", w.Code, w.Body)
+	}
+}
+
+func TestOnRefused(t *testing.T) {
+	refusal := &weir.RefusedError{Limiter: "search", Reason: weir.ReasonQueueFull, RetryAfter: 10 * time.Second}
+	h, err := weirhttp.New(status(200), weirhttp.One(refusing{fmt.Errorf("wrapped: %w", refusal)}), weirhttp.Config{
+		OnRefused: func(w http.ResponseWriter, _ *http.Request, err error) {
+			if !errors.Is(err, weir.ErrRefused) {
+				t.Errorf("error %v, want a refusal", err)
+			}
+			w.WriteHeader(http.StatusTeapot)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	if seconds, _ := strconv.Atoi(w.Header().Get("Retry-After")); w.Code != 418 || seconds < 10 || seconds > 20 {
+		t.Errorf("status %d, Retry-After %d", w.Code, seconds)
+	}
+}
+
+func TestContextThatEndsInTheQueue(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		until func(context.Context) (context.Context, context.CancelFunc)
+		code  int
+		body  string
+	}{
+		{"client left", context.WithCancel, 499, ""},
+		{"deadline", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 10*time.Millisecond)
+		}, 503, "Service Unavailable: deadline exceeded\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lim := weir.Must(weir.New(weir.Config{Min: 1, Max: 1, Queue: weir.Queue{Size: 1}}))
+				h := limit(lim, func(http.ResponseWriter, *http.Request) { t.Error("it ran") })
+				permit, err := lim.Acquire(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer permit.Release()
+
+				ctx, leave := c.until(t.Context())
+				defer leave()
+				w := httptest.NewRecorder()
+				go func() {
+					synctest.Wait()
+					if c.code == 499 {
+						leave()
+					}
+				}()
+				h.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
+				if w.Code != c.code || w.Body.String() != c.body {
+					t.Errorf("status %d and body %q, want %d and %q", w.Code, w.Body, c.code, c.body)
+				}
+			})
+		})
+	}
+}

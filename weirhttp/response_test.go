@@ -1,0 +1,365 @@
+package weirhttp_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/weirhttp"
+)
+
+type hijackFunc func(http.ResponseWriter) (net.Conn, *bufio.ReadWriter, error)
+
+// upgrade takes the connection over in the way of a WebSocket and echoes lines.
+func upgrade(hijack hijackFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") == "" {
+			return
+		}
+		w.Header().Set("Connection", "Upgrade")
+		w.Header().Set("Upgrade", "echo")
+		w.WriteHeader(http.StatusSwitchingProtocols)
+		conn, rw, err := hijack(w)
+		if err != nil {
+			panic(err)
+		}
+		defer conn.Close()
+		rw.Flush()
+		for {
+			line, err := rw.ReadString('\n')
+			if err != nil {
+				return
+			}
+			fmt.Fprint(rw, line)
+			rw.Flush()
+		}
+	}
+}
+
+func byAssertion(w http.ResponseWriter) (net.Conn, *bufio.ReadWriter, error) {
+	hijacker, ok := w.(http.Hijacker)
+	if !ok {
+		return nil, nil, http.ErrNotSupported
+	}
+	return hijacker.Hijack()
+}
+
+func byController(w http.ResponseWriter) (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(w).Hijack()
+}
+
+func askUpgrade(t *testing.T, url string) *http.Request {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Connection", "Upgrade")
+	req.Header.Set("Upgrade", "echo")
+	return req
+}
+
+// echo checks that an upgraded connection carries a line there and back.
+func echo(t *testing.T, res *http.Response) io.Closer {
+	t.Helper()
+	conn, ok := res.Body.(io.ReadWriteCloser)
+	if res.StatusCode != http.StatusSwitchingProtocols || !ok {
+		t.Fatalf("status %d with a body of %T, want 101 with an io.ReadWriteCloser", res.StatusCode, res.Body)
+	}
+	fmt.Fprintln(conn, "hello")
+	if line, err := bufio.NewReader(conn).ReadString('\n'); line != "hello\n" {
+		t.Errorf("echo %q, error %v", line, err)
+	}
+	return conn
+}
+
+func TestUpgradeGivesTheSlotBack(t *testing.T) {
+	direct := func(h http.Handler) http.Handler { return h }
+	unwraps := func(h http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.ServeHTTP(unwrapper{w}, r) })
+	}
+	for name, c := range map[string]struct {
+		hijack hijackFunc
+		around func(http.Handler) http.Handler
+	}{
+		"assertion":                 {byAssertion, direct},
+		"controller":                {byController, direct},
+		"assertion, other wrapper":  {byAssertion, unwraps},
+		"controller, other wrapper": {byController, unwraps},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1)
+			srv := serve(t, c.around(limit(lim, upgrade(c.hijack))), http1)
+			res, err := srv.Client().Do(askUpgrade(t, srv.URL))
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn := echo(t, res)
+			checkTaught(t, lim, taught{ignored: 1}) // and it is still open
+
+			if res, _ := get(t, srv.Client(), srv.URL); res.StatusCode != http.StatusOK {
+				t.Errorf("status %d beside an upgraded connection, want 200", res.StatusCode)
+			}
+			<-srv.ended
+			conn.Close()
+			<-srv.ended
+			checkTaught(t, lim, taught{succeeded: 1, ignored: 1})
+		})
+	}
+}
+
+// unwrapper has no method but those of a ResponseWriter, and Unwrap.
+type unwrapper struct{ w http.ResponseWriter }
+
+func (u unwrapper) Header() http.Header         { return u.w.Header() }
+func (u unwrapper) Write(p []byte) (int, error) { return u.w.Write(p) }
+func (u unwrapper) WriteHeader(status int)      { u.w.WriteHeader(status) }
+func (u unwrapper) Unwrap() http.ResponseWriter { return u.w }
+
+func TestUpgradeThroughReverseProxy(t *testing.T) {
+	backend := serve(t, upgrade(byAssertion), http1)
+	target, _ := url.Parse(backend.URL)
+	in, out := fixed(t, 1), fixed(t, 1)
+	proxy := &httputil.ReverseProxy{
+		Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport: weirhttp.Transport(nil, weirhttp.One(out)),
+	}
+	front := serve(t, weirhttp.Limit(proxy, weirhttp.One(in)), http1)
+	res, err := front.Client().Do(askUpgrade(t, front.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := echo(t, res)
+	checkTaught(t, in, taught{ignored: 1})
+	checkTaught(t, out, taught{ignored: 1})
+	conn.Close()
+	<-front.ended
+	<-backend.ended
+}
+
+func TestFailedHijackKeepsTheSlot(t *testing.T) {
+	lim := fixed(t, 1)
+	h := limit(lim, func(w http.ResponseWriter, _ *http.Request) {
+		if _, _, err := w.(http.Hijacker).Hijack(); err == nil {
+			t.Error("no error")
+		}
+		checkInFlight(t, lim, 1)
+		w.WriteHeader(http.StatusInternalServerError)
+	})
+	w := struct {
+		http.ResponseWriter
+		http.Hijacker
+	}{httptest.NewRecorder(), brokenHijacker{}}
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	checkTaught(t, lim, taught{failed: 1})
+}
+
+type brokenHijacker struct{}
+
+func (brokenHijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return nil, nil, net.ErrClosed
+}
+
+func TestFlushReachesTheClient(t *testing.T) {
+	for name, c := range map[string]struct {
+		contentType string
+		want        taught
+	}{
+		"event stream": {"text/event-stream", taught{ignored: 1}},
+		"chunks":       {"application/json", taught{succeeded: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1)
+			read := make(chan struct{})
+			srv := serve(t, limit(lim, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.contentType)
+				fmt.Fprintln(w, "one")
+				w.(http.Flusher).Flush()
+				<-read
+				fmt.Fprint(w, "two\n")
+				if err := http.NewResponseController(w).Flush(); err != nil {
+					t.Error(err)
+				}
+			}), http1)
+			res, err := srv.Client().Get(srv.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer res.Body.Close()
+			lines := bufio.NewReader(res.Body)
+			if line, err := lines.ReadString('\n'); line != "one\n" {
+				t.Fatalf("read %q, error %v", line, err)
+			}
+			checkInFlight(t, lim, 1)
+			close(read)
+			if line, err := lines.ReadString('\n'); line != "two\n" {
+				t.Fatalf("read %q, error %v", line, err)
+			}
+			<-srv.ended
+			checkTaught(t, lim, c.want)
+		})
+	}
+}
+
+func TestReadFromReachesTheServer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(strings.Repeat("weir ", 100_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lim := fixed(t, 1)
+	var used *readerFrom
+	h := limit(lim, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, path) })
+	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		used = &readerFrom{ResponseWriter: w}
+		h.ServeHTTP(used, r)
+	}), http1)
+	res, text := get(t, srv.Client(), srv.URL)
+	<-srv.ended
+	if res.StatusCode != http.StatusOK || len(text) != 500_000 || used.copied != 500_000 {
+		t.Errorf("status %d, %d bytes, of which %d by ReadFrom", res.StatusCode, len(text), used.copied)
+	}
+	checkTaught(t, lim, taught{succeeded: 1})
+}
+
+type readerFrom struct {
+	http.ResponseWriter
+	copied int64
+}
+
+func (w *readerFrom) ReadFrom(src io.Reader) (int64, error) {
+	n, err := w.ResponseWriter.(io.ReaderFrom).ReadFrom(src)
+	w.copied += n
+	return n, err
+}
+
+// can is what a ResponseWriter says that it can do.
+type can struct{ flush, hijack, read, push bool }
+
+func capabilities(w http.ResponseWriter) (c can) {
+	_, c.flush = w.(http.Flusher)
+	_, c.hijack = w.(http.Hijacker)
+	_, c.read = w.(io.ReaderFrom)
+	_, c.push = w.(http.Pusher)
+	return c
+}
+
+func TestCapabilitiesAreThoseOfTheServer(t *testing.T) {
+	type (
+		rw = http.ResponseWriter
+		f  = http.Flusher
+		h  = http.Hijacker
+		rf = io.ReaderFrom
+		p  = http.Pusher
+	)
+	plain := bare{}
+	for _, w := range []rw{
+		httptest.NewRecorder(),
+		struct{ rw }{plain},
+		struct {
+			rw
+			f
+		}{rw: plain},
+		struct {
+			rw
+			h
+		}{rw: plain},
+		struct {
+			rw
+			rf
+		}{rw: plain},
+		struct {
+			rw
+			p
+		}{rw: plain},
+		struct {
+			rw
+			f
+			h
+		}{rw: plain},
+		struct {
+			rw
+			f
+			rf
+		}{rw: plain},
+		struct {
+			rw
+			f
+			p
+		}{rw: plain},
+		struct {
+			rw
+			h
+			rf
+		}{rw: plain},
+		struct {
+			rw
+			f
+			h
+			rf
+		}{rw: plain},
+	} {
+		var got can
+		lim := limit(fixed(t, 1), func(w http.ResponseWriter, _ *http.Request) { got = capabilities(w) })
+		lim.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		if want := capabilities(w); got != want {
+			t.Errorf("%T: %+v, want %+v", w, got, want)
+		}
+	}
+}
+
+// bare can do no more than it must.
+type bare struct{}
+
+func (bare) Header() http.Header         { return http.Header{} }
+func (bare) Write(p []byte) (int, error) { return len(p), nil }
+func (bare) WriteHeader(int)             {}
+
+func TestCapabilitiesOverTheWire(t *testing.T) {
+	for name, c := range map[string]struct {
+		start func(*httptest.Server)
+		major int
+		want  can
+	}{
+		"HTTP/1": {http1, 1, can{flush: true, hijack: true, read: true}},
+		"HTTP/2": {http2, 2, can{flush: true, push: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1)
+			srv := serve(t, limit(lim, func(w http.ResponseWriter, r *http.Request) {
+				if got := capabilities(w); r.ProtoMajor != c.major || got != c.want {
+					t.Errorf("%s: %+v, want %+v", r.Proto, got, c.want)
+				}
+				control := http.NewResponseController(w)
+				for what, err := range map[string]error{
+					"SetReadDeadline":  control.SetReadDeadline(time.Time{}),
+					"SetWriteDeadline": control.SetWriteDeadline(time.Time{}),
+					"EnableFullDuplex": control.EnableFullDuplex(),
+					"Flush":            control.Flush(),
+				} {
+					if err != nil {
+						t.Errorf("%s: %v", what, err)
+					}
+				}
+				if pusher, ok := w.(http.Pusher); ok {
+					if err := pusher.Push("/", nil); !errors.Is(err, http.ErrNotSupported) { // Go's client wants no push
+						t.Errorf("Push: %v", err)
+					}
+				}
+			}), c.start)
+			get(t, srv.Client(), srv.URL)
+			<-srv.ended
+			checkTaught(t, lim, taught{succeeded: 1})
+		})
+	}
+}

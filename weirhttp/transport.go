@@ -1,0 +1,132 @@
+package weirhttp
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/weir-go/weir"
+)
+
+// Transport returns a RoundTripper that sends a request with base, or with
+// [http.DefaultTransport] if base is nil, within the limit of the gate that
+// limiterFor names for the request. A nil gate exempts the request, as in
+// [Limit]. It is safe for concurrent use if base and limiterFor are, and leaves
+// requests as they are. It panics if limiterFor is nil.
+//
+// A refused request is never sent; its body is closed, and the error is that of
+// the gate: errors.As finds the [*weir.RefusedError] in what [http.Client]
+// returns.
+//
+// The slot is held until the response's body has been read to its end or
+// closed, or the request's context has ended, whichever comes first, and the
+// latency runs until then. A body that is neither read nor closed, under a
+// context without an end, keeps its slot as it keeps its connection.
+func Transport(base http.RoundTripper, limiterFor func(*http.Request) Gate) http.RoundTripper {
+	if limiterFor == nil {
+		panic("weirhttp: Transport: limiterFor is nil")
+	}
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	return &transport{base: base, limiterFor: limiterFor}
+}
+
+type transport struct {
+	base       http.RoundTripper
+	limiterFor func(*http.Request) Gate
+}
+
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	gate := t.limiterFor(req)
+	if exempt(gate) {
+		return t.base.RoundTrip(req)
+	}
+	b := &body{req: req, outcome: weir.Failure}
+	var err error
+	if b.permit, err = gate.Acquire(req.Context()); err != nil {
+		if req.Body != nil {
+			_ = req.Body.Close()
+		}
+		return nil, err
+	}
+	open := false
+	defer func() {
+		if !open {
+			b.permit.Finish(b.outcome)
+		}
+	}()
+	res, err := t.base.RoundTrip(req)
+	if err != nil {
+		b.outcome = errorOutcome(req.Context(), err)
+		return res, err
+	}
+	b.outcome = responseOutcome(res)
+	open = b.wrap(res)
+	return res, nil
+}
+
+// CloseIdleConnections serves [http.Client.CloseIdleConnections].
+func (t *transport) CloseIdleConnections() {
+	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// responseOutcome is statusOutcome, but for 429: it refuses this client for
+// what it asks, and a limiter that heard nothing would go on asking.
+func responseOutcome(res *http.Response) weir.Outcome {
+	if res.StatusCode == http.StatusTooManyRequests {
+		return weir.Failure
+	}
+	return statusOutcome(res.StatusCode, res.Header)
+}
+
+// body is a response's body that holds the slot.
+type body struct {
+	io.ReadCloser
+	permit  weir.Permit
+	req     *http.Request
+	outcome weir.Outcome // if it is read without an error
+	stop    func() bool
+}
+
+// wrap makes b the body of res, unless there is nothing to wait for: no body,
+// or a connection that was upgraded and has to stay an io.ReadWriteCloser.
+func (b *body) wrap(res *http.Response) bool {
+	if res.Body == nil || res.Body == http.NoBody || res.StatusCode == http.StatusSwitchingProtocols {
+		return false
+	}
+	b.ReadCloser, res.Body = res.Body, b
+	ctx := b.req.Context()
+	b.stop = context.AfterFunc(ctx, func() { b.permit.Finish(contextOutcome(ctx)) })
+	return true
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	switch err {
+	case nil:
+	case io.EOF:
+		b.finish(b.outcome)
+	default:
+		b.finish(errorOutcome(b.req.Context(), err))
+	}
+	return n, err
+}
+
+// Close gives the slot back first: a Read that the closing interrupts must not
+// blame the downstream.
+func (b *body) Close() error {
+	if ctx := b.req.Context(); ctx.Err() != nil {
+		b.finish(contextOutcome(ctx))
+	} else {
+		b.finish(b.outcome)
+	}
+	return b.ReadCloser.Close()
+}
+
+func (b *body) finish(outcome weir.Outcome) {
+	b.stop()
+	b.permit.Finish(outcome)
+}

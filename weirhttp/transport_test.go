@@ -1,0 +1,316 @@
+package weirhttp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// through returns a client whose requests go through lim to base.
+func through(lim weirhttp.Gate, base http.RoundTripper) *http.Client {
+	return &http.Client{
+		Transport:     weirhttp.Transport(base, weirhttp.One(lim)),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// answer is a base that answers with the given status and body.
+func answer(status int, body io.Reader) roundTrip {
+	return func(req *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(body), Request: req}, nil
+	}
+}
+
+func TestResponseTeaches(t *testing.T) {
+	success, failure, nothing := taught{succeeded: 1}, taught{failed: 1}, taught{ignored: 1}
+	for name, c := range map[string]struct {
+		handler http.HandlerFunc
+		want    taught
+	}{
+		"200": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }, success},
+		"204": {status(204), success},
+		"304": {status(304), success},
+		"307": {status(307), success},
+		"400": {status(400), nothing},
+		"404": {http.NotFound, nothing},
+		"429": {status(429), failure},
+		"500": {status(500), failure},
+		"503": {status(503), failure},
+		"event stream": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, "data: 1\n\n")
+		}, nothing},
+		"body cut short": {func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "half")
+			http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}, failure},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1)
+			srv := serve(t, c.handler, http1)
+			res, err := through(lim, srv.Client().Transport).Get(srv.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			readAll(res.Body)
+			checkTaught(t, lim, c.want)
+			res.Body.Close()
+			checkTaught(t, lim, c.want)
+		})
+	}
+}
+
+func TestErrorTeaches(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want taught
+	}{
+		"any":         {io.ErrUnexpectedEOF, taught{failed: 1}},
+		"time-out":    {fmt.Errorf("dial: %w", os.ErrDeadlineExceeded), taught{timedOut: 1}},
+		"deadline":    {context.DeadlineExceeded, taught{timedOut: 1}},
+		"cancelled":   {context.Canceled, taught{ignored: 1}},
+		"refused too": {&weir.RefusedError{Reason: weir.ReasonQueueFull}, taught{ignored: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1)
+			_, err := through(lim, roundTrip(func(*http.Request) (*http.Response, error) { return nil, c.err })).Get("http://x/")
+			if !errors.Is(err, c.err) {
+				t.Errorf("error %v, want %v", err, c.err)
+			}
+			checkTaught(t, lim, c.want)
+		})
+	}
+}
+
+func TestUnreachableDownstreamIsAFailure(t *testing.T) {
+	lim := fixed(t, 1)
+	srv := serve(t, status(200), http1)
+	srv.Close()
+	if _, err := through(lim, nil).Get(srv.URL); err == nil {
+		t.Error("no error")
+	}
+	checkTaught(t, lim, taught{failed: 1})
+}
+
+func TestCallerThatGivesUpTeachesNothing(t *testing.T) {
+	lim := fixed(t, 1)
+	ctx, leave := context.WithCancelCause(t.Context())
+	srv := serve(t, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		leave(io.ErrClosedPipe) // net/http returns the cause, which says nothing of a cancellation
+		<-r.Context().Done()
+	}), http1)
+	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, srv.URL, nil)
+	if _, err := through(lim, nil).Do(req); err == nil {
+		t.Error("no error")
+	}
+	checkTaught(t, lim, taught{ignored: 1})
+}
+
+func TestPanicOfTheBaseFreesTheSlot(t *testing.T) {
+	lim := fixed(t, 1)
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = through(lim, roundTrip(func(*http.Request) (*http.Response, error) { panic("boom") })).Get("http://x/")
+	}()
+	checkTaught(t, lim, taught{failed: 1})
+}
+
+func TestSlotIsHeldUntilTheBodyEnds(t *testing.T) {
+	for name, end := range map[string]func(io.ReadCloser){
+		"closed":        func(b io.ReadCloser) { b.Close() },
+		"closed twice":  func(b io.ReadCloser) { b.Close(); b.Close() },
+		"read":          func(b io.ReadCloser) { readAll(b) },
+		"read, closed":  func(b io.ReadCloser) { readAll(b); b.Close() },
+		"half, closed":  func(b io.ReadCloser) { readHalf(b); b.Close() },
+		"closed, read":  func(b io.ReadCloser) { b.Close(); readHalf(b) },
+		"closed by two": func(b io.ReadCloser) { both(func() { b.Close() }, func() { b.Close() }) },
+		"read beside":   func(b io.ReadCloser) { both(func() { b.Close() }, func() { readAll(b) }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1)
+			client := through(lim, answer(200, strings.NewReader("hello")))
+			res, err := client.Get("http://x/")
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkInFlight(t, lim, 1)
+			if _, err := client.Get("http://x/"); !errors.Is(err, weir.ErrRefused) {
+				t.Errorf("error %v while the body is open, want a refusal", err)
+			}
+			end(res.Body)
+			checkTaught(t, lim, taught{succeeded: 1})
+		})
+	}
+}
+
+func readAll(r io.Reader)  { _, _ = io.Copy(io.Discard, r) }
+func readHalf(r io.Reader) { _, _ = r.Read(make([]byte, len("hello")/2)) }
+
+func both(one, other func()) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		one()
+	}()
+	other()
+	<-done
+}
+
+func TestForgottenBodyIsFreedWithItsContext(t *testing.T) {
+	for name, want := range map[string]taught{"cancelled": {ignored: 1}, "deadline": {timedOut: 1}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lim := fixed(t, 1)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://x/", nil)
+				res, err := through(lim, answer(200, strings.NewReader("hello"))).Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkInFlight(t, lim, 1)
+				if name == "cancelled" {
+					cancel()
+				}
+				<-ctx.Done()
+				synctest.Wait()
+				checkTaught(t, lim, want)
+				res.Body.Close()
+				checkTaught(t, lim, want)
+			})
+		})
+	}
+}
+
+// interrupted is a body whose Read fails once it is closed, and whose Close
+// waits for that.
+type interrupted struct{ reading, closed, failed chan struct{} }
+
+func (b interrupted) Read([]byte) (int, error) {
+	close(b.reading)
+	<-b.closed
+	return 0, net.ErrClosed
+}
+
+func (b interrupted) Close() error {
+	close(b.closed)
+	<-b.failed
+	return nil
+}
+
+func TestClosingUnderAReaderBlamesNobody(t *testing.T) {
+	lim := fixed(t, 1)
+	b := interrupted{make(chan struct{}), make(chan struct{}), make(chan struct{})}
+	res, err := through(lim, roundTrip(func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Body: b}, nil
+	})).Get("http://x/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(b.failed)
+		if _, err := res.Body.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("error %v, want net.ErrClosed", err)
+		}
+	}()
+	<-b.reading
+	res.Body.Close()
+	checkTaught(t, lim, taught{succeeded: 1})
+}
+
+func TestNoBodyHoldsNoSlot(t *testing.T) {
+	lim := fixed(t, 1)
+	srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }), http1)
+	res, err := through(lim, nil).Head(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	checkTaught(t, lim, taught{succeeded: 1})
+}
+
+type closeRecorder struct {
+	io.Reader
+	closed int
+}
+
+func (c *closeRecorder) Close() error {
+	c.closed++
+	return nil
+}
+
+func TestRefusedRequestIsNotSent(t *testing.T) {
+	refusal := &weir.RefusedError{Limiter: "search", Reason: weir.ReasonQueueFull, RetryAfter: 3 * time.Second}
+	client := through(refusing{refusal}, roundTrip(func(*http.Request) (*http.Response, error) {
+		t.Error("it was sent")
+		return nil, io.EOF
+	}))
+	payload := &closeRecorder{Reader: strings.NewReader("payload")}
+	_, err := client.Post("http://x/", "text/plain", payload)
+	if got, ok := errors.AsType[*weir.RefusedError](err); !ok || got != refusal {
+		t.Errorf("error %v, want the refusal", err)
+	}
+	if payload.closed == 0 {
+		t.Error("the request's body is still open")
+	}
+	if _, err := client.Get("http://x/"); !errors.Is(err, weir.ErrRefused) {
+		t.Errorf("error %v without a body, want the refusal", err)
+	}
+}
+
+func TestTransportExempt(t *testing.T) {
+	transport := weirhttp.Transport(answer(200, strings.NewReader("ok")),
+		weirhttp.Exempt(weirhttp.One(refusing{weir.ErrQueueFull}), "/healthz"))
+	req, _ := http.NewRequest(http.MethodGet, "http://x/healthz", nil)
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+}
+
+func TestRequestIsPassedAsItIs(t *testing.T) {
+	req, _ := http.NewRequest(http.MethodGet, "http://x/", nil)
+	res, err := weirhttp.Transport(roundTrip(func(got *http.Request) (*http.Response, error) {
+		if got != req {
+			t.Error("another request")
+		}
+		return answer(200, strings.NewReader("ok"))(got)
+	}), weirhttp.One(fixed(t, 1))).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+}
+
+type idleCloser struct {
+	http.RoundTripper
+	closed bool
+}
+
+func (c *idleCloser) CloseIdleConnections() { c.closed = true }
+
+func TestCloseIdleConnectionsReachesTheBase(t *testing.T) {
+	base := &idleCloser{}
+	through(fixed(t, 1), base).CloseIdleConnections()
+	if !base.closed {
+		t.Error("it did not")
+	}
+	through(fixed(t, 1), roundTrip(nil)).CloseIdleConnections() // which has none
+}
