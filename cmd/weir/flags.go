@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+// limitFlags are the settings of the limiter. One that is not given is zero,
+// which leaves the default to the library; an explicit zero is only accepted
+// where it says something.
+type limitFlags struct {
+	Law        lawFlag `placeholder:"LAW" help:"Control law that finds the limit. Defaults to 'band(target=100ms)'."`
+	Min        count   `placeholder:"N" help:"Least limit. Defaults to 1."`
+	Max        count   `placeholder:"N" help:"Greatest limit. Defaults to 1000."`
+	Initial    count   `placeholder:"N" help:"Limit to start from. Defaults to 20."`
+	Interval   span    `placeholder:"TIME" help:"How often the law decides. Defaults to 1s."`
+	Window     span    `placeholder:"TIME" help:"How far back it looks. Defaults to 10s."`
+	MinSamples count   `placeholder:"N" help:"Answers that a decision takes at least. Defaults to 20."`
+
+	Queue        size   `default:"0" placeholder:"N" help:"Requests that may wait for a slot; 0 refuses them at once."`
+	QueueTimeout span   `placeholder:"TIME" help:"How long one may wait. Defaults to 1s."`
+	QueueOrder   string `enum:"fifo,adaptive" default:"fifo" help:"Who is served next: fifo, or adaptive (the newest first once the queue stands)."`
+
+	Shadow bool `help:"Admit everything, and count what would have been refused."`
+}
+
+// config returns the limiter's configuration; weir.New checks how they
+// go together.
+func (f limitFlags) config(name string) weir.Config {
+	discipline := weir.FIFO
+	if f.QueueOrder == weir.Adaptive.String() {
+		discipline = weir.Adaptive
+	}
+	return weir.Config{
+		Name: name, Min: int(f.Min), Max: int(f.Max), Initial: int(f.Initial),
+		Law:      f.Law.law,
+		Interval: time.Duration(f.Interval), Window: time.Duration(f.Window), MinSamples: int(f.MinSamples),
+		Queue:  weir.Queue{Size: int(f.Queue), Timeout: time.Duration(f.QueueTimeout), Discipline: discipline},
+		Shadow: f.Shadow,
+	}
+}
+
+// lawFlag is a control law in its text form.
+type lawFlag struct{ law law.Law }
+
+func (f *lawFlag) UnmarshalText(text []byte) (err error) {
+	f.law, err = law.Parse(string(text))
+	return err
+}
+
+// count is a whole number of which there must be one at least.
+type count int
+
+func (c *count) UnmarshalText(text []byte) error { return readNumber((*int)(c), text, 1) }
+
+// size is a whole number that may be 0.
+type size int
+
+func (s *size) UnmarshalText(text []byte) error { return readNumber((*int)(s), text, 0) }
+
+func readNumber(into *int, text []byte, atLeast int) error {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < atLeast {
+		return fmt.Errorf("%q: want a whole number, %d or more", text, atLeast)
+	}
+	*into = n
+	return nil
+}
+
+// span is a time that must pass.
+type span time.Duration
+
+func (s *span) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	if err != nil || d <= 0 {
+		return fmt.Errorf("%q: want a time above 0, such as 500ms", text)
+	}
+	*s = span(d)
+	return nil
+}
+
+// pause is a time that may be 0.
+type pause time.Duration
+
+func (p *pause) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	if err != nil || d < 0 {
+		return fmt.Errorf("%q: want a time such as 30s, or 0 for none", text)
+	}
+	*p = pause(d)
+	return nil
+}
+
+// path is the path of a URL.
+type path string
+
+func (p *path) UnmarshalText(text []byte) error {
+	if !bytes.HasPrefix(text, []byte("/")) {
+		return fmt.Errorf("%q: want a path such as /healthz", text)
+	}
+	*p = path(text)
+	return nil
+}
+
+// upstream is the address of the server behind the proxy.
+type upstream struct{ url *url.URL }
+
+func (u *upstream) UnmarshalText(text []byte) error {
+	parsed, err := url.Parse(string(text))
+	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Hostname() == "" ||
+		parsed.User != nil || parsed.RawQuery != "" || parsed.Fragment != "" {
+		return fmt.Errorf("%q: want a URL such as http://127.0.0.1:9000", text)
+	}
+	u.url = parsed
+	return nil
+}
+
+func (u upstream) String() string { return u.url.String() }
+
+// address is where to dial the upstream.
+func (u upstream) address() string {
+	if u.url.Port() != "" {
+		return u.url.Host
+	}
+	return u.url.Host + ":" + u.url.Scheme // http and https are names of ports
+}

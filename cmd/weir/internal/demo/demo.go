@@ -1,0 +1,164 @@
+// Package demo shows what a limit is worth: three servers of the same kind side
+// by side, under the same overload, with no limit, a fixed one and an adaptive
+// one. All of it is real: HTTP over loopback, clients that give up, clocks.
+package demo
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/figures"
+	"github.com/weir-go/weir/law"
+)
+
+// The server: what it can do at full speed is workers/service, 100 a second.
+const (
+	workers = 5
+	service = 50 * time.Millisecond
+	slow    = 30 // percent of full speed
+)
+
+// The clients: their answer is worth something until deadline, and they leave
+// after patience.
+const (
+	overload = 1.5 // times what the server can do at full speed
+	deadline = 500 * time.Millisecond
+	patience = 2 * time.Second
+	seed     = 20
+)
+
+// goodDay is the fixed limit: 100 a second within 300 ms, as a load test at full
+// speed would have it.
+const goodDay = 30
+
+// aim is the law of the adaptive limit. It is told what the clients want, half
+// their deadline to be safe, and to cut in halves, for the phases are short.
+var aim = law.Band{Target: deadline / 2, Factor: 0.5}
+
+// queue is the same short one before either limit.
+var queue = weir.Queue{Size: 5, Timeout: 100 * time.Millisecond}
+
+// The durations that make sense.
+const (
+	Shortest = 3 * time.Second
+	Longest  = time.Minute
+)
+
+// phases are the thirds of the run, by the server's speed.
+var phases = [...]struct {
+	name    string
+	percent int64
+}{{"full", 100}, {"slow", slow}, {"full", 100}}
+
+// course is how long the run takes.
+type course time.Duration
+
+func (c course) third() time.Duration { return time.Duration(c) / time.Duration(len(phases)) }
+
+func (c course) phase(at time.Duration) int { return min(int(at/c.third()), len(phases)-1) }
+
+// Config says how to run the demonstration.
+type Config struct {
+	Duration time.Duration // from Shortest to Longest
+	Out      io.Writer
+	Color    bool
+}
+
+// Run shows the demonstration. It ends by itself, or early with ctx.
+func Run(ctx context.Context, cfg Config) error {
+	c := course(cfg.Duration)
+	lanes, err := open(c)
+	if err != nil {
+		return err
+	}
+	defer lanes.close()
+
+	out := printer{cfg.Out, cfg.Color}
+	out.introduce(cfg.Duration)
+	ran := lanes.run(ctx, c, out)
+	out.compare(lanes.all(), c, ran)
+	return nil
+}
+
+// lanes are the three that are compared.
+type lanes struct {
+	none, fixed, adaptive *lane
+}
+
+func open(c course) (l lanes, err error) {
+	if l.none, err = noLimit(c); err != nil {
+		return l, err
+	}
+	if l.fixed, err = fixedLimit(c); err != nil {
+		l.close()
+		return l, err
+	}
+	if l.adaptive, err = adaptiveLimit(c); err != nil {
+		l.close()
+	}
+	return l, err
+}
+
+func (l lanes) all() []*lane { return []*lane{l.none, l.fixed, l.adaptive} }
+
+func (l lanes) close() {
+	for _, lane := range l.all() {
+		if lane != nil {
+			lane.close()
+		}
+	}
+}
+
+// run puts all three under the same load and watches them, until the last client
+// has its answer or ctx ends. It returns how far the load came.
+func (l lanes) run(ctx context.Context, c course, out printer) time.Duration {
+	start := time.Now()
+	requests := arrivals(overload*workers/service.Seconds(), time.Duration(c))
+	var driving sync.WaitGroup
+	for _, lane := range l.all() {
+		driving.Go(func() { lane.load.drive(ctx, start, requests) })
+	}
+	answered := make(chan struct{})
+	go func() { driving.Wait(); close(answered) }()
+	l.watch(start, c, out, answered)
+	return min(time.Since(start), time.Duration(c))
+}
+
+// watch changes the speed and prints a line a second until all is answered.
+func (l lanes) watch(start time.Time, c course, out printer, answered <-chan struct{}) {
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	third := time.NewTicker(c.third())
+	defer third.Stop()
+	meter, before := figures.NewMeter(l.adaptive.lim), l.goodput()
+	for phase := 0; ; {
+		select {
+		case <-answered:
+			return
+		case <-third.C:
+			if phase++; phase < len(phases) {
+				l.setSpeed(phases[phase].percent)
+			}
+		case now := <-second.C:
+			line, after := meter.Read(), l.goodput()
+			out.second(now.Sub(start), phase, line, [3]int{
+				after[0] - before[0], after[1] - before[1], after[2] - before[2],
+			})
+			before = after
+		}
+	}
+}
+
+func (l lanes) setSpeed(percent int64) {
+	for _, lane := range l.all() {
+		lane.backend.percent.Store(percent)
+	}
+}
+
+// goodput counts what was answered in time so far, lane by lane.
+func (l lanes) goodput() [3]int {
+	return [3]int{l.none.load.sum(good), l.fixed.load.sum(good), l.adaptive.load.sum(good)}
+}

@@ -1,0 +1,127 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestBackendDoesItsCapacityAndNoMore(t *testing.T) {
+	for _, test := range []struct {
+		percent int64
+		want    float64 // per second
+	}{{100, 100}, {slow, 30}} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBackend(workers, service)
+			b.percent.Store(test.percent)
+			start := time.Now()
+			var all sync.WaitGroup
+			const requests = 1000
+			for range requests {
+				all.Go(func() { b.ServeHTTP(httptest.NewRecorder(), nil) })
+			}
+			all.Wait()
+			if got := requests / time.Since(start).Seconds(); math.Abs(got/test.want-1) > 0.02 {
+				t.Errorf("at %d%%: %.1f per second, want %.0f", test.percent, got, test.want)
+			}
+		})
+	}
+}
+
+func TestBackendServesInOrderOfArrival(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBackend(1, service)
+		var mu sync.Mutex
+		var served []int
+		var all sync.WaitGroup
+		for i := range 20 {
+			all.Go(func() {
+				b.ServeHTTP(httptest.NewRecorder(), nil)
+				mu.Lock()
+				served = append(served, i)
+				mu.Unlock()
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+		if !slices.IsSorted(served) {
+			t.Errorf("served %v", served)
+		}
+	})
+}
+
+func TestArrivalsAreTheSameEveryTime(t *testing.T) {
+	at := arrivals(150, 100*time.Second)
+	if rate := float64(len(at)) / 100; math.Abs(rate-150) > 5 {
+		t.Errorf("%.1f per second, want 150", rate)
+	}
+	if !slices.IsSorted(at) || !slices.Equal(at, arrivals(150, 100*time.Second)) {
+		t.Error("not one and the same order")
+	}
+}
+
+func TestJudge(t *testing.T) {
+	waiting := t.Context()
+	left, leave := context.WithCancel(waiting)
+	leave()
+	failure := errors.New("connection reset")
+	for _, test := range []struct {
+		name    string
+		status  int
+		err     error
+		latency time.Duration
+		gone    bool // the client gave up
+		want    verdict
+	}{
+		{"in time", http.StatusNoContent, nil, deadline, false, good},
+		{"too late", http.StatusNoContent, nil, deadline + 1, false, late},
+		{"gave up", 0, context.DeadlineExceeded, patience, true, late},
+		{"refused", http.StatusServiceUnavailable, nil, time.Millisecond, false, refused},
+		{"failed", 0, failure, time.Millisecond, false, broken},
+		{"nonsense", http.StatusOK, nil, time.Millisecond, false, broken},
+	} {
+		ctx := waiting
+		if test.gone {
+			ctx = left
+		}
+		if got := judge(test.status, test.err, test.latency, ctx); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+func TestInterruptedDemoComparesWhatRan(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	out := &watched{want: "\n 1 full", found: interrupt}
+	if err := Run(ctx, Config{Duration: Longest, Out: out, Color: true}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"Interrupted after 1s", "p99 served", "\x1b[1madaptive"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+}
+
+// watched collects output until something appears in it.
+type watched struct {
+	strings.Builder
+	want  string
+	found func()
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.Builder.Write(p)
+	if strings.Contains(w.String(), w.want) {
+		w.found()
+	}
+	return n, err
+}

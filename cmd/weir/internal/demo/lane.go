@@ -1,0 +1,80 @@
+package demo
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+const adaptiveName = "adaptive"
+
+// lane is one of the servers that stand side by side, with its clients.
+type lane struct {
+	name    string
+	lim     *weir.Limiter // nil for no limit
+	backend *backend
+	server  *http.Server
+	load    *load
+}
+
+// noLimit takes in whatever comes.
+func noLimit(c course) (*lane, error) { return newLane("no limit", c, nil) }
+
+// fixedLimit is what a load test on a good day would suggest: with so many in
+// flight the server is at its capacity and answers well within the deadline.
+func fixedLimit(c course) (*lane, error) {
+	lim, err := weir.New(weir.Config{
+		Name: "fixed", Law: law.Fixed{}, Initial: goodDay, Queue: queue,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newLane(fmt.Sprintf("fixed limit %d", goodDay), c, lim)
+}
+
+// adaptiveLimit is told how fast answers should be, and nothing of the server.
+func adaptiveLimit(c course) (*lane, error) {
+	lim, err := weir.New(weir.Config{
+		Name: "adaptive", Law: aim, Queue: queue,
+		Interval: 250 * time.Millisecond, Window: 2 * time.Second, // the phases are short
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newLane(adaptiveName, c, lim)
+}
+
+// newLane starts a server on loopback.
+func newLane(name string, c course, lim *weir.Limiter) (*lane, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	l := &lane{
+		name:    name,
+		lim:     lim,
+		backend: newBackend(workers, service),
+		load:    newLoad("http://"+listener.Addr().String(), c),
+	}
+	var handler http.Handler = l.backend
+	if lim != nil {
+		handler = weirhttp.Limit(handler, weirhttp.One(lim))
+	}
+	l.server = &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	go func() { _ = l.server.Serve(listener) }() // until close
+	return l, nil
+}
+
+func (l *lane) close() {
+	l.backend.close()
+	_ = l.server.Close()
+	l.load.client.CloseIdleConnections()
+	if l.lim != nil {
+		l.lim.Close()
+	}
+}

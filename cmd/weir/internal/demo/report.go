@@ -1,0 +1,119 @@
+package demo
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/figures"
+)
+
+// printer writes for a terminal of 100 columns.
+type printer struct {
+	io.Writer
+	color bool
+}
+
+const (
+	bold   = "1"
+	yellow = "33"
+	dim    = "2"
+)
+
+func (p printer) paint(style, text string) string {
+	if !p.color {
+		return text
+	}
+	return "\x1b[" + style + "m" + text + "\x1b[0m"
+}
+
+// introduce says what is about to happen.
+func (p printer) introduce(duration time.Duration) {
+	fmt.Fprintf(p, `Three servers on loopback, %d workers each: about %d requests/s at full speed.
+Each gets the same %.0f requests/s for %v. In the middle third all of them slow down to %d%%.
+An answer counts if it arrives within %v; a client gives up after %v, but what a server has
+accepted it still works off.
+
+  none    no limit
+  fixed   at most %d in flight: right on the day of the load test, 100/s within 300 ms
+  adapt   %v: told to stay at half the deadline, nothing else
+
+`, workers, capacity(), overload*float64(capacity()), duration, slow, deadline, patience, goodDay, aim)
+	fmt.Fprintln(p, p.paint(dim, fmt.Sprintf("%8s%-*s goodput/s", "", len(figures.Header), "adaptive lane")))
+	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf(" s speed %s none fixed adapt  last change of the limit", figures.Header)))
+}
+
+func capacity() int { return int(workers / service.Seconds()) }
+
+// second prints what happened in the last second.
+func (p printer) second(at time.Duration, phase int, adaptive figures.Line, goodput [3]int) {
+	name := p.paint(dim, "idle ") // the load has ended, some clients still wait
+	if phase < len(phases) {
+		name = fmt.Sprintf("%-5s", phases[phase].name)
+		if phases[phase].percent < 100 {
+			name = p.paint(yellow, name)
+		}
+	}
+	fmt.Fprintf(p, "%2.0f %s %v %4d %5d %s  %s\n", at.Seconds(), name, adaptive,
+		goodput[0], goodput[1], p.paint(bold, fmt.Sprintf("%5d", goodput[2])), adaptive.Change)
+}
+
+// compare prints the closing table for what ran.
+func (p printer) compare(lanes []*lane, c course, ran time.Duration) {
+	if ran < time.Duration(c) {
+		fmt.Fprintf(p, "\nInterrupted after %v.\n", ran.Round(time.Second))
+	}
+	fmt.Fprintf(p, "\nAnswers within %v, per second:\n\n", deadline)
+	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf("%-15s %7s  %7s %7s %7s  %10s %8s %8s %8s", "",
+		"overall", phases[0].name, phases[1].name, phases[2].name, "p99 served", "refused", "late", "failed")))
+	for _, l := range lanes {
+		row := l.row(c, ran)
+		if l.name == adaptiveName {
+			row = p.paint(bold, row)
+		}
+		fmt.Fprintln(p, row)
+	}
+	fmt.Fprintln(p, p.paint(dim, possible(c, ran)))
+	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up.")
+}
+
+// row is the lane's line of the closing table.
+func (l *lane) row(c course, ran time.Duration) string {
+	l.load.mu.Lock()
+	counts := l.load.counts
+	l.load.mu.Unlock()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-15s %7.1f ", l.name, float64(l.load.sum(good))/ran.Seconds())
+	for phase := range phases {
+		fmt.Fprintf(&b, " %7s", rate(counts[phase][good], c.lasted(phase, ran)))
+	}
+	fmt.Fprintf(&b, "  %10s %8d %8d %8d", figures.Latency(l.load.slowest()), l.load.sum(refused), l.load.sum(late), l.load.sum(broken))
+	return b.String()
+}
+
+// possible is the line of a server that wastes nothing.
+func possible(c course, ran time.Duration) string {
+	var b strings.Builder
+	total := 0.0
+	for phase := range phases {
+		lasted := c.lasted(phase, ran)
+		most := float64(capacity()) * float64(phases[phase].percent) / 100
+		total += most * lasted.Seconds()
+		fmt.Fprintf(&b, " %7s", rate(int(most*lasted.Seconds()), lasted))
+	}
+	return fmt.Sprintf("%-15s %7.1f %s", "possible", total/ran.Seconds(), b.String())
+}
+
+func rate(count int, during time.Duration) string {
+	if during <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", float64(count)/during.Seconds())
+}
+
+// lasted is how much of the phase was run.
+func (c course) lasted(phase int, ran time.Duration) time.Duration {
+	begin := time.Duration(phase) * c.third()
+	return min(max(ran-begin, 0), c.third())
+}

@@ -1,0 +1,71 @@
+// Package figures puts what a limiter does into a line a second.
+package figures
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir"
+)
+
+// Header names the columns of [Line.String]: the limit, in flight, queued, p95,
+// admitted and refused per second.
+const Header = "limit infl queue   p95 adm/s ref/s"
+
+// Line is what a limiter did between two readings.
+type Line struct {
+	Limit, InFlight, Queued int
+	P95                     time.Duration
+	Admitted, Refused       float64 // per second; what only shadow mode admitted counts as refused
+	Change                  string  // the last change of the limit, with its reason
+}
+
+// String renders the figures below [Header].
+func (l Line) String() string {
+	return fmt.Sprintf("%5d %4d %5d %5s %5.0f %5.0f", l.Limit, l.InFlight, l.Queued, Latency(l.P95), l.Admitted, l.Refused)
+}
+
+// Latency renders d in five characters, and a dash where nothing was measured.
+func Latency(d time.Duration) string {
+	switch {
+	case d <= 0:
+		return "-"
+	case d < time.Second:
+		return fmt.Sprintf("%.0fms", d.Seconds()*1000)
+	default:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	}
+}
+
+// Meter reads a limiter's figures again and again.
+type Meter struct {
+	lim      *weir.Limiter
+	at       time.Time
+	admitted uint64
+	refused  uint64
+}
+
+// NewMeter returns a meter whose first line covers the time from now on.
+func NewMeter(lim *weir.Limiter) *Meter {
+	m := &Meter{lim: lim}
+	m.Read()
+	return m
+}
+
+// Read returns the figures since it was last called.
+func (m *Meter) Read() Line {
+	now, s := time.Now(), m.lim.Snapshot()
+	refused := s.RefusedTotal() + s.WouldRefuse
+	admitted := s.Admitted - s.WouldRefuse
+	seconds := now.Sub(m.at).Seconds()
+	line := Line{
+		Limit: s.Limit, InFlight: s.InFlight, Queued: s.Queued, P95: s.P95,
+		Admitted: float64(admitted-m.admitted) / seconds,
+		Refused:  float64(refused-m.refused) / seconds,
+	}
+	if changes := m.lim.History(); len(changes) > 0 {
+		line.Change = changes[len(changes)-1].String()
+	}
+	m.at, m.admitted, m.refused = now, admitted, refused
+	return line
+}

@@ -1,0 +1,54 @@
+package figures
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+func TestMeterCountsSinceTheLastReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{}, Initial: 3}))
+		meter := NewMeter(lim)
+		for range 5 {
+			lim.TryAcquire()
+		}
+		time.Sleep(2 * time.Second)
+		got := meter.Read()
+		if want := (Line{Limit: 3, InFlight: 3, Admitted: 1.5, Refused: 1}); got != want {
+			t.Errorf("first reading: %+v, want %+v", got, want)
+		}
+		time.Sleep(time.Second)
+		if got := meter.Read(); got.Admitted != 0 || got.Refused != 0 {
+			t.Errorf("nothing happened since: %+v", got)
+		}
+	})
+}
+
+func TestShadowModeCountsAsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{}, Initial: 3, Shadow: true}))
+		meter := NewMeter(lim)
+		for range 5 {
+			lim.TryAcquire()
+		}
+		time.Sleep(time.Second)
+		if got := meter.Read(); got.Admitted != 3 || got.Refused != 2 {
+			t.Errorf("%+v, want 3 admitted and 2 refused", got)
+		}
+	})
+}
+
+func TestLineStandsBelowItsHeader(t *testing.T) {
+	line := Line{Limit: 20, InFlight: 18, Queued: 3, P95: 131 * time.Millisecond, Admitted: 180, Refused: 21}.String()
+	if want := "   20   18     3 131ms   180    21"; line != want || len(line) != len(Header) {
+		t.Errorf("\n%s\n%s, want\n%s", Header, line, want)
+	}
+	if !strings.Contains(Line{}.String(), "    - ") {
+		t.Error("no latency yet is no number")
+	}
+}

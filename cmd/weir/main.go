@@ -1,0 +1,101 @@
+// Command weir limits the work that reaches a server to what it can carry.
+//
+//	weir proxy --to http://127.0.0.1:9000   a reverse proxy with an adaptive limit
+//	weir demo                               half a minute that shows the difference it makes
+//
+// Every flag can also be set through the environment: --queue-timeout is
+// WEIR_QUEUE_TIMEOUT.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+type commands struct {
+	Proxy   proxyCommand   `cmd:"" help:"Limit what reaches the server behind this reverse proxy."`
+	Demo    demoCommand    `cmd:"" help:"Show an overloaded server without a limit, with a wrong one, and with an adaptive one."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+}
+
+const description = `Keeps a server inside its capacity: measures how requests fare, finds how many may ` +
+	`run at once, admits that many and refuses or queues the rest. ` +
+	`Every flag can also be set through the environment: --queue-timeout is WEIR_QUEUE_TIMEOUT.`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	os.Exit(exitStatus(err, os.Stderr))
+}
+
+// run is the program without its process.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
+	helped := false
+	parser, err := kong.New(new(commands),
+		kong.Name("weir"),
+		kong.Description(description),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(int) { helped = true }),
+		kong.Resolvers(environment(getenv)),
+		kong.WithHyphenPrefixedParameters(true), // so that "--min -5" is refused for what it is
+	)
+	if err != nil {
+		return err
+	}
+	command, err := parser.Parse(args)
+	if helped {
+		return nil
+	}
+	if err != nil {
+		return usageError{err}
+	}
+	command.BindTo(ctx, (*context.Context)(nil))
+	return command.Run(streams{stdout, stderr}, getenv)
+}
+
+// streams is where a command writes: its results, and what went wrong.
+type streams struct {
+	out, err io.Writer
+}
+
+// environment sets a flag that is not given from the variable named after it.
+func environment(getenv func(string) string) kong.Resolver {
+	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
+		name := "WEIR_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
+		if value := getenv(name); value != "" && flag.Name != "help" {
+			return value, nil
+		}
+		return nil, nil
+	})
+}
+
+// A usageError is a fault in what was asked for, not in what then happened.
+type usageError struct {
+	error
+}
+
+func (e usageError) Unwrap() error { return e.error }
+
+// exitStatus reports err in one line and returns the status to exit with: 2 if
+// it was asked wrongly, 1 if it went wrong.
+func exitStatus(err error, stderr io.Writer) int {
+	if err == nil {
+		return 0
+	}
+	line := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "weir: "), "\n", " ")
+	fmt.Fprintf(stderr, "weir: %s\n", line)
+	if errors.As(err, new(usageError)) {
+		return 2
+	}
+	return 1
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestBadInput(t *testing.T) {
+	backend := httptest.NewServer(http.NotFoundHandler())
+	defer backend.Close()
+	taken := backend.Listener.Addr().String()
+	gone := unusedAddress(t)
+	proxy := func(args ...string) []string { return append([]string{"proxy", "--to", backend.URL}, args...) }
+
+	for _, test := range []struct {
+		args []string
+		env  string // NAME=value
+		want string
+	}{
+		{args: nil, want: `expected one of "proxy", "demo", "version"`},
+		{args: []string{"prxy"}, want: `unexpected argument prxy, did you mean "proxy"?`},
+		{args: []string{"proxy"}, want: `missing flags: --to=URL`},
+		{args: proxy("--mox", "3"), want: `unknown flag --mox, did you mean one of "--to", "--min", "--max"?`},
+		{args: proxy("extra"), want: `unexpected argument extra`},
+
+		{args: []string{"proxy", "--to", "http://"}, want: `--to: "http://": want a URL such as http://127.0.0.1:9000`},
+		{args: []string{"proxy", "--to", "127.0.0.1:9000"}, want: `--to: "127.0.0.1:9000": want a URL such as http://127.0.0.1:9000`},
+		{args: []string{"proxy", "--to", "ftp://h"}, want: `--to: "ftp://h": want a URL such as http://127.0.0.1:9000`},
+		{args: []string{"proxy", "--to", "http://h/?q"}, want: `--to: "http://h/?q": want a URL such as http://127.0.0.1:9000`},
+		{args: []string{"proxy", "--to", "http://" + gone}, want: `--to: http://` + gone + ` cannot be reached: dial tcp ` + gone + `: connect: connection refused`},
+
+		{args: proxy("--law", "bond"), want: `--law: law: unknown law "bond": want band or fixed`},
+		{args: proxy("--law", "fixed(x=3)"), want: `--law: law: fixed: unknown setting "x": it has none`},
+		{args: proxy("--law", "band(tolerance=NaN)"), want: `--law: law: band: tolerance NaN out of range: want 0 to less than 1`},
+
+		{args: proxy("--min", "5", "--max", "3"), want: `invalid configuration: Min is 5: want at most Max, which is 3`},
+		{args: proxy("--max", "3", "--initial", "4"), want: `invalid configuration: Initial is 4: want from Min to Max, which are 1 and 3`},
+		{args: proxy("--window", "1ms"), want: `invalid configuration: Window is 1ms: want at least Interval, which is 1s`},
+		{args: proxy("--min", "-5"), want: `--min: "-5": want a whole number, 1 or more`},
+		{args: proxy("--max=0"), want: `--max: "0": want a whole number, 1 or more`},
+		{args: proxy(), env: "WEIR_MAX=0", want: `--max: "0": want a whole number, 1 or more`},
+		{args: proxy("--initial", "NaN"), want: `--initial: "NaN": want a whole number, 1 or more`},
+		{args: proxy("--min-samples", "1.5"), want: `--min-samples: "1.5": want a whole number, 1 or more`},
+		{args: proxy("--interval", "0"), want: `--interval: "0": want a time above 0, such as 500ms`},
+		{args: proxy("--interval", "-1s"), want: `--interval: "-1s": want a time above 0, such as 500ms`},
+		{args: proxy("--queue", "-1"), want: `--queue: "-1": want a whole number, 0 or more`},
+		{args: proxy("--queue-timeout", "0s"), want: `--queue-timeout: "0s": want a time above 0, such as 500ms`},
+		{args: proxy("--queue-order", "lifo"), want: `--queue-order must be one of "fifo","adaptive" but got "lifo"`},
+		{args: proxy("--timeout", "NaN"), want: `--timeout: "NaN": want a time such as 30s, or 0 for none`},
+		{args: proxy("--grace", "-1s"), want: `--grace: "-1s": want a time such as 30s, or 0 for none`},
+		{args: proxy("--exempt", "healthz"), want: `--exempt: "healthz": want a path such as /healthz`},
+
+		{args: proxy("--listen", taken), want: `--listen: listen tcp ` + taken + `: bind: address already in use`},
+		{args: proxy("--listen", "nowhere"), want: `--listen: listen tcp: address nowhere: missing port in address`},
+		{args: proxy("--listen", "127.0.0.1:0", "--admin", taken), want: `--admin: listen tcp ` + taken + `: bind: address already in use`},
+
+		{args: []string{"demo", "--duration", "1s"}, want: `--duration: 1s: want 3s to 60s`},
+		{args: []string{"demo", "--duration", "1h"}, want: `--duration: 1h0m0s: want 3s to 60s`},
+		{args: []string{"demo", "--duration", "long"}, want: `--duration: "long": want a time above 0, such as 500ms`},
+	} {
+		t.Run(strings.Join(append(test.args, test.env), " "), func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			err := run(t.Context(), test.args, environmentOf(test.env), &stdout, &stderr)
+			if status := exitStatus(err, &stderr); status != 2 {
+				t.Errorf("exit status %d, want 2", status)
+			}
+			if got, want := stderr.String(), "weir: "+test.want+"\n"; got != want {
+				t.Errorf("stderr:\n got %s\nwant %s", got, want)
+			}
+			if stdout.Len() > 0 {
+				t.Errorf("stdout: %s", &stdout)
+			}
+		})
+	}
+}
+
+func TestHelpAndVersion(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		want string
+	}{
+		{"--help", "weir <command>"},
+		{"proxy --help", "--queue-timeout"},
+		{"demo --help", "--duration"},
+		{"version", "weir "},
+	} {
+		var stdout bytes.Buffer
+		if err := run(t.Context(), strings.Fields(test.args), environmentOf(""), &stdout, io.Discard); err != nil {
+			t.Errorf("%s: %v", test.args, err)
+		}
+		if !strings.Contains(stdout.String(), test.want) {
+			t.Errorf("%s: no %q in:\n%s", test.args, test.want, &stdout)
+		}
+	}
+}
+
+func TestDemoEndsWithAComparison(t *testing.T) {
+	var stdout bytes.Buffer
+	if err := run(t.Context(), []string{"demo"}, environmentOf("WEIR_DURATION=3s"), &stdout, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	out := stdout.String()
+	for _, want := range []string{"for 3s", "slow", "p99 served", "no limit", "fixed limit", "adaptive", "possible"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in the output", want)
+		}
+	}
+	if strings.Contains(out, "\x1b") {
+		t.Error("colours without a terminal")
+	}
+	for line := range strings.Lines(out) {
+		if len(line) > 100+len("\n") {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+	if t.Failed() {
+		t.Log(out)
+	}
+}
+
+// environmentOf returns a getenv that knows one variable, NAME=value.
+func environmentOf(variable string) func(string) string {
+	known, value, _ := strings.Cut(variable, "=")
+	return func(name string) string {
+		if name == known {
+			return value
+		}
+		return ""
+	}
+}
+
+// unusedAddress returns an address that nothing listens on.
+func unusedAddress(t *testing.T) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
