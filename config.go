@@ -167,9 +167,6 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Law == nil {
 		c.Law = defaultLaw
 	}
-	if c.Classify == nil {
-		c.Classify = Classify
-	}
 	return c, nil
 }
 

@@ -30,7 +30,7 @@ func (l *Limiter) Do(ctx context.Context, fn func(context.Context) error) error 
 	} else {
 		err = fn(ctx)
 	}
-	outcome = f.classify(ownCancellation(ctx, err))
+	outcome = f.outcome(ownCancellation(ctx, err))
 	return err
 }
 
@@ -42,6 +42,13 @@ func Do[T any](ctx context.Context, l *Limiter, fn func(context.Context) (T, err
 		return err
 	})
 	return value, err
+}
+
+func (f *face) outcome(err error) Outcome {
+	if f.classify == nil {
+		return Classify(err)
+	}
+	return f.classify(err)
 }
 
 // ownCancellation sees through a cause that the caller cancelled ctx with.

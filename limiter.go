@@ -28,7 +28,7 @@ type Limiter struct {
 type face struct {
 	name     string
 	timeout  time.Duration
-	classify func(error) Outcome
+	classify func(error) Outcome // nil for Classify
 	onEvent  func(Event)
 }
 

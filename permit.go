@@ -30,9 +30,14 @@ func (p *Permit) Done(err error) {
 	if p.limiter == nil {
 		return
 	}
-	outcome := Failure // should Classify panic
+	classify := p.limiter.face.Load().classify
+	if classify == nil {
+		p.Finish(Classify(err))
+		return
+	}
+	outcome := Failure // should classify panic
 	defer func() { p.Finish(outcome) }()
-	outcome = p.limiter.face.Load().classify(err)
+	outcome = classify(err)
 }
 
 // DoneWith is Done for use with defer: it reads *err, which may be nil, when it

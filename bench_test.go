@@ -1,0 +1,121 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+)
+
+// The floor is the least that anything which caps concurrency and measures
+// latency has to do: a compare-and-swap up, one down, and two readings of a
+// monotonic clock.
+type floor struct{ inflight atomic.Int64 }
+
+var start = time.Now()
+
+func (f *floor) pass() {
+	f.add(1)
+	began := time.Since(start)
+	sink.Store(int64(time.Since(start) - began))
+	f.add(-1)
+}
+
+func (f *floor) add(delta int64) {
+	for {
+		n := f.inflight.Load()
+		if f.inflight.CompareAndSwap(n, n+delta) {
+			return
+		}
+	}
+}
+
+var sink atomic.Int64
+
+// BenchmarkAcquire prints each way into the limiter as a multiple of the floor,
+// measured in turn with it: alone, on every processor, and with 64 goroutines.
+//
+//	go test -run '^$' -bench Acquire -cpu 1,2 -count 5 .
+func BenchmarkAcquire(b *testing.B) {
+	ctx := context.Background()
+	open := func() *weir.Limiter { return weir.Must(weir.New(weir.Config{Min: 1000})) }
+	work := func(context.Context) error { return nil }
+
+	full := weir.Must(weir.New(weir.Config{Max: 1}))
+	if _, ok := full.TryAcquire(); !ok {
+		b.Fatal("the first permit was refused")
+	}
+	lim, doer := open(), open()
+	for _, way := range []struct {
+		name string
+		pass func()
+	}{
+		{"TryAcquire+Done", func() {
+			if permit, ok := lim.TryAcquire(); ok {
+				permit.Done(nil)
+			}
+		}},
+		{"Acquire+Done", func() {
+			if permit, err := lim.Acquire(ctx); err == nil {
+				permit.Done(nil)
+			}
+		}},
+		{"Do", func() {
+			if err := doer.Do(ctx, work); err != nil {
+				panic(err)
+			}
+		}},
+		{"refused", func() {
+			if _, err := full.Acquire(ctx); !errors.Is(err, weir.ErrRefused) {
+				panic(err)
+			}
+		}},
+	} {
+		for _, goroutines := range []int{1, 64} {
+			b.Run(fmt.Sprintf("%s/goroutines=%d", way.name, goroutines), func(b *testing.B) {
+				againstFloor(b, goroutines, way.pass)
+			})
+		}
+	}
+}
+
+// againstFloor times pass and the floor in turns, so that both meet the same
+// machine, and reports their ratio.
+func againstFloor(b *testing.B, goroutines int, pass func()) {
+	b.ReportAllocs()
+	f := &floor{}
+	const turns = 20
+	var ours, theirs time.Duration
+	for turn := range turns {
+		n := b.N/turns + min(1, b.N%turns)
+		if turn%2 == 0 {
+			theirs += timed(goroutines, n, f.pass)
+			ours += timed(goroutines, n, pass)
+		} else {
+			ours += timed(goroutines, n, pass)
+			theirs += timed(goroutines, n, f.pass)
+		}
+	}
+	b.ReportMetric(float64(ours)/float64(theirs), "x/floor")
+	b.ReportMetric(float64(ours.Nanoseconds())/float64(b.N), "ns/op")
+}
+
+// timed runs pass n times, spread over the goroutines.
+func timed(goroutines, n int, pass func()) time.Duration {
+	var done sync.WaitGroup
+	began := time.Now()
+	for range goroutines {
+		done.Go(func() {
+			for range n / goroutines {
+				pass()
+			}
+		})
+	}
+	done.Wait()
+	return time.Since(began)
+}

@@ -1,0 +1,124 @@
+package admit
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/window"
+)
+
+// Acquire admits work of the given weight, or says why not. MustWait means that
+// it has to queue: the caller then calls Join with a waiter.
+func (n *Node) Acquire(weight int, now int64, fx *Effects) (Ticket, Verdict) {
+	return n.acquire(weight, now, true, fx)
+}
+
+// TryAcquire is Acquire for work that will not wait.
+func (n *Node) TryAcquire(weight int, now int64, fx *Effects) (Ticket, Verdict) {
+	return n.acquire(weight, now, false, fx)
+}
+
+func (n *Node) acquire(weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
+	n.lock()
+	now = n.advance(now, fx)
+	if n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit) {
+		n.start(weight, now)
+		n.unlock()
+		return Ticket{start: now, weight: int32(weight), out: true}, Admitted
+	}
+	ticket, verdict := n.acquireSlow(weight, now, patient, fx)
+	n.unlock()
+	return ticket, verdict
+}
+
+func (n *Node) acquireSlow(weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
+	verdict := n.consider(weight, patient, now, fx)
+	if n.flags&(shadow|closed) == shadow {
+		fx.WouldRefuse = n.wouldRefuse(weight, patient)
+		if fx.WouldRefuse.Refused() {
+			fx.Notable, fx.Seq = true, n.nextEvent()
+		}
+		verdict = Admitted
+	}
+	switch {
+	case verdict == Admitted:
+		n.start(weight, now)
+		return Ticket{start: now, weight: int32(weight), out: true}, Admitted
+	case verdict.Refused():
+		fx.RetryAfter = n.refuse(verdict, now)
+		fx.Seq = n.nextEvent()
+	}
+	return Ticket{}, verdict
+}
+
+// consider answers for work that arrives now.
+func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) Verdict {
+	switch {
+	case n.flags&closed != 0:
+		return Closed
+	case n.tooHeavy(weight):
+		return TooHeavy
+	case n.flags&waiting == 0 && n.fits(weight):
+		return Admitted
+	case !patient, !n.roomToWait(now, fx):
+		return QueueFull
+	}
+	return MustWait
+}
+
+// roomToWait reports whether the queue may have a place.
+func (n *Node) roomToWait(now int64, fx *Effects) bool {
+	if n.conf.adaptive {
+		return true
+	}
+	if n.queued() >= int(n.conf.queueSize) && n.queue != nil {
+		n.expire(now, fx)
+	}
+	return n.queued() < int(n.conf.queueSize)
+}
+
+// wouldRefuse answers for a shadow node, in which what runs above the limit
+// stands for the queue.
+func (n *Node) wouldRefuse(weight int, patient bool) Verdict {
+	room := 0
+	switch {
+	case weight > int(n.limit):
+		n.pressed().wouldRefuse++
+		return TooHeavy
+	case patient && n.conf.adaptive:
+		room = n.longestQueue()
+	case patient:
+		room = int(n.conf.queueSize)
+	}
+	if n.inflight+int64(weight) <= int64(n.limit)+int64(room) {
+		return Admitted
+	}
+	n.pressed().wouldRefuse++
+	return QueueFull
+}
+
+// tooHeavy reports whether work of the given weight has no room even alone.
+func (n *Node) tooHeavy(weight int) bool {
+	return n.flags&shadow == 0 && (weight > int(n.limit) || n.group != nil && weight > n.group.limit)
+}
+
+// fits reports whether work of the given weight has room.
+func (n *Node) fits(weight int) bool {
+	return n.flags&shadow != 0 ||
+		n.inflight+int64(weight) <= int64(n.limit) &&
+			(n.group == nil || n.group.inflight+int64(weight) <= int64(n.group.limit))
+}
+
+// saturated reports whether the limit holds work back.
+func (n *Node) saturated() bool { return n.inflight >= int64(n.limit) || n.flags&waiting != 0 }
+
+func (n *Node) start(weight int, now int64) {
+	n.inflight += int64(weight)
+	n.admitted++
+	if n.group != nil {
+		n.group.inflight += int64(weight)
+	}
+	if n.meter == nil {
+		n.meter = window.New(now, time.Duration(n.conf.lookback))
+	}
+	n.meter.Start(now, int(n.inflight))
+}

@@ -1,0 +1,63 @@
+package admit
+
+import "github.com/weir-go/weir/internal/window"
+
+// Done takes a ticket back. It reports whether the ticket was out; if not,
+// nothing changes.
+func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) bool {
+	n.lock()
+	if !t.out {
+		n.unlock()
+		return false
+	}
+	t.out = false
+	now = n.flow(now)
+	if n.completed == n.admitted || int64(t.weight) > n.inflight {
+		n.misused(t, now, fx)
+		n.unlock()
+		return false
+	}
+	if n.saturated() {
+		n.pressed().completed(n.limit)
+	}
+	n.free(int64(t.weight))
+	n.completed++
+	n.meter.Done(t.start, now, outcome)
+	if outcome != window.Success {
+		n.outcomes.count(outcome)
+	}
+	if now >= n.due || n.maxSamples > 0 && n.meter.Completed() >= int(n.maxSamples) {
+		n.closeWindow(now, fx)
+	}
+	if n.flags != 0 {
+		n.serve(now, fx)
+	}
+	n.unlock()
+	return true
+}
+
+func (n *Node) free(weight int64) {
+	n.inflight -= weight
+	if n.group != nil {
+		n.group.inflight -= weight
+	}
+}
+
+// misused deals with a ticket whose slots are free already: a copy of another
+// one took them. What is left of them must not be lost.
+func (n *Node) misused(t *Ticket, now int64, fx *Effects) {
+	fx.Notable, fx.Misused, fx.Seq = true, true, n.nextEvent()
+	n.free(min(int64(t.weight), n.inflight))
+	n.serve(now, fx)
+}
+
+func (o *outcomes) count(outcome window.Outcome) {
+	switch outcome {
+	case window.Failure:
+		o.failed++
+	case window.Timeout:
+		o.timedOut++
+	case window.Ignore:
+		o.ignored++
+	}
+}
