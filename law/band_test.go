@@ -44,7 +44,9 @@ var tables = []struct {
 	windows []law.Window
 	want    []string
 }{{
-	"falls by the factor", law.Band{}, 10,
+	"falls by the factor",
+	law.Band{},
+	10,
 	[]law.Window{latency(500 * ms), latency(500 * ms), latency(500 * ms), latency(500 * ms), latency(500 * ms)},
 	[]string{
 		"p95 500ms above 115ms: cut 10 to 7", "p95 500ms above 115ms: cut 7 to 4",
@@ -52,37 +54,51 @@ var tables = []struct {
 		"p95 500ms above 115ms: held at 1",
 	},
 }, {
-	"rounds products that fall short", law.Band{}, 90,
+	"rounds products that fall short",
+	law.Band{},
+	90,
 	[]law.Window{latency(116 * ms)},
 	[]string{"p95 116ms above 115ms: cut 90 to 63"},
 }, {
-	"always takes a slot", law.Band{Factor: 1 - 1e-12}, 3,
+	"always takes a slot",
+	law.Band{Factor: 1 - 1e-12},
+	3,
 	[]law.Window{latency(116 * ms)},
 	[]string{"p95 116ms above 115ms: cut 3 to 2"},
 }, {
-	"rises by a step to the maximum", law.Band{Step: 3}, 195,
+	"rises by a step to the maximum",
+	law.Band{Step: 3},
+	195,
 	[]law.Window{latency(40 * ms), latency(40 * ms), latency(40 * ms)},
 	[]string{
 		"p95 40ms below 85ms: raised 195 to 198", "p95 40ms below 85ms: raised 198 to 200",
 		"p95 40ms below 85ms: held at 200",
 	},
 }, {
-	"holds in the band, edges included", law.Band{}, 20,
+	"holds in the band, edges included",
+	law.Band{},
+	20,
 	[]law.Window{latency(85 * ms), latency(95 * ms), latency(105 * ms), latency(115 * ms)},
 	[]string{
 		"p95 85ms near 100ms: held at 20", "p95 95ms near 100ms: held at 20",
 		"p95 105ms near 100ms: held at 20", "p95 115ms near 100ms: held at 20",
 	},
 }, {
-	"leaves the band by a nanosecond", law.Band{}, 20,
+	"leaves the band by a nanosecond",
+	law.Band{},
+	20,
 	[]law.Window{latency(115*ms + 1), latency(85*ms - 1)},
 	[]string{"p95 115ms above 115ms: cut 20 to 14", "p95 85ms below 85ms: raised 14 to 15"},
 }, {
-	"bounds a cut", law.Band{MaxCut: 5}, 100,
+	"bounds a cut",
+	law.Band{MaxCut: 5},
+	100,
 	[]law.Window{latency(131 * ms)},
 	[]string{"p95 131ms above 115ms: cut 100 to 95"},
 }, {
-	"does not raise what is not used", law.Band{Tolerance: 0.1}, 20,
+	"does not raise what is not used",
+	law.Band{Tolerance: 0.1},
+	20,
 	[]law.Window{
 		with(latency(88*ms), func(w *law.Window) { w.Peak = 19 }),
 		with(latency(88*ms), func(w *law.Window) { w.Peak = 20 }),
@@ -93,7 +109,9 @@ var tables = []struct {
 		"p95 88ms below 90ms: raised 21 to 22",
 	},
 }, {
-	"holds on few samples", law.Band{MinSamples: 20}, 20,
+	"holds on few samples",
+	law.Band{MinSamples: 20},
+	20,
 	[]law.Window{
 		with(latency(500*ms), func(w *law.Window) { w.Samples = 19 }),
 		with(latency(500*ms), func(w *law.Window) { w.Samples, w.MinSamples = 20, 30 }),
@@ -104,10 +122,13 @@ var tables = []struct {
 		"no reason given: held at 20",
 	},
 }, {
-	"cuts by errors, also when nothing succeeds", law.Band{MaxErrorRate: 0.05}, 20,
+	"cuts by errors, also when nothing succeeds",
+	law.Band{MaxErrorRate: 0.05},
+	20,
 	[]law.Window{
 		with(latency(40*ms), func(w *law.Window) { w.Samples, w.Failures, w.Timeouts = 88, 10, 2 }),
-		{Timeouts: 30}, {Failures: 30},
+		{Timeouts: 30},
+		{Failures: 30},
 		with(latency(40*ms), func(w *law.Window) { w.Samples, w.Failures = 95, 5 }),
 		with(latency(40*ms), func(w *law.Window) { w.Samples, w.Failures = 96, 4 }),
 	},
@@ -117,24 +138,32 @@ var tables = []struct {
 		"p95 40ms below 85ms: raised 6 to 7",
 	},
 }, {
-	"leaves errors alone without a bound", law.Band{}, 20,
+	"leaves errors alone without a bound",
+	law.Band{},
+	20,
 	[]law.Window{{Timeouts: 30}},
 	[]string{"too few samples (0 of 1): held at 20"},
 }, {
-	"holds another quantile", law.Band{Quantile: 0.5, Target: 2 * time.Second}, 20,
+	"holds another quantile",
+	law.Band{Quantile: 0.5, Target: 2 * time.Second},
+	20,
 	[]law.Window{with(latency(0), func(w *law.Window) {
 		w.Latencies = law.SortedOf(3*time.Second, 1200*ms, 850*time.Microsecond)
 	})},
 	[]string{"p50 1.2s below 1.7s: raised 20 to 21"},
 }, {
-	"holds the average", law.Band{Signal: law.EWMA}, 20,
+	"holds the average",
+	law.Band{Signal: law.EWMA},
+	20,
 	[]law.Window{
 		with(latency(500*ms), func(w *law.Window) { w.EWMA = 100 * ms }),
 		with(latency(40*ms), func(w *law.Window) { w.EWMA = 131 * ms }),
 	},
 	[]string{"EWMA 100ms near 100ms: held at 20", "EWMA 131ms above 115ms: cut 20 to 14"},
 }, {
-	"average for speed, p95 for safety", law.Band{Signal: law.EWMA, Ceiling: 200 * ms}, 20,
+	"average for speed, p95 for safety",
+	law.Band{Signal: law.EWMA, Ceiling: 200 * ms},
+	20,
 	[]law.Window{
 		with(latency(150*ms), func(w *law.Window) { w.EWMA = 50 * ms }),
 		with(latency(180*ms), func(w *law.Window) { w.EWMA = 50 * ms }),
@@ -146,7 +175,9 @@ var tables = []struct {
 		"p95 250ms above 200ms: cut 21 to 14", "EWMA 120ms above 115ms: cut 14 to 9",
 	},
 }, {
-	"adds slots while work waits", law.Band{Signal: law.QueueWait, Target: 20 * ms, Ceiling: 200 * ms}, 20,
+	"adds slots while work waits",
+	law.Band{Signal: law.QueueWait, Target: 20 * ms, Ceiling: 200 * ms},
+	20,
 	[]law.Window{
 		with(latency(50*ms), func(w *law.Window) { w.QueueWait = 31 * ms }),
 		with(latency(50*ms), func(w *law.Window) { w.QueueWait = 20 * ms }),
@@ -163,7 +194,9 @@ var tables = []struct {
 }, {
 	// 115/125 of 100 is 92; 115/500 is less than the factor; (85-51)/85 is two
 	// fifths of the way, (85-84)/85 a hundredth.
-	"moves in proportion", law.Band{Proportional: true, Step: 10}, 100,
+	"moves in proportion",
+	law.Band{Proportional: true, Step: 10},
+	100,
 	[]law.Window{latency(125 * ms), latency(500 * ms), latency(51 * ms), latency(84 * ms), latency(0)},
 	[]string{
 		"p95 125ms above 115ms: cut 100 to 92", "p95 500ms above 115ms: cut 92 to 64",

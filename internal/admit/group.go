@@ -1,6 +1,9 @@
 package admit
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // A Group caps the work in flight of all its nodes together. Its lock takes the
 // place of theirs, so that one critical section checks both limits.
@@ -23,12 +26,9 @@ func (g *Group) InFlight() int {
 
 // await has the node served when a slot of the group is free.
 func (g *Group) await(n *Node) {
-	for _, other := range g.waiting {
-		if other == n {
-			return
-		}
+	if !slices.Contains(g.waiting, n) {
+		g.waiting = append(g.waiting, n)
 	}
-	g.waiting = append(g.waiting, n)
 }
 
 // serve hands the group's free slots to its nodes in turn, one at a time.
