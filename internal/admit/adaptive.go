@@ -52,7 +52,7 @@ const (
 )
 
 func (a *adaptive) join(n *Node, w *Waiter, now int64, fx *Effects) Verdict {
-	a.learn(n, w, now)
+	a.learn(w, now)
 	n.expire(now, fx)
 	a.dropLate(n, now, fx)
 	w.latest = n.latestStart(w, now)
@@ -92,7 +92,7 @@ func (a *adaptive) next(n *Node, now int64, fx *Effects) *Waiter {
 }
 
 // learn notes how much time callers give their work, and whether that differs.
-func (a *adaptive) learn(n *Node, w *Waiter, now int64) {
+func (a *adaptive) learn(w *Waiter, now int64) {
 	if w.Deadline == noDeadline {
 		return
 	}
