@@ -52,8 +52,9 @@ type Config struct {
 	Classify func(error) Outcome
 
 	// OnEvent, if set, is called with every change of the limit and every
-	// refusal, outside all locks, on the goroutine that caused it. Calls may
-	// overlap and overtake each other; [Event].Seq has the order.
+	// refusal, outside all locks, on the goroutine that caused it, which it
+	// delays: keep it short. Calls may overlap and overtake each other;
+	// [Event].Seq has the order.
 	OnEvent func(Event)
 
 	// Shadow admits everything and only reports what would have been

@@ -30,7 +30,7 @@ func (l *Limiter) Do(ctx context.Context, fn func(context.Context) error) error 
 	} else {
 		err = fn(ctx)
 	}
-	outcome = f.outcome(ownCancellation(ctx, err))
+	outcome = f.outcome(ctx, err)
 	return err
 }
 
@@ -44,19 +44,17 @@ func Do[T any](ctx context.Context, l *Limiter, fn func(context.Context) (T, err
 	return value, err
 }
 
-func (f *face) outcome(err error) Outcome {
-	if f.classify == nil {
+// outcome classifies the error of work that ran under ctx. The default sees
+// through a cause that the caller cancelled ctx with.
+func (f *face) outcome(ctx context.Context, err error) Outcome {
+	switch {
+	case f.classify != nil:
+		return f.classify(err)
+	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		return Classify(ctx.Err())
+	default:
 		return Classify(err)
 	}
-	return f.classify(err)
-}
-
-// ownCancellation sees through a cause that the caller cancelled ctx with.
-func ownCancellation(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
-		return ctx.Err()
-	}
-	return err
 }
 
 func doWithin(ctx context.Context, timeout time.Duration, fn func(context.Context) error) error {

@@ -33,8 +33,9 @@ type face struct {
 }
 
 // epoch is where the limiters' clock starts: one reading relative to it costs
-// half as much as time.Now.
-var epoch = time.Now()
+// half as much as time.Now. It lies half a century back so that the clock is
+// positive within testing/synctest too, where it is the year 2000.
+var epoch = time.Now().Add(-50 * 365 * 24 * time.Hour)
 
 func now() int64 { return int64(time.Since(epoch)) }
 

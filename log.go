@@ -7,24 +7,25 @@ import (
 )
 
 // Log returns a handler for [Config].OnEvent that writes to logger and does not
-// flood it: changes of the limit are written as they come, refusals as one line
-// a second for each limiter and reason. One handler may serve many limiters.
+// flood it: changes of the limit are written as they come, anything else as one
+// line a second for each limiter, kind and reason. One handler may serve many limiters.
 func Log(logger *slog.Logger) func(Event) {
-	l := &eventLog{logger: logger, refusals: map[refusalKey]int{}}
+	l := &eventLog{logger: logger, gathered: map[summary]int{}}
 	return l.handle
 }
 
-// summarizeEvery is how long refusals are gathered before they are written.
+// summarizeEvery is how long events are gathered before they are written.
 const summarizeEvery = time.Second
 
 type eventLog struct {
 	logger *slog.Logger
 
 	mu       sync.Mutex
-	refusals map[refusalKey]int // since the last summary
+	gathered map[summary]int // since the last line
 }
 
-type refusalKey struct {
+// A summary is what a line counts.
+type summary struct {
 	limiter string
 	kind    Kind
 	reason  Reason
@@ -32,33 +33,34 @@ type refusalKey struct {
 
 func (l *eventLog) handle(e Event) {
 	switch e.Kind {
-	case Refused, WouldRefuse:
-		l.gather(refusalKey{e.Limiter, e.Kind, e.Reason})
 	case LimitChanged, LawReplaced:
 		l.logger.Info("weir: "+e.Kind.String(), "limiter", e.Limiter,
 			"from", e.Change.From, "to", e.Change.To, "reason", e.Change.Reason.String(), "seq", e.Seq)
 	default:
-		l.logger.Warn("weir: permit "+e.Kind.String(), "limiter", e.Limiter, "seq", e.Seq)
+		l.gather(summary{e.Limiter, e.Kind, e.Reason})
 	}
 }
 
-// gather counts a refusal; the first one sets the time of the summary.
-func (l *eventLog) gather(key refusalKey) {
+// gather counts an event; the first one sets the time of the lines.
+func (l *eventLog) gather(s summary) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.refusals) == 0 {
-		time.AfterFunc(summarizeEvery, l.summarize)
+	if len(l.gathered) == 0 {
+		time.AfterFunc(summarizeEvery, l.write)
 	}
-	l.refusals[key]++
+	l.gathered[s]++
 }
 
-func (l *eventLog) summarize() {
+func (l *eventLog) write() {
 	l.mu.Lock()
-	gathered := l.refusals
-	l.refusals = map[refusalKey]int{}
+	gathered := l.gathered
+	l.gathered = map[summary]int{}
 	l.mu.Unlock()
-	for key, n := range gathered {
-		l.logger.Warn("weir: "+key.kind.String(), "limiter", key.limiter,
-			"reason", key.reason.String(), "count", n, "within", summarizeEvery)
+	for s, n := range gathered {
+		line := l.logger.With("limiter", s.limiter)
+		if s.reason != 0 {
+			line = line.With("reason", s.reason.String())
+		}
+		line.Warn("weir: "+s.kind.String(), "count", n, "within", summarizeEvery)
 	}
 }

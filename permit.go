@@ -41,7 +41,8 @@ func (p *Permit) Done(err error) {
 }
 
 // DoneWith is Done for use with defer: it reads *err, which may be nil, when it
-// runs. If the work panics it counts as a failure and the panic goes on.
+// runs. If the work panics it counts as a failure and the panic goes on; that takes
+// a defer of DoneWith itself, not of a function that calls it.
 //
 //	defer permit.DoneWith(&err)
 func (p *Permit) DoneWith(err *error) {

@@ -75,7 +75,12 @@ func (l *Limiter) await(ctx context.Context, w *waiter) admit.Verdict {
 	}
 	var fx admit.Effects
 	verdict := l.node.Leave(&w.Waiter, why, now(), &fx)
-	l.after(&fx, nil)
+	if verdict == admit.Admitted { // in the same instant
+		_, ticket := w.Answer()
+		l.after(&fx, &ticket)
+	} else {
+		l.after(&fx, nil)
+	}
 	return verdict
 }
 

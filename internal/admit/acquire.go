@@ -50,8 +50,12 @@ func (n *Node) acquireSlow(weight int, now int64, patient bool, fx *Effects) (Ti
 	return Ticket{}, verdict
 }
 
-// consider answers for work that arrives now.
+// consider answers for work that arrives now, behind those who still wait.
 func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) Verdict {
+	if n.flags&waiting != 0 {
+		n.expire(now, fx)
+		n.serve(now, fx)
+	}
 	switch {
 	case n.flags&closed != 0:
 		return Closed
@@ -59,21 +63,10 @@ func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) Verdic
 		return TooHeavy
 	case n.flags&waiting == 0 && n.fits(weight):
 		return Admitted
-	case !patient, !n.roomToWait(now, fx):
+	case !patient, !n.conf.adaptive && n.queued() >= int(n.conf.queueSize):
 		return QueueFull
 	}
 	return MustWait
-}
-
-// roomToWait reports whether the queue may have a place.
-func (n *Node) roomToWait(now int64, fx *Effects) bool {
-	if n.conf.adaptive {
-		return true
-	}
-	if n.queued() >= int(n.conf.queueSize) && n.queue != nil {
-		n.expire(now, fx)
-	}
-	return n.queued() < int(n.conf.queueSize)
 }
 
 // wouldRefuse answers for a shadow node, in which what runs above the limit

@@ -53,7 +53,6 @@ const (
 
 func (a *adaptive) join(n *Node, w *Waiter, now int64, fx *Effects) Verdict {
 	a.learn(w, now)
-	n.expire(now, fx)
 	a.dropLate(n, now, fx)
 	w.latest = n.latestStart(w, now)
 	t := &a.tiers[w.Lane]
@@ -136,11 +135,12 @@ func (a *adaptive) dropLate(n *Node, now int64, fx *Effects) {
 }
 
 // bound is how many may wait: a few limits, and no more than can drain within
-// the time that w has.
+// the time that w has, or within half of what callers usually give, lest one in a
+// hurry empty the queue.
 func (a *adaptive) bound(n *Node, w *Waiter, now int64) int {
 	bound := n.longestQueue()
 	if rate := n.pressure.drainRate(); rate > 0 {
-		slack := max(0, time.Duration(w.latest-now).Seconds())
+		slack := max(0, time.Duration(w.latest-now), time.Duration(a.budget)/2).Seconds()
 		bound = min(bound, int(rate*slack))
 	}
 	return max(1, bound)

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
 
@@ -87,6 +88,9 @@ func (n *Node) plan(now int64, p law.Plan, settle int64) {
 	n.maxSamples = count(p.MaxSamples)
 	n.due = now + settle + interval
 	n.expired = now + settle + lookback
+	if n.meter == nil && p.MaxAge > 0 {
+		n.meter = window.New(now, time.Duration(lookback))
+	}
 	if n.meter != nil {
 		n.meter.SetLookback(time.Duration(lookback))
 	}
@@ -129,7 +133,8 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	n.limit = int32(bounds.Initial)
 	why := law.Reason{Code: law.Configured}
 	if n.retune(l) {
-		n.plan(now, law.Plan{}, 0)
+		n.due = min(n.due, now+n.conf.interval)
+		n.expired = min(n.expired, now+n.conf.lookback)
 	} else {
 		n.control, fx.Replaced = fresh, true
 		if begun := n.begin(now); begun.Code != law.NoReason {

@@ -48,6 +48,11 @@ func (n *Node) free(weight int64) {
 func (n *Node) misused(t *Ticket, now int64, fx *Effects) {
 	fx.Notable, fx.Misused, fx.Seq = true, true, n.nextEvent()
 	n.free(min(int64(t.weight), n.inflight))
+	if n.completed < n.admitted {
+		n.completed++
+		n.meter.Done(t.start, now, window.Ignore)
+		n.outcomes.count(window.Ignore)
+	}
 	n.serve(now, fx)
 }
 

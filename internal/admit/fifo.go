@@ -1,8 +1,7 @@
 package admit
 
 // joinInOrder is join for a queue that serves first in, first out.
-func (n *Node) joinInOrder(w *Waiter, now int64, fx *Effects) Verdict {
-	n.expire(now, fx)
+func (n *Node) joinInOrder(w *Waiter, now int64) Verdict {
 	switch {
 	case n.queue.length >= int(n.conf.queueSize):
 		return QueueFull

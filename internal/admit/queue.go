@@ -28,7 +28,7 @@ func (n *Node) join(w *Waiter, now int64, fx *Effects) Verdict {
 	if a := n.queue.adaptive; a != nil {
 		return a.join(n, w, now, fx)
 	}
-	return n.joinInOrder(w, now, fx)
+	return n.joinInOrder(w, now)
 }
 
 // next returns the waiter whose turn it is, nil if nobody waits.
@@ -63,11 +63,7 @@ func (n *Node) Join(w *Waiter, now int64, fx *Effects) Verdict {
 	case verdict.Refused():
 		n.decline(w, verdict, now)
 	}
-	if n.inflight < int64(n.limit) {
-		// It may go ahead of heavier work that does not fit, or have
-		// had such work expire.
-		n.serve(now, fx)
-	}
+	n.serve(now, fx) // it may go ahead of heavier work, or have found some expired
 	return verdict
 }
 
@@ -130,7 +126,7 @@ func (n *Node) Leave(w *Waiter, why Verdict, now int64, fx *Effects) Verdict {
 		n.meter.Done(w.ticket.start, now, window.Ignore)
 		n.outcomes.cancelled++
 	default:
-		return w.verdict
+		why = w.verdict
 	}
 	n.serve(now, fx)
 	return why

@@ -31,8 +31,14 @@ func (t *tier) note(refused bool) {
 // urgency is a heap of waiters, the one that must start first on top.
 type urgency []*Waiter
 
-func (u urgency) Len() int           { return len(u) }
-func (u urgency) Less(i, j int) bool { return u[i].latest < u[j].latest }
+func (u urgency) Len() int { return len(u) }
+func (u urgency) Less(i, j int) bool {
+	if u[i].latest != u[j].latest {
+		return u[i].latest < u[j].latest
+	}
+	return u[i].joined < u[j].joined
+}
+
 func (u urgency) Swap(i, j int) {
 	u[i], u[j] = u[j], u[i]
 	u[i].position, u[j].position = i, j

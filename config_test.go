@@ -1,0 +1,200 @@
+package weir_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+func TestConfigInvalid(t *testing.T) {
+	const tooMany = 1_000_000_001
+	for _, c := range []struct {
+		config weir.Config
+		says   []string // field, value and range
+	}{
+		{weir.Config{Min: -1}, []string{"Min", "-1", "1 to 1000000000"}},
+		{weir.Config{Min: tooMany}, []string{"Min", "1000000001", "1 to 1000000000"}},
+		{weir.Config{Max: -5}, []string{"Max", "-5", "1 to 1000000000"}},
+		{weir.Config{Max: math.MaxInt}, []string{"Max", "9223372036854775807", "1 to 1000000000"}},
+		{weir.Config{Initial: -1}, []string{"Initial", "-1"}},
+		{weir.Config{Initial: tooMany}, []string{"Initial", "1000000001"}},
+		{weir.Config{MinSamples: -1}, []string{"MinSamples", "-1"}},
+		{weir.Config{MinSamples: tooMany}, []string{"MinSamples", "1000000001"}},
+		{weir.Config{Queue: weir.Queue{Size: -1}}, []string{"Queue.Size", "-1"}},
+		{weir.Config{Queue: weir.Queue{Size: tooMany}}, []string{"Queue.Size", "1000000001"}},
+		{weir.Config{Interval: -time.Second}, []string{"Interval", "-1s", "or more"}},
+		{weir.Config{Window: -time.Second}, []string{"Window", "-1s", "or more"}},
+		{weir.Config{Queue: weir.Queue{Timeout: -1}}, []string{"Queue.Timeout", "-1ns", "or more"}},
+		{weir.Config{Timeout: math.MinInt64}, []string{"Timeout", "-2562047h47m16.854775808s", "or more"}},
+		{weir.Config{Queue: weir.Queue{Discipline: 2}}, []string{"Queue.Discipline", "Discipline(2)", "FIFO or Adaptive"}},
+		{weir.Config{Min: 10, Max: 5}, []string{"Min", "10", "at most Max, which is 5"}},
+		{weir.Config{Max: 5, Initial: 6}, []string{"Initial", "6", "1 and 5"}},
+		{weir.Config{Min: 5, Initial: 4}, []string{"Initial", "4", "5 and 1000"}},
+		{weir.Config{Interval: 2 * time.Second, Window: time.Second}, []string{"Window", "1s", "at least Interval, which is 2s"}},
+		{weir.Config{Window: time.Millisecond}, []string{"Window", "1ms", "at least Interval, which is 1s"}},
+		{weir.Config{Name: "search", Law: law.Band{Tolerance: math.NaN()}}, []string{`"search"`, "band", "tolerance", "NaN", "0 to less than 1"}},
+		{weir.Config{Law: law.Band{Factor: 1}}, []string{"band", "factor", "1", "0 to less than 1"}},
+		{weir.Config{Law: law.Band{Target: -time.Second}}, []string{"band", "target", "-1s", "0 or more"}},
+		{weir.Config{Law: law.Band{MaxErrorRate: math.Inf(1)}}, []string{"band", "max_error_rate", "+Inf", "0 to less than 1"}},
+	} {
+		l, err := weir.New(c.config)
+		if err == nil || l != nil {
+			t.Errorf("%+v is accepted", c.config)
+			continue
+		}
+		if !errors.Is(err, weir.ErrConfig) && !errors.Is(err, law.ErrInvalid) {
+			t.Errorf("%v matches neither weir.ErrConfig nor law.ErrInvalid", err)
+		}
+		for _, part := range c.says {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q does not say %q", err, part)
+			}
+		}
+		if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q is more than one line", err)
+		}
+	}
+}
+
+func TestConfigDefaults(t *testing.T) {
+	for _, c := range []struct {
+		config               weir.Config
+		initial, least, most int
+	}{
+		{weir.Config{}, 20, 1, 1000},
+		{weir.Config{Max: 5}, 5, 1, 5},
+		{weir.Config{Min: 50}, 50, 50, 1000},
+		{weir.Config{Min: 5000}, 5000, 5000, 5000},
+		{weir.Config{Max: 1}, 1, 1, 1},
+		{weir.Config{Max: 1_000_000_000, Initial: 1_000_000_000}, 1_000_000_000, 1, 1_000_000_000},
+	} {
+		s := newLimiter(t, c.config).Snapshot()
+		if s.Limit != c.initial || s.Min != c.least || s.Max != c.most || s.Name != "limiter" {
+			t.Errorf("%+v: %q, limit %d within %d to %d: want %d within %d to %d",
+				c.config, s.Name, s.Limit, s.Min, s.Max, c.initial, c.least, c.most)
+		}
+	}
+}
+
+func TestConfigDefaultsAtWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{Queue: weir.Queue{Size: 1}})
+		hold(t, l, 20)
+		began := time.Now()
+		_, err := l.Acquire(t.Context())
+		if !errors.Is(err, weir.ErrQueueTimeout) || time.Since(began) != time.Second {
+			t.Errorf("%v after %v: want a queue timeout after 1 s", err, time.Since(began))
+		}
+		if _, err := newLimiter(t, weir.Config{Max: 1}).AcquireN(t.Context(), 2); err == nil {
+			t.Error("admitted above the maximum")
+		}
+	})
+	synctest.Test(t, func(t *testing.T) { // MinSamples 20, Interval 1 s, a band around 100 ms
+		l := newLimiter(t, weir.Config{})
+		load(t.Context(), l, 19, 900*time.Millisecond, always(900*time.Millisecond))
+		time.Sleep(time.Second)
+		hold(t, l, 1)[0].Release()
+		if got := l.Snapshot().Limit; got != 20 {
+			t.Errorf("limit %d on 19 samples: want 20", got)
+		}
+		p := hold(t, l, 1)[0]
+		time.Sleep(900 * time.Millisecond)
+		p.Done(nil)
+		hold(t, l, 1)[0].Release()
+		if got := l.Snapshot().Limit; got != 14 {
+			t.Errorf("limit %d on 20 samples: want 14", got)
+		}
+	})
+}
+
+func TestMustPanics(t *testing.T) {
+	defer func() {
+		if err, ok := recover().(error); !ok || !errors.Is(err, weir.ErrConfig) {
+			t.Errorf("recovered %v: want the error", err)
+		}
+	}()
+	weir.Must(weir.New(weir.Config{Min: -1}))
+}
+
+func TestDisciplineNames(t *testing.T) {
+	for d, want := range map[weir.Discipline]string{weir.FIFO: "fifo", weir.Adaptive: "adaptive", 7: "Discipline(7)"} {
+		if d.String() != want {
+			t.Errorf("%q: want %q", d, want)
+		}
+	}
+}
+
+// FuzzConfig checks that any setting is either refused or works.
+func FuzzConfig(f *testing.F) {
+	f.Add("", 0, 0, 0, int64(0), int64(0), 0, 0, int64(0), byte(0), int64(0), "fixed", false)
+	f.Add("a", 1, 10, 5, int64(time.Second), int64(time.Minute), 5, 5, int64(time.Second), byte(1), int64(1), "band(target=1ns)", true)
+	f.Add("b", 7, 7, 7, int64(1), int64(math.MaxInt64), 1, 1_000_000_000, int64(math.MaxInt64), byte(0), int64(math.MaxInt64), "band", false)
+	f.Add("c", -1, 0, math.MinInt, int64(-1), int64(0), 0, 0, int64(0), byte(9), int64(0), "", false)
+	f.Add("d", 1_000_000_000, 1_000_000_000, 0, int64(math.MaxInt64), int64(math.MaxInt64), 1_000_000_000, 0, int64(1), byte(1), int64(0),
+		"band(signal=queue_wait,max_error_rate=0.5,cooldown=2562047h,proportional=true)", false)
+	f.Fuzz(func(t *testing.T, name string, least, most, initial int, interval, window int64, samples, size int,
+		wait int64, discipline byte, timeout int64, text string, shadow bool,
+	) {
+		c := weir.Config{
+			Name: name, Min: least, Max: most, Initial: initial,
+			Interval: time.Duration(interval), Window: time.Duration(window), MinSamples: samples,
+			Queue:   weir.Queue{Size: size, Timeout: time.Duration(wait), Discipline: weir.Discipline(discipline)},
+			Timeout: time.Duration(timeout), Shadow: shadow,
+		}
+		if parsed, err := law.Parse(text); err == nil {
+			c.Law = parsed
+		}
+		l, err := weir.New(c)
+		if err != nil {
+			if !errors.Is(err, weir.ErrConfig) && !errors.Is(err, law.ErrInvalid) {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		exercise(t, l)
+		if err := l.Update(c); err != nil {
+			t.Fatalf("New takes what Update does not: %v", err)
+		}
+		exercise(t, l)
+		l.Close()
+		balanced(t, l)
+	})
+}
+
+// exercise runs what never waits, and checks what always holds.
+func exercise(t *testing.T, l *weir.Limiter) {
+	t.Helper()
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for i := range 40 {
+		permit, ok := l.TryAcquire()
+		if heavy, err := l.AcquireN(gone, 3); err == nil {
+			t.Errorf("admitted although cancelled: %v", &heavy)
+		}
+		s := l.Snapshot()
+		if s.Limit < s.Min || s.Limit > s.Max || s.Min < 1 || s.InFlight < 0 || s.Queued != 0 ||
+			!s.Shadow && s.InFlight > s.Limit || ok && s.InFlight != 1 {
+			t.Fatalf("%+v", s)
+		}
+		if !ok {
+			t.Fatalf("refused although idle: %v", l)
+		}
+		if i%3 == 0 {
+			permit.Done(context.DeadlineExceeded)
+		} else {
+			permit.Done(nil)
+		}
+	}
+	if text := l.String(); !json.Valid([]byte(text)) {
+		t.Errorf("not JSON: %s", text)
+	}
+	balanced(t, l)
+}

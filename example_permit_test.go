@@ -1,0 +1,63 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/weir-go/weir"
+)
+
+func ExamplePermit_Done() {
+	lim := weir.Must(weir.New(weir.Config{}))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	permit.Done(errors.New("connection reset")) // how the work ended
+	permit.Done(nil)                            // giving it back again does nothing
+	s := lim.Snapshot()
+	fmt.Println(s.Completed, "completed,", s.Failed, "failed")
+	// Output: 1 completed, 1 failed
+}
+
+func ExamplePermit_DoneWith() {
+	lim := weir.Must(weir.New(weir.Config{}))
+	work := func() (err error) {
+		permit, err := lim.Acquire(context.Background())
+		if err != nil {
+			return err
+		}
+		defer permit.DoneWith(&err) // reads err when work returns; a panic counts as a failure
+		return errors.New("connection reset")
+	}
+	fmt.Println(work(), lim.Snapshot().Failed)
+	// Output: connection reset 1
+}
+
+func ExamplePermit_Release() {
+	lim := weir.Must(weir.New(weir.Config{}))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	// The answer was in the cache: its latency says nothing about the downstream.
+	permit.Release()
+	fmt.Println(lim.Snapshot().Samples, "samples")
+	// Output: 0 samples
+}
+
+func ExamplePermit_Finish() {
+	lim := weir.Must(weir.New(weir.Config{}))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	outcome := weir.Success
+	if status := 504; status == 504 {
+		outcome = weir.Timeout
+	}
+	permit.Finish(outcome)
+	fmt.Println(lim.Snapshot().TimedOut, "timed out")
+	// Output: 1 timed out
+}

@@ -1,0 +1,290 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"expvar"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+func search(context.Context, string) ([]string, error) { return []string{"a book", "a film"}, nil }
+
+func ExampleNew() {
+	lim, err := weir.New(weir.Config{
+		Name: "search", Max: 200,
+		Law:   law.Band{Target: 50 * time.Millisecond},
+		Queue: weir.Queue{Size: 50, Timeout: 200 * time.Millisecond},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("starts from", lim.Snapshot().Limit)
+
+	_, err = weir.New(weir.Config{Min: 10, Max: 5})
+	fmt.Println(err)
+	// Output:
+	// starts from 20
+	// weir: invalid configuration: Min is 10: want at most Max, which is 5
+}
+
+// At package level there is nobody to return an error to.
+var database = weir.Must(weir.New(weir.Config{Name: "database", Max: 100}))
+
+func ExampleMust() {
+	fmt.Println(database.Snapshot().Name)
+	// Output: database
+}
+
+func ExampleLimiter_Do() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	err := lim.Do(context.Background(), func(ctx context.Context) error {
+		hits, err := search(ctx, "weir")
+		fmt.Println(len(hits), "hits")
+		return err
+	})
+	if errors.Is(err, weir.ErrRefused) {
+		fmt.Println("busy: answer 503, or from the cache")
+	}
+	// Output: 2 hits
+}
+
+func ExampleDo() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	hits, err := weir.Do(context.Background(), lim, func(ctx context.Context) ([]string, error) {
+		return search(ctx, "weir")
+	})
+	fmt.Println(hits, err)
+	// Output: [a book a film] <nil>
+}
+
+func ExampleLimiter_Acquire() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	find := func(ctx context.Context, query string) (hits []string, err error) {
+		permit, err := lim.Acquire(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer permit.DoneWith(&err)
+		return search(ctx, query)
+	}
+	fmt.Println(find(context.Background(), "weir"))
+	// Output: [a book a film] <nil>
+}
+
+func ExampleLimiter_AcquireN() {
+	lim := weir.Must(weir.New(weir.Config{Name: "export", Max: 10}))
+	permit, err := lim.AcquireN(context.Background(), 8) // a full export takes eight slots
+	if err != nil {
+		return
+	}
+	fmt.Println("in flight:", lim.Snapshot().InFlight)
+
+	_, err = lim.AcquireN(context.Background(), 11)
+	fmt.Println(err)
+	permit.Done(nil)
+	// Output:
+	// in flight: 8
+	// weir: limiter "export" refused: too heavy
+}
+
+func ExampleLimiter_TryAcquire() {
+	lim := weir.Must(weir.New(weir.Config{Name: "thumbnails", Max: 1}))
+	first, ok := lim.TryAcquire()
+	fmt.Println("first:", ok)
+	_, ok = lim.TryAcquire()
+	fmt.Println("second:", ok)
+	first.Done(nil)
+	// Output:
+	// first: true
+	// second: false
+}
+
+func ExampleRefusedError() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 1}))
+	busy, _ := lim.TryAcquire()
+	defer busy.Done(nil)
+
+	_, err := lim.Acquire(context.Background())
+	var refused *weir.RefusedError
+	if errors.As(err, &refused) {
+		fmt.Println(refused.Limiter, "refused:", refused.Reason)
+		fmt.Println("Retry-After:", refused.RetryAfter)
+	}
+	fmt.Println(errors.Is(err, weir.ErrRefused), errors.Is(err, weir.ErrQueueFull), errors.Is(err, weir.ErrClosed))
+	// Output:
+	// search refused: queue full
+	// Retry-After: 0s
+	// true true false
+}
+
+func ExampleLimiter_Update() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 200}))
+	// An incident: pin the limit by hand.
+	err := lim.Update(weir.Config{Name: "search", Min: 5, Max: 5, Law: law.Fixed{}})
+	fmt.Println(lim.Snapshot().Limit, err)
+	// An invalid configuration is refused whole, and the old one stays.
+	err = lim.Update(weir.Config{Name: "search", Max: -1})
+	fmt.Println(lim.Snapshot().Limit, err)
+	// Output:
+	// 5 <nil>
+	// 5 weir: invalid configuration: Max is -1: want 0 (the default) or 1 to 1000000000
+}
+
+func ExampleLimiter_Snapshot() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 2}))
+	for range 3 {
+		_, _ = lim.TryAcquire() // work that goes on for longer than this example
+	}
+	s := lim.Snapshot()
+	fmt.Printf("limit %d, in flight %d, admitted %d, refused %v\n", s.Limit, s.InFlight, s.Admitted, s.Refused)
+	// Output: limit 2, in flight 2, admitted 2, refused map[queue full:1]
+}
+
+func ExampleLimiter_History() {
+	lim := weir.Must(weir.New(weir.Config{Initial: 20}))
+	_ = lim.Update(weir.Config{Max: 14})
+	_ = lim.Update(weir.Config{Min: 16})
+	for _, change := range lim.History() {
+		fmt.Println(change)
+	}
+	// Output:
+	// configuration changed: cut 20 to 14
+	// configuration changed: raised 14 to 16
+}
+
+func ExampleChange_String() {
+	change := weir.Change{
+		From: 20, To: 14,
+		Reason: law.Reason{Code: law.Above, Signal: 950, Have: 0.131, Want: 0.115},
+	}
+	fmt.Println(change)
+	// Output: p95 131ms above 115ms: cut 20 to 14
+}
+
+func ExampleEvent() {
+	lim := weir.Must(weir.New(weir.Config{
+		Name: "search", Max: 1,
+		OnEvent: func(e weir.Event) { fmt.Println(e.Seq, e) },
+	}))
+	busy, _ := lim.TryAcquire()
+	_, _ = lim.TryAcquire()
+	busy.Done(nil)
+	_ = lim.Update(weir.Config{Name: "search", Min: 3, OnEvent: func(e weir.Event) { fmt.Println(e.Seq, e) }})
+	// Output:
+	// 1 search: refused: queue full
+	// 2 search: limit changed: configuration changed: raised 1 to 3
+}
+
+func ExampleLog() {
+	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{} // for an output that is always the same
+			}
+			return a
+		},
+	}))
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Initial: 20, OnEvent: weir.Log(logger)}))
+	_ = lim.Update(weir.Config{Name: "search", Max: 14, OnEvent: weir.Log(logger)})
+	// Output: level=INFO msg="weir: limit changed" limiter=search from=20 to=14 reason="configuration changed" seq=1
+}
+
+func ExampleLimiter_String() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	expvar.Publish("search", lim) // GET /debug/vars shows its snapshot
+	fmt.Println(expvar.Get("search").String()[:40])
+	// Output: {"name":"search","limit":20,"min":1,"max
+}
+
+func ExampleWithPriority() {
+	lim := weir.Must(weir.New(weir.Config{Name: "checkout", Queue: weir.Queue{Size: 100}}))
+	ctx := weir.WithPriority(context.Background(), weir.High) // goes ahead in the queue, if it has to wait
+	err := lim.Do(ctx, func(ctx context.Context) error {
+		fmt.Println("runs with priority", weir.PriorityFrom(ctx))
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// runs with priority high
+	// <nil>
+}
+
+func ExampleLimiter_Shutdown() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	go permit.Done(nil) // work that is still running
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	fmt.Println(lim.Shutdown(ctx), lim.Snapshot().InFlight)
+	// Output: <nil> 0
+}
+
+func ExampleLimiter_Close() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	lim.Close()
+	_, err := lim.Acquire(context.Background())
+	fmt.Println(err, errors.Is(err, weir.ErrClosed))
+	// Output: weir: limiter "search" refused: closed true
+}
+
+// Shadow mode shows what a limit would do before it does it.
+func ExampleConfig_shadow() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 2, Shadow: true}))
+	for range 5 {
+		_, _ = lim.TryAcquire() // work that goes on for longer than this example
+	}
+	s := lim.Snapshot()
+	fmt.Println(s.Admitted, "admitted,", s.WouldRefuse, "would have been refused")
+	// Output: 5 admitted, 3 would have been refused
+}
+
+func ExampleClassify() {
+	errNotFound := errors.New("not found")
+	lim := weir.Must(weir.New(weir.Config{
+		Classify: func(err error) weir.Outcome {
+			if errors.Is(err, errNotFound) {
+				return weir.Success // a good answer, and its latency counts
+			}
+			return weir.Classify(err)
+		},
+	}))
+	for _, err := range []error{nil, errNotFound, context.Canceled, context.DeadlineExceeded, errors.New("boom")} {
+		_ = lim.Do(context.Background(), func(context.Context) error { return err })
+	}
+	s := lim.Snapshot()
+	fmt.Println(s.Samples, "samples,", s.Ignored, "ignored,", s.TimedOut, "timed out,", s.Failed, "failed")
+	// Output: 2 samples, 1 ignored, 1 timed out, 1 failed
+}
+
+func ExampleQueue() {
+	lim := weir.Must(weir.New(weir.Config{
+		Name: "search", Max: 1,
+		Queue: weir.Queue{Size: 1, Timeout: time.Millisecond},
+	}))
+	busy, _ := lim.TryAcquire()
+	_, err := lim.Acquire(context.Background()) // waits for its turn, which does not come
+	fmt.Println(err)
+	busy.Done(nil)
+	// Output: weir: limiter "search" refused: queue timeout
+}
+
+// Where callers set deadlines, the adaptive queue needs no size: it keeps what can
+// still finish in time.
+func ExampleQueue_adaptive() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Queue: weir.Queue{Discipline: weir.Adaptive}}))
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	fmt.Println(lim.Do(ctx, func(context.Context) error { return nil }))
+	// Output: <nil>
+}

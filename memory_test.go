@@ -1,0 +1,100 @@
+package weir_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+)
+
+// What a limiter may take of the heap, in bytes: a service may
+// have a hundred thousand of them.
+const (
+	heapFresh = 512
+	heapUsed  = 1228 // 1.2 KiB after 300 operations, with queueing and 8 changes of the limit
+)
+
+// TestMemory prints the heap that a limiter takes, before and after use.
+func TestMemory(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector changes sizes")
+	}
+	const n, batch, workers, each = 2000, 20, 3, 100
+	synctest.Test(t, func(t *testing.T) {
+		limiters := make([]*weir.Limiter, n)
+		var all sync.WaitGroup
+		put := func(from, to int) {
+			for i := from; i < to; i++ {
+				limiters[i] = newLimiter(t, weir.Config{Max: 2, Queue: weir.Queue{Size: 5, Timeout: time.Minute}})
+			}
+		}
+		wear := func(from, to int) {
+			for i := from; i < to; i++ {
+				use(t, &all, limiters[i], uint64(i), workers, each)
+			}
+			all.Wait()
+		}
+		put(0, batch) // once for nothing: the runtime keeps goroutines and timers
+		wear(0, batch)
+		clear(limiters)
+
+		before := heap()
+		put(0, n)
+		fresh := heap() - before
+
+		for first := 0; first < n; first += batch {
+			wear(first, first+batch)
+		}
+		used := heap() - before
+		for _, l := range limiters {
+			s := l.Snapshot()
+			if s.Completed != workers*each || s.Raised+s.Cut != 8 || s.DrainRate == 0 {
+				t.Fatalf("not used as intended: %v", l)
+			}
+		}
+		t.Logf("heap per limiter: %d B before use (bound %d), %d B after %d operations (bound %d)",
+			fresh/n, heapFresh, used/n, workers*each, heapUsed)
+	})
+}
+
+// use has three callers work on two slots, which become others eight times.
+func use(t *testing.T, all *sync.WaitGroup, l *weir.Limiter, seed uint64, workers, each int) {
+	for w := range workers {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(seed, uint64(w)))
+			for range each {
+				latency := 30 * math.Exp(1.2*r.NormFloat64()) // lognormal, in milliseconds
+				err := l.Do(context.Background(), func(context.Context) error {
+					time.Sleep(time.Duration(min(max(latency, 1), 1000) * float64(time.Millisecond)))
+					return nil
+				})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Go(func() {
+		for i := range 8 {
+			time.Sleep(250 * time.Millisecond)
+			limit := 1 + i%2
+			if err := l.Update(weir.Config{Min: limit, Max: limit, Queue: weir.Queue{Size: 5, Timeout: time.Minute}}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+func heap() int64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}

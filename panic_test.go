@@ -1,0 +1,64 @@
+package weir_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+// A panic in the caller's Classify or OnEvent loses no slot.
+func TestClassifyPanicLeaksNothing(t *testing.T) {
+	l := newLimiter(t, weir.Config{Classify: func(error) weir.Outcome { panic("boom") }})
+	p := hold(t, l, 1)[0]
+	func() {
+		defer func() { _ = recover() }()
+		p.Done(nil)
+	}()
+	balanced(t, l)
+}
+
+func TestHookPanicLeaksNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{
+			Initial: 10, MinSamples: 1,
+			OnEvent: func(weir.Event) { panic("boom") },
+		})
+		p := hold(t, l, 1)[0]
+		time.Sleep(500 * time.Millisecond)
+		p.Done(nil)
+		time.Sleep(time.Second)
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = l.TryAcquire() // moves the limit
+		}()
+		balanced(t, l)
+	})
+}
+
+// A panic in a law does not lock the limiter up.
+func TestLawPanicLocksNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{MinSamples: 1, Law: script(func(w law.Window) law.Decision {
+			if w.Elapsed > 0 {
+				panic("boom")
+			}
+			return law.Decision{Limit: 5}
+		})})
+		hold(t, l, 1)[0].Done(nil)
+		time.Sleep(time.Second)
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = l.TryAcquire()
+		}()
+		done := make(chan int, 1)
+		go func() { done <- l.Snapshot().InFlight }()
+		select {
+		case <-done:
+		case <-time.After(time.Minute):
+			t.Fatal("Snapshot hangs")
+		}
+	})
+}

@@ -1,0 +1,196 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+func TestPermitIsBackOnceAlsoConcurrently(t *testing.T) {
+	l := fixed(t, 100, weir.Queue{})
+	others := hold(t, l, 10)
+	for range 100 {
+		p := hold(t, l, 1)[0]
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				switch i % 4 {
+				case 0:
+					p.Done(nil)
+				case 1:
+					p.DoneWith(nil)
+				case 2:
+					p.Release()
+				case 3:
+					p.Finish(weir.Success)
+				}
+			})
+		}
+		all.Wait()
+	}
+	if s := l.Snapshot(); s.InFlight != 10 || s.Completed != 100 {
+		t.Errorf("%d in flight, %d completed: want 10 and 100", s.InFlight, s.Completed)
+	}
+	for _, p := range others {
+		p.Done(nil)
+	}
+	balanced(t, l)
+}
+
+func TestPermitZeroIsBack(t *testing.T) {
+	var p weir.Permit
+	err := errors.New("boom")
+	p.Done(nil)
+	p.DoneWith(nil)
+	p.DoneWith(&err)
+	p.Finish(weir.Failure)
+	p.Release()
+	if p.Waited() != 0 {
+		t.Error(p.Waited())
+	}
+
+	// such as the one that comes with a refusal
+	l := fixed(t, 1, weir.Queue{})
+	held := hold(t, l, 1)
+	refused, ok := l.TryAcquire()
+	if ok {
+		t.Fatal("admitted above the limit")
+	}
+	refused.Done(nil)
+	if n := l.Snapshot().InFlight; n != 1 {
+		t.Errorf("%d in flight: want 1", n)
+	}
+	held[0].Done(nil)
+}
+
+func TestPermitAfterClose(t *testing.T) {
+	l := fixed(t, 2, weir.Queue{})
+	permits := hold(t, l, 2)
+	l.Close()
+	permits[0].Done(nil)
+	permits[1].Release()
+	permits[1].Done(nil)
+	balanced(t, l)
+}
+
+func TestReleaseTeachesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var windows []law.Window
+		l := newLimiter(t, weir.Config{Law: watching(&windows), MinSamples: 1})
+		p := hold(t, l, 1)[0]
+		time.Sleep(time.Second)
+		p.Release()
+		s := l.Snapshot()
+		if s.Samples != 0 || s.EWMA != 0 || s.P95 != 0 || s.ErrorRate != 0 || s.Ignored != 1 || s.Completed != 1 {
+			t.Error(l)
+		}
+		p = hold(t, l, 1)[0]
+		time.Sleep(10 * time.Second)
+		p.Release()
+		for _, w := range windows {
+			if w.Completed() != 0 || w.Mean != 0 {
+				t.Errorf("the law was shown %+v", w)
+			}
+		}
+	})
+}
+
+func TestDoneWithReadsTheErrorLate(t *testing.T) {
+	l := fixed(t, 1, weir.Queue{})
+	work := func() (err error) {
+		permit, err := l.Acquire(t.Context())
+		if err != nil {
+			return err
+		}
+		defer permit.DoneWith(&err)
+		return errors.New("boom")
+	}
+	if err := work(); err == nil {
+		t.Error("the error was lost")
+	}
+	if s := l.Snapshot(); s.Failed != 1 {
+		t.Errorf("%d failed: want 1", s.Failed)
+	}
+	balanced(t, l)
+}
+
+func TestDoneWithNilIsSuccess(t *testing.T) {
+	l := fixed(t, 1, weir.Queue{})
+	hold(t, l, 1)[0].DoneWith(nil)
+	if s := l.Snapshot(); s.Samples != 1 {
+		t.Errorf("%d samples: want 1", s.Samples)
+	}
+}
+
+func TestDoneWithPanicGoesOn(t *testing.T) {
+	l := fixed(t, 1, weir.Queue{})
+	func() {
+		defer func() {
+			if r := recover(); r != "boom" {
+				t.Errorf("recovered %v: want boom", r)
+			}
+		}()
+		var err error
+		permit, _ := l.TryAcquire()
+		defer permit.DoneWith(&err)
+		panic("boom")
+	}()
+	if s := l.Snapshot(); s.Failed != 1 || s.Samples != 0 {
+		t.Errorf("%d failed, %d samples: want 1 and 0", s.Failed, s.Samples)
+	}
+	balanced(t, l)
+}
+
+func TestFinishOutOfRangeIsIgnored(t *testing.T) {
+	l := fixed(t, 1, weir.Queue{})
+	hold(t, l, 1)[0].Finish(weir.Outcome(200))
+	if s := l.Snapshot(); s.Ignored != 1 {
+		t.Errorf("%d ignored: want 1", s.Ignored)
+	}
+	balanced(t, l)
+}
+
+func TestCopiedPermitIsReported(t *testing.T) {
+	var j journal
+	l := newLimiter(t, weir.Config{Law: law.Fixed{}, OnEvent: j.note})
+	p := hold(t, l, 1)[0]
+	twin := copyOf(p)
+	p.Done(nil)
+	twin.Done(nil)
+	twin.Done(nil)
+	if s := l.Snapshot(); s.InFlight != 0 || s.Completed != 1 {
+		t.Errorf("%d in flight, %d completed: want 0 and 1", s.InFlight, s.Completed)
+	}
+	if n := len(j.of(weir.Misused)); n != 1 {
+		t.Errorf("%d events of misuse: want 1", n)
+	}
+	j.gapless(t)
+	hold(t, l, 20)
+	if _, ok := l.TryAcquire(); ok {
+		t.Error("a slot was won by it")
+	}
+}
+
+func TestCopiedPermitsNeverDriveInFlightBelowZero(t *testing.T) {
+	l := fixed(t, 100, weir.Queue{})
+	var all sync.WaitGroup
+	for i := range 50 {
+		permit, err := l.AcquireN(t.Context(), 1+i%2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		twin := copyOf(&permit)
+		all.Go(func() { permit.Done(nil) })
+		all.Go(func() { twin.Done(context.Canceled) })
+	}
+	all.Wait()
+	if s := l.Snapshot(); s.InFlight != 0 || s.Completed > s.Admitted {
+		t.Error(l)
+	}
+}

@@ -1,0 +1,83 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+)
+
+func TestPriorityIsServedFirst(t *testing.T) {
+	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
+		t.Run(d.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := fixed(t, 2, weir.Queue{Size: 20, Timeout: time.Minute, Discipline: d})
+				held := hold(t, l, 2)
+				var order []weir.Priority
+				arrivals := []weir.Priority{weir.Normal, weir.Low, weir.Critical, weir.High, weir.Low, weir.Normal, weir.Critical, weir.High}
+				for _, p := range arrivals {
+					go func() {
+						err := l.Do(weir.WithPriority(t.Context(), p), func(context.Context) error {
+							order = append(order, p)
+							return nil
+						})
+						if err != nil {
+							t.Errorf("%v: %v", p, err)
+						}
+					}()
+					synctest.Wait()
+				}
+				held[0].Release() // one slot serves them all, one after the other
+				synctest.Wait()
+				if want := slices.Sorted(slices.Values(arrivals)); !slices.Equal(order, want) {
+					t.Errorf("served %v: want %v", order, want)
+				}
+				held[1].Release()
+				balanced(t, l)
+			})
+		})
+	}
+}
+
+func TestPriorityMeansNothingBelowTheLimit(t *testing.T) {
+	l := fixed(t, 2, weir.Queue{})
+	for range 2 {
+		if _, err := l.Acquire(weir.WithPriority(t.Context(), weir.Low)); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := l.Acquire(weir.WithPriority(t.Context(), weir.Critical)); !errors.Is(err, weir.ErrQueueFull) {
+		t.Errorf("%v: want the hard cap to hold for all", err)
+	}
+}
+
+func TestPriorityInTheContext(t *testing.T) {
+	if p := weir.PriorityFrom(t.Context()); p != weir.Normal {
+		t.Errorf("%v: want normal by default", p)
+	}
+	names := map[weir.Priority]string{
+		weir.Critical: "critical", weir.High: "high", weir.Normal: "normal", weir.Low: "low",
+		-128: "critical", 127: "low",
+	}
+	for p, name := range names {
+		if got := weir.PriorityFrom(weir.WithPriority(t.Context(), p)); got != p || p.String() != name {
+			t.Errorf("%d: got %d, named %q: want %q", p, got, p, name)
+		}
+	}
+}
+
+func TestPriorityOutOfRangeQueues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 2})
+		held := hold(t, l, 1)
+		low := ask(weir.WithPriority(t.Context(), 100), l, 1)
+		high := ask(weir.WithPriority(t.Context(), -100), l, 1)
+		held[0].Release()
+		admitted(t, high).Release()
+		admitted(t, low).Release()
+	})
+}
