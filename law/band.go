@@ -1,6 +1,9 @@
 package law
 
-import "time"
+import (
+	"time"
+	"unique"
+)
 
 // Band holds a latency in a band around a target: above the band it cuts the
 // limit by a factor, below it adds a step if the limit was used, inside it holds.
@@ -95,7 +98,7 @@ func (b Band) Controller(Bounds) (Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bandController{complete}, nil
+	return &bandController{unique.Make(complete)}, nil
 }
 
 // String returns the text form, with the settings that are not zero: for example
@@ -122,14 +125,14 @@ func (b *Band) form() form {
 var bandSignals = []option{{"quantile", NoSignal}, {"ewma", EWMA}, {"queue_wait", QueueWait}}
 
 // complete returns the settings with every default filled in.
-func (b Band) complete() (Band, error) {
+func (b Band) complete() (completeBand, error) {
 	form := b.form()
 	if err := form.check(); err != nil {
-		return Band{}, err
+		return completeBand{}, err
 	}
 	if b.Signal == QueueWait && b.Ceiling == 0 && b.MaxErrorRate == 0 {
-		return Band{}, form.fault("signal queue_wait needs ceiling or max_error_rate: nothing else would ever cut the limit")
+		return completeBand{}, form.fault("signal queue_wait needs ceiling or max_error_rate: nothing else would ever cut the limit")
 	}
 	form.fill()
-	return b, nil
+	return completeBand(b), nil
 }

@@ -3,12 +3,43 @@ package law
 import (
 	"testing"
 	"unsafe"
+
+	"github.com/weir-go/weir/pid"
 )
 
-// A process may hold a hundred thousand limiters; 112 is a size class of the
-// allocator.
-func TestBandControllerSize(t *testing.T) {
-	if size := unsafe.Sizeof(bandController{}); size > 112 {
-		t.Errorf("%d bytes, want at most 112", size)
+// A process may hold a hundred thousand limiters that are set alike.
+func TestBandControllersShareTheirSettings(t *testing.T) {
+	if size := unsafe.Sizeof(bandController{}); size > 8 {
+		t.Errorf("a controller takes %d bytes, want at most 8", size)
+	}
+	start := func(b Band) *bandController {
+		c, err := b.Controller(Bounds{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.(*bandController)
+	}
+	one, other := start(Band{}), start(Band{Step: bandStep})
+	if one.settings != other.settings {
+		t.Error("equal settings are held twice")
+	}
+	if other.Retune(Band{Step: 2}); one.settings == other.settings {
+		t.Error("retuning one retuned the other")
+	}
+}
+
+// The other laws keep their settings and a few numbers.
+func TestControllerSizes(t *testing.T) {
+	for name, test := range map[string]struct{ size, most uintptr }{
+		"aimd":      {unsafe.Sizeof(aimdController{}), 48},
+		"gradient":  {unsafe.Sizeof(gradientController{}), 96},
+		"gradient2": {unsafe.Sizeof(gradient2Controller{}), 80},
+		"vegas":     {unsafe.Sizeof(vegasController{}), 64},
+		"little":    {unsafe.Sizeof(littleController{}), 112},
+		"pid":       {unsafe.Sizeof(pidController{}) + unsafe.Sizeof(pid.Controller{}), 304},
+	} {
+		if test.size > test.most {
+			t.Errorf("%s: %d bytes, want at most %d", name, test.size, test.most)
+		}
 	}
 }

@@ -52,7 +52,7 @@ func (n *Node) acquireSlow(weight int, now int64, patient bool, fx *Effects) (Ti
 
 // consider answers for work that arrives now, behind those who still wait.
 func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) Verdict {
-	if n.flags&waiting != 0 {
+	if n.flags&waiting != 0 && (n.full() || n.inflight < int64(n.limit)) {
 		n.expire(now, fx)
 		n.serve(now, fx)
 	}
@@ -63,11 +63,14 @@ func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) Verdic
 		return TooHeavy
 	case n.flags&waiting == 0 && n.fits(weight):
 		return Admitted
-	case !patient, !n.conf.adaptive && n.queued() >= int(n.conf.queueSize):
+	case !patient, n.full():
 		return QueueFull
 	}
 	return MustWait
 }
+
+// full reports whether the queue has no place. An adaptive one makes room.
+func (n *Node) full() bool { return !n.conf.adaptive && n.queued() >= int(n.conf.queueSize) }
 
 // wouldRefuse answers for a shadow node, in which what runs above the limit
 // stands for the queue.

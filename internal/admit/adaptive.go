@@ -18,9 +18,15 @@ type adaptive struct {
 func newAdaptive(n *Node) *adaptive {
 	a := &adaptive{tiers: make([]tier, len(n.queue.lanes))}
 	for i := range n.queue.lanes {
-		for w := n.queue.lanes[i].oldest; w != nil; w = w.next {
-			w.latest = n.latestStart(w, w.joined)
+		l := &n.queue.lanes[i]
+		w := l.oldest()
+		for range l.length {
+			w.latest = w.expires
+			if w.Deadline != noDeadline {
+				w.latest = n.latestStart(w, w.joined)
+			}
 			a.tiers[i].push(w)
+			w = w.next
 		}
 	}
 	return a
@@ -55,6 +61,7 @@ func (a *adaptive) join(n *Node, w *Waiter, now int64, fx *Effects) Verdict {
 	a.learn(w, now)
 	a.dropLate(n, now, fx)
 	w.latest = n.latestStart(w, now)
+	w.expires = min(w.expires, w.latest+1) // its timer tells even if nothing else happens
 	t := &a.tiers[w.Lane]
 	hopeless := a.mixed() && !a.standing(n, t, now) && !n.reachable(w, now)
 	t.note(hopeless || !n.inTime(w, now))
@@ -63,7 +70,7 @@ func (a *adaptive) join(n *Node, w *Waiter, now int64, fx *Effects) Verdict {
 	}
 	n.insert(w)
 	for n.queue.length > a.bound(n, w, now) {
-		out := n.queue.last()
+		out := n.queue.lowest()
 		if out == w {
 			n.unlink(w)
 			return QueueFull
@@ -124,12 +131,8 @@ func (a *adaptive) dropLate(n *Node, now int64, fx *Effects) {
 		t := &a.tiers[i]
 		for len(t.urgent) > 0 && t.urgent[0].latest < now {
 			w := t.urgent[0]
-			why := Deadline
-			if w.Deadline == noDeadline {
-				why = QueueTimeout
-			}
 			t.note(true)
-			n.reject(w, why, now, fx)
+			n.reject(w, w.expiry(), now, fx)
 		}
 	}
 }

@@ -20,12 +20,7 @@ func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) b
 	if n.saturated() {
 		n.pressed().completed(n.limit)
 	}
-	n.free(int64(t.weight))
-	n.completed++
-	n.meter.Done(t.start, now, outcome)
-	if outcome != window.Success {
-		n.outcomes.count(outcome)
-	}
+	n.end(t, now, outcome)
 	if now >= n.due || n.maxSamples > 0 && n.meter.Completed() >= int(n.maxSamples) {
 		n.closeWindow(now, fx)
 	}
@@ -34,6 +29,16 @@ func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) b
 	}
 	n.unlock()
 	return true
+}
+
+// end books the end of a piece of work.
+func (n *Node) end(t *Ticket, now int64, outcome window.Outcome) {
+	n.free(int64(t.weight))
+	n.completed++
+	n.meter.Done(t.start, now, outcome)
+	if outcome != window.Success {
+		n.outcomes.count(outcome)
+	}
 }
 
 func (n *Node) free(weight int64) {
@@ -47,12 +52,10 @@ func (n *Node) free(weight int64) {
 // one took them. What is left of them must not be lost.
 func (n *Node) misused(t *Ticket, now int64, fx *Effects) {
 	fx.Notable, fx.Misused, fx.Seq = true, true, n.nextEvent()
-	n.free(min(int64(t.weight), n.inflight))
 	if n.completed < n.admitted {
-		n.completed++
-		n.meter.Done(t.start, now, window.Ignore)
-		n.outcomes.count(window.Ignore)
+		n.end(&Ticket{start: t.start}, now, window.Ignore)
 	}
+	n.free(min(int64(t.weight), n.inflight))
 	n.serve(now, fx)
 }
 

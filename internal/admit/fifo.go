@@ -3,7 +3,7 @@ package admit
 // joinInOrder is join for a queue that serves first in, first out.
 func (n *Node) joinInOrder(w *Waiter, now int64) Verdict {
 	switch {
-	case n.queue.length >= int(n.conf.queueSize):
+	case n.full():
 		return QueueFull
 	case !n.reachable(w, now):
 		return Deadline
@@ -15,17 +15,17 @@ func (n *Node) joinInOrder(w *Waiter, now int64) Verdict {
 // first returns the oldest waiter of the highest lane that has any.
 func (q *queue) first() *Waiter {
 	for i := range q.lanes {
-		if w := q.lanes[i].oldest; w != nil {
+		if w := q.lanes[i].oldest(); w != nil {
 			return w
 		}
 	}
 	return nil
 }
 
-// last returns the oldest waiter of the lowest lane that has any.
-func (q *queue) last() *Waiter {
+// lowest returns the oldest waiter of the lowest lane that has any.
+func (q *queue) lowest() *Waiter {
 	for i := len(q.lanes) - 1; i >= 0; i-- {
-		if w := q.lanes[i].oldest; w != nil {
+		if w := q.lanes[i].oldest(); w != nil {
 			return w
 		}
 	}
@@ -36,8 +36,8 @@ func (q *queue) last() *Waiter {
 // so that they take no place from a newcomer.
 func (n *Node) expire(now int64, fx *Effects) {
 	for i := range n.queue.lanes {
-		for w := n.queue.lanes[i].oldest; w != nil && now >= w.expires; w = n.queue.lanes[i].oldest {
-			n.reject(w, QueueTimeout, now, fx)
+		for w := n.queue.lanes[i].oldest(); w != nil && now >= w.expires; w = n.queue.lanes[i].oldest() {
+			n.reject(w, w.expiry(), now, fx)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package admit
 
-import "github.com/weir-go/weir/law"
+import (
+	"slices"
+
+	"github.com/weir-go/weir/law"
+)
 
 // A Change is one move of the limit.
 type Change struct {
@@ -13,19 +17,17 @@ type Change struct {
 // keptChanges is how many changes a history holds; two dozen bytes each.
 const keptChanges = 16
 
-// history is a ring of the last changes that grows as it is needed. A change's
-// From is the To of the one before.
+// history is the last changes, oldest first. Where a change went is where the next one
+// came from, or for the last one the limit now.
 type history struct {
-	ring         []entry
-	next         uint8 // where the next one goes once the ring is full
-	before       int32 // the limit before the oldest
+	entries      []entry
 	raised, cuts uint32
 }
 
 type entry struct {
 	at         int64
 	have, want float32
-	to         int32
+	from       int32
 	signal     law.Signal
 	code       law.ReasonCode
 }
@@ -36,45 +38,38 @@ func (h *history) add(at int64, from, to int, why law.Reason) {
 	} else if to < from {
 		h.cuts++
 	}
-	e := entry{
-		at: at, to: int32(to), signal: why.Signal, code: why.Code,
+	if len(h.entries) == keptChanges {
+		h.entries = append(h.entries[:0], h.entries[1:]...)
+	}
+	h.entries = append(h.grown(), entry{
+		at: at, from: int32(from), signal: why.Signal, code: why.Code,
 		have: float32(why.Have), want: float32(why.Want),
-	}
-	if len(h.ring) == 0 {
-		h.before = int32(from)
-	}
-	if len(h.ring) < keptChanges {
-		h.ring = append(h.grown(), e)
-		return
-	}
-	h.before = h.ring[h.next].to
-	h.ring[h.next] = e
-	h.next = (h.next + 1) % keptChanges
+	})
 }
 
-// grown returns the ring with room for one more, doubled from 4 where append
+// grown returns the entries with room for one more, doubled from 4 where append
 // would take more.
 func (h *history) grown() []entry {
-	if len(h.ring) < cap(h.ring) {
-		return h.ring
+	if len(h.entries) < cap(h.entries) {
+		return h.entries
 	}
-	return append(make([]entry, 0, max(4, 2*len(h.ring))), h.ring...)
+	return append(make([]entry, 0, max(4, 2*len(h.entries))), h.entries...)
 }
 
 func (h *history) last() law.Reason {
-	if len(h.ring) == 0 {
+	if len(h.entries) == 0 {
 		return law.Reason{}
 	}
-	return h.ring[(int(h.next)+len(h.ring)-1)%len(h.ring)].reason()
+	return h.entries[len(h.entries)-1].reason()
 }
 
-func (h *history) changes() []Change {
-	all := make([]Change, 0, len(h.ring))
-	from := int(h.before)
-	for i := range h.ring {
-		e := h.ring[(int(h.next)+i)%len(h.ring)]
-		all = append(all, Change{At: e.at, From: from, To: int(e.to), Reason: e.reason()})
-		from = int(e.to)
+// changes returns the changes that led to the limit.
+func (h *history) changes(limit int) []Change {
+	all := make([]Change, len(h.entries))
+	to := limit
+	for i, e := range slices.Backward(h.entries) {
+		all[i] = Change{At: e.at, From: int(e.from), To: to, Reason: e.reason()}
+		to = int(e.from)
 	}
 	return all
 }
@@ -87,5 +82,5 @@ func (e entry) reason() law.Reason {
 func (n *Node) History() []Change {
 	n.lock()
 	defer n.unlock()
-	return n.history.changes()
+	return n.history.changes(int(n.limit))
 }

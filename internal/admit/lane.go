@@ -1,33 +1,39 @@
 package admit
 
-// A lane is the waiters of one priority in order of arrival.
+// A lane is the waiters of one priority in order of arrival: a ring in which the
+// oldest follows the newest.
 type lane struct {
-	oldest, newest *Waiter
-	length         int
+	newest *Waiter
+	length int
+}
+
+// oldest returns who has waited longest, nil if nobody waits.
+func (l *lane) oldest() *Waiter {
+	if l.newest == nil {
+		return nil
+	}
+	return l.newest.next
 }
 
 func (l *lane) push(w *Waiter) {
-	w.prev, w.next = l.newest, nil
 	if l.newest == nil {
-		l.oldest = w
+		w.prev, w.next = w, w
 	} else {
-		l.newest.next = w
+		w.prev, w.next = l.newest, l.newest.next
+		w.prev.next, w.next.prev = w, w
 	}
 	l.newest = w
 	l.length++
 }
 
 func (l *lane) remove(w *Waiter) {
-	if w.prev == nil {
-		l.oldest = w.next
-	} else {
-		w.prev.next = w.next
-	}
-	if w.next == nil {
+	w.prev.next, w.next.prev = w.next, w.prev
+	if l.newest == w {
 		l.newest = w.prev
-	} else {
-		w.next.prev = w.prev
 	}
 	w.prev, w.next = nil, nil
 	l.length--
+	if l.length == 0 {
+		l.newest = nil
+	}
 }

@@ -64,9 +64,9 @@ type conf struct {
 // span bounds a duration so that adding a few to any time does not overflow.
 func span(d time.Duration) int64 { return min(max(int64(d), 0), 1<<60) }
 
-// outcomes counts what became of work, apart from what pressure counts.
+// outcomes counts the work that did not succeed.
 type outcomes struct {
-	failed, timedOut, ignored, cancelled uint64
+	failed, timedOut, ignored uint64
 }
 
 // flags are what keeps a request from the short way through Acquire.
@@ -153,7 +153,7 @@ func (n *Node) flow(now int64) int64 {
 	now = max(now, n.last)
 	saturated := n.saturated()
 	if saturated {
-		n.pressed().clock += now - n.last
+		n.pressed().since += now - n.last
 	}
 	if n.queue != nil && n.queue.adaptive != nil {
 		n.queue.adaptive.pass(n, now-n.last, saturated)

@@ -3,17 +3,16 @@ package admit
 import "time"
 
 // pressure is what a node learns from the moment its limit is first reached:
-// whom it refused, and how fast work drains while the limit holds it back.
+// whom it did not serve, and how fast work drains while the limit holds it back.
 type pressure struct {
-	refused     [refusals]uint64
+	unserved    [Cancelled]uint64 // by verdict, from QueueFull to Cancelled
 	wouldRefuse uint64
 
 	second       int64  // the second, counted on the node's time, of the next two
 	refusedNow   uint32 // refusals in this second
 	refusedPrior uint32 // and in the one before
 
-	clock    int64   // saturated time
-	counted  int64   // its reading at the last completion
+	since    int64   // saturated time since the last completion
 	drained  float32 // completions and
 	draining float32 // saturated seconds, both faded at every completion
 
@@ -32,9 +31,12 @@ func (n *Node) pressed() *pressure {
 func (p *pressure) completed(limit int32) {
 	keep := 1 - 1/float32(min(max(limit, 16), 128))
 	p.drained = p.drained*keep + 1
-	p.draining = p.draining*keep + float32(p.clock-p.counted)/float32(time.Second)
-	p.counted = p.clock
+	p.draining = p.draining*keep + float32(p.since)/float32(time.Second)
+	p.since = 0
 }
+
+// turnAway counts a request that was refused or cancelled.
+func (p *pressure) turnAway(v Verdict) { p.unserved[v-QueueFull]++ }
 
 // drainRate returns completions per second of saturated time, 0 if unknown.
 func (p *pressure) drainRate() float64 {
@@ -51,7 +53,7 @@ func (n *Node) refuse(v Verdict, now int64) int64 {
 		n.meter.Refused()
 	}
 	p := n.pressed()
-	p.refused[v]++
+	p.turnAway(v)
 	switch second := now / int64(time.Second); {
 	case second == p.second+1:
 		p.second, p.refusedPrior, p.refusedNow = second, p.refusedNow, 0

@@ -63,7 +63,9 @@ func (n *Node) Join(w *Waiter, now int64, fx *Effects) Verdict {
 	case verdict.Refused():
 		n.decline(w, verdict, now)
 	}
-	n.serve(now, fx) // it may go ahead of heavier work, or have found some expired
+	if n.inflight < int64(n.limit) {
+		n.serve(now, fx) // it may go ahead of heavier work
+	}
 	return verdict
 }
 
@@ -77,6 +79,7 @@ func (n *Node) enqueue(w *Waiter, now int64, fx *Effects) Verdict {
 	if w.Deadline == 0 {
 		w.Deadline = noDeadline
 	}
+	w.latest = noDeadline
 	w.verdict = Waiting
 	verdict := n.join(w, now, fx)
 	if n.group != nil && n.queue.length > 0 {
@@ -110,21 +113,22 @@ func (n *Node) unlink(w *Waiter) {
 // Leave is how the owner of a waiter gives up: because its caller is gone, or
 // because its time in the queue is up. A waiter that was answered meanwhile
 // keeps its answer, and its owner is woken as ever; but if it was admitted for a
-// caller that is gone, the slot goes on to the next.
+// caller that is gone, the slot goes on to the next. Totals never fall, so that one
+// counts as admitted and ignored.
 func (n *Node) Leave(w *Waiter, why Verdict, now int64, fx *Effects) Verdict {
 	n.lock()
 	defer n.unlock()
 	now = n.advance(now, fx)
 	switch {
 	case w.verdict == Waiting:
+		if why == QueueTimeout {
+			why = w.expiry()
+		}
 		n.unlink(w)
 		n.decline(w, why, now)
 	case w.verdict == Admitted && why == Cancelled:
 		w.verdict, w.ticket.out = Cancelled, false
-		n.free(int64(w.ticket.weight))
-		n.admitted--
-		n.meter.Done(w.ticket.start, now, window.Ignore)
-		n.outcomes.cancelled++
+		n.end(&w.ticket, now, window.Ignore)
 	default:
 		why = w.verdict
 	}
@@ -137,7 +141,7 @@ func (n *Node) Cancel(now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()
 	n.advance(now, fx)
-	n.outcomes.cancelled++
+	n.pressed().turnAway(Cancelled)
 }
 
 // decline answers a waiter that is in no lane any more with anything but
@@ -145,7 +149,7 @@ func (n *Node) Cancel(now int64, fx *Effects) {
 func (n *Node) decline(w *Waiter, why Verdict, now int64) {
 	w.verdict = why
 	if why == Cancelled {
-		n.outcomes.cancelled++
+		n.pressed().turnAway(Cancelled)
 		return
 	}
 	w.retryAfter, w.seq = n.refuse(why, now), n.nextEvent()
@@ -192,7 +196,7 @@ func (n *Node) serveOne(now int64, fx *Effects) bool {
 	case w == nil:
 		return false
 	case now >= w.expires:
-		n.reject(w, QueueTimeout, now, fx)
+		n.reject(w, w.expiry(), now, fx)
 	case n.tooHeavy(w.Weight):
 		n.reject(w, TooHeavy, now, fx)
 	case !n.inTime(w, now):

@@ -41,7 +41,6 @@ func (n *Node) State(now int64) State {
 		Failed:    n.outcomes.failed,
 		TimedOut:  n.outcomes.timedOut,
 		Ignored:   n.outcomes.ignored,
-		Cancelled: n.outcomes.cancelled,
 		Raised:    uint64(n.history.raised),
 		Cuts:      uint64(n.history.cuts),
 		Last:      n.history.last(),
@@ -50,8 +49,9 @@ func (n *Node) State(now int64) State {
 		s.Recent = n.meter.Recent(max(now, n.last))
 		s.Age = n.meter.Age(max(now, n.last))
 	}
-	if n.pressure != nil {
-		s.Refused, s.WouldRefuse = n.pressure.refused, n.pressure.wouldRefuse
+	if p := n.pressure; p != nil {
+		copy(s.Refused[QueueFull:], p.unserved[:])
+		s.Cancelled, s.WouldRefuse = p.unserved[Cancelled-QueueFull], p.wouldRefuse
 	}
 	return s
 }

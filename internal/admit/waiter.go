@@ -31,9 +31,9 @@ type Waiter struct {
 
 	joined     int64
 	expires    int64 // when its time in the queue is up
-	latest     int64 // when it must have started, as reckoned on arrival
+	latest     int64 // when it must have started, under the adaptive discipline
 	prev, next *Waiter
-	position   int // in the lane's heap, -1 if in none
+	position   int // in the tier's heap, if it is in one
 
 	verdict    Verdict
 	ticket     Ticket
@@ -50,6 +50,14 @@ func (w *Waiter) Answer() (Verdict, Ticket) { return w.verdict, w.ticket }
 // Refusal returns when to come back, in nanoseconds, and the number of the
 // refusal in the order of the node's events.
 func (w *Waiter) Refusal() (retryAfter int64, seq uint64) { return w.retryAfter, w.seq }
+
+// expiry returns what it means that its time is up.
+func (w *Waiter) expiry() Verdict {
+	if w.Deadline != noDeadline && w.latest < w.expires {
+		return Deadline
+	}
+	return QueueTimeout
+}
 
 // Patience returns how long the waiter may stay in the queue.
 func (w *Waiter) Patience() time.Duration { return time.Duration(w.expires - w.joined) }

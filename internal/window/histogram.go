@@ -9,12 +9,26 @@ const (
 	shortest = int64(time.Microsecond) // latencies outside are counted as these
 	longest  = int64(time.Hour)
 
-	lowestOctave = 9  // shortest lies in [2^9, 2^10) nanoseconds
-	cells        = 12 // an octave has so many, all of one width
+	lowestOctave = 9 // shortest lies in [2^9, 2^10) nanoseconds
+	cells        = 9 // an octave has so many
 )
 
-// A row counts one octave: twelve cells for each of the two generations, side
-// by side, so that a row is one allocation unit and a new octave costs 24 bytes.
+// bounds are where the cells of an octave begin, in 128ths of where the octave does: as
+// close as whole numbers come to 128 * 2^(i/9), so that the cells are about equally wide
+// in proportion.
+var bounds = [cells + 1]int{128, 138, 149, 161, 174, 188, 203, 219, 237, 256}
+
+// cellOf has the cell of a latency by its eight leading bits.
+var cellOf = func() (cell [256]uint8) {
+	for i := range cells {
+		for leading := bounds[i]; leading < bounds[i+1]; leading++ {
+			cell[leading] = uint8(i)
+		}
+	}
+	return cell
+}()
+
+// A row counts one octave: the cells of the two generations, side by side.
 type row [2][cells]uint8
 
 // A carry counts how often the cells of one octave wrapped around at 256. Only
@@ -42,7 +56,7 @@ func (h *histogram) add(side uint8, latency int64) {
 	if h.octaves&bit == 0 {
 		h.grow(at, bit)
 	}
-	i := (v - 1<<octave) * cells >> octave
+	i := cellOf[uint8(v>>(octave-7))]
 	cell := &h.rows[at][side&1][i]
 	*cell++
 	if *cell == 0 {
@@ -53,7 +67,7 @@ func (h *histogram) add(side uint8, latency int64) {
 // wrapped carries. It is kept out of add because it is rare.
 //
 //go:noinline
-func (h *histogram) wrapped(octave int, side uint8, i uint64) {
+func (h *histogram) wrapped(octave int, side, i uint8) {
 	h.carry(octave).wraps[side&1][i]++
 }
 
@@ -110,7 +124,7 @@ func (h *histogram) fold(from uint8) {
 		for i, n := range r[from] {
 			r[to][i] += n
 			if r[to][i] < n {
-				h.wrapped(octave, to, uint64(i))
+				h.wrapped(octave, to, uint8(i))
 			}
 		}
 		at++
@@ -164,11 +178,10 @@ func count(s sides, r *row, c *carry, i int) uint64 {
 	return n
 }
 
-// middle is the harmonic mean of a cell's bounds, from which both bounds are the
-// same relative distance away: 2*lo*hi/(lo+hi) with lo = 2^k*(1+i/12) and hi =
-// 2^k*(1+(i+1)/12).
+// middle is the harmonic mean of a cell's bounds, 2*lo*hi/(lo+hi), from which both are
+// the same relative distance away.
 func middle(octave, i int) time.Duration {
-	lo, hi := float64(cells+i), float64(cells+i+1)
-	unit := float64(uint64(1)<<octave) / cells
+	lo, hi := float64(bounds[i]), float64(bounds[i+1])
+	unit := float64(uint64(1)<<octave) / 128
 	return time.Duration(unit*2*lo*hi/(lo+hi) + 0.5)
 }

@@ -83,8 +83,8 @@ func TestQuantileOfNonsense(t *testing.T) {
 func TestMiddle(t *testing.T) {
 	for octave := lowestOctave; octave <= 41; octave++ {
 		for i := range cells {
-			lo := math.Exp2(float64(octave)) * (1 + float64(i)/cells)
-			hi := math.Exp2(float64(octave)) * (1 + float64(i+1)/cells)
+			lo := math.Exp2(float64(octave)) * float64(bounds[i]) / 128
+			hi := math.Exp2(float64(octave)) * float64(bounds[i+1]) / 128
 			mid := float64(middle(octave, i))
 			if (mid-lo)/lo > 0.04+0.5/lo || (hi-mid)/hi > 0.04+0.5/hi {
 				t.Errorf("cell %d of octave %d: %v stands for [%v, %v)", i, octave, mid, lo, hi)

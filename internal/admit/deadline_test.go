@@ -1,0 +1,140 @@
+package admit_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+)
+
+// learn keeps all slots taken by work that takes the given time and ends evenly
+// spaced, until the node knows it by heart; the slots stay taken. It returns the
+// tickets that are out, the one to end next first.
+func (r *rig) learn(slots int, latency time.Duration) []*admit.Ticket {
+	r.t.Helper()
+	out := make([]*admit.Ticket, slots)
+	for i := range out {
+		out[i] = r.must(1)
+	}
+	for range 200 {
+		r.now += latency / time.Duration(slots)
+		r.done(out[0], window.Success)
+		out = append(out[1:], r.must(1))
+	}
+	return out
+}
+
+func within(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.Abs(got-want) > tolerance*want {
+		t.Errorf("%s: %v, want %v to within %v", what, got, want, tolerance)
+	}
+}
+
+func TestDrainRate(t *testing.T) {
+	r := newRig(t, 10, nil)
+	out := r.learn(10, 100*ms)
+	within(t, "steady", r.state().DrainRate, 100, 0.05)
+
+	// After k completions at a tenth of the rate, of K = 16 that count:
+	const k, keep = 8, 15.0 / 16
+	for range k {
+		r.now += 100 * ms
+		r.done(out[0], window.Success)
+		out = append(out[1:], r.must(1))
+	}
+	old := math.Pow(keep, k)
+	within(t, "slower", r.state().DrainRate, 1/(0.01*old+0.1*(1-old)), 0.05)
+}
+
+// Time in which nothing was held back says nothing about how fast work drains.
+func TestDrainRateCountsSaturatedTimeOnly(t *testing.T) {
+	r := newRig(t, 2, nil)
+	for range 100 {
+		first, second := r.must(1), r.must(1)
+		r.now += 20 * ms
+		r.done(first, window.Success)
+		r.done(second, window.Success) // no longer saturated
+		r.now += time.Second
+	}
+	within(t, "rate", r.state().DrainRate, 50, 0.05)
+}
+
+func TestRetryAfterIsWhatTakesToDrain(t *testing.T) {
+	r := newRig(t, 10, func(s *admit.Settings) { s.QueueSize = 5; s.QueueTimeout = time.Hour })
+	if r.acquire(100); r.fx.RetryAfter != 0 {
+		t.Errorf("retry after %v before anything drained", time.Duration(r.fx.RetryAfter))
+	}
+	r = newRig(t, 10, func(s *admit.Settings) { s.QueueSize = 5; s.QueueTimeout = time.Hour })
+	r.learn(10, 100*ms)
+	r.now = r.now.Truncate(time.Second) + time.Second
+	for range 5 {
+		r.join()
+	}
+	for i := range 10 { // five wait; so many were refused
+		r.try(1)
+		within(t, "retry after", float64(r.fx.RetryAfter), float64(5+i+1)*float64(10*ms), 0.05)
+	}
+	r.now += 1500 * ms // half of the last ten are still within a second
+	r.try(1)
+	within(t, "later", float64(r.fx.RetryAfter), (5+10/2+1)*float64(10*ms), 0.05)
+	r.now += time.Minute
+	r.try(1)
+	within(t, "much later", float64(r.fx.RetryAfter), (5+1)*float64(10*ms), 0.05)
+}
+
+// With four ahead at 10 ms each, a turn comes after 50 ms and the work takes 10.
+func TestDeadlineOnArrival(t *testing.T) {
+	r := newRig(t, 1, nil)
+	r.learn(1, 10*ms)
+	for range 4 {
+		r.join()
+	}
+	want(t, admit.Deadline, r.join(due(r.now+55*ms)))
+	want(t, admit.Waiting, r.join(due(r.now+65*ms)))
+	want(t, admit.Waiting, r.join()) // without one
+}
+
+// Those in lower lanes are not ahead.
+func TestDeadlineOnArrivalLooksAtHigherLanesOnly(t *testing.T) {
+	r := newRig(t, 1, nil)
+	r.learn(1, 10*ms)
+	for range 4 {
+		r.join(inLane(1))
+	}
+	want(t, admit.Waiting, r.join(due(r.now+30*ms), inLane(0)))
+	want(t, admit.Deadline, r.join(due(r.now+30*ms), inLane(1)))
+}
+
+func TestDeadlineAtTheTurn(t *testing.T) {
+	r := newRig(t, 1, nil)
+	ticket := r.learn(1, 10*ms)[0]
+	tight, loose := r.join(due(r.now+100*ms)), r.join(due(r.now+200*ms))
+	r.now += 95 * ms // 10 more would be too much
+	r.done(ticket, window.Success)
+	want(t, admit.Deadline, tight)
+	want(t, admit.Admitted, loose)
+}
+
+func TestPassedDeadlineIsNeverDispatched(t *testing.T) {
+	r := newRig(t, 1, nil)
+	ticket := r.must(1)
+	q := r.join(due(100 * ms))
+	r.now = 100*ms + 1
+	r.done(ticket, window.Ignore) // nothing is known of latencies
+	want(t, admit.Deadline, q)
+}
+
+// Work takes 1 s, a slot is free every 50 ms. Those who give it 200 ms must have a
+// chance all the same, or nobody would ever find out that work became faster.
+func TestServiceTimeIsAtMostHalfTheBudget(t *testing.T) {
+	r := newRig(t, 20, nil)
+	out := r.learn(20, time.Second)
+	q := r.join(due(r.now + 200*ms))
+	want(t, admit.Waiting, q)
+	r.now += 50 * ms
+	r.done(out[0], window.Success)
+	want(t, admit.Admitted, q)
+}

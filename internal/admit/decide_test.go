@@ -1,0 +1,260 @@
+package admit_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+func TestWindowClosesOnAnyCallButARead(t *testing.T) {
+	for name, call := range map[string]struct {
+		do    func(r *rig, ticket *admit.Ticket, q *request)
+		close bool
+	}{
+		"acquire": {func(r *rig, _ *admit.Ticket, _ *request) { r.acquire(1) }, true},
+		"refuse":  {func(r *rig, _ *admit.Ticket, _ *request) { r.try(1) }, true},
+		"join":    {func(r *rig, _ *admit.Ticket, _ *request) { r.join() }, true},
+		"done":    {func(r *rig, ticket *admit.Ticket, _ *request) { r.done(ticket, window.Success) }, true},
+		"expiry":  {func(r *rig, _ *admit.Ticket, q *request) { r.leave(q, admit.QueueTimeout) }, true},
+		"cancel":  {func(r *rig, _ *admit.Ticket, q *request) { r.leave(q, admit.Cancelled) }, true},
+		"state":   {func(r *rig, _ *admit.Ticket, _ *request) { r.state() }, false},
+		"history": {func(r *rig, _ *admit.Ticket, _ *request) { r.node.History() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := &recorder{}
+			r := newLawRig(t, l, settings(2, nil), nil)
+			r.done(r.must(1), window.Success)
+			r.must(1)
+			ticket := r.must(1)
+			q := r.join()
+			r.now = time.Second - 1
+			r.try(1)
+			if l.closed() != 0 {
+				t.Error("closed too early")
+			}
+			r.now = time.Second
+			call.do(r, ticket, q)
+			if got := l.closed() == 1; got != call.close {
+				t.Errorf("%d windows closed", l.closed())
+			}
+		})
+	}
+}
+
+func TestWindowWaitsForSamplesUpToTheLookback(t *testing.T) {
+	l := &recorder{}
+	r := newLawRig(t, l, settings(1, func(s *admit.Settings) { s.MinSamples = 2 }), nil)
+	r.done(r.must(1), window.Success)
+	r.must(1)
+	r.now = 10*time.Second - 1
+	r.try(1)
+	if l.closed() != 0 {
+		t.Fatal("closed without its samples")
+	}
+	r.now = 10 * time.Second
+	r.try(1)
+	if l.closed() != 1 || l.last().MinSamples != 2 {
+		t.Errorf("%d windows closed, the last with %+v", l.closed(), l.last())
+	}
+}
+
+// A limit at which nothing completes and all is refused must not freeze.
+func TestWindowClosesWhenAllIsRefused(t *testing.T) {
+	l := &recorder{}
+	r := newLawRig(t, l, settings(1, nil), nil)
+	r.must(1)
+	for range 25 {
+		r.now += time.Second
+		r.try(1)
+	}
+	if l.closed() != 2 || l.last().Refused == 0 || l.last().Saturated != 1 {
+		t.Errorf("%d windows closed, the last with %+v", l.closed(), l.last())
+	}
+}
+
+func TestWindowClosesEarlyAtMaxSamples(t *testing.T) {
+	l := &recorder{plan: law.Plan{MaxSamples: 3}}
+	r := newLawRig(t, l, settings(5, nil), nil)
+	for i, want := range []int{0, 0, 1, 1, 1, 2} {
+		r.now += ms
+		r.done(r.must(1), window.Success)
+		if l.closed() != want {
+			t.Fatalf("%d windows closed after %d samples, want %d", l.closed(), i+1, want)
+		}
+	}
+	if got := l.last().Samples; got != 3 {
+		t.Errorf("the second window has %d samples, want its own 3", got)
+	}
+}
+
+func TestSettlingDelaysTheNextWindow(t *testing.T) {
+	l := &recorder{limits: []float64{3}, plan: law.Plan{Settle: 500 * ms}}
+	r := newLawRig(t, l, settings(2, nil), nil)
+	r.done(r.must(1), window.Success)
+	r.now = time.Second
+	r.done(r.must(1), window.Success) // changes the limit, and starts too early to count
+	for _, step := range []struct {
+		at     time.Duration
+		closed int
+	}{{1400 * ms, 1}, {1600 * ms, 1}, {2499 * ms, 1}, {2500 * ms, 2}} {
+		r.now = step.at
+		r.done(r.must(1), window.Success)
+		if l.closed() != step.closed {
+			t.Errorf("at %v: %d windows closed, want %d", r.now, l.closed(), step.closed)
+		}
+	}
+	if got := l.last().Samples; got != 2 {
+		t.Errorf("%d samples, want the 2 that started once settled", got)
+	}
+}
+
+func TestEarlierWorkDoesNotJudgeTheNewLimit(t *testing.T) {
+	l := &recorder{limits: []float64{3}}
+	r := newLawRig(t, l, settings(2, nil), nil)
+	before := r.must(1)
+	r.done(r.must(1), window.Success)
+	r.now = time.Second
+	after := r.must(1) // closes the window first
+	r.now += 10 * ms
+	r.done(before, window.Success)
+	r.done(after, window.Success)
+	r.now = 2 * time.Second
+	r.try(1)
+	if w := l.last(); l.closed() != 2 || w.Limit != 3 || w.Samples != 1 || w.Mean != 10*ms {
+		t.Errorf("%d windows closed, the last with %+v", l.closed(), w)
+	}
+}
+
+func TestDecisionsAreClamped(t *testing.T) {
+	for _, c := range []struct {
+		decision float64
+		want     int
+	}{
+		{7.9, 7},
+		{1e300, 100},
+		{math.Inf(1), 100},
+		{-3, 2},
+		{math.Inf(-1), 2},
+		{math.NaN(), 5},
+	} {
+		l := &recorder{limits: []float64{c.decision}}
+		r := newLawRig(t, l, settings(5, func(s *admit.Settings) { s.Bounds.Min = 2 }), nil)
+		r.done(r.must(1), window.Success)
+		r.now = time.Second
+		r.try(1)
+		if got := r.state().Limit; got != c.want {
+			t.Errorf("%v became %d, want %d", c.decision, got, c.want)
+		}
+	}
+}
+
+func TestAbsurdPlansAreBounded(t *testing.T) {
+	endless := law.Plan{Settle: math.MaxInt64, Interval: math.MaxInt64, MaxAge: math.MaxInt64}
+	for name, plan := range map[string]law.Plan{
+		"endless":      endless,
+		"many samples": {MinSamples: math.MaxInt},
+		"negative":     {Settle: -1, Interval: -1, MinSamples: -1, MaxSamples: -1, MaxAge: -1},
+	} {
+		l := &recorder{plan: plan, limits: []float64{3, 4}}
+		r := newLawRig(t, l, settings(5, nil), nil)
+		r.now = ms
+		for range 3 {
+			r.now += ms
+			r.done(r.must(1), window.Success)
+		}
+		if l.closed() != 0 {
+			t.Errorf("%s: %d windows closed at once", name, l.closed())
+		}
+	}
+}
+
+func TestPanickingLawHoldsTheLimit(t *testing.T) {
+	begun := false
+	l := lawFunc(func(w law.Window) law.Decision {
+		if begun {
+			panic("no idea")
+		}
+		begun = true
+		return law.Decision{Limit: float64(w.Limit)}
+	})
+	r := newLawRig(t, l, settings(5, nil), nil)
+	r.done(r.must(1), window.Success)
+	r.now = time.Second
+	r.must(1)
+	if r.fx.Panic == nil {
+		t.Error("the panic is lost")
+	}
+	r.wantCounts(1, 0)
+	if got := r.state().Limit; got != 5 {
+		t.Errorf("limit %d, want 5", got)
+	}
+}
+
+func TestUpdateTakesEffectInTheOpenWindow(t *testing.T) {
+	long := settings(5, func(s *admit.Settings) { s.Interval, s.Lookback = time.Hour, time.Hour })
+	r := newLawRig(t, law.Band{Target: ms}, long, nil)
+	r.update(settings(5, nil), law.Band{Target: ms}) // which can be retuned
+	for range 50 {
+		ticket := r.must(1)
+		r.now += 100 * ms
+		r.done(ticket, window.Success)
+	}
+	if got := r.state().Limit; got == 5 {
+		t.Error("the window of an hour is still open")
+	}
+}
+
+// Updates that come more often than windows close must not keep them open.
+func TestFrequentUpdatesDoNotStopTheLaw(t *testing.T) {
+	r := newLawRig(t, law.Band{Target: ms}, settings(5, nil), nil)
+	for range 50 {
+		ticket := r.must(1)
+		r.now += 100 * ms
+		r.done(ticket, window.Success)
+		r.update(settings(5, nil), law.Band{Target: ms})
+	}
+	if got := r.state().Limit; got == 5 {
+		t.Error("the law never decided")
+	}
+}
+
+func TestUpdateReportsEveryChange(t *testing.T) {
+	s := settings(5, func(s *admit.Settings) { s.Observed = true })
+	r := newLawRig(t, &recorder{limits: []float64{7}}, s, nil)
+	r.done(r.must(1), window.Success)
+	r.now = time.Second
+	r.update(s, law.Fixed{}) // while a window is due
+	if c := r.fx.Change; c == nil || c.Seq != 1 || len(r.node.History()) != 1 || !r.fx.Replaced {
+		t.Errorf("reported %+v of %+v", c, r.node.History())
+	}
+}
+
+func TestHistoryKeepsTheLastChanges(t *testing.T) {
+	next := 0.0
+	l := lawFunc(func(w law.Window) law.Decision {
+		next++
+		return law.Decision{Limit: next, Reason: law.Reason{Code: law.Above, Have: next}, Next: law.Plan{MaxSamples: 1}}
+	})
+	r := newLawRig(t, l, settings(1, nil), nil)
+	for i := range 20 {
+		if got, want := len(r.node.History()), min(i, 16); got != want {
+			t.Fatalf("%d changes are kept, want %d", got, want)
+		}
+		r.now += ms
+		r.done(r.must(1), window.Success)
+	}
+	history := r.node.History()
+	for i, c := range history {
+		to := 21 - len(history) + 1 + i
+		if c.To != to || c.From != to-1 || c.Reason.Have != float64(to) || c.At != int64(to-1)*int64(ms) {
+			t.Errorf("change %d is %+v, want it to %d", i, c, to)
+		}
+	}
+	if s := r.state(); s.Raised != 20 || s.Cuts != 0 || s.Last.Have != 21 {
+		t.Errorf("%d raised, %d cuts, the last for %v", s.Raised, s.Cuts, s.Last)
+	}
+}

@@ -1,0 +1,141 @@
+package admit_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+// newGroup returns so many nodes with a limit of 5 each under a common cap.
+func newGroup(t *testing.T, limit, nodes int) (*admit.Group, []*rig) {
+	t.Helper()
+	group := admit.NewGroup(limit)
+	rigs := make([]*rig, nodes)
+	for i := range rigs {
+		rigs[i] = newLawRig(t, law.Fixed{}, settings(5, nil), group)
+	}
+	return group, rigs
+}
+
+func TestGroupCapsAllNodesTogether(t *testing.T) {
+	group, n := newGroup(t, 6, 2)
+	n[0].must(4)
+	n[1].must(2)
+	if got := n[1].try(1); got != admit.QueueFull {
+		t.Errorf("beyond the cap: %v", got)
+	}
+	if got := n[0].try(2); got != admit.QueueFull {
+		t.Errorf("beyond both: %v", got)
+	}
+	if got := group.InFlight(); got != 6 {
+		t.Errorf("%d in flight", got)
+	}
+	_, n = newGroup(t, 3, 1)
+	if got := n[0].acquire(4); got != admit.TooHeavy {
+		t.Errorf("heavier than the cap: %v", got)
+	}
+}
+
+func TestGroupServesItsNodesInTurn(t *testing.T) {
+	_, n := newGroup(t, 1, 3)
+	ticket, owner := n[0].must(1), n[0]
+	var queue []*request
+	var owners []*rig
+	for _, node := range n {
+		for range 3 {
+			queue, owners = append(queue, node.join()), append(owners, node)
+		}
+	}
+	for _, i := range []int{0, 3, 6, 1, 4, 7, 2, 5, 8} {
+		owner.done(ticket, window.Success)
+		want(t, admit.Admitted, queue[i])
+		ticket, owner = queue[i].ticket(), owners[i]
+	}
+}
+
+// A node whose own limit is reached does not keep the others from their turn.
+func TestGroupPassesOverAFullNode(t *testing.T) {
+	_, n := newGroup(t, 6, 2)
+	n[0].must(5)
+	ticket := n[1].must(1)
+	full, free := n[0].join(), n[1].join()
+	n[1].done(ticket, window.Success)
+	want(t, admit.Waiting, full)
+	want(t, admit.Admitted, free)
+}
+
+func TestGroupForgetsNodesThatNobodyWaitsFor(t *testing.T) {
+	_, n := newGroup(t, 1, 2)
+	ticket := n[0].must(1)
+	gone, waits := n[0].join(), n[1].join()
+	n[0].leave(gone, admit.Cancelled)
+	n[0].done(ticket, window.Success)
+	want(t, admit.Admitted, waits)
+}
+
+func TestGroupServesOnCancelAfterAdmission(t *testing.T) {
+	group, n := newGroup(t, 1, 2)
+	ticket := n[0].must(1)
+	gone, waits := n[0].join(), n[1].join()
+	n[0].done(ticket, window.Success)
+	want(t, admit.Admitted, gone)
+	n[0].leave(gone, admit.Cancelled)
+	want(t, admit.Admitted, waits)
+	if got := group.InFlight(); got != 1 {
+		t.Errorf("%d in flight", got)
+	}
+}
+
+// The last waiter of a draining node is answered by a call of another node.
+func TestGroupEndsTheDrainOfAnyNode(t *testing.T) {
+	_, n := newGroup(t, 1, 2)
+	ticket := n[0].must(1)
+	q := n[1].join()
+	drained := n[1].drain()
+	n[0].now = time.Second
+	n[0].done(ticket, window.Success)
+	want(t, admit.QueueTimeout, q)
+	select {
+	case <-drained:
+	default:
+		t.Error("empty, but not drained")
+	}
+}
+
+// Calls of different nodes may come with times that are out of order.
+func TestGroupNeverTurnsBackTime(t *testing.T) {
+	_, n := newGroup(t, 1, 2)
+	ticket := n[0].must(1)
+	n[1].now = 100 * ms
+	q := n[1].join()
+	n[0].now = 90 * ms
+	n[0].done(ticket, window.Success)
+	if waited := q.ticket().Waited(); waited != 0 {
+		t.Errorf("it waited %v", time.Duration(waited))
+	}
+}
+
+// Time that passes in calls of other nodes counts as saturated all the same.
+func TestGroupKeepsDrainRates(t *testing.T) {
+	_, n := newGroup(t, 2, 2)
+	tickets := []*admit.Ticket{n[0].must(1), n[1].must(1)}
+	waiting := make([][]*request, len(n))
+	for i := range n {
+		waiting[i] = []*request{n[i].join()}
+	}
+	for range 100 {
+		for i := range n {
+			n[0].now += 5 * ms
+			n[1].now = n[0].now
+			waiting[i] = append(waiting[i], n[i].join())
+			n[i].done(tickets[i], window.Success)
+			tickets[i], waiting[i] = waiting[i][0].ticket(), waiting[i][1:]
+		}
+	}
+	for i := range n {
+		within(t, "rate", n[i].state().DrainRate, 100, 0.05)
+	}
+}

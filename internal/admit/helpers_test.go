@@ -1,0 +1,212 @@
+package admit_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+const ms = time.Millisecond
+
+// A rig drives one node and tells it the time.
+type rig struct {
+	t    *testing.T
+	node *admit.Node
+	now  time.Duration
+	fx   admit.Effects // of the last call
+}
+
+// settings are those of a small node with a plain queue; change adapts them.
+func settings(limit int, change func(*admit.Settings)) admit.Settings {
+	s := admit.Settings{
+		Bounds:   law.Bounds{Min: 1, Max: 100, Initial: limit},
+		Interval: time.Second, Lookback: 10 * time.Second, MinSamples: 1,
+		QueueSize: 10, QueueTimeout: time.Second, Lanes: 4,
+	}
+	if change != nil {
+		change(&s)
+	}
+	return s
+}
+
+func newRig(t *testing.T, limit int, change func(*admit.Settings)) *rig {
+	t.Helper()
+	return newLawRig(t, law.Fixed{}, settings(limit, change), nil)
+}
+
+func newLawRig(t *testing.T, l law.Law, s admit.Settings, group *admit.Group) *rig {
+	t.Helper()
+	node, err := admit.New(s, l, group, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &rig{t: t, node: node}
+}
+
+// adaptiveQueue turns the adaptive discipline on, without a bound of its own.
+func adaptiveQueue(s *admit.Settings) { s.Adaptive, s.QueueSize = true, 0 }
+
+// call starts a call: it forgets the effects of the last one and says the time.
+func (r *rig) call() (now int64, fx *admit.Effects) {
+	r.fx = admit.Effects{}
+	return int64(r.now), &r.fx
+}
+
+// must admits work of the given weight at once.
+func (r *rig) must(weight int) *admit.Ticket {
+	r.t.Helper()
+	now, fx := r.call()
+	ticket, verdict := r.node.Acquire(weight, now, fx)
+	r.fx.Woken.Wake()
+	if verdict != admit.Admitted {
+		r.t.Fatalf("at %v: weight %d was not admitted: %v", r.now, weight, verdict)
+	}
+	return &ticket
+}
+
+func (r *rig) acquire(weight int) admit.Verdict {
+	now, fx := r.call()
+	_, verdict := r.node.Acquire(weight, now, fx)
+	r.fx.Woken.Wake()
+	return verdict
+}
+
+func (r *rig) try(weight int) admit.Verdict {
+	now, fx := r.call()
+	_, verdict := r.node.TryAcquire(weight, now, fx)
+	r.fx.Woken.Wake()
+	return verdict
+}
+
+func (r *rig) done(ticket *admit.Ticket, outcome window.Outcome) bool {
+	now, fx := r.call()
+	was := r.node.Done(ticket, now, outcome, fx)
+	r.fx.Woken.Wake()
+	return was
+}
+
+func (r *rig) update(s admit.Settings, l law.Law) {
+	r.t.Helper()
+	now, fx := r.call()
+	if err := r.node.Update(s, l, now, fx); err != nil {
+		r.t.Fatal(err)
+	}
+	r.fx.Woken.Wake()
+}
+
+func (r *rig) closeNode() {
+	now, fx := r.call()
+	r.node.Close(now, fx)
+	r.fx.Woken.Wake()
+}
+
+func (r *rig) drain() <-chan struct{} {
+	now, fx := r.call()
+	drained := r.node.Drain(now, fx)
+	r.fx.Woken.Wake()
+	return drained
+}
+
+func (r *rig) state() admit.State { return r.node.State(int64(r.now)) }
+
+// wantCounts checks what is in flight and what waits.
+func (r *rig) wantCounts(inFlight, queued int) {
+	r.t.Helper()
+	if s := r.state(); s.InFlight != inFlight || s.Queued != queued {
+		r.t.Fatalf("at %v: %d in flight and %d queued, want %d and %d", r.now, s.InFlight, s.Queued, inFlight, queued)
+	}
+}
+
+// A request waits and counts how often it is woken.
+type request struct {
+	admit.Waiter
+	woken int
+}
+
+func (q *request) Wake() { q.woken++ }
+
+func (q *request) verdict() admit.Verdict {
+	v, _ := q.Answer()
+	return v
+}
+
+func (q *request) ticket() *admit.Ticket {
+	_, t := q.Answer()
+	return &t
+}
+
+// weighs, inLane and due make a request out of the ordinary.
+func weighs(weight int) func(*request) { return func(q *request) { q.Weight = weight } }
+func inLane(lane int) func(*request)   { return func(q *request) { q.Lane = lane } }
+func due(deadline time.Duration) func(*request) {
+	return func(q *request) { q.Deadline = int64(deadline) }
+}
+
+// join has a request join the queue and returns it, whatever became of it.
+func (r *rig) join(options ...func(*request)) *request {
+	q := &request{}
+	q.Owner, q.Weight = q, 1
+	for _, option := range options {
+		option(q)
+	}
+	now, fx := r.call()
+	r.node.Join(&q.Waiter, now, fx)
+	r.fx.Woken.Wake()
+	return q
+}
+
+func (r *rig) leave(q *request, why admit.Verdict) admit.Verdict {
+	now, fx := r.call()
+	v := r.node.Leave(&q.Waiter, why, now, fx)
+	r.fx.Woken.Wake()
+	return v
+}
+
+// want checks what became of requests.
+func want(t *testing.T, verdict admit.Verdict, requests ...*request) {
+	t.Helper()
+	for i, q := range requests {
+		if got := q.verdict(); got != verdict {
+			t.Errorf("request %d: %v, want %v", i, got, verdict)
+		}
+	}
+}
+
+// lawFunc is a law made of a function.
+type lawFunc func(law.Window) law.Decision
+
+func (f lawFunc) Controller(law.Bounds) (law.Controller, error) { return f, nil }
+func (f lawFunc) Next(w law.Window) law.Decision                { return f(w) }
+
+// recorder is a law that keeps the windows it is shown and answers from a list
+// of limits, the last of which it repeats; with none it keeps the limit.
+type recorder struct {
+	windows []law.Window
+	limits  []float64
+	plan    law.Plan
+}
+
+func (l *recorder) Controller(law.Bounds) (law.Controller, error) { return l, nil }
+
+func (l *recorder) Next(w law.Window) law.Decision {
+	d := law.Decision{Limit: float64(w.Limit), Next: l.plan}
+	if w.Elapsed == 0 && len(l.windows) == 0 && w.Last == 0 {
+		w.Latencies = nil
+	}
+	l.windows = append(l.windows, w)
+	if len(l.windows) > 1 && len(l.limits) > 0 { // the first call only plans
+		d.Limit = l.limits[0]
+		if len(l.limits) > 1 {
+			l.limits = l.limits[1:]
+		}
+	}
+	return d
+}
+
+// closed is how many windows the law has judged, without the one that only plans.
+func (l *recorder) closed() int { return len(l.windows) - 1 }
+
+func (l *recorder) last() law.Window { return l.windows[len(l.windows)-1] }

@@ -1,0 +1,293 @@
+package admit_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+func TestFirstInFirstOut(t *testing.T) {
+	r := newRig(t, 1, nil)
+	ticket := r.must(1)
+	queue := []*request{r.join(), r.join(), r.join()}
+	for i, q := range queue {
+		r.now += ms
+		r.done(ticket, window.Success)
+		want(t, admit.Admitted, queue[:i+1]...)
+		want(t, admit.Waiting, queue[i+1:]...)
+		if q.woken != 1 {
+			t.Errorf("request %d was woken %d times", i, q.woken)
+		}
+		ticket = q.ticket()
+		if got, want := ticket.Waited(), int64(i+1)*int64(ms); got != want {
+			t.Errorf("request %d waited %d, want %d", i, got, want)
+		}
+	}
+}
+
+// Between the end of work and the start of the next in the queue there is no
+// moment at which a newcomer could take the slot.
+func TestNewcomerDoesNotOvertake(t *testing.T) {
+	r := newRig(t, 3, nil)
+	r.must(1)
+	first := r.must(2)
+	heavy := r.join(weighs(3))
+	r.done(first, window.Success)
+	if got := r.acquire(1); got != admit.MustWait {
+		t.Errorf("a newcomer: %v", got)
+	}
+	if got := r.try(1); got != admit.QueueFull {
+		t.Errorf("an impatient newcomer: %v", got)
+	}
+	late := r.join()
+	want(t, admit.Waiting, heavy, late)
+}
+
+func TestLanesAreServedStrictly(t *testing.T) {
+	r := newRig(t, 1, nil)
+	ticket := r.must(1)
+	low, normal, high := r.join(inLane(2)), r.join(inLane(1)), r.join(inLane(0))
+	beyond := r.join(inLane(99)) // counts as the last lane
+	again := r.join(inLane(0))
+	for _, q := range []*request{high, again, normal, low, beyond} {
+		want(t, admit.Waiting, q)
+		r.done(ticket, window.Success)
+		want(t, admit.Admitted, q)
+		ticket = q.ticket()
+	}
+}
+
+// A light request of a higher lane goes ahead of a heavy one that does not fit.
+func TestHigherLanePassesWhatDoesNotFit(t *testing.T) {
+	r := newRig(t, 2, nil)
+	r.must(1)
+	heavy := r.join(weighs(2), inLane(1))
+	light := r.join(inLane(0))
+	want(t, admit.Waiting, heavy)
+	want(t, admit.Admitted, light)
+	if light.woken != 1 {
+		t.Errorf("woken %d times", light.woken)
+	}
+}
+
+func TestQueueSizeIsExact(t *testing.T) {
+	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 2 })
+	r.must(1)
+	// Both were told to join before either did.
+	if a, b := r.acquire(1), r.acquire(1); a != admit.MustWait || b != admit.MustWait {
+		t.Fatal(a, b)
+	}
+	want(t, admit.Waiting, r.join(), r.join())
+	want(t, admit.QueueFull, r.join())
+	if got := r.acquire(1); got != admit.QueueFull {
+		t.Errorf("acquired: %v", got)
+	}
+	r.wantCounts(1, 2)
+}
+
+func TestLeavingMakesRoom(t *testing.T) {
+	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 3 })
+	ticket := r.must(1)
+	first, second, third := r.join(), r.join(), r.join()
+	for _, q := range []*request{second, first} {
+		if got := r.leave(q, admit.Cancelled); got != admit.Cancelled || q.woken != 0 {
+			t.Errorf("left with %v, woken %d times", got, q.woken)
+		}
+	}
+	r.wantCounts(1, 1)
+	r.done(ticket, window.Success)
+	want(t, admit.Admitted, third)
+	if s := r.state(); s.Cancelled != 2 {
+		t.Errorf("%d cancelled, want 2", s.Cancelled)
+	}
+}
+
+// When who leaves was the one that did not fit, who stands behind may.
+func TestLeavingLetsTheNextGo(t *testing.T) {
+	r := newRig(t, 2, nil)
+	r.must(1)
+	heavy, light := r.join(weighs(2)), r.join()
+	want(t, admit.Waiting, light)
+	r.leave(heavy, admit.Cancelled)
+	want(t, admit.Admitted, light)
+}
+
+func TestQueueTimeout(t *testing.T) {
+	r := newRig(t, 1, nil)
+	r.must(1)
+	q := r.join()
+	if got := q.Patience(); got != time.Second {
+		t.Errorf("patience %v", got)
+	}
+	r.now = time.Second
+	if got := r.leave(q, admit.QueueTimeout); got != admit.QueueTimeout {
+		t.Errorf("left with %v", got)
+	}
+	if s := r.state(); s.Refused[admit.QueueTimeout] != 1 || s.Queued != 0 {
+		t.Errorf("%d timed out, %d queued", s.Refused[admit.QueueTimeout], s.Queued)
+	}
+}
+
+// A slot comes free at the moment at which the time of the first is up: its owner's
+// timer has not been heard yet.
+func TestNobodyIsDispatchedTooLate(t *testing.T) {
+	r := newRig(t, 1, nil)
+	ticket := r.must(1)
+	first := r.join()
+	r.now = 500 * ms
+	second := r.join()
+	r.now = time.Second
+	r.done(ticket, window.Success)
+	want(t, admit.QueueTimeout, first)
+	want(t, admit.Admitted, second)
+	if got := r.leave(first, admit.QueueTimeout); got != admit.QueueTimeout || first.woken != 1 {
+		t.Errorf("left with %v, woken %d times", got, first.woken)
+	}
+	if s := r.state(); s.Refused[admit.QueueTimeout] != 1 {
+		t.Errorf("counted %d times", s.Refused[admit.QueueTimeout])
+	}
+}
+
+// Its timer fired just after it was admitted: it keeps the slot.
+func TestTimeoutAfterAdmissionKeepsTheSlot(t *testing.T) {
+	r := newRig(t, 1, nil)
+	ticket := r.must(1)
+	q := r.join()
+	r.done(ticket, window.Success)
+	if got := r.leave(q, admit.QueueTimeout); got != admit.Admitted {
+		t.Errorf("left with %v", got)
+	}
+	r.wantCounts(1, 0)
+	r.done(q.ticket(), window.Success)
+	r.wantCounts(0, 0)
+}
+
+// Its caller left just after it was admitted: the slot goes on.
+func TestCancelAfterAdmissionPassesTheSlotOn(t *testing.T) {
+	r := newRig(t, 1, nil)
+	ticket := r.must(1)
+	gone, next := r.join(), r.join()
+	r.done(ticket, window.Success)
+	for range 2 { // the second time changes nothing
+		if got := r.leave(gone, admit.Cancelled); got != admit.Cancelled {
+			t.Errorf("left with %v", got)
+		}
+	}
+	want(t, admit.Admitted, next)
+	r.wantCounts(1, 0)
+	if s := r.state(); s.Admitted != 3 || s.Completed != 2 || s.Ignored != 1 || s.Cancelled != 0 {
+		t.Errorf("%d admitted, %d completed, %d ignored, %d cancelled", s.Admitted, s.Completed, s.Ignored, s.Cancelled)
+	}
+}
+
+// Who is still in the queue although its time is up takes no place from a newcomer.
+func TestExpiredTakesNoPlace(t *testing.T) {
+	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 1 })
+	r.must(1)
+	expired := r.join()
+	r.now = time.Second
+	if got := r.acquire(1); got != admit.MustWait {
+		t.Errorf("acquired: %v", got)
+	}
+	want(t, admit.Waiting, r.join())
+	want(t, admit.QueueTimeout, expired)
+}
+
+// The one that did not fit has expired, and it is a newcomer that brings it to
+// light, only to be refused itself.
+func TestRefusedNewcomerStillServes(t *testing.T) {
+	r := newRig(t, 3, nil)
+	r.must(2)
+	heavy := r.join(weighs(2))
+	r.now = 500 * ms
+	light := r.join()
+	r.now = time.Second
+	hopeless := r.join(due(900 * ms))
+	want(t, admit.QueueTimeout, heavy)
+	want(t, admit.Deadline, hopeless)
+	want(t, admit.Admitted, light)
+}
+
+// The same if all it wanted to know is whether it has to wait.
+func TestRefusedAcquireStillServes(t *testing.T) {
+	r := newRig(t, 2, nil)
+	r.must(1)
+	r.join(weighs(2))
+	r.now = 500 * ms
+	light := r.join()
+	r.update(settings(2, func(s *admit.Settings) { s.QueueSize = 1 }), law.Fixed{})
+	r.now = time.Second
+	r.acquire(1)
+	want(t, admit.Admitted, light)
+}
+
+func TestExpiredTakesNoSlot(t *testing.T) {
+	r := newRig(t, 2, nil)
+	r.must(1)
+	r.join(weighs(2))
+	r.update(settings(2, func(s *admit.Settings) { s.QueueSize = 0 }), law.Fixed{})
+	r.now = time.Second
+	if got := r.acquire(1); got != admit.Admitted {
+		t.Errorf("acquired: %v, though nobody waits any more", got)
+	}
+}
+
+func TestPassedDeadlineTakesNoPlace(t *testing.T) {
+	r := newRig(t, 2, func(s *admit.Settings) { s.QueueSize = 1 })
+	r.must(1)
+	late := r.join(weighs(2), due(10*ms))
+	r.now = 20 * ms
+	want(t, admit.Admitted, r.join())
+	want(t, admit.Deadline, late)
+}
+
+func TestHigherLimitServes(t *testing.T) {
+	s := settings(1, func(s *admit.Settings) { s.QueueTimeout = time.Hour })
+	r := newLawRig(t, &recorder{limits: []float64{3}}, s, nil)
+	r.done(r.must(1), window.Success)
+	r.must(1)
+	first, second, third := r.join(), r.join(), r.join()
+	want(t, admit.Waiting, first, second, third)
+	r.now = time.Second
+	now, fx := r.call() // any call closes the window
+	r.node.Cancel(now, fx)
+	fx.Woken.Wake()
+	want(t, admit.Admitted, first, second)
+	want(t, admit.Waiting, third)
+}
+
+// A lower limit interrupts nothing, starts nothing, and refuses what it has no
+// room for even alone.
+func TestLowerLimit(t *testing.T) {
+	r := newRig(t, 3, nil)
+	running := []*admit.Ticket{r.must(1), r.must(1), r.must(1)}
+	heavy, light := r.join(weighs(3)), r.join()
+	r.update(settings(1, func(s *admit.Settings) { s.Bounds.Max = 1 }), law.Fixed{})
+	want(t, admit.TooHeavy, heavy)
+	for _, ticket := range running {
+		want(t, admit.Waiting, light)
+		r.done(ticket, window.Success)
+	}
+	want(t, admit.Admitted, light)
+	r.wantCounts(1, 0)
+}
+
+func TestDisciplineChangesUnderThoseWhoWait(t *testing.T) {
+	r := newRig(t, 1, nil)
+	r.now = time.Second
+	ticket := r.must(1)
+	first, second := r.join(), r.join()
+	r.update(settings(1, adaptiveQueue), law.Fixed{})
+	want(t, admit.Waiting, first, second)
+	third := r.join()
+	r.update(settings(1, nil), law.Fixed{})
+	for _, q := range []*request{first, second, third} {
+		want(t, admit.Waiting, q)
+		r.done(ticket, window.Success)
+		want(t, admit.Admitted, q)
+		ticket = q.ticket()
+	}
+}

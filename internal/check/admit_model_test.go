@@ -1,0 +1,305 @@
+package check
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"pgregory.net/rapid"
+)
+
+// A model is what an onlooker knows of the nodes of a group, or of a single
+// node: the tickets that are out and the requests that wait, in order of
+// arrival. It predicts nothing; it judges every answer as it comes.
+type model struct {
+	*rapid.T
+	now   int64 // the latest time that any node was told
+	group *admit.Group
+	cap   int // of the group, 0 without one
+	nodes []*modelNode
+	woken []*modelWaiter // by the call at hand, in order
+
+	panicked any // in a law: a node would hide it
+}
+
+type modelNode struct {
+	*admit.Node
+	*model
+	settings admit.Settings
+	limit    int
+	highest  int // limit during the call at hand,
+	lowest   int // and the lowest
+	last     int64
+	closed   bool
+	drained  <-chan struct{}
+
+	inFlight  int
+	out       []*modelTicket
+	waiters   []*modelWaiter // unanswered
+	answered  []*modelWaiter // admitted, but their owners have not looked yet
+	before    int            // unanswered before the call at hand
+	requests  uint64
+	cancelled uint64
+	completed uint64
+	refused   map[admit.Verdict]uint64
+}
+
+type modelTicket struct {
+	admit.Ticket
+	weight int
+}
+
+type modelWaiter struct {
+	admit.Waiter
+	node    *modelNode
+	expires int64
+	due     int64 // Deadline, which the core may rewrite
+	calls   int   // of Wake
+}
+
+func (w *modelWaiter) Wake() {
+	w.calls++
+	w.node.woken = append(w.node.woken, w)
+}
+
+// far is a deadline that nothing in a test comes close to.
+const far = int64(1000 * time.Hour)
+
+// call makes one call at the given time and judges whom it answered. newcomer is
+// the request that joins with it, if any. The answer to the call itself is for the
+// caller to judge, and then the rest with check.
+func (n *modelNode) call(newcomer *modelWaiter, do func(now int64, fx *admit.Effects)) {
+	for _, each := range n.nodes {
+		each.before, each.highest, each.lowest = len(each.waiters), each.limit, each.limit
+	}
+	now := n.now
+	if (newcomer == nil || n.cap == 0) && oneIn(n.T, 10, "late") {
+		now -= rapid.Int64Range(0, int64(time.Second)).Draw(n.T, "by") // overtaken by other calls
+	}
+	n.last = max(n.last, now)
+	n.woken = nil
+	var fx admit.Effects
+	do(now, &fx)
+	if n.panicked != nil {
+		panic(n.panicked)
+	}
+	fx.Woken.Wake()
+	for _, w := range n.woken {
+		w.node.judge(w, max(now, w.node.last), newcomer)
+	}
+}
+
+// judge checks the answer that a waiter was woken with.
+func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
+	verdict, ticket := w.Answer()
+	switch verdict {
+	case admit.Admitted:
+		if now >= w.expires {
+			n.Fatalf("dispatched %v after its time was up", time.Duration(now-w.expires))
+		}
+		if w.due != 0 && now > w.due {
+			n.Fatalf("dispatched %v after its deadline", time.Duration(now-w.due))
+		}
+		if waited := ticket.Waited(); waited < 0 {
+			n.Fatalf("it waited %v", time.Duration(waited))
+		}
+		if !n.isNext(w, nil) && !n.isNext(w, newcomer) {
+			n.Fatalf("dispatched out of turn: lane %d", w.Lane)
+		}
+		n.inFlight += w.Weight
+		if n.inFlight > n.highest && !n.settings.Shadow {
+			n.Fatalf("dispatched beyond the limit: %d in flight of %d", n.inFlight, n.highest)
+		}
+		n.answered = append(n.answered, w)
+	case admit.QueueTimeout:
+		if n.now < w.expires && !n.settings.Adaptive {
+			n.Fatalf("timed out %v early", time.Duration(w.expires-n.now))
+		}
+	case admit.Deadline:
+		if w.due == far || w.due == 0 {
+			n.Fatalf("refused for a deadline that is far")
+		}
+	case admit.QueueFull:
+		if !n.settings.Adaptive || !n.isOldestOfLowest(w) {
+			n.Fatalf("gave up the wrong waiter for a newcomer")
+		}
+	case admit.TooHeavy:
+		if w.Weight <= n.lowest && (n.cap == 0 || w.Weight <= n.cap) {
+			n.Fatalf("weight %d is too heavy for %d", w.Weight, n.lowest)
+		}
+	case admit.Closed:
+		if !n.closed {
+			n.Fatalf("refused as closed while open")
+		}
+	case admit.Cancelled: // the call that let it in was the one with which it left
+		if w != newcomer {
+			n.Fatalf("cancelled by a stranger")
+		}
+		n.completed++
+	default:
+		n.Fatalf("woken with %v", verdict)
+	}
+	if verdict.Refused() {
+		n.refused[verdict]++
+	}
+	n.remove(w)
+}
+
+// see notes a new limit.
+func (n *modelNode) see() {
+	n.highest, n.lowest = max(n.highest, n.limit), min(n.lowest, n.limit)
+}
+
+// isNext reports whether it is w's turn, were except not there.
+func (n *modelNode) isNext(w, except *modelWaiter) bool {
+	for _, other := range n.waiters {
+		switch {
+		case other == except && other != w:
+		case other.Lane < w.Lane:
+			return false
+		case other.Lane == w.Lane && !n.settings.Adaptive:
+			return other == w || n.before == 0
+		}
+	}
+	return true
+}
+
+// isOldestOfLowest reports whether w is the one to give up.
+func (n *modelNode) isOldestOfLowest(w *modelWaiter) bool {
+	for _, other := range n.waiters {
+		if other.Lane > w.Lane {
+			return false
+		}
+	}
+	for _, other := range n.waiters {
+		if other.Lane == w.Lane {
+			return other == w
+		}
+	}
+	return false
+}
+
+func (n *modelNode) remove(w *modelWaiter) {
+	for i, other := range n.waiters {
+		if other == w {
+			n.waiters = append(n.waiters[:i:i], n.waiters[i+1:]...)
+			return
+		}
+	}
+	n.Fatalf("answered a second time: %d calls of Wake", w.calls)
+}
+
+// fits reports whether weight has room below the limits.
+func (n *modelNode) fits(weight int) bool {
+	return n.inFlight+weight <= n.limit && (n.cap == 0 || n.total()+weight <= n.cap)
+}
+
+func (n *modelNode) tooHeavy(weight int) bool {
+	return weight > n.limit || n.cap > 0 && weight > n.cap
+}
+
+// live counts the waiters that hold a place: all but those at the head of their
+// lane whose time is up.
+func (n *modelNode) live() int {
+	live, held := 0, map[int]bool{}
+	for _, w := range n.waiters {
+		if n.last < w.expires {
+			held[w.Lane] = true
+		}
+		if held[w.Lane] {
+			live++
+		}
+	}
+	return live
+}
+
+func (m *model) total() int {
+	total := 0
+	for _, n := range m.nodes {
+		total += n.inFlight
+	}
+	return total
+}
+
+// check holds the counts of all nodes against the model.
+func (m *model) check() {
+	for _, n := range m.nodes {
+		n.check()
+	}
+	if m.group != nil {
+		if got := m.group.InFlight(); got != m.total() || got > m.cap {
+			m.Fatalf("group: %d in flight, want %d and at most %d", got, m.total(), m.cap)
+		}
+	}
+}
+
+func (n *modelNode) check() {
+	s := n.State(n.now)
+	if s.Limit != n.limit || s.Limit < n.settings.Bounds.Min || s.Limit > n.settings.Bounds.Max {
+		n.Fatalf("limit %d, want %d and within %+v", s.Limit, n.limit, n.settings.Bounds)
+	}
+	if s.InFlight != n.inFlight {
+		n.Fatalf("%d in flight, but tickets for %d are out", s.InFlight, n.inFlight)
+	}
+	if s.Queued != len(n.waiters) {
+		n.Fatalf("%d queued, but %d wait", s.Queued, len(n.waiters))
+	}
+	room := n.settings.QueueSize
+	if n.settings.Adaptive {
+		room = 4 * n.highest
+		if n.settings.QueueSize > 0 {
+			room = min(room, n.settings.QueueSize)
+		}
+	}
+	if s.Queued > max(room, 1) && s.Queued > n.before {
+		n.Fatalf("%d queued, want at most %d", s.Queued, room)
+	}
+	refused := uint64(0)
+	for v, got := range s.Refused {
+		refused += got
+		if want := n.refused[admit.Verdict(v)]; got != want {
+			n.Fatalf("%d refused with %v, want %d", got, admit.Verdict(v), want)
+		}
+	}
+	if s.Cancelled != n.cancelled || s.Completed != n.completed {
+		n.Fatalf("%d cancelled and %d completed, want %d and %d", s.Cancelled, s.Completed, n.cancelled, n.completed)
+	}
+	if sum := s.Admitted + refused + s.Cancelled + uint64(s.Queued); sum != n.requests {
+		n.Fatalf("%d requests are accounted for, %d were made", sum, n.requests)
+	}
+	if running := uint64(len(n.out) + len(n.answered)); s.Admitted != s.Completed+running {
+		n.Fatalf("%d admitted, but %d completed and %d run", s.Admitted, s.Completed, running)
+	}
+	n.checkNobodyForgotten()
+}
+
+// checkNobodyForgotten is the check for a lost wake-up: who is next does not fit,
+// or would not wait.
+func (n *modelNode) checkNobodyForgotten() {
+	stuck := len(n.waiters) == 0
+	for _, w := range n.waiters {
+		if n.settings.Adaptive {
+			stuck = stuck || !n.fits(w.Weight)
+		} else if n.isNext(w, nil) {
+			stuck = !n.fits(w.Weight)
+		}
+		if w.calls != 0 {
+			n.Fatalf("woken without an answer")
+		}
+	}
+	if !stuck {
+		n.Fatalf("a waiter has room and was not dispatched: %d in flight of %d, %d queued", n.inFlight, n.limit, len(n.waiters))
+	}
+	if n.drained != nil {
+		select {
+		case <-n.drained:
+			if n.inFlight > 0 || len(n.waiters) > 0 {
+				n.Fatalf("drained with %d in flight and %d queued", n.inFlight, len(n.waiters))
+			}
+			n.drained = nil
+		default:
+			if n.inFlight == 0 && len(n.waiters) == 0 {
+				n.Fatalf("empty, but not drained")
+			}
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package check
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+	"pgregory.net/rapid"
+)
+
+// Whatever is asked of a node, in whatever order, its counts add up, its limit
+// holds, its order of service is kept, and nobody who has room is left waiting.
+func TestNodeAgainstModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { walk(&model{T: t}, 1, rapid.Bool()) })
+}
+
+// The same for first in, first out alone, where the model knows all answers.
+func TestPlainQueueAgainstModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { walk(&model{T: t}, 1, rapid.Just(false)) })
+}
+
+// The same for nodes that share a cap.
+func TestGroupAgainstModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		m := &model{T: t, cap: rapid.IntRange(1, 5).Draw(t, "cap")}
+		m.group = admit.NewGroup(m.cap)
+		walk(m, rapid.IntRange(2, 3).Draw(t, "nodes"), rapid.Bool())
+	})
+}
+
+func walk(m *model, nodes int, adaptive *rapid.Generator[bool]) {
+	for range nodes {
+		n := &modelNode{model: m, refused: map[admit.Verdict]uint64{}}
+		n.settings = n.draw(adaptive)
+		n.limit = n.settings.Bounds.Initial
+		node, err := admit.New(n.settings, n.law(), m.group, 0)
+		if err != nil {
+			m.Fatal(err)
+		}
+		n.Node = node
+		m.nodes = append(m.nodes, n)
+	}
+	on := func(step func(*modelNode)) func(*rapid.T) {
+		return func(t *rapid.T) {
+			m.T = t
+			step(m.nodes[rapid.IntRange(0, len(m.nodes)-1).Draw(t, "node")])
+		}
+	}
+	m.Repeat(map[string]func(*rapid.T){
+		"":        func(t *rapid.T) { m.T = t; m.check() },
+		"acquire": on((*modelNode).acquire),
+		"request": on((*modelNode).join), // what waits is most of the story
+		"join":    on((*modelNode).join),
+		"done":    on((*modelNode).done),
+		"finish":  on((*modelNode).done),
+		"leave":   on((*modelNode).leave),
+		"regret":  on((*modelNode).regret),
+		"pass":    on((*modelNode).pass),
+		"update":  on(func(n *modelNode) { n.update(adaptive) }),
+		"end":     on((*modelNode).end),
+	})
+}
+
+// refusal is what a request of the given weight must be refused with, or
+// Admitted if there is a slot, or MustWait. The call has settled all else.
+func (n *modelNode) refusal(weight int, patient bool) admit.Verdict {
+	switch {
+	case n.closed:
+		return admit.Closed
+	case n.settings.Shadow:
+		return admit.Admitted
+	case n.tooHeavy(weight):
+		return admit.TooHeavy
+	case len(n.waiters) == 0 && n.fits(weight):
+		return admit.Admitted
+	case !patient, !n.settings.Adaptive && n.live() >= n.settings.QueueSize:
+		return admit.QueueFull
+	}
+	return admit.MustWait
+}
+
+func (n *modelNode) acquire() {
+	weight := rapid.SampledFrom([]int{1, 1, 1, 2, 3, 1 << 30}).Draw(n.T, "weight")
+	if n.settings.Shadow {
+		weight = min(weight, 3)
+	}
+	patient := rapid.Bool().Draw(n.T, "patient")
+	var ticket admit.Ticket
+	var got admit.Verdict
+	n.call(nil, func(now int64, fx *admit.Effects) {
+		if patient {
+			ticket, got = n.Acquire(weight, now, fx)
+		} else {
+			ticket, got = n.TryAcquire(weight, now, fx)
+		}
+	})
+	if want := n.refusal(weight, patient); got != want {
+		n.Fatalf("acquired %d: %v, want %v", weight, got, want)
+	}
+	switch {
+	case got == admit.Admitted:
+		n.requests++
+		n.inFlight += weight
+		n.out = append(n.out, &modelTicket{ticket, weight})
+	case got.Refused():
+		n.requests++
+		n.refused[got]++
+	}
+}
+
+func (n *modelNode) join() {
+	w := &modelWaiter{node: n}
+	w.Owner = w
+	w.Weight = rapid.SampledFrom([]int{1, 1, 1, 2, 3, 4}).Draw(n.T, "weight")
+	w.Lane = rapid.IntRange(0, 2).Draw(n.T, "lane")
+	w.Deadline = rapid.SampledFrom([]int64{
+		0, 0, far, n.now + 1, n.now - 1, n.now + int64(time.Millisecond), n.now + int64(time.Second),
+	}).Draw(n.T, "deadline")
+	n.requests++
+	n.waiters = append(n.waiters, w)
+	w.due = w.Deadline
+	var got admit.Verdict
+	n.call(w, func(now int64, fx *admit.Effects) {
+		w.expires = max(now, n.last) + int64(n.settings.QueueTimeout)
+		got = n.Join(&w.Waiter, now, fx)
+	})
+	if got == admit.Waiting {
+		return // and if it was answered meanwhile, that was judged
+	}
+	n.remove(w)
+	want := n.refusal(w.Weight, true)
+	switch {
+	case got == want && got != admit.MustWait:
+	case got == admit.Deadline && w.due != 0 && w.due != far && want == admit.MustWait:
+	case want == admit.MustWait && got == admit.QueueFull && n.settings.Adaptive:
+	default:
+		n.Fatalf("joined: %v, want %v", got, want)
+	}
+	if got == admit.Admitted {
+		n.inFlight += w.Weight
+		n.answered = append(n.answered, w)
+	} else {
+		n.refused[got]++
+	}
+}
+
+// done gives a ticket back; now and then once more, which must change nothing.
+func (n *modelNode) done() {
+	n.look()
+	if len(n.out) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(n.out)-1).Draw(n.T, "ticket")
+	ticket := n.out[i]
+	outcome := rapid.SampledFrom([]window.Outcome{window.Success, window.Success, window.Failure, window.Timeout, window.Ignore}).Draw(n.T, "outcome")
+	n.out = append(n.out[:i:i], n.out[i+1:]...)
+	n.completed++
+	n.inFlight -= ticket.weight
+	n.call(nil, func(now int64, fx *admit.Effects) {
+		if !n.Done(&ticket.Ticket, now, outcome, fx) {
+			n.Fatalf("a ticket that was out was not taken back")
+		}
+	})
+	if rapid.Bool().Draw(n.T, "twice") {
+		before := n.State(n.now)
+		n.call(nil, func(now int64, fx *admit.Effects) {
+			if n.Done(&ticket.Ticket, now, outcome, fx) {
+				n.Fatalf("a ticket was taken back twice")
+			}
+		})
+		if after := n.State(n.now); !reflect.DeepEqual(before, after) {
+			n.Fatalf("a second Done changed %+v to %+v", before, after)
+		}
+	}
+}
+
+// look has the owners of admitted requests take their tickets.
+func (n *modelNode) look() {
+	for _, w := range n.answered {
+		_, ticket := w.Answer()
+		n.out = append(n.out, &modelTicket{ticket, w.Weight})
+	}
+	n.answered = nil
+}
+
+// leave has a waiter give up, for either reason.
+func (n *modelNode) leave() {
+	if len(n.waiters) == 0 {
+		return
+	}
+	w := n.waiters[rapid.IntRange(0, len(n.waiters)-1).Draw(n.T, "waiter")]
+	why := admit.Cancelled
+	if n.now >= w.expires && rapid.Bool().Draw(n.T, "timed out") {
+		why = admit.QueueTimeout
+	}
+	var got admit.Verdict
+	n.leaving(w, func(now int64, fx *admit.Effects) { got = n.Leave(&w.Waiter, why, now, fx) })
+	switch {
+	case w.calls > 0:
+		if verdict, _ := w.Answer(); got != verdict {
+			n.Fatalf("left with %v, but was answered with %v", got, verdict)
+		}
+	case got != why:
+		n.Fatalf("left with %v, want %v", got, why)
+	case why == admit.Cancelled:
+		n.cancelled++
+	default:
+		n.refused[why]++
+	}
+}
+
+// leaving takes w out of the model unless the call answers it first.
+func (n *modelNode) leaving(w *modelWaiter, do func(now int64, fx *admit.Effects)) {
+	n.call(w, func(now int64, fx *admit.Effects) {
+		do(now, fx)
+		if !answeredBy(fx, w) {
+			n.remove(w)
+		}
+	})
+}
+
+// answeredBy reports whether the call answered w.
+func answeredBy(fx *admit.Effects, w *modelWaiter) bool {
+	fx.Woken.Wake()
+	fx.Woken = admit.Woken{}
+	return w.calls > 0
+}
+
+// regret has a caller leave although its request was admitted, before it looked.
+func (n *modelNode) regret() {
+	if len(n.answered) == 0 {
+		return
+	}
+	w := n.answered[len(n.answered)-1]
+	if w.calls == 0 {
+		return
+	}
+	n.answered = n.answered[:len(n.answered)-1]
+	n.completed++
+	n.inFlight -= w.Weight
+	n.call(nil, func(now int64, fx *admit.Effects) {
+		if got := n.Leave(&w.Waiter, admit.Cancelled, now, fx); got != admit.Cancelled {
+			n.Fatalf("left with %v", got)
+		}
+	})
+}
+
+func (n *modelNode) pass() {
+	n.now += int64(rapid.SampledFrom([]time.Duration{
+		1, time.Millisecond, 20 * time.Millisecond, 300 * time.Millisecond, time.Second, 11 * time.Second,
+	}).Draw(n.T, "time"))
+}
+
+func (n *modelNode) update(adaptive *rapid.Generator[bool]) {
+	next := n.draw(adaptive)
+	l := n.law()
+	n.call(nil, func(now int64, fx *admit.Effects) {
+		// The window may close first, under the old bounds.
+		n.Cancel(now, fx)
+		n.requests++
+		n.cancelled++
+		n.settings = next
+		n.limit = min(max(n.limit, next.Bounds.Min), next.Bounds.Max)
+		n.see()
+		if err := n.Update(next, l, now, fx); err != nil {
+			n.Fatal(err)
+		}
+	})
+}
+
+// end closes or drains the node, rarely, for little happens afterwards.
+func (n *modelNode) end() {
+	if !oneIn(n.T, 10, "end") {
+		return
+	}
+	switch rapid.Bool().Draw(n.T, "close") {
+	case true:
+		n.closed = true
+		n.call(nil, n.Close)
+		if len(n.waiters) > 0 {
+			n.Fatalf("%d still wait after Close", len(n.waiters))
+		}
+	case false:
+		n.closed = true
+		n.call(nil, func(now int64, fx *admit.Effects) { n.drained = n.Drain(now, fx) })
+	}
+}

@@ -1,0 +1,254 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+	"pgregory.net/rapid"
+)
+
+// A caller is one request as it was drawn: when it comes, how long it works and
+// waits, and how it ends.
+type caller struct {
+	At, Work, Timeout, Cancel time.Duration // 0 is none of the last two
+	Way                       string
+	Weight                    int
+	Priority                  weir.Priority
+}
+
+// A change is an update of the limiter, or its end.
+type change struct {
+	At     time.Duration
+	End    string // "close" or "shutdown", or Config applies
+	Config weir.Config
+}
+
+// Whoever calls a live limiter, and however they leave: no more runs than the limit
+// allows, everybody gets an answer, and nothing is left behind.
+func TestLimiterAnswersEverybody(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		config := drawConfig().Draw(rt, "config")
+		callers := rapid.SliceOfN(drawCaller(), 10, 40).Draw(rt, "callers")
+		changes := rapid.SliceOfN(drawChange(), 0, 4).Draw(rt, "changes")
+		var problem error
+		synctest.Test(t, func(*testing.T) { problem = crowd(config, callers, changes) })
+		if problem != nil {
+			rt.Fatal(problem)
+		}
+	})
+}
+
+func drawConfig() *rapid.Generator[weir.Config] {
+	return rapid.Custom(func(t *rapid.T) weir.Config {
+		c := weir.Config{
+			Max: rapid.SampledFrom([]int{1, 2, 5}).Draw(t, "max"),
+			Law: rapid.SampledFrom([]law.Law{law.Fixed{}, law.Band{Target: 5 * time.Millisecond}, law.Band{Target: time.Second}}).Draw(t, "law"),
+			Queue: weir.Queue{
+				Size:       rapid.SampledFrom([]int{0, 1, 3, 20}).Draw(t, "size"),
+				Timeout:    rapid.SampledFrom([]time.Duration{time.Millisecond, 30 * time.Millisecond, math.MaxInt64}).Draw(t, "patience"),
+				Discipline: rapid.SampledFrom([]weir.Discipline{weir.FIFO, weir.Adaptive}).Draw(t, "discipline"),
+			},
+			Interval:   10 * time.Millisecond,
+			MinSamples: 2,
+			Timeout:    rapid.SampledFrom([]time.Duration{0, 5 * time.Millisecond}).Draw(t, "timeout"),
+		}
+		if rapid.Bool().Draw(t, "observed") {
+			c.OnEvent = func(weir.Event) {}
+		}
+		return c
+	})
+}
+
+func drawCaller() *rapid.Generator[caller] {
+	some := rapid.SampledFrom([]time.Duration{0, time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond})
+	return rapid.Custom(func(t *rapid.T) caller {
+		return caller{
+			At: some.Draw(t, "at"), Work: some.Draw(t, "work"),
+			Timeout: rapid.SampledFrom([]time.Duration{0, 0, 0, 1, 5 * time.Millisecond, time.Hour}).Draw(t, "timeout"),
+			Cancel:  rapid.SampledFrom([]time.Duration{0, 0, 0, 1, 10 * time.Millisecond, time.Hour}).Draw(t, "cancel"),
+			Way:     rapid.SampledFrom([]string{"do", "panic", "fail", "acquire", "try", "twice"}).Draw(t, "way"),
+			Weight:  rapid.SampledFrom([]int{1, 1, 1, 2, 4}).Draw(t, "weight"),
+			Priority: rapid.SampledFrom([]weir.Priority{
+				weir.Critical, weir.High, weir.Normal, weir.Low,
+			}).Draw(t, "priority"),
+		}
+	})
+}
+
+func drawChange() *rapid.Generator[change] {
+	return rapid.Custom(func(t *rapid.T) change {
+		c := change{At: rapid.SampledFrom([]time.Duration{0, 5 * time.Millisecond, 10 * time.Millisecond, 40 * time.Millisecond}).Draw(t, "at"), Config: drawConfig().Draw(t, "config")}
+		if oneIn(t, 5, "ends") {
+			c.End = rapid.SampledFrom([]string{"close", "shutdown"}).Draw(t, "end")
+		}
+		return c
+	})
+}
+
+// A hall is where the callers meet: it counts them from within.
+type hall struct {
+	*weir.Limiter
+	most                       int64 // the highest limit there ever was
+	inside                     atomic.Int64
+	admitted, refused, givenUp atomic.Uint64
+
+	mu      sync.Mutex
+	problem error
+}
+
+func (h *hall) fail(format string, args ...any) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.problem == nil {
+		h.problem = fmt.Errorf(format, args...)
+	}
+}
+
+// crowd runs it all and returns what went wrong.
+func crowd(config weir.Config, callers []caller, changes []change) error {
+	h := &hall{Limiter: weir.Must(weir.New(config)), most: int64(config.Max)}
+	for _, c := range changes {
+		h.most = max(h.most, int64(c.Config.Max))
+	}
+	var everybody sync.WaitGroup
+	for _, c := range callers {
+		everybody.Go(func() {
+			time.Sleep(c.At)
+			h.visit(c)
+		})
+	}
+	for _, c := range changes {
+		everybody.Go(func() {
+			time.Sleep(c.At)
+			h.apply(c)
+		})
+	}
+	began := time.Now()
+	everybody.Wait()
+	if took := time.Since(began); took > 2*time.Second { // more than all work one by one
+		h.fail("somebody was forgotten for %v", took)
+	}
+
+	s := h.Snapshot()
+	refused := uint64(0)
+	for _, n := range s.Refused {
+		refused += n
+	}
+	late := h.givenUp.Load() - s.Cancelled // left in the instant of their admission
+	switch {
+	case s.InFlight != 0 || s.Queued != 0 || s.Age != 0:
+		h.fail("left behind: %d in flight, %d queued, the oldest for %v", s.InFlight, s.Queued, s.Age)
+	case s.Admitted != s.Completed || s.Admitted != h.admitted.Load()+late:
+		h.fail("%d admitted and %d completed, but %d came in", s.Admitted, s.Completed, h.admitted.Load())
+	case refused != h.refused.Load() || s.Cancelled > h.givenUp.Load():
+		h.fail("%d refused and %d cancelled, but %d and %d were told so", refused, s.Cancelled, h.refused.Load(), h.givenUp.Load())
+	}
+	return h.problem
+}
+
+func (h *hall) apply(c change) {
+	switch c.End {
+	case "close":
+		h.Close()
+	case "shutdown":
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+		defer cancel()
+		if err := h.Shutdown(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			h.fail("shutdown: %v", err)
+		}
+	default:
+		if err := h.Update(c.Config); err != nil {
+			h.fail("update: %v", err)
+		}
+	}
+}
+
+// work is done by whoever was admitted.
+func (h *hall) work(c caller, weight int) error {
+	h.admitted.Add(1)
+	if now := h.inside.Add(int64(weight)); now > h.most {
+		h.fail("%d run at once, the limit was never above %d", now, h.most)
+	}
+	time.Sleep(c.Work)
+	h.inside.Add(-int64(weight))
+	switch c.Way {
+	case "panic":
+		panic(c)
+	case "fail":
+		return errors.New("failed")
+	}
+	return nil
+}
+
+func (h *hall) visit(c caller) {
+	ctx := weir.WithPriority(context.Background(), c.Priority)
+	if c.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.Timeout)
+		defer cancel()
+	}
+	if c.Cancel > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithCancel(ctx)
+		time.AfterFunc(c.Cancel, cancel)
+	}
+	switch c.Way {
+	case "do", "fail", "panic":
+		ran := false
+		defer func() {
+			if r := recover(); r != nil && r != any(c) {
+				h.fail("panic: %v", r)
+			}
+		}()
+		err := h.Do(ctx, func(context.Context) error {
+			ran = true
+			return h.work(c, 1)
+		})
+		if !ran {
+			h.turnedAway(ctx, err)
+		}
+	case "try":
+		permit, ok := h.TryAcquire()
+		if !ok {
+			h.refused.Add(1)
+			return
+		}
+		permit.Done(h.work(c, 1))
+	default:
+		asked := time.Now()
+		permit, err := h.AcquireN(ctx, c.Weight)
+		if err != nil {
+			h.turnedAway(ctx, err)
+			return
+		}
+		if took := time.Since(asked); took != permit.Waited() {
+			h.fail("admitted after %v, but heard of it after %v", permit.Waited(), took)
+		}
+		err = h.work(c, c.Weight)
+		permit.Done(err)
+		if c.Way == "twice" {
+			permit.Release()
+		}
+	}
+}
+
+// turnedAway checks the error of somebody who was not admitted.
+func (h *hall) turnedAway(ctx context.Context, err error) {
+	switch {
+	case errors.Is(err, weir.ErrRefused):
+		h.refused.Add(1)
+	case ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+		h.givenUp.Add(1)
+	default:
+		h.fail("turned away with %v", err)
+	}
+}
