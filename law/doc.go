@@ -21,7 +21,7 @@
 // # Purity
 //
 // A controller is a function of its settings, its state and the window. It reads
-// no clock, starts no goroutine, draws no random number and shares nothing, so
+// no clock, starts no goroutine, draws no random number and shares no state, so
 // the same windows give the same limits, live or simulated. It does not allocate.
 // A measurement that is not finite never reaches its state.
 //
@@ -49,11 +49,45 @@
 // the latency without any load comes near T, no limit helps and Band falls to
 // the minimum: its target is absolute.
 //
+// # The other laws
+//
+// The mathematics of each stands with its type, and when it fails.
+//
+// [Fixed] keeps one limit. It is what to compare with.
+//
+// [AIMD] adds a slot while work comes back in time and cuts by a factor when it
+// does not. For downstreams that refuse or time out; blind to latency below its
+// Timeout.
+//
+// [Gradient] compares the latency with the least that it has seen: n R0/R plus the
+// root of n. For steady work of one kind; a least latency is a minimum of noise.
+//
+// [Gradient2] compares the latency with its own long-term average. Robust to
+// noise; the average comes to follow the overload that it should detect.
+//
+// [Vegas] estimates how many slots stand in a queue, n(1-R0/R), and keeps them
+// between two bounds. For small limits; it sheds slots of a large one without
+// need.
+//
+// [Little] computes the limit from peak throughput and no-load latency, which it
+// re-measures: P((2+Alpha)R0-R). It finds a limit in a few windows and needs no
+// target; a maximum of noisy windows is no capacity.
+//
+// [PID] holds a latency at a target, like Band, by a PID controller on
+// logarithms. Smooth, and at rest at the target; the target is absolute.
+//
+// Those that compare one window with the next ask for windows of their own, see
+// [Plan].MaxSamples. In these they take the work in flight over the throughput
+// for the average latency, by Little's law: of the work that started in a short
+// window the quick ends first, and the mean of its latencies is too low.
+//
 // # Sources
 //
 //   - D.-M. Chiu, R. Jain: Analysis of the Increase and Decrease Algorithms for
 //     Congestion Avoidance in Computer Networks, 1989.
 //   - M. Welsh, D. Culler: Adaptive Overload Control for Busy Internet Servers,
 //     USITS 2003: a latency percentile held to a target by such a pair.
-//   - Netflix concurrency-limits: the step that is proportional to a gradient.
+//   - Netflix concurrency-limits: AIMD, Gradient, Gradient2 and Vegas, and the
+//     step that is proportional to a gradient.
+//   - Apache brpc, auto concurrency limiter: Little.
 package law

@@ -1,18 +1,35 @@
 package law
 
-// Fixed keeps the limit it starts from, [Bounds].Initial. It is how a limit is
-// pinned by hand, and what an adaptive law is compared with. It has no settings.
-type Fixed struct{}
+// Fixed keeps one limit, whatever is measured. It is how a limit is pinned by
+// hand, and what an adaptive law is compared with.
+//
+// It fails when the work or the server changes: a limit that is right for one is
+// too much for half of it and wastes half of the double.
+type Fixed struct {
+	// Limit is the limit, brought within the bounds. 0 means the one that
+	// the limiter starts from, [Bounds].Initial.
+	Limit int
+}
 
-// Controller starts the law. It never fails.
-func (Fixed) Controller(b Bounds) (Controller, error) {
+// Controller starts the law. A setting out of range is an error that matches
+// [ErrInvalid].
+func (l Fixed) Controller(b Bounds) (Controller, error) {
+	if err := l.form().check(); err != nil {
+		return nil, err
+	}
+	if l.Limit > 0 {
+		return fixedController(l.Limit), nil
+	}
 	return fixedController(b.Initial), nil
 }
 
-// String returns "fixed", which [Parse] reads.
+// String returns "fixed" or, for example, "fixed(limit=60)". [Parse] reads both,
+// and "fixed(60)".
 func (l Fixed) String() string { return l.form().String() }
 
-func (Fixed) form() form { return form{name: "fixed"} }
+func (l *Fixed) form() form {
+	return form{"fixed", []setting{{"limit", number[int]{field: &l.Limit}}}}
+}
 
 type fixedController int
 

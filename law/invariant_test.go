@@ -10,14 +10,28 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// everyLaw has each law of the package and each option of Band.
+// everyLaw has each law of the package, plain and with settings at the end of
+// their range.
 var everyLaw = []law.Law{
 	law.Fixed{},
+	law.Fixed{Limit: math.MaxInt},
 	law.Band{},
 	law.Band{Signal: law.EWMA, Ceiling: 200 * ms, MaxErrorRate: 0.05},
 	law.Band{Signal: law.QueueWait, MaxErrorRate: 0.05},
 	law.Band{Proportional: true, Step: math.MaxInt, MaxCut: math.MaxInt, Target: math.MaxInt64, Tolerance: 0.99},
 	law.Band{Proportional: true, Target: 1, Factor: math.SmallestNonzeroFloat64, Tolerance: 1e-300},
+	law.AIMD{},
+	law.AIMD{Backoff: 1e-300, Step: math.MaxInt, Timeout: 1},
+	law.Gradient{},
+	law.Gradient{Least: true, Remeasure: 3, Tolerance: 1e300, Queue: math.MaxInt, Smoothing: 1},
+	law.Gradient2{},
+	law.Gradient2{Tolerance: 1e300, Queue: math.MaxInt, Smoothing: 1, Long: 1},
+	law.Vegas{},
+	law.Vegas{Alpha: 1e-300, Beta: 1e300, Threshold: 1e-300, Probe: 1e-300},
+	law.Little{},
+	law.Little{Alpha: 1e300, EMA: 1, Floor: 1e-300, Remeasure: 1, Probe: 1e-300},
+	law.PID{},
+	law.PID{Signal: law.EWMA, MaxErrorRate: 0.05, Kp: 1e308, Ki: 1e308, Kd: 1e308, Tau: 1},
 }
 
 func anyWindow(r *rand.Rand) law.Window {
@@ -91,6 +105,19 @@ func TestBadSettings(t *testing.T) {
 		{law.Band{Ceiling: -1}, "law: band: ceiling -1ns out of range: want 0 or more"},
 		{law.Band{Cooldown: -1}, "law: band: cooldown -1ns out of range: want 0 or more"},
 		{law.Band{Signal: 950}, "law: band: signal p95 out of range: want quantile, ewma or queue_wait"},
+		{law.Fixed{Limit: -1}, "law: fixed: limit -1 out of range: want 0 or more"},
+		{law.AIMD{Backoff: 1}, "law: aimd: backoff 1 out of range: want 0 to less than 1"},
+		{law.AIMD{Timeout: -1}, "law: aimd: timeout -1ns out of range: want 0 or more"},
+		{law.Gradient{Tolerance: 0.5}, "law: gradient: tolerance 0.5 out of range: want 1 or more"},
+		{law.Gradient{Remeasure: -1}, "law: gradient: remeasure -1 out of range: want 0 or more"},
+		{law.Gradient2{Smoothing: 2}, "law: gradient2: smoothing 2 out of range: want 0 to 1"},
+		{law.Gradient2{Tolerance: math.NaN()}, "law: gradient2: tolerance NaN out of range: want 1 or more"},
+		{law.Vegas{Probe: math.Inf(1)}, "law: vegas: probe +Inf out of range: want 0 or more"},
+		{law.Vegas{Alpha: 7}, "law: vegas: alpha 7 out of range: want 0 to beta, 6"},
+		{law.Little{EMA: -0.1}, "law: little: ema -0.1 out of range: want 0 to 1"},
+		{law.Little{Probe: 1}, "law: little: probe 1 out of range: want 0 to less than 1"},
+		{law.PID{Ki: -1}, "law: pid: ki -1 out of range: want 0 or more"},
+		{law.PID{Signal: law.QueueWait}, "law: pid: signal queue wait out of range: want quantile or ewma"},
 		{law.Band{Signal: law.QueueWait}, "law: band: signal queue_wait needs ceiling or max_error_rate: nothing else would ever cut the limit"},
 	} {
 		c, err := test.law.Controller(law.Bounds{Min: 1, Max: 9, Initial: 5})

@@ -3,7 +3,16 @@ package law
 import "strings"
 
 // The laws that Parse knows, in the order that errors list them.
-var kinds = []kind{kindOf[Band](), kindOf[Fixed]()}
+var kinds = []kind{
+	kindOf[Band](),
+	kindOf[Fixed](),
+	kindOf[AIMD](),
+	kindOf[Gradient](),
+	kindOf[Gradient2](),
+	kindOf[Vegas](),
+	kindOf[Little](),
+	kindOf[PID](),
+}
 
 // A kind is a law that has a text form.
 type kind struct {
@@ -30,7 +39,8 @@ func kindOf[L Law, P interface {
 
 // Parse reads a law from text: its name, alone or with settings, as in "fixed" or
 // "band(target=200ms, max_cut=10)". A setting is named after its field, in lower
-// case with underscores. Spaces around names and values do not matter.
+// case with underscores; a law with a single one takes its value alone, as in
+// "fixed(60)". Spaces around names and values do not matter.
 //
 // What Parse accepts, Controller accepts. A setting whose zero value stands for a
 // default cannot be given as 0. Errors match [ErrInvalid], and name what is wrong
@@ -78,6 +88,9 @@ func (f form) read(settings []string) error {
 	given := make(map[string]bool, len(settings))
 	for _, text := range settings {
 		name, value, ok := strings.Cut(text, "=")
+		if !ok && len(f.settings) == 1 {
+			name, value, ok = f.settings[0].name, text, true
+		}
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		if !ok || name == "" || value == "" {
 			return f.fault("%q: want setting=value", strings.TrimSpace(text))
@@ -102,9 +115,6 @@ func (f form) set(name, value string) error {
 			return f.fault("%s %s", name, complaint)
 		}
 		return nil
-	}
-	if len(f.settings) == 0 {
-		return f.fault("unknown setting %q: it has none", name)
 	}
 	return f.fault("unknown setting %q: want %s", name, list(f.names()))
 }

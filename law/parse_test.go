@@ -23,9 +23,9 @@ func TestParse(t *testing.T) {
 	for _, test := range []struct {
 		text string
 		want law.Law
-		form string
+		form string // the same if empty
 	}{
-		{"fixed", law.Fixed{}, "fixed"},
+		{"fixed", law.Fixed{}, ""},
 		{" fixed ( ) ", law.Fixed{}, "fixed"},
 		{"band", law.Band{}, "band"},
 		{"band()", law.Band{}, "band"},
@@ -33,8 +33,47 @@ func TestParse(t *testing.T) {
 		{"band(signal=ewma)", law.Band{Signal: law.EWMA}, "band(signal=ewma)"},
 		{"band(signal=quantile,max_cut=0,cooldown=0s,proportional=false)", law.Band{}, "band"},
 		{everyText, every, everyText},
+		{"fixed(60)", law.Fixed{Limit: 60}, "fixed(limit=60)"},
+		{"fixed( limit = 60 )", law.Fixed{Limit: 60}, "fixed(limit=60)"},
+		{"fixed(0)", law.Fixed{}, "fixed"},
+		{
+			"aimd(backoff=0.5,timeout=1s,max_timeout_rate=0.1,step=2,min_samples=3,max_samples=4)",
+			law.AIMD{Backoff: 0.5, Timeout: time.Second, MaxTimeoutRate: 0.1, Step: 2, MinSamples: 3, MaxSamples: 4},
+			"",
+		},
+		{
+			"gradient(tolerance=1.5,queue=3,smoothing=1,backoff=0.5,remeasure=50,least=true,min_samples=3,max_samples=4)",
+			law.Gradient{Tolerance: 1.5, Queue: 3, Smoothing: 1, Backoff: 0.5, Remeasure: 50, Least: true, MinSamples: 3, MaxSamples: 4},
+			"",
+		},
+		{
+			"gradient2(tolerance=2,queue=3,smoothing=0.5,long=50,min_samples=3,max_samples=4)",
+			law.Gradient2{Tolerance: 2, Queue: 3, Smoothing: 0.5, Long: 50, MinSamples: 3, MaxSamples: 4},
+			"",
+		},
+		{
+			"vegas(alpha=2,beta=4,threshold=0.5,probe=10,min_samples=3,max_samples=4)",
+			law.Vegas{Alpha: 2, Beta: 4, Threshold: 0.5, Probe: 10, MinSamples: 3, MaxSamples: 4},
+			"",
+		},
+		{
+			"little(alpha=0.3,ema=0.1,floor=0.5,remeasure=30s,probe=0.9,min_samples=3,max_samples=4)",
+			law.Little{Alpha: 0.3, EMA: 0.1, Floor: 0.5, Remeasure: 30 * time.Second, Probe: 0.9, MinSamples: 3, MaxSamples: 4},
+			"",
+		},
+		{
+			"pid(target=1s,signal=ewma,quantile=0.5,kp=1,ki=2,kd=0.5,tau=1s,max_step=2s,max_error_rate=0.1,min_samples=3,max_samples=4)",
+			law.PID{
+				Target: time.Second, Signal: law.EWMA, Quantile: 0.5, Kp: 1, Ki: 2, Kd: 0.5, Tau: time.Second,
+				MaxStep: 2 * time.Second, MaxErrorRate: 0.1, MinSamples: 3, MaxSamples: 4,
+			},
+			"",
+		},
 	} {
 		got, err := law.Parse(test.text)
+		if test.form == "" {
+			test.form = test.text
+		}
 		if err != nil || !reflect.DeepEqual(got, test.want) || fmt.Sprint(got) != test.form {
 			t.Errorf("%q: %#v (%v), %v", test.text, got, got, err)
 		}
@@ -42,11 +81,12 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseErrors(t *testing.T) {
+	const laws = "band, fixed, aimd, gradient, gradient2, vegas, little or pid"
 	const settings = "target, tolerance, signal, quantile, ceiling, max_error_rate, step, factor, max_cut, proportional, cooldown or min_samples"
 	for _, test := range []struct{ text, want string }{
-		{"", `law: unknown law "": want band or fixed`},
-		{"Band", `law: unknown law "Band": want band or fixed`},
-		{"band)", `law: unknown law "band)": want band or fixed`},
+		{"", `law: unknown law "": want ` + laws},
+		{"Band", `law: unknown law "Band": want ` + laws},
+		{"band)", `law: unknown law "band)": want ` + laws},
 		{"band(", `law: "band(" has no closing ")"`},
 		{"band(target=1s) x", `law: "x" follows the closing ")" of "band"`},
 		{"band(target=1s))", `law: ")" follows the closing ")" of "band"`},
@@ -54,7 +94,15 @@ func TestParseErrors(t *testing.T) {
 		{"band(target=)", `law: band: "target=": want setting=value`},
 		{"band(target=1s,)", `law: band: "": want setting=value`},
 		{"band(speed=1)", `law: band: unknown setting "speed": want ` + settings},
-		{"fixed(limit=1)", `law: fixed: unknown setting "limit": it has none`},
+		{"fixed(size=1)", `law: fixed: unknown setting "size": want limit`},
+		{"fixed(6.5)", `law: fixed: limit "6.5": want a whole number`},
+		{"fixed(-60)", `law: fixed: limit -60 out of range: want 0 or more`},
+		{"fixed(60,60)", `law: fixed: limit is given twice`},
+		{"fixed(60,)", `law: fixed: "": want setting=value`},
+		{"gradient(tolerance=0.9)", `law: gradient: tolerance 0.9 out of range: want 1 or more`},
+		{"gradient2(smoothing=1.1)", `law: gradient2: smoothing 1.1 out of range: want 0 to 1`},
+		{"little(ema=0)", `law: little: ema 0 out of range: want more than 0, or leave it out for the default 0.1`},
+		{"pid(signal=queue_wait)", `law: pid: signal "queue_wait": want quantile or ewma`},
 		{"band(step=1,step=1)", `law: band: step is given twice`},
 		{"band(target=100)", `law: band: target "100": want a duration such as 100ms`},
 		{"band(tolerance=1=2)", `law: band: tolerance "1=2": want a number`},
@@ -78,6 +126,9 @@ func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "fixed", "band", "band()", " band ( step = 2 ) ", everyText, "band(signal=ewma,ceiling=1h)",
 		"band(tolerance=1e-3,quantile=0x1p-2)", "band(target=0)", "band(step=-0)", "band(factor=-0)",
+		"fixed(60)", "fixed(limit=60)", "fixed(6", "fixed( 007 )", "fixed(=1)", "aimd(timeout=200ms,backoff=0.5)",
+		"gradient(least=true,tolerance=1.5)", "gradient2(long=100,smoothing=1)", "vegas(alpha=7)", "vegas(alpha=2,beta=4)",
+		"little(alpha=0.3,ema=0.1)", "little(alpha=1e300)", "pid(target=200ms,ki=0.5)", "pid(kp=1e308,kd=1e308)",
 		"band(a=b,a=b)", "band(((", "band)(", "fixed(x)", "band(tolerance=inf)",
 	} {
 		f.Add(seed)

@@ -15,7 +15,7 @@ type Reason struct {
 	Signal Signal     // what was measured
 	// Have is the measured value and Want what it was held against, in
 	// seconds for a latency, as a share (0 to 1) for a rate and as a count
-	// for [TooFew].
+	// for [TooFew] and [Standing].
 	Have, Want float64
 }
 
@@ -32,6 +32,8 @@ const (
 	Pinned                // the limit is fixed
 	Configured            // the configuration was changed
 	TooFew                // there are too few samples to judge by
+	Probing               // the limit is lowered to measure without load
+	Rebased               // the latency without load was measured anew
 )
 
 // A Signal names what was measured: a quantile of the latency (the value is its
@@ -46,6 +48,12 @@ const (
 	EWMA      Signal = iota + 1001 // exponentially weighted average latency
 	QueueWait                      // time spent in the queue
 	Errors                         // share of failures and timeouts
+	Timeouts                       // share of timeouts
+	Average                        // average latency of the window
+	Least                          // smallest latency of the window
+	NoLoad                         // latency without load
+	Standing                       // work that stands in a queue, estimated
+	Age                            // age of the oldest work in flight
 )
 
 // quantile names the quantile q, to a tenth of a percent.
@@ -80,6 +88,10 @@ func (r Reason) String() string {
 		return r.compare("below") + ", limit not used"
 	case TooFew:
 		return fmt.Sprintf("too few samples (%.0f of %.0f)", r.Have, r.Want)
+	case Probing:
+		return "measuring without load"
+	case Rebased:
+		return r.compare("after")
 	case Configured:
 		return "configuration changed"
 	case NoReason:
@@ -114,6 +126,10 @@ func (c ReasonCode) String() string {
 		return "configured"
 	case TooFew:
 		return "too few"
+	case Probing:
+		return "probing"
+	case Rebased:
+		return "rebased"
 	}
 	return "code " + strconv.Itoa(int(c))
 }
@@ -129,6 +145,18 @@ func (s Signal) String() string {
 		return "queue wait"
 	case Errors:
 		return "error rate"
+	case Timeouts:
+		return "timeout rate"
+	case Average:
+		return "average"
+	case Least:
+		return "least latency"
+	case NoLoad:
+		return "no-load latency"
+	case Standing:
+		return "standing queue"
+	case Age:
+		return "oldest work"
 	}
 	if s > 1000 {
 		return "signal " + strconv.Itoa(int(s))
@@ -138,8 +166,11 @@ func (s Signal) String() string {
 
 // format writes a value of the signal in its unit, to three digits.
 func (s Signal) format(v float64) string {
-	if s == Errors {
+	switch s {
+	case Errors, Timeouts:
 		return strconv.FormatFloat(100*v, 'g', 3, 64) + "%"
+	case Standing:
+		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
 	d := time.Duration(math.Round(v * float64(time.Second)))
 	unit := time.Duration(1)

@@ -23,6 +23,11 @@ func TestReasonString(t *testing.T) {
 		{law.Reason{Code: law.Within, Signal: 950, Have: 0.098, Want: 0.1}, "p95 98ms near 100ms"},
 		{law.Reason{Code: law.Unused, Signal: 950, Have: 0.088, Want: 0.09}, "p95 88ms below 90ms, limit not used"},
 		{law.Reason{Code: law.Pinned}, "pinned"},
+		{law.Reason{Code: law.Probing}, "measuring without load"},
+		{law.Reason{Code: law.Rebased, Signal: law.NoLoad, Have: 0.15, Want: 0.05}, "no-load latency 150ms after 50ms"},
+		{law.Reason{Code: law.Above, Signal: law.Timeouts, Have: 0.12, Want: 0}, "timeout rate 12% above 0%"},
+		{law.Reason{Code: law.Above, Signal: law.Standing, Have: 12, Want: 6}, "standing queue 12 above 6"},
+		{law.Reason{Code: law.Below, Signal: law.Average, Have: 0.052, Want: 0.0575}, "average 52ms below 57.5ms"},
 		{law.Reason{Code: law.Configured}, "configuration changed"},
 		{law.Reason{Code: law.TooFew, Have: 3, Want: 20}, "too few samples (3 of 20)"},
 		{law.Reason{Code: 99}, "code 99"},
@@ -43,7 +48,7 @@ func TestReasonInJSON(t *testing.T) {
 }
 
 func TestReasonCodeString(t *testing.T) {
-	want := []string{"none", "above", "below", "within", "unused", "pinned", "configured", "too few", "code 8"}
+	want := []string{"none", "above", "below", "within", "unused", "pinned", "configured", "too few", "probing", "rebased", "code 10"}
 	for i, want := range want {
 		if got := law.ReasonCode(i).String(); got != want {
 			t.Errorf("code %d: %q, want %q", i, got, want)

@@ -18,23 +18,38 @@ type value interface {
 	String() string
 }
 
-// A number is a field from 0 to less than below, or without end if that is 0.
-// If it has a preset, a zero in the field stands for it, and a zero in a text is
-// a mistake.
+// A number is a field from the value from to atMost, or to less than below, or
+// without end if those are 0. If it has a preset, a zero in the field stands for
+// it, and a zero in a text is a mistake.
 type number[T int | float64 | time.Duration] struct {
-	field         *T
-	preset, below T
+	field               *T
+	preset              T
+	from, below, atMost T
 }
 
 func (n number[T]) check() string {
 	v := *n.field
-	if v >= 0 && !math.IsInf(float64(v), 1) && (n.below == 0 || v < n.below) {
+	ends := n.below != 0 && v >= n.below || n.atMost != 0 && v > n.atMost
+	starts := v >= n.from || n.zero()
+	if starts && !ends && !math.IsInf(float64(v), 1) {
 		return ""
 	}
-	if n.below == 0 {
-		return fmt.Sprintf("%v out of range: want 0 or more", v)
+	return fmt.Sprintf("%v out of range: want %s", v, n.span())
+}
+
+// span names the range in words.
+func (n number[T]) span() string {
+	from := "0"
+	if n.from != 0 {
+		from = fmt.Sprint(n.from)
 	}
-	return fmt.Sprintf("%v out of range: want 0 to less than %v", v, n.below)
+	switch {
+	case n.below != 0:
+		return fmt.Sprintf("%s to less than %v", from, n.below)
+	case n.atMost != 0:
+		return fmt.Sprintf("%s to %v", from, n.atMost)
+	}
+	return from + " or more"
 }
 
 func (n number[T]) read(text string) string {

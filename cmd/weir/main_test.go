@@ -34,8 +34,8 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"proxy", "--to", "http://h/?q"}, want: `--to: "http://h/?q": want a URL such as http://127.0.0.1:9000`},
 		{args: []string{"proxy", "--to", "http://" + gone}, want: `--to: http://` + gone + ` cannot be reached: dial tcp ` + gone + `: connect: connection refused`},
 
-		{args: proxy("--law", "bond"), want: `--law: law: unknown law "bond": want band or fixed`},
-		{args: proxy("--law", "fixed(x=3)"), want: `--law: law: fixed: unknown setting "x": it has none`},
+		{args: proxy("--law", "bond"), want: `--law: law: unknown law "bond": want band, fixed, aimd, gradient, gradient2, vegas, little or pid`},
+		{args: proxy("--law", "fixed(x=3)"), want: `--law: law: fixed: unknown setting "x": want limit`},
 		{args: proxy("--law", "band(tolerance=NaN)"), want: `--law: law: band: tolerance NaN out of range: want 0 to less than 1`},
 
 		{args: proxy("--min", "5", "--max", "3"), want: `invalid configuration: Min is 5: want at most Max, which is 3`},

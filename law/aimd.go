@@ -1,0 +1,142 @@
+package law
+
+import (
+	"math"
+	"time"
+)
+
+// AIMD adds a slot while work comes back in time and cuts by a factor when it
+// does not: additive increase, multiplicative decrease, which is how TCP finds
+// its share of a link.
+//
+// From a limit n a window leads to
+//
+//	floor(n * Backoff)   when the average latency exceeds Timeout, or more
+//	                     than MaxTimeoutRate of the work ran out of time
+//	n + Step             otherwise, if n was used
+//
+// Of all rules that are linear in n only those that add on the way up and multiply
+// on the way down lead limiters that share a server to equal shares. Between two
+// cuts the limit is a saw tooth from n*Backoff to n: on average it stands at
+// (1+Backoff)/2 of the limit at which work begins to be late.
+//
+// It suits a downstream that refuses or times out when it has too much, and
+// limiters that are to share one.
+//
+// It fails where overload shows as latency below Timeout: nothing tells it to
+// stop, and the queue grows to the Timeout. Inside an overload without timeouts
+// it freezes. A loss that is not caused by load cuts all the same. Growth by
+// Step takes (m-n)/Step windows from n to m, however far that is.
+//
+// The zero AIMD has the defaults of the source, Netflix concurrency-limits (class
+// AIMDLimit), which looks at each request and lets half a limit count as used; this
+// one looks at windows, so a burst of timeouts cuts once.
+type AIMD struct {
+	// Backoff is what share of the limit a cut leaves, rounded down: from 0
+	// to less than 1. Defaults to 0.9.
+	Backoff float64
+
+	// Timeout is the average latency above which the limit is cut. Set it to
+	// what callers will wait. Defaults to 5 s.
+	Timeout time.Duration
+
+	// MaxTimeoutRate is the share of the work that may run out of time, from
+	// 0 to less than 1. 0 means that any timeout cuts.
+	MaxTimeoutRate float64
+
+	// Step is how many slots a raise adds. Defaults to 1.
+	Step int
+
+	// MinSamples is how many samples a decision takes at least. 0 means the
+	// limiter's own.
+	MinSamples int
+
+	// MaxSamples closes a window early, once it has so many samples and one
+	// for each slot. Defaults to 100.
+	MaxSamples int
+}
+
+// What a zero setting stands for.
+const (
+	aimdBackoff = 0.9
+	aimdTimeout = 5 * time.Second
+	aimdStep    = 1
+
+	// earlySamples is how many samples tell the average of work whose
+	// latency varies by its own size to a tenth.
+	earlySamples = 100
+)
+
+// Controller starts the law. A setting out of range is an error that matches
+// [ErrInvalid]. The Controller is also a [Retuner].
+func (a AIMD) Controller(Bounds) (Controller, error) {
+	complete, err := a.complete()
+	if err != nil {
+		return nil, err
+	}
+	return &aimdController{complete}, nil
+}
+
+// String returns the text form, with the settings that are not zero: for example
+// "aimd(timeout=200ms)". [Parse] reads it.
+func (a AIMD) String() string { return a.form().String() }
+
+func (a *AIMD) form() form {
+	return form{"aimd", []setting{
+		{"backoff", number[float64]{field: &a.Backoff, preset: aimdBackoff, below: 1}},
+		{"timeout", number[time.Duration]{field: &a.Timeout, preset: aimdTimeout}},
+		{"max_timeout_rate", number[float64]{field: &a.MaxTimeoutRate, below: 1}},
+		{"step", number[int]{field: &a.Step, preset: aimdStep}},
+		{"min_samples", number[int]{field: &a.MinSamples}},
+		{"max_samples", number[int]{field: &a.MaxSamples, preset: earlySamples}},
+	}}
+}
+
+func (a AIMD) complete() (AIMD, error) {
+	err := a.form().complete()
+	return a, err
+}
+
+// An aimdController remembers nothing: the limit comes with each window.
+type aimdController struct {
+	AIMD
+}
+
+// Retune takes new settings.
+func (c *aimdController) Retune(l Law) bool { return retuned(&c.AIMD, l) }
+
+func (c *aimdController) Next(w Window) Decision {
+	limit := float64(w.Limit)
+	to, reason := c.judge(w)
+	switch to {
+	case cut:
+		limit = min(math.Floor(limit*c.Backoff+rounding), limit-1)
+	case raise:
+		limit += float64(c.Step)
+	}
+	limit = within(limit, w)
+	return Decision{Limit: limit, Reason: reason, Next: fresh(w, c.MinSamples, c.MaxSamples, limit)}
+}
+
+func (c *aimdController) judge(w Window) (move, Reason) {
+	if w.Completed() == 0 {
+		return hold, Reason{}
+	}
+	enough := enough(c.MinSamples, w)
+	if w.Completed() >= enough && w.TimeoutRate() > c.MaxTimeoutRate {
+		return cut, Reason{Above, Timeouts, w.TimeoutRate(), c.MaxTimeoutRate}
+	}
+	if w.Samples < enough {
+		return hold, tooFew(w, enough)
+	}
+	r := Reason{Below, Average, latency(w), c.Timeout.Seconds()}
+	switch {
+	case r.Have > r.Want:
+		r.Code = Above
+		return cut, r
+	case !w.Used():
+		r.Code = Unused
+		return hold, r
+	}
+	return raise, r
+}

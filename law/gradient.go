@@ -1,0 +1,197 @@
+package law
+
+import "math"
+
+// Gradient compares the latency now with the least it has seen, and moves the
+// limit by their ratio.
+//
+// With the latency R of the window and the least latency R0 over all windows, a
+// limit n leads to
+//
+//	n' = n * g + q,  g = Tolerance * R0/R, from 1/2 to 1
+//	                 q = sqrt(n), at least 4: the queue that is allowed
+//
+// While R is within Tolerance of R0, g is 1 and the limit grows by q a window.
+// It stands still where n(1-g) = q: with n at 100 and a q of 10 at
+// R = Tolerance * R0 / 0.9. The square root lets small limits grow fast and allows
+// large ones a smaller share of queueing, as the noise of many independent
+// arrivals asks for. A decision that lowers the limit moves only the share
+// Smoothing of the way; one that raises it is taken whole. Timeouts cut by
+// Backoff.
+//
+// R0 can only fall, so it is forgotten every Remeasure windows: the limit is
+// lowered to q, what runs is given two latencies to drain, and R0 starts anew.
+// The climb back takes about 2*sqrt(n) windows, which is what that costs.
+//
+// It suits a service whose latency without load is steady and whose work is of
+// one kind.
+//
+// It fails where the least latency says little. R0 is the minimum of noise: the
+// more the latency varies, the further it lies below what the work takes and the
+// lower the limit stands, unless Tolerance makes up for it; with Least and
+// exponential work R0 goes to nothing and the limit collapses. Work that becomes
+// slower looks like a queue until the next re-measurement, and an R0 measured in
+// an overload takes the overload for normal.
+//
+// The zero Gradient has the defaults of the source, Netflix concurrency-limits
+// (class GradientLimit). Unlike the source it raises only a limit that was used,
+// and re-measures after a number of windows that is not random.
+type Gradient struct {
+	// Tolerance is by what factor the latency may exceed the least before
+	// the limit is lowered: 1 or more. Defaults to 2.
+	Tolerance float64
+
+	// Queue is how many slots above the gradient's answer are allowed.
+	// Defaults to the square root of the limit, at least 4.
+	Queue int
+
+	// Smoothing is what share of a lowering is carried out, from 0 to 1.
+	// Defaults to 0.2.
+	Smoothing float64
+
+	// Backoff is what share of the limit a window with timeouts leaves, before
+	// Smoothing: from 0 to less than 1. Defaults to 0.9.
+	Backoff float64
+
+	// Remeasure is after how many windows the least latency is measured
+	// anew. Defaults to 1000.
+	Remeasure int
+
+	// Least takes the smallest latency of a window for R instead of the
+	// average, as the law was first described.
+	Least bool
+
+	// MinSamples is how many samples a decision takes at least. 0 means the
+	// limiter's own.
+	MinSamples int
+
+	// MaxSamples closes a window early, once it has so many samples and one
+	// for each slot. Defaults to 100.
+	MaxSamples int
+}
+
+// What a zero setting stands for.
+const (
+	gradientTolerance = 2
+	gradientSmoothing = 0.2
+	gradientBackoff   = 0.9
+	gradientRemeasure = 1000
+	gradientQueue     = 4 // the square root is at least this
+
+	// steepest keeps one bad window from costing more than half.
+	steepest = 0.5
+	// drain is how many latencies a lowered limit is given to take effect
+	// before the latency without load is measured.
+	drain = 2
+)
+
+// Controller starts the law. A setting out of range is an error that matches
+// [ErrInvalid]. The Controller is also a [Retuner].
+func (g Gradient) Controller(Bounds) (Controller, error) {
+	complete, err := g.complete()
+	if err != nil {
+		return nil, err
+	}
+	return &gradientController{Gradient: complete}, nil
+}
+
+// String returns the text form, with the settings that are not zero: for example
+// "gradient(tolerance=1.5)". [Parse] reads it.
+func (g Gradient) String() string { return g.form().String() }
+
+func (g *Gradient) form() form {
+	return form{"gradient", []setting{
+		{"tolerance", number[float64]{field: &g.Tolerance, preset: gradientTolerance, from: 1}},
+		{"queue", number[int]{field: &g.Queue}},
+		{"smoothing", number[float64]{field: &g.Smoothing, preset: gradientSmoothing, atMost: 1}},
+		{"backoff", number[float64]{field: &g.Backoff, preset: gradientBackoff, below: 1}},
+		{"remeasure", number[int]{field: &g.Remeasure, preset: gradientRemeasure}},
+		{"least", toggle{&g.Least}},
+		{"min_samples", number[int]{field: &g.MinSamples}},
+		{"max_samples", number[int]{field: &g.MaxSamples, preset: earlySamples}},
+	}}
+}
+
+func (g Gradient) complete() (Gradient, error) {
+	err := g.form().complete()
+	return g, err
+}
+
+type gradientController struct {
+	Gradient
+	limit   estimate
+	least   float64 // least latency in seconds, 0 if there is none yet
+	windows int     // since it was measured anew
+}
+
+// Retune takes new settings and keeps the limit and the least latency.
+func (c *gradientController) Retune(l Law) bool { return retuned(&c.Gradient, l) }
+
+func (c *gradientController) Next(w Window) Decision {
+	from := c.limit.at(w)
+	to, reason, settle := c.judge(w, from)
+	d := Decision{Limit: c.limit.move(to, w), Reason: reason}
+	d.Next = fresh(w, c.MinSamples, c.MaxSamples, d.Limit)
+	d.Next.Settle = duration(settle)
+	return d
+}
+
+// judge returns the next limit, why, and how many seconds to let it settle.
+func (c *gradientController) judge(w Window, from float64) (to float64, why Reason, settle float64) {
+	enough, now := enough(c.MinSamples, w), c.measured(w)
+	switch {
+	case w.Completed() == 0:
+		return from, Reason{}, 0
+	case failing(w, enough):
+		to, why = halved(w)
+		return to, why, 0
+	case w.Samples < enough || now == 0:
+		return from, tooFew(w, enough), 0
+	}
+	queue := c.queue(from)
+	if c.windows++; c.windows > c.Remeasure {
+		c.windows, c.least = 0, 0
+		return min(from, queue), Reason{Code: Probing}, drain * now
+	}
+	if c.least == 0 || now < c.least {
+		c.least = now
+	}
+	to, why = c.step(w, from, now, queue)
+	return to, why, 0
+}
+
+// measured is the latency of the window.
+func (c *gradientController) measured(w Window) float64 {
+	if c.Least {
+		return max(0, w.Least.Seconds())
+	}
+	return latency(w)
+}
+
+func (c *gradientController) queue(limit float64) float64 {
+	if c.Queue > 0 {
+		return float64(c.Queue)
+	}
+	return max(gradientQueue, math.Floor(math.Sqrt(limit)))
+}
+
+func (c *gradientController) step(w Window, from, now, queue float64) (float64, Reason) {
+	signal, want := Average, c.Tolerance*c.least
+	if c.Least {
+		signal = Least
+	}
+	to := from*min(max(want/now, steepest), 1) + queue
+	switch {
+	case w.Timeouts > 0:
+		to = from * c.Backoff
+	case !w.Used() && (to > from || 2*w.Peak < w.Limit):
+		return from, Reason{Unused, signal, now, want}
+	}
+	if to < from {
+		to = from + c.Smoothing*(to-from)
+	}
+	if w.Timeouts > 0 {
+		return to, Reason{Above, Timeouts, w.TimeoutRate(), 0}
+	}
+	return to, lean(signal, now, want, from, to)
+}

@@ -1,0 +1,143 @@
+package law
+
+// Gradient2 compares the latency of a window with its own long-term average, and
+// moves the limit by their ratio.
+//
+// With the latency R of the window and the average L over about Long windows, a
+// limit n leads to
+//
+//	n' = n + Smoothing (n*g + Queue - n),  g = Tolerance * L/R, from 1/2 to 1
+//	L' = L + 2/(Long+1) (R - L)
+//
+// The first ten windows are averaged plainly. While R is within Tolerance of L the
+// limit grows by Smoothing*Queue a window, which is less than a slot. It stands
+// still where n(1-g) = Queue. An L of more than twice R loses a twentieth a window,
+// so that it does not take Long windows to forget an overload.
+//
+// Where [Gradient] needs a minimum, an average is robust: it suits work whose
+// latency varies, and a base that drifts.
+//
+// It fails because the average follows what it should detect. In an overload that
+// lasts, L rises to R within about Long windows, g comes back to 1 and the limit
+// climbs; started inside an overload it takes that for normal. It reacts only to
+// a change, grows by fifths of a slot, and cannot hold a latency.
+//
+// The zero Gradient2 has the defaults of the source, Netflix concurrency-limits
+// (class Gradient2Limit). Unlike the source it raises only a limit that was used
+// and halves it when nothing succeeds.
+type Gradient2 struct {
+	// Tolerance is by what factor the latency may exceed the long-term
+	// average before the limit is lowered: 1 or more. Defaults to 1.5.
+	Tolerance float64
+
+	// Queue is how many slots above the gradient's answer are allowed.
+	// Defaults to 4.
+	Queue int
+
+	// Smoothing is what share of a move is carried out, from 0 to 1.
+	// Defaults to 0.2.
+	Smoothing float64
+
+	// Long is over how many windows the long-term average goes. Defaults to
+	// 600.
+	Long int
+
+	// MinSamples is how many samples a decision takes at least. 0 means the
+	// limiter's own.
+	MinSamples int
+
+	// MaxSamples closes a window early, once it has so many samples and one
+	// for each slot. Defaults to 100.
+	MaxSamples int
+}
+
+// What a zero setting stands for.
+const (
+	gradient2Tolerance = 1.5
+	gradient2Queue     = 4
+	gradient2Smoothing = 0.2
+	gradient2Long      = 600
+
+	warmUp     = 10   // windows that are averaged plainly
+	outdated   = 2    // times the latency at which the average is led back
+	forgetting = 0.95 // what a window leaves of it then
+)
+
+// Controller starts the law. A setting out of range is an error that matches
+// [ErrInvalid]. The Controller is also a [Retuner].
+func (g Gradient2) Controller(Bounds) (Controller, error) {
+	complete, err := g.complete()
+	if err != nil {
+		return nil, err
+	}
+	return &gradient2Controller{Gradient2: complete}, nil
+}
+
+// String returns the text form, with the settings that are not zero: for example
+// "gradient2(long=100)". [Parse] reads it.
+func (g Gradient2) String() string { return g.form().String() }
+
+func (g *Gradient2) form() form {
+	return form{"gradient2", []setting{
+		{"tolerance", number[float64]{field: &g.Tolerance, preset: gradient2Tolerance, from: 1}},
+		{"queue", number[int]{field: &g.Queue, preset: gradient2Queue}},
+		{"smoothing", number[float64]{field: &g.Smoothing, preset: gradient2Smoothing, atMost: 1}},
+		{"long", number[int]{field: &g.Long, preset: gradient2Long}},
+		{"min_samples", number[int]{field: &g.MinSamples}},
+		{"max_samples", number[int]{field: &g.MaxSamples, preset: earlySamples}},
+	}}
+}
+
+func (g Gradient2) complete() (Gradient2, error) {
+	err := g.form().complete()
+	return g, err
+}
+
+type gradient2Controller struct {
+	Gradient2
+	limit   estimate
+	long    float64 // long-term average in seconds
+	windows int     // averaged plainly so far
+}
+
+// Retune takes new settings and keeps the limit and the long-term average.
+func (c *gradient2Controller) Retune(l Law) bool { return retuned(&c.Gradient2, l) }
+
+func (c *gradient2Controller) Next(w Window) Decision {
+	to, reason := c.judge(w, c.limit.at(w))
+	limit := c.limit.move(to, w)
+	return Decision{Limit: limit, Reason: reason, Next: fresh(w, c.MinSamples, c.MaxSamples, limit)}
+}
+
+func (c *gradient2Controller) judge(w Window, from float64) (float64, Reason) {
+	enough, now := enough(c.MinSamples, w), latency(w)
+	switch {
+	case w.Completed() == 0:
+		return from, Reason{}
+	case failing(w, enough):
+		return halved(w)
+	case w.Samples < enough || now == 0:
+		return from, tooFew(w, enough)
+	}
+	want := c.Tolerance * c.average(now)
+	if c.long > outdated*now {
+		c.long *= forgetting
+	}
+	to := from*min(max(want/now, steepest), 1) + float64(c.Queue)
+	if !w.Used() && (to > from || 2*w.Peak < w.Limit) {
+		return from, Reason{Unused, Average, now, want}
+	}
+	to = from + c.Smoothing*(to-from)
+	return to, lean(Average, now, want, from, to)
+}
+
+// average adds a latency to the long-term average.
+func (c *gradient2Controller) average(now float64) float64 {
+	weight := 2 / (float64(c.Long) + 1)
+	if c.windows < warmUp {
+		c.windows++
+		weight = 1 / float64(c.windows)
+	}
+	c.long += weight * (now - c.long)
+	return c.long
+}

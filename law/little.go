@@ -1,0 +1,146 @@
+package law
+
+import "time"
+
+// Little computes the limit from Little's law: work in flight is throughput times
+// latency, so a server that can do P a second, at a latency of R0 when nothing
+// waits, needs P*R0 slots to be busy and no more.
+//
+// Below its peak a server's latency stays at R0 and throughput follows the
+// load; above it throughput stays at P and latency follows the load. So with
+// the average latency R of a window, the no-load latency R0 and the peak
+// throughput P,
+//
+//	n = P ((2+Alpha) R0 - R)
+//
+// Without a queue R is R0 and n is P*R0*(1+Alpha): the limit leaves room of
+// Alpha for more throughput to show. As a queue builds, R rises and n falls. At
+// the peak, where n = P*R, the two meet at R = (1+Alpha/2) R0: that much queue
+// the law keeps, whatever the server. It never goes below Floor*P*R0, and does
+// not fall while R is below (1+Alpha/2) R0: there a limit is above n only
+// because it is not filled.
+//
+// # What it measures
+//
+// R and P come from windows that close after MaxSamples, and after far fewer
+// while the limit still grows from its start. R is the work in flight over the
+// throughput.
+//
+// R0 follows falls: a lower R moves it the share EMA of the way, less if the
+// window has fewer than MaxSamples, so that one lucky window does not halve it.
+// A rise looks like a queue, so every Remeasure the limit is lowered to the
+// share Probe of itself or, if less, of P*R0, given twice the latency R to
+// drain, and R0 becomes what one window then measures. The limit is restored at
+// once. A limit that was not used makes no queue; there R0 is measured without
+// lowering it. Should R0 have risen by more than Alpha, it is other work, and P
+// is forgotten too; should it have fallen by as much, there was a queue in it,
+// and the next window is followed by another probe.
+//
+// P rises at once, and falls by a tenth of EMA, and only while the limit is
+// used: less throughput seldom means that the server can do less.
+//
+// # What a probe costs
+//
+// A probe that takes p seconds, every d seconds, loses at most (1-Probe)*p/d of
+// the traffic, and d is at least 20 p unless the probes find less each time.
+// The decisions with the reason [Probing] and [Rebased] say when one began and
+// ended.
+//
+// # When to use it
+//
+// It suits a service whose work is of one kind: it finds the limit in a few windows
+// from anywhere below it and needs no target. Noise of the latency is averaged
+// over a window before it counts, and without load it moves nothing.
+//
+// It fails where a maximum is no measure of capacity: P is the maximum of noisy
+// windows, too high when latency has a heavy tail and the windows are short,
+// and R0 is led down by noise in between. Work that becomes slower costs up to
+// a Remeasure of goodput. Inside an overload R0 is measured with a queue in it,
+// and each probe leaves the share Probe of that.
+//
+// # Sources
+//
+// J. Little: A Proof for the Queuing Formula L = λW, 1961. The law is that of
+// Apache brpc's "auto" concurrency limiter, of which it has the averages, the
+// early update and the wait for the drain. The formula and the floor are those
+// of an earlier version; today brpc uses n = P*R0*(1+a), with an a that it
+// moves between 0.06 and 0.3. brpc lowers the limit to 0.9 of P*R0 every 25 to
+// 50 s.
+type Little struct {
+	// Alpha is what rise of the latency is accepted, as a share of the
+	// no-load latency. Defaults to 0.3.
+	Alpha float64
+
+	// EMA is the weight of a lower latency in the no-load latency, from 0 to
+	// 1. A lower throughput has a tenth of it in the peak. Defaults to 0.1.
+	EMA float64
+
+	// Floor is the least share of the no-load concurrency that is left
+	// however slow work gets, from 0 to 1. Defaults to 1.
+	Floor float64
+
+	// Remeasure is how often the no-load latency is measured anew. Defaults
+	// to 10 s.
+	Remeasure time.Duration
+
+	// Probe is what share of the no-load concurrency is admitted meanwhile:
+	// from 0 to less than 1. Defaults to 0.5.
+	Probe float64
+
+	// MinSamples is how many samples a decision takes at least. 0 means the
+	// limiter's own.
+	MinSamples int
+
+	// MaxSamples closes a window early, once it has so many samples and one
+	// for each slot. Defaults to 200.
+	MaxSamples int
+}
+
+// What a zero setting stands for.
+const (
+	littleAlpha      = 0.3
+	littleEMA        = 0.1
+	littleFloor      = 1
+	littleRemeasure  = 10 * time.Second
+	littleProbe      = 0.5
+	littleMaxSamples = 200
+
+	// slower is how many times slower the peak falls than the no-load latency.
+	slower = 10
+	// rampSamples closes the windows of a ramp.
+	rampSamples = 25
+	// probeEvery bounds the time that probes take to a share of one in so
+	// many.
+	probeEvery = 20
+)
+
+// Controller starts the law. A setting out of range is an error that matches
+// [ErrInvalid]. The Controller is also a [Retuner].
+func (l Little) Controller(Bounds) (Controller, error) {
+	complete, err := l.complete()
+	if err != nil {
+		return nil, err
+	}
+	return &littleController{Little: complete}, nil
+}
+
+// String returns the text form, with the settings that are not zero: for example
+// "little(alpha=0.2,remeasure=30s)". [Parse] reads it.
+func (l Little) String() string { return l.form().String() }
+
+func (l *Little) form() form {
+	return form{"little", []setting{
+		{"alpha", number[float64]{field: &l.Alpha, preset: littleAlpha}},
+		{"ema", number[float64]{field: &l.EMA, preset: littleEMA, atMost: 1}},
+		{"floor", number[float64]{field: &l.Floor, preset: littleFloor, atMost: 1}},
+		{"remeasure", number[time.Duration]{field: &l.Remeasure, preset: littleRemeasure}},
+		{"probe", number[float64]{field: &l.Probe, preset: littleProbe, below: 1}},
+		{"min_samples", number[int]{field: &l.MinSamples}},
+		{"max_samples", number[int]{field: &l.MaxSamples, preset: littleMaxSamples}},
+	}}
+}
+
+func (l Little) complete() (Little, error) {
+	err := l.form().complete()
+	return l, err
+}

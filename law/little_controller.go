@@ -1,0 +1,154 @@
+package law
+
+import "math"
+
+type littleController struct {
+	Little
+	noLoad float64 // latency without load in seconds
+	known  float64 // share of a full window that noLoad stands on
+	peak   float64 // peak throughput per second
+	recent float64 // throughput of the last window in which the limit was used
+	since  float64 // seconds since noLoad was measured, or since the probe began
+	pause  float64 // seconds that the next probe waits at least
+	phase  phase
+}
+
+// A phase is what the next window is for.
+type phase uint8
+
+const (
+	ramping phase = iota // the limit grows from its start
+	steady
+	probing // the limit is lowered to measure noLoad
+)
+
+// Retune takes new settings and keeps all that was measured.
+func (c *littleController) Retune(l Law) bool { return retuned(&c.Little, l) }
+
+func (c *littleController) Next(w Window) Decision {
+	c.since += max(0, w.Elapsed.Seconds())
+	to, reason, settle := c.judge(w)
+	limit := within(to, w)
+	d := Decision{Limit: limit, Reason: reason, Next: fresh(w, c.MinSamples, c.samples(), limit)}
+	d.Next.Settle = duration(settle)
+	return d
+}
+
+// samples is how many the next window closes at.
+func (c *littleController) samples() int {
+	switch c.phase {
+	case ramping:
+		return min(c.MaxSamples, rampSamples)
+	case probing:
+		return c.MaxSamples / 2
+	}
+	return c.MaxSamples
+}
+
+// judge returns the next limit, why, and how many seconds to let it settle.
+func (c *littleController) judge(w Window) (to float64, why Reason, settle float64) {
+	enough, rate, now := enough(c.MinSamples, w), throughput(w), latency(w)
+	limit := float64(w.Limit)
+	switch {
+	case w.Completed() == 0:
+		return limit, Reason{}, 0
+	case failing(w, enough):
+		to, why = halved(w)
+		return to, why, 0
+	case w.Samples < enough || !(rate > 0) || now == 0:
+		if c.phase == probing {
+			c.measured(c.noLoad)
+			limit = c.formula(c.noLoad)
+		}
+		return limit, tooFew(w, enough), 0
+	case c.phase == probing:
+		to, why = c.restore(rate, now)
+		return to, why, 0
+	}
+	c.learn(w, rate, now)
+	if c.since >= max(c.Remeasure.Seconds(), c.pause) {
+		return c.probe(w, now)
+	}
+	to, why = c.step(w, now)
+	return to, why, 0
+}
+
+// learn takes in a window. The first noLoad is the average of as many samples as a
+// full window has, for one that started too low could not rise.
+func (c *littleController) learn(w Window, rate, now float64) {
+	share := min(1, float64(w.Samples)/float64(c.MaxSamples))
+	if c.known < 1 {
+		c.known = min(1, c.known+share)
+		c.noLoad += share / c.known * (now - c.noLoad)
+	} else if now < c.noLoad {
+		c.noLoad += c.EMA * share * (now - c.noLoad)
+	}
+	if w.Used() {
+		c.recent = rate
+		c.peak += c.EMA / slower * (rate - c.peak)
+	}
+	c.peak = max(c.peak, rate)
+}
+
+// formula is the limit that Little's law gives at a latency. It is rounded up, or
+// a limit of a few slots would never find room for more.
+func (c *littleController) formula(now float64) float64 {
+	return math.Ceil(c.peak*max((2+c.Alpha)*c.noLoad-now, c.Floor*c.noLoad) - rounding)
+}
+
+// step follows the formula, where the limit was used. Without a queue it is not
+// lowered: the formula lies below a limit that is full only where there is one.
+func (c *littleController) step(w Window, now float64) (float64, Reason) {
+	from, want := float64(w.Limit), (1+c.Alpha/2)*c.noLoad
+	if !w.Used() {
+		return from, Reason{Unused, Average, now, want}
+	}
+	to := c.formula(now)
+	if to <= from {
+		c.phase = steady
+	}
+	if now <= want {
+		to = max(to, from)
+	}
+	return to, lean(Average, now, want, from, to)
+}
+
+// probe lowers the limit to measure the latency without load. Where it is not
+// used, or cannot be lowered, there is nothing to wait for.
+func (c *littleController) probe(w Window, now float64) (to float64, why Reason, settle float64) {
+	from := float64(w.Limit)
+	to = within(math.Ceil(c.Probe*min(from, c.peak*c.noLoad)-rounding), w)
+	if !w.Used() || to >= from {
+		why = Reason{Rebased, NoLoad, now, c.noLoad}
+		c.measured(now)
+		return from, why, 0
+	}
+	settle = drain * now
+	c.phase, c.since = probing, settle
+	return to, Reason{Code: Probing}, settle
+}
+
+// restore ends a probe. Work that turned out to be slower is other work: its
+// peak is what was last seen of it, and the limit may have far to go. Where it
+// turned out to be quicker there was a queue in what was known, and there may
+// be one still.
+func (c *littleController) restore(rate, now float64) (float64, Reason) {
+	why := Reason{Rebased, NoLoad, now, c.noLoad}
+	c.measured(now)
+	switch {
+	case why.Have > (1+c.Alpha)*why.Want:
+		c.peak, c.phase = c.recent, ramping
+	case why.Have*(1+c.Alpha) < why.Want:
+		c.since = max(c.Remeasure.Seconds(), c.pause)
+	}
+	c.peak = max(c.peak, rate)
+	return c.formula(now), why
+}
+
+// measured notes that the latency without load was measured just now.
+func (c *littleController) measured(noLoad float64) {
+	if c.phase == probing {
+		c.phase, c.pause = steady, probeEvery*c.since
+	}
+	c.noLoad, c.known, c.since = noLoad, 1, 0
+}

@@ -1,0 +1,119 @@
+package law
+
+import (
+	"math"
+	"time"
+)
+
+// fresh plans windows of their own for a law that compares one window with the
+// next. They close as early as a sample for each slot allows, so that the work of
+// one round trip is in them, but not before w's successor can be judged.
+func fresh(w Window, minSamples, maxSamples int, limit float64) Plan {
+	return Plan{MinSamples: minSamples, MaxSamples: max(maxSamples, int(limit), enough(minSamples, w))}
+}
+
+// enough is how many samples a law that asks for so many judges by.
+func enough(minSamples int, w Window) int { return max(1, minSamples, w.MinSamples) }
+
+// failing reports whether enough work ended and none of it well.
+func failing(w Window, enough int) bool { return w.Samples == 0 && w.Completed() >= enough }
+
+// throughput is successful work per second. Work that already ran when a fresh
+// window began ended within it too, but is none of its samples: in a window of a
+// few latencies it is a good part of the whole. It is taken to end like the rest.
+func throughput(w Window) float64 {
+	if w.Samples <= 0 || w.Elapsed <= 0 {
+		return 0
+	}
+	before := float64(max(0, w.First)) * float64(w.Samples) / float64(w.Completed())
+	return (float64(w.Samples) + before) / w.Elapsed.Seconds()
+}
+
+// latency is the average latency in seconds, or 0 if it was not measured. By
+// Little's law it is the work in flight over the throughput; the mean of the
+// samples is lower, because of the work that started in a short window the
+// quick ends first. What failed work held of the slots is counted as well.
+func latency(w Window) float64 {
+	if r := w.InFlight / throughput(w); r > 0 && !math.IsInf(r, 0) {
+		return r
+	}
+	return max(0, w.Mean.Seconds())
+}
+
+// duration converts seconds.
+func duration(seconds float64) time.Duration {
+	return time.Duration(min(max(seconds*float64(time.Second), 0), math.MaxInt64/2))
+}
+
+// An estimate is a limit with the fraction that the limiter rounds away.
+type estimate float64
+
+// at is the limit that w was measured under, with its fraction unless something
+// else moved it.
+func (e estimate) at(w Window) float64 {
+	if whole(float64(e)) == float64(w.Limit) {
+		return float64(e)
+	}
+	return float64(w.Limit)
+}
+
+// move goes to a limit within the bounds and returns it as a whole number.
+func (e *estimate) move(to float64, w Window) float64 {
+	to = within(to, w)
+	*e = estimate(to)
+	return whole(to)
+}
+
+func whole(limit float64) float64 { return math.Floor(limit + rounding) }
+
+func within(limit float64, w Window) float64 {
+	return min(max(limit, float64(w.Min)), float64(w.Max))
+}
+
+// halved is what is left of a limit under which nothing succeeds.
+func halved(w Window) (float64, Reason) {
+	return math.Floor(float64(w.Limit) / 2), Reason{Above, Errors, w.ErrorRate(), 0}
+}
+
+func tooFew(w Window, enough int) Reason {
+	return Reason{Code: TooFew, Have: float64(w.Samples), Want: float64(enough)}
+}
+
+// lean explains a move by how a signal stands to what it is held against. A move
+// that goes the other way, or none, has it near.
+func lean(s Signal, have, want, from, to float64) Reason {
+	switch {
+	case to < from && have > want:
+		return Reason{Above, s, have, want}
+	case to > from && have < want:
+		return Reason{Below, s, have, want}
+	}
+	return Reason{Within, s, have, want}
+}
+
+// complete checks the settings and fills in the defaults.
+func (f form) complete() error {
+	if err := f.check(); err != nil {
+		return err
+	}
+	f.fill()
+	return nil
+}
+
+// retuned takes over the settings of l if it is a law of the same type and they
+// are in range.
+func retuned[L interface {
+	Law
+	complete() (L, error)
+}](settings *L, l Law,
+) bool {
+	same, ok := l.(L)
+	if !ok {
+		return false
+	}
+	complete, err := same.complete()
+	if err == nil {
+		*settings = complete
+	}
+	return err == nil
+}

@@ -1,0 +1,149 @@
+package law
+
+import (
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/pid"
+)
+
+// PID holds a latency at a target with a PID controller, see
+// [github.com/weir-go/weir/pid]. Its output is the limit.
+//
+// The controller works on logarithms: its error is ln(Target/s), for the signal
+// s, and its output ln(n), for the limit n. Once a server has no slot free,
+// work in flight is throughput times latency, so 1% more limit is 1% more
+// latency, whatever its size: on this scale the gain of the plant is 1, and
+// gains that suit one server suit others. With windows of dt the limit thus
+// leads to
+//
+//	ln n = Kp e + Ki (sum of e dt) - Kd d(filtered ln s)/dt,  e = ln(Target/s)
+//
+// and a signal of k times the target comes down to it within a few times 1/Ki.
+// The loop is stable as long as 2 Kp + Ki dt is less than 2, where dt counts
+// for at most MaxStep. The bounds of the limit are the limits of the output,
+// with anti-windup. A limit that is not used is not raised, and the controller
+// told so.
+//
+// It suits a service with a latency objective, as [Band] does, and is smoother:
+// it moves by how far it is off and comes to rest at the target.
+//
+// It fails as every law with an absolute target does: if the work itself comes
+// near the target, the limit falls to the minimum and stays. Where latency
+// barely depends on the limit it climbs until it does. It keeps a queue in the
+// server of Target minus the latency without load, however long that is. A high
+// quantile of a short window is noise, which Kp and still more Kd pass on.
+// Latency is measured on successes: where slow work is cut off by a timeout,
+// set MaxErrorRate.
+//
+// Source: K. J. Åström, T. Hägglund: PID Controllers: Theory, Design, and
+// Tuning, 1995. Uber's Cinnamon sheds load by such a controller.
+type PID struct {
+	// Target is what the signal is brought to. Defaults to 100 ms.
+	Target time.Duration
+
+	// Signal is what is held to Target. Defaults to the Quantile of the
+	// latency. EWMA is the moving average of the latency.
+	Signal Signal
+
+	// Quantile is the quantile of the latency that Signal means, from 0 to
+	// less than 1. Defaults to 0.95.
+	Quantile float64
+
+	// Kp, Ki (per second) and Kd (in seconds) are the gains of the error, its
+	// integral and its derivative. If all are 0 they are 0.3, 1 and 0.
+	Kp, Ki, Kd float64
+
+	// Tau is the time constant of the filter before the derivative. Defaults
+	// to 200 ms.
+	Tau time.Duration
+
+	// MaxStep is the longest time that one window counts for. Defaults to
+	// 1 s.
+	MaxStep time.Duration
+
+	// MaxErrorRate bounds the share of work that fails or times out, from 0
+	// to less than 1: above it the limit is lowered by a tenth. 0 means no
+	// bound.
+	MaxErrorRate float64
+
+	// MinSamples is how many samples a decision takes at least. 0 means the
+	// limiter's own.
+	MinSamples int
+
+	// MaxSamples closes a window early, once it has so many samples and four
+	// for each slot: those of the first round trips alone are the quick ones.
+	// Defaults to 100.
+	MaxSamples int
+}
+
+// What a zero setting stands for. The integral settles within a second, where a
+// window of a second is still stable; the rest only has to keep up with it.
+const (
+	pidTarget   = 100 * time.Millisecond
+	pidQuantile = 0.95
+	pidKp       = 0.3
+	pidKi       = 1
+	pidTau      = 200 * time.Millisecond
+	pidMaxStep  = time.Second
+
+	// roundTrips is how many samples for each slot show a quantile.
+	roundTrips = 4
+	// errorBackoff is what a window with too many errors leaves of the limit.
+	errorBackoff = 0.9
+)
+
+// Controller starts the law. A setting out of range is an error that matches
+// [ErrInvalid]. The Controller is also a [Retuner].
+func (p PID) Controller(b Bounds) (Controller, error) {
+	complete, err := p.complete()
+	if err != nil {
+		return nil, err
+	}
+	loop, err := pid.New(complete.loop(b.Min, b.Max))
+	if err != nil {
+		return nil, err
+	}
+	loop.Reset(math.Log(float64(b.Initial)))
+	return &pidController{PID: complete, loop: loop, min: b.Min, max: b.Max}, nil
+}
+
+// loop returns the settings of the controller for limits from low to high. A
+// trace of room is left above, because these may be equal.
+func (p PID) loop(low, high int) pid.Config {
+	return pid.Config{
+		Kp: p.Kp, Ki: p.Ki, Kd: p.Kd, Tau: p.Tau, MaxStep: p.MaxStep,
+		Setpoint: math.Log(p.Target.Seconds()),
+		Min:      math.Log(float64(low)), Max: math.Log(float64(high)) + rounding,
+	}
+}
+
+// String returns the text form, with the settings that are not zero: for example
+// "pid(target=200ms,ki=0.5)". [Parse] reads it.
+func (p PID) String() string { return p.form().String() }
+
+func (p *PID) form() form {
+	return form{"pid", []setting{
+		{"target", number[time.Duration]{field: &p.Target, preset: pidTarget}},
+		{"signal", choice{&p.Signal, bandSignals[:2]}},
+		{"quantile", number[float64]{field: &p.Quantile, preset: pidQuantile, below: 1}},
+		{"kp", number[float64]{field: &p.Kp}},
+		{"ki", number[float64]{field: &p.Ki}},
+		{"kd", number[float64]{field: &p.Kd}},
+		{"tau", number[time.Duration]{field: &p.Tau, preset: pidTau}},
+		{"max_step", number[time.Duration]{field: &p.MaxStep, preset: pidMaxStep}},
+		{"max_error_rate", number[float64]{field: &p.MaxErrorRate, below: 1}},
+		{"min_samples", number[int]{field: &p.MinSamples}},
+		{"max_samples", number[int]{field: &p.MaxSamples, preset: earlySamples}},
+	}}
+}
+
+func (p PID) complete() (PID, error) {
+	if err := p.form().complete(); err != nil {
+		return p, err
+	}
+	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
+		p.Kp, p.Ki = pidKp, pidKi
+	}
+	return p, nil
+}

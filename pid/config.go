@@ -1,0 +1,114 @@
+package pid
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+)
+
+// ErrInvalid is what every error of this package matches.
+var ErrInvalid = errors.New("pid: invalid")
+
+// A Config is the settings of a [Controller]. Gains are per unit of the
+// measurement. The zero Config is valid: its output is always Min.
+type Config struct {
+	Kp float64 // proportional gain
+	Ki float64 // integral gain, per second
+	Kd float64 // derivative gain, in seconds
+
+	// Tau is the time constant of the filter before the derivative. 0 means
+	// no filter.
+	Tau time.Duration
+
+	// Tracking is the time constant with which the integral is led back
+	// while the output is at a limit. Defaults to sqrt(Kd/Ki), the geometric
+	// mean of integral and derivative time, or without a derivative to Kp/Ki;
+	// without either the integral follows at once.
+	Tracking time.Duration
+
+	// Setpoint is what the measurement is brought to.
+	Setpoint float64
+
+	// Reverse is for a plant whose measurement falls when the output rises,
+	// such as load under a delay: the output then rises with the measurement.
+	Reverse bool
+
+	// Min and Max are the limits of the output. They default to 0 and 1 if
+	// both are 0.
+	Min, Max float64
+
+	// MaxStep is the longest time that one update integrates over. Defaults
+	// to 1 s.
+	MaxStep time.Duration
+}
+
+const defaultMaxStep = time.Second
+
+// complete returns the settings with every default filled in.
+func (c Config) complete() (Config, error) {
+	for _, gain := range [...]struct {
+		name  string
+		value float64
+	}{{"Kp", c.Kp}, {"Ki", c.Ki}, {"Kd", c.Kd}} {
+		if !(gain.value >= 0) || math.IsInf(gain.value, 1) {
+			return c, faultf("%s %v out of range: want 0 or more", gain.name, gain.value)
+		}
+	}
+	for _, span := range [...]struct {
+		name  string
+		value time.Duration
+	}{{"Tau", c.Tau}, {"Tracking", c.Tracking}, {"MaxStep", c.MaxStep}} {
+		if span.value < 0 {
+			return c, faultf("%s %v out of range: want 0 or more", span.name, span.value)
+		}
+	}
+	for _, level := range [...]struct {
+		name  string
+		value float64
+	}{{"Setpoint", c.Setpoint}, {"Min", c.Min}, {"Max", c.Max}} {
+		if !finite(level.value) {
+			return c, faultf("%s %v out of range: want a finite number", level.name, level.value)
+		}
+	}
+	if c.Min == 0 && c.Max == 0 {
+		c.Max = 1
+	}
+	if c.Min >= c.Max {
+		return c, faultf("Min %v out of range: want less than Max %v", c.Min, c.Max)
+	}
+	if c.MaxStep == 0 {
+		c.MaxStep = defaultMaxStep
+	}
+	return c, nil
+}
+
+// tracking is the time constant of back-calculation in seconds, if Ki is not 0.
+func (c *Config) tracking() float64 {
+	if c.Tracking > 0 {
+		return c.Tracking.Seconds()
+	}
+	if c.Kd > 0 {
+		return math.Sqrt(c.Kd / c.Ki)
+	}
+	return c.Kp / c.Ki
+}
+
+// share is how much of the way a first-order lag goes within dt: all of it if
+// there is no lag.
+func share(dt, tau float64) float64 {
+	if tau <= 0 {
+		return 1
+	}
+	return -math.Expm1(-dt / tau)
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// A fault is an error in its own words that matches ErrInvalid.
+type fault string
+
+func (f fault) Error() string { return "pid: " + string(f) }
+func (f fault) Unwrap() error { return ErrInvalid }
+
+func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }

@@ -1,0 +1,132 @@
+package pid
+
+import "time"
+
+// A Controller is a [Config] at work. Make one with [New]. It is not safe for
+// concurrent use.
+type Controller struct {
+	conf   Config
+	state  State
+	err    float64 // of the last sample, as the terms see it
+	slope  float64 // of the filtered measurement
+	seeded bool
+}
+
+// A State is what a [Controller] knows and does.
+type State struct {
+	P, I, D  float64 // the terms, in units of the output
+	Output   float64 // their sum within the limits
+	Filtered float64 // the measurement as the derivative sees it
+}
+
+// New starts a controller whose output and integral are Min or, if that is
+// between the limits, 0. A setting out of range is an error that matches
+// [ErrInvalid].
+func New(conf Config) (*Controller, error) {
+	conf, err := conf.complete()
+	if err != nil {
+		return nil, err
+	}
+	c := &Controller{conf: conf}
+	c.Reset(0)
+	return c, nil
+}
+
+// Update takes a measurement, dt after the one before it, and returns the output.
+// A measurement that is not finite, or a dt that is not positive, changes nothing.
+func (c *Controller) Update(measurement float64, dt time.Duration) float64 {
+	if dt <= 0 || !finite(measurement) {
+		return c.state.Output
+	}
+	next, slope := c.state, c.derive(measurement, dt.Seconds())
+	next.Filtered = c.state.Filtered + slope*dt.Seconds()
+	if !c.seeded {
+		next.Filtered = measurement
+	}
+	err := c.error(measurement)
+	step := min(dt, c.conf.MaxStep).Seconds()
+	next.P = c.conf.Kp * err
+	next.I += c.conf.Ki * err * step
+	next.D = c.brake(slope)
+
+	sum := next.P + next.I + next.D
+	next.Output = c.clamp(sum)
+	if next.Output != sum && c.conf.Ki > 0 {
+		next.I += (next.Output - sum) * share(step, c.conf.tracking())
+	}
+	if !finite(sum) || !finite(next.I) || !finite(next.Filtered) {
+		return c.state.Output
+	}
+	c.state, c.err, c.slope, c.seeded = next, err, slope, true
+	return next.Output
+}
+
+// derive returns the slope of the filtered measurement.
+func (c *Controller) derive(measurement, dt float64) float64 {
+	if !c.seeded {
+		return 0
+	}
+	return (measurement - c.state.Filtered) * share(dt, c.conf.Tau.Seconds()) / dt
+}
+
+func (c *Controller) error(measurement float64) float64 {
+	if c.conf.Reverse {
+		return measurement - c.conf.Setpoint
+	}
+	return c.conf.Setpoint - measurement
+}
+
+// brake is the derivative term for a slope of the measurement.
+func (c *Controller) brake(slope float64) float64 {
+	if c.conf.Reverse {
+		return c.conf.Kd * slope
+	}
+	return -c.conf.Kd * slope
+}
+
+func (c *Controller) clamp(output float64) float64 {
+	return min(max(output, c.conf.Min), c.conf.Max)
+}
+
+// Track says that the output is set by something else, or was not followed: the
+// integral is moved so that the controller goes on from there without a bump. An
+// output beyond the limits counts as the limit, one that is not a number as none.
+func (c *Controller) Track(output float64) {
+	if !(output >= c.conf.Min || output < c.conf.Min) {
+		return
+	}
+	c.state.Output = c.clamp(output)
+	c.state.I = c.state.Output - c.state.P - c.state.D
+}
+
+// Reset forgets all samples and starts again from an output.
+func (c *Controller) Reset(output float64) {
+	held := c.state.Output
+	c.state, c.err, c.slope, c.seeded = State{Output: c.clamp(held)}, 0, 0, false
+	c.Track(output)
+}
+
+// Retune takes new settings over, or none if one of them is out of range. New
+// gains do not move the output: what the terms change by goes into the integral.
+// A new setpoint and new limits act from the next update on.
+func (c *Controller) Retune(conf Config) error {
+	conf, err := conf.complete()
+	if err != nil {
+		return err
+	}
+	if conf.Reverse != c.conf.Reverse {
+		c.err = -c.err
+	}
+	before := c.state.P + c.state.I + c.state.D
+	c.conf = conf
+	c.state.P = conf.Kp * c.err
+	c.state.D = c.brake(c.slope)
+	c.state.I = before - c.state.P - c.state.D
+	return nil
+}
+
+// Config returns the settings, with every default filled in.
+func (c *Controller) Config() Config { return c.conf }
+
+// State returns the terms and the output of the last update.
+func (c *Controller) State() State { return c.state }

@@ -1,0 +1,258 @@
+package pid_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/pid"
+)
+
+const tick = 100 * time.Millisecond
+
+func start(t *testing.T, c pid.Config) *pid.Controller {
+	t.Helper()
+	if c.Min == 0 && c.Max == 0 {
+		c.Min, c.Max = -1000, 1000
+	}
+	p, err := pid.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func near(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	if math.Abs(got-want) > 1e-9 {
+		t.Errorf("%s: %v, want %v", what, got, want)
+	}
+}
+
+func TestStep(t *testing.T) {
+	c := start(t, pid.Config{Kp: 2, Ki: 0.5, Setpoint: 3})
+	for n := 1; n <= 50; n++ { // error 1: Kp + Ki n dt
+		near(t, "output", c.Update(2, tick), 2+0.5*float64(n)*0.1)
+	}
+	c = start(t, pid.Config{Kp: 2, Ki: 0.5, Setpoint: 3, Reverse: true})
+	near(t, "reversed", c.Update(4, tick), 2+0.5*0.1)
+}
+
+// The filter lags behind a ramp by Tau, so the derivative of one of slope 5
+// rises to 5 as 1 - exp(-t/Tau), exactly for any step.
+func TestRamp(t *testing.T) {
+	c := start(t, pid.Config{Kd: 2, Tau: 500 * time.Millisecond})
+	c.Update(7, tick)
+	if s := c.State(); s.Filtered != 7 || s.D != 0 {
+		t.Errorf("the first sample leaves %+v, want a seeded filter", s)
+	}
+	filtered, share := 7.0, 1-math.Exp(-0.1/0.5)
+	for n := 1; n <= 200; n++ {
+		y := 7 + 5*0.1*float64(n)
+		step := (y - filtered) * share
+		filtered += step
+		near(t, "output", c.Update(y, tick), -2*step/0.1)
+	}
+	near(t, "slope at last", c.State().D, -2*5)
+}
+
+func TestFilterDoesNotDependOnTheTick(t *testing.T) {
+	conf := pid.Config{Kd: 1, Tau: time.Second}
+	coarse, fine := start(t, conf), start(t, conf)
+	coarse.Update(0, tick)
+	fine.Update(0, tick)
+	coarse.Update(1, time.Second)
+	for range 10 {
+		fine.Update(1, tick)
+	}
+	near(t, "filtered", coarse.State().Filtered, 1-math.Exp(-1))
+	near(t, "filtered", fine.State().Filtered, coarse.State().Filtered)
+}
+
+func TestDerivativeIgnoresTheSetpoint(t *testing.T) {
+	conf := pid.Config{Kd: 10}
+	c := start(t, conf)
+	c.Update(1, tick)
+	conf.Setpoint, conf.Min, conf.Max = 100, -1000, 1000
+	if err := c.Retune(conf); err != nil {
+		t.Fatal(err)
+	}
+	near(t, "kick", c.Update(1, tick), 0)
+}
+
+// At the limit for long, the integral converges to where the sum of the terms is
+// Ki e times the tracking time over the limit. So the way back is as short after an
+// hour as after a minute.
+func TestSaturation(t *testing.T) {
+	for _, n := range []int{600, 36_000} {
+		c := start(t, pid.Config{Kp: 1, Ki: 1, Setpoint: 5, Min: -1, Max: 1, Tracking: tick})
+		for range n {
+			if out := c.Update(0, tick); out != 1 {
+				t.Fatalf("output %v at the limit", out)
+			}
+		}
+		a := 1 - math.Exp(-1)
+		// I = I + Ki e dt + (1 - P - I - Ki e dt) a
+		fixed := 1 - 5 - 0.5 + 0.5/a
+		near(t, "integral", c.State().I, fixed)
+		near(t, "one step back", c.Update(1, tick), 4+fixed+0.4)
+	}
+}
+
+func TestWithoutGainsTheIntegralFollowsAtOnce(t *testing.T) {
+	c := start(t, pid.Config{Ki: 1, Setpoint: 1, Min: 0, Max: 1})
+	for range 1000 {
+		c.Update(0, tick)
+	}
+	near(t, "integral", c.State().I, 1)
+	near(t, "way back", c.Update(2, tick), 0.9)
+}
+
+func TestALimitDoesNotMoveAnIntegralWithoutGain(t *testing.T) {
+	c := start(t, pid.Config{Kp: 1, Setpoint: 1, Min: 0, Max: 1})
+	c.Update(-5, tick)
+	near(t, "way back", c.Update(0.5, tick), 0.5)
+}
+
+func TestRetuneWithoutBump(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	conf := pid.Config{Kp: 1, Ki: 0.5, Kd: 0.1, Tau: tick, Setpoint: 1, Min: -100, Max: 100}
+	c := start(t, conf)
+	for range 100 {
+		y := r.Float64()
+		before := c.Update(y, tick)
+		conf.Kp, conf.Ki, conf.Kd = r.Float64(), r.Float64(), r.Float64()/10
+		if err := c.Retune(conf); err != nil {
+			t.Fatal(err)
+		}
+		s := c.State()
+		near(t, "sum of the terms", s.P+s.I+s.D, before)
+		near(t, "proportional term", s.P, conf.Kp*(1-y))
+	}
+	before := c.State()
+	if err := c.Retune(pid.Config{Kp: -1}); !errors.Is(err, pid.ErrInvalid) || c.State() != before || c.Config().Kp != conf.Kp {
+		t.Errorf("a bad setting: %v, %+v", err, c.State())
+	}
+}
+
+func TestTrackAndReset(t *testing.T) {
+	conf := pid.Config{Kp: 1, Ki: 1, Setpoint: 1, Min: 0, Max: 10}
+	c := start(t, conf)
+	c.Update(0, tick)
+	c.Track(7)
+	near(t, "goes on from there", c.Update(0, tick), 7.1)
+	c.Track(99)
+	near(t, "within the limits", c.State().Output, 10)
+	c.Track(math.NaN())
+	near(t, "holds", c.State().Output, 10)
+	c.Reset(3)
+	if got, want := c.State(), (pid.State{I: 3, Output: 3}); got != want {
+		t.Errorf("reset to %+v, want %+v", got, want)
+	}
+	near(t, "starts again", c.Update(1, tick), 3)
+}
+
+func TestBadSamplesHoldTheOutput(t *testing.T) {
+	c := start(t, pid.Config{Kp: 1, Ki: 1, Kd: 1, Setpoint: 1})
+	c.Update(0.5, tick)
+	before := c.State()
+	for _, bad := range []struct {
+		y  float64
+		dt time.Duration
+	}{
+		{math.NaN(), tick},
+		{math.Inf(1), tick},
+		{math.Inf(-1), tick},
+		{math.MaxFloat64, tick},
+		{0.9, 0},
+		{0.9, -tick},
+		{0.9, math.MinInt64},
+	} {
+		if out := c.Update(bad.y, bad.dt); out != before.Output || c.State() != before {
+			t.Errorf("%+v: %v, %+v", bad, out, c.State())
+		}
+	}
+}
+
+func TestLongGapIsCapped(t *testing.T) {
+	c := start(t, pid.Config{Ki: 1, Setpoint: 1, MaxStep: 2 * time.Second})
+	near(t, "after an age", c.Update(0, math.MaxInt64), 2)
+}
+
+func TestAnySamplesStayWithinLimits(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	odd := []float64{0, -1, math.NaN(), math.Inf(1), math.MaxFloat64, math.SmallestNonzeroFloat64}
+	for range 200 {
+		conf := pid.Config{
+			Kp: r.ExpFloat64(), Ki: r.ExpFloat64(), Kd: r.ExpFloat64(), Tau: time.Duration(r.IntN(1e9)),
+			Setpoint: r.NormFloat64(), Reverse: r.IntN(2) == 0, Min: -r.ExpFloat64(), Max: r.ExpFloat64(),
+		}
+		c := start(t, conf)
+		for range 200 {
+			y := 10 * r.NormFloat64()
+			if r.IntN(4) == 0 {
+				y = odd[r.IntN(len(odd))]
+			}
+			out := c.Update(y, time.Duration(r.Int64N(1e10)-1e9))
+			if s := c.State(); !(out >= conf.Min && out <= conf.Max) || s.Output != out || math.IsNaN(s.P+s.I+s.D+s.Filtered) {
+				t.Fatalf("%+v: output %v, %+v", conf, out, s)
+			}
+		}
+	}
+}
+
+// A first-order plant is brought to the setpoint and no further than a little.
+func TestClosedLoop(t *testing.T) {
+	for _, reverse := range []bool{false, true} {
+		c := start(t, pid.Config{Kp: 2, Ki: 2, Kd: 0.05, Tau: 50 * time.Millisecond, Setpoint: 3, Min: -10, Max: 10, Reverse: reverse})
+		y, u, worst := 0.0, 0.0, 0.0
+		for range 200 {
+			gain := 1.0
+			if reverse {
+				gain = -1
+			}
+			y += (gain*u - y) * 0.1
+			u = c.Update(y, tick)
+			worst = max(worst, y)
+		}
+		if math.Abs(y-3) > 1e-3 || worst > 3.5 {
+			t.Errorf("reverse %v: settled at %v after %v", reverse, y, worst)
+		}
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	for _, test := range []struct {
+		conf pid.Config
+		want string
+	}{
+		{pid.Config{Kp: -1}, "pid: Kp -1 out of range: want 0 or more"},
+		{pid.Config{Ki: math.NaN()}, "pid: Ki NaN out of range: want 0 or more"},
+		{pid.Config{Kd: math.Inf(1)}, "pid: Kd +Inf out of range: want 0 or more"},
+		{pid.Config{Tau: -1}, "pid: Tau -1ns out of range: want 0 or more"},
+		{pid.Config{Tracking: -1}, "pid: Tracking -1ns out of range: want 0 or more"},
+		{pid.Config{MaxStep: -1}, "pid: MaxStep -1ns out of range: want 0 or more"},
+		{pid.Config{Setpoint: math.NaN()}, "pid: Setpoint NaN out of range: want a finite number"},
+		{pid.Config{Min: math.Inf(-1)}, "pid: Min -Inf out of range: want a finite number"},
+		{pid.Config{Max: math.Inf(1)}, "pid: Max +Inf out of range: want a finite number"},
+		{pid.Config{Min: 1, Max: 1}, "pid: Min 1 out of range: want less than Max 1"},
+	} {
+		c, err := pid.New(test.conf)
+		if c != nil || !errors.Is(err, pid.ErrInvalid) || err.Error() != test.want {
+			t.Errorf("%+v: %v, %v\nwant %s", test.conf, c, err, test.want)
+		}
+	}
+	c, err := pid.New(pid.Config{})
+	if err != nil || c.Update(5, tick) != 0 || c.Config().Max != 1 || c.Config().MaxStep != time.Second {
+		t.Errorf("the zero Config: %v, %v", c, err)
+	}
+}
+
+func TestUpdateDoesNotAllocate(t *testing.T) {
+	c := start(t, pid.Config{Kp: 1, Ki: 1, Kd: 1, Tau: tick})
+	if n := testing.AllocsPerRun(100, func() { c.Update(1, tick) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
