@@ -101,6 +101,7 @@ func againstFloor(b *testing.B, goroutines int, pass func()) {
 			theirs += timed(goroutines, n, f.pass)
 		}
 	}
+	b.ReportMetric(float64(theirs.Nanoseconds())/float64(b.N), "floor-ns")
 	b.ReportMetric(float64(ours)/float64(theirs), "x/floor")
 	b.ReportMetric(float64(ours.Nanoseconds())/float64(b.N), "ns/op")
 }

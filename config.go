@@ -43,8 +43,9 @@ type Config struct {
 
 	// Timeout bounds the execution of work given to Do, apart from the time
 	// in the queue; it reaches the work through its context, with
-	// [ErrExecutionTimeout] as the cause. Acquire is not affected.
-	// Defaults to none.
+	// [ErrExecutionTimeout] as the cause. Acquire is not affected. Work that
+	// times out is missing from the latency: let the law hear of it, as with
+	// law.Band{MaxErrorRate: 0.05}. Defaults to none.
 	Timeout time.Duration
 
 	// Classify tells what the error of finished work says about its

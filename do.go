@@ -57,11 +57,12 @@ func (f *face) outcome(ctx context.Context, err error) Outcome {
 	}
 }
 
-func doWithin(ctx context.Context, timeout time.Duration, fn func(context.Context) error) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, ErrExecutionTimeout)
+func doWithin(parent context.Context, timeout time.Duration, fn func(context.Context) error) error {
+	ctx, cancel := context.WithTimeoutCause(parent, timeout, ErrExecutionTimeout)
 	defer cancel()
 	err := fn(ctx)
-	timedOut := errors.Is(err, context.DeadlineExceeded) && errors.Is(context.Cause(ctx), ErrExecutionTimeout)
+	// Not if the parent ended it, perhaps by an execution timeout of its own.
+	timedOut := ctx.Err() != nil && parent.Err() == nil && errors.Is(err, context.DeadlineExceeded)
 	if timedOut && !errors.Is(err, ErrExecutionTimeout) {
 		return fmt.Errorf("%w after %v: %w", ErrExecutionTimeout, timeout, err)
 	}

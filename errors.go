@@ -16,9 +16,9 @@ var ErrRefused = errors.New("weir: refused")
 var (
 	ErrQueueFull    = fmt.Errorf("%w: queue full", ErrRefused)
 	ErrQueueTimeout = fmt.Errorf("%w: queue timeout", ErrRefused)
-	ErrDeadline     = fmt.Errorf("%w: would miss its deadline", ErrRefused)
-	ErrTooHeavy     = fmt.Errorf("%w: heavier than the limit", ErrRefused)
-	ErrClosed       = fmt.Errorf("%w: limiter closed", ErrRefused)
+	ErrDeadline     = fmt.Errorf("%w: deadline", ErrRefused)
+	ErrTooHeavy     = fmt.Errorf("%w: too heavy", ErrRefused)
+	ErrClosed       = fmt.Errorf("%w: closed", ErrRefused)
 )
 
 // ErrExecutionTimeout is the cause of the context that [Limiter.Do] hands to
@@ -38,7 +38,8 @@ const (
 	ReasonQueueFull = Reason(admit.QueueFull)
 	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout.
 	ReasonQueueTimeout = Reason(admit.QueueTimeout)
-	// ReasonDeadline: it could not have finished before its context's deadline.
+	// ReasonDeadline: it could not have finished before its context's deadline
+	// had it waited any longer, or waited at all.
 	ReasonDeadline = Reason(admit.Deadline)
 	// ReasonTooHeavy: its weight is above the limit.
 	ReasonTooHeavy = Reason(admit.TooHeavy)

@@ -36,8 +36,9 @@ const (
 	Refused
 	// WouldRefuse: work was admitted in shadow mode only.
 	WouldRefuse
-	// Misused: a permit was given back that was not out, such as a copy of
-	// one that was given back before. Nothing was counted.
+	// Misused: more permits were given back than are out, because one was
+	// copied and both copies given back. It shows at the last one, which need
+	// not be the culprit; no slot is lost or freed twice for it.
 	Misused
 )
 

@@ -39,8 +39,8 @@ var epoch = time.Now().Add(-50 * 365 * 24 * time.Hour)
 
 func now() int64 { return int64(time.Since(epoch)) }
 
-// New returns a limiter, or an error that matches [ErrConfig] or law.ErrInvalid
-// and names the setting, its value and what is allowed.
+// New returns a limiter, or an error that matches [ErrConfig] and names the
+// setting, its value and what is allowed.
 func New(c Config) (*Limiter, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -48,7 +48,7 @@ func New(c Config) (*Limiter, error) {
 	}
 	l := &Limiter{}
 	if err := l.node.Init(c.settings(), c.Law, nil, now()); err != nil {
-		return nil, fmt.Errorf("weir: limiter %q: %w", c.Name, err)
+		return nil, fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
 	}
 	l.face.Store(c.face())
 	return l, nil
@@ -181,7 +181,8 @@ func (l *Limiter) String() string {
 // all. What runs and what waits is left alone: a longer queue, another
 // discipline or a lower limit take effect as work comes and goes. The limit stays
 // where it is unless the new bounds or the new law move it. A law of the same
-// type keeps what it learned; another one starts from the current limit.
+// type keeps what it learned; another one starts from the current limit. A closed
+// limiter stays closed. The error is one that [New] would return.
 func (l *Limiter) Update(c Config) error {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -189,7 +190,7 @@ func (l *Limiter) Update(c Config) error {
 	}
 	var fx admit.Effects
 	if err := l.update(c, &fx); err != nil {
-		return fmt.Errorf("weir: limiter %q: %w", c.Name, err)
+		return fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
 	}
 	l.after(&fx, nil)
 	return nil

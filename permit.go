@@ -25,7 +25,9 @@ func (*noCopy) Unlock() {}
 
 // Done gives the permit back and tells the limiter how the work ended: err is
 // classified by [Config].Classify, and the latency of a success is measured. Note
-// that `defer permit.Done(err)` reads err too early; see [Permit.DoneWith].
+// that `defer permit.Done(err)` reads err too early; see [Permit.DoneWith]. For
+// work that its caller cancelled with a cause, pass ctx.Err(): unlike
+// [Limiter.Do], Done cannot tell the cause from a failure.
 func (p *Permit) Done(err error) {
 	if p.limiter == nil {
 		return

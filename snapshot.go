@@ -32,7 +32,7 @@ type Snapshot struct {
 	Failed      uint64            // of these, failures
 	TimedOut    uint64            // of these, timeouts
 	Ignored     uint64            // of these, ignored or released
-	Cancelled   uint64            // left by its caller before it started
+	Cancelled   uint64            // left by its caller while it waited; in the instant of its admission it is Ignored
 	Refused     map[Reason]uint64 // not admitted, by reason
 	WouldRefuse uint64            // admitted in shadow mode only
 

@@ -127,8 +127,9 @@ func stress(t *testing.T, c weir.Config) {
 	if total := s.Admitted + s.RefusedTotal() + s.Cancelled; total != uint64(asked.Load()) {
 		t.Errorf("%d asked, but %d admitted, %d refused and %d cancelled are %d", asked.Load(), s.Admitted, s.RefusedTotal(), s.Cancelled, total)
 	}
-	if s.Admitted != uint64(ran.Load()) {
-		t.Errorf("%d admitted, %d ran", s.Admitted, ran.Load())
+	// Some left in the instant of their admission.
+	if late := int64(s.Admitted) - ran.Load(); late < 0 || late > int64(s.Ignored) {
+		t.Errorf("%d admitted, %d ran, %d ignored", s.Admitted, ran.Load(), s.Ignored)
 	}
 	if s.RefusedTotal() != uint64(refused.Load()) || s.RefusedTotal() != uint64(events.Load()) {
 		t.Errorf("%d refused, %d heard so, %d events", s.RefusedTotal(), refused.Load(), events.Load())

@@ -11,12 +11,14 @@ import (
 	"time"
 )
 
-// patience keeps slow clients from being taken for a slow upstream, and bounds
-// how long one may stall, in either direction.
+// patience keeps most slow clients from being taken for a slow upstream, and
+// bounds how long one may stall, in either direction.
 //
 // A short request body is read before the request goes on to the limiter, so
-// that nothing holds a slot while its client is still sending. Longer ones
-// stream, and no read or write may take longer than stall.
+// that nothing holds a slot while its client is still sending. Longer ones, and
+// those of unknown length, stream: there a client that trickles holds its slot,
+// and is part of the latency, for as long as no read or write takes longer than
+// stall.
 type patience struct {
 	next  http.Handler
 	stall time.Duration // 0 means any time

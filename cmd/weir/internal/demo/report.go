@@ -37,9 +37,12 @@ accepted it still works off.
 
   none    no limit
   fixed   at most %d in flight: right on the day of the load test, 100/s within 300 ms
-  adapt   %v: told to stay at half the deadline, nothing else
+  adapt   %v, asked four times a second over the last 2s:
+          told how fast answers should be, and nothing of the server
 
-`, workers, capacity(), overload*float64(capacity()), duration, slow, deadline, patience, goodDay, aim)
+fixed and adapt have a queue of %d, for %v at most. The figures are those of the adaptive lane.
+
+`, workers, capacity(), overload*float64(capacity()), duration, slow, deadline, patience, goodDay, aim, queue.Size, queue.Timeout)
 	fmt.Fprintln(p, p.paint(dim, fmt.Sprintf("%8s%-*s goodput/s", "", len(figures.Header), "adaptive lane")))
 	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf(" s speed %s none fixed adapt  last change of the limit", figures.Header)))
 }
