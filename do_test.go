@@ -20,7 +20,7 @@ func TestDoRunsOnTheCallersGoroutineAndReturnsItsError(t *testing.T) {
 		inFlight = l.Snapshot().InFlight
 		return boom
 	})
-	if err != boom || inFlight != 1 { //nolint:errorlint // the very same error is promised
+	if err != boom || inFlight != 1 {
 		t.Errorf("got %v with %d in flight: want the function's own error, and 1", err, inFlight)
 	}
 	balanced(t, l)

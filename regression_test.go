@@ -245,7 +245,7 @@ func TestClassifySeesTheErrorOfTheWork(t *testing.T) {
 		cancel()
 		return returned
 	})
-	if seen != returned { //nolint:errorlint // the very same error is meant
+	if seen != returned {
 		t.Errorf("Classify was shown %q: want %q", seen, returned)
 	}
 }
