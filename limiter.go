@@ -146,7 +146,7 @@ func (l *Limiter) Snapshot() Snapshot {
 		Admitted: s.Admitted, Completed: s.Completed, Failed: s.Failed,
 		TimedOut: s.TimedOut, Ignored: s.Ignored, Cancelled: s.Cancelled,
 		Refused: map[Reason]uint64{}, WouldRefuse: s.WouldRefuse,
-		Raised: s.Raised, Cut: s.Cuts, Last: s.Last,
+		Raised: s.Raised, Cut: s.Cuts, Last: s.Last, Decision: s.Decided,
 	}
 	for verdict, n := range s.Refused {
 		if n > 0 {

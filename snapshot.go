@@ -38,6 +38,7 @@ type Snapshot struct {
 
 	Raised, Cut uint64     // changes of the limit, up and down
 	Last        law.Reason // why the limit changed last
+	Decision    law.Reason // the law's last word, also where it held the limit
 }
 
 // RefusedTotal is the sum of Refused over all reasons.
@@ -83,11 +84,12 @@ func (s Snapshot) MarshalJSON() ([]byte, error) {
 		Raised      uint64            `json:"raised"`
 		Cut         uint64            `json:"cut"`
 		Last        law.Reason        `json:"last_reason"`
+		Decision    law.Reason        `json:"decision"`
 	}{
 		s.Name, s.Limit, s.Min, s.Max, s.InFlight, s.Queued, s.Shadow,
 		s.Samples, ms(s.P50), ms(s.P95), ms(s.P99), ms(s.Mean), ms(s.EWMA),
 		s.ErrorRate, s.TimeoutRate, ms(s.QueueWait), ms(s.Age), s.DrainRate,
 		s.Admitted, s.Completed, s.Failed, s.TimedOut, s.Ignored, s.Cancelled,
-		s.Refused, s.WouldRefuse, s.Raised, s.Cut, s.Last,
+		s.Refused, s.WouldRefuse, s.Raised, s.Cut, s.Last, s.Decision,
 	})
 }

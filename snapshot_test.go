@@ -200,3 +200,24 @@ func TestHistorySaysWhy(t *testing.T) {
 		}
 	})
 }
+
+// A limit that is held is explained too.
+func TestSnapshotHasTheLastDecision(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{MinSamples: 1})
+		for range 3 {
+			p := hold(t, l, 1)[0]
+			time.Sleep(500 * time.Millisecond)
+			p.Done(nil)
+		}
+		update(t, l, weir.Config{MinSamples: 1, Law: law.Band{Target: time.Second}})
+		p := hold(t, l, 1)[0]
+		time.Sleep(500 * time.Millisecond)
+		p.Done(nil)
+		time.Sleep(time.Second)
+		hold(t, l, 1)[0].Done(nil)
+		if got := l.Snapshot().Decision.String(); !strings.HasSuffix(got, "below 850ms, limit not used") {
+			t.Errorf("decision %q", got)
+		}
+	})
+}

@@ -15,6 +15,7 @@ import (
 func (n *Node) begin(now int64) law.Reason {
 	d := n.control.Next(law.Window{Limit: int(n.limit), Min: int(n.conf.min), Max: int(n.conf.max)})
 	n.limit = int32(n.bounds().Clamp(d.Limit, int(n.limit)))
+	n.decided = newReason(d.Reason)
 	n.plan(now, d.Next, 0)
 	return d.Reason
 }
@@ -44,6 +45,7 @@ func (n *Node) decide(now int64, fx *Effects) {
 	w.Limit, w.Min, w.Max = int(n.limit), int(n.conf.min), int(n.conf.max)
 	w.MinSamples = int(n.minSamples)
 	d := n.ask(w, fx)
+	n.decided = newReason(d.Reason)
 	next := int32(n.bounds().Clamp(d.Limit, int(n.limit)))
 	changed := next != n.limit
 	settle := int64(0)
@@ -124,6 +126,9 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	fresh, err := l.Controller(bounds)
 	if err != nil {
 		return err
+	}
+	if n.minSamples == n.conf.minSamples { // not the law's own
+		n.minSamples = int32(s.MinSamples)
 	}
 	n.configure(s)
 	if n.queue != nil {

@@ -258,3 +258,17 @@ func TestHistoryKeepsTheLastChanges(t *testing.T) {
 		t.Errorf("%d raised, %d cuts, the last for %v", s.Raised, s.Cuts, s.Last)
 	}
 }
+
+func TestUpdateOfMinSamplesActsNow(t *testing.T) {
+	many := settings(5, func(s *admit.Settings) { s.MinSamples = 1000 })
+	r := newLawRig(t, law.Band{Target: ms}, many, nil)
+	r.update(settings(5, nil), law.Band{Target: ms})
+	for range 12 {
+		ticket := r.must(1)
+		r.now += 100 * ms
+		r.done(ticket, window.Success)
+	}
+	if got := r.state().Limit; got == 5 {
+		t.Error("the window still waits for a thousand samples")
+	}
+}

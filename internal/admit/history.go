@@ -25,11 +25,24 @@ type history struct {
 }
 
 type entry struct {
-	at         int64
+	at   int64
+	from int32
+	why  reason
+}
+
+// reason is a law.Reason in half the memory.
+type reason struct {
 	have, want float32
-	from       int32
 	signal     law.Signal
 	code       law.ReasonCode
+}
+
+func newReason(r law.Reason) reason {
+	return reason{have: float32(r.Have), want: float32(r.Want), signal: r.Signal, code: r.Code}
+}
+
+func (r reason) public() law.Reason {
+	return law.Reason{Code: r.code, Signal: r.signal, Have: float64(r.have), Want: float64(r.want)}
 }
 
 func (h *history) add(at int64, from, to int, why law.Reason) {
@@ -41,10 +54,7 @@ func (h *history) add(at int64, from, to int, why law.Reason) {
 	if len(h.entries) == keptChanges {
 		h.entries = append(h.entries[:0], h.entries[1:]...)
 	}
-	h.entries = append(h.grown(), entry{
-		at: at, from: int32(from), signal: why.Signal, code: why.Code,
-		have: float32(why.Have), want: float32(why.Want),
-	})
+	h.entries = append(h.grown(), entry{at: at, from: int32(from), why: newReason(why)})
 }
 
 // grown returns the entries with room for one more, doubled from 4 where append
@@ -60,7 +70,7 @@ func (h *history) last() law.Reason {
 	if len(h.entries) == 0 {
 		return law.Reason{}
 	}
-	return h.entries[len(h.entries)-1].reason()
+	return h.entries[len(h.entries)-1].why.public()
 }
 
 // changes returns the changes that led to the limit.
@@ -68,14 +78,10 @@ func (h *history) changes(limit int) []Change {
 	all := make([]Change, len(h.entries))
 	to := limit
 	for i, e := range slices.Backward(h.entries) {
-		all[i] = Change{At: e.at, From: int(e.from), To: to, Reason: e.reason()}
+		all[i] = Change{At: e.at, From: int(e.from), To: to, Reason: e.why.public()}
 		to = int(e.from)
 	}
 	return all
-}
-
-func (e entry) reason() law.Reason {
-	return law.Reason{Code: e.code, Signal: e.signal, Have: float64(e.have), Want: float64(e.want)}
 }
 
 // History returns the last changes of the limit, oldest first.

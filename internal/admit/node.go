@@ -50,6 +50,7 @@ type Node struct {
 	pressure *pressure // nil until the limit is reached
 	outcomes outcomes
 	history  history
+	decided  reason // the law's last word
 	events   uint64
 }
 

@@ -21,7 +21,8 @@ type State struct {
 	Refused                              [refusals]uint64 // by verdict
 	WouldRefuse                          uint64
 	Raised, Cuts                         uint64
-	Last                                 law.Reason
+	Last                                 law.Reason // of a change
+	Decided                              law.Reason // the law's last word
 }
 
 // State reads the node and changes nothing: no window is closed.
@@ -44,6 +45,7 @@ func (n *Node) State(now int64) State {
 		Raised:    uint64(n.history.raised),
 		Cuts:      uint64(n.history.cuts),
 		Last:      n.history.last(),
+		Decided:   n.decided.public(),
 	}
 	if n.meter != nil {
 		s.Recent = n.meter.Recent(max(now, n.last))
