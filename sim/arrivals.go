@@ -1,0 +1,83 @@
+package sim
+
+import "time"
+
+// Arrivals says how many requests come. They come independently of one another
+// (a Poisson process) at a rate that is constant for a while and then changes;
+// what changes it is yours. [Phase].Load multiplies it.
+type Arrivals interface {
+	// Rates starts the process.
+	Rates(*Rand) Rates
+}
+
+// Rates is an arrival process at work.
+type Rates interface {
+	// Next returns the rate per second from now on, and until when it holds.
+	// It is called for times in ascending order.
+	Next(now time.Duration) (perSecond float64, until time.Duration)
+}
+
+// Poisson arrivals have a constant Rate per second.
+type Poisson struct {
+	Rate float64 `json:"rate" range:"(0,1e8]"`
+}
+
+// Bursts is a Markov-modulated Poisson process with two states: Rate per second
+// for Calm on average, then Factor times that for Burst on average.
+type Bursts struct {
+	Rate   float64       `json:"rate" range:"(0,1e8]"`
+	Factor float64       `json:"factor" range:"[1,1000]"`
+	Calm   time.Duration `json:"calm" range:"[1ms,24h]"`
+	Burst  time.Duration `json:"burst" range:"[1ms,24h]"`
+}
+
+// Diurnal is a sine wave: the rate per second goes from Low to High and back within
+// each Period, starting in the middle. It follows the wave in a thousand steps.
+type Diurnal struct {
+	Low    float64       `json:"low" range:"(0,1e8]"`
+	High   float64       `json:"high" range:"(0,1e8]"`
+	Period time.Duration `json:"period" range:"[1ms,10000h]"`
+}
+
+// Never is a time that does not come.
+const Never = time.Duration(1<<63 - 1)
+
+// Rates implements [Arrivals].
+func (a Poisson) Rates(*Rand) Rates { return constantRate(a.Rate) }
+
+type constantRate float64
+
+func (r constantRate) Next(time.Duration) (float64, time.Duration) { return float64(r), Never }
+
+// Rates implements [Arrivals].
+func (a Bursts) Rates(r *Rand) Rates { return &bursting{a, r, true} }
+
+type bursting struct {
+	Bursts
+	rand  *Rand
+	burst bool // the state that ends now
+}
+
+func (b *bursting) Next(now time.Duration) (float64, time.Duration) {
+	b.burst = !b.burst
+	rate, stay := b.Rate, b.Calm
+	if b.burst {
+		rate, stay = b.Rate*b.Factor, b.Burst
+	}
+	return rate, now + nanoseconds(mul(float64(stay), b.rand.Exp()))
+}
+
+// Rates implements [Arrivals].
+func (a Diurnal) Rates(*Rand) Rates { return wave(a) }
+
+type wave Diurnal
+
+// steps is into how many pieces a period of a wave is cut.
+const steps = 1000
+
+func (w wave) Next(now time.Duration) (float64, time.Duration) {
+	step := max(1, w.Period/steps)
+	begun := now - now%step
+	middle := (float64(begun/step%steps) + 0.5) / steps
+	return mul(0.5, w.Low+w.High) + mul(mul(0.5, w.High-w.Low), sine(middle)), begun + step
+}

@@ -1,0 +1,243 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+)
+
+// An attempt is one try to have a request answered. Attempts live in slots that are
+// used again; the number of the slot is the server's job.
+type attempt struct {
+	request
+	began  time.Duration
+	number int // 0 for the first one
+	turn   uint32
+
+	stage  stage
+	timed  bool // its deadline will come up
+	gone   bool // its client gave up
+	failed bool
+	ticket admit.Ticket
+	waiter *waiter // while it waits
+}
+
+type stage uint8
+
+const (
+	asking    stage = iota // it has not been admitted, or is still to be tried again
+	waits                  // in a limiter's queue
+	runs                   // on the server
+	answering              // its answer is under way
+)
+
+// happen deals with an event, unless the attempt has got past it.
+func (e *engine) happen(ev event) {
+	a := &e.attempts[ev.slot]
+	if a.turn != ev.turn {
+		return
+	}
+	switch ev.kind {
+	case queueTimeout:
+		if a.stage == waits {
+			e.leave(ev.slot, admit.QueueTimeout)
+		}
+	case deadline:
+		e.giveUp(ev.slot)
+	case answer:
+		e.answered(ev.slot)
+	case retry:
+		a.began = e.now
+		e.attempt(ev.slot)
+	}
+}
+
+func (e *engine) later(slot int32, kind eventKind, at time.Duration) {
+	e.events.push(event{at: at, slot: slot, kind: kind, turn: e.attempts[slot].turn})
+}
+
+// arrive begins the first attempt of a request.
+func (e *engine) arrive(r request) {
+	client := &e.scenario.Clients[r.client]
+	if b := client.Retry.Budget; b > 0 {
+		e.budgets[r.client] = min(e.budgets[r.client]+b, 10)
+	}
+	e.record.now.Requests++
+	e.attempt(e.slot(attempt{request: r, began: e.now}))
+}
+
+// slot returns a slot with the attempt in it.
+func (e *engine) slot(a attempt) int32 {
+	if last := len(e.free) - 1; last >= 0 {
+		slot := e.free[last]
+		e.free = e.free[:last]
+		a.turn = e.attempts[slot].turn
+		e.attempts[slot] = a
+		return slot
+	}
+	e.attempts = append(e.attempts, a)
+	return int32(len(e.attempts) - 1)
+}
+
+// release is for an attempt with which nothing will happen any more.
+func (e *engine) release(slot int32) {
+	e.attempts[slot].turn++
+	e.free = append(e.free, slot)
+}
+
+// attempt asks a limiter.
+func (e *engine) attempt(slot int32) {
+	a := &e.attempts[slot]
+	e.record.now.Attempts++
+	node := e.nodes[a.limiter]
+	e.fx = admit.Effects{}
+	ticket, verdict := node.Acquire(1, int64(e.now), &e.fx)
+	switch verdict {
+	case admit.Admitted:
+		a.ticket = ticket
+		e.dispatch(slot)
+	case admit.MustWait:
+		e.after(a.limiter)
+		e.wait(slot)
+		return
+	default:
+		e.refused(slot, time.Duration(e.fx.RetryAfter))
+	}
+	e.after(a.limiter)
+}
+
+// after deals with what a call of the node left to be done.
+func (e *engine) after(limiter int32) {
+	if e.fx.None() {
+		return
+	}
+	if e.fx.Panic != nil {
+		e.broken = e.fx.Panic
+	}
+	if e.fx.Change != nil {
+		e.record.limit(e.now, limiter, e.fx.Change)
+	}
+	e.fx.Woken.Wake()
+	for i := 0; i < len(e.woken); i++ {
+		e.served(e.woken[i])
+	}
+	e.woken = e.woken[:0]
+}
+
+// dispatch gives the work to the server.
+func (e *engine) dispatch(slot int32) {
+	a := &e.attempts[slot]
+	client, phase := &e.scenario.Clients[a.client], e.phase()
+	work := a.work
+	a.failed = a.luck < phase.Errors
+	if a.failed {
+		work = phase.ErrorTime
+	}
+	if !a.timed && (client.Cancel || client.Retry.Times > 0) {
+		a.timed = true
+		e.later(slot, deadline, a.began+client.SLO+1)
+	}
+	a.stage = runs
+	e.record.flow(e.now, 1)
+	e.station.Start(e.now, Job(slot), work)
+}
+
+// worked is for work that the server has done.
+func (e *engine) worked(job Job) {
+	if delay := e.phase().Delay; delay > 0 {
+		e.attempts[job].stage = answering
+		e.later(int32(job), answer, e.now+delay)
+		return
+	}
+	e.answered(int32(job))
+}
+
+// answered ends an attempt whose work was done, whether or not the client is
+// still there.
+func (e *engine) answered(slot int32) {
+	a := &e.attempts[slot]
+	outcome := window.Success
+	if a.failed {
+		outcome = window.Failure
+	}
+	e.done(slot, outcome)
+	latency := e.now - a.began
+	late := latency > e.scenario.Clients[a.client].SLO
+	switch {
+	case a.failed:
+		e.record.now.Failed++
+	case late:
+		e.record.late(latency)
+	default:
+		e.record.good(latency)
+	}
+	if (a.failed || late) && !a.gone {
+		e.failed(slot, 0)
+		return
+	}
+	e.release(slot)
+}
+
+// done gives the slot back to the limiter.
+func (e *engine) done(slot int32, outcome window.Outcome) {
+	a := &e.attempts[slot]
+	limiter := a.limiter
+	e.record.flow(e.now, -1)
+	e.fx = admit.Effects{}
+	e.nodes[limiter].Done(&a.ticket, int64(e.now), outcome, &e.fx)
+	e.after(limiter)
+}
+
+// giveUp is for a client whose patience is at its end.
+func (e *engine) giveUp(slot int32) {
+	a := &e.attempts[slot]
+	client := &e.scenario.Clients[a.client]
+	switch {
+	case a.stage == waits:
+		e.leave(slot, admit.Cancelled)
+	case client.Cancel:
+		if a.stage == runs {
+			e.station.Abandon(e.now, Job(slot))
+		}
+		e.record.cancelled()
+		e.done(slot, window.Timeout)
+		e.failed(slot, 0)
+	case client.Retry.Times > 0:
+		a.gone = true
+		again := *a
+		e.failed(e.slot(again), 0)
+	}
+}
+
+func (e *engine) refused(slot int32, after time.Duration) {
+	e.record.refused()
+	e.failed(slot, after)
+}
+
+// failed ends an attempt without success: perhaps it is tried again.
+func (e *engine) failed(slot int32, after time.Duration) {
+	a := &e.attempts[slot]
+	policy := &e.scenario.Clients[a.client].Retry
+	allowed := a.number < policy.Times
+	if allowed && policy.Budget > 0 {
+		allowed = e.budgets[a.client] >= 1
+		if allowed {
+			e.budgets[a.client]--
+		}
+	}
+	if !allowed {
+		e.release(slot)
+		return
+	}
+	pause := mul(mul(float64(policy.Backoff), math.Ldexp(1, a.number)), 0.5+e.retries.Float64())
+	if policy.Heed {
+		pause = max(pause, mul(float64(after), 1+e.retries.Float64()))
+	}
+	a.turn++ // what was to happen to the last one does not happen to this
+	a.number++
+	a.luck = e.retries.Float64()
+	a.stage, a.timed, a.gone = asking, false, false
+	e.later(slot, retry, e.now+nanoseconds(pause))
+}

@@ -1,0 +1,112 @@
+package sim
+
+import "time"
+
+// A Curve is a server on which all jobs proceed at once, each at the speed that
+// the function gives for n of them: 1 is that of a job alone. It is the
+// shortest way to a server of your own:
+//
+//	thrashing := sim.Curve(func(n float64) float64 { return min(1, 100/(n*n)) })
+//
+// When a share w of its workers is left, the speed is that for n/w jobs.
+type Curve func(n float64) float64
+
+// Station implements [Server].
+func (c Curve) Station() (Station, error) {
+	s := &shared{speed: c, conditions: well}
+	s.run(1)
+	return s, nil
+}
+
+// Sharing is processor sharing: jobs beyond the number of Cores slow all of them
+// down in proportion, as threads on a processor do.
+type Sharing struct {
+	Cores float64 `json:"cores" range:"(0,1e6]"`
+}
+
+// Station implements [Server].
+func (p Sharing) Station() (Station, error) {
+	if err := check("server.sharing", p); err != nil {
+		return nil, err
+	}
+	return Curve(func(n float64) float64 { return min(1, p.Cores/n) }).Station()
+}
+
+// USL is the universal scalability law: n jobs share throughput
+//
+//	X(n) = n / (S (1 + Alpha (n-1) + Beta n (n-1)))
+//
+// S being the work of one. Alpha is contention and Beta the price of
+// coherence: with it, throughput falls past its peak at sqrt((1-Alpha)/Beta).
+type USL struct {
+	Alpha float64 `json:"alpha" range:"[0,1]"`
+	Beta  float64 `json:"beta" range:"[0,1]"`
+}
+
+// Station implements [Server].
+func (u USL) Station() (Station, error) {
+	if err := check("server.usl", u); err != nil {
+		return nil, err
+	}
+	return Curve(func(n float64) float64 {
+		n = max(1, n)
+		return 1 / (1 + mul(u.Alpha, n-1) + mul(mul(u.Beta, n), n-1))
+	}).Station()
+}
+
+// Quadratic is a server whose latency grows with the square of what is in flight:
+// base + k n², base being the work, and k such that it is doubled at n = Double, where
+// the throughput is greatest.
+type Quadratic struct {
+	Double float64 `json:"double" range:"(0,1e6]"`
+}
+
+// Station implements [Server].
+func (q Quadratic) Station() (Station, error) {
+	if err := check("server.quadratic", q); err != nil {
+		return nil, err
+	}
+	return Curve(func(n float64) float64 {
+		u := n / q.Double
+		return 1 / (1 + mul(u, u))
+	}).Station()
+}
+
+type shared struct {
+	progress
+	speed      Curve
+	conditions Conditions
+}
+
+func (s *shared) Start(now time.Duration, job Job, work time.Duration) {
+	s.pass(now)
+	s.add(job, work)
+	s.share()
+}
+
+func (s *shared) Next() time.Duration { return s.next }
+
+func (s *shared) Finish(now time.Duration) Job {
+	s.pass(now)
+	job := s.first()
+	s.share()
+	return job
+}
+
+func (s *shared) Abandon(now time.Duration, job Job) {
+	s.pass(now)
+	s.remove(job)
+	s.share()
+}
+
+func (s *shared) Change(now time.Duration, c Conditions) {
+	s.pass(now)
+	s.conditions = c
+	s.share()
+}
+
+// share sets the rate for as many jobs as there are.
+func (s *shared) share() {
+	n := float64(max(1, len(s.heap))) / s.conditions.Workers
+	s.run(mul(s.conditions.Speed, s.speed(n)))
+}

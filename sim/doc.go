@@ -1,0 +1,87 @@
+// Package sim runs a limiter against a simulated service, in virtual time: a
+// minute of traffic takes milliseconds, and the same seed gives the same result.
+//
+// It answers, before production does, which control law to use and with which
+// settings. The limiter is not a model: the admission core, the measurements and
+// the laws are the very code that runs live. Only what surrounds them is
+// simulated: clients, a server, faults.
+//
+//	result, err := sim.Run(scenario, law.Band{Target: 200 * time.Millisecond}, seed)
+//	oracle, err := sim.Sweep(scenario, seed)
+//	score := oracle.Score(result) // goodput as a percentage of the best there is
+//
+// # What is simulated
+//
+// A [Scenario] is data: how requests come ([Arrivals]), what work each one is
+// ([Work]), what does the work ([Server]), who waits for it ([Client]) and what
+// happens meanwhile ([Phase]). Arrivals are open-loop: they do not slow down
+// because the server does. The three interfaces are small so that you can bring your own.
+//
+// An attempt asks a limiter, perhaps waits in its queue, is worked on, and is
+// answered. It is good if the answer is no error and comes within the client's SLO,
+// which counts from the attempt. A client that was refused, got an error or gave up at
+// its SLO may try again. The server goes on with the work of a client
+// that gave up, unless the client cancels it; until then it keeps its slot, as
+// it does live.
+//
+// # Scenarios as data
+//
+// A scenario may be a JSON file; its fields are those of [Scenario], in lower case, and
+// scenario.schema.json, beside this package, describes them to an editor. A server,
+// work and arrivals are an object whose one key says which kind it is, durations
+// are text, and what is left out has its default:
+//
+//	{
+//		"name": "shop",
+//		"arrivals": {"poisson": {"rate": 850}},
+//		"work": {"lognormal": {"mean": "50ms", "cv": 2}},
+//		"server": {"pool": {"workers": 50}},
+//		"slo": "400ms",
+//		"clients": [{"retry": {"times": 3, "backoff": "100ms"}}],
+//		"limiter": {"law": "band(target=200ms)", "initial": 60},
+//		"phases": [
+//			{"length": "30s"},
+//			{"name": "slow", "length": "30s", "speed": 0.3},
+//			{"length": "30s"}
+//		]
+//	}
+//
+// [ParseScenario] reads it and refuses whatever it does not know. [Named], [Gates] and
+// [Kata] come with the package, in the folder scenarios; [Random] draws systems that nobody
+// had in mind when tuning a law, and [ParseTrace] reads requests that were recorded.
+//
+// # Time inside a server
+//
+// Servers differ in how fast each of n jobs proceeds: at full speed in a FIFO
+// pool, by a curve of n where everyone shares. In all of them the jobs at work
+// proceed at one rate r(t), so with the clock
+//
+//	V(t) = ∫ r(s) ds
+//
+// a job that starts at V with work w ends when the clock shows V+w, whatever
+// happens to the rate in between. A heap ordered by V+w therefore never has to be
+// rebuilt: a fault, a pause or a newcomer changes r and nothing else.
+//
+// # The oracle
+//
+// For each phase, the oracle is the best of 40 constant limits, with the same
+// seed and so the same requests: it knows what no law can know. [Sweep] finds it,
+// and [Oracle.Score] has the definition of every figure. Nobody can do better
+// than 100 without a queue, so scores are capped there.
+//
+// # Determinism
+//
+// All randomness comes from PCG generators, one for each purpose, so the nth
+// request is the same whatever the law does. Logarithms and powers are computed
+// here, and products are rounded before they are added, because a processor that
+// fuses the two would give another result in the last bit and, after a
+// minute of feedback, in the first.
+//
+// # Sources
+//
+//   - L. Kleinrock: Queueing Systems, volume 2, 1976: the clock above, for
+//     processor sharing.
+//   - N. Gunther: Guerrilla Capacity Planning, 2007: the USL curve.
+//   - W. Fischer, K. Meier-Hellstern: The Markov-modulated Poisson process (MMPP)
+//     cookbook, 1993: bursts.
+package sim

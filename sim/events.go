@@ -1,0 +1,84 @@
+package sim
+
+import "time"
+
+// An event is what happens to one attempt at a time that was set before. Whether
+// it is still of interest is decided when it comes up.
+type event struct {
+	at    time.Duration
+	order uint32 // among events of one instant
+	turn  uint32 // of the attempt's slot
+	slot  int32
+	kind  eventKind
+}
+
+type eventKind uint8
+
+const (
+	queueTimeout eventKind = iota // its time in the limiter's queue is up
+	deadline                      // its client's patience is up: just after the SLO, for an answer at the SLO is in time
+	answer                        // the answer arrives
+	retry                         // it is tried again
+)
+
+// events is a heap of events, four to a node, the next one on top.
+type events struct {
+	heap  []event
+	count uint32
+}
+
+func (e event) before(o event) bool {
+	return e.at < o.at || e.at == o.at && e.order < o.order
+}
+
+// next returns when the next event is.
+func (q *events) next() time.Duration {
+	if len(q.heap) == 0 {
+		return Never
+	}
+	return q.heap[0].at
+}
+
+func (q *events) push(e event) {
+	e.order = q.count
+	q.count++
+	i := len(q.heap)
+	q.heap = append(q.heap, e)
+	for i > 0 {
+		parent := (i - 1) / 4
+		if q.heap[parent].before(e) {
+			break
+		}
+		q.heap[i] = q.heap[parent]
+		i = parent
+	}
+	q.heap[i] = e
+}
+
+func (q *events) pop() event {
+	top, last := q.heap[0], len(q.heap)-1
+	e := q.heap[last]
+	q.heap = q.heap[:last]
+	if last == 0 {
+		return top
+	}
+	i := 0
+	for {
+		least := 4*i + 1
+		if least >= last {
+			break
+		}
+		for child := least + 1; child < min(4*i+5, last); child++ {
+			if q.heap[child].before(q.heap[least]) {
+				least = child
+			}
+		}
+		if e.before(q.heap[least]) {
+			break
+		}
+		q.heap[i] = q.heap[least]
+		i = least
+	}
+	q.heap[i] = e
+	return top
+}

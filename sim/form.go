@@ -1,0 +1,179 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// The fields of a scenario say in their tags what they are called in JSON and what
+// range they allow. Checking, reading, writing and the schema all go by that.
+
+// A FieldError is a field of a scenario that is wrong. Line is 0 if the
+// scenario was not read from a file.
+type FieldError struct {
+	File    string // as the reader was told
+	Line    int    // from 1
+	Field   string // where it is, such as "phases[1].length"
+	Problem string // what is wrong with it, and what would be right
+}
+
+// Error returns "file:line: field problem".
+func (e *FieldError) Error() string {
+	text := strings.TrimSpace(e.Field + " " + e.Problem)
+	if e.Line == 0 {
+		return text
+	}
+	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, text)
+}
+
+// A kind is an implementation of an interface that has a name in JSON, where it is an
+// object with that name as its only key: {"pool": {"workers": 50}}.
+type kind struct {
+	name string
+	zero any
+}
+
+// kinds are the implementations of an interface, in the order that errors list them.
+var kinds = map[reflect.Type][]kind{
+	reflect.TypeFor[Server]():   {{"pool", Pool{}}, {"sharing", Sharing{}}, {"usl", USL{}}, {"quadratic", Quadratic{}}},
+	reflect.TypeFor[Work]():     {{"constant", Constant{}}, {"exponential", Exponential{}}, {"lognormal", Lognormal{}}, {"bimodal", Bimodal{}}},
+	reflect.TypeFor[Arrivals](): {{"poisson", Poisson{}}, {"bursts", Bursts{}}, {"diurnal", Diurnal{}}},
+}
+
+var (
+	durationType = reflect.TypeFor[time.Duration]()
+	lawType      = reflect.TypeFor[law.Law]()
+)
+
+func kindsOf[T any]() string { return kindNames(reflect.TypeFor[T]()) }
+
+func kindNames(t reflect.Type) string {
+	names := make([]string, 0, 4)
+	for _, k := range kinds[t] {
+		names = append(names, k.name)
+	}
+	return list(names)
+}
+
+// list joins names as prose does: "a, b or c".
+func list(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// jsonName is what a field is called in JSON, empty if it is not there.
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	if name == "-" {
+		return ""
+	}
+	return name
+}
+
+// optional reports whether a field may be left out.
+func optional(f reflect.StructField) bool {
+	return strings.Contains(f.Tag.Get("json"), ",omit")
+}
+
+// An interval is the range of a field.
+type interval struct {
+	low, high         float64
+	lowOut, highOut   bool // the bound itself is not allowed
+	lowText, highText string
+}
+
+// rangeOf reads a tag such as "(0s,1h]": a round bracket excludes the bound.
+func rangeOf(tag string) interval {
+	low, high, _ := strings.Cut(tag[1:len(tag)-1], ",")
+	return interval{
+		low: bound(low), high: bound(high), lowText: low, highText: high,
+		lowOut: tag[0] == '(', highOut: tag[len(tag)-1] == ')',
+	}
+}
+
+func bound(text string) float64 {
+	if d, err := time.ParseDuration(text); err == nil {
+		return float64(d)
+	}
+	v, _ := strconv.ParseFloat(text, 64)
+	return v
+}
+
+func (i interval) has(v float64) bool {
+	return (v > i.low || v == i.low && !i.lowOut) && (v < i.high || v == i.high && !i.highOut)
+}
+
+func (i interval) String() string {
+	low := i.lowText
+	if i.lowOut {
+		low = "more than " + low
+	}
+	return low + " to " + i.highText
+}
+
+// check checks every field of a value against its range, and what is in it. The path
+// is where the value is.
+func check(path string, value any) error { return checkValue(path, reflect.ValueOf(value), "") }
+
+func checkValue(path string, v reflect.Value, tag string) error {
+	switch v.Kind() {
+	case reflect.Struct:
+		return checkFields(path, v)
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := checkValue(fmt.Sprintf("%s[%d]", path, i), v.Index(i), ""); err != nil {
+				return err
+			}
+		}
+	case reflect.Interface:
+		return checkKind(path, v)
+	case reflect.Int, reflect.Int64, reflect.Float64:
+		return checkNumber(path, v, tag)
+	}
+	return nil
+}
+
+func checkFields(path string, v reflect.Value) error {
+	for f, field := range v.Fields() {
+		name := jsonName(f)
+		if name == "" {
+			continue
+		}
+		if err := checkValue(strings.TrimPrefix(path+"."+name, "."), field, f.Tag.Get("range")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkKind checks an implementation of ours. One of yours checks itself, and so does a law.
+func checkKind(path string, v reflect.Value) error {
+	for _, k := range kinds[v.Type()] {
+		if !v.IsNil() && v.Elem().Type() == reflect.TypeOf(k.zero) {
+			return checkValue(path+"."+k.name, v.Elem(), "")
+		}
+	}
+	return nil
+}
+
+func checkNumber(path string, v reflect.Value, tag string) error {
+	var number float64
+	if v.CanFloat() {
+		number = v.Float()
+	} else {
+		number = float64(v.Int())
+	}
+	if r := rangeOf(tag); math.IsNaN(number) || !r.has(number) {
+		return &FieldError{Field: path, Problem: fmt.Sprintf("is %v: want %v", v.Interface(), r)}
+	}
+	return nil
+}

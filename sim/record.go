@@ -1,0 +1,184 @@
+package sim
+
+import (
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+)
+
+// binned is how finely goodput and refusals are kept over time, for convergence and
+// false refusals.
+const binned = 100 * time.Millisecond
+
+// A record is what a simulation writes down.
+type record struct {
+	phases []phaseRecord
+	now    *phaseRecord
+
+	inflight int
+	flowed   time.Duration // time up to which work in flight is booked
+	limits   []int         // of each limiter
+	booked   time.Duration // time up to which they are booked
+	total    int           // of the limits
+
+	bins   []bin
+	binned time.Duration // when the current bin ends
+
+	sample  time.Duration
+	series  []Point       // nil if it is not wanted, and changes neither
+	changes []Change      // of the limits
+	sampled time.Duration // when the next point is due
+	recent  Histogram     // of the point's latencies
+	before  Tally         // of all phases, at the last point
+}
+
+// A bin is what happened within [binned]. What is lost was refused, late or cancelled.
+type bin struct{ good, refused, lost uint32 }
+
+type phaseRecord struct {
+	Tally
+	latency Histogram
+	start   time.Duration
+	settled time.Duration // the limit is judged from here on: half of the phase
+	end     time.Duration
+	area    time.Duration // work in flight times time
+
+	limitTime, limitArea, limitSquares float64
+}
+
+func newRecord(s *Scenario, end time.Duration, nodes []*admit.Node) record {
+	r := record{
+		phases: make([]phaseRecord, len(s.Phases)),
+		bins:   make([]bin, 1, min(end/binned+1, 1<<20)),
+		binned: binned,
+		sample: s.Sample, sampled: s.Sample,
+	}
+	for _, n := range nodes {
+		limit := n.State(0).Limit // a law may begin elsewhere than at Initial
+		r.limits = append(r.limits, limit)
+		r.total += limit
+	}
+	start := time.Duration(0)
+	for i, p := range s.Phases {
+		r.phases[i].start, r.phases[i].settled, r.phases[i].end = start, start+p.Length/2, start+p.Length
+		start += p.Length
+	}
+	r.now = &r.phases[0]
+	return r
+}
+
+func (r *record) begin(phase int, now time.Duration) {
+	r.flow(now, 0)
+	r.book(now)
+	r.now = &r.phases[phase]
+}
+
+// book accounts for the limit since the last call.
+func (r *record) book(now time.Duration) {
+	if passed := float64(now - max(r.booked, r.now.settled)); passed > 0 {
+		limit := float64(r.total) / float64(len(r.limits))
+		r.now.limitTime += passed
+		r.now.limitArea += mul(passed, limit)
+		r.now.limitSquares += mul(passed, mul(limit, limit))
+	}
+	r.booked = now
+}
+
+// flow notes that work begins or ends.
+func (r *record) flow(now time.Duration, change int) {
+	r.now.area += time.Duration(r.inflight) * (now - r.flowed)
+	r.flowed = now
+	r.inflight += change
+}
+
+func (r *record) limit(now time.Duration, limiter int32, c *admit.Change) {
+	r.book(now)
+	r.total += c.To - r.limits[limiter]
+	r.limits[limiter] = c.To
+	if r.series != nil {
+		r.changes = append(r.changes, Change{At: now, Limiter: int(limiter), From: c.From, To: c.To, Reason: c.Reason})
+	}
+}
+
+func (r *record) good(latency time.Duration) {
+	r.now.Good++
+	r.bins[len(r.bins)-1].good++
+	r.latency(latency)
+}
+
+func (r *record) late(latency time.Duration) {
+	r.now.Late++
+	r.bins[len(r.bins)-1].lost++
+	r.latency(latency)
+}
+
+func (r *record) cancelled() {
+	r.now.Cancelled++
+	r.bins[len(r.bins)-1].lost++
+}
+
+func (r *record) latency(d time.Duration) {
+	r.now.latency.add(d)
+	if r.series != nil {
+		r.recent.add(d)
+	}
+}
+
+func (r *record) refused() {
+	r.now.Refused++
+	bin := &r.bins[len(r.bins)-1]
+	bin.refused++
+	bin.lost++
+}
+
+// until closes the bins and points that end by now.
+func (r *record) until(e *engine, now time.Duration) {
+	for now >= r.binned {
+		r.bins = append(r.bins, bin{})
+		r.binned += binned
+	}
+	for r.series != nil && now >= r.sampled {
+		r.closePoint(e)
+	}
+}
+
+func (r *record) closePoint(e *engine) {
+	sum := r.tally()
+	seconds := r.sample.Seconds()
+	p := Point{
+		At: r.sampled, Limit: r.total, InFlight: r.inflight,
+		Arrived:    float64(sum.Attempts-r.before.Attempts) / seconds,
+		Throughput: float64(r.recent.count) / seconds,
+		Good:       float64(sum.Good-r.before.Good) / seconds,
+		Refused:    float64(sum.Refused-r.before.Refused) / seconds,
+		P95:        r.recent.Quantile(0.95),
+		P99:        r.recent.Quantile(0.99),
+	}
+	for _, n := range e.nodes {
+		p.Queued += n.State(int64(r.sampled)).Queued
+	}
+	r.series = append(r.series, p)
+	r.before = sum
+	r.recent.clear()
+	r.sampled += r.sample
+}
+
+// tally adds up all phases.
+func (r *record) tally() (sum Tally) {
+	for i := range r.phases {
+		sum.add(r.phases[i].Tally)
+	}
+	return sum
+}
+
+// limitMean is the mean of the limit over the settled half of the phase, and its
+// coefficient of variation.
+func (p *phaseRecord) limitMean() (mean, cv float64) {
+	if p.limitTime == 0 {
+		return 0, 0
+	}
+	mean = p.limitArea / p.limitTime
+	variance := p.limitSquares/p.limitTime - mul(mean, mean)
+	return mean, math.Sqrt(max(0, variance)) / mean
+}

@@ -1,0 +1,118 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// A Tally counts what became of requests. What is under way when the simulation
+// ends is counted as begun only.
+type Tally struct {
+	Requests  int // what clients wanted
+	Attempts  int // what they asked the limiters: requests and retries
+	Good      int // answered without error within the SLO
+	Late      int // answered without error after the SLO
+	Failed    int // answered with an error
+	Refused   int // refused by a limiter, at once or in its queue
+	Cancelled int // given up by the client, in the queue or, if it cancels work, on the server
+}
+
+func (t *Tally) add(o Tally) {
+	t.Requests += o.Requests
+	t.Attempts += o.Attempts
+	t.Good += o.Good
+	t.Late += o.Late
+	t.Failed += o.Failed
+	t.Refused += o.Refused
+	t.Cancelled += o.Cancelled
+}
+
+// A Result is what came of a simulation. Its Tally is that of all phases.
+type Result struct {
+	Tally
+
+	Scenario string // its name
+	Law      string // as text
+	Seed     uint64 // of the simulation
+
+	Latency   Histogram // of what was answered without error, from the attempt to the answer
+	LimitMean float64   // mean of the limit of one limiter
+	LimitCV   float64   // its coefficient of variation
+
+	Phases  []PhaseResult // in order
+	Series  []Point       // one for each Scenario.Sample
+	Changes []Change      // every change of a limit, in order
+
+	bins []bin
+}
+
+// A PhaseResult is what happened in one phase; an answer belongs to the phase in which
+// it comes. The limit is judged over the latter half, when it had time to settle,
+// weighted by time; with several limiters it is their mean.
+type PhaseResult struct {
+	Tally
+
+	Name          string        // of the phase
+	Start, Length time.Duration // of the phase
+	Latency       Histogram     // as in Result
+	InFlight      float64       // mean work in flight
+	LimitMean     float64       // mean of the limit
+	LimitCV       float64       // its coefficient of variation
+}
+
+// A Point is the state at a time, and rates per second over the sample before it.
+type Point struct {
+	At         time.Duration // since the start
+	Limit      int           // of all limiters together
+	InFlight   int           // admitted and not yet answered
+	Queued     int           // waiting in a limiter's queue
+	Arrived    float64       // attempts
+	Throughput float64       // answers without error
+	Good       float64       // of which within the SLO
+	Refused    float64       // by a limiter
+	P95, P99   time.Duration // of the latency of answers without error
+}
+
+// A Change is one change of a limit.
+type Change struct {
+	At       time.Duration // since the start
+	Limiter  int           // which of them, from 0
+	From, To int           // the limit
+	Reason   law.Reason    // that the law gave
+}
+
+func (e *engine) result(seed uint64) *Result {
+	e.record.flow(e.now, 0)
+	e.record.book(e.now)
+	r := &Result{
+		Scenario: e.scenario.Name, Law: lawText(e.scenario.Limiter.Law), Seed: seed,
+		Tally: e.record.tally(), Series: e.record.series, Changes: e.record.changes, bins: e.record.bins,
+	}
+	total := 0.0
+	for i := range e.record.phases {
+		p := &e.record.phases[i]
+		phase := PhaseResult{
+			Tally: p.Tally, Name: e.scenario.Phases[i].Name, Start: p.start, Length: p.end - p.start,
+			Latency: p.latency, InFlight: float64(p.area) / float64(p.end-p.start),
+		}
+		phase.LimitMean, phase.LimitCV = p.limitMean()
+		r.Latency.merge(&p.latency)
+		r.LimitMean += mul(p.limitTime, phase.LimitMean)
+		r.LimitCV += mul(p.limitTime, phase.LimitCV)
+		total += p.limitTime
+		r.Phases = append(r.Phases, phase)
+	}
+	r.LimitMean /= total
+	r.LimitCV /= total
+	return r
+}
+
+// lawText is the law as it writes itself, or its type.
+func lawText(l law.Law) string {
+	if s, ok := l.(fmt.Stringer); ok {
+		return s.String()
+	}
+	return fmt.Sprintf("%T", l)
+}

@@ -1,0 +1,157 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/law"
+)
+
+// Run lets the law control the scenario's limiters and returns what came of it.
+// A nil law leaves that to the scenario's own. The same scenario, law and seed
+// always give the same result.
+func Run(s Scenario, l law.Law, seed uint64) (*Result, error) {
+	if l != nil {
+		s.Limiter.Law = l
+	}
+	e, err := newEngine(s, seed)
+	if err != nil {
+		return nil, err
+	}
+	e.record.series = make([]Point, 0, min(e.end/e.scenario.Sample+1, 1<<20))
+	if err := e.run(); err != nil {
+		return nil, err
+	}
+	return e.result(seed), nil
+}
+
+// An engine is a simulation at work.
+type engine struct {
+	scenario Scenario // complete
+	now, end time.Duration
+
+	traffic traffic
+	nodes   []*admit.Node
+	station Station
+	faults  faults
+	events  events
+	fx      admit.Effects // of the last call of a node
+
+	attempts []attempt
+	free     []int32 // attempts that are not in use
+	waiters  []*waiter
+	woken    []*waiter // answered, and not dealt with yet
+	budgets  []float64 // retries that each kind of client has saved up
+	retries  *Rand
+
+	record record
+	broken error // the law panicked
+}
+
+func newEngine(s Scenario, seed uint64) (*engine, error) {
+	s, err := s.complete()
+	if err != nil {
+		return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
+	}
+	e := &engine{scenario: s, retries: newRand(seed, retryStream), budgets: make([]float64, len(s.Clients))}
+	for _, p := range s.Phases {
+		e.end += p.Length
+	}
+	if e.station, err = s.Server.Station(); err != nil {
+		return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
+	}
+	for range s.Limiters {
+		node, err := admit.New(s.Limiter.settings(), s.Limiter.Law, nil, 0)
+		if err != nil {
+			return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
+		}
+		e.nodes = append(e.nodes, node)
+	}
+	e.traffic = newTraffic(&e.scenario, seed)
+	e.record = newRecord(&e.scenario, e.end, e.nodes)
+	e.faults = faults{phases: s.Phases, phase: -1}
+	return e, nil
+}
+
+// run goes from one happening to the next. What happens at one instant happens in
+// the order of the cases.
+func (e *engine) run() error {
+	for e.broken == nil {
+		fault, done, event := e.faults.next, e.station.Next(), e.events.next()
+		at := min(fault, done, event, e.traffic.next.at)
+		if at >= e.end {
+			break
+		}
+		e.now = at
+		e.record.until(e, at)
+		switch at {
+		case fault:
+			e.change()
+		case done:
+			e.worked(e.station.Finish(at))
+		case event:
+			e.happen(e.events.pop())
+		default:
+			e.arrive(e.traffic.next)
+			e.traffic.advance()
+		}
+	}
+	if e.broken != nil {
+		return fmt.Errorf("sim: scenario %q, at %v: %w", e.scenario.Name, e.now, e.broken)
+	}
+	e.now = e.end
+	e.record.until(e, e.end)
+	return nil
+}
+
+// change begins a phase, or begins or ends a pause.
+func (e *engine) change() {
+	if e.faults.advance(e.now) {
+		e.record.begin(e.faults.phase, e.now)
+	}
+	e.station.Change(e.now, e.faults.conditions())
+}
+
+// phase is the phase that holds now.
+func (e *engine) phase() *Phase { return &e.scenario.Phases[e.faults.phase] }
+
+// faults follows the phases and their pauses.
+type faults struct {
+	phases []Phase
+	phase  int           // -1 before the first
+	ends   time.Duration // of the phase
+	next   time.Duration // when something changes
+	paused bool
+}
+
+// advance goes to what holds from now on and reports whether a phase began.
+func (f *faults) advance(now time.Duration) (began bool) {
+	if f.phase < 0 || now >= f.ends {
+		f.phase++
+		f.ends = now + f.phases[f.phase].Length
+		if f.phase == len(f.phases)-1 {
+			f.ends = Never
+		}
+		f.paused, began = true, true // so that it now toggles to work
+	}
+	f.paused = !f.paused
+	f.next = f.ends
+	switch p := f.phases[f.phase].Pause; {
+	case p.For == 0:
+		f.paused = false
+	case f.paused:
+		f.next = min(f.ends, now+p.For)
+	default:
+		f.next = min(f.ends, now+p.Every-p.For)
+	}
+	return began
+}
+
+func (f *faults) conditions() Conditions {
+	p := &f.phases[f.phase]
+	if f.paused {
+		return Conditions{Workers: p.Workers}
+	}
+	return Conditions{Speed: p.Speed, Workers: p.Workers}
+}

@@ -1,0 +1,395 @@
+package sim
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// steady is a pool of ten workers of 10 ms under so many requests a second.
+func steady(rate float64, change func(*Scenario)) Scenario {
+	s := Scenario{
+		Name: "steady", Server: Pool{Workers: 10}, Work: Constant{Mean: 10 * ms}, Arrivals: Poisson{Rate: rate},
+		SLO: 100 * ms, Limiter: Limiter{Initial: 20}, Phases: []Phase{{Length: 10 * time.Second}},
+	}
+	if change != nil {
+		change(&s)
+	}
+	return s
+}
+
+func mustRun(t testing.TB, s Scenario, l law.Law, seed uint64) *Result {
+	t.Helper()
+	r, err := Run(s, l, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestLittle: when all is done, work in flight times time is the sum of latencies, to
+// the nanosecond.
+func TestLittle(t *testing.T) {
+	for _, server := range []Server{Pool{Workers: 3}, Sharing{Cores: 2}, USL{Alpha: 0.1, Beta: 0.01}, Quadratic{Double: 8}} {
+		r := newRand(7, 7)
+		trace, at := Trace{}, 0.0
+		for range 5000 {
+			at += mul(5e6, r.Exp())
+			trace = append(trace, Arrival{At: time.Duration(at), Work: Exponential{Mean: 10 * ms}.Draw(r)})
+		}
+		e, err := newEngine(Scenario{
+			Server: server, Trace: trace, SLO: time.Hour, Limiter: unlimited,
+			Phases: []Phase{{Length: 10 * time.Second}, {Length: time.Hour, Speed: 0.7}},
+		}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.run(); err != nil {
+			t.Fatal(err)
+		}
+		p := e.record.phases
+		if done := p[0].Good + p[1].Good; done != len(trace) || e.record.inflight != 0 {
+			t.Fatalf("%T: %d of %d done", server, done, len(trace))
+		}
+		if area, sum := p[0].area+p[1].area, p[0].latency.sum+p[1].latency.sum; area != sum {
+			t.Errorf("%T: area %d, latencies %d", server, area, sum)
+		}
+	}
+}
+
+// TestNothingIsLost: every attempt ends in one way, and limiters and server agree on
+// what runs.
+func TestNothingIsLost(t *testing.T) {
+	scenarios := append(Named(), Gates()...)
+	for seed := range uint64(10) {
+		scenarios = append(scenarios, Random(DefaultRanges, seed))
+	}
+	for _, s := range scenarios {
+		for _, queue := range []Queue{{}, {Size: 30, Timeout: 50 * ms}, {Adaptive: true}} {
+			s.Limiter.Queue = queue
+			shorten(&s, time.Second)
+			e, err := newEngine(s, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.run(); err != nil {
+				t.Fatal(err)
+			}
+			sum := e.record.tally()
+			inflight, queued := 0, 0
+			for _, n := range e.nodes {
+				state := n.State(int64(e.now))
+				inflight, queued = inflight+state.InFlight, queued+state.Queued
+			}
+			ended := sum.Good + sum.Late + sum.Failed + sum.Refused + sum.Cancelled
+			if inflight != e.record.inflight || sum.Attempts != ended+inflight+queued || sum.Attempts < sum.Requests {
+				t.Errorf("%s with queue %+v: %d attempts, %d ended, %d in flight (%d by our count), %d queued",
+					s.Name, queue, sum.Attempts, ended, inflight, e.record.inflight, queued)
+			}
+		}
+	}
+}
+
+// shorten cuts every phase.
+func shorten(s *Scenario, length time.Duration) {
+	phases := s.Phases
+	s.Phases = nil
+	for _, p := range phases {
+		p.Length = min(p.Length, length)
+		s.Phases = append(s.Phases, p)
+	}
+}
+
+func TestRunsAreEqual(t *testing.T) {
+	for _, s := range append(Named()[12:], Random(DefaultRanges, 4)) {
+		shorten(&s, time.Second)
+		s.Limiter.Queue.Adaptive = true
+		one, two, other := mustRun(t, s, law.Band{}, 1), mustRun(t, s, law.Band{}, 1), mustRun(t, s, law.Band{}, 2)
+		if !reflect.DeepEqual(one, two) {
+			t.Errorf("%s: two runs of one seed differ", s.Name)
+		}
+		if reflect.DeepEqual(one.Latency, other.Latency) {
+			t.Errorf("%s: two seeds give the same", s.Name)
+		}
+	}
+}
+
+// TestGolden notices when the core, a law or the simulation comes to behave otherwise.
+func TestGolden(t *testing.T) {
+	var table strings.Builder
+	for _, name := range []string{"exp-1.5x", "usl-2x", "slow30", "retry-storm", "8clients", "cancel30", "kata"} {
+		s, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shorten(&s, 4*time.Second)
+		for _, l := range []law.Law{law.Fixed{}, law.Band{Target: 150 * ms}} {
+			r := mustRun(t, s, l, 1)
+			fmt.Fprintf(&table, "%s %s: %+v, p50 %v, p99 %v, limit %.3f\n",
+				r.Scenario, r.Law, r.Tally, r.Latency.Quantile(0.5), r.Latency.Quantile(0.99), r.LimitMean)
+		}
+	}
+	golden(t, "testdata/golden.txt", []byte(table.String()))
+}
+
+// TestKata: the limit climbs to where the band begins and stays there.
+func TestKata(t *testing.T) {
+	r := mustRun(t, Kata(), nil, 1)
+	var table strings.Builder
+	for _, p := range r.Series {
+		fmt.Fprintf(&table, "%v: limit %d, in flight %d, queued %d, p95 %v, admitted %.0f, refused %.0f\n",
+			p.At, p.Limit, p.InFlight, p.Queued, p.P95.Round(ms), p.Throughput, p.Refused)
+	}
+	golden(t, "testdata/kata.txt", []byte(table.String()))
+	for _, c := range r.Changes {
+		if c.At > time.Minute {
+			t.Errorf("after %v the limit still moves: %v", c.At, law.Explain(c.Reason, c.From, c.To))
+		}
+	}
+}
+
+func TestClients(t *testing.T) {
+	overload := func(change func(*Client)) *Result {
+		return mustRun(t, steady(2000, func(s *Scenario) {
+			s.Clients = make([]Client, 1)
+			change(&s.Clients[0])
+		}), nil, 1)
+	}
+	none := overload(func(*Client) {})
+	if none.Attempts != none.Requests || none.Refused == 0 {
+		t.Errorf("without retries: %+v", none.Tally)
+	}
+	all := overload(func(c *Client) { c.Retry = Retry{Times: 3, Backoff: 10 * ms} })
+	if all.Attempts < 5*all.Requests/2 || all.Good < none.Good {
+		t.Errorf("with three retries: %+v", all.Tally)
+	}
+	few := overload(func(c *Client) { c.Retry = Retry{Times: 3, Backoff: 10 * ms, Budget: 0.1} })
+	if extra := few.Attempts - few.Requests; extra < few.Requests/12 || extra > few.Requests/9 {
+		t.Errorf("with a retry budget of 10%%: %+v", few.Tally)
+	}
+	heeding := overload(func(c *Client) { c.Retry = Retry{Times: 3, Backoff: 1, Heed: true} })
+	if heeding.Attempts >= all.Attempts {
+		t.Errorf("heeding how long to wait makes %d attempts, not heeding %d", heeding.Attempts, all.Attempts)
+	}
+}
+
+// TestRetriesOfErrors: each attempt fails or not by itself.
+func TestRetriesOfErrors(t *testing.T) {
+	r := mustRun(t, steady(200, func(s *Scenario) {
+		s.Phases[0].Errors = 0.5
+		s.Clients = []Client{{Retry: Retry{Times: 1}}}
+	}), nil, 1)
+	if share := float64(r.Good) / float64(r.Requests); share < 0.7 || share > 0.8 {
+		t.Errorf("%.2f good of requests that fail half the time and are tried twice, want 0.75", share)
+	}
+}
+
+// TestOnTheSLO: an answer in the instant of the SLO is in time, and nobody tries again.
+func TestOnTheSLO(t *testing.T) {
+	s := steady(100, func(s *Scenario) {
+		s.SLO, s.Phases[0].Delay = 30*ms, 20*ms
+		s.Clients = []Client{{Retry: Retry{Times: 1}}, {Cancel: true}}
+	})
+	if r := mustRun(t, s, nil, 1); r.Attempts != r.Requests || r.Cancelled+r.Late > 0 || r.Good < 900 {
+		t.Errorf("%+v", r.Tally)
+	}
+}
+
+// TestCancel: with a limit far too high, work is worth nothing when it is done, or when it
+// is begun so late that it is cancelled.
+func TestCancel(t *testing.T) {
+	high := func(cancel bool, retries int) *Result {
+		return mustRun(t, steady(1500, func(s *Scenario) {
+			s.Limiter.Initial = 1000
+			s.Clients = []Client{{Cancel: cancel, Retry: Retry{Times: retries, Backoff: ms}}}
+		}), nil, 1)
+	}
+	if r := high(false, 0); r.Late < 8000 || r.Cancelled > 0 {
+		t.Errorf("not cancelling: %+v", r.Tally)
+	}
+	if r := high(true, 0); r.Late > 0 || r.Cancelled < 10000 || r.Good+r.Cancelled < r.Requests-200 {
+		t.Errorf("cancelling: %+v", r.Tally)
+	}
+	if r := high(false, 2); r.Attempts < 2*r.Requests || r.Late < 8000 {
+		t.Errorf("trying again while the last attempt is still worked on: %+v", r.Tally)
+	}
+}
+
+func TestPriorities(t *testing.T) {
+	s := steady(2000, func(s *Scenario) {
+		s.Limiter.Initial = 10
+		s.Limiter.Queue = Queue{Size: 20, Timeout: 50 * ms}
+	})
+	s.Clients = []Client{{Name: "high"}, {Name: "low", Share: 3, Priority: 3}}
+	both := mustRun(t, s, nil, 1)
+	s.Clients[1].SLO = ms // only what is high can be good now
+	high := mustRun(t, s, nil, 1)
+	if both.Good < 9500 || high.Good < 4000 || high.Good > 5500 {
+		t.Errorf("good %d, of which high %d", both.Good, high.Good)
+	}
+	s.Limiter.Queue.Timeout = 2 * ms
+	if r := mustRun(t, s, nil, 1); r.Latency.Quantile(1) > 13*ms {
+		t.Errorf("latency %v with 2ms in the queue at most", r.Latency.Quantile(1))
+	}
+	s.Limiter.Queue.Timeout = time.Second
+	s.Clients[0].SLO, s.Clients[0].Untold, s.Clients[1].Untold = 15*ms, true, true
+	if r := mustRun(t, s, nil, 1); r.Cancelled == 0 {
+		t.Errorf("nobody leaves the queue at their SLO: %+v", r.Tally)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	tests := []struct {
+		name   string
+		phase  Phase
+		good   float64 // share of the requests
+		median time.Duration
+	}{
+		{"none", Phase{}, 1, 10 * ms},
+		{"half speed", Phase{Speed: 0.5}, 1, 20 * ms},
+		{"half the workers", Phase{Workers: 0.5}, 1, 10 * ms},
+		{"one worker left", Phase{Workers: 0.01}, 0.4, 87 * ms},
+		{"delay", Phase{Delay: 30 * ms}, 1, 40 * ms},
+		{"errors", Phase{Errors: 0.25}, 0.75, 10 * ms},
+		{"other work", Phase{Work: Constant{Mean: 5 * ms}}, 1, 5 * ms},
+		{"half the load", Phase{Load: 0.5}, 0.5, 10 * ms},
+		{"pauses", Phase{Pause: Pause{Every: time.Second, For: 500 * ms}}, 0.5, 10 * ms},
+	}
+	for _, test := range tests {
+		s := steady(250, func(s *Scenario) {
+			if test.name == "one worker left" {
+				s.Limiter.Initial = 9
+			}
+			test.phase.Length = 20 * time.Second
+			s.Phases = []Phase{{Length: time.Second}, test.phase}
+		})
+		r := mustRun(t, s, nil, 1).Phases[1]
+		share, median := float64(r.Good)/5000, r.Latency.Quantile(0.5)
+		if share < test.good-0.08 || share > test.good+0.05 || median < test.median*98/100 || median > test.median*102/100 {
+			t.Errorf("%s: %.2f good, median %v; want %.2f, %v", test.name, share, median, test.good, test.median)
+		}
+	}
+}
+
+// A lifo is a server of a user's own: one worker, newest first.
+type lifo struct {
+	stack []Job
+	works []time.Duration
+	ends  time.Duration
+}
+
+func (*lifo) Station() (Station, error) { return &lifo{ends: Never}, nil }
+
+func (l *lifo) Start(now time.Duration, job Job, work time.Duration) {
+	if l.ends == Never {
+		l.ends = now + work
+		l.stack, l.works = append(l.stack, job), append(l.works, work)
+		return
+	}
+	last := len(l.stack) - 1
+	l.stack, l.works = append(l.stack[:last], job, l.stack[last]), append(l.works[:last], work, l.works[last])
+}
+
+func (l *lifo) Next() time.Duration { return l.ends }
+
+func (l *lifo) Finish(now time.Duration) Job {
+	last := len(l.stack) - 1
+	job := l.stack[last]
+	l.stack, l.works = l.stack[:last], l.works[:last]
+	l.ends = Never
+	if last > 0 {
+		l.ends = now + l.works[last-1]
+	}
+	return job
+}
+
+func (*lifo) Abandon(time.Duration, Job)       {}
+func (*lifo) Change(time.Duration, Conditions) {}
+
+// TestServersOfOnesOwn: the mean does not depend on the order of service.
+func TestServersOfOnesOwn(t *testing.T) {
+	if raceDetector {
+		t.Skip("see TestQueueingTheory")
+	}
+	r := mustRun(t, queueOf(&lifo{}, Exponential{Mean: 10 * ms}, 70), nil, 1)
+	within(t, "mean", r.Latency.Mean().Seconds(), 0.01/0.3)
+	fifo := mustRun(t, queueOf(Pool{Workers: 1}, Exponential{Mean: 10 * ms}, 70), nil, 1)
+	if r.Latency.Quantile(0.999) < 2*fifo.Latency.Quantile(0.999) {
+		t.Error("newest first has no longer tail than oldest first")
+	}
+}
+
+// A bomb is a law that panics.
+type bomb struct{}
+
+func (bomb) Controller(law.Bounds) (law.Controller, error) { return bomb{}, nil }
+
+func (bomb) Next(w law.Window) law.Decision {
+	if w.Completed() > 0 {
+		panic("boom")
+	}
+	return law.Decision{Limit: float64(w.Limit)}
+}
+
+func TestPanickingLaw(t *testing.T) {
+	if _, err := Run(steady(100, nil), bomb{}, 1); err == nil || !strings.Contains(err.Error(), `sim: scenario "steady", at 1`) || !strings.Contains(err.Error(), "boom") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSeries(t *testing.T) {
+	s := steady(800, func(s *Scenario) { s.Sample = 100 * ms })
+	r := mustRun(t, s, nil, 1)
+	if len(r.Series) != 100 || r.Series[99].At != 10*time.Second {
+		t.Fatalf("%d points", len(r.Series))
+	}
+	good, refused := 0.0, 0.0
+	for _, p := range r.Series {
+		good, refused = good+p.Good/10, refused+p.Refused/10
+		if p.Limit != 20 || p.P95 > p.P99 || p.InFlight > 20 {
+			t.Fatalf("%+v", p)
+		}
+	}
+	if int(good+0.5) != r.Good || int(refused+0.5) != r.Refused {
+		t.Errorf("the series has %v good and %v refused, the tally %d and %d", good, refused, r.Good, r.Refused)
+	}
+}
+
+// TestAllocations: a longer run allocates hardly more.
+func TestAllocations(t *testing.T) {
+	count := func(length time.Duration) float64 {
+		s := steady(2000, func(s *Scenario) {
+			s.Phases[0].Length, s.Sample = length, time.Hour
+			s.Limiter.Queue.Adaptive = true
+			s.Clients = []Client{{Cancel: true, Retry: Retry{Times: 1, Backoff: ms}}}
+		})
+		return testing.AllocsPerRun(1, func() { mustRun(t, s, nil, 1) })
+	}
+	if short, long := count(3*time.Second), count(10*time.Second); long-short > 100 {
+		t.Errorf("%v allocations for 14,000 requests more", long-short)
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	for _, name := range []string{"exp-under.8", "exp-1.5x", "ps-1.5x", "retry-storm"} {
+		s, err := Lookup(name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, queue := range []Queue{{}, {Adaptive: true}} {
+			b.Run(fmt.Sprintf("%s/adaptive=%t", name, queue.Adaptive), func(b *testing.B) {
+				s.Limiter.Queue, s.Limiter.Initial = queue, 60
+				requests := 0
+				b.ReportAllocs()
+				for b.Loop() {
+					requests += mustRun(b, s, law.Band{Target: 200 * ms}, 1).Attempts
+				}
+				b.ReportMetric(float64(requests)/b.Elapsed().Seconds(), "requests/s")
+			})
+		}
+	}
+}

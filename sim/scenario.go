@@ -1,0 +1,280 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/law"
+)
+
+// A Scenario is a service, its clients and what happens to them. [ParseScenario]
+// reads one from JSON, with the field names of the tags; the file
+// scenario.schema.json describes the format. 0 stands for a default wherever one is named.
+type Scenario struct {
+	// Name identifies the scenario.
+	Name string `json:"name"`
+
+	// About says in a sentence what it is for.
+	About string `json:"about,omitempty"`
+
+	// Arrivals are how requests come.
+	Arrivals Arrivals `json:"arrivals"`
+
+	// Work is what each of them takes.
+	Work Work `json:"work"`
+
+	// Server does the work.
+	Server Server `json:"server"`
+
+	// SLO is how long a client waits for an answer, from each attempt.
+	SLO time.Duration `json:"slo" range:"(0s,10000h]"`
+
+	// Clients are the kinds of clients. Defaults to one.
+	Clients []Client `json:"clients,omitempty"`
+
+	// Limiters is how many limiters stand before the server; a client
+	// asks any of them. Defaults to 1.
+	Limiters int `json:"limiters,omitempty" range:"[0,10000]"`
+
+	// Limiter is what each of them starts with.
+	Limiter Limiter `json:"limiter,omitzero"`
+
+	// Phases follow one another.
+	Phases []Phase `json:"phases"`
+
+	// Sample is how far apart the points of the result's series are.
+	// Defaults to 1 s; at least 1 ms.
+	Sample time.Duration `json:"sample,omitempty" range:"[0s,10000h]"`
+
+	// Trace, if set, replaces Arrivals and Work: see [ParseTrace].
+	Trace Trace `json:"-"`
+}
+
+// A Phase is a stretch of time under one load and with one set of faults.
+type Phase struct {
+	// Name identifies the phase in tables. It may be empty.
+	Name string `json:"name,omitempty"`
+
+	// Length is how long it lasts.
+	Length time.Duration `json:"length" range:"[1ms,10000h]"`
+
+	// Load multiplies the rate of arrivals. Defaults to 1.
+	Load float64 `json:"load,omitempty" range:"[0,1000]"`
+
+	// Speed multiplies the speed of the server. Defaults to 1.
+	Speed float64 `json:"speed,omitempty" range:"[0,1000]"`
+
+	// Workers is the share of workers or cores that is left, though never
+	// less than one. Defaults to 1.
+	Workers float64 `json:"workers,omitempty" range:"[0,1]"`
+
+	// Delay is added to each answer without any load on the server.
+	Delay time.Duration `json:"delay,omitempty" range:"[0s,1h]"`
+
+	// Errors is the share of work that fails, after ErrorTime on the server.
+	Errors float64 `json:"errors,omitempty" range:"[0,1]"`
+
+	// ErrorTime is the work of a request that fails. Defaults to 1 ms.
+	ErrorTime time.Duration `json:"error_time,omitempty" range:"[0s,1h]"`
+
+	// Pause stops the server now and then.
+	Pause Pause `json:"pause,omitzero"`
+
+	// Work, if set, is what requests take that arrive in this phase.
+	Work Work `json:"work,omitempty"`
+}
+
+// A Pause stops the server For so long at the end of Every such period, as
+// garbage collection or a checkpoint does. The zero Pause never does.
+type Pause struct {
+	Every time.Duration `json:"every" range:"[0s,10000h]"`
+	For   time.Duration `json:"for" range:"[0s,10000h]"`
+}
+
+// A Client is a kind of clients.
+type Client struct {
+	// Name identifies it; a trace's class refers to it.
+	Name string `json:"name,omitempty"`
+
+	// Share is the share of requests that it sends, in proportion to the
+	// shares of the others. Defaults to 1.
+	Share float64 `json:"share,omitempty" range:"[0,1e6]"`
+
+	// SLO is how long it waits. Defaults to the scenario's.
+	SLO time.Duration `json:"slo,omitempty" range:"[0s,10000h]"`
+
+	// Priority is its lane in the limiter's queue, 0 being served first.
+	Priority int `json:"priority,omitempty" range:"[0,3]"`
+
+	// Untold keeps the deadline from the limiter.
+	Untold bool `json:"untold,omitempty"`
+
+	// Cancel ends the work of a request when the client gives up.
+	Cancel bool `json:"cancel,omitempty"`
+
+	// Retry is what it does about refusals, errors and answers that do not
+	// come in time.
+	Retry Retry `json:"retry,omitzero"`
+}
+
+// Retry is how a client tries again. The zero Retry never does.
+type Retry struct {
+	// Times is how often at most.
+	Times int `json:"times" range:"[0,100]"`
+
+	// Backoff is the mean pause before the first, doubled for each one more; the
+	// pause is spread evenly from half to one and a half of that.
+	Backoff time.Duration `json:"backoff,omitempty" range:"[0s,1h]"`
+
+	// Budget bounds retries to this share of requests, saved up to ten. 0 means
+	// no bound.
+	Budget float64 `json:"budget,omitempty" range:"[0,1]"`
+
+	// Heed waits for as long as a refusal said, spread evenly from that to
+	// twice as much, if that is longer than the backoff.
+	Heed bool `json:"heed,omitempty"`
+}
+
+// A Limiter is the settings of a limiter, with the defaults of weir.Config.
+type Limiter struct {
+	// Law is in charge unless [Run] is given one. Defaults to law.Fixed.
+	Law law.Law `json:"law,omitempty"`
+
+	// Min and Max bound the limit, which starts at Initial. Default to 1,
+	// 1000 and 20.
+	Min     int `json:"min,omitempty" range:"[0,1e9]"`
+	Max     int `json:"max,omitempty" range:"[0,1e9]"`
+	Initial int `json:"initial,omitempty" range:"[0,1e9]"`
+
+	// Interval is how often the law decides, on at least MinSamples of the
+	// last Window. Default to 1 s, 20 and 10 s.
+	Interval   time.Duration `json:"interval,omitempty" range:"[0s,10000h]"`
+	Window     time.Duration `json:"window,omitempty" range:"[0s,10000h]"`
+	MinSamples int           `json:"min_samples,omitempty" range:"[0,1e9]"`
+
+	// Queue configures where requests wait. Defaults to none.
+	Queue Queue `json:"queue,omitzero"`
+}
+
+// A Queue is the settings of a limiter's queue.
+type Queue struct {
+	// Size is how many may wait. 0 means none, or if Adaptive no bound but
+	// its own.
+	Size int `json:"size,omitempty" range:"[0,1e9]"`
+
+	// Timeout is how long. Defaults to 1 s.
+	Timeout time.Duration `json:"timeout,omitempty" range:"[0s,10000h]"`
+
+	// Adaptive serves by deadline, and the newest first under a standing queue.
+	Adaptive bool `json:"adaptive,omitempty"`
+}
+
+// lanes is how many lanes a limiter's queue has: as many as weir has priorities.
+const lanes = 4
+
+func orDefault[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+// complete checks the scenario and fills in what was left out.
+func (s Scenario) complete() (Scenario, error) {
+	if err := check("", s); err != nil {
+		return s, err
+	}
+	if err := s.consistent(); err != nil {
+		return s, err
+	}
+	s.Limiters = orDefault(s.Limiters, 1)
+	s.Sample = orDefault(s.Sample, time.Second)
+	s.Limiter = s.Limiter.complete()
+	clients := s.Clients
+	if len(clients) == 0 {
+		clients = make([]Client, 1)
+	}
+	s.Clients = make([]Client, len(clients))
+	for i, c := range clients {
+		c.Share = orDefault(c.Share, 1)
+		c.SLO = orDefault(c.SLO, s.SLO)
+		s.Clients[i] = c
+	}
+	phases := s.Phases
+	s.Phases = make([]Phase, len(phases))
+	for i, p := range phases {
+		p.Load = orDefault(p.Load, 1)
+		p.Speed = orDefault(p.Speed, 1)
+		p.Workers = orDefault(p.Workers, 1)
+		p.ErrorTime = orDefault(p.ErrorTime, time.Millisecond)
+		p.Work = orDefault(p.Work, s.Work)
+		s.Phases[i] = p
+	}
+	return s, nil
+}
+
+// consistent checks what fields mean to one another.
+func (s Scenario) consistent() error {
+	switch {
+	case len(s.Phases) == 0:
+		return &FieldError{Field: "phases", Problem: "is empty: want at least one phase"}
+	case s.Server == nil:
+		return &FieldError{Field: "server", Problem: "is missing: want " + kindsOf[Server]()}
+	case s.Trace == nil && s.Arrivals == nil:
+		return &FieldError{Field: "arrivals", Problem: "is missing: want " + kindsOf[Arrivals]()}
+	case s.Trace == nil && s.Work == nil:
+		return &FieldError{Field: "work", Problem: "is missing: want " + kindsOf[Work]()}
+	case s.Sample > 0 && s.Sample < time.Millisecond:
+		return &FieldError{Field: "sample", Problem: fmt.Sprintf("is %v: want 1ms to 10000h, or leave it out for 1s", s.Sample)}
+	}
+	for i, p := range s.Phases {
+		if p.Pause.For > 0 && p.Pause.For >= p.Pause.Every {
+			return &FieldError{Field: fmt.Sprintf("phases[%d].pause.for", i), Problem: fmt.Sprintf("is %v: want less than every, which is %v", p.Pause.For, p.Pause.Every)}
+		}
+	}
+	l := s.Limiter.complete()
+	if l.Min > l.Max {
+		return &FieldError{Field: "limiter.min", Problem: fmt.Sprintf("is %d: want at most max, which is %d", l.Min, l.Max)}
+	}
+	if l.Initial < l.Min || l.Initial > l.Max {
+		return &FieldError{Field: "limiter.initial", Problem: fmt.Sprintf("is %d: want %d to %d, which are min and max", l.Initial, l.Min, l.Max)}
+	}
+	if l.Window < l.Interval {
+		return &FieldError{Field: "limiter.window", Problem: fmt.Sprintf("is %v: want at least interval, which is %v", l.Window, l.Interval)}
+	}
+	if s.Trace != nil {
+		return s.Trace.fits(s.Clients)
+	}
+	return nil
+}
+
+// complete fills in the defaults of weir.Config.
+func (l Limiter) complete() Limiter {
+	l.Min = orDefault(l.Min, 1)
+	l.Max = orDefault(l.Max, max(1000, l.Min))
+	l.Initial = orDefault(l.Initial, min(max(20, l.Min), l.Max))
+	l.Interval = orDefault(l.Interval, time.Second)
+	l.Window = orDefault(l.Window, max(10*time.Second, l.Interval))
+	l.MinSamples = orDefault(l.MinSamples, 20)
+	l.Queue.Timeout = orDefault(l.Queue.Timeout, time.Second)
+	if l.Law == nil {
+		l.Law = law.Fixed{}
+	}
+	return l
+}
+
+func (l Limiter) settings() admit.Settings {
+	return admit.Settings{
+		Bounds:       law.Bounds{Min: l.Min, Max: l.Max, Initial: l.Initial},
+		Interval:     l.Interval,
+		Lookback:     l.Window,
+		MinSamples:   l.MinSamples,
+		QueueSize:    l.Queue.Size,
+		QueueTimeout: l.Queue.Timeout,
+		Adaptive:     l.Queue.Adaptive,
+		Lanes:        lanes,
+		Observed:     true, // the simulation follows the limit by its changes
+	}
+}

@@ -1,0 +1,230 @@
+package sim
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+)
+
+// plain is a scenario in JSON, one field a line.
+const plain = `{
+"name": "plain",
+"arrivals": {"poisson": {"rate": 100}},
+"work": {"exponential": {"mean": "10ms"}},
+"server": {"pool": {"workers": 2}},
+"slo": "100ms",
+"limiter": {"law": "band(target=50ms)"},
+"phases": [
+	{"length": "10s"},
+	{"length": "10s", "speed": 0.5}
+]
+}`
+
+func TestScenarioErrors(t *testing.T) {
+	if _, err := ParseScenario("plain.json", []byte(plain)); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ old, with, want string }{
+		{`"slo"`, `"sol"`, "f.json:6: sol is unknown: want name, about, arrivals, "},
+		{`"workers": 2`, `"worker": 2`, "f.json:5: server.pool.worker is unknown: want workers"},
+		{`"pool"`, `"pond"`, "f.json:5: server.pond is unknown: want pool, sharing, usl or quadratic"},
+		{`{"pool": {"workers": 2}}`, `{}`, "f.json:5: server is an object: want an object with one key: pool, "},
+		{`"rate": 100`, `"rate": -1`, "f.json:3: arrivals.poisson.rate is -1: want more than 0 to 1e8"},
+		{`"rate": 100`, `"rate": 0`, "f.json:3: arrivals.poisson.rate is 0: want more than 0"},
+		{`"rate": 100`, `"rate": NaN`, "f.json:3: JSON is wrong: invalid character 'N'"},
+		{`"rate": 100`, `"rate": 1e999`, "f.json:3: arrivals.poisson.rate is 1e999: want a number"},
+		{`"rate": 100`, `"rate": "NaN"`, `f.json:3: arrivals.poisson.rate is "NaN": want a number`},
+		{`"workers": 2`, `"workers": 2.5`, "f.json:5: server.pool.workers is 2.5: want a whole number"},
+		{`"slo": "100ms"`, `"slo": 100`, `f.json:6: slo is 100: want a duration such as "250ms"`},
+		{`"slo": "100ms"`, `"slo": "-1s"`, "f.json:6: slo is -1s: want more than 0s to 10000h"},
+		{`{"length": "10s", `, `{"length": "0s", `, "f.json:10: phases[1].length is 0s: want 1ms to 10000h"},
+		{`{"length": "10s", `, `{`, "f.json:10: phases[1].length is missing: want 1ms to 10000h"},
+		{`"speed": 0.5`, `"speed": -0.5`, "f.json:10: phases[1].speed is -0.5: want 0 to 1000"},
+		{`"speed": 0.5`, `"pause": {"every": "1s", "for": "1s"}`, "f.json:10: phases[1].pause.for is 1s: want less than every, which is 1s"},
+		{`"band(target=50ms)"`, `"bend"`, `f.json:7: limiter.law is "bend": law: unknown law "bend": want `},
+		{`"band(target=50ms)"`, `"band(target=x)"`, `f.json:7: limiter.law is "band(target=x)": law: band: target "x": want a duration`},
+		{`"law": "band(target=50ms)"`, `"min": 30, "max": 20`, "f.json:7: limiter.min is 30: want at most max, which is 20"},
+		{`"law": "band(target=50ms)"`, `"max": 10, "initial": 20`, "f.json:7: limiter.initial is 20: want 1 to 10"},
+		{`"law": "band(target=50ms)"`, `"window": "10ms"`, "f.json:7: limiter.window is 10ms: want at least interval"},
+		{`"name": "plain"`, `"name": "a", "sample": "1us"`, "f.json:2: sample is 1µs: want 1ms to 10000h"},
+		{`"name": "plain"`, `"name": "a", "name": "b"`, `f.json:2: JSON has "name" twice`},
+		{`"name": "plain",`, ``, "f.json:1: name is missing"},
+		{`"name": "plain"`, `"name": null`, "f.json:2: name is null: want a text"},
+		{plain, ``, "f.json:1: JSON ends too early"},
+		{plain, `[]`, "f.json:1: scenario is a list: want an object"},
+		{plain, plain + "{}", "f.json:12: JSON has more after its end"},
+		{plain, strings.Repeat("[", 100), "f.json:1: JSON is nested too deeply"},
+		{plain[strings.Index(plain, `"phases"`):], `"phases": []}`, "f.json:8: phases is empty: want at least one phase"},
+	} {
+		text := strings.Replace(plain, test.old, test.with, 1)
+		_, err := ParseScenario("f.json", []byte(text))
+		var fault *FieldError
+		if err == nil || !strings.HasPrefix(err.Error(), test.want) || !errors.As(err, &fault) {
+			t.Errorf("%s:\n got %v\nwant %s", test.with, err, test.want)
+		}
+	}
+}
+
+// TestScenariosInGo: what is built in Go is checked like what is read.
+func TestScenariosInGo(t *testing.T) {
+	for _, test := range []struct {
+		change func(*Scenario)
+		want   string
+	}{
+		{func(s *Scenario) { s.Server = nil }, `sim: scenario "steady": server is missing: want pool`},
+		{func(s *Scenario) { s.Work = nil }, "work is missing"},
+		{func(s *Scenario) { s.Arrivals = nil }, "arrivals is missing"},
+		{func(s *Scenario) { s.Arrivals = Poisson{Rate: math.NaN()} }, "arrivals.poisson.rate is NaN: want more than 0"},
+		{func(s *Scenario) { s.Phases[0].Load = math.Inf(1) }, "phases[0].load is +Inf: want 0 to 1000"},
+		{func(s *Scenario) { s.Phases = nil }, "phases is empty"},
+		{func(s *Scenario) { s.Trace, s.Clients = Trace{{Class: "c"}}, []Client{{Name: "a"}, {Name: "b"}} }, `trace has class "c" in request 1: want a or b`},
+	} {
+		if _, err := Run(steady(1, test.change), nil, 1); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("got %v, want %s", err, test.want)
+		}
+	}
+	for _, server := range []Server{Pool{}, Sharing{}, USL{Alpha: -1}, Quadratic{Double: math.NaN()}} {
+		if _, err := server.Station(); err == nil {
+			t.Errorf("%#v starts", server)
+		}
+	}
+}
+
+// TestRoundTrip: what is written reads the same.
+func TestRoundTrip(t *testing.T) {
+	scenarios := append(append(Named(), Gates()...), Kata())
+	for seed := range uint64(200) {
+		scenarios = append(scenarios, Random(DefaultRanges, seed))
+	}
+	for _, s := range scenarios {
+		text, err := json.MarshalIndent(s, "", "\t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParseScenario(s.Name, text)
+		if err != nil || !reflect.DeepEqual(again, s) {
+			t.Fatalf("%v\n%+v\n%+v\n%s", err, s, again, text)
+		}
+	}
+	own := steady(1, func(s *Scenario) { s.Server = &lifo{} })
+	if _, err := json.Marshal(own); err == nil || !strings.Contains(err.Error(), "want pool, sharing, usl or quadratic") {
+		t.Errorf("a server without a name is written: %v", err)
+	}
+}
+
+func TestLookup(t *testing.T) {
+	for _, s := range append(append(Named(), Gates()...), Kata()) {
+		if found, err := Lookup(s.Name); err != nil || !reflect.DeepEqual(found, s) || s.About == "" {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+	}
+	if _, err := Lookup("nonsense"); err == nil || !strings.Contains(err.Error(), `"nonsense": want one of kata, det-1.5x`) {
+		t.Error(err)
+	}
+}
+
+func TestRandomSystems(t *testing.T) {
+	servers, works := map[string]int{}, map[string]int{}
+	for seed := range uint64(300) {
+		s := Random(DefaultRanges, seed)
+		servers[reflect.TypeOf(s.Server).Name()]++
+		works[reflect.TypeOf(s.Work).Name()]++
+		if !reflect.DeepEqual(s, Random(DefaultRanges, seed)) {
+			t.Errorf("%s differs from itself", s.Name)
+		}
+		if len(s.Phases) != 3 || s.SLO < DefaultRanges.LeastSLO || s.Phases[0].Name != "" {
+			t.Errorf("%+v", s)
+		}
+	}
+	if len(servers) != 3 || len(works) != 4 {
+		t.Errorf("servers %v, works %v", servers, works)
+	}
+}
+
+func FuzzParseScenario(f *testing.F) {
+	f.Add([]byte(plain))
+	for _, s := range append(Named(), Random(DefaultRanges, 1)) {
+		text, err := s.MarshalJSON()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		s, err := ParseScenario("f", text)
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Fatalf("an error without a line: %v", err)
+			}
+			return
+		}
+		again, err := s.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if same, err := ParseScenario("f", again); err != nil || !reflect.DeepEqual(s, same) {
+			t.Fatalf("%v\n%s\n%s", err, text, again)
+		}
+	})
+}
+
+func TestTrace(t *testing.T) {
+	trace, err := ParseTrace("t.csv", strings.NewReader("arrival,service,class\n0,0.01,a\n0.5,20ms,b\r\n1s,1e-3\n"))
+	want := Trace{{0, 10 * ms, "a"}, {500 * ms, 20 * ms, "b"}, {time.Second, ms, ""}}
+	if err != nil || !reflect.DeepEqual(trace, want) || trace.Length() != 2*time.Second {
+		t.Fatalf("%v, %v", trace, err)
+	}
+	for _, test := range []struct{ text, want string }{
+		{"", "t.csv:1: trace is empty"},
+		{"0,1,a\n\n", "t.csv:2: line has 1 fields: want arrival,service[,class]"},
+		{"0,1,a,b", "t.csv:1: line has 4 fields"},
+		{"x,1", `t.csv:1: arrival is "x": want seconds`},
+		{"0,1\n0,NaN", `t.csv:2: service is "NaN": want seconds`},
+		{"0,0", "t.csv:1: service is 0s: want more than 0"},
+		{"0,-1", "t.csv:1: service is -1s: want more than 0"},
+		{"-1s,1", "t.csv:1: arrival is -1s: want 0 to 10000h"},
+		{"0,1e99", `t.csv:1: service is "1e99": want seconds`},
+		{"2,1\n1,1\nx", "t.csv:2: arrival is 1s: want no less than 2s"},
+	} {
+		if _, err := ParseTrace("t.csv", strings.NewReader(test.text)); err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%q: got %v, want %s", test.text, err, test.want)
+		}
+	}
+	if _, err := ParseTrace("t.csv", strings.NewReader("0,1\n"+strings.Repeat("1", 1<<17))); err == nil || !strings.Contains(err.Error(), "t.csv") {
+		t.Error("a line without end is read:", err)
+	}
+}
+
+func TestReplay(t *testing.T) {
+	s := steady(1, func(s *Scenario) {
+		s.Trace = Trace{{0, 10 * ms, "a"}, {ms, 30 * ms, "b"}, {2 * ms, 50 * ms, "b"}}
+		s.Clients = []Client{{Name: "a"}, {Name: "b", SLO: 40 * ms}}
+	})
+	if r := mustRun(t, s, nil, 1); r.Requests != 3 || r.Good != 2 || r.Late != 1 || r.Latency.Mean() != 30*ms {
+		t.Errorf("%+v, mean %v", r.Tally, r.Latency.Mean())
+	}
+}
+
+func FuzzParseTrace(f *testing.F) {
+	f.Add("arrival,service\n0,1\n1.5,10ms,class\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		trace, err := ParseTrace("f", strings.NewReader(text))
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), "f:") {
+				t.Fatalf("an error without a file: %v", err)
+			}
+			return
+		}
+		last := time.Duration(0)
+		for _, a := range trace {
+			if a.At < last || a.Work <= 0 {
+				t.Fatalf("%+v", a)
+			}
+			last = a.At
+		}
+	})
+}

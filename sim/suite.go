@@ -1,0 +1,62 @@
+package sim
+
+import (
+	"embed"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+//go:embed scenarios/*.json
+var files embed.FS
+
+// suite is the scenarios that come with the package, in the order of reports.
+var suite = []string{
+	"det-1.5x", "exp-1.5x", "logn-1.5x", "exp-under.8", "ps-1.5x", "usl-2x", "kata-2x",
+	"slow30", "workers30", "base-x3", "gc-pause", "err-fast",
+	"step-3x", "mmpp", "diurnal", "retry-storm", "bimodal", "8clients",
+	"low-rate", "big-200", "slo-tight", "slo-loose", "cancel30",
+}
+
+// gates are the scenarios that a law must pass, apart from the suite.
+var gates = []string{"gate-overload", "gate-slowdown"}
+
+// Named returns the named suite: situations that overload-control laws are known to fail
+// in, each with a service of about 1000 requests per second unless its name says
+// otherwise.
+func Named() []Scenario { return load(suite) }
+
+// Gates returns the two gates. In "gate-overload" a limiter starts far above what the
+// service can do, in the midst of an overload; in "gate-slowdown" the work becomes
+// slower but there is room for all of it, so every refusal is false.
+func Gates() []Scenario { return load(gates) }
+
+// Kata returns the simulation by which a law that holds a latency is first tried: latency is
+// base + k n² with n in flight, and the limit must settle.
+func Kata() Scenario { return load([]string{"kata"})[0] }
+
+func load(names []string) []Scenario {
+	list := make([]Scenario, len(names))
+	for i, name := range names {
+		file := path.Join("scenarios", name+".json")
+		text, err := files.ReadFile(file)
+		if err == nil {
+			list[i], err = ParseScenario(file, text)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("sim: a scenario of our own: %v", err)) // a test reads them all
+		}
+	}
+	return list
+}
+
+// Lookup returns the scenario of that name among those of the package, or an error that
+// lists them.
+func Lookup(name string) (Scenario, error) {
+	all := append(append([]string{"kata"}, suite...), gates...)
+	if slices.Contains(all, name) {
+		return load([]string{name})[0], nil
+	}
+	return Scenario{}, fmt.Errorf("sim: unknown scenario %q: want one of %s", name, strings.Join(all, ", "))
+}

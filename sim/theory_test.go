@@ -1,0 +1,118 @@
+package sim
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+const ms = time.Millisecond
+
+// unlimited is a limiter that admits everything.
+var unlimited = Limiter{Law: law.Fixed{}, Max: 1e9, Initial: 1e9}
+
+// queueOf is a server without a limiter under Poisson arrivals, for a million requests.
+func queueOf(server Server, work Work, rate float64) Scenario {
+	return Scenario{
+		Name: "theory", Server: server, Work: work, Arrivals: Poisson{Rate: rate}, SLO: time.Hour, Limiter: unlimited,
+		Phases: []Phase{{Length: time.Duration(1e6 / rate * 1e9)}},
+	}
+}
+
+// erlangC is the probability that work has to wait for one of c workers under
+// load a.
+func erlangC(c int, a float64) float64 {
+	term, sum := 1.0, 0.0
+	for k := range c {
+		sum += term
+		term *= a / float64(k+1)
+	}
+	last := term * float64(c) / (float64(c) - a)
+	return last / (sum + last)
+}
+
+// sojourn is a quantile of the latency in M/M/c with arrival rate l and service rate m of a
+// worker: the sum of an exponential service and a wait that is 0 or, with probability C,
+// exponential with rate t = cm - l.
+func sojourn(q float64, c int, l, m float64) float64 {
+	wait, t := erlangC(c, l/m), float64(c)*m-l
+	low, high := 0.0, 100/m
+	for range 60 {
+		x := (low + high) / 2
+		longer := (1-wait)*math.Exp(-m*x) + wait*(t*math.Exp(-m*x)-m*math.Exp(-t*x))/(t-m)
+		if longer > 1-q {
+			low = x
+		} else {
+			high = x
+		}
+	}
+	return low
+}
+
+// TestQueueingTheory holds means and quantiles of the latency to closed forms.
+func TestQueueingTheory(t *testing.T) {
+	if raceDetector {
+		t.Skip("ten million requests take too long under the race detector, and a simulation has one goroutine")
+	}
+	const s = 0.01 // mean work in seconds
+	exponential, constant := Exponential{Mean: 10 * ms}, Constant{Mean: 10 * ms}
+	tests := []struct {
+		name      string
+		scenario  Scenario
+		mean      float64
+		quantiles map[float64]float64
+	}{{
+		// Kleinrock, volume 1: sojourn in M/M/1 is exponential.
+		"M/M/1 at 0.7", queueOf(Pool{Workers: 1}, exponential, 70), s / 0.3,
+		map[float64]float64{0.5: math.Ln2 * s / 0.3, 0.9: math.Log(10) * s / 0.3, 0.99: math.Log(100) * s / 0.3},
+	}, {
+		"M/M/10 at 0.8", queueOf(Pool{Workers: 10}, exponential, 800), s + erlangC(10, 8)*s/2,
+		map[float64]float64{0.5: sojourn(0.5, 10, 800, 100), 0.9: sojourn(0.9, 10, 800, 100), 0.99: sojourn(0.99, 10, 800, 100)},
+	}, {
+		// Pollaczek and Khinchine: wait rho s (1+cv²) / 2(1-rho).
+		"M/D/1 at 0.7", queueOf(Pool{Workers: 1}, constant, 70), s + 0.7*s/0.6, nil,
+	}, {
+		"M/G/1 at 0.5, lognormal", queueOf(Pool{Workers: 1}, Lognormal{Mean: 10 * ms, CV: 1.5}, 50), s + 0.5*s*(1+1.5*1.5)/(2*0.5), nil,
+	}, {
+		"M/G/1 at 0.6, bimodal", queueOf(Pool{Workers: 1}, Bimodal{Fast: 5 * ms, Slow: 30 * ms, Share: 0.2}, 60),
+		s + 60*(0.8*25e-6+0.2*900e-6)/(2*0.4), nil,
+	}, {
+		// Processor sharing depends on the mean of the work only.
+		"M/M/1-PS at 0.7", queueOf(Sharing{Cores: 1}, exponential, 70), s / 0.3, nil,
+	}, {
+		"M/D/1-PS at 0.7", queueOf(Sharing{Cores: 1}, constant, 70), s / 0.3, nil,
+	}, {
+		"M/G/1-PS at 0.7", queueOf(Sharing{Cores: 1}, Lognormal{Mean: 10 * ms, CV: 2}, 70), s / 0.3, nil,
+	}, {
+		// With c cores it is the M/M/c of the same load, in distribution of
+		// the number of jobs and so, by Little, in the mean.
+		"M/D/10-PS at 0.8", queueOf(Sharing{Cores: 10}, constant, 800), s + erlangC(10, 8)*s/2, nil,
+	}, {
+		// M/D/∞: no job is in another's way.
+		"M/D/∞", queueOf(Pool{Workers: 1000}, constant, 800), s, map[float64]float64{0.01: s, 0.99: s},
+	}}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			r, err := Run(test.scenario, nil, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			within(t, "mean", r.Latency.Mean().Seconds(), test.mean)
+			for q, want := range test.quantiles {
+				within(t, "quantile", r.Latency.Quantile(q).Seconds(), want)
+			}
+		})
+	}
+}
+
+func within(t *testing.T, what string, got, want float64) {
+	t.Helper()
+	off := 100 * (got/want - 1)
+	t.Logf("%s %.5g, in theory %.5g: %+.2f%%", what, got, want, off)
+	if math.Abs(off) > 2 {
+		t.Errorf("%s %.5g, in theory %.5g: off by %+.2f%%", what, got, want, off)
+	}
+}

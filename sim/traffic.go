@@ -1,0 +1,117 @@
+package sim
+
+import "time"
+
+// A request is what a client wants, however many attempts it takes.
+type request struct {
+	at      time.Duration // of the first attempt
+	work    time.Duration
+	luck    float64 // it fails in a phase with a greater share of errors
+	client  int32
+	limiter int32
+}
+
+// traffic is the sequence of requests.
+type traffic struct {
+	next request
+
+	trace Trace // what is left of it, nil if requests are drawn
+
+	scenario *Scenario
+	rates    Rates
+	rate     float64       // of arrivals per second, without the phase's load
+	holds    time.Duration // until then
+	phase    int
+	ends     time.Duration // of the phase
+
+	arrivals, works, clients *Rand
+	shares                   []float64 // of the clients, added up
+}
+
+func newTraffic(s *Scenario, seed uint64) traffic {
+	t := traffic{
+		scenario: s, trace: s.Trace, ends: s.Phases[0].Length,
+		arrivals: newRand(seed, arrivalStream), works: newRand(seed, workStream), clients: newRand(seed, clientStream),
+	}
+	sum := 0.0
+	for _, c := range s.Clients {
+		sum += c.Share
+		t.shares = append(t.shares, sum)
+	}
+	if t.trace == nil {
+		t.rates = s.Arrivals.Rates(newRand(seed, rateStream))
+	}
+	t.advance()
+	return t
+}
+
+// advance goes to the next request.
+func (t *traffic) advance() {
+	if t.scenario.Trace != nil {
+		t.replay()
+		return
+	}
+	now := t.arrive()
+	t.next = request{at: now, client: t.client()}
+	if now == Never {
+		return
+	}
+	t.next.work = max(1, t.scenario.Phases[t.phase].Work.Draw(t.works))
+	t.next.luck = t.works.Float64()
+	t.next.limiter = int32(t.clients.N(t.scenario.Limiters))
+}
+
+// arrive returns the time of the next arrival: where the integral of the rate since
+// the last one reaches an exponential number.
+func (t *traffic) arrive() time.Duration {
+	now, wanted := t.next.at, t.arrivals.Exp()
+	for {
+		if now >= t.ends {
+			if t.phase++; t.phase == len(t.scenario.Phases) {
+				return Never
+			}
+			t.ends += t.scenario.Phases[t.phase].Length
+			continue
+		}
+		if now >= t.holds {
+			t.rate, t.holds = t.rates.Next(now)
+			t.holds = max(t.holds, now+1)
+		}
+		until := min(t.holds, t.ends)
+		perNanosecond := t.rate * t.scenario.Phases[t.phase].Load / float64(time.Second)
+		if wait := wanted / perNanosecond; wait < float64(until-now) {
+			return now + time.Duration(wait)
+		}
+		wanted -= mul(float64(until-now), perNanosecond)
+		now = until
+	}
+}
+
+func (t *traffic) client() int32 {
+	if len(t.shares) == 1 {
+		return 0
+	}
+	pick := mul(t.clients.Float64(), t.shares[len(t.shares)-1])
+	for i, sum := range t.shares {
+		if pick < sum {
+			return int32(i)
+		}
+	}
+	return int32(len(t.shares) - 1)
+}
+
+// replay takes the next request from the trace.
+func (t *traffic) replay() {
+	if len(t.trace) == 0 {
+		t.next = request{at: Never}
+		return
+	}
+	r := t.trace[0]
+	t.trace = t.trace[1:]
+	t.next = request{at: r.At, work: max(1, r.Work), luck: t.works.Float64(), limiter: int32(t.clients.N(t.scenario.Limiters))}
+	for i, c := range t.scenario.Clients {
+		if c.Name == r.Class {
+			t.next.client = int32(i)
+		}
+	}
+}

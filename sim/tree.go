@@ -1,0 +1,138 @@
+package sim
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// A node is a JSON value that knows its line. What package json decodes does not, and
+// an error in a file of a hundred lines should say which.
+type node struct {
+	line    int
+	scalar  any // string, json.Number, bool or nil, unless it is one of the following
+	members []member
+	items   []*node
+	shape   shape
+}
+
+type shape uint8
+
+const (
+	scalar shape = iota
+	object
+	array
+)
+
+type member struct {
+	name  string
+	line  int
+	value *node
+}
+
+// deepest is how deeply values may be nested; a scenario needs half of it.
+const deepest = 16
+
+// treeReader reads a file of one JSON value.
+type treeReader struct {
+	file    string
+	text    []byte
+	decoder *json.Decoder
+}
+
+func parseTree(file string, text []byte) (*node, error) {
+	r := &treeReader{file, text, json.NewDecoder(bytes.NewReader(text))}
+	r.decoder.UseNumber()
+	root, err := r.value(0)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.decoder.Token(); !errors.Is(err, io.EOF) {
+		return nil, r.fault("has more after its end")
+	}
+	return root, nil
+}
+
+// line is the line of the last token.
+func (r *treeReader) line() int { return r.lineAt(r.decoder.InputOffset()) }
+
+func (r *treeReader) lineAt(offset int64) int {
+	return 1 + bytes.Count(r.text[:min(max(0, offset), int64(len(r.text)))], []byte("\n"))
+}
+
+func (r *treeReader) fault(format string, args ...any) error {
+	return &FieldError{File: r.file, Line: r.line(), Field: "JSON", Problem: fmt.Sprintf(format, args...)}
+}
+
+func (r *treeReader) token() (json.Token, error) {
+	token, err := r.decoder.Token()
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		return token, nil
+	case errors.As(err, &syntax):
+		return nil, &FieldError{File: r.file, Line: r.lineAt(syntax.Offset - 1), Field: "JSON", Problem: "is wrong: " + syntax.Error()}
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return nil, r.fault("ends too early")
+	}
+	return nil, r.fault("is wrong: %v", err)
+}
+
+func (r *treeReader) value(depth int) (*node, error) {
+	token, err := r.token()
+	if err != nil {
+		return nil, err
+	}
+	n := &node{line: r.line(), scalar: token}
+	if depth > deepest {
+		return nil, r.fault("is nested too deeply: want %d levels at most", deepest)
+	}
+	switch token {
+	case json.Delim('{'):
+		n.shape = object
+		err = r.object(n, depth)
+	case json.Delim('['):
+		n.shape = array
+		err = r.array(n, depth)
+	}
+	return n, err
+}
+
+func (r *treeReader) object(n *node, depth int) error {
+	seen := map[string]bool{}
+	for r.decoder.More() {
+		token, err := r.token()
+		if err != nil {
+			return err
+		}
+		name, ok := token.(string)
+		switch {
+		case !ok:
+			return r.fault("is wrong: want a name in quotes")
+		case seen[name]:
+			return r.fault("has %q twice", name)
+		}
+		seen[name] = true
+		m := member{name: name, line: r.line()}
+		if m.value, err = r.value(depth + 1); err != nil {
+			return err
+		}
+		n.members = append(n.members, m)
+	}
+	_, err := r.token()
+	return err
+}
+
+func (r *treeReader) array(n *node, depth int) error {
+	for r.decoder.More() {
+		item, err := r.value(depth + 1)
+		if err != nil {
+			return err
+		}
+		n.items = append(n.items, item)
+	}
+	_, err := r.token()
+	return err
+}

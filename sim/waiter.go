@@ -1,0 +1,84 @@
+package sim
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+)
+
+// A waiter is an attempt's place in a limiter's queue.
+type waiter struct {
+	admit.Waiter
+	engine *engine
+	slot   int32
+}
+
+// Wake implements [admit.Waker]: the engine looks after it once it is done with
+// what it does.
+func (w *waiter) Wake() { w.engine.woken = append(w.engine.woken, w) }
+
+// wait queues.
+func (e *engine) wait(slot int32) {
+	a := &e.attempts[slot]
+	client := &e.scenario.Clients[a.client]
+	w := e.waiter()
+	*w = waiter{Waiter: admit.Waiter{Owner: w, Weight: 1, Lane: client.Priority}, engine: e, slot: slot}
+	ends := a.began + client.SLO
+	if !client.Untold {
+		w.Deadline = int64(ends)
+	}
+	a.stage, a.waiter = waits, w
+	e.fx = admit.Effects{}
+	verdict := e.nodes[a.limiter].Join(&w.Waiter, int64(e.now), &e.fx)
+	if verdict != admit.Waiting {
+		e.served(w)
+	} else {
+		a.timed = true
+		e.later(slot, deadline, ends+1)
+		if expires := e.now + w.Patience(); expires < ends {
+			e.later(slot, queueTimeout, expires)
+		}
+	}
+	e.after(a.limiter)
+}
+
+// waiter returns a waiter that is not in use.
+func (e *engine) waiter() *waiter {
+	if last := len(e.waiters) - 1; last >= 0 {
+		w := e.waiters[last]
+		e.waiters = e.waiters[:last]
+		return w
+	}
+	return &waiter{}
+}
+
+// served goes on with an attempt that waited and was answered.
+func (e *engine) served(w *waiter) {
+	a := &e.attempts[w.slot]
+	verdict, ticket := w.Answer()
+	a.stage, a.waiter = asking, nil
+	switch verdict {
+	case admit.Admitted:
+		a.ticket = ticket
+		e.dispatch(w.slot)
+	case admit.Cancelled:
+		e.record.cancelled()
+		e.failed(w.slot, 0)
+	default:
+		after, _ := w.Refusal()
+		e.refused(w.slot, time.Duration(after))
+	}
+	e.waiters = append(e.waiters, w)
+}
+
+// leave takes an attempt out of the queue.
+func (e *engine) leave(slot int32, why admit.Verdict) {
+	a := &e.attempts[slot]
+	w, limiter := a.waiter, a.limiter
+	e.fx = admit.Effects{}
+	e.nodes[limiter].Leave(&w.Waiter, why, int64(e.now), &e.fx)
+	e.after(limiter)
+	if e.attempts[slot].waiter == w { // not answered, and so not woken, in the same instant
+		e.served(w)
+	}
+}

@@ -1,0 +1,65 @@
+package sim
+
+import (
+	"math"
+	"time"
+)
+
+// Work is a distribution of service times: how long a request takes on an idle
+// server at full speed. Bring your own by implementing it; [Rand] has what it needs.
+type Work interface {
+	// Draw returns the next service time.
+	Draw(*Rand) time.Duration
+}
+
+// Constant work always takes Mean.
+type Constant struct {
+	Mean time.Duration `json:"mean" range:"(0s,1h]"`
+}
+
+// Exponential work is memoryless around Mean.
+type Exponential struct {
+	Mean time.Duration `json:"mean" range:"(0s,1h]"`
+}
+
+// Lognormal work has a heavy tail: a coefficient of variation CV around Mean.
+type Lognormal struct {
+	Mean time.Duration `json:"mean" range:"(0s,1h]"`
+	CV   float64       `json:"cv" range:"(0,10]"`
+}
+
+// Bimodal work takes Slow with probability Share and Fast otherwise, as where some
+// requests miss a cache.
+type Bimodal struct {
+	Fast  time.Duration `json:"fast" range:"(0s,1h]"`
+	Slow  time.Duration `json:"slow" range:"(0s,1h]"`
+	Share float64       `json:"share" range:"[0,1]"`
+}
+
+// Draw implements [Work].
+func (w Constant) Draw(*Rand) time.Duration { return w.Mean }
+
+// Draw implements [Work].
+func (w Exponential) Draw(r *Rand) time.Duration {
+	return nanoseconds(mul(float64(w.Mean), r.Exp()))
+}
+
+// Draw implements [Work]. With s² = ln(1+CV²), the mean of e^(s z - s²/2) is 1.
+func (w Lognormal) Draw(r *Rand) time.Duration {
+	variance := ln(1 + mul(w.CV, w.CV))
+	exponent := mul(math.Sqrt(variance), r.Normal()) - mul(0.5, variance)
+	return nanoseconds(mul(float64(w.Mean), exp(exponent)))
+}
+
+// Draw implements [Work].
+func (w Bimodal) Draw(r *Rand) time.Duration {
+	if r.Float64() < w.Share {
+		return w.Slow
+	}
+	return w.Fast
+}
+
+// nanoseconds makes a duration, of a nanosecond at least and at most a day.
+func nanoseconds(ns float64) time.Duration {
+	return time.Duration(min(max(ns, 1), float64(24*time.Hour)))
+}
