@@ -54,6 +54,8 @@ type modelWaiter struct {
 	expires int64
 	due     int64 // Deadline, which the core may rewrite
 	calls   int   // of Wake
+
+	adaptive bool // the discipline when it joined
 }
 
 func (w *modelWaiter) Wake() {
@@ -111,7 +113,7 @@ func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
 		}
 		n.answered = append(n.answered, w)
 	case admit.QueueTimeout:
-		if n.now < w.expires && !n.settings.Adaptive {
+		if n.now < w.expires && !n.settings.Adaptive && !w.adaptive {
 			n.Fatalf("timed out %v early", time.Duration(w.expires-n.now))
 		}
 	case admit.Deadline:

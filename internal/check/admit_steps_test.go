@@ -111,7 +111,7 @@ func (n *modelNode) acquire() {
 }
 
 func (n *modelNode) join() {
-	w := &modelWaiter{node: n}
+	w := &modelWaiter{node: n, adaptive: n.settings.Adaptive}
 	w.Owner = w
 	w.Weight = rapid.SampledFrom([]int{1, 1, 1, 2, 3, 4}).Draw(n.T, "weight")
 	w.Lane = rapid.IntRange(0, 2).Draw(n.T, "lane")
@@ -202,6 +202,12 @@ func (n *modelNode) leave() {
 		if verdict, _ := w.Answer(); got != verdict {
 			n.Fatalf("left with %v, but was answered with %v", got, verdict)
 		}
+	case why == admit.QueueTimeout && got == admit.Deadline:
+		// What the adaptive queue makes of it if its deadline ran out first.
+		if w.due == 0 || w.due == far {
+			n.Fatalf("left with %v, want %v", got, why)
+		}
+		n.refused[got]++
 	case got != why:
 		n.Fatalf("left with %v, want %v", got, why)
 	case why == admit.Cancelled:
