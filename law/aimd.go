@@ -1,9 +1,6 @@
 package law
 
-import (
-	"math"
-	"time"
-)
+import "time"
 
 // AIMD adds a slot while work comes back in time and cuts by a factor when it
 // does not: additive increase, multiplicative decrease, which is how TCP finds
@@ -110,7 +107,7 @@ func (c *aimdController) Next(w Window) Decision {
 	to, reason := c.judge(w)
 	switch to {
 	case cut:
-		limit = min(math.Floor(limit*c.Backoff+rounding), limit-1)
+		limit = min(whole(limit*c.Backoff), limit-1)
 	case raise:
 		limit += float64(c.Step)
 	}

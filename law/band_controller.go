@@ -169,17 +169,13 @@ func seconds(d time.Duration, by float64) float64 {
 	return math.Round(float64(d)*by) / float64(time.Second)
 }
 
-// rounding keeps a product that falls just short of a whole number, such as
-// 90 * 0.7, from losing a slot.
-const rounding = 1e-9
-
 // cut returns what a cut leaves of the limit: at least one slot less.
 func (b *completeBand) cut(limit float64, r Reason) float64 {
 	factor := b.Factor
 	if b.Proportional {
 		factor = max(factor, r.Want/r.Have)
 	}
-	left := min(math.Floor(limit*factor+rounding), limit-1)
+	left := min(whole(limit*factor), limit-1)
 	if b.MaxCut > 0 {
 		left = max(left, limit-float64(b.MaxCut))
 	}
@@ -192,5 +188,5 @@ func (b *completeBand) step(r Reason) float64 {
 		return float64(b.Step)
 	}
 	distance := 1 - min(r.Have, r.Want)/max(r.Have, r.Want)
-	return max(1, math.Ceil(distance*float64(b.Step)-rounding))
+	return max(1, wholeUp(distance*float64(b.Step)))
 }

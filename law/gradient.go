@@ -180,7 +180,7 @@ func (c *gradientController) step(w Window, from, now, queue float64) (float64, 
 	if c.Least {
 		signal = Least
 	}
-	to := from*min(max(want/now, steepest), 1) + queue
+	to := float64(from*min(max(want/now, steepest), 1)) + queue
 	switch {
 	case w.Timeouts > 0:
 		to = from * c.Backoff
@@ -188,7 +188,7 @@ func (c *gradientController) step(w Window, from, now, queue float64) (float64, 
 		return from, Reason{Unused, signal, now, want}
 	}
 	if to < from {
-		to = from + c.Smoothing*(to-from)
+		to = toward(from, to, c.Smoothing)
 	}
 	if w.Timeouts > 0 {
 		return to, Reason{Above, Timeouts, w.TimeoutRate(), 0}

@@ -123,11 +123,11 @@ func (c *gradient2Controller) judge(w Window, from float64) (float64, Reason) {
 	if c.long > outdated*now {
 		c.long *= forgetting
 	}
-	to := from*min(max(want/now, steepest), 1) + float64(c.Queue)
+	to := float64(from*min(max(want/now, steepest), 1)) + float64(c.Queue)
 	if !w.Used() && (to > from || 2*w.Peak < w.Limit) {
 		return from, Reason{Unused, Average, now, want}
 	}
-	to = from + c.Smoothing*(to-from)
+	to = toward(from, to, c.Smoothing)
 	return to, lean(Average, now, want, from, to)
 }
 
@@ -138,6 +138,6 @@ func (c *gradient2Controller) average(now float64) float64 {
 		c.windows++
 		weight = 1 / float64(c.windows)
 	}
-	c.long += weight * (now - c.long)
+	c.long = toward(c.long, now, weight)
 	return c.long
 }

@@ -1,7 +1,5 @@
 package law
 
-import "math"
-
 type littleController struct {
 	Little
 	noLoad float64 // latency without load in seconds
@@ -79,13 +77,13 @@ func (c *littleController) learn(w Window, rate, now float64) {
 	share := min(1, float64(w.Samples)/float64(c.MaxSamples))
 	if c.known < 1 {
 		c.known = min(1, c.known+share)
-		c.noLoad += share / c.known * (now - c.noLoad)
+		c.noLoad = toward(c.noLoad, now, share/c.known)
 	} else if now < c.noLoad {
-		c.noLoad += c.EMA * share * (now - c.noLoad)
+		c.noLoad = toward(c.noLoad, now, c.EMA*share)
 	}
 	if w.Used() {
 		c.recent = rate
-		c.peak += c.EMA / slower * (rate - c.peak)
+		c.peak = toward(c.peak, rate, c.EMA/slower)
 	}
 	c.peak = max(c.peak, rate)
 }
@@ -93,13 +91,14 @@ func (c *littleController) learn(w Window, rate, now float64) {
 // formula is the limit that Little's law gives at a latency. It is rounded up, or
 // a limit of a few slots would never find room for more.
 func (c *littleController) formula(now float64) float64 {
-	return math.Ceil(c.peak*max((2+c.Alpha)*c.noLoad-now, c.Floor*c.noLoad) - rounding)
+	left := float64((2+c.Alpha)*c.noLoad) - now
+	return wholeUp(c.peak * max(left, c.Floor*c.noLoad))
 }
 
 // step follows the formula, where the limit was used. Without a queue it is not
 // lowered: the formula lies below a limit that is full only where there is one.
 func (c *littleController) step(w Window, now float64) (float64, Reason) {
-	from, want := float64(w.Limit), (1+c.Alpha/2)*c.noLoad
+	from, want := float64(w.Limit), (2+c.Alpha)/2*c.noLoad
 	if !w.Used() {
 		return from, Reason{Unused, Average, now, want}
 	}
@@ -117,7 +116,7 @@ func (c *littleController) step(w Window, now float64) (float64, Reason) {
 // used, or cannot be lowered, there is nothing to wait for.
 func (c *littleController) probe(w Window, now float64) (to float64, why Reason, settle float64) {
 	from := float64(w.Limit)
-	to = within(math.Ceil(c.Probe*min(from, c.peak*c.noLoad)-rounding), w)
+	to = within(wholeUp(c.Probe*min(from, c.peak*c.noLoad)), w)
 	if !w.Used() || to >= from {
 		why = Reason{Rebased, NoLoad, now, c.noLoad}
 		c.measured(now)

@@ -64,7 +64,19 @@ func (e *estimate) move(to float64, w Window) float64 {
 	return whole(to)
 }
 
-func whole(limit float64) float64 { return math.Floor(limit + rounding) }
+// rounding keeps a product that falls just short of a whole number, such as
+// 90 * 0.7, from losing a slot.
+const rounding = 1e-9
+
+// whole rounds down. The conversion has a product rounded before the sum, which
+// some machines would else compute in one, with another result.
+func whole(limit float64) float64 { return math.Floor(float64(limit) + rounding) }
+
+// wholeUp rounds up.
+func wholeUp(limit float64) float64 { return math.Ceil(float64(limit) - rounding) }
+
+// toward goes a share of the way from one number to another.
+func toward(from, to, share float64) float64 { return from + float64(share*(to-from)) }
 
 func within(limit float64, w Window) float64 {
 	return min(max(limit, float64(w.Min)), float64(w.Max))

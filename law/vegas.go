@@ -145,9 +145,9 @@ func (c *vegasController) judge(w Window) (float64, Reason) {
 // step moves the limit by how much work stands.
 func (c *vegasController) step(w Window, standing float64) (float64, Reason) {
 	limit := float64(w.Limit)
-	size := max(1, math.Floor(math.Log10(limit)+rounding))
-	standing = max(0, math.Ceil(standing-rounding))
-	alpha, beta := c.Alpha*size, c.Beta*size
+	size := max(1, whole(math.Log10(limit)))
+	standing = max(0, wholeUp(standing))
+	alpha, beta := c.Alpha*size, float64(c.Beta*size)
 	switch {
 	case w.Timeouts > 0:
 		return limit - size, Reason{Above, Timeouts, w.TimeoutRate(), 0}

@@ -39,20 +39,20 @@ func (c *Controller) Update(measurement float64, dt time.Duration) float64 {
 		return c.state.Output
 	}
 	next, slope := c.state, c.derive(measurement, dt.Seconds())
-	next.Filtered = c.state.Filtered + slope*dt.Seconds()
+	next.Filtered = c.state.Filtered + product(slope, dt.Seconds())
 	if !c.seeded {
 		next.Filtered = measurement
 	}
 	err := c.error(measurement)
 	step := min(dt, c.conf.MaxStep).Seconds()
-	next.P = c.conf.Kp * err
-	next.I += c.conf.Ki * err * step
+	next.P = product(c.conf.Kp, err)
+	next.I += product(c.conf.Ki*err, step)
 	next.D = c.brake(slope)
 
 	sum := next.P + next.I + next.D
 	next.Output = c.clamp(sum)
 	if next.Output != sum && c.conf.Ki > 0 {
-		next.I += (next.Output - sum) * share(step, c.conf.tracking())
+		next.I += product(next.Output-sum, share(step, c.conf.tracking()))
 	}
 	if !finite(sum) || !finite(next.I) || !finite(next.Filtered) {
 		return c.state.Output
@@ -79,10 +79,14 @@ func (c *Controller) error(measurement float64) float64 {
 // brake is the derivative term for a slope of the measurement.
 func (c *Controller) brake(slope float64) float64 {
 	if c.conf.Reverse {
-		return c.conf.Kd * slope
+		return product(c.conf.Kd, slope)
 	}
-	return -c.conf.Kd * slope
+	return product(-c.conf.Kd, slope)
 }
+
+// product is rounded before anything is added to it. Some machines would else
+// compute both in one, with another result.
+func product(a, b float64) float64 { return float64(a * b) }
 
 func (c *Controller) clamp(output float64) float64 {
 	return min(max(output, c.conf.Min), c.conf.Max)
@@ -119,7 +123,7 @@ func (c *Controller) Retune(conf Config) error {
 	}
 	before := c.state.P + c.state.I + c.state.D
 	c.conf = conf
-	c.state.P = conf.Kp * c.err
+	c.state.P = product(conf.Kp, c.err)
 	c.state.D = c.brake(c.slope)
 	c.state.I = before - c.state.P - c.state.D
 	return nil

@@ -30,8 +30,8 @@ func (n *Node) pressed() *pressure {
 // completed counts a completion in saturated time.
 func (p *pressure) completed(limit int32) {
 	keep := 1 - 1/float32(min(max(limit, 16), 128))
-	p.drained = p.drained*keep + 1
-	p.draining = p.draining*keep + float32(p.since)/float32(time.Second)
+	p.drained = float32(p.drained*keep) + 1
+	p.draining = float32(p.draining*keep) + float32(p.since)/float32(time.Second)
 	p.since = 0
 }
 
@@ -66,7 +66,7 @@ func (n *Node) refuse(v Verdict, now int64) int64 {
 		return 0
 	}
 	gone := float64(now%int64(time.Second)) / float64(time.Second)
-	recent := float64(p.refusedNow) + float64(p.refusedPrior)*(1-gone)
+	recent := float64(p.refusedNow) + float64(float64(p.refusedPrior)*(1-gone))
 	seconds := min((float64(n.queued())+recent)/rate, 3600)
 	return int64(seconds * float64(time.Second))
 }

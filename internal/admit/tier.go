@@ -25,7 +25,7 @@ func (t *tier) note(refused bool) {
 	if refused {
 		share = 1
 	}
-	t.refused += arrivalWeight * (share - t.refused)
+	t.refused += float32(arrivalWeight * (share - t.refused))
 }
 
 // urgency is a heap of waiters, the one that must start first on top.

@@ -9,11 +9,13 @@
 //     has at most 500 lines; no test sleeps on the wall clock; no constructor
 //     starts a goroutine (code_test.go).
 //   - Every relative link in a document leads to a file (links_test.go).
+//   - What the simulator drives rounds alike on every machine (exact_test.go).
 //
 // Each rule is a function from a file tree to a list of complaints. The tests
 // apply it twice: to this repository, which must give no complaint, and to a
 // small tree that breaks the rule, which must.
 //
 // The package reads files itself instead of asking the go command, because
-// then a cached test result is discarded as soon as any file changes.
+// then a cached test result is discarded as soon as any file changes. Only what
+// the compiler makes of them it cannot read.
 package rules

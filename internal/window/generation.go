@@ -26,7 +26,7 @@ func (t *tally) succeed(latency int64) {
 	t.samples++
 	v := float64(latency)
 	t.sum += v
-	t.squares += v * v
+	t.squares += product(v, v)
 }
 
 // add counts what another tally counted as well.
@@ -47,12 +47,16 @@ func (t *tally) add(o tally) {
 	t.peak = max(t.peak, o.peak)
 }
 
+// product is rounded before anything is added to it. Some machines would else
+// compute both in one, with another result.
+func product(a, b float64) float64 { return float64(a * b) }
+
 func (t *tally) mean() float64 { return t.sum / float64(max(1, t.samples)) }
 
 // deviation is the standard deviation of the latencies.
 func (t *tally) deviation() float64 {
 	mean := t.mean()
-	return math.Sqrt(max(0, t.squares/float64(max(1, t.samples))-mean*mean))
+	return math.Sqrt(max(0, t.squares/float64(max(1, t.samples))-product(mean, mean)))
 }
 
 // A summary is a tally in 48 bytes. It keeps mean and deviation rather than the two
@@ -77,7 +81,7 @@ func (s *summary) tally() tally {
 	n, mean, deviation := float64(s.samples), float64(s.mean), float64(s.deviation)
 	return tally{
 		area: float64(s.area), saturated: int64(s.saturated), waited: float64(s.waited),
-		sum: n * mean, squares: n * (mean*mean + deviation*deviation), least: int64(s.least),
+		sum: product(n, mean), squares: product(n, product(mean, mean)+product(deviation, deviation)), least: int64(s.least),
 		samples: s.samples, failures: s.failures, timeouts: s.timeouts,
 		refused: s.refused, waits: s.waits, peak: s.peak,
 	}

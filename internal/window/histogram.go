@@ -182,6 +182,6 @@ func count(s sides, r *row, c *carry, i int) uint64 {
 // the same relative distance away.
 func middle(octave, i int) time.Duration {
 	lo, hi := float64(bounds[i]), float64(bounds[i+1])
-	unit := float64(uint64(1)<<octave) / 128
-	return time.Duration(unit*2*lo*hi/(lo+hi) + 0.5)
+	twice := float64(uint64(1)<<octave) / 64 // the unit of bounds
+	return time.Duration(twice*lo*hi/(lo+hi) + 0.5)
 }

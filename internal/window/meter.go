@@ -84,7 +84,7 @@ func (m *Meter) book(now int64, inflight int, saturated bool) {
 	if elapsed <= 0 {
 		return
 	}
-	m.current.area += float64(elapsed) * float64(inflight)
+	m.current.area += product(float64(elapsed), float64(inflight))
 	if saturated {
 		m.current.saturated += elapsed
 	}
@@ -137,7 +137,7 @@ func (m *Meter) smooth(latency float32) {
 		m.average = latency
 		return
 	}
-	m.average += (latency - m.average) / smoothing
+	m.average += float32((latency - m.average) / smoothing)
 }
 
 // straggle counts a success of work that started under an earlier limit: where the law
