@@ -63,6 +63,7 @@ type Window struct {
 	Failures int // work that failed
 	Timeouts int // work that ran out of time
 	Refused  int // work that was refused
+	Carried  int // work that succeeded and had started before measuring began: no sample
 
 	Mean      time.Duration // mean latency
 	Deviation time.Duration // standard deviation of the latency

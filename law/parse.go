@@ -12,6 +12,7 @@ var kinds = []kind{
 	kindOf[Vegas](),
 	kindOf[Little](),
 	kindOf[PID](),
+	kindOf[Elastic](),
 }
 
 // A kind is a law that has a text form.

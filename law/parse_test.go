@@ -81,7 +81,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseErrors(t *testing.T) {
-	const laws = "band, fixed, aimd, gradient, gradient2, vegas, little or pid"
+	const laws = "band, fixed, aimd, gradient, gradient2, vegas, little, pid or elastic"
 	const settings = "target, tolerance, signal, quantile, ceiling, max_error_rate, step, factor, max_cut, proportional, cooldown or min_samples"
 	for _, test := range []struct{ text, want string }{
 		{"", `law: unknown law "": want ` + laws},
@@ -130,6 +130,7 @@ func FuzzParse(f *testing.F) {
 		"gradient(least=true,tolerance=1.5)", "gradient2(long=100,smoothing=1)", "vegas(alpha=7)", "vegas(alpha=2,beta=4)",
 		"little(alpha=0.3,ema=0.1)", "little(alpha=1e300)", "pid(target=200ms,ki=0.5)", "pid(kp=1e308,kd=1e308)",
 		"band(a=b,a=b)", "band(((", "band)(", "fixed(x)", "band(tolerance=inf)",
+		"elastic", "elastic(budget=300ms)", "elastic(budget=0)",
 	} {
 		f.Add(seed)
 	}

@@ -34,6 +34,7 @@ const (
 	TooFew                // there are too few samples to judge by
 	Probing               // the limit is lowered to measure without load
 	Rebased               // the latency without load was measured anew
+	Exploring             // the limit is moved to learn from it
 )
 
 // A Signal names what was measured: a quantile of the latency (the value is its
@@ -45,15 +46,16 @@ const NoSignal Signal = 0
 
 // The signals that are no quantiles.
 const (
-	EWMA      Signal = iota + 1001 // exponentially weighted average latency
-	QueueWait                      // time spent in the queue
-	Errors                         // share of failures and timeouts
-	Timeouts                       // share of timeouts
-	Average                        // average latency of the window
-	Least                          // smallest latency of the window
-	NoLoad                         // latency without load
-	Standing                       // work that stands in a queue, estimated
-	Age                            // age of the oldest work in flight
+	EWMA       Signal = iota + 1001 // exponentially weighted average latency
+	QueueWait                       // time spent in the queue
+	Errors                          // share of failures and timeouts
+	Timeouts                        // share of timeouts
+	Average                         // average latency of the window
+	Least                           // smallest latency of the window
+	NoLoad                          // latency without load
+	Standing                        // work that stands in a queue, estimated
+	Age                             // age of the oldest work in flight
+	Elasticity                      // by how many percent throughput rises with 1% more work in flight
 )
 
 // quantile names the quantile q, to a tenth of a percent.
@@ -92,6 +94,8 @@ func (r Reason) String() string {
 		return "measuring without load"
 	case Rebased:
 		return r.compare("after")
+	case Exploring:
+		return "trying another limit"
 	case Configured:
 		return "configuration changed"
 	case NoReason:
@@ -130,6 +134,8 @@ func (c ReasonCode) String() string {
 		return "probing"
 	case Rebased:
 		return "rebased"
+	case Exploring:
+		return "exploring"
 	}
 	return "code " + strconv.Itoa(int(c))
 }
@@ -155,6 +161,8 @@ func (s Signal) String() string {
 		return "no-load latency"
 	case Standing:
 		return "standing queue"
+	case Elasticity:
+		return "elasticity"
 	case Age:
 		return "oldest work"
 	}
@@ -169,7 +177,7 @@ func (s Signal) format(v float64) string {
 	switch s {
 	case Errors, Timeouts:
 		return strconv.FormatFloat(100*v, 'g', 3, 64) + "%"
-	case Standing:
+	case Standing, Elasticity:
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
 	d := time.Duration(math.Round(v * float64(time.Second)))

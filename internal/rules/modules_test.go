@@ -65,6 +65,7 @@ func TestModulesNeedOnlyTheWorkspace(t *testing.T) {
 	holds(t, modules)
 	complains(t, modules,
 		[]string{
+			"bench/other/go.mod: not in go.work",
 			"cmd/weir/go.mod: must not require a module of the workspace",
 			"cmd/weir/go.mod: must not have a replace",
 			"go.mod: the root module must not require anything",
@@ -75,5 +76,7 @@ func TestModulesNeedOnlyTheWorkspace(t *testing.T) {
 		"go.mod", "module github.com/weir-go/weir\n\nrequire example.com/a v1.0.0 // why\n",
 		"cmd/weir/go.mod", "module github.com/weir-go/weir/cmd/weir\n\nrequire (\n\tgithub.com/weir-go/weir v0.1.0\n)\n\nreplace github.com/weir-go/weir => ../..\n",
 		"lone/go.mod", "module lone\n",
-		"tools/go.mod", "module tools\n")
+		"tools/go.mod", "module tools\n",
+		"bench/peers/go.mod", "module github.com/weir-go/weir/bench/peers\n\nrequire github.com/weir-go/weir v0.0.0\n\nreplace github.com/weir-go/weir => ../..\n",
+		"bench/other/go.mod", "module github.com/weir-go/weir/bench/other\n")
 }

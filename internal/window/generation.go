@@ -16,6 +16,10 @@ type tally struct {
 
 	waits uint32 // work that queued before it started
 	peak  uint32 // most work in flight at once
+
+	// carried counts successes of work that started under an earlier limit. Only
+	// windows that are measured afresh show it, so a summary has none.
+	carried uint32
 }
 
 // succeed counts a success.
@@ -43,6 +47,7 @@ func (t *tally) add(o tally) {
 	t.failures += o.failures
 	t.timeouts += o.timeouts
 	t.refused += o.refused
+	t.carried += o.carried
 	t.waits += o.waits
 	t.peak = max(t.peak, o.peak)
 }

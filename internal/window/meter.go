@@ -125,6 +125,9 @@ func (m *Meter) Done(start, now int64, o Outcome) {
 	latency := min(max(now-start, 0), furthest)
 	m.smooth(float32(latency))
 	if start < m.fence {
+		if m.last >= m.from {
+			m.current.carried++
+		}
 		m.straggle(latency)
 		return
 	}

@@ -26,6 +26,7 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 		Failures: int(t.failures),
 		Timeouts: int(t.timeouts),
 		Refused:  int(t.refused),
+		Carried:  int(t.carried),
 
 		Mean:      round(t.mean()),
 		Deviation: round(t.deviation()),

@@ -1,0 +1,158 @@
+package law
+
+import "math"
+
+// A seeker steers the limit by what its filter believes, and moves it as much as its
+// doubt needs.
+type seeker struct {
+	filter kneeFilter
+	watch  watch
+
+	variation float64 // squared coefficient of variation of the latency, smoothed
+	used      float64 // share of a reached limit that is in flight, smoothed
+	peak      float64 // most work in flight, decaying
+	target    float64 // wanted work in flight
+	way       float64 // of the next move around the target: 1 or -1
+
+	windows int     // since the curve changed
+	change  float64 // which way it did
+
+	probing, down bool    // a probe upwards is under way; the last probe was downwards
+	waited        float64 // windows since the last probe
+	every         float64 // windows between probes
+
+	test test
+}
+
+const (
+	// price is the elasticity at which one more in flight is worth it no longer: 10%
+	// more in flight must give 1% more throughput. From 0.08 to 0.12 scores
+	// are within half a point.
+	price = 0.10
+	// budgetPrice is that where the budget bounds latency as well.
+	budgetPrice = 0.08
+	// budgetShare is what share of the budget is planned with: work in
+	// flight varies. 0.9 scores 1 less on the named suite, 0.4 more on random systems.
+	budgetShare = 0.8
+	// mostShape bounds how steep a deadline is: latencies that hardly vary within a
+	// window vary from window to window.
+	mostShape = 3
+
+	peakDecay = 10.0 // seconds
+)
+
+func newSeeker(w Window) *seeker {
+	return &seeker{variation: 1, used: 1, target: float64(w.Limit), way: 1, every: firstProbe}
+}
+
+func (k *seeker) next(w Window, f flow, budget float64) (to float64, why Reason) {
+	k.measure(w, f)
+	z := observation{n: ln(f.n), x: ln(f.x)}
+	z.weight = 1 / ((0.1+k.variation)/f.done + noiseFloor*noiseFloor)
+	change, again := k.learn(z, f)
+	k.probing = again
+	if change != noChange {
+		k.change, k.windows, k.every = change, 0, firstProbe
+	}
+	k.windows++
+	k.way = -k.way
+	return k.decide(f, budget)
+}
+
+// noiseFloor is the deviation of ln X that no number of samples takes away: they depend on one
+// another. 0.06 scores 2 less.
+const noiseFloor = 0.1
+
+func (k *seeker) measure(w Window, f flow) {
+	if mean := w.Mean.Seconds(); mean > 0 {
+		cv := w.Deviation.Seconds() / mean
+		k.variation = toward(k.variation, min(cv*cv, 4), 0.2)
+	}
+	if f.saturated {
+		k.used = toward(k.used, min(max(f.n/f.limit, 0.6), 1), 0.3)
+	}
+	k.peak = max(k.peak*exp(-f.span/peakDecay), float64(w.Peak))
+}
+
+// decide returns the next limit.
+func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
+	var b belief
+	k.filter.believe(&b)
+	var j merit
+	cost := price
+	if budget > 0 {
+		cost = budgetPrice
+	}
+	best := j.weigh(&b, cost, budgetShare*budget, k.steepness())
+	e := b.elasticity(ln(f.n))
+	why = Reason{Within, Elasticity, e.mean, cost}
+	swing := 0.0
+	switch queue := k.test.judge(f, e.mean); {
+	case queue:
+		k.target = max(0.4*f.n, 1.5*f.x*k.test.base)
+		why = Reason{Above, Average, f.latency, mostLatency * k.test.base}
+	case f.saturated:
+		k.approach(f, &j, best, e)
+		swing = k.dither(&b, e)
+		if k.probing || swing >= leastProbe {
+			why.Code = Exploring
+		}
+	default:
+		k.follow(f, best, e)
+		why.Code = Unused
+	}
+	k.target = min(max(k.target, 0.5), 1.2*f.max)
+	to = max(1, math.Round(k.target/k.used*exp(swing*k.way)))
+	if f.saturated && to == f.limit {
+		to += k.way // a limit that stands still teaches nothing
+	}
+	if why.Code == Within {
+		switch {
+		case to > f.limit && e.mean > cost:
+			why.Code = Above
+		case to < f.limit && e.mean < cost:
+			why.Code = Below
+		}
+	}
+	return to, why
+}
+
+// steepness is the shape of the Weibull distribution that varies as the latency does
+// (to 5%, from a coefficient of variation of 0.2 to 2).
+func (k *seeker) steepness() float64 {
+	return min(max(power(max(k.variation, 1e-4), -0.543), 0.5), mostShape)
+}
+
+// approach moves the target of a reached limit towards the best.
+func (k *seeker) approach(f flow, j *merit, best float64, e normal) {
+	if j.at(best)-j.at(k.target) <= worthwhile {
+		return
+	}
+	most := 1.6
+	if e.mean > 0.75 && e.deviation() < 0.25 {
+		most = 2.2
+	}
+	way := ln(min(max(best, 0.5*f.n), most*f.n) / k.target)
+	if math.Abs(way) < 0.4 {
+		way /= 2
+	}
+	k.target *= exp(way)
+}
+
+// worthwhile is the gain in throughput for which the target moves.
+const worthwhile = 0.005
+
+// follow moves the target of a limit that is not reached: headroom over the peak while the
+// server has it, less once the server is past its own peak.
+func (k *seeker) follow(f flow, best float64, e normal) {
+	switch {
+	case e.mean > 0.7 && !f.filling:
+		if k.target < 1.5*k.peak {
+			k.target = max(k.target, min(best, 2.5*k.peak))
+		} else if k.target > max(20, 4*k.peak) {
+			k.target = max(20, 3*k.peak)
+		}
+	case e.mean < 0.3 && e.deviation() < 0.25 && f.n > 1.3*best:
+		k.target = max(best, 0.7*f.n)
+	}
+}

@@ -1,0 +1,33 @@
+package law
+
+import (
+	"testing"
+	"unsafe"
+)
+
+func TestElasticSize(t *testing.T) {
+	idle, active := unsafe.Sizeof(elasticController{}), unsafe.Sizeof(seeker{})
+	if idle > 16 || active > 3072 {
+		t.Errorf("%d bytes idle, %d more once the limit was reached: want at most 16 and 3072", idle, active)
+	}
+	t.Log(idle, active)
+}
+
+func BenchmarkElastic(b *testing.B) {
+	for _, l := range []Elastic{{}, {Budget: 300e6}} {
+		b.Run(l.String(), func(b *testing.B) {
+			c, err := l.Controller(Bounds{Min: 1, Max: 1000, Initial: 20})
+			if err != nil {
+				b.Fatal(err)
+			}
+			w := Window{Limit: 20, Min: 1, Max: 1000, Elapsed: 100e6, Samples: 60, Refused: 30, InFlight: 20, Peak: 20, Mean: 33e6, Deviation: 20e6}
+			b.ReportAllocs()
+			for b.Loop() {
+				d := c.Next(w)
+				w.Limit = int(d.Limit)
+				w.InFlight = d.Limit
+				w.Samples = min(60, w.Limit*3)
+			}
+		})
+	}
+}

@@ -1,0 +1,165 @@
+package law_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// A curve is a server as throughput over work in flight, and how much is asked of it.
+type curve struct {
+	x      func(n float64) float64
+	demand float64
+}
+
+// window is what a limiter would measure under a limit.
+func (c curve) window(r *rand.Rand, limit int) law.Window {
+	n, refused := float64(limit), 0.0
+	if x := c.x(n); x < c.demand {
+		refused = c.demand - x
+	} else {
+		for n > 1 && c.x(n-1) >= c.demand {
+			n--
+		}
+	}
+	x := c.x(n)
+	span := max(n/x, 60/x)
+	samples := int(x * span * (1 + 0.1*r.NormFloat64()))
+	mean := time.Duration(n / x * float64(time.Second))
+	return law.Window{
+		Limit: limit, Min: 1, Max: 1000, Elapsed: time.Duration(span * float64(time.Second)), Samples: max(2, samples),
+		Refused: int(refused * span), Mean: mean, Deviation: mean / 2, InFlight: n, Peak: int(n + 1),
+	}
+}
+
+// settled runs the law for so many windows and returns the mean of the latter half of limits.
+func settled(t *testing.T, l law.Law, c curve, windows int, limit int) float64 {
+	t.Helper()
+	r := rand.New(rand.NewPCG(3, 4))
+	controller, sum := start(t, l), 0.0
+	for i := range windows {
+		limit = int(controller.Next(c.window(r, limit)).Limit)
+		if i >= windows/2 {
+			sum += float64(limit)
+		}
+	}
+	return sum / float64(windows-windows/2)
+}
+
+func TestElasticFindsTheKnee(t *testing.T) {
+	pool := func(n float64) float64 { return 20 * min(n, 50) }
+	usl := func(n float64) float64 { return 64 * n / (1 + 0.02*(n-1) + 0.0005*n*(n-1)) } // peak at 44
+	for _, test := range []struct {
+		name     string
+		curve    curve
+		law      law.Elastic
+		from     int
+		low, top float64
+	}{
+		{"a pool of 50", curve{pool, 1500}, law.Elastic{}, 20, 45, 85},
+		{"from far below", curve{pool, 1500}, law.Elastic{}, 2, 45, 85},
+		{"from inside an overload", curve{pool, 1500}, law.Elastic{}, 500, 45, 85},
+		{"past the peak", curve{usl, 3000}, law.Elastic{}, 20, 20, 55},
+		{"from far past the peak", curve{usl, 3000}, law.Elastic{}, 300, 20, 55},
+		{"a budget of 60 ms", curve{pool, 1500}, law.Elastic{Budget: 60 * ms}, 20, 35, 62},
+	} {
+		if got := settled(t, test.law, test.curve, 400, test.from); got < test.low || got > test.top {
+			t.Errorf("%s: limit %.1f, want %.0f to %.0f", test.name, got, test.low, test.top)
+		}
+	}
+}
+
+func TestElasticLeavesAnUnusedLimit(t *testing.T) {
+	c := curve{func(n float64) float64 { return 20 * min(n, 50) }, 200}
+	if got := settled(t, law.Elastic{}, c, 100, 20); got != 20 {
+		t.Errorf("limit %v, want 20", got)
+	}
+}
+
+func TestElasticCutsWhatOnlyFails(t *testing.T) {
+	c := start(t, law.Elastic{})
+	w := law.Window{Limit: 20, Min: 1, Max: 100, Elapsed: time.Second, Timeouts: 30, InFlight: 20}
+	if d := c.Next(w); d.Limit != 10 || d.Reason.Signal != law.Errors {
+		t.Errorf("%v to %v", d.Reason, d.Limit)
+	}
+}
+
+func TestElasticStaysWithinBoundsAndIsDeterministic(t *testing.T) {
+	for _, l := range []law.Law{law.Elastic{}, law.Elastic{Budget: 1}, law.Elastic{Budget: 100 * ms}, law.Elastic{Budget: math.MaxInt64}} {
+		r := rand.New(rand.NewPCG(1, 2))
+		one, two, limit := start(t, l), start(t, l), 20
+		for range 5_000 {
+			w := anyWindow(r)
+			w.Limit, w.Min, w.Max = limit, 3, 50
+			d := one.Next(w)
+			if again := two.Next(w); again != d {
+				t.Fatalf("%v: %+v and then %+v from %+v", l, d, again, w)
+			}
+			if !(d.Limit >= 3 && d.Limit <= 50) || d.Limit != math.Trunc(d.Limit) || math.IsNaN(d.Reason.Have+d.Reason.Want) {
+				t.Fatalf("%v: limit %v, %+v from %+v", l, d.Limit, d.Reason, w)
+			}
+			if p := d.Next; p.Interval <= 0 || p.Settle < 0 || p.MaxAge < p.Interval || p.MinSamples <= 0 {
+				t.Fatalf("%v: plan %+v from %+v", l, p, w)
+			}
+			limit = int(d.Limit)
+		}
+	}
+}
+
+func TestElasticDoesNotAllocate(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	c := start(t, law.Elastic{Budget: 100 * ms})
+	w := curve{func(n float64) float64 { return 20 * min(n, 50) }, 1500}.window(r, 20)
+	if n := testing.AllocsPerRun(200, func() { c.Next(w) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func TestElasticParse(t *testing.T) {
+	for text, want := range map[string]law.Elastic{
+		"elastic":                    {},
+		"elastic(budget=300ms)":      {Budget: 300 * ms},
+		" elastic ( budget = 1.5s )": {Budget: 1500 * ms},
+		"elastic(300ms)":             {Budget: 300 * ms},
+	} {
+		got, err := law.Parse(text)
+		if err != nil || got != law.Law(want) {
+			t.Errorf("%q: %v, %v", text, got, err)
+		}
+		if again, err := law.Parse(fmt.Sprint(want)); err != nil || again != law.Law(want) {
+			t.Errorf("%v became %v, %v", want, again, err)
+		}
+	}
+	if _, err := law.Parse("elastic(budget=-1s)"); err == nil {
+		t.Error("a negative budget was taken")
+	}
+}
+
+func TestElasticRetune(t *testing.T) {
+	c := start(t, law.Elastic{}).(law.Retuner)
+	if !c.Retune(law.Elastic{Budget: ms}) || c.Retune(law.Elastic{Budget: -1}) || c.Retune(law.Fixed{}) {
+		t.Error("retuned to what it should not, or not to what it should")
+	}
+}
+
+func ExampleElastic() {
+	// A pool of 50 workers of 50 ms each, asked for half as much again as it can do.
+	server := curve{func(n float64) float64 { return 20 * min(n, 50) }, 1500}
+	bounds := law.Bounds{Min: 1, Max: 1000, Initial: 20}
+	controller, err := law.Elastic{}.Controller(bounds)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, limit := rand.New(rand.NewPCG(1, 2)), bounds.Initial
+	for range 100 {
+		decision := controller.Next(server.window(r, limit))
+		limit = bounds.Clamp(decision.Limit, limit)
+	}
+	fmt.Println("near the knee:", limit > 40 && limit < 100)
+	// Output: near the knee: true
+}
