@@ -22,7 +22,7 @@ func TestBadInput(t *testing.T) {
 		env  string // NAME=value
 		want string
 	}{
-		{args: nil, want: `expected one of "proxy", "demo", "version"`},
+		{args: nil, want: `expected one of "proxy", "demo", "sim", "version"`},
 		{args: []string{"prxy"}, want: `unexpected argument prxy, did you mean "proxy"?`},
 		{args: []string{"proxy"}, want: `missing flags: --to=URL`},
 		{args: proxy("--mox", "3"), want: `unknown flag --mox, did you mean one of "--to", "--min", "--max"?`},

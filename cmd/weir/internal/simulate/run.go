@@ -1,0 +1,134 @@
+package simulate
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync/atomic"
+
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/sim"
+)
+
+// A Job is one scenario under one seed, so that the oracle and all laws meet the same
+// requests.
+type Job struct {
+	Scenario sim.Scenario
+	Index    int // of the scenario; names may be equal
+	Laws     []law.Law
+	Seed     uint64
+	Unscored bool // leaves out the oracle, which takes forty times as long as a law
+}
+
+// An Outcome is what came of a job, by law.
+type Outcome struct {
+	Job     Job
+	Results []*sim.Result
+	Oracle  *sim.Oracle
+	Scores  []sim.Score
+}
+
+// Jobs returns a job for each scenario and each of n seeds. Laws may be empty: then the
+// scenario's own law is in charge, or the fallback if it has none.
+func Jobs(scenarios []sim.Scenario, laws []law.Law, fallback law.Law, seed uint64, n int) []Job {
+	var jobs []Job
+	for i, s := range scenarios {
+		chosen := laws
+		if len(laws) == 0 {
+			own := s.Limiter.Law
+			if own == nil {
+				own = fallback
+			}
+			chosen = []law.Law{own}
+		}
+		for j := range n {
+			jobs = append(jobs, Job{Scenario: s, Index: i, Laws: chosen, Seed: seed + uint64(j)})
+		}
+	}
+	return jobs
+}
+
+// An InputError is a scenario or a law that cannot be simulated.
+type InputError struct{ Err error }
+
+// Error says which scenario it is.
+func (e *InputError) Error() string { return strings.TrimPrefix(e.Err.Error(), "sim: ") }
+
+// Unwrap returns what is wrong with it.
+func (e *InputError) Unwrap() error { return e.Err }
+
+func (j Job) run() (o Outcome, err error) {
+	o.Job = j
+	for _, l := range j.Laws {
+		r, err := sim.Run(j.Scenario, l, j.Seed)
+		if err != nil {
+			return o, &InputError{err}
+		}
+		o.Results = append(o.Results, r)
+	}
+	if j.Unscored {
+		return o, nil
+	}
+	if o.Oracle, err = sim.Sweep(j.Scenario, j.Seed); err != nil {
+		return o, &InputError{err}
+	}
+	for _, r := range o.Results {
+		score, err := o.Oracle.Score(r)
+		if err != nil {
+			return o, err
+		}
+		o.Scores = append(o.Scores, score)
+	}
+	return o, nil
+}
+
+// Run runs the jobs on all processors and hands over each outcome in the order of the
+// jobs. Progress, which may be nil, is told how many have ended. When ctx ends it returns at
+// once; simulations under way end by themselves.
+func Run(ctx context.Context, jobs []Job, progress func(done int), each func(Outcome) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type answer struct {
+		outcome Outcome
+		err     error
+	}
+	answers := make([]chan answer, len(jobs))
+	for i := range answers {
+		answers[i] = make(chan answer, 1)
+	}
+	ended := make(chan struct{}, len(jobs))
+	var next atomic.Int64
+	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
+		go func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(jobs) {
+					return
+				}
+				outcome, err := jobs[i].run()
+				answers[i] <- answer{outcome, err}
+				ended <- struct{}{}
+			}
+		}()
+	}
+	done := 0
+	for i := 0; i < len(jobs); {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-ended:
+			if done++; progress != nil {
+				progress(done)
+			}
+		case a := <-answers[i]:
+			if a.err != nil {
+				return a.err
+			}
+			if err := each(a.outcome); err != nil {
+				return err
+			}
+			i++
+		}
+	}
+	return nil
+}

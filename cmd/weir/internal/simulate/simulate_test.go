@@ -1,0 +1,152 @@
+package simulate
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/sim"
+)
+
+func TestYAMLKeepsItsLines(t *testing.T) {
+	const text = `# a comment
+name: x
+
+list:
+  - a: 1
+    b: [2, 3.5,
+      true]
+  -
+    c: ~
+text: |
+  one
+  two
+quoted: "say \"so\""
+`
+	const want = `
+{"name":"x",
+
+"list":
+[{"a":1,
+"b":[2,3.5,
+true]},
+
+{"c":null}],
+"text":"one\ntwo\n",
+
+
+"quoted":"say \"so\""}`
+	got, err := jsonOf("x.yaml", []byte(text))
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s", err, got)
+	}
+}
+
+func TestYAMLRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                   "f.yaml:1: YAML is empty: want a scenario",
+		"a: 1\n---\nb: 2\n":  "f.yaml:3: YAML has more after its end: want one document",
+		"a: 1\nb: &x 2\n":    `f.yaml:2: YAML has "&": want plain values, lists and objects`,
+		"a: 1\nb: !!str 2\n": `f.yaml:2: YAML has "!!str": want plain values, lists and objects`,
+		"a: 1\n<<: {b: 2}\n": `f.yaml:2: YAML has "<<": want plain values, lists and objects`,
+		"a: 1\nb: [1":        "f.yaml:2: YAML is wrong: sequence end token ']' not found",
+	} {
+		_, err := jsonOf("f.yaml", []byte(text))
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func FuzzYAML(f *testing.F) {
+	f.Add("a: [1, {b: 2}]\n- x")
+	f.Add("? a\n: b")
+	f.Fuzz(func(_ *testing.T, text string) { _, _ = jsonOf("f.yaml", []byte(text)) })
+}
+
+// tiny is a scenario of a second.
+func tiny() sim.Scenario {
+	return sim.Scenario{
+		Name: "tiny", Arrivals: sim.Poisson{Rate: 100}, Work: sim.Constant{Mean: 10 * time.Millisecond},
+		Server: sim.Pool{Workers: 1}, SLO: 100 * time.Millisecond, Phases: []sim.Phase{{Length: time.Second}},
+	}
+}
+
+func TestOutcomesComeInOrder(t *testing.T) {
+	laws := []law.Law{law.Fixed{Limit: 3}, law.Fixed{Limit: 5}}
+	jobs := Jobs([]sim.Scenario{tiny(), tiny()}, laws, nil, 7, 20)
+	var cells Cells
+	done, next := 0, 0
+	err := Run(t.Context(), jobs, func(n int) { done = max(done, n) }, func(o Outcome) error {
+		if o.Job.Index != next/20 || o.Job.Seed != uint64(7+next%20) || len(o.Scores) != 2 {
+			t.Errorf("outcome %d is of scenario %d and seed %d", next, o.Job.Index, o.Job.Seed)
+		}
+		next++
+		cells.Add(o)
+		return nil
+	})
+	if err != nil || next != 40 || done == 0 {
+		t.Errorf("%d outcomes, progress up to %d: %v", next, done, err)
+	}
+	if n := len(cells.List()); n != 4 {
+		t.Errorf("%d cells, want one for each scenario and law", n)
+	}
+}
+
+func TestRunEndsEarly(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	jobs := Jobs([]sim.Scenario{tiny()}, nil, law.Fixed{}, 1, 1000)
+	err := Run(ctx, jobs, nil, func(Outcome) error { cancel(); return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	jobs[0].Scenario.SLO = -1
+	var refused *InputError
+	if err := Run(t.Context(), jobs, nil, nil); !errors.As(err, &refused) {
+		t.Errorf("a bad scenario: %v", err)
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	var cells Cells
+	for scenario, goodput := range [][]float64{{90, 100}, {80, 90}, {60, 80}} {
+		for seed, delta := range []float64{-10, 0} {
+			var o Outcome
+			o.Job.Index = scenario
+			for i, v := range goodput {
+				o.Scores = append(o.Scores, sim.Score{
+					Law: []string{"a", "b"}[i], Goodput: v + delta, Phases: []float64{v, v / 2}, P99Ratio: float64(1 + scenario), Seed: uint64(seed),
+				})
+			}
+			cells.Add(o)
+		}
+	}
+	all := cells.Summaries()
+	a, b := all[0], all[1]
+	for name, pair := range map[string][2]float64{
+		"mean":        {a.Goodput, (85 + 75 + 55) / 3.0},
+		"interval":    {a.Interval, 4.303 * 15.275 / math.Sqrt(3)},
+		"p10":         {a.Tenth, 55 + 0.2*20},
+		"worst":       {a.Worst, 55},
+		"worst phase": {a.WorstPhase, (45 + 40 + 30) / 3.0},
+		"steady":      {a.Steady, 50.0 / 55},
+		"p99x":        {a.P99Ratio, 2},
+		"margin":      {b.Margin, 40 / 3.0},
+	} {
+		if math.Abs(pair[0]-pair[1]) > 0.01 {
+			t.Errorf("%s is %v, want %v", name, pair[0], pair[1])
+		}
+	}
+}
+
+func TestStudent(t *testing.T) {
+	for freedom, want := range map[float64]float64{1: 12.706, 2: 4.303, 3: 3.182, 5: 2.571, 22: 2.074, 199: 1.972} {
+		if got := student(freedom); math.Abs(got-want) > 0.01*want {
+			t.Errorf("student(%v) is %v, want %v", freedom, got, want)
+		}
+	}
+}

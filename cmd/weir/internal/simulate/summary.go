@@ -1,0 +1,178 @@
+package simulate
+
+import (
+	"math"
+	"slices"
+
+	"github.com/weir-go/weir/sim"
+)
+
+// A Cell is how one law fared in one scenario, over its seeds.
+type Cell struct {
+	Scenario, Law string
+	Mean          sim.Score // of all seeds, figure by figure
+	Worst         float64   // goodput of the worst seed
+	seeds         int
+}
+
+func (c *Cell) add(s sim.Score) {
+	if c.seeds == 0 {
+		c.Mean = sim.Score{Phases: make([]float64, len(s.Phases))}
+		c.Worst = math.Inf(1)
+	}
+	c.seeds++
+	toward := func(mean *float64, v float64) { *mean += (v - *mean) / float64(c.seeds) }
+	toward(&c.Mean.Goodput, s.Goodput)
+	for i, v := range s.Phases {
+		toward(&c.Mean.Phases[i], v)
+	}
+	toward(&c.Mean.P99Ratio, s.P99Ratio)
+	toward(&c.Mean.Convergence, s.Convergence)
+	toward(&c.Mean.LimitMean, s.LimitMean)
+	toward(&c.Mean.LimitCV, s.LimitCV)
+	toward(&c.Mean.Refused, s.Refused)
+	toward(&c.Mean.FalseRefused, s.FalseRefused)
+	toward(&c.Mean.Late, s.Late)
+	c.Worst = min(c.Worst, s.Goodput)
+}
+
+// Cells collects the scores of outcomes, in the order of scenarios and laws.
+type Cells struct {
+	list  []*Cell
+	index map[[2]int]*Cell
+}
+
+// Add adds the scores of an outcome.
+func (c *Cells) Add(o Outcome) {
+	if c.index == nil {
+		c.index = map[[2]int]*Cell{}
+	}
+	for i, s := range o.Scores {
+		key := [2]int{o.Job.Index, i}
+		cell := c.index[key]
+		if cell == nil {
+			cell = &Cell{Scenario: s.Scenario, Law: s.Law}
+			c.index[key] = cell
+			c.list = append(c.list, cell)
+		}
+		cell.add(s)
+	}
+}
+
+// List returns the cells, those of a scenario together.
+func (c *Cells) List() []*Cell { return c.list }
+
+// byLaw returns the cells of each law in the order of laws, which is that of the first
+// scenario. With laws of their own, scenarios differ in that.
+func (c *Cells) byLaw() [][]*Cell {
+	var laws []string
+	var cells [][]*Cell
+	for _, cell := range c.list {
+		i := slices.Index(laws, cell.Law)
+		if i < 0 {
+			i = len(laws)
+			laws = append(laws, cell.Law)
+			cells = append(cells, nil)
+		}
+		cells[i] = append(cells[i], cell)
+	}
+	return cells
+}
+
+// A Summary is how one law fared in a suite. Unless it says otherwise a figure is the mean over
+// scenarios, and each scenario's is the mean over seeds.
+type Summary struct {
+	Law                    string
+	Goodput, Interval      float64 // the mean is within Interval of it with 95% confidence
+	Tenth, Worst           float64 // tenth percentile of the scenarios, and the worst of them
+	WorstPhase             float64 // mean of each scenario's worst phase
+	Steady                 float64 // worst seed over mean, in the scenario where that is least
+	P99Ratio               float64 // median
+	Convergence, LimitCV   float64
+	FalseRefused, Late     float64
+	Margin, MarginInterval float64 // goodput above the first law's, scenario by scenario
+	Scenarios              int
+}
+
+// Summaries sums up each law.
+func (c *Cells) Summaries() []Summary {
+	laws := c.byLaw()
+	all := make([]Summary, 0, len(laws))
+	for _, cells := range laws {
+		s := Summary{Law: cells[0].Law, Scenarios: len(cells), Steady: 1}
+		goodput := column(cells, func(c *Cell) float64 { return c.Mean.Goodput })
+		s.Goodput, s.Interval = meanWithin(goodput)
+		s.Tenth, s.Worst = quantile(goodput, 0.1), slices.Min(goodput)
+		s.P99Ratio = quantile(column(cells, func(c *Cell) float64 { return c.Mean.P99Ratio }), 0.5)
+		average := func(of func(*Cell) float64) float64 { mean, _ := meanWithin(column(cells, of)); return mean }
+		s.WorstPhase = average(func(c *Cell) float64 { return slices.Min(c.Mean.Phases) })
+		s.Convergence = average(func(c *Cell) float64 { return c.Mean.Convergence })
+		s.LimitCV = average(func(c *Cell) float64 { return c.Mean.LimitCV })
+		s.FalseRefused = average(func(c *Cell) float64 { return c.Mean.FalseRefused })
+		s.Late = average(func(c *Cell) float64 { return c.Mean.Late })
+		for _, c := range cells {
+			if c.Mean.Goodput > 0 {
+				s.Steady = min(s.Steady, c.Worst/c.Mean.Goodput)
+			}
+		}
+		if len(cells) == len(laws[0]) {
+			gain := make([]float64, len(cells))
+			for i := range cells {
+				gain[i] = cells[i].Mean.Goodput - laws[0][i].Mean.Goodput
+			}
+			s.Margin, s.MarginInterval = meanWithin(gain)
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func column(cells []*Cell, of func(*Cell) float64) []float64 {
+	values := make([]float64, len(cells))
+	for i, c := range cells {
+		values[i] = of(c)
+	}
+	return values
+}
+
+// quantile interpolates between the values around the rank.
+func quantile(values []float64, q float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	rank := q * float64(len(sorted)-1)
+	below := int(rank)
+	above := min(below+1, len(sorted)-1)
+	return sorted[below] + (rank-float64(below))*(sorted[above]-sorted[below])
+}
+
+// meanWithin returns the mean and half the width of its 95% confidence interval by
+// Student's t, which is NaN for a single value.
+func meanWithin(values []float64) (mean, within float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	squares := 0.0
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	if n < 2 {
+		return mean, math.NaN()
+	}
+	return mean, student(n-1) * math.Sqrt(squares/(n-1)/n)
+}
+
+// student approximates the 97.5% quantile of Student's t by the expansion of Cornish and
+// Fisher around the normal one, to within 1%. For 1 and 2 degrees of freedom, where that is
+// far off, it is the exact value.
+func student(freedom float64) float64 {
+	switch freedom {
+	case 1:
+		return 12.706
+	case 2:
+		return 4.303
+	}
+	const z = 1.959964
+	const z3, z5, z7 = z * z * z, z * z * z * z * z, z * z * z * z * z * z * z
+	return z + (z3+z)/(4*freedom) + (5*z5+16*z3+3*z)/(96*freedom*freedom) +
+		(3*z7+19*z5+17*z3-15*z)/(384*freedom*freedom*freedom)
+}

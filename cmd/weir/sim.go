@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/simulate"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/sim"
+)
+
+type simCommand struct {
+	List  simListCommand  `cmd:"" help:"List the scenarios that come with weir."`
+	Run   simRunCommand   `cmd:"" help:"Run laws on scenarios."`
+	Suite simSuiteCommand `cmd:"" help:"Run laws on the named suite or on random systems, and sum up."`
+	Trace simTraceCommand `cmd:"" help:"Run laws on requests that were recorded."`
+	Tune  simTuneCommand  `cmd:"" help:"Search the settings of a law, and say what they would gain."`
+}
+
+// defaultLaw is that of the library.
+var defaultLaw law.Law = law.Band{Target: 100 * time.Millisecond}
+
+type lawFlags struct {
+	Law   []lawFlag `sep:"none" placeholder:"LAW" help:"Control law, such as 'little(alpha=0.3)'; may be repeated. Defaults to the scenario's own, or else weir's."`
+	Seeds repeats   `default:"1" placeholder:"N" help:"How many seeds to run each law with (default ${default})."`
+	Seed  uint64    `default:"1" placeholder:"S" help:"The first of them (default ${default})."`
+}
+
+func (f lawFlags) laws() []law.Law {
+	laws := make([]law.Law, len(f.Law))
+	for i, l := range f.Law {
+		laws[i] = l.law
+	}
+	return laws
+}
+
+func (f lawFlags) jobs(scenarios []sim.Scenario) []simulate.Job {
+	return simulate.Jobs(scenarios, f.laws(), defaultLaw, f.Seed, int(f.Seeds))
+}
+
+// repeats is a number of seeds or systems.
+type repeats int
+
+const mostRepeats = 10_000
+
+func (r *repeats) UnmarshalText(text []byte) error {
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 1 || n > mostRepeats {
+		return fmt.Errorf("%q: want a whole number, 1 to %d", text, mostRepeats)
+	}
+	*r = repeats(n)
+	return nil
+}
+
+type outputFlags struct {
+	JSON bool     `name:"json" xor:"form" help:"Print one JSON object a line for each law and seed."`
+	CSV  bool     `name:"csv" xor:"form" help:"Print the same as CSV."`
+	Plot plotFile `placeholder:"FILE" help:"Draw it too, as .svg or .png."`
+}
+
+func (f outputFlags) form() form {
+	switch {
+	case f.JSON:
+		return asJSON
+	case f.CSV:
+		return asCSV
+	}
+	return asTable
+}
+
+// plotFile is the name of a file that a plot can be written to.
+type plotFile string
+
+func (p *plotFile) UnmarshalText(text []byte) error {
+	if !slices.Contains(simulate.PlotFormats, filepath.Ext(string(text))) {
+		return fmt.Errorf("%q: want a file that ends in .svg or .png", text)
+	}
+	*p = plotFile(text)
+	return nil
+}
+
+type simListCommand struct{}
+
+// Run lists the scenarios.
+func (simListCommand) Run(s streams) error {
+	t := table{left: 2}
+	for _, scenario := range slices.Concat(sim.Named(), sim.Gates(), []sim.Scenario{sim.Kata()}) {
+		t.row(scenario.Name, scenario.About)
+	}
+	return t.write(s.out)
+}
+
+type simRunCommand struct {
+	Scenario []string `arg:"" help:"Name of a scenario, or a file: .json, .yaml or .yml."`
+
+	lawFlags
+	outputFlags
+	Every span `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
+}
+
+// Run runs the scenarios.
+func (c simRunCommand) Run(ctx context.Context, s streams) error {
+	scenarios := make([]sim.Scenario, len(c.Scenario))
+	for i, name := range c.Scenario {
+		scenario, err := simulate.Load(name)
+		if err != nil {
+			return usageError{err}
+		}
+		scenarios[i] = scenario
+	}
+	return runScenarios(ctx, s, scenarios, c.lawFlags, c.outputFlags, time.Duration(c.Every))
+}
+
+// runScenarios prints and draws what run and trace have in common. With every, it prints
+// what happened over time instead of scores.
+func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, output outputFlags, every time.Duration) error {
+	if output.Plot != "" && len(scenarios) > simulate.MostPlotted {
+		return usageError{fmt.Errorf("--plot: %d scenarios: want %d at most", len(scenarios), simulate.MostPlotted)}
+	}
+	for i := range scenarios {
+		if every <= 0 {
+			continue
+		}
+		if length := simulate.Length(scenarios[i]); every > length {
+			return usageError{fmt.Errorf("--every: %v: want at most %v, the length of %s", every, length, scenarios[i].Name)}
+		}
+		scenarios[i].Sample = every
+	}
+	jobs := laws.jobs(scenarios)
+	for i := range jobs {
+		jobs[i].Unscored = every > 0 && output.Plot == ""
+	}
+	var report reporter = newScores(s.out, output.form(), false)
+	if every > 0 {
+		report = newSeries(s.out, output.form())
+	}
+	var drawn []simulate.Outcome
+	err := simulated(ctx, s, jobs, func(o simulate.Outcome) error {
+		if output.Plot != "" && o.Job.Seed == laws.Seed {
+			drawn = append(drawn, o)
+		}
+		return report.add(o)
+	})
+	if err == nil {
+		err = report.end()
+	}
+	if err == nil && output.Plot != "" {
+		err = simulate.PlotRun(string(output.Plot), drawn)
+	}
+	return err
+}
+
+type simSuiteCommand struct {
+	Named  bool    `xor:"suite" required:"" help:"Run the named suite."`
+	Random repeats `xor:"suite" required:"" placeholder:"N" help:"Run so many random systems, drawn with seeds from --seed on."`
+
+	lawFlags
+	outputFlags
+}
+
+// Run runs a suite.
+func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
+	scenarios := sim.Named()
+	if !c.Named {
+		if c.Seed > math.MaxUint64-uint64(c.Random) {
+			return usageError{fmt.Errorf("--seed: %d: want room for %d more", c.Seed, c.Random)}
+		}
+		scenarios = make([]sim.Scenario, c.Random)
+		for i := range scenarios {
+			scenarios[i] = sim.Random(sim.DefaultRanges, c.Seed+uint64(i))
+		}
+	}
+	report := newScores(s.out, c.form(), true)
+	err := simulated(ctx, s, c.jobs(scenarios), report.add)
+	if err == nil {
+		err = report.end()
+	}
+	if err == nil && c.Plot != "" {
+		err = simulate.PlotSuite(string(c.Plot), &report.cells)
+	}
+	return err
+}
+
+// simulated runs the jobs, with a line of progress if someone watches.
+func simulated(ctx context.Context, s streams, jobs []simulate.Job, each func(simulate.Outcome) error) error {
+	var progress func(int)
+	if isTerminal(s.err) {
+		progress = func(done int) { fmt.Fprintf(s.err, "\r\x1b[K%d of %d simulated", done, len(jobs)) }
+		defer fmt.Fprint(s.err, "\r\x1b[K")
+	}
+	err := simulate.Run(ctx, jobs, progress, each)
+	if refused := new(simulate.InputError); errors.As(err, &refused) {
+		return usageError{err}
+	}
+	return err
+}

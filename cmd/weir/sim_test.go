@@ -1,0 +1,261 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/sim"
+)
+
+// output returns what the command prints.
+func output(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if err := run(t.Context(), args, environmentOf(""), &stdout, &stderr); err != nil {
+		t.Fatalf("weir %s: %v", strings.Join(args, " "), err)
+	}
+	if stderr.Len() > 0 {
+		t.Errorf("progress without a terminal: %q", &stderr)
+	}
+	return stdout.String()
+}
+
+// contains checks that words stand in the output, in that order.
+func contains(t *testing.T, out string, words ...string) {
+	t.Helper()
+	rest := out
+	for _, word := range words {
+		_, after, found := strings.Cut(rest, word)
+		if !found {
+			t.Fatalf("no %q in its place in:\n%s", word, out)
+		}
+		rest = after
+	}
+}
+
+func TestSimList(t *testing.T) {
+	out := output(t, "sim", "list")
+	for line := range strings.Lines(out) {
+		if fields := strings.Fields(line); len(fields) < 4 {
+			t.Errorf("no description: %s", line)
+		} else if _, err := sim.Lookup(fields[0]); err != nil {
+			t.Error(err)
+		}
+	}
+	contains(t, out, "det-1.5x", "gate-overload", "kata")
+}
+
+func TestSimRun(t *testing.T) {
+	args := []string{"sim", "run", "testdata/tiny.yaml", "testdata/bare.json", "--law", "fixed(60)", "--law", "little(alpha=0.3,ema=0.1)", "--seeds", "2"}
+	out := output(t, args...)
+	contains(t, out, "scenario", "goodput %", "late %", "tiny", "fixed(limit=60)", "little(", "bare", "fixed(limit=60)", "little(")
+	if lines := strings.Count(out, "\n"); lines != 5 {
+		t.Errorf("%d lines:\n%s", lines, out)
+	}
+	if again := output(t, args...); again != out {
+		t.Errorf("another run differs:\n%s\n%s", out, again)
+	}
+	contains(t, output(t, "sim", "run", "testdata/tiny.yaml"), "tiny", "aimd(timeout=100ms)") // the scenario's own
+	contains(t, output(t, "sim", "run", "testdata/bare.json"), "bare", "band(target=100ms)")
+}
+
+func TestSimJSON(t *testing.T) {
+	out := output(t, "sim", "run", "testdata/tiny.yaml", "--law", "little", "--law", "vegas", "--seeds", "2", "--seed", "7", "--json")
+	var seen []string
+	for line := range strings.Lines(out) {
+		var got map[string]any
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range []string{
+			"scenario", "law", "seed", "goodput_pct", "phase_goodput_pct", "p99_ratio", "convergence_s",
+			"limit_mean", "limit_cv", "refused", "false_refused", "late",
+		} {
+			if got[key] == nil {
+				t.Errorf("no %s in %s", key, line)
+			}
+		}
+		if phases, _ := got["phase_goodput_pct"].([]any); len(phases) != 3 {
+			t.Errorf("phases: %v", got["phase_goodput_pct"])
+		}
+		seen = append(seen, got["law"].(string)+"/"+string(rune('0'+int(got["seed"].(float64)))))
+	}
+	if want := []string{"little/7", "vegas/7", "little/8", "vegas/8"}; !slices.Equal(seen, want) {
+		t.Errorf("lines of %v, want %v", seen, want)
+	}
+}
+
+func TestSimCSV(t *testing.T) {
+	for _, test := range []struct {
+		args   []string
+		rows   int
+		header string
+	}{
+		{[]string{"--law", "little(alpha=0.3,ema=0.1)", "--law", "vegas"}, 2, strings.Join(scoreColumns, ",")},
+		{[]string{"--every", "500ms", "--law", "fixed", "--law", "vegas"}, 20, strings.Join(momentColumns, ",")},
+	} {
+		out := output(t, append([]string{"sim", "run", "testdata/tiny.yaml", "--csv"}, test.args...)...)
+		rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+		if err != nil || len(rows) != 1+test.rows {
+			t.Fatalf("%d rows, %v:\n%s", len(rows), err, out)
+		}
+		if got := strings.Join(rows[0], ","); got != test.header {
+			t.Errorf("header %s", got)
+		}
+	}
+}
+
+func TestSimSeries(t *testing.T) {
+	out := output(t, "sim", "run", "kata", "--law", "band(target=50ms)", "--every", "1s")
+	contains(t, out, "kata, band(target=50ms), seed 1", "limit", "in flight", "queued", "p95", "admitted", "refused")
+	if lines := strings.Count(out, "\n"); lines != 2+120 {
+		t.Errorf("%d lines", lines)
+	}
+	first, _, _ := strings.Cut(output(t, "sim", "run", "testdata/tiny.yaml", "--every", "1s", "--json"), "\n")
+	var m moment
+	if err := json.Unmarshal([]byte(first), &m); err != nil {
+		t.Fatal(err)
+	}
+	if m.At != 1 || m.Limit == 0 || m.P95 == 0 || m.Admitted+m.Refused != m.Arrived {
+		t.Errorf("%+v", m)
+	}
+}
+
+// cheap is the seed of a random system with few requests.
+const cheap = "90"
+
+func TestSimSuite(t *testing.T) {
+	out := output(t, "sim", "suite", "--random", "1", "--seed", cheap, "--law", "fixed(limit=1)", "--law", "fixed(limit=30)")
+	contains(t, out, "random-"+cheap, "mean %", "95% interval", "p10", "worst", "fixed(limit=1)", "± -", "fixed(limit=30)", "± -", "+")
+}
+
+func TestSimTrace(t *testing.T) {
+	out := output(t, "sim", "trace", "testdata/trace.csv", "--workers", "4", "--slo", "200ms", "--law", "little")
+	contains(t, out, "scenario", "trace", "little")
+	out = output(t, "sim", "trace", "testdata/trace.csv", "--on", "testdata/tiny.yaml", "--every", "1s")
+	contains(t, out, "trace, aimd(timeout=100ms), seed 1")
+}
+
+func TestSimTune(t *testing.T) {
+	out := output(t, "sim", "tune", "testdata/tiny.yaml", "--law", "fixed(limit=1)", "--vary", "limit=1,5,8", "--seeds", "2")
+	contains(t, out, "fixed(limit=8)", "fixed(limit=5)", "fixed(limit=1)", "With seeds 3 to 4", "fixed(limit=8) has", "and fixed(limit=1)", "+")
+	contains(t, output(t, "sim", "tune", "testdata/tiny.yaml", "--law", "fixed(limit=8)", "--vary", "limit=1"), "No setting is better than fixed(limit=8)")
+}
+
+func TestSimPlots(t *testing.T) {
+	dir := t.TempDir()
+	plot := func(name string, args ...string) []byte {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		output(t, append(args, "--plot", file)...)
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	drawn := plot("run.svg", "sim", "run", "testdata/tiny.yaml", "--law", "little", "--law", "vegas")
+	for _, want := range []string{"stroke-dasharray", "little", "vegas", "in flight", "throughput", "p99", "fault", "tiny, seed 1"} {
+		if !bytes.Contains(drawn, []byte(want)) {
+			t.Errorf("no %q in the plot", want)
+		}
+	}
+	wellFormed(t, drawn)
+	wellFormed(t, plot("suite.svg", "sim", "suite", "--random", "1", "--seed", cheap, "--law", "fixed"))
+	if _, err := png.Decode(bytes.NewReader(plot("series.png", "sim", "trace", "testdata/trace.csv", "--on", "testdata/tiny.yaml", "--every", "100ms"))); err != nil {
+		t.Error(err)
+	}
+}
+
+func wellFormed(t *testing.T, text []byte) {
+	t.Helper()
+	for in := xml.NewDecoder(bytes.NewReader(text)); ; {
+		if _, err := in.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestSimBadInput(t *testing.T) {
+	dir := t.TempDir()
+	tiny, err := os.ReadFile("testdata/tiny.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := func(name, old, replacement string) string {
+		t.Helper()
+		if !bytes.Contains(tiny, []byte(old)) {
+			t.Fatalf("no %q in the file", old)
+		}
+		return written(t, filepath.Join(dir, name), strings.Replace(string(tiny), old, replacement, 1))
+	}
+	trace := written(t, filepath.Join(dir, "t.csv"), "arrival,service\n0.1,0.02\n0.05,0.02\nnonsense")
+	const onePhase = "phases[1]"
+	for _, test := range []struct {
+		args string
+		want string
+	}{
+		{"sim", `expected one of "list", "run", "suite", "trace", "tune"`},
+		{"sim run", `expected "<scenario> ..."`},
+		{"sim run nope", `unknown scenario "nope": want one of kata,`},
+		{"sim run nope.yaml", `scenario: open nope.yaml: no such file or directory`},
+		{"sim run " + broken("a.yaml", "workers: 0.5", "wrokers: 0.5"), "a.yaml:15: " + onePhase + ".wrokers is unknown: want name, length"},
+		{"sim run " + broken("b.yaml", "rate: 240", "rate: -1"), "b.yaml:3: arrivals.poisson.rate is -1: want more than 0 to 1e8"},
+		{"sim run " + broken("c.yaml", "length: 1s", "length: 0s"), "c.yaml:14: " + onePhase + ".length is 0s: want 1ms to 10000h"},
+		{"sim run " + broken("d.yaml", "rate: 240", "rate: .nan"), `d.yaml:3: arrivals.poisson.rate is ".nan": want a number`},
+		{"sim run " + broken("e.yaml", "aimd(", "amid("), `e.yaml:10: limiter.law is "amid(timeout=100ms)": law: unknown law "amid": want`},
+		{"sim run " + broken("f.yaml", "slo:", "name:"), `f.yaml:9: YAML has "name" twice`},
+		{"sim run " + broken("g.yaml", "phases:", "phases: ["), `g.yaml:`},
+		{"sim run " + written(t, filepath.Join(dir, "h.json"), "{\n\"nome\": 1}"), "h.json:2: nome is unknown: want name,"},
+		{"sim run kata --law bond", `--law: law: unknown law "bond": want`},
+		{"sim run kata --seeds 0", `--seeds: "0": want a whole number, 1 to 10000`},
+		{"sim run kata --every 0s", `--every: "0s": want a time above 0, such as 500ms`},
+		{"sim run kata --every 1h", `--every: 1h0m0s: want at most 2m0s, the length of kata`},
+		{"sim run kata --every 1us", `scenario "kata": sample is 1µs: want 1ms to 10000h`},
+		{"sim run kata --plot k.gif", `--plot: "k.gif": want a file that ends in .svg or .png`},
+		{"sim run kata mmpp kata mmpp kata --plot k.svg", `--plot: 5 scenarios: want 4 at most`},
+		{"sim run kata --json --csv", `--json and --csv can't be used together`},
+		{"sim suite", `missing flags: --named or --random=N`},
+		{"sim suite --random 0", `--random: "0": want a whole number, 1 to 10000`},
+		{"sim suite --random 2 --seed 18446744073709551615", `--seed: 18446744073709551615: want room for 2 more`},
+		{"sim trace " + trace, `what does the trace meet? want --on SCENARIO, or --workers N and --slo TIME`},
+		{"sim trace --workers 3 " + trace, `--slo is missing: want how long a client waits, such as 400ms`},
+		{"sim trace --on kata " + trace, `t.csv:3: arrival is 50ms: want no less than 100ms, that of the line before`},
+		{"sim trace --on kata nope.csv", `trace: open nope.csv: no such file or directory`},
+		{"sim tune kata --law fixed --vary limit", `--vary: "limit": want a setting and its values, such as alpha=0.1,0.3,0.5`},
+		{"sim tune kata --law fixed --vary nope=1", `--vary: "fixed(nope=1)": law: fixed: unknown setting "nope": want limit`},
+	} {
+		var stdout, stderr bytes.Buffer
+		err := run(t.Context(), strings.Fields(test.args), environmentOf(""), &stdout, &stderr)
+		if status := exitStatus(err, &stderr); status != 2 {
+			t.Errorf("%s: exit status %d, want 2", test.args, status)
+		}
+		got := strings.ReplaceAll(stderr.String(), dir+string(filepath.Separator), "")
+		if !strings.HasPrefix(got, "weir: "+test.want) || strings.Count(got, "\n") != 1 {
+			t.Errorf("%s:\n got %swant weir: %s", test.args, got, test.want)
+		}
+		if stdout.Len() > 0 {
+			t.Errorf("%s: stdout: %s", test.args, &stdout)
+		}
+	}
+}
+
+func written(t *testing.T, file, text string) string {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/weir-go/weir/cmd/weir/internal/simulate"
+	"github.com/weir-go/weir/sim"
+)
+
+// A form is how results are printed.
+type form int
+
+const (
+	asTable form = iota
+	asJSON
+	asCSV
+)
+
+// A reporter prints outcomes: lines as they come, a table at the end.
+type reporter interface {
+	add(o simulate.Outcome) error
+	end() error
+}
+
+// scores reports how laws fared.
+type scores struct {
+	out    io.Writer
+	form   form
+	suite  bool // sums up
+	cells  simulate.Cells
+	csv    *csv.Writer
+	headed bool
+}
+
+func newScores(out io.Writer, form form, suite bool) *scores {
+	return &scores{out: out, form: form, suite: suite, csv: csv.NewWriter(out)}
+}
+
+func (r *scores) add(o simulate.Outcome) error {
+	r.cells.Add(o)
+	switch r.form {
+	case asJSON:
+		for _, s := range o.Scores {
+			if err := json.NewEncoder(r.out).Encode(s); err != nil {
+				return err
+			}
+		}
+	case asCSV:
+		if !r.headed {
+			r.headed = true
+			_ = r.csv.Write(scoreColumns) // Error reports it
+		}
+		for _, s := range o.Scores {
+			_ = r.csv.Write(scoreRecord(s))
+		}
+		r.csv.Flush()
+		return r.csv.Error()
+	}
+	return nil
+}
+
+var scoreColumns = []string{
+	"scenario", "law", "seed", "goodput_pct", "phase_goodput_pct", "goodput_uncapped_pct", "p99_ratio",
+	"convergence_s", "limit_mean", "limit_cv", "refused", "false_refused", "late",
+}
+
+func scoreRecord(s sim.Score) []string {
+	record := []string{s.Scenario, s.Law, strconv.FormatUint(s.Seed, 10), exact(s.Goodput), each(s.Phases, " ", exact)}
+	for _, v := range []float64{s.Uncapped, s.P99Ratio, s.Convergence, s.LimitMean, s.LimitCV, s.Refused, s.FalseRefused, s.Late} {
+		record = append(record, exact(v))
+	}
+	return record
+}
+
+func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func each(values []float64, separator string, format func(float64) string) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = format(v)
+	}
+	return strings.Join(texts, separator)
+}
+
+func (r *scores) end() error {
+	if r.form != asTable {
+		return nil
+	}
+	t := table{left: 2}
+	t.row("scenario", "law", "goodput %", "worst seed", "phases %", "p99x", "conv s", "limit", "cv", "refused %", "false %", "late %")
+	last := ""
+	for _, c := range r.cells.List() {
+		name := c.Scenario
+		if name == last {
+			name = ""
+		}
+		last = c.Scenario
+		m := c.Mean
+		t.row(name, c.Law, tenths(m.Goodput), tenths(c.Worst), each(m.Phases, " ", whole), hundredths(m.P99Ratio), tenths(m.Convergence),
+			tenths(m.LimitMean), hundredths(m.LimitCV), hundredths(100*m.Refused), hundredths(100*m.FalseRefused), hundredths(100*m.Late))
+	}
+	if err := t.write(r.out); err != nil || !r.suite {
+		return err
+	}
+	return r.sumUp()
+}
+
+// sumUp is the table below that of a suite.
+func (r *scores) sumUp() error {
+	summaries := r.cells.Summaries()
+	t := table{left: 1}
+	t.row("law", "scenarios", "mean %", "95% interval", "p10", "worst", "worst phase", "worst seed/mean", "p99x median", "conv s", "cv", "false %", "late %", "over the first")
+	for i, s := range summaries {
+		margin := ""
+		if i > 0 && s.Scenarios == summaries[0].Scenarios {
+			margin = fmt.Sprintf("%+.1f ± %s", s.Margin, tenths(s.MarginInterval))
+		}
+		t.row(s.Law, strconv.Itoa(s.Scenarios), tenths(s.Goodput), "± "+tenths(s.Interval), tenths(s.Tenth), tenths(s.Worst), tenths(s.WorstPhase), hundredths(s.Steady),
+			hundredths(s.P99Ratio), tenths(s.Convergence), hundredths(s.LimitCV), hundredths(100*s.FalseRefused), hundredths(100*s.Late), margin)
+	}
+	fmt.Fprintln(r.out)
+	return t.write(r.out)
+}
+
+func whole(v float64) string      { return strconv.FormatFloat(v, 'f', 0, 64) }
+func tenths(v float64) string     { return decimals(v, 1) }
+func hundredths(v float64) string { return decimals(v, 2) }
+
+func decimals(v float64, n int) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return strconv.FormatFloat(v, 'f', n, 64)
+}
+
+// A table aligns the first columns to the left and the others, which are numbers, to the right.
+type table struct {
+	left int
+	rows [][]string
+}
+
+func (t *table) row(fields ...string) { t.rows = append(t.rows, fields) }
+
+func (t *table) write(to io.Writer) error {
+	var widths []int
+	for _, row := range t.rows {
+		for i, field := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(field))
+		}
+	}
+	var out bytes.Buffer
+	for _, row := range t.rows {
+		var line strings.Builder
+		for i, field := range row {
+			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(field))
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			if i < t.left {
+				line.WriteString(field + space)
+			} else {
+				line.WriteString(space + field)
+			}
+		}
+		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	_, err := to.Write(out.Bytes())
+	return err
+}
