@@ -21,8 +21,13 @@ var PlotFormats = []string{".svg", ".png"}
 
 // hues tell laws apart, also for the colour-blind (Okabe and Ito).
 var hues = []color.Color{
-	color.NRGBA{0, 114, 178, 255}, color.NRGBA{213, 94, 0, 255}, color.NRGBA{0, 158, 115, 255},
-	color.NRGBA{204, 121, 167, 255}, color.NRGBA{230, 159, 0, 255}, color.NRGBA{86, 180, 233, 255}, color.NRGBA{90, 90, 90, 255},
+	color.NRGBA{0, 114, 178, 255},
+	color.NRGBA{213, 94, 0, 255},
+	color.NRGBA{0, 158, 115, 255},
+	color.NRGBA{204, 121, 167, 255},
+	color.NRGBA{230, 159, 0, 255},
+	color.NRGBA{86, 180, 233, 255},
+	color.NRGBA{90, 90, 90, 255},
 }
 
 func hue(i int) color.Color { return hues[i%len(hues)] }
@@ -106,8 +111,13 @@ func PlotSuite(file string, cells *Cells) error {
 	p.X.Tick.Marker = plot.TickerFunc(ratioTicks)
 	var key []keyEntry
 	shapes := []draw.GlyphDrawer{
-		draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{},
-		draw.RingGlyph{}, draw.SquareGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{},
+		draw.CircleGlyph{},
+		draw.BoxGlyph{},
+		draw.PyramidGlyph{},
+		draw.RingGlyph{},
+		draw.SquareGlyph{},
+		draw.TriangleGlyph{},
+		draw.CrossGlyph{},
 	}
 	for i, summary := range cells.Summaries() {
 		var points plotter.XYs
