@@ -1,0 +1,221 @@
+package peers
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/failsafe-go/failsafe-go"
+	"github.com/failsafe-go/failsafe-go/adaptivelimiter"
+	"github.com/failsafe-go/failsafe-go/bulkhead"
+	"github.com/go-kratos/aegis/ratelimit"
+	"github.com/go-kratos/aegis/ratelimit/bbr"
+	"github.com/zeromicro/go-zero/core/load"
+	"github.com/zeromicro/go-zero/core/logx"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/weir-go/weir"
+)
+
+// room is the limit of whatever has one, so that nothing is refused.
+const room = 1000
+
+// go-zero writes a line a minute, and one for each refusal.
+func init() { logx.Disable() }
+
+// A way is a way through a limiter, open to work that takes no time. It reports
+// whether the work was admitted.
+type way struct {
+	name string
+	open func() func() bool
+}
+
+var ways = []way{
+	{"cas", func() func() bool {
+		var f floor
+		return func() bool { f.add(1); f.add(-1); return true }
+	}},
+	{"weir-TryAcquire", func() func() bool {
+		lim := weir.Must(weir.New(weir.Config{Min: room}))
+		return func() bool {
+			permit, ok := lim.TryAcquire()
+			if ok {
+				permit.Done(nil)
+			}
+			return ok
+		}
+	}},
+	{"weir-Acquire", func() func() bool {
+		lim, ctx := weir.Must(weir.New(weir.Config{Min: room})), context.Background()
+		return func() bool {
+			permit, err := lim.Acquire(ctx)
+			if err == nil {
+				permit.Done(nil)
+			}
+			return err == nil
+		}
+	}},
+	{"weir-Do", func() func() bool {
+		lim, ctx := weir.Must(weir.New(weir.Config{Min: room})), context.Background()
+		work := func(context.Context) error { return nil }
+		return func() bool { return lim.Do(ctx, work) == nil }
+	}},
+	{"channel", func() func() bool {
+		slots := make(chan struct{}, room)
+		return func() bool {
+			select {
+			case slots <- struct{}{}:
+				<-slots
+				return true
+			default:
+				return false
+			}
+		}
+	}},
+	{"x-sync", func() func() bool {
+		s, ctx := semaphore.NewWeighted(room), context.Background()
+		return func() bool {
+			err := s.Acquire(ctx, 1)
+			if err == nil {
+				s.Release(1)
+			}
+			return err == nil
+		}
+	}},
+	{"failsafe-bulkhead", func() func() bool {
+		b := bulkhead.New[any](room)
+		return func() bool {
+			ok := b.TryAcquirePermit()
+			if ok {
+				b.ReleasePermit()
+			}
+			return ok
+		}
+	}},
+	{"failsafe-adaptive", func() func() bool {
+		l := adaptivelimiter.NewBuilder[any]().WithLimits(room, room, room).Build()
+		ctx := context.Background()
+		return func() bool {
+			permit, err := l.AcquirePermit(ctx)
+			if err == nil {
+				permit.Record()
+			}
+			return err == nil
+		}
+	}},
+	{"failsafe-adaptive-Run", func() func() bool {
+		e := failsafe.With(adaptivelimiter.NewBuilder[any]().WithLimits(room, room, room).Build())
+		work := func() error { return nil }
+		return func() bool { return e.Run(work) == nil }
+	}},
+	{"aegis-idle", func() func() bool { return throughBBR(bbr.NewLimiter(bbr.WithCPUThreshold(1001))) }},
+	{"aegis-hot", func() func() bool { return throughBBR(bbr.NewLimiter(bbr.WithCPUThreshold(0))) }},
+	{"go-zero-idle", func() func() bool { return throughShedder(load.NewAdaptiveShedder(load.WithCpuThreshold(1001))) }},
+	{"go-zero-hot", func() func() bool { return throughShedder(load.NewAdaptiveShedder(load.WithCpuThreshold(0))) }},
+}
+
+func throughBBR(l *bbr.BBR) func() bool {
+	return func() bool {
+		done, err := l.Allow()
+		if err == nil {
+			done(ratelimit.DoneInfo{})
+		}
+		return err == nil
+	}
+}
+
+func throughShedder(s load.Shedder) func() bool {
+	return func() bool {
+		promise, err := s.Allow()
+		if err == nil {
+			promise.Pass()
+		}
+		return err == nil
+	}
+}
+
+// BenchmarkCost prints what each way costs, alone and as a multiple of the floor,
+// with a goroutine for each processor.
+//
+//	go test -run '^$' -bench Cost -cpu 1,2 -count 5
+func BenchmarkCost(b *testing.B) {
+	for _, w := range ways {
+		b.Run(w.name, func(b *testing.B) {
+			b.ReportAllocs()
+			var refused atomic.Int64
+			pass := w.open()
+			againstFloor(b, func(n int) {
+				for range n {
+					if !pass() {
+						refused.Add(1)
+					}
+				}
+			})
+			if n := refused.Load(); n > 0 {
+				b.ReportMetric(100*float64(n)/float64(b.N), "refused-%") // and so cheaper than it seems
+			}
+		})
+	}
+}
+
+// The floor is the least that anything which caps concurrency and measures latency has to
+// do: a compare-and-swap up, one down, and two readings of a monotonic clock.
+type floor struct{ inflight atomic.Int64 }
+
+var (
+	start = time.Now()
+	sink  atomic.Int64
+)
+
+func (f *floor) passes(n int) {
+	for range n {
+		f.add(1)
+		began := time.Since(start)
+		sink.Store(int64(time.Since(start) - began))
+		f.add(-1)
+	}
+}
+
+func (f *floor) add(delta int64) {
+	for {
+		n := f.inflight.Load()
+		if f.inflight.CompareAndSwap(n, n+delta) {
+			return
+		}
+	}
+}
+
+// againstFloor times passes and the floor in turns, so that both meet the same machine.
+func againstFloor(b *testing.B, passes func(n int)) {
+	f := &floor{}
+	const turns = 20
+	var theirs, floors time.Duration
+	for turn := range turns {
+		n := b.N/turns + min(1, b.N%turns)
+		if turn%2 == 0 {
+			floors += timed(n, f.passes)
+			theirs += timed(n, passes)
+		} else {
+			theirs += timed(n, passes)
+			floors += timed(n, f.passes)
+		}
+	}
+	b.ReportMetric(float64(floors.Nanoseconds())/float64(b.N), "floor-ns")
+	b.ReportMetric(float64(theirs)/float64(floors), "x/floor")
+	b.ReportMetric(float64(theirs.Nanoseconds())/float64(b.N), "ns/op")
+}
+
+// timed spreads n passes over a goroutine for each processor.
+func timed(n int, passes func(n int)) time.Duration {
+	var done sync.WaitGroup
+	began := time.Now()
+	goroutines := runtime.GOMAXPROCS(0)
+	for range goroutines {
+		done.Go(func() { passes(n / goroutines) })
+	}
+	done.Wait()
+	return time.Since(began)
+}
