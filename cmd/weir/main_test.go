@@ -2,13 +2,14 @@ package main
 
 import (
 	"bytes"
-	"github.com/weir-go/weir/law"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/law"
 )
 
 func TestBadInput(t *testing.T) {
