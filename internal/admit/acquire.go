@@ -35,6 +35,7 @@ func (n *Node) acquireSlow(weight int, now int64, patient bool, fx *Effects) (Ti
 	if n.flags&(shadow|closed) == shadow {
 		fx.WouldRefuse = n.wouldRefuse(weight, patient)
 		if fx.WouldRefuse.Refused() {
+			n.pressed().wouldRefuse++
 			fx.Notable, fx.Seq = true, n.nextEvent()
 		}
 		verdict = Admitted
@@ -78,7 +79,6 @@ func (n *Node) wouldRefuse(weight int, patient bool) Verdict {
 	room := 0
 	switch {
 	case weight > int(n.limit):
-		n.pressed().wouldRefuse++
 		return TooHeavy
 	case patient && n.conf.adaptive:
 		room = n.longestQueue()
@@ -88,7 +88,6 @@ func (n *Node) wouldRefuse(weight int, patient bool) Verdict {
 	if n.inflight+int64(weight) <= int64(n.limit)+int64(room) {
 		return Admitted
 	}
-	n.pressed().wouldRefuse++
 	return QueueFull
 }
 

@@ -63,9 +63,9 @@ func (a *adaptive) join(n *Node, w *Waiter, now int64, fx *Effects) Verdict {
 	w.latest = n.latestStart(w, now)
 	w.expires = min(w.expires, w.latest+1) // its timer tells even if nothing else happens
 	t := &a.tiers[w.Lane]
-	hopeless := a.mixed() && !a.standing(n, t, now) && !n.reachable(w, now)
-	t.note(hopeless || !n.inTime(w, now))
-	if hopeless || !n.inTime(w, now) {
+	late := !n.inTime(w, now) || a.mixed() && !a.standing(n, t, now) && !n.reachable(w, now)
+	t.note(late)
+	if late {
 		return Deadline
 	}
 	n.insert(w)

@@ -32,12 +32,16 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 		n.due, n.expired = now+n.conf.interval, now+n.conf.lookback
 		return
 	}
-	completed := n.meter.Completed()
-	full := n.maxSamples > 0 && completed >= int(n.maxSamples)
-	if completed < int(n.minSamples) && !full && now < n.expired {
+	if n.meter.Completed() < int(n.minSamples) && !n.sampled() && now < n.expired {
 		return
 	}
 	n.decide(now, fx)
+}
+
+// sampled reports whether the window has all the samples that it was planned to
+// take, and so closes early.
+func (n *Node) sampled() bool {
+	return n.maxSamples > 0 && n.meter.Completed() >= int(n.maxSamples)
 }
 
 func (n *Node) decide(now int64, fx *Effects) {

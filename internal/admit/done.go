@@ -21,7 +21,7 @@ func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) b
 		n.pressed().completed(n.limit)
 	}
 	n.end(t, now, outcome)
-	if now >= n.due || n.maxSamples > 0 && n.meter.Completed() >= int(n.maxSamples) {
+	if now >= n.due || n.sampled() {
 		n.closeWindow(now, fx)
 	}
 	if n.flags != 0 {

@@ -1,11 +1,9 @@
 package admit
 
-// joinInOrder is join for a queue that serves first in, first out.
+// joinInOrder is join for a queue that serves first in, first out and, as consider
+// found, has a place.
 func (n *Node) joinInOrder(w *Waiter, now int64) Verdict {
-	switch {
-	case n.full():
-		return QueueFull
-	case !n.reachable(w, now):
+	if !n.reachable(w, now) {
 		return Deadline
 	}
 	n.insert(w)

@@ -147,8 +147,8 @@ var mutants = []mutant{
 	{
 		name: "a window in which all is refused never closes",
 		file: "internal/admit/decide.go",
-		old:  "&& !full && now < n.expired {",
-		new:  "&& !full {",
+		old:  "&& !n.sampled() && now < n.expired {",
+		new:  "&& !n.sampled() {",
 		test: "TestWindowClosesWhenAllIsRefused",
 	},
 	{
