@@ -17,11 +17,13 @@ const (
 	cellBits = 7
 	perOct   = 1 << cellBits
 	octaves  = 47 - cellBits // up to 39 hours
+
+	histogramCells = (octaves + 1) * perOct
 )
 
 func (h *Histogram) add(d time.Duration) {
 	if h.cells == nil {
-		h.cells = make([]uint32, (octaves+1)*perOct)
+		h.cells = make([]uint32, histogramCells)
 	}
 	h.cells[cellOf(d)]++
 	h.count++

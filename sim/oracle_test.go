@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,27 @@ func TestScoreNeedsItsOracle(t *testing.T) {
 	}
 	if _, err := o.Score(mustRun(t, s, nil, 2)); err == nil || !strings.Contains(err.Error(), "with seed 2 cannot be scored") {
 		t.Error(err)
+	}
+}
+
+func TestKeptOracle(t *testing.T) {
+	s := steady(1500, func(s *Scenario) { s.Phases = []Phase{{Length: 2 * time.Second}, {Length: time.Second, Workers: 0.3}} })
+	o, err := Sweep(s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := o.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept Oracle
+	if err := kept.UnmarshalBinary(data); err != nil || !reflect.DeepEqual(&kept, o) {
+		t.Errorf("%v, or not what was written", err)
+	}
+	for _, bad := range [][]byte{nil, data[:len(data)/2], []byte("{}")} {
+		if err := kept.UnmarshalBinary(bad); err == nil {
+			t.Errorf("read %d bytes that are no oracle", len(bad))
+		}
 	}
 }
 

@@ -162,6 +162,7 @@ type simSuiteCommand struct {
 
 	lawFlags
 	outputFlags
+	Oracles string `placeholder:"DIR" help:"Keep in this folder the best there is of each scenario and seed, which takes forty times as long as a law, and find it there next time. Empty it when weir is updated."`
 }
 
 // Run runs a suite.
@@ -177,7 +178,11 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 		}
 	}
 	report := newScores(s.out, c.form(), true)
-	err := simulated(ctx, s, c.jobs(scenarios), report.add)
+	jobs := c.jobs(scenarios)
+	for i := range jobs {
+		jobs[i].Oracles = simulate.Shelf(c.Oracles)
+	}
+	err := simulated(ctx, s, jobs, report.add)
 	if err == nil {
 		err = report.end()
 	}

@@ -17,7 +17,8 @@ type Job struct {
 	Index    int // of the scenario; names may be equal
 	Laws     []law.Law
 	Seed     uint64
-	Unscored bool // leaves out the oracle, which takes forty times as long as a law
+	Unscored bool  // leaves out the oracle, which takes forty times as long as a law
+	Oracles  Shelf // where oracles are kept
 }
 
 // An Outcome is what came of a job, by law.
@@ -69,7 +70,7 @@ func (j Job) run() (o Outcome, err error) {
 	if j.Unscored {
 		return o, nil
 	}
-	if o.Oracle, err = sim.Sweep(j.Scenario, j.Seed); err != nil {
+	if o.Oracle, err = j.Oracles.sweep(j.Scenario, j.Seed); err != nil {
 		return o, &InputError{err}
 	}
 	for _, r := range o.Results {

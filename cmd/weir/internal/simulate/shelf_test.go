@@ -1,0 +1,51 @@
+package simulate
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/sim"
+)
+
+func TestShelf(t *testing.T) {
+	shelf := Shelf(filepath.Join(t.TempDir(), "new"))
+	s := sim.Gates()[0]
+	s.Phases[0].Length = time.Second
+	first, err := shelf.sweep(s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Limiter.Law, s.Limiter.Queue.Adaptive = law.Little{}, true // of no matter to an oracle
+	again, err := shelf.sweep(s, 1)
+	if err != nil || !reflect.DeepEqual(first, again) {
+		t.Errorf("%v, or another oracle", err)
+	}
+	files, err := filepath.Glob(filepath.Join(string(shelf), "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+
+	forged := *first
+	forged.Phases = []sim.OraclePhase{{Limit: 77}}
+	data, err := forged.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		content []byte
+		seed    uint64
+		kept    bool
+	}{{data, 1, true}, {data, 2, false}, {[]byte("no oracle"), 1, false}} {
+		if err := os.WriteFile(files[0], c.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o, err := shelf.sweep(s, c.seed)
+		if err != nil || (o.Phases[0].Limit == 77) != c.kept {
+			t.Errorf("%.9q, seed %d: %+v, %v", c.content, c.seed, o, err)
+		}
+	}
+}
