@@ -22,10 +22,12 @@ type Config struct {
 	// bound.
 	Initial int
 
-	// Law finds the limit. Defaults to law.Band{Target: 100 * time.Millisecond}.
+	// Law finds the limit. Defaults to law.Elastic{}, which needs no target.
 	Law law.Law
 
-	// Interval is how often the law decides. Defaults to 1 s.
+	// Interval is how often the law decides. Defaults to 1 s. Interval, Window
+	// and MinSamples are of no matter to a law that plans its windows itself,
+	// as law.Elastic does.
 	Interval time.Duration
 
 	// Window is how far back the law looks; nothing older counts, and
@@ -44,8 +46,9 @@ type Config struct {
 	// Timeout bounds the execution of work given to Do, apart from the time
 	// in the queue; it reaches the work through its context, with
 	// [ErrExecutionTimeout] as the cause. Acquire is not affected. Work that
-	// times out is missing from the latency: let the law hear of it, as with
-	// law.Band{MaxErrorRate: 0.05}. Defaults to none.
+	// times out is missing from the latency, so let the law hear of it, as with
+	// law.Band{MaxErrorRate: 0.05}; to law.Elastic it is no throughput. Defaults
+	// to none.
 	Timeout time.Duration
 
 	// Classify tells what the error of finished work says about its
@@ -113,7 +116,7 @@ const (
 	maxSlots = 1_000_000_000 // so that in flight plus a weight fits 32 bits
 )
 
-var defaultLaw law.Law = law.Band{Target: 100 * time.Millisecond}
+var defaultLaw law.Law = law.Elastic{}
 
 // withDefaults checks the settings as given, then fills in what was left out.
 func (c Config) withDefaults() (Config, error) {

@@ -97,8 +97,8 @@ func TestConfigDefaultsAtWork(t *testing.T) {
 			t.Error("admitted above the maximum")
 		}
 	})
-	synctest.Test(t, func(t *testing.T) { // MinSamples 20, Interval 1 s, a band around 100 ms
-		l := newLimiter(t, weir.Config{})
+	synctest.Test(t, func(t *testing.T) { // MinSamples 20, Interval 1 s
+		l := newLimiter(t, weir.Config{Law: band})
 		load(t.Context(), l, 19, 900*time.Millisecond, always(900*time.Millisecond))
 		time.Sleep(time.Second)
 		hold(t, l, 1)[0].Release()

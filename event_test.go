@@ -48,7 +48,7 @@ func TestEventOfARefusal(t *testing.T) {
 func TestEventOfAChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal
-		l := newLimiter(t, weir.Config{Initial: 10, MinSamples: 1, OnEvent: j.note})
+		l := newLimiter(t, weir.Config{Initial: 10, Law: band, MinSamples: 1, OnEvent: j.note})
 		load(t.Context(), l, 1, 3500*time.Millisecond, always(250*time.Millisecond))
 		history := l.History()
 		changes := j.of(weir.LimitChanged)
@@ -166,7 +166,7 @@ func TestHookMayUseTheLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l *weir.Limiter
 		calls := 0
-		l = newLimiter(t, weir.Config{Initial: 10, MinSamples: 1, OnEvent: func(e weir.Event) {
+		l = newLimiter(t, weir.Config{Initial: 10, Law: band, MinSamples: 1, OnEvent: func(e weir.Event) {
 			calls++
 			if s := l.Snapshot(); s.Limit < 1 {
 				t.Error(s)

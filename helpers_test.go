@@ -21,6 +21,9 @@ func newLimiter(t testing.TB, c weir.Config) *weir.Limiter {
 	return l
 }
 
+// band decides once an interval, from a single sample if there is no more.
+var band = law.Band{Target: 100 * time.Millisecond}
+
 // fixed returns a limiter whose limit stays.
 func fixed(t testing.TB, limit int, q weir.Queue) *weir.Limiter {
 	t.Helper()

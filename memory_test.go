@@ -2,6 +2,7 @@ package weir_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -11,20 +12,32 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
 )
 
 // What a limiter may take of the heap, in bytes: a service may have a hundred
 // thousand of them.
 const (
-	heapFresh = 512
-	heapUsed  = 1228 // 1.2 KiB after 300 operations, with queueing and 8 changes of the limit
+	heapFresh   = 512
+	heapUsed    = 1228 // 1.2 KiB after 300 operations, with queueing and 8 changes of the limit
+	heapElastic = 3072 // what law.Elastic may add once the limit was reached
 )
 
-// TestMemory bounds the heap that a limiter takes, before and after use.
+// TestMemory bounds the heap that a limiter takes, before and after use, with a law of a few
+// numbers and with law.Elastic, which keeps what it believes.
 func TestMemory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector changes sizes")
 	}
+	for _, c := range []struct {
+		law  law.Law
+		used int64
+	}{{band, heapUsed}, {law.Elastic{}, heapUsed + heapElastic}} {
+		t.Run(fmt.Sprint(c.law), func(t *testing.T) { testMemory(t, c.law, c.used) })
+	}
+}
+
+func testMemory(t *testing.T, l law.Law, most int64) {
 	// On one processor the runtime's own goroutines and timers do not blur the figures.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const n, batch, workers, each = 2000, 20, 3, 100
@@ -33,12 +46,12 @@ func TestMemory(t *testing.T) {
 		var all sync.WaitGroup
 		put := func(from, to int) {
 			for i := from; i < to; i++ {
-				limiters[i] = newLimiter(t, weir.Config{Max: 2, Queue: weir.Queue{Size: 5, Timeout: time.Minute}})
+				limiters[i] = newLimiter(t, weir.Config{Max: 2, Law: l, Queue: weir.Queue{Size: 5, Timeout: time.Minute}})
 			}
 		}
 		wear := func(from, to int) {
 			for i := from; i < to; i++ {
-				use(t, &all, limiters[i], uint64(i), workers, each)
+				use(t, &all, limiters[i], l, uint64(i), workers, each)
 			}
 			all.Wait()
 		}
@@ -61,14 +74,14 @@ func TestMemory(t *testing.T) {
 			}
 		}
 		t.Logf("heap per limiter: %d B before use, %d B after %d operations", fresh/n, used/n, workers*each)
-		if fresh > n*heapFresh || used > n*heapUsed {
-			t.Errorf("want at most %d B and %d B", heapFresh, heapUsed)
+		if fresh > n*heapFresh || used > n*most {
+			t.Errorf("want at most %d B and %d B", heapFresh, most)
 		}
 	})
 }
 
 // use has three callers work on two slots, which become others eight times.
-func use(t *testing.T, all *sync.WaitGroup, l *weir.Limiter, seed uint64, workers, each int) {
+func use(t *testing.T, all *sync.WaitGroup, l *weir.Limiter, c law.Law, seed uint64, workers, each int) {
 	for w := range workers {
 		all.Go(func() {
 			r := rand.New(rand.NewPCG(seed, uint64(w)))
@@ -88,7 +101,7 @@ func use(t *testing.T, all *sync.WaitGroup, l *weir.Limiter, seed uint64, worker
 		for i := range 8 {
 			time.Sleep(250 * time.Millisecond)
 			limit := 1 + i%2
-			if err := l.Update(weir.Config{Min: limit, Max: limit, Queue: weir.Queue{Size: 5, Timeout: time.Minute}}); err != nil {
+			if err := l.Update(weir.Config{Min: limit, Max: limit, Law: c, Queue: weir.Queue{Size: 5, Timeout: time.Minute}}); err != nil {
 				t.Error(err)
 			}
 		}

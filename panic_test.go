@@ -23,7 +23,7 @@ func TestClassifyPanicLeaksNothing(t *testing.T) {
 func TestHookPanicLeaksNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{
-			Initial: 10, MinSamples: 1,
+			Initial: 10, Law: band, MinSamples: 1,
 			OnEvent: func(weir.Event) { panic("boom") },
 		})
 		p := hold(t, l, 1)[0]

@@ -36,7 +36,7 @@ func TestDisciplineSwitchServesWaiters(t *testing.T) {
 func TestUpdateReportsEveryChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal
-		c := weir.Config{Initial: 10, MinSamples: 1, OnEvent: j.note}
+		c := weir.Config{Initial: 10, Law: band, MinSamples: 1, OnEvent: j.note}
 		l := newLimiter(t, c)
 		p := hold(t, l, 1)[0]
 		time.Sleep(500 * time.Millisecond)
@@ -96,7 +96,7 @@ func TestShutdownOfTheIdleSucceeds(t *testing.T) {
 // An update of the interval takes effect now, not after the old interval.
 func TestUpdateOfTheIntervalActsNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := weir.Config{Initial: 10, MinSamples: 1, Interval: time.Hour}
+		c := weir.Config{Initial: 10, Law: band, MinSamples: 1, Interval: time.Hour}
 		l := newLimiter(t, c)
 		c.Interval = time.Second
 		if err := l.Update(c); err != nil {
@@ -194,7 +194,7 @@ func TestCancelCauseTeachesNothing(t *testing.T) {
 // Updates that come more often than the interval do not keep windows from closing.
 func TestFrequentUpdatesLetWindowsClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := weir.Config{Initial: 10, MinSamples: 1}
+		c := weir.Config{Initial: 10, Law: band, MinSamples: 1}
 		l := newLimiter(t, c)
 		for range 40 {
 			p := hold(t, l, 1)[0]

@@ -60,7 +60,7 @@ func TestShadowCountsRoomInTheQueue(t *testing.T) {
 
 func TestShadowLawStillMovesTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Initial: 10, MinSamples: 1, Shadow: true})
+		l := newLimiter(t, weir.Config{Initial: 10, Law: band, MinSamples: 1, Shadow: true})
 		slow(t, l, 2500*time.Millisecond)
 		if got := l.Snapshot().Limit; got != 4 {
 			t.Errorf("limit %d: want 4 after two cuts", got)

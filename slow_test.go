@@ -18,7 +18,7 @@ import (
 func TestVerySlowWorkCutsTheLimit(t *testing.T) {
 	for _, latency := range []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
-			l := newLimiter(t, weir.Config{})
+			l := newLimiter(t, weir.Config{Law: band})
 			end := time.Now().Add(40 * time.Minute)
 			var callers sync.WaitGroup
 			for range 50 {
@@ -44,7 +44,7 @@ func TestVerySlowWorkCutsTheLimit(t *testing.T) {
 // Nothing at all ends.
 func TestStuckWorkCutsTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Initial: 10})
+		l := newLimiter(t, weir.Config{Initial: 10, Law: band})
 		held := hold(t, l, 10)
 		for range 30 {
 			time.Sleep(time.Second)

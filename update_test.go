@@ -134,7 +134,7 @@ func TestUpdateComparesNoLaws(t *testing.T) {
 
 func TestUpdateToFixedPinsTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Initial: 10, MinSamples: 1})
+		l := newLimiter(t, weir.Config{Initial: 10, Law: band, MinSamples: 1})
 		slow(t, l, 1250*time.Millisecond)
 		update(t, l, weir.Config{Law: law.Fixed{}, MinSamples: 1})
 		slow(t, l, 5*time.Second)
@@ -146,7 +146,7 @@ func TestUpdateToFixedPinsTheLimit(t *testing.T) {
 		if got := l.Snapshot().Limit; got != 12 {
 			t.Errorf("limit %d: want it pinned at 12", got)
 		}
-		update(t, l, weir.Config{MinSamples: 1})
+		update(t, l, weir.Config{Law: band, MinSamples: 1})
 		slow(t, l, 1250*time.Millisecond)
 		if got := l.Snapshot().Limit; got != 8 {
 			t.Errorf("limit %d: want the law back at work, from 12", got)

@@ -24,7 +24,7 @@ type simCommand struct {
 }
 
 // defaultLaw is that of the library.
-var defaultLaw law.Law = law.Band{Target: 100 * time.Millisecond}
+var defaultLaw law.Law = law.Elastic{}
 
 type lawFlags struct {
 	Law   []lawFlag `sep:"none" placeholder:"LAW" help:"Control law, such as 'little(alpha=0.3)'; may be repeated. Defaults to the scenario's own, or else weir's."`

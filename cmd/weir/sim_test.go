@@ -66,7 +66,7 @@ func TestSimRun(t *testing.T) {
 		t.Errorf("another run differs:\n%s\n%s", out, again)
 	}
 	contains(t, output(t, "sim", "run", "testdata/tiny.yaml"), "tiny", "aimd(timeout=100ms)") // the scenario's own
-	contains(t, output(t, "sim", "run", "testdata/bare.json"), "bare", "band(target=100ms)")
+	contains(t, output(t, "sim", "run", "testdata/bare.json"), "bare", "elastic")
 }
 
 func TestSimJSON(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
 
@@ -94,9 +93,6 @@ func (n *Node) plan(now int64, p law.Plan, settle int64) {
 	n.maxSamples = count(p.MaxSamples)
 	n.due = now + settle + interval
 	n.expired = now + settle + lookback
-	if n.meter == nil && p.MaxAge > 0 {
-		n.meter = window.New(now, time.Duration(lookback))
-	}
 	if n.meter != nil {
 		n.meter.SetLookback(time.Duration(lookback))
 	}

@@ -34,9 +34,9 @@ const (
 // speed would have it.
 const goodDay = 30
 
-// aim is the law of the adaptive limit. It is told what the clients want, half
-// their deadline to be safe, and to cut in halves, for the phases are short.
-var aim = law.Band{Target: deadline / 2, Factor: 0.5}
+// aim is the law of the adaptive limit: the default one, told when an answer is worth
+// nothing any more.
+var aim = law.Elastic{Budget: deadline}
 
 // queue is the same short one before either limit.
 var queue = weir.Queue{Size: 5, Timeout: 100 * time.Millisecond}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/weir-go/weir/sim"
 )
 
 func TestBackendDoesItsCapacityAndNoMore(t *testing.T) {
@@ -124,4 +126,38 @@ func (w *watched) Write(p []byte) (int, error) {
 		w.found()
 	}
 	return n, err
+}
+
+// TestAdaptiveSettles has the simulator run the adaptive lane: 5 s into each phase, it answers
+// nine tenths of what the server can do.
+func TestAdaptiveSettles(t *testing.T) {
+	const settling, length = 5 * time.Second, 10 * time.Second
+	s := sim.Scenario{
+		Name:     "demo",
+		Arrivals: sim.Poisson{Rate: overload * float64(capacity())},
+		Work:     sim.Constant{Mean: service},
+		Server:   sim.Pool{Workers: workers},
+		SLO:      deadline,
+		Limiter:  sim.Limiter{Law: aim, Queue: sim.Queue{Size: queue.Size, Timeout: queue.Timeout}},
+	}
+	for _, p := range phases {
+		speed := float64(p.percent) / 100
+		s.Phases = append(s.Phases, sim.Phase{Length: settling, Speed: speed}, sim.Phase{Length: length - settling, Speed: speed})
+	}
+	const seeds = 10
+	for i, p := range phases {
+		good := 0
+		for seed := range uint64(seeds) {
+			result, err := sim.Run(s, nil, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			good += result.Phases[2*i+1].Good
+		}
+		can := float64(capacity()) * float64(p.percent) / 100 * (length - settling).Seconds() * seeds
+		t.Logf("%s: %.1f%%", p.name, 100*float64(good)/can)
+		if float64(good) < 0.9*can {
+			t.Errorf("phase %d, %s: %d good answers of %.0f possible: want 90%%", i, p.name, good, can)
+		}
+	}
 }

@@ -37,11 +37,10 @@ func fixedLimit(c course) (*lane, error) {
 	return newLane(fmt.Sprintf("fixed limit %d", goodDay), c, lim)
 }
 
-// adaptiveLimit is told how fast answers should be, and nothing of the server.
+// adaptiveLimit is told when an answer is too late, and nothing of the server.
 func adaptiveLimit(c course) (*lane, error) {
 	lim, err := weir.New(weir.Config{
 		Name: "adaptive", Law: aim, Queue: queue,
-		Interval: 250 * time.Millisecond, Window: 2 * time.Second, // the phases are short
 	})
 	if err != nil {
 		return nil, err

@@ -37,8 +37,7 @@ accepted it still works off.
 
   none    no limit
   fixed   at most %d in flight: right on the day of the load test, 100/s within 300 ms
-  adapt   %v, asked four times a second over the last 2s:
-          told how fast answers should be, and nothing of the server
+  adapt   %v: told when an answer is too late, and nothing of the server
 
 fixed and adapt have a queue of %d, for %v at most. The figures are those of the adaptive lane.
 
