@@ -116,7 +116,7 @@ func TestDemoEndsWithAComparison(t *testing.T) {
 		t.Error("colours without a terminal")
 	}
 	for line := range strings.Lines(out) {
-		if len(line) > 100+len("\n") {
+		if len(line) > 110+len("\n") {
 			t.Errorf("%d columns: %s", len(line)-1, line)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/figures"
 )
 
-// printer writes for a terminal of 100 columns.
+// printer writes for a terminal of 110 columns.
 type printer struct {
 	io.Writer
 	color bool
