@@ -10,6 +10,8 @@
 //     starts a goroutine (code_test.go).
 //   - Every relative link in a document leads to a file (links_test.go).
 //   - What the simulator drives rounds alike on every machine (exact_test.go).
+//   - What users compile against changes only knowingly: testdata/api has the
+//     exported API (api_test.go).
 //
 // Each rule is a function from a file tree to a list of complaints. The tests
 // apply it twice: to this repository, which must give no complaint, and to a

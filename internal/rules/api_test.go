@@ -1,0 +1,284 @@
+package rules
+
+import (
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var updateAPI = flag.Bool("update", false, "write the golden files of the exported API")
+
+// frozen are the packages whose exported API changes only knowingly, and the golden files
+// that it is written down in.
+var frozen = map[string]string{
+	".":        "internal/rules/testdata/api/weir.txt",
+	"law":      "internal/rules/testdata/api/law.txt",
+	"pid":      "internal/rules/testdata/api/pid.txt",
+	"sim":      "internal/rules/testdata/api/sim.txt",
+	"weirhttp": "internal/rules/testdata/api/weirhttp.txt",
+}
+
+const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go test ./internal/rules -run API -update"
+
+// unchanged demands that the frozen packages export what their golden files say.
+func unchanged(t *tree) (complaints []string) {
+	checker := newChecker(t)
+	for _, dir := range slices.Sorted(maps.Keys(frozen)) {
+		if !t.has(dir) {
+			continue
+		}
+		api, err := checker.api(dir)
+		if err != nil {
+			complaints = append(complaints, fmt.Sprintf("%s: does not type-check: %v", dir, err))
+			continue
+		}
+		golden, _ := fs.ReadFile(t.fsys, frozen[dir]) // none: all is added
+		for _, difference := range compare(strings.Split(string(golden), "\n"), api) {
+			complaints = append(complaints, fmt.Sprintf("%s: %s\n%s", dir, difference, howToUpdate))
+		}
+	}
+	return complaints
+}
+
+func (t *tree) has(dir string) bool {
+	return slices.ContainsFunc(t.sources, func(s source) bool { return s.dir == dir && !s.test })
+}
+
+// compare says what became of the lines, by the names that they begin with.
+func compare(before, after []string) (differences []string) {
+	was, is := byName(before), byName(after)
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		switch now, kept := is[name]; {
+		case !kept:
+			differences = append(differences, "removed: "+was[name])
+		case now != was[name]:
+			differences = append(differences, "changed: "+was[name]+"\n     to: "+now)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(is)) {
+		if _, known := was[name]; !known {
+			differences = append(differences, "added: "+is[name])
+		}
+	}
+	return differences
+}
+
+// nameOf is the kind and the name in a line such as "method (*T) M(int) error".
+var nameOf = regexp.MustCompile(`^\w+ (\(\*?\w+\) )?[\w.]+`)
+
+func byName(lines []string) map[string]string {
+	named := map[string]string{}
+	for _, line := range lines {
+		if name := nameOf.FindString(line); name != "" {
+			named[strings.Replace(name, "*", "", 1)] = line
+		}
+	}
+	return named
+}
+
+// A checker type-checks packages of a tree, and takes the others from the go command.
+type checker struct {
+	tree    *tree
+	others  types.Importer
+	checked map[string]*types.Package // by path
+}
+
+func newChecker(t *tree) *checker {
+	return &checker{t, importer.ForCompiler(t.fset, "gc", nil), map[string]*types.Package{}}
+}
+
+// Import implements [types.Importer].
+func (c *checker) Import(name string) (*types.Package, error) {
+	dir, ours := strings.CutPrefix(name+"/", modulePath+"/")
+	if !ours {
+		return c.others.Import(name)
+	}
+	return c.check(path.Clean(dir))
+}
+
+func (c *checker) check(dir string) (*types.Package, error) {
+	name := path.Join(modulePath, dir)
+	if done := c.checked[name]; done != nil {
+		return done, nil
+	}
+	var files []*ast.File
+	for _, file := range c.tree.sources {
+		if file.dir == dir && !file.test {
+			files = append(files, file.File)
+		}
+	}
+	config := types.Config{Importer: c, IgnoreFuncBodies: true}
+	pkg, err := config.Check(name, c.tree.fset, files, nil)
+	c.checked[name] = pkg
+	return pkg, err
+}
+
+// api lists what a package exports, a line for each name.
+func (c *checker) api(dir string) (lines []string, err error) {
+	pkg, err := c.check(dir)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range pkg.Scope().Names() {
+		if token.IsExported(name) {
+			lines = append(lines, linesOf(pkg.Scope().Lookup(name))...)
+		}
+	}
+	return lines, nil
+}
+
+func linesOf(object types.Object) (lines []string) {
+	short := func(p *types.Package) string {
+		if p == object.Pkg() {
+			return ""
+		}
+		return p.Name()
+	}
+	switch object := object.(type) {
+	case *types.Const:
+		return []string{types.ObjectString(object, short) + " = " + object.Val().ExactString()}
+	case *types.TypeName:
+		return append([]string{headOf(object, short)}, membersOf(object, short)...)
+	}
+	return []string{types.ObjectString(object, short)}
+}
+
+// headOf is the line of a type, without what has lines of its own.
+func headOf(object *types.TypeName, short types.Qualifier) string {
+	head := "type " + object.Name()
+	if object.IsAlias() {
+		head += " ="
+	}
+	switch under := object.Type().Underlying().(type) {
+	case *types.Struct:
+		for field := range under.Fields() {
+			if !field.Exported() {
+				return head + " struct with unexported fields"
+			}
+		}
+		return head + " struct"
+	case *types.Interface:
+		for method := range under.Methods() {
+			if !method.Exported() {
+				return head + " interface with unexported methods"
+			}
+		}
+		return head + " interface"
+	default:
+		return head + " " + types.TypeString(under, short)
+	}
+}
+
+// membersOf are the lines of the exported fields and methods of a type, promoted methods
+// included.
+func membersOf(object *types.TypeName, short types.Qualifier) (lines []string) {
+	under := object.Type().Underlying()
+	if s, ok := under.(*types.Struct); ok {
+		for field := range s.Fields() {
+			if field.Exported() {
+				embedded := ""
+				if field.Embedded() {
+					embedded = " embedded"
+				}
+				lines = append(lines, fmt.Sprintf("field %s.%s %s%s", object.Name(), field.Name(), types.TypeString(field.Type(), short), embedded))
+			}
+		}
+	}
+	byValue := types.NewMethodSet(object.Type())
+	methods := types.NewMethodSet(types.NewPointer(object.Type()))
+	if types.IsInterface(under) {
+		methods = byValue
+	}
+	for method := range methods.Methods() {
+		if !method.Obj().Exported() {
+			continue
+		}
+		receiver := "*"
+		if byValue.Lookup(method.Obj().Pkg(), method.Obj().Name()) != nil {
+			receiver = ""
+		}
+		signature := strings.TrimPrefix(types.TypeString(method.Type(), short), "func")
+		lines = append(lines, fmt.Sprintf("method (%s%s) %s%s", receiver, object.Name(), method.Obj().Name(), signature))
+	}
+	return lines
+}
+
+func TestAPIIsFrozen(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip(err) // it knows the standard library
+	}
+	if *updateAPI {
+		writeAPI(t)
+	}
+	holds(t, unchanged)
+
+	before := []string{
+		"pid/pid.go", `package pid
+
+import "time"
+
+// C has a value.
+const C = 2 * time.Second
+
+type T struct { A int; B, c string; E }
+type E struct{}
+func (E) M(n int) error { return nil }
+func (*T) P() {}
+func F[N ~int](n N, rest ...T) (T, error) { panic("") }
+type I interface { J(T) }
+type hidden struct { X int }
+var V error
+`,
+		frozen["pid"], `const C time.Duration = 1000000000
+field E.Gone int
+type E struct
+method (E) M(n int) error
+func F[N ~int](n N, rest ...T) (T, error)
+type I interface
+method (I) J(T)
+type T struct with unexported fields
+field T.A int32
+field T.E E embedded
+method (T) M(n int) error
+method (T) P()
+var V error
+`,
+	}
+	complains(t, unchanged, []string{
+		"pid: changed: const C time.Duration = 1000000000\n     to: const C time.Duration = 2000000000\n",
+		"pid: removed: field E.Gone int\n",
+		"pid: changed: field T.A int32\n     to: field T.A int\n",
+		"pid: changed: method (T) P()\n     to: method (*T) P()\n",
+		"pid: added: field T.B string\n",
+	}, before...)
+}
+
+// writeAPI writes the golden files.
+func writeAPI(t *testing.T) {
+	repo, err := repository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checker := newChecker(repo)
+	for dir, file := range frozen {
+		api, err := checker.api(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path.Join("..", "..", file), []byte(strings.Join(api, "\n")+"\n"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
