@@ -1,0 +1,209 @@
+package sim
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// A site is a scenario on a real server: HTTP over loopback, a limiter in front, workers
+// that wait for as long as the work takes, and clients that neither wait for one another
+// nor give up. It knows pools, and of faults a change of speed and a delay.
+type site struct {
+	scenario Scenario // complete
+	requests []request
+	start    time.Time
+	end      time.Duration
+	workers  chan time.Duration // the free ones, by when they became free
+	server   *http.Server
+	client   *http.Client
+	serving  sync.WaitGroup
+	url      string
+	observed observed
+}
+
+// observed is what came of it.
+type observed struct {
+	mu                         sync.Mutex
+	good, late, refused, other int
+	behind                     Histogram // from when a request was due to when its client sent it
+}
+
+// openSite starts the server, which run ends.
+func openSite(t *testing.T, s Scenario, l law.Law, seed uint64) *site {
+	t.Helper()
+	s, err := s.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &site{
+		scenario: s,
+		workers:  make(chan time.Duration, s.Server.(Pool).Workers),
+		url:      "http://" + listener.Addr().String() + "/",
+		client:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 10_000}},
+	}
+	for range cap(e.workers) {
+		e.workers <- 0
+	}
+	for _, p := range s.Phases {
+		e.end += p.Length
+	}
+	e.requests = requestsOf(s, seed)
+	limiter, err := weir.New(weir.Config{
+		Law: l, Min: s.Limiter.Min, Max: s.Limiter.Max, Initial: s.Limiter.Initial,
+		Interval: s.Limiter.Interval, Window: s.Limiter.Window, MinSamples: s.Limiter.MinSamples,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.server = &http.Server{Handler: weirhttp.Limit(e, weirhttp.One(limiter)), ReadHeaderTimeout: time.Minute}
+	e.serving.Go(func() { _ = e.server.Serve(listener) }) // until closed
+	return e
+}
+
+func (e *site) close() {
+	_ = e.server.Close()
+	e.serving.Wait()
+	e.client.CloseIdleConnections()
+}
+
+// requestsOf is what a simulation with that seed draws for a complete scenario.
+func requestsOf(s Scenario, seed uint64) (list []request) {
+	for t := newTraffic(&s, seed); t.next.at < Never; t.advance() {
+		list = append(list, t.next)
+	}
+	return list
+}
+
+// ServeHTTP works on the request whose number is the path.
+func (e *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	number, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	came := time.Since(e.start)
+	var free time.Duration
+	select {
+	case free = <-e.workers:
+	case <-r.Context().Done():
+		return
+	}
+	// A worker that overslept has begun its next work in time: how busy the machine
+	// is does not change what the server can do.
+	ends := e.ends(max(came, free), e.requests[number].work)
+	e.sleep(r.Context(), ends)
+	e.workers <- ends
+	if delay := e.phase(ends).Delay; delay > 0 {
+		e.sleep(r.Context(), ends+delay)
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// sleep waits for a moment of the run, or until it is over.
+func (e *site) sleep(ctx context.Context, until time.Duration) {
+	select {
+	case <-time.After(until - time.Since(e.start)):
+	case <-ctx.Done():
+	}
+}
+
+// ends is when work will be done that begins now, whatever the speeds until then.
+func (e *site) ends(now, work time.Duration) time.Duration {
+	phase := time.Duration(0)
+	for i, p := range e.scenario.Phases {
+		phase += p.Length
+		done := now + time.Duration(float64(work)/p.Speed)
+		if now < phase && done < phase || i == len(e.scenario.Phases)-1 {
+			return done
+		}
+		if now < phase {
+			work -= time.Duration(float64(phase-now) * p.Speed)
+			now = phase
+		}
+	}
+	return now
+}
+
+func (e *site) phase(at time.Duration) Phase {
+	for _, p := range e.scenario.Phases {
+		if at -= p.Length; at < 0 {
+			return p
+		}
+	}
+	return e.scenario.Phases[len(e.scenario.Phases)-1]
+}
+
+// run sends each request when it is due, and closes the server when the scenario is over.
+func (e *site) run(ctx context.Context, start time.Time) {
+	defer e.close()
+	e.start = start
+	ctx, over := context.WithDeadline(ctx, start.Add(e.end))
+	defer over()
+	var pending sync.WaitGroup
+	defer pending.Wait()
+	for number, r := range e.requests {
+		select {
+		case <-time.After(time.Until(start.Add(r.at))):
+			pending.Go(func() { e.ask(ctx, number) })
+		case <-ctx.Done():
+			return
+		}
+	}
+	<-ctx.Done()
+}
+
+// ask sends one request and notes how it ended. Its latency counts from when it was
+// due, so that clients that lag do not flatter the server.
+func (e *site) ask(ctx context.Context, number int) {
+	due := e.requests[number].at
+	behind := time.Since(e.start) - due
+	status := e.get(ctx, e.url+strconv.Itoa(number))
+	latency := time.Since(e.start) - due
+	if ctx.Err() != nil {
+		return // it was under way when the scenario ended
+	}
+	o := &e.observed
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.behind.add(behind)
+	switch {
+	case status == http.StatusNoContent && latency <= e.scenario.SLO:
+		o.good++
+	case status == http.StatusNoContent:
+		o.late++
+	case status == http.StatusServiceUnavailable:
+		o.refused++
+	default:
+		o.other++
+	}
+}
+
+// get returns the status, 0 if there is none.
+func (e *site) get(ctx context.Context, url string) int {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0
+	}
+	answer, err := e.client.Do(request)
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	_, _ = io.Copy(io.Discard, answer.Body)
+	return answer.StatusCode
+}
