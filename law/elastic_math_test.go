@@ -11,10 +11,6 @@ func TestOwnFunctions(t *testing.T) {
 			t.Errorf("%s(%v) = %v, want %v", name, x, got, want)
 		}
 	}
-	for x := -60.0; x < 60; x += 0.37 {
-		near("exp", x, exp(x)/math.Exp(x), 1, 1e-12)
-		near("ln", math.Exp(x), ln(math.Exp(x)), x, 1e-12)
-	}
 	for x := 0.0; x <= 2; x += 0.05 {
 		near("gamma", x, gamma(x), math.Gamma(1+x), 1e-6)
 	}

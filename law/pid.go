@@ -1,9 +1,9 @@
 package law
 
 import (
-	"math"
 	"time"
 
+	"github.com/weir-go/weir/internal/portable"
 	"github.com/weir-go/weir/pid"
 )
 
@@ -104,7 +104,7 @@ func (p PID) Controller(b Bounds) (Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	loop.Reset(math.Log(float64(b.Initial)))
+	loop.Reset(portable.Log(float64(b.Initial)))
 	return &pidController{PID: complete, loop: loop, min: b.Min, max: b.Max}, nil
 }
 
@@ -113,8 +113,8 @@ func (p PID) Controller(b Bounds) (Controller, error) {
 func (p PID) loop(low, high int) pid.Config {
 	return pid.Config{
 		Kp: p.Kp, Ki: p.Ki, Kd: p.Kd, Tau: p.Tau, MaxStep: p.MaxStep,
-		Setpoint: math.Log(p.Target.Seconds()),
-		Min:      math.Log(float64(low)), Max: math.Log(float64(high)) + rounding,
+		Setpoint: portable.Log(p.Target.Seconds()),
+		Min:      portable.Log(float64(low)), Max: portable.Log(float64(high)) + rounding,
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/weir-go/weir/internal/portable"
 	"github.com/weir-go/weir/pid"
 )
 
@@ -56,14 +57,14 @@ func (c *pidController) signal(w Window) time.Duration {
 // applied, whoever moved it.
 func (c *pidController) step(w Window, from float64, now time.Duration) (float64, Reason) {
 	c.follow(w, from)
-	to := math.Exp(c.loop.Update(math.Log(now.Seconds()), w.Elapsed))
+	to := portable.Exp(c.loop.Update(portable.Log(now.Seconds()), w.Elapsed))
 	signal := c.Signal
 	if signal == NoSignal {
 		signal = quantile(c.Quantile)
 	}
 	have, want := now.Seconds(), c.Target.Seconds()
 	if to > from && !w.Used() {
-		c.loop.Track(math.Log(from))
+		c.loop.Track(portable.Log(from))
 		return from, Reason{Unused, signal, have, want}
 	}
 	return to, lean(signal, have, want, whole(from), whole(to))
@@ -74,7 +75,7 @@ func (c *pidController) follow(w Window, from float64) {
 	if (w.Min != c.min || w.Max != c.max) && c.loop.Retune(c.PID.loop(w.Min, w.Max)) == nil {
 		c.min, c.max = w.Min, w.Max
 	}
-	if at := math.Log(from); math.Abs(at-c.loop.State().Output) > 2*rounding {
+	if at := portable.Log(from); math.Abs(at-c.loop.State().Output) > 2*rounding {
 		c.loop.Track(at)
 	}
 }

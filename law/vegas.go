@@ -1,6 +1,10 @@
 package law
 
-import "math"
+import (
+	"math"
+
+	"github.com/weir-go/weir/internal/portable"
+)
 
 // Vegas estimates how much work stands in a queue and keeps that between two
 // bounds, as TCP Vegas does with packets.
@@ -145,7 +149,7 @@ func (c *vegasController) judge(w Window) (float64, Reason) {
 // step moves the limit by how much work stands.
 func (c *vegasController) step(w Window, standing float64) (float64, Reason) {
 	limit := float64(w.Limit)
-	size := max(1, whole(math.Log10(limit)))
+	size := max(1, whole(portable.Log(limit)/math.Ln10))
 	standing = max(0, wholeUp(standing))
 	alpha, beta := c.Alpha*size, float64(c.Beta*size)
 	switch {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/weir-go/weir/internal/portable"
 )
 
 // ErrInvalid is what every error of this package matches.
@@ -100,7 +102,7 @@ func share(dt, tau float64) float64 {
 	if tau <= 0 {
 		return 1
 	}
-	return -math.Expm1(-dt / tau)
+	return -portable.Expm1(-dt / tau)
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

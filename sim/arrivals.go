@@ -1,6 +1,10 @@
 package sim
 
-import "time"
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/portable"
+)
 
 // Arrivals says how many requests come. They come independently of one another
 // (a Poisson process) at a rate that is constant for a while and then changes;
@@ -79,5 +83,5 @@ func (w wave) Next(now time.Duration) (float64, time.Duration) {
 	step := max(1, w.Period/steps)
 	begun := now - now%step
 	middle := (float64(begun/step%steps) + 0.5) / steps
-	return mul(0.5, w.Low+w.High) + mul(mul(0.5, w.High-w.Low), sine(middle)), begun + step
+	return mul(0.5, w.Low+w.High) + mul(mul(0.5, w.High-w.Low), portable.SinTurn(middle)), begun + step
 }

@@ -72,10 +72,10 @@
 // # Determinism
 //
 // All randomness comes from PCG generators, one for each purpose, so the nth
-// request is the same whatever the law does. Logarithms and powers are computed
-// here, and products are rounded before they are added, because a processor that
-// fuses the two would give another result in the last bit and, after a
-// minute of feedback, in the first.
+// request is the same whatever the law does. Logarithms and powers are not
+// those of package math, which differ between machines, and products are rounded before
+// they are added, because a processor that fuses the two would give another result in
+// the last bit and, after a minute of feedback, in the first.
 //
 // # Sources
 //

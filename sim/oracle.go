@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/weir-go/weir/internal/portable"
 	"github.com/weir-go/weir/law"
 )
 
@@ -91,7 +92,7 @@ func limitsUpTo(highest int) []int {
 	limits := []int{1}
 	for limit := 1; limit < highest; {
 		left := sweepLimits - len(limits)
-		step := exp(ln(float64(highest)/float64(limit)) / float64(max(1, left)))
+		step := portable.Exp(portable.Log(float64(highest)/float64(limit)) / float64(max(1, left)))
 		limit = min(highest, max(limit+1, int(mul(float64(limit), step)+0.5)))
 		limits = append(limits, limit)
 	}

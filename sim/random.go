@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/weir-go/weir/internal/portable"
 )
 
 // Ranges are what [Random] draws a system from. A range is drawn from evenly in the
@@ -110,7 +112,7 @@ type generator struct {
 }
 
 func (g generator) from(r Range) float64 {
-	return mul(r.Low, exp(mul(g.Float64(), ln(r.High/r.Low))))
+	return mul(r.Low, portable.Exp(mul(g.Float64(), portable.Log(r.High/r.Low))))
 }
 
 // server returns a server and how many jobs' worth of work it does at once, at best.

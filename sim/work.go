@@ -3,6 +3,8 @@ package sim
 import (
 	"math"
 	"time"
+
+	"github.com/weir-go/weir/internal/portable"
 )
 
 // Work is a distribution of service times: how long a request takes on an idle
@@ -46,9 +48,9 @@ func (w Exponential) Draw(r *Rand) time.Duration {
 
 // Draw implements [Work]. With s² = ln(1+CV²), the mean of e^(s z - s²/2) is 1.
 func (w Lognormal) Draw(r *Rand) time.Duration {
-	variance := ln(1 + mul(w.CV, w.CV))
+	variance := portable.Log(1 + mul(w.CV, w.CV))
 	exponent := mul(math.Sqrt(variance), r.Normal()) - mul(0.5, variance)
-	return nanoseconds(mul(float64(w.Mean), exp(exponent)))
+	return nanoseconds(mul(float64(w.Mean), portable.Exp(exponent)))
 }
 
 // Draw implements [Work].
