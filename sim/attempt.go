@@ -91,6 +91,10 @@ func (e *engine) release(slot int32) {
 func (e *engine) attempt(slot int32) {
 	a := &e.attempts[slot]
 	e.record.now.Attempts++
+	if e.gated != nil {
+		e.gated.ask(e, slot)
+		return
+	}
 	node := e.nodes[a.limiter]
 	e.fx = admit.Effects{}
 	ticket, verdict := node.Acquire(1, int64(e.now), &e.fx)
@@ -182,9 +186,13 @@ func (e *engine) answered(slot int32) {
 
 // done gives the slot back to the limiter.
 func (e *engine) done(slot int32, outcome window.Outcome) {
+	e.record.flow(e.now, -1)
+	if e.gated != nil {
+		e.gated.tell(e, slot, outcome)
+		return
+	}
 	a := &e.attempts[slot]
 	limiter := a.limiter
-	e.record.flow(e.now, -1)
 	e.fx = admit.Effects{}
 	e.nodes[limiter].Done(&a.ticket, int64(e.now), outcome, &e.fx)
 	e.after(limiter)

@@ -62,6 +62,13 @@
 // happens to the rate in between. A heap ordered by V+w therefore never has to be
 // rebuilt: a fault, a pause or a newcomer changes r and nothing else.
 //
+// # Limiters of others
+//
+// [RunForeign] runs any limiter, your own or somebody else's, on the same
+// requests, servers and faults; its result is scored by the same oracle. Under equal decisions
+// nothing differs, so what does is the limiter's doing. The folder bench/peers runs the limiters
+// of other libraries so.
+//
 // # The oracle
 //
 // For each phase, the oracle is the best of 40 constant limits, with the same

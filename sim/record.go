@@ -47,16 +47,14 @@ type phaseRecord struct {
 	limitTime, limitArea, limitSquares float64
 }
 
-func newRecord(s *Scenario, end time.Duration, nodes []*admit.Node) record {
+func newRecord(s *Scenario, end time.Duration, limits []int) record {
 	r := record{
 		phases: make([]phaseRecord, len(s.Phases)),
 		bins:   make([]bin, 1, min(end/binned+1, 1<<20)),
 		binned: binned,
-		sample: s.Sample, sampled: s.Sample,
+		sample: s.Sample, sampled: s.Sample, limits: limits,
 	}
-	for _, n := range nodes {
-		limit := n.State(0).Limit // a law may begin elsewhere than at Initial
-		r.limits = append(r.limits, limit)
+	for _, limit := range limits {
 		r.total += limit
 	}
 	start := time.Duration(0)
@@ -175,7 +173,7 @@ func (r *record) tally() (sum Tally) {
 // limitMean is the mean of the limit over the settled half of the phase, and its
 // coefficient of variation.
 func (p *phaseRecord) limitMean() (mean, cv float64) {
-	if p.limitTime == 0 {
+	if p.limitArea == 0 {
 		return 0, 0
 	}
 	mean = p.limitArea / p.limitTime

@@ -83,11 +83,11 @@ type Change struct {
 	Reason   law.Reason    // that the law gave
 }
 
-func (e *engine) result(seed uint64) *Result {
+func (e *engine) result(law string, seed uint64) *Result {
 	e.record.flow(e.now, 0)
 	e.record.book(e.now)
 	r := &Result{
-		Scenario: e.scenario.Name, Law: lawText(e.scenario.Limiter.Law), Seed: seed,
+		Scenario: e.scenario.Name, Law: law, Seed: seed,
 		Tally: e.record.tally(), Series: e.record.series, Changes: e.record.changes, bins: e.record.bins,
 	}
 	total := 0.0

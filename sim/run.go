@@ -19,11 +19,16 @@ func Run(s Scenario, l law.Law, seed uint64) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	return e.simulate(lawText(e.scenario.Limiter.Law), seed)
+}
+
+// simulate runs it and keeps what happened over time.
+func (e *engine) simulate(law string, seed uint64) (*Result, error) {
 	e.record.series = make([]Point, 0, min(e.end/e.scenario.Sample+1, 1<<20))
 	if err := e.run(); err != nil {
 		return nil, err
 	}
-	return e.result(seed), nil
+	return e.result(law, seed), nil
 }
 
 // An engine is a simulation at work.
@@ -32,7 +37,8 @@ type engine struct {
 	now, end time.Duration
 
 	traffic traffic
-	nodes   []*admit.Node
+	nodes   []*admit.Node // none if there are gates
+	gated   *gated        // nil unless there are
 	station Station
 	faults  faults
 	events  events
@@ -50,6 +56,25 @@ type engine struct {
 }
 
 func newEngine(s Scenario, seed uint64) (*engine, error) {
+	e, err := prepare(s, seed)
+	if err != nil {
+		return nil, err
+	}
+	var limits []int
+	for range e.scenario.Limiters {
+		node, err := admit.New(e.scenario.Limiter.settings(), e.scenario.Limiter.Law, nil, 0)
+		if err != nil {
+			return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
+		}
+		e.nodes = append(e.nodes, node)
+		limits = append(limits, node.State(0).Limit) // a law may begin elsewhere than at Initial
+	}
+	e.record = newRecord(&e.scenario, e.end, limits)
+	return e, nil
+}
+
+// prepare returns an engine that has no limiters yet, and no record.
+func prepare(s Scenario, seed uint64) (*engine, error) {
 	s, err := s.complete()
 	if err != nil {
 		return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
@@ -61,15 +86,7 @@ func newEngine(s Scenario, seed uint64) (*engine, error) {
 	if e.station, err = s.Server.Station(); err != nil {
 		return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
 	}
-	for range s.Limiters {
-		node, err := admit.New(s.Limiter.settings(), s.Limiter.Law, nil, 0)
-		if err != nil {
-			return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
-		}
-		e.nodes = append(e.nodes, node)
-	}
 	e.traffic = newTraffic(&e.scenario, seed)
-	e.record = newRecord(&e.scenario, e.end, e.nodes)
 	e.faults = faults{phases: s.Phases, phase: -1}
 	return e, nil
 }
@@ -83,7 +100,7 @@ func (e *engine) run() error {
 		if at >= e.end {
 			break
 		}
-		e.now = at
+		e.pass(at)
 		e.record.until(e, at)
 		switch at {
 		case fault:
@@ -100,7 +117,7 @@ func (e *engine) run() error {
 	if e.broken != nil {
 		return fmt.Errorf("sim: scenario %q, at %v: %w", e.scenario.Name, e.now, e.broken)
 	}
-	e.now = e.end
+	e.pass(e.end)
 	e.record.until(e, e.end)
 	return nil
 }

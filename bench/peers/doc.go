@@ -6,19 +6,7 @@
 // # Foreign code in virtual time
 //
 // A peer reads the clock itself, so it cannot be told the time as Weir's core is. It
-// runs in a bubble of testing/synctest instead: one goroutine goes from
-// one happening to the next, sleeps until then, which takes no time but moves the
-// bubble's clock, and calls the peer.
-//
-// # The same requests, and the same score
-//
-// Package sim does not let a foreign limiter in, so [loop] does again what its engine
-// does for a limiter without a queue. The servers are sim's own. The requests are also
-// sim's own: see [record], which runs its simulator on a server that only takes notes. The
-// numbers for retries come from the same generator. TestSameAsSim holds that under
-// constant limits the loop and sim agree on every count, so a difference between a peer
-// and a law is one between their decisions.
-//
-// The oracle is the one of sim.Sweep; what it does not export (when in a phase
-// answers were good, and the latency) comes from running its limits in the loop.
+// runs in a bubble of testing/synctest instead, in which sim.RunForeign sleeps from one
+// happening to the next: that takes no time, but moves the bubble's clock. Requests,
+// servers, faults and the oracle are those of our laws.
 package peers

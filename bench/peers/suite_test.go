@@ -89,25 +89,43 @@ func chosen(t *testing.T) (systems []sim.Scenario) {
 
 // compare scores every peer and law on a system.
 func compare(t *testing.T, s sim.Scenario, ours []law.Law, seed uint64) (scores []sim.Score) {
-	o, err := sweep(s, seed)
+	oracle, err := sim.Sweep(s, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var results []*sim.Result
 	for _, p := range peers {
-		scores = append(scores, o.score(p.name, bubble(t, p, s, o.requests, seed)))
+		results = append(results, p.run(t, s, seed))
 	}
 	for _, l := range ours {
 		r, err := sim.Run(s, l, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		score, err := o.Score(r)
+		results = append(results, r)
+	}
+	for _, r := range results {
+		score, err := oracle.Score(r)
 		if err != nil {
 			t.Fatal(err)
 		}
 		scores = append(scores, score)
 	}
 	return scores
+}
+
+// TestRepeats runs each peer twice: its code reads no other clock than that of the bubble.
+func TestRepeats(t *testing.T) {
+	s, err := sim.Lookup("gate-overload")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range peers {
+		first, again := p.run(t, s, 1), p.run(t, s, 1)
+		if first.Tally != again.Tally || first.Good == 0 {
+			t.Errorf("%s: %+v and then %+v", p.name, first.Tally, again.Tally)
+		}
+	}
 }
 
 // report prints, for each law, the means over scenarios of what its seeds had on average.
