@@ -220,7 +220,7 @@ func (e *engine) giveUp(slot int32) {
 }
 
 func (e *engine) refused(slot int32, after time.Duration) {
-	e.record.refused()
+	e.record.refused(e.attempts[slot].limiter)
 	e.failed(slot, after)
 }
 

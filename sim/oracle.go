@@ -134,6 +134,11 @@ type Score struct {
 	Refused      float64 `json:"refused"`
 	FalseRefused float64 `json:"false_refused"`
 
+	// Probed is the share of attempts that were refused while the law had lowered the
+	// limit to measure the latency without load. It is more than what probing costs: some
+	// would have been refused anyway.
+	Probed float64 `json:"refused_probing"`
+
 	// Late is the share of answers without error that came after the SLO.
 	Late float64 `json:"late"`
 }
@@ -150,6 +155,7 @@ func (o *Oracle) Score(r *Result) (Score, error) {
 		P99Ratio:  ratio(float64(r.Latency.Quantile(0.99)), float64(o.latency.Quantile(0.99))),
 		LimitMean: r.LimitMean, LimitCV: r.LimitCV,
 		Refused: ratio(float64(r.Refused), float64(r.Attempts)),
+		Probed:  ratio(float64(r.Probed), float64(r.Attempts)),
 		Late:    ratio(float64(r.Late), float64(r.Good+r.Late)),
 	}
 	best := 0

@@ -159,3 +159,17 @@ func TestCalibration(t *testing.T) {
 		t.Errorf("mean %.1f and least %.1f, want 87.3 and 6.5 give or take 3", mean, least)
 	}
 }
+
+// TestProbed: what a law refuses while it measures without load is told from the rest.
+func TestProbed(t *testing.T) {
+	s := steady(900, func(s *Scenario) { s.Phases[0].Length = 20 * time.Second })
+	often := mustRun(t, s, law.Little{Remeasure: 2 * time.Second}, 1)
+	if score := mustScore(t, s, law.Little{Remeasure: 2 * time.Second}); often.Probed == 0 || often.Probed > often.Refused ||
+		score.Probed != float64(often.Probed)/float64(often.Attempts) {
+		t.Errorf("%d of %d refusals while probing, a share of %v", often.Probed, often.Refused, score.Probed)
+	}
+	s.Arrivals = Poisson{Rate: 2000}
+	if never := mustRun(t, s, law.Little{Remeasure: time.Hour}, 1); never.Probed != 0 || never.Refused == 0 {
+		t.Errorf("%d of %d refusals while probing, which the law never did", never.Probed, never.Refused)
+	}
+}

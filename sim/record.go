@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/law"
 )
 
 // binned is how finely goodput and refusals are kept over time, for convergence and
@@ -19,6 +20,8 @@ type record struct {
 	inflight int
 	flowed   time.Duration // time up to which work in flight is booked
 	limits   []int         // of each limiter
+	probing  []bool        // whether its law lowered it to measure without load
+	probed   int           // refusals meanwhile
 	booked   time.Duration // time up to which they are booked
 	total    int           // of the limits
 
@@ -52,7 +55,7 @@ func newRecord(s *Scenario, end time.Duration, limits []int) record {
 		phases: make([]phaseRecord, len(s.Phases)),
 		bins:   make([]bin, 1, min(end/binned+1, 1<<20)),
 		binned: binned,
-		sample: s.Sample, sampled: s.Sample, limits: limits,
+		sample: s.Sample, sampled: s.Sample, limits: limits, probing: make([]bool, len(limits)),
 	}
 	for _, limit := range limits {
 		r.total += limit
@@ -94,6 +97,7 @@ func (r *record) limit(now time.Duration, limiter int32, c *admit.Change) {
 	r.book(now)
 	r.total += c.To - r.limits[limiter]
 	r.limits[limiter] = c.To
+	r.probing[limiter] = c.Reason.Code == law.Probing
 	if r.series != nil {
 		r.changes = append(r.changes, Change{At: now, Limiter: int(limiter), From: c.From, To: c.To, Reason: c.Reason})
 	}
@@ -123,8 +127,11 @@ func (r *record) latency(d time.Duration) {
 	}
 }
 
-func (r *record) refused() {
+func (r *record) refused(limiter int32) {
 	r.now.Refused++
+	if r.probing[limiter] {
+		r.probed++
+	}
 	bin := &r.bins[len(r.bins)-1]
 	bin.refused++
 	bin.lost++

@@ -40,6 +40,7 @@ type Result struct {
 	Latency   Histogram // of what was answered without error, from the attempt to the answer
 	LimitMean float64   // mean of the limit of one limiter
 	LimitCV   float64   // its coefficient of variation
+	Probed    int       // of the Refused, those under a limit that the law had lowered to measure (law.Probing)
 
 	Phases  []PhaseResult // in order
 	Series  []Point       // one for each Scenario.Sample
@@ -88,7 +89,7 @@ func (e *engine) result(law string, seed uint64) *Result {
 	e.record.book(e.now)
 	r := &Result{
 		Scenario: e.scenario.Name, Law: law, Seed: seed,
-		Tally: e.record.tally(), Series: e.record.series, Changes: e.record.changes, bins: e.record.bins,
+		Tally: e.record.tally(), Series: e.record.series, Changes: e.record.changes, bins: e.record.bins, Probed: e.record.probed,
 	}
 	total := 0.0
 	for i := range e.record.phases {

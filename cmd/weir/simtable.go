@@ -69,12 +69,12 @@ func (r *scores) add(o simulate.Outcome) error {
 
 var scoreColumns = []string{
 	"scenario", "law", "seed", "goodput_pct", "phase_goodput_pct", "goodput_uncapped_pct", "p99_ratio",
-	"convergence_s", "limit_mean", "limit_cv", "refused", "false_refused", "late",
+	"convergence_s", "limit_mean", "limit_cv", "refused", "false_refused", "refused_probing", "late",
 }
 
 func scoreRecord(s sim.Score) []string {
 	record := []string{s.Scenario, s.Law, strconv.FormatUint(s.Seed, 10), exact(s.Goodput), each(s.Phases, " ", exact)}
-	for _, v := range []float64{s.Uncapped, s.P99Ratio, s.Convergence, s.LimitMean, s.LimitCV, s.Refused, s.FalseRefused, s.Late} {
+	for _, v := range []float64{s.Uncapped, s.P99Ratio, s.Convergence, s.LimitMean, s.LimitCV, s.Refused, s.FalseRefused, s.Probed, s.Late} {
 		record = append(record, exact(v))
 	}
 	return record
