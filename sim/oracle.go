@@ -1,7 +1,10 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/weir-go/weir/internal/portable"
@@ -34,20 +37,14 @@ const (
 // Sweep finds the oracle: it runs the scenario without a queue under each of 40 constant
 // limits, from 1 to the scenario's Limiter.Max in steps of about a sixth, and keeps for
 // each phase the one with the most good answers.
-func Sweep(s Scenario, seed uint64) (*Oracle, error) {
-	highest := s.Limiter.complete().Max
-	s.Limiter = Limiter{Max: highest}
-	var runs []swept
-	for _, limit := range limitsUpTo(highest) {
-		s.Limiter.Law, s.Limiter.Initial = law.Fixed{}, limit
-		e, err := newEngine(s, seed)
-		if err != nil {
-			return nil, err
-		}
-		if err := e.run(); err != nil {
-			return nil, err
-		}
-		runs = append(runs, swept{limit, e.record.phases, e.record.bins})
+func Sweep(s Scenario, seed uint64) (*Oracle, error) { return SweepOn(1, s, seed) }
+
+// SweepOn is [Sweep] on so many processors at once, with the same oracle. A server, work and
+// arrivals of your own are then used by as many goroutines.
+func SweepOn(processors int, s Scenario, seed uint64) (*Oracle, error) {
+	runs, err := sweep(processors, s, seed)
+	if err != nil {
+		return nil, err
 	}
 	o := &Oracle{Scenario: s.Name, Seed: seed, bins: make([]bin, len(runs[0].bins))}
 	for i := range s.Phases {
@@ -59,6 +56,38 @@ func Sweep(s Scenario, seed uint64) (*Oracle, error) {
 		copy(o.bins[from:], best.bins[from:])
 	}
 	return o, nil
+}
+
+// sweep runs the scenario under each of the limits.
+func sweep(processors int, s Scenario, seed uint64) ([]swept, error) {
+	highest := s.Limiter.complete().Max
+	s.Limiter = Limiter{Max: highest, Law: law.Fixed{}}
+	limits := limitsUpTo(highest)
+	runs, errs := make([]swept, len(limits)), make([]error, len(limits))
+	var next atomic.Int64
+	work := func() {
+		for i := next.Add(1) - 1; i < int64(len(limits)); i = next.Add(1) - 1 {
+			runs[i], errs[i] = s.swept(limits[i], seed)
+		}
+	}
+	var others sync.WaitGroup
+	for range min(processors, len(limits)) - 1 {
+		others.Go(work)
+	}
+	work()
+	others.Wait()
+	return runs, cmp.Or(errs...)
+}
+
+// swept runs the scenario under one of them.
+func (s Scenario) swept(limit int, seed uint64) (swept, error) {
+	s.Limiter.Initial = limit
+	e, err := newEngine(s, seed)
+	if err != nil {
+		return swept{}, err
+	}
+	err = e.run()
+	return swept{limit, e.record.phases, e.record.bins}, err
 }
 
 // swept is what came of one of the limits.

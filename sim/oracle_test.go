@@ -160,6 +160,24 @@ func TestCalibration(t *testing.T) {
 	}
 }
 
+func TestSweepOnManyProcessors(t *testing.T) {
+	s := steady(2000, func(s *Scenario) { s.Phases = []Phase{{Length: time.Second}, {Length: time.Second, Workers: 0.3}} })
+	one, err := Sweep(s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, processors := range []int{2, 100} {
+		if many, err := SweepOn(processors, s, 1); err != nil || !reflect.DeepEqual(many, one) {
+			t.Errorf("on %d processors: %+v, want %+v: %v", processors, many, one, err)
+		}
+	}
+	s.SLO = -1
+	_, want := Sweep(s, 1)
+	if _, err := SweepOn(3, s, 1); err == nil || err.Error() != want.Error() {
+		t.Errorf("of a bad scenario: %v, want %v", err, want)
+	}
+}
+
 // TestProbed: what a law refuses while it measures without load is told from the rest.
 func TestProbed(t *testing.T) {
 	s := steady(900, func(s *Scenario) { s.Phases[0].Length = 20 * time.Second })

@@ -58,7 +58,7 @@ func (e *InputError) Error() string { return strings.TrimPrefix(e.Err.Error(), "
 // Unwrap returns what is wrong with it.
 func (e *InputError) Unwrap() error { return e.Err }
 
-func (j Job) run() (o Outcome, err error) {
+func (j Job) run(processors int) (o Outcome, err error) {
 	o.Job = j
 	for _, l := range j.Laws {
 		r, err := sim.Run(j.Scenario, l, j.Seed)
@@ -70,7 +70,7 @@ func (j Job) run() (o Outcome, err error) {
 	if j.Unscored {
 		return o, nil
 	}
-	if o.Oracle, err = j.Oracles.sweep(j.Scenario, j.Seed); err != nil {
+	if o.Oracle, err = j.Oracles.sweep(processors, j.Scenario, j.Seed); err != nil {
 		return o, &InputError{err}
 	}
 	for _, r := range o.Results {
@@ -83,7 +83,7 @@ func (j Job) run() (o Outcome, err error) {
 	return o, nil
 }
 
-// Run runs the jobs on all processors and hands over each outcome in the order of the
+// Run runs the jobs on all processors, of which a few jobs get several each, and hands over each outcome in the order of the
 // jobs. Progress, which may be nil, is told how many have ended. When ctx ends it returns at
 // once; simulations under way end by themselves.
 func Run(ctx context.Context, jobs []Job, progress func(done int), each func(Outcome) error) error {
@@ -97,16 +97,18 @@ func Run(ctx context.Context, jobs []Job, progress func(done int), each func(Out
 	for i := range answers {
 		answers[i] = make(chan answer, 1)
 	}
+	processors := runtime.GOMAXPROCS(0)
+	share := max(1, processors/max(1, len(jobs)))
 	ended := make(chan struct{}, len(jobs))
 	var next atomic.Int64
-	for range min(runtime.GOMAXPROCS(0), len(jobs)) {
+	for range min(processors, len(jobs)) {
 		go func() {
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
 				if i >= len(jobs) {
 					return
 				}
-				outcome, err := jobs[i].run()
+				outcome, err := jobs[i].run(share)
 				answers[i] <- answer{outcome, err}
 				ended <- struct{}{}
 			}

@@ -15,16 +15,16 @@ import (
 type Shelf string
 
 // sweep returns the oracle from the shelf, or finds it and puts it there.
-func (s Shelf) sweep(scenario sim.Scenario, seed uint64) (*sim.Oracle, error) {
+func (s Shelf) sweep(processors int, scenario sim.Scenario, seed uint64) (*sim.Oracle, error) {
 	path, ok := s.place(scenario, seed)
 	if !ok {
-		return sim.Sweep(scenario, seed)
+		return sim.SweepOn(processors, scenario, seed)
 	}
 	kept := new(sim.Oracle)
 	if data, err := os.ReadFile(path); err == nil && kept.UnmarshalBinary(data) == nil {
 		return kept, nil
 	}
-	oracle, err := sim.Sweep(scenario, seed)
+	oracle, err := sim.SweepOn(processors, scenario, seed)
 	if err != nil {
 		return nil, err
 	}
