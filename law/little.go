@@ -44,7 +44,15 @@ import "time"
 // A probe that takes p seconds, every d seconds, loses at most (1-Probe)*p/d of
 // the traffic, and d is at least 20 p unless the probes find less each time.
 // The decisions with the reason [Probing] and [Rebased] say when one began and
-// ended.
+// ended, and refused_probing in a simulation's score is the share of attempts
+// refused between them. With
+//
+//	weir sim suite --named --law little --law 'little(remeasure=1000h)' --seeds 2 --seed 31 --summary --json
+//
+// that is 2.2%. In a steady overload probing costs 0.4 to 1.6 points of goodput, and
+// 6 and 14 where throughput falls beyond a peak ("usl-2x", "kata-2x"). Without it
+// work that became slower stays refused: the mean over all scenarios is 94.4% with
+// it and 92.3% without.
 //
 // # When to use it
 //
