@@ -136,7 +136,7 @@ func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws
 	for i := range jobs {
 		jobs[i].Unscored = every > 0 && output.Plot == ""
 	}
-	var report reporter = newScores(s.out, output.form(), false)
+	var report reporter = newScores(s.out, output.form(), noSummary)
 	if every > 0 {
 		report = newSeries(s.out, output.form())
 	}
@@ -162,6 +162,7 @@ type simSuiteCommand struct {
 
 	lawFlags
 	outputFlags
+	Summary bool   `help:"Print the summary of each law only: with --json one object a line, with null where there is nothing to compare."`
 	Oracles string `placeholder:"DIR" help:"Keep in this folder the best there is of each scenario and seed, which takes forty times as long as a law, and find it there next time. Empty it when weir is updated."`
 }
 
@@ -177,7 +178,11 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 			scenarios[i] = sim.Random(sim.DefaultRanges, c.Seed+uint64(i))
 		}
 	}
-	report := newScores(s.out, c.form(), true)
+	shown := withSummary
+	if c.Summary {
+		shown = summaryOnly
+	}
+	report := newScores(s.out, c.form(), shown)
 	jobs := c.jobs(scenarios)
 	for i := range jobs {
 		jobs[i].Oracles = simulate.Shelf(c.Oracles)

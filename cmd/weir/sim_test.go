@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"image/png"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -139,6 +141,37 @@ func TestSimSuite(t *testing.T) {
 	contains(t, out, "random-"+cheap, "mean %", "95% interval", "p10", "worst", "fixed(limit=1)", "± -", "fixed(limit=30)", "± -", "+")
 }
 
+func TestSimSummary(t *testing.T) {
+	args := []string{"sim", "suite", "--random", "2", "--seed", cheap, "--law", "fixed(limit=1)", "--law", "fixed(limit=30)", "--summary"}
+	if out := output(t, args...); strings.Contains(out, "random-") || strings.Count(out, "\n") != 3 {
+		t.Errorf("more than the summary:\n%s", out)
+	}
+	var summaries []map[string]any
+	for line := range strings.Lines(output(t, append(args, "--json")...)) {
+		var summary map[string]any
+		if err := json.Unmarshal([]byte(line), &summary); err != nil {
+			t.Fatal(err)
+		}
+		summaries = append(summaries, summary)
+	}
+	if len(summaries) != 2 || summaries[0]["margin"] != nil || summaries[1]["margin"].(float64) <= 0 || summaries[1]["scenarios"] != 2.0 {
+		t.Fatalf("summaries %v", summaries)
+	}
+	rows, err := csv.NewReader(strings.NewReader(output(t, append(args, "--csv")...))).ReadAll()
+	if err != nil || len(rows) != 3 || len(rows[0]) != len(summaries[0]) {
+		t.Fatalf("rows %v, %v, want as many columns as JSON has fields: %v", rows, err, summaries[0])
+	}
+	for i, name := range rows[0] {
+		want := summaries[1][name]
+		if v, err := strconv.ParseFloat(rows[2][i], 64); err == nil {
+			want = v
+		}
+		if want != summaries[1][name] {
+			t.Errorf("%s is %v in JSON and %v in CSV", name, summaries[1][name], rows[2][i])
+		}
+	}
+}
+
 func TestSimTrace(t *testing.T) {
 	out := output(t, "sim", "trace", "testdata/trace.csv", "--workers", "4", "--slo", "200ms", "--law", "little")
 	contains(t, out, "scenario", "trace", "little")
@@ -150,6 +183,33 @@ func TestSimTune(t *testing.T) {
 	out := output(t, "sim", "tune", "testdata/tiny.yaml", "--law", "fixed(limit=1)", "--vary", "limit=1,5,8", "--seeds", "2")
 	contains(t, out, "fixed(limit=8)", "fixed(limit=5)", "fixed(limit=1)", "With seeds 3 to 4", "fixed(limit=8) has", "and fixed(limit=1)", "+")
 	contains(t, output(t, "sim", "tune", "testdata/tiny.yaml", "--law", "fixed(limit=8)", "--vary", "limit=1"), "No setting is better than fixed(limit=8)")
+}
+
+func TestSimTuneJSON(t *testing.T) {
+	var got []string
+	for line := range strings.Lines(output(t, "sim", "tune", "testdata/tiny.yaml", "--law", "fixed(limit=1)", "--vary", "limit=1,5,8", "--seeds", "2", "--json")) {
+		var l struct {
+			Law         string
+			Seed, Seeds int
+			HeldOut     bool     `json:"held_out"`
+			Goodput     float64  `json:"goodput_pct"`
+			Margin      *float64 `json:"margin"`
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Fatal(err)
+		}
+		if l.Goodput <= 0 || (l.Margin == nil) != (l.Law == "fixed(limit=1)") {
+			t.Errorf("line %s", line)
+		}
+		got = append(got, fmt.Sprintln(l.Law, l.Seed, l.Seeds, l.HeldOut))
+	}
+	want := []string{
+		"fixed(limit=8) 1 2 false\n", "fixed(limit=5) 1 2 false\n", "fixed(limit=1) 1 2 false\n",
+		"fixed(limit=1) 3 2 true\n", "fixed(limit=8) 3 2 true\n",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestSimPlots(t *testing.T) {

@@ -3,10 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -34,25 +34,35 @@ type reporter interface {
 type scores struct {
 	out    io.Writer
 	form   form
-	suite  bool // sums up
+	parts  parts
+	queued bool // a queue may do better than the oracle, which has none
 	cells  simulate.Cells
 	csv    *csv.Writer
 	headed bool
 }
 
-func newScores(out io.Writer, form form, suite bool) *scores {
-	return &scores{out: out, form: form, suite: suite, csv: csv.NewWriter(out)}
+// parts are which tables there are.
+type parts int
+
+const (
+	noSummary parts = iota
+	withSummary
+	summaryOnly
+)
+
+func newScores(out io.Writer, form form, parts parts) *scores {
+	return &scores{out: out, form: form, parts: parts, csv: csv.NewWriter(out)}
 }
 
 func (r *scores) add(o simulate.Outcome) error {
 	r.cells.Add(o)
+	r.queued = r.queued || o.Job.Scenario.Limiter.Queue != sim.Queue{}
+	if r.parts == summaryOnly {
+		return nil
+	}
 	switch r.form {
 	case asJSON:
-		for _, s := range o.Scores {
-			if err := json.NewEncoder(r.out).Encode(s); err != nil {
-				return err
-			}
-		}
+		return writeLines(r.out, o.Scores)
 	case asCSV:
 		if !r.headed {
 			r.headed = true
@@ -91,11 +101,22 @@ func each(values []float64, separator string, format func(float64) string) strin
 }
 
 func (r *scores) end() error {
+	if r.parts == summaryOnly {
+		return r.sumUp()
+	}
 	if r.form != asTable {
 		return nil
 	}
+	if err := r.table(); err != nil || r.parts == noSummary {
+		return err
+	}
+	fmt.Fprintln(r.out)
+	return r.sumUp()
+}
+
+func (r *scores) table() error {
 	t := table{left: 2}
-	t.row("scenario", "law", "goodput %", "worst seed", "phases %", "p99x", "conv s", "limit", "cv", "refused %", "false %", "late %")
+	t.row("scenario", "law", "goodput %", r.ifQueued("uncapped %"), "worst seed", "phases %", "p99x", "conv s", "limit", "cv", "refused %", "false %", "late %")
 	last := ""
 	for _, c := range r.cells.List() {
 		name := c.Scenario
@@ -104,30 +125,18 @@ func (r *scores) end() error {
 		}
 		last = c.Scenario
 		m := c.Mean
-		t.row(name, c.Law, tenths(m.Goodput), tenths(c.Worst), each(m.Phases, " ", whole), hundredths(m.P99Ratio), tenths(m.Convergence),
+		t.row(name, c.Law, tenths(m.Goodput), r.ifQueued(tenths(m.Uncapped)), tenths(c.Worst), each(m.Phases, " ", whole), hundredths(m.P99Ratio), tenths(m.Convergence),
 			tenths(m.LimitMean), hundredths(m.LimitCV), hundredths(100*m.Refused), hundredths(100*m.FalseRefused), hundredths(100*m.Late))
 	}
-	if err := t.write(r.out); err != nil || !r.suite {
-		return err
-	}
-	return r.sumUp()
+	return t.write(r.out)
 }
 
-// sumUp is the table below that of a suite.
-func (r *scores) sumUp() error {
-	summaries := r.cells.Summaries()
-	t := table{left: 1}
-	t.row("law", "scenarios", "mean %", "95% interval", "p10", "worst", "worst phase", "worst seed/mean", "p99x median", "conv s", "cv", "false %", "late %", "over the first")
-	for i, s := range summaries {
-		margin := ""
-		if i > 0 && s.Scenarios == summaries[0].Scenarios {
-			margin = fmt.Sprintf("%+.1f ± %s", s.Margin, tenths(s.MarginInterval))
-		}
-		t.row(s.Law, strconv.Itoa(s.Scenarios), tenths(s.Goodput), "± "+tenths(s.Interval), tenths(s.Tenth), tenths(s.Worst), tenths(s.WorstPhase), hundredths(s.Steady),
-			hundredths(s.P99Ratio), tenths(s.Convergence), hundredths(s.LimitCV), hundredths(100*s.FalseRefused), hundredths(100*s.Late), margin)
+// ifQueued is a field of a column that there is with a queue only.
+func (r *scores) ifQueued(field string) string {
+	if !r.queued {
+		return noColumn
 	}
-	fmt.Fprintln(r.out)
-	return t.write(r.out)
+	return field
 }
 
 func whole(v float64) string      { return strconv.FormatFloat(v, 'f', 0, 64) }
@@ -147,7 +156,12 @@ type table struct {
 	rows [][]string
 }
 
-func (t *table) row(fields ...string) { t.rows = append(t.rows, fields) }
+// noColumn is a field that no row has.
+const noColumn = "\x00"
+
+func (t *table) row(fields ...string) {
+	t.rows = append(t.rows, slices.DeleteFunc(fields, func(f string) bool { return f == noColumn }))
+}
 
 func (t *table) write(to io.Writer) error {
 	var widths []int

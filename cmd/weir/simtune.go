@@ -23,6 +23,7 @@ type simTuneCommand struct {
 	Vary  []variable `required:"" sep:"none" placeholder:"SETTING=V,V,..." help:"Values to try for a setting; once or twice. Every combination is tried."`
 	Seeds repeats    `default:"3" placeholder:"N" help:"How many seeds to search with, and as many to check the best with (default ${default})."`
 	Seed  uint64     `default:"1" placeholder:"S" help:"The first of them (default ${default})."`
+	JSON  bool       `name:"json" help:"Print one JSON object a line for each law, best first, and then, with held_out true, the law as it was and the best on seeds that the search did not see."`
 }
 
 // mostVaried bounds the settings: a grid of more is no small search.
@@ -67,20 +68,48 @@ func (c simTuneCommand) Run(ctx context.Context, s streams) error {
 	}
 	base := found[0].Law
 	slices.SortStableFunc(found, func(a, b simulate.Summary) int { return cmp.Compare(b.Goodput, a.Goodput) })
-	t := table{left: 1}
-	t.row("law", "mean %", "worst", "worst phase", "p99x median", "conv s", "cv", "false %", "late %")
-	for _, f := range found {
-		t.row(f.Law, tenths(f.Goodput), tenths(f.Worst), tenths(f.WorstPhase), hundredths(f.P99Ratio), tenths(f.Convergence),
-			hundredths(f.LimitCV), hundredths(100*f.FalseRefused), hundredths(100*f.Late))
+	if c.JSON {
+		err = writeLines(s.out, c.lines(found, c.Seed))
+	} else {
+		err = tuned(found).write(s.out)
 	}
-	if err := t.write(s.out); err != nil {
+	if err != nil {
 		return err
 	}
 	return c.check(ctx, s, scenarios, found[0].Law, base)
 }
 
+// A tuning is a line of JSON.
+type tuning struct {
+	simulate.Summary
+
+	Seed    uint64 `json:"seed"` // the first
+	Seeds   int    `json:"seeds"`
+	HeldOut bool   `json:"held_out"` // from the search
+}
+
+func (c simTuneCommand) lines(summaries []simulate.Summary, seed uint64) (lines []tuning) {
+	for _, s := range summaries {
+		lines = append(lines, tuning{s, seed, int(c.Seeds), seed != c.Seed})
+	}
+	return lines
+}
+
+func tuned(found []simulate.Summary) *table {
+	t := &table{left: 1}
+	t.row("law", "mean %", "worst", "worst phase", "p99x median", "conv s", "cv", "false %", "late %")
+	for _, f := range found {
+		t.row(f.Law, tenths(f.Goodput), tenths(f.Worst), tenths(f.WorstPhase), hundredths(f.P99Ratio), tenths(f.Convergence),
+			hundredths(f.LimitCV), hundredths(100*f.FalseRefused), hundredths(100*f.Late))
+	}
+	return t
+}
+
 // check compares the best with the law as it was on seeds that the search did not see.
 func (c simTuneCommand) check(ctx context.Context, s streams, scenarios []sim.Scenario, best, base string) error {
+	if best == base && c.JSON {
+		return nil
+	}
 	if best == base {
 		_, err := fmt.Fprintf(s.out, "\nNo setting is better than %s as it is.\n", base)
 		return err
@@ -93,6 +122,9 @@ func (c simTuneCommand) check(ctx context.Context, s streams, scenarios []sim.Sc
 	fresh, err := c.measure(ctx, s, scenarios, []law.Law{c.Law.law, tuned}, from)
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return writeLines(s.out, c.lines(fresh, from))
 	}
 	_, err = fmt.Fprintf(s.out, "\nWith seeds %d to %d, which the search did not see, %s has %.1f%% and %s %.1f%%: %+.1f points.\n",
 		from, from+uint64(c.Seeds)-1, best, fresh[1].Goodput, base, fresh[0].Goodput, fresh[1].Goodput-fresh[0].Goodput)

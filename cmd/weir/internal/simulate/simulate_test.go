@@ -2,8 +2,10 @@ package simulate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -129,17 +131,21 @@ func TestSummaries(t *testing.T) {
 	a, b := all[0], all[1]
 	for name, pair := range map[string][2]float64{
 		"mean":        {a.Goodput, (85 + 75 + 55) / 3.0},
-		"interval":    {a.Interval, 4.303 * 15.275 / math.Sqrt(3)},
+		"interval":    {float64(a.Interval), 4.303 * 15.275 / math.Sqrt(3)},
 		"p10":         {a.Tenth, 55 + 0.2*20},
 		"worst":       {a.Worst, 55},
 		"worst phase": {a.WorstPhase, (45 + 40 + 30) / 3.0},
 		"steady":      {a.Steady, 50.0 / 55},
 		"p99x":        {a.P99Ratio, 2},
-		"margin":      {b.Margin, 40 / 3.0},
+		"margin":      {float64(b.Margin), 40 / 3.0},
 	} {
 		if math.Abs(pair[0]-pair[1]) > 0.01 {
 			t.Errorf("%s is %v, want %v", name, pair[0], pair[1])
 		}
+	}
+	text, err := json.Marshal(a)
+	if err != nil || !strings.Contains(string(text), `"margin":null`) || !strings.Contains(string(text), `"p10_pct":59`) {
+		t.Errorf("the first law: %s, %v", text, err)
 	}
 }
 

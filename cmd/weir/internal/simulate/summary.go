@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 
@@ -23,6 +24,7 @@ func (c *Cell) add(s sim.Score) {
 	c.seeds++
 	toward := func(mean *float64, v float64) { *mean += (v - *mean) / float64(c.seeds) }
 	toward(&c.Mean.Goodput, s.Goodput)
+	toward(&c.Mean.Uncapped, s.Uncapped)
 	for i, v := range s.Phases {
 		toward(&c.Mean.Phases[i], v)
 	}
@@ -32,6 +34,7 @@ func (c *Cell) add(s sim.Score) {
 	toward(&c.Mean.LimitCV, s.LimitCV)
 	toward(&c.Mean.Refused, s.Refused)
 	toward(&c.Mean.FalseRefused, s.FalseRefused)
+	toward(&c.Mean.Probed, s.Probed)
 	toward(&c.Mean.Late, s.Late)
 	c.Worst = min(c.Worst, s.Goodput)
 }
@@ -82,24 +85,43 @@ func (c *Cells) byLaw() [][]*Cell {
 // A Summary is how one law fared in a suite. Unless it says otherwise a figure is the mean over
 // scenarios, and each scenario's is the mean over seeds.
 type Summary struct {
-	Law                    string
-	Goodput, Interval      float64 // the mean is within Interval of it with 95% confidence
-	Tenth, Worst           float64 // tenth percentile of the scenarios, and the worst of them
-	WorstPhase             float64 // mean of each scenario's worst phase
-	Steady                 float64 // worst seed over mean, in the scenario where that is least
-	P99Ratio               float64 // median
-	Convergence, LimitCV   float64
-	FalseRefused, Late     float64
-	Margin, MarginInterval float64 // goodput above the first law's, scenario by scenario
-	Scenarios              int
+	Law            string  `json:"law"`
+	Scenarios      int     `json:"scenarios"`
+	Goodput        float64 `json:"goodput_pct"`
+	Interval       Figure  `json:"goodput_interval"` // the mean is within it with 95% confidence
+	Uncapped       float64 `json:"goodput_uncapped_pct"`
+	Tenth          float64 `json:"p10_pct"`              // tenth percentile of the scenarios
+	Worst          float64 `json:"worst_pct"`            // of them
+	WorstPhase     float64 `json:"worst_phase_pct"`      // mean of each scenario's
+	Steady         float64 `json:"worst_seed_over_mean"` // in the scenario where that is least
+	P99Ratio       float64 `json:"p99_ratio"`            // median
+	Convergence    float64 `json:"convergence_s"`
+	LimitCV        float64 `json:"limit_cv"`
+	FalseRefused   float64 `json:"false_refused"`
+	Probed         float64 `json:"refused_probing"`
+	Late           float64 `json:"late"`
+	Margin         Figure  `json:"margin"`          // goodput above the first law's, scenario by scenario
+	MarginInterval Figure  `json:"margin_interval"` // as Interval
+}
+
+// A Figure is a number, or NaN where there is none: null in JSON.
+type Figure float64
+
+// MarshalJSON implements [json.Marshaler].
+func (f Figure) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(f)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(f))
 }
 
 // Summaries sums up each law.
 func (c *Cells) Summaries() []Summary {
 	laws := c.byLaw()
 	all := make([]Summary, 0, len(laws))
-	for _, cells := range laws {
-		s := Summary{Law: cells[0].Law, Scenarios: len(cells), Steady: 1}
+	none := Figure(math.NaN())
+	for i, cells := range laws {
+		s := Summary{Law: cells[0].Law, Scenarios: len(cells), Steady: 1, Margin: none, MarginInterval: none}
 		goodput := column(cells, func(c *Cell) float64 { return c.Mean.Goodput })
 		s.Goodput, s.Interval = meanWithin(goodput)
 		s.Tenth, s.Worst = quantile(goodput, 0.1), slices.Min(goodput)
@@ -108,6 +130,8 @@ func (c *Cells) Summaries() []Summary {
 		s.WorstPhase = average(func(c *Cell) float64 { return slices.Min(c.Mean.Phases) })
 		s.Convergence = average(func(c *Cell) float64 { return c.Mean.Convergence })
 		s.LimitCV = average(func(c *Cell) float64 { return c.Mean.LimitCV })
+		s.Uncapped = average(func(c *Cell) float64 { return c.Mean.Uncapped })
+		s.Probed = average(func(c *Cell) float64 { return c.Mean.Probed })
 		s.FalseRefused = average(func(c *Cell) float64 { return c.Mean.FalseRefused })
 		s.Late = average(func(c *Cell) float64 { return c.Mean.Late })
 		for _, c := range cells {
@@ -115,12 +139,14 @@ func (c *Cells) Summaries() []Summary {
 				s.Steady = min(s.Steady, c.Worst/c.Mean.Goodput)
 			}
 		}
-		if len(cells) == len(laws[0]) {
+		if i > 0 && len(cells) == len(laws[0]) {
 			gain := make([]float64, len(cells))
 			for i := range cells {
 				gain[i] = cells[i].Mean.Goodput - laws[0][i].Mean.Goodput
 			}
-			s.Margin, s.MarginInterval = meanWithin(gain)
+			var margin float64
+			margin, s.MarginInterval = meanWithin(gain)
+			s.Margin = Figure(margin)
 		}
 		all = append(all, s)
 	}
@@ -146,7 +172,7 @@ func quantile(values []float64, q float64) float64 {
 
 // meanWithin returns the mean and half the width of its 95% confidence interval by
 // Student's t, which is NaN for a single value.
-func meanWithin(values []float64) (mean, within float64) {
+func meanWithin(values []float64) (mean float64, within Figure) {
 	n := float64(len(values))
 	for _, v := range values {
 		mean += v / n
@@ -156,9 +182,9 @@ func meanWithin(values []float64) (mean, within float64) {
 		squares += (v - mean) * (v - mean)
 	}
 	if n < 2 {
-		return mean, math.NaN()
+		return mean, Figure(math.NaN())
 	}
-	return mean, student(n-1) * math.Sqrt(squares/(n-1)/n)
+	return mean, Figure(student(n-1) * math.Sqrt(squares/(n-1)/n))
 }
 
 // student approximates the 97.5% quantile of Student's t by the expansion of Cornish and
