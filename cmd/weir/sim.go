@@ -30,6 +30,7 @@ type lawFlags struct {
 	Law   []lawFlag `sep:"none" placeholder:"LAW" help:"Control law, such as 'little(alpha=0.3)'; may be repeated. Defaults to the scenario's own, or else weir's."`
 	Seeds repeats   `default:"1" placeholder:"N" help:"How many seeds to run each law with (default ${default})."`
 	Seed  uint64    `default:"1" placeholder:"S" help:"The first of them (default ${default})."`
+	Queue queueFlag `placeholder:"KIND" help:"Put this queue in front of every law: adaptive, or how many may wait for up to a second. Goodput is then shown uncapped as well, as a queue may do better than the best limit without."`
 }
 
 func (f lawFlags) laws() []law.Law {
@@ -41,6 +42,12 @@ func (f lawFlags) laws() []law.Law {
 }
 
 func (f lawFlags) jobs(scenarios []sim.Scenario) []simulate.Job {
+	if f.Queue != (queueFlag{}) {
+		scenarios = slices.Clone(scenarios)
+		for i := range scenarios {
+			scenarios[i].Limiter.Queue = sim.Queue(f.Queue)
+		}
+	}
 	return simulate.Jobs(scenarios, f.laws(), defaultLaw, f.Seed, int(f.Seeds))
 }
 
@@ -55,6 +62,24 @@ func (r *repeats) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%q: want a whole number, 1 to %d", text, mostRepeats)
 	}
 	*r = repeats(n)
+	return nil
+}
+
+// queueFlag is a limiter's queue.
+type queueFlag sim.Queue
+
+const mostQueued = 1_000_000
+
+func (q *queueFlag) UnmarshalText(text []byte) error {
+	if string(text) == "adaptive" {
+		*q = queueFlag{Adaptive: true}
+		return nil
+	}
+	size, err := strconv.Atoi(string(text))
+	if err != nil || size < 1 || size > mostQueued {
+		return fmt.Errorf("%q: want adaptive, or how many may wait: 1 to %d", text, mostQueued)
+	}
+	*q = queueFlag{Size: size}
 	return nil
 }
 

@@ -141,6 +141,26 @@ func TestSimSuite(t *testing.T) {
 	contains(t, out, "random-"+cheap, "mean %", "95% interval", "p10", "worst", "fixed(limit=1)", "± -", "fixed(limit=30)", "± -", "+")
 }
 
+// TestSimQueue: a queue in front of the same law makes a difference, and may do better than the oracle.
+func TestSimQueue(t *testing.T) {
+	args := []string{"sim", "run", "testdata/tiny.yaml", "--law", "fixed(limit=4)"}
+	without := output(t, args...)
+	seen := map[string]bool{without: true}
+	for _, kind := range []string{"adaptive", "1", "50"} {
+		out := output(t, append(args, "--queue", kind)...)
+		contains(t, out, "goodput %", "uncapped %", "worst seed")
+		if seen[out] {
+			t.Errorf("--queue %s makes no difference:\n%s", kind, out)
+		}
+		seen[out] = true
+	}
+	if strings.Contains(without, "uncapped") {
+		t.Errorf("uncapped without a queue:\n%s", without)
+	}
+	suite := output(t, "sim", "suite", "--random", "1", "--seed", cheap, "--law", "fixed(limit=30)", "--queue", "adaptive", "--summary")
+	contains(t, suite, "95% interval", "uncapped %", "p10")
+}
+
 func TestSimSummary(t *testing.T) {
 	args := []string{"sim", "suite", "--random", "2", "--seed", cheap, "--law", "fixed(limit=1)", "--law", "fixed(limit=30)", "--summary"}
 	if out := output(t, args...); strings.Contains(out, "random-") || strings.Count(out, "\n") != 3 {
@@ -287,6 +307,7 @@ func TestSimBadInput(t *testing.T) {
 		{"sim run kata --plot k.gif", `--plot: "k.gif": want a file that ends in .svg or .png`},
 		{"sim run kata mmpp kata mmpp kata --plot k.svg", `--plot: 5 scenarios: want 4 at most`},
 		{"sim run kata --json --csv", `--json and --csv can't be used together`},
+		{"sim run kata --queue lifo", `--queue: "lifo": want adaptive, or how many may wait: 1 to 1000000`},
 		{"sim suite", `missing flags: --named or --random=N`},
 		{"sim suite --random 0", `--random: "0": want a whole number, 1 to 10000`},
 		{"sim suite --random 2 --seed 18446744073709551615", `--seed: 18446744073709551615: want room for 2 more`},
