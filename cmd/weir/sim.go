@@ -187,8 +187,10 @@ type simSuiteCommand struct {
 
 	lawFlags
 	outputFlags
-	Summary bool   `help:"Print the summary of each law only: with --json one object a line, with null where there is nothing to compare."`
-	Oracles string `placeholder:"DIR" help:"Keep in this folder the best there is of each scenario and seed, which takes forty times as long as a law, and find it there next time. Empty it when weir is updated."`
+	Summary bool     `help:"Print the summary of each law only: with --json one object a line, with null where there is nothing to compare."`
+	Told    bool     `help:"Add elastic with each scenario's SLO as its budget."`
+	With    []string `type:"existingfile" sep:"none" placeholder:"FILE" help:"Add these scores of other limiters, as --json prints them; may be repeated."`
+	Oracles string   `placeholder:"DIR" help:"Keep in this folder the best there is of each scenario and seed, which takes forty times as long as a law, and find it there next time. Empty it when weir is updated."`
 }
 
 // Run runs a suite.
@@ -208,11 +210,16 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 		shown = summaryOnly
 	}
 	report := newScores(s.out, c.form(), shown)
+	others, err := simulate.ReadScores(c.With)
+	if err != nil {
+		return usageError{err}
+	}
 	jobs := c.jobs(scenarios)
 	for i := range jobs {
-		jobs[i].Oracles = simulate.Shelf(c.Oracles)
+		jobs[i].Oracles, jobs[i].Told = sim.Shelf(c.Oracles), c.Told
+		jobs[i].With = others.Of(jobs[i].Scenario.Name, jobs[i].Seed)
 	}
-	err := simulated(ctx, s, jobs, report.add)
+	err = simulated(ctx, s, jobs, report.add)
 	if err == nil {
 		err = report.end()
 	}

@@ -192,6 +192,25 @@ func TestSimSummary(t *testing.T) {
 	}
 }
 
+// TestSimSuiteWithOthers keeps scores and oracles in files and finds them there again.
+func TestSimSuiteWithOthers(t *testing.T) {
+	args := []string{"sim", "suite", "--random", "1", "--seed", cheap, "--oracles", t.TempDir()}
+	others := filepath.Join(t.TempDir(), "others.jsonl")
+	alone := output(t, append(args, "--law", "fixed(limit=30)", "--json")...)
+	if err := os.WriteFile(others, []byte(strings.Replace(alone, "fixed(limit=30)", "theirs", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := output(t, append(args, "--law", "fixed(limit=30)", "--told", "--with", others, "--summary")...)
+	contains(t, out, "elastic(budget=slo)", "theirs", "+0.0")
+	broken := filepath.Join(t.TempDir(), "broken.jsonl")
+	if err := os.WriteFile(broken, []byte("{}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(t.Context(), append(args, "--with", broken), environmentOf(""), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "score 1 has no scenario") {
+		t.Error(err)
+	}
+}
+
 func TestSimTrace(t *testing.T) {
 	out := output(t, "sim", "trace", "testdata/trace.csv", "--workers", "4", "--slo", "200ms", "--law", "little")
 	contains(t, out, "scenario", "trace", "little")

@@ -17,8 +17,10 @@ type Job struct {
 	Index    int // of the scenario; names may be equal
 	Laws     []law.Law
 	Seed     uint64
-	Unscored bool  // leaves out the oracle, which takes forty times as long as a law
-	Oracles  Shelf // where oracles are kept
+	Unscored bool // leaves out the oracle, which takes forty times as long as a law
+	Told     bool // adds Elastic with the scenario's SLO as its budget
+	Oracles  sim.Shelf
+	With     []sim.Score // of other limiters, in the same scenario under the same seed
 }
 
 // An Outcome is what came of a job, by law.
@@ -67,10 +69,18 @@ func (j Job) run(processors int) (o Outcome, err error) {
 		}
 		o.Results = append(o.Results, r)
 	}
+	if j.Told {
+		r, err := sim.Run(j.Scenario, law.Elastic{Budget: j.Scenario.SLO}, j.Seed)
+		if err != nil {
+			return o, &InputError{err}
+		}
+		r.Law = "elastic(budget=slo)"
+		o.Results = append(o.Results, r)
+	}
 	if j.Unscored {
 		return o, nil
 	}
-	if o.Oracle, err = j.Oracles.sweep(processors, j.Scenario, j.Seed); err != nil {
+	if o.Oracle, err = j.Oracles.Sweep(processors, j.Scenario, j.Seed); err != nil {
 		return o, &InputError{err}
 	}
 	for _, r := range o.Results {
@@ -80,6 +90,7 @@ func (j Job) run(processors int) (o Outcome, err error) {
 		}
 		o.Scores = append(o.Scores, score)
 	}
+	o.Scores = append(o.Scores, j.With...)
 	return o, nil
 }
 

@@ -42,16 +42,21 @@ func (c *Cell) add(s sim.Score) {
 // Cells collects the scores of outcomes, in the order of scenarios and laws.
 type Cells struct {
 	list  []*Cell
-	index map[[2]int]*Cell
+	index map[place]*Cell
+}
+
+type place struct {
+	scenario int // names may be equal
+	law      string
 }
 
 // Add adds the scores of an outcome.
 func (c *Cells) Add(o Outcome) {
 	if c.index == nil {
-		c.index = map[[2]int]*Cell{}
+		c.index = map[place]*Cell{}
 	}
-	for i, s := range o.Scores {
-		key := [2]int{o.Job.Index, i}
+	for _, s := range o.Scores {
+		key := place{o.Job.Index, s.Law}
 		cell := c.index[key]
 		if cell == nil {
 			cell = &Cell{Scenario: s.Scenario, Law: s.Law}

@@ -1,4 +1,4 @@
-package simulate
+package sim
 
 import (
 	"crypto/sha256"
@@ -6,25 +6,25 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"github.com/weir-go/weir/sim"
 )
 
-// A Shelf is a folder in which oracles are kept from one run to the next. The empty Shelf
-// keeps none. It does not notice that the simulator itself has changed.
+// A Shelf is a folder in which oracles are kept from one run to the next, so that
+// the next law takes a fortieth of the time. The empty Shelf keeps none. It does not notice
+// that the simulator itself has changed: empty it then. Several processes may use one.
 type Shelf string
 
-// sweep returns the oracle from the shelf, or finds it and puts it there.
-func (s Shelf) sweep(processors int, scenario sim.Scenario, seed uint64) (*sim.Oracle, error) {
+// Sweep returns what [SweepOn] does, from the shelf if it is there, and otherwise puts it there.
+// An error may also be one of the file system.
+func (s Shelf) Sweep(processors int, scenario Scenario, seed uint64) (*Oracle, error) {
 	path, ok := s.place(scenario, seed)
 	if !ok {
-		return sim.SweepOn(processors, scenario, seed)
+		return SweepOn(processors, scenario, seed)
 	}
-	kept := new(sim.Oracle)
+	kept := new(Oracle)
 	if data, err := os.ReadFile(path); err == nil && kept.UnmarshalBinary(data) == nil {
 		return kept, nil
 	}
-	oracle, err := sim.SweepOn(processors, scenario, seed)
+	oracle, err := SweepOn(processors, scenario, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +33,11 @@ func (s Shelf) sweep(processors int, scenario sim.Scenario, seed uint64) (*sim.O
 
 // place is the file of an oracle, named after all that it depends on. A trace and
 // parts that have no text form have no place.
-func (s Shelf) place(scenario sim.Scenario, seed uint64) (path string, ok bool) {
+func (s Shelf) place(scenario Scenario, seed uint64) (path string, ok bool) {
 	if s == "" || scenario.Trace != nil {
 		return "", false
 	}
-	scenario.Limiter = sim.Limiter{Max: scenario.Limiter.Max} // an oracle has its own limits, and no queue
+	scenario.Limiter = Limiter{Max: scenario.Limiter.Max} // an oracle has its own limits, and no queue
 	text, err := json.Marshal(scenario)
 	if err != nil {
 		return "", false
@@ -47,7 +47,7 @@ func (s Shelf) place(scenario sim.Scenario, seed uint64) (path string, ok bool) 
 
 // keep writes the file under another name first, so that whoever reads it meanwhile finds
 // all of it or nothing.
-func (s Shelf) keep(oracle *sim.Oracle, path string) error {
+func (s Shelf) keep(oracle *Oracle, path string) error {
 	data, err := oracle.MarshalBinary()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package simulate
+package sim_test
 
 import (
 	"os"
@@ -12,15 +12,15 @@ import (
 )
 
 func TestShelf(t *testing.T) {
-	shelf := Shelf(filepath.Join(t.TempDir(), "new"))
+	shelf := sim.Shelf(filepath.Join(t.TempDir(), "new"))
 	s := sim.Gates()[0]
 	s.Phases[0].Length = time.Second
-	first, err := shelf.sweep(1, s, 1)
+	first, err := shelf.Sweep(1, s, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Limiter.Law, s.Limiter.Queue.Adaptive = law.Little{}, true // of no matter to an oracle
-	again, err := shelf.sweep(1, s, 1)
+	again, err := shelf.Sweep(1, s, 1)
 	if err != nil || !reflect.DeepEqual(first, again) {
 		t.Errorf("%v, or another oracle", err)
 	}
@@ -43,7 +43,7 @@ func TestShelf(t *testing.T) {
 		if err := os.WriteFile(files[0], c.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o, err := shelf.sweep(1, s, c.seed)
+		o, err := shelf.Sweep(1, s, c.seed)
 		if err != nil || (o.Phases[0].Limit == 77) != c.kept {
 			t.Errorf("%.9q, seed %d: %+v, %v", c.content, c.seed, o, err)
 		}
