@@ -110,6 +110,22 @@ func TestElasticStaysWithinBoundsAndIsDeterministic(t *testing.T) {
 	}
 }
 
+// Where work takes longer than a window, no decision may wait for work that begins in it.
+func TestElasticDoesNotWaitForSlowWork(t *testing.T) {
+	w := law.Window{Limit: 40, Min: 1, Max: 100, Elapsed: 2 * time.Second, Carried: 20, Refused: 10, InFlight: 40}
+	if d := start(t, law.Elastic{}).Next(w); !d.Next.Carried {
+		t.Errorf("plan %+v after a latency of 4 s", d.Next)
+	}
+	w.Carried = 0
+	if d := start(t, law.Elastic{}).Next(w); !d.Next.Carried {
+		t.Errorf("plan %+v after a window without completions", d.Next)
+	}
+	w.Carried, w.Samples, w.InFlight = 0, 400, 1
+	if d := start(t, law.Elastic{}).Next(w); d.Next.Carried {
+		t.Errorf("plan %+v after a latency of 5 ms", d.Next)
+	}
+}
+
 func TestElasticDoesNotAllocate(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	c := start(t, law.Elastic{Budget: 100 * ms})

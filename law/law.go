@@ -140,6 +140,7 @@ type Plan struct {
 	MinSamples int           // decide on no fewer samples; the window stays open until they are there
 	MaxSamples int           // decide as soon as there are so many, and measure each window afresh
 	MaxAge     time.Duration // look no further back
+	Carried    bool          // count work that had started before measuring began among MinSamples
 }
 
 // Sorted is a list of latencies in ascending order: the [Latencies] for those

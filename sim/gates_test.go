@@ -74,3 +74,15 @@ func TestGateSlowdown(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowWorkIsDecidedOn: in low-rate, work comes to take longer than a window lasts, and
+// the law once heard of nothing any more and left the limit where all is late: 144 good
+// answers of 1200 on seed 1.
+func TestSlowWorkIsDecidedOn(t *testing.T) {
+	s := gate(t, "low-rate")
+	for seed := uint64(1); seed <= 3; seed++ {
+		if r := mustRun(t, s, law.Elastic{}, seed); r.Good < 800 {
+			t.Errorf("seed %d: %d good answers of %d", seed, r.Good, r.Attempts)
+		}
+	}
+}

@@ -31,10 +31,18 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 		n.due, n.expired = now+n.conf.interval, now+n.conf.lookback
 		return
 	}
-	if n.meter.Completed() < int(n.minSamples) && !n.sampled() && now < n.expired {
+	if n.completedInWindow() < int(n.minSamples) && !n.sampled() && now < n.expired {
 		return
 	}
 	n.decide(now, fx)
+}
+
+// completedInWindow is what counts among the samples that the window needs.
+func (n *Node) completedInWindow() int {
+	if n.carried {
+		return n.meter.Completed() + n.meter.Carried()
+	}
+	return n.meter.Completed()
 }
 
 // sampled reports whether the window has all the samples that it was planned to
@@ -91,6 +99,7 @@ func (n *Node) plan(now int64, p law.Plan, settle int64) {
 		n.minSamples = n.conf.minSamples
 	}
 	n.maxSamples = count(p.MaxSamples)
+	n.carried = p.Carried
 	n.due = now + settle + interval
 	n.expired = now + settle + lookback
 	if n.meter != nil {

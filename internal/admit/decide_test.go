@@ -91,6 +91,26 @@ func TestWindowClosesEarlyAtMaxSamples(t *testing.T) {
 	}
 }
 
+// Where work takes longer than a window, none that starts in it ends in it.
+func TestCarriedWorkMayCloseTheWindow(t *testing.T) {
+	for _, carried := range []bool{false, true} {
+		l := &recorder{limits: []float64{3}, plan: law.Plan{MinSamples: 2, Carried: carried}}
+		r := newLawRig(t, l, settings(4, nil), nil)
+		before := []*admit.Ticket{r.must(1), r.must(1)}
+		r.done(r.must(1), window.Success)
+		r.done(r.must(1), window.Success)
+		r.now = time.Second
+		r.try(1) // changes the limit: what has begun by now is carried
+		r.now += time.Second
+		for _, ticket := range before {
+			r.done(ticket, window.Success)
+		}
+		if got := l.closed() == 2; got != carried {
+			t.Errorf("carried %v: %d windows closed", carried, l.closed())
+		}
+	}
+}
+
 func TestSettlingDelaysTheNextWindow(t *testing.T) {
 	l := &recorder{limits: []float64{3}, plan: law.Plan{Settle: 500 * ms}}
 	r := newLawRig(t, l, settings(2, nil), nil)

@@ -31,6 +31,7 @@ type Node struct {
 
 	// What every call touches stands together.
 	flags    flags
+	carried  bool // work that started before the window counts among its samples
 	limit    int32
 	inflight int64 // 64 bits because nothing bounds it in shadow mode
 	last     int64 // the time of the last call

@@ -72,6 +72,7 @@ func (l wildLaw) Next(w law.Window) law.Decision {
 		d.Next = law.Plan{
 			Settle: span.Draw(n.T, "settle"), Interval: span.Draw(n.T, "interval"), MaxAge: span.Draw(n.T, "age"),
 			MinSamples: count.Draw(n.T, "least"), MaxSamples: count.Draw(n.T, "most"),
+			Carried: rapid.Bool().Draw(n.T, "carried"),
 		}
 	}
 	limit := d.Limit

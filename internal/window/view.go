@@ -70,6 +70,10 @@ func (m *Meter) Completed() int {
 	return n
 }
 
+// Carried counts the successes of work that had started before the window did, which are
+// no samples of it.
+func (m *Meter) Carried() int { return int(m.current.carried) }
+
 // Age is the age of the oldest work in flight, or 0 if there is none: never less than
 // the truth, and more by at most 1 ms or half the greatest age reported since that work
 // started, whichever is more.
