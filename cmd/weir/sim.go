@@ -188,7 +188,7 @@ type simSuiteCommand struct {
 	lawFlags
 	outputFlags
 	Summary bool     `help:"Print the summary of each law only: with --json one object a line, with null where there is nothing to compare."`
-	Told    bool     `help:"Add elastic with each scenario's SLO as its budget."`
+	Told    bool     `help:"Add elastic with each scenario's SLO as its budget, and pid and band with half of it as their target."`
 	With    []string `type:"existingfile" sep:"none" placeholder:"FILE" help:"Add these scores of other limiters, as --json prints them; may be repeated."`
 	Oracles string   `placeholder:"DIR" help:"Keep in this folder the best there is of each scenario and seed, which takes forty times as long as a law, and find it there next time. Empty it when weir is updated."`
 }

@@ -201,7 +201,7 @@ func TestSimSuiteWithOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := output(t, append(args, "--law", "fixed(limit=30)", "--told", "--with", others, "--summary")...)
-	contains(t, out, "elastic(budget=slo)", "theirs", "+0.0")
+	contains(t, out, "elastic(budget=slo)", "pid(target=slo/2)", "theirs", "+0.0")
 	broken := filepath.Join(t.TempDir(), "broken.jsonl")
 	if err := os.WriteFile(broken, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)

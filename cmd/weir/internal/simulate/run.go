@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
@@ -18,7 +19,7 @@ type Job struct {
 	Laws     []law.Law
 	Seed     uint64
 	Unscored bool // leaves out the oracle, which takes forty times as long as a law
-	Told     bool // adds Elastic with the scenario's SLO as its budget
+	Told     bool // adds the laws that can be told the scenario's SLO
 	Oracles  sim.Shelf
 	With     []sim.Score // of other limiters, in the same scenario under the same seed
 }
@@ -70,12 +71,14 @@ func (j Job) run(processors int) (o Outcome, err error) {
 		o.Results = append(o.Results, r)
 	}
 	if j.Told {
-		r, err := sim.Run(j.Scenario, law.Elastic{Budget: j.Scenario.SLO}, j.Seed)
-		if err != nil {
-			return o, &InputError{err}
+		for _, l := range told(j.Scenario.SLO) {
+			r, err := sim.Run(j.Scenario, l.law, j.Seed)
+			if err != nil {
+				return o, &InputError{err}
+			}
+			r.Law = l.name
+			o.Results = append(o.Results, r)
 		}
-		r.Law = "elastic(budget=slo)"
-		o.Results = append(o.Results, r)
 	}
 	if j.Unscored {
 		return o, nil
@@ -92,6 +95,21 @@ func (j Job) run(processors int) (o Outcome, err error) {
 	}
 	o.Scores = append(o.Scores, j.With...)
 	return o, nil
+}
+
+type toldLaw struct {
+	name string
+	law  law.Law
+}
+
+// told returns the laws that can be told what is too late. A target at half of it leaves
+// as much for variation.
+func told(slo time.Duration) []toldLaw {
+	return []toldLaw{
+		{"elastic(budget=slo)", law.Elastic{Budget: slo}},
+		{"pid(target=slo/2)", law.PID{Target: slo / 2}},
+		{"band(target=slo/2)", law.Band{Target: slo / 2}},
+	}
 }
 
 // Run runs the jobs on all processors, of which few jobs get several each, and hands over
