@@ -229,12 +229,18 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	return err
 }
 
-// simulated runs the jobs, with a line of progress if someone watches.
+// simulated runs the jobs, with a bar of progress if someone watches.
 func simulated(ctx context.Context, s streams, jobs []simulate.Job, each func(simulate.Outcome) error) error {
 	var progress func(int)
 	if isTerminal(s.err) {
-		progress = func(done int) { fmt.Fprintf(s.err, "\r\x1b[K%d of %d simulated", done, len(jobs)) }
-		defer fmt.Fprint(s.err, "\r\x1b[K")
+		bar := progressBar{out: s.err, total: len(jobs)}
+		defer bar.clear()
+		progress = bar.show
+		report := each
+		each = func(o simulate.Outcome) error {
+			bar.clear() // what is printed may go to the same terminal
+			return report(o)
+		}
 	}
 	err := simulate.Run(ctx, jobs, progress, each)
 	if refused := new(simulate.InputError); errors.As(err, &refused) {
