@@ -23,7 +23,7 @@ func ParseScenario(file string, text []byte) (Scenario, error) {
 	}
 	d := decoder{file: file, lines: map[string]int{}}
 	var s Scenario
-	if err := d.value("", root, reflect.ValueOf(&s).Elem()); err != nil {
+	if err := d.value("", root, reflect.ValueOf(&s).Elem(), ""); err != nil {
 		return Scenario{}, err
 	}
 	if _, err := s.complete(); err != nil {
@@ -73,7 +73,8 @@ func (d *decoder) unlike(n *node, path, want string) error {
 	return d.fault(n, path, "is %v: want %s", n.scalar, want)
 }
 
-func (d *decoder) value(path string, n *node, to reflect.Value) error {
+// value reads a node into a field with such a range tag.
+func (d *decoder) value(path string, n *node, to reflect.Value, tag string) error {
 	d.lines[path] = n.line
 	switch {
 	case to.Type() == durationType:
@@ -104,14 +105,14 @@ func (d *decoder) value(path string, n *node, to reflect.Value) error {
 		number, _ := n.scalar.(json.Number)
 		whole, err := strconv.Atoi(string(number))
 		if err != nil {
-			return d.unlike(n, path, "a whole number")
+			return d.unlike(n, path, "a whole number, "+rangeOf(tag).String())
 		}
 		to.SetInt(int64(whole))
 	case reflect.Float64:
 		number, _ := n.scalar.(json.Number)
 		v, err := strconv.ParseFloat(string(number), 64)
 		if err != nil {
-			return d.unlike(n, path, "a number")
+			return d.unlike(n, path, "a number, "+rangeOf(tag).String())
 		}
 		to.SetFloat(v)
 	}
@@ -152,7 +153,7 @@ func (d *decoder) fields(path string, n *node, to reflect.Value) error {
 		}
 	}
 	for _, m := range n.members {
-		inner := strings.TrimPrefix(path+"."+m.name, ".")
+		inner := inside(path, m.name)
 		given = append(given, m.name)
 		if inner == "$schema" {
 			continue // for editors
@@ -164,7 +165,7 @@ func (d *decoder) fields(path string, n *node, to reflect.Value) error {
 			if jsonName(f) != m.name {
 				continue
 			}
-			if err := d.value(inner, m.value, field); err != nil {
+			if err := d.value(inner, m.value, field, f.Tag.Get("range")); err != nil {
 				return err
 			}
 		}
@@ -178,7 +179,7 @@ func (d *decoder) fields(path string, n *node, to reflect.Value) error {
 			case f.Tag.Get("range") != "":
 				want = ": want " + rangeOf(f.Tag.Get("range")).String()
 			}
-			return d.fault(n, strings.TrimPrefix(path+"."+name, "."), "is missing%s", want)
+			return d.fault(n, inside(path, name), "is missing%s", want)
 		}
 	}
 	return nil
@@ -190,7 +191,7 @@ func (d *decoder) items(path string, n *node, to reflect.Value) error {
 	}
 	to.Set(reflect.MakeSlice(to.Type(), len(n.items), len(n.items)))
 	for i, item := range n.items {
-		if err := d.value(fmt.Sprintf("%s[%d]", path, i), item, to.Index(i)); err != nil {
+		if err := d.value(fmt.Sprintf("%s[%d]", path, i), item, to.Index(i), ""); err != nil {
 			return err
 		}
 	}
@@ -208,7 +209,7 @@ func (d *decoder) kind(path string, n *node, to reflect.Value) error {
 			continue
 		}
 		v := reflect.New(reflect.TypeOf(k.zero)).Elem()
-		if err := d.value(path+"."+m.name, m.value, v); err != nil {
+		if err := d.value(path+"."+m.name, m.value, v, ""); err != nil {
 			return err
 		}
 		to.Set(v)

@@ -79,6 +79,9 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
+// inside is the path of a field of what is at a path.
+func inside(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
+
 // optional reports whether a field may be left out.
 func optional(f reflect.StructField) bool {
 	return strings.Contains(f.Tag.Get("json"), ",omit")
@@ -148,7 +151,7 @@ func checkFields(path string, v reflect.Value) error {
 		if name == "" {
 			continue
 		}
-		if err := checkValue(strings.TrimPrefix(path+"."+name, "."), field, f.Tag.Get("range")); err != nil {
+		if err := checkValue(inside(path, name), field, f.Tag.Get("range")); err != nil {
 			return err
 		}
 	}

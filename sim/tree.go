@@ -40,10 +40,11 @@ type treeReader struct {
 	file    string
 	text    []byte
 	decoder *json.Decoder
+	path    string // of the value that is being read
 }
 
 func parseTree(file string, text []byte) (*node, error) {
-	r := &treeReader{file, text, json.NewDecoder(bytes.NewReader(text))}
+	r := &treeReader{file: file, text: text, decoder: json.NewDecoder(bytes.NewReader(text))}
 	r.decoder.UseNumber()
 	root, err := r.value(0)
 	if err != nil {
@@ -56,10 +57,17 @@ func parseTree(file string, text []byte) (*node, error) {
 }
 
 // line is the line of the last token.
-func (r *treeReader) line() int { return r.lineAt(r.decoder.InputOffset()) }
+func (r *treeReader) line() int { return r.lineAt(int(r.decoder.InputOffset())) }
 
-func (r *treeReader) lineAt(offset int64) int {
-	return 1 + bytes.Count(r.text[:min(max(0, offset), int64(len(r.text)))], []byte("\n"))
+// nextLine is the line of the token that follows. The offset of a [json.SyntaxError] does not
+// tell: it leaves out some of what was read before.
+func (r *treeReader) nextLine() int {
+	rest := r.text[r.decoder.InputOffset():]
+	return r.lineAt(len(r.text) - len(bytes.TrimLeft(rest, " \t\r\n:,")))
+}
+
+func (r *treeReader) lineAt(offset int) int {
+	return 1 + bytes.Count(r.text[:offset], []byte("\n"))
 }
 
 func (r *treeReader) fault(format string, args ...any) error {
@@ -73,7 +81,7 @@ func (r *treeReader) token() (json.Token, error) {
 	case err == nil:
 		return token, nil
 	case errors.As(err, &syntax):
-		return nil, &FieldError{File: r.file, Line: r.lineAt(syntax.Offset - 1), Field: "JSON", Problem: "is wrong: " + syntax.Error()}
+		return nil, &FieldError{File: r.file, Line: r.nextLine(), Field: orDefault(r.path, "JSON"), Problem: "is wrong: " + syntax.Error()}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, r.fault("ends too early")
 	}
@@ -100,6 +108,15 @@ func (r *treeReader) value(depth int) (*node, error) {
 	return n, err
 }
 
+// within reads the value at a path inside the one that is being read.
+func (r *treeReader) within(path string, depth int) (*node, error) {
+	outer := r.path
+	r.path = path
+	n, err := r.value(depth + 1)
+	r.path = outer
+	return n, err
+}
+
 func (r *treeReader) object(n *node, depth int) error {
 	seen := map[string]bool{}
 	for r.decoder.More() {
@@ -116,7 +133,7 @@ func (r *treeReader) object(n *node, depth int) error {
 		}
 		seen[name] = true
 		m := member{name: name, line: r.line()}
-		if m.value, err = r.value(depth + 1); err != nil {
+		if m.value, err = r.within(inside(r.path, name), depth); err != nil {
 			return err
 		}
 		n.members = append(n.members, m)
@@ -127,7 +144,7 @@ func (r *treeReader) object(n *node, depth int) error {
 
 func (r *treeReader) array(n *node, depth int) error {
 	for r.decoder.More() {
-		item, err := r.value(depth + 1)
+		item, err := r.within(fmt.Sprintf("%s[%d]", r.path, len(n.items)), depth)
 		if err != nil {
 			return err
 		}

@@ -313,7 +313,7 @@ func TestSimBadInput(t *testing.T) {
 		{"sim run " + broken("a.yaml", "workers: 0.5", "wrokers: 0.5"), "a.yaml:15: " + onePhase + ".wrokers is unknown: want name, length"},
 		{"sim run " + broken("b.yaml", "rate: 240", "rate: -1"), "b.yaml:3: arrivals.poisson.rate is -1: want more than 0 to 1e8"},
 		{"sim run " + broken("c.yaml", "length: 1s", "length: 0s"), "c.yaml:14: " + onePhase + ".length is 0s: want 1ms to 10000h"},
-		{"sim run " + broken("d.yaml", "rate: 240", "rate: .nan"), `d.yaml:3: arrivals.poisson.rate is ".nan": want a number`},
+		{"sim run " + broken("d.yaml", "rate: 240", "rate: .nan"), `d.yaml:3: arrivals.poisson.rate is ".nan": want a number, more than 0 to 1e8`},
 		{"sim run " + broken("e.yaml", "aimd(", "amid("), `e.yaml:10: limiter.law is "amid(timeout=100ms)": law: unknown law "amid": want`},
 		{"sim run " + broken("f.yaml", "slo:", "name:"), `f.yaml:9: YAML has "name" twice`},
 		{"sim run " + broken("g.yaml", "phases:", "phases: ["), `g.yaml:`},
