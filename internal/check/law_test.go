@@ -1,7 +1,9 @@
 package check
 
 import (
+	"math"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir/law"
 	"pgregory.net/rapid"
@@ -18,6 +20,100 @@ func TestClampedLimitIsWithinBounds(t *testing.T) {
 
 		if got := bounds.Clamp(limit, fallback); got < bounds.Min || got > bounds.Max {
 			t.Fatalf("Clamp(%v, %d) = %d, want %d to %d", limit, fallback, got, bounds.Min, bounds.Max)
+		}
+	})
+}
+
+var laws = []law.Law{
+	law.Fixed{},
+	law.Band{},
+	law.AIMD{},
+	law.Gradient{},
+	law.Gradient2{},
+	law.Vegas{},
+	law.Little{},
+	law.PID{},
+	law.Elastic{},
+	law.Elastic{Budget: 100 * time.Millisecond},
+}
+
+func controller(t *rapid.T, l law.Law, b law.Bounds) law.Controller {
+	c, err := l.Controller(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// anyWindow is a window with anything in it that its types can hold.
+func anyWindow(t *rapid.T, limit int, b law.Bounds) law.Window {
+	count := func(name string) int { return rapid.IntRange(0, 1<<30).Draw(t, name) }
+	span := func(name string) time.Duration { return time.Duration(rapid.Int64().Draw(t, name)) }
+	w := law.Window{
+		Limit: limit, Min: b.Min, Max: b.Max,
+		Elapsed: span("elapsed"), MinSamples: count("min samples"),
+		Samples: count("samples"), Failures: count("failures"), Timeouts: count("timeouts"), Refused: count("refused"), Carried: count("carried"),
+		Mean: span("mean"), Deviation: span("deviation"), Least: span("least"), EWMA: span("ewma"),
+		InFlight: anyFloat(t, "in flight"), Peak: count("peak"), First: count("first"), Last: count("last"), Age: span("age"),
+		Waited: count("waited"), QueueWait: span("queue wait"), Saturated: anyFloat(t, "saturated"),
+	}
+	if rapid.Bool().Draw(t, "latencies") {
+		w.Latencies = law.SortedOf(span("latency"), span("latency"))
+	}
+	return w
+}
+
+func anyFloat(t *rapid.T, name string) float64 {
+	return rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1)})).Draw(t, name)
+}
+
+// Whatever is measured, a law's answer is a whole limit within the bounds, with a reason in
+// finite figures, and another controller that sees the same answers the same.
+func TestLawsAnswerWithinBounds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		l := rapid.SampledFrom(laws).Draw(t, "law")
+		low := rapid.IntRange(1, 100).Draw(t, "min")
+		b := law.Bounds{Min: low, Max: rapid.IntRange(low, 1000).Draw(t, "max")}
+		b.Initial = rapid.IntRange(b.Min, b.Max).Draw(t, "initial")
+		one, two, limit := controller(t, l, b), controller(t, l, b), b.Initial
+		for range rapid.IntRange(1, 20).Draw(t, "windows") {
+			w := anyWindow(t, limit, b)
+			d := one.Next(w)
+			if d.Limit != float64(b.Clamp(d.Limit, 0)) {
+				t.Fatalf("%v: limit %v, want a whole number from %d to %d", l, d.Limit, b.Min, b.Max)
+			}
+			if sum := d.Reason.Have + d.Reason.Want; math.IsNaN(sum) || math.IsInf(sum, 0) {
+				t.Fatalf("%v: %+v", l, d.Reason)
+			}
+			if again := two.Next(w); again != d {
+				t.Fatalf("%v: %+v and then %+v", l, d, again)
+			}
+			limit = int(d.Limit)
+		}
+	})
+}
+
+// Elastic plans its windows in seconds, but decides on ratios alone: work that takes longer
+// in all its times leads a reached limit to the same, give or take the slot of a rounding.
+func TestElasticIsUnchangedByTheUnitOfTime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := law.Bounds{Min: 1, Max: 1000, Initial: rapid.IntRange(1, 200).Draw(t, "initial")}
+		times := time.Duration(rapid.IntRange(2, 50).Draw(t, "times"))
+		quick, slow := controller(t, law.Elastic{Budget: 200 * time.Millisecond}, b), controller(t, law.Elastic{Budget: 200 * time.Millisecond * times}, b)
+		limit := b.Initial
+		for range rapid.IntRange(1, 30).Draw(t, "windows") {
+			mean := time.Duration(rapid.IntRange(1e6, 1e8).Draw(t, "mean"))
+			w := law.Window{
+				Limit: limit, Min: b.Min, Max: b.Max, Elapsed: 100 * time.Millisecond,
+				Samples: rapid.IntRange(20, 500).Draw(t, "samples"), Refused: 100, Mean: mean, Deviation: mean / 2,
+				InFlight: float64(limit), Peak: limit, First: limit, Last: limit,
+			}
+			d := quick.Next(w)
+			w.Elapsed, w.Mean, w.Deviation = times*w.Elapsed, times*w.Mean, times*w.Deviation
+			if again := slow.Next(w); math.Abs(again.Limit-d.Limit) > 1 {
+				t.Fatalf("%v to %v, %d times as slow %v to %v", d.Reason, d.Limit, times, again.Reason, again.Limit)
+			}
+			limit = int(d.Limit)
 		}
 	})
 }
