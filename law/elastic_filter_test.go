@@ -125,6 +125,27 @@ func TestOneOddWindowIsNoChange(t *testing.T) {
 	}
 }
 
+// Deviations of two standard deviations are not odd one by one, but many in a row are a change.
+func TestSmallDeviationsAddUpToAChange(t *testing.T) {
+	for _, way := range []float64{lessWork, moreWork} {
+		k := seeker{}
+		z := observation{math.Log(20), math.Log(500), 50}
+		for range 30 {
+			k.learn(z, flow{})
+		}
+		z.x += way * 2.2 / math.Sqrt(z.weight)
+		windows := 1
+		for change := noChange; change != way; windows++ {
+			if change, _ = k.learn(z, flow{}); windows > 8 {
+				t.Fatalf("no change in the direction %v after %d windows", way, windows)
+			}
+		}
+		if windows < 5 {
+			t.Errorf("a change in the direction %v after %d windows", way, windows)
+		}
+	}
+}
+
 func TestTestTellsAQueueFromSlowerWork(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -135,6 +135,22 @@ func TestLittleProbes(t *testing.T) {
 	}
 }
 
+// Of work that turned out to be slower, the peak is what was last seen of it: 100*(0.46-0.2),
+// not 397*(0.46-0.2) by what the peak had faded to.
+func TestLittleForgetsThePeakOfOtherWork(t *testing.T) {
+	byHand(t, []hand{{
+		"slower work",
+		law.Little{Remeasure: 2 * time.Second},
+		40,
+		[]law.Window{flow(400, 40), flow(100, 20), flow(100, 20)},
+		[]string{
+			"average 100ms below 115ms: raised 40 to 52",
+			"measuring without load: cut 52 to 20",
+			"no-load latency 200ms after 100ms: raised 20 to 26",
+		},
+	}})
+}
+
 // Started inside an overload of a server with 10 workers of 20 ms, each probe
 // halves the queue that is taken for latency, until there is none.
 func TestLittleLeavesAnOverload(t *testing.T) {
