@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"strings"
@@ -118,22 +119,36 @@ func TestRunsAreEqual(t *testing.T) {
 	}
 }
 
-// TestGolden notices when the core, a law or the simulation comes to behave otherwise.
+// TestGolden notices when the core or the simulation comes to behave otherwise.
 func TestGolden(t *testing.T) {
-	var table strings.Builder
-	for _, name := range []string{"exp-1.5x", "usl-2x", "slow30", "retry-storm", "8clients", "cancel30", "kata"} {
+	names := []string{"exp-1.5x", "usl-2x", "slow30", "retry-storm", "8clients", "cancel30", "kata"}
+	golden(t, "testdata/golden.txt", tallies(t, names, law.Fixed{}, law.Band{Target: 150 * ms}))
+}
+
+// TestGoldenLaws notices when a law does.
+func TestGoldenLaws(t *testing.T) {
+	golden(t, "testdata/laws.txt", tallies(t, []string{"exp-1.5x", "usl-2x", "slow30"},
+		law.AIMD{Timeout: 150 * ms}, law.Gradient{}, law.Gradient2{}, law.Vegas{}, law.Little{Remeasure: 2 * time.Second},
+		law.PID{Target: 150 * ms}, law.Elastic{}, law.Elastic{Budget: 300 * ms}))
+}
+
+// tallies is a line for each scenario, cut to phases of 4 s, and law.
+func tallies(t *testing.T, names []string, laws ...law.Law) []byte {
+	t.Helper()
+	var table bytes.Buffer
+	for _, name := range names {
 		s, err := Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		shorten(&s, 4*time.Second)
-		for _, l := range []law.Law{law.Fixed{}, law.Band{Target: 150 * ms}} {
+		for _, l := range laws {
 			r := mustRun(t, s, l, 1)
 			fmt.Fprintf(&table, "%s %s: %+v, p50 %v, p99 %v, limit %.3f\n",
 				r.Scenario, r.Law, r.Tally, r.Latency.Quantile(0.5), r.Latency.Quantile(0.99), r.LimitMean)
 		}
 	}
-	golden(t, "testdata/golden.txt", []byte(table.String()))
+	return table.Bytes()
 }
 
 // TestKata: the limit climbs to where the band begins and stays there.
