@@ -46,8 +46,12 @@ func New(c Config) (*Limiter, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newLimiter(c, c.settings(), nil)
+}
+
+func newLimiter(c Config, s admit.Settings, g *admit.Group) (*Limiter, error) {
 	l := &Limiter{}
-	if err := l.node.Init(c.settings(), c.Law, nil, now()); err != nil {
+	if err := l.node.Init(s, c.Law, g, now()); err != nil {
 		return nil, fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
 	}
 	l.face.Store(c.face())
@@ -68,6 +72,7 @@ func (c Config) face() *face {
 
 func (c Config) settings() admit.Settings {
 	return admit.Settings{
+		Name:         c.Name,
 		Bounds:       law.Bounds{Min: c.Min, Max: c.Max, Initial: c.Initial},
 		Interval:     c.Interval,
 		Lookback:     c.Window,
@@ -147,6 +152,8 @@ func (l *Limiter) Snapshot() Snapshot {
 		TimedOut: s.TimedOut, Ignored: s.Ignored, Cancelled: s.Cancelled,
 		Refused: map[Reason]uint64{}, WouldRefuse: s.WouldRefuse,
 		Raised: s.Raised, Cut: s.Cuts, Last: s.Last, Decision: s.Decided,
+		Reserved: s.Member.Reserved, Share: s.Member.Share,
+		Entitled: s.Member.Entitled, Borrowed: s.Member.Borrowed, GroupWait: s.Member.Wait,
 	}
 	for verdict, n := range s.Refused {
 		if n > 0 {
@@ -182,14 +189,19 @@ func (l *Limiter) String() string {
 // discipline or a lower limit take effect as work comes and goes. The limit stays
 // where it is unless the new bounds or the new law move it. A law of the same
 // type keeps what it learned; another one starts from the current limit. A closed
-// limiter stays closed. The error is one that [New] would return.
+// limiter stays closed; one in a [Group] keeps its stake. The error is one that [New]
+// would return.
 func (l *Limiter) Update(c Config) error {
 	c, err := c.withDefaults()
 	if err != nil {
 		return err
 	}
+	return l.apply(c, c.settings())
+}
+
+func (l *Limiter) apply(c Config, s admit.Settings) error {
 	var fx admit.Effects
-	if err := l.update(c, &fx); err != nil {
+	if err := l.update(c, s, &fx); err != nil {
 		return fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
 	}
 	l.after(&fx, nil)
@@ -200,10 +212,10 @@ func (l *Limiter) Update(c Config) error {
 // rare, so one lock for all limiters does.
 var updating sync.Mutex
 
-func (l *Limiter) update(c Config, fx *admit.Effects) error {
+func (l *Limiter) update(c Config, s admit.Settings, fx *admit.Effects) error {
 	updating.Lock()
 	defer updating.Unlock()
-	if err := l.node.Update(c.settings(), c.Law, now(), fx); err != nil {
+	if err := l.node.Update(s, c.Law, now(), fx); err != nil {
 		return err
 	}
 	l.face.Store(c.face())

@@ -23,7 +23,7 @@ type Snapshot struct {
 	EWMA          time.Duration // moving average of the latency, 1/16 a sample
 	ErrorRate     float64       // share of failures and timeouts, 0 to 1
 	TimeoutRate   float64       // share of timeouts, 0 to 1
-	QueueWait     time.Duration // mean wait of what had to wait
+	QueueWait     time.Duration // mean wait of what had to wait for the limit
 	Age           time.Duration // age of the oldest work in flight; up to half too high
 	DrainRate     float64       // completions per second while saturated, 0 if unknown
 
@@ -39,6 +39,13 @@ type Snapshot struct {
 	Raised, Cut uint64     // changes of the limit, up and down
 	Last        law.Reason // why the limit changed last
 	Decision    law.Reason // the law's last word, also where it held the limit
+
+	// Of a limiter in a [Group]; the zero values otherwise.
+	Reserved  int           // Stake.Reserved
+	Share     float64       // Stake.Share
+	Entitled  float64       // slots of the group that it has a right to now, its reserve included
+	Borrowed  float64       // slots in flight beyond that, which go back as their work ends
+	GroupWait time.Duration // moving average of the wait for the group, 1/16 each; not in QueueWait
 }
 
 // RefusedTotal is the sum of Refused over all reasons.
@@ -85,11 +92,17 @@ func (s Snapshot) MarshalJSON() ([]byte, error) {
 		Cut         uint64            `json:"cut"`
 		Last        law.Reason        `json:"last_reason"`
 		Decision    law.Reason        `json:"decision"`
+		Reserved    int               `json:"reserved"`
+		Share       float64           `json:"share"`
+		Entitled    float64           `json:"entitled"`
+		Borrowed    float64           `json:"borrowed"`
+		GroupWait   float64           `json:"group_wait_ms"`
 	}{
 		s.Name, s.Limit, s.Min, s.Max, s.InFlight, s.Queued, s.Shadow,
 		s.Samples, ms(s.P50), ms(s.P95), ms(s.P99), ms(s.Mean), ms(s.EWMA),
 		s.ErrorRate, s.TimeoutRate, ms(s.QueueWait), ms(s.Age), s.DrainRate,
 		s.Admitted, s.Completed, s.Failed, s.TimedOut, s.Ignored, s.Cancelled,
 		s.Refused, s.WouldRefuse, s.Raised, s.Cut, s.Last, s.Decision,
+		s.Reserved, s.Share, s.Entitled, s.Borrowed, ms(s.GroupWait),
 	})
 }

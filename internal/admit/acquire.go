@@ -20,7 +20,8 @@ func (n *Node) TryAcquire(weight int, now int64, fx *Effects) (Ticket, Verdict) 
 func (n *Node) acquire(weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
 	n.lock()
 	now = n.advance(now, fx)
-	if n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit) {
+	if n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
+		(n.member == nil || n.member.mayStart(int64(weight))) {
 		n.start(weight, now)
 		n.unlock()
 		return Ticket{start: now, weight: int32(weight), out: true}, Admitted
@@ -45,7 +46,7 @@ func (n *Node) acquireSlow(weight int, now int64, patient bool, fx *Effects) (Ti
 		n.start(weight, now)
 		return Ticket{start: now, weight: int32(weight), out: true}, Admitted
 	case verdict.Refused():
-		fx.RetryAfter = n.refuse(verdict, now)
+		fx.RetryAfter = n.refuse(verdict, weight, now)
 		fx.Seq = n.nextEvent()
 	}
 	return Ticket{}, verdict
@@ -93,24 +94,30 @@ func (n *Node) wouldRefuse(weight int, patient bool) Verdict {
 
 // tooHeavy reports whether work of the given weight has no room even alone.
 func (n *Node) tooHeavy(weight int) bool {
-	return n.flags&shadow == 0 && (weight > int(n.limit) || n.group != nil && weight > n.group.limit)
+	return n.flags&shadow == 0 && (weight > int(n.limit) || n.member != nil && int64(weight) > n.member.most())
 }
 
 // fits reports whether work of the given weight has room.
 func (n *Node) fits(weight int) bool {
 	return n.flags&shadow != 0 ||
 		n.inflight+int64(weight) <= int64(n.limit) &&
-			(n.group == nil || n.group.inflight+int64(weight) <= int64(n.group.limit))
+			(n.member == nil || n.member.mayStart(int64(weight)))
 }
 
-// saturated reports whether the limit holds work back.
+// saturated reports whether the limit, or the group, holds work back.
 func (n *Node) saturated() bool { return n.inflight >= int64(n.limit) || n.flags&waiting != 0 }
 
+// limited reports whether it is the limit that holds work back. Of what only the group
+// holds back the law must not hear: a limit that was not reached says nothing about a
+// higher one (decision 0007).
+func (n *Node) limited() bool { return n.saturated() && !n.awaitsGroup() }
+
 func (n *Node) start(weight int, now int64) {
-	n.inflight += int64(weight)
 	n.admitted++
-	if n.group != nil {
-		n.group.inflight += int64(weight)
+	if n.member == nil {
+		n.inflight += int64(weight)
+	} else {
+		n.member.start(int64(weight))
 	}
 	if n.meter == nil {
 		n.meter = window.New(now, time.Duration(n.conf.lookback))

@@ -122,7 +122,7 @@ func (n *Node) change(now int64, next int32, why law.Reason, fx *Effects) {
 }
 
 // Update applies new settings and a new law to a running node, or neither if the
-// law refuses them. What the old law learned is kept if the controller can be
+// law or the group refuses them. What the old law learned is kept if the controller can be
 // retuned; otherwise a new one starts from the current limit. What runs and what
 // waits is left alone.
 func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
@@ -135,6 +135,11 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	fresh, err := l.Controller(bounds)
 	if err != nil {
 		return err
+	}
+	if n.member != nil {
+		if err := n.member.restake(s); err != nil {
+			return err
+		}
 	}
 	if n.minSamples == n.conf.minSamples { // not the law's own
 		n.minSamples = int32(s.MinSamples)
@@ -164,6 +169,9 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 		}
 	}
 	n.serve(now, fx)
+	if n.member != nil {
+		n.member.group.review(now, fx)
+	}
 	return nil
 }
 

@@ -24,7 +24,7 @@ func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) b
 	if now >= n.due || n.sampled() {
 		n.closeWindow(now, fx)
 	}
-	if n.flags != 0 {
+	if n.flags != 0 || n.member != nil && !n.member.group.line.empty() {
 		n.serve(now, fx)
 	}
 	n.unlock()
@@ -42,9 +42,10 @@ func (n *Node) end(t *Ticket, now int64, outcome window.Outcome) {
 }
 
 func (n *Node) free(weight int64) {
-	n.inflight -= weight
-	if n.group != nil {
-		n.group.inflight -= weight
+	if n.member == nil {
+		n.inflight -= weight
+	} else {
+		n.member.move(-weight)
 	}
 }
 

@@ -1,21 +1,30 @@
 package admit
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"time"
 )
 
-// A Group caps the work in flight of all its nodes together. Its lock takes the
-// place of theirs, so that one critical section checks both limits.
+// A Group caps the work in flight of all its nodes together, and shares its slots out
+// among them. Its lock takes the place of theirs, so that one critical section checks
+// both limits.
 type Group struct {
-	mu       sync.Mutex
-	limit    int
-	inflight int64
-	waiting  []*Node // nodes with a queue, in the order in which they are served next
+	mu        sync.Mutex
+	limit     int64
+	inflight  int64
+	reserved  int64
+	committed int64 // sum over the members, see [member.committed]
+	shares    int64 // of the busy members, in thousandths
+	members   int
+	busy      []*member // those that run or wait, in no order
+	line      line
 }
 
 // NewGroup returns a group with the given limit.
-func NewGroup(limit int) *Group { return &Group{limit: limit} }
+func NewGroup(limit int) *Group { return &Group{limit: int64(limit), line: newLine()} }
 
 // InFlight returns the weight of the work in flight in all nodes.
 func (g *Group) InFlight() int {
@@ -24,28 +33,157 @@ func (g *Group) InFlight() int {
 	return int(g.inflight)
 }
 
-// await has the node served when a slot of the group is free.
-func (g *Group) await(n *Node) {
-	if !slices.Contains(g.waiting, n) {
-		g.waiting = append(g.waiting, n)
+// Has reports whether the node is of this group, or was until it was removed.
+func (g *Group) Has(n *Node) bool { return n.member != nil && n.member.group == g }
+
+// Resize changes the limit, which must leave room for the reserves. What runs is left
+// alone: above the new limit nothing starts until enough has ended.
+func (g *Group) Resize(limit int, now int64, fx *Effects) error {
+	lock(&g.mu)
+	defer g.mu.Unlock()
+	if int64(limit) < g.reserved {
+		return fmt.Errorf("its cap is %d: want at least %d, the sum of what its limiters reserve", limit, g.reserved)
+	}
+	g.limit = int64(limit)
+	g.review(now, fx)
+	return nil
+}
+
+// ErrBusy is the error of removing a node that is in use.
+var ErrBusy = errors.New("work runs or waits in it")
+
+// Remove closes an idle node and gives its reserve to the rest of the group.
+func (g *Group) Remove(n *Node, now int64, fx *Effects) error {
+	lock(&g.mu)
+	defer g.mu.Unlock()
+	m := n.member
+	switch {
+	case !g.Has(n) || m.gone:
+		return errStranger
+	case n.inflight > 0 || n.flags&waiting != 0:
+		return ErrBusy
+	}
+	n.flags.set(closed, true)
+	m.set(0, m.share)
+	m.gone = true
+	g.members--
+	g.review(now, fx)
+	return nil
+}
+
+var errStranger = errors.New("it is not in the group, or was removed from it")
+
+// GroupState is a group at one moment.
+type GroupState struct {
+	Limit, InFlight int
+	Reserved        int // sum of the reserves
+	Lent            int // what nodes run beyond their reserves
+	Members         int
+	Busy            []MemberState // those that run or wait, in no order
+}
+
+// MemberState is a node in its group at one moment.
+type MemberState struct {
+	Name string
+	Stake
+	InFlight, Queued int
+	Entitled         float64       // slots it has a right to, reserve included
+	Borrowed         float64       // slots in flight beyond that
+	Wait             time.Duration // moving average of what waited for the group
+}
+
+// State reads the group, all of it at the same moment.
+func (g *Group) State() GroupState {
+	lock(&g.mu)
+	defer g.mu.Unlock()
+	s := GroupState{
+		Limit: int(g.limit), InFlight: int(g.inflight), Reserved: int(g.reserved),
+		Lent: int(g.committed - g.reserved), Members: g.members,
+		Busy: make([]MemberState, len(g.busy)),
+	}
+	for i, m := range g.busy {
+		s.Busy[i] = m.state()
+	}
+	return s
+}
+
+func (m *member) state() MemberState {
+	entitled := min(m.entitled(), float64(m.node.limit))
+	return MemberState{
+		Name:     m.name,
+		Stake:    Stake{Reserved: int(m.reserved), Share: float64(m.share) / 1000},
+		InFlight: int(m.node.inflight),
+		Queued:   m.node.queued(),
+		Entitled: entitled,
+		Borrowed: max(0, float64(m.node.inflight)-entitled),
+		Wait:     time.Duration(m.wait),
 	}
 }
 
-// serve hands the group's free slots to its nodes in turn, one at a time.
+// serve hands free slots to those who wait for them.
 func (g *Group) serve(now int64, fx *Effects) {
-	for idle := 0; idle < len(g.waiting) && g.inflight < int64(g.limit); {
-		n := g.waiting[0]
-		copy(g.waiting, g.waiting[1:])
-		g.waiting = g.waiting[:len(g.waiting)-1]
-		served := n.serveOne(n.flow(now), fx)
+	for m := g.first(); m != nil; m = g.first() {
+		n := m.node
+		at := n.flow(now)
+		served := n.serveOne(at, fx)
+		m.standInLine(at, fx)
 		n.endDrain()
-		if n.queued() == 0 {
-			continue
-		}
-		g.waiting = append(g.waiting, n)
-		idle++
-		if served {
-			idle = 0
+		if !served && g.first() == m {
+			return // it waits for more than is free, and nobody overtakes it
 		}
 	}
+}
+
+// first returns the member whose turn it is, nil if nobody waits for the group.
+func (g *Group) first() *member {
+	if g.line.empty() {
+		return nil
+	}
+	return g.line.first(g.line.turns.members[0].level())
+}
+
+// review asks all who wait for the group again, after it changed.
+func (g *Group) review(now int64, fx *Effects) {
+	for _, m := range slices.Clone(g.line.turns.members) {
+		m.node.serve(m.node.flow(now), fx)
+	}
+}
+
+// standInLine has the member wait for the group if only that keeps its next work
+// from starting.
+func (m *member) standInLine(now int64, fx *Effects) {
+	n, line := m.node, &m.group.line
+	var next *Waiter
+	if n.queued() > 0 {
+		next = n.next(now, fx)
+	}
+	if busy := n.inflight > 0 || n.flags&waiting != 0; busy != (m.index != none) {
+		m.setBusy(busy)
+	}
+	if next != nil && n.inflight+int64(next.Weight) <= int64(n.limit) {
+		line.put(m, int64(next.Weight))
+	} else {
+		line.drop(m)
+	}
+}
+
+// awaitsGroup reports whether what waits in the node waits for the group alone.
+func (n *Node) awaitsGroup() bool { return n.member != nil && n.member.place.taken() }
+
+// lacksGroup reports whether it is the group that has no room for work of the given
+// weight.
+func (n *Node) lacksGroup(weight int) bool {
+	return n.member != nil && n.inflight+int64(weight) <= int64(n.limit) &&
+		(n.flags&waiting == 0 || n.member.place.taken())
+}
+
+// bookWait books how long work waited: for the limit, of which the law hears, or for
+// the group.
+func (n *Node) bookWait(waited int64) {
+	if !n.awaitsGroup() {
+		n.meter.Waited(waited)
+		return
+	}
+	m := n.member
+	m.wait += float32((float32(waited) - m.wait) / 16)
 }

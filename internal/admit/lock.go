@@ -5,20 +5,15 @@ import (
 	"sync"
 )
 
-func (n *Node) lock() {
-	if n.group != nil {
-		lock(&n.group.mu)
-		return
-	}
-	lock(&n.mu)
-}
+func (n *Node) lock() { lock(n.mutex()) }
 
-func (n *Node) unlock() {
-	if n.group != nil {
-		n.group.mu.Unlock()
-		return
+func (n *Node) unlock() { n.mutex().Unlock() }
+
+func (n *Node) mutex() *sync.Mutex {
+	if n.member != nil {
+		return &n.member.group.mu
 	}
-	n.mu.Unlock()
+	return &n.mu
 }
 
 // A goroutine that finds the lock taken tries it for a moment, lets others run, and

@@ -20,14 +20,18 @@ type Settings struct {
 	Lanes        int
 	Shadow       bool // admit everything, count what would have been refused
 	Observed     bool // report changes and number events
+
+	// Of a node in a group.
+	Name  string // in the group's state
+	Stake *Stake // nil to keep it, or for no reserve and a share of 1
 }
 
 // A Node admits work up to a limit that a law moves. All its methods are safe
 // for concurrent use and take the time in nanoseconds on one monotonic scale; a
 // time before one that was seen counts as that one.
 type Node struct {
-	mu    sync.Mutex
-	group *Group
+	mu     sync.Mutex
+	member *member // nil without a group
 
 	// What every call touches stands together.
 	flags    flags
@@ -77,7 +81,6 @@ type flags uint8
 const (
 	closed flags = 1 << iota
 	shadow
-	grouped
 	waiting
 )
 
@@ -117,11 +120,13 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	if err != nil {
 		return err
 	}
-	n.group, n.control, n.last = group, control, now
+	n.control, n.last = control, now
 	n.limit = int32(s.Bounds.Initial)
-	n.flags.set(grouped, group != nil)
 	n.configure(s)
 	n.begin(now)
+	if group != nil {
+		return group.join(n, s)
+	}
 	return nil
 }
 
@@ -161,7 +166,7 @@ func (n *Node) flow(now int64) int64 {
 		n.queue.adaptive.pass(n, now-n.last, saturated)
 	}
 	if n.meter != nil {
-		n.meter.Flow(now, int(n.inflight), saturated)
+		n.meter.Flow(now, int(n.inflight), n.limited())
 	}
 	n.last = now
 	return now

@@ -48,8 +48,8 @@ func (p *pressure) drainRate() float64 {
 
 // refuse counts a refusal and returns when to come back: when all that waits,
 // and all that was refused within the last second, has drained.
-func (n *Node) refuse(v Verdict, now int64) int64 {
-	if n.meter != nil {
+func (n *Node) refuse(v Verdict, weight int, now int64) int64 {
+	if n.meter != nil && !n.lacksGroup(weight) {
 		n.meter.Refused()
 	}
 	p := n.pressed()

@@ -81,11 +81,7 @@ func (n *Node) enqueue(w *Waiter, now int64, fx *Effects) Verdict {
 	}
 	w.latest = noDeadline
 	w.verdict = Waiting
-	verdict := n.join(w, now, fx)
-	if n.group != nil && n.queue.length > 0 {
-		n.group.await(n)
-	}
-	return verdict
+	return n.join(w, now, fx)
 }
 
 // insert puts w at the end of its lane.
@@ -152,7 +148,7 @@ func (n *Node) decline(w *Waiter, why Verdict, now int64) {
 		n.pressed().turnAway(Cancelled)
 		return
 	}
-	w.retryAfter, w.seq = n.refuse(why, now), n.nextEvent()
+	w.retryAfter, w.seq = n.refuse(why, w.Weight, now), n.nextEvent()
 }
 
 // reject declines a waiter in the queue and has its owner told.
@@ -168,7 +164,7 @@ func (n *Node) dispatch(w *Waiter, now int64) {
 	n.start(w.Weight, now)
 	waited := now - w.joined
 	if waited > 0 {
-		n.meter.Waited(waited)
+		n.bookWait(waited)
 	}
 	w.verdict = Admitted
 	w.ticket = Ticket{start: now, waited: waited, weight: int32(w.Weight), out: true}
@@ -177,11 +173,11 @@ func (n *Node) dispatch(w *Waiter, now int64) {
 // serve hands free slots to waiters, here and in the rest of the group, and ends
 // a shutdown when nothing is left.
 func (n *Node) serve(now int64, fx *Effects) {
-	if n.group != nil {
-		n.group.serve(now, fx)
-	} else {
-		for n.serveOne(now, fx) {
-		}
+	for n.serveOne(now, fx) {
+	}
+	if n.member != nil {
+		n.member.standInLine(now, fx)
+		n.member.group.serve(now, fx)
 	}
 	n.endDrain()
 }

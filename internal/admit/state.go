@@ -15,6 +15,7 @@ type State struct {
 	Recent           window.Recent
 	Age              time.Duration
 	DrainRate        float64
+	Member           MemberState // the zero one without a group
 
 	Admitted, Completed                  uint64
 	Failed, TimedOut, Ignored, Cancelled uint64
@@ -46,6 +47,9 @@ func (n *Node) State(now int64) State {
 		Cuts:      uint64(n.history.cuts),
 		Last:      n.history.last(),
 		Decided:   n.decided.public(),
+	}
+	if n.member != nil {
+		s.Member = n.member.state()
 	}
 	if n.meter != nil {
 		s.Recent = n.meter.Recent(max(now, n.last))

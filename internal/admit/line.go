@@ -1,0 +1,149 @@
+package admit
+
+import "container/heap"
+
+// A line is the members that wait for their group's slots, whatever waits in them.
+// Whose next work stays within its entitlement goes first, and of these who would hold
+// least for its share. Then comes who has borrowed least for its share, those who are
+// equal in turn, with turns by share. See decision 0007.
+type line struct {
+	claims, turns rank
+	turn          float64 // of who was served last by turn
+	arrivals      uint64
+}
+
+// A place is where a member stands in line.
+type place struct {
+	weight  int64    // of its work that is next
+	turn    float64  // slots it got by turn, for its share
+	arrival uint64   // when it came or was last served
+	at      [2]int32 // in the ranks, or none
+}
+
+var nowhere = place{at: [2]int32{none, none}}
+
+func (p *place) taken() bool { return p.at[byTurn] != none }
+
+func newLine() line { return line{claims: rank{by: byClaim}, turns: rank{by: byTurn}} }
+
+func (l *line) empty() bool { return len(l.turns.members) == 0 }
+
+// first returns the member whose turn it is in a line that is not empty. Level is what
+// a share is worth.
+func (l *line) first(level float64) *member {
+	if m := l.claims.members[0]; m.claim() <= level {
+		return m
+	}
+	return l.turns.members[0]
+}
+
+// isFirst reports whether it would be m's turn, in a line that is not empty, if its
+// work of the given weight waited.
+func (l *line) isFirst(m *member, weight int64, level float64) bool {
+	if m.place.taken() {
+		l.put(m, weight)
+		return l.first(level) == m
+	}
+	m.place.weight, m.place.turn, m.place.arrival = weight, max(m.place.turn, l.turn), l.arrivals+1
+	by, other := byTurn, l.first(level)
+	if m.claim() <= level || other.claim() <= level {
+		by = byClaim
+	}
+	return by.before(m, other)
+}
+
+// put has m stand in line with work of the given weight.
+func (l *line) put(m *member, weight int64) {
+	p := &m.place
+	switch {
+	case !p.taken():
+		l.arrivals++
+		p.weight, p.turn, p.arrival = weight, max(p.turn, l.turn), l.arrivals
+		heap.Push(&l.claims, m)
+		heap.Push(&l.turns, m)
+	case p.weight != weight:
+		p.weight = weight
+		l.fix(m)
+	}
+}
+
+// drop has m stand in line no more.
+func (l *line) drop(m *member) {
+	if m.place.taken() {
+		heap.Remove(&l.claims, int(m.place.at[byClaim]))
+		heap.Remove(&l.turns, int(m.place.at[byTurn]))
+	}
+}
+
+// fix follows a change of what m holds or may hold.
+func (l *line) fix(m *member) {
+	if m.place.taken() {
+		heap.Fix(&l.claims, int(m.place.at[byClaim]))
+		heap.Fix(&l.turns, int(m.place.at[byTurn]))
+	}
+}
+
+// serve notes that m's turn has come.
+func (l *line) serve(m *member, level float64) {
+	p := &m.place
+	l.arrivals++
+	p.arrival = l.arrivals
+	if m.claim() > level {
+		l.turn = max(l.turn, p.turn)
+		p.turn += float64(1000*p.weight) / float64(m.share)
+	}
+}
+
+// claim is what m would hold of its share with its next work.
+func (m *member) claim() float64 { return m.borrowed(m.place.weight) }
+
+// An order is one in which members are served.
+type order uint8
+
+const (
+	byClaim order = iota
+	byTurn
+)
+
+func (o order) before(a, b *member) bool {
+	x, y := a.claim(), b.claim()
+	if o == byTurn {
+		x, y = max(0, a.borrowed(0)), max(0, b.borrowed(0))
+	}
+	switch {
+	case x != y:
+		return x < y
+	case a.place.turn != b.place.turn:
+		return a.place.turn < b.place.turn
+	}
+	return a.place.arrival < b.place.arrival
+}
+
+// A rank is a heap of members.
+type rank struct {
+	members []*member
+	by      order
+}
+
+func (r *rank) Len() int           { return len(r.members) }
+func (r *rank) Less(i, j int) bool { return r.by.before(r.members[i], r.members[j]) }
+
+func (r *rank) Swap(i, j int) {
+	r.members[i], r.members[j] = r.members[j], r.members[i]
+	r.members[i].place.at[r.by], r.members[j].place.at[r.by] = int32(i), int32(j)
+}
+
+func (r *rank) Push(x any) {
+	m := x.(*member)
+	m.place.at[r.by] = int32(len(r.members))
+	r.members = append(r.members, m)
+}
+
+func (r *rank) Pop() any {
+	last := len(r.members) - 1
+	m := r.members[last]
+	r.members[last] = nil
+	r.members = r.members[:last]
+	m.place.at[r.by] = none
+	return m
+}

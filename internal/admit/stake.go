@@ -1,0 +1,153 @@
+package admit
+
+import (
+	"fmt"
+	"math"
+)
+
+// A Stake is what a node may have of its group's slots.
+type Stake struct {
+	Reserved int     // slots that are lent to nobody
+	Share    float64 // of the slots that no node reserves, against the shares of others; to a thousandth
+}
+
+// A member is what a group knows of a node. It is guarded by the group's lock.
+type member struct {
+	group    *Group
+	node     *Node
+	name     string
+	reserved int64
+	share    int64 // in thousandths, so that sums are exact
+	place    place
+	wait     float32 // moving average of the time spent waiting for the group, in nanoseconds
+	index    int32   // in the group's busy members, or none
+	gone     bool    // it was removed
+}
+
+const none = -1
+
+// join makes n a member of the group.
+func (g *Group) join(n *Node, s Settings) error {
+	lock(&g.mu)
+	defer g.mu.Unlock()
+	m := &member{group: g, node: n, share: 1000, index: none, place: nowhere}
+	if err := m.restake(s); err != nil {
+		return err
+	}
+	g.members++
+	n.member = m
+	return nil
+}
+
+// restake gives the member the stake in the settings, or the one that it has, if the
+// group can afford that.
+func (m *member) restake(s Settings) error {
+	g, reserved, share := m.group, m.reserved, m.share
+	if s.Stake != nil {
+		reserved, share = int64(s.Stake.Reserved), max(1, int64(math.Round(1000*s.Stake.Share)))
+	}
+	left := g.limit - g.reserved + m.reserved
+	switch {
+	case m.gone:
+		return errStranger
+	case reserved > int64(s.Bounds.Max):
+		return fmt.Errorf("%s is %d: want at most Max, which is %d", "Reserved", reserved, s.Bounds.Max)
+	case reserved > left:
+		return fmt.Errorf("%s is %d: want at most %d, what others leave of the group's %d", "Reserved", reserved, left, g.limit)
+	}
+	m.name = s.Name
+	m.set(reserved, share)
+	return nil
+}
+
+// set changes the reserve and the share.
+func (m *member) set(reserved, share int64) {
+	g := m.group
+	g.reserved += reserved - m.reserved
+	g.committed -= m.committed()
+	if m.index != none {
+		g.shares += share - m.share
+	}
+	m.reserved, m.share = reserved, share
+	g.committed += m.committed()
+	g.line.fix(m)
+}
+
+// committed is what of the group's slots is out of reach for others: what runs, and
+// the rest of the reserve.
+func (m *member) committed() int64 { return max(m.node.inflight, m.reserved) }
+
+// start is move for work that starts.
+func (m *member) start(weight int64) {
+	if m.place.taken() {
+		m.group.line.serve(m, m.level())
+	}
+	m.move(weight)
+}
+
+// move changes the work in flight by so many slots.
+func (m *member) move(slots int64) {
+	g := m.group
+	g.committed -= m.committed()
+	m.node.inflight += slots
+	g.committed += m.committed()
+	g.inflight += slots
+	if busy := m.node.inflight > 0 || m.node.flags&waiting != 0; busy != (m.index != none) {
+		m.setBusy(busy)
+	}
+	g.line.fix(m)
+}
+
+// setBusy counts the member in or out when shares are weighed against each other.
+func (m *member) setBusy(busy bool) {
+	g := m.group
+	if busy {
+		m.index = int32(len(g.busy))
+		g.busy = append(g.busy, m)
+		g.shares += m.share
+		return
+	}
+	last := g.busy[len(g.busy)-1]
+	g.busy[m.index], last.index = last, m.index
+	g.busy[len(g.busy)-1] = nil
+	g.busy = g.busy[:len(g.busy)-1]
+	m.index = none
+	g.shares -= m.share
+}
+
+// entitled is how many slots the member has a right to: its reserve, and by its share
+// of the rest among those who run or wait.
+func (m *member) entitled() float64 {
+	return float64(m.reserved) + float64(m.level()*float64(m.share))
+}
+
+// level is what a thousandth of a share is worth now, in slots.
+func (m *member) level() float64 {
+	shares := m.group.shares
+	if m.index == none {
+		shares += m.share
+	}
+	return float64(m.group.limit-m.group.reserved) / float64(shares)
+}
+
+// borrowed is what the member runs beyond its reserve, were weight added.
+func (m *member) borrowed(weight int64) float64 {
+	return float64(m.node.inflight+weight-m.reserved) / float64(m.share)
+}
+
+// most is the weight of the heaviest work that the group will ever have room for.
+func (m *member) most() int64 { return m.group.limit - m.group.reserved + m.reserved }
+
+// mayStart reports whether the group has room for work of the given weight, and
+// nobody who waits for the group goes first.
+func (m *member) mayStart(weight int64) bool {
+	g := m.group
+	grows := max(0, min(weight, m.node.inflight+weight-m.reserved))
+	switch {
+	case g.inflight+weight > g.limit:
+		return false
+	case grows == 0:
+		return true
+	}
+	return g.committed+grows <= g.limit && (g.line.empty() || g.line.isFirst(m, weight, m.level()))
+}
