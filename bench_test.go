@@ -84,25 +84,30 @@ func BenchmarkAcquire(b *testing.B) {
 	}
 }
 
-// againstFloor times pass and the floor in turns, so that both meet the same
-// machine, and reports their ratio.
+// againstFloor reports pass as a multiple of the floor.
 func againstFloor(b *testing.B, goroutines int, pass func()) {
-	b.ReportAllocs()
 	f := &floor{}
+	against(b, goroutines, pass, "floor", f.pass)
+}
+
+// against times pass and a measure in turns, so that both meet the same machine, and
+// reports their ratio.
+func against(b *testing.B, goroutines int, pass func(), name string, measure func()) {
+	b.ReportAllocs()
 	const turns = 20
 	var ours, theirs time.Duration
 	for turn := range turns {
 		n := b.N/turns + min(1, b.N%turns)
 		if turn%2 == 0 {
-			theirs += timed(goroutines, n, f.pass)
+			theirs += timed(goroutines, n, measure)
 			ours += timed(goroutines, n, pass)
 		} else {
 			ours += timed(goroutines, n, pass)
-			theirs += timed(goroutines, n, f.pass)
+			theirs += timed(goroutines, n, measure)
 		}
 	}
-	b.ReportMetric(float64(theirs.Nanoseconds())/float64(b.N), "floor-ns")
-	b.ReportMetric(float64(ours)/float64(theirs), "x/floor")
+	b.ReportMetric(float64(theirs.Nanoseconds())/float64(b.N), name+"-ns")
+	b.ReportMetric(float64(ours)/float64(theirs), "x/"+name)
 	b.ReportMetric(float64(ours.Nanoseconds())/float64(b.N), "ns/op")
 }
 

@@ -86,10 +86,14 @@ func (n *Node) wouldRefuse(weight int, patient bool) Verdict {
 	case patient:
 		room = int(n.conf.queueSize)
 	}
-	if n.inflight+int64(weight) <= int64(n.limit)+int64(room) {
-		return Admitted
+	over := n.inflight + int64(weight) - int64(n.limit)
+	if m := n.member; m != nil {
+		over = max(over, m.group.committed+m.grows(int64(weight))-m.group.limit)
 	}
-	return QueueFull
+	if over > int64(room) {
+		return QueueFull
+	}
+	return Admitted
 }
 
 // tooHeavy reports whether work of the given weight has no room even alone.

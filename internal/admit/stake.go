@@ -138,11 +138,15 @@ func (m *member) borrowed(weight int64) float64 {
 // most is the weight of the heaviest work that the group will ever have room for.
 func (m *member) most() int64 { return m.group.limit - m.group.reserved + m.reserved }
 
+// grows is by how much work of the given weight would raise what is committed.
+func (m *member) grows(weight int64) int64 {
+	return max(0, min(weight, m.node.inflight+weight-m.reserved))
+}
+
 // mayStart reports whether the group has room for work of the given weight, and
 // nobody who waits for the group goes first.
 func (m *member) mayStart(weight int64) bool {
-	g := m.group
-	grows := max(0, min(weight, m.node.inflight+weight-m.reserved))
+	g, grows := m.group, m.grows(weight)
 	switch {
 	case g.inflight+weight > g.limit:
 		return false

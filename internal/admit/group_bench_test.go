@@ -1,0 +1,53 @@
+package admit_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+// BenchmarkGroupInLine ends work while every member has work waiting for the group, so
+// that a slot goes to whose turn it is, and has the next one join.
+//
+//	go test -run '^$' -bench GroupInLine ./internal/admit
+func BenchmarkGroupInLine(b *testing.B) {
+	for _, members := range []int{10, 1000, 100_000} {
+		b.Run(fmt.Sprintf("members=%d", members), func(b *testing.B) {
+			group := admit.NewGroup(1)
+			var served *inLine
+			var fx admit.Effects
+			for range members {
+				node, err := admit.New(settings(5, nil), law.Fixed{}, group, 0)
+				if err != nil {
+					b.Fatal(err)
+				}
+				w := &inLine{node: node, served: &served}
+				w.Owner, w.Weight = w, 1
+				if node.Join(&w.Waiter, 0, &fx) == admit.Admitted {
+					served = w
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				var fx admit.Effects
+				last := served
+				_, ticket := last.Answer()
+				last.node.Done(&ticket, 0, window.Success, &fx)
+				fx.Woken.Wake()
+				last.node.Join(&last.Waiter, 0, &fx)
+			}
+		})
+	}
+}
+
+// An inLine waits and says when it was served.
+type inLine struct {
+	admit.Waiter
+	node   *admit.Node
+	served **inLine
+}
+
+func (w *inLine) Wake() { *w.served = w }

@@ -1,0 +1,423 @@
+package admit_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+// stake returns settings of a node that has so much of a group; its own limit is 100.
+func stake(reserved int, share float64) admit.Settings {
+	return settings(100, func(s *admit.Settings) { s.Stake = &admit.Stake{Reserved: reserved, Share: share} })
+}
+
+// shareOut returns a group with a node for each stake.
+func shareOut(t *testing.T, limit int, stakes ...admit.Settings) (*admit.Group, []*rig) {
+	t.Helper()
+	group := admit.NewGroup(limit)
+	rigs := make([]*rig, len(stakes))
+	for i, s := range stakes {
+		rigs[i] = newLawRig(t, law.Fixed{}, s, group)
+	}
+	return group, rigs
+}
+
+// hold has the node run so many pieces of work.
+func (r *rig) hold(n int) []*admit.Ticket {
+	r.t.Helper()
+	tickets := make([]*admit.Ticket, n)
+	for i := range tickets {
+		tickets[i] = r.must(1)
+	}
+	return tickets
+}
+
+// queue has so many requests join.
+func (r *rig) queue(n int) []*request {
+	requests := make([]*request, n)
+	for i := range requests {
+		requests[i] = r.join()
+	}
+	return requests
+}
+
+func admitted(requests []*request) int {
+	n := 0
+	for _, q := range requests {
+		if q.verdict() == admit.Admitted {
+			n++
+		}
+	}
+	return n
+}
+
+func (r *rig) wantEntitled(entitled, borrowed float64) {
+	r.t.Helper()
+	if m := r.state().Member; m.Entitled != entitled || m.Borrowed != borrowed {
+		r.t.Errorf("entitled to %v and borrowed %v, want %v and %v", m.Entitled, m.Borrowed, entitled, borrowed)
+	}
+}
+
+func TestReserveIsNeverLent(t *testing.T) {
+	_, n := shareOut(t, 10, stake(3, 1), stake(0, 1))
+	n[1].hold(7)
+	if got := n[1].try(1); got != admit.QueueFull {
+		t.Fatalf("borrowed a reserved slot: %v", got)
+	}
+	waiting := n[1].join()
+	n[0].hold(3)
+	if got := n[0].try(1); got != admit.QueueFull {
+		t.Errorf("beyond the cap: %v", got)
+	}
+	want(t, admit.Waiting, waiting)
+}
+
+// Work that is partly within the reserve takes only the rest from the others.
+func TestWeightStraddlesTheReserve(t *testing.T) {
+	group, n := shareOut(t, 10, stake(3, 1), stake(0, 1))
+	n[1].hold(5)
+	n[0].must(2)
+	if got := n[0].try(4); got != admit.QueueFull {
+		t.Errorf("three of four were free: %v", got)
+	}
+	n[0].must(3)
+	if s := group.State(); s.InFlight != 10 || s.Lent != 7 || s.Reserved != 3 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestWhoIsAloneBorrowsEverything(t *testing.T) {
+	_, n := shareOut(t, 10, stake(0, 1), stake(0, 9))
+	n[0].hold(10)
+	n[0].wantEntitled(10, 0)
+	n[1].wantEntitled(9, 0) // were it to come
+	n[1].join()
+	n[0].wantEntitled(1, 9)
+}
+
+// The owner gets what borrowers finish, ahead of their own work, up to its part.
+func TestReturningOwnerGoesFirst(t *testing.T) {
+	_, n := shareOut(t, 10, stake(0, 1), stake(0, 1))
+	running := n[0].hold(10)
+	borrower, owner := n[0].queue(8), n[1].queue(8)
+	for i, ticket := range running {
+		n[0].done(ticket, window.Success)
+		if got, want := admitted(owner), min(i+1, 5); got != want {
+			t.Fatalf("after %d completions the owner has %d slots, want %d", i+1, got, want)
+		}
+	}
+	if got := admitted(borrower); got != 5 {
+		t.Errorf("the borrower has %d slots, want 5", got)
+	}
+}
+
+// What an owner does not claim goes to the others by share.
+func TestRestIsBalancedByShare(t *testing.T) {
+	_, n := shareOut(t, 12, stake(0, 1), stake(0, 1), stake(0, 3))
+	n[0].must(1)
+	running := n[1].hold(11)
+	n[2].queue(10)
+	n[1].queue(10)
+	for _, ticket := range running {
+		n[1].done(ticket, window.Success)
+	}
+	if a, b := n[1].state().InFlight, n[2].state().InFlight; a != 3 || b != 8 {
+		t.Errorf("%d and %d in flight, want 3 and 8 of the 11 that are left", a, b)
+	}
+}
+
+func TestEqualsAreServedInTurnByShare(t *testing.T) {
+	_, n := shareOut(t, 1, stake(0, 1), stake(0, 3))
+	ticket, owner := n[0].must(1), 0
+	served := ""
+	waiting := make([][]*request, len(n))
+	for range 8 {
+		for i := range n {
+			waiting[i] = append(waiting[i], n[i].join())
+		}
+	}
+	for range 8 {
+		n[owner].done(ticket, window.Success)
+		for i := range n {
+			if q := waiting[i]; len(q) > 0 && q[0].verdict() == admit.Admitted {
+				ticket, owner, waiting[i] = q[0].ticket(), i, q[1:]
+				served += string(rune('a' + i))
+				break
+			}
+		}
+	}
+	if served != "abbbabbb" {
+		t.Errorf("served %q, want turns of 1 and 3", served)
+	}
+}
+
+// Many with a right to a fraction of a slot do not take the whole slots of another,
+// however long they hold what they have.
+func TestFractionsDoNotTakeWholeSlots(t *testing.T) {
+	stakes := []admit.Settings{stake(0, 10)}
+	for range 10 {
+		stakes = append(stakes, stake(0, 1))
+	}
+	_, n := shareOut(t, 10, stakes...)
+	large, small := n[0], n[1:]
+	running := large.hold(10)
+	var tiny []*request
+	for _, s := range small {
+		tiny = append(tiny, s.queue(2)...)
+	}
+	for range 20 { // what it finishes comes back to it as long as it is within its part
+		large.queue(1)
+		large.done(running[0], window.Success)
+		running = running[1:]
+		if len(running) == 0 {
+			break
+		}
+	}
+	if got := large.state().InFlight; got != 5 {
+		t.Errorf("%d slots, want its 5 of 10", got)
+	}
+	if got := admitted(tiny); got != 5 {
+		t.Errorf("the others have %d, want 5", got)
+	}
+	for _, s := range small {
+		if got := s.state().InFlight; got > 1 {
+			t.Errorf("one has %d slots before others have one", got)
+		}
+	}
+}
+
+func TestHeavyWorkFirstInLineIsNotOvertaken(t *testing.T) {
+	_, n := shareOut(t, 6, stake(0, 1), stake(0, 1), stake(2, 1))
+	running := n[0].hold(4)
+	heavy := n[1].join(weighs(3))
+	light := n[0].join()
+	n[0].done(running[0], window.Success)
+	n[0].done(running[1], window.Success)
+	want(t, admit.Waiting, heavy, light)
+	if got := n[0].try(1); got != admit.QueueFull {
+		t.Errorf("a newcomer overtakes: %v", got)
+	}
+	n[2].hold(2) // a reserve is not in its way
+	n[0].done(running[2], window.Success)
+	want(t, admit.Admitted, heavy)
+	want(t, admit.Waiting, light)
+}
+
+// A newcomer with a right to what is free does not wait behind one without.
+func TestNewcomerWithinItsPartPassesABorrower(t *testing.T) {
+	_, n := shareOut(t, 4, stake(0, 1), stake(0, 1))
+	running := n[0].hold(4)
+	n[0].join(weighs(2))
+	n[0].done(running[0], window.Success)
+	if got := n[0].state().InFlight; got != 3 {
+		t.Fatalf("%d in flight, want 3", got)
+	}
+	n[1].must(1)
+}
+
+func TestResize(t *testing.T) {
+	group, n := shareOut(t, 10, stake(3, 1), stake(0, 1))
+	running := n[1].hold(7)
+	var fx admit.Effects
+	if err := group.Resize(2, 0, &fx); err == nil || !strings.Contains(err.Error(), "its cap is 2: want at least 3") {
+		t.Fatalf("below the reserves: %v", err)
+	}
+	heavy := n[1].join(weighs(4))
+	other := n[1].join()
+	if err := group.Resize(6, 0, &fx); err != nil {
+		t.Fatal(err)
+	}
+	want(t, admit.TooHeavy, heavy)
+	want(t, admit.Waiting, other)
+	owner := n[0].join() // the cap comes before the reserve, which is next
+	want(t, admit.Waiting, owner)
+	n[1].done(running[0], window.Success)
+	want(t, admit.Waiting, owner)
+	n[1].done(running[1], window.Success)
+	want(t, admit.Admitted, owner)
+	if s := group.State(); s.InFlight != 6 {
+		t.Errorf("%d in flight, want 6", s.InFlight)
+	}
+	fx = admit.Effects{}
+	if err := group.Resize(20, 0, &fx); err != nil {
+		t.Fatal(err)
+	}
+	fx.Woken.Wake()
+	want(t, admit.Admitted, other)
+	if other.woken != 1 {
+		t.Errorf("woken %d times", other.woken)
+	}
+}
+
+func TestReserveIsRaisedLive(t *testing.T) {
+	_, n := shareOut(t, 4, stake(0, 1), stake(0, 1))
+	running := n[1].hold(4)
+	borrower := n[1].join()
+	n[0].update(stake(3, 1), law.Fixed{})
+	owner := n[0].queue(3)
+	for i, ticket := range running[:3] {
+		n[1].done(ticket, window.Success)
+		if got := admitted(owner); got != i+1 {
+			t.Fatalf("after %d completions the owner has %d slots", i+1, got)
+		}
+	}
+	want(t, admit.Waiting, borrower)
+	now, fx := n[0].call()
+	if err := n[1].node.Update(stake(2, 1), law.Fixed{}, now, fx); err == nil || !strings.Contains(err.Error(), "Reserved is 2: want at most 1") {
+		t.Errorf("more than there is: %v", err)
+	}
+	n[0].update(settings(100, nil), law.Fixed{}) // no stake: it is kept
+	if got := n[0].state().Member.Reserved; got != 3 {
+		t.Errorf("reserve %d, want 3", got)
+	}
+	n[0].done(owner[0].ticket(), window.Success)
+	want(t, admit.Waiting, borrower)
+	n[0].update(stake(2, 1), law.Fixed{})
+	want(t, admit.Admitted, borrower)
+}
+
+func TestReserveAboveTheMaximumIsRefused(t *testing.T) {
+	s := stake(3, 1)
+	s.Bounds = law.Bounds{Min: 1, Max: 2, Initial: 1}
+	if _, err := admit.New(s, law.Fixed{}, admit.NewGroup(10), 0); err == nil || !strings.Contains(err.Error(), "Reserved is 3: want at most Max, which is 2") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestNothingIsLeftForWhoReservesNothing(t *testing.T) {
+	_, n := shareOut(t, 2, stake(0, 1), stake(0, 1))
+	n[1].hold(2)
+	waiting := n[1].join()
+	n[0].update(stake(2, 1), law.Fixed{})
+	want(t, admit.TooHeavy, waiting) // it would wait for ever
+}
+
+func TestShareIsChangedLive(t *testing.T) {
+	_, n := shareOut(t, 12, stake(0, 1), stake(0, 1))
+	running := n[0].hold(12)
+	owner := n[1].queue(10)
+	n[1].update(stake(0, 3), law.Fixed{})
+	n[1].wantEntitled(9, 0)
+	n[0].queue(10)
+	for _, ticket := range running {
+		n[0].done(ticket, window.Success)
+	}
+	if got := admitted(owner); got != 9 {
+		t.Errorf("%d slots, want 9", got)
+	}
+}
+
+func TestRemove(t *testing.T) {
+	group, n := shareOut(t, 4, stake(3, 1), stake(0, 1))
+	n[1].hold(1)
+	waiting := n[1].join()
+	ticket := n[0].must(1)
+	var fx admit.Effects
+	if err := group.Remove(n[0].node, 0, &fx); !errors.Is(err, admit.ErrBusy) {
+		t.Errorf("work runs: %v", err)
+	}
+	n[0].done(ticket, window.Success)
+	stranger := newLawRig(t, law.Fixed{}, stake(0, 1), admit.NewGroup(1))
+	for range 2 {
+		if err := group.Remove(stranger.node, 0, &fx); err == nil || errors.Is(err, admit.ErrBusy) {
+			t.Errorf("a stranger: %v", err)
+		}
+		stranger = newRig(t, 1, nil)
+	}
+	if err := group.Remove(n[0].node, 0, &fx); err != nil {
+		t.Fatal(err)
+	}
+	want(t, admit.Admitted, waiting)
+	if got := n[0].acquire(1); got != admit.Closed {
+		t.Errorf("a removed node: %v", got)
+	}
+	if err := group.Remove(n[0].node, 0, &fx); err == nil {
+		t.Error("removed twice")
+	}
+	if err := n[0].node.Update(stake(1, 1), law.Fixed{}, 0, &fx); err == nil {
+		t.Error("updated after it was removed")
+	}
+	if s := group.State(); s.Members != 1 || s.Reserved != 0 || s.InFlight != 2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A limit that is not reached says nothing about a higher one, so the law hears nothing
+// of what the group holds back.
+func TestLawDoesNotHearOfTheGroup(t *testing.T) {
+	group := admit.NewGroup(2)
+	l := &recorder{}
+	n := newLawRig(t, l, settings(5, nil), group)
+	other := newLawRig(t, law.Fixed{}, settings(5, nil), group)
+	ticket := n.must(1)
+	other.must(1)
+	for range 20 {
+		q := n.join()
+		if got := n.try(1); got != admit.QueueFull {
+			t.Fatal(got)
+		}
+		n.now += 100 * ms
+		n.done(ticket, window.Success)
+		ticket = q.ticket()
+	}
+	if l.closed() == 0 {
+		t.Fatal("no window was closed")
+	}
+	if w := l.last(); w.Saturated != 0 || w.Refused != 0 || w.Waited != 0 || w.Used() {
+		t.Errorf("the law saw %v saturated, %d refused, %d waited", w.Saturated, w.Refused, w.Waited)
+	}
+	s := n.state()
+	if s.Member.Wait <= 0 || s.Recent.QueueWait != 0 {
+		t.Errorf("waited %v for the group and %v for the limit", s.Member.Wait, s.Recent.QueueWait)
+	}
+	within(t, "rate", s.DrainRate, 10, 0.05)
+}
+
+// What its own limit holds back it does hear of.
+func TestLawHearsOfItsLimitInAGroup(t *testing.T) {
+	l := &recorder{}
+	n := newLawRig(t, l, settings(1, nil), admit.NewGroup(2))
+	ticket := n.must(1)
+	for range 20 {
+		q := n.join()
+		n.try(1)
+		n.now += 100 * ms
+		n.done(ticket, window.Success)
+		ticket = q.ticket()
+	}
+	if w := l.last(); w.Saturated != 1 || w.Refused == 0 || w.Waited == 0 || w.QueueWait != 100*time.Millisecond {
+		t.Errorf("the law saw %v saturated, %d refused, %d waited for %v", w.Saturated, w.Refused, w.Waited, w.QueueWait)
+	}
+}
+
+func TestShadowNodeCountsWhatTheGroupWouldRefuse(t *testing.T) {
+	s := stake(0, 1)
+	s.Shadow, s.QueueSize = true, 1
+	_, n := shareOut(t, 2, s, stake(0, 1))
+	n[1].hold(2)
+	for range 2 { // as if the first waited
+		n[0].must(1)
+	}
+	if got := n[0].state().WouldRefuse; got != 1 {
+		t.Errorf("%d would be refused, want 1", got)
+	}
+}
+
+func TestGroupState(t *testing.T) {
+	group, n := shareOut(t, 10, stake(4, 2), stake(0, 1), stake(0, 1))
+	n[1].hold(6)
+	n[1].queue(2)
+	n[0].must(1)
+	s := group.State()
+	if s.Limit != 10 || s.InFlight != 7 || s.Reserved != 4 || s.Lent != 6 || s.Members != 3 || len(s.Busy) != 2 {
+		t.Fatalf("%+v", s)
+	}
+	n[0].wantEntitled(8, 0)
+	n[1].wantEntitled(2, 4)
+	n[2].wantEntitled(1.5, 0) // with it there would be three
+}
