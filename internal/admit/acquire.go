@@ -21,7 +21,7 @@ func (n *Node) acquire(weight int, now int64, patient bool, fx *Effects) (Ticket
 	n.lock()
 	now = n.advance(now, fx)
 	if n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
-		(n.member == nil || n.member.mayStart(int64(weight))) {
+		(n.member == nil || n.member.group.line.empty() && n.member.hasRoom(int64(weight))) {
 		n.start(weight, now)
 		n.unlock()
 		return Ticket{start: now, weight: int32(weight), out: true}, Admitted
@@ -44,6 +44,9 @@ func (n *Node) acquireSlow(weight int, now int64, patient bool, fx *Effects) (Ti
 	switch {
 	case verdict == Admitted:
 		n.start(weight, now)
+		if n.member != nil {
+			n.member.group.serve(now, fx) // with one more at work others may be first
+		}
 		return Ticket{start: now, weight: int32(weight), out: true}, Admitted
 	case verdict.Refused():
 		fx.RetryAfter = n.refuse(verdict, weight, now)
@@ -57,6 +60,8 @@ func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) Verdic
 	if n.flags&waiting != 0 && (n.full() || n.inflight < int64(n.limit)) {
 		n.expire(now, fx)
 		n.serve(now, fx)
+	} else if n.member != nil && n.member.isHeldBack(int64(weight)) {
+		n.member.group.serve(now, fx)
 	}
 	switch {
 	case n.flags&closed != 0:

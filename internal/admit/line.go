@@ -75,9 +75,11 @@ func (l *line) drop(m *member) {
 	}
 }
 
-// fix follows a change of what m holds or may hold.
+// fix follows a change of what m holds or may hold. Turns that it could not have had
+// while it held more than others are not made up for.
 func (l *line) fix(m *member) {
 	if m.place.taken() {
+		m.place.turn = max(m.place.turn, l.turn)
 		heap.Fix(&l.claims, int(m.place.at[byClaim]))
 		heap.Fix(&l.turns, int(m.place.at[byTurn]))
 	}

@@ -63,7 +63,7 @@ func (n *Node) Join(w *Waiter, now int64, fx *Effects) Verdict {
 	case verdict.Refused():
 		n.decline(w, verdict, now)
 	}
-	if n.inflight < int64(n.limit) {
+	if n.inflight < int64(n.limit) || n.member != nil {
 		n.serve(now, fx) // it may go ahead of heavier work
 	}
 	return verdict

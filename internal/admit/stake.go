@@ -143,15 +143,21 @@ func (m *member) grows(weight int64) int64 {
 	return max(0, min(weight, m.node.inflight+weight-m.reserved))
 }
 
-// mayStart reports whether the group has room for work of the given weight, and
-// nobody who waits for the group goes first.
-func (m *member) mayStart(weight int64) bool {
+// hasRoom reports whether the group has room for work of the given weight.
+func (m *member) hasRoom(weight int64) bool {
 	g, grows := m.group, m.grows(weight)
-	switch {
-	case g.inflight+weight > g.limit:
-		return false
-	case grows == 0:
-		return true
-	}
-	return g.committed+grows <= g.limit && (g.line.empty() || g.line.isFirst(m, weight, m.level()))
+	return g.inflight+weight <= g.limit && (grows == 0 || g.committed+grows <= g.limit)
+}
+
+// mayStart reports whether the group has room for work of the given weight and nobody
+// who waits for the group goes first: nobody does ahead of an owner in its reserve.
+func (m *member) mayStart(weight int64) bool {
+	line := &m.group.line
+	return m.hasRoom(weight) && (line.empty() || m.grows(weight) == 0 || line.isFirst(m, weight, m.level()))
+}
+
+// isHeldBack reports whether there is room for work of the given weight but others, whose
+// time may be up, stand in line.
+func (m *member) isHeldBack(weight int64) bool {
+	return !m.group.line.empty() && m.hasRoom(weight)
 }

@@ -195,6 +195,19 @@ func (n *modelNode) fits(weight int) bool {
 	return n.inFlight+weight <= n.limit && (n.cap == 0 || n.total()+weight <= n.cap)
 }
 
+// lineIsHeld reports whether work that only the cap keeps from starting may wait in
+// another node, and all others behind it.
+func (n *modelNode) lineIsHeld() bool {
+	for _, other := range n.nodes {
+		for _, w := range other.waiters {
+			if other != n && other.inFlight+w.Weight <= other.limit && !other.fits(w.Weight) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func (n *modelNode) tooHeavy(weight int) bool {
 	return weight > n.limit || n.cap > 0 && weight > n.cap
 }
@@ -280,9 +293,9 @@ func (n *modelNode) checkNobodyForgotten() {
 	stuck := len(n.waiters) == 0
 	for _, w := range n.waiters {
 		if n.settings.Adaptive {
-			stuck = stuck || !n.fits(w.Weight)
+			stuck = stuck || !n.fits(w.Weight) || n.lineIsHeld()
 		} else if n.isNext(w, nil) {
-			stuck = !n.fits(w.Weight)
+			stuck = !n.fits(w.Weight) || n.lineIsHeld()
 		}
 		if w.calls != 0 {
 			n.Fatalf("woken without an answer")

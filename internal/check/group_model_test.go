@@ -1,0 +1,223 @@
+package check
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"pgregory.net/rapid"
+)
+
+// A hierarchy is what an onlooker knows of a group whose nodes have stakes and serve
+// first in, first out. Of every answer it judges whether the slots were there, whose
+// they were, and whose turn it was; among equals it leaves the turn open.
+type hierarchy struct {
+	*rapid.T
+	now     int64
+	cap     int
+	group   *admit.Group
+	parties []*party
+	woken   []*guest // by the call at hand, in order
+
+	dispatched func(*party) // if set, is told ahead of each dispatch
+}
+
+// A party is one node of the group.
+type party struct {
+	*admit.Node
+	*hierarchy
+	limit, size int
+	timeout     time.Duration
+	reserved    int
+	share       float64
+
+	inFlight int
+	queue    []*guest
+	out      []*guest // admitted and not yet done
+}
+
+type guest struct {
+	admit.Waiter
+	party   *party
+	ticket  admit.Ticket
+	expires int64
+	calls   int
+}
+
+func (g *guest) Wake() {
+	g.calls++
+	g.party.woken = append(g.party.woken, g)
+}
+
+func (p *party) busy() bool { return p.inFlight > 0 || len(p.queue) > 0 }
+
+func (h *hierarchy) total() (inFlight, reserved, committed int) {
+	for _, p := range h.parties {
+		inFlight += p.inFlight
+		reserved += p.reserved
+		committed += max(p.inFlight, p.reserved)
+	}
+	return inFlight, reserved, committed
+}
+
+// entitled is the party's reserve and its share of the rest among those at work, of whom
+// the newcomer is one.
+func (p *party) entitled(newcomer *party) float64 {
+	shares := 0.0
+	for _, other := range p.parties {
+		if other.busy() || other == newcomer {
+			shares += other.share
+		}
+	}
+	_, reserved, _ := p.total()
+	return float64(p.reserved) + float64(p.cap-reserved)*p.share/shares
+}
+
+// hasRoom reports whether the party may start so much, were it its turn.
+func (p *party) hasRoom(weight int) bool {
+	inFlight, _, committed := p.total()
+	after := committed - max(p.inFlight, p.reserved) + max(p.inFlight+weight, p.reserved)
+	return p.inFlight+weight <= p.limit && inFlight+weight <= p.cap && (after == committed || after <= p.cap)
+}
+
+// owns reports whether it is all within the party's reserve.
+func (p *party) owns(weight int) bool { return p.inFlight+weight <= p.reserved }
+
+func (p *party) tooHeavy(weight int) bool {
+	_, reserved, _ := p.total()
+	return weight > p.limit || weight > p.cap-reserved+p.reserved
+}
+
+// awaitsGroup reports whether the party's next work waits for the group alone.
+func (p *party) awaitsGroup() bool {
+	return len(p.queue) > 0 && p.inFlight+p.queue[0].Weight <= p.limit
+}
+
+// slack is for comparisons of quotients.
+const slack = 1e-9
+
+// A claim is a party with the weight of its work that is next.
+type claim struct {
+	*party
+	weight int
+}
+
+// next is the claim of a party that waits for the group.
+func (p *party) next() claim { return claim{p, p.queue[0].Weight} }
+
+// goesBefore reports whether it is c's turn rather than other's; false also if they are
+// equal. The newcomer is one of the two, if either of them is not at work yet.
+func (c claim) goesBefore(other claim, newcomer *party) bool {
+	within := func(c claim) bool { return float64(c.inFlight+c.weight) <= c.entitled(newcomer)+slack }
+	per := func(c claim, weight int) float64 { return float64(c.inFlight+weight-c.reserved) / c.share }
+	switch mine := within(c); {
+	case mine != within(other):
+		return mine
+	case mine:
+		return per(c, c.weight) < per(other, other.weight)-slack
+	}
+	return max(0, per(c, 0)) < max(0, per(other, 0))-slack
+}
+
+// call makes one call and judges whom it answered. Unless the order of the answers is
+// known, turns are not judged.
+func (h *hierarchy) call(inOrder bool, do func(fx *admit.Effects)) {
+	h.woken = nil
+	var fx admit.Effects
+	do(&fx)
+	fx.Woken.Wake()
+	for _, g := range h.woken {
+		g.party.judge(g, inOrder)
+	}
+}
+
+func (p *party) judge(g *guest, inOrder bool) {
+	verdict, ticket := g.Answer()
+	switch verdict {
+	case admit.Admitted:
+		switch {
+		case p.now >= g.expires:
+			p.Fatalf("dispatched after its time was up")
+		case p.queue[0] != g:
+			p.Fatalf("dispatched out of order")
+		case !p.hasRoom(g.Weight):
+			p.Fatalf("weight %d was dispatched without room: %s", g.Weight, p.describe())
+		}
+		for _, other := range p.parties {
+			if inOrder && other != p && other.awaitsGroup() && !p.owns(g.Weight) &&
+				other.next().goesBefore(claim{p, g.Weight}, p) {
+				p.Fatalf("dispatched before its turn: %s", p.describe())
+			}
+		}
+		if p.dispatched != nil {
+			p.dispatched(p)
+		}
+		p.inFlight += g.Weight
+		g.ticket = ticket
+		p.out = append(p.out, g)
+	case admit.QueueTimeout:
+		if p.now < g.expires {
+			p.Fatalf("timed out early")
+		}
+	case admit.TooHeavy:
+		if !p.tooHeavy(g.Weight) {
+			p.Fatalf("weight %d is too heavy: %s", g.Weight, p.describe())
+		}
+	default:
+		p.Fatalf("woken with %v", verdict)
+	}
+	p.forget(g)
+}
+
+// forget takes g out of the queue.
+func (p *party) forget(g *guest) {
+	for i, other := range p.queue {
+		if other == g {
+			p.queue = append(p.queue[:i:i], p.queue[i+1:]...)
+			return
+		}
+	}
+	p.Fatalf("answered a second time: %d calls of Wake", g.calls)
+}
+
+// check holds counts against the model, and looks for a slot that nobody was given.
+func (h *hierarchy) check() {
+	inFlight, reserved, committed := h.total()
+	s := h.group.State()
+	if s.InFlight != inFlight || s.Reserved != reserved || s.Lent != committed-reserved || s.Limit != h.cap || s.Members != len(h.parties) {
+		h.Fatalf("%+v, want %d in flight, %d reserved, %d lent of %d", s, inFlight, reserved, committed-reserved, h.cap)
+	}
+	busy := 0
+	for _, p := range h.parties {
+		if p.busy() {
+			busy++
+		}
+		p.check()
+	}
+	if len(s.Busy) != busy {
+		h.Fatalf("%d members are busy, want %d", len(s.Busy), busy)
+	}
+}
+
+func (p *party) check() {
+	s := p.State(p.now)
+	if s.InFlight != p.inFlight || s.Queued != len(p.queue) {
+		p.Fatalf("%d in flight and %d queued, want %s", s.InFlight, s.Queued, p.describe())
+	}
+	if want := min(p.entitled(p), float64(p.limit)); s.Member.Entitled < want-slack || s.Member.Entitled > want+slack {
+		p.Fatalf("entitled to %v, want %v: %s", s.Member.Entitled, want, p.describe())
+	}
+	if !p.awaitsGroup() {
+		return
+	}
+	weight := p.queue[0].Weight
+	if !p.hasRoom(weight) {
+		return
+	}
+	for _, other := range p.parties { // then somebody stands before it and waits for more
+		if other != p && other.awaitsGroup() && !other.hasRoom(other.queue[0].Weight) &&
+			!p.next().goesBefore(other.next(), p) {
+			return
+		}
+	}
+	p.Fatalf("work has room, is next, and was not dispatched: %s", p.describe())
+}

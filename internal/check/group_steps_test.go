@@ -1,0 +1,271 @@
+package check
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+	"pgregory.net/rapid"
+)
+
+// Whatever is asked of the nodes of a group, and however their stakes and the cap
+// change meanwhile: what runs stays below the cap, a reserve is there for its owner,
+// what comes free goes to whose turn it is, and every waiter is answered once.
+func TestHierarchyAgainstModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := &hierarchy{T: t, cap: rapid.IntRange(1, 10).Draw(t, "cap")}
+		h.group = admit.NewGroup(h.cap)
+		for range rapid.IntRange(2, 5).Draw(t, "nodes") {
+			h.add()
+		}
+		on := func(step func(*party)) func(*rapid.T) {
+			return func(t *rapid.T) {
+				h.T = t
+				step(h.parties[rapid.IntRange(0, len(h.parties)-1).Draw(t, "node")])
+			}
+		}
+		h.Repeat(map[string]func(*rapid.T){
+			"":        func(t *rapid.T) { h.T = t; h.check() },
+			"acquire": on((*party).acquire),
+			"request": on(func(p *party) { p.join(p.weight()) }), // what waits is most of the story
+			"join":    on(func(p *party) { p.join(p.weight()) }),
+			"queue":   on(func(p *party) { p.join(p.weight()) }),
+			"done":    on((*party).done),
+			"finish":  on((*party).done),
+			"end":     on((*party).done),
+			"leave":   on((*party).leave),
+			"pass":    on((*party).pass),
+			"update":  on((*party).update),
+			"resize":  on((*party).resize),
+			"remove":  on((*party).remove),
+		})
+	})
+}
+
+// draw changes the party's settings and returns them for the node.
+func (p *party) draw() admit.Settings {
+	p.limit = rapid.SampledFrom([]int{1, 2, 4, 10, 10}).Draw(p.T, "limit")
+	p.size = rapid.SampledFrom([]int{0, 1, 3, 5, 5}).Draw(p.T, "size")
+	p.timeout = rapid.SampledFrom([]time.Duration{time.Second, time.Hour, time.Hour}).Draw(p.T, "timeout")
+	p.reserved = rapid.SampledFrom([]int{0, 0, 0, 1, 2, 4}).Draw(p.T, "reserved")
+	p.share = rapid.SampledFrom([]float64{1, 1, 2, 0.5, 10}).Draw(p.T, "share")
+	return p.settings()
+}
+
+func (p *party) settings() admit.Settings {
+	return admit.Settings{
+		Bounds:   law.Bounds{Min: p.limit, Max: p.limit, Initial: p.limit},
+		Interval: time.Second, Lookback: time.Second, MinSamples: 1, Lanes: 1,
+		QueueSize: p.size, QueueTimeout: p.timeout,
+		Stake: &admit.Stake{Reserved: p.reserved, Share: p.share},
+	}
+}
+
+// affordable reports whether the group has what the party reserves.
+func (p *party) affordable() bool {
+	others := 0
+	for _, other := range p.parties {
+		if other != p {
+			others += other.reserved
+		}
+	}
+	return p.reserved <= p.limit && p.reserved <= p.cap-others
+}
+
+func (h *hierarchy) add() {
+	p := &party{hierarchy: h}
+	for {
+		node, err := admit.New(p.draw(), law.Fixed{}, h.group, h.now)
+		if (err == nil) != p.affordable() {
+			h.Fatalf("added: %v", err)
+		}
+		if err == nil {
+			p.Node = node
+			break
+		}
+	}
+	h.parties = append(h.parties, p)
+}
+
+func (p *party) update() {
+	before := *p
+	p.call(true, func(fx *admit.Effects) {
+		err := p.Update(p.draw(), law.Fixed{}, p.now, fx)
+		if (err == nil) != p.affordable() {
+			p.Fatalf("updated: %v: %s", err, p.describe())
+		}
+		if err != nil {
+			*p = before
+		}
+	})
+}
+
+func (p *party) resize() {
+	slots := rapid.IntRange(1, 10).Draw(p.T, "slots")
+	_, reserved, _ := p.total()
+	p.call(true, func(fx *admit.Effects) {
+		if err := p.group.Resize(slots, p.now, fx); (err == nil) != (slots >= reserved) {
+			p.Fatalf("resized to %d: %v: %s", slots, err, p.describe())
+		}
+		if slots >= reserved {
+			p.cap = slots
+		}
+	})
+}
+
+// remove takes a node out of the group, if that is right, and puts another one in.
+func (p *party) remove() {
+	if !oneIn(p.T, 3, "remove") {
+		return
+	}
+	removed := false
+	p.call(true, func(fx *admit.Effects) {
+		err := p.group.Remove(p.Node, p.now, fx)
+		if errors.Is(err, admit.ErrBusy) != p.busy() || err != nil && !p.busy() {
+			p.Fatalf("removed: %v: %s", err, p.describe())
+		}
+		if removed = err == nil; removed {
+			p.parties = without(p.parties, p)
+		}
+	})
+	if removed {
+		p.add()
+	}
+}
+
+func without(parties []*party, p *party) (rest []*party) {
+	for _, other := range parties {
+		if other != p {
+			rest = append(rest, other)
+		}
+	}
+	return rest
+}
+
+// wants checks the answer to work that arrives now, ahead of whom nobody waits in the
+// same node.
+func (p *party) wants(got admit.Verdict, weight int, patient bool) {
+	behind, tied := false, false // somebody who waits for the group
+	for _, other := range p.parties {
+		if other == p || !other.awaitsGroup() {
+			continue
+		}
+		behind = behind || other.next().goesBefore(claim{p, weight}, p)
+		tied = tied || !claim{p, weight}.goesBefore(other.next(), p)
+	}
+	live := 0
+	for _, g := range p.queue {
+		if p.now < g.expires || live > 0 {
+			live++
+		}
+	}
+	want := admit.MustWait
+	switch free := len(p.queue) == 0 && p.hasRoom(weight); {
+	case p.tooHeavy(weight):
+		want = admit.TooHeavy
+	case free && (p.owns(weight) || !behind && (!tied || got == admit.Admitted)):
+		want = admit.Admitted
+	case !patient, live >= p.size:
+		want = admit.QueueFull
+	}
+	if got != want {
+		p.Fatalf("weight %d: %v, want %v: %s", weight, got, want, p.describe())
+	}
+}
+
+func (p *party) weight() int {
+	return rapid.SampledFrom([]int{1, 1, 1, 1, 2, 3, 5}).Draw(p.T, "weight")
+}
+
+func (p *party) acquire() {
+	g := &guest{party: p}
+	g.Weight = p.weight()
+	patient := rapid.Bool().Draw(p.T, "patient")
+	var got admit.Verdict
+	p.call(true, func(fx *admit.Effects) {
+		if patient {
+			g.ticket, got = p.Acquire(g.Weight, p.now, fx)
+		} else {
+			g.ticket, got = p.TryAcquire(g.Weight, p.now, fx)
+		}
+	})
+	p.wants(got, g.Weight, patient)
+	if got == admit.Admitted {
+		p.inFlight += g.Weight
+		p.out = append(p.out, g)
+	}
+}
+
+// join asks with a waiter. Whether others are served before it or after, if any, is
+// not for an onlooker to see.
+func (p *party) join(weight int) {
+	g := &guest{party: p, expires: p.now + int64(p.timeout)}
+	g.Owner, g.Weight = g, weight
+	p.queue = append(p.queue, g)
+	var got admit.Verdict
+	p.call(false, func(fx *admit.Effects) { got = p.Join(&g.Waiter, p.now, fx) })
+	if got == admit.Waiting && g.calls > 0 {
+		return // it was judged
+	}
+	queue := p.queue
+	p.forget(g)
+	if got == admit.Waiting {
+		p.wants(admit.MustWait, g.Weight, true)
+		p.queue = queue
+		return
+	}
+	p.wants(got, g.Weight, true)
+	if got == admit.Admitted {
+		_, g.ticket = g.Answer()
+		p.inFlight += g.Weight
+		p.out = append(p.out, g)
+	}
+}
+
+func (p *party) done() {
+	if len(p.out) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(p.out)-1).Draw(p.T, "ticket")
+	g := p.out[i]
+	p.out = append(p.out[:i:i], p.out[i+1:]...)
+	p.inFlight -= g.Weight
+	p.call(true, func(fx *admit.Effects) {
+		if !p.Done(&g.ticket, p.now, window.Success, fx) {
+			p.Fatalf("a ticket that was out was not taken back")
+		}
+	})
+}
+
+func (p *party) leave() {
+	if len(p.queue) == 0 {
+		return
+	}
+	g := p.queue[rapid.IntRange(0, len(p.queue)-1).Draw(p.T, "waiter")]
+	p.forget(g)
+	p.call(true, func(fx *admit.Effects) {
+		if got := p.Leave(&g.Waiter, admit.Cancelled, p.now, fx); got != admit.Cancelled {
+			p.Fatalf("left with %v", got)
+		}
+	})
+}
+
+func (p *party) pass() {
+	p.now += int64(rapid.SampledFrom([]time.Duration{1, 300 * time.Millisecond, time.Second}).Draw(p.T, "time"))
+}
+
+// describe says how the group stands.
+func (h *hierarchy) describe() string {
+	text := fmt.Sprintf("cap %d", h.cap)
+	for _, p := range h.parties {
+		text += fmt.Sprintf("; %d of %d in flight, reserve %d, share %v, entitled to %.2f, queue", p.inFlight, p.limit, p.reserved, p.share, p.entitled(p))
+		for _, g := range p.queue {
+			text += fmt.Sprintf(" %d", g.Weight)
+		}
+	}
+	return text
+}
