@@ -107,15 +107,19 @@ const (
 	byTurn
 )
 
+// before reports whether a is served before b. A claim that was met yields to those
+// equal to it.
 func (o order) before(a, b *member) bool {
-	x, y := a.claim(), b.claim()
-	if o == byTurn {
-		x, y = max(0, a.borrowed(0)), max(0, b.borrowed(0))
+	if o == byClaim {
+		if x, y := a.claim(), b.claim(); x != y {
+			return x < y
+		}
+		return a.place.arrival < b.place.arrival
 	}
-	switch {
-	case x != y:
+	if x, y := max(0, a.borrowed(0)), max(0, b.borrowed(0)); x != y {
 		return x < y
-	case a.place.turn != b.place.turn:
+	}
+	if a.place.turn != b.place.turn {
 		return a.place.turn < b.place.turn
 	}
 	return a.place.arrival < b.place.arrival

@@ -150,10 +150,10 @@ func (m *member) hasRoom(weight int64) bool {
 }
 
 // mayStart reports whether the group has room for work of the given weight and nobody
-// who waits for the group goes first: nobody does ahead of an owner in its reserve.
+// who waits for the group goes first.
 func (m *member) mayStart(weight int64) bool {
 	line := &m.group.line
-	return m.hasRoom(weight) && (line.empty() || m.grows(weight) == 0 || line.isFirst(m, weight, m.level()))
+	return m.hasRoom(weight) && (line.empty() || line.isFirst(m, weight, m.level()))
 }
 
 // isHeldBack reports whether there is room for work of the given weight but others, whose

@@ -208,6 +208,44 @@ func TestHeavyWorkFirstInLineIsNotOvertaken(t *testing.T) {
 	want(t, admit.Waiting, light)
 }
 
+// Two that stay within their entitlements take turns, also if one is done sooner.
+func TestEqualClaimsAreServedInTurn(t *testing.T) {
+	_, n := shareOut(t, 6, stake(0, 1), stake(0, 1), stake(0, 1))
+	running := n[2].hold(6)
+	queues := [][]*request{n[0].queue(3), n[1].queue(3)}
+	n[2].done(running[0], window.Success)
+	want(t, admit.Admitted, queues[0][0])
+	n[0].done(queues[0][0].ticket(), window.Success)
+	want(t, admit.Admitted, queues[1][0])
+	n[1].done(queues[1][0].ticket(), window.Success)
+	want(t, admit.Admitted, queues[0][1])
+}
+
+// One more at work leaves less to the others: here the heavy work would no longer be
+// within its node's entitlement, and the light goes first.
+func TestOneMoreAtWorkChangesTheTurn(t *testing.T) {
+	_, n := shareOut(t, 10, stake(0, 10), stake(0, 2), stake(0, 1), stake(2, 1))
+	n[0].must(1)
+	n[1].must(3)
+	heavy, light := n[0].join(weighs(5)), n[2].join()
+	want(t, admit.Waiting, heavy, light)
+	n[3].must(1)
+	want(t, admit.Waiting, heavy)
+	want(t, admit.Admitted, light)
+}
+
+func TestExpiredHoldsNobodyBackInAGroup(t *testing.T) {
+	_, n := shareOut(t, 4, stake(0, 1), stake(0, 1))
+	n[0].hold(1)
+	n[0].hold(2)
+	heavy := n[1].join(weighs(2))
+	n[0].now = 2 * time.Second // its time is up, but nobody has noticed
+	if got := n[0].try(1); got != admit.Admitted {
+		t.Errorf("a newcomer: %v", got)
+	}
+	want(t, admit.QueueTimeout, heavy)
+}
+
 // A newcomer with a right to what is free does not wait behind one without.
 func TestNewcomerWithinItsPartPassesABorrower(t *testing.T) {
 	_, n := shareOut(t, 4, stake(0, 1), stake(0, 1))

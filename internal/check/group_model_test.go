@@ -79,9 +79,6 @@ func (p *party) hasRoom(weight int) bool {
 	return p.inFlight+weight <= p.limit && inFlight+weight <= p.cap && (after == committed || after <= p.cap)
 }
 
-// owns reports whether it is all within the party's reserve.
-func (p *party) owns(weight int) bool { return p.inFlight+weight <= p.reserved }
-
 func (p *party) tooHeavy(weight int) bool {
 	_, reserved, _ := p.total()
 	return weight > p.limit || weight > p.cap-reserved+p.reserved
@@ -107,16 +104,22 @@ func (p *party) next() claim { return claim{p, p.queue[0].Weight} }
 // goesBefore reports whether it is c's turn rather than other's; false also if they are
 // equal. The newcomer is one of the two, if either of them is not at work yet.
 func (c claim) goesBefore(other claim, newcomer *party) bool {
-	within := func(c claim) bool { return float64(c.inFlight+c.weight) <= c.entitled(newcomer)+slack }
-	per := func(c claim, weight int) float64 { return float64(c.inFlight+weight-c.reserved) / c.share }
-	switch mine := within(c); {
-	case mine != within(other):
+	switch mine := c.within(newcomer); {
+	case mine != other.within(newcomer):
 		return mine
 	case mine:
-		return per(c, c.weight) < per(other, other.weight)-slack
+		return c.held(c.weight) < other.held(other.weight)-slack
 	}
-	return max(0, per(c, 0)) < max(0, per(other, 0))-slack
+	return max(0, c.held(0)) < max(0, other.held(0))-slack
 }
+
+// within reports whether the work leaves the party within its entitlement.
+func (c claim) within(newcomer *party) bool {
+	return float64(c.inFlight+c.weight) <= c.entitled(newcomer)+slack
+}
+
+// held is what the party runs beyond its reserve, and so much more, by share.
+func (c claim) held(more int) float64 { return float64(c.inFlight+more-c.reserved) / c.share }
 
 // call makes one call and judges whom it answered. Unless the order of the answers is
 // known, turns are not judged.
@@ -143,7 +146,7 @@ func (p *party) judge(g *guest, inOrder bool) {
 			p.Fatalf("weight %d was dispatched without room: %s", g.Weight, p.describe())
 		}
 		for _, other := range p.parties {
-			if inOrder && other != p && other.awaitsGroup() && !p.owns(g.Weight) &&
+			if inOrder && other != p && other.awaitsGroup() &&
 				other.next().goesBefore(claim{p, g.Weight}, p) {
 				p.Fatalf("dispatched before its turn: %s", p.describe())
 			}

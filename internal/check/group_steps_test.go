@@ -167,7 +167,7 @@ func (p *party) wants(got admit.Verdict, weight int, patient bool) {
 	switch free := len(p.queue) == 0 && p.hasRoom(weight); {
 	case p.tooHeavy(weight):
 		want = admit.TooHeavy
-	case free && (p.owns(weight) || !behind && (!tied || got == admit.Admitted)):
+	case free && !behind && (!tied || got == admit.Admitted):
 		want = admit.Admitted
 	case !patient, live >= p.size:
 		want = admit.QueueFull

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -9,8 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// While a node waits that runs no more than its reserve, another one with the share s
-// to its own 1 gets at most s+1 slots beyond its entitlement.
+// Another node with the share s to the 1 of one that waits gets, while that one runs no
+// more than its reserve, at most s+1 slots beyond its entitlement; and while that one
+// would stay within its entitlement, at most one slot with an equal claim.
 func TestHierarchyStarvesNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &hierarchy{T: t, cap: rapid.IntRange(1, 8).Draw(t, "cap")}
@@ -18,24 +20,17 @@ func TestHierarchyStarvesNobody(t *testing.T) {
 		for range rapid.IntRange(2, 6).Draw(t, "nodes") {
 			h.addGreedy()
 		}
-		passed := map[[2]*party]int{} // how often the second was served while the first waited
+		waits := map[*party]*passed{}
+		for _, p := range h.parties {
+			waits[p] = newPassed()
+		}
 		h.dispatched = func(served *party) {
 			for _, p := range h.parties {
-				pair := [2]*party{p, served}
-				switch {
-				case p == served:
-					for _, other := range h.parties {
-						passed[[2]*party{p, other}] = 0
-					}
-				case len(p.queue) == 0 || p.inFlight > p.reserved:
-					passed[pair] = 0
-				case float64(served.inFlight+1) > served.entitled(served)+slack:
-					passed[pair]++
-					if most := served.share/p.share + 1; float64(passed[pair]) > most+slack {
-						h.Fatalf("passed over %d times for a share of %v to %v: %s", passed[pair], served.share, p.share, h.describe())
-					}
+				if p != served && len(p.queue) > 0 {
+					waits[p].over(p, served)
 				}
 			}
+			waits[served] = newPassed()
 		}
 		h.Repeat(map[string]func(*rapid.T){
 			"": func(t *rapid.T) { h.T = t; h.check() },
@@ -49,6 +44,29 @@ func TestHierarchyStarvesNobody(t *testing.T) {
 			},
 		})
 	})
+}
+
+// passed counts how often others were served since a party was.
+type passed struct{ byTurn, byClaim map[*party]int }
+
+func newPassed() *passed { return &passed{map[*party]int{}, map[*party]int{}} }
+
+// over notes that p waits while the other is served.
+func (w *passed) over(p, served *party) {
+	mine, theirs := claim{p, 1}, claim{served, 1}
+	most := float64(1)
+	count := w.byClaim
+	switch {
+	case theirs.within(p) && mine.within(p) && math.Abs(mine.held(1)-theirs.held(1)) < slack:
+	case !theirs.within(p) && p.inFlight <= p.reserved:
+		most, count = served.share/p.share+1, w.byTurn
+	default:
+		return
+	}
+	count[served]++
+	if float64(count[served]) > most+slack {
+		p.Fatalf("passed over %d times for a share of %v to %v: %s", count[served], served.share, p.share, p.describe())
+	}
 }
 
 func (h *hierarchy) addGreedy() {
