@@ -173,7 +173,7 @@ func (s Stake) settings(c Config) (Config, admit.Settings, error) {
 	}
 	share := orDefault(s.Share, 1)
 	switch {
-	case s.Reserved < 0:
+	case s.Reserved < 0 || s.Reserved > c.Max:
 		err = c.invalid("Reserved", s.Reserved, fmt.Sprintf("0 to Max, which is %d", c.Max))
 	case !(share >= minShare && share <= maxShare): // nor if it is not a number
 		err = c.invalid("Share", s.Share, fmt.Sprintf("0 (the default, 1) or %v to %v", minShare, float64(maxShare)))

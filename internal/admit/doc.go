@@ -10,8 +10,18 @@
 // the limit and nothing waits; otherwise it joins the queue or is refused. When
 // work ends, the slot goes straight to the waiter whose turn it is: between the
 // two there is no moment at which a newcomer could take it, and a waiter is
-// answered exactly once. Nodes may share a [Group], a cap on the work in flight
-// of all of them, which is checked in the same critical section.
+// answered exactly once.
+//
+// # A group
+//
+// Nodes may share a [Group], a cap C on the work in flight of all of them, which is
+// checked in the same critical section. With x in flight and r reserved in a node,
+// max(x, r) is out of reach for the others; work starts if the sum of that stays
+// within C. So a reserve is never lent, and the rest of C, R = C - sum of r, is lent
+// to whoever asks. A node with the share s is entitled to e = r + R*s/S, S being the
+// sum of the shares of those that run or wait. A slot that comes free goes to the
+// least (x-r+1)/s among those with x+1 <= e, then to the least max(0, x-r)/s, and
+// among equals in turn by share. Decision 0007 has the reasons.
 //
 // # The queue
 //

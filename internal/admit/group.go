@@ -58,14 +58,14 @@ func (g *Group) Remove(n *Node, now int64, fx *Effects) error {
 	defer g.mu.Unlock()
 	m := n.member
 	switch {
-	case !g.Has(n) || m.gone:
+	case !g.Has(n) || m.index == removed:
 		return errStranger
 	case n.inflight > 0 || n.flags&waiting != 0:
 		return ErrBusy
 	}
 	n.flags.set(closed, true)
 	m.set(0, m.share)
-	m.gone = true
+	m.index = removed
 	g.members--
 	g.review(now, fx)
 	return nil
@@ -157,11 +157,9 @@ func (m *member) standInLine(now int64, fx *Effects) {
 	if n.queued() > 0 {
 		next = n.next(now, fx)
 	}
-	if busy := n.inflight > 0 || n.flags&waiting != 0; busy != (m.index != none) {
-		m.setBusy(busy)
-	}
+	m.count()
 	if next != nil && n.inflight+int64(next.Weight) <= int64(n.limit) {
-		line.put(m, int64(next.Weight))
+		line.put(m, int32(next.Weight))
 	} else {
 		line.drop(m)
 	}

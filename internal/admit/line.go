@@ -14,9 +14,9 @@ type line struct {
 
 // A place is where a member stands in line.
 type place struct {
-	weight  int64    // of its work that is next
 	turn    float64  // slots it got by turn, for its share
 	arrival uint64   // when it came or was last served
+	weight  int32    // of its work that is next
 	at      [2]int32 // in the ranks, or none
 }
 
@@ -39,7 +39,7 @@ func (l *line) first(level float64) *member {
 
 // isFirst reports whether it would be m's turn, in a line that is not empty, if its
 // work of the given weight waited.
-func (l *line) isFirst(m *member, weight int64, level float64) bool {
+func (l *line) isFirst(m *member, weight int32, level float64) bool {
 	if m.place.taken() {
 		l.put(m, weight)
 		return l.first(level) == m
@@ -53,7 +53,7 @@ func (l *line) isFirst(m *member, weight int64, level float64) bool {
 }
 
 // put has m stand in line with work of the given weight.
-func (l *line) put(m *member, weight int64) {
+func (l *line) put(m *member, weight int32) {
 	p := &m.place
 	switch {
 	case !p.taken():
@@ -92,12 +92,12 @@ func (l *line) serve(m *member, level float64) {
 	p.arrival = l.arrivals
 	if m.claim() > level {
 		l.turn = max(l.turn, p.turn)
-		p.turn += float64(1000*p.weight) / float64(m.share)
+		p.turn += 1000 * float64(p.weight) / float64(m.share)
 	}
 }
 
 // claim is what m would hold of its share with its next work.
-func (m *member) claim() float64 { return m.borrowed(m.place.weight) }
+func (m *member) claim() float64 { return m.borrowed(int64(m.place.weight)) }
 
 // An order is one in which members are served.
 type order uint8

@@ -11,20 +11,23 @@ type Stake struct {
 	Share    float64 // of the slots that no node reserves, against the shares of others; to a thousandth
 }
 
-// A member is what a group knows of a node. It is guarded by the group's lock.
+// A member is what a group knows of a node, in little memory. It is guarded by the
+// group's lock.
 type member struct {
 	group    *Group
 	node     *Node
 	name     string
-	reserved int64
-	share    int64 // in thousandths, so that sums are exact
 	place    place
+	reserved int32
+	share    int32   // in thousandths, so that sums are exact
 	wait     float32 // moving average of the time spent waiting for the group, in nanoseconds
-	index    int32   // in the group's busy members, or none
-	gone     bool    // it was removed
+	index    int32   // in the group's busy members, or none, or removed
 }
 
-const none = -1
+const (
+	none    = -1
+	removed = -2
+)
 
 // join makes n a member of the group.
 func (g *Group) join(n *Node, s Settings) error {
@@ -44,15 +47,15 @@ func (g *Group) join(n *Node, s Settings) error {
 func (m *member) restake(s Settings) error {
 	g, reserved, share := m.group, m.reserved, m.share
 	if s.Stake != nil {
-		reserved, share = int64(s.Stake.Reserved), max(1, int64(math.Round(1000*s.Stake.Share)))
+		reserved, share = int32(s.Stake.Reserved), max(1, int32(math.Round(1000*s.Stake.Share)))
 	}
-	left := g.limit - g.reserved + m.reserved
+	left := m.most()
 	switch {
-	case m.gone:
+	case m.index == removed:
 		return errStranger
-	case reserved > int64(s.Bounds.Max):
+	case int(reserved) > s.Bounds.Max:
 		return fmt.Errorf("%s is %d: want at most Max, which is %d", "Reserved", reserved, s.Bounds.Max)
-	case reserved > left:
+	case int64(reserved) > left:
 		return fmt.Errorf("%s is %d: want at most %d, what others leave of the group's %d", "Reserved", reserved, left, g.limit)
 	}
 	m.name = s.Name
@@ -61,12 +64,12 @@ func (m *member) restake(s Settings) error {
 }
 
 // set changes the reserve and the share.
-func (m *member) set(reserved, share int64) {
+func (m *member) set(reserved, share int32) {
 	g := m.group
-	g.reserved += reserved - m.reserved
+	g.reserved += int64(reserved - m.reserved)
 	g.committed -= m.committed()
-	if m.index != none {
-		g.shares += share - m.share
+	if m.busy() {
+		g.shares += int64(share - m.share)
 	}
 	m.reserved, m.share = reserved, share
 	g.committed += m.committed()
@@ -75,7 +78,7 @@ func (m *member) set(reserved, share int64) {
 
 // committed is what of the group's slots is out of reach for others: what runs, and
 // the rest of the reserve.
-func (m *member) committed() int64 { return max(m.node.inflight, m.reserved) }
+func (m *member) committed() int64 { return max(m.node.inflight, int64(m.reserved)) }
 
 // start is move for work that starts.
 func (m *member) start(weight int64) {
@@ -92,19 +95,23 @@ func (m *member) move(slots int64) {
 	m.node.inflight += slots
 	g.committed += m.committed()
 	g.inflight += slots
-	if busy := m.node.inflight > 0 || m.node.flags&waiting != 0; busy != (m.index != none) {
-		m.setBusy(busy)
-	}
+	m.count()
 	g.line.fix(m)
 }
 
-// setBusy counts the member in or out when shares are weighed against each other.
-func (m *member) setBusy(busy bool) {
-	g := m.group
-	if busy {
+func (m *member) busy() bool { return m.index >= 0 }
+
+// count counts the member in or out when shares are weighed against each other: they
+// are of those that run or wait.
+func (m *member) count() {
+	g, busy := m.group, m.node.inflight > 0 || m.node.flags&waiting != 0
+	switch {
+	case busy == m.busy():
+		return
+	case busy:
 		m.index = int32(len(g.busy))
 		g.busy = append(g.busy, m)
-		g.shares += m.share
+		g.shares += int64(m.share)
 		return
 	}
 	last := g.busy[len(g.busy)-1]
@@ -112,7 +119,7 @@ func (m *member) setBusy(busy bool) {
 	g.busy[len(g.busy)-1] = nil
 	g.busy = g.busy[:len(g.busy)-1]
 	m.index = none
-	g.shares -= m.share
+	g.shares -= int64(m.share)
 }
 
 // entitled is how many slots the member has a right to: its reserve, and by its share
@@ -124,23 +131,23 @@ func (m *member) entitled() float64 {
 // level is what a thousandth of a share is worth now, in slots.
 func (m *member) level() float64 {
 	shares := m.group.shares
-	if m.index == none {
-		shares += m.share
+	if !m.busy() {
+		shares += int64(m.share)
 	}
 	return float64(m.group.limit-m.group.reserved) / float64(shares)
 }
 
 // borrowed is what the member runs beyond its reserve, were weight added.
 func (m *member) borrowed(weight int64) float64 {
-	return float64(m.node.inflight+weight-m.reserved) / float64(m.share)
+	return float64(m.node.inflight+weight-int64(m.reserved)) / float64(m.share)
 }
 
 // most is the weight of the heaviest work that the group will ever have room for.
-func (m *member) most() int64 { return m.group.limit - m.group.reserved + m.reserved }
+func (m *member) most() int64 { return m.group.limit - m.group.reserved + int64(m.reserved) }
 
 // grows is by how much work of the given weight would raise what is committed.
 func (m *member) grows(weight int64) int64 {
-	return max(0, min(weight, m.node.inflight+weight-m.reserved))
+	return max(0, min(weight, m.node.inflight+weight-int64(m.reserved)))
 }
 
 // hasRoom reports whether the group has room for work of the given weight.
@@ -153,7 +160,7 @@ func (m *member) hasRoom(weight int64) bool {
 // who waits for the group goes first.
 func (m *member) mayStart(weight int64) bool {
 	line := &m.group.line
-	return m.hasRoom(weight) && (line.empty() || line.isFirst(m, weight, m.level()))
+	return m.hasRoom(weight) && (line.empty() || line.isFirst(m, int32(weight), m.level()))
 }
 
 // isHeldBack reports whether there is room for work of the given weight but others, whose

@@ -211,8 +211,8 @@ var mutants = []mutant{
 	{
 		name: "a reserve counts although it is in use",
 		file: "internal/admit/stake.go",
-		old:  "return max(m.node.inflight, m.reserved) }",
-		new:  "return m.node.inflight + m.reserved }",
+		old:  "return max(m.node.inflight, int64(m.reserved)) }",
+		new:  "return m.node.inflight + int64(m.reserved) }",
 		test: "TestGroupState",
 	},
 	{
@@ -246,7 +246,7 @@ var mutants = []mutant{
 	{
 		name: "shares do not count in turns",
 		file: "internal/admit/line.go",
-		old:  "p.turn += float64(1000*p.weight) / float64(m.share)",
+		old:  "p.turn += 1000 * float64(p.weight) / float64(m.share)",
 		new:  "p.turn += float64(p.weight)",
 		test: "TestEqualsAreServedInTurnByShare",
 	},
@@ -261,15 +261,15 @@ var mutants = []mutant{
 	{
 		name: "who holds less does not move up",
 		file: "internal/admit/stake.go",
-		old:  "\t\tm.setBusy(busy)\n\t}\n\tg.line.fix(m)\n",
-		new:  "\t\tm.setBusy(busy)\n\t}\n",
+		old:  "\tm.count()\n\tg.line.fix(m)\n",
+		new:  "\tm.count()\n",
 		in:   "./internal/check",
 		test: "TestHierarchyAgainstModel",
 	},
 	{
 		name: "idle members dilute the shares of those at work",
 		file: "internal/admit/stake.go",
-		old:  "\tm.index = none\n\tg.shares -= m.share\n",
+		old:  "\tm.index = none\n\tg.shares -= int64(m.share)\n",
 		new:  "\tm.index = none\n",
 		in:   "./internal/check",
 		test: "TestHierarchyAgainstModel",
@@ -312,7 +312,7 @@ var mutants = []mutant{
 	{
 		name: "more is reserved than there is",
 		file: "internal/admit/stake.go",
-		old:  "\tleft := g.limit - g.reserved + m.reserved\n",
+		old:  "\tleft := m.most()\n",
 		new:  "\tleft := g.limit\n",
 		test: "TestReserveIsRaisedLive",
 	},
