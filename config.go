@@ -55,6 +55,10 @@ type Config struct {
 	// downstream. Defaults to [Classify].
 	Classify func(error) Outcome
 
+	// Breaker, if set, is asked before anything else, and told how the work
+	// ended; see [Breaker]. An update may replace it.
+	Breaker Breaker
+
 	// OnEvent, if set, is called with every change of the limit and every
 	// refusal, outside all locks, on the goroutine that caused it, which it
 	// delays: keep it short. Calls may overlap and overtake each other;

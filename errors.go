@@ -19,6 +19,7 @@ var (
 	ErrDeadline     = fmt.Errorf("%w: deadline", ErrRefused)
 	ErrTooHeavy     = fmt.Errorf("%w: too heavy", ErrRefused)
 	ErrClosed       = fmt.Errorf("%w: closed", ErrRefused)
+	ErrBreakerOpen  = fmt.Errorf("%w: breaker open", ErrRefused)
 )
 
 // ErrExecutionTimeout is the cause of the context that [Limiter.Do] hands to
@@ -45,6 +46,8 @@ const (
 	ReasonTooHeavy = Reason(admit.TooHeavy)
 	// ReasonClosed: the limiter is closed or shutting down.
 	ReasonClosed = Reason(admit.Closed)
+	// ReasonBreakerOpen: Config.Breaker did not allow it.
+	ReasonBreakerOpen = Reason(admit.BreakerOpen)
 )
 
 // String returns the reason in words, such as "queue full".
@@ -79,4 +82,5 @@ var sentinels = map[Reason]error{
 	ReasonDeadline:     ErrDeadline,
 	ReasonTooHeavy:     ErrTooHeavy,
 	ReasonClosed:       ErrClosed,
+	ReasonBreakerOpen:  ErrBreakerOpen,
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/weir-go/weir"
 )
@@ -60,4 +61,30 @@ func ExamplePermit_Finish() {
 	permit.Finish(outcome)
 	fmt.Println(lim.Snapshot().TimedOut, "timed out")
 	// Output: 1 timed out
+}
+
+// A fuse is a breaker that blows at the first failure and never recovers. For a
+// real one see the module weirbreaker.
+type fuse struct{ blown atomic.Bool }
+
+func (f *fuse) Allow() (func(weir.Outcome), error) {
+	if f.blown.Load() {
+		return nil, errors.New("blown")
+	}
+	return func(o weir.Outcome) {
+		if o == weir.Failure {
+			f.blown.Store(true)
+		}
+	}, nil
+}
+
+func ExampleBreaker() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Breaker: &fuse{}}))
+	for range 2 {
+		err := lim.Do(context.Background(), func(context.Context) error { return errors.New("index lost") })
+		fmt.Println(err)
+	}
+	// Output:
+	// index lost
+	// weir: limiter "search" refused: breaker open
 }

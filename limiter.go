@@ -30,6 +30,7 @@ type face struct {
 	timeout  time.Duration
 	classify func(error) Outcome // nil for Classify
 	onEvent  func(Event)
+	breaker  *Breaker // nil for none, which costs half as much
 }
 
 // epoch is where the limiters' clock starts: one reading relative to it costs
@@ -67,7 +68,11 @@ func Must(l *Limiter, err error) *Limiter {
 }
 
 func (c Config) face() *face {
-	return &face{name: c.Name, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
+	f := &face{name: c.Name, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
+	if b := c.Breaker; b != nil {
+		f.breaker = &b
+	}
+	return f
 }
 
 func (c Config) settings() admit.Settings {
@@ -107,6 +112,13 @@ func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 	if ctx.Err() != nil {
 		return Permit{}, l.leave(ctx)
 	}
+	if b := l.face.Load().breaker; b != nil {
+		return l.acquireBehind(ctx, *b, weight)
+	}
+	return l.acquire(ctx, weight)
+}
+
+func (l *Limiter) acquire(ctx context.Context, weight int) (Permit, error) {
 	var fx admit.Effects
 	ticket, verdict := l.node.Acquire(weight, now(), &fx)
 	l.after(&fx, &ticket)
@@ -121,8 +133,16 @@ func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 }
 
 // TryAcquire is Acquire for work that will not wait: if there is no free slot it
-// is refused, and counted as such, at once. It never allocates.
+// is refused, and counted as such, at once. It never allocates but for a
+// Breaker.
 func (l *Limiter) TryAcquire() (Permit, bool) {
+	if b := l.face.Load().breaker; b != nil {
+		return l.tryAcquireBehind(*b)
+	}
+	return l.tryAcquire()
+}
+
+func (l *Limiter) tryAcquire() (Permit, bool) {
 	var fx admit.Effects
 	ticket, verdict := l.node.TryAcquire(1, now(), &fx)
 	l.after(&fx, &ticket)

@@ -15,6 +15,7 @@ type Permit struct {
 	_       noCopy
 	limiter *Limiter
 	ticket  admit.Ticket
+	done    func(Outcome) // tells the breaker, if there is one
 }
 
 // noCopy makes go vet report copies.
@@ -65,8 +66,12 @@ func (p *Permit) Finish(o Outcome) {
 	if p.limiter == nil {
 		return
 	}
+	o = min(o, Ignore)
 	var fx admit.Effects
-	p.limiter.node.Done(&p.ticket, now(), window.Outcome(min(o, Ignore)), &fx)
+	back := p.limiter.node.Done(&p.ticket, now(), window.Outcome(o), &fx)
+	if back && p.done != nil {
+		defer p.done(o)
+	}
 	p.limiter.after(&fx, nil)
 }
 

@@ -12,6 +12,23 @@ func (n *Node) Close(now int64, fx *Effects) {
 	n.serve(now, fx)
 }
 
+// Forbid counts work that was refused outside the node, with the verdict, and so
+// tells the law nothing. It reports false for a shadow node, which only counts
+// what it would have refused.
+func (n *Node) Forbid(v Verdict, now int64, fx *Effects) bool {
+	n.lock()
+	defer n.unlock()
+	n.advance(now, fx)
+	fx.Seq = n.nextEvent()
+	if n.flags&(shadow|closed) == shadow {
+		n.pressed().wouldRefuse++
+		fx.Notable, fx.WouldRefuse = true, v
+		return false
+	}
+	n.pressed().turnAway(v)
+	return true
+}
+
 // Drain refuses whoever arrives from now on. The channel is closed when what
 // waits and what runs is done.
 func (n *Node) Drain(now int64, fx *Effects) <-chan struct{} {

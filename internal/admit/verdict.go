@@ -6,7 +6,7 @@ import "fmt"
 type Verdict uint8
 
 // The verdicts. Admitted is the only one with which work runs; those from
-// QueueFull to Closed are refusals.
+// QueueFull to BreakerOpen are refusals.
 const (
 	Admitted Verdict = iota
 	QueueFull
@@ -14,11 +14,12 @@ const (
 	Deadline
 	TooHeavy
 	Closed
-	Cancelled // the caller left before it started
-	Waiting   // it is in the queue
-	MustWait  // there is no slot but there may be room in the queue: call Join
+	BreakerOpen // a breaker outside the node forbids it
+	Cancelled   // the caller left before it started
+	Waiting     // it is in the queue
+	MustWait    // there is no slot but there may be room in the queue: call Join
 
-	refusals = int(Closed) + 1 // verdicts that are counted as refusals, with Admitted as a gap
+	refusals = int(BreakerOpen) + 1 // verdicts that are counted as refusals, with Admitted as a gap
 )
 
 // String returns the verdict in words.
@@ -36,6 +37,8 @@ func (v Verdict) String() string {
 		return "too heavy"
 	case Closed:
 		return "closed"
+	case BreakerOpen:
+		return "breaker open"
 	case Cancelled:
 		return "cancelled"
 	case Waiting:
@@ -47,4 +50,4 @@ func (v Verdict) String() string {
 }
 
 // Refused reports whether the verdict is a refusal.
-func (v Verdict) Refused() bool { return v >= QueueFull && v <= Closed }
+func (v Verdict) Refused() bool { return v >= QueueFull && v <= BreakerOpen }

@@ -1,0 +1,84 @@
+package weir
+
+import (
+	"context"
+
+	"github.com/weir-go/weir/internal/admit"
+)
+
+// A Breaker forbids work while its downstream is broken. It is asked by a
+// limiter that has one ([Config].Breaker) before the work may take a slot or a
+// place in the queue; work that it does not allow is refused at once, with
+// [ErrBreakerOpen]. What is allowed goes through the limiter like any other work,
+// the probes of a half-open breaker too.
+//
+// Work that had to queue is asked for again when its turn has come, so that what
+// waited does not run into a downstream that broke meanwhile.
+//
+// Both calls must be safe for concurrent use and must not block. In shadow mode
+// a breaker that does not allow the work is reported and otherwise ignored.
+type Breaker interface {
+	// Allow returns an error if the work may not start. Otherwise done is
+	// called exactly once, with the outcome that the limiter counts; with
+	// [Ignore], too, if the limiter refused the work or its caller left, and
+	// then it must count for nothing.
+	Allow() (done func(Outcome), err error)
+}
+
+// acquireBehind is acquire with the leave of a breaker.
+func (l *Limiter) acquireBehind(ctx context.Context, b Breaker, weight int) (permit Permit, err error) {
+	done, err := l.ask(b)
+	if err != nil {
+		return Permit{}, err
+	}
+	handedOut := false
+	defer func() {
+		if handedOut {
+			return
+		}
+		permit.Release()
+		if done != nil {
+			done(Ignore)
+		}
+	}()
+	permit, err = l.acquire(ctx, weight)
+	if err == nil && permit.Waited() > 0 {
+		done(Ignore)
+		done = nil
+		done, err = l.ask(b)
+	}
+	if err == nil {
+		permit.done, handedOut = done, true
+	}
+	return
+}
+
+func (l *Limiter) tryAcquireBehind(b Breaker) (permit Permit, ok bool) {
+	done, err := l.ask(b)
+	if err != nil {
+		return Permit{}, false
+	}
+	defer func() {
+		if !ok {
+			done(Ignore)
+		}
+	}()
+	permit, ok = l.tryAcquire()
+	permit.done = done
+	return
+}
+
+// ask returns what to tell the outcome to, or the refusal.
+func (l *Limiter) ask(b Breaker) (done func(Outcome), err error) {
+	done, err = b.Allow()
+	if err == nil {
+		return done, nil
+	}
+	var fx admit.Effects
+	forbidden := l.node.Forbid(admit.BreakerOpen, now(), &fx)
+	l.after(&fx, nil)
+	if forbidden {
+		return nil, l.refuse(admit.BreakerOpen, 0, fx.Seq)
+	}
+	return func(Outcome) {}, nil
+}

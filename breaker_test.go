@@ -1,0 +1,172 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+// A breaker is a weir.Breaker moved by hand that keeps what it was told.
+type breaker struct {
+	mu      sync.Mutex
+	open    bool
+	allowed int
+	told    []weir.Outcome
+}
+
+func (b *breaker) Allow() (func(weir.Outcome), error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.open {
+		return nil, errors.New("open")
+	}
+	b.allowed++
+	return func(o weir.Outcome) {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.told = append(b.told, o)
+	}, nil
+}
+
+func (b *breaker) set(open bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open = open
+}
+
+// heard fails the test unless the breaker was told this and nothing else, once
+// for each piece of work that it allowed.
+func (b *breaker) heard(t testing.TB, want ...weir.Outcome) {
+	t.Helper()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !slices.Equal(b.told, want) || b.allowed != len(want) {
+		t.Errorf("allowed %d, told %v: want %v", b.allowed, b.told, want)
+	}
+}
+
+func TestOpenBreakerRefusesAtOnceWithItsReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		b := &breaker{open: true}
+		l := newLimiter(t, weir.Config{Name: "search", Max: 1, Law: law.Fixed{}, Breaker: b, OnEvent: j.note, Queue: weir.Queue{Size: 5}})
+		_, err := l.Acquire(t.Context())
+		var refused *weir.RefusedError
+		if !errors.Is(err, weir.ErrBreakerOpen) || !errors.Is(err, weir.ErrRefused) || !errors.As(err, &refused) ||
+			refused.Reason != weir.ReasonBreakerOpen || err.Error() != `weir: limiter "search" refused: breaker open` {
+			t.Errorf("got %v", err)
+		}
+		if _, ok := l.TryAcquire(); ok {
+			t.Error("admitted")
+		}
+		if s := l.Snapshot(); s.Refused[weir.ReasonBreakerOpen] != 2 || s.RefusedTotal() != 2 || s.Admitted != 0 {
+			t.Errorf("%v", l)
+		}
+		j.gapless(t)
+		if n := len(j.of(weir.Refused)); n != 2 {
+			t.Errorf("%d events of a refusal", n)
+		}
+		b.heard(t)
+	})
+}
+
+func TestBreakerHearsTheLimitersOutcomes(t *testing.T) {
+	b := &breaker{}
+	l := newLimiter(t, weir.Config{Max: 3, Breaker: b})
+	_ = l.Do(t.Context(), func(context.Context) error { return nil })
+	_ = l.Do(t.Context(), func(context.Context) error { return errors.New("broken") })
+	_ = l.Do(t.Context(), func(context.Context) error { return context.DeadlineExceeded })
+	_ = l.Do(t.Context(), func(context.Context) error { return context.Canceled })
+	permit, _ := l.TryAcquire()
+	permit.Done(nil)
+	permit.Done(errors.New("a second time"))
+	b.heard(t, weir.Success, weir.Failure, weir.Timeout, weir.Ignore, weir.Success)
+}
+
+// TestBreakerIsToldOfWorkThatNeverRan, so that the probes of a half-open breaker
+// do not run out.
+func TestBreakerIsToldOfWorkThatNeverRan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &breaker{}
+		l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 1, Timeout: time.Second}})
+		held := hold(t, l, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		left := ask(ctx, l, 1)
+		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrQueueFull) {
+			t.Error(err)
+		}
+		if _, ok := l.TryAcquire(); ok {
+			t.Error("admitted")
+		}
+		cancel()
+		now(t, left)
+		held[0].Done(nil)
+		b.heard(t, weir.Ignore, weir.Ignore, weir.Ignore, weir.Success)
+		balanced(t, l)
+	})
+}
+
+// TestWaitedWorkIsAskedForAgain when its turn comes: the downstream broke.
+func TestWaitedWorkIsAskedForAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &breaker{}
+		l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 2, Timeout: time.Minute}})
+		held := hold(t, l, 1)
+		lucky, unlucky := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
+		time.Sleep(time.Second)
+		held[0].Done(nil)
+		first := admitted(t, lucky)
+		b.set(true)
+		time.Sleep(time.Second)
+		first.Done(nil)
+		if a := now(t, unlucky); !errors.Is(a.err, weir.ErrBreakerOpen) {
+			t.Errorf("got %v", a.err)
+		}
+		b.heard(t, weir.Success, weir.Ignore, weir.Success, weir.Ignore)
+		balanced(t, l)
+	})
+}
+
+func TestBreakerInShadowIsOnlyReported(t *testing.T) {
+	var j journal
+	b := &breaker{open: true}
+	l := newLimiter(t, weir.Config{Shadow: true, Breaker: b, OnEvent: j.note})
+	if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if s := l.Snapshot(); s.WouldRefuse != 1 || s.RefusedTotal() != 0 || s.Admitted != 1 {
+		t.Errorf("%v", l)
+	}
+	if e := j.of(weir.WouldRefuse); len(e) != 1 || e[0].Reason != weir.ReasonBreakerOpen {
+		t.Errorf("%v", j.events)
+	}
+}
+
+func TestPanicInTheHookLeavesNothingBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &breaker{}
+		l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 1, Timeout: time.Minute}, OnEvent: func(weir.Event) { panic("hook") }})
+		held := hold(t, l, 1)
+		panicked := make(chan any)
+		go func() {
+			defer func() { panicked <- recover() }()
+			_, _ = l.Acquire(t.Context())
+		}()
+		synctest.Wait()
+		b.set(true)
+		time.Sleep(time.Second)
+		held[0].Done(nil)
+		if <-panicked == nil {
+			t.Error("the hook did not panic")
+		}
+		b.heard(t, weir.Success, weir.Ignore)
+		balanced(t, l)
+	})
+}
