@@ -122,8 +122,10 @@ const (
 
 var defaultLaw law.Law = law.Elastic{}
 
-// withDefaults checks the settings as given, then fills in what was left out.
-func (c Config) withDefaults() (Config, error) {
+// WithDefaults returns the configuration with all that was left out filled in, or the
+// error of [New], which does this itself; only the law is not checked. It is for code
+// that has to know whether a configuration is sound before it applies it.
+func (c Config) WithDefaults() (Config, error) {
 	for _, f := range []struct {
 		name   string
 		value  int

@@ -288,3 +288,12 @@ func ExampleQueue_adaptive() {
 	fmt.Println(lim.Do(ctx, func(context.Context) error { return nil }))
 	// Output: <nil>
 }
+
+func ExampleSum() {
+	reads := weir.Must(weir.New(weir.Config{Name: "reads", Max: 5}))
+	writes := weir.Must(weir.New(weir.Config{Name: "writes", Max: 2}))
+	permit, _ := writes.TryAcquire()
+	defer permit.Release()
+	fmt.Println(weir.Sum(reads, writes).InFlight, "of", weir.Sum(reads, writes).Limit)
+	// Output: 1 of 7
+}

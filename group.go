@@ -167,7 +167,7 @@ func (g *Group) Snapshot() GroupSnapshot {
 
 // settings checks the configuration and the stake of a limiter.
 func (s Stake) settings(c Config) (Config, admit.Settings, error) {
-	c, err := c.withDefaults()
+	c, err := c.WithDefaults()
 	if err != nil {
 		return c, admit.Settings{}, err
 	}

@@ -43,7 +43,7 @@ func now() int64 { return int64(time.Since(epoch)) }
 // New returns a limiter, or an error that matches [ErrConfig] and names the
 // setting, its value and what is allowed.
 func New(c Config) (*Limiter, error) {
-	c, err := c.withDefaults()
+	c, err := c.WithDefaults()
 	if err != nil {
 		return nil, err
 	}
@@ -155,31 +155,14 @@ func (l *Limiter) tryAcquire() (Permit, bool) {
 	return Permit{}, false
 }
 
+// Idle reports whether nothing runs or waits in the limiter.
+func (l *Limiter) Idle() bool { return l.node.Idle() }
+
 // Snapshot returns the limiter's state now. Reading changes nothing: no window
 // is closed by it.
 func (l *Limiter) Snapshot() Snapshot {
-	s := l.node.State(now())
-	snap := Snapshot{
-		Name:  l.face.Load().name,
-		Limit: s.Limit, Min: s.Min, Max: s.Max,
-		InFlight: s.InFlight, Queued: s.Queued, Shadow: s.Shadow,
-		Samples: s.Recent.Samples,
-		P50:     s.Recent.P50, P95: s.Recent.P95, P99: s.Recent.P99,
-		Mean: s.Recent.Mean, EWMA: s.Recent.EWMA,
-		ErrorRate: s.Recent.ErrorRate, TimeoutRate: s.Recent.TimeoutRate,
-		QueueWait: s.Recent.QueueWait, Age: s.Age, DrainRate: s.DrainRate,
-		Admitted: s.Admitted, Completed: s.Completed, Failed: s.Failed,
-		TimedOut: s.TimedOut, Ignored: s.Ignored, Cancelled: s.Cancelled,
-		Refused: map[Reason]uint64{}, WouldRefuse: s.WouldRefuse,
-		Raised: s.Raised, Cut: s.Cuts, Last: s.Last, Decision: s.Decided,
-		Reserved: s.Member.Reserved, Share: s.Member.Share,
-		Entitled: s.Member.Entitled, Borrowed: s.Member.Borrowed, GroupWait: s.Member.Wait,
-	}
-	for verdict, n := range s.Refused {
-		if n > 0 {
-			snap.Refused[Reason(verdict)] = n
-		}
-	}
+	snap := snapshotOf(l.node.State(now()))
+	snap.Name = l.face.Load().name
 	return snap
 }
 
@@ -212,7 +195,7 @@ func (l *Limiter) String() string {
 // limiter stays closed; one in a [Group] keeps its stake. The error is one that [New]
 // would return.
 func (l *Limiter) Update(c Config) error {
-	c, err := c.withDefaults()
+	c, err := c.WithDefaults()
 	if err != nil {
 		return err
 	}
@@ -251,6 +234,17 @@ func (l *Limiter) Close() {
 	l.after(&fx, nil)
 }
 
+// Drain refuses what arrives from now on, with [ErrClosed], and leaves what waits and
+// what runs to be done. It does not wait for that; [Limiter.Shutdown] does.
+func (l *Limiter) Drain() { l.drain() }
+
+func (l *Limiter) drain() <-chan struct{} {
+	var fx admit.Effects
+	drained := l.node.Drain(now(), &fx)
+	l.after(&fx, nil)
+	return drained
+}
+
 // Shutdown refuses what arrives from now on and waits until all that waited or
 // ran is done. If ctx ends before, it closes the limiter and returns an error
 // that matches context.Cause(ctx). A nil ctx counts as context.Background.
@@ -258,9 +252,7 @@ func (l *Limiter) Shutdown(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	var fx admit.Effects
-	drained := l.node.Drain(now(), &fx)
-	l.after(&fx, nil)
+	drained := l.drain()
 	select {
 	case <-drained:
 		return nil

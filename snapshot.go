@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
 
@@ -46,6 +48,35 @@ type Snapshot struct {
 	Entitled  float64       // slots of the group that it has a right to now, its reserve included
 	Borrowed  float64       // slots in flight beyond that, which go back as their work ends
 	GroupWait time.Duration // moving average of the wait for the group, 1/16 each; not in QueueWait
+}
+
+func snapshotOf(s admit.State) Snapshot {
+	snap := Snapshot{
+		Limit: s.Limit, Min: s.Min, Max: s.Max,
+		InFlight: s.InFlight, Queued: s.Queued, Shadow: s.Shadow,
+		Age: s.Age, DrainRate: s.DrainRate,
+		Admitted: s.Admitted, Completed: s.Completed, Failed: s.Failed,
+		TimedOut: s.TimedOut, Ignored: s.Ignored, Cancelled: s.Cancelled,
+		Refused: map[Reason]uint64{}, WouldRefuse: s.WouldRefuse,
+		Raised: s.Raised, Cut: s.Cuts, Last: s.Last, Decision: s.Decided,
+		Reserved: s.Member.Reserved, Share: s.Member.Share,
+		Entitled: s.Member.Entitled, Borrowed: s.Member.Borrowed, GroupWait: s.Member.Wait,
+	}
+	snap.setRecent(s.Recent)
+	for verdict, n := range s.Refused {
+		if n > 0 {
+			snap.Refused[Reason(verdict)] = n
+		}
+	}
+	return snap
+}
+
+func (s *Snapshot) setRecent(r window.Recent) {
+	s.Samples = r.Samples
+	s.P50, s.P95, s.P99 = r.P50, r.P95, r.P99
+	s.Mean, s.EWMA = r.Mean, r.EWMA
+	s.ErrorRate, s.TimeoutRate = r.ErrorRate, r.TimeoutRate
+	s.QueueWait = r.QueueWait
 }
 
 // RefusedTotal is the sum of Refused over all reasons.

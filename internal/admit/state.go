@@ -26,6 +26,22 @@ type State struct {
 	Decided                              law.Reason // the law's last word
 }
 
+// Idle reports whether nothing runs or waits in the node.
+func (n *Node) Idle() bool {
+	n.lock()
+	defer n.unlock()
+	return n.inflight == 0 && n.queued() == 0
+}
+
+// AddTo adds what was measured within the look-back to the total.
+func (n *Node) AddTo(t *window.Total, now int64) {
+	n.lock()
+	defer n.unlock()
+	if n.meter != nil {
+		n.meter.AddTo(t, max(now, n.last))
+	}
+}
+
 // State reads the node and changes nothing: no window is closed.
 func (n *Node) State(now int64) State {
 	n.lock()

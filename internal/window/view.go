@@ -105,15 +105,20 @@ type Recent struct {
 // Recent returns what was measured within the look-back. It changes nothing.
 func (m *Meter) Recent(now int64) Recent {
 	t, s := m.recent(now)
+	quantile := func(q float64) time.Duration { return m.quantile(s, int(t.samples), q) }
+	return summed(&t, quantile, m.EWMA())
+}
+
+func summed(t *tally, quantile func(float64) time.Duration, average time.Duration) Recent {
 	r := Recent{
 		Samples:   int(t.samples),
 		Failures:  int(t.failures),
 		Timeouts:  int(t.timeouts),
-		P50:       m.quantile(s, int(t.samples), 0.50),
-		P95:       m.quantile(s, int(t.samples), 0.95),
-		P99:       m.quantile(s, int(t.samples), 0.99),
+		P50:       quantile(0.50),
+		P95:       quantile(0.95),
+		P99:       quantile(0.99),
 		Mean:      round(t.mean()),
-		EWMA:      m.EWMA(),
+		EWMA:      average,
 		QueueWait: t.wait(),
 	}
 	completed := float64(max(1, r.Samples+r.Failures+r.Timeouts))
@@ -146,11 +151,16 @@ func (m *Meter) recent(now int64) (t tally, s sides) {
 
 // quantile returns the nearest-rank quantile of so many latencies.
 func (m *Meter) quantile(s sides, samples int, q float64) time.Duration {
+	return m.latencies.ranked(s, rank(q, uint64(samples)))
+}
+
+// rank is the nearest rank of a quantile among so many, counted from 1.
+func rank(q float64, samples uint64) uint64 {
 	rank := math.Ceil(q * float64(samples))
 	if !(rank > 1) { // also if q is not a number
 		rank = 1
 	}
-	return m.latencies.ranked(s, uint64(min(rank, float64(samples))))
+	return uint64(min(rank, float64(samples)))
 }
 
 // EWMA is the moving average of all latencies ever.

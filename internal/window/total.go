@@ -1,0 +1,50 @@
+package window
+
+import (
+	"math/bits"
+	"time"
+)
+
+// A Total is what several meters measured within their look-backs, as if they were one.
+// The zero Total is empty.
+type Total struct {
+	tally   tally
+	counts  [64 - lowestOctave][cells]uint64
+	average float64 // sum of the moving averages, each times its samples
+}
+
+// AddTo adds what the meter measured within the look-back. It changes nothing in the
+// meter.
+func (m *Meter) AddTo(t *Total, now int64) {
+	part, s := m.recent(now)
+	t.tally.add(part)
+	t.average += product(float64(m.EWMA()), float64(part.samples))
+	at := 0
+	for o := m.latencies.octaves; o != 0; o &= o - 1 {
+		octave := bits.TrailingZeros64(o)
+		c := m.latencies.find(octave + lowestOctave)
+		for i := range cells {
+			t.counts[octave][i] += count(s, &m.latencies.rows[at], c, i)
+		}
+		at++
+	}
+}
+
+// Recent returns the total. Its moving average is that of the meters, by samples.
+func (t *Total) Recent() Recent {
+	return summed(&t.tally, t.quantile, round(t.average/float64(max(1, t.tally.samples))))
+}
+
+// quantile returns the nearest-rank quantile.
+func (t *Total) quantile(q float64) time.Duration {
+	left := rank(q, uint64(t.tally.samples))
+	for octave := range t.counts {
+		for i, n := range t.counts[octave] {
+			if n > 0 && n >= left {
+				return middle(octave+lowestOctave, i)
+			}
+			left -= n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,54 @@
+package weir
+
+import (
+	"github.com/weir-go/weir/internal/window"
+)
+
+// Sum returns the state of several limiters as if they were one: totals, limits, work and
+// drain rates are added up, rates and quantiles are over the work of all, EWMA is
+// weighted by samples, Age is that of the oldest work. Names and reasons stay empty. They
+// are read one after the other.
+func Sum(limiters ...*Limiter) Snapshot {
+	sum := Snapshot{Refused: map[Reason]uint64{}}
+	var total window.Total
+	for _, l := range limiters {
+		at := now()
+		s := l.node.State(at)
+		l.node.AddTo(&total, at)
+		sum.AddTotals(snapshotOf(s))
+		sum.Limit += s.Limit
+		sum.Min += s.Min
+		sum.Max += s.Max
+		sum.InFlight += s.InFlight
+		sum.Queued += s.Queued
+		sum.DrainRate += s.DrainRate
+		sum.Reserved += s.Member.Reserved
+		sum.Share += s.Member.Share
+		sum.Entitled += s.Member.Entitled
+		sum.Borrowed += s.Member.Borrowed
+		sum.Age = max(sum.Age, s.Age)
+		sum.Shadow = sum.Shadow || s.Shadow
+	}
+	sum.setRecent(total.Recent())
+	return sum
+}
+
+// AddTotals adds what another snapshot counted since its limiter was made: Admitted,
+// Completed, Refused and so on. The rest stays as it is.
+func (s *Snapshot) AddTotals(o Snapshot) {
+	s.Admitted += o.Admitted
+	s.Completed += o.Completed
+	s.Failed += o.Failed
+	s.TimedOut += o.TimedOut
+	s.Ignored += o.Ignored
+	s.Cancelled += o.Cancelled
+	s.WouldRefuse += o.WouldRefuse
+	s.Raised += o.Raised
+	s.Cut += o.Cut
+	if s.Refused == nil {
+		s.Refused = map[Reason]uint64{}
+	}
+	for reason, n := range o.Refused {
+		s.Refused[reason] += n
+	}
+}

@@ -1,0 +1,68 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+func TestSumIsOneLimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fast, slow := fixed(t, 2, weir.Queue{}), fixed(t, 3, weir.Queue{})
+		for i, l := range []*weir.Limiter{fast, slow} {
+			for range 50 {
+				_ = l.Do(t.Context(), func(context.Context) error { time.Sleep(time.Duration(1+99*i) * time.Millisecond); return nil })
+			}
+		}
+		_ = slow.Do(t.Context(), func(context.Context) error { return errors.New("failed") })
+		hold(t, fast, 2)
+		if _, ok := fast.TryAcquire(); ok {
+			t.Error("admitted")
+		}
+		time.Sleep(time.Second)
+		s := weir.Sum(fast, slow)
+		if s.Samples != 100 || s.P50 > 2*time.Millisecond || s.P95 < 95*time.Millisecond || s.Mean.Round(time.Microsecond) != 50500*time.Microsecond {
+			t.Errorf("samples %d, p50 %v, p95 %v, mean %v", s.Samples, s.P50, s.P95, s.Mean)
+		}
+		if s.Limit != 5 || s.InFlight != 2 || s.Admitted != 103 || s.Completed != 101 || s.Failed != 1 ||
+			s.Refused[weir.ReasonQueueFull] != 1 || s.ErrorRate != 1.0/101 || s.Age < time.Second {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+func TestSumOfNothing(t *testing.T) {
+	if s := weir.Sum(); s.Refused == nil || s.Limit != 0 || s.P95 != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestDrainLeavesWhatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Minute}})
+		if !l.Idle() {
+			t.Error("a new limiter is not idle")
+		}
+		held := hold(t, l, 1)
+		waiting := ask(t.Context(), l, 1)
+		l.Drain()
+		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrClosed) {
+			t.Error(err)
+		}
+		waits(t, waiting)
+		held[0].Done(nil)
+		last := admitted(t, waiting)
+		if l.Idle() {
+			t.Error("idle with work in flight")
+		}
+		last.Done(nil)
+		if !l.Idle() {
+			t.Error("not idle")
+		}
+	})
+}
