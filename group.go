@@ -105,6 +105,15 @@ func (g *Group) Resize(slots int) error {
 	return nil
 }
 
+// Unreserve lowers a limiter's reserve to what it keeps, if it has more, and leaves the
+// rest of its settings alone. Reserves that are to move between limiters are lowered
+// first. On a limiter that is not in the group it does nothing.
+func (g *Group) Unreserve(l *Limiter, keep int) {
+	var fx admit.Effects
+	g.group.Unreserve(&l.node, max(0, keep), now(), &fx)
+	fx.Woken.Wake()
+}
+
 // ErrBusy is the error of removing a limiter that is in use.
 var ErrBusy = errors.New("weir: limiter is in use")
 

@@ -49,6 +49,16 @@ func (g *Group) Resize(limit int, now int64, fx *Effects) error {
 	return nil
 }
 
+// Unreserve lowers the reserve of a node to what it keeps, if it has more.
+func (g *Group) Unreserve(n *Node, keep int, now int64, fx *Effects) {
+	lock(&g.mu)
+	defer g.mu.Unlock()
+	if m := n.member; g.Has(n) && keep < int(m.reserved) {
+		m.set(int32(keep), m.share)
+		g.review(now, fx)
+	}
+}
+
 // ErrBusy is the error of removing a node that is in use.
 var ErrBusy = errors.New("work runs or waits in it")
 

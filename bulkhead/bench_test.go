@@ -1,0 +1,112 @@
+package bulkhead_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+)
+
+// BenchmarkSet prints each way through a set of 1,000 keys as a multiple of the plain
+// limiter's TryAcquire and Done, measured in turn with it.
+//
+//	go test -run '^$' -bench Set -cpu 1,2 -count 5 ./bulkhead
+func BenchmarkSet(b *testing.B) {
+	const keys = 1000
+	limiter := weir.Config{Min: 1000}
+	plain := weir.Must(weir.New(limiter))
+	floor := func(int) {
+		if permit, ok := plain.TryAcquire(); ok {
+			permit.Done(nil)
+		}
+	}
+	names := make([]string, keys)
+	named := byKey{}
+	for i := range names {
+		names[i] = fmt.Sprintf("GET /resource/%d", i)
+		named[names[i]] = bulkhead.Compartment{Config: limiter, Share: 1 + float64(i%3)}
+	}
+	for _, c := range []struct {
+		name string
+		conf bulkhead.Config
+	}{
+		{"named", bulkhead.Config{ByKey: named}},
+		{"named, capped", bulkhead.Config{Max: 5000, ByKey: named}},
+		{"unknown, capped", bulkhead.Config{Max: 5000, Default: bulkhead.Compartment{Config: limiter}}},
+	} {
+		set := newSet(b, c.conf)
+		handles := make([]*bulkhead.Handle, keys)
+		for i, name := range names {
+			handles[i], _ = set.Handle(name)
+		}
+		ctx := context.Background()
+		for _, way := range []struct {
+			name string
+			pass func(i int)
+		}{
+			{"TryAcquire+Done", func(i int) {
+				if permit, ok := set.TryAcquire(names[i%keys]); ok {
+					permit.Done(nil)
+				}
+			}},
+			{"Acquire+Done", func(i int) {
+				if permit, err := set.Acquire(ctx, names[i%keys]); err == nil {
+					permit.Done(nil)
+				}
+			}},
+			{"Do", func(i int) { _ = set.Do(ctx, names[i%keys], func(context.Context) error { return nil }) }},
+			{"handle", func(i int) {
+				if permit, ok := handles[i%keys].TryAcquire(); ok {
+					permit.Done(nil)
+				}
+			}},
+		} {
+			for _, goroutines := range []int{1, 64} {
+				b.Run(fmt.Sprintf("%s/%s/goroutines=%d", c.name, way.name, goroutines), func(b *testing.B) {
+					inTurn(b, goroutines, floor, way.pass)
+				})
+			}
+		}
+	}
+}
+
+// inTurn times pass and the floor in turns, so that both meet the same machine, and
+// reports their ratio.
+func inTurn(b *testing.B, goroutines int, floor, pass func(int)) {
+	b.ReportAllocs()
+	const turns = 20
+	var ours, theirs time.Duration
+	for turn := range turns {
+		n := b.N/turns + min(1, b.N%turns)
+		if turn%2 == 0 {
+			theirs += timed(goroutines, n, floor)
+			ours += timed(goroutines, n, pass)
+		} else {
+			ours += timed(goroutines, n, pass)
+			theirs += timed(goroutines, n, floor)
+		}
+	}
+	b.ReportMetric(float64(theirs.Nanoseconds())/float64(b.N), "plain-ns")
+	b.ReportMetric(float64(ours)/float64(theirs), "x/plain")
+	b.ReportMetric(float64(ours.Nanoseconds())/float64(b.N), "ns/op")
+}
+
+// timed runs pass n times, spread over the goroutines, which go round the keys from
+// different places.
+func timed(goroutines, n int, pass func(int)) time.Duration {
+	var done sync.WaitGroup
+	began := time.Now()
+	for g := range goroutines {
+		done.Go(func() {
+			for i := range n / goroutines {
+				pass(g*61 + i)
+			}
+		})
+	}
+	done.Wait()
+	return time.Since(began)
+}

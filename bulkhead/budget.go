@@ -1,0 +1,111 @@
+package bulkhead
+
+import (
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// A budget is a law that takes slots from a key while its p95 is above what it may take
+// and gives them back when it recovers. As long as it has taken nothing the key's own law
+// decides.
+type budget struct {
+	law   law.Law
+	p95   time.Duration
+	floor int // it takes no slot below
+}
+
+const (
+	cutTo    = 0.7  // what a cut leaves, as in law.Band
+	recovers = 0.9  // of the budget; between it and the budget nothing changes, so that it does not flap
+	givesPer = 0.1  // of what the key had, so that to undo a cut takes three windows, and one from 1 slot ten
+	quantile = 0.95 // the budget's
+)
+
+// p95 names the signal in reasons, in tenths of a percent.
+const p95 law.Signal = 1000 * quantile
+
+// Controller starts the budget and the law beneath it.
+func (b budget) Controller(bounds law.Bounds) (law.Controller, error) {
+	own, err := b.law.Controller(bounds)
+	if err != nil {
+		return nil, err
+	}
+	return &keeper{budget: b, own: own}, nil
+}
+
+// A keeper keeps one key to its budget.
+type keeper struct {
+	budget
+	own  law.Controller
+	owed float64 // the limit that the key had before it was cut, 0 if it was not
+}
+
+// Retune takes a new budget, if the law beneath it can be retuned as well. A fixed limit
+// learned nothing and can always be replaced.
+func (k *keeper) Retune(l law.Law) bool {
+	b, ok := l.(budget)
+	if !ok {
+		return false
+	}
+	if fixed, ok := b.law.(law.Fixed); ok {
+		own, err := fixed.Controller(law.Bounds{})
+		k.budget, k.own = b, own
+		return err == nil
+	}
+	own, ok := k.own.(law.Retuner)
+	if !ok || !own.Retune(b.law) {
+		return false
+	}
+	k.budget = b
+	return true
+}
+
+// Next cuts, gives back, or lets the key's own law decide.
+func (k *keeper) Next(w law.Window) law.Decision {
+	limit := float64(w.Limit)
+	switch have, judged := k.judge(w); {
+	case judged && have.Code == law.Above:
+		k.owed = max(k.owed, limit)
+		floor := float64(max(k.floor, w.Min))
+		return law.Decision{Limit: min(limit, max(floor, math.Floor(cutTo*limit))), Reason: have}
+	case k.owed == 0:
+		return k.own.Next(w)
+	case judged && have.Code == law.Below:
+		limit = min(limit+max(1, math.Floor(givesPer*k.owed)), float64(w.Max))
+		if limit >= min(k.owed, float64(w.Max)) {
+			limit = min(k.owed, float64(w.Max))
+			k.owed = 0
+		}
+		return law.Decision{Limit: limit, Reason: have}
+	default:
+		return law.Decision{Limit: limit, Reason: have}
+	}
+}
+
+// judge says where the p95 stands, if there is enough to say so by. An idle key is
+// within its budget.
+func (k *keeper) judge(w law.Window) (r law.Reason, judged bool) {
+	want := k.p95.Seconds()
+	n := w.Samples + w.Timeouts
+	if n < max(1, w.MinSamples) {
+		if idle := n == 0 && w.Age <= k.p95; idle {
+			return law.Reason{Code: law.Below, Signal: p95, Want: want}, true
+		}
+		return law.Reason{Code: law.TooFew, Have: float64(n), Want: float64(w.MinSamples)}, false
+	}
+	rank := quantile * float64(n) / float64(w.Samples) // work that timed out is slower than all
+	if w.Samples == 0 || rank > 1 {
+		return law.Reason{Code: law.Above, Signal: law.Timeouts, Have: float64(w.Timeouts) / float64(n), Want: 1 - quantile}, true
+	}
+	have := w.Latencies.Quantile(rank).Seconds()
+	r = law.Reason{Code: law.Within, Signal: p95, Have: have, Want: want}
+	switch {
+	case have > want:
+		r.Code = law.Above
+	case have <= recovers*want:
+		r.Code = law.Below
+	}
+	return r, true
+}

@@ -1,0 +1,51 @@
+package bulkhead
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// Close refuses all that waits and all that arrives from now on, for any key, with
+// [weir.ErrClosed]. What runs is left alone, and its permits can be given back as ever.
+func (s *Set) Close() {
+	for _, c := range s.closing() {
+		c.limiter.Close()
+	}
+}
+
+// Shutdown refuses all that arrives from now on and waits until what waits and what
+// runs is done. If ctx ends first it closes the set and returns an error that matches
+// context.Cause(ctx). A nil ctx counts as context.Background.
+func (s *Set) Shutdown(ctx context.Context) error {
+	all := s.closing()
+	for _, c := range all {
+		c.limiter.Drain()
+	}
+	for _, c := range all {
+		if err := c.limiter.Shutdown(ctx); err != nil {
+			s.Close()
+			return fmt.Errorf("bulkhead: shutdown: %w", err)
+		}
+	}
+	return nil
+}
+
+// closing lets no key get a compartment any more and returns those there are.
+func (s *Set) closing() []*compartment {
+	s.updating.Lock()
+	defer s.updating.Unlock()
+	s.guests.mu.Lock()
+	defer s.guests.mu.Unlock()
+	s.guests.closed = true
+	return s.all()
+}
+
+// all returns every compartment, those that are leaving last. The caller holds
+// guests.mu.
+func (s *Set) all() []*compartment {
+	all := slices.Collect(maps.Values(s.roster.Load().byKey))
+	all = append(all, s.guests.ring...)
+	return append(all, s.guests.leaving...)
+}

@@ -1,0 +1,60 @@
+package bulkhead
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/weir-go/weir"
+)
+
+// A compartment is a key with its limiter.
+type compartment struct {
+	key     string
+	limiter *weir.Limiter
+	breaker weir.Breaker // what Compartment.Breaker made; guarded by Set.updating
+
+	// callers counts those who are about to be admitted, and is gone below 0 once
+	// nobody may enter any more. While it is above 0, or work is in flight, the
+	// limiter is in use.
+	callers atomic.Int64
+	used    atomic.Bool // since the hand of the clock last passed
+}
+
+const gone = math.MinInt64 / 2
+
+// enter reports whether the caller may use the limiter, until it leaves.
+func (c *compartment) enter() bool {
+	if c.callers.Add(1) > 0 {
+		return true
+	}
+	c.callers.Add(-1)
+	return false
+}
+
+func (c *compartment) leave() { c.callers.Add(-1) }
+
+// touch marks the compartment as used. It writes only if it must, so that the
+// processors that use a key need not take the mark from each other.
+func (c *compartment) touch() {
+	if !c.used.Load() {
+		c.used.Store(true)
+	}
+}
+
+// shut lets nobody enter any more.
+func (c *compartment) shut() { c.callers.Add(gone) }
+
+// shutIfIdle shuts a compartment that is not in use.
+func (c *compartment) shutIfIdle() bool {
+	if !c.limiter.Idle() || !c.callers.CompareAndSwap(0, gone) {
+		return false
+	}
+	if !c.limiter.Idle() { // somebody came and left, and the work still runs
+		c.callers.Add(-gone)
+		return false
+	}
+	return true
+}
+
+// drained reports whether a compartment that is shut is no longer in use.
+func (c *compartment) drained() bool { return c.callers.Load() <= gone && c.limiter.Idle() }

@@ -1,0 +1,172 @@
+package bulkhead
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+// Config configures a [Set]. The zero Config works: every key has a limiter with
+// the default settings.
+type Config struct {
+	// Default has the settings for keys that ByKey does not name. It cannot
+	// reserve slots, because nobody knows how many keys there will be, nor name
+	// its limiters, which are named after their keys.
+	Default Compartment
+
+	// ByKey has the settings for each key that has some of its own; what these
+	// leave out has its usual default, not that of Default. The entry for
+	// [Overflow], if any, has those for the unknown keys that found no room.
+	ByKey map[string]Compartment
+
+	// Max caps the work in flight of all keys together, by weight, up to
+	// 1,000,000,000. 0 means no cap: the keys then have nothing in common, not
+	// even a lock. An update can change a cap but neither bring nor remove one.
+	Max int
+
+	// MaxKeys is how many compartments there may be for keys that ByKey does
+	// not name: about 1.5 KB each. Defaults to 10,000; up to 10,000,000.
+	MaxKeys int
+}
+
+// A Compartment has the settings for a key.
+type Compartment struct {
+	// Config has those of its limiter. Config.Name defaults to the key. With
+	// law.Fixed{} an update that changes Config.Initial moves the limit there.
+	Config weir.Config
+
+	// Reserved is how many slots of [Config].Max are kept for this key alone.
+	// From 0 to Config.Max; all keys' add up to the cap at most. See
+	// [weir.Stake].
+	Reserved int
+
+	// Share weighs this key against others when they want more than the cap.
+	// Defaults to 1; from 0.001 to 1000.
+	Share float64
+
+	// Budget is the p95 latency that the key may take; work that timed out
+	// counts as above it. While the p95 is above it the limit is cut, to 7/10
+	// in each window, but not below Reserved or Config.Min; from 9/10 of it
+	// down the limit gets a tenth back in each window. Until it has all back
+	// Config.Law rests. Changes come with their reason as events and in the
+	// history. 0 means no budget.
+	Budget time.Duration
+
+	// Breaker, if set, makes the breaker of a key, once, when the key gets its
+	// compartment; it may return nil. An update keeps the breaker a key has and
+	// what that learned. It is called under the Set's lock and must not use
+	// the Set. One or the other: this, or Config.Breaker, which in Default is
+	// one breaker for all.
+	Breaker func(key string) weir.Breaker
+}
+
+// Overflow is the key of the compartment for unknown keys beyond [Config].MaxKeys.
+const Overflow = "(overflow)"
+
+// MaxKeyLength is how many bytes a key may have.
+const MaxKeyLength = 256
+
+const (
+	defaultMaxKeys = 10_000
+	mostKeys       = 10_000_000
+	mostSlots      = 1_000_000_000 // as of a weir.Group
+)
+
+// complete checks the configuration and fills in what was left out.
+func (c Config) complete() (Config, error) {
+	if c.MaxKeys == 0 {
+		c.MaxKeys = defaultMaxKeys
+	}
+	if c.MaxKeys < 0 || c.MaxKeys > mostKeys {
+		return c, invalid("MaxKeys", c.MaxKeys, fmt.Sprintf("0 (the default, %d) or 1 to %d", defaultMaxKeys, mostKeys))
+	}
+	if c.Max < 0 || c.Max > mostSlots {
+		return c, invalid("Max", c.Max, fmt.Sprintf("0 (no cap) or 1 to %d", mostSlots))
+	}
+	switch d := c.Default; {
+	case d.Reserved != 0:
+		return c, invalid("Default.Reserved", d.Reserved, "0: only keys of ByKey can reserve slots")
+	case d.Config.Name != "":
+		return c, invalid("Default.Config.Name", d.Config.Name, "none: limiters are named after their keys")
+	}
+	var err error
+	if c.Default, err = c.Default.complete("Default"); err != nil {
+		return c, err
+	}
+	reserved := 0
+	byKey := make(map[string]Compartment, len(c.ByKey)+1)
+	byKey[Overflow] = c.Default
+	for _, key := range slices.Sorted(maps.Keys(c.ByKey)) {
+		if err := checkKey(key); err != nil {
+			return c, fmt.Errorf("%w: bulkhead: ByKey: %w", weir.ErrConfig, err)
+		}
+		if byKey[key], err = c.ByKey[key].complete(fmt.Sprintf("ByKey[%q]", key)); err != nil {
+			return c, err
+		}
+		reserved += byKey[key].Reserved
+		if reserved > c.Max {
+			return c, invalid(fmt.Sprintf("ByKey[%q].Reserved", key), byKey[key].Reserved,
+				fmt.Sprintf("at most %d, which is what the keys before it leave of Max", c.Max-reserved+byKey[key].Reserved))
+		}
+	}
+	c.ByKey = byKey
+	return c, nil
+}
+
+func (k Compartment) complete(field string) (Compartment, error) {
+	name := k.Config.Name
+	config, err := k.Config.WithDefaults()
+	if err == nil {
+		_, err = config.Law.Controller(law.Bounds{Min: config.Min, Max: config.Max, Initial: config.Initial})
+	}
+	switch {
+	case err != nil:
+		return k, fmt.Errorf("%w: bulkhead: %s.Config: %w", weir.ErrConfig, field, err)
+	case k.Reserved < 0 || k.Reserved > config.Max:
+		return k, invalid(field+".Reserved", k.Reserved, fmt.Sprintf("0 to Config.Max, which is %d", config.Max))
+	case k.Share != 0 && !(k.Share >= 0.001 && k.Share <= 1000):
+		return k, invalid(field+".Share", k.Share, "0 (the default, 1) or 0.001 to 1000")
+	case k.Budget < 0:
+		return k, invalid(field+".Budget", k.Budget, "0 (none) or more")
+	case k.Breaker != nil && config.Breaker != nil:
+		return k, invalid(field+".Breaker", "set beside Config.Breaker", "one of them")
+	}
+	if fixed, ok := config.Law.(law.Fixed); ok && fixed.Limit == 0 {
+		config.Law = law.Fixed{Limit: config.Initial}
+	}
+	if k.Budget > 0 {
+		config.Law = budget{law: config.Law, p95: k.Budget, floor: k.Reserved}
+	}
+	k.Config = config
+	k.Config.Name = name
+	return k, nil
+}
+
+// settings returns the settings of the key's limiter.
+func (k Compartment) settings(key string, breaker weir.Breaker) weir.Config {
+	c := k.Config
+	if c.Name == "" {
+		c.Name = key
+	}
+	if k.Breaker != nil {
+		c.Breaker = breaker
+	}
+	return c
+}
+
+func (k Compartment) stake() weir.Stake { return weir.Stake{Reserved: k.Reserved, Share: k.Share} }
+
+func invalid(field string, value any, want string) error {
+	return fmt.Errorf("%w: bulkhead: %s is %v: want %s", weir.ErrConfig, field, value, want)
+}
+
+func checkKey(key string) error {
+	if key == "" || len(key) > MaxKeyLength {
+		return fmt.Errorf("%w of %d bytes: want 1 to %d", ErrKey, len(key), MaxKeyLength)
+	}
+	return nil
+}

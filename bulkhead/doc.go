@@ -1,0 +1,68 @@
+// Package bulkhead divides a service into compartments, one for each key (a route,
+// an operation, a tenant), so that one that floods does not sink the others.
+//
+// # The idea
+//
+// A [Set] has a [weir.Limiter] for each key: slots, a queue, a queue timeout and, if
+// its law adapts, a limit of its own. Work for one key can use up the slots of that
+// key and nothing else. What a bulkhead isolates is what it counts: work in flight and
+// work that waits. Two keys that share a pool of connections, a lock or a processor
+// still meet there, unless their limits add up to no more than it can take. Where they
+// cannot, because every key needs more at times than its part, a cap over all of them
+// ([Config].Max) holds the sum, and says who goes first when it is reached.
+//
+// # Sizing
+//
+// By Little's law work in flight is arrivals a second times seconds each. A key with a
+// peak of λ requests a second and a mean service time S keeps λS slots busy; the number
+// in flight varies about that like a Poisson variable, so that
+//
+//	slots = λS + 2√(λS)
+//
+// is enough all but a few percent of the time: 40 a second at 100 ms are 4 slots, and
+// with room 8. A queue of n in front of c slots drains in nS/c, which is what the last
+// in it waits: with a queue timeout W more than cW/S places are never of use. Work is
+// refused that arrives when both are full. An execution timeout (weir.Config.Timeout)
+// is apart from all that, and runs from the moment the work starts.
+//
+// A downstream that takes C at once, shared by keys that need c1, c2, ... slots:
+//
+//   - Σci <= C: the compartments are independent and no cap is needed.
+//
+//   - Σci > C: set Max to C. Each key then has its Reserved slots, never lent, and a
+//     part of the rest,
+//
+//     entitlement = reserved + (Max - Σ reserved) * share / Σ shares
+//
+//     the shares being those of keys that have work. What a key leaves unused others
+//     may borrow; a key that returns gets the next slots that come free. It waits for
+//     them in its own queue, or is refused without one, so give a key that has to start
+//     at once a reserve. [weir.Stake] has the rules.
+//
+// A limit that is too low drops work the service could have done, which is the usual
+// mistake; one that is too high isolates nothing. [weir.Config].Shadow shows what a
+// size would refuse before it does.
+//
+// # Keys
+//
+// Those of [Config].ByKey always have their compartment. Any other key gets one with
+// the settings of [Config].Default on first use, at most [Config].MaxKeys at a time. When
+// they are all taken, one that is idle and was not used of late goes (the clock
+// algorithm: Corbató, "A Paging Experiment with the Multics System", 1968); if a few
+// dozen looked at are all busy or in use, the newcomer shares the compartment
+// [Overflow] with others of its kind. So whoever invents keys meets a bound of memory
+// and of slots, and never touches a configured key. Still, take keys from a router's
+// patterns and not from raw paths: a key that nobody repeats learns nothing.
+//
+// # Budgets and breakers
+//
+// A key with a [Compartment].Budget loses slots while its p95 is above it, and gets
+// them back when it recovers. One with a [Compartment].Breaker is refused at once while
+// the breaker is open.
+//
+// # Sources
+//
+// The name and the pattern are Michael Nygard's (Release It!, 2007). Little, "A Proof
+// for the Queuing Formula L = λW", Operations Research 9(3), 1961. Shares that are
+// lent and returned are those of Kubernetes' API Priority and Fairness (KEP-1040).
+package bulkhead

@@ -1,0 +1,186 @@
+package bulkhead_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/law"
+)
+
+func Example() {
+	set, err := bulkhead.New(bulkhead.Config{
+		Max: 50, // what the pool of connections can take
+		ByKey: map[string]bulkhead.Compartment{
+			"checkout": {
+				Config:   weir.Config{Initial: 20, Law: law.Fixed{}, Queue: weir.Queue{Size: 20, Timeout: 200 * time.Millisecond}},
+				Reserved: 10, // starts at once, whatever the others do
+				Share:    3,
+			},
+			"search": {
+				Config: weir.Config{Max: 40, Law: law.Band{Target: 100 * time.Millisecond}},
+				Budget: 300 * time.Millisecond,
+			},
+		},
+		Default: bulkhead.Compartment{Config: weir.Config{Initial: 5, Law: law.Fixed{}}},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = set.Do(context.Background(), "checkout", func(ctx context.Context) error {
+		return nil // the work
+	})
+	fmt.Println(err, set.Snapshot().ByKey["checkout"].Completed)
+	// Output: <nil> 1
+}
+
+// small is a set in which every key has one slot.
+func small() *bulkhead.Set {
+	set, err := bulkhead.New(bulkhead.Config{
+		Default: bulkhead.Compartment{Config: weir.Config{Initial: 1, Law: law.Fixed{}}},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return set
+}
+
+func ExampleNew() {
+	_, err := bulkhead.New(bulkhead.Config{
+		Max: 10,
+		ByKey: map[string]bulkhead.Compartment{
+			"checkout": {Reserved: 8},
+			"login":    {Reserved: 4},
+		},
+	})
+	fmt.Println(err)
+	// Output: weir: invalid configuration: bulkhead: ByKey["login"].Reserved is 4: want at most 2, which is what the keys before it leave of Max
+}
+
+func ExampleSet_Do() {
+	set := small()
+	ctx := context.Background()
+	err := set.Do(ctx, "search", func(ctx context.Context) error {
+		fmt.Println(set.Do(ctx, "search", func(context.Context) error { return nil }))
+		return set.Do(ctx, "checkout", func(context.Context) error { return nil })
+	})
+	fmt.Println(err)
+	// Output:
+	// weir: limiter "search" refused: queue full
+	// <nil>
+}
+
+func ExampleDo() {
+	n, err := bulkhead.Do(context.Background(), small(), "count", func(context.Context) (int, error) { return 42, nil })
+	fmt.Println(n, err)
+	// Output: 42 <nil>
+}
+
+func ExampleSet_Acquire() {
+	set := small()
+	serve := func(ctx context.Context) (err error) {
+		permit, err := set.Acquire(ctx, "search")
+		if err != nil {
+			return err
+		}
+		defer permit.DoneWith(&err)
+		return errors.New("index lost")
+	}
+	fmt.Println(serve(context.Background()))
+	fmt.Println(set.Snapshot().ByKey["search"].Failed)
+	// Output:
+	// index lost
+	// 1
+}
+
+func ExampleSet_AcquireN() {
+	set, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		return
+	}
+	export, err := set.AcquireN(context.Background(), "export", 10) // as heavy as ten
+	if err != nil {
+		return
+	}
+	defer export.Done(nil)
+	fmt.Println(set.Snapshot().ByKey["export"].InFlight)
+	// Output: 10
+}
+
+func ExampleSet_TryAcquire() {
+	set := small()
+	first, ok := set.TryAcquire("search")
+	fmt.Println(ok)
+	defer first.Done(nil)
+	_, ok = set.TryAcquire("search")
+	fmt.Println(ok)
+	// Output:
+	// true
+	// false
+}
+
+func ExampleSet_Handle() {
+	set := small()
+	search, err := set.Handle("search") // once
+	if err != nil {
+		return
+	}
+	for range 3 { // on each request
+		_ = search.Do(context.Background(), func(context.Context) error { return nil })
+	}
+	fmt.Println(search.Key(), set.Snapshot().ByKey["search"].Completed)
+	// Output: search 3
+}
+
+func ExampleHandle_Acquire() {
+	search, err := small().Handle("search")
+	if err != nil {
+		return
+	}
+	permit, err := search.Acquire(context.Background())
+	fmt.Println(err)
+	permit.Done(nil)
+	// Output: <nil>
+}
+
+func ExampleSet_Update() {
+	set := small()
+	permit, _ := set.TryAcquire("search")
+	defer permit.Done(nil)
+	err := set.Update(bulkhead.Config{
+		ByKey: map[string]bulkhead.Compartment{"search": {Config: weir.Config{Initial: 8, Law: law.Fixed{}}}},
+	})
+	search := set.Snapshot().ByKey["search"]
+	fmt.Println(err, search.InFlight, "of", search.Limit)
+	// Output: <nil> 1 of 8
+}
+
+func ExampleSet_Snapshot() {
+	set := small()
+	for _, key := range []string{"search", "search", "checkout"} {
+		_ = set.Do(context.Background(), key, func(context.Context) error { return nil })
+	}
+	s := set.Snapshot()
+	fmt.Println(s.ByKey["search"].Completed, s.ByKey["checkout"].Completed, s.Total.Completed)
+	// Output: 2 1 3
+}
+
+func ExampleSet_Close() {
+	set := small()
+	set.Close()
+	_, err := set.Acquire(context.Background(), "search")
+	fmt.Println(err)
+	// Output: weir: limiter "search" refused: closed
+}
+
+func ExampleSet_Shutdown() {
+	set := small()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	fmt.Println(set.Shutdown(ctx))
+	// Output: <nil>
+}

@@ -1,0 +1,144 @@
+package bulkhead
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/weir-go/weir"
+)
+
+// A Set admits work by key, each key within a limit of its own and all of them within
+// the cap. Most callers want [Set.Do]; those whose work does not fit a function take a
+// permit with [Set.Acquire], and those who use one key over and over a [Set.Handle].
+//
+// A Set has no goroutine and no timer of its own. All methods are safe for concurrent
+// use. Make one with [New]; the zero Set is not usable.
+type Set struct {
+	group    *weir.Group // nil without a cap
+	updating sync.Mutex  // one update at a time
+	roster   atomic.Pointer[roster]
+	guests   guests
+}
+
+// A roster is a configuration with the compartments that it names. It is replaced as a
+// whole, so that to find one of them takes no lock that unknown keys could hold.
+type roster struct {
+	conf  Config
+	byKey map[string]*compartment
+}
+
+// ErrKey is the error of a key that is empty or too long. It matches
+// [weir.ErrRefused] too.
+var ErrKey = fmt.Errorf("%w: bulkhead: key", weir.ErrRefused)
+
+// New returns a set, or an error that matches [weir.ErrConfig] and names the setting,
+// its value and what is allowed.
+func New(c Config) (*Set, error) {
+	c, err := c.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := &Set{guests: guests{byKey: map[string]*compartment{}}}
+	if c.Max > 0 {
+		if s.group, err = weir.NewGroup(c.Max); err != nil {
+			return nil, err
+		}
+	}
+	r := &roster{conf: c, byKey: make(map[string]*compartment, len(c.ByKey))}
+	for key, k := range c.ByKey {
+		if r.byKey[key], err = s.open(key, k, k.stake()); err != nil {
+			return nil, err
+		}
+	}
+	s.roster.Store(r)
+	return s, nil
+}
+
+// open makes the compartment of a key.
+func (s *Set) open(key string, k Compartment, stake weir.Stake) (*compartment, error) {
+	c := &compartment{key: key}
+	if k.Breaker != nil {
+		c.breaker = k.Breaker(key)
+	}
+	var err error
+	if s.group == nil {
+		c.limiter, err = weir.New(k.settings(key, c.breaker))
+	} else {
+		c.limiter, err = s.group.New(k.settings(key, c.breaker), stake)
+	}
+	return c, err
+}
+
+// enter returns the compartment for the key. The caller has to leave it.
+func (s *Set) enter(key string) (*compartment, error) {
+	for {
+		c := s.roster.Load().byKey[key]
+		if c == nil {
+			c = s.guests.find(key)
+		}
+		if c != nil {
+			c.touch()
+		} else {
+			var err error
+			if c, err = s.invite(key); err != nil {
+				return nil, err
+			}
+		}
+		if c.enter() {
+			return c, nil
+		}
+	}
+}
+
+// Do runs fn within the limit of the key, as [weir.Limiter.Do] does. Work that is not
+// admitted gets the error of [Set.Acquire].
+func (s *Set) Do(ctx context.Context, key string, fn func(context.Context) error) error {
+	c, err := s.enter(key)
+	if err != nil {
+		return err
+	}
+	defer c.leave()
+	return c.limiter.Do(ctx, fn)
+}
+
+// Do is [Set.Do] for a function that returns a value.
+func Do[T any](ctx context.Context, s *Set, key string, fn func(context.Context) (T, error)) (T, error) {
+	c, err := s.enter(key)
+	if err != nil {
+		var zero T
+		return zero, err
+	}
+	defer c.leave()
+	return weir.Do(ctx, c.limiter, fn)
+}
+
+// Acquire returns a permit for one piece of work of the key, waiting in the key's queue
+// if it has one, as [weir.Limiter.Acquire] does. The error matches [weir.ErrRefused] if
+// the work was refused, and [ErrKey] too if the key was why; [weir.RefusedError] names
+// the key. It does not allocate unless it has to wait or refuse, or the key is new.
+func (s *Set) Acquire(ctx context.Context, key string) (weir.Permit, error) {
+	return s.AcquireN(ctx, key, 1)
+}
+
+// AcquireN is Acquire for work that takes weight slots instead of one.
+func (s *Set) AcquireN(ctx context.Context, key string, weight int) (weir.Permit, error) {
+	c, err := s.enter(key)
+	if err != nil {
+		return weir.Permit{}, err
+	}
+	defer c.leave()
+	return c.limiter.AcquireN(ctx, weight)
+}
+
+// TryAcquire is Acquire for work that will not wait: if there is no free slot it is
+// refused, and counted as such, at once. A bad key is refused too.
+func (s *Set) TryAcquire(key string) (weir.Permit, bool) {
+	c, err := s.enter(key)
+	if err != nil {
+		return weir.Permit{}, false
+	}
+	defer c.leave()
+	return c.limiter.TryAcquire()
+}

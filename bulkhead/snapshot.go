@@ -1,0 +1,57 @@
+package bulkhead
+
+import "github.com/weir-go/weir"
+
+// A Snapshot is a set's state. The keys are read one after the other, so that sums may
+// be off by what came and went meanwhile.
+type Snapshot struct {
+	Max     int    `json:"max"`      // the cap, 0 if there is none
+	MaxKeys int    `json:"max_keys"` // Config.MaxKeys
+	Unknown int    `json:"unknown"`  // compartments of keys that the configuration does not name
+	Leaving int    `json:"leaving"`  // compartments whose key an update took away and whose work is not done
+	Evicted uint64 `json:"evicted"`  // compartments of unknown keys that gave way to others
+
+	// Total is all keys as if they were one limiter: sums, and quantiles over the
+	// latencies of all. It includes what is gone. Limit is the sum of the limits,
+	// which may be above Max.
+	Total weir.Snapshot `json:"total"`
+
+	// ByKey has a snapshot of every compartment, under its key. Borrowed and
+	// Entitled say who runs more than its part of the cap.
+	ByKey map[string]weir.Snapshot `json:"by_key"`
+}
+
+// Snapshot returns the set's state now. Reading changes nothing. It takes a few
+// microseconds for each key, during which only that key waits.
+func (s *Set) Snapshot() Snapshot {
+	snap, compartments, present := s.survey()
+	limiters := make([]*weir.Limiter, len(compartments))
+	for i, c := range compartments {
+		limiters[i] = c.limiter
+		if i < present {
+			snap.ByKey[c.key] = c.limiter.Snapshot()
+		}
+	}
+	past := snap.Total
+	snap.Total = weir.Sum(limiters...)
+	snap.Total.AddTotals(past)
+	return snap
+}
+
+// survey returns what there is, with the totals of what is gone. Those that are leaving
+// come after those that are present.
+func (s *Set) survey() (snap Snapshot, compartments []*compartment, present int) {
+	g := &s.guests
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	r := s.roster.Load()
+	compartments = s.all()
+	present = len(compartments) - len(g.leaving)
+	snap = Snapshot{
+		Max: r.conf.Max, MaxKeys: r.conf.MaxKeys,
+		Unknown: len(g.ring), Leaving: len(g.leaving), Evicted: g.evicted,
+		ByKey: make(map[string]weir.Snapshot, present),
+	}
+	snap.Total.AddTotals(g.past)
+	return snap, compartments, present
+}
