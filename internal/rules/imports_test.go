@@ -32,11 +32,12 @@ var mayImport = map[string]string{
 	"fleet":    ". law",
 	"sim":      "internal/admit internal/window law load pid internal/portable",
 
-	"weirhttp": ". bulkhead throttle law load",
-	"weirgrpc": ". bulkhead throttle law load",
-	"weirprom": ". bulkhead throttle pool capacity fleet law load",
-	"weirotel": ". bulkhead throttle pool capacity fleet law load",
-	"dash":     ". bulkhead throttle pool capacity fleet sim law load",
+	"weirhttp":    ". bulkhead throttle law load",
+	"weirbreaker": ".",
+	"weirgrpc":    ". bulkhead throttle law load",
+	"weirprom":    ". bulkhead throttle pool capacity fleet law load",
+	"weirotel":    ". bulkhead throttle pool capacity fleet law load",
+	"dash":        ". bulkhead throttle pool capacity fleet sim law load",
 }
 
 // programs are the trees that may import every package; none but themselves

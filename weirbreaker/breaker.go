@@ -1,0 +1,59 @@
+package weirbreaker
+
+import (
+	"errors"
+
+	"github.com/sony/gobreaker/v2"
+	"github.com/weir-go/weir"
+)
+
+// A Breaker is a [weir.Breaker]. Make one with [New]. All methods are safe for
+// concurrent use; those of the embedded gobreaker tell its name, state and counts. An
+// allowed piece of work costs one allocation, gobreaker's own.
+type Breaker struct {
+	*gobreaker.TwoStepCircuitBreaker[any]
+}
+
+// New returns a breaker with the settings of gobreaker, whose defaults are a minute open
+// and one probe, after more than 5 failures in a row. Its IsSuccessful and IsExcluded are
+// replaced: what counts, and as what, is for the limiter to say ([weir.Config].Classify).
+// OnStateChange is called under gobreaker's lock and must not use the limiter.
+func New(s gobreaker.Settings) *Breaker {
+	s.IsSuccessful = func(err error) bool { return err == nil }
+	s.IsExcluded = func(err error) bool { return errors.Is(err, errIgnored) }
+	return &Breaker{gobreaker.NewTwoStepCircuitBreaker[any](s)}
+}
+
+// ByKey returns a function that makes a breaker for each key, named after it, for
+// Compartment.Breaker of package bulkhead.
+func ByKey(s gobreaker.Settings) func(key string) weir.Breaker {
+	return func(key string) weir.Breaker {
+		named := s
+		named.Name = key
+		return New(named)
+	}
+}
+
+// What gobreaker is told of work that did not succeed.
+var (
+	errFailed  = errors.New("failed")
+	errIgnored = errors.New("ignored")
+)
+
+// Allow implements [weir.Breaker].
+func (b *Breaker) Allow() (done func(weir.Outcome), err error) {
+	tell, err := b.TwoStepCircuitBreaker.Allow()
+	if err != nil {
+		return nil, err
+	}
+	return func(o weir.Outcome) {
+		switch o {
+		case weir.Success:
+			tell(nil)
+		case weir.Failure, weir.Timeout:
+			tell(errFailed)
+		default:
+			tell(errIgnored)
+		}
+	}, nil
+}
