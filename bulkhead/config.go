@@ -147,15 +147,23 @@ func (k Compartment) complete(field string) (Compartment, error) {
 }
 
 // settings returns the settings of the key's limiter.
-func (k Compartment) settings(key string, breaker weir.Breaker) weir.Config {
+func (k Compartment) settings(key string, breaker *weir.Breaker) weir.Config {
 	c := k.Config
 	if c.Name == "" {
 		c.Name = key
 	}
-	if k.Breaker != nil {
-		c.Breaker = breaker
+	if breaker != nil {
+		c.Breaker = *breaker
 	}
 	return c
+}
+
+func (k Compartment) newBreaker(key string) *weir.Breaker {
+	if k.Breaker == nil {
+		return nil
+	}
+	b := k.Breaker(key)
+	return &b
 }
 
 func (k Compartment) stake() weir.Stake { return weir.Stake{Reserved: k.Reserved, Share: k.Share} }

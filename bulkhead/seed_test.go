@@ -27,7 +27,7 @@ func TestOneKeyOverloadedLeavesTheOtherAlone(t *testing.T) {
 	}{
 		"no cap":                             {0, 50},
 		"capped":                             {7, 50},
-		"capped, at a hundred times a share": {7, 700},
+		"capped, at a hundred times a share": {7, 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

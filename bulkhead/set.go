@@ -58,10 +58,7 @@ func New(c Config) (*Set, error) {
 
 // open makes the compartment of a key.
 func (s *Set) open(key string, k Compartment, stake weir.Stake) (*compartment, error) {
-	c := &compartment{key: key}
-	if k.Breaker != nil {
-		c.breaker = k.Breaker(key)
-	}
+	c := &compartment{key: key, breaker: k.newBreaker(key)}
 	var err error
 	if s.group == nil {
 		c.limiter, err = weir.New(k.settings(key, c.breaker))

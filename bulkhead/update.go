@@ -138,7 +138,7 @@ func (s *Set) apply(c *compartment, k Compartment) error {
 	case k.Breaker == nil:
 		c.breaker = nil
 	case c.breaker == nil:
-		c.breaker = k.Breaker(c.key)
+		c.breaker = k.newBreaker(c.key)
 	}
 	settings := k.settings(c.key, c.breaker)
 	if s.group == nil {

@@ -27,8 +27,19 @@ func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) b
 	if n.flags != 0 || n.member != nil && !n.member.group.line.empty() {
 		n.serve(now, fx)
 	}
+	if n.inflight == 0 {
+		n.rest()
+	}
 	n.unlock()
 	return true
+}
+
+// rest gives back the memory that an idle node can do without: a plain queue knows
+// nothing when it is empty.
+func (n *Node) rest() {
+	if q := n.queue; q != nil && q.length == 0 && q.adaptive == nil && q.service == nil {
+		n.queue = nil
+	}
 }
 
 // end books the end of a piece of work.

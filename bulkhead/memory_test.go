@@ -1,0 +1,91 @@
+package bulkhead_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/law"
+)
+
+var memoryKeys = flag.Int("keys", 2000, "keys of TestMemoryOfAdaptiveKeys")
+
+// TestMemoryOfAdaptiveKeys measures what a key takes when its limiter was used: queueing,
+// changes of the limit, latencies over three decades. A hundred thousand have to fit in
+// 120 MB, which is 1258 B each, key and table included.
+func TestMemoryOfAdaptiveKeys(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector changes sizes")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, c := range []struct {
+		name string
+		law  law.Law
+		max  int
+		most int64 // bytes a key, 0 if it is only told
+	}{
+		{"Band", law.Band{}, 0, 1258},
+		{"AIMD", law.AIMD{}, 0, 1258},
+		{"Band, capped", law.Band{}, 1_000_000, 1258},
+		{"Elastic", law.Elastic{}, 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const batch = 20
+				keys := *memoryKeys
+				k := bulkhead.Compartment{Config: weir.Config{Initial: 2, Max: 50, Law: c.law, Queue: weir.Queue{Size: 5, Timeout: time.Minute}}}
+				wear := func(s *bulkhead.Set, from int) {
+					var all sync.WaitGroup
+					for i := from; i < from+batch; i++ {
+						for w := range 3 {
+							all.Go(func() { use(t, s, fmt.Sprintf("GET /resource/%d", i), uint64(i), uint64(w)) })
+						}
+					}
+					all.Wait()
+				}
+				first := newSet(t, bulkhead.Config{Default: k})
+				wear(first, 0) // the runtime keeps goroutines and timers
+				s := newSet(t, bulkhead.Config{Default: k, Max: c.max, MaxKeys: keys})
+				before := heap()
+				for from := 0; from < keys; from += batch {
+					wear(s, from)
+				}
+				each := (heap() - before) / int64(keys)
+				total := s.Snapshot().Total
+				changes := float64(total.Raised+total.Cut) / float64(keys)
+				t.Logf("%d B a key; %.1f changes of the limit, mean wait %v", each, changes, total.QueueWait)
+				if total.Completed != uint64(keys*300) || changes < 1 {
+					t.Errorf("not used as intended: %+v", total)
+				}
+				if c.most > 0 && (each > c.most || total.QueueWait == 0) {
+					t.Errorf("want at most %d B, with queueing", c.most)
+				}
+				runtime.KeepAlive(first)
+			})
+		})
+	}
+}
+
+// use does 100 pieces of work for a key.
+func use(t *testing.T, s *bulkhead.Set, key string, seed, caller uint64) {
+	r := rand.New(rand.NewPCG(seed, caller))
+	for range 100 {
+		latency := 30 * math.Exp(1.2*r.NormFloat64()) // lognormal, in milliseconds
+		err := s.Do(t.Context(), key, func(context.Context) error {
+			time.Sleep(time.Duration(min(max(latency, 1), 1000) * float64(time.Millisecond)))
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
