@@ -73,7 +73,8 @@ type Config struct {
 // Queue configures where work waits for a slot.
 type Queue struct {
 	// Size is how many pieces of work may wait. 0 means none for [FIFO]; for
-	// [Adaptive] it means no bound but its own.
+	// [Adaptive] it means no bound but its own. When it is reached, work of a
+	// higher [Priority] takes the place of the lowest.
 	Size int
 
 	// Timeout is how long work may wait. Defaults to 1 s.
@@ -87,7 +88,7 @@ type Queue struct {
 type Discipline uint8
 
 const (
-	// FIFO serves in order of arrival. Size it to absorb short bursts only:
+	// FIFO serves in order of arrival, the higher [Priority] first. Size it to absorb short bursts only:
 	// under a lasting overload everyone in it waits for the full timeout.
 	FIFO Discipline = iota
 

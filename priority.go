@@ -2,9 +2,13 @@ package weir
 
 import "context"
 
-// A Priority orders work that has to queue: all that waits with a higher one is
-// served first. It means nothing while there is room below the limit. The zero
-// value is Normal.
+// A Priority orders work that has to queue: what waits with a higher one is served
+// first, and a full queue refuses the lowest for it. It means nothing while there is
+// room below the limit. The zero value is Normal.
+//
+// Lower priorities do not starve: of every 20 slots that come free while they wait,
+// one goes to one of them, to the one that has gone longest without. So if all four
+// wait all the time, the highest has 57 slots of 60 and each of the others one.
 type Priority int8
 
 // The priorities, highest first.

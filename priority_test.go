@@ -81,3 +81,39 @@ func TestPriorityOutOfRangeQueues(t *testing.T) {
 		admitted(t, low).Release()
 	})
 }
+
+// Of twenty slots that come free one goes to a lower priority that waits, though
+// critical work never stops coming and fills the queue.
+func TestLowerPrioritiesDoNotStarve(t *testing.T) {
+	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
+		t.Run(d.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := fixed(t, 1, weir.Queue{Size: 4, Timeout: time.Minute, Discipline: d})
+				served := map[weir.Priority]int{}
+				end := time.Now().Add(1200*10*time.Millisecond + time.Millisecond)
+				for _, p := range []weir.Priority{weir.Critical, weir.Critical, weir.Critical, weir.Critical, weir.Critical, weir.Normal, weir.Low} {
+					go func() {
+						for time.Now().Before(end) {
+							err := l.Do(weir.WithPriority(t.Context(), p), func(context.Context) error {
+								served[p]++
+								time.Sleep(10 * time.Millisecond)
+								return nil
+							})
+							if err != nil { // displaced: it comes again
+								time.Sleep(time.Millisecond)
+							}
+						}
+					}()
+				}
+				time.Sleep(time.Until(end) + time.Second)
+				synctest.Wait()
+				for _, p := range []weir.Priority{weir.Normal, weir.Low} {
+					if n := served[p]; n < 28 || n > 32 {
+						t.Errorf("%v: served %d times of 1200: want 30", p, n)
+					}
+				}
+				balanced(t, l)
+			})
+		})
+	}
+}

@@ -70,13 +70,14 @@ func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) Verdic
 		return TooHeavy
 	case n.flags&waiting == 0 && n.fits(weight):
 		return Admitted
-	case !patient, n.full():
+	case !patient, n.conf.queueSize == 0 && !n.conf.adaptive:
 		return QueueFull
 	}
 	return MustWait
 }
 
-// full reports whether the queue has no place. An adaptive one makes room.
+// full reports whether somebody has to give way for one more; the adaptive discipline
+// decides that for itself.
 func (n *Node) full() bool { return !n.conf.adaptive && n.queued() >= int(n.conf.queueSize) }
 
 // wouldRefuse answers for a shadow node, in which what runs above the limit

@@ -69,8 +69,8 @@ func (a *adaptive) join(n *Node, w *Waiter, now int64, fx *Effects) Verdict {
 		return Deadline
 	}
 	n.insert(w)
-	for n.queue.length > a.bound(n, w, now) {
-		out := n.queue.lowest()
+	for n.queued() > a.bound(n, w, now) {
+		out := n.queue.surplus().oldest()
 		if out == w {
 			n.unlink(w)
 			return QueueFull
@@ -83,18 +83,16 @@ func (a *adaptive) join(n *Node, w *Waiter, now int64, fx *Effects) Verdict {
 
 func (a *adaptive) next(n *Node, now int64, fx *Effects) *Waiter {
 	a.dropLate(n, now, fx)
-	for i := range a.tiers {
-		t := &a.tiers[i]
-		alone := len(t.urgent) == n.queue.length
-		switch {
-		case len(t.urgent) == 0:
-		case a.standing(n, t, now) && (alone || t.refused > tierRefusals):
-			return n.queue.lanes[i].newest
-		default:
-			return t.urgent[0]
-		}
+	i := n.queue.turn()
+	if i < 0 {
+		return nil
 	}
-	return nil
+	t := &a.tiers[i]
+	alone := len(t.urgent) == n.queued()
+	if a.standing(n, t, now) && (alone || t.refused > tierRefusals) {
+		return n.queue.lanes[i].newest
+	}
+	return t.urgent[0]
 }
 
 // learn notes how much time callers give their work, and whether that differs.

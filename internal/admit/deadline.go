@@ -50,7 +50,7 @@ func (n *Node) reachable(w *Waiter, now int64) bool {
 	if rate := n.pressure.drainRate(); rate > 0 {
 		ahead := 0
 		for i := range w.Lane + 1 {
-			ahead += n.queue.lanes[i].length
+			ahead += int(n.queue.lanes[i].length)
 		}
 		start += int64(float64(ahead+1) / rate * float64(time.Second))
 	}

@@ -25,8 +25,9 @@
 //
 // # The queue
 //
-// Waiters stand in lanes; a lane is served only when those above it are empty.
-// Within a lane a discipline picks who is next: first in, first out, or the
+// Waiters stand in lanes, and the highest lane that has any is served. Yet of twenty
+// turns one goes to a lower lane: of those that wait, to the one that has gone longest
+// without. A queue that is too long gives up the lowest lane first. Within a lane a discipline picks who is next: first in, first out, or the
 // adaptive one, which is the result of the measurements recorded in decision
 // 0004: earliest deadline first, newest first once the queue stands, no longer
 // than four limits or than what can drain in time, oldest out first.

@@ -34,11 +34,14 @@ func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) b
 	return true
 }
 
-// rest gives back the memory that an idle node can do without: a plain queue knows
-// nothing when it is empty.
+// rest has an idle node forget whose turn it was, and with it a queue that knows no more.
 func (n *Node) rest() {
-	if q := n.queue; q != nil && q.length == 0 && q.adaptive == nil && q.service == nil {
+	switch q := n.queue; {
+	case q == nil || q.length > 0:
+	case q.adaptive == nil && q.service == nil:
 		n.queue = nil
+	default:
+		q.forgetTurns()
 	}
 }
 

@@ -1,21 +1,28 @@
 package admit
 
-// joinInOrder is join for a queue that serves first in, first out and, as consider
-// found, has a place.
-func (n *Node) joinInOrder(w *Waiter, now int64) Verdict {
+// joinInOrder is join for a queue that serves first in, first out. Who came last
+// gives way.
+func (n *Node) joinInOrder(w *Waiter, now int64, fx *Effects) Verdict {
 	if !n.reachable(w, now) {
 		return Deadline
 	}
+	full := n.full()
 	n.insert(w)
+	if full {
+		out := n.queue.surplus().newest
+		if out == w {
+			n.unlink(w)
+			return QueueFull
+		}
+		n.reject(out, QueueFull, now, fx)
+	}
 	return Waiting
 }
 
-// first returns the oldest waiter of the highest lane that has any.
+// first returns the oldest waiter of the lane whose turn it is.
 func (q *queue) first() *Waiter {
-	for i := range q.lanes {
-		if w := q.lanes[i].oldest(); w != nil {
-			return w
-		}
+	if i := q.turn(); i >= 0 {
+		return q.lanes[i].oldest()
 	}
 	return nil
 }

@@ -4,7 +4,8 @@ package admit
 // oldest follows the newest.
 type lane struct {
 	newest *Waiter
-	length int
+	length int32
+	passed uint32 // turns of others since it had one
 }
 
 // oldest returns who has waited longest, nil if nobody waits.

@@ -7,7 +7,8 @@ type queue struct {
 	adaptive *adaptive // the discipline, nil for first in, first out
 	service  *service  // nil until work with a deadline comes
 	lanes    []lane
-	length   int
+	length   int32
+	passed   int32 // turns in strict order since a lower lane was given one
 }
 
 // setDiscipline follows the settings; those who wait keep their places.
@@ -28,7 +29,7 @@ func (n *Node) join(w *Waiter, now int64, fx *Effects) Verdict {
 	if a := n.queue.adaptive; a != nil {
 		return a.join(n, w, now, fx)
 	}
-	return n.joinInOrder(w, now)
+	return n.joinInOrder(w, now, fx)
 }
 
 // next returns the waiter whose turn it is, nil if nobody waits.
@@ -43,7 +44,7 @@ func (n *Node) queued() int {
 	if n.queue == nil {
 		return 0
 	}
-	return n.queue.length
+	return int(n.queue.length)
 }
 
 // Join answers the waiter if that is possible at once, and otherwise lets it
@@ -201,6 +202,7 @@ func (n *Node) serveOne(now int64, fx *Effects) bool {
 		return false
 	default:
 		n.unlink(w)
+		n.queue.took(w.Lane)
 		n.dispatch(w, now)
 		fx.Woken.add(w)
 	}

@@ -82,10 +82,18 @@ func TestQueueSizeIsExact(t *testing.T) {
 	}
 	want(t, admit.Waiting, r.join(), r.join())
 	want(t, admit.QueueFull, r.join())
-	if got := r.acquire(1); got != admit.QueueFull {
+	if got := r.try(1); got != admit.QueueFull {
 		t.Errorf("acquired: %v", got)
 	}
 	r.wantCounts(1, 2)
+}
+
+func TestNoQueueRefusesAtOnce(t *testing.T) {
+	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 0 })
+	r.must(1)
+	if got := r.acquire(1); got != admit.QueueFull {
+		t.Errorf("acquired: %v", got)
+	}
 }
 
 func TestLeavingMakesRoom(t *testing.T) {

@@ -22,7 +22,7 @@ func (n *modelNode) draw(adaptive *rapid.Generator[bool]) admit.Settings {
 		QueueSize:    rapid.SampledFrom([]int{0, 1, 2, 3, 5, 5}).Draw(n.T, "size"),
 		QueueTimeout: rapid.SampledFrom([]time.Duration{time.Second, time.Second, time.Millisecond, 1 << 62}).Draw(n.T, "timeout"),
 		Adaptive:     adaptive.Draw(n.T, "adaptive"),
-		Lanes:        3,
+		Lanes:        lanes,
 		Shadow:       n.group == nil && oneIn(n.T, 10, "shadow"),
 	}
 }

@@ -41,7 +41,16 @@ type modelNode struct {
 	cancelled uint64
 	completed uint64
 	refused   map[admit.Verdict]uint64
+
+	// Turns since a lower lane was served before a higher one, at least and at
+	// most, and of others since each lane had one.
+	strictAtLeast, strictAtMost int
+	without                     [lanes]int
 }
+
+// lanes is how many the nodes have, and gift what turn, of those in which a lower lane
+// waits, is one for it.
+const lanes, gift = 3, 20
 
 type modelTicket struct {
 	admit.Ticket
@@ -105,8 +114,10 @@ func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
 			n.Fatalf("it waited %v", time.Duration(waited))
 		}
 		if !n.isNext(w, nil) && !n.isNext(w, newcomer) {
-			n.Fatalf("dispatched out of turn: lane %d", w.Lane)
+			n.Fatalf("dispatched out of turn: lane %d, %d to %d turns in strict order before, without a turn for %v",
+				w.Lane, n.strictAtLeast, n.strictAtMost, n.without)
 		}
+		n.took(w, newcomer)
 		n.inFlight += w.Weight
 		if n.inFlight > n.highest && !n.settings.Shadow {
 			n.Fatalf("dispatched beyond the limit: %d in flight of %d", n.inFlight, n.highest)
@@ -121,7 +132,7 @@ func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
 			n.Fatalf("refused for a deadline that is far")
 		}
 	case admit.QueueFull:
-		if !n.settings.Adaptive || !n.isOldestOfLowest(w) {
+		if !n.givesWay(w) {
 			n.Fatalf("gave up the wrong waiter for a newcomer")
 		}
 	case admit.TooHeavy:
@@ -151,33 +162,86 @@ func (n *modelNode) see() {
 	n.highest, n.lowest = max(n.highest, n.limit), min(n.lowest, n.limit)
 }
 
-// isNext reports whether it is w's turn, were except not there.
-func (n *modelNode) isNext(w, except *modelWaiter) bool {
-	for _, other := range n.waiters {
-		switch {
-		case other == except && other != w:
-		case other.Lane < w.Lane:
-			return false
-		case other.Lane == w.Lane && !n.settings.Adaptive:
-			return other == w || n.before == 0
+// waiting counts the waiters of each lane, were except not there.
+func (n *modelNode) waiting(except *modelWaiter) (count [lanes]int) {
+	for _, w := range n.waiters {
+		if w != except {
+			count[w.Lane]++
 		}
 	}
-	return true
+	return count
 }
 
-// isOldestOfLowest reports whether w is the one to give up.
-func (n *modelNode) isOldestOfLowest(w *modelWaiter) bool {
-	for _, other := range n.waiters {
-		if other.Lane > w.Lane {
+// isNext reports whether it is w's turn, were except not there.
+func (n *modelNode) isNext(w, except *modelWaiter) bool {
+	if w == except {
+		return true
+	}
+	count, highest := n.waiting(except), 0
+	for count[highest] == 0 {
+		highest++
+	}
+	for lane := highest + 1; lane < lanes; lane++ {
+		switch {
+		case count[lane] == 0:
+		case w.Lane == highest && n.strictAtLeast >= gift-1:
+			return false // a lower one is due
+		case w.Lane != highest && n.without[lane] > n.without[w.Lane]:
+			return false // and has waited longer
+		}
+	}
+	if w.Lane != highest && n.strictAtMost < gift-1 {
+		return false
+	}
+	return n.settings.Adaptive || n.before == 0 || w == n.oldest(w.Lane)
+}
+
+// oldest returns who has waited longest in the lane.
+func (n *modelNode) oldest(lane int) *modelWaiter {
+	for _, w := range n.waiters {
+		if w.Lane == lane {
+			return w
+		}
+	}
+	return nil
+}
+
+// took notes w's turn. Whether the newcomer had joined by then, nobody can tell.
+func (n *modelNode) took(w, newcomer *modelWaiter) {
+	n.strictAtMost = min(n.strictAtMost+1, gift-1)
+	n.strictAtLeast = min(n.strictAtLeast+1, gift-1)
+	with, without := n.waiting(nil), n.waiting(newcomer)
+	for lane := range lanes {
+		n.without[lane]++
+		if lane < w.Lane && with[lane] > 0 {
+			n.strictAtLeast = 0
+		}
+		if lane < w.Lane && without[lane] > 0 {
+			n.strictAtMost = 0
+		}
+	}
+	n.without[w.Lane] = 0
+}
+
+// givesWay reports whether w is the one to give up in a queue that is too long: the
+// oldest of the lowest lane, or the newest, unless that lane is due and has no other.
+func (n *modelNode) givesWay(w *modelWaiter) bool {
+	count := n.waiting(nil)
+	for lane := w.Lane + 1; lane < lanes; lane++ {
+		if count[lane] > 1 || count[lane] == 1 && n.strictAtMost < gift-1 {
 			return false
 		}
 	}
+	if n.settings.Adaptive {
+		return w == n.oldest(w.Lane)
+	}
+	newest := w
 	for _, other := range n.waiters {
 		if other.Lane == w.Lane {
-			return other == w
+			newest = other
 		}
 	}
-	return false
+	return w == newest
 }
 
 func (n *modelNode) remove(w *modelWaiter) {
@@ -210,21 +274,6 @@ func (n *modelNode) lineIsHeld() bool {
 
 func (n *modelNode) tooHeavy(weight int) bool {
 	return weight > n.limit || n.cap > 0 && weight > n.cap
-}
-
-// live counts the waiters that hold a place: all but those at the head of their
-// lane whose time is up.
-func (n *modelNode) live() int {
-	live, held := 0, map[int]bool{}
-	for _, w := range n.waiters {
-		if n.last < w.expires {
-			held[w.Lane] = true
-		}
-		if held[w.Lane] {
-			live++
-		}
-	}
-	return live
 }
 
 func (m *model) total() int {

@@ -75,7 +75,7 @@ func (n *modelNode) refusal(weight int, patient bool) admit.Verdict {
 		return admit.TooHeavy
 	case len(n.waiters) == 0 && n.fits(weight):
 		return admit.Admitted
-	case !patient, !n.settings.Adaptive && n.live() >= n.settings.QueueSize:
+	case !patient, !n.settings.Adaptive && n.settings.QueueSize == 0:
 		return admit.QueueFull
 	}
 	return admit.MustWait
@@ -136,12 +136,13 @@ func (n *modelNode) join() {
 	if got == admit.Waiting {
 		return // and if it was answered meanwhile, that was judged
 	}
+	full := n.settings.Adaptive || len(n.waiters) > n.settings.QueueSize && n.givesWay(w)
 	n.remove(w)
 	want := n.refusal(w.Weight, true)
 	switch {
 	case got == want && got != admit.MustWait:
 	case got == admit.Deadline && w.due != 0 && w.due != far && want == admit.MustWait:
-	case want == admit.MustWait && got == admit.QueueFull && n.settings.Adaptive:
+	case want == admit.MustWait && got == admit.QueueFull && full:
 	case n.overtakes(want, got):
 	default:
 		n.Fatalf("joined: %v, want %v", got, want)
@@ -171,6 +172,9 @@ func (n *modelNode) done() {
 			n.Fatalf("a ticket that was out was not taken back")
 		}
 	})
+	if n.inFlight == 0 && len(n.waiters) == 0 {
+		n.strictAtLeast, n.strictAtMost, n.without = 0, 0, [lanes]int{}
+	}
 	if rapid.Bool().Draw(n.T, "twice") {
 		before := n.State(n.now)
 		n.call(nil, func(now int64, fx *admit.Effects) {

@@ -146,9 +146,19 @@ func without(parties []*party, p *party) (rest []*party) {
 	return rest
 }
 
-// wants checks the answer to work that arrives now, ahead of whom nobody waits in the
-// same node.
-func (p *party) wants(got admit.Verdict, weight int, patient bool) {
+// full reports whether the queue has no place. Those at its head whose time is up hold none.
+func (p *party) full() bool {
+	live := 0
+	for _, g := range p.queue {
+		if p.now < g.expires || live > 0 {
+			live++
+		}
+	}
+	return live >= p.size
+}
+
+// wants checks the answer to work that arrives now and may or may not wait.
+func (p *party) wants(got admit.Verdict, weight int, mayWait bool) {
 	behind, tied := false, false // somebody who waits for the group
 	for _, other := range p.parties {
 		if other == p || !other.awaitsGroup() {
@@ -157,19 +167,13 @@ func (p *party) wants(got admit.Verdict, weight int, patient bool) {
 		behind = behind || other.next().goesBefore(claim{p, weight}, p)
 		tied = tied || !claim{p, weight}.goesBefore(other.next(), p)
 	}
-	live := 0
-	for _, g := range p.queue {
-		if p.now < g.expires || live > 0 {
-			live++
-		}
-	}
 	want := admit.MustWait
 	switch free := len(p.queue) == 0 && p.hasRoom(weight); {
 	case p.tooHeavy(weight):
 		want = admit.TooHeavy
 	case free && !behind && (!tied || got == admit.Admitted):
 		want = admit.Admitted
-	case !patient, live >= p.size:
+	case !mayWait:
 		want = admit.QueueFull
 	}
 	if got != want {
@@ -193,7 +197,7 @@ func (p *party) acquire() {
 			g.ticket, got = p.TryAcquire(g.Weight, p.now, fx)
 		}
 	})
-	p.wants(got, g.Weight, patient)
+	p.wants(got, g.Weight, patient && p.size > 0)
 	if got == admit.Admitted {
 		p.inFlight += g.Weight
 		p.out = append(p.out, g)
@@ -218,7 +222,7 @@ func (p *party) join(weight int) {
 		p.queue = queue
 		return
 	}
-	p.wants(got, g.Weight, true)
+	p.wants(got, g.Weight, !p.full())
 	if got == admit.Admitted {
 		_, g.ticket = g.Answer()
 		p.inFlight += g.Weight

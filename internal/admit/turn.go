@@ -1,0 +1,61 @@
+package admit
+
+// turnsForOne bounds how long a lane can starve: of so many turns one is for a lower lane
+// than the highest that waits, and for the one that has gone longest without. With k lower
+// lanes, each has one turn of k times as many.
+const turnsForOne = 20
+
+// turn returns the lane whose turn it is, -1 if nobody waits: the highest, unless a
+// lower one is due.
+func (q *queue) turn() int {
+	highest, starved := -1, -1
+	for i := range q.lanes {
+		switch l := &q.lanes[i]; {
+		case l.length == 0:
+		case highest < 0:
+			highest = i
+		case starved < 0 || l.passed >= q.lanes[starved].passed:
+			starved = i
+		}
+	}
+	if starved >= 0 && q.passed >= turnsForOne-1 {
+		return starved
+	}
+	return highest
+}
+
+// took notes that a waiter of the lane, which is in it no more, had its turn.
+func (q *queue) took(turn int) {
+	q.passed = min(q.passed+1, turnsForOne-1)
+	for i := range q.lanes {
+		l := &q.lanes[i]
+		if i == turn {
+			l.passed = 0
+			continue
+		}
+		l.passed++
+		if i < turn && l.length > 0 {
+			q.passed = 0
+		}
+	}
+}
+
+// forgetTurns has all lanes start anew.
+func (q *queue) forgetTurns() {
+	q.passed = 0
+	for i := range q.lanes {
+		q.lanes[i].passed = 0
+	}
+}
+
+// surplus returns the lane that gives a waiter up if the queue is too long: the lowest
+// that has any, though the one whose turn it is keeps its last.
+func (q *queue) surplus() *lane {
+	turn := q.turn()
+	for i := len(q.lanes) - 1; i >= 0; i-- {
+		if l := &q.lanes[i]; l.length > 1 || l.length == 1 && i != turn {
+			return l
+		}
+	}
+	return &q.lanes[turn]
+}
