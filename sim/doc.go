@@ -46,8 +46,8 @@
 //		]
 //	}
 //
-// [ParseScenario] reads it and refuses whatever it does not know. [Named], [Gates] and
-// [Kata] come with the package, in the folder scenarios; [Random] draws systems that nobody
+// [ParseScenario] reads it and refuses whatever it does not know. [Named], [Gates],
+// [Kata] and [Priorities] come with the package, in the folder scenarios; [Random] draws systems that nobody
 // had in mind when tuning a law, and [ParseTrace] reads requests that were recorded.
 //
 // # Time inside a server

@@ -133,7 +133,7 @@ func checkValue(path string, v reflect.Value, tag string) error {
 		return checkFields(path, v)
 	case reflect.Slice:
 		for i := range v.Len() {
-			if err := checkValue(fmt.Sprintf("%s[%d]", path, i), v.Index(i), ""); err != nil {
+			if err := checkValue(fmt.Sprintf("%s[%d]", path, i), v.Index(i), tag); err != nil {
 				return err
 			}
 		}

@@ -50,7 +50,7 @@ func SweepOn(processors int, s Scenario, seed uint64) (*Oracle, error) {
 	for i := range s.Phases {
 		best, smallest := bestRun(runs, i)
 		phase := &best.phases[i]
-		o.Phases = append(o.Phases, OraclePhase{Limit: best.limit, Smallest: smallest.limit, Good: phase.Good})
+		o.Phases = append(o.Phases, OraclePhase{Limit: best.limit, Smallest: smallest.limit, Good: best.good(i)})
 		o.latency.merge(&smallest.phases[i].latency)
 		from := phase.start / binned
 		copy(o.bins[from:], best.bins[from:])
@@ -97,18 +97,20 @@ type swept struct {
 	bins   []bin
 }
 
+func (s *swept) good(phase int) int { return s.phases[phase].tally().Good }
+
 // bestRun returns the run with the most good answers in a phase, and the first that
 // nearly has as many.
 func bestRun(runs []swept, phase int) (best, smallest swept) {
 	best = runs[0]
 	for _, r := range runs {
-		if r.phases[phase].Good > best.phases[phase].Good {
+		if r.good(phase) > best.good(phase) {
 			best = r
 		}
 	}
-	enough := mul(nearly, float64(best.phases[phase].Good))
+	enough := mul(nearly, float64(best.good(phase)))
 	for _, r := range runs {
-		if float64(r.phases[phase].Good) >= enough {
+		if float64(r.good(phase)) >= enough {
 			return best, r
 		}
 	}

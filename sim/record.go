@@ -40,7 +40,7 @@ type record struct {
 type bin struct{ good, refused, lost uint32 }
 
 type phaseRecord struct {
-	Tally
+	clients []Tally // of each kind
 	latency Histogram
 	start   time.Duration
 	settled time.Duration // the limit is judged from here on: half of the phase
@@ -62,6 +62,7 @@ func newRecord(s *Scenario, end time.Duration, limits []int) record {
 	}
 	start := time.Duration(0)
 	for i, p := range s.Phases {
+		r.phases[i].clients = make([]Tally, len(s.Clients))
 		r.phases[i].start, r.phases[i].settled, r.phases[i].end = start, start+p.Length/2, start+p.Length
 		start += p.Length
 	}
@@ -103,20 +104,23 @@ func (r *record) limit(now time.Duration, limiter int32, c *admit.Change) {
 	}
 }
 
-func (r *record) good(latency time.Duration) {
-	r.now.Good++
+// of returns the tally of a kind of clients in this phase.
+func (r *record) of(client int32) *Tally { return &r.now.clients[client] }
+
+func (r *record) good(client int32, latency time.Duration) {
+	r.of(client).Good++
 	r.bins[len(r.bins)-1].good++
 	r.latency(latency)
 }
 
-func (r *record) late(latency time.Duration) {
-	r.now.Late++
+func (r *record) late(client int32, latency time.Duration) {
+	r.of(client).Late++
 	r.bins[len(r.bins)-1].lost++
 	r.latency(latency)
 }
 
-func (r *record) cancelled() {
-	r.now.Cancelled++
+func (r *record) cancelled(client int32) {
+	r.of(client).Cancelled++
 	r.bins[len(r.bins)-1].lost++
 }
 
@@ -127,8 +131,8 @@ func (r *record) latency(d time.Duration) {
 	}
 }
 
-func (r *record) refused(limiter int32) {
-	r.now.Refused++
+func (r *record) refused(client, limiter int32) {
+	r.of(client).Refused++
 	if r.probing[limiter] {
 		r.probed++
 	}
@@ -172,7 +176,15 @@ func (r *record) closePoint(e *engine) {
 // tally adds up all phases.
 func (r *record) tally() (sum Tally) {
 	for i := range r.phases {
-		sum.add(r.phases[i].Tally)
+		sum.add(r.phases[i].tally())
+	}
+	return sum
+}
+
+// tally adds up all kinds of clients.
+func (p *phaseRecord) tally() (sum Tally) {
+	for _, t := range p.clients {
+		sum.add(t)
 	}
 	return sum
 }

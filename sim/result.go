@@ -32,6 +32,7 @@ func (t *Tally) add(o Tally) {
 // A Result is what came of a simulation. Its Tally is that of all phases.
 type Result struct {
 	Tally
+	Clients []Tally // of each kind of clients, in their order
 
 	Scenario string // its name
 	Law      string // as text
@@ -54,6 +55,7 @@ type Result struct {
 // weighted by time; with several limiters it is their mean.
 type PhaseResult struct {
 	Tally
+	Clients []Tally // as in Result
 
 	Name          string        // of the phase
 	Start, Length time.Duration // of the phase
@@ -89,16 +91,20 @@ func (e *engine) result(law string, seed uint64) *Result {
 	e.record.book(e.now)
 	r := &Result{
 		Scenario: e.scenario.Name, Law: law, Seed: seed,
-		Tally: e.record.tally(), Series: e.record.series, Changes: e.record.changes, bins: e.record.bins, Probed: e.record.probed,
+		Tally: e.record.tally(), Clients: make([]Tally, len(e.scenario.Clients)),
+		Series: e.record.series, Changes: e.record.changes, bins: e.record.bins, Probed: e.record.probed,
 	}
 	total := 0.0
 	for i := range e.record.phases {
 		p := &e.record.phases[i]
 		phase := PhaseResult{
-			Tally: p.Tally, Name: e.scenario.Phases[i].Name, Start: p.start, Length: p.end - p.start,
+			Tally: p.tally(), Clients: p.clients, Name: e.scenario.Phases[i].Name, Start: p.start, Length: p.end - p.start,
 			Latency: p.latency, InFlight: float64(p.area) / float64(p.end-p.start),
 		}
 		phase.LimitMean, phase.LimitCV = p.limitMean()
+		for i := range p.clients {
+			r.Clients[i].add(p.clients[i])
+		}
 		r.Latency.merge(&p.latency)
 		r.LimitMean += mul(p.limitTime, phase.LimitMean)
 		r.LimitCV += mul(p.limitTime, phase.LimitCV)

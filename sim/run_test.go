@@ -53,7 +53,7 @@ func TestLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := e.record.phases
-		if done := p[0].Good + p[1].Good; done != len(trace) || e.record.inflight != 0 {
+		if done := p[0].tally().Good + p[1].tally().Good; done != len(trace) || e.record.inflight != 0 {
 			t.Fatalf("%T: %d of %d done", server, done, len(trace))
 		}
 		if area, sum := p[0].area+p[1].area, p[0].latency.sum+p[1].latency.sum; area != sum {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
@@ -61,6 +62,10 @@ type Phase struct {
 
 	// Load multiplies the rate of arrivals. Defaults to 1.
 	Load float64 `json:"load,omitempty" range:"[0,1000]"`
+
+	// Shares are the shares of requests that the kinds of clients send, in
+	// their order. Defaults to that of each.
+	Shares []float64 `json:"shares,omitempty" range:"[0,1e6]"`
 
 	// Speed multiplies the speed of the server. Defaults to 1.
 	Speed float64 `json:"speed,omitempty" range:"[0,1000]"`
@@ -210,6 +215,11 @@ func (s Scenario) complete() (Scenario, error) {
 		p.Workers = orDefault(p.Workers, 1)
 		p.ErrorTime = orDefault(p.ErrorTime, time.Millisecond)
 		p.Work = orDefault(p.Work, s.Work)
+		if p.Shares == nil {
+			for _, c := range s.Clients {
+				p.Shares = append(p.Shares, c.Share)
+			}
+		}
 		s.Phases[i] = p
 	}
 	return s, nil
@@ -232,6 +242,9 @@ func (s Scenario) consistent() error {
 	for i, p := range s.Phases {
 		if p.Pause.For > 0 && p.Pause.For >= p.Pause.Every {
 			return &FieldError{Field: fmt.Sprintf("phases[%d].pause.for", i), Problem: fmt.Sprintf("is %v: want less than every, which is %v", p.Pause.For, p.Pause.Every)}
+		}
+		if clients := max(1, len(s.Clients)); p.Shares != nil && (len(p.Shares) != clients || slices.Max(p.Shares) == 0) {
+			return &FieldError{Field: fmt.Sprintf("phases[%d].shares", i), Problem: fmt.Sprintf("is %v: want one for each kind of client, of which there are %d, and not all of them 0", p.Shares, clients)}
 		}
 	}
 	l := s.Limiter.complete()

@@ -46,6 +46,9 @@ func TestScenarioErrors(t *testing.T) {
 		{`{"length": "10s", `, `{"length": "0s", `, "f.json:10: phases[1].length is 0s: want 1ms to 10000h"},
 		{`{"length": "10s", `, `{`, "f.json:10: phases[1].length is missing: want 1ms to 10000h"},
 		{`"speed": 0.5`, `"speed": -0.5`, "f.json:10: phases[1].speed is -0.5: want 0 to 1000"},
+		{`"speed": 0.5`, `"shares": [1, 2]`, "f.json:10: phases[1].shares is [1 2]: want one for each kind of client, of which there are 1"},
+		{`"speed": 0.5`, `"shares": [0]`, "f.json:10: phases[1].shares is [0]: want one for each kind of client, of which there are 1, and not all of them 0"},
+		{`"speed": 0.5`, `"shares": [-1]`, "f.json:10: phases[1].shares[0] is -1: want 0 to 1e6"},
 		{`"speed": 0.5`, `"pause": {"every": "1s", "for": "1s"}`, "f.json:10: phases[1].pause.for is 1s: want less than every, which is 1s"},
 		{`"band(target=50ms)"`, `"bend"`, `f.json:7: limiter.law is "bend": law: unknown law "bend": want `},
 		{`"band(target=50ms)"`, `"band(target=x)"`, `f.json:7: limiter.law is "band(target=x)": law: band: target "x": want a duration`},
@@ -98,7 +101,7 @@ func TestScenariosInGo(t *testing.T) {
 
 // TestRoundTrip: what is written reads the same.
 func TestRoundTrip(t *testing.T) {
-	scenarios := append(append(Named(), Gates()...), Kata())
+	scenarios := append(append(Named(), Gates()...), Kata(), Priorities())
 	for seed := range uint64(200) {
 		scenarios = append(scenarios, Random(DefaultRanges, seed))
 	}
@@ -119,7 +122,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	for _, s := range append(append(Named(), Gates()...), Kata()) {
+	for _, s := range append(append(Named(), Gates()...), Kata(), Priorities()) {
 		if found, err := Lookup(s.Name); err != nil || !reflect.DeepEqual(found, s) || s.About == "" {
 			t.Errorf("%s: %v", s.Name, err)
 		}

@@ -132,7 +132,11 @@ func (s schema) object(t reflect.Type) map[string]any {
 		}
 		p := s.describe(s.of(f.Type), t.Name()+"."+f.Name)
 		if tag := f.Tag.Get("range"); tag != "" {
-			bounds(p, f.Type, rangeOf(tag))
+			of := p
+			if items, ok := p["items"].(map[string]any); ok {
+				of = items
+			}
+			bounds(of, f.Type, rangeOf(tag))
 		}
 		properties[name] = p
 	}

@@ -32,6 +32,10 @@ func Named() []Scenario { return load(suite) }
 // slower but there is room for all of it, so every refusal is false.
 func Gates() []Scenario { return load(gates) }
 
+// Priorities returns a service with a minute and a half of three times its load from clients of all
+// four priorities, whose mix shifts. The highest alone always has room.
+func Priorities() Scenario { return load([]string{"priorities-3x"})[0] }
+
 // Kata returns the simulation by which a law that holds a latency is first tried: latency is
 // base + k n² with n in flight, and the limit must settle.
 func Kata() Scenario { return load([]string{"kata"})[0] }
@@ -54,7 +58,7 @@ func load(names []string) []Scenario {
 // Lookup returns the scenario of that name among those of the package, or an error that
 // lists them.
 func Lookup(name string) (Scenario, error) {
-	all := append(append([]string{"kata"}, suite...), gates...)
+	all := append(append([]string{"kata"}, suite...), append(gates, "priorities-3x")...)
 	if slices.Contains(all, name) {
 		return load([]string{name})[0], nil
 	}

@@ -25,18 +25,12 @@ type traffic struct {
 	ends     time.Duration // of the phase
 
 	arrivals, works, clients *Rand
-	shares                   []float64 // of the clients, added up
 }
 
 func newTraffic(s *Scenario, seed uint64) traffic {
 	t := traffic{
 		scenario: s, trace: s.Trace, ends: s.Phases[0].Length,
 		arrivals: newRand(seed, arrivalStream), works: newRand(seed, workStream), clients: newRand(seed, clientStream),
-	}
-	sum := 0.0
-	for _, c := range s.Clients {
-		sum += c.Share
-		t.shares = append(t.shares, sum)
 	}
 	if t.trace == nil {
 		t.rates = s.Arrivals.Rates(newRand(seed, rateStream))
@@ -88,16 +82,25 @@ func (t *traffic) arrive() time.Duration {
 }
 
 func (t *traffic) client() int32 {
-	if len(t.shares) == 1 {
+	shares := t.scenario.Phases[min(t.phase, len(t.scenario.Phases)-1)].Shares
+	if len(shares) == 1 {
 		return 0
 	}
-	pick := mul(t.clients.Float64(), t.shares[len(t.shares)-1])
-	for i, sum := range t.shares {
-		if pick < sum {
+	sum := 0.0
+	for _, share := range shares {
+		sum += share
+	}
+	pick, last := mul(t.clients.Float64(), sum), 0
+	sum = 0
+	for i, share := range shares {
+		if sum += share; pick < sum {
 			return int32(i)
 		}
+		if share > 0 {
+			last = i
+		}
 	}
-	return int32(len(t.shares) - 1)
+	return int32(last)
 }
 
 // replay takes the next request from the trace.

@@ -2,7 +2,8 @@ package admit
 
 // turnsForOne bounds how long a lane can starve: of so many turns one is for a lower lane
 // than the highest that waits, and for the one that has gone longest without. With k lower
-// lanes, each has one turn of k times as many.
+// lanes, each has one turn of k times as many. In the scenario "priorities-3x" of
+// package sim that costs the highest up to 0.4% of its goodput.
 const turnsForOne = 20
 
 // turn returns the lane whose turn it is, -1 if nobody waits: the highest, unless a

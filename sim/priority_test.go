@@ -1,0 +1,85 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/weir-go/weir/law"
+)
+
+// Under three times the load, while the mix shifts, the highest priority hardly notices and
+// next to nothing of the capacity is lost. With an exact limit that is 99.5% and 97%; a law
+// that has to find the limit loses some more, which is what its margin says.
+//
+//	go test -run TestPrioritiesUnderOverload -v ./sim
+func TestPrioritiesUnderOverload(t *testing.T) {
+	if raceDetector {
+		t.Skip("eight million requests take too long")
+	}
+	const seeds = 3
+	exact := Priorities()
+	exact.Limiter.Initial = 50
+	free := exact // without a queue and at the limit of the oracle
+	free.Limiter.Initial, free.Limiter.Queue = 56, Queue{}
+	best := 0
+	for seed := range uint64(seeds) {
+		best += mustRun(t, free, nil, 1+seed).Good
+	}
+	for _, test := range []struct {
+		law          law.Law
+		adaptive     bool
+		top, overall float64
+	}{
+		{law.Fixed{}, false, 99.5, 97},
+		{law.Elastic{}, false, 98.7, 97},
+		{law.Little{}, false, 98.7, 97},
+		{law.Fixed{}, true, 99.8, 97},
+		{law.Elastic{}, true, 99.5, 95},
+		{law.Little{}, true, 98.9, 95.5},
+	} {
+		s := exact
+		if test.adaptive {
+			s.Limiter.Queue = Queue{Adaptive: true}
+		}
+		var clients [4]Tally
+		all := Tally{}
+		for seed := range uint64(seeds) {
+			r := mustRun(t, s, test.law, 1+seed)
+			for i, c := range r.Clients {
+				clients[i].add(c)
+			}
+			all.add(r.Tally)
+		}
+		of := func(c Tally) float64 { return percent(c.Good, c.Requests) }
+		top, overall := of(clients[0]), percent(all.Good, best)
+		t.Logf("%v, adaptive %v: %.2f%% of the critical, %.1f%%, %.1f%% and %.1f%% of the others are good, in all %.1f%% of the oracle's",
+			lawText(test.law), test.adaptive, top, of(clients[1]), of(clients[2]), of(clients[3]), overall)
+		if top < test.top || overall < test.overall {
+			t.Errorf("%v, adaptive %v: want %v%% of the critical and %v%% in all", lawText(test.law), test.adaptive, test.top, test.overall)
+		}
+	}
+}
+
+// Clients are counted apart, also by phase, and a phase may have a mix of its own.
+func TestClientsAreCounted(t *testing.T) {
+	s := steady(1000, func(s *Scenario) { s.Limiter.Initial = 100 })
+	s.Clients = []Client{{Name: "a", Share: 3}, {Name: "b"}}
+	length := s.Phases[0].Length
+	s.Phases = []Phase{{Length: length}, {Length: length, Shares: []float64{0, 1}}}
+	r := mustRun(t, s, nil, 1)
+	share := func(p PhaseResult) float64 { return float64(p.Clients[0].Requests) / float64(p.Requests) }
+	if got := share(r.Phases[0]); got < 0.73 || got > 0.77 {
+		t.Errorf("%.3f are of the first kind, want 3 of 4", got)
+	}
+	if got := share(r.Phases[1]); got != 0 {
+		t.Errorf("%.3f are of the first kind, want none", got)
+	}
+	var sum, phases Tally
+	for i, c := range r.Clients {
+		sum.add(c)
+		phases.add(r.Phases[0].Clients[i])
+		phases.add(r.Phases[1].Clients[i])
+	}
+	if sum != r.Tally || phases != r.Tally {
+		t.Errorf("%+v of all clients and %+v of all phases, want %+v", sum, phases, r.Tally)
+	}
+}
