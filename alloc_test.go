@@ -23,6 +23,8 @@ func TestAllocations(t *testing.T) {
 	l := newLimiter(t, weir.Config{Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1})
 	full := newLimiter(t, weir.Config{Max: 1, Law: moving, Interval: time.Nanosecond, MinSamples: 1})
 	hold(t, full, 1)
+	fair := newLimiter(t, weir.Config{Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1, Queue: weir.Queue{Size: 1, Tenants: 64}})
+	ofTenant := weir.WithTenant(ctx, "acme")
 
 	for _, path := range []struct {
 		name string
@@ -46,6 +48,13 @@ func TestAllocations(t *testing.T) {
 		{"Acquire and DoneWith", func() {
 			permit, err := l.Acquire(ctx)
 			defer permit.DoneWith(&err)
+		}, 0},
+		{"Acquire and Done of a tenant", func() {
+			permit, err := fair.Acquire(ofTenant)
+			if err != nil {
+				t.Error(err)
+			}
+			permit.Done(nil)
 		}, 0},
 		{"AcquireN and Done", func() {
 			permit, err := l.AcquireN(ctx, 5)

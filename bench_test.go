@@ -51,6 +51,8 @@ func BenchmarkAcquire(b *testing.B) {
 		b.Fatal("the first permit was refused")
 	}
 	lim, doer := open(), open()
+	fair := weir.Must(weir.New(weir.Config{Min: 1000, Queue: weir.Queue{Size: 1, Tenants: 64}}))
+	ofTenant := weir.WithTenant(ctx, "acme")
 	for _, way := range []struct {
 		name string
 		pass func()
@@ -62,6 +64,11 @@ func BenchmarkAcquire(b *testing.B) {
 		}},
 		{"Acquire+Done", func() {
 			if permit, err := lim.Acquire(ctx); err == nil {
+				permit.Done(nil)
+			}
+		}},
+		{"Acquire+Done of a tenant", func() {
+			if permit, err := fair.Acquire(ofTenant); err == nil {
 				permit.Done(nil)
 			}
 		}},

@@ -82,6 +82,26 @@ type Queue struct {
 
 	// Discipline decides who waits and who is next. Defaults to [FIFO].
 	Discipline Discipline
+
+	// Tenants, if set, is fairness between tenants: see [WithTenant]. It is the
+	// number of buckets into which they are hashed, up to 1024; 64 is a good
+	// start, and more where more are busy at once. Tenants that meet in a
+	// bucket share one share until the buckets are shuffled, which is at most
+	// every ten seconds, and once all has ended that ran at the last shuffle.
+	// (A pair in 65,536 has the same hash and is never told apart.)
+	//
+	// The fair share is the limit divided by the tenants that have work in
+	// flight or waiting, so that one alone may use everything. Within a
+	// priority the slot that comes free goes to the tenant with the least in
+	// flight, and a full queue gives up work of the tenant that has most,
+	// in flight and waiting: no tenant within its share is refused for want of
+	// room while another above it waits. Nothing that runs is
+	// interrupted.
+	//
+	// It takes about 90 bytes for each bucket, and a few nanoseconds for each
+	// whenever work begins or ends a wait. It needs a queue. Defaults to 0:
+	// tenants are not told apart.
+	Tenants int
 }
 
 // A Discipline is an order of service for a [Queue].
@@ -118,6 +138,8 @@ const (
 	defaultMinSamples   = 20
 	defaultQueueTimeout = time.Second
 
+	maxTenants = 1024
+
 	maxSlots = 1_000_000_000 // so that in flight plus a weight fits 32 bits
 )
 
@@ -137,6 +159,7 @@ func (c Config) WithDefaults() (Config, error) {
 		{"Initial", c.Initial, maxSlots},
 		{"MinSamples", c.MinSamples, maxSlots},
 		{"Queue.Size", c.Queue.Size, maxSlots},
+		{"Queue.Tenants", c.Queue.Tenants, maxTenants},
 	} {
 		if f.value < 0 || f.value > f.atMost {
 			return c, c.invalid(f.name, f.value, fmt.Sprintf("0 (the default) or 1 to %d", f.atMost))
@@ -157,6 +180,10 @@ func (c Config) WithDefaults() (Config, error) {
 	}
 	if c.Queue.Discipline > Adaptive {
 		return c, c.invalid("Queue.Discipline", c.Queue.Discipline, "FIFO or Adaptive")
+	}
+
+	if c.Queue.Tenants > 0 && c.Queue.Discipline == FIFO && c.Queue.Size == 0 {
+		return c, c.invalid("Queue.Tenants", c.Queue.Tenants, "0 without a queue: Size is 0")
 	}
 
 	c.Name = orDefault(c.Name, "limiter")

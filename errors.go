@@ -14,6 +14,7 @@ var ErrRefused = errors.New("weir: refused")
 
 // The refusals by reason; each also matches [ErrRefused].
 var (
+	ErrTenantShare  = fmt.Errorf("%w: tenant over its share", ErrRefused)
 	ErrQueueFull    = fmt.Errorf("%w: queue full", ErrRefused)
 	ErrQueueTimeout = fmt.Errorf("%w: queue timeout", ErrRefused)
 	ErrDeadline     = fmt.Errorf("%w: deadline", ErrRefused)
@@ -35,6 +36,9 @@ type Reason uint8
 
 // The reasons for a refusal.
 const (
+	// ReasonTenantShare: the queue had no room, and its tenant had more than its
+	// fair share while others had work too; see [Queue].Tenants.
+	ReasonTenantShare = Reason(admit.OverShare)
 	// ReasonQueueFull: the limit was reached and the queue, if any, had no room.
 	ReasonQueueFull = Reason(admit.QueueFull)
 	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout.
@@ -77,6 +81,7 @@ func (e *RefusedError) Is(target error) bool {
 }
 
 var sentinels = map[Reason]error{
+	ReasonTenantShare:  ErrTenantShare,
 	ReasonQueueFull:    ErrQueueFull,
 	ReasonQueueTimeout: ErrQueueTimeout,
 	ReasonDeadline:     ErrDeadline,

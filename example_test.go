@@ -216,6 +216,19 @@ func ExampleWithPriority() {
 	// <nil>
 }
 
+func ExampleWithTenant() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Queue: weir.Queue{Size: 100, Tenants: 64}}))
+	ctx := weir.WithTenant(context.Background(), "acme") // whoever must not take the others' share
+	err := lim.Do(ctx, func(ctx context.Context) error {
+		fmt.Println("runs for", weir.TenantFrom(ctx))
+		return nil
+	})
+	if errors.Is(err, weir.ErrTenantShare) {
+		fmt.Println("acme already has more than its share")
+	}
+	// Output: runs for acme
+}
+
 func ExampleLimiter_Shutdown() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
 	permit, err := lim.Acquire(context.Background())

@@ -31,6 +31,7 @@ type face struct {
 	classify func(error) Outcome // nil for Classify
 	onEvent  func(Event)
 	breaker  *Breaker // nil for none, which costs half as much
+	tenants  bool
 }
 
 // epoch is where the limiters' clock starts: one reading relative to it costs
@@ -68,7 +69,7 @@ func Must(l *Limiter, err error) *Limiter {
 }
 
 func (c Config) face() *face {
-	f := &face{name: c.Name, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
+	f := &face{name: c.Name, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent, tenants: c.Queue.Tenants > 0}
 	if b := c.Breaker; b != nil {
 		f.breaker = &b
 	}
@@ -86,6 +87,7 @@ func (c Config) settings() admit.Settings {
 		QueueTimeout: c.Queue.Timeout,
 		Adaptive:     c.Queue.Discipline == Adaptive,
 		Lanes:        lanes,
+		Tenants:      c.Queue.Tenants,
 		Shadow:       c.Shadow,
 		Observed:     c.OnEvent != nil,
 	}
@@ -120,21 +122,25 @@ func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 
 func (l *Limiter) acquire(ctx context.Context, weight int) (Permit, error) {
 	var fx admit.Effects
-	ticket, verdict := l.node.Acquire(weight, now(), &fx)
+	tenant := uint16(0)
+	if l.face.Load().tenants {
+		tenant = tenantHash(ctx)
+	}
+	ticket, verdict := l.node.AcquireFor(tenant, weight, now(), &fx)
 	l.after(&fx, &ticket)
 	switch verdict {
 	case admit.Admitted:
 		return Permit{limiter: l, ticket: ticket}, nil
 	case admit.MustWait:
-		return l.wait(ctx, weight)
+		return l.wait(ctx, tenant, weight)
 	default:
 		return Permit{}, l.refuse(verdict, fx.RetryAfter, fx.Seq)
 	}
 }
 
 // TryAcquire is Acquire for work that will not wait: if there is no free slot it
-// is refused, and counted as such, at once. It never allocates but for a
-// Breaker.
+// is refused, and counted as such, at once. It has no context, so no tenant. It never
+// allocates but for a Breaker.
 func (l *Limiter) TryAcquire() (Permit, bool) {
 	if b := l.face.Load().breaker; b != nil {
 		return l.tryAcquireBehind(*b)

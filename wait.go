@@ -19,9 +19,9 @@ type waiter struct {
 func (w *waiter) Wake() { w.ready <- struct{}{} }
 
 // wait queues for a permit.
-func (l *Limiter) wait(ctx context.Context, weight int) (Permit, error) {
+func (l *Limiter) wait(ctx context.Context, tenant uint16, weight int) (Permit, error) {
 	w := &waiter{ready: make(chan struct{}, 1)}
-	w.Owner, w.Weight, w.Lane = w, weight, PriorityFrom(ctx).lane()
+	w.Owner, w.Weight, w.Lane, w.Tenant = w, weight, PriorityFrom(ctx).lane(), tenant
 	at := now()
 	if deadline, ok := ctx.Deadline(); ok {
 		w.Deadline = at + min(int64(time.Until(deadline)), math.MaxInt64-at)

@@ -9,29 +9,34 @@ import (
 // Acquire admits work of the given weight, or says why not. MustWait means that
 // it has to queue: the caller then calls Join with a waiter.
 func (n *Node) Acquire(weight int, now int64, fx *Effects) (Ticket, Verdict) {
-	return n.acquire(weight, now, true, fx)
+	return n.acquire(0, weight, now, true, fx)
+}
+
+// AcquireFor is Acquire for work of a tenant, of which it takes the hash.
+func (n *Node) AcquireFor(tenant uint16, weight int, now int64, fx *Effects) (Ticket, Verdict) {
+	return n.acquire(tenant, weight, now, true, fx)
 }
 
 // TryAcquire is Acquire for work that will not wait.
 func (n *Node) TryAcquire(weight int, now int64, fx *Effects) (Ticket, Verdict) {
-	return n.acquire(weight, now, false, fx)
+	return n.acquire(0, weight, now, false, fx)
 }
 
-func (n *Node) acquire(weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
+func (n *Node) acquire(tenant uint16, weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
 	n.lock()
 	now = n.advance(now, fx)
 	if n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
 		(n.member == nil || n.member.group.line.empty() && n.member.hasRoom(int64(weight))) {
 		n.start(weight, now)
 		n.unlock()
-		return Ticket{start: now, weight: int32(weight), out: true}, Admitted
+		return Ticket{start: now, weight: int32(weight), mark: mark{out: true}}, Admitted
 	}
-	ticket, verdict := n.acquireSlow(weight, now, patient, fx)
+	ticket, verdict := n.acquireSlow(tenant, weight, now, patient, fx)
 	n.unlock()
 	return ticket, verdict
 }
 
-func (n *Node) acquireSlow(weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
+func (n *Node) acquireSlow(tenant uint16, weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
 	verdict := n.consider(weight, patient, now, fx)
 	if n.flags&(shadow|closed) == shadow {
 		fx.WouldRefuse = n.wouldRefuse(weight, patient)
@@ -43,11 +48,11 @@ func (n *Node) acquireSlow(weight int, now int64, patient bool, fx *Effects) (Ti
 	}
 	switch {
 	case verdict == Admitted:
-		n.start(weight, now)
+		ticket := n.startFor(tenant, weight, now)
 		if n.member != nil {
 			n.member.group.serve(now, fx) // with one more at work others may be first
 		}
-		return Ticket{start: now, weight: int32(weight), out: true}, Admitted
+		return ticket, Admitted
 	case verdict.Refused():
 		fx.RetryAfter = n.refuse(verdict, weight, now)
 		fx.Seq = n.nextEvent()
@@ -121,6 +126,16 @@ func (n *Node) saturated() bool { return n.inflight >= int64(n.limit) || n.flags
 // holds back the law must not hear: a limit that was not reached says nothing about a
 // higher one (decision 0007).
 func (n *Node) limited() bool { return n.saturated() && !n.awaitsGroup() }
+
+// startFor starts work of a tenant.
+func (n *Node) startFor(tenant uint16, weight int, now int64) Ticket {
+	n.start(weight, now)
+	ticket := Ticket{start: now, weight: int32(weight), mark: mark{out: true}}
+	if t := n.tenants(); t != nil {
+		t.start(&ticket, tenant)
+	}
+	return ticket
+}
 
 func (n *Node) start(weight int, now int64) {
 	n.admitted++

@@ -18,15 +18,12 @@ type adaptive struct {
 func newAdaptive(n *Node) *adaptive {
 	a := &adaptive{tiers: make([]tier, len(n.queue.lanes))}
 	for i := range n.queue.lanes {
-		l := &n.queue.lanes[i]
-		w := l.oldest()
-		for range l.length {
+		for w := range n.queue.lanes[i].all(byLane) {
 			w.latest = w.expires
 			if w.Deadline != noDeadline {
 				w.latest = n.latestStart(w, w.joined)
 			}
 			a.tiers[i].push(w)
-			w = w.next
 		}
 	}
 	return a
@@ -70,13 +67,12 @@ func (a *adaptive) join(n *Node, w *Waiter, now int64, fx *Effects) Verdict {
 	}
 	n.insert(w)
 	for n.queued() > a.bound(n, w, now) {
-		out := n.queue.surplus().oldest()
-		if out == w {
-			n.unlink(w)
-			return QueueFull
+		line, k := n.surplus(w)
+		out := line.oldest(k)
+		if verdict := n.giveWay(out, w, now, fx); verdict != Waiting {
+			return verdict
 		}
 		a.tiers[out.Lane].note(true)
-		n.reject(out, QueueFull, now, fx)
 	}
 	return Waiting
 }
@@ -89,8 +85,12 @@ func (a *adaptive) next(n *Node, now int64, fx *Effects) *Waiter {
 	}
 	t := &a.tiers[i]
 	alone := len(t.urgent) == n.queued()
-	if a.standing(n, t, now) && (alone || t.refused > tierRefusals) {
-		return n.queue.lanes[i].newest
+	line, k := n.line(i)
+	switch {
+	case a.standing(n, t, now) && (alone || t.refused > tierRefusals):
+		return line.newest
+	case k == byTenant:
+		return line.mostUrgent(k)
 	}
 	return t.urgent[0]
 }

@@ -19,25 +19,35 @@ const (
 // time that w was given, see the package documentation.
 func (n *Node) serviceTime(w *Waiter, now int64) int64 {
 	q := n.queue
-	if q.service == nil || now-q.service.at >= estimateEvery {
+	s := &q.extra().service
+	if s.at == 0 || now-s.at >= estimateEvery {
 		quantile := likeQuantile
 		if q.adaptive != nil && q.adaptive.mixed() {
 			quantile = mixedQuantile
 		}
-		if q.service == nil {
-			q.service = new(service)
-		}
-		*q.service = service{at: now}
+		*s = service{at: max(1, now)}
 		if n.meter != nil {
-			q.service.estimate = int64(n.meter.Quantile(quantile))
+			s.estimate = int64(n.meter.Quantile(quantile))
 		}
 	}
-	return min(q.service.estimate, (w.Deadline-w.joined)/2)
+	return min(s.estimate, (w.Deadline-w.joined)/2)
 }
 
 // inTime reports whether w's work, started now, can finish by its deadline.
 func (n *Node) inTime(w *Waiter, now int64) bool {
 	return w.Deadline == noDeadline || now+n.serviceTime(w, now) <= w.Deadline
+}
+
+// ahead is how many are served before w, which has not joined yet.
+func (n *Node) ahead(w *Waiter) int {
+	ahead := 0
+	for i := range w.Lane {
+		ahead += int(n.queue.lanes[i].length)
+	}
+	if t := n.tenants(); t != nil {
+		return ahead + t.ahead(w)
+	}
+	return ahead + int(n.queue.lanes[w.Lane].length)
 }
 
 // reachable reports whether w's turn can come in time, behind all that is ahead
@@ -48,11 +58,7 @@ func (n *Node) reachable(w *Waiter, now int64) bool {
 	}
 	start := now
 	if rate := n.pressure.drainRate(); rate > 0 {
-		ahead := 0
-		for i := range w.Lane + 1 {
-			ahead += int(n.queue.lanes[i].length)
-		}
-		start += int64(float64(ahead+1) / rate * float64(time.Second))
+		start += int64(float64(n.ahead(w)+1) / rate * float64(time.Second))
 	}
 	return start+n.serviceTime(w, now) <= w.Deadline
 }

@@ -148,6 +148,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	if n.queue != nil {
 		n.setDiscipline()
 	}
+	n.setTenants(s.Tenants, now)
 	from := n.limit
 	n.limit = int32(bounds.Initial)
 	why := law.Reason{Code: law.Configured}

@@ -27,10 +27,12 @@
 //
 // Waiters stand in lanes, and the highest lane that has any is served. Yet of twenty
 // turns one goes to a lower lane: of those that wait, to the one that has gone longest
-// without. A queue that is too long gives up the lowest lane first. Within a lane a discipline picks who is next: first in, first out, or the
-// adaptive one, which is the result of the measurements recorded in decision
-// 0004: earliest deadline first, newest first once the queue stands, no longer
-// than four limits or than what can drain in time, oldest out first.
+// without. A queue that is too long gives up the lowest lane first. Within a lane, if
+// tenants are told apart, the one that runs least is served and the one that has most
+// gives way; see decision 0008. Among the rest a discipline picks who is next: first
+// in, first out, or the adaptive one, which is the result of the measurements
+// recorded in decision 0004: earliest deadline first, newest first once the queue
+// stands, no longer than four limits or than what can drain in time, oldest out first.
 //
 // Work with a deadline is refused as soon as it cannot be met: on arrival, when
 // draining what is ahead of it takes too long, and again when its turn comes.

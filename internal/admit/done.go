@@ -38,7 +38,7 @@ func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) b
 func (n *Node) rest() {
 	switch q := n.queue; {
 	case q == nil || q.length > 0:
-	case q.adaptive == nil && q.service == nil:
+	case q.adaptive == nil && q.extras == nil:
 		n.queue = nil
 	default:
 		q.forgetTurns()
@@ -48,6 +48,9 @@ func (n *Node) rest() {
 // end books the end of a piece of work.
 func (n *Node) end(t *Ticket, now int64, outcome window.Outcome) {
 	n.free(int64(t.weight))
+	if t.stamp != 0 {
+		n.endFor(t)
+	}
 	n.completed++
 	n.meter.Done(t.start, now, outcome)
 	if outcome != window.Success {
@@ -71,6 +74,7 @@ func (n *Node) misused(t *Ticket, now int64, fx *Effects) {
 		n.end(&Ticket{start: t.start}, now, window.Ignore)
 	}
 	n.free(min(int64(t.weight), n.inflight))
+	n.endFor(t)
 	n.serve(now, fx)
 }
 

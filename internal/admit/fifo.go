@@ -9,28 +9,40 @@ func (n *Node) joinInOrder(w *Waiter, now int64, fx *Effects) Verdict {
 	full := n.full()
 	n.insert(w)
 	if full {
-		out := n.queue.surplus().newest
-		if out == w {
-			n.unlink(w)
-			return QueueFull
-		}
-		n.reject(out, QueueFull, now, fx)
+		line, _ := n.surplus(w)
+		return n.giveWay(line.newest, w, now, fx)
 	}
 	return Waiting
 }
 
-// first returns the oldest waiter of the lane whose turn it is.
-func (q *queue) first() *Waiter {
-	if i := q.turn(); i >= 0 {
-		return q.lanes[i].oldest()
+// giveWay refuses out to make room for w, which may be the same, and answers for w.
+func (n *Node) giveWay(out, w *Waiter, now int64, fx *Effects) Verdict {
+	why := QueueFull
+	if t := n.tenants(); t != nil && t.aboveShare(out, int(n.limit)) {
+		why = OverShare
 	}
-	return nil
+	if out == w {
+		n.unlink(w)
+		return why
+	}
+	n.reject(out, why, now, fx)
+	return Waiting
+}
+
+// first returns the oldest waiter of the lane, and the tenant, whose turn it is.
+func (n *Node) first() *Waiter {
+	i := n.queue.turn()
+	if i < 0 {
+		return nil
+	}
+	line, k := n.line(i)
+	return line.oldest(k)
 }
 
 // lowest returns the oldest waiter of the lowest lane that has any.
 func (q *queue) lowest() *Waiter {
 	for i := len(q.lanes) - 1; i >= 0; i-- {
-		if w := q.lanes[i].oldest(); w != nil {
+		if w := q.lanes[i].oldest(byLane); w != nil {
 			return w
 		}
 	}
@@ -41,7 +53,8 @@ func (q *queue) lowest() *Waiter {
 // so that they take no place from a newcomer.
 func (n *Node) expire(now int64, fx *Effects) {
 	for i := range n.queue.lanes {
-		for w := n.queue.lanes[i].oldest(); w != nil && now >= w.expires; w = n.queue.lanes[i].oldest() {
+		l := &n.queue.lanes[i]
+		for w := l.oldest(byLane); w != nil && now >= w.expires; w = l.oldest(byLane) {
 			n.reject(w, w.expiry(), now, fx)
 		}
 	}

@@ -1,40 +1,68 @@
 package admit
 
-// A lane is the waiters of one priority in order of arrival: a ring in which the
-// oldest follows the newest.
+import "iter"
+
+// A lane is the waiters of one priority, or those of one tenant among them, in order of
+// arrival: a ring in which the oldest follows the newest.
 type lane struct {
 	newest *Waiter
 	length int32
 	passed uint32 // turns of others since it had one
 }
 
+// kind says which of the rings that a waiter stands in is meant.
+type kind int
+
+const (
+	byLane kind = iota
+	byTenant
+	kinds
+)
+
+// link is a waiter's place in a ring.
+type link struct{ prev, next *Waiter }
+
 // oldest returns who has waited longest, nil if nobody waits.
-func (l *lane) oldest() *Waiter {
+func (l *lane) oldest(k kind) *Waiter {
 	if l.newest == nil {
 		return nil
 	}
-	return l.newest.next
+	return l.newest.links[k].next
 }
 
-func (l *lane) push(w *Waiter) {
+func (l *lane) push(w *Waiter, k kind) {
 	if l.newest == nil {
-		w.prev, w.next = w, w
+		w.links[k] = link{w, w}
 	} else {
-		w.prev, w.next = l.newest, l.newest.next
-		w.prev.next, w.next.prev = w, w
+		w.links[k] = link{l.newest, l.newest.links[k].next}
+		w.links[k].prev.links[k].next, w.links[k].next.links[k].prev = w, w
 	}
 	l.newest = w
 	l.length++
 }
 
-func (l *lane) remove(w *Waiter) {
-	w.prev.next, w.next.prev = w.next, w.prev
+func (l *lane) remove(w *Waiter, k kind) {
+	at := w.links[k]
+	at.prev.links[k].next, at.next.links[k].prev = at.next, at.prev
 	if l.newest == w {
-		l.newest = w.prev
+		l.newest = at.prev
 	}
-	w.prev, w.next = nil, nil
+	w.links[k] = link{}
 	l.length--
 	if l.length == 0 {
 		l.newest = nil
+	}
+}
+
+// all goes through the lane from the oldest to the newest, none of whom may leave.
+func (l *lane) all(k kind) iter.Seq[*Waiter] {
+	return func(yield func(*Waiter) bool) {
+		w := l.oldest(k)
+		for range l.length {
+			if !yield(w) {
+				return
+			}
+			w = w.links[k].next
+		}
 	}
 }

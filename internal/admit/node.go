@@ -18,6 +18,7 @@ type Settings struct {
 	QueueTimeout time.Duration
 	Adaptive     bool // the adaptive discipline, for which a QueueSize of 0 is no bound
 	Lanes        int
+	Tenants      int  // buckets in which tenants are told apart, 0 for none
 	Shadow       bool // admit everything, count what would have been refused
 	Observed     bool // report changes and number events
 
@@ -82,6 +83,7 @@ const (
 	closed flags = 1 << iota
 	shadow
 	waiting
+	tenanted
 )
 
 func (f *flags) set(bit flags, on bool) {
@@ -123,6 +125,7 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	n.control, n.last = control, now
 	n.limit = int32(s.Bounds.Initial)
 	n.configure(s)
+	n.setTenants(s.Tenants, now)
 	n.begin(now)
 	if group != nil {
 		return group.join(n, s)

@@ -5,7 +5,7 @@ import "time"
 // pressure is what a node learns from the moment its limit is first reached:
 // whom it did not serve, and how fast work drains while the limit holds it back.
 type pressure struct {
-	unserved    [Cancelled]uint64 // by verdict, from QueueFull to Cancelled
+	unserved    [Cancelled - QueueFull + 1]uint64 // by verdict, from QueueFull to Cancelled
 	wouldRefuse uint64
 
 	second       int64  // the second, counted on the node's time, of the next two
@@ -53,7 +53,11 @@ func (n *Node) refuse(v Verdict, weight int, now int64) int64 {
 		n.meter.Refused()
 	}
 	p := n.pressed()
-	p.turnAway(v)
+	if v == OverShare {
+		n.queue.extras.tenants.refused++
+	} else {
+		p.turnAway(v)
+	}
 	switch second := now / int64(time.Second); {
 	case second == p.second+1:
 		p.second, p.refusedPrior, p.refusedNow = second, p.refusedNow, 0

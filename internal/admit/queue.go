@@ -2,13 +2,33 @@ package admit
 
 import "github.com/weir-go/weir/internal/window"
 
-// queue is where work waits. It exists once something had to.
+// queue is where work waits. It exists once something had to, or if it knows tenants.
 type queue struct {
 	adaptive *adaptive // the discipline, nil for first in, first out
-	service  *service  // nil until work with a deadline comes
+	extras   *extras   // nil until work with a deadline comes, or tenants are told apart
 	lanes    []lane
 	length   int32
 	passed   int32 // turns in strict order since a lower lane was given one
+}
+
+// extras is what many queues do without, kept apart because queues are many.
+type extras struct {
+	service service
+	tenants *tenants
+}
+
+// makeQueue gives the node its queue.
+func (n *Node) makeQueue() {
+	n.queue = &queue{lanes: make([]lane, max(1, int(n.conf.lanes)))}
+	n.setDiscipline()
+}
+
+// extra returns the queue's extras, which exist once they were needed.
+func (q *queue) extra() *extras {
+	if q.extras == nil {
+		q.extras = &extras{}
+	}
+	return q.extras
 }
 
 // setDiscipline follows the settings; those who wait keep their places.
@@ -37,7 +57,7 @@ func (n *Node) next(now int64, fx *Effects) *Waiter {
 	if a := n.queue.adaptive; a != nil {
 		return a.next(n, now, fx)
 	}
-	return n.queue.first()
+	return n.first()
 }
 
 func (n *Node) queued() int {
@@ -72,9 +92,9 @@ func (n *Node) Join(w *Waiter, now int64, fx *Effects) Verdict {
 
 func (n *Node) enqueue(w *Waiter, now int64, fx *Effects) Verdict {
 	if n.queue == nil {
-		n.queue = &queue{lanes: make([]lane, max(1, int(n.conf.lanes)))}
-		n.setDiscipline()
+		n.makeQueue()
 	}
+	n.shuffleTenants(now)
 	w.Lane = min(max(w.Lane, 0), len(n.queue.lanes)-1)
 	w.expires = now + n.conf.queueTimeout
 	if w.Deadline == 0 {
@@ -88,9 +108,12 @@ func (n *Node) enqueue(w *Waiter, now int64, fx *Effects) Verdict {
 // insert puts w at the end of its lane.
 func (n *Node) insert(w *Waiter) {
 	q := n.queue
-	q.lanes[w.Lane].push(w)
+	q.lanes[w.Lane].push(w, byLane)
 	if q.adaptive != nil {
 		q.adaptive.tiers[w.Lane].push(w)
+	}
+	if t := n.tenants(); t != nil {
+		t.join(w)
 	}
 	q.length++
 	n.flags.set(waiting, true)
@@ -99,9 +122,12 @@ func (n *Node) insert(w *Waiter) {
 // unlink takes w out of the queue.
 func (n *Node) unlink(w *Waiter) {
 	q := n.queue
-	q.lanes[w.Lane].remove(w)
+	q.lanes[w.Lane].remove(w, byLane)
 	if q.adaptive != nil {
 		q.adaptive.tiers[w.Lane].remove(w)
+	}
+	if t := n.tenants(); t != nil {
+		t.leave(w)
 	}
 	q.length--
 	n.flags.set(waiting, q.length > 0)
@@ -162,13 +188,11 @@ func (n *Node) reject(w *Waiter, why Verdict, now int64, fx *Effects) {
 // dispatch starts w's work. Its latency counts from here: time in the queue
 // says nothing about the downstream.
 func (n *Node) dispatch(w *Waiter, now int64) {
-	n.start(w.Weight, now)
-	waited := now - w.joined
-	if waited > 0 {
+	w.verdict, w.ticket = Admitted, n.startFor(w.Tenant, w.Weight, now)
+	if waited := now - w.joined; waited > 0 {
 		n.bookWait(waited)
+		w.ticket.waited = waited
 	}
-	w.verdict = Admitted
-	w.ticket = Ticket{start: now, waited: waited, weight: int32(w.Weight), out: true}
 }
 
 // serve hands free slots to waiters, here and in the rest of the group, and ends
@@ -202,7 +226,7 @@ func (n *Node) serveOne(now int64, fx *Effects) bool {
 		return false
 	default:
 		n.unlink(w)
-		n.queue.took(w.Lane)
+		n.took(w)
 		n.dispatch(w, now)
 		fx.Woken.add(w)
 	}

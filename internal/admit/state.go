@@ -75,5 +75,8 @@ func (n *Node) State(now int64) State {
 		copy(s.Refused[QueueFull:], p.unserved[:])
 		s.Cancelled, s.WouldRefuse = p.unserved[Cancelled-QueueFull], p.wouldRefuse
 	}
+	if q := n.queue; q != nil && q.extras != nil && q.extras.tenants != nil {
+		s.Refused[OverShare] = q.extras.tenants.refused
+	}
 	return s
 }

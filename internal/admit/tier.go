@@ -31,12 +31,26 @@ func (t *tier) note(refused bool) {
 // urgency is a heap of waiters, the one that must start first on top.
 type urgency []*Waiter
 
-func (u urgency) Len() int { return len(u) }
-func (u urgency) Less(i, j int) bool {
-	if u[i].latest != u[j].latest {
-		return u[i].latest < u[j].latest
+func (u urgency) Len() int           { return len(u) }
+func (u urgency) Less(i, j int) bool { return u[i].before(u[j]) }
+
+// before reports whether w must start before the other.
+func (w *Waiter) before(other *Waiter) bool {
+	if w.latest != other.latest {
+		return w.latest < other.latest
 	}
-	return u[i].joined < u[j].joined
+	return w.joined < other.joined
+}
+
+// mostUrgent returns who must start first, of a lane that has no heap of its own.
+func (l *lane) mostUrgent(k kind) *Waiter {
+	first := l.oldest(k)
+	for w := range l.all(k) {
+		if w.before(first) {
+			first = w
+		}
+	}
+	return first
 }
 
 func (u urgency) Swap(i, j int) {

@@ -25,8 +25,12 @@ func (q *queue) turn() int {
 	return highest
 }
 
-// took notes that a waiter of the lane, which is in it no more, had its turn.
-func (q *queue) took(turn int) {
+// took notes that w, which is in the queue no more, had its turn.
+func (n *Node) took(w *Waiter) {
+	q, turn := n.queue, w.Lane
+	if t := n.tenants(); t != nil {
+		t.took(w)
+	}
 	q.passed = min(q.passed+1, turnsForOne-1)
 	for i := range q.lanes {
 		l := &q.lanes[i]
@@ -49,14 +53,29 @@ func (q *queue) forgetTurns() {
 	}
 }
 
-// surplus returns the lane that gives a waiter up if the queue is too long: the lowest
-// that has any, though the one whose turn it is keeps its last.
-func (q *queue) surplus() *lane {
+// line returns those in the lane whose turn it is: of the tenant that has least, or all.
+func (n *Node) line(i int) (*lane, kind) {
+	if t := n.tenants(); t != nil {
+		return t.least(i), byTenant
+	}
+	return &n.queue.lanes[i], byLane
+}
+
+// surplus returns those who give one of them up if the queue is too long, now that w has
+// joined: the lowest lane that has any, though the one whose turn it is keeps its
+// last; and in it the tenant that has most.
+func (n *Node) surplus(w *Waiter) (*lane, kind) {
+	q := n.queue
 	turn := q.turn()
+	out := turn
 	for i := len(q.lanes) - 1; i >= 0; i-- {
 		if l := &q.lanes[i]; l.length > 1 || l.length == 1 && i != turn {
-			return l
+			out = i
+			break
 		}
 	}
-	return &q.lanes[turn]
+	if t := n.tenants(); t != nil {
+		return t.most(out, w), byTenant
+	}
+	return &q.lanes[out], byLane
 }

@@ -6,9 +6,10 @@ import "fmt"
 type Verdict uint8
 
 // The verdicts. Admitted is the only one with which work runs; those from
-// QueueFull to BreakerOpen are refusals.
+// OverShare to BreakerOpen are refusals.
 const (
 	Admitted Verdict = iota
+	OverShare
 	QueueFull
 	QueueTimeout
 	Deadline
@@ -27,6 +28,8 @@ func (v Verdict) String() string {
 	switch v {
 	case Admitted:
 		return "admitted"
+	case OverShare:
+		return "tenant over its share"
 	case QueueFull:
 		return "queue full"
 	case QueueTimeout:
@@ -50,4 +53,4 @@ func (v Verdict) String() string {
 }
 
 // Refused reports whether the verdict is a refusal.
-func (v Verdict) Refused() bool { return v >= QueueFull && v <= BreakerOpen }
+func (v Verdict) Refused() bool { return v >= OverShare && v <= BreakerOpen }

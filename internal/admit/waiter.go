@@ -6,11 +6,18 @@ import (
 )
 
 // A Ticket is the core's side of one piece of admitted work. It is out from
-// admission until [Node.Done]; the zero Ticket is not out.
+// admission until [Node.Done]; the zero Ticket is not out. It goes by in registers, for which
+// it must not be larger or have more fields.
 type Ticket struct {
 	start  int64 // when it was dispatched
 	waited int64 // how long it queued before that
 	weight int32
+	mark
+}
+
+type mark struct {
+	tenant uint16 // the hash of whose work it is
+	stamp  stamp  // of the shuffle by which it was counted, 0 without tenants
 	out    bool
 }
 
@@ -26,14 +33,15 @@ type Waker interface{ Wake() }
 type Waiter struct {
 	Owner    Waker
 	Weight   int
-	Lane     int   // 0 is served first
-	Deadline int64 // when the work must have finished; 0 if it has no deadline
+	Lane     int    // 0 is served first
+	Deadline int64  // when the work must have finished; 0 if it has no deadline
+	Tenant   uint16 // the hash of whose work it is
 
-	joined     int64
-	expires    int64 // when its time in the queue is up
-	latest     int64 // when it must have started, under the adaptive discipline
-	prev, next *Waiter
-	position   int // in the tier's heap, if it is in one
+	joined   int64
+	expires  int64 // when its time in the queue is up
+	latest   int64 // when it must have started, under the adaptive discipline
+	links    [kinds]link
+	position int // in the tier's heap, if it is in one
 
 	verdict    Verdict
 	ticket     Ticket
@@ -66,11 +74,11 @@ func (w *Waiter) Patience() time.Duration { return time.Duration(w.expires - w.j
 type Woken struct{ first, last *Waiter }
 
 func (c *Woken) add(w *Waiter) {
-	w.prev, w.next = nil, nil
+	w.links[byLane] = link{}
 	if c.last == nil {
 		c.first = w
 	} else {
-		c.last.next = w
+		c.last.links[byLane].next = w
 	}
 	c.last = w
 }
@@ -78,8 +86,8 @@ func (c *Woken) add(w *Waiter) {
 // Wake tells them all. It is called without any lock held.
 func (c Woken) Wake() {
 	for w := c.first; w != nil; {
-		next := w.next // the owner may reuse w as soon as it is woken
-		w.next = nil
+		next := w.links[byLane].next // the owner may reuse w as soon as it is woken
+		w.links[byLane].next = nil
 		w.Owner.Wake()
 		w = next
 	}

@@ -63,8 +63,8 @@ var mutants = []mutant{
 	{
 		name: "last in, first out",
 		file: "internal/admit/fifo.go",
-		old:  "return q.lanes[i].oldest()",
-		new:  "return q.lanes[i].newest",
+		old:  "return line.oldest(k)",
+		new:  "_ = k\n\treturn line.newest",
 		test: "TestFirstInFirstOut",
 	},
 	{
@@ -77,8 +77,8 @@ var mutants = []mutant{
 	{
 		name: "the newcomer gives way instead of the oldest",
 		file: "internal/admit/adaptive.go",
-		old:  "out := n.queue.surplus().oldest()",
-		new:  "out := n.queue.surplus().newest",
+		old:  "out := line.oldest(k)",
+		new:  "_, out := k, line.newest",
 		test: "TestQueueIsFourLimitsLong",
 	},
 	{
@@ -105,8 +105,8 @@ var mutants = []mutant{
 	{
 		name: "a full queue refuses the highest lane too",
 		file: "internal/admit/fifo.go",
-		old:  "out := n.queue.surplus().newest",
-		new:  "out := w",
+		old:  "n.giveWay(line.newest, w,",
+		new:  "n.giveWay(w, w,",
 		test: "TestFullQueueGivesUpTheLowestLane",
 	},
 	{
@@ -161,8 +161,8 @@ var mutants = []mutant{
 	{
 		name: "who left is still the head of its lane",
 		file: "internal/admit/lane.go",
-		old:  "w.prev.next, w.next.prev = w.next, w.prev",
-		new:  "w.next.prev = w.prev",
+		old:  "at.prev.links[k].next, at.next.links[k].prev = at.next, at.prev",
+		new:  "at.next.links[k].prev = at.prev",
 		test: "TestLeavingMakesRoom",
 	},
 	{
@@ -196,8 +196,8 @@ var mutants = []mutant{
 	{
 		name: "work that takes longer than its deadline allows is hopeless for good",
 		file: "internal/admit/deadline.go",
-		old:  "return min(q.service.estimate, (w.Deadline-w.joined)/2)",
-		new:  "return q.service.estimate",
+		old:  "return min(s.estimate, (w.Deadline-w.joined)/2)",
+		new:  "return s.estimate",
 		test: "TestServiceTimeIsAtMostHalfTheBudget",
 	},
 	{
@@ -368,14 +368,14 @@ var mutants = []mutant{
 	{
 		name: "the latest deadline first",
 		file: "internal/admit/tier.go",
-		old:  "u[i].latest < u[j].latest",
-		new:  "u[i].latest > u[j].latest",
+		old:  "return w.latest < other.latest",
+		new:  "return w.latest > other.latest",
 		test: "TestEarliestDeadlineFirst",
 	},
 	{
 		name: "a standing queue is served in order",
 		file: "internal/admit/adaptive.go",
-		old:  "return n.queue.lanes[i].newest",
+		old:  "return line.newest",
 		new:  "return t.urgent[0]",
 		test: "TestNewestFirstOnceSaturated",
 	},
@@ -385,5 +385,90 @@ var mutants = []mutant{
 		old:  "\t\tto = int(e.from)\n",
 		new:  "",
 		test: "TestHistoryKeepsTheLastChanges",
+	},
+	{
+		name: "a shuffle forgets what runs",
+		file: "internal/admit/tenant.go",
+		old:  "\tt.running, t.next = t.next, t.running\n\tclear(t.next)\n",
+		new:  "\tclear(t.running)\n\tclear(t.next)\n",
+		test: "TestShuffleKnowsWhatRuns",
+	},
+	{
+		name: "a shuffle does not wait for what it does not know",
+		file: "internal/admit/tenant.go",
+		old:  "now < t.due || t.counted != n.inflight",
+		new:  "now < t.due",
+		test: "TestShuffleKnowsWhatRuns",
+	},
+	{
+		name: "tenants that meet do so for ever",
+		file: "internal/admit/tenant.go",
+		old:  "now < t.due || t.counted != n.inflight",
+		new:  "now >= 0",
+		test: "TestTenantsThatMeetPartAgain",
+	},
+	{
+		name: "work counted before the shuffle is taken from what follows",
+		file: "internal/admit/tenant.go",
+		old:  "if ticket.stamp == stampOf(t.shuffled) {",
+		new:  "{",
+		test: "TestTenantsThatMeetPartAgain",
+	},
+	{
+		name: "the slot goes to the tenant that runs most",
+		file: "internal/admit/tenant.go",
+		old:  "t.running[b] < t.running[least]",
+		new:  "t.running[b] > t.running[least]",
+		test: "TestSlotGoesToTheTenantThatRunsLeast",
+	},
+	{
+		name: "of tenants that run as much the same is always served",
+		file: "internal/admit/tenant.go",
+		old:  "lines[b].passed > lines[least].passed",
+		new:  "lines[b].passed < lines[least].passed",
+		test: "TestTenantsTakeTurns",
+	},
+	{
+		name: "the newcomer gives way to the noisy tenant",
+		file: "internal/admit/tenant.go",
+		old:  "t.has(b) > t.has(most)",
+		new:  "t.has(b) < t.has(most)",
+		test: "TestTenantWithinItsShareDisplacesOneAbove",
+	},
+	{
+		name: "what waits does not count as what a tenant has",
+		file: "internal/admit/tenant.go",
+		old:  "return t.running[b] + t.waiting[b]",
+		new:  "return t.running[b]",
+		in:   "./internal/check",
+		test: "TestTenantsAgainstModel",
+	},
+	{
+		name: "what a noisy tenant has waiting is ahead of all",
+		file: "internal/admit/tenant.go",
+		old:  "min(int64(lines[b].length), max(0, level-t.running[b]))",
+		new:  "max(int64(lines[b].length), min(level, 0))",
+		test: "TestNoisyTenantCostsNobodyTheDeadline",
+	},
+	{
+		name: "a copied ticket has another tenant run for ever",
+		file: "internal/admit/done.go",
+		old:  "\tn.endFor(t)\n\tn.serve",
+		new:  "\tn.serve",
+		test: "TestCopiedTicketIsForgotten",
+	},
+	{
+		name: "a waiter is left in its tenant's line",
+		file: "internal/admit/tenant.go",
+		old:  "\tt.inLane(w.Lane)[b].remove(w, byTenant)\n",
+		new:  "",
+		test: "TestTenantsTakeTurns",
+	},
+	{
+		name: "those who wait have no tenant after an update",
+		file: "internal/admit/tenant.go",
+		old:  "\tif buckets > 0 {\n\t\tt.lineUp(n.queue)\n\t}\n",
+		new:  "",
+		test: "TestTenantsChangeUnderThoseWhoWait",
 	},
 }

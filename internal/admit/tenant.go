@@ -1,0 +1,222 @@
+package admit
+
+import (
+	"math/bits"
+	"time"
+)
+
+// tenants is fairness between the tenants of a node, in memory that does not depend on how
+// many there are: each is hashed into one of a few buckets, as in stochastic fairness
+// queueing (McKenney, 1990), and what follows calls a bucket a tenant.
+//
+// What a tenant has is what it runs and what it has waiting, by weight. Its fair share is
+// the limit divided by the tenants that have anything. The slot that comes free goes to
+// the tenant that runs least, of those with work in the lane whose turn it is; a queue
+// that is too long gives up work of the tenant that has most. So who is within its share
+// is never refused for want of room while somebody above his waits in the same lane.
+//
+// Two tenants may meet in one bucket. Lest they do so for ever, the buckets are shuffled
+// now and then. That needs to know what runs by the new buckets too, so work is counted
+// by both, and the new ones take over once all that runs was counted there.
+type tenants struct {
+	shuffled uint32 // how often
+	due      int64  // when they are shuffled again
+	refused  uint64
+
+	running []int64 // by bucket
+	next    []int64 // the same by the buckets to come, of what started since the last shuffle
+	counted int64   // sum of next
+	waiting []int64 // by bucket
+	lines   []lane  // by lane, and in it by bucket
+}
+
+// A stamp stands for a shuffle among the last few: work that runs is of this one or the
+// one before. It is never 0.
+type stamp uint8
+
+func stampOf(shuffled uint32) stamp { return stamp(shuffled%255) + 1 }
+
+// shuffleEvery is how long two tenants share a bucket; Linux shuffles its stochastic
+// fairness queues about as often.
+const shuffleEvery = 10 * time.Second
+
+// tenants returns the node's tenants, nil if it does not tell them apart.
+func (n *Node) tenants() *tenants {
+	if n.flags&tenanted == 0 {
+		return nil
+	}
+	return n.queue.extras.tenants
+}
+
+// setTenants follows the settings. Work that runs by then is nobody's.
+func (n *Node) setTenants(buckets int, now int64) {
+	never := n.queue == nil || n.queue.extras == nil || n.queue.extras.tenants == nil
+	if never && buckets == 0 {
+		return
+	}
+	if n.queue == nil {
+		n.makeQueue()
+	}
+	if never {
+		n.queue.extra().tenants = &tenants{}
+	}
+	t := n.queue.extras.tenants
+	if buckets == len(t.running) {
+		return
+	}
+	n.flags.set(tenanted, buckets > 0)
+	t.running = make([]int64, buckets)
+	t.next = make([]int64, buckets)
+	t.waiting = make([]int64, buckets)
+	t.lines = make([]lane, len(n.queue.lanes)*buckets)
+	t.counted = 0
+	t.shuffled += 2 // no ticket that is out is of this shuffle or the one before
+	t.due = now + int64(shuffleEvery)
+	if buckets > 0 {
+		t.lineUp(n.queue)
+	}
+}
+
+// lineUp has those who wait stand by tenant, in order of arrival.
+func (t *tenants) lineUp(q *queue) {
+	clear(t.lines)
+	clear(t.waiting)
+	for i := range q.lanes {
+		for w := range q.lanes[i].all(byLane) {
+			t.join(w)
+		}
+	}
+}
+
+// shuffleTenants gives all tenants other buckets if that is due and what runs is known by
+// them.
+func (n *Node) shuffleTenants(now int64) {
+	t := n.tenants()
+	if t == nil || now < t.due || t.counted != n.inflight {
+		return
+	}
+	t.running, t.next = t.next, t.running
+	clear(t.next)
+	t.counted = 0
+	t.shuffled++
+	t.due = now + int64(shuffleEvery)
+	t.lineUp(n.queue)
+}
+
+// bucket returns the tenant's bucket after so many shuffles. The hash that a tenant
+// has is secret, so nobody can choose to meet another; this only spreads it, by the
+// finalizer of MurmurHash3.
+func (t *tenants) bucket(tenant uint16, shuffled uint32) int {
+	h := uint64(tenant)<<32 | uint64(shuffled)
+	h = (h ^ h>>33) * 0xff51afd7ed558ccd
+	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	high, _ := bits.Mul64(h^h>>33, uint64(len(t.running)))
+	return int(high)
+}
+
+func (t *tenants) of(w *Waiter) int { return t.bucket(w.Tenant, t.shuffled) }
+
+// inLane returns the lines of a lane, by bucket.
+func (t *tenants) inLane(i int) []lane { return t.lines[i*len(t.running):][:len(t.running)] }
+
+func (t *tenants) join(w *Waiter) {
+	b := t.of(w)
+	t.inLane(w.Lane)[b].push(w, byTenant)
+	t.waiting[b] += int64(w.Weight)
+}
+
+func (t *tenants) leave(w *Waiter) {
+	b := t.of(w)
+	t.inLane(w.Lane)[b].remove(w, byTenant)
+	t.waiting[b] -= int64(w.Weight)
+}
+
+// start counts work that starts and notes in its ticket by what it was counted.
+func (t *tenants) start(ticket *Ticket, tenant uint16) {
+	ticket.tenant, ticket.stamp = tenant, stampOf(t.shuffled)
+	t.running[t.bucket(tenant, t.shuffled)] += int64(ticket.weight)
+	t.next[t.bucket(tenant, t.shuffled+1)] += int64(ticket.weight)
+	t.counted += int64(ticket.weight)
+}
+
+// endFor counts work that ended, if it was counted when it started. Copies of a ticket
+// may say so of work that others run, but take away no more than there is.
+func (n *Node) endFor(ticket *Ticket) {
+	t := n.tenants()
+	if t == nil || ticket.stamp != stampOf(t.shuffled) && ticket.stamp != stampOf(t.shuffled-1) {
+		return
+	}
+	running := &t.running[t.bucket(ticket.tenant, t.shuffled)]
+	*running -= min(*running, int64(ticket.weight))
+	if ticket.stamp == stampOf(t.shuffled) {
+		next := &t.next[t.bucket(ticket.tenant, t.shuffled+1)]
+		ended := min(*next, int64(ticket.weight))
+		*next -= ended
+		t.counted -= ended
+	}
+}
+
+// least returns the line of the lane whose tenant runs least, of like ones that which has
+// gone longest without a turn.
+func (t *tenants) least(i int) *lane {
+	lines, least := t.inLane(i), -1
+	for b := range lines {
+		if lines[b].length == 0 {
+			continue
+		}
+		if least < 0 || t.running[b] < t.running[least] ||
+			t.running[b] == t.running[least] && lines[b].passed > lines[least].passed {
+			least = b
+		}
+	}
+	return &lines[least]
+}
+
+// took notes that w had its turn.
+func (t *tenants) took(w *Waiter) {
+	lines := t.inLane(w.Lane)
+	for b := range lines {
+		lines[b].passed++
+	}
+	lines[t.of(w)].passed = 0
+}
+
+// has returns what a tenant runs and has waiting.
+func (t *tenants) has(b int) int64 { return t.running[b] + t.waiting[b] }
+
+// most returns the line of the lane whose tenant has most, of like ones that of w.
+func (t *tenants) most(i int, w *Waiter) *lane {
+	lines, most := t.inLane(i), t.of(w)
+	for b := range lines {
+		if lines[b].length > 0 && (lines[most].length == 0 || t.has(b) > t.has(most)) {
+			most = b
+		}
+	}
+	return &lines[most]
+}
+
+// aboveShare reports whether w's tenant has more than its share of the limit, at the cost
+// of others.
+func (t *tenants) aboveShare(w *Waiter, limit int) bool {
+	active := int64(0)
+	for b := range t.running {
+		if t.has(b) > 0 {
+			active++
+		}
+	}
+	return active > 1 && t.has(t.of(w))*active > int64(limit)
+}
+
+// ahead is how many in w's lane are served before w, which has not joined yet: those of its
+// tenant, and of each other as many as that one can start until it runs as much.
+func (t *tenants) ahead(w *Waiter) int {
+	lines, own := t.inLane(w.Lane), t.of(w)
+	level := t.running[own] + int64(lines[own].length) + 1
+	ahead := int64(lines[own].length)
+	for b := range lines {
+		if b != own {
+			ahead += min(int64(lines[b].length), max(0, level-t.running[b]))
+		}
+	}
+	return int(ahead)
+}

@@ -1,0 +1,335 @@
+package admit_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+// Tenants of these tests; they do not meet in 64 buckets within the first 60 shuffles.
+const (
+	ann = uint16(17 + iota)
+	bob
+	cid
+	dan
+)
+
+// tenants turns fairness on, on top of other changes.
+func tenants(changes ...func(*admit.Settings)) func(*admit.Settings) {
+	return func(s *admit.Settings) {
+		s.Tenants = 64
+		s.QueueTimeout = time.Hour
+		for _, change := range changes {
+			change(s)
+		}
+	}
+}
+
+func from(tenant uint16) func(*request) { return func(q *request) { q.Tenant = tenant } }
+
+// starts admits so many pieces of the tenant's work at once.
+func (r *rig) starts(tenant uint16, times int) (tickets []*admit.Ticket) {
+	r.t.Helper()
+	for range times {
+		now, fx := r.call()
+		ticket, verdict := r.node.AcquireFor(tenant, 1, now, fx)
+		if verdict != admit.Admitted {
+			r.t.Fatalf("at %v: %v", r.now, verdict)
+		}
+		tickets = append(tickets, &ticket)
+	}
+	return tickets
+}
+
+// wantNext ends a piece of work and checks that of the two that join before, in this
+// order, the second is served.
+func (r *rig) wantNext(ticket *admit.Ticket, first, second uint16) *admit.Ticket {
+	r.t.Helper()
+	passed, next := r.join(from(first)), r.join(from(second))
+	r.done(ticket, window.Ignore)
+	want(r.t, admit.Waiting, passed)
+	want(r.t, admit.Admitted, next)
+	r.leave(passed, admit.Cancelled)
+	return next.ticket()
+}
+
+func TestLoneTenantMayUseEverything(t *testing.T) {
+	r := newRig(t, 4, tenants(disciplines["fifo"]))
+	r.starts(ann, 4)
+	want(t, admit.Waiting, r.join(from(ann)), r.join(from(ann)), r.join(from(ann)), r.join(from(ann)))
+	r.wantCounts(4, 4)
+	want(t, admit.QueueFull, r.join(from(ann))) // it costs nobody else anything
+}
+
+func TestSlotGoesToTheTenantThatRunsLeast(t *testing.T) {
+	for name, discipline := range disciplines {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 4, tenants(discipline))
+			tickets := r.starts(ann, 3)
+			r.starts(bob, 1)
+			r.wantNext(tickets[0], ann, bob)
+			r.wantNext(tickets[1], bob, cid)
+		})
+	}
+}
+
+func TestTenantsTakeTurns(t *testing.T) {
+	for name, discipline := range disciplines {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 1, tenants(discipline, func(s *admit.Settings) { s.QueueSize, s.Bounds.Initial = 12, 3 }))
+			tickets := r.starts(ann, 3)
+			served := map[uint16]int{}
+			waiting := map[uint16]*request{}
+			for range 30 {
+				for tenant := ann; tenant <= dan; tenant++ {
+					if waiting[tenant] == nil {
+						waiting[tenant] = r.join(from(tenant))
+					}
+				}
+				r.done(tickets[0], window.Ignore)
+				for tenant, q := range waiting {
+					if q != nil && q.verdict() == admit.Admitted {
+						tickets = append(tickets[1:], q.ticket())
+						waiting[tenant] = nil
+						served[tenant]++
+					}
+				}
+			}
+			for tenant, n := range served {
+				if n < 7 || n > 8 || len(served) != 4 {
+					t.Errorf("tenant %d was served %d times of 30: want 7 or 8", tenant, n)
+				}
+			}
+		})
+	}
+}
+
+// A full queue gives up work of the tenant that has most: the newest, or under the
+// adaptive discipline the oldest. It is told why.
+func TestTenantWithinItsShareDisplacesOneAbove(t *testing.T) {
+	for name, discipline := range disciplines {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 4, tenants(discipline))
+			r.starts(ann, 4)
+			queue := []*request{r.join(from(ann)), r.join(from(ann)), r.join(from(ann)), r.join(from(ann))}
+			newcomer := r.join(from(bob))
+			want(t, admit.Waiting, newcomer)
+			out := 3
+			if name == "adaptive" {
+				out = 0
+			}
+			want(t, admit.OverShare, queue[out])
+			if queue[out].woken != 1 {
+				t.Errorf("woken %d times", queue[out].woken)
+			}
+			if s := r.state(); s.Refused[admit.OverShare] != 1 || s.Refused[admit.QueueFull] != 0 {
+				t.Errorf("refused: %v", s.Refused)
+			}
+			late := r.join(from(ann))
+			if name == "fifo" {
+				want(t, admit.OverShare, late)
+			} else {
+				want(t, admit.OverShare, queue[1])
+			}
+			want(t, admit.Waiting, newcomer)
+			r.wantCounts(4, 4)
+		})
+	}
+}
+
+// Nobody who waits has more than a share: the newcomer is refused, but not for its own.
+func TestFullQueueOfTenantsWithinTheirShare(t *testing.T) {
+	r := newRig(t, 10, tenants(func(s *admit.Settings) { s.QueueSize = 2 }))
+	r.starts(ann, 10)
+	queue := []*request{r.join(from(bob)), r.join(from(cid))}
+	want(t, admit.QueueFull, r.join(from(dan)))
+	want(t, admit.OverShare, r.join(from(ann)))
+	want(t, admit.Waiting, queue...)
+}
+
+func TestLanesComeBeforeTenants(t *testing.T) {
+	r := newRig(t, 3, tenants(disciplines["fifo"]))
+	tickets := r.starts(ann, 3)
+	low := r.join(from(bob), inLane(2))
+	high := []*request{r.join(from(ann)), r.join(from(ann)), r.join(from(ann))}
+	r.done(tickets[0], window.Ignore)
+	want(t, admit.Admitted, high[0])
+	r.join(from(ann))
+	r.join(from(ann)) // one too many
+	want(t, admit.QueueFull, low)
+}
+
+// What a noisy tenant has waiting is not ahead of another's work, and so no reason to
+// think that its deadline cannot be met.
+func TestNoisyTenantCostsNobodyTheDeadline(t *testing.T) {
+	r := newRig(t, 2, tenants(func(s *admit.Settings) { s.QueueSize = 100 }))
+	tickets := r.starts(ann, 2)
+	for range 20 { // a hundred a second
+		r.now += 20 * ms
+		for i := range tickets {
+			q := r.join(from(ann))
+			r.done(tickets[i], window.Success)
+			tickets[i] = q.ticket()
+		}
+	}
+	for range 20 {
+		want(t, admit.Waiting, r.join(from(ann)))
+	}
+	want(t, admit.Waiting, r.join(from(bob), due(r.now+100*ms)))
+	want(t, admit.Deadline, r.join(from(ann), due(r.now+100*ms)))
+	r.starting(cid, 3)
+	want(t, admit.Deadline, r.join(from(cid), due(r.now+60*ms)))
+}
+
+// starting has so many pieces of the tenant's work wait.
+func (r *rig) starting(tenant uint16, times int) {
+	for range times {
+		r.join(from(tenant))
+	}
+}
+
+// Within one tenant the discipline decides.
+func TestDisciplineWithinATenant(t *testing.T) {
+	t.Run("fifo", func(t *testing.T) {
+		r := newRig(t, 1, tenants())
+		ticket := r.starts(ann, 1)[0]
+		wantOrder(t, r.order(ticket, r.join(from(bob)), r.join(from(bob)), r.join(from(bob))), 0, 1, 2)
+	})
+	t.Run("earliest deadline", func(t *testing.T) {
+		r := newRig(t, 1, tenants(adaptiveQueue))
+		ticket := r.starts(ann, 1)[0]
+		late, early, middle := r.join(from(bob), due(300*ms)), r.join(from(bob), due(100*ms)), r.join(from(bob), due(200*ms))
+		r.now += ms
+		wantOrder(t, r.order(ticket, late, early, middle), 1, 2, 0)
+	})
+	t.Run("newest", func(t *testing.T) {
+		r := newRig(t, 1, tenants(adaptiveQueue))
+		ticket := r.starts(ann, 1)[0]
+		first := r.join(from(bob), due(2*time.Second))
+		r.now = 600 * ms
+		second, third := r.join(from(bob), due(r.now+2*time.Second)), r.join(from(bob), due(r.now+2*time.Second))
+		wantOrder(t, r.order(ticket, first, second, third), 2, 1, 0)
+	})
+}
+
+// What runs is counted by the new buckets as well, and so never forgotten: the buckets
+// stay as they are for as long as something runs that the next do not know.
+func TestShuffleKnowsWhatRuns(t *testing.T) {
+	for _, roles := range [][2]uint16{{ann, bob}, {bob, ann}} {
+		t.Run(fmt.Sprint(roles), func(t *testing.T) {
+			much, little := roles[0], roles[1]
+			r := newRig(t, 6, tenants())
+			tickets := r.starts(much, 4)
+			r.starts(little, 1)
+			spare := r.starts(cid, 1)[0]
+			for range 40 {
+				r.now += 2500 * ms
+				spare = r.wantNext(spare, much, cid)
+			}
+			r.done(tickets[0], window.Ignore)
+			spare = r.starts(cid, 1)[0] // much runs 3, little 1, cid 2
+			r.wantNext(spare, much, little)
+		})
+	}
+}
+
+func TestTenantsThatMeetPartAgain(t *testing.T) {
+	const epochs, pairs = 12, 40
+	met := 0
+	for pair := range uint16(pairs) {
+		a, b := 100+2*pair, 101+2*pair
+		r := newRig(t, 3, tenants(func(s *admit.Settings) { s.Tenants = 2 }))
+		tickets := r.starts(a, 3)
+		together := 0
+		for range epochs {
+			first, second := r.join(from(a)), r.join(from(b))
+			r.done(tickets[0], window.Ignore)
+			if first.verdict() == admit.Admitted {
+				together++
+			}
+			r.leave(first, admit.Cancelled)
+			r.leave(second, admit.Cancelled)
+			next := r.starts(a, 1)
+			for _, ticket := range tickets[1:] { // there is always some that runs
+				r.done(ticket, window.Ignore)
+				next = append(next, r.starts(a, 1)...)
+			}
+			tickets = next
+			r.now += 11 * time.Second
+		}
+		if together == epochs {
+			t.Errorf("tenants %d and %d always share a bucket", a, b)
+		}
+		met += together
+	}
+	if share := float64(met) / (epochs * pairs); share < 0.4 || share > 0.6 {
+		t.Errorf("with two buckets %.2f of all pairs met, want about half", share)
+	}
+}
+
+// A ticket is copied and all copies are given back, before the work of another: no
+// tenant may seem to run something for ever.
+func TestCopiedTicketIsForgotten(t *testing.T) {
+	r := newRig(t, 4, tenants())
+	mine, others := r.starts(ann, 2), r.starts(bob, 2)
+	for _, ticket := range mine {
+		twin := *ticket
+		r.done(ticket, window.Ignore)
+		r.done(&twin, window.Ignore)
+	}
+	for _, ticket := range others {
+		if r.done(ticket, window.Ignore) {
+			t.Error("more tickets came back than were out")
+		}
+	}
+	r.wantCounts(0, 0)
+	for _, roles := range [][2]uint16{{ann, bob}, {bob, ann}} {
+		tickets := append(r.starts(roles[0], 1), r.starts(cid, 3)...)
+		next := r.wantNext(tickets[3], roles[0], roles[1])
+		r.done(tickets[1], window.Ignore)
+		r.done(tickets[2], window.Ignore)
+		r.done(tickets[0], window.Ignore)
+		r.done(next, window.Ignore)
+	}
+}
+
+// Tenants are told apart from an update on, and no longer from another.
+func TestTenantsChangeUnderThoseWhoWait(t *testing.T) {
+	without := settings(4, func(s *admit.Settings) { s.QueueTimeout = time.Hour })
+	with, fewer := settings(4, tenants()), settings(4, tenants(func(s *admit.Settings) { s.Tenants = 32 }))
+	r := newLawRig(t, law.Fixed{}, without, nil)
+	tickets := r.starts(ann, 4)
+	for _, s := range []admit.Settings{with, fewer, without, with, without, fewer} {
+		first, second := r.join(from(ann)), r.join(from(bob))
+		before := r.state()
+		r.update(s, law.Fixed{})
+		if after := r.state(); after.InFlight != before.InFlight || after.Queued != before.Queued {
+			t.Errorf("%d tenants: %d in flight and %d queued, were %d and %d", s.Tenants, after.InFlight, after.Queued, before.InFlight, before.Queued)
+		}
+		r.done(tickets[0], window.Ignore)
+		r.done(tickets[1], window.Ignore)
+		want(t, admit.Admitted, first, second)
+		tickets = append(tickets[2:], first.ticket(), second.ticket())
+	}
+	for _, ticket := range tickets {
+		r.done(ticket, window.Ignore)
+	}
+	r.wantCounts(0, 0)
+	tickets = r.starts(ann, 4)
+	r.wantNext(tickets[0], ann, bob) // nothing of before is left
+}
+
+func TestTenantsTakeNoMemoryOfTheirOwn(t *testing.T) {
+	r := newRig(t, 10, tenants())
+	tenant := uint16(0)
+	if n := testing.AllocsPerRun(1000, func() {
+		tenant++
+		r.done(r.starts(tenant, 1)[0], window.Ignore)
+	}); n > 2 { // the list of tickets and the ticket that the rig keeps
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -1,0 +1,40 @@
+package weir
+
+import (
+	"context"
+	"hash/maphash"
+)
+
+// tenant is what a context carries: the hash is all that the core sees.
+type tenant struct {
+	id   string
+	hash uint16
+}
+
+type tenantKey struct{}
+
+// tenantSeed keeps tenants from choosing names that hash to the same.
+var tenantSeed = maphash.MakeSeed()
+
+// WithTenant returns a context whose work belongs to the tenant of that name: a
+// customer, a user, an address; whoever must not take the others' share. It matters to a
+// limiter whose [Queue].Tenants is set. Work without a tenant is that of one tenant
+// without a name. A nil ctx counts as context.Background.
+func WithTenant(ctx context.Context, id string) context.Context {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return context.WithValue(ctx, tenantKey{}, tenant{id, uint16(maphash.String(tenantSeed, id) >> 48)})
+}
+
+// TenantFrom returns the tenant that ctx carries, empty if it carries none.
+func TenantFrom(ctx context.Context) string {
+	t, _ := ctx.Value(tenantKey{}).(tenant)
+	return t.id
+}
+
+// tenantHash returns the hash of the tenant that ctx carries.
+func tenantHash(ctx context.Context) uint16 {
+	t, _ := ctx.Value(tenantKey{}).(tenant)
+	return t.hash
+}

@@ -1,0 +1,174 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+)
+
+// A tenant with thirty callers that never stop takes all that three others leave, and
+// nothing of what they need. Without fairness they are refused like everybody else.
+func TestNoisyTenantTakesNobodysShare(t *testing.T) {
+	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
+		for _, tenants := range []int{0, 1024} {
+			t.Run(fmt.Sprintf("%v/%d", d, tenants), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					l := fixed(t, 10, weir.Queue{Size: 10, Timeout: time.Minute, Discipline: d, Tenants: tenants})
+					noisy, quiet := &caller{name: "noisy"}, []*caller{{name: "a"}, {name: "b"}, {name: "c"}}
+					until := time.Now().Add(2 * time.Minute)
+					for range 30 {
+						go noisy.call(t, l, until, 0)
+					}
+					for _, c := range quiet {
+						go c.call(t, l, until, 100*time.Millisecond)
+					}
+					time.Sleep(3 * time.Minute)
+					synctest.Wait()
+					balanced(t, l)
+					if n := l.Snapshot().Admitted; n < 11900 {
+						t.Errorf("%d were served, want 12000: slots stood idle", n)
+					}
+					for _, c := range quiet {
+						// Of 600 a few are lost; more should it meet the noisy one in a bucket,
+						// for ten seconds.
+						served, refused := c.served.Load(), c.refused.Load()
+						if fair := served > 450; fair != (tenants > 0) {
+							t.Errorf("%s: %d served and %d refused", c.name, served, refused)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// A caller does one piece of work after another.
+type caller struct {
+	name            string
+	served, refused atomic.Int64
+}
+
+func (c *caller) call(t *testing.T, l *weir.Limiter, until time.Time, pause time.Duration) {
+	ctx := weir.WithTenant(t.Context(), c.name)
+	for time.Now().Before(until) {
+		permit, err := l.Acquire(ctx)
+		if err != nil {
+			c.refused.Add(1)
+			time.Sleep(20 * time.Millisecond)
+			continue
+		}
+		c.served.Add(1)
+		time.Sleep(100 * time.Millisecond)
+		permit.Done(nil)
+		time.Sleep(pause)
+	}
+}
+
+func TestTenantIsToldThatItIsOverItsShare(t *testing.T) {
+	for try := range 10 { // they may meet in a bucket, but not time and again
+		met := false
+		synctest.Test(t, func(t *testing.T) {
+			l := fixed(t, 2, weir.Queue{Size: 2, Timeout: time.Minute, Tenants: 1024})
+			noisy := weir.WithTenant(t.Context(), fmt.Sprint("noisy", try))
+			permits := []*weir.Permit{admitted(t, ask(noisy, l, 1)), admitted(t, ask(noisy, l, 1))}
+			first, second := ask(noisy, l, 1), ask(noisy, l, 1)
+			quiet := ask(weir.WithTenant(t.Context(), "quiet"), l, 1)
+			defer func() {
+				for _, p := range permits {
+					p.Release()
+				}
+				l.Close()
+			}()
+			if met = len(quiet) > 0; met {
+				return
+			}
+			waits(t, first)
+			err := now(t, second).err
+			var refused *weir.RefusedError
+			if !errors.Is(err, weir.ErrTenantShare) || !errors.Is(err, weir.ErrRefused) || errors.Is(err, weir.ErrQueueFull) ||
+				!errors.As(err, &refused) || refused.Reason != weir.ReasonTenantShare || refused.Reason.String() != "tenant over its share" {
+				t.Errorf("%v", err)
+			}
+			if n := l.Snapshot().Refused[weir.ReasonTenantShare]; n != 1 {
+				t.Errorf("counted %d times", n)
+			}
+			permits[0].Release()
+			permits[0] = admitted(t, quiet)
+		})
+		if !met {
+			return
+		}
+	}
+	t.Error("two tenants always meet in one of 1024 buckets")
+}
+
+func TestTenantInTheContext(t *testing.T) {
+	if id := weir.TenantFrom(t.Context()); id != "" {
+		t.Errorf("%q: want none", id)
+	}
+	ctx := weir.WithTenant(t.Context(), "acme")
+	if id := weir.TenantFrom(weir.WithTenant(ctx, "")); id != "" {
+		t.Errorf("%q: want the inner one", id)
+	}
+	var none context.Context
+	if id := weir.TenantFrom(weir.WithTenant(none, "acme")); id != "acme" {
+		t.Errorf("%q", id)
+	}
+}
+
+// A hundred thousand callers, each a tenant of its own, queue and leave again: of them
+// nothing is left, neither a waiter nor memory.
+func TestCancelledWaitersLeaveNothing(t *testing.T) {
+	batches := 100
+	if raceEnabled {
+		batches = 10
+	}
+	const batch = 1000
+	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
+		t.Run(d.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := fixed(t, 500, weir.Queue{Size: batch, Timeout: time.Hour, Discipline: d, Tenants: 64})
+				held := hold(t, l, 500)
+				crowd := func(number int) {
+					ctx, cancel := context.WithCancel(t.Context())
+					for i := range batch {
+						ctx := weir.WithTenant(weir.WithPriority(ctx, weir.Priority(i%4)-2), fmt.Sprint(number, i))
+						go func() {
+							if _, err := l.Acquire(ctx); !errors.Is(err, context.Canceled) {
+								t.Error(err)
+							}
+						}()
+					}
+					synctest.Wait()
+					if n := l.Snapshot().Queued; n != batch {
+						t.Errorf("%d wait, want %d", n, batch)
+					}
+					cancel()
+					synctest.Wait()
+				}
+				crowd(0) // the runtime keeps goroutines
+				before := heap()
+				for number := range batches {
+					crowd(1 + number)
+				}
+				grown := heap() - before
+				if s := l.Snapshot(); s.Queued != 0 || s.Cancelled != uint64((1+batches)*batch) {
+					t.Errorf("%d queued and %d cancelled", s.Queued, s.Cancelled)
+				}
+				if grown > 256<<10 && !raceEnabled {
+					t.Errorf("%d bytes more than before", grown)
+				}
+				for _, permit := range held {
+					permit.Release()
+				}
+				balanced(t, l)
+			})
+		})
+	}
+}
