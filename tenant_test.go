@@ -60,7 +60,7 @@ func (c *caller) call(t *testing.T, l *weir.Limiter, until time.Time, pause time
 		permit, err := l.Acquire(ctx)
 		if err != nil {
 			c.refused.Add(1)
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(50 * time.Millisecond)
 			continue
 		}
 		c.served.Add(1)

@@ -105,8 +105,8 @@ var mutants = []mutant{
 	{
 		name: "a full queue refuses the highest lane too",
 		file: "internal/admit/fifo.go",
-		old:  "n.giveWay(line.newest, w,",
-		new:  "n.giveWay(w, w,",
+		old:  "return n.giveWay(line.newest, w, now, fx)",
+		new:  "_ = line\n\t\treturn n.giveWay(w, w, now, fx)",
 		test: "TestFullQueueGivesUpTheLowestLane",
 	},
 	{
