@@ -23,8 +23,8 @@
 //	http.ListenAndServe(":8080", weirhttp.Limit(mux, weirhttp.One(lim)))
 //	client := &http.Client{Transport: weirhttp.Transport(nil, weirhttp.One(lim))}
 //
-// To choose a limiter for each request, choose by route or by downstream, never
-// by raw path: clients invent paths, and each would come with a limiter.
+// To choose a limiter for each request, choose by route ([ByRoute]) or by downstream,
+// never by raw path: clients invent paths, and each would come with a limiter.
 //
 // # Long-lived exchanges
 //

@@ -32,7 +32,7 @@ func ExampleLimit() {
 	// Output: 200 OK: hello
 }
 
-// A limiter for each route, by the pattern that will serve the request. What
+// A limiter for some routes, by the pattern that will serve the request. What
 // has no limiter in the map is exempt.
 func ExampleLimit_byRoute() {
 	mux := http.NewServeMux()

@@ -28,6 +28,7 @@ var frozen = map[string]string{
 	"pid":      "internal/rules/testdata/api/pid.txt",
 	"sim":      "internal/rules/testdata/api/sim.txt",
 	"weirhttp": "internal/rules/testdata/api/weirhttp.txt",
+	"bulkhead": "internal/rules/testdata/api/bulkhead.txt",
 }
 
 const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go test ./internal/rules -run API -update"

@@ -1,0 +1,94 @@
+package weirhttp_test
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// ask has the handler serve a request and returns the status.
+func ask(h http.Handler, method, path string) int {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(method, path, nil))
+	return w.Code
+}
+
+func TestEachRouteHasItsCompartment(t *testing.T) {
+	set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{}, Initial: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	h := weirhttp.Limit(mux, weirhttp.ByRoute(mux, set))
+	mux.HandleFunc("GET /checkout", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /search/{term}", func(http.ResponseWriter, *http.Request) {
+		if got := ask(h, http.MethodGet, "/search/other"); got != http.StatusServiceUnavailable {
+			t.Errorf("the full route answers %d", got)
+		}
+		if got := ask(h, http.MethodGet, "/checkout"); got != http.StatusOK {
+			t.Errorf("beside a full route another answers %d", got)
+		}
+	})
+	if got := ask(h, http.MethodGet, "/search/weir"); got != http.StatusOK {
+		t.Errorf("search: %d", got)
+	}
+	for i := range 100 {
+		if got := ask(h, http.MethodGet, fmt.Sprintf("/invented/%d", i)); got != http.StatusNotFound {
+			t.Errorf("what no route matches: %d", got)
+		}
+		_ = ask(h, http.MethodGet, fmt.Sprintf("/search/%d", i))
+	}
+	want := []string{bulkhead.Overflow, "GET /checkout", "GET /search/{term}"}
+	if got := slices.Sorted(maps.Keys(set.Snapshot().ByKey)); !slices.Equal(got, want) {
+		t.Errorf("keys %q, want %q", got, want)
+	}
+}
+
+func TestByRouteNeedsBoth(t *testing.T) {
+	set, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func(){
+		"no mux": func() { weirhttp.ByRoute(nil, set) },
+		"no set": func() { weirhttp.ByRoute(http.NewServeMux(), nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			call()
+		})
+	}
+}
+
+func ExampleByRoute() {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /search/{term}", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("POST /checkout", func(http.ResponseWriter, *http.Request) {})
+	set, err := bulkhead.New(bulkhead.Config{
+		Max: 20, // connections that both share
+		ByKey: map[string]bulkhead.Compartment{
+			"POST /checkout": {Reserved: 5},
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	h := weirhttp.Limit(mux, weirhttp.ByRoute(mux, set))
+
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/search/weir", nil))
+	fmt.Println(set.Snapshot().ByKey["GET /search/{term}"].Completed)
+	// Output: 1
+}
