@@ -11,16 +11,34 @@ import (
 )
 
 type demoCommand struct {
+	Limit    limitDemo    `cmd:"" default:"withargs" help:"An overloaded server without a limit, with a wrong one, and with an adaptive one (the default)."`
+	Bulkhead bulkheadDemo `cmd:"" help:"A fast route beside one that hangs and fails, with and without a bulkhead."`
+}
+
+type limitDemo struct {
 	Duration span `default:"30s" placeholder:"TIME" help:"How long the load lasts (default ${default})."`
 }
 
+type bulkheadDemo struct {
+	Duration span `default:"24s" placeholder:"TIME" help:"How long the load lasts (default ${default}). Each burst comes after 3s and lasts 3s."`
+}
+
 // Run shows the demonstration on the output.
-func (c demoCommand) Run(ctx context.Context, s streams, getenv func(string) string) error {
-	duration := time.Duration(c.Duration)
+func (c limitDemo) Run(ctx context.Context, s streams, getenv func(string) string) error {
+	return show(ctx, c.Duration, s, getenv, demo.Run)
+}
+
+// Run shows the demonstration on the output.
+func (c bulkheadDemo) Run(ctx context.Context, s streams, getenv func(string) string) error {
+	return show(ctx, c.Duration, s, getenv, demo.RunBulkhead)
+}
+
+func show(ctx context.Context, length span, s streams, getenv func(string) string, run func(context.Context, demo.Config) error) error {
+	duration := time.Duration(length)
 	if duration < demo.Shortest || duration > demo.Longest {
 		return usageError{fmt.Errorf("--duration: %v: want %.0fs to %.0fs", duration, demo.Shortest.Seconds(), demo.Longest.Seconds())}
 	}
-	return demo.Run(ctx, demo.Config{Duration: duration, Out: s.out, Color: isTerminal(s.out) && getenv("NO_COLOR") == ""})
+	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: isTerminal(s.out) && getenv("NO_COLOR") == ""})
 }
 
 func isTerminal(out io.Writer) bool {

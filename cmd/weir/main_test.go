@@ -88,7 +88,8 @@ func TestHelpAndVersion(t *testing.T) {
 	}{
 		{"--help", "weir <command>"},
 		{"proxy --help", "--queue-timeout"},
-		{"demo --help", "--duration"},
+		{"demo limit --help", "--duration"},
+		{"demo bulkhead --help", "--duration"},
 		{"version", "weir "},
 	} {
 		var stdout bytes.Buffer
@@ -97,6 +98,18 @@ func TestHelpAndVersion(t *testing.T) {
 		}
 		if !strings.Contains(stdout.String(), test.want) {
 			t.Errorf("%s: no %q in:\n%s", test.args, test.want, &stdout)
+		}
+	}
+}
+
+func TestBulkheadDemoEndsWithAComparison(t *testing.T) {
+	var stdout bytes.Buffer
+	if err := run(t.Context(), []string{"demo", "bulkhead"}, environmentOf("WEIR_DURATION=3s"), &stdout, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"pool of 20 connections, for 3s", "\n 1 search   well", "\n 1 checkout well", "\ncheckout, without"} {
+		if !strings.Contains(stdout.String(), want) {
+			t.Errorf("no %q in:\n%s", want, &stdout)
 		}
 	}
 }

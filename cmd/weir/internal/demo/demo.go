@@ -116,7 +116,7 @@ func (l lanes) close() {
 // has its answer or ctx ends. It returns how far the load came.
 func (l lanes) run(ctx context.Context, c course, out printer) time.Duration {
 	start := time.Now()
-	requests := arrivals(overload*workers/service.Seconds(), time.Duration(c))
+	requests := arrivals(0, overload*workers/service.Seconds(), time.Duration(c))
 	var driving sync.WaitGroup
 	for _, lane := range l.all() {
 		driving.Go(func() { lane.load.drive(ctx, start, requests) })

@@ -61,11 +61,11 @@ func TestBackendServesInOrderOfArrival(t *testing.T) {
 }
 
 func TestArrivalsAreTheSameEveryTime(t *testing.T) {
-	at := arrivals(150, 100*time.Second)
+	at := arrivals(0, 150, 100*time.Second)
 	if rate := float64(len(at)) / 100; math.Abs(rate-150) > 5 {
 		t.Errorf("%.1f per second, want 150", rate)
 	}
-	if !slices.IsSorted(at) || !slices.Equal(at, arrivals(150, 100*time.Second)) {
+	if !slices.IsSorted(at) || !slices.Equal(at, arrivals(0, 150, 100*time.Second)) {
 		t.Error("not one and the same order")
 	}
 }
@@ -94,7 +94,7 @@ func TestJudge(t *testing.T) {
 		if test.gone {
 			ctx = left
 		}
-		if got := judge(test.status, test.err, test.latency, ctx); got != test.want {
+		if got := (manner{deadline: deadline}).judge(test.status, test.err, test.latency, ctx); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}

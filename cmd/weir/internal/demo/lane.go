@@ -58,7 +58,7 @@ func newLane(name string, c course, lim *weir.Limiter) (*lane, error) {
 		name:    name,
 		lim:     lim,
 		backend: newBackend(workers, service),
-		load:    newLoad("http://"+listener.Addr().String(), c),
+		load:    newLoad("http://"+listener.Addr().String(), manner{deadline, patience, len(phases), c.phase}),
 	}
 	var handler http.Handler = l.backend
 	if lim != nil {

@@ -11,9 +11,9 @@ import (
 )
 
 // arrivals returns when requests come in: a Poisson process, the same in every
-// run and for every lane.
-func arrivals(perSecond float64, during time.Duration) []time.Duration {
-	random := rand.New(rand.NewPCG(seed, 0))
+// run and for every lane. Streams differ.
+func arrivals(stream uint64, perSecond float64, during time.Duration) []time.Duration {
+	random := rand.New(rand.NewPCG(seed, stream))
 	var at []time.Duration
 	for t := 0.0; ; {
 		t += random.ExpFloat64() / perSecond
@@ -35,22 +35,31 @@ const (
 	verdicts
 )
 
+// manner is how the clients of a load behave, and how it is counted.
+type manner struct {
+	deadline time.Duration                  // their answer is worth something until then
+	patience time.Duration                  // they leave after that
+	parts    int                            // of the run, counted apart
+	part     func(at time.Duration) (i int) // the part that a request of that time counts in
+}
+
 // load asks a server for more than it can do: an open loop, whose clients
 // neither wait for each other nor know how the others fare.
 type load struct {
+	manner
 	url    string
 	client *http.Client
-	course course
 
 	mu     sync.Mutex
-	counts [len(phases)][verdicts]int // by the phase of the arrival
-	served []time.Duration            // latencies of what was answered, good or late
+	counts [][verdicts]int // by part
+	served []time.Duration // latencies of what was answered, good or late
 }
 
-func newLoad(url string, c course) *load {
+func newLoad(url string, m manner) *load {
 	return &load{
+		manner: m,
 		url:    url,
-		course: c,
+		counts: make([][verdicts]int, m.parts),
 		client: &http.Client{Transport: &http.Transport{
 			MaxIdleConnsPerHost: 10_000, // so that no client waits for another's connection to open
 		}},
@@ -75,7 +84,7 @@ func (l *load) drive(ctx context.Context, start time.Time, arrivals []time.Durat
 // ask sends one request and notes how it ended. Its latency counts from when it
 // was due, so that a driver that lags does not flatter the server.
 func (l *load) ask(ctx context.Context, due time.Time, at time.Duration) {
-	waiting, giveUp := context.WithDeadline(ctx, due.Add(patience))
+	waiting, giveUp := context.WithDeadline(ctx, due.Add(l.patience))
 	defer giveUp()
 	status, err := l.get(waiting)
 	latency := time.Since(due)
@@ -85,15 +94,15 @@ func (l *load) ask(ctx context.Context, due time.Time, at time.Duration) {
 
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.counts[l.course.phase(at)][judge(status, err, latency, waiting)]++
+	l.counts[l.part(at)][l.judge(status, err, latency, waiting)]++
 	if status == http.StatusNoContent {
 		l.served = append(l.served, latency)
 	}
 }
 
-func judge(status int, err error, latency time.Duration, waiting context.Context) verdict {
+func (m manner) judge(status int, err error, latency time.Duration, waiting context.Context) verdict {
 	switch {
-	case status == http.StatusNoContent && latency <= deadline:
+	case status == http.StatusNoContent && latency <= m.deadline:
 		return good
 	case status == http.StatusNoContent, err != nil && waiting.Err() != nil:
 		return late
@@ -117,13 +126,13 @@ func (l *load) get(ctx context.Context) (status int, err error) {
 	return answer.StatusCode, err
 }
 
-// sum counts the verdicts over all phases.
+// sum counts the verdicts over all parts.
 func (l *load) sum(v verdict) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	total := 0
-	for _, phase := range l.counts {
-		total += phase[v]
+	for _, part := range l.counts {
+		total += part[v]
 	}
 	return total
 }

@@ -3,6 +3,7 @@ package demo
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,7 +84,7 @@ func (p printer) compare(lanes []*lane, c course, ran time.Duration) {
 // row is the lane's line of the closing table.
 func (l *lane) row(c course, ran time.Duration) string {
 	l.load.mu.Lock()
-	counts := l.load.counts
+	counts := slices.Clone(l.load.counts)
 	l.load.mu.Unlock()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-15s %7.1f ", l.name, float64(l.load.sum(good))/ran.Seconds())

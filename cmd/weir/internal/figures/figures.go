@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
 )
 
 // Header names the columns of [Line.String]: the limit, in flight, queued, p95,
@@ -39,7 +40,8 @@ func Latency(d time.Duration) string {
 
 // Meter reads a limiter's figures again and again.
 type Meter struct {
-	lim      *weir.Limiter
+	snapshot func() weir.Snapshot
+	history  func() []weir.Change
 	at       time.Time
 	admitted uint64
 	refused  uint64
@@ -47,14 +49,25 @@ type Meter struct {
 
 // NewMeter returns a meter whose first line covers the time from now on.
 func NewMeter(lim *weir.Limiter) *Meter {
-	m := &Meter{lim: lim}
+	return start(lim.Snapshot, lim.History)
+}
+
+// NewKeyMeter is NewMeter for a key of a set. It knows of no changes of the limit.
+func NewKeyMeter(set *bulkhead.Set, key string) *Meter {
+	return start(
+		func() weir.Snapshot { return set.Snapshot().ByKey[key] },
+		func() []weir.Change { return nil })
+}
+
+func start(snapshot func() weir.Snapshot, history func() []weir.Change) *Meter {
+	m := &Meter{snapshot: snapshot, history: history}
 	m.Read()
 	return m
 }
 
 // Read returns the figures since it was last called.
 func (m *Meter) Read() Line {
-	now, s := time.Now(), m.lim.Snapshot()
+	now, s := time.Now(), m.snapshot()
 	refused := s.RefusedTotal() + s.WouldRefuse
 	admitted := s.Admitted - s.WouldRefuse
 	seconds := now.Sub(m.at).Seconds()
@@ -63,7 +76,7 @@ func (m *Meter) Read() Line {
 		Admitted: float64(admitted-m.admitted) / seconds,
 		Refused:  float64(refused-m.refused) / seconds,
 	}
-	if changes := m.lim.History(); len(changes) > 0 {
+	if changes := m.history(); len(changes) > 0 {
 		line.Change = changes[len(changes)-1].String()
 	}
 	m.at, m.admitted, m.refused = now, admitted, refused
