@@ -12,15 +12,15 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 )
 
-// BenchmarkSet prints each way through a set of 1,000 keys as a multiple of the plain
-// limiter's TryAcquire and Done, measured in turn with it.
+// BenchmarkSet prints each way through a set of 1,000 keys as a multiple of the same way
+// through one limiter, measured in turn with it.
 //
 //	go test -run '^$' -bench Set -cpu 1,2 -count 5 ./bulkhead
 func BenchmarkSet(b *testing.B) {
 	const keys = 1000
 	limiter := weir.Config{Min: 1000}
 	plain := weir.Must(weir.New(limiter))
-	floor := func(int) {
+	try := func(int) {
 		if permit, ok := plain.TryAcquire(); ok {
 			permit.Done(nil)
 		}
@@ -46,21 +46,29 @@ func BenchmarkSet(b *testing.B) {
 		}
 		ctx := context.Background()
 		for _, way := range []struct {
-			name string
-			pass func(i int)
+			name        string
+			plain, pass func(i int)
 		}{
-			{"TryAcquire+Done", func(i int) {
+			{"TryAcquire+Done", try, func(i int) {
 				if permit, ok := set.TryAcquire(names[i%keys]); ok {
 					permit.Done(nil)
 				}
 			}},
-			{"Acquire+Done", func(i int) {
+			{"Acquire+Done", func(int) {
+				if permit, err := plain.Acquire(ctx); err == nil {
+					permit.Done(nil)
+				}
+			}, func(i int) {
 				if permit, err := set.Acquire(ctx, names[i%keys]); err == nil {
 					permit.Done(nil)
 				}
 			}},
-			{"Do", func(i int) { _ = set.Do(ctx, names[i%keys], func(context.Context) error { return nil }) }},
-			{"handle", func(i int) {
+			{
+				"Do",
+				func(int) { _ = plain.Do(ctx, func(context.Context) error { return nil }) },
+				func(i int) { _ = set.Do(ctx, names[i%keys], func(context.Context) error { return nil }) },
+			},
+			{"handle", try, func(i int) {
 				if permit, ok := handles[i%keys].TryAcquire(); ok {
 					permit.Done(nil)
 				}
@@ -68,7 +76,7 @@ func BenchmarkSet(b *testing.B) {
 		} {
 			for _, goroutines := range []int{1, 64} {
 				b.Run(fmt.Sprintf("%s/%s/goroutines=%d", c.name, way.name, goroutines), func(b *testing.B) {
-					inTurn(b, goroutines, floor, way.pass)
+					inTurn(b, goroutines, way.plain, way.pass)
 				})
 			}
 		}

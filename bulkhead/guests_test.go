@@ -2,6 +2,7 @@ package bulkhead_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -121,13 +122,14 @@ func TestWhoWaitsKeepsTheKey(t *testing.T) {
 	})
 }
 
-// TestHostileKeys: a million keys take no more than MaxKeys of them, and leave the
-// configured one as it was.
+var hostileKeys = flag.Int("hostile", 50_000, "keys of TestHostileKeys")
+
+// TestHostileKeys: any number of keys takes no more than MaxKeys of them, and leaves the
+// configured one as it was. A million take a few seconds:
+//
+//	go test -run HostileKeys -v ./bulkhead -hostile 1000000
 func TestHostileKeys(t *testing.T) {
-	keys := 1_000_000
-	if raceEnabled || testing.Short() {
-		keys = 50_000
-	}
+	keys := *hostileKeys
 	for _, c := range []struct {
 		name string
 		max  int
