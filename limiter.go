@@ -30,9 +30,23 @@ type face struct {
 	timeout  time.Duration
 	classify func(error) Outcome // nil for Classify
 	onEvent  func(Event)
-	breaker  *Breaker // nil for none, which costs half as much
-	tenants  bool
+	rare     *rare // nil for most
 }
+
+// rare is the part of a face that few limiters have, kept apart because faces are many.
+type rare struct {
+	breaker Breaker // nil for none
+	tenants bool
+}
+
+func (f *face) breaker() Breaker {
+	if f.rare == nil {
+		return nil
+	}
+	return f.rare.breaker
+}
+
+func (f *face) tenants() bool { return f.rare != nil && f.rare.tenants }
 
 // epoch is where the limiters' clock starts: one reading relative to it costs
 // half as much as time.Now. It lies half a century back so that the clock is
@@ -69,9 +83,9 @@ func Must(l *Limiter, err error) *Limiter {
 }
 
 func (c Config) face() *face {
-	f := &face{name: c.Name, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent, tenants: c.Queue.Tenants > 0}
-	if b := c.Breaker; b != nil {
-		f.breaker = &b
+	f := &face{name: c.Name, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
+	if tenants := c.Queue.Tenants > 0; tenants || c.Breaker != nil {
+		f.rare = &rare{breaker: c.Breaker, tenants: tenants}
 	}
 	return f
 }
@@ -114,8 +128,8 @@ func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 	if ctx.Err() != nil {
 		return Permit{}, l.leave(ctx)
 	}
-	if b := l.face.Load().breaker; b != nil {
-		return l.acquireBehind(ctx, *b, weight)
+	if b := l.face.Load().breaker(); b != nil {
+		return l.acquireBehind(ctx, b, weight)
 	}
 	return l.acquire(ctx, weight)
 }
@@ -123,7 +137,7 @@ func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 func (l *Limiter) acquire(ctx context.Context, weight int) (Permit, error) {
 	var fx admit.Effects
 	tenant := uint16(0)
-	if l.face.Load().tenants {
+	if l.face.Load().tenants() {
 		tenant = tenantHash(ctx)
 	}
 	ticket, verdict := l.node.AcquireFor(tenant, weight, now(), &fx)
@@ -142,8 +156,8 @@ func (l *Limiter) acquire(ctx context.Context, weight int) (Permit, error) {
 // is refused, and counted as such, at once. It has no context, so no tenant. It never
 // allocates but for a Breaker.
 func (l *Limiter) TryAcquire() (Permit, bool) {
-	if b := l.face.Load().breaker; b != nil {
-		return l.tryAcquireBehind(*b)
+	if b := l.face.Load().breaker(); b != nil {
+		return l.tryAcquireBehind(b)
 	}
 	return l.tryAcquire()
 }
