@@ -134,7 +134,7 @@ func TestRestIsBalancedByShare(t *testing.T) {
 func TestEqualsAreServedInTurnByShare(t *testing.T) {
 	_, n := shareOut(t, 1, stake(0, 1), stake(0, 3))
 	ticket, owner := n[0].must(1), 0
-	served := ""
+	var served strings.Builder
 	waiting := make([][]*request, len(n))
 	for range 8 {
 		for i := range n {
@@ -146,13 +146,13 @@ func TestEqualsAreServedInTurnByShare(t *testing.T) {
 		for i := range n {
 			if q := waiting[i]; len(q) > 0 && q[0].verdict() == admit.Admitted {
 				ticket, owner, waiting[i] = q[0].ticket(), i, q[1:]
-				served += string(rune('a' + i))
+				served.WriteString(string(rune('a' + i)))
 				break
 			}
 		}
 	}
-	if served != "abbbabbb" {
-		t.Errorf("served %q, want turns of 1 and 3", served)
+	if served.String() != "abbbabbb" {
+		t.Errorf("served %q, want turns of 1 and 3", served.String())
 	}
 }
 

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -264,12 +265,13 @@ func (p *party) pass() {
 
 // describe says how the group stands.
 func (h *hierarchy) describe() string {
-	text := fmt.Sprintf("cap %d", h.cap)
+	var text strings.Builder
+	fmt.Fprintf(&text, "cap %d", h.cap)
 	for _, p := range h.parties {
-		text += fmt.Sprintf("; %d of %d in flight, reserve %d, share %v, entitled to %.2f, queue", p.inFlight, p.limit, p.reserved, p.share, p.entitled(p))
+		fmt.Fprintf(&text, "; %d of %d in flight, reserve %d, share %v, entitled to %.2f, queue", p.inFlight, p.limit, p.reserved, p.share, p.entitled(p))
 		for _, g := range p.queue {
-			text += fmt.Sprintf(" %d", g.Weight)
+			fmt.Fprintf(&text, " %d", g.Weight)
 		}
 	}
-	return text
+	return text.String()
 }
