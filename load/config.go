@@ -1,0 +1,131 @@
+package load
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Config configures a [Monitor]. 0 always means the default; a value out of range
+// is an error that names the field.
+type Config struct {
+	// Feeds are the sources, with names that differ. At least one.
+	Feeds []Feed
+
+	// Combine says how feeds make one load. Defaults to [Worst].
+	Combine Combine
+
+	// Interval, Timeout and MaxAge are those of the feeds that do not set
+	// their own. Interval is from one poll to the next, and defaults to 100 ms;
+	// Timeout is of one poll, and defaults to 1 s; MaxAge is how old a reading
+	// may be, and defaults to 10 intervals, or to 1 s if that is more. It is at
+	// least the Interval.
+	Interval, Timeout, MaxAge time.Duration
+
+	// OnEvent, if set, is called when a feed becomes stale and when it answers
+	// again, on a goroutine of Run, outside all locks. It may be called from
+	// several at once.
+	OnEvent func(Event)
+}
+
+// A Feed is a source and how it is polled.
+type Feed struct {
+	Source Source // what is polled
+	// Interval, Timeout and MaxAge override those of the [Config].
+	Interval, Timeout, MaxAge time.Duration
+	// Weight is the feed's weight in a [WeightedSum]. Defaults to 1.
+	Weight float64
+}
+
+// Combine says how several feeds make one load. Within a feed the worst reading
+// counts.
+type Combine uint8
+
+// The ways to combine.
+const (
+	// Worst is the load of the worst feed.
+	Worst Combine = iota
+	// WeightedSum is the sum of the loads, each times its feed's share of the
+	// weights. It masks a single bottleneck: 0.7 of memory at 30% and 0.3 of a store
+	// that is at its limit are 0.51.
+	WeightedSum
+)
+
+// String returns "worst" or "weighted sum".
+func (c Combine) String() string {
+	switch c {
+	case Worst:
+		return "worst"
+	case WeightedSum:
+		return "weighted sum"
+	}
+	return fmt.Sprintf("Combine(%d)", uint8(c))
+}
+
+// Defaults of [Config].
+const (
+	defaultInterval = 100 * time.Millisecond
+	defaultTimeout  = time.Second
+	minMaxAge       = time.Second
+	maxAgeIntervals = 10
+)
+
+// complete checks the settings and fills in the defaults.
+func (c Config) complete() (Config, error) {
+	if len(c.Feeds) == 0 {
+		return c, fmt.Errorf("%w: Feeds is empty: want at least one", ErrConfig)
+	}
+	if c.Combine > WeightedSum {
+		return c, fmt.Errorf("%w: Combine is %v: want Worst or WeightedSum", ErrConfig, c.Combine)
+	}
+	feeds := make([]Feed, len(c.Feeds))
+	names := map[string]bool{}
+	for i, f := range c.Feeds {
+		if f.Source == nil {
+			return c, fmt.Errorf("%w: Feeds[%d].Source is nil: want a source", ErrConfig, i)
+		}
+		name := f.Source.Name()
+		if names[name] {
+			return c, fmt.Errorf("%w: Feeds[%d] is named %q: want a name that no other feed has", ErrConfig, i, name)
+		}
+		names[name] = true
+		for _, s := range []struct {
+			field string
+			value time.Duration
+		}{
+			{"Interval", c.Interval},
+			{"Timeout", c.Timeout},
+			{"MaxAge", c.MaxAge},
+			{fmt.Sprintf("Feeds[%d].Interval", i), f.Interval},
+			{fmt.Sprintf("Feeds[%d].Timeout", i), f.Timeout},
+			{fmt.Sprintf("Feeds[%d].MaxAge", i), f.MaxAge},
+		} {
+			if s.value < 0 {
+				return c, fmt.Errorf("%w: %s is %v: want 0 (the default) or more", ErrConfig, s.field, s.value)
+			}
+		}
+		if !(f.Weight >= 0) || math.IsInf(f.Weight, 1) {
+			return c, fmt.Errorf("%w: Feeds[%d].Weight is %v: want 0 (the default) or more", ErrConfig, i, f.Weight)
+		}
+		f.Interval = orDefault(f.Interval, orDefault(c.Interval, defaultInterval))
+		f.Timeout = orDefault(f.Timeout, orDefault(c.Timeout, defaultTimeout))
+		f.MaxAge = orDefault(f.MaxAge, orDefault(c.MaxAge, max(minMaxAge, maxAgeIntervals*f.Interval)))
+		if f.MaxAge < f.Interval {
+			return c, fmt.Errorf("%w: Feeds[%d].MaxAge is %v: want at least its Interval, which is %v", ErrConfig, i, f.MaxAge, f.Interval)
+		}
+		f.Weight = orDefault(f.Weight, 1)
+		feeds[i] = f
+	}
+	c.Feeds = feeds
+	return c, nil
+}
+
+func orDefault[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

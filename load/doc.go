@@ -1,0 +1,48 @@
+// Package load knows how close a system is to its limit, from signals outside the
+// path of requests: a store's backlog, memory, the CPU, the waits of a database.
+//
+// A [Source] measures one system. A [Monitor] polls its sources, each in a
+// goroutine of its own so that a database which hangs does not keep the memory from
+// being read, and tells what they said last:
+//
+//	mon, err := load.New(load.Config{Feeds: []load.Feed{
+//		{Source: badgerload.New(db)},
+//		{Source: &load.Memory{Target: 1500 << 20}},
+//	}})
+//	...
+//	go mon.Run(ctx)
+//	mon.Level(load.Writes) // 0 idle, 1 at the limit of what is nearest to its own
+//
+// # Mathematics
+//
+// A [Reading] has a value and the limit at which its system gives in; its load is
+//
+//	value / limit
+//
+// so that signals in bytes, tables and seconds compare. Several combine by the
+// worst bottleneck, the maximum: a store that stalls is not half as bad because the
+// heap is half empty. A weighted sum, w1 load1 + w2 load2 + ..., is available for
+// signals that stand in for each other; it masks a single bottleneck.
+//
+// # Age
+//
+// A reading is valid until it is MaxAge old by its own time, so a source that
+// stops answering, answers with nonsense, or answers with what it measured an hour
+// ago becomes stale, and so does everything if nobody runs the Monitor. What reads
+// the monitor then falls back on [Symptoms]: what the process sees of its own
+// operations. The change is an [Event] either way.
+//
+// # When it fails
+//
+//   - A source that measures the wrong system: the heap of a client says nothing
+//     about a remote server.
+//   - A source that repeats an old value as new: staleness goes by [Reading].At.
+//   - A limit that is not one: everything scales with it.
+//
+// # Sources
+//
+//   - Worst bottleneck: every throttle that research found trusted combines so
+//     (CockroachDB admission control, TiKV flow control, MongoDB flow control).
+//   - Scheduler latency as a load signal, p99 against 1 ms: CockroachDB, "elastic CPU
+//     control", 2022.
+package load

@@ -1,0 +1,47 @@
+package load
+
+import (
+	"fmt"
+	"time"
+)
+
+// An Event tells that a feed became stale, or that it answers again.
+type Event struct {
+	At     time.Time // when
+	Source string    // Source.Name
+	Kind   Kind      // what happened
+	Err    error     // why, for WentStale and WentMissing
+}
+
+// String describes the event in one line.
+func (e Event) String() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s: %v: %v", e.Source, e.Kind, e.Err)
+	}
+	return fmt.Sprintf("%s: %v", e.Source, e.Kind)
+}
+
+// A Kind is a kind of [Event].
+type Kind uint8
+
+const (
+	// WentStale: the source gave no valid reading for longer than its MaxAge.
+	WentStale Kind = iota + 1
+	// WentMissing: the source says that there is nothing to measure.
+	WentMissing
+	// CameBack: the source answers again.
+	CameBack
+)
+
+// String returns the kind in words.
+func (k Kind) String() string {
+	switch k {
+	case WentStale:
+		return "stale"
+	case WentMissing:
+		return "unavailable"
+	case CameBack:
+		return "answers again"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}

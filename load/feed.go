@@ -1,0 +1,223 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A feed is a source with what it said last.
+type feed struct {
+	Feed
+	name string
+
+	mu       sync.Mutex
+	polling  chan struct{} // closed when the poll at work has returned; nil if none is
+	readings []Reading     // replaced as a whole
+	drained  Drain
+	drainAt  time.Time
+	err      error // of the last poll
+	polls    uint64
+	failures uint64
+
+	told Kind // the state that was last reported, 0 for none; of the goroutine that watches
+}
+
+// A Status is the state of one feed.
+type Status struct {
+	Source   string        // Source.Name
+	Readings []Reading     // what it said last, valid or not
+	Err      error         // what is wrong: it is stale, one of its readings is not valid, or it is missing
+	Missing  bool          // there is nothing to measure, so it is left out
+	Age      time.Duration // of the newest valid reading
+	Polls    uint64        // polls that returned
+	Failures uint64        // of these, those without a valid reading
+}
+
+// start polls, unless the last poll has not returned yet.
+func (f *feed) start(ctx context.Context) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.polling != nil {
+		return
+	}
+	done := make(chan struct{})
+	f.polling = done
+	go func() {
+		defer close(done)
+		sample, err := f.poll(ctx)
+		f.take(sample, err, time.Now())
+	}()
+}
+
+func (f *feed) poll(ctx context.Context) (s Sample, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("load: source %q panicked: %v", f.name, r)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
+	defer cancel()
+	return f.Source.Poll(ctx)
+}
+
+// take books what a poll returned. A reading that is not valid leaves the one
+// before it in place until that is stale.
+func (f *feed) take(s Sample, err error, now time.Time) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.polling, f.err = nil, err
+	f.polls++
+	valid := 0
+	if err == nil {
+		valid = f.accept(slices.Clone(s.Readings), now)
+		if d := s.Drain; d != nil {
+			if f.err = d.check(); f.err == nil {
+				f.drained, f.drainAt = *d, now
+				valid++
+			}
+		}
+	}
+	if valid == 0 {
+		f.failures++
+	}
+}
+
+// accept replaces the readings and counts the valid ones.
+func (f *feed) accept(readings []Reading, now time.Time) (valid int) {
+	for i, r := range readings {
+		r = r.check()
+		if r.At.IsZero() || r.At.After(now) {
+			r.At = now
+		}
+		if r.Err == nil {
+			valid++
+		} else if before, ok := f.reading(r.Name); ok && before.Err == nil {
+			f.err = r.Err
+			r = before
+		}
+		readings[i] = r
+	}
+	if len(readings) > 0 {
+		f.readings = readings
+	}
+	return valid
+}
+
+func (f *feed) reading(name string) (Reading, bool) {
+	i := slices.IndexFunc(f.readings, func(r Reading) bool { return r.Name == name })
+	if i < 0 {
+		return Reading{}, false
+	}
+	return f.readings[i], true
+}
+
+// polled returns a channel that is closed when no poll is at work any more.
+func (f *feed) polled() <-chan struct{} {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.polling == nil {
+		return closed
+	}
+	return f.polling
+}
+
+var closed = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+func (f *feed) await(patience time.Duration) {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-f.polled():
+	case <-timer.C:
+	}
+}
+
+func (f *feed) busy() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.polling != nil
+}
+
+// status is the state at a moment. Only then it shows which readings are stale.
+func (f *feed) status(now time.Time) Status {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := Status{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings)}
+	if errors.Is(f.err, ErrUnavailable) {
+		s.Missing, s.Err = true, f.err
+		return s
+	}
+	s.Age = now.Sub(f.drainAt)
+	for i, r := range s.Readings {
+		age := now.Sub(r.At)
+		if r.Err == nil && age > f.MaxAge {
+			r.Err = fmt.Errorf("%w: %v old", ErrStale, age.Round(time.Millisecond))
+			s.Readings[i] = r
+		}
+		if r.Err == nil {
+			s.Age = min(s.Age, age)
+		} else if s.Err == nil && !errors.Is(r.Err, ErrUnavailable) {
+			s.Err = fmt.Errorf("load: source %q: %s: %w", f.name, r.Name, r.Err)
+		}
+	}
+	if s.Age > f.MaxAge {
+		s.Err = f.silence()
+	}
+	return s
+}
+
+// silence says why there is no valid reading.
+func (f *feed) silence() error {
+	switch {
+	case f.polls == 0:
+		return fmt.Errorf("%w: source %q has not answered yet", ErrStale, f.name)
+	case f.err == nil:
+		return fmt.Errorf("%w: source %q told nothing new for %v", ErrStale, f.name, f.MaxAge)
+	}
+	return fmt.Errorf("%w: source %q: %w", ErrStale, f.name, f.err)
+}
+
+// worst is the reading with the most load among those that concern the scope.
+func (s Status) worst(scope Scope) (worst Reading, concerned bool) {
+	for _, r := range s.Readings {
+		if r.Err == nil && r.Scope.concerns(scope) && (!concerned || r.Load() > worst.Load()) {
+			worst, concerned = r, true
+		}
+	}
+	return worst, concerned
+}
+
+func (f *feed) drain(now time.Time) (Drain, time.Time, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.drained, f.drainAt, now.Sub(f.drainAt) <= f.MaxAge
+}
+
+// change returns what there is to report since it was last asked. A source that
+// has not had the time to answer yet is no news.
+func (f *feed) change(began, now time.Time) (Kind, error) {
+	s := f.status(now)
+	kind := CameBack
+	switch {
+	case s.Missing:
+		kind = WentMissing
+	case s.Err != nil && s.Polls == 0 && now.Sub(began) <= f.MaxAge:
+		return 0, nil
+	case s.Err != nil:
+		kind = WentStale
+	}
+	before := f.told
+	f.told = kind
+	if before == kind || before == 0 && kind == CameBack {
+		return 0, nil
+	}
+	return kind, s.Err
+}

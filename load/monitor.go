@@ -1,0 +1,157 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Monitor polls sources and tells how loaded they say the system is. Make one
+// with [New] and have its owner call Run. All methods are safe for concurrent use.
+type Monitor struct {
+	conf    Config
+	feeds   []*feed
+	running atomic.Bool
+}
+
+// New returns a monitor, or an error that matches [ErrConfig]. It starts nothing.
+func New(c Config) (*Monitor, error) {
+	c, err := c.complete()
+	if err != nil {
+		return nil, err
+	}
+	m := &Monitor{conf: c}
+	for _, f := range c.Feeds {
+		m.feeds = append(m.feeds, &feed{Feed: f, name: f.Source.Name()})
+	}
+	return m, nil
+}
+
+// farewell is how long Run waits for a poll whose context has ended.
+const farewell = time.Second
+
+// Run polls the sources until ctx ends, and then returns nil. A source that has
+// not returned a second later is left behind and named in the error. While the
+// monitor runs already, Run returns [ErrRunning]; afterwards it may run again. A
+// source that was left behind is polled again once it has returned.
+func (m *Monitor) Run(ctx context.Context) error {
+	if !m.running.CompareAndSwap(false, true) {
+		return ErrRunning
+	}
+	defer m.running.Store(false)
+	var watchers sync.WaitGroup
+	for _, f := range m.feeds {
+		watchers.Go(func() { m.watch(ctx, f) })
+	}
+	watchers.Wait()
+	return m.leftBehind()
+}
+
+// watch polls one feed and reports when its state changes, also while a poll hangs.
+func (m *Monitor) watch(ctx context.Context, f *feed) {
+	began := time.Now()
+	ticker := time.NewTicker(f.Interval)
+	defer ticker.Stop()
+	for {
+		f.start(ctx)
+		m.report(f, began)
+		select {
+		case <-ctx.Done():
+			f.await(farewell)
+			return
+		case <-f.polled():
+			m.report(f, began)
+			ticker.Reset(f.Interval) // from its end, so that a slow answer is not asked for at once
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+			}
+		case <-ticker.C:
+		}
+	}
+}
+
+// report calls the hook if the state of the feed has changed.
+func (m *Monitor) report(f *feed, began time.Time) {
+	now := time.Now()
+	kind, err := f.change(began, now)
+	if kind != 0 && m.conf.OnEvent != nil {
+		m.conf.OnEvent(Event{At: now, Source: f.name, Kind: kind, Err: err})
+	}
+}
+
+func (m *Monitor) leftBehind() error {
+	var errs []error
+	for _, f := range m.feeds {
+		if f.busy() {
+			errs = append(errs, fmt.Errorf("load: source %q does not return from Poll", f.name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Level is how close the system is to its limit for work of one scope. [All] is
+// the worst for either.
+func (m *Monitor) Level(scope Scope) Level {
+	now := time.Now()
+	var l Level
+	var sum, weights, worst float64
+	for _, f := range m.feeds {
+		s := f.status(now)
+		if s.Missing {
+			continue
+		}
+		l.Degraded = l.Degraded || s.Err != nil
+		r, concerned := s.worst(scope)
+		if !concerned {
+			continue
+		}
+		sum += f.Weight * r.Load()
+		weights += f.Weight
+		if !l.Valid || r.Load() > worst {
+			worst, l.Source, l.Worst = r.Load(), f.name, r
+		}
+		l.Valid = true
+	}
+	l.Load = worst
+	if m.conf.Combine == WeightedSum && l.Valid {
+		l.Load = sum / weights
+	}
+	return l
+}
+
+// A Level is how close a system is to its limit.
+type Level struct {
+	Load     float64 // 0 idle, 1 at the limit, more beyond it
+	Source   string  // the feed with the worst reading
+	Worst    Reading // which reading that is
+	Valid    bool    // whether any feed gave a valid reading that concerns the scope
+	Degraded bool    // whether something is stale or invalid, so that Load does not see all
+}
+
+// Drain returns what the first feed that tells a drain measured last, and when. It
+// reports false if none has told one that is not stale.
+func (m *Monitor) Drain() (d Drain, at time.Time, ok bool) {
+	now := time.Now()
+	for _, f := range m.feeds {
+		if d, at, ok := f.drain(now); ok {
+			return d, at, true
+		}
+	}
+	return Drain{}, time.Time{}, false
+}
+
+// Status returns the state of each feed, in the order of [Config].Feeds. Reading
+// changes nothing.
+func (m *Monitor) Status() []Status {
+	now := time.Now()
+	all := make([]Status, len(m.feeds))
+	for i, f := range m.feeds {
+		all[i] = f.status(now)
+	}
+	return all
+}

@@ -1,0 +1,256 @@
+package load_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/load"
+)
+
+// A script is a source that answers as it is told.
+type script struct {
+	name string
+	mu   sync.Mutex
+	poll func(ctx context.Context) (load.Sample, error)
+}
+
+func (s *script) Name() string { return s.name }
+
+func (s *script) Poll(ctx context.Context) (load.Sample, error) {
+	s.mu.Lock()
+	poll := s.poll
+	s.mu.Unlock()
+	return poll(ctx)
+}
+
+func (s *script) answer(readings ...load.Reading) {
+	s.do(func(context.Context) (load.Sample, error) { return load.Sample{Readings: readings}, nil })
+}
+
+func (s *script) do(poll func(context.Context) (load.Sample, error)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.poll = poll
+}
+
+func reading(name string, value, limit float64) load.Reading {
+	return load.Reading{Name: name, Value: value, Limit: limit}
+}
+
+// A watch is a monitor that runs until the test ends.
+type watch struct {
+	*load.Monitor
+	mu     sync.Mutex
+	events []load.Event
+	stop   context.CancelFunc
+	ended  chan error
+}
+
+func start(t *testing.T, c load.Config) *watch {
+	t.Helper()
+	w := &watch{ended: make(chan error, 1)}
+	c.OnEvent = func(e load.Event) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.events = append(w.events, e)
+	}
+	m, err := load.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Monitor = m
+	ctx, cancel := context.WithCancel(t.Context())
+	w.stop = cancel
+	go func() { w.ended <- m.Run(ctx) }()
+	t.Cleanup(cancel)
+	return w
+}
+
+func (w *watch) kinds() (kinds []load.Kind) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, e := range w.events {
+		kinds = append(kinds, e.Kind)
+	}
+	return kinds
+}
+
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func TestWorstBottleneck(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, memory := &script{name: "store"}, &script{name: "memory"}
+		store.answer(
+			load.Reading{Name: "tables", Value: 15, Limit: 15, Scope: load.Writes},
+			load.Reading{Name: "cache", Value: 0.4, Limit: 1, Scope: load.Reads},
+			reading("seen only", 1e9, math.Inf(1)))
+		memory.answer(reading("heap", 0.3, 1))
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: store}, {Source: memory}}})
+		pass(time.Millisecond)
+		for scope, want := range map[load.Scope]float64{load.All: 1, load.Writes: 1, load.Reads: 0.4} {
+			if l := w.Level(scope); l.Load != want || !l.Valid || l.Degraded || l.Source != "store" {
+				t.Errorf("%v: %+v, want %v of the store", scope, l, want)
+			}
+		}
+		if got := w.Level(load.Writes).Worst.String(); got != "tables 15 of 15" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestWeightedSumMasks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, memory := &script{name: "store"}, &script{name: "memory"}
+		store.answer(reading("tables", 15, 15))
+		memory.answer(reading("heap", 0.3, 1))
+		w := start(t, load.Config{Combine: load.WeightedSum, Feeds: []load.Feed{{Source: memory, Weight: 0.7}, {Source: store, Weight: 0.3}}})
+		pass(time.Millisecond)
+		if l := w.Level(load.All); math.Abs(l.Load-0.51) > 1e-9 {
+			t.Errorf("%+v, want the 0.51 of the documentation", l)
+		}
+	})
+}
+
+func TestStaleAndBack(t *testing.T) {
+	failure := errors.New("permission denied")
+	for name, fail := range map[string]func(ctx context.Context) (load.Sample, error){
+		"error":       func(context.Context) (load.Sample, error) { return load.Sample{}, failure },
+		"panic":       func(context.Context) (load.Sample, error) { panic("closed") },
+		"hangs":       func(ctx context.Context) (load.Sample, error) { <-ctx.Done(); return load.Sample{}, ctx.Err() },
+		"empty":       func(context.Context) (load.Sample, error) { return load.Sample{}, nil },
+		"nan":         func(context.Context) (load.Sample, error) { return sample(reading("a", math.NaN(), 1)), nil },
+		"infinite":    func(context.Context) (load.Sample, error) { return sample(reading("a", math.Inf(1), 1)), nil },
+		"negative":    func(context.Context) (load.Sample, error) { return sample(reading("a", -1, 1)), nil },
+		"target of 0": func(context.Context) (load.Sample, error) { return sample(reading("a", 1, 0)), nil },
+		"an hour old": func(context.Context) (load.Sample, error) {
+			return sample(load.Reading{Name: "a", Value: 1, Limit: 1, At: time.Now().Add(-time.Hour)}), nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, other := &script{name: "a"}, &script{name: "b"}
+				s.answer(reading("a", 0.5, 1))
+				other.answer(reading("b", 0.1, 1))
+				w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: other}}})
+				pass(time.Millisecond)
+				s.do(fail)
+				pass(500 * time.Millisecond)
+				if l := w.Level(load.All); name != "an hour old" && (l.Load != 0.5 || l.Degraded) {
+					t.Errorf("within MaxAge: %+v, want the last value held", l)
+				}
+				pass(3 * time.Second)
+				if l := w.Level(load.All); l.Load != 0.1 || !l.Degraded || !l.Valid {
+					t.Errorf("stale: %+v, want that of the other feed, degraded", l)
+				}
+				if got := w.kinds(); len(got) != 1 || got[0] != load.WentStale {
+					t.Errorf("events %v, want one that it is stale", got)
+				}
+				if name == "error" && !errors.Is(w.events[0].Err, failure) {
+					t.Errorf("event %v, want why", w.events[0])
+				}
+				s.answer(reading("a", 0.7, 1))
+				pass(2 * time.Second)
+				if l := w.Level(load.All); l.Load != 0.7 || l.Degraded {
+					t.Errorf("afterwards: %+v, want what it says now", l)
+				}
+				if got := w.kinds(); len(got) != 2 || got[1] != load.CameBack {
+					t.Errorf("events %v, want that it is back", got)
+				}
+			})
+		})
+	}
+}
+
+func sample(readings ...load.Reading) load.Sample { return load.Sample{Readings: readings} }
+
+func TestUnavailableIsNotStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, other := &script{name: "a"}, &script{name: "b"}
+		s.do(func(context.Context) (load.Sample, error) { return load.Sample{}, load.ErrUnavailable })
+		other.answer(reading("b", 0.1, 1))
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: other}}})
+		pass(10 * time.Second)
+		if l := w.Level(load.All); l.Degraded || !l.Valid || l.Load != 0.1 {
+			t.Errorf("%+v", l)
+		}
+		if got := w.kinds(); len(got) != 1 || got[0] != load.WentMissing {
+			t.Errorf("events %v", got)
+		}
+	})
+}
+
+// A poll that ignores its context holds up neither the other feeds, nor the
+// report, nor the end of Run; and it is not called again before it returns.
+func TestPollThatNeverReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		calls := 0
+		s, other := &script{name: "a"}, &script{name: "b"}
+		s.do(func(context.Context) (load.Sample, error) { calls++; <-release; return load.Sample{}, nil })
+		other.answer(reading("b", 0.1, 1))
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: other}}})
+		pass(10 * time.Second)
+		if got := w.kinds(); len(got) != 1 || got[0] != load.WentStale || calls != 1 {
+			t.Errorf("events %v after %d calls", got, calls)
+		}
+		if l := w.Level(load.All); l.Load != 0.1 || !l.Degraded {
+			t.Errorf("%+v", l)
+		}
+		w.stop()
+		if err := <-w.ended; err == nil {
+			t.Error("Run returned nil and left a poll behind")
+		}
+		close(release)
+		synctest.Wait()
+	})
+}
+
+func TestRunTwiceAndAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "a"}
+		s.answer(reading("a", 0.5, 1))
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		pass(time.Millisecond)
+		if err := w.Run(t.Context()); !errors.Is(err, load.ErrRunning) {
+			t.Errorf("a second Run: %v", err)
+		}
+		w.stop()
+		if err := <-w.ended; err != nil {
+			t.Error(err)
+		}
+		pass(time.Minute)
+		if l := w.Level(load.All); l.Valid || !l.Degraded {
+			t.Errorf("nobody polls: %+v, want it to be degraded", l)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { w.ended <- w.Run(ctx) }()
+		pass(time.Second)
+		if l := w.Level(load.All); !l.Valid || l.Degraded {
+			t.Errorf("run again: %+v", l)
+		}
+		cancel()
+		<-w.ended
+	})
+}
+
+func TestNobodyRan(t *testing.T) {
+	s := &script{name: "a"}
+	m, err := load.New(load.Config{Feeds: []load.Feed{{Source: s}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l := m.Level(load.All); l.Valid || !l.Degraded {
+		t.Errorf("%+v", l)
+	}
+	if _, _, ok := m.Drain(); ok {
+		t.Error("a drain from nowhere")
+	}
+}

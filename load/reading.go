@@ -1,0 +1,117 @@
+package load
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// A Reading is one signal as a source measured it.
+type Reading struct {
+	Name  string  // what was measured, such as "level-0 tables"
+	Value float64 // how much of it, in Unit; 0 or more
+	Unit  Unit    // what Value and Limit count
+	// Limit is the value at which the system gives in. It is positive; what is
+	// only to be seen, and bounds nothing, has a Limit of +Inf and no load.
+	Limit float64
+	// Scope says whose work it slows. The zero Scope is All.
+	Scope Scope
+	// At is when it was measured. The zero time, and one that is still to come,
+	// count as the end of the poll.
+	At time.Time
+	// Err says why the reading is not valid, nil if it is.
+	Err error
+}
+
+// Load is how much of the limit is used: 0 idle, 1 at the limit, more beyond it,
+// and 0 for a reading that is not valid.
+func (r Reading) Load() float64 {
+	if r.Err != nil {
+		return 0
+	}
+	return r.Value / r.Limit
+}
+
+// String returns the reading in words, such as "level-0 tables 9 of 15".
+func (r Reading) String() string {
+	if r.Err != nil {
+		return fmt.Sprintf("%s: %v", r.Name, r.Err)
+	}
+	return fmt.Sprintf("%s %s of %s", r.Name, r.Unit.format(r.Value), r.Unit.format(r.Limit))
+}
+
+// check returns the reading with the error that it deserves.
+func (r Reading) check() Reading {
+	switch {
+	case r.Err != nil:
+	case !(r.Value >= 0) || math.IsInf(r.Value, 1):
+		r.Err = invalid("value", r.Value, "a finite number, 0 or more")
+	case !(r.Limit > 0):
+		r.Err = invalid("limit", r.Limit, "more than 0")
+	}
+	return r
+}
+
+// A Unit is what a [Reading] counts.
+type Unit uint8
+
+// The units.
+const (
+	Count   Unit = iota // things: tables, transactions
+	Bytes               // of memory or disk
+	Seconds             // of time
+	Share               // of a whole, 0 to 1
+)
+
+// String returns the name of the unit.
+func (u Unit) String() string {
+	switch u {
+	case Count:
+		return "count"
+	case Bytes:
+		return "bytes"
+	case Seconds:
+		return "seconds"
+	case Share:
+		return "share"
+	}
+	return fmt.Sprintf("Unit(%d)", uint8(u))
+}
+
+func (u Unit) format(v float64) string {
+	switch {
+	case u == Bytes && v < math.MaxInt64:
+		return fmt.Sprintf("%.0f MiB", v/(1<<20))
+	case u == Seconds && v < math.MaxInt64/float64(time.Second):
+		return time.Duration(v * float64(time.Second)).Round(time.Microsecond).String()
+	case u == Share:
+		return fmt.Sprintf("%.0f%%", 100*v)
+	}
+	return fmt.Sprintf("%.4g", v)
+}
+
+// A Scope says which operations a reading concerns.
+type Scope uint8
+
+// The scopes.
+const (
+	All    Scope = iota // all work
+	Reads               // reads only
+	Writes              // writes only
+)
+
+// String returns the name of the scope.
+func (s Scope) String() string {
+	switch s {
+	case All:
+		return "all"
+	case Reads:
+		return "reads"
+	case Writes:
+		return "writes"
+	}
+	return fmt.Sprintf("Scope(%d)", uint8(s))
+}
+
+// concerns reports whether a reading of scope s matters to work of scope of.
+func (s Scope) concerns(of Scope) bool { return s == All || of == All || s == of }

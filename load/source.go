@@ -1,0 +1,68 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// A Source measures one system. A [Monitor] calls it from one goroutine at a
+// time, so that a Source may keep what it measured last without a lock.
+type Source interface {
+	// Name identifies the source in events and readings, such as "badger".
+	Name() string
+	// Poll measures. It returns soon after ctx ends. An error means that the
+	// system did not answer, and one that matches [ErrUnavailable] that it never
+	// will: there is nothing to measure here. A panic counts as an error.
+	Poll(ctx context.Context) (Sample, error)
+}
+
+// A Sample is what one poll measured.
+type Sample struct {
+	// Readings are the signals; the load of the source is that of the worst.
+	// The Monitor copies the slice.
+	Readings []Reading
+	// Drain is how fast the system digests what was written to it, nil if the
+	// source cannot tell.
+	Drain *Drain
+}
+
+// A Drain is what a store that digests writes later, as an LSM tree does by
+// compaction, has digested and has still to digest. Any unit will do, tables or
+// bytes: what an operation adds in it is measured.
+type Drain struct {
+	Drained float64 // digested since the source began; a fall starts anew
+	Backlog float64 // not digested yet
+	Target  float64 // the backlog to hold, more than 0
+}
+
+func (d *Drain) check() error {
+	switch {
+	case !finite(d.Drained) || d.Drained < 0:
+		return invalid("drained", d.Drained, "a finite number, 0 or more")
+	case !finite(d.Backlog) || d.Backlog < 0:
+		return invalid("backlog", d.Backlog, "a finite number, 0 or more")
+	case !finite(d.Target) || d.Target <= 0:
+		return invalid("target", d.Target, "a finite number above 0")
+	}
+	return nil
+}
+
+var (
+	// ErrConfig matches every error about a setting.
+	ErrConfig = errors.New("load: invalid configuration")
+	// ErrInvalid matches the error of a reading that makes no sense.
+	ErrInvalid = errors.New("load: invalid reading")
+	// ErrUnavailable is for a source whose system is not there to be measured,
+	// such as a memory limit where none is set. Its feed is left out and is not
+	// stale.
+	ErrUnavailable = errors.New("load: unavailable")
+	// ErrStale is why a reading is not valid any more.
+	ErrStale = errors.New("load: stale")
+	// ErrRunning is what Run returns if the monitor is running already.
+	ErrRunning = errors.New("load: already running")
+)
+
+func invalid(what string, value float64, want string) error {
+	return fmt.Errorf("%w: %s is %v: want %s", ErrInvalid, what, value, want)
+}
