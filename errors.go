@@ -21,6 +21,7 @@ var (
 	ErrTooHeavy     = fmt.Errorf("%w: too heavy", ErrRefused)
 	ErrClosed       = fmt.Errorf("%w: closed", ErrRefused)
 	ErrBreakerOpen  = fmt.Errorf("%w: breaker open", ErrRefused)
+	ErrOverload     = fmt.Errorf("%w: overload", ErrRefused)
 )
 
 // ErrExecutionTimeout is the cause of the context that [Limiter.Do] hands to
@@ -52,6 +53,9 @@ const (
 	ReasonClosed = Reason(admit.Closed)
 	// ReasonBreakerOpen: Config.Breaker did not allow it.
 	ReasonBreakerOpen = Reason(admit.BreakerOpen)
+	// ReasonOverload: it was among the share of the work that [Pace].Refuse turns
+	// away.
+	ReasonOverload = Reason(admit.Overload)
 )
 
 // String returns the reason in words, such as "queue full".
@@ -88,4 +92,5 @@ var sentinels = map[Reason]error{
 	ReasonTooHeavy:     ErrTooHeavy,
 	ReasonClosed:       ErrClosed,
 	ReasonBreakerOpen:  ErrBreakerOpen,
+	ReasonOverload:     ErrOverload,
 }

@@ -61,27 +61,31 @@ func (l *Limiter) join(w *waiter, at int64) admit.Verdict {
 
 // await returns what becomes of a waiter in the queue.
 func (l *Limiter) await(ctx context.Context, w *waiter) admit.Verdict {
-	timer := time.NewTimer(w.Patience())
+	timer := time.NewTimer(w.Patience(now()))
 	defer timer.Stop()
-	var why admit.Verdict
-	select {
-	case <-w.ready:
-		verdict, _ := w.Answer()
-		return verdict
-	case <-ctx.Done():
-		why = admit.Cancelled
-	case <-timer.C:
-		why = admit.QueueTimeout
+	for {
+		var fx admit.Effects
+		var verdict admit.Verdict
+		select {
+		case <-w.ready:
+			verdict, _ := w.Answer()
+			return verdict
+		case <-ctx.Done():
+			verdict = l.node.Leave(&w.Waiter, admit.Cancelled, now(), &fx)
+		case <-timer.C:
+			verdict = l.node.Remind(&w.Waiter, now(), &fx)
+		}
+		if verdict == admit.Admitted { // in the same instant, or on time
+			_, ticket := w.Answer()
+			l.after(&fx, &ticket)
+		} else {
+			l.after(&fx, nil)
+		}
+		if verdict != admit.Waiting {
+			return verdict
+		}
+		timer.Reset(w.Patience(now()))
 	}
-	var fx admit.Effects
-	verdict := l.node.Leave(&w.Waiter, why, now(), &fx)
-	if verdict == admit.Admitted { // in the same instant
-		_, ticket := w.Answer()
-		l.after(&fx, &ticket)
-	} else {
-		l.after(&fx, nil)
-	}
-	return verdict
 }
 
 // leave is for a caller that is gone before it could ask.

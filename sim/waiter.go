@@ -35,7 +35,7 @@ func (e *engine) wait(slot int32) {
 	} else {
 		a.timed = true
 		e.later(slot, deadline, ends+1)
-		if expires := e.now + w.Patience(); expires < ends {
+		if expires := e.now + w.Patience(int64(e.now)); expires < ends {
 			e.later(slot, queueTimeout, expires)
 		}
 	}

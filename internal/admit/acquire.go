@@ -37,11 +37,14 @@ func (n *Node) acquire(tenant uint16, weight int, now int64, patient bool, fx *E
 }
 
 func (n *Node) acquireSlow(tenant uint16, weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
-	verdict := n.consider(weight, patient, now, fx)
+	verdict := Overload
+	if !n.sheds(weight) {
+		verdict = n.consider(weight, patient, now, fx)
+	}
 	if n.flags&(shadow|closed) == shadow {
 		fx.WouldRefuse = n.wouldRefuse(weight, patient)
 		if fx.WouldRefuse.Refused() {
-			n.pressed().wouldRefuse++
+			n.pressed().rare().wouldRefuse++
 			fx.Notable, fx.Seq = true, n.nextEvent()
 		}
 		verdict = Admitted
@@ -115,8 +118,12 @@ func (n *Node) tooHeavy(weight int) bool {
 // fits reports whether work of the given weight has room.
 func (n *Node) fits(weight int) bool {
 	return n.flags&shadow != 0 ||
-		n.inflight+int64(weight) <= int64(n.limit) &&
-			(n.member == nil || n.member.mayStart(int64(weight)))
+		n.admits(weight) && (n.member == nil || n.member.mayStart(int64(weight)))
+}
+
+// admits reports whether the node's own limit and pace have room for work of the given weight.
+func (n *Node) admits(weight int) bool {
+	return n.inflight+int64(weight) <= int64(n.limit) && n.onPace()
 }
 
 // saturated reports whether the limit, or the group, holds work back.
@@ -139,6 +146,9 @@ func (n *Node) startFor(tenant uint16, weight int, now int64) Ticket {
 
 func (n *Node) start(weight int, now int64) {
 	n.admitted++
+	if n.flags&paced != 0 {
+		n.pressure.seldom.pacer.tokens -= float64(weight)
+	}
 	if n.member == nil {
 		n.inflight += int64(weight)
 	} else {

@@ -21,7 +21,7 @@ func (n *Node) Forbid(v Verdict, now int64, fx *Effects) bool {
 	n.advance(now, fx)
 	fx.Seq = n.nextEvent()
 	if n.flags&(shadow|closed) == shadow {
-		n.pressed().wouldRefuse++
+		n.pressed().rare().wouldRefuse++
 		fx.Notable, fx.WouldRefuse = true, v
 		return false
 	}
@@ -36,19 +36,19 @@ func (n *Node) Drain(now int64, fx *Effects) <-chan struct{} {
 	defer n.unlock()
 	now = n.advance(now, fx)
 	n.flags.set(closed, true)
-	p := n.pressed()
-	if p.empty == nil {
-		p.empty = make(chan struct{})
+	rare := n.pressed().rare()
+	if rare.empty == nil {
+		rare.empty = make(chan struct{})
 	}
-	empty := p.empty
+	empty := rare.empty
 	n.serve(now, fx)
 	return empty
 }
 
 // endDrain closes the channel that Drain returned if nothing is left.
 func (n *Node) endDrain() {
-	if p := n.pressure; p != nil && p.empty != nil && n.inflight == 0 && n.queued() == 0 {
-		close(p.empty)
-		p.empty = nil
+	if p := n.pressure; p != nil && p.seldom != nil && p.seldom.empty != nil && n.inflight == 0 && n.queued() == 0 {
+		close(p.seldom.empty)
+		p.seldom.empty = nil
 	}
 }

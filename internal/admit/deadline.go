@@ -57,7 +57,9 @@ func (n *Node) reachable(w *Waiter, now int64) bool {
 		return true
 	}
 	start := now
-	if rate := n.pressure.drainRate(); rate > 0 {
+	if n.flags&paced != 0 {
+		start += n.paceDelay(n.weightUpTo(w.Lane))
+	} else if rate := n.pressure.drainRate(); rate > 0 {
 		start += int64(float64(n.ahead(w)+1) / rate * float64(time.Second))
 	}
 	return start+n.serviceTime(w, now) <= w.Deadline

@@ -6,6 +6,9 @@ func (n *Node) joinInOrder(w *Waiter, now int64, fx *Effects) Verdict {
 	if !n.reachable(w, now) {
 		return Deadline
 	}
+	if now+n.paceDelay(n.weightUpTo(w.Lane)) > w.expires {
+		return QueueFull // to wait for nothing helps nobody
+	}
 	full := n.full()
 	n.insert(w)
 	if full {

@@ -168,7 +168,7 @@ func (m *member) standInLine(now int64, fx *Effects) {
 		next = n.next(now, fx)
 	}
 	m.count()
-	if next != nil && n.inflight+int64(next.Weight) <= int64(n.limit) {
+	if next != nil && n.admits(next.Weight) {
 		line.put(m, int32(next.Weight))
 	} else {
 		line.drop(m)
@@ -181,7 +181,7 @@ func (n *Node) awaitsGroup() bool { return n.member != nil && n.member.place.tak
 // lacksGroup reports whether it is the group that has no room for work of the given
 // weight.
 func (n *Node) lacksGroup(weight int) bool {
-	return n.member != nil && n.inflight+int64(weight) <= int64(n.limit) &&
+	return n.member != nil && n.admits(weight) &&
 		(n.flags&waiting == 0 || n.member.place.taken())
 }
 

@@ -84,6 +84,7 @@ const (
 	shadow
 	waiting
 	tenanted
+	paced
 )
 
 func (f *flags) set(bit flags, on bool) {
@@ -161,6 +162,9 @@ func (n *Node) advance(now int64, fx *Effects) int64 {
 // flow books the time since the last call, which went by as the node was left.
 func (n *Node) flow(now int64) int64 {
 	now = max(now, n.last)
+	if n.flags&paced != 0 {
+		n.pressure.seldom.pacer.fill(now - n.last)
+	}
 	saturated := n.saturated()
 	if saturated {
 		n.pressed().since += now - n.last

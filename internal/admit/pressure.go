@@ -5,8 +5,7 @@ import "time"
 // pressure is what a node learns from the moment its limit is first reached:
 // whom it did not serve, and how fast work drains while the limit holds it back.
 type pressure struct {
-	unserved    [Cancelled - QueueFull + 1]uint64 // by verdict, from QueueFull to Cancelled
-	wouldRefuse uint64
+	unserved [Cancelled - QueueFull + 1]uint64 // by verdict, from QueueFull to Cancelled
 
 	second       int64  // the second, counted on the node's time, of the next two
 	refusedNow   uint32 // refusals in this second
@@ -16,7 +15,22 @@ type pressure struct {
 	drained  float32 // completions and
 	draining float32 // saturated seconds, both faded at every completion
 
-	empty chan struct{} // closed when the node is closed and empty
+	seldom *seldom
+}
+
+// seldom is what few nodes need.
+type seldom struct {
+	wouldRefuse uint64        // in shadow mode
+	empty       chan struct{} // of a shutdown: closed when the node is closed and empty
+	pacer       pacer
+}
+
+// rare returns what few nodes need, which exists once it was needed.
+func (p *pressure) rare() *seldom {
+	if p.seldom == nil {
+		p.seldom = &seldom{}
+	}
+	return p.seldom
 }
 
 // pressed returns the node's pressure, which exists once it was needed.
@@ -46,6 +60,15 @@ func (p *pressure) drainRate() float64 {
 	return min(float64(p.drained)/float64(p.draining), float64(time.Second)) // one a nanosecond
 }
 
+// drainRate returns how much drains per second while it is held back: as much as
+// the pace allows, or as much as completed, 0 if unknown.
+func (n *Node) drainRate() float64 {
+	if n.flags&paced != 0 {
+		return n.pressure.seldom.pacer.Rate
+	}
+	return n.pressure.drainRate()
+}
+
 // refuse counts a refusal and returns when to come back: when all that waits,
 // and all that was refused within the last second, has drained.
 func (n *Node) refuse(v Verdict, weight int, now int64) int64 {
@@ -65,7 +88,7 @@ func (n *Node) refuse(v Verdict, weight int, now int64) int64 {
 		p.second, p.refusedPrior, p.refusedNow = second, 0, 0
 	}
 	p.refusedNow++
-	rate := p.drainRate()
+	rate := n.drainRate()
 	if rate == 0 || v == Closed {
 		return 0
 	}

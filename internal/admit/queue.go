@@ -102,7 +102,10 @@ func (n *Node) enqueue(w *Waiter, now int64, fx *Effects) Verdict {
 	}
 	w.latest = noDeadline
 	w.verdict = Waiting
-	return n.join(w, now, fx)
+	ahead := n.weightUpTo(w.Lane)
+	verdict := n.join(w, now, fx)
+	w.remind = n.reminder(w, ahead, now)
+	return verdict
 }
 
 // insert puts w at the end of its lane.
@@ -117,6 +120,7 @@ func (n *Node) insert(w *Waiter) {
 	}
 	q.length++
 	n.flags.set(waiting, true)
+	n.weigh(w.Lane, w.Weight)
 }
 
 // unlink takes w out of the queue.
@@ -131,6 +135,7 @@ func (n *Node) unlink(w *Waiter) {
 	}
 	q.length--
 	n.flags.set(waiting, q.length > 0)
+	n.weigh(w.Lane, -w.Weight)
 }
 
 // Leave is how the owner of a waiter gives up: because its caller is gone, or
@@ -157,6 +162,24 @@ func (n *Node) Leave(w *Waiter, why Verdict, now int64, fx *Effects) Verdict {
 	}
 	n.serve(now, fx)
 	return why
+}
+
+// Remind is what the owner of a waiter calls when its Patience is over. A waiter
+// whose time in the queue is up leaves it; one that a pace holds back looks whether
+// its turn has come, and goes on waiting if not.
+func (n *Node) Remind(w *Waiter, now int64, fx *Effects) Verdict {
+	n.lock()
+	defer n.unlock()
+	now = n.advance(now, fx)
+	if w.verdict == Waiting && now >= w.expires {
+		n.unlink(w)
+		n.decline(w, w.expiry(), now)
+	}
+	n.serve(now, fx)
+	if w.verdict == Waiting {
+		w.remind = n.reminder(w, n.weightAhead(w), now)
+	}
+	return w.verdict
 }
 
 // Cancel counts a request whose caller was gone before it could ask.

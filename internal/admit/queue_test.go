@@ -127,7 +127,7 @@ func TestQueueTimeout(t *testing.T) {
 	r := newRig(t, 1, nil)
 	r.must(1)
 	q := r.join()
-	if got := q.Patience(); got != time.Second {
+	if got := q.Patience(int64(r.now)); got != time.Second {
 		t.Errorf("patience %v", got)
 	}
 	r.now = time.Second

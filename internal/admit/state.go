@@ -53,7 +53,7 @@ func (n *Node) State(now int64) State {
 		InFlight:  int(n.inflight),
 		Queued:    n.queued(),
 		Shadow:    n.flags&shadow != 0,
-		DrainRate: n.pressure.drainRate(),
+		DrainRate: n.drainRate(),
 		Admitted:  n.admitted,
 		Completed: n.completed,
 		Failed:    n.outcomes.failed,
@@ -73,7 +73,10 @@ func (n *Node) State(now int64) State {
 	}
 	if p := n.pressure; p != nil {
 		copy(s.Refused[QueueFull:], p.unserved[:])
-		s.Cancelled, s.WouldRefuse = p.unserved[Cancelled-QueueFull], p.wouldRefuse
+		s.Cancelled = p.unserved[Cancelled-QueueFull]
+		if p.seldom != nil {
+			s.WouldRefuse = p.seldom.wouldRefuse
+		}
 	}
 	if q := n.queue; q != nil && q.extras != nil && q.extras.tenants != nil {
 		s.Refused[OverShare] = q.extras.tenants.refused

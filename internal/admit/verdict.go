@@ -6,7 +6,7 @@ import "fmt"
 type Verdict uint8
 
 // The verdicts. Admitted is the only one with which work runs; those from
-// OverShare to BreakerOpen are refusals.
+// OverShare to Overload are refusals.
 const (
 	Admitted Verdict = iota
 	OverShare
@@ -16,11 +16,12 @@ const (
 	TooHeavy
 	Closed
 	BreakerOpen // a breaker outside the node forbids it
+	Overload    // the pace refuses a share of the work, and this was part of it
 	Cancelled   // the caller left before it started
 	Waiting     // it is in the queue
 	MustWait    // there is no slot but there may be room in the queue: call Join
 
-	refusals = int(BreakerOpen) + 1 // verdicts that are counted as refusals, with Admitted as a gap
+	refusals = int(Overload) + 1 // verdicts that are counted as refusals, with Admitted as a gap
 )
 
 // String returns the verdict in words.
@@ -42,6 +43,8 @@ func (v Verdict) String() string {
 		return "closed"
 	case BreakerOpen:
 		return "breaker open"
+	case Overload:
+		return "overload"
 	case Cancelled:
 		return "cancelled"
 	case Waiting:
@@ -53,4 +56,4 @@ func (v Verdict) String() string {
 }
 
 // Refused reports whether the verdict is a refusal.
-func (v Verdict) Refused() bool { return v >= OverShare && v <= BreakerOpen }
+func (v Verdict) Refused() bool { return v >= OverShare && v <= Overload }

@@ -40,6 +40,7 @@ type Waiter struct {
 	joined   int64
 	expires  int64 // when its time in the queue is up
 	latest   int64 // when it must have started, under the adaptive discipline
+	remind   int64 // when its owner is to look again
 	links    [kinds]link
 	position int // in the tier's heap, if it is in one
 
@@ -67,8 +68,9 @@ func (w *Waiter) expiry() Verdict {
 	return QueueTimeout
 }
 
-// Patience returns how long the waiter may stay in the queue.
-func (w *Waiter) Patience() time.Duration { return time.Duration(w.expires - w.joined) }
+// Patience returns how long after the given time the waiter's owner is to call
+// [Node.Remind] if it was not woken.
+func (w *Waiter) Patience(now int64) time.Duration { return time.Duration(w.remind - now) }
 
 // Woken is a chain of waiters that were answered and wait to be told.
 type Woken struct{ first, last *Waiter }

@@ -1,0 +1,176 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+)
+
+// storm has so many goroutines pass through the limiter until the time is over, and
+// returns the weight that did.
+func storm(t *testing.T, l *weir.Limiter, goroutines, weight int, during time.Duration) int64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), during)
+	defer cancel()
+	var passed atomic.Int64
+	var all sync.WaitGroup
+	for range goroutines {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				if permit, err := l.AcquireN(context.WithoutCancel(ctx), weight); err == nil {
+					passed.Add(int64(weight))
+					permit.Done(nil)
+				} else if errors.Is(err, weir.ErrRefused) {
+					time.Sleep(time.Millisecond)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return passed.Load()
+}
+
+func pacedLimiter(t *testing.T, p weir.Pace, q weir.Queue) *weir.Limiter {
+	t.Helper()
+	l := newLimiter(t, weir.Config{Initial: 1000, Min: 1000, Queue: q})
+	if err := l.SetPace(p); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// The total is the pace's however many ask, and however heavy their work is.
+func TestPaceDoesNotDependOnTheNumberOfCallers(t *testing.T) {
+	for _, goroutines := range []int{1, 10, 500} {
+		for _, weight := range []int{1, 7} {
+			synctest.Test(t, func(t *testing.T) {
+				l := pacedLimiter(t, weir.Pace{Rate: 1000, Burst: 10}, weir.Queue{Size: 1000, Timeout: time.Minute})
+				got := float64(storm(t, l, goroutines, weight, 10*time.Second))
+				if most := 10_000.0 + 10 + float64(goroutines*weight) + 7; got < 9_900 || got > most {
+					t.Errorf("%d goroutines, weight %d: %v passed in 10 s, want 10000 and what was queued at the end", goroutines, weight, got)
+				}
+			})
+		}
+	}
+}
+
+// Nobody calls while one waits: it wakes by itself when its turn has come.
+func TestPacedWaiterWakesByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := pacedLimiter(t, weir.Pace{Rate: 2}, weir.Queue{Size: 10, Timeout: time.Minute})
+		began := time.Now()
+		var all sync.WaitGroup
+		for range 5 {
+			all.Go(func() {
+				if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if got := time.Since(began); got < 2*time.Second || got > 2010*time.Millisecond {
+			t.Errorf("5 at 2/s, the first at once, took %v", got)
+		}
+	})
+}
+
+func TestSlowerPaceHoldsForThoseWhoWait(t *testing.T) {
+	for name, c := range map[string]struct {
+		next        weir.Pace
+		least, most time.Duration
+	}{
+		"slower": {weir.Pace{Rate: 1}, 3500 * time.Millisecond, 4100 * time.Millisecond},
+		"free":   {weir.Pace{}, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := pacedLimiter(t, weir.Pace{Rate: 10}, weir.Queue{Size: 10, Timeout: time.Minute})
+				var all sync.WaitGroup
+				for range 5 {
+					all.Go(func() {
+						_ = l.Do(t.Context(), func(context.Context) error { return nil })
+					})
+				}
+				synctest.Wait()
+				began := time.Now()
+				if err := l.SetPace(c.next); err != nil {
+					t.Fatal(err)
+				}
+				all.Wait()
+				if got := time.Since(began); got < c.least || got > c.most {
+					t.Errorf("4 more took %v, want %v to %v", got, c.least, c.most)
+				}
+			})
+		})
+	}
+}
+
+// Who could not be served in time is told so at once.
+func TestPaceRefusesWhatCannotWaitSoLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := pacedLimiter(t, weir.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
+		for range 6 {
+			go func() {
+				_ = l.Do(context.WithoutCancel(t.Context()), func(context.Context) error { return nil })
+			}()
+		}
+		synctest.Wait() // one ran, five wait
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		defer cancel()
+		if _, err := l.Acquire(ctx); !errors.Is(err, weir.ErrDeadline) {
+			t.Errorf("a deadline of 2 s behind 5 s of waiting: %v", err)
+		}
+		_, err := l.Acquire(t.Context())
+		var refused *weir.RefusedError
+		if !errors.As(err, &refused) || refused.Reason != weir.ReasonQueueFull {
+			t.Fatalf("more than the 5 s of the queue: %v", err)
+		}
+		if refused.RetryAfter < 5*time.Second || refused.RetryAfter > 10*time.Second {
+			t.Errorf("come back after %v, with 5 s of work waiting", refused.RetryAfter)
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("refused after %v", took)
+		}
+		time.Sleep(10 * time.Second)
+	})
+}
+
+func TestPaceRefusesAShare(t *testing.T) {
+	l := pacedLimiter(t, weir.Pace{Refuse: 0.3}, weir.Queue{})
+	refused := 0
+	for range 1000 {
+		permit, err := l.Acquire(t.Context())
+		if errors.Is(err, weir.ErrOverload) {
+			refused++
+		}
+		permit.Done(nil)
+	}
+	if refused < 299 || refused > 301 {
+		t.Errorf("%d of 1000 refused, want 300", refused)
+	}
+	if s := l.Snapshot(); s.Refused[weir.ReasonOverload] != uint64(refused) {
+		t.Errorf("counted %v", s.Refused)
+	}
+}
+
+func TestPaceOutOfRange(t *testing.T) {
+	l := newLimiter(t, weir.Config{})
+	for _, p := range []weir.Pace{
+		{Rate: -1}, {Rate: math.NaN()}, {Rate: math.Inf(1)}, {Burst: -1}, {Refuse: 1.1}, {Refuse: math.NaN()},
+	} {
+		if err := l.SetPace(p); !errors.Is(err, weir.ErrConfig) {
+			t.Errorf("%+v: %v", p, err)
+		}
+	}
+	if got := l.Pace(); got != (weir.Pace{}) {
+		t.Errorf("an invalid pace left %+v", got)
+	}
+}
