@@ -185,8 +185,9 @@ func (f *feed) silence() error {
 	return fmt.Errorf("%w: source %q: %w", ErrStale, f.name, f.err)
 }
 
-// worst is the reading with the most load among those that concern the scope.
-func (s Status) worst(scope Scope) (worst Reading, concerned bool) {
+// Worst is the reading with the most load among the valid ones that concern the scope,
+// if there is one.
+func (s Status) Worst(scope Scope) (worst Reading, concerned bool) {
 	for _, r := range s.Readings {
 		if r.Err == nil && r.Scope.concerns(scope) && (!concerned || r.Load() > worst.Load()) {
 			worst, concerned = r, true

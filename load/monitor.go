@@ -106,7 +106,7 @@ func (m *Monitor) Level(scope Scope) Level {
 			continue
 		}
 		l.Degraded = l.Degraded || s.Err != nil
-		r, concerned := s.worst(scope)
+		r, concerned := s.Worst(scope)
 		if !concerned {
 			continue
 		}

@@ -1,0 +1,80 @@
+package load
+
+import (
+	"math"
+	"time"
+)
+
+// Work is what a process sees of its own operations.
+type Work struct {
+	InFlight    int           // how much of it runs
+	MaxInFlight int           // how much may run, 0 if nothing bounds it
+	Oldest      time.Duration // age of the oldest operation in flight
+	Latency     time.Duration // recent mean latency, 0 if nothing completed
+}
+
+// Symptoms tells the load of a system from [Work] alone, for when nothing better
+// answers. It compares latency with a baseline, the latency at which the system
+// was at ease, which sinks to a lower latency within seconds and rises to a higher
+// one within minutes:
+//
+//	baseline += (latency - baseline) (1 - exp(-dt/tau)),  tau = 2 s down, 5 min up
+//
+// The load is 1 where the latency is 8 baselines and at least 5 ms, below which the
+// scheduler's own noise lies; where the oldest operation is as old as 5 of that, for
+// in a stall nothing completes and latencies look fine; and where what may run
+// does. If the first latencies seen are those of a storm it takes them for ease until
+// there is some.
+//
+// The zero Symptoms is ready. It is not safe for concurrent use.
+type Symptoms struct{ baseline float64 }
+
+const (
+	sinking = 2 * time.Second
+	rising  = 5 * time.Minute
+
+	latencyBaselines = 8
+	leastLatency     = 5 * time.Millisecond
+	oldestLatencies  = 5
+)
+
+// Update takes what was seen within the last dt and returns the worst symptom. It
+// is not valid until the first operation has completed.
+func (s *Symptoms) Update(w Work, dt time.Duration) Reading {
+	s.learn(w.Latency.Seconds(), dt)
+	if s.baseline == 0 {
+		return Reading{Name: "latency", Unit: Seconds, Limit: leastLatency.Seconds(), Err: ErrStale}
+	}
+	most := max(latencyBaselines*s.baseline, leastLatency.Seconds())
+	worst := Reading{Name: "latency", Value: max(w.Latency, 0).Seconds(), Unit: Seconds, Limit: most}
+	for _, r := range []Reading{
+		{Name: "oldest operation", Value: max(w.Oldest, 0).Seconds(), Unit: Seconds, Limit: oldestLatencies * most},
+		{Name: "in flight", Value: float64(max(w.InFlight, 0)), Limit: float64(w.MaxInFlight)},
+	} {
+		if r.Limit > 0 && r.Load() > worst.Load() {
+			worst = r
+		}
+	}
+	return worst
+}
+
+func (s *Symptoms) learn(latency float64, dt time.Duration) {
+	switch {
+	case latency <= 0 || dt <= 0:
+		return
+	case s.baseline == 0:
+		s.baseline = latency
+		return
+	}
+	tau := rising
+	if latency < s.baseline {
+		tau = sinking
+	}
+	s.baseline += (latency - s.baseline) * -math.Expm1(-dt.Seconds()/tau.Seconds())
+}
+
+// Baseline returns the latency at which the system is taken to be at ease, 0 if
+// none was seen.
+func (s *Symptoms) Baseline() time.Duration {
+	return time.Duration(s.baseline * float64(time.Second))
+}

@@ -1,0 +1,184 @@
+package throttle
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/load"
+)
+
+// Config configures a [Throttle]. The zero Config paces by the symptoms of its own
+// operations alone; with a Monitor it is [Relay]. 0 always means the default; a value
+// out of range is an error that names the field.
+type Config struct {
+	// Name identifies the throttle in errors and events. Defaults to
+	// "throttle".
+	Name string
+
+	// Off makes the throttle free: Start neither waits, refuses nor measures.
+	Off bool
+
+	// Monitor tells how close the database is to its limit. Without one, only the
+	// latency targets and the symptoms of the operations themselves pace.
+	Monitor *load.Monitor
+
+	// Reads and Writes are the two sides.
+	Reads, Writes Side
+
+	// Emergency is when to go to the slowest.
+	Emergency Emergency
+
+	// Tick is how often the laws decide. Defaults to 100 ms.
+	Tick time.Duration
+
+	// Actions are what to do about a high load besides pacing.
+	Actions []Action
+
+	// Classify tells what the error of an operation says about the database.
+	// Defaults to [weir.Classify].
+	Classify func(error) weir.Outcome
+
+	// OnEvent, if set, is called when a side loses or regains the signals that it
+	// goes by, when an emergency begins or ends, and when an action has run: by Run,
+	// outside all locks. It delays the next decision: keep it short.
+	OnEvent func(Event)
+}
+
+// A Side is how reads, or writes, are throttled.
+type Side struct {
+	// Laws find the pace; the strictest counts. Default to one [PID], with
+	// gentler gains and a MaxDelay of 200 ms for reads.
+	Laws []Law
+
+	// LatencyTarget is what the p95 of the latency, from the start of the work, is
+	// to stay below: there it is a load of 1. An operation that runs for twice as
+	// long is a load of 1 too. 0 means none.
+	LatencyTarget time.Duration
+
+	// Queue is where operations wait for their turn. Its Size defaults to 1000, its
+	// Timeout to 1 s. An operation whose turn cannot come in time is refused at once.
+	Queue weir.Queue
+
+	// MaxInFlight is how much cost may run at once. Defaults to 1,000,000,000,
+	// which is no bound; the greatest cost of one operation.
+	MaxInFlight int
+}
+
+// An Emergency is when to pace at a share of the flow, whatever the laws say.
+type Emergency struct {
+	// Enter is the load at which it begins. Defaults to 1.
+	Enter float64
+	// Leave is the load below which it ends. Defaults to nine tenths of Enter,
+	// and is at most Enter.
+	Leave float64
+	// Longest is how long it lasts at most, and how long after that another one
+	// may begin. Defaults to 10 s.
+	Longest time.Duration
+	// Share is what it leaves of the flow, more than 0 to 1. Defaults to a quarter.
+	Share float64
+}
+
+// ErrConfig matches every error about a setting.
+var ErrConfig = errors.New("throttle: invalid configuration")
+
+// ErrRunning is what Run returns if the throttle is running already.
+var ErrRunning = errors.New("throttle: already running")
+
+// Defaults of [Config].
+const (
+	defaultTick        = 100 * time.Millisecond
+	defaultQueueSize   = 1000
+	defaultInFlight    = 1_000_000_000
+	defaultEnter       = 1
+	defaultLeave       = 0.9
+	defaultLongest     = 10 * time.Second
+	defaultShare       = 0.25
+	defaultAbove       = 0.9
+	defaultActionEvery = 10 * time.Second
+)
+
+// complete checks the settings and fills in the defaults.
+func (c Config) complete() (Config, error) {
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"Tick", c.Tick},
+		{"Reads.LatencyTarget", c.Reads.LatencyTarget},
+		{"Writes.LatencyTarget", c.Writes.LatencyTarget},
+		{"Emergency.Longest", c.Emergency.Longest},
+	} {
+		if f.value < 0 {
+			return c, invalid(f.name, f.value, "0 (the default) or more")
+		}
+	}
+	e := &c.Emergency
+	for _, f := range []struct {
+		name        string
+		value, most float64
+	}{
+		{"Emergency.Enter", e.Enter, math.MaxFloat64},
+		{"Emergency.Leave", e.Leave, math.MaxFloat64},
+		{"Emergency.Share", e.Share, 1},
+	} {
+		if !(f.value >= 0 && f.value <= f.most) {
+			return c, invalid(f.name, f.value, fmt.Sprintf("0 (the default) to %v", f.most))
+		}
+	}
+	e.Enter = orDefault(e.Enter, defaultEnter)
+	e.Leave = orDefault(e.Leave, defaultLeave*e.Enter)
+	if e.Leave > e.Enter {
+		return c, invalid("Emergency.Leave", e.Leave, fmt.Sprintf("at most Enter, which is %v", e.Enter))
+	}
+	e.Longest = orDefault(e.Longest, defaultLongest)
+	e.Share = orDefault(e.Share, defaultShare)
+	c.Name = orDefault(c.Name, "throttle")
+	c.Tick = orDefault(c.Tick, defaultTick)
+	c.Reads = c.Reads.complete(readPID)
+	c.Writes = c.Writes.complete(writePID)
+	actions, err := completeActions(c.Actions)
+	c.Actions = actions
+	return c, err
+}
+
+func (s Side) complete(otherwise PID) Side {
+	if len(s.Laws) == 0 {
+		s.Laws = []Law{otherwise}
+	}
+	s.MaxInFlight = orDefault(s.MaxInFlight, defaultInFlight)
+	s.Queue.Size = orDefault(s.Queue.Size, defaultQueueSize)
+	return s
+}
+
+func invalid(field string, value any, want string) error {
+	return fmt.Errorf("%w: %s is %v: want %s", ErrConfig, field, value, want)
+}
+
+func orDefault[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+// Relay returns the settings for a server whose clients read and write: both sides
+// hold the load at 0.85, reads more gently than writes and by at most 200 ms.
+func Relay() Config {
+	return Config{Reads: Side{Laws: []Law{readPID}}, Writes: Side{Laws: []Law{writePID}}}
+}
+
+// Import returns the settings for a bulk import: writes hold the load at 0.70, which
+// leaves room for what arrives in bursts, with an integral gain of 0.15 for a load
+// that lasts, and wait for their turn up to a minute; reads are as in [Relay].
+func Import() Config {
+	c := Relay()
+	writes := writePID
+	writes.Setpoint, writes.Ki = 0.70, 0.15
+	c.Writes.Laws = []Law{writes}
+	c.Writes.Queue.Timeout = time.Minute
+	return c
+}

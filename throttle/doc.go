@@ -1,0 +1,85 @@
+// Package throttle paces what is written to a database and read from it, by how
+// close the database is to its limit, so that a storm neither stalls it nor fills
+// the memory.
+//
+// A limiter caps how much runs at once, and goes by latency. That is not enough for a
+// store that says "written" long before the work is done: latency is fine until
+// it stalls. A throttle asks the store instead (package load) and bounds the rate at
+// which operations start.
+//
+//	th, err := throttle.New(throttle.Config{Monitor: mon})
+//	...
+//	go mon.Run(ctx)
+//	go th.Run(ctx)
+//
+//	op, err := th.Start(ctx, throttle.Write, 1) // waits for its turn
+//	if err != nil {
+//		return err // refused, or ctx has ended: nothing was started
+//	}
+//	defer op.DoneWith(&err)
+//
+// Reads and writes are paced apart. Each has one pace for the whole process,
+// so the total does not grow with the number of connections, and one
+// [weir.Limiter] that queues, refuses and measures. While nothing has to be
+// held back there is no pace, and Start costs what [weir.Limiter.Acquire] does.
+//
+// # Mathematics
+//
+// Every Tick each side of the throttle asks its laws for a rate r, in cost per
+// second, and takes the strictest answer.
+//
+// [PID] holds the load y, 0 idle and 1 at the limit, at a setpoint. The output u of
+// the controller (package pid), 0 to 1, is the effort; it is spent on a logarithmic
+// scale between the flow f that was seen unpaced and the slowest pace s:
+//
+//	u = Kp e + Ki (integral of e) + Kd d(filtered y)/dt,  e = y - setpoint
+//	r = f^(1-u) s^u, none at u = 0
+//
+// so that the same gains suit a store of 100 and one of 100,000 operations per second:
+// with f/s = 10^4, 0.1 of effort is a factor of 0.4.
+//
+// [DrainRate] follows what the store digests. With D and A what was drained and what
+// arrived in the backlog, C the cost that was admitted meanwhile, each faded with time, B
+// the backlog and T its target:
+//
+//	r = (C/A) (D/time) (1 + gain (T - B)/T)
+//
+// which in a steady state is the rate at which the backlog stays at T. Below half
+// the target the rate doubles each second, until there is none after six.
+//
+// [LinearRefusal] refuses a share of the work, from none at a soft limit of the load
+// to all at a hard one.
+//
+// The pace is a token bucket that may be in debt by one operation, so an operation of
+// any cost starts at last and the rate is exact in the long run.
+//
+// # Without signals
+//
+// When the monitor has gone stale, the side goes on from its present pace with
+// a PID controller on [load.Symptoms], what it sees of its own operations, and says so
+// by an [Event]; when the monitor is back the laws go on from there. If nobody
+// calls Run, or Run has ended, there is no pace.
+//
+// # Emergency
+//
+// Where the load reaches Enter the pace is at most a share of the flow of that
+// moment. The emergency ends when the load is below Leave, and in any case after
+// Longest, for what has not helped by then will not help. It is decided by the
+// clock and the monitor, not by operations that it holds back.
+//
+// # When it fails
+//
+//   - A store whose limit no source sees. It needs a [Side].LatencyTarget, or a limiter.
+//   - Load that operations do not cause: the pace falls to its slowest for nothing.
+//     [PID].MaxDelay bounds it.
+//   - A latency target below what the store needs when idle: the same.
+//   - Costs that do not go with the work: the pace admits the wrong mix.
+//
+// # Sources
+//
+//   - Tokens from what level 0 compacts, because "write completed" does not mean "work
+//     done"; unlimited while healthy: CockroachDB, pkg/util/admission, io_load_listener.go.
+//   - Refusal from a soft to a hard limit of pending bytes; a limiter seeded from the
+//     recent flow: TiKV, flow_controller, 2021.
+//   - PID: see package pid.
+package throttle

@@ -1,0 +1,135 @@
+package throttle
+
+import (
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/load"
+)
+
+// DrainRate paces writes at what the store really digests, corrected by how far its
+// backlog is from the target: see the package documentation. It suits a store that
+// says "written" before the work is done, such as an LSM tree, and needs a source
+// that tells a [load.Drain]; without one it asks for nothing.
+//
+// It fails where the backlog grows for other reasons than the work that is paced, and
+// where what is digested comes in fewer and larger pieces than Smoothing evens out.
+type DrainRate struct {
+	// Gain is how much a backlog of nothing adds to the rate, and one of twice the
+	// target takes from it. Defaults to 0.8, which was measured on Badger.
+	Gain float64
+
+	// Healthy is the share of the target below which the pace doubles each second
+	// until there is none, less than 1. Defaults to 0.5.
+	Healthy float64
+
+	// Smoothing is the time constant over which the drain is averaged. Defaults
+	// to 5 s.
+	Smoothing time.Duration
+
+	// MaxDelay is the slowest pace: the time between two operations of cost 1.
+	// Defaults to 1 s.
+	MaxDelay time.Duration
+}
+
+const (
+	defaultGain      = 0.8
+	defaultHealthy   = 0.5
+	defaultSmoothing = 5 * time.Second
+	// ratioSmoothings is over how many Smoothings the ratio of cost to what
+	// arrives is averaged: it belongs to the kind of work and changes slowly, but
+	// what arrives comes a table at a time.
+	ratioSmoothings = 6
+	// knownAfter is the part of a Smoothing for which the store must have been busy
+	// before its drain is taken for known.
+	knownAfter = 5
+	// A healthy store is let off step by step: all at once, hundreds of callers would
+	// fill it to the brim before the next decision.
+	easing    = time.Second
+	doublings = 6
+	// leastFactor is what a backlog however large leaves of the drain rate. A
+	// store that still digests gets something to do.
+	leastFactor = 0.1
+)
+
+func (d DrainRate) start() (controller, error) {
+	d.Gain = orDefault(d.Gain, defaultGain)
+	d.Healthy = orDefault(d.Healthy, defaultHealthy)
+	d.Smoothing = orDefault(d.Smoothing, defaultSmoothing)
+	d.MaxDelay = orDefault(d.MaxDelay, time.Second)
+	switch {
+	case !(d.Gain > 0) || math.IsInf(d.Gain, 1):
+		return nil, invalid("DrainRate.Gain", d.Gain, "0 (the default) or more")
+	case !(d.Healthy > 0 && d.Healthy < 1):
+		return nil, invalid("DrainRate.Healthy", d.Healthy, "0 (the default) to less than 1")
+	case d.Smoothing < 0:
+		return nil, invalid("DrainRate.Smoothing", d.Smoothing, "0 (the default) or more")
+	case d.MaxDelay < 0:
+		return nil, invalid("DrainRate.MaxDelay", d.MaxDelay, "0 (the default) or more")
+	}
+	return &drainLaw{DrainRate: d}, nil
+}
+
+// drainLaw is a DrainRate at work.
+type drainLaw struct {
+	DrainRate
+	last       load.Drain
+	seen       bool
+	healthyFor time.Duration
+	cost       float64 // admitted since the last entry in the books
+	drained    faded   // what the store digested, per busy second
+	paid       faded   // cost, per unit that arrived
+}
+
+func (l *drainLaw) next(s signals) demand {
+	l.cost += s.cost
+	if !s.fresh {
+		l.seen = false // what happened meanwhile is not known
+		return demand{}
+	}
+	l.book(s)
+	rate, known := l.base()
+	if l.healthyFor += s.dt; l.busy(s.drain) {
+		l.healthyFor = 0
+	}
+	if !known || l.healthyFor >= doublings*easing {
+		return demand{}
+	}
+	rate *= math.Exp2(l.healthyFor.Seconds() / easing.Seconds())
+	short := (s.drain.Target - s.drain.Backlog) / s.drain.Target
+	factor := max(1+l.Gain*short, leastFactor)
+	return demand{rate: max(rate*factor, 1/l.MaxDelay.Seconds())}
+}
+
+// book adds what happened since the last decision. How fast the store digests shows
+// only while it has something to digest.
+func (l *drainLaw) book(s signals) {
+	drained := s.drain.Drained - l.last.Drained
+	if l.seen && drained >= 0 {
+		arrived := drained + s.drain.Backlog - l.last.Backlog
+		l.paid.add(l.cost, arrived, share(s.dt, ratioSmoothings*l.Smoothing))
+		if l.busy(l.last) {
+			l.drained.add(drained, s.dt.Seconds(), share(s.dt, l.Smoothing))
+		}
+	}
+	l.last, l.seen, l.cost = s.drain, true, 0
+}
+
+func (l *drainLaw) busy(d load.Drain) bool { return d.Backlog >= l.Healthy*d.Target }
+
+// base is the rate that keeps the backlog as it is, once it is known.
+func (l *drainLaw) base() (rate float64, known bool) {
+	if l.paid.per <= 0 || l.paid.sum <= 0 || l.drained.per < l.Smoothing.Seconds()/knownAfter {
+		return 0, false
+	}
+	return l.paid.sum / l.paid.per * (l.drained.sum / l.drained.per), true
+}
+
+// faded is a ratio of sums in which the past fades. Unlike an average of ratios it
+// is unbiased from the first sample on, and does not mind one with nothing in it.
+type faded struct{ sum, per float64 }
+
+func (f *faded) add(sum, per, share float64) {
+	f.sum += sum - f.sum*share
+	f.per += per - f.per*share
+}

@@ -1,0 +1,48 @@
+package throttle
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/load"
+)
+
+// emergency is the state of an Emergency.
+type emergency struct {
+	Emergency
+	on    bool
+	since time.Time // when it began or, when it is off, last had to end
+	rate  float64   // the pace while it is on
+	count uint64
+}
+
+// leastRate is the slowest emergency pace, so that something always goes on.
+const leastRate = 1
+
+// judge begins or ends it. It goes by the monitor alone: what is not known is no
+// emergency, and symptoms have a law of their own.
+func (e *emergency) judge(l load.Level, flow float64, now time.Time) (began, ended bool) {
+	overdue := now.Sub(e.since) >= e.Longest
+	switch {
+	case e.on && (overdue || !l.Valid || l.Load < e.Leave):
+		e.on = false
+		if overdue {
+			e.since = now // it did not help: not again for as long
+		} else {
+			e.since = time.Time{}
+		}
+		return false, true
+	case !e.on && overdue && l.Valid && l.Load >= e.Enter:
+		e.on, e.since, e.rate = true, now, max(e.Share*flow, leastRate)
+		e.count++
+		return true, false
+	}
+	return false, false
+}
+
+// demand is the pace that the emergency asks for.
+func (e *emergency) demand() demand {
+	if !e.on {
+		return demand{}
+	}
+	return demand{rate: e.rate}
+}

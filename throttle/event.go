@@ -1,0 +1,68 @@
+package throttle
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir/load"
+)
+
+// An Event tells what a throttle did besides pacing.
+type Event struct {
+	At       time.Time  // when
+	Throttle string     // Config.Name
+	What     What       // what happened
+	Kind     Kind       // to which operations, except for ActionRan
+	Level    load.Level // the load at that moment
+	Action   string     // the action, for ActionRan
+	Err      error      // its error
+}
+
+// What is a kind of [Event].
+type What uint8
+
+const (
+	// Degraded: a signal is stale or invalid, and the side goes by its symptoms.
+	Degraded What = iota + 1
+	// Restored: all signals are back.
+	Restored
+	// EmergencyBegan and EmergencyEnded: see [Emergency].
+	EmergencyBegan
+	EmergencyEnded // see EmergencyBegan
+	// ActionRan: an action has returned.
+	ActionRan
+)
+
+// String returns it in words.
+func (w What) String() string {
+	switch w {
+	case Degraded:
+		return "degraded"
+	case Restored:
+		return "restored"
+	case EmergencyBegan:
+		return "emergency began"
+	case EmergencyEnded:
+		return "emergency ended"
+	case ActionRan:
+		return "action ran"
+	}
+	return fmt.Sprintf("What(%d)", uint8(w))
+}
+
+// String describes the event in one line.
+func (e Event) String() string {
+	switch {
+	case e.What == ActionRan && e.Err != nil:
+		return fmt.Sprintf("%s: %s failed: %v", e.Throttle, e.Action, e.Err)
+	case e.What == ActionRan:
+		return fmt.Sprintf("%s: ran %s", e.Throttle, e.Action)
+	}
+	return fmt.Sprintf("%s: %vs: %v at a load of %.2f", e.Throttle, e.Kind, e.What, e.Level.Load)
+}
+
+// note keeps an event until it can be reported.
+func (t *Throttle) note(e Event) {
+	e.Throttle = t.conf.Name
+	t.queue = append(t.queue, e)
+}

@@ -1,0 +1,142 @@
+package throttle_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/throttle"
+)
+
+// A plant is a store that is simulated in its Poll: it is told what was written and
+// says how loaded it is.
+type plant struct {
+	mu     sync.Mutex
+	poll   func() (load.Sample, error)
+	writes float64 // cost since the last poll
+}
+
+func (p *plant) Name() string { return "plant" }
+
+func (p *plant) Poll(context.Context) (load.Sample, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.poll()
+}
+
+func (p *plant) write(cost float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.writes += cost
+}
+
+// become replaces what the plant says.
+func (p *plant) become(poll func() (load.Sample, error)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.poll = poll
+}
+
+// says has it tell a load.
+func (p *plant) says(y float64) {
+	p.become(func() (load.Sample, error) { return sampled(y), nil })
+}
+
+func sampled(y float64) load.Sample {
+	return load.Sample{Readings: []load.Reading{{Name: "load", Value: y, Limit: 1}}}
+}
+
+// A rig is a throttle and a monitor that run.
+type rig struct {
+	*throttle.Throttle
+	t      *testing.T
+	plant  *plant
+	stop   context.CancelFunc
+	ended  chan error
+	mu     sync.Mutex
+	events []throttle.Event
+}
+
+// run starts a throttle on a plant, within a bubble.
+func run(t *testing.T, p *plant, c throttle.Config) *rig {
+	t.Helper()
+	r := &rig{t: t, plant: p, ended: make(chan error, 2)}
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: p}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Monitor = mon
+	c.OnEvent = func(e throttle.Event) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.events = append(r.events, e)
+	}
+	r.Throttle, err = throttle.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r.stop = cancel
+	go func() { r.ended <- mon.Run(ctx) }()
+	synctest.Wait() // the first poll
+	go func() { r.ended <- r.Run(ctx) }()
+	t.Cleanup(func() { cancel(); r.Close() })
+	return r
+}
+
+func (r *rig) whats() (whats []throttle.What) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, e := range r.events {
+		whats = append(whats, e.What)
+	}
+	return whats
+}
+
+func (r *rig) had(what throttle.What) bool {
+	for _, w := range r.whats() {
+		if w == what {
+			return true
+		}
+	}
+	return false
+}
+
+// closedLoop has so many writers, each of which takes so long for a write, until the
+// time is over. It returns the writes.
+func (r *rig) closedLoop(writers int, each, during time.Duration) int64 {
+	ctx, cancel := context.WithTimeout(r.t.Context(), during)
+	defer cancel()
+	var writes atomic.Int64
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				err := r.Do(ctx, throttle.Write, 1, func(context.Context) error {
+					time.Sleep(each)
+					return nil
+				})
+				switch {
+				case err == nil:
+					writes.Add(1)
+					r.plant.write(1)
+				case errors.Is(err, weir.ErrRefused):
+					time.Sleep(10 * time.Millisecond)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return writes.Load()
+}
+
+func pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}

@@ -1,0 +1,111 @@
+package throttle
+
+import (
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/pid"
+)
+
+// PID holds the load at a setpoint, see package pid for the controller and the
+// package documentation for how its effort becomes a pace. It suits any signal
+// that falls when there is less work: memory, waits, transactions, latency.
+type PID struct {
+	// Setpoint is the load to hold, more than 0. Defaults to 0.85.
+	Setpoint float64
+
+	// Kp, Ki (per second) and Kd (in seconds) are the gains from load to effort.
+	// If all are 0 they are 0.5, 0.1 and 0.05.
+	Kp, Ki, Kd float64
+
+	// Filter is the time constant of the filter before the derivative. Defaults
+	// to 450 ms.
+	Filter time.Duration
+
+	// MaxDelay is the slowest pace: the time between two operations of cost 1 at
+	// full effort. Defaults to 1 s.
+	MaxDelay time.Duration
+}
+
+// The gains and delays are those of the plan that this package goes back to. Its
+// filters moved by 0.2 and 0.3 of the way with each sample; with a sample every 100
+// ms that is -100 ms / ln(1 - alpha), 448 and 280 ms.
+var (
+	writePID = PID{Setpoint: 0.85, Kp: 0.5, Ki: 0.1, Kd: 0.05, Filter: 450 * time.Millisecond, MaxDelay: time.Second}
+	readPID  = PID{Setpoint: 0.85, Kp: 0.3, Ki: 0.05, Kd: 0.02, Filter: 280 * time.Millisecond, MaxDelay: 200 * time.Millisecond}
+)
+
+func (p PID) complete() (PID, error) {
+	if p.MaxDelay < 0 {
+		return p, invalid("PID.MaxDelay", p.MaxDelay, "0 (the default) or more")
+	}
+	if p.Setpoint < 0 {
+		return p, invalid("PID.Setpoint", p.Setpoint, "0 (the default) or more")
+	}
+	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
+		p.Kp, p.Ki, p.Kd = writePID.Kp, writePID.Ki, writePID.Kd
+	}
+	p.Setpoint = orDefault(p.Setpoint, writePID.Setpoint)
+	p.Filter = orDefault(p.Filter, writePID.Filter)
+	p.MaxDelay = orDefault(p.MaxDelay, writePID.MaxDelay)
+	return p, nil
+}
+
+func (p PID) start() (controller, error) {
+	p, err := p.complete()
+	if err != nil {
+		return nil, err
+	}
+	loop, err := pid.New(pid.Config{
+		Kp: p.Kp, Ki: p.Ki, Kd: p.Kd, Tau: p.Filter,
+		Setpoint: p.Setpoint, Reverse: true, Min: 0, Max: 1,
+	})
+	if err != nil {
+		return nil, invalid("PID", err, "valid gains")
+	}
+	return &pidLaw{loop: loop, slowest: 1 / p.MaxDelay.Seconds()}, nil
+}
+
+// pidLaw is a PID at work.
+type pidLaw struct {
+	loop    *pid.Controller
+	slowest float64 // cost per second at full effort
+	fastest float64 // at the least effort: the flow that was seen without one
+}
+
+// flowMemory is how long a flow that was seen once counts as one that the store
+// takes.
+const flowMemory = time.Minute
+
+// headroom is how far above the slowest pace the fastest one is at least, so that
+// there is something to control.
+const headroom = 2
+
+func (l *pidLaw) next(s signals) demand {
+	if l.loop.State().Output == 0 {
+		l.fastest = max(s.flow, l.fastest*(1-share(s.dt, flowMemory)))
+	}
+	effort := l.loop.Update(s.load, s.dt)
+	return demand{rate: l.rate(effort)}
+}
+
+// rate is the pace for an effort, on a logarithmic scale.
+func (l *pidLaw) rate(effort float64) float64 {
+	if effort <= 0 {
+		return 0
+	}
+	return l.slowest * math.Pow(l.span(), 1-effort)
+}
+
+func (l *pidLaw) span() float64 { return max(l.fastest/l.slowest, headroom) }
+
+// resume starts afresh from a pace that something else has found.
+func (l *pidLaw) resume(rate, flow float64) {
+	if rate <= 0 {
+		l.fastest = flow
+		l.loop.Reset(0)
+		return
+	}
+	l.fastest = max(flow, rate, l.fastest)
+	l.loop.Reset(1 - math.Log(max(rate/l.slowest, 1))/math.Log(l.span()))
+}

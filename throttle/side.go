@@ -1,0 +1,205 @@
+package throttle
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/load"
+)
+
+// A side is one kind of operations: what it is paced by and what is known of it.
+type side struct {
+	kind    Kind
+	scope   load.Scope
+	conf    Side
+	limiter *weir.Limiter
+
+	extra        atomic.Uint64 // cost admitted beyond 1 for each operation
+	throttled    atomic.Uint64 // operations that had to wait
+	throttleTime atomic.Int64  // how long they did
+
+	// The rest belongs to the throttle's lock.
+	laws      []controller
+	fallback  *pidLaw
+	symptoms  load.Symptoms
+	emergency emergency
+
+	total    uint64  // cost admitted up to the last decision
+	flow     float64 // cost per second, smoothed
+	level    load.Level
+	symptom  load.Reading
+	latency  load.Reading
+	load     float64 // what the laws went by
+	demand   demand
+	degraded bool
+	reported bool // what the last event about it said
+}
+
+// The limiter behind a side caps nothing: it queues, refuses and measures. Its
+// latencies are those of the last two seconds, because the laws go by them.
+const measured = 2 * time.Second
+
+func (s *side) init(kind Kind, conf Side, c Config) (err error) {
+	s.kind, s.conf, s.scope = kind, conf, load.Reads
+	field := "Reads"
+	if kind == Write {
+		s.scope, field = load.Writes, "Writes"
+	}
+	s.emergency.Emergency = c.Emergency
+	for i, l := range conf.Laws {
+		if l == nil {
+			return invalid(fmt.Sprintf("%s.Laws[%d]", field, i), l, "a law")
+		}
+		started, err := l.start()
+		if err != nil {
+			return fmt.Errorf("%s.Laws[%d]: %w", field, i, err)
+		}
+		s.laws = append(s.laws, started)
+	}
+	otherwise := readPID
+	if kind == Write {
+		otherwise = writePID
+	}
+	fallback, err := otherwise.start()
+	if err != nil {
+		return err
+	}
+	s.fallback = fallback.(*pidLaw)
+	s.limiter, err = weir.New(weir.Config{
+		Name: c.Name + " " + field,
+		Min:  conf.MaxInFlight, Max: conf.MaxInFlight,
+		Law:    law.Fixed{},
+		Window: measured, Interval: measured,
+		Queue: conf.Queue, Classify: c.Classify,
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
+	}
+	return nil
+}
+
+// decide finds the next pace and applies it.
+func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
+	cost := s.measure(dt)
+	in := signals{dt: dt, cost: cost, flow: s.flow, now: s.demand}
+	s.look(t, &in)
+	s.tell(t, now)
+
+	var next demand
+	if s.degraded {
+		next = s.fallback.next(in)
+	} else {
+		for _, l := range s.laws {
+			next = next.strictest(l.next(in))
+		}
+	}
+	began, ended := s.emergency.judge(s.level, s.flow, now)
+	switch {
+	case began:
+		t.note(Event{At: now, Kind: s.kind, What: EmergencyBegan, Level: s.level})
+	case ended:
+		t.note(Event{At: now, Kind: s.kind, What: EmergencyEnded, Level: s.level})
+	}
+	s.apply(next.strictest(s.emergency.demand()), t.conf.Tick)
+}
+
+// measure returns the cost admitted since the last decision.
+func (s *side) measure(dt time.Duration) float64 {
+	total := s.limiter.Snapshot().Admitted + s.extra.Load()
+	cost := float64(total - s.total)
+	s.total = total
+	if dt > 0 {
+		s.flow += (cost/dt.Seconds() - s.flow) * share(dt, time.Second)
+	}
+	return cost
+}
+
+// look reads the monitor and the side's own operations.
+func (s *side) look(t *Throttle, in *signals) {
+	snap := s.limiter.Snapshot()
+	s.symptom = s.symptoms.Update(load.Work{
+		InFlight: snap.InFlight, MaxInFlight: s.maxInFlight(),
+		Oldest: snap.Age, Latency: snap.Mean,
+	}, in.dt)
+	s.latency = s.conf.latencyLoad(snap)
+	in.load = s.latency.Load()
+	degraded := t.conf.Monitor == nil
+	if m := t.conf.Monitor; m != nil {
+		s.level = m.Level(s.scope)
+		in.drain, _, in.fresh = m.Drain()
+		degraded = s.level.Degraded
+		in.load = max(in.load, s.level.Load)
+	}
+	if degraded {
+		in.load = max(in.load, s.symptom.Load())
+	}
+	s.load = in.load
+	if degraded == s.degraded {
+		return
+	}
+	s.degraded = degraded
+	s.resume(in.now.rate, in.flow)
+}
+
+// maxInFlight is the bound on work in flight if there is one.
+func (s *side) maxInFlight() int {
+	if s.conf.MaxInFlight == defaultInFlight {
+		return 0
+	}
+	return s.conf.MaxInFlight
+}
+
+// resume has the controllers that take over go on from the present pace.
+func (s *side) resume(rate, flow float64) {
+	for _, l := range append([]controller{s.fallback}, s.laws...) {
+		if p, ok := l.(*pidLaw); ok {
+			p.resume(rate, flow)
+		}
+	}
+}
+
+// enough is how many latencies make a quantile.
+const enough = 10
+
+// latencyLoad is how close the latency is to its target.
+func (s *Side) latencyLoad(snap weir.Snapshot) load.Reading {
+	r := load.Reading{Name: "p95 latency", Unit: load.Seconds, Limit: s.LatencyTarget.Seconds()}
+	if s.LatencyTarget == 0 {
+		r.Err = load.ErrUnavailable
+		return r
+	}
+	if snap.Samples >= enough {
+		r.Value = snap.P95.Seconds()
+	}
+	r.Value = max(r.Value, snap.Age.Seconds()/2) // in a stall nothing completes
+	return r
+}
+
+// apply sets the pace.
+func (s *side) apply(d demand, tick time.Duration) {
+	if d == s.demand {
+		return
+	}
+	s.demand = d
+	// What flows in between two decisions must not overflow.
+	pace := weir.Pace{Rate: d.rate, Burst: d.rate * tick.Seconds(), Refuse: d.refuse}
+	if err := s.limiter.SetPace(pace); err != nil {
+		panic(err) // a law broke its word
+	}
+}
+
+// tell reports that the side lost or regained its signals.
+func (s *side) tell(t *Throttle, now time.Time) {
+	if t.conf.Monitor == nil || s.degraded == s.reported {
+		return
+	}
+	what := Restored
+	if s.degraded {
+		what = Degraded
+	}
+	s.reported = s.degraded
+	t.note(Event{At: now, Kind: s.kind, What: what, Level: s.level})
+}

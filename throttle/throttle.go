@@ -1,0 +1,206 @@
+package throttle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir"
+)
+
+// A Kind says whether an operation reads or writes.
+type Kind uint8
+
+// The kinds of operations.
+const (
+	Read Kind = iota
+	Write
+)
+
+const kinds = int(Write) + 1
+
+// String returns "read" or "write".
+func (k Kind) String() string {
+	switch k {
+	case Read:
+		return "read"
+	case Write:
+		return "write"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// A Throttle paces operations on a database. Make one with [New] and have its
+// owner call Run; the zero Throttle is not usable. All methods are safe for concurrent
+// use.
+type Throttle struct {
+	conf    Config
+	sides   [kinds]side
+	actions []*action
+	running atomic.Bool
+
+	mu    sync.Mutex // guards what step changes and State reads; never held while a hook runs
+	last  time.Time  // of the last decision
+	queue []Event    // to be reported once mu is free
+}
+
+// New returns a throttle, or an error that matches [ErrConfig]. It starts nothing,
+// and paces nothing before Run.
+func New(c Config) (*Throttle, error) {
+	c, err := c.complete()
+	if err != nil {
+		return nil, err
+	}
+	t := &Throttle{conf: c}
+	for kind, s := range [kinds]Side{Read: c.Reads, Write: c.Writes} {
+		if err := t.sides[kind].init(Kind(kind), s, c); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range c.Actions {
+		t.actions = append(t.actions, &action{Action: a})
+	}
+	return t, nil
+}
+
+// Start waits for the turn of an operation of the given cost, 1 or more in a unit of
+// the caller's choice. It is called before the work, and the operation is ended with
+// Done, DoneWith or Release.
+//
+// An operation whose turn would come after the deadline of ctx, or after it has waited
+// for as long as the queue allows, is refused at once, with an error that matches
+// [weir.ErrRefused] and [weir.RefusedError]. If ctx ends first the error matches
+// context.Cause(ctx). Start does not allocate unless it has to wait or refuse.
+func (t *Throttle) Start(ctx context.Context, kind Kind, cost int) (op weir.Permit, err error) {
+	if t.conf.Off {
+		return weir.Permit{}, nil
+	}
+	if kind > Write || cost < 1 {
+		return weir.Permit{}, misuse(kind, cost)
+	}
+	s := &t.sides[kind]
+	if cost == 1 {
+		op, err = s.limiter.Acquire(ctx)
+	} else {
+		op, err = s.limiter.AcquireN(ctx, cost)
+		if err == nil {
+			s.extra.Add(uint64(cost - 1))
+		}
+	}
+	if waited := op.Waited(); waited > 0 {
+		s.throttled.Add(1)
+		s.throttleTime.Add(int64(waited))
+	}
+	return
+}
+
+func misuse(kind Kind, cost int) error {
+	if kind > Write {
+		return fmt.Errorf("%w: kind is %v: want Read or Write", ErrConfig, kind)
+	}
+	return fmt.Errorf("%w: cost is %d: want 1 or more", ErrConfig, cost)
+}
+
+// Do runs fn when its turn has come, on the caller's goroutine, and returns its
+// error. If fn panics, a failure is counted and the panic goes on.
+func (t *Throttle) Do(ctx context.Context, kind Kind, cost int, fn func(context.Context) error) (err error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	op, err := t.Start(ctx, kind, cost)
+	if err != nil {
+		return err
+	}
+	defer op.DoneWith(&err)
+	err = fn(ctx)
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		op.Done(ctx.Err()) // the caller's own doing, whatever cause was given
+	}
+	return err
+}
+
+// Close refuses what waits and what is yet to come. What runs is left alone.
+// Closing twice is closing once, and Run need not have been called.
+func (t *Throttle) Close() {
+	for i := range t.sides {
+		t.sides[i].limiter.Close()
+	}
+}
+
+// farewell is how long Run waits for an action whose context has ended.
+const farewell = time.Second
+
+// Run decides on the pace, every Tick until ctx ends, and then lifts it and returns
+// nil: what waits goes on, unless the throttle is closed first. An action that has not
+// returned a second later is left behind and named in the error. While the throttle
+// runs already, Run returns [ErrRunning]; afterwards it may run again.
+func (t *Throttle) Run(ctx context.Context) error {
+	if !t.running.CompareAndSwap(false, true) {
+		return ErrRunning
+	}
+	defer t.running.Store(false)
+	if t.conf.Off {
+		<-ctx.Done()
+		return nil
+	}
+	ticker := time.NewTicker(t.conf.Tick)
+	defer ticker.Stop()
+	t.begin()
+	for {
+		select {
+		case <-ctx.Done():
+			t.lift()
+			return t.leftBehind()
+		case <-ticker.C:
+			t.step(ctx)
+		}
+	}
+}
+
+// begin books what happened while nobody ran the throttle.
+func (t *Throttle) begin() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = time.Now()
+	for i := range t.sides {
+		t.sides[i].measure(0)
+	}
+}
+
+// step decides once.
+func (t *Throttle) step(ctx context.Context) {
+	t.mu.Lock()
+	now := time.Now()
+	dt := now.Sub(t.last)
+	t.last = now
+	if dt > 0 {
+		for i := range t.sides {
+			t.sides[i].decide(t, now, dt)
+		}
+	}
+	events := t.queue
+	t.queue = nil
+	t.mu.Unlock()
+	for _, e := range events {
+		t.report(e)
+	}
+	t.act(ctx, now)
+}
+
+// lift takes the pace away.
+func (t *Throttle) lift() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.sides {
+		t.sides[i].apply(demand{}, t.conf.Tick)
+	}
+}
+
+func (t *Throttle) report(e Event) {
+	if t.conf.OnEvent != nil {
+		t.conf.OnEvent(e)
+	}
+}
