@@ -1,0 +1,56 @@
+package load_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/weir-go/weir/load"
+)
+
+// A tank is a source of one's own.
+type tank struct{ filled float64 }
+
+func (*tank) Name() string { return "tank" }
+
+func (t *tank) Poll(context.Context) (load.Sample, error) {
+	return load.Sample{Readings: []load.Reading{
+		{Name: "litres", Value: t.filled, Limit: 200},
+	}}, nil
+}
+
+func Example() {
+	mon, err := load.New(load.Config{Feeds: []load.Feed{
+		{Source: &tank{filled: 150}},
+		{Source: &load.Memory{Target: 1 << 40}, Interval: time.Second},
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() { _ = mon.Run(ctx) }()
+
+	for !mon.Level(load.All).Valid || mon.Level(load.All).Degraded {
+		runtime.Gosched() // until all have answered
+	}
+	level := mon.Level(load.All)
+	fmt.Println(level.Load, level.Source, "-", level.Worst)
+	// Output: 0.75 tank - litres 150 of 200
+}
+
+func ExampleNew() {
+	_, err := load.New(load.Config{Feeds: []load.Feed{{Source: &tank{}, MaxAge: -1}}})
+	fmt.Println(err)
+	// Output: load: invalid configuration: Feeds[0].MaxAge is -1ns: want 0 (the default) or more
+}
+
+func ExampleSymptoms() {
+	var s load.Symptoms
+	s.Update(load.Work{Latency: 2 * time.Millisecond}, 100*time.Millisecond)
+	worst := s.Update(load.Work{InFlight: 40, Oldest: 160 * time.Millisecond, Latency: 2 * time.Millisecond}, 100*time.Millisecond)
+	fmt.Println(worst, "is a load of", worst.Load())
+	// Output: oldest operation 160ms of 80ms is a load of 2
+}

@@ -1,0 +1,119 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"runtime/metrics"
+)
+
+// Memory is the memory of this process against a target: on Linux what is
+// resident and not shared, which includes mapped files that were written to and
+// memory that the runtime does not know of; elsewhere what the runtime holds. For a
+// remote database it is the wrong process.
+type Memory struct {
+	Target uint64 // in bytes. Defaults to 1.5 GB, 1,500,000,000 bytes
+
+	fsys fs.FS
+}
+
+const defaultMemory = 1_500_000_000
+
+// Name returns "memory".
+func (*Memory) Name() string { return "memory" }
+
+// Poll implements [Source].
+func (m *Memory) Poll(context.Context) (Sample, error) {
+	used, err := resident(orDefault(m.fsys, system))
+	if err != nil {
+		used = float64(held())
+	}
+	return one(Reading{Name: "memory", Value: used, Unit: Bytes, Limit: float64(orDefault(m.Target, defaultMemory))}), nil
+}
+
+func one(r Reading) Sample { return Sample{Readings: []Reading{r}} }
+
+// resident is the resident set less what is shared.
+func resident(fsys fs.FS) (float64, error) {
+	pages, err := numbers(fsys, "proc/self/statm", 1, 2)
+	if err != nil {
+		return 0, err
+	}
+	return max(0, pages[0]-pages[1]) * float64(os.Getpagesize()), nil
+}
+
+// held is what the runtime has from the operating system.
+func held() uint64 {
+	v := read("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")
+	return v[0].Value.Uint64() - v[1].Value.Uint64()
+}
+
+func read(names ...string) []metrics.Sample {
+	samples := make([]metrics.Sample, len(names))
+	for i, name := range names {
+		samples[i].Name = name
+	}
+	metrics.Read(samples)
+	return samples
+}
+
+// Cgroup is the memory of this process's control group (version 2) against its limit:
+// that of all its processes, less the files that could be dropped from the cache. It is
+// unavailable where there is no such group, or where neither it nor Target limits.
+type Cgroup struct {
+	Target uint64 // in bytes. Defaults to the group's own limit
+
+	fsys fs.FS
+}
+
+// Name returns "cgroup".
+func (*Cgroup) Name() string { return "cgroup" }
+
+// Poll implements [Source].
+func (c *Cgroup) Poll(context.Context) (Sample, error) {
+	fsys := orDefault(c.fsys, system)
+	dir, err := cgroup(fsys)
+	if err != nil {
+		return Sample{}, err
+	}
+	most := float64(c.Target)
+	if most == 0 {
+		own, limited, err := limit(fsys, path.Join(dir, "memory.max"))
+		if err != nil {
+			return Sample{}, err
+		}
+		if !limited {
+			return Sample{}, fmt.Errorf("%w: the control group has no memory limit", ErrUnavailable)
+		}
+		most = own
+	}
+	used, err := numbers(fsys, path.Join(dir, "memory.current"), 0)
+	if err != nil {
+		return Sample{}, err
+	}
+	cached, err := keyed(fsys, path.Join(dir, "memory.stat"), "inactive_file")
+	if err != nil {
+		return Sample{}, err
+	}
+	return one(Reading{Name: "cgroup memory", Value: max(0, used[0]-cached), Unit: Bytes, Limit: most}), nil
+}
+
+// GoMemory is the memory that counts towards the runtime's own limit (GOMEMLIMIT)
+// against that. Near it the program collects garbage all the time. It is
+// unavailable where no limit is set.
+type GoMemory struct{}
+
+// Name returns "go memory".
+func (GoMemory) Name() string { return "go memory" }
+
+// Poll implements [Source].
+func (GoMemory) Poll(context.Context) (Sample, error) {
+	most := read("/gc/gomemlimit:bytes")[0].Value.Uint64()
+	if most >= math.MaxInt64 {
+		return Sample{}, fmt.Errorf("%w: GOMEMLIMIT is not set", ErrUnavailable)
+	}
+	return one(Reading{Name: "go memory", Value: float64(held()), Unit: Bytes, Limit: float64(most)}), nil
+}

@@ -1,0 +1,16 @@
+// Package sqlload tells the load of what stands behind database/sql: of any pool,
+// from its own statistics, and of a PostgreSQL server, from what its sessions wait
+// for. It needs no driver of its own.
+//
+//	monitor, err := sql.Open("pgx", dsn) // a pool that nothing else uses
+//	...
+//	load.Config{Feeds: []load.Feed{
+//		{Source: &sqlload.Pool{DB: db}},
+//		{Source: &sqlload.Postgres{DB: monitor}},
+//	}}
+//
+// # Sources
+//
+//   - PostgreSQL documentation, "The Cumulative Statistics System": pg_stat_activity,
+//     wait events, the role pg_monitor.
+package sqlload

@@ -1,0 +1,110 @@
+package sqlload
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/weir-go/weir/load"
+)
+
+// Postgres is what the sessions of a PostgreSQL database wait for. It asks on one
+// connection that it keeps, so that it need not queue behind the load that it is to
+// see, and leaves its own session out. A Postgres serves one monitor.
+//
+// Its user has to be a member of pg_monitor or the one whose sessions they are:
+// otherwise the database hides what they do, and Poll fails with [ErrPrivilege].
+type Postgres struct {
+	// DB is a pool of its own, which nothing else uses, on the same database.
+	// Required. In a shared one the first connection would have to wait its turn.
+	DB *sql.DB
+
+	// MaxLocked, MaxIO and MaxInternal are how many sessions that wait for a lock of
+	// a row or table, for the disk, or for a lock within the server, are the
+	// limit. Default to 4, 16 and 16.
+	MaxLocked, MaxIO, MaxInternal int
+
+	// MaxActive is how many sessions that execute something are the limit. 0
+	// means that they are counted and limit nothing.
+	MaxActive int
+
+	conn *sql.Conn
+}
+
+// ErrPrivilege matches the error of a monitor whose user may not see what sessions
+// of others do.
+var ErrPrivilege = errors.New("sqlload: the sessions of other users are hidden: GRANT pg_monitor to the monitor's user")
+
+// Defaults of [Postgres]. Waiting for a lock means that someone else is in the way,
+// and more of it never helps; the disk and the server's own locks serve several at once.
+const (
+	defaultMaxLocked   = 4
+	defaultMaxIO       = 16
+	defaultMaxInternal = 16
+)
+
+// Name returns "postgres".
+func (*Postgres) Name() string { return "postgres" }
+
+// activity counts the sessions of this database except for the one that asks. The
+// query of a hidden session is the one thing that is not null.
+const activity = `SELECT
+	count(*) FILTER (WHERE state = 'active'),
+	count(*) FILTER (WHERE state = 'active' AND wait_event_type = 'Lock'),
+	count(*) FILTER (WHERE state = 'active' AND wait_event_type = 'IO'),
+	count(*) FILTER (WHERE state = 'active' AND wait_event_type IN ('LWLock', 'BufferPin', 'IPC')),
+	count(*) FILTER (WHERE query = '<insufficient privilege>' AND usesysid IS NOT NULL)
+FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()`
+
+// Poll implements [load.Source].
+func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
+	var active, locked, io, internal, hidden float64
+	err := p.query(ctx, &active, &locked, &io, &internal, &hidden)
+	if err != nil {
+		return load.Sample{}, fmt.Errorf("sqlload: pg_stat_activity: %w", err)
+	}
+	if hidden > 0 {
+		return load.Sample{}, fmt.Errorf("%w: %.0f of them", ErrPrivilege, hidden)
+	}
+	most := math.Inf(1)
+	if p.MaxActive > 0 {
+		most = float64(p.MaxActive)
+	}
+	return load.Sample{Readings: []load.Reading{
+		{Name: "active sessions", Value: active, Limit: most},
+		{Name: "waiting for a lock", Value: locked, Limit: positive(p.MaxLocked, defaultMaxLocked)},
+		{Name: "waiting for the disk", Value: io, Limit: positive(p.MaxIO, defaultMaxIO)},
+		{Name: "waiting for the server", Value: internal, Limit: positive(p.MaxInternal, defaultMaxInternal)},
+	}}, nil
+}
+
+func positive(n, otherwise int) float64 {
+	if n <= 0 {
+		return float64(otherwise)
+	}
+	return float64(n)
+}
+
+// query asks on the connection that is kept. One that failed is given up, and the
+// next poll opens another: the server may have been restarted.
+func (p *Postgres) query(ctx context.Context, into ...any) error {
+	if p.DB == nil {
+		return errNoDB
+	}
+	if p.conn == nil {
+		conn, err := p.DB.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		p.conn = conn
+	}
+	err := p.conn.QueryRowContext(ctx, activity).Scan(into...)
+	if err != nil {
+		p.conn.Close()
+		p.conn = nil
+	}
+	return err
+}

@@ -1,0 +1,174 @@
+package sqlload_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/load/sqlload"
+)
+
+func loads(t *testing.T, s load.Source) map[string]float64 {
+	t.Helper()
+	sample, err := s.Poll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	loads := map[string]float64{}
+	for _, r := range sample.Readings {
+		loads[r.Name] = r.Load()
+	}
+	return loads
+}
+
+func TestPoolWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := new(server).open(t, 1)
+		defer db.Close()
+		p := &sqlload.Pool{DB: db, MaxWait: time.Second}
+		if got := loads(t, p); got["wait for a connection"] != 0 || got["connections in use"] != 0 {
+			t.Errorf("at rest: %v", got)
+		}
+		held, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := loads(t, p); got["connections in use"] != 0.8 {
+			t.Errorf("all in use: %v", got)
+		}
+		go func() {
+			if c, err := db.Conn(t.Context()); err == nil {
+				c.Close()
+			}
+		}()
+		time.Sleep(2 * time.Second)
+		held.Close()
+		synctest.Wait()
+		if got := loads(t, p); got["wait for a connection"] != 2 {
+			t.Errorf("one waited for 2 s: %v", got)
+		}
+		if got := loads(t, p); got["wait for a connection"] != 0 {
+			t.Errorf("nobody since: %v", got)
+		}
+	})
+}
+
+func TestPostgres(t *testing.T) {
+	s := &server{}
+	s.answer(int64(20), int64(8), int64(4), int64(4), int64(0))
+	p := &sqlload.Postgres{DB: s.open(t, 1)}
+	got := loads(t, p)
+	for name, want := range map[string]float64{
+		"active sessions": 0, "waiting for a lock": 2, "waiting for the disk": 0.25, "waiting for the server": 0.25,
+	} {
+		if got[name] != want {
+			t.Errorf("%s: %v, want %v", name, got[name], want)
+		}
+	}
+	if got := loads(t, &sqlload.Postgres{DB: s.open(t, 1), MaxActive: 10}); got["active sessions"] != 2 {
+		t.Errorf("20 active sessions of 10: %v", got)
+	}
+}
+
+func TestPostgresLeavesItsOwnSessionOut(t *testing.T) {
+	s := &server{}
+	s.answer(int64(0), int64(0), int64(0), int64(0), int64(0))
+	loads(t, &sqlload.Postgres{DB: s.open(t, 1)})
+	if q := s.queries[0]; !strings.Contains(q, "pid <> pg_backend_pid()") {
+		t.Errorf("its own session is counted by %s", q)
+	}
+}
+
+// The pool of the application has no connection left; the monitor has its own.
+func TestPostgresKeepsItsConnection(t *testing.T) {
+	s := &server{}
+	s.answer(int64(0), int64(0), int64(0), int64(0), int64(0))
+	app := s.open(t, 1)
+	held, err := app.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+
+	p := &sqlload.Postgres{DB: s.open(t, 1)}
+	for range 10 {
+		loads(t, p)
+	}
+	if s.opened != 2 {
+		t.Errorf("%d connections opened, want the application's and one", s.opened)
+	}
+	shared := &sqlload.Postgres{DB: app}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if _, err := shared.Poll(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("on the application's pool: %v, want that it has to wait", err)
+	}
+}
+
+func TestPostgresRecovers(t *testing.T) {
+	s := &server{}
+	good := func() { s.answer(int64(1), int64(2), int64(0), int64(0), int64(0)) }
+	p := &sqlload.Postgres{DB: s.open(t, 1)}
+	for name, c := range map[string]struct {
+		broken func()
+		want   error
+	}{
+		"hangs":     {func() { s.hang = true }, context.DeadlineExceeded},
+		"restarts":  {func() { s.fail(errGone) }, errGone},
+		"privilege": {func() { s.answer(int64(0), int64(0), int64(0), int64(0), int64(3)) }, sqlload.ErrPrivilege},
+	} {
+		good()
+		loads(t, p)
+		c.broken()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		if _, err := p.Poll(ctx); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+		good()
+		if got := loads(t, p); got["waiting for a lock"] != 0.5 {
+			t.Errorf("%s: afterwards %v", name, got)
+		}
+	}
+}
+
+var errGone = errors.New("the server closed the connection unexpectedly")
+
+func TestWithoutDB(t *testing.T) {
+	for _, s := range []load.Source{&sqlload.Pool{}, &sqlload.Postgres{}} {
+		if _, err := s.Poll(t.Context()); err == nil {
+			t.Errorf("%T without a DB", s)
+		}
+	}
+}
+
+func ExamplePool() {
+	db := new(server).open(new(testing.T), 10)
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.Pool{DB: db, MaxWait: 50 * time.Millisecond}}}})
+	fmt.Println(mon != nil, err)
+	// Output: true <nil>
+}
+
+func ExamplePostgres() {
+	s := &server{}
+	s.answer(int64(12), int64(6), int64(0), int64(1), int64(0)) // a hot row
+	source := &sqlload.Postgres{DB: s.open(new(testing.T), 1)}
+	sample, err := source.Poll(context.Background())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, r := range sample.Readings {
+		fmt.Println(r)
+	}
+	// Output:
+	// active sessions 12 of +Inf
+	// waiting for a lock 6 of 4
+	// waiting for the disk 0 of 16
+	// waiting for the server 1 of 16
+}

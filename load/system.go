@@ -1,0 +1,97 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// system is where Linux tells about itself; tests have their own.
+var system fs.FS = os.DirFS("/")
+
+// numbers reads a file of words and returns those that were asked for, by position.
+func numbers(fsys fs.FS, name string, positions ...int) ([]float64, error) {
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, missing(err)
+	}
+	words := strings.Fields(string(text))
+	values := make([]float64, len(positions))
+	for i, at := range positions {
+		if at >= len(words) {
+			return nil, fmt.Errorf("load: /%s has %d words: want at least %d", name, len(words), at+1)
+		}
+		if values[i], err = strconv.ParseFloat(words[at], 64); err != nil {
+			return nil, fmt.Errorf("load: /%s: %w", name, err)
+		}
+	}
+	return values, nil
+}
+
+// keyed reads a file of lines with a key and a number.
+func keyed(fsys fs.FS, name, key string) (float64, error) {
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return 0, missing(err)
+	}
+	for line := range bytes.Lines(text) {
+		if words := strings.Fields(string(line)); len(words) == 2 && words[0] == key {
+			return strconv.ParseFloat(words[1], 64)
+		}
+	}
+	return 0, fmt.Errorf("load: /%s has no %s", name, key)
+}
+
+// missing turns the error of a file that is not there into ErrUnavailable.
+func missing(err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return err
+}
+
+// cgroup is the directory of this process's control group, version 2.
+func cgroup(fsys fs.FS) (string, error) {
+	text, err := fs.ReadFile(fsys, "proc/self/cgroup")
+	if err != nil {
+		return "", missing(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if own, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			return within(fsys, own), nil
+		}
+	}
+	return "", fmt.Errorf("%w: no control group of version 2", ErrUnavailable)
+}
+
+// within is the directory of a group, which within a container may be the root of
+// what is mounted, whatever its name outside.
+func within(fsys fs.FS, own string) string {
+	const root = "sys/fs/cgroup"
+	dir := path.Join(root, own)
+	if _, err := fs.Stat(fsys, dir); err != nil {
+		return root
+	}
+	return dir
+}
+
+// limit reads a file that says a number or "max".
+func limit(fsys fs.FS, name string) (value float64, limited bool, err error) {
+	text, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return 0, false, missing(err)
+	}
+	if strings.HasPrefix(string(text), "max") {
+		return 0, false, nil
+	}
+	v, err := numbers(fsys, name, 0)
+	if err != nil {
+		return 0, false, err
+	}
+	return v[0], true, nil
+}
