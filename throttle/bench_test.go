@@ -1,0 +1,115 @@
+package throttle_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/throttle"
+)
+
+// The floor is that of the limiter's benchmark: the least that anything which caps
+// concurrency and measures latency has to do.
+type floor struct{ inflight atomic.Int64 }
+
+var (
+	epoch = time.Now()
+	sink  atomic.Int64
+)
+
+func (f *floor) pass() {
+	f.add(1)
+	began := time.Since(epoch)
+	sink.Store(int64(time.Since(epoch) - began))
+	f.add(-1)
+}
+
+func (f *floor) add(delta int64) {
+	for {
+		n := f.inflight.Load()
+		if f.inflight.CompareAndSwap(n, n+delta) {
+			return
+		}
+	}
+}
+
+// BenchmarkStart prints an operation that nothing throttles as a multiple of the floor,
+// measured in turn with it.
+//
+//	go test -run '^$' -bench Start -cpu 1,2 -count 5 ./throttle
+func BenchmarkStart(b *testing.B) {
+	ctx := context.Background()
+	th, err := throttle.New(throttle.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	off, err := throttle.New(throttle.Config{Off: true})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, way := range []struct {
+		name string
+		th   *throttle.Throttle
+		cost int
+	}{{"cost=1", th, 1}, {"cost=7", th, 7}, {"off", off, 1}} {
+		pass := func() { operation(ctx, way.th, way.cost) }
+		for _, goroutines := range []int{1, 64} {
+			b.Run(fmt.Sprintf("%s/goroutines=%d", way.name, goroutines), func(b *testing.B) {
+				b.ReportAllocs()
+				f := &floor{}
+				const turns = 20
+				var ours, theirs time.Duration
+				for turn := range turns {
+					n := b.N/turns + min(1, b.N%turns)
+					if turn%2 == 0 {
+						theirs += timed(goroutines, n, f.pass)
+						ours += timed(goroutines, n, pass)
+					} else {
+						ours += timed(goroutines, n, pass)
+						theirs += timed(goroutines, n, f.pass)
+					}
+				}
+				b.ReportMetric(float64(theirs.Nanoseconds())/float64(b.N), "floor-ns")
+				b.ReportMetric(float64(ours)/float64(theirs), "x/floor")
+			})
+		}
+	}
+}
+
+func operation(ctx context.Context, th *throttle.Throttle, cost int) {
+	op, err := th.Start(ctx, throttle.Write, cost)
+	defer op.DoneWith(&err)
+}
+
+// timed runs pass n times, spread over the goroutines.
+func timed(goroutines, n int, pass func()) time.Duration {
+	var done sync.WaitGroup
+	began := time.Now()
+	for range goroutines {
+		done.Go(func() {
+			for range n / goroutines {
+				pass()
+			}
+		})
+	}
+	done.Wait()
+	return time.Since(began)
+}
+
+func TestAllocations(t *testing.T) {
+	th, err := throttle.New(throttle.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cost := range []int{1, 7} {
+		for range 1000 {
+			operation(t.Context(), th, cost)
+		}
+		if got := testing.AllocsPerRun(1000, func() { operation(t.Context(), th, cost) }); got != 0 {
+			t.Errorf("cost %d: %v allocations", cost, got)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package throttle
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Settings are what the environment says: those of the throttle, and the memory
+// target, which belongs to a [load.Memory] of its monitor.
+type Settings struct {
+	Throttle     Config
+	MemoryTarget uint64 // in bytes
+}
+
+// FromEnv reads settings from the variables whose names begin with the prefix and an
+// underscore, such as APP_THROTTLE_WRITE_SETPOINT; docs/databases.md lists them. What
+// is not set has the value of the preset that <prefix>_PRESET names, relay if none.
+//
+// All errors are reported together; each matches [ErrConfig] and names the variable.
+// An unknown name is an error too, and one that earlier plans had and that was
+// removed is told its replacement.
+func FromEnv(prefix string) (Settings, error) { return fromEnv(prefix, os.Environ()) }
+
+// defaultMemoryMB is 1.5 GB less what a process needs besides: the target of the plan
+// that these names go back to.
+const defaultMemoryMB = 1400
+
+func fromEnv(prefix string, environ []string) (Settings, error) {
+	e := environment{prefix: prefix, values: map[string]string{}}
+	for _, pair := range environ {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			e.values[name] = value
+		}
+	}
+	s := e.settings()
+	e.complainAboutNames()
+	if err := errors.Join(e.errs...); err != nil {
+		return Settings{}, err
+	}
+	return s, nil
+}
+
+// environment reads variables and gathers what is wrong with them.
+type environment struct {
+	prefix string
+	values map[string]string
+	known  []string
+	errs   []error
+}
+
+func (e *environment) settings() Settings {
+	s := Settings{Throttle: Relay()}
+	switch preset := e.text("PRESET"); preset {
+	case "", "relay":
+	case "import":
+		s.Throttle = Import()
+	default:
+		e.complain("PRESET", preset, "relay or import")
+	}
+	on := true
+	e.flag("ENABLED", &on)
+	s.Throttle.Off = !on
+
+	megabytes := float64(defaultMemoryMB)
+	e.number("TARGET_MEMORY_MB", &megabytes, 1, 1<<40)
+	s.MemoryTarget = uint64(megabytes) << 20
+
+	tick := defaultTick
+	e.milliseconds("TICK_MS", &tick)
+	s.Throttle.Tick = tick
+
+	both := math.NaN()
+	e.number("SETPOINT", &both, 0.01, 10)
+	e.side("READ", &s.Throttle.Reads, both)
+	e.side("WRITE", &s.Throttle.Writes, both)
+	return s
+}
+
+// side reads the settings of one side, whose preset has one PID.
+func (e *environment) side(name string, s *Side, setpoint float64) {
+	p := s.Laws[0].(PID)
+	if !math.IsNaN(setpoint) {
+		p.Setpoint = setpoint
+	}
+	e.number(name+"_SETPOINT", &p.Setpoint, 0.01, 10)
+	e.number(name+"_KP", &p.Kp, 0, 1e6)
+	e.number(name+"_KI", &p.Ki, 0, 1e6)
+	e.number(name+"_KD", &p.Kd, 0, 1e6)
+	e.milliseconds(name+"_FILTER_MS", &p.Filter)
+	e.milliseconds(name+"_MAX_DELAY_MS", &p.MaxDelay)
+	e.milliseconds(name+"_LATENCY_TARGET_MS", &s.LatencyTarget)
+	e.milliseconds(name+"_QUEUE_TIMEOUT_MS", &s.Queue.Timeout)
+	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
+		e.complain(name+"_KP", "0", "a gain other than 0, here or in KI or KD: to throttle nothing, set ENABLED=false")
+	}
+	s.Laws = []Law{p}
+
+	var law string
+	switch law = e.text(name + "_LAW"); law {
+	case "", "pid":
+	case "drain":
+		s.Laws = []Law{DrainRate{MaxDelay: p.MaxDelay}}
+	default:
+		e.complain(name+"_LAW", law, "pid or drain")
+	}
+}
+
+func (e *environment) text(name string) string {
+	e.known = append(e.known, name)
+	return e.values[e.prefix+"_"+name]
+}
+
+func (e *environment) flag(name string, into *bool) {
+	text := e.text(name)
+	if text == "" {
+		return
+	}
+	value, err := strconv.ParseBool(text)
+	if err != nil {
+		e.complain(name, text, "true or false")
+		return
+	}
+	*into = value
+}
+
+func (e *environment) number(name string, into *float64, least, most float64) {
+	text := e.text(name)
+	if text == "" {
+		return
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(value >= least && value <= most) {
+		e.complain(name, text, fmt.Sprintf("a number from %v to %v", least, most))
+		return
+	}
+	*into = value
+}
+
+// milliseconds reads a duration, of which 0 would make no sense. The longest is a day.
+func (e *environment) milliseconds(name string, into *time.Duration) {
+	value := math.NaN()
+	e.number(name, &value, 0.001, 86_400_000)
+	if !math.IsNaN(value) {
+		*into = time.Duration(value * float64(time.Millisecond))
+	}
+}
+
+func (e *environment) complain(name, value, want string) {
+	e.errs = append(e.errs, invalid(e.prefix+"_"+name, strconv.Quote(value), want))
+}
+
+// complainAboutNames reports the names that mean nothing.
+func (e *environment) complainAboutNames() {
+	imports := strings.TrimSuffix(e.prefix, "_RATE_LIMIT") + "_IMPORT_"
+	var names []string
+	for name := range e.values {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		own, ours := strings.CutPrefix(name, e.prefix+"_")
+		if rest, ok := strings.CutPrefix(name, imports); ok && !ours {
+			own, ours = "IMPORT_"+rest, removed["IMPORT_"+rest] != ""
+		}
+		switch why := removed[own]; {
+		case !ours || slices.Contains(e.known, own):
+		case why != "":
+			e.errs = append(e.errs, fmt.Errorf("%w: %s was removed: %s", ErrConfig, name, strings.ReplaceAll(why, "<P>", e.prefix)))
+		default:
+			e.errs = append(e.errs, fmt.Errorf("%w: %s is not a setting", ErrConfig, name))
+		}
+	}
+}
+
+// removed are the names that earlier plans had, and what takes their place.
+var removed = map[string]string{
+	"WRITE_FILTER_ALPHA":         "a share of each sample means another filter at each rate of sampling; set <P>_WRITE_FILTER_MS, a time constant: 450 is 0.2 every 100 ms",
+	"READ_FILTER_ALPHA":          "a share of each sample means another filter at each rate of sampling; set <P>_READ_FILTER_MS, a time constant: 280 is 0.3 every 100 ms",
+	"WRITE_MIN_BATCH":            "the pace is decided by the clock, not every so many operations; set <P>_TICK_MS",
+	"READ_MIN_BATCH":             "the pace is decided by the clock, not every so many operations; set <P>_TICK_MS",
+	"IMPORT_SETPOINT":            "set <P>_PRESET=import, and <P>_WRITE_SETPOINT if not 0.70",
+	"IMPORT_WRITE_KI":            "set <P>_PRESET=import, and <P>_WRITE_KI if not 0.15",
+	"IMPORT_MIN_BATCH":           "the pace is decided by the clock, not every so many operations; set <P>_TICK_MS",
+	"BADGER_L0_THRESHOLD":        "thresholds are read from the store's own options; set <P>_WRITE_SETPOINT, a share of the stall",
+	"BADGER_SCORE_THRESHOLD":     "thresholds are read from the store's own options; set <P>_WRITE_SETPOINT, a share of the stall",
+	"NEO4J_TXN_THRESHOLD":        "set the limit of the source, in its package; <P>_WRITE_SETPOINT is a share of it",
+	"NEO4J_LATENCY_THRESHOLD_MS": "set <P>_WRITE_LATENCY_TARGET_MS or <P>_READ_LATENCY_TARGET_MS",
+}

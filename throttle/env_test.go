@@ -1,0 +1,113 @@
+package throttle
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEnvDefaults(t *testing.T) {
+	s, err := fromEnv("APP", []string{"PATH=/bin", "APPLE_X=1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Throttle.Off || s.MemoryTarget != 1400<<20 || s.Throttle.Reads.Laws[0] != readPID || s.Throttle.Writes.Laws[0] != writePID {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestEnv(t *testing.T) {
+	s, err := fromEnv("ORLY_RATE_LIMIT", strings.Fields(`
+		ORLY_RATE_LIMIT_ENABLED=false ORLY_RATE_LIMIT_PRESET=import ORLY_RATE_LIMIT_TARGET_MEMORY_MB=1000
+		ORLY_RATE_LIMIT_SETPOINT=0.8 ORLY_RATE_LIMIT_WRITE_SETPOINT=0.6 ORLY_RATE_LIMIT_WRITE_KP=0.6 ORLY_RATE_LIMIT_READ_KI=0.07
+		ORLY_RATE_LIMIT_READ_KD=0.03 ORLY_RATE_LIMIT_WRITE_MAX_DELAY_MS=500 ORLY_RATE_LIMIT_READ_FILTER_MS=100
+		ORLY_RATE_LIMIT_WRITE_LATENCY_TARGET_MS=30 ORLY_RATE_LIMIT_WRITE_QUEUE_TIMEOUT_MS=2000 ORLY_RATE_LIMIT_TICK_MS=50
+	`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, r := s.Throttle.Writes.Laws[0].(PID), s.Throttle.Reads.Laws[0].(PID)
+	if !s.Throttle.Off || s.MemoryTarget != 1000<<20 || s.Throttle.Tick != 50*time.Millisecond {
+		t.Errorf("%+v", s)
+	}
+	if w.Setpoint != 0.6 || w.Kp != 0.6 || w.Ki != 0.15 || w.MaxDelay != 500*time.Millisecond {
+		t.Errorf("writes %+v", w)
+	}
+	if r.Setpoint != 0.8 || r.Ki != 0.07 || r.Kd != 0.03 || r.Filter != 100*time.Millisecond {
+		t.Errorf("reads %+v", r)
+	}
+	if s.Throttle.Writes.LatencyTarget != 30*time.Millisecond || s.Throttle.Writes.Queue.Timeout != 2*time.Second {
+		t.Errorf("writes %+v", s.Throttle.Writes)
+	}
+	if _, err := New(s.Throttle); err != nil {
+		t.Error(err)
+	}
+	s, err = fromEnv("APP", []string{"APP_WRITE_LAW=drain"})
+	if _, ok := s.Throttle.Writes.Laws[0].(DrainRate); err != nil || !ok {
+		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+func TestEnvRefuses(t *testing.T) {
+	for _, c := range []struct{ pair, want string }{
+		{"P_ENABLED=maybe", "P_ENABLED"},
+		{"P_PRESET=fast", "relay or import"},
+		{"P_SETPOINT=NaN", "P_SETPOINT"},
+		{"P_SETPOINT=0", "P_SETPOINT"},
+		{"P_WRITE_KP=-1", "from 0"},
+		{"P_TARGET_MEMORY_MB=0", "from 1"},
+		{"P_READ_MAX_DELAY_MS=0", "P_READ_MAX_DELAY_MS"},
+		{"P_READ_MAX_DELAY_MS=Inf", "P_READ_MAX_DELAY_MS"},
+		{"P_WRITE_LAW=vegas", "pid or drain"},
+		{"P_WRIET_KP=1", "P_WRIET_KP is not a setting"},
+	} {
+		if _, err := fromEnv("P", []string{c.pair}); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.pair, err, c.want)
+		}
+	}
+	_, err := fromEnv("P", []string{"P_SETPOINT=x", "P_WRITE_KI=y"})
+	if err == nil || !strings.Contains(err.Error(), "P_SETPOINT") || !strings.Contains(err.Error(), "P_WRITE_KI") {
+		t.Errorf("two mistakes: %v", err)
+	}
+}
+
+// Each name of the first plan is known here: kept, or removed with a replacement that is a
+// setting.
+func TestEnvOfTheFirstPlan(t *testing.T) {
+	for _, name := range strings.Fields(`
+		RATE_LIMIT_ENABLED RATE_LIMIT_TARGET_MEMORY_MB RATE_LIMIT_SETPOINT
+		RATE_LIMIT_WRITE_KP RATE_LIMIT_WRITE_KI RATE_LIMIT_WRITE_KD RATE_LIMIT_WRITE_FILTER_ALPHA
+		RATE_LIMIT_WRITE_MAX_DELAY_MS RATE_LIMIT_WRITE_MIN_BATCH
+		RATE_LIMIT_READ_KP RATE_LIMIT_READ_KI RATE_LIMIT_READ_KD RATE_LIMIT_READ_FILTER_ALPHA
+		RATE_LIMIT_READ_MAX_DELAY_MS RATE_LIMIT_READ_MIN_BATCH
+		IMPORT_SETPOINT IMPORT_WRITE_KI IMPORT_MIN_BATCH
+		RATE_LIMIT_BADGER_L0_THRESHOLD RATE_LIMIT_BADGER_SCORE_THRESHOLD
+		RATE_LIMIT_NEO4J_TXN_THRESHOLD RATE_LIMIT_NEO4J_LATENCY_THRESHOLD_MS
+	`) {
+		_, err := fromEnv("ORLY_RATE_LIMIT", []string{"ORLY_" + name + "=1"})
+		if err == nil {
+			continue
+		}
+		if !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "ORLY_"+name+" was removed: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	text, err := os.ReadFile("../docs/databases.md")
+	if err != nil {
+		t.Skip(err)
+	}
+	for name := range removed {
+		if !strings.Contains(string(text), name) {
+			t.Errorf("docs/databases.md has no row for %s", name)
+		}
+	}
+	e := environment{values: map[string]string{}}
+	e.settings()
+	for _, name := range e.known {
+		if !strings.Contains(string(text), name) {
+			t.Errorf("docs/databases.md has no row for %s", name)
+		}
+	}
+}
