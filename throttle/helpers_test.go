@@ -86,7 +86,7 @@ func run(t *testing.T, p *plant, c throttle.Config) *rig {
 	go func() { r.ended <- mon.Run(ctx) }()
 	synctest.Wait() // the first poll
 	go func() { r.ended <- r.Run(ctx) }()
-	t.Cleanup(func() { cancel(); r.Close() })
+	t.Cleanup(func() { cancel(); r.Close(); time.Sleep(3 * time.Second) }) // both have said farewell
 	return r
 }
 

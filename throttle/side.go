@@ -161,7 +161,8 @@ func (s *side) resume(rate, flow float64) {
 	}
 }
 
-// enough is how many latencies make a quantile.
+// enough is how many latencies make a quantile. A slow pace leaves fewer, whose mean
+// then counts.
 const enough = 10
 
 // latencyLoad is how close the latency is to its target.
@@ -171,6 +172,7 @@ func (s *Side) latencyLoad(snap weir.Snapshot) load.Reading {
 		r.Err = load.ErrUnavailable
 		return r
 	}
+	r.Value = snap.Mean.Seconds()
 	if snap.Samples >= enough {
 		r.Value = snap.P95.Seconds()
 	}
