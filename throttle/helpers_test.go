@@ -26,8 +26,18 @@ func (p *plant) Name() string { return "plant" }
 
 func (p *plant) Poll(context.Context) (load.Sample, error) {
 	p.mu.Lock()
+	poll := p.poll
+	p.mu.Unlock()
+	return poll()
+}
+
+// taken is what was written since the last call.
+func (p *plant) taken() float64 {
+	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.poll()
+	writes := p.writes
+	p.writes = 0
+	return writes
 }
 
 func (p *plant) write(cost float64) {

@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"fmt"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,7 @@ type side struct {
 	// The rest belongs to the throttle's lock.
 	laws      []controller
 	fallback  *pidLaw
+	held      held
 	symptoms  load.Symptoms
 	emergency emergency
 
@@ -90,7 +92,7 @@ func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 
 	var next demand
 	if s.degraded {
-		next = s.fallback.next(in)
+		next = s.fallback.next(in).strictest(s.held.after(dt))
 	} else {
 		for _, l := range s.laws {
 			next = next.strictest(l.next(in))
@@ -141,6 +143,7 @@ func (s *side) look(t *Throttle, in *signals) {
 		return
 	}
 	s.degraded = degraded
+	s.held = held{rate: in.now.rate}
 	s.resume(in.now.rate, in.flow)
 }
 
@@ -159,6 +162,22 @@ func (s *side) resume(rate, flow float64) {
 			p.resume(rate, flow)
 		}
 	}
+}
+
+// held is the pace at which the signals were lost. Symptoms may be fine while a
+// backlog grows, so it bounds the pace until they are back, and eases, because nobody
+// knows whether it is still right.
+type held struct{ rate float64 }
+
+// easesIn is how long it takes to double.
+const easesIn = time.Minute
+
+func (h *held) after(dt time.Duration) demand {
+	h.rate *= math.Exp2(dt.Seconds() / easesIn.Seconds())
+	if math.IsInf(h.rate, 1) {
+		h.rate = 0
+	}
+	return demand{rate: h.rate}
 }
 
 // enough is how many latencies make a quantile. A slow pace leaves fewer, whose mean

@@ -35,8 +35,7 @@ func memory(drain float64) *plant {
 	p.poll = func() (load.Sample, error) {
 		dt := time.Since(last).Seconds()
 		last = time.Now()
-		level = max(0, level+(p.writes-drain*dt)/2_500)
-		p.writes = 0
+		level = max(0, level+(p.taken()-drain*dt)/2_500)
 		return sampled(level), nil
 	}
 	return p
@@ -71,8 +70,7 @@ func tree() *plant {
 	p.poll = func() (load.Sample, error) {
 		dt := time.Since(last).Seconds()
 		last = time.Now()
-		written += p.writes
-		p.writes = 0
+		written += p.taken()
 		for written >= 100 {
 			written -= 100
 			tables++
