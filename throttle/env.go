@@ -14,7 +14,7 @@ import (
 // Settings are what the environment says: those of the throttle, and the memory
 // target, which belongs to a [load.Memory] of its monitor.
 type Settings struct {
-	Throttle     Config
+	Throttle     Config // for New, with a Monitor added
 	MemoryTarget uint64 // in bytes
 }
 

@@ -8,6 +8,30 @@ var mutants = slices.Concat(ofTheLimiter, ofTheBulkhead)
 
 var ofTheLimiter = []mutant{
 	{
+		name: "work under a pace is not charged for its weight",
+		file: "internal/admit/acquire.go",
+		old:  "pacer.tokens -= float64(weight)",
+		new:  "pacer.tokens--",
+		in:   ".",
+		test: "TestPaceDoesNotDependOnTheNumberOfCallers",
+	},
+	{
+		name: "nobody wakes when the pace lets the next one start",
+		file: "internal/admit/pace.go",
+		old:  "return min(w.expires, now+max(n.paceDelay(ahead), soonest))",
+		new:  "return w.expires",
+		in:   ".",
+		test: "TestPacedWaiterWakesByItself",
+	},
+	{
+		name: "a pace queues what it cannot serve in time",
+		file: "internal/admit/fifo.go",
+		old:  "now+n.paceDelay(n.weightUpTo(w.Lane)) > w.expires",
+		new:  "false",
+		in:   ".",
+		test: "TestPaceRefusesWhatCannotWaitSoLong",
+	},
+	{
 		name: "a limit above the maximum is let through",
 		file: "law/law.go",
 		old:  "return int(min(max(limit, float64(b.Min)), float64(b.Max)))",

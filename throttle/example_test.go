@@ -1,0 +1,109 @@
+package throttle_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/throttle"
+)
+
+func Example() {
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{Target: 1 << 40}}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	th, err := throttle.New(throttle.Config{Monitor: mon})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() { _ = mon.Run(ctx) }()
+	go func() { _ = th.Run(ctx) }()
+
+	save := func(ctx context.Context, event string) (err error) {
+		op, err := th.Start(ctx, throttle.Write, 1)
+		if err != nil {
+			return err
+		}
+		defer op.DoneWith(&err)
+		fmt.Println("saved", event)
+		return nil
+	}
+	fmt.Println(save(ctx, "a"))
+	// Output:
+	// saved a
+	// <nil>
+}
+
+func ExampleThrottle_Do() {
+	th, err := throttle.New(throttle.Relay())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = th.Do(context.Background(), throttle.Read, 3, func(context.Context) error { return nil })
+	s := th.State().Reads
+	fmt.Println(err, s.Cost, s.Limiter.Completed)
+	// Output: <nil> 3 1
+}
+
+func ExampleThrottle_Start_refused() {
+	th, err := throttle.New(throttle.Config{Name: "events"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	th.Close()
+	_, err = th.Start(context.Background(), throttle.Write, 1)
+	var refused *weir.RefusedError
+	fmt.Println(errors.As(err, &refused), refused)
+	// Output: true weir: limiter "events Writes" refused: closed
+}
+
+func ExampleNew() {
+	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{Healthy: 2}}}})
+	fmt.Println(err)
+	// Output: Writes.Laws[0]: throttle: invalid configuration: DrainRate.Healthy is 2: want 0 (the default) to less than 1
+}
+
+func ExampleImport() {
+	fmt.Printf("%+v\n", throttle.Import().Writes.Laws[0])
+	// Output: {Setpoint:0.7 Kp:0.5 Ki:0.15 Kd:0.05 Filter:450ms MaxDelay:1s}
+}
+
+func ExampleConfig() {
+	flush := func(context.Context) error { return nil } // the store's own
+	_, err := throttle.New(throttle.Config{
+		Reads: throttle.Side{LatencyTarget: 100 * time.Millisecond},
+		Writes: throttle.Side{
+			Laws:  []throttle.Law{throttle.DrainRate{}, throttle.LinearRefusal{Soft: 0.9, Hard: 1.2}},
+			Queue: weir.Queue{Size: 5000, Timeout: 10 * time.Second, Discipline: weir.Adaptive},
+		},
+		Actions: []throttle.Action{{Name: "flush", Do: flush, Above: 0.95, Every: time.Minute}, throttle.FreeMemory("memory")},
+		OnEvent: func(e throttle.Event) { fmt.Println(e) },
+	})
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+func ExampleFromEnv() {
+	os.Setenv("APP_THROTTLE_WRITE_SETPOINT", "0.7")
+	os.Setenv("APP_THROTTLE_WRITE_MIN_BATCH", "10")
+	_, err := throttle.FromEnv("APP_THROTTLE")
+	fmt.Println(err)
+	os.Unsetenv("APP_THROTTLE_WRITE_MIN_BATCH")
+
+	s, err := throttle.FromEnv("APP_THROTTLE")
+	fmt.Println(s.Throttle.Writes.Laws[0].(throttle.PID).Setpoint, s.MemoryTarget>>20, err)
+	// Output:
+	// throttle: invalid configuration: APP_THROTTLE_WRITE_MIN_BATCH was removed: the pace is decided by the clock, not every so many operations; set APP_THROTTLE_TICK_MS
+	// 0.7 1400 <nil>
+}
