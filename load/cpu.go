@@ -107,7 +107,8 @@ func (c *CPU) Poll(context.Context) (Sample, error) {
 	}
 	used, total, err := machineTime(fsys)
 	if errors.Is(err, ErrUnavailable) {
-		used, total, err = ownTime()
+		used, total = ownTime()
+		err = nil
 	}
 	if err != nil {
 		return s, err
@@ -122,10 +123,10 @@ func (c *CPU) Poll(context.Context) (Sample, error) {
 }
 
 // ownTime is what this process worked, and how long its processors were there to.
-func ownTime() (used, total float64, err error) {
+func ownTime() (used, total float64) {
 	v := read("/cpu/classes/total:cpu-seconds", "/cpu/classes/idle:cpu-seconds")
 	total = v[0].Value.Float64()
-	return total - v[1].Value.Float64(), total, nil
+	return total - v[1].Value.Float64(), total
 }
 
 // machineTime is what the processors worked, and how long they were there to.

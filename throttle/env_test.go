@@ -61,7 +61,7 @@ func TestEnvRefuses(t *testing.T) {
 		{"P_READ_MAX_DELAY_MS=0", "P_READ_MAX_DELAY_MS"},
 		{"P_READ_MAX_DELAY_MS=Inf", "P_READ_MAX_DELAY_MS"},
 		{"P_WRITE_LAW=vegas", "pid or drain"},
-		{"P_WRIET_KP=1", "P_WRIET_KP is not a setting"},
+		{"P_WRITES_KP=1", "P_WRITES_KP is not a setting"},
 	} {
 		if _, err := fromEnv("P", []string{c.pair}); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.pair, err, c.want)

@@ -196,7 +196,7 @@ func TestFault26SettingsAreChecked(t *testing.T) {
 	broken(t, math.IsInf(100/target, 1), "a target of 0 is a pressure that is finite")
 	func() {
 		defer func() { broken(t, recover() != nil, "a batch of 0 does not panic") }()
-		planBatch(1, 0, 0)
+		_ = planBatch(1, 0, 0)
 	}()
 	nan := math.NaN()
 	pid := func(p throttle.PID) throttle.Config {
