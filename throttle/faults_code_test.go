@@ -299,7 +299,7 @@ func TestFault29RefusalPriorityAndCost(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		if _, err := r.Start(t.Context(), throttle.Write, 1); !errors.Is(err, weir.ErrQueueFull) {
+		if _, err := r.Start(weir.WithPriority(t.Context(), weir.Low), throttle.Write, 1); !errors.Is(err, weir.ErrQueueFull) {
 			t.Errorf("a full queue: %v", err)
 		}
 		pass(20 * time.Second)
