@@ -32,6 +32,7 @@ var frozen = map[string]string{
 	"throttle":     "internal/rules/testdata/api/throttle.txt",
 	"weirhttp":     "internal/rules/testdata/api/weirhttp.txt",
 	"bulkhead":     "internal/rules/testdata/api/bulkhead.txt",
+	"capacity":     "internal/rules/testdata/api/capacity.txt",
 }
 
 const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go test ./internal/rules -run API -update"

@@ -1,0 +1,102 @@
+package capacity_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+)
+
+// BenchmarkTryAcquire prints the cost of taking and giving back two resources as a
+// multiple of two uncontended pairs of locking and unlocking a mutex, measured in
+// turn with it. Both are the fastest batch of all: whoever shares the machine only
+// adds to a batch.
+//
+//	go test -run '^$' -bench TryAcquire -cpu 1 -count 5 ./capacity
+func BenchmarkTryAcquire(b *testing.B) {
+	c, need := twoResources(b)
+	var first, second sync.Mutex
+	const batch = 1000
+	ours, floor := time.Hour, time.Hour
+	b.ReportAllocs()
+	for b.Loop() {
+		began := time.Now()
+		for range batch {
+			first.Lock()
+			first.Unlock() //nolint:staticcheck // the empty section is what is measured
+			second.Lock()
+			second.Unlock() //nolint:staticcheck // as above
+		}
+		floor = min(floor, time.Since(began))
+		began = time.Now()
+		for range batch {
+			grant, err := c.TryAcquire(need)
+			if err != nil {
+				b.Fatal(err)
+			}
+			grant.Release()
+		}
+		ours = min(ours, time.Since(began))
+	}
+	b.ReportMetric(float64(ours)/float64(floor), "x/floor")
+	b.ReportMetric(float64(ours.Nanoseconds())/batch, "ns/pair")
+	b.ReportMetric(0, "ns/op")
+}
+
+// BenchmarkContended is TryAcquire and Release, and a hand-off through the queue, by
+// many goroutines.
+func BenchmarkContended(b *testing.B) {
+	b.Run("room for all", func(b *testing.B) {
+		c, need := twoResources(b)
+		b.ReportAllocs()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				if grant, err := c.TryAcquire(need); err == nil {
+					grant.Release()
+				}
+			}
+		})
+	})
+	b.Run("one at a time", func(b *testing.B) {
+		c, _ := capacity.New(capacity.Vector{"slots": 1})
+		need, _ := c.Need(capacity.Vector{"slots": 1})
+		b.ReportAllocs()
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				grant, err := c.Acquire(context.Background(), need)
+				if err != nil {
+					panic(err)
+				}
+				grant.Release()
+			}
+		})
+	})
+}
+
+func TestTryAcquireDoesNotAllocate(t *testing.T) {
+	c, need := twoResources(t)
+	if n := testing.AllocsPerRun(1000, func() {
+		grant, err := c.TryAcquire(need)
+		if err != nil {
+			t.Error(err)
+		}
+		grant.Release()
+	}); n != 0 {
+		t.Errorf("%v allocations, want 0", n)
+	}
+}
+
+func twoResources(t testing.TB) (*capacity.Capacity, *capacity.Need) {
+	t.Helper()
+	c, err := capacity.New(capacity.Vector{"slots": 1000, "memory_mb": 1_000_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	need, err := c.Need(capacity.Vector{"slots": 1, "memory_mb": 512})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, need
+}

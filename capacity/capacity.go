@@ -1,0 +1,129 @@
+package capacity
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// A Vector is an amount of each named resource, in whole units of the user's
+// choice.
+type Vector map[string]int64
+
+// A Capacity hands out named resources. All methods are safe for concurrent use.
+// It has no goroutine. Make one with [New], [NewQuota] or [Capacity.Child]; the
+// zero Capacity is not usable.
+type Capacity struct {
+	*family
+	path      []*Capacity // itself, its parent, and so on
+	timed     bool        // one of the path is a quota
+	names     []string    // sorted
+	resources []resource  // in the order of the names
+	quota     *quota      // nil: what work takes comes back when it ends
+	queue     queue       // who is short here
+	ledger    ledger
+}
+
+// A family is what all capacities of a tree share.
+type family struct {
+	mu      sync.Mutex
+	waiting int // claims in queues
+}
+
+// A resource is guarded by the lock of its family.
+type resource struct {
+	limit, reserve, used int64
+}
+
+// free cannot overflow: all three are at least 0. It is below 0 if a shrink is owed.
+func (r *resource) free() int64 { return r.limit - r.reserve - r.used }
+
+// New returns a capacity with the given limits: at least one, each with a name and
+// 0 or more. Anything else is an error that matches [ErrConfig].
+func New(limits Vector) (*Capacity, error) { return build(limits, nil) }
+
+// Child returns a capacity whose grants also take from c, what c or its own parents
+// have of the resources that are needed. The limits of a child may add up to more
+// than those of its parent, which then holds for all of them together.
+func (c *Capacity) Child(limits Vector) (*Capacity, error) { return build(limits, c) }
+
+func build(limits Vector, parent *Capacity) (*Capacity, error) {
+	if len(limits) == 0 {
+		return nil, fmt.Errorf("%w: no resources: want at least one", ErrConfig)
+	}
+	c := &Capacity{family: &family{}, names: slices.Sorted(maps.Keys(limits))}
+	c.path = []*Capacity{c}
+	if parent != nil {
+		c.family = parent.family
+		c.path = append(c.path, parent.path...)
+		c.timed = parent.timed
+	}
+	for _, name := range c.names {
+		if name == "" {
+			return nil, fmt.Errorf("%w: a resource has no name", ErrConfig)
+		}
+		if limits[name] < 0 {
+			return nil, fmt.Errorf("%w: limit of %q is %d: want 0 or more", ErrConfig, name, limits[name])
+		}
+		c.resources = append(c.resources, resource{limit: limits[name]})
+	}
+	return c, nil
+}
+
+// resource returns the resource of that name, nil if there is none at this level.
+func (c *Capacity) resource(name string) *resource {
+	if i, found := slices.BinarySearch(c.names, name); found {
+		return &c.resources[i]
+	}
+	return nil
+}
+
+// known is resource for those who must name one.
+func (c *Capacity) known(name string) (*resource, error) {
+	if r := c.resource(name); r != nil {
+		return r, nil
+	}
+	return nil, fmt.Errorf("%w: unknown resource %q: want one of %q", ErrConfig, name, c.names)
+}
+
+// SetLimit changes how much there is of a resource, 0 or more. A lower limit takes
+// effect as work ends: until then it is owed. A reserve above the new limit is cut
+// to it. Who waits for more than the limit is refused when their turn comes.
+func (c *Capacity) SetLimit(name string, limit int64) error {
+	r, err := c.known(name)
+	if err != nil {
+		return err
+	}
+	if limit < 0 {
+		return fmt.Errorf("%w: limit of %q is %d: want 0 or more", ErrConfig, name, limit)
+	}
+	c.mu.Lock()
+	r.limit = limit
+	r.reserve = min(r.reserve, limit)
+	woken := c.settle()
+	c.mu.Unlock()
+	woken.wake()
+	return nil
+}
+
+// Reserve sets how much of a resource is held back, from 0 to its limit, whatever
+// was held back before. What is in use is held back as it comes free: until then it is
+// owed.
+func (c *Capacity) Reserve(name string, amount int64) error {
+	r, err := c.known(name)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	if amount < 0 || amount > r.limit {
+		limit := r.limit
+		c.mu.Unlock()
+		return fmt.Errorf("%w: reserve of %q is %d: want 0 to its limit, which is %d", ErrConfig, name, amount, limit)
+	}
+	r.reserve = amount
+	woken := c.settle()
+	c.mu.Unlock()
+	woken.wake()
+	return nil
+}

@@ -1,0 +1,50 @@
+// Package capacity counts what work needs: slots, memory, connections, in whole
+// amounts of named resources. Work takes all that it needs or nothing.
+//
+//	c, err := capacity.New(capacity.Vector{"slots": 6, "memory_mb": 24_000})
+//	need, err := c.Need(capacity.Vector{"slots": 1, "memory_mb": 512})
+//	...
+//	grant, err := c.Acquire(ctx, need)
+//	defer grant.Release()
+//
+// # What a resource is
+//
+// Three numbers: its limit L, what is held back of it, the reserve R, and what is
+// in use, U. Work that needs n goes ahead if, for every resource that it needs,
+//
+//	n <= L - R - U
+//
+// and gives n back when it ends. [Capacity.SetLimit] and [Capacity.Reserve] move L
+// and R at any time. If more is in use than they leave, U > L - R, nothing is
+// interrupted: the difference is owed, nothing starts, and what ends pays it
+// first. There is no state of its own for that, so it cannot drift.
+//
+// The limit is what there is at most: a need above it can never fit and is
+// refused at once. A need that is above L - R only waits. So a control loop that
+// gives capacity out and takes it back moves the reserve, not the limit.
+//
+// # Who is next
+//
+// Those who wait are served in order of arrival, and nobody overtakes: while one
+// waits, [Capacity.TryAcquire] is refused as well. What the first needs is left to
+// gather, so that a large need is not starved by small ones. A [Claim] is a
+// place in that order which its owner may let others pass.
+//
+// # Parents and quotas
+//
+// A capacity may have a parent ([Capacity.Child]): a grant takes from both, or from
+// neither. A waiter stands in the queue of its own capacity until it is first
+// there and fits, then in its parent's, and so on. So one child that is full
+// holds up no other, and the parent is fair among its children. All capacities of a
+// tree share one lock, so there is no order of locks within it.
+//
+// A quota ([NewQuota]) gets back what was taken not when work ends but as time
+// passes. It is a Capacity like any other, so it may be a parent: slots for how
+// much runs at once, below a quota for how much starts in a minute.
+//
+// # Sources
+//
+//   - E. W. Dijkstra: the banker's algorithm, 1965: take all that is needed at once,
+//     and never wait for the rest while holding a part.
+//   - golang.org/x/sync/semaphore: one counter, first in, first out.
+package capacity

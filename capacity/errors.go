@@ -1,0 +1,101 @@
+package capacity
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrConfig matches every error about a resource or an amount that makes no
+// sense: unknown, negative, of another capacity.
+var ErrConfig = errors.New("capacity: invalid")
+
+// ErrRefused matches every refusal. Use errors.As with a [*RefusedError] for the
+// resource that is missing.
+var ErrRefused = errors.New("capacity: refused")
+
+// The refusals by reason; each also matches [ErrRefused].
+var (
+	ErrShort     = fmt.Errorf("%w: not enough is free", ErrRefused)
+	ErrQueued    = fmt.Errorf("%w: others wait", ErrRefused)
+	ErrNeverFits = fmt.Errorf("%w: above the limit", ErrRefused)
+)
+
+// ErrWaiting is what [Claim.Take] returns before the claim's turn has come, and
+// ErrCancelled what it returns after [Claim.Cancel].
+var (
+	ErrWaiting   = errors.New("capacity: the claim is not answered yet")
+	ErrCancelled = errors.New("capacity: the claim was cancelled")
+)
+
+// A Reason says why a need was refused.
+type Reason uint8
+
+// The reasons for a refusal.
+const (
+	// Short: less is free than is needed.
+	Short Reason = iota + 1
+	// Queued: others wait and come first.
+	Queued
+	// NeverFits: more is needed than the limit. Waiting would not help.
+	NeverFits
+)
+
+// String returns the reason in words.
+func (r Reason) String() string {
+	switch r {
+	case Short:
+		return "not enough is free"
+	case Queued:
+		return "others wait"
+	case NeverFits:
+		return "above the limit"
+	}
+	return fmt.Sprintf("Reason(%d)", uint8(r))
+}
+
+// A RefusedError says what a need was refused for.
+type RefusedError struct {
+	Reason   Reason // why
+	Resource string // which; "" for Queued
+	// Level is 0 if the capacity that was asked refused, 1 if its parent did, and
+	// so on.
+	Level int
+	// Need is what was asked of the resource, Free what was free (below 0 where a
+	// shrink is owed), Limit its limit. All are 0 for Queued.
+	Need, Free, Limit int64
+}
+
+// Error returns a sentence such as `capacity: refused: needs 3 of "slots", 1 free of 6`.
+func (e *RefusedError) Error() string {
+	where := ""
+	switch {
+	case e.Level == 1:
+		where = " of the parent"
+	case e.Level > 1:
+		where = fmt.Sprintf(" of the ancestor %d levels up", e.Level)
+	}
+	switch e.Reason {
+	case Short:
+		return fmt.Sprintf("capacity: refused: needs %d of %q%s, %d free of %d", e.Need, e.Resource, where, e.Free, e.Limit)
+	case NeverFits:
+		return fmt.Sprintf("capacity: refused: needs %d of %q%s, its limit is %d", e.Need, e.Resource, where, e.Limit)
+	default:
+		return fmt.Sprintf("capacity: refused: %v%s", e.Reason, where)
+	}
+}
+
+// Is makes errors.Is match [ErrRefused] and the sentinel of the reason.
+func (e *RefusedError) Is(target error) bool {
+	return target == ErrRefused || target == e.Reason.sentinel()
+}
+
+func (r Reason) sentinel() error {
+	switch r {
+	case Short:
+		return ErrShort
+	case Queued:
+		return ErrQueued
+	default:
+		return ErrNeverFits
+	}
+}

@@ -1,0 +1,128 @@
+package capacity
+
+// A Grant is what one piece of work was given. It is a small value and may be
+// copied: it is given back once, however often and from wherever that is tried. The
+// zero Grant is one of nothing.
+type Grant struct {
+	need   *Need
+	page   uint32
+	number uint64
+}
+
+// TryAcquire takes all that is needed if it is free and nobody waits for it, in one
+// step. Otherwise it takes nothing and returns a [*RefusedError]. It does not
+// allocate unless it refuses.
+func (c *Capacity) TryAcquire(n *Need) (Grant, error) {
+	if err := c.checked(n); err != nil {
+		return Grant{}, err
+	}
+	c.mu.Lock()
+	g, err := c.try(n, nil)
+	c.mu.Unlock()
+	if err != nil {
+		return Grant{}, err
+	}
+	return g, nil
+}
+
+// try takes what is needed unless somebody else than leave waits.
+func (c *Capacity) try(n *Need, leave *Claim) (Grant, *RefusedError) {
+	if c.timed {
+		c.refill()
+	}
+	if c.waiting > 0 && c.overtakes(leave) {
+		return Grant{}, n.refused(leave)
+	}
+	for i := range n.all {
+		if p := &n.all[i]; p.units > p.free() {
+			return Grant{}, n.refused(leave)
+		}
+	}
+	return c.take(n), nil
+}
+
+// overtakes reports whether somebody else than leave waits in the path.
+func (c *Capacity) overtakes(leave *Claim) bool {
+	for _, level := range c.path {
+		if first := level.queue.first; first != nil && first.claim != leave {
+			return true
+		}
+	}
+	return false
+}
+
+// take enters the grant of a need that fits.
+func (c *Capacity) take(n *Need) Grant {
+	for i := range n.all {
+		n.all[i].used += n.all[i].units
+	}
+	page, number := c.ledger.enter()
+	return Grant{n, page, number}
+}
+
+// Release gives back what was granted. Who waits for it gets it before Release
+// returns. Releasing again does nothing.
+func (g Grant) Release() {
+	if g.need == nil {
+		return
+	}
+	c := g.need.of
+	c.mu.Lock()
+	if !c.ledger.strike(g.page, g.number) {
+		c.mu.Unlock()
+		return
+	}
+	for i := range g.need.back {
+		g.need.back[i].used -= g.need.back[i].units
+	}
+	if c.waiting == 0 {
+		c.mu.Unlock()
+		return
+	}
+	woken := c.settle()
+	c.mu.Unlock()
+	woken.wake()
+}
+
+// A ledger knows which grants are out. A page is used again and again, with the next
+// number each time, so a copy of a grant that came back gives nothing back.
+type ledger struct {
+	pages []page
+	blank uint32 // the first page to use again, as an index from 1; 0: none
+}
+
+type page struct {
+	number uint64 // odd while a grant is out
+	next   uint32 // the blank page after this one
+}
+
+func (l *ledger) enter() (index uint32, number uint64) {
+	if l.blank == 0 {
+		l.pages = append(l.pages, page{number: 1})
+		return uint32(len(l.pages) - 1), 1
+	}
+	index = l.blank - 1
+	p := &l.pages[index]
+	l.blank = p.next
+	p.number++
+	return index, p.number
+}
+
+func (l *ledger) strike(index uint32, number uint64) bool {
+	p := &l.pages[index]
+	if p.number != number {
+		return false
+	}
+	p.number++
+	p.next = l.blank
+	l.blank = index + 1
+	return true
+}
+
+// out counts the grants that are out.
+func (l *ledger) out() (n int) {
+	for i := range l.pages {
+		n += int(l.pages[i].number & 1)
+	}
+	return n
+}

@@ -1,0 +1,102 @@
+package capacity
+
+import (
+	"fmt"
+	"time"
+)
+
+// A Refill says how a quota gets back what was taken from it.
+type Refill struct {
+	// Every is how often, counted from when the quota was made. Above 0.
+	Every time.Duration
+	// Add is how much of each resource comes back each time, up to its limit, each
+	// 0 or more: a steady rate after a burst. A resource that it does not name
+	// comes back as a whole, and so do all if Add is nil: so much in each period.
+	Add Vector
+}
+
+// NewQuota returns a capacity of which work gives nothing back when it ends: what is
+// taken comes back as time passes. Its limits are what may be taken before
+// anything comes back. It has no goroutine, and a timer only while somebody waits
+// for it.
+func NewQuota(limits Vector, r Refill) (*Capacity, error) {
+	c, err := New(limits)
+	if err != nil {
+		return nil, err
+	}
+	if r.Every <= 0 {
+		return nil, fmt.Errorf("%w: Refill.Every is %v: want more than 0", ErrConfig, r.Every)
+	}
+	q := &quota{every: r.Every, start: time.Now(), add: make([]int64, len(c.names))}
+	for i := range q.add {
+		q.add[i] = reset
+	}
+	for name, units := range r.Add {
+		if _, err := c.known(name); err != nil {
+			return nil, fmt.Errorf("Refill.Add: %w", err)
+		}
+		if units < 0 {
+			return nil, fmt.Errorf("%w: Refill.Add of %q is %d: want 0 or more", ErrConfig, name, units)
+		}
+		for i := range c.names {
+			if c.names[i] == name {
+				q.add[i] = units
+			}
+		}
+	}
+	c.quota, c.timed = q, true
+	return c, nil
+}
+
+// reset instead of an amount brings back all.
+const reset = -1
+
+// A quota is guarded by the lock of the family.
+type quota struct {
+	every time.Duration
+	start time.Time
+	done  int64   // refills so far
+	add   []int64 // by resource, or reset
+	armed bool
+}
+
+// refill makes up for the time that passed, for all quotas of the path.
+func (c *Capacity) refill() {
+	for _, level := range c.path {
+		if q := level.quota; q != nil {
+			passed := int64(time.Since(q.start)/q.every) - q.done
+			if passed <= 0 {
+				continue
+			}
+			q.done += passed
+			for i := range level.resources {
+				r, add := &level.resources[i], q.add[i]
+				if add == reset || add > 0 && passed > r.used/add { // the product might overflow
+					r.used = 0
+				} else {
+					r.used -= add * passed
+				}
+			}
+		}
+	}
+}
+
+// arm has the next refill serve who waits for it.
+func (c *Capacity) arm() {
+	q := c.quota
+	if q.armed {
+		return
+	}
+	q.armed = true
+	next := q.start.Add(time.Duration(q.done+1) * q.every)
+	time.AfterFunc(time.Until(next), func() {
+		c.mu.Lock()
+		q.armed = false
+		woken := c.settle()
+		if c.queue.first != nil {
+			c.arm()
+		}
+		c.mu.Unlock()
+		woken.wake()
+	})
+}

@@ -1,0 +1,109 @@
+package capacity_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+)
+
+func TestQuotaComesBackWithTime(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		add   capacity.Vector
+		after map[time.Duration]int64 // available
+	}{
+		{"reset", nil, map[time.Duration]int64{0: 0, 999 * time.Millisecond: 0, time.Second: 10}},
+		{"increment", capacity.Vector{"calls": 3}, map[time.Duration]int64{
+			0: 0, time.Second: 3, 2500 * time.Millisecond: 6, 4 * time.Second: 10, time.Hour: 10,
+		}},
+		{"never", capacity.Vector{"calls": 0}, map[time.Duration]int64{time.Hour: 0}},
+		{"overflow", capacity.Vector{"calls": math.MaxInt64}, map[time.Duration]int64{0: 0, time.Hour: 10}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for after, want := range test.after {
+				synctest.Test(t, func(t *testing.T) {
+					q := must(capacity.NewQuota(capacity.Vector{"calls": 10}, capacity.Refill{Every: time.Second, Add: test.add}))
+					must(q.TryAcquire(must(q.Need(capacity.Vector{"calls": 10})))).Release()
+					time.Sleep(after)
+					if got := q.Usage("calls").Available; got != want {
+						t.Errorf("after %v: %d, want %d", after, got, want)
+					}
+					if got := q.Snapshot().Resources["calls"].Available; got != want {
+						t.Errorf("after %v: %d, want %d", after, got, want)
+					}
+				})
+			}
+		})
+	}
+}
+
+func TestQuotaServesWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := must(capacity.NewQuota(capacity.Vector{"calls": 2}, capacity.Refill{Every: time.Second}))
+		call := must(q.Need(capacity.Vector{"calls": 1}))
+		start := time.Now()
+		for i := range 7 {
+			must(q.Acquire(t.Context(), call))
+			if took, want := time.Since(start), time.Duration(i/2)*time.Second; took != want {
+				t.Errorf("call %d after %v, want %v", i, took, want)
+			}
+		}
+		if s := q.Snapshot(); s.Grants != 7 || s.Resources["calls"].InUse != 1 {
+			t.Errorf("%+v", s)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		both := must(q.Need(capacity.Vector{"calls": 2}))
+		if _, err := q.Acquire(ctx, both); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+	})
+}
+
+// Slots for how much runs at once, below a quota for how much starts.
+func TestQuotaAsParent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := must(capacity.NewQuota(capacity.Vector{"calls": 3}, capacity.Refill{Every: time.Minute}))
+		c := must(q.Child(capacity.Vector{"slots": 2}))
+		need := must(c.Need(capacity.Vector{"slots": 1, "calls": 1}))
+		start := time.Now()
+		for range 3 {
+			must(c.TryAcquire(need)).Release()
+		}
+		_, err := c.TryAcquire(need)
+		if want := `capacity: refused: needs 1 of "calls" of the parent, 0 free of 3`; err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		must(c.Acquire(t.Context(), need)).Release()
+		if took := time.Since(start); took != time.Minute {
+			t.Errorf("after %v, want a minute", took)
+		}
+		if u := c.Usage("slots"); u.InUse != 0 {
+			t.Errorf("%+v", u)
+		}
+	})
+}
+
+func TestBadRefill(t *testing.T) {
+	limits := capacity.Vector{"calls": 1}
+	for _, test := range []struct {
+		refill capacity.Refill
+		want   string
+	}{
+		{capacity.Refill{}, `capacity: invalid: Refill.Every is 0s: want more than 0`},
+		{capacity.Refill{Every: 1, Add: capacity.Vector{"call": 1}}, `Refill.Add: capacity: invalid: unknown resource "call": want one of ["calls"]`},
+		{capacity.Refill{Every: 1, Add: capacity.Vector{"calls": -1}}, `capacity: invalid: Refill.Add of "calls" is -1: want 0 or more`},
+	} {
+		if _, err := capacity.NewQuota(limits, test.refill); err == nil || err.Error() != test.want {
+			t.Errorf("\n got %v\nwant %s", err, test.want)
+		}
+	}
+	if _, err := capacity.NewQuota(nil, capacity.Refill{Every: 1}); !errors.Is(err, capacity.ErrConfig) {
+		t.Error(err)
+	}
+}

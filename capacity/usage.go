@@ -1,0 +1,65 @@
+package capacity
+
+// A Usage is how one resource stands. Available is what could be taken now, if
+// nobody waits for it; Available, InUse and Reserved add up to the limit, except
+// that a shrink that is owed comes on top.
+type Usage struct {
+	Limit     int64 // what there is
+	InUse     int64 // what is taken; of a quota, what has not come back yet
+	Reserved  int64 // what is held back of what is not in use
+	Owed      int64 // what is in use beyond the limit and the reserve, and comes off as work ends
+	Available int64 // what is free
+}
+
+// Utilisation is the share of the limit that is in use: 0 to 1, above 1 while a shrink
+// of the limit is owed, and 0 if there is no limit to use.
+func (u Usage) Utilisation() float64 {
+	if u.Limit == 0 {
+		return 0
+	}
+	return float64(u.InUse) / float64(u.Limit)
+}
+
+// A Snapshot is the state of a capacity at one moment.
+type Snapshot struct {
+	Resources map[string]Usage // by name; without those of a parent
+	Grants    int              // grants of this capacity that are out; of a quota too
+	Waiting   int              // needs that wait here, those of children included
+}
+
+// Usage returns how a resource stands now. A name that is unknown has no usage.
+func (c *Capacity) Usage(name string) Usage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timed {
+		c.refill()
+	}
+	if r := c.resource(name); r != nil {
+		return r.usage()
+	}
+	return Usage{}
+}
+
+// Snapshot returns the state now, of all resources at the same moment.
+func (c *Capacity) Snapshot() Snapshot {
+	s := Snapshot{Resources: make(map[string]Usage, len(c.names))}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timed {
+		c.refill()
+	}
+	for i, name := range c.names {
+		s.Resources[name] = c.resources[i].usage()
+	}
+	s.Grants, s.Waiting = c.ledger.out(), c.queue.length
+	return s
+}
+
+func (r *resource) usage() Usage {
+	return Usage{
+		Limit: r.limit, InUse: r.used,
+		Reserved:  min(r.reserve, max(0, r.limit-r.used)),
+		Owed:      max(0, -r.free()),
+		Available: max(0, r.free()),
+	}
+}

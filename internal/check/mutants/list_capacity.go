@@ -1,0 +1,98 @@
+package main
+
+// ofTheCapacity are those of package capacity.
+var ofTheCapacity = []mutant{
+	{
+		name: "capacity: one unit more is granted than there is",
+		file: "capacity/grant.go",
+		old:  "if p := &n.all[i]; p.units > p.free() {",
+		new:  "if p := &n.all[i]; p.units > p.free()+1 {",
+		in:   "./internal/check",
+		test: "TestCapacityModel",
+	},
+	{
+		name: "capacity: what is held back is lent",
+		file: "capacity/capacity.go",
+		old:  "return r.limit - r.reserve - r.used",
+		new:  "return r.limit - r.used",
+		test: "TestShrinkIsOwedAndCollected",
+	},
+	{
+		name: "capacity: a grant gives back twice",
+		file: "capacity/grant.go",
+		old:  "\tif p.number != number {\n\t\treturn false\n\t}\n",
+		new:  "",
+		test: "TestReleaseIsIdempotent",
+	},
+	{
+		name: "capacity: a copy gives back the next grant of its page",
+		file: "capacity/grant.go",
+		old:  "\tp.number++\n\tp.next = l.blank",
+		new:  "\tp.number--\n\tp.next = l.blank",
+		test: "TestReleaseIsIdempotent",
+	},
+	{
+		name: "capacity: a newcomer overtakes who waits",
+		file: "capacity/grant.go",
+		old:  "if c.waiting > 0 && c.overtakes(leave) {",
+		new:  "if c.waiting < 0 && c.overtakes(leave) {",
+		test: "TestLargeNeedIsNotStarved",
+	},
+	{
+		name: "capacity: who leaves lets nobody go",
+		file: "capacity/claim.go",
+		old:  "\t\tw.leave(0, nil)\n\t\twoken = c.settle()",
+		new:  "\t\tw.leave(0, nil)",
+		test: "TestWhoLeavesLetsTheNextGo",
+	},
+	{
+		name: "capacity: a claim is passed by who waits behind it",
+		file: "capacity/grant.go",
+		old:  "first != nil && first.claim != leave",
+		new:  "first != nil && leave == nil",
+		test: "TestClaimLetsOthersPass",
+	},
+	{
+		name: "capacity: a shrunk child blocks its parent's queue",
+		file: "capacity/claim.go",
+		old:  "w.leave(k+1, left) // a limit fell behind it",
+		new:  "_ = left",
+		test: "TestShrunkChildStepsBack",
+	},
+	{
+		name: "capacity: who wins here lets nobody go elsewhere",
+		file: "capacity/claim.go",
+		old:  "*left = append(*left, level)",
+		new:  "_ = level",
+		in:   "./internal/check",
+		test: "TestCapacityModel",
+	},
+	{
+		name: "capacity: what can never fit waits",
+		file: "capacity/claim.go",
+		old:  "if a.units > a.limit {",
+		new:  "if a.units < 0 {",
+		test: "TestWhatCanNeverFitIsNotWaitedFor",
+	},
+	{
+		name: "capacity: work gives back to a quota",
+		file: "capacity/need.go",
+		old:  "if n.of.path[level].quota == nil {",
+		new:  "if n.of.path[level] != nil {",
+		test: "TestQuotaComesBackWithTime",
+	},
+	{
+		name: "capacity: a refill forgets the periods that passed",
+		file: "capacity/quota.go",
+		old:  "r.used -= add * passed",
+		new:  "r.used -= add",
+		test: "TestQuotaComesBackWithTime",
+	},
+	{
+		name: "capacity: a refill wakes nobody",
+		file: "capacity/claim.go",
+		old:  "\t\t\t\tlevel.arm()\n",
+		new:  "",
+		test: "TestQuotaServesWhoWaits",
+	},
+}
