@@ -33,6 +33,7 @@ var frozen = map[string]string{
 	"weirhttp":     "internal/rules/testdata/api/weirhttp.txt",
 	"bulkhead":     "internal/rules/testdata/api/bulkhead.txt",
 	"capacity":     "internal/rules/testdata/api/capacity.txt",
+	"pool":         "internal/rules/testdata/api/pool.txt",
 }
 
 const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go test ./internal/rules -run API -update"

@@ -12,6 +12,7 @@ import (
 // same order as the one in ARCHITECTURE.md, from the bottom up.
 var mayImport = map[string]string{
 	"internal/portable": "",
+	"internal/dag":      "",
 
 	"pid":             "internal/portable",
 	"load":            "",
@@ -28,9 +29,11 @@ var mayImport = map[string]string{
 
 	"bulkhead": ". internal/admit internal/window law",
 	"throttle": ". law load pid",
-	"pool":     "capacity law load pid", // a gate function connects it to a limiter
+	"pool":     "capacity internal/admit internal/dag internal/window law", // a gate function connects it to a limiter
 	"fleet":    ". law",
-	"sim":      "internal/admit internal/window law load pid internal/portable",
+
+	"pool/sourcetest": "pool",
+	"sim":             "internal/admit internal/window law load pid internal/portable",
 
 	"weirhttp":    ". bulkhead throttle law load",
 	"weirbreaker": ".",

@@ -1,6 +1,6 @@
 package main
 
-// ofTheCapacity are those of package capacity.
+// ofTheCapacity are those of packages capacity and pool.
 var ofTheCapacity = []mutant{
 	{
 		name: "capacity: one unit more is granted than there is",
@@ -50,7 +50,8 @@ var ofTheCapacity = []mutant{
 		file: "capacity/grant.go",
 		old:  "first != nil && first.claim != leave",
 		new:  "first != nil && leave == nil",
-		test: "TestClaimLetsOthersPass",
+		in:   "./internal/check",
+		test: "TestCapacityModel",
 	},
 	{
 		name: "capacity: a shrunk child blocks its parent's queue",

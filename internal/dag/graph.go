@@ -1,0 +1,176 @@
+package dag
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// ErrDuplicate says that a task of that key is in the graph already.
+var ErrDuplicate = errors.New("a task of this key is not finished yet")
+
+// A CycleError names the tasks that would wait for one another, the first twice.
+type CycleError struct{ Keys []string }
+
+// Error returns a sentence such as "cycle: a waits for b waits for a".
+func (e *CycleError) Error() string { return "cycle: " + strings.Join(e.Keys, " waits for ") }
+
+// A FailedError names the task that failed before.
+type FailedError struct{ Key string }
+
+// Error returns a sentence such as `it waits for "a", which failed`.
+func (e *FailedError) Error() string { return fmt.Sprintf("it waits for %q, which failed", e.Key) }
+
+// A Graph is what waits for what. It remembers how the last tasks that finished
+// ended. It is not safe for concurrent use.
+type Graph struct {
+	nodes    map[string]*node
+	finished map[string]bool // whether they succeeded
+	recent   []string        // the keys of finished, as a ring
+	next     int
+}
+
+type node struct {
+	added   bool     // or only waited for
+	after   []string // what it waits for
+	missing int      // how many of these are not finished
+	waiting []string // who waits for it
+}
+
+// New returns an empty graph that remembers so many finished tasks.
+func New(remember int) *Graph {
+	return &Graph{nodes: map[string]*node{}, finished: map[string]bool{}, recent: make([]string, 0, remember)}
+}
+
+// Add adds a task and reports whether it waits for nothing. A task that cannot be
+// added changes nothing: the error is [ErrDuplicate], a [*CycleError] or a [*FailedError].
+func (g *Graph) Add(key string, after []string) (ready bool, err error) {
+	n := g.nodes[key]
+	if n != nil && n.added {
+		return false, ErrDuplicate
+	}
+	for _, other := range after {
+		if succeeded, done := g.finished[other]; done && !succeeded && g.nodes[other] == nil {
+			return false, &FailedError{other}
+		}
+		if other == key {
+			return false, &CycleError{[]string{key, key}}
+		}
+		if n != nil { // somebody waits for it
+			if way := g.way(other, key, map[string]bool{}); way != nil {
+				return false, &CycleError{append([]string{key}, way...)}
+			}
+		}
+	}
+	n = g.node(key)
+	n.added, n.after = true, after
+	for _, other := range after {
+		if _, done := g.finished[other]; done && g.nodes[other] == nil {
+			continue
+		}
+		o := g.node(other)
+		o.waiting = append(o.waiting, key)
+		n.missing++
+	}
+	return n.missing == 0, nil
+}
+
+func (g *Graph) node(key string) *node {
+	n := g.nodes[key]
+	if n == nil {
+		n = &node{}
+		g.nodes[key] = n
+	}
+	return n
+}
+
+// way is how one task waits for another, by whatever others, nil if it does not.
+func (g *Graph) way(from, to string, seen map[string]bool) []string {
+	if from == to {
+		return []string{to}
+	}
+	n := g.nodes[from]
+	if n == nil || seen[from] {
+		return nil
+	}
+	seen[from] = true
+	for _, other := range n.after {
+		if way := g.way(other, to, seen); way != nil {
+			return append([]string{from}, way...)
+		}
+	}
+	return nil
+}
+
+// Done takes a task that succeeded out and returns those that now wait for nothing, in the
+// order in which they were added.
+func (g *Graph) Done(key string) (ready []string) {
+	n := g.nodes[key]
+	g.finish(key, true)
+	for _, other := range n.waiting {
+		o := g.nodes[other]
+		if o == nil { // it was taken out
+			continue
+		}
+		if o.missing--; o.missing == 0 {
+			ready = append(ready, other)
+		}
+	}
+	return ready
+}
+
+// Fail takes a task that failed out, with all that wait for it and for these, and returns
+// the others, who waits before who waits for it. The task may be one that was never added.
+func (g *Graph) Fail(key string) (cancelled []string) {
+	for todo := []string{key}; len(todo) > 0; todo = todo[1:] {
+		n := g.nodes[todo[0]]
+		if n == nil {
+			continue // by another way already
+		}
+		g.finish(todo[0], false)
+		if todo[0] != key {
+			cancelled = append(cancelled, todo[0])
+		}
+		todo = append(todo, n.waiting...)
+	}
+	return cancelled
+}
+
+func (g *Graph) finish(key string, succeeded bool) {
+	delete(g.nodes, key)
+	if cap(g.recent) == 0 {
+		return
+	}
+	if _, again := g.finished[key]; again {
+		g.finished[key] = succeeded
+		return
+	}
+	g.finished[key] = succeeded
+	if len(g.recent) < cap(g.recent) {
+		g.recent = append(g.recent, key)
+		return
+	}
+	delete(g.finished, g.recent[g.next])
+	g.recent[g.next] = key
+	g.next = (g.next + 1) % len(g.recent)
+}
+
+// Unknown returns the keys that tasks wait for and that were never added.
+func (g *Graph) Unknown() (keys []string) {
+	for key, n := range g.nodes {
+		if !n.added {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// Len counts the tasks that were added and did not finish.
+func (g *Graph) Len() (n int) {
+	for _, each := range g.nodes {
+		if each.added {
+			n++
+		}
+	}
+	return n
+}

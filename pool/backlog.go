@@ -1,0 +1,98 @@
+package pool
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Backlog is a [Scaler] that steps up while more tasks than High wait to start, and
+// down while fewer than Low do. The gap between the marks is what keeps it from
+// flapping. The zero Backlog works; 0 always means the default.
+type Backlog struct {
+	// High is the backlog above which the size rises. Defaults to 10.
+	High int64
+	// Low is the backlog below which the size falls, below High. Defaults to two
+	// fifths of High.
+	Low int64
+
+	// Min and Max bound the size. Default to 1 and what the resource has. Initial is
+	// the size to start from. Defaults to Min.
+	Min, Max, Initial int64
+
+	// Step is how much the size moves at a time, in units of the resource. Defaults
+	// to 1.
+	Step int64
+	// Per, if set, adds a Step for each so many tasks above High.
+	Per int64
+
+	// Period is from one decision to the next. Defaults to 1 s.
+	Period time.Duration
+	// Cooldown is the least time from one change to the next. Defaults to none
+	// beside the Period.
+	Cooldown time.Duration
+}
+
+// Sizer implements [Scaler].
+func (b Backlog) Sizer(limit int64) (Sizer, error) {
+	invalid := func(field string, value any, want string) error {
+		return fmt.Errorf("%w: Backlog.%s is %v: want %s", ErrConfig, field, value, want)
+	}
+	if b.High < 0 {
+		return nil, invalid("High", b.High, "0 (the default, 10) or more")
+	}
+	if b.High == 0 {
+		b.High = 10
+	}
+	if b.Low == 0 {
+		b.Low = b.High / 5 * 2
+	}
+	if b.Low < 0 || b.Low >= b.High {
+		return nil, invalid("Low", b.Low, fmt.Sprintf("0 (the default) or less than High, which is %d", b.High))
+	}
+	if b.Step < 0 || b.Step > limit {
+		return nil, invalid("Step", b.Step, fmt.Sprintf("0 (the default, 1) or up to the limit, which is %d", limit))
+	}
+	if b.Step == 0 {
+		b.Step = 1
+	}
+	if b.Per < 0 {
+		return nil, invalid("Per", b.Per, "0 (none) or more")
+	}
+	bounds, err := bounds{Plan{b.Initial, b.Min, b.Max, b.Period}, b.Cooldown}.check("Backlog", limit)
+	if err != nil {
+		return nil, err
+	}
+	return &backlogSizer{stepper{bounds: bounds, signal: "backlog"}, b}, nil
+}
+
+type backlogSizer struct {
+	stepper
+	Backlog
+}
+
+// Next implements [Sizer].
+func (s *backlogSizer) Next(r Reading) (int64, Reason) {
+	count := r.Backlog.Count
+	why := Reason{Code: Within, Signal: s.signal, Have: float64(count)}
+	switch {
+	case count > s.High:
+		why.Code, why.Want = Above, float64(s.High)
+		return s.step(r, s.up(count-s.High), why)
+	case count < s.Low:
+		why.Code, why.Want = Below, float64(s.Low)
+		return s.step(r, -s.Step, why)
+	}
+	return r.Size, why
+}
+
+// up is how far a backlog that is so far above the mark moves the size.
+func (s *backlogSizer) up(above int64) int64 {
+	if s.Per == 0 {
+		return s.Step
+	}
+	if steps := above/s.Per + 1; steps < math.MaxInt64/2/s.Step-1 {
+		return min(steps*s.Step, s.stepper.Max)
+	}
+	return s.stepper.Max
+}

@@ -1,0 +1,154 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+)
+
+// Config configures a [Pool]. Capacity and Source must be set; 0 always means the
+// default, and a value out of range is an error that names the field.
+type Config struct {
+	// Capacity is what the tasks need to run. Others may use it too: the pool
+	// queues with them for what it needs.
+	Capacity *capacity.Capacity
+
+	// Source is where the tasks come from.
+	Source Source
+
+	// Cost is what a task needs that does not say so. Defaults to 1 of the only
+	// resource of the Capacity, or of "slots" if it has several.
+	Cost capacity.Vector
+
+	// Gate, if set, runs each attempt and may refuse to: the Do method of a
+	// weir.Limiter or of a bulkhead's compartment. What it refuses goes back to its
+	// place, and the pool does not try the gate again before a task has ended or a rest
+	// is over. A gate with a queue of its own holds capacity while it waits.
+	Gate func(ctx context.Context, attempt func(context.Context) error) error
+
+	// Scaler sizes the resource that Cost defaults to, and Scalers sizes resources by
+	// name. They move the reserve, which is put back when the run ends.
+	Scaler  Scaler
+	Scalers map[string]Scaler
+
+	// Lookahead is how many tasks that could start the pool claims in advance, to
+	// choose by priority among them. Tasks that wait for others come on top. Defaults
+	// to 64.
+	Lookahead int
+
+	// Backfill is how many tasks may overtake one that does not fit yet; then
+	// nothing starts before it. Defaults to 16.
+	Backfill int
+	// Strict starts tasks in their order only, without backfill.
+	Strict bool
+
+	// Aging is after how long of waiting a task gains a step of priority.
+	// Defaults to 10 s; at most 1000 h.
+	Aging time.Duration
+
+	// Retry is for tasks that do not say.
+	Retry Retry
+
+	// Redeliver is the delay with which the lease of a failed task is given back.
+	// Defaults to 30 s.
+	Redeliver time.Duration
+
+	// StopOnError ends the run at the first task that fails for good. Otherwise the
+	// run goes on.
+	StopOnError bool
+
+	// Grace is how long a run that was stopped waits for tasks and sources that
+	// ignore their context. Defaults to 30 s.
+	Grace time.Duration
+
+	// Buffer is how many events may wait for their reader; then no more tasks start.
+	// Defaults to 1024.
+	Buffer int
+
+	// Remember is how many finished tasks are remembered by key, for those that come
+	// After them. Defaults to 10,000.
+	Remember int
+}
+
+// withDefaults checks the settings as given, then fills in what was left out.
+func (c Config) withDefaults() (Config, error) {
+	if c.Capacity == nil {
+		return c, c.invalid("Capacity", nil, "one from capacity.New")
+	}
+	if c.Source == nil {
+		return c, c.invalid("Source", nil, "a source, such as Slice(tasks)")
+	}
+	for _, f := range []struct {
+		name      string
+		value     *int
+		otherwise int
+	}{
+		{"Lookahead", &c.Lookahead, 64},
+		{"Backfill", &c.Backfill, 16},
+		{"Buffer", &c.Buffer, 1024},
+		{"Remember", &c.Remember, 10_000},
+	} {
+		if *f.value < 0 {
+			return c, c.invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %d) or more", f.otherwise))
+		}
+		if *f.value == 0 {
+			*f.value = f.otherwise
+		}
+	}
+	for _, f := range []struct {
+		name      string
+		value     *time.Duration
+		otherwise time.Duration
+	}{
+		{"Aging", &c.Aging, 10 * time.Second},
+		{"Redeliver", &c.Redeliver, 30 * time.Second},
+		{"Grace", &c.Grace, 30 * time.Second},
+	} {
+		if *f.value < 0 || *f.value > maxLong {
+			return c, c.invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %v) to %v", f.otherwise, maxLong))
+		}
+		if *f.value == 0 {
+			*f.value = f.otherwise
+		}
+	}
+	if err := c.Retry.check("Retry"); err != nil {
+		return c, err
+	}
+	c.Retry = c.Retry.orDefault(Retry{Attempts: 1, Backoff: time.Second, Most: time.Minute})
+
+	names := slices.Sorted(maps.Keys(c.Capacity.Snapshot().Resources))
+	main := "slots"
+	if len(names) == 1 {
+		main = names[0]
+	}
+	if c.Cost == nil {
+		if !slices.Contains(names, main) {
+			return c, c.invalid("Cost", nil, fmt.Sprintf(`a vector, for the Capacity has several resources and none is "slots": %q`, names))
+		}
+		c.Cost = capacity.Vector{main: 1}
+	}
+	if c.Scaler != nil {
+		if c.Scalers[main] != nil {
+			return c, c.invalid("Scalers", fmt.Sprintf("%q twice", main), "either Scaler or Scalers for it")
+		}
+		c.Scalers = maps.Clone(c.Scalers)
+		if c.Scalers == nil {
+			c.Scalers = map[string]Scaler{}
+		}
+		c.Scalers[main] = c.Scaler
+	}
+	for name := range c.Scalers {
+		if !slices.Contains(names, name) {
+			return c, c.invalid("Scalers", fmt.Sprintf("for %q", name), fmt.Sprintf("one of %q", names))
+		}
+	}
+	return c, nil
+}
+
+func (c Config) invalid(field string, value any, want string) error {
+	return fmt.Errorf("%w: %s is %v: want %s", ErrConfig, field, value, want)
+}

@@ -1,0 +1,45 @@
+// Package pool runs tasks from a source within a capacity that sizes itself: as many as
+// their resources and their downstream allow, none held back, no flapping.
+//
+//	c, err := capacity.New(capacity.Vector{"slots": 6})
+//	p, err := pool.New(pool.Config{
+//		Capacity: c,
+//		Source:   pool.Slice(tasks),
+//		Scaler:   pool.Backlog{High: 10, Low: 4, Initial: 3},
+//	})
+//	for ev, err := range p.Run(ctx) {
+//		...
+//	}
+//
+// # Which task is next
+//
+// The one of the highest priority, to which each [Config].Aging of waiting adds one. With
+// priority p and start of waiting s its rank is p + (t-s)/A, so of two tasks the one with
+// the lesser s - pA goes first, whatever the time t is: the order never changes while they
+// wait, and every task is the oldest at last.
+//
+// If the first does not fit, it gets a place in the queue of its capacity, among others
+// who use that, and up to [Config].Backfill tasks behind it may use what it leaves. Then
+// nothing starts before it: what it needs gathers as tasks end.
+//
+// # Sizes
+//
+// A [Scaler] moves what the capacity holds back of a resource. It steps up above one mark
+// and down below another; between them lies a dead zone, wider than what a step does to the
+// signal, or it would flap. A size is cut at once, whatever runs: what is in use beyond it is
+// owed, and collected as tasks end. Every decision is a [Decided] event with its reason.
+//
+// # Delivery
+//
+// A [Lease] is extended while its task waits and runs. It is acknowledged when the task
+// succeeded, or failed in a way that another attempt cannot mend ([Permanent]); given
+// back after [Config].Redeliver when it failed; and given back at once when it was cut
+// short. So each task runs at least once, and may run twice.
+//
+// # Sources
+//
+//   - The priority of a task that ages: the static form is that of the multilevel feedback
+//     queue and of Unix schedulers since CTSS (F. Corbató and others, 1962).
+//   - D. Lifka: The ANL/IBM SP scheduling system, 1995: backfill past a job that does not
+//     fit yet. Ours is bounded by a count, for it knows no run times.
+package pool

@@ -1,0 +1,53 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+)
+
+// The errors of a pool. ErrConfig matches every error about a setting or a task that
+// makes no sense.
+var (
+	ErrConfig     = errors.New("pool: invalid")
+	ErrUsed       = errors.New("pool: Run was called before")
+	ErrSource     = errors.New("pool: the source failed")
+	ErrStopped    = errors.New("pool: stopped on the first error")
+	ErrAbandoned  = errors.New("pool: left behind what did not end in time")
+	ErrDrained    = errors.New("pool: drained before it started")
+	ErrDependency = errors.New("pool: dependency")
+	ErrDuplicate  = errors.New("pool: duplicate key")
+	ErrLeaseLost  = errors.New("pool: lease lost")
+	ErrExited     = errors.New("pool: the task ended its goroutine")
+
+	errBroken = errors.New("pool: nobody reads the events any more")
+)
+
+// A PanicError is the error of a task that panicked.
+type PanicError struct {
+	Value any    // what it panicked with
+	Stack []byte // where, as of runtime/debug.Stack
+}
+
+// Error returns what the task panicked with, without the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("pool: the task panicked: %v", e.Value) }
+
+// Unwrap returns the value if it is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// Permanent marks an error that another attempt cannot mend: the task is not retried,
+// and its lease is acknowledged instead of given back. It returns nil for nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type permanentError struct{ error }
+
+func (e *permanentError) Unwrap() error { return e.error }
+
+func isPermanent(err error) bool { return errors.As(err, new(*permanentError)) }

@@ -1,0 +1,88 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// An Event tells what became of a task, or what a scaler decided. Every task that was
+// claimed ends in exactly one event of kind Done, Failed or Cancelled.
+type Event struct {
+	Kind    Kind   // what happened
+	Key     string // of the task
+	Value   any    // what the task returned (Done) or reported (Progress)
+	Err     error  // why (Failed, Cancelled, Retrying, Deferred); with Done, that it could not be acknowledged
+	Attempt int    // which attempt it was, from 1
+
+	Waited time.Duration // from when it could start to when it did, all attempts together
+	Took   time.Duration // how long the attempt ran
+	Rest   time.Duration // how long it rests before the next attempt (Retrying, Deferred)
+
+	Decision *Decision // what a scaler decided (Decided)
+}
+
+// A Kind is a kind of [Event].
+type Kind uint8
+
+const (
+	// Progress: a running task reported something.
+	Progress Kind = iota + 1
+	// Done: the task succeeded.
+	Done
+	// Failed: the task failed for good.
+	Failed
+	// Cancelled: the task was claimed and never started, or not again.
+	Cancelled
+	// Retrying: an attempt failed, and another will follow.
+	Retrying
+	// Deferred: the gate refused the task, which waits for its next turn. It is no attempt.
+	Deferred
+	// Decided: a scaler decided on the size of a resource, perhaps to hold it.
+	Decided
+)
+
+// String returns the kind in lower case.
+func (k Kind) String() string {
+	switch k {
+	case Progress:
+		return "progress"
+	case Done:
+		return "done"
+	case Failed:
+		return "failed"
+	case Cancelled:
+		return "cancelled"
+	case Retrying:
+		return "retrying"
+	case Deferred:
+		return "deferred"
+	case Decided:
+		return "decided"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// String describes the event in one line.
+func (e Event) String() string {
+	switch {
+	case e.Kind == Decided:
+		return e.Decision.String()
+	case e.Err != nil:
+		return fmt.Sprintf("%s: %v: %v", e.Key, e.Kind, e.Err)
+	case e.Value != nil:
+		return fmt.Sprintf("%s: %v: %v", e.Key, e.Kind, e.Value)
+	}
+	return fmt.Sprintf("%s: %v", e.Key, e.Kind)
+}
+
+// Report sends a value as a [Progress] event of the task that runs under ctx. While the
+// reader of the events is too far behind it waits, until ctx ends. Outside of a
+// task it does nothing.
+func Report(ctx context.Context, value any) {
+	if it, ok := ctx.Value(itemKey{}).(*item); ok {
+		it.run.report(ctx, Event{Kind: Progress, Key: it.Key, Value: value, Attempt: it.attempt})
+	}
+}
+
+type itemKey struct{}

@@ -1,0 +1,73 @@
+package pool
+
+import "time"
+
+// A gate is what the pool knows of [Config].Gate. Once it has refused, as many tasks are tried as
+// end, and when a rest is over one more, and another for each that gets through. Each refusal
+// after a rest doubles the next. It is guarded by the lock of the run.
+type gate struct {
+	careful bool          // it has refused
+	probing bool          // nothing was refused since the rest was over
+	room    int           // how many may be tried
+	again   time.Duration // when the rest is over
+	rest    time.Duration
+}
+
+// The rest is short beside what a task that is worth a gate takes, and at its longest what a
+// person takes for a stall.
+const (
+	shortRest = 5 * time.Millisecond
+	longRest  = time.Second
+)
+
+// open reports whether a task may be tried.
+func (g *gate) open(now func() time.Duration) bool {
+	if !g.careful || g.room > 0 {
+		return true
+	}
+	if g.probing || now() < g.again {
+		return false
+	}
+	g.probing, g.room = true, 1
+	return true
+}
+
+func (g *gate) enter() {
+	if g.careful {
+		g.room--
+	}
+}
+
+// passed is called when the gate has let a task through, and reports whether another may be tried.
+func (g *gate) passed() bool {
+	if g.probing {
+		g.room++
+		g.rest = 0
+	}
+	return g.probing
+}
+
+// left is called when a task that the gate had let through ended.
+func (g *gate) left() {
+	if g.careful {
+		g.room++
+	}
+}
+
+// refuse is called when the gate refused, and returns how long it will rest.
+func (g *gate) refuse(now time.Duration) time.Duration {
+	if !g.careful || g.probing {
+		g.rest = min(max(shortRest, 2*g.rest), longRest)
+		g.again = now + g.rest
+	}
+	g.careful, g.probing, g.room = true, false, 0
+	return max(0, g.again-now)
+}
+
+// rests returns for how long to leave it alone, 0 if there is no need to.
+func (g *gate) rests(now time.Duration) time.Duration {
+	if !g.careful || g.probing {
+		return 0
+	}
+	return max(0, g.again-now)
+}

@@ -1,0 +1,128 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+)
+
+// A Pool runs the tasks of a source within a capacity. Make one with [New] and
+// run it once. Its methods are safe for concurrent use.
+type Pool struct {
+	conf    Config
+	cost    *capacity.Need
+	sizers  []*sizing
+	used    atomic.Bool
+	current atomic.Pointer[run]
+	drained atomic.Bool
+}
+
+// New returns a pool, or an error that matches [ErrConfig] and names the setting, its
+// value and what is allowed, or one of package capacity if the default cost can never
+// fit. It starts nothing.
+func New(c Config) (*Pool, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	p := &Pool{conf: c}
+	if p.cost, err = c.Capacity.Need(c.Cost); err != nil {
+		return nil, fmt.Errorf("%w: Cost is %v: %w", ErrConfig, c.Cost, err)
+	}
+	if p.sizers, err = newSizers(c); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Run runs tasks until the source ends, and yields what happens in the order in which it
+// does. What a task was granted is given back before its event is yielded.
+//
+// The error is about the run, not a task: ctx ended, the source failed, the
+// first task failed under [Config].StopOnError, or something ignored its context and was
+// left behind ([ErrAbandoned]). It comes last, with a zero Event. When ctx ends or the loop
+// breaks, tasks that run are cancelled and waited for, for [Config].Grace at most;
+// those that did not start are given back.
+//
+// A reader that does not come back delays what starts, not what runs: see
+// [Config].Buffer. Run may be called once; after that it yields [ErrUsed].
+func (p *Pool) Run(ctx context.Context) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		if p.used.Swap(true) {
+			yield(Event{}, ErrUsed)
+			return
+		}
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		r := newRun(p, ctx)
+		p.current.Store(r)
+		if p.drained.Load() {
+			r.drain()
+		}
+		defer func() { _ = r.end(errBroken) }() // also if the reader panics; nobody is left to be told
+		r.begin()
+		if r.deliver(yield) {
+			if err := r.end(nil); err != nil {
+				yield(Event{}, err)
+			}
+		}
+	}
+}
+
+// Drain lets the run end early but in peace: nothing more is claimed or started, what
+// runs is finished, and what was claimed but not started ends as [Cancelled] with [ErrDrained] and is
+// given back.
+func (p *Pool) Drain() {
+	p.drained.Store(true)
+	if r := p.current.Load(); r != nil {
+		r.drain()
+	}
+}
+
+// A Snapshot is the state of a pool at one moment.
+type Snapshot struct {
+	Running   int      // tasks that run
+	Ready     int      // tasks that were claimed and could start
+	Blocked   int      // tasks that were claimed and wait for others
+	Resting   int      // tasks that wait for another attempt
+	Completed uint64   // tasks that succeeded
+	Failed    uint64   // tasks that failed for good
+	Cancelled uint64   // tasks that were claimed and did not start
+	Abandoned []string // what was left behind when the run ended
+}
+
+// Snapshot returns the state now.
+func (p *Pool) Snapshot() Snapshot {
+	r := p.current.Load()
+	if r == nil {
+		return Snapshot{}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return Snapshot{
+		Running: len(r.running), Ready: len(r.ready), Blocked: len(r.blocked), Resting: len(r.resting),
+		Completed: r.completed, Failed: r.failed, Cancelled: r.cancelled, Abandoned: r.abandoned,
+	}
+}
+
+// History returns the last changes of a size, up to sixteen, oldest first.
+func (p *Pool) History() []Decision {
+	r := p.current.Load()
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append([]Decision(nil), r.history...)
+}
+
+// epoch is where the clock of the pools starts: a reading relative to it is cheaper than a
+// time. See package weir.
+var epoch = time.Now().Add(-50 * 365 * 24 * time.Hour)
+
+func now() time.Duration { return time.Since(epoch) }

@@ -1,0 +1,442 @@
+package pool_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/pool"
+)
+
+var errTask = errors.New("no luck")
+
+// task sleeps and then returns err.
+func task(key string, takes time.Duration, err error) pool.Task {
+	return pool.Task{Key: key, Run: func(ctx context.Context) (any, error) {
+		select {
+		case <-time.After(takes):
+			return key + ":ok", err
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}}
+}
+
+func slots(n int64) *capacity.Capacity { return must(capacity.New(capacity.Vector{"slots": n})) }
+
+// record is what a run yielded: events as "key kind", then the error.
+type record struct {
+	events []string
+	all    []pool.Event
+	err    error
+}
+
+func run(t *testing.T, c pool.Config, each ...func(*pool.Pool, pool.Event)) (r record) {
+	t.Helper()
+	p := must(pool.New(c))
+	for ev, err := range p.Run(t.Context()) {
+		if err != nil {
+			r.err = err
+			continue
+		}
+		if r.err != nil {
+			t.Errorf("%v after the error", ev)
+		}
+		r.all = append(r.all, ev)
+		if ev.Kind != pool.Decided {
+			r.events = append(r.events, ev.Key+" "+ev.Kind.String())
+		}
+		for _, f := range each {
+			f(p, ev)
+		}
+	}
+	s := p.Snapshot()
+	if s.Running+s.Ready+s.Blocked+s.Resting > 0 && len(s.Abandoned) == 0 {
+		t.Errorf("left behind: %+v", s)
+	}
+	if g := c.Capacity.Snapshot(); len(s.Abandoned) == 0 && (g.Grants > 0 || g.Waiting > 0) {
+		t.Errorf("left behind: %+v", g)
+	}
+	return r
+}
+
+func (r record) expect(t *testing.T, events string, is error) {
+	t.Helper()
+	if got := strings.Join(r.events, ", "); got != events {
+		t.Errorf("\n got %s\nwant %s", got, events)
+	}
+	if !errors.Is(r.err, is) {
+		t.Errorf("error %v, want %v", r.err, is)
+	}
+}
+
+func TestEventsComeInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := slots(2)
+		r := run(t, pool.Config{Capacity: c, Source: pool.Slice([]pool.Task{
+			task("a", 3*time.Second, nil), task("b", time.Second, errTask), task("c", time.Second, nil),
+			{Key: "d", Run: func(ctx context.Context) (any, error) { pool.Report(ctx, 50); return "d:ok", nil }},
+		})}, func(_ *pool.Pool, ev pool.Event) {
+			if ev.Kind == pool.Done && ev.Value != ev.Key+":ok" {
+				t.Errorf("value %v", ev.Value)
+			}
+			if ev.Key == "d" && c.Usage("slots").InUse > 1 {
+				t.Error("granted while the event is delivered")
+			}
+		})
+		r.expect(t, "b failed, c done, d progress, d done, a done", nil)
+		if e := r.all[0]; !errors.Is(e.Err, errTask) || e.Took != time.Second || e.Attempt != 1 {
+			t.Errorf("%+v", e)
+		}
+		if e := r.all[1]; e.Waited != time.Second {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
+func TestPriorityAgesAndKeepsItsOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := make(chan pool.Task)
+		go func() {
+			send := func(key string, priority int) {
+				next := task(key, 10*time.Second, nil)
+				next.Priority = priority
+				c <- next
+				synctest.Wait()
+			}
+			send("first", 0)
+			send("low", 0)
+			send("high", 2)
+			send("middle", 1)
+			time.Sleep(25 * time.Second)
+			send("late", 2) // low has waited for 25 s by then, which is worth more
+			close(c)
+		}()
+		run(t, pool.Config{Capacity: slots(1), Source: pool.Chan(c)}).expect(t, "first done, high done, middle done, low done, late done", nil)
+	})
+}
+
+func TestDependencies(t *testing.T) {
+	after := func(t pool.Task, keys ...string) pool.Task { t.After = keys; return t }
+	for _, test := range []struct {
+		name  string
+		tasks []pool.Task
+		want  string
+		why   string
+	}{
+		{"order", []pool.Task{
+			after(task("c", 1, nil), "a", "b"), task("a", 3, nil), after(task("b", 1, nil), "a"),
+		}, "a done, b done, c done", ""},
+		{"failure cascades", []pool.Task{
+			task("a", 3, errTask), after(task("b", 1, nil), "a"), after(task("c", 1, nil), "b"), task("d", 5, nil),
+		}, "a failed, b cancelled, c cancelled, d done", `pool: dependency: it waits for "a", which failed: no luck`},
+		{"cycle", []pool.Task{
+			after(task("a", 1, nil), "b"), after(task("b", 1, nil), "c"), after(task("c", 1, nil), "a"), task("d", 9, nil),
+		}, "c failed, b cancelled, a cancelled, d done", "pool: dependency: cycle: c waits for a waits for b waits for c"},
+		{"itself", []pool.Task{after(task("a", 1, nil), "a")}, "a failed", "pool: dependency: cycle: a waits for a"},
+		{"unknown", []pool.Task{after(task("a", 1, nil), "x"), task("b", 9, nil)}, "a cancelled, b done", `pool: dependency: it waits for "x", which never came`},
+		{"finished before", []pool.Task{task("a", 0, nil), task("x", 1, nil), task("y", 5, nil), after(task("b", 1, nil), "a")}, "a done, x done, b done, y done", ""},
+		{"twice", []pool.Task{task("a", 1, nil), task("a", 1, nil)}, "a failed, a done", `pool: duplicate key: "a": a task of this key is not finished yet`},
+		{"nameless", []pool.Task{after(task("", 1, nil), "x")}, " failed", `pool: invalid: a task without a Key is After ["x"]: want a Key`},
+		{"empty", []pool.Task{{Key: "a"}}, "a failed", `pool: invalid: task "a" has no Run`},
+		{"priority", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Priority: 1001}}, "a failed", `pool: invalid: Priority of task "a" is 1001: want -1000 to 1000`},
+		{"negative", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Retry: pool.Retry{Attempts: -1}}}, "a failed", `pool: invalid: Retry of task a is {Attempts:-1 Backoff:0s Most:0s}: want 0 (the default) or more`},
+		{"too large", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slots": 3}}}, "a failed", `capacity: refused: needs 3 of "slots", its limit is 2`},
+		{"unknown resource", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slot": 1}}}, "a failed", `capacity: invalid: need of "slot", which is unknown: want one of ["slots"]`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := run(t, pool.Config{Capacity: slots(2), Source: pool.Slice(test.tasks)})
+				r.expect(t, test.want, nil)
+				var whys []string
+				for _, e := range r.all {
+					if e.Err != nil {
+						whys = append(whys, e.Err.Error())
+					}
+				}
+				if test.why != "" && !slices.Contains(whys, test.why) || test.why == "" && len(whys) > 0 {
+					t.Errorf("%q, want %q", whys, test.why)
+				}
+			})
+		})
+	}
+}
+
+func TestRetriesRestLongerEachTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		var at []time.Duration
+		fails := pool.Task{Key: "a", Retry: pool.Retry{Attempts: 4, Backoff: time.Second, Most: 3 * time.Second}, Run: func(context.Context) (any, error) {
+			at = append(at, time.Since(began))
+			return nil, errTask
+		}}
+		given := fails
+		given.Key, given.Run = "b", func(context.Context) (any, error) { return nil, pool.Permanent(errTask) }
+		r := run(t, pool.Config{Capacity: slots(1), Source: pool.Slice([]pool.Task{fails, given})})
+		r.expect(t, "a retrying, b failed, a retrying, a retrying, a failed", nil)
+		if want := []time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second}; !slices.Equal(at, want) {
+			t.Errorf("tried at %v, want %v", at, want)
+		}
+		if pool.Permanent(nil) != nil {
+			t.Error("an error of nothing")
+		}
+	})
+}
+
+func TestPanicIsAnError(t *testing.T) {
+	lim := weir.Must(weir.New(weir.Config{}))
+	for name, gate := range map[string]func(context.Context, func(context.Context) error) error{"without gate": nil, "with gate": lim.Do} {
+		t.Run(name, func(t *testing.T) {
+			r := run(t, pool.Config{Capacity: slots(1), Gate: gate, Source: pool.Slice([]pool.Task{
+				{Key: "a", Run: explode},
+				{Key: "b", Run: func(context.Context) (any, error) { runtime.Goexit(); return nil, nil }},
+				task("c", 0, nil),
+			})})
+			r.expect(t, "a failed, b failed, c done", nil)
+			var p *pool.PanicError
+			if !errors.As(r.all[0].Err, &p) || !strings.Contains(string(p.Stack), "explode") || !errors.Is(r.all[0].Err, errTask) {
+				t.Errorf("%v: want the stack", r.all[0].Err)
+			}
+			if !errors.Is(r.all[1].Err, pool.ErrExited) {
+				t.Error(r.all[1].Err)
+			}
+		})
+	}
+}
+
+func explode(context.Context) (any, error) { panic(errTask) }
+
+func TestStopOnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := run(t, pool.Config{Capacity: slots(2), StopOnError: true, Source: pool.Slice([]pool.Task{
+			task("a", time.Hour, nil), task("b", time.Second, errTask), task("c", time.Second, nil),
+		})})
+		r.expect(t, "b failed, c cancelled, a failed", pool.ErrStopped)
+		if !errors.Is(r.err, errTask) {
+			t.Errorf("%v, want the task's", r.err)
+		}
+	})
+}
+
+func TestContextEndsTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		bored := errors.New("bored")
+		p := must(pool.New(pool.Config{Capacity: slots(1), Source: pool.Slice([]pool.Task{task("a", time.Hour, nil), task("b", 1, nil)})}))
+		time.AfterFunc(time.Second, func() { cancel(bored) })
+		var got []string
+		for ev, err := range p.Run(ctx) {
+			got = append(got, fmt.Sprint(ev.Key, " ", ev.Kind, errors.Is(errors.Join(err, ev.Err), bored)))
+		}
+		slices.Sort(got)
+		if want := []string{" Kind(0) true", "a failed true", "b cancelled true"}; !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		for _, err := range p.Run(ctx) {
+			if !errors.Is(err, pool.ErrUsed) {
+				t.Errorf("the second run: %v", err)
+			}
+		}
+	})
+}
+
+func TestBreakCancelsAndWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, ended := slots(2), false
+		p := must(pool.New(pool.Config{Capacity: c, Source: pool.Slice([]pool.Task{
+			task("a", time.Second, nil), task("c", time.Hour, nil),
+			{Key: "b", Run: func(ctx context.Context) (any, error) {
+				<-ctx.Done()
+				time.Sleep(time.Second)
+				ended = true
+				return nil, nil
+			}},
+		})}))
+		for range p.Run(t.Context()) {
+			synctest.Wait() // b has started
+			break
+		}
+		if !ended || c.Snapshot().Grants != 0 {
+			t.Errorf("ended %v, %d grants", ended, c.Snapshot().Grants)
+		}
+		defer func() {
+			if r := recover(); r != "reader" || c.Snapshot().Grants != 0 {
+				t.Errorf("recovered %v, %d grants", r, c.Snapshot().Grants)
+			}
+		}()
+		for range must(pool.New(pool.Config{Capacity: c, Source: pool.Slice([]pool.Task{task("a", 1, nil), task("b", time.Hour, nil)})})).Run(t.Context()) {
+			panic("reader")
+		}
+	})
+}
+
+func TestTaskThatIgnoresItsContextIsLeftBehind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var p *pool.Pool
+		for _, way := range []string{"cancelled", "broken"} {
+			c := slots(1)
+			release := make(chan struct{})
+			p = must(pool.New(pool.Config{Capacity: c, Grace: time.Minute, Source: pool.Slice([]pool.Task{
+				{Key: "stuck", Run: func(ctx context.Context) (any, error) { pool.Report(ctx, way); <-release; return nil, nil }},
+			})}))
+			began := time.Now()
+			var last error
+			for _, err := range p.Run(ctx) {
+				if last = err; way == "broken" {
+					break
+				}
+				cancel()
+			}
+			if took := time.Since(began); took != time.Minute {
+				t.Errorf("%s: %v, want the grace", way, took)
+			}
+			if way == "cancelled" && (!errors.Is(last, pool.ErrAbandoned) || !errors.Is(last, context.Canceled) || !strings.Contains(last.Error(), "stuck")) {
+				t.Errorf("%s: %v", way, last)
+			}
+			if s := p.Snapshot(); !slices.Equal(s.Abandoned, []string{`task "stuck"`}) {
+				t.Errorf("%s: %+v", way, s)
+			}
+			if n := c.Snapshot().Grants; n != 1 {
+				t.Errorf("%s: %d grants: what still runs still takes its place", way, n)
+			}
+			close(release)
+			synctest.Wait()
+			if n := c.Snapshot().Grants; n != 0 {
+				t.Errorf("%s: %d grants when it had ended", way, n)
+			}
+			ctx = t.Context()
+		}
+	})
+}
+
+func TestReaderThatStopsReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, started := slots(10), 0
+		var mu sync.Mutex
+		source := pool.Seq(func(yield func(pool.Task) bool) {
+			for yield(pool.Task{Run: func(context.Context) (any, error) { mu.Lock(); started++; mu.Unlock(); return nil, nil }}) {
+			}
+		})
+		p := must(pool.New(pool.Config{Capacity: c, Source: source, Buffer: 20}))
+		for range p.Run(t.Context()) {
+			time.Sleep(time.Hour)
+			break
+		}
+		if started > 2*(20+2*10) { // one buffer is being read, one is full
+			t.Errorf("%d started, want what two buffers hold", started)
+		}
+	})
+}
+
+func TestDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := make(chan pool.Task, 3) // which nobody closes
+		for _, key := range []string{"a", "b", "c"} {
+			c <- task(key, time.Second, nil)
+		}
+		r := run(t, pool.Config{Capacity: slots(1), Source: pool.Chan(c)}, func(p *pool.Pool, _ pool.Event) { p.Drain() })
+		r.expect(t, "a done, c cancelled, b done", nil)
+	})
+}
+
+func TestBackfillIsBounded(t *testing.T) {
+	large := task("large", time.Second, nil)
+	large.Cost = capacity.Vector{"slots": 4}
+	tasks := []pool.Task{task("long", 10*time.Second, nil), large}
+	for i := range 30 {
+		tasks = append(tasks, task(fmt.Sprint(i), time.Second, nil))
+	}
+	for _, test := range []struct {
+		name   string
+		config pool.Config
+		before int // how many end before it
+	}{
+		{"bounded", pool.Config{Backfill: 9}, 1 + 9},
+		{"strict", pool.Config{Strict: true}, 1},
+		{"default", pool.Config{}, 1 + 16},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				test.config.Capacity, test.config.Source = slots(4), pool.Slice(tasks)
+				r := run(t, test.config)
+				if at := slices.Index(r.events, "large done"); at != test.before {
+					t.Errorf("%d ended before it, want %d: %q", at, test.before, r.events)
+				}
+			})
+		})
+	}
+}
+
+// Another who uses the capacity gets its turn, and so does the pool.
+func TestPoolsShareACapacity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := slots(1)
+		var mu sync.Mutex
+		var order []string
+		var all sync.WaitGroup
+		for _, name := range []string{"a", "b"} {
+			var tasks []pool.Task
+			for range 4 {
+				tasks = append(tasks, task(name, time.Second, nil))
+				tasks[len(tasks)-1].Key = ""
+			}
+			p := must(pool.New(pool.Config{Capacity: c, Source: pool.Slice(tasks)}))
+			all.Go(func() {
+				for range p.Run(t.Context()) {
+					mu.Lock()
+					order = append(order, name)
+					mu.Unlock()
+				}
+			})
+			synctest.Wait()
+		}
+		all.Wait()
+		if got := strings.Join(order, ""); got != "aabababb" { // two of a came before b
+			t.Errorf("%s, want turns", got)
+		}
+	})
+}
+
+func TestGateDefers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := weir.Must(weir.New(weir.Config{Min: 2, Max: 2}))
+		var tasks []pool.Task
+		for i := range 8 {
+			tasks = append(tasks, task(fmt.Sprint(i), time.Second, nil))
+		}
+		began := time.Now()
+		r := run(t, pool.Config{Capacity: slots(5), Gate: lim.Do, Source: pool.Slice(tasks)})
+		done, deferred := 0, 0
+		for _, e := range r.all {
+			switch e.Kind {
+			case pool.Done:
+				done++
+				if e.Attempt != 1 {
+					t.Errorf("a refusal is no attempt: %+v", e)
+				}
+			case pool.Deferred:
+				deferred++
+				if !errors.Is(e.Err, weir.ErrRefused) {
+					t.Error(e.Err)
+				}
+			}
+		}
+		if took := time.Since(began); done != 8 || took != 4*time.Second {
+			t.Errorf("%d done in %v, want 8 in 4s", done, took)
+		}
+		if deferred > 50 {
+			t.Errorf("refused %d times in 4 s", deferred)
+		}
+	})
+}

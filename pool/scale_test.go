@@ -1,0 +1,254 @@
+package pool_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/pool"
+)
+
+// sizes asks a sizer for decisions on backlogs, one a second, and returns them with their reasons.
+func sizes(t *testing.T, s pool.Scaler, limit int64, backlogs ...int64) (got []string) {
+	t.Helper()
+	sizer := must(s.Sizer(limit))
+	r := pool.Reading{Size: sizer.Plan().Initial}
+	for _, r.Backlog.Count = range backlogs {
+		size, why := sizer.Next(r)
+		got = append(got, fmt.Sprintf("%d: %v", size, why))
+		r.Size, r.Elapsed = size, r.Elapsed+time.Second
+	}
+	return got
+}
+
+func TestBacklogScaler(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		scaler   pool.Backlog
+		backlogs []int64
+		want     []string
+	}{
+		{"marks", pool.Backlog{High: 10, Low: 4, Initial: 3, Min: 2}, []int64{11, 10, 4, 3, 0, 0}, []string{
+			"4: backlog 11 above 10", "4: backlog 10 between the marks", "4: backlog 4 between the marks",
+			"3: backlog 3 below 4", "2: backlog 0 below 4", "2: backlog 0, size at its bound",
+		}},
+		{"cooldown", pool.Backlog{Cooldown: 2 * time.Second}, []int64{20, 20, 20, 0}, []string{
+			"2: backlog 20 above 10", "2: backlog 20, too soon after the last change", "3: backlog 20 above 10", "3: backlog 0, too soon after the last change",
+		}},
+		{"in proportion", pool.Backlog{Per: 5}, []int64{11, 25}, []string{"2: backlog 11 above 10", "6: backlog 25 above 10"}},
+		{"largest", pool.Backlog{Per: 1, Step: 2}, []int64{1 << 62}, []string{"6: backlog 4.612e+18 above 10"}},
+	} {
+		if got := sizes(t, test.scaler, 6, test.backlogs...); !slices.Equal(got, test.want) {
+			t.Errorf("%s:\n got %q\nwant %q", test.name, got, test.want)
+		}
+	}
+}
+
+func TestLoadScaler(t *testing.T) {
+	var load float64
+	valid := true
+	s := must(pool.Load{Measure: func() (float64, bool) { return load, valid }, High: 0.8, Low: 0.5, Initial: 2}.Sizer(6))
+	r := pool.Reading{Size: 4, Backlog: pool.Depth{Count: 1}}
+	for _, test := range []struct {
+		load    float64
+		valid   bool
+		backlog int64
+		want    string
+	}{
+		{0.9, true, 1, "3: load 0.9 above 0.8"},
+		{0.6, true, 1, "3: load 0.6 between the marks"},
+		{0.4, true, 1, "4: load 0.4 below 0.5"},
+		{0.4, true, 0, "4: load 0.4 between the marks"}, // nobody would use it
+		{0.4, false, 9, "3: load unknown"},
+		{0.4, false, 9, "2: load unknown"},
+		{0.4, false, 9, "2: load unknown"},
+	} {
+		load, valid, r.Backlog.Count = test.load, test.valid, test.backlog
+		size, why := s.Next(r)
+		if got := fmt.Sprintf("%d: %v", size, why); got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+		r.Size = size
+	}
+}
+
+func TestCarefulTakesTheLeast(t *testing.T) {
+	busy := pool.Load{Measure: func() (float64, bool) { return 0.8, true }, Initial: 3}
+	got := sizes(t, pool.Careful{pool.Backlog{Initial: 4}, busy}, 6, 20, 0)
+	if want := []string{"3: load 0.8 between the marks", "2: backlog 0 below 4"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestBadSettings(t *testing.T) {
+	c := slots(6)
+	source := pool.Slice(nil)
+	with := func(s pool.Scaler) pool.Config { return pool.Config{Capacity: c, Source: source, Scaler: s} }
+	two := must(capacity.New(capacity.Vector{"a": 1, "b": 1}))
+	measure := func() (float64, bool) { return 0, true }
+	for _, test := range []struct {
+		config pool.Config
+		want   string
+	}{
+		{pool.Config{Source: source}, "Capacity is <nil>: want one from capacity.New"},
+		{pool.Config{Capacity: c}, "Source is <nil>: want a source, such as Slice(tasks)"},
+		{pool.Config{Capacity: two, Source: source}, `Cost is <nil>: want a vector, for the Capacity has several resources and none is "slots": ["a" "b"]`},
+		{pool.Config{Capacity: c, Source: source, Cost: capacity.Vector{"slots": 7}}, `Cost is map[slots:7]: capacity: refused: needs 7 of "slots", its limit is 6`},
+		{pool.Config{Capacity: c, Source: source, Lookahead: -1}, "Lookahead is -1: want 0 (the default, 64) or more"},
+		{pool.Config{Capacity: c, Source: source, Aging: -1}, "Aging is -1ns: want 0 (the default, 10s) to 1000h0m0s"},
+		{pool.Config{Capacity: c, Source: source, Scalers: map[string]pool.Scaler{"x": pool.Backlog{}}}, `Scalers is for "x": want one of ["slots"]`},
+		{pool.Config{Capacity: c, Source: source, Scaler: pool.Backlog{}, Scalers: map[string]pool.Scaler{"slots": pool.Backlog{}}}, `Scalers is "slots" twice: want either Scaler or Scalers for it`},
+		{with(pool.Backlog{High: -1}), "Backlog.High is -1: want 0 (the default, 10) or more"},
+		{with(pool.Backlog{Low: 10}), "Backlog.Low is 10: want 0 (the default) or less than High, which is 10"},
+		{with(pool.Backlog{Max: 7}), "Backlog.Max is 7: want 0 (the default) or up to the limit, which is 6"},
+		{with(pool.Backlog{Min: 5, Max: 4}), "Backlog.Min is 5: want 0 (the default, 1) or up to Max, which is 4"},
+		{with(pool.Backlog{Initial: 1, Min: 2}), "Backlog.Initial is 1: want from Min to Max, which are 2 and 6"},
+		{with(pool.Backlog{Step: 7}), "Backlog.Step is 7: want 0 (the default, 1) or up to the limit, which is 6"},
+		{with(pool.Backlog{Per: -1}), "Backlog.Per is -1: want 0 (none) or more"},
+		{with(pool.Backlog{Period: -1}), "Backlog.Period is -1ns: want 0 (the default, 1s) or more"},
+		{with(pool.Backlog{Cooldown: -1}), "Backlog.Cooldown is -1ns: want 0 (none) or more"},
+		{with(pool.Load{}), "Load.Measure is nil: want a function"},
+		{with(pool.Load{Measure: measure, High: 0.5, Low: 0.6}), "Load.Low and Load.High are 0.6 and 0.5: want above 0, finite, and Low below High"},
+		{with(pool.Careful{}), "Careful is empty: want at least one scaler"},
+		{with(pool.Careful{pool.Backlog{High: -1}}), "Backlog.High is -1: want 0 (the default, 10) or more"},
+		{with(pool.Latency{}), "Latency.Target is 0s: want more than 0"},
+		{with(pool.Law{Units: 7}), "Law.Units is 7: want 0 (the default, 1) or up to the limit, which is 6"},
+		{with(pool.Law{Window: 1}), "Law.Window and Law.MinSamples are 1ns and 20: want at least Interval, and 0 (the default) or more"},
+	} {
+		_, err := pool.New(test.config)
+		if err == nil || err.Error() != "pool: invalid: "+test.want || !errors.Is(err, pool.ErrConfig) {
+			t.Errorf("\n got %v\nwant pool: invalid: %s", err, test.want)
+		}
+	}
+}
+
+// The reserve is what it was once the run is over, and each resource has its own scaler.
+func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := must(capacity.New(capacity.Vector{"slots": 6, "memory": 100}))
+		if err := c.Reserve("slots", 1); err != nil {
+			t.Fatal(err)
+		}
+		var tasks []pool.Task
+		for i := range 30 {
+			tasks = append(tasks, task(fmt.Sprint(i), time.Second, nil))
+		}
+		most := int64(0)
+		r := run(t, pool.Config{
+			Capacity: c, Source: pool.Slice(tasks), Cost: capacity.Vector{"slots": 1, "memory": 10},
+			Scaler:  pool.Backlog{Initial: 2},
+			Scalers: map[string]pool.Scaler{"memory": pool.Backlog{Initial: 20, Step: 10, Max: 40, Period: 2 * time.Second}},
+		}, func(p *pool.Pool, _ pool.Event) {
+			most = max(most, c.Usage("memory").InUse)
+			for _, d := range p.History() {
+				if d.To == d.From {
+					t.Errorf("%v is no change", d)
+				}
+			}
+		})
+		if most != 40 {
+			t.Errorf("%d of memory in use, want 40", most)
+		}
+		if u := c.Usage("slots"); u.Reserved != 1 || u.Available != 5 {
+			t.Errorf("not put back: %+v", u)
+		}
+		var text []string
+		for _, e := range r.all {
+			if e.Kind == pool.Decided && e.Decision.To != e.Decision.From {
+				text = append(text, e.String())
+			}
+		}
+		if want := "slots: backlog 30 above 10: raised 2 to 3"; !slices.Contains(text, want) {
+			t.Errorf("no %q in %q", want, text)
+		}
+	})
+}
+
+func TestLargeTaskMakesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		large := task("large", time.Second, nil)
+		large.Cost = capacity.Vector{"slots": 5}
+		r := run(t, pool.Config{Capacity: slots(6), Source: pool.Slice([]pool.Task{large}), Scaler: pool.Backlog{}})
+		r.expect(t, "large done", nil)
+		if !slices.ContainsFunc(r.all, func(e pool.Event) bool {
+			return e.Kind == pool.Decided && e.String() == "slots: a task needs 5: raised 1 to 5"
+		}) {
+			t.Errorf("%v", r.all)
+		}
+	})
+}
+
+func TestBacklogThatLies(t *testing.T) {
+	for name, backlog := range map[string]func(context.Context) (pool.Depth, error){
+		"too much": func(context.Context) (pool.Depth, error) { return pool.Depth{Count: 1 << 62}, nil },
+		"negative": func(context.Context) (pool.Depth, error) { return pool.Depth{Count: -1 << 62}, nil },
+		"error":    func(context.Context) (pool.Depth, error) { return pool.Depth{Count: 100}, errTask },
+		"panic":    func(context.Context) (pool.Depth, error) { panic(errTask) },
+		"blocks":   func(ctx context.Context) (pool.Depth, error) { <-ctx.Done(); return pool.Depth{}, ctx.Err() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := slots(6)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				source := &faulty{tasks: 3, backlog: backlog, then: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
+				p := must(pool.New(pool.Config{Capacity: c, Source: source, Scaler: pool.Backlog{}}))
+				done, size := 0, int64(0)
+				for ev := range p.Run(ctx) {
+					switch ev.Kind {
+					case pool.Done:
+						done++
+					case pool.Decided:
+						size = ev.Decision.To
+					}
+				}
+				if done != 3 || size != 1 {
+					t.Errorf("%d done, size %d: want 3, and 1 where nothing can be claimed", done, size)
+				}
+			})
+		})
+	}
+}
+
+// Latency rises with what runs: the law holds back.
+func TestLawsSizeThePool(t *testing.T) {
+	for name, scaler := range map[string]pool.Scaler{
+		"latency": pool.Latency{Target: 100 * time.Millisecond, Initial: 10},
+		"law":     pool.Careful{pool.Law{Law: law.Band{Target: 100 * time.Millisecond}, Initial: 10}, pool.Backlog{Initial: 40}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var p *pool.Pool
+				var tasks []pool.Task
+				for range 5000 {
+					tasks = append(tasks, pool.Task{Run: func(context.Context) (any, error) {
+						time.Sleep(time.Duration(p.Snapshot().Running) * 10 * time.Millisecond)
+						return nil, nil
+					}})
+				}
+				p = must(pool.New(pool.Config{Capacity: slots(40), Source: pool.Slice(tasks), Scaler: scaler}))
+				done, last := 0, pool.Decision{}
+				for ev := range p.Run(t.Context()) {
+					switch ev.Kind {
+					case pool.Done:
+						done++
+					case pool.Decided:
+						if done < len(tasks)-100 {
+							last = *ev.Decision
+						}
+					}
+				}
+				if done != len(tasks) || last.To < 7 || last.To > 13 || !strings.Contains(last.String(), "p95") {
+					t.Errorf("%d done, %v: want about 10", done, last)
+				}
+			})
+		})
+	}
+}

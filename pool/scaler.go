@@ -1,0 +1,183 @@
+package pool
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// A Scaler sizes a resource: how much of its limit is given out, the rest being held
+// back. It is a plain value whose fields are settings; one Scaler may size any number
+// of resources, each by a [Sizer] of its own.
+//
+// [Backlog], [Load], [Law] and [Latency] are scalers; [Careful] combines them.
+type Scaler interface {
+	// Sizer starts the scaler for a resource with that limit. A setting out of
+	// range is an error that names it.
+	Sizer(limit int64) (Sizer, error)
+}
+
+// A Sizer is a [Scaler] at work. Its pool calls it from one goroutine at a time. It must
+// neither block nor read a clock.
+type Sizer interface {
+	// Plan says where to start and how often to ask.
+	Plan() Plan
+	// Next decides on a size.
+	Next(Reading) (size int64, why Reason)
+}
+
+// A Plan is the size to start from, the bounds of it, and the time from one decision
+// to the next.
+type Plan struct {
+	Initial, Min, Max int64         // in units of the resource
+	Period            time.Duration // more than 0
+}
+
+// A Reading is what a [Sizer] decides on.
+type Reading struct {
+	Elapsed   time.Duration // since the run began
+	Size      int64         // the size now; of those combined by [Careful], what was applied
+	InUse     int64         // what is in use of the resource, by others too
+	Backlog   Depth         // in the source and in the pool, without what runs
+	Running   int           // tasks of the pool that run
+	Completed uint64        // tasks that succeeded so far
+}
+
+// A Decision is a size and why it was chosen.
+type Decision struct {
+	At        time.Time // when
+	Resource  string    // of what
+	From, To  int64     // the size before and after
+	Reason    Reason    // why
+	Backlog   Depth     // as it was decided on
+	Completed uint64    // likewise
+}
+
+// String returns a sentence such as "slots: backlog 24 above 10: raised 3 to 4".
+func (d Decision) String() string {
+	switch {
+	case d.To > d.From:
+		return fmt.Sprintf("%s: %v: raised %d to %d", d.Resource, d.Reason, d.From, d.To)
+	case d.To < d.From:
+		return fmt.Sprintf("%s: %v: cut %d to %d", d.Resource, d.Reason, d.From, d.To)
+	}
+	return fmt.Sprintf("%s: %v: held at %d", d.Resource, d.Reason, d.To)
+}
+
+// A Reason explains a decision: which signal stood where.
+type Reason struct {
+	Code   Code       // how the signal stood
+	Signal string     // what was measured: "backlog", "load", "cost"
+	Have   float64    // the measured value,
+	Want   float64    // and what it was held against
+	Law    law.Reason // with ByLaw: the law's own
+}
+
+// A Code says how a signal stood to what a scaler wants.
+type Code uint8
+
+// The codes.
+const (
+	NoReason Code = iota
+	Above         // the signal is above the high mark
+	Below         // the signal is below the low mark
+	Within        // the signal is between the marks
+	Cooling       // a change is due, but the last one is too recent
+	AtBound       // a change is due, but the size is at its bound
+	Unknown       // there is no valid reading of the signal
+	ByLaw         // a law decided
+	Room          // a task needs more than the size, and nothing smaller is left to run
+)
+
+// String returns the reason as a phrase, such as "backlog 24 above 10".
+func (r Reason) String() string {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+	switch r.Code {
+	case Above:
+		return r.Signal + " " + number(r.Have) + " above " + number(r.Want)
+	case Below:
+		return r.Signal + " " + number(r.Have) + " below " + number(r.Want)
+	case Within:
+		return r.Signal + " " + number(r.Have) + " between the marks"
+	case Cooling:
+		return r.Signal + " " + number(r.Have) + ", too soon after the last change"
+	case AtBound:
+		return r.Signal + " " + number(r.Have) + ", size at its bound"
+	case Unknown:
+		return r.Signal + " unknown"
+	case ByLaw:
+		return r.Law.String()
+	case Room:
+		return "a task needs " + number(r.Have)
+	}
+	return "no reason given"
+}
+
+// bounds are the settings that scalers share.
+type bounds struct {
+	Plan
+	cooldown time.Duration
+}
+
+// check fills in what was left out of the bounds of a scaler named so.
+func (b bounds) check(name string, limit int64) (bounds, error) {
+	invalid := func(field string, value any, want string) error {
+		return fmt.Errorf("%w: %s.%s is %v: want %s", ErrConfig, name, field, value, want)
+	}
+	if b.Max == 0 {
+		b.Max = limit
+	}
+	if b.Max < 0 || b.Max > limit {
+		return b, invalid("Max", b.Max, fmt.Sprintf("0 (the default) or up to the limit, which is %d", limit))
+	}
+	if b.Min == 0 {
+		b.Min = min(1, b.Max)
+	}
+	if b.Min < 0 || b.Min > b.Max {
+		return b, invalid("Min", b.Min, fmt.Sprintf("0 (the default, 1) or up to Max, which is %d", b.Max))
+	}
+	if b.Initial == 0 {
+		b.Initial = b.Min
+	}
+	if b.Initial < b.Min || b.Initial > b.Max {
+		return b, invalid("Initial", b.Initial, fmt.Sprintf("from Min to Max, which are %d and %d", b.Min, b.Max))
+	}
+	if b.Period == 0 {
+		b.Period = time.Second
+	}
+	if b.Period < 0 {
+		return b, invalid("Period", b.Period, "0 (the default, 1s) or more")
+	}
+	if b.cooldown < 0 {
+		return b, invalid("Cooldown", b.cooldown, "0 (none) or more")
+	}
+	return b, nil
+}
+
+// stepper moves a size by steps between bounds, no sooner than a cooldown after the last.
+type stepper struct {
+	bounds
+	signal string
+	last   time.Duration // of the last change
+	moved  bool
+}
+
+// Plan implements [Sizer].
+func (s *stepper) Plan() Plan { return s.bounds.Plan }
+
+// step decides how a size moves by a signal that calls for a change.
+func (s *stepper) step(r Reading, by int64, why Reason) (int64, Reason) {
+	size := min(max(r.Size+by, s.Min), s.Max)
+	switch {
+	case by > 0 && size <= r.Size, by < 0 && size >= r.Size:
+		why.Code = AtBound
+		return r.Size, why
+	case s.moved && r.Elapsed-s.last < s.cooldown:
+		why.Code = Cooling
+		return r.Size, why
+	}
+	s.last, s.moved = r.Elapsed, true
+	return size, why
+}

@@ -1,0 +1,263 @@
+package pool
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+// Load is a [Scaler] that keeps a signal from outside between two marks: it steps down while
+// the signal is above High, up while it is below Low and tasks wait. While the signal is unknown it
+// steps down to Initial and stays there.
+type Load struct {
+	// Measure returns the signal as it is known now, and whether that is valid. It must
+	// not block. For a load.Monitor it is
+	//
+	//	func() (float64, bool) { l := mon.Level(load.All); return l.Load, l.Valid && !l.Degraded }
+	//
+	// and any other number will do: the depth of a broker's queue, the CPU.
+	Measure func() (value float64, valid bool)
+
+	// High and Low are the marks. Default to 0.85 and 0.7 of High.
+	High, Low float64
+
+	// Min and Max bound the size. Default to 1 and what the resource has. Initial is
+	// the size to start from. Defaults to Min.
+	Min, Max, Initial int64
+
+	// Step is how much the size moves at a time. Defaults to 1.
+	Step int64
+
+	// Period and Cooldown are as in [Backlog].
+	Period, Cooldown time.Duration
+}
+
+// Sizer implements [Scaler].
+func (l Load) Sizer(limit int64) (Sizer, error) {
+	if l.Measure == nil {
+		return nil, fmt.Errorf("%w: Load.Measure is nil: want a function", ErrConfig)
+	}
+	if l.High == 0 {
+		l.High = 0.85
+	}
+	if l.Low == 0 {
+		l.Low = 0.7 * l.High
+	}
+	if !(l.Low > 0 && l.Low < l.High) || math.IsInf(l.High, 0) {
+		return nil, fmt.Errorf("%w: Load.Low and Load.High are %v and %v: want above 0, finite, and Low below High", ErrConfig, l.Low, l.High)
+	}
+	if l.Step < 0 || l.Step > limit {
+		return nil, fmt.Errorf("%w: Load.Step is %d: want 0 (the default, 1) or up to the limit, which is %d", ErrConfig, l.Step, limit)
+	}
+	if l.Step == 0 {
+		l.Step = 1
+	}
+	bounds, err := bounds{Plan{l.Initial, l.Min, l.Max, l.Period}, l.Cooldown}.check("Load", limit)
+	if err != nil {
+		return nil, err
+	}
+	return &loadSizer{stepper{bounds: bounds, signal: "load"}, l}, nil
+}
+
+type loadSizer struct {
+	stepper
+	Load
+}
+
+// Next implements [Sizer].
+func (s *loadSizer) Next(r Reading) (int64, Reason) {
+	value, valid := s.Measure()
+	why := Reason{Code: Within, Signal: s.signal, Have: value}
+	switch {
+	case !valid || math.IsNaN(value):
+		why = Reason{Code: Unknown, Signal: s.signal}
+		if r.Size > s.stepper.Initial {
+			size, _ := s.step(r, -min(s.Step, r.Size-s.stepper.Initial), why)
+			return size, why
+		}
+	case value > s.High:
+		why.Code, why.Want = Above, s.High
+		return s.step(r, -s.Step, why)
+	case value < s.Low && r.Backlog.Count > 0:
+		why.Code, why.Want = Below, s.Low
+		return s.step(r, s.Step, why)
+	}
+	return r.Size, why
+}
+
+// Law is a [Scaler] whose size is what a control law finds by how the tasks fare, as a
+// weir.Limiter's limit is. It measures attempts, those that the pool runs.
+type Law struct {
+	// Law finds the size. Defaults to law.Elastic{}.
+	Law law.Law
+
+	// Min and Max bound how many tasks run at once. Default to 1 and what the resource
+	// has of Units. Initial is how many to start from. Defaults to Min.
+	Min, Max, Initial int64
+
+	// Units is how much of the resource a task takes. Defaults to 1.
+	Units int64
+
+	// Interval, Window and MinSamples are those of weir.Config. Default to 1 s, 10 s
+	// and 20.
+	Interval, Window time.Duration
+	MinSamples       int
+}
+
+// Sizer implements [Scaler].
+func (l Law) Sizer(limit int64) (Sizer, error) {
+	if l.Law == nil {
+		l.Law = law.Elastic{}
+	}
+	if l.Units == 0 {
+		l.Units = 1
+	}
+	if l.Units < 0 || l.Units > limit {
+		return nil, fmt.Errorf("%w: Law.Units is %d: want 0 (the default, 1) or up to the limit, which is %d", ErrConfig, l.Units, limit)
+	}
+	b, err := bounds{Plan: Plan{l.Initial, l.Min, l.Max, l.Interval}}.check("Law", min(limit/l.Units, math.MaxInt32/2))
+	if err != nil {
+		return nil, err
+	}
+	if l.Window == 0 {
+		l.Window = max(10*time.Second, b.Period)
+	}
+	if l.MinSamples == 0 {
+		l.MinSamples = 20
+	}
+	if l.Window < b.Period || l.MinSamples < 0 {
+		return nil, fmt.Errorf("%w: Law.Window and Law.MinSamples are %v and %d: want at least Interval, and 0 (the default) or more", ErrConfig, l.Window, l.MinSamples)
+	}
+	if b.Min < 1 {
+		return nil, fmt.Errorf("%w: Law.Max is %d: want a resource of which there is any", ErrConfig, b.Max)
+	}
+	s := &lawSizer{plan: b.Plan, units: l.Units}
+	err = s.node.Init(admit.Settings{
+		Bounds:   law.Bounds{Min: int(b.Min), Max: int(b.Max), Initial: int(b.Initial)},
+		Interval: b.Period, Lookback: l.Window, MinSamples: l.MinSamples,
+		Shadow: true, // the capacity admits; this only measures
+	}, l.Law, nil, int64(now()))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
+	}
+	return s, nil
+}
+
+// A lawSizer is told of every attempt.
+type lawSizer struct {
+	plan  Plan
+	units int64
+	node  admit.Node
+}
+
+// Plan implements [Sizer].
+func (s *lawSizer) Plan() Plan {
+	return Plan{s.plan.Initial * s.units, s.plan.Min * s.units, s.plan.Max * s.units, min(s.plan.Period, lawPeriod)}
+}
+
+// lawPeriod is how often a law's word is looked for: its windows close when they are full,
+// which may be much sooner than its interval.
+const lawPeriod = 100 * time.Millisecond
+
+// Next implements [Sizer].
+func (s *lawSizer) Next(Reading) (int64, Reason) {
+	state := s.node.State(int64(now()))
+	return int64(state.Limit) * s.units, Reason{Code: ByLaw, Law: state.Decided}
+}
+
+func (s *lawSizer) started(at time.Duration) admit.Ticket {
+	var fx admit.Effects // nobody waits in a shadow, and a law that panics holds its limit
+	ticket, _ := s.node.TryAcquire(1, int64(at), &fx)
+	return ticket
+}
+
+func (s *lawSizer) ended(t *admit.Ticket, at time.Duration, o window.Outcome) {
+	var fx admit.Effects
+	s.node.Done(t, int64(at), o, &fx)
+}
+
+// Latency is a [Scaler] that holds the p95 of how long an attempt takes near a target: the
+// size falls to 0.7 of itself while it is above, and rises by 1 while it is below and the size is
+// used.
+type Latency struct {
+	// Target is the latency to hold. It must be set.
+	Target time.Duration
+	// Tolerance is how far from the target is near. Defaults to 0.15.
+	Tolerance float64
+
+	// Min, Max and Initial are as in [Law].
+	Min, Max, Initial int64
+
+	// Period is from one decision to the next. Defaults to 1 s.
+	Period time.Duration
+}
+
+// Sizer implements [Scaler].
+func (l Latency) Sizer(limit int64) (Sizer, error) {
+	if l.Target <= 0 {
+		return nil, fmt.Errorf("%w: Latency.Target is %v: want more than 0", ErrConfig, l.Target)
+	}
+	return Law{
+		Law: law.Band{Target: l.Target, Tolerance: l.Tolerance},
+		Min: l.Min, Max: l.Max, Initial: l.Initial, Interval: l.Period,
+	}.Sizer(limit)
+}
+
+// Careful combines scalers of one resource: of the sizes that they decide on, the least
+// holds. They are asked as often as the quickest of them.
+type Careful []Scaler
+
+// Sizer implements [Scaler].
+func (c Careful) Sizer(limit int64) (Sizer, error) {
+	if len(c) == 0 {
+		return nil, fmt.Errorf("%w: Careful is empty: want at least one scaler", ErrConfig)
+	}
+	all := make(carefulSizer, len(c))
+	for i, scaler := range c {
+		var err error
+		if all[i], err = scaler.Sizer(limit); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+type carefulSizer []Sizer
+
+// Plan implements [Sizer].
+func (c carefulSizer) Plan() Plan {
+	least := c[0].Plan()
+	for _, s := range c[1:] {
+		p := s.Plan()
+		least = Plan{min(least.Initial, p.Initial), min(least.Min, p.Min), min(least.Max, p.Max), min(least.Period, p.Period)}
+	}
+	return least
+}
+
+// Next implements [Sizer].
+func (c carefulSizer) Next(r Reading) (least int64, why Reason) {
+	for i, s := range c {
+		if size, reason := s.Next(r); i == 0 || size < least {
+			least, why = size, reason
+		}
+	}
+	return least, why
+}
+
+// observers are the sizers that want to hear of every attempt.
+func observers(s Sizer) (all []*lawSizer) {
+	switch s := s.(type) {
+	case *lawSizer:
+		return []*lawSizer{s}
+	case carefulSizer:
+		for _, each := range s {
+			all = append(all, observers(each)...)
+		}
+	}
+	return slices.Clip(all)
+}

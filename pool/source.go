@@ -1,0 +1,165 @@
+package pool
+
+import (
+	"context"
+	"io"
+	"iter"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// A Source is where tasks come from. The pool calls Claim from one goroutine and
+// Backlog from another. Package sourcetest tests whether a Source does what is asked of
+// it.
+type Source interface {
+	// Claim takes the next task, waiting until there is one. It returns io.EOF when no
+	// more will come, and an error soon after ctx ends. With an error it has
+	// claimed nothing.
+	Claim(ctx context.Context) (Delivery, error)
+	// Backlog tells how much could be claimed now. It changes nothing.
+	Backlog(ctx context.Context) (Depth, error)
+}
+
+// A Peeker is a [Source] that can show what Claim would return next. That is no promise:
+// another may claim it first. It reports false if there is nothing now.
+type Peeker interface {
+	// Peek changes nothing, and does not wait.
+	Peek(ctx context.Context) (Task, bool, error)
+}
+
+// A Depth is what waits in a source.
+type Depth struct {
+	Count  int64         // how many tasks
+	Oldest time.Duration // how long the oldest has waited; 0 if that is not known
+	Exact  bool          // or an estimate
+}
+
+// A Delivery is a task that was claimed.
+type Delivery struct {
+	Task Task // what to do
+	// Lease is nil if the task is the pool's for good.
+	Lease Lease
+	// LeaseTime is how long the lease lasts unless it is extended, which the pool
+	// does each third of it. 0 is without end.
+	LeaseTime time.Duration
+}
+
+// A Lease is the right to work on a task that the source has not forgotten yet. It ends
+// with Acknowledge or GiveBack, whichever comes first; what is called after that is an error
+// and changes nothing.
+type Lease interface {
+	// Acknowledge has the source forget the task.
+	Acknowledge(ctx context.Context) error
+	// GiveBack lets the task be claimed again, after a delay.
+	GiveBack(ctx context.Context, delay time.Duration) error
+	// Extend has the lease last for so long from now. It is an error if the lease was
+	// lost.
+	Extend(ctx context.Context, by time.Duration) error
+}
+
+// Slice returns a source of these tasks, whose backlog is exact.
+func Slice(tasks []Task) Source { return &slice{tasks: tasks, made: time.Now()} }
+
+type slice struct {
+	tasks []Task
+	next  atomic.Int64
+	made  time.Time
+}
+
+func (s *slice) Claim(ctx context.Context) (Delivery, error) {
+	if err := ctx.Err(); err != nil {
+		return Delivery{}, context.Cause(ctx)
+	}
+	i := s.next.Add(1) - 1
+	if i >= int64(len(s.tasks)) {
+		return Delivery{}, io.EOF
+	}
+	return Delivery{Task: s.tasks[i]}, nil
+}
+
+func (s *slice) Peek(context.Context) (Task, bool, error) {
+	if i := s.next.Load(); i < int64(len(s.tasks)) {
+		return s.tasks[i], true, nil
+	}
+	return Task{}, false, nil
+}
+
+func (s *slice) Backlog(context.Context) (Depth, error) {
+	b := Depth{Count: max(0, int64(len(s.tasks))-s.next.Load()), Exact: true}
+	if b.Count > 0 {
+		b.Oldest = time.Since(s.made)
+	}
+	return b, nil
+}
+
+// Chan returns a source of the tasks that are sent to c, until it is closed. Of its
+// backlog it sees what the channel buffers.
+func Chan(c <-chan Task) Source { return channel(c) }
+
+type channel <-chan Task
+
+func (c channel) Claim(ctx context.Context) (Delivery, error) {
+	if ctx.Err() != nil {
+		return Delivery{}, context.Cause(ctx)
+	}
+	select {
+	case task, open := <-c:
+		if !open {
+			return Delivery{}, io.EOF
+		}
+		return Delivery{Task: task}, nil
+	case <-ctx.Done():
+		return Delivery{}, context.Cause(ctx)
+	}
+}
+
+func (c channel) Backlog(context.Context) (Depth, error) {
+	return Depth{Count: int64(len(c))}, nil
+}
+
+// Seq returns a source of the tasks of a sequence, which is asked for the next only when it is
+// claimed. Its backlog is unknown, and the sequence must not wait for long: it
+// cannot be told when ctx ends.
+func Seq(tasks iter.Seq[Task]) Source { return &seq{tasks: tasks} }
+
+type seq struct {
+	mu    sync.Mutex
+	tasks iter.Seq[Task]
+	next  func() (Task, bool)
+	stop  func()
+	over  bool
+}
+
+func (s *seq) Claim(ctx context.Context) (Delivery, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ctx.Err() != nil {
+		return Delivery{}, context.Cause(ctx)
+	}
+	if s.over {
+		return Delivery{}, io.EOF
+	}
+	if s.next == nil {
+		s.next, s.stop = iter.Pull(s.tasks)
+	}
+	task, ok := s.next()
+	if !ok {
+		s.over = true
+		return Delivery{}, io.EOF
+	}
+	return Delivery{Task: task}, nil
+}
+
+func (s *seq) Backlog(context.Context) (Depth, error) { return Depth{}, nil }
+
+// Close ends the sequence. The pool calls it when the run ends.
+func (s *seq) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over = true
+	if s.stop != nil {
+		s.stop()
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package pool_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/pool"
+)
+
+func TestSourceFaults(t *testing.T) {
+	broken := errors.New("broken")
+	for _, test := range []struct {
+		name   string
+		source faulty
+		want   string
+		is     error
+	}{
+		{"error", faulty{tasks: 1, then: func(context.Context) error { return broken }}, "1 done", broken},
+		{"panic", faulty{tasks: 1, then: func(context.Context) error { panic(broken) }}, "1 done", pool.ErrSource},
+		{"end", faulty{tasks: 2, then: func(context.Context) error { return io.EOF }}, "1 done, 2 done", nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				run(t, pool.Config{Capacity: slots(1), Source: &test.source}).expect(t, test.want, test.is)
+			})
+		})
+	}
+	t.Run("blocks", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			release := make(chan struct{})
+			source := &faulty{tasks: 1, then: func(context.Context) error { <-release; return io.EOF }}
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			var last error
+			for ev, err := range must(pool.New(pool.Config{Capacity: slots(1), Source: source})).Run(ctx) {
+				if last = err; ev.Kind == pool.Done {
+					cancel()
+				}
+			}
+			if !errors.Is(last, pool.ErrAbandoned) || !strings.Contains(last.Error(), "the source") {
+				t.Errorf("%v", last)
+			}
+			close(release)
+		})
+	})
+}
+
+// faulty is a source of some tasks, and then of trouble.
+type faulty struct {
+	tasks, claimed int
+	then           func(context.Context) error
+	backlog        func(context.Context) (pool.Depth, error)
+}
+
+func (f *faulty) Claim(ctx context.Context) (pool.Delivery, error) {
+	if f.claimed++; f.claimed <= f.tasks {
+		return pool.Delivery{Task: task(fmt.Sprint(f.claimed), time.Duration(f.claimed)*time.Second, nil)}, nil
+	}
+	return pool.Delivery{}, f.then(ctx)
+}
+
+func (f *faulty) Backlog(ctx context.Context) (pool.Depth, error) {
+	if f.backlog == nil {
+		return pool.Depth{}, nil
+	}
+	return f.backlog(ctx)
+}

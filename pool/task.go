@@ -1,0 +1,94 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+)
+
+// A Task is a piece of work. Only Run must be set.
+type Task struct {
+	// Key names the task in events and for others to wait for. Two tasks of one key
+	// are not held at the same time: the second fails with [ErrDuplicate]. A task
+	// without a key cannot be waited for.
+	Key string
+
+	// Run does the work. Its value goes to the [Done] event. It should end soon after
+	// ctx does; [Report] sends progress.
+	Run func(ctx context.Context) (value any, err error)
+
+	// Cost is what the task needs of the capacity while it runs. Defaults to
+	// [Config].Cost.
+	Cost capacity.Vector
+
+	// Priority puts a task before those of lower priority, from -1000 to 1000. Who
+	// waits gains one step in each [Config].Aging.
+	Priority int
+
+	// After are the keys of tasks that must succeed first. They may come later from
+	// the source. A task that fails cancels those that wait for it.
+	After []string
+
+	// Retry says what becomes of an attempt that failed. Defaults to [Config].Retry.
+	Retry Retry
+}
+
+// Retry says how often a task is tried and how long it rests in between.
+type Retry struct {
+	// Attempts is how often in all. Defaults to 1: no retry.
+	Attempts int
+	// Backoff is the rest before the second attempt, which doubles from one attempt to the
+	// next up to Most. Default to 1 s and 1 min.
+	Backoff, Most time.Duration
+}
+
+const (
+	highest = 1000
+	maxLong = 1000 * time.Hour // what a task may gain by aging must fit an int64
+)
+
+func (t *Task) check() error {
+	switch {
+	case t.Run == nil:
+		return fmt.Errorf("%w: task %q has no Run", ErrConfig, t.Key)
+	case t.Priority < -highest || t.Priority > highest:
+		return fmt.Errorf("%w: Priority of task %q is %d: want %d to %d", ErrConfig, t.Key, t.Priority, -highest, highest)
+	case t.Key == "" && len(t.After) > 0:
+		return fmt.Errorf("%w: a task without a Key is After %q: want a Key", ErrConfig, t.After)
+	}
+	return t.Retry.check("Retry of task " + t.Key)
+}
+
+func (r Retry) check(name string) error {
+	if r.Attempts < 0 || r.Backoff < 0 || r.Most < 0 {
+		return fmt.Errorf("%w: %s is %+v: want 0 (the default) or more", ErrConfig, name, r)
+	}
+	return nil
+}
+
+func (r Retry) orDefault(d Retry) Retry {
+	if r.Attempts == 0 {
+		r.Attempts = d.Attempts
+	}
+	if r.Backoff == 0 {
+		r.Backoff = d.Backoff
+	}
+	if r.Most == 0 {
+		r.Most = max(d.Most, r.Backoff)
+	}
+	return r
+}
+
+// rest is the time between an attempt and the next.
+func (r Retry) rest(attempt int) time.Duration {
+	rest := r.Backoff
+	for range attempt - 1 {
+		if rest >= r.Most/2 {
+			return r.Most
+		}
+		rest *= 2
+	}
+	return min(rest, r.Most)
+}
