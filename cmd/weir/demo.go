@@ -8,12 +8,20 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/demo"
+	"github.com/weir-go/weir/cmd/weir/internal/jobs"
 )
 
 type demoCommand struct {
 	Limit    limitDemo    `cmd:"" default:"withargs" help:"An overloaded server without a limit, with a wrong one, and with an adaptive one (the default)."`
 	Bulkhead bulkheadDemo `cmd:"" help:"A fast route beside one that hangs and fails, with and without a bulkhead."`
+	Capacity capacityDemo `cmd:"" help:"24 jobs in a pool that sizes itself by its backlog, and at fixed sizes."`
 }
+
+// capacityDemo has no flags.
+type capacityDemo struct{}
+
+// Run shows the pool on the output.
+func (capacityDemo) Run(ctx context.Context, s streams) error { return jobs.Run(ctx, s.out) }
 
 type limitDemo struct {
 	Duration span `default:"30s" placeholder:"TIME" help:"How long the load lasts (default ${default})."`

@@ -3,6 +3,7 @@
 //	weir proxy --to http://127.0.0.1:9000   a reverse proxy with an adaptive limit
 //	weir demo                               half a minute that shows the difference it makes
 //	weir demo bulkhead                      the same for a slow route beside a fast one
+//	weir demo capacity                      a pool of jobs that sizes itself
 //	weir sim run kata --law band            a control law against a simulated service
 //
 // Every flag can also be set through the environment: --queue-timeout is
@@ -24,7 +25,7 @@ import (
 
 type commands struct {
 	Proxy   proxyCommand   `cmd:"" help:"Limit what reaches the server behind this reverse proxy."`
-	Demo    demoCommand    `cmd:"" help:"Show on real servers what a limit, or a bulkhead, is worth."`
+	Demo    demoCommand    `cmd:"" help:"Show what a limit, a bulkhead or a pool that sizes itself is worth."`
 	Sim     simCommand     `cmd:"" help:"Simulate control laws on scenarios, random systems and traces."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

@@ -90,6 +90,7 @@ func TestHelpAndVersion(t *testing.T) {
 		{"proxy --help", "--queue-timeout"},
 		{"demo limit --help", "--duration"},
 		{"demo bulkhead --help", "--duration"},
+		{"demo --help", "demo capacity"},
 		{"version", "weir "},
 	} {
 		var stdout bytes.Buffer
@@ -163,4 +164,14 @@ func unusedAddress(t *testing.T) string {
 func refusal(text string) string {
 	_, err := law.Parse(text)
 	return err.Error()
+}
+
+func TestDemoOfCapacityReturnsItsSlots(t *testing.T) {
+	var stdout bytes.Buffer
+	if err := run(t.Context(), []string{"demo", "capacity"}, environmentOf(""), &stdout, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if want := "[done] completed=24 finalAvailable=6\n"; !strings.Contains(stdout.String(), want) {
+		t.Errorf("no %q in\n%s", want, &stdout)
+	}
 }
