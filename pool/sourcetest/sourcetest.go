@@ -1,0 +1,228 @@
+package sourcetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/pool"
+)
+
+// Config says how to test a source.
+type Config struct {
+	// Open returns a source that holds these tasks and nobody else uses. Tasks are told
+	// apart by their keys. The Run of a task need not survive.
+	Open func(t *testing.T, tasks []pool.Task) pool.Source
+	// Leased is whether the source leases its tasks: then what leases promise is tested
+	// too.
+	Leased bool
+	// Patience is how long a source may take for what it should do soon. Defaults to 5 s,
+	// which is waited for only where a source has nothing to give and does not end.
+	Patience time.Duration
+}
+
+// Run tests a source.
+func Run(t *testing.T, c Config) {
+	if c.Patience == 0 {
+		c.Patience = 5 * time.Second
+	}
+	t.Run("each task once", c.once)
+	t.Run("backlog", c.backlog)
+	t.Run("peek", c.peek)
+	t.Run("cancelled", c.cancelled)
+	if c.Leased {
+		t.Run("given back", c.givenBack)
+		t.Run("given back later", c.later)
+		t.Run("extended", c.extended)
+		t.Run("lost", c.lost)
+	}
+}
+
+// open returns a source of n tasks.
+func (c Config) open(t *testing.T, n int) (pool.Source, []string) {
+	t.Helper()
+	tasks, keys := make([]pool.Task, n), make([]string, n)
+	for i := range tasks {
+		keys[i] = fmt.Sprintf("task-%03d", i)
+		tasks[i] = pool.Task{Key: keys[i], Run: func(context.Context) (any, error) { return nil, nil }}
+	}
+	return c.Open(t, tasks), keys
+}
+
+// claim takes a task that must be there.
+func (c Config) claim(t *testing.T, s pool.Source) pool.Delivery {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), c.Patience)
+	defer cancel()
+	d, err := s.Claim(ctx)
+	if err != nil {
+		t.Fatalf("Claim: %v", err)
+	}
+	if (d.Lease != nil) != c.Leased {
+		t.Fatalf("Claim: leased is %v, want %v", d.Lease != nil, c.Leased)
+	}
+	return d
+}
+
+// none demands that nothing can be claimed.
+func (c Config) none(t *testing.T, s pool.Source) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), c.Patience)
+	defer cancel()
+	if d, err := s.Claim(ctx); err == nil {
+		t.Fatalf("Claim: got %q: want nothing", d.Task.Key)
+	} else if !errors.Is(err, io.EOF) && ctx.Err() == nil {
+		t.Fatalf("Claim: %v: want io.EOF, or to wait", err)
+	}
+}
+
+func (c Config) once(t *testing.T) {
+	const n = 20
+	s, want := c.open(t, n)
+	var got []string
+	for range n {
+		d := c.claim(t, s)
+		got = append(got, d.Task.Key)
+		if c.Leased {
+			if err := d.Lease.Acknowledge(t.Context()); err != nil {
+				t.Errorf("Acknowledge: %v", err)
+			}
+			if d.Lease.Acknowledge(t.Context()) == nil || d.Lease.GiveBack(t.Context(), 0) == nil || d.Lease.Extend(t.Context(), time.Hour) == nil {
+				t.Error("a lease that has ended: no error")
+			}
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("claimed %q, want %q", got, want)
+	}
+	c.none(t, s)
+}
+
+func (c Config) backlog(t *testing.T) {
+	const n = 5
+	s, _ := c.open(t, n)
+	for claimed := range n + 1 {
+		for range 2 { // reading changes nothing
+			d, err := s.Backlog(t.Context())
+			if err != nil {
+				t.Fatalf("Backlog: %v", err)
+			}
+			if d.Count < 0 || d.Oldest < 0 || d.Exact && d.Count != int64(n-claimed) {
+				t.Errorf("Backlog: %+v with %d of %d claimed", d, claimed, n)
+			}
+		}
+		if claimed < n {
+			c.claim(t, s)
+		}
+	}
+}
+
+func (c Config) peek(t *testing.T) {
+	s, _ := c.open(t, 2)
+	p, ok := s.(pool.Peeker)
+	if !ok {
+		t.Skip("it does not peek")
+	}
+	for range 2 {
+		first, found, err := p.Peek(t.Context())
+		again, _, _ := p.Peek(t.Context())
+		if err != nil || !found || first.Key != again.Key {
+			t.Errorf("Peek: %q and then %q, %v, %v: want the same", first.Key, again.Key, found, err)
+		}
+		if d := c.claim(t, s); d.Task.Key != first.Key {
+			t.Errorf("claimed %q after a look at %q, alone", d.Task.Key, first.Key)
+		}
+	}
+	if task, found, err := p.Peek(t.Context()); found || err != nil {
+		t.Errorf("Peek: %q, %v: want nothing", task.Key, err)
+	}
+}
+
+func (c Config) cancelled(t *testing.T) {
+	s, _ := c.open(t, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if d, err := s.Claim(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Claim with a context that has ended: %q, %v: want that it is cancelled", d.Task.Key, err)
+	}
+	c.claim(t, s) // nothing was lost
+}
+
+func (c Config) givenBack(t *testing.T) {
+	s, _ := c.open(t, 1)
+	first := c.claim(t, s)
+	if err := first.Lease.GiveBack(t.Context(), 0); err != nil {
+		t.Fatalf("GiveBack: %v", err)
+	}
+	again := c.claim(t, s)
+	if again.Task.Key != first.Task.Key {
+		t.Errorf("claimed %q, want %q", again.Task.Key, first.Task.Key)
+	}
+	if first.Lease.Acknowledge(t.Context()) == nil {
+		t.Error("Acknowledge by who gave it back: no error")
+	}
+	if err := again.Lease.Acknowledge(t.Context()); err != nil {
+		t.Errorf("Acknowledge: %v", err)
+	}
+}
+
+func (c Config) later(t *testing.T) {
+	s, _ := c.open(t, 1)
+	delay := c.Patience / 10
+	began := time.Now()
+	if err := c.claim(t, s).Lease.GiveBack(t.Context(), delay); err != nil {
+		t.Fatalf("GiveBack: %v", err)
+	}
+	if d, err := s.Backlog(t.Context()); err != nil || d.Exact && d.Count != 0 {
+		t.Errorf("Backlog: %+v, %v: want none that could be claimed now", d, err)
+	}
+	c.claim(t, s)
+	if took := time.Since(began); took < delay {
+		t.Errorf("claimed after %v, want %v", took, delay)
+	}
+}
+
+func (c Config) extended(t *testing.T) {
+	s, _ := c.open(t, 1)
+	d := c.claim(t, s)
+	if d.LeaseTime == 0 {
+		t.Skip("leases do not end")
+	}
+	began, by := time.Now(), 2*d.LeaseTime
+	if err := d.Lease.Extend(t.Context(), by); err != nil {
+		t.Fatalf("Extend: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), by+c.Patience)
+	defer cancel()
+	if _, err := s.Claim(ctx); err != nil {
+		t.Fatalf("Claim after the lease: %v", err)
+	}
+	if took := time.Since(began); took < by {
+		t.Errorf("claimed after %v, while it was leased for %v", took, by)
+	}
+}
+
+func (c Config) lost(t *testing.T) {
+	s, _ := c.open(t, 1)
+	d := c.claim(t, s)
+	if d.LeaseTime == 0 {
+		t.Skip("leases do not end")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), d.LeaseTime+c.Patience)
+	defer cancel()
+	again, err := s.Claim(ctx)
+	if err != nil {
+		t.Fatalf("Claim after the lease: %v", err)
+	}
+	if d.Lease.Extend(t.Context(), time.Hour) == nil || d.Lease.Acknowledge(t.Context()) == nil {
+		t.Error("a lease that was lost: no error")
+	}
+	if err := again.Lease.Acknowledge(t.Context()); err != nil {
+		t.Errorf("Acknowledge: %v", err)
+	}
+}
