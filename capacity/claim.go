@@ -13,6 +13,7 @@ type Claim struct {
 	wakes func()
 	// All below is guarded by the lock of the family.
 	seats   []seat // one for each level; taken from the lowest up
+	only    [1]seat
 	waiting bool
 	grant   Grant
 	err     error  // ErrWaiting while it waits
@@ -65,7 +66,10 @@ func (c *Capacity) Claim(n *Need, wake func()) (*Claim, error) {
 	if err := c.checked(n); err != nil {
 		return nil, err
 	}
-	w := &Claim{need: n, wakes: wake, seats: make([]seat, len(c.path)), waiting: true, err: ErrWaiting}
+	w := &Claim{need: n, wakes: wake, waiting: true, err: ErrWaiting}
+	if w.seats = w.only[:]; len(c.path) > 1 {
+		w.seats = make([]seat, len(c.path))
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.timed {

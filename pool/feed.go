@@ -18,15 +18,19 @@ func (r *run) feed() {
 	case <-time.After(r.shortest()): // the source does not tell
 	}
 	var why error
-	for r.appetite() {
-		d, err := r.claim()
+	for {
+		room := r.appetite()
+		if room == 0 {
+			break
+		}
+		claimed, err := r.claim(room)
+		r.add(claimed)
 		if err != nil {
 			if !errors.Is(err, io.EOF) && r.claims.Err() == nil {
 				why = fmt.Errorf("%w: %w", ErrSource, err)
 			}
 			break
 		}
-		r.add(d)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -41,22 +45,22 @@ func (r *run) feed() {
 	r.looked()
 }
 
-// appetite waits until there is room for another task, and reports false when no more are
-// wanted.
-func (r *run) appetite() bool {
+// appetite waits until there is room for more tasks, and returns for how many: none when no more
+// are wanted.
+func (r *run) appetite() int {
 	for {
 		r.mu.Lock()
-		enough := len(r.ready)+len(r.resting) >= r.conf.Lookahead
+		room := r.conf.Lookahead - len(r.ready) - len(r.resting)
 		stopped := r.stopped
-		if !stopped && !enough {
+		if !stopped && room > 0 {
 			r.idle = now()
 		}
 		r.mu.Unlock()
 		switch {
 		case stopped || r.claims.Err() != nil:
-			return false
-		case !enough:
-			return true
+			return 0
+		case room > 0:
+			return room
 		}
 		select {
 		case <-r.hungry:
@@ -65,46 +69,74 @@ func (r *run) appetite() bool {
 	}
 }
 
-// claim asks the source, whose panic is an error.
-func (r *run) claim() (d Delivery, err error) {
+// A readySource has its tasks at hand, so that several can be claimed without keeping the
+// first waiting.
+type readySource interface {
+	claimUpTo(ctx context.Context, n int) ([]Delivery, error)
+}
+
+// claim asks the source, whose panic is an error. It may return tasks and an error.
+func (r *run) claim(room int) (claimed []Delivery, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("it panicked: %v", p)
 		}
 	}()
-	return r.conf.Source.Claim(r.claims)
+	if s, ok := r.conf.Source.(readySource); ok {
+		return s.claimUpTo(r.claims, room)
+	}
+	d, err := r.conf.Source.Claim(r.claims)
+	if err != nil {
+		return nil, err
+	}
+	return []Delivery{d}, nil
 }
 
-// add takes a task in, or says at once why it can never run.
-func (r *run) add(d Delivery) {
-	it := &item{Task: d.Task, run: r, Context: r.ctx}
+// add takes tasks in, and says at once of those that can never run why.
+func (r *run) add(claimed []Delivery) {
+	if len(claimed) == 0 {
+		return
+	}
+	items, errs := make([]item, len(claimed)), make([]error, len(claimed))
+	for i, d := range claimed {
+		errs[i] = r.prepare(&items[i], d)
+	}
+	at := now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.idle = 0
+	for i := range items {
+		it := &items[i]
+		r.seq++
+		it.seq = r.seq
+		it.rank(at, r.conf.Aging)
+		switch {
+		case errs[i] != nil:
+			r.fail(it, Event{Kind: Failed, Err: Permanent(errs[i])})
+		case r.stopped:
+			r.conclude(it, Event{Kind: Cancelled, Err: r.reason()}, 0)
+		default:
+			r.enter(it)
+		}
+	}
+	r.start(false)
+}
+
+// prepare makes an item of what was claimed, or says why it can never run.
+func (r *run) prepare(it *item, d Delivery) (err error) {
+	it.Task, it.run, it.Context = d.Task, r, r.ctx
 	if d.Lease != nil {
 		ctx, cancel := context.WithCancelCause(r.ctx)
 		it.Context = ctx
 		it.lease = &lease{Lease: d.Lease, length: d.LeaseTime, lose: cancel}
 		it.lease.hold(ctx)
 	}
-	err := it.check()
-	if err == nil {
-		it.need, err = r.needOf(&it.Task)
+	if err := it.check(); err != nil {
+		return err
 	}
 	it.Retry = it.Retry.orDefault(r.conf.Retry)
-
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.idle = 0
-	r.seq++
-	it.seq = r.seq
-	it.rank(now(), r.conf.Aging)
-	switch {
-	case err != nil:
-		r.fail(it, Event{Kind: Failed, Err: Permanent(err)})
-	case r.stopped:
-		r.conclude(it, Event{Kind: Cancelled, Err: r.reason()}, 0)
-	default:
-		r.enter(it)
-	}
-	r.start(false)
+	it.need, err = r.needOf(&it.Task)
+	return err
 }
 
 // reason is why nothing starts any more.

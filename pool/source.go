@@ -78,6 +78,23 @@ func (s *slice) Claim(ctx context.Context) (Delivery, error) {
 	return Delivery{Task: s.tasks[i]}, nil
 }
 
+func (s *slice) claimUpTo(ctx context.Context, n int) (claimed []Delivery, err error) {
+	return claimUpTo(ctx, s, n)
+}
+
+// claimUpTo claims one by one from a source that never waits.
+func claimUpTo(ctx context.Context, s Source, n int) (claimed []Delivery, err error) {
+	claimed = make([]Delivery, 0, n)
+	for range n {
+		d, err := s.Claim(ctx)
+		if err != nil {
+			return claimed, err
+		}
+		claimed = append(claimed, d)
+	}
+	return claimed, nil
+}
+
 func (s *slice) Peek(context.Context) (Task, bool, error) {
 	if i := s.next.Load(); i < int64(len(s.tasks)) {
 		return s.tasks[i], true, nil
@@ -150,6 +167,8 @@ func (s *seq) Claim(ctx context.Context) (Delivery, error) {
 	}
 	return Delivery{Task: task}, nil
 }
+
+func (s *seq) claimUpTo(ctx context.Context, n int) ([]Delivery, error) { return claimUpTo(ctx, s, n) }
 
 func (s *seq) Backlog(context.Context) (Depth, error) { return Depth{}, nil }
 

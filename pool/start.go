@@ -96,7 +96,8 @@ type turn struct {
 	run    *run
 	claim  *capacity.Claim // nil: none
 	of     *item
-	passed int // by how many tasks
+	passed int  // by how many tasks
+	waited bool // the last claim had to
 }
 
 // take returns the grant of an item, or [capacity.ErrWaiting] and keeps its place, or why it
@@ -106,15 +107,23 @@ func (t *turn) take(need *capacity.Need, it *item) (capacity.Grant, error) {
 		t.leave()
 	}
 	if t.claim == nil {
-		g, err := t.run.conf.Capacity.TryAcquire(need)
-		if err == nil || errors.Is(err, capacity.ErrNeverFits) {
-			return g, err
+		if !t.waited { // a claim costs more than to try, and less than to try in vain
+			g, err := t.run.conf.Capacity.TryAcquire(need)
+			if err == nil || errors.Is(err, capacity.ErrNeverFits) {
+				return g, err
+			}
 		}
+		var err error
 		if t.claim, err = t.run.conf.Capacity.Claim(need, t.wake); err != nil {
 			t.claim = nil
 			return capacity.Grant{}, err
 		}
-		t.of, t.passed = it, 0
+		g, err := t.claim.Take()
+		t.of, t.passed, t.waited = it, 0, errors.Is(err, capacity.ErrWaiting)
+		if !t.waited {
+			t.claim, t.of = nil, nil
+		}
+		return g, err
 	}
 	g, err := t.claim.Take()
 	if !errors.Is(err, capacity.ErrWaiting) {

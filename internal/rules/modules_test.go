@@ -11,7 +11,7 @@ import (
 
 // outside are the modules that are deliberately not in the workspace: nobody
 // who works on the library should have to download what they need.
-var outside = []string{"tools", "bench/peers"}
+var outside = []string{"tools", "bench/peers", "bench/pools"}
 
 func modules(t *tree) (complaints []string) {
 	var workspace []string
