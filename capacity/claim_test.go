@@ -189,6 +189,21 @@ func TestFullChildHoldsUpNoOther(t *testing.T) {
 	})
 }
 
+// Who gets what the parent has makes room in the queue of its own capacity.
+func TestOneGrantLeadsToTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent, need := slots(t, 2)
+		a := must(parent.Child(capacity.Vector{"slots": 2}))
+		taken := must(parent.TryAcquire(need(2)))
+		var l line
+		for _, name := range []string{"first", "second"} {
+			l.wait(t.Context(), a, must(a.Need(capacity.Vector{"slots": 1})), name, nil)
+		}
+		taken.Release()
+		l.expectAll(t, "first", "second")
+	})
+}
+
 // Who waits at the parent and no longer fits its own capacity lets others go there.
 func TestShrunkChildStepsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

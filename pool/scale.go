@@ -181,11 +181,19 @@ func (r *run) hold(s *sizing, reserve func(limit int64) int64) {
 	}
 }
 
-// observeStart and observeEnd tell the laws, under the lock of the run.
+// observeStart, observeWant and observeEnd tell the laws, under the lock of the run.
 func (r *run) observeStart(it *item, at time.Duration) {
 	for _, s := range r.sizers {
 		for _, w := range s.watchers {
 			it.tickets = append(it.tickets, w.started(at))
+		}
+	}
+}
+
+func (r *run) observeWant() {
+	for _, s := range r.sizers {
+		for _, w := range s.watchers {
+			w.wanted(now())
 		}
 	}
 }

@@ -140,7 +140,6 @@ func (l Law) Sizer(limit int64) (Sizer, error) {
 	err = s.node.Init(admit.Settings{
 		Bounds:   law.Bounds{Min: int(b.Min), Max: int(b.Max), Initial: int(b.Initial)},
 		Interval: b.Period, Lookback: l.Window, MinSamples: l.MinSamples,
-		Shadow: true, // the capacity admits; this only measures
 	}, l.Law, nil, int64(now()))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
@@ -171,9 +170,17 @@ func (s *lawSizer) Next(Reading) (int64, Reason) {
 }
 
 func (s *lawSizer) started(at time.Duration) admit.Ticket {
-	var fx admit.Effects // nobody waits in a shadow, and a law that panics holds its limit
+	var fx admit.Effects // nobody waits here, and a law that panics holds its limit
 	ticket, _ := s.node.TryAcquire(1, int64(at), &fx)
 	return ticket
+}
+
+// wanted tells that a task could not start for want of the resource: the limit is used.
+func (s *lawSizer) wanted(at time.Duration) {
+	var fx admit.Effects
+	if ticket, verdict := s.node.TryAcquire(1, int64(at), &fx); verdict == admit.Admitted {
+		s.ended(&ticket, at, window.Ignore) // another resource is short
+	}
 }
 
 func (s *lawSizer) ended(t *admit.Ticket, at time.Duration, o window.Outcome) {

@@ -15,6 +15,7 @@ func (r *run) start(inline bool) (mine *item, grant capacity.Grant) {
 		if errors.Is(err, capacity.ErrWaiting) {
 			it, g = r.backfill(it)
 			if it == nil {
+				r.observeWant()
 				break
 			}
 		}

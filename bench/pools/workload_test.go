@@ -1,0 +1,205 @@
+package pools
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/alitto/pond/v2"
+	"github.com/panjf2000/ants/v2"
+	concpool "github.com/sourcegraph/conc/pool"
+
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/pool"
+)
+
+// most is the largest size, memory what there is beside it.
+const (
+	most   = 16
+	memory = 32
+)
+
+// A job comes at its time, needs its memory and takes its time, times how slow the downstream is.
+type job struct {
+	at, takes time.Duration
+	memory    int64
+}
+
+type workload struct {
+	name string
+	jobs []job
+	slow func(at time.Duration, running int64) float64
+}
+
+// workloads are drawn from the first seed; nothing was tuned on them.
+func workloads() []workload {
+	random := rand.New(rand.NewPCG(1, 1))
+	takes := func() time.Duration {
+		return 100*time.Millisecond + time.Duration(random.Int64N(int64(200*time.Millisecond)))
+	}
+	steady, burst := workload{name: "steady"}, workload{name: "burst"}
+	mixed, degrading := workload{name: "mixed"}, workload{name: "degrading"}
+	for i := range 1200 {
+		steady.jobs = append(steady.jobs, job{at: time.Duration(i) * 50 * time.Millisecond, takes: takes()})
+	}
+	for i := range 120 {
+		at := time.Duration(i) * 500 * time.Millisecond
+		n := 1
+		if i >= 40 && i < 42 { // a second of 100 times as much
+			n = 100
+		}
+		for range n {
+			burst.jobs = append(burst.jobs, job{at: at, takes: takes()})
+		}
+	}
+	for range 400 {
+		mixed.jobs = append(mixed.jobs, job{takes: takes(), memory: 1 + random.Int64N(8)})
+	}
+	for range 1200 {
+		degrading.jobs = append(degrading.jobs, job{takes: takes()})
+	}
+	degrading.slow = func(at time.Duration, running int64) float64 {
+		workers := 8.
+		if at > 8*time.Second && at < 20*time.Second {
+			workers = 3
+		}
+		return math.Pow(max(1, float64(running)/workers), 1.3) // past the knee, more is less
+	}
+	return []workload{steady, burst, mixed, degrading}
+}
+
+// A tally is what a run cost: when it ended, and slot-seconds that were held and used.
+type tally struct{ took, held, busy time.Duration }
+
+// A floor is where jobs are done.
+type floor struct {
+	w       workload
+	began   time.Time
+	running atomic.Int64
+	busy    atomic.Int64
+}
+
+func (f *floor) do(j job) {
+	running := f.running.Add(1)
+	defer f.running.Add(-1)
+	takes := j.takes
+	if f.w.slow != nil {
+		takes = time.Duration(float64(takes) * f.w.slow(time.Since(f.began), running))
+	}
+	time.Sleep(takes)
+	f.busy.Add(int64(takes))
+}
+
+// feed submits each job at its time.
+func (f *floor) feed(submit func(job)) {
+	for _, j := range f.w.jobs {
+		time.Sleep(j.at - time.Since(f.began))
+		submit(j)
+	}
+}
+
+// ours runs a workload in a pool of ours, at a fixed size if scaler is nil.
+func ours(w workload, size int64, scaler pool.Scaler) (r tally) {
+	f := &floor{w: w, began: time.Now()}
+	c := must(capacity.New(capacity.Vector{"slots": size, "memory": memory}))
+	tasks := make(chan pool.Task, len(w.jobs))
+	go func() {
+		f.feed(func(j job) {
+			tasks <- pool.Task{
+				Cost: capacity.Vector{"slots": 1, "memory": j.memory},
+				Run:  func(context.Context) (any, error) { f.do(j); return nil, nil },
+			}
+		})
+		close(tasks)
+	}()
+	since := f.began
+	for ev, err := range must(pool.New(pool.Config{Capacity: c, Source: pool.Chan(tasks), Scaler: scaler})).Run(context.Background()) {
+		if err != nil {
+			panic(err)
+		}
+		if d := ev.Decision; d != nil {
+			r.held += time.Duration(size) * d.At.Sub(since)
+			size, since = d.To, d.At
+		}
+	}
+	r.took, r.busy = time.Since(f.began), time.Duration(f.busy.Load())
+	r.held += time.Duration(size) * time.Since(since)
+	return r
+}
+
+// theirs runs a workload in a pool of a fixed size. Memory, which they do not know, is waited for in
+// the job, as their users do.
+func theirs(w workload, size int, open func(size int) (submit func(func()), wait func())) (r tally) {
+	f := &floor{w: w, began: time.Now()}
+	c := must(capacity.New(capacity.Vector{"memory": memory}))
+	submit, wait := open(size)
+	f.feed(func(j job) {
+		submit(func() {
+			grant := must(c.Acquire(context.Background(), must(c.Need(capacity.Vector{"memory": j.memory}))))
+			defer grant.Release()
+			f.do(j)
+		})
+	})
+	wait()
+	r.took, r.busy = time.Since(f.began), time.Duration(f.busy.Load())
+	r.held = time.Duration(size) * r.took
+	return r
+}
+
+var peers = map[string]func(size int) (func(func()), func()){
+	"conc": func(size int) (func(func()), func()) {
+		p := concpool.New().WithMaxGoroutines(size)
+		return p.Go, p.Wait
+	},
+	"ants": func(size int) (func(func()), func()) {
+		p := must(ants.NewPool(size, ants.WithDisablePurge(true)))
+		var all sync.WaitGroup
+		return func(f func()) { all.Add(1); _ = p.Submit(func() { defer all.Done(); f() }) }, func() { all.Wait(); p.Release() }
+	},
+	"pond": func(size int) (func(func()), func()) {
+		p := pond.NewPool(size)
+		var all sync.WaitGroup // to stop it goes through a global pool, outside of the bubble
+		return func(f func()) { all.Add(1); _ = p.Go(func() { defer all.Done(); f() }) }, all.Wait
+	},
+}
+
+// TestWorkloads prints, for each workload, how long every fixed size takes and what ours does.
+//
+//	go test . -run Workloads -v
+func TestWorkloads(t *testing.T) {
+	backlog := pool.Backlog{High: 2, Low: 1, Per: 1, Period: 100 * time.Millisecond}
+	for _, w := range workloads() {
+		var scaler pool.Scaler = backlog
+		if w.slow != nil {
+			scaler = pool.Law{Initial: 4}
+		}
+		in := func(run func() tally) (r tally) {
+			synctest.Test(t, func(*testing.T) { r = run() })
+			return r
+		}
+		best, at := time.Duration(math.MaxInt64), 0
+		var widest tally
+		line := ""
+		for size := 1; size <= most; size++ {
+			widest = in(func() tally { return ours(w, int64(size), nil) })
+			if widest.took < best {
+				best, at = widest.took, size
+			}
+			line += fmt.Sprintf(" %d:%.1f", size, widest.took.Seconds())
+		}
+		t.Logf("%s: fixed%s s; best %d", w.name, line, at)
+		for name, open := range peers {
+			peer := in(func() tally { return theirs(w, at, open) })
+			t.Logf("%s: %s at %d: %.2f s", w.name, name, at, peer.took.Seconds())
+		}
+		r := in(func() tally { return ours(w, most, scaler) })
+		t.Logf("%s: ours %.2f s, %+.1f%% of the best; unused %.0f slot-seconds, %.0f%% of the largest's", w.name, r.took.Seconds(),
+			100*(r.took.Seconds()/best.Seconds()-1), (r.held - r.busy).Seconds(), 100*(r.held-r.busy).Seconds()/(widest.held-widest.busy).Seconds())
+	}
+}
