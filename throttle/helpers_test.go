@@ -3,6 +3,7 @@ package throttle_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -110,12 +111,7 @@ func (r *rig) whats() (whats []throttle.What) {
 }
 
 func (r *rig) had(what throttle.What) bool {
-	for _, w := range r.whats() {
-		if w == what {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(r.whats(), what)
 }
 
 // closedLoop has so many writers, each of which takes so long for a write, until the

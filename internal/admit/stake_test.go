@@ -146,7 +146,7 @@ func TestEqualsAreServedInTurnByShare(t *testing.T) {
 		for i := range n {
 			if q := waiting[i]; len(q) > 0 && q[0].verdict() == admit.Admitted {
 				ticket, owner, waiting[i] = q[0].ticket(), i, q[1:]
-				served.WriteString(string(rune('a' + i)))
+				served.WriteRune(rune('a' + i))
 				break
 			}
 		}
