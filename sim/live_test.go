@@ -27,30 +27,36 @@ func TestSameAsLive(t *testing.T) {
 		}
 		trace = append(trace, sim.Arrival{At: time.Duration(at), Work: work + time.Duration(r.Int64N(10e6))})
 	}
-	band := law.Band{Target: 40 * time.Millisecond}
-	for _, queue := range []weir.Queue{{}, {Size: 10, Timeout: 15 * time.Millisecond}, {Discipline: weir.Adaptive}} {
-		simulated, err := sim.Run(sim.Scenario{
-			Name: "live", Trace: trace, Server: sim.Pool{Workers: 1e5}, SLO: time.Hour,
-			Clients: []sim.Client{{Untold: true}}, // as a context without a deadline
-			Limiter: sim.Limiter{Initial: 4, Window: 2 * time.Second, Queue: sim.Queue{
-				Size: queue.Size, Timeout: queue.Timeout, Adaptive: queue.Discipline == weir.Adaptive,
-			}},
-			Phases: []sim.Phase{{Length: time.Minute}},
-		}, band, 1)
-		if err != nil {
-			t.Fatal(err)
+	for _, l := range []law.Law{law.Band{Target: 40 * time.Millisecond}, law.Elastic{}, law.Little{}} {
+		for _, queue := range []weir.Queue{{}, {Size: 10, Timeout: 15 * time.Millisecond}, {Discipline: weir.Adaptive}} {
+			sameAsLive(t, trace, l, queue)
 		}
-		changes, refused := live(t, trace, weir.Config{Initial: 4, Law: band, Window: 2 * time.Second, Queue: queue})
-		var want []weir.Change
-		for _, c := range simulated.Changes {
-			want = append(want, weir.Change{From: c.From, To: c.To, Reason: c.Reason})
-		}
-		if len(want) < 8 || !slices.Equal(changes, want) {
-			t.Errorf("queue %+v: live\n%v\nsimulated\n%v", queue, changes, want)
-		}
-		if refused != simulated.Refused || refused == 0 {
-			t.Errorf("queue %+v: live %d refused, simulated %d", queue, refused, simulated.Refused)
-		}
+	}
+}
+
+func sameAsLive(t *testing.T, trace sim.Trace, l law.Law, queue weir.Queue) {
+	t.Helper()
+	simulated, err := sim.Run(sim.Scenario{
+		Name: "live", Trace: trace, Server: sim.Pool{Workers: 1e5}, SLO: time.Hour,
+		Clients: []sim.Client{{Untold: true}}, // as a context without a deadline
+		Limiter: sim.Limiter{Initial: 4, Window: 2 * time.Second, Queue: sim.Queue{
+			Size: queue.Size, Timeout: queue.Timeout, Adaptive: queue.Discipline == weir.Adaptive,
+		}},
+		Phases: []sim.Phase{{Length: time.Minute}},
+	}, l, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes, refused := live(t, trace, weir.Config{Initial: 4, Law: l, Window: 2 * time.Second, Queue: queue})
+	var want []weir.Change
+	for _, c := range simulated.Changes {
+		want = append(want, weir.Change{From: c.From, To: c.To, Reason: c.Reason})
+	}
+	if len(want) < 5 || !slices.Equal(changes, want) {
+		t.Errorf("%v, queue %+v: live\n%v\nsimulated\n%v", l, queue, changes, want)
+	}
+	if refused != simulated.Refused || refused == 0 {
+		t.Errorf("%v, queue %+v: live %d refused, simulated %d", l, queue, refused, simulated.Refused)
 	}
 }
 
