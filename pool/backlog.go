@@ -76,6 +76,11 @@ func (s *backlogSizer) Next(r Reading) (int64, Reason) {
 	count := r.Backlog.Count
 	why := Reason{Code: Within, Signal: s.signal, Have: float64(count)}
 	switch {
+	case count > s.High && r.Running > 0 && r.Wanted > 0 && r.InUse+r.Wanted <= r.Size:
+		why.Code = Unused
+		if rest := r.Size - r.InUse - r.Wanted; rest > 0 {
+			return s.step(r, -rest, why) // others may use it
+		}
 	case count > s.High:
 		why.Code, why.Want = Above, float64(s.High)
 		return s.step(r, s.up(count-s.High), why)

@@ -117,7 +117,7 @@ func (r *run) decide(s *sizing, elapsed time.Duration, depth Depth) {
 	r.mu.Lock()
 	reading := Reading{
 		Elapsed: elapsed, Size: s.size, InUse: usage.InUse, Backlog: depth,
-		Running: len(r.running), Completed: r.completed,
+		Wanted: r.wanted(s.resource), Running: len(r.running), Completed: r.completed,
 	}
 	r.mu.Unlock()
 	size, why := s.Next(reading)
@@ -142,7 +142,15 @@ func (r *run) decide(s *sizing, elapsed time.Duration, depth Depth) {
 func (r *run) roomFor(resource string) int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.running) > 0 || len(r.ready) == 0 {
+	if len(r.running) > 0 {
+		return 0
+	}
+	return r.wanted(resource)
+}
+
+// wanted is what the first task needs of a resource, under the lock.
+func (r *run) wanted(resource string) int64 {
+	if len(r.ready) == 0 {
 		return 0
 	}
 	cost := r.ready.first().Cost

@@ -51,6 +51,26 @@ func TestBacklogScaler(t *testing.T) {
 	}
 }
 
+// What cannot be used because another resource is short is given up.
+func TestBacklogDoesNotHoldWhatIsNotUsed(t *testing.T) {
+	s := must(pool.Backlog{}.Sizer(9))
+	for _, test := range []struct {
+		r    pool.Reading
+		want string
+	}{
+		{pool.Reading{Size: 8, InUse: 5, Wanted: 1, Running: 5}, "6: backlog 20, size not used"},
+		{pool.Reading{Size: 6, InUse: 5, Wanted: 1, Running: 5}, "6: backlog 20, size not used"},
+		{pool.Reading{Size: 6, InUse: 5, Wanted: 2, Running: 5}, "7: backlog 20 above 10"},
+		{pool.Reading{Size: 6, Wanted: 1}, "7: backlog 20 above 10"}, // nothing has started yet
+	} {
+		test.r.Backlog.Count = 20
+		size, why := s.Next(test.r)
+		if got := fmt.Sprintf("%d: %v", size, why); got != test.want {
+			t.Errorf("got %s, want %s", got, test.want)
+		}
+	}
+}
+
 func TestLoadScaler(t *testing.T) {
 	var load float64
 	valid := true

@@ -41,6 +41,7 @@ type Reading struct {
 	Size      int64         // the size now; of those combined by [Careful], what was applied
 	InUse     int64         // what is in use of the resource, by others too
 	Backlog   Depth         // in the source and in the pool, without what runs
+	Wanted    int64         // what the first task that could start needs of the resource
 	Running   int           // tasks of the pool that run
 	Completed uint64        // tasks that succeeded so far
 }
@@ -84,6 +85,7 @@ const (
 	Above         // the signal is above the high mark
 	Below         // the signal is below the low mark
 	Within        // the signal is between the marks
+	Unused        // a rise is due, but not all of the size can be used: another resource is short
 	Cooling       // a change is due, but the last one is too recent
 	AtBound       // a change is due, but the size is at its bound
 	Unknown       // there is no valid reading of the signal
@@ -101,6 +103,8 @@ func (r Reason) String() string {
 		return r.Signal + " " + number(r.Have) + " below " + number(r.Want)
 	case Within:
 		return r.Signal + " " + number(r.Have) + " between the marks"
+	case Unused:
+		return r.Signal + " " + number(r.Have) + ", size not used"
 	case Cooling:
 		return r.Signal + " " + number(r.Have) + ", too soon after the last change"
 	case AtBound:
