@@ -195,12 +195,17 @@ func TestOneGrantLeadsToTheNext(t *testing.T) {
 		parent, need := slots(t, 2)
 		a := must(parent.Child(capacity.Vector{"slots": 2}))
 		taken := must(parent.TryAcquire(need(2)))
+		hold := make(chan struct{})
 		var l line
 		for _, name := range []string{"first", "second"} {
-			l.wait(t.Context(), a, must(a.Need(capacity.Vector{"slots": 1})), name, nil)
+			l.wait(t.Context(), a, must(a.Need(capacity.Vector{"slots": 1})), name, hold)
 		}
 		taken.Release()
-		l.expectAll(t, "first", "second")
+		synctest.Wait()
+		slices.Sort(l.served)
+		l.expect(t, "first", "second") // and neither has given anything back
+		close(hold)
+		l.all.Wait()
 	})
 }
 
