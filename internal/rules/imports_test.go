@@ -19,6 +19,7 @@ var mayImport = map[string]string{
 	"load/sqlload":    "load",
 	"load/badgerload": "load",
 	"load/neo4jload":  "load",
+	"load/pebbleload": "load",
 
 	"law":             "pid internal/portable",
 	"internal/window": "law",
@@ -45,7 +46,7 @@ var mayImport = map[string]string{
 
 // programs are the trees that may import every package; none but themselves
 // may import theirs.
-var programs = []string{"cmd/", "examples/", "bench/", "internal/check/", "internal/rules/"}
+var programs = []string{"cmd/", "examples/", "bench/", "internal/check/", "internal/dbtest/", "internal/rules/"}
 
 func isProgram(dir string) bool {
 	return slices.ContainsFunc(programs, func(p string) bool { return strings.HasPrefix(dir+"/", p) })

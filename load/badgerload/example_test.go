@@ -1,0 +1,26 @@
+package badgerload_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir/load/badgerload"
+)
+
+func ExampleNew() {
+	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+
+	sample, err := badgerload.New(db).Poll(context.Background()) // a load.Monitor does this
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(sample.Readings[0])
+	// Output: level-0 tables 0 of 15
+}

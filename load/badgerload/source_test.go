@@ -1,0 +1,174 @@
+package badgerload_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/load/badgerload"
+)
+
+// small is a store that nearly every write flushes and nothing compacts.
+func small(t *testing.T) badger.Options {
+	return badger.DefaultOptions(t.TempDir()).
+		WithMemTableSize(64 << 10).WithValueThreshold(1 << 10).WithBaseTableSize(64 << 10).
+		WithNumCompactors(0).WithLogger(nil)
+}
+
+func open(t *testing.T, options badger.Options) *badger.DB {
+	t.Helper()
+	db, err := badger.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// fill writes until level 0 has so many tables, and returns how many it has then.
+func fill(t *testing.T, db *badger.DB, tables int) int {
+	t.Helper()
+	for n := 0; db.Levels()[0].NumTables < tables; n++ {
+		key := []byte{byte(n), byte(n >> 8), byte(n >> 16)}
+		if err := db.Update(func(tx *badger.Txn) error { return tx.Set(key, make([]byte, 900)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// What is being flushed arrives without a further write.
+	settled := db.Levels()[0].NumTables
+	for quiet := 0; quiet < 20; quiet++ {
+		<-time.After(5 * time.Millisecond)
+		if now := db.Levels()[0].NumTables; now != settled {
+			settled, quiet = now, 0
+		}
+	}
+	return settled
+}
+
+func poll(t *testing.T, s *badgerload.Source) load.Sample {
+	t.Helper()
+	sample, err := s.Poll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sample
+}
+
+func reading(t *testing.T, s load.Sample, name string) load.Reading {
+	t.Helper()
+	for _, r := range s.Readings {
+		if r.Name == name {
+			return r
+		}
+	}
+	t.Fatalf("no reading %q in %v", name, s.Readings)
+	return load.Reading{}
+}
+
+func TestLevel0IsMeasuredAgainstTheStoresOwnThreshold(t *testing.T) {
+	db := open(t, small(t).WithNumLevelZeroTablesStall(23))
+	source := badgerload.New(db)
+	tables := fill(t, db, 3)
+
+	sample := poll(t, source)
+	got := reading(t, sample, "level-0 tables")
+	if got.Value != float64(tables) || got.Limit != 23 || got.Scope != load.Writes {
+		t.Errorf("got %+v, want %d tables of 23, for writes", got, tables)
+	}
+	if d := sample.Drain; d == nil || d.Backlog != float64(tables) || d.Drained != 0 || d.Target >= 23 {
+		t.Errorf("got the drain %+v, want a backlog of %d, nothing drained and a target below 23", d, tables)
+	}
+}
+
+func TestWhatCompactionTakesFromLevel0IsDrained(t *testing.T) {
+	db := open(t, small(t))
+	source := badgerload.New(db)
+	tables := fill(t, db, 4)
+	poll(t, source)
+	if err := db.Flatten(1); err != nil {
+		t.Fatal(err)
+	}
+
+	sample := poll(t, source)
+	left := db.Levels()[0].NumTables
+	if left >= tables {
+		t.Fatalf("%d of %d tables are left: the store did not compact", left, tables)
+	}
+	if d := sample.Drain; d.Drained != float64(tables-left) || d.Backlog != float64(left) {
+		t.Errorf("got %+v, want %d drained and %d left", d, tables-left, left)
+	}
+}
+
+func TestCachesAreReadIfThereAreAny(t *testing.T) {
+	with := poll(t, badgerload.New(open(t, small(t).WithBlockCacheSize(1<<20).WithIndexCacheSize(1<<20))))
+	for _, name := range []string{"block cache misses", "index cache misses"} {
+		if r := reading(t, with, name); !math.IsInf(r.Limit, 1) || r.Unit != load.Share {
+			t.Errorf("got %+v, want a share that bounds nothing", r)
+		}
+	}
+	without := poll(t, badgerload.New(open(t, small(t).WithBlockCacheSize(0).WithIndexCacheSize(0).WithCompression(0))))
+	for _, r := range without.Readings {
+		if r.Unit == load.Share {
+			t.Errorf("got %v from a store without caches", r)
+		}
+	}
+}
+
+func TestSizeIsRead(t *testing.T) {
+	sample := poll(t, badgerload.New(open(t, small(t))))
+	for _, name := range []string{"tree", "value log"} {
+		if r := reading(t, sample, name); r.Err != nil || r.Unit != load.Bytes || !math.IsInf(r.Limit, 1) {
+			t.Errorf("got %+v, want bytes that bound nothing", r)
+		}
+	}
+}
+
+func TestScoreCountsFromTheLevelsBelow(t *testing.T) {
+	db := open(t, small(t))
+	fill(t, db, 8) // more than the 5 from which level 0 has a score
+	if score := db.Levels()[0].Score; score < 1 {
+		t.Fatalf("the score of level 0 is %v: the test needs one", score)
+	}
+	if r := reading(t, poll(t, badgerload.New(db)), "compaction score"); r.Value != 0 {
+		t.Errorf("got %v: that of level 0 is its tables again", r)
+	}
+}
+
+// A store that is closed while it is watched is neither a panic nor a healthy store.
+func TestStoreClosedUnderTheMonitor(t *testing.T) {
+	db := open(t, small(t))
+	events := make(chan load.Event, 10)
+	mon, err := load.New(load.Config{
+		Feeds:    []load.Feed{{Source: badgerload.New(db)}},
+		Interval: time.Millisecond, MaxAge: 20 * time.Millisecond,
+		OnEvent: func(e load.Event) { events <- e },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ran := make(chan error)
+	go func() { ran <- mon.Run(ctx) }()
+	for !mon.Level(load.Writes).Valid {
+		<-time.After(time.Millisecond)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	if e := <-events; e.Kind != load.WentStale || !errors.Is(e.Err, badgerload.ErrClosed) {
+		t.Errorf("got the event %v, want that it is stale because the store is closed", e)
+	}
+	if l := mon.Level(load.Writes); l.Valid || !l.Degraded {
+		t.Errorf("got %+v, want nothing valid", l)
+	}
+	stop()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,197 @@
+package pebbleload_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/load/pebbleload"
+)
+
+// quiet is a logger.
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)  {}
+func (quiet) Errorf(string, ...any) {}
+func (quiet) Fatalf(string, ...any) {}
+
+// small is a store that little fills and nothing compacts.
+func small() *pebble.Options {
+	return &pebble.Options{
+		FS: vfs.NewMem(), Logger: quiet{}, MemTableSize: 64 << 10,
+		DisableAutomaticCompactions: true, L0StopWritesThreshold: 9,
+	}
+}
+
+func open(t *testing.T, options *pebble.Options) (*pebble.DB, *pebbleload.Source) {
+	t.Helper()
+	db, source, err := pebbleload.Open("", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db, source
+}
+
+// flush makes a sublevel: a table that overlaps with those that are there.
+func flush(t *testing.T, db *pebble.DB) {
+	t.Helper()
+	for n := range 50 {
+		if err := db.Set(binary.BigEndian.AppendUint64(nil, uint64(n)), make([]byte, 100), pebble.NoSync); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func poll(t *testing.T, s *pebbleload.Source) load.Sample {
+	t.Helper()
+	sample, err := s.Poll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sample
+}
+
+func reading(t *testing.T, s load.Sample, name string) load.Reading {
+	t.Helper()
+	for _, r := range s.Readings {
+		if r.Name == name {
+			return r
+		}
+	}
+	t.Fatalf("no reading %q in %v", name, s.Readings)
+	return load.Reading{}
+}
+
+func TestThresholdsAreTheStoresOwn(t *testing.T) {
+	db, source := open(t, small())
+	defer db.Close()
+	for range 3 {
+		flush(t, db)
+	}
+
+	sample := poll(t, source)
+	if r := reading(t, sample, "level-0 sublevels"); r.Value != 3 || r.Limit != 9 || r.Scope != load.Writes {
+		t.Errorf("got %+v, want 3 sublevels of 9, for writes", r)
+	}
+	if r := reading(t, sample, "memtables"); r.Limit != 2*64<<10 || r.Value <= 0 || r.Unit != load.Bytes {
+		t.Errorf("got %+v, want some bytes of two memtables", r)
+	}
+	if r := reading(t, sample, "read amplification"); r.Value != 3 || !math.IsInf(r.Limit, 1) {
+		t.Errorf("got %+v, want 3, which bound nothing", r)
+	}
+	if r := reading(t, sample, "compaction debt"); !math.IsInf(r.Limit, 1) || r.Unit != load.Bytes {
+		t.Errorf("got %+v, want bytes that bound nothing", r)
+	}
+	source.DebtLimit = 1 << 20
+	if r := reading(t, poll(t, source), "compaction debt"); r.Limit != 1<<20 {
+		t.Errorf("got %+v, want the limit that was set", r)
+	}
+}
+
+func TestWhatCompactionTakesFromLevel0IsDrained(t *testing.T) {
+	db, source := open(t, small())
+	defer db.Close()
+	flush(t, db)
+	flush(t, db)
+
+	before := poll(t, source).Drain
+	if before.Drained != 0 || before.Backlog <= 0 {
+		t.Fatalf("got %+v, want a backlog and nothing drained", before)
+	}
+	if err := db.Compact(t.Context(), []byte{0}, []byte{255}, false); err != nil {
+		t.Fatal(err)
+	}
+	if after := poll(t, source).Drain; after.Drained != before.Backlog || after.Backlog != 0 {
+		t.Errorf("got %+v, want the backlog of %v drained", after, before.Backlog)
+	}
+}
+
+// Two sublevels stop writes here, so that a storm is stopped by nearly every flush.
+func TestWriteStallsAreSeen(t *testing.T) {
+	options := small()
+	options.DisableAutomaticCompactions = false
+	options.L0CompactionThreshold, options.L0StopWritesThreshold = 2, 2
+	db, source := open(t, options)
+	defer db.Close()
+	poll(t, source)
+
+	for n := range uint64(20_000) {
+		if err := db.Set(binary.BigEndian.AppendUint64(nil, n*2654435761), make([]byte, 100), pebble.NoSync); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := reading(t, poll(t, source), "write stall"); r.Value <= 0 || r.Value > 1 || r.Limit != 1 || r.Scope != load.Writes {
+		t.Errorf("got %+v after a storm, want that writes were stopped for a share of the time", r)
+	}
+	if r := reading(t, poll(t, source), "write stall"); r.Value != 0 {
+		t.Errorf("got %v when nobody writes, want no stall", r)
+	}
+}
+
+// A listener of one's own still hears of stalls.
+func TestOwnListenerIsKept(t *testing.T) {
+	options := small()
+	flushed := make(chan struct{}, 1)
+	options.EventListener = &pebble.EventListener{FlushEnd: func(pebble.FlushInfo) {
+		select {
+		case flushed <- struct{}{}:
+		default:
+		}
+	}}
+	db, _ := open(t, options)
+	defer db.Close()
+	flush(t, db)
+	<-flushed
+}
+
+func TestOpenFails(t *testing.T) {
+	options := small()
+	options.ReadOnly = true
+	if _, _, err := pebbleload.Open("none", options); err == nil {
+		t.Error("opened a store that is not there")
+	}
+}
+
+// Pebble goes on to answer about itself after Close, with what it knew last.
+func TestStoreClosedUnderTheMonitor(t *testing.T) {
+	db, source := open(t, small())
+	events := make(chan load.Event, 10)
+	mon, err := load.New(load.Config{
+		Feeds:    []load.Feed{{Source: source}},
+		Interval: time.Millisecond, MaxAge: 20 * time.Millisecond,
+		OnEvent: func(e load.Event) { events <- e },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ran := make(chan error)
+	go func() { ran <- mon.Run(ctx) }()
+	for !mon.Level(load.Writes).Valid {
+		<-time.After(time.Millisecond)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+
+	if e := <-events; e.Kind != load.WentStale || !errors.Is(e.Err, pebbleload.ErrClosed) {
+		t.Errorf("got the event %v, want that it is stale because the store is closed", e)
+	}
+	if l := mon.Level(load.Writes); l.Valid || !l.Degraded {
+		t.Errorf("got %+v, want nothing valid", l)
+	}
+	stop()
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}
