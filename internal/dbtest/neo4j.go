@@ -1,0 +1,64 @@
+package dbtest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
+)
+
+// The administrator of the Neo4j server, and the password that Neo4j starts with, which has
+// to be changed before anything else.
+const (
+	neo4jUser     = "neo4j"
+	neo4jFirst    = "neo4j"
+	neo4jPassword = "weir-dbtest"
+)
+
+// Neo4j starts Neo4j for a test.
+func Neo4j(t testing.TB) *Server {
+	t.Helper()
+	return start(t, "neo4j", func(ctx context.Context, address string) error {
+		if err := runNeo4j(ctx, address, neo4jPassword, "RETURN 1"); err == nil {
+			return nil
+		}
+		return runNeo4j(ctx, address, neo4jFirst,
+			"ALTER CURRENT USER SET PASSWORD FROM '"+neo4jFirst+"' TO '"+neo4jPassword+"'")
+	})
+}
+
+func runNeo4j(ctx context.Context, address, password, statement string) error {
+	driver, err := neo4j.NewDriverWithContext(Neo4jURI(address), neo4j.BasicAuth(neo4jUser, password, ""))
+	if err != nil {
+		return err
+	}
+	defer driver.Close(ctx)
+	session := driver.NewSession(ctx, neo4j.SessionConfig{DatabaseName: "system"})
+	defer session.Close(ctx)
+	result, err := session.Run(ctx, statement, nil)
+	if err != nil {
+		return err
+	}
+	_, err = result.Consume(ctx)
+	return err
+}
+
+// Neo4jURI is the URI of a server.
+func Neo4jURI(address string) string { return "bolt://" + address }
+
+// Neo4jAdmin says that one is the administrator.
+func Neo4jAdmin() neo4j.AuthToken { return neo4j.BasicAuth(neo4jUser, neo4jPassword, "") }
+
+// OpenNeo4j opens a driver with up to so many connections, for as long as the test.
+func OpenNeo4j(t testing.TB, s *Server, connections int) neo4j.DriverWithContext {
+	t.Helper()
+	driver, err := neo4j.NewDriverWithContext(Neo4jURI(s.Address()), Neo4jAdmin(), func(c *config.Config) {
+		c.MaxConnectionPoolSize = connections
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { driver.Close(context.Background()) })
+	return driver
+}

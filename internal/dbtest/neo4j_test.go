@@ -1,0 +1,191 @@
+package dbtest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j/auth"
+
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/load/neo4jload"
+)
+
+// TestNeo4j is one test with parts: a server takes seconds to start.
+func TestNeo4j(t *testing.T) {
+	s := Neo4j(t)
+	t.Run("an idle server has no transactions and no connections but the monitor's", func(t *testing.T) { neo4jIdle(t, s) })
+	t.Run("running and blocked transactions are counted apart", func(t *testing.T) { neo4jBlocked(t, s) })
+	t.Run("a user that is dropped", func(t *testing.T) { neo4jDropped(t, s) })
+	t.Run("a server that hangs", func(t *testing.T) { neo4jHangs(t, s) })
+	t.Run("a server that restarts", func(t *testing.T) { neo4jRestarts(t, s) })
+}
+
+func neo4jSource(t *testing.T, s *Server, who auth.TokenManager) *neo4jload.Source {
+	t.Helper()
+	source, err := neo4jload.New(neo4jload.Config{URI: Neo4jURI(s.Address()), Auth: who})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { source.Close(context.Background()) })
+	return source
+}
+
+// values polls and returns the readings by name.
+func values(t *testing.T, source load.Source) map[string]float64 {
+	t.Helper()
+	sample, err := source.Poll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, r := range sample.Readings {
+		if r.Err != nil {
+			t.Fatal(r.Err)
+		}
+		values[r.Name] = r.Value
+	}
+	return values
+}
+
+// until polls until the readings are as wanted.
+func until(t *testing.T, source load.Source, what string, ok func(map[string]float64) bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		have := values(t, source)
+		if ok(have) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("want %s, still have %v", what, have)
+		}
+	}
+}
+
+func neo4jIdle(t *testing.T, s *Server) {
+	source, other := neo4jSource(t, s, Neo4jAdmin()), neo4jSource(t, s, Neo4jAdmin())
+	until(t, source, "nothing but the monitor", func(v map[string]float64) bool { return v["running"] == 0 && v["connections"] == 0 })
+	// Another monitor is a client like any other: the exclusion is of oneself, not of all.
+	values(t, other)
+	until(t, source, "the other's connection", func(v map[string]float64) bool { return v["connections"] == 1 })
+	// What the server says to a client that leaves nothing out: the monitor is there.
+	all := neo4jAsk(t, OpenNeo4j(t, s, 1), "CALL dbms.listConnections() YIELD userAgent RETURN collect(userAgent)").([]any)
+	monitors := 0
+	for _, agent := range all {
+		if strings.HasPrefix(agent.(string), "weir-neo4jload/") {
+			monitors++
+		}
+	}
+	if monitors != 2 {
+		t.Errorf("the server knows of %v: want two monitors", all)
+	}
+}
+
+// neo4jAsk runs a query outside of a transaction of one's own and returns its one value.
+func neo4jAsk(t *testing.T, driver neo4j.DriverWithContext, query string) any {
+	t.Helper()
+	session := driver.NewSession(t.Context(), neo4j.SessionConfig{})
+	defer session.Close(t.Context())
+	result, err := session.Run(t.Context(), query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := result.Single(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return record.Values[0]
+}
+
+// neo4jBegin starts a transaction that stays open until it is closed.
+func neo4jBegin(t *testing.T, driver neo4j.DriverWithContext) neo4j.ExplicitTransaction {
+	t.Helper()
+	session := driver.NewSession(t.Context(), neo4j.SessionConfig{})
+	tx, err := session.BeginTransaction(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tx
+}
+
+func neo4jBlocked(t *testing.T, s *Server) {
+	source, driver := neo4jSource(t, s, Neo4jAdmin()), OpenNeo4j(t, s, 10)
+	neo4jAsk(t, driver, "CREATE (h:Hot {n: 0}) RETURN h.n")
+
+	const update = "MATCH (h:Hot) SET h.n = h.n + 1"
+	holder := neo4jBegin(t, driver)
+	if _, err := holder.Run(t.Context(), update, nil); err != nil {
+		t.Fatal(err)
+	}
+	const waiting = 3
+	ended := make(chan error)
+	for range waiting {
+		tx := neo4jBegin(t, driver)
+		go func() {
+			result, err := tx.Run(context.Background(), update, nil)
+			if err == nil {
+				_, err = result.Consume(context.Background())
+			}
+			tx.Close(context.Background())
+			ended <- err
+		}()
+	}
+	until(t, source, "1 running, 3 blocked", func(v map[string]float64) bool {
+		return v["running"] == 1 && v["blocked"] == waiting && v["longest wait"] > 0 && v["oldest"] >= v["longest wait"] && v["connections"] >= 1+waiting
+	})
+	if err := holder.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range waiting {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	until(t, source, "none", func(v map[string]float64) bool { return v["running"] == 0 && v["blocked"] == 0 })
+}
+
+func neo4jDropped(t *testing.T, s *Server) {
+	admin := OpenNeo4j(t, s, 1)
+	const name, password = "monitor", "monitor-password"
+	neo4jSystem(t, admin, "CREATE USER "+name+" SET PASSWORD '"+password+"' CHANGE NOT REQUIRED")
+	m := watch(t, neo4jSource(t, s, neo4j.BasicAuth(name, password, "")))
+	m.answers(t)
+	neo4jSystem(t, admin, "DROP USER "+name)
+	m.goesStale(t)
+	neo4jSystem(t, admin, "CREATE USER "+name+" SET PASSWORD '"+password+"' CHANGE NOT REQUIRED")
+	m.comesBack(t)
+}
+
+func neo4jSystem(t *testing.T, driver neo4j.DriverWithContext, statement string) {
+	t.Helper()
+	session := driver.NewSession(t.Context(), neo4j.SessionConfig{DatabaseName: "system"})
+	defer session.Close(t.Context())
+	result, err := session.Run(t.Context(), statement, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := result.Consume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func neo4jHangs(t *testing.T, s *Server) {
+	m := watch(t, neo4jSource(t, s, Neo4jAdmin()))
+	m.answers(t)
+	s.Freeze(t)
+	m.goesStale(t)
+	s.Thaw(t)
+	m.comesBack(t)
+}
+
+func neo4jRestarts(t *testing.T, s *Server) {
+	m := watch(t, neo4jSource(t, s, Neo4jAdmin()))
+	m.answers(t)
+	s.Kill(t)
+	m.goesStale(t)
+	s.Restart(t)
+	m.comesBack(t)
+}

@@ -1,0 +1,130 @@
+package dbtest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"testing"
+
+	"github.com/weir-go/weir/load/sqlload"
+)
+
+// TestPostgres is one test with parts: a server takes seconds to start.
+func TestPostgres(t *testing.T) {
+	s := Postgres(t)
+	t.Run("an idle server has no active session but the monitor's", func(t *testing.T) { postgresIdle(t, s) })
+	t.Run("who waits for a row is waiting for a lock", func(t *testing.T) { postgresLocked(t, s) })
+	t.Run("a privilege that is revoked", func(t *testing.T) { postgresRevoked(t, s) })
+	t.Run("a pool that is full does not keep the monitor out", func(t *testing.T) { postgresFull(t, s) })
+	t.Run("a server that hangs", func(t *testing.T) { postgresHangs(t, s) })
+	t.Run("a server that restarts", func(t *testing.T) { postgresRestarts(t, s) })
+}
+
+func postgresSource(t *testing.T, s *Server, user string) *sqlload.Postgres {
+	t.Helper()
+	return &sqlload.Postgres{DB: OpenPostgres(t, s, user)}
+}
+
+func postgresIdle(t *testing.T, s *Server) {
+	source, other := postgresSource(t, s, "weir"), OpenPostgres(t, s, "weir")
+	until(t, source, "no active session", func(v map[string]float64) bool { return v["active sessions"] == 0 })
+	// What the server says to a client that leaves nothing out: that client itself is active.
+	var active int
+	if err := other.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND datname = current_database()").Scan(&active); err != nil {
+		t.Fatal(err)
+	}
+	if active != 1 {
+		t.Errorf("%d sessions are active to one that counts itself, want 1", active)
+	}
+}
+
+// hold locks the one row of a fresh table and returns how to let go of it.
+func hold(t *testing.T, db *sql.DB) (release func()) {
+	t.Helper()
+	Exec(t, db, "DROP TABLE IF EXISTS hot")
+	Exec(t, db, "CREATE TABLE hot (id int PRIMARY KEY, n int)")
+	Exec(t, db, "INSERT INTO hot VALUES (1, 0)")
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "UPDATE hot SET n = n + 1 WHERE id = 1"); err != nil {
+		t.Fatal(err)
+	}
+	return func() { tx.Rollback() }
+}
+
+func postgresLocked(t *testing.T, s *Server) {
+	source, db := postgresSource(t, s, "weir"), OpenPostgres(t, s, "weir")
+	release := hold(t, db)
+	const waiting = 3
+	ended := make(chan error)
+	for range waiting {
+		go func() {
+			_, err := db.ExecContext(context.Background(), "UPDATE hot SET n = n + 1 WHERE id = 1")
+			ended <- err
+		}()
+	}
+	until(t, source, "3 that wait for a lock", func(v map[string]float64) bool {
+		return v["waiting for a lock"] == waiting && v["active sessions"] == waiting
+	})
+	release()
+	for range waiting {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+	until(t, source, "none", func(v map[string]float64) bool { return v["waiting for a lock"] == 0 })
+}
+
+// Without the privilege the server shows other sessions without what they do: a load of 0,
+// were it believed.
+func postgresRevoked(t *testing.T, s *Server) {
+	admin := OpenPostgres(t, s, "weir")
+	Exec(t, admin, "CREATE ROLE monitor LOGIN")
+	Exec(t, admin, "GRANT pg_monitor TO monitor")
+	source := postgresSource(t, s, "monitor")
+	m := watch(t, source)
+	m.answers(t)
+	Exec(t, admin, "REVOKE pg_monitor FROM monitor")
+	if e := m.goesStale(t); !errors.Is(e.Err, sqlload.ErrPrivilege) {
+		t.Errorf("it is stale because of %v, want that the privilege is missing", e.Err)
+	}
+	Exec(t, admin, "GRANT pg_monitor TO monitor")
+	m.comesBack(t)
+}
+
+func postgresFull(t *testing.T, s *Server) {
+	db := OpenPostgres(t, s, "weir")
+	db.SetMaxOpenConns(2)
+	release := hold(t, db)
+	defer release()
+	pool := &sqlload.Pool{DB: db}
+	values(t, pool)
+	ctx, cancel := context.WithCancel(t.Context())
+	for range 5 {
+		go db.ExecContext(ctx, "UPDATE hot SET n = n + 1 WHERE id = 1")
+	}
+	source := postgresSource(t, s, "weir")
+	until(t, source, "one that waits for the row", func(v map[string]float64) bool { return v["waiting for a lock"] == 1 })
+	until(t, pool, "both connections in use", func(v map[string]float64) bool { return v["connections in use"] == 2 })
+	cancel()
+}
+
+func postgresHangs(t *testing.T, s *Server) {
+	m := watch(t, postgresSource(t, s, "weir"))
+	m.answers(t)
+	s.Freeze(t)
+	m.goesStale(t)
+	s.Thaw(t)
+	m.comesBack(t)
+}
+
+func postgresRestarts(t *testing.T, s *Server) {
+	m := watch(t, postgresSource(t, s, "weir"))
+	m.answers(t)
+	s.Kill(t)
+	m.goesStale(t)
+	s.Restart(t)
+	m.comesBack(t)
+}

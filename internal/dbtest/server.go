@@ -1,0 +1,213 @@
+package dbtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A Server is a database server that runs as a process of its own.
+type Server struct {
+	kind, dir string
+	port      int
+	ready     func(context.Context) error // whether it answers
+
+	process *exec.Cmd
+	exited  chan struct{}
+	output  output
+}
+
+// notInstalled is the status that scripts/databases exits with.
+const notInstalled = 3
+
+var errNotInstalled = errors.New("not installed")
+
+// patience is how long a server may take to answer. A JVM on a busy machine takes long.
+const patience = 5 * time.Minute
+
+// start starts a server for a test and stops it when the test ends.
+func start(t testing.TB, kind string, ready func(ctx context.Context, address string) error) *Server {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "weir-"+kind+"-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s := &Server{kind: kind, dir: dir, port: freePort(t)}
+	s.ready = func(ctx context.Context) error { return ready(ctx, s.Address()) }
+	t.Cleanup(func() { s.Stop(t) })
+	err = s.run()
+	if errors.Is(err, errNotInstalled) {
+		missing(t, err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// missing skips a test, or fails it where databases are required.
+func missing(t testing.TB, err error) {
+	t.Helper()
+	if os.Getenv("WEIR_DATABASES") == "required" {
+		t.Fatalf("a database is required: %v", err)
+	}
+	t.Skip(err)
+}
+
+// freePort is a port that nobody listened on a moment ago.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+// Address is the host and the port.
+func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
+
+// run starts the process and waits until the server answers.
+func (s *Server) run() error {
+	_, here, _, _ := runtime.Caller(0)
+	script := filepath.Join(filepath.Dir(here), "..", "..", "scripts", "databases")
+	s.process = exec.Command(script, s.kind, s.dir, strconv.Itoa(s.port))
+	s.process.Stdout, s.process.Stderr = &s.output, &s.output
+	s.process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the test, which then stops it
+	if err := s.process.Start(); err != nil {
+		return err
+	}
+	s.exited = make(chan struct{})
+	go func() { _ = s.process.Wait(); close(s.exited) }()
+	return s.await()
+}
+
+// await returns when the server answers.
+func (s *Server) await() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		err := s.try(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-s.exited:
+			if s.process.ProcessState.ExitCode() == notInstalled {
+				return fmt.Errorf("%w: %s", errNotInstalled, s.output.String())
+			}
+			return fmt.Errorf("%s ended: %v\n%s", s.kind, s.process.ProcessState, s.output.String())
+		case <-ctx.Done():
+			return fmt.Errorf("%s does not answer after %v: %w\n%s", s.kind, patience, err, s.output.String())
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}
+
+// try asks once whether the server answers. One that is about to start may take a connection
+// and say nothing.
+func (s *Server) try(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return s.ready(ctx)
+}
+
+// Kill ends the server at once, as a crash would. What it has on disk stays.
+func (s *Server) Kill(t testing.TB) {
+	t.Helper()
+	s.signalAll(t, syscall.SIGKILL)
+	<-s.exited
+}
+
+// Stop ends the server. It may be called again.
+func (s *Server) Stop(t testing.TB) {
+	t.Helper()
+	if s.exited == nil {
+		return
+	}
+	select {
+	case <-s.exited:
+		return
+	default:
+	}
+	s.Thaw(t)
+	s.signal(t, syscall.SIGINT)
+	select {
+	case <-s.exited:
+	case <-time.After(20 * time.Second):
+		s.Kill(t)
+	}
+}
+
+// Restart starts a server that was stopped or killed, at the same address with the same
+// data.
+func (s *Server) Restart(t testing.TB) {
+	t.Helper()
+	if err := s.run(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Freeze keeps the server from running: it accepts connections and answers nothing.
+func (s *Server) Freeze(t testing.TB) { s.signalAll(t, syscall.SIGSTOP) }
+
+// Thaw undoes Freeze.
+func (s *Server) Thaw(t testing.TB) { s.signalAll(t, syscall.SIGCONT) }
+
+// signal reaches the process.
+func (s *Server) signal(t testing.TB, what syscall.Signal) {
+	t.Helper()
+	if err := s.process.Process.Signal(what); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Errorf("%s: %v: %v", s.kind, what, err)
+	}
+}
+
+// signalAll reaches the process and those that it started: a connection to PostgreSQL has a
+// process of its own.
+func (s *Server) signalAll(t testing.TB, what syscall.Signal) {
+	t.Helper()
+	s.signal(t, what)
+	pid := s.process.Process.Pid
+	children, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, child := range strings.Fields(string(children)) {
+		pid, _ := strconv.Atoi(child)
+		_ = syscall.Kill(pid, what) // one that has just ended is as good
+	}
+}
+
+// output keeps what a process wrote, from whichever goroutine.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+// String is all of it.
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}

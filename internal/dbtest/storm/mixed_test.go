@@ -1,0 +1,58 @@
+package storm
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// A mixed storm: a crowd of writers that fight for the same rows, and a few readers, on one
+// pool of connections. The readers pause between two reads, so that faster answers do not
+// make more work.
+const (
+	stormWriters = 64
+	stormReaders = 8
+	readEvery    = 5 * time.Millisecond
+	// connections is what writers and readers share: fewer than there are writers, as in
+	// any service.
+	connections = 32
+)
+
+var mixedColumns = []string{"writes/s", "reads/s", "read p50", "read p99", "write p99", "with wait p99", "refused/s"}
+
+// A database is one that a mixed storm can rage in.
+type database interface {
+	write(context.Context, int) error
+	read(context.Context, int) error
+}
+
+// inDatabase lets a mixed storm rage, with a gate before the writes.
+func inDatabase(t *testing.T, db database, guard func(context.Context) gate) result {
+	ctx, from, during := schedule(t)
+	writers := &crowd{clients: stormWriters, gate: guard(ctx), work: db.write}
+	readers := &crowd{clients: stormReaders, gate: open, work: db.read, pause: readEvery}
+	reading := make(chan struct{})
+	go func() { readers.run(ctx, from); close(reading) }()
+	writers.run(ctx, from)
+	<-reading
+
+	written, refused := writers.log.count()
+	read, _ := readers.log.count()
+	latency := readers.log.database()
+	return result{
+		"writes/s":      float64(written) / during.Seconds(),
+		"reads/s":       float64(read) / during.Seconds(),
+		"read p50":      latency.quantile(0.5),
+		"read p99":      latency.quantile(0.99),
+		"write p99":     writers.log.database().quantile(0.99),
+		"with wait p99": writers.log.withWait().quantile(0.99),
+		"refused/s":     float64(refused) / during.Seconds(),
+	}
+}
+
+// judgeMixed holds the throttled storm against the other.
+func judgeMixed(t *testing.T, medians map[string]result, throttled string) {
+	atMost(t, medians, "read p99", throttled, 1./3, unthrottled)
+	atLeast(t, medians, "writes/s", throttled, 0.9, unthrottled)
+	atLeast(t, medians, "reads/s", throttled, 0.9, unthrottled)
+}

@@ -1,0 +1,78 @@
+package storm
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+
+	"github.com/weir-go/weir/internal/dbtest"
+	"github.com/weir-go/weir/load/neo4jload"
+)
+
+// hotNodes is a graph with a few nodes that everybody writes to.
+type hotNodes struct{ driver neo4j.DriverWithContext }
+
+const (
+	people = 2000
+	hot    = 2
+)
+
+func newHotNodes(t *testing.T, s *dbtest.Server) hotNodes {
+	h := hotNodes{dbtest.OpenNeo4j(t, s, connections)}
+	for _, statement := range []string{
+		"CREATE CONSTRAINT IF NOT EXISTS FOR (p:Person) REQUIRE p.id IS UNIQUE",
+		"UNWIND range(1, $people) AS id CREATE (:Person {id: id, n: 0})",
+		"MATCH (p:Person) UNWIND range(1, 5) AS k MATCH (q:Person {id: (p.id * 7 + k * 131) % $people + 1}) CREATE (p)-[:KNOWS]->(q)",
+	} {
+		if err := h.run(t.Context(), statement, map[string]any{"people": people}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return h
+}
+
+// run runs a statement in a transaction of its own.
+func (h hotNodes) run(ctx context.Context, statement string, parameters map[string]any) error {
+	session := h.driver.NewSession(ctx, neo4j.SessionConfig{DatabaseName: "neo4j"})
+	defer session.Close(ctx)
+	result, err := session.Run(ctx, statement, parameters)
+	if err != nil {
+		return err
+	}
+	_, err = result.Consume(ctx)
+	return err
+}
+
+func (h hotNodes) write(ctx context.Context, _ int) error {
+	return h.run(ctx, "MATCH (p:Person {id: $id}) SET p.n = p.n + 1 CREATE (p)-[:WROTE]->(:Event {at: timestamp()})",
+		map[string]any{"id": 1 + rand.IntN(hot)})
+}
+
+func (h hotNodes) read(ctx context.Context, _ int) error {
+	return h.run(ctx, "MATCH (p:Person {id: $id})-[:KNOWS]->()-[:KNOWS]->(q) RETURN count(DISTINCT q)",
+		map[string]any{"id": 1 + hot + rand.IntN(people-hot)})
+}
+
+// TestNeo4j: transactions that wait for one node keep the connections that readers want.
+func TestNeo4j(t *testing.T) {
+	s := dbtest.Neo4j(t)
+	db := newHotNodes(t, s)
+	medians := compare(t, mixedColumns,
+		contender{unthrottled, func(t *testing.T) result {
+			return inDatabase(t, db, func(context.Context) gate { return open })
+		}},
+		contender{pidOnWaits, func(t *testing.T) result {
+			return inDatabase(t, db, func(ctx context.Context) gate {
+				source, err := neo4jload.New(neo4jload.Config{URI: dbtest.Neo4jURI(s.Address()), Auth: dbtest.Neo4jAdmin()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { source.Close(context.Background()) })
+				return onWaits(t, ctx, source)
+			})
+		}},
+	)
+	judgeMixed(t, medians, pidOnWaits)
+}

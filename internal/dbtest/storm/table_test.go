@@ -1,0 +1,96 @@
+package storm
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A contender is one way to weather a storm.
+type contender struct {
+	name string
+	run  func(t *testing.T) result
+}
+
+// A result is what a storm measured, by column.
+type result map[string]float64
+
+// compare runs the contenders in turn, as often as asked for, and returns the median of
+// each column for each of them.
+func compare(t *testing.T, columns []string, contenders ...contender) map[string]result {
+	all := map[string]map[string][]float64{}
+	for range max(*repeats, 1) {
+		for _, c := range contenders {
+			r := c.run(t)
+			t.Logf("%-24s %v", c.name, r.format(columns))
+			if all[c.name] == nil {
+				all[c.name] = map[string][]float64{}
+			}
+			for _, column := range columns {
+				all[c.name][column] = append(all[c.name][column], r[column])
+			}
+		}
+	}
+	medians := map[string]result{}
+	var table strings.Builder
+	fmt.Fprintf(&table, "%-24s %s\n", "", header(columns))
+	for _, c := range contenders {
+		medians[c.name] = result{}
+		for column, values := range all[c.name] {
+			medians[c.name][column] = median(values)
+		}
+		fmt.Fprintf(&table, "%-24s %s\n", c.name, medians[c.name].format(columns))
+	}
+	t.Logf("medians of %d:\n%s", max(*repeats, 1), &table)
+	return medians
+}
+
+func median(values []float64) float64 {
+	values = slices.Sorted(slices.Values(values))
+	middle := len(values) / 2
+	if len(values)%2 == 1 {
+		return values[middle]
+	}
+	return (values[middle-1] + values[middle]) / 2
+}
+
+func header(columns []string) string {
+	var b strings.Builder
+	for _, column := range columns {
+		fmt.Fprintf(&b, "%*s", width(column), column)
+	}
+	return b.String()
+}
+
+func (r result) format(columns []string) string {
+	var b strings.Builder
+	for _, column := range columns {
+		fmt.Fprintf(&b, "%*s", width(column), fmt.Sprintf("%.4g", r[column]))
+	}
+	return b.String()
+}
+
+func width(column string) int { return max(len(column), 6) + 2 }
+
+// atMost demands that a column of one contender is at most so many times that of another.
+func atMost(t *testing.T, medians map[string]result, column, of string, times float64, than string) {
+	t.Helper()
+	have, bound := medians[of][column], times*medians[than][column]
+	t.Logf("%s of %s: %.4g, want at most %.3g of %.4g", column, of, have, times, medians[than][column])
+	if *repeats > 0 && !(have <= bound) {
+		t.Errorf("%s of %s is %.4g, %.3g times that of %s, want at most %.3g times",
+			column, of, have, have/medians[than][column], than, times)
+	}
+}
+
+// atLeast demands the opposite.
+func atLeast(t *testing.T, medians map[string]result, column, of string, times float64, than string) {
+	t.Helper()
+	have, bound := medians[of][column], times*medians[than][column]
+	t.Logf("%s of %s: %.4g, want at least %.3g of %.4g", column, of, have, times, medians[than][column])
+	if *repeats > 0 && !(have >= bound) {
+		t.Errorf("%s of %s is %.4g, %.3g times that of %s, want at least %.3g times",
+			column, of, have, have/medians[than][column], than, times)
+	}
+}

@@ -1,0 +1,94 @@
+package neo4jload
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j/auth"
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
+)
+
+// ErrConfig matches every error about a setting.
+var ErrConfig = errors.New("neo4jload: invalid configuration")
+
+// Config configures a [Source]. 0 always means the default; a value out of range is an
+// error that names the field.
+type Config struct {
+	// URI is the server's address, such as neo4j://localhost:7687, and Auth who the
+	// source says it is, as in [neo4j.NewDriverWithContext].
+	URI  string
+	Auth auth.TokenManager
+
+	// Driver, if set, changes the settings of the source's own driver: TLS,
+	// time-outs. Its user agent and its one connection are the source's.
+	Driver func(*config.Config)
+
+	// Running, Blocked and Connections are the numbers at which the server counts as
+	// loaded. They default to 20 transactions, as many as a server handles well, to 10
+	// that wait for a lock, and to 400 connections, the server's own default for its
+	// Bolt threads.
+	Running, Blocked, Connections int
+
+	// Wait is the wait for locks, of one transaction, at which the server counts as
+	// loaded. Defaults to 1 s.
+	Wait time.Duration
+
+	// Oldest is the age of the oldest transaction at which the server counts as
+	// loaded. 0 means that it bounds nothing: imports and analyses run for long.
+	Oldest time.Duration
+}
+
+// Defaults of [Config].
+const (
+	defaultRunning     = 20
+	defaultBlocked     = 10
+	defaultConnections = 400 // server.bolt.thread_pool_max_size
+	defaultWait        = time.Second
+)
+
+// complete checks the settings and fills in the defaults.
+func (c Config) complete() (Config, error) {
+	if c.URI == "" {
+		return c, fmt.Errorf("%w: URI is empty: want one such as neo4j://localhost:7687", ErrConfig)
+	}
+	for _, s := range []struct {
+		field     string
+		value     *int
+		otherwise int
+	}{
+		{"Running", &c.Running, defaultRunning},
+		{"Blocked", &c.Blocked, defaultBlocked},
+		{"Connections", &c.Connections, defaultConnections},
+	} {
+		if *s.value < 0 {
+			return c, fmt.Errorf("%w: %s is %d: want 0 (the default) or more", ErrConfig, s.field, *s.value)
+		}
+		if *s.value == 0 {
+			*s.value = s.otherwise
+		}
+	}
+	if c.Wait < 0 {
+		return c, fmt.Errorf("%w: Wait is %v: want 0 (the default) or more", ErrConfig, c.Wait)
+	}
+	if c.Wait == 0 {
+		c.Wait = defaultWait
+	}
+	if c.Oldest < 0 {
+		return c, fmt.Errorf("%w: Oldest is %v: want 0 (no bound) or more", ErrConfig, c.Oldest)
+	}
+	if c.Auth == nil {
+		c.Auth = neo4j.NoAuth()
+	}
+	return c, nil
+}
+
+// oldest is the limit of the oldest transaction's age in seconds.
+func (c Config) oldest() float64 {
+	if c.Oldest == 0 {
+		return math.Inf(1)
+	}
+	return c.Oldest.Seconds()
+}

@@ -1,0 +1,57 @@
+package neo4jload_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/load/neo4jload"
+)
+
+// What the source measures is tested with a server, in internal/dbtest.
+
+func TestSettingsAreChecked(t *testing.T) {
+	const uri = "neo4j://localhost"
+	for _, test := range []struct {
+		conf neo4jload.Config
+		want string
+	}{
+		{neo4jload.Config{}, "URI is empty"},
+		{neo4jload.Config{URI: "http://localhost"}, `URI is "http://localhost"`},
+		{neo4jload.Config{URI: uri, Running: -1}, "Running is -1"},
+		{neo4jload.Config{URI: uri, Blocked: -1}, "Blocked is -1"},
+		{neo4jload.Config{URI: uri, Connections: -1}, "Connections is -1"},
+		{neo4jload.Config{URI: uri, Wait: -time.Second}, "Wait is -1s"},
+		{neo4jload.Config{URI: uri, Oldest: -time.Second}, "Oldest is -1s"},
+	} {
+		_, err := neo4jload.New(test.conf)
+		if !errors.Is(err, neo4jload.ErrConfig) || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%+v: got %v, want that %s", test.conf, err, test.want)
+		}
+	}
+}
+
+func TestServerThatIsNotThereIsAnError(t *testing.T) {
+	source, err := neo4jload.New(neo4jload.Config{URI: "bolt://127.0.0.1:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close(t.Context())
+	if _, err := source.Poll(t.Context()); err == nil {
+		t.Error("a server that is not there was measured")
+	}
+}
+
+func ExampleNew() {
+	source, err := neo4jload.New(neo4jload.Config{URI: "neo4j://localhost", Blocked: 20})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer source.Close(context.Background())
+	fmt.Println(source.Name()) // for a load.Feed
+	// Output: neo4j
+}

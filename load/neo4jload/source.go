@@ -1,0 +1,124 @@
+package neo4jload
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
+	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
+
+	"github.com/weir-go/weir/load"
+)
+
+// A Source measures one server. It is a [load.Source]. Make one with [New] and close it.
+type Source struct {
+	conf   Config
+	driver neo4j.DriverWithContext
+	mark   string // says which transactions and which connection are the source's own
+}
+
+// New returns the source of a server, or an error that matches [ErrConfig]. It does not
+// connect: Poll does.
+func New(c Config) (*Source, error) {
+	c, err := c.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{conf: c, mark: "weir-neo4jload/" + rand.Text()}
+	s.driver, err = neo4j.NewDriverWithContext(c.URI, c.Auth, func(d *config.Config) {
+		if c.Driver != nil {
+			c.Driver(d)
+		}
+		d.UserAgent = s.mark
+		d.MaxConnectionPoolSize = 1
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%w: URI is %q: %w", ErrConfig, c.URI, err)
+	}
+	return s, nil
+}
+
+// Close closes the connection.
+func (s *Source) Close(ctx context.Context) error { return s.driver.Close(ctx) }
+
+// Name implements [load.Source].
+func (*Source) Name() string { return "neo4j" }
+
+// showTransactions leaves out the transactions that carry the mark $self. The status of one
+// that waits for a lock is "Blocked by: [...]".
+const showTransactions = `
+SHOW TRANSACTIONS
+YIELD status, elapsedTime, waitTime, pageFaults, metaData
+WHERE coalesce(metaData.weir, '') <> $self
+RETURN
+	sum(CASE WHEN status STARTS WITH 'Blocked' THEN 1 ELSE 0 END) AS blocked,
+	sum(CASE WHEN status STARTS WITH 'Blocked' THEN 0 ELSE 1 END) AS running,
+	max(waitTime.milliseconds) AS wait,
+	max(elapsedTime.milliseconds) AS oldest,
+	sum(pageFaults) AS pageFaults`
+
+// listConnections has no WHERE, which the system database does not take from a CALL.
+const listConnections = `
+CALL dbms.listConnections() YIELD userAgent
+RETURN sum(CASE WHEN userAgent = $self THEN 0 ELSE 1 END) AS connections`
+
+// Poll implements [load.Source].
+func (s *Source) Poll(ctx context.Context) (load.Sample, error) {
+	session := s.driver.NewSession(ctx, neo4j.SessionConfig{
+		AccessMode:   neo4j.AccessModeRead,
+		DatabaseName: "system", // there whatever happens to the others
+	})
+	defer session.Close(ctx)
+
+	now := time.Now()
+	transactions, err := s.ask(ctx, session, showTransactions)
+	if err != nil {
+		return load.Sample{}, err
+	}
+	readings := s.readings(transactions)
+	connections, err := s.ask(ctx, session, listConnections)
+	readings = append(readings, load.Reading{
+		Name: "connections", Value: number(connections, "connections"), Limit: float64(s.conf.Connections), Err: err,
+	})
+	for i := range readings {
+		readings[i].At = now
+	}
+	return load.Sample{Readings: readings}, nil
+}
+
+func (s *Source) readings(r *neo4j.Record) []load.Reading {
+	return []load.Reading{
+		{Name: "running", Value: number(r, "running"), Limit: float64(s.conf.Running)},
+		{Name: "blocked", Value: number(r, "blocked"), Limit: float64(s.conf.Blocked), Scope: load.Writes},
+		{Name: "longest wait", Value: number(r, "wait") / 1000, Limit: s.conf.Wait.Seconds(), Unit: load.Seconds, Scope: load.Writes},
+		{Name: "oldest", Value: number(r, "oldest") / 1000, Limit: s.conf.oldest(), Unit: load.Seconds},
+		{Name: "page faults", Value: number(r, "pageFaults"), Limit: math.Inf(1)},
+	}
+}
+
+// ask runs a query that answers with one record.
+func (s *Source) ask(ctx context.Context, session neo4j.SessionWithContext, query string) (*neo4j.Record, error) {
+	self := map[string]any{"self": s.mark}
+	result, err := session.Run(ctx, query, self, neo4j.WithTxMetadata(map[string]any{"weir": s.mark}))
+	if err != nil {
+		return nil, fmt.Errorf("neo4jload: %w", err)
+	}
+	record, err := result.Single(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("neo4jload: %w", err)
+	}
+	return record, nil
+}
+
+// number is the number in a column, 0 if there is none: the maximum of nothing is null.
+func number(r *neo4j.Record, column string) float64 {
+	if r == nil {
+		return 0
+	}
+	value, _ := r.Get(column)
+	n, _ := value.(int64)
+	return float64(n)
+}
