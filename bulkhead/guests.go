@@ -42,6 +42,14 @@ func (g *guests) add(c *compartment) {
 	g.ring = append(g.ring, c)
 }
 
+// closeGap closes the one that was left for a newcomer who did not come, because its law
+// returned an error, or the law or what makes its breaker panicked.
+func (g *guests) closeGap() {
+	if g.hand < len(g.ring) && g.ring[g.hand] == nil {
+		g.keep(func(c *compartment) bool { return c != nil })
+	}
+}
+
 func (g *guests) pass() { g.hand = (g.hand + 1) % len(g.ring) }
 
 // invite returns the compartment of an unknown key, made if need be, or that of the
@@ -66,9 +74,9 @@ func (s *Set) invite(key string) (*compartment, error) {
 	if !s.makeRoom(r.conf.MaxKeys) {
 		return r.byKey[Overflow], nil
 	}
+	defer g.closeGap()
 	c, err := s.open(strings.Clone(key), r.conf.Default, weir.Stake{Share: r.conf.Default.Share})
 	if err != nil { // of a law that accepted the same settings before
-		g.keep(func(c *compartment) bool { return c != nil })
 		return nil, err
 	}
 	g.add(c)

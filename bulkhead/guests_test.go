@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 )
 
@@ -120,6 +121,40 @@ func TestWhoWaitsKeepsTheKey(t *testing.T) {
 			t.Errorf("%+v", k)
 		}
 	})
+}
+
+// TestNewcomerThatDoesNotCome: what makes its breaker panics after another key was evicted
+// for it. The set works as before.
+func TestNewcomerThatDoesNotCome(t *testing.T) {
+	c := bulkhead.Config{MaxKeys: 3, Max: 10, Default: fixed(1, 0, 0)}
+	c.Default.Breaker = func(key string) weir.Breaker {
+		if key == "bad" {
+			panic(key)
+		}
+		return nil
+	}
+	s := newSet(t, c)
+	for i := range 3 {
+		hold(t, s, fmt.Sprint(i), 1)[0].Done(nil)
+	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		s.TryAcquire("bad")
+	}()
+	if snap := s.Snapshot(); snap.Unknown != 2 {
+		t.Errorf("%d keys, want 2", snap.Unknown)
+	}
+	for i := range 6 {
+		hold(t, s, fmt.Sprint("new", i), 1)[0].Done(nil)
+	}
+	if snap := s.Snapshot(); snap.Unknown != 3 || snap.ByKey[bulkhead.Overflow].Admitted != 0 {
+		t.Errorf("%+v", snap)
+	}
+	balanced(t, s)
 }
 
 var hostileKeys = flag.Int("hostile", 50_000, "keys of TestHostileKeys")
