@@ -42,8 +42,9 @@ func (s *Set) Snapshot() Snapshot {
 // come after those that are present.
 func (s *Set) survey() (snap Snapshot, compartments []*compartment, present int) {
 	g := &s.guests
-	g.mu.RLock()
-	defer g.mu.RUnlock()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s.seeOff(len(g.leaving)) // nobody else may come by to do so
 	r := s.roster.Load()
 	compartments = s.all()
 	present = len(compartments) - len(g.leaving)

@@ -165,6 +165,9 @@ func TestKeysVanishWhileTheirRequestsQueue(t *testing.T) {
 			p.Done(nil)
 		}
 		balanced(t, s)
+		if snap := s.Snapshot(); snap.Leaving != 0 {
+			t.Errorf("%d leave although their work is done", snap.Leaving)
+		}
 		if err := s.Update(c); err != nil {
 			t.Fatal(err)
 		}
