@@ -33,7 +33,7 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "a node at its own limit keeps the others of its group from their turn",
 		file: "internal/admit/group.go",
-		old:  "if next != nil && n.inflight+int64(next.Weight) <= int64(n.limit) {",
+		old:  "if next != nil && n.admits(next.Weight) {",
 		new:  "if next != nil {",
 		in:   "./internal/check",
 		test: "TestHierarchyAgainstModel",

@@ -145,6 +145,14 @@ var ofTheCapacity = []mutant{
 		test: "TestCarefulTakesTheLeast",
 	},
 	{
+		name: "pool: a cycle is added",
+		file: "internal/dag/graph.go",
+		old:  "way != nil {\n\t\t\t\treturn false, &CycleError",
+		new:  "way == nil && false {\n\t\t\t\treturn false, &CycleError",
+		in:   "./internal/check",
+		test: "TestGraphModel",
+	},
+	{
 		name: "pool: a failed task's lease is acknowledged",
 		file: "pool/finish.go",
 		old:  "if e.Err != nil && !isPermanent(e.Err) {",
