@@ -9,12 +9,14 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/demo"
 	"github.com/weir-go/weir/cmd/weir/internal/jobs"
+	"github.com/weir-go/weir/cmd/weir/internal/storm"
 )
 
 type demoCommand struct {
 	Limit    limitDemo    `cmd:"" default:"withargs" help:"An overloaded server without a limit, with a wrong one, and with an adaptive one (the default)."`
 	Bulkhead bulkheadDemo `cmd:"" help:"A fast route beside one that hangs and fails, with and without a bulkhead."`
 	Capacity capacityDemo `cmd:"" help:"24 jobs in a pool that sizes itself by its backlog, and at fixed sizes."`
+	Database databaseDemo `cmd:"" help:"A storm of writes on an embedded Badger, without a throttle and with one."`
 }
 
 // capacityDemo has no flags.
@@ -33,20 +35,46 @@ type bulkheadDemo struct {
 
 // Run shows the demonstration on the output.
 func (c limitDemo) Run(ctx context.Context, s streams, getenv func(string) string) error {
-	return show(ctx, c.Duration, s, getenv, demo.Run)
+	return showLoad(ctx, c.Duration, s, getenv, demo.Run)
 }
 
 // Run shows the demonstration on the output.
 func (c bulkheadDemo) Run(ctx context.Context, s streams, getenv func(string) string) error {
-	return show(ctx, c.Duration, s, getenv, demo.RunBulkhead)
+	return showLoad(ctx, c.Duration, s, getenv, demo.RunBulkhead)
 }
 
-func show(ctx context.Context, length span, s streams, getenv func(string) string, run func(context.Context, demo.Config) error) error {
-	duration := time.Duration(length)
-	if duration < demo.Shortest || duration > demo.Longest {
-		return usageError{fmt.Errorf("--duration: %v: want %.0fs to %.0fs", duration, demo.Shortest.Seconds(), demo.Longest.Seconds())}
+func showLoad(ctx context.Context, length span, s streams, getenv func(string) string, run func(context.Context, demo.Config) error) error {
+	duration, err := length.within(demo.Shortest, demo.Longest)
+	if err != nil {
+		return err
 	}
-	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: isTerminal(s.out) && getenv("NO_COLOR") == ""})
+	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, getenv)})
+}
+
+type databaseDemo struct {
+	Duration span `default:"50s" placeholder:"TIME" help:"How long both storms last together (default ${default})."`
+}
+
+// Run shows the demonstration on the output.
+func (c databaseDemo) Run(ctx context.Context, s streams, getenv func(string) string) error {
+	duration, err := c.Duration.within(storm.Shortest, storm.Longest)
+	if err != nil {
+		return err
+	}
+	return storm.Run(ctx, storm.Config{Duration: duration, Out: s.out, Color: colors(s.out, getenv)})
+}
+
+// within returns the duration of a demonstration.
+func (s span) within(shortest, longest time.Duration) (time.Duration, error) {
+	duration := time.Duration(s)
+	if duration < shortest || duration > longest {
+		return 0, usageError{fmt.Errorf("--duration: %v: want %.0fs to %.0fs", duration, shortest.Seconds(), longest.Seconds())}
+	}
+	return duration, nil
+}
+
+func colors(out io.Writer, getenv func(string) string) bool {
+	return isTerminal(out) && getenv("NO_COLOR") == ""
 }
 
 func isTerminal(out io.Writer) bool {

@@ -4,6 +4,7 @@
 //	weir demo                               half a minute that shows the difference it makes
 //	weir demo bulkhead                      the same for a slow route beside a fast one
 //	weir demo capacity                      a pool of jobs that sizes itself
+//	weir demo database                      the same for a throttle before a database
 //	weir sim run kata --law band            a control law against a simulated service
 //
 // Every flag can also be set through the environment: --queue-timeout is
@@ -25,7 +26,7 @@ import (
 
 type commands struct {
 	Proxy   proxyCommand   `cmd:"" help:"Limit what reaches the server behind this reverse proxy."`
-	Demo    demoCommand    `cmd:"" help:"Show what a limit, a bulkhead or a pool that sizes itself is worth."`
+	Demo    demoCommand    `cmd:"" help:"Show what a limit, a bulkhead, a pool that sizes itself or a throttle is worth."`
 	Sim     simCommand     `cmd:"" help:"Simulate control laws on scenarios, random systems and traces."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 }

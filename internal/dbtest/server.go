@@ -121,7 +121,7 @@ func (s *Server) await() error {
 // try asks once whether the server answers. One that is about to start may take a connection
 // and say nothing.
 func (s *Server) try(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	return s.ready(ctx)
 }

@@ -21,7 +21,7 @@ func watch(t *testing.T, source load.Source) *watched {
 	var err error
 	w.monitor, err = load.New(load.Config{
 		Feeds:    []load.Feed{{Source: source}},
-		Interval: 20 * time.Millisecond, Timeout: 2 * time.Second, MaxAge: 3 * time.Second,
+		Interval: 100 * time.Millisecond, Timeout: 2 * time.Second, MaxAge: 3 * time.Second,
 		OnEvent: func(e load.Event) { w.events <- e },
 	})
 	if err != nil {

@@ -13,7 +13,7 @@
 //
 // The readings, each with the threshold from the store's own options:
 //
-//	level-0 tables     tables over the stall threshold; writes
+//	level-0 tables     how many, over the stall threshold; writes
 //	compaction score   the worst of the other levels, see below; writes
 //	block cache        its misses as a share of its reads; bounds nothing
 //	index cache        the same

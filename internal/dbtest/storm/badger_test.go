@@ -97,7 +97,7 @@ func through(th *throttle.Throttle, kind throttle.Kind) gate {
 
 // inBadger lets a storm of writers rage in a fresh store.
 func inBadger(t *testing.T, writers int, guard func(context.Context, *badger.DB) gate) result {
-	options := badger.DefaultOptions(t.TempDir()).WithMemTableSize(1 << 20).WithValueThreshold(1 << 10).WithLogger(nil)
+	options := badger.DefaultOptions(t.TempDir()).WithMemTableSize(1 << 20).WithValueThreshold(2 * valueSize).WithLogger(nil)
 	db, err := badger.Open(options)
 	if err != nil {
 		t.Fatal(err)
@@ -123,13 +123,17 @@ func inBadger(t *testing.T, writers int, guard func(context.Context, *badger.DB)
 	}
 }
 
+// valueSize is that of a small document, and below the threshold from which values bypass the
+// tree.
+const valueSize = 512
+
 // writer writes random keys, so that every compaction has to read what it meets.
 func writer(db *badger.DB) func(context.Context, int) error {
 	return func(context.Context, int) error {
 		key := make([]byte, 16)
 		binary.BigEndian.PutUint64(key, rand.Uint64())
 		binary.BigEndian.PutUint64(key[8:], rand.Uint64())
-		value := make([]byte, 128)
+		value := make([]byte, valueSize)
 		for i := range value {
 			value[i] = byte(rand.Uint32())
 		}

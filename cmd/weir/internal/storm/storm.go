@@ -1,0 +1,126 @@
+// Package storm shows what a throttle is worth to a database: the same crowd of writers in
+// a Badger store, first let loose and then paced at what the store digests. The store is
+// real, in a temporary folder that is removed.
+package storm
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/load/badgerload"
+	"github.com/weir-go/weir/throttle"
+)
+
+// The crowd. Each writer starts its next write when its last has ended.
+const (
+	writers   = 64
+	valueSize = 512
+	// memtable is small, so that a store that is seconds old has the trouble that one
+	// with Badger's own 64 MiB has after minutes.
+	memtable = 1 << 20
+)
+
+// tick is how often the store is asked and the pace decided: several times for each
+// table that is flushed.
+const tick = 20 * time.Millisecond
+
+// The durations that make sense: of all of it.
+const (
+	Shortest = 2 * time.Second
+	Longest  = time.Minute
+)
+
+// Config says how to run the demonstration.
+type Config struct {
+	Duration time.Duration // of both storms together, from Shortest to Longest
+	Out      io.Writer
+	Color    bool
+}
+
+// lanes are the two that are compared. They run in turn: side by side, each would have what
+// the other leaves of the machine.
+var lanes = [...]struct {
+	name  string
+	guard guard
+}{{"no throttle", unguarded}, {"drain rate", throttled}}
+
+// Run shows the demonstration. It ends by itself, or early with ctx.
+func Run(ctx context.Context, cfg Config) error {
+	each := cfg.Duration / 2
+	out := printer{cfg.Out, cfg.Color}
+	out.introduce(each)
+	var rows []row
+	for i := 0; i < len(lanes) && ctx.Err() == nil; i++ {
+		row, err := weather(ctx, lanes[i].name, each, lanes[i].guard, out)
+		if err != nil {
+			return err
+		}
+		rows = append(rows, row)
+	}
+	out.compare(rows)
+	return nil
+}
+
+// weather lets the storm rage in a fresh store.
+func weather(ctx context.Context, name string, during time.Duration, g guard, out printer) (r row, err error) {
+	dir, err := os.MkdirTemp("", "weir-demo-")
+	if err != nil {
+		return r, err
+	}
+	defer os.RemoveAll(dir)
+	db, err := badger.Open(badger.DefaultOptions(dir).WithMemTableSize(memtable).WithValueThreshold(2 * valueSize).WithLogger(nil))
+	if err != nil {
+		return r, fmt.Errorf("open a Badger store: %w", err)
+	}
+	defer db.Close()
+
+	ctx, cancel := context.WithTimeout(ctx, during)
+	defer cancel()
+	th, err := g(ctx, db)
+	if err != nil {
+		return r, err
+	}
+	c := &crowd{db: db, throttle: th}
+	done := make(chan struct{})
+	go func() { c.run(ctx); close(done) }()
+	return out.watch(name, c, done), nil
+}
+
+// A guard returns the throttle that stands before a store, which runs until ctx ends.
+type guard func(context.Context, *badger.DB) (*throttle.Throttle, error)
+
+// unguarded is a throttle that is off: it neither waits nor measures.
+func unguarded(context.Context, *badger.DB) (*throttle.Throttle, error) {
+	return throttle.New(throttle.Config{Off: true})
+}
+
+func throttled(ctx context.Context, db *badger.DB) (*throttle.Throttle, error) {
+	mon, err := load.New(load.Config{
+		Feeds:    []load.Feed{{Source: badgerload.New(db)}},
+		Interval: tick,
+	})
+	if err != nil {
+		return nil, err
+	}
+	th, err := throttle.New(throttle.Config{
+		Monitor: mon,
+		Writes: throttle.Side{
+			Laws:  []throttle.Law{throttle.DrainRate{}},
+			Queue: weir.Queue{Size: writers, Timeout: time.Second},
+		},
+		Tick: tick,
+	})
+	if err != nil {
+		return nil, err
+	}
+	go func() { _ = mon.Run(ctx) }() // its error says that a poll hangs, which shows
+	go func() { _ = th.Run(ctx) }()
+	return th, nil
+}
