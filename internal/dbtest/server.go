@@ -186,7 +186,7 @@ func (s *Server) signalAll(t testing.TB, what syscall.Signal) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, child := range strings.Fields(string(children)) {
+	for child := range strings.FieldsSeq(string(children)) {
 		pid, _ := strconv.Atoi(child)
 		_ = syscall.Kill(pid, what) // one that has just ended is as good
 	}
