@@ -133,26 +133,39 @@ func TestRestIsBalancedByShare(t *testing.T) {
 
 func TestEqualsAreServedInTurnByShare(t *testing.T) {
 	_, n := shareOut(t, 1, stake(0, 1), stake(0, 3))
-	ticket, owner := n[0].must(1), 0
-	var served strings.Builder
-	waiting := make([][]*request, len(n))
-	for range 8 {
-		for i := range n {
-			waiting[i] = append(waiting[i], n[i].join())
-		}
+	ticket := n[0].must(1)
+	waiting := [][]*request{n[0].queue(8), n[1].queue(8)}
+	if served := turns(n, waiting, 0, ticket, 8); served != "abbbabbb" {
+		t.Errorf("served %q, want turns of 1 and 3", served)
 	}
-	for range 8 {
+}
+
+// turns has the work in a slot end so many times and returns who got the slot each time.
+func turns(n []*rig, waiting [][]*request, owner int, ticket *admit.Ticket, times int) (served string) {
+	for range times {
 		n[owner].done(ticket, window.Success)
 		for i := range n {
 			if q := waiting[i]; len(q) > 0 && q[0].verdict() == admit.Admitted {
 				ticket, owner, waiting[i] = q[0].ticket(), i, q[1:]
-				served.WriteRune(rune('a' + i))
+				served += string(rune('a' + i))
 				break
 			}
 		}
 	}
-	if served.String() != "abbbabbb" {
-		t.Errorf("served %q, want turns of 1 and 3", served.String())
+	return served
+}
+
+// While a holds more than the others the turns are theirs. Once it holds no more it has
+// none to make up for.
+func TestTurnsThatWereNeverDueAreNotMadeUpFor(t *testing.T) {
+	_, n := shareOut(t, 2, stake(0, 1), stake(0, 1), stake(0, 1))
+	running := n[0].hold(2)
+	waiting := [][]*request{n[0].queue(5), n[1].queue(9), n[2].queue(9)}
+	if served := turns(n, waiting, 0, running[0], 9); served != "bcbcbcbcb" {
+		t.Fatalf("served %q", served)
+	}
+	if served := turns(n, waiting, 0, running[1], 4); served != "acac" {
+		t.Errorf("served %q, want one turn each", served)
 	}
 }
 

@@ -92,8 +92,7 @@ var ofTheBulkhead = []mutant{
 		file: "internal/admit/line.go",
 		old:  "\t\tm.place.turn = max(m.place.turn, l.turn)\n",
 		new:  "",
-		in:   "./internal/check",
-		test: "TestHierarchyStarvesNobody",
+		test: "TestTurnsThatWereNeverDueAreNotMadeUpFor",
 	},
 	{
 		name: "who holds less does not move up",
