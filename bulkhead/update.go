@@ -19,7 +19,8 @@ import (
 // times out by its old settings, without its reserve, and then it goes. The same becomes
 // of unknown keys beyond a lower MaxKeys.
 //
-// A cap can be changed but not brought or removed. A closed set stays closed.
+// A cap can be changed but not brought or removed. A closed set stays closed. An OnEvent
+// that hears of the update must not call Update, Close or Shutdown, which would wait for it.
 func (s *Set) Update(c Config) error {
 	c, err := c.complete()
 	if err != nil {
