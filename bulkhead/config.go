@@ -26,11 +26,18 @@ type Config struct {
 	// Max caps the work in flight of all keys together, by weight, up to
 	// 1,000,000,000. 0 means no cap: the keys then have nothing in common, not
 	// even a lock. An update can change a cap but neither bring nor remove one.
+	// A key in shadow mode runs above the cap too, at the expense of the others
+	// and of their reserves: put all keys in shadow mode, or none.
 	Max int
 
 	// MaxKeys is how many compartments there may be for keys that ByKey does
-	// not name: about 1.5 KB each. Defaults to 10,000; up to 10,000,000.
+	// not name: 1 to 4 KB each, most with law.Elastic. Defaults to 10,000; up
+	// to 10,000,000.
 	MaxKeys int
+
+	// OnEvent, if set, hears the events of every key whose Config has no OnEvent
+	// of its own. [weir.Event].Limiter names the key. See [weir.Config].OnEvent.
+	OnEvent func(weir.Event)
 }
 
 // A Compartment has the settings for a key.
@@ -94,7 +101,7 @@ func (c Config) complete() (Config, error) {
 		return c, invalid("Default.Config.Name", d.Config.Name, "none: limiters are named after their keys")
 	}
 	var err error
-	if c.Default, err = c.Default.complete("Default"); err != nil {
+	if c.Default, err = c.Default.complete("Default", c.OnEvent); err != nil {
 		return c, err
 	}
 	reserved := 0
@@ -104,7 +111,7 @@ func (c Config) complete() (Config, error) {
 		if err := checkKey(key); err != nil {
 			return c, fmt.Errorf("%w: bulkhead: ByKey: %w", weir.ErrConfig, err)
 		}
-		if byKey[key], err = c.ByKey[key].complete(fmt.Sprintf("ByKey[%q]", key)); err != nil {
+		if byKey[key], err = c.ByKey[key].complete(fmt.Sprintf("ByKey[%q]", key), c.OnEvent); err != nil {
 			return c, err
 		}
 		reserved += byKey[key].Reserved
@@ -117,7 +124,7 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-func (k Compartment) complete(field string) (Compartment, error) {
+func (k Compartment) complete(field string, onEvent func(weir.Event)) (Compartment, error) {
 	name := k.Config.Name
 	config, err := k.Config.WithDefaults()
 	if err == nil {
@@ -140,6 +147,9 @@ func (k Compartment) complete(field string) (Compartment, error) {
 	}
 	if k.Budget > 0 {
 		config.Law = budget{law: config.Law, p95: k.Budget, floor: k.Reserved}
+	}
+	if config.OnEvent == nil {
+		config.OnEvent = onEvent
 	}
 	k.Config = config
 	k.Config.Name = name

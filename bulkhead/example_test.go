@@ -61,6 +61,21 @@ func ExampleNew() {
 	// Output: weir: invalid configuration: bulkhead: ByKey["login"].Reserved is 4: want at most 2, which is what the keys before it leave of Max
 }
 
+func ExampleConfig_onEvent() {
+	set, err := bulkhead.New(bulkhead.Config{
+		Default: bulkhead.Compartment{Config: weir.Config{Initial: 1, Law: law.Fixed{}}},
+		OnEvent: func(e weir.Event) { fmt.Println(e) }, // or weir.Log(slog.Default())
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, key := range []string{"search", "checkout", "search"} {
+		set.TryAcquire(key)
+	}
+	// Output: search: refused: queue full
+}
+
 func ExampleSet_Do() {
 	set := small()
 	ctx := context.Background()
