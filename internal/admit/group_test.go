@@ -58,11 +58,13 @@ func TestGroupServesItsNodesInTurn(t *testing.T) {
 
 // A node whose own limit is reached does not keep the others from their turn.
 func TestGroupPassesOverAFullNode(t *testing.T) {
-	_, n := newGroup(t, 6, 2)
-	n[0].must(5)
-	ticket := n[1].must(1)
+	small := stake(0, 10) // whose claim is the better one
+	small.Bounds.Initial = 1
+	_, n := shareOut(t, 6, small, stake(0, 1))
+	n[0].must(1)
+	running := n[1].hold(5)
 	full, free := n[0].join(), n[1].join()
-	n[1].done(ticket, window.Success)
+	n[1].done(running[0], window.Success)
 	want(t, admit.Waiting, full)
 	want(t, admit.Admitted, free)
 }

@@ -35,8 +35,7 @@ var ofTheBulkhead = []mutant{
 		file: "internal/admit/group.go",
 		old:  "if next != nil && n.admits(next.Weight) {",
 		new:  "if next != nil {",
-		in:   "./internal/check",
-		test: "TestHierarchyAgainstModel",
+		test: "TestGroupPassesOverAFullNode",
 	},
 	{
 		name: "reserved slots are lent",
@@ -99,16 +98,14 @@ var ofTheBulkhead = []mutant{
 		file: "internal/admit/stake.go",
 		old:  "\tm.count()\n\tg.line.fix(m)\n",
 		new:  "\tm.count()\n",
-		in:   "./internal/check",
-		test: "TestHierarchyAgainstModel",
+		test: "TestWhoHoldsLessMovesUp",
 	},
 	{
 		name: "idle members dilute the shares of those at work",
 		file: "internal/admit/stake.go",
 		old:  "\tm.index = none\n\tg.shares -= int64(m.share)\n",
 		new:  "\tm.index = none\n",
-		in:   "./internal/check",
-		test: "TestHierarchyAgainstModel",
+		test: "TestWhoIsAloneBorrowsEverything",
 	},
 	{
 		name: "a cap that is raised wakes nobody",
