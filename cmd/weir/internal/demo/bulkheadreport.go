@@ -16,8 +16,8 @@ func (p printer) introduceBulkhead(during time.Duration) {
              Every %v, for %v, %.0f%% of them hang for %v and then fail.
   checkout   %.0f requests/s, %v each: %.1f connections. An answer counts within %v.
 
-A client gives up after %v. One server has a bulkhead of %d slots: %d are for checkout alone, search finds its
-limit below the rest, and each route has a queue of %d, for %v at most. The other has none.
+A client gives up after %v. One server has a bulkhead of %d slots: %d are for checkout alone, the others for
+whoever asks first, and each route has a queue of %d, for %v at most. The other has none.
 
 `, connections, during,
 		search.rate, search.takes, search.need(), search.deadline,
