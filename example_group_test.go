@@ -37,3 +37,42 @@ func ExampleGroup() {
 	// checkout: 1 in flight, entitled to 7.7, borrowed 0.0
 	// search: 7 in flight, entitled to 2.3, borrowed 4.7
 }
+
+func ExampleGroup_Update() {
+	pool, err := weir.NewGroup(10)
+	if err != nil {
+		panic(err)
+	}
+	checkout := weir.Must(pool.New(weir.Config{Name: "checkout"}, weir.Stake{}))
+	err = pool.Update(checkout, weir.Config{Name: "checkout"}, weir.Stake{Reserved: 4})
+	fmt.Println(err, checkout.Snapshot().Reserved)
+	// Output: <nil> 4
+}
+
+func ExampleGroup_Resize() {
+	pool, err := weir.NewGroup(10)
+	if err != nil {
+		panic(err)
+	}
+	weir.Must(pool.New(weir.Config{Name: "checkout"}, weir.Stake{Reserved: 4}))
+	fmt.Println(pool.Resize(3))
+	fmt.Println(pool.Resize(6), pool.Snapshot().Max)
+	// Output:
+	// weir: invalid configuration of the group: its cap is 3: want at least 4, the sum of what its limiters reserve
+	// <nil> 6
+}
+
+func ExampleGroup_Remove() {
+	pool, err := weir.NewGroup(10)
+	if err != nil {
+		panic(err)
+	}
+	search := weir.Must(pool.New(weir.Config{Name: "search"}, weir.Stake{}))
+	permit, _ := search.TryAcquire()
+	fmt.Println(pool.Remove(search))
+	permit.Release()
+	fmt.Println(pool.Remove(search))
+	// Output:
+	// weir: limiter is in use: "search"
+	// <nil>
+}

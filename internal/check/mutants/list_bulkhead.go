@@ -150,6 +150,20 @@ var ofTheBulkhead = []mutant{
 		test: "TestOverflowTakesWhatFindsNoRoom",
 	},
 	{
+		name: "a newcomer that does not come leaves a gap",
+		file: "bulkhead/guests.go",
+		old:  "\tdefer g.closeGap()\n",
+		new:  "",
+		test: "TestNewcomerThatDoesNotCome",
+	},
+	{
+		name: "who leaves goes when somebody comes",
+		file: "bulkhead/snapshot.go",
+		old:  "\ts.seeOff(",
+		new:  "\t_ = (",
+		test: "TestKeysVanishWhileTheirRequestsQueue",
+	},
+	{
 		name: "totals go with the keys",
 		file: "bulkhead/guests.go",
 		old:  "\ts.guests.past.AddTotals(c.limiter.Snapshot())\n",
