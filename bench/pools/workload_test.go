@@ -40,11 +40,8 @@ type workload struct {
 // workloads are drawn from the first seed; nothing was tuned on them.
 func workloads() []workload {
 	random := rand.New(rand.NewPCG(1, 1))
-	takes := func() time.Duration {
-		return 100*time.Millisecond + time.Duration(random.Int64N(int64(200*time.Millisecond)))
-	}
-	steady, burst := workload{name: "steady"}, workload{name: "burst"}
-	mixed, degrading := workload{name: "mixed"}, workload{name: "degrading"}
+	takes := func() time.Duration { return draw(random) }
+	steady, burst, mixed := workload{name: "steady"}, workload{name: "burst"}, workload{name: "mixed"}
 	for i := range 1200 {
 		steady.jobs = append(steady.jobs, job{at: time.Duration(i) * 50 * time.Millisecond, takes: takes()})
 	}
@@ -61,17 +58,33 @@ func workloads() []workload {
 	for range 400 {
 		mixed.jobs = append(mixed.jobs, job{takes: takes(), memory: 1 + random.Int64N(8)})
 	}
+	return []workload{steady, burst, mixed, degrading(random, downstream{8, 3, 8 * time.Second, 20 * time.Second})}
+}
+
+// draw is how long a job takes when nothing slows it.
+func draw(random *rand.Rand) time.Duration {
+	return 100*time.Millisecond + time.Duration(random.Int64N(int64(200*time.Millisecond)))
+}
+
+// A downstream has so many workers, fewer of them for a while.
+type downstream struct {
+	workers, fewer float64
+	from, to       time.Duration
+}
+
+func degrading(random *rand.Rand, d downstream) workload {
+	w := workload{name: fmt.Sprintf("degrading from %v workers to %v", d.workers, d.fewer)}
 	for range 1200 {
-		degrading.jobs = append(degrading.jobs, job{takes: takes()})
+		w.jobs = append(w.jobs, job{takes: draw(random)})
 	}
-	degrading.slow = func(at time.Duration, running int64) float64 {
-		workers := 8.
-		if at > 8*time.Second && at < 20*time.Second {
-			workers = 3
+	w.slow = func(at time.Duration, running int64) float64 {
+		workers := d.workers
+		if at > d.from && at < d.to {
+			workers = d.fewer
 		}
 		return math.Pow(max(1, float64(running)/workers), 1.3) // past the knee, more is less
 	}
-	return []workload{steady, burst, mixed, degrading}
+	return w
 }
 
 // A tally is what a run cost: when it ended, and slot-seconds that were held and used.
@@ -169,6 +182,27 @@ var peers = map[string]func(size int) (func(func()), func()){
 	},
 }
 
+// faked runs on a faked clock.
+func faked(t *testing.T, run func() tally) (r tally) {
+	synctest.Test(t, func(*testing.T) { r = run() })
+	return r
+}
+
+// fixed tries every fixed size, and returns the best time, its size, and the tally of the largest.
+func fixed(t *testing.T, w workload) (best time.Duration, at int, widest tally) {
+	best = math.MaxInt64
+	line := ""
+	for size := 1; size <= most; size++ {
+		widest = faked(t, func() tally { return ours(w, int64(size), nil) })
+		if widest.took < best {
+			best, at = widest.took, size
+		}
+		line += fmt.Sprintf(" %d:%.1f", size, widest.took.Seconds())
+	}
+	t.Logf("%s: fixed%s s; best %d", w.name, line, at)
+	return best, at, widest
+}
+
 // TestWorkloads prints, for each workload, how long every fixed size takes and what ours does.
 //
 //	go test . -run Workloads -v
@@ -177,28 +211,14 @@ func TestWorkloads(t *testing.T) {
 	for _, w := range workloads() {
 		var scaler pool.Scaler = backlog
 		if w.slow != nil {
-			scaler = pool.Law{Initial: 4}
+			scaler = chosen
 		}
-		in := func(run func() tally) (r tally) {
-			synctest.Test(t, func(*testing.T) { r = run() })
-			return r
-		}
-		best, at := time.Duration(math.MaxInt64), 0
-		var widest tally
-		line := ""
-		for size := 1; size <= most; size++ {
-			widest = in(func() tally { return ours(w, int64(size), nil) })
-			if widest.took < best {
-				best, at = widest.took, size
-			}
-			line += fmt.Sprintf(" %d:%.1f", size, widest.took.Seconds())
-		}
-		t.Logf("%s: fixed%s s; best %d", w.name, line, at)
+		best, at, widest := fixed(t, w)
 		for name, open := range peers {
-			peer := in(func() tally { return theirs(w, at, open) })
+			peer := faked(t, func() tally { return theirs(w, at, open) })
 			t.Logf("%s: %s at %d: %.2f s", w.name, name, at, peer.took.Seconds())
 		}
-		r := in(func() tally { return ours(w, most, scaler) })
+		r := faked(t, func() tally { return ours(w, most, scaler) })
 		t.Logf("%s: ours %.2f s, %+.1f%% of the best; unused %.0f slot-seconds, %.0f%% of the largest's", w.name, r.took.Seconds(),
 			100*(r.took.Seconds()/best.Seconds()-1), (r.held - r.busy).Seconds(), 100*(r.held-r.busy).Seconds()/(widest.held-widest.busy).Seconds())
 	}
