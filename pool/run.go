@@ -58,6 +58,8 @@ type run struct {
 	history                      []Decision
 	over                         bool // no more events, and no more sizes
 
+	asked chan Depth // is answered by the source; the scaling's alone
+
 	ended bool          // these are the reader's alone
 	last  time.Duration // when the grace ends, once it has begun
 }

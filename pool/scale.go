@@ -75,12 +75,7 @@ func (r *run) scale() {
 // depth is what waits to start, in the source and here. A source whose Claim is waiting has
 // nothing, whatever it says.
 func (r *run) depth() (d Depth) {
-	within, cancel := context.WithTimeout(r.ctx, r.shortest())
-	defer cancel()
-	d, err := r.backlog(within)
-	if err != nil || d.Count < 0 {
-		d = Depth{}
-	}
+	d = r.ask()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.fed || r.idle > 0 && now()-r.idle >= r.shortest() {
@@ -93,13 +88,43 @@ func (r *run) depth() (d Depth) {
 	return d
 }
 
-func (r *run) backlog(ctx context.Context) (d Depth, err error) {
+// ask asks the source for its backlog, which is nothing if it does not answer in time. It is
+// not asked again before it has answered, and what it answers late is out of date.
+func (r *run) ask() Depth {
+	if r.asked != nil {
+		select {
+		case <-r.asked:
+		default:
+			return Depth{}
+		}
+	}
+	within, cancel := context.WithTimeout(r.ctx, r.shortest())
+	asked := make(chan Depth, 1)
+	r.asked = asked
+	r.helpers.Go(func() {
+		defer cancel()
+		asked <- r.backlog(within)
+	})
+	select {
+	case d := <-asked:
+		r.asked = nil
+		return d
+	case <-within.Done():
+		return Depth{}
+	}
+}
+
+func (r *run) backlog(ctx context.Context) (d Depth) {
 	defer func() {
 		if recover() != nil {
-			err = ErrSource
+			d = Depth{}
 		}
 	}()
-	return r.conf.Source.Backlog(ctx)
+	d, err := r.conf.Source.Backlog(ctx)
+	if err != nil || d.Count < 0 {
+		return Depth{}
+	}
+	return d
 }
 
 // shortest is the shortest time from one decision to the next.

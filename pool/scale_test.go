@@ -237,6 +237,36 @@ func TestBacklogThatLies(t *testing.T) {
 	}
 }
 
+func TestBacklogThatIgnoresItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		source := &faulty{
+			tasks: 3, then: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+			backlog: func(context.Context) (pool.Depth, error) { <-release; return pool.Depth{}, nil },
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		c := slots(6)
+		busy := pool.Load{Measure: func() (float64, bool) { return 1, true }, Initial: 6}
+		p := must(pool.New(pool.Config{Capacity: c, Source: source, Scaler: busy, Grace: time.Second}))
+		done, size := 0, int64(0)
+		var last error
+		for ev, err := range p.Run(ctx) {
+			last = err
+			switch ev.Kind {
+			case pool.Done:
+				done++
+			case pool.Decided:
+				size = ev.Decision.To
+			}
+		}
+		if done != 3 || size != 1 || !errors.Is(last, pool.ErrAbandoned) || c.Usage("slots").Available != 6 {
+			t.Errorf("%d done, size %d, %v, %+v: want 3, 1 for the load, that the source was left behind, and all back", done, size, last, c.Usage("slots"))
+		}
+		close(release)
+	})
+}
+
 // Latency rises with what runs: the law holds back.
 func TestLawsSizeThePool(t *testing.T) {
 	for name, scaler := range map[string]pool.Scaler{

@@ -17,7 +17,8 @@ type Source interface {
 	// more will come, and an error soon after ctx ends. With an error it has
 	// claimed nothing.
 	Claim(ctx context.Context) (Delivery, error)
-	// Backlog tells how much could be claimed now. It changes nothing.
+	// Backlog tells how much could be claimed now. It changes nothing. One that takes
+	// longer than a scaler's period counts as 0.
 	Backlog(ctx context.Context) (Depth, error)
 }
 

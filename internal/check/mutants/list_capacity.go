@@ -159,4 +159,11 @@ var ofTheCapacity = []mutant{
 		new:  "if e.Err == nil && isPermanent(e.Err) {",
 		test: "TestWhatWasCutShortIsGivenBackAtOnce",
 	},
+	{
+		name: "pool: an answer about the backlog is waited for",
+		file: "pool/scale.go",
+		old:  "case <-within.Done():",
+		new:  "case <-r.ctx.Done():",
+		test: "TestBacklogThatIgnoresItsContext",
+	},
 }
