@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/pool"
 )
 
@@ -59,6 +62,114 @@ func ExampleBacklog() {
 	size, why := sizer.Next(pool.Reading{Size: 3, Backlog: pool.Depth{Count: 24}})
 	fmt.Println(pool.Decision{Resource: "slots", From: 3, To: size, Reason: why})
 	// Output: slots: backlog 24 above 10: raised 3 to 4
+}
+
+func ExampleLoad() {
+	mon, _ := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}}}) // its Run is the caller's
+	busy := pool.Load{Min: 2, Initial: 4, Measure: func() (float64, bool) {
+		level := mon.Level(load.All)
+		return level.Load, level.Valid && !level.Degraded
+	}}
+	sizer, _ := busy.Sizer(6)
+	size, why := sizer.Next(pool.Reading{Size: 6})
+	fmt.Println(pool.Decision{Resource: "slots", From: 6, To: size, Reason: why})
+	// Output: slots: load unknown: cut 6 to 5
+}
+
+func ExampleLaw() {
+	c, _ := capacity.New(capacity.Vector{"slots": 16})
+	p, err := pool.New(pool.Config{
+		Capacity: c,
+		Source:   pool.Slice(nil),
+		// For tasks of some 100 ms; for longer ones a longer Interval.
+		Scaler: pool.Law{Law: law.Vegas{Alpha: 2, Beta: 4}, Initial: 4, Interval: 250 * time.Millisecond, MinSamples: 10},
+	})
+	if err != nil {
+		panic(err)
+	}
+	for ev := range p.Run(context.Background()) {
+		fmt.Println(ev)
+	}
+	// Output: slots: latency unknown: held at 4
+}
+
+func ExampleLatency() {
+	_, err := pool.Latency{Initial: 4}.Sizer(16)
+	fmt.Println(err)
+	sizer, _ := pool.Latency{Target: 400 * time.Millisecond, Initial: 4}.Sizer(16)
+	fmt.Printf("%+v\n", sizer.Plan())
+	// Output:
+	// pool: invalid: Latency.Target is 0s: want more than 0
+	// {Initial:4 Min:1 Max:16 Period:100ms}
+}
+
+// count runs a pool of two slots and says how its tasks fared.
+func count(source pool.Source) {
+	c, _ := capacity.New(capacity.Vector{"slots": 2})
+	p, _ := pool.New(pool.Config{Capacity: c, Source: source})
+	for _, err := range p.Run(context.Background()) {
+		if err != nil {
+			panic(err)
+		}
+	}
+	s := p.Snapshot()
+	fmt.Println(s.Completed, "completed,", s.Failed, "failed,", s.Cancelled, "cancelled")
+}
+
+func nothing(context.Context) (any, error) { return nil, nil }
+
+func ExampleChan() {
+	tasks := make(chan pool.Task)
+	go func() {
+		defer close(tasks)
+		for range 3 {
+			tasks <- pool.Task{Run: nothing}
+		}
+	}()
+	count(pool.Chan(tasks))
+	// Output: 3 completed, 0 failed, 0 cancelled
+}
+
+func ExampleSeq() {
+	count(pool.Seq(func(yield func(pool.Task) bool) {
+		for n := range 3 { // each is made when it is claimed
+			if !yield(pool.Task{Key: fmt.Sprint("row ", n), Run: nothing}) {
+				return
+			}
+		}
+	}))
+	// Output: 3 completed, 0 failed, 0 cancelled
+}
+
+func ExamplePermanent() {
+	attempts := 0
+	count(pool.Slice([]pool.Task{{
+		Retry: pool.Retry{Attempts: 5},
+		Run: func(context.Context) (any, error) {
+			attempts++
+			return nil, pool.Permanent(errors.New("no such customer"))
+		},
+	}}))
+	fmt.Println(attempts, "attempt")
+	// Output:
+	// 0 completed, 1 failed, 0 cancelled
+	// 1 attempt
+}
+
+func ExamplePool_Drain() {
+	c, _ := capacity.New(capacity.Vector{"slots": 1})
+	var p *pool.Pool
+	tasks := []pool.Task{
+		{Key: "first", Run: func(context.Context) (any, error) { p.Drain(); return "to its end", nil }},
+		{Key: "second", Run: nothing},
+	}
+	p, _ = pool.New(pool.Config{Capacity: c, Source: pool.Slice(tasks)})
+	for ev := range p.Run(context.Background()) {
+		fmt.Println(ev)
+	}
+	// Output:
+	// second: cancelled: pool: drained before it started
+	// first: done: to its end
 }
 
 func ExampleCareful() {

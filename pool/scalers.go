@@ -166,7 +166,11 @@ const lawPeriod = 100 * time.Millisecond
 // Next implements [Sizer].
 func (s *lawSizer) Next(Reading) (int64, Reason) {
 	state := s.node.State(int64(now()))
-	return int64(state.Limit) * s.units, Reason{Code: ByLaw, Law: state.Decided}
+	why := Reason{Code: ByLaw, Law: state.Decided}
+	if state.Decided == (law.Reason{}) { // it has not decided yet
+		why = Reason{Code: Unknown, Signal: "latency"}
+	}
+	return int64(state.Limit) * s.units, why
 }
 
 func (s *lawSizer) started(at time.Duration) admit.Ticket {
