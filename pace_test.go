@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
 )
 
 // storm has so many goroutines pass through the limiter until the time is over, and
@@ -173,4 +174,135 @@ func TestPaceOutOfRange(t *testing.T) {
 	if got := l.Pace(); got != (weir.Pace{}) {
 		t.Errorf("an invalid pace left %+v", got)
 	}
+}
+
+// A pace that rises, or somebody ahead who leaves, brings forward the turns of those who wait.
+func TestTurnsComeForward(t *testing.T) {
+	for name, c := range map[string]struct {
+		weight int // of the one ahead
+		change func(*weir.Limiter, context.CancelFunc) error
+	}{
+		"faster": {1, func(l *weir.Limiter, _ context.CancelFunc) error { return l.SetPace(weir.Pace{Rate: 100}) }},
+		"leaves": {900, func(_ *weir.Limiter, leave context.CancelFunc) error { leave(); return nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rate := 1.0
+				if name == "leaves" {
+					rate = 100
+				}
+				l := pacedLimiter(t, weir.Pace{Rate: rate}, weir.Queue{Size: 100, Timeout: time.Minute})
+				first, _ := l.Acquire(t.Context()) // owes one
+				defer first.Release()
+				ctx, leave := context.WithCancel(t.Context())
+				defer leave()
+				go func() {
+					ahead, _ := l.AcquireN(ctx, c.weight)
+					ahead.Release()
+				}()
+				synctest.Wait()
+				var all sync.WaitGroup
+				for range 20 {
+					all.Go(func() {
+						if err := l.Do(t.Context(), func(context.Context) error { return nil }); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				synctest.Wait()
+				began := time.Now()
+				if err := c.change(l, leave); err != nil {
+					t.Fatal(err)
+				}
+				all.Wait()
+				if got := time.Since(began); got > 1300*time.Millisecond {
+					t.Errorf("20 at 100/s took %v", got)
+				}
+			})
+		})
+	}
+}
+
+// hears is a law that notes what it hears.
+type hears struct{ saturated, refused, waited bool }
+
+func (h *hears) Controller(law.Bounds) (law.Controller, error) { return h, nil }
+
+func (h *hears) Next(w law.Window) law.Decision {
+	h.saturated = h.saturated || w.Saturated > 0
+	h.refused = h.refused || w.Refused > 0
+	h.waited = h.waited || w.Waited > 0 || w.QueueWait > 0
+	return law.Decision{Limit: float64(w.Limit)}
+}
+
+// A limit that was not reached says nothing about a higher one, so the law hears
+// nothing of what a pace holds back.
+func TestLawHearsNothingOfThePace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := &hears{}
+		l := newLimiter(t, weir.Config{
+			Initial: 1000, Law: h, MinSamples: 1, Interval: 100 * time.Millisecond,
+			Queue: weir.Queue{Size: 5, Timeout: time.Minute},
+		})
+		if err := l.SetPace(weir.Pace{Rate: 100, Refuse: 0.1}); err != nil {
+			t.Fatal(err)
+		}
+		storm(t, l, 20, 1, 3*time.Second)
+		if l.Snapshot().Admitted < 250 || *h != (hears{}) {
+			t.Errorf("after %d admitted the law heard of %+v", l.Snapshot().Admitted, *h)
+		}
+	})
+}
+
+// In shadow mode a pace holds nothing back, counts what it would have refused, and
+// leaves no debt behind.
+func TestPaceInShadow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := weir.Config{Initial: 1000, Min: 1000, Shadow: true, Queue: weir.Queue{Size: 10, Timeout: time.Second}}
+		l := newLimiter(t, c)
+		if err := l.SetPace(weir.Pace{Rate: 10}); err != nil {
+			t.Fatal(err)
+		}
+		for range 1000 {
+			permit, err := l.Acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			permit.Done(nil)
+		}
+		if got := l.Snapshot().WouldRefuse; got < 980 || got > 990 {
+			t.Errorf("%d of 1000 would have been refused, with room for one and 10 that wait", got)
+		}
+		c.Shadow = false
+		if err := l.Update(c); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(1200 * time.Millisecond)
+		if _, err := l.Acquire(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A share that is refused does not say how fast the rest drains.
+func TestRefusingAShareLeavesDeadlinesAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{Initial: 1, Min: 1, Max: 1, Queue: weir.Queue{Size: 100, Timeout: time.Minute}})
+		if err := l.SetPace(weir.Pace{Refuse: 0.001}); err != nil {
+			t.Fatal(err)
+		}
+		work := func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil }
+		var all sync.WaitGroup
+		for range 50 {
+			all.Go(func() { _ = l.Do(t.Context(), work) })
+		}
+		time.Sleep(2 * time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		began := time.Now()
+		if err := l.Do(ctx, work); !errors.Is(err, weir.ErrDeadline) || time.Since(began) != 0 {
+			t.Errorf("3 s of work ahead of 1 s: %v after %v", err, time.Since(began))
+		}
+		all.Wait()
+	})
 }

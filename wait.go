@@ -12,15 +12,20 @@ import (
 // A waiter is a goroutine that waits for its turn.
 type waiter struct {
 	admit.Waiter
-	ready chan struct{} // holds one token, so that whoever wakes it never waits
+	ready chan answered // has room for the answer and one nudge, so that who sends never waits
 }
 
+type answered bool
+
 // Wake tells the waiter that it was answered.
-func (w *waiter) Wake() { w.ready <- struct{}{} }
+func (w *waiter) Wake() { w.ready <- true }
+
+// Nudge tells the waiter to look again.
+func (w *waiter) Nudge() { w.ready <- false }
 
 // wait queues for a permit.
 func (l *Limiter) wait(ctx context.Context, tenant uint16, weight int) (Permit, error) {
-	w := &waiter{ready: make(chan struct{}, 1)}
+	w := &waiter{ready: make(chan answered, 2)}
 	w.Owner, w.Weight, w.Lane, w.Tenant = w, weight, PriorityFrom(ctx).lane(), tenant
 	at := now()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -67,9 +72,12 @@ func (l *Limiter) await(ctx context.Context, w *waiter) admit.Verdict {
 		var fx admit.Effects
 		var verdict admit.Verdict
 		select {
-		case <-w.ready:
-			verdict, _ := w.Answer()
-			return verdict
+		case done := <-w.ready:
+			if done {
+				verdict, _ := w.Answer()
+				return verdict
+			}
+			verdict = l.node.Look(&w.Waiter, now(), &fx)
 		case <-ctx.Done():
 			verdict = l.node.Leave(&w.Waiter, admit.Cancelled, now(), &fx)
 		case <-timer.C:

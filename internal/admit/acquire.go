@@ -42,10 +42,14 @@ func (n *Node) acquireSlow(tenant uint16, weight int, now int64, patient bool, f
 		verdict = n.consider(weight, patient, now, fx)
 	}
 	if n.flags&(shadow|closed) == shadow {
-		fx.WouldRefuse = n.wouldRefuse(weight, patient)
+		fx.WouldRefuse = verdict
+		if verdict != Overload {
+			fx.WouldRefuse = n.wouldRefuse(weight, patient)
+		}
 		if fx.WouldRefuse.Refused() {
 			n.pressed().rare().wouldRefuse++
 			fx.Notable, fx.Seq = true, n.nextEvent()
+			n.owe(-weight) // only what would have run uses up the pace
 		}
 		verdict = Admitted
 	}
@@ -100,6 +104,9 @@ func (n *Node) wouldRefuse(weight int, patient bool) Verdict {
 	case patient:
 		room = int(n.conf.queueSize)
 	}
+	if n.paceDelay(0) > n.longestWait(patient) {
+		return QueueFull
+	}
 	over := n.inflight + int64(weight) - int64(n.limit)
 	if m := n.member; m != nil {
 		over = max(over, m.group.committed+m.grows(int64(weight))-m.group.limit)
@@ -126,13 +133,13 @@ func (n *Node) admits(weight int) bool {
 	return n.inflight+int64(weight) <= int64(n.limit) && n.onPace()
 }
 
-// saturated reports whether the limit, or the group, holds work back.
+// saturated reports whether the limit, the group or the pace holds work back.
 func (n *Node) saturated() bool { return n.inflight >= int64(n.limit) || n.flags&waiting != 0 }
 
 // limited reports whether it is the limit that holds work back. Of what only the group
-// holds back the law must not hear: a limit that was not reached says nothing about a
-// higher one (decision 0007).
-func (n *Node) limited() bool { return n.saturated() && !n.awaitsGroup() }
+// or the pace holds back the law must not hear: a limit that was not reached says nothing
+// about a higher one (decision 0007).
+func (n *Node) limited() bool { return n.saturated() && !n.awaitsGroup() && !n.awaitsPace() }
 
 // startFor starts work of a tenant.
 func (n *Node) startFor(tenant uint16, weight int, now int64) Ticket {
@@ -147,7 +154,7 @@ func (n *Node) startFor(tenant uint16, weight int, now int64) Ticket {
 func (n *Node) start(weight int, now int64) {
 	n.admitted++
 	if n.flags&paced != 0 {
-		n.pressure.seldom.pacer.tokens -= float64(weight)
+		n.owe(weight)
 	}
 	if n.member == nil {
 		n.inflight += int64(weight)

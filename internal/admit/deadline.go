@@ -56,11 +56,9 @@ func (n *Node) reachable(w *Waiter, now int64) bool {
 	if w.Deadline == noDeadline {
 		return true
 	}
-	start := now
-	if n.flags&paced != 0 {
-		start += n.paceDelay(n.weightUpTo(w.Lane))
-	} else if rate := n.pressure.drainRate(); rate > 0 {
-		start += int64(float64(n.ahead(w)+1) / rate * float64(time.Second))
+	wait := n.paceDelay(n.weightUpTo(w.Lane))
+	if rate := n.pressure.drainRate(); rate > 0 {
+		wait = max(wait, int64(float64(n.ahead(w)+1)/rate*float64(time.Second)))
 	}
-	return start+n.serviceTime(w, now) <= w.Deadline
+	return now+wait+n.serviceTime(w, now) <= w.Deadline
 }

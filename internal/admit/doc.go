@@ -46,6 +46,11 @@
 // seconds so far, each faded by 1-1/K at every completion, X = c/t, K being the
 // limit within 16 to 128. Little's law gives the wait at position n as n/X.
 //
+// # The pace
+//
+// A node may have a [Pace] besides its limit, for which see decision 0009. Time in which
+// the pace alone holds work back is not saturated time, and the law hears nothing of it.
+//
 // # The law
 //
 // A window closes on the first call after it is due; no timer is involved. The

@@ -17,7 +17,7 @@ func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) b
 		n.unlock()
 		return false
 	}
-	if n.saturated() {
+	if n.saturated() && !n.awaitsPace() {
 		n.pressed().completed(n.limit)
 	}
 	n.end(t, now, outcome)

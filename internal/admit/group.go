@@ -170,8 +170,11 @@ func (m *member) standInLine(now int64, fx *Effects) {
 	m.count()
 	if next != nil && n.admits(next.Weight) {
 		line.put(m, int32(next.Weight))
-	} else {
-		line.drop(m)
+		return
+	}
+	line.drop(m)
+	if next != nil {
+		n.remindSooner(next, now, fx)
 	}
 }
 
@@ -185,13 +188,15 @@ func (n *Node) lacksGroup(weight int) bool {
 		(n.flags&waiting == 0 || n.member.place.taken())
 }
 
-// bookWait books how long work waited: for the limit, of which the law hears, or for
-// the group.
+// bookWait books how long work that started waited: for the limit, of which the law
+// hears, for the group, or for the pace, which it was if the limit has room to spare.
 func (n *Node) bookWait(waited int64) {
-	if !n.awaitsGroup() {
+	switch {
+	case n.awaitsGroup():
+		m := n.member
+		m.wait += float32((float32(waited) - m.wait) / 16)
+	case n.hasRate() && n.inflight < int64(n.limit):
+	default:
 		n.meter.Waited(waited)
-		return
 	}
-	m := n.member
-	m.wait += float32((float32(waited) - m.wait) / 16)
 }

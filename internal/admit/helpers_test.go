@@ -120,13 +120,14 @@ func (r *rig) wantCounts(inFlight, queued int) {
 	}
 }
 
-// A request waits and counts how often it is woken.
+// A request waits and counts how often it is woken and nudged.
 type request struct {
 	admit.Waiter
-	woken int
+	woken, nudged int
 }
 
-func (q *request) Wake() { q.woken++ }
+func (q *request) Wake()  { q.woken++ }
+func (q *request) Nudge() { q.nudged++ }
 
 func (q *request) verdict() admit.Verdict {
 	v, _ := q.Answer()

@@ -108,7 +108,9 @@ type Effects struct {
 }
 
 // None reports whether there is nothing to do.
-func (fx *Effects) None() bool { return fx.Woken.first == nil && !fx.Notable }
+func (fx *Effects) None() bool {
+	return fx.Woken.first == nil && fx.Woken.nudged == nil && !fx.Notable
+}
 
 // New returns a node that starts at now. The group is nil for a node of its own.
 func New(s Settings, l law.Law, group *Group, now int64) (*Node, error) {
@@ -162,11 +164,8 @@ func (n *Node) advance(now int64, fx *Effects) int64 {
 // flow books the time since the last call, which went by as the node was left.
 func (n *Node) flow(now int64) int64 {
 	now = max(now, n.last)
-	if n.flags&paced != 0 {
-		n.pressure.seldom.pacer.fill(now - n.last)
-	}
 	saturated := n.saturated()
-	if saturated {
+	if saturated && !n.awaitsPace() {
 		n.pressed().since += now - n.last
 	}
 	if n.queue != nil && n.queue.adaptive != nil {
@@ -174,6 +173,9 @@ func (n *Node) flow(now int64) int64 {
 	}
 	if n.meter != nil {
 		n.meter.Flow(now, int(n.inflight), n.limited())
+	}
+	if n.flags&paced != 0 {
+		n.pressure.seldom.pacer.fill(now - n.last)
 	}
 	n.last = now
 	return now

@@ -86,14 +86,24 @@ func (n *Node) sheds(weight int) bool {
 	return n.flags&(paced|closed) == paced && n.pressure.seldom.pacer.sheds(weight)
 }
 
+// owe takes the tokens for work that starts.
+func (n *Node) owe(weight int) {
+	if n.hasRate() {
+		n.pressure.seldom.pacer.tokens -= float64(weight)
+	}
+}
+
+func (n *Node) hasRate() bool {
+	return n.flags&paced != 0 && n.pressure.seldom.pacer.Rate > 0
+}
+
 // onPace reports whether the pace lets work start now.
 func (n *Node) onPace() bool {
-	if n.flags&paced == 0 {
-		return true
-	}
-	p := &n.pressure.seldom.pacer
-	return p.Rate <= 0 || p.tokens >= -trace
+	return !n.hasRate() || n.pressure.seldom.pacer.tokens >= -trace
 }
+
+// awaitsPace reports whether work has to wait though the limit has room.
+func (n *Node) awaitsPace() bool { return n.inflight < int64(n.limit) && !n.onPace() }
 
 // paceDelay is how long the pace holds work back that so much weight is ahead of.
 func (n *Node) paceDelay(ahead int) int64 {
@@ -101,6 +111,14 @@ func (n *Node) paceDelay(ahead int) int64 {
 		return 0
 	}
 	return n.pressure.seldom.pacer.wait(ahead)
+}
+
+// longestWait is how long work may wait for the pace.
+func (n *Node) longestWait(patient bool) int64 {
+	if !patient || n.conf.queueSize == 0 && !n.conf.adaptive {
+		return 0
+	}
+	return n.conf.queueTimeout
 }
 
 // weighQueue finds the weight of what waits in each lane.
@@ -136,26 +154,24 @@ func (n *Node) weightUpTo(lane int) (weight int) {
 	return weight
 }
 
-// weightAhead is the weight of what is served before w, if the node has a pace.
-func (n *Node) weightAhead(w *Waiter) int {
-	if n.flags&paced == 0 {
-		return 0
-	}
-	weight := n.weightUpTo(w.Lane)
-	for v := n.queue.lanes[w.Lane].newest; v != w; v = v.links[byLane].prev {
-		weight -= v.Weight
-	}
-	return weight - w.Weight
-}
-
-// soonest is how soon a waiter looks again.
+// soonest is how soon a waiter looks again, and by how much its turn must have moved
+// for it to be told.
 const soonest = int64(time.Millisecond)
 
-// reminder is when a waiter has to look again that so much weight is ahead of: no
-// call may pass by at the moment at which the pace lets it start.
-func (n *Node) reminder(w *Waiter, ahead int, now int64) int64 {
-	if n.flags&paced == 0 {
-		return w.expires
+// remindSooner has w, who is next, look again when the pace lets it start: no call may
+// pass by at that moment. Behind it nobody needs to, for the one who starts makes
+// another next.
+func (n *Node) remindSooner(w *Waiter, now int64, fx *Effects) {
+	if n.onPace() {
+		return
 	}
-	return min(w.expires, now+max(n.paceDelay(ahead), soonest))
+	due := now + max(n.paceDelay(0), soonest)
+	if due+soonest >= w.remind {
+		return
+	}
+	w.remind = due
+	if !w.nudged {
+		w.nudged = true
+		fx.Woken.nudge(w)
+	}
 }

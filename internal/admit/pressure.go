@@ -61,18 +61,21 @@ func (p *pressure) drainRate() float64 {
 }
 
 // drainRate returns how much drains per second while it is held back: as much as
-// the pace allows, or as much as completed, 0 if unknown.
+// completed at the limit and as the pace allows, 0 if unknown.
 func (n *Node) drainRate() float64 {
+	rate := n.pressure.drainRate()
 	if n.flags&paced != 0 {
-		return n.pressure.seldom.pacer.Rate
+		if pace := n.pressure.seldom.pacer.Rate; rate == 0 || pace > 0 && pace < rate {
+			rate = pace
+		}
 	}
-	return n.pressure.drainRate()
+	return rate
 }
 
 // refuse counts a refusal and returns when to come back: when all that waits,
 // and all that was refused within the last second, has drained.
 func (n *Node) refuse(v Verdict, weight int, now int64) int64 {
-	if n.meter != nil && !n.lacksGroup(weight) {
+	if n.meter != nil && v != Overload && !n.lacksGroup(weight) && !n.awaitsPace() {
 		n.meter.Refused()
 	}
 	p := n.pressed()

@@ -84,9 +84,11 @@ func (n *Node) Join(w *Waiter, now int64, fx *Effects) Verdict {
 	case verdict.Refused():
 		n.decline(w, verdict, now)
 	}
+	w.nudged = true // its owner is about to hear
 	if n.inflight < int64(n.limit) || n.member != nil {
 		n.serve(now, fx) // it may go ahead of heavier work
 	}
+	w.nudged, w.heard = false, w.remind
 	return verdict
 }
 
@@ -102,9 +104,8 @@ func (n *Node) enqueue(w *Waiter, now int64, fx *Effects) Verdict {
 	}
 	w.latest = noDeadline
 	w.verdict = Waiting
-	ahead := n.weightUpTo(w.Lane)
 	verdict := n.join(w, now, fx)
-	w.remind = n.reminder(w, ahead, now)
+	w.remind = w.expires
 	return verdict
 }
 
@@ -170,15 +171,27 @@ func (n *Node) Leave(w *Waiter, why Verdict, now int64, fx *Effects) Verdict {
 func (n *Node) Remind(w *Waiter, now int64, fx *Effects) Verdict {
 	n.lock()
 	defer n.unlock()
+	return n.look(w, w.nudged, now, fx)
+}
+
+// Look is what the owner of a waiter calls when it was nudged. It is Remind, after
+// which the waiter may be nudged again.
+func (n *Node) Look(w *Waiter, now int64, fx *Effects) Verdict {
+	n.lock()
+	defer n.unlock()
+	return n.look(w, false, now, fx)
+}
+
+// look answers the owner of w, on the way to whom there may still be a nudge.
+func (n *Node) look(w *Waiter, nudged bool, now int64, fx *Effects) Verdict {
 	now = n.advance(now, fx)
 	if w.verdict == Waiting && now >= w.expires {
 		n.unlink(w)
 		n.decline(w, w.expiry(), now)
 	}
+	w.remind, w.nudged = w.expires, true
 	n.serve(now, fx)
-	if w.verdict == Waiting {
-		w.remind = n.reminder(w, n.weightAhead(w), now)
-	}
+	w.nudged, w.heard = nudged, w.remind
 	return w.verdict
 }
 
@@ -246,6 +259,7 @@ func (n *Node) serveOne(now int64, fx *Effects) bool {
 	case !n.inTime(w, now):
 		n.reject(w, Deadline, now, fx)
 	case !n.fits(w.Weight):
+		n.remindSooner(w, now, fx)
 		return false
 	default:
 		n.unlink(w)

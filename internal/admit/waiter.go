@@ -24,8 +24,14 @@ type mark struct {
 // Waited returns how long the work queued, in nanoseconds.
 func (t *Ticket) Waited() int64 { return t.waited }
 
-// A Waker is told, outside all locks, that its waiter was answered.
-type Waker interface{ Wake() }
+// A Waker is told, outside all locks, what becomes of its waiter.
+type Waker interface {
+	// Wake tells that the waiter was answered.
+	Wake()
+	// Nudge tells that the waiter's turn comes sooner than its Patience says: the
+	// owner is to call [Node.Look]. Only a pace makes for that.
+	Nudge()
+}
 
 // A Waiter is a request that may have to queue. Its owner fills the exported
 // fields, hands it to [Node.Join], and must not touch it until it was woken or
@@ -41,6 +47,8 @@ type Waiter struct {
 	expires  int64 // when its time in the queue is up
 	latest   int64 // when it must have started, under the adaptive discipline
 	remind   int64 // when its owner is to look again
+	heard    int64 // of that, what the owner was told
+	nudged   bool  // told that it changed, and has not looked yet
 	links    [kinds]link
 	position int // in the tier's heap, if it is in one
 
@@ -70,10 +78,26 @@ func (w *Waiter) expiry() Verdict {
 
 // Patience returns how long after the given time the waiter's owner is to call
 // [Node.Remind] if it was not woken.
-func (w *Waiter) Patience(now int64) time.Duration { return time.Duration(w.remind - now) }
+func (w *Waiter) Patience(now int64) time.Duration { return time.Duration(w.heard - now) }
 
-// Woken is a chain of waiters that were answered and wait to be told.
-type Woken struct{ first, last *Waiter }
+// Nudge does nothing, for owners whose nodes have no pace.
+func (*Waiter) Nudge() {}
+
+// Woken is a chain of waiters that were answered and wait to be told, and of those who
+// are to look again.
+type Woken struct {
+	first, last *Waiter
+	nudged      *nudge
+}
+
+// nudge is apart from the waiter, which may be answered, or nudged again, before it
+// has heard of this one.
+type nudge struct {
+	w    *Waiter
+	next *nudge
+}
+
+func (c *Woken) nudge(w *Waiter) { c.nudged = &nudge{w, c.nudged} }
 
 func (c *Woken) add(w *Waiter) {
 	w.links[byLane] = link{}
@@ -87,6 +111,9 @@ func (c *Woken) add(w *Waiter) {
 
 // Wake tells them all. It is called without any lock held.
 func (c Woken) Wake() {
+	for n := c.nudged; n != nil; n = n.next {
+		n.w.Owner.Nudge()
+	}
 	for w := c.first; w != nil; {
 		next := w.links[byLane].next // the owner may reuse w as soon as it is woken
 		w.links[byLane].next = nil

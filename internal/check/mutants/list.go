@@ -9,7 +9,7 @@ var mutants = slices.Concat(ofTheLimiter, ofTheBulkhead, ofTheCapacity)
 var ofTheLimiter = []mutant{
 	{
 		name: "work under a pace is not charged for its weight",
-		file: "internal/admit/acquire.go",
+		file: "internal/admit/pace.go",
 		old:  "pacer.tokens -= float64(weight)",
 		new:  "pacer.tokens--",
 		in:   ".",
@@ -18,10 +18,26 @@ var ofTheLimiter = []mutant{
 	{
 		name: "nobody wakes when the pace lets the next one start",
 		file: "internal/admit/pace.go",
-		old:  "return min(w.expires, now+max(n.paceDelay(ahead), soonest))",
-		new:  "return w.expires",
+		old:  "\tw.remind = due\n",
+		new:  "",
 		in:   ".",
 		test: "TestPacedWaiterWakesByItself",
+	},
+	{
+		name: "who waits is not told of a faster pace",
+		file: "internal/admit/pace.go",
+		old:  "fx.Woken.nudge(w)",
+		new:  "",
+		in:   ".",
+		test: "TestTurnsComeForward",
+	},
+	{
+		name: "the law takes the pace for its limit",
+		file: "internal/admit/acquire.go",
+		old:  "return n.saturated() && !n.awaitsGroup() && !n.awaitsPace() }",
+		new:  "return n.saturated() && !n.awaitsGroup() }",
+		in:   ".",
+		test: "TestLawHearsNothingOfThePace",
 	},
 	{
 		name: "a pace queues what it cannot serve in time",
@@ -245,15 +261,15 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the law takes the group's cap for its limit",
 		file: "internal/admit/acquire.go",
-		old:  "return n.saturated() && !n.awaitsGroup() }",
-		new:  "return n.saturated() }",
+		old:  "return n.saturated() && !n.awaitsGroup() && !n.awaitsPace() }",
+		new:  "return n.saturated() && !n.awaitsPace() }",
 		test: "TestLawDoesNotHearOfTheGroup",
 	},
 	{
 		name: "the law hears of refusals by the group",
 		file: "internal/admit/pressure.go",
-		old:  "if n.meter != nil && !n.lacksGroup(weight) {",
-		new:  "if n.meter != nil {",
+		old:  "if n.meter != nil && v != Overload && !n.lacksGroup(weight) && !n.awaitsPace() {",
+		new:  "if n.meter != nil && v != Overload && !n.awaitsPace() {",
 		test: "TestLawDoesNotHearOfTheGroup",
 	},
 	{

@@ -1,0 +1,66 @@
+package admit_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+)
+
+// Who waits for the limit has no reason to look after the pace: the work that ends
+// makes it look.
+func TestLimitedWaiterSleepsUnderAPace(t *testing.T) {
+	r := newRig(t, 1, nil)
+	now, fx := r.call()
+	r.node.SetPace(admit.Pace{Rate: 1000, Burst: 100}, now, fx)
+	ticket := r.must(1)
+	r.now = 100 * time.Millisecond
+	next, last := r.join(), r.join()
+	for i, q := range []*request{next, last} {
+		if got := q.Patience(int64(r.now)); got != time.Second {
+			t.Errorf("%d is to look again in %v", i, got)
+		}
+	}
+	r.done(ticket, window.Success)
+	want(t, admit.Admitted, next)
+	want(t, admit.Waiting, last)
+}
+
+// Only the one who is next looks again when the pace lets it start, and is nudged when
+// that comes sooner.
+func TestNextIsNudged(t *testing.T) {
+	r := newRig(t, 100, nil)
+	pace := func(rate float64) {
+		now, fx := r.call()
+		r.node.SetPace(admit.Pace{Rate: rate}, now, fx)
+		fx.Woken.Wake()
+	}
+	pace(2)
+	r.must(1)
+	next, last := r.join(), r.join()
+	if got := next.Patience(int64(r.now)); got != 500*time.Millisecond {
+		t.Errorf("next is to look in %v", got)
+	}
+	if got := last.Patience(int64(r.now)); got != time.Second {
+		t.Errorf("last is to look in %v", got)
+	}
+	pace(4)
+	pace(10)
+	if next.nudged != 1 || last.nudged != 0 {
+		t.Fatalf("nudged %d and %d times before they looked, want 1 and 0", next.nudged, last.nudged)
+	}
+	now, fx := r.call()
+	if v := r.node.Look(&next.Waiter, now, fx); v != admit.Waiting || next.Patience(now) != 100*time.Millisecond {
+		t.Errorf("%v, and to look in %v", v, next.Patience(now))
+	}
+	r.now = 100 * time.Millisecond
+	now, fx = r.call()
+	if v := r.node.Remind(&next.Waiter, now, fx); v != admit.Admitted {
+		t.Errorf("%v when its turn has come", v)
+	}
+	fx.Woken.Wake()
+	if last.nudged != 1 {
+		t.Errorf("the one who is next now was nudged %d times", last.nudged)
+	}
+}
