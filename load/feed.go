@@ -19,6 +19,7 @@ type feed struct {
 	readings []Reading     // replaced as a whole
 	drained  Drain
 	drainAt  time.Time
+	drains   bool // it has told a drain, valid or not
 	err      error // of the last poll
 	polls    uint64
 	failures uint64
@@ -75,6 +76,7 @@ func (f *feed) take(s Sample, err error, now time.Time) {
 	if err == nil {
 		valid = f.accept(slices.Clone(s.Readings), now)
 		if d := s.Drain; d != nil {
+			f.drains = true
 			if f.err = d.check(); f.err == nil {
 				f.drained, f.drainAt = *d, now
 				valid++
@@ -95,7 +97,7 @@ func (f *feed) accept(readings []Reading, now time.Time) (valid int) {
 		}
 		if r.Err == nil {
 			valid++
-		} else if before, ok := f.reading(r.Name); ok && before.Err == nil {
+		} else if before, ok := f.reading(r.Name); ok && before.Err == nil && !errors.Is(r.Err, ErrUnavailable) {
 			f.err = r.Err
 			r = before
 		}
@@ -168,7 +170,7 @@ func (f *feed) status(now time.Time) Status {
 			s.Err = fmt.Errorf("load: source %q: %s: %w", f.name, r.Name, r.Err)
 		}
 	}
-	if s.Age > f.MaxAge {
+	if s.Age > f.MaxAge || f.drains && now.Sub(f.drainAt) > f.MaxAge {
 		s.Err = f.silence()
 	}
 	return s

@@ -254,3 +254,48 @@ func TestNobodyRan(t *testing.T) {
 		t.Error("a drain from nowhere")
 	}
 }
+
+// One reading that is unavailable does not take its feed with it.
+func TestUnavailableReadingLeavesTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "a"}
+		s.answer(reading("disk", 0.9, 1), reading("quota", 0.1, 1))
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		pass(time.Second)
+		s.answer(reading("disk", 0.9, 1), load.Reading{Name: "quota", Err: load.ErrUnavailable})
+		pass(10 * time.Second)
+		if l := w.Level(load.All); l.Degraded || !l.Valid || l.Load != 0.9 {
+			t.Errorf("%+v", l)
+		}
+	})
+}
+
+// A drain that makes no sense any more is a signal that is lost, whatever the readings say.
+func TestDrainGoesStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "a"}
+		tell := func(d *load.Drain) {
+			s.do(func(context.Context) (load.Sample, error) {
+				return load.Sample{Readings: []load.Reading{reading("tables", 1, 15)}, Drain: d}, nil
+			})
+		}
+		tell(&load.Drain{Drained: 1, Backlog: 1, Target: 9})
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		pass(time.Second)
+		if _, _, ok := w.Drain(); !ok || w.Level(load.All).Degraded {
+			t.Errorf("%+v", w.Status())
+		}
+		for _, d := range []*load.Drain{{Drained: math.NaN(), Target: 9}, nil} {
+			tell(d)
+			pass(2 * time.Second)
+			if _, _, ok := w.Drain(); ok || !w.Level(load.All).Degraded || !errors.Is(w.Status()[0].Err, load.ErrStale) {
+				t.Errorf("%v: %+v", d, w.Status())
+			}
+		}
+		tell(&load.Drain{Drained: 2, Backlog: 1, Target: 9})
+		pass(time.Second)
+		if w.Level(load.All).Degraded {
+			t.Errorf("%+v", w.Status())
+		}
+	})
+}

@@ -48,6 +48,8 @@ func (r Reading) check() Reading {
 		r.Err = invalid("value", r.Value, "a finite number, 0 or more")
 	case !(r.Limit > 0):
 		r.Err = invalid("limit", r.Limit, "more than 0")
+	case math.IsInf(r.Value/r.Limit, 1):
+		r.Err = invalid("limit", r.Limit, "more than next to nothing of the value")
 	}
 	return r
 }

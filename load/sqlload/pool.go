@@ -9,13 +9,13 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// Pool is how long callers wait for a connection of a pool, and how many of its
-// connections are in use. It asks the pool's statistics, not the database. A Pool
+// Pool is how long callers wait for a connection of a pool, also while none comes free,
+// and how many of its connections are in use. It asks the pool's statistics, not the database. A Pool
 // serves one monitor.
 type Pool struct {
 	DB *sql.DB // the pool that the application uses. Required
 
-	// MaxWait is the mean wait for a connection, of those who had to wait since the
+	// MaxWait is the mean wait for a connection, of those whose wait ended since the
 	// last poll, at which the pool is at its limit. Defaults to 100 ms.
 	MaxWait time.Duration
 
@@ -23,9 +23,12 @@ type Pool struct {
 	// to "sql pool".
 	Title string
 
-	waits  int64
-	waited time.Duration
 	seen   bool
+	waits  int64         // in all
+	waited time.Duration // in all, of those whose wait has ended
+	open   int64         // waits since the last that ended
+	since  time.Time     // of the poll that saw the first of them
+	free   time.Time     // when a poll last saw a free connection
 }
 
 const defaultMaxWait = 100 * time.Millisecond
@@ -72,13 +75,33 @@ func inUse(s sql.DBStats) load.Reading {
 	}
 }
 
-// wait is the mean wait of those who had to since the last poll.
+// wait is the mean wait of those whose wait ended since the last poll. While a pool
+// hangs none ends: then it is how long ago, at least, the next one began. The statistics
+// count a wait when it begins and its time when it ends, so where many began before
+// those that ended the quotient is too large; but nobody waited for longer than no
+// connection was free.
 func (p *Pool) wait(s sql.DBStats) time.Duration {
-	waits, waited := s.WaitCount-p.waits, s.WaitDuration-p.waited
-	known := p.seen
+	now := time.Now()
+	began, waited, known := s.WaitCount-p.waits, s.WaitDuration-p.waited, p.seen
 	p.waits, p.waited, p.seen = s.WaitCount, s.WaitDuration, true
-	if !known || waits <= 0 || waited <= 0 {
+	busy := now.Sub(p.free)
+	if !known || s.InUse < s.MaxOpenConnections {
+		p.free = now
+	}
+	if !known {
 		return 0
 	}
-	return waited / time.Duration(waits)
+	if p.open == 0 {
+		p.since = now
+	}
+	p.open += began
+	switch {
+	case waited > 0:
+		mean := waited / time.Duration(max(p.open, 1))
+		p.open = 0
+		return min(mean, busy)
+	case p.open > 0:
+		return now.Sub(p.since)
+	}
+	return 0
 }

@@ -172,3 +172,63 @@ func ExamplePostgres() {
 	// waiting for the disk 0 of 16
 	// waiting for the server 1 of 16
 }
+
+// A wait that outlasts many polls shows while it lasts, and whole when it ends.
+func TestPoolThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := new(server).open(t, 1)
+		defer db.Close()
+		p := &sqlload.Pool{DB: db, MaxWait: time.Second}
+		held, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		loads(t, p)
+		go func() {
+			if c, err := db.Conn(t.Context()); err == nil {
+				c.Close()
+			}
+		}()
+		for second := range 10 {
+			synctest.Wait()
+			if got := loads(t, p)["wait for a connection"]; got != float64(second) {
+				t.Errorf("%d s of waiting: %v", second, got)
+			}
+			time.Sleep(time.Second)
+		}
+		held.Close()
+		synctest.Wait()
+		if got := loads(t, p)["wait for a connection"]; got != 10 {
+			t.Errorf("one waited for 10 s: %v", got)
+		}
+		if got := loads(t, p)["wait for a connection"]; got != 0 {
+			t.Errorf("nobody since: %v", got)
+		}
+	})
+}
+
+// A hundred that began together and end one by one each waited no longer than the pool
+// was full.
+func TestPoolWaitOfABurst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := new(server).open(t, 1)
+		defer db.Close()
+		p := &sqlload.Pool{DB: db, MaxWait: time.Second}
+		loads(t, p)
+		for range 100 {
+			go func() {
+				if c, err := db.Conn(t.Context()); err == nil {
+					time.Sleep(100 * time.Millisecond)
+					c.Close()
+				}
+			}()
+		}
+		for second := 1; second <= 9; second++ {
+			time.Sleep(time.Second)
+			if got := loads(t, p)["wait for a connection"]; got > float64(second) {
+				t.Errorf("after %d s of waiting: %v", second, got)
+			}
+		}
+		time.Sleep(10 * time.Second)
+	})
+}

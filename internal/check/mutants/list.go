@@ -93,8 +93,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "idle time counts as time in which work drains",
 		file: "internal/admit/node.go",
-		old:  "\tif saturated {\n",
-		new:  "\t{\n",
+		old:  "if saturated && !n.awaitsPace() {",
+		new:  "{",
 		test: "TestDrainRateCountsSaturatedTimeOnly",
 	},
 	{
