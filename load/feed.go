@@ -19,7 +19,7 @@ type feed struct {
 	readings []Reading     // replaced as a whole
 	drained  Drain
 	drainAt  time.Time
-	drains   bool // it has told a drain, valid or not
+	drains   bool  // it has told a valid drain, or tried to just now
 	err      error // of the last poll
 	polls    uint64
 	failures uint64
@@ -74,9 +74,9 @@ func (f *feed) take(s Sample, err error, now time.Time) {
 	f.polls++
 	valid := 0
 	if err == nil {
+		f.drains = s.Drain != nil || !f.drainAt.IsZero()
 		valid = f.accept(slices.Clone(s.Readings), now)
 		if d := s.Drain; d != nil {
-			f.drains = true
 			if f.err = d.check(); f.err == nil {
 				f.drained, f.drainAt = *d, now
 				valid++

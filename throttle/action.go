@@ -7,6 +7,7 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -21,8 +22,8 @@ type Action struct {
 	Name string
 	// Do acts. It returns soon after ctx ends. A panic counts as an error.
 	Do func(ctx context.Context) error
-	// Source is the name of the feed whose load decides. Defaults to the load of
-	// all of them.
+	// Source is the name of the feed of the monitor whose load decides. Defaults to
+	// the load of all of them.
 	Source string
 	// Above is the load from which to act. Defaults to 0.9.
 	Above float64
@@ -32,8 +33,8 @@ type Action struct {
 }
 
 // FreeMemory is an action that returns memory to the operating system while the
-// load of the named feed is above 0.9. It collects garbage, which takes processor time
-// in proportion to the heap: 112 ms were measured on 1 GiB. A memory limit for the
+// load of the named feed is above 0.9, once a minute at most. It collects garbage, which
+// takes processor time in proportion to what the heap holds. A memory limit for the
 // runtime (GOMEMLIMIT) makes it unnecessary in most programs.
 func FreeMemory(source string) Action {
 	return Action{Name: "free memory", Source: source, Every: time.Minute, Do: func(context.Context) error {
@@ -42,7 +43,7 @@ func FreeMemory(source string) Action {
 	}}
 }
 
-func completeActions(actions []Action) ([]Action, error) {
+func completeActions(actions []Action, m *load.Monitor) ([]Action, error) {
 	actions = slices.Clone(actions)
 	for i := range actions {
 		a := &actions[i]
@@ -53,6 +54,10 @@ func completeActions(actions []Action) ([]Action, error) {
 			return nil, invalid(fmt.Sprintf("Actions[%d].Above", i), a.Above, "0 (the default) or more")
 		case a.Every < 0:
 			return nil, invalid(fmt.Sprintf("Actions[%d].Every", i), a.Every, "0 (the default) or more")
+		case m == nil:
+			return nil, invalid(fmt.Sprintf("Actions[%d]", i), strconv.Quote(a.Name), "a Monitor, whose load decides")
+		case a.Source != "" && !slices.ContainsFunc(m.Status(), func(s load.Status) bool { return s.Source == a.Source }):
+			return nil, invalid(fmt.Sprintf("Actions[%d].Source", i), strconv.Quote(a.Source), "the name of a feed of the Monitor")
 		}
 		a.Above = orDefault(a.Above, defaultAbove)
 		a.Every = orDefault(a.Every, defaultActionEvery)
@@ -72,7 +77,7 @@ type action struct {
 
 // act starts the actions that are due.
 func (t *Throttle) act(ctx context.Context, now time.Time) {
-	if len(t.actions) == 0 || t.conf.Monitor == nil {
+	if len(t.actions) == 0 {
 		return
 	}
 	level, status := t.conf.Monitor.Level(load.All), t.conf.Monitor.Status()
@@ -108,11 +113,14 @@ func (a *action) start(ctx context.Context, t *Throttle, l load.Level, now time.
 	go func() {
 		defer close(done)
 		err := a.call(ctx)
+		now := time.Now()
+		t.mu.Lock()
+		t.note(Event{At: now, What: ActionRan, Action: a.Name, Level: l, Err: err})
+		t.mu.Unlock()
 		a.mu.Lock()
-		a.running, a.ended = nil, time.Now()
+		a.running, a.ended = nil, now
 		a.runs++
 		a.mu.Unlock()
-		t.report(Event{At: time.Now(), Throttle: t.conf.Name, What: ActionRan, Action: a.Name, Level: l, Err: err})
 	}()
 }
 

@@ -43,14 +43,15 @@ type Config struct {
 
 	// OnEvent, if set, is called when a side loses or regains the signals that it
 	// goes by, when an emergency begins or ends, and when an action has run: by Run,
-	// outside all locks. It delays the next decision: keep it short.
+	// one call at a time, outside all locks. It delays the next decision: keep it short.
 	OnEvent func(Event)
 }
 
 // A Side is how reads, or writes, are throttled.
 type Side struct {
 	// Laws find the pace; the strictest counts. Default to one [PID], with
-	// gentler gains and a MaxDelay of 200 ms for reads.
+	// gentler gains and a MaxDelay of 200 ms for reads. While signals are missing the
+	// first PID among them decides, or the default one if there is none.
 	Laws []Law
 
 	// LatencyTarget is what the p95 of the latency, from the start of the work, is
@@ -139,7 +140,7 @@ func (c Config) complete() (Config, error) {
 	c.Tick = orDefault(c.Tick, defaultTick)
 	c.Reads = c.Reads.complete(readPID)
 	c.Writes = c.Writes.complete(writePID)
-	actions, err := completeActions(c.Actions)
+	actions, err := completeActions(c.Actions, c.Monitor)
 	c.Actions = actions
 	return c, err
 }

@@ -16,7 +16,7 @@ import (
 // where what is digested comes in fewer and larger pieces than Smoothing evens out.
 type DrainRate struct {
 	// Gain is how much a backlog of nothing adds to the rate, and one of twice the
-	// target takes from it. Defaults to 0.8, which was measured on Badger.
+	// target takes from it. Defaults to 0.8.
 	Gain float64
 
 	// Healthy is the share of the target below which the pace doubles each second
@@ -101,6 +101,9 @@ func (l *drainLaw) next(s signals) demand {
 	return demand{rate: max(rate*factor, 1/l.MaxDelay.Seconds())}
 }
 
+// resume forgets the last drain: what happened since is not known.
+func (l *drainLaw) resume(_, _ float64) { l.seen = false }
+
 // book adds what happened since the last decision. How fast the store digests shows
 // only while it has something to digest.
 func (l *drainLaw) book(s signals) {
@@ -132,4 +135,7 @@ type faded struct{ sum, per float64 }
 func (f *faded) add(sum, per, share float64) {
 	f.sum += sum - f.sum*share
 	f.per += per - f.per*share
+	if math.IsInf(f.sum, 0) || math.IsInf(f.per, 0) {
+		*f = faded{}
+	}
 }

@@ -81,8 +81,16 @@ func ExampleImport() {
 
 func ExampleConfig() {
 	flush := func(context.Context) error { return nil } // the store's own
-	_, err := throttle.New(throttle.Config{
-		Reads: throttle.Side{LatencyTarget: 100 * time.Millisecond},
+	mon, err := load.New(load.Config{Feeds: []load.Feed{
+		{Source: &load.Memory{}}, // and the store's source, which tells a drain
+	}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = throttle.New(throttle.Config{
+		Monitor: mon,
+		Reads:   throttle.Side{LatencyTarget: 100 * time.Millisecond},
 		Writes: throttle.Side{
 			Laws:  []throttle.Law{throttle.DrainRate{}, throttle.LinearRefusal{Soft: 0.9, Hard: 1.2}},
 			Queue: weir.Queue{Size: 5000, Timeout: 10 * time.Second, Discipline: weir.Adaptive},

@@ -133,7 +133,10 @@ func (r *rig) closedLoop(writers int, each, during time.Duration) int64 {
 					writes.Add(1)
 					r.plant.write(1)
 				case errors.Is(err, weir.ErrRefused):
-					time.Sleep(10 * time.Millisecond)
+					select {
+					case <-ctx.Done():
+					case <-time.After(100 * time.Millisecond):
+					}
 				}
 			}
 		})

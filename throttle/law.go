@@ -18,6 +18,9 @@ type Law interface {
 // A controller is a law at work. It is not safe for concurrent use.
 type controller interface {
 	next(s signals) demand
+	// resume starts afresh from a pace that something else has found, 0 for none,
+	// and a flow.
+	resume(rate, flow float64)
 }
 
 // signals is what a law goes by.
@@ -68,6 +71,8 @@ func (l LinearRefusal) start() (controller, error) {
 func (l LinearRefusal) next(s signals) demand {
 	return demand{refuse: min(max((s.load-l.Soft)/(l.Hard-l.Soft), 0), 1)}
 }
+
+func (LinearRefusal) resume(_, _ float64) {}
 
 // share is how much of the way a first-order lag goes within dt.
 func share(dt, tau time.Duration) float64 {

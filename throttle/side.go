@@ -59,13 +59,12 @@ func (s *side) init(kind Kind, conf Side, c Config) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s.Laws[%d]: %w", field, i, err)
 		}
+		if _, drains := l.(DrainRate); drains && c.Monitor == nil {
+			return invalid(fmt.Sprintf("%s.Laws[%d]", field, i), "DrainRate", "a Monitor whose source tells a drain")
+		}
 		s.laws = append(s.laws, started)
 	}
-	otherwise := readPID
-	if kind == Write {
-		otherwise = writePID
-	}
-	fallback, err := otherwise.start()
+	fallback, err := conf.fallback(kind).start()
 	if err != nil {
 		return err
 	}
@@ -81,6 +80,26 @@ func (s *side) init(kind Kind, conf Side, c Config) (err error) {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
 	return nil
+}
+
+// fallback is the law for when signals are missing.
+func (s Side) fallback(kind Kind) PID {
+	for _, l := range s.Laws {
+		if p, ok := l.(PID); ok {
+			return p
+		}
+	}
+	if kind == Read {
+		return readPID
+	}
+	return writePID
+}
+
+// begin forgets the pace of an earlier Run.
+func (s *side) begin() {
+	s.measure(0)
+	s.held, s.emergency.on = held{}, false
+	s.resume(0, s.flow)
 }
 
 // decide finds the next pace and applies it.
@@ -128,14 +147,14 @@ func (s *side) look(t *Throttle, in *signals) {
 	}, in.dt)
 	s.latency = s.conf.latencyLoad(snap)
 	in.load = s.latency.Load()
-	degraded := t.conf.Monitor == nil
+	degraded := false
 	if m := t.conf.Monitor; m != nil {
 		s.level = m.Level(s.scope)
 		in.drain, _, in.fresh = m.Drain()
 		degraded = s.level.Degraded
 		in.load = max(in.load, s.level.Load)
 	}
-	if degraded {
+	if degraded || t.conf.Monitor == nil {
 		in.load = max(in.load, s.symptom.Load())
 	}
 	s.load = in.load
@@ -157,10 +176,9 @@ func (s *side) maxInFlight() int {
 
 // resume has the controllers that take over go on from the present pace.
 func (s *side) resume(rate, flow float64) {
-	for _, l := range append([]controller{s.fallback}, s.laws...) {
-		if p, ok := l.(*pidLaw); ok {
-			p.resume(rate, flow)
-		}
+	s.fallback.resume(rate, flow)
+	for _, l := range s.laws {
+		l.resume(rate, flow)
 	}
 }
 
@@ -201,12 +219,12 @@ func (s *Side) latencyLoad(snap weir.Snapshot) load.Reading {
 
 // apply sets the pace.
 func (s *side) apply(d demand, tick time.Duration) {
-	if d == s.demand {
-		return
+	if d == s.demand || math.IsNaN(d.rate) || math.IsInf(d.rate, 0) {
+		return // as it was, also if numbers beyond all sense made for no answer
 	}
 	s.demand = d
 	// What flows in between two decisions must not overflow.
-	pace := weir.Pace{Rate: d.rate, Burst: d.rate * tick.Seconds(), Refuse: d.refuse}
+	pace := weir.Pace{Rate: d.rate, Burst: min(d.rate*tick.Seconds(), math.MaxFloat64), Refuse: d.refuse}
 	if err := s.limiter.SetPace(pace); err != nil {
 		panic(err) // a law broke its word
 	}

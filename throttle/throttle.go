@@ -75,11 +75,11 @@ func New(c Config) (*Throttle, error) {
 // [weir.ErrRefused] and [weir.RefusedError]. If ctx ends first the error matches
 // context.Cause(ctx). Start does not allocate unless it has to wait or refuse.
 func (t *Throttle) Start(ctx context.Context, kind Kind, cost int) (op weir.Permit, err error) {
-	if t.conf.Off {
-		return weir.Permit{}, nil
-	}
 	if kind > Write || cost < 1 {
 		return weir.Permit{}, misuse(kind, cost)
+	}
+	if t.conf.Off {
+		return weir.Permit{}, nil
 	}
 	s := &t.sides[kind]
 	if cost == 1 {
@@ -153,20 +153,22 @@ func (t *Throttle) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			t.lift()
-			return t.leftBehind()
+			err := t.leftBehind()
+			t.tell()
+			return err
 		case <-ticker.C:
 			t.step(ctx)
 		}
 	}
 }
 
-// begin books what happened while nobody ran the throttle.
+// begin starts without a pace, whatever an earlier Run has left.
 func (t *Throttle) begin() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.last = time.Now()
 	for i := range t.sides {
-		t.sides[i].measure(0)
+		t.sides[i].begin()
 	}
 }
 
@@ -181,13 +183,23 @@ func (t *Throttle) step(ctx context.Context) {
 			t.sides[i].decide(t, now, dt)
 		}
 	}
+	t.mu.Unlock()
+	t.tell()
+	t.act(ctx, now)
+}
+
+// tell reports what has happened.
+func (t *Throttle) tell() {
+	t.mu.Lock()
 	events := t.queue
 	t.queue = nil
 	t.mu.Unlock()
-	for _, e := range events {
-		t.report(e)
+	if t.conf.OnEvent == nil {
+		return
 	}
-	t.act(ctx, now)
+	for _, e := range events {
+		t.conf.OnEvent(e)
+	}
 }
 
 // lift takes the pace away.
@@ -196,11 +208,5 @@ func (t *Throttle) lift() {
 	defer t.mu.Unlock()
 	for i := range t.sides {
 		t.sides[i].apply(demand{}, t.conf.Tick)
-	}
-}
-
-func (t *Throttle) report(e Event) {
-	if t.conf.OnEvent != nil {
-		t.conf.OnEvent(e)
 	}
 }

@@ -42,7 +42,7 @@ func memory(drain float64) *plant {
 }
 
 func TestPIDHoldsTheSetpoint(t *testing.T) {
-	for _, writers := range []int{20, 400} {
+	for _, writers := range []int{20, 200} {
 		synctest.Test(t, func(t *testing.T) {
 			r := run(t, memory(500), throttle.Config{})
 			r.closedLoop(writers, 10*time.Millisecond, 60*time.Second)
@@ -90,7 +90,7 @@ func tree() *plant {
 }
 
 func TestDrainRateFollowsTheStore(t *testing.T) {
-	for _, writers := range []int{20, 400} {
+	for _, writers := range []int{20, 200} {
 		synctest.Test(t, func(t *testing.T) {
 			r := run(t, tree(), throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
 			r.closedLoop(writers, 10*time.Millisecond, 20*time.Second)

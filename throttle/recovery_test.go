@@ -1,0 +1,137 @@
+package throttle_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/throttle"
+)
+
+// What the store digested while its signals were missing was not paid for with what was
+// admitted in the one tick after, so the drain law comes back with the rate it had.
+func TestDrainRateAfterLostSignals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := tree()
+		healthy := p.poll
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+		r.closedLoop(40, 10*time.Millisecond, 20*time.Second)
+		p.become(func() (load.Sample, error) {
+			_, _ = healthy() // it goes on
+			return load.Sample{}, errors.New("no answer")
+		})
+		r.closedLoop(40, 10*time.Millisecond, 30*time.Second)
+		p.become(healthy)
+		stalled := 0
+		for range 40 {
+			r.closedLoop(40, 10*time.Millisecond, 500*time.Millisecond)
+			if st := r.State().Writes; st.Pace.Rate > 5000 || st.Level.Load >= 1 {
+				stalled++
+			}
+		}
+		if stalled > 0 || !r.had(throttle.Restored) {
+			t.Errorf("in %d of 40 samples the pace is 10 times what is digested, or the store stalls", stalled)
+		}
+	})
+}
+
+// Another Run begins without a pace, whatever held when the last one ended.
+func TestRunAgainForgetsTheStorm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(3)
+		mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: p}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		th, err := throttle.New(throttle.Config{Monitor: mon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = mon.Run(ctx) }()
+		synctest.Wait()
+		runFor := func(d time.Duration) throttle.State {
+			ctx, cancel := context.WithCancel(ctx)
+			go func() { ended <- th.Run(ctx) }()
+			pass(d)
+			s := th.State()
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			return s
+		}
+		if s := runFor(5 * time.Second); !s.Writes.Emergency || s.Writes.PID.Output < 0.9 {
+			t.Fatalf("in the storm: %+v", s.Writes)
+		}
+		p.says(0.1)
+		pass(time.Second)
+		if s := runFor(150 * time.Millisecond); s.Writes.Emergency || s.Writes.Pace != (weir.Pace{}) {
+			t.Errorf("one tick at ease: %+v, with %+v", s.Writes.Pace, s.Writes.PID)
+		}
+	})
+}
+
+// Without a monitor the laws that were asked for go by the latency target.
+func TestLawsWithoutAMonitor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		th, err := throttle.New(throttle.Config{Writes: throttle.Side{
+			LatencyTarget: 10 * time.Millisecond,
+			Laws:          []throttle.Law{throttle.LinearRefusal{Soft: 0.5, Hard: 1}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = th.Run(ctx) }()
+		for range 100 {
+			_ = th.Do(t.Context(), throttle.Write, 1, func(context.Context) error {
+				time.Sleep(20 * time.Millisecond)
+				return nil
+			})
+		}
+		if s := th.State().Writes; s.Degraded || s.Limiter.Refused[weir.ReasonOverload] == 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+	if !errors.Is(err, throttle.ErrConfig) {
+		t.Errorf("a drain law without a monitor: %v", err)
+	}
+}
+
+// A source whose numbers are beyond all sense neither ends the program nor unpaces it for good.
+func TestAbsurdDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		drained := 0.0
+		p.become(func() (load.Sample, error) {
+			drained = min(drained+math.MaxFloat64/16, math.MaxFloat64)
+			return load.Sample{Drain: &load.Drain{Drained: drained, Backlog: 8, Target: 9}}, nil
+		})
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+		r.closedLoop(4, 10*time.Millisecond, 5*time.Second)
+	})
+}
+
+func TestOffChecksWhatItIsGiven(t *testing.T) {
+	th, err := throttle.New(throttle.Config{Off: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := th.Start(t.Context(), throttle.Write, -1); !errors.Is(err, throttle.ErrConfig) {
+		t.Errorf("cost -1: %v", err)
+	}
+	if _, err := th.Start(t.Context(), throttle.Kind(7), 1); !errors.Is(err, throttle.ErrConfig) {
+		t.Errorf("kind 7: %v", err)
+	}
+}
