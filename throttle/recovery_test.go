@@ -44,7 +44,7 @@ func TestDrainRateAfterLostSignals(t *testing.T) {
 func TestRunAgainForgetsTheStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
-		p.says(3)
+		p.says(0.95)
 		mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: p}}})
 		if err != nil {
 			t.Fatal(err)
@@ -69,10 +69,10 @@ func TestRunAgainForgetsTheStorm(t *testing.T) {
 			}
 			return s
 		}
-		if s := runFor(5 * time.Second); !s.Writes.Emergency || s.Writes.PID.Output < 0.9 {
+		if s := runFor(30 * time.Second); s.Writes.PID.Output < 0.2 {
 			t.Fatalf("in the storm: %+v", s.Writes)
 		}
-		p.says(0.1)
+		p.says(0.8)
 		pass(time.Second)
 		if s := runFor(150 * time.Millisecond); s.Writes.Emergency || s.Writes.Pace != (weir.Pace{}) {
 			t.Errorf("one tick at ease: %+v, with %+v", s.Writes.Pace, s.Writes.PID)
@@ -113,13 +113,21 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 func TestAbsurdDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
-		drained := 0.0
+		drained, backlog := 0.0, 8.0
 		p.become(func() (load.Sample, error) {
-			drained = min(drained+math.MaxFloat64/16, math.MaxFloat64)
-			return load.Sample{Drain: &load.Drain{Drained: drained, Backlog: 8, Target: 9}}, nil
+			drained++
+			return load.Sample{Drain: &load.Drain{Drained: drained, Backlog: backlog, Target: 9}}, nil
 		})
 		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
 		r.closedLoop(4, 10*time.Millisecond, 5*time.Second)
+		before := r.State().Writes.Pace.Rate
+		p.become(func() (load.Sample, error) {
+			return load.Sample{Drain: &load.Drain{Drained: math.MaxFloat64, Backlog: math.MaxFloat64, Target: 9}}, nil
+		})
+		r.closedLoop(4, 10*time.Millisecond, 5*time.Second)
+		if rate := r.State().Writes.Pace.Rate; before == 0 || math.IsInf(rate, 0) || math.IsNaN(rate) {
+			t.Errorf("a pace of %v, then of %v", before, rate)
+		}
 	})
 }
 
