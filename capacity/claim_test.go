@@ -102,8 +102,7 @@ func TestWhoLeavesLetsTheNextGo(t *testing.T) {
 		l.wait(ctx, c, need(4), "large", nil)
 		l.wait(t.Context(), c, need(2), "small", nil)
 		leave(bored)
-		l.all.Wait()
-		l.expect(t, "large refused", "small")
+		l.expectAll(t, "large refused", "small")
 		taken.Release()
 		if _, err := c.Acquire(ctx, need(1)); !errors.Is(err, bored) || errors.Is(err, capacity.ErrRefused) {
 			t.Errorf("%v, want the cause", err)
@@ -245,10 +244,10 @@ func TestClaimLetsOthersPass(t *testing.T) {
 		t.Errorf("%v, want waiting", err)
 	}
 	behind := must(c.Claim(need(1), func() {}))
-	passed := must(w.Pass(need(1)))
 	if _, err := behind.Pass(need(1)); !errors.Is(err, capacity.ErrQueued) {
 		t.Errorf("%v: passed who waits in front", err)
 	}
+	passed := must(w.Pass(need(1)))
 	if _, err := w.Pass(need(1)); !errors.Is(err, capacity.ErrShort) {
 		t.Errorf("%v, want short", err)
 	}

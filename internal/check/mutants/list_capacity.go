@@ -50,8 +50,7 @@ var ofTheCapacity = []mutant{
 		file: "capacity/grant.go",
 		old:  "first != nil && first.claim != leave",
 		new:  "first != nil && leave == nil",
-		in:   "./internal/check",
-		test: "TestCapacityModel",
+		test: "TestClaimLetsOthersPass",
 	},
 	{
 		name: "capacity: a shrunk child blocks its parent's queue",
