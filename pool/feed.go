@@ -111,12 +111,10 @@ func (r *run) add(claimed []Delivery) {
 		it.seq = r.seq
 		it.rank(at, r.conf.Aging)
 		switch {
-		case errs[i] != nil:
-			r.fail(it, Event{Kind: Failed, Err: Permanent(errs[i])})
 		case r.stopped:
 			r.conclude(it, Event{Kind: Cancelled, Err: r.reason()}, 0)
 		default:
-			r.enter(it)
+			r.enter(it, errs[i])
 		}
 	}
 	r.start(false)
@@ -147,25 +145,38 @@ func (r *run) reason() error {
 	return r.why
 }
 
-// enter adds an item to the graph, and to those that could start if it waits for none.
-func (r *run) enter(it *item) {
-	if it.Key == "" {
-		r.queue(it)
-		return
+// enter adds an item to the graph, and to those that could start if it waits for none. An item
+// with an error ends there, unless another of its key is in the graph, whose end that is not.
+func (r *run) enter(it *item, err error) {
+	free := true
+	if it.Key != "" {
+		var refused error
+		if free, refused = r.graph.Add(it.Key, it.After); refused != nil {
+			r.refuse(it, refused)
+			return
+		}
 	}
-	free, err := r.graph.Add(it.Key, it.After)
-	switch failed := (*dag.FailedError)(nil); {
-	case errors.Is(err, dag.ErrDuplicate):
-		r.failed++ // its twin is in the graph, and stays
-		r.conclude(it, Event{Kind: Failed, Err: fmt.Errorf("%w: %q: %w", ErrDuplicate, it.Key, err)}, r.conf.Redeliver)
-	case errors.As(err, &failed):
-		r.cancelTask(it, fmt.Errorf("%w: %w", ErrDependency, err))
+	switch {
 	case err != nil:
-		r.fail(it, Event{Kind: Failed, Err: Permanent(fmt.Errorf("%w: %w", ErrDependency, err))})
+		r.fail(it, Event{Kind: Failed, Err: Permanent(err)})
 	case free:
 		r.queue(it)
 	default:
 		r.blocked[it.Key] = it
+	}
+}
+
+// refuse ends an item that the graph does not take.
+func (r *run) refuse(it *item, why error) {
+	err := fmt.Errorf("%w: %w", ErrDependency, why)
+	switch failed := (*dag.FailedError)(nil); {
+	case errors.Is(why, dag.ErrDuplicate):
+		r.failed++ // its twin is in the graph, and stays
+		r.conclude(it, Event{Kind: Failed, Err: fmt.Errorf("%w: %q: %w", ErrDuplicate, it.Key, why)}, r.conf.Redeliver)
+	case errors.As(why, &failed):
+		r.cancelTask(it, err)
+	default:
+		r.fail(it, Event{Kind: Failed, Err: Permanent(err)})
 	}
 }
 

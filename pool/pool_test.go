@@ -146,6 +146,8 @@ func TestDependencies(t *testing.T) {
 		{"unknown", []pool.Task{after(task("a", 1, nil), "x"), task("b", 9, nil)}, "a cancelled, b done", `pool: dependency: it waits for "x", which never came`},
 		{"finished before", []pool.Task{task("a", 0, nil), task("x", 1, nil), task("y", 5, nil), after(task("b", 1, nil), "a")}, "a done, x done, b done, y done", ""},
 		{"twice", []pool.Task{task("a", 1, nil), task("a", 1, nil)}, "a failed, a done", `pool: duplicate key: "a": a task of this key is not finished yet`},
+		{"twice, and invalid", []pool.Task{task("a", 1, nil), {Key: "a"}, after(task("b", 1, nil), "a")}, "a failed, a done, b done", `pool: duplicate key: "a": a task of this key is not finished yet`},
+		{"refused before", []pool.Task{after(task("a", 1, nil), "a"), after(task("b", 1, nil), "a"), task("c", 9, nil)}, "a failed, b cancelled, c done", `pool: dependency: it waits for "a", which failed`},
 		{"nameless", []pool.Task{after(task("", 1, nil), "x")}, " failed", `pool: invalid: a task without a Key is After ["x"]: want a Key`},
 		{"empty", []pool.Task{{Key: "a"}}, "a failed", `pool: invalid: task "a" has no Run`},
 		{"priority", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Priority: 1001}}, "a failed", `pool: invalid: Priority of task "a" is 1001: want -1000 to 1000`},

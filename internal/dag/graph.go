@@ -31,10 +31,11 @@ type Graph struct {
 }
 
 type node struct {
+	key     string
 	added   bool     // or only waited for
 	after   []string // what it waits for
 	missing int      // how many of these are not finished
-	waiting []string // who waits for it
+	waiting []*node  // who waits for it, or did until it was taken out
 }
 
 // New returns an empty graph that remembers so many finished tasks.
@@ -69,7 +70,7 @@ func (g *Graph) Add(key string, after []string) (ready bool, err error) {
 			continue
 		}
 		o := g.node(other)
-		o.waiting = append(o.waiting, key)
+		o.waiting = append(o.waiting, n)
 		n.missing++
 	}
 	return n.missing == 0, nil
@@ -78,7 +79,7 @@ func (g *Graph) Add(key string, after []string) (ready bool, err error) {
 func (g *Graph) node(key string) *node {
 	n := g.nodes[key]
 	if n == nil {
-		n = &node{}
+		n = &node{key: key}
 		g.nodes[key] = n
 	}
 	return n
@@ -107,29 +108,29 @@ func (g *Graph) way(from, to string, seen map[string]bool) []string {
 func (g *Graph) Done(key string) (ready []string) {
 	n := g.nodes[key]
 	g.finish(key, true)
-	for _, other := range n.waiting {
-		o := g.nodes[other]
-		if o == nil { // it was taken out
+	for _, o := range n.waiting {
+		if g.nodes[o.key] != o { // it was taken out, and perhaps came again
 			continue
 		}
 		if o.missing--; o.missing == 0 {
-			ready = append(ready, other)
+			ready = append(ready, o.key)
 		}
 	}
 	return ready
 }
 
 // Fail takes a task that failed out, with all that wait for it and for these, and returns
-// the others, who waits before who waits for it. The task may be one that was never added.
+// the others, who waits before who waits for it. The task may be one that was never added, or
+// refused: who comes later to wait for it is told.
 func (g *Graph) Fail(key string) (cancelled []string) {
-	for todo := []string{key}; len(todo) > 0; todo = todo[1:] {
-		n := g.nodes[todo[0]]
-		if n == nil {
+	for todo := []*node{g.node(key)}; len(todo) > 0; todo = todo[1:] {
+		n := todo[0]
+		if g.nodes[n.key] != n {
 			continue // by another way already
 		}
-		g.finish(todo[0], false)
-		if todo[0] != key {
-			cancelled = append(cancelled, todo[0])
+		g.finish(n.key, false)
+		if n.key != key {
+			cancelled = append(cancelled, n.key)
 		}
 		todo = append(todo, n.waiting...)
 	}

@@ -165,4 +165,19 @@ var ofTheCapacity = []mutant{
 		new:  "case <-r.ctx.Done():",
 		test: "TestBacklogThatIgnoresItsContext",
 	},
+	{
+		name: "pool: who was taken out of the graph still waits when it comes again",
+		file: "internal/dag/graph.go",
+		old:  "if g.nodes[n.key] != n {",
+		new:  "if g.nodes[n.key] == nil {",
+		in:   "./internal/check",
+		test: "TestGraphModel",
+	},
+	{
+		name: "pool: a twin that is invalid ends the one that runs",
+		file: "pool/feed.go",
+		old:  "refused != nil {",
+		new:  "refused != nil && err == nil {",
+		test: "TestDependencies",
+	},
 }
