@@ -18,7 +18,7 @@ func TestNeo4j(t *testing.T) {
 	s := Neo4j(t)
 	t.Run("an idle server has no transactions and no connections but the monitor's", func(t *testing.T) { neo4jIdle(t, s) })
 	t.Run("running and blocked transactions are counted apart", func(t *testing.T) { neo4jBlocked(t, s) })
-	t.Run("a user that is dropped", func(t *testing.T) { neo4jDropped(t, s) })
+	t.Run("a user that is dropped, and its connection with it", func(t *testing.T) { neo4jDropped(t, s) })
 	t.Run("a server that hangs", func(t *testing.T) { neo4jHangs(t, s) })
 	t.Run("a server that restarts", func(t *testing.T) { neo4jRestarts(t, s) })
 }
@@ -154,9 +154,12 @@ func neo4jDropped(t *testing.T, s *Server) {
 	m := watch(t, neo4jSource(t, s, neo4j.BasicAuth(name, password, "")))
 	m.answers(t)
 	neo4jSystem(t, admin, "DROP USER "+name)
+	// A connection outlives its user.
+	neo4jAsk(t, admin, "CALL dbms.listConnections() YIELD connectionId, username WHERE username = '"+name+"' "+
+		"CALL dbms.killConnection(connectionId) YIELD message RETURN count(message)")
 	m.goesStale(t)
 	neo4jSystem(t, admin, "CREATE USER "+name+" SET PASSWORD '"+password+"' CHANGE NOT REQUIRED")
-	m.comesBack(t)
+	m.answers(t)
 }
 
 func neo4jSystem(t *testing.T, driver neo4j.DriverWithContext, statement string) {
@@ -178,7 +181,7 @@ func neo4jHangs(t *testing.T, s *Server) {
 	s.Freeze(t)
 	m.goesStale(t)
 	s.Thaw(t)
-	m.comesBack(t)
+	m.answers(t)
 }
 
 func neo4jRestarts(t *testing.T, s *Server) {
@@ -187,5 +190,5 @@ func neo4jRestarts(t *testing.T, s *Server) {
 	s.Kill(t)
 	m.goesStale(t)
 	s.Restart(t)
-	m.comesBack(t)
+	m.answers(t)
 }

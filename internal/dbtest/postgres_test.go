@@ -87,11 +87,11 @@ func postgresRevoked(t *testing.T, s *Server) {
 	m := watch(t, source)
 	m.answers(t)
 	Exec(t, admin, "REVOKE pg_monitor FROM monitor")
-	if e := m.goesStale(t); !errors.Is(e.Err, sqlload.ErrPrivilege) {
-		t.Errorf("it is stale because of %v, want that the privilege is missing", e.Err)
+	if err := m.goesStale(t); !errors.Is(err, sqlload.ErrPrivilege) {
+		t.Errorf("it is stale because of %v, want that the privilege is missing", err)
 	}
 	Exec(t, admin, "GRANT pg_monitor TO monitor")
-	m.comesBack(t)
+	m.answers(t)
 }
 
 func postgresFull(t *testing.T, s *Server) {
@@ -117,7 +117,7 @@ func postgresHangs(t *testing.T, s *Server) {
 	s.Freeze(t)
 	m.goesStale(t)
 	s.Thaw(t)
-	m.comesBack(t)
+	m.answers(t)
 }
 
 func postgresRestarts(t *testing.T, s *Server) {
@@ -126,5 +126,5 @@ func postgresRestarts(t *testing.T, s *Server) {
 	s.Kill(t)
 	m.goesStale(t)
 	s.Restart(t)
-	m.comesBack(t)
+	m.answers(t)
 }

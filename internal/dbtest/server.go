@@ -35,7 +35,7 @@ const notInstalled = 3
 var errNotInstalled = errors.New("not installed")
 
 // patience is how long a server may take to answer. A JVM on a busy machine takes long.
-const patience = 5 * time.Minute
+const patience = 3 * time.Minute
 
 // start starts a server for a test and stops it when the test ends.
 func start(t testing.TB, kind string, ready func(ctx context.Context, address string) error) *Server {

@@ -12,7 +12,7 @@ import (
 const (
 	stormWriters = 64
 	stormReaders = 8
-	readEvery    = 5 * time.Millisecond
+	readEvery    = 20 * time.Millisecond
 	// connections is what writers and readers share: fewer than there are writers, as in
 	// any service.
 	connections = 32
