@@ -28,7 +28,8 @@ type Capacity struct {
 // A family is what all capacities of a tree share.
 type family struct {
 	mu      sync.Mutex
-	waiting int // claims in queues
+	waiting int         // claims in queues
+	left    []*Capacity // levels that settle has still to serve
 }
 
 // A resource is guarded by the lock of its family.

@@ -186,18 +186,17 @@ func (c *Capacity) settle() (woken *Claim) {
 	if c.timed {
 		c.refill()
 	}
-	var room [8]*Capacity // most trees are lower
-	levels := append(room[:0], c.path...)
-	for len(levels) > 0 {
-		level := levels[len(levels)-1]
-		levels = levels[:len(levels)-1]
+	c.left = append(c.left[:0], c.path...)
+	for len(c.left) > 0 {
+		level := c.left[len(c.left)-1]
+		c.left = c.left[:len(c.left)-1]
 		for {
 			first := level.queue.first
 			if first == nil {
 				break
 			}
 			w := first.claim
-			w.advance(&levels)
+			w.advance(&c.left)
 			if !w.waiting {
 				w.next, woken = woken, w
 			}

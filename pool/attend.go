@@ -37,7 +37,7 @@ func (r *run) look() (next time.Duration, finished bool) {
 	for len(r.resting) > 0 && r.resting[0].since <= at {
 		r.queue(heap.Pop(&r.resting).(*item))
 	}
-	r.start(false)
+	r.start(at, false)
 	next = time.Hour
 	if len(r.resting) > 0 {
 		next = min(next, r.resting[0].since-at)

@@ -50,7 +50,7 @@ func (r *run) feed() {
 func (r *run) appetite() int {
 	for {
 		r.mu.Lock()
-		room := r.conf.Lookahead - len(r.ready) - len(r.resting)
+		room := r.conf.Lookahead - r.ready.len() - len(r.resting)
 		stopped := r.stopped
 		if !stopped && room > 0 {
 			r.idle = now()
@@ -101,10 +101,10 @@ func (r *run) add(claimed []Delivery) {
 	for i, d := range claimed {
 		errs[i] = r.prepare(&items[i], d)
 	}
-	at := now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.idle = 0
+	at := now()
 	for i := range items {
 		it := &items[i]
 		r.seq++
@@ -117,7 +117,7 @@ func (r *run) add(claimed []Delivery) {
 			r.enter(it, errs[i])
 		}
 	}
-	r.start(false)
+	r.start(at, false)
 }
 
 // prepare makes an item of what was claimed, or says why it can never run.

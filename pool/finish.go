@@ -60,6 +60,11 @@ func (r *run) conclude(it *item, e Event, redeliver time.Duration) {
 		r.publish(e)
 		return
 	}
+	r.settle(it, e, redeliver)
+}
+
+// settle ends the lease of an item and then publishes its last event.
+func (r *run) settle(it *item, e Event, redeliver time.Duration) {
 	end := it.lease.Acknowledge
 	if e.Err != nil && !isPermanent(e.Err) {
 		end = func(ctx context.Context) error { return it.lease.GiveBack(ctx, redeliver) }

@@ -21,11 +21,11 @@ const (
 )
 
 // open reports whether a task may be tried.
-func (g *gate) open(now func() time.Duration) bool {
+func (g *gate) open(now time.Duration) bool {
 	if !g.careful || g.room > 0 {
 		return true
 	}
-	if g.probing || now() < g.again {
+	if g.probing || now < g.again {
 		return false
 	}
 	g.probing, g.room = true, 1

@@ -1,7 +1,6 @@
 package pool
 
 import (
-	"container/heap"
 	"context"
 	"time"
 
@@ -23,7 +22,7 @@ type item struct {
 	since   time.Duration // when it could start, or may start again
 	waited  time.Duration
 	attempt int
-	index   int // in its heap, or among those that run
+	index   int // among those that run
 	tickets []admit.Ticket
 }
 
@@ -44,20 +43,10 @@ func (it *item) rank(now, aging time.Duration) {
 	}
 }
 
-// ready is the heap of those that could start.
-type ready []*item
-
-func (r ready) Len() int { return len(r) }
-func (r ready) Less(i, j int) bool {
-	return r[i].score < r[j].score || r[i].score == r[j].score && r[i].seq < r[j].seq
+// before is the order of those that could start.
+func (it *item) before(other *item) bool {
+	return it.score < other.score || it.score == other.score && it.seq < other.seq
 }
-func (r ready) Swap(i, j int)   { r[i], r[j] = r[j], r[i]; r[i].index, r[j].index = i, j }
-func (r *ready) Push(x any)     { it := x.(*item); it.index = len(*r); *r = append(*r, it) }
-func (r *ready) Pop() (x any)   { return pop((*[]*item)(r)) }
-func (r *ready) add(it *item)   { heap.Push(r, it) }
-func (r *ready) first() *item   { return (*r)[0] }
-func (r *ready) take() *item    { return heap.Pop(r).(*item) }
-func (r *ready) remove(i *item) { heap.Remove(r, i.index) }
 
 // resting is the heap of those that wait for another attempt.
 type resting []*item
@@ -66,12 +55,4 @@ func (r resting) Len() int           { return len(r) }
 func (r resting) Less(i, j int) bool { return r[i].since < r[j].since }
 func (r resting) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
 func (r *resting) Push(x any)        { *r = append(*r, x.(*item)) }
-func (r *resting) Pop() (x any)      { return pop((*[]*item)(r)) }
-
-func pop(s *[]*item) *item {
-	last := len(*s) - 1
-	it := (*s)[last]
-	(*s)[last] = nil
-	*s = (*s)[:last]
-	return it
-}
+func (r *resting) Pop() any          { return pop((*[]*item)(r)) }

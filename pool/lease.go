@@ -38,7 +38,7 @@ func (l *lease) extend(ctx context.Context) {
 	}
 	within, cancel := context.WithTimeout(ctx, l.length)
 	defer cancel()
-	err := l.Extend(within, l.length)
+	err := guarded(func() error { return l.Extend(within, l.length) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
@@ -52,7 +52,7 @@ func (l *lease) extend(ctx context.Context) {
 }
 
 // settle ends the lease by what became of its task, and returns why it could not.
-func (l *lease) settle(ctx context.Context, grace time.Duration, end func(context.Context) error) (err error) {
+func (l *lease) settle(ctx context.Context, grace time.Duration, end func(context.Context) error) error {
 	l.mu.Lock()
 	l.settled = true
 	if l.timer != nil {
@@ -64,12 +64,17 @@ func (l *lease) settle(ctx context.Context, grace time.Duration, end func(contex
 	if lost != nil {
 		return lost
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%w: %v", ErrSource, r)
-		}
-	}()
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	return end(within)
+	return guarded(func() error { return end(within) })
+}
+
+// guarded calls a source, whose panic is an error.
+func guarded(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: it panicked: %v", ErrSource, p)
+		}
+	}()
+	return call()
 }

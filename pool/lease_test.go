@@ -46,30 +46,41 @@ func TestWhatWasCutShortIsGivenBackAtOnce(t *testing.T) {
 }
 
 // deaf is a source whose leases cannot be extended.
-type deaf struct{ *sourcetest.Memory }
+type deaf struct {
+	*sourcetest.Memory
+	extend func() error
+}
 
 func (d deaf) Claim(ctx context.Context) (pool.Delivery, error) {
 	delivery, err := d.Memory.Claim(ctx)
 	if err == nil {
-		delivery.Lease = deafLease{delivery.Lease}
+		delivery.Lease = deafLease{delivery.Lease, d.extend}
 	}
 	return delivery, err
 }
 
-type deafLease struct{ pool.Lease }
+type deafLease struct {
+	pool.Lease
+	extend func() error
+}
 
-func (deafLease) Extend(context.Context, time.Duration) error { return errTask }
+func (l deafLease) Extend(context.Context, time.Duration) error { return l.extend() }
 
 func TestLostLeaseEndsItsTask(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		p := must(pool.New(pool.Config{Capacity: slots(1), Source: deaf{sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)})}}))
-		for ev := range p.Run(ctx) {
-			if ev.Kind != pool.Failed || !errors.Is(ev.Err, pool.ErrLeaseLost) || !errors.Is(ev.Err, errTask) || ev.Took != 20*time.Second {
-				t.Errorf("%+v", ev)
+	for why, extend := range map[error]func() error{
+		errTask:        func() error { return errTask },
+		pool.ErrSource: func() error { panic("extend") },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			source := deaf{sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)}), extend}
+			for ev := range must(pool.New(pool.Config{Capacity: slots(1), Source: source})).Run(ctx) {
+				if ev.Kind != pool.Failed || !errors.Is(ev.Err, pool.ErrLeaseLost) || !errors.Is(ev.Err, why) || ev.Took != 20*time.Second {
+					t.Errorf("%+v", ev)
+				}
+				break
 			}
-			break
-		}
-	})
+		})
+	}
 }

@@ -76,7 +76,8 @@ func (p *Pool) Run(ctx context.Context) iter.Seq2[Event, error] {
 
 // Drain lets the run end early but in peace: nothing more is claimed or started, what
 // runs is finished, and what was claimed but not started ends as [Cancelled] with [ErrDrained] and is
-// given back.
+// given back. A source that ignores the end of its context is left behind after
+// [Config].Grace.
 func (p *Pool) Drain() {
 	p.drained.Store(true)
 	if r := p.current.Load(); r != nil {
@@ -105,7 +106,7 @@ func (p *Pool) Snapshot() Snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return Snapshot{
-		Running: len(r.running), Ready: len(r.ready), Blocked: len(r.blocked), Resting: len(r.resting),
+		Running: len(r.running), Ready: r.ready.len(), Blocked: len(r.blocked), Resting: len(r.resting),
 		Completed: r.completed, Failed: r.failed, Cancelled: r.cancelled, Abandoned: r.abandoned,
 	}
 }

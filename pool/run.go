@@ -73,7 +73,7 @@ func newRun(p *Pool, ctx context.Context) *run {
 	}
 	r.ctx, r.cancel = context.WithCancelCause(ctx)
 	r.claims, r.sated = context.WithCancel(r.ctx)
-	r.turn.run = r
+	r.turn = turn{run: r, woken: r.turn.wake}
 	return r
 }
 
@@ -144,9 +144,10 @@ func (r *run) deliver(yield func(Event, error) bool) bool {
 			r.room = nil
 		}
 		if full {
-			r.start(false)
+			r.start(now(), false)
 		}
 		finished := r.finished()
+		stuck := r.stopped && r.left() == 0
 		r.mu.Unlock()
 		for i := range batch {
 			if !yield(batch[i], nil) {
@@ -157,7 +158,7 @@ func (r *run) deliver(yield func(Event, error) bool) bool {
 			if finished {
 				return true
 			}
-			if !r.await() {
+			if !r.await(stuck) {
 				return true
 			}
 		}
@@ -165,13 +166,15 @@ func (r *run) deliver(yield func(Event, error) bool) bool {
 	}
 }
 
-// await waits until there is something to read, and reports false once a stopped run has used up
-// its grace.
-func (r *run) await() bool {
-	select {
-	case <-r.wake:
-		return true
-	case <-r.ctx.Done():
+// await waits until there is something to read, and reports false once the grace is used up, of a
+// run that was stopped, or that is stuck: it was drained, and only the source does not end.
+func (r *run) await(stuck bool) bool {
+	if !stuck {
+		select {
+		case <-r.wake:
+			return true
+		case <-r.ctx.Done():
+		}
 	}
 	grace := r.patience()
 	defer grace.Stop()
@@ -192,8 +195,11 @@ func (r *run) patience() *time.Timer {
 }
 
 // finished reports whether nothing is left to come, under the lock.
-func (r *run) finished() bool {
-	return r.fed && len(r.ready)+len(r.resting)+len(r.running)+len(r.blocked)+r.settling == 0
+func (r *run) finished() bool { return r.fed && r.left() == 0 }
+
+// left counts the tasks that were claimed and have not ended, under the lock.
+func (r *run) left() int {
+	return r.ready.len() + len(r.resting) + len(r.running) + len(r.blocked) + r.settling
 }
 
 // looked wakes the reader if the run is finished, under the lock.
@@ -232,12 +238,12 @@ func (r *run) dismiss(why error) {
 	r.stopped = true
 	r.sated()
 	r.turn.leave()
-	waiting := slices.Concat([]*item(r.ready), r.resting)
+	waiting := slices.Concat(r.ready.all(), r.resting)
 	for _, it := range r.blocked {
 		waiting = append(waiting, it)
 	}
 	slices.SortFunc(waiting, func(a, b *item) int { return int(a.seq) - int(b.seq) })
-	r.ready, r.resting, r.odd = nil, nil, 0
+	r.ready, r.resting, r.odd = ready{}, nil, 0
 	clear(r.blocked)
 	for _, it := range waiting {
 		if it.Key != "" {
@@ -247,7 +253,7 @@ func (r *run) dismiss(why error) {
 	}
 	signal(r.hungry)
 	signal(r.nudge)
-	r.looked()
+	signal(r.wake)
 }
 
 // end waits for all goroutines, for a while, and returns the error of the run. It may be called

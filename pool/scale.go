@@ -81,8 +81,8 @@ func (r *run) depth() (d Depth) {
 	if r.fed || r.idle > 0 && now()-r.idle >= r.shortest() {
 		d = Depth{Exact: true}
 	}
-	d.Count = min(d.Count, 1<<62) + int64(len(r.ready))
-	for _, it := range r.ready {
+	d.Count = min(d.Count, 1<<62) + int64(r.ready.len())
+	for _, it := range r.ready.all() {
 		d.Oldest = max(d.Oldest, now()-it.since)
 	}
 	return d
@@ -175,7 +175,7 @@ func (r *run) roomFor(resource string) int64 {
 
 // wanted is what the first task needs of a resource, under the lock.
 func (r *run) wanted(resource string) int64 {
-	if len(r.ready) == 0 {
+	if r.ready.len() == 0 {
 		return 0
 	}
 	cost := r.ready.first().Cost

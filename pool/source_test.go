@@ -51,6 +51,26 @@ func TestSourceFaults(t *testing.T) {
 	})
 }
 
+func TestDrainLeavesASourceBehindThatBlocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		source := &faulty{tasks: 2, then: func(context.Context) error { <-release; return io.EOF }}
+		p := must(pool.New(pool.Config{Capacity: slots(2), Source: source, Grace: 100 * time.Millisecond}))
+		time.AfterFunc(500*time.Millisecond, p.Drain)
+		began, done := time.Now(), 0
+		var last error
+		for ev, err := range p.Run(t.Context()) {
+			if last = err; ev.Kind == pool.Done {
+				done++
+			}
+		}
+		if took := time.Since(began); done != 2 || took != 2100*time.Millisecond || !errors.Is(last, pool.ErrAbandoned) {
+			t.Errorf("%d done in %v, %v: want what ran to end, and then the grace", done, took, last)
+		}
+		close(release)
+	})
+}
+
 // faulty is a source of some tasks, and then of trouble.
 type faulty struct {
 	tasks, claimed int

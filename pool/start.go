@@ -2,50 +2,57 @@ package pool
 
 import (
 	"errors"
+	"time"
 
 	"github.com/weir-go/weir/capacity"
 )
 
 // start starts what can be started, under the lock. If inline, the first is returned
 // instead, for the caller to run on its own goroutine.
-func (r *run) start(inline bool) (mine *item, grant capacity.Grant) {
-	for !r.stopped && r.ctx.Err() == nil && len(r.ready) > 0 && len(r.events) < r.conf.Buffer && r.gate.open(now) {
-		it := r.ready.first()
-		g, err := r.turn.take(it.need, it)
-		if errors.Is(err, capacity.ErrWaiting) {
-			it, g = r.backfill(it)
-			if it == nil {
-				r.observeWant()
-				break
-			}
+func (r *run) start(at time.Duration, inline bool) (mine *item, grant capacity.Grant) {
+	for !r.stopped && r.ctx.Err() == nil && r.ready.len() > 0 && len(r.events) < r.conf.Buffer && r.gate.open(at) {
+		it, g, err := r.next()
+		if it == nil {
+			r.observeWant()
+			break
 		}
-		r.ready.remove(it)
 		if it.need != r.cost {
 			r.odd--
 		}
-		if err != nil && !errors.Is(err, capacity.ErrWaiting) { // a limit fell below what it needs
+		if err != nil { // a limit fell below what it needs
 			r.fail(it, Event{Kind: Failed, Err: Permanent(err)})
 			continue
 		}
-		r.launch(it)
+		r.launch(it, at)
 		if inline && mine == nil {
 			mine, grant = it, g
 			continue
 		}
-		r.helpers.Go(func() { r.work(it, g) })
+		r.spawn(it, g)
 	}
-	if len(r.ready) == 0 {
+	if r.ready.len() == 0 {
 		r.turn.leave()
 	}
-	if len(r.ready)+len(r.resting) <= r.conf.Lookahead/2 && !r.fed {
+	if r.ready.len()+len(r.resting) <= r.conf.Lookahead/2 && !r.fed {
 		signal(r.hungry)
 	}
 	return mine, grant
 }
 
+// next removes the item that is next from those that could start and takes what it needs, or says
+// why it can never have that. It returns none if what is needed is not free.
+func (r *run) next() (*item, capacity.Grant, error) {
+	first := r.ready.first()
+	g, err := r.turn.take(first.need, first)
+	if !errors.Is(err, capacity.ErrWaiting) {
+		return r.ready.take(), g, err
+	}
+	it, g := r.backfill(first)
+	return it, g, nil
+}
+
 // launch books that an item runs.
-func (r *run) launch(it *item) {
-	at := now()
+func (r *run) launch(it *item, at time.Duration) {
 	it.waited += max(0, at-it.since)
 	it.since = at
 	it.attempt++
@@ -67,7 +74,7 @@ func (r *run) land(it *item) {
 // backfill looks for an item that fits where the first, which waits for its turn, does not,
 // and takes what it needs.
 func (r *run) backfill(first *item) (*item, capacity.Grant) {
-	if r.conf.Strict || r.turn.passed >= r.conf.Backfill || len(r.ready) == 1 || r.odd == 0 {
+	if r.conf.Strict || r.turn.passed >= r.conf.Backfill || r.ready.len() == 1 || r.odd == 0 {
 		return nil, capacity.Grant{}
 	}
 	// As far as it would have to let others pass; only heads of the heap are sorted.
@@ -78,12 +85,12 @@ func (r *run) backfill(first *item) (*item, capacity.Grant) {
 		}
 	}()
 	aside = append(aside, r.ready.take())
-	for len(aside) <= r.conf.Backfill && len(r.ready) > 0 {
+	for len(aside) <= r.conf.Backfill && r.ready.len() > 0 {
 		it := r.ready.first()
 		if it.need != first.need {
 			if g, err := r.turn.claim.Pass(it.need); err == nil {
 				r.turn.passed++
-				return it, g
+				return r.ready.take(), g
 			}
 		}
 		aside = append(aside, r.ready.take())
@@ -95,6 +102,7 @@ func (r *run) backfill(first *item) (*item, capacity.Grant) {
 // first. It is guarded by the lock of the run.
 type turn struct {
 	run    *run
+	woken  func()          // wake
 	claim  *capacity.Claim // nil: none
 	of     *item
 	passed int  // by how many tasks
@@ -115,7 +123,7 @@ func (t *turn) take(need *capacity.Need, it *item) (capacity.Grant, error) {
 			}
 		}
 		var err error
-		if t.claim, err = t.run.conf.Capacity.Claim(need, t.wake); err != nil {
+		if t.claim, err = t.run.conf.Capacity.Claim(need, t.woken); err != nil {
 			t.claim = nil
 			return capacity.Grant{}, err
 		}

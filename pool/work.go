@@ -9,14 +9,19 @@ import (
 	"github.com/weir-go/weir/capacity"
 )
 
+// spawn starts a worker with an item, or does nothing without one.
+func (r *run) spawn(it *item, g capacity.Grant) {
+	if it != nil {
+		r.helpers.Go(func() { r.work(it, g) })
+	}
+}
+
 // work runs an item, and then what it can start itself.
 func (r *run) work(it *item, g capacity.Grant) {
 	exited := true // by runtime.Goexit in a task
 	defer func() {
 		if exited {
-			if it, g = r.finish(it, g, attempt{err: ErrExited, ran: true}); it != nil {
-				r.helpers.Go(func() { r.work(it, g) })
-			}
+			r.spawn(r.finish(it, g, attempt{err: ErrExited, ran: true}))
 		}
 	}()
 	for it != nil {
@@ -34,20 +39,29 @@ type attempt struct {
 
 // try runs an item once. A panic is an error.
 func (r *run) try(it *item) (a attempt) {
+	if r.conf.Gate != nil {
+		return r.tryGate(it)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			a = attempt{err: &PanicError{p, debug.Stack()}, ran: true}
+		}
+	}()
+	value, err := it.Run(it)
+	return attempt{value, err, true}
+}
+
+// tryGate asks the gate to run an item, which is kept apart because it allocates.
+func (r *run) tryGate(it *item) (a attempt) {
 	var stack []byte
 	defer func() {
 		if p := recover(); p != nil {
 			if stack == nil {
 				stack = debug.Stack()
 			}
-			a.value, a.err, a.ran = nil, &PanicError{p, stack}, true
+			a = attempt{err: &PanicError{p, stack}, ran: true}
 		}
 	}()
-	if r.conf.Gate == nil {
-		a.ran = true
-		a.value, a.err = it.Run(it)
-		return a
-	}
 	var own error
 	err := r.conf.Gate(it, func(ctx context.Context) (err error) {
 		returned := false
@@ -74,7 +88,7 @@ func (r *run) passed() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gate.passed() {
-		r.start(false)
+		r.start(now(), false)
 	}
 }
 
@@ -114,7 +128,7 @@ func (r *run) finish(it *item, g capacity.Grant, a attempt) (*item, capacity.Gra
 		e.Kind = Failed
 		r.fail(it, e)
 	}
-	next, grant := r.start(true)
+	next, grant := r.start(at, true)
 	r.looked()
 	r.mu.Unlock()
 	return next, grant

@@ -180,4 +180,18 @@ var ofTheCapacity = []mutant{
 		new:  "refused != nil && err == nil {",
 		test: "TestDependencies",
 	},
+	{
+		name: "pool: a drained run waits for ever for its source",
+		file: "pool/run.go",
+		old:  "if !stuck {",
+		new:  "if !stuck || r.ctx.Err() == nil {",
+		test: "TestDrainLeavesASourceBehindThatBlocks",
+	},
+	{
+		name: "pool: a lease that panics takes the process with it",
+		file: "pool/lease.go",
+		old:  "err := guarded(func() error { return l.Extend(within, l.length) })",
+		new:  "err := l.Extend(within, l.length)",
+		test: "TestLostLeaseEndsItsTask",
+	},
 }

@@ -1,0 +1,70 @@
+package pool
+
+import "container/heap"
+
+// ready is those that could start, in order. Most come in order as well and stand in a line, which
+// costs next to nothing; the others are in a heap beside it.
+type ready struct {
+	line  []*item // from head on
+	head  int
+	aside byRank
+}
+
+func (r *ready) len() int { return len(r.line) - r.head + len(r.aside) }
+
+func (r *ready) add(it *item) {
+	if last := len(r.line) - 1; r.head <= last && it.before(r.line[last]) {
+		heap.Push(&r.aside, it)
+		return
+	}
+	if r.head > cap(r.line)/2 {
+		r.line = append(r.line[:0], r.line[r.head:]...)
+		clear(r.line[len(r.line):cap(r.line)])
+		r.head = 0
+	}
+	r.line = append(r.line, it)
+}
+
+// first must not be called when there is none, nor take.
+func (r *ready) first() *item {
+	if r.inLine() {
+		return r.line[r.head]
+	}
+	return r.aside[0]
+}
+
+// take removes the first.
+func (r *ready) take() *item {
+	if !r.inLine() {
+		return heap.Pop(&r.aside).(*item)
+	}
+	it := r.line[r.head]
+	r.line[r.head] = nil
+	r.head++
+	return it
+}
+
+// inLine reports whether the first stands in the line.
+func (r *ready) inLine() bool {
+	return r.head < len(r.line) && (len(r.aside) == 0 || r.line[r.head].before(r.aside[0]))
+}
+
+// all are those that could start, in no order.
+func (r *ready) all() []*item { return append(r.line[r.head:len(r.line):len(r.line)], r.aside...) }
+
+// byRank is a heap.
+type byRank []*item
+
+func (r byRank) Len() int           { return len(r) }
+func (r byRank) Less(i, j int) bool { return r[i].before(r[j]) }
+func (r byRank) Swap(i, j int)      { r[i], r[j] = r[j], r[i] }
+func (r *byRank) Push(x any)        { *r = append(*r, x.(*item)) }
+func (r *byRank) Pop() any          { return pop((*[]*item)(r)) }
+
+func pop(s *[]*item) *item {
+	last := len(*s) - 1
+	it := (*s)[last]
+	(*s)[last] = nil
+	*s = (*s)[:last]
+	return it
+}
