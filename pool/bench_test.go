@@ -14,7 +14,7 @@ import (
 var tasks = flag.Int("tasks", 100_000, "how many empty tasks BenchmarkEmptyTasks runs")
 
 // BenchmarkEmptyTasks runs tasks that do nothing, and prints the rate and the heap at its highest
-// for each task. bench/peers compares it with errgroup.
+// for each task. bench/pools compares it with errgroup.
 //
 //	go test ./pool -run '^$' -bench EmptyTasks -benchtime 1x -tasks 1000000
 func BenchmarkEmptyTasks(b *testing.B) {

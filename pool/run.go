@@ -14,10 +14,10 @@ import (
 	"github.com/weir-go/weir/internal/dag"
 )
 
-// A run is a pool at work. Four kinds of goroutines share it: the reader of the events, which
+// A run is a pool at work. Five kinds of goroutines share it: the reader of the events, which
 // called Run; one that claims (feed.go); one that waits for timers and turns
 // (attend.go); one for each task that runs (work.go), which starts the next itself when it is done; and
-// one that scales, if there is a scaler (scale.go).
+// one that scales, if there is a scaler, and has another ask the source what waits (scale.go).
 type run struct {
 	*Pool
 	outer  context.Context //nolint:containedctx // as given to Run: a run is one call
