@@ -125,7 +125,7 @@ func inBadger(t *testing.T, writers int, guard func(context.Context, *badger.DB)
 
 // valueSize is that of a small document, and below the threshold from which values bypass the
 // tree.
-const valueSize = 512
+const valueSize = 1024
 
 // writer writes random keys, so that every compaction has to read what it meets.
 func writer(db *badger.DB) func(context.Context, int) error {

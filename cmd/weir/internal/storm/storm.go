@@ -21,7 +21,7 @@ import (
 // The crowd. Each writer starts its next write when its last has ended.
 const (
 	writers   = 64
-	valueSize = 512
+	valueSize = 1024
 	// memtable is small, so that a store that is seconds old has the trouble that one
 	// with Badger's own 64 MiB has after minutes.
 	memtable = 1 << 20
