@@ -26,7 +26,7 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "a node that nobody waits in stays in the line of its group",
 		file: "internal/admit/group.go",
-		old:  "\t\tline.drop(m)\n",
+		old:  "\tline.drop(m)\n",
 		new:  "",
 		test: "TestGroupForgetsNodesThatNobodyWaitsFor",
 	},
