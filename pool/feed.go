@@ -18,6 +18,7 @@ func (r *run) feed() {
 	case <-time.After(r.shortest()): // the source does not tell
 	}
 	var why error
+	exhausted := false
 	for {
 		room := r.appetite()
 		if room == 0 {
@@ -26,11 +27,15 @@ func (r *run) feed() {
 		claimed, err := r.claim(room)
 		r.add(claimed)
 		if err != nil {
-			if !errors.Is(err, io.EOF) && r.claims.Err() == nil {
+			exhausted = errors.Is(err, io.EOF)
+			if !exhausted && r.claims.Err() == nil {
 				why = fmt.Errorf("%w: %w", ErrSource, err)
 			}
 			break
 		}
+	}
+	if !exhausted && why == nil && r.outer.Err() != nil {
+		why = context.Cause(r.outer) // the run may be over before attend hears of it
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -91,3 +91,19 @@ func (f *faulty) Backlog(ctx context.Context) (pool.Depth, error) {
 	}
 	return f.backlog(ctx)
 }
+
+// TestContextThatHasEnded: such a run can be over before anyone but the feeder looks.
+func TestContextThatHasEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 200 {
+		p := must(pool.New(pool.Config{Capacity: slots(1), Source: pool.Slice([]pool.Task{task("a", 1, nil)})}))
+		var last error
+		for _, err := range p.Run(ctx) {
+			last = err
+		}
+		if !errors.Is(last, context.Canceled) {
+			t.Fatalf("ended with %v", last)
+		}
+	}
+}
