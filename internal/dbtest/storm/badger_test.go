@@ -71,8 +71,9 @@ func drainRate(t *testing.T, ctx context.Context, db *badger.DB) gate {
 	th, err := throttle.New(throttle.Config{
 		Monitor: mon,
 		Writes: throttle.Side{
-			Laws:  []throttle.Law{throttle.DrainRate{}},
-			Queue: weir.Queue{Size: 128, Timeout: time.Second},
+			Laws:        []throttle.Law{throttle.DrainRate{}},
+			Queue:       weir.Queue{Size: 128, Timeout: time.Second},
+			MaxInFlight: inFlight,
 		},
 		Tick: 20 * time.Millisecond,
 	})
@@ -83,6 +84,10 @@ func drainRate(t *testing.T, ctx context.Context, db *badger.DB) gate {
 	go th.Run(ctx)
 	return through(th, throttle.Write)
 }
+
+// inFlight is how many writes are in the store at once. It commits them one batch after
+// another, in one goroutine: what is more than a batch only waits inside.
+const inFlight = 8
 
 // through is the gate of a throttle.
 func through(th *throttle.Throttle, kind throttle.Kind) gate {

@@ -27,6 +27,10 @@ const (
 	memtable = 1 << 20
 )
 
+// inFlight is how many writes are in the store at once. It commits them one batch after
+// another, in one goroutine: what is more than a batch only waits inside.
+const inFlight = 8
+
 // tick is how often the store is asked and the pace decided: several times for each
 // table that is flushed.
 const tick = 20 * time.Millisecond
@@ -112,8 +116,9 @@ func throttled(ctx context.Context, db *badger.DB) (*throttle.Throttle, error) {
 	th, err := throttle.New(throttle.Config{
 		Monitor: mon,
 		Writes: throttle.Side{
-			Laws:  []throttle.Law{throttle.DrainRate{}},
-			Queue: weir.Queue{Size: writers, Timeout: time.Second},
+			Laws:        []throttle.Law{throttle.DrainRate{}},
+			Queue:       weir.Queue{Size: writers, Timeout: time.Second},
+			MaxInFlight: inFlight,
 		},
 		Tick: tick,
 	})
