@@ -10,7 +10,7 @@ import (
 // start starts what can be started, under the lock. If inline, the first is returned
 // instead, for the caller to run on its own goroutine.
 func (r *run) start(at time.Duration, inline bool) (mine *item, grant capacity.Grant) {
-	for !r.stopped && r.ctx.Err() == nil && r.ready.len() > 0 && len(r.events) < r.conf.Buffer && r.gate.open(at) {
+	for !r.stopped && r.ctx.Err() == nil && r.ready.len() > 0 && r.hasRoom() && r.gate.open(at) {
 		it, g, err := r.next()
 		if it == nil {
 			r.observeWant()
@@ -38,6 +38,10 @@ func (r *run) start(at time.Duration, inline bool) (mine *item, grant capacity.G
 	}
 	return mine, grant
 }
+
+// hasRoom reports whether there is room for one more event, under the lock. Who has released its
+// grant has one to tell.
+func (r *run) hasRoom() bool { return len(r.events)+int(r.releasing.Load()) < r.conf.Buffer }
 
 // next removes the item that is next from those that could start and takes what it needs, or says
 // why it can never have that. It returns none if what is needed is not free.
