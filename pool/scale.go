@@ -105,11 +105,12 @@ func (r *run) ask() Depth {
 		defer cancel()
 		asked <- r.backlog(within)
 	})
+	<-within.Done() // after an answer at once
 	select {
 	case d := <-asked:
 		r.asked = nil
 		return d
-	case <-within.Done():
+	default:
 		return Depth{}
 	}
 }
