@@ -161,8 +161,8 @@ var ofTheCapacity = []mutant{
 	{
 		name: "pool: an answer about the backlog is waited for",
 		file: "pool/scale.go",
-		old:  "case <-within.Done():",
-		new:  "case <-r.ctx.Done():",
+		old:  "<-within.Done() // after",
+		new:  "<-r.ctx.Done() // after",
 		test: "TestBacklogThatIgnoresItsContext",
 	},
 	{
