@@ -34,6 +34,7 @@ type Drain struct {
 	Drained float64 // digested since the source began; a fall starts anew
 	Backlog float64 // not digested yet
 	Target  float64 // the backlog to hold, more than 0
+	Limit   float64 // the backlog at which the store stalls; none if not above Target
 }
 
 func (d *Drain) check() error {
@@ -44,6 +45,8 @@ func (d *Drain) check() error {
 		return invalid("backlog", d.Backlog, "a finite number, 0 or more")
 	case !finite(d.Target) || d.Target <= 0:
 		return invalid("target", d.Target, "a finite number above 0")
+	case !finite(d.Limit) || d.Limit < 0:
+		return invalid("limit", d.Limit, "a finite number, 0 or more")
 	}
 	return nil
 }

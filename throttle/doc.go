@@ -40,12 +40,14 @@
 //
 // [DrainRate] follows what the store digests. With D and A what was drained and what
 // arrived in the backlog, C the cost that was admitted meanwhile, each faded with time, B
-// the backlog and T its target:
+// the backlog, T its target, L the limit at which the store stalls:
 //
-//	r = (C/A) (D/time) (1 + gain (T - B)/T)
+//	r = (C/A) (D/time) min(1 + gain (T - mean B)/T, (L - B)/(L - T))
 //
-// which in a steady state is the rate at which the backlog stays at T. Below half
-// the target the rate doubles each second, until there is none after six.
+// which in a steady state is the rate at which the backlog stays at T. A store that
+// digests in pieces makes a saw of B: its mean steers, and the last term, where there is an
+// L, keeps the teeth below it. Below half the target the rate doubles each second,
+// until there is none after six.
 //
 // [LinearRefusal] refuses a share of the work, from none at a soft limit of the load
 // to all at a hard one.

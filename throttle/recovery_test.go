@@ -19,7 +19,7 @@ func TestDrainRateAfterLostSignals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := tree()
 		healthy := p.poll
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+		r := run(t, &p.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
 		r.closedLoop(40, 10*time.Millisecond, 20*time.Second)
 		p.become(func() (load.Sample, error) {
 			_, _ = healthy() // it goes on

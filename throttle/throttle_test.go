@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -62,10 +63,17 @@ func TestPIDHoldsTheSetpoint(t *testing.T) {
 	}
 }
 
-// tree is a plant that digests in pieces: a table for each 100 writes, merged four at a
-// time at a rate of 5 a second.
-func tree() *plant {
-	p := &plant{}
+// A lsm is a plant that digests in pieces: a table for each 100 writes, merged four at a
+// time at a rate of 5 a second. It stalls at 15.
+type lsm struct {
+	plant
+	limit  float64 // what it tells of its stall
+	stuck  atomic.Bool
+	tables atomic.Int64 // as it last told
+}
+
+func tree() *lsm {
+	p := &lsm{}
 	written, tables, drained, credit, last := 0.0, 0.0, 0.0, 0.0, time.Now()
 	p.poll = func() (load.Sample, error) {
 		dt := time.Since(last).Seconds()
@@ -75,15 +83,16 @@ func tree() *plant {
 			written -= 100
 			tables++
 		}
-		if tables >= 5 {
+		if tables >= 5 && !p.stuck.Load() {
 			credit += 5 * dt
 		}
 		for ; credit >= 4; credit -= 4 {
 			tables -= 4
 			drained += 4
 		}
+		p.tables.Store(int64(tables))
 		s := sampled(tables / 15)
-		s.Drain = &load.Drain{Drained: drained, Backlog: tables, Target: 9}
+		s.Drain = &load.Drain{Drained: drained, Backlog: tables, Target: 9, Limit: p.limit}
 		return s, nil
 	}
 	return p
@@ -92,7 +101,7 @@ func tree() *plant {
 func TestDrainRateFollowsTheStore(t *testing.T) {
 	for _, writers := range []int{20, 200} {
 		synctest.Test(t, func(t *testing.T) {
-			r := run(t, tree(), throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+			r := run(t, &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
 			r.closedLoop(writers, 10*time.Millisecond, 20*time.Second)
 			stalled := 0
 			writes := int64(0)
@@ -107,6 +116,28 @@ func TestDrainRateFollowsTheStore(t *testing.T) {
 			}
 			if writes < 13_500 || writes > 16_500 {
 				t.Errorf("%d writers: %d writes in 30 s, want about the 15000 that are digested", writers, writes)
+			}
+		})
+	}
+}
+
+// TestDrainRateBrakesBeforeTheLimit: when the store no longer digests, the mean of its
+// backlog tells of it too late.
+func TestDrainRateBrakesBeforeTheLimit(t *testing.T) {
+	for _, limit := range []float64{0, 15} {
+		synctest.Test(t, func(t *testing.T) {
+			store := tree()
+			store.limit = limit
+			r := run(t, &store.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+			r.closedLoop(200, 10*time.Millisecond, 20*time.Second)
+			most := int64(0)
+			store.stuck.Store(true)
+			for range 30 {
+				r.closedLoop(200, 10*time.Millisecond, 100*time.Millisecond)
+				most = max(most, store.tables.Load())
+			}
+			if knows, stalled := limit > 0, most >= 15; knows == stalled {
+				t.Errorf("with a limit of %v there were %d tables", limit, most)
 			}
 		})
 	}

@@ -57,6 +57,7 @@ func (s *Source) Poll(context.Context) (load.Sample, error) {
 		Drained: s.drain.observe(tables),
 		Backlog: float64(tables),
 		Target:  aim * stall,
+		Limit:   stall,
 	}}, nil
 }
 

@@ -25,6 +25,7 @@ type Source struct {
 	memtables float64 // bytes at which writes stop
 	sublevels float64 // at which writes stop
 	target    float64 // bytes of level 0 to hold
+	limit     float64 // bytes of level 0 at which writes stop, if each table overlaps the others
 	stalls    stalls
 }
 
@@ -50,6 +51,7 @@ func newSource(o *pebble.Options) *Source {
 		memtables: float64(o.MemTableStopWritesThreshold) * float64(o.MemTableSize),
 		sublevels: float64(o.L0StopWritesThreshold),
 		target:    float64(o.L0CompactionThreshold+o.L0StopWritesThreshold) / 2 * float64(o.MemTableSize),
+		limit:     float64(o.L0StopWritesThreshold) * float64(o.MemTableSize),
 		stalls:    stalls{asked: time.Now()},
 	}
 }
@@ -80,6 +82,7 @@ func (s *Source) Poll(context.Context) (load.Sample, error) {
 			Drained: max(float64(level0.TableBytesFlushed)+float64(level0.TableBytesIngested)-float64(level0.TablesSize), 0),
 			Backlog: float64(level0.TablesSize),
 			Target:  s.target,
+			Limit:   s.limit,
 		},
 	}, nil
 }

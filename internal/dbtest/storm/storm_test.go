@@ -82,13 +82,15 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// schedule is when a storm begins to count and when it ends.
+// schedule is when a storm begins to count and when it ends. Its context has no deadline,
+// for a throttle refuses at once who cannot be served by then.
 func schedule(t *testing.T) (ctx context.Context, from time.Time, during time.Duration) {
 	warm, lasts := *warmUp, *lasts
 	if *repeats == 0 {
 		warm, lasts = 200*time.Millisecond, time.Second
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), warm+lasts)
+	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(cancel)
+	time.AfterFunc(warm+lasts, cancel)
 	return ctx, time.Now().Add(warm), lasts
 }
