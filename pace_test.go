@@ -306,3 +306,57 @@ func TestRefusingAShareLeavesDeadlinesAlone(t *testing.T) {
 		all.Wait()
 	})
 }
+
+// The time to come back after counts what waits by its weight.
+func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := pacedLimiter(t, weir.Pace{Rate: 10}, weir.Queue{Size: 3, Timeout: time.Minute})
+		for range 4 { // the first starts at once, and owes its weight
+			go func() {
+				if permit, err := l.AcquireN(t.Context(), 50); err == nil {
+					permit.Done(nil)
+				}
+			}()
+			synctest.Wait()
+		}
+		_, err := l.AcquireN(t.Context(), 50)
+		var refused *weir.RefusedError
+		if !errors.As(err, &refused) || refused.RetryAfter < 15*time.Second || refused.RetryAfter > 20*time.Second {
+			t.Errorf("%v: want to come back when 150 that wait and 50 have started, at 10 a second", err)
+		}
+		l.Close()
+	})
+}
+
+// A limiter that waits for its pace keeps nobody in its group waiting.
+func TestPaceWithinAGroup(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGroup(t, 10)
+		paced, free := member(t, g, "paced", weir.Stake{}), member(t, g, "free", weir.Stake{})
+		if err := paced.SetPace(weir.Pace{Rate: 100, Burst: 1}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		var all sync.WaitGroup
+		for range 50 {
+			for _, l := range []*weir.Limiter{paced, free} {
+				all.Go(func() {
+					for ctx.Err() == nil {
+						_ = l.Do(context.WithoutCancel(ctx), func(context.Context) error {
+							time.Sleep(10 * time.Millisecond)
+							return nil
+						})
+					}
+				})
+			}
+		}
+		all.Wait()
+		if n := paced.Snapshot().Completed; n < 495 || n > 560 {
+			t.Errorf("%d at a pace of 100/s in 5 s, and 50 that waited", n)
+		}
+		if n := free.Snapshot().Completed; n < 4400 {
+			t.Errorf("%d beside it in 5 s, want the 9 slots it leaves used: 4500", n)
+		}
+	})
+}

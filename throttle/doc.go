@@ -46,8 +46,8 @@
 //
 // which in a steady state is the rate at which the backlog stays at T. A store that
 // digests in pieces makes a saw of B: its mean steers, and the last term, where there is an
-// L, keeps the teeth below it. Below half the target the rate doubles each second,
-// until there is none after six.
+// L, keeps the teeth below it. Below three
+// quarters of the target the rate doubles each second, until there is none after six.
 //
 // [LinearRefusal] refuses a share of the work, from none at a soft limit of the load
 // to all at a hard one.

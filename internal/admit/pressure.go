@@ -91,14 +91,21 @@ func (n *Node) refuse(v Verdict, weight int, now int64) int64 {
 		p.second, p.refusedPrior, p.refusedNow = second, 0, 0
 	}
 	p.refusedNow++
-	rate := n.drainRate()
-	if rate == 0 || v == Closed {
+	if v == Closed {
 		return 0
 	}
 	gone := float64(now%int64(time.Second)) / float64(time.Second)
 	recent := float64(p.refusedNow) + float64(float64(p.refusedPrior)*(1-gone))
-	seconds := min((float64(n.queued())+recent)/rate, 3600)
-	return int64(seconds * float64(time.Second))
+	seconds := 0.0
+	if rate := p.drainRate(); rate > 0 {
+		seconds = (float64(n.queued()) + recent) / rate
+	}
+	if n.hasRate() { // of those refused it is not known what they weighed
+		pacer := &p.seldom.pacer
+		ahead := float64(n.weightUpTo(len(pacer.queued)-1)) + float64(recent*float64(weight))
+		seconds = max(seconds, ahead/pacer.Rate)
+	}
+	return int64(min(seconds, 3600) * float64(time.Second))
 }
 
 // latency is the recent latency from dispatch, 0 if nothing has completed.

@@ -57,7 +57,7 @@ func (s *Source) Poll(context.Context) (load.Sample, error) {
 		Drained: s.drain.observe(tables),
 		Backlog: float64(tables),
 		Target:  aim * stall,
-		Limit:   stall,
+		Limit:   stall - 1, // a table more is always about to arrive
 	}}, nil
 }
 

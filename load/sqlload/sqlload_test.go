@@ -60,7 +60,7 @@ func TestPoolWait(t *testing.T) {
 
 func TestPostgres(t *testing.T) {
 	s := &server{}
-	s.answer(int64(20), int64(8), int64(4), int64(4), int64(0))
+	s.answer(int64(20), int64(20), int64(4), int64(4), int64(0))
 	p := &sqlload.Postgres{DB: s.open(t, 1)}
 	got := loads(t, p)
 	for name, want := range map[string]float64{
@@ -112,7 +112,7 @@ func TestPostgresKeepsItsConnection(t *testing.T) {
 
 func TestPostgresRecovers(t *testing.T) {
 	s := &server{}
-	good := func() { s.answer(int64(1), int64(2), int64(0), int64(0), int64(0)) }
+	good := func() { s.answer(int64(1), int64(5), int64(0), int64(0), int64(0)) }
 	p := &sqlload.Postgres{DB: s.open(t, 1)}
 	for name, c := range map[string]struct {
 		broken func()
@@ -133,6 +133,21 @@ func TestPostgresRecovers(t *testing.T) {
 		good()
 		if got := loads(t, p); got["waiting for a lock"] != 0.5 {
 			t.Errorf("%s: afterwards %v", name, got)
+		}
+	}
+}
+
+func TestPostgresClose(t *testing.T) {
+	s := &server{}
+	s.answer(int64(1), int64(0), int64(0), int64(0), int64(0))
+	p := &sqlload.Postgres{DB: s.open(t, 1)}
+	for range 2 { // it polls again after having been closed
+		loads(t, p)
+		if n := p.DB.Stats().InUse; n != 1 {
+			t.Errorf("%d connections in use, want the one that is kept", n)
+		}
+		if err := errors.Join(p.Close(), p.Close()); err != nil || p.DB.Stats().InUse != 0 {
+			t.Errorf("closed: %v, %d in use", err, p.DB.Stats().InUse)
 		}
 	}
 }
@@ -168,7 +183,7 @@ func ExamplePostgres() {
 	}
 	// Output:
 	// active sessions 12 of +Inf
-	// waiting for a lock 6 of 4
+	// waiting for a lock 6 of 10
 	// waiting for the disk 0 of 16
 	// waiting for the server 1 of 16
 }

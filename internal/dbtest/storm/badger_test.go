@@ -150,7 +150,7 @@ type values struct {
 }
 
 var (
-	documents = values{2 << 10, options.ZSTD, readings()}
+	documents = values{4 << 10, options.ZSTD, readings()}
 	noise     = values{1 << 10, options.Snappy, random()}
 )
 

@@ -17,10 +17,7 @@ import (
 // hotRows is a table whose first row everybody writes to.
 type hotRows struct{ db *sql.DB }
 
-const (
-	coldRows  = 10_000
-	maxLocked = 10 // of 32 connections: enough wait for the row to keep it busy
-)
+const coldRows = 10_000
 
 func newHotRows(t *testing.T, s *dbtest.Server) hotRows {
 	admin := dbtest.OpenPostgres(t, s, "weir")
@@ -63,7 +60,7 @@ func TestPostgres(t *testing.T) {
 		}},
 		contender{pidOnWaits, func(t *testing.T) result {
 			return inDatabase(t, db, func(ctx context.Context) gate {
-				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir"), MaxLocked: maxLocked})
+				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")})
 			})
 		}},
 	)

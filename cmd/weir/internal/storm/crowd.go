@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -19,6 +20,7 @@ import (
 type crowd struct {
 	db       *badger.DB
 	throttle *throttle.Throttle
+	readings []byte
 
 	mu       sync.Mutex
 	database []time.Duration // how long the writes took
@@ -46,7 +48,7 @@ func (c *crowd) write(ctx context.Context) {
 	op, err := c.throttle.Start(ctx, throttle.Write, 1)
 	started := time.Now()
 	if err == nil {
-		err = c.db.Update(random)
+		err = c.db.Update(c.put)
 		op.Done(err)
 	}
 	c.note(ctx, err, started.Sub(asked), time.Since(started))
@@ -79,14 +81,23 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// random writes a key that is anywhere, so that each compaction meets the whole store.
-func random(tx *badger.Txn) error {
-	key := binary.BigEndian.AppendUint64(nil, rand.Uint64())
-	value := make([]byte, 0, valueSize)
-	for len(value) < valueSize {
-		value = binary.BigEndian.AppendUint64(value, rand.Uint64())
+// put writes a document to a key that is anywhere, so that each compaction meets the whole
+// store.
+func (c *crowd) put(tx *badger.Txn) error {
+	at := rand.IntN(len(c.readings) - documentSize)
+	return tx.Set(binary.BigEndian.AppendUint64(nil, rand.Uint64()), c.readings[at:at+documentSize])
+}
+
+// readings is JSON, of which each document is a part: to make it while the storm lasts would
+// take processors that the store needs.
+func readings() []byte {
+	const size = 1 << 20
+	text := make([]byte, 0, size)
+	for len(text) < size {
+		text = fmt.Appendf(text, `{"sensor":"s-%04d","second":%d,"value":%.3f,"unit":"C","state":"ok"},`,
+			rand.IntN(1000), rand.IntN(24*60*60), 20+5*rand.NormFloat64())
 	}
-	return tx.Set(key, value)
+	return text
 }
 
 // since returns the latencies of the writes after the first so many, sorted.

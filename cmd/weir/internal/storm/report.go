@@ -24,13 +24,13 @@ func (p printer) bold(text string) string {
 
 // introduce says what is about to happen.
 func (p printer) introduce(each time.Duration) {
-	fmt.Fprintf(p, `%d writers write %d bytes each to random keys of a Badger store, as fast as it lets them, for %v.
+	fmt.Fprintf(p, `%d writers write documents of %d KiB to random keys of a Badger store, as fast as it lets them, for %v.
 Then again in a fresh store, behind a throttle that paces writes at what the store really digests.
 
 Writes go to a memtable, then to a table of level 0, and a compaction takes the tables of level 0
 away. When there are too many the store stops all writes until one has ended: the stall.
 
-`, writers, valueSize, each)
+`, writers, documentSize>>10, each)
 }
 
 // A row is what became of one storm.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/load"
@@ -20,8 +21,8 @@ import (
 
 // The crowd. Each writer starts its next write when its last has ended.
 const (
-	writers   = 64
-	valueSize = 1024
+	writers      = 64
+	documentSize = 4 << 10
 	// memtable is small, so that a store that is seconds old has the trouble that one
 	// with Badger's own 64 MiB has after minutes.
 	memtable = 1 << 20
@@ -79,19 +80,21 @@ func weather(ctx context.Context, name string, during time.Duration, g guard, ou
 		return r, err
 	}
 	defer os.RemoveAll(dir)
-	db, err := badger.Open(badger.DefaultOptions(dir).WithMemTableSize(memtable).WithValueThreshold(2 * valueSize).WithLogger(nil))
+	db, err := badger.Open(badger.DefaultOptions(dir).WithMemTableSize(memtable).
+		WithValueThreshold(2 * documentSize).WithCompression(options.ZSTD).WithLogger(nil))
 	if err != nil {
 		return r, fmt.Errorf("open a Badger store: %w", err)
 	}
 	defer db.Close()
 
-	ctx, cancel := context.WithTimeout(ctx, during)
+	ctx, cancel := context.WithCancel(ctx) // and no deadline, by which the throttle would refuse at once
 	defer cancel()
+	defer time.AfterFunc(during, cancel).Stop()
 	th, err := g(ctx, db)
 	if err != nil {
 		return r, err
 	}
-	c := &crowd{db: db, throttle: th}
+	c := &crowd{db: db, throttle: th, readings: readings()}
 	done := make(chan struct{})
 	go func() { c.run(ctx); close(done) }()
 	return out.watch(name, c, done), nil
