@@ -26,45 +26,45 @@ type Breaker interface {
 }
 
 // acquireBehind is acquire with the leave of a breaker.
-func (l *Limiter) acquireBehind(ctx context.Context, b Breaker, weight int) (permit Permit, err error) {
+func (l *Limiter) acquireBehind(ctx context.Context, p *Permit, tenant uint16, weight int, b Breaker) error {
 	done, err := l.ask(b)
 	if err != nil {
-		return Permit{}, err
+		return err
 	}
 	handedOut := false
 	defer func() {
 		if handedOut {
 			return
 		}
-		permit.Release()
+		p.Release()
 		if done != nil {
 			done(Ignore)
 		}
 	}()
-	permit, err = l.acquire(ctx, weight)
-	if err == nil && permit.Waited() > 0 {
+	err = l.acquire(ctx, p, tenant, weight)
+	if err == nil && p.Waited() > 0 {
 		done(Ignore)
 		done = nil
 		done, err = l.ask(b)
 	}
 	if err == nil {
-		permit.done, handedOut = done, true
+		p.done, handedOut = done, true
 	}
-	return
+	return err
 }
 
-func (l *Limiter) tryAcquireBehind(b Breaker) (permit Permit, ok bool) {
+func (l *Limiter) tryAcquireBehind(p *Permit, b Breaker) (ok bool) {
 	done, err := l.ask(b)
 	if err != nil {
-		return Permit{}, false
+		return false
 	}
 	defer func() {
 		if !ok {
 			done(Ignore)
 		}
 	}()
-	permit, ok = l.tryAcquire()
-	permit.done = done
+	ok = l.tryAcquire(p)
+	p.done = done
 	return
 }
 

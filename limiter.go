@@ -39,15 +39,6 @@ type rare struct {
 	tenants bool
 }
 
-func (f *face) breaker() Breaker {
-	if f.rare == nil {
-		return nil
-	}
-	return f.rare.breaker
-}
-
-func (f *face) tenants() bool { return f.rare != nil && f.rare.tenants }
-
 // epoch is where the limiters' clock starts: one reading relative to it costs
 // half as much as time.Now. It lies half a century back so that the clock is
 // positive within testing/synctest too, where it is the year 2000.
@@ -113,66 +104,88 @@ func (c Config) settings() admit.Settings {
 // The error matches [ErrRefused] if the work was refused. If ctx ended first the
 // error matches context.Cause(ctx) instead and is not a refusal. A nil ctx counts
 // as context.Background. It does not allocate unless it has to wait or refuse.
-func (l *Limiter) Acquire(ctx context.Context) (Permit, error) { return l.AcquireN(ctx, 1) }
+func (l *Limiter) Acquire(ctx context.Context) (p Permit, err error) {
+	err = l.enter(ctx, &p, 1)
+	return
+}
 
 // AcquireN is Acquire for work that takes weight slots instead of one. A weight
 // above the limit is refused with [ErrTooHeavy]; one below 1 is an error that
 // matches [ErrConfig].
-func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
+func (l *Limiter) AcquireN(ctx context.Context, weight int) (p Permit, err error) {
 	if weight < 1 || weight > maxSlots {
 		return Permit{}, fmt.Errorf("%w: weight is %d: want 1 to %d", ErrConfig, weight, maxSlots)
 	}
+	err = l.enter(ctx, &p, weight)
+	return
+}
+
+// enter fills in p. A permit is large: to return it from one function to the next
+// costs a tenth of an admission each time.
+func (l *Limiter) enter(ctx context.Context, p *Permit, weight int) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	if ctx.Err() != nil {
-		return Permit{}, l.leave(ctx)
+		return l.leave(ctx)
 	}
-	if b := l.face.Load().breaker(); b != nil {
-		return l.acquireBehind(ctx, b, weight)
+	if rare := l.face.Load().rare; rare != nil {
+		return l.enterBehind(ctx, p, weight, rare)
 	}
-	return l.acquire(ctx, weight)
+	return l.acquire(ctx, p, 0, weight)
 }
 
-func (l *Limiter) acquire(ctx context.Context, weight int) (Permit, error) {
-	var fx admit.Effects
+// enterBehind is enter for a limiter with a breaker or with tenants.
+func (l *Limiter) enterBehind(ctx context.Context, p *Permit, weight int, r *rare) error {
 	tenant := uint16(0)
-	if l.face.Load().tenants() {
+	if r.tenants {
 		tenant = tenantHash(ctx)
 	}
-	ticket, verdict := l.node.AcquireFor(tenant, weight, now(), &fx)
-	l.after(&fx, &ticket)
+	if r.breaker != nil {
+		return l.acquireBehind(ctx, p, tenant, weight, r.breaker)
+	}
+	return l.acquire(ctx, p, tenant, weight)
+}
+
+func (l *Limiter) acquire(ctx context.Context, p *Permit, tenant uint16, weight int) error {
+	var fx admit.Effects
+	verdict := l.node.AcquireFor(&p.ticket, tenant, weight, now(), &fx)
+	l.after(&fx, &p.ticket)
 	switch verdict {
 	case admit.Admitted:
-		return Permit{limiter: l, ticket: ticket}, nil
+		p.limiter = l
+		return nil
 	case admit.MustWait:
-		return l.wait(ctx, tenant, weight)
+		return l.wait(ctx, p, tenant, weight)
 	default:
-		return Permit{}, l.refuse(verdict, fx.RetryAfter, fx.Seq)
+		return l.refuse(verdict, fx.RetryAfter, fx.Seq)
 	}
 }
 
 // TryAcquire is Acquire for work that will not wait: if there is no free slot it
 // is refused, and counted as such, at once. It has no context, so no tenant. It never
 // allocates but for a Breaker.
-func (l *Limiter) TryAcquire() (Permit, bool) {
-	if b := l.face.Load().breaker(); b != nil {
-		return l.tryAcquireBehind(b)
+func (l *Limiter) TryAcquire() (p Permit, ok bool) {
+	if rare := l.face.Load().rare; rare != nil && rare.breaker != nil {
+		ok = l.tryAcquireBehind(&p, rare.breaker)
+	} else {
+		ok = l.tryAcquire(&p)
 	}
-	return l.tryAcquire()
+	return
 }
 
-func (l *Limiter) tryAcquire() (Permit, bool) {
+func (l *Limiter) tryAcquire(p *Permit) bool {
 	var fx admit.Effects
-	ticket, verdict := l.node.TryAcquire(1, now(), &fx)
-	l.after(&fx, &ticket)
+	verdict := l.node.TryAcquire(&p.ticket, 1, now(), &fx)
+	l.after(&fx, &p.ticket)
 	if verdict == admit.Admitted {
-		return Permit{limiter: l, ticket: ticket}, true
+		p.limiter = l
+		return true
 	}
 	if f := l.face.Load(); f.onEvent != nil {
 		l.reportRefusal(f, verdict, fx.RetryAfter, fx.Seq)
 	}
-	return Permit{}, false
+	return false
 }
 
 // Idle reports whether nothing runs or waits in the limiter.

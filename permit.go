@@ -68,11 +68,17 @@ func (p *Permit) Finish(o Outcome) {
 	}
 	o = min(o, Ignore)
 	var fx admit.Effects
-	back := p.limiter.node.Done(&p.ticket, now(), window.Outcome(o), &fx)
-	if back && p.done != nil {
-		defer p.done(o)
+	if back := p.limiter.node.Done(&p.ticket, now(), window.Outcome(o), &fx); back && p.done != nil {
+		p.finishBehind(&fx, o)
+		return
 	}
 	p.limiter.after(&fx, nil)
+}
+
+// finishBehind tells the breaker too, even should a hook panic.
+func (p *Permit) finishBehind(fx *admit.Effects, o Outcome) {
+	defer p.done(o)
+	p.limiter.after(fx, nil)
 }
 
 // Release gives the permit back and teaches the limiter nothing.

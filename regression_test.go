@@ -121,9 +121,10 @@ func TestExpiredHeavyWorkWakesWhatIsBehind(t *testing.T) {
 	}
 	var fx admit.Effects
 	second := int64(time.Second)
-	first, _ := n.Acquire(2, 0, &fx) // teaches a drain rate of 1/s
+	var first, next admit.Ticket
+	n.Acquire(&first, 2, 0, &fx) // teaches a drain rate of 1/s
 	n.Done(&first, second, window.Success, &fx)
-	if _, v := n.Acquire(1, second, &fx); v != admit.Admitted {
+	if v := n.Acquire(&next, 1, second, &fx); v != admit.Admitted {
 		t.Fatal(v)
 	}
 	heavy, light := &admit.Waiter{Weight: 2, Owner: deaf{}}, &admit.Waiter{Weight: 1, Owner: deaf{}}
@@ -154,9 +155,9 @@ func TestExpiredTakesNoPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	var fx admit.Effects
-	n.Acquire(1, 0, &fx)
+	n.Acquire(new(admit.Ticket), 1, 0, &fx)
 	n.Join(&admit.Waiter{Weight: 1, Owner: deaf{}}, 0, &fx)
-	if _, v := n.Acquire(1, int64(2*time.Second), &fx); v != admit.MustWait {
+	if v := n.Acquire(new(admit.Ticket), 1, int64(2*time.Second), &fx); v != admit.MustWait {
 		t.Error(v)
 	}
 }

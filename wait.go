@@ -24,7 +24,7 @@ func (w *waiter) Wake() { w.ready <- true }
 func (w *waiter) Nudge() { w.ready <- false }
 
 // wait queues for a permit.
-func (l *Limiter) wait(ctx context.Context, tenant uint16, weight int) (Permit, error) {
+func (l *Limiter) wait(ctx context.Context, p *Permit, tenant uint16, weight int) error {
 	w := &waiter{ready: make(chan answered, 2)}
 	w.Owner, w.Weight, w.Lane, w.Tenant = w, weight, PriorityFrom(ctx).lane(), tenant
 	at := now()
@@ -37,13 +37,14 @@ func (l *Limiter) wait(ctx context.Context, tenant uint16, weight int) (Permit, 
 	}
 	switch verdict {
 	case admit.Admitted:
-		_, ticket := w.Answer()
-		return Permit{limiter: l, ticket: ticket}, nil
+		_, p.ticket = w.Answer()
+		p.limiter = l
+		return nil
 	case admit.Cancelled:
-		return Permit{}, l.cancelled(ctx)
+		return l.cancelled(ctx)
 	default:
 		retryAfter, seq := w.Refusal()
-		return Permit{}, l.refuse(verdict, retryAfter, seq)
+		return l.refuse(verdict, retryAfter, seq)
 	}
 }
 

@@ -175,14 +175,16 @@ func (s *lawSizer) Next(Reading) (int64, Reason) {
 
 func (s *lawSizer) started(at time.Duration) admit.Ticket {
 	var fx admit.Effects // nobody waits here, and a law that panics holds its limit
-	ticket, _ := s.node.TryAcquire(1, int64(at), &fx)
+	var ticket admit.Ticket
+	s.node.TryAcquire(&ticket, 1, int64(at), &fx)
 	return ticket
 }
 
 // wanted tells that a task could not start for want of the resource: the limit is used.
 func (s *lawSizer) wanted(at time.Duration) {
 	var fx admit.Effects
-	if ticket, verdict := s.node.TryAcquire(1, int64(at), &fx); verdict == admit.Admitted {
+	var ticket admit.Ticket
+	if verdict := s.node.TryAcquire(&ticket, 1, int64(at), &fx); verdict == admit.Admitted {
 		s.ended(&ticket, at, window.Ignore) // another resource is short
 	}
 }

@@ -97,10 +97,8 @@ func (e *engine) attempt(slot int32) {
 	}
 	node := e.nodes[a.limiter]
 	e.fx = admit.Effects{}
-	ticket, verdict := node.Acquire(1, int64(e.now), &e.fx)
-	switch verdict {
+	switch verdict := node.Acquire(&a.ticket, 1, int64(e.now), &e.fx); verdict {
 	case admit.Admitted:
-		a.ticket = ticket
 		e.dispatch(slot)
 	case admit.MustWait:
 		e.after(a.limiter)

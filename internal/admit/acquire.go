@@ -6,37 +6,38 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// Acquire admits work of the given weight, or says why not. MustWait means that
-// it has to queue: the caller then calls Join with a waiter.
-func (n *Node) Acquire(weight int, now int64, fx *Effects) (Ticket, Verdict) {
-	return n.acquire(0, weight, now, true, fx)
+// Acquire admits work of the given weight, and makes t its ticket, or says why
+// not. MustWait means that the work has to queue: the caller then calls Join
+// with a waiter.
+func (n *Node) Acquire(t *Ticket, weight int, now int64, fx *Effects) Verdict {
+	return n.acquire(t, 0, weight, now, true, fx)
 }
 
 // AcquireFor is Acquire for work of a tenant, of which it takes the hash.
-func (n *Node) AcquireFor(tenant uint16, weight int, now int64, fx *Effects) (Ticket, Verdict) {
-	return n.acquire(tenant, weight, now, true, fx)
+func (n *Node) AcquireFor(t *Ticket, tenant uint16, weight int, now int64, fx *Effects) Verdict {
+	return n.acquire(t, tenant, weight, now, true, fx)
 }
 
 // TryAcquire is Acquire for work that will not wait.
-func (n *Node) TryAcquire(weight int, now int64, fx *Effects) (Ticket, Verdict) {
-	return n.acquire(0, weight, now, false, fx)
+func (n *Node) TryAcquire(t *Ticket, weight int, now int64, fx *Effects) Verdict {
+	return n.acquire(t, 0, weight, now, false, fx)
 }
 
-func (n *Node) acquire(tenant uint16, weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
+func (n *Node) acquire(t *Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) Verdict {
 	n.lock()
 	now = n.advance(now, fx)
 	if n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
 		(n.member == nil || n.member.group.line.empty() && n.member.hasRoom(int64(weight))) {
-		n.start(weight, now)
+		n.start(t, weight, now)
 		n.unlock()
-		return Ticket{start: now, weight: int32(weight), mark: mark{out: true}}, Admitted
+		return Admitted
 	}
-	ticket, verdict := n.acquireSlow(tenant, weight, now, patient, fx)
+	verdict := n.acquireSlow(t, tenant, weight, now, patient, fx)
 	n.unlock()
-	return ticket, verdict
+	return verdict
 }
 
-func (n *Node) acquireSlow(tenant uint16, weight int, now int64, patient bool, fx *Effects) (Ticket, Verdict) {
+func (n *Node) acquireSlow(t *Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) Verdict {
 	verdict := Overload
 	if !n.sheds(weight) {
 		verdict = n.consider(weight, patient, now, fx)
@@ -55,16 +56,15 @@ func (n *Node) acquireSlow(tenant uint16, weight int, now int64, patient bool, f
 	}
 	switch {
 	case verdict == Admitted:
-		ticket := n.startFor(tenant, weight, now)
+		n.startFor(t, tenant, weight, now)
 		if n.member != nil {
 			n.member.group.serve(now, fx) // with one more at work others may be first
 		}
-		return ticket, Admitted
 	case verdict.Refused():
 		fx.RetryAfter = n.refuse(verdict, weight, now)
 		fx.Seq = n.nextEvent()
 	}
-	return Ticket{}, verdict
+	return verdict
 }
 
 // consider answers for work that arrives now, behind those who still wait.
@@ -136,22 +136,16 @@ func (n *Node) admits(weight int) bool {
 // saturated reports whether the limit, the group or the pace holds work back.
 func (n *Node) saturated() bool { return n.inflight >= int64(n.limit) || n.flags&waiting != 0 }
 
-// limited reports whether it is the limit that holds work back. Of what only the group
-// or the pace holds back the law must not hear: a limit that was not reached says nothing
-// about a higher one (decision 0007).
-func (n *Node) limited() bool { return n.saturated() && !n.awaitsGroup() && !n.awaitsPace() }
-
 // startFor starts work of a tenant.
-func (n *Node) startFor(tenant uint16, weight int, now int64) Ticket {
-	n.start(weight, now)
-	ticket := Ticket{start: now, weight: int32(weight), mark: mark{out: true}}
-	if t := n.tenants(); t != nil {
-		t.start(&ticket, tenant)
+func (n *Node) startFor(t *Ticket, tenant uint16, weight int, now int64) {
+	n.start(t, weight, now)
+	if tenants := n.tenants(); tenants != nil {
+		tenants.start(t, tenant)
 	}
-	return ticket
 }
 
-func (n *Node) start(weight int, now int64) {
+func (n *Node) start(t *Ticket, weight int, now int64) {
+	*t = Ticket{start: now, weight: int32(weight), mark: mark{out: true}}
 	n.admitted++
 	if n.flags&paced != 0 {
 		n.owe(weight)

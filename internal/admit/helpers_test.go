@@ -59,7 +59,8 @@ func (r *rig) call() (now int64, fx *admit.Effects) {
 func (r *rig) must(weight int) *admit.Ticket {
 	r.t.Helper()
 	now, fx := r.call()
-	ticket, verdict := r.node.Acquire(weight, now, fx)
+	var ticket admit.Ticket
+	verdict := r.node.Acquire(&ticket, weight, now, fx)
 	r.fx.Woken.Wake()
 	if verdict != admit.Admitted {
 		r.t.Fatalf("at %v: weight %d was not admitted: %v", r.now, weight, verdict)
@@ -69,14 +70,14 @@ func (r *rig) must(weight int) *admit.Ticket {
 
 func (r *rig) acquire(weight int) admit.Verdict {
 	now, fx := r.call()
-	_, verdict := r.node.Acquire(weight, now, fx)
+	verdict := r.node.Acquire(new(admit.Ticket), weight, now, fx)
 	r.fx.Woken.Wake()
 	return verdict
 }
 
 func (r *rig) try(weight int) admit.Verdict {
 	now, fx := r.call()
-	_, verdict := r.node.TryAcquire(weight, now, fx)
+	verdict := r.node.TryAcquire(new(admit.Ticket), weight, now, fx)
 	r.fx.Woken.Wake()
 	return verdict
 }

@@ -5,7 +5,11 @@ import (
 	"sync"
 )
 
-func (n *Node) lock() { lock(n.mutex()) }
+func (n *Node) lock() {
+	if mu := n.mutex(); !mu.TryLock() {
+		lock(mu)
+	}
+}
 
 func (n *Node) unlock() { n.mutex().Unlock() }
 

@@ -161,18 +161,21 @@ func (n *Node) advance(now int64, fx *Effects) int64 {
 	return now
 }
 
-// flow books the time since the last call, which went by as the node was left.
+// flow books the time since the last call, which went by as the node was left. Of what only
+// the group or the pace holds back the law must not hear: a limit that was not reached
+// says nothing about a higher one (decision 0007).
 func (n *Node) flow(now int64) int64 {
 	now = max(now, n.last)
-	saturated := n.saturated()
+	saturated, limited := n.saturated(), false
 	if saturated && !n.awaitsPace() {
 		n.pressed().since += now - n.last
+		limited = !n.awaitsGroup()
 	}
 	if n.queue != nil && n.queue.adaptive != nil {
 		n.queue.adaptive.pass(n, now-n.last, saturated)
 	}
 	if n.meter != nil {
-		n.meter.Flow(now, int(n.inflight), n.limited())
+		n.meter.Flow(now, int(n.inflight), limited)
 	}
 	if n.flags&paced != 0 {
 		n.pressure.seldom.pacer.fill(now - n.last)

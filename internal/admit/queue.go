@@ -224,7 +224,8 @@ func (n *Node) reject(w *Waiter, why Verdict, now int64, fx *Effects) {
 // dispatch starts w's work. Its latency counts from here: time in the queue
 // says nothing about the downstream.
 func (n *Node) dispatch(w *Waiter, now int64) {
-	w.verdict, w.ticket = Admitted, n.startFor(w.Tenant, w.Weight, now)
+	w.verdict = Admitted
+	n.startFor(&w.ticket, w.Tenant, w.Weight, now)
 	if waited := now - w.joined; waited > 0 {
 		n.bookWait(waited)
 		w.ticket.waited = waited

@@ -36,7 +36,8 @@ func (r *rig) starts(tenant uint16, times int) (tickets []*admit.Ticket) {
 	r.t.Helper()
 	for range times {
 		now, fx := r.call()
-		ticket, verdict := r.node.AcquireFor(tenant, 1, now, fx)
+		var ticket admit.Ticket
+		verdict := r.node.AcquireFor(&ticket, tenant, 1, now, fx)
 		if verdict != admit.Admitted {
 			r.t.Fatalf("at %v: %v", r.now, verdict)
 		}

@@ -6,8 +6,7 @@ import (
 )
 
 // A Ticket is the core's side of one piece of admitted work. It is out from
-// admission until [Node.Done]; the zero Ticket is not out. It goes by in registers, for which
-// it must not be larger or have more fields.
+// admission until [Node.Done]; the zero Ticket is not out.
 type Ticket struct {
 	start  int64 // when it was dispatched
 	waited int64 // how long it queued before that
