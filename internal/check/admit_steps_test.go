@@ -98,9 +98,9 @@ func (n *modelNode) acquire() {
 	var got admit.Verdict
 	n.call(nil, func(now int64, fx *admit.Effects) {
 		if patient {
-			ticket, got = n.Acquire(weight, now, fx)
+			got = n.Acquire(&ticket, weight, now, fx)
 		} else {
-			ticket, got = n.TryAcquire(weight, now, fx)
+			got = n.TryAcquire(&ticket, weight, now, fx)
 		}
 	})
 	if want := n.refusal(weight, patient); got != want && !n.overtakes(want, got) {

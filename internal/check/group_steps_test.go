@@ -193,9 +193,9 @@ func (p *party) acquire() {
 	var got admit.Verdict
 	p.call(true, func(fx *admit.Effects) {
 		if patient {
-			g.ticket, got = p.Acquire(g.Weight, p.now, fx)
+			got = p.Acquire(&g.ticket, g.Weight, p.now, fx)
 		} else {
-			g.ticket, got = p.TryAcquire(g.Weight, p.now, fx)
+			got = p.TryAcquire(&g.ticket, g.Weight, p.now, fx)
 		}
 	})
 	p.wants(got, g.Weight, patient && p.size > 0)

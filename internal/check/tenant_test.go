@@ -138,7 +138,7 @@ func (m *tenantModel) join(tenant, weight, lane int) {
 }
 
 func (m *tenantModel) acquire(w *tenantWaiter) (ticket admit.Ticket, verdict admit.Verdict) {
-	m.call(func(fx *admit.Effects) { ticket, verdict = m.node.AcquireFor(w.Tenant, w.Weight, m.now, fx) })
+	m.call(func(fx *admit.Effects) { verdict = m.node.AcquireFor(&ticket, w.Tenant, w.Weight, m.now, fx) })
 	return ticket, verdict
 }
 

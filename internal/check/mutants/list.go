@@ -33,9 +33,9 @@ var ofTheLimiter = []mutant{
 	},
 	{
 		name: "the law takes the pace for its limit",
-		file: "internal/admit/acquire.go",
-		old:  "return n.saturated() && !n.awaitsGroup() && !n.awaitsPace() }",
-		new:  "return n.saturated() && !n.awaitsGroup() }",
+		file: "internal/admit/node.go",
+		old:  "if saturated && !n.awaitsPace() {",
+		new:  "if saturated {",
 		in:   ".",
 		test: "TestLawHearsNothingOfThePace",
 	},
@@ -260,9 +260,9 @@ var ofTheLimiter = []mutant{
 	},
 	{
 		name: "the law takes the group's cap for its limit",
-		file: "internal/admit/acquire.go",
-		old:  "return n.saturated() && !n.awaitsGroup() && !n.awaitsPace() }",
-		new:  "return n.saturated() && !n.awaitsPace() }",
+		file: "internal/admit/node.go",
+		old:  "limited = !n.awaitsGroup()",
+		new:  "limited = true",
 		test: "TestLawDoesNotHearOfTheGroup",
 	},
 	{
