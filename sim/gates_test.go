@@ -17,12 +17,11 @@ const (
 	slowdownRefused = 8                // of some 15,000 requests; target 0
 )
 
+const tooSlow = "too slow with the race detector, and nothing runs at the same time"
+
 // gate is a gate as a user meets it: nothing but the law is set.
 func gate(t *testing.T, name string) Scenario {
 	t.Helper()
-	if raceDetector {
-		t.Skip("too slow with the race detector, and nothing runs at the same time")
-	}
 	s, err := Lookup(name)
 	if err != nil {
 		t.Fatal(err)
@@ -33,6 +32,9 @@ func gate(t *testing.T, name string) Scenario {
 // TestGateOverload: a limiter that starts in the midst of an overload, at ten times the
 // workers, finds its way out and stays out.
 func TestGateOverload(t *testing.T) {
+	if raceEnabled {
+		t.Skip(tooSlow)
+	}
 	const (
 		enough = 0.8 * 500
 		later  = 10 * time.Second
@@ -62,6 +64,9 @@ func TestGateOverload(t *testing.T) {
 // TestGateSlowdown: work that takes three times as long is no overload while there is room
 // for it, so whatever is refused is refused falsely.
 func TestGateSlowdown(t *testing.T) {
+	if raceEnabled {
+		t.Skip(tooSlow)
+	}
 	s := gate(t, "gate-slowdown")
 	for seed := uint64(1); seed <= gateSeeds; seed++ {
 		r := mustRun(t, s, law.Elastic{}, seed)

@@ -14,7 +14,7 @@ import (
 //
 //	go test -run TestPrioritiesUnderOverload -v ./sim
 func TestPrioritiesUnderOverload(t *testing.T) {
-	if raceDetector {
+	if raceEnabled {
 		t.Skip("eight million requests take too long")
 	}
 	const seeds = 3

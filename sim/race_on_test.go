@@ -2,4 +2,4 @@
 
 package sim
 
-const raceDetector = true
+const raceEnabled = true

@@ -327,7 +327,7 @@ func (*lifo) Change(time.Duration, Conditions) {}
 
 // TestServersOfOnesOwn: the mean does not depend on the order of service.
 func TestServersOfOnesOwn(t *testing.T) {
-	if raceDetector {
+	if raceEnabled {
 		t.Skip("see TestQueueingTheory")
 	}
 	r := mustRun(t, queueOf(&lifo{}, Exponential{Mean: 10 * ms}, 70), nil, 1)

@@ -53,7 +53,7 @@ func sojourn(q float64, c int, l, m float64) float64 {
 
 // TestQueueingTheory holds means and quantiles of the latency to closed forms.
 func TestQueueingTheory(t *testing.T) {
-	if raceDetector {
+	if raceEnabled {
 		t.Skip("ten million requests take too long under the race detector, and a simulation has one goroutine")
 	}
 	const s = 0.01 // mean work in seconds

@@ -1,0 +1,72 @@
+package rules
+
+import (
+	"fmt"
+	"go/ast"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// detector is the constant by which a test asks for the race detector.
+const detector = "raceEnabled"
+
+// gate is the script that has to run what the race detector skips.
+const gate = ".ci/run"
+
+// unraced is where it says which tests, by patterns, and in which packages.
+var unraced = regexp.MustCompile(`(?s)unraced=\((.*?)\)\ngo test [^\n]*" (\.[^\n]*)\n`)
+
+// skipped has every test that asks for the race detector, which the README's test command
+// runs with, run without it as well.
+func skipped(t *tree) (complaints []string) {
+	script, err := fs.ReadFile(t.fsys, gate)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	list := unraced.FindSubmatch(script)
+	if list == nil {
+		return []string{gate + ": lists no tests to run without the race detector"}
+	}
+	names := strings.NewReplacer("'", "").Replace(strings.Join(strings.Fields(string(list[1])), "|"))
+	tests, err := regexp.Compile("^(" + names + ")$")
+	if err != nil {
+		return []string{fmt.Sprintf("%s: %v", gate, err)}
+	}
+	packages := strings.Fields(string(list[2]))
+	for _, file := range t.sources {
+		for _, decl := range file.Decls {
+			f, ok := decl.(*ast.FuncDecl)
+			if !file.test || !ok || !mentions(f, detector) {
+				continue
+			}
+			if !tests.MatchString(f.Name.Name) || !slices.ContainsFunc(packages, func(p string) bool { return path.Clean(p) == file.dir }) {
+				complaints = append(complaints, fmt.Sprintf("%s: %s is less under the race detector: "+
+					"name it and its package among the unraced tests of %s", t.at(f), f.Name.Name, gate))
+			}
+		}
+	}
+	return complaints
+}
+
+func mentions(node ast.Node, name string) (found bool) {
+	ast.Inspect(node, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && id.Name == name
+		return !found
+	})
+	return found
+}
+
+func TestWhatTheRaceDetectorSkipsIsRun(t *testing.T) {
+	holds(t, skipped)
+	asks := "{ if raceEnabled { t.Skip() } }"
+	complains(t, skipped, []string{"a/a_test.go:3: TestB", "b/b_test.go:1: TestA"},
+		".ci/run", "unraced=(\n\t'TestA.*'\n)\ngo test -count=1 -run \"$x\" . ./a\n",
+		"a/a_test.go", "package a\nfunc TestA1(t *T) "+asks+"\nfunc TestB(t *T) "+asks+"\nfunc TestC(t *T) {}",
+		"b/b_test.go", "package b; func TestA(t *T) "+asks)
+	complains(t, skipped, []string{".ci/run: lists no tests"}, ".ci/run", "go test work\n")
+}
