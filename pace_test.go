@@ -328,6 +328,29 @@ func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
 	})
 }
 
+// Light work that is refused behind heavy work is told to come back when that is paid for.
+func TestRetryAfterCountsWhatThePaceIsOwed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := pacedLimiter(t, weir.Pace{Rate: 10}, weir.Queue{})
+		heavy, err := l.AcquireN(t.Context(), 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		heavy.Done(nil)
+		_, err = l.Acquire(t.Context())
+		var refused *weir.RefusedError
+		if !errors.As(err, &refused) || refused.RetryAfter != 10*time.Second {
+			t.Fatalf("%v: want to come back when the 100 are paid, at 10 a second", err)
+		}
+		time.Sleep(refused.RetryAfter)
+		light, err := l.Acquire(t.Context())
+		light.Done(err)
+		if err != nil {
+			t.Errorf("come back when told: %v", err)
+		}
+	})
+}
+
 // A limiter that waits for its pace keeps nobody in its group waiting.
 func TestPaceWithinAGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -73,7 +73,7 @@ func (n *Node) drainRate() float64 {
 }
 
 // refuse counts a refusal and returns when to come back: when all that waits,
-// and all that was refused within the last second, has drained.
+// and all that was refused within the last second, has drained, and the pace is out of debt.
 func (n *Node) refuse(v Verdict, weight int, now int64) int64 {
 	if n.meter != nil && v != Overload && !n.lacksGroup(weight) && !n.awaitsPace() {
 		n.meter.Refused()
@@ -102,7 +102,8 @@ func (n *Node) refuse(v Verdict, weight int, now int64) int64 {
 	}
 	if n.hasRate() { // of those refused it is not known what they weighed
 		pacer := &p.seldom.pacer
-		ahead := float64(n.weightUpTo(len(pacer.queued)-1)) + float64(recent*float64(weight))
+		owed := max(-pacer.tokens, float64(weight)) // what started may have been heavier than this
+		ahead := float64(n.weightUpTo(len(pacer.queued)-1)) + float64((recent-1)*float64(weight)) + owed
 		seconds = max(seconds, ahead/pacer.Rate)
 	}
 	return int64(min(seconds, 3600) * float64(time.Second))
