@@ -97,9 +97,11 @@ func (f *feed) accept(readings []Reading, now time.Time) (valid int) {
 		}
 		if r.Err == nil {
 			valid++
-		} else if before, ok := f.reading(r.Name); ok && before.Err == nil && !errors.Is(r.Err, ErrUnavailable) {
+		} else if !errors.Is(r.Err, ErrUnavailable) {
 			f.err = r.Err
-			r = before
+			if before, ok := f.reading(r.Name); ok && before.Err == nil {
+				r = before
+			}
 		}
 		readings[i] = r
 	}
@@ -204,15 +206,22 @@ func (f *feed) drain(now time.Time) (Drain, time.Time, bool) {
 	return f.drained, f.drainAt, now.Sub(f.drainAt) <= f.MaxAge
 }
 
+// yetToTell reports whether the source has neither failed nor told anything so far.
+func (f *feed) yetToTell() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.err == nil && f.polls == f.failures
+}
+
 // change returns what there is to report since it was last asked. A source that
-// has not had the time to answer yet is no news.
+// has not had the time to tell anything yet, such as one that compares two polls, is no news.
 func (f *feed) change(began, now time.Time) (Kind, error) {
 	s := f.status(now)
 	kind := CameBack
 	switch {
 	case s.Missing:
 		kind = WentMissing
-	case s.Err != nil && s.Polls == 0 && now.Sub(began) <= f.MaxAge:
+	case s.Err != nil && now.Sub(began) <= f.MaxAge && f.yetToTell():
 		return 0, nil
 	case s.Err != nil:
 		kind = WentStale

@@ -255,6 +255,55 @@ func TestNobodyRan(t *testing.T) {
 	}
 }
 
+// A source that compares two polls tells nothing at the first, and that is no news. One that
+// goes on like that is.
+func TestFirstPollMayTellNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, mute := &script{name: "a"}, &script{name: "mute"}
+		s.answer()
+		mute.answer()
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}, {Source: mute}}})
+		pass(50 * time.Millisecond)
+		s.answer(reading("a", 0.5, 1))
+		pass(500 * time.Millisecond)
+		if got := w.kinds(); len(got) != 0 {
+			t.Errorf("events %v at the start, want none", got)
+		}
+		pass(5 * time.Second)
+		if got := w.kinds(); len(got) != 1 || got[0] != load.WentStale || w.events[0].Source != "mute" {
+			t.Errorf("events %v, want one that the other is stale", w.events)
+		}
+	})
+}
+
+// A reading that was never valid is stale because of what is wrong with it.
+func TestNeverValidSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "a"}
+		s.answer(reading("a", math.NaN(), 1))
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		pass(10 * time.Millisecond)
+		if got := w.kinds(); len(got) != 1 || !errors.Is(w.events[0].Err, load.ErrInvalid) {
+			t.Errorf("events %v, want one that the value is not a number", w.events)
+		}
+	})
+}
+
+// A clock that jumped back leaves readings from the future: they are as new as the poll.
+func TestReadingFromTheFutureAges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "a"}
+		s.answer(load.Reading{Name: "a", Value: 0.5, Limit: 1, At: time.Now().Add(time.Hour)})
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		pass(time.Second)
+		s.do(func(context.Context) (load.Sample, error) { return load.Sample{}, errors.New("no answer") })
+		pass(5 * time.Second)
+		if l := w.Level(load.All); l.Valid || !l.Degraded {
+			t.Errorf("%+v, want it stale long before the hour is over", l)
+		}
+	})
+}
+
 // One reading that is unavailable does not take its feed with it.
 func TestUnavailableReadingLeavesTheRest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
