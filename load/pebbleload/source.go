@@ -26,6 +26,7 @@ type Source struct {
 	sublevels float64 // at which writes stop
 	target    float64 // bytes of level 0 to hold
 	limit     float64 // bytes of level 0 at which writes stop, if each table overlaps the others
+	found     float64 // bytes that were in level 0 when the store was opened
 	stalls    stalls
 }
 
@@ -42,6 +43,8 @@ func Open(dir string, options *pebble.Options) (*pebble.DB, *Source, error) {
 		return nil, nil, fmt.Errorf("pebbleload: %w", err)
 	}
 	s.db = db
+	level0 := &db.Metrics().Levels[0]
+	s.found = float64(level0.TablesSize) - arrived(level0)
 	return db, s, nil
 }
 
@@ -79,12 +82,18 @@ func (s *Source) Poll(context.Context) (load.Sample, error) {
 			{Name: "compaction debt", Value: float64(m.Compact.EstimatedDebt), Limit: debtLimit, Unit: load.Bytes, Scope: load.Writes},
 		},
 		Drain: &load.Drain{
-			Drained: max(float64(level0.TableBytesFlushed)+float64(level0.TableBytesIngested)-float64(level0.TablesSize), 0),
+			Drained: max(s.found+arrived(level0)-float64(level0.TablesSize), 0),
 			Backlog: float64(level0.TablesSize),
 			Target:  s.target,
 			Limit:   s.limit,
 		},
 	}, nil
+}
+
+// arrived is how many bytes have come into a level from outside the tree since the store was
+// opened.
+func arrived(level *pebble.LevelMetrics) float64 {
+	return float64(level.TableBytesFlushed) + float64(level.TableBytesIngested)
 }
 
 // closed reports whether the store is closed: it panics then on whatever it is

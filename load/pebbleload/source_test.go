@@ -116,6 +116,30 @@ func TestWhatCompactionTakesFromLevel0IsDrained(t *testing.T) {
 	}
 }
 
+// What a store had in level 0 when it was opened is a backlog like any other.
+func TestWhatWasThereBeforeIsDrainedToo(t *testing.T) {
+	options := small()
+	db, _ := open(t, options)
+	flush(t, db)
+	flush(t, db)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, source := open(t, options)
+	defer db.Close()
+
+	before := poll(t, source).Drain
+	if before.Drained != 0 || before.Backlog <= 0 {
+		t.Fatalf("got %+v, want a backlog and nothing drained", before)
+	}
+	if err := db.Compact(t.Context(), []byte{0}, []byte{255}, false); err != nil {
+		t.Fatal(err)
+	}
+	if after := poll(t, source).Drain; after.Drained != before.Backlog || after.Backlog != 0 {
+		t.Errorf("got %+v, want the backlog of %v drained", after, before.Backlog)
+	}
+}
+
 // Two sublevels stop writes here, so that a storm is stopped by nearly every flush.
 func TestWriteStallsAreSeen(t *testing.T) {
 	options := small()
