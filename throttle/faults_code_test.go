@@ -221,7 +221,7 @@ func TestFault26SettingsAreChecked(t *testing.T) {
 		{pid(throttle.PID{Kp: -1}), "Kp"},
 		{pid(throttle.PID{Ki: nan}), "Ki"},
 		{pid(throttle.PID{MaxDelay: -1}), "MaxDelay"},
-		{pid(throttle.PID{Filter: -1}), "Tau"},
+		{pid(throttle.PID{Filter: -1}), "PID.Filter"},
 		{laws(nil), "Laws[0]"},
 		{laws(throttle.DrainRate{Gain: -1}), "Gain"},
 		{laws(throttle.DrainRate{Healthy: 1}), "Healthy"},

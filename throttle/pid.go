@@ -39,6 +39,9 @@ func (p PID) complete() (PID, error) {
 	if p.MaxDelay < 0 {
 		return p, invalid("PID.MaxDelay", p.MaxDelay, "0 (the default) or more")
 	}
+	if p.Filter < 0 {
+		return p, invalid("PID.Filter", p.Filter, "0 (the default) or more")
+	}
 	if p.Setpoint < 0 {
 		return p, invalid("PID.Setpoint", p.Setpoint, "0 (the default) or more")
 	}
