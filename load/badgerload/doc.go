@@ -15,17 +15,17 @@
 //
 //	level-0 tables     how many, over the stall threshold; writes
 //	compaction score   the worst of the other levels, see below; writes
-//	block cache        its misses as a share of its reads; bounds nothing
-//	index cache        the same
-//	size               of the tree and of the value log, as Badger last counted,
-//	                   once a minute; bounds nothing
+//	tree, value log    their size, as Badger last counted, once a minute; bounds nothing
+//	block cache misses as a share of its reads; bounds nothing; reads
+//	index cache misses the same
 //
 // A score is how full a level is for its target. Badger reports it from 1 on and 0
 // below, so that the reading is 0 as long as all is well; never for the last level.
 // It counts as loaded at [ScoreLimit].
 //
 // The [load.Drain] counts tables: level 0 holds the backlog, what compactions took
-// from it is drained.
+// from it is drained. The target is 0.6 of the stall threshold and the limit a table less
+// than that threshold, for one is always about to arrive.
 //
 // # What it cannot see
 //

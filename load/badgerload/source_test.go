@@ -80,8 +80,8 @@ func TestLevel0IsMeasuredAgainstTheStoresOwnThreshold(t *testing.T) {
 	if got.Value != float64(tables) || got.Limit != 23 || got.Scope != load.Writes {
 		t.Errorf("got %+v, want %d tables of 23, for writes", got, tables)
 	}
-	if d := sample.Drain; d == nil || d.Backlog != float64(tables) || d.Drained != 0 || d.Target >= 23 {
-		t.Errorf("got the drain %+v, want a backlog of %d, nothing drained and a target below 23", d, tables)
+	if d := sample.Drain; d == nil || d.Backlog != float64(tables) || d.Drained != 0 || math.Abs(d.Target-0.6*23) > 1e-9 || d.Limit != 22 {
+		t.Errorf("got the drain %+v, want a backlog of %d, nothing drained, a target of 0.6 of 23 and a table less as limit", d, tables)
 	}
 }
 

@@ -19,7 +19,9 @@
 //	                    unless [Source].DebtLimit says so; writes
 //
 // The [load.Drain] counts bytes of level 0: what is there is the backlog, what came
-// in and is not there any more is drained.
+// in and is not there any more is drained. The target is half way between the number of
+// tables that starts a compaction and that which stops writes, the limit the latter, each
+// table as large as a memtable.
 //
 // # Cost
 //

@@ -92,6 +92,9 @@ func TestThresholdsAreTheStoresOwn(t *testing.T) {
 	if r := reading(t, sample, "compaction debt"); !math.IsInf(r.Limit, 1) || r.Unit != load.Bytes {
 		t.Errorf("got %+v, want bytes that bound nothing", r)
 	}
+	if d := sample.Drain; d.Target != 6.5*(64<<10) || d.Limit != 9*64<<10 {
+		t.Errorf("got the drain %+v, want a target between 4 and 9 memtables and a limit of 9", d)
+	}
 	source.DebtLimit = 1 << 20
 	if r := reading(t, poll(t, source), "compaction debt"); r.Limit != 1<<20 {
 		t.Errorf("got %+v, want the limit that was set", r)
