@@ -328,6 +328,33 @@ func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
 	})
 }
 
+// Whose turn would come when its time in the queue is up is not served then, so it is not let
+// in: who waits under a steady pace is served.
+func TestNobodyWaitsForAPaceInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := pacedLimiter(t, weir.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
+		served := make(chan int, 20)
+		for i := range 20 {
+			go func() {
+				began := time.Now()
+				permit, err := l.Acquire(t.Context())
+				permit.Done(err)
+				switch took := time.Since(began); {
+				case err == nil:
+					served <- i
+				case took > 0:
+					t.Errorf("%d waited %v: %v", i, took, err)
+				}
+			}()
+			synctest.Wait()
+		}
+		time.Sleep(10 * time.Second)
+		if len(served) != 5 {
+			t.Errorf("%d were served within 5 s at 1 a second, want 5", len(served))
+		}
+	})
+}
+
 // Light work that is refused behind heavy work is told to come back when that is paid for.
 func TestRetryAfterCountsWhatThePaceIsOwed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -6,7 +6,7 @@ func (n *Node) joinInOrder(w *Waiter, now int64, fx *Effects) Verdict {
 	if !n.reachable(w, now) {
 		return Deadline
 	}
-	if now+n.paceDelay(n.weightUpTo(w.Lane)) > w.expires {
+	if now+n.paceDelay(n.weightUpTo(w.Lane)) >= w.expires {
 		return QueueFull // to wait for nothing helps nobody
 	}
 	full := n.full()

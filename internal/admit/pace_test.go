@@ -36,10 +36,10 @@ func TestNextIsNudged(t *testing.T) {
 		r.node.SetPace(admit.Pace{Rate: rate}, now, fx)
 		fx.Woken.Wake()
 	}
-	pace(2)
+	pace(2.5)
 	r.must(1)
 	next, last := r.join(), r.join()
-	if got := next.Patience(int64(r.now)); got != 500*time.Millisecond {
+	if got := next.Patience(int64(r.now)); got != 400*time.Millisecond {
 		t.Errorf("next is to look in %v", got)
 	}
 	if got := last.Patience(int64(r.now)); got != time.Second {

@@ -42,7 +42,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "a pace queues what it cannot serve in time",
 		file: "internal/admit/fifo.go",
-		old:  "now+n.paceDelay(n.weightUpTo(w.Lane)) > w.expires",
+		old:  "now+n.paceDelay(n.weightUpTo(w.Lane)) >= w.expires",
 		new:  "false",
 		in:   ".",
 		test: "TestPaceRefusesWhatCannotWaitSoLong",
