@@ -276,6 +276,26 @@ func TestFirstPollMayTellNothing(t *testing.T) {
 	})
 }
 
+// The interval is from the end of a poll, so that a slow system gets its rest.
+func TestSlowAnswerIsNotAskedForAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "a"}
+		polls := 0
+		s.do(func(context.Context) (load.Sample, error) {
+			polls++
+			time.Sleep(150 * time.Millisecond)
+			return sample(reading("a", 0.5, 1)), nil
+		})
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}, Interval: 100 * time.Millisecond})
+		pass(10 * time.Second)
+		w.stop()
+		pass(time.Second)
+		if polls < 39 || polls > 41 {
+			t.Errorf("%d polls of 150 ms in 10 s, want one each 250 ms", polls)
+		}
+	})
+}
+
 // A reading that was never valid is stale because of what is wrong with it.
 func TestNeverValidSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
