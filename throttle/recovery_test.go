@@ -40,6 +40,24 @@ func TestDrainRateAfterLostSignals(t *testing.T) {
 	})
 }
 
+// The pace at which the signals were lost bounds what comes after, though nothing shows in the
+// operations themselves, and doubles in a minute.
+func TestLostSignalsHoldThePace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(1.5)
+		r := run(t, p, throttle.Config{Emergency: throttle.Emergency{Enter: 1e9}})
+		pass(30 * time.Second)
+		before := r.State().Writes.Pace.Rate
+		p.become(func() (load.Sample, error) { return load.Sample{}, errors.New("no answer") })
+		pass(61 * time.Second) // of which it takes one to be stale
+		s := r.State().Writes
+		if got := s.Pace.Rate / before; !s.Degraded || got < 1.9 || got > 2.1 {
+			t.Errorf("a minute after the signals were lost the pace is %v times what it was, want 2: %+v", got, s.Pace)
+		}
+	})
+}
+
 // Another Run begins without a pace, whatever held when the last one ended.
 func TestRunAgainForgetsTheStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

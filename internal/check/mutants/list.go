@@ -4,7 +4,7 @@ import "slices"
 
 // mutants is the list. To add one: take a line that a test is there for, break
 // it the way a tired colleague would, and name the test.
-var mutants = slices.Concat(ofTheLimiter, ofTheBulkhead, ofTheCapacity)
+var mutants = slices.Concat(ofTheLimiter, ofTheBulkhead, ofTheCapacity, ofTheThrottle)
 
 var ofTheLimiter = []mutant{
 	{
@@ -46,6 +46,14 @@ var ofTheLimiter = []mutant{
 		new:  "false",
 		in:   ".",
 		test: "TestPaceRefusesWhatCannotWaitSoLong",
+	},
+	{
+		name: "the time to come back after counts heads under a pace",
+		file: "internal/admit/pressure.go",
+		old:  "float64(n.weightUpTo(len(pacer.queued)-1))",
+		new:  "float64(n.queued())",
+		in:   ".",
+		test: "TestRetryAfterOfHeavyWorkUnderAPace",
 	},
 	{
 		name: "a limit above the maximum is let through",

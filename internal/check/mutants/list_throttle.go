@@ -1,0 +1,103 @@
+package main
+
+// ofTheThrottle are those of packages throttle and load.
+var ofTheThrottle = []mutant{
+	{
+		name: "throttle: the drain law goes by the backlog of the moment",
+		file: "throttle/drain.go",
+		old:  "l.backlog += (s.drain.Backlog - l.backlog) * share(s.dt, l.saw(s.drain.Target))",
+		new:  "l.backlog = s.drain.Backlog",
+		test: "TestDrainRateGoesByTheMean",
+	},
+	{
+		name: "throttle: the drain law does not brake before the limit",
+		file: "throttle/drain.go",
+		old:  "if d.Limit > d.Target {",
+		new:  "if d.Limit < 0 {",
+		test: "TestDrainRateBrakesBeforeTheLimit",
+	},
+	{
+		name: "throttle: a healthy store is let off in a straight line",
+		file: "throttle/drain.go",
+		old:  "rate *= math.Exp2(l.healthyFor.Seconds() / easing.Seconds())",
+		new:  "rate *= 1 + l.healthyFor.Seconds()/easing.Seconds()",
+		test: "TestDrainRateEasesStepByStep",
+	},
+	{
+		name: "throttle: a large backlog leaves nothing of the drain rate",
+		file: "throttle/drain.go",
+		old:  "return max(factor, leastFactor)",
+		new:  "return max(factor, 0)",
+		test: "TestDrainRateLeavesSomething",
+	},
+	{
+		name: "throttle: what was digested while signals were missing is paid for with one tick",
+		file: "throttle/drain.go",
+		old:  "resume(_, _ float64) { l.seen = false }",
+		new:  "resume(_, _ float64) {}",
+		test: "TestDrainRateAfterLostSignals",
+	},
+	{
+		name: "throttle: effort is spent on a linear scale",
+		file: "throttle/pid.go",
+		old:  "return l.slowest * math.Pow(l.span(), 1-effort)",
+		new:  "return l.slowest * (1 + (l.span()-1)*(1-effort))",
+		test: "TestEffortIsSpentOnALogarithmicScale",
+	},
+	{
+		name: "throttle: an emergency that does not help goes on",
+		file: "throttle/emergency.go",
+		old:  "case e.on && (overdue || !l.Valid",
+		new:  "case e.on && (!l.Valid",
+		test: "TestEmergencyEndsByItself",
+	},
+	{
+		name: "throttle: the pace is forgotten with the signals",
+		file: "throttle/side.go",
+		old:  "next = s.fallback.next(in).strictest(s.held.after(dt))",
+		new:  "next = s.fallback.next(in)",
+		test: "TestLostSignalsHoldThePace",
+	},
+	{
+		name: "throttle: all operations cost 1",
+		file: "throttle/throttle.go",
+		old:  "if cost == 1 {",
+		new:  "if cost >= 1 {",
+		test: "TestFault29RefusalPriorityAndCost",
+	},
+	{
+		name: "throttle: symptoms count for nothing while signals are missing",
+		file: "throttle/side.go",
+		old:  "if degraded || t.conf.Monitor == nil {",
+		new:  "if t.conf.Monitor == nil {",
+		test: "TestFault24FailedQueriesFreezeTheLoad",
+	},
+	{
+		name: "load: a reading never grows old",
+		file: "load/feed.go",
+		old:  "if r.Err == nil && age > f.MaxAge {",
+		new:  "if r.Err == nil && age < 0 {",
+		test: "TestStaleAndBack",
+	},
+	{
+		name: "load: a drain never grows old",
+		file: "load/feed.go",
+		old:  "return f.drained, f.drainAt, now.Sub(f.drainAt) <= f.MaxAge",
+		new:  "return f.drained, f.drainAt, !f.drainAt.IsZero()",
+		test: "TestDrainGoesStale",
+	},
+	{
+		name: "load: the reading at the most ease counts",
+		file: "load/feed.go",
+		old:  "r.Load() > worst.Load()",
+		new:  "r.Load() < worst.Load()",
+		test: "TestWorstBottleneck",
+	},
+	{
+		name: "load: the last feed counts",
+		file: "load/monitor.go",
+		old:  "if !l.Valid || r.Load() > worst {",
+		new:  "if !l.Valid || r.Load() < worst {",
+		test: "TestWorstBottleneck",
+	},
+}
