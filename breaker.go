@@ -37,6 +37,7 @@ func (l *Limiter) acquireBehind(ctx context.Context, p *Permit, tenant uint16, w
 			return
 		}
 		p.Release()
+		*p = Permit{}
 		if done != nil {
 			done(Ignore)
 		}

@@ -126,8 +126,8 @@ func TestWaitedWorkIsAskedForAgain(t *testing.T) {
 		b.set(true)
 		time.Sleep(time.Second)
 		first.Done(nil)
-		if a := now(t, unlucky); !errors.Is(a.err, weir.ErrBreakerOpen) {
-			t.Errorf("got %v", a.err)
+		if a := now(t, unlucky); !errors.Is(a.err, weir.ErrBreakerOpen) || a.permit.Waited() != 0 {
+			t.Errorf("got %v, with a permit that waited %v", a.err, a.permit.Waited())
 		}
 		b.heard(t, weir.Success, weir.Ignore, weir.Success, weir.Ignore)
 		balanced(t, l)
