@@ -64,3 +64,24 @@ func TestNextIsNudged(t *testing.T) {
 		t.Errorf("the one who is next now was nudged %d times", last.nudged)
 	}
 }
+
+// Work that was gone in the instant of its admission uses nothing of the pace up.
+func TestCancelAfterAdmissionGivesThePaceBack(t *testing.T) {
+	r := newRig(t, 100, nil)
+	now, fx := r.call()
+	r.node.SetPace(admit.Pace{Rate: 10}, now, fx)
+	r.must(1)
+	gone, next := r.join(weighs(5)), r.join()
+	r.now = 100 * time.Millisecond
+	now, fx = r.call()
+	r.node.Remind(&gone.Waiter, now, fx)
+	want(t, admit.Admitted, gone)
+	want(t, admit.Waiting, next)
+	for range 2 { // the second time changes nothing
+		r.leave(gone, admit.Cancelled)
+	}
+	want(t, admit.Admitted, next)
+	if got := r.join(); got.verdict() != admit.Waiting || got.Patience(int64(r.now)) != 100*time.Millisecond {
+		t.Errorf("%v, and to look in %v: want it to owe nothing but the one that started", got.verdict(), got.Patience(int64(r.now)))
+	}
+}

@@ -142,8 +142,8 @@ func (n *Node) unlink(w *Waiter) {
 // Leave is how the owner of a waiter gives up: because its caller is gone, or
 // because its time in the queue is up. A waiter that was answered meanwhile
 // keeps its answer, and its owner is woken as ever; but if it was admitted for a
-// caller that is gone, the slot goes on to the next. Totals never fall, so that one
-// counts as admitted and ignored.
+// caller that is gone, the slot and what it used of the pace go on to the next.
+// Totals never fall, so that one counts as admitted and ignored.
 func (n *Node) Leave(w *Waiter, why Verdict, now int64, fx *Effects) Verdict {
 	n.lock()
 	defer n.unlock()
@@ -158,6 +158,7 @@ func (n *Node) Leave(w *Waiter, why Verdict, now int64, fx *Effects) Verdict {
 	case w.verdict == Admitted && why == Cancelled:
 		w.verdict, w.ticket.out = Cancelled, false
 		n.end(&w.ticket, now, window.Ignore)
+		n.owe(-w.Weight)
 	default:
 		why = w.verdict
 	}

@@ -48,6 +48,13 @@ var ofTheLimiter = []mutant{
 		test: "TestPaceRefusesWhatCannotWaitSoLong",
 	},
 	{
+		name: "work that was gone when it was admitted uses up the pace",
+		file: "internal/admit/queue.go",
+		old:  "\t\tn.owe(-w.Weight)\n",
+		new:  "",
+		test: "TestCancelAfterAdmissionGivesThePaceBack",
+	},
+	{
 		name: "the time to come back after counts heads under a pace",
 		file: "internal/admit/pressure.go",
 		old:  "float64(n.weightUpTo(len(pacer.queued)-1))",
