@@ -55,6 +55,9 @@ const (
 	// sawTargets is over how many targets' worth of digestion the backlog is averaged.
 	// By what is there alone, writers waited a quarter longer (p99, TestBadger).
 	sawTargets = 0.5
+	// mostTargets is what a backlog counts as at most, in targets. With the default gain nothing
+	// but leastFactor is left from 2.2 on, and a mean of more would only take longer to come back.
+	mostTargets = 10
 )
 
 func (d DrainRate) start() (controller, error) {
@@ -122,6 +125,7 @@ func (l *drainLaw) resume(_, _ float64) { l.seen = false }
 // book adds what happened since the last decision. How fast the store digests shows
 // only while it has something to digest.
 func (l *drainLaw) book(s signals) {
+	s.drain.Backlog = min(s.drain.Backlog, mostTargets*s.drain.Target)
 	drained := s.drain.Drained - l.last.Drained
 	if l.seen && drained >= 0 {
 		arrived := drained + s.drain.Backlog - l.last.Backlog

@@ -64,6 +64,22 @@ func TestDrainRateLeavesSomething(t *testing.T) {
 	}
 }
 
+// One number beyond all sense is forgotten in seconds.
+func TestDrainRateForgetsAnAbsurdBacklog(t *testing.T) {
+	for _, limit := range []float64{0, 14} {
+		d := digesting(t)
+		d.limit = limit
+		d.next(math.MaxFloat64)
+		rate := 0.0
+		for range 50 {
+			rate = d.next(9)
+		}
+		if rate < 450 || rate > 550 {
+			t.Errorf("with a limit of %v, 5 s later: %v, want about 500", limit, rate)
+		}
+	}
+}
+
 // A store that is at ease again is let off step by step.
 func TestDrainRateEasesStepByStep(t *testing.T) {
 	d := digesting(t)

@@ -38,6 +38,13 @@ var ofTheThrottle = []mutant{
 		test: "TestDrainRateAfterLostSignals",
 	},
 	{
+		name: "throttle: an absurd backlog counts for what it says",
+		file: "throttle/drain.go",
+		old:  "\ts.drain.Backlog = min(s.drain.Backlog, mostTargets*s.drain.Target)\n",
+		new:  "",
+		test: "TestDrainRateForgetsAnAbsurdBacklog",
+	},
+	{
 		name: "throttle: effort is spent on a linear scale",
 		file: "throttle/pid.go",
 		old:  "return l.slowest * math.Pow(l.span(), 1-effort)",
