@@ -33,7 +33,7 @@ type Feed struct {
 	Source Source // what is polled
 	// Interval, Timeout and MaxAge override those of the [Config].
 	Interval, Timeout, MaxAge time.Duration
-	// Weight is the feed's weight in a [WeightedSum]. Defaults to 1.
+	// Weight is the feed's weight in a [WeightedSum], at most 1e9. Defaults to 1.
 	Weight float64
 }
 
@@ -68,6 +68,7 @@ const (
 	defaultTimeout  = time.Second
 	minMaxAge       = time.Second
 	maxAgeIntervals = 10
+	maxWeight       = 1e9
 )
 
 // complete checks the settings and fills in the defaults.
@@ -104,8 +105,8 @@ func (c Config) complete() (Config, error) {
 				return c, fmt.Errorf("%w: %s is %v: want 0 (the default) or more", ErrConfig, s.field, s.value)
 			}
 		}
-		if !(f.Weight >= 0) || math.IsInf(f.Weight, 1) {
-			return c, fmt.Errorf("%w: Feeds[%d].Weight is %v: want 0 (the default) or more", ErrConfig, i, f.Weight)
+		if !(f.Weight >= 0 && f.Weight <= maxWeight) {
+			return c, fmt.Errorf("%w: Feeds[%d].Weight is %v: want 0 (the default) to %v", ErrConfig, i, f.Weight, maxWeight)
 		}
 		f.Interval = orDefault(f.Interval, orDefault(c.Interval, defaultInterval))
 		f.Timeout = orDefault(f.Timeout, orDefault(c.Timeout, defaultTimeout))

@@ -99,7 +99,7 @@ func (m *Monitor) leftBehind() error {
 func (m *Monitor) Level(scope Scope) Level {
 	now := time.Now()
 	var l Level
-	var sum, weights, worst float64
+	var mean, weights, worst float64
 	for _, f := range m.feeds {
 		s := f.status(now)
 		if s.Missing {
@@ -110,8 +110,8 @@ func (m *Monitor) Level(scope Scope) Level {
 		if !concerned {
 			continue
 		}
-		sum += f.Weight * r.Load()
 		weights += f.Weight
+		mean += (r.Load() - mean) * (f.Weight / weights) // never more than the worst: a sum may overflow
 		if !l.Valid || r.Load() > worst {
 			worst, l.Source, l.Worst = r.Load(), f.name, r
 		}
@@ -119,7 +119,7 @@ func (m *Monitor) Level(scope Scope) Level {
 	}
 	l.Load = worst
 	if m.conf.Combine == WeightedSum && l.Valid {
-		l.Load = sum / weights
+		l.Load = mean
 	}
 	return l
 }

@@ -119,6 +119,24 @@ func TestWeightedSumMasks(t *testing.T) {
 	})
 }
 
+// Loads too large to be added up make a load all the same, however large or small the weights.
+func TestWeightedSumOfHugeLoads(t *testing.T) {
+	for _, weight := range []float64{math.SmallestNonzeroFloat64, 1e9} {
+		synctest.Test(t, func(t *testing.T) {
+			store, memory := &script{name: "store"}, &script{name: "memory"}
+			store.answer(reading("tables", math.MaxFloat64, 1))
+			memory.answer(reading("heap", math.MaxFloat64, 1))
+			w := start(t, load.Config{Combine: load.WeightedSum, Feeds: []load.Feed{
+				{Source: memory, Weight: weight}, {Source: store, Weight: weight},
+			}})
+			pass(time.Millisecond)
+			if l := w.Level(load.All); l.Load != math.MaxFloat64 {
+				t.Errorf("a load of %v, want that of either", l.Load)
+			}
+		})
+	}
+}
+
 func TestStaleAndBack(t *testing.T) {
 	failure := errors.New("permission denied")
 	for name, fail := range map[string]func(ctx context.Context) (load.Sample, error){
