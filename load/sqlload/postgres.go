@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/weir-go/weir/load"
 )
@@ -31,7 +32,9 @@ type Postgres struct {
 	// means that they are counted and limit nothing.
 	MaxActive int
 
-	conn *sql.Conn
+	mu     sync.Mutex
+	conn   *sql.Conn // nil while a poll has it
+	closed int       // how often Close was called
 }
 
 // ErrPrivilege matches the error of a monitor whose user may not see what sessions
@@ -92,31 +95,53 @@ func positive(n, otherwise int) float64 {
 
 // query asks on the connection that is kept. One that failed is given up, and the
 // next poll opens another: the server may have been restarted.
-func (p *Postgres) query(ctx context.Context, into ...any) error {
+func (p *Postgres) query(ctx context.Context, into ...any) (err error) {
 	if p.DB == nil {
 		return errNoDB
 	}
-	if p.conn == nil {
-		conn, err := p.DB.Conn(ctx)
-		if err != nil {
+	conn, closed := p.take()
+	if conn == nil {
+		if conn, err = p.DB.Conn(ctx); err != nil {
 			return err
 		}
-		p.conn = conn
 	}
-	err := p.conn.QueryRowContext(ctx, activity).Scan(into...)
-	if err != nil {
-		_ = p.Close()
+	err = conn.QueryRowContext(ctx, activity).Scan(into...)
+	if err != nil || !p.keep(conn, closed) {
+		_ = conn.Close()
 	}
 	return err
 }
 
-// Close gives the connection back to DB. A later poll would take another. It must not be
-// called while a monitor runs.
+// take returns the connection for the time of a poll, nil if none is kept. So Close need not
+// wait for a query that hangs.
+func (p *Postgres) take() (conn *sql.Conn, closed int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	conn, p.conn = p.conn, nil
+	return conn, p.closed
+}
+
+// keep keeps the connection for the next poll, unless Close was called meanwhile.
+func (p *Postgres) keep(conn *sql.Conn, closed int) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed != closed || p.conn != nil {
+		return false
+	}
+	p.conn = conn
+	return true
+}
+
+// Close gives the connection back to DB. It does not wait for a poll that a monitor left
+// behind, which gives it back when it returns. A later poll would take another.
 func (p *Postgres) Close() error {
-	if p.conn == nil {
+	p.mu.Lock()
+	conn := p.conn
+	p.conn = nil
+	p.closed++
+	p.mu.Unlock()
+	if conn == nil {
 		return nil
 	}
-	err := p.conn.Close()
-	p.conn = nil
-	return err
+	return conn.Close()
 }
