@@ -69,7 +69,7 @@ func (e *environment) settings() Settings {
 
 	megabytes := float64(defaultMemoryMB)
 	e.number("TARGET_MEMORY_MB", &megabytes, 1, 1<<40)
-	s.MemoryTarget = uint64(megabytes) << 20
+	s.MemoryTarget = uint64(megabytes * (1 << 20))
 
 	tick := defaultTick
 	e.milliseconds("TICK_MS", &tick)

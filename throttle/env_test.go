@@ -44,6 +44,10 @@ func TestEnv(t *testing.T) {
 	if _, err := New(s.Throttle); err != nil {
 		t.Error(err)
 	}
+	s, err = fromEnv("APP", []string{"APP_TARGET_MEMORY_MB=1.5"})
+	if err != nil || s.MemoryTarget != 3<<19 {
+		t.Errorf("1.5 MB are %d bytes, %v", s.MemoryTarget, err)
+	}
 	s, err = fromEnv("APP", []string{"APP_WRITE_LAW=drain"})
 	if _, ok := s.Throttle.Writes.Laws[0].(DrainRate); err != nil || !ok {
 		t.Errorf("%+v, %v", s, err)
