@@ -35,9 +35,9 @@ type SideState struct {
 
 	Rate         float64       // cost admitted per second, over about a second
 	Cost         uint64        // cost admitted
-	Throttled    uint64        // operations that had to wait
-	ThrottleTime time.Duration // for how long, together
-	Limiter      weir.Snapshot // latencies, work in flight, the queue, refusals by reason
+	Throttled    uint64        // operations that had to wait and then started: not who left or was refused, see Limiter
+	ThrottleTime time.Duration // for how long those waited, together
+	Limiter      weir.Snapshot // latencies, work in flight, the queue, who left, refusals by reason
 }
 
 // State returns the present state. Reading changes nothing.
