@@ -126,6 +126,9 @@ func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *
 	c.run(ctx, from)
 
 	done, refused := c.log.count()
+	if done == 0 {
+		t.Error("nothing was written")
+	}
 	database, withWait := c.log.database(), c.log.withWait()
 	return result{
 		"writes/s":       float64(done) / during.Seconds(),
@@ -174,15 +177,21 @@ func random() []byte {
 	return b
 }
 
-// writer writes random keys, so that every compaction has to read what it meets.
 func (v values) writer(db *badger.DB) func(context.Context, int) error {
-	return func(context.Context, int) error {
-		key := make([]byte, 16)
-		binary.BigEndian.PutUint64(key, rand.Uint64())
-		binary.BigEndian.PutUint64(key[8:], rand.Uint64())
-		at := rand.IntN(len(v.stock) - v.size)
-		return db.Update(func(tx *badger.Txn) error { return tx.Set(key, v.stock[at:at+v.size]) })
-	}
+	return func(context.Context, int) error { return put(db, v.any()) }
+}
+
+func (v values) any() []byte {
+	at := rand.IntN(len(v.stock) - v.size)
+	return v.stock[at : at+v.size]
+}
+
+// put writes to a random key, so that every compaction has to read what it meets.
+func put(db *badger.DB, value []byte) error {
+	key := make([]byte, 16)
+	binary.BigEndian.PutUint64(key, rand.Uint64())
+	binary.BigEndian.PutUint64(key[8:], rand.Uint64())
+	return db.Update(func(tx *badger.Txn) error { return tx.Set(key, value) })
 }
 
 // atTheStall samples level 0 and returns the share of samples in which it was full, from a

@@ -38,6 +38,9 @@ func inDatabase(t *testing.T, db database, guard func(context.Context) gate) res
 
 	written, refused := writers.log.count()
 	read, _ := readers.log.count()
+	if written == 0 || read == 0 {
+		t.Errorf("%d written, %d read: want some of both", written, read)
+	}
 	latency := readers.log.database()
 	return result{
 		"writes/s":      float64(written) / during.Seconds(),
