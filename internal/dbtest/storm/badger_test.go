@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"runtime/debug"
 	"testing"
 	"time"
 
@@ -17,7 +19,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-var badgerColumns = []string{"writes/s", "database p50", "database p99", "with wait p50", "with wait p99", "at the stall %", "refused/s"}
+var badgerColumns = []string{"writes/s", "database p50", "database p99", "with wait p50", "with wait p99", "at the stall %", "peak MB", "refused/s"}
 
 // TestBadger: 64 writers of documents that do not wait for one another stall the store,
 // unless they are paced at what it digests.
@@ -119,10 +121,12 @@ func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *
 	}
 	defer db.Close()
 
+	debug.FreeOSMemory() // what the storm before has left
 	ctx, from, during := schedule(t)
 	c := &crowd{clients: writers, gate: guard(ctx, db), work: v.writer(db)}
-	stall := make(chan float64)
+	stall, memory := make(chan float64), make(chan float64)
 	go func() { stall <- atTheStall(ctx, db, from) }()
+	go func() { memory <- mostMemory(ctx) }()
 	c.run(ctx, from)
 
 	done, refused := c.log.count()
@@ -137,6 +141,7 @@ func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *
 		"with wait p50":  withWait.quantile(0.5),
 		"with wait p99":  withWait.quantile(0.99),
 		"at the stall %": 100 * <-stall,
+		"peak MB":        <-memory / 1e6,
 		"refused/s":      float64(refused) / during.Seconds(),
 	}
 }
@@ -212,6 +217,26 @@ func atTheStall(ctx context.Context, db *badger.DB, from time.Time) float64 {
 			if db.Levels()[0].NumTables >= db.Opts().NumLevelZeroTablesStall {
 				full++
 			}
+		}
+	}
+}
+
+// mostMemory is the most memory that the process has until ctx ends, the records of the
+// operations included.
+func mostMemory(ctx context.Context) (most float64) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	var memory load.Memory
+	for {
+		sample, err := memory.Poll(ctx)
+		if err != nil {
+			return math.NaN()
+		}
+		most = max(most, sample.Readings[0].Value)
+		select {
+		case <-ctx.Done():
+			return most
+		case <-tick.C:
 		}
 	}
 }
