@@ -195,7 +195,7 @@ func (d *draft) retries() {
 
 // weights are requests of 1 and of up to 20 jobs.
 func (d *draft) weights() {
-	weight, share := 2+d.N(int(min(19, d.size/2-1))), rounded(d.from(Range{0.05, 0.5}))
+	weight, share := 2+d.N(int(min(19, (d.size-2)/2))), rounded(d.from(Range{0.05, 0.5}))
 	heavy := d.scenario.Clients[0]
 	heavy.Name, heavy.Weight, heavy.Share = "heavy", weight, share
 	d.scenario.Clients[0].Name, d.scenario.Clients[0].Share = "light", rounded(1-share)
