@@ -18,7 +18,8 @@ const mostBins = 1 << 16
 
 // binWidth is the width of the bins, a multiple of [binned].
 func binWidth(end time.Duration) time.Duration {
-	return binned * max(1, (end+mostBins*binned-1)/(mostBins*binned))
+	times := int64(end-1)/int64(mostBins*binned) + 1
+	return time.Duration(max(1, times)) * binned
 }
 
 // A record is what a simulation writes down.

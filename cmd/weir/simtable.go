@@ -108,8 +108,8 @@ func scoreRecord(s sim.Score) []string {
 }
 
 // ifAny is a figure that there may not be.
-func ifAny(any bool, v float64) string {
-	if !any {
+func ifAny(there bool, v float64) string {
+	if !there {
 		return ""
 	}
 	return exact(v)

@@ -86,8 +86,8 @@ func (s *Summary) harm(cells []*Cell) {
 }
 
 // ifAny is NaN where there is no such figure.
-func ifAny(any bool, value float64) float64 {
-	if !any {
+func ifAny(there bool, value float64) float64 {
+	if !there {
 		return math.NaN()
 	}
 	return value
