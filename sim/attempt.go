@@ -33,6 +33,11 @@ const (
 	answering              // its answer is under way
 )
 
+// slo is how long the client of an attempt waits.
+func (e *engine) slo(a *attempt) time.Duration {
+	return orDefault(a.request.slo, e.scenario.Clients[a.client].SLO)
+}
+
 // happen deals with an event, unless the attempt has got past it.
 func (e *engine) happen(ev event) {
 	a := &e.attempts[ev.slot]
@@ -139,7 +144,7 @@ func (e *engine) dispatch(slot int32) {
 	}
 	if !a.timed && (client.Cancel || client.Retry.Times > 0) {
 		a.timed = true
-		e.later(slot, deadline, a.began+client.SLO+1)
+		e.later(slot, deadline, a.began+e.slo(a)+1)
 	}
 	a.stage = runs
 	e.record.flow(e.now, 1)
@@ -166,7 +171,7 @@ func (e *engine) answered(slot int32) {
 	}
 	e.done(slot, outcome)
 	latency := e.now - a.began
-	late := latency > e.scenario.Clients[a.client].SLO
+	late := latency > e.slo(a)
 	switch {
 	case a.failed:
 		e.record.of(a.client).Failed++

@@ -6,7 +6,8 @@ import "time"
 type request struct {
 	at      time.Duration // of the first attempt
 	work    time.Duration
-	luck    float64 // it fails in a phase with a greater share of errors
+	luck    float64       // it fails in a phase with a greater share of errors
+	slo     time.Duration // 0 for that of its client
 	client  int32
 	limiter int32
 }
@@ -111,7 +112,7 @@ func (t *traffic) replay() {
 	}
 	r := t.trace[0]
 	t.trace = t.trace[1:]
-	t.next = request{at: r.At, work: max(1, r.Work), luck: t.works.Float64(), limiter: int32(t.clients.N(t.scenario.Limiters))}
+	t.next = request{at: r.At, work: max(1, r.Work), slo: r.Deadline, luck: t.works.Float64(), limiter: int32(t.clients.N(t.scenario.Limiters))}
 	for i, c := range t.scenario.Clients {
 		if c.Name == r.Class {
 			t.next.client = int32(i)
