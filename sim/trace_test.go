@@ -93,7 +93,8 @@ func TestTraceReaderRefuses(t *testing.T) {
 		log, want string
 	}{
 		{TraceReader{}, "192.0.2.1 - - [x] \"GET\" 200 0.3", `log:1: line is "192.0.2.1 - - [x] \"GET\" 200 0.3": want arrival,service[,class], such as 0.5,35ms, or to be told which columns`},
-		{TraceReader{}, `{"at": 3}`, `log:1: line is "{\"at\": 3}": want arrival,service[,class]`},
+		{TraceReader{}, `{"at": 3}`, `log:1: line is "{\"at\": 3}": want arrival,service[,class], such as 0.5,35ms, or to be told which columns are arrival and service; the columns are at`},
+		{TraceReader{}, `::1 - - [01/Mar/2026:00:00:00 +0000] "GET / HTTP/1.1"`, `log:1: line is "::1 - - [01/Mar/2026:00:00:00 +0000] \"GET / HTTP/1.1\"": want arrival,service[,class], such as 0.5,35ms, or to be told the format of the access log`},
 		{TraceReader{}, "time,ms,path\n0,1,a", `log:1: line is "time,ms,path": want arrival,service[,class]`},
 		{TraceReader{Format: "xml"}, "", `format is "xml": want csv, json, common, combined, or the log_format of the server`},
 		{TraceReader{Format: "$a$b"}, "", "format has nothing between $a and $b: want a text there"},

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -17,6 +18,9 @@ var accessLogs = map[string]string{
 	"common":   `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent`,
 	"combined": `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`,
 }
+
+// inAccessLog is a date as access logs have it.
+var inAccessLog = regexp.MustCompile(`\[\d\d/\w{3}/\d{4}:`)
 
 // parseTemplate reads a format as nginx has it, which may begin with the name of one.
 func parseTemplate(format string) (t template, problem string) {

@@ -28,9 +28,17 @@ func (p *traceParser) isForeign(cells []string) bool {
 	return badArrival != "" && badService != ""
 }
 
+// foreign says what to do about a log that is not in the simple format.
 func (p *traceParser) foreign() string {
-	return fmt.Sprintf("is %.80q: want arrival,service[,class], such as 0.5,35ms, or to be told which columns are arrival and service, and the format unless it is csv or json",
-		strings.TrimRight(p.first, "\r"))
+	want := "which columns are arrival and service"
+	switch {
+	case strings.HasPrefix(p.first, "{"):
+		p.Format = "json"
+		want += p.choice()
+	case inAccessLog.MatchString(p.first):
+		want = "the format of the access log, such as 'combined $request_time', and which column is service"
+	}
+	return fmt.Sprintf("is %.60q: want arrival,service[,class], such as 0.5,35ms, or to be told %s", strings.TrimRight(p.first, "\r"), want)
 }
 
 // misfit says what is wrong with the number of columns of a row.
