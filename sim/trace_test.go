@@ -67,6 +67,10 @@ func TestTraceReader(t *testing.T) {
 			TraceReader{Arrival: "3", Service: "4", Class: "1", Deadline: "2", AtEnd: true},
 			"a 0.2 [01/Mar/2026:00:00:00.01 +0000] 0.010\nb   \"0.3\" [01/Mar/2026:01:00:00.52 +0100] 0.020\na - [01/Mar/2026:00:00:01.53 +0000] 0.030\n",
 		},
+		"spaces, found out": {
+			TraceReader{Arrival: "2", Service: "3", Class: "1", Deadline: "4"},
+			"a [01/Mar/2026:00:00:00.0 +0000] 0.010 0.2 \"x, y; z\"\nb [01/Mar/2026:00:00:00.5 +0000] 0.020 0.3 \"\"\na [01/Mar/2026:00:00:01.5 +0000] 0.030 - \"\"\n",
+		},
 		"access log": {
 			TraceReader{Format: `common "$who" rt=${request_time} d=$d`, Arrival: "time_local", Service: "request_time", Class: "who", Deadline: "d"},
 			`192.0.2.1 - - [01/Mar/2026:00:00:00.0 +0000] "GET /\" HTTP/1.1" 200 5 "a" rt=0.010 d=0.2` + "\n" +

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,11 +61,14 @@ func (p *traceParser) open(in *bufio.Reader) error {
 	return p.problems.err()
 }
 
+var quoted = regexp.MustCompile(`"[^"]*"`)
+
 // openCSV finds delimiter and heading.
 func (p *traceParser) openCSV(in io.Reader) error {
 	if p.Delimiter == 0 {
 		p.Delimiter = ','
-		if i := strings.IndexFunc("\t;, ", func(r rune) bool { return strings.ContainsRune(p.first, r) }); i >= 0 && !p.simple {
+		bare := quoted.ReplaceAllString(p.first, "")
+		if i := strings.IndexFunc("\t;, ", func(r rune) bool { return strings.ContainsRune(bare, r) }); i >= 0 && !p.simple {
 			p.Delimiter = rune("\t;, "[i])
 		}
 	}

@@ -28,7 +28,7 @@ type TraceReader struct {
 
 	// Delimiter separates the columns of csv: a comma, a semicolon, a tab or a space. Columns are separated by
 	// any number of spaces, and quotes and brackets hold one together. 0 stands for a comma in the zero
-	// TraceReader; otherwise for a tab if the first line has one, or else a semicolon, a comma or a space.
+	// TraceReader; otherwise for a tab if the first line has one outside of quotes, or else a semicolon, a comma or a space.
 	Delimiter rune
 
 	// Columns names the columns of csv. Without it the first line does, if a column is referred to by its name.

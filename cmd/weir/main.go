@@ -6,6 +6,7 @@
 //	weir demo capacity                      a pool of jobs that sizes itself
 //	weir demo database                      the same for a throttle before a database
 //	weir sim run kata --law band            a control law against a simulated service
+//	weir sim trace access.log ... --choose  which law suits the requests of a log
 //
 // Every flag can also be set through the environment: --queue-timeout is
 // WEIR_QUEUE_TIMEOUT.

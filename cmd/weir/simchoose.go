@@ -86,6 +86,7 @@ func (c *choice) table(laws []simulate.Summary) *table {
 	head, rows := []string{"goodput %"}, map[string][]string{}
 	for _, cell := range c.cells.List() {
 		_, speed, _ := strings.Cut(cell.Scenario, ", ")
+		speed, _, _ = strings.Cut(speed, " (rate")
 		if name := cmp.Or(speed, cell.Scenario); cell.Law == laws[0].Law && laws[0].Scenarios <= mostColumns {
 			head = append(head, name)
 		}

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -72,6 +74,28 @@ func TestSimTraceFromStandardInput(t *testing.T) {
 	defer func(before *os.File) { os.Stdin = before }(os.Stdin)
 	os.Stdin = in
 	contains(t, output(t, "sim", "trace", "-", "--workers", "4", "--slo", "200ms"), "stdin", "elastic")
+}
+
+// TestSimTraceOfGzip: a log that was rotated away is read as it is.
+func TestSimTraceOfGzip(t *testing.T) {
+	plain, err := os.ReadFile("testdata/trace.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(plain); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "trace.csv")
+	args := strings.Fields("sim trace --workers 4 --slo 200ms --law little " + written(t, file, packed.String()))
+	if got, want := output(t, args...), output(t, "sim", "trace", "testdata/trace.csv", "--workers", "4", "--slo", "200ms", "--law", "little"); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	written(t, file, packed.String()[:packed.Len()/2])
+	if err := run(t.Context(), args, environmentOf(""), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
+		t.Errorf("half of it: %v", err)
+	}
 }
 
 // TestSimTraceChoose: several logs weigh more than one, and a law that was asked for is among those to choose from.

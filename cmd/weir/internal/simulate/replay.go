@@ -1,6 +1,8 @@
 package simulate
 
 import (
+	"bufio"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -94,8 +96,19 @@ func (r Recording) read() (sim.Trace, error) {
 		in = file
 	}
 	defer in.Close()
-	return r.Reader.Parse(r.name(), in)
+	log := bufio.NewReader(in)
+	if magic, _ := log.Peek(2); string(magic) != gzipped {
+		return r.Reader.Parse(r.name(), log)
+	}
+	plain, err := gzip.NewReader(log)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.name(), err)
+	}
+	return r.Reader.Parse(r.name(), plain)
 }
+
+// gzipped is what gzip begins a file with.
+const gzipped = "\x1f\x8b"
 
 // name is what the log is called.
 func (r Recording) name() string {
