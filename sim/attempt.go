@@ -35,7 +35,7 @@ const (
 
 // slo is how long the client of an attempt waits.
 func (e *engine) slo(a *attempt) time.Duration {
-	return orDefault(a.request.slo, e.scenario.Clients[a.client].SLO)
+	return orDefault(a.slo, e.scenario.Clients[a.client].SLO)
 }
 
 // happen deals with an event, unless the attempt has got past it.

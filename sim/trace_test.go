@@ -71,6 +71,12 @@ func TestTraceReader(t *testing.T) {
 			TraceReader{Arrival: "2", Service: "3", Class: "1", Deadline: "4"},
 			"a [01/Mar/2026:00:00:00.0 +0000] 0.010 0.2 \"x, y; z\"\nb [01/Mar/2026:00:00:00.5 +0000] 0.020 0.3 \"\"\na [01/Mar/2026:00:00:01.5 +0000] 0.030 - \"\"\n",
 		},
+		"at the end, with deadlines that are dates": {
+			TraceReader{Arrival: "end", Service: "took", Class: "who", Deadline: "until", AtEnd: true},
+			`{"end": 1700000000010000001, "took": "10ms", "who": "a", "until": 1700000000200000001}` + "\n" +
+				`{"end": 1700000001530000001, "took": "30ms", "who": "a", "until": null}` + "\n" +
+				`{"end": 1700000000520000001, "took": "20ms", "who": "b", "until": 1700000000800000001}` + "\n",
+		},
 		"access log": {
 			TraceReader{Format: `common "$who" rt=${request_time} d=$d`, Arrival: "time_local", Service: "request_time", Class: "who", Deadline: "d"},
 			`192.0.2.1 - - [01/Mar/2026:00:00:00.0 +0000] "GET /\" HTTP/1.1" 200 5 "a" rt=0.010 d=0.2` + "\n" +
@@ -325,5 +331,22 @@ func TestTraceDeadline(t *testing.T) {
 	s.Trace = Trace{{0, 300 * ms, "", time.Second}, {0, 10 * ms, "", 250 * ms}, {0, 10 * ms, "", 320 * ms}}
 	if r := mustRun(t, s, nil, 1); r.Good != 2 || r.Requests != 3 {
 		t.Errorf("%+v", r.Tally)
+	}
+}
+
+// TestAccessLog: a quote that is escaped does not end what is in quotes.
+func TestAccessLog(t *testing.T) {
+	template, problem := parseTemplate("combined $request_time")
+	if problem != "" {
+		t.Fatal(problem)
+	}
+	const line = `192.0.2.1 - bob [01/Mar/2026:00:00:00 +0000] "GET /\" HTTP/1.1" 200 5 "-" "a \"b\" c" 0.010`
+	want := []string{"192.0.2.1", "bob", "01/Mar/2026:00:00:00 +0000", `GET /\" HTTP/1.1`, "200", "5", "-", `a \"b\" c`, "0.010"}
+	if cells, problem := template.cut(line); problem != "" || !reflect.DeepEqual(cells, want) {
+		t.Errorf("%q, %s", cells, problem)
+	}
+	want = []string{"a b", `c \" d`, "", "e[f"}
+	if cells, problem := words(` [a b]   "c \" d" "" e[f `); problem != "" || !reflect.DeepEqual(cells, want) {
+		t.Errorf("%q, %s", cells, problem)
 	}
 }

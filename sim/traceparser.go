@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -86,7 +87,7 @@ func (p *traceParser) openCSV(in io.Reader) error {
 	}
 	cells, line, problem, err := p.table.next()
 	switch {
-	case err == io.EOF:
+	case errors.Is(err, io.EOF):
 		return nil // there are no requests, which is what will be reported
 	case err != nil:
 		return fmt.Errorf("%s: %w", p.problems.file, err)

@@ -17,8 +17,15 @@ import (
 // of others are those that did well in docs/control.md.
 func contenders(asked []lawFlag, slo time.Duration) (laws []lawFlag) {
 	for _, l := range []law.Law{
-		defaultLaw, law.Elastic{Budget: slo}, law.Little{}, law.Little{Alpha: 0.8}, law.Gradient{}, law.Gradient2{},
-		law.Vegas{Alpha: 24, Beta: 48}, law.PID{Target: slo / 2}, law.AIMD{Timeout: slo},
+		defaultLaw,
+		law.Elastic{Budget: slo},
+		law.Little{},
+		law.Little{Alpha: 0.8},
+		law.Gradient{},
+		law.Gradient2{},
+		law.Vegas{Alpha: 24, Beta: 48},
+		law.PID{Target: slo / 2},
+		law.AIMD{Timeout: slo},
 	} {
 		laws = append(laws, lawFlag{l})
 	}
@@ -66,8 +73,11 @@ func chosen(laws []simulate.Summary, standard simulate.Summary) string {
 			return fmt.Sprintf("Choose %s: it is better than %s, the default, by %s points.", l.Law, standard.Law, gain(l))
 		}
 	}
-	return fmt.Sprintf("Choose %s, the default: %s is better by %s points, which may be chance. More logs, or more loads, would tell.",
-		standard.Law, best.Law, gain(best))
+	reserve := "which may be chance. More logs, or more loads, would tell."
+	if best.Margin > best.MarginInterval {
+		reserve = fmt.Sprintf("but worse in the worst case: %s, not %s.", tenths(best.Worst), tenths(standard.Worst))
+	}
+	return fmt.Sprintf("Choose %s, the default: %s is better by %s points, %s", standard.Law, best.Law, gain(best), reserve)
 }
 
 // gain is by how much a law is better than the default.

@@ -8,8 +8,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/simulate"
 )
 
 func TestSimTrace(t *testing.T) {
@@ -114,6 +117,31 @@ func TestSimTraceChoose(t *testing.T) {
 	lines := output(t, append([]string{"sim", "trace", "testdata/logs/requests.csv", "--json"}, flags...)...)
 	if strings.Contains(lines, "Choose") || strings.Count(lines, "\n") != 9 {
 		t.Errorf("want a line for each law:\n%s", lines)
+	}
+}
+
+// TestChosen: the default is left only for what is better by more than chance, and no worse in the worst case.
+func TestChosen(t *testing.T) {
+	nothing := simulate.Figure(math.NaN())
+	standard := simulate.Summary{Law: "elastic", Goodput: 90, Worst: 80, Margin: nothing, MarginInterval: nothing}
+	for _, test := range []struct {
+		goodput, worst   float64
+		margin, interval simulate.Figure
+		want             string
+	}{
+		{89, 89, -1, 0.5, "Choose elastic, the default: none is better."},
+		{95, 85, 5, 4, "Choose other: it is better than elastic, the default, by 5.0 ± 4.0 points."},
+		{95, 85, 5, 6, "Choose elastic, the default: other is better by 5.0 ± 6.0 points, which may be chance. More logs, or more loads, would tell."},
+		{95, 79, 5, 4, "Choose elastic, the default: other is better by 5.0 ± 4.0 points, but worse in the worst case: 79.0, not 80.0."},
+		{95, 95, 5, nothing, "Choose elastic, the default: other is better by 5.0 points, which may be chance. More logs, or more loads, would tell."},
+	} {
+		laws := []simulate.Summary{{Law: "other", Goodput: test.goodput, Worst: test.worst, Margin: test.margin, MarginInterval: test.interval}, standard}
+		if test.goodput < standard.Goodput {
+			slices.Reverse(laws)
+		}
+		if got := chosen(laws, standard); got != test.want {
+			t.Errorf("got %s\nwant %s", got, test.want)
+		}
 	}
 }
 

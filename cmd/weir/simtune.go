@@ -77,11 +77,11 @@ func (c simTuneCommand) Run(ctx context.Context, s streams) error {
 	return c.check(ctx, s, scenarios, found[0].Law, base)
 }
 
-// logs are how the names of logs end.
-var logs = []string{".csv", ".tsv", ".log", ".txt", ".jsonl", ".ndjson"}
+// logEndings are how the names of logs end.
+var logEndings = []string{".csv", ".tsv", ".log", ".txt", ".jsonl", ".ndjson"}
 
 func (c simTuneCommand) load(name string) ([]sim.Scenario, error) {
-	if slices.Contains(logs, filepath.Ext(name)) {
+	if slices.Contains(logEndings, filepath.Ext(name)) {
 		return c.replay(name, c.logFlags)
 	}
 	scenario, err := simulate.Load(name)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"flag"
 	"io/fs"
 	"maps"
 	"os"
@@ -70,13 +71,14 @@ func arguments(command string) (args []string) {
 	return args[1:]
 }
 
-// TestOneLogIsOneDraw: logs of the same service, of two minutes each, do not agree about a law. Run it with -v to see by
+var logs = flag.Int("logs", 2, "compare so many sample logs of one service")
+
+// TestOneLogIsOneDraw: logs of the same service, of two minutes each, do not agree about a law. Run it with -v -logs 8 to see by
 // how much; docs/traces.md has the figures.
 func TestOneLogIsOneDraw(t *testing.T) {
-	const logs = 8
 	r := new(sim.Rand)
 	means, firsts := map[string][]float64{}, map[string]int{}
-	for range logs {
+	for range *logs {
 		file := written(t, filepath.Join(t.TempDir(), "a.log"), string(sampleAccessLog(r)))
 		out := output(t, "sim", "trace", file, "--format", "combined $request_time", "--service", "request_time", "--time-is", "end",
 			"--workers", "4", "--slo", "1s", "--load", "0.7,1,1.5", "--choose", "--json")
@@ -98,7 +100,7 @@ func TestOneLogIsOneDraw(t *testing.T) {
 	for _, law := range slices.Sorted(maps.Keys(means)) {
 		least, most := slices.Min(means[law]), slices.Max(means[law])
 		widest = max(widest, most-least)
-		t.Logf("%s: %.1f to %.1f, first in %d of %d logs", law, least, most, firsts[law], logs)
+		t.Logf("%s: %.1f to %.1f, first in %d of %d logs", law, least, most, firsts[law], *logs)
 	}
 	if widest < 3 {
 		t.Errorf("the logs agree to %.1f points: docs/traces.md says that they do not", widest)

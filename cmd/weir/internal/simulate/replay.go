@@ -41,7 +41,6 @@ func (r Recording) Scenarios(system sim.Scenario) (scenarios []sim.Scenario, err
 			return nil, err
 		}
 	}
-	system.Arrivals, system.Work = nil, nil
 	system.Name = strings.TrimSuffix(filepath.Base(r.name()), filepath.Ext(r.File))
 	capacity, known := sim.Capacity(system.Server)
 	recorded := trace.Offered() / capacity
