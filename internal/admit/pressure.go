@@ -7,10 +7,6 @@ import "time"
 type pressure struct {
 	unserved [Cancelled - QueueFull + 1]uint64 // by verdict, from QueueFull to Cancelled
 
-	second       int64  // the second, counted on the node's time, of the next two
-	refusedNow   uint32 // refusals in this second
-	refusedPrior uint32 // and in the one before
-
 	since    int64   // saturated time since the last completion
 	drained  float32 // completions and
 	draining float32 // saturated seconds, both faded at every completion
@@ -72,41 +68,52 @@ func (n *Node) drainRate() float64 {
 	return rate
 }
 
-// refuse counts a refusal and returns when to come back: when all that waits,
-// and all that was refused within the last second, has drained, and the pace is out of debt.
-func (n *Node) refuse(v Verdict, weight int, now int64) int64 {
+// refuse counts a refusal and returns when to come back.
+func (n *Node) refuse(v Verdict, weight int) int64 {
 	if n.meter != nil && v != Overload && !n.lacksGroup(weight) && !n.awaitsPace() {
 		n.meter.Refused()
 	}
-	p := n.pressed()
 	if v == OverShare {
 		n.queue.extras.tenants.refused++
 	} else {
-		p.turnAway(v)
+		n.pressed().turnAway(v)
 	}
-	switch second := now / int64(time.Second); {
-	case second == p.second+1:
-		p.second, p.refusedPrior, p.refusedNow = second, p.refusedNow, 0
-	case second != p.second:
-		p.second, p.refusedPrior, p.refusedNow = second, 0, 0
-	}
-	p.refusedNow++
 	if v == Closed {
 		return 0
 	}
-	gone := float64(now%int64(time.Second)) / float64(time.Second)
-	recent := float64(p.refusedNow) + float64(float64(p.refusedPrior)*(1-gone))
+	return n.retryAfter(weight)
+}
+
+// longestRetryAfter bounds what a refusal says. The estimate is of this moment, and who stays
+// away for longer than half a minute hears of no better one.
+const longestRetryAfter = 30.0
+
+// retryAfter is how long it takes until what waits now, and work of the given weight behind
+// it, has drained and the pace is out of debt. Those who were refused are not counted: who
+// tries again often would be taken for many.
+func (n *Node) retryAfter(weight int) int64 {
 	seconds := 0.0
-	if rate := p.drainRate(); rate > 0 {
-		seconds = (float64(n.queued()) + recent) / rate
+	if rate := n.turnover(); rate > 0 {
+		seconds = float64(n.queued()+1) / rate
 	}
-	if n.hasRate() { // of those refused it is not known what they weighed
-		pacer := &p.seldom.pacer
+	if n.hasRate() {
+		pacer := &n.pressure.seldom.pacer
 		owed := max(-pacer.tokens, float64(weight)) // what started may have been heavier than this
-		ahead := float64(n.weightUpTo(len(pacer.queued)-1)) + float64((recent-1)*float64(weight)) + owed
-		seconds = max(seconds, ahead/pacer.Rate)
+		seconds = max(seconds, (float64(n.weightUpTo(len(pacer.queued)-1))+owed)/pacer.Rate)
 	}
-	return int64(min(seconds, 3600) * float64(time.Second))
+	return int64(min(seconds, longestRetryAfter) * float64(time.Second))
+}
+
+// turnover is how many slots come free in a second: the drain rate or, if that is not known,
+// the limit over the median latency, by Little's law. It is 0 if neither is known.
+func (n *Node) turnover() float64 {
+	if rate := n.pressure.drainRate(); rate > 0 || n.meter == nil {
+		return rate
+	}
+	if latency := n.meter.Quantile(0.5); latency > 0 {
+		return float64(n.limit) / latency.Seconds()
+	}
+	return 0
 }
 
 // latency is the recent latency from dispatch, 0 if nothing has completed.
