@@ -140,7 +140,7 @@ func (a *adaptive) dropLate(n *Node, now int64, fx *Effects) {
 // hurry empty the queue.
 func (a *adaptive) bound(n *Node, w *Waiter, now int64) int {
 	bound := n.longestQueue()
-	if rate := n.drainRate(); rate > 0 {
+	if rate := n.drainRate(now); rate > 0 {
 		slack := max(0, time.Duration(w.latest-now), time.Duration(a.budget)/2).Seconds()
 		bound = min(bound, int(rate*slack))
 	}

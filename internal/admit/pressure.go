@@ -7,6 +7,7 @@ import "time"
 type pressure struct {
 	unserved [Cancelled - QueueFull + 1]uint64 // by verdict, from QueueFull to Cancelled
 
+	until    int64   // when the limit last held work back
 	since    int64   // saturated time since the last completion
 	drained  float32 // completions and
 	draining float32 // saturated seconds, both faded at every completion
@@ -37,6 +38,30 @@ func (n *Node) pressed() *pressure {
 	return n.pressure
 }
 
+// pass books saturated time.
+func (p *pressure) pass(from, to, lookback int64) {
+	if from > p.until {
+		p.age(p.fresh(from, lookback))
+	}
+	p.since += to - from
+	p.until = to
+}
+
+// fresh is how much of what was counted still holds, 0 to 1. It fades with the time since then
+// in which the limit held nothing back, and is gone after a look-back of that or, if that is
+// longer, after as much as it was counted in. Saturated time is no such pause: however long
+// the work takes, how it drains is being measured.
+func (p *pressure) fresh(now, lookback int64) float32 {
+	memory := max(float32(lookback)/float32(time.Second), p.draining)
+	return max(0, 1-float32(now-p.until)/float32(time.Second)/memory)
+}
+
+func (p *pressure) age(fresh float32) {
+	p.since = int64(float32(p.since) * fresh)
+	p.drained *= fresh
+	p.draining *= fresh
+}
+
 // completed counts a completion in saturated time.
 func (p *pressure) completed(limit int32) {
 	keep := 1 - 1/float32(min(max(limit, 16), 128))
@@ -49,8 +74,8 @@ func (p *pressure) completed(limit int32) {
 func (p *pressure) turnAway(v Verdict) { p.unserved[v-QueueFull]++ }
 
 // drainRate returns completions per second of saturated time, 0 if unknown.
-func (p *pressure) drainRate() float64 {
-	if p == nil || p.draining <= 0 {
+func (p *pressure) drainRate(now, lookback int64) float64 {
+	if p == nil || p.draining <= 0 || p.fresh(now, lookback) == 0 {
 		return 0
 	}
 	return min(float64(p.drained)/float64(p.draining), float64(time.Second)) // one a nanosecond
@@ -58,8 +83,8 @@ func (p *pressure) drainRate() float64 {
 
 // drainRate returns how much drains per second while it is held back: as much as
 // completed at the limit and as the pace allows, 0 if unknown.
-func (n *Node) drainRate() float64 {
-	rate := n.pressure.drainRate()
+func (n *Node) drainRate(now int64) float64 {
+	rate := n.pressure.drainRate(now, n.conf.lookback)
 	if n.flags&paced != 0 {
 		if pace := n.pressure.seldom.pacer.Rate; rate == 0 || pace > 0 && pace < rate {
 			rate = pace
@@ -107,7 +132,7 @@ func (n *Node) retryAfter(weight int) int64 {
 // turnover is how many slots come free in a second: the drain rate or, if that is not known,
 // the limit over the median latency, by Little's law. It is 0 if neither is known.
 func (n *Node) turnover() float64 {
-	if rate := n.pressure.drainRate(); rate > 0 || n.meter == nil {
+	if rate := n.pressure.drainRate(n.last, n.conf.lookback); rate > 0 || n.meter == nil {
 		return rate
 	}
 	if latency := n.meter.Quantile(0.5); latency > 0 {
