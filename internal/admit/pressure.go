@@ -130,12 +130,12 @@ func (n *Node) retryAfter(weight int) int64 {
 }
 
 // turnover is how many slots come free in a second: the drain rate or, if that is not known,
-// the limit over the median latency, by Little's law. It is 0 if neither is known.
+// the limit over the recent latency, by Little's law. It is 0 if neither is known.
 func (n *Node) turnover() float64 {
 	if rate := n.pressure.drainRate(n.last, n.conf.lookback); rate > 0 || n.meter == nil {
 		return rate
 	}
-	if latency := n.meter.Quantile(0.5); latency > 0 {
+	if latency := n.meter.Latest(); latency > 0 {
 		return float64(n.limit) / latency.Seconds()
 	}
 	return 0
