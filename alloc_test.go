@@ -24,6 +24,8 @@ func TestAllocations(t *testing.T) {
 	full := newLimiter(t, weir.Config{Max: 1, Law: moving, Interval: time.Nanosecond, MinSamples: 1})
 	hold(t, full, 1)
 	fair := newLimiter(t, weir.Config{Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1, Queue: weir.Queue{Size: 1, Tenants: 64}})
+	shadow := newLimiter(t, weir.Config{Max: 2, Law: moving, Interval: time.Nanosecond, MinSamples: 1, Shadow: true})
+	hold(t, shadow, 5)
 	ofTenant := weir.WithTenant(ctx, "acme")
 
 	for _, path := range []struct {
@@ -51,6 +53,13 @@ func TestAllocations(t *testing.T) {
 		}, 0},
 		{"Acquire and Done of a tenant", func() {
 			permit, err := fair.Acquire(ofTenant)
+			if err != nil {
+				t.Error(err)
+			}
+			permit.Done(nil)
+		}, 0},
+		{"Acquire and Done in shadow mode", func() {
+			permit, err := shadow.Acquire(ctx)
 			if err != nil {
 				t.Error(err)
 			}

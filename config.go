@@ -66,7 +66,9 @@ type Config struct {
 	OnEvent func(Event)
 
 	// Shadow admits everything and only reports what would have been
-	// refused: a way to try settings in production.
+	// refused: a way to try settings in production. The law moves the limit by
+	// what it would see if the limiter refused, see [Snapshot].WouldRefuse.
+	// Events and history tell of its changes as ever.
 	Shadow bool
 }
 

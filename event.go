@@ -34,7 +34,8 @@ const (
 	LawReplaced
 	// Refused: work was not admitted.
 	Refused
-	// WouldRefuse: work was admitted in shadow mode only.
+	// WouldRefuse: work was admitted in shadow mode only. It comes when the work
+	// would have been refused, so with a queue it may come later than the work.
 	WouldRefuse
 	// Misused: more permits were given back than are out, because one was
 	// copied and both copies given back. It shows at the last one, which need

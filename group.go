@@ -30,8 +30,8 @@ type Group struct{ group *admit.Group }
 // their share, and among equals in turn, by share. So a limiter that returns gets
 // its slots back as the work of borrowers ends, one by one; nothing is interrupted.
 // It has to wait for them in its own [Queue]: without one it gets its reserve, and
-// what is free when it asks. One in shadow mode runs above the cap too, and what it runs
-// is out of reach for the others, their reserves included.
+// what is free when it asks. One in shadow mode runs above the cap too, and takes of the
+// group's slots what it would have had: the others get what they get beside a live one.
 type Stake struct {
 	// Reserved is how many slots are kept for this limiter alone. From 0 to
 	// Config.Max; the reserves of a group add up to its cap at most.

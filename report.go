@@ -47,6 +47,9 @@ func (l *Limiter) report(fx *admit.Effects) {
 		e.Kind = Misused
 		f.onEvent(e)
 	}
+	for i := range uint64(fx.Lapsed) {
+		f.onEvent(Event{Seq: fx.LapsedSeq + i, At: e.At, Limiter: f.name, Kind: WouldRefuse, Reason: ReasonQueueTimeout})
+	}
 	if fx.WouldRefuse != admit.Admitted {
 		e.Kind, e.Reason = WouldRefuse, Reason(fx.WouldRefuse)
 		f.onEvent(e)

@@ -1,6 +1,7 @@
 package weir_test
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -115,6 +116,32 @@ func TestShadowReportsTooHeavy(t *testing.T) {
 	if w := j.of(weir.WouldRefuse); len(w) != 1 || w[0].Reason != weir.ReasonTooHeavy {
 		t.Errorf("would refuse %v: want one that is too heavy", w)
 	}
+}
+
+// What would have waited and run out of time is reported when it would have been.
+func TestShadowReportsWhatWouldTimeOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		l := newLimiter(t, weir.Config{Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 2}, Shadow: true, OnEvent: j.note})
+		for range 4 { // one would run, two wait
+			if _, err := l.Acquire(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(1001 * time.Millisecond)
+		if _, err := l.Acquire(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var reasons []weir.Reason
+		for _, e := range j.of(weir.WouldRefuse) {
+			reasons = append(reasons, e.Reason)
+		}
+		want := []weir.Reason{weir.ReasonQueueFull, weir.ReasonQueueTimeout, weir.ReasonQueueTimeout}
+		if !slices.Equal(reasons, want) || l.Snapshot().WouldRefuse != 3 {
+			t.Errorf("would refuse for %v: want %v", reasons, want)
+		}
+		j.gapless(t)
+	})
 }
 
 func TestShadowReportsWhatWouldNotWait(t *testing.T) {

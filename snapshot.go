@@ -29,14 +29,24 @@ type Snapshot struct {
 	Age           time.Duration // age of the oldest work in flight; up to half too high
 	DrainRate     float64       // completions per second while saturated; 0 if unknown, also once it is old
 
-	Admitted    uint64            // started
-	Completed   uint64            // ended, however; the rest of Admitted runs now
-	Failed      uint64            // of these, failures
-	TimedOut    uint64            // of these, timeouts
-	Ignored     uint64            // of these, ignored or released
-	Cancelled   uint64            // left by its caller while it waited; in the instant of its admission it is Ignored
-	Refused     map[Reason]uint64 // not admitted, by reason
-	WouldRefuse uint64            // admitted in shadow mode only
+	Admitted  uint64            // started
+	Completed uint64            // ended, however; the rest of Admitted runs now
+	Failed    uint64            // of these, failures
+	TimedOut  uint64            // of these, timeouts
+	Ignored   uint64            // of these, ignored or released
+	Cancelled uint64            // left by its caller while it waited; in the instant of its admission it is Ignored
+	Refused   map[Reason]uint64 // not admitted, by reason
+
+	// WouldRefuse is what was admitted in shadow mode only. Beside the work that runs
+	// the limiter follows the work that it would have admitted, with its queue
+	// and its timeout; what that runs counts against the limit, and what ends
+	// on the server makes room in it. On a server whose throughput does not
+	// fall with load, WouldRefuse comes within 3% of all requests of what a
+	// live limiter refuses; where it does fall, it is too high as long as
+	// there is overload, for nothing shows what the server could do without.
+	// Deadlines, priorities and tenants are not known of work that does not wait.
+	// The latencies above are those of the work that really runs.
+	WouldRefuse uint64
 
 	Raised, Cut uint64     // changes of the limit, up and down
 	Last        law.Reason // why the limit changed last

@@ -26,8 +26,8 @@ type Config struct {
 	// Max caps the work in flight of all keys together, by weight, up to
 	// 1,000,000,000. 0 means no cap: the keys then have nothing in common, not
 	// even a lock. An update can change a cap but neither bring nor remove one.
-	// A key in shadow mode runs above the cap too, at the expense of the others
-	// and of their reserves: put all keys in shadow mode, or none.
+	// A key in shadow mode runs above the cap too; the others get what they
+	// would get if it did not.
 	Max int
 
 	// MaxKeys is how many compartments there may be for keys that ByKey does

@@ -126,6 +126,10 @@ func (e *engine) after(limiter int32) {
 	if e.fx.Panic != nil {
 		e.broken = e.fx.Panic
 	}
+	e.record.now.would += int(e.fx.Lapsed)
+	if e.fx.WouldRefuse != admit.Admitted {
+		e.record.now.would++
+	}
 	if e.fx.Change != nil {
 		e.record.limit(e.now, limiter, e.fx.Change)
 	}

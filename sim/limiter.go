@@ -27,6 +27,10 @@ type Limiter struct {
 
 	// Queue configures where requests wait. Defaults to none.
 	Queue Queue `json:"queue,omitzero"`
+
+	// Shadow admits everything and counts what would have been refused, as
+	// [Result].WouldRefuse.
+	Shadow bool `json:"shadow,omitempty"`
 }
 
 // A Queue is the settings of a limiter's queue.
@@ -83,6 +87,7 @@ func (l Limiter) settings() admit.Settings {
 		QueueSize:    l.Queue.Size,
 		QueueTimeout: l.Queue.Timeout,
 		Adaptive:     l.Queue.Adaptive,
+		Shadow:       l.Shadow,
 		Lanes:        lanes,
 		Observed:     true, // the simulation follows the limit by its changes
 	}

@@ -59,6 +59,7 @@ type phaseRecord struct {
 	settled  time.Duration // the limit is judged from here on: half of the phase
 	end      time.Duration
 	area     time.Duration // work in flight times time
+	would    int           // refused, but for shadow mode
 
 	limitTime, limitArea, limitSquares float64
 }

@@ -39,10 +39,11 @@ type Result struct {
 	Law      string // as text
 	Seed     uint64 // of the simulation
 
-	Latency   Histogram // of what was answered without error, from the attempt to the answer
-	LimitMean float64   // mean of the limit of one limiter
-	LimitCV   float64   // its coefficient of variation
-	Probed    int       // of the Refused, those under a limit that the law had lowered to measure (law.Probing)
+	Latency     Histogram // of what was answered without error, from the attempt to the answer
+	LimitMean   float64   // mean of the limit of one limiter
+	LimitCV     float64   // its coefficient of variation
+	WouldRefuse int       // admitted in shadow mode only
+	Probed      int       // of the Refused, those under a limit that the law had lowered to measure (law.Probing)
 
 	Phases  []PhaseResult // in order
 	Series  []Point       // one for each Scenario.Sample
@@ -65,6 +66,7 @@ type PhaseResult struct {
 	Start, Length time.Duration // of the phase
 	Latency       Histogram     // as in Result
 	InFlight      float64       // mean work in flight
+	WouldRefuse   int           // admitted in shadow mode only
 	LimitMean     float64       // mean of the limit
 	LimitCV       float64       // its coefficient of variation
 }
@@ -106,7 +108,7 @@ func (e *engine) result(law string, seed uint64) *Result {
 		p := &e.record.phases[i]
 		phase := PhaseResult{
 			Tally: p.tally(), Answered: p.answered, Name: e.scenario.Phases[i].Name, Start: p.start, Length: p.end - p.start,
-			Latency: p.latency, InFlight: float64(p.area) / float64(p.end-p.start),
+			Latency: p.latency, InFlight: float64(p.area) / float64(p.end-p.start), WouldRefuse: p.would,
 		}
 		phase.LimitMean, phase.LimitCV = p.limitMean()
 		phase.Clients, phase.Limiters = p.parts(e.scenario.Limiters)
@@ -117,6 +119,7 @@ func (e *engine) result(law string, seed uint64) *Result {
 			r.Limiters[i].add(t)
 		}
 		r.Latency.merge(&p.latency)
+		r.WouldRefuse += p.would
 		r.LimitMean += mul(p.limitTime, phase.LimitMean)
 		r.LimitCV += mul(p.limitTime, phase.LimitCV)
 		total += p.limitTime

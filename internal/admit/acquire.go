@@ -38,21 +38,13 @@ func (n *Node) acquire(t *Ticket, tenant uint16, weight int, now int64, patient 
 }
 
 func (n *Node) acquireSlow(t *Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) Verdict {
+	if n.flags&(shadow|closed) == shadow {
+		n.acquireInShadow(t, tenant, weight, now, patient, fx)
+		return Admitted
+	}
 	verdict := Overload
 	if !n.sheds(weight) {
 		verdict = n.consider(weight, patient, now, fx)
-	}
-	if n.flags&(shadow|closed) == shadow {
-		fx.WouldRefuse = verdict
-		if verdict != Overload {
-			fx.WouldRefuse = n.wouldRefuse(weight, patient)
-		}
-		if fx.WouldRefuse.Refused() {
-			n.pressed().rare().wouldRefuse++
-			fx.Notable, fx.Seq = true, n.nextEvent()
-			n.owe(-weight) // only what would have run uses up the pace
-		}
-		verdict = Admitted
 	}
 	switch {
 	case verdict == Admitted:
@@ -92,40 +84,14 @@ func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) Verdic
 // decides that for itself.
 func (n *Node) full() bool { return !n.conf.adaptive && n.queued() >= int(n.conf.queueSize) }
 
-// wouldRefuse answers for a shadow node, in which what runs above the limit
-// stands for the queue.
-func (n *Node) wouldRefuse(weight int, patient bool) Verdict {
-	room := 0
-	switch {
-	case weight > int(n.limit):
-		return TooHeavy
-	case patient && n.conf.adaptive:
-		room = n.longestQueue()
-	case patient:
-		room = int(n.conf.queueSize)
-	}
-	if n.paceDelay(0) > n.longestWait(patient) {
-		return QueueFull
-	}
-	over := n.inflight + int64(weight) - int64(n.limit)
-	if m := n.member; m != nil {
-		over = max(over, m.group.committed+m.grows(int64(weight))-m.group.limit)
-	}
-	if over > int64(room) {
-		return QueueFull
-	}
-	return Admitted
-}
-
 // tooHeavy reports whether work of the given weight has no room even alone.
 func (n *Node) tooHeavy(weight int) bool {
-	return n.flags&shadow == 0 && (weight > int(n.limit) || n.member != nil && int64(weight) > n.member.most())
+	return weight > int(n.limit) || n.member != nil && int64(weight) > n.member.most()
 }
 
 // fits reports whether work of the given weight has room.
 func (n *Node) fits(weight int) bool {
-	return n.flags&shadow != 0 ||
-		n.admits(weight) && (n.member == nil || n.member.mayStart(int64(weight)))
+	return n.admits(weight) && (n.member == nil || n.member.mayStart(int64(weight)))
 }
 
 // admits reports whether the node's own limit and pace have room for work of the given weight.
@@ -138,15 +104,27 @@ func (n *Node) saturated() bool { return n.inflight >= int64(n.limit) || n.flags
 
 // startFor starts work of a tenant.
 func (n *Node) startFor(t *Ticket, tenant uint16, weight int, now int64) {
-	n.start(t, weight, now)
+	n.register(t, tenant, weight, now)
+	n.take(weight, now)
+}
+
+// register makes t the ticket of work that starts.
+func (n *Node) register(t *Ticket, tenant uint16, weight int, now int64) {
+	*t = Ticket{start: now, weight: int32(weight), mark: mark{is: out}}
+	n.admitted++
 	if tenants := n.tenants(); tenants != nil {
 		tenants.start(t, tenant)
 	}
 }
 
 func (n *Node) start(t *Ticket, weight int, now int64) {
-	*t = Ticket{start: now, weight: int32(weight), mark: mark{out: true}}
+	*t = Ticket{start: now, weight: int32(weight), mark: mark{is: out}}
 	n.admitted++
+	n.take(weight, now)
+}
+
+// take takes slots, and of the pace what is due.
+func (n *Node) take(weight int, now int64) {
 	if n.flags&paced != 0 {
 		n.owe(weight)
 	}

@@ -47,7 +47,7 @@ func (n *Node) Drain(now int64, fx *Effects) <-chan struct{} {
 
 // endDrain closes the channel that Drain returned if nothing is left.
 func (n *Node) endDrain() {
-	if p := n.pressure; p != nil && p.seldom != nil && p.seldom.empty != nil && n.inflight == 0 && n.queued() == 0 {
+	if p := n.pressure; p != nil && p.seldom != nil && p.seldom.empty != nil && n.running() == 0 && n.queued() == 0 {
 		close(p.seldom.empty)
 		p.seldom.empty = nil
 	}

@@ -108,6 +108,9 @@ func (n *Node) plan(now int64, p law.Plan, settle int64) {
 	if n.meter != nil {
 		n.meter.SetLookback(time.Duration(lookback))
 	}
+	if n.flags&shadow != 0 {
+		n.virtual().meter.SetLookback(time.Duration(lookback))
+	}
 }
 
 // count bounds a number of samples.
@@ -117,6 +120,9 @@ func count(samples int) int32 { return int32(min(max(samples, 0), math.MaxInt32)
 func (n *Node) change(now int64, next int32, why law.Reason, fx *Effects) {
 	from := n.limit
 	n.limit = next
+	if n.flags&shadow != 0 {
+		n.virtual().forgetCredit()
+	}
 	n.history.add(now, int(from), int(next), why)
 	if n.conf.observed {
 		fx.Notable = true
@@ -131,6 +137,9 @@ func (n *Node) change(now int64, next int32, why law.Reason, fx *Effects) {
 func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	n.lock()
 	defer n.unlock()
+	if n.flags&shadow != 0 {
+		n.catchUp(now, fx)
+	}
 	now = n.flow(now)
 
 	bounds := s.Bounds
@@ -148,6 +157,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 		n.minSamples = int32(s.MinSamples)
 	}
 	n.configure(s)
+	n.setShadow(s.Shadow, now, fx)
 	if n.queue != nil {
 		n.setDiscipline()
 	}

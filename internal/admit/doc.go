@@ -53,6 +53,11 @@
 // A node may have a [Pace] besides its limit, for which see decision 0009. Time in which
 // the pace alone holds work back is not saturated time, and the law hears nothing of it.
 //
+// # Shadow mode
+//
+// A node in shadow mode admits all, and keeps virtual work beside it: what it would have
+// admitted. Of that the law hears, and the group; see [virtual].
+//
 // # The law
 //
 // A window closes on the first call after it is due; no timer is involved. The

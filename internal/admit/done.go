@@ -6,18 +6,20 @@ import "github.com/weir-go/weir/internal/window"
 // nothing changes.
 func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) bool {
 	n.lock()
-	if !t.out {
+	if t.is == back {
 		n.unlock()
 		return false
 	}
-	t.out = false
+	if n.flags&shadow != 0 {
+		n.catchUp(now, fx)
+	}
 	now = n.flow(now)
-	if n.completed == n.admitted || int64(t.weight) > n.inflight {
+	if n.completed == n.admitted || int64(t.weight) > n.running() {
 		n.misused(t, now, fx)
 		n.unlock()
 		return false
 	}
-	if n.saturated() && !n.awaitsPace() {
+	if n.flags&shadow == 0 && n.saturated() && !n.awaitsPace() {
 		n.pressed().completed(n.limit)
 	}
 	n.end(t, now, outcome)
@@ -47,15 +49,20 @@ func (n *Node) rest() {
 
 // end books the end of a piece of work.
 func (n *Node) end(t *Ticket, now int64, outcome window.Outcome) {
-	n.free(int64(t.weight))
+	if n.flags&shadow == 0 {
+		n.free(int64(t.weight))
+		n.meter.Done(t.start, now, int(t.weight), outcome)
+	} else {
+		n.endInShadow(t, now, outcome)
+	}
 	if t.stamp != 0 {
 		n.endFor(t)
 	}
 	n.completed++
-	n.meter.Done(t.start, now, int(t.weight), outcome)
 	if outcome != window.Success {
 		n.outcomes.count(outcome)
 	}
+	t.is = back
 }
 
 func (n *Node) free(weight int64) {
@@ -70,11 +77,17 @@ func (n *Node) free(weight int64) {
 // one took them. What is left of them must not be lost.
 func (n *Node) misused(t *Ticket, now int64, fx *Effects) {
 	fx.Notable, fx.Misused, fx.Seq = true, true, n.nextEvent()
-	if n.completed < n.admitted {
-		n.end(&Ticket{start: t.start}, now, window.Ignore)
+	left := Ticket{start: t.start, weight: int32(min(int64(t.weight), n.running()))}
+	switch {
+	case n.completed < n.admitted:
+		n.end(&left, now, window.Ignore)
+	case n.flags&shadow != 0:
+		n.virtual().running -= int64(left.weight)
+	default:
+		n.free(int64(left.weight))
 	}
-	n.free(min(int64(t.weight), n.inflight))
 	n.endFor(t)
+	t.is = back
 	n.serve(now, fx)
 }
 

@@ -14,7 +14,7 @@ import (
 type Group struct {
 	mu        sync.Mutex
 	limit     int64
-	inflight  int64
+	inflight  int64 // of nodes in shadow mode their virtual work, here and below
 	reserved  int64
 	committed int64 // sum over the members, see [member.committed]
 	shares    int64 // of the busy members, in thousandths
@@ -30,7 +30,15 @@ func NewGroup(limit int) *Group { return &Group{limit: int64(limit), line: newLi
 func (g *Group) InFlight() int {
 	lock(&g.mu)
 	defer g.mu.Unlock()
-	return int(g.inflight)
+	return g.running()
+}
+
+// running is the weight of the work that really runs.
+func (g *Group) running() (weight int) {
+	for _, m := range g.busy {
+		weight += int(m.node.running())
+	}
+	return weight
 }
 
 // Has reports whether the node is of this group, or was until it was removed.
@@ -70,9 +78,10 @@ func (g *Group) Remove(n *Node, now int64, fx *Effects) error {
 	switch {
 	case !g.Has(n) || m.index == removed:
 		return errStranger
-	case n.inflight > 0 || n.flags&waiting != 0:
+	case n.running() > 0 || n.flags&waiting != 0:
 		return ErrBusy
 	}
+	n.setShadow(false, now, fx)
 	n.flags.set(closed, true)
 	m.set(0, m.share)
 	m.index = removed
@@ -107,7 +116,7 @@ func (g *Group) State() GroupState {
 	lock(&g.mu)
 	defer g.mu.Unlock()
 	s := GroupState{
-		Limit: int(g.limit), InFlight: int(g.inflight), Reserved: int(g.reserved),
+		Limit: int(g.limit), InFlight: g.running(), Reserved: int(g.reserved),
 		Lent: int(g.committed - g.reserved), Members: g.members,
 		Busy: make([]MemberState, len(g.busy)),
 	}
@@ -122,7 +131,7 @@ func (m *member) state() MemberState {
 	return MemberState{
 		Name:     m.name,
 		Stake:    Stake{Reserved: int(m.reserved), Share: float64(m.share) / 1000},
-		InFlight: int(m.node.inflight),
+		InFlight: int(m.node.running()),
 		Queued:   m.node.queued(),
 		Entitled: entitled,
 		Borrowed: max(0, float64(m.node.inflight)-entitled),

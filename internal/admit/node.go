@@ -41,7 +41,7 @@ type Node struct {
 	flags    flags
 	carried  bool // work that started before the window counts among its samples
 	limit    int32
-	inflight int64 // 64 bits because nothing bounds it in shadow mode
+	inflight int64 // in shadow mode of virtual work, see shadow.go
 	last     int64 // the time of the last call
 	due      int64 // when the window closes
 	meter    *window.Meter
@@ -108,6 +108,8 @@ type Effects struct {
 	Notable     bool    // one of the following, Change or Panic is set
 	Replaced    bool    // Change came with a law that starts afresh
 	Misused     bool    // a ticket was given back that was not out
+	Lapsed      int32   // how much would have been refused after it had waited, on a shadow node,
+	LapsedSeq   uint64  // and the number of the first of these
 	WouldRefuse Verdict // what a shadow node would have answered, if not Admitted
 }
 
@@ -133,6 +135,7 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	n.limit = int32(s.Bounds.Initial)
 	n.configure(s)
 	n.setTenants(s.Tenants, now)
+	n.setShadow(s.Shadow, now, nil) // nobody waits
 	n.begin(now)
 	if group != nil {
 		return group.join(n, s)
@@ -154,11 +157,13 @@ func (n *Node) configure(s Settings) {
 		adaptive:     s.Adaptive,
 		observed:     s.Observed,
 	}
-	n.flags.set(shadow, s.Shadow)
 }
 
 // advance moves the node's time on and closes the window if that is due.
 func (n *Node) advance(now int64, fx *Effects) int64 {
+	if n.flags&shadow != 0 {
+		n.catchUp(now, fx)
+	}
 	now = n.flow(now)
 	if now >= n.due {
 		n.closeWindow(now, fx)
@@ -182,11 +187,21 @@ func (n *Node) flow(now int64) int64 {
 	if n.meter != nil {
 		n.meter.Flow(now, int(n.inflight), limited)
 	}
-	if n.flags&paced != 0 {
-		n.pressure.seldom.pacer.fill(now - n.last)
+	if n.flags&(paced|shadow) != 0 {
+		n.passSeldom(now)
 	}
 	n.last = now
 	return now
+}
+
+// passSeldom books time for what few nodes have.
+func (n *Node) passSeldom(now int64) {
+	if n.flags&paced != 0 {
+		n.pressure.seldom.pacer.fill(now - n.last)
+	}
+	if n.flags&shadow != 0 {
+		n.passInShadow(now)
+	}
 }
 
 func (n *Node) nextEvent() uint64 {

@@ -113,14 +113,6 @@ func (n *Node) paceDelay(ahead int) int64 {
 	return n.pressure.seldom.pacer.wait(ahead)
 }
 
-// longestWait is how long work may wait for the pace.
-func (n *Node) longestWait(patient bool) int64 {
-	if !patient || n.conf.queueSize == 0 && !n.conf.adaptive {
-		return 0
-	}
-	return n.conf.queueTimeout
-}
-
 // weighQueue finds the weight of what waits in each lane.
 func (n *Node) weighQueue() {
 	pacer := &n.pressure.seldom.pacer

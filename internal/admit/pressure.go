@@ -20,6 +20,7 @@ type seldom struct {
 	wouldRefuse uint64        // in shadow mode
 	empty       chan struct{} // of a shutdown: closed when the node is closed and empty
 	pacer       pacer
+	virtual     *virtual // in shadow mode
 }
 
 // rare returns what few nodes need, which exists once it was needed.
@@ -95,9 +96,7 @@ func (n *Node) drainRate(now int64) float64 {
 
 // refuse counts a refusal and returns when to come back.
 func (n *Node) refuse(v Verdict, weight int) int64 {
-	if n.meter != nil && v != Overload && !n.lacksGroup(weight) && !n.awaitsPace() {
-		n.meter.Refused()
-	}
+	n.hear(v, weight)
 	if v == OverShare {
 		n.queue.extras.tenants.refused++
 	} else {
@@ -107,6 +106,13 @@ func (n *Node) refuse(v Verdict, weight int) int64 {
 		return 0
 	}
 	return n.retryAfter(weight)
+}
+
+// hear has the law hear of a refusal, unless it was the group, the pace or its share that refused.
+func (n *Node) hear(v Verdict, weight int) {
+	if n.meter != nil && v != Overload && !n.lacksGroup(weight) && !n.awaitsPace() {
+		n.meter.Refused()
+	}
 }
 
 // longestRetryAfter bounds what a refusal says. The estimate is of this moment, and who stays

@@ -74,6 +74,11 @@ func (n *Node) Join(w *Waiter, now int64, fx *Effects) Verdict {
 	defer n.unlock()
 	now = n.advance(now, fx)
 	w.joined = now
+	if n.flags&(shadow|closed) == shadow {
+		n.acquireInShadow(&w.ticket, w.Tenant, w.Weight, now, true, fx)
+		w.verdict = Admitted
+		return Admitted
+	}
 	verdict := n.consider(w.Weight, true, now, fx)
 	if verdict == MustWait {
 		verdict = n.enqueue(w, now, fx)
@@ -156,7 +161,7 @@ func (n *Node) Leave(w *Waiter, why Verdict, now int64, fx *Effects) Verdict {
 		n.unlink(w)
 		n.decline(w, why)
 	case w.verdict == Admitted && why == Cancelled:
-		w.verdict, w.ticket.out = Cancelled, false
+		w.verdict = Cancelled
 		n.end(&w.ticket, now, window.Ignore)
 		n.owe(-w.Weight)
 	default:
@@ -237,6 +242,9 @@ func (n *Node) dispatch(w *Waiter, now int64) {
 // a shutdown when nothing is left.
 func (n *Node) serve(now int64, fx *Effects) {
 	for n.serveOne(now, fx) {
+	}
+	if n.flags&shadow != 0 {
+		n.serveVirtual(now, fx)
 	}
 	if n.member != nil {
 		n.member.standInLine(now, fx)

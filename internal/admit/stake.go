@@ -104,7 +104,8 @@ func (m *member) busy() bool { return m.index >= 0 }
 // count counts the member in or out when shares are weighed against each other: they
 // are of those that run or wait.
 func (m *member) count() {
-	g, busy := m.group, m.node.inflight > 0 || m.node.flags&waiting != 0
+	n, g := m.node, m.group
+	busy := n.inflight > 0 || n.running() > 0 || n.flags&waiting != 0
 	switch {
 	case busy == m.busy():
 		return

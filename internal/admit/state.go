@@ -30,15 +30,15 @@ type State struct {
 func (n *Node) Idle() bool {
 	n.lock()
 	defer n.unlock()
-	return n.inflight == 0 && n.queued() == 0
+	return n.running() == 0 && n.queued() == 0
 }
 
 // AddTo adds what was measured within the look-back to the total.
 func (n *Node) AddTo(t *window.Total, now int64) {
 	n.lock()
 	defer n.unlock()
-	if n.meter != nil {
-		n.meter.AddTo(t, max(now, n.last))
+	if m := n.realMeter(); m != nil {
+		m.AddTo(t, max(now, n.last))
 	}
 }
 
@@ -54,7 +54,7 @@ func (n *Node) State(now int64) State {
 		Limit:     int(n.limit),
 		Min:       int(n.conf.min),
 		Max:       int(n.conf.max),
-		InFlight:  int(n.inflight),
+		InFlight:  int(n.running()),
 		Queued:    n.queued(),
 		Shadow:    n.flags&shadow != 0,
 		DrainRate: n.drainRate(idle),
@@ -71,9 +71,9 @@ func (n *Node) State(now int64) State {
 	if n.member != nil {
 		s.Member = n.member.state()
 	}
-	if n.meter != nil {
-		s.Recent = n.meter.Recent(max(now, n.last))
-		s.Age = n.meter.Age(max(now, n.last))
+	if m := n.realMeter(); m != nil {
+		s.Recent = m.Recent(max(now, n.last))
+		s.Age = m.Age(max(now, n.last))
 	}
 	if p := n.pressure; p != nil {
 		copy(s.Refused[QueueFull:], p.unserved[:])

@@ -17,8 +17,17 @@ type Ticket struct {
 type mark struct {
 	tenant uint16 // the hash of whose work it is
 	stamp  stamp  // of the shuffle by which it was counted, 0 without tenants
-	out    bool
+	is     whereabouts
 }
+
+// whereabouts are those of a ticket.
+type whereabouts uint8
+
+const (
+	back         whereabouts = iota
+	out                      // its work runs
+	outVirtually             // and so does its virtual work, since the same moment; see shadow.go
+)
 
 // Waited returns how long the work queued, in nanoseconds.
 func (t *Ticket) Waited() int64 { return t.waited }

@@ -4,7 +4,7 @@ import "slices"
 
 // mutants is the list. To add one: take a line that a test is there for, break
 // it the way a tired colleague would, and name the test.
-var mutants = slices.Concat(ofTheLimiter, ofTheBulkhead, ofTheCapacity, ofTheThrottle)
+var mutants = slices.Concat(ofTheLimiter, ofTheShadow, ofTheBulkhead, ofTheCapacity, ofTheThrottle)
 
 var ofTheLimiter = []mutant{
 	{

@@ -1,0 +1,64 @@
+package admit
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// Whatever goes in and out, the ring holds what a plain list would, and takes no more room than
+// four times what was in it at once.
+func TestPieces(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var ring pieces
+		var list []piece
+		now, most := int64(0), 0
+		for range 500 {
+			now += r.Int64N(3)
+			switch n := len(list); {
+			case n == 0 || r.IntN(5) < 2:
+				weight := 1 + r.Int32N(2)
+				ring.push(now, weight)
+				list = append(list, piece{now, weight, weight})
+				most = max(most, len(list))
+			case r.IntN(2) == 0:
+				ring.remove(ring.oldest())
+				list = list[1:]
+			default:
+				wanted := list[r.IntN(n)]
+				found := ring.find(wanted.since, wanted.weight)
+				if found == nil || *found != wanted {
+					t.Fatalf("found %v, want %v", found, wanted)
+				}
+				ring.remove(found)
+				list = slices.Delete(list, slices.Index(list, wanted), slices.Index(list, wanted)+1)
+			}
+			if ring.len() != len(list) || len(list) > 0 && *ring.oldest() != list[0] || len(list) == 0 && ring.oldest() != nil {
+				t.Fatalf("%d pieces, want %v", ring.len(), list)
+			}
+			if ring.find(now+1, 1) != nil {
+				t.Fatal("found what is not there")
+			}
+		}
+		if len(ring.ring) > max(16, 4*most) {
+			t.Fatalf("room for %d pieces, of which there were %d", len(ring.ring), most)
+		}
+	}
+}
+
+// Of pieces of one age the one of the wanted weight is found, or another.
+func TestPiecesOfOneAge(t *testing.T) {
+	var ring pieces
+	for weight := range int32(3) {
+		ring.push(7, weight+1)
+	}
+	for _, weight := range []int32{2, 3, 1} {
+		if p := ring.find(7, weight); p.weight != weight {
+			t.Errorf("found weight %d, want %d", p.weight, weight)
+		}
+	}
+	if p := ring.find(7, 9); p == nil || p.weight != 1 {
+		t.Errorf("found %v, want the first", p)
+	}
+}

@@ -1,0 +1,375 @@
+package admit_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+// workers take turns at what a node admits.
+type workers struct {
+	*rig
+	random  *rand.Rand
+	free    []time.Duration // when each of them is
+	busy    []job           // what they do or will do, by when it ends
+	waiting []job
+}
+
+type job struct {
+	*request // that waited
+	ticket   *admit.Ticket
+	takes    time.Duration
+	ends     time.Duration
+}
+
+// arrive has requests come until the given time, so far apart in the mean, each of which takes 100 ms in
+// the mean.
+func (w *workers) arrive(every, until time.Duration) {
+	for w.now < until {
+		gap, takes := w.random.ExpFloat64()*float64(every), w.random.ExpFloat64()*float64(100*ms)
+		w.pass(w.now + time.Duration(gap))
+		j := job{ticket: &admit.Ticket{}, takes: time.Duration(takes)}
+		now, fx := w.call()
+		switch w.node.Acquire(j.ticket, 1, now, fx) {
+		case admit.Admitted:
+			w.start(j)
+		case admit.MustWait:
+			j.request = w.join()
+			w.waiting = append(w.waiting, j)
+		}
+	}
+}
+
+// start gives work to the worker who is free first.
+func (w *workers) start(j job) {
+	slices.Sort(w.free)
+	w.free[0] = max(w.free[0], w.now) + j.takes
+	j.ends = w.free[0]
+	at, _ := slices.BinarySearchFunc(w.busy, j.ends, func(o job, ends time.Duration) int { return int(o.ends - ends) })
+	w.busy = slices.Insert(w.busy, at, j)
+}
+
+// pass lets work end until then.
+func (w *workers) pass(until time.Duration) {
+	for len(w.busy) > 0 && w.busy[0].ends <= until {
+		ended := w.busy[0]
+		w.busy = w.busy[1:]
+		w.now = max(w.now, ended.ends)
+		w.done(ended.ticket, window.Success)
+		w.waiting = slices.DeleteFunc(w.waiting, func(j job) bool {
+			if j.verdict() == admit.Admitted {
+				j.ticket = j.request.ticket()
+				w.start(j)
+			}
+			return j.verdict() != admit.Waiting
+		})
+	}
+	w.now = until
+}
+
+// In shadow mode a node would refuse what a live one refuses, whether the limit is above what the server
+// can do at once or below, and whether or not there is more than it can do.
+func TestShadowRefusesWhatALiveNodeRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		limit, queue int
+		every        time.Duration // ten workers do 100 a second
+	}{
+		{"at rest", 12, 0, 20 * ms},
+		{"a limit below the workers, at rest", 2, 0, 20 * ms},
+		{"that with a queue", 2, 3, 20 * ms},
+		{"overload", 12, 0, 8 * ms},
+		{"twice the load", 12, 0, 5 * ms},
+		{"that with a queue", 12, 10, 5 * ms},
+		{"a limit below the workers, overload", 5, 0, 8 * ms},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			refused := func(shadow bool, seed uint64) uint64 {
+				r := newRig(t, c.limit, func(s *admit.Settings) { s.Shadow, s.QueueSize = shadow, c.queue })
+				w := &workers{rig: r, free: make([]time.Duration, 10), random: rand.New(rand.NewPCG(seed, 0))}
+				w.arrive(20*ms, 20*time.Second) // while the server has room
+				before := r.state()
+				w.arrive(c.every, 60*time.Second)
+				after := r.state()
+				return after.WouldRefuse - before.WouldRefuse + after.Refused[admit.QueueFull] - before.Refused[admit.QueueFull]
+			}
+			live, shadow := uint64(0), uint64(0)
+			for seed := range uint64(10) {
+				live += refused(false, seed)
+				shadow += refused(true, seed)
+			}
+			points := 100 / (10 * float64(40*time.Second/c.every))
+			if live, shadow := points*float64(live), points*float64(shadow); math.Abs(shadow-live) > 3 {
+				t.Errorf("would refuse %.1f%%, refuses %.1f%%", shadow, live)
+			} else {
+				t.Logf("would refuse %.1f%%, refuses %.1f%%", shadow, live)
+			}
+		})
+	}
+}
+
+// shadowRig is a node in shadow mode.
+func shadowRig(t *testing.T, limit int, change func(*admit.Settings)) *rig {
+	t.Helper()
+	return newRig(t, limit, func(s *admit.Settings) {
+		s.Shadow, s.QueueSize = true, 0
+		if change != nil {
+			change(s)
+		}
+	})
+}
+
+// would has work run in shadow mode and returns what would have become of it.
+func (r *rig) would(weight int) (*admit.Ticket, admit.Verdict) {
+	r.t.Helper()
+	ticket := r.must(weight)
+	return ticket, r.fx.WouldRefuse
+}
+
+// wantWould has work run in shadow mode and checks what would have become of it.
+func (r *rig) wantWould(weight int, verdict admit.Verdict) *admit.Ticket {
+	r.t.Helper()
+	ticket, got := r.would(weight)
+	if got != verdict {
+		r.t.Errorf("at %v: work would be %v, want %v", r.now, got, verdict)
+	}
+	return ticket
+}
+
+// What would have been refused holds no slot, and what would have run gives its own back.
+func TestShadowSlotEndsWithItsWork(t *testing.T) {
+	r := shadowRig(t, 2, nil)
+	first := r.wantWould(1, admit.Admitted)
+	r.now += ms
+	r.wantWould(1, admit.Admitted)
+	refused := r.wantWould(1, admit.QueueFull)
+	r.wantWould(3, admit.TooHeavy)
+	r.now += ms
+	r.done(refused, window.Success) // nothing is known of how long work takes without load
+	r.wantWould(1, admit.QueueFull)
+	r.done(first, window.Success)
+	r.wantWould(1, admit.Admitted)
+	r.wantWould(1, admit.QueueFull)
+	if s := r.state(); s.InFlight != 7 || s.WouldRefuse != 4 || s.Refused[admit.QueueFull] != 0 || !s.Shadow {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Behind an overload, where none of the work that would have run ends any more, whatever
+// ends gives the oldest slot back.
+func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
+	r := shadowRig(t, 2, nil)
+	for range 100 { // 10 ms without load
+		ticket := r.wantWould(1, admit.Admitted)
+		r.now += 10 * ms
+		r.done(ticket, window.Success)
+	}
+	r.wantWould(2, admit.Admitted) // and now it hangs
+	var others []*admit.Ticket
+	for range 5 {
+		others = append(others, r.wantWould(1, admit.QueueFull))
+	}
+	r.now += 5 * ms // in which work for 10 ms on two slots ends once
+	r.done(others[0], window.Timeout)
+	r.wantWould(1, admit.QueueFull) // the server may not have done that
+	r.done(others[1], window.Success)
+	r.done(others[2], window.Success) // but not twice
+	r.wantWould(1, admit.Admitted)
+	r.wantWould(1, admit.QueueFull)
+	r.now += 10 * ms
+	r.done(others[3], window.Failure) // it was done, though in vain
+	r.wantWould(1, admit.Admitted)
+}
+
+// What was saved up under one limit ends no work under the next: a law that lowers it would take the server
+// for quicker than it is.
+func TestShadowForgetsCredit(t *testing.T) {
+	r := shadowRig(t, 4, nil)
+	for range 100 { // 10 ms without load
+		ticket := r.wantWould(1, admit.Admitted)
+		r.now += 10 * ms
+		r.done(ticket, window.Success)
+	}
+	r.wantWould(4, admit.Admitted) // and now it hangs
+	var others []*admit.Ticket
+	for range 8 {
+		others = append(others, r.wantWould(1, admit.QueueFull))
+	}
+	r.now += 50 * ms
+	for _, ticket := range others[:4] { // the server does as much as four slots take
+		r.done(ticket, window.Success)
+	}
+	r.wantWould(4, admit.Admitted)
+	r.now += 50 * ms
+	r.update(settings(2, func(s *admit.Settings) { s.Shadow, s.QueueSize, s.Bounds.Max = true, 0, 2 }), law.Fixed{})
+	r.done(others[4], window.Success)
+	r.done(others[5], window.Success) // no work of the new limit can have ended yet
+	r.now += 10 * ms
+	r.done(others[6], window.Success)
+	r.done(others[7], window.Success)
+	r.wantWould(1, admit.QueueFull) // with two of the four left
+}
+
+// However much is left over from before, work that has just started does not end in place of other work.
+func TestShadowSlotHasItsTime(t *testing.T) {
+	r := shadowRig(t, 4, nil)
+	for range 100 { // 10 ms without load
+		ticket := r.wantWould(1, admit.Admitted)
+		r.now += 10 * ms
+		r.done(ticket, window.Success)
+	}
+	first := r.wantWould(4, admit.Admitted)
+	var others []*admit.Ticket
+	for range 3 {
+		others = append(others, r.wantWould(1, admit.QueueFull))
+	}
+	r.now += 100 * ms
+	r.done(first, window.Success)
+	r.wantWould(4, admit.Admitted)
+	r.done(others[0], window.Success)
+	r.now += 4 * ms
+	r.done(others[1], window.Success)
+	r.wantWould(1, admit.QueueFull)
+	r.now += 2 * ms
+	r.done(others[2], window.Success)
+	r.wantWould(1, admit.Admitted)
+}
+
+// The law sees what it would see if the node were live; a snapshot has what really runs.
+func TestShadowShowsTheLawVirtualWork(t *testing.T) {
+	l := &recorder{}
+	r := newLawRig(t, l, settings(2, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), nil)
+	for range 10 {
+		a, b := r.wantWould(1, admit.Admitted), r.wantWould(1, admit.Admitted)
+		c := r.wantWould(1, admit.QueueFull)
+		r.now += 100 * ms
+		r.done(c, window.Failure)
+		r.done(a, window.Success)
+		r.now += 10 * ms
+		r.done(b, window.Success)
+	}
+	w := l.last()
+	if w.Peak != 2 || w.Failures != 0 || w.Samples < 18 || w.Refused < 9 || w.Saturated < 0.85 || w.InFlight > 2 {
+		t.Errorf("the law sees %+v", w)
+	}
+	if s := r.state(); s.Recent.Failures != 10 || s.Recent.Samples != 20 || s.InFlight != 0 {
+		t.Errorf("a snapshot has %+v", s)
+	}
+}
+
+// In the queue, too, virtual work has its time, and what would have timed out is counted when that is up.
+func TestShadowQueue(t *testing.T) {
+	r := shadowRig(t, 1, func(s *admit.Settings) { s.QueueSize, s.Observed = 2, true })
+	first := r.wantWould(1, admit.Admitted)
+	second := r.wantWould(1, admit.Admitted) // it would wait
+	third := r.wantWould(1, admit.Admitted)
+	r.wantWould(1, admit.QueueFull)
+	r.now += 600 * ms
+	r.done(first, window.Success) // the second would start, and here has run for long
+	r.wantWould(1, admit.Admitted)
+	r.wantWould(1, admit.QueueFull)
+	r.now += 700 * ms
+	r.done(second, window.Success)
+	if r.fx.Lapsed != 1 || r.fx.LapsedSeq != 3 { // the third after a second, the fourth not yet
+		t.Errorf("%d would have timed out, from number %d", r.fx.Lapsed, r.fx.LapsedSeq)
+	}
+	r.now += time.Second
+	r.done(third, window.Success)
+	if s := r.state(); s.WouldRefuse != 4 || s.Queued != 0 {
+		t.Errorf("would refuse %d: want two at once and two in the queue", s.WouldRefuse)
+	}
+}
+
+// The queue that the adaptive discipline would keep is bounded by the limit.
+func TestShadowQueueIsAdaptive(t *testing.T) {
+	r := shadowRig(t, 2, adaptiveQueue)
+	for range 2 + 4*2 {
+		r.wantWould(1, admit.Admitted)
+	}
+	r.wantWould(1, admit.QueueFull)
+}
+
+// Virtual work that waits for a pace starts when the pace lets it, though no call passes by then.
+func TestShadowPace(t *testing.T) {
+	r := shadowRig(t, 100, func(s *admit.Settings) { s.QueueSize = 5 })
+	now, fx := r.call()
+	r.node.SetPace(admit.Pace{Rate: 10, Burst: 1}, now, fx)
+	for range 3 {
+		for range 6 { // one starts, and five within half a second
+			r.wantWould(1, admit.Admitted)
+		}
+		r.wantWould(1, admit.QueueFull)
+		r.now += 600 * ms
+	}
+	if got := r.state().WouldRefuse; got != 3 {
+		t.Errorf("would refuse %d: want 3", got)
+	}
+}
+
+// In its group a node in shadow mode takes what it would have, and the others lose nothing by the rest.
+func TestShadowInAGroup(t *testing.T) {
+	group, n := newGroup(t, 6, 1)
+	shadow := newLawRig(t, law.Fixed{}, settings(4, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), group)
+	var tickets []*admit.Ticket
+	for range 4 {
+		tickets = append(tickets, shadow.wantWould(1, admit.Admitted))
+	}
+	for range 10 {
+		tickets = append(tickets, shadow.wantWould(1, admit.QueueFull))
+	}
+	n[0].must(2)
+	if got := n[0].try(1); got != admit.QueueFull {
+		t.Errorf("beyond the cap: %v", got)
+	}
+	q := n[0].join()
+	if got := group.InFlight(); got != 16 || group.State().InFlight != 16 {
+		t.Errorf("%d really run", got)
+	}
+	shadow.done(tickets[13], window.Success)
+	want(t, admit.Waiting, q)
+	shadow.done(tickets[0], window.Success)
+	want(t, admit.Admitted, q)
+	shadow.wantWould(1, admit.QueueFull) // the cap is reached
+	for _, ticket := range tickets {
+		shadow.done(ticket, window.Success)
+	}
+	if got := group.InFlight(); got != 4 {
+		t.Errorf("%d really run, want 3 and 1", got)
+	}
+}
+
+// What runs when shadow mode begins counts in it, and what runs when it ends counts after it.
+func TestShadowBeginsAndEnds(t *testing.T) {
+	group := admit.NewGroup(100)
+	live := settings(3, func(s *admit.Settings) { s.QueueSize = 5 })
+	r := newLawRig(t, law.Fixed{}, live, group)
+	tickets := []*admit.Ticket{r.must(1), r.must(2)}
+	waits := r.join()
+	shadow := live
+	shadow.Shadow, shadow.QueueSize = true, 0
+	r.update(shadow, law.Fixed{})
+	want(t, admit.Admitted, waits)
+	r.wantWould(1, admit.QueueFull)
+	tickets = append(tickets, waits.ticket())
+	r.update(live, law.Fixed{})
+	if got := r.state().InFlight; got != 5 || group.InFlight() != 5 {
+		t.Fatalf("%d in flight, in the group %d, want 5", got, group.InFlight())
+	}
+	r.done(tickets[0], window.Success)
+	if got := r.try(1); got != admit.QueueFull {
+		t.Errorf("with 4 in flight: %v", got)
+	}
+	r.done(tickets[1], window.Success)
+	if got := r.try(1); got != admit.Admitted {
+		t.Errorf("with 2 in flight: %v", got)
+	}
+	if got := r.try(1); got != admit.QueueFull {
+		t.Errorf("with 3 in flight: %v", got)
+	}
+}
