@@ -144,8 +144,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "a ticket can be given back twice",
 		file: "internal/admit/done.go",
-		old:  "\tt.out = false\n",
-		new:  "",
+		old:  "\tt.is = back\n}",
+		new:  "}",
 		test: "TestSecondDoneChangesNothing",
 	},
 	{
@@ -263,8 +263,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "leaving twice frees two slots",
 		file: "internal/admit/queue.go",
-		old:  "w.verdict, w.ticket.out = Cancelled, false",
-		new:  "w.ticket.out = false",
+		old:  "\t\tw.verdict = Cancelled\n",
+		new:  "",
 		test: "TestCancelAfterAdmissionPassesTheSlotOn",
 	},
 	{
@@ -432,8 +432,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "a copied ticket has another tenant run for ever",
 		file: "internal/admit/done.go",
-		old:  "\tn.endFor(t)\n\tn.serve",
-		new:  "\tn.serve",
+		old:  "\tn.endFor(t)\n\tt.is = back\n\tn.serve",
+		new:  "\tt.is = back\n\tn.serve",
 		test: "TestCopiedTicketIsForgotten",
 	},
 	{

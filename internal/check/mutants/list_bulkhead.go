@@ -124,7 +124,7 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "a node in use can be removed",
 		file: "internal/admit/group.go",
-		old:  "\tcase n.inflight > 0 || n.flags&waiting != 0:\n\t\treturn ErrBusy\n",
+		old:  "\tcase n.running() > 0 || n.flags&waiting != 0:\n\t\treturn ErrBusy\n",
 		new:  "",
 		test: "TestRemove",
 	},
