@@ -8,6 +8,9 @@ type seeker struct {
 	filter kneeFilter
 	watch  watch
 
+	pulse pulse
+	unit  float64 // of time, in seconds
+
 	variation float64 // squared coefficient of variation of the latency, smoothed
 	used      float64 // share of a reached limit that is in flight, smoothed
 	peak      float64 // most work in flight, decaying
@@ -68,16 +71,20 @@ func (k *seeker) measure(w Window, f flow) {
 		cv := w.Deviation.Seconds() / mean
 		k.variation = toward(k.variation, min(cv*cv, 4), 0.2)
 	}
+	k.unit = k.pulse.feel(f, k.variation)
 	if f.saturated {
 		k.used = toward(k.used, min(max(f.n/f.limit, 0.6), 1), 0.3)
 	}
-	k.peak = max(k.peak*exp(-f.span/peakDecay), float64(w.Peak))
+	k.peak = max(k.peak*exp(-f.span/max(peakDecay, 20*k.unit)), float64(w.Peak))
 }
 
 // decide returns the next limit.
 func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
 	var b belief
 	k.filter.believe(&b)
+	if k.filter.center(ln(f.n), b.knee.mean) {
+		k.filter.believe(&b)
+	}
 	var j merit
 	cost := price
 	if budget > 0 {
@@ -89,7 +96,7 @@ func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
 	swing := 0.0
 	switch queue := k.test.judge(f, e.mean); {
 	case queue:
-		k.target = max(0.4*f.n, 1.5*f.x*k.test.base)
+		k.target = max(leastCut*f.n, 1.5*f.x*k.test.base)
 		why = Reason{Above, Average, f.latency, mostLatency * k.test.base}
 	case f.saturated:
 		k.approach(f, &j, best, e)
@@ -125,19 +132,33 @@ func (k *seeker) steepness() float64 {
 
 // approach moves the target of a reached limit towards the best.
 func (k *seeker) approach(f flow, j *merit, best float64, e normal) {
-	if j.at(best)-j.at(k.target) <= worthwhile {
+	if j.at(k.filter.grid, best)-j.at(k.filter.grid, k.target) <= worthwhile {
+		return
+	}
+	if best < k.target && f.n < nearLimit*k.target {
 		return
 	}
 	most := 1.6
 	if e.mean > 0.75 && e.deviation() < 0.25 {
 		most = 2.2
 	}
-	way := ln(min(max(best, 0.5*f.n), most*f.n) / k.target)
+	to := min(max(best, leastCut*f.n), most*f.n)
+	if best > k.target {
+		to = max(to, k.target)
+	}
+	way := ln(to / k.target)
 	if math.Abs(way) < 0.4 {
 		way /= 2
 	}
 	k.target *= exp(way)
 }
+
+const (
+	// nearLimit is the share of the target below which a point says nothing against it.
+	nearLimit = 0.5
+	// leastCut is what a cut leaves of the concurrency that ran.
+	leastCut = 0.5
+)
 
 // worthwhile is the gain in throughput for which the target moves.
 const worthwhile = 0.005
