@@ -64,7 +64,7 @@ func (e *engine) arrive(r request) {
 	if b := client.Retry.Budget; b > 0 {
 		e.budgets[r.client] = min(e.budgets[r.client]+b, 10)
 	}
-	e.record.of(r.client).Requests++
+	e.record.of(&r).Requests++
 	e.attempt(e.slot(attempt{request: r, began: e.now}))
 }
 
@@ -90,7 +90,7 @@ func (e *engine) release(slot int32) {
 // attempt asks a limiter.
 func (e *engine) attempt(slot int32) {
 	a := &e.attempts[slot]
-	e.record.of(a.client).Attempts++
+	e.record.of(&a.request).Attempts++
 	if e.gated != nil {
 		e.gated.ask(e, slot)
 		return
@@ -169,11 +169,11 @@ func (e *engine) answered(slot int32) {
 	late := latency > e.scenario.Clients[a.client].SLO
 	switch {
 	case a.failed:
-		e.record.of(a.client).Failed++
+		e.record.of(&a.request).Failed++
 	case late:
-		e.record.late(a.client, latency)
+		e.record.late(&a.request, latency)
 	default:
-		e.record.good(a.client, latency)
+		e.record.good(&a.request, latency)
 	}
 	if (a.failed || late) && !a.gone {
 		e.failed(slot, 0)
@@ -207,7 +207,7 @@ func (e *engine) giveUp(slot int32) {
 		if a.stage == runs {
 			e.station.Abandon(e.now, Job(slot))
 		}
-		e.record.cancelled(a.client)
+		e.record.cancelled(&a.request)
 		e.done(slot, window.Timeout)
 		e.failed(slot, 0)
 	case client.Retry.Times > 0:
@@ -219,7 +219,7 @@ func (e *engine) giveUp(slot int32) {
 
 func (e *engine) refused(slot int32, after time.Duration) {
 	a := &e.attempts[slot]
-	e.record.refused(a.client, a.limiter)
+	e.record.refused(&a.request)
 	e.failed(slot, after)
 }
 

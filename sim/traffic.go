@@ -39,8 +39,16 @@ func newTraffic(s *Scenario, seed uint64) traffic {
 	return t
 }
 
-// advance goes to the next request.
+// advance goes to the next request that a limiter is there for.
 func (t *traffic) advance() {
+	t.draw()
+	for t.next.at < t.scenario.starts(t.next.limiter) {
+		t.draw()
+	}
+}
+
+// draw goes to the next request.
+func (t *traffic) draw() {
 	if t.scenario.Trace != nil {
 		t.replay()
 		return
@@ -52,7 +60,7 @@ func (t *traffic) advance() {
 	}
 	t.next.work = max(1, t.scenario.Phases[t.phase].Work.Draw(t.works))
 	t.next.luck = t.works.Float64()
-	t.next.limiter = int32(t.clients.N(t.scenario.Limiters))
+	t.next.limiter = t.limiter()
 }
 
 // arrive returns the time of the next arrival: where the integral of the rate since
@@ -86,14 +94,22 @@ func (t *traffic) client() int32 {
 	if len(shares) == 1 {
 		return 0
 	}
-	sum := 0.0
-	for _, share := range shares {
-		sum += share
+	return pick(t.clients, shares)
+}
+
+func (t *traffic) limiter() int32 {
+	if shares := t.scenario.LimiterShares; shares != nil {
+		return pick(t.clients, shares)
 	}
-	pick, last := mul(t.clients.Float64(), sum), 0
-	sum = 0
+	return int32(t.clients.N(t.scenario.Limiters))
+}
+
+// pick draws an index in proportion to the shares, one that has none of them never.
+func pick(r *Rand, shares []float64) int32 {
+	drawn, last := mul(r.Float64(), sum(shares)), 0
+	below := 0.0
 	for i, share := range shares {
-		if sum += share; pick < sum {
+		if below += share; drawn < below {
 			return int32(i)
 		}
 		if share > 0 {
@@ -111,7 +127,7 @@ func (t *traffic) replay() {
 	}
 	r := t.trace[0]
 	t.trace = t.trace[1:]
-	t.next = request{at: r.At, work: max(1, r.Work), luck: t.works.Float64(), limiter: int32(t.clients.N(t.scenario.Limiters))}
+	t.next = request{at: r.At, work: max(1, r.Work), luck: t.works.Float64(), limiter: t.limiter()}
 	for i, c := range t.scenario.Clients {
 		if c.Name == r.Class {
 			t.next.client = int32(i)

@@ -62,7 +62,7 @@ func (e *engine) served(w *waiter) {
 		a.ticket = ticket
 		e.dispatch(w.slot)
 	case admit.Cancelled:
-		e.record.cancelled(a.client)
+		e.record.cancelled(&a.request)
 		e.failed(w.slot, 0)
 	default:
 		after, _ := w.Refusal()
