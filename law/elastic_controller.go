@@ -33,7 +33,20 @@ func (c *elasticController) Next(w Window) Decision {
 		c.seeker = newSeeker(w)
 	}
 	to, why := c.seeker.next(w, f, c.Budget.Seconds())
+	k := c.seeker
+	clock := int64(0)
+	if !w.Closed.IsZero() {
+		clock = w.Closed.UnixNano()
+	}
+	if clock != 0 && k.atTick(f, clock) {
+		to, why = k.beginEbb(f), Reason{Probing, Average, f.latency, k.ebb.base}
+	}
 	d.Limit, d.Reason = whole(within(to, w)), why
-	d.Next = f.plan(limit, d.Limit, c.seeker.unit)
+	d.Next = f.plan(limit, d.Limit, k.unit)
+	if k.ebb.stage != flowing {
+		d.Next = k.ebbPlan()
+	} else if clock != 0 {
+		k.ebb.align(&d.Next, clock)
+	}
 	return d
 }

@@ -66,7 +66,9 @@ func newEngine(s Scenario, seed uint64) (*engine, error) {
 	var limits []int
 	for i := range e.scenario.Limiters {
 		l := e.scenario.replica(i)
-		node, err := admit.New(l.settings(), l.Law, nil, 0)
+		settings := l.settings()
+		settings.Wall = func() time.Time { return time.Unix(0, int64(e.scenario.clock(int32(i), e.now))) }
+		node, err := admit.New(settings, l.Law, nil, 0)
 		if err != nil {
 			return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
 		}
