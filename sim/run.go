@@ -118,7 +118,7 @@ func (e *engine) run() error {
 		case event:
 			e.happen(e.events.pop())
 		default:
-			e.arrive(e.traffic.next)
+			e.arrive(e.traffic.take(at))
 			e.traffic.advance()
 		}
 	}
@@ -132,10 +132,14 @@ func (e *engine) run() error {
 
 // change begins a phase, or begins or ends a pause.
 func (e *engine) change() {
-	if e.faults.advance(e.now) {
+	began := e.faults.advance(e.now)
+	if began {
 		e.record.begin(e.faults.phase, e.now)
 	}
 	e.station.Change(e.now, e.faults.conditions())
+	if began && e.phase().Down {
+		e.kill()
+	}
 }
 
 // phase is the phase that holds now.

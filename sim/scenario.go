@@ -68,6 +68,9 @@ type Scenario struct {
 
 	// Trace, if set, replaces Arrivals and Work: see [ParseTrace].
 	Trace Trace `json:"-"`
+
+	// Source, if set, starts clients of your own, which replace Arrivals and Work.
+	Source func(*Rand) Source `json:"-"`
 }
 
 // A Phase is a stretch of time under one load and with one set of faults.
@@ -101,6 +104,10 @@ type Phase struct {
 	// ErrorTime is the work of a request that fails. Defaults to 1 ms.
 	ErrorTime time.Duration `json:"error_time,omitempty" range:"[0s,1h]"`
 
+	// Down takes the server away: work that is on it fails when the phase begins, and what
+	// comes fails ErrorTime later.
+	Down bool `json:"down,omitempty"`
+
 	// Pause stops the server now and then.
 	Pause Pause `json:"pause,omitzero"`
 
@@ -113,50 +120,6 @@ type Phase struct {
 type Pause struct {
 	Every time.Duration `json:"every" range:"[0s,10000h]"`
 	For   time.Duration `json:"for" range:"[0s,10000h]"`
-}
-
-// A Client is a kind of clients.
-type Client struct {
-	// Name identifies it; a trace's class refers to it.
-	Name string `json:"name,omitempty"`
-
-	// Share is the share of requests that it sends, in proportion to the
-	// shares of the others. Defaults to 1.
-	Share float64 `json:"share,omitempty" range:"[0,1e6]"`
-
-	// SLO is how long it waits. Defaults to the scenario's.
-	SLO time.Duration `json:"slo,omitempty" range:"[0s,10000h]"`
-
-	// Priority is its lane in the limiter's queue, 0 being served first.
-	Priority int `json:"priority,omitempty" range:"[0,3]"`
-
-	// Untold keeps the deadline from the limiter.
-	Untold bool `json:"untold,omitempty"`
-
-	// Cancel ends the work of a request when the client gives up.
-	Cancel bool `json:"cancel,omitempty"`
-
-	// Retry is what it does about refusals, errors and answers that do not
-	// come in time.
-	Retry Retry `json:"retry,omitzero"`
-}
-
-// Retry is how a client tries again. The zero Retry never does.
-type Retry struct {
-	// Times is how often at most.
-	Times int `json:"times" range:"[0,100]"`
-
-	// Backoff is the mean pause before the first, doubled for each one more; the
-	// pause is spread evenly from half to one and a half of that.
-	Backoff time.Duration `json:"backoff,omitempty" range:"[0s,1h]"`
-
-	// Budget bounds retries to this share of requests, saved up to ten. 0 means
-	// no bound.
-	Budget float64 `json:"budget,omitempty" range:"[0,1]"`
-
-	// Heed waits for as long as a refusal said, spread evenly from that to
-	// twice as much, if that is longer than the backoff.
-	Heed bool `json:"heed,omitempty"`
 }
 
 func orDefault[T comparable](value, otherwise T) T {
@@ -186,6 +149,7 @@ func (s Scenario) complete() (Scenario, error) {
 	for i, c := range clients {
 		c.Share = orDefault(c.Share, 1)
 		c.SLO = orDefault(c.SLO, s.SLO)
+		c.Weight = orDefault(c.Weight, 1)
 		s.Clients[i] = c
 	}
 	phases := s.Phases
@@ -206,6 +170,9 @@ func (s Scenario) complete() (Scenario, error) {
 	return s, nil
 }
 
+// drawn reports whether requests are drawn from Arrivals and Work.
+func (s *Scenario) drawn() bool { return s.Trace == nil && s.Source == nil }
+
 // consistent checks what fields mean to one another.
 func (s Scenario) consistent() error {
 	switch {
@@ -213,10 +180,12 @@ func (s Scenario) consistent() error {
 		return &FieldError{Field: "phases", Problem: "is empty: want at least one phase"}
 	case s.Server == nil:
 		return &FieldError{Field: "server", Problem: "is missing: want " + kindsOf[Server]()}
-	case s.Trace == nil && s.Arrivals == nil:
+	case s.drawn() && s.Arrivals == nil:
 		return &FieldError{Field: "arrivals", Problem: "is missing: want " + kindsOf[Arrivals]()}
-	case s.Trace == nil && s.Work == nil:
+	case s.drawn() && s.Work == nil:
 		return &FieldError{Field: "work", Problem: "is missing: want " + kindsOf[Work]()}
+	case s.Source != nil && (s.Trace != nil || s.LimiterStarts != nil):
+		return &FieldError{Field: "source", Problem: "is set beside a trace or limiter_starts: want neither of them"}
 	case s.Sample > 0 && s.Sample < time.Millisecond:
 		return &FieldError{Field: "sample", Problem: fmt.Sprintf("is %v: want 1ms to 10000h, or leave it out for 1s", s.Sample)}
 	}

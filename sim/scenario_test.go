@@ -31,7 +31,7 @@ func TestScenarioErrors(t *testing.T) {
 	for _, test := range []struct{ old, with, want string }{
 		{`"slo"`, `"sol"`, "f.json:6: sol is unknown: want name, about, arrivals, "},
 		{`"workers": 2`, `"worker": 2`, "f.json:5: server.pool.worker is unknown: want workers"},
-		{`"pool"`, `"pond"`, "f.json:5: server.pond is unknown: want pool, sharing, usl or quadratic"},
+		{`"pool"`, `"pond"`, "f.json:5: server.pond is unknown: want pool, sharing, usl, quadratic or unbounded"},
 		{`{"pool": {"workers": 2}}`, `{}`, "f.json:5: server is an object: want an object with one key: pool, "},
 		{`"rate": 100`, `"rate": -1`, "f.json:3: arrivals.poisson.rate is -1: want more than 0 to 1e8"},
 		{`"rate": 100`, `"rate": 0`, "f.json:3: arrivals.poisson.rate is 0: want more than 0"},
@@ -123,7 +123,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	own := steady(1, func(s *Scenario) { s.Server = &lifo{} })
-	if _, err := json.Marshal(own); err == nil || !strings.Contains(err.Error(), "want pool, sharing, usl or quadratic") {
+	if _, err := json.Marshal(own); err == nil || !strings.Contains(err.Error(), "want pool, sharing, usl, quadratic or unbounded") {
 		t.Errorf("a server without a name is written: %v", err)
 	}
 }

@@ -49,20 +49,27 @@ func (s *Scenario) stretches(seed uint64) []stretch {
 // bring adds up the work, on an idle server, that each limiter is brought in each stretch.
 func (s *Scenario) bring(list []stretch, seed uint64) {
 	i := 0
+	if s.Source != nil {
+		return // of which nothing is known before
+	}
 	for t := newTraffic(s, seed); t.next.at != Never; t.advance() {
 		for i < len(list)-1 && t.next.at >= list[i+1].from {
 			i++
 		}
-		list[i].needs[t.next.limiter] += float64(t.next.work)
+		list[i].needs[t.next.limiter] += mul(float64(t.next.work), float64(s.Clients[t.next.client].Weight))
 	}
 }
 
 // need turns work into the concurrency that each limiter needs: the mean, and room for variation
 // and for one request.
 func (t *stretch) need(s *Scenario, length time.Duration) {
+	heaviest := 1
+	for _, c := range s.Clients {
+		heaviest = max(heaviest, c.Weight)
+	}
 	for i, work := range t.needs {
 		load := work / float64(length)
-		t.needs[i] = 1 + load + 2*math.Sqrt(load)
+		t.needs[i] = float64(heaviest) + load + 2*math.Sqrt(load)
 		if s.pinned(i) > 0 || s.starts(int32(i)) > t.from {
 			t.needs[i] = 0
 		}

@@ -22,7 +22,7 @@ func (e *engine) wait(slot int32) {
 	a := &e.attempts[slot]
 	client := &e.scenario.Clients[a.client]
 	w := e.waiter()
-	*w = waiter{Waiter: admit.Waiter{Owner: w, Weight: 1, Lane: client.Priority}, engine: e, slot: slot}
+	*w = waiter{Waiter: admit.Waiter{Owner: w, Weight: e.weight(a), Lane: client.Priority}, engine: e, slot: slot}
 	ends := a.began + client.SLO
 	if !client.Untold {
 		w.Deadline = int64(ends)
