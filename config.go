@@ -14,7 +14,7 @@ type Config struct {
 	// Defaults to "limiter".
 	Name string
 
-	// Min and Max bound the limit on work in flight. Default to 1 and 1000;
+	// Min and Max bound the limit on work in flight. Default to 1 and 100,000;
 	// from 1 to 1,000,000,000.
 	Min, Max int
 
@@ -131,7 +131,7 @@ func (d Discipline) String() string {
 
 // Defaults of [Config].
 const (
-	defaultMax          = 1000
+	defaultMax          = 100_000
 	defaultInitial      = 20
 	defaultInterval     = time.Second
 	defaultWindow       = 10 * time.Second

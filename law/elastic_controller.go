@@ -34,17 +34,27 @@ func (c *elasticController) Next(w Window) Decision {
 		}
 		c.seeker = newSeeker(w, c.pulse)
 	}
-	to, why := c.seeker.next(w, f, c.Budget.Seconds())
 	k := c.seeker
+	first := k.filter.weight == 0
+	to, why := k.next(w, f, c.Budget.Seconds())
+	if first && !k.ebb.known && tFirst > 0 {
+		k.ebb.from, k.ebb.resume, k.ebb.stage = f.point(), f.limit, ebbing
+		to, why = k.lowered(f), Reason{Probing, Average, f.latency, f.latency}
+	}
 	clock := int64(0)
 	if !w.Closed.IsZero() {
 		clock = w.Closed.UnixNano()
 	}
-	if clock != 0 && k.atTick(f, clock) {
+	if clock != 0 && k.atTick(f, clock) && k.ebb.stage == flowing {
 		to, why = k.tick(f, clock), Reason{Probing, Average, f.latency, k.ebb.base}
 	}
 	d.Limit, d.Reason = whole(within(to, w)), why
 	d.Next = f.plan(limit, d.Limit, k.unit)
+	if k.test.running {
+		d.Next.Settle = max(d.Next.Settle, duration(f.latency))
+		d.Next.Interval = max(d.Next.Interval, duration(f.latency))
+		d.Next.MaxAge = max(d.Next.MaxAge, 3*d.Next.Interval)
+	}
 	if k.ebb.stage != flowing {
 		d.Next = k.ebbPlan()
 	} else if clock != 0 {

@@ -192,14 +192,14 @@ func (k *seeker) heard(now, before point) {
 // turned learns from an ebb, or has it go deeper.
 func (k *seeker) turned(f flow) float64 {
 	e := &k.ebb
-	if f.done < leastEbb || ln(e.from.n/f.n) < shortEbb {
+	if f.done < leastEbb && e.known || ln(e.from.n/f.n) < shortEbb {
 		e.stage = flowing
 		return e.resume
 	}
 	q := ln(f.latency/e.from.latency) / ln(f.n/e.from.n)
 	calm := k.calm(f)
-	if q > queueing && !calm && e.stage < deepest && (e.ebbs < int(tDeep) || f.latency > tDeepR*e.base) {
-		e.stage++
+	if q > queueing && !calm && (e.stage < deepest || !e.known && f.n > 1.5) && (e.ebbs < int(tDeep) || f.latency > tDeepR*e.base) {
+		e.stage = min(e.stage+1, deepest)
 		return max(1, math.Round(min(f.limit, 1.1*f.n)*deepEbb))
 	}
 	e.rebase(f, k.variation, q)
@@ -223,8 +223,11 @@ func (k *seeker) turned(f flow) float64 {
 		println("ebb q", int(1000*q), "base", int(e.base*1e6), "theta", int(1000*e.theta), "ceiling", int(e.ceiling), "n", int(e.from.n), "n'", int(f.n), "R", int(e.from.latency*1e6), "R'", int(f.latency*1e6))
 	}
 	e.ebbs++
-	e.known = e.known || e.ebbs >= 2
+	e.known = true
 	e.stage = flowing
+	if e.ceiling > 0 {
+		return max(1, math.Round(min(e.resume, e.ceiling/k.used)))
+	}
 	return e.resume
 }
 

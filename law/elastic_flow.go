@@ -13,6 +13,7 @@ type flow struct {
 	filling    bool    // work in flight rose meanwhile
 	flooding   bool    // it rose so much that the window is no point on the curve
 	limit, max float64
+	doubt float64 // ln of the latency by Little's law over the mean one: not 0 while the flow is not steady
 }
 
 const (
@@ -31,11 +32,18 @@ func flowOf(w Window) (flow, bool) {
 	if f.span <= 0 || w.Completed() < 0 || f.done < leastDone {
 		return f, false
 	}
-	f.latency, f.n = f.littles(w)
-	f.x = f.n / f.latency
 	f.saturated = float64(w.Refused+w.Waited) > heldBack*(f.ended+float64(w.Refused))
 	f.filling = float64(w.Last) > float64(1.15*float64(w.First))+3
 	f.flooding = float64(w.Last) > float64(1.5*float64(w.First))+5
+	f.latency, f.n = f.littles(w)
+	f.x = f.n / f.latency
+	if sojourn := w.Sojourn.Seconds(); sojourn > tSojS*f.span && tSoj > 0 {
+		f.doubt = ln(f.latency / sojourn)
+		if tSoj > 1 {
+			f.x *= exp(tSojX * f.doubt)
+		}
+		f.latency = sojourn
+	}
 	return f, true
 }
 

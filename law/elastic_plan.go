@@ -38,7 +38,9 @@ var afresh = Plan{
 func patient(w Window) Plan {
 	p := afresh
 	p.MinSamples, p.Carried = leastDone, true
-	p.MaxAge = max(p.MaxAge, 2*min(max(w.Age, w.Elapsed), mostPatience))
+	oldest := min(max(w.Age, w.Elapsed), mostPatience)
+	p.Interval = max(p.Interval, min(w.Age, mostPatience))
+	p.MaxAge = max(p.MaxAge, 2*oldest)
 	return p
 }
 

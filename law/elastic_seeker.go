@@ -54,7 +54,7 @@ func newSeeker(w Window, p pulse) *seeker {
 func (k *seeker) next(w Window, f flow, budget float64) (to float64, why Reason) {
 	k.measure(w, f)
 	z := observation{n: ln(f.n), x: ln(f.x)}
-	z.weight = 1 / ((0.1+k.variation)/f.done + noiseFloor*noiseFloor)
+	z.weight = 1 / ((0.1+k.variation)/f.done + noiseFloor*noiseFloor + tSojW*f.doubt*f.doubt)
 	if k.ebb.stage != flowing {
 		if tAbsorb == 2 || tAbsorb == 1 && k.ebb.stage < hushed {
 			k.filter.absorb(z, forget)
@@ -162,7 +162,8 @@ func (k *seeker) approach(f flow, j *merit, best float64, e normal) {
 		return
 	}
 	most := 1.6
-	if e.mean > 0.75 && e.deviation() < 0.25 {
+	free := best > k.target && f.latency < tFree*k.test.base
+	if free || e.mean > 0.75 && e.deviation() < 0.25 {
 		most = 2.2
 	}
 	to := min(max(best, leastCut*f.n), most*f.n)
@@ -170,7 +171,7 @@ func (k *seeker) approach(f flow, j *merit, best float64, e normal) {
 		to = max(to, k.target)
 	}
 	way := ln(to / k.target)
-	if math.Abs(way) < 0.4 {
+	if math.Abs(way) < 0.4 && !free {
 		way /= 2
 	}
 	k.target *= exp(way)

@@ -71,6 +71,7 @@ type Window struct {
 	CarriedFailed int // work that failed or ran out of time
 
 	Mean      time.Duration // mean latency
+	Sojourn   time.Duration // mean latency of all work that succeeded, whenever it started
 	Deviation time.Duration // standard deviation of the latency
 	Least     time.Duration // smallest latency
 	EWMA      time.Duration // exponentially weighted average latency, across windows

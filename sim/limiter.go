@@ -14,7 +14,7 @@ type Limiter struct {
 	Law law.Law `json:"law,omitempty"`
 
 	// Min and Max bound the limit, which starts at Initial. Default to 1,
-	// 1000 and 20.
+	// 100000 and 20.
 	Min     int `json:"min,omitempty" range:"[0,1e9]"`
 	Max     int `json:"max,omitempty" range:"[0,1e9]"`
 	Initial int `json:"initial,omitempty" range:"[0,1e9]"`
@@ -48,7 +48,7 @@ const lanes = 4
 // complete fills in the defaults of weir.Config.
 func (l Limiter) complete() Limiter {
 	l.Min = orDefault(l.Min, 1)
-	l.Max = orDefault(l.Max, max(1000, l.Min))
+	l.Max = orDefault(l.Max, max(100_000, l.Min))
 	l.Initial = orDefault(l.Initial, min(max(20, l.Min), l.Max))
 	l.Interval = orDefault(l.Interval, time.Second)
 	l.Window = orDefault(l.Window, max(10*time.Second, l.Interval))

@@ -101,7 +101,7 @@ func sweep(processors int, s Scenario, seed uint64) ([]swept, error) {
 
 // highest is the highest limit that the oracle tries, of all limiters together.
 func (s *Scenario) highest() int {
-	most := s.Limiter.complete().Max
+	most := orDefault(s.Limiter.Max, max(usualHighest, s.Limiter.Min))
 	return orDefault(s.OracleMax, min(most*max(1, s.Limiters), max(most, usualHighest)))
 }
 

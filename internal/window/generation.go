@@ -10,6 +10,7 @@ type tally struct {
 	heldArea  float64 // of area, that in which the limit held work back
 	saturated int64   // time in which the limit held work back
 	sum       float64 // of latencies
+	sojourns  float64 // latencies of all that succeeded, whenever it started
 	squares   float64 // of latencies
 	least     int64   // latency; means nothing without samples
 	waited    float64 // time in the queue
@@ -46,6 +47,7 @@ func (t *tally) add(o tally) {
 	t.heldArea += o.heldArea
 	t.saturated += o.saturated
 	t.sum += o.sum
+	t.sojourns += o.sojourns
 	t.squares += o.squares
 	t.waited += o.waited
 	t.samples += o.samples
@@ -72,11 +74,11 @@ func (t *tally) deviation() float64 {
 	return math.Sqrt(max(0, t.squares/float64(max(1, t.samples))-product(mean, mean)))
 }
 
-// A summary is a tally in 72 bytes. It keeps mean and deviation rather than the two
+// A summary is a tally in 76 bytes. It keeps mean and deviation rather than the two
 // sums, whose difference would drown in the rounding to 32 bits.
 type summary struct {
 	area, crowd, heldArea, saturated, waited float32
-	mean, deviation, least                   float32
+	mean, deviation, least, sojourns         float32
 
 	samples, failures, timeouts, refused, waits, peak uint32
 	carried, carriedFailed, held, weight              uint32
@@ -86,7 +88,7 @@ func summarize(t *tally) summary {
 	return summary{
 		area: float32(t.area), crowd: float32(t.crowd), heldArea: float32(t.heldArea),
 		saturated: float32(t.saturated), waited: float32(t.waited),
-		mean: float32(t.mean()), deviation: float32(t.deviation()), least: float32(t.least),
+		mean: float32(t.mean()), deviation: float32(t.deviation()), least: float32(t.least), sojourns: float32(t.sojourns),
 		samples: t.samples, failures: t.failures, timeouts: t.timeouts,
 		refused: t.refused, waits: t.waits, peak: t.peak,
 		carried: t.carried, carriedFailed: t.carriedFailed, held: t.held, weight: t.weight,
@@ -99,6 +101,7 @@ func (s *summary) tally() tally {
 		area: float64(s.area), crowd: float64(s.crowd), heldArea: float64(s.heldArea),
 		saturated: int64(s.saturated), waited: float64(s.waited),
 		sum: product(n, mean), squares: product(n, product(mean, mean)+product(deviation, deviation)), least: int64(s.least),
+		sojourns: float64(s.sojourns),
 		samples: s.samples, failures: s.failures, timeouts: s.timeouts,
 		refused: s.refused, waits: s.waits, peak: s.peak,
 		carried: s.carried, carriedFailed: s.carriedFailed, held: s.held, weight: s.weight,

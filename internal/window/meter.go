@@ -124,7 +124,7 @@ func (m *Meter) add(t tally) {
 func (m *Meter) Done(start, now int64, weight int, o Outcome) {
 	m.ages.end(start)
 	if m.last >= m.from && o != Ignore {
-		m.ended(start, weight, o)
+		m.ended(start, now, weight, o)
 	}
 	if o != Success {
 		m.fail(start, o)
@@ -141,12 +141,13 @@ func (m *Meter) Done(start, now int64, weight int, o Outcome) {
 }
 
 // ended counts work that ended in the current generation, whenever it started.
-func (m *Meter) ended(start int64, weight int, o Outcome) {
+func (m *Meter) ended(start, now int64, weight int, o Outcome) {
 	if m.held {
 		m.current.held++
 	}
 	if o == Success {
 		m.current.weight += uint32(weight)
+		m.current.sojourns += float64(max(now-start, 0))
 	}
 	switch {
 	case start >= m.fence:

@@ -51,6 +51,9 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 		w.InFlight = t.area / float64(w.Elapsed)
 		w.Saturated = min(1, float64(t.saturated)/float64(w.Elapsed))
 	}
+	if ended := t.samples + t.carried; ended > 0 {
+		w.Sojourn = round(t.sojourns / float64(ended))
+	}
 	if t.area > 0 {
 		w.Crowd = t.crowd / t.area
 	}
