@@ -14,7 +14,8 @@ type Baseline struct {
 	Phases   []BaselinePhase `json:"phases"`   // in order
 }
 
-// A BaselinePhase is how many requests were good in a phase.
+// A BaselinePhase is how many of the requests that came in a phase were good. What a long queue
+// answers after the phase counts for it, and not against whoever refuses in the next one.
 type BaselinePhase struct {
 	Unlimited int `json:"unlimited"` // without any limit
 	Twenty    int `json:"twenty"`    // with 20 at each limiter
@@ -37,9 +38,9 @@ func BaselineOf(s Scenario, seed uint64) (*Baseline, error) {
 		}
 		for i := range b.Phases {
 			if limit == 20 {
-				b.Phases[i].Twenty = run.good(i)
+				b.Phases[i].Twenty = run.phases[i].answered
 			} else {
-				b.Phases[i].Unlimited = run.good(i)
+				b.Phases[i].Unlimited = run.phases[i].answered
 			}
 		}
 	}
@@ -48,7 +49,7 @@ func BaselineOf(s Scenario, seed uint64) (*Baseline, error) {
 
 // A Comparison is a result held against a [Baseline].
 type Comparison struct {
-	Good     []int           `json:"good"`     // requests that were, of each phase
+	Good     []int           `json:"good"`     // requests that were, of those that came in each phase
 	Possible []BaselinePhase `json:"possible"` // under the baseline, of each phase
 }
 
@@ -61,7 +62,7 @@ func (b *Baseline) Compare(r *Result) (*Comparison, error) {
 	}
 	c := &Comparison{Possible: b.Phases}
 	for _, p := range r.Phases {
-		c.Good = append(c.Good, p.Good)
+		c.Good = append(c.Good, p.Answered)
 	}
 	return c, nil
 }

@@ -49,7 +49,7 @@
 //
 // [ParseScenario] reads it and refuses whatever it does not know. [Named], [Gates],
 // [Kata] and [Priorities] come with the package, in the folder scenarios; [Random] draws systems that nobody
-// had in mind when tuning a law, and [ParseTrace] reads requests that were recorded.
+// had in mind when tuning a law, [Harm] those in which limiters do harm, [Shared] those with several limiters, and [ParseTrace] reads requests that were recorded.
 //
 // # Time inside a server
 //

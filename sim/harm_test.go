@@ -120,7 +120,7 @@ func TestBaseline(t *testing.T) {
 	}
 	r := mustRun(t, s, law.Fixed{}, 1)
 	c, err := b.Compare(r)
-	if err != nil || !reflect.DeepEqual(c.Good, []int{r.Phases[0].Good, r.Phases[1].Good}) || !reflect.DeepEqual(c.Possible, b.Phases) {
+	if err != nil || !reflect.DeepEqual(c.Good, []int{r.Phases[0].Answered, r.Phases[1].Answered}) || r.Phases[0].Answered <= r.Phases[0].Good || !reflect.DeepEqual(c.Possible, b.Phases) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, err := b.Compare(mustRun(t, s, nil, 2)); err == nil {
@@ -129,6 +129,18 @@ func TestBaseline(t *testing.T) {
 	s.SLO = 0
 	if _, err := BaselineOf(s, 1); err == nil {
 		t.Error("a scenario without an SLO has a baseline")
+	}
+}
+
+// TestAnsweredByArrival: a queue that is worked off in the next phase counts for the phase in which it came.
+func TestAnsweredByArrival(t *testing.T) {
+	s := steady(2000, func(s *Scenario) {
+		s.SLO, s.Limiter = 10*time.Second, unlimited
+		s.Phases = []Phase{{Length: 2 * time.Second}, {Length: 4 * time.Second, Load: 0.001}}
+	})
+	r := mustRun(t, s, nil, 1)
+	if first, second := r.Phases[0], r.Phases[1]; first.Answered != first.Requests || second.Answered != second.Requests || second.Good < 1500 {
+		t.Errorf("%d of %d requests answered, then %d of %d", first.Answered, first.Requests, second.Answered, second.Requests)
 	}
 }
 

@@ -26,6 +26,7 @@ func binWidth(end time.Duration) time.Duration {
 type record struct {
 	phases []phaseRecord
 	now    *phaseRecord
+	phase  int // which of them that is
 
 	inflight int
 	flowed   time.Duration // time up to which work in flight is booked
@@ -51,12 +52,13 @@ type record struct {
 type bin struct{ good, refused, lost uint32 }
 
 type phaseRecord struct {
-	tallies []Tally // of each kind of clients at each limiter, by kind
-	latency Histogram
-	start   time.Duration
-	settled time.Duration // the limit is judged from here on: half of the phase
-	end     time.Duration
-	area    time.Duration // work in flight times time
+	tallies  []Tally // of each kind of clients at each limiter, by kind
+	answered int     // of the requests that came in it
+	latency  Histogram
+	start    time.Duration
+	settled  time.Duration // the limit is judged from here on: half of the phase
+	end      time.Duration
+	area     time.Duration // work in flight times time
 
 	limitTime, limitArea, limitSquares float64
 }
@@ -86,7 +88,7 @@ func newRecord(s *Scenario, end time.Duration, limits []int) record {
 func (r *record) begin(phase int, now time.Duration) {
 	r.flow(now, 0)
 	r.book(now)
-	r.now = &r.phases[phase]
+	r.now, r.phase = &r.phases[phase], phase
 }
 
 // book accounts for the limit since the last call.
@@ -122,8 +124,18 @@ func (r *record) of(q *request) *Tally {
 	return &r.now.tallies[int(q.client)*len(r.limits)+int(q.limiter)]
 }
 
+// came is the phase in which a request came.
+func (r *record) came(q *request) *phaseRecord {
+	i := r.phase
+	for q.at < r.phases[i].start {
+		i--
+	}
+	return &r.phases[i]
+}
+
 func (r *record) good(q *request, latency time.Duration) {
 	r.of(q).Good++
+	r.came(q).answered++
 	r.bins[len(r.bins)-1].good++
 	r.latency(latency)
 }

@@ -61,6 +61,7 @@ type PhaseResult struct {
 	Limiters []Tally // as in Result
 
 	Name          string        // of the phase
+	Answered      int           // of the requests that came in it, those that were good, then or later
 	Start, Length time.Duration // of the phase
 	Latency       Histogram     // as in Result
 	InFlight      float64       // mean work in flight
@@ -104,7 +105,7 @@ func (e *engine) result(law string, seed uint64) *Result {
 	for i := range e.record.phases {
 		p := &e.record.phases[i]
 		phase := PhaseResult{
-			Tally: p.tally(), Name: e.scenario.Phases[i].Name, Start: p.start, Length: p.end - p.start,
+			Tally: p.tally(), Answered: p.answered, Name: e.scenario.Phases[i].Name, Start: p.start, Length: p.end - p.start,
 			Latency: p.latency, InFlight: float64(p.area) / float64(p.end-p.start),
 		}
 		phase.LimitMean, phase.LimitCV = p.limitMean()
