@@ -95,6 +95,7 @@ func (c Config) settings() admit.Settings {
 		Tenants:      c.Queue.Tenants,
 		Shadow:       c.Shadow,
 		Observed:     c.OnEvent != nil,
+		Wall:         time.Now,
 	}
 }
 

@@ -81,7 +81,7 @@ func (f *kneeFilter) change(b *belief, z observation, saturated bool, sign float
 	for s := range shapes {
 		var knee, capacity moments
 		for k, p := range b.p[s] {
-			knee.add(float64(p), lnKnee(k))
+			knee.add(float64(p), f.grid.lnKnee(k))
 			capacity.add(float64(p), float64(f.capacity[s][k]))
 		}
 		was, c := knee.normal(), capacity.sum/capacity.weight
@@ -93,7 +93,7 @@ func (f *kneeFilter) change(b *belief, z observation, saturated bool, sign float
 		fewer := z.x + was.mean - c
 		share := float64(0.7*knee.weight) + 0.1
 		for k := range knees {
-			x := lnKnee(k)
+			x := f.grid.lnKnee(k)
 			q := 0.05 + float64(0.35*near(x, was.mean)) + float64(0.25*near(x, c+z.n-z.x))
 			if saturated && sign < 0 {
 				q += float64(0.3 * near(x, fewer))

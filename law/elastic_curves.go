@@ -34,8 +34,8 @@ type place struct {
 	part  float32 // of the way to the next point
 }
 
-func locate(n float64) place {
-	at := min(max((n-firstKnee+reach)/kneeStep, knees), curvePoints-3)
+func (g grid) locate(n float64) place {
+	at := min(max((n-g.first()+reach)/kneeStep, knees), curvePoints-3)
 	return place{int(at), float32(at - math.Floor(at))}
 }
 
@@ -79,7 +79,7 @@ func (j *merit) weigh(b *belief, price, budget, shape float64) float64 {
 	scale := gamma(1/shape) * budget
 	best := 0
 	for n, x := range j {
-		at := lnKnee(n)
+		at := b.grid.lnKnee(n)
 		v := float64(x) - float64(price*at)
 		if budget > 0 {
 			latency := exp(at - float64(x) - b.capacity)
@@ -91,7 +91,7 @@ func (j *merit) weigh(b *belief, price, budget, shape float64) float64 {
 			best = n
 		}
 	}
-	return exp(lnKnee(best))
+	return exp(b.grid.lnKnee(best))
 }
 
 const (
@@ -102,8 +102,8 @@ const (
 )
 
 // at interpolates J at N.
-func (j *merit) at(n float64) float64 {
-	at := min(max((ln(n)-firstKnee)/kneeStep, 0), knees-1.001)
+func (j *merit) at(g grid, n float64) float64 {
+	at := min(max((ln(n)-g.first())/kneeStep, 0), knees-1.001)
 	i := int(at)
 	return toward(float64(j[i]), float64(j[i+1]), at-math.Floor(at))
 }

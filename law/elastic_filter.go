@@ -14,18 +14,8 @@ type kneeFilter struct {
 	score    [shapes][knees]float32 // log of the probability, 0 for the likeliest
 	capacity [shapes][knees]float32 // mean of ln C
 	weight   float64
+	grid     grid
 }
-
-// The grid of ln K: from less than one slot to 3600. A step of a tenth is finer than the
-// knee of a live system is steady.
-const (
-	knees     = 86
-	firstKnee = -0.4
-	kneeStep  = 0.1
-)
-
-// lnKnee is the ln K of a hypothesis, and the ln N of a point on the same grid.
-func lnKnee(k int) float64 { return firstKnee + float64(kneeStep*float64(k)) }
 
 const (
 	// forget is what a window leaves of the weight of those before: 50 windows
@@ -53,7 +43,7 @@ func (f *kneeFilter) absorb(z observation, keep float64) {
 	f.weight = old + z.weight
 	gain := float32(z.weight / f.weight)
 	loss := float32(old * z.weight / f.weight / 2)
-	at := locate(z.n)
+	at := f.grid.locate(z.n)
 	for s := range shapes {
 		score, capacity := &f.score[s], &f.capacity[s]
 		for k := range knees {
@@ -85,6 +75,7 @@ type belief struct {
 	p        [shapes][knees]float32 // probability of each hypothesis
 	knee     normal                 // of ln K
 	capacity float64                // mean of ln C
+	grid     grid                   // of the filter
 }
 
 // A normal is a mean and a variance.
@@ -125,13 +116,14 @@ func (f *kneeFilter) believe(b *belief) {
 		}
 	}
 	knee := index.normal()
-	b.knee = normal{firstKnee + float64(kneeStep*knee.mean), kneeStep * kneeStep * knee.variance}
+	b.knee = normal{f.grid.first() + float64(kneeStep*knee.mean), kneeStep * kneeStep * knee.variance}
 	b.capacity = capacity.sum / capacity.weight
+	b.grid = f.grid
 }
 
 // predict returns ln X at ln N, noise of the measurement apart.
 func (f *kneeFilter) predict(b *belief, n float64) normal {
-	at := locate(n)
+	at := b.grid.locate(n)
 	var m moments
 	for s := range shapes {
 		for k, p := range b.p[s] {
@@ -144,7 +136,7 @@ func (f *kneeFilter) predict(b *belief, n float64) normal {
 
 // elasticity returns dlnX/dlnN at ln N.
 func (b *belief) elasticity(n float64) normal {
-	at := locate(n)
+	at := b.grid.locate(n)
 	var m moments
 	for s := range shapes {
 		for k, p := range b.p[s] {

@@ -80,7 +80,7 @@ func TestAbsorbByHand(t *testing.T) {
 	f := kneeFilter{}
 	f.absorb(observation{math.Log(20), math.Log(500), 50}, forget)
 	for k := range knees {
-		u := 20 / math.Exp(lnKnee(k))
+		u := 20 / math.Exp(grid(0).lnKnee(k))
 		want := math.Log(500) - math.Log(u/math.Sqrt(1+u*u))
 		if got := float64(f.capacity[soft][k]); math.Abs(got-want) > 0.005 || f.score[soft][k] != 0 {
 			t.Fatalf("knee %d: ln C = %.4f, score %v, want %.4f and 0", k, got, f.score[soft][k], want)
@@ -100,7 +100,7 @@ func TestChangeKeepsWhatTheSameServerKeeps(t *testing.T) {
 	// A fifth of the throughput under a reached limit of 60: the same knee at a lower
 	// speed or a fifth of the workers, rather than anything else.
 	f.change(b, observation{math.Log(60), math.Log(200), 100}, true, lessWork)
-	at := func(n float64) float32 { return f.score[sharp][int(math.Round((math.Log(n)-firstKnee)/kneeStep))] }
+	at := func(n float64) float32 { return f.score[sharp][int(math.Round((math.Log(n)-leastKnee)/kneeStep))] }
 	if at(40) < at(1000)+1 || at(8) < at(1000)+1 || f.weight != 0 {
 		t.Errorf("scores %v at 40, %v at 8, %v at 1000", at(40), at(8), at(1000))
 	}

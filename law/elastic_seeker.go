@@ -8,6 +8,9 @@ type seeker struct {
 	filter kneeFilter
 	watch  watch
 
+	pulse pulse
+	unit  float64 // of time, in seconds
+
 	variation float64 // squared coefficient of variation of the latency, smoothed
 	used      float64 // share of a reached limit that is in flight, smoothed
 	peak      float64 // most work in flight, decaying
@@ -22,6 +25,7 @@ type seeker struct {
 	every         float64 // windows between probes
 
 	test test
+	ebb  ebb
 }
 
 const (
@@ -42,13 +46,18 @@ const (
 )
 
 func newSeeker(w Window) *seeker {
-	return &seeker{variation: 1, used: 1, target: float64(w.Limit), way: 1, every: firstProbe}
+	return &seeker{variation: 1, used: 1, target: float64(w.Limit), way: 1, every: firstProbe, ebb: ebb{theta: firstTheta}}
 }
 
 func (k *seeker) next(w Window, f flow, budget float64) (to float64, why Reason) {
 	k.measure(w, f)
 	z := observation{n: ln(f.n), x: ln(f.x)}
 	z.weight = 1 / ((0.1+k.variation)/f.done + noiseFloor*noiseFloor)
+	if k.ebb.stage != flowing {
+		k.filter.absorb(z, forget)
+		return k.ebbAway(f)
+	}
+	k.ebb.reference.add(f)
 	change, again := k.learn(z, f)
 	k.probing = again
 	if change != noChange {
@@ -68,16 +77,20 @@ func (k *seeker) measure(w Window, f flow) {
 		cv := w.Deviation.Seconds() / mean
 		k.variation = toward(k.variation, min(cv*cv, 4), 0.2)
 	}
+	k.unit = k.pulse.feel(f, k.variation)
 	if f.saturated {
 		k.used = toward(k.used, min(max(f.n/f.limit, 0.6), 1), 0.3)
 	}
-	k.peak = max(k.peak*exp(-f.span/peakDecay), float64(w.Peak))
+	k.peak = max(k.peak*exp(-f.span/max(peakDecay, 20*k.unit)), float64(w.Peak))
 }
 
 // decide returns the next limit.
 func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
 	var b belief
 	k.filter.believe(&b)
+	if k.filter.center(ln(f.n), b.knee.mean) {
+		k.filter.believe(&b)
+	}
 	var j merit
 	cost := price
 	if budget > 0 {
@@ -85,11 +98,13 @@ func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
 	}
 	best := j.weigh(&b, cost, budgetShare*budget, k.steepness())
 	e := b.elasticity(ln(f.n))
+	k.ebb.follow(f, k.variation, e.mean)
+	k.ebb.watchCeiling(f, e.mean)
 	why = Reason{Within, Elasticity, e.mean, cost}
 	swing := 0.0
-	switch queue := k.test.judge(f, e.mean); {
+	switch queue := k.ebb.ceiling == 0 && k.test.judge(f, e.mean); {
 	case queue:
-		k.target = max(0.4*f.n, 1.5*f.x*k.test.base)
+		k.target = max(leastCut*f.n, 1.5*f.x*k.test.base)
 		why = Reason{Above, Average, f.latency, mostLatency * k.test.base}
 	case f.saturated:
 		k.approach(f, &j, best, e)
@@ -103,6 +118,17 @@ func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
 	}
 	k.target = min(max(k.target, 0.5), 1.2*f.max)
 	to = max(1, math.Round(k.target/k.used*exp(swing*k.way)))
+	if c := k.ebb.ceiling; c > 0 {
+		over := 0.0
+		if k.target > c {
+			over = 1
+			if e.mean >= 0 {
+				to = max(1, math.Round(c/k.used*exp(leastSwing*k.way)))
+				why = Reason{Above, Average, f.latency, k.ebb.theta * k.ebb.base}
+			}
+		}
+		k.ebb.over = toward(k.ebb.over, over, 0.2)
+	}
 	if f.saturated && to == f.limit {
 		to += k.way // a limit that stands still teaches nothing
 	}
@@ -125,19 +151,33 @@ func (k *seeker) steepness() float64 {
 
 // approach moves the target of a reached limit towards the best.
 func (k *seeker) approach(f flow, j *merit, best float64, e normal) {
-	if j.at(best)-j.at(k.target) <= worthwhile {
+	if j.at(k.filter.grid, best)-j.at(k.filter.grid, k.target) <= worthwhile {
+		return
+	}
+	if best < k.target && f.n < nearLimit*k.target {
 		return
 	}
 	most := 1.6
 	if e.mean > 0.75 && e.deviation() < 0.25 {
 		most = 2.2
 	}
-	way := ln(min(max(best, 0.5*f.n), most*f.n) / k.target)
+	to := min(max(best, leastCut*f.n), most*f.n)
+	if best > k.target {
+		to = max(to, k.target)
+	}
+	way := ln(to / k.target)
 	if math.Abs(way) < 0.4 {
 		way /= 2
 	}
 	k.target *= exp(way)
 }
+
+const (
+	// nearLimit is the share of the target below which a point says nothing against it.
+	nearLimit = 0.5
+	// leastCut is what a cut leaves of the concurrency that ran.
+	leastCut = 0.5
+)
 
 // worthwhile is the gain in throughput for which the target moves.
 const worthwhile = 0.005
@@ -155,4 +195,35 @@ func (k *seeker) follow(f flow, best float64, e normal) {
 	case e.mean < 0.3 && e.deviation() < 0.25 && f.n > 1.3*best:
 		k.target = max(best, 0.7*f.n)
 	}
+}
+
+// ebbAway takes in a window of an ebb.
+func (k *seeker) ebbAway(f flow) (to float64, why Reason) {
+	to, _ = k.ebbed(f)
+	return to, Reason{Probing, Average, f.latency, k.ebb.base}
+}
+
+// atTick reports whether an ebb begins now, and finds the next tick.
+func (k *seeker) atTick(f flow, now int64) bool {
+	e := &k.ebb
+	e.reached += f.span
+	if f.saturated {
+		e.reached = 0
+	}
+	if e.stage != flowing {
+		return false
+	}
+	due := e.next
+	if due > now {
+		if tick := k.tick(f); e.next-now > tick {
+			e.next = (now/tick + 1) * tick
+		}
+		return false
+	}
+	tick := k.tick(f)
+	e.next = (now/tick + 1) * tick
+	if due == 0 || now-due > int64(tooLate) || e.reached > max(10, float64(tick)/1e9) {
+		return false
+	}
+	return !(k.calm(f) && skipped(due))
 }

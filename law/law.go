@@ -63,7 +63,12 @@ type Window struct {
 	Failures int // work that failed
 	Timeouts int // work that ran out of time
 	Refused  int // work that was refused
-	Carried  int // work that succeeded and had started before measuring began: no sample
+	Weight   int // weight of the work that succeeded, whenever it started
+
+	// Work that ended in the window and had started before measuring began. Its
+	// latency is no sample.
+	Carried       int // work that succeeded
+	CarriedFailed int // work that failed or ran out of time
 
 	Mean      time.Duration // mean latency
 	Deviation time.Duration // standard deviation of the latency
@@ -72,6 +77,8 @@ type Window struct {
 	Latencies Latencies     // their distribution; only valid during the call of Next
 
 	InFlight float64       // mean work in flight, weighted by time
+	Crowd    float64       // mean work in flight, weighted by work: what each piece of work ran among
+	Held     Held          // of all this, what happened while the limit held work back
 	Peak     int           // most work in flight at once
 	First    int           // work in flight when measuring began
 	Last     int           // work in flight now
@@ -80,6 +87,20 @@ type Window struct {
 	Waited    int           // work that queued before it started
 	QueueWait time.Duration // mean time in the queue of the work that waited
 	Saturated float64       // share of the time in which the limit held work back, 0 to 1
+
+	// Closed is the wall clock when the window was closed, the zero Time if it is not
+	// known. Limiters that know nothing of each other agree on it as far as their
+	// machines do, so a law may use it to act in step with others; intervals are
+	// not to be measured by it.
+	Closed time.Time
+}
+
+// Held is the part of a [Window] in which the limit held work back. In traffic that comes
+// and goes it is the part that says something about the limit.
+type Held struct {
+	Elapsed   time.Duration // how long
+	InFlight  float64       // mean work in flight
+	Completed int           // work that ended, however it did
 }
 
 // Latencies is a distribution of latencies.

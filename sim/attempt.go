@@ -22,6 +22,8 @@ type attempt struct {
 	failed bool
 	ticket admit.Ticket
 	waiter *waiter // while it waits
+
+	jobs jobs // if it is several on the server, or one of several
 }
 
 type stage uint8
@@ -69,7 +71,7 @@ func (e *engine) arrive(r request) {
 	if b := client.Retry.Budget; b > 0 {
 		e.budgets[r.client] = min(e.budgets[r.client]+b, 10)
 	}
-	e.record.of(r.client).Requests++
+	e.record.of(&r).Requests++
 	e.attempt(e.slot(attempt{request: r, began: e.now}))
 }
 
@@ -89,20 +91,21 @@ func (e *engine) slot(a attempt) int32 {
 // release is for an attempt with which nothing will happen any more.
 func (e *engine) release(slot int32) {
 	e.attempts[slot].turn++
+	e.attempts[slot].stage = asking
 	e.free = append(e.free, slot)
 }
 
 // attempt asks a limiter.
 func (e *engine) attempt(slot int32) {
 	a := &e.attempts[slot]
-	e.record.of(a.client).Attempts++
+	e.record.of(&a.request).Attempts++
 	if e.gated != nil {
 		e.gated.ask(e, slot)
 		return
 	}
 	node := e.nodes[a.limiter]
 	e.fx = admit.Effects{}
-	switch verdict := node.Acquire(&a.ticket, 1, int64(e.now), &e.fx); verdict {
+	switch verdict := node.Acquire(&a.ticket, e.weight(a), int64(e.now), &e.fx); verdict {
 	case admit.Admitted:
 		e.dispatch(slot)
 	case admit.MustWait:
@@ -138,7 +141,7 @@ func (e *engine) dispatch(slot int32) {
 	a := &e.attempts[slot]
 	client, phase := &e.scenario.Clients[a.client], e.phase()
 	work := a.work
-	a.failed = a.luck < phase.Errors
+	a.failed = a.luck < phase.Errors || phase.Down
 	if a.failed {
 		work = phase.ErrorTime
 	}
@@ -146,50 +149,67 @@ func (e *engine) dispatch(slot int32) {
 		a.timed = true
 		e.later(slot, deadline, a.began+e.slo(a)+1)
 	}
-	a.stage = runs
-	e.record.flow(e.now, 1)
-	e.station.Start(e.now, Job(slot), work)
-}
-
-// worked is for work that the server has done.
-func (e *engine) worked(job Job) {
-	if delay := e.phase().Delay; delay > 0 {
-		e.attempts[job].stage = answering
-		e.later(int32(job), answer, e.now+delay)
+	e.record.flow(e.now, e.weight(a))
+	if phase.Down {
+		a.stage = answering
+		e.later(slot, answer, e.now+work)
 		return
 	}
-	e.answered(int32(job))
+	a.stage = runs
+	e.start(slot, work)
+}
+
+// worked is for a job that the server has done.
+func (e *engine) worked(job Job) {
+	slot, all := e.finished(int32(job))
+	if !all {
+		return
+	}
+	a := &e.attempts[slot]
+	if delay := e.phase().Delay + e.scenario.Clients[a.client].Slow; delay > 0 {
+		a.stage = answering
+		e.later(slot, answer, e.now+delay)
+		return
+	}
+	e.answered(slot)
 }
 
 // answered ends an attempt whose work was done, whether or not the client is
 // still there.
 func (e *engine) answered(slot int32) {
 	a := &e.attempts[slot]
-	outcome := window.Success
-	if a.failed {
-		outcome = window.Failure
-	}
-	e.done(slot, outcome)
+	client := &e.scenario.Clients[a.client]
 	latency := e.now - a.began
 	late := latency > e.slo(a)
+	outcome := window.Success
 	switch {
 	case a.failed:
-		e.record.of(a.client).Failed++
+		outcome = window.Failure
+	case late && client.TimeoutAtSLO:
+		outcome = window.Timeout
+	}
+	e.done(slot, outcome)
+	switch {
+	case a.failed:
+		e.record.of(&a.request).Failed++
 	case late:
-		e.record.late(a.client, latency)
+		e.record.late(&a.request, latency)
 	default:
-		e.record.good(a.client, latency)
+		e.record.good(&a.request, latency)
 	}
 	if (a.failed || late) && !a.gone {
 		e.failed(slot, 0)
 		return
+	}
+	if !a.gone {
+		e.ended(slot, true)
 	}
 	e.release(slot)
 }
 
 // done gives the slot back to the limiter.
 func (e *engine) done(slot int32, outcome window.Outcome) {
-	e.record.flow(e.now, -1)
+	e.record.flow(e.now, -e.weight(&e.attempts[slot]))
 	if e.gated != nil {
 		e.gated.tell(e, slot, outcome)
 		return
@@ -210,21 +230,22 @@ func (e *engine) giveUp(slot int32) {
 		e.leave(slot, admit.Cancelled)
 	case client.Cancel:
 		if a.stage == runs {
-			e.station.Abandon(e.now, Job(slot))
+			e.abandon(slot)
 		}
-		e.record.cancelled(a.client)
+		e.record.cancelled(&a.request)
 		e.done(slot, window.Timeout)
 		e.failed(slot, 0)
 	case client.Retry.Times > 0:
 		a.gone = true
 		again := *a
+		again.jobs = jobs{}
 		e.failed(e.slot(again), 0)
 	}
 }
 
 func (e *engine) refused(slot int32, after time.Duration) {
 	a := &e.attempts[slot]
-	e.record.refused(a.client, a.limiter)
+	e.record.refused(&a.request)
 	e.failed(slot, after)
 }
 
@@ -240,6 +261,7 @@ func (e *engine) failed(slot int32, after time.Duration) {
 		}
 	}
 	if !allowed {
+		e.ended(slot, false)
 		e.release(slot)
 		return
 	}

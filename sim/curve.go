@@ -72,6 +72,14 @@ func (q Quadratic) Station() (Station, error) {
 	}).Station()
 }
 
+// Unbounded is a server on which no job slows another: there is always room.
+type Unbounded struct{}
+
+// Station implements [Server].
+func (Unbounded) Station() (Station, error) {
+	return Curve(func(float64) float64 { return 1 }).Station()
+}
+
 type shared struct {
 	progress
 	speed      Curve

@@ -112,7 +112,7 @@ func (d *decoder) value(path string, n *node, to reflect.Value, tag string) erro
 	case reflect.Struct:
 		return d.fields(path, n, to)
 	case reflect.Slice:
-		return d.items(path, n, to)
+		return d.items(path, n, to, tag)
 	case reflect.Interface:
 		return d.kind(path, n, to)
 	case reflect.String:
@@ -211,13 +211,13 @@ func (d *decoder) fields(path string, n *node, to reflect.Value) error {
 	return nil
 }
 
-func (d *decoder) items(path string, n *node, to reflect.Value) error {
+func (d *decoder) items(path string, n *node, to reflect.Value, tag string) error {
 	if n.shape != array {
 		return d.unlike(n, path, "a list")
 	}
 	to.Set(reflect.MakeSlice(to.Type(), len(n.items), len(n.items)))
 	for i, item := range n.items {
-		if err := d.value(fmt.Sprintf("%s[%d]", path, i), item, to.Index(i), ""); err != nil {
+		if err := d.value(fmt.Sprintf("%s[%d]", path, i), item, to.Index(i), tag); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,8 @@
 // A [Scenario] is data: how requests come ([Arrivals]), what work each one is
 // ([Work]), what does the work ([Server]), who waits for it ([Client]) and what
 // happens meanwhile ([Phase]). Arrivals are open-loop: they do not slow down
-// because the server does. The three interfaces are small so that you can bring your own.
+// because the server does. The three interfaces are small so that you can bring your own,
+// and a [Source] is clients of your own, who may wait for an answer before they ask again.
 //
 // An attempt asks a limiter, perhaps waits in its queue, is worked on, and is
 // answered. It is good if the answer is no error and comes within the client's SLO,
@@ -77,7 +78,8 @@
 //
 // # The oracle
 //
-// For each phase, the oracle is the best of 40 constant limits, with the same
+// For each phase, the oracle is the best of 40 constant limits, of all limiters together and split
+// between them by what each needs, with the same
 // seed and so the same requests: it knows what no law can know. [Sweep] finds it,
 // and [Oracle.Score] has the definition of every figure. Nobody can do better
 // than 100 without a queue, so scores are capped there.

@@ -35,8 +35,8 @@ type Foreign struct {
 	// Name stands for the law in results. Defaults to the type of its gates.
 	Name string
 
-	// New makes a gate; it is called once for each of Scenario.Limiters, and is given
-	// their settings, which are complete.
+	// New makes a gate; it is called once for each of Scenario.Limiters, other than those of LimiterFixed,
+	// and is given their settings, which are complete.
 	New func(Limiter) Gate
 
 	// Sleep, if set, is called to let time pass between the calls of gates. It is
@@ -58,14 +58,33 @@ func RunForeign(s Scenario, f Foreign, seed uint64) (*Result, error) {
 	}
 	e.gated = &gated{sleep: f.Sleep}
 	var limits []int
-	for range e.scenario.Limiters {
-		gate := f.New(e.scenario.Limiter)
+	for i := range e.scenario.Limiters {
+		var gate Gate
+		if fixed := e.scenario.pinned(i); fixed > 0 {
+			gate = &constantGate{limit: fixed}
+		} else {
+			gate = f.New(e.scenario.Limiter)
+			f.Name = orDefault(f.Name, fmt.Sprintf("%T", gate))
+		}
 		e.gated.gates = append(e.gated.gates, gate)
 		limits = append(limits, gate.Limit())
 	}
 	e.record = newRecord(&e.scenario, e.end, limits)
-	return e.simulate(orDefault(f.Name, fmt.Sprintf("%T", e.gated.gates[0])), seed)
+	return e.simulate(f.Name, seed)
 }
+
+// constantGate is a limiter with a constant limit beside those of somebody else.
+type constantGate struct{ limit, inflight int }
+
+func (g *constantGate) Acquire(time.Duration) (done func(time.Duration, Outcome), admitted bool) {
+	if g.inflight >= g.limit {
+		return nil, false
+	}
+	g.inflight++
+	return func(time.Duration, Outcome) { g.inflight-- }, true
+}
+
+func (g *constantGate) Limit() int { return g.limit }
 
 // gated is the gates of a simulation.
 type gated struct {

@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,7 +25,7 @@ type Oracle struct {
 
 // An OraclePhase is the best of one phase.
 type OraclePhase struct {
-	Limit    int // with which the most was good; the smallest of such
+	Limit    int // of all limiters together, with which the most was good; the smallest of such
 	Smallest int // with which 98.5% of that was good
 	Good     int // requests that were
 }
@@ -32,11 +33,15 @@ type OraclePhase struct {
 const (
 	sweepLimits = 40
 	nearly      = 0.985
+
+	usualHighest = 1000 // of the limits that are tried where several limiters would allow more
 )
 
 // Sweep finds the oracle: it runs the scenario without a queue under each of 40 constant
-// limits, from 1 to the scenario's Limiter.Max in steps of about a sixth, and keeps for
-// each phase the one with the most good answers.
+// limits, from 1 to the scenario's OracleMax in steps of about a sixth, and keeps for
+// each phase the one with the most good answers. Where there are several limiters, the limit is that
+// of all of them together, of which each gets a part by max-min fairness: all that it needs, or
+// else as much as any other, and at least 1.
 func Sweep(s Scenario, seed uint64) (*Oracle, error) { return SweepOn(1, s, seed) }
 
 // SweepOn is [Sweep] on so many processors at once, with the same oracle. A server, work and
@@ -60,14 +65,22 @@ func SweepOn(processors int, s Scenario, seed uint64) (*Oracle, error) {
 
 // sweep runs the scenario under each of the limits.
 func sweep(processors int, s Scenario, seed uint64) ([]swept, error) {
-	highest := s.Limiter.complete().Max
+	highest := s.highest()
 	s.Limiter = Limiter{Max: highest, Law: law.Fixed{}}
+	complete, err := s.complete()
+	if err != nil {
+		return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
+	}
+	var shared []stretch
+	if complete.Limiters > 1 {
+		shared = complete.stretches(seed)
+	}
 	limits := limitsUpTo(highest)
 	runs, errs := make([]swept, len(limits)), make([]error, len(limits))
 	var next atomic.Int64
 	work := func() {
 		for i := next.Add(1) - 1; i < int64(len(limits)); i = next.Add(1) - 1 {
-			runs[i], errs[i] = s.swept(limits[i], seed)
+			runs[i], errs[i] = s.swept(limits[i], shared, seed)
 		}
 	}
 	var others sync.WaitGroup
@@ -79,12 +92,22 @@ func sweep(processors int, s Scenario, seed uint64) ([]swept, error) {
 	return runs, cmp.Or(errs...)
 }
 
+// highest is the highest limit that the oracle tries, of all limiters together.
+func (s *Scenario) highest() int {
+	most := s.Limiter.complete().Max
+	return orDefault(s.OracleMax, min(most*max(1, s.Limiters), max(most, usualHighest)))
+}
+
 // swept runs the scenario under one of them.
-func (s Scenario) swept(limit int, seed uint64) (swept, error) {
+func (s Scenario) swept(limit int, shared []stretch, seed uint64) (swept, error) {
 	s.Limiter.Initial = limit
 	e, err := newEngine(s, seed)
 	if err != nil {
 		return swept{}, err
+	}
+	e.stretches = slices.Clone(shared)
+	for i := range e.stretches {
+		e.stretches[i].split(limit)
 	}
 	err = e.run()
 	return swept{limit, e.record.phases, e.record.bins}, err

@@ -40,7 +40,7 @@ type record struct {
 type bin struct{ good, refused, lost uint32 }
 
 type phaseRecord struct {
-	clients []Tally // of each kind
+	tallies []Tally // of each kind of clients at each limiter, by kind
 	latency Histogram
 	start   time.Duration
 	settled time.Duration // the limit is judged from here on: half of the phase
@@ -62,7 +62,7 @@ func newRecord(s *Scenario, end time.Duration, limits []int) record {
 	}
 	start := time.Duration(0)
 	for i, p := range s.Phases {
-		r.phases[i].clients = make([]Tally, len(s.Clients))
+		r.phases[i].tallies = make([]Tally, len(s.Clients)*len(limits))
 		r.phases[i].start, r.phases[i].settled, r.phases[i].end = start, start+p.Length/2, start+p.Length
 		start += p.Length
 	}
@@ -104,23 +104,25 @@ func (r *record) limit(now time.Duration, limiter int32, c *admit.Change) {
 	}
 }
 
-// of returns the tally of a kind of clients in this phase.
-func (r *record) of(client int32) *Tally { return &r.now.clients[client] }
+// of returns the tally of a request's kind of clients at its limiter in this phase.
+func (r *record) of(q *request) *Tally {
+	return &r.now.tallies[int(q.client)*len(r.limits)+int(q.limiter)]
+}
 
-func (r *record) good(client int32, latency time.Duration) {
-	r.of(client).Good++
+func (r *record) good(q *request, latency time.Duration) {
+	r.of(q).Good++
 	r.bins[len(r.bins)-1].good++
 	r.latency(latency)
 }
 
-func (r *record) late(client int32, latency time.Duration) {
-	r.of(client).Late++
+func (r *record) late(q *request, latency time.Duration) {
+	r.of(q).Late++
 	r.bins[len(r.bins)-1].lost++
 	r.latency(latency)
 }
 
-func (r *record) cancelled(client int32) {
-	r.of(client).Cancelled++
+func (r *record) cancelled(q *request) {
+	r.of(q).Cancelled++
 	r.bins[len(r.bins)-1].lost++
 }
 
@@ -131,9 +133,9 @@ func (r *record) latency(d time.Duration) {
 	}
 }
 
-func (r *record) refused(client, limiter int32) {
-	r.of(client).Refused++
-	if r.probing[limiter] {
+func (r *record) refused(q *request) {
+	r.of(q).Refused++
+	if r.probing[q.limiter] {
 		r.probed++
 	}
 	bin := &r.bins[len(r.bins)-1]
@@ -183,10 +185,20 @@ func (r *record) tally() (sum Tally) {
 
 // tally adds up all kinds of clients.
 func (p *phaseRecord) tally() (sum Tally) {
-	for _, t := range p.clients {
+	for _, t := range p.tallies {
 		sum.add(t)
 	}
 	return sum
+}
+
+// parts adds up the tallies of each kind of clients, and of each limiter.
+func (p *phaseRecord) parts(limiters int) (ofClients, ofLimiters []Tally) {
+	ofClients, ofLimiters = make([]Tally, len(p.tallies)/limiters), make([]Tally, limiters)
+	for i, t := range p.tallies {
+		ofClients[i/limiters].add(t)
+		ofLimiters[i%limiters].add(t)
+	}
+	return ofClients, ofLimiters
 }
 
 // limitMean is the mean of the limit over the settled half of the phase, and its

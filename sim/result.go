@@ -32,7 +32,8 @@ func (t *Tally) add(o Tally) {
 // A Result is what came of a simulation. Its Tally is that of all phases.
 type Result struct {
 	Tally
-	Clients []Tally // of each kind of clients, in their order
+	Clients  []Tally // of each kind of clients, in their order
+	Limiters []Tally // of each limiter, in their order
 
 	Scenario string // its name
 	Law      string // as text
@@ -55,7 +56,8 @@ type Result struct {
 // weighted by time; with several limiters it is their mean.
 type PhaseResult struct {
 	Tally
-	Clients []Tally // as in Result
+	Clients  []Tally // as in Result
+	Limiters []Tally // as in Result
 
 	Name          string        // of the phase
 	Start, Length time.Duration // of the phase
@@ -91,19 +93,23 @@ func (e *engine) result(law string, seed uint64) *Result {
 	e.record.book(e.now)
 	r := &Result{
 		Scenario: e.scenario.Name, Law: law, Seed: seed,
-		Tally: e.record.tally(), Clients: make([]Tally, len(e.scenario.Clients)),
+		Tally: e.record.tally(), Clients: make([]Tally, len(e.scenario.Clients)), Limiters: make([]Tally, e.scenario.Limiters),
 		Series: e.record.series, Changes: e.record.changes, bins: e.record.bins, Probed: e.record.probed,
 	}
 	total := 0.0
 	for i := range e.record.phases {
 		p := &e.record.phases[i]
 		phase := PhaseResult{
-			Tally: p.tally(), Clients: p.clients, Name: e.scenario.Phases[i].Name, Start: p.start, Length: p.end - p.start,
+			Tally: p.tally(), Name: e.scenario.Phases[i].Name, Start: p.start, Length: p.end - p.start,
 			Latency: p.latency, InFlight: float64(p.area) / float64(p.end-p.start),
 		}
 		phase.LimitMean, phase.LimitCV = p.limitMean()
-		for i := range p.clients {
-			r.Clients[i].add(p.clients[i])
+		phase.Clients, phase.Limiters = p.parts(e.scenario.Limiters)
+		for i, t := range phase.Clients {
+			r.Clients[i].add(t)
+		}
+		for i, t := range phase.Limiters {
+			r.Limiters[i].add(t)
 		}
 		r.Latency.merge(&p.latency)
 		r.LimitMean += mul(p.limitTime, phase.LimitMean)

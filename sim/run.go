@@ -42,7 +42,10 @@ type engine struct {
 	station Station
 	faults  faults
 	events  events
-	fx      admit.Effects // of the last call of a node
+
+	stretches []stretch // to come, of the oracle of a shared system
+
+	fx admit.Effects // of the last call of a node
 
 	attempts []attempt
 	free     []int32 // attempts that are not in use
@@ -61,8 +64,11 @@ func newEngine(s Scenario, seed uint64) (*engine, error) {
 		return nil, err
 	}
 	var limits []int
-	for range e.scenario.Limiters {
-		node, err := admit.New(e.scenario.Limiter.settings(), e.scenario.Limiter.Law, nil, 0)
+	for i := range e.scenario.Limiters {
+		l := e.scenario.replica(i)
+		settings := l.settings()
+		settings.Wall = func() time.Time { return time.Unix(0, int64(e.scenario.clock(int32(i), e.now))) }
+		node, err := admit.New(settings, l.Law, nil, 0)
 		if err != nil {
 			return nil, fmt.Errorf("sim: scenario %q: %w", s.Name, err)
 		}
@@ -96,13 +102,15 @@ func prepare(s Scenario, seed uint64) (*engine, error) {
 func (e *engine) run() error {
 	for e.broken == nil {
 		fault, done, event := e.faults.next, e.station.Next(), e.events.next()
-		at := min(fault, done, event, e.traffic.next.at)
+		at := min(fault, done, event, e.traffic.next.at, e.nextStretch())
 		if at >= e.end {
 			break
 		}
 		e.pass(at)
 		e.record.until(e, at)
 		switch at {
+		case e.nextStretch():
+			e.allot()
 		case fault:
 			e.change()
 		case done:
@@ -110,7 +118,7 @@ func (e *engine) run() error {
 		case event:
 			e.happen(e.events.pop())
 		default:
-			e.arrive(e.traffic.next)
+			e.arrive(e.traffic.take(at))
 			e.traffic.advance()
 		}
 	}
@@ -124,10 +132,14 @@ func (e *engine) run() error {
 
 // change begins a phase, or begins or ends a pause.
 func (e *engine) change() {
-	if e.faults.advance(e.now) {
+	began := e.faults.advance(e.now)
+	if began {
 		e.record.begin(e.faults.phase, e.now)
 	}
 	e.station.Change(e.now, e.faults.conditions())
+	if began && e.phase().Down {
+		e.kill()
+	}
 }
 
 // phase is the phase that holds now.

@@ -4,9 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/weir-go/weir/internal/admit"
-	"github.com/weir-go/weir/law"
 )
 
 // A Scenario is a service, its clients and what happens to them. [ParseScenario]
@@ -38,8 +35,29 @@ type Scenario struct {
 	// asks any of them. Defaults to 1.
 	Limiters int `json:"limiters,omitempty" range:"[0,10000]"`
 
+	// LimiterShares are the shares of requests that ask each limiter, in proportion
+	// to one another. Defaults to equal ones.
+	LimiterShares []float64 `json:"limiter_shares,omitempty" range:"[0,1e6]"`
+
+	// LimiterStarts are when each limiter starts, in seconds since the beginning. The requests
+	// that would have asked it before do not come. Defaults to 0.
+	LimiterStarts []float64 `json:"limiter_starts,omitempty" range:"[0,1e7]"`
+
+	// LimiterFixed are constant limits of those limiters that no law controls: neighbours of
+	// another make, which keep theirs under every law and in the oracle. 0 leaves
+	// a limiter to the law. Defaults to 0.
+	LimiterFixed []int `json:"limiter_fixed,omitempty" range:"[0,1e9]"`
+
+	// LimiterSkew are by how many seconds the wall clock of each limiter is ahead. Defaults to 0.
+	LimiterSkew []float64 `json:"limiter_skew,omitempty" range:"[-1e7,1e7]"`
+
 	// Limiter is what each of them starts with.
 	Limiter Limiter `json:"limiter,omitzero"`
+
+	// OracleMax is the highest limit that the oracle tries, of all limiters together.
+	// Defaults to what the limiter's max allows them, or, with several limiters, to
+	// 1000 if that is less and not below one limiter's max.
+	OracleMax int `json:"oracle_max,omitempty" range:"[0,1e9]"`
 
 	// Phases follow one another.
 	Phases []Phase `json:"phases"`
@@ -51,6 +69,9 @@ type Scenario struct {
 	// Trace, if set, replaces Arrivals and Work: see [TraceReader]. Of phases it
 	// leaves Load, Shares and Work unused.
 	Trace Trace `json:"-"`
+
+	// Source, if set, starts clients of your own, which replace Arrivals and Work.
+	Source func(*Rand) Source `json:"-"`
 }
 
 // A Phase is a stretch of time under one load and with one set of faults.
@@ -84,6 +105,10 @@ type Phase struct {
 	// ErrorTime is the work of a request that fails. Defaults to 1 ms.
 	ErrorTime time.Duration `json:"error_time,omitempty" range:"[0s,1h]"`
 
+	// Down takes the server away: work that is on it fails when the phase begins, and what
+	// comes fails ErrorTime later.
+	Down bool `json:"down,omitempty"`
+
 	// Pause stops the server now and then.
 	Pause Pause `json:"pause,omitzero"`
 
@@ -97,87 +122,6 @@ type Pause struct {
 	Every time.Duration `json:"every" range:"[0s,10000h]"`
 	For   time.Duration `json:"for" range:"[0s,10000h]"`
 }
-
-// A Client is a kind of clients.
-type Client struct {
-	// Name identifies it; a trace's class refers to it.
-	Name string `json:"name,omitempty"`
-
-	// Share is the share of requests that it sends, in proportion to the
-	// shares of the others. Defaults to 1.
-	Share float64 `json:"share,omitempty" range:"[0,1e6]"`
-
-	// SLO is how long it waits. Defaults to the scenario's.
-	SLO time.Duration `json:"slo,omitempty" range:"[0s,10000h]"`
-
-	// Priority is its lane in the limiter's queue, 0 being served first.
-	Priority int `json:"priority,omitempty" range:"[0,3]"`
-
-	// Untold keeps the deadline from the limiter.
-	Untold bool `json:"untold,omitempty"`
-
-	// Cancel ends the work of a request when the client gives up.
-	Cancel bool `json:"cancel,omitempty"`
-
-	// Retry is what it does about refusals, errors and answers that do not
-	// come in time.
-	Retry Retry `json:"retry,omitzero"`
-}
-
-// Retry is how a client tries again. The zero Retry never does.
-type Retry struct {
-	// Times is how often at most.
-	Times int `json:"times" range:"[0,100]"`
-
-	// Backoff is the mean pause before the first, doubled for each one more; the
-	// pause is spread evenly from half to one and a half of that.
-	Backoff time.Duration `json:"backoff,omitempty" range:"[0s,1h]"`
-
-	// Budget bounds retries to this share of requests, saved up to ten. 0 means
-	// no bound.
-	Budget float64 `json:"budget,omitempty" range:"[0,1]"`
-
-	// Heed waits for as long as a refusal said, spread evenly from that to
-	// twice as much, if that is longer than the backoff.
-	Heed bool `json:"heed,omitempty"`
-}
-
-// A Limiter is the settings of a limiter, with the defaults of weir.Config.
-type Limiter struct {
-	// Law is in charge unless [Run] is given one. Defaults to law.Fixed.
-	Law law.Law `json:"law,omitempty"`
-
-	// Min and Max bound the limit, which starts at Initial. Default to 1,
-	// 1000 and 20.
-	Min     int `json:"min,omitempty" range:"[0,1e9]"`
-	Max     int `json:"max,omitempty" range:"[0,1e9]"`
-	Initial int `json:"initial,omitempty" range:"[0,1e9]"`
-
-	// Interval is how often the law decides, on at least MinSamples of the
-	// last Window. Default to 1 s, 20 and 10 s.
-	Interval   time.Duration `json:"interval,omitempty" range:"[0s,10000h]"`
-	Window     time.Duration `json:"window,omitempty" range:"[0s,10000h]"`
-	MinSamples int           `json:"min_samples,omitempty" range:"[0,1e9]"`
-
-	// Queue configures where requests wait. Defaults to none.
-	Queue Queue `json:"queue,omitzero"`
-}
-
-// A Queue is the settings of a limiter's queue.
-type Queue struct {
-	// Size is how many may wait. 0 means none, or if Adaptive no bound but
-	// its own.
-	Size int `json:"size,omitempty" range:"[0,1e9]"`
-
-	// Timeout is how long. Defaults to 1 s.
-	Timeout time.Duration `json:"timeout,omitempty" range:"[0s,10000h]"`
-
-	// Adaptive serves by deadline, and the newest first under a standing queue.
-	Adaptive bool `json:"adaptive,omitempty"`
-}
-
-// lanes is how many lanes a limiter's queue has: as many as weir has priorities.
-const lanes = 4
 
 func orDefault[T comparable](value, otherwise T) T {
 	var zero T
@@ -206,6 +150,7 @@ func (s Scenario) complete() (Scenario, error) {
 	for i, c := range clients {
 		c.Share = orDefault(c.Share, 1)
 		c.SLO = orDefault(c.SLO, s.SLO)
+		c.Weight = orDefault(c.Weight, 1)
 		s.Clients[i] = c
 	}
 	phases := s.Phases
@@ -226,6 +171,9 @@ func (s Scenario) complete() (Scenario, error) {
 	return s, nil
 }
 
+// drawn reports whether requests are drawn from Arrivals and Work.
+func (s *Scenario) drawn() bool { return s.Trace == nil && s.Source == nil }
+
 // consistent checks what fields mean to one another.
 func (s Scenario) consistent() error {
 	switch {
@@ -233,10 +181,12 @@ func (s Scenario) consistent() error {
 		return &FieldError{Field: "phases", Problem: "is empty: want at least one phase"}
 	case s.Server == nil:
 		return &FieldError{Field: "server", Problem: "is missing: want " + kindsOf[Server]()}
-	case s.Trace == nil && s.Arrivals == nil:
+	case s.drawn() && s.Arrivals == nil:
 		return &FieldError{Field: "arrivals", Problem: "is missing: want " + kindsOf[Arrivals]()}
-	case s.Trace == nil && s.Work == nil:
+	case s.drawn() && s.Work == nil:
 		return &FieldError{Field: "work", Problem: "is missing: want " + kindsOf[Work]()}
+	case s.Source != nil && (s.Trace != nil || s.LimiterStarts != nil):
+		return &FieldError{Field: "source", Problem: "is set beside a trace or limiter_starts: want neither of them"}
 	case s.Sample > 0 && s.Sample < time.Millisecond:
 		return &FieldError{Field: "sample", Problem: fmt.Sprintf("is %v: want 1ms to 10000h, or leave it out for 1s", s.Sample)}
 	}
@@ -248,47 +198,14 @@ func (s Scenario) consistent() error {
 			return &FieldError{Field: fmt.Sprintf("phases[%d].shares", i), Problem: fmt.Sprintf("is %v: want one for each kind of client, of which there are %d, and not all of them 0", p.Shares, clients)}
 		}
 	}
-	l := s.Limiter.complete()
-	if l.Min > l.Max {
-		return &FieldError{Field: "limiter.min", Problem: fmt.Sprintf("is %d: want at most max, which is %d", l.Min, l.Max)}
+	if err := s.Limiter.complete().consistent(); err != nil {
+		return err
 	}
-	if l.Initial < l.Min || l.Initial > l.Max {
-		return &FieldError{Field: "limiter.initial", Problem: fmt.Sprintf("is %d: want %d to %d, which are min and max", l.Initial, l.Min, l.Max)}
-	}
-	if l.Window < l.Interval {
-		return &FieldError{Field: "limiter.window", Problem: fmt.Sprintf("is %v: want at least interval, which is %v", l.Window, l.Interval)}
+	if err := s.replicated(); err != nil {
+		return err
 	}
 	if s.Trace != nil {
 		return s.Trace.fits(s.Clients)
 	}
 	return nil
-}
-
-// complete fills in the defaults of weir.Config.
-func (l Limiter) complete() Limiter {
-	l.Min = orDefault(l.Min, 1)
-	l.Max = orDefault(l.Max, max(1000, l.Min))
-	l.Initial = orDefault(l.Initial, min(max(20, l.Min), l.Max))
-	l.Interval = orDefault(l.Interval, time.Second)
-	l.Window = orDefault(l.Window, max(10*time.Second, l.Interval))
-	l.MinSamples = orDefault(l.MinSamples, 20)
-	l.Queue.Timeout = orDefault(l.Queue.Timeout, time.Second)
-	if l.Law == nil {
-		l.Law = law.Fixed{}
-	}
-	return l
-}
-
-func (l Limiter) settings() admit.Settings {
-	return admit.Settings{
-		Bounds:       law.Bounds{Min: l.Min, Max: l.Max, Initial: l.Initial},
-		Interval:     l.Interval,
-		Lookback:     l.Window,
-		MinSamples:   l.MinSamples,
-		QueueSize:    l.Queue.Size,
-		QueueTimeout: l.Queue.Timeout,
-		Adaptive:     l.Queue.Adaptive,
-		Lanes:        lanes,
-		Observed:     true, // the simulation follows the limit by its changes
-	}
 }

@@ -30,7 +30,7 @@ func TestScenarioErrors(t *testing.T) {
 	for _, test := range []struct{ old, with, want string }{
 		{`"slo"`, `"sol"`, "f.json:6: sol is unknown: want name, about, arrivals, "},
 		{`"workers": 2`, `"worker": 2`, "f.json:5: server.pool.worker is unknown: want workers"},
-		{`"pool"`, `"pond"`, "f.json:5: server.pond is unknown: want pool, sharing, usl or quadratic"},
+		{`"pool"`, `"pond"`, "f.json:5: server.pond is unknown: want pool, sharing, usl, quadratic or unbounded"},
 		{`{"pool": {"workers": 2}}`, `{}`, "f.json:5: server is an object: want an object with one key: pool, "},
 		{`"rate": 100`, `"rate": -1`, "f.json:3: arrivals.poisson.rate is -1: want more than 0 to 1e8"},
 		{`"rate": 100`, `"rate": 0`, "f.json:3: arrivals.poisson.rate is 0: want more than 0"},
@@ -54,6 +54,13 @@ func TestScenarioErrors(t *testing.T) {
 		{`"law": "band(target=50ms)"`, `"min": 30, "max": 20`, "f.json:7: limiter.min is 30: want at most max, which is 20"},
 		{`"law": "band(target=50ms)"`, `"max": 10, "initial": 20`, "f.json:7: limiter.initial is 20: want 1 to 10"},
 		{`"law": "band(target=50ms)"`, `"window": "10ms"`, "f.json:7: limiter.window is 10ms: want at least interval"},
+		{`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_shares": [1]`, "f.json:6: limiter_shares is [1]: want one for each limiter, of which there are 2"},
+		{`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_shares": [0, 0]`, "f.json:6: limiter_shares is [0 0]: want not all of them 0"},
+		{`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_starts": [0, -1]`, "f.json:6: limiter_starts[1] is -1: want 0 to 1e7"},
+		{`"slo": "100ms"`, `"slo": "100ms", "limiter_fixed": [1, 2]`, "f.json:6: limiter_fixed is [1 2]: want one for each limiter, of which there are 1"},
+		{`"slo": "100ms"`, `"slo": "100ms", "limiter_fixed": [1.5]`, "f.json:6: limiter_fixed[0] is 1.5: want a whole number"},
+		{`"slo": "100ms"`, `"slo": "100ms", "limiter_skew": []`, "f.json:6: limiter_skew is []: want one for each limiter"},
+		{`"slo": "100ms"`, `"slo": "100ms", "limiter_skew": ["1s"]`, `f.json:6: limiter_skew[0] is "1s": want a number, -1e7 to 1e7`},
 		{`"name": "plain"`, `"name": "a", "sample": "1us"`, "f.json:2: sample is 1µs: want 1ms to 10000h"},
 		{`"name": "plain"`, `"name": "a", "name": "b"`, `f.json:2: JSON has "name" twice`},
 		{`"name": "plain",`, ``, "f.json:1: name is missing"},
@@ -135,7 +142,7 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	own := steady(1, func(s *Scenario) { s.Server = &lifo{} })
-	if _, err := json.Marshal(own); err == nil || !strings.Contains(err.Error(), "want pool, sharing, usl or quadratic") {
+	if _, err := json.Marshal(own); err == nil || !strings.Contains(err.Error(), "want pool, sharing, usl, quadratic or unbounded") {
 		t.Errorf("a server without a name is written: %v", err)
 	}
 }

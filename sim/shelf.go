@@ -31,10 +31,10 @@ func (s Shelf) Sweep(processors int, scenario Scenario, seed uint64) (*Oracle, e
 	return oracle, s.keep(oracle, path)
 }
 
-// place is the file of an oracle, named after all that it depends on. A trace and
-// parts that have no text form have no place.
+// place is the file of an oracle, named after all that it depends on. A trace, a
+// source and parts that have no text form have no place.
 func (s Shelf) place(scenario Scenario, seed uint64) (path string, ok bool) {
-	if s == "" || scenario.Trace != nil {
+	if s == "" || !scenario.drawn() {
 		return "", false
 	}
 	scenario.Limiter = Limiter{Max: scenario.Limiter.Max} // an oracle has its own limits, and no queue

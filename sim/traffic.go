@@ -16,10 +16,13 @@ type request struct {
 type traffic struct {
 	next request
 
-	trace Trace // what is left of it, nil if requests are drawn
+	trace  Trace  // what is left of it, nil if requests are drawn
+	source Source // nil if there is none
 
 	scenario *Scenario
 	rates    Rates
+	spacer   Spacer        // the same, if they are one
+	together bool          // the next request comes in the same instant as the last one
 	rate     float64       // of arrivals per second, without the phase's load
 	holds    time.Duration // until then
 	phase    int
@@ -33,33 +36,75 @@ func newTraffic(s *Scenario, seed uint64) traffic {
 		scenario: s, trace: s.Trace, ends: s.Phases[0].Length,
 		arrivals: newRand(seed, arrivalStream), works: newRand(seed, workStream), clients: newRand(seed, clientStream),
 	}
-	if t.trace == nil {
+	switch {
+	case s.Source != nil:
+		t.source = s.Source(newRand(seed, rateStream))
+	case t.trace == nil:
 		t.rates = s.Arrivals.Rates(newRand(seed, rateStream))
+		t.spacer, _ = t.rates.(Spacer)
 	}
 	t.advance()
 	return t
 }
 
-// advance goes to the next request.
+// advance goes to the next request that a limiter is there for.
 func (t *traffic) advance() {
-	if t.scenario.Trace != nil {
+	t.draw()
+	for t.next.at < t.scenario.starts(t.next.limiter) {
+		t.draw()
+	}
+}
+
+// take returns the request that comes now.
+func (t *traffic) take(now time.Duration) request {
+	if t.source != nil {
+		return t.send(now)
+	}
+	return t.next
+}
+
+// draw goes to the next request.
+func (t *traffic) draw() {
+	switch {
+	case t.source != nil:
+		t.next.at = t.source.Next()
+		return
+	case t.scenario.Trace != nil:
 		t.replay()
 		return
 	}
-	now := t.arrive()
-	t.next = request{at: now, client: t.client()}
+	last, now := t.next, t.arrive()
+	if t.together {
+		t.next = request{at: now, client: last.client, limiter: last.limiter}
+	} else {
+		t.next = request{at: now, client: t.client()}
+	}
 	if now == Never {
 		return
 	}
 	t.next.work = max(1, t.scenario.Phases[t.phase].Work.Draw(t.works))
 	t.next.luck = t.works.Float64()
-	t.next.limiter = int32(t.clients.N(t.scenario.Limiters))
+	if !t.together {
+		t.next.limiter = t.limiter()
+	}
 }
 
-// arrive returns the time of the next arrival: where the integral of the rate since
-// the last one reaches an exponential number.
+// space returns how much the integral of the rate grows until the next arrival.
+func (t *traffic) space() float64 {
+	if t.spacer == nil {
+		return t.arrivals.Exp()
+	}
+	space := t.spacer.Space()
+	t.together = space == 0
+	return space
+}
+
+// arrive returns the time of the next arrival.
 func (t *traffic) arrive() time.Duration {
-	now, wanted := t.next.at, t.arrivals.Exp()
+	now, wanted := t.next.at, t.space()
+	if t.together {
+		return now
+	}
 	for {
 		if now >= t.ends {
 			if t.phase++; t.phase == len(t.scenario.Phases) {
@@ -87,14 +132,22 @@ func (t *traffic) client() int32 {
 	if len(shares) == 1 {
 		return 0
 	}
-	sum := 0.0
-	for _, share := range shares {
-		sum += share
+	return pick(t.clients, shares)
+}
+
+func (t *traffic) limiter() int32 {
+	if shares := t.scenario.LimiterShares; shares != nil {
+		return pick(t.clients, shares)
 	}
-	pick, last := mul(t.clients.Float64(), sum), 0
-	sum = 0
+	return int32(t.clients.N(t.scenario.Limiters))
+}
+
+// pick draws an index in proportion to the shares, one that has none of them never.
+func pick(r *Rand, shares []float64) int32 {
+	drawn, last := mul(r.Float64(), sum(shares)), 0
+	below := 0.0
 	for i, share := range shares {
-		if sum += share; pick < sum {
+		if below += share; drawn < below {
 			return int32(i)
 		}
 		if share > 0 {
@@ -112,10 +165,16 @@ func (t *traffic) replay() {
 	}
 	r := t.trace[0]
 	t.trace = t.trace[1:]
-	t.next = request{at: r.At, work: max(1, r.Work), slo: r.Deadline, luck: t.works.Float64(), limiter: int32(t.clients.N(t.scenario.Limiters))}
+	t.next = t.recorded(r.At, r)
+}
+
+// recorded is the request of an arrival that is given.
+func (t *traffic) recorded(at time.Duration, a Arrival) request {
+	r := request{at: at, work: max(1, a.Work), slo: a.Deadline, luck: t.works.Float64(), limiter: t.limiter()}
 	for i, c := range t.scenario.Clients {
-		if c.Name == r.Class {
-			t.next.client = int32(i)
+		if c.Name == a.Class {
+			r.client = int32(i)
 		}
 	}
+	return r
 }

@@ -22,7 +22,7 @@ func (e *engine) wait(slot int32) {
 	a := &e.attempts[slot]
 	client := &e.scenario.Clients[a.client]
 	w := e.waiter()
-	*w = waiter{Waiter: admit.Waiter{Owner: w, Weight: 1, Lane: client.Priority}, engine: e, slot: slot}
+	*w = waiter{Waiter: admit.Waiter{Owner: w, Weight: e.weight(a), Lane: client.Priority}, engine: e, slot: slot}
 	ends := a.began + e.slo(a)
 	if !client.Untold {
 		w.Deadline = int64(ends)
@@ -62,7 +62,7 @@ func (e *engine) served(w *waiter) {
 		a.ticket = ticket
 		e.dispatch(w.slot)
 	case admit.Cancelled:
-		e.record.cancelled(a.client)
+		e.record.cancelled(&a.request)
 		e.failed(w.slot, 0)
 	default:
 		after, _ := w.Refusal()

@@ -38,6 +38,13 @@ type Bimodal struct {
 	Share float64       `json:"share" range:"[0,1]"`
 }
 
+// Pareto work is around Mean with a tail that falls as a power: the share that takes longer than t falls as t^-Alpha.
+// Its variance is infinite up to an Alpha of 2. No piece takes longer than a day.
+type Pareto struct {
+	Mean  time.Duration `json:"mean" range:"(0s,1h]"`
+	Alpha float64       `json:"alpha" range:"(1,100]"`
+}
+
 // Draw implements [Work].
 func (w Constant) Draw(*Rand) time.Duration { return w.Mean }
 
@@ -59,6 +66,12 @@ func (w Bimodal) Draw(r *Rand) time.Duration {
 		return w.Slow
 	}
 	return w.Fast
+}
+
+// Draw implements [Work]. The least is (Alpha-1)/Alpha of the mean.
+func (w Pareto) Draw(r *Rand) time.Duration {
+	least := mul(float64(w.Mean), (w.Alpha-1)/w.Alpha)
+	return nanoseconds(mul(least, portable.Exp(r.Exp()/w.Alpha)))
 }
 
 // nanoseconds makes a duration, of a nanosecond at least and at most a day.

@@ -55,6 +55,9 @@ func (n *Node) decide(now int64, fx *Effects) {
 	w := n.meter.Window(now, int(n.inflight))
 	w.Limit, w.Min, w.Max = int(n.limit), int(n.conf.min), int(n.conf.max)
 	w.MinSamples = int(n.minSamples)
+	if n.conf.wall != nil {
+		w.Closed = n.conf.wall()
+	}
 	d := n.ask(w, fx)
 	n.decided = newReason(d.Reason)
 	next := int32(n.bounds().Clamp(d.Limit, int(n.limit)))

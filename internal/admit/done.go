@@ -52,7 +52,7 @@ func (n *Node) end(t *Ticket, now int64, outcome window.Outcome) {
 		n.endFor(t)
 	}
 	n.completed++
-	n.meter.Done(t.start, now, outcome)
+	n.meter.Done(t.start, now, int(t.weight), outcome)
 	if outcome != window.Success {
 		n.outcomes.count(outcome)
 	}

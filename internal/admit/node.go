@@ -22,6 +22,9 @@ type Settings struct {
 	Shadow       bool // admit everything, count what would have been refused
 	Observed     bool // report changes and number events
 
+	// Wall reads the wall clock, once a window; nil if there is none.
+	Wall func() time.Time
+
 	// Of a node in a group.
 	Name  string // in the group's state
 	Stake *Stake // nil to keep it, or for no reserve and a share of 1
@@ -64,6 +67,7 @@ type Node struct {
 type conf struct {
 	interval, lookback, queueTimeout int64
 	min, max, minSamples, queueSize  int32
+	wall                             func() time.Time
 	lanes                            uint8
 	adaptive, observed               bool
 }
@@ -145,6 +149,7 @@ func (n *Node) configure(s Settings) {
 		max:          int32(s.Bounds.Max),
 		minSamples:   int32(s.MinSamples),
 		queueSize:    int32(s.QueueSize),
+		wall:         s.Wall,
 		lanes:        uint8(s.Lanes),
 		adaptive:     s.Adaptive,
 		observed:     s.Observed,

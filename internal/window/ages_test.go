@@ -78,7 +78,7 @@ func runAges(t *testing.T, r *rand.Rand, gap float64, tick int64, latency func(*
 		precise, now = next, next/tick*tick
 		m.Flow(now, len(ends), false)
 		if due >= 0 {
-			m.Done(exact.work[due].start, now, Success)
+			m.Done(exact.work[due].start, now, 1, Success)
 			last := len(ends) - 1
 			exact.work[due], ends[due] = exact.work[last], ends[last]
 			exact.work, ends = exact.work[:last], ends[:last]
@@ -123,7 +123,7 @@ func TestAgesWithUnrulyClock(t *testing.T) {
 			m.Flow(seen, len(starts), false)
 			if len(starts) > 0 && r.IntN(2) == 0 {
 				i := r.IntN(len(starts))
-				m.Done(starts[i], seen, Failure)
+				m.Done(starts[i], seen, 1, Failure)
 				starts[i] = starts[len(starts)-1]
 				starts = starts[:len(starts)-1]
 			} else {
@@ -151,8 +151,8 @@ func TestAgesWithUnrulyClock(t *testing.T) {
 func TestAgesForgivesAnEndTooMany(t *testing.T) {
 	m := New(0, time.Second)
 	m.Start(5, 1)
-	m.Done(5, 6, Success)
-	m.Done(5, 7, Success)
+	m.Done(5, 6, 1, Success)
+	m.Done(5, 7, 1, Success)
 	m.Start(8, 1)
 	if got := m.Age(10); got != 2 {
 		t.Errorf("age %d, want 2", got)

@@ -27,7 +27,7 @@ func BenchmarkMeter(b *testing.B) {
 		i++
 		now += 20_000
 		m.Flow(now, inflight, true)
-		m.Done(*slot, now, Success)
+		m.Done(*slot, now, 1, Success)
 		now += 20_000
 		m.Flow(now, inflight-1, false)
 		m.Start(now, inflight)

@@ -6,6 +6,8 @@ import "math"
 // latencies. Times are in nanoseconds.
 type tally struct {
 	area      float64 // work in flight times time
+	crowd     float64 // work in flight, squared, times time
+	heldArea  float64 // of area, that in which the limit held work back
 	saturated int64   // time in which the limit held work back
 	sum       float64 // of latencies
 	squares   float64 // of latencies
@@ -17,9 +19,10 @@ type tally struct {
 	waits uint32 // work that queued before it started
 	peak  uint32 // most work in flight at once
 
-	// carried counts successes of work that started under an earlier limit. Only
-	// windows that are measured afresh show it, so a summary has none.
-	carried uint32
+	carried       uint32 // successes of work that started under an earlier limit
+	carriedFailed uint32 // failures and timeouts of such work
+	held          uint32 // work that ended while the limit held work back
+	weight        uint32 // of the work that succeeded
 }
 
 // succeed counts a success.
@@ -39,6 +42,8 @@ func (t *tally) add(o tally) {
 		t.least = o.least
 	}
 	t.area += o.area
+	t.crowd += o.crowd
+	t.heldArea += o.heldArea
 	t.saturated += o.saturated
 	t.sum += o.sum
 	t.squares += o.squares
@@ -48,6 +53,9 @@ func (t *tally) add(o tally) {
 	t.timeouts += o.timeouts
 	t.refused += o.refused
 	t.carried += o.carried
+	t.carriedFailed += o.carriedFailed
+	t.held += o.held
+	t.weight += o.weight
 	t.waits += o.waits
 	t.peak = max(t.peak, o.peak)
 }
@@ -64,31 +72,36 @@ func (t *tally) deviation() float64 {
 	return math.Sqrt(max(0, t.squares/float64(max(1, t.samples))-product(mean, mean)))
 }
 
-// A summary is a tally in 48 bytes. It keeps mean and deviation rather than the two
+// A summary is a tally in 72 bytes. It keeps mean and deviation rather than the two
 // sums, whose difference would drown in the rounding to 32 bits.
 type summary struct {
-	area, saturated, waited float32
-	mean, deviation, least  float32
+	area, crowd, heldArea, saturated, waited float32
+	mean, deviation, least                   float32
 
 	samples, failures, timeouts, refused, waits, peak uint32
+	carried, carriedFailed, held, weight              uint32
 }
 
 func summarize(t *tally) summary {
 	return summary{
-		area: float32(t.area), saturated: float32(t.saturated), waited: float32(t.waited),
+		area: float32(t.area), crowd: float32(t.crowd), heldArea: float32(t.heldArea),
+		saturated: float32(t.saturated), waited: float32(t.waited),
 		mean: float32(t.mean()), deviation: float32(t.deviation()), least: float32(t.least),
 		samples: t.samples, failures: t.failures, timeouts: t.timeouts,
 		refused: t.refused, waits: t.waits, peak: t.peak,
+		carried: t.carried, carriedFailed: t.carriedFailed, held: t.held, weight: t.weight,
 	}
 }
 
 func (s *summary) tally() tally {
 	n, mean, deviation := float64(s.samples), float64(s.mean), float64(s.deviation)
 	return tally{
-		area: float64(s.area), saturated: int64(s.saturated), waited: float64(s.waited),
+		area: float64(s.area), crowd: float64(s.crowd), heldArea: float64(s.heldArea),
+		saturated: int64(s.saturated), waited: float64(s.waited),
 		sum: product(n, mean), squares: product(n, product(mean, mean)+product(deviation, deviation)), least: int64(s.least),
 		samples: s.samples, failures: s.failures, timeouts: s.timeouts,
 		refused: s.refused, waits: s.waits, peak: s.peak,
+		carried: s.carried, carriedFailed: s.carriedFailed, held: s.held, weight: s.weight,
 	}
 }
 

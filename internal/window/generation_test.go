@@ -12,7 +12,7 @@ func steady(m *Meter, until int64) {
 		start := now
 		now += ms
 		m.Flow(now, 1, false)
-		m.Done(start, now, Success)
+		m.Done(start, now, 1, Success)
 	}
 }
 
@@ -96,10 +96,10 @@ func TestStatistics(t *testing.T) {
 	m.Flow(second, 0, false)
 	record(m, 2*time.Millisecond, 4*time.Millisecond, 4*time.Millisecond, 4*time.Millisecond,
 		5*time.Millisecond, 5*time.Millisecond, 7*time.Millisecond, 9*time.Millisecond)
-	m.Done(0, 5, Failure)
-	m.Done(0, 5, Timeout)
-	m.Done(0, 5, Ignore)
-	m.Done(0, 5, Outcome(99))
+	m.Done(0, 5, 1, Failure)
+	m.Done(0, 5, 1, Timeout)
+	m.Done(0, 5, 1, Ignore)
+	m.Done(0, 5, 1, Outcome(99))
 	m.Waited(10)
 	m.Waited(20)
 	m.Waited(-5)
@@ -138,8 +138,8 @@ func TestEWMA(t *testing.T) {
 
 func TestImpossibleTimes(t *testing.T) {
 	m := New(1000, time.Second)
-	m.Done(2000, 1500, Success) // starts after it ends
-	m.Done(-1<<61, 1<<61, Success)
+	m.Done(2000, 1500, 1, Success) // starts after it ends
+	m.Done(-1<<61, 1<<61, 1, Success)
 	w := m.Window(0, 0)
 	if w.Samples != 2 || w.Least != 0 || w.Mean <= 0 || w.Deviation <= 0 || w.Quantile(1) < 57*time.Minute {
 		t.Errorf("%+v", w)

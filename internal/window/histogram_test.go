@@ -30,7 +30,7 @@ func checkQuantiles(t *testing.T, got law.Latencies, latencies []time.Duration) 
 
 func record(m *Meter, latencies ...time.Duration) {
 	for _, v := range latencies {
-		m.Done(m.last-int64(v), m.last, Success)
+		m.Done(m.last-int64(v), m.last, 1, Success)
 	}
 }
 
@@ -168,7 +168,7 @@ func FuzzHistogram(f *testing.F) {
 				judged = judged[:0]
 			}
 			for range 1 + int(data[8])%3*100 {
-				m.Done(now-v, now, Success)
+				m.Done(now-v, now, 1, Success)
 				all = append(all, time.Duration(v))
 				judged = append(judged, time.Duration(v))
 			}

@@ -42,6 +42,7 @@ type Meter struct {
 	side    uint8     // the current generation's side of the histogram
 	begun   bool      // the time is past from
 	alone   bool      // the law sees the current generation only
+	held    bool      // the limit held work back until the last call of Flow
 }
 
 // cold is the part of a Meter that only turns, restarts and reads touch.
@@ -76,6 +77,7 @@ func (m *Meter) Flow(now int64, inflight int, saturated bool) {
 		m.turn(now, inflight, saturated)
 	}
 	m.book(now, inflight, saturated)
+	m.held = saturated
 }
 
 func (m *Meter) book(now int64, inflight int, saturated bool) {
@@ -84,9 +86,12 @@ func (m *Meter) book(now int64, inflight int, saturated bool) {
 	if elapsed <= 0 {
 		return
 	}
-	m.current.area += product(float64(elapsed), float64(inflight))
+	area := product(float64(elapsed), float64(inflight))
+	m.current.area += area
+	m.current.crowd += product(area, float64(inflight))
 	if saturated {
 		m.current.saturated += elapsed
+		m.current.heldArea += area
 	}
 }
 
@@ -115,9 +120,12 @@ func (m *Meter) add(t tally) {
 	m.current.add(t)
 }
 
-// Done says that work that started at the given time has ended.
-func (m *Meter) Done(start, now int64, o Outcome) {
+// Done says that work of a weight that started at the given time has ended.
+func (m *Meter) Done(start, now int64, weight int, o Outcome) {
 	m.ages.end(start)
+	if m.last >= m.from && o != Ignore {
+		m.ended(start, weight, o)
+	}
 	if o != Success {
 		m.fail(start, o)
 		return
@@ -125,14 +133,28 @@ func (m *Meter) Done(start, now int64, o Outcome) {
 	latency := min(max(now-start, 0), furthest)
 	m.smooth(float32(latency))
 	if start < m.fence {
-		if m.last >= m.from {
-			m.current.carried++
-		}
 		m.straggle(latency)
 		return
 	}
 	m.current.succeed(latency)
 	m.latencies.add(m.side, latency)
+}
+
+// ended counts work that ended in the current generation, whenever it started.
+func (m *Meter) ended(start int64, weight int, o Outcome) {
+	if m.held {
+		m.current.held++
+	}
+	if o == Success {
+		m.current.weight += uint32(weight)
+	}
+	switch {
+	case start >= m.fence:
+	case o == Success:
+		m.current.carried++
+	default:
+		m.current.carriedFailed++
+	}
 }
 
 func (m *Meter) smooth(latency float32) {

@@ -34,6 +34,7 @@ type (
 	ended struct {
 		start, end int64
 		outcome    Outcome
+		held       bool
 	}
 	event struct{ at, value int64 }
 )
@@ -56,8 +57,8 @@ func (m *model) start() {
 func (m *model) done(i int, o Outcome) {
 	start := m.running[i]
 	m.running = slices.Delete(m.running, i, i+1)
-	m.work = append(m.work, ended{start, m.now, o})
-	m.meter.Done(start, m.now, o)
+	m.work = append(m.work, ended{start, m.now, o, m.spans[len(m.spans)-1].saturated})
+	m.meter.Done(start, m.now, weightOf(start), o)
 }
 
 func (m *model) restart(settle int64) {
@@ -118,6 +119,7 @@ func (m *model) check(t *testing.T) {
 		}
 	}
 	m.checkFlow(t, w, from)
+	m.checkCrowd(t, w, from)
 	m.checkEvents(t, w, from)
 	m.checkLatencies(t, w)
 	m.checkRecent(t)

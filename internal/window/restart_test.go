@@ -10,7 +10,7 @@ func TestRestartHidesWhatWas(t *testing.T) {
 	steady(m, 300*ms)
 	m.Waited(1)
 	m.Refused()
-	m.Done(0, m.last, Failure)
+	m.Done(0, m.last, 1, Failure)
 	m.Start(m.last, 9)
 	m.Restart(m.last, 0)
 	m.Flow(m.last, 4, true)
@@ -33,21 +33,21 @@ func TestStragglersDoNotJudge(t *testing.T) {
 	m.Restart(old, 100*time.Millisecond)
 	settling := old + 50*ms
 	m.Flow(old+150*ms, 1, false)
-	m.Done(old, m.last, Success)
-	m.Done(settling, m.last, Timeout)
+	m.Done(old, m.last, 1, Success)
+	m.Done(settling, m.last, 1, Timeout)
 	if w := m.Window(m.last, 0); w.Completed() != 0 {
 		t.Errorf("the law sees %d of an earlier limit", w.Completed())
 	}
 	if r := m.Recent(m.last); r.Samples != 301 || r.Timeouts != 1 || m.Quantile(1) < 140*time.Millisecond {
 		t.Errorf("a snapshot sees %+v", r)
 	}
-	m.Done(old+100*ms, m.last, Success)
+	m.Done(old+100*ms, m.last, 1, Success)
 	if m.Samples() != 1 {
 		t.Errorf("the law sees %d of its limit, want 1", m.Samples())
 	}
 	m.Flow(old+650*ms, 1, false) // rotates: the law sees the past generation again
-	m.Done(old, m.last, Success)
-	m.Done(old, m.last, Failure)
+	m.Done(old, m.last, 1, Success)
+	m.Done(old, m.last, 1, Failure)
 	if w := m.Window(m.last, 0); w.Completed() != 1 {
 		t.Errorf("the law sees %d of an earlier limit", w.Completed()-1)
 	}

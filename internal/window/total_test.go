@@ -21,7 +21,7 @@ func TestTotalIsOneMeter(t *testing.T) {
 			m.Flow(now, 1, false)
 			m.Start(now, 1)
 			m.Waited(latency / 2)
-			m.Done(now-latency, now, o)
+			m.Done(now-latency, now, 1, o)
 		}
 	}
 	for _, m := range parts {

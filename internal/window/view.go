@@ -26,8 +26,10 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 		Failures: int(t.failures),
 		Timeouts: int(t.timeouts),
 		Refused:  int(t.refused),
-		Carried:  int(t.carried),
+		Weight:   int(t.weight),
 
+		Carried:       int(t.carried),
+		CarriedFailed: int(t.carriedFailed),
 		Mean:      round(t.mean()),
 		Deviation: round(t.deviation()),
 		EWMA:      m.EWMA(),
@@ -48,6 +50,12 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 	if w.Elapsed > 0 {
 		w.InFlight = t.area / float64(w.Elapsed)
 		w.Saturated = min(1, float64(t.saturated)/float64(w.Elapsed))
+	}
+	if t.area > 0 {
+		w.Crowd = t.crowd / t.area
+	}
+	if t.saturated > 0 {
+		w.Held = law.Held{Elapsed: time.Duration(t.saturated), Completed: int(t.held), InFlight: t.heldArea / float64(t.saturated)}
 	}
 	return w
 }
@@ -70,9 +78,15 @@ func (m *Meter) Completed() int {
 	return n
 }
 
-// Carried counts the successes of work that had started before the window did, which are
-// no samples of it.
-func (m *Meter) Carried() int { return int(m.current.carried) }
+// Carried counts the work that ended in the window and had started before it: such work
+// is no sample of the window.
+func (m *Meter) Carried() int {
+	n := int(m.current.carried + m.current.carriedFailed)
+	if !m.alone {
+		n += int(m.cold.past.carried + m.cold.past.carriedFailed)
+	}
+	return n
+}
 
 // Age is the age of the oldest work in flight, or 0 if there is none: never less than
 // the truth, and more by at most 1 ms or half the greatest age reported since that work

@@ -125,7 +125,7 @@ func (d panel) plot(o Outcome, laws []string) (*plot.Plot, []keyEntry, error) {
 // oracleLimit is the best limit of each phase, of all limiters together.
 func oracleLimit(o Outcome) (points plotter.XYs) {
 	for i, phase := range o.Results[0].Phases {
-		limit := float64(o.Oracle.Phases[i].Limit * max(1, o.Job.Scenario.Limiters))
+		limit := float64(o.Oracle.Phases[i].Limit)
 		points = append(points, plotter.XY{X: phase.Start.Seconds(), Y: limit}, plotter.XY{X: (phase.Start + phase.Length).Seconds(), Y: limit})
 	}
 	return points

@@ -1,0 +1,112 @@
+package window
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// weightOf is the weight of the model's work that started then.
+func weightOf(start int64) int { return 1 + int(start%3) }
+
+// checkCrowd holds what a window says of concurrency and of work that is no sample against
+// what happened since it began.
+func (m *model) checkCrowd(t *testing.T, w law.Window, from int64) {
+	t.Helper()
+	if w.Elapsed == 0 {
+		return
+	}
+	area, crowd, held, heldArea := 0.0, 0.0, 0.0, 0.0
+	for _, s := range m.spans {
+		d := float64(s.to - max(s.from, from))
+		if d <= 0 {
+			continue
+		}
+		n := float64(s.inflight)
+		area += d * n
+		crowd += d * n * n
+		if s.saturated {
+			held += d
+			heldArea += d * n
+		}
+	}
+	if area > 0 {
+		near(t, "crowd", w.Crowd, crowd/area, 1e-5)
+	}
+	near(t, "held time", float64(w.Held.Elapsed), held, 1e-5)
+	if held > 0 {
+		near(t, "held in flight", w.Held.InFlight, heldArea/held, 1e-5)
+	}
+	m.checkEnded(t, w, from)
+}
+
+// checkEnded checks what counts work by when it ended. What ended in the instant in which the
+// window began may be in it or not.
+func (m *model) checkEnded(t *testing.T, w law.Window, from int64) {
+	t.Helper()
+	sums := func(from int64) (weight, carried, failed, held int) {
+		for _, e := range m.work {
+			if e.end < from || e.outcome > Timeout {
+				continue
+			}
+			if e.held {
+				held++
+			}
+			if e.outcome == Success {
+				weight += weightOf(e.start)
+			}
+			switch {
+			case e.start >= m.fence:
+			case e.outcome == Success:
+				carried++
+			default:
+				failed++
+			}
+		}
+		return weight, carried, failed, held
+	}
+	weight, carried, failed, held := sums(from + 1)
+	mostWeight, mostCarried, mostFailed, mostHeld := sums(from)
+	for _, c := range []struct {
+		what             string
+		got, least, most int
+	}{
+		{"weight", w.Weight, weight, mostWeight},
+		{"carried", w.Carried, carried, mostCarried},
+		{"carried and failed", w.CarriedFailed, failed, mostFailed},
+		{"ended while held back", w.Held.Completed, held, mostHeld},
+	} {
+		if c.got < c.least || c.got > c.most {
+			t.Fatalf("%s: %d, want %d to %d", c.what, c.got, c.least, c.most)
+		}
+	}
+}
+
+// A burst that leaves the server idle for nine tenths of the time ran at its own height.
+func TestCrowdIsWhatABurstRanAmong(t *testing.T) {
+	m := New(0, time.Minute)
+	m.Restart(0, 0)
+	now := int64(0)
+	for range 10 {
+		m.Flow(now, 0, false)
+		for i := range 20 {
+			m.Start(now, i+1)
+		}
+		start := now
+		now += 10 * ms
+		m.Flow(now, 20, true)
+		for range 20 {
+			m.Done(start, now, 1, Success)
+		}
+		now += 90 * ms
+		m.Flow(now, 0, false)
+	}
+	w := m.Window(now, 0)
+	near(t, "in flight", w.InFlight, 2, 1e-9)
+	near(t, "crowd", w.Crowd, 20, 1e-9)
+	near(t, "held in flight", w.Held.InFlight, 20, 1e-9)
+	if w.Held.Elapsed != 100*time.Millisecond {
+		t.Errorf("held back for %v, want 100ms", w.Held.Elapsed)
+	}
+}

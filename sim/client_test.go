@@ -1,0 +1,194 @@
+package sim
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+// TestWeight: a request of weight 5 takes five units of the limit and five workers, and is
+// answered when the last is done.
+func TestWeight(t *testing.T) {
+	s := steady(1, func(s *Scenario) {
+		s.Clients = []Client{{Weight: 5}}
+		s.Trace = Trace{{At: 0, Work: 10 * ms}, {At: ms, Work: 10 * ms}, {At: 2 * ms, Work: 10 * ms}}
+		s.Server = Pool{Workers: 7}
+		s.Limiter.Initial = 10
+		s.Phases[0].Length = time.Second
+	})
+	r := mustRun(t, s, nil, 1)
+	if r.Good != 2 || r.Refused != 1 || r.Latency.Quantile(0) < 9900*time.Microsecond || r.Latency.Quantile(1) < 19*ms || r.Latency.Mean() != 14500*time.Microsecond {
+		t.Errorf("%+v, latencies from %v to %v, mean %v", r.Tally, r.Latency.Quantile(0), r.Latency.Quantile(1), r.Latency.Mean())
+	}
+	if got, want := r.Phases[0].InFlight, 5*0.029; got != want {
+		t.Errorf("%v in flight, want %v", got, want)
+	}
+}
+
+// TestNothingHeavyIsLost: all units are given back, however requests end.
+func TestNothingHeavyIsLost(t *testing.T) {
+	for _, server := range []Server{Pool{Workers: 10}, Sharing{Cores: 10}} {
+		for _, client := range []Client{{}, {Cancel: true}, {Retry: Retry{Times: 2, Backoff: 10 * ms}}, {Cancel: true, Slow: 5 * ms, Retry: Retry{Times: 1}}} {
+			s := steady(400, func(s *Scenario) {
+				heavy := client
+				heavy.Weight, heavy.Share = 7, 0.3
+				s.Clients, s.Server, s.SLO, s.Work = []Client{client, heavy}, server, 40*ms, Exponential{Mean: 10 * ms}
+				s.Limiter.Initial = 40
+				s.Phases = []Phase{{Length: 2 * time.Second}, {Length: time.Second, Down: true}, {Length: time.Second}, {Length: time.Second, Load: 0.001}}
+			})
+			e, err := newEngine(s, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.run(); err != nil {
+				t.Fatal(err)
+			}
+			sum := e.record.tally()
+			if ended := sum.Good + sum.Late + sum.Failed + sum.Refused + sum.Cancelled; ended != sum.Attempts || e.record.inflight != 0 || sum.Good == 0 || len(e.free) != len(e.attempts) {
+				t.Errorf("%T, %+v: %+v, %d in flight, %d of %d slots free", server, client, sum, e.record.inflight, len(e.free), len(e.attempts))
+			}
+		}
+	}
+}
+
+// TestSlow: a client that reads slowly takes a slot, and no worker.
+func TestSlow(t *testing.T) {
+	s := steady(900, func(s *Scenario) {
+		s.Clients = []Client{{Slow: 30 * ms}}
+		s.Limiter.Initial = 60
+	})
+	r := mustRun(t, s, nil, 1)
+	if r.Good < 8500 || r.Latency.Quantile(0) < 39*ms || r.Phases[0].InFlight < 30 {
+		t.Errorf("%+v, least %v, %v in flight", r.Tally, r.Latency.Quantile(0), r.Phases[0].InFlight)
+	}
+}
+
+// A deaf law counts what it is told.
+type deaf struct{ outcomes *[3]int }
+
+func (d deaf) Controller(law.Bounds) (law.Controller, error) { return d, nil }
+
+func (d deaf) Next(w law.Window) law.Decision {
+	for i, n := range []int{w.Samples, w.Failures, w.Timeouts} {
+		d.outcomes[i] += n
+	}
+	return law.Decision{Limit: float64(w.Limit), Next: law.Plan{MaxSamples: 10}}
+}
+
+func TestTimeoutAtSLO(t *testing.T) {
+	for _, told := range []bool{false, true} {
+		s := steady(500, func(s *Scenario) {
+			s.SLO = 5 * ms // all are late
+			s.Clients = []Client{{TimeoutAtSLO: told}}
+		})
+		var seen [3]int
+		r := mustRun(t, s, deaf{&seen}, 1)
+		if timeouts := seen[window.Timeout]; r.Late < 4000 || told != (timeouts > 3000) || told != (seen[window.Success] == 0) {
+			t.Errorf("told %v: %+v, outcomes %v", told, r.Tally, seen)
+		}
+	}
+}
+
+// TestDown: what runs fails when the server goes, and what comes fails at once; both give
+// their slots back.
+func TestDown(t *testing.T) {
+	s := steady(500, func(s *Scenario) {
+		s.Work = Constant{Mean: time.Second}
+		s.SLO = 3 * time.Second
+		s.Phases = []Phase{{Length: 1500 * ms}, {Length: time.Second, Down: true, ErrorTime: 10 * time.Microsecond}, {Length: 1500 * ms}}
+	})
+	r := mustRun(t, s, nil, 1)
+	down := r.Phases[1]
+	if down.Good+down.Late+down.Refused > 0 || down.Failed < 400 || down.InFlight > 0.01 {
+		t.Errorf("down: %+v, %v in flight", down.Tally, down.InFlight)
+	}
+	if after := r.Phases[2]; after.Good != 10 || after.Failed > 0 {
+		t.Errorf("after it: %+v", after.Tally)
+	}
+}
+
+// A loop is clients that ask again a while after they were answered.
+type loop struct {
+	next  []time.Duration // of each client that is not waiting
+	think time.Duration
+	good  *int
+}
+
+func (l *loop) Next() time.Duration {
+	if len(l.next) == 0 {
+		return Never
+	}
+	return l.next[0]
+}
+
+func (l *loop) Send(time.Duration) Arrival {
+	l.next = l.next[1:]
+	return Arrival{Work: 10 * ms, Class: "second"}
+}
+
+func (l *loop) Ended(now time.Duration, a Arrival, good bool) {
+	if good && a.Class == "second" && a.Work == 10*ms && a.At <= now-10*ms {
+		*l.good++
+	}
+	l.next = append(l.next, now+l.think)
+}
+
+// TestSource: five clients that think for 40 ms and are served in 10 send 100 requests a second
+// in all, whatever becomes of them.
+func TestSource(t *testing.T) {
+	told := 0
+	s := steady(1, func(s *Scenario) {
+		s.Arrivals, s.Work = nil, nil
+		s.Clients = []Client{{Name: "first"}, {Name: "second"}}
+		s.Source = func(*Rand) Source { return &loop{make([]time.Duration, 5), 40 * ms, &told} }
+		s.Limiters = 2
+	})
+	r := mustRun(t, s, nil, 1)
+	if r.Requests != 1000 || r.Good != told || r.Good < 995 || r.Clients[0].Requests != 0 || r.Limiters[1].Good < 400 {
+		t.Errorf("%+v, told of %d", r.Tally, told)
+	}
+	s.Phases = []Phase{{Length: time.Second, Down: true, ErrorTime: 10 * ms}}
+	s.Clients[1].Retry = Retry{Times: 1}
+	told = 0
+	if r := mustRun(t, s, nil, 1); r.Requests >= 90 || r.Attempts < 2*r.Requests-5 || told != 0 {
+		t.Errorf("while all fails: %+v, told of %d good ones", r.Tally, told)
+	}
+	if _, err := Sweep(s, 1); err != nil {
+		t.Error(err)
+	}
+	s.LimiterStarts = []float64{0, 1}
+	if _, err := Run(s, nil, 1); err == nil || !strings.Contains(err.Error(), "source is set beside a trace or limiter_starts") {
+		t.Error(err)
+	}
+}
+
+// everything is a scenario with what no scenario of the package has.
+func everything() Scenario {
+	return steady(1, func(s *Scenario) {
+		s.Arrivals, s.Work, s.Server = Batches{Rate: 80, Size: 16, Periodic: true}, Pareto{Mean: time.Second, Alpha: 1.5}, Unbounded{}
+		s.Clients = []Client{{Weight: 3, Slow: ms, TimeoutAtSLO: true}}
+		s.Limiters, s.LimiterShares, s.LimiterStarts = 2, []float64{1, 2.5}, []float64{0, 6.529}
+		s.LimiterFixed, s.LimiterSkew, s.OracleMax = []int{25, 0}, []float64{0.0177, -0.5}, 77
+		s.Phases = append(s.Phases, Phase{Length: time.Second, Down: true, Work: Constant{Mean: 10 * time.Minute}})
+	})
+}
+
+func TestEverythingReadsTheSame(t *testing.T) {
+	for _, arrivals := range []Arrivals{Batches{Rate: 20, Size: 25}, OnOff{Rate: 3, On: time.Second, Off: 9 * time.Second}} {
+		s := everything()
+		s.Arrivals = arrivals
+		text, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := ParseScenario("f", text)
+		if err != nil || !reflect.DeepEqual(again, s) {
+			t.Errorf("%v\n%+v\n%+v", err, s, again)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package sim
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/law"
+)
+
+// A Limiter is the settings of a limiter, with the defaults of weir.Config.
+type Limiter struct {
+	// Law is in charge unless [Run] is given one. Defaults to law.Fixed.
+	Law law.Law `json:"law,omitempty"`
+
+	// Min and Max bound the limit, which starts at Initial. Default to 1,
+	// 1000 and 20.
+	Min     int `json:"min,omitempty" range:"[0,1e9]"`
+	Max     int `json:"max,omitempty" range:"[0,1e9]"`
+	Initial int `json:"initial,omitempty" range:"[0,1e9]"`
+
+	// Interval is how often the law decides, on at least MinSamples of the
+	// last Window. Default to 1 s, 20 and 10 s.
+	Interval   time.Duration `json:"interval,omitempty" range:"[0s,10000h]"`
+	Window     time.Duration `json:"window,omitempty" range:"[0s,10000h]"`
+	MinSamples int           `json:"min_samples,omitempty" range:"[0,1e9]"`
+
+	// Queue configures where requests wait. Defaults to none.
+	Queue Queue `json:"queue,omitzero"`
+}
+
+// A Queue is the settings of a limiter's queue.
+type Queue struct {
+	// Size is how many may wait. 0 means none, or if Adaptive no bound but
+	// its own.
+	Size int `json:"size,omitempty" range:"[0,1e9]"`
+
+	// Timeout is how long. Defaults to 1 s.
+	Timeout time.Duration `json:"timeout,omitempty" range:"[0s,10000h]"`
+
+	// Adaptive serves by deadline, and the newest first under a standing queue.
+	Adaptive bool `json:"adaptive,omitempty"`
+}
+
+// lanes is how many lanes a limiter's queue has: as many as weir has priorities.
+const lanes = 4
+
+// complete fills in the defaults of weir.Config.
+func (l Limiter) complete() Limiter {
+	l.Min = orDefault(l.Min, 1)
+	l.Max = orDefault(l.Max, max(1000, l.Min))
+	l.Initial = orDefault(l.Initial, min(max(20, l.Min), l.Max))
+	l.Interval = orDefault(l.Interval, time.Second)
+	l.Window = orDefault(l.Window, max(10*time.Second, l.Interval))
+	l.MinSamples = orDefault(l.MinSamples, 20)
+	l.Queue.Timeout = orDefault(l.Queue.Timeout, time.Second)
+	if l.Law == nil {
+		l.Law = law.Fixed{}
+	}
+	return l
+}
+
+// consistent checks what the settings of a limiter, which are complete, mean to one another.
+func (l Limiter) consistent() error {
+	if l.Min > l.Max {
+		return &FieldError{Field: "limiter.min", Problem: fmt.Sprintf("is %d: want at most max, which is %d", l.Min, l.Max)}
+	}
+	if l.Initial < l.Min || l.Initial > l.Max {
+		return &FieldError{Field: "limiter.initial", Problem: fmt.Sprintf("is %d: want %d to %d, which are min and max", l.Initial, l.Min, l.Max)}
+	}
+	if l.Window < l.Interval {
+		return &FieldError{Field: "limiter.window", Problem: fmt.Sprintf("is %v: want at least interval, which is %v", l.Window, l.Interval)}
+	}
+	return nil
+}
+
+func (l Limiter) settings() admit.Settings {
+	return admit.Settings{
+		Bounds:       law.Bounds{Min: l.Min, Max: l.Max, Initial: l.Initial},
+		Interval:     l.Interval,
+		Lookback:     l.Window,
+		MinSamples:   l.MinSamples,
+		QueueSize:    l.Queue.Size,
+		QueueTimeout: l.Queue.Timeout,
+		Adaptive:     l.Queue.Adaptive,
+		Lanes:        lanes,
+		Observed:     true, // the simulation follows the limit by its changes
+	}
+}

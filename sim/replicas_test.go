@@ -1,0 +1,172 @@
+package sim
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// replicated is ten workers of 10 ms behind three limiters.
+func replicated(change func(*Scenario)) Scenario {
+	return steady(2000, func(s *Scenario) {
+		s.Limiters = 3
+		if change != nil {
+			change(s)
+		}
+	})
+}
+
+func TestLimiterShares(t *testing.T) {
+	s := replicated(func(s *Scenario) { s.LimiterShares = []float64{6, 0, 2} })
+	r := mustRun(t, s, nil, 1)
+	if share := float64(r.Limiters[0].Requests) / float64(r.Requests); math.Abs(share-0.75) > 0.01 || r.Limiters[1].Attempts != 0 {
+		t.Errorf("%.3f of the requests go to the first of %+v", share, r.Limiters)
+	}
+	if all := r.Limiters[0].Good + r.Limiters[2].Good; all != r.Good {
+		t.Errorf("%d good at the limiters, %d in all", all, r.Good)
+	}
+}
+
+// TestLimiterStarts: the demand of a limiter begins with it, under every limiter.
+func TestLimiterStarts(t *testing.T) {
+	s := replicated(func(s *Scenario) {
+		s.LimiterStarts = []float64{0, 2.5, 9}
+		s.Phases = []Phase{{Length: 2500 * ms}, {Length: 6500 * ms}, {Length: time.Second}}
+	})
+	foreign, err := RunForeign(s, Foreign{New: func(Limiter) Gate { return &constantGate{limit: 20} }}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []*Result{mustRun(t, s, nil, 1), foreign} {
+		for phase, present := range []int{1, 2, 3} {
+			for i, l := range r.Phases[phase].Limiters {
+				if (l.Requests > 0) != (i < present) {
+					t.Errorf("%s, phase %d, limiter %d: %+v", r.Law, phase, i, l)
+				}
+			}
+		}
+	}
+	if o, err := Sweep(s, 1); err != nil || o.Phases[0].Good > 2500 || o.Phases[0].Good < 1500 {
+		t.Errorf("the oracle: %+v, %v", o.Phases, err)
+	}
+}
+
+// TestLimiterFixed: a neighbour keeps its limit under a law, under a foreign limiter and in
+// the oracle, also beyond the bounds of the law.
+func TestLimiterFixed(t *testing.T) {
+	s := replicated(func(s *Scenario) {
+		s.LimiterFixed = []int{0, 70, 0}
+		s.Limiter.Max = 50
+	})
+	r := mustRun(t, s, law.Band{Target: 15 * ms}, 1)
+	for _, c := range r.Changes {
+		if c.Limiter == 1 {
+			t.Fatalf("%+v", c)
+		}
+	}
+	e, err := newEngine(s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if limit := e.nodes[1].State(0).Limit; limit != 70 {
+		t.Errorf("pinned to %d", limit)
+	}
+	foreign, err := RunForeign(s, Foreign{New: func(Limiter) Gate { return &constantGate{limit: 5} }}, 1)
+	if err != nil || foreign.Law != "*sim.constantGate" || foreign.LimitMean != 80.0/3 {
+		t.Errorf("%v, law %q, limit %v", err, foreign.Law, foreign.LimitMean)
+	}
+	complete, err := s.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, stretch := range complete.stretches(1) {
+		stretch.split(30)
+		if stretch.limits[1] != 0 || stretch.limits[0]+stretch.limits[2] != 30 {
+			t.Errorf("the oracle's limits are %v", stretch.limits)
+		}
+	}
+}
+
+func TestLimiterSkew(t *testing.T) {
+	s := replicated(func(s *Scenario) { s.LimiterSkew = []float64{0, 0.25, -3600} })
+	for i, want := range []time.Duration{time.Hour, time.Hour + 250*ms, 0} {
+		if got := s.clock(int32(i), time.Hour); got != want {
+			t.Errorf("clock %d shows %v, want %v", i, got, want)
+		}
+	}
+	plain := replicated(nil)
+	if got := plain.clock(2, time.Second); got != time.Second {
+		t.Errorf("a clock without skew shows %v", got)
+	}
+}
+
+func TestMaxMin(t *testing.T) {
+	for _, test := range []struct {
+		total float64
+		needs []float64
+		want  []float64
+	}{
+		{12, []float64{10, 2, 10}, []float64{5, 2, 5}},
+		{9, []float64{10, 10, 10}, []float64{3, 3, 3}},
+		{40, []float64{10, 0, 10}, []float64{20, 0, 20}},
+		{5, []float64{0, 0}, []float64{0, 0}},
+	} {
+		if got := maxMin(test.total, test.needs); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%v among %v is %v, want %v", test.total, test.needs, got, test.want)
+		}
+	}
+}
+
+// TestSplit: the parts are whole and add up, but for the least that each gets.
+func TestSplit(t *testing.T) {
+	for _, test := range []struct {
+		total int
+		needs []float64
+		want  []int
+	}{
+		{11, []float64{10, 2, 10}, []int{5, 2, 4}},
+		{2, []float64{4, 4, 0, 4}, []int{1, 1, 0, 1}},
+		{30, []float64{1, 100}, []int{1, 29}},
+	} {
+		s := stretch{needs: test.needs}
+		if s.split(test.total); !slices.Equal(s.limits, test.want) {
+			t.Errorf("%d among %v is %v, want %v", test.total, test.needs, s.limits, test.want)
+		}
+	}
+}
+
+// TestSharedOracle: it is as good as that of one limiter, less what parts of a limit cost against a
+// whole; late joiners and unequal demand included.
+func TestSharedOracle(t *testing.T) {
+	one, err := Sweep(steady(2000, nil), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []Scenario{
+		replicated(nil),
+		replicated(func(s *Scenario) { s.LimiterShares = []float64{8, 1, 1} }),
+		replicated(func(s *Scenario) { s.LimiterStarts, s.Arrivals = []float64{0, 0, 5}, Poisson{Rate: 3000} }),
+	} {
+		o, err := Sweep(s, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if share := float64(o.Phases[0].Good) / float64(one.Phases[0].Good); share < 0.98 || share > 1.01 {
+			t.Errorf("shares %v, starts %v: %+v, %.3f of one limiter's %+v", s.LimiterShares, s.LimiterStarts, o.Phases[0], share, one.Phases[0])
+		}
+	}
+	s := replicated(func(s *Scenario) { s.OracleMax = 5 })
+	if o, err := Sweep(s, 1); err != nil || o.Phases[0].Limit != 5 {
+		t.Errorf("up to 5: %+v, %v", o.Phases, err)
+	}
+	for limiters, want := range map[int]int{1: 300, 2: 600, 64: 1000} {
+		s := Scenario{Limiters: limiters, Limiter: Limiter{Max: 300}}
+		if got := s.highest(); got != want {
+			t.Errorf("%d limiters of 300 at most: up to %d, want %d", limiters, got, want)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package sim
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/law"
+)
+
+// The oracle of a shared system knows what no limiter does: which of them have started, and
+// what each is about to be asked. It splits its total among them by max-min fairness: a
+// limiter that needs less than an equal share gets all it needs.
+
+// A stretch is a time in which the same limiters are there and one phase holds, with what
+// each limiter needs in it.
+type stretch struct {
+	from   time.Duration
+	needs  []float64 // 0 if it has not started, or is not controlled
+	limits []int     // under the total that is tried
+}
+
+// stretches returns those of a complete scenario.
+func (s *Scenario) stretches(seed uint64) []stretch {
+	times := []time.Duration{0}
+	end := time.Duration(0)
+	for _, p := range s.Phases {
+		end += p.Length
+		times = append(times, end)
+	}
+	for i := range s.Limiters {
+		times = append(times, min(s.starts(int32(i)), end))
+	}
+	slices.Sort(times)
+	times = slices.Compact(times)
+	list := make([]stretch, len(times)-1)
+	for i := range list {
+		list[i] = stretch{from: times[i], needs: make([]float64, s.Limiters)}
+	}
+	s.bring(list, seed)
+	for i := range list {
+		list[i].need(s, times[i+1]-times[i])
+	}
+	return list
+}
+
+// bring adds up the work, on an idle server, that each limiter is brought in each stretch.
+func (s *Scenario) bring(list []stretch, seed uint64) {
+	i := 0
+	if s.Source != nil {
+		return // of which nothing is known before
+	}
+	for t := newTraffic(s, seed); t.next.at != Never; t.advance() {
+		for i < len(list)-1 && t.next.at >= list[i+1].from {
+			i++
+		}
+		list[i].needs[t.next.limiter] += mul(float64(t.next.work), float64(s.Clients[t.next.client].Weight))
+	}
+}
+
+// need turns work into the concurrency that each limiter needs: the mean, and room for variation
+// and for one request.
+func (t *stretch) need(s *Scenario, length time.Duration) {
+	heaviest := 1
+	for _, c := range s.Clients {
+		heaviest = max(heaviest, c.Weight)
+	}
+	for i, work := range t.needs {
+		load := work / float64(length)
+		t.needs[i] = float64(heaviest) + load + 2*math.Sqrt(load)
+		if s.pinned(i) > 0 || s.starts(int32(i)) > t.from {
+			t.needs[i] = 0
+		}
+	}
+}
+
+// split gives each limiter its part of the total, but one at least.
+func (t *stretch) split(total int) {
+	fair := maxMin(float64(total), t.needs)
+	t.limits = make([]int, len(fair))
+	type rest struct {
+		limiter int
+		part    float64
+	}
+	var rests []rest
+	for i, part := range fair {
+		if t.needs[i] == 0 {
+			continue
+		}
+		t.limits[i] = max(1, int(part))
+		total -= t.limits[i]
+		rests = append(rests, rest{i, part - float64(t.limits[i])})
+	}
+	slices.SortStableFunc(rests, func(a, b rest) int { return cmp.Compare(b.part, a.part) })
+	for i := range min(max(0, total), len(rests)) {
+		t.limits[rests[i].limiter]++
+	}
+}
+
+// maxMin splits a total: those who need less than an equal share get what they need, and the others
+// share the rest equally. What is left when all have what they need goes to them in proportion.
+func maxMin(total float64, needs []float64) []float64 {
+	parts := make([]float64, len(needs))
+	if all := sum(needs); all <= total {
+		for i, need := range needs {
+			parts[i] = need / max(all, math.SmallestNonzeroFloat64) * total
+		}
+		return parts
+	}
+	order := make([]int, len(needs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(needs[a], needs[b]) })
+	for place, i := range order {
+		parts[i] = min(needs[i], total/float64(len(order)-place))
+		total -= parts[i]
+	}
+	return parts
+}
+
+// nextStretch is when the next stretch begins.
+func (e *engine) nextStretch() time.Duration {
+	if len(e.stretches) == 0 {
+		return Never
+	}
+	return e.stretches[0].from
+}
+
+// allot sets the limits of the stretch that begins.
+func (e *engine) allot() {
+	limits := e.stretches[0].limits
+	e.stretches = e.stretches[1:]
+	for i, limit := range limits {
+		if limit == 0 {
+			continue
+		}
+		e.fx = admit.Effects{}
+		if err := e.nodes[i].Update(e.scenario.Limiter.settings(), law.Fixed{Limit: limit}, int64(e.now), &e.fx); err != nil {
+			e.broken = err
+		}
+		e.after(int32(i))
+	}
+}
