@@ -4,6 +4,7 @@ package law
 // An elasticController costs little until the limiter first saturates.
 type elasticController struct {
 	Elastic
+	pulse  pulse
 	seeker *seeker
 }
 
@@ -27,10 +28,11 @@ func (c *elasticController) Next(w Window) Decision {
 	}
 	if c.seeker == nil {
 		if !f.saturated { // nothing is known against a higher limit
+			c.pulse.feel(f, 1)
 			d.Reason, d.Next.MinSamples = Reason{Unused, Elasticity, 1, price}, enoughDone
 			return d
 		}
-		c.seeker = newSeeker(w)
+		c.seeker = newSeeker(w, c.pulse)
 	}
 	to, why := c.seeker.next(w, f, c.Budget.Seconds())
 	k := c.seeker
@@ -39,14 +41,14 @@ func (c *elasticController) Next(w Window) Decision {
 		clock = w.Closed.UnixNano()
 	}
 	if clock != 0 && k.atTick(f, clock) {
-		to, why = k.beginEbb(f), Reason{Probing, Average, f.latency, k.ebb.base}
+		to, why = k.tick(f, clock), Reason{Probing, Average, f.latency, k.ebb.base}
 	}
 	d.Limit, d.Reason = whole(within(to, w)), why
 	d.Next = f.plan(limit, d.Limit, k.unit)
 	if k.ebb.stage != flowing {
 		d.Next = k.ebbPlan()
 	} else if clock != 0 {
-		k.ebb.align(&d.Next, clock)
+		k.ebb.schedule.align(&d.Next, clock)
 	}
 	return d
 }

@@ -1,70 +1,64 @@
 package law
 
-import (
-	"math"
-	"time"
-)
+import "math"
 
 // An ebb is how limiters that know nothing of each other learn what their own moves cannot
 // tell them. With a share s of the work in flight on a server of elasticity e, one's own
 // throughput has the elasticity 1-s(1-e): it follows one's share of a queue that all of
-// them fill. So at ticks of the wall clock, which they have in common, all of them
-// lower their limits together for a few latencies. What the latency does then is what
-// the server does.
+// them fill. So at ticks of the wall clock all of them lower their limits together for a
+// few latencies. What the latency does then is what the server does.
 type ebb struct {
-	told    int // replicas, as configured; 0 if not known
-	stage   stage
-	next    int64   // the tick, in nanoseconds of the wall clock
-	reached float64 // seconds since the limit was last reached
+	sharing  evidence
+	schedule schedule
+	stage    stage
+	reached  float64 // seconds since the limit was last reached
 
-	reference sums    // of the windows before, faded
-	base      float64 // latency of the work itself, in seconds
-	theta     float64 // latency that is aimed at, in units of base
-	ceiling   float64 // of the concurrency; 0 for none
-	over      float64 // share of windows in which the target was above it, smoothed
-	ebbs      int     // since sharing was found
-	from      point   // before the ebb
-	resume    float64 // limit
+	reference sums  // of the windows before, faded
+	from      point // before the ebb
+	resume    float64
 
-	sharing evidence
+	base    float64 // latency of the work itself, in seconds
+	theta   float64 // the latency that is aimed at, in units of base
+	ceiling float64 // of the concurrency; 0 for none
+	over    float64 // share of windows in which the target was above it, smoothed
+	ebbs    int
+	known   bool // the base was measured without load, or by an ebb
+	pressed float64 // share of windows in which work was held back, smoothed
 }
 
-// A stage is what the current window is to the tick.
+// A stage is where in an ebb the current window is.
 type stage uint8
 
 const (
 	flowing   stage = iota // none of the below
 	ebbing                 // measured under a lowered limit
-	again                  // and lowered once more
-	third                  // and again
-	settling               // waits until the others have lowered theirs
-	listening              // measured while they have
-	after                  // they have raised them again
+	deeper                 // and once more
+	deepest                // and again
+	hushed                 // not measured, by a limiter that does not take part
+	listening              // and measured
 )
 
-type point struct{ n, x, latency float64 }
+type point struct{ n, x, latency, done float64 }
 
-type sums struct{ area, done, span float64 }
+// sums are what windows measured, faded by number.
+type sums struct{ area, work, span, done float64 }
+
+const keptReference = 0.6
 
 func (s *sums) add(f flow) {
-	s.area = float64(s.area*keptReference) + float64(f.n*f.span)
-	s.done = float64(s.done*keptReference) + float64(f.x*f.span)
+	s.area = float64(s.area*keptReference) + float64(f.latency*f.x*f.span)
+	s.work = float64(s.work*keptReference) + float64(f.x*f.span)
 	s.span = float64(s.span*keptReference) + f.span
+	s.done = float64(s.done*keptReference) + f.done
 }
 
 func (s *sums) point() point {
-	return point{s.area / s.span, s.done / s.span, s.area / s.done}
+	return point{s.area / s.span, s.work / s.span, s.area / s.work, s.done}
 }
 
-const (
-	keptReference = 0.6
+func (f flow) point() point { return point{f.n, f.x, f.latency, f.done} }
 
-	usualTick = 8 * time.Second // and its doubles, for slower work
-	hotTick   = 4 * time.Second
-	ticksOf   = 6  // latencies of the base are in a tick
-	ticksOfLe = 24 // least latencies are in a usual one
-	hotLine   = 1.7
-	tooLate   = 250 * time.Millisecond
+const (
 
 	deepEbb    = 0.6
 	calmEbb    = 0.75
@@ -80,58 +74,33 @@ const (
 )
 
 // hot reports whether the latency is far above that of the work itself.
-func (k *seeker) hot(f flow) bool {
-	e := &k.ebb
-	return e.base > 0 && min(e.reference.point().latency, f.latency) > hotLine*e.base
-}
-
-// tick is the time between ticks. Those of limiters that measure differently are multiples
-// of each other.
-func (k *seeker) tick(f flow) int64 {
-	e := &k.ebb
-	tick, least := int64(usualTick), max(ticksOfLe*k.pulse.least, ticksOf*e.base)
-	if k.hot(f) {
-		tick, least = int64(hotTick), ticksOf*e.base
-	}
-	for float64(tick) < least*1e9 && tick < int64(mostPatience) {
-		tick *= 2
-	}
-	return tick
+func (e *ebb) hot(f flow) bool {
+	return e.base > 0 && min(e.reference.point().latency, f.latency) > tHot*e.base
 }
 
 // calm reports whether what is known of the server is good enough for smaller ebbs.
-func (k *seeker) calm(f flow) bool {
-	e := &k.ebb
-	return e.ebbs >= 2 && !k.hot(f) && e.over < 0.5
-}
+func (e *ebb) calm(f flow) bool { return e.ebbs >= 2 && !e.hot(f) && e.over < 0.5 }
 
-// skipped draws from the tick alone, so that limiters skip the same ones.
-func skipped(tick int64) bool { return mixed(uint64(tick))%5 < 2 }
-
-// mixed is a hash (the finalizer of MurmurHash3).
-func mixed(x uint64) uint64 {
-	x ^= x >> 33
-	x *= 0xff51afd7ed558ccd
-	x ^= x >> 33
-	x *= 0xc4ceb9fe1a85ec53
-	return x ^ x>>33
-}
-
-// base follows the latency of the work itself between ebbs.
+// follow moves the base between ebbs.
 func (e *ebb) follow(f flow, variation, elasticity float64) {
 	switch {
 	case e.base == 0:
 		e.base = f.latency
 	case f.latency < e.base:
-		e.base = min(e.base, toward(e.base, f.latency*exp(math.Sqrt((0.1+variation)/f.done)), 0.3))
+		e.base = min(e.base, toward(e.base, f.surely(variation), 0.3))
 	case !f.saturated && elasticity > 0.7 && e.ceiling == 0:
 		e.base = toward(e.base, f.latency, 0.1)
 	}
 }
 
-// watchCeiling moves the ceiling between ebbs so that the latency stays near theta times the
+// surely is a latency that is not too low by chance.
+func (f flow) surely(variation float64) float64 {
+	return f.latency * exp(math.Sqrt((0.1+variation)/f.done))
+}
+
+// hold moves the ceiling between ebbs so that the latency stays near theta times the
 // base. The root makes large shares shrink and small ones grow.
-func (e *ebb) watchCeiling(f flow, elasticity float64) {
+func (e *ebb) hold(f flow) {
 	if e.ceiling == 0 {
 		return
 	}
@@ -141,57 +110,131 @@ func (e *ebb) watchCeiling(f flow, elasticity float64) {
 	}
 }
 
-// begin starts an ebb and returns the limit for it.
-func (k *seeker) beginEbb(f flow) float64 {
+// tick decides what to do at a tick and returns the limit.
+func (k *seeker) tick(f flow, now int64) float64 {
 	e := &k.ebb
-	e.from = e.reference.point()
-	e.resume = f.limit
-	e.stage = ebbing
-	depth := deepEbb
-	if k.calm(f) {
-		depth = calmEbb
+	e.from, e.resume = e.reference.point(), k.still(f)
+	recent := e.reached < max(10, float64(e.schedule.period)/1e9) && (tKnown == 0 || !e.known || e.ceiling > 0 || e.hot(f))
+	takesPart := false
+	switch s := &e.sharing; {
+	case k.replicas == 1 || noEbb:
+		return f.limit
+	case k.replicas > 1:
+		takesPart = recent
+	case s.alone():
+		if f.saturated && e.hot(f) {
+			s.add(suspicious)
+		}
+	case s.shared():
+		takesPart = recent && !coin(now, f, 8)
+	default:
+		takesPart = recent && e.pressed > tPressed && !(e.ebbs >= int(tCoinFrom) && coin(now, f, uint64(tCoin)))
 	}
-	return max(1, math.Round(min(f.limit, 1.1*max(e.from.n, f.n))*depth))
+	takesPart = takesPart && tEbb > 0
+	switch {
+	case !takesPart && tListen == 0:
+		return f.limit
+	case !takesPart:
+		e.stage = hushed
+	case k.calm(f) && skipped(now/e.schedule.period):
+	default:
+		e.stage = ebbing
+		return k.lowered(f)
+	}
+	return e.resume
 }
 
-// ebbed takes in the window of an ebb. It returns the next limit, and reports whether the
-// ebb goes on.
-func (k *seeker) ebbed(f flow) (to float64, deeper bool) {
+// still is the limit without any move around the target.
+func (k *seeker) still(f flow) float64 {
+	if !f.saturated {
+		return f.limit
+	}
+	to := k.target
+	if c := k.ebb.ceiling; c > 0 {
+		to = min(to, c)
+	}
+	return max(1, math.Round(to/k.used))
+}
+
+func (k *seeker) calm(f flow) bool { return k.ebb.calm(f) }
+
+func (k *seeker) lowered(f flow) float64 {
+	depth := deepEbb
+	if k.calm(f) && k.ebb.sharing.shared() {
+		depth = calmEbb
+	}
+	return max(1, math.Round(min(f.limit, 1.1*max(k.ebb.from.n, f.n))*depth))
+}
+
+// ebbed takes in a window of an ebb, and returns the next limit.
+func (k *seeker) ebbed(f flow) float64 {
+	e := &k.ebb
+	switch e.stage {
+	case hushed:
+		e.stage = listening
+	case listening:
+		k.heard(f.point(), e.from)
+		e.stage = flowing
+	default:
+		return k.turned(f)
+	}
+	return f.limit
+}
+
+func (k *seeker) heard(now, before point) {
+	e := &k.ebb
+	e.sharing.hear(now, before, k.variation)
+	if e.sharing.alone() {
+		e.ceiling, e.ebbs = 0, 0
+	}
+}
+
+// turned learns from an ebb, or has it go deeper.
+func (k *seeker) turned(f flow) float64 {
 	e := &k.ebb
 	if f.done < leastEbb || ln(e.from.n/f.n) < shortEbb {
 		e.stage = flowing
-		return e.resume, false
+		return e.resume
 	}
 	q := ln(f.latency/e.from.latency) / ln(f.n/e.from.n)
 	calm := k.calm(f)
-	if q > queueing && !calm && e.stage < third && (e.ebbs < 2 || f.latency > 1.3*e.base) {
+	if q > queueing && !calm && e.stage < deepest && (e.ebbs < int(tDeep) || f.latency > tDeepR*e.base) {
 		e.stage++
-		return max(1, math.Round(min(f.limit, 1.1*f.n)*deepEbb)), true
+		return max(1, math.Round(min(f.limit, 1.1*f.n)*deepEbb))
 	}
-	e.rebase(f, k.variation)
+	e.rebase(f, k.variation, q)
 	gain := thetaGain
 	if calm {
 		gain /= 2
 	}
 	e.theta = min(max(e.theta*exp(gain*(wantedQ-min(max(q, 0), 1.3))), leastTheta), mostTheta)
-	if e.stage > ebbing || q > queueing || e.ceiling > 0 {
+	needed := e.from.latency > tNeed*e.theta*e.base
+	switch {
+	case e.sharing.alone():
+	case e.ceiling > 0 && e.over < tDrop && !needed:
+		e.ceiling = 0
+	case e.ceiling > 0 || needed && (e.stage > ebbing || q > queueing):
 		e.ceiling = e.from.x * e.base * e.theta
 	}
-	if q < idling {
+	if q < idling && e.ceiling > 0 {
 		e.ceiling = max(e.ceiling, 2.5*e.from.n)
 	}
+	if debugEbb {
+		println("ebb q", int(1000*q), "base", int(e.base*1e6), "theta", int(1000*e.theta), "ceiling", int(e.ceiling), "n", int(e.from.n), "n'", int(f.n), "R", int(e.from.latency*1e6), "R'", int(f.latency*1e6))
+	}
 	e.ebbs++
+	e.known = e.known || e.ebbs >= 2
 	e.stage = flowing
-	return e.resume, false
+	return e.resume
 }
 
-func (e *ebb) rebase(f flow, variation float64) {
+// rebase takes the latency of an ebb for that of the work itself, as far as it followed no queue.
+func (e *ebb) rebase(f flow, variation, q float64) {
 	seen := f.latency
-	switch {
-	case seen < e.base:
-		seen = min(e.base, seen*exp(math.Sqrt((0.1+variation)/f.done)))
-	default:
-		seen = min(seen, 3*e.base)
+	if seen < e.base {
+		seen = min(e.base, f.surely(variation))
+	} else {
+		seen = toward(e.base, min(seen, 3*e.base), min(max((queueing-q)/(queueing-idling), 0), 1))
 	}
 	if seen > 0.8*e.base && seen < 1.3*e.base {
 		seen = toward(e.base, seen, 0.5)
@@ -199,29 +242,22 @@ func (e *ebb) rebase(f flow, variation float64) {
 	e.base = seen
 }
 
-// ebbPlan measures under a lowered limit.
+// plan measures the stages of an ebb. The first half ends by the clock, for all at once.
 func (k *seeker) ebbPlan() Plan {
 	e := &k.ebb
 	p := afresh
+	p.MinSamples, p.Carried = leastDone, true
 	span := max(e.from.latency, 25*(1+k.variation)/e.from.x, 0.1)
 	span = min(span, max(quickSpan, 2*k.unit))
-	p.Interval = duration(span)
-	p.Settle = duration(1.5 * e.from.latency)
-	p.MinSamples, p.Carried = leastDone, true
 	p.MaxAge = duration(max(quickAge, 4*span, 6/e.from.x))
+	settle := duration(1.5 * e.from.latency)
+	switch e.stage {
+	case hushed:
+		p.Interval = max(settle, afresh.Interval)
+	case listening:
+		p.Interval = duration(span)
+	default:
+		p.Settle, p.Interval = settle, duration(span)
+	}
 	return p
-}
-
-// align has the window that would straddle the tick end with it.
-func (e *ebb) align(p *Plan, now int64) {
-	if e.stage != flowing || e.next <= now {
-		return
-	}
-	left := time.Duration(e.next - now)
-	if p.Settle+p.Interval+p.Interval/2 < left {
-		return
-	}
-	p.Settle = min(p.Settle, left/2)
-	p.Interval = left - p.Settle
-	p.MinSamples, p.Carried = leastDone, true
 }

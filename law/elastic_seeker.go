@@ -26,6 +26,8 @@ type seeker struct {
 
 	test test
 	ebb  ebb
+
+	replicas int // as configured
 }
 
 const (
@@ -45,8 +47,8 @@ const (
 	peakDecay = 10.0 // seconds
 )
 
-func newSeeker(w Window) *seeker {
-	return &seeker{variation: 1, used: 1, target: float64(w.Limit), way: 1, every: firstProbe, ebb: ebb{theta: firstTheta}}
+func newSeeker(w Window, p pulse) *seeker {
+	return &seeker{pulse: p, test: test{base: p.least}, variation: 1, used: 1, target: float64(w.Limit), way: 1, every: firstProbe, ebb: ebb{theta: firstTheta, base: p.least, known: p.least > 0}}
 }
 
 func (k *seeker) next(w Window, f flow, budget float64) (to float64, why Reason) {
@@ -54,8 +56,10 @@ func (k *seeker) next(w Window, f flow, budget float64) (to float64, why Reason)
 	z := observation{n: ln(f.n), x: ln(f.x)}
 	z.weight = 1 / ((0.1+k.variation)/f.done + noiseFloor*noiseFloor)
 	if k.ebb.stage != flowing {
-		k.filter.absorb(z, forget)
-		return k.ebbAway(f)
+		if tAbsorb == 2 || tAbsorb == 1 && k.ebb.stage < hushed {
+			k.filter.absorb(z, forget)
+		}
+		return k.atEbb(f)
 	}
 	k.ebb.reference.add(f)
 	change, again := k.learn(z, f)
@@ -99,7 +103,7 @@ func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
 	best := j.weigh(&b, cost, budgetShare*budget, k.steepness())
 	e := b.elasticity(ln(f.n))
 	k.ebb.follow(f, k.variation, e.mean)
-	k.ebb.watchCeiling(f, e.mean)
+	k.ebb.hold(f)
 	why = Reason{Within, Elasticity, e.mean, cost}
 	swing := 0.0
 	switch queue := k.ebb.ceiling == 0 && k.test.judge(f, e.mean); {
@@ -197,33 +201,26 @@ func (k *seeker) follow(f flow, best float64, e normal) {
 	}
 }
 
-// ebbAway takes in a window of an ebb.
-func (k *seeker) ebbAway(f flow) (to float64, why Reason) {
-	to, _ = k.ebbed(f)
-	return to, Reason{Probing, Average, f.latency, k.ebb.base}
+// atEbb takes in a window of an ebb.
+func (k *seeker) atEbb(f flow) (to float64, why Reason) {
+	return k.ebbed(f), Reason{Probing, Average, f.latency, k.ebb.base}
 }
 
-// atTick reports whether an ebb begins now, and finds the next tick.
+// atTick reports whether a tick is now.
 func (k *seeker) atTick(f flow, now int64) bool {
 	e := &k.ebb
 	e.reached += f.span
+	held := 0.0
 	if f.saturated {
-		e.reached = 0
+		e.reached, held = 0, 1
 	}
+	e.pressed = toward(e.pressed, held, 0.1)
 	if e.stage != flowing {
 		return false
 	}
-	due := e.next
-	if due > now {
-		if tick := k.tick(f); e.next-now > tick {
-			e.next = (now/tick + 1) * tick
-		}
-		return false
+	usual, least := usualTick, max(leastsInTick*k.pulse.least, basesInTick*e.base)
+	if e.hot(f) {
+		usual, least = hotTick, basesInTick*e.base
 	}
-	tick := k.tick(f)
-	e.next = (now/tick + 1) * tick
-	if due == 0 || now-due > int64(tooLate) || e.reached > max(10, float64(tick)/1e9) {
-		return false
-	}
-	return !(k.calm(f) && skipped(due))
+	return e.schedule.due(now, float64(usual), max(least, tLat*min(f.latency, 4*e.base)))
 }

@@ -23,8 +23,8 @@ type Batches struct {
 // OnOff arrivals have a constant Rate per second for the time On, then none for the time Off.
 type OnOff struct {
 	Rate float64       `json:"rate" range:"(0,1e8]"`
-	On   time.Duration `json:"on" range:"[1ms,24h]"`
-	Off  time.Duration `json:"off" range:"[1ms,24h]"`
+	On   time.Duration `json:"on" range:"[1ms,10000h]"`
+	Off  time.Duration `json:"off" range:"[1ms,10000h]"`
 }
 
 // Rates implements [Arrivals].

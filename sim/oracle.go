@@ -16,18 +16,22 @@ import (
 // one seed.
 type Oracle struct {
 	Scenario string        // its name
+	Regime   string        // of the scenario
 	Seed     uint64        // of the simulations
 	Phases   []OraclePhase // in order
 
 	latency Histogram // at the smallest limits that are nearly as good
 	bins    []bin     // at the best limits
+	width   time.Duration
 }
 
 // An OraclePhase is the best of one phase.
 type OraclePhase struct {
-	Limit    int // of all limiters together, with which the most was good; the smallest of such
-	Smallest int // with which 98.5% of that was good
-	Good     int // requests that were
+	Limit    int   // of all limiters together, with which the most was good; the smallest of such
+	Smallest int   // with which 98.5% of that was good
+	Good     int   // requests that were
+	Limiters []int // and how many of them at each limiter
+	Start    bool  // the phase begins within the scenario's Start
 }
 
 const (
@@ -51,13 +55,16 @@ func SweepOn(processors int, s Scenario, seed uint64) (*Oracle, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Oracle{Scenario: s.Name, Seed: seed, bins: make([]bin, len(runs[0].bins))}
+	o := &Oracle{Scenario: s.Name, Regime: s.Regime, Seed: seed, bins: make([]bin, len(runs[0].bins)), width: runs[0].width}
 	for i := range s.Phases {
 		best, smallest := bestRun(runs, i)
 		phase := &best.phases[i]
-		o.Phases = append(o.Phases, OraclePhase{Limit: best.limit, Smallest: smallest.limit, Good: best.good(i)})
+		o.Phases = append(o.Phases, OraclePhase{
+			Limit: best.limit, Smallest: smallest.limit, Good: best.good(i),
+			Limiters: phase.goodAt(max(1, s.Limiters)), Start: phase.start < s.Start,
+		})
 		o.latency.merge(&smallest.phases[i].latency)
-		from := phase.start / binned
+		from := phase.start / o.width
 		copy(o.bins[from:], best.bins[from:])
 	}
 	return o, nil
@@ -110,7 +117,7 @@ func (s Scenario) swept(limit int, shared []stretch, seed uint64) (swept, error)
 		e.stretches[i].split(limit)
 	}
 	err = e.run()
-	return swept{limit, e.record.phases, e.record.bins}, err
+	return swept{limit, e.record.phases, e.record.bins, e.record.width}, err
 }
 
 // swept is what came of one of the limits.
@@ -118,6 +125,7 @@ type swept struct {
 	limit  int
 	phases []phaseRecord
 	bins   []bin
+	width  time.Duration // of a bin
 }
 
 func (s *swept) good(phase int) int { return s.phases[phase].tally().Good }
@@ -151,139 +159,4 @@ func limitsUpTo(highest int) []int {
 		limits = append(limits, limit)
 	}
 	return limits
-}
-
-// A Score is a result held against the oracle. It is one line of JSON.
-type Score struct {
-	Scenario string `json:"scenario"` // its name
-	Law      string `json:"law"`      // as text
-	Seed     uint64 `json:"seed"`     // of the simulation
-
-	// Goodput is the good answers as a percentage of the oracle's, of all phases and of
-	// each; at most 100. Uncapped is the former as it is: a queue may do better
-	// than the oracle, which has none.
-	Goodput  float64   `json:"goodput_pct"`
-	Phases   []float64 `json:"phase_goodput_pct"`
-	Uncapped float64   `json:"goodput_uncapped_pct"`
-
-	// P99Ratio is the p99 of the latency, from the attempt to the answer, of what was
-	// answered without error, over that of the oracle: at the smallest limit of
-	// each phase that reaches 98.5% of its goodput.
-	P99Ratio float64 `json:"p99_ratio"`
-
-	// Convergence is how many seconds after the beginning of a phase 3 s began in
-	// which at least 90% as much was good as at the oracle's limit in the
-	// same 3 s; of the worst phase, and its whole length if there are none.
-	Convergence float64 `json:"convergence_s"`
-
-	// LimitMean and LimitCV are the mean of the limit and its coefficient of variation
-	// in the latter half of each phase, averaged by time.
-	LimitMean float64 `json:"limit_mean"`
-	LimitCV   float64 `json:"limit_cv"`
-
-	// Refused is the share of attempts that were refused, and FalseRefused the
-	// share that was although there was capacity: in the second of the refusal
-	// (counted from the start), no more than 1% of what ended at the oracle's limit
-	// was refused, late or cancelled.
-	Refused      float64 `json:"refused"`
-	FalseRefused float64 `json:"false_refused"`
-
-	// Probed is the share of attempts that were refused while the law had lowered the
-	// limit to measure the latency without load. It is more than what probing costs: some
-	// would have been refused anyway.
-	Probed float64 `json:"refused_probing"`
-
-	// Late is the share of answers without error that came after the SLO.
-	Late float64 `json:"late"`
-}
-
-// Score holds a result against the oracle. That it is of another scenario or seed is an
-// error.
-func (o *Oracle) Score(r *Result) (Score, error) {
-	if r.Scenario != o.Scenario || r.Seed != o.Seed || len(r.Phases) != len(o.Phases) || len(r.bins) != len(o.bins) {
-		return Score{}, fmt.Errorf("sim: a result of %q with seed %d cannot be scored by the oracle of %q with seed %d",
-			r.Scenario, r.Seed, o.Scenario, o.Seed)
-	}
-	s := Score{
-		Scenario: r.Scenario, Law: r.Law, Seed: r.Seed,
-		P99Ratio:  ratio(float64(r.Latency.Quantile(0.99)), float64(o.latency.Quantile(0.99))),
-		LimitMean: r.LimitMean, LimitCV: r.LimitCV,
-		Refused: ratio(float64(r.Refused), float64(r.Attempts)),
-		Probed:  ratio(float64(r.Probed), float64(r.Attempts)),
-		Late:    ratio(float64(r.Late), float64(r.Good+r.Late)),
-	}
-	best := 0
-	for i, p := range o.Phases {
-		s.Phases = append(s.Phases, percent(r.Phases[i].Good, p.Good))
-		s.Convergence = max(s.Convergence, o.converged(r, i).Seconds())
-		best += p.Good
-	}
-	s.Goodput = percent(r.Good, best)
-	s.Uncapped = 100 * ratio(float64(r.Good), float64(best))
-	s.FalseRefused = ratio(float64(o.falselyRefused(r)), float64(r.Attempts))
-	return s, nil
-}
-
-func ratio(a, b float64) float64 {
-	if b == 0 {
-		return 0
-	}
-	return a / b
-}
-
-// percent is the share of good answers, all of them if the oracle had none either.
-func percent(good, best int) float64 {
-	if good >= best {
-		return 100
-	}
-	return 100 * float64(good) / float64(best)
-}
-
-const (
-	convergedFor   = 3 * time.Second
-	convergedShare = 0.9
-)
-
-// converged is how long after its beginning a phase was as good as it should be.
-func (o *Oracle) converged(r *Result, phase int) time.Duration {
-	p := &r.Phases[phase]
-	first := int((p.Start + binned - 1) / binned)
-	last := int((p.Start + p.Length) / binned)
-	window := min(int(convergedFor/binned), last-first)
-	good, best := 0, 0
-	for i := first; i < last; i++ {
-		good += int(r.bins[i].good)
-		best += int(o.bins[i].good)
-		from := i - window + 1
-		if from < first {
-			continue
-		}
-		if float64(good) >= mul(convergedShare, float64(best)) {
-			return time.Duration(from)*binned - p.Start
-		}
-		good -= int(r.bins[from].good)
-		best -= int(o.bins[from].good)
-	}
-	return p.Length
-}
-
-// light is the share of attempts that an oracle may lose in a second in which no refusal
-// is called for: a heavy tail makes some late under any load.
-const light = 0.01
-
-// falselyRefused counts the refusals in the seconds in which the oracle had room.
-func (o *Oracle) falselyRefused(r *Result) (count int) {
-	const perSecond = int(time.Second / binned)
-	for from := 0; from < len(r.bins); from += perSecond {
-		refused, good, lost := 0, 0, 0
-		for i := from; i < min(from+perSecond, len(r.bins)); i++ {
-			refused += int(r.bins[i].refused)
-			good += int(o.bins[i].good)
-			lost += int(o.bins[i].lost)
-		}
-		if float64(lost) <= mul(light, float64(good+lost)) {
-			count += refused
-		}
-	}
-	return count
 }

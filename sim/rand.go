@@ -20,6 +20,8 @@ const (
 	clientStream
 	retryStream
 	systemStream
+	harmStream
+	sharedStream
 )
 
 func newRand(seed, stream uint64) *Rand {

@@ -50,6 +50,11 @@ type Ranges struct {
 	// Cancelling is the share of systems whose clients cancel work.
 	Cancelling float64
 
+	// Replicated is the share of systems with several limiters, drawn from Replicas. They come
+	// last, so that without them a system is as it would be if the share were 0.
+	Replicated float64
+	Replicas   Replicas
+
 	// Load is the load of each phase as a multiple of the capacity without
 	// faults, and Phase its length in seconds. There are three.
 	Load, Phase Range
@@ -77,6 +82,7 @@ var DefaultRanges = Ranges{
 	Cancelling: 0.3,
 	Load:       Range{0.5, 2.5}, Phase: Range{15, 30},
 	Faulty: 0.6, Speed: Range{0.3, 0.8}, Workers: Range{0.3, 0.8}, Delay: Range{0.5, 3}, Errors: Range{0.05, 0.5}, Pause: Range{0.05, 0.3},
+	Replicated: 1.0 / 3, Replicas: UsualReplicas,
 }
 
 // Random returns a system drawn from the ranges; the same one for the same seed.
@@ -102,6 +108,10 @@ func Random(ranges Ranges, seed uint64) Scenario {
 	for i := range 3 {
 		s.Phases = append(s.Phases, g.phase(i, mean))
 	}
+	if g.Float64() < g.Replicated {
+		s.Regime = "replicas"
+		g.replicate(&s, g.Replicas)
+	}
 	return s
 }
 
@@ -111,8 +121,9 @@ type generator struct {
 	*Rand
 }
 
-func (g generator) from(r Range) float64 {
-	return mul(r.Low, portable.Exp(mul(g.Float64(), portable.Log(r.High/r.Low))))
+// from draws from a range, evenly in the logarithm.
+func (r *Rand) from(x Range) float64 {
+	return mul(x.Low, portable.Exp(mul(r.Float64(), portable.Log(x.High/x.Low))))
 }
 
 // server returns a server and how many jobs' worth of work it does at once, at best.
@@ -174,7 +185,20 @@ func (g generator) phase(i int, mean float64) Phase {
 // rounded cuts a number to three decimals, so that it reads well in a file.
 func rounded(v float64) float64 { return math.Round(mul(v, 1000)) / 1000 }
 
-// seconds is a duration to 10 microseconds.
+// significant cuts a number to four digits.
+func significant(v float64) float64 {
+	scale := 1.0
+	for v > 0 && mul(v, scale) < 1000 {
+		scale *= 10
+	}
+	return math.Round(mul(v, scale)) / scale
+}
+
+// seconds is a duration to 10 microseconds, or to 0.1 where that would be coarse.
 func seconds(s float64) time.Duration {
-	return nanoseconds(mul(s, 1e9)).Round(10 * time.Microsecond)
+	d := nanoseconds(mul(s, 1e9))
+	if d < 500*time.Microsecond {
+		return d.Round(100)
+	}
+	return d.Round(10 * time.Microsecond)
 }

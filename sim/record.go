@@ -12,6 +12,16 @@ import (
 // false refusals.
 const binned = 100 * time.Millisecond
 
+// mostBins is how many bins there are at most. Two hours of them are a megabyte, and an oracle keeps
+// forty runs; what lasts longer has wider bins.
+const mostBins = 1 << 16
+
+// binWidth is the width of the bins, a multiple of [binned].
+func binWidth(end time.Duration) time.Duration {
+	times := int64(end-1)/int64(mostBins*binned) + 1
+	return time.Duration(max(1, times)) * binned
+}
+
 // A record is what a simulation writes down.
 type record struct {
 	phases []phaseRecord
@@ -26,6 +36,7 @@ type record struct {
 	total    int           // of the limits
 
 	bins   []bin
+	width  time.Duration // of each
 	binned time.Duration // when the current bin ends
 
 	sample  time.Duration
@@ -36,7 +47,7 @@ type record struct {
 	before  Tally         // of all phases, at the last point
 }
 
-// A bin is what happened within [binned]. What is lost was refused, late or cancelled.
+// A bin is what happened within its width. What is lost was refused, late or cancelled.
 type bin struct{ good, refused, lost uint32 }
 
 type phaseRecord struct {
@@ -51,10 +62,12 @@ type phaseRecord struct {
 }
 
 func newRecord(s *Scenario, end time.Duration, limits []int) record {
+	width := binWidth(end)
 	r := record{
 		phases: make([]phaseRecord, len(s.Phases)),
-		bins:   make([]bin, 1, min(end/binned+1, 1<<20)),
-		binned: binned,
+		bins:   make([]bin, 1, end/width+1),
+		width:  width,
+		binned: width,
 		sample: s.Sample, sampled: s.Sample, limits: limits, probing: make([]bool, len(limits)),
 	}
 	for _, limit := range limits {
@@ -147,7 +160,7 @@ func (r *record) refused(q *request) {
 func (r *record) until(e *engine, now time.Duration) {
 	for now >= r.binned {
 		r.bins = append(r.bins, bin{})
-		r.binned += binned
+		r.binned += r.width
 	}
 	for r.series != nil && now >= r.sampled {
 		r.closePoint(e)
@@ -199,6 +212,15 @@ func (p *phaseRecord) parts(limiters int) (ofClients, ofLimiters []Tally) {
 		ofLimiters[i%limiters].add(t)
 	}
 	return ofClients, ofLimiters
+}
+
+// goodAt counts what was good at each limiter.
+func (p *phaseRecord) goodAt(limiters int) (good []int) {
+	_, tallies := p.parts(limiters)
+	for _, t := range tallies {
+		good = append(good, t.Good)
+	}
+	return good
 }
 
 // limitMean is the mean of the limit over the settled half of the phase, and its

@@ -48,7 +48,8 @@ type Result struct {
 	Series  []Point       // one for each Scenario.Sample
 	Changes []Change      // every change of a limit, in order
 
-	bins []bin
+	bins   []bin
+	pinned []bool // limiters with a fixed limit
 }
 
 // A PhaseResult is what happened in one phase; an answer belongs to the phase in which
@@ -95,6 +96,9 @@ func (e *engine) result(law string, seed uint64) *Result {
 		Scenario: e.scenario.Name, Law: law, Seed: seed,
 		Tally: e.record.tally(), Clients: make([]Tally, len(e.scenario.Clients)), Limiters: make([]Tally, e.scenario.Limiters),
 		Series: e.record.series, Changes: e.record.changes, bins: e.record.bins, Probed: e.record.probed,
+	}
+	for i := range e.scenario.Limiters {
+		r.pinned = append(r.pinned, e.scenario.pinned(i) > 0)
 	}
 	total := 0.0
 	for i := range e.record.phases {

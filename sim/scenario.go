@@ -62,6 +62,13 @@ type Scenario struct {
 	// Phases follow one another.
 	Phases []Phase `json:"phases"`
 
+	// Regime is the group of scenarios that it belongs to in summaries. It may be empty.
+	Regime string `json:"regime,omitempty"`
+
+	// Start is how long the service starts up: the phases that begin before are scored apart
+	// from the others.
+	Start time.Duration `json:"start,omitempty" range:"[0s,10000h]"`
+
 	// Sample is how far apart the points of the result's series are.
 	// Defaults to 1 s; at least 1 ms.
 	Sample time.Duration `json:"sample,omitempty" range:"[0s,10000h]"`

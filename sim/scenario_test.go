@@ -129,7 +129,7 @@ func TestParseSystem(t *testing.T) {
 func TestRoundTrip(t *testing.T) {
 	scenarios := append(append(Named(), Gates()...), Kata(), Priorities())
 	for seed := range uint64(200) {
-		scenarios = append(scenarios, Random(DefaultRanges, seed))
+		scenarios = append(scenarios, Random(DefaultRanges, seed), Harm(seed), Shared(seed))
 	}
 	for _, s := range scenarios {
 		text, err := json.MarshalIndent(s, "", "\t")

@@ -49,3 +49,35 @@ func TestShelf(t *testing.T) {
 		}
 	}
 }
+
+// TestShelfOfBaselines: a baseline is found again for another law, and what is no baseline is not
+// taken for one.
+func TestShelfOfBaselines(t *testing.T) {
+	shelf := sim.Shelf(t.TempDir())
+	s := sim.Gates()[0]
+	s.Phases[0].Length = time.Second
+	first, err := shelf.Baseline(s, 1)
+	if err != nil || first.Phases[0].Possible() == 0 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	files, err := filepath.Glob(filepath.Join(string(shelf), "*.baseline"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for text, want := range map[string]int{
+		`{"scenario":"` + s.Name + `","seed":1,"phases":[{"unlimited":77}]}`: 77,
+		`{"phases":[]}`: first.Phases[0].Unlimited,
+		`not JSON`:      first.Phases[0].Unlimited,
+	} {
+		if err := os.WriteFile(files[0], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.Limiter.Law = law.Little{}
+		if b, err := shelf.Baseline(s, 1); err != nil || b.Phases[0].Unlimited != want {
+			t.Errorf("%q: %+v, %v", text, b, err)
+		}
+	}
+	if files, err := filepath.Glob(filepath.Join(string(shelf), "*")); err != nil || len(files) != 1 {
+		t.Errorf("%q, %v", files, err)
+	}
+}

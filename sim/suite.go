@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -55,12 +56,35 @@ func load(names []string) []Scenario {
 	return list
 }
 
-// Lookup returns the scenario of that name among those of the package, or an error that
-// lists them.
+// Lookup returns the scenario of that name among those of the package, or a drawn one: "random-7",
+// "harm-7" and "shared-7" are [Random] from the [DefaultRanges], [Harm] and [Shared] with seed 7, with or without the
+// regime that their names end in. An error lists the names.
 func Lookup(name string) (Scenario, error) {
 	all := append(append([]string{"kata"}, suite...), append(gates, "priorities-3x")...)
 	if slices.Contains(all, name) {
 		return load([]string{name})[0], nil
 	}
-	return Scenario{}, fmt.Errorf("sim: unknown scenario %q: want one of %s", name, strings.Join(all, ", "))
+	if s, ok := drawnAs(name); ok {
+		return s, nil
+	}
+	return Scenario{}, fmt.Errorf("sim: unknown scenario %q: want one of %s, or random-N, harm-N or shared-N with a seed N", name, strings.Join(all, ", "))
+}
+
+// drawnAs draws the system of that name.
+func drawnAs(name string) (s Scenario, ok bool) {
+	kind, rest, _ := strings.Cut(name, "-")
+	number, _, _ := strings.Cut(rest, "-")
+	seed, err := strconv.ParseUint(number, 10, 64)
+	if err != nil {
+		return s, false
+	}
+	switch kind {
+	case "random":
+		s = Random(DefaultRanges, seed)
+	case "harm":
+		s = Harm(seed)
+	case "shared":
+		s = Shared(seed)
+	}
+	return s, name == s.Name || name == kind+"-"+number && s.Name != ""
 }

@@ -16,32 +16,32 @@ type Work interface {
 
 // Constant work always takes Mean.
 type Constant struct {
-	Mean time.Duration `json:"mean" range:"(0s,1h]"`
+	Mean time.Duration `json:"mean" range:"(0s,24h]"`
 }
 
 // Exponential work is memoryless around Mean.
 type Exponential struct {
-	Mean time.Duration `json:"mean" range:"(0s,1h]"`
+	Mean time.Duration `json:"mean" range:"(0s,24h]"`
 }
 
 // Lognormal work has a heavy tail: a coefficient of variation CV around Mean.
 type Lognormal struct {
-	Mean time.Duration `json:"mean" range:"(0s,1h]"`
+	Mean time.Duration `json:"mean" range:"(0s,24h]"`
 	CV   float64       `json:"cv" range:"(0,10]"`
 }
 
 // Bimodal work takes Slow with probability Share and Fast otherwise, as where some
 // requests miss a cache.
 type Bimodal struct {
-	Fast  time.Duration `json:"fast" range:"(0s,1h]"`
-	Slow  time.Duration `json:"slow" range:"(0s,1h]"`
+	Fast  time.Duration `json:"fast" range:"(0s,24h]"`
+	Slow  time.Duration `json:"slow" range:"(0s,24h]"`
 	Share float64       `json:"share" range:"[0,1]"`
 }
 
 // Pareto work is around Mean with a tail that falls as a power: the share that takes longer than t falls as t^-Alpha.
 // Its variance is infinite up to an Alpha of 2. No piece takes longer than a day.
 type Pareto struct {
-	Mean  time.Duration `json:"mean" range:"(0s,1h]"`
+	Mean  time.Duration `json:"mean" range:"(0s,24h]"`
 	Alpha float64       `json:"alpha" range:"(1,100]"`
 }
 

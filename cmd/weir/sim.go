@@ -183,10 +183,13 @@ func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws
 type simSuiteCommand struct {
 	Named  bool    `xor:"suite" required:"" help:"Run the named suite."`
 	Random repeats `xor:"suite" required:"" placeholder:"N" help:"Run so many random systems, drawn with seeds from --seed on."`
+	Harm   repeats `xor:"suite" required:"" placeholder:"N" help:"Run so many systems in which limiters do harm, drawn like random ones, and compare with no limit and a fixed 20 as well."`
+	Shared repeats `xor:"suite" required:"" placeholder:"N" help:"Run so many systems of 2 to 16 limiters before one server, drawn like random ones."`
 
 	lawFlags
 	outputFlags
 	Summary bool     `help:"Print the summary of each law only: with --json one object a line, with null where there is nothing to compare."`
+	Regimes bool     `help:"Sum up each law in each regime as well, which --harm and --shared do anyway: the kinds of systems, or with --random those with several limiters apart."`
 	Told    bool     `help:"Add elastic with each scenario's SLO as its budget, and pid and band with half of it as their target."`
 	With    []string `type:"existingfile" sep:"none" placeholder:"FILE" help:"Add these scores of other limiters, as --json prints them; may be repeated."`
 	Oracles string   `placeholder:"DIR" help:"Keep in this folder the best there is of each scenario and seed, which takes forty times as long as a law, and find it there next time. Empty it when weir is updated."`
@@ -194,28 +197,23 @@ type simSuiteCommand struct {
 
 // Run runs a suite.
 func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
-	scenarios := sim.Named()
-	if !c.Named {
-		if c.Seed > math.MaxUint64-uint64(c.Random) {
-			return usageError{fmt.Errorf("--seed: %d: want room for %d more", c.Seed, c.Random)}
-		}
-		scenarios = make([]sim.Scenario, c.Random)
-		for i := range scenarios {
-			scenarios[i] = sim.Random(sim.DefaultRanges, c.Seed+uint64(i))
-		}
+	scenarios, err := c.scenarios()
+	if err != nil {
+		return usageError{err}
 	}
 	shown := withSummary
 	if c.Summary {
 		shown = summaryOnly
 	}
 	report := newScores(s.out, c.form(), shown)
+	report.regimes = c.Regimes || c.Harm > 0 || c.Shared > 0
 	others, err := simulate.ReadScores(c.With)
 	if err != nil {
 		return usageError{err}
 	}
 	jobs := c.jobs(scenarios)
 	for i := range jobs {
-		jobs[i].Oracles, jobs[i].Told = sim.Shelf(c.Oracles), c.Told
+		jobs[i].Oracles, jobs[i].Told, jobs[i].Harm = sim.Shelf(c.Oracles), c.Told, c.Harm > 0
 		jobs[i].With = others.Of(jobs[i].Scenario.Name, jobs[i].Seed)
 	}
 	err = simulated(ctx, s, jobs, report.add)
@@ -226,6 +224,28 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 		err = simulate.PlotSuite(string(c.Plot), &report.cells)
 	}
 	return err
+}
+
+// scenarios draws those of the suite.
+func (c simSuiteCommand) scenarios() ([]sim.Scenario, error) {
+	if c.Named {
+		return sim.Named(), nil
+	}
+	count, draw := c.Random, func(seed uint64) sim.Scenario { return sim.Random(sim.DefaultRanges, seed) }
+	switch {
+	case c.Harm > 0:
+		count, draw = c.Harm, sim.Harm
+	case c.Shared > 0:
+		count, draw = c.Shared, sim.Shared
+	}
+	if c.Seed > math.MaxUint64-uint64(count) {
+		return nil, fmt.Errorf("--seed: %d: want room for %d more", c.Seed, count)
+	}
+	scenarios := make([]sim.Scenario, count)
+	for i := range scenarios {
+		scenarios[i] = draw(c.Seed + uint64(i))
+	}
+	return scenarios, nil
 }
 
 // simulated runs the jobs, with a bar of progress if someone watches.

@@ -134,7 +134,7 @@ func TestSimSeries(t *testing.T) {
 }
 
 // cheap is the seed of a random system with few requests.
-const cheap = "90"
+const cheap = "253"
 
 func TestSimSuite(t *testing.T) {
 	out := output(t, "sim", "suite", "--random", "1", "--seed", cheap, "--law", "fixed(limit=1)", "--law", "fixed(limit=30)")

@@ -32,13 +32,16 @@ type reporter interface {
 
 // scores reports how laws fared.
 type scores struct {
-	out    io.Writer
-	form   form
-	parts  parts
-	queued bool // a queue may do better than the oracle, which has none
-	cells  simulate.Cells
-	csv    *csv.Writer
-	headed bool
+	out     io.Writer
+	form    form
+	parts   parts
+	regimes bool // sums up each regime too
+	queued  bool // a queue may do better than the oracle, which has none
+	harmed  bool // there is a baseline
+	shared  bool // some scenarios have several limiters
+	cells   simulate.Cells
+	csv     *csv.Writer
+	headed  bool
 }
 
 // parts are which tables there are.
@@ -57,6 +60,10 @@ func newScores(out io.Writer, form form, parts parts) *scores {
 func (r *scores) add(o simulate.Outcome) error {
 	r.cells.Add(o)
 	r.queued = r.queued || o.Job.Scenario.Limiter.Queue != sim.Queue{}
+	for _, s := range o.Scores {
+		r.harmed = r.harmed || s.Harm != nil
+		r.shared = r.shared || s.Jain > 0
+	}
 	if r.parts == summaryOnly {
 		return nil
 	}
@@ -80,6 +87,7 @@ func (r *scores) add(o simulate.Outcome) error {
 var scoreColumns = []string{
 	"scenario", "law", "seed", "goodput_pct", "phase_goodput_pct", "goodput_uncapped_pct", "p99_ratio",
 	"convergence_s", "limit_mean", "limit_cv", "refused", "false_refused", "refused_probing", "late",
+	"regime", "start_phases", "start_goodput_pct", "jain", "phase_good", "phase_good_unlimited", "phase_good_fixed20",
 }
 
 func scoreRecord(s sim.Score) []string {
@@ -87,7 +95,24 @@ func scoreRecord(s sim.Score) []string {
 	for _, v := range []float64{s.Uncapped, s.P99Ratio, s.Convergence, s.LimitMean, s.LimitCV, s.Refused, s.FalseRefused, s.Probed, s.Late} {
 		record = append(record, exact(v))
 	}
-	return record
+	record = append(record, s.Regime, strconv.Itoa(s.Starts), ifAny(s.Starts > 0, s.StartGoodput), ifAny(s.Jain > 0, s.Jain))
+	var good, unlimited, twenty []string
+	if s.Harm != nil {
+		for i, of := range s.Harm.Possible {
+			good = append(good, strconv.Itoa(s.Harm.Good[i]))
+			unlimited = append(unlimited, strconv.Itoa(of.Unlimited))
+			twenty = append(twenty, strconv.Itoa(of.Twenty))
+		}
+	}
+	return append(record, strings.Join(good, " "), strings.Join(unlimited, " "), strings.Join(twenty, " "))
+}
+
+// ifAny is a figure that there may not be.
+func ifAny(there bool, v float64) string {
+	if !there {
+		return ""
+	}
+	return exact(v)
 }
 
 func exact(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -116,7 +141,8 @@ func (r *scores) end() error {
 
 func (r *scores) table() error {
 	t := table{left: 2}
-	t.row("scenario", "law", "goodput %", r.ifQueued("uncapped %"), "worst seed", "phases %", "p99x", "conv s", "limit", "cv", "refused %", "false %", "late %")
+	t.row("scenario", "law", "goodput %", only(r.queued, "uncapped %"), "worst seed", "phases %", "p99x", "conv s", "limit", "cv", "refused %", "false %", "late %",
+		only(r.shared, "jain"), only(r.harmed, "harm: share %"), only(r.harmed, "start %"), only(r.harmed, "start share %"))
 	last := ""
 	for _, c := range r.cells.List() {
 		name := c.Scenario
@@ -125,15 +151,16 @@ func (r *scores) table() error {
 		}
 		last = c.Scenario
 		m := c.Mean
-		t.row(name, c.Law, tenths(m.Goodput), r.ifQueued(tenths(m.Uncapped)), tenths(c.Worst), each(m.Phases, " ", whole), hundredths(m.P99Ratio), tenths(m.Convergence),
-			tenths(m.LimitMean), hundredths(m.LimitCV), hundredths(100*m.Refused), hundredths(100*m.FalseRefused), hundredths(100*m.Late))
+		t.row(name, c.Law, tenths(m.Goodput), only(r.queued, tenths(m.Uncapped)), tenths(c.Worst), each(m.Phases, " ", whole), hundredths(m.P99Ratio), tenths(m.Convergence),
+			tenths(m.LimitMean), hundredths(m.LimitCV), hundredths(100*m.Refused), hundredths(100*m.FalseRefused), hundredths(100*m.Late),
+			only(r.shared, hundredths(m.Jain)), only(r.harmed, tenths(c.Share())), only(r.harmed, tenths(m.StartGoodput)), only(r.harmed, tenths(c.StartShare())))
 	}
 	return t.write(r.out)
 }
 
-// ifQueued is a field of a column that there is with a queue only.
-func (r *scores) ifQueued(field string) string {
-	if !r.queued {
+// only is a field of a column that there is not always.
+func only(there bool, field string) string {
+	if !there {
 		return noColumn
 	}
 	return field

@@ -19,6 +19,7 @@ type Job struct {
 	Laws     []law.Law
 	Seed     uint64
 	Unscored bool // leaves out the oracle, which takes forty times as long as a law
+	Harm     bool // holds results against no limit and a fixed 20 as well
 	Told     bool // adds the laws that can be told the scenario's SLO
 	Oracles  sim.Shelf
 	With     []sim.Score // of other limiters, in the same scenario under the same seed
@@ -26,10 +27,11 @@ type Job struct {
 
 // An Outcome is what came of a job, by law.
 type Outcome struct {
-	Job     Job
-	Results []*sim.Result
-	Oracle  *sim.Oracle
-	Scores  []sim.Score
+	Job      Job
+	Results  []*sim.Result
+	Oracle   *sim.Oracle
+	Baseline *sim.Baseline // nil unless the job asks for it
+	Scores   []sim.Score
 }
 
 // Jobs returns a job for each scenario and each of n seeds. Laws may be empty: then the
@@ -86,8 +88,13 @@ func (j Job) run(processors int) (o Outcome, err error) {
 	if o.Oracle, err = j.Oracles.Sweep(processors, j.Scenario, j.Seed); err != nil {
 		return o, &InputError{err}
 	}
+	if j.Harm {
+		if o.Baseline, err = j.Oracles.Baseline(j.Scenario, j.Seed); err != nil {
+			return o, &InputError{err}
+		}
+	}
 	for _, r := range o.Results {
-		score, err := o.Oracle.Score(r)
+		score, err := o.score(r)
 		if err != nil {
 			return o, err
 		}
@@ -95,6 +102,15 @@ func (j Job) run(processors int) (o Outcome, err error) {
 	}
 	o.Scores = append(o.Scores, j.With...)
 	return o, nil
+}
+
+// score holds a result against the oracle and, if there is one, the baseline.
+func (o *Outcome) score(r *sim.Result) (sim.Score, error) {
+	score, err := o.Oracle.Score(r)
+	if err == nil && o.Baseline != nil {
+		score.Harm, err = o.Baseline.Compare(r)
+	}
+	return score, err
 }
 
 type toldLaw struct {

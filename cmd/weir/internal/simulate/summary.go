@@ -14,11 +14,12 @@ type Cell struct {
 	Mean          sim.Score // of all seeds, figure by figure
 	Worst         float64   // goodput of the worst seed
 	seeds         int
+	harms         harms
 }
 
 func (c *Cell) add(s sim.Score) {
 	if c.seeds == 0 {
-		c.Mean = sim.Score{Phases: make([]float64, len(s.Phases))}
+		c.Mean = sim.Score{Phases: make([]float64, len(s.Phases)), Regime: s.Regime, Starts: s.Starts}
 		c.Worst = math.Inf(1)
 	}
 	c.seeds++
@@ -36,7 +37,18 @@ func (c *Cell) add(s sim.Score) {
 	toward(&c.Mean.FalseRefused, s.FalseRefused)
 	toward(&c.Mean.Probed, s.Probed)
 	toward(&c.Mean.Late, s.Late)
+	toward(&c.Mean.StartGoodput, s.StartGoodput)
+	toward(&c.Mean.Jain, s.Jain)
+	c.harms.add(s.Harm)
 	c.Worst = min(c.Worst, s.Goodput)
+}
+
+// scored is the phases after the start, or all if there are no others.
+func (c *Cell) scored() []float64 {
+	if c.Mean.Starts < len(c.Mean.Phases) {
+		return c.Mean.Phases[c.Mean.Starts:]
+	}
+	return c.Mean.Phases
 }
 
 // Cells collects the scores of outcomes, in the order of scenarios and laws.
@@ -107,6 +119,16 @@ type Summary struct {
 	Late           float64 `json:"late"`
 	Margin         Figure  `json:"margin"`          // goodput above the first law's, scenario by scenario
 	MarginInterval Figure  `json:"margin_interval"` // as Interval
+
+	// Of the suites of harm and of shared systems.
+	Regime       string `json:"regime"`            // the scenarios, if not all
+	HarmFirst    Figure `json:"harm_p1_pct"`       // first percentile of Cell.Share
+	HarmWorst    Figure `json:"harm_worst_pct"`    // the least of it
+	Harmless     Figure `json:"harmless"`          // the share of scenarios in which it is 97% or more
+	StartGoodput Figure `json:"start_goodput_pct"` // of the start
+	StartWorst   Figure `json:"start_harm_worst_pct"`
+	Jain         Figure `json:"jain"`
+	JainWorst    Figure `json:"jain_worst"`
 }
 
 // A Figure is a number, or NaN where there is none: null in JSON.
@@ -121,33 +143,42 @@ func (f Figure) MarshalJSON() ([]byte, error) {
 }
 
 // Summaries sums up each law.
-func (c *Cells) Summaries() []Summary {
-	laws := c.byLaw()
-	all := make([]Summary, 0, len(laws))
-	none := Figure(math.NaN())
-	for i, cells := range laws {
-		s := Summary{Law: cells[0].Law, Scenarios: len(cells), Steady: 1, Margin: none, MarginInterval: none}
-		goodput := column(cells, func(c *Cell) float64 { return c.Mean.Goodput })
-		s.Goodput, s.Interval = meanWithin(goodput)
-		s.Tenth, s.Worst = quantile(goodput, 0.1), slices.Min(goodput)
-		s.P99Ratio = quantile(column(cells, func(c *Cell) float64 { return c.Mean.P99Ratio }), 0.5)
-		average := func(of func(*Cell) float64) float64 { mean, _ := meanWithin(column(cells, of)); return mean }
-		s.WorstPhase = average(func(c *Cell) float64 { return slices.Min(c.Mean.Phases) })
-		s.Convergence = average(func(c *Cell) float64 { return c.Mean.Convergence })
-		s.LimitCV = average(func(c *Cell) float64 { return c.Mean.LimitCV })
-		s.Uncapped = average(func(c *Cell) float64 { return c.Mean.Uncapped })
-		s.Probed = average(func(c *Cell) float64 { return c.Mean.Probed })
-		s.FalseRefused = average(func(c *Cell) float64 { return c.Mean.FalseRefused })
-		s.Late = average(func(c *Cell) float64 { return c.Mean.Late })
-		for _, c := range cells {
-			if c.Mean.Goodput > 0 {
-				s.Steady = min(s.Steady, c.Worst/c.Mean.Goodput)
-			}
+func (c *Cells) Summaries() []Summary { return summaries(c.byLaw(), "") }
+
+// Regimes sums up each law in each regime, in the order of regimes and laws.
+func (c *Cells) Regimes() (all []Summary) {
+	var regimes []string
+	for _, cell := range c.list {
+		if !slices.Contains(regimes, cell.Mean.Regime) {
+			regimes = append(regimes, cell.Mean.Regime)
 		}
-		if i > 0 && len(cells) == len(laws[0]) {
+	}
+	for _, regime := range regimes {
+		laws := c.byLaw()
+		for i := range laws {
+			laws[i] = slices.DeleteFunc(laws[i], func(c *Cell) bool { return c.Mean.Regime != regime })
+		}
+		all = append(all, summaries(slices.DeleteFunc(laws, func(cells []*Cell) bool { return len(cells) == 0 }), orDefault(regime, "others"))...)
+	}
+	return all
+}
+
+func orDefault(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+func summaries(laws [][]*Cell, regime string) []Summary {
+	all := make([]Summary, 0, len(laws))
+	for _, cells := range laws {
+		s := summary(cells)
+		s.Regime = regime
+		if first := laws[0]; s.Law != first[0].Law && len(cells) == len(first) {
 			gain := make([]float64, len(cells))
 			for i := range cells {
-				gain[i] = cells[i].Mean.Goodput - laws[0][i].Mean.Goodput
+				gain[i] = cells[i].Mean.Goodput - first[i].Mean.Goodput
 			}
 			var margin float64
 			margin, s.MarginInterval = meanWithin(gain)
@@ -156,6 +187,31 @@ func (c *Cells) Summaries() []Summary {
 		all = append(all, s)
 	}
 	return all
+}
+
+// summary sums up one law.
+func summary(cells []*Cell) Summary {
+	none := Figure(math.NaN())
+	s := Summary{Law: cells[0].Law, Scenarios: len(cells), Steady: 1, Margin: none, MarginInterval: none}
+	goodput := column(cells, func(c *Cell) float64 { return c.Mean.Goodput })
+	s.Goodput, s.Interval = meanWithin(goodput)
+	s.Tenth, s.Worst = quantile(goodput, 0.1), slices.Min(goodput)
+	s.P99Ratio = quantile(column(cells, func(c *Cell) float64 { return c.Mean.P99Ratio }), 0.5)
+	average := func(of func(*Cell) float64) float64 { mean, _ := meanWithin(column(cells, of)); return mean }
+	s.WorstPhase = average(func(c *Cell) float64 { return slices.Min(c.scored()) })
+	s.Convergence = average(func(c *Cell) float64 { return c.Mean.Convergence })
+	s.LimitCV = average(func(c *Cell) float64 { return c.Mean.LimitCV })
+	s.Uncapped = average(func(c *Cell) float64 { return c.Mean.Uncapped })
+	s.Probed = average(func(c *Cell) float64 { return c.Mean.Probed })
+	s.FalseRefused = average(func(c *Cell) float64 { return c.Mean.FalseRefused })
+	s.Late = average(func(c *Cell) float64 { return c.Mean.Late })
+	for _, c := range cells {
+		if c.Mean.Goodput > 0 {
+			s.Steady = min(s.Steady, c.Worst/c.Mean.Goodput)
+		}
+	}
+	s.harm(cells)
+	return s
 }
 
 func column(cells []*Cell, of func(*Cell) float64) []float64 {

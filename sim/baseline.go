@@ -1,0 +1,67 @@
+package sim
+
+import (
+	"fmt"
+
+	"github.com/weir-go/weir/law"
+)
+
+// A Baseline is what a scenario comes to without any limit, and with the limit of 20 that
+// weir starts from. A limiter that does worse than the better of them does harm.
+type Baseline struct {
+	Scenario string          `json:"scenario"` // its name
+	Seed     uint64          `json:"seed"`     // of the simulations
+	Phases   []BaselinePhase `json:"phases"`   // in order
+}
+
+// A BaselinePhase is how many requests were good in a phase.
+type BaselinePhase struct {
+	Unlimited int `json:"unlimited"` // without any limit
+	Twenty    int `json:"twenty"`    // with 20 at each limiter
+}
+
+// Possible is the better of the two.
+func (p BaselinePhase) Possible() int { return max(p.Unlimited, p.Twenty) }
+
+// noLimit is more than a server is ever given, whatever limits a scenario allows.
+const noLimit = 1_000_000_000
+
+// BaselineOf runs the scenario without a queue under both limits.
+func BaselineOf(s Scenario, seed uint64) (*Baseline, error) {
+	b := &Baseline{Scenario: s.Name, Seed: seed, Phases: make([]BaselinePhase, len(s.Phases))}
+	for _, limit := range []int{noLimit, 20} {
+		s.Limiter = Limiter{Law: law.Fixed{}, Initial: limit, Max: noLimit}
+		run, err := s.swept(limit, nil, seed)
+		if err != nil {
+			return nil, err
+		}
+		for i := range b.Phases {
+			if limit == 20 {
+				b.Phases[i].Twenty = run.good(i)
+			} else {
+				b.Phases[i].Unlimited = run.good(i)
+			}
+		}
+	}
+	return b, nil
+}
+
+// A Comparison is a result held against a [Baseline].
+type Comparison struct {
+	Good     []int           `json:"good"`     // requests that were, of each phase
+	Possible []BaselinePhase `json:"possible"` // under the baseline, of each phase
+}
+
+// Compare holds a result against the baseline. That it is of another scenario or seed is an
+// error.
+func (b *Baseline) Compare(r *Result) (*Comparison, error) {
+	if r.Scenario != b.Scenario || r.Seed != b.Seed || len(r.Phases) != len(b.Phases) {
+		return nil, fmt.Errorf("sim: a result of %q with seed %d cannot be held against the baseline of %q with seed %d",
+			r.Scenario, r.Seed, b.Scenario, b.Seed)
+	}
+	c := &Comparison{Possible: b.Phases}
+	for _, p := range r.Phases {
+		c.Good = append(c.Good, p.Good)
+	}
+	return c, nil
+}

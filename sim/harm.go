@@ -1,0 +1,187 @@
+package sim
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Harm returns a system in which limiters are known to do harm; the same one for the same seed. Its Regime
+// says what kind it is, and they take turns from seed to seed. A law does harm where less is answered
+// in time than without any limit or under a fixed limit of 20, whichever is better: see [Baseline].
+//
+// Work is from 50 µs to 10 minutes, servers have knees from 1 to 10,000 or none at all, and do 0.2 to 50,000
+// requests per second. A phase lasts a hundred times the latency of an idle server, and
+// 5 s and 60 requests at least; the Start lasts 10 s or, if that is longer, 30 latencies. Where there would be more
+// than 200,000 requests, the start has less load and the phases are shorter, and below 20 latencies
+// have less load too.
+func Harm(seed uint64) Scenario {
+	r := regimes[seed%uint64(len(regimes))]
+	d := &draft{
+		generator: generator{Ranges{CV: Range{0.5, 2.5}}, newRand(seed, harmStream)},
+		regime:    r, weight: 1, budget: mostRequests, shortest: 20,
+	}
+	d.scenario = Scenario{Name: fmt.Sprintf("harm-%d-%s", seed, r.name), Regime: r.name}
+	d.system()
+	r.build(d)
+	return d.timed()
+}
+
+const (
+	// mostRequests is how many requests a system has on average. Of bursts there may be
+	// twice as many, so the draft of a regime with bursts has less.
+	mostRequests = 180_000
+
+	// startShare is the share of them that come during the start.
+	startShare = 0.4
+
+	// leastRequests is how many a phase has unless it is meant to be sparse, so that five seeds
+	// have enough to tell 97% from 90%.
+	leastRequests = 60
+
+	// leastUSL is the least knee of a USL server. A smaller one has a coherence with which even ten
+	// jobs stop it for good.
+	leastUSL = 5
+)
+
+// A draft is a system that is being drawn.
+type draft struct {
+	generator
+	regime   regime
+	scenario Scenario
+
+	size     float64 // the knee: how many jobs the server does well at once
+	mean     float64 // work, in seconds
+	capacity float64 // jobs per second at best
+	rate     float64 // of requests, at a load of 1
+	weight   float64 // mean jobs of a request
+	most     float64 // requests that come at once
+	slow     float64 // latency beside the work, in seconds
+	sparse   []int   // how many requests each phase has, if not by its load; the start comes first
+	budget   float64 // of requests
+	shortest float64 // a phase, in latencies, where the budget cuts it
+	lasting  float64 // seconds that a phase lasts at least
+}
+
+var (
+	usualSizes = Range{1, 10_000}
+	usualWork  = Range{50e-6, 600}
+	usualRates = Range{0.2, 50_000}
+)
+
+// system draws the server, its work and its clients.
+func (d *draft) system() {
+	sizes := orDefault(d.regime.sizes, usualSizes)
+	works := orDefault(d.regime.works, usualWork)
+	rates := orDefault(d.regime.rates, usualRates)
+	for rate := -1.0; rate < rates.Low || rate > rates.High; rate = d.size / d.mean {
+		d.size, d.mean = math.Round(d.from(sizes)), d.from(works)
+	}
+	d.serve(d.size)
+	d.scenario.Work = d.anyWork()
+	d.scenario.SLO = max(time.Millisecond, seconds(mul(d.mean, d.from(Range{4, 20}))))
+	var client Client
+	if d.Float64() < 0.15 {
+		client.Retry = Retry{Times: 1 + d.N(3), Backoff: d.backoff()}
+	}
+	client.Cancel = d.Float64() < 0.2
+	d.scenario.Clients = []Client{client}
+	d.scenario.Arrivals = Poisson{Rate: significant(d.rate)}
+}
+
+// serve draws a server of that size. The contention of a large one is less, since more than that
+// has no knee.
+func (d *draft) serve(size float64) {
+	d.size = size
+	d.Alpha = Range{0.2 / max(10, size), 2 / max(50, size)}
+	var throughput float64
+	d.scenario.Server, throughput = d.server(size)
+	d.capacity = throughput / d.mean
+	d.rate = d.capacity
+}
+
+// server is that of a generator, but contention is not rounded to nothing.
+func (d *draft) server(size float64) (Server, float64) {
+	server, throughput := d.generator.server(size)
+	if _, ok := server.(USL); ok && size < leastUSL {
+		return Pool{Workers: int(size)}, size
+	}
+	if u, ok := server.(USL); ok {
+		u.Alpha = significant(d.from(d.Alpha))
+		u.Beta = significant((1 - u.Alpha) / mul(size, size))
+		return u, size / (1 + mul(u.Alpha, size-1) + mul(mul(u.Beta, size), size-1))
+	}
+	return server, throughput
+}
+
+func (d *draft) anyWork() Work {
+	if d.N(5) == 0 {
+		return Pareto{Mean: seconds(d.mean), Alpha: rounded(d.from(Range{1.2, 3}))}
+	}
+	return d.work(d.mean)
+}
+
+func (d *draft) backoff() time.Duration { return seconds(mul(d.mean, d.from(Range{0.5, 3}))) }
+
+// phase adds a phase, whose length comes later.
+func (d *draft) phase(load float64, change func(*Phase)) {
+	p := Phase{Load: load}
+	if change != nil {
+		change(&p)
+	}
+	d.scenario.Phases = append(d.scenario.Phases, p)
+	d.sparse = append(d.sparse, 0)
+}
+
+// timed gives the phases their lengths, with a start before them, and returns the scenario.
+func (d *draft) timed() Scenario {
+	s := &d.scenario
+	latency := d.mean + d.slow
+	start := Phase{Name: "start", Length: seconds(max(10, 30*latency)), Load: s.Phases[0].Load}
+	arrivals := func(load, length float64) float64 { return mul(mul(d.rate, d.weight), mul(load, length)) }
+	if all := arrivals(start.Load, start.Length.Seconds()); all > startShare*d.budget {
+		start.Load *= startShare * d.budget / all
+	}
+	left := d.budget - arrivals(start.Load, start.Length.Seconds())
+	length, wanted := max(5, 100*latency, d.lasting), 0.0
+	for i, p := range s.Phases {
+		if d.sparse[i] == 0 {
+			length = max(length, leastRequests/mul(d.rate, p.Load))
+		}
+	}
+	for _, p := range s.Phases {
+		wanted += arrivals(p.Load, length)
+	}
+	thinned := 1.0
+	if fit := left / wanted; fit < 1 {
+		length *= fit
+		if least := d.shortest * latency; length < least {
+			thinned, length = length/least, least
+		}
+	}
+	s.Phases = append([]Phase{start}, s.Phases...)
+	d.sparse = append([]int{d.sparse[0]}, d.sparse...)
+	for i := range s.Phases {
+		p := &s.Phases[i]
+		if i > 0 {
+			p.Length = max(time.Millisecond, seconds(length))
+			p.Load *= thinned
+		}
+		if d.sparse[i] > 0 {
+			p.Load = float64(d.sparse[i]) / mul(d.rate, p.Length.Seconds())
+		}
+		p.Load = significant(p.Load)
+	}
+	s.Start = start.Length
+	s.Sample = max(time.Second, (start.Length+seconds(length)*time.Duration(len(s.Phases)-1))/500)
+	s.OracleMax = d.worthTrying(latency)
+	return *s
+}
+
+// worthTrying is a limit beyond which more is no better: a few times the knee, as far as the SLO allows to
+// wait, and what comes at once.
+func (d *draft) worthTrying(latency float64) int {
+	patience := min(6, d.scenario.SLO.Seconds()/d.mean)
+	inflight := mul(d.size, latency/d.mean)
+	return int(max(40, mul(patience, inflight)+2*mul(d.most, d.weight)))
+}

@@ -1,0 +1,208 @@
+package sim
+
+import (
+	"math"
+	"time"
+)
+
+// A regime is a kind of systems in which a limiter that does well on the others may do harm.
+type regime struct {
+	name                string
+	sizes, works, rates Range        // the usual ones if they are zero
+	build               func(*draft) // draws what is special, and the phases
+}
+
+// regimes are all of them, in the order of seeds.
+var regimes = []regime{
+	{name: "fanout", build: (*draft).fanout},
+	{name: "bursts", sizes: Range{5, 1000}, build: (*draft).bursts},
+	{name: "onoff", sizes: Range{5, 1000}, build: (*draft).onOff},
+	{name: "sparse", sizes: Range{1, 500}, build: (*draft).sparsely},
+	{name: "steady", build: (*draft).steadily},
+	{name: "long", works: Range{1, 600}, build: (*draft).steadily},
+	{name: "short", works: Range{50e-6, 2e-3}, build: (*draft).steadily},
+	{name: "seldom", rates: Range{0.2, 5}, build: (*draft).steadily},
+	{name: "large", sizes: Range{1000, 10_000}, build: (*draft).large},
+	{name: "unbounded", sizes: Range{1, 3000}, build: (*draft).unbounded},
+	{name: "tail", build: (*draft).tailed},
+	{name: "delay", sizes: Range{1, 1000}, build: (*draft).delayed},
+	{name: "speed", sizes: Range{1, 1000}, build: (*draft).slowed},
+	{name: "killed", sizes: Range{1, 1000}, build: (*draft).killed},
+	{name: "errors", sizes: Range{1, 1000}, build: (*draft).failing},
+	{name: "slow-clients", sizes: Range{1, 1000}, build: (*draft).slowClients},
+	{name: "timeouts", sizes: Range{1, 1000}, build: (*draft).timeouts},
+	{name: "retries", sizes: Range{1, 1000}, build: (*draft).retries},
+	{name: "replicas", sizes: Range{10, 1000}, build: (*draft).replicas},
+	{name: "weights", sizes: Range{10, 1000}, build: (*draft).weights},
+}
+
+// load is one at which the server has room, or one at which it has none.
+func (d *draft) load() float64 { return d.from(Range{0.2, 1.6}) }
+
+func (d *draft) steadily() {
+	d.phase(d.load(), nil)
+	d.phase(d.load(), nil)
+}
+
+// large has one phase only, since its requests are many.
+func (d *draft) large() {
+	d.shortest = 10
+	d.phase(d.load(), nil)
+}
+
+// fanout is batches at even distances or not, of 2 to 200 requests. A server with a knee has room for one.
+func (d *draft) fanout() {
+	size, duty := math.Round(d.from(Range{2, 200})), d.from(Range{0.01, 0.6})
+	if d.N(2) == 0 {
+		d.scenario.Server = Unbounded{}
+		d.size = mul(2, size)
+	} else {
+		d.serve(math.Round(mul(size, d.from(Range{1, 10}))))
+	}
+	for size/d.mean > usualRates.High {
+		d.mean *= 2
+	}
+	for mul(size, duty)/d.mean < usualRates.Low {
+		d.mean /= 2
+	}
+	d.scenario.Work = d.anyWork()
+	d.scenario.SLO = seconds(mul(d.mean, d.from(Range{4, 20})))
+	batches := duty / d.mean
+	d.rate, d.most, d.lasting = mul(batches, size), size, 20/batches
+	d.scenario.Arrivals = Batches{Rate: significant(batches), Size: int(size), Periodic: d.N(3) > 0}
+	d.phase(1, nil)
+	d.phase(d.from(Range{0.3, 1}), nil)
+}
+
+// bursts are batches in a Poisson process, or a rate that changes between two.
+func (d *draft) bursts() {
+	d.budget *= 0.6
+	if d.N(2) == 0 {
+		d.most = math.Round(d.from(Range{2, 200}))
+		d.scenario.Arrivals = Batches{Rate: significant(d.rate / d.most), Size: int(d.most)}
+	} else {
+		factor, calm, burst := d.from(Range{2, 50}), mul(d.mean, d.from(Range{1, 10})), mul(d.mean, d.from(Range{0.5, 5}))
+		d.scenario.Arrivals = burstsOf(d.rate, significant(factor), max(0.001, calm), max(0.001, burst))
+		d.most = d.size
+	}
+	d.phase(d.from(Range{0.05, 0.8}), nil)
+	d.phase(d.from(Range{0.05, 1.2}), nil)
+}
+
+// burstsOf has that mean rate.
+func burstsOf(rate, factor, calm, burst float64) Bursts {
+	mean := (calm + mul(factor, burst)) / (calm + burst)
+	return Bursts{Rate: significant(rate / mean), Factor: factor, Calm: seconds(calm), Burst: seconds(burst)}
+}
+
+// onOff has work for 1 to 60% of the time.
+func (d *draft) onOff() {
+	duty := d.from(Range{0.01, 0.6})
+	cycle := max(0.1, mul(d.mean, d.from(Range{2, 25})))
+	on := max(0.001, mul(cycle, duty))
+	d.scenario.Arrivals = OnOff{Rate: significant(d.rate), On: seconds(on), Off: seconds(max(0.001, cycle-on))}
+	d.rate = mul(d.rate, on/cycle)
+	d.most = d.size
+	d.phase(d.from(Range{0.3, 1.5}), nil)
+	d.phase(d.from(Range{0.3, 1.5}), nil)
+}
+
+// sparsely is few requests, then load, and that once more.
+func (d *draft) sparsely() {
+	for range 2 {
+		d.phase(1, nil)
+		d.sparse[len(d.sparse)-1] = 4 + d.N(27)
+		d.phase(d.from(Range{0.5, 1.5}), nil)
+	}
+}
+
+func (d *draft) unbounded() {
+	d.scenario.Server = Unbounded{}
+	d.steadily()
+}
+
+// tailed is work without a variance, or hardly with one.
+func (d *draft) tailed() {
+	d.scenario.Work = Pareto{Mean: seconds(d.mean), Alpha: rounded(d.from(Range{1.1, 2.5}))}
+	d.steadily()
+}
+
+// faulty is a phase with a fault between two without.
+func (d *draft) faulty(fault func(*Phase)) {
+	load := d.from(Range{0.3, 1.3})
+	d.phase(load, nil)
+	d.phase(load, fault)
+	d.phase(load, func(p *Phase) { p.Name = "after it" })
+}
+
+func (d *draft) delayed() {
+	delay := mul(d.mean, d.from(Range{0.5, 5}))
+	d.scenario.SLO = max(d.scenario.SLO, seconds(mul(2, d.mean+delay)))
+	d.faulty(func(p *Phase) { p.Name, p.Delay = "delay", seconds(delay) })
+}
+
+func (d *draft) slowed() {
+	d.faulty(func(p *Phase) {
+		if left := rounded(d.from(Range{0.2, 0.8})); d.N(2) == 0 {
+			p.Name, p.Speed = "slow", left
+		} else {
+			p.Name, p.Workers = "workers lost", left
+		}
+	})
+}
+
+func (d *draft) killed() {
+	d.faulty(func(p *Phase) { p.Name, p.Down, p.ErrorTime = "down", true, seconds(d.from(Range{10e-6, 10e-3})) })
+}
+
+func (d *draft) failing() {
+	d.faulty(func(p *Phase) {
+		p.Name, p.Errors, p.ErrorTime = "errors", 1, seconds(d.from(Range{10e-6, 1e-3}))
+		if d.N(2) == 0 {
+			p.Errors = rounded(d.from(Range{0.2, 1}))
+		}
+	})
+}
+
+// slowClients are some that read slowly and some that do not.
+func (d *draft) slowClients() {
+	share, slow := rounded(d.from(Range{0.1, 1})), mul(d.mean, d.from(Range{0.5, 5}))
+	d.slow = mul(share, slow)
+	slowly := d.scenario.Clients[0]
+	slowly.Name, slowly.Slow, slowly.Share = "slow", seconds(slow), share
+	slowly.SLO = d.scenario.SLO + seconds(slow)
+	d.scenario.Clients[0].Name, d.scenario.Clients[0].Share = "quick", max(0.001, rounded(1-share))
+	d.scenario.Clients = append(d.scenario.Clients, slowly)
+	d.steadily()
+}
+
+// timeouts are told of late answers.
+func (d *draft) timeouts() {
+	d.scenario.Clients[0].TimeoutAtSLO = true
+	d.scenario.SLO = max(time.Millisecond, seconds(mul(d.mean, d.from(Range{2.5, 8}))))
+	d.phase(d.from(Range{0.6, 1.2}), nil)
+	d.phase(d.from(Range{0.8, 1.6}), nil)
+}
+
+// retries that heed how long a refusal says to wait, or ignore it.
+func (d *draft) retries() {
+	d.budget *= 0.5
+	d.scenario.Clients[0].Retry = Retry{Times: 1 + d.N(5), Backoff: d.backoff(), Heed: d.N(2) == 0}
+	d.phase(d.from(Range{0.5, 1}), nil)
+	d.phase(d.from(Range{1, 2}), nil)
+	d.phase(d.from(Range{0.4, 0.9}), nil)
+}
+
+// weights are requests of 1 and of up to 20 jobs.
+func (d *draft) weights() {
+	weight, share := 2+d.N(int(min(19, (d.size-2)/2))), rounded(d.from(Range{0.05, 0.5}))
+	heavy := d.scenario.Clients[0]
+	heavy.Name, heavy.Weight, heavy.Share = "heavy", weight, share
+	d.scenario.Clients[0].Name, d.scenario.Clients[0].Share = "light", rounded(1-share)
+	d.scenario.Clients = append(d.scenario.Clients, heavy)
+	d.weight = 1 - share + mul(share, float64(weight))
+	d.rate = d.capacity / d.weight
+	d.most = float64(weight)
+	d.scenario.Arrivals = Poisson{Rate: significant(d.rate)}
+	d.steadily()
+}
