@@ -60,8 +60,8 @@ func (t Trace) Faster(times float64) Trace {
 }
 
 // Capacity is the most work that a server does in a second, in seconds of a job that has it
-// to itself: the number of workers of a pool. It is known of the servers of this package except a
-// [Curve].
+// to itself: the number of workers of a pool. It is not known of a [Curve] and of servers of your
+// own, and there is none of one without a bound.
 func Capacity(s Server) (workers float64, known bool) {
 	switch s := s.(type) {
 	case Pool:

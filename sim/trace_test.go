@@ -291,7 +291,7 @@ func TestCapacity(t *testing.T) {
 			t.Errorf("%+v: %v, want %v; measured %v", test.server, got, test.want, best)
 		}
 	}
-	for _, s := range []Server{Curve(func(float64) float64 { return 1 }), USL{}} {
+	for _, s := range []Server{Curve(func(float64) float64 { return 1 }), USL{}, Unbounded{}} {
 		if got, known := Capacity(s); known {
 			t.Errorf("%T: %v", s, got)
 		}
