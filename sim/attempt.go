@@ -35,6 +35,11 @@ const (
 	answering              // its answer is under way
 )
 
+// slo is how long the client of an attempt waits.
+func (e *engine) slo(a *attempt) time.Duration {
+	return orDefault(a.slo, e.scenario.Clients[a.client].SLO)
+}
+
 // happen deals with an event, unless the attempt has got past it.
 func (e *engine) happen(ev event) {
 	a := &e.attempts[ev.slot]
@@ -142,7 +147,7 @@ func (e *engine) dispatch(slot int32) {
 	}
 	if !a.timed && (client.Cancel || client.Retry.Times > 0) {
 		a.timed = true
-		e.later(slot, deadline, a.began+client.SLO+1)
+		e.later(slot, deadline, a.began+e.slo(a)+1)
 	}
 	e.record.flow(e.now, e.weight(a))
 	if phase.Down {
@@ -175,7 +180,7 @@ func (e *engine) answered(slot int32) {
 	a := &e.attempts[slot]
 	client := &e.scenario.Clients[a.client]
 	latency := e.now - a.began
-	late := latency > client.SLO
+	late := latency > e.slo(a)
 	outcome := window.Success
 	switch {
 	case a.failed:

@@ -17,25 +17,51 @@ import (
 // strict: an unknown or repeated field, a value out of range or a law that does not
 // exist is a [FieldError] that names file, line, field and what is allowed.
 func ParseScenario(file string, text []byte) (Scenario, error) {
+	return parseScenario(file, text, false)
+}
+
+// ParseSystem reads what surrounds a trace: a scenario like [ParseScenario], in which any field
+// may be left out, to be set by the caller.
+func ParseSystem(file string, text []byte) (Scenario, error) { return parseScenario(file, text, true) }
+
+func parseScenario(file string, text []byte, part bool) (Scenario, error) {
 	root, err := parseTree(file, text)
 	if err != nil {
 		return Scenario{}, err
 	}
-	d := decoder{file: file, lines: map[string]int{}}
+	d := decoder{file: file, lines: map[string]int{}, part: part}
 	var s Scenario
 	if err := d.value("", root, reflect.ValueOf(&s).Elem(), ""); err != nil {
 		return Scenario{}, err
 	}
-	if _, err := s.complete(); err != nil {
+	whole := s
+	if part {
+		whole = s.filled()
+	}
+	if _, err := whole.complete(); err != nil {
 		return Scenario{}, d.locate(err)
 	}
 	return s, nil
+}
+
+// filled returns the scenario with something in each field that must be there, so that the others can be
+// checked.
+func (s Scenario) filled() Scenario {
+	s.Arrivals = orDefault(s.Arrivals, Arrivals(Poisson{Rate: 1}))
+	s.Work = orDefault(s.Work, Work(Constant{Mean: time.Second}))
+	s.Server = orDefault(s.Server, Server(Pool{Workers: 1}))
+	s.SLO = orDefault(s.SLO, time.Second)
+	if s.Phases == nil {
+		s.Phases = []Phase{{Length: time.Second}}
+	}
+	return s
 }
 
 // A decoder fills Go values from nodes.
 type decoder struct {
 	file  string
 	lines map[string]int // of each field that was given
+	part  bool           // fields of the scenario may be missing
 }
 
 // locate adds file and line to an error about a field: the line of the innermost thing
@@ -171,7 +197,7 @@ func (d *decoder) fields(path string, n *node, to reflect.Value) error {
 		}
 	}
 	for f := range to.Type().Fields() {
-		if name := jsonName(f); name != "" && !optional(f) && !slices.Contains(given, name) {
+		if name := jsonName(f); name != "" && !optional(f) && !slices.Contains(given, name) && (path != "" || !d.part) {
 			want := ""
 			switch t := f.Type; {
 			case kinds[t] != nil:

@@ -73,7 +73,8 @@ type Scenario struct {
 	// Defaults to 1 s; at least 1 ms.
 	Sample time.Duration `json:"sample,omitempty" range:"[0s,10000h]"`
 
-	// Trace, if set, replaces Arrivals and Work: see [ParseTrace].
+	// Trace, if set, replaces Arrivals and Work: see [TraceReader]. Of phases it
+	// leaves Load, Shares and Work unused.
 	Trace Trace `json:"-"`
 
 	// Source, if set, starts clients of your own, which replace Arrivals and Work.

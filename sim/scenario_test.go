@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 )
 
 // plain is a scenario in JSON, one field a line.
@@ -93,7 +92,7 @@ func TestScenariosInGo(t *testing.T) {
 		{func(s *Scenario) { s.Arrivals = Poisson{Rate: math.NaN()} }, "arrivals.poisson.rate is NaN: want more than 0"},
 		{func(s *Scenario) { s.Phases[0].Load = math.Inf(1) }, "phases[0].load is +Inf: want 0 to 1000"},
 		{func(s *Scenario) { s.Phases = nil }, "phases is empty"},
-		{func(s *Scenario) { s.Trace, s.Clients = Trace{{Class: "c"}}, []Client{{Name: "a"}, {Name: "b"}} }, `trace has class "c" in request 1: want a or b`},
+		{func(s *Scenario) { s.Trace, s.Clients = Trace{{Class: "c"}}, []Client{{Name: "a"}, {Name: "b"}} }, `trace has class "c": want the name of a client, a or b`},
 	} {
 		if _, err := Run(steady(1, test.change), nil, 1); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("got %v, want %s", err, test.want)
@@ -102,6 +101,26 @@ func TestScenariosInGo(t *testing.T) {
 	for _, server := range []Server{Pool{}, Sharing{}, USL{Alpha: -1}, Quadratic{Double: math.NaN()}} {
 		if _, err := server.Station(); err == nil {
 			t.Errorf("%#v starts", server)
+		}
+	}
+}
+
+// TestParseSystem: what surrounds a trace may leave anything out, and is checked all the same.
+func TestParseSystem(t *testing.T) {
+	s, err := ParseSystem("s.json", []byte(`{"server": {"sharing": {"cores": 16}}, "limiter": {"max": 50}}`))
+	if want := (Scenario{Server: Sharing{Cores: 16}, Limiter: Limiter{Max: 50}}); err != nil || !reflect.DeepEqual(s, want) {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for text, want := range map[string]string{
+		`{"phases": [{"speed": 2}]}`:                       "s.json:1: phases[0].length is missing: want 1ms to 10000h",
+		"{\n\"limiter\": {\"min\": 5,\n\"max\": 4}}":       "s.json:2: limiter.min is 5: want at most max, which is 4",
+		"{\n\"slo\": \"-1s\"}":                             "s.json:2: slo is -1s: want more than 0s to 10000h",
+		`{"cores": 3}`:                                     "s.json:1: cores is unknown: want name, about",
+		`{"phases": []}`:                                   "s.json:1: phases is empty: want at least one phase",
+		`{"server": {"pool": {"workers": 1}}, "work": {}}`: "s.json:1: work is an object: want an object with one key",
+	} {
+		if _, err := ParseSystem("s.json", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }
@@ -184,59 +203,12 @@ func FuzzParseScenario(f *testing.F) {
 	})
 }
 
-func TestTrace(t *testing.T) {
-	trace, err := ParseTrace("t.csv", strings.NewReader("arrival,service,class\n0,0.01,a\n0.5,20ms,b\r\n1s,1e-3\n"))
-	want := Trace{{0, 10 * ms, "a"}, {500 * ms, 20 * ms, "b"}, {time.Second, ms, ""}}
-	if err != nil || !reflect.DeepEqual(trace, want) || trace.Length() != 2*time.Second {
-		t.Fatalf("%v, %v", trace, err)
-	}
-	for _, test := range []struct{ text, want string }{
-		{"", "t.csv:1: trace is empty"},
-		{"0,1,a\n\n", "t.csv:2: line has 1 fields: want arrival,service[,class]"},
-		{"0,1,a,b", "t.csv:1: line has 4 fields"},
-		{"x,1", `t.csv:1: arrival is "x": want seconds`},
-		{"0,1\n0,NaN", `t.csv:2: service is "NaN": want seconds`},
-		{"0,0", "t.csv:1: service is 0s: want more than 0"},
-		{"0,-1", "t.csv:1: service is -1s: want more than 0"},
-		{"-1s,1", "t.csv:1: arrival is -1s: want 0 to 10000h"},
-		{"0,1e99", `t.csv:1: service is "1e99": want seconds`},
-		{"2,1\n1,1\nx", "t.csv:2: arrival is 1s: want no less than 2s"},
-	} {
-		if _, err := ParseTrace("t.csv", strings.NewReader(test.text)); err == nil || !strings.HasPrefix(err.Error(), test.want) {
-			t.Errorf("%q: got %v, want %s", test.text, err, test.want)
-		}
-	}
-	if _, err := ParseTrace("t.csv", strings.NewReader("0,1\n"+strings.Repeat("1", 1<<17))); err == nil || !strings.Contains(err.Error(), "t.csv") {
-		t.Error("a line without end is read:", err)
-	}
-}
-
 func TestReplay(t *testing.T) {
 	s := steady(1, func(s *Scenario) {
-		s.Trace = Trace{{0, 10 * ms, "a"}, {ms, 30 * ms, "b"}, {2 * ms, 50 * ms, "b"}}
+		s.Trace = Trace{{0, 10 * ms, "a", 0}, {ms, 30 * ms, "b", 0}, {2 * ms, 50 * ms, "b", 0}}
 		s.Clients = []Client{{Name: "a"}, {Name: "b", SLO: 40 * ms}}
 	})
 	if r := mustRun(t, s, nil, 1); r.Requests != 3 || r.Good != 2 || r.Late != 1 || r.Latency.Mean() != 30*ms {
 		t.Errorf("%+v, mean %v", r.Tally, r.Latency.Mean())
 	}
-}
-
-func FuzzParseTrace(f *testing.F) {
-	f.Add("arrival,service\n0,1\n1.5,10ms,class\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		trace, err := ParseTrace("f", strings.NewReader(text))
-		if err != nil {
-			if !strings.HasPrefix(err.Error(), "f:") {
-				t.Fatalf("an error without a file: %v", err)
-			}
-			return
-		}
-		last := time.Duration(0)
-		for _, a := range trace {
-			if a.At < last || a.Work <= 0 {
-				t.Fatalf("%+v", a)
-			}
-			last = a.At
-		}
-	})
 }

@@ -30,6 +30,6 @@ func (e *engine) ended(slot int32, good bool) {
 		return
 	}
 	r := &e.attempts[slot].request
-	t.source.Ended(e.now, Arrival{At: r.at, Work: r.work, Class: e.scenario.Clients[r.client].Name}, good)
+	t.source.Ended(e.now, Arrival{At: r.at, Work: r.work, Class: e.scenario.Clients[r.client].Name, Deadline: r.slo}, good)
 	t.advance()
 }

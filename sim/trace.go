@@ -1,24 +1,30 @@
 package sim
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// A Trace is requests that were recorded, in the order of their arrival.
+// A Trace is requests that were recorded, in the order of their arrival. [TraceReader] reads one
+// from a log.
 type Trace []Arrival
 
 // An Arrival is one recorded request.
 type Arrival struct {
-	At    time.Duration // since the start
-	Work  time.Duration // its service time
-	Class string        // the kind of client that sent it; may be empty
+	At       time.Duration // since the start
+	Work     time.Duration // its service time
+	Class    string        // the kind of client that sent it; may be empty
+	Deadline time.Duration // how long its client waits, from each attempt; 0 for the SLO of its kind
 }
+
+// ParseTrace reads a trace with the zero [TraceReader]: from CSV, arrival time, service time and, if
+// you like, class, one request a line.
+func ParseTrace(file string, r io.Reader) (Trace, error) { return TraceReader{}.Parse(file, r) }
 
 // Length is how long a scenario of the trace should last: until a second after the last
 // arrival, so that most of what came is answered.
@@ -27,6 +33,57 @@ func (t Trace) Length() time.Duration {
 		return time.Second
 	}
 	return t[len(t)-1].At + time.Second
+}
+
+// Offered is how much work arrives in a second, in seconds: how many workers the trace keeps busy
+// on average. Divided by the [Capacity] of a server it is the load. It is 0 for a trace
+// whose requests all come at once.
+func (t Trace) Offered() float64 {
+	if len(t) < 2 || t[0].At == t[len(t)-1].At {
+		return 0
+	}
+	work := 0.0
+	for _, a := range t[:len(t)-1] { // the last one begins where the time that is counted ends
+		work += a.Work.Seconds()
+	}
+	return work / (t[len(t)-1].At - t[0].At).Seconds()
+}
+
+// Faster returns the trace with requests that come so many times as fast, which must be above 0:
+// all that changes is when they arrive.
+func (t Trace) Faster(times float64) Trace {
+	faster := slices.Clone(t)
+	for i := range faster {
+		faster[i].At = time.Duration(float64(t[i].At) / times)
+	}
+	return faster
+}
+
+// Capacity is the most work that a server does in a second, in seconds of a job that has it
+// to itself: the number of workers of a pool. It is not known of a [Curve] and of servers of your
+// own, and there is none of one without a bound.
+func Capacity(s Server) (workers float64, known bool) {
+	switch s := s.(type) {
+	case Pool:
+		return float64(s.Workers), true
+	case Sharing:
+		return s.Cores, true
+	case Quadratic:
+		return s.Double / 2, true
+	case USL:
+		return s.peak()
+	}
+	return 0, false
+}
+
+// peak is the throughput at the best number of jobs, where one job has 1. Without coherence it is
+// the bound that more and more of them approach.
+func (u USL) peak() (workers float64, bounded bool) {
+	if u.Beta == 0 {
+		return 1 / u.Alpha, u.Alpha > 0
+	}
+	n := max(1, math.Sqrt((1-u.Alpha)/u.Beta))
+	return n / (1 + mul(u.Alpha, n-1) + mul(mul(u.Beta, n), n-1)), true
 }
 
 // fits checks that there is a client for each class.
@@ -40,80 +97,18 @@ func (t Trace) fits(clients []Client) error {
 		names[i] = c.Name
 		known[c.Name] = true
 	}
-	for i, r := range t {
+	var strange []string
+	for _, r := range t {
 		if !known[r.Class] {
-			return &FieldError{Field: "trace", Problem: fmt.Sprintf("has class %q in request %d: want %s", r.Class, i+1, list(names))}
+			known[r.Class] = true
+			strange = append(strange, strconv.Quote(r.Class))
 		}
 	}
-	return nil
-}
-
-// ParseTrace reads a trace from CSV: arrival time, service time and, if you like, class,
-// one request a line, in the order of arrival. Times are seconds ("0.035") or have a
-// unit ("35ms"). A first line that begins with "arrival" is a heading. The first bad
-// line ends the reading with a [FieldError] that names the file, the line and what
-// is allowed.
-func ParseTrace(file string, r io.Reader) (Trace, error) {
-	t := Trace{}
-	classes := map[string]string{} // so that a class is in memory once
-	lines := bufio.NewScanner(r)
-	for line := 1; lines.Scan(); line++ {
-		text := strings.TrimSuffix(lines.Text(), "\r")
-		if line == 1 && strings.HasPrefix(text, "arrival") {
-			continue
-		}
-		a, field, problem := parseArrival(text)
-		if problem == "" && len(t) > 0 && a.At < t[len(t)-1].At {
-			field, problem = "arrival", fmt.Sprintf("is %v: want no less than %v, that of the line before", a.At, t[len(t)-1].At)
-		}
-		if problem != "" {
-			return nil, &FieldError{File: file, Line: line, Field: field, Problem: problem}
-		}
-		if _, ok := classes[a.Class]; !ok {
-			classes[strings.Clone(a.Class)] = strings.Clone(a.Class)
-		}
-		a.Class = classes[a.Class]
-		t = append(t, a)
+	if strange == nil {
+		return nil
 	}
-	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("%s: after line %d: %w", file, len(t), err)
+	if more := len(strange) - mostProblems; more > 0 {
+		strange = append(strange[:mostProblems], fmt.Sprintf("%d more", more))
 	}
-	if len(t) == 0 {
-		return nil, &FieldError{File: file, Line: 1, Field: "trace", Problem: "is empty: want a request a line, arrival,service[,class]"}
-	}
-	return t, nil
-}
-
-func parseArrival(line string) (a Arrival, field, problem string) {
-	fields := strings.Split(line, ",")
-	if len(fields) < 2 || len(fields) > 3 {
-		return a, "line", fmt.Sprintf("has %d fields: want arrival,service[,class]", len(fields))
-	}
-	if len(fields) == 3 {
-		a.Class = strings.TrimSpace(fields[2])
-	}
-	if a.At, problem = parseTime(fields[0], true); problem != "" {
-		return a, "arrival", problem
-	}
-	a.Work, problem = parseTime(fields[1], false)
-	return a, "service", problem
-}
-
-func parseTime(text string, zero bool) (d time.Duration, problem string) {
-	want := "more than 0 and up to 10000h"
-	if zero {
-		want = "0 to 10000h"
-	}
-	text = strings.TrimSpace(text)
-	d, err := time.ParseDuration(text)
-	if seconds, e := strconv.ParseFloat(text, 64); e == nil && math.Abs(seconds) < 1e8 {
-		d, err = time.Duration(math.Round(mul(seconds, 1e9))), nil
-	}
-	if err != nil {
-		return 0, fmt.Sprintf("is %q: want seconds, or a time with a unit such as 35ms, %s", text, want)
-	}
-	if d < 0 || d > 10000*time.Hour || d == 0 && !zero {
-		return 0, fmt.Sprintf("is %v: want %s", d, want)
-	}
-	return d, ""
+	return &FieldError{Field: "trace", Problem: fmt.Sprintf("has class %s: want the name of a client, %s", strings.Join(strange, ", "), list(names))}
 }

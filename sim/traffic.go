@@ -6,7 +6,8 @@ import "time"
 type request struct {
 	at      time.Duration // of the first attempt
 	work    time.Duration
-	luck    float64 // it fails in a phase with a greater share of errors
+	luck    float64       // it fails in a phase with a greater share of errors
+	slo     time.Duration // 0 for that of its client
 	client  int32
 	limiter int32
 }
@@ -169,7 +170,7 @@ func (t *traffic) replay() {
 
 // recorded is the request of an arrival that is given.
 func (t *traffic) recorded(at time.Duration, a Arrival) request {
-	r := request{at: at, work: max(1, a.Work), luck: t.works.Float64(), limiter: t.limiter()}
+	r := request{at: at, work: max(1, a.Work), slo: a.Deadline, luck: t.works.Float64(), limiter: t.limiter()}
 	for i, c := range t.scenario.Clients {
 		if c.Name == a.Class {
 			r.client = int32(i)

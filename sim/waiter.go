@@ -23,7 +23,7 @@ func (e *engine) wait(slot int32) {
 	client := &e.scenario.Clients[a.client]
 	w := e.waiter()
 	*w = waiter{Waiter: admit.Waiter{Owner: w, Weight: e.weight(a), Lane: client.Priority}, engine: e, slot: slot}
-	ends := a.began + client.SLO
+	ends := a.began + e.slo(a)
 	if !client.Untold {
 		w.Deadline = int64(ends)
 	}

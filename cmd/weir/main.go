@@ -6,6 +6,7 @@
 //	weir demo capacity                      a pool of jobs that sizes itself
 //	weir demo database                      the same for a throttle before a database
 //	weir sim run kata --law band            a control law against a simulated service
+//	weir sim trace access.log ... --choose  which law suits the requests of a log
 //
 // Every flag can also be set through the environment: --queue-timeout is
 // WEIR_QUEUE_TIMEOUT.
@@ -91,16 +92,31 @@ type usageError struct {
 
 func (e usageError) Unwrap() error { return e.error }
 
-// exitStatus reports err in one line and returns the status to exit with: 2 if
-// it was asked wrongly, 1 if it went wrong.
+// exitStatus reports err in one line, or one for each of several that were joined, and returns the status to
+// exit with: 2 if it was asked wrongly, 1 if it went wrong.
 func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	line := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "weir: "), "\n", " ")
-	fmt.Fprintf(stderr, "weir: %s\n", line)
+	for _, err := range eachOf(err) {
+		fmt.Fprintf(stderr, "weir: %s\n", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "weir: "), "\n", " "))
+	}
 	if errors.As(err, new(usageError)) {
 		return 2
 	}
 	return 1
+}
+
+// eachOf takes errors that were joined apart, also by Kong, which joins those of its hooks.
+func eachOf(err error) (each []error) {
+	switch err := err.(type) { //nolint:errorlint // what wraps them with a text of its own stays whole
+	case usageError:
+		return eachOf(err.error)
+	case interface{ Unwrap() []error }:
+		for _, err := range err.Unwrap() {
+			each = append(each, eachOf(err)...)
+		}
+		return each
+	}
+	return []error{err}
 }

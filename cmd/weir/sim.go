@@ -139,12 +139,12 @@ func (c simRunCommand) Run(ctx context.Context, s streams) error {
 		}
 		scenarios[i] = scenario
 	}
-	return runScenarios(ctx, s, scenarios, c.lawFlags, c.outputFlags, time.Duration(c.Every))
+	return runScenarios(ctx, s, scenarios, c.lawFlags, c.outputFlags, time.Duration(c.Every), newScores(s.out, c.form(), noSummary))
 }
 
 // runScenarios prints and draws what run and trace have in common. With every, it prints
-// what happened over time instead of scores.
-func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, output outputFlags, every time.Duration) error {
+// what happened over time instead of the report.
+func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, output outputFlags, every time.Duration, report reporter) error {
 	if output.Plot != "" && len(scenarios) > simulate.MostPlotted {
 		return usageError{fmt.Errorf("--plot: %d scenarios: want %d at most", len(scenarios), simulate.MostPlotted)}
 	}
@@ -161,7 +161,6 @@ func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws
 	for i := range jobs {
 		jobs[i].Unscored = every > 0 && output.Plot == ""
 	}
-	var report reporter = newScores(s.out, output.form(), noSummary)
 	if every > 0 {
 		report = newSeries(s.out, output.form())
 	}

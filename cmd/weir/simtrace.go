@@ -3,62 +3,163 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
 	"github.com/weir-go/weir/sim"
 )
 
-// systemFlags are the system that a trace meets.
-type systemFlags struct {
-	On      string `placeholder:"SCENARIO" help:"Take server, clients, SLO and limiter from this scenario, a name or a file, but neither load nor phases."`
-	Workers count  `placeholder:"N" help:"Have a pool of N workers as the server."`
-	SLO     span   `name:"slo" placeholder:"TIME" help:"How long a client waits for its answer."`
+// logFlags are how a log is read.
+type logFlags struct {
+	Format    string    `group:"The log" placeholder:"FORMAT" help:"How a line is written: csv, json (an object a line), common or combined (access logs), or an access log's format with its variables, such as 'combined $$request_time'. Defaults to json if it begins with {, and csv otherwise."`
+	Delimiter delimiter `group:"The log" placeholder:"KIND" help:"What separates the columns of csv: comma, semicolon, tab or space. Defaults to what the first line has."`
+	Columns   []string  `group:"The log" placeholder:"NAME,..." help:"Names of the columns of csv that has none in its first line."`
+
+	Arrival    string `group:"The log" placeholder:"COLUMN" help:"Arrival time: a column, by its name or its number from 1, or a formula. A date, seconds, ms, us or ns since 1970, or a time since the start."`
+	TimeIs     string `group:"The log" enum:"start,end" default:"start" help:"What --arrival is the time of, start or end: access logs have when the answer was sent (default ${default})."`
+	Resolution span   `group:"The log" placeholder:"TIME" help:"Spread requests of equal time evenly over so long. Defaults to 1s for dates without a fraction."`
+	Service    string `group:"The log" placeholder:"FORMULA" help:"Service time: a column, or a formula in seconds such as '0.02 + 0.00005*prompt_tokens + 30*ms*output_tokens'."`
+	Class      string `group:"The log" placeholder:"COLUMN" help:"The kind of client, one of those of --on."`
+	Deadline   string `group:"The log" placeholder:"FORMULA" help:"How long its client waits: a time, or a date until which it does."`
 }
 
-func (f systemFlags) system() (s sim.Scenario, err error) {
+func (f logFlags) reader() sim.TraceReader {
+	return sim.TraceReader{
+		Format: f.Format, Delimiter: rune(f.Delimiter), Columns: f.Columns,
+		Arrival: f.Arrival, Service: f.Service, Class: f.Class, Deadline: f.Deadline,
+		AtEnd: f.TimeIs == "end", Resolution: time.Duration(f.Resolution),
+	}
+}
+
+// delimiter is what separates columns.
+type delimiter rune
+
+var delimiters = map[string]delimiter{"comma": ',', "semicolon": ';', "tab": '\t', "space": ' '}
+
+func (d *delimiter) UnmarshalText(text []byte) error {
+	var known bool
+	if *d, known = delimiters[string(text)]; !known {
+		return fmt.Errorf("%q: want comma, semicolon, tab or space", text)
+	}
+	return nil
+}
+
+// systemFlags are the system that a trace meets.
+type systemFlags struct {
+	On      string  `group:"The system" placeholder:"SCENARIO" help:"Take server, clients, SLO and limiter from this scenario, a name or a file, but neither load nor phases."`
+	Workers count   `group:"The system" xor:"server" placeholder:"N" help:"Have a pool of N workers as the server."`
+	Cores   factor  `group:"The system" xor:"server" placeholder:"N" help:"Have N cores as the server, which all requests at work share."`
+	SLO     span    `group:"The system" name:"slo" placeholder:"TIME" help:"How long a client waits for its answer. Defaults to the longest --deadline."`
+	Phases  string  `group:"The system" placeholder:"SCENARIO" help:"Take phases, that is faults, from this scenario, a name or a file. The last one lasts as long as the trace."`
+	Load    factors `group:"The system" xor:"speed" placeholder:"F,F,..." help:"Send the requests so fast that their work is F times what the server can do at most; each F is a scenario."`
+	Rate    factors `group:"The system" xor:"speed" placeholder:"F,F,..." help:"Send the requests F times as fast as they were recorded; each F is a scenario."`
+}
+
+// factor is a number above 0.
+type factor float64
+
+func (f *factor) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseFloat(string(text), 64)
+	if err != nil || !(v > 0) || math.IsInf(v, 1) {
+		return fmt.Errorf("%q: want a number above 0", text)
+	}
+	*f = factor(v)
+	return nil
+}
+
+// factors are what a rate is multiplied by.
+type factors []float64
+
+func (f *factors) UnmarshalText(text []byte) error {
+	*f = nil
+	for field := range strings.SplitSeq(string(text), ",") {
+		v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+		if err != nil || !(v >= 0.001 && v <= 1000) {
+			return fmt.Errorf("%q: want numbers from 0.001 to 1000, such as 0.7,1,1.5", text)
+		}
+		*f = append(*f, v)
+	}
+	return nil
+}
+
+func (f systemFlags) system(deadlines bool) (s sim.Scenario, err error) {
 	if f.On != "" {
-		if s, err = simulate.Load(f.On); err != nil {
+		if s, err = simulate.LoadSystem(f.On); err != nil {
 			return s, err
 		}
 	}
 	if f.Workers > 0 {
 		s.Server = sim.Pool{Workers: int(f.Workers)}
 	}
+	if f.Cores > 0 {
+		s.Server = sim.Sharing{Cores: float64(f.Cores)}
+	}
 	if f.SLO > 0 {
 		s.SLO = time.Duration(f.SLO)
 	}
 	switch {
 	case s.Server == nil:
-		return s, errors.New("what does the trace meet? want --on SCENARIO, or --workers N and --slo TIME")
-	case s.SLO == 0:
+		return s, errors.New("what does the trace meet? want --on SCENARIO, or --workers N or --cores N and --slo TIME")
+	case s.SLO == 0 && !deadlines:
 		return s, errors.New("--slo is missing: want how long a client waits, such as 400ms")
 	}
 	return s, nil
 }
 
-func (f systemFlags) replay(file string) (sim.Scenario, error) {
-	system, err := f.system()
+// replay returns the scenarios in which the requests of a log meet the system.
+func (f systemFlags) replay(file string, log logFlags) ([]sim.Scenario, error) {
+	system, err := f.system(log.Deadline != "")
 	if err != nil {
-		return system, err
+		return nil, err
 	}
-	return simulate.Replay(file, system)
+	recording := simulate.Recording{File: file, Reader: log.reader(), Loads: f.Load, Rates: f.Rate}
+	if f.Phases != "" {
+		faulty, err := simulate.LoadSystem(f.Phases)
+		if err != nil {
+			return nil, err
+		}
+		if recording.Phases = faulty.Phases; recording.Phases == nil {
+			return nil, fmt.Errorf("--phases: %s has none", f.Phases)
+		}
+	}
+	return recording.Scenarios(system)
 }
 
 type simTraceCommand struct {
-	File string `arg:"" help:"CSV: arrival time, service time and perhaps class, one request a line."`
+	File []string `arg:"" help:"Logs of requests, - for standard input. Without flags about them: CSV, arrival time, service time and perhaps class."`
 
+	logFlags
 	systemFlags
 	lawFlags
 	outputFlags
-	Every span `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
+	Every  span `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
+	Choose bool `help:"Run all laws that come into question, and say which to choose."`
 }
 
 // Run replays the trace.
 func (c simTraceCommand) Run(ctx context.Context, s streams) error {
-	scenario, err := c.replay(c.File)
-	if err != nil {
+	var scenarios []sim.Scenario
+	var wrong []error
+	for _, file := range c.File {
+		replayed, err := c.replay(file, c.logFlags)
+		scenarios, wrong = append(scenarios, replayed...), append(wrong, err)
+	}
+	if err := errors.Join(wrong...); err != nil {
 		return usageError{err}
 	}
-	return runScenarios(ctx, s, []sim.Scenario{scenario}, c.lawFlags, c.outputFlags, time.Duration(c.Every))
+	var report reporter = newScores(s.out, c.form(), noSummary)
+	if c.Choose {
+		if c.Every > 0 {
+			return usageError{errors.New("--choose: goes by scores, of which --every prints none: want one of them")}
+		}
+		c.Law = contenders(c.Law, scenarios[0].SLO)
+		if c.form() == asTable {
+			report = &choice{out: s.out}
+		}
+	}
+	return runScenarios(ctx, s, scenarios, c.lawFlags, c.outputFlags, time.Duration(c.Every), report)
 }

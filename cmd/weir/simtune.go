@@ -16,8 +16,9 @@ import (
 )
 
 type simTuneCommand struct {
-	Scenario []string `arg:"" help:"Name of a scenario, a file, or a trace: .csv, for which the flags say what it meets."`
+	Scenario []string `arg:"" help:"Name of a scenario, a file, or a log: .csv, .tsv, .log, .txt, .jsonl or .ndjson, for which the flags say how to read it and what it meets."`
 
+	logFlags
 	systemFlags
 	Law   lawFlag    `required:"" placeholder:"LAW" help:"The law to tune."`
 	Vary  []variable `required:"" sep:"none" placeholder:"SETTING=V,V,..." help:"Values to try for a setting; once or twice. Every combination is tried."`
@@ -51,16 +52,13 @@ func (c simTuneCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return usageError{err}
 	}
-	scenarios := make([]sim.Scenario, len(c.Scenario))
-	for i, name := range c.Scenario {
-		if filepath.Ext(name) == ".csv" {
-			scenarios[i], err = c.replay(name)
-		} else {
-			scenarios[i], err = simulate.Load(name)
-		}
+	var scenarios []sim.Scenario
+	for _, name := range c.Scenario {
+		loaded, err := c.load(name)
 		if err != nil {
 			return usageError{err}
 		}
+		scenarios = append(scenarios, loaded...)
 	}
 	found, err := c.measure(ctx, s, scenarios, laws, c.Seed)
 	if err != nil {
@@ -77,6 +75,17 @@ func (c simTuneCommand) Run(ctx context.Context, s streams) error {
 		return err
 	}
 	return c.check(ctx, s, scenarios, found[0].Law, base)
+}
+
+// logEndings are how the names of logs end.
+var logEndings = []string{".csv", ".tsv", ".log", ".txt", ".jsonl", ".ndjson"}
+
+func (c simTuneCommand) load(name string) ([]sim.Scenario, error) {
+	if slices.Contains(logEndings, filepath.Ext(name)) {
+		return c.replay(name, c.logFlags)
+	}
+	scenario, err := simulate.Load(name)
+	return []sim.Scenario{scenario}, err
 }
 
 // A tuning is a line of JSON.

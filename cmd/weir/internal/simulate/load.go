@@ -12,7 +12,12 @@ import (
 )
 
 // Load returns the scenario of that name, or reads it from the file.
-func Load(scenario string) (sim.Scenario, error) {
+func Load(scenario string) (sim.Scenario, error) { return load(scenario, sim.ParseScenario) }
+
+// LoadSystem is Load for what surrounds a trace: anything may be missing in the file.
+func LoadSystem(scenario string) (sim.Scenario, error) { return load(scenario, sim.ParseSystem) }
+
+func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (sim.Scenario, error) {
 	extension := filepath.Ext(scenario)
 	switch extension {
 	case ".json", ".yaml", ".yml":
@@ -32,29 +37,11 @@ func Load(scenario string) (sim.Scenario, error) {
 			return sim.Scenario{}, err
 		}
 	}
-	parsed, err := sim.ParseScenario(scenario, text)
+	parsed, err := parse(scenario, text)
 	if fault := new(sim.FieldError); extension != ".json" && errors.As(err, &fault) && fault.Field == "JSON" {
 		fault.Field = "YAML"
 	}
 	return parsed, err
-}
-
-// Replay returns a scenario that sends the requests of a trace to the system, without
-// the system's own load and phases.
-func Replay(file string, system sim.Scenario) (sim.Scenario, error) {
-	in, err := os.Open(file)
-	if err != nil {
-		return system, fmt.Errorf("trace: %w", err)
-	}
-	defer in.Close()
-	trace, err := sim.ParseTrace(file, in)
-	if err != nil {
-		return system, err
-	}
-	system.Name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-	system.Arrivals, system.Work, system.Trace = nil, nil, trace
-	system.Phases = []sim.Phase{{Length: max(trace.Length(), time.Millisecond)}}
-	return system, located(file, check(system))
 }
 
 // Length is how long the scenario lasts.

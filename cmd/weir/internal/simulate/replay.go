@@ -1,0 +1,178 @@
+package simulate
+
+import (
+	"bufio"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weir-go/weir/sim"
+)
+
+// A Recording is a log of requests, and how they are sent again.
+type Recording struct {
+	File   string // "-" for standard input
+	Reader sim.TraceReader
+
+	// Loads and Rates are how fast: as multiples of the server's capacity and of what was recorded. Each of them is
+	// a scenario; without any there is one, at the rate that was recorded.
+	Loads, Rates []float64
+
+	// Phases are what happens to the server meanwhile. The last one lasts as long as the requests. Defaults to one.
+	Phases []sim.Phase
+}
+
+// Scenarios returns scenarios that send the requests to the system, whose own load and phases are not used. Without an SLO,
+// it is the longest deadline.
+func (r Recording) Scenarios(system sim.Scenario) (scenarios []sim.Scenario, err error) {
+	trace, err := r.read()
+	if err != nil {
+		return nil, err
+	}
+	if system.SLO == 0 {
+		if system.SLO, err = patience(trace); err != nil {
+			return nil, err
+		}
+	}
+	system.Name = strings.TrimSuffix(filepath.Base(r.name()), filepath.Ext(r.File))
+	capacity, known := sim.Capacity(system.Server)
+	recorded := trace.Offered() / capacity
+	simple := reflect.ValueOf(r.Reader).IsZero()
+	switch {
+	case len(r.Loads)+len(r.Rates) == 0 && (simple || recorded == 0):
+		s, err := r.replay(system, trace)
+		return []sim.Scenario{s}, err
+	case !known && r.Loads != nil:
+		return nil, errors.New("--load: the capacity of this server is not known: want --rate")
+	case recorded == 0:
+		return nil, fmt.Errorf("%s: has a single arrival time, and so no rate: want it without --load and --rate", r.name())
+	}
+	rates := r.Rates
+	if len(r.Loads)+len(rates) == 0 {
+		rates = []float64{1}
+	}
+	for _, load := range r.Loads {
+		rates = append(rates, load/recorded)
+	}
+	for _, rate := range rates {
+		s := system
+		s.Name += ", " + speed(rate, rate*recorded, known, r.Loads != nil)
+		s, err := r.replay(s, trace.Faster(rate))
+		if err != nil {
+			return nil, err
+		}
+		scenarios = append(scenarios, s)
+	}
+	return scenarios, nil
+}
+
+// speed says how fast requests come, both ways if both are known.
+func speed(rate, load float64, known, byLoad bool) string {
+	short := func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
+	switch {
+	case byLoad:
+		return fmt.Sprintf("load %s (rate x%s)", short(load), short(rate))
+	case known:
+		return fmt.Sprintf("rate x%s (load %s)", short(rate), short(load))
+	}
+	return "rate x" + short(rate)
+}
+
+func (r Recording) read() (sim.Trace, error) {
+	var in io.ReadCloser = os.Stdin
+	if r.File != "-" {
+		file, err := os.Open(r.File)
+		if err != nil {
+			return nil, fmt.Errorf("trace: %w", err)
+		}
+		in = file
+	}
+	defer in.Close()
+	log := bufio.NewReader(in)
+	if magic, _ := log.Peek(2); string(magic) != gzipped {
+		return r.Reader.Parse(r.name(), log)
+	}
+	plain, err := gzip.NewReader(log)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", r.name(), err)
+	}
+	return r.Reader.Parse(r.name(), plain)
+}
+
+// gzipped is what gzip begins a file with.
+const gzipped = "\x1f\x8b"
+
+// name is what the log is called.
+func (r Recording) name() string {
+	if r.File == "-" {
+		return "stdin"
+	}
+	return r.File
+}
+
+// patience is the longest deadline of a trace in which all requests have one.
+func patience(t sim.Trace) (longest time.Duration, err error) {
+	without := 0
+	for _, a := range t {
+		longest = max(longest, a.Deadline)
+		if a.Deadline == 0 {
+			without++
+		}
+	}
+	if without > 0 {
+		return 0, fmt.Errorf("--slo is missing: want how long a client waits, such as 400ms, for the %d requests without a deadline of their own", without)
+	}
+	return longest, nil
+}
+
+// replay returns the scenario in which the requests meet the system.
+func (r Recording) replay(system sim.Scenario, t sim.Trace) (sim.Scenario, error) {
+	system.Trace, system.Phases = t, []sim.Phase{{Length: max(t.Length(), time.Millisecond)}}
+	if t.Length() > longest || t.Length() < 0 {
+		return system, fmt.Errorf("%s: lasts more than 10000h: want it faster", system.Name)
+	}
+	if r.Phases != nil {
+		var err error
+		if system.Phases, err = over(t.Length(), r.Phases); err != nil {
+			return system, fmt.Errorf("--phases: %s: %w", system.Name, err)
+		}
+	}
+	return system, located(r.name(), check(system))
+}
+
+// longest is how long a scenario may last.
+const longest = 10000 * time.Hour
+
+// over lays phases over a trace: the last one ends where the trace does.
+func over(length time.Duration, phases []sim.Phase) ([]sim.Phase, error) {
+	laid := append([]sim.Phase(nil), phases...)
+	start := time.Duration(0)
+	for i, p := range laid {
+		switch {
+		case p.Load != 0 && p.Load != 1:
+			return nil, unused(i, "load", fmt.Sprint(p.Load))
+		case p.Shares != nil:
+			return nil, unused(i, "shares", fmt.Sprint(p.Shares))
+		case p.Work != nil:
+			return nil, unused(i, "work", fmt.Sprintf("%+v", p.Work))
+		case start >= length:
+			return nil, &sim.FieldError{Field: fmt.Sprintf("phases[%d]", i), Problem: fmt.Sprintf("begins after %v: want less than %v, when the trace ends", start, length.Round(time.Millisecond))}
+		}
+		if i == len(laid)-1 {
+			laid[i].Length = length - start
+		}
+		start += p.Length
+	}
+	return laid, nil
+}
+
+func unused(phase int, field, value string) error {
+	return &sim.FieldError{Field: fmt.Sprintf("phases[%d].%s", phase, field), Problem: fmt.Sprintf("is %s: want it left out, as a trace brings its own requests", value)}
+}

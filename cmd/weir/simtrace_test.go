@@ -1,0 +1,208 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/simulate"
+)
+
+func TestSimTrace(t *testing.T) {
+	out := output(t, "sim", "trace", "testdata/trace.csv", "--workers", "4", "--slo", "200ms", "--law", "little")
+	contains(t, out, "scenario", "trace  ", "little")
+	out = output(t, "sim", "trace", "testdata/trace.csv", "--on", "testdata/tiny.yaml", "--every", "1s")
+	contains(t, out, "trace, aimd(timeout=100ms), seed 1")
+}
+
+// TestSimTraceSpeeds: a load is relative to the server, a rate to the log, and each of them is a scenario.
+func TestSimTraceSpeeds(t *testing.T) {
+	// 4 requests of 100 ms within 300 ms: one worker at work
+	log := written(t, filepath.Join(t.TempDir(), "log.csv"), "at,took\n0,0.1\n0.1,0.1\n0.2,0.1\n0.3,0.1\n")
+	args := []string{"sim", "trace", log, "--arrival", "at", "--service", "took", "--slo", "1s"}
+	for _, test := range []struct{ args, want string }{
+		{"--cores 4", "log, rate x1 (load 0.25)"},
+		{"--workers 1 --rate 0.5,2", "log, rate x0.5 (load 0.5)\nlog, rate x2 (load 2)"},
+		{"--cores 2.5 --load 0.7,1", "log, load 0.7 (rate x1.75)\nlog, load 1 (rate x2.5)"},
+		{"--on usl-2x --load 1", "log, load 1 (rate x"},
+	} {
+		out := output(t, append(args, strings.Fields(test.args)...)...)
+		contains(t, out, strings.Split(test.want, "\n")...)
+		if lines, want := strings.Count(out, "\n"), 2+strings.Count(test.want, "\n"); lines != want {
+			t.Errorf("%s: %d lines, want %d:\n%s", test.args, lines, want, out)
+		}
+	}
+}
+
+// TestSimTraceSystem: cores are shared, workers are not; phases make a difference; deadlines stand for the SLO.
+func TestSimTraceSystem(t *testing.T) {
+	log := written(t, filepath.Join(t.TempDir(), "log.csv"), "at,took,until\n"+strings.Repeat("0,0.1,0.15\n", 4)+"5,0.1,0.15\n")
+	phases := written(t, filepath.Join(t.TempDir(), "p.yaml"), "phases: [{length: 4s}, {length: 1s, speed: 0.5}]")
+	for _, test := range []struct {
+		args string
+		good float64
+	}{
+		{"--workers 2 --deadline until", 3},
+		{"--cores 2 --deadline until", 1},
+		{"--cores 2 --deadline until --slo 1h", 1},
+		{"--workers 2 --deadline until --phases " + phases, 2},
+		{"--workers 4 --deadline until", 5},
+		{"--workers 2 --deadline 2*took", 5},
+		{"--workers 2 --deadline 0.5 --phases " + phases, 5},
+	} {
+		// the whole trace is one point in time
+		var m moment
+		out := output(t, strings.Fields("sim trace "+log+" --arrival at --service took --law fixed --every 6s --json "+test.args)...)
+		if err := json.Unmarshal([]byte(out), &m); err != nil {
+			t.Fatal(err)
+		}
+		if good := 6 * m.Good; math.Abs(good-test.good) > 1e-9 {
+			t.Errorf("%s: %v good, want %v", test.args, good, test.good)
+		}
+	}
+}
+
+func TestSimTraceFromStandardInput(t *testing.T) {
+	in, err := os.Open("testdata/trace.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func(before *os.File) { os.Stdin = before }(os.Stdin)
+	os.Stdin = in
+	contains(t, output(t, "sim", "trace", "-", "--workers", "4", "--slo", "200ms"), "stdin", "elastic")
+}
+
+// TestSimTraceOfGzip: a log that was rotated away is read as it is.
+func TestSimTraceOfGzip(t *testing.T) {
+	plain, err := os.ReadFile("testdata/trace.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write(plain); err != nil || w.Close() != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "trace.csv")
+	args := strings.Fields("sim trace --workers 4 --slo 200ms --law little " + written(t, file, packed.String()))
+	if got, want := output(t, args...), output(t, "sim", "trace", "testdata/trace.csv", "--workers", "4", "--slo", "200ms", "--law", "little"); got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+	written(t, file, packed.String()[:packed.Len()/2])
+	if err := run(t.Context(), args, environmentOf(""), io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "unexpected EOF") {
+		t.Errorf("half of it: %v", err)
+	}
+}
+
+// TestSimTraceChoose: several logs weigh more than one, and a law that was asked for is among those to choose from.
+func TestSimTraceChoose(t *testing.T) {
+	flags := strings.Fields("--slo 1s --workers 4 --arrival received_ms --service service_us*us --choose")
+	one := output(t, append([]string{"sim", "trace", "testdata/logs/requests.csv", "--law", "fixed(limit=1)", "--law", "little"}, flags...)...)
+	contains(t, one, "goodput %", "rate x1 (load", "over the default", "fixed(limit=1)", "Choose ")
+	if strings.Count(one, "\nlittle ") != 1 {
+		t.Errorf("a contender runs twice:\n%s", one)
+	}
+	many := output(t, append([]string{"sim", "trace", "testdata/logs/requests.csv", "testdata/logs/requests.csv", "--load", "0.5,0.6,0.7,0.8"}, flags...)...)
+	contains(t, many, "goodput %", "mean", "worst")
+	if strings.Contains(many, "load 0.5") {
+		t.Errorf("eight columns:\n%s", many)
+	}
+	lines := output(t, append([]string{"sim", "trace", "testdata/logs/requests.csv", "--json"}, flags...)...)
+	if strings.Contains(lines, "Choose") || strings.Count(lines, "\n") != 9 {
+		t.Errorf("want a line for each law:\n%s", lines)
+	}
+}
+
+// TestChosen: the default is left only for what is better by more than chance, and no worse in the worst case.
+func TestChosen(t *testing.T) {
+	nothing := simulate.Figure(math.NaN())
+	standard := simulate.Summary{Law: "elastic", Goodput: 90, Worst: 80, Margin: nothing, MarginInterval: nothing}
+	for _, test := range []struct {
+		goodput, worst   float64
+		margin, interval simulate.Figure
+		want             string
+	}{
+		{89, 89, -1, 0.5, "Choose elastic, the default: none is better."},
+		{95, 85, 5, 4, "Choose other: it is better than elastic, the default, by 5.0 ± 4.0 points."},
+		{95, 85, 5, 6, "Choose elastic, the default: other is better by 5.0 ± 6.0 points, which may be chance. More logs, or more loads, would tell."},
+		{95, 79, 5, 4, "Choose elastic, the default: other is better by 5.0 ± 4.0 points, but worse in the worst case: 79.0, not 80.0."},
+		{95, 95, 5, nothing, "Choose elastic, the default: other is better by 5.0 points, which may be chance. More logs, or more loads, would tell."},
+	} {
+		laws := []simulate.Summary{{Law: "other", Goodput: test.goodput, Worst: test.worst, Margin: test.margin, MarginInterval: test.interval}, standard}
+		if test.goodput < standard.Goodput {
+			slices.Reverse(laws)
+		}
+		if got := chosen(laws, standard); got != test.want {
+			t.Errorf("got %s\nwant %s", got, test.want)
+		}
+	}
+}
+
+func TestSimTuneOfLog(t *testing.T) {
+	out := output(t, strings.Fields("sim tune testdata/logs/caddy.jsonl --arrival ts --service duration --time-is end --workers 4 --slo 500ms --load 0.7,1.5 --law fixed(limit=1) --vary limit=4 --seeds 1")...)
+	contains(t, out, "fixed(limit=4)", "fixed(limit=1)", "With seeds 2 to 2")
+}
+
+// TestSimTraceTellsAll: each problem of each log has a line.
+func TestSimTraceTellsAll(t *testing.T) {
+	dir := t.TempDir()
+	first := written(t, filepath.Join(dir, "a.csv"), "at,took\nx,y\n")
+	second := written(t, filepath.Join(dir, "b.csv"), "at,took\n1,1\n2,0\n")
+	var stdout, stderr bytes.Buffer
+	err := run(t.Context(), []string{"sim", "trace", first, second, "--workers", "1", "--slo", "1s", "--arrival", "at", "--service", "took"}, environmentOf(""), &stdout, &stderr)
+	if status := exitStatus(err, &stderr); status != 2 {
+		t.Errorf("exit status %d", status)
+	}
+	got := strings.Split(strings.ReplaceAll(stderr.String(), dir+string(filepath.Separator), ""), "\n")
+	for i, want := range []string{`weir: a.csv:2: arrival (at) is "x": want a date`, `weir: a.csv:2: service (took) is "y": want seconds`, "weir: b.csv:3: service (took) is 0s: want more than 0", ""} {
+		if i >= len(got) || !strings.HasPrefix(got[i], want) {
+			t.Fatalf("line %d of %q: want %s", i, got, want)
+		}
+	}
+}
+
+func TestSimTraceBadInput(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name, text string) string { return written(t, filepath.Join(dir, name), text) }
+	log := file("log.csv", "at,took\n0,0.1\n1,0.1\n") + " --arrival at --service took "
+	for _, test := range []struct{ args, want string }{
+		{log + "--workers 1 --cores 1 --slo 1s", "--workers and --cores can't be used together"},
+		{log + "--workers 1 --slo 1s --load 1 --rate 1", "--load and --rate can't be used together"},
+		{log + "--cores 0 --slo 1s", `--cores: "0": want a number above 0`},
+		{log + "--cores 1 --slo 1s --load 0.7,", `--load: "0.7,": want numbers from 0.001 to 1000, such as 0.7,1,1.5`},
+		{log + "--cores 1 --slo 1s --rate nan", `--rate: "nan": want numbers from 0.001 to 1000`},
+		{log + "--cores 1 --slo 1s --delimiter ;", `--delimiter: ";": want comma, semicolon, tab or space`},
+		{log + "--cores 1 --slo 1s --time-is middle", `--time-is must be one of "start","end" but got "middle"`},
+		{log + "--cores 1", "--slo is missing: want how long a client waits, such as 400ms"},
+		{log + "--cores 1 --slo 1s --choose --every 1s", "--choose: goes by scores, of which --every prints none: want one of them"},
+		{log + "--cores 1 --slo 1s --phases slow30", "--phases: log, rate x1 (load 0.1): phases[1] begins after 30s: want less than 2s, when the trace ends"},
+		{log + "--cores 1 --slo 1s --phases step-3x", "--phases: log, rate x1 (load 0.1): phases[1].load is 10: want it left out"},
+		{log + "--cores 1 --slo 1s --phases " + file("l.yaml", "phases: [{length: 1s, load: 2}]"), "--phases: log, rate x1 (load 0.1): phases[0].load is 2: want it left out, as a trace brings its own requests"},
+		{log + "--cores 1 --slo 1s --phases " + file("s.yaml", "phases: [{length: 1s, shares: [1]}]"), "--phases: log, rate x1 (load 0.1): phases[0].shares is [1]"},
+		{log + "--cores 1 --slo 1s --phases " + file("w.yaml", "phases: [{length: 1s, work: {constant: {mean: 1s}}}]"), "--phases: log, rate x1 (load 0.1): phases[0].work is {Mean:1s}"},
+		{log + "--cores 1 --slo 1s --phases " + file("n.yaml", "name: x"), "--phases: n.yaml has none"},
+		{log + "--slo 1s --load 1 --on " + file("u.yaml", "server: {usl: {alpha: 0, beta: 0}}"), "--load: the capacity of this server is not known: want --rate"},
+		{log + "--on priorities-3x", `log.csv: trace has class "": want the name of a client, `},
+		{file("same.csv", "at,took\n1,1\n1,1\n") + " --arrival at --service took --cores 1 --slo 1s --rate 2", "same.csv: has a single arrival time, and so no rate: want it without --load and --rate"},
+		{file("far.csv", "at,took\n1,1\n9999h,1\n") + " --arrival at --service took --cores 1 --slo 1s --rate 0.001", "far, rate x0.001 (load 2.78e-11): lasts more than 10000h: want it faster"},
+		{file("d.csv", "at,until\n0,1\n1,-\n2,\n") + " --arrival at --service 0.1 --deadline until --cores 1", "--slo is missing: want how long a client waits, such as 400ms, for the 2 requests without a deadline of their own"},
+		{log + "--cores 1 --slo 1s --service took*", `service is "took*", which is no formula at character 6: expected operand`},
+	} {
+		var stdout, stderr bytes.Buffer
+		err := run(t.Context(), append([]string{"sim", "trace"}, strings.Fields(test.args)...), environmentOf(""), &stdout, &stderr)
+		if status := exitStatus(err, &stderr); status != 2 || stdout.Len() > 0 {
+			t.Errorf("%s: exit status %d, %s", test.args, status, &stdout)
+		}
+		got := strings.ReplaceAll(stderr.String(), dir+string(filepath.Separator), "")
+		if !strings.HasPrefix(strings.TrimPrefix(got, "weir: "), test.want) && !strings.Contains(got, ": "+test.want) {
+			t.Errorf("%s:\n got %swant weir: %s", test.args, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/sim"
+)
+
+// session is a command of a page and, below it, what it prints.
+var session = regexp.MustCompile("(?s)```sh\n(weir [^`]*?)\n```\n\n```text\n(.*?)```")
+
+// TestTracesPage runs every command of docs/traces.md and compares what it prints.
+func TestTracesPage(t *testing.T) {
+	page, err := filepath.Abs(filepath.Join("..", "..", "docs", "traces.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(page)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("this module is alone, without the documents")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join("testdata", "logs"))
+	ran := 0
+	renewed := session.ReplaceAllFunc(text, func(block []byte) []byte {
+		ran++
+		command := string(session.FindSubmatch(block)[1])
+		var printed bytes.Buffer
+		exitStatus(run(t.Context(), arguments(command), environmentOf(""), &printed, &printed), &printed)
+		return []byte("```sh\n" + command + "\n```\n\n```text\n" + printed.String() + "```")
+	})
+	if commands := bytes.Count(text, []byte("```sh\nweir ")); commands != ran || ran == 0 {
+		t.Errorf("%d of %d commands stand above what they print", ran, commands)
+	}
+	if *update {
+		if err := os.WriteFile(page, renewed, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	was, is := strings.Split(string(text), "\n"), strings.Split(string(renewed), "\n")
+	for i := range min(len(was), len(is)) {
+		if was[i] != is[i] {
+			t.Fatalf("docs/traces.md:%d:\n has %s\nwant %s\nIf that is meant, run go test ./cmd/weir -run TracesPage -update, and see what the text around it says.", i+1, was[i], is[i])
+		}
+	}
+	if len(was) != len(is) {
+		t.Errorf("docs/traces.md has %d lines, want %d", len(was), len(is))
+	}
+}
+
+// arguments splits a command as a shell does, as far as the page needs it, and leaves out the first.
+func arguments(command string) (args []string) {
+	for _, match := range regexp.MustCompile(`'[^']*'|[^\s\\]+`).FindAllString(command, -1) {
+		args = append(args, strings.Trim(match, "'"))
+	}
+	return args[1:]
+}
+
+var logs = flag.Int("logs", 2, "compare so many sample logs of one service")
+
+// TestOneLogIsOneDraw: logs of the same service, of two minutes each, do not agree about a law. Run it with -v -logs 8 to see by
+// how much; docs/traces.md has the figures.
+func TestOneLogIsOneDraw(t *testing.T) {
+	r := new(sim.Rand)
+	means, firsts := map[string][]float64{}, map[string]int{}
+	for range *logs {
+		file := written(t, filepath.Join(t.TempDir(), "a.log"), string(sampleAccessLog(r)))
+		out := output(t, "sim", "trace", file, "--format", "combined $request_time", "--service", "request_time", "--time-is", "end",
+			"--workers", "4", "--slo", "1s", "--load", "0.7,1,1.5", "--choose", "--json")
+		sums := map[string]float64{}
+		for line := range strings.Lines(out) {
+			var score sim.Score
+			if err := json.Unmarshal([]byte(line), &score); err != nil {
+				t.Fatal(err)
+			}
+			sums[score.Law] += score.Goodput / 3
+		}
+		first := slices.MaxFunc(slices.Sorted(maps.Keys(sums)), func(a, b string) int { return cmp.Compare(sums[a], sums[b]) })
+		firsts[first]++
+		for law, mean := range sums {
+			means[law] = append(means[law], mean)
+		}
+	}
+	widest := 0.0
+	for _, law := range slices.Sorted(maps.Keys(means)) {
+		least, most := slices.Min(means[law]), slices.Max(means[law])
+		widest = max(widest, most-least)
+		t.Logf("%s: %.1f to %.1f, first in %d of %d logs", law, least, most, firsts[law], *logs)
+	}
+	if widest < 3 {
+		t.Errorf("the logs agree to %.1f points: docs/traces.md says that they do not", widest)
+	}
+}

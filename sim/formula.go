@@ -1,0 +1,181 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A formula computes seconds from columns. It is an expression of Go, so that Go's parser reads it.
+type formula struct {
+	names   []string // of the columns, in the order of the values that it takes
+	numbers []int    // of those that it takes by their number, 0 for the others
+	plain   bool     // it is nothing but one column
+	value   func(values []float64) float64
+}
+
+// units are the names of times in formulas, in seconds.
+var units = map[string]float64{"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "m": 60, "h": 3600}
+
+const formulaParts = "numbers, columns, + - * /, parentheses, min, max, and the units h, m, s, ms, us and ns"
+
+// parseFormula reads a formula. What is wrong with it is a problem as a [FieldError] has it.
+func parseFormula(text string) (f *formula, problem string) {
+	expression, err := parser.ParseExpr(text)
+	var wrong scanner.ErrorList
+	if errors.As(err, &wrong) && len(wrong) > 0 {
+		return nil, fmt.Sprintf("is %q, which is no formula at character %d: %s", text, wrong[0].Pos.Column, wrong[0].Msg)
+	}
+	f = &formula{}
+	f.value, problem = f.compile(expression)
+	if problem != "" {
+		return nil, fmt.Sprintf("is %q, in which %s", text, problem)
+	}
+	if name, _ := columnName(expression); name != "" && units[name] == 0 || isNumbered(expression) {
+		f.plain = true
+	}
+	return f, ""
+}
+
+// compile returns what computes the value of an expression.
+func (f *formula) compile(e ast.Expr) (value func([]float64) float64, problem string) {
+	switch e := e.(type) {
+	case *ast.ParenExpr:
+		return f.compile(e.X)
+	case *ast.UnaryExpr:
+		return f.unary(e)
+	case *ast.BinaryExpr:
+		return f.binary(e)
+	case *ast.CallExpr:
+		return f.call(e)
+	case *ast.BasicLit:
+		if e.Kind == token.INT || e.Kind == token.FLOAT {
+			v, err := strconv.ParseFloat(strings.ReplaceAll(e.Value, "_", ""), 64)
+			if err != nil {
+				return nil, fmt.Sprintf("%s is no number: want such as 0.02 or 5e-5", e.Value)
+			}
+			return func([]float64) float64 { return v }, ""
+		}
+	}
+	name, quoted := columnName(e)
+	if unit := units[name]; unit > 0 && !quoted {
+		return func([]float64) float64 { return unit }, ""
+	}
+	if name == "" {
+		return nil, fmt.Sprintf("character %d begins what a formula does not have: want %s", e.Pos(), formulaParts)
+	}
+	return f.column(name, 0), ""
+}
+
+// columnName is the name that an expression is, with dots in it for what is inside of an object,
+// or in quotes if it would be something else.
+func columnName(e ast.Expr) (name string, quoted bool) {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name, false
+	case *ast.SelectorExpr:
+		if outer, _ := columnName(e.X); outer != "" {
+			return outer + "." + e.Sel.Name, false
+		}
+	case *ast.BasicLit:
+		if e.Kind == token.STRING {
+			name, _ = strconv.Unquote(e.Value)
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// column returns what takes the value of a column.
+func (f *formula) column(name string, number int) func([]float64) float64 {
+	i := slices.Index(f.names, name)
+	if i < 0 {
+		i = len(f.names)
+		f.names, f.numbers = append(f.names, name), append(f.numbers, number)
+	}
+	return func(values []float64) float64 { return values[i] }
+}
+
+func (f *formula) unary(e *ast.UnaryExpr) (value func([]float64) float64, problem string) {
+	x, problem := f.compile(e.X)
+	switch {
+	case problem != "":
+		return nil, problem
+	case e.Op == token.SUB:
+		return func(v []float64) float64 { return -x(v) }, ""
+	case e.Op == token.ADD:
+		return x, ""
+	}
+	return nil, fmt.Sprintf("%s is unknown: want %s", e.Op, formulaParts)
+}
+
+func (f *formula) binary(e *ast.BinaryExpr) (value func([]float64) float64, problem string) {
+	x, problem := f.compile(e.X)
+	if problem != "" {
+		return nil, problem
+	}
+	y, problem := f.compile(e.Y)
+	if problem != "" {
+		return nil, problem
+	}
+	switch e.Op {
+	case token.ADD:
+		return func(v []float64) float64 { return x(v) + y(v) }, ""
+	case token.SUB:
+		return func(v []float64) float64 { return x(v) - y(v) }, ""
+	case token.MUL:
+		return func(v []float64) float64 { return mul(x(v), y(v)) }, ""
+	case token.QUO:
+		return func(v []float64) float64 { return x(v) / y(v) }, ""
+	}
+	return nil, fmt.Sprintf("%s is unknown: want %s", e.Op, formulaParts)
+}
+
+// call compiles min, max and col.
+func (f *formula) call(e *ast.CallExpr) (value func([]float64) float64, problem string) {
+	if isNumbered(e) {
+		number, err := strconv.Atoi(e.Args[0].(*ast.BasicLit).Value)
+		if err != nil || number < 1 {
+			return nil, fmt.Sprintf("character %d: want the number of a column from 1, as in col(3)", e.Pos())
+		}
+		return f.column(fmt.Sprintf("col(%d)", number), number), ""
+	}
+	fold := map[string]func(a, b float64) float64{"min": math.Min, "max": math.Max}
+	name, _ := columnName(e.Fun)
+	if fold[name] == nil || len(e.Args) == 0 {
+		return nil, fmt.Sprintf("character %d: want min(...), max(...) or col(3)", e.Pos())
+	}
+	var of []func([]float64) float64
+	for _, arg := range e.Args {
+		x, problem := f.compile(arg)
+		if problem != "" {
+			return nil, problem
+		}
+		of = append(of, x)
+	}
+	return func(values []float64) float64 {
+		result := of[0](values)
+		for _, x := range of[1:] {
+			result = fold[name](result, x(values))
+		}
+		return result
+	}, ""
+}
+
+// isNumbered reports whether an expression is col(3).
+func isNumbered(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok || len(call.Args) != 1 {
+		return false
+	}
+	name, _ := columnName(call.Fun)
+	number, ok := call.Args[0].(*ast.BasicLit)
+	return name == "col" && ok && number.Kind == token.INT
+}

@@ -1,0 +1,105 @@
+package sim
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// A table is a log, cut into requests and columns.
+type table interface {
+	// next returns the columns of the next request, which hold until it is called again, and the
+	// line that it begins at. A line that cannot be cut is a problem. The error after
+	// the last one is io.EOF.
+	next() (cells []string, line int, problem string, err error)
+}
+
+// csvTable is a table of CSV.
+type csvTable struct{ *csv.Reader }
+
+func newCSV(r io.Reader, delimiter rune) csvTable {
+	in := csv.NewReader(r)
+	in.Comma, in.FieldsPerRecord, in.ReuseRecord = delimiter, -1, true
+	in.LazyQuotes = delimiter == '\t' // few who write tabs know of quotes
+	return csvTable{in}
+}
+
+func (t csvTable) next() (cells []string, line int, problem string, err error) {
+	cells, err = t.Read()
+	var wrong *csv.ParseError
+	if errors.As(err, &wrong) {
+		return nil, wrong.StartLine, fmt.Sprintf("is no CSV: %v: want quotes around the whole of a field, and doubled inside of it", wrong.Err), nil
+	}
+	if err == nil {
+		line, _ = t.FieldPos(0)
+	}
+	return cells, line, "", err
+}
+
+// lines are the lines of a log that are not empty, each cut by a function.
+type lines struct {
+	*bufio.Scanner
+	line int
+	cut  func(line string) (cells []string, problem string)
+}
+
+// longestLine bounds a line of a log: a record of JSON with its headers is a few kilobytes.
+const longestLine = 16 << 20
+
+func newLines(r io.Reader, cut func(string) ([]string, string)) *lines {
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, longestLine)
+	return &lines{Scanner: in, cut: cut}
+}
+
+func (t *lines) next() (cells []string, line int, problem string, err error) {
+	for t.Scan() {
+		t.line++
+		if text := strings.TrimSpace(t.Text()); text != "" {
+			cells, problem = t.cut(text)
+			return cells, t.line, problem, nil
+		}
+	}
+	if err := t.Err(); err != nil {
+		return nil, t.line + 1, "", fmt.Errorf("after line %d: %w", t.line, err)
+	}
+	return nil, t.line, "", io.EOF
+}
+
+// words cuts a line at its spaces, except those in quotes or in brackets.
+func words(line string) (cells []string, problem string) {
+	for line = strings.TrimLeft(line, " \t"); line != ""; line = strings.TrimLeft(line, " \t") {
+		closing := map[byte]string{'"': `"`, '[': "]"}[line[0]]
+		if closing == "" {
+			end := strings.IndexAny(line, " \t")
+			if end < 0 {
+				end = len(line)
+			}
+			cells, line = append(cells, line[:end]), line[end:]
+			continue
+		}
+		end := indexOf(line[1:], closing)
+		if end < 0 {
+			return nil, fmt.Sprintf("has a %c that is not closed: want %s", line[0], closing)
+		}
+		cells, line = append(cells, line[1:1+end]), line[1+end+1:]
+	}
+	return cells, ""
+}
+
+// indexOf is where the text begins in the line, unless it begins with a quote that is escaped there.
+func indexOf(line, text string) int {
+	for from := 0; ; {
+		i := strings.Index(line[from:], text)
+		if i < 0 || text == "" {
+			return i
+		}
+		if i += from; i == 0 || text[0] != '"' || line[i-1] != '\\' {
+			return i
+		}
+		from = i + 1
+	}
+}

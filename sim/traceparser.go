@@ -1,0 +1,136 @@
+package sim
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A traceParser reads one log.
+type traceParser struct {
+	TraceReader
+
+	simple  bool     // nothing is said of it
+	first   string   // its first line, which tells what it is
+	table   table    // it, cut into columns
+	names   []string // of the columns, if they have any
+	heading int      // the line of the names, 0 if they are from elsewhere
+	rows    int      // that have been read, without the heading
+	least   int      // columns that a row needs
+
+	arrival, service, class, deadline *source
+	stamps                            stamps
+	classes                           map[string]string // so that a class is in memory once
+
+	requests    Trace // with arrivals as they are written
+	dates       bool  // which are dates
+	early, late seen  // the first and the last of them
+	problems    problems
+}
+
+// byteOrderMark is what some programs begin a file with.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// open finds out how the log is cut, and which column has what.
+func (p *traceParser) open(in *bufio.Reader) error {
+	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
+		_, _ = in.Discard(len(mark)) // which has been read
+	}
+	start, _ := in.Peek(in.Size())
+	p.first, _, _ = strings.Cut(strings.TrimLeft(string(start), " \r\n"), "\n")
+	p.simple = p.Arrival+p.Service+p.Class+p.Deadline == "" && p.Columns == nil && (p.Format == "" || p.Format == "csv")
+	switch {
+	case p.Format == "" && !p.simple && strings.HasPrefix(p.first, "{"), p.Format == "json":
+		p.Format = "json"
+		p.names = p.wanted()
+		p.table = newLines(in, objects(p.names))
+	case p.Format == "" || p.Format == "csv":
+		if err := p.openCSV(in); err != nil {
+			return err
+		}
+	default:
+		if err := p.openAccessLog(in); err != nil {
+			return err
+		}
+	}
+	p.bind()
+	return p.problems.err()
+}
+
+var quoted = regexp.MustCompile(`"[^"]*"`)
+
+// openCSV finds delimiter and heading.
+func (p *traceParser) openCSV(in io.Reader) error {
+	if p.Delimiter == 0 {
+		p.Delimiter = ','
+		bare := quoted.ReplaceAllString(p.first, "")
+		if i := strings.IndexFunc("\t;, ", func(r rune) bool { return strings.ContainsRune(bare, r) }); i >= 0 && !p.simple {
+			p.Delimiter = rune("\t;, "[i])
+		}
+	}
+	switch p.Delimiter {
+	case ' ':
+		p.table = newLines(in, words)
+	case ',', ';', '\t':
+		p.table = newCSV(in, p.Delimiter)
+	default:
+		return &FieldError{Field: "delimiter", Problem: fmt.Sprintf("is %q: want a comma, a semicolon, a tab or a space", p.Delimiter)}
+	}
+	p.names = p.Columns
+	if p.names != nil || len(p.wanted()) == 0 {
+		return nil
+	}
+	cells, line, problem, err := p.table.next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil // there are no requests, which is what will be reported
+	case err != nil:
+		return fmt.Errorf("%s: %w", p.problems.file, err)
+	case problem != "":
+		return &FieldError{File: p.problems.file, Line: line, Field: "heading", Problem: problem}
+	}
+	p.heading = line
+	for _, cell := range cells {
+		p.names = append(p.names, strings.Clone(strings.TrimSpace(cell)))
+	}
+	return nil
+}
+
+func (p *traceParser) openAccessLog(in io.Reader) error {
+	template, problem := parseTemplate(p.Format)
+	if problem != "" {
+		return &FieldError{Field: "format", Problem: problem}
+	}
+	p.names = template.names
+	p.table = newLines(in, template.cut)
+	for _, name := range []string{"time_local", "time_iso8601", "msec"} {
+		if p.Arrival == "" && slices.Contains(p.names, name) {
+			p.Arrival = name
+		}
+	}
+	return nil
+}
+
+// wanted returns the names of columns that are referred to.
+func (p *traceParser) wanted() (names []string) {
+	for _, text := range []string{p.Arrival, p.Service, p.Class, p.Deadline} {
+		formula, problem := parseFormula(text)
+		switch _, err := strconv.Atoi(text); {
+		case text == "" || err == nil:
+		case problem != "":
+			names = append(names, text)
+		default:
+			for i, name := range formula.names {
+				if formula.numbers[i] == 0 {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	return names
+}

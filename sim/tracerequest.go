@@ -1,0 +1,186 @@
+package sim
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// isHeading reports whether the first row is a heading although no column is referred to by name.
+func (p *traceParser) isHeading(cells []string) bool {
+	switch {
+	case p.simple:
+		return strings.HasPrefix(cells[0], "arrival")
+	case p.heading > 0 || p.names != nil || len(cells) < p.least:
+		return false
+	}
+	_, badArrival := p.arrival.stamp(cells, &p.stamps)
+	_, badService := p.service.time(cells)
+	return badArrival != "" && badService != ""
+}
+
+// isForeign reports whether the first row of what should be the simple format is nothing like it.
+func (p *traceParser) isForeign(cells []string) bool {
+	_, badArrival := p.arrival.stamp(cells, &p.stamps)
+	_, badService := p.service.time(cells)
+	return badArrival != "" && badService != ""
+}
+
+// foreign says what to do about a log that is not in the simple format.
+func (p *traceParser) foreign() string {
+	want := "which columns are arrival and service"
+	switch {
+	case strings.HasPrefix(p.first, "{"):
+		p.Format = "json"
+		want += p.choice()
+	case inAccessLog.MatchString(p.first):
+		want = "the format of the access log, such as 'combined $request_time', and which column is service"
+	}
+	return fmt.Sprintf("is %.60q: want arrival,service[,class], such as 0.5,35ms, or to be told %s", strings.TrimRight(p.first, "\r"), want)
+}
+
+// misfit says what is wrong with the number of columns of a row.
+func (p *traceParser) misfit(cells []string) (problem string) {
+	n := len(cells)
+	switch {
+	case p.simple && (n < 2 || n > 3):
+		return fmt.Sprintf("has %d fields: want arrival,service[,class]", n)
+	case p.names != nil && n != len(p.names):
+		return fmt.Sprintf("has %d columns: want %d: %s", n, len(p.names), strings.Join(p.names, ", "))
+	case n < p.least:
+		return fmt.Sprintf("has %d columns: want at least %d", n, p.least)
+	}
+	return ""
+}
+
+// request adds the request of a row.
+func (p *traceParser) request(cells []string, line int) {
+	before := p.problems.count
+	at, problem := p.arrival.stamp(cells, &p.stamps)
+	switch {
+	case problem != "":
+		p.problems.add(line, p.arrival.label, problem)
+	case p.early.line == 0:
+		p.dates, p.early, p.late = at.date, seen{at.ns, line}, seen{at.ns, line}
+	case at.date != p.dates:
+		p.problems.add(line, p.arrival.label, fmt.Sprintf("is %q, and those before %s: want all of them alike", p.arrival.text(cells), kindOfStamp[p.dates]))
+	}
+	work, problem := p.service.time(cells)
+	if problem != "" {
+		p.problems.add(line, p.service.label, problem)
+	}
+	a := Arrival{At: time.Duration(at.ns), Work: work}
+	if p.deadline != nil {
+		if a.Deadline, problem = p.patience(cells, a); problem != "" {
+			p.problems.add(line, p.deadline.label, problem)
+		}
+	}
+	if p.class != nil && p.class.column < len(cells) {
+		a.Class = p.known(strings.TrimSpace(cells[p.class.column]))
+	}
+	if p.problems.count > before {
+		return
+	}
+	if at.ns < p.early.at {
+		p.early = seen{at.ns, line}
+	}
+	if at.ns > p.late.at {
+		p.late = seen{at.ns, line}
+	}
+	p.requests = append(p.requests, a)
+}
+
+// seen is an arrival and its line.
+type seen struct {
+	at   int64
+	line int
+}
+
+var kindOfStamp = map[bool]string{true: "are dates", false: "are times since the start"}
+
+// patience reads how long the client of a request waits.
+func (p *traceParser) patience(cells []string, a Arrival) (d time.Duration, problem string) {
+	if text := p.deadline.text(cells); p.deadline.column >= 0 && (text == "" || text == "-") {
+		return 0, ""
+	}
+	until, problem := p.deadline.stamp(cells, &p.stamps)
+	d = time.Duration(until.ns)
+	switch {
+	case problem != "":
+		return 0, problem
+	case until.date && !p.dates:
+		return 0, "is a date, and the arrival is not: want a time"
+	case until.date:
+		d -= a.At
+		if p.AtEnd {
+			d += a.Work
+		}
+	}
+	if problem = timeProblem(d, false); problem != "" {
+		problem += " after the arrival"
+	}
+	return d, problem
+}
+
+// known returns the class from memory.
+func (p *traceParser) known(class string) string {
+	if _, ok := p.classes[class]; !ok {
+		class = strings.Clone(class)
+		p.classes[class] = class
+	}
+	return p.classes[class]
+}
+
+// trace puts the requests in order, as long as nothing is wrong with them.
+func (p *traceParser) trace() (Trace, error) {
+	t := p.requests
+	switch span := time.Duration(p.late.at - p.early.at); {
+	case len(t) == 0 && p.problems.count == 0:
+		p.problems.add(1, "trace", "is empty: want a request a line")
+	case span > longest:
+		p.problems.add(p.late.line, p.arrival.label, fmt.Sprintf("is %v after that in line %d: want at most 10000h", span, p.early.line))
+	}
+	if err := p.problems.err(); err != nil {
+		return nil, err
+	}
+	byArrival := func(a, b Arrival) int { return cmp.Compare(a.At, b.At) }
+	slices.SortStableFunc(t, byArrival)
+	t.spread(p.resolution())
+	if p.AtEnd {
+		for i := range t {
+			t[i].At -= t[i].Work
+		}
+		slices.SortStableFunc(t, byArrival)
+	}
+	if start := t[0].At; p.dates || start < 0 {
+		for i := range t {
+			t[i].At -= start
+		}
+	}
+	return t, nil
+}
+
+// resolution is what arrival times were cut to, as far as is known.
+func (p *traceParser) resolution() time.Duration {
+	fraction := func(a Arrival) bool { return a.At%time.Second != 0 }
+	if p.Resolution == 0 && p.dates && !slices.ContainsFunc(p.requests, fraction) {
+		return time.Second
+	}
+	return p.Resolution
+}
+
+// spread spreads the requests of equal time evenly over so long.
+func (t Trace) spread(over time.Duration) {
+	for from := 0; from < len(t); {
+		same := from
+		for same < len(t) && t[same].At == t[from].At {
+			same++
+		}
+		for i := range t[from:same] {
+			t[from+i].At += time.Duration(int64(over) / int64(same-from) * int64(i))
+		}
+		from = same
+	}
+}
