@@ -33,7 +33,7 @@ var (
 	tConv     = tune("conv", 3)
 	tDip      = tune("dip", 0.2)
 	tHush     = tune("hush", 0.02)
-	tDeepR    = tune("deepr", 1.8)
+	tDeepR    = tune("deepr", 1.3)
 )
 var tListen = tune("listen", 1)
 var tEbb = tune("ebb", 1)

@@ -1,6 +1,5 @@
 package law
 
-
 // An elasticController costs little until the limiter first saturates.
 type elasticController struct {
 	Elastic

@@ -22,7 +22,7 @@ type ebb struct {
 	ceiling float64 // of the concurrency; 0 for none
 	over    float64 // share of windows in which the target was above it, smoothed
 	ebbs    int
-	known   bool // the base was measured without load, or by an ebb
+	known   bool    // the base was measured without load, or by an ebb
 	pressed float64 // share of windows in which work was held back, smoothed
 }
 
@@ -59,7 +59,6 @@ func (s *sums) point() point {
 func (f flow) point() point { return point{f.n, f.x, f.latency, f.done} }
 
 const (
-
 	deepEbb    = 0.6
 	calmEbb    = 0.75
 	shortEbb   = 0.1  // an ebb of ln n by less teaches nothing

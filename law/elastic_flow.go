@@ -13,7 +13,7 @@ type flow struct {
 	filling    bool    // work in flight rose meanwhile
 	flooding   bool    // it rose so much that the window is no point on the curve
 	limit, max float64
-	doubt float64 // ln of the latency by Little's law over the mean one: not 0 while the flow is not steady
+	doubt      float64 // ln of the latency by Little's law over the mean one: not 0 while the flow is not steady
 }
 
 const (

@@ -102,7 +102,7 @@ func (s *summary) tally() tally {
 		saturated: int64(s.saturated), waited: float64(s.waited),
 		sum: product(n, mean), squares: product(n, product(mean, mean)+product(deviation, deviation)), least: int64(s.least),
 		sojourns: float64(s.sojourns),
-		samples: s.samples, failures: s.failures, timeouts: s.timeouts,
+		samples:  s.samples, failures: s.failures, timeouts: s.timeouts,
 		refused: s.refused, waits: s.waits, peak: s.peak,
 		carried: s.carried, carriedFailed: s.carriedFailed, held: s.held, weight: s.weight,
 	}

@@ -30,10 +30,10 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 
 		Carried:       int(t.carried),
 		CarriedFailed: int(t.carriedFailed),
-		Mean:      round(t.mean()),
-		Deviation: round(t.deviation()),
-		EWMA:      m.EWMA(),
-		Latencies: (*eligible)(m),
+		Mean:          round(t.mean()),
+		Deviation:     round(t.deviation()),
+		EWMA:          m.EWMA(),
+		Latencies:     (*eligible)(m),
 
 		InFlight: float64(inflight),
 		Peak:     int(max(t.peak, first)),
