@@ -79,7 +79,7 @@ func (a AIMD) Controller(Bounds) (Controller, error) {
 func (a AIMD) String() string { return a.form().String() }
 
 func (a *AIMD) form() form {
-	return form{"aimd", []setting{
+	return form{name: "aimd", settings: []setting{
 		{"backoff", number[float64]{field: &a.Backoff, preset: aimdBackoff, below: 1}},
 		{"timeout", number[time.Duration]{field: &a.Timeout, preset: aimdTimeout}},
 		{"max_timeout_rate", number[float64]{field: &a.MaxTimeoutRate, below: 1}},

@@ -106,7 +106,7 @@ func (b Band) Controller(Bounds) (Controller, error) {
 func (b Band) String() string { return b.form().String() }
 
 func (b *Band) form() form {
-	return form{"band", []setting{
+	return form{name: "band", settings: []setting{
 		{"target", number[time.Duration]{field: &b.Target, preset: bandTarget}},
 		{"tolerance", number[float64]{field: &b.Tolerance, preset: bandTolerance, below: 1}},
 		{"signal", choice{&b.Signal, bandSignals}},

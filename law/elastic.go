@@ -83,6 +83,11 @@ type Elastic struct {
 	// Budget is how long work may take from its start, not counting a wait in
 	// the limiter's queue. 0 means that it is not known.
 	Budget time.Duration
+
+	// Replicas is how many limiters stand before the server, this one included: 1
+	// to 10,000. It then need not find out whether there are others. 0 means that it is
+	// not known.
+	Replicas int
 }
 
 // Controller starts the law. A setting out of range is an error that matches
@@ -100,7 +105,10 @@ func (l Elastic) Controller(Bounds) (Controller, error) {
 func (l Elastic) String() string { return l.form().String() }
 
 func (l *Elastic) form() form {
-	return form{"elastic", []setting{{"budget", number[time.Duration]{field: &l.Budget}}}}
+	return form{name: "elastic", bare: true, settings: []setting{
+		{"budget", number[time.Duration]{field: &l.Budget}},
+		{"replicas", number[int]{field: &l.Replicas, atMost: 10_000}},
+	}}
 }
 
 func (l Elastic) complete() (Elastic, error) {

@@ -1,10 +1,13 @@
 package law
 
+import "time"
+
 // An elasticController costs little until the limiter first saturates.
 type elasticController struct {
 	Elastic
-	pulse  pulse
-	seeker *seeker
+	pulse   pulse
+	healthy float64 // limit before everything failed, 0 while something succeeds
+	seeker  *seeker
 }
 
 // Retune takes new settings and keeps all that was learned.
@@ -15,49 +18,80 @@ func (c *elasticController) Next(w Window) Decision {
 	d := Decision{Limit: limit, Next: afresh}
 	f, ok := flowOf(w)
 	switch {
+	case w.Elapsed <= 0:
+		return d
 	case f.done == 0 && f.ended >= leastWindow:
-		to, why := halved(w)
-		d.Limit, d.Reason = whole(within(to, w)), why
-		return d
-	case !ok && w.Elapsed > 0:
-		d.Reason, d.Next = tooFew(w, leastDone), patient(w)
-		return d
+		return c.failing(w, d)
 	case !ok:
+		return c.wait(w, d)
+	case c.healthy > 0:
+		return c.recover(w, d)
+	case c.seeker == nil && !f.saturated: // nothing is known against a higher limit
+		c.pulse.feel(f, 1)
+		d.Reason, d.Next.MinSamples = Reason{Unused, Elasticity, 1, price}, enoughDone
 		return d
+	case c.seeker == nil:
+		c.seeker = newSeeker(w, f, c.pulse)
 	}
-	if c.seeker == nil {
-		if !f.saturated { // nothing is known against a higher limit
-			c.pulse.feel(f, 1)
-			d.Reason, d.Next.MinSamples = Reason{Unused, Elasticity, 1, price}, enoughDone
-			return d
-		}
-		c.seeker = newSeeker(w, c.pulse)
-	}
-	k := c.seeker
-	first := k.filter.weight == 0
-	to, why := k.next(w, f, c.Budget.Seconds())
-	if first && !k.ebb.known && tFirst > 0 {
-		k.ebb.from, k.ebb.resume, k.ebb.stage = f.point(), f.limit, ebbing
-		to, why = k.lowered(f), Reason{Probing, Average, f.latency, f.latency}
-	}
-	clock := int64(0)
-	if !w.Closed.IsZero() {
-		clock = w.Closed.UnixNano()
-	}
-	if clock != 0 && k.atTick(f, clock) && k.ebb.stage == flowing {
-		to, why = k.tick(f, clock), Reason{Probing, Average, f.latency, k.ebb.base}
-	}
+	to, why := c.seeker.next(w, f, c.Elastic)
 	d.Limit, d.Reason = whole(within(to, w)), why
-	d.Next = f.plan(limit, d.Limit, k.unit)
-	if k.test.running {
-		d.Next.Settle = max(d.Next.Settle, duration(f.latency))
-		d.Next.Interval = max(d.Next.Interval, duration(f.latency))
-		d.Next.MaxAge = max(d.Next.MaxAge, 3*d.Next.Interval)
+	d.Next = c.seeker.plan(f, limit, d.Limit, wallClock(w))
+	return d
+}
+
+// wallClock is when the window was closed, 0 if that is not known.
+func wallClock(w Window) int64 {
+	if w.Closed.IsZero() || w.Closed.Before(time.Unix(0, 0)) {
+		return 0
 	}
-	if k.ebb.stage != flowing {
-		d.Next = k.ebbPlan()
-	} else if clock != 0 {
-		k.ebb.schedule.align(&d.Next, clock)
+	return w.Closed.UnixNano()
+}
+
+// wait answers a window in which too little ended.
+func (c *elasticController) wait(w Window, d Decision) Decision {
+	d.Reason, d.Next = tooFew(w, leastDone), patient(w)
+	if k := c.seeker; k != nil && k.ebb.stage != flowing {
+		k.ebb.stage = flowing
+		d.Limit = within(k.ebb.resume, w)
 	}
 	return d
+}
+
+// failing answers a window in which nothing succeeded. Work that fails at once needs no lower
+// limit. A limit that is full of work that hangs is halved until something succeeds.
+func (c *elasticController) failing(w Window, d Decision) Decision {
+	if w.Refused+w.Waited == 0 {
+		d.Reason = Reason{Unused, Errors, w.ErrorRate(), 0}
+		return d
+	}
+	c.healthy = max(c.healthy, d.Limit)
+	to, why := halved(w)
+	d.Limit, d.Reason = whole(within(to, w)), why
+	return d
+}
+
+// recover goes back to the limit from before everything failed: three to four seconds of refusals
+// followed each outage while it had to be found again from 1.
+func (c *elasticController) recover(w Window, d Decision) Decision {
+	d.Limit, d.Reason = within(c.healthy, w), Reason{Rebased, Errors, w.ErrorRate(), 1}
+	d.Next.Carried, d.Next.MinSamples = true, leastDone
+	c.healthy = 0
+	return d
+}
+
+// plan says how to measure the next window.
+func (k *seeker) plan(f flow, from, to float64, now int64) Plan {
+	if k.ebb.stage != flowing {
+		return k.ebbPlan()
+	}
+	p := f.plan(from, to, k.unit)
+	if k.test.running { // throughput follows the cut by a latency
+		p.Settle = max(p.Settle, duration(f.latency))
+		p.Interval = max(p.Interval, duration(f.latency))
+		p.MaxAge = max(p.MaxAge, duration(3*f.latency))
+	}
+	if now > 0 {
+		k.ebb.schedule.align(&p, now)
+	}
+	return p
 }

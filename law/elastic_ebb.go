@@ -7,23 +7,23 @@ import "math"
 // throughput has the elasticity 1-s(1-e): it follows one's share of a queue that all of
 // them fill. So at ticks of the wall clock all of them lower their limits together for a
 // few latencies. What the latency does then is what the server does.
+//
+// An ebb finds the base, and where it finds a queue, a ceiling of the concurrency that holds
+// the latency at theta times the base.
 type ebb struct {
-	sharing  evidence
-	schedule schedule
-	stage    stage
-	reached  float64 // seconds since the limit was last reached
-
-	reference sums  // of the windows before, faded
-	from      point // before the ebb
-	resume    float64
-
-	base    float64 // latency of the work itself, in seconds
-	theta   float64 // the latency that is aimed at, in units of base
-	ceiling float64 // of the concurrency; 0 for none
+	stage   stage
+	from    point   // before it
+	resume  float64 // limit after it
+	ebbs    int     // so far
+	base    base
+	theta   float64
+	ceiling float64 // 0 for none
 	over    float64 // share of windows in which the target was above it, smoothed
-	ebbs    int
-	known   bool    // the base was measured without load, or by an ebb
-	pressed float64 // share of windows in which work was held back, smoothed
+
+	schedule schedule
+	sharing  evidence
+	reached  float64 // seconds since the limit was last reached
+	pressed  float64 // share of windows in which it was, smoothed
 }
 
 // A stage is where in an ebb the current window is.
@@ -31,116 +31,112 @@ type stage uint8
 
 const (
 	flowing   stage = iota // none of the below
-	ebbing                 // measured under a lowered limit
+	ebbing                 // the limit is lowered
 	deeper                 // and once more
 	deepest                // and again
-	hushed                 // not measured, by a limiter that does not take part
-	listening              // and measured
+	hushed                 // the limit is kept: until others have lowered theirs
+	listening              // and while they have
 )
 
-type point struct{ n, x, latency, done float64 }
-
-// sums are what windows measured, faded by number.
-type sums struct{ area, work, span, done float64 }
-
-const keptReference = 0.6
-
-func (s *sums) add(f flow) {
-	s.area = float64(s.area*keptReference) + float64(f.latency*f.x*f.span)
-	s.work = float64(s.work*keptReference) + float64(f.x*f.span)
-	s.span = float64(s.span*keptReference) + f.span
-	s.done = float64(s.done*keptReference) + f.done
-}
-
-func (s *sums) point() point {
-	return point{s.area / s.span, s.work / s.span, s.area / s.work, s.done}
-}
-
-func (f flow) point() point { return point{f.n, f.x, f.latency, f.done} }
-
 const (
-	deepEbb    = 0.6
-	calmEbb    = 0.75
+	deepEbb    = 0.6  // of the concurrency; ebbs to 0.75 alone score 53 instead of 95
+	calmEbb    = 0.75 // where the base is known and the ceiling is not in the way
 	shortEbb   = 0.1  // an ebb of ln n by less teaches nothing
-	leastEbb   = 10.0 // completions
-	queueing   = 0.5  // elasticity of the latency beyond which an ebb found a queue
-	idling     = 0.25
+	leastEbb   = 10.0 // completions, without which it is thrown away
+	goodEbb    = 25.0 // completions of constant work in an ebb, and twice as many of exponential
+	doubtful   = 1.8  // latency, in bases, at which an ebb goes deeper
 	firstTheta = 1.4
 	leastTheta = 1.2
 	mostTheta  = 3.0
 	thetaGain  = 0.4
-	wantedQ    = 0.7
+	wantedQ    = 0.7 // elasticity of the latency that theta is moved to
+
+	recently     = 10.0 // seconds, or a tick, in which a limiter that takes part reached its limit
+	heldInTime   = 0.1  // share of a window's time in which the limit has to be reached for that
+	leastPressed = 0.15 // share of windows; without, 72 of 15,000 were refused in the slowdown gate
+	listens      = 6    // one tick in so many is for listening, after the first three
 )
 
-// hot reports whether the latency is far above that of the work itself.
-func (e *ebb) hot(f flow) bool {
-	return e.base > 0 && min(e.reference.point().latency, f.latency) > tHot*e.base
-}
-
 // calm reports whether what is known of the server is good enough for smaller ebbs.
-func (e *ebb) calm(f flow) bool { return e.ebbs >= 2 && !e.hot(f) && e.over < 0.5 }
-
-// follow moves the base between ebbs.
-func (e *ebb) follow(f flow, variation, elasticity float64) {
-	switch {
-	case e.base == 0:
-		e.base = f.latency
-	case f.latency < e.base:
-		e.base = min(e.base, toward(e.base, f.surely(variation), 0.3))
-	case !f.saturated && elasticity > 0.7 && e.ceiling == 0:
-		e.base = toward(e.base, f.latency, 0.1)
-	}
-}
-
-// surely is a latency that is not too low by chance.
-func (f flow) surely(variation float64) float64 {
-	return f.latency * exp(math.Sqrt((0.1+variation)/f.done))
-}
+func (e *ebb) calm(f flow) bool { return e.ebbs >= 2 && !e.base.hot(f) && e.over < 0.5 }
 
 // hold moves the ceiling between ebbs so that the latency stays near theta times the
-// base. The root makes large shares shrink and small ones grow.
+// base. The root has large shares shrink and small ones grow.
 func (e *ebb) hold(f flow) {
-	if e.ceiling == 0 {
+	goal := float64(e.theta * e.base.latency)
+	if e.ceiling == 0 || !f.saturated && (f.latency <= goal || f.n <= e.ceiling/2) {
 		return
 	}
-	if f.saturated || f.latency > e.theta*e.base && f.n > e.ceiling/2 {
-		e.ceiling = min(e.ceiling, 1.3*f.n)*math.Sqrt(min(max(e.theta*e.base/f.latency, 0.6), 1.25)) + 0.25*math.Sqrt(e.ceiling)
-		e.ceiling = max(e.ceiling, 0.7*f.x*e.base, 1)
-	}
+	step := math.Sqrt(min(max(goal/f.latency, 0.6), 1.25))
+	e.ceiling = float64(min(e.ceiling, 1.3*f.n)*step) + float64(0.25*math.Sqrt(e.ceiling))
+	e.ceiling = max(e.ceiling, 0.7*f.x*e.base.latency, 1)
 }
 
-// tick decides what to do at a tick and returns the limit.
-func (k *seeker) tick(f flow, now int64) float64 {
-	e := &k.ebb
-	e.from, e.resume = e.reference.point(), k.still(f)
-	recent := e.reached < max(10, float64(e.schedule.period)/1e9) && (tKnown == 0 || !e.known || e.ceiling > 0 || e.hot(f))
-	takesPart := false
-	switch s := &e.sharing; {
-	case k.replicas == 1 || noEbb:
-		return f.limit
-	case k.replicas > 1:
-		takesPart = recent
-	case s.alone():
-		if f.saturated && e.hot(f) {
-			s.add(suspicious)
-		}
-	case s.shared():
-		takesPart = recent && !coin(now, f, 8)
-	default:
-		takesPart = recent && e.pressed > tPressed && !(e.ebbs >= int(tCoinFrom) && coin(now, f, uint64(tCoin)))
+// caps reports whether the target is above the ceiling.
+func (e *ebb) caps(target float64) bool {
+	if e.ceiling == 0 {
+		return false
 	}
-	takesPart = takesPart && tEbb > 0
+	over := 0.0
+	if target > e.ceiling {
+		over = 1
+	}
+	e.over = toward(e.over, over, 0.2)
+	return over > 0
+}
+
+// ticked reports whether a tick is now.
+func (k *seeker) ticked(f flow, now int64) bool {
+	e := &k.ebb
+	e.reached += f.span
+	reached := 0.0
+	if f.saturated && f.held > heldInTime {
+		e.reached, reached = 0, 1
+	}
+	e.pressed = toward(e.pressed, reached, 0.1)
+	if now == 0 || e.stage != flowing {
+		return false
+	}
+	usual, seconds := usualTick, max(leastsInTick*k.pulse.least, basesInTick*e.base.latency)
+	if e.base.hot(f) {
+		usual, seconds = hotTick, basesInTick*e.base.latency
+	}
+	return e.schedule.due(now, usual, max(seconds, latenciesInTick*min(f.latency, 4*e.base.latency)))
+}
+
+// tick answers a tick with the limit: lowered, or kept to listen.
+func (k *seeker) tick(f flow, now int64, replicas int) float64 {
+	e := &k.ebb
+	e.from, e.resume = e.base.reference.point(), k.still(f)
 	switch {
-	case !takesPart && tListen == 0:
-		return f.limit
-	case !takesPart:
+	case replicas == 1:
+	case !k.takesPart(f, now, replicas):
 		e.stage = hushed
-	case k.calm(f) && skipped(now/e.schedule.period):
-	default:
+	case !(e.calm(f) && skipped(now/e.schedule.period)):
 		e.stage = ebbing
 		return k.lowered(f)
 	}
 	return e.resume
+}
+
+func (k *seeker) takesPart(f flow, now int64, replicas int) bool {
+	e := &k.ebb
+	recent := e.reached < max(recently, float64(e.schedule.period)/1e9)
+	enough := !e.base.known || leastEbb*(1+k.variation) < k.ebbSpan()*e.from.x
+	switch {
+	case !recent || !enough:
+		return false
+	case replicas > 1:
+		return true
+	case e.sharing.shared():
+		return !coin(now, f, listens)
+	case e.sharing.alone():
+		if f.saturated && e.base.hot(f) {
+			e.sharing.add(suspicious)
+		}
+		return false
+	}
+	return e.pressed > leastPressed && (e.ebbs < 3 || !coin(now, f, listens))
 }
 
 // still is the limit without any move around the target.
@@ -155,74 +151,66 @@ func (k *seeker) still(f flow) float64 {
 	return max(1, math.Round(to/k.used))
 }
 
-func (k *seeker) calm(f flow) bool { return k.ebb.calm(f) }
-
+// lowered is the limit of an ebb.
 func (k *seeker) lowered(f flow) float64 {
 	depth := deepEbb
-	if k.calm(f) && k.ebb.sharing.shared() {
+	if k.ebb.calm(f) && k.ebb.sharing.shared() {
 		depth = calmEbb
 	}
 	return max(1, math.Round(min(f.limit, 1.1*max(k.ebb.from.n, f.n))*depth))
 }
 
-// ebbed takes in a window of an ebb, and returns the next limit.
+// ebbed takes in a window after a tick and returns the next limit.
 func (k *seeker) ebbed(f flow) float64 {
 	e := &k.ebb
 	switch e.stage {
 	case hushed:
 		e.stage = listening
+		return f.limit
 	case listening:
-		k.heard(f.point(), e.from)
 		e.stage = flowing
-	default:
-		return k.turned(f)
+		e.sharing.hear(f.point(), e.from, k.variation)
+		if e.sharing.alone() {
+			e.ceiling, e.ebbs = 0, 0
+		}
+		return f.limit
 	}
-	return f.limit
-}
-
-func (k *seeker) heard(now, before point) {
-	e := &k.ebb
-	e.sharing.hear(now, before, k.variation)
-	if e.sharing.alone() {
-		e.ceiling, e.ebbs = 0, 0
-	}
-}
-
-// turned learns from an ebb, or has it go deeper.
-func (k *seeker) turned(f flow) float64 {
-	e := &k.ebb
-	if f.done < leastEbb && e.known || ln(e.from.n/f.n) < shortEbb {
+	depth := ln(e.from.n / f.n)
+	if f.done < leastEbb && e.base.known || depth < shortEbb {
 		e.stage = flowing
 		return e.resume
 	}
-	q := ln(f.latency/e.from.latency) / ln(f.n/e.from.n)
-	calm := k.calm(f)
-	if q > queueing && !calm && (e.stage < deepest || !e.known && f.n > 1.5) && (e.ebbs < int(tDeep) || f.latency > tDeepR*e.base) {
+	queue := ln(e.from.latency/f.latency) / depth
+	if k.deeper(f, queue) {
 		e.stage = min(e.stage+1, deepest)
 		return max(1, math.Round(min(f.limit, 1.1*f.n)*deepEbb))
 	}
-	e.rebase(f, k.variation, q)
+	return k.turned(f, queue)
+}
+
+// deeper reports whether there is a queue still, and doubt about the base.
+func (k *seeker) deeper(f flow, queue float64) bool {
+	e := &k.ebb
+	return queue > queueing && !e.calm(f) && (e.stage < deepest || !e.base.known && f.n > 1.5) &&
+		(e.ebbs < 2 || f.latency > doubtful*e.base.latency)
+}
+
+// turned ends an ebb and learns from it.
+func (k *seeker) turned(f flow, queue float64) float64 {
+	e := &k.ebb
+	e.base.rebase(f, k.variation, queue)
 	gain := thetaGain
-	if calm {
+	if e.calm(f) {
 		gain /= 2
 	}
-	e.theta = min(max(e.theta*exp(gain*(wantedQ-min(max(q, 0), 1.3))), leastTheta), mostTheta)
-	needed := e.from.latency > tNeed*e.theta*e.base
-	switch {
-	case e.sharing.alone():
-	case e.ceiling > 0 && e.over < tDrop && !needed:
-		e.ceiling = 0
-	case e.ceiling > 0 || needed && (e.stage > ebbing || q > queueing):
-		e.ceiling = e.from.x * e.base * e.theta
+	e.theta = min(max(e.theta*exp(gain*(wantedQ-min(max(queue, 0), 1.3))), leastTheta), mostTheta)
+	if !e.sharing.alone() && (e.stage > ebbing || queue > queueing || e.ceiling > 0) {
+		e.ceiling = e.from.x * e.base.latency * e.theta
 	}
-	if q < idling && e.ceiling > 0 {
+	if queue < idling && e.ceiling > 0 {
 		e.ceiling = max(e.ceiling, 2.5*e.from.n)
 	}
-	if debugEbb {
-		println("ebb q", int(1000*q), "base", int(e.base*1e6), "theta", int(1000*e.theta), "ceiling", int(e.ceiling), "n", int(e.from.n), "n'", int(f.n), "R", int(e.from.latency*1e6), "R'", int(f.latency*1e6))
-	}
 	e.ebbs++
-	e.known = true
 	e.stage = flowing
 	if e.ceiling > 0 {
 		return max(1, math.Round(min(e.resume, e.ceiling/k.used)))
@@ -230,36 +218,27 @@ func (k *seeker) turned(f flow) float64 {
 	return e.resume
 }
 
-// rebase takes the latency of an ebb for that of the work itself, as far as it followed no queue.
-func (e *ebb) rebase(f flow, variation, q float64) {
-	seen := f.latency
-	if seen < e.base {
-		seen = min(e.base, f.surely(variation))
-	} else {
-		seen = toward(e.base, min(seen, 3*e.base), min(max((queueing-q)/(queueing-idling), 0), 1))
-	}
-	if seen > 0.8*e.base && seen < 1.3*e.base {
-		seen = toward(e.base, seen, 0.5)
-	}
-	e.base = seen
+// ebbSpan is how long an ebb is measured, in seconds.
+func (k *seeker) ebbSpan() float64 {
+	from := k.ebb.from
+	span := max(from.latency, goodEbb*(1+k.variation)/from.x, 0.1)
+	return min(span, max(quickSpan, 2*k.unit))
 }
 
-// plan measures the stages of an ebb. The first half ends by the clock, for all at once.
+// ebbPlan measures the stages of an ebb, once what was in flight has drained.
 func (k *seeker) ebbPlan() Plan {
 	e := &k.ebb
-	p := afresh
+	p, span := afresh, k.ebbSpan()
+	settle := duration(min(1.5*e.from.latency, 0.5*e.from.latency+1.5*e.base.latency))
 	p.MinSamples, p.Carried = leastDone, true
-	span := max(e.from.latency, 25*(1+k.variation)/e.from.x, 0.1)
-	span = min(span, max(quickSpan, 2*k.unit))
 	p.MaxAge = duration(max(quickAge, 4*span, 6/e.from.x))
-	settle := duration(1.5 * e.from.latency)
+	p.Interval = duration(span)
 	switch e.stage {
 	case hushed:
 		p.Interval = max(settle, afresh.Interval)
 	case listening:
-		p.Interval = duration(span)
 	default:
-		p.Settle, p.Interval = settle, duration(span)
+		p.Settle = settle
 	}
 	return p
 }

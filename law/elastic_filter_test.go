@@ -107,7 +107,7 @@ func TestChangeKeepsWhatTheSameServerKeeps(t *testing.T) {
 }
 
 func TestOneOddWindowIsNoChange(t *testing.T) {
-	k := newSeeker(Window{Limit: 60}, pulse{})
+	k := newSeeker(Window{Limit: 60}, flow{}, pulse{})
 	normal, odd := observation{math.Log(60), math.Log(1000), 100}, observation{math.Log(60), math.Log(200), 100}
 	for range 30 {
 		k.learn(normal, flow{saturated: true})

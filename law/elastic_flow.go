@@ -8,12 +8,13 @@ type flow struct {
 	done       float64 // work that succeeded
 	ended      float64 // work that ended, however it did
 	n, x       float64 // concurrency and throughput: the point on the curve
-	latency    float64 // n / x
+	latency    float64
+	doubt      float64 // ln of how far two measurements of the latency are apart
 	saturated  bool    // work was held back
+	held       float64 // share of the time in which it was
 	filling    bool    // work in flight rose meanwhile
 	flooding   bool    // it rose so much that the window is no point on the curve
 	limit, max float64
-	doubt      float64 // ln of the latency by Little's law over the mean one: not 0 while the flow is not steady
 }
 
 const (
@@ -29,38 +30,47 @@ func flowOf(w Window) (flow, bool) {
 		span: w.Elapsed.Seconds(), done: float64(w.Samples + w.Carried), ended: float64(w.Completed() + w.Carried + w.CarriedFailed),
 		limit: float64(w.Limit), max: float64(w.Max),
 	}
-	if f.span <= 0 || w.Completed() < 0 || f.done < leastDone {
+	if f.span <= 0 || w.Samples < 0 || w.Carried < 0 || f.ended < f.done || f.done < leastDone {
 		return f, false
 	}
 	f.saturated = float64(w.Refused+w.Waited) > heldBack*(f.ended+float64(w.Refused))
+	f.held = w.Saturated
 	f.filling = float64(w.Last) > float64(1.15*float64(w.First))+3
 	f.flooding = float64(w.Last) > float64(1.5*float64(w.First))+5
-	f.latency, f.n = f.littles(w)
-	f.x = f.n / f.latency
-	if sojourn := w.Sojourn.Seconds(); sojourn > tSojS*f.span && tSoj > 0 {
-		f.doubt = ln(f.latency / sojourn)
-		if tSoj > 1 {
-			f.x *= exp(tSojX * f.doubt)
-		}
-		f.latency = sojourn
-	}
+	f.locate(w)
 	return f, true
 }
 
-// littles returns the latency, by Little's law, and the concurrency at which it was. That is
-// not the mean over time: a burst that leaves the server idle for nine tenths of the
-// time ran at its own height, and a tenth of that taken for the knee refused 95% of a
-// fan-out on an idle server. In steady traffic the two are the same.
-func (f flow) littles(w Window) (latency, n float64) {
-	mean := w.InFlight
-	if !(mean >= 0 && mean <= math.MaxInt32) {
-		mean = f.limit
+// locate finds the point on the curve.
+//
+// The concurrency is not the mean over time. A burst that leaves the server idle for nine
+// tenths of the time ran at its own height, and a tenth of that taken for the knee
+// refused 95% of a fan-out on an idle server. In steady traffic the two are the same.
+//
+// The latency is that of Little's law, unless what ended took longer than the window:
+// then completions may come in waves, each an answer to an earlier move of the limit. What
+// the two latencies say of the throughput is averaged, and weighs less the more they differ.
+func (f *flow) locate(w Window) {
+	mean := max(finite(w.InFlight, f.limit), 0.5)
+	f.n = max(mean, finite(w.Crowd, mean))
+	f.latency = mean * f.span / max(f.done, float64(w.Weight))
+	f.x = f.n / f.latency
+	if sojourn := w.Sojourn.Seconds(); sojourn > f.span {
+		f.doubt = ln(f.latency / sojourn)
+		f.x *= exp(f.doubt / 2)
+		f.latency = sojourn
 	}
-	mean = max(mean, 0.5)
-	n = mean
-	if w.Crowd > mean && w.Crowd <= math.MaxInt32 {
-		n = w.Crowd
+}
+
+// finite returns v if it can be a concurrency.
+func finite(v, otherwise float64) float64 {
+	if v >= 0 && v <= math.MaxInt32 {
+		return v
 	}
-	weight := max(f.done, float64(w.Weight))
-	return mean * f.span / weight, n
+	return otherwise
+}
+
+// surely is a latency that is not too low by chance.
+func (f flow) surely(variation float64) float64 {
+	return f.latency * exp(math.Sqrt((0.1+variation)/f.done))
 }

@@ -80,10 +80,25 @@ func TestElasticLeavesAnUnusedLimit(t *testing.T) {
 	}
 }
 
-func TestElasticCutsWhatOnlyFails(t *testing.T) {
+func TestElasticCutsWhatOnlyHangs(t *testing.T) {
 	c := start(t, law.Elastic{})
-	w := law.Window{Limit: 20, Min: 1, Max: 100, Elapsed: time.Second, Timeouts: 30, InFlight: 20}
+	w := law.Window{Limit: 20, Min: 1, Max: 100, Elapsed: time.Second, Timeouts: 30, InFlight: 20, Refused: 10}
 	if d := c.Next(w); d.Limit != 10 || d.Reason.Signal != law.Errors {
+		t.Errorf("%v to %v", d.Reason, d.Limit)
+	}
+	w.Limit = 10
+	if d := c.Next(w); d.Limit != 5 {
+		t.Errorf("%v to %v", d.Reason, d.Limit)
+	}
+	w = law.Window{Limit: 5, Min: 1, Max: 100, Elapsed: time.Second, Samples: 30, InFlight: 5}
+	if d := c.Next(w); d.Limit != 20 {
+		t.Errorf("back to %v after the outage, want 20", d.Limit)
+	}
+}
+
+func TestElasticLeavesWhatFailsAtOnce(t *testing.T) {
+	w := law.Window{Limit: 20, Min: 1, Max: 100, Elapsed: time.Second, Failures: 30, InFlight: 0.1}
+	if d := start(t, law.Elastic{}).Next(w); d.Limit != 20 || d.Reason.Signal != law.Errors {
 		t.Errorf("%v to %v", d.Reason, d.Limit)
 	}
 }
@@ -112,15 +127,15 @@ func TestElasticStaysWithinBoundsAndIsDeterministic(t *testing.T) {
 
 // Where work takes longer than a window, no decision may wait for work that begins in it.
 func TestElasticDoesNotWaitForSlowWork(t *testing.T) {
-	w := law.Window{Limit: 40, Min: 1, Max: 100, Elapsed: 2 * time.Second, Carried: 20, Refused: 10, InFlight: 40}
-	if d := start(t, law.Elastic{}).Next(w); !d.Next.Carried {
-		t.Errorf("plan %+v after a latency of 4 s", d.Next)
+	w := law.Window{Limit: 40, Min: 1, Max: 100, Elapsed: 2 * time.Second, Carried: 400, Refused: 10, InFlight: 1600}
+	if d := start(t, law.Elastic{}).Next(w); !d.Next.Carried && d.Next.Interval < 8*time.Second {
+		t.Errorf("plan %+v after a latency of 8 s", d.Next)
 	}
-	w.Carried = 0
-	if d := start(t, law.Elastic{}).Next(w); !d.Next.Carried {
+	w.Carried, w.Age = 0, 30*time.Second
+	if d := start(t, law.Elastic{}).Next(w); !d.Next.Carried || d.Next.MaxAge < time.Minute {
 		t.Errorf("plan %+v after a window without completions", d.Next)
 	}
-	w.Carried, w.Samples, w.InFlight = 0, 400, 1
+	w.Samples, w.InFlight = 400, 1
 	if d := start(t, law.Elastic{}).Next(w); d.Next.Carried {
 		t.Errorf("plan %+v after a latency of 5 ms", d.Next)
 	}
@@ -141,6 +156,7 @@ func TestElasticParse(t *testing.T) {
 		"elastic(budget=300ms)":      {Budget: 300 * ms},
 		" elastic ( budget = 1.5s )": {Budget: 1500 * ms},
 		"elastic(300ms)":             {Budget: 300 * ms},
+		"elastic(replicas=8)":        {Replicas: 8},
 	} {
 		got, err := law.Parse(text)
 		if err != nil || got != law.Law(want) {

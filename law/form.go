@@ -23,6 +23,7 @@ func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format,
 type form struct {
 	name     string
 	settings []setting
+	bare     bool // a value without a name is the first setting
 }
 
 type setting struct {

@@ -100,7 +100,7 @@ func (g Gradient) Controller(Bounds) (Controller, error) {
 func (g Gradient) String() string { return g.form().String() }
 
 func (g *Gradient) form() form {
-	return form{"gradient", []setting{
+	return form{name: "gradient", settings: []setting{
 		{"tolerance", number[float64]{field: &g.Tolerance, preset: gradientTolerance, from: 1}},
 		{"queue", number[int]{field: &g.Queue}},
 		{"smoothing", number[float64]{field: &g.Smoothing, preset: gradientSmoothing, atMost: 1}},

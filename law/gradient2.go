@@ -78,7 +78,7 @@ func (g Gradient2) Controller(Bounds) (Controller, error) {
 func (g Gradient2) String() string { return g.form().String() }
 
 func (g *Gradient2) form() form {
-	return form{"gradient2", []setting{
+	return form{name: "gradient2", settings: []setting{
 		{"tolerance", number[float64]{field: &g.Tolerance, preset: gradient2Tolerance, from: 1}},
 		{"queue", number[int]{field: &g.Queue, preset: gradient2Queue}},
 		{"smoothing", number[float64]{field: &g.Smoothing, preset: gradient2Smoothing, atMost: 1}},

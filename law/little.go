@@ -137,7 +137,7 @@ func (l Little) Controller(Bounds) (Controller, error) {
 func (l Little) String() string { return l.form().String() }
 
 func (l *Little) form() form {
-	return form{"little", []setting{
+	return form{name: "little", settings: []setting{
 		{"alpha", number[float64]{field: &l.Alpha, preset: littleAlpha}},
 		{"ema", number[float64]{field: &l.EMA, preset: littleEMA, atMost: 1}},
 		{"floor", number[float64]{field: &l.Floor, preset: littleFloor, atMost: 1}},

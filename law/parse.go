@@ -89,7 +89,7 @@ func (f form) read(settings []string) error {
 	given := make(map[string]bool, len(settings))
 	for _, text := range settings {
 		name, value, ok := strings.Cut(text, "=")
-		if !ok && len(f.settings) == 1 {
+		if !ok && f.bare {
 			name, value, ok = f.settings[0].name, text, true
 		}
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)

@@ -123,7 +123,7 @@ func (p PID) loop(low, high int) pid.Config {
 func (p PID) String() string { return p.form().String() }
 
 func (p *PID) form() form {
-	return form{"pid", []setting{
+	return form{name: "pid", settings: []setting{
 		{"target", number[time.Duration]{field: &p.Target, preset: pidTarget}},
 		{"signal", choice{&p.Signal, bandSignals[:2]}},
 		{"quantile", number[float64]{field: &p.Quantile, preset: pidQuantile, below: 1}},

@@ -87,7 +87,7 @@ func (v Vegas) Controller(Bounds) (Controller, error) {
 func (v Vegas) String() string { return v.form().String() }
 
 func (v *Vegas) form() form {
-	return form{"vegas", []setting{
+	return form{name: "vegas", settings: []setting{
 		{"alpha", number[float64]{field: &v.Alpha, preset: vegasAlpha}},
 		{"beta", number[float64]{field: &v.Beta, preset: vegasBeta}},
 		{"threshold", number[float64]{field: &v.Threshold, preset: vegasThreshold}},
