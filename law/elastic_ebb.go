@@ -1,6 +1,9 @@
 package law
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // An ebb is how limiters that know nothing of each other learn what their own moves cannot
 // tell them. With a share s of the work in flight on a server of elasticity e, one's own
@@ -191,8 +194,14 @@ func (k *seeker) ebbed(f flow) float64 {
 // deeper reports whether there is a queue still, and doubt about the base.
 func (k *seeker) deeper(f flow, queue float64) bool {
 	e := &k.ebb
-	return queue > queueing && !e.calm(f) && (e.stage < deepest || !e.base.known && f.n > 1.5) &&
-		(e.ebbs < 2 || f.latency > doubtful*e.base.latency)
+	if queue <= queueing || e.calm(f) {
+		return false
+	}
+	if !e.base.known {
+		return e.stage < deepest || f.n > 1.5
+	}
+	quick := 8*float64(k.settling()+duration(k.ebbSpan())) < float64(e.schedule.period)
+	return quick && e.stage < deepest && (e.ebbs < 2 || f.latency > doubtful*e.base.latency)
 }
 
 // turned ends an ebb and learns from it.
@@ -225,20 +234,25 @@ func (k *seeker) ebbSpan() float64 {
 	return min(span, max(quickSpan, 2*k.unit))
 }
 
+// settling is how long it takes until the work in flight is what a lowered limit lets in.
+func (k *seeker) settling() time.Duration {
+	from, base := k.ebb.from.latency, k.ebb.base.latency
+	return duration(min(1.5*from, 0.5*from+1.5*base))
+}
+
 // ebbPlan measures the stages of an ebb, once what was in flight has drained.
 func (k *seeker) ebbPlan() Plan {
 	e := &k.ebb
 	p, span := afresh, k.ebbSpan()
-	settle := duration(min(1.5*e.from.latency, 0.5*e.from.latency+1.5*e.base.latency))
 	p.MinSamples, p.Carried = leastDone, true
 	p.MaxAge = duration(max(quickAge, 4*span, 6/e.from.x))
 	p.Interval = duration(span)
 	switch e.stage {
 	case hushed:
-		p.Interval = max(settle, afresh.Interval)
+		p.Interval = max(k.settling(), afresh.Interval)
 	case listening:
 	default:
-		p.Settle = settle
+		p.Settle = k.settling()
 	}
 	return p
 }

@@ -219,6 +219,7 @@ func (k *seeker) follow(f flow, best float64, e normal) {
 		} else if k.target > max(20, 4*k.peak) {
 			k.target = max(20, 3*k.peak)
 		}
+	case f.latency < 2*k.test.base || f.n < nearLimit*k.target: // nothing speaks against the limit
 	case e.mean < 0.3 && e.deviation() < 0.25 && f.n > 1.3*best:
 		k.target = max(best, 0.7*f.n)
 	}
