@@ -40,7 +40,7 @@ func TestConfigInvalid(t *testing.T) {
 		{weir.Config{Queue: weir.Queue{Discipline: 2}}, []string{"Queue.Discipline", "Discipline(2)", "FIFO or Adaptive"}},
 		{weir.Config{Min: 10, Max: 5}, []string{"Min", "10", "at most Max, which is 5"}},
 		{weir.Config{Max: 5, Initial: 6}, []string{"Initial", "6", "1 and 5"}},
-		{weir.Config{Min: 5, Initial: 4}, []string{"Initial", "4", "5 and 1000"}},
+		{weir.Config{Min: 5, Initial: 4}, []string{"Initial", "4", "5 and 100000"}},
 		{weir.Config{Interval: 2 * time.Second, Window: time.Second}, []string{"Window", "1s", "at least Interval, which is 2s"}},
 		{weir.Config{Window: time.Millisecond}, []string{"Window", "1ms", "at least Interval, which is 1s"}},
 		{weir.Config{Name: "search", Law: law.Band{Tolerance: math.NaN()}}, []string{`"search"`, "band", "tolerance", "NaN", "0 to less than 1"}},
@@ -72,10 +72,10 @@ func TestConfigDefaults(t *testing.T) {
 		config               weir.Config
 		initial, least, most int
 	}{
-		{weir.Config{}, 20, 1, 1000},
+		{weir.Config{}, 20, 1, 100_000},
 		{weir.Config{Max: 5}, 5, 1, 5},
-		{weir.Config{Min: 50}, 50, 50, 1000},
-		{weir.Config{Min: 5000}, 5000, 5000, 5000},
+		{weir.Config{Min: 50}, 50, 50, 100_000},
+		{weir.Config{Min: 5000}, 5000, 5000, 100_000},
 		{weir.Config{Max: 1}, 1, 1, 1},
 		{weir.Config{Max: 1_000_000_000, Initial: 1_000_000_000}, 1_000_000_000, 1, 1_000_000_000},
 	} {

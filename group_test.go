@@ -70,7 +70,7 @@ func TestGroupConfigIsChecked(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if s := l.Snapshot(); s.Reserved != 6 || s.Share != 1 || s.Max != 1000 {
+	if s := l.Snapshot(); s.Reserved != 6 || s.Share != 1 || s.Max != 100_000 {
 		t.Errorf("a refused update left %v", l)
 	}
 }

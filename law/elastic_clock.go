@@ -76,9 +76,6 @@ func (s *schedule) align(p *Plan, now int64) {
 	p.MinSamples, p.Carried = leastDone, true
 }
 
-// skipped draws two ticks of five, the same ones for all limiters.
-func skipped(tick int64) bool { return mixed(uint64(tick))%5 < 2 }
-
 // coin draws one of so many from what only this limiter measured, so that each of several
 // limiters draws for itself.
 func coin(tick int64, f flow, sides uint64) bool {

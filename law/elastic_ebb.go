@@ -57,6 +57,7 @@ const (
 	recently     = 10.0 // seconds, or a tick, in which a limiter that takes part reached its limit
 	heldInTime   = 0.1  // share of a window's time in which the limit has to be reached for that
 	leastPressed = 0.15 // share of windows; without, 72 of 15,000 were refused in the slowdown gate
+	inTheWay     = 0.1  // share of windows in which a ceiling that matters caps the target
 	listens      = 6    // one tick in so many is for listening, after the first three
 )
 
@@ -115,11 +116,23 @@ func (k *seeker) tick(f flow, now int64, replicas int) float64 {
 	case replicas == 1:
 	case !k.takesPart(f, now, replicas):
 		e.stage = hushed
-	case !(e.calm(f) && skipped(now/e.schedule.period)):
+	case !e.skips(f, now/e.schedule.period):
 		e.stage = ebbing
 		return k.lowered(f)
 	}
 	return e.resume
+}
+
+// skips draws the ticks to pass over from the tick alone, so that limiters skip the same ones: two
+// of five where the server is known well, and three of four where the ceiling is not in the way.
+func (e *ebb) skips(f flow, tick int64) bool {
+	switch {
+	case !e.calm(f):
+		return false
+	case e.over < inTheWay:
+		return tick%4 != 0
+	}
+	return mixed(uint64(tick))%5 < 2
 }
 
 func (k *seeker) takesPart(f flow, now int64, replicas int) bool {
@@ -157,7 +170,7 @@ func (k *seeker) still(f flow) float64 {
 // lowered is the limit of an ebb.
 func (k *seeker) lowered(f flow) float64 {
 	depth := deepEbb
-	if k.ebb.calm(f) && k.ebb.sharing.shared() {
+	if e := &k.ebb; e.calm(f) && (e.sharing.shared() || e.over < inTheWay) {
 		depth = calmEbb
 	}
 	return max(1, math.Round(min(f.limit, 1.1*max(k.ebb.from.n, f.n))*depth))
@@ -237,7 +250,7 @@ func (k *seeker) ebbSpan() float64 {
 // settling is how long it takes until the work in flight is what a lowered limit lets in.
 func (k *seeker) settling() time.Duration {
 	from, base := k.ebb.from.latency, k.ebb.base.latency
-	return duration(min(1.5*from, 0.5*from+1.5*base))
+	return duration(min(1.5*from, float64(0.5*from)+float64(1.5*base)))
 }
 
 // ebbPlan measures the stages of an ebb, once what was in flight has drained.

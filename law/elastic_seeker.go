@@ -134,7 +134,7 @@ func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
 	swing := 0.0
 	switch queue := k.ebb.ceiling == 0 && k.test.judge(f, e.mean); {
 	case queue:
-		k.target = max(leastCut*f.n, 1.5*f.x*k.test.base)
+		k.target = min(k.target, max(leastCut*f.n, 1.5*f.x*k.test.base))
 		why = Reason{Above, Average, f.latency, mostLatency * k.test.base}
 	case f.saturated:
 		k.approach(f, &j, best, e)

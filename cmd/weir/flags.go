@@ -17,7 +17,7 @@ import (
 type limitFlags struct {
 	Law        lawFlag `placeholder:"LAW" help:"Control law that finds the limit. Defaults to elastic, which needs no target."`
 	Min        count   `placeholder:"N" help:"Least limit. Defaults to 1."`
-	Max        count   `placeholder:"N" help:"Greatest limit. Defaults to 1000."`
+	Max        count   `placeholder:"N" help:"Greatest limit. Defaults to 100000."`
 	Initial    count   `placeholder:"N" help:"Limit to start from. Defaults to 20."`
 	Interval   span    `placeholder:"TIME" help:"How often the law decides. Defaults to 1s."`
 	Window     span    `placeholder:"TIME" help:"How far back it looks. Defaults to 10s."`

@@ -12,8 +12,8 @@ func TestMeterSize(t *testing.T) {
 	if n := unsafe.Sizeof(Meter{}); n > 264 {
 		t.Errorf("a Meter is %d bytes, want at most 264", n)
 	}
-	if n := unsafe.Sizeof(cold{}); n > 88 {
-		t.Errorf("cold is %d bytes, want at most 88", n)
+	if n := unsafe.Sizeof(cold{}); n > 96 {
+		t.Errorf("cold is %d bytes, want at most 96", n)
 	}
 	if n := unsafe.Sizeof(row{}); n != 18 {
 		t.Errorf("a row is %d bytes, want 18", n)
