@@ -19,16 +19,19 @@ import "time"
 //
 // # Estimation
 //
-// One window says little, so what is kept is a probability for each of 258 hypotheses: a knee
-// K, from 1 to 3600 in steps of a tenth, and one of three shapes f of
+// One window says little, so Elastic keeps a probability for each of 258 hypotheses: a knee
+// K, on a grid of tenths of ln K that moves with the limit, and one of three shapes f of
 //
 //	ln X = ln C + ln f(N/K)    sharp  u (1+u^6)^(-1/6)     a pool
 //	                           soft   u (1+u^2)^(-1/2)     contention
 //	                           folded u / (1+u/2+u^2)      past its peak it falls
 //
-// The capacity C is worked out of each in closed form (a normal posterior with a flat
+// The capacity C follows for each in closed form (a normal posterior with a flat
 // prior). Each window is weighted by its samples and its variation, and counts for
 // the next 50. Its variance is taken to be (0.1+cv²)/samples + 0.1².
+//
+// The concurrency N of a window is what each piece of work ran among ([Window].Crowd), not the
+// mean over time, which a burst leaves far below the limit.
 //
 // Page's sums of the deviations from what was predicted tell when the curve has changed;
 // one odd window is a pause and is dropped. After a change the prior is a mixture: the same
@@ -42,12 +45,31 @@ import "time"
 //
 // and swings around it as widely as the knee is uncertain, 3% at least. Every 5 to 20
 // windows there is a probe: upwards by 40%, because at the knee capacity that came back shows
-// in nothing else; or downwards, up to 55% where a knee could be far below, because
+// in nothing else; or downwards, up to half where a knee could be far below, because
 // small moves high above it cannot tell where. When latency triples, one cut tells slower
 // work (throughput falls with it) from a queue (it does not).
 //
-// Where the limit is not reached there is nothing to learn; it keeps two to three times
-// the work in flight, unless that is past the server's own peak.
+// No step leaves less than half of the concurrency that ran, and windows far below the limit never
+// lower it. Where the limit is not reached there is nothing to learn: it keeps two to three
+// times the work in flight, unless latency doubled and that is past the server's own
+// peak. Where nothing succeeds, work that hangs halves the limit until something does; then
+// the limit is what it was. Work that fails at once leaves it alone.
+//
+// # Time
+//
+// Windows, settling and patience are in units of the latency and of the rate at which work
+// ends. The unit is the least latency that was seen, which fades. The few constants in seconds bound
+// the cost of deciding where work is quick.
+//
+// # Replicas
+//
+// Several limiters on one server see throughput follow their own share of a queue that all of
+// them fill. Elastic finds out by ebbs: at ticks of the wall clock, [Window].Closed, a limiter that reached its
+// limit lowers it for a few latencies, and so do the others, if there are any. If the latency
+// falls with it there was a queue, and a ceiling holds the latency near 1.2 to 3 times that
+// of the ebb. At some ticks a limiter keeps its limit and listens. One that never hears
+// the latency dip is alone, drops its ceiling and ebbs no more. Clocks that are 20 ms apart
+// cost nothing, and 500 ms some.
 //
 // # The budget
 //
@@ -58,27 +80,29 @@ import "time"
 //
 // # When it fails
 //
-//   - Several limiters on one server: each sees throughput follow its own share of a
-//     queue that all of them fill. Set Budget, or let them share a limiter.
+//   - A few requests in flight at a few a second: an ebb or a probe takes minutes, and
+//     so does a change. Set Budget, or Replicas: 1 if the limiter is alone.
+//   - A start inside an overload that has stopped the server, such as six limiters at 20 before a
+//     server that thrashes beyond ten: hardly anything completes, so there is hardly
+//     anything to learn from. Set Initial to what one replica may do.
 //   - Deadlines near the latency without load: it cannot know that a little queue is
 //     too much. Set Budget.
-//   - A few completions a second: windows take seconds, and so do changes.
+//   - Bursts minutes apart: the limit doubles from one to the next, and no faster.
+//   - Neighbours with limiters of another kind do not ebb: it gets less than its share.
 //   - It is never still: the coefficient of variation of its limit is 0.17 to 0.19.
 //
-// Its windows are planned for work from 10 ms to some seconds. Settling is bounded to
-// 10 ms and 1 s, a window's length to 20 ms and 3 s, and the peak of work in
-// flight fades in 10 s; in all else it is unchanged by the unit of time.
+// The figures behind each are in docs/control.md.
 //
 // # Cost
 //
-// 16 bytes, and 2.2 KiB more from the moment the limit is first reached. A
+// 40 bytes, and 2.4 KiB more from the moment the limit is first reached. A
 // decision takes 30 to 44 µs, with a budget 48 to 62 (on a busy machine), and there are at most 50 a second.
 //
 // # Sources
 //
 // E. S. Page: Continuous Inspection Schemes, 1954. J. Little: A Proof for the Queuing Formula
 // L = λW, 1961. A. Feldbaum: dual control, 1960, for moves that also inform. The posterior
-// over curves, the mixture after a change and the probes are our own.
+// over curves, the mixture after a change, the probes and the ebbs are our own.
 type Elastic struct {
 	// Budget is how long work may take from its start, not counting a wait in
 	// the limiter's queue. 0 means that it is not known.

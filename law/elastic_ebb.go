@@ -123,13 +123,17 @@ func (k *seeker) tick(f flow, now int64, replicas int) float64 {
 	return e.resume
 }
 
+// free reports whether an ebb has little to tell: the ceiling is not in the way, and nothing was
+// heard of others.
+func (e *ebb) free() bool { return e.over < inTheWay && e.sharing.odds < 0 }
+
 // skips draws the ticks to pass over from the tick alone, so that limiters skip the same ones: two
 // of five where the server is known well, and three of four where the ceiling is not in the way.
 func (e *ebb) skips(f flow, tick int64) bool {
 	switch {
 	case !e.calm(f):
 		return false
-	case e.over < inTheWay:
+	case e.free():
 		return tick%4 != 0
 	}
 	return mixed(uint64(tick))%5 < 2
@@ -170,7 +174,7 @@ func (k *seeker) still(f flow) float64 {
 // lowered is the limit of an ebb.
 func (k *seeker) lowered(f flow) float64 {
 	depth := deepEbb
-	if e := &k.ebb; e.calm(f) && (e.sharing.shared() || e.over < inTheWay) {
+	if e := &k.ebb; e.calm(f) && (e.sharing.shared() || e.free()) {
 		depth = calmEbb
 	}
 	return max(1, math.Round(min(f.limit, 1.1*max(k.ebb.from.n, f.n))*depth))
