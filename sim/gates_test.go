@@ -15,6 +15,8 @@ const (
 	overloadGood    = 465              // good answers per second once settled; target 450 of 500
 	overloadSettled = 11 * time.Second // to within 20% of the 500 per second, for good; target 5 s
 	slowdownRefused = 8                // of some 15,000 requests; target 0
+	fanoutRefused   = 700              // of some 25,000 requests after 10 s; target 0
+	replicasGood    = 90.0             // percent of the oracle's goodput after 20 s; target 95
 )
 
 const tooSlow = "too slow with the race detector, and nothing runs at the same time"
@@ -79,6 +81,68 @@ func TestGateSlowdown(t *testing.T) {
 			t.Errorf("seed %d: %d answers were late, want none", seed, r.Late)
 		}
 	}
+}
+
+// TestGateFanout: calls that come in batches need no limit where nothing bounds how many run,
+// so once the limit had time to grow, whatever is refused is refused falsely. Where the batches
+// come by a clock, all seeds are the same.
+func TestGateFanout(t *testing.T) {
+	if raceEnabled {
+		t.Skip(tooSlow)
+	}
+	s := gate(t, "gate-fanout")
+	for seed := uint64(1); seed <= gateSeeds; seed++ {
+		refusedInFanout(t, s, seed, fanoutRefused)
+	}
+	s.Arrivals = Batches{Rate: 20, Size: 25, Periodic: true}
+	refusedInFanout(t, s, 1, 0)
+}
+
+func refusedInFanout(t *testing.T, s Scenario, seed uint64, most int) {
+	t.Helper()
+	r := mustRun(t, s, law.Elastic{}, seed)
+	start, steady := r.Phases[0], r.Phases[1]
+	t.Logf("%+v, seed %d: %d of %d refused in the first %v, then %d of %d", s.Arrivals, seed, start.Refused, start.Attempts, start.Length, steady.Refused, steady.Attempts)
+	if steady.Refused > most {
+		t.Errorf("%+v, seed %d: %d of %d refused after %v, want at most %d", s.Arrivals, seed, steady.Refused, steady.Attempts, start.Length, most)
+	}
+}
+
+// TestGateReplicas: limiters that know nothing of each other share a server that is overloaded.
+func TestGateReplicas(t *testing.T) {
+	if raceEnabled {
+		t.Skip(tooSlow)
+	}
+	s := gate(t, "gate-replicas")
+	for seed := uint64(1); seed <= gateSeeds; seed++ {
+		steady := mustRun(t, s, law.Elastic{}, seed).Phases[1]
+		possible := steadyAtBest(t, s, seed)
+		good := percent(steady.Good, possible)
+		t.Logf("seed %d: %.1f%% of the oracle's %d good answers", seed, good, possible)
+		if good < replicasGood {
+			t.Errorf("seed %d: %.1f%% of the oracle's %d good answers, want at least %v%%", seed, good, possible, replicasGood)
+		}
+	}
+}
+
+// steadyAtBest is the good answers of the oracle in the second phase of gate-replicas. To spare time it
+// tries only the limits around the best one, from 1.4 to 3.4 times the workers.
+func steadyAtBest(t *testing.T, s Scenario, seed uint64) (best int) {
+	t.Helper()
+	s.Limiter = Limiter{Law: law.Fixed{}}
+	complete, err := s.complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := complete.stretches(seed)
+	for limit := 70; limit <= 170; limit += 20 {
+		run, err := s.swept(limit, shared, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best = max(best, run.good(1))
+	}
+	return best
 }
 
 // TestSlowWorkIsDecidedOn: in low-rate, work comes to take longer than a window lasts, and

@@ -2,11 +2,11 @@ package sim
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -16,9 +16,10 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// A site is a scenario on a real server: HTTP over loopback, a limiter in front, workers
+// A site is a scenario on a real server: HTTP over loopback, limiters in front, workers
 // that wait for as long as the work takes, and clients that neither wait for one another
-// nor give up. It knows pools, and of faults a change of speed and a delay.
+// nor give up. It knows pools, and of faults a change of speed and a delay. Its limiters
+// are the replicas of one machine: their wall clock is the same.
 type site struct {
 	scenario Scenario // complete
 	requests []request
@@ -53,7 +54,7 @@ func openSite(t *testing.T, s Scenario, l law.Law, seed uint64) *site {
 	e := &site{
 		scenario: s,
 		workers:  make(chan time.Duration, s.Server.(Pool).Workers),
-		url:      "http://" + listener.Addr().String() + "/",
+		url:      "http://" + listener.Addr().String(),
 		client:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 10_000}},
 	}
 	for range cap(e.workers) {
@@ -63,14 +64,18 @@ func openSite(t *testing.T, s Scenario, l law.Law, seed uint64) *site {
 		e.end += p.Length
 	}
 	e.requests = requestsOf(s, seed)
-	limiter, err := weir.New(weir.Config{
-		Law: l, Min: s.Limiter.Min, Max: s.Limiter.Max, Initial: s.Limiter.Initial,
-		Interval: s.Limiter.Interval, Window: s.Limiter.Window, MinSamples: s.Limiter.MinSamples,
-	})
-	if err != nil {
-		t.Fatal(err)
+	replicas := http.NewServeMux()
+	for i := range s.Limiters {
+		limiter, err := weir.New(weir.Config{
+			Law: l, Min: s.Limiter.Min, Max: s.Limiter.Max, Initial: s.Limiter.Initial,
+			Interval: s.Limiter.Interval, Window: s.Limiter.Window, MinSamples: s.Limiter.MinSamples,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		replicas.Handle(fmt.Sprintf("/%d/{number}", i), weirhttp.Limit(e, weirhttp.One(limiter)))
 	}
-	e.server = &http.Server{Handler: weirhttp.Limit(e, weirhttp.One(limiter)), ReadHeaderTimeout: time.Minute}
+	e.server = &http.Server{Handler: replicas, ReadHeaderTimeout: time.Minute}
 	e.serving.Go(func() { _ = e.server.Serve(listener) }) // until closed
 	return e
 }
@@ -89,9 +94,9 @@ func requestsOf(s Scenario, seed uint64) (list []request) {
 	return list
 }
 
-// ServeHTTP works on the request whose number is the path.
+// ServeHTTP works on the request whose number is in the path, after that of the limiter.
 func (e *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	number, err := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
+	number, err := strconv.Atoi(r.PathValue("number"))
 	if err != nil {
 		http.NotFound(w, r)
 		return
@@ -171,8 +176,9 @@ func (e *site) run(ctx context.Context, start time.Time) {
 // due, so that clients that lag do not flatter the server.
 func (e *site) ask(ctx context.Context, number int) {
 	due := e.requests[number].at
+	url := fmt.Sprintf("%s/%d/%d", e.url, e.requests[number].limiter, number)
 	behind := time.Since(e.start) - due
-	status := e.get(ctx, e.url+strconv.Itoa(number))
+	status := e.get(ctx, url)
 	latency := time.Since(e.start) - due
 	if ctx.Err() != nil {
 		return // it was under way when the scenario ended

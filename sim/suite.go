@@ -21,16 +21,18 @@ var suite = []string{
 }
 
 // gates are the scenarios that a law must pass, apart from the suite.
-var gates = []string{"gate-overload", "gate-slowdown"}
+var gates = []string{"gate-overload", "gate-slowdown", "gate-fanout", "gate-replicas"}
 
 // Named returns the named suite: situations that overload-control laws are known to fail
 // in, each with a service of about 1000 requests per second unless its name says
 // otherwise.
 func Named() []Scenario { return load(suite) }
 
-// Gates returns the two gates. In "gate-overload" a limiter starts far above what the
-// service can do, in the midst of an overload; in "gate-slowdown" the work becomes
-// slower but there is room for all of it, so every refusal is false.
+// Gates returns the four gates. In "gate-overload" a limiter starts far above what the
+// service can do, in the midst of an overload. In "gate-slowdown" the work becomes
+// slower but there is room for all of it, so every refusal is false; and so it is in
+// "gate-fanout", where calls come in batches and nothing bounds how many run. In
+// "gate-replicas" eight limiters that share an overloaded server start together.
 func Gates() []Scenario { return load(gates) }
 
 // Priorities returns a service with a minute and a half of three times its load from clients of all

@@ -54,7 +54,7 @@ func TestSimList(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	contains(t, out, "det-1.5x", "gate-overload", "kata")
+	contains(t, out, "det-1.5x", "gate-overload", "gate-fanout", "gate-replicas", "kata")
 }
 
 func TestSimRun(t *testing.T) {

@@ -1,0 +1,85 @@
+package sim
+
+import (
+	"testing"
+
+	"github.com/weir-go/weir/law"
+)
+
+// A hazard is a system on which a limiter with default settings did harm once.
+type hazard struct {
+	name   string
+	system Scenario
+
+	// suits is a constant limit that suits the server, where neither no limit nor 20 does. 0
+	// stands for none.
+	suits int
+
+	// keeps is what Elastic keeps of the best of them, in percent, in each phase after the start
+	// on the worst of the seeds: a little less than it reaches. Raise it when
+	// the law gets better, as far as harmTarget. It is 0 for a phase in which nothing can be answered.
+	keeps []float64
+}
+
+const (
+	hazardSeeds = 3
+
+	// harmTarget is what should be kept everywhere, in percent.
+	harmTarget = 97
+)
+
+// TestHazards: wherever no limit or a constant one does well, the law by default keeps most of that.
+func TestHazards(t *testing.T) {
+	if raceEnabled {
+		t.Skip(tooSlow)
+	}
+	for _, h := range hazards() {
+		h.system.Name = h.name
+		worst := []float64{100, 100, 100}[:len(h.keeps)]
+		for seed := uint64(1); seed <= hazardSeeds; seed++ {
+			for phase, kept := range h.kept(t, seed) {
+				worst[phase] = min(worst[phase], kept)
+				if kept < h.keeps[phase] {
+					t.Errorf("%s, seed %d: keeps %.1f%% in phase %d after the start, want at least %v%%", h.name, seed, kept, phase+1, h.keeps[phase])
+				}
+			}
+		}
+		t.Logf("%s: keeps %.1f%%, at least %v%% is held, the target is %d%%", h.name, worst, h.keeps, harmTarget)
+	}
+}
+
+// kept is what Elastic keeps in each phase after the start, in percent.
+func (h *hazard) kept(t *testing.T, seed uint64) (shares []float64) {
+	t.Helper()
+	baseline, err := BaselineOf(h.system, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := mustRun(t, h.system, law.Elastic{}, seed)
+	compared, err := baseline.Compare(result)
+	if err != nil {
+		t.Fatal(err)
+	}
+	suited := h.suited(t, seed)
+	for i, good := range compared.Good {
+		if result.Phases[i].Start >= h.system.Start {
+			shares = append(shares, percent(good, max(suited[i], compared.Possible[i].Possible())))
+		}
+	}
+	return shares
+}
+
+// suited is the good answers under the limit that suits, by the phase in which they were asked for.
+func (h *hazard) suited(t *testing.T, seed uint64) []int {
+	t.Helper()
+	good := make([]int, len(h.system.Phases))
+	if h.suits == 0 {
+		return good
+	}
+	s := h.system
+	s.Limiter = Limiter{Initial: h.suits, Max: noLimit}
+	for i, p := range mustRun(t, s, law.Fixed{}, seed).Phases {
+		good[i] = p.Answered
+	}
+	return good
+}

@@ -1,0 +1,126 @@
+package sim
+
+import "time"
+
+// hazards are the systems of TestHazards.
+func hazards() []hazard {
+	return append(append(atOnce(), lasting()...), changing()...)
+}
+
+// startsFor puts a start before the phases, with the load of the first of them.
+func startsFor(start time.Duration, s Scenario) Scenario {
+	s.Phases = append([]Phase{{Name: "start", Length: start, Load: s.Phases[0].Load}}, s.Phases...)
+	s.Start = start
+	return s
+}
+
+// atOnce is traffic whose mean says little about how much work runs at once, and shared servers, where
+// the work of one limiter says little about all of it.
+func atOnce() []hazard {
+	batches := func(rate float64, size int) Scenario {
+		return startsFor(10*time.Second, Scenario{
+			Arrivals: Batches{Rate: rate / float64(size), Size: size}, Work: Exponential{Mean: 20 * ms},
+			Server: Pool{Workers: 1000}, SLO: 200 * ms, Phases: []Phase{{Length: time.Minute}},
+		})
+	}
+	fanout := batches(500, 25)
+	fanout.Arrivals, fanout.Work, fanout.Server = Batches{Rate: 20, Size: 25, Periodic: true}, Constant{Mean: 10 * ms}, Unbounded{}
+	sparse := Scenario{
+		Arrivals: Poisson{Rate: 100}, Work: Exponential{Mean: 50 * ms}, Server: Pool{Workers: 5}, SLO: 400 * ms,
+		Phases: []Phase{{Length: 40 * time.Second, Load: 0.002}, {Length: time.Minute, Load: 1.2}}, Start: time.Second,
+	}
+	replicas := startsFor(20*time.Second, Scenario{
+		Arrivals: Poisson{Rate: 1500}, Work: Exponential{Mean: 50 * ms}, Server: Pool{Workers: 50}, SLO: 400 * ms,
+		Limiters: 8, Phases: []Phase{{Length: 40 * time.Second}},
+	})
+	return []hazard{
+		{"batches of 8, 80 a second", batches(80, 8), 0, []float64{97}},
+		{"batches of 16, 80 a second", batches(80, 16), 0, []float64{97}},
+		{"batches of 16, 200 a second", batches(200, 16), 0, []float64{97}},
+		{"batches of 32, 400 a second", batches(400, 32), 0, []float64{97}},
+		{"fan-out", fanout, 0, []float64{97}},
+		{"sparse traffic, then 1.2x", sparse, 0, []float64{90}},
+		{"eight replicas, 1.5x", replicas, 0, []float64{97}},
+	}
+}
+
+// lasting is work that takes seconds, or whose mean is long in coming, and a server that has to be
+// climbed up to.
+func lasting() []hazard {
+	system := func(latency time.Duration, rate float64, s Scenario) Scenario {
+		s.Arrivals, s.Phases = Poisson{Rate: rate}, []Phase{{Length: 20 * time.Minute}}
+		return startsFor(30*latency, s)
+	}
+	cores := func(load float64) Scenario {
+		return system(4400*ms, load*16/4.4, Scenario{Work: Lognormal{Mean: 4400 * ms, CV: 0.74}, Server: Sharing{Cores: 16}, SLO: 30 * time.Second})
+	}
+	slots := func(load float64) Scenario {
+		return system(10*time.Second, load*16/10, Scenario{Work: Exponential{Mean: 10 * time.Second}, Server: Pool{Workers: 16}, SLO: time.Minute})
+	}
+	tokens := func(load float64) Scenario {
+		s := system(4800*ms, 1, Scenario{Work: languageModel{}, Server: Sharing{Cores: 16}, SLO: time.Minute})
+		s.Arrivals = burstsOf(load*16/4.8, 6, 40, 10)
+		return s
+	}
+	large := func(load float64) Scenario {
+		s := system(time.Second, load*5000, Scenario{Work: Exponential{Mean: time.Second}, Server: Pool{Workers: 5000}, SLO: 4 * time.Second})
+		s.Phases[1].Length = 20 * time.Second // it has many requests
+		return s
+	}
+	few := func(rate, load float64) Scenario {
+		work := seconds(4 / rate)
+		return system(work, load*rate, Scenario{Work: Exponential{Mean: work}, Server: Pool{Workers: 4}, SLO: 6 * work})
+	}
+	pareto := system(time.Second, 1.5*20, Scenario{Work: Pareto{Mean: time.Second, Alpha: 1.5}, Server: Sharing{Cores: 20}, SLO: 8 * time.Second})
+	return []hazard{
+		{"4.4 s on 16 cores, 0.7x", cores(0.7), 0, []float64{97}},
+		{"4.4 s on 16 cores, 1.5x", cores(1.5), 0, []float64{95}},
+		{"10 s in 16 slots, 0.7x", slots(0.7), 0, []float64{90}},
+		{"10 s in 16 slots, 1.5x", slots(1.5), 0, []float64{81}},
+		{"a language model, 0.7x", tokens(0.7), 0, []float64{80}},
+		{"a language model, 1.5x", tokens(1.5), 40, []float64{88}},
+		{"a language model, 3x", tokens(3), 40, []float64{93}},
+		{"a knee of 5000, 0.9x", large(0.9), 0, []float64{97}},
+		{"a knee of 5000, 1.5x", large(1.5), 6000, []float64{58}},
+		{"Pareto of 1.5 on 20 cores, 1.5x", pareto, 40, []float64{97}},
+		{"1 completion a second, 0.8x", few(1, 0.8), 0, []float64{89}},
+		{"1 completion a second, 1.5x", few(1, 1.5), 10, []float64{84}},
+		{"2.5 completions a second, 0.8x", few(2.5, 0.8), 0, []float64{82}},
+		{"2.5 completions a second, 1.5x", few(2.5, 1.5), 10, []float64{75}},
+	}
+}
+
+// languageModel is work by the tokens that are read and written: 1500 of 0.2 ms and 300 of 15 ms on average.
+type languageModel struct{}
+
+// Draw implements [Work].
+func (languageModel) Draw(r *Rand) time.Duration {
+	read, written := Lognormal{Mean: 300 * ms, CV: 1.5}, Lognormal{Mean: 4500 * ms, CV: 1.2}
+	return read.Draw(r) + written.Draw(r)
+}
+
+// changing is servers that become worse and better again, and clients that say of late work that it ran
+// out of time.
+func changing() []hazard {
+	system := func(load float64, fault Phase) Scenario {
+		fault.Length = 30 * time.Second
+		return startsFor(10*time.Second, Scenario{
+			Arrivals: Poisson{Rate: load * 500}, Work: Exponential{Mean: 40 * ms}, Server: Pool{Workers: 20}, SLO: 600 * ms,
+			Phases: []Phase{{Length: 20 * time.Second}, fault, {Length: 30 * time.Second}},
+		})
+	}
+	late := startsFor(15*time.Second, Scenario{
+		Arrivals: Poisson{Rate: 60}, Work: Exponential{Mean: 250 * ms}, Server: Pool{Workers: 10}, SLO: 1250 * ms,
+		Clients: []Client{{TimeoutAtSLO: true}}, Phases: []Phase{{Length: 2 * time.Minute}},
+	})
+	delay, slow := Phase{Delay: 150 * ms}, Phase{Speed: 0.2}
+	return []hazard{
+		{"late answers told as timeouts, 1.5x", late, 0, []float64{91}},
+		{"a delay is added, 0.8x", system(0.8, delay), 0, []float64{97, 89, 97}},
+		{"a delay is added, 1.3x", system(1.3, delay), 80, []float64{95, 86, 97}},
+		{"speed comes back, 0.8x", system(0.8, slow), 40, []float64{97, 66, 96}},
+		{"speed comes back, 1.3x", system(1.3, slow), 40, []float64{94, 71, 95}},
+		{"killed and back, 0.8x", system(0.8, Phase{Down: true}), 0, []float64{97, 0, 97}},
+		{"errors at once, 0.8x", system(0.8, Phase{Errors: 1}), 0, []float64{97, 0, 97}},
+	}
+}
