@@ -55,7 +55,6 @@ const (
 	wantedQ    = 0.7 // elasticity of the latency that theta is moved to
 
 	recently     = 10.0 // seconds, or a tick, in which a limiter that takes part reached its limit
-	heldInTime   = 0.1  // share of a window's time in which the limit has to be reached for that
 	leastPressed = 0.15 // share of windows; without, 72 of 15,000 were refused in the slowdown gate
 	inTheWay     = 0.1  // share of windows in which a ceiling that matters caps the target
 	listens      = 6    // one tick in so many is for listening, after the first three
@@ -94,7 +93,7 @@ func (k *seeker) ticked(f flow, now int64) bool {
 	e := &k.ebb
 	e.reached += f.span
 	reached := 0.0
-	if f.saturated && f.held > heldInTime {
+	if f.saturated && !f.bursty {
 		e.reached, reached = 0, 1
 	}
 	e.pressed = toward(e.pressed, reached, 0.1)
@@ -251,11 +250,9 @@ func (k *seeker) ebbSpan() float64 {
 	return min(span, max(quickSpan, 2*k.unit))
 }
 
-// settling is how long it takes until the work in flight is what a lowered limit lets in.
-func (k *seeker) settling() time.Duration {
-	from, base := k.ebb.from.latency, k.ebb.base.latency
-	return duration(min(1.5*from, float64(0.5*from)+float64(1.5*base)))
-}
+// settling is how long it takes until the work in flight is what a lowered limit lets in. Less
+// for a latency far above the base costs eight replicas 2 points.
+func (k *seeker) settling() time.Duration { return duration(1.5 * k.ebb.from.latency) }
 
 // ebbPlan measures the stages of an ebb, once what was in flight has drained.
 func (k *seeker) ebbPlan() Plan {
@@ -267,6 +264,7 @@ func (k *seeker) ebbPlan() Plan {
 	switch e.stage {
 	case hushed:
 		p.Interval = max(k.settling(), afresh.Interval)
+		p.MaxAge = max(p.MaxAge, duration(6*e.from.latency))
 	case listening:
 	default:
 		p.Settle = k.settling()

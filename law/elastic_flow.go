@@ -11,7 +11,7 @@ type flow struct {
 	latency    float64
 	doubt      float64 // ln of how far two measurements of the latency are apart
 	saturated  bool    // work was held back
-	held       float64 // share of the time in which it was
+	bursty     bool    // work came in bursts that left the server idle between
 	filling    bool    // work in flight rose meanwhile
 	flooding   bool    // it rose so much that the window is no point on the curve
 	limit, max float64
@@ -34,7 +34,6 @@ func flowOf(w Window) (flow, bool) {
 		return f, false
 	}
 	f.saturated = float64(w.Refused+w.Waited) > heldBack*(f.ended+float64(w.Refused))
-	f.held = w.Saturated
 	f.filling = float64(w.Last) > float64(1.15*float64(w.First))+3
 	f.flooding = float64(w.Last) > float64(1.5*float64(w.First))+5
 	f.locate(w)
@@ -53,6 +52,7 @@ func flowOf(w Window) (flow, bool) {
 func (f *flow) locate(w Window) {
 	mean := max(finite(w.InFlight, f.limit), 0.5)
 	f.n = max(mean, finite(w.Crowd, mean))
+	f.bursty = f.n > 1.5*mean
 	f.latency = mean * f.span / max(f.done, float64(w.Weight))
 	f.x = f.n / f.latency
 	if sojourn := w.Sojourn.Seconds(); sojourn > f.span {
