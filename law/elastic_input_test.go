@@ -88,7 +88,7 @@ const lowest, highest = 40, 100
 // steers fails unless good windows lead the limit to where the server is best.
 func (p *pilot) steers(t *testing.T) {
 	t.Helper()
-	if mean := p.fly(t, time.Minute); mean < lowest || mean > highest {
+	if mean := p.fly(t, 20*time.Second); mean < lowest || mean > highest {
 		t.Errorf("limit %.1f, want %d to %d", mean, lowest, highest)
 	}
 }
@@ -135,10 +135,10 @@ func TestElasticAfterBadInput(t *testing.T) {
 	for _, kind := range []map[string]func(*law.Window, int){badClocks, badWindows} {
 		for name, spoil := range kind {
 			t.Run(name, func(t *testing.T) {
-				for _, before := range []time.Duration{0, time.Minute} {
+				for _, before := range []time.Duration{0, 10 * time.Second} {
 					p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})
 					p.fly(t, before)
-					for i := range 300 {
+					for i := range 100 {
 						w := p.window()
 						spoil(&w, i)
 						p.show(t, w)
@@ -189,6 +189,7 @@ func TestElasticPinned(t *testing.T) {
 			t.Errorf("limit %d, want %d", p.limit, only)
 		}
 		p.bounds.Min, p.bounds.Max = 1, 1000
+		p.fly(t, 20*time.Second)
 		p.steers(t)
 	}
 }
