@@ -54,6 +54,11 @@ func testMemory(t *testing.T, l law.Law, most int64) {
 				use(t, &all, limiters[i], l, uint64(i), workers, each)
 			}
 			all.Wait()
+			for _, l := range limiters[from:to] {
+				if s := l.Snapshot(); s.Completed != workers*each || s.Raised+s.Cut != 8 || s.DrainRate == 0 {
+					t.Fatalf("not used as intended: %v", l)
+				}
+			}
 		}
 		put(0, batch) // once for nothing: the runtime keeps goroutines and timers
 		wear(0, batch)
@@ -67,12 +72,6 @@ func testMemory(t *testing.T, l law.Law, most int64) {
 			wear(first, first+batch)
 		}
 		used := heap() - before
-		for _, l := range limiters {
-			s := l.Snapshot()
-			if s.Completed != workers*each || s.Raised+s.Cut != 8 || s.DrainRate == 0 {
-				t.Fatalf("not used as intended: %v", l)
-			}
-		}
 		t.Logf("heap per limiter: %d B before use, %d B after %d operations", fresh/n, used/n, workers*each)
 		if fresh > n*heapFresh || used > n*most {
 			t.Errorf("want at most %d B and %d B", heapFresh, most)

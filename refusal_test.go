@@ -134,16 +134,15 @@ func TestRetryAfterIsTheTimeToDrain(t *testing.T) {
 		hold(t, l, 1)
 		ask(t.Context(), l, 1)
 		ask(t.Context(), l, 1)
-		for i := range 3 {
+		for range 3 {
 			_, err := l.Acquire(t.Context())
 			var r *weir.RefusedError
 			if !errors.As(err, &r) {
 				t.Fatal(err)
 			}
-			// two wait, and i+1 were refused within the second, at 10 a second
-			want := time.Duration(3+i) * 100 * time.Millisecond
-			if off := r.RetryAfter - want; off.Abs() > time.Millisecond {
-				t.Errorf("come back after %v: want %v", r.RetryAfter, want)
+			// two wait, at 10 a second; how many were refused is of no matter
+			if off := r.RetryAfter - 300*time.Millisecond; off.Abs() > time.Millisecond {
+				t.Errorf("come back after %v: want 300ms", r.RetryAfter)
 			}
 		}
 		synctest.Wait()

@@ -27,7 +27,7 @@ type Snapshot struct {
 	TimeoutRate   float64       // share of timeouts, 0 to 1
 	QueueWait     time.Duration // mean wait of what had to wait for the limit
 	Age           time.Duration // age of the oldest work in flight; up to half too high
-	DrainRate     float64       // completions per second while saturated, 0 if unknown
+	DrainRate     float64       // completions per second while saturated; 0 if unknown, also once it is old
 
 	Admitted    uint64            // started
 	Completed   uint64            // ended, however; the rest of Admitted runs now

@@ -186,9 +186,20 @@ func TestClients(t *testing.T) {
 	if extra := few.Attempts - few.Requests; extra < few.Requests/12 || extra > few.Requests/9 {
 		t.Errorf("with a retry budget of 10%%: %+v", few.Tally)
 	}
-	heeding := overload(func(c *Client) { c.Retry = Retry{Times: 3, Backoff: 1, Heed: true} })
-	if heeding.Attempts >= all.Attempts {
-		t.Errorf("heeding how long to wait makes %d attempts, not heeding %d", heeding.Attempts, all.Attempts)
+}
+
+// TestHeed: after a burst, who comes back when told finds room.
+func TestHeed(t *testing.T) {
+	attempts := func(heed bool) int {
+		r := mustRun(t, steady(1000, func(s *Scenario) {
+			s.Limiter.Queue = Queue{Size: 50, Timeout: time.Second}
+			s.Clients = []Client{{Retry: Retry{Times: 3, Backoff: 1, Heed: heed}}}
+			s.Phases = []Phase{{Length: 30 * ms, Load: 5}, {Length: 5 * time.Second, Load: 0.1}}
+		}), nil, 1)
+		return r.Attempts - r.Requests
+	}
+	if heeding, not := attempts(true), attempts(false); heeding > not/2 {
+		t.Errorf("%d attempts more by those who come back when told, %d by those who do not wait", heeding, not)
 	}
 }
 

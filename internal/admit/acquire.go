@@ -61,7 +61,7 @@ func (n *Node) acquireSlow(t *Ticket, tenant uint16, weight int, now int64, pati
 			n.member.group.serve(now, fx) // with one more at work others may be first
 		}
 	case verdict.Refused():
-		fx.RetryAfter = n.refuse(verdict, weight, now)
+		fx.RetryAfter = n.refuse(verdict, weight)
 		fx.Seq = n.nextEvent()
 	}
 	return verdict

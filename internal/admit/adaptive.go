@@ -69,7 +69,7 @@ func (a *adaptive) join(n *Node, w *Waiter, now int64, fx *Effects) Verdict {
 	for n.queued() > a.bound(n, w, now) {
 		line, k := n.surplus(w)
 		out := line.oldest(k)
-		if verdict := n.giveWay(out, w, now, fx); verdict != Waiting {
+		if verdict := n.giveWay(out, w, fx); verdict != Waiting {
 			return verdict
 		}
 		a.tiers[out.Lane].note(true)
@@ -130,7 +130,7 @@ func (a *adaptive) dropLate(n *Node, now int64, fx *Effects) {
 		for len(t.urgent) > 0 && t.urgent[0].latest < now {
 			w := t.urgent[0]
 			t.note(true)
-			n.reject(w, w.expiry(), now, fx)
+			n.reject(w, w.expiry(), fx)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (a *adaptive) dropLate(n *Node, now int64, fx *Effects) {
 // hurry empty the queue.
 func (a *adaptive) bound(n *Node, w *Waiter, now int64) int {
 	bound := n.longestQueue()
-	if rate := n.drainRate(); rate > 0 {
+	if rate := n.drainRate(now); rate > 0 {
 		slack := max(0, time.Duration(w.latest-now), time.Duration(a.budget)/2).Seconds()
 		bound = min(bound, int(rate*slack))
 	}

@@ -7,7 +7,7 @@ func (n *Node) Close(now int64, fx *Effects) {
 	now = n.advance(now, fx)
 	n.flags.set(closed, true)
 	for q := n.queue; q != nil && q.length > 0; {
-		n.reject(q.lowest(), Closed, now, fx)
+		n.reject(q.lowest(), Closed, fx)
 	}
 	n.serve(now, fx)
 }

@@ -57,7 +57,7 @@ func (n *Node) reachable(w *Waiter, now int64) bool {
 		return true
 	}
 	wait := n.paceDelay(n.weightUpTo(w.Lane))
-	if rate := n.pressure.drainRate(); rate > 0 {
+	if rate := n.pressure.drainRate(now, n.conf.lookback); rate > 0 {
 		wait = max(wait, int64(float64(n.ahead(w)+1)/rate*float64(time.Second)))
 	}
 	return now+wait+n.serviceTime(w, now) <= w.Deadline

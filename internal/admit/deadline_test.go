@@ -69,20 +69,38 @@ func TestRetryAfterIsWhatTakesToDrain(t *testing.T) {
 	}
 	r = newRig(t, 10, func(s *admit.Settings) { s.QueueSize = 5; s.QueueTimeout = time.Hour })
 	r.learn(10, 100*ms)
-	r.now = r.now.Truncate(time.Second) + time.Second
+	r.try(1)
+	within(t, "with nobody waiting", float64(r.fx.RetryAfter), float64(10*ms), 0.05)
 	for range 5 {
 		r.join()
 	}
-	for i := range 10 { // five wait; so many were refused
+	for range 1000 { // who tries again and again is no more than one
 		r.try(1)
-		within(t, "retry after", float64(r.fx.RetryAfter), float64(5+i+1)*float64(10*ms), 0.05)
+		within(t, "behind five", float64(r.fx.RetryAfter), (5+1)*float64(10*ms), 0.05)
 	}
-	r.now += 1500 * ms // half of the last ten are still within a second
+}
+
+func TestRetryAfterIsBounded(t *testing.T) {
+	r := newRig(t, 1, func(s *admit.Settings) { s.QueueTimeout = time.Hour })
+	r.learn(1, 20*time.Second)
+	r.join()
+	if r.try(1); time.Duration(r.fx.RetryAfter) != 30*time.Second {
+		t.Errorf("retry after %v: want 30s, though the next turn but one is 40s away", time.Duration(r.fx.RetryAfter))
+	}
+}
+
+// Before anything has drained in saturated time, a slot is known to come free as often as
+// Little's law says.
+func TestRetryAfterFromLatency(t *testing.T) {
+	r := newRig(t, 4, nil)
+	for range 3 {
+		ticket := r.must(1)
+		r.now += 100 * ms
+		r.done(ticket, window.Success)
+	}
+	r.must(4)
 	r.try(1)
-	within(t, "later", float64(r.fx.RetryAfter), (5+10/2+1)*float64(10*ms), 0.05)
-	r.now += time.Minute
-	r.try(1)
-	within(t, "much later", float64(r.fx.RetryAfter), (5+1)*float64(10*ms), 0.05)
+	within(t, "retry after", float64(r.fx.RetryAfter), float64(25*ms), 0.05)
 }
 
 // With four ahead at 10 ms each, a turn comes after 50 ms and the work takes 10.

@@ -44,7 +44,9 @@
 // The drain rate X is completions per second of saturated time, time in which
 // the limit held work back. With c and t the completions and the saturated
 // seconds so far, each faded by 1-1/K at every completion, X = c/t, K being the
-// limit within 16 to 128. Little's law gives the wait at position n as n/X.
+// limit within 16 to 128. Little's law gives the wait at position n as n/X. Both age by the
+// time in which nothing is held back: a look-back of that or, if that is longer, as much as
+// t leaves X unknown.
 //
 // # The pace
 //

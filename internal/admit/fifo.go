@@ -13,13 +13,13 @@ func (n *Node) joinInOrder(w *Waiter, now int64, fx *Effects) Verdict {
 	n.insert(w)
 	if full {
 		line, _ := n.surplus(w)
-		return n.giveWay(line.newest, w, now, fx)
+		return n.giveWay(line.newest, w, fx)
 	}
 	return Waiting
 }
 
 // giveWay refuses out to make room for w, which may be the same, and answers for w.
-func (n *Node) giveWay(out, w *Waiter, now int64, fx *Effects) Verdict {
+func (n *Node) giveWay(out, w *Waiter, fx *Effects) Verdict {
 	why := QueueFull
 	if t := n.tenants(); t != nil && t.aboveShare(out, int(n.limit)) {
 		why = OverShare
@@ -28,7 +28,7 @@ func (n *Node) giveWay(out, w *Waiter, now int64, fx *Effects) Verdict {
 		n.unlink(w)
 		return why
 	}
-	n.reject(out, why, now, fx)
+	n.reject(out, why, fx)
 	return Waiting
 }
 
@@ -58,7 +58,7 @@ func (n *Node) expire(now int64, fx *Effects) {
 	for i := range n.queue.lanes {
 		l := &n.queue.lanes[i]
 		for w := l.oldest(byLane); w != nil && now >= w.expires; w = l.oldest(byLane) {
-			n.reject(w, w.expiry(), now, fx)
+			n.reject(w, w.expiry(), fx)
 		}
 	}
 }

@@ -173,7 +173,7 @@ func (n *Node) flow(now int64) int64 {
 	now = max(now, n.last)
 	saturated, limited := n.saturated(), false
 	if saturated && !n.awaitsPace() {
-		n.pressed().since += now - n.last
+		n.pressed().pass(n.last, now, n.conf.lookback)
 		limited = !n.awaitsGroup()
 	}
 	if n.queue != nil && n.queue.adaptive != nil {

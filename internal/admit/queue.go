@@ -82,7 +82,7 @@ func (n *Node) Join(w *Waiter, now int64, fx *Effects) Verdict {
 	case verdict == Admitted:
 		n.dispatch(w, now)
 	case verdict.Refused():
-		n.decline(w, verdict, now)
+		n.decline(w, verdict)
 	}
 	w.nudged = true // its owner is about to hear
 	if n.inflight < int64(n.limit) || n.member != nil {
@@ -154,7 +154,7 @@ func (n *Node) Leave(w *Waiter, why Verdict, now int64, fx *Effects) Verdict {
 			why = w.expiry()
 		}
 		n.unlink(w)
-		n.decline(w, why, now)
+		n.decline(w, why)
 	case w.verdict == Admitted && why == Cancelled:
 		w.verdict, w.ticket.out = Cancelled, false
 		n.end(&w.ticket, now, window.Ignore)
@@ -188,7 +188,7 @@ func (n *Node) look(w *Waiter, nudged bool, now int64, fx *Effects) Verdict {
 	now = n.advance(now, fx)
 	if w.verdict == Waiting && now >= w.expires {
 		n.unlink(w)
-		n.decline(w, w.expiry(), now)
+		n.decline(w, w.expiry())
 	}
 	w.remind, w.nudged = w.expires, true
 	n.serve(now, fx)
@@ -206,19 +206,19 @@ func (n *Node) Cancel(now int64, fx *Effects) {
 
 // decline answers a waiter that is in no lane any more with anything but
 // Admitted.
-func (n *Node) decline(w *Waiter, why Verdict, now int64) {
+func (n *Node) decline(w *Waiter, why Verdict) {
 	w.verdict = why
 	if why == Cancelled {
 		n.pressed().turnAway(Cancelled)
 		return
 	}
-	w.retryAfter, w.seq = n.refuse(why, w.Weight, now), n.nextEvent()
+	w.retryAfter, w.seq = n.refuse(why, w.Weight), n.nextEvent()
 }
 
 // reject declines a waiter in the queue and has its owner told.
-func (n *Node) reject(w *Waiter, why Verdict, now int64, fx *Effects) {
+func (n *Node) reject(w *Waiter, why Verdict, fx *Effects) {
 	n.unlink(w)
-	n.decline(w, why, now)
+	n.decline(w, why)
 	fx.Woken.add(w)
 }
 
@@ -255,11 +255,11 @@ func (n *Node) serveOne(now int64, fx *Effects) bool {
 	case w == nil:
 		return false
 	case now >= w.expires:
-		n.reject(w, w.expiry(), now, fx)
+		n.reject(w, w.expiry(), fx)
 	case n.tooHeavy(w.Weight):
-		n.reject(w, TooHeavy, now, fx)
+		n.reject(w, TooHeavy, fx)
 	case !n.inTime(w, now):
-		n.reject(w, Deadline, now, fx)
+		n.reject(w, Deadline, fx)
 	case !n.fits(w.Weight):
 		n.remindSooner(w, now, fx)
 		return false

@@ -46,6 +46,10 @@ func (n *Node) AddTo(t *window.Total, now int64) {
 func (n *Node) State(now int64) State {
 	n.lock()
 	defer n.unlock()
+	idle := n.last // until when the limit has held nothing back
+	if !n.saturated() || n.awaitsPace() {
+		idle = max(now, n.last)
+	}
 	s := State{
 		Limit:     int(n.limit),
 		Min:       int(n.conf.min),
@@ -53,7 +57,7 @@ func (n *Node) State(now int64) State {
 		InFlight:  int(n.inflight),
 		Queued:    n.queued(),
 		Shadow:    n.flags&shadow != 0,
-		DrainRate: n.drainRate(),
+		DrainRate: n.drainRate(idle),
 		Admitted:  n.admitted,
 		Completed: n.completed,
 		Failed:    n.outcomes.failed,

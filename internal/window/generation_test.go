@@ -124,6 +124,26 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
+// TestLatest: after a look-back without a success the average is an old one.
+func TestLatest(t *testing.T) {
+	m := New(0, time.Second)
+	if m.Latest() != 0 {
+		t.Errorf("%v of nothing", m.Latest())
+	}
+	m.Done(0, 10*ms, Success)
+	for _, c := range []struct {
+		at   int64
+		want time.Duration
+	}{{10 * ms, 10 * time.Millisecond}, {900 * ms, 10 * time.Millisecond}, {1100 * ms, 0}} {
+		if m.Flow(c.at, 0, false); m.Latest() != c.want {
+			t.Errorf("%v at %v, want %v", m.Latest(), time.Duration(c.at), c.want)
+		}
+	}
+	if m.EWMA() == 0 {
+		t.Error("the average itself was lost")
+	}
+}
+
 func TestEWMA(t *testing.T) {
 	m := New(0, time.Second)
 	if m.EWMA() != 0 {

@@ -183,6 +183,14 @@ func rank(q float64, samples uint64) uint64 {
 // EWMA is the moving average of all latencies ever.
 func (m *Meter) EWMA() time.Duration { return round(max(0, float64(m.average))) }
 
+// Latest is that average if some of it was measured within the look-back, and otherwise 0.
+func (m *Meter) Latest() time.Duration {
+	if m.current.samples > 0 || m.last < m.cold.from+m.cold.lookback && m.cold.past.samples > 0 {
+		return m.EWMA()
+	}
+	return 0
+}
+
 // wait is the mean time in the queue.
 func (t *tally) wait() time.Duration { return round(t.waited / float64(max(1, t.waits))) }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -59,7 +60,7 @@ func (c *crowd) once(ctx context.Context, client int) (e entry, ok bool) {
 	done, err := c.gate(ctx)
 	e.started = time.Now()
 	if refusal := (*weir.RefusedError)(nil); errors.As(err, &refusal) {
-		pause(ctx, max(refusal.RetryAfter, time.Millisecond))
+		pause(ctx, max(time.Duration(float64(refusal.RetryAfter)*(1+rand.Float64())), time.Millisecond))
 		e.refused = true
 		return e, true
 	}

@@ -68,7 +68,7 @@ func (c *crowd) note(ctx context.Context, err error, waited, took time.Duration)
 	}
 	c.mu.Unlock()
 	if refusal != nil {
-		pause(ctx, refusal.RetryAfter)
+		pause(ctx, time.Duration(float64(refusal.RetryAfter)*(1+rand.Float64())))
 	}
 }
 
