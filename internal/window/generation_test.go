@@ -130,7 +130,7 @@ func TestLatest(t *testing.T) {
 	if m.Latest() != 0 {
 		t.Errorf("%v of nothing", m.Latest())
 	}
-	m.Done(0, 10*ms, Success)
+	m.Done(0, 10*ms, 1, Success)
 	for _, c := range []struct {
 		at   int64
 		want time.Duration
