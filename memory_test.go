@@ -72,6 +72,7 @@ func testMemory(t *testing.T, l law.Law, most int64) {
 			wear(first, first+batch)
 		}
 		used := heap() - before
+		runtime.KeepAlive(limiters)
 		t.Logf("heap per limiter: %d B before use, %d B after %d operations", fresh/n, used/n, workers*each)
 		if fresh > n*heapFresh || used > n*most {
 			t.Errorf("want at most %d B and %d B", heapFresh, most)
