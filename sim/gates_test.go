@@ -12,11 +12,11 @@ import (
 const (
 	gateSeeds = 30
 
-	overloadGood    = 470              // good answers per second once settled; target 450 of 500
+	overloadGood    = 470             // good answers per second once settled; target 450 of 500
 	overloadSettled = 5 * time.Second // to within 20% of the 500 per second, for good; target 5 s
-	slowdownRefused = 8                // of some 15,000 requests; target 0
-	fanoutRefused   = 0                // of some 25,000 requests after 10 s
-	replicasGood    = 90.0             // percent of the oracle's goodput after 20 s; target 95
+	slowdownRefused = 8               // of some 15,000 requests; target 0
+	fanoutRefused   = 0               // of some 25,000 requests after 10 s
+	replicasGood    = 90.0            // percent of the oracle's goodput after 20 s; target 95
 )
 
 const tooSlow = "too slow with the race detector, and nothing runs at the same time"
