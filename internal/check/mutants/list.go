@@ -221,8 +221,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "a full queue refuses the highest lane too",
 		file: "internal/admit/fifo.go",
-		old:  "return n.giveWay(line.newest, w, now, fx)",
-		new:  "_ = line\n\t\treturn n.giveWay(w, w, now, fx)",
+		old:  "return n.giveWay(line.newest, w, fx)",
+		new:  "_ = line\n\t\treturn n.giveWay(w, w, fx)",
 		test: "TestFullQueueGivesUpTheLowestLane",
 	},
 	{
