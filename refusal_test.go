@@ -140,7 +140,7 @@ func TestRetryAfterIsTheTimeToDrain(t *testing.T) {
 			if !errors.As(err, &r) {
 				t.Fatal(err)
 			}
-			// two wait, at 10 a second; how many were refused is of no matter
+			// two wait, at 10 a second; refusals do not count
 			if off := r.RetryAfter - 300*time.Millisecond; off.Abs() > time.Millisecond {
 				t.Errorf("come back after %v: want 300ms", r.RetryAfter)
 			}

@@ -37,7 +37,8 @@ func (b *base) hot(f flow) bool {
 	return b.latency > 0 && min(b.reference.point().latency, f.latency) > hotLine*b.latency
 }
 
-// follow moves the base between ebbs: down at once, and up only where the server has room.
+// follow moves the base between ebbs: down by 0.3 of the difference, and up by less and only where
+// the server has room.
 func (b *base) follow(f flow, variation float64, room bool) {
 	switch {
 	case b.latency == 0:
@@ -49,8 +50,8 @@ func (b *base) follow(f flow, variation float64, room bool) {
 	}
 }
 
-// An ebb that raises the latency by less than queueing for each percent of concurrency found
-// a queue; below idling it found none.
+// Elasticities of the latency in an ebb, by how many percent it falls with 1% less concurrency:
+// above queueing the ebb found a queue, below idling it found none.
 const (
 	queueing = 0.5
 	idling   = 0.25

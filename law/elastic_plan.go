@@ -5,9 +5,8 @@ import (
 	"time"
 )
 
-// How windows are measured: in units of the latency and by the rate at which work ends. What
-// is in seconds bounds the cost of deciding, or is where work is so quick that
-// nothing is gained by less.
+// Windows are measured in units of the latency and by the rate at which work ends. The constants in
+// seconds bound the cost of deciding where work is quick.
 const (
 	leastSettle = 0.01 // seconds
 	leastSpan   = 0.02 // seconds

@@ -150,10 +150,14 @@ func (f *feed) busy() bool {
 	return f.polling != nil
 }
 
-// status is the state at a moment. Only then it shows which readings are stale.
 func (f *feed) status(now time.Time) Status {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	return f.statusLocked(now)
+}
+
+// statusLocked is the state at a moment. Only then it shows which readings are stale.
+func (f *feed) statusLocked(now time.Time) Status {
 	s := Status{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings)}
 	if errors.Is(f.err, ErrUnavailable) {
 		s.Missing, s.Err = true, f.err
@@ -206,22 +210,23 @@ func (f *feed) drain(now time.Time) (Drain, time.Time, bool) {
 	return f.drained, f.drainAt, now.Sub(f.drainAt) <= f.MaxAge
 }
 
-// yetToTell reports whether the source has neither failed nor told anything so far.
-func (f *feed) yetToTell() bool {
+// look is the state, and whether the source has neither failed nor told anything so far,
+// both of one moment: an answer in between would make a new source look stale.
+func (f *feed) look(now time.Time) (s Status, yetToTell bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.err == nil && f.polls == f.failures
+	return f.statusLocked(now), f.err == nil && f.polls == f.failures
 }
 
 // change returns what there is to report since it was last asked. A source that
 // has not had the time to tell anything yet, such as one that compares two polls, is no news.
 func (f *feed) change(began, now time.Time) (Kind, error) {
-	s := f.status(now)
+	s, yetToTell := f.look(now)
 	kind := CameBack
 	switch {
 	case s.Missing:
 		kind = WentMissing
-	case s.Err != nil && now.Sub(began) <= f.MaxAge && f.yetToTell():
+	case s.Err != nil && now.Sub(began) <= f.MaxAge && yetToTell:
 		return 0, nil
 	case s.Err != nil:
 		kind = WentStale

@@ -70,7 +70,7 @@ func TestRetryAfterIsWhatTakesToDrain(t *testing.T) {
 	r = newRig(t, 10, func(s *admit.Settings) { s.QueueSize = 5; s.QueueTimeout = time.Hour })
 	r.learn(10, 100*ms)
 	r.try(1)
-	within(t, "with nobody waiting", float64(r.fx.RetryAfter), float64(10*ms), 0.05)
+	within(t, "without a waiter", float64(r.fx.RetryAfter), float64(10*ms), 0.05)
 	for range 5 {
 		r.join()
 	}
