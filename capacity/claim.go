@@ -121,10 +121,15 @@ func (w *Claim) Pass(n *Need) (Grant, error) {
 		return Grant{}, err
 	}
 	c.mu.Lock()
-	g, err := c.try(n, w)
+	g, refused := c.try(n, w)
+	var woken *Claim
+	if refused == nil && w.waiting {
+		woken = c.settle() // the claim may be short at its own level now, and must not block those above
+	}
 	c.mu.Unlock()
-	if err != nil {
-		return Grant{}, err
+	woken.wake()
+	if refused != nil {
+		return Grant{}, refused
 	}
 	return g, nil
 }

@@ -235,6 +235,28 @@ func TestShrunkChildStepsBack(t *testing.T) {
 	})
 }
 
+// A claim that waits at the parent and was passed by work that fills its own capacity does too.
+func TestPassedChildStepsBack(t *testing.T) {
+	parent, need := slots(t, 3)
+	a := must(parent.Child(capacity.Vector{"slots": 2}))
+	taken := must(parent.TryAcquire(need(2)))
+	first := must(a.Claim(must(a.Need(capacity.Vector{"slots": 2})), func() {}))
+	woken := 0
+	direct := must(parent.Claim(must(parent.Need(nil)), func() { woken++ }))
+	if _, err := direct.Take(); !errors.Is(err, capacity.ErrWaiting) {
+		t.Errorf("%v: overtook the first at the parent", err)
+	}
+	passed := must(first.Pass(must(a.Need(capacity.Vector{"slots": 1}))))
+	if _, err := direct.Take(); err != nil || woken != 1 {
+		t.Errorf("%v, woken %d times: want the parent free for others", err, woken)
+	}
+	taken.Release()
+	passed.Release()
+	if _, err := first.Take(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestClaimLetsOthersPass(t *testing.T) {
 	c, need := slots(t, 4)
 	taken := must(c.TryAcquire(need(3)))
