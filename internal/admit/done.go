@@ -26,8 +26,11 @@ func (n *Node) Done(t *Ticket, now int64, outcome window.Outcome, fx *Effects) b
 	if now >= n.due || n.sampled() {
 		n.closeWindow(now, fx)
 	}
-	if n.flags != 0 || n.member != nil && !n.member.group.line.empty() {
+	switch {
+	case n.flags != 0:
 		n.serve(now, fx)
+	case n.member != nil && !n.member.group.line.empty():
+		n.member.offer(int64(t.weight), now, fx)
 	}
 	if n.inflight == 0 {
 		n.rest()

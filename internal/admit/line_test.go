@@ -192,6 +192,7 @@ func TestWhoHoldsLessMovesUp(t *testing.T) {
 	n[0].done(more[1], window.Success)
 	want(t, admit.Waiting, first, second)
 	n[2].done(last, window.Success)
+	n[0].look(first)
 	want(t, admit.Admitted, first)
 	want(t, admit.Waiting, second)
 	n[1].done(less[0], window.Success)

@@ -162,8 +162,5 @@ func (n *Node) remindSooner(w *Waiter, now int64, fx *Effects) {
 		return
 	}
 	w.remind = due
-	if !w.nudged {
-		w.nudged = true
-		fx.Woken.nudge(w)
-	}
+	w.nudge(fx)
 }

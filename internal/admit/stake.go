@@ -165,7 +165,5 @@ func (m *member) mayStart(weight int64) bool {
 }
 
 // isHeldBack reports whether there is room for work of the given weight but others, whose
-// time may be up, stand in line.
-func (m *member) isHeldBack(weight int64) bool {
-	return !m.group.line.empty() && m.hasRoom(weight)
-}
+// time may be up, go first.
+func (m *member) isHeldBack(weight int64) bool { return m.hasRoom(weight) && !m.mayStart(weight) }

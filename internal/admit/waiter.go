@@ -36,8 +36,8 @@ func (t *Ticket) Waited() int64 { return t.waited }
 type Waker interface {
 	// Wake tells that the waiter was answered.
 	Wake()
-	// Nudge tells that the waiter's turn comes sooner than its Patience says: the
-	// owner is to call [Node.Look]. Only a pace makes for that.
+	// Nudge tells that the waiter's turn may come sooner than its Patience says: the
+	// owner is to call [Node.Look]. A pace makes for that, and a group.
 	Nudge()
 }
 
@@ -88,7 +88,7 @@ func (w *Waiter) expiry() Verdict {
 // [Node.Remind] if it was not woken.
 func (w *Waiter) Patience(now int64) time.Duration { return time.Duration(w.heard - now) }
 
-// Nudge does nothing, for owners whose nodes have no pace.
+// Nudge does nothing, for owners whose nodes have neither a pace nor a group.
 func (*Waiter) Nudge() {}
 
 // Woken is a chain of waiters that were answered and wait to be told, and of those who
@@ -105,7 +105,13 @@ type nudge struct {
 	next *nudge
 }
 
-func (c *Woken) nudge(w *Waiter) { c.nudged = &nudge{w, c.nudged} }
+// nudge has the owner of w look again, unless it was told already.
+func (w *Waiter) nudge(fx *Effects) {
+	if !w.nudged {
+		w.nudged = true
+		fx.Woken.nudged = &nudge{w, fx.Woken.nudged}
+	}
+}
 
 func (c *Woken) add(w *Waiter) {
 	w.links[byLane] = link{}

@@ -130,8 +130,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the end of work wakes nobody",
 		file: "internal/admit/done.go",
-		old:  "\tif n.flags != 0 || n.member",
-		new:  "\tif n.flags&^waiting != 0 || n.member",
+		old:  "\tcase n.flags != 0:\n",
+		new:  "\tcase n.flags&^waiting != 0:\n",
 		test: "TestFirstInFirstOut",
 	},
 	{
