@@ -105,8 +105,9 @@ func misuse(kind Kind, cost int) error {
 }
 
 // Do runs fn when its turn has come, on the caller's goroutine, and returns its
-// error. If fn panics, a failure is counted and the panic goes on.
-func (t *Throttle) Do(ctx context.Context, kind Kind, cost int, fn func(context.Context) error) (err error) {
+// error. If fn panics, a failure is counted and the panic goes on; if it ends its goroutine,
+// a failure is counted too.
+func (t *Throttle) Do(ctx context.Context, kind Kind, cost int, fn func(context.Context) error) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -114,11 +115,18 @@ func (t *Throttle) Do(ctx context.Context, kind Kind, cost int, fn func(context.
 	if err != nil {
 		return err
 	}
-	defer op.DoneWith(&err)
+	returned := false
+	defer func() {
+		if !returned { // it panicked, or ended its goroutine
+			op.Finish(weir.Failure)
+		}
+	}()
 	err = fn(ctx)
+	returned = true
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		op.Done(ctx.Err()) // the caller's own doing, whatever cause was given
 	}
+	op.Done(err)
 	return err
 }
 
