@@ -30,10 +30,10 @@ func (l *Limiter) follow(fx *admit.Effects, ticket *admit.Ticket) {
 			rest.Woken.Wake()
 		}
 	}()
+	l.report(fx)
 	if fx.Panic != nil {
 		panic(fx.Panic)
 	}
-	l.report(fx)
 	reported = true
 }
 

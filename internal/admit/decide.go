@@ -9,10 +9,19 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
+// controllerOf starts a law.
+func controllerOf(l law.Law, b law.Bounds) (law.Controller, error) {
+	control, err := l.Controller(b)
+	if err == nil && control == nil {
+		err = fmt.Errorf("%T returned neither a controller nor an error: want one of them", l)
+	}
+	return control, err
+}
+
 // begin asks a new controller how to measure the first window, and for the
 // limit to start from, by showing it an empty one.
-func (n *Node) begin(now int64) law.Reason {
-	d := n.control.Next(law.Window{Limit: int(n.limit), Min: int(n.conf.min), Max: int(n.conf.max)})
+func (n *Node) begin(now int64, fx *Effects) law.Reason {
+	d := n.ask(law.Window{Limit: int(n.limit), Min: int(n.conf.min), Max: int(n.conf.max)}, fx)
 	n.limit = int32(n.bounds().Clamp(d.Limit, int(n.limit)))
 	n.decided = newReason(d.Reason)
 	n.plan(now, d.Next, 0)
@@ -79,13 +88,16 @@ func (n *Node) decide(now int64, fx *Effects) {
 // ask lets the law decide. A law that panics must not leave the node locked: the
 // limit is held, and the panic goes on once the lock is free.
 func (n *Node) ask(w law.Window, fx *Effects) (d law.Decision) {
-	defer func() {
-		if r := recover(); r != nil {
-			fx.Notable, fx.Panic = true, fmt.Errorf("law panicked: %v\n\n%s", r, debug.Stack())
-			d = law.Decision{Limit: float64(w.Limit)}
-		}
-	}()
+	d = law.Decision{Limit: float64(w.Limit)}
+	defer fx.catch()
 	return n.control.Next(w)
+}
+
+// catch keeps the panic of a law. It is to be deferred.
+func (fx *Effects) catch() {
+	if r := recover(); r != nil {
+		fx.Notable, fx.Panic = true, fmt.Errorf("law panicked: %v\n\n%s", r, debug.Stack())
+	}
 }
 
 // plan says when the next window closes, and on what.
@@ -133,18 +145,14 @@ func (n *Node) change(now int64, next int32, why law.Reason, fx *Effects) {
 // Update applies new settings and a new law to a running node, or neither if the
 // law or the group refuses them. What the old law learned is kept if the controller can be
 // retuned; otherwise a new one starts from the current limit. What runs and what
-// waits is left alone.
+// waits is left alone. A law that panics once its controller is made does not keep the settings
+// from being applied.
 func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	n.lock()
 	defer n.unlock()
-	if n.flags&shadow != 0 {
-		n.catchUp(now, fx)
-	}
-	now = n.flow(now)
-
 	bounds := s.Bounds
 	bounds.Initial = min(max(int(n.limit), bounds.Min), bounds.Max)
-	fresh, err := l.Controller(bounds)
+	fresh, err := controllerOf(l, bounds)
 	if err != nil {
 		return err
 	}
@@ -153,6 +161,10 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 			return err
 		}
 	}
+	if n.flags&shadow != 0 {
+		n.catchUp(now, fx)
+	}
+	now = n.flow(now)
 	if n.minSamples == n.conf.minSamples { // not the law's own
 		n.minSamples = int32(s.MinSamples)
 	}
@@ -165,12 +177,12 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	from := n.limit
 	n.limit = int32(bounds.Initial)
 	why := law.Reason{Code: law.Configured}
-	if n.retune(l) {
+	if n.retune(l, fx) {
 		n.due = min(n.due, now+n.conf.interval)
 		n.expired = min(n.expired, now+n.conf.lookback)
 	} else {
 		n.control, fx.Replaced = fresh, true
-		if begun := n.begin(now); begun.Code != law.NoReason {
+		if begun := n.begin(now, fx); begun.Code != law.NoReason {
 			why = begun
 		}
 	}
@@ -190,7 +202,8 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 }
 
 // retune offers the law to the controller at work.
-func (n *Node) retune(l law.Law) bool {
+func (n *Node) retune(l law.Law, fx *Effects) bool {
+	defer fx.catch()
 	tuner, ok := n.control.(law.Retuner)
 	return ok && tuner.Retune(l)
 }

@@ -127,7 +127,7 @@ func New(s Settings, l law.Law, group *Group, now int64) (*Node, error) {
 // Init makes the zero Node what New returns, so that a node can be part of
 // something larger.
 func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
-	control, err := l.Controller(s.Bounds)
+	control, err := controllerOf(l, s.Bounds)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,10 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	n.configure(s)
 	n.setTenants(s.Tenants, now)
 	n.setShadow(s.Shadow, now, nil) // nobody waits
-	n.begin(now)
+	var fx Effects
+	if n.begin(now, &fx); fx.Panic != nil {
+		panic(fx.Panic)
+	}
 	if group != nil {
 		return group.join(n, s)
 	}
