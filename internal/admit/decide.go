@@ -18,14 +18,17 @@ func controllerOf(l law.Law, b law.Bounds) (law.Controller, error) {
 	return control, err
 }
 
-// begin asks a new controller how to measure the first window, and for the
+// first asks a new controller how to measure the first window, and for the
 // limit to start from, by showing it an empty one.
-func (n *Node) begin(now int64, fx *Effects) law.Reason {
-	d := n.ask(law.Window{Limit: int(n.limit), Min: int(n.conf.min), Max: int(n.conf.max)}, fx)
+func first(c law.Controller, b law.Bounds, fx *Effects) law.Decision {
+	return ask(c, law.Window{Limit: b.Initial, Min: b.Min, Max: b.Max}, fx)
+}
+
+// begin applies the first decision of a new controller.
+func (n *Node) begin(now int64, d law.Decision) {
 	n.limit = int32(n.bounds().Clamp(d.Limit, int(n.limit)))
 	n.decided = newReason(d.Reason)
 	n.plan(now, d.Next, 0)
-	return d.Reason
 }
 
 func (n *Node) bounds() law.Bounds {
@@ -67,7 +70,7 @@ func (n *Node) decide(now int64, fx *Effects) {
 	if n.conf.wall != nil {
 		w.Closed = n.conf.wall()
 	}
-	d := n.ask(w, fx)
+	d := ask(n.control, w, fx)
 	n.decided = newReason(d.Reason)
 	next := int32(n.bounds().Clamp(d.Limit, int(n.limit)))
 	changed := next != n.limit
@@ -87,10 +90,10 @@ func (n *Node) decide(now int64, fx *Effects) {
 
 // ask lets the law decide. A law that panics must not leave the node locked: the
 // limit is held, and the panic goes on once the lock is free.
-func (n *Node) ask(w law.Window, fx *Effects) (d law.Decision) {
+func ask(c law.Controller, w law.Window, fx *Effects) (d law.Decision) {
 	d = law.Decision{Limit: float64(w.Limit)}
 	defer fx.catch()
-	return n.control.Next(w)
+	return c.Next(w)
 }
 
 // catch keeps the panic of a law. It is to be deferred.
@@ -157,14 +160,24 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 		return err
 	}
 	if n.member != nil {
-		if err := n.member.restake(s); err != nil {
+		if err := n.member.affords(s); err != nil {
 			return err
 		}
 	}
+	// All that is the user's is asked before anything is changed.
+	kept := n.retune(l, fx)
+	var begun law.Decision
+	if !kept {
+		begun = first(fresh, bounds, fx)
+	}
+
 	if n.flags&shadow != 0 {
 		n.catchUp(now, fx)
 	}
 	now = n.flow(now)
+	if n.member != nil {
+		n.member.restake(s)
+	}
 	if n.minSamples == n.conf.minSamples { // not the law's own
 		n.minSamples = int32(s.MinSamples)
 	}
@@ -177,13 +190,13 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	from := n.limit
 	n.limit = int32(bounds.Initial)
 	why := law.Reason{Code: law.Configured}
-	if n.retune(l, fx) {
+	if kept {
 		n.due = min(n.due, now+n.conf.interval)
 		n.expired = min(n.expired, now+n.conf.lookback)
 	} else {
 		n.control, fx.Replaced = fresh, true
-		if begun := n.begin(now, fx); begun.Code != law.NoReason {
-			why = begun
+		if n.begin(now, begun); begun.Reason.Code != law.NoReason {
+			why = begun.Reason
 		}
 	}
 	next := n.limit

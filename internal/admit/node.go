@@ -137,7 +137,8 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	n.setTenants(s.Tenants, now)
 	n.setShadow(s.Shadow, now, nil) // nobody waits
 	var fx Effects
-	if n.begin(now, &fx); fx.Panic != nil {
+	n.begin(now, first(control, s.Bounds, &fx))
+	if fx.Panic != nil {
 		panic(fx.Panic)
 	}
 	if group != nil {
