@@ -75,7 +75,7 @@ func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) Verdic
 	case n.flags&waiting == 0 && n.fits(weight):
 		return Admitted
 	case !patient, n.conf.queueSize == 0 && !n.conf.adaptive:
-		return QueueFull
+		return LimitReached
 	}
 	return MustWait
 }

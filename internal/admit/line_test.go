@@ -120,7 +120,7 @@ func TestHeavyWorkFirstInLineIsNotOvertaken(t *testing.T) {
 	n[0].done(running[0], window.Success)
 	n[0].done(running[1], window.Success)
 	want(t, admit.Waiting, heavy, light)
-	if got := n[0].try(1); got != admit.QueueFull {
+	if got := n[0].try(1); got != admit.LimitReached {
 		t.Errorf("a newcomer overtakes: %v", got)
 	}
 	n[2].hold(2) // a reserve is not in its way

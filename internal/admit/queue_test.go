@@ -39,7 +39,7 @@ func TestNewcomerDoesNotOvertake(t *testing.T) {
 	if got := r.acquire(1); got != admit.MustWait {
 		t.Errorf("a newcomer: %v", got)
 	}
-	if got := r.try(1); got != admit.QueueFull {
+	if got := r.try(1); got != admit.LimitReached {
 		t.Errorf("an impatient newcomer: %v", got)
 	}
 	late := r.join()
@@ -82,7 +82,7 @@ func TestQueueSizeIsExact(t *testing.T) {
 	}
 	want(t, admit.Waiting, r.join(), r.join())
 	want(t, admit.QueueFull, r.join())
-	if got := r.try(1); got != admit.QueueFull {
+	if got := r.try(1); got != admit.LimitReached {
 		t.Errorf("acquired: %v", got)
 	}
 	r.wantCounts(1, 2)
@@ -91,7 +91,7 @@ func TestQueueSizeIsExact(t *testing.T) {
 func TestNoQueueRefusesAtOnce(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 0 })
 	r.must(1)
-	if got := r.acquire(1); got != admit.QueueFull {
+	if got := r.acquire(1); got != admit.LimitReached {
 		t.Errorf("acquired: %v", got)
 	}
 }

@@ -144,7 +144,9 @@ func (n *Node) arrive(weight int32, patient bool, now int64) Verdict {
 	case v.waiting.len() == 0 && n.fits(int(weight)):
 		n.startVirtual(weight, now)
 		return Admitted
-	case !patient, v.waiting.len() >= n.room(), n.paceDelay(int(v.queued)) >= n.patience():
+	case !patient, n.room() == 0:
+		return LimitReached
+	case v.waiting.len() >= n.room(), n.paceDelay(int(v.queued)) >= n.patience():
 		return QueueFull
 	}
 	v.waiting.push(now, weight)

@@ -97,7 +97,11 @@ func TestShadowRefusesWhatALiveNodeRefuses(t *testing.T) {
 				before := r.state()
 				w.arrive(c.every, 60*time.Second)
 				after := r.state()
-				return after.WouldRefuse - before.WouldRefuse + after.Refused[admit.QueueFull] - before.Refused[admit.QueueFull]
+				n := after.WouldRefuse - before.WouldRefuse
+				for _, reason := range []admit.Verdict{admit.QueueFull, admit.LimitReached} {
+					n += after.Refused[reason] - before.Refused[reason]
+				}
+				return n
 			}
 			live, shadow := uint64(0), uint64(0)
 			for seed := range uint64(10) {
@@ -148,15 +152,15 @@ func TestShadowSlotEndsWithItsWork(t *testing.T) {
 	first := r.wantWould(1, admit.Admitted)
 	r.now += ms
 	r.wantWould(1, admit.Admitted)
-	refused := r.wantWould(1, admit.QueueFull)
+	refused := r.wantWould(1, admit.LimitReached)
 	r.wantWould(3, admit.TooHeavy)
 	r.now += ms
 	r.done(refused, window.Success) // nothing is known of how long work takes without load
-	r.wantWould(1, admit.QueueFull)
+	r.wantWould(1, admit.LimitReached)
 	r.done(first, window.Success)
 	r.wantWould(1, admit.Admitted)
-	r.wantWould(1, admit.QueueFull)
-	if s := r.state(); s.InFlight != 7 || s.WouldRefuse != 4 || s.Refused[admit.QueueFull] != 0 || !s.Shadow {
+	r.wantWould(1, admit.LimitReached)
+	if s := r.state(); s.InFlight != 7 || s.WouldRefuse != 4 || s.Refused[admit.LimitReached] != 0 || !s.Shadow {
 		t.Errorf("%+v", s)
 	}
 }
@@ -173,15 +177,15 @@ func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
 	r.wantWould(2, admit.Admitted) // and now it hangs
 	var others []*admit.Ticket
 	for range 5 {
-		others = append(others, r.wantWould(1, admit.QueueFull))
+		others = append(others, r.wantWould(1, admit.LimitReached))
 	}
 	r.now += 5 * ms // in which work for 10 ms on two slots ends once
 	r.done(others[0], window.Timeout)
-	r.wantWould(1, admit.QueueFull) // the server may not have done that
+	r.wantWould(1, admit.LimitReached) // the server may not have done that
 	r.done(others[1], window.Success)
 	r.done(others[2], window.Success) // but not twice
 	r.wantWould(1, admit.Admitted)
-	r.wantWould(1, admit.QueueFull)
+	r.wantWould(1, admit.LimitReached)
 	r.now += 10 * ms
 	r.done(others[3], window.Failure) // it was done, though in vain
 	r.wantWould(1, admit.Admitted)
@@ -199,7 +203,7 @@ func TestShadowForgetsCredit(t *testing.T) {
 	r.wantWould(4, admit.Admitted) // and now it hangs
 	var others []*admit.Ticket
 	for range 8 {
-		others = append(others, r.wantWould(1, admit.QueueFull))
+		others = append(others, r.wantWould(1, admit.LimitReached))
 	}
 	r.now += 50 * ms
 	for _, ticket := range others[:4] { // the server does as much as four slots take
@@ -213,7 +217,7 @@ func TestShadowForgetsCredit(t *testing.T) {
 	r.now += 10 * ms
 	r.done(others[6], window.Success)
 	r.done(others[7], window.Success)
-	r.wantWould(1, admit.QueueFull) // with two of the four left
+	r.wantWould(1, admit.LimitReached) // with two of the four left
 }
 
 // However much is left over from before, work that has just started does not end in place of other work.
@@ -227,7 +231,7 @@ func TestShadowSlotHasItsTime(t *testing.T) {
 	first := r.wantWould(4, admit.Admitted)
 	var others []*admit.Ticket
 	for range 3 {
-		others = append(others, r.wantWould(1, admit.QueueFull))
+		others = append(others, r.wantWould(1, admit.LimitReached))
 	}
 	r.now += 100 * ms
 	r.done(first, window.Success)
@@ -235,7 +239,7 @@ func TestShadowSlotHasItsTime(t *testing.T) {
 	r.done(others[0], window.Success)
 	r.now += 4 * ms
 	r.done(others[1], window.Success)
-	r.wantWould(1, admit.QueueFull)
+	r.wantWould(1, admit.LimitReached)
 	r.now += 2 * ms
 	r.done(others[2], window.Success)
 	r.wantWould(1, admit.Admitted)
@@ -247,7 +251,7 @@ func TestShadowShowsTheLawVirtualWork(t *testing.T) {
 	r := newLawRig(t, l, settings(2, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), nil)
 	for range 10 {
 		a, b := r.wantWould(1, admit.Admitted), r.wantWould(1, admit.Admitted)
-		c := r.wantWould(1, admit.QueueFull)
+		c := r.wantWould(1, admit.LimitReached)
 		r.now += 100 * ms
 		r.done(c, window.Failure)
 		r.done(a, window.Success)
@@ -321,10 +325,10 @@ func TestShadowInAGroup(t *testing.T) {
 		tickets = append(tickets, shadow.wantWould(1, admit.Admitted))
 	}
 	for range 10 {
-		tickets = append(tickets, shadow.wantWould(1, admit.QueueFull))
+		tickets = append(tickets, shadow.wantWould(1, admit.LimitReached))
 	}
 	n[0].must(2)
-	if got := n[0].try(1); got != admit.QueueFull {
+	if got := n[0].try(1); got != admit.LimitReached {
 		t.Errorf("beyond the cap: %v", got)
 	}
 	q := n[0].join()
@@ -335,7 +339,7 @@ func TestShadowInAGroup(t *testing.T) {
 	want(t, admit.Waiting, q)
 	shadow.done(tickets[0], window.Success)
 	want(t, admit.Admitted, q)
-	shadow.wantWould(1, admit.QueueFull) // the cap is reached
+	shadow.wantWould(1, admit.LimitReached) // the cap is reached
 	for _, ticket := range tickets {
 		shadow.done(ticket, window.Success)
 	}
@@ -355,21 +359,21 @@ func TestShadowBeginsAndEnds(t *testing.T) {
 	shadow.Shadow, shadow.QueueSize = true, 0
 	r.update(shadow, law.Fixed{})
 	want(t, admit.Admitted, waits)
-	r.wantWould(1, admit.QueueFull)
+	r.wantWould(1, admit.LimitReached)
 	tickets = append(tickets, waits.ticket())
 	r.update(live, law.Fixed{})
 	if got := r.state().InFlight; got != 5 || group.InFlight() != 5 {
 		t.Fatalf("%d in flight, in the group %d, want 5", got, group.InFlight())
 	}
 	r.done(tickets[0], window.Success)
-	if got := r.try(1); got != admit.QueueFull {
+	if got := r.try(1); got != admit.LimitReached {
 		t.Errorf("with 4 in flight: %v", got)
 	}
 	r.done(tickets[1], window.Success)
 	if got := r.try(1); got != admit.Admitted {
 		t.Errorf("with 2 in flight: %v", got)
 	}
-	if got := r.try(1); got != admit.QueueFull {
+	if got := r.try(1); got != admit.LimitReached {
 		t.Errorf("with 3 in flight: %v", got)
 	}
 }

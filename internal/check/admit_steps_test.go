@@ -76,7 +76,7 @@ func (n *modelNode) refusal(weight int, patient bool) admit.Verdict {
 	case len(n.waiters) == 0 && n.fits(weight):
 		return admit.Admitted
 	case !patient, !n.settings.Adaptive && n.settings.QueueSize == 0:
-		return admit.QueueFull
+		return admit.LimitReached
 	}
 	return admit.MustWait
 }
@@ -85,7 +85,7 @@ func (n *modelNode) refusal(weight int, patient bool) admit.Verdict {
 // heavier work that waits in another node for more than is free. The model of the
 // hierarchy knows whether it should have.
 func (n *modelNode) overtakes(want, got admit.Verdict) bool {
-	return want == admit.Admitted && (got == admit.MustWait || got == admit.QueueFull || got == admit.Deadline) && n.lineIsHeld()
+	return want == admit.Admitted && (got == admit.MustWait || got == admit.QueueFull || got == admit.LimitReached || got == admit.Deadline) && n.lineIsHeld()
 }
 
 func (n *modelNode) acquire() {

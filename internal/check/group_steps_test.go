@@ -158,8 +158,8 @@ func (p *party) full() bool {
 	return live >= p.size
 }
 
-// wants checks the answer to work that arrives now and may or may not wait.
-func (p *party) wants(got admit.Verdict, weight int, mayWait bool) {
+// wants checks the answer to work that arrives now, which is otherwise if it cannot start.
+func (p *party) wants(got admit.Verdict, weight int, otherwise admit.Verdict) {
 	behind, tied := false, false // somebody who waits for the group
 	for _, other := range p.parties {
 		if other == p || !other.awaitsGroup() {
@@ -168,14 +168,12 @@ func (p *party) wants(got admit.Verdict, weight int, mayWait bool) {
 		behind = behind || other.next().goesBefore(claim{p, weight}, p)
 		tied = tied || !claim{p, weight}.goesBefore(other.next(), p)
 	}
-	want := admit.MustWait
+	want := otherwise
 	switch free := len(p.queue) == 0 && p.hasRoom(weight); {
 	case p.tooHeavy(weight):
 		want = admit.TooHeavy
 	case free && !behind && (!tied || got == admit.Admitted):
 		want = admit.Admitted
-	case !mayWait:
-		want = admit.QueueFull
 	}
 	if got != want {
 		p.Fatalf("weight %d: %v, want %v: %s", weight, got, want, p.describe())
@@ -198,7 +196,11 @@ func (p *party) acquire() {
 			got = p.TryAcquire(&g.ticket, g.Weight, p.now, fx)
 		}
 	})
-	p.wants(got, g.Weight, patient && p.size > 0)
+	otherwise := admit.LimitReached
+	if patient && p.size > 0 {
+		otherwise = admit.MustWait
+	}
+	p.wants(got, g.Weight, otherwise)
 	if got == admit.Admitted {
 		p.inFlight += g.Weight
 		p.out = append(p.out, g)
@@ -219,11 +221,18 @@ func (p *party) join(weight int) {
 	queue := p.queue
 	p.forget(g)
 	if got == admit.Waiting {
-		p.wants(admit.MustWait, g.Weight, true)
+		p.wants(admit.MustWait, g.Weight, admit.MustWait)
 		p.queue = queue
 		return
 	}
-	p.wants(got, g.Weight, !p.full())
+	otherwise := admit.MustWait
+	switch {
+	case p.size == 0:
+		otherwise = admit.LimitReached
+	case p.full():
+		otherwise = admit.QueueFull
+	}
+	p.wants(got, g.Weight, otherwise)
 	if got == admit.Admitted {
 		_, g.ticket = g.Answer()
 		p.inFlight += g.Weight

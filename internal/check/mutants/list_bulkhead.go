@@ -153,7 +153,7 @@ var ofTheBulkhead = []mutant{
 		name: "more is reserved than there is",
 		file: "internal/admit/stake.go",
 		old:  "\tleft := m.most()\n",
-		new:  "\tleft := g.limit\n",
+		new:  "\tleft := m.group.limit\n",
 		test: "TestReserveIsRaisedLive",
 	},
 	{
