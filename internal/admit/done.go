@@ -54,7 +54,7 @@ func (n *Node) rest() {
 func (n *Node) end(t *Ticket, now int64, outcome window.Outcome) {
 	if n.flags&shadow == 0 {
 		n.free(int64(t.weight))
-		n.meter.Done(t.start, now, int(t.weight), outcome)
+		measure(n.meter, t.start, now, t.weight, outcome)
 	} else {
 		n.endInShadow(t, now, outcome)
 	}

@@ -32,7 +32,7 @@ type Settings struct {
 
 // A Node admits work up to a limit that a law moves. All its methods are safe
 // for concurrent use and take the time in nanoseconds on one monotonic scale; a
-// time before one that was seen counts as that one.
+// time up to a second before one that was seen counts as that one (see clock.go).
 type Node struct {
 	mu     sync.Mutex
 	member *member // nil without a group
@@ -179,6 +179,9 @@ func (n *Node) advance(now int64, fx *Effects) int64 {
 // the group or the pace holds back the law must not hear: a limit that was not reached
 // says nothing about a higher one (decision 0007).
 func (n *Node) flow(now int64) int64 {
+	if now < n.last-farBack {
+		n.turnBack(now)
+	}
 	now = max(now, n.last)
 	saturated, limited := n.saturated(), false
 	if saturated && !n.awaitsPace() {

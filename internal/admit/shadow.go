@@ -163,7 +163,7 @@ func (n *Node) startVirtual(weight int32, now int64) {
 func (n *Node) endInShadow(t *Ticket, now int64, outcome window.Outcome) {
 	v := n.virtual()
 	v.running -= int64(t.weight)
-	v.meter.Done(t.start, now, int(t.weight), outcome)
+	measure(v.meter, t.start, now, t.weight, outcome)
 	switch own := v.ownOf(t); {
 	case own != nil:
 		n.endVirtual(own, own.left, now, outcome)
@@ -215,7 +215,7 @@ func (n *Node) endVirtual(p *piece, part int32, now int64, outcome window.Outcom
 	n.free(int64(part))
 	p.left -= part
 	if last {
-		n.meter.Done(p.since, now, int(p.weight), outcome)
+		measure(n.meter, p.since, now, p.weight, outcome)
 		v.active.remove(p)
 	}
 }
