@@ -41,6 +41,7 @@ type Throttle struct {
 	sides   [kinds]side
 	actions []*action
 	running atomic.Bool
+	told    atomic.Bool // that an operation started without Run, or the monitor's
 
 	mu    sync.Mutex // guards what step changes and State reads; never held while a hook runs
 	last  time.Time  // of the last decision
@@ -81,6 +82,9 @@ func (t *Throttle) Start(ctx context.Context, kind Kind, cost int) (op weir.Perm
 	if t.conf.Off {
 		return weir.Permit{}, nil
 	}
+	if !t.told.Load() {
+		t.checkRuns(kind)
+	}
 	s := &t.sides[kind]
 	if cost == 1 {
 		op, err = s.limiter.Acquire(ctx)
@@ -95,6 +99,19 @@ func (t *Throttle) Start(ctx context.Context, kind Kind, cost int) (op weir.Perm
 		s.throttleTime.Add(int64(waited))
 	}
 	return
+}
+
+// checkRuns tells if the first operation starts while nothing decides on its pace.
+func (t *Throttle) checkRuns(kind Kind) {
+	what := NotRunning
+	if t.running.Load() {
+		what = MonitorNotRunning
+	}
+	runs := what == MonitorNotRunning && (t.conf.Monitor == nil || t.conf.Monitor.Running())
+	if !t.told.CompareAndSwap(false, true) || runs || t.conf.OnEvent == nil {
+		return
+	}
+	t.conf.OnEvent(Event{At: time.Now(), Throttle: t.conf.Name, Kind: kind, What: what})
 }
 
 func misuse(kind Kind, cost int) error {
