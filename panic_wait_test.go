@@ -62,8 +62,7 @@ func pace(t *testing.T, l *weir.Limiter, p weir.Pace) {
 // A caller whose hook ends its goroutine while it waits takes no slot later either.
 func TestGoexitInTheQueueLosesNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var l *weir.Limiter
-		l = newLimiter(t, weir.Config{
+		l := newLimiter(t, weir.Config{
 			Initial: 5, MinSamples: 1, Queue: weir.Queue{Size: 5, Timeout: time.Hour},
 			Law: script(func(w law.Window) law.Decision {
 				if w.Elapsed > 0 {
