@@ -31,17 +31,23 @@ func TestBadInput(t *testing.T) {
 		m         = member(t, g, "a", weir.Stake{})
 		work      = func(context.Context) error { return nil }
 	)
-	acquire := func(p weir.Permit, err error) error { p.Release(); return err }
+	acquireN := func(weight int) func() error {
+		return func() error {
+			p, err := l.AcquireN(noContext, weight)
+			p.Release()
+			return err
+		}
+	}
 	for name, c := range map[string]struct {
 		call func() error
 		want error
 	}{
-		"Acquire without a context":      {func() error { return acquire(l.Acquire(noContext)) }, nil},
-		"AcquireN 0":                     {func() error { return acquire(l.AcquireN(t.Context(), 0)) }, weir.ErrConfig},
-		"AcquireN -1":                    {func() error { return acquire(l.AcquireN(t.Context(), -1)) }, weir.ErrConfig},
-		"AcquireN least":                 {func() error { return acquire(l.AcquireN(t.Context(), math.MinInt)) }, weir.ErrConfig},
-		"AcquireN most":                  {func() error { return acquire(l.AcquireN(t.Context(), math.MaxInt)) }, weir.ErrConfig},
-		"AcquireN above the limit":       {func() error { return acquire(l.AcquireN(t.Context(), 5)) }, weir.ErrTooHeavy},
+		"Acquire without a context":      {func() error { p, err := l.Acquire(noContext); p.Release(); return err }, nil},
+		"AcquireN 0":                     {acquireN(0), weir.ErrConfig},
+		"AcquireN -1":                    {acquireN(-1), weir.ErrConfig},
+		"AcquireN least":                 {acquireN(math.MinInt), weir.ErrConfig},
+		"AcquireN most":                  {acquireN(math.MaxInt), weir.ErrConfig},
+		"AcquireN above the limit":       {acquireN(5), weir.ErrTooHeavy},
 		"Do without a context":           {func() error { return l.Do(noContext, work) }, nil},
 		"SetPace Rate NaN":               {func() error { return l.SetPace(weir.Pace{Rate: nan}) }, weir.ErrConfig},
 		"SetPace Rate -1":                {func() error { return l.SetPace(weir.Pace{Rate: -1}) }, weir.ErrConfig},

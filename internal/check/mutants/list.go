@@ -26,7 +26,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "who waits is not told of a faster pace",
 		file: "internal/admit/pace.go",
-		old:  "fx.Woken.nudge(w)",
+		old:  "\tw.nudge(fx)\n",
 		new:  "",
 		in:   ".",
 		test: "TestTurnsComeForward",
