@@ -15,18 +15,18 @@ import (
 // cover the look-back, [Config].Window; totals count since the limiter was made. The tags are
 // the names in JSON.
 type Snapshot struct {
-	Name     string `wire:"name"`  // Config.Name
-	Limit    int    `wire:"limit"` // the cap on work in flight now
-	Min      int    `wire:"min"`   // the bounds of the limit
-	Max      int    `wire:"max"`
+	Name     string `wire:"name"`      // Config.Name
+	Limit    int    `wire:"limit"`     // the cap on work in flight now
+	Min      int    `wire:"min"`       // the bounds of the limit
+	Max      int    `wire:"max"`       // see Min
 	InFlight int    `wire:"in_flight"` // what runs now, by weight
 	Queued   int    `wire:"queued"`    // what waits now
 	Shadow   bool   `wire:"shadow"`    // Config.Shadow
 
-	Samples     int           `wire:"samples"` // successes within the look-back
-	P50         time.Duration `wire:"p50_ms"`  // quantiles of their latency, to within 4%
-	P95         time.Duration `wire:"p95_ms"`
-	P99         time.Duration `wire:"p99_ms"`
+	Samples     int           `wire:"samples"`       // successes within the look-back
+	P50         time.Duration `wire:"p50_ms"`        // quantiles of their latency, to within 4%
+	P95         time.Duration `wire:"p95_ms"`        // see P50
+	P99         time.Duration `wire:"p99_ms"`        // see P50
 	Mean        time.Duration `wire:"mean_ms"`       // mean of their latency
 	EWMA        time.Duration `wire:"ewma_ms"`       // moving average of the latency, 1/16 a sample
 	ErrorRate   float64       `wire:"error_rate"`    // share of failures and timeouts, 0 to 1
@@ -54,8 +54,8 @@ type Snapshot struct {
 	// The latencies above are those of the work that really runs.
 	WouldRefuse uint64 `wire:"would_refuse"`
 
-	Raised   uint64     `wire:"raised"` // changes of the limit, up and down
-	Cut      uint64     `wire:"cut"`
+	Raised   uint64     `wire:"raised"`      // changes of the limit, up and down
+	Cut      uint64     `wire:"cut"`         // see Raised
 	Last     law.Reason `wire:"last_reason"` // why the limit changed last
 	Decision law.Reason `wire:"decision"`    // the law's last word, also where it held the limit
 
