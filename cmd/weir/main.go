@@ -4,7 +4,7 @@
 //	weir demo                               half a minute that shows the difference it makes
 //	weir demo bulkhead                      the same for a slow route beside a fast one
 //	weir demo capacity                      a pool of jobs that sizes itself
-//	weir demo database                      the same for a throttle before a database
+//	weir demo database                      the same for a throttle before a database (needs weir-storm)
 //	weir sim run kata --law band            a control law against a simulated service
 //	weir sim trace access.log ... --choose  which law suits the requests of a log
 //
@@ -97,6 +97,9 @@ func (e usageError) Unwrap() error { return e.error }
 func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
+	}
+	if said := saidError(0); errors.As(err, &said) {
+		return int(said)
 	}
 	for _, err := range eachOf(err) {
 		fmt.Fprintf(stderr, "weir: %s\n", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "weir: "), "\n", " "))
