@@ -52,7 +52,7 @@ func start(t testing.TB, kind string, ready func(ctx context.Context, address st
 	return s
 }
 
-// freePort is a port that nobody listened on a moment ago.
+// freePort is a port that was free a moment ago.
 func freePort(t testing.TB) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
