@@ -46,15 +46,7 @@ func main() {
 // run is the program without its process.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	helped := false
-	parser, err := kong.New(new(commands),
-		kong.Name("weir"),
-		kong.Description(description),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(int) { helped = true }),
-		kong.Resolvers(environment(getenv)),
-		kong.WithHyphenPrefixedParameters(true), // so that "--min -5" is refused for what it is
-	)
+	parser, err := newParser(getenv, stdout, stderr, func(int) { helped = true })
 	if err != nil {
 		return err
 	}
@@ -67,6 +59,18 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	return command.Run(streams{stdout, stderr}, getenv)
+}
+
+func newParser(getenv func(string) string, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
+	return kong.New(new(commands),
+		kong.Name("weir"),
+		kong.Description(description),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Writers(stdout, stderr),
+		kong.Exit(exit),
+		kong.Resolvers(environment(getenv)),
+		kong.WithHyphenPrefixedParameters(true), // so that "--min -5" is refused for what it is
+	)
 }
 
 // streams is where a command writes: its results, and what went wrong.

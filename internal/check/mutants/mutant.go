@@ -90,7 +90,8 @@ func (m mutant) runTest(root, flag string) (string, error) {
 	pattern := "^" + strings.ReplaceAll(m.test, "/", "$/^") + "$"
 	cmd := exec.Command("go", "test", flag, "-count=1", "-vet=off", "-timeout=30s", "-run="+pattern, m.pkg())
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000") // no files in the working tree; ten times the usual tries
+	cmd.Env = append(os.Environ(), "WEIR_TESTS=all", // also those that take long
+		"RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000") // no files in the working tree; ten times the usual tries
 	output, err := cmd.CombinedOutput()
 	return string(output), err
 }
