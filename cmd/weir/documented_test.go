@@ -15,8 +15,8 @@ import (
 var documented = regexp.MustCompile("(?m)(?:^ *|`)((?:go run \\./cmd/)?weir (?:proxy|demo|sim|version)\\b[^`\n#|]*)")
 
 var (
-	// shortened are those that leave a value out, or go on in the next line, which TestTracesPage runs.
-	shortened = regexp.MustCompile(`\.\.\.|\\$| (?:--[a-z-]+|[A-Z]+)$`)
+	// shortened are those that leave a value out or open, or go on in the next line, which TestTracesPage runs.
+	shortened = regexp.MustCompile(`\.\.\.|\[|\\$| (?:--[a-z-]+|[A-Z]+)$`)
 	// incomplete is what is wrong with a command that prose only names.
 	incomplete = regexp.MustCompile(`^expected |^missing flags`)
 )
