@@ -25,9 +25,9 @@ type Config struct {
 	// Law finds the limit. Defaults to law.Elastic{}, which needs no target.
 	Law law.Law
 
-	// Interval is how often the law decides. Defaults to 1 s. Interval, Window
-	// and MinSamples are of no matter to a law that plans its windows itself,
-	// as law.Elastic does.
+	// Interval is how often the law decides. Defaults to 1 s. Laws that plan
+	// their own windows, such as law.Elastic, ignore Interval, Window and
+	// MinSamples.
 	Interval time.Duration
 
 	// Window is how far back the law looks; nothing older counts, and
@@ -83,7 +83,7 @@ type Queue struct {
 	// with FIFO and a Size of 0 it is an error.
 	Timeout time.Duration
 
-	// Discipline decides who waits and who is next. Defaults to [FIFO].
+	// Discipline decides which requests wait and in which order they are served. Defaults to [FIFO].
 	Discipline Discipline
 
 	// Tenants, if set, is fairness between tenants: see [WithTenant]. It is the

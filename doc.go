@@ -19,7 +19,7 @@
 //
 // Work in flight never exceeds the limit. When the limit falls below what is in
 // flight nothing is interrupted; nothing new starts until enough has ended. A
-// freed slot goes straight to the waiter whose turn it is. A permit is given back
+// freed slot goes straight to the next waiter. A permit is given back
 // once, however often it is tried, and a panic does not lose it. What is refused,
 // cancelled in the queue or timed out there never runs.
 //

@@ -34,7 +34,7 @@ func ExampleNew() {
 	// weir: invalid configuration: Min is 10: want at most Max, which is 5
 }
 
-// At package level there is nobody to return an error to.
+// At package level an error cannot be returned.
 var database = weir.Must(weir.New(weir.Config{Name: "database", Max: 100}))
 
 func ExampleMust() {

@@ -129,7 +129,7 @@ func limits(l *weir.Limiter, n int, interval time.Duration) []int {
 	return read
 }
 
-// balanced fails the test unless all that was admitted is back and nobody waits.
+// balanced fails the test unless all that was admitted is back and no waiter is left.
 func balanced(t testing.TB, l *weir.Limiter) {
 	t.Helper()
 	if s := l.Snapshot(); s.InFlight != 0 || s.Queued != 0 || s.Admitted != s.Completed {

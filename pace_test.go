@@ -62,7 +62,7 @@ func TestPaceDoesNotDependOnTheNumberOfCallers(t *testing.T) {
 	}
 }
 
-// Nobody calls while one waits: it wakes by itself when its turn has come.
+// Nothing else calls the limiter while one waiter waits: it wakes by itself when it is due.
 func TestPacedWaiterWakesByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, weir.Pace{Rate: 2}, weir.Queue{Size: 10, Timeout: time.Minute})
@@ -328,8 +328,8 @@ func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
 	})
 }
 
-// Whose turn would come when its time in the queue is up is not served then, so it is not let
-// in: who waits under a steady pace is served.
+// A waiter that would be due when its time in the queue is up would not be served then, so it is
+// refused: under a steady pace every waiter is served.
 func TestNobodyWaitsForAPaceInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, weir.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
@@ -378,7 +378,7 @@ func TestRetryAfterCountsWhatThePaceIsOwed(t *testing.T) {
 	})
 }
 
-// A limiter that waits for its pace keeps nobody in its group waiting.
+// A limiter that waits for its pace does not hold up the others of its group.
 func TestPaceWithinAGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGroup(t, 10)

@@ -16,7 +16,7 @@ func (l *Limiter) after(fx *admit.Effects, ticket *admit.Ticket) {
 }
 
 // follow wakes and reports. The ticket, if any, is one that the caller has not
-// seen yet: if a law or a hook panics nobody else will give it back.
+// seen yet: if a law or a hook panics, follow has to give it back.
 func (l *Limiter) follow(fx *admit.Effects, ticket *admit.Ticket) {
 	fx.Woken.Wake()
 	if !fx.Notable {

@@ -13,8 +13,8 @@ type compartment struct {
 	limiter *weir.Limiter
 	breaker *weir.Breaker // what Compartment.Breaker made, nil for none; guarded by Set.updating
 
-	// callers counts those who are about to be admitted, and is gone below 0 once
-	// nobody may enter any more. While it is above 0, or work is in flight, the
+	// callers counts those who are about to be admitted, and is below 0 once
+	// the compartment is shut. While it is above 0, or work is in flight, the
 	// limiter is in use.
 	callers atomic.Int64
 	used    atomic.Bool // since the hand of the clock last passed
@@ -41,7 +41,7 @@ func (c *compartment) touch() {
 	}
 }
 
-// shut lets nobody enter any more.
+// shut refuses all who come from now on.
 func (c *compartment) shut() { c.callers.Add(gone) }
 
 // shutIfIdle shuts a compartment that is not in use.

@@ -14,7 +14,7 @@ import (
 // the default settings.
 type Config struct {
 	// Default has the settings for keys that ByKey does not name. It cannot
-	// reserve slots, because nobody knows how many keys there will be, nor name
+	// reserve slots, because the number of keys is not known, nor name
 	// its limiters, which are named after their keys.
 	Default Compartment
 

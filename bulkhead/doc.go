@@ -52,7 +52,7 @@
 // dozen looked at are all busy or in use, the newcomer shares the compartment
 // [Overflow] with others of its kind. So whoever invents keys meets a bound of memory
 // and of slots, and never touches a configured key. Still, take keys from a router's
-// patterns and not from raw paths: a key that nobody repeats learns nothing.
+// patterns and not from raw paths: a key that never comes again learns nothing.
 //
 // # Budgets and breakers
 //

@@ -102,7 +102,7 @@ func waits(t testing.TB, c <-chan answer) {
 	}
 }
 
-// balanced fails the test unless all that was admitted is back and nobody waits.
+// balanced fails the test unless all that was admitted is back and no waiter is left.
 func balanced(t testing.TB, s *bulkhead.Set) {
 	t.Helper()
 	if all := s.Snapshot().Total; all.InFlight != 0 || all.Queued != 0 || all.Admitted != all.Completed {

@@ -44,7 +44,7 @@ func (s *Set) survey() (snap Snapshot, compartments []*compartment, present int)
 	g := &s.guests
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s.seeOff(len(g.leaving)) // nobody else may come by to do so
+	s.seeOff(len(g.leaving)) // there may be no later call to do so
 	r := s.roster.Load()
 	compartments = s.all()
 	present = len(compartments) - len(g.leaving)

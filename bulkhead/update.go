@@ -134,7 +134,7 @@ func (s *Set) newcomer(key string, k Compartment) (*compartment, error) {
 	return c, err
 }
 
-// discard removes compartments that nobody has seen yet.
+// discard removes compartments that no caller has seen yet.
 func (s *Set) discard(opened []*compartment) {
 	for _, c := range opened {
 		s.remove(c)

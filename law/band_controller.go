@@ -8,7 +8,7 @@ import (
 
 // A bandController applies a Band. It remembers nothing, for the limit comes with each
 // window, and shares its settings with all that are set alike: it costs 8 bytes
-// instead of 96, or some 300 if nobody else has its settings.
+// instead of 96, or some 300 if it is alone with its settings.
 type bandController struct {
 	settings unique.Handle[completeBand]
 }

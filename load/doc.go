@@ -28,7 +28,7 @@
 //
 // A reading is valid until it is MaxAge old by its own time, so a source that
 // stops answering, answers with nonsense, or answers with what it measured an hour
-// ago becomes stale, and so does everything if nobody runs the Monitor. What reads
+// ago becomes stale, and so does everything if the Monitor is not run. What reads
 // the monitor then falls back on [Symptoms]: what the process sees of its own
 // operations. The change is an [Event] either way.
 //

@@ -48,8 +48,8 @@
 //	}
 //
 // [ParseScenario] reads it and refuses whatever it does not know. [Named], [Gates],
-// [Kata] and [Priorities] come with the package, in the folder scenarios; [Random] draws systems that nobody
-// had in mind when tuning a law, [Harm] those in which limiters do harm, and [Shared] those with several
+// [Kata] and [Priorities] come with the package, in the folder scenarios; [Random] draws systems that no
+// law was tuned on, [Harm] those in which limiters do harm, and [Shared] those with several
 // limiters.
 //
 // # Requests that were recorded
@@ -82,7 +82,7 @@
 // For each phase, the oracle is the best of 40 constant limits, of all limiters together and split
 // between them by what each needs, with the same
 // seed and so the same requests: it knows what no law can know. [Sweep] finds it,
-// and [Oracle.Score] has the definition of every figure. Nobody can do better
+// and [Oracle.Score] has the definition of every figure. No limiter can do better
 // than 100 without a queue, so scores are capped there.
 //
 // # Determinism

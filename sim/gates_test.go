@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -110,6 +111,7 @@ func refusedInFanout(t *testing.T, s Scenario, seed uint64, most int) {
 
 // TestGateReplicas: limiters that know nothing of each other share a server that is overloaded.
 func TestGateReplicas(t *testing.T) {
+	longtest.Skip(t)
 	if raceEnabled {
 		t.Skip(tooSlow)
 	}

@@ -3,6 +3,7 @@ package sim
 import (
 	"testing"
 
+	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -30,6 +31,7 @@ const (
 
 // TestHazards: wherever no limit or a constant one does well, the law by default keeps most of that.
 func TestHazards(t *testing.T) {
+	longtest.Skip(t)
 	if raceEnabled {
 		t.Skip(tooSlow)
 	}

@@ -34,10 +34,10 @@ type pool struct {
 
 type waiting struct {
 	work time.Duration
-	job  Job // nobody if it was abandoned
+	job  Job // noJob if it was abandoned
 }
 
-const nobody = Job(-1)
+const noJob = Job(-1)
 
 func (s *pool) Start(now time.Duration, job Job, work time.Duration) {
 	s.pass(now)
@@ -65,7 +65,7 @@ func (s *pool) Finish(now time.Duration) Job {
 func (s *pool) Abandon(now time.Duration, job Job) {
 	s.pass(now)
 	if !s.has(job) {
-		s.backlog[s.queued[job]].job = nobody
+		s.backlog[s.queued[job]].job = noJob
 		return
 	}
 	s.remove(job)
@@ -82,7 +82,7 @@ func (s *pool) Change(now time.Duration, c Conditions) {
 // take gives jobs of the backlog to free workers.
 func (s *pool) take() {
 	for s.head < len(s.backlog) && len(s.heap) < s.open {
-		if w := s.backlog[s.head]; w.job != nobody {
+		if w := s.backlog[s.head]; w.job != noJob {
 			s.add(w.job, w.work)
 		}
 		s.head++
@@ -98,7 +98,7 @@ func (s *pool) close() {
 	n := copy(s.backlog, s.backlog[s.head:])
 	s.backlog, s.head = s.backlog[:n], 0
 	for i, w := range s.backlog {
-		if w.job != nobody {
+		if w.job != noJob {
 			s.queued[w.job] = i
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -12,8 +13,9 @@ import (
 // that, and with Elastic an adaptive one of three times what the server takes. Others lose
 // some more, which is what their margins say.
 //
-//	go test -run TestPrioritiesUnderOverload -v ./sim
+//	scripts/all go test -run TestPrioritiesUnderOverload -v ./sim
 func TestPrioritiesUnderOverload(t *testing.T) {
+	longtest.Skip(t)
 	if raceEnabled {
 		t.Skip("eight million requests take too long")
 	}

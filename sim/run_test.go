@@ -214,7 +214,7 @@ func TestRetriesOfErrors(t *testing.T) {
 	}
 }
 
-// TestOnTheSLO: an answer in the instant of the SLO is in time, and nobody tries again.
+// TestOnTheSLO: an answer in the instant of the SLO is in time, and no client tries again.
 func TestOnTheSLO(t *testing.T) {
 	s := steady(100, func(s *Scenario) {
 		s.SLO, s.Phases[0].Delay = 30*ms, 20*ms

@@ -21,7 +21,7 @@ type Station interface {
 	Next() time.Duration
 	// Finish takes out the job that Next was about.
 	Finish(now time.Duration) Job
-	// Abandon takes out a job that nobody waits for any more.
+	// Abandon takes out a job that no client waits for any more.
 	Abandon(now time.Duration, job Job)
 	// Change says under which conditions the server works from now on.
 	Change(now time.Duration, c Conditions)

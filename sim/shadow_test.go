@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -25,9 +26,10 @@ const shadowOff = 3.0
 // throughput does not fall with load. After ten seconds at half of what the server does comes the load, and
 // after ten more it counts. The whole table takes two minutes:
 //
-//	go test ./sim -run ShadowAgreesWithLive -v -shadow 10
-//	go test ./sim -run ShadowAgreesWithLive -v -shadow 10 -shadowstart 2
+//	scripts/all go test ./sim -run ShadowAgreesWithLive -v -shadow 10
+//	scripts/all go test ./sim -run ShadowAgreesWithLive -v -shadow 10 -shadowstart 2
 func TestShadowAgreesWithLive(t *testing.T) {
+	longtest.Skip(t)
 	if raceEnabled {
 		t.Skip(tooSlow)
 	}

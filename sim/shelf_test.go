@@ -19,7 +19,7 @@ func TestShelf(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Limiter.Law, s.Limiter.Queue.Adaptive = law.Little{}, true // of no matter to an oracle
+	s.Limiter.Law, s.Limiter.Queue.Adaptive = law.Little{}, true // an oracle ignores them
 	again, err := shelf.Sweep(1, s, 1)
 	if err != nil || !reflect.DeepEqual(first, again) {
 		t.Errorf("%v, or another oracle", err)

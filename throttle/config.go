@@ -61,7 +61,7 @@ type Side struct {
 	LatencyTarget time.Duration
 
 	// Queue is where operations wait for their turn. Its Size defaults to 1000, its
-	// Timeout to 1 s. An operation whose turn cannot come in time is refused at once.
+	// Timeout to 1 s. An operation that cannot start in time is refused at once.
 	Queue weir.Queue
 
 	// MaxInFlight is how much cost may run at once. Defaults to 1,000,000,000,

@@ -59,8 +59,8 @@
 //
 // When the monitor has gone stale, the side goes on from its present pace with
 // a PID controller on [load.Symptoms], what it sees of its own operations, and says so
-// by an [Event]; when the monitor is back the laws go on from there. If nobody
-// calls Run, or Run has ended, there is no pace.
+// by an [Event]; when the monitor is back the laws go on from there. If Run
+// was never called, or has ended, there is no pace.
 //
 // # Emergency
 //

@@ -183,8 +183,8 @@ func (s *side) resume(rate, flow float64) {
 }
 
 // held is the pace at which the signals were lost. Symptoms may be fine while a
-// backlog grows, so it bounds the pace until they are back, and eases, because nobody
-// knows whether it is still right.
+// backlog grows, so it bounds the pace until they are back, and eases, because it may
+// no longer be right.
 type held struct{ rate float64 }
 
 // easesIn is how long it takes to double.

@@ -71,7 +71,7 @@ func New(c Config) (*Throttle, error) {
 // the caller's choice. It is called before the work, and the operation is ended with
 // Done, DoneWith or Release.
 //
-// An operation whose turn would come after the deadline of ctx, or after it has waited
+// An operation that could start only after the deadline of ctx, or after it has waited
 // for as long as the queue allows, is refused at once, with an error that matches
 // [weir.ErrRefused] and [weir.RefusedError]. If ctx ends first the error matches
 // context.Cause(ctx). Start does not allocate unless it has to wait or refuse.

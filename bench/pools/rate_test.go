@@ -130,7 +130,7 @@ func drive(n int, half func(), source pool.Source) {
 
 // BenchmarkEmptyTasks prints each rate as a share of errgroup's, measured in turn with it, and the
 // memory in the middle for each task. On one processor the rate by CPU time is what the rate would
-// be if nobody else used the machine.
+// be on an idle machine.
 //
 //	go test . -run '^$' -bench EmptyTasks -benchtime 5x -cpu 1
 func BenchmarkEmptyTasks(b *testing.B) {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/demo"
 	"github.com/weir-go/weir/cmd/weir/internal/jobs"
-	"github.com/weir-go/weir/cmd/weir/internal/storm"
 )
 
 type demoCommand struct {
@@ -55,13 +54,13 @@ type databaseDemo struct {
 	Duration span `default:"50s" placeholder:"TIME" help:"How long both storms last together (default ${default})."`
 }
 
-// Run shows the demonstration on the output.
-func (c databaseDemo) Run(ctx context.Context, s streams, getenv func(string) string) error {
-	duration, err := c.Duration.within(storm.Shortest, storm.Longest)
+// Run has weir-storm show the demonstration.
+func (c databaseDemo) Run(ctx context.Context, s streams) error {
+	storm, err := find("weir-storm")
 	if err != nil {
 		return err
 	}
-	return storm.Run(ctx, storm.Config{Duration: duration, Out: s.out, Color: colors(s.out, getenv)})
+	return storm.run(ctx, nil, s, "-duration", time.Duration(c.Duration).String())
 }
 
 // within returns the duration of a demonstration.

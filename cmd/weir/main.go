@@ -4,7 +4,7 @@
 //	weir demo                               half a minute that shows the difference it makes
 //	weir demo bulkhead                      the same for a slow route beside a fast one
 //	weir demo capacity                      a pool of jobs that sizes itself
-//	weir demo database                      the same for a throttle before a database
+//	weir demo database                      the same for a throttle before a database (needs weir-storm)
 //	weir sim run kata --law band            a control law against a simulated service
 //	weir sim trace access.log ... --choose  which law suits the requests of a log
 //
@@ -46,15 +46,7 @@ func main() {
 // run is the program without its process.
 func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
 	helped := false
-	parser, err := kong.New(new(commands),
-		kong.Name("weir"),
-		kong.Description(description),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(int) { helped = true }),
-		kong.Resolvers(environment(getenv)),
-		kong.WithHyphenPrefixedParameters(true), // so that "--min -5" is refused for what it is
-	)
+	parser, err := newParser(getenv, stdout, stderr, func(int) { helped = true })
 	if err != nil {
 		return err
 	}
@@ -67,6 +59,18 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	return command.Run(streams{stdout, stderr}, getenv)
+}
+
+func newParser(getenv func(string) string, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
+	return kong.New(new(commands),
+		kong.Name("weir"),
+		kong.Description(description),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Writers(stdout, stderr),
+		kong.Exit(exit),
+		kong.Resolvers(environment(getenv)),
+		kong.WithHyphenPrefixedParameters(true), // so that "--min -5" is refused for what it is
+	)
 }
 
 // streams is where a command writes: its results, and what went wrong.
@@ -97,6 +101,9 @@ func (e usageError) Unwrap() error { return e.error }
 func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
+	}
+	if said := saidError(0); errors.As(err, &said) {
+		return int(said)
 	}
 	for _, err := range eachOf(err) {
 		fmt.Fprintf(stderr, "weir: %s\n", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "weir: "), "\n", " "))

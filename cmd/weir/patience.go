@@ -61,7 +61,7 @@ type clientError struct{ error }
 
 func (e clientError) Unwrap() error { return e.error }
 
-// statusClientGone answers nobody: the client left. Like any 4xx it teaches the
+// statusClientGone is written though the client has left. Like any 4xx it teaches the
 // limiter nothing.
 const statusClientGone = 499
 

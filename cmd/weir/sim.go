@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
@@ -86,7 +85,7 @@ func (q *queueFlag) UnmarshalText(text []byte) error {
 type outputFlags struct {
 	JSON bool     `name:"json" xor:"form" help:"Print one JSON object a line for each law and seed."`
 	CSV  bool     `name:"csv" xor:"form" help:"Print the same as CSV."`
-	Plot plotFile `placeholder:"FILE" help:"Draw it too, as .svg or .png."`
+	Plot plotFlag `placeholder:"FILE" help:"Draw it too, as .svg or .png (needs weir-plot)."`
 }
 
 func (f outputFlags) form() form {
@@ -97,17 +96,6 @@ func (f outputFlags) form() form {
 		return asCSV
 	}
 	return asTable
-}
-
-// plotFile is the name of a file that a plot can be written to.
-type plotFile string
-
-func (p *plotFile) UnmarshalText(text []byte) error {
-	if !slices.Contains(simulate.PlotFormats, filepath.Ext(string(text))) {
-		return fmt.Errorf("%q: want a file that ends in .svg or .png", text)
-	}
-	*p = plotFile(text)
-	return nil
 }
 
 type simListCommand struct{}
@@ -157,16 +145,20 @@ func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws
 		}
 		scenarios[i].Sample = every
 	}
+	plot, err := output.Plot.drawing()
+	if err != nil {
+		return err
+	}
 	jobs := laws.jobs(scenarios)
 	for i := range jobs {
-		jobs[i].Unscored = every > 0 && output.Plot == ""
+		jobs[i].Unscored = every > 0 && plot == nil
 	}
 	if every > 0 {
 		report = newSeries(s.out, output.form())
 	}
 	var drawn []simulate.Outcome
-	err := simulated(ctx, s, jobs, func(o simulate.Outcome) error {
-		if output.Plot != "" && o.Job.Seed == laws.Seed {
+	err = simulated(ctx, s, jobs, func(o simulate.Outcome) error {
+		if plot != nil && o.Job.Seed == laws.Seed {
 			drawn = append(drawn, o)
 		}
 		return report.add(o)
@@ -174,10 +166,14 @@ func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws
 	if err == nil {
 		err = report.end()
 	}
-	if err == nil && output.Plot != "" {
-		err = simulate.PlotRun(string(output.Plot), drawn)
+	if err != nil || plot == nil {
+		return err
 	}
-	return err
+	chart, err := simulate.ChartRun(drawn)
+	if err != nil {
+		return err
+	}
+	return plot.draw(ctx, s, chart)
 }
 
 type simSuiteCommand struct {
@@ -211,6 +207,10 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return usageError{err}
 	}
+	plot, err := c.Plot.drawing()
+	if err != nil {
+		return err
+	}
 	jobs := c.jobs(scenarios)
 	for i := range jobs {
 		jobs[i].Oracles, jobs[i].Told, jobs[i].Harm = sim.Shelf(c.Oracles), c.Told, c.Harm > 0
@@ -220,10 +220,10 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	if err == nil {
 		err = report.end()
 	}
-	if err == nil && c.Plot != "" {
-		err = simulate.PlotSuite(string(c.Plot), &report.cells)
+	if err != nil || plot == nil {
+		return err
 	}
-	return err
+	return plot.draw(ctx, s, simulate.ChartSuite(&report.cells))
 }
 
 // scenarios draws those of the suite.

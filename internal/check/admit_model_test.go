@@ -80,7 +80,7 @@ func (w *modelWaiter) Nudge() { w.node.nudged = append(w.node.nudged, w) }
 // far is a deadline that nothing in a test comes close to.
 const far = int64(1000 * time.Hour)
 
-// call makes one call at the given time and judges whom it answered. newcomer is
+// call makes one call at the given time and judges which waiters it answered. newcomer is
 // the request that joins with it, if any. The answer to the call itself is for the
 // caller to judge, and then the rest with check.
 func (n *modelNode) call(newcomer *modelWaiter, do func(now int64, fx *admit.Effects)) {
@@ -224,7 +224,7 @@ func (n *modelNode) oldest(lane int) *modelWaiter {
 	return nil
 }
 
-// took notes w's turn. Whether the newcomer had joined by then, nobody can tell.
+// took notes w's turn. Whether the newcomer had joined by then is not known.
 func (n *modelNode) took(w, newcomer *modelWaiter) {
 	n.strictAtMost = min(n.strictAtMost+1, gift-1)
 	n.strictAtLeast = min(n.strictAtLeast+1, gift-1)
@@ -354,7 +354,7 @@ func (n *modelNode) check() {
 	n.checkNobodyForgotten()
 }
 
-// checkNobodyForgotten is the check for a lost wake-up: who is next does not fit,
+// checkNobodyForgotten is the check for a lost wake-up: the next waiter does not fit,
 // or would not wait.
 func (n *modelNode) checkNobodyForgotten() {
 	stuck := len(n.waiters) == 0

@@ -11,7 +11,7 @@ import (
 )
 
 // Whatever is asked of a node, in whatever order, its counts add up, its limit
-// holds, its order of service is kept, and nobody who has room is left waiting.
+// holds, its order of service is kept, and no waiter that has room is left waiting.
 func TestNodeAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { walk(&model{T: t}, 1, rapid.Bool()) })
 }

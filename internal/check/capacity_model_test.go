@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A modelLevel is what an onlooker knows of one capacity: its amounts, and whom it owes an
-// answer, in order of arrival. It judges every answer as it comes.
+// A modelLevel is what an onlooker knows of one capacity: its amounts, and the claims that wait
+// for an answer, in order of arrival. It judges every answer as it comes.
 type modelLevel struct {
 	*capacity.Capacity
 	parent         *modelLevel
@@ -86,7 +86,7 @@ func (m *capacityModel) granted(at *modelLevel, need capacity.Vector, g capacity
 	m.grants = append(m.grants, &modelGrant{Grant: g, at: at, need: need})
 }
 
-// collect finds whom the last call answered: in each queue, none before an earlier one.
+// collect finds the claims that the last call answered: in each queue, none before an earlier one.
 func (m *capacityModel) collect() {
 	for again := true; again; {
 		again = false
@@ -346,7 +346,7 @@ func TestCapacityModel(t *testing.T) {
 		}
 		for i := 0; i < len(m.grants); i++ {
 			m.giveBack(m.grants[i])
-			m.check() // which appends whom that served
+			m.check() // which appends those that were served
 		}
 		for _, l := range m.levels {
 			if len(l.waiting) > 0 {

@@ -11,8 +11,8 @@ import (
 )
 
 // Whatever is added in whatever order: a task is let go once, after all that it waits for
-// succeeded and no later; a failure takes everybody with it who waits for it, and nobody else; what
-// would wait for itself is refused and nothing else is; and in the end nobody is left.
+// succeeded and no later; a failure takes all tasks with it that wait for it, and no other; what
+// would wait for itself is refused and nothing else is; and in the end no task is left.
 func TestGraphModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := dag.New(1000)

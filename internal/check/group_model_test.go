@@ -10,7 +10,7 @@ import (
 
 // A hierarchy is what an onlooker knows of a group whose nodes have stakes and serve
 // first in, first out. Of every answer it judges whether the slots were there, whose
-// they were, and whose turn it was; among equals it leaves the turn open.
+// they were, and who was first in line; among equals it leaves that open.
 type hierarchy struct {
 	*rapid.T
 	now     int64
@@ -63,8 +63,8 @@ func (h *hierarchy) total() (inFlight, reserved, committed int) {
 	return inFlight, reserved, committed
 }
 
-// entitled is the party's reserve and its share of the rest among those at work, of whom
-// the newcomer is one.
+// entitled is the party's reserve and its share of the rest among those at work, the newcomer
+// included.
 func (p *party) entitled(newcomer *party) float64 {
 	shares := 0.0
 	for _, other := range p.parties {
@@ -125,8 +125,8 @@ func (c claim) within(newcomer *party) bool {
 // held is what the party runs beyond its reserve, and so much more, by share.
 func (c claim) held(more int) float64 { return float64(c.inFlight+more-c.reserved) / c.share }
 
-// call makes one call, has those look that it nudged, and judges whom it answered. Unless the
-// order of the answers is known, turns are not judged.
+// call makes one call, has the waiters look that it nudged, and judges which it answered. Unless
+// the order of the answers is known, turns are not judged.
 func (h *hierarchy) call(inOrder bool, do func(fx *admit.Effects)) {
 	h.step(inOrder, do)
 	for len(h.nudged) > 0 {
@@ -198,7 +198,7 @@ func (p *party) forget(g *guest) {
 	p.Fatalf("answered a second time: %d calls of Wake", g.calls)
 }
 
-// check holds counts against the model, and looks for a slot that nobody was given.
+// check holds counts against the model, and looks for a slot that was given to no waiter.
 func (h *hierarchy) check() {
 	inFlight, reserved, committed := h.total()
 	s := h.group.State()

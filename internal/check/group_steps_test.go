@@ -15,7 +15,7 @@ import (
 
 // Whatever is asked of the nodes of a group, and however their stakes and the cap
 // change meanwhile: what runs stays below the cap, a reserve is there for its owner,
-// what comes free goes to whose turn it is, and every waiter is answered once.
+// what comes free goes to the next in line, and every waiter is answered once.
 func TestHierarchyAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &hierarchy{T: t, cap: rapid.IntRange(1, 10).Draw(t, "cap")}

@@ -174,7 +174,7 @@ func (m *tenantModel) remove(w *tenantWaiter) {
 	m.Fatalf("answered a second time")
 }
 
-// judgeTurn checks that nobody else should have had the slot.
+// judgeTurn checks that no other waiter should have had the slot.
 func (m *tenantModel) judgeTurn(w *tenantWaiter) {
 	var waits [lanes]bool
 	for _, other := range m.waiters {

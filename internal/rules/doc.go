@@ -1,14 +1,19 @@
 // Package rules holds the rules of the repository as tests, so that no reviewer
 // has to keep them in mind. It has no code that a program could import.
 //
-//   - A package imports only what stands below it, and the packages that are
-//     told the time never read a clock (imports_test.go).
+//   - A package imports only what stands below it, no permission is unused, and
+//     the packages that are told the time never read a clock (imports_test.go).
 //   - The root module requires nothing, the others do not require one another,
-//     and all of them are in the workspace (modules_test.go).
+//     all of them are in all.work, and those in go.work download little
+//     (modules_test.go).
 //   - Every exported name has a doc comment and every package a doc.go; a file
 //     has at most 500 lines; no test sleeps on the wall clock; no constructor
 //     starts a goroutine (code_test.go).
-//   - Every relative link in a document leads to a file (links_test.go).
+//   - Every relative link in a document leads to a file (links_test.go), and every
+//     command in a document or a comment matches something (commands_test.go).
+//   - Comments and documents are in plain English (english_test.go).
+//   - The gate runs what takes long, and what the race detector skips
+//     (unraced_test.go).
 //   - What the simulator drives rounds alike on every machine (exact_test.go).
 //   - What users compile against changes only knowingly: testdata/api has the
 //     exported API (api_test.go).

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 var mayImport = map[string]string{
 	"internal/portable": "",
 	"internal/dag":      "",
+	"internal/chart":    "",
+	"internal/longtest": "",
 
 	"pid":             "internal/portable",
 	"load":            "",
@@ -28,25 +31,30 @@ var mayImport = map[string]string{
 	".":        "internal/admit internal/window law",
 	"capacity": "",
 
-	"bulkhead": ". internal/admit internal/window law",
+	"bulkhead": ". law",
 	"throttle": ". law load pid",
 	"pool":     "capacity internal/admit internal/dag internal/window law", // a gate function connects it to a limiter
-	"fleet":    ". law",
 
 	"pool/sourcetest": "pool",
-	"sim":             "internal/admit internal/window law load pid internal/portable",
+	"sim":             "internal/admit internal/window law internal/portable",
 
-	"weirhttp":    ". bulkhead throttle law load",
-	"weirbreaker": ".",
-	"weirgrpc":    ". bulkhead throttle law load",
-	"weirprom":    ". bulkhead throttle pool capacity fleet law load",
-	"weirotel":    ". bulkhead throttle pool capacity fleet law load",
-	"dash":        ". bulkhead throttle pool capacity fleet sim law load",
+	"internal/figures": ". bulkhead",
+	"weirhttp":         ". bulkhead",
+	"weirbreaker":      ".",
 }
 
 // programs are the trees that may import every package; none but themselves
 // may import theirs.
-var programs = []string{"cmd/", "examples/", "bench/", "internal/check/", "internal/dbtest/", "internal/rules/"}
+var programs = []string{"cmd/", "bench/", "internal/check/", "internal/dbtest/", "internal/rules/"}
+
+// ownPackage returns the directory of a package that is imported, if it is one of ours.
+func ownPackage(imported string) (dir string, ours bool) {
+	dir, ours = strings.CutPrefix(imported+"/", modulePath+"/")
+	if dir = strings.TrimSuffix(dir, "/"); dir == "" {
+		dir = "."
+	}
+	return dir, ours
+}
 
 func isProgram(dir string) bool {
 	return slices.ContainsFunc(programs, func(p string) bool { return strings.HasPrefix(dir+"/", p) })
@@ -64,10 +72,7 @@ func imports(t *tree) (complaints []string) {
 			continue
 		}
 		for _, path := range file.imported() {
-			path, ours := strings.CutPrefix(path+"/", modulePath+"/")
-			if path = strings.TrimSuffix(path, "/"); path == "" {
-				path = "."
-			}
+			path, ours := ownPackage(path)
 			if ours && !slices.Contains(strings.Fields(allowed), path) {
 				complaints = append(complaints, fmt.Sprintf("%s: %s must not import %s: "+
 					"a package imports only what stands below it (allowed here: %q); move the code, "+
@@ -87,6 +92,48 @@ func TestPackagesImportOnlyWhatStandsBelow(t *testing.T) {
 		"new/a.go", `package new`,
 		"cmd/weir/main.go", `package main; import _ "github.com/weir-go/weir"`,
 		"weir.go", `package weir; import (_ "github.com/weir-go/weir/law"; _ "github.com/weir-go/weirder")`)
+}
+
+// unusedPermissions complains about packages of a graph that do not exist, and imports that it allows and
+// none of their files has.
+func unusedPermissions(graph map[string]string) func(*tree) []string {
+	return func(t *tree) (complaints []string) {
+		used := map[string]map[string]bool{} // by package
+		for _, file := range t.sources {
+			if file.test {
+				continue
+			}
+			if used[file.dir] == nil {
+				used[file.dir] = map[string]bool{}
+			}
+			for _, imported := range file.imported() {
+				if dir, ours := ownPackage(imported); ours {
+					used[file.dir][dir] = true
+				}
+			}
+		}
+		for _, dir := range slices.Sorted(maps.Keys(graph)) {
+			if used[dir] == nil {
+				complaints = append(complaints, fmt.Sprintf("internal/rules: package %s is in the graph and does not exist: take it out of mayImport", dir))
+				continue
+			}
+			for allowed := range strings.FieldsSeq(graph[dir]) {
+				if !used[dir][allowed] {
+					complaints = append(complaints, fmt.Sprintf("internal/rules: %s may import %s and does not: take that out of mayImport", dir, allowed))
+				}
+			}
+		}
+		return complaints
+	}
+}
+
+func TestPermissionsAreUsed(t *testing.T) {
+	holds(t, unusedPermissions(mayImport))
+	complains(t, unusedPermissions(map[string]string{"law": "pid load", "gone": "", "weirhttp": ". law"}),
+		[]string{"internal/rules: package gone", "internal/rules: law may import load", "internal/rules: weirhttp may import ."},
+		"law/a.go", `package law; import _ "github.com/weir-go/weir/pid"`,
+		"law/a_test.go", `package law; import _ "github.com/weir-go/weir/load"`,
+		"weirhttp/a.go", `package weirhttp; import _ "github.com/weir-go/weir/law"`)
 }
 
 // untimed are the packages that are told the time: the live limiter and the

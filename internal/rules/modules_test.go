@@ -9,15 +9,25 @@ import (
 	"testing"
 )
 
-// outside are the modules that are deliberately not in the workspace: nobody
-// who works on the library should have to download what they need.
+// outside are the modules that are deliberately in no workspace: work on the library
+// needs nothing that they download.
 var outside = []string{"tools", "bench/peers", "bench/pools"}
 
-func modules(t *tree) (complaints []string) {
-	var workspace []string
-	for _, line := range lines(t.fsys, "go.work") {
+// workspace lists the modules that a workspace file joins.
+func (t *tree) workspace(name string) (dirs []string) {
+	for _, line := range lines(t.fsys, name) {
 		if dir := line[len(line)-1]; strings.HasPrefix(dir, ".") {
-			workspace = append(workspace, path.Clean(dir))
+			dirs = append(dirs, path.Clean(dir))
+		}
+	}
+	return dirs
+}
+
+func modules(t *tree) (complaints []string) {
+	workspace := t.workspace("all.work")
+	for _, dir := range t.workspace("go.work") {
+		if !slices.Contains(workspace, dir) {
+			complaints = append(complaints, fmt.Sprintf("go.work: has %s, which all.work has not: add it there", dir))
 		}
 	}
 	for _, name := range t.paths {
@@ -26,7 +36,7 @@ func modules(t *tree) (complaints []string) {
 			continue
 		}
 		if !slices.Contains(workspace, dir) {
-			complaints = append(complaints, name+": not in go.work: add it there, or to outside in internal/rules")
+			complaints = append(complaints, name+": not in all.work: add it there, or to outside in internal/rules")
 		}
 		for _, line := range lines(t.fsys, name) {
 			switch {
@@ -41,7 +51,7 @@ func modules(t *tree) (complaints []string) {
 				complaints = append(complaints, name+": must not have a replace: with one, go install ...@latest refuses the module")
 			case slices.ContainsFunc(line, func(s string) bool { return s == modulePath || strings.HasPrefix(s, modulePath+"/") }):
 				complaints = append(complaints, name+": must not require a module of the workspace: "+
-					"go.work joins them and scripts/release adds the requires (docs/decisions/0001)")
+					"the workspaces join them and scripts/release adds the requires (docs/decisions/0001)")
 			}
 		}
 	}
@@ -65,18 +75,82 @@ func TestModulesNeedOnlyTheWorkspace(t *testing.T) {
 	holds(t, modules)
 	complains(t, modules,
 		[]string{
-			"bench/other/go.mod: not in go.work",
+			"go.work: has new, which all.work has not",
+			"bench/other/go.mod: not in all.work",
 			"cmd/weir/go.mod: must not require a module of the workspace",
 			"cmd/weir/go.mod: must not have a replace",
 			"go.mod: the root module must not require anything",
-			"lone/go.mod: not in go.work",
+			"lone/go.mod: not in all.work",
 			"lone/go.mod: is named lone",
 		},
-		"go.work", "go 1.26\n\nuse (\n\t.\n\t./cmd/weir\n)\n",
+		"go.work", "go 1.26\n\nuse (\n\t.\n\t./new\n)\n",
+		"all.work", "go 1.26\n\nuse (\n\t.\n\t./cmd/weir\n)\n",
 		"go.mod", "module github.com/weir-go/weir\n\nrequire example.com/a v1.0.0 // why\n",
 		"cmd/weir/go.mod", "module github.com/weir-go/weir/cmd/weir\n\nrequire (\n\tgithub.com/weir-go/weir v0.1.0\n)\n\nreplace github.com/weir-go/weir => ../..\n",
 		"lone/go.mod", "module lone\n",
 		"tools/go.mod", "module tools\n",
 		"bench/peers/go.mod", "module github.com/weir-go/weir/bench/peers\n\nrequire github.com/weir-go/weir v0.0.0\n\nreplace github.com/weir-go/weir => ../..\n",
 		"bench/other/go.mod", "module github.com/weir-go/weir/bench/other\n")
+}
+
+// light are the modules of go.work with what each may download. A first look needs nothing else, so what needs more
+// is a module, and a command, of its own: docs/decisions/0019.
+var light = map[string]string{
+	".":              "",
+	"cmd/weir":       "github.com/alecthomas/kong github.com/goccy/go-yaml",
+	"internal/check": "pgregory.net/rapid",
+	"weirbreaker":    "github.com/sony/gobreaker/v2",
+}
+
+// downloads holds the modules of go.work to what they may require.
+func downloads(t *tree) (complaints []string) {
+	for _, dir := range t.workspace("go.work") {
+		allowed, known := light[dir]
+		if !known {
+			complaints = append(complaints, fmt.Sprintf("go.work: has %s: put it in all.work only, or say in internal/rules what it may download", dir))
+			continue
+		}
+		name := path.Join(dir, "go.mod")
+		for _, module := range requires(t.fsys, name) {
+			if !slices.Contains(strings.Fields(allowed), module) {
+				complaints = append(complaints, fmt.Sprintf("%s: requires %s: what needs it becomes a module of its own, as cmd/weir-plot is, "+
+					"or is worth the time of everyone's first build (allowed here: %q; see scripts/first-build)", name, module, allowed))
+			}
+		}
+	}
+	return complaints
+}
+
+// requires lists the modules that a go.mod requires, others of ours not included.
+func requires(fsys fs.FS, name string) (modules []string) {
+	block := ""
+	for _, line := range lines(fsys, name) {
+		switch {
+		case line[len(line)-1] == "(":
+			block = line[0]
+			continue
+		case line[0] == ")":
+			block = ""
+			continue
+		case line[0] == "require":
+			line = line[1:]
+		case block != "require":
+			continue
+		}
+		if module := line[0]; module != modulePath && !strings.HasPrefix(module, modulePath+"/") {
+			modules = append(modules, module)
+		}
+	}
+	return modules
+}
+
+func TestFirstLookDownloadsLittle(t *testing.T) {
+	holds(t, downloads)
+	complains(t, downloads,
+		[]string{"cmd/weir/go.mod: requires example.com/plot", "cmd/weir/go.mod: requires example.com/indirect", "go.work: has load/badgerload"},
+		"go.work", "go 1.26\n\nuse (\n\t./cmd/weir\n\t./weirbreaker\n\t./load/badgerload\n)\n",
+		"cmd/weir/go.mod", "module x\n\nrequire (\n\tgithub.com/alecthomas/kong v1.17.0\n\texample.com/plot v0.1.0\n)\n\n"+
+			"require example.com/indirect v0.1.0 // indirect\n\nexclude (\n\texample.com/no v0.1.0\n)\n",
+		"weirbreaker/go.mod", "module y\n\nrequire github.com/sony/gobreaker/v2 v2.4.0\nrequire github.com/weir-go/weir v0.1.0\n",
+		"load/badgerload/go.mod", "module z\n\nrequire example.com/badger v0.1.0\n")
 }

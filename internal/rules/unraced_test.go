@@ -17,10 +17,13 @@ const detector = "raceEnabled"
 // gate is the script that has to run what the race detector skips.
 const gate = ".ci/run"
 
+// allTests is how it asks for the tests that take long: internal/longtest.
+const allTests = "export WEIR_TESTS=all"
+
 // unraced is where it says which tests, by patterns, and in which packages.
 var unraced = regexp.MustCompile(`(?s)unraced=\((.*?)\)\ngo test [^\n]*" (\.[^\n]*)\n`)
 
-// skipped has every test that asks for the race detector, which the README's test command
+// skipped has all tests asked for, and every test that asks for the race detector, which the README's test command
 // runs with, run without it as well.
 func skipped(t *tree) (complaints []string) {
 	script, err := fs.ReadFile(t.fsys, gate)
@@ -31,12 +34,21 @@ func skipped(t *tree) (complaints []string) {
 	if list == nil {
 		return []string{gate + ": lists no tests to run without the race detector"}
 	}
+	if !strings.Contains(string(script), allTests) {
+		complaints = append(complaints, gate+": skips the tests that take long: want "+allTests)
+	}
 	names := strings.NewReplacer("'", "").Replace(strings.Join(strings.Fields(string(list[1])), "|"))
 	tests, err := regexp.Compile("^(" + names + ")$")
 	if err != nil {
 		return []string{fmt.Sprintf("%s: %v", gate, err)}
 	}
 	packages := strings.Fields(string(list[2]))
+	for name := range strings.SplitSeq(names, "|") {
+		pattern := regexp.MustCompile("^(" + name + ")$")
+		if !slices.ContainsFunc(t.testsIn(""), func(f *ast.FuncDecl) bool { return pattern.MatchString(f.Name.Name) }) {
+			complaints = append(complaints, fmt.Sprintf("%s: no test matches %s, which it is to run without the race detector: take it out", gate, name))
+		}
+	}
 	for _, file := range t.sources {
 		for _, decl := range file.Decls {
 			f, ok := decl.(*ast.FuncDecl)
@@ -64,8 +76,12 @@ func mentions(node ast.Node, name string) (found bool) {
 func TestWhatTheRaceDetectorSkipsIsRun(t *testing.T) {
 	holds(t, skipped)
 	asks := "{ if raceEnabled { t.Skip() } }"
+	complains(t, skipped, []string{".ci/run: skips the tests that take long"},
+		".ci/run", "unraced=(\n\t'TestA.*'\n)\ngo test -count=1 -run \"$x\" . ./a\n", "a/a_test.go", "package a\nfunc TestA(t *T) {}")
+	complains(t, skipped, []string{".ci/run: no test matches TestGone"},
+		".ci/run", "export WEIR_TESTS=all\nunraced=(\n\tTestA TestGone\n)\ngo test -count=1 -run \"$x\" . ./a\n", "a/a_test.go", "package a\nfunc TestA(t *T) {}")
 	complains(t, skipped, []string{"a/a_test.go:3: TestB", "b/b_test.go:1: TestA"},
-		".ci/run", "unraced=(\n\t'TestA.*'\n)\ngo test -count=1 -run \"$x\" . ./a\n",
+		".ci/run", "export WEIR_TESTS=all\nunraced=(\n\t'TestA.*'\n)\ngo test -count=1 -run \"$x\" . ./a\n",
 		"a/a_test.go", "package a\nfunc TestA1(t *T) "+asks+"\nfunc TestB(t *T) "+asks+"\nfunc TestC(t *T) {}",
 		"b/b_test.go", "package b; func TestA(t *T) "+asks)
 	complains(t, skipped, []string{".ci/run: lists no tests"}, ".ci/run", "go test work\n")

@@ -106,7 +106,7 @@ func (a *ages) end(start int64) {
 }
 
 // find returns the epoch of work that started then: it counts the later epochs that
-// had begun. Leaving early would be a branch that nobody can predict.
+// had begun. Leaving early would be a branch that the processor cannot predict.
 func (a *ages) find(start int64) int {
 	return begun(a.starts[1], start) + begun(a.starts[2], start) + begun(a.starts[3], start)
 }

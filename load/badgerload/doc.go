@@ -36,5 +36,5 @@
 //
 // [badger.DB.Levels] takes locks that compactions hold too: a microsecond on an
 // idle store, 0.3 ms on average and up to 0.1 s in a storm. So it is called here,
-// once a poll, and by nobody on the path of requests.
+// once a poll, and never on the path of requests.
 package badgerload

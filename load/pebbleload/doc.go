@@ -25,6 +25,6 @@
 //
 // # Cost
 //
-// [pebble.DB.Metrics] takes the store's lock. It is called here, once a poll, and by
-// nobody on the path of requests.
+// [pebble.DB.Metrics] takes the store's lock. It is called here, once a poll, and
+// never on the path of requests.
 package pebbleload

@@ -63,7 +63,7 @@ func (p *Pool) Poll(context.Context) (load.Sample, error) {
 	return load.Sample{Readings: readings}, nil
 }
 
-// busy is the load of a pool whose connections are all in use while nobody waits
+// busy is the load of a pool whose connections are all in use while no request waits
 // for one: it works as hard as it may, but nothing is wrong. The setpoint of a throttle
 // is above it.
 const busy = 0.8
@@ -78,7 +78,7 @@ func inUse(s sql.DBStats) load.Reading {
 // wait is the mean wait of those whose wait ended since the last poll. While a pool
 // hangs none ends: then it is how long ago, at least, the next one began. The statistics
 // count a wait when it begins and its time when it ends, so where many began before
-// those that ended the quotient is too large; but nobody waited for longer than no
+// those that ended the quotient is too large; but no request waited for longer than no
 // connection was free.
 func (p *Pool) wait(s sql.DBStats) time.Duration {
 	now := time.Now()

@@ -2,44 +2,52 @@
 // checks that the test named for the change goes red. A mutant that survives
 // is a behaviour that no test holds.
 //
-//	go run ./internal/check/mutants         all mutants of the list
-//	go run ./internal/check/mutants NAME... those whose name contains a NAME
+//	go run ./internal/check/mutants              all mutants of the list
+//	go run ./internal/check/mutants pace         those whose name contains "pace"; several words add up
+//	go run ./internal/check/mutants -since main  those of the files that differ from a revision
 //
 // It never touches the working tree: the go command is told to read the
 // changed file in place of the real one (its -overlay flag).
 package main
 
 import (
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	since := flag.String("since", "", "only the mutants of files that differ from this `revision`")
+	flag.Parse()
+	if err := run(*since, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(names []string) error {
+func run(since string, names []string) error {
 	gowork, err := exec.Command("go", "env", "GOWORK").Output()
 	if err != nil {
 		return err
 	}
 	root := filepath.Dir(strings.TrimSpace(string(gowork)))
 
-	var chosen []mutant
-	for _, m := range mutants {
-		if matches(m.name, names) {
-			chosen = append(chosen, m)
-		}
-	}
+	chosen := slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool { return !matches(m.name, names) })
 	if len(chosen) == 0 {
 		return fmt.Errorf("no mutant is named like %q", names)
+	}
+	if since != "" {
+		files, err := differing(root, since)
+		if err != nil {
+			return err
+		}
+		chosen = slices.DeleteFunc(chosen, func(m mutant) bool { return !m.isAmong(root, files) })
 	}
 	return judge(root, chosen)
 }
@@ -51,6 +59,26 @@ func matches(name string, parts []string) bool {
 		}
 	}
 	return len(parts) == 0
+}
+
+// differing lists the files that are not as they are in the revision, those that git does not know yet included.
+func differing(root, revision string) (files []string, err error) {
+	for _, args := range [][]string{{"diff", "--name-only", revision, "--"}, {"ls-files", "--others", "--exclude-standard"}} {
+		list, err := exec.Command("git", append([]string{"-C", root}, args...)...).Output()
+		if exit := new(exec.ExitError); errors.As(err, &exit) {
+			return nil, fmt.Errorf("git %s: %s", args[0], strings.TrimSpace(string(exit.Stderr)))
+		} else if err != nil {
+			return nil, err
+		}
+		files = append(files, strings.Fields(string(list))...)
+	}
+	return files, nil
+}
+
+// isAmong reports whether a mutant changes one of the files, or can no longer be found, which judge then says.
+func (m mutant) isAmong(root string, files []string) bool {
+	at, err := m.find(root)
+	return err != nil || slices.Contains(files, at.file)
 }
 
 // judge tries all mutants, a few at a time, and prints a line for each, in the

@@ -14,8 +14,8 @@ import (
 // A mutant is one change that a test must notice.
 type mutant struct {
 	name string // what is broken, in a few words
-	file string // from the root of the repository
-	old  string // stands in the file exactly once
+	file string // its package, from the root of the repository, or a file of it: find says when
+	old  string // code that stands there once, in which $x is any identifier
 	new  string // takes its place
 	test string // the test that goes red, as in "TestX" or "TestX/case"
 	in   string // the package of the test, as in "./internal/check"; default: that of the file
@@ -26,6 +26,9 @@ func (m mutant) String() string { return fmt.Sprintf("%s (%s, %s)", m.name, m.fi
 func (m mutant) pkg() string {
 	if m.in != "" {
 		return m.in
+	}
+	if path.Ext(m.file) != ".go" {
+		return "./" + m.file
 	}
 	return "./" + path.Dir(m.file)
 }
@@ -45,13 +48,13 @@ func (m mutant) passesUnchanged(root string) error {
 
 // isKilled runs the named test on the changed code.
 func (m mutant) isKilled(root string) error {
-	file := filepath.Join(root, filepath.FromSlash(m.file))
-	text, err := os.ReadFile(file)
+	at, err := m.find(root)
 	if err != nil {
 		return err
 	}
-	if n := strings.Count(string(text), m.old); n != 1 || m.old == m.new {
-		return fmt.Errorf("its old text stands %d times in %s, want once and unlike the new: adapt it to the code", n, m.file)
+	text := at.changed(m.new)
+	if text == at.text {
+		return errors.New("changes nothing: its new code is the old")
 	}
 
 	tmp, err := os.MkdirTemp("", "mutant")
@@ -60,12 +63,12 @@ func (m mutant) isKilled(root string) error {
 	}
 	defer os.RemoveAll(tmp)
 	changed, overlay := filepath.Join(tmp, "changed.go"), filepath.Join(tmp, "overlay.json")
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {file: changed}})
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(root, filepath.FromSlash(at.file)): changed}})
 	if err != nil {
 		return err
 	}
 	err = errors.Join(
-		os.WriteFile(changed, []byte(strings.Replace(string(text), m.old, m.new, 1)), 0o600),
+		os.WriteFile(changed, []byte(text), 0o600),
 		os.WriteFile(overlay, replace, 0o600))
 	if err != nil {
 		return err
@@ -87,7 +90,8 @@ func (m mutant) runTest(root, flag string) (string, error) {
 	pattern := "^" + strings.ReplaceAll(m.test, "/", "$/^") + "$"
 	cmd := exec.Command("go", "test", flag, "-count=1", "-vet=off", "-timeout=30s", "-run="+pattern, m.pkg())
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000") // no files in the working tree; ten times the usual tries
+	cmd.Env = append(os.Environ(), "WEIR_TESTS=all", // also those that take long
+		"RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000") // no files in the working tree; ten times the usual tries
 	output, err := cmd.CombinedOutput()
 	return string(output), err
 }

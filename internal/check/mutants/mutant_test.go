@@ -2,14 +2,19 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/longtest"
 )
 
 // The fixture is a module with one function, one test that holds it, and one
 // that does not.
 func TestVerdicts(t *testing.T) {
+	longtest.Skip(t)
 	root := t.TempDir()
 	t.Setenv("GOWORK", "off")
 	for name, text := range map[string]string{
@@ -47,9 +52,15 @@ func TestVerdicts(t *testing.T) {
 		"red anyway":          {with(func(m *mutant) { m.test = "TestRed" }), "fails on the real code as well"},
 		"stale":               {with(func(m *mutant) { m.old = "a >= b" }), "stands 0 times"},
 		"ambiguous":           {with(func(m *mutant) { m.old = "return" }), "stands 2 times"},
-		"changes nothing":     {with(func(m *mutant) { m.new = m.old }), "unlike the new"},
+		"changes nothing":     {with(func(m *mutant) { m.new = m.old }), "changes nothing"},
 		"does not compile":    {with(func(m *mutant) { m.new = "a >" }), "does not compile"},
-		"no such file":        {with(func(m *mutant) { m.file = "max/gone.go" }), "no such file"},
+		"elsewhere since":     {with(func(m *mutant) { m.file = "max/gone.go" }), ""},
+		"by package":          {with(func(m *mutant) { m.file = "max" }), ""},
+		"other blanks":        {with(func(m *mutant) { m.old = "if a>b{\n\nreturn a}"; m.new = "if a < b { return a }" }), ""},
+		"any names":           {with(func(m *mutant) { m.old, m.new = "$x > $y", "$x < $y" }), ""},
+		"names that differ":   {with(func(m *mutant) { m.old, m.new = "$x > $x", "$x < $x" }), "stands 0 times"},
+		"no code":             {with(func(m *mutant) { m.old = " // a > b" }), "is empty"},
+		"no such package":     {with(func(m *mutant) { m.file = "gone/max.go" }), "directory not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.passesUnchanged(root)
@@ -70,5 +81,41 @@ func TestVerdicts(t *testing.T) {
 	survivor := with(func(m *mutant) { m.test = "TestNothing" })
 	if err := judge(root, []mutant{base, survivor}); err == nil || err.Error() != "1 of 2 mutants were not killed" {
 		t.Errorf("judge: got %v, want a complaint about one mutant", err)
+	}
+}
+
+func TestOnlyThoseOfFilesThatDiffer(t *testing.T) {
+	root := t.TempDir()
+	git := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("a.go", "package p\n\nconst a = 1\n")
+	write("b.go", "package p\n\nconst b = 2\n")
+	git("init", "-q")
+	git("add", ".")
+	git("commit", "-q", "-m", "x")
+	write("b.go", "package p\n\nconst b = 3\n")
+	write("c.go", "package p\n\nconst c = 4\n")
+	files, err := differing(root, "HEAD")
+	if want := []string{"b.go", "c.go"}; err != nil || !slices.Equal(files, want) {
+		t.Fatalf("%q, %v, want %q", files, err, want)
+	}
+	for old, want := range map[string]bool{"a = 1": false, "b = 3": true, "c = 4": true, "gone": true} {
+		if got := (mutant{file: ".", old: old}).isAmong(root, files); got != want {
+			t.Errorf("%s: %v, want %v", old, got, want)
+		}
+	}
+	if _, err := differing(root, "gone"); err == nil || !strings.Contains(err.Error(), "gone") {
+		t.Errorf("a revision that does not exist: %v", err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/longtest"
 )
 
 // A contender is one way to weather a storm.
@@ -19,6 +21,10 @@ type result map[string]float64
 // compare runs the contenders in turn, as often as asked for, and returns the median of
 // each column for each of them.
 func compare(t *testing.T, columns []string, contenders ...contender) map[string]result {
+	t.Helper()
+	if *repeats == 0 {
+		longtest.Skip(t)
+	}
 	all := map[string]map[string][]float64{}
 	for range max(*repeats, 1) {
 		for _, c := range contenders {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/weir-go/weir/cmd/weir/internal/figures"
+	"github.com/weir-go/weir/internal/figures"
 )
 
 // introduceBulkhead says what is about to happen.

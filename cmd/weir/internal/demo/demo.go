@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/cmd/weir/internal/figures"
+	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/law"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/weir-go/weir/cmd/weir/internal/figures"
+	"github.com/weir-go/weir/internal/figures"
 )
 
 // printer writes for a terminal of 110 columns.

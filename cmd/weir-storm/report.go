@@ -1,11 +1,11 @@
-package storm
+package main
 
 import (
 	"fmt"
 	"io"
 	"time"
 
-	"github.com/weir-go/weir/cmd/weir/internal/figures"
+	"github.com/weir-go/weir/internal/figures"
 	"github.com/weir-go/weir/throttle"
 )
 

@@ -1,4 +1,3 @@
-// Package figures puts what a limiter does into a line a second.
 package figures
 
 import (

@@ -1,12 +1,8 @@
-// Package storm shows what a throttle is worth to a database: the same crowd of writers in
-// a Badger store, first let loose and then paced at what the store digests. The store is
-// real, in a temporary folder that is removed.
-package storm
+package main
 
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -38,16 +34,9 @@ const tick = 20 * time.Millisecond
 
 // The durations that make sense: of all of it.
 const (
-	Shortest = 2 * time.Second
-	Longest  = time.Minute
+	shortest = 2 * time.Second
+	longest  = time.Minute
 )
-
-// Config says how to run the demonstration.
-type Config struct {
-	Duration time.Duration // of both storms together, from Shortest to Longest
-	Out      io.Writer
-	Color    bool
-}
 
 // lanes are the two that are compared. They run in turn: side by side, each would have what
 // the other leaves of the machine.
@@ -56,10 +45,9 @@ var lanes = [...]struct {
 	guard guard
 }{{"no throttle", unguarded}, {"drain rate", throttled}}
 
-// Run shows the demonstration. It ends by itself, or early with ctx.
-func Run(ctx context.Context, cfg Config) error {
-	each := cfg.Duration / 2
-	out := printer{cfg.Out, cfg.Color}
+// show runs both storms, for so long together. It ends by itself, or early with ctx.
+func show(ctx context.Context, duration time.Duration, out printer) error {
+	each := duration / 2
 	out.introduce(each)
 	var rows []row
 	for i := 0; i < len(lanes) && ctx.Err() == nil; i++ {

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// documented is a command of weir in a document: at the beginning of a line, or between backquotes.
+var documented = regexp.MustCompile("(?m)(?:^ *|`)((?:go run \\./cmd/)?weir (?:proxy|demo|sim|version)\\b[^`\n#|]*)")
+
+var (
+	// shortened are those that leave a value out or open, or go on in the next line, which TestTracesPage runs.
+	shortened = regexp.MustCompile(`\.\.\.|\[|\\$| (?:--[a-z-]+|[A-Z]+)$`)
+	// incomplete is what is wrong with a command that prose only names.
+	incomplete = regexp.MustCompile(`^expected |^missing flags`)
+)
+
+// TestDocumentedCommandsParse: what documents tell the reader to run has commands and flags that exist.
+func TestDocumentedCommandsParse(t *testing.T) {
+	root := filepath.Join("..", "..")
+	if _, err := os.Stat(filepath.Join(root, "go.work")); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("this module is alone, without the documents")
+	}
+	found := 0
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || filepath.Ext(name) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		for _, match := range documented.FindAllStringSubmatch(string(text), -1) {
+			command := strings.TrimSpace(strings.TrimPrefix(match[1], "go run ./cmd/"))
+			if shortened.MatchString(command) {
+				continue
+			}
+			found++
+			parser, err := newParser(environmentOf(""), io.Discard, io.Discard, func(int) {})
+			if err != nil {
+				return err
+			}
+			if _, err := parser.Parse(arguments(command)); err != nil && !incomplete.MatchString(err.Error()) {
+				t.Errorf("%s: %s: %v", name, command, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found < 20 {
+		t.Errorf("found %d commands in the documents, want 20 at least", found)
+	}
+}

@@ -1,0 +1,145 @@
+package simulate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/weir-go/weir/internal/chart"
+	"github.com/weir-go/weir/sim"
+)
+
+// MostPlotted is how many scenarios fit beside one another in a chart.
+const MostPlotted = 4
+
+// A panel is one of the plots over time.
+type panel struct {
+	title string
+	of    func(sim.Point) float64
+	limit bool // has the oracle's limit
+}
+
+var panels = []panel{
+	{"limit", func(p sim.Point) float64 { return float64(p.Limit) }, true},
+	{"in flight", func(p sim.Point) float64 { return float64(p.InFlight) }, true},
+	{"throughput, 1/s", func(p sim.Point) float64 { return p.Throughput }, false},
+	{"p99, ms", func(p sim.Point) float64 { return p.P99.Seconds() * 1000 }, false},
+}
+
+// ChartRun shows limit, in flight, throughput and p99 over time, a column for each outcome
+// and a line for each law.
+func ChartRun(outcomes []Outcome) (*chart.Chart, error) {
+	var laws []string
+	for _, o := range outcomes {
+		for _, r := range o.Results {
+			if !slices.Contains(laws, r.Law) {
+				laws = append(laws, r.Law)
+			}
+		}
+	}
+	c := &chart.Chart{Width: 8, Height: 9, Rows: make([][]chart.Plot, len(panels))}
+	if len(outcomes) > 1 {
+		c.Width = 5 * float64(len(outcomes))
+	}
+	for row, panel := range panels {
+		for _, o := range outcomes {
+			p, err := panel.plot(o, laws)
+			if err != nil {
+				return nil, err
+			}
+			if row == 0 {
+				p.Title = fmt.Sprintf("%s, seed %d", o.Job.Scenario.Name, o.Job.Seed)
+			}
+			if row == len(panels)-1 {
+				p.X = "time, s"
+			}
+			c.Rows[row] = append(c.Rows[row], p)
+		}
+	}
+	return c, nil
+}
+
+// plot shows the panel. A law's colour is that of its place in laws.
+func (d panel) plot(o Outcome, laws []string) (chart.Plot, error) {
+	p := chart.Plot{Y: d.title, XMax: Length(o.Job.Scenario).Seconds(), YMax: 1}
+	if d.limit {
+		p.Lines = append(p.Lines, chart.Line{
+			Name: "the oracle: the best constant limit of each phase", Guide: true, Points: oracleLimit(o),
+		})
+	}
+	for _, r := range o.Results {
+		line := chart.Line{Name: r.Law, Colour: slices.Index(laws, r.Law)}
+		for _, at := range r.Series {
+			line.Points = append(line.Points, chart.Point{X: at.At.Seconds(), Y: d.of(at)})
+		}
+		if len(line.Points) == 0 {
+			return p, fmt.Errorf("%s is too short to draw: want a sample, or --every, of less than %v", r.Scenario, Length(o.Job.Scenario))
+		}
+		p.Lines = append(p.Lines, line)
+	}
+	for _, line := range p.Lines {
+		for _, at := range line.Points {
+			p.YMax = max(p.YMax, 1.2*at.Y) // with room for the names of phases
+		}
+	}
+	p.Phases = phases(o)
+	return p, nil
+}
+
+// oracleLimit is the best limit of each phase, of all limiters together.
+func oracleLimit(o Outcome) (points []chart.Point) {
+	for i, phase := range o.Results[0].Phases {
+		limit := float64(o.Oracle.Phases[i].Limit)
+		points = append(points,
+			chart.Point{X: phase.Start.Seconds(), Y: limit},
+			chart.Point{X: (phase.Start + phase.Length).Seconds(), Y: limit})
+	}
+	return points
+}
+
+// phases shades every other phase, and names them if there are several.
+func phases(o Outcome) (all []chart.Phase) {
+	if len(o.Results[0].Phases) == 1 {
+		return nil
+	}
+	for i, phase := range o.Results[0].Phases {
+		name := phase.Name
+		if name == "" {
+			name = fmt.Sprintf("phase %d", i+1)
+		}
+		all = append(all, chart.Phase{
+			Name: name, From: phase.Start.Seconds(), To: (phase.Start + phase.Length).Seconds(), Shaded: i%2 == 1,
+		})
+	}
+	return all
+}
+
+// ChartSuite shows goodput against p99x, a small mark for each scenario and a large one for
+// each law's mean and median.
+func ChartSuite(cells *Cells) *chart.Chart {
+	p := chart.Plot{
+		Title: "Goodput against p99: the best is at the top left",
+		X:     "p99 over the oracle's (log scale)", Y: "goodput, % of the oracle's", Logarithmic: true,
+	}
+	for i, summary := range cells.Summaries() {
+		cloud := chart.Cloud{
+			Name:   fmt.Sprintf("%s: goodput %.1f%%, p99 %.2f times the oracle's", summary.Law, summary.Goodput, summary.P99Ratio),
+			Colour: i,
+			Centre: chart.Point{X: drawable(summary.P99Ratio), Y: summary.Goodput},
+		}
+		for _, c := range cells.byLaw()[i] {
+			cloud.Points = append(cloud.Points, chart.Point{X: drawable(c.Mean.P99Ratio), Y: c.Mean.Goodput})
+		}
+		p.Clouds = append(p.Clouds, cloud)
+	}
+	p.XMin, p.XMax, p.YMin = p.Clouds[0].Centre.X, p.Clouds[0].Centre.X, p.Clouds[0].Centre.Y
+	for _, cloud := range p.Clouds {
+		for _, at := range append(cloud.Points, cloud.Centre) {
+			p.XMin, p.XMax, p.YMin = min(p.XMin, at.X), max(p.XMax, at.X), min(p.YMin, at.Y)
+		}
+	}
+	p.XMin, p.XMax, p.YMax = p.XMin/1.1, p.XMax*1.1, 102
+	return &chart.Chart{Width: 8, Height: 5.5, Rows: [][]chart.Plot{{p}}}
+}
+
+// drawable keeps a ratio on a logarithmic axis; it is 0 if nothing was answered.
+func drawable(ratio float64) float64 { return max(ratio, 0.1) }

@@ -1,0 +1,236 @@
+package rules
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A command is one that a document or a comment tells the reader to run.
+type command struct {
+	at    string // file and line
+	dir   string // where it runs
+	words []string
+	all   bool // behind scripts/all: with all modules and all tests
+}
+
+func (c command) String() string { return c.at + ": `" + strings.Join(c.words, " ") + "`" }
+
+// withAll runs a command with all modules and all tests.
+const withAll = "scripts/all"
+
+// commands lists those of the documents, in blocks and spans of code, and of the comments, in
+// indented lines and between backquotes.
+func (t *tree) commands() (all []command) {
+	for _, name := range t.paths {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		text, _ := fs.ReadFile(t.fsys, name)
+		fenced, dir := false, base(name)
+		for i, line := range strings.Split(string(text), "\n") {
+			at := fmt.Sprintf("%s:%d", name, i+1)
+			switch {
+			case strings.HasPrefix(strings.TrimSpace(line), "```"):
+				fenced, dir = !fenced, base(name)
+			case fenced:
+				var found []command
+				found, dir = shell(at, dir, line)
+				all = append(all, found...)
+			default:
+				all = append(all, spoken(at, base(name), line, "    ")...)
+			}
+		}
+	}
+	for _, file := range t.sources {
+		for _, group := range file.Comments {
+			for _, comment := range group.List {
+				all = append(all, spoken(t.at(comment), base(file.path), strings.TrimPrefix(comment.Text, "//"), "\t")...)
+			}
+		}
+	}
+	return all
+}
+
+// base is where the commands of a file run: the root, or the folder of a module outside the workspace.
+func base(name string) string {
+	for _, module := range outside {
+		if strings.HasPrefix(name, module+"/") {
+			return module
+		}
+	}
+	return "."
+}
+
+var span = regexp.MustCompile("`[^`]+`")
+
+// spoken lists the commands of a line of prose: all of it where it is indented, and what stands between backquotes.
+func spoken(at, dir, line, indent string) (all []command) {
+	if code, ok := strings.CutPrefix(line, indent); ok {
+		all, _ = shell(at, dir, code)
+		return all
+	}
+	for _, code := range span.FindAllString(line, -1) {
+		found, _ := shell(at, dir, strings.Trim(code, "`"))
+		all = append(all, found...)
+	}
+	return all
+}
+
+// shellToken is a word, of which quotes may hold a part together, or what stands between two commands.
+var shellToken = regexp.MustCompile(`(?:[^\s'";&|]|'[^']*'|"[^"]*")+|[;&|]+`)
+
+// shell takes a line apart, as far as documents need it: commands in a row, directories, variables. What
+// follows two blanks or a # explains. It returns the directory for the next line.
+func shell(at, dir, line string) (all []command, next string) {
+	line, _, _ = strings.Cut(strings.TrimSpace(line), "  ")
+	line, _, _ = strings.Cut(line, " #")
+	c := command{at: at, dir: dir}
+	end := func() {
+		switch {
+		case len(c.words) == 2 && c.words[0] == "cd":
+			c.dir = path.Clean(c.words[1]) // documents start from the root
+		case len(c.words) > 1 && c.words[0] == withAll:
+			all = append(all, command{at, c.dir, c.words[1:], true})
+		case len(c.words) > 0:
+			all = append(all, c)
+		}
+		c.words = nil
+	}
+	for _, word := range shellToken.FindAllString(line, -1) {
+		switch {
+		case strings.Trim(word, ";&|") == "":
+			end()
+		case len(c.words) == 0 && assignment.MatchString(word): // of the environment
+		default:
+			c.words = append(c.words, strings.NewReplacer("'", "", `"`, "").Replace(word))
+		}
+	}
+	end()
+	return all, c.dir
+}
+
+var (
+	assignment  = regexp.MustCompile(`^[A-Z_]+=`)
+	placeholder = regexp.MustCompile(`^[A-Z]+(\.\.\.)?$|^\.\.\.$`)
+)
+
+// documentedCommands has every command that the repository itself answers name something that exists: a test, a
+// package, a flag, a script, a mutant.
+func documentedCommands(t *tree) (complaints []string) {
+	for _, c := range t.commands() {
+		var wrong []string
+		switch {
+		case len(c.words) > 2 && c.words[0] == "go" && c.words[1] == "test":
+			wrong = t.goTest(c)
+		case len(c.words) > 2 && c.words[0] == "go" && (c.words[1] == "run" || c.words[1] == "install"):
+			wrong = t.goRun(c)
+		case len(c.words) > 2 && c.words[0] == "go" && c.words[1] == "tool":
+			wrong = t.goTool(c)
+		case strings.HasPrefix(c.words[0], "scripts/"), c.words[0] == ".ci/run":
+			wrong = t.script(c)
+		}
+		for _, what := range wrong {
+			complaints = append(complaints, fmt.Sprintf("%s: %s: correct the command", c, what))
+		}
+	}
+	return complaints
+}
+
+func (t *tree) goRun(c command) (wrong []string) {
+	dir, _, _ := strings.Cut(c.words[2], "@")
+	dir, ours := strings.CutPrefix(dir, modulePath+"/")
+	if !ours && !strings.HasPrefix(dir, ".") || strings.HasPrefix(dir, "...") {
+		return nil
+	}
+	if !ours {
+		dir = path.Join(c.dir, dir)
+	}
+	if !slices.ContainsFunc(t.sources, func(s source) bool { return s.dir == dir && s.Name.Name == "main" }) {
+		return []string{"there is no program in " + dir}
+	}
+	if !ours && !t.reaches(c, dir) {
+		return []string{dir + " is not in go.work: want " + withAll + " before it"}
+	}
+	if dir != "internal/check/mutants" {
+		return nil
+	}
+	for i, word := range c.words[3:] {
+		if c.words[i+2] != "-since" && !strings.HasPrefix(word, "-") && !placeholder.MatchString(word) && !slices.ContainsFunc(t.mutantNames(), func(name string) bool { return strings.Contains(name, word) }) {
+			wrong = append(wrong, "no mutant is named like "+word)
+		}
+	}
+	return wrong
+}
+
+func (t *tree) goTool(c command) []string {
+	modfile, ok := strings.CutPrefix(c.words[2], "-modfile=")
+	if !ok || len(c.words) < 4 {
+		return nil
+	}
+	for _, line := range lines(t.fsys, path.Join(c.dir, modfile)) {
+		if path.Base(line[len(line)-1]) == c.words[3] && !strings.HasSuffix(line[0], "/"+c.words[3]+"/v2") {
+			return nil
+		}
+	}
+	return []string{modfile + " has no tool " + c.words[3]}
+}
+
+// script asks for the file, and for its flags in it.
+func (t *tree) script(c command) (wrong []string) {
+	text, err := fs.ReadFile(t.fsys, path.Join(c.dir, c.words[0]))
+	if err != nil {
+		return []string{"there is no " + c.words[0]}
+	}
+	for _, word := range c.words[1:] {
+		if strings.HasPrefix(word, "--") && !strings.Contains(string(text), word) {
+			wrong = append(wrong, "it knows no "+word)
+		}
+	}
+	return wrong
+}
+
+func TestDocumentedCommandsMatchSomething(t *testing.T) {
+	holds(t, documentedCommands)
+	complains(t, documentedCommands,
+		[]string{
+			"CONTRIBUTING.md:1: `go test ./sim -run Gone`: no test in sim matches Gone",
+			"CONTRIBUTING.md:2: `go test ./gone`: there is no test in gone",
+			"CONTRIBUTING.md:5: `go test -run X -bench Gone -seeds 3 ./sim`: no benchmark in sim matches Gone",
+			"CONTRIBUTING.md:5: `go test -run X -bench Gone -seeds 3 ./sim`: -seeds is no flag of go test or of the tests in sim",
+			"CONTRIBUTING.md:8: `go run ./internal/check/mutants timeout`: no mutant is named like timeout",
+			"CONTRIBUTING.md:9: `go run ./gone`: there is no program in gone",
+			"CONTRIBUTING.md:10: `go install github.com/weir-go/weir/cmd/gone@latest`: there is no program in cmd/gone",
+			"CONTRIBUTING.md:11: `go tool -modfile=tools/go.mod gone`: tools/go.mod has no tool gone",
+			"CONTRIBUTING.md:12: `scripts/gone`: there is no scripts/gone",
+			"CONTRIBUTING.md:12: `.ci/run --gone`: it knows no --gone",
+			"CONTRIBUTING.md:13: `go test ./sim -run X|Gone|Long`: no test in sim matches Gone",
+			"CONTRIBUTING.md:13: `go test ./sim -run X|Gone|Long`: TestLong is skipped without scripts/all",
+			"CONTRIBUTING.md:14: `go run ./cmd/heavy`: cmd/heavy is not in go.work: want scripts/all before it",
+			"CONTRIBUTING.md:14: `go test ./cmd/heavy`: cmd/heavy is not in go.work",
+			"bench/peers/README.md:2: `go test -run Gone`: no test in bench/peers matches Gone",
+			"sim/a.go:5: `go test -run Gone ./sim`: no test in sim matches Gone",
+			"sim/a.go:6: `go test -run Lost ./sim`: no test in sim matches Lost",
+		},
+		"CONTRIBUTING.md", "Run `go test ./sim -run Gone`, and `go test ./sim -run 'X|Example' -v -keys 3 -real`.\n"+
+			"    go test ./gone   # nothing\n```sh\ncd sim; go test -run X/a\ncd .; go test -run X -bench Gone -seeds 3 ./sim\ngo test ./sim\n```\n"+
+			"`go run ./internal/check/mutants timeout`, `go run ./internal/check/mutants NAME...`, `go run ./internal/check/mutants slow`\n"+
+			"`go run ./gone`\n`go install github.com/weir-go/weir/cmd/gone@latest`, `go install .../cmd/weir@latest`\n"+
+			"`GOWORK=off go tool -modfile=tools/go.mod gone`, `go tool -modfile=tools/go.mod stat a b`\n"+
+			"`scripts/gone`, `.ci/run --gone`, `.ci/run --fix && go vet gone`\n"+
+			"`go test ./sim -run 'X|Gone|Long'`, `scripts/all go test ./sim -run Long`, `go test work`, `go test ./sim -run '^$' -bench Y -cpu 1,2`\n"+
+			"`go run ./cmd/heavy`, `go test ./cmd/heavy`, `scripts/all go run ./cmd/heavy -x`, `scripts/all go test ./cmd/heavy`, `go install github.com/weir-go/weir/cmd/heavy@latest`\n",
+		"go.work", "use (\n\t.\n)\n", "cmd/heavy/go.mod", "module heavy\n", "scripts/all", "",
+		"cmd/heavy/a.go", "package main", "cmd/heavy/a_test.go", "package main\nfunc TestHeavy(t *T) {}",
+		"bench/peers/README.md", "```sh\ngo test -run Gone\ngo test -run Peer\n```\n",
+		"bench/peers/a_test.go", "package peers\nfunc TestPeer(t *T) {}",
+		".ci/run", "--fix", "tools/go.mod", "module tools\ntool (\n\texample.com/cmd/stat\n)\n",
+		"internal/check/mutants/list.go", "package main\nvar m = []mutant{{name: \"work is slow\", file: \"timeout.go\"}}",
+		"sim/a.go", "package sim\n// Says so:\n//\n//\tgo test -run X ./sim    well\n//\tgo test -run Gone ./sim\n// and `go test -run Lost ./sim`.\n",
+		"sim/a_test.go", "package sim\nimport \"flag\"\nvar a, b = flag.Int(\"keys\", 0, \"\"), flag.Bool(\"real\", false, \"\")\n"+
+			"func TestX(t *T) {}\nfunc ExampleX() {}\nfunc BenchmarkY(b *B) {}\nfunc TestLong(t *T) { longtest.Skip(t) }")
+}
