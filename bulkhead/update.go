@@ -110,7 +110,7 @@ func (s *Set) replace(old *roster, c Config) (changes []change, err error) {
 	return changes, nil
 }
 
-// divide returns which of those whom the roster does not name stay, and which leave.
+// divide splits the dynamic compartments that the roster does not name into those that stay and those that leave.
 func (g *guests) divide(next *roster) (stay, leave []*compartment) {
 	for _, c := range g.ring {
 		switch {

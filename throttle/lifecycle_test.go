@@ -157,7 +157,7 @@ func TestStoreFailsUnderTheMonitor(t *testing.T) {
 	}
 }
 
-// A throttle that nobody runs paces nothing, and says so once.
+// A throttle whose Run was never called paces nothing, and says so once.
 func TestStartBeforeRunIsReported(t *testing.T) {
 	for name, monitored := range map[string]bool{"alone": false, "with a monitor": true} {
 		t.Run(name, func(t *testing.T) {
