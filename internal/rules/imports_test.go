@@ -13,6 +13,7 @@ import (
 var mayImport = map[string]string{
 	"internal/portable": "",
 	"internal/dag":      "",
+	"internal/trusted":  "",
 
 	"pid":             "internal/portable",
 	"load":            "",
@@ -26,11 +27,11 @@ var mayImport = map[string]string{
 	"internal/admit":  "internal/window law",
 
 	".":        "internal/admit internal/window law",
-	"capacity": "",
+	"capacity": "internal/trusted",
 
 	"bulkhead": ". internal/admit internal/window law",
 	"throttle": ". law load pid",
-	"pool":     "capacity internal/admit internal/dag internal/window law", // a gate function connects it to a limiter
+	"pool":     "capacity internal/admit internal/dag internal/trusted internal/window law", // a gate function connects it to a limiter
 	"fleet":    ". law",
 
 	"pool/sourcetest": "pool",
