@@ -136,11 +136,14 @@ func (l Law) Sizer(limit int64) (Sizer, error) {
 	if b.Min < 1 {
 		return nil, fmt.Errorf("%w: Law.Max is %d: want a resource of which there is any", ErrConfig, b.Max)
 	}
-	s := &lawSizer{plan: b.Plan, units: l.Units}
+	s := &lawSizer{shield: shield{law: l.Law}, plan: b.Plan, units: l.Units}
 	err = s.node.Init(admit.Settings{
 		Bounds:   law.Bounds{Min: int(b.Min), Max: int(b.Max), Initial: int(b.Initial)},
 		Interval: b.Period, Lookback: l.Window, MinSamples: l.MinSamples,
-	}, l.Law, nil, int64(now()))
+	}, &s.shield, nil, int64(now()))
+	if err == nil {
+		err = s.failure()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
@@ -149,6 +152,7 @@ func (l Law) Sizer(limit int64) (Sizer, error) {
 
 // A lawSizer is told of every attempt.
 type lawSizer struct {
+	shield
 	plan  Plan
 	units int64
 	node  admit.Node
@@ -174,7 +178,7 @@ func (s *lawSizer) Next(Reading) (int64, Reason) {
 }
 
 func (s *lawSizer) started(at time.Duration) admit.Ticket {
-	var fx admit.Effects // nobody waits here, and a law that panics holds its limit
+	var fx admit.Effects // nothing waits here, and the shield has a law's panic
 	var ticket admit.Ticket
 	s.node.TryAcquire(&ticket, 1, int64(at), &fx)
 	return ticket
@@ -232,9 +236,15 @@ func (c Careful) Sizer(limit int64) (Sizer, error) {
 	}
 	all := make(carefulSizer, len(c))
 	for i, scaler := range c {
+		if scaler == nil {
+			return nil, fmt.Errorf("%w: Careful[%d] is nil: want a scaler", ErrConfig, i)
+		}
 		var err error
 		if all[i], err = scaler.Sizer(limit); err != nil {
 			return nil, err
+		}
+		if all[i] == nil {
+			return nil, fmt.Errorf("%w: Careful[%d] returned no Sizer and no error: want one", ErrConfig, i)
 		}
 	}
 	return all, nil
@@ -262,14 +272,14 @@ func (c carefulSizer) Next(r Reading) (least int64, why Reason) {
 	return least, why
 }
 
-// observers are the sizers that want to hear of every attempt.
-func observers(s Sizer) (all []*lawSizer) {
+// lawsOf are the sizers that want to hear of every attempt.
+func lawsOf(s Sizer) (all []*lawSizer) {
 	switch s := s.(type) {
 	case *lawSizer:
 		return []*lawSizer{s}
 	case carefulSizer:
 		for _, each := range s {
-			all = append(all, observers(each)...)
+			all = append(all, lawsOf(each)...)
 		}
 	}
 	return slices.Clip(all)
