@@ -236,6 +236,32 @@ func testHostile(t *testing.T, callback callback, act string) {
 	}
 }
 
+// TestSequenceThatFailsAtItsEnd: what a sequence does when it is stopped is code of the user too.
+func TestSequenceThatFailsAtItsEnd(t *testing.T) {
+	for name, act := range map[string]func(){"panics": func() { panic("stopped") }, "exits": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				endless := pool.Seq(func(yield func(pool.Task) bool) {
+					defer act()
+					for yield(pool.Task{Run: three()[0].Run}) {
+					}
+				})
+				c := slots(2)
+				var last error
+				p := must(pool.New(pool.Config{Capacity: c, Source: endless, Scaler: pool.Backlog{}}))
+				for ev, err := range p.Run(t.Context()) {
+					if last = err; ev.Kind == pool.Done {
+						p.Drain()
+					}
+				}
+				if !errors.Is(last, pool.ErrSource) || c.Usage("slots").Available != 2 {
+					t.Errorf("%v, %+v", last, c.Usage("slots"))
+				}
+			})
+		})
+	}
+}
+
 // TestWakeMayCallThePool: whatever the pool does that lets another owner in front, it holds no lock while that is
 // told.
 func TestWakeMayCallThePool(t *testing.T) {
