@@ -109,7 +109,7 @@ func (r *run) add(claimed []Delivery) {
 	var fx effects
 	r.mu.Lock()
 	r.board.add(items, errs, r.moment(now()), &fx)
-	r.mu.Unlock()
+	r.unlock(&fx)
 	r.perform(&fx)
 }
 

@@ -16,10 +16,8 @@ type moment struct {
 // Effects are what a call of a board leaves to be done with no lock held. The zero value is
 // ready to be filled.
 type effects struct {
-	inline bool  // asks for one item that the caller runs itself: mine
-	mine   *item // nil: none
-	first  *item // items to run, each on a goroutine, chained by next
-	last   *item
+	start line // items to run
+	spawn bool // a goroutine for them; the run sets it
 
 	ends    []ending        // tasks that ended and have a lease
 	cancel  error           // ends the context of the tasks, unless nil
@@ -35,16 +33,26 @@ type effects struct {
 	events     bool // and the reader
 }
 
-// run adds an item that is to be run.
-func (fx *effects) run(it *item) {
+// A line is items in order, chained by next.
+type line struct{ first, last *item }
+
+// add appends those of another line.
+func (l *line) add(other line) {
 	switch {
-	case fx.inline && fx.mine == nil:
-		fx.mine = it
-	case fx.first == nil:
-		fx.first, fx.last = it, it
+	case other.first == nil:
+	case l.first == nil:
+		*l = other
 	default:
-		fx.last.next, fx.last = it, it
+		l.last.next, l.last = other.first, other.last
 	}
+}
+
+// take removes the first, nil if there is none.
+func (l *line) take() (it *item) {
+	if it = l.first; it != nil {
+		l.first, it.next = it.next, nil
+	}
+	return it
 }
 
 // An ending is a task that ended: once its lease is settled its last event is published.

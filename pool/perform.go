@@ -8,22 +8,18 @@ import (
 )
 
 // perform does what the board left to be done, and what that brings about in turn. No lock may be held.
-// It returns the item that the caller is to run itself.
-func (r *run) perform(fx *effects) (mine *item) {
+func (r *run) perform(fx *effects) {
 	for {
 		r.performOnce(fx)
-		if fx.mine != nil {
-			mine = fx.mine
-		}
 		if fx.ask == nil && !fx.resume {
-			return mine
+			return
 		}
 		var it *item
 		var g capacity.Grant
 		if fx.ask != nil {
 			it, g = fx.ask.answer()
 		}
-		next := effects{inline: fx.inline && mine == nil}
+		var next effects
 		r.mu.Lock()
 		m := r.moment(now())
 		if fx.ask != nil {
@@ -31,7 +27,7 @@ func (r *run) perform(fx *effects) (mine *item) {
 		} else {
 			r.board.start(m, &next)
 		}
-		r.mu.Unlock()
+		r.unlock(&next)
 		*fx = next
 	}
 }
@@ -57,14 +53,8 @@ func (r *run) performOnce(fx *effects) {
 		fx.leave.Cancel()
 	}
 	fx.release.Release()
-	if fx.mine != nil {
-		r.scaling.started(fx.mine)
-	}
-	var next *item
-	for it := fx.first; it != nil; it = next {
-		next = it.next // which the work may change
-		r.scaling.started(it)
-		r.helpers.Go(func() { r.work(it) })
+	if fx.spawn {
+		r.helpers.Go(r.startWorker)
 	}
 	if fx.short {
 		r.scaling.wanted()

@@ -31,7 +31,7 @@ func (r *run) read(spare []Event) page {
 		close(r.space)
 		r.space = nil
 	}
-	r.mu.Unlock()
+	r.unlock(&fx)
 	r.perform(&fx)
 	return p
 }
@@ -46,7 +46,7 @@ func (r *run) report(ctx context.Context, e Event) {
 			return // so that a task which ignores its end cannot put it off
 		}
 		if r.board.offer(e, &fx) {
-			r.mu.Unlock()
+			r.unlock(&fx)
 			r.perform(&fx)
 			return
 		}

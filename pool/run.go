@@ -33,7 +33,12 @@ type run struct {
 
 	mu    sync.Mutex
 	board board
-	space chan struct{} // closed when the reader has caught up; nil if nothing waits for that
+	// Items wait here for a worker. One is on its way whenever there are any; it starts the
+	// next before it runs its own. So each item has a goroutine at once if those before it take
+	// their time, and a few goroutines do for many that do not: half the cost of an empty task.
+	booked   line
+	spawning bool
+	space    chan struct{} // closed when the reader has caught up; nil if nothing waits for that
 
 	ended bool          // these are the reader's alone
 	last  time.Duration // when the grace ends, once it has begun
@@ -83,8 +88,17 @@ func (r *run) tell(what func(b *board, m moment, fx *effects)) {
 	var fx effects
 	r.mu.Lock()
 	what(&r.board, r.moment(now()), &fx)
-	r.mu.Unlock()
+	r.unlock(&fx)
 	r.perform(&fx)
+}
+
+// unlock ends a call of the board.
+func (r *run) unlock(fx *effects) {
+	r.booked.add(fx.start)
+	if r.booked.first != nil && !r.spawning {
+		r.spawning, fx.spawn = true, true
+	}
+	r.mu.Unlock()
 }
 
 func (r *run) moment(at time.Duration) moment {

@@ -53,7 +53,7 @@ func (s *scaling) decideDue() (next time.Duration) {
 	for _, each := range s.sizers {
 		if each.due <= at {
 			s.decide(each, at, depth)
-			each.due += ((at-each.due)/each.plan.Period + 1) * each.plan.Period
+			each.due = at + each.plan.Period - (at-each.due)%each.plan.Period
 		}
 		next = min(next, each.due-at)
 	}

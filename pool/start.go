@@ -58,7 +58,7 @@ func (b *board) book(it *item, m moment, fx *effects) {
 	it.index, it.next = len(b.running), nil
 	b.running = append(b.running, it)
 	b.backoff.enter()
-	fx.run(it)
+	fx.start.add(line{it, it})
 }
 
 // unbook enters that it does not run any more.

@@ -6,17 +6,28 @@ import (
 	"runtime/debug"
 )
 
-// work runs an item, and then what it can start itself.
+// startWorker runs items while there are any.
+func (r *run) startWorker() {
+	var fx effects
+	r.mu.Lock()
+	it := r.booked.take()
+	r.spawning = false
+	r.unlock(&fx)
+	r.perform(&fx)
+	r.work(it)
+}
+
+// work runs an item, and then those that wait for a worker.
 func (r *run) work(it *item) {
 	exited := true // by runtime.Goexit in a task
 	defer func() {
 		if exited {
-			if next := r.finish(it, attempt{err: ErrExited, ran: true}); next != nil {
-				r.helpers.Go(func() { r.work(next) })
-			}
+			next := r.finish(it, attempt{err: ErrExited, ran: true})
+			r.helpers.Go(func() { r.work(next) })
 		}
 	}()
 	for it != nil {
+		r.scaling.started(it)
 		it = r.finish(it, r.try(it))
 	}
 	exited = false
@@ -101,17 +112,21 @@ func (r *run) passed() {
 	r.tell(func(b *board, m moment, fx *effects) { b.passed(m, fx) })
 }
 
-// finish gives back what an item was granted, tells what became of it, and returns what is to be run
-// next on this goroutine.
+// finish gives back what an item was granted, tells what became of it, and returns an item that waits
+// for a worker, nil if there is none.
 func (r *run) finish(it *item, a attempt) (next *item) {
 	r.releasing.Add(1)
 	it.grant.Release()
 	at := now()
 	r.scaling.ended(it, at, a)
-	fx := effects{inline: true}
+	var fx effects
 	r.mu.Lock()
 	r.releasing.Add(-1)
 	r.board.ended(it, a, r.moment(at), &fx)
-	r.mu.Unlock()
-	return r.perform(&fx)
+	r.booked.add(fx.start)
+	fx.start = line{}
+	next = r.booked.take()
+	r.unlock(&fx)
+	r.perform(&fx)
+	return next
 }
