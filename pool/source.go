@@ -150,28 +150,36 @@ type seq struct {
 	over  bool
 }
 
-func (s *seq) Claim(ctx context.Context) (Delivery, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ctx.Err() != nil {
-		return Delivery{}, context.Cause(ctx)
+func (s *seq) Claim(ctx context.Context) (d Delivery, err error) {
+	var claimed []Delivery
+	if err = s.claimUpTo(ctx, 1, &claimed); err == nil {
+		d = claimed[0]
 	}
-	if s.over {
-		return Delivery{}, io.EOF
-	}
-	if s.next == nil {
-		s.next, s.stop = iter.Pull(s.tasks)
-	}
-	task, ok := s.next()
-	if !ok {
-		s.over = true
-		return Delivery{}, io.EOF
-	}
-	return Delivery{Task: task}, nil
+	return d, err
 }
 
 func (s *seq) claimUpTo(ctx context.Context, n int, claimed *[]Delivery) error {
-	return claimUpTo(ctx, s, n, claimed)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next == nil && !s.over {
+		s.next, s.stop = iter.Pull(s.tasks)
+	}
+	for range n {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if s.over {
+			return io.EOF
+		}
+		task, ok := s.next()
+		if s.over = !ok; ok {
+			*claimed = append(*claimed, Delivery{Task: task})
+		}
+	}
+	if s.over {
+		return io.EOF
+	}
+	return nil
 }
 
 func (s *seq) Backlog(context.Context) (Depth, error) { return Depth{}, nil }
