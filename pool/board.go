@@ -50,7 +50,7 @@ type board struct {
 // came up.
 func newBoard(c *Config, cost *capacity.Need, wake func()) board {
 	return board{
-		conf: c, cost: cost, outbox: outbox{size: c.Buffer}, graph: dag.New(c.Remember),
+		conf: c, cost: cost, outbox: outbox{size: c.Buffer}, graph: dag.New(c.History),
 		ready: ready{cost: cost}, blocked: map[string]*item{}, place: place{in: c.Capacity, wake: wake},
 	}
 }

@@ -54,7 +54,7 @@ var callbacks = []callback{
 		})
 	}},
 	{name: "Backlog", tells: true, setup: func(c *pool.Config, act func()) {
-		c.Scaler = pool.Backlog{Initial: 2}
+		c.Scaler = pool.ByBacklog{Initial: 2}
 		c.Source = &faulty{
 			tasks: 3, then: func(context.Context) error { return io.EOF },
 			backlog: func(context.Context) (pool.Depth, error) { act(); return pool.Depth{Count: 3}, nil },
@@ -73,11 +73,11 @@ var callbacks = []callback{
 		c.Scaler = hostileScaler{func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 3, Period: time.Second} }, act}
 	}},
 	{name: "Measure", tells: true, setup: func(c *pool.Config, act func()) {
-		c.Scaler = pool.Load{Initial: 2, Measure: func() (float64, bool) { act(); return 0.8, true }}
+		c.Scaler = pool.ByLoad{Initial: 2, Measure: func() (float64, bool) { act(); return 0.8, true }}
 	}},
 	{name: "Law", tells: true, setup: func(c *pool.Config, act func()) {
 		asked := false
-		c.Scaler = pool.Careful{pool.Backlog{Initial: 3}, pool.Law{Initial: 3, Interval: time.Second, Law: hostileLaw(func() {
+		c.Scaler = pool.MinOf{pool.ByBacklog{Initial: 3}, pool.ByLaw{Initial: 3, Interval: time.Second, Law: hostileLaw(func() {
 			if asked { // the first time is when the pool is made
 				act()
 			}
@@ -248,7 +248,7 @@ func TestSequenceThatFailsAtItsEnd(t *testing.T) {
 				})
 				c := slots(2)
 				var last error
-				p := must(pool.New(pool.Config{Capacity: c, Source: endless, Scaler: pool.Backlog{}}))
+				p := must(pool.New(pool.Config{Capacity: c, Source: endless, Scaler: pool.ByBacklog{}}))
 				for ev, err := range p.Run(t.Context()) {
 					if last = err; ev.Kind == pool.Done {
 						p.Drain()
@@ -324,13 +324,13 @@ func TestBadPlans(t *testing.T) {
 		{Initial: 4, Min: 1, Max: 4, Period: 1},
 	} {
 		scaler := hostileScaler{func() pool.Plan { return plan }, func() {}}
-		for _, s := range []pool.Scaler{scaler, pool.Careful{scaler}} {
+		for _, s := range []pool.Scaler{scaler, pool.MinOf{scaler}} {
 			if p, err := pool.New(pool.Config{Capacity: slots(3), Source: pool.Slice(nil), Scaler: s}); p != nil || !errors.Is(err, pool.ErrConfig) {
 				t.Errorf("%+v: %v, %v", plan, p, err)
 			}
 		}
 	}
-	for _, s := range []pool.Scaler{noSizer{}, pool.Careful{noSizer{}}, pool.Careful{nil}, pool.Law{Law: noController{}}, pool.Law{Law: hostileLaw(func() { panic("new") })}} {
+	for _, s := range []pool.Scaler{noSizer{}, pool.MinOf{noSizer{}}, pool.MinOf{nil}, pool.ByLaw{Law: noController{}}, pool.ByLaw{Law: hostileLaw(func() { panic("new") })}} {
 		if p, err := pool.New(pool.Config{Capacity: slots(3), Source: pool.Slice(nil), Scaler: s}); p != nil || !errors.Is(err, pool.ErrConfig) {
 			t.Errorf("%T: %v, %v", s, p, err)
 		}

@@ -141,7 +141,7 @@ var ofTheCapacity = []mutant{
 		file: "pool/scalers.go",
 		old:  "i == 0 || size < least {",
 		new:  "i == 0 || size > least {",
-		test: "TestCarefulTakesTheLeast",
+		test: "TestMinOfTakesTheLeast",
 	},
 	{
 		name: "pool: a cycle is added",
