@@ -65,7 +65,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the time to come back after counts those who wait only",
 		file: "internal/admit/pressure.go",
-		old:  "float64(n.queued()+1) / rate",
+		old:  "float64(n.queued()+n.unfinished()) / rate",
 		new:  "float64(n.queued()) / rate",
 		test: "TestRetryAfterIsWhatTakesToDrain",
 	},
@@ -79,7 +79,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the time to come back after is unknown until something drained",
 		file: "internal/admit/pressure.go",
-		old:  "return float64(n.limit) / latency.Seconds()",
+		old:  "return float64(n.unfinished()) / latency.Seconds()",
 		new:  "return 0",
 		test: "TestRetryAfterFromLatency",
 	},
