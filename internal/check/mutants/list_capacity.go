@@ -210,9 +210,9 @@ var ofTheCapacity = []mutant{
 	},
 	{
 		name: "pool: effects are performed under the lock",
-		file: "pool/run.go",
-		old:  "\tr.mu.Unlock()\n\tr.perform(&fx)\n",
-		new:  "\tr.perform(&fx)\n\tr.mu.Unlock()\n",
+		file: "pool/perform.go",
+		old:  "\tif fx.leave != nil {\n\t\tfx.leave.Cancel()\n",
+		new:  "\tif fx.leave != nil {\n\t\tr.mu.Lock()\n\t\tdefer r.mu.Unlock()\n\t\tfx.leave.Cancel()\n",
 		test: "TestWakeMayCallThePool",
 	},
 	{
@@ -256,6 +256,13 @@ var ofTheCapacity = []mutant{
 		old:  "fx.leave, fx.resume = b.place.leave(), true",
 		new:  "fx.leave = b.place.leave()",
 		test: "TestBoardModel",
+	},
+	{
+		name: "pool: an item that waits for a worker gets none",
+		file: "pool/work.go",
+		old:  "\tr.spawning = false\n",
+		new:  "",
+		test: "TestEventsComeInOrder",
 	},
 	{
 		name: "capacity: a wake that panics stops the one that releases",
