@@ -23,6 +23,7 @@ type Capacity struct {
 	quota     *quota      // nil: what work takes comes back when it ends
 	queue     queue       // who is short here
 	ledger    ledger
+	wakeErr   error // of the last wake that failed
 }
 
 // A family is what all capacities of a tree share.

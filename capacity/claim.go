@@ -9,8 +9,9 @@ import (
 // A Claim is a need that stands in the queue. It is [Capacity.Acquire] for
 // those who have more to do than to wait, such as a scheduler.
 type Claim struct {
-	need  *Need
-	wakes func()
+	need    *Need
+	wakes   func()
+	trusted bool // wakes is ours
 	// All below is guarded by the lock of the family.
 	seats   []seat // one for each level; taken from the lowest up
 	only    [1]seat
@@ -37,7 +38,7 @@ func (c *Capacity) Acquire(ctx context.Context, n *Need) (Grant, error) {
 		return g, err
 	}
 	ready := make(chan struct{})
-	w, err := c.Claim(n, func() { close(ready) })
+	w, err := c.claim(n, func() { close(ready) }, true)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -59,14 +60,21 @@ func cancelled(ctx context.Context) error {
 
 // Claim joins the queue. If the need fits at once, the claim is answered when Claim
 // returns, and wake is never called. Otherwise wake is called once, when the claim
-// is answered, on the goroutine of whoever made that possible and outside of locks:
-// it must not block. An owner that loses interest must call Cancel. The errors are those
-// of [Capacity.Acquire].
-func (c *Capacity) Claim(n *Need, wake func()) (*Claim, error) {
+// is answered, on a goroutine of its own and outside of locks. Whoever made the answer
+// possible waits for wake, so it must not block. A wake that panics or ends its goroutine
+// changes nothing for others: see [Snapshot].WakeErr. An owner that loses interest
+// must call Cancel. The errors are those of [Capacity.Acquire], and one that matches
+// [ErrConfig] if wake is nil.
+func (c *Capacity) Claim(n *Need, wake func()) (*Claim, error) { return c.claim(n, wake, false) }
+
+func (c *Capacity) claim(n *Need, wake func(), trusted bool) (*Claim, error) {
 	if err := c.checked(n); err != nil {
 		return nil, err
 	}
-	w := &Claim{need: n, wakes: wake, waiting: true, err: ErrWaiting}
+	if wake == nil {
+		return nil, fmt.Errorf("%w: wake is nil: want a function, which may do nothing", ErrConfig)
+	}
+	w := &Claim{need: n, wakes: wake, trusted: trusted, waiting: true, err: ErrWaiting}
 	if w.seats = w.only[:]; len(c.path) > 1 {
 		w.seats = make([]seat, len(c.path))
 	}
@@ -219,14 +227,4 @@ func (w *Claim) reversed() (chain *Claim) {
 		w.next, chain, w = chain, w, w.next
 	}
 	return chain
-}
-
-// wake must be called outside of locks.
-func (w *Claim) wake() {
-	for w != nil {
-		next := w.next
-		w.next = nil
-		w.wakes()
-		w = next
-	}
 }

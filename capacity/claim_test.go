@@ -294,7 +294,7 @@ func TestClaimLetsOthersPass(t *testing.T) {
 	if s := c.Snapshot(); s.Grants != 0 || s.Resources["slots"].InUse != 0 {
 		t.Errorf("left behind: %+v", s)
 	}
-	at := must(c.Claim(need(4), nil)) // answered at once
+	at := must(c.Claim(need(4), func() {})) // answered at once
 	if _, err := at.Take(); err != nil {
 		t.Error(err)
 	}

@@ -27,6 +27,9 @@ var (
 	ErrCancelled = errors.New("capacity: the claim was cancelled")
 )
 
+// ErrWake matches [Snapshot].WakeErr.
+var ErrWake = errors.New("capacity: the wake of a claim failed")
+
 // A Reason says why a need was refused.
 type Reason uint8
 

@@ -25,6 +25,9 @@ type Snapshot struct {
 	Resources map[string]Usage // by name; without those of a parent
 	Grants    int              // grants of this capacity that are out; of a quota too
 	Waiting   int              // needs that wait here, those of children included
+	// WakeErr says how the last wake of a claim failed that panicked or ended its
+	// goroutine. It matches [ErrWake], and is nil if none did.
+	WakeErr error
 }
 
 // Usage returns how a resource stands now. A name that is unknown has no usage.
@@ -51,7 +54,7 @@ func (c *Capacity) Snapshot() Snapshot {
 	for i, name := range c.names {
 		s.Resources[name] = c.resources[i].usage()
 	}
-	s.Grants, s.Waiting = c.ledger.out(), c.queue.length
+	s.Grants, s.Waiting, s.WakeErr = c.ledger.out(), c.queue.length, c.wakeErr
 	return s
 }
 

@@ -23,8 +23,9 @@ type Config struct {
 	Interval, Timeout, MaxAge time.Duration
 
 	// OnEvent, if set, is called when a feed becomes stale and when it answers
-	// again, on a goroutine of Run, outside all locks. It may be called from
-	// several at once.
+	// again, outside all locks. It may be called from several goroutines at once, and
+	// the feed of the event is not polled before it has returned. If it panics the
+	// polls go on, and Run returns the panic as an error.
 	OnEvent func(Event)
 }
 

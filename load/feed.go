@@ -48,18 +48,20 @@ func (f *feed) start(ctx context.Context) {
 	done := make(chan struct{})
 	f.polling = done
 	go func() {
-		defer close(done)
-		sample, err := f.poll(ctx)
-		f.take(sample, err, time.Now())
+		var sample Sample
+		err := fmt.Errorf("load: source %q ended the goroutine of its Poll", f.name)
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("load: source %q panicked: %v", f.name, r)
+			}
+			f.take(sample, err, time.Now())
+			close(done)
+		}()
+		sample, err = f.poll(ctx)
 	}()
 }
 
-func (f *feed) poll(ctx context.Context) (s Sample, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("load: source %q panicked: %v", f.name, r)
-		}
-	}()
+func (f *feed) poll(ctx context.Context) (Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	return f.Source.Poll(ctx)

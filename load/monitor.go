@@ -15,6 +15,7 @@ type Monitor struct {
 	conf    Config
 	feeds   []*feed
 	running atomic.Bool
+	hookErr atomic.Pointer[error] // how Config.OnEvent failed last
 }
 
 // New returns a monitor, or an error that matches [ErrConfig]. It starts nothing.
@@ -34,7 +35,8 @@ func New(c Config) (*Monitor, error) {
 const farewell = time.Second
 
 // Run polls the sources until ctx ends, and then returns nil. A source that has
-// not returned a second later is left behind and named in the error. While the
+// not returned a second later is left behind and named in the error, as is an OnEvent
+// that panicked or ended its goroutine: the polls went on. While the
 // monitor runs already, Run returns [ErrRunning]; afterwards it may run again. A
 // source that was left behind is polled again once it has returned.
 func (m *Monitor) Run(ctx context.Context) error {
@@ -47,7 +49,11 @@ func (m *Monitor) Run(ctx context.Context) error {
 		watchers.Go(func() { m.watch(ctx, f) })
 	}
 	watchers.Wait()
-	return m.leftBehind()
+	err := m.leftBehind()
+	if failed := m.hookErr.Swap(nil); failed != nil {
+		err = errors.Join(err, *failed)
+	}
+	return err
 }
 
 // watch polls one feed and reports when its state changes, also while a poll hangs.
@@ -80,7 +86,27 @@ func (m *Monitor) report(f *feed, began time.Time) {
 	now := time.Now()
 	kind, err := f.change(began, now)
 	if kind != 0 && m.conf.OnEvent != nil {
-		m.conf.OnEvent(Event{At: now, Source: f.name, Kind: kind, Err: err})
+		m.tell(Event{At: now, Source: f.name, Kind: kind, Err: err})
+	}
+}
+
+// tell calls the hook on a goroutine of its own, so that one which panics or ends its goroutine
+// does not end the polls.
+func (m *Monitor) tell(e Event) {
+	told := make(chan error)
+	go func() {
+		err := errors.New("load: OnEvent ended its goroutine")
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("load: OnEvent panicked: %v", r)
+			}
+			told <- err
+		}()
+		m.conf.OnEvent(e)
+		err = nil
+	}()
+	if err := <-told; err != nil {
+		m.hookErr.Store(&err)
 	}
 }
 

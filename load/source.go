@@ -13,7 +13,8 @@ type Source interface {
 	Name() string
 	// Poll measures. It returns soon after ctx ends. An error means that the
 	// system did not answer, and one that matches [ErrUnavailable] that it never
-	// will: there is nothing to measure here. A panic counts as an error.
+	// will: there is nothing to measure here. A panic counts as an error, and so does
+	// the end of the goroutine.
 	Poll(ctx context.Context) (Sample, error)
 }
 

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Backlog is a [Scaler] that steps up while more tasks than High wait to start, and
+// ByBacklog is a [Scaler] that steps up while more tasks than High wait to start, and
 // down while fewer than Low do. The gap between the marks is what keeps it from
-// flapping. The zero Backlog works; 0 always means the default.
-type Backlog struct {
+// flapping. The zero ByBacklog works; 0 always means the default.
+type ByBacklog struct {
 	// High is the backlog above which the size rises. Defaults to 10.
 	High int64
 	// Low is the backlog below which the size falls, below High. Defaults to two
@@ -34,9 +34,9 @@ type Backlog struct {
 }
 
 // Sizer implements [Scaler].
-func (b Backlog) Sizer(limit int64) (Sizer, error) {
+func (b ByBacklog) Sizer(limit int64) (Sizer, error) {
 	invalid := func(field string, value any, want string) error {
-		return fmt.Errorf("%w: Backlog.%s is %v: want %s", ErrConfig, field, value, want)
+		return fmt.Errorf("%w: ByBacklog.%s is %v: want %s", ErrConfig, field, value, want)
 	}
 	if b.High < 0 {
 		return nil, invalid("High", b.High, "0 (the default, 10) or more")
@@ -59,7 +59,7 @@ func (b Backlog) Sizer(limit int64) (Sizer, error) {
 	if b.Per < 0 {
 		return nil, invalid("Per", b.Per, "0 (none) or more")
 	}
-	bounds, err := bounds{Plan{b.Initial, b.Min, b.Max, b.Period}, b.Cooldown}.check("Backlog", limit)
+	bounds, err := bounds{Plan{b.Initial, b.Min, b.Max, b.Period}, b.Cooldown}.check("ByBacklog", limit)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (b Backlog) Sizer(limit int64) (Sizer, error) {
 
 type backlogSizer struct {
 	stepper
-	Backlog
+	ByBacklog
 }
 
 // Next implements [Sizer].

@@ -69,9 +69,9 @@ type Config struct {
 	// Defaults to 1024.
 	Buffer int
 
-	// Remember is how many finished tasks are remembered by key, for those that come
+	// History is how many finished tasks are remembered by key, for those that come
 	// After them. Defaults to 10,000.
-	Remember int
+	History int
 }
 
 // withDefaults checks the settings as given, then fills in what was left out.
@@ -90,7 +90,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"Lookahead", &c.Lookahead, 64},
 		{"Backfill", &c.Backfill, 16},
 		{"Buffer", &c.Buffer, 1024},
-		{"Remember", &c.Remember, 10_000},
+		{"History", &c.History, 10_000},
 	} {
 		if *f.value < 0 {
 			return c, c.invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %d) or more", f.otherwise))
@@ -118,7 +118,7 @@ func (c Config) withDefaults() (Config, error) {
 	if err := c.Retry.check("Retry"); err != nil {
 		return c, err
 	}
-	c.Retry = c.Retry.orDefault(Retry{Attempts: 1, Backoff: time.Second, Most: time.Minute})
+	c.Retry = c.Retry.orDefault(Retry{Attempts: 1, Backoff: time.Second, Max: time.Minute})
 
 	names := slices.Sorted(maps.Keys(c.Capacity.Snapshot().Resources))
 	main := "slots"

@@ -5,7 +5,7 @@
 //	p, err := pool.New(pool.Config{
 //		Capacity: c,
 //		Source:   pool.Slice(tasks),
-//		Scaler:   pool.Backlog{High: 10, Low: 4, Initial: 3},
+//		Scaler:   pool.ByBacklog{High: 10, Low: 4, Initial: 3},
 //	})
 //	for ev, err := range p.Run(ctx) {
 //		...

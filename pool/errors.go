@@ -11,25 +11,27 @@ var (
 	ErrConfig     = errors.New("pool: invalid")
 	ErrUsed       = errors.New("pool: Run was called before")
 	ErrSource     = errors.New("pool: the source failed")
+	ErrScaler     = errors.New("pool: the scaler failed")
 	ErrStopped    = errors.New("pool: stopped on the first error")
 	ErrAbandoned  = errors.New("pool: left behind what did not end in time")
 	ErrDrained    = errors.New("pool: drained before it started")
 	ErrDependency = errors.New("pool: dependency")
 	ErrDuplicate  = errors.New("pool: duplicate key")
 	ErrLeaseLost  = errors.New("pool: lease lost")
-	ErrExited     = errors.New("pool: the task ended its goroutine")
+	ErrExited     = errors.New("pool: ended its goroutine")
 
 	errBroken = errors.New("pool: nobody reads the events any more")
 )
 
-// A PanicError is the error of a task that panicked.
+// A PanicError is the error of code that panicked: of a task, a gate, a source, a lease or a
+// scaler.
 type PanicError struct {
 	Value any    // what it panicked with
 	Stack []byte // where, as of runtime/debug.Stack
 }
 
-// Error returns what the task panicked with, without the stack.
-func (e *PanicError) Error() string { return fmt.Sprintf("pool: the task panicked: %v", e.Value) }
+// Error returns what the code panicked with, without the stack.
+func (e *PanicError) Error() string { return fmt.Sprintf("pool: panicked: %v", e.Value) }
 
 // Unwrap returns the value if it is an error.
 func (e *PanicError) Unwrap() error {
@@ -51,3 +53,20 @@ type permanentError struct{ error }
 func (e *permanentError) Unwrap() error { return e.error }
 
 func isPermanent(err error) bool { return errors.As(err, new(*permanentError)) }
+
+// A causedError asks its cause for its text only when it is asked for its own: the cause is code of
+// the user, which must not run under a lock.
+type causedError struct {
+	kind  error
+	what  string
+	cause error
+}
+
+func (e *causedError) Error() string {
+	if e.what == "" {
+		return fmt.Sprintf("%v: %v", e.kind, e.cause)
+	}
+	return fmt.Sprintf("%v: %s: %v", e.kind, e.what, e.cause)
+}
+
+func (e *causedError) Unwrap() []error { return []error{e.kind, e.cause} }

@@ -12,7 +12,7 @@ type Event struct {
 	Kind    Kind   // what happened
 	Key     string // of the task
 	Value   any    // what the task returned (Done) or reported (Progress)
-	Err     error  // why (Failed, Cancelled, Retrying, Deferred); with Done, that it could not be acknowledged
+	Err     error  // why (Failed, Cancelled, Retrying, Deferred); with Done or Decided, what went wrong
 	Attempt int    // which attempt it was, from 1
 
 	Waited time.Duration // from when it could start to when it did, all attempts together
@@ -38,7 +38,9 @@ const (
 	Retrying
 	// Deferred: the gate refused the task, which waits for its next turn. It is no attempt.
 	Deferred
-	// Decided: a scaler decided on the size of a resource, perhaps to hold it.
+	// Decided: a scaler decided on the size of a resource, perhaps to hold it. With an error
+	// the scaler or its law failed and the size was held, or the source could not tell its
+	// backlog.
 	Decided
 )
 
@@ -66,6 +68,8 @@ func (k Kind) String() string {
 // String describes the event in one line.
 func (e Event) String() string {
 	switch {
+	case e.Kind == Decided && e.Err != nil:
+		return fmt.Sprintf("%v: %v", e.Decision, e.Err)
 	case e.Kind == Decided:
 		return e.Decision.String()
 	case e.Err != nil:

@@ -57,16 +57,16 @@ func ExampleReport() {
 	// copy: done: all of it
 }
 
-func ExampleBacklog() {
-	sizer, _ := pool.Backlog{High: 10, Low: 4, Initial: 3}.Sizer(6)
+func ExampleByBacklog() {
+	sizer, _ := pool.ByBacklog{High: 10, Low: 4, Initial: 3}.Sizer(6)
 	size, why := sizer.Next(pool.Reading{Size: 3, Backlog: pool.Depth{Count: 24}})
 	fmt.Println(pool.Decision{Resource: "slots", From: 3, To: size, Reason: why})
 	// Output: slots: backlog 24 above 10: raised 3 to 4
 }
 
-func ExampleLoad() {
+func ExampleByLoad() {
 	mon, _ := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}}}) // its Run is the caller's
-	busy := pool.Load{Min: 2, Initial: 4, Measure: func() (float64, bool) {
+	busy := pool.ByLoad{Min: 2, Initial: 4, Measure: func() (float64, bool) {
 		level := mon.Level(load.All)
 		return level.Load, level.Valid && !level.Degraded
 	}}
@@ -76,13 +76,13 @@ func ExampleLoad() {
 	// Output: slots: load unknown: cut 6 to 5
 }
 
-func ExampleLaw() {
+func ExampleByLaw() {
 	c, _ := capacity.New(capacity.Vector{"slots": 16})
 	p, err := pool.New(pool.Config{
 		Capacity: c,
 		Source:   pool.Slice(nil),
 		// For tasks of some 100 ms; for longer ones a longer Interval.
-		Scaler: pool.Law{Law: law.Vegas{Alpha: 2, Beta: 4}, Initial: 4, Interval: 250 * time.Millisecond, MinSamples: 10},
+		Scaler: pool.ByLaw{Law: law.Vegas{Alpha: 2, Beta: 4}, Initial: 4, Interval: 250 * time.Millisecond, MinSamples: 10},
 	})
 	if err != nil {
 		panic(err)
@@ -93,13 +93,13 @@ func ExampleLaw() {
 	// Output: slots: latency unknown: held at 4
 }
 
-func ExampleLatency() {
-	_, err := pool.Latency{Initial: 4}.Sizer(16)
+func ExampleByLatency() {
+	_, err := pool.ByLatency{Initial: 4}.Sizer(16)
 	fmt.Println(err)
-	sizer, _ := pool.Latency{Target: 400 * time.Millisecond, Initial: 4}.Sizer(16)
+	sizer, _ := pool.ByLatency{Target: 400 * time.Millisecond, Initial: 4}.Sizer(16)
 	fmt.Printf("%+v\n", sizer.Plan())
 	// Output:
-	// pool: invalid: Latency.Target is 0s: want more than 0
+	// pool: invalid: ByLatency.Target is 0s: want more than 0
 	// {Initial:4 Min:1 Max:16 Period:100ms}
 }
 
@@ -172,9 +172,9 @@ func ExamplePool_Drain() {
 	// first: done: to its end
 }
 
-func ExampleCareful() {
+func ExampleMinOf() {
 	cpu := func() (float64, bool) { return 0.9, true }
-	sizer, _ := pool.Careful{pool.Backlog{}, pool.Load{Measure: cpu}}.Sizer(6)
+	sizer, _ := pool.MinOf{pool.ByBacklog{}, pool.ByLoad{Measure: cpu}}.Sizer(6)
 	size, why := sizer.Next(pool.Reading{Size: 3, Backlog: pool.Depth{Count: 24}})
 	fmt.Println(size, why)
 	// Output: 2 load 0.9 above 0.85

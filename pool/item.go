@@ -16,7 +16,9 @@ type item struct {
 	run   *run
 	lease *lease // nil: none
 	need  *capacity.Need
-	seq   uint64 // order of arrival
+	grant capacity.Grant // while it runs
+	next  *item          // of those that are to be run
+	seq   uint64         // order of arrival
 
 	score   int64         // lower goes first
 	since   time.Duration // when it could start, or may start again

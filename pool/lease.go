@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -15,9 +16,27 @@ type lease struct {
 
 	mu      sync.Mutex
 	settled bool
-	timer   *time.Timer
+	until   time.Duration // when it counts as lost unless it is extended
+	next    *time.Timer   // extends it
+	end     *time.Timer   // ends the task when the lease has run out
+	failed  error         // why the last try to extend it failed
 	lost    error
 }
+
+// Leases are extended when a third of their time is over, as most systems with leases advise: two
+// tries may then fail. After a failure the next try comes sooner. A lease counts as lost a twelfth of
+// its time before it runs out, so that its task can end before another has it.
+const (
+	extendAfter = 3
+	retryAfter  = 12
+	spare       = 12
+	leastRest   = time.Millisecond // between tries, of leases that are shorter than any call
+)
+
+func (l *lease) share(of time.Duration) time.Duration { return max(l.length/of, leastRest) }
+
+// kept is how long the lease counts on from when it was extended.
+func (l *lease) kept() time.Duration { return l.length - l.length/spare }
 
 // hold extends the lease again and again.
 func (l *lease) hold(ctx context.Context) {
@@ -26,37 +45,71 @@ func (l *lease) hold(ctx context.Context) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.timer = time.AfterFunc(l.length/3, func() { l.extend(ctx) })
+	l.until = now() + l.kept()
+	l.next = time.AfterFunc(l.share(extendAfter), func() { l.extend(ctx) })
+	l.end = time.AfterFunc(l.kept(), l.expire)
 }
 
 func (l *lease) extend(ctx context.Context) {
 	l.mu.Lock()
-	settled := l.settled
+	over, until := l.settled || l.lost != nil, l.until
 	l.mu.Unlock()
-	if settled {
+	if over {
 		return
 	}
-	within, cancel := context.WithTimeout(ctx, l.length)
+	at := now()
+	within, cancel := context.WithTimeout(ctx, until-at)
 	defer cancel()
-	err := guarded(func() error { return l.Extend(within, l.length) })
+	var err error
+	gone := false
+	if exit := isolated(func() { err = l.Extend(within, l.length); gone = errors.Is(err, ErrLeaseLost) }); exit != nil {
+		err = fmt.Errorf("%w: Extend: %w", ErrSource, exit)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
-	case l.settled:
+	case l.settled || l.lost != nil:
+	case gone:
+		l.giveUp(err)
 	case err != nil:
-		l.lost = fmt.Errorf("%w: %w", ErrLeaseLost, err)
-		l.lose(l.lost)
+		l.failed = err
+		l.next.Reset(l.share(retryAfter))
 	default:
-		l.timer.Reset(l.length / 3)
+		l.until, l.failed = at+l.kept(), nil
+		l.end.Reset(l.until - now())
+		l.next.Reset(l.share(extendAfter))
 	}
 }
 
+// expire ends the task when its lease has run out.
+func (l *lease) expire() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.settled || l.lost != nil || now() < l.until {
+		return
+	}
+	why := l.failed
+	if why == nil {
+		why = errors.New("it ran out before it could be extended")
+	}
+	l.giveUp(why)
+}
+
+// giveUp ends the task, under the lock.
+func (l *lease) giveUp(why error) {
+	l.lost = &causedError{kind: ErrLeaseLost, cause: why}
+	l.next.Stop()
+	l.end.Stop()
+	l.lose(l.lost)
+}
+
 // settle ends the lease by what became of its task, and returns why it could not.
-func (l *lease) settle(ctx context.Context, grace time.Duration, end func(context.Context) error) error {
+func (l *lease) settle(ctx context.Context, grace time.Duration, end func(context.Context) error) (err error) {
 	l.mu.Lock()
 	l.settled = true
-	if l.timer != nil {
-		l.timer.Stop()
+	if l.next != nil {
+		l.next.Stop()
+		l.end.Stop()
 	}
 	lost := l.lost
 	l.mu.Unlock()
@@ -66,15 +119,8 @@ func (l *lease) settle(ctx context.Context, grace time.Duration, end func(contex
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), grace)
 	defer cancel()
-	return guarded(func() error { return end(within) })
-}
-
-// guarded calls a source, whose panic is an error.
-func guarded(call func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: it panicked: %v", ErrSource, p)
-		}
-	}()
-	return call()
+	if exit := isolated(func() { err = end(within) }); exit != nil {
+		err = fmt.Errorf("%w: the end of a lease: %w", ErrSource, exit)
+	}
+	return err
 }

@@ -3,6 +3,11 @@ package pool_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -67,20 +72,126 @@ type deafLease struct {
 func (l deafLease) Extend(context.Context, time.Duration) error { return l.extend() }
 
 func TestLostLeaseEndsItsTask(t *testing.T) {
-	for why, extend := range map[error]func() error{
-		errTask:        func() error { return errTask },
-		pool.ErrSource: func() error { panic("extend") },
+	for _, test := range []struct {
+		name   string
+		extend func() error
+		is     error
+		after  time.Duration
+	}{
+		{"fails again and again", func() error { return errTask }, errTask, 55 * time.Second},
+		{"panics", func() error { panic("extend") }, pool.ErrSource, 55 * time.Second},
+		{"exits", func() error { runtime.Goexit(); return nil }, pool.ErrExited, 55 * time.Second},
+		{"does not return", func() error { time.Sleep(time.Hour); return nil }, pool.ErrLeaseLost, 55 * time.Second},
+		{"says so", func() error { return fmt.Errorf("another has it: %w", pool.ErrLeaseLost) }, pool.ErrLeaseLost, 20 * time.Second},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-			defer cancel()
-			source := deaf{sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)}), extend}
-			for ev := range must(pool.New(pool.Config{Capacity: slots(1), Source: source})).Run(ctx) {
-				if ev.Kind != pool.Failed || !errors.Is(ev.Err, pool.ErrLeaseLost) || !errors.Is(ev.Err, why) || ev.Took != 20*time.Second {
-					t.Errorf("%+v", ev)
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				source := deaf{sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)}), test.extend}
+				for ev := range must(pool.New(pool.Config{Capacity: slots(1), Source: source})).Run(t.Context()) {
+					if ev.Kind != pool.Failed || !errors.Is(ev.Err, pool.ErrLeaseLost) || !errors.Is(ev.Err, test.is) || ev.Took != test.after {
+						t.Errorf("%+v: want it lost after %v, for %v", ev, test.after, test.is)
+					}
+					break
 				}
-				break
+				time.Sleep(time.Hour) // until it has returned
+			})
+		})
+	}
+}
+
+// TestLeaseOutlivesAFailure: as long as the lease runs, its task does.
+func TestLeaseOutlivesAFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		memory := sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)})
+		source := flaky{memory, func() error {
+			if tries++; tries%3 != 0 { // two failures after each success
+				return errTask
+			}
+			return nil
+		}}
+		run(t, pool.Config{Capacity: slots(1), Source: source}).expect(t, "a done", nil)
+		if memory.Left() != 0 || tries < 3*60 {
+			t.Errorf("%d left, extended %d times", memory.Left(), tries)
+		}
+	})
+}
+
+// flaky is a source whose leases cannot be extended now and then.
+type flaky struct {
+	*sourcetest.Memory
+	fault func() error
+}
+
+func (f flaky) Claim(ctx context.Context) (pool.Delivery, error) {
+	delivery, err := f.Memory.Claim(ctx)
+	if err == nil {
+		delivery.Lease = flakyLease{delivery.Lease, f.fault}
+	}
+	return delivery, err
+}
+
+type flakyLease struct {
+	pool.Lease
+	fault func() error
+}
+
+func (l flakyLease) Extend(ctx context.Context, by time.Duration) error {
+	if err := l.fault(); err != nil {
+		return err
+	}
+	return l.Lease.Extend(ctx, by)
+}
+
+// TestShortAndLongLeases: no length of a lease keeps a processor busy or overflows.
+func TestShortAndLongLeases(t *testing.T) {
+	for length, kept := range map[time.Duration]bool{-1: true, 0: true, 1: false, 2 * time.Nanosecond: false, 3 * time.Millisecond: true, math.MaxInt64: true} {
+		synctest.Test(t, func(t *testing.T) {
+			var extended atomic.Int64
+			first := true
+			source := &faulty{then: func(context.Context) error { return io.EOF }}
+			leased := leasing{source, func() (pool.Delivery, bool) {
+				defer func() { first = false }()
+				return pool.Delivery{
+					Task: task("a", time.Second, nil), LeaseTime: length,
+					Lease: stub{extend: func() error { extended.Add(1); return nil }},
+				}, first
+			}}
+			want := "a done"
+			if !kept {
+				want = "a failed"
+			}
+			run(t, pool.Config{Capacity: slots(1), Source: leased}).expect(t, want, nil)
+			if extended.Load() > 1000 {
+				t.Errorf("a lease of %v was extended %d times in a second", length, extended.Load())
 			}
 		})
 	}
+}
+
+// leasing is a source that delivers while there is something.
+type leasing struct {
+	pool.Source
+	next func() (pool.Delivery, bool)
+}
+
+func (l leasing) Claim(ctx context.Context) (pool.Delivery, error) {
+	if d, ok := l.next(); ok {
+		return d, nil
+	}
+	return l.Source.Claim(ctx)
+}
+
+// stub is a lease whose methods do what a test wants, nothing by default.
+type stub struct{ acknowledge, giveBack, extend func() error }
+
+func (s stub) Acknowledge(context.Context) error             { return call(s.acknowledge) }
+func (s stub) GiveBack(context.Context, time.Duration) error { return call(s.giveBack) }
+func (s stub) Extend(context.Context, time.Duration) error   { return call(s.extend) }
+
+func call(f func() error) error {
+	if f == nil {
+		return nil
+	}
+	return f()
 }

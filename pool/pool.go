@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -33,7 +34,7 @@ func New(c Config) (*Pool, error) {
 	if p.cost, err = c.Capacity.Need(c.Cost); err != nil {
 		return nil, fmt.Errorf("%w: Cost is %v: %w", ErrConfig, c.Cost, err)
 	}
-	if p.sizers, err = newSizers(c); err != nil {
+	if p.sizers, err = newSizings(c); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -105,10 +106,7 @@ func (p *Pool) Snapshot() Snapshot {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return Snapshot{
-		Running: len(r.running), Ready: r.ready.len(), Blocked: len(r.blocked), Resting: len(r.resting),
-		Completed: r.completed, Failed: r.failed, Cancelled: r.cancelled, Abandoned: r.abandoned,
-	}
+	return r.board.snapshot()
 }
 
 // History returns the last changes of a size, up to sixteen, oldest first.
@@ -119,7 +117,7 @@ func (p *Pool) History() []Decision {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]Decision(nil), r.history...)
+	return slices.Clone(r.board.history)
 }
 
 // epoch is where the clock of the pools starts: a reading relative to it is cheaper than a

@@ -151,7 +151,7 @@ func TestDependencies(t *testing.T) {
 		{"nameless", []pool.Task{after(task("", 1, nil), "x")}, " failed", `pool: invalid: a task without a Key is After ["x"]: want a Key`},
 		{"empty", []pool.Task{{Key: "a"}}, "a failed", `pool: invalid: task "a" has no Run`},
 		{"priority", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Priority: 1001}}, "a failed", `pool: invalid: Priority of task "a" is 1001: want -1000 to 1000`},
-		{"negative", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Retry: pool.Retry{Attempts: -1}}}, "a failed", `pool: invalid: Retry of task a is {Attempts:-1 Backoff:0s Most:0s}: want 0 (the default) or more`},
+		{"negative", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Retry: pool.Retry{Attempts: -1}}}, "a failed", `pool: invalid: Retry of task a is {Attempts:-1 Backoff:0s Max:0s}: want 0 (the default) or more`},
 		{"too large", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slots": 3}}}, "a failed", `capacity: refused: needs 3 of "slots", its limit is 2`},
 		{"unknown resource", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slot": 1}}}, "a failed", `capacity: invalid: need of "slot", which is unknown: want one of ["slots"]`},
 	} {
@@ -177,7 +177,7 @@ func TestRetriesRestLongerEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var at []time.Duration
-		fails := pool.Task{Key: "a", Retry: pool.Retry{Attempts: 4, Backoff: time.Second, Most: 3 * time.Second}, Run: func(context.Context) (any, error) {
+		fails := pool.Task{Key: "a", Retry: pool.Retry{Attempts: 4, Backoff: time.Second, Max: 3 * time.Second}, Run: func(context.Context) (any, error) {
 			at = append(at, time.Since(began))
 			return nil, errTask
 		}}

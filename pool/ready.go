@@ -1,18 +1,28 @@
 package pool
 
-import "container/heap"
+import (
+	"container/heap"
+	"slices"
+
+	"github.com/weir-go/weir/capacity"
+)
 
 // ready is those that could start, in order. Most come in order as well and stand in a line, which
 // costs next to nothing; the others are in a heap beside it.
 type ready struct {
-	line  []*item // from head on
-	head  int
-	aside byRank
+	line   []*item // from head on
+	head   int
+	aside  byRank
+	cost   *capacity.Need // of a task that does not say
+	custom int            // how many have a cost of their own
 }
 
 func (r *ready) len() int { return len(r.line) - r.head + len(r.aside) }
 
 func (r *ready) add(it *item) {
+	if it.need != r.cost {
+		r.custom++
+	}
 	if last := len(r.line) - 1; r.head <= last && it.before(r.line[last]) {
 		heap.Push(&r.aside, it)
 		return
@@ -34,14 +44,22 @@ func (r *ready) first() *item {
 }
 
 // take removes the first.
-func (r *ready) take() *item {
-	if !r.inLine() {
-		return heap.Pop(&r.aside).(*item)
+func (r *ready) take() (it *item) {
+	if r.inLine() {
+		it = r.line[r.head]
+		r.line[r.head] = nil
+		r.head++
+	} else {
+		it = heap.Pop(&r.aside).(*item)
 	}
-	it := r.line[r.head]
-	r.line[r.head] = nil
-	r.head++
+	r.taken(it)
 	return it
+}
+
+func (r *ready) taken(it *item) {
+	if it.need != r.cost {
+		r.custom--
+	}
 }
 
 // inLine reports whether the first stands in the line.
@@ -67,4 +85,19 @@ func pop(s *[]*item) *item {
 	(*s)[last] = nil
 	*s = (*s)[:last]
 	return it
+}
+
+// remove takes an item out from wherever it is, and reports whether it was there.
+func (r *ready) remove(it *item) bool {
+	if i := slices.Index(r.aside, it); i >= 0 {
+		heap.Remove(&r.aside, i)
+		r.taken(it)
+		return true
+	}
+	if i := slices.Index(r.line[r.head:], it); i >= 0 {
+		r.line = slices.Delete(r.line, r.head+i, r.head+i+1)
+		r.taken(it)
+		return true
+	}
+	return false
 }

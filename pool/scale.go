@@ -3,249 +3,185 @@ package pool
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
+	"fmt"
 	"time"
 
-	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/window"
 )
 
-// sizing is the scaling of one resource.
-type sizing struct {
-	resource string
-	Sizer
-	plan     Plan
-	before   int64 // the reserve before the run
-	size     int64
-	due      time.Duration
-	watchers []*lawSizer
+// A scaling moves the sizes of a run, and tells its laws how tasks fare.
+type scaling struct {
+	*run
+	sizers []*sizing
+	began  time.Duration
+	asked  chan answer // is answered by the source
 }
 
-func newSizers(c Config) (all []*sizing, err error) {
-	for _, name := range slices.Sorted(maps.Keys(c.Scalers)) {
-		usage := c.Capacity.Usage(name)
-		s := &sizing{resource: name, before: usage.Limit - usage.InUse - usage.Available + usage.Owed}
-		if s.Sizer, err = c.Scalers[name].Sizer(usage.Limit - s.before); err != nil {
-			return nil, err
-		}
-		s.plan = s.Plan()
-		s.size, s.watchers = s.plan.Initial, observers(s.Sizer)
-		all = append(all, s)
-	}
-	return all, nil
+// An answer is what the source says of its backlog.
+type answer struct {
+	Depth
+	err error
 }
 
-// scale decides on sizes, each at its time, until the run ends. The first decisions come
+// loop decides on sizes, each at its time, until the run ends. The first decisions come
 // before anything is claimed.
-func (r *run) scale() {
-	began := now()
-	for _, s := range r.sizers {
-		r.apply(s, s.size)
-		s.due = began
+func (s *scaling) loop() {
+	s.began = now()
+	for _, each := range s.sizers {
+		each.apply(each.size)
+		each.due = s.began
 	}
-	first := true
+	next := s.decideDue()
+	close(s.sized)
+	timer := time.NewTimer(next)
+	defer timer.Stop()
 	for {
-		at := now()
-		depth := r.depth()
-		next := at + time.Hour
-		for _, s := range r.sizers {
-			if s.due <= at {
-				r.decide(s, at-began, depth)
-				for s.due <= at {
-					s.due += s.plan.Period
-				}
-			}
-			next = min(next, s.due)
-		}
-		if first {
-			close(r.sized)
-			first = false
-		}
-		timer := time.NewTimer(next - now())
 		select {
 		case <-timer.C:
-		case <-r.ctx.Done():
-			timer.Stop()
+			timer.Reset(s.decideDue())
+		case <-s.ctx.Done():
 			return
 		}
 	}
 }
 
-// depth is what waits to start, in the source and here. A source whose Claim is waiting has
-// nothing, whatever it says.
-func (r *run) depth() (d Depth) {
-	d = r.ask()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.fed || r.idle > 0 && now()-r.idle >= r.shortest() {
-		d = Depth{Exact: true}
-	}
-	d.Count = min(d.Count, 1<<62) + int64(r.ready.len())
-	for _, it := range r.ready.all() {
-		d.Oldest = max(d.Oldest, now()-it.since)
-	}
-	return d
-}
-
-// ask asks the source for its backlog, which is nothing if it does not answer in time. It is
-// not asked again before it has answered, and what it answers late is out of date.
-func (r *run) ask() Depth {
-	if r.asked != nil {
-		select {
-		case <-r.asked:
-		default:
-			return Depth{}
+// decideDue makes the decisions that are due, and returns the time until the next.
+func (s *scaling) decideDue() (next time.Duration) {
+	at := now()
+	depth := s.depth()
+	next = time.Hour
+	for _, each := range s.sizers {
+		if each.due <= at {
+			s.decide(each, at, depth)
+			each.due = at + each.plan.Period - (at-each.due)%each.plan.Period
 		}
+		next = min(next, each.due-at)
 	}
-	within, cancel := context.WithTimeout(r.ctx, r.shortest())
-	asked := make(chan Depth, 1)
-	r.asked = asked
-	r.helpers.Go(func() {
-		defer cancel()
-		asked <- r.backlog(within)
-	})
-	<-within.Done() // after an answer at once
-	select {
-	case d := <-asked:
-		r.asked = nil
-		return d
-	default:
-		return Depth{}
-	}
-}
-
-func (r *run) backlog(ctx context.Context) (d Depth) {
-	defer func() {
-		if recover() != nil {
-			d = Depth{}
-		}
-	}()
-	d, err := r.conf.Source.Backlog(ctx)
-	if err != nil || d.Count < 0 {
-		return Depth{}
-	}
-	return d
+	return next - (now() - at)
 }
 
 // shortest is the shortest time from one decision to the next.
-func (r *run) shortest() time.Duration {
+func (s *scaling) shortest() time.Duration {
 	least := time.Hour
-	for _, s := range r.sizers {
-		least = min(least, s.plan.Period)
+	for _, each := range s.sizers {
+		least = min(least, each.plan.Period)
 	}
 	return least
 }
 
+// depth is what waits to start, in the source and here.
+func (s *scaling) depth() answer {
+	a := s.ask()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a.Depth = s.board.waiting(a.Depth, now(), s.shortest())
+	return a
+}
+
+// ask asks the source for its backlog, which is nothing if it does not answer in time. It is
+// not asked again before it has answered, and what it answers late is out of date.
+func (s *scaling) ask() answer {
+	if s.asked != nil {
+		select {
+		case <-s.asked:
+		default:
+			return answer{}
+		}
+	}
+	within, cancel := context.WithTimeout(s.ctx, s.shortest())
+	asked := make(chan answer, 1)
+	s.asked = asked
+	s.helpers.Go(func() {
+		defer cancel()
+		asked <- s.backlog(within)
+	})
+	<-within.Done() // after an answer at once
+	select {
+	case a := <-asked:
+		s.asked = nil
+		return a
+	default:
+		return answer{}
+	}
+}
+
+func (s *scaling) backlog(ctx context.Context) (a answer) {
+	exit := isolated(func() {
+		d, err := s.conf.Source.Backlog(ctx)
+		switch {
+		case err != nil:
+			a.err = fmt.Errorf("%w: Backlog: %w", ErrSource, err)
+		case d.Count < 0:
+			a.err = fmt.Errorf("%w: Backlog: %d tasks: want 0 or more", ErrSource, d.Count)
+		default:
+			a.Depth = d
+		}
+	})
+	if exit != nil {
+		return answer{err: fmt.Errorf("%w: Backlog: %w", ErrSource, exit)}
+	}
+	return a
+}
+
 // decide asks a sizer, applies what it says and publishes it.
-func (r *run) decide(s *sizing, elapsed time.Duration, depth Depth) {
-	usage := r.conf.Capacity.Usage(s.resource)
-	r.mu.Lock()
+func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
+	usage := each.in.Usage(each.resource)
+	s.mu.Lock()
 	reading := Reading{
-		Elapsed: elapsed, Size: s.size, InUse: usage.InUse, Backlog: depth,
-		Wanted: r.wanted(s.resource), Running: len(r.running), Completed: r.completed,
+		Elapsed: at - s.began, Size: each.size, InUse: usage.InUse, Backlog: depth.Depth,
+		Wanted: s.board.wanted(each.resource), Running: len(s.board.running), Completed: s.board.completed,
 	}
-	r.mu.Unlock()
-	size, why := s.Next(reading)
-	size = min(max(size, s.plan.Min), s.plan.Max)
-	if room := r.roomFor(s.resource); room > size {
-		size, why = min(room, usage.Limit-s.before), Reason{Code: Room, Signal: "cost", Have: float64(room)}
-	}
+	s.mu.Unlock()
+	size, why, err := each.next(reading)
 	d := Decision{
-		At: time.Now(), Resource: s.resource, From: s.size, To: size, Reason: why, Backlog: depth, Completed: reading.Completed,
+		At: time.Now(), Resource: each.resource, From: each.size, To: size, Reason: why, Backlog: depth.Depth, Completed: reading.Completed,
 	}
-	r.mu.Lock()
-	if d.To != d.From {
-		r.history = append(r.history, d)
-		r.history = r.history[max(0, len(r.history)-16):]
-	}
-	r.publish(Event{Kind: Decided, Decision: &d})
-	r.mu.Unlock()
-	r.apply(s, size)
+	s.tell(func(b *board, _ moment, fx *effects) {
+		size = b.decided(d, usage.Limit-each.before, errors.Join(depth.err, err), fx)
+	})
+	each.apply(size)
 }
 
-// roomFor is what the first task needs of a resource while nothing runs that could make room.
-func (r *run) roomFor(resource string) int64 {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if len(r.running) > 0 {
-		return 0
-	}
-	return r.wanted(resource)
-}
-
-// wanted is what the first task needs of a resource, under the lock.
-func (r *run) wanted(resource string) int64 {
-	if r.ready.len() == 0 {
-		return 0
-	}
-	cost := r.ready.first().Cost
-	if cost == nil {
-		cost = r.conf.Cost
-	}
-	return cost[resource]
-}
-
-// apply holds back what is above the size.
-func (r *run) apply(s *sizing, size int64) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.over {
-		return
-	}
-	s.size = size
-	r.hold(s, func(limit int64) int64 { return max(s.before, limit-size) })
-}
-
-// restore puts the reserves back to what they were, under the lock.
-func (r *run) restore() {
-	for _, s := range r.sizers {
-		r.hold(s, func(int64) int64 { return s.before })
+// restore puts the reserves back to what they were.
+func (s *scaling) restore() {
+	for _, each := range s.sizers {
+		each.restore()
 	}
 }
 
-// hold sets a reserve by the limit, which somebody else may lower at any moment.
-func (r *run) hold(s *sizing, reserve func(limit int64) int64) {
-	for {
-		limit := r.conf.Capacity.Usage(s.resource).Limit
-		err := r.conf.Capacity.Reserve(s.resource, min(reserve(limit), limit))
-		if err == nil || !errors.Is(err, capacity.ErrConfig) {
-			return
+// started, wanted and ended tell the laws.
+func (s *scaling) started(it *item) {
+	for _, each := range s.sizers {
+		for _, l := range each.laws {
+			it.tickets = append(it.tickets, l.started(it.since))
 		}
 	}
 }
 
-// observeStart, observeWant and observeEnd tell the laws, under the lock of the run.
-func (r *run) observeStart(it *item, at time.Duration) {
-	for _, s := range r.sizers {
-		for _, w := range s.watchers {
-			it.tickets = append(it.tickets, w.started(at))
+func (s *scaling) wanted() {
+	for _, each := range s.sizers {
+		for _, l := range each.laws {
+			l.wanted(now())
 		}
 	}
 }
 
-func (r *run) observeWant() {
-	for _, s := range r.sizers {
-		for _, w := range s.watchers {
-			w.wanted(now())
-		}
-	}
-}
-
-func (r *run) observeEnd(it *item, at time.Duration, a attempt) {
+func (s *scaling) ended(it *item, at time.Duration, a attempt) {
 	outcome := window.Success
 	switch {
-	case !a.ran || r.ctx.Err() != nil:
+	case len(it.tickets) == 0:
+		return
+	case !a.ran || s.ctx.Err() != nil:
 		outcome = window.Ignore
-	case errors.Is(a.err, context.DeadlineExceeded):
+	case a.timedOut:
 		outcome = window.Timeout
 	case a.err != nil:
 		outcome = window.Failure
 	}
 	i := 0
-	for _, s := range r.sizers {
-		for _, w := range s.watchers {
-			w.ended(&it.tickets[i], at, outcome)
+	for _, each := range s.sizers {
+		for _, l := range each.laws {
+			l.ended(&it.tickets[i], at, outcome)
 			i++
 		}
 	}

@@ -31,19 +31,19 @@ func sizes(t *testing.T, s pool.Scaler, limit int64, backlogs ...int64) (got []s
 func TestBacklogScaler(t *testing.T) {
 	for _, test := range []struct {
 		name     string
-		scaler   pool.Backlog
+		scaler   pool.ByBacklog
 		backlogs []int64
 		want     []string
 	}{
-		{"marks", pool.Backlog{High: 10, Low: 4, Initial: 3, Min: 2}, []int64{11, 10, 4, 3, 0, 0}, []string{
+		{"marks", pool.ByBacklog{High: 10, Low: 4, Initial: 3, Min: 2}, []int64{11, 10, 4, 3, 0, 0}, []string{
 			"4: backlog 11 above 10", "4: backlog 10 between the marks", "4: backlog 4 between the marks",
 			"3: backlog 3 below 4", "2: backlog 0 below 4", "2: backlog 0, size at its bound",
 		}},
-		{"cooldown", pool.Backlog{Cooldown: 2 * time.Second}, []int64{20, 20, 20, 0}, []string{
+		{"cooldown", pool.ByBacklog{Cooldown: 2 * time.Second}, []int64{20, 20, 20, 0}, []string{
 			"2: backlog 20 above 10", "2: backlog 20, too soon after the last change", "3: backlog 20 above 10", "3: backlog 0, too soon after the last change",
 		}},
-		{"in proportion", pool.Backlog{Per: 5}, []int64{11, 25}, []string{"2: backlog 11 above 10", "6: backlog 25 above 10"}},
-		{"largest", pool.Backlog{Per: 1, Step: 2}, []int64{1 << 62}, []string{"6: backlog 4.612e+18 above 10"}},
+		{"in proportion", pool.ByBacklog{Per: 5}, []int64{11, 25}, []string{"2: backlog 11 above 10", "6: backlog 25 above 10"}},
+		{"largest", pool.ByBacklog{Per: 1, Step: 2}, []int64{1 << 62}, []string{"6: backlog 4.612e+18 above 10"}},
 	} {
 		if got := sizes(t, test.scaler, 6, test.backlogs...); !slices.Equal(got, test.want) {
 			t.Errorf("%s:\n got %q\nwant %q", test.name, got, test.want)
@@ -53,7 +53,7 @@ func TestBacklogScaler(t *testing.T) {
 
 // What cannot be used because another resource is short is given up.
 func TestBacklogDoesNotHoldWhatIsNotUsed(t *testing.T) {
-	s := must(pool.Backlog{}.Sizer(9))
+	s := must(pool.ByBacklog{}.Sizer(9))
 	for _, test := range []struct {
 		r    pool.Reading
 		want string
@@ -74,7 +74,7 @@ func TestBacklogDoesNotHoldWhatIsNotUsed(t *testing.T) {
 func TestLoadScaler(t *testing.T) {
 	var load float64
 	valid := true
-	s := must(pool.Load{Measure: func() (float64, bool) { return load, valid }, High: 0.8, Low: 0.5, Initial: 2}.Sizer(6))
+	s := must(pool.ByLoad{Measure: func() (float64, bool) { return load, valid }, High: 0.8, Low: 0.5, Initial: 2}.Sizer(6))
 	r := pool.Reading{Size: 4, Backlog: pool.Depth{Count: 1}}
 	for _, test := range []struct {
 		load    float64
@@ -99,9 +99,9 @@ func TestLoadScaler(t *testing.T) {
 	}
 }
 
-func TestCarefulTakesTheLeast(t *testing.T) {
-	busy := pool.Load{Measure: func() (float64, bool) { return 0.8, true }, Initial: 3}
-	got := sizes(t, pool.Careful{pool.Backlog{Initial: 4}, busy}, 6, 20, 0)
+func TestMinOfTakesTheLeast(t *testing.T) {
+	busy := pool.ByLoad{Measure: func() (float64, bool) { return 0.8, true }, Initial: 3}
+	got := sizes(t, pool.MinOf{pool.ByBacklog{Initial: 4}, busy}, 6, 20, 0)
 	if want := []string{"3: load 0.8 between the marks", "2: backlog 0 below 4"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -123,24 +123,24 @@ func TestBadSettings(t *testing.T) {
 		{pool.Config{Capacity: c, Source: source, Cost: capacity.Vector{"slots": 7}}, `Cost is map[slots:7]: capacity: refused: needs 7 of "slots", its limit is 6`},
 		{pool.Config{Capacity: c, Source: source, Lookahead: -1}, "Lookahead is -1: want 0 (the default, 64) or more"},
 		{pool.Config{Capacity: c, Source: source, Aging: -1}, "Aging is -1ns: want 0 (the default, 10s) to 1000h0m0s"},
-		{pool.Config{Capacity: c, Source: source, Scalers: map[string]pool.Scaler{"x": pool.Backlog{}}}, `Scalers is for "x": want one of ["slots"]`},
-		{pool.Config{Capacity: c, Source: source, Scaler: pool.Backlog{}, Scalers: map[string]pool.Scaler{"slots": pool.Backlog{}}}, `Scalers is "slots" twice: want either Scaler or Scalers for it`},
-		{with(pool.Backlog{High: -1}), "Backlog.High is -1: want 0 (the default, 10) or more"},
-		{with(pool.Backlog{Low: 10}), "Backlog.Low is 10: want 0 (the default) or less than High, which is 10"},
-		{with(pool.Backlog{Max: 7}), "Backlog.Max is 7: want 0 (the default) or up to the limit, which is 6"},
-		{with(pool.Backlog{Min: 5, Max: 4}), "Backlog.Min is 5: want 0 (the default, 1) or up to Max, which is 4"},
-		{with(pool.Backlog{Initial: 1, Min: 2}), "Backlog.Initial is 1: want from Min to Max, which are 2 and 6"},
-		{with(pool.Backlog{Step: 7}), "Backlog.Step is 7: want 0 (the default, 1) or up to the limit, which is 6"},
-		{with(pool.Backlog{Per: -1}), "Backlog.Per is -1: want 0 (none) or more"},
-		{with(pool.Backlog{Period: -1}), "Backlog.Period is -1ns: want 0 (the default, 1s) or more"},
-		{with(pool.Backlog{Cooldown: -1}), "Backlog.Cooldown is -1ns: want 0 (none) or more"},
-		{with(pool.Load{}), "Load.Measure is nil: want a function"},
-		{with(pool.Load{Measure: measure, High: 0.5, Low: 0.6}), "Load.Low and Load.High are 0.6 and 0.5: want above 0, finite, and Low below High"},
-		{with(pool.Careful{}), "Careful is empty: want at least one scaler"},
-		{with(pool.Careful{pool.Backlog{High: -1}}), "Backlog.High is -1: want 0 (the default, 10) or more"},
-		{with(pool.Latency{}), "Latency.Target is 0s: want more than 0"},
-		{with(pool.Law{Units: 7}), "Law.Units is 7: want 0 (the default, 1) or up to the limit, which is 6"},
-		{with(pool.Law{Window: 1}), "Law.Window and Law.MinSamples are 1ns and 20: want at least Interval, and 0 (the default) or more"},
+		{pool.Config{Capacity: c, Source: source, Scalers: map[string]pool.Scaler{"x": pool.ByBacklog{}}}, `Scalers is for "x": want one of ["slots"]`},
+		{pool.Config{Capacity: c, Source: source, Scaler: pool.ByBacklog{}, Scalers: map[string]pool.Scaler{"slots": pool.ByBacklog{}}}, `Scalers is "slots" twice: want either Scaler or Scalers for it`},
+		{with(pool.ByBacklog{High: -1}), "ByBacklog.High is -1: want 0 (the default, 10) or more"},
+		{with(pool.ByBacklog{Low: 10}), "ByBacklog.Low is 10: want 0 (the default) or less than High, which is 10"},
+		{with(pool.ByBacklog{Max: 7}), "ByBacklog.Max is 7: want 0 (the default) or up to the limit, which is 6"},
+		{with(pool.ByBacklog{Min: 5, Max: 4}), "ByBacklog.Min is 5: want 0 (the default, 1) or up to Max, which is 4"},
+		{with(pool.ByBacklog{Initial: 1, Min: 2}), "ByBacklog.Initial is 1: want from Min to Max, which are 2 and 6"},
+		{with(pool.ByBacklog{Step: 7}), "ByBacklog.Step is 7: want 0 (the default, 1) or up to the limit, which is 6"},
+		{with(pool.ByBacklog{Per: -1}), "ByBacklog.Per is -1: want 0 (none) or more"},
+		{with(pool.ByBacklog{Period: -1}), "ByBacklog.Period is -1ns: want 0 (the default, 1s) or more"},
+		{with(pool.ByBacklog{Cooldown: -1}), "ByBacklog.Cooldown is -1ns: want 0 (none) or more"},
+		{with(pool.ByLoad{}), "ByLoad.Measure is nil: want a function"},
+		{with(pool.ByLoad{Measure: measure, High: 0.5, Low: 0.6}), "ByLoad.Low and ByLoad.High are 0.6 and 0.5: want above 0, finite, and Low below High"},
+		{with(pool.MinOf{}), "MinOf is empty: want at least one scaler"},
+		{with(pool.MinOf{pool.ByBacklog{High: -1}}), "ByBacklog.High is -1: want 0 (the default, 10) or more"},
+		{with(pool.ByLatency{}), "ByLatency.Target is 0s: want more than 0"},
+		{with(pool.ByLaw{Units: 7}), "ByLaw.Units is 7: want 0 (the default, 1) or up to the limit, which is 6"},
+		{with(pool.ByLaw{Window: 1}), "ByLaw.Window and ByLaw.MinSamples are 1ns and 20: want at least Interval, and 0 (the default) or more"},
 	} {
 		_, err := pool.New(test.config)
 		if err == nil || err.Error() != "pool: invalid: "+test.want || !errors.Is(err, pool.ErrConfig) {
@@ -163,8 +163,8 @@ func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
 		most := int64(0)
 		r := run(t, pool.Config{
 			Capacity: c, Source: pool.Slice(tasks), Cost: capacity.Vector{"slots": 1, "memory": 10},
-			Scaler:  pool.Backlog{Initial: 2},
-			Scalers: map[string]pool.Scaler{"memory": pool.Backlog{Initial: 20, Step: 10, Max: 40, Period: 2 * time.Second}},
+			Scaler:  pool.ByBacklog{Initial: 2},
+			Scalers: map[string]pool.Scaler{"memory": pool.ByBacklog{Initial: 20, Step: 10, Max: 40, Period: 2 * time.Second}},
 		}, func(p *pool.Pool, _ pool.Event) {
 			most = max(most, c.Usage("memory").InUse)
 			for _, d := range p.History() {
@@ -195,7 +195,7 @@ func TestLargeTaskMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		large := task("large", time.Second, nil)
 		large.Cost = capacity.Vector{"slots": 5}
-		r := run(t, pool.Config{Capacity: slots(6), Source: pool.Slice([]pool.Task{large}), Scaler: pool.Backlog{}})
+		r := run(t, pool.Config{Capacity: slots(6), Source: pool.Slice([]pool.Task{large}), Scaler: pool.ByBacklog{}})
 		r.expect(t, "large done", nil)
 		if !slices.ContainsFunc(r.all, func(e pool.Event) bool {
 			return e.Kind == pool.Decided && e.String() == "slots: a task needs 5: raised 1 to 5"
@@ -219,7 +219,7 @@ func TestBacklogThatLies(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
 				source := &faulty{tasks: 3, backlog: backlog, then: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
-				p := must(pool.New(pool.Config{Capacity: c, Source: source, Scaler: pool.Backlog{}}))
+				p := must(pool.New(pool.Config{Capacity: c, Source: source, Scaler: pool.ByBacklog{}}))
 				done, size := 0, int64(0)
 				for ev := range p.Run(ctx) {
 					switch ev.Kind {
@@ -247,7 +247,7 @@ func TestBacklogThatIgnoresItsContext(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		c := slots(6)
-		busy := pool.Load{Measure: func() (float64, bool) { return 1, true }, Initial: 6}
+		busy := pool.ByLoad{Measure: func() (float64, bool) { return 1, true }, Initial: 6}
 		p := must(pool.New(pool.Config{Capacity: c, Source: source, Scaler: busy, Grace: time.Second}))
 		done, size := 0, int64(0)
 		var last error
@@ -270,8 +270,8 @@ func TestBacklogThatIgnoresItsContext(t *testing.T) {
 // Latency rises with what runs: the law holds back.
 func TestLawsSizeThePool(t *testing.T) {
 	for name, scaler := range map[string]pool.Scaler{
-		"latency": pool.Latency{Target: 100 * time.Millisecond, Initial: 10},
-		"law":     pool.Careful{pool.Law{Law: law.Band{Target: 100 * time.Millisecond}, Initial: 10}, pool.Backlog{Initial: 40}},
+		"latency": pool.ByLatency{Target: 100 * time.Millisecond, Initial: 10},
+		"law":     pool.MinOf{pool.ByLaw{Law: law.Band{Target: 100 * time.Millisecond}, Initial: 10}, pool.ByBacklog{Initial: 40}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 // back. It is a plain value whose fields are settings; one Scaler may size any number
 // of resources, each by a [Sizer] of its own.
 //
-// [Backlog], [Load], [Law] and [Latency] are scalers; [Careful] combines them.
+// [ByBacklog], [ByLoad], [ByLaw] and [ByLatency] are scalers; [MinOf] combines them.
 type Scaler interface {
 	// Sizer starts the scaler for a resource with that limit. A setting out of
 	// range is an error that names it.
@@ -38,7 +38,7 @@ type Plan struct {
 // A Reading is what a [Sizer] decides on.
 type Reading struct {
 	Elapsed   time.Duration // since the run began
-	Size      int64         // the size now; of those combined by [Careful], what was applied
+	Size      int64         // the size now; of those combined by [MinOf], what was applied
 	InUse     int64         // what is in use of the resource, by others too
 	Backlog   Depth         // in the source and in the pool, without what runs
 	Wanted    int64         // what the first task that could start needs of the resource
@@ -73,7 +73,7 @@ type Reason struct {
 	Signal string     // what was measured: "backlog", "load", "cost"
 	Have   float64    // the measured value,
 	Want   float64    // and what it was held against
-	Law    law.Reason // with ByLaw: the law's own
+	Law    law.Reason // with LawDecided: the law's own
 }
 
 // A Code says how a signal stood to what a scaler wants.
@@ -81,16 +81,16 @@ type Code uint8
 
 // The codes.
 const (
-	NoReason Code = iota
-	Above         // the signal is above the high mark
-	Below         // the signal is below the low mark
-	Within        // the signal is between the marks
-	Unused        // a rise is due, but not all of the size can be used: another resource is short
-	Cooling       // a change is due, but the last one is too recent
-	AtBound       // a change is due, but the size is at its bound
-	Unknown       // there is no valid reading of the signal
-	ByLaw         // a law decided
-	Room          // a task needs more than the size, and nothing smaller is left to run
+	NoReason   Code = iota
+	Above           // the signal is above the high mark
+	Below           // the signal is below the low mark
+	Within          // the signal is between the marks
+	Unused          // a rise is due, but not all of the size can be used: another resource is short
+	Cooling         // a change is due, but the last one is too recent
+	AtBound         // a change is due, but the size is at its bound
+	Unknown         // there is no valid reading of the signal
+	LawDecided      // a law decided
+	Room            // a task needs more than the size, and nothing smaller is left to run
 )
 
 // String returns the reason as a phrase, such as "backlog 24 above 10".
@@ -111,7 +111,7 @@ func (r Reason) String() string {
 		return r.Signal + " " + number(r.Have) + ", size at its bound"
 	case Unknown:
 		return r.Signal + " unknown"
-	case ByLaw:
+	case LawDecided:
 		return r.Law.String()
 	case Room:
 		return "a task needs " + number(r.Have)

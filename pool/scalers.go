@@ -11,10 +11,10 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Load is a [Scaler] that keeps a signal from outside between two marks: it steps down while
+// ByLoad is a [Scaler] that keeps a signal from outside between two marks: it steps down while
 // the signal is above High, up while it is below Low and tasks wait. While the signal is unknown it
 // steps down to Initial and stays there.
-type Load struct {
+type ByLoad struct {
 	// Measure returns the signal as it is known now, and whether that is valid. It must
 	// not block. For a load.Monitor it is
 	//
@@ -33,14 +33,14 @@ type Load struct {
 	// Step is how much the size moves at a time. Defaults to 1.
 	Step int64
 
-	// Period and Cooldown are as in [Backlog].
+	// Period and Cooldown are as in [ByBacklog].
 	Period, Cooldown time.Duration
 }
 
 // Sizer implements [Scaler].
-func (l Load) Sizer(limit int64) (Sizer, error) {
+func (l ByLoad) Sizer(limit int64) (Sizer, error) {
 	if l.Measure == nil {
-		return nil, fmt.Errorf("%w: Load.Measure is nil: want a function", ErrConfig)
+		return nil, fmt.Errorf("%w: ByLoad.Measure is nil: want a function", ErrConfig)
 	}
 	if l.High == 0 {
 		l.High = 0.85
@@ -49,15 +49,15 @@ func (l Load) Sizer(limit int64) (Sizer, error) {
 		l.Low = 0.7 * l.High
 	}
 	if !(l.Low > 0 && l.Low < l.High) || math.IsInf(l.High, 0) {
-		return nil, fmt.Errorf("%w: Load.Low and Load.High are %v and %v: want above 0, finite, and Low below High", ErrConfig, l.Low, l.High)
+		return nil, fmt.Errorf("%w: ByLoad.Low and ByLoad.High are %v and %v: want above 0, finite, and Low below High", ErrConfig, l.Low, l.High)
 	}
 	if l.Step < 0 || l.Step > limit {
-		return nil, fmt.Errorf("%w: Load.Step is %d: want 0 (the default, 1) or up to the limit, which is %d", ErrConfig, l.Step, limit)
+		return nil, fmt.Errorf("%w: ByLoad.Step is %d: want 0 (the default, 1) or up to the limit, which is %d", ErrConfig, l.Step, limit)
 	}
 	if l.Step == 0 {
 		l.Step = 1
 	}
-	bounds, err := bounds{Plan{l.Initial, l.Min, l.Max, l.Period}, l.Cooldown}.check("Load", limit)
+	bounds, err := bounds{Plan{l.Initial, l.Min, l.Max, l.Period}, l.Cooldown}.check("ByLoad", limit)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func (l Load) Sizer(limit int64) (Sizer, error) {
 
 type loadSizer struct {
 	stepper
-	Load
+	ByLoad
 }
 
 // Next implements [Sizer].
@@ -90,9 +90,9 @@ func (s *loadSizer) Next(r Reading) (int64, Reason) {
 	return r.Size, why
 }
 
-// Law is a [Scaler] whose size is what a control law finds by how the tasks fare, as a
+// ByLaw is a [Scaler] whose size is what a control law finds by how the tasks fare, as a
 // weir.Limiter's limit is. It measures attempts, those that the pool runs.
-type Law struct {
+type ByLaw struct {
 	// Law finds the size. Defaults to law.Elastic{}.
 	Law law.Law
 
@@ -110,7 +110,7 @@ type Law struct {
 }
 
 // Sizer implements [Scaler].
-func (l Law) Sizer(limit int64) (Sizer, error) {
+func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 	if l.Law == nil {
 		l.Law = law.Elastic{}
 	}
@@ -118,9 +118,9 @@ func (l Law) Sizer(limit int64) (Sizer, error) {
 		l.Units = 1
 	}
 	if l.Units < 0 || l.Units > limit {
-		return nil, fmt.Errorf("%w: Law.Units is %d: want 0 (the default, 1) or up to the limit, which is %d", ErrConfig, l.Units, limit)
+		return nil, fmt.Errorf("%w: ByLaw.Units is %d: want 0 (the default, 1) or up to the limit, which is %d", ErrConfig, l.Units, limit)
 	}
-	b, err := bounds{Plan: Plan{l.Initial, l.Min, l.Max, l.Interval}}.check("Law", min(limit/l.Units, math.MaxInt32/2))
+	b, err := bounds{Plan: Plan{l.Initial, l.Min, l.Max, l.Interval}}.check("ByLaw", min(limit/l.Units, math.MaxInt32/2))
 	if err != nil {
 		return nil, err
 	}
@@ -131,16 +131,19 @@ func (l Law) Sizer(limit int64) (Sizer, error) {
 		l.MinSamples = 20
 	}
 	if l.Window < b.Period || l.MinSamples < 0 {
-		return nil, fmt.Errorf("%w: Law.Window and Law.MinSamples are %v and %d: want at least Interval, and 0 (the default) or more", ErrConfig, l.Window, l.MinSamples)
+		return nil, fmt.Errorf("%w: ByLaw.Window and ByLaw.MinSamples are %v and %d: want at least Interval, and 0 (the default) or more", ErrConfig, l.Window, l.MinSamples)
 	}
 	if b.Min < 1 {
-		return nil, fmt.Errorf("%w: Law.Max is %d: want a resource of which there is any", ErrConfig, b.Max)
+		return nil, fmt.Errorf("%w: ByLaw.Max is %d: want a resource of which there is any", ErrConfig, b.Max)
 	}
-	s := &lawSizer{plan: b.Plan, units: l.Units}
+	s := &lawSizer{shield: shield{law: l.Law}, plan: b.Plan, units: l.Units}
 	err = s.node.Init(admit.Settings{
 		Bounds:   law.Bounds{Min: int(b.Min), Max: int(b.Max), Initial: int(b.Initial)},
 		Interval: b.Period, Lookback: l.Window, MinSamples: l.MinSamples,
-	}, l.Law, nil, int64(now()))
+	}, &s.shield, nil, int64(now()))
+	if err == nil {
+		err = s.failure()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
@@ -149,6 +152,7 @@ func (l Law) Sizer(limit int64) (Sizer, error) {
 
 // A lawSizer is told of every attempt.
 type lawSizer struct {
+	shield
 	plan  Plan
 	units int64
 	node  admit.Node
@@ -166,7 +170,7 @@ const lawPeriod = 100 * time.Millisecond
 // Next implements [Sizer].
 func (s *lawSizer) Next(Reading) (int64, Reason) {
 	state := s.node.State(int64(now()))
-	why := Reason{Code: ByLaw, Law: state.Decided}
+	why := Reason{Code: LawDecided, Law: state.Decided}
 	if state.Decided == (law.Reason{}) { // it has not decided yet
 		why = Reason{Code: Unknown, Signal: "latency"}
 	}
@@ -174,7 +178,7 @@ func (s *lawSizer) Next(Reading) (int64, Reason) {
 }
 
 func (s *lawSizer) started(at time.Duration) admit.Ticket {
-	var fx admit.Effects // nobody waits here, and a law that panics holds its limit
+	var fx admit.Effects // nothing waits here, and the shield has a law's panic
 	var ticket admit.Ticket
 	s.node.TryAcquire(&ticket, 1, int64(at), &fx)
 	return ticket
@@ -194,16 +198,16 @@ func (s *lawSizer) ended(t *admit.Ticket, at time.Duration, o window.Outcome) {
 	s.node.Done(t, int64(at), o, &fx)
 }
 
-// Latency is a [Scaler] that holds the p95 of how long an attempt takes near a target: the
+// ByLatency is a [Scaler] that holds the p95 of how long an attempt takes near a target: the
 // size falls to 0.7 of itself while it is above, and rises by 1 while it is below and the size is
 // used.
-type Latency struct {
+type ByLatency struct {
 	// Target is the latency to hold. It must be set.
 	Target time.Duration
 	// Tolerance is how far from the target is near. Defaults to 0.15.
 	Tolerance float64
 
-	// Min, Max and Initial are as in [Law].
+	// Min, Max and Initial are as in [ByLaw].
 	Min, Max, Initial int64
 
 	// Period is from one decision to the next. Defaults to 1 s.
@@ -211,39 +215,45 @@ type Latency struct {
 }
 
 // Sizer implements [Scaler].
-func (l Latency) Sizer(limit int64) (Sizer, error) {
+func (l ByLatency) Sizer(limit int64) (Sizer, error) {
 	if l.Target <= 0 {
-		return nil, fmt.Errorf("%w: Latency.Target is %v: want more than 0", ErrConfig, l.Target)
+		return nil, fmt.Errorf("%w: ByLatency.Target is %v: want more than 0", ErrConfig, l.Target)
 	}
-	return Law{
+	return ByLaw{
 		Law: law.Band{Target: l.Target, Tolerance: l.Tolerance},
 		Min: l.Min, Max: l.Max, Initial: l.Initial, Interval: l.Period,
 	}.Sizer(limit)
 }
 
-// Careful combines scalers of one resource: of the sizes that they decide on, the least
+// MinOf combines scalers of one resource: of the sizes that they decide on, the least
 // holds. They are asked as often as the quickest of them.
-type Careful []Scaler
+type MinOf []Scaler
 
 // Sizer implements [Scaler].
-func (c Careful) Sizer(limit int64) (Sizer, error) {
+func (c MinOf) Sizer(limit int64) (Sizer, error) {
 	if len(c) == 0 {
-		return nil, fmt.Errorf("%w: Careful is empty: want at least one scaler", ErrConfig)
+		return nil, fmt.Errorf("%w: MinOf is empty: want at least one scaler", ErrConfig)
 	}
-	all := make(carefulSizer, len(c))
+	all := make(minSizer, len(c))
 	for i, scaler := range c {
+		if scaler == nil {
+			return nil, fmt.Errorf("%w: MinOf[%d] is nil: want a scaler", ErrConfig, i)
+		}
 		var err error
 		if all[i], err = scaler.Sizer(limit); err != nil {
 			return nil, err
+		}
+		if all[i] == nil {
+			return nil, fmt.Errorf("%w: MinOf[%d] returned no Sizer and no error: want one", ErrConfig, i)
 		}
 	}
 	return all, nil
 }
 
-type carefulSizer []Sizer
+type minSizer []Sizer
 
 // Plan implements [Sizer].
-func (c carefulSizer) Plan() Plan {
+func (c minSizer) Plan() Plan {
 	least := c[0].Plan()
 	for _, s := range c[1:] {
 		p := s.Plan()
@@ -253,7 +263,7 @@ func (c carefulSizer) Plan() Plan {
 }
 
 // Next implements [Sizer].
-func (c carefulSizer) Next(r Reading) (least int64, why Reason) {
+func (c minSizer) Next(r Reading) (least int64, why Reason) {
 	for i, s := range c {
 		if size, reason := s.Next(r); i == 0 || size < least {
 			least, why = size, reason
@@ -262,14 +272,14 @@ func (c carefulSizer) Next(r Reading) (least int64, why Reason) {
 	return least, why
 }
 
-// observers are the sizers that want to hear of every attempt.
-func observers(s Sizer) (all []*lawSizer) {
+// lawsOf are the sizers that want to hear of every attempt.
+func lawsOf(s Sizer) (all []*lawSizer) {
 	switch s := s.(type) {
 	case *lawSizer:
 		return []*lawSizer{s}
-	case carefulSizer:
+	case minSizer:
 		for _, each := range s {
-			all = append(all, observers(each)...)
+			all = append(all, lawsOf(each)...)
 		}
 	}
 	return slices.Clip(all)

@@ -42,7 +42,7 @@ type Delivery struct {
 	// Lease is nil if the task is the pool's for good.
 	Lease Lease
 	// LeaseTime is how long the lease lasts unless it is extended, which the pool
-	// does each third of it. 0 is without end.
+	// does each third of it, but not more often than each millisecond. 0 is without end.
 	LeaseTime time.Duration
 }
 
@@ -54,8 +54,9 @@ type Lease interface {
 	Acknowledge(ctx context.Context) error
 	// GiveBack lets the task be claimed again, after a delay.
 	GiveBack(ctx context.Context, delay time.Duration) error
-	// Extend has the lease last for so long from now. It is an error if the lease was
-	// lost.
+	// Extend has the lease last for so long from now. An error that matches
+	// [ErrLeaseLost] ends the work; after any other the pool tries again until the
+	// lease has run out.
 	Extend(ctx context.Context, by time.Duration) error
 }
 
@@ -79,21 +80,21 @@ func (s *slice) Claim(ctx context.Context) (Delivery, error) {
 	return Delivery{Task: s.tasks[i]}, nil
 }
 
-func (s *slice) claimUpTo(ctx context.Context, n int) (claimed []Delivery, err error) {
-	return claimUpTo(ctx, s, n)
+func (s *slice) claimUpTo(ctx context.Context, n int, claimed *[]Delivery) error {
+	return claimUpTo(ctx, s, n, claimed)
 }
 
-// claimUpTo claims one by one from a source that never waits.
-func claimUpTo(ctx context.Context, s Source, n int) (claimed []Delivery, err error) {
-	claimed = make([]Delivery, 0, n)
+// claimUpTo claims one by one from a source that never waits. Tasks that it has claimed when the
+// source fails are not lost.
+func claimUpTo(ctx context.Context, s Source, n int, claimed *[]Delivery) error {
 	for range n {
 		d, err := s.Claim(ctx)
 		if err != nil {
-			return claimed, err
+			return err
 		}
-		claimed = append(claimed, d)
+		*claimed = append(*claimed, d)
 	}
-	return claimed, nil
+	return nil
 }
 
 func (s *slice) Peek(context.Context) (Task, bool, error) {
@@ -149,27 +150,37 @@ type seq struct {
 	over  bool
 }
 
-func (s *seq) Claim(ctx context.Context) (Delivery, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ctx.Err() != nil {
-		return Delivery{}, context.Cause(ctx)
+func (s *seq) Claim(ctx context.Context) (d Delivery, err error) {
+	var claimed []Delivery
+	if err = s.claimUpTo(ctx, 1, &claimed); err == nil {
+		d = claimed[0]
 	}
-	if s.over {
-		return Delivery{}, io.EOF
-	}
-	if s.next == nil {
-		s.next, s.stop = iter.Pull(s.tasks)
-	}
-	task, ok := s.next()
-	if !ok {
-		s.over = true
-		return Delivery{}, io.EOF
-	}
-	return Delivery{Task: task}, nil
+	return d, err
 }
 
-func (s *seq) claimUpTo(ctx context.Context, n int) ([]Delivery, error) { return claimUpTo(ctx, s, n) }
+func (s *seq) claimUpTo(ctx context.Context, n int, claimed *[]Delivery) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.next == nil && !s.over {
+		s.next, s.stop = iter.Pull(s.tasks)
+	}
+	for range n {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if s.over {
+			return io.EOF
+		}
+		task, ok := s.next()
+		if s.over = !ok; ok {
+			*claimed = append(*claimed, Delivery{Task: task})
+		}
+	}
+	if s.over {
+		return io.EOF
+	}
+	return nil
+}
 
 func (s *seq) Backlog(context.Context) (Depth, error) { return Depth{}, nil }
 

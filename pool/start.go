@@ -2,160 +2,113 @@ package pool
 
 import (
 	"errors"
-	"time"
 
 	"github.com/weir-go/weir/capacity"
 )
 
-// start starts what can be started, under the lock. If inline, the first is returned
-// instead, for the caller to run on its own goroutine.
-func (r *run) start(at time.Duration, inline bool) (mine *item, grant capacity.Grant) {
-	for !r.stopped && r.ctx.Err() == nil && r.ready.len() > 0 && r.hasRoom() && r.gate.open(at) {
-		it, g, err := r.next()
-		if it == nil {
-			r.observeWant()
+// start starts what can be started, and asks for tasks when few are left.
+func (b *board) start(m moment, fx *effects) {
+	if b.asking {
+		b.missed = true // answered will start what this would
+		return
+	}
+	for !b.stopped && !m.cut && b.ready.len() > 0 && !b.full(m.coming) && b.backoff.open(m.at) {
+		if !b.startFirst(m, fx) {
 			break
 		}
-		if it.need != r.cost {
-			r.odd--
-		}
-		if err != nil { // a limit fell below what it needs
-			r.fail(it, Event{Kind: Failed, Err: Permanent(err)})
-			continue
-		}
-		r.launch(it, at)
-		if inline && mine == nil {
-			mine, grant = it, g
-			continue
-		}
-		r.spawn(it, g)
 	}
-	if r.ready.len() == 0 {
-		r.turn.leave()
+	if b.ready.len() == 0 && b.place.claim != nil {
+		fx.leave = b.place.leave()
 	}
-	if r.ready.len()+len(r.resting) <= r.conf.Lookahead/2 && !r.fed {
-		signal(r.hungry)
+	if !b.sourceDone && b.ready.len()+len(b.resting) <= b.conf.Lookahead/2 {
+		fx.needTasks = true
 	}
-	return mine, grant
 }
 
-// hasRoom reports whether there is room for one more event, under the lock. Who has released its
-// grant has one to tell.
-func (r *run) hasRoom() bool { return len(r.events)+int(r.releasing.Load()) < r.conf.Buffer }
-
-// next removes the item that is next from those that could start and takes what it needs, or says
-// why it can never have that. It returns none if what is needed is not free.
-func (r *run) next() (*item, capacity.Grant, error) {
-	first := r.ready.first()
-	g, err := r.turn.take(first.need, first)
-	if !errors.Is(err, capacity.ErrWaiting) {
-		return r.ready.take(), g, err
+// startFirst starts the first item, or ends it if it can never run. It reports false if the item has
+// to wait.
+func (b *board) startFirst(m moment, fx *effects) bool {
+	first := b.ready.first()
+	if b.place.claim != nil && b.place.of != first { // another has come, of higher priority
+		fx.leave, fx.resume = b.place.leave(), true // of its own place, or it would stand in its way
+		return false
 	}
-	it, g := r.backfill(first)
-	return it, g, nil
+	g, err := b.place.take(first)
+	switch {
+	case err == nil:
+		first.grant = g
+		b.ready.take()
+		b.book(first, m, fx)
+	case errors.Is(err, capacity.ErrWaiting):
+		b.backfill(first, fx)
+		fx.short = !b.asking
+		return false
+	default: // a limit fell below what it needs
+		b.ready.take()
+		b.fail(first, Event{Kind: Failed, Err: Permanent(err)}, fx)
+	}
+	return true
 }
 
-// launch books that an item runs.
-func (r *run) launch(it *item, at time.Duration) {
-	it.waited += max(0, at-it.since)
-	it.since = at
+// book enters that an item runs.
+func (b *board) book(it *item, m moment, fx *effects) {
+	it.waited += max(0, m.at-it.since)
+	it.since = m.at
 	it.attempt++
-	it.index = len(r.running)
-	r.running = append(r.running, it)
-	r.gate.enter()
-	r.observeStart(it, at)
+	it.index, it.next = len(b.running), nil
+	b.running = append(b.running, it)
+	b.backoff.enter()
+	fx.start.add(line{it, it})
 }
 
-// land books that it does not run any more.
-func (r *run) land(it *item) {
-	last := len(r.running) - 1
-	r.running[it.index] = r.running[last]
-	r.running[it.index].index = it.index
-	r.running[last] = nil
-	r.running = r.running[:last]
+// unbook enters that it does not run any more.
+func (b *board) unbook(it *item) {
+	last := len(b.running) - 1
+	b.running[it.index] = b.running[last]
+	b.running[it.index].index = it.index
+	b.running[last] = nil
+	b.running = b.running[:last]
 }
 
-// backfill looks for an item that fits where the first, which waits for its turn, does not,
-// and takes what it needs.
-func (r *run) backfill(first *item) (*item, capacity.Grant) {
-	if r.conf.Strict || r.turn.passed >= r.conf.Backfill || r.ready.len() == 1 || r.odd == 0 {
-		return nil, capacity.Grant{}
+// backfill asks which item fits where the first, which waits for its turn, does not. It asks for as
+// many as the first would have to let pass; only heads of the heap are sorted.
+func (b *board) backfill(first *item, fx *effects) {
+	if b.conf.Strict || b.place.passed >= b.conf.Backfill || b.ready.len() == 1 || b.ready.custom == 0 {
+		return
 	}
-	// As far as it would have to let others pass; only heads of the heap are sorted.
-	aside := make([]*item, 0, r.conf.Backfill)
-	defer func() {
-		for _, it := range aside {
-			r.ready.add(it)
-		}
-	}()
-	aside = append(aside, r.ready.take())
-	for len(aside) <= r.conf.Backfill && r.ready.len() > 0 {
-		it := r.ready.first()
+	aside := make([]*item, 0, b.conf.Backfill+1)
+	var fit []*item
+	for len(aside) <= b.conf.Backfill && b.ready.len() > 0 {
+		it := b.ready.take()
+		aside = append(aside, it)
 		if it.need != first.need {
-			if g, err := r.turn.claim.Pass(it.need); err == nil {
-				r.turn.passed++
-				return r.ready.take(), g
-			}
+			fit = append(fit, it)
 		}
-		aside = append(aside, r.ready.take())
 	}
-	return nil, capacity.Grant{}
-}
-
-// A turn is the pool's place in the queue of its capacity: that of the task which is
-// first. It is guarded by the lock of the run.
-type turn struct {
-	run    *run
-	woken  func()          // wake
-	claim  *capacity.Claim // nil: none
-	of     *item
-	passed int  // by how many tasks
-	waited bool // the last claim had to
-}
-
-// take returns the grant of an item, or [capacity.ErrWaiting] and keeps its place, or why it
-// can never have one.
-func (t *turn) take(need *capacity.Need, it *item) (capacity.Grant, error) {
-	if t.of != it {
-		t.leave()
+	for _, it := range aside {
+		b.ready.add(it)
 	}
-	if t.claim == nil {
-		if !t.waited { // a claim costs more than to try, and less than to try in vain
-			g, err := t.run.conf.Capacity.TryAcquire(need)
-			if err == nil || errors.Is(err, capacity.ErrNeverFits) {
-				return g, err
-			}
-		}
-		var err error
-		if t.claim, err = t.run.conf.Capacity.Claim(need, t.woken); err != nil {
-			t.claim = nil
-			return capacity.Grant{}, err
-		}
-		g, err := t.claim.Take()
-		t.of, t.passed, t.waited = it, 0, errors.Is(err, capacity.ErrWaiting)
-		if !t.waited {
-			t.claim, t.of = nil, nil
-		}
-		return g, err
-	}
-	g, err := t.claim.Take()
-	if !errors.Is(err, capacity.ErrWaiting) {
-		t.claim, t.of = nil, nil
-	}
-	return g, err
-}
-
-// wake is called when the turn has come. A worker that is about to look anyway need not be
-// told.
-func (t *turn) wake() {
-	if t.run.releasing.Load() == 0 {
-		signal(t.run.nudge)
+	if len(fit) > 0 {
+		b.asking, fx.ask = true, &question{b.place.claim, fit}
 	}
 }
 
-func (t *turn) leave() {
-	if t.claim != nil {
-		t.claim.Cancel()
+// answered starts the item that was granted what it needs, nil if none was, and what else can be
+// started.
+func (b *board) answered(it *item, g capacity.Grant, m moment, fx *effects) {
+	again := b.missed || it != nil
+	b.asking, b.missed = false, false
+	switch {
+	case it == nil:
+		fx.short = true
+	case !m.cut && b.ready.remove(it):
+		b.place.passed++
+		it.grant = g
+		b.book(it, m, fx)
+	default: // the run was stopped meanwhile
+		fx.release = g
 	}
-	t.claim, t.of = nil, nil
+	if again {
+		b.start(m, fx)
+	}
 }

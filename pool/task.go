@@ -40,8 +40,8 @@ type Retry struct {
 	// Attempts is how often in all. Defaults to 1: no retry.
 	Attempts int
 	// Backoff is the rest before the second attempt, which doubles from one attempt to the
-	// next up to Most. Default to 1 s and 1 min.
-	Backoff, Most time.Duration
+	// next up to Max. Default to 1 s and 1 min.
+	Backoff, Max time.Duration
 }
 
 const (
@@ -62,7 +62,7 @@ func (t *Task) check() error {
 }
 
 func (r Retry) check(name string) error {
-	if r.Attempts < 0 || r.Backoff < 0 || r.Most < 0 {
+	if r.Attempts < 0 || r.Backoff < 0 || r.Max < 0 {
 		return fmt.Errorf("%w: %s is %+v: want 0 (the default) or more", ErrConfig, name, r)
 	}
 	return nil
@@ -75,8 +75,8 @@ func (r Retry) orDefault(d Retry) Retry {
 	if r.Backoff == 0 {
 		r.Backoff = d.Backoff
 	}
-	if r.Most == 0 {
-		r.Most = max(d.Most, r.Backoff)
+	if r.Max == 0 {
+		r.Max = max(d.Max, r.Backoff)
 	}
 	return r
 }
@@ -85,10 +85,10 @@ func (r Retry) orDefault(d Retry) Retry {
 func (r Retry) rest(attempt int) time.Duration {
 	rest := r.Backoff
 	for range attempt - 1 {
-		if rest >= r.Most/2 {
-			return r.Most
+		if rest >= r.Max/2 {
+			return r.Max
 		}
 		rest *= 2
 	}
-	return min(rest, r.Most)
+	return min(rest, r.Max)
 }

@@ -2,53 +2,77 @@ package pool
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"runtime/debug"
-	"time"
-
-	"github.com/weir-go/weir/capacity"
 )
 
-// spawn starts a worker with an item, or does nothing without one.
-func (r *run) spawn(it *item, g capacity.Grant) {
-	if it != nil {
-		r.helpers.Go(func() { r.work(it, g) })
-	}
+// startWorker runs items while there are any.
+func (r *run) startWorker() {
+	var fx effects
+	r.mu.Lock()
+	it := r.booked.take()
+	r.spawning = false
+	r.unlock(&fx)
+	r.perform(&fx)
+	r.work(it)
 }
 
-// work runs an item, and then what it can start itself.
-func (r *run) work(it *item, g capacity.Grant) {
+// work runs an item, and then those that wait for a worker.
+func (r *run) work(it *item) {
 	exited := true // by runtime.Goexit in a task
 	defer func() {
 		if exited {
-			r.spawn(r.finish(it, g, attempt{err: ErrExited, ran: true}))
+			next := r.finish(it, attempt{err: ErrExited, ran: true})
+			r.helpers.Go(func() { r.work(next) })
 		}
 	}()
 	for it != nil {
-		it, g = r.finish(it, g, r.try(it))
+		r.scaling.started(it)
+		it = r.finish(it, r.try(it))
 	}
 	exited = false
 }
 
 // An attempt is what became of one.
 type attempt struct {
-	value any
-	err   error
-	ran   bool // the gate let it pass
+	value     any
+	err       error
+	ran       bool // the gate let it pass
+	permanent bool // another would fail as well
+	timedOut  bool
+	lost      bool // the lease of its item was lost, or the run ended
 }
 
-// try runs an item once. A panic is an error.
+// try runs an item once.
 func (r *run) try(it *item) (a attempt) {
-	if r.conf.Gate != nil {
-		return r.tryGate(it)
+	if r.conf.Gate == nil {
+		a = runTask(it)
+	} else {
+		a = r.tryGate(it)
 	}
+	if a.err != nil {
+		a.lost = it.Err() != nil
+		a.judge()
+	}
+	return a
+}
+
+// runTask runs the task of an item. A panic is an error.
+func runTask(it *item) (a attempt) {
 	defer func() {
 		if p := recover(); p != nil {
 			a = attempt{err: &PanicError{p, debug.Stack()}, ran: true}
 		}
 	}()
 	value, err := it.Run(it)
-	return attempt{value, err, true}
+	return attempt{value: value, err: err, ran: true}
+}
+
+// judge asks the error, which is code of the user, all that the board wants to know: under the lock
+// it could not.
+func (a *attempt) judge() {
+	defer func() { _ = recover() }() // an error that panics is neither
+	a.permanent, a.timedOut = isPermanent(a.err), errors.Is(a.err, context.DeadlineExceeded)
 }
 
 // tryGate asks the gate to run an item, which is kept apart because it allocates.
@@ -83,88 +107,26 @@ func (r *run) tryGate(it *item) (a attempt) {
 	return a
 }
 
-// passed tries the gate with another task if this one was a probe.
+// passed tells that the gate let a task through.
 func (r *run) passed() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.gate.passed() {
-		r.start(now(), false)
-	}
+	r.tell(func(b *board, m moment, fx *effects) { b.passed(m, fx) })
 }
 
-// finish gives back what an item was granted, says what became of it, and returns what is to be run
-// next.
-func (r *run) finish(it *item, g capacity.Grant, a attempt) (*item, capacity.Grant) {
+// finish gives back what an item was granted, tells what became of it, and returns an item that waits
+// for a worker, nil if there is none.
+func (r *run) finish(it *item, a attempt) (next *item) {
 	r.releasing.Add(1)
-	g.Release()
+	it.grant.Release()
 	at := now()
+	r.scaling.ended(it, at, a)
+	var fx effects
 	r.mu.Lock()
 	r.releasing.Add(-1)
-	r.land(it)
-	took := at - it.since
-	r.observeEnd(it, at, a)
-	if a.ran {
-		r.gate.left()
-	}
-	switch e := (Event{Value: a.value, Err: a.err, Took: took}); {
-	case a.err == nil && !a.ran:
-		e.Err = fmt.Errorf("%w: the Gate neither ran the task nor refused it", ErrConfig)
-		e.Kind = Failed
-		r.fail(it, e)
-	case a.err == nil:
-		e.Kind = Done
-		r.succeed(it, e)
-	case r.ctx.Err() != nil:
-		e.Kind = Cancelled
-		if a.ran {
-			e.Kind = Failed
-		}
-		r.interrupted(it, e)
-	case !a.ran:
-		r.defers(it, e, at)
-	case it.attempt < it.Retry.Attempts && !isPermanent(a.err) && !r.stopped && it.Err() == nil:
-		r.retry(it, e, at)
-	default:
-		e.Kind = Failed
-		r.fail(it, e)
-	}
-	next, grant := r.start(at, true)
-	r.looked()
-	r.mu.Unlock()
-	return next, grant
-}
-
-// interrupted ends an item that the end of the run has cancelled: its lease goes back at once.
-func (r *run) interrupted(it *item, e Event) {
-	if e.Kind == Failed {
-		r.failed++
-	}
-	r.conclude(it, e, 0)
-	if it.Key != "" {
-		r.failDependents(it.Key, e.Err)
-	}
-}
-
-// defers puts an item that the gate refused back to its place.
-func (r *run) defers(it *item, e Event, at time.Duration) {
-	it.attempt--
-	if r.stopped {
-		e.Kind, e.Err = Cancelled, r.reason()
-		r.interrupted(it, e)
-		return
-	}
-	e.Kind, e.Key, e.Attempt, e.Waited, e.Took = Deferred, it.Key, it.attempt, it.waited, 0
-	e.Rest = r.gate.refuse(at)
-	r.publish(e)
-	it.since = at
-	r.queue(it)
-	signal(r.nudge) // the attendant ends the rest
-}
-
-// retry puts an item aside for another attempt.
-func (r *run) retry(it *item, e Event, at time.Duration) {
-	e.Kind, e.Key, e.Attempt, e.Waited = Retrying, it.Key, it.attempt, it.waited
-	e.Rest = it.Retry.rest(it.attempt)
-	r.publish(e)
-	r.rest(it, at+e.Rest)
+	r.board.ended(it, a, r.moment(at), &fx)
+	r.booked.add(fx.start)
+	fx.start = line{}
+	next = r.booked.take()
+	r.unlock(&fx)
+	r.perform(&fx)
+	return next
 }

@@ -20,7 +20,8 @@ import (
 type Action struct {
 	// Name identifies the action in events. Required.
 	Name string
-	// Do acts. It returns soon after ctx ends. A panic counts as an error.
+	// Do acts. It returns soon after ctx ends. A panic counts as an error, and so
+	// does the end of the goroutine.
 	Do func(ctx context.Context) error
 	// Source is the name of the feed of the monitor whose load decides. Defaults to
 	// the load of all of them.
@@ -112,25 +113,27 @@ func (a *action) start(ctx context.Context, t *Throttle, l load.Level, now time.
 	a.running = done
 	go func() {
 		defer close(done)
-		err := a.call(ctx)
-		now := time.Now()
-		t.mu.Lock()
-		t.note(Event{At: now, What: ActionRan, Action: a.Name, Level: l, Err: err})
-		t.mu.Unlock()
-		a.mu.Lock()
-		a.running, a.ended = nil, now
-		a.runs++
-		a.mu.Unlock()
+		err := fmt.Errorf("throttle: action %q ended its goroutine", a.Name)
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("throttle: action %q panicked: %v", a.Name, r)
+			}
+			a.ran(t, l, err)
+		}()
+		err = a.Do(ctx)
 	}()
 }
 
-func (a *action) call(ctx context.Context) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("throttle: action %q panicked: %v", a.Name, r)
-		}
-	}()
-	return a.Do(ctx)
+// ran takes note that a call has returned.
+func (a *action) ran(t *Throttle, l load.Level, err error) {
+	now := time.Now()
+	t.mu.Lock()
+	t.note(Event{At: now, What: ActionRan, Action: a.Name, Level: l, Err: err})
+	t.mu.Unlock()
+	a.mu.Lock()
+	a.running, a.ended = nil, now
+	a.runs++
+	a.mu.Unlock()
 }
 
 // leftBehind waits for the actions and says which did not return.

@@ -42,6 +42,7 @@ type Throttle struct {
 	actions []*action
 	running atomic.Bool
 	told    atomic.Bool // that an operation started without Run, or the monitor's
+	hookErr error // how OnEvent failed last; of Run alone
 
 	mu    sync.Mutex // guards what step changes and State reads; never held while a hook runs
 	last  time.Time  // of the last decision
@@ -160,7 +161,8 @@ const farewell = time.Second
 
 // Run decides on the pace, every Tick until ctx ends, and then lifts it and returns
 // nil: what waits goes on, unless the throttle is closed first. An action that has not
-// returned a second later is left behind and named in the error. While the throttle
+// returned a second later is left behind and named in the error, as is an OnEvent that
+// panicked or ended its goroutine: the decisions went on. While the throttle
 // runs already, Run returns [ErrRunning]; afterwards it may run again.
 func (t *Throttle) Run(ctx context.Context) error {
 	if !t.running.CompareAndSwap(false, true) {
@@ -180,6 +182,8 @@ func (t *Throttle) Run(ctx context.Context) error {
 			t.lift()
 			err := t.leftBehind()
 			t.tell()
+			err = errors.Join(err, t.hookErr)
+			t.hookErr = nil
 			return err
 		case <-ticker.C:
 			t.step(ctx)
@@ -223,8 +227,28 @@ func (t *Throttle) tell() {
 		return
 	}
 	for _, e := range events {
-		t.conf.OnEvent(e)
+		if err := t.call(e); err != nil {
+			t.hookErr = err
+		}
 	}
+}
+
+// call calls the hook on a goroutine of its own, so that one which panics or ends its goroutine does
+// not end Run and with it the pace.
+func (t *Throttle) call(e Event) error {
+	called := make(chan error)
+	go func() {
+		err := errors.New("throttle: OnEvent ended its goroutine")
+		defer func() {
+			if r := recover(); r != nil {
+				err = fmt.Errorf("throttle: OnEvent panicked: %v", r)
+			}
+			called <- err
+		}()
+		t.conf.OnEvent(e)
+		err = nil
+	}()
+	return <-called
 }
 
 // lift takes the pace away.

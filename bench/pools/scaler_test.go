@@ -17,7 +17,7 @@ var chosen = byLaw(law.Vegas{Alpha: 2, Beta: 4})(4)
 // byLaw decides as soon as ten tasks have ended, for a few times a second.
 func byLaw(l law.Law) func(initial int64) pool.Scaler {
 	return func(initial int64) pool.Scaler {
-		return pool.Law{Law: l, Initial: initial, Interval: 250 * time.Millisecond, MinSamples: 10}
+		return pool.ByLaw{Law: l, Initial: initial, Interval: 250 * time.Millisecond, MinSamples: 10}
 	}
 }
 
@@ -43,7 +43,7 @@ func TestScalers(t *testing.T) {
 		name string
 		from func(initial int64) pool.Scaler
 	}{
-		{"Law{Initial: N}", func(n int64) pool.Scaler { return pool.Law{Initial: n} }},
+		{"Law{Initial: N}", func(n int64) pool.Scaler { return pool.ByLaw{Initial: n} }},
 		{"elastic", byLaw(law.Elastic{})},
 		{"little", byLaw(law.Little{})},
 		{"little, alpha 0.8", byLaw(law.Little{Alpha: 0.8})},
@@ -53,8 +53,8 @@ func TestScalers(t *testing.T) {
 		{"vegas", byLaw(law.Vegas{})},
 		{"vegas, alpha 2, beta 4", byLaw(law.Vegas{Alpha: 2, Beta: 4})},
 		{"band, median of 300ms", byLaw(law.Band{Target: 300 * time.Millisecond, Quantile: 0.5, Proportional: true})},
-		{"Latency of 300ms", func(n int64) pool.Scaler { return pool.Latency{Target: 300 * time.Millisecond, Initial: n} }},
-		{"Latency of 400ms", func(n int64) pool.Scaler { return pool.Latency{Target: 400 * time.Millisecond, Initial: n} }},
+		{"Latency of 300ms", func(n int64) pool.Scaler { return pool.ByLatency{Target: 300 * time.Millisecond, Initial: n} }},
+		{"Latency of 400ms", func(n int64) pool.Scaler { return pool.ByLatency{Target: 400 * time.Millisecond, Initial: n} }},
 	} {
 		for _, initial := range []int64{4, most} {
 			var above []float64

@@ -207,7 +207,7 @@ func fixed(t *testing.T, w workload) (best time.Duration, at int, widest tally) 
 //
 //	go test . -run Workloads -v
 func TestWorkloads(t *testing.T) {
-	backlog := pool.Backlog{High: 2, Low: 1, Per: 1, Period: 100 * time.Millisecond}
+	backlog := pool.ByBacklog{High: 2, Low: 1, Per: 1, Period: 100 * time.Millisecond}
 	for _, w := range workloads() {
 		var scaler pool.Scaler = backlog
 		if w.slow != nil {

@@ -16,6 +16,7 @@ var mayImport = map[string]string{
 	"internal/dag":      "",
 	"internal/chart":    "",
 	"internal/longtest": "",
+	"internal/trusted":  "",
 
 	"pid":             "internal/portable",
 	"load":            "",
@@ -29,11 +30,11 @@ var mayImport = map[string]string{
 	"internal/admit":  "internal/window law",
 
 	".":        "internal/admit internal/window law",
-	"capacity": "",
+	"capacity": "internal/trusted",
 
 	"bulkhead": ". law",
 	"throttle": ". law load pid",
-	"pool":     "capacity internal/admit internal/dag internal/window law", // a gate function connects it to a limiter
+	"pool":     "capacity internal/admit internal/dag internal/trusted internal/window law", // a gate function connects it to a limiter
 
 	"pool/sourcetest": "pool",
 	"sim":             "internal/admit internal/window law internal/portable",

@@ -24,7 +24,7 @@ const (
 )
 
 // scaler is that of the adaptive run.
-var scaler = pool.Backlog{High: 10, Low: 4, Min: 2, Initial: 3, Period: 200 * time.Millisecond}
+var scaler = pool.ByBacklog{High: 10, Low: 4, Min: 2, Initial: 3, Period: 200 * time.Millisecond}
 
 // best is the fixed size that ends first, and the others are wrong: with these jobs
 // there is no lull in which they would be right.

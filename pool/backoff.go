@@ -2,10 +2,10 @@ package pool
 
 import "time"
 
-// A gate is what the pool knows of [Config].Gate. Once it has refused, as many tasks are tried as
-// end, and when a rest is over one more, and another for each that gets through. Each refusal
-// after a rest doubles the next. It is guarded by the lock of the run.
-type gate struct {
+// A backoff is how a board treats [Config].Gate. Once the gate has refused, as many tasks are tried
+// as end, and when a rest is over one more, and another for each that gets through. Each refusal
+// after a rest doubles the next. It is part of the board.
+type backoff struct {
 	careful bool          // it has refused
 	probing bool          // nothing was refused since the rest was over
 	room    int           // how many may be tried
@@ -21,7 +21,7 @@ const (
 )
 
 // open reports whether a task may be tried.
-func (g *gate) open(now time.Duration) bool {
+func (g *backoff) open(now time.Duration) bool {
 	if !g.careful || g.room > 0 {
 		return true
 	}
@@ -32,14 +32,14 @@ func (g *gate) open(now time.Duration) bool {
 	return true
 }
 
-func (g *gate) enter() {
+func (g *backoff) enter() {
 	if g.careful {
 		g.room--
 	}
 }
 
 // passed is called when the gate has let a task through, and reports whether another may be tried.
-func (g *gate) passed() bool {
+func (g *backoff) passed() bool {
 	if g.probing {
 		g.room++
 		g.rest = 0
@@ -48,14 +48,14 @@ func (g *gate) passed() bool {
 }
 
 // left is called when a task that the gate had let through ended.
-func (g *gate) left() {
+func (g *backoff) left() {
 	if g.careful {
 		g.room++
 	}
 }
 
 // refuse is called when the gate refused, and returns how long it will rest.
-func (g *gate) refuse(now time.Duration) time.Duration {
+func (g *backoff) refuse(now time.Duration) time.Duration {
 	if !g.careful || g.probing {
 		g.rest = min(max(shortRest, 2*g.rest), longRest)
 		g.again = now + g.rest
@@ -65,7 +65,7 @@ func (g *gate) refuse(now time.Duration) time.Duration {
 }
 
 // rests returns for how long to leave it alone, 0 if there is no need to.
-func (g *gate) rests(now time.Duration) time.Duration {
+func (g *backoff) rests(now time.Duration) time.Duration {
 	if !g.careful || g.probing {
 		return 0
 	}

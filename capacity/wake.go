@@ -1,0 +1,52 @@
+package capacity
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/weir-go/weir/internal/trusted"
+)
+
+//nolint:gochecknoinits // a seam has to be set before it is used
+func init() {
+	trusted.Claim = func(c, need any, wake func()) (any, error) {
+		return c.(*Capacity).claim(need.(*Need), wake, true)
+	}
+}
+
+// wake tells the owners of a chain of claims. It must be called outside of locks.
+func (w *Claim) wake() {
+	for w != nil {
+		next := w.next
+		w.next = nil
+		if w.trusted {
+			w.wakes()
+		} else {
+			w.guarded()
+		}
+		w = next
+	}
+}
+
+// guarded calls a user's wake on a goroutine of its own: a wake that panics or ends its
+// goroutine must not stop the one that released, nor the wakes after it.
+func (w *Claim) guarded() {
+	called := make(chan error)
+	go func() {
+		err := errors.New("it ended its goroutine")
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("it panicked: %v", p)
+			}
+			called <- err
+		}()
+		w.wakes()
+		err = nil
+	}()
+	if err := <-called; err != nil {
+		c := w.need.of
+		c.mu.Lock()
+		c.wakeErr = fmt.Errorf("%w: %w", ErrWake, err)
+		c.mu.Unlock()
+	}
+}

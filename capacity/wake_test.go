@@ -1,0 +1,109 @@
+package capacity_test
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+)
+
+// hostile are wakes of an owner that does what it should not.
+func hostile(c *capacity.Capacity) map[string]func() {
+	need := must(c.Need(capacity.Vector{"slots": 1}))
+	return map[string]func(){
+		"panics": func() { panic("wake") },
+		"exits":  runtime.Goexit,
+		"calls us": func() {
+			c.Snapshot()
+			c.Usage("slots")
+			if g, err := c.TryAcquire(need); err == nil {
+				g.Release()
+			}
+			if w, err := c.Claim(need, func() {}); err == nil {
+				w.Cancel()
+			}
+			_ = c.Reserve("slots", 0)
+		},
+	}
+}
+
+// TestWakeOfAnotherOwner: whatever the wake of one claim does, the claim keeps its grant, the claims after
+// it are served and woken, and the one that made room goes on.
+func TestWakeOfAnotherOwner(t *testing.T) {
+	ways := map[string]func(*capacity.Capacity, capacity.Grant, *capacity.Claim){
+		"Release":  func(_ *capacity.Capacity, g capacity.Grant, _ *capacity.Claim) { g.Release() },
+		"Cancel":   func(_ *capacity.Capacity, _ capacity.Grant, first *capacity.Claim) { first.Cancel() },
+		"SetLimit": func(c *capacity.Capacity, _ capacity.Grant, _ *capacity.Claim) { _ = c.SetLimit("slots", 9) },
+		"Reserve":  func(c *capacity.Capacity, _ capacity.Grant, _ *capacity.Claim) { _ = c.Reserve("slots", 0) },
+	}
+	for way, make2Free := range ways {
+		for _, name := range []string{"panics", "exits", "calls us"} {
+			t.Run(way+" "+name, func(t *testing.T) {
+				c, need := slots(t, 4)
+				if err := c.Reserve("slots", 2); err != nil {
+					t.Fatal(err)
+				}
+				one := need(1)
+				held := must(c.TryAcquire(need(2)))
+				var first *capacity.Claim
+				if way == "Cancel" { // the one in front is too large
+					held.Release()
+					first = must(c.Claim(need(3), func() {}))
+				}
+				bad := must(c.Claim(one, hostile(c)[name]))
+				woken := false
+				good := must(c.Claim(one, func() { woken = true }))
+				survived := false
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					make2Free(c, held, first)
+					survived = true
+				}()
+				<-done
+				if !survived || !woken {
+					t.Errorf("went on: %v, the claim after it was woken: %v", survived, woken)
+				}
+				if s := c.Snapshot(); (s.WakeErr != nil) != (name != "calls us") || s.WakeErr != nil && !errors.Is(s.WakeErr, capacity.ErrWake) {
+					t.Errorf("WakeErr is %v", s.WakeErr)
+				}
+				held.Release()
+				must(bad.Take()).Release()
+				must(good.Take()).Release()
+				if s := c.Snapshot(); s.Grants != 0 || s.Waiting != 0 || s.Resources["slots"].InUse != 0 {
+					t.Errorf("lost: %+v", s)
+				}
+			})
+		}
+	}
+}
+
+// TestWakeOfAQuota: its timer's goroutine is ours.
+func TestWakeOfAQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := must(capacity.NewQuota(capacity.Vector{"starts": 1}, capacity.Refill{Every: time.Second}))
+		need := must(c.Need(capacity.Vector{"starts": 1}))
+		must(c.TryAcquire(need))
+		for _, wake := range []func(){func() { panic("wake") }, runtime.Goexit} {
+			bad := must(c.Claim(need, wake))
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if _, err := bad.Take(); err != nil || c.Snapshot().WakeErr == nil {
+				t.Errorf("%v, WakeErr is %v", err, c.Snapshot().WakeErr)
+			}
+		}
+	})
+}
+
+func TestNilWake(t *testing.T) {
+	c, need := slots(t, 1)
+	if w, err := c.Claim(need(1), nil); w != nil || !errors.Is(err, capacity.ErrConfig) {
+		t.Errorf("%v, %v: want an error of the configuration", w, err)
+	}
+	if s := c.Snapshot(); s.Waiting != 0 {
+		t.Errorf("%d wait", s.Waiting)
+	}
+}

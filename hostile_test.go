@@ -1,0 +1,106 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+// hostileBreaker does what it is told when it is asked, and when it is told of an outcome.
+type hostileBreaker struct{ allow, done func() }
+
+func (b hostileBreaker) Allow() (func(weir.Outcome), error) {
+	b.allow()
+	return func(weir.Outcome) { b.done() }, nil
+}
+
+// hostileCallbacks put code of the user at one place of a configuration.
+var hostileCallbacks = map[string]func(c *weir.Config, act func()){
+	"OnEvent":  func(c *weir.Config, act func()) { c.OnEvent = func(weir.Event) { act() } },
+	"Classify": func(c *weir.Config, act func()) { c.Classify = func(error) weir.Outcome { act(); return weir.Success } },
+	"Allow":    func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{act, func() {}} },
+	"done":     func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{func() {}, act} },
+}
+
+// TestHostileCallbacks: a hook, a classification and a breaker may call every method of the limiter that does
+// not wait for the caller, may panic and may end their goroutine, on the goroutine of the
+// caller. No slot is lost and no lock is held.
+func TestHostileCallbacks(t *testing.T) {
+	for name, setup := range hostileCallbacks {
+		for _, way := range []string{"panics", "exits", "calls us"} {
+			t.Run(name+" "+way, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { testHostile(t, setup, way) })
+			})
+		}
+	}
+}
+
+func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
+	var lim *weir.Limiter
+	var acted, nested atomic.Int64
+	config := weir.Config{
+		Initial: 2, Min: 1, Max: 4, MinSamples: 1, Interval: 100 * time.Millisecond, Queue: weir.Queue{Size: 2, Timeout: time.Second},
+		Law: script(func(w law.Window) law.Decision { return law.Decision{Limit: float64(5 - w.Limit)} }),
+	}
+	setup(&config, func() {
+		if nested.Load() > 0 || lim == nil {
+			return
+		}
+		if acted.Add(1)%3 != 0 { // so that it is reached at every step
+			return
+		}
+		switch way {
+		case "panics":
+			panic("hostile")
+		case "exits":
+			runtime.Goexit()
+		}
+		nested.Add(1)
+		defer nested.Add(-1)
+		_ = lim.Snapshot()
+		_ = lim.Update(config)
+		if p, ok := lim.TryAcquire(); ok {
+			p.Done(nil)
+		}
+	})
+	lim = newLimiter(t, config)
+	call := func(f func()) { // on a goroutine that may end
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			defer func() { _ = recover() }()
+			f()
+		}()
+		<-done
+	}
+	for range 20 {
+		call(func() {
+			_ = lim.Do(t.Context(), func(context.Context) error { time.Sleep(50 * time.Millisecond); return nil })
+		})
+		call(func() {
+			if p, ok := lim.TryAcquire(); ok {
+				time.Sleep(50 * time.Millisecond)
+				p.Done(errors.New("failed"))
+			}
+		})
+		for range 6 { // some wait, and some are refused
+			go call(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 70*time.Millisecond)
+				defer cancel()
+				_ = lim.Do(ctx, func(context.Context) error { time.Sleep(50 * time.Millisecond); return nil })
+			})
+		}
+		time.Sleep(time.Second)
+	}
+	if acted.Load() == 0 {
+		t.Error("it was never called")
+	}
+	balanced(t, lim)
+}

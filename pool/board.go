@@ -1,0 +1,205 @@
+package pool
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/dag"
+)
+
+// A board knows all tasks that were claimed, and decides what becomes of them. It has no
+// goroutine, lock or clock, and calls no code of users: it is told the time and what
+// happened, and returns effects. What tasks need it takes from the capacity itself, by
+// the methods that wake nobody.
+//
+// A run has one and guards it by its lock.
+type board struct {
+	conf    *Config
+	cost    *capacity.Need // of a task that does not say
+	graph   *dag.Graph
+	place   place
+	backoff backoff
+	outbox
+
+	ready    ready
+	resting  resting
+	running  []*item
+	blocked  map[string]*item
+	settling int // leases that are being given back
+
+	idle       time.Duration // since when the feeder waits for the source; 0: it does not
+	sourceDone bool          // nothing more is claimed
+	stopped    bool          // nothing more is started
+	cut        bool          // what runs is cut short
+	why        error         // the run's error
+	asking     bool          // a question is out: nothing is started until it is answered,
+	missed     bool          // though something could have been
+	seq        uint64        // of the last item
+
+	completed, failed, cancelled uint64
+
+	abandoned []string
+	history   []Decision
+}
+
+// newBoard returns an empty board. It calls wake when the place in the queue of the capacity
+// came up.
+func newBoard(c *Config, cost *capacity.Need, wake func()) board {
+	return board{
+		conf: c, cost: cost, outbox: outbox{size: c.Buffer}, graph: dag.New(c.History),
+		ready: ready{cost: cost}, blocked: map[string]*item{}, place: place{in: c.Capacity, wake: wake},
+	}
+}
+
+// finished reports whether nothing is left to come.
+func (b *board) finished() bool { return b.sourceDone && b.left() == 0 }
+
+// left counts the tasks that were claimed and have not ended.
+func (b *board) left() int {
+	return b.ready.len() + len(b.resting) + len(b.running) + len(b.blocked) + b.settling
+}
+
+// checkFinished wakes the reader if the run is finished.
+func (b *board) checkFinished(fx *effects) {
+	if b.finished() {
+		fx.events = true
+	}
+}
+
+// A page is what a reader finds.
+type page struct {
+	events   []Event
+	finished bool // nothing more will come
+	stuck    bool // nothing more will come but the end of the source
+}
+
+// read returns the events since it was last called. It keeps spare for those to come.
+func (b *board) read(spare []Event, m moment, fx *effects) page {
+	full := b.full(0)
+	p := page{events: b.take(spare)}
+	if full {
+		b.start(m, fx)
+	}
+	p.finished = b.finished()
+	p.stuck = b.stopped && b.left() == 0
+	return p
+}
+
+// due lets those start whose rest is over, and returns the time until it must be called again.
+func (b *board) due(m moment, fx *effects) (next time.Duration) {
+	for len(b.resting) > 0 && b.resting[0].since <= m.at {
+		b.ready.add(heap.Pop(&b.resting).(*item))
+	}
+	b.start(m, fx)
+	next = time.Hour
+	if len(b.resting) > 0 {
+		next = min(next, b.resting[0].since-m.at)
+	}
+	if rest := b.backoff.rests(m.at); rest > 0 {
+		next = min(next, rest)
+	}
+	return next
+}
+
+// stop ends the run: what runs is cut short with that cause, and what did not start is cancelled.
+func (b *board) stop(why error, fx *effects) {
+	if b.why == nil {
+		b.why = why
+	}
+	b.cut = true
+	fx.cancel = why
+	b.dismiss(why, fx)
+}
+
+// dismiss cancels what has not started. What the feeder still brings is dismissed as it comes.
+func (b *board) dismiss(why error, fx *effects) {
+	b.stopped = true
+	if claim := b.place.leave(); claim != nil {
+		fx.leave = claim
+	}
+	waiting := slices.Concat(b.ready.all(), b.resting)
+	for _, it := range b.blocked {
+		waiting = append(waiting, it)
+	}
+	slices.SortFunc(waiting, func(a, b *item) int { return int(a.seq) - int(b.seq) })
+	b.ready, b.resting = ready{cost: b.cost}, nil
+	clear(b.blocked)
+	for _, it := range waiting {
+		if it.Key != "" {
+			b.graph.Fail(it.Key) // who waits for it is among them
+		}
+		b.conclude(it, Event{Kind: Cancelled, Err: why}, 0, fx)
+	}
+	fx.stopClaims, fx.needTasks, fx.timers, fx.events = true, true, true, true
+}
+
+// reason is why nothing starts any more.
+func (b *board) reason() error {
+	if b.why == nil {
+		return ErrDrained
+	}
+	return b.why
+}
+
+// waiting completes what the source says waits with what waits here. A source that has been
+// silent for longer than patience when it was asked for a task has nothing, whatever it says.
+func (b *board) waiting(d Depth, at, patience time.Duration) Depth {
+	if b.sourceDone || b.idle > 0 && at-b.idle >= patience {
+		d = Depth{Exact: true}
+	}
+	d.Count = min(d.Count, 1<<62) + int64(b.ready.len())
+	for _, it := range b.ready.all() {
+		d.Oldest = max(d.Oldest, at-it.since)
+	}
+	return d
+}
+
+// wanted is what the first task needs of a resource.
+func (b *board) wanted(resource string) int64 {
+	if b.ready.len() == 0 {
+		return 0
+	}
+	cost := b.ready.first().Cost
+	if cost == nil {
+		cost = b.conf.Cost
+	}
+	return cost[resource]
+}
+
+// decided publishes a decision on a size, and returns the size: no less than what the first task
+// needs while nothing runs that could make room, up to most.
+func (b *board) decided(d Decision, most int64, err error, fx *effects) int64 {
+	if room := b.wanted(d.Resource); len(b.running) == 0 && room > d.To {
+		d.To, d.Reason = min(room, most), Reason{Code: Room, Signal: "cost", Have: float64(room)}
+	}
+	if d.To != d.From {
+		b.history = append(b.history, d)
+		b.history = b.history[max(0, len(b.history)-16):]
+	}
+	b.publish(Event{Kind: Decided, Decision: &d, Err: err}, fx)
+	return d.To
+}
+
+// snapshot is the state now.
+func (b *board) snapshot() Snapshot {
+	return Snapshot{
+		Running: len(b.running), Ready: b.ready.len(), Blocked: len(b.blocked), Resting: len(b.resting),
+		Completed: b.completed, Failed: b.failed, Cancelled: b.cancelled, Abandoned: slices.Clone(b.abandoned),
+	}
+}
+
+// leaveBehind names what did not end in time.
+func (b *board) leaveBehind() {
+	for _, it := range b.running {
+		b.abandoned = append(b.abandoned, fmt.Sprintf("task %q", it.Key))
+	}
+	if !b.sourceDone || len(b.running) == 0 {
+		b.abandoned = append(b.abandoned, "the source")
+	}
+	slices.Sort(b.abandoned)
+	b.why = errors.Join(b.why, fmt.Errorf("%w: %q after %v", ErrAbandoned, b.abandoned, b.conf.Grace))
+}

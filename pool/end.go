@@ -1,0 +1,142 @@
+package pool
+
+import (
+	"container/heap"
+	"fmt"
+	"time"
+)
+
+// ended takes note of what became of an attempt, whose grant was given back, and starts what can be
+// started.
+func (b *board) ended(it *item, a attempt, m moment, fx *effects) {
+	b.unbook(it)
+	if a.ran {
+		b.backoff.left()
+	}
+	cut := m.cut || b.cut
+	switch e := (Event{Value: a.value, Err: a.err, Took: m.at - it.since}); {
+	case a.err == nil && !a.ran:
+		e.Kind, e.Err = Failed, fmt.Errorf("%w: the Gate neither ran the task nor refused it", ErrConfig)
+		b.fail(it, e, fx)
+	case a.err == nil:
+		e.Kind = Done
+		b.succeed(it, e, m, fx)
+	case cut:
+		e.Kind = Cancelled
+		if a.ran {
+			e.Kind = Failed
+		}
+		b.interrupted(it, e, fx)
+	case !a.ran:
+		b.refused(it, e, m, fx)
+	case it.attempt < it.Retry.Attempts && !a.permanent && !a.lost && !b.stopped:
+		b.retry(it, e, m, fx)
+	default:
+		e.Kind = Failed
+		b.fail(it, e, fx)
+	}
+	b.start(m, fx)
+	b.checkFinished(fx)
+}
+
+// passed tries the gate with another task if it let this one through as a probe.
+func (b *board) passed(m moment, fx *effects) {
+	if b.backoff.passed() {
+		b.start(m, fx)
+	}
+}
+
+// succeed ends an item well, and lets go who waited for it.
+func (b *board) succeed(it *item, e Event, m moment, fx *effects) {
+	if it.Key != "" {
+		for _, other := range b.graph.Done(it.Key) {
+			if next := b.blocked[other]; next != nil {
+				delete(b.blocked, other)
+				next.since = m.at
+				b.ready.add(next)
+			}
+		}
+	}
+	b.completed++
+	b.conclude(it, e, 0, fx)
+}
+
+// fail ends an item for good, and with it those that wait for it.
+func (b *board) fail(it *item, e Event, fx *effects) {
+	b.failed++
+	b.conclude(it, e, b.conf.Redeliver, fx)
+	if it.Key != "" {
+		b.failDependents(it.Key, &causedError{ErrDependency, fmt.Sprintf("it waits for %q, which failed", it.Key), e.Err}, fx)
+	}
+	if b.conf.StopOnError && b.why == nil {
+		b.stop(&causedError{ErrStopped, fmt.Sprintf("task %q", it.Key), e.Err}, fx)
+	}
+}
+
+// failDependents cancels what waits for a task that failed.
+func (b *board) failDependents(key string, why error, fx *effects) {
+	for _, other := range b.graph.Fail(key) {
+		if it := b.blocked[other]; it != nil {
+			delete(b.blocked, other)
+			b.conclude(it, Event{Kind: Cancelled, Err: why}, b.conf.Redeliver, fx)
+		}
+	}
+}
+
+// interrupted ends an item that the end of the run has cut short: its lease goes back at once.
+func (b *board) interrupted(it *item, e Event, fx *effects) {
+	if e.Kind == Failed {
+		b.failed++
+	}
+	b.conclude(it, e, 0, fx)
+	if it.Key != "" {
+		b.failDependents(it.Key, e.Err, fx)
+	}
+}
+
+// refused puts an item that the gate refused back to its place.
+func (b *board) refused(it *item, e Event, m moment, fx *effects) {
+	it.attempt--
+	if b.stopped {
+		e.Kind, e.Err = Cancelled, b.reason()
+		b.interrupted(it, e, fx)
+		return
+	}
+	e.Kind, e.Key, e.Attempt, e.Waited, e.Took = Deferred, it.Key, it.attempt, it.waited, 0
+	e.Rest = b.backoff.refuse(m.at)
+	b.publish(e, fx)
+	it.since = m.at
+	b.ready.add(it)
+	fx.timers = true
+}
+
+// retry puts an item aside for another attempt.
+func (b *board) retry(it *item, e Event, m moment, fx *effects) {
+	e.Kind, e.Key, e.Attempt, e.Waited = Retrying, it.Key, it.attempt, it.waited
+	e.Rest = it.Retry.rest(it.attempt)
+	b.publish(e, fx)
+	it.since = m.at + e.Rest
+	heap.Push(&b.resting, it)
+	fx.timers = true
+}
+
+// conclude publishes the last event of an item, once its lease is settled.
+func (b *board) conclude(it *item, e Event, redeliver time.Duration, fx *effects) {
+	if e.Kind == Cancelled {
+		b.cancelled++
+	}
+	e.Key, e.Attempt, e.Waited = it.Key, it.attempt, it.waited
+	if it.lease == nil {
+		b.publish(e, fx)
+		return
+	}
+	b.settling++
+	fx.ends = append(fx.ends, ending{it, e, redeliver})
+}
+
+// settled takes note that the lease of an item has ended.
+func (b *board) settled(e Event, fx *effects) {
+	b.publish(e, fx)
+	b.settling--
+	b.checkFinished(fx)
+}

@@ -1,0 +1,360 @@
+package pool_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/pool"
+)
+
+// A callback is code of the user in one place, which does what act does and else what it should.
+type callback struct {
+	name  string
+	setup func(c *pool.Config, act func())
+	ends  bool // what act does ends the run, by an error of the source
+	tells bool // or an event tells of it
+}
+
+var callbacks = []callback{
+	{name: "Run", tells: true, setup: func(c *pool.Config, act func()) {
+		c.Source = pool.Slice(append(three(), pool.Task{Key: "bad", Run: func(context.Context) (any, error) { act(); return nil, nil }}))
+	}},
+	{name: "Error of a task", tells: true, setup: func(c *pool.Config, act func()) {
+		last := task("last", time.Second, nil)
+		last.After = []string{"bad"}
+		c.Source = pool.Slice(append(three(), pool.Task{Key: "bad", Run: func(context.Context) (any, error) { return nil, hostileError(act) }}, last))
+	}},
+	{name: "Gate", tells: true, setup: func(c *pool.Config, act func()) {
+		c.Gate = func(ctx context.Context, attempt func(context.Context) error) error { act(); return attempt(ctx) }
+	}},
+	{name: "Claim", ends: true, setup: func(c *pool.Config, act func()) {
+		c.Source = &faulty{tasks: 3, then: func(context.Context) error { act(); return io.EOF }}
+	}},
+	{name: "Error of Claim", ends: true, setup: func(c *pool.Config, act func()) {
+		c.Source = &faulty{tasks: 3, then: func(context.Context) error { return hostileError(act) }}
+	}},
+	{name: "sequence", ends: true, setup: func(c *pool.Config, act func()) {
+		c.Source = pool.Seq(func(yield func(pool.Task) bool) {
+			for _, t := range three() {
+				if !yield(t) {
+					return
+				}
+			}
+			act()
+		})
+	}},
+	{name: "Backlog", tells: true, setup: func(c *pool.Config, act func()) {
+		c.Scaler = pool.ByBacklog{Initial: 2}
+		c.Source = &faulty{
+			tasks: 3, then: func(context.Context) error { return io.EOF },
+			backlog: func(context.Context) (pool.Depth, error) { act(); return pool.Depth{Count: 3}, nil },
+		}
+	}},
+	{name: "Acknowledge", tells: true, setup: func(c *pool.Config, act func()) {
+		c.Source = leased(nil, stub{acknowledge: func() error { act(); return nil }})
+	}},
+	{name: "GiveBack", setup: func(c *pool.Config, act func()) {
+		c.Source = leased(errTask, stub{giveBack: func() error { act(); return nil }})
+	}},
+	{name: "Extend", setup: func(c *pool.Config, act func()) {
+		c.Source = leased(nil, stub{extend: func() error { act(); return nil }})
+	}},
+	{name: "Sizer", tells: true, setup: func(c *pool.Config, act func()) {
+		c.Scaler = hostileScaler{func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 3, Period: time.Second} }, act}
+	}},
+	{name: "Measure", tells: true, setup: func(c *pool.Config, act func()) {
+		c.Scaler = pool.ByLoad{Initial: 2, Measure: func() (float64, bool) { act(); return 0.8, true }}
+	}},
+	{name: "Law", tells: true, setup: func(c *pool.Config, act func()) {
+		asked := false
+		c.Scaler = pool.MinOf{pool.ByBacklog{Initial: 3}, pool.ByLaw{Initial: 3, Interval: time.Second, Law: hostileLaw(func() {
+			if asked { // the first time is when the pool is made
+				act()
+			}
+			asked = true
+		})}}
+	}},
+	{name: "wake of another owner", setup: func(c *pool.Config, act func()) {
+		need := must(c.Capacity.Need(capacity.Vector{"slots": 3}))
+		held := must(c.Capacity.TryAcquire(need))
+		for range 6 { // in front of the pool, so that it wakes them, and between its own
+			var w *capacity.Claim
+			w = must(c.Capacity.Claim(need, func() {
+				g, err := w.Take()
+				if err == nil {
+					time.AfterFunc(time.Second, g.Release)
+				}
+				act()
+			}))
+		}
+		time.AfterFunc(time.Second, held.Release)
+	}},
+}
+
+// three are tasks that succeed, by their keys "1" to "3".
+func three() []pool.Task {
+	return []pool.Task{task("1", time.Second, nil), task("2", 2*time.Second, nil), task("3", 3*time.Second, nil)}
+}
+
+// leased is a source of these with a lease each.
+func leased(err error, lease pool.Lease) pool.Source {
+	n := 0
+	return leasing{&faulty{then: func(context.Context) error { return io.EOF }}, func() (pool.Delivery, bool) {
+		if n++; n > 3 {
+			return pool.Delivery{}, false
+		}
+		return pool.Delivery{Task: task(string(rune('0'+n)), time.Duration(n)*time.Second, err), Lease: lease, LeaseTime: 900 * time.Millisecond}, true
+	}}
+}
+
+type hostileScaler struct {
+	plan func() pool.Plan
+	act  func()
+}
+
+func (s hostileScaler) Sizer(int64) (pool.Sizer, error) { return s, nil }
+func (s hostileScaler) Plan() pool.Plan                 { return s.plan() }
+func (s hostileScaler) Next(r pool.Reading) (int64, pool.Reason) {
+	s.act()
+	return r.Size, pool.Reason{}
+}
+
+type hostileLaw func()
+
+func (l hostileLaw) Controller(law.Bounds) (law.Controller, error) { return l, nil }
+func (l hostileLaw) Next(w law.Window) law.Decision {
+	l()
+	return law.Decision{Limit: float64(w.Limit), Next: law.Plan{MinSamples: 1}}
+}
+
+type hostileError func()
+
+func (e hostileError) Error() string { e(); return "hostile" }
+func (e hostileError) Is(error) bool { e(); return false }
+func (e hostileError) As(any) bool   { e(); return false }
+
+// TestHostileCallbacks: code of the user may call every method of the pool and its capacity that does not
+// wait for it, may panic, and may end its goroutine, wherever it is called. The process lives, the run ends,
+// every task that was claimed ends in one event, and nothing of the capacity is lost.
+func TestHostileCallbacks(t *testing.T) {
+	for _, callback := range callbacks {
+		for _, act := range []string{"panics", "exits", "calls us", "drains"} {
+			t.Run(callback.name+" "+act, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { testHostile(t, callback, act) })
+			})
+		}
+	}
+}
+
+func testHostile(t *testing.T, callback callback, act string) {
+	c := slots(3)
+	var p *pool.Pool
+	var mu sync.Mutex
+	acted := 0
+	config := pool.Config{Capacity: c, Source: pool.Slice(three()), Grace: time.Hour, Backfill: 4}
+	callback.setup(&config, func() {
+		mu.Lock()
+		acted++
+		mu.Unlock()
+		switch act {
+		case "panics":
+			panic(hostileError(func() { panic("again") }))
+		case "exits":
+			runtime.Goexit()
+		case "calls us":
+			for range p.Run(context.Background()) { // ErrUsed
+				break
+			}
+			p.Snapshot()
+			p.History()
+			c.Snapshot()
+			_ = c.Reserve("slots", 0)
+			_ = c.SetLimit("slots", 3)
+			if g, err := c.TryAcquire(must(c.Need(capacity.Vector{"slots": 1}))); err == nil {
+				g.Release()
+			}
+		case "drains":
+			p.Drain()
+		}
+	})
+	p = must(pool.New(config))
+	ends := map[string]int{}
+	told := false
+	var last error
+	began := time.Now()
+	for ev, err := range p.Run(t.Context()) {
+		last = err
+		switch {
+		case err != nil:
+		case ev.Kind == pool.Done || ev.Kind == pool.Failed || ev.Kind == pool.Cancelled:
+			ends[ev.Key]++
+			fallthrough
+		default:
+			told = told || ev.Err != nil
+		}
+	}
+	synctest.Wait()
+	time.Sleep(time.Minute) // what others hold comes back
+	mu.Lock()
+	defer mu.Unlock()
+	if acted == 0 {
+		t.Fatal("it was never called")
+	}
+	if took := time.Since(began); took > 2*time.Minute {
+		t.Errorf("the run took %v", took)
+	}
+	for key, n := range ends {
+		if n != 1 {
+			t.Errorf("%q ended %d times", key, n)
+		}
+	}
+	if s := p.Snapshot(); s.Running+s.Ready+s.Blocked+s.Resting != 0 || int(s.Completed+s.Failed+s.Cancelled) != len(ends) {
+		t.Errorf("%+v with %d ends", s, len(ends))
+	}
+	if s := c.Snapshot(); s.Grants != 0 || s.Waiting != 0 || s.Resources["slots"].Available != 3 {
+		t.Errorf("lost: %+v", s)
+	}
+	bad := act == "panics" || act == "exits"
+	if act != "drains" && len(ends) < 3 {
+		t.Errorf("%d tasks ended", len(ends))
+	}
+	if bad && callback.tells && !told {
+		t.Error("no event tells of it")
+	}
+	if ends := bad && callback.ends || act == "calls us" && callback.name == "Error of Claim"; ends != errors.Is(last, pool.ErrSource) {
+		t.Errorf("the run ended with %v", last)
+	}
+}
+
+// TestSequenceThatFailsAtItsEnd: what a sequence does when it is stopped is code of the user too.
+func TestSequenceThatFailsAtItsEnd(t *testing.T) {
+	for name, act := range map[string]func(){"panics": func() { panic("stopped") }, "exits": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				endless := pool.Seq(func(yield func(pool.Task) bool) {
+					defer act()
+					for yield(pool.Task{Run: three()[0].Run}) {
+					}
+				})
+				c := slots(2)
+				var last error
+				p := must(pool.New(pool.Config{Capacity: c, Source: endless, Scaler: pool.ByBacklog{}}))
+				for ev, err := range p.Run(t.Context()) {
+					if last = err; ev.Kind == pool.Done {
+						p.Drain()
+					}
+				}
+				if !errors.Is(last, pool.ErrSource) || c.Usage("slots").Available != 2 {
+					t.Errorf("%v, %+v", last, c.Usage("slots"))
+				}
+			})
+		})
+	}
+}
+
+// TestWakeMayCallThePool: whatever the pool does that lets another owner in front, it holds no lock while that is
+// told.
+func TestWakeMayCallThePool(t *testing.T) {
+	for name, way := range map[string]func(p *pool.Pool, cancel func(), more chan pool.Task){
+		"drained":   func(p *pool.Pool, _ func(), _ chan pool.Task) { p.Drain() },
+		"cancelled": func(_ *pool.Pool, cancel func(), _ chan pool.Task) { cancel() },
+		"more urgent": func(_ *pool.Pool, _ func(), more chan pool.Task) {
+			more <- pool.Task{Key: "urgent", Priority: 9, Run: three()[0].Run}
+		},
+		"resized": func(*pool.Pool, func(), chan pool.Task) { time.Sleep(time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				c := slots(4)
+				more := make(chan pool.Task, 2)
+				large := task("large", time.Second, nil)
+				large.Cost = capacity.Vector{"slots": 3}
+				more <- large
+				held := must(c.TryAcquire(must(c.Need(capacity.Vector{"slots": 2}))))
+				config := pool.Config{Capacity: c, Source: pool.Chan(more)}
+				if name == "resized" { // to the task, which is then granted, and the other behind it
+					config.Scaler = hostileScaler{func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 4, Period: time.Second} }, func() {}}
+					held.Release()
+				}
+				p := must(pool.New(config))
+				var woken atomic.Bool
+				go func() {
+					synctest.Wait() // the pool stands in the queue
+					w := must(c.Claim(must(c.Need(capacity.Vector{"slots": 1})), func() { p.Snapshot(); woken.Store(true) }))
+					way(p, cancel, more)
+					time.Sleep(10 * time.Second)
+					if !woken.Load() {
+						t.Error("it was not woken")
+					}
+					must(w.Take()).Release()
+					held.Release()
+					time.Sleep(10 * time.Second)
+					p.Drain()
+				}()
+				for range p.Run(ctx) {
+				}
+				time.Sleep(time.Minute)
+				if s := c.Snapshot(); s.Grants != 0 || s.Waiting != 0 {
+					t.Errorf("lost: %+v", s)
+				}
+			})
+		})
+	}
+}
+
+// TestBadPlans: what a scaler of the user returns is checked.
+func TestBadPlans(t *testing.T) {
+	for _, plan := range []pool.Plan{
+		{Initial: 1, Min: 1, Max: 1},
+		{Initial: 1, Min: 1, Max: 1, Period: -1},
+		{Initial: 1, Min: 2, Max: 3, Period: 1},
+		{Initial: 1, Min: -1, Max: 3, Period: 1},
+		{Initial: 4, Min: 1, Max: 4, Period: 1},
+	} {
+		scaler := hostileScaler{func() pool.Plan { return plan }, func() {}}
+		for _, s := range []pool.Scaler{scaler, pool.MinOf{scaler}} {
+			if p, err := pool.New(pool.Config{Capacity: slots(3), Source: pool.Slice(nil), Scaler: s}); p != nil || !errors.Is(err, pool.ErrConfig) {
+				t.Errorf("%+v: %v, %v", plan, p, err)
+			}
+		}
+	}
+	for _, s := range []pool.Scaler{noSizer{}, pool.MinOf{noSizer{}}, pool.MinOf{nil}, pool.ByLaw{Law: noController{}}, pool.ByLaw{Law: hostileLaw(func() { panic("new") })}} {
+		if p, err := pool.New(pool.Config{Capacity: slots(3), Source: pool.Slice(nil), Scaler: s}); p != nil || !errors.Is(err, pool.ErrConfig) {
+			t.Errorf("%T: %v, %v", s, p, err)
+		}
+	}
+}
+
+type noSizer struct{}
+
+func (noSizer) Sizer(int64) (pool.Sizer, error) { return nil, nil }
+
+type noController struct{}
+
+func (noController) Controller(law.Bounds) (law.Controller, error) { return nil, nil }
+
+// TestQuickScaler: however often a scaler wants to be asked, tasks run.
+func TestQuickScaler(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		s := hostileScaler{func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 3, Period: 1} }, func() { asked++ }}
+		r := run(t, pool.Config{Capacity: slots(3), Source: pool.Slice(three()), Scaler: s})
+		slices.Sort(r.events)
+		r.expect(t, "1 done, 2 done, 3 done", nil)
+		if asked > 10_000 {
+			t.Errorf("asked %d times", asked)
+		}
+	})
+}

@@ -1,0 +1,86 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/weir-go/weir/internal/dag"
+)
+
+// room returns how many more tasks are wanted from the source, and whether none ever will be.
+func (b *board) room(m moment) (n int, over bool) {
+	if b.stopped || b.cut {
+		return 0, true
+	}
+	n = max(0, b.conf.Lookahead-b.ready.len()-len(b.resting))
+	if n > 0 {
+		b.idle = m.at
+	}
+	return n, false
+}
+
+// add takes in items that were claimed, each with an error if it can never run.
+func (b *board) add(items []item, errs []error, m moment, fx *effects) {
+	b.idle = 0
+	for i := range items {
+		it := &items[i]
+		b.seq++
+		it.seq = b.seq
+		it.rank(m.at, b.conf.Aging)
+		if b.stopped {
+			b.conclude(it, Event{Kind: Cancelled, Err: b.reason()}, 0, fx)
+			continue
+		}
+		b.enter(it, errs[i], fx)
+	}
+	b.start(m, fx)
+}
+
+// enter adds an item to the graph, and to those that could start if it waits for none. An item
+// with an error ends there, unless another of its key is in the graph, whose end that is not.
+func (b *board) enter(it *item, err error, fx *effects) {
+	free := true
+	if it.Key != "" {
+		var refused error
+		if free, refused = b.graph.Add(it.Key, it.After); refused != nil {
+			b.refuse(it, refused, fx)
+			return
+		}
+	}
+	switch {
+	case err != nil:
+		b.fail(it, Event{Kind: Failed, Err: Permanent(err)}, fx)
+	case free:
+		b.ready.add(it)
+	default:
+		b.blocked[it.Key] = it
+	}
+}
+
+// refuse ends an item that the graph does not take.
+func (b *board) refuse(it *item, why error, fx *effects) {
+	err := fmt.Errorf("%w: %w", ErrDependency, why)
+	switch failed := (*dag.FailedError)(nil); {
+	case errors.Is(why, dag.ErrDuplicate):
+		b.failed++ // its twin is in the graph, and stays
+		b.conclude(it, Event{Kind: Failed, Err: fmt.Errorf("%w: %q: %w", ErrDuplicate, it.Key, why)}, b.conf.Redeliver, fx)
+	case errors.As(why, &failed):
+		b.conclude(it, Event{Kind: Cancelled, Err: err}, b.conf.Redeliver, fx)
+		b.failDependents(it.Key, err, fx)
+	default:
+		b.fail(it, Event{Kind: Failed, Err: Permanent(err)}, fx)
+	}
+}
+
+// end takes note that nothing more is claimed, and why unless the source has ended. What waits for
+// tasks that never came is cancelled.
+func (b *board) end(why error, fx *effects) {
+	b.sourceDone = true
+	if b.why == nil {
+		b.why = why
+	}
+	for _, unknown := range b.graph.Unknown() {
+		b.failDependents(unknown, fmt.Errorf("%w: it waits for %q, which never came", ErrDependency, unknown), fx)
+	}
+	b.checkFinished(fx)
+}

@@ -1,0 +1,69 @@
+package pool
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+)
+
+// A moment is the time at which a board is told something, with what it cannot see itself.
+type moment struct {
+	at     time.Duration
+	cut    bool // the context of the tasks has ended
+	coming int  // tasks that have ended and are about to be told of
+}
+
+// Effects are what a call of a board leaves to be done with no lock held. The zero value is
+// ready to be filled.
+type effects struct {
+	start line // items to run
+	spawn bool // a goroutine for them; the run sets it
+
+	ends    []ending        // tasks that ended and have a lease
+	cancel  error           // ends the context of the tasks, unless nil
+	leave   *capacity.Claim // is to leave its queue, unless nil,
+	resume  bool            // after which start is to be called again
+	release capacity.Grant  // to give back
+	ask     *question       // for an item that fits, unless nil
+	short   bool            // a task waits for capacity: the laws are to be told
+
+	stopClaims bool // ends the context of the claims
+	needTasks  bool // wakes the feeder,
+	timers     bool // the goroutine of the timers,
+	events     bool // and the reader
+}
+
+// A line is items in order, chained by next.
+type line struct{ first, last *item }
+
+// add appends those of another line.
+func (l *line) add(other line) {
+	switch {
+	case other.first == nil:
+	case l.first == nil:
+		*l = other
+	default:
+		l.last.next, l.last = other.first, other.last
+	}
+}
+
+// take removes the first, nil if there is none.
+func (l *line) take() (it *item) {
+	if it = l.first; it != nil {
+		l.first, it.next = it.next, nil
+	}
+	return it
+}
+
+// An ending is a task that ended: once its lease is settled its last event is published.
+type ending struct {
+	*item
+	Event
+	redeliver time.Duration
+}
+
+// A question is which of some items, tried in this order, may pass a claim that waits.
+type question struct {
+	claim *capacity.Claim
+	items []*item
+}

@@ -1,0 +1,92 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir/capacity"
+)
+
+// A sizing is the scaling of one resource.
+type sizing struct {
+	resource string
+	in       *capacity.Capacity
+	sizer    Sizer
+	plan     Plan
+	before   int64 // the reserve before the run
+	size     int64
+	due      time.Duration
+	laws     []*lawSizer
+	over     atomic.Bool // the reserve was put back
+}
+
+func newSizings(c Config) (all []*sizing, err error) {
+	for _, name := range slices.Sorted(maps.Keys(c.Scalers)) {
+		usage := c.Capacity.Usage(name)
+		s := &sizing{resource: name, in: c.Capacity, before: usage.Limit - usage.InUse - usage.Available + usage.Owed}
+		limit := usage.Limit - s.before
+		if s.sizer, err = c.Scalers[name].Sizer(limit); err != nil {
+			return nil, err
+		}
+		if s.sizer == nil {
+			return nil, fmt.Errorf("%w: the Scaler of %q returned no Sizer and no error: want one", ErrConfig, name)
+		}
+		if s.plan = s.sizer.Plan(); s.plan.Period <= 0 || s.plan.Min < 0 || s.plan.Min > s.plan.Initial || s.plan.Initial > s.plan.Max || s.plan.Max > limit {
+			return nil, fmt.Errorf("%w: the Plan of %q is %+v: want a Period above 0 and 0 <= Min <= Initial <= Max <= the limit, which is %d",
+				ErrConfig, name, s.plan, limit)
+		}
+		s.plan.Period = max(s.plan.Period, leastPeriod)
+		s.size, s.laws = s.plan.Initial, lawsOf(s.sizer)
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// leastPeriod keeps a scaler from taking a processor for itself: a decision takes some microseconds.
+const leastPeriod = time.Millisecond
+
+// apply holds back what is above the size.
+func (s *sizing) apply(size int64) {
+	if s.over.Load() {
+		return
+	}
+	s.size = size
+	s.hold(func(limit int64) int64 { return max(s.before, limit-size) })
+	if s.over.Load() { // restore may have come in between
+		s.restore()
+	}
+}
+
+// restore puts the reserve back to what it was, for good.
+func (s *sizing) restore() {
+	s.over.Store(true)
+	s.hold(func(int64) int64 { return s.before })
+}
+
+// hold sets the reserve by the limit, which somebody else may lower at any moment.
+func (s *sizing) hold(reserve func(limit int64) int64) {
+	for {
+		limit := s.in.Usage(s.resource).Limit
+		err := s.in.Reserve(s.resource, min(reserve(limit), limit))
+		if err == nil || !errors.Is(err, capacity.ErrConfig) {
+			return
+		}
+	}
+}
+
+// next asks the sizer. One that panics or ends its goroutine holds the size.
+func (s *sizing) next(r Reading) (size int64, why Reason, err error) {
+	if err = isolated(func() { size, why = s.sizer.Next(r) }); err != nil {
+		return r.Size, Reason{Code: Unknown, Signal: "size"}, fmt.Errorf("%w: %q: %w", ErrScaler, s.resource, err)
+	}
+	for _, l := range s.laws {
+		if err == nil {
+			err = l.failure()
+		}
+	}
+	return min(max(size, s.plan.Min), s.plan.Max), why, err
+}

@@ -1,0 +1,35 @@
+package pool
+
+import (
+	"context"
+	"time"
+)
+
+// timers waits for what no task or reader brings about: a place in the queue that has come up while
+// none of ours ended, rests that are over, and the end of the context.
+func (r *run) timers() {
+	alarm := time.NewTimer(time.Hour)
+	defer alarm.Stop()
+	for {
+		next, finished := r.due()
+		if finished {
+			return
+		}
+		alarm.Reset(next)
+		select {
+		case <-r.timersDue:
+		case <-alarm.C:
+		case <-r.ctx.Done():
+			if r.outer.Err() != nil {
+				r.stop(context.Cause(r.outer))
+			}
+			return
+		}
+	}
+}
+
+// due starts what can be started, and returns when to look again.
+func (r *run) due() (next time.Duration, finished bool) {
+	r.tell(func(b *board, m moment, fx *effects) { next, finished = b.due(m, fx), b.finished() })
+	return next, finished
+}
