@@ -42,7 +42,7 @@ type Throttle struct {
 	actions []*action
 	running atomic.Bool
 	told    atomic.Bool // that an operation started without Run, or the monitor's
-	hookErr error // how OnEvent failed last; of Run alone
+	hookErr error       // how OnEvent failed last; of Run alone
 
 	mu    sync.Mutex // guards what step changes and State reads; never held while a hook runs
 	last  time.Time  // of the last decision
