@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 )
 
 // A waiter is a goroutine that waits for its turn.
 type waiter struct {
-	admit.Waiter
+	queue.Waiter
 	ready chan answered // has room for the answer and one nudge, so that who sends never waits
 }
 
@@ -32,15 +34,15 @@ func (l *Limiter) wait(ctx context.Context, p *Permit, tenant uint16, weight int
 		w.Deadline = at + min(int64(time.Until(deadline)), math.MaxInt64-at)
 	}
 	verdict := l.join(w, at)
-	if verdict == admit.Waiting {
+	if verdict == reply.Waiting {
 		verdict = l.await(ctx, w)
 	}
 	switch verdict {
-	case admit.Admitted:
+	case reply.Admitted:
 		_, p.ticket = w.Answer()
 		p.limiter = l
 		return nil
-	case admit.Cancelled:
+	case reply.Cancelled:
 		return l.cancelled(ctx)
 	default:
 		retryAfter, seq := w.Refusal()
@@ -49,12 +51,12 @@ func (l *Limiter) wait(ctx context.Context, p *Permit, tenant uint16, weight int
 }
 
 // join enters the queue. If a law or a hook panics, the waiter leaves again.
-func (l *Limiter) join(w *waiter, at int64) admit.Verdict {
+func (l *Limiter) join(w *waiter, at int64) reply.Verdict {
 	joined := false
 	defer func() {
 		if !joined {
 			var rest admit.Effects
-			l.node.Leave(&w.Waiter, admit.Cancelled, now(), &rest)
+			l.node.Leave(&w.Waiter, reply.Cancelled, now(), &rest)
 			rest.Woken.Wake()
 		}
 	}()
@@ -66,12 +68,12 @@ func (l *Limiter) join(w *waiter, at int64) admit.Verdict {
 }
 
 // await returns what becomes of a waiter in the queue.
-func (l *Limiter) await(ctx context.Context, w *waiter) admit.Verdict {
+func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 	timer := time.NewTimer(w.Patience(now()))
 	defer timer.Stop()
 	for {
 		var fx admit.Effects
-		var verdict admit.Verdict
+		var verdict reply.Verdict
 		select {
 		case done := <-w.ready:
 			if done {
@@ -80,17 +82,17 @@ func (l *Limiter) await(ctx context.Context, w *waiter) admit.Verdict {
 			}
 			verdict = l.node.Look(&w.Waiter, now(), &fx)
 		case <-ctx.Done():
-			verdict = l.node.Leave(&w.Waiter, admit.Cancelled, now(), &fx)
+			verdict = l.node.Leave(&w.Waiter, reply.Cancelled, now(), &fx)
 		case <-timer.C:
 			verdict = l.node.Remind(&w.Waiter, now(), &fx)
 		}
-		if verdict == admit.Admitted { // in the same instant, or on time
+		if verdict == reply.Admitted { // in the same instant, or on time
 			_, ticket := w.Answer()
 			l.after(&fx, &ticket)
 		} else {
 			l.after(&fx, nil)
 		}
-		if verdict != admit.Waiting {
+		if verdict != reply.Waiting {
 			return verdict
 		}
 		timer.Reset(w.Patience(now()))

@@ -5,21 +5,6 @@ import (
 	"sync"
 )
 
-func (n *Node) lock() {
-	if mu := n.mutex(); !mu.TryLock() {
-		lock(mu)
-	}
-}
-
-func (n *Node) unlock() { n.mutex().Unlock() }
-
-func (n *Node) mutex() *sync.Mutex {
-	if n.member != nil {
-		return &n.member.group.mu
-	}
-	return &n.mu
-}
-
 // A goroutine that finds the lock taken tries it for a moment, lets others run, and
 // tries again, before it sleeps. What the lock guards takes less time than putting a
 // goroutine to sleep, and a mutex that goroutines sleep on turns slow to be fair:

@@ -3,6 +3,7 @@ package admit
 import (
 	"fmt"
 	"math"
+	"sync"
 )
 
 // A Stake is what a node may have of its group's slots.
@@ -98,6 +99,9 @@ func (m *member) move(slots int64) {
 	m.count()
 	g.line.fix(m)
 }
+
+// mutex guards the member and its node.
+func (m *member) mutex() *sync.Mutex { return &m.group.mu }
 
 func (m *member) busy() bool { return m.index >= 0 }
 

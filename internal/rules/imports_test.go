@@ -23,18 +23,22 @@ var mayImport = map[string]string{
 
 	"law":             "pid internal/portable",
 	"internal/window": "law",
-	"internal/admit":  "internal/window law",
 
-	".":        "internal/admit internal/window law",
+	"internal/reply":   "",
+	"internal/queue":   "internal/reply internal/portable",
+	"internal/virtual": "internal/reply internal/portable internal/window",
+	"internal/admit":   "internal/reply internal/queue internal/virtual internal/window law",
+
+	".":        "internal/admit internal/queue internal/reply internal/window law",
 	"capacity": "",
 
 	"bulkhead": ". internal/admit internal/window law",
 	"throttle": ". law load pid",
-	"pool":     "capacity internal/admit internal/dag internal/window law", // a gate function connects it to a limiter
+	"pool":     "capacity internal/admit internal/dag internal/reply internal/window law", // a gate function connects it to a limiter
 	"fleet":    ". law",
 
 	"pool/sourcetest": "pool",
-	"sim":             "internal/admit internal/window law load pid internal/portable",
+	"sim":             "internal/admit internal/queue internal/reply internal/window law load pid internal/portable",
 
 	"weirhttp":    ". bulkhead throttle law load",
 	"weirbreaker": ".",
@@ -91,7 +95,7 @@ func TestPackagesImportOnlyWhatStandsBelow(t *testing.T) {
 
 // untimed are the packages that are told the time: the live limiter and the
 // simulator drive the same code, so it must not know which of them it serves.
-var untimed = []string{"law", "pid", "internal/window", "internal/admit", "sim"}
+var untimed = []string{"law", "pid", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim"}
 
 // impure are the imports that a control law does without: a window in, a
 // decision out.

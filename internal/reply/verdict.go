@@ -1,4 +1,4 @@
-package admit
+package reply
 
 import "fmt"
 
@@ -19,9 +19,9 @@ const (
 	Overload    // the pace refuses a share of the work, and this was part of it
 	Cancelled   // the caller left before it started
 	Waiting     // it is in the queue
-	MustWait    // there is no slot but there may be room in the queue: call Join
+	MustWait    // there is no slot but there may be room in the queue
 
-	refusals = int(Overload) + 1 // verdicts that are counted as refusals, with Admitted as a gap
+	Refusals = int(Overload) + 1 // how many verdicts Refused may speak of, with Admitted as a gap
 )
 
 // String returns the verdict in words.
