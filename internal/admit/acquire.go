@@ -26,7 +26,9 @@ func (n *Node) acquire(t *reply.Ticket, tenant uint16, weight int, now int64, pa
 	now = n.advance(now, fx)
 	if n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
 		(n.member == nil || n.member.group.line.empty() && n.member.hasRoom(int64(weight))) {
-		n.start(t, 0, weight, now)
+		*t = ticketOf(weight, now)
+		n.admitted++
+		n.take(weight, now)
 		n.unlock()
 		return reply.Admitted
 	}
@@ -46,7 +48,8 @@ func (n *Node) acquireSlow(t *reply.Ticket, tenant uint16, weight int, now int64
 	}
 	switch {
 	case verdict == reply.Admitted:
-		n.start(t, tenant, weight, now)
+		n.register(t, tenant, weight, now)
+		n.take(weight, now)
 		if n.member != nil {
 			n.member.group.serve(now, fx) // with one more at work others may be first
 		}

@@ -22,8 +22,8 @@ func (n *Node) Done(t *reply.Ticket, now int64, outcome window.Outcome, fx *Effe
 		n.unlock()
 		return false
 	}
-	if n.flags&shadow == 0 {
-		n.countDrained()
+	if n.flags&shadow == 0 && n.saturated() && !n.awaitsPace() {
+		n.contended().completed(n.limit)
 	}
 	n.end(t, now, outcome)
 	if now >= n.due || n.sampled(n.meter) {

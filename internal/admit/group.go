@@ -146,7 +146,7 @@ func (g *Group) serve(now int64, fx *Effects) {
 		at := n.flow(now)
 		served := n.serveOne(at, fx)
 		m.standInLine(at, fx)
-		n.endDrain()
+		n.endDrain(n.queue.Len())
 		if !served && g.first() == m {
 			return // it waits for more than is free, and nobody overtakes it
 		}

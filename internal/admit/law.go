@@ -12,19 +12,8 @@ func (n *Node) begin(now int64) law.Reason {
 	d := n.control.Next(law.Window{Limit: int(n.limit), Min: int(n.conf.min), Max: int(n.conf.max)})
 	n.limit = int32(n.conf.bounds(n.limit).Clamp(d.Limit, int(n.limit)))
 	n.decided = newReason(d.Reason)
-	n.follow(now, d.Next, 0)
+	n.lookBack(n.plan(now, d.Next, 0, &n.conf, n.lookback))
 	return d.Reason
-}
-
-// follow follows the law's plan.
-func (n *Node) follow(now int64, p law.Plan, settle int64) {
-	lookback := time.Duration(n.plan(now, p, settle, &n.conf, n.lookback))
-	if n.meter != nil {
-		n.meter.SetLookback(lookback)
-	}
-	if n.flags&shadow != 0 {
-		n.realMeter().SetLookback(lookback)
-	}
 }
 
 // advance moves the node's time on and closes the window if that is due.
@@ -65,7 +54,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	if changed {
 		settle = span(d.Next.Settle)
 	}
-	n.follow(now, d.Next, settle)
+	n.lookBack(n.plan(now, d.Next, settle, &n.conf, n.lookback))
 	if changed {
 		n.change(now, next, d.Reason, fx)
 		n.serve(now, fx)

@@ -5,6 +5,22 @@ import (
 	"sync"
 )
 
+// lock takes the lock of the node or, in a group, the group's.
+func (s *slots) lock() {
+	if mu := s.mutex(); !mu.TryLock() {
+		lock(mu)
+	}
+}
+
+func (s *slots) unlock() { s.mutex().Unlock() }
+
+func (s *slots) mutex() *sync.Mutex {
+	if s.member != nil {
+		return s.member.mutex()
+	}
+	return &s.mu
+}
+
 // A goroutine that finds the lock taken tries it for a moment, lets others run, and
 // tries again, before it sleeps. What the lock guards takes less time than putting a
 // goroutine to sleep, and a mutex that goroutines sleep on turns slow to be fair:

@@ -1,17 +1,11 @@
 package admit
 
-import (
-	"sync"
-
-	"github.com/weir-go/weir/internal/queue"
-)
+import "github.com/weir-go/weir/internal/queue"
 
 // A Node admits work up to a limit that a law moves. All its methods are safe
 // for concurrent use and take the time in nanoseconds on one monotonic scale; a
 // time before one that was seen counts as that one.
 type Node struct {
-	mu sync.Mutex
-
 	// What every call touches stands together.
 	slots
 	last     int64 // the time of the last call
@@ -26,22 +20,6 @@ type Node struct {
 	events    uint64
 }
 
-// lock takes the node's lock or, in a group, the group's.
-func (n *Node) lock() {
-	if mu := n.mutex(); !mu.TryLock() {
-		lock(mu)
-	}
-}
-
-func (n *Node) unlock() { n.mutex().Unlock() }
-
-func (n *Node) mutex() *sync.Mutex {
-	if n.member != nil {
-		return n.member.mutex()
-	}
-	return &n.mu
-}
-
 // flow books the time since the last call, which went by as the node was left. Of what only
 // the group or the pace holds back the law must not hear: a limit that was not reached
 // says nothing about a higher one (decision 0007).
@@ -52,8 +30,8 @@ func (n *Node) flow(now int64) int64 {
 		n.contended().pass(n.last, now, n.lookback)
 		limited = !n.awaitsGroup()
 	}
-	if n.queue != nil {
-		n.queue.Pass(now-n.last, saturated, n.latency())
+	if n.queue.Observes() {
+		n.queue.Pass(now-n.last, saturated, (*measured)(&n.slots).Latency())
 	}
 	if n.meter != nil {
 		n.meter.Flow(now, int(n.inflight), limited)
@@ -67,11 +45,7 @@ func (n *Node) flow(now int64) int64 {
 
 // view is what the queue is shown.
 func (n *Node) view(now int64) queue.View {
-	v := queue.View{Now: now, Limit: int(n.limit), Size: int(n.conf.queueSize), Pace: n.tokens()}
-	if n.meter != nil {
-		v.Latency, v.Service = n.meter.EWMA(), n.meter
-	}
-	return v
+	return queue.View{Now: now, Limit: n.limit, Size: n.conf.queueSize, Measured: (*measured)(&n.slots)}
 }
 
 func (n *Node) nextEvent() uint64 {

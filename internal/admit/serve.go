@@ -19,7 +19,7 @@ func (n *Node) serve(now int64, fx *Effects) {
 		n.member.standInLine(now, fx)
 		n.member.group.serve(now, fx)
 	}
-	n.endDrain()
+	n.endDrain(n.queue.Len())
 }
 
 // serveOne answers one waiter, if it is time.
@@ -32,7 +32,7 @@ func (n *Node) serveOne(now int64, fx *Effects) bool {
 		n.reject(w, w.Expiry(), fx)
 	case n.tooHeavy(w.Weight):
 		n.reject(w, reply.TooHeavy, fx)
-	case !n.queue.InTime(w, n.view(now)):
+	case w.HasDeadline() && !n.queue.InTime(w, n.view(now)):
 		n.reject(w, reply.Deadline, fx)
 	case !n.fits(w.Weight):
 		n.recheckSooner(w, now, fx)
@@ -49,7 +49,9 @@ func (n *Node) next(now int64, fx *Effects) *queue.Waiter {
 		return nil
 	}
 	w, evicted := n.queue.Next(n.view(now))
-	n.turnAway(evicted, fx)
+	if !evicted.Empty() {
+		n.turnAway(evicted, fx)
+	}
 	return w
 }
 
@@ -65,26 +67,25 @@ func (n *Node) dispatch(w *queue.Waiter, now int64, fx *Effects) {
 // says nothing about the downstream.
 func (n *Node) admit(w *queue.Waiter, now int64) {
 	w.Verdict = reply.Admitted
-	n.start(&w.Ticket, w.Tenant, w.Weight, now)
+	n.register(&w.Ticket, w.Tenant, w.Weight, now)
+	n.take(w.Weight, now)
 	if waited := w.Waited(now); waited > 0 {
 		n.bookWait(waited)
 		w.Ticket.Queued = waited
 	}
 }
 
-// start starts work and makes t its ticket.
-func (n *Node) start(t *reply.Ticket, tenant uint16, weight int, now int64) {
-	n.register(t, tenant, weight, now)
-	n.take(weight, now)
-}
-
 // register makes t the ticket of work that starts.
 func (n *Node) register(t *reply.Ticket, tenant uint16, weight int, now int64) {
-	*t = reply.Ticket{Start: now, Weight: int32(weight), Is: reply.Out}
+	*t = ticketOf(weight, now)
 	n.admitted++
 	if n.flags&tenanted != 0 {
 		n.queue.Start(t, tenant)
 	}
+}
+
+func ticketOf(weight int, now int64) reply.Ticket {
+	return reply.Ticket{Start: now, Weight: int32(weight), Is: reply.Out}
 }
 
 // makeQueue gives the node its queue.
@@ -108,13 +109,9 @@ func (n *Node) reject(w *queue.Waiter, why reply.Verdict, fx *Effects) {
 	fx.Woken.Add(w)
 }
 
-// turnAway declines those that the queue evicted and has their owners told. It follows each call
-// that may put into the queue or take out of it.
+// turnAway declines those that the queue evicted and has their owners told.
 func (n *Node) turnAway(evicted queue.Chain, fx *Effects) {
 	n.flags.set(waiting, n.queue.Len() > 0)
-	if evicted.Empty() {
-		return
-	}
 	for w := range evicted.All() {
 		n.decline(w, w.Verdict)
 	}
@@ -139,26 +136,7 @@ func (n *Node) refuse(v reply.Verdict, weight int) int64 {
 	if v == reply.Closed {
 		return 0
 	}
-	return n.retryAfter(weight)
-}
-
-// longestRetryAfter bounds what a refusal says. The estimate is of this moment, and a client that
-// stays away for longer than half a minute hears of no better one.
-const longestRetryAfter = 30.0
-
-// retryAfter is how long it takes until what waits now, and work of the given weight behind
-// it, has drained and the pace is out of debt. Those that were refused are not counted: one that
-// tries again often would be taken for many.
-func (n *Node) retryAfter(weight int) int64 {
-	seconds := 0.0
-	if rate := n.turnover(n.last); rate > 0 {
-		seconds = float64(n.queue.Len()+1) / rate
-	}
-	if pace := n.tokens(); pace.Rate > 0 {
-		owed := max(-pace.Tokens, float64(weight)) // what started may have been heavier than this
-		seconds = max(seconds, (float64(n.queue.Weight())+owed)/pace.Rate)
-	}
-	return int64(min(seconds, longestRetryAfter) * float64(time.Second))
+	return n.retryAfter(weight, n.queue.Len(), n.queue.Weight(), n.last)
 }
 
 // soonest is how soon a waiter looks again, and by how much earlier it must be able to start
@@ -180,13 +158,5 @@ func (n *Node) recheckSooner(w *queue.Waiter, now int64, fx *Effects) {
 	if !w.Nudged {
 		w.Nudged = true
 		fx.Woken.Nudge(w)
-	}
-}
-
-// endDrain closes the channel that Drain returned if nothing is left.
-func (n *Node) endDrain() {
-	if c := n.contention; c != nil && c.cold != nil && c.cold.empty != nil && n.running() == 0 && n.queue.Len() == 0 {
-		close(c.cold.empty)
-		c.cold.empty = nil
 	}
 }

@@ -40,7 +40,6 @@ type conf struct {
 }
 
 func confOf(s Settings) conf {
-	room, _ := s.Order.Bounds(queue.View{Limit: s.Bounds.Max, Size: s.QueueSize}, 0)
 	return conf{
 		interval:     span(s.Interval),
 		queueTimeout: span(s.QueueTimeout),
@@ -51,7 +50,7 @@ func confOf(s Settings) conf {
 		wall:         s.Wall,
 		lanes:        uint8(s.Lanes),
 		order:        s.Order,
-		queues:       room > 0,
+		queues:       s.Order.Queues(s.QueueSize),
 		observed:     s.Observed,
 	}
 }

@@ -29,7 +29,7 @@ func (n *Node) admitAll(now int64, fx *Effects) {
 		switch w := n.queue.Oldest(); {
 		case now >= w.Expires():
 			n.reject(w, w.Expiry(), fx)
-		case !n.queue.InTime(w, n.view(now)):
+		case w.HasDeadline() && !n.queue.InTime(w, n.view(now)):
 			n.reject(w, reply.Deadline, fx)
 		default:
 			n.dispatch(w, now, fx)
@@ -136,8 +136,8 @@ func (s *slots) endVirtual(p *virtual.Piece, part int32, now int64, outcome wind
 	v := s.virtual()
 	v.Charge(part, s.limit)
 	last := part == p.Left
-	if last {
-		s.countDrained()
+	if last && s.saturated() && !s.awaitsPace() {
+		s.contended().completed(s.limit)
 	}
 	s.free(int64(part))
 	p.Left -= part

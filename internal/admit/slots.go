@@ -1,6 +1,7 @@
 package admit
 
 import (
+	"sync"
 	"time"
 
 	"github.com/weir-go/weir/internal/queue"
@@ -12,6 +13,7 @@ import (
 // and the pace. With it stands what those who use them show: the latency and how fast they drain. It
 // knows nothing of who waits or what the law does.
 type slots struct {
+	mu         sync.Mutex
 	member     *member // nil without a group
 	flags      flags
 	limit      int32
@@ -129,13 +131,6 @@ func (s *slots) contended() *contention {
 	return s.contention
 }
 
-// countDrained counts a completion, if it was one in time in which the limit held work back.
-func (s *slots) countDrained() {
-	if s.saturated() && !s.awaitsPace() {
-		s.contended().completed(s.limit)
-	}
-}
-
 // hear has the law hear of a refusal, unless the group, the pace or its share refused.
 func (s *slots) hear(v reply.Verdict, weight int) {
 	if s.meter != nil && v != reply.Overload && !s.lacksGroup(weight) && !s.awaitsPace() {
@@ -154,6 +149,25 @@ func (s *slots) bookWait(waited int64) {
 	default:
 		s.meter.Waited(waited)
 	}
+}
+
+// longestRetryAfter bounds what a refusal says. The estimate is of this moment, and a client that
+// stays away for longer than half a minute hears of no better one.
+const longestRetryAfter = 30.0
+
+// retryAfter is how long it takes until what waits, so much of such a weight, and work of the given
+// weight behind it, has drained and the pace is out of debt. Those that were refused are not counted: one that
+// tries again often would be taken for many.
+func (s *slots) retryAfter(weight, queued, queuedWeight int, now int64) int64 {
+	seconds := 0.0
+	if rate := s.turnover(now); rate > 0 {
+		seconds = float64(queued+1) / rate
+	}
+	if pace := s.tokens(); pace.Rate > 0 {
+		owed := max(-pace.Tokens, float64(weight)) // what started may have been heavier than this
+		seconds = max(seconds, (float64(queuedWeight)+owed)/pace.Rate)
+	}
+	return int64(min(seconds, longestRetryAfter) * float64(time.Second))
 }
 
 // turnover is how many slots come free in a second: the drain rate or, if that is not known,
@@ -184,14 +198,6 @@ func (s *slots) realMeter() *window.Meter {
 	return s.meter
 }
 
-// latency is the recent latency from dispatch, 0 if nothing has completed.
-func (s *slots) latency() time.Duration {
-	if s.meter == nil {
-		return 0
-	}
-	return s.meter.EWMA()
-}
-
 // flowCold books time for what few nodes have.
 func (s *slots) flowCold(elapsed, now int64) {
 	c := s.contention.cold
@@ -200,5 +206,23 @@ func (s *slots) flowCold(elapsed, now int64) {
 	}
 	if s.flags&shadow != 0 {
 		c.virtual.Flow(elapsed, now, s.inflight, s.limit)
+	}
+}
+
+// lookBack has what is measured look back so far.
+func (s *slots) lookBack(lookback int64) {
+	if s.meter != nil {
+		s.meter.SetLookback(time.Duration(lookback))
+	}
+	if s.flags&shadow != 0 {
+		s.realMeter().SetLookback(time.Duration(lookback))
+	}
+}
+
+// endDrain closes the channel that Drain returned if nothing runs or waits.
+func (s *slots) endDrain(queued int) {
+	if c := s.contention; c != nil && c.cold != nil && c.cold.empty != nil && s.running() == 0 && queued == 0 {
+		close(c.cold.empty)
+		c.cold.empty = nil
 	}
 }

@@ -41,11 +41,14 @@ func (n *Node) enqueue(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	if n.queue == nil {
 		n.makeQueue(now)
 	}
-	n.queue.ShuffleTenants(now, n.inflight)
-	v := n.view(now)
-	v.Drain = n.contention.drainRate(now, n.lookback)
-	verdict, evicted := n.queue.Join(w, n.conf.queueTimeout, v)
-	n.turnAway(evicted, fx)
+	if n.flags&tenanted != 0 {
+		n.queue.ShuffleTenants(now, n.inflight)
+	}
+	verdict, evicted := n.queue.Join(w, n.conf.queueTimeout, n.view(now))
+	n.flags.set(waiting, n.queue.Len() > 0)
+	if !evicted.Empty() {
+		n.turnAway(evicted, fx)
+	}
 	return verdict
 }
 

@@ -62,29 +62,37 @@ const (
 
 // boundsOfAdaptive are a few limits and latencies. A size of 0 is no other bound.
 func boundsOfAdaptive(v View, timeout int64) (most int, patience int64) {
-	most, patience = boundLimits*v.Limit, timeout
+	patience = timeout
+	if r := v.Measured.Latency(); r > 0 {
+		patience = min(patience, waitLatencies*int64(r))
+	}
+	return v.longest(), patience
+}
+
+// longest is how many may wait however fast they drain.
+func (v *View) longest() int {
+	longest := boundLimits * int(v.Limit)
 	if v.Size > 0 {
-		most = min(most, v.Size)
+		longest = min(longest, int(v.Size))
 	}
-	if v.Latency > 0 {
-		patience = min(patience, waitLatencies*int64(v.Latency))
-	}
-	return most, patience
+	return longest
 }
 
 func (a *adaptive) join(q *Queue, w *Waiter, v View) (verdict reply.Verdict, evicted Chain) {
 	a.learn(w, v.Now)
-	a.dropLate(q, v, &evicted)
+	if a.anyLate(v.Now) {
+		evicted = a.dropLate(q, v.Now)
+	}
 	w.latest = q.latestStart(w, v)
 	w.expires = min(w.expires, w.latest+1) // its timer tells even if nothing else happens
 	s := &a.lanes[w.Lane]
-	late := !q.InTime(w, v) || a.mixed() && !a.standing(s, v) && !q.reachable(w, v)
+	late := w.HasDeadline() && (!q.InTime(w, v) || a.mixed() && !a.standing(s, v) && !q.reachable(w, v))
 	s.note(late)
 	if late {
 		return reply.Deadline, evicted
 	}
 	q.insert(w)
-	for int(q.length) > a.bound(w, v) {
+	for int(q.length) > a.bound(q, w, v) {
 		crowd, k := q.crowd(w)
 		out := crowd.oldest(k)
 		if verdict := q.giveWay(out, w, v, &evicted); verdict != reply.Waiting {
@@ -96,7 +104,9 @@ func (a *adaptive) join(q *Queue, w *Waiter, v View) (verdict reply.Verdict, evi
 }
 
 func (a *adaptive) next(q *Queue, v View) (next *Waiter, evicted Chain) {
-	a.dropLate(q, v, &evicted)
+	if a.anyLate(v.Now) {
+		evicted = a.dropLate(q, v.Now)
+	}
 	i := q.pickLane()
 	if i < 0 {
 		return nil, evicted
@@ -148,30 +158,41 @@ func (q *Queue) latestStart(w *Waiter, v View) int64 {
 	if w.Deadline != noDeadline {
 		return w.Deadline - q.serviceTime(w, v)
 	}
-	if v.Latency > 0 {
-		return v.Now + waitLatencies*int64(v.Latency)
+	if r := v.Measured.Latency(); r > 0 {
+		return v.Now + waitLatencies*int64(r)
 	}
 	return w.expires
 }
 
-// dropLate evicts those that can no longer start in time.
-func (a *adaptive) dropLate(q *Queue, v View, evicted *Chain) {
+// anyLate reports whether dropLate has anything to do. Mostly it has not.
+func (a *adaptive) anyLate(now int64) bool {
 	for i := range a.lanes {
-		s := &a.lanes[i]
-		for len(s.urgent) > 0 && s.urgent[0].latest < v.Now {
-			w := s.urgent[0]
-			s.note(true)
-			q.evict(w, w.Expiry(), evicted)
+		if a.lanes[i].isLate(now) {
+			return true
 		}
 	}
+	return false
+}
+
+// dropLate evicts those that can no longer start in time.
+func (a *adaptive) dropLate(q *Queue, now int64) (evicted Chain) {
+	for i := range a.lanes {
+		s := &a.lanes[i]
+		for s.isLate(now) {
+			w := s.urgent[0]
+			s.note(true)
+			q.evict(w, w.Expiry(), &evicted)
+		}
+	}
+	return evicted
 }
 
 // bound is how many may wait: a few limits, and no more than can drain within
 // the time that w has, or within half of what callers usually give, so that one in a
 // hurry does not empty the queue.
-func (a *adaptive) bound(w *Waiter, v View) int {
-	bound, _ := boundsOfAdaptive(v, 0)
-	if rate := v.drainRate(); rate > 0 {
+func (a *adaptive) bound(q *Queue, w *Waiter, v View) int {
+	bound := v.longest()
+	if rate := q.drainRate(v); rate > 0 {
 		slack := max(0, time.Duration(w.latest-v.Now), time.Duration(a.budget)/2).Seconds()
 		bound = min(bound, int(rate*slack))
 	}
@@ -182,7 +203,7 @@ func (a *adaptive) bound(w *Waiter, v View) int {
 func (a *adaptive) standing(s *laneState, v View) bool {
 	budget := a.budget
 	if budget == 0 {
-		budget = waitLatencies * float64(v.Latency)
+		budget = waitLatencies * float64(v.Measured.Latency())
 	}
 	stood := len(s.urgent) > 0 && float64(v.Now-s.since) > standingBudgets*budget
 	return stood || a.saturated > standingShare

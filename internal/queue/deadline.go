@@ -21,16 +21,14 @@ func (q *Queue) serviceTime(w *Waiter, v View) int64 {
 	s := &q.extra().service
 	if s.at == 0 || v.Now-s.at >= estimateEvery {
 		*s = service{at: max(1, v.Now)}
-		if v.Service != nil {
-			s.estimate = int64(v.Service.Quantile(q.discipline.quantile()))
-		}
+		s.estimate = int64(v.Measured.Quantile(q.discipline.quantile()))
 	}
 	return min(s.estimate, (w.Deadline-w.joined)/2)
 }
 
-// InTime reports whether w's work, started now, can finish by its deadline.
+// InTime reports whether the work of w, which has a deadline, can finish by it if it starts now.
 func (q *Queue) InTime(w *Waiter, v View) bool {
-	return w.Deadline == noDeadline || v.Now+q.serviceTime(w, v) <= w.Deadline
+	return v.Now+q.serviceTime(w, v) <= w.Deadline
 }
 
 // inFront is how many wait in the lanes above that of w, and in its own before it, which has not
@@ -46,14 +44,11 @@ func (q *Queue) inFront(w *Waiter) int {
 	return ahead + int(q.lanes[w.Lane].length)
 }
 
-// reachable reports whether w can be served in time, behind all that is ahead of it.
+// reachable reports whether w, which has a deadline, can be served in time, behind all that is ahead of it.
 func (q *Queue) reachable(w *Waiter, v View) bool {
-	if w.Deadline == noDeadline {
-		return true
-	}
-	wait := v.Pace.Delay(q.weightUpTo(w.Lane))
-	if v.Drain > 0 {
-		wait = max(wait, int64(float64(q.discipline.ahead(q, w)+1)/v.Drain*float64(time.Second)))
+	wait := q.paceDelay(w.Lane, v)
+	if rate := v.Measured.DrainRate(v.Now); rate > 0 {
+		wait = max(wait, int64(float64(q.discipline.ahead(q, w)+1)/rate*float64(time.Second)))
 	}
 	return v.Now+wait+q.serviceTime(w, v) <= w.Deadline
 }

@@ -1,10 +1,6 @@
 package queue
 
-import (
-	"time"
-
-	"github.com/weir-go/weir/internal/reply"
-)
+import "github.com/weir-go/weir/internal/reply"
 
 // FIFO serves first in, first out. Who came last gives way.
 const FIFO Order = 0
@@ -14,16 +10,16 @@ type fifo struct{}
 func startFIFO(*Queue, View) discipline { return fifo{} }
 
 // boundsOfFIFO are the settings. A size of 0 is no queue.
-func boundsOfFIFO(v View, timeout int64) (most int, patience int64) { return v.Size, timeout }
+func boundsOfFIFO(v View, timeout int64) (most int, patience int64) { return int(v.Size), timeout }
 
 func (fifo) join(q *Queue, w *Waiter, v View) (verdict reply.Verdict, evicted Chain) {
-	if !q.reachable(w, v) {
+	if w.HasDeadline() && !q.reachable(w, v) {
 		return reply.Deadline, evicted
 	}
-	if v.Now+v.Pace.Delay(q.weightUpTo(w.Lane)) >= w.expires {
+	if v.Now+q.paceDelay(w.Lane, v) >= w.expires {
 		return reply.QueueFull, evicted // its time would be up before it is served
 	}
-	full := int(q.length) >= v.Size
+	full := q.length >= v.Size
 	q.insert(w)
 	if full {
 		crowd, _ := q.crowd(w)
@@ -37,18 +33,14 @@ func (fifo) next(q *Queue, _ View) (*Waiter, Chain) { return q.Oldest(), Chain{}
 
 func (fifo) ahead(q *Queue, w *Waiter) int { return q.inFront(w) }
 
-func (fifo) full(q *Queue, v View) bool { return int(q.length) >= v.Size }
+func (fifo) full(q *Queue, v View) bool { return q.length >= v.Size }
 
 func (fifo) quantile() float64 { return likeQuantile }
-
-func (fifo) added(*Waiter)                   {}
-func (fifo) removed(*Waiter)                 {}
-func (fifo) pass(int64, bool, time.Duration) {}
 
 // giveWay refuses out to make room for w, which may be the same, and answers for w.
 func (q *Queue) giveWay(out, w *Waiter, v View, evicted *Chain) reply.Verdict {
 	why := reply.QueueFull
-	if t := q.tenants(); t != nil && t.aboveShare(out, v.Limit) {
+	if t := q.tenants(); t != nil && t.aboveShare(out, int(v.Limit)) {
 		why = reply.OverShare
 	}
 	if out == w {

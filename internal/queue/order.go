@@ -11,12 +11,16 @@ type Order uint8
 
 // orders has a line for each order.
 var orders = [...]struct {
-	start  func(*Queue, View) discipline // takes over those that wait already
-	bounds func(v View, timeout int64) (most int, patience int64)
+	start   func(*Queue, View) discipline // takes over those that wait already
+	bounds  func(v View, timeout int64) (most int, patience int64)
+	endless bool // a size of 0 is no bound; otherwise it is no queue
 }{
-	FIFO:     {startFIFO, boundsOfFIFO},
-	Adaptive: {startAdaptive, boundsOfAdaptive},
+	FIFO:     {startFIFO, boundsOfFIFO, false},
+	Adaptive: {startAdaptive, boundsOfAdaptive, true},
 }
+
+// Queues reports whether anything may wait in a queue of the given size.
+func (o Order) Queues(size int) bool { return size > 0 || orders[o].endless }
 
 // Bounds returns how many may wait, however fast they drain, and for how long without a deadline,
 // which is the timeout or less.
@@ -37,6 +41,10 @@ type discipline interface {
 	full(q *Queue, v View) bool
 	// quantile is the one of the latency that stands for the service time.
 	quantile() float64
+}
+
+// An observer is a discipline that keeps more than the lanes do.
+type observer interface {
 	// added and removed tell of a waiter that was put into the queue, or taken out.
 	added(w *Waiter)
 	removed(w *Waiter)

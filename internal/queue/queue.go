@@ -10,7 +10,8 @@ import (
 // of a nil Queue that read answer as an empty one does.
 type Queue struct {
 	discipline discipline
-	extras     *extras // nil until work with a deadline comes, tenants are told apart, or weights are kept
+	observer   observer // the discipline, if it is one
+	extras     *extras  // nil until work with a deadline comes, tenants are told apart, or weights are kept
 	lanes      []lane
 	length     int32
 	order      Order
@@ -27,8 +28,8 @@ type extras struct {
 
 // New returns an empty queue.
 func New(order Order, lanes int, v View) *Queue {
-	q := &Queue{lanes: make([]lane, max(1, lanes)), order: order}
-	q.discipline = orders[order].start(q, v)
+	q := &Queue{lanes: make([]lane, max(1, lanes))}
+	q.start(order, v)
 	return q
 }
 
@@ -43,9 +44,14 @@ func (q *Queue) extra() *extras {
 // SetOrder changes the order; those who wait keep their places.
 func (q *Queue) SetOrder(order Order, v View) {
 	if order != q.order {
-		q.order = order
-		q.discipline = orders[order].start(q, v)
+		q.start(order, v)
 	}
+}
+
+func (q *Queue) start(order Order, v View) {
+	q.discipline = orders[order].start(q, v)
+	q.observer, _ = q.discipline.(observer)
+	q.order = order
 }
 
 // Len returns how many wait.
@@ -77,15 +83,21 @@ func (q *Queue) Next(v View) (*Waiter, Chain) { return q.discipline.next(q, v) }
 // Full reports whether one more in the queue would have another one give way.
 func (q *Queue) Full(v View) bool { return q.discipline.full(q, v) }
 
-// Pass books the last d nanoseconds, in which the node did or did not hold work back.
+// Observes reports whether the order wants Pass to be called.
+func (q *Queue) Observes() bool { return q != nil && q.observer != nil }
+
+// Pass books the last d nanoseconds, in which the node did or did not hold work back, with its recent
+// latency.
 func (q *Queue) Pass(d int64, saturated bool, latency time.Duration) {
-	q.discipline.pass(d, saturated, latency)
+	q.observer.pass(d, saturated, latency)
 }
 
 // insert puts w at the end of its lane.
 func (q *Queue) insert(w *Waiter) {
 	q.lanes[w.Lane].push(w, byLane)
-	q.discipline.added(w)
+	if q.observer != nil {
+		q.observer.added(w)
+	}
 	if t := q.tenants(); t != nil {
 		t.join(w)
 	}
@@ -96,7 +108,9 @@ func (q *Queue) insert(w *Waiter) {
 // Remove takes w out of the queue.
 func (q *Queue) Remove(w *Waiter) {
 	q.lanes[w.Lane].remove(w, byLane)
-	q.discipline.removed(w)
+	if q.observer != nil {
+		q.observer.removed(w)
+	}
 	if t := q.tenants(); t != nil {
 		t.leave(w)
 	}
@@ -141,7 +155,7 @@ func (q *Queue) Rest() bool {
 	return false
 }
 
-// Weigh begins or ends keeping the weight that waits in each lane.
+// Weigh begins or ends keeping the weight that waits in each lane. A node with a pace needs it.
 func (q *Queue) Weigh(on bool) {
 	if !on {
 		if q.extras != nil {
@@ -158,16 +172,19 @@ func (q *Queue) Weigh(on bool) {
 	q.extra().weights = weights
 }
 
+// weighs reports whether weights are kept.
+func (q *Queue) weighs() bool { return q.extras != nil && q.extras.weights != nil }
+
 // weigh notes that so much more waits in a lane.
 func (q *Queue) weigh(lane, weight int) {
-	if q.extras != nil && q.extras.weights != nil {
+	if q.weighs() {
 		q.extras.weights[lane] += weight
 	}
 }
 
 // weightUpTo is the weight of all that waits in a lane and those above it, 0 if it is not kept.
 func (q *Queue) weightUpTo(lane int) (weight int) {
-	if q.extras == nil || q.extras.weights == nil {
+	if !q.weighs() {
 		return 0
 	}
 	for _, queued := range q.extras.weights[:lane+1] {

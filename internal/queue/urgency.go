@@ -19,6 +19,9 @@ func (s *laneState) push(w *Waiter) {
 
 func (s *laneState) remove(w *Waiter) { heap.Remove(&s.urgent, w.position) }
 
+// isLate reports whether the one that must start first no longer can.
+func (s *laneState) isLate(now int64) bool { return len(s.urgent) > 0 && s.urgent[0].latest < now }
+
 // note counts an arrival, or the refusal of one, in the share of refusals.
 func (s *laneState) note(refused bool) {
 	share := float32(0)

@@ -8,24 +8,43 @@ import (
 // A View is what a queue is shown of its node. Times are in nanoseconds, on the scale of the
 // node.
 type View struct {
-	Now     int64
-	Limit   int           // the slots of the node
-	Size    int           // how many may wait; the order says what 0 means
-	Latency time.Duration // the recent one from dispatch, 0 if nothing completed
-	Drain   float64       // completions per second while the limit holds work back, 0 if unknown; only Join needs it
-	Pace    Pace
-	Service Service // nil if nothing ran yet
+	Now      int64
+	Limit    int32 // the slots of the node
+	Size     int32 // how many may wait; the order says what 0 means
+	Measured Measured
 }
 
-// A Service knows how long work takes.
-type Service interface {
-	// Quantile returns the latency from dispatch that a share p of recent work does not exceed.
+// Measured is the pace of a node and what was measured of its work. Only what needs them asks, because
+// a view is made for each waiter, and most need none.
+type Measured interface {
+	// Latency returns the recent latency from dispatch, 0 if nothing has completed.
+	Latency() time.Duration
+	// Quantile returns the latency that a share p of recent work does not exceed, 0 if nothing has
+	// completed.
 	Quantile(p float64) time.Duration
+	// DrainRate returns completions per second while the limit holds work back, 0 if unknown.
+	DrainRate(now int64) float64
+	// Pace returns the pace at this moment.
+	Pace() Pace
+}
+
+// paceDelay is how long the pace holds back work that joins a lane.
+func (q *Queue) paceDelay(lane int, v View) int64 {
+	if !q.weighs() {
+		return 0
+	}
+	return v.Measured.Pace().Delay(q.weightUpTo(lane))
 }
 
 // drainRate is how much drains per second while it is held back: as much as completed at
 // the limit and as the pace allows, 0 if unknown.
-func (v *View) drainRate() float64 { return v.Pace.Bound(v.Drain) }
+func (q *Queue) drainRate(v View) float64 {
+	rate := v.Measured.DrainRate(v.Now)
+	if !q.weighs() {
+		return rate
+	}
+	return v.Measured.Pace().Bound(rate)
+}
 
 // A Pace is a token bucket at one moment: work starts when the tokens are not negative. The zero
 // Pace bounds nothing.

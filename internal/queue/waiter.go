@@ -45,6 +45,9 @@ type Waiter struct {
 // noDeadline stands for the deadline of work that has none.
 const noDeadline = math.MaxInt64
 
+// HasDeadline reports whether the work of a waiter that has joined must have finished at some time.
+func (w *Waiter) HasDeadline() bool { return w.Deadline != noDeadline }
+
 // Arrive notes when the waiter came.
 func (w *Waiter) Arrive(now int64) { w.joined = now }
 
