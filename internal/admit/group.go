@@ -148,12 +148,12 @@ func (g *Group) serve(now int64, fx *Effects) {
 		m.standInLine(at, fx)
 		n.endDrain(n.queue.Len())
 		if !served && g.first() == m {
-			return // it waits for more than is free, and nobody overtakes it
+			return // it waits for more than is free, and nothing overtakes it
 		}
 	}
 }
 
-// first returns the member whose turn it is, nil if nobody waits for the group.
+// first returns the member that is served next, nil if none waits for the group.
 func (g *Group) first() *member {
 	if g.line.empty() {
 		return nil

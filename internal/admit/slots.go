@@ -84,7 +84,7 @@ func (s *slots) free(weight int64) {
 // saturated reports whether the limit, the group or the pace holds work back.
 func (s *slots) saturated() bool { return s.inflight >= int64(s.limit) || s.flags&waiting != 0 }
 
-// awaitsGroup reports whether what waits waits for the group alone.
+// awaitsGroup reports whether those that wait do so for the group alone.
 func (s *slots) awaitsGroup() bool { return s.member != nil && s.member.place.taken() }
 
 // lacksGroup reports whether it is the group that has no room for work of the given

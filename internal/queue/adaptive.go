@@ -93,8 +93,8 @@ func (a *adaptive) join(q *Queue, w *Waiter, v View) (verdict reply.Verdict, evi
 	}
 	q.insert(w)
 	for int(q.length) > a.bound(q, w, v) {
-		crowd, k := q.crowd(w)
-		out := crowd.oldest(k)
+		among, k := q.evictable(w)
+		out := among.oldest(k)
 		if verdict := q.giveWay(out, w, v, &evicted); verdict != reply.Waiting {
 			return verdict, evicted
 		}
@@ -201,12 +201,17 @@ func (a *adaptive) bound(q *Queue, w *Waiter, v View) int {
 
 // standing reports whether the lane's queue has outlasted any burst.
 func (a *adaptive) standing(s *laneState, v View) bool {
+	switch {
+	case a.saturated > standingShare:
+		return true
+	case len(s.urgent) == 0:
+		return false
+	}
 	budget := a.budget
 	if budget == 0 {
 		budget = waitLatencies * float64(v.Measured.Latency())
 	}
-	stood := len(s.urgent) > 0 && float64(v.Now-s.since) > standingBudgets*budget
-	return stood || a.saturated > standingShare
+	return float64(v.Now-s.since) > standingBudgets*budget
 }
 
 func (a *adaptive) pass(d int64, saturated bool, latency time.Duration) {

@@ -22,8 +22,8 @@ func (fifo) join(q *Queue, w *Waiter, v View) (verdict reply.Verdict, evicted Ch
 	full := q.length >= v.Size
 	q.insert(w)
 	if full {
-		crowd, _ := q.crowd(w)
-		return q.giveWay(crowd.newest, w, v, &evicted), evicted
+		among, _ := q.evictable(w)
+		return q.giveWay(among.newest, w, v, &evicted), evicted
 	}
 	return reply.Waiting, evicted
 }

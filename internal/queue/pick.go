@@ -53,7 +53,7 @@ func (q *Queue) forgetPicks() {
 	}
 }
 
-// line returns those of the lane from whom the next is chosen: of the tenant that has least, or all.
+// line returns those of the lane of which one is next: of the tenant that has least, or all.
 func (q *Queue) line(i int) (*lane, kind) {
 	if t := q.tenants(); t != nil {
 		return t.least(i), byTenant
@@ -61,10 +61,10 @@ func (q *Queue) line(i int) (*lane, kind) {
 	return &q.lanes[i], byLane
 }
 
-// crowd returns those who give one of them up if the queue is too long, now that w has
+// evictable returns those of which one is evicted if the queue is too long, now that w has
 // joined: the lowest lane that has any, though the one that is picked keeps its
 // last; and in it the tenant that has most.
-func (q *Queue) crowd(w *Waiter) (*lane, kind) {
+func (q *Queue) evictable(w *Waiter) (*lane, kind) {
 	picked := q.pickLane()
 	out := picked
 	for i := len(q.lanes) - 1; i >= 0; i-- {

@@ -101,7 +101,7 @@ func (q *Queue) ShuffleTenants(now, inflight int64) {
 }
 
 // bucket returns the tenant's bucket after so many shuffles. The hash that a tenant
-// has is secret, so nobody can choose to meet another; this only spreads it, by the
+// has is secret, so no caller can choose to meet another; this only spreads it, by the
 // finalizer of MurmurHash3.
 func (t *tenants) bucket(tenant uint16, shuffled uint32) int {
 	h := uint64(tenant)<<32 | uint64(shuffled)

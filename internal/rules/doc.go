@@ -8,6 +8,8 @@
 //   - Every exported name has a doc comment and every package a doc.go; a file
 //     has at most 500 lines; no test sleeps on the wall clock; no constructor
 //     starts a goroutine (code_test.go).
+//   - The type Node of internal/admit has at most 60 methods, and at most 8 pairs of its
+//     files know each other's unexported names (coupling_test.go).
 //   - Every relative link in a document leads to a file (links_test.go).
 //   - What the simulator drives rounds alike on every machine (exact_test.go).
 //   - What users compile against changes only knowingly: testdata/api has the

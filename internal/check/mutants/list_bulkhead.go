@@ -19,7 +19,7 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "a drain that another node ends goes unnoticed",
 		file: "internal/admit/group.go",
-		old:  "\t\tn.endDrain()\n",
+		old:  "\t\tn.endDrain(n.queue.Len())\n",
 		new:  "",
 		test: "TestGroupEndsTheDrainOfAnyNode",
 	},
