@@ -517,7 +517,6 @@ var ofTheLimiter = []mutant{
 		file: "internal/queue/deadline.go",
 		old:  "ahead += int(q.lanes[i].length)",
 		new:  "ahead += 0 * i",
-		in:   "./internal/admit",
-		test: "TestDeadlineOnArrivalLooksAtHigherLanesOnly",
+		test: "TestDeadlineBehindWhatIsAhead",
 	},
 }
