@@ -68,9 +68,8 @@ func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 type RefusedError struct {
 	Limiter string // Config.Name
 	Reason  Reason // why
-	// RetryAfter is how long what waits now takes to drain, and this work behind
-	// it: at most 30 s, and 0 if nothing is known because nothing has ended
-	// yet. All that are refused at one moment hear the same, so callers should
+	// RetryAfter is how long what runs and what waits now takes to drain: at most
+	// 30 s, and 0 if nothing is known because nothing has ended yet. All that are refused at one moment hear the same, so callers should
 	// spread their return over one to two times of it, as weirhttp does.
 	RetryAfter time.Duration
 }

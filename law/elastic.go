@@ -95,7 +95,7 @@ import "time"
 //
 // # Cost
 //
-// 40 bytes, and 2.7 KiB more from the moment the limit is first reached. A
+// 88 bytes, and 2.7 KiB more from the moment the limit is first reached. A
 // decision takes 30 to 44 µs, with a budget 48 to 62 (on a busy machine), and there are at most 50 a second.
 //
 // # Sources

@@ -8,6 +8,7 @@ type elasticController struct {
 	pulse   pulse
 	healthy float64 // limit before everything failed, 0 while something succeeds
 	seeker  *seeker
+	planned Plan // the last; an idle time does not change it
 }
 
 // Retune takes new settings and keeps all that was learned.
@@ -18,7 +19,13 @@ func (c *elasticController) Next(w Window) Decision {
 	d := Decision{Limit: limit, Next: afresh}
 	f, ok := flowOf(w)
 	switch {
+	case w.Elapsed <= 0 && c.planned.Interval > 0:
+		d.Next = c.planned
+		return d
 	case w.Elapsed <= 0:
+		return d
+	case c.seeker != nil && unfinished(w):
+		d.Reason, d.Next = tooFew(w, w.Last), d.Next.goOn(w)
 		return d
 	case f.done == 0 && f.ended >= leastWindow:
 		return c.failing(w, d)
@@ -36,6 +43,7 @@ func (c *elasticController) Next(w Window) Decision {
 	to, why := c.seeker.next(w, f, c.Elastic)
 	d.Limit, d.Reason = whole(within(to, w)), why
 	d.Next = c.seeker.plan(f, limit, d.Limit, wallClock(w))
+	c.planned = d.Next
 	return d
 }
 
@@ -50,6 +58,8 @@ func wallClock(w Window) int64 {
 // wait answers a window in which too little ended.
 func (c *elasticController) wait(w Window, d Decision) Decision {
 	d.Reason, d.Next = tooFew(w, leastDone), patient(w)
+	d.Next.MaxAge = max(d.Next.MaxAge, c.planned.MaxAge/2)
+	c.planned = d.Next
 	if k := c.seeker; k != nil && k.ebb.stage != flowing {
 		k.ebb.stage = flowing
 		d.Limit = within(k.ebb.resume, w)

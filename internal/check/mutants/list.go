@@ -57,16 +57,16 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the time to come back after counts heads under a pace",
 		file: "internal/admit/slots.go",
-		old:  "float64(queuedWeight)+owed",
-		new:  "float64(queued)+owed",
+		old:  "float64(b.weight)+owed",
+		new:  "float64(b.pieces)+owed",
 		in:   ".",
 		test: "TestRetryAfterOfHeavyWorkUnderAPace",
 	},
 	{
 		name: "the time to come back after counts those who wait only",
 		file: "internal/admit/slots.go",
-		old:  "float64(queued+1) / rate",
-		new:  "float64(queued) / rate",
+		old:  "float64(b.pieces+b.running) / rate",
+		new:  "float64(b.pieces) / rate",
 		test: "TestRetryAfterIsWhatTakesToDrain",
 	},
 	{
@@ -79,7 +79,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the time to come back after is unknown until something drained",
 		file: "internal/admit/slots.go",
-		old:  "return float64(s.limit) / latency.Seconds()",
+		old:  "return float64(running) / latency.Seconds()",
 		new:  "return 0",
 		test: "TestRetryAfterFromLatency",
 	},
