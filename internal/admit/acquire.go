@@ -62,7 +62,7 @@ func (n *Node) acquireSlow(t *reply.Ticket, tenant uint16, weight int, now int64
 
 // consider answers for work that arrives now, behind those who still wait.
 func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) reply.Verdict {
-	if n.flags&waiting != 0 && (n.inflight < int64(n.limit) || n.queue.Full(n.view(now))) {
+	if n.flags&waiting != 0 && (n.inflight < int64(n.limit) || n.queue.Full(n.conf.queueSize)) {
 		n.turnAway(n.queue.Expire(now), fx)
 		n.serve(now, fx)
 	} else if n.member != nil && n.member.isHeldBack(int64(weight)) {

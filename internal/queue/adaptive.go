@@ -123,9 +123,6 @@ func (a *adaptive) next(q *Queue, v View) (next *Waiter, evicted Chain) {
 	return s.urgent[0], evicted
 }
 
-// full is false: join decides whether another waiter gives way.
-func (*adaptive) full(*Queue, View) bool { return false }
-
 func (a *adaptive) quantile() float64 {
 	if a.mixed() {
 		return mixedQuantile

@@ -19,7 +19,7 @@ func (fifo) join(q *Queue, w *Waiter, v View) (verdict reply.Verdict, evicted Ch
 	if v.Now+q.paceDelay(w.Lane, v) >= w.expires {
 		return reply.QueueFull, evicted // its time would be up before it is served
 	}
-	full := q.length >= v.Size
+	full := q.Full(v.Size)
 	q.insert(w)
 	if full {
 		among, _ := q.evictable(w)
@@ -32,8 +32,6 @@ func (fifo) join(q *Queue, w *Waiter, v View) (verdict reply.Verdict, evicted Ch
 func (fifo) next(q *Queue, _ View) (*Waiter, Chain) { return q.Oldest(), Chain{} }
 
 func (fifo) ahead(q *Queue, w *Waiter) int { return q.inFront(w) }
-
-func (fifo) full(q *Queue, v View) bool { return q.length >= v.Size }
 
 func (fifo) quantile() float64 { return likeQuantile }
 
@@ -57,6 +55,8 @@ func (q *Queue) Oldest() *Waiter {
 	if i < 0 {
 		return nil
 	}
-	line, k := q.line(i)
-	return line.oldest(k)
+	if t := q.tenants(); t != nil {
+		return t.least(i).oldest(byTenant)
+	}
+	return q.lanes[i].oldest(byLane)
 }

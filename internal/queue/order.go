@@ -13,7 +13,7 @@ type Order uint8
 var orders = [...]struct {
 	start   func(*Queue, View) discipline // takes over those that wait already
 	bounds  func(v View, timeout int64) (most int, patience int64)
-	endless bool // a size of 0 is no bound; otherwise it is no queue
+	endless bool // a size of 0 is no bound and not no queue, and join decides when the queue is full
 }{
 	FIFO:     {startFIFO, boundsOfFIFO, false},
 	Adaptive: {startAdaptive, boundsOfAdaptive, true},
@@ -37,8 +37,6 @@ type discipline interface {
 	// ahead is how many are served before w, which has not joined yet.
 	ahead(q *Queue, w *Waiter) int
 
-	// full reports whether one more in the queue has another one give way.
-	full(q *Queue, v View) bool
 	// quantile is the one of the latency that stands for the service time.
 	quantile() float64
 }

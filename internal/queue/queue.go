@@ -80,8 +80,8 @@ func (q *Queue) Join(w *Waiter, timeout int64, v View) (reply.Verdict, Chain) {
 // Next returns the waiter that is served next, nil if there is none. It may evict others.
 func (q *Queue) Next(v View) (*Waiter, Chain) { return q.discipline.next(q, v) }
 
-// Full reports whether one more in the queue would have another one give way.
-func (q *Queue) Full(v View) bool { return q.discipline.full(q, v) }
+// Full reports whether one more would exceed the size, in an order that leaves that to the size.
+func (q *Queue) Full(size int32) bool { return !orders[q.order].endless && q.length >= size }
 
 // Observes reports whether the order wants Pass to be called.
 func (q *Queue) Observes() bool { return q != nil && q.observer != nil }

@@ -25,21 +25,20 @@ type Waiter struct {
 	Deadline int64  // when the work must have finished; 0 if it has no deadline
 	Tenant   uint16 // the hash of its tenant
 
-	// The answer, and what the node notes.
-	Verdict    reply.Verdict
-	Nudged     bool         // its owner was told to look again, and has not yet
-	Ticket     reply.Ticket // if the verdict is Admitted
-	RetryAfter int64        // after a refusal, in nanoseconds
-	Seq        uint64       // the number of the refusal among the node's events
-	Recheck    int64        // when its owner is to look again
-	Told       int64        // of that, what the owner was told
+	// The answer, and what the node and the queue note, in the order in which a hand-off needs them.
+	Verdict reply.Verdict
+	Nudged  bool // its owner was told to look again, and has not yet
+	joined  int64
+	expires int64 // when its time in the queue is up
+	links   [kinds]link
+	Ticket  reply.Ticket // if the verdict is Admitted
+	Recheck int64        // when its owner is to look again
+	Told    int64        // of that, what the owner was told
 
-	// What the queue notes.
-	joined   int64
-	expires  int64 // when its time in the queue is up
-	latest   int64 // when it must have started, under the adaptive order
-	links    [kinds]link
-	position int // in the heap of an order, if it is in one
+	latest     int64  // when it must have started, under the adaptive order
+	position   int    // in the heap of an order, if it is in one
+	RetryAfter int64  // after a refusal, in nanoseconds
+	Seq        uint64 // the number of the refusal among the node's events
 }
 
 // noDeadline stands for the deadline of work that has none.

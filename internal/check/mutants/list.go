@@ -136,9 +136,9 @@ var ofTheLimiter = []mutant{
 	},
 	{
 		name: "the queue takes one more than its size",
-		file: "internal/queue/fifo.go",
-		old:  "full := q.length >= v.Size",
-		new:  "full := q.length > v.Size",
+		file: "internal/queue/queue.go",
+		old:  "q.length >= size }",
+		new:  "q.length > size }",
 		in:   "./internal/admit",
 		test: "TestQueueSizeIsExact",
 	},
@@ -181,8 +181,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "last in, first out",
 		file: "internal/queue/fifo.go",
-		old:  "return line.oldest(k)",
-		new:  "_ = k\n\treturn line.newest",
+		old:  "return q.lanes[i].oldest(byLane)",
+		new:  "return q.lanes[i].newest",
 		in:   "./internal/admit",
 		test: "TestFirstInFirstOut",
 	},
