@@ -22,7 +22,7 @@ type Breaker interface {
 	// Allow returns an error if the work may not start. Otherwise done is
 	// called exactly once, with the outcome that the limiter counts; with
 	// [Ignore], too, if the limiter refused the work or its caller left, and
-	// then it must count for nothing.
+	// then it must count for nothing. A nil done is not called.
 	Allow() (done func(Outcome), err error)
 }
 
@@ -74,6 +74,9 @@ func (l *Limiter) tryAcquireBehind(p *Permit, b Breaker) (ok bool) {
 func (l *Limiter) ask(b Breaker) (done func(Outcome), err error) {
 	done, err = b.Allow()
 	if err == nil {
+		if done == nil {
+			done = func(Outcome) {}
+		}
 		return done, nil
 	}
 	var fx admit.Effects

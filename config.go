@@ -80,7 +80,8 @@ type Queue struct {
 	// higher [Priority] takes the place of the lowest.
 	Size int
 
-	// Timeout is how long work may wait. Defaults to 1 s.
+	// Timeout is how long work may wait. Defaults to 1 s. It needs a queue:
+	// with FIFO and a Size of 0 it is an error.
 	Timeout time.Duration
 
 	// Discipline decides who waits and who is next. Defaults to [FIFO].
@@ -106,6 +107,9 @@ type Queue struct {
 	// tenants are not told apart.
 	Tenants int
 }
+
+// holds reports whether work may wait in it.
+func (q Queue) holds() bool { return q.Size > 0 || q.Discipline != FIFO }
 
 // A Discipline is an order of service for a [Queue].
 type Discipline uint8
@@ -185,8 +189,14 @@ func (c Config) WithDefaults() (Config, error) {
 		return c, c.invalid("Queue.Discipline", c.Queue.Discipline, "FIFO or Adaptive")
 	}
 
-	if c.Queue.Tenants > 0 && c.Queue.Discipline == FIFO && c.Queue.Size == 0 {
-		return c, c.invalid("Queue.Tenants", c.Queue.Tenants, "0 without a queue: Size is 0")
+	if !c.Queue.holds() {
+		const want = "0 without a queue: set Queue.Size, or Queue.Discipline to Adaptive"
+		switch {
+		case c.Queue.Tenants > 0:
+			return c, c.invalid("Queue.Tenants", c.Queue.Tenants, want)
+		case c.Queue.Timeout > 0:
+			return c, c.invalid("Queue.Timeout", c.Queue.Timeout, want)
+		}
 	}
 
 	c.Name = orDefault(c.Name, "limiter")
@@ -205,7 +215,9 @@ func (c Config) WithDefaults() (Config, error) {
 		return c, c.invalid("Window", c.Window, fmt.Sprintf("at least Interval, which is %v", c.Interval))
 	}
 	c.MinSamples = orDefault(c.MinSamples, defaultMinSamples)
-	c.Queue.Timeout = orDefault(c.Queue.Timeout, defaultQueueTimeout)
+	if c.Queue.holds() {
+		c.Queue.Timeout = orDefault(c.Queue.Timeout, defaultQueueTimeout)
+	}
 	if c.Law == nil {
 		c.Law = defaultLaw
 	}

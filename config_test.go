@@ -32,6 +32,7 @@ func TestConfigInvalid(t *testing.T) {
 		{weir.Config{Queue: weir.Queue{Size: 1, Tenants: -1}}, []string{"Queue.Tenants", "-1", "1 to 1024"}},
 		{weir.Config{Queue: weir.Queue{Size: 1, Tenants: 1025}}, []string{"Queue.Tenants", "1025", "1 to 1024"}},
 		{weir.Config{Queue: weir.Queue{Tenants: 64}}, []string{"Queue.Tenants", "64", "without a queue"}},
+		{weir.Config{Queue: weir.Queue{Timeout: time.Second}}, []string{"Queue.Timeout", "1s", "0 without a queue", "set Queue.Size", "Adaptive"}},
 		{weir.Config{Queue: weir.Queue{Size: tooMany}}, []string{"Queue.Size", "1000000001"}},
 		{weir.Config{Interval: -time.Second}, []string{"Interval", "-1s", "or more"}},
 		{weir.Config{Window: -time.Second}, []string{"Window", "-1s", "or more"}},

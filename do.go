@@ -10,8 +10,8 @@ import (
 // Do runs fn once it is admitted, on the caller's goroutine, and returns its
 // error. The slot is held until fn returns, even beyond [Config].Timeout, which
 // reaches fn through its context; an error that comes of it matches
-// [ErrExecutionTimeout]. If fn panics, the slot is freed, a failure counted, and
-// the panic goes on. Work that is not admitted gets the error of
+// [ErrExecutionTimeout]. If fn panics or ends its goroutine, the slot is freed, a failure
+// counted, and the panic goes on. Work that is not admitted gets the error of
 // [Limiter.Acquire]. Without a Timeout, Do does not allocate unless it has to
 // wait or refuse.
 func (l *Limiter) Do(ctx context.Context, fn func(context.Context) error) error {

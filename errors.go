@@ -14,15 +14,25 @@ var ErrRefused = errors.New("weir: refused")
 
 // The refusals by reason; each also matches [ErrRefused].
 var (
-	ErrTenantShare  = fmt.Errorf("%w: tenant over its share", ErrRefused)
-	ErrQueueFull    = fmt.Errorf("%w: queue full", ErrRefused)
-	ErrQueueTimeout = fmt.Errorf("%w: queue timeout", ErrRefused)
-	ErrDeadline     = fmt.Errorf("%w: deadline", ErrRefused)
-	ErrTooHeavy     = fmt.Errorf("%w: too heavy", ErrRefused)
-	ErrClosed       = fmt.Errorf("%w: closed", ErrRefused)
-	ErrBreakerOpen  = fmt.Errorf("%w: breaker open", ErrRefused)
-	ErrOverload     = fmt.Errorf("%w: overload", ErrRefused)
+	ErrTenantShare  = refusal(ReasonTenantShare)
+	ErrQueueFull    = refusal(ReasonQueueFull)
+	ErrQueueTimeout = refusal(ReasonQueueTimeout)
+	ErrDeadline     = refusal(ReasonDeadline)
+	ErrTooHeavy     = refusal(ReasonTooHeavy)
+	ErrClosed       = refusal(ReasonClosed)
+	ErrBreakerOpen  = refusal(ReasonBreakerOpen)
+	ErrOverload     = refusal(ReasonOverload)
+	ErrLimitReached = refusal(ReasonLimitReached)
 )
+
+// refusal returns the error that refusals for a reason match.
+func refusal(r Reason) error {
+	err := fmt.Errorf("%w: %v", ErrRefused, r)
+	sentinels[r] = err
+	return err
+}
+
+var sentinels = map[Reason]error{}
 
 // ErrExecutionTimeout is the cause of the context that [Limiter.Do] hands to
 // work which ran longer than [Config].Timeout, and matches the error that Do
@@ -40,7 +50,8 @@ const (
 	// ReasonTenantShare: the queue had no room, and its tenant had more than its
 	// fair share while others had work too; see [Queue].Tenants.
 	ReasonTenantShare = Reason(reply.OverShare)
-	// ReasonQueueFull: the limit was reached and the queue, if any, had no room.
+	// ReasonQueueFull: the limit was reached and the queue had no room. It has none either if the
+	// pace lets the work start too late; see [Limiter.SetPace].
 	ReasonQueueFull = Reason(reply.QueueFull)
 	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout.
 	ReasonQueueTimeout = Reason(reply.QueueTimeout)
@@ -56,6 +67,9 @@ const (
 	// ReasonOverload: it was among the share of the work that [Pace].Refuse turns
 	// away.
 	ReasonOverload = Reason(reply.Overload)
+	// ReasonLimitReached: the limit, the pace or the cap of the group had no room, and there is no
+	// queue, or the work would not wait ([Limiter.TryAcquire]).
+	ReasonLimitReached = Reason(reply.LimitReached)
 )
 
 // String returns the reason in words, such as "queue full".
@@ -82,15 +96,4 @@ func (e *RefusedError) Error() string {
 // Is makes errors.Is match [ErrRefused] and the sentinel of the reason.
 func (e *RefusedError) Is(target error) bool {
 	return target == ErrRefused || target == sentinels[e.Reason]
-}
-
-var sentinels = map[Reason]error{
-	ReasonTenantShare:  ErrTenantShare,
-	ReasonQueueFull:    ErrQueueFull,
-	ReasonQueueTimeout: ErrQueueTimeout,
-	ReasonDeadline:     ErrDeadline,
-	ReasonTooHeavy:     ErrTooHeavy,
-	ReasonClosed:       ErrClosed,
-	ReasonBreakerOpen:  ErrBreakerOpen,
-	ReasonOverload:     ErrOverload,
 }

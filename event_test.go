@@ -32,7 +32,7 @@ func TestEventOfARefusal(t *testing.T) {
 			t.Fatal(err)
 		}
 		reasons := []weir.Reason{
-			weir.ReasonQueueFull, weir.ReasonQueueFull, weir.ReasonQueueTimeout, weir.ReasonTooHeavy, weir.ReasonClosed,
+			weir.ReasonQueueFull, weir.ReasonLimitReached, weir.ReasonQueueTimeout, weir.ReasonTooHeavy, weir.ReasonClosed,
 		}
 		for i, e := range j.events {
 			if e.Kind != weir.Refused || e.Reason != reasons[i] || e.Limiter != "search" || e.Seq != uint64(i+1) || e.At.IsZero() {

@@ -117,9 +117,9 @@ func ExampleRefusedError() {
 		fmt.Println(refused.Limiter, "refused:", refused.Reason)
 		fmt.Println("Retry-After:", refused.RetryAfter)
 	}
-	fmt.Println(errors.Is(err, weir.ErrRefused), errors.Is(err, weir.ErrQueueFull), errors.Is(err, weir.ErrClosed))
+	fmt.Println(errors.Is(err, weir.ErrRefused), errors.Is(err, weir.ErrLimitReached), errors.Is(err, weir.ErrClosed))
 	// Output:
-	// search refused: queue full
+	// search refused: limit reached
 	// Retry-After: 0s
 	// true true false
 }
@@ -144,7 +144,7 @@ func ExampleLimiter_Snapshot() {
 	}
 	s := lim.Snapshot()
 	fmt.Printf("limit %d, in flight %d, admitted %d, refused %v\n", s.Limit, s.InFlight, s.Admitted, s.Refused)
-	// Output: limit 2, in flight 2, admitted 2, refused map[queue full:1]
+	// Output: limit 2, in flight 2, admitted 2, refused map[limit reached:1]
 }
 
 func ExampleLimiter_History() {
@@ -178,7 +178,7 @@ func ExampleEvent() {
 	busy.Done(nil)
 	_ = lim.Update(weir.Config{Name: "search", Min: 3, OnEvent: func(e weir.Event) { fmt.Println(e.Seq, e) }})
 	// Output:
-	// 1 search: refused: queue full
+	// 1 search: refused: limit reached
 	// 2 search: limit changed: configuration changed: raised 1 to 3
 }
 

@@ -77,7 +77,7 @@ func (g *Group) New(c Config, s Stake) (*Limiter, error) {
 // or neither. What the limiter learned is kept as by [Limiter.Update], which keeps the
 // stake. A reserve that others have borrowed meanwhile comes back as their work ends.
 func (g *Group) Update(l *Limiter, c Config, s Stake) error {
-	if !g.group.Has(&l.node) {
+	if l == nil || !g.group.Has(&l.node) {
 		return l.stranger()
 	}
 	c, settings, err := s.settings(c)
@@ -88,8 +88,12 @@ func (g *Group) Update(l *Limiter, c Config, s Stake) error {
 }
 
 func (l *Limiter) stranger() error {
+	name := "(nil)"
+	if l != nil {
+		name = l.face.Load().name
+	}
 	return fmt.Errorf("%w: limiter %q is not in the group: want one that the group's New returned and that was not removed",
-		ErrConfig, l.face.Load().name)
+		ErrConfig, name)
 }
 
 // Resize changes the cap, which must leave room for the reserves. What runs is left
@@ -110,6 +114,9 @@ func (g *Group) Resize(slots int) error {
 // rest of its settings alone. Reserves that are to move between limiters are lowered
 // first. On a limiter that is not in the group it does nothing.
 func (g *Group) Unreserve(l *Limiter, keep int) {
+	if l == nil {
+		return
+	}
 	var fx admit.Effects
 	g.group.Unreserve(&l.node, max(0, keep), now(), &fx)
 	fx.Woken.Wake()
@@ -122,6 +129,9 @@ var ErrBusy = errors.New("weir: limiter is in use")
 // The limiter is closed by that: whoever still holds it gets [ErrClosed]. One in which
 // work runs or waits stays, and the error matches [ErrBusy].
 func (g *Group) Remove(l *Limiter) error {
+	if l == nil {
+		return l.stranger()
+	}
 	var fx admit.Effects
 	err := g.group.Remove(&l.node, now(), &fx)
 	switch {

@@ -119,7 +119,7 @@ func TestGroupWithoutQueueRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	hold(t, a, 2)
-	if _, err := b.Acquire(t.Context()); !errors.Is(err, weir.ErrQueueFull) {
+	if _, err := b.Acquire(t.Context()); !errors.Is(err, weir.ErrLimitReached) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := b.AcquireN(t.Context(), 3); !errors.Is(err, weir.ErrTooHeavy) {

@@ -229,7 +229,8 @@ func (l *Limiter) String() string {
 // where it is unless the new bounds or the new law move it. A law of the same
 // type keeps what it learned; another one starts from the current limit. A closed
 // limiter stays closed; one in a [Group] keeps its stake. The error is one that [New]
-// would return.
+// would return. If the law panics the panic goes on, either from its Controller before
+// anything was changed, or once everything is.
 func (l *Limiter) Update(c Config) error {
 	c, err := c.WithDefaults()
 	if err != nil {

@@ -64,7 +64,7 @@ func TestLogDoesNotFlood(t *testing.T) {
 		written := lines(text())
 		total := 0
 		for _, line := range written {
-			if !strings.Contains(line, "refused") || !strings.Contains(line, "limiter=search") || !strings.Contains(line, `reason="queue full"`) {
+			if !strings.Contains(line, "refused") || !strings.Contains(line, "limiter=search") || !strings.Contains(line, `reason="limit reached"`) {
 				t.Errorf("line %q", line)
 			}
 			var n int
@@ -103,8 +103,8 @@ func TestLogTellsReasonsAndLimitersApart(t *testing.T) {
 		_, _ = a.AcquireN(t.Context(), 2)
 		time.Sleep(2 * time.Second)
 		for _, want := range []string{
-			`refused" limiter=a reason="queue full"`, `refused" limiter=a reason="too heavy"`,
-			`would refuse" limiter=b reason="queue full"`,
+			`refused" limiter=a reason="limit reached"`, `refused" limiter=a reason="too heavy"`,
+			`would refuse" limiter=b reason="limit reached"`,
 		} {
 			if strings.Count(text(), want) != 1 {
 				t.Errorf("want one line with %q in\n%s", want, text())

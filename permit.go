@@ -1,6 +1,8 @@
 package weir
 
 import (
+	"reflect"
+	"runtime"
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
@@ -45,8 +47,10 @@ func (p *Permit) Done(err error) {
 }
 
 // DoneWith is Done for use with defer: it reads *err, which may be nil, when it
-// runs. If the work panics it counts as a failure and the panic goes on; that takes
-// a defer of DoneWith itself, not of a function that calls it.
+// runs. Work that panics counts as a failure, and the panic goes on; work that ends its
+// goroutine (runtime.Goexit) counts as a failure too. That takes a defer of DoneWith itself,
+// not of a function that calls it. To tell Goexit from success takes a look at the stack,
+// which costs more than Done; [Limiter.Do] needs none.
 //
 //	defer permit.DoneWith(&err)
 func (p *Permit) DoneWith(err *error) {
@@ -54,11 +58,27 @@ func (p *Permit) DoneWith(err *error) {
 		p.Finish(Failure)
 		panic(r)
 	}
-	if err == nil {
+	switch {
+	case err != nil && *err != nil:
+		p.Done(*err)
+	case exits():
+		p.Finish(Failure)
+	default:
 		p.Done(nil)
-		return
 	}
-	p.Done(*err)
+}
+
+var goexit = reflect.ValueOf(runtime.Goexit).Pointer()
+
+// exits reports whether runtime.Goexit runs the caller of exits as a deferred call.
+func exits() bool {
+	var pc [1]uintptr
+	const callersCaller = 3 // of exits; 0 is runtime.Callers
+	if runtime.Callers(callersCaller, pc[:]) == 0 {
+		return false
+	}
+	f := runtime.FuncForPC(pc[0] - 1) // pc is where it returns to
+	return f != nil && f.Entry() == goexit
 }
 
 // Finish is Done for work whose outcome is known without an error. An outcome

@@ -50,7 +50,7 @@ func TestPriorityMeansNothingBelowTheLimit(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if _, err := l.Acquire(weir.WithPriority(t.Context(), weir.Critical)); !errors.Is(err, weir.ErrQueueFull) {
+	if _, err := l.Acquire(weir.WithPriority(t.Context(), weir.Critical)); !errors.Is(err, weir.ErrLimitReached) {
 		t.Errorf("%v: want the hard cap to hold for all", err)
 	}
 }

@@ -18,10 +18,10 @@ func TestRefusedErrorTellsAll(t *testing.T) {
 	hold(t, l, 1)
 	_, err := l.Acquire(t.Context())
 	var r *weir.RefusedError
-	if !errors.As(err, &r) || r.Limiter != "search" || r.Reason != weir.ReasonQueueFull || r.RetryAfter != 0 {
+	if !errors.As(err, &r) || r.Limiter != "search" || r.Reason != weir.ReasonLimitReached || r.RetryAfter != 0 {
 		t.Errorf("%+v", err)
 	}
-	if got, want := err.Error(), `weir: limiter "search" refused: queue full`; got != want {
+	if got, want := err.Error(), `weir: limiter "search" refused: limit reached`; got != want {
 		t.Errorf("%q: want %q", got, want)
 	}
 }
@@ -30,6 +30,8 @@ func TestRefusalsMatchTheirReasonOnly(t *testing.T) {
 	all := map[weir.Reason]error{
 		weir.ReasonQueueFull: weir.ErrQueueFull, weir.ReasonQueueTimeout: weir.ErrQueueTimeout,
 		weir.ReasonDeadline: weir.ErrDeadline, weir.ReasonTooHeavy: weir.ErrTooHeavy, weir.ReasonClosed: weir.ErrClosed,
+		weir.ReasonTenantShare: weir.ErrTenantShare, weir.ReasonBreakerOpen: weir.ErrBreakerOpen,
+		weir.ReasonOverload: weir.ErrOverload, weir.ReasonLimitReached: weir.ErrLimitReached,
 	}
 	for reason := range all {
 		err := fmt.Errorf("handler: %w", &weir.RefusedError{Reason: reason})
@@ -46,6 +48,25 @@ func TestRefusalsMatchTheirReasonOnly(t *testing.T) {
 		}
 		if text, _ := reason.MarshalText(); string(text) != reason.String() {
 			t.Errorf("%s: want %v", text, reason)
+		}
+	}
+}
+
+// Where there is no queue, and where work does not wait, no queue was full.
+func TestWithoutAQueueTheLimitIsReached(t *testing.T) {
+	plain := fixed(t, 1, weir.Queue{})
+	_ = hold(t, plain, 1)
+	if _, err := plain.Acquire(t.Context()); !errors.Is(err, weir.ErrLimitReached) || errors.Is(err, weir.ErrQueueFull) {
+		t.Errorf("without a queue: %v", err)
+	}
+	queued := fixed(t, 1, weir.Queue{Size: 1})
+	_ = hold(t, queued, 1)
+	if _, ok := queued.TryAcquire(); ok {
+		t.Fatal("admitted above the limit")
+	}
+	for _, l := range []*weir.Limiter{plain, queued} {
+		if r := l.Snapshot().Refused; r[weir.ReasonLimitReached] != 1 || len(r) != 1 {
+			t.Errorf("refused %v, want one because the limit was reached", r)
 		}
 	}
 }

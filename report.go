@@ -31,10 +31,10 @@ func (l *Limiter) follow(fx *admit.Effects, ticket *reply.Ticket) {
 			rest.Woken.Wake()
 		}
 	}()
+	l.report(fx)
 	if fx.Panic != nil {
 		panic(fx.Panic)
 	}
-	l.report(fx)
 	reported = true
 }
 

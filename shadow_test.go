@@ -26,7 +26,7 @@ func TestShadowAdmitsAllAndReports(t *testing.T) {
 	if len(would) != 4 || len(j.events) != 4 {
 		t.Fatalf("%d events of 4 that would have been refused", len(would))
 	}
-	if e := would[0]; e.Reason != weir.ReasonQueueFull || e.String() != "s: would refuse: queue full" {
+	if e := would[0]; e.Reason != weir.ReasonLimitReached || e.String() != "s: would refuse: limit reached" {
 		t.Errorf("event %q", e)
 	}
 	j.gapless(t)

@@ -119,7 +119,7 @@ func TestStringIsJSON(t *testing.T) {
 	if got["name"] != `a "b"` || got["limit"] != 1.0 || got["in_flight"] != 1.0 {
 		t.Errorf("%v", got)
 	}
-	if r, ok := got["refused"].(map[string]any); !ok || r["queue full"] != 1.0 {
+	if r, ok := got["refused"].(map[string]any); !ok || r["limit reached"] != 1.0 {
 		t.Errorf("refused: %v", got["refused"])
 	}
 	v := weir.Snapshot{P95: 131200 * time.Microsecond}

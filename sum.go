@@ -7,11 +7,14 @@ import (
 // Sum returns the state of several limiters as if they were one: totals, limits, work and
 // drain rates are added up, rates and quantiles are over the work of all, EWMA is
 // weighted by samples, Age is that of the oldest work. Names and reasons stay empty. They
-// are read one after the other.
+// are read one after the other. A nil limiter adds nothing.
 func Sum(limiters ...*Limiter) Snapshot {
 	sum := Snapshot{Refused: map[Reason]uint64{}}
 	var total window.Total
 	for _, l := range limiters {
+		if l == nil {
+			continue
+		}
 		at := now()
 		s := l.node.State(at)
 		l.node.AddTo(&total, at)

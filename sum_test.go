@@ -30,7 +30,7 @@ func TestSumIsOneLimiter(t *testing.T) {
 			t.Errorf("samples %d, p50 %v, p95 %v, mean %v", s.Samples, s.P50, s.P95, s.Mean)
 		}
 		if s.Limit != 5 || s.InFlight != 2 || s.Admitted != 103 || s.Completed != 101 || s.Failed != 1 ||
-			s.Refused[weir.ReasonQueueFull] != 1 || s.ErrorRate != 1.0/101 || s.Age < time.Second {
+			s.Refused[weir.ReasonLimitReached] != 1 || s.ErrorRate != 1.0/101 || s.Age < time.Second {
 			t.Errorf("%+v", s)
 		}
 	})

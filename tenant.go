@@ -18,13 +18,17 @@ var tenantSeed = maphash.MakeSeed()
 
 // WithTenant returns a context whose work belongs to the tenant of that name: a
 // customer, a user, an address; whoever must not take the others' share. It matters to a
-// limiter whose [Queue].Tenants is set. Work without a tenant is that of one tenant
-// without a name. A nil ctx counts as context.Background.
+// limiter whose [Queue].Tenants is set. All work without a tenant is that of one tenant,
+// to which the empty id belongs. A nil ctx counts as context.Background.
 func WithTenant(ctx context.Context, id string) context.Context {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	return context.WithValue(ctx, tenantKey{}, tenant{id, uint16(maphash.String(tenantSeed, id) >> 48)})
+	t := tenant{id: id}
+	if id != "" {
+		t.hash = uint16(maphash.String(tenantSeed, id) >> 48)
+	}
+	return context.WithValue(ctx, tenantKey{}, t)
 }
 
 // TenantFrom returns the tenant that ctx carries, empty if it carries none.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
 )
 
 // A tenant with thirty callers that never stop takes all that three others leave, and
@@ -171,4 +173,31 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A tenant without a name is the one that work without a tenant has.
+func TestTenantWithoutANameIsNoTenant(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{Initial: 2, Law: law.Fixed{}, Queue: weir.Queue{Size: 20, Timeout: time.Minute, Tenants: 1024}})
+		held := hold(t, l, 2) // of no tenant
+		unnamed := ask(weir.WithTenant(t.Context(), ""), l, 1)
+		var named []<-chan answer
+		for i := range 10 {
+			named = append(named, ask(weir.WithTenant(t.Context(), fmt.Sprint(i)), l, 1))
+		}
+		held[0].Done(nil)
+		waits(t, unnamed) // its tenant runs one already, theirs none
+		for len(named) > 0 {
+			next := slices.IndexFunc(named, func(c <-chan answer) bool { return len(c) > 0 })
+			if next < 0 {
+				t.Fatal("no named tenant was served")
+			}
+			admitted(t, named[next]).Done(nil)
+			named = slices.Delete(named, next, next+1)
+			synctest.Wait()
+		}
+		admitted(t, unnamed).Done(nil)
+		held[1].Done(nil)
+		balanced(t, l)
+	})
 }

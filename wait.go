@@ -33,10 +33,7 @@ func (l *Limiter) wait(ctx context.Context, p *Permit, tenant uint16, weight int
 	if deadline, ok := ctx.Deadline(); ok {
 		w.Deadline = at + min(int64(time.Until(deadline)), math.MaxInt64-at)
 	}
-	verdict := l.join(w, at)
-	if verdict == reply.Waiting {
-		verdict = l.await(ctx, w)
-	}
+	verdict := l.queue(ctx, w, at)
 	switch verdict {
 	case reply.Admitted:
 		_, p.ticket = w.Answer()
@@ -50,11 +47,12 @@ func (l *Limiter) wait(ctx context.Context, p *Permit, tenant uint16, weight int
 	}
 }
 
-// join enters the queue. If a law or a hook panics, the waiter leaves again.
-func (l *Limiter) join(w *waiter, at int64) reply.Verdict {
-	joined := false
+// queue returns what becomes of a waiter. Should a law or a hook panic, or exit, the waiter
+// leaves the queue, or gives back the slot that it was given meanwhile.
+func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) reply.Verdict {
+	answered := false
 	defer func() {
-		if !joined {
+		if !answered {
 			var rest admit.Effects
 			l.node.Leave(&w.Waiter, reply.Cancelled, now(), &rest)
 			rest.Woken.Wake()
@@ -63,7 +61,10 @@ func (l *Limiter) join(w *waiter, at int64) reply.Verdict {
 	var fx admit.Effects
 	verdict := l.node.Join(&w.Waiter, at, &fx)
 	l.after(&fx, nil)
-	joined = true
+	if verdict == reply.Waiting {
+		verdict = l.await(ctx, w)
+	}
+	answered = true
 	return verdict
 }
 
@@ -86,12 +87,7 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 		case <-timer.C:
 			verdict = l.node.Remind(&w.Waiter, now(), &fx)
 		}
-		if verdict == reply.Admitted { // in the same instant, or on time
-			_, ticket := w.Answer()
-			l.after(&fx, &ticket)
-		} else {
-			l.after(&fx, nil)
-		}
+		l.after(&fx, nil)
 		if verdict != reply.Waiting {
 			return verdict
 		}

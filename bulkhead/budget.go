@@ -20,11 +20,8 @@ const (
 	cutTo    = 0.7  // what a cut leaves, as in law.Band
 	recovers = 0.9  // of the budget; between it and the budget nothing changes, so that it does not flap
 	givesPer = 0.1  // of what the key had, so that to undo a cut takes three windows, and one from 1 slot ten
-	quantile = 0.95 // the budget's
+	quantile = 0.95 // the budget's: law.P95
 )
-
-// p95 names the signal in reasons, in tenths of a percent.
-const p95 law.Signal = 1000 * quantile
 
 // Controller starts the budget and the law beneath it.
 func (b budget) Controller(bounds law.Bounds) (law.Controller, error) {
@@ -91,7 +88,7 @@ func (k *keeper) judge(w law.Window) (r law.Reason, judged bool) {
 	n := w.Samples + w.Timeouts
 	if n < max(1, w.MinSamples) {
 		if idle := n == 0 && w.Age <= k.p95; idle {
-			return law.Reason{Code: law.Below, Signal: p95, Want: want}, true
+			return law.Reason{Code: law.Below, Signal: law.P95, Want: want}, true
 		}
 		return law.Reason{Code: law.TooFew, Have: float64(n), Want: float64(w.MinSamples)}, false
 	}
@@ -100,7 +97,7 @@ func (k *keeper) judge(w law.Window) (r law.Reason, judged bool) {
 		return law.Reason{Code: law.Above, Signal: law.Timeouts, Have: float64(w.Timeouts) / float64(n), Want: 1 - quantile}, true
 	}
 	have := w.Latencies.Quantile(rank).Seconds()
-	r = law.Reason{Code: law.Within, Signal: p95, Have: have, Want: want}
+	r = law.Reason{Code: law.Within, Signal: law.P95, Have: have, Want: want}
 	switch {
 	case have > want:
 		r.Code = law.Above

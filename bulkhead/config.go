@@ -128,7 +128,7 @@ func (k Compartment) complete(field string, onEvent func(weir.Event)) (Compartme
 	name := k.Config.Name
 	config, err := k.Config.WithDefaults()
 	if err == nil {
-		_, err = config.Law.Controller(law.Bounds{Min: config.Min, Max: config.Max, Initial: config.Initial})
+		err = starts(config.Law, law.Bounds{Min: config.Min, Max: config.Max, Initial: config.Initial})
 	}
 	switch {
 	case err != nil:
@@ -154,6 +154,15 @@ func (k Compartment) complete(field string, onEvent func(weir.Event)) (Compartme
 	k.Config = config
 	k.Config.Name = name
 	return k, nil
+}
+
+// starts reports what keeps a law from starting.
+func starts(l law.Law, b law.Bounds) error {
+	c, err := l.Controller(b)
+	if err == nil && c == nil {
+		err = fmt.Errorf("%T returned neither a controller nor an error: want one of them", l)
+	}
+	return err
 }
 
 // settings returns the settings of the key's limiter.

@@ -73,7 +73,7 @@ func ExampleConfig_onEvent() {
 	for _, key := range []string{"search", "checkout", "search"} {
 		set.TryAcquire(key)
 	}
-	// Output: search: refused: queue full
+	// Output: search: refused: limit reached
 }
 
 func ExampleSet_Do() {
@@ -85,7 +85,7 @@ func ExampleSet_Do() {
 	})
 	fmt.Println(err)
 	// Output:
-	// weir: limiter "search" refused: queue full
+	// weir: limiter "search" refused: limit reached
 	// <nil>
 }
 

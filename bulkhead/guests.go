@@ -46,7 +46,7 @@ func (g *guests) add(c *compartment) {
 // returned an error, or the law or what makes its breaker panicked.
 func (g *guests) closeGap() {
 	if g.hand < len(g.ring) && g.ring[g.hand] == nil {
-		g.keep(func(c *compartment) bool { return c != nil })
+		g.seat(slices.DeleteFunc(g.ring, func(c *compartment) bool { return c == nil }))
 	}
 }
 
@@ -126,10 +126,9 @@ func (s *Set) remove(c *compartment) {
 	}
 }
 
-// keep has the ring hold those that stay, and no more than there may be.
-func (g *guests) keep(stays func(*compartment) bool) {
-	g.ring = slices.DeleteFunc(g.ring, func(c *compartment) bool { return !stays(c) })
-	g.hand = 0
+// seat has the ring hold these and no others.
+func (g *guests) seat(ring []*compartment) {
+	g.ring, g.hand = ring, 0
 	clear(g.byKey)
 	for _, c := range g.ring {
 		g.byKey[c.key] = c

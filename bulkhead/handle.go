@@ -2,6 +2,7 @@ package bulkhead
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 
@@ -11,7 +12,8 @@ import (
 // A Handle is one key of a [Set], looked up beforehand. It goes on working whatever
 // becomes of the key: if its compartment was evicted or replaced, the next call finds,
 // or makes, the one that the key has now. A Handle keeps no compartment from being
-// evicted. It is safe for concurrent use, and a gate of package weirhttp.
+// evicted. It is safe for concurrent use, and a gate of package weirhttp. A nil or zero
+// Handle refuses all work with [ErrKey].
 type Handle struct {
 	set *Set
 	key string
@@ -28,9 +30,17 @@ func (s *Set) Handle(key string) (*Handle, error) {
 }
 
 // Key returns the key.
-func (h *Handle) Key() string { return h.key }
+func (h *Handle) Key() string {
+	if h == nil {
+		return ""
+	}
+	return h.key
+}
 
 func (h *Handle) enter() (*compartment, error) {
+	if h == nil || h.set == nil {
+		return nil, fmt.Errorf("%w: the handle is nil or zero: want one that Set.Handle returned", ErrKey)
+	}
 	if c := h.at.Load(); c != nil && c.enter() {
 		c.touch()
 		return c, nil

@@ -21,11 +21,14 @@ func newSet(t testing.TB, c bulkhead.Config) *bulkhead.Set {
 	return s
 }
 
-// fixed are the settings of a compartment whose limit stays.
+// fixed are the settings of a compartment whose limit stays. Without a queue the timeout is not
+// looked at.
 func fixed(slots, queue int, timeout time.Duration) bulkhead.Compartment {
-	return bulkhead.Compartment{Config: weir.Config{
-		Initial: slots, Law: law.Fixed{}, Queue: weir.Queue{Size: queue, Timeout: timeout},
-	}}
+	c := weir.Config{Initial: slots, Law: law.Fixed{}, Queue: weir.Queue{Size: queue}}
+	if queue > 0 {
+		c.Queue.Timeout = timeout
+	}
+	return bulkhead.Compartment{Config: c}
 }
 
 // hold takes so many permits of a key, which must be free.

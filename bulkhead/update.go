@@ -4,14 +4,14 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/weir-go/weir"
 )
 
 // Update applies a new configuration to the running set, whole or not at all: it is
 // checked first, and an error, which is one that [New] would return, leaves everything
-// as it was. Updates that overlap follow each other.
+// as it was. So does what makes a breaker and panics. A law or a hook that panics does so once
+// all other keys have their new settings. Updates that overlap follow each other.
 //
 // What a key learned is kept, as by [weir.Limiter.Update], also when a key that was
 // unknown is named now. What runs and what waits goes on. A key that is no longer named
@@ -32,7 +32,7 @@ func (s *Set) Update(c Config) error {
 	if (c.Max == 0) != (old.conf.Max == 0) {
 		return invalid("Max", c.Max, fmt.Sprintf("0 if and only if it was: it is %d; make a new Set", old.conf.Max))
 	}
-	next, strangers, err := s.replace(old, c)
+	changes, err := s.replace(old, c)
 	if err != nil {
 		return err
 	}
@@ -41,48 +41,87 @@ func (s *Set) Update(c Config) error {
 			return err
 		}
 	}
-	return s.retune(next, strangers)
+	return s.retune(changes)
+}
+
+// A change is what an update has in store for a compartment.
+type change struct {
+	*compartment
+	to      Compartment
+	breaker *weir.Breaker
+	guest   bool
+}
+
+// newChange makes the breaker that the compartment needs and has not.
+func newChange(c *compartment, to Compartment, guest bool) change {
+	breaker := c.breaker
+	switch {
+	case to.Breaker == nil:
+		breaker = nil
+	case breaker == nil:
+		breaker = to.newBreaker(c.key)
+	}
+	return change{c, to, breaker, guest}
 }
 
 // replace puts a new roster in place of the old one, with every compartment in its new
-// role and none with its new settings. It returns the guests that stay.
-func (s *Set) replace(old *roster, c Config) (next *roster, strangers []*compartment, err error) {
+// role and none with its new settings, which it returns. What may fail comes first.
+func (s *Set) replace(old *roster, c Config) (changes []change, err error) {
 	g := &s.guests
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	next = &roster{conf: c, byKey: make(map[string]*compartment, len(c.ByKey))}
+	next := &roster{conf: c, byKey: make(map[string]*compartment, len(c.ByKey))}
 	var opened []*compartment
+	replaced := false
+	defer func() {
+		if !replaced {
+			s.discard(opened)
+		}
+	}()
 	for key, k := range c.ByKey {
 		c := cmp.Or(old.byKey[key], g.byKey[key])
 		if c == nil {
 			if c, err = s.newcomer(key, k); err != nil {
-				s.discard(opened)
-				return nil, nil, err
+				return nil, err
 			}
 			opened = append(opened, c)
 		}
 		next.byKey[key] = c
+		changes = append(changes, newChange(c, k, false))
 	}
+	stay, leave := g.divide(next)
+	for _, guest := range stay {
+		changes = append(changes, newChange(guest, c.Default, true))
+	}
+	replaced = true
+
 	s.unreserve(old, next)
 	s.roster.Store(next)
 	for key, c := range old.byKey {
 		if next.byKey[key] == nil {
-			g.leave(c)
+			leave = append(leave, c)
 		}
 	}
-	stay := 0
-	g.keep(func(c *compartment) bool {
-		if next.byKey[c.key] != nil {
-			return false
-		}
-		if stay++; stay > next.conf.MaxKeys {
-			g.leave(c)
-			return false
-		}
-		return true
-	})
+	for _, c := range leave {
+		g.leave(c)
+	}
+	g.seat(stay)
 	s.seeOff(len(g.leaving))
-	return next, slices.Clone(g.ring), nil
+	return changes, nil
+}
+
+// divide returns which of those whom the roster does not name stay, and which leave.
+func (g *guests) divide(next *roster) (stay, leave []*compartment) {
+	for _, c := range g.ring {
+		switch {
+		case next.byKey[c.key] != nil:
+		case len(stay) < next.conf.MaxKeys:
+			stay = append(stay, c)
+		default:
+			leave = append(leave, c)
+		}
+	}
+	return stay, leave
 }
 
 // newcomer opens a compartment that has no reserve yet: others may have to give theirs
@@ -119,31 +158,34 @@ func (s *Set) unreserve(old, next *roster) {
 	}
 }
 
-// retune gives every compartment its new settings.
-func (s *Set) retune(next *roster, strangers []*compartment) error {
-	var failed []error
-	for key, c := range next.byKey {
-		failed = append(failed, s.apply(c, next.conf.ByKey[key]))
-	}
-	for _, c := range strangers {
-		if c.enter() {
-			failed = append(failed, s.apply(c, next.conf.Default))
-			c.leave()
+// retune gives every compartment its new settings, also if a law or a hook panics, or exits, on
+// the way: then the others have theirs before that goes on.
+func (s *Set) retune(changes []change) error {
+	defer func() {
+		if len(changes) > 0 {
+			_ = s.retune(changes)
 		}
+	}()
+	var failed []error
+	for len(changes) > 0 {
+		c := changes[0]
+		changes = changes[1:]
+		failed = append(failed, s.apply(c))
 	}
 	return errors.Join(failed...)
 }
 
-func (s *Set) apply(c *compartment, k Compartment) error {
-	switch {
-	case k.Breaker == nil:
-		c.breaker = nil
-	case c.breaker == nil:
-		c.breaker = k.newBreaker(c.key)
+func (s *Set) apply(c change) error {
+	if c.guest {
+		if !c.enter() {
+			return nil
+		}
+		defer c.leave()
 	}
-	settings := k.settings(c.key, c.breaker)
+	c.compartment.breaker = c.breaker
+	settings := c.to.settings(c.key, c.breaker)
 	if s.group == nil {
 		return c.limiter.Update(settings)
 	}
-	return s.group.Update(c.limiter, settings, k.stake())
+	return s.group.Update(c.limiter, settings, c.to.stake())
 }

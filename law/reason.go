@@ -44,6 +44,14 @@ type Signal uint16
 // NoSignal is the zero Signal.
 const NoSignal Signal = 0
 
+// The quantiles of the latency that a limiter's snapshot shows. Others are numbers of the
+// same kind: 999 is p99.9.
+const (
+	P50 Signal = 500
+	P95 Signal = 950
+	P99 Signal = 990
+)
+
 // The signals that are no quantiles.
 const (
 	EWMA       Signal = iota + 1001 // exponentially weighted average latency
@@ -108,8 +116,14 @@ func (r Reason) compare(how string) string {
 	return fmt.Sprintf("%v %s %s %s", r.Signal, r.Signal.format(r.Have), how, r.Signal.format(r.Want))
 }
 
-// MarshalText returns the phrase that String does, so that JSON shows it.
-func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+// MarshalText returns the phrase that String does, so that JSON shows it, and nothing
+// for [NoReason].
+func (r Reason) MarshalText() ([]byte, error) {
+	if r.Code == NoReason {
+		return nil, nil
+	}
+	return []byte(r.String()), nil
+}
 
 // String returns the name of the code in lower case, such as "above".
 func (c ReasonCode) String() string {

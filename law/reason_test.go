@@ -13,6 +13,8 @@ func TestReasonString(t *testing.T) {
 		want   string
 	}{
 		{law.Reason{}, "no reason given"},
+		{law.Reason{Code: law.Above, Signal: law.P99, Have: 0.2, Want: 0.1}, "p99 200ms above 100ms"},
+		{law.Reason{Code: law.Below, Signal: law.P50, Have: 0.1, Want: 0.2}, "p50 100ms below 200ms"},
 		{law.Reason{Code: law.Above, Signal: 950, Have: 0.1314, Want: 0.115}, "p95 131ms above 115ms"},
 		{law.Reason{Code: law.Above, Signal: 999, Have: 1.2, Want: 0.99}, "p99.9 1.2s above 990ms"},
 		{law.Reason{Code: law.Below, Signal: 500, Have: 0.00085, Want: 0.0012345}, "p50 850µs below 1.23ms"},
@@ -43,6 +45,14 @@ func TestReasonString(t *testing.T) {
 func TestReasonInJSON(t *testing.T) {
 	got, err := json.Marshal(map[string]law.Reason{"reason": {Code: law.Pinned}})
 	if want := `{"reason":"pinned"}`; err != nil || string(got) != want {
+		t.Errorf("%s, %v, want %s", got, err, want)
+	}
+}
+
+// A reason that there is not is no text in JSON, which people and programs look for.
+func TestNoReasonInJSON(t *testing.T) {
+	got, err := json.Marshal(map[string]law.Reason{"reason": {}})
+	if want := `{"reason":""}`; err != nil || string(got) != want {
 		t.Errorf("%s, %v, want %s", got, err, want)
 	}
 }

@@ -94,6 +94,9 @@ func (m *Monitor) leftBehind() error {
 	return errors.Join(errs...)
 }
 
+// Running reports whether Run is at work.
+func (m *Monitor) Running() bool { return m.running.Load() }
+
 // Level is how close the system is to its limit for work of one scope. [All] is
 // the worst for either.
 func (m *Monitor) Level(scope Scope) Level {

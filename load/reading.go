@@ -26,10 +26,10 @@ type Reading struct {
 // Load is how much of the limit is used: 0 idle, 1 at the limit, more beyond it,
 // and 0 for a reading that is not valid.
 func (r Reading) Load() float64 {
-	if r.Err != nil {
-		return 0
+	if y := r.Value / r.Limit; r.Err == nil && r.Limit > 0 && y >= 0 && !math.IsInf(y, 1) {
+		return y
 	}
-	return r.Value / r.Limit
+	return 0
 }
 
 // String returns the reading in words, such as "level-0 tables 9 of 15".

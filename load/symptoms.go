@@ -76,5 +76,8 @@ func (s *Symptoms) learn(latency float64, dt time.Duration) {
 // Baseline returns the latency at which the system is taken to be at ease, 0 if
 // none was seen.
 func (s *Symptoms) Baseline() time.Duration {
-	return time.Duration(s.baseline * float64(time.Second))
+	if ns := s.baseline * float64(time.Second); ns < math.MaxInt64 {
+		return time.Duration(ns)
+	}
+	return math.MaxInt64
 }

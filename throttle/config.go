@@ -44,6 +44,7 @@ type Config struct {
 	// OnEvent, if set, is called when a side loses or regains the signals that it
 	// goes by, when an emergency begins or ends, and when an action has run: by Run,
 	// one call at a time, outside all locks. It delays the next decision: keep it short.
+	// Start calls it too, for [NotRunning] and [MonitorNotRunning], once at most.
 	OnEvent func(Event)
 }
 

@@ -31,6 +31,12 @@ const (
 	EmergencyEnded // see EmergencyBegan
 	// ActionRan: an action has returned.
 	ActionRan
+	// NotRunning: the first operation started while Run was not at work, so that
+	// it was not paced. Start reports it, on the operation's goroutine.
+	NotRunning
+	// MonitorNotRunning: the first operation started while Run was at work and
+	// that of [Config].Monitor was not, so that the sides go by their symptoms.
+	MonitorNotRunning
 )
 
 // String returns it in words.
@@ -46,6 +52,10 @@ func (w What) String() string {
 		return "emergency ended"
 	case ActionRan:
 		return "action ran"
+	case NotRunning:
+		return "not running"
+	case MonitorNotRunning:
+		return "monitor not running"
 	}
 	return fmt.Sprintf("What(%d)", uint8(w))
 }
@@ -57,6 +67,10 @@ func (e Event) String() string {
 		return fmt.Sprintf("%s: %s failed: %v", e.Throttle, e.Action, e.Err)
 	case e.What == ActionRan:
 		return fmt.Sprintf("%s: ran %s", e.Throttle, e.Action)
+	case e.What == NotRunning:
+		return fmt.Sprintf("%s: %vs: %v: call Run", e.Throttle, e.Kind, e.What)
+	case e.What == MonitorNotRunning:
+		return fmt.Sprintf("%s: %vs: %v: call Monitor.Run", e.Throttle, e.Kind, e.What)
 	}
 	return fmt.Sprintf("%s: %vs: %v at a load of %.2f", e.Throttle, e.Kind, e.What, e.Level.Load)
 }

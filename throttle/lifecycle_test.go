@@ -156,3 +156,71 @@ func TestStoreFailsUnderTheMonitor(t *testing.T) {
 		})
 	}
 }
+
+// A throttle that nobody runs paces nothing, and says so once.
+func TestStartBeforeRunIsReported(t *testing.T) {
+	for name, monitored := range map[string]bool{"alone": false, "with a monitor": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var events []throttle.Event
+				c := throttle.Config{Name: "db", OnEvent: func(e throttle.Event) { events = append(events, e) }}
+				if monitored {
+					mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &plant{}}}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					c.Monitor = mon
+				}
+				th, err := throttle.New(c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 3 {
+					op, err := th.Start(t.Context(), throttle.Write, 1)
+					if err != nil {
+						t.Fatal(err)
+					}
+					op.Done(nil)
+				}
+				if len(events) != 1 || events[0].What != throttle.NotRunning || events[0].Kind != throttle.Write ||
+					events[0].String() != "db: writes: not running: call Run" {
+					t.Errorf("events %v: want one that says so", events)
+				}
+			})
+		})
+	}
+}
+
+// A throttle that runs without its monitor says so too.
+func TestStartWithoutTheMonitorIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &plant{}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events []throttle.Event
+		th, err := throttle.New(throttle.Config{Name: "db", Monitor: mon, OnEvent: func(e throttle.Event) { events = append(events, e) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- th.Run(ctx) }()
+		synctest.Wait()
+		for range 3 {
+			op, err := th.Start(t.Context(), throttle.Read, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			op.Done(nil)
+		}
+		if len(events) != 1 || events[0].What != throttle.MonitorNotRunning ||
+			events[0].String() != "db: reads: monitor not running: call Monitor.Run" {
+			t.Errorf("events %v: want one that says so", events)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}

@@ -41,6 +41,7 @@ type Throttle struct {
 	sides   [kinds]side
 	actions []*action
 	running atomic.Bool
+	told    atomic.Bool // that an operation started without Run, or the monitor's
 
 	mu    sync.Mutex // guards what step changes and State reads; never held while a hook runs
 	last  time.Time  // of the last decision
@@ -81,6 +82,9 @@ func (t *Throttle) Start(ctx context.Context, kind Kind, cost int) (op weir.Perm
 	if t.conf.Off {
 		return weir.Permit{}, nil
 	}
+	if !t.told.Load() {
+		t.checkRuns(kind)
+	}
 	s := &t.sides[kind]
 	if cost == 1 {
 		op, err = s.limiter.Acquire(ctx)
@@ -97,6 +101,19 @@ func (t *Throttle) Start(ctx context.Context, kind Kind, cost int) (op weir.Perm
 	return
 }
 
+// checkRuns tells if the first operation starts while nothing decides on its pace.
+func (t *Throttle) checkRuns(kind Kind) {
+	what := NotRunning
+	if t.running.Load() {
+		what = MonitorNotRunning
+	}
+	runs := what == MonitorNotRunning && (t.conf.Monitor == nil || t.conf.Monitor.Running())
+	if !t.told.CompareAndSwap(false, true) || runs || t.conf.OnEvent == nil {
+		return
+	}
+	t.conf.OnEvent(Event{At: time.Now(), Throttle: t.conf.Name, Kind: kind, What: what})
+}
+
 func misuse(kind Kind, cost int) error {
 	if kind > Write {
 		return fmt.Errorf("%w: kind is %v: want Read or Write", ErrConfig, kind)
@@ -105,8 +122,9 @@ func misuse(kind Kind, cost int) error {
 }
 
 // Do runs fn when its turn has come, on the caller's goroutine, and returns its
-// error. If fn panics, a failure is counted and the panic goes on.
-func (t *Throttle) Do(ctx context.Context, kind Kind, cost int, fn func(context.Context) error) (err error) {
+// error. If fn panics, a failure is counted and the panic goes on; if it ends its goroutine,
+// a failure is counted too.
+func (t *Throttle) Do(ctx context.Context, kind Kind, cost int, fn func(context.Context) error) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
@@ -114,11 +132,18 @@ func (t *Throttle) Do(ctx context.Context, kind Kind, cost int, fn func(context.
 	if err != nil {
 		return err
 	}
-	defer op.DoneWith(&err)
+	returned := false
+	defer func() {
+		if !returned { // it panicked, or ended its goroutine
+			op.Finish(weir.Failure)
+		}
+	}()
 	err = fn(ctx)
+	returned = true
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		op.Done(ctx.Err()) // the caller's own doing, whatever cause was given
 	}
+	op.Done(err)
 	return err
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -326,5 +327,25 @@ func TestDoSeesThroughTheCause(t *testing.T) {
 	})
 	if s := th.State().Reads.Limiter; !errors.Is(err, cause) || s.Failed != 0 || s.Ignored != 1 {
 		t.Errorf("%v: %d failed, %d ignored", err, s.Failed, s.Ignored)
+	}
+}
+
+// Work that ends its goroutine did not succeed.
+func TestGoexitCountsAsFailure(t *testing.T) {
+	th, err := throttle.New(throttle.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := make(chan bool)
+	go func() {
+		defer close(gone)
+		_ = th.Do(context.Background(), throttle.Read, 1, func(context.Context) error {
+			runtime.Goexit()
+			return nil
+		})
+	}()
+	<-gone
+	if s := th.State().Reads.Limiter; s.Failed != 1 || s.Samples != 0 || s.InFlight != 0 {
+		t.Errorf("%d failed, %d succeeded, %d in flight: want one failure", s.Failed, s.Samples, s.InFlight)
 	}
 }

@@ -92,7 +92,7 @@ func TestProbesAreNotUsedUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrQueueFull) {
+		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrLimitReached) {
 			t.Error(err)
 		}
 		// Another user of the breaker trips it.
@@ -103,7 +103,7 @@ func TestProbesAreNotUsedUp(t *testing.T) {
 		tell(weir.Timeout)
 		time.Sleep(time.Second + 1)
 		for range 5 {
-			if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrQueueFull) {
+			if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrLimitReached) {
 				t.Errorf("got %v", err)
 			}
 		}

@@ -70,7 +70,7 @@ func ExampleNew() {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	fmt.Print(w.Code, " ", w.Body)
-	// Output: 429 {"error":"weir: limiter \"tenant 7\" refused: queue full"}
+	// Output: 429 {"error":"weir: limiter \"tenant 7\" refused: limit reached"}
 }
 
 func ExampleOne() {
@@ -122,6 +122,6 @@ func ExampleTransport() {
 	defer third.Body.Close()
 	fmt.Println(third.Status)
 	// Output:
-	// true queue full
+	// true limit reached
 	// 200 OK
 }

@@ -47,7 +47,7 @@ func TestRefusal(t *testing.T) {
 	if answer.StatusCode != http.StatusServiceUnavailable || answer.Header.Get("Retry-After") == "" {
 		t.Errorf("answer: %s, Retry-After %q", answer.Status, answer.Header.Get("Retry-After"))
 	}
-	if refused := p.state().Refused["queue full"]; refused != 1 {
+	if refused := p.state().Refused["limit reached"]; refused != 1 {
 		t.Errorf("%d counted as refused, want 1", refused)
 	}
 	if status, _ := p.get(p.address, "/healthz"); status != http.StatusOK {

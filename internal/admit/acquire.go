@@ -76,7 +76,7 @@ func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) reply.
 	case n.flags&waiting == 0 && n.fits(weight):
 		return reply.Admitted
 	case !patient, !n.conf.queues:
-		return reply.QueueFull
+		return reply.LimitReached
 	}
 	return reply.MustWait
 }

@@ -29,8 +29,11 @@ func (n *Node) Done(t *reply.Ticket, now int64, outcome window.Outcome, fx *Effe
 	if now >= n.due || n.sampled(n.meter) {
 		n.closeWindow(now, fx)
 	}
-	if n.flags != 0 || n.member != nil && !n.member.group.line.empty() {
+	switch {
+	case n.flags != 0:
 		n.serve(now, fx)
+	case n.member != nil && !n.member.group.line.empty():
+		n.member.offer(int64(t.Weight), now, fx)
 	}
 	if n.inflight == 0 {
 		n.rest()
@@ -50,7 +53,7 @@ func (n *Node) rest() {
 func (n *Node) end(t *reply.Ticket, now int64, outcome window.Outcome) {
 	if n.flags&shadow == 0 {
 		n.free(int64(t.Weight))
-		n.meter.Done(t.Start, now, int(t.Weight), outcome)
+		n.meter.Ended(t.Start, now, t.Weight, outcome)
 	} else {
 		n.endInShadow(t, now, outcome)
 	}

@@ -25,10 +25,10 @@ func TestGroupCapsAllNodesTogether(t *testing.T) {
 	group, n := newGroup(t, 6, 2)
 	n[0].must(4)
 	n[1].must(2)
-	if got := n[1].try(1); got != reply.QueueFull {
+	if got := n[1].try(1); got != reply.LimitReached {
 		t.Errorf("beyond the cap: %v", got)
 	}
-	if got := n[0].try(2); got != reply.QueueFull {
+	if got := n[0].try(2); got != reply.LimitReached {
 		t.Errorf("beyond both: %v", got)
 	}
 	if got := group.InFlight(); got != 6 {

@@ -6,14 +6,11 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// begin asks a new controller how to measure the first window, and for the
-// limit to start from, by showing it an empty one.
-func (n *Node) begin(now int64) law.Reason {
-	d := n.control.Next(law.Window{Limit: int(n.limit), Min: int(n.conf.min), Max: int(n.conf.max)})
+// begin applies the first decision of a new controller.
+func (n *Node) begin(now int64, d law.Decision) {
 	n.limit = int32(n.conf.bounds(n.limit).Clamp(d.Limit, int(n.limit)))
 	n.decided = newReason(d.Reason)
 	n.lookBack(n.plan(now, d.Next, 0, &n.conf, n.lookback))
-	return d.Reason
 }
 
 // advance moves the node's time on and closes the window if that is due.
@@ -43,10 +40,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	if n.conf.wall != nil {
 		w.Closed = n.conf.wall()
 	}
-	d, panicked := n.ask(w)
-	if panicked != nil {
-		fx.Notable, fx.Panic = true, panicked
-	}
+	d := ask(n.control, w, fx)
 	n.decided = newReason(d.Reason)
 	next := int32(n.conf.bounds(n.limit).Clamp(d.Limit, int(n.limit)))
 	changed := next != n.limit

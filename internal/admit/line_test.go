@@ -121,7 +121,7 @@ func TestHeavyWorkFirstInLineIsNotOvertaken(t *testing.T) {
 	n[0].done(running[0], window.Success)
 	n[0].done(running[1], window.Success)
 	want(t, reply.Waiting, heavy, light)
-	if got := n[0].try(1); got != reply.QueueFull {
+	if got := n[0].try(1); got != reply.LimitReached {
 		t.Errorf("a newcomer overtakes: %v", got)
 	}
 	n[2].hold(2) // a reserve is not in its way
@@ -193,6 +193,7 @@ func TestWhoHoldsLessMovesUp(t *testing.T) {
 	n[0].done(more[1], window.Success)
 	want(t, reply.Waiting, first, second)
 	n[2].done(last, window.Success)
+	n[0].look(first)
 	want(t, reply.Admitted, first)
 	want(t, reply.Waiting, second)
 	n[1].done(less[0], window.Success)

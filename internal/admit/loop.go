@@ -41,16 +41,34 @@ func (l *loop) sampled(m *window.Meter) bool {
 	return l.maxSamples > 0 && m.Completed() >= int(l.maxSamples)
 }
 
+// controllerOf starts a law.
+func controllerOf(l law.Law, b law.Bounds) (law.Controller, error) {
+	control, err := l.Controller(b)
+	if err == nil && control == nil {
+		err = fmt.Errorf("%T returned neither a controller nor an error: want one of them", l)
+	}
+	return control, err
+}
+
+// first asks a new controller how to measure the first window, and for the
+// limit to start from, by showing it an empty one.
+func first(c law.Controller, b law.Bounds, fx *Effects) law.Decision {
+	return ask(c, law.Window{Limit: b.Initial, Min: b.Min, Max: b.Max}, fx)
+}
+
 // ask lets the law decide. A law that panics must not leave the node locked: the
-// limit is held, and the panic is returned.
-func (l *loop) ask(w law.Window) (d law.Decision, panicked error) {
-	defer func() {
-		if r := recover(); r != nil {
-			panicked = fmt.Errorf("law panicked: %v\n\n%s", r, debug.Stack())
-			d = law.Decision{Limit: float64(w.Limit)}
-		}
-	}()
-	return l.control.Next(w), nil
+// limit is held, and the panic goes on once the lock is free.
+func ask(c law.Controller, w law.Window, fx *Effects) (d law.Decision) {
+	d = law.Decision{Limit: float64(w.Limit)}
+	defer fx.catch()
+	return c.Next(w)
+}
+
+// catch keeps the panic of a law. It is to be deferred.
+func (fx *Effects) catch() {
+	if r := recover(); r != nil {
+		fx.Notable, fx.Panic = true, fmt.Errorf("law panicked: %v\n\n%s", r, debug.Stack())
+	}
 }
 
 // plan says when the next window closes, and on what. It returns how far back the law looks.
@@ -74,7 +92,8 @@ func (l *loop) plan(now int64, p law.Plan, settle int64, c *conf, usual int64) (
 }
 
 // retune offers the law to the controller at work.
-func (l *loop) retune(next law.Law) bool {
+func (l *loop) retune(next law.Law, fx *Effects) bool {
+	defer fx.catch()
 	tuner, ok := l.control.(law.Retuner)
 	return ok && tuner.Retune(next)
 }

@@ -4,7 +4,7 @@ import "github.com/weir-go/weir/internal/queue"
 
 // A Node admits work up to a limit that a law moves. All its methods are safe
 // for concurrent use and take the time in nanoseconds on one monotonic scale; a
-// time before one that was seen counts as that one.
+// time up to a second before one that was seen counts as that one (see clock.go).
 type Node struct {
 	// What every call touches stands together.
 	slots
@@ -24,6 +24,9 @@ type Node struct {
 // the group or the pace holds back the law must not hear: a limit that was not reached
 // says nothing about a higher one (decision 0007).
 func (n *Node) flow(now int64) int64 {
+	if now < n.last-farBack {
+		n.turnBack(now)
+	}
 	now = max(now, n.last)
 	saturated, limited := n.saturated(), false
 	if saturated && !n.awaitsPace() {

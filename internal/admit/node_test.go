@@ -15,7 +15,7 @@ func TestAdmitsUpToTheLimit(t *testing.T) {
 	r := newRig(t, 3, nil)
 	r.must(1)
 	r.must(2)
-	if got := r.try(1); got != reply.QueueFull {
+	if got := r.try(1); got != reply.LimitReached {
 		t.Errorf("beyond the limit: %v", got)
 	}
 	if got := r.acquire(1); got != reply.MustWait {

@@ -40,7 +40,7 @@ func TestNewcomerDoesNotOvertake(t *testing.T) {
 	if got := r.acquire(1); got != reply.MustWait {
 		t.Errorf("a newcomer: %v", got)
 	}
-	if got := r.try(1); got != reply.QueueFull {
+	if got := r.try(1); got != reply.LimitReached {
 		t.Errorf("an impatient newcomer: %v", got)
 	}
 	late := r.join()
@@ -83,7 +83,7 @@ func TestQueueSizeIsExact(t *testing.T) {
 	}
 	want(t, reply.Waiting, r.join(), r.join())
 	want(t, reply.QueueFull, r.join())
-	if got := r.try(1); got != reply.QueueFull {
+	if got := r.try(1); got != reply.LimitReached {
 		t.Errorf("acquired: %v", got)
 	}
 	r.wantCounts(1, 2)
@@ -92,7 +92,7 @@ func TestQueueSizeIsExact(t *testing.T) {
 func TestNoQueueRefusesAtOnce(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 0 })
 	r.must(1)
-	if got := r.acquire(1); got != reply.QueueFull {
+	if got := r.acquire(1); got != reply.LimitReached {
 		t.Errorf("acquired: %v", got)
 	}
 }

@@ -156,8 +156,5 @@ func (n *Node) recheckSooner(w *queue.Waiter, now int64, fx *Effects) {
 		return
 	}
 	w.Recheck = due
-	if !w.Nudged {
-		w.Nudged = true
-		fx.Woken.Nudge(w)
-	}
+	fx.Woken.Nudge(w)
 }

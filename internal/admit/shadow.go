@@ -103,6 +103,9 @@ func (s *slots) arrive(weight int32, now int64) reply.Verdict {
 // enqueueVirtual has virtual work wait, of which so much may wait for so long, or says why not.
 func (s *slots) enqueueVirtual(weight int32, now int64, most int, patience int64) reply.Verdict {
 	v := s.virtual()
+	if most == 0 {
+		return reply.LimitReached
+	}
 	if v.Waiting.Len() >= most || s.tokens().Delay(int(v.Queued)) >= patience {
 		return reply.QueueFull
 	}
@@ -142,7 +145,7 @@ func (s *slots) endVirtual(p *virtual.Piece, part int32, now int64, outcome wind
 	s.free(int64(part))
 	p.Left -= part
 	if last {
-		s.meter.Done(p.Since, now, int(p.Weight), outcome)
+		s.meter.Ended(p.Since, now, p.Weight, outcome)
 		v.Active.Remove(p)
 	}
 }

@@ -98,7 +98,11 @@ func TestShadowRefusesWhatALiveNodeRefuses(t *testing.T) {
 				before := r.state()
 				w.arrive(c.every, 60*time.Second)
 				after := r.state()
-				return after.WouldRefuse - before.WouldRefuse + after.Refused[reply.QueueFull] - before.Refused[reply.QueueFull]
+				n := after.WouldRefuse - before.WouldRefuse
+				for _, reason := range []reply.Verdict{reply.QueueFull, reply.LimitReached} {
+					n += after.Refused[reason] - before.Refused[reason]
+				}
+				return n
 			}
 			live, shadow := uint64(0), uint64(0)
 			for seed := range uint64(10) {
@@ -149,15 +153,15 @@ func TestShadowSlotEndsWithItsWork(t *testing.T) {
 	first := r.wantWould(1, reply.Admitted)
 	r.now += ms
 	r.wantWould(1, reply.Admitted)
-	refused := r.wantWould(1, reply.QueueFull)
+	refused := r.wantWould(1, reply.LimitReached)
 	r.wantWould(3, reply.TooHeavy)
 	r.now += ms
 	r.done(refused, window.Success) // nothing is known of how long work takes without load
-	r.wantWould(1, reply.QueueFull)
+	r.wantWould(1, reply.LimitReached)
 	r.done(first, window.Success)
 	r.wantWould(1, reply.Admitted)
-	r.wantWould(1, reply.QueueFull)
-	if s := r.state(); s.InFlight != 7 || s.WouldRefuse != 4 || s.Refused[reply.QueueFull] != 0 || !s.Shadow {
+	r.wantWould(1, reply.LimitReached)
+	if s := r.state(); s.InFlight != 7 || s.WouldRefuse != 4 || s.Refused[reply.LimitReached] != 0 || !s.Shadow {
 		t.Errorf("%+v", s)
 	}
 }
@@ -174,15 +178,15 @@ func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
 	r.wantWould(2, reply.Admitted) // and now it hangs
 	var others []*reply.Ticket
 	for range 5 {
-		others = append(others, r.wantWould(1, reply.QueueFull))
+		others = append(others, r.wantWould(1, reply.LimitReached))
 	}
 	r.now += 5 * ms // in which work for 10 ms on two slots ends once
 	r.done(others[0], window.Timeout)
-	r.wantWould(1, reply.QueueFull) // the server may not have done that
+	r.wantWould(1, reply.LimitReached) // the server may not have done that
 	r.done(others[1], window.Success)
 	r.done(others[2], window.Success) // but not twice
 	r.wantWould(1, reply.Admitted)
-	r.wantWould(1, reply.QueueFull)
+	r.wantWould(1, reply.LimitReached)
 	r.now += 10 * ms
 	r.done(others[3], window.Failure) // it was done, though in vain
 	r.wantWould(1, reply.Admitted)
@@ -200,7 +204,7 @@ func TestShadowForgetsCredit(t *testing.T) {
 	r.wantWould(4, reply.Admitted) // and now it hangs
 	var others []*reply.Ticket
 	for range 8 {
-		others = append(others, r.wantWould(1, reply.QueueFull))
+		others = append(others, r.wantWould(1, reply.LimitReached))
 	}
 	r.now += 50 * ms
 	for _, ticket := range others[:4] { // the server does as much as four slots take
@@ -214,7 +218,7 @@ func TestShadowForgetsCredit(t *testing.T) {
 	r.now += 10 * ms
 	r.done(others[6], window.Success)
 	r.done(others[7], window.Success)
-	r.wantWould(1, reply.QueueFull) // with two of the four left
+	r.wantWould(1, reply.LimitReached) // with two of the four left
 }
 
 // However much is left over from before, work that has just started does not end in place of other work.
@@ -228,7 +232,7 @@ func TestShadowSlotHasItsTime(t *testing.T) {
 	first := r.wantWould(4, reply.Admitted)
 	var others []*reply.Ticket
 	for range 3 {
-		others = append(others, r.wantWould(1, reply.QueueFull))
+		others = append(others, r.wantWould(1, reply.LimitReached))
 	}
 	r.now += 100 * ms
 	r.done(first, window.Success)
@@ -236,7 +240,7 @@ func TestShadowSlotHasItsTime(t *testing.T) {
 	r.done(others[0], window.Success)
 	r.now += 4 * ms
 	r.done(others[1], window.Success)
-	r.wantWould(1, reply.QueueFull)
+	r.wantWould(1, reply.LimitReached)
 	r.now += 2 * ms
 	r.done(others[2], window.Success)
 	r.wantWould(1, reply.Admitted)
@@ -248,7 +252,7 @@ func TestShadowShowsTheLawVirtualWork(t *testing.T) {
 	r := newLawRig(t, l, settings(2, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), nil)
 	for range 10 {
 		a, b := r.wantWould(1, reply.Admitted), r.wantWould(1, reply.Admitted)
-		c := r.wantWould(1, reply.QueueFull)
+		c := r.wantWould(1, reply.LimitReached)
 		r.now += 100 * ms
 		r.done(c, window.Failure)
 		r.done(a, window.Success)
@@ -322,10 +326,10 @@ func TestShadowInAGroup(t *testing.T) {
 		tickets = append(tickets, shadow.wantWould(1, reply.Admitted))
 	}
 	for range 10 {
-		tickets = append(tickets, shadow.wantWould(1, reply.QueueFull))
+		tickets = append(tickets, shadow.wantWould(1, reply.LimitReached))
 	}
 	n[0].must(2)
-	if got := n[0].try(1); got != reply.QueueFull {
+	if got := n[0].try(1); got != reply.LimitReached {
 		t.Errorf("beyond the cap: %v", got)
 	}
 	q := n[0].join()
@@ -336,7 +340,7 @@ func TestShadowInAGroup(t *testing.T) {
 	want(t, reply.Waiting, q)
 	shadow.done(tickets[0], window.Success)
 	want(t, reply.Admitted, q)
-	shadow.wantWould(1, reply.QueueFull) // the cap is reached
+	shadow.wantWould(1, reply.LimitReached) // the cap is reached
 	for _, ticket := range tickets {
 		shadow.done(ticket, window.Success)
 	}
@@ -356,21 +360,21 @@ func TestShadowBeginsAndEnds(t *testing.T) {
 	shadow.Shadow, shadow.QueueSize = true, 0
 	r.update(shadow, law.Fixed{})
 	want(t, reply.Admitted, waits)
-	r.wantWould(1, reply.QueueFull)
+	r.wantWould(1, reply.LimitReached)
 	tickets = append(tickets, waits.ticket())
 	r.update(live, law.Fixed{})
 	if got := r.state().InFlight; got != 5 || group.InFlight() != 5 {
 		t.Fatalf("%d in flight, in the group %d, want 5", got, group.InFlight())
 	}
 	r.done(tickets[0], window.Success)
-	if got := r.try(1); got != reply.QueueFull {
+	if got := r.try(1); got != reply.LimitReached {
 		t.Errorf("with 4 in flight: %v", got)
 	}
 	r.done(tickets[1], window.Success)
 	if got := r.try(1); got != reply.Admitted {
 		t.Errorf("with 2 in flight: %v", got)
 	}
-	if got := r.try(1); got != reply.QueueFull {
+	if got := r.try(1); got != reply.LimitReached {
 		t.Errorf("with 3 in flight: %v", got)
 	}
 }

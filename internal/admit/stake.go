@@ -35,21 +35,18 @@ func (g *Group) join(n *Node, s Settings) error {
 	lock(&g.mu)
 	defer g.mu.Unlock()
 	m := &member{group: g, node: n, share: 1000, index: none, place: nowhere}
-	if err := m.restake(s); err != nil {
+	if err := m.affords(s); err != nil {
 		return err
 	}
+	m.restake(s)
 	g.members++
 	n.member = m
 	return nil
 }
 
-// restake gives the member the stake in the settings, or the one that it has, if the
-// group can afford that.
-func (m *member) restake(s Settings) error {
-	g, reserved, share := m.group, m.reserved, m.share
-	if s.Stake != nil {
-		reserved, share = int32(s.Stake.Reserved), max(1, int32(math.Round(1000*s.Stake.Share)))
-	}
+// affords returns an error unless the group can afford the stake in the settings.
+func (m *member) affords(s Settings) error {
+	reserved, _ := m.staked(s)
 	left := m.most()
 	switch {
 	case m.index == removed:
@@ -57,11 +54,23 @@ func (m *member) restake(s Settings) error {
 	case int(reserved) > s.Bounds.Max:
 		return fmt.Errorf("%s is %d: want at most Max, which is %d", "Reserved", reserved, s.Bounds.Max)
 	case int64(reserved) > left:
-		return fmt.Errorf("%s is %d: want at most %d, what others leave of the group's %d", "Reserved", reserved, left, g.limit)
+		return fmt.Errorf("%s is %d: want at most %d, what others leave of the group's %d", "Reserved", reserved, left, m.group.limit)
 	}
-	m.name = s.Name
-	m.set(reserved, share)
 	return nil
+}
+
+// restake gives the member the stake in the settings, which the group can afford.
+func (m *member) restake(s Settings) {
+	m.name = s.Name
+	m.set(m.staked(s))
+}
+
+// staked is the stake in the settings, or the one that the member has.
+func (m *member) staked(s Settings) (reserved, share int32) {
+	if s.Stake == nil {
+		return m.reserved, m.share
+	}
+	return int32(s.Stake.Reserved), max(1, int32(math.Round(1000*s.Stake.Share)))
 }
 
 // set changes the reserve and the share.
@@ -169,7 +178,5 @@ func (m *member) mayStart(weight int64) bool {
 }
 
 // isHeldBack reports whether there is room for work of the given weight but others, whose
-// time may be up, stand in line.
-func (m *member) isHeldBack(weight int64) bool {
-	return !m.group.line.empty() && m.hasRoom(weight)
-}
+// time may be up, go first.
+func (m *member) isHeldBack(weight int64) bool { return m.hasRoom(weight) && !m.mayStart(weight) }

@@ -67,12 +67,12 @@ func (r *rig) wantEntitled(entitled, borrowed float64) {
 func TestReserveIsNeverLent(t *testing.T) {
 	_, n := shareOut(t, 10, stake(3, 1), stake(0, 1))
 	n[1].hold(7)
-	if got := n[1].try(1); got != reply.QueueFull {
+	if got := n[1].try(1); got != reply.LimitReached {
 		t.Fatalf("borrowed a reserved slot: %v", got)
 	}
 	waiting := n[1].join()
 	n[0].hold(3)
-	if got := n[0].try(1); got != reply.QueueFull {
+	if got := n[0].try(1); got != reply.LimitReached {
 		t.Errorf("beyond the cap: %v", got)
 	}
 	want(t, reply.Waiting, waiting)
@@ -83,7 +83,7 @@ func TestWeightStraddlesTheReserve(t *testing.T) {
 	group, n := shareOut(t, 10, stake(3, 1), stake(0, 1))
 	n[1].hold(5)
 	n[0].must(2)
-	if got := n[0].try(4); got != reply.QueueFull {
+	if got := n[0].try(4); got != reply.LimitReached {
 		t.Errorf("three of four were free: %v", got)
 	}
 	n[0].must(3)
@@ -241,7 +241,7 @@ func TestLawDoesNotHearOfTheGroup(t *testing.T) {
 	other.must(1)
 	for range 20 {
 		q := n.join()
-		if got := n.try(1); got != reply.QueueFull {
+		if got := n.try(1); got != reply.LimitReached {
 			t.Fatal(got)
 		}
 		n.now += 100 * ms

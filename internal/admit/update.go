@@ -11,7 +11,7 @@ func New(s Settings, l law.Law, group *Group, now int64) (*Node, error) {
 // Init makes the zero Node what New returns, so that a node can be part of
 // something larger.
 func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
-	control, err := l.Controller(s.Bounds)
+	control, err := controllerOf(l, s.Bounds)
 	if err != nil {
 		return err
 	}
@@ -20,7 +20,11 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	n.conf, n.lookback = confOf(s), span(s.Lookback)
 	n.arrange(s, now)
 	n.setShadow(s.Shadow, now, nil) // nothing waits
-	n.begin(now)
+	var fx Effects
+	n.begin(now, first(control, s.Bounds, &fx))
+	if fx.Panic != nil {
+		panic(fx.Panic)
+	}
 	if group != nil {
 		return group.join(n, s)
 	}
@@ -42,25 +46,35 @@ func (n *Node) arrange(s Settings, now int64) {
 // Update applies new settings and a new law to a running node, or neither if the
 // law or the group refuses them. What the old law learned is kept if the controller can be
 // retuned; otherwise a new one starts from the current limit. What runs and what
-// waits is left alone.
+// waits is left alone. A law that panics once its controller is made does not keep the settings
+// from being applied.
 func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	n.lock()
 	defer n.unlock()
-	if n.flags&shadow != 0 {
-		n.catchUp(now, fx)
-	}
-	now = n.flow(now)
-
 	bounds := s.Bounds
 	bounds.Initial = min(max(int(n.limit), bounds.Min), bounds.Max)
-	fresh, err := l.Controller(bounds)
+	fresh, err := controllerOf(l, bounds)
 	if err != nil {
 		return err
 	}
 	if n.member != nil {
-		if err := n.member.restake(s); err != nil {
+		if err := n.member.affords(s); err != nil {
 			return err
 		}
+	}
+	// All that is the user's is asked before anything is changed.
+	kept := n.retune(l, fx)
+	var begun law.Decision
+	if !kept {
+		begun = first(fresh, bounds, fx)
+	}
+
+	if n.flags&shadow != 0 {
+		n.catchUp(now, fx)
+	}
+	now = n.flow(now)
+	if n.member != nil {
+		n.member.restake(s)
 	}
 	if n.minSamples == n.conf.minSamples { // not the law's own
 		n.minSamples = int32(s.MinSamples)
@@ -71,13 +85,13 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	from := n.limit
 	n.limit = int32(bounds.Initial)
 	why := law.Reason{Code: law.Configured}
-	if n.retune(l) {
+	if kept {
 		n.due = min(n.due, now+n.conf.interval)
 		n.expired = min(n.expired, now+n.lookback)
 	} else {
 		n.control, fx.Replaced = fresh, true
-		if begun := n.begin(now); begun.Code != law.NoReason {
-			why = begun
+		if n.begin(now, begun); begun.Reason.Code != law.NoReason {
+			why = begun.Reason
 		}
 	}
 	next := n.limit

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
@@ -19,6 +20,8 @@ type model struct {
 	cap   int // of the group, 0 without one
 	nodes []*modelNode
 	woken []*modelWaiter // by the call at hand, in order
+
+	nudged []*modelWaiter // who are to look, but have not yet
 
 	panicked any // in a law: a node would hide it
 }
@@ -74,6 +77,8 @@ func (w *modelWaiter) Wake() {
 	w.node.woken = append(w.node.woken, w)
 }
 
+func (w *modelWaiter) Nudge() { w.node.nudged = append(w.node.nudged, w) }
+
 // far is a deadline that nothing in a test comes close to.
 const far = int64(1000 * time.Hour)
 
@@ -98,6 +103,19 @@ func (n *modelNode) call(newcomer *modelWaiter, do func(now int64, fx *admit.Eff
 	fx.Woken.Wake()
 	for _, w := range n.woken {
 		w.node.judge(w, max(now, w.node.last), newcomer)
+	}
+	if len(n.nudged) > 0 {
+		w := n.nudged[0]
+		n.nudged = n.nudged[1:]
+		w.node.lookAgain(w)
+	}
+}
+
+// lookAgain is what the owner of a waiter does that was nudged.
+func (n *modelNode) lookAgain(w *modelWaiter) {
+	n.call(nil, func(now int64, fx *admit.Effects) { n.Look(&w.Waiter, now, fx) })
+	if verdict, _ := w.Answer(); verdict.Refused() && slices.Contains(n.waiters, w) {
+		n.judge(w, n.now, nil) // it is not woken, for it looked
 	}
 }
 

@@ -78,7 +78,7 @@ func (n *modelNode) refusal(weight int, patient bool) reply.Verdict {
 	case len(n.waiters) == 0 && n.fits(weight):
 		return reply.Admitted
 	case !patient, n.settings.Order == queue.FIFO && n.settings.QueueSize == 0:
-		return reply.QueueFull
+		return reply.LimitReached
 	}
 	return reply.MustWait
 }
@@ -87,7 +87,7 @@ func (n *modelNode) refusal(weight int, patient bool) reply.Verdict {
 // heavier work that waits in another node for more than is free. The model of the
 // hierarchy knows whether it should have.
 func (n *modelNode) overtakes(want, got reply.Verdict) bool {
-	return want == reply.Admitted && (got == reply.MustWait || got == reply.QueueFull || got == reply.Deadline) && n.lineIsHeld()
+	return want == reply.Admitted && (got == reply.MustWait || got == reply.QueueFull || got == reply.LimitReached || got == reply.Deadline) && n.lineIsHeld()
 }
 
 func (n *modelNode) acquire() {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"slices"
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
@@ -19,6 +20,7 @@ type hierarchy struct {
 	group   *admit.Group
 	parties []*party
 	woken   []*guest // by the call at hand, in order
+	nudged  []*guest // by the call at hand
 
 	dispatched func(*party) // if set, is told ahead of each dispatch
 }
@@ -49,6 +51,8 @@ func (g *guest) Wake() {
 	g.calls++
 	g.party.woken = append(g.party.woken, g)
 }
+
+func (g *guest) Nudge() { g.party.nudged = append(g.party.nudged, g) }
 
 func (p *party) busy() bool { return p.inFlight > 0 || len(p.queue) > 0 }
 
@@ -123,9 +127,21 @@ func (c claim) within(newcomer *party) bool {
 // held is what the party runs beyond its reserve, and so much more, by share.
 func (c claim) held(more int) float64 { return float64(c.inFlight+more-c.reserved) / c.share }
 
-// call makes one call and judges whom it answered. Unless the order of the answers is
-// known, turns are not judged.
+// call makes one call, has those look that it nudged, and judges whom it answered. Unless the
+// order of the answers is known, turns are not judged.
 func (h *hierarchy) call(inOrder bool, do func(fx *admit.Effects)) {
+	h.step(inOrder, do)
+	for len(h.nudged) > 0 {
+		g := h.nudged[0]
+		h.nudged = h.nudged[1:]
+		h.step(inOrder, func(fx *admit.Effects) { g.party.Look(&g.Waiter, h.now, fx) })
+		if verdict, _ := g.Answer(); verdict.Refused() && slices.Contains(g.party.queue, g) {
+			g.party.judge(g, inOrder) // it is not woken, for it looked
+		}
+	}
+}
+
+func (h *hierarchy) step(inOrder bool, do func(fx *admit.Effects)) {
 	h.woken = nil
 	var fx admit.Effects
 	do(&fx)

@@ -159,8 +159,8 @@ func (p *party) full() bool {
 	return live >= p.size
 }
 
-// wants checks the answer to work that arrives now and may or may not wait.
-func (p *party) wants(got reply.Verdict, weight int, mayWait bool) {
+// wants checks the answer to work that arrives now, which is otherwise if it cannot start.
+func (p *party) wants(got reply.Verdict, weight int, otherwise reply.Verdict) {
 	behind, tied := false, false // somebody who waits for the group
 	for _, other := range p.parties {
 		if other == p || !other.awaitsGroup() {
@@ -169,14 +169,12 @@ func (p *party) wants(got reply.Verdict, weight int, mayWait bool) {
 		behind = behind || other.next().goesBefore(claim{p, weight}, p)
 		tied = tied || !claim{p, weight}.goesBefore(other.next(), p)
 	}
-	want := reply.MustWait
+	want := otherwise
 	switch free := len(p.queue) == 0 && p.hasRoom(weight); {
 	case p.tooHeavy(weight):
 		want = reply.TooHeavy
 	case free && !behind && (!tied || got == reply.Admitted):
 		want = reply.Admitted
-	case !mayWait:
-		want = reply.QueueFull
 	}
 	if got != want {
 		p.Fatalf("weight %d: %v, want %v: %s", weight, got, want, p.describe())
@@ -199,7 +197,11 @@ func (p *party) acquire() {
 			got = p.TryAcquire(&g.ticket, g.Weight, p.now, fx)
 		}
 	})
-	p.wants(got, g.Weight, patient && p.size > 0)
+	otherwise := reply.LimitReached
+	if patient && p.size > 0 {
+		otherwise = reply.MustWait
+	}
+	p.wants(got, g.Weight, otherwise)
 	if got == reply.Admitted {
 		p.inFlight += g.Weight
 		p.out = append(p.out, g)
@@ -220,11 +222,18 @@ func (p *party) join(weight int) {
 	queue := p.queue
 	p.forget(g)
 	if got == reply.Waiting {
-		p.wants(reply.MustWait, g.Weight, true)
+		p.wants(reply.MustWait, g.Weight, reply.MustWait)
 		p.queue = queue
 		return
 	}
-	p.wants(got, g.Weight, !p.full())
+	otherwise := reply.MustWait
+	switch {
+	case p.size == 0:
+		otherwise = reply.LimitReached
+	case p.full():
+		otherwise = reply.QueueFull
+	}
+	p.wants(got, g.Weight, otherwise)
 	if got == reply.Admitted {
 		_, g.ticket = g.Answer()
 		p.inFlight += g.Weight

@@ -61,6 +61,9 @@ func drawConfig() *rapid.Generator[weir.Config] {
 			MinSamples: 2,
 			Timeout:    rapid.SampledFrom([]time.Duration{0, 5 * time.Millisecond}).Draw(t, "timeout"),
 		}
+		if c.Queue.Size == 0 && c.Queue.Discipline == weir.FIFO {
+			c.Queue.Timeout = 0 // there is no queue
+		}
 		if rapid.Bool().Draw(t, "observed") {
 			c.OnEvent = func(weir.Event) {}
 		}

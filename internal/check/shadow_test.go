@@ -100,7 +100,7 @@ func (m *shadowModel) acquire() {
 		m.Fatalf("in shadow mode: %v", verdict)
 	case !m.settings.Shadow && fx.WouldRefuse != reply.Admitted:
 		m.Fatalf("would be %v, without shadow mode", fx.WouldRefuse)
-	case m.alone && fx.WouldRefuse == reply.QueueFull && m.running+weight <= m.settings.Bounds.Max:
+	case m.alone && (fx.WouldRefuse == reply.QueueFull || fx.WouldRefuse == reply.LimitReached) && m.running+weight <= m.settings.Bounds.Max:
 		m.Fatalf("would be refused with %d in flight", m.running)
 	case fx.WouldRefuse == reply.TooHeavy && weight <= min(m.settings.Bounds.Max, 3):
 		m.Fatalf("weight %d would be too heavy", weight)

@@ -64,8 +64,13 @@ func (c *Woken) None() bool { return c.first == nil && c.nudged == nil }
 // Append has the waiters of a chain told after those that are in it by now.
 func (c *Woken) Append(more Chain) { c.append(more) }
 
-// Nudge has the owner of a waiter look again.
-func (c *Woken) Nudge(w *Waiter) { c.nudged = &nudge{w, c.nudged} }
+// Nudge has the owner of a waiter look again, unless it was told already.
+func (c *Woken) Nudge(w *Waiter) {
+	if !w.Nudged {
+		w.Nudged = true
+		c.nudged = &nudge{w, c.nudged}
+	}
+}
 
 // Wake tells them all. It is called without any lock held.
 func (c *Woken) Wake() {

@@ -155,6 +155,17 @@ func (q *Queue) Rest() bool {
 	return false
 }
 
+// TurnBack forgets what was measured at times after now.
+func (q *Queue) TurnBack(now int64) {
+	if q.extras == nil {
+		return
+	}
+	q.extras.service = service{}
+	if t := q.extras.tenants; t != nil {
+		t.due = min(t.due, now+int64(shuffleEvery))
+	}
+}
+
 // Weigh begins or ends keeping the weight that waits in each lane. A node with a pace needs it.
 func (q *Queue) Weigh(on bool) {
 	if !on {

@@ -12,7 +12,7 @@ type Waker interface {
 	// Wake tells that the waiter was answered.
 	Wake()
 	// Nudge tells that the waiter may start sooner than its Patience says: the
-	// owner is to look again. Only a pace makes for that.
+	// owner is to look again. A pace makes for that, and a group.
 	Nudge()
 }
 
@@ -75,5 +75,5 @@ func (w *Waiter) Refusal() (retryAfter int64, seq uint64) { return w.RetryAfter,
 // if it was not woken.
 func (w *Waiter) Patience(now int64) time.Duration { return time.Duration(w.Told - now) }
 
-// Nudge does nothing, for owners whose nodes have no pace.
+// Nudge does nothing, for owners whose nodes have neither a pace nor a group.
 func (*Waiter) Nudge() {}

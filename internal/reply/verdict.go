@@ -6,7 +6,7 @@ import "fmt"
 type Verdict uint8
 
 // The verdicts. Admitted is the only one with which work runs; those from
-// OverShare to Overload are refusals.
+// OverShare to LimitReached are refusals.
 const (
 	Admitted Verdict = iota
 	OverShare
@@ -15,13 +15,14 @@ const (
 	Deadline
 	TooHeavy
 	Closed
-	BreakerOpen // a breaker outside the node forbids it
-	Overload    // the pace refuses a share of the work, and this was part of it
-	Cancelled   // the caller left before it started
-	Waiting     // it is in the queue
-	MustWait    // there is no slot but there may be room in the queue
+	BreakerOpen  // a breaker outside the node forbids it
+	Overload     // the pace refuses a share of the work, and this was part of it
+	LimitReached // there is no slot, and the work cannot or will not wait
+	Cancelled    // the caller left before it started
+	Waiting      // it is in the queue
+	MustWait     // there is no slot but there may be room in the queue
 
-	Refusals = int(Overload) + 1 // how many verdicts Refused may speak of, with Admitted as a gap
+	Refusals = int(LimitReached) + 1 // verdicts that are counted as refusals, with Admitted as a gap
 )
 
 // String returns the verdict in words.
@@ -45,6 +46,8 @@ func (v Verdict) String() string {
 		return "breaker open"
 	case Overload:
 		return "overload"
+	case LimitReached:
+		return "limit reached"
 	case Cancelled:
 		return "cancelled"
 	case Waiting:
@@ -56,4 +59,4 @@ func (v Verdict) String() string {
 }
 
 // Refused reports whether the verdict is a refusal.
-func (v Verdict) Refused() bool { return v >= OverShare && v <= Overload }
+func (v Verdict) Refused() bool { return v >= OverShare && v <= LimitReached }

@@ -105,3 +105,8 @@ func (u *unloaded) judge(latency, inflight float64) {
 		u.inflight = min(u.inflight, portable.Toward(u.inflight, inflight, weight))
 	}
 }
+
+// turnBack drops the cohort at hand.
+func (u *unloaded) turnBack() {
+	*u = unloaded{latency: u.latency, inflight: u.inflight, cohorts: u.cohorts}
+}

@@ -47,7 +47,7 @@ func (v *Work) Start(weight int, now int64) {
 // End books the end of real work.
 func (v *Work) End(t *reply.Ticket, now int64, outcome window.Outcome) {
 	v.Running -= int64(t.Weight)
-	v.Meter.Done(t.Start, now, int(t.Weight), outcome)
+	v.Meter.Ended(t.Start, now, t.Weight, outcome)
 }
 
 // Learn has the end of real work count in the latency without load.
@@ -124,4 +124,10 @@ func (v *Work) Ends(inflight int64) int64 {
 		return p.Since + int64(v.unloaded.latency)
 	}
 	return math.MaxInt64
+}
+
+// TurnBack has the work measured anew from a time that is before the last one.
+func (v *Work) TurnBack(now int64) {
+	v.Meter.TurnBack(now)
+	v.unloaded.turnBack()
 }

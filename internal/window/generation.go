@@ -26,8 +26,21 @@ type tally struct {
 	weight        uint32 // of the work that succeeded
 }
 
+// most is where a count stops: it fits an int on every machine. A look-back of an hour has room
+// for half a million a second.
+const most = math.MaxInt32
+
+// plus adds counts, up to most.
+func plus(a, b uint32) uint32 { return uint32(min(uint64(a)+uint64(b), most)) }
+
+// bounded is a number as a count.
+func bounded(n int) uint32 { return uint32(min(max(n, 0), most)) }
+
 // succeed counts a success.
 func (t *tally) succeed(latency int64) {
+	if t.samples == most {
+		return
+	}
 	if t.samples == 0 || latency < t.least {
 		t.least = latency
 	}
@@ -50,15 +63,19 @@ func (t *tally) add(o tally) {
 	t.sojourns += o.sojourns
 	t.squares += o.squares
 	t.waited += o.waited
-	t.samples += o.samples
-	t.failures += o.failures
-	t.timeouts += o.timeouts
-	t.refused += o.refused
-	t.carried += o.carried
-	t.carriedFailed += o.carriedFailed
-	t.held += o.held
-	t.weight += o.weight
-	t.waits += o.waits
+	if n := uint64(t.samples) + uint64(o.samples); n > most { // so that the means stay
+		part := most / float64(n)
+		t.sum, t.squares = t.sum*part, t.squares*part
+	}
+	t.samples = plus(t.samples, o.samples)
+	t.failures = plus(t.failures, o.failures)
+	t.timeouts = plus(t.timeouts, o.timeouts)
+	t.refused = plus(t.refused, o.refused)
+	t.carried = plus(t.carried, o.carried)
+	t.carriedFailed = plus(t.carriedFailed, o.carriedFailed)
+	t.held = plus(t.held, o.held)
+	t.weight = plus(t.weight, o.weight)
+	t.waits = plus(t.waits, o.waits)
 	t.peak = max(t.peak, o.peak)
 }
 
@@ -153,8 +170,8 @@ func (m *Meter) begin(inflight int) {
 
 // enter notes the work in flight at the beginning of the current generation.
 func (m *Meter) enter(inflight int) {
-	m.first[m.side] = uint32(inflight)
-	m.current.peak = max(m.current.peak, uint32(inflight))
+	m.first[m.side] = bounded(inflight)
+	m.current.peak = max(m.current.peak, bounded(inflight))
 }
 
 // rotate makes the current generation the past one.

@@ -98,7 +98,7 @@ func (m *Meter) book(now int64, inflight int, saturated bool) {
 // Start says that a piece of work starts; inflight includes it.
 func (m *Meter) Start(now int64, inflight int) {
 	if m.last >= m.from {
-		m.current.peak = max(m.current.peak, uint32(inflight))
+		m.current.peak = max(m.current.peak, bounded(inflight))
 	}
 	m.ages.begin(now, now < m.last)
 }
@@ -143,18 +143,18 @@ func (m *Meter) Done(start, now int64, weight int, o Outcome) {
 // ended counts work that ended in the current generation, whenever it started.
 func (m *Meter) ended(start, now int64, weight int, o Outcome) {
 	if m.held {
-		m.current.held++
+		m.current.held = plus(m.current.held, 1)
 	}
 	if o == Success {
-		m.current.weight += uint32(weight)
+		m.current.weight = plus(m.current.weight, bounded(weight))
 		m.current.sojourns += float64(max(now-start, 0))
 	}
 	switch {
 	case start >= m.fence:
 	case o == Success:
-		m.current.carried++
+		m.current.carried = plus(m.current.carried, 1)
 	default:
-		m.current.carriedFailed++
+		m.current.carriedFailed = plus(m.current.carriedFailed, 1)
 	}
 }
 

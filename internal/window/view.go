@@ -17,7 +17,7 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 		from, first = m.cold.from, m.first[1-m.side]
 	}
 	if !m.begun {
-		first = uint32(inflight)
+		first = bounded(inflight)
 	}
 	w := law.Window{
 		Elapsed: time.Duration(max(0, m.last-from)),
@@ -51,7 +51,7 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 		w.InFlight = t.area / float64(w.Elapsed)
 		w.Saturated = min(1, float64(t.saturated)/float64(w.Elapsed))
 	}
-	if ended := t.samples + t.carried; ended > 0 {
+	if ended := uint64(t.samples) + uint64(t.carried); ended > 0 {
 		w.Sojourn = round(t.sojourns / float64(ended))
 	}
 	if t.area > 0 {

@@ -26,7 +26,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "who waits is not told of a faster pace",
 		file: "internal/admit/serve.go",
-		old:  "fx.Woken.Nudge(w)",
+		old:  "\tfx.Woken.Nudge(w)\n",
 		new:  "",
 		in:   ".",
 		test: "TestTurnsComeForward",
@@ -122,8 +122,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the end of work wakes nobody",
 		file: "internal/admit/done.go",
-		old:  "\tif n.flags != 0 || n.member",
-		new:  "\tif n.flags&^waiting != 0 || n.member",
+		old:  "\tcase n.flags != 0:\n",
+		new:  "\tcase n.flags&^waiting != 0:\n",
 		test: "TestFirstInFirstOut",
 	},
 	{

@@ -115,6 +115,27 @@ var ofTheBulkhead = []mutant{
 		test: "TestResize",
 	},
 	{
+		name: "a slot within its owner's part is lent at once",
+		file: "internal/admit/group.go",
+		old:  "if m.borrowed(weight) <= level && ",
+		new:  "if false && ",
+		test: "TestOwnerThatComesAgainHasItsSlot",
+	},
+	{
+		name: "an owner that is done is not counted among those at work",
+		file: "internal/admit/group.go",
+		old:  "g, level := m.group, m.level()",
+		new:  "g, level := m.group, m.group.first().level()",
+		test: "TestSlotOfAnOwnerThatRanAloneIsOffered",
+	},
+	{
+		name: "a slot is offered and its borrower not told",
+		file: "internal/admit/group.go",
+		old:  "\t\t\tfx.Woken.Nudge(w)\n",
+		new:  "",
+		test: "TestSlotWithinItsPartIsOfferedNotLentAtOnce",
+	},
+	{
 		name: "an evicted node keeps its reserve",
 		file: "internal/admit/group.go",
 		old:  "\tm.set(0, m.share)\n",
@@ -132,7 +153,7 @@ var ofTheBulkhead = []mutant{
 		name: "more is reserved than there is",
 		file: "internal/admit/stake.go",
 		old:  "\tleft := m.most()\n",
-		new:  "\tleft := g.limit\n",
+		new:  "\tleft := m.group.limit\n",
 		test: "TestReserveIsRaisedLive",
 	},
 	{

@@ -1,0 +1,145 @@
+package weir_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+// hostile are names that break text which does not quote them.
+var hostile = []string{
+	"", " ", "\x00", "a\nb", "\"},{\"", "%s%n", "\xff\xfe", "\u202e", strings.Repeat("x", 1<<20),
+}
+
+// No call panics, loses a slot or hangs for what it is given: it returns an error that says what
+// is wrong, or does what its comment says.
+func TestBadInput(t *testing.T) {
+	var (
+		noContext context.Context
+		nan, inf  = math.NaN(), math.Inf(1)
+		l         = newLimiter(t, weir.Config{Max: 4, Law: law.Fixed{}})
+		g         = newGroup(t, 4)
+		m         = member(t, g, "a", weir.Stake{})
+		work      = func(context.Context) error { return nil }
+	)
+	acquireN := func(weight int) func() error {
+		return func() error {
+			p, err := l.AcquireN(noContext, weight)
+			p.Release()
+			return err
+		}
+	}
+	for name, c := range map[string]struct {
+		call func() error
+		want error
+	}{
+		"Acquire without a context":      {func() error { p, err := l.Acquire(noContext); p.Release(); return err }, nil},
+		"AcquireN 0":                     {acquireN(0), weir.ErrConfig},
+		"AcquireN -1":                    {acquireN(-1), weir.ErrConfig},
+		"AcquireN least":                 {acquireN(math.MinInt), weir.ErrConfig},
+		"AcquireN most":                  {acquireN(math.MaxInt), weir.ErrConfig},
+		"AcquireN above the limit":       {acquireN(5), weir.ErrTooHeavy},
+		"Do without a context":           {func() error { return l.Do(noContext, work) }, nil},
+		"SetPace Rate NaN":               {func() error { return l.SetPace(weir.Pace{Rate: nan}) }, weir.ErrConfig},
+		"SetPace Rate -1":                {func() error { return l.SetPace(weir.Pace{Rate: -1}) }, weir.ErrConfig},
+		"SetPace Rate Inf":               {func() error { return l.SetPace(weir.Pace{Rate: inf}) }, weir.ErrConfig},
+		"SetPace Burst -Inf":             {func() error { return l.SetPace(weir.Pace{Burst: -inf}) }, weir.ErrConfig},
+		"SetPace Refuse 2":               {func() error { return l.SetPace(weir.Pace{Refuse: 2}) }, weir.ErrConfig},
+		"Update with a negative":         {func() error { return l.Update(weir.Config{Interval: -1}) }, weir.ErrConfig},
+		"New with a name and no more":    {func() error { _, err := weir.New(weir.Config{Name: hostile[4]}); return err }, nil},
+		"NewGroup -1":                    {func() error { _, err := weir.NewGroup(-1); return err }, weir.ErrConfig},
+		"NewGroup most":                  {func() error { _, err := weir.NewGroup(math.MaxInt); return err }, weir.ErrConfig},
+		"Group.New Share NaN":            {func() error { _, err := g.New(weir.Config{}, weir.Stake{Share: nan}); return err }, weir.ErrConfig},
+		"Group.New Reserved most":        {func() error { _, err := g.New(weir.Config{}, weir.Stake{Reserved: math.MaxInt}); return err }, weir.ErrConfig},
+		"Group.Resize 0":                 {func() error { return g.Resize(0) }, weir.ErrConfig},
+		"Group.Update no limiter":        {func() error { return g.Update(nil, weir.Config{}, weir.Stake{}) }, weir.ErrConfig},
+		"Group.Update a stranger":        {func() error { return g.Update(l, weir.Config{}, weir.Stake{}) }, weir.ErrConfig},
+		"Group.Remove no limiter":        {func() error { return g.Remove(nil) }, weir.ErrConfig},
+		"Group.Remove a stranger":        {func() error { return g.Remove(l) }, weir.ErrConfig},
+		"Group.Unreserve no limiter":     {func() error { g.Unreserve(nil, 1); return nil }, nil},
+		"Group.Unreserve a stranger":     {func() error { g.Unreserve(l, math.MinInt); return nil }, nil},
+		"Group.Unreserve less than none": {func() error { g.Unreserve(m, math.MinInt); return nil }, nil},
+		"Sum of none":                    {func() error { weir.Sum(); return nil }, nil},
+		"Sum of no limiter":              {func() error { weir.Sum(nil, l, nil); return nil }, nil},
+		"AddTotals of nothing":           {func() error { (&weir.Snapshot{}).AddTotals(weir.Snapshot{}); return nil }, nil},
+		"Log without a logger":           {func() error { weir.Log(nil)(weir.Event{Kind: weir.LimitChanged}); return nil }, nil},
+		"Log of an unknown event":        {func() error { weir.Log(slog.New(slog.DiscardHandler))(weir.Event{Kind: 99}); return nil }, nil},
+		"the zero Permit": {func() error {
+			var p weir.Permit
+			p.Done(nil)
+			p.DoneWith(nil)
+			p.Finish(99)
+			p.Release()
+			return nil
+		}, nil},
+		"Shutdown without a context": {func() error { return newLimiter(t, weir.Config{}).Shutdown(noContext) }, nil},
+		"an unknown outcome":         {func() error { p, _ := l.TryAcquire(); p.Finish(200); return nil }, nil},
+		"a priority beyond all":      {func() error { return l.Do(weir.WithPriority(t.Context(), 127), work) }, nil},
+		"a priority before all":      {func() error { return l.Do(weir.WithPriority(noContext, -128), work) }, nil},
+		"names of what there is not": {func() error {
+			_ = weir.Reason(99).String() + weir.Kind(99).String() + weir.Discipline(99).String()
+			return nil
+		}, nil},
+		"a refusal for a reason that not": {func() error { return &weir.RefusedError{Reason: 99} }, weir.ErrRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := c.call(); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			balanced(t, l)
+		})
+	}
+	hold(t, l, 4)
+	hold(t, m, 4)
+}
+
+// What has a name may have any: errors stay on one line, and JSON stays JSON.
+func TestHostileNames(t *testing.T) {
+	for _, name := range hostile {
+		l := newLimiter(t, weir.Config{Name: name, Max: 1, Queue: weir.Queue{Size: 1, Tenants: 8}})
+		if err := l.Do(weir.WithTenant(t.Context(), name), func(context.Context) error { return nil }); err != nil {
+			t.Errorf("%.20q: %v", name, err)
+		}
+		hold(t, l, 1)
+		l.Close()
+		_, err := l.Acquire(t.Context())
+		if !errors.Is(err, weir.ErrClosed) || strings.ContainsAny(err.Error(), "\n\x00") {
+			t.Errorf("%.20q: %.80q", name, err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal([]byte(l.String()), &got); err != nil {
+			t.Errorf("%.20q: %v", name, err)
+		}
+		if got := weir.TenantFrom(weir.WithTenant(t.Context(), name)); got != name {
+			t.Errorf("tenant %.20q, want %.20q", got, name)
+		}
+	}
+}
+
+// Durations at the ends of their range overflow nothing.
+func TestLongestDurations(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{
+			Max: 1, Interval: math.MaxInt64, Window: math.MaxInt64, Timeout: math.MaxInt64, MinSamples: 1_000_000_000,
+			Queue: weir.Queue{Size: 1_000_000_000, Timeout: math.MaxInt64, Tenants: 1024},
+		})
+		held := hold(t, l, 1)
+		ctx, cancel := context.WithDeadline(t.Context(), time.Unix(1<<40, 0))
+		defer cancel()
+		waiting := ask(ctx, l, 1)
+		waits(t, waiting)
+		time.Sleep(time.Hour)
+		held[0].Done(nil)
+		admitted(t, waiting).Done(nil)
+		balanced(t, l)
+	})
+}

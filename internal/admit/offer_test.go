@@ -1,0 +1,91 @@
+package admit_test
+
+import (
+	"testing"
+
+	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/window"
+)
+
+// lender returns two equal nodes with two slots each, of which the first has nobody waiting and
+// the second one waiter more than its slots.
+func lender(t *testing.T) (n []*rig, lent *reply.Ticket, waiting *request) {
+	t.Helper()
+	_, n = shareOut(t, 4, stake(0, 1), stake(0, 1))
+	lent = n[0].hold(2)[0]
+	n[1].hold(2)
+	return n, lent, n[1].join()
+}
+
+// look has the owner of a request look again.
+func (r *rig) look(q *request) reply.Verdict {
+	now, fx := r.call()
+	v := r.node.Look(&q.Waiter, now, fx)
+	r.fx.Woken.Wake()
+	return v
+}
+
+func TestSlotWithinItsPartIsOfferedNotLentAtOnce(t *testing.T) {
+	n, ticket, waiting := lender(t)
+	n[0].done(ticket, window.Success)
+	want(t, reply.Waiting, waiting)
+	if waiting.nudged != 1 {
+		t.Fatalf("nudged %d times, want once", waiting.nudged)
+	}
+	if got := n[1].look(waiting); got != reply.Admitted {
+		t.Errorf("who looks finds the slot free: %v", got)
+	}
+}
+
+func TestOwnerThatComesAgainHasItsSlot(t *testing.T) {
+	n, ticket, waiting := lender(t)
+	for range 3 {
+		n[0].done(ticket, window.Success)
+		ticket = n[0].must(1)
+	}
+	if waiting.nudged != 1 {
+		t.Errorf("nudged %d times before it looked, want once", waiting.nudged)
+	}
+	if got := n[1].look(waiting); got != reply.Waiting {
+		t.Errorf("%v, though the slot was taken", got)
+	}
+	n[0].done(ticket, window.Success)
+	if waiting.nudged != 2 {
+		t.Errorf("nudged %d times, want twice", waiting.nudged)
+	}
+	if got := n[1].look(waiting); got != reply.Admitted {
+		t.Errorf("%v, though the owner is gone", got)
+	}
+}
+
+// With its only work done the owner counts among those at work for this once.
+func TestSlotOfAnOwnerThatRanAloneIsOffered(t *testing.T) {
+	_, n := shareOut(t, 2, stake(0, 1), stake(0, 1))
+	ticket := n[0].must(1)
+	n[1].must(1)
+	waiting := n[1].join()
+	n[0].done(ticket, window.Success)
+	want(t, reply.Waiting, waiting)
+	n[0].must(1)
+}
+
+// Who would borrow may be nudged and gone; the next call of anybody lends the slot.
+func TestOfferIsNotLost(t *testing.T) {
+	n, ticket, waiting := lender(t)
+	other := n[1].join()
+	n[0].done(ticket, window.Success)
+	n[1].leave(waiting, reply.Cancelled)
+	want(t, reply.Admitted, other)
+}
+
+// What the owner borrowed itself, and what others have a right to, is handed on at once.
+func TestOnlyTheOwnersPartIsOffered(t *testing.T) {
+	_, n := shareOut(t, 4, stake(0, 1), stake(0, 1))
+	running := n[0].hold(4)
+	waiting := n[1].join()
+	n[0].done(running[0], window.Success)
+	want(t, reply.Admitted, waiting)
+	if waiting.nudged != 0 {
+		t.Errorf("nudged %d times", waiting.nudged)
+	}
+}

@@ -1,0 +1,39 @@
+package window
+
+import "math"
+
+// TurnBack has the meter measure anew from a time before the last one. Of what is in flight it
+// knows that it began before, and no more.
+func (m *Meter) TurnBack(now int64) {
+	m.last, m.from, m.fence = now, now, now
+	m.cold.from = now
+	m.ages.turnBack(now)
+	m.forget(now)
+}
+
+// turnBack has all that is in flight count as begun now.
+func (a *ages) turnBack(now int64) {
+	if a.n == 0 {
+		return
+	}
+	sum := uint32(0)
+	for i := range a.n {
+		sum += a.counts[i]
+	}
+	*a = noAges()
+	a.append(now)
+	a.counts[0] = sum
+	a.latest = uint32(now)
+}
+
+// BeforeAll stands for the start of work that began before the clock was turned back.
+const BeforeAll = math.MinInt64
+
+// Ended is [Meter.Done] for work that may have started before the clock was turned back. It is not known
+// then how long it took.
+func (m *Meter) Ended(start, now int64, weight int32, o Outcome) {
+	if start > now {
+		start, o = BeforeAll, Ignore
+	}
+	m.Done(start, now, int(weight), o)
+}

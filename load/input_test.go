@@ -1,0 +1,42 @@
+package load_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/load"
+)
+
+// What a source or a caller tells may be nonsense; a load is a number that is not negative all the same.
+func TestBadInput(t *testing.T) {
+	values := []float64{0, -1, 1, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64}
+	for _, value := range values {
+		for _, limit := range values {
+			r := load.Reading{Name: "a\nb", Value: value, Limit: limit, Unit: 99}
+			if y := r.Load(); math.IsNaN(y) || y < 0 {
+				t.Errorf("%v of %v is a load of %v", value, limit, y)
+			}
+			_ = r.String()
+		}
+	}
+	durations := []time.Duration{0, -1, time.Second, math.MaxInt64, math.MinInt64}
+	for _, d := range durations {
+		var s load.Symptoms
+		for _, latency := range durations {
+			for _, n := range []int{0, -1, 1, math.MaxInt, math.MinInt} {
+				r := s.Update(load.Work{InFlight: n, MaxInFlight: -n, Oldest: latency, Latency: latency}, d)
+				if y := r.Load(); math.IsNaN(y) || y < 0 {
+					t.Errorf("%v, %v, %d: a load of %v", d, latency, n, y)
+				}
+				if s.Baseline() < 0 {
+					t.Errorf("%v, %v: a baseline of %v", d, latency, s.Baseline())
+				}
+			}
+		}
+	}
+	_ = load.Scope(99).String() + load.Unit(99).String() + load.Kind(99).String() + load.Combine(99).String() + load.Event{}.String()
+	if _, concerned := (load.Status{}).Worst(99); concerned {
+		t.Error("an unknown scope concerns a source that said nothing")
+	}
+}

@@ -1,0 +1,73 @@
+package throttle_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/throttle"
+)
+
+// No call panics or loses a slot for what it is given.
+func TestBadInput(t *testing.T) {
+	th, err := throttle.New(throttle.Config{Name: "a\nb", Reads: throttle.Side{MaxInFlight: 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none context.Context
+	start := func(kind throttle.Kind, cost int) func() error {
+		return func() error {
+			op, err := th.Start(none, kind, cost)
+			op.Release()
+			return err
+		}
+	}
+	work := func(context.Context) error { return nil }
+	for name, c := range map[string]struct {
+		call func() error
+		want error
+	}{
+		"no context":        {start(throttle.Read, 1), nil},
+		"cost 0":            {start(throttle.Read, 0), throttle.ErrConfig},
+		"cost least":        {start(throttle.Read, math.MinInt), throttle.ErrConfig},
+		"cost above all":    {start(throttle.Read, 5), weir.ErrTooHeavy},
+		"cost most":         {start(throttle.Write, math.MaxInt), weir.ErrConfig},
+		"an unknown kind":   {start(255, 1), throttle.ErrConfig},
+		"Do, no context":    {func() error { return th.Do(none, throttle.Write, 1, work) }, nil},
+		"Do, a bad kind":    {func() error { return th.Do(none, 9, 1, work) }, throttle.ErrConfig},
+		"Do, a bad cost":    {func() error { return th.Do(none, throttle.Read, -1, work) }, throttle.ErrConfig},
+		"unknown names":     {func() error { _ = throttle.Kind(99).String() + throttle.What(99).String(); return nil }, nil},
+		"an empty event":    {func() error { _ = throttle.Event{}.String(); return nil }, nil},
+		"a hostile prefix":  {func() error { _, err := throttle.FromEnv("\x00=%"); return err }, nil},
+		"no tick for years": {func() error { _, err := throttle.New(throttle.Config{Tick: math.MaxInt64}); return err }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if err := c.call(); !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			} else if err != nil && strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q is more than one line", err)
+			}
+			for _, s := range []throttle.SideState{th.State().Reads, th.State().Writes} {
+				if s.Limiter.InFlight != 0 {
+					t.Errorf("%d in flight", s.Limiter.InFlight)
+				}
+			}
+		})
+	}
+	func() {
+		defer func() { _ = recover() }()
+		_ = th.Do(t.Context(), throttle.Read, 4, nil)
+	}()
+	if n := th.State().Reads.Limiter.InFlight; n != 0 {
+		t.Errorf("work that there is not left %d in flight", n)
+	}
+	ended, cancel := context.WithTimeout(t.Context(), -time.Second)
+	defer cancel()
+	if _, err := th.Start(ended, throttle.Read, 1); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
