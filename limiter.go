@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/law"
 )
 
@@ -90,7 +92,7 @@ func (c Config) settings() admit.Settings {
 		MinSamples:   c.MinSamples,
 		QueueSize:    c.Queue.Size,
 		QueueTimeout: c.Queue.Timeout,
-		Adaptive:     c.Queue.Discipline == Adaptive,
+		Order:        queue.Order(c.Queue.Discipline),
 		Lanes:        lanes,
 		Tenants:      c.Queue.Tenants,
 		Shadow:       c.Shadow,
@@ -153,10 +155,10 @@ func (l *Limiter) acquire(ctx context.Context, p *Permit, tenant uint16, weight 
 	verdict := l.node.AcquireFor(&p.ticket, tenant, weight, now(), &fx)
 	l.after(&fx, &p.ticket)
 	switch verdict {
-	case admit.Admitted:
+	case reply.Admitted:
 		p.limiter = l
 		return nil
-	case admit.MustWait:
+	case reply.MustWait:
 		return l.wait(ctx, p, tenant, weight)
 	default:
 		return l.refuse(verdict, fx.RetryAfter, fx.Seq)
@@ -179,7 +181,7 @@ func (l *Limiter) tryAcquire(p *Permit) bool {
 	var fx admit.Effects
 	verdict := l.node.TryAcquire(&p.ticket, 1, now(), &fx)
 	l.after(&fx, &p.ticket)
-	if verdict == admit.Admitted {
+	if verdict == reply.Admitted {
 		p.limiter = l
 		return true
 	}

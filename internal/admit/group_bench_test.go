@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -26,7 +28,7 @@ func BenchmarkGroupInLine(b *testing.B) {
 				}
 				w := &inLine{node: node, served: &served}
 				w.Owner, w.Weight = w, 1
-				if node.Join(&w.Waiter, 0, &fx) == admit.Admitted {
+				if node.Join(&w.Waiter, 0, &fx) == reply.Admitted {
 					served = w
 				}
 			}
@@ -45,7 +47,7 @@ func BenchmarkGroupInLine(b *testing.B) {
 
 // An inLine waits and says when it was served.
 type inLine struct {
-	admit.Waiter
+	queue.Waiter
 	node   *admit.Node
 	served **inLine
 }
