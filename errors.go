@@ -51,7 +51,7 @@ const (
 	// fair share while others had work too; see [Queue].Tenants.
 	ReasonTenantShare = Reason(reply.OverShare)
 	// ReasonQueueFull: the limit was reached and the queue had no room. It has none either if the
-	// pace lets the work start too late; see [Limiter.SetPace].
+	// pace of a throttle lets the work start too late.
 	ReasonQueueFull = Reason(reply.QueueFull)
 	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout.
 	ReasonQueueTimeout = Reason(reply.QueueTimeout)
@@ -64,10 +64,9 @@ const (
 	ReasonClosed = Reason(reply.Closed)
 	// ReasonBreakerOpen: Config.Breaker did not allow it.
 	ReasonBreakerOpen = Reason(reply.BreakerOpen)
-	// ReasonOverload: it was among the share of the work that [Pace].Refuse turns
-	// away.
+	// ReasonOverload: it was among the share of the work that a throttle turns away.
 	ReasonOverload = Reason(reply.Overload)
-	// ReasonLimitReached: the limit, the pace or the cap of the group had no room, and there is no
+	// ReasonLimitReached: the limit, the pace of a throttle or the cap of a bulkhead had no room, and there is no
 	// queue, or the work would not wait ([Limiter.TryAcquire]).
 	ReasonLimitReached = Reason(reply.LimitReached)
 )

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/weir-go/weir"
 )
@@ -88,17 +87,4 @@ func ExampleBreaker() {
 	// Output:
 	// index lost
 	// weir: limiter "search" refused: breaker open
-}
-
-func ExampleLimiter_SetPace() {
-	lim := weir.Must(weir.New(weir.Config{Queue: weir.Queue{Size: 10}}))
-	if err := lim.SetPace(weir.Pace{Rate: 100}); err != nil {
-		fmt.Println(err)
-	}
-	began := time.Now()
-	for range 6 {
-		_ = lim.Do(context.Background(), func(context.Context) error { return nil })
-	}
-	fmt.Println(time.Since(began) >= 49*time.Millisecond)
-	// Output: true
 }

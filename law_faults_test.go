@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/law"
 )
 
@@ -22,7 +23,7 @@ func TestLawWithoutAController(t *testing.T) {
 	_, made := weir.New(weir.Config{Name: "search", Law: nothing})
 	l := newLimiter(t, weir.Config{Max: 7})
 	updated := l.Update(weir.Config{Name: "search", Max: 9, Law: nothing})
-	_, joined := newGroup(t, 1).New(weir.Config{Name: "search", Law: nothing}, weir.Stake{})
+	_, joined := inside.New(weir.Config{Name: "search", Law: nothing}, admit.NewGroup(1), admit.Stake{})
 	for _, err := range []error{made, updated, joined} {
 		if !errors.Is(err, weir.ErrConfig) {
 			t.Fatalf("got %v, want weir.ErrConfig", err)

@@ -51,7 +51,7 @@ func now() int64 { return int64(time.Since(epoch)) }
 // New returns a limiter, or an error that matches [ErrConfig] and names the
 // setting, its value and what is allowed.
 func New(c Config) (*Limiter, error) {
-	c, err := c.WithDefaults()
+	c, err := c.complete()
 	if err != nil {
 		return nil, err
 	}
@@ -191,9 +191,6 @@ func (l *Limiter) tryAcquire(p *Permit) bool {
 	return false
 }
 
-// Idle reports whether nothing runs or waits in the limiter.
-func (l *Limiter) Idle() bool { return l.node.Idle() }
-
 // Snapshot returns the limiter's state now. Reading changes nothing: no window
 // is closed by it.
 func (l *Limiter) Snapshot() Snapshot {
@@ -228,11 +225,11 @@ func (l *Limiter) String() string {
 // discipline or a lower limit take effect as work comes and goes. The limit stays
 // where it is unless the new bounds or the new law move it. A law of the same
 // type keeps what it learned; another one starts from the current limit. A closed
-// limiter stays closed; one in a [Group] keeps its stake. The error is one that [New]
+// limiter stays closed. The error is one that [New]
 // would return. If the law panics the panic goes on, either from its Controller before
 // anything was changed, or once everything is.
 func (l *Limiter) Update(c Config) error {
-	c, err := c.WithDefaults()
+	c, err := c.complete()
 	if err != nil {
 		return err
 	}

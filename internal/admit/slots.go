@@ -53,7 +53,7 @@ func (s *slots) admits(weight int) bool {
 
 // tooHeavy reports whether work of the given weight has no room even alone.
 func (s *slots) tooHeavy(weight int) bool {
-	return weight > int(s.limit) || s.member != nil && int64(weight) > s.member.most()
+	return weight > int(s.limit) || s.member != nil && s.member.excludes(int64(weight))
 }
 
 // take takes slots, and of the pace what is due.

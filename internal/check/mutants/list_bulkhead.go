@@ -157,6 +157,21 @@ var ofTheBulkhead = []mutant{
 		test: "TestReserveIsRaisedLive",
 	},
 	{
+		name: "reserves do not yield to a lower cap",
+		file: "bulkhead/max.go",
+		old:  "return int(int64(own) * int64(slots) / int64(reserved))",
+		new:  "return own",
+		test: "TestReservesYieldToMax",
+	},
+	{
+		name: "work is too heavy for a cap of 0",
+		file: "internal/admit/stake.go",
+		old:  "m.group.limit > 0 && weight > m.most()",
+		new:  "weight > m.most()",
+		in:   "./bulkhead",
+		test: "TestMaxOfNothing",
+	},
+	{
 		name: "a key in use is evicted for one that is not",
 		file: "bulkhead/guests.go",
 		old:  "!c.used.Swap(false) && c.shutIfIdle()",
@@ -187,7 +202,7 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "totals go with the keys",
 		file: "bulkhead/guests.go",
-		old:  "\ts.guests.past.AddTotals(c.limiter.Snapshot())\n",
+		old:  "\tlimiters.AddTotals(&s.guests.past, c.limiter.Snapshot())\n",
 		new:  "",
 		test: "TestIdleKeysGiveWay",
 	},
