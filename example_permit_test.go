@@ -88,3 +88,20 @@ func ExampleBreaker() {
 	// index lost
 	// weir: limiter "search" refused: breaker open
 }
+
+// A process that is told its part of what a downstream can take moves its cap to it.
+func ExampleLimiter_SetCap() {
+	lim := weir.Must(weir.New(weir.Config{Initial: 10}))
+	for _, part := range []int{4, 0, 100} {
+		if err := lim.SetCap(part); err != nil {
+			fmt.Println(err)
+		}
+		permit, ok := lim.TryAcquire()
+		fmt.Println(lim.Snapshot().Limit, ok)
+		permit.Release()
+	}
+	// Output:
+	// 4 true
+	// 0 false
+	// 10 true
+}

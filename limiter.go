@@ -259,6 +259,26 @@ func (l *Limiter) update(c Config, s admit.Settings, fx *admit.Effects) error {
 	return nil
 }
 
+// SetCap bounds the work in flight by so many slots besides the limit, from 0 to 1,000,000,000, at
+// once and while work runs. Nothing that runs is interrupted: above the cap nothing starts until
+// enough has ended, and at 0 nothing starts at all. Work that finds no room waits in the queue, or is
+// refused without one.
+//
+// The cap may be below [Config].Min. The law hears nothing of what only the cap holds back, and the
+// limit that it found counts again once the cap is above it; a cap from Config.Max up bounds nothing.
+// [Limiter.Update] keeps the cap. To move a cap over several limiters, see package bulkhead.
+//
+// A value out of range is an error that matches [ErrConfig].
+func (l *Limiter) SetCap(slots int) error {
+	if slots < 0 || slots > maxSlots {
+		return fmt.Errorf("%w: SetCap of %d: want 0 to %d", ErrConfig, slots, maxSlots)
+	}
+	var fx admit.Effects
+	l.node.SetCap(slots, now(), &fx)
+	l.after(&fx, nil)
+	return nil
+}
+
 // Close refuses all that waits and all that arrives from now on, with
 // [ErrClosed]. What runs is left alone, and its permits can be given back as
 // ever. Closing twice is closing once.

@@ -16,7 +16,7 @@ import (
 // the names in JSON.
 type Snapshot struct {
 	Name     string `wire:"name"`      // Config.Name
-	Limit    int    `wire:"limit"`     // the cap on work in flight now
+	Limit    int    `wire:"limit"`     // what may be in flight now: what the law found, or the cap of SetCap if that is lower
 	Min      int    `wire:"min"`       // the bounds of the limit
 	Max      int    `wire:"max"`       // see Min
 	InFlight int    `wire:"in_flight"` // what runs now, by weight

@@ -140,7 +140,7 @@ func (g *Group) State() GroupState {
 }
 
 func (m *member) state() MemberState {
-	entitled := min(m.entitled(), float64(m.node.limit))
+	entitled := min(m.entitled(), float64(m.node.ceiling()))
 	return MemberState{
 		Name:     m.name,
 		Stake:    Stake{Reserved: int(m.reserved), Share: float64(m.share) / 1000},

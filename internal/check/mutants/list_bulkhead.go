@@ -164,6 +164,22 @@ var ofTheBulkhead = []mutant{
 		test: "TestReservesYieldToMax",
 	},
 	{
+		name: "the law takes the cap for its limit",
+		file: "internal/admit/node.go",
+		old:  "limited = !n.awaitsGroup() && !n.awaitsCap()",
+		new:  "limited = !n.awaitsGroup()",
+		in:   ".",
+		test: "TestLawHearsNothingOfTheCap",
+	},
+	{
+		name: "those who wait do not hear of a higher cap",
+		file: "internal/admit/cap.go",
+		old:  "\tn.serve(now, fx)\n",
+		new:  "\t_ = now\n",
+		in:   ".",
+		test: "TestCapMovesWhileItIsInUse",
+	},
+	{
 		name: "work is too heavy for a cap of 0",
 		file: "internal/admit/stake.go",
 		old:  "m.group.limit > 0 && weight > m.most()",
