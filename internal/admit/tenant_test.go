@@ -64,7 +64,7 @@ func TestLoneTenantMayUseEverything(t *testing.T) {
 	r.starts(ann, 4)
 	want(t, reply.Waiting, r.join(from(ann)), r.join(from(ann)), r.join(from(ann)), r.join(from(ann)))
 	r.wantCounts(4, 4)
-	want(t, reply.QueueFull, r.join(from(ann))) // it costs nobody else anything
+	want(t, reply.QueueFull, r.join(from(ann))) // it costs no other tenant anything
 }
 
 func TestSlotGoesToTheTenantThatRunsLeast(t *testing.T) {
@@ -143,7 +143,7 @@ func TestTenantWithinItsShareDisplacesOneAbove(t *testing.T) {
 	}
 }
 
-// Nobody who waits has more than a share: the newcomer is refused, but not for its own.
+// No waiter has more than a share: the newcomer is refused, but not for its own.
 func TestFullQueueOfTenantsWithinTheirShare(t *testing.T) {
 	r := newRig(t, 10, tenants(func(s *admit.Settings) { s.QueueSize = 2 }))
 	r.starts(ann, 10)
