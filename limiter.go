@@ -152,7 +152,7 @@ func (l *Limiter) enterBehind(ctx context.Context, p *Permit, weight int, r *rar
 
 func (l *Limiter) acquire(ctx context.Context, p *Permit, tenant uint16, weight int) error {
 	var fx admit.Effects
-	verdict := l.node.AcquireFor(&p.ticket, tenant, weight, now(), &fx)
+	verdict := l.node.Acquire(&p.ticket, tenant, weight, now(), &fx)
 	l.after(&fx, &p.ticket)
 	switch verdict {
 	case reply.Admitted:

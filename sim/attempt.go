@@ -106,7 +106,7 @@ func (e *engine) attempt(slot int32) {
 	}
 	node := e.nodes[a.limiter]
 	e.fx = admit.Effects{}
-	switch verdict := node.Acquire(&a.ticket, e.weight(a), int64(e.now), &e.fx); verdict {
+	switch verdict := node.Acquire(&a.ticket, 0, e.weight(a), int64(e.now), &e.fx); verdict {
 	case reply.Admitted:
 		e.dispatch(slot)
 	case reply.MustWait:

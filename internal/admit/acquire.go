@@ -6,13 +6,8 @@ import (
 
 // Acquire admits work of the given weight, and makes t its ticket, or says why
 // not. MustWait means that the work has to queue: the caller then calls Join
-// with a waiter.
-func (n *Node) Acquire(t *reply.Ticket, weight int, now int64, fx *Effects) reply.Verdict {
-	return n.acquire(t, 0, weight, now, true, fx)
-}
-
-// AcquireFor is Acquire for work of a tenant, of which it takes the hash.
-func (n *Node) AcquireFor(t *reply.Ticket, tenant uint16, weight int, now int64, fx *Effects) reply.Verdict {
+// with a waiter. The tenant is the hash of its name, 0 for none.
+func (n *Node) Acquire(t *reply.Ticket, tenant uint16, weight int, now int64, fx *Effects) reply.Verdict {
 	return n.acquire(t, tenant, weight, now, true, fx)
 }
 
@@ -21,23 +16,25 @@ func (n *Node) TryAcquire(t *reply.Ticket, weight int, now int64, fx *Effects) r
 	return n.acquire(t, 0, weight, now, false, fx)
 }
 
+// acquire admits at once what has room while no window is due. Only acquireSlow calls the law.
 func (n *Node) acquire(t *reply.Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) reply.Verdict {
 	n.lock()
-	now = n.advance(now, fx)
-	if n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
+	if now < n.due && n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
 		(n.member == nil || n.member.group.line.empty() && n.member.hasRoom(int64(weight))) {
+		now = n.flow(now)
 		*t = ticketOf(weight, now)
 		n.admitted++
 		n.take(weight, now)
 		n.unlock()
 		return reply.Admitted
 	}
-	verdict := n.acquireSlow(t, tenant, weight, now, patient, fx)
-	n.unlock()
-	return verdict
+	return n.acquireSlow(t, tenant, weight, now, patient, fx)
 }
 
+// acquireSlow answers for acquire, and unlocks also if the law ends the goroutine.
 func (n *Node) acquireSlow(t *reply.Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) reply.Verdict {
+	defer n.unlock()
+	now = n.advance(now, fx)
 	if n.flags&(shadow|closed) == shadow {
 		n.acquireInShadow(t, tenant, weight, now, patient, fx)
 		return reply.Admitted

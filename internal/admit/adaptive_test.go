@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// order ends one piece of work after another and returns whose turn it was.
+// order ends one piece of work after another and returns the order in which requests were served.
 func (r *rig) order(ticket *reply.Ticket, queue ...*request) (order []int) {
 	for range queue {
 		r.done(ticket, window.Ignore)

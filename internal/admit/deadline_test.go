@@ -147,7 +147,7 @@ func TestPassedDeadlineIsNeverDispatched(t *testing.T) {
 }
 
 // Work takes 1 s, a slot is free every 50 ms. Those who give it 200 ms must have a
-// chance all the same, or nobody would ever find out that work became faster.
+// chance all the same, or the node would never find out that work became faster.
 func TestServiceTimeIsAtMostHalfTheBudget(t *testing.T) {
 	r := newRig(t, 20, nil)
 	out := r.learn(20, time.Second)

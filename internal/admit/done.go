@@ -27,24 +27,31 @@ func (n *Node) Done(t *reply.Ticket, now int64, outcome window.Outcome, fx *Effe
 	}
 	n.end(t, now, outcome)
 	if now >= n.due || n.sampled(n.meter) {
-		n.closeWindow(now, fx)
+		n.doneLast(t, now, fx)
+		return true
 	}
+	n.handOn(t, now, fx)
+	n.unlock()
+	return true
+}
+
+// doneLast ends a window, and unlocks also if the law ends the goroutine.
+func (n *Node) doneLast(t *reply.Ticket, now int64, fx *Effects) {
+	defer n.unlock()
+	n.closeWindow(now, fx)
+	n.handOn(t, now, fx)
+}
+
+// handOn serves waiters with what a ticket held. The queue of an idle node forgets its picks, and is
+// dropped if it knows no more.
+func (n *Node) handOn(t *reply.Ticket, now int64, fx *Effects) {
 	switch {
 	case n.flags != 0:
 		n.serve(now, fx)
 	case n.member != nil && !n.member.group.line.empty():
 		n.member.offer(int64(t.Weight), now, fx)
 	}
-	if n.inflight == 0 {
-		n.rest()
-	}
-	n.unlock()
-	return true
-}
-
-// rest has the queue of an idle node forget its picks, and drops one that knows no more.
-func (n *Node) rest() {
-	if n.queue != nil && n.queue.Len() == 0 && n.queue.Rest() {
+	if n.inflight == 0 && n.queue != nil && n.queue.Len() == 0 && n.queue.Rest() {
 		n.queue = nil
 	}
 }

@@ -161,7 +161,7 @@ func TestExpiredHoldsNobodyBackInAGroup(t *testing.T) {
 	n[0].hold(1)
 	n[0].hold(2)
 	heavy := n[1].join(weighs(2))
-	n[0].now = 2 * time.Second // its time is up, but nobody has noticed
+	n[0].now = 2 * time.Second // its time is up, but the node has not noticed
 	if got := n[0].try(1); got != reply.Admitted {
 		t.Errorf("a newcomer: %v", got)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// lender returns two equal nodes with two slots each, of which the first has nobody waiting and
+// lender returns two equal nodes with two slots each, of which the first has no waiter and
 // the second one waiter more than its slots.
 func lender(t *testing.T) (n []*rig, lent *reply.Ticket, waiting *request) {
 	t.Helper()

@@ -38,7 +38,7 @@ func (r *rig) starts(tenant uint16, times int) (tickets []*reply.Ticket) {
 	for range times {
 		now, fx := r.call()
 		var ticket reply.Ticket
-		verdict := r.node.AcquireFor(&ticket, tenant, 1, now, fx)
+		verdict := r.node.Acquire(&ticket, tenant, 1, now, fx)
 		if verdict != reply.Admitted {
 			r.t.Fatalf("at %v: %v", r.now, verdict)
 		}
@@ -64,7 +64,7 @@ func TestLoneTenantMayUseEverything(t *testing.T) {
 	r.starts(ann, 4)
 	want(t, reply.Waiting, r.join(from(ann)), r.join(from(ann)), r.join(from(ann)), r.join(from(ann)))
 	r.wantCounts(4, 4)
-	want(t, reply.QueueFull, r.join(from(ann))) // it costs nobody else anything
+	want(t, reply.QueueFull, r.join(from(ann))) // it costs no other tenant anything
 }
 
 func TestSlotGoesToTheTenantThatRunsLeast(t *testing.T) {
@@ -143,7 +143,7 @@ func TestTenantWithinItsShareDisplacesOneAbove(t *testing.T) {
 	}
 }
 
-// Nobody who waits has more than a share: the newcomer is refused, but not for its own.
+// No waiter has more than a share: the newcomer is refused, but not for its own.
 func TestFullQueueOfTenantsWithinTheirShare(t *testing.T) {
 	r := newRig(t, 10, tenants(func(s *admit.Settings) { s.QueueSize = 2 }))
 	r.starts(ann, 10)

@@ -17,7 +17,7 @@ var disciplines = map[string]func(*admit.Settings){
 }
 
 // served ends the work of one request after another, keeps one of each lane waiting, and
-// returns whose turn it was.
+// returns the order in which they were served.
 func (r *rig) served(turns int, lanes ...int) (order []int) {
 	ticket := r.must(1)
 	waiting := map[int]*request{}
@@ -80,7 +80,7 @@ func TestIdleNodeForgetsTurns(t *testing.T) {
 	}
 }
 
-// A full queue gives up the lowest lane, but not the one whose turn it is: it would
+// A full queue gives up the lowest lane, but not the one that is served next: it would
 // never have its share.
 func TestFullQueueGivesUpTheLowestLane(t *testing.T) {
 	for name, discipline := range disciplines {

@@ -100,7 +100,7 @@ func (n *modelNode) acquire() {
 	var got reply.Verdict
 	n.call(nil, func(now int64, fx *admit.Effects) {
 		if patient {
-			got = n.Acquire(&ticket, weight, now, fx)
+			got = n.Acquire(&ticket, 0, weight, now, fx)
 		} else {
 			got = n.TryAcquire(&ticket, weight, now, fx)
 		}
