@@ -76,9 +76,6 @@ type Compartment struct {
 // Overflow is the key of the compartment for unknown keys beyond [Config].MaxKeys.
 const Overflow = "(overflow)"
 
-// MaxKeyLength is how many bytes a key may have.
-const MaxKeyLength = 256
-
 const (
 	defaultMaxKeys = 10_000
 	mostKeys       = 10_000_000
@@ -191,11 +188,4 @@ func (k Compartment) stake() admit.Stake { return admit.Stake{Reserved: k.Reserv
 
 func invalid(field string, value any, want string) error {
 	return fmt.Errorf("%w: bulkhead: %s is %v: want %s", weir.ErrConfig, field, value, want)
-}
-
-func checkKey(key string) error {
-	if key == "" || len(key) > MaxKeyLength {
-		return fmt.Errorf("%w of %d bytes: want 1 to %d", ErrKey, len(key), MaxKeyLength)
-	}
-	return nil
 }

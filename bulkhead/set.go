@@ -2,7 +2,6 @@ package bulkhead
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -29,10 +28,6 @@ type roster struct {
 	conf  Config
 	byKey map[string]*compartment
 }
-
-// ErrKey is the error of a key that is empty or too long. It matches
-// [weir.ErrRefused] too.
-var ErrKey = fmt.Errorf("%w: bulkhead: key", weir.ErrRefused)
 
 // New returns a set, or an error that matches [weir.ErrConfig] and names the setting,
 // its value and what is allowed.
