@@ -67,7 +67,7 @@ func ExamplePermit_Finish() {
 // real one see the module weirbreaker.
 type fuse struct{ blown atomic.Bool }
 
-func (f *fuse) Allow() (func(weir.Outcome), error) {
+func (f *fuse) Allow(context.Context) (func(weir.Outcome), error) {
 	if f.blown.Load() {
 		return nil, errors.New("blown")
 	}

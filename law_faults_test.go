@@ -1,6 +1,7 @@
 package weir_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -126,4 +127,4 @@ func TestBreakerThatWantsNoOutcome(t *testing.T) {
 
 type mute struct{}
 
-func (mute) Allow() (func(weir.Outcome), error) { return nil, nil }
+func (mute) Allow(context.Context) (func(weir.Outcome), error) { return nil, nil }
