@@ -16,8 +16,8 @@ type Kind uint8
 
 // The kinds of operations.
 const (
-	Read Kind = iota
-	Write
+	Read  Kind = 0
+	Write Kind = 1
 )
 
 const kinds = int(Write) + 1
