@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -64,6 +65,18 @@ type Config struct {
 	// delays: keep it short. Calls may overlap and overtake each other;
 	// [Event].Seq has the order.
 	OnEvent func(Event)
+
+	// Histograms keeps what monitoring systems read: [Snapshot].Latencies, QueueWaits and
+	// Peak. It takes 100 bytes and 64 for each octave that latencies and waits fall into, about 1 KB in all.
+	// An update that ends them forgets them.
+	Histograms bool
+
+	// Exemplar, if set, returns what leads from a latency to its request, such as the identifier
+	// of a trace, or "" for none. It is called outside all locks with the context of admitted
+	// work, at most ten times a second; the work is one of Latencies.Exemplars once it
+	// succeeded. If it panics the permit is given back, and the panic goes on.
+	// [Limiter.TryAcquire] has no context, so no exemplar. It needs Histograms.
+	Exemplar func(context.Context) string
 
 	// Shadow admits everything and only reports what would have been
 	// refused: a way to try settings in production. The law moves the limit by
@@ -188,6 +201,9 @@ func (c Config) WithDefaults() (Config, error) {
 		return c, c.invalid("Queue.Discipline", c.Queue.Discipline, "FIFO or Adaptive")
 	}
 
+	if c.Exemplar != nil && !c.Histograms {
+		return c, c.invalid("Exemplar", "set", "nil without Histograms, which keeps exemplars")
+	}
 	if !c.Queue.holds() {
 		const want = "0 without a queue: set Queue.Size, or Queue.Discipline to Adaptive"
 		switch {

@@ -72,6 +72,18 @@ const (
 	ReasonLimitReached = Reason(admit.LimitReached)
 )
 
+// Reasons returns all reasons for a refusal, as a metric needs them that shows those which have not
+// happened yet.
+func Reasons() []Reason {
+	var all []Reason
+	for v := admit.Admitted; v <= admit.LimitReached; v++ {
+		if v.Refused() {
+			all = append(all, Reason(v))
+		}
+	}
+	return all
+}
+
 // String returns the reason in words, such as "queue full".
 func (r Reason) String() string { return admit.Verdict(r).String() }
 

@@ -134,7 +134,14 @@ func (n *Node) take(weight int, now int64) {
 		n.member.start(int64(weight))
 	}
 	if n.meter == nil {
-		n.meter = window.New(now, time.Duration(n.conf.lookback))
+		n.meter = n.newMeter(now)
 	}
 	n.meter.Start(now, int(n.inflight))
+}
+
+// newMeter returns a meter of work that really runs.
+func (n *Node) newMeter(now int64) *window.Meter {
+	m := window.New(now, time.Duration(n.conf.lookback))
+	m.Accumulate(n.conf.cumulative, 0)
+	return m
 }

@@ -183,6 +183,9 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	}
 	n.configure(s)
 	n.setShadow(s.Shadow, now, fx)
+	if m := n.realMeter(); m != nil {
+		m.Accumulate(s.Cumulative, int(n.running()))
+	}
 	if n.queue != nil {
 		n.setDiscipline()
 	}

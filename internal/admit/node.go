@@ -21,6 +21,7 @@ type Settings struct {
 	Tenants      int  // buckets in which tenants are told apart, 0 for none
 	Shadow       bool // admit everything, count what would have been refused
 	Observed     bool // report changes and number events
+	Cumulative   bool // measure what window.Cumulative has
 
 	// Wall reads the wall clock, once a window; nil if there is none.
 	Wall func() time.Time
@@ -69,7 +70,7 @@ type conf struct {
 	min, max, minSamples, queueSize  int32
 	wall                             func() time.Time
 	lanes                            uint8
-	adaptive, observed               bool
+	adaptive, observed, cumulative   bool
 }
 
 // span bounds a duration so that adding a few to any time does not overflow.
@@ -160,6 +161,7 @@ func (n *Node) configure(s Settings) {
 		lanes:        uint8(s.Lanes),
 		adaptive:     s.Adaptive,
 		observed:     s.Observed,
+		cumulative:   s.Cumulative,
 	}
 }
 

@@ -234,6 +234,7 @@ func (n *Node) dispatch(w *Waiter, now int64) {
 	n.startFor(&w.ticket, w.Tenant, w.Weight, now)
 	if waited := now - w.joined; waited > 0 {
 		n.bookWait(waited)
+		n.meter.Queued(waited)
 		w.ticket.waited = waited
 	}
 }

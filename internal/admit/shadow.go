@@ -74,7 +74,7 @@ func (n *Node) beginShadow(now int64, fx *Effects) {
 	n.pressed().rare().virtual = v
 	n.meter = window.New(now, time.Duration(n.conf.lookback))
 	if v.meter == nil {
-		v.meter = window.New(now, time.Duration(n.conf.lookback))
+		v.meter = n.newMeter(now)
 	}
 	for left := n.inflight; left > 0; {
 		weight := min(left, math.MaxInt32)

@@ -43,7 +43,10 @@ func (n *Node) AddTo(t *window.Total, now int64) {
 }
 
 // State reads the node and changes nothing: no window is closed.
-func (n *Node) State(now int64) State {
+func (n *Node) State(now int64) State { return n.StateWith(nil, now) }
+
+// StateWith is State that copies what was accumulated to c, unless c is nil.
+func (n *Node) StateWith(c *window.Cumulative, now int64) State {
 	n.lock()
 	defer n.unlock()
 	idle := n.last // until when the limit has held nothing back
@@ -74,6 +77,9 @@ func (n *Node) State(now int64) State {
 	if m := n.realMeter(); m != nil {
 		s.Recent = m.Recent(max(now, n.last))
 		s.Age = m.Age(max(now, n.last))
+		if c != nil {
+			m.CopyTo(c, now, int(n.running()))
+		}
 	}
 	if p := n.pressure; p != nil {
 		copy(s.Refused[QueueFull:], p.unserved[:])

@@ -29,6 +29,9 @@ const (
 	outVirtually             // and so does its virtual work, since the same moment; see shadow.go
 )
 
+// Start returns when the work was dispatched.
+func (t *Ticket) Start() int64 { return t.start }
+
 // Waited returns how long the work queued, in nanoseconds.
 func (t *Ticket) Waited() int64 { return t.waited }
 
