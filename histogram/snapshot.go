@@ -27,9 +27,9 @@ func (b Bucket) Bounds() (lower, upper float64) { return bound(b.Index - 1), bou
 
 // An Exemplar is one of the durations, with a label that leads to the request.
 type Exemplar struct {
-	Label string        `json:"label"` // such as the identifier of a trace
-	Value time.Duration `json:"value_ns"`
-	At    time.Time     `json:"at"` // when it was measured
+	Label string        `json:"label"`    // such as the identifier of a trace
+	Value time.Duration `json:"value_ns"` // how long it took, or waited
+	At    time.Time     `json:"at"`       // when it was measured
 }
 
 // Quantile returns the duration that the share q of all durations did not exceed, to within 4.4%: nearest
@@ -49,7 +49,8 @@ func (s *Snapshot) Quantile(q float64) time.Duration {
 // middle is the harmonic mean of the bounds.
 func (b Bucket) middle() time.Duration {
 	lower, upper := b.Bounds()
-	return time.Duration(2*lower*upper/(lower+upper)*float64(time.Second) + 0.5)
+	seconds := 2 * lower * upper / (lower + upper)
+	return time.Duration(float64(seconds*float64(time.Second)) + 0.5)
 }
 
 // Add returns a histogram of the durations of both, and changes neither. A nil Snapshot adds nothing; the

@@ -17,6 +17,7 @@ var mayImport = map[string]string{
 	"internal/chart":    "",
 	"internal/longtest": "",
 	"internal/trusted":  "",
+	"histogram":         "",
 
 	"pid":             "internal/portable",
 	"load":            "",
@@ -26,10 +27,10 @@ var mayImport = map[string]string{
 	"load/pebbleload": "load",
 
 	"law":             "pid internal/portable",
-	"internal/window": "law",
+	"internal/window": "histogram law",
 	"internal/admit":  "internal/window law",
 
-	".":        "internal/admit internal/window law",
+	".":        "histogram internal/admit internal/window law",
 	"capacity": "internal/trusted",
 
 	"bulkhead": ". law",

@@ -55,7 +55,7 @@ func (c *Counts) copyFrom(o *Counts) {
 // Snapshot returns the histogram as its readers see it.
 func (c *Counts) Snapshot() *histogram.Snapshot {
 	const unit = 1 << 32 // squared, it is what one of high stands for
-	s := &histogram.Snapshot{Sum: (float64(c.high)*unit*unit + float64(c.low)) / float64(time.Second)}
+	s := &histogram.Snapshot{Sum: (float64(float64(c.high)*unit*unit) + float64(c.low)) / float64(time.Second)}
 	n := 0
 	for _, row := range c.rows {
 		for _, count := range row {

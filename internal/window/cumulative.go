@@ -8,7 +8,6 @@ type Cumulative struct {
 	Latencies Counts // of successes, also of work that started under an earlier limit
 	Waits     Counts // in the queue, of the work that was admitted after it waited
 	peak      peak
-	atMost    int
 }
 
 // NewCumulative returns one that has room to copy most others without allocating: a meter is copied
@@ -22,7 +21,7 @@ func NewCumulative() *Cumulative {
 }
 
 // Peak is the most that was in flight in the current [PeakSpan] and the one before it.
-func (c *Cumulative) Peak() int { return c.atMost }
+func (c *Cumulative) Peak() int { return int(max(c.peak.now, c.peak.before)) }
 
 // Accumulate begins to measure what [Cumulative] has, or ends it and forgets that.
 func (m *Meter) Accumulate(on bool, inflight int) {
@@ -41,9 +40,8 @@ func (m *Meter) CopyTo(c *Cumulative, now int64, inflight int) {
 	}
 	c.Latencies.copyFrom(&m.cumulative.Latencies)
 	c.Waits.copyFrom(&m.cumulative.Waits)
-	p := m.cumulative.peak
-	p.pass(max(now, m.last), inflight)
-	c.atMost = int(max(p.now, p.before))
+	c.peak = m.cumulative.peak
+	c.peak.pass(max(now, m.last), inflight)
 }
 
 // Queued says that the work that starts now spent so long in the queue, whatever it waited for.

@@ -45,6 +45,29 @@ func TestMeterHeap(t *testing.T) {
 	}
 }
 
+// TestCumulativeHeap adds what a meter takes that accumulates, with latencies in eleven octaves and no waits.
+func TestCumulativeHeap(t *testing.T) {
+	const meters, limit = 10_000, 128 + 704
+	r := rand.New(rand.NewPCG(3, 4))
+	all := make([]*Meter, meters)
+	for i := range all {
+		all[i] = New(0, 10*time.Second)
+	}
+	before := heap()
+	for i := range all {
+		all[i].Accumulate(true, 0)
+		for range 300 {
+			all[i].cumulative.Latencies.add(time.Duration(lognormalOf(r)))
+		}
+	}
+	each := (heap() - before) / meters
+	t.Logf("heap %d bytes", each)
+	if each > limit {
+		t.Errorf("what a meter accumulates takes %d bytes, want at most %d", each, limit)
+	}
+	runtime.KeepAlive(all)
+}
+
 func heap() uint64 {
 	runtime.GC()
 	runtime.GC()
