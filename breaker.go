@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 )
 
 // A Breaker forbids work while its downstream is broken. It is asked by a
@@ -79,10 +80,10 @@ func (l *Limiter) ask(b Breaker) (done func(Outcome), err error) {
 		return done, nil
 	}
 	var fx admit.Effects
-	forbidden := l.node.Forbid(admit.BreakerOpen, now(), &fx)
+	forbidden := l.node.Forbid(reply.BreakerOpen, now(), &fx)
 	l.after(&fx, nil)
 	if forbidden {
-		return nil, l.refuse(admit.BreakerOpen, 0, fx.Seq)
+		return nil, l.refuse(reply.BreakerOpen, 0, fx.Seq)
 	}
 	return func(Outcome) {}, nil
 }

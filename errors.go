@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 )
 
 // ErrRefused matches every refusal: work that was not admitted and never ran.
@@ -49,34 +49,34 @@ type Reason uint8
 const (
 	// ReasonTenantShare: the queue had no room, and its tenant had more than its
 	// fair share while others had work too; see [Queue].Tenants.
-	ReasonTenantShare = Reason(admit.OverShare)
+	ReasonTenantShare = Reason(reply.OverShare)
 	// ReasonQueueFull: the limit was reached and the queue had no room. It has none either if the
 	// pace lets the work start too late; see [Limiter.SetPace].
-	ReasonQueueFull = Reason(admit.QueueFull)
+	ReasonQueueFull = Reason(reply.QueueFull)
 	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout.
-	ReasonQueueTimeout = Reason(admit.QueueTimeout)
+	ReasonQueueTimeout = Reason(reply.QueueTimeout)
 	// ReasonDeadline: it could not have finished before its context's deadline
 	// had it waited any longer, or waited at all.
-	ReasonDeadline = Reason(admit.Deadline)
+	ReasonDeadline = Reason(reply.Deadline)
 	// ReasonTooHeavy: its weight is above the limit.
-	ReasonTooHeavy = Reason(admit.TooHeavy)
+	ReasonTooHeavy = Reason(reply.TooHeavy)
 	// ReasonClosed: the limiter is closed or shutting down.
-	ReasonClosed = Reason(admit.Closed)
+	ReasonClosed = Reason(reply.Closed)
 	// ReasonBreakerOpen: Config.Breaker did not allow it.
-	ReasonBreakerOpen = Reason(admit.BreakerOpen)
+	ReasonBreakerOpen = Reason(reply.BreakerOpen)
 	// ReasonOverload: it was among the share of the work that [Pace].Refuse turns
 	// away.
-	ReasonOverload = Reason(admit.Overload)
+	ReasonOverload = Reason(reply.Overload)
 	// ReasonLimitReached: the limit, the pace or the cap of the group had no room, and there is no
 	// queue, or the work would not wait ([Limiter.TryAcquire]).
-	ReasonLimitReached = Reason(admit.LimitReached)
+	ReasonLimitReached = Reason(reply.LimitReached)
 )
 
 // Reasons returns all reasons for a refusal, as a metric needs them that shows those which have not
 // happened yet.
 func Reasons() []Reason {
 	var all []Reason
-	for v := admit.Admitted; v <= admit.LimitReached; v++ {
+	for v := reply.Admitted; v <= reply.LimitReached; v++ {
 		if v.Refused() {
 			all = append(all, Reason(v))
 		}
@@ -85,7 +85,7 @@ func Reasons() []Reason {
 }
 
 // String returns the reason in words, such as "queue full".
-func (r Reason) String() string { return admit.Verdict(r).String() }
+func (r Reason) String() string { return reply.Verdict(r).String() }
 
 // MarshalText renders the reason as String does.
 func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }

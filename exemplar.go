@@ -49,7 +49,7 @@ func (e *exemplars) sample(ctx context.Context, p *Permit) {
 	if label == "" {
 		return
 	}
-	done, start := p.done, p.ticket.Start()
+	done, start := p.done, p.ticket.Start
 	p.done = func(o Outcome) {
 		if o == Success {
 			e.keep(histogram.Exemplar{Label: label, Value: time.Duration(max(0, now()-start)), At: time.Now()})

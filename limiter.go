@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/law"
 )
 
@@ -92,7 +94,7 @@ func (c Config) settings() admit.Settings {
 		MinSamples:   c.MinSamples,
 		QueueSize:    c.Queue.Size,
 		QueueTimeout: c.Queue.Timeout,
-		Adaptive:     c.Queue.Discipline == Adaptive,
+		Order:        queue.Order(c.Queue.Discipline),
 		Lanes:        lanes,
 		Tenants:      c.Queue.Tenants,
 		Shadow:       c.Shadow,
@@ -151,7 +153,7 @@ func (l *Limiter) enterBehind(ctx context.Context, p *Permit, weight int, r *rar
 	} else {
 		err = l.acquire(ctx, p, tenant, weight)
 	}
-	if err == nil && r.exemplars != nil && r.exemplars.due(p.ticket.Start()) {
+	if err == nil && r.exemplars != nil && r.exemplars.due(p.ticket.Start) {
 		r.exemplars.sample(ctx, p)
 	}
 	return err
@@ -159,13 +161,13 @@ func (l *Limiter) enterBehind(ctx context.Context, p *Permit, weight int, r *rar
 
 func (l *Limiter) acquire(ctx context.Context, p *Permit, tenant uint16, weight int) error {
 	var fx admit.Effects
-	verdict := l.node.AcquireFor(&p.ticket, tenant, weight, now(), &fx)
+	verdict := l.node.Acquire(&p.ticket, tenant, weight, now(), &fx)
 	l.after(&fx, &p.ticket)
 	switch verdict {
-	case admit.Admitted:
+	case reply.Admitted:
 		p.limiter = l
 		return nil
-	case admit.MustWait:
+	case reply.MustWait:
 		return l.wait(ctx, p, tenant, weight)
 	default:
 		return l.refuse(verdict, fx.RetryAfter, fx.Seq)
@@ -188,7 +190,7 @@ func (l *Limiter) tryAcquire(p *Permit) bool {
 	var fx admit.Effects
 	verdict := l.node.TryAcquire(&p.ticket, 1, now(), &fx)
 	l.after(&fx, &p.ticket)
-	if verdict == admit.Admitted {
+	if verdict == reply.Admitted {
 		p.limiter = l
 		return true
 	}

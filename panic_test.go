@@ -1,6 +1,9 @@
 package weir_test
 
 import (
+	"context"
+	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -61,4 +64,41 @@ func TestLawPanicLocksNothingUp(t *testing.T) {
 			t.Fatal("Snapshot hangs")
 		}
 	})
+}
+
+// A law that ends the goroutine does not lock the limiter up, and no slot is lost.
+func TestLawThatExitsLocksNothingUp(t *testing.T) {
+	for name, call := range map[string]func(l *weir.Limiter, p *weir.Permit){
+		"at an acquire": func(l *weir.Limiter, _ *weir.Permit) { _, _ = l.TryAcquire() },
+		"at a done":     func(_ *weir.Limiter, p *weir.Permit) { p.Done(nil) },
+		"at a wait": func(l *weir.Limiter, _ *weir.Permit) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			_, _ = l.Acquire(ctx)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				exits := true
+				l := newLimiter(t, weir.Config{
+					MinSamples: 1, Max: 2, Initial: 2, Queue: weir.Queue{Size: 1},
+					Law: script(func(w law.Window) law.Decision {
+						if w.Elapsed > 0 && exits {
+							runtime.Goexit()
+						}
+						return law.Decision{Limit: 2}
+					}),
+				})
+				permits := hold(t, l, 2)
+				permits[0].Done(nil)
+				time.Sleep(2 * time.Second)
+				var calls sync.WaitGroup
+				calls.Go(func() { call(l, permits[1]) })
+				calls.Wait()
+				exits = false
+				permits[1].Done(nil) // again, if that was the call
+				balanced(t, l)
+			})
+		})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
 
@@ -16,7 +17,7 @@ import (
 type Permit struct {
 	_       noCopy
 	limiter *Limiter
-	ticket  admit.Ticket
+	ticket  reply.Ticket
 	done    func(Outcome) // tells the breaker, if there is one
 }
 

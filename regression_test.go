@@ -11,6 +11,8 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -121,21 +123,21 @@ func TestExpiredHeavyWorkWakesWhatIsBehind(t *testing.T) {
 	}
 	var fx admit.Effects
 	second := int64(time.Second)
-	var first, next admit.Ticket
-	n.Acquire(&first, 2, 0, &fx) // teaches a drain rate of 1/s
+	var first, next reply.Ticket
+	n.Acquire(&first, 0, 2, 0, &fx) // teaches a drain rate of 1/s
 	n.Done(&first, second, window.Success, &fx)
-	if v := n.Acquire(&next, 1, second, &fx); v != admit.Admitted {
+	if v := n.Acquire(&next, 0, 1, second, &fx); v != reply.Admitted {
 		t.Fatal(v)
 	}
-	heavy, light := &admit.Waiter{Weight: 2, Owner: deaf{}}, &admit.Waiter{Weight: 1, Owner: deaf{}}
+	heavy, light := &queue.Waiter{Weight: 2, Owner: deaf{}}, &queue.Waiter{Weight: 1, Owner: deaf{}}
 	n.Join(heavy, second, &fx)
 	n.Join(light, second+second/2, &fx)
-	late := &admit.Waiter{Weight: 1, Owner: deaf{}, Deadline: 2*second + 1000}
-	if v := n.Join(late, 2*second, &fx); v != admit.Deadline {
+	late := &queue.Waiter{Weight: 1, Owner: deaf{}, Deadline: 2*second + 1000}
+	if v := n.Join(late, 2*second, &fx); v != reply.Deadline {
 		t.Fatal(v)
 	}
-	n.Leave(heavy, admit.QueueTimeout, 2*second+10, &fx)
-	if v, _ := light.Answer(); v != admit.Admitted {
+	n.Leave(heavy, reply.QueueTimeout, 2*second+10, &fx)
+	if v, _ := light.Answer(); v != reply.Admitted {
 		t.Errorf("%v, with %+v", v, n.State(2*second+20))
 	}
 }
@@ -155,9 +157,9 @@ func TestExpiredTakesNoPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	var fx admit.Effects
-	n.Acquire(new(admit.Ticket), 1, 0, &fx)
-	n.Join(&admit.Waiter{Weight: 1, Owner: deaf{}}, 0, &fx)
-	if v := n.Acquire(new(admit.Ticket), 1, int64(2*time.Second), &fx); v != admit.MustWait {
+	n.Acquire(new(reply.Ticket), 0, 1, 0, &fx)
+	n.Join(&queue.Waiter{Weight: 1, Owner: deaf{}}, 0, &fx)
+	if v := n.Acquire(new(reply.Ticket), 0, 1, int64(2*time.Second), &fx); v != reply.MustWait {
 		t.Error(v)
 	}
 }

@@ -4,12 +4,13 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
 
 // after does what a call into the core leaves to be done without its lock. It is
 // small enough to be inlined where there is nothing to do.
-func (l *Limiter) after(fx *admit.Effects, ticket *admit.Ticket) {
+func (l *Limiter) after(fx *admit.Effects, ticket *reply.Ticket) {
 	if !fx.None() {
 		l.follow(fx, ticket)
 	}
@@ -17,7 +18,7 @@ func (l *Limiter) after(fx *admit.Effects, ticket *admit.Ticket) {
 
 // follow wakes and reports. The ticket, if any, is one that the caller has not
 // seen yet: if a law or a hook panics, follow has to give it back.
-func (l *Limiter) follow(fx *admit.Effects, ticket *admit.Ticket) {
+func (l *Limiter) follow(fx *admit.Effects, ticket *reply.Ticket) {
 	fx.Woken.Wake()
 	if !fx.Notable {
 		return
@@ -50,7 +51,7 @@ func (l *Limiter) report(fx *admit.Effects) {
 	for i := range uint64(fx.Lapsed) {
 		f.onEvent(Event{Seq: fx.LapsedSeq + i, At: e.At, Limiter: f.name, Kind: WouldRefuse, Reason: ReasonQueueTimeout})
 	}
-	if fx.WouldRefuse != admit.Admitted {
+	if fx.WouldRefuse != reply.Admitted {
 		e.Kind, e.Reason = WouldRefuse, Reason(fx.WouldRefuse)
 		f.onEvent(e)
 	}
@@ -64,7 +65,7 @@ func (l *Limiter) report(fx *admit.Effects) {
 }
 
 // refuse reports a refusal and returns its error.
-func (l *Limiter) refuse(v admit.Verdict, retryAfter int64, seq uint64) error {
+func (l *Limiter) refuse(v reply.Verdict, retryAfter int64, seq uint64) error {
 	f := l.face.Load()
 	if f.onEvent != nil {
 		l.reportRefusal(f, v, retryAfter, seq)
@@ -72,7 +73,7 @@ func (l *Limiter) refuse(v admit.Verdict, retryAfter int64, seq uint64) error {
 	return &RefusedError{Limiter: f.name, Reason: Reason(v), RetryAfter: time.Duration(retryAfter)}
 }
 
-func (l *Limiter) reportRefusal(f *face, v admit.Verdict, retryAfter int64, seq uint64) {
+func (l *Limiter) reportRefusal(f *face, v reply.Verdict, retryAfter int64, seq uint64) {
 	f.onEvent(Event{
 		Seq: seq, At: time.Now(), Limiter: f.name, Kind: Refused,
 		Reason: Reason(v), RetryAfter: time.Duration(retryAfter),

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 )
 
 // A waiter is a goroutine that waits for its turn.
 type waiter struct {
-	admit.Waiter
+	queue.Waiter
 	ready chan answered // has room for the answer and one nudge, so that who sends never waits
 }
 
@@ -33,11 +35,11 @@ func (l *Limiter) wait(ctx context.Context, p *Permit, tenant uint16, weight int
 	}
 	verdict := l.queue(ctx, w, at)
 	switch verdict {
-	case admit.Admitted:
+	case reply.Admitted:
 		_, p.ticket = w.Answer()
 		p.limiter = l
 		return nil
-	case admit.Cancelled:
+	case reply.Cancelled:
 		return l.cancelled(ctx)
 	default:
 		retryAfter, seq := w.Refusal()
@@ -47,19 +49,19 @@ func (l *Limiter) wait(ctx context.Context, p *Permit, tenant uint16, weight int
 
 // queue returns what becomes of a waiter. Should a law or a hook panic, or exit, the waiter
 // leaves the queue, or gives back the slot that it was given meanwhile.
-func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) admit.Verdict {
+func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) reply.Verdict {
 	answered := false
 	defer func() {
 		if !answered {
 			var rest admit.Effects
-			l.node.Leave(&w.Waiter, admit.Cancelled, now(), &rest)
+			l.node.Leave(&w.Waiter, reply.Cancelled, now(), &rest)
 			rest.Woken.Wake()
 		}
 	}()
 	var fx admit.Effects
 	verdict := l.node.Join(&w.Waiter, at, &fx)
 	l.after(&fx, nil)
-	if verdict == admit.Waiting {
+	if verdict == reply.Waiting {
 		verdict = l.await(ctx, w)
 	}
 	answered = true
@@ -67,12 +69,12 @@ func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) admit.Verdict 
 }
 
 // await returns what becomes of a waiter in the queue.
-func (l *Limiter) await(ctx context.Context, w *waiter) admit.Verdict {
+func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 	timer := time.NewTimer(w.Patience(now()))
 	defer timer.Stop()
 	for {
 		var fx admit.Effects
-		var verdict admit.Verdict
+		var verdict reply.Verdict
 		select {
 		case done := <-w.ready:
 			if done {
@@ -81,12 +83,12 @@ func (l *Limiter) await(ctx context.Context, w *waiter) admit.Verdict {
 			}
 			verdict = l.node.Look(&w.Waiter, now(), &fx)
 		case <-ctx.Done():
-			verdict = l.node.Leave(&w.Waiter, admit.Cancelled, now(), &fx)
+			verdict = l.node.Leave(&w.Waiter, reply.Cancelled, now(), &fx)
 		case <-timer.C:
 			verdict = l.node.Remind(&w.Waiter, now(), &fx)
 		}
 		l.after(&fx, nil)
-		if verdict != admit.Waiting {
+		if verdict != reply.Waiting {
 			return verdict
 		}
 		timer.Reset(w.Patience(now()))

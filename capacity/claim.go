@@ -89,7 +89,7 @@ func (c *Capacity) claim(n *Need, wake func(), trusted bool) (*Claim, error) {
 	c.waiting++
 	c.queue.push(w, 0)
 	if c.queue.first.claim == w {
-		w.advance(nil) // alone here: what becomes of it moves nobody else
+		w.advance(nil) // alone here: what becomes of it moves no other claim
 	}
 	return w, nil
 }

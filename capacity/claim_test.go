@@ -176,7 +176,7 @@ func TestFullChildHoldsUpNoOther(t *testing.T) {
 		inA.Release()                         // for a, but b came first to the parent
 		l.expect(t)
 		direct := need(1)
-		_, err := parent.TryAcquire(direct) // nobody overtakes at the parent
+		_, err := parent.TryAcquire(direct) // no overtaking at the parent
 		if !errors.Is(err, capacity.ErrQueued) {
 			t.Errorf("overtaken: %v", err)
 		}

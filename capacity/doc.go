@@ -23,9 +23,9 @@
 // refused at once. A need that is above L - R only waits. So a control loop that
 // gives capacity out and takes it back moves the reserve, not the limit.
 //
-// # Who is next
+// # The order
 //
-// Those who wait are served in order of arrival, and nobody overtakes: while one
+// Claims are served in order of arrival, and none overtakes: while one
 // waits, [Capacity.TryAcquire] is refused as well. What the first needs is left to
 // gather, so that a large need is not starved by small ones. A [Claim] is a
 // place in that order which its owner may let others pass.

@@ -9,7 +9,7 @@ type Grant struct {
 	number uint64
 }
 
-// TryAcquire takes all that is needed if it is free and nobody waits for it, in one
+// TryAcquire takes all that is needed if it is free and no claim waits for it, in one
 // step. Otherwise it takes nothing and returns a [*RefusedError]. It does not
 // allocate unless it refuses.
 func (c *Capacity) TryAcquire(n *Need) (Grant, error) {

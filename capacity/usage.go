@@ -1,7 +1,7 @@
 package capacity
 
 // A Usage is how one resource stands. Available is what could be taken now, if
-// nobody waits for it; Available, InUse and Reserved add up to the limit, except
+// no claim waits for it; Available, InUse and Reserved add up to the limit, except
 // that a shrink that is owed comes on top.
 type Usage struct {
 	Limit     int64 // what there is

@@ -14,7 +14,7 @@ import (
 // A board knows all tasks that were claimed, and decides what becomes of them. It has no
 // goroutine, lock or clock, and calls no code of users: it is told the time and what
 // happened, and returns effects. What tasks need it takes from the capacity itself, by
-// the methods that wake nobody.
+// the methods that wake no claim.
 //
 // A run has one and guards it by its lock.
 type board struct {

@@ -17,7 +17,7 @@ func ExamplePool_Run() {
 	hello := func(name string) pool.Task {
 		return pool.Task{Key: name, Run: func(context.Context) (any, error) {
 			if name == "" {
-				return nil, errors.New("nobody there")
+				return nil, errors.New("no one there")
 			}
 			return "hello " + name, nil
 		}}
@@ -39,7 +39,7 @@ func ExamplePool_Run() {
 	}
 	// Unordered output:
 	// Weir: done: hello Weir
-	// : failed: nobody there
+	// : failed: no one there
 	// world: done: hello world
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
-	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 )
 
 // An item is a task that the pool has claimed. It is also the context that the task
@@ -25,7 +25,7 @@ type item struct {
 	waited  time.Duration
 	attempt int
 	index   int // among those that run
-	tickets []admit.Ticket
+	tickets []reply.Ticket
 }
 
 // Value makes Report find the task.

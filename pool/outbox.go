@@ -4,7 +4,7 @@ package pool
 type outbox struct {
 	events []Event
 	size   int  // above which nothing more is started
-	closed bool // nobody reads any more
+	closed bool // there is no reader any more
 }
 
 // publish adds an event.

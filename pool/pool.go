@@ -65,7 +65,7 @@ func (p *Pool) Run(ctx context.Context) iter.Seq2[Event, error] {
 		if p.drained.Load() {
 			r.drain()
 		}
-		defer func() { _ = r.end(errBroken) }() // also if the reader panics; nobody is left to be told
+		defer func() { _ = r.end(errBroken) }() // also if the reader panics; no reader is left
 		r.begin()
 		if r.deliver(yield) {
 			if err := r.end(nil); err != nil {

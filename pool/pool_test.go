@@ -343,7 +343,7 @@ func TestReaderThatStopsReading(t *testing.T) {
 
 func TestDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := make(chan pool.Task, 3) // which nobody closes
+		c := make(chan pool.Task, 3) // never closed
 		for _, key := range []string{"a", "b", "c"} {
 			c <- task(key, time.Second, nil)
 		}

@@ -126,7 +126,7 @@ func (r *run) end(why error) error {
 	r.ended = true
 	if why != nil {
 		r.mu.Lock()
-		r.board.closed = true // nobody reads
+		r.board.closed = true // no reader
 		r.mu.Unlock()
 		r.stop(why)
 	}

@@ -85,7 +85,7 @@ func TestLoadScaler(t *testing.T) {
 		{0.9, true, 1, "3: load 0.9 above 0.8"},
 		{0.6, true, 1, "3: load 0.6 between the marks"},
 		{0.4, true, 1, "4: load 0.4 below 0.5"},
-		{0.4, true, 0, "4: load 0.4 between the marks"}, // nobody would use it
+		{0.4, true, 0, "4: load 0.4 between the marks"}, // it would not be used
 		{0.4, false, 9, "3: load unknown"},
 		{0.4, false, 9, "2: load unknown"},
 		{0.4, false, 9, "2: load unknown"},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -177,9 +178,9 @@ func (s *lawSizer) Next(Reading) (int64, Reason) {
 	return int64(state.Limit) * s.units, why
 }
 
-func (s *lawSizer) started(at time.Duration) admit.Ticket {
+func (s *lawSizer) started(at time.Duration) reply.Ticket {
 	var fx admit.Effects // nothing waits here, and the shield has a law's panic
-	var ticket admit.Ticket
+	var ticket reply.Ticket
 	s.node.TryAcquire(&ticket, 1, int64(at), &fx)
 	return ticket
 }
@@ -187,13 +188,13 @@ func (s *lawSizer) started(at time.Duration) admit.Ticket {
 // wanted tells that a task could not start for want of the resource: the limit is used.
 func (s *lawSizer) wanted(at time.Duration) {
 	var fx admit.Effects
-	var ticket admit.Ticket
-	if verdict := s.node.TryAcquire(&ticket, 1, int64(at), &fx); verdict == admit.Admitted {
+	var ticket reply.Ticket
+	if verdict := s.node.TryAcquire(&ticket, 1, int64(at), &fx); verdict == reply.Admitted {
 		s.ended(&ticket, at, window.Ignore) // another resource is short
 	}
 }
 
-func (s *lawSizer) ended(t *admit.Ticket, at time.Duration, o window.Outcome) {
+func (s *lawSizer) ended(t *reply.Ticket, at time.Duration, o window.Outcome) {
 	var fx admit.Effects
 	s.node.Done(t, int64(at), o, &fx)
 }

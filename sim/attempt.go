@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
 
@@ -20,7 +21,7 @@ type attempt struct {
 	timed  bool // its deadline will come up
 	gone   bool // its client gave up
 	failed bool
-	ticket admit.Ticket
+	ticket reply.Ticket
 	waiter *waiter // while it waits
 
 	jobs jobs // if it is several on the server, or one of several
@@ -49,7 +50,7 @@ func (e *engine) happen(ev event) {
 	switch ev.kind {
 	case queueTimeout:
 		if a.stage == waits {
-			e.leave(ev.slot, admit.QueueTimeout)
+			e.leave(ev.slot, reply.QueueTimeout)
 		}
 	case deadline:
 		e.giveUp(ev.slot)
@@ -105,10 +106,10 @@ func (e *engine) attempt(slot int32) {
 	}
 	node := e.nodes[a.limiter]
 	e.fx = admit.Effects{}
-	switch verdict := node.Acquire(&a.ticket, e.weight(a), int64(e.now), &e.fx); verdict {
-	case admit.Admitted:
+	switch verdict := node.Acquire(&a.ticket, 0, e.weight(a), int64(e.now), &e.fx); verdict {
+	case reply.Admitted:
 		e.dispatch(slot)
-	case admit.MustWait:
+	case reply.MustWait:
 		e.after(a.limiter)
 		e.wait(slot)
 		return
@@ -127,7 +128,7 @@ func (e *engine) after(limiter int32) {
 		e.broken = e.fx.Panic
 	}
 	e.record.now.would += int(e.fx.Lapsed)
-	if e.fx.WouldRefuse != admit.Admitted {
+	if e.fx.WouldRefuse != reply.Admitted {
 		e.record.now.would++
 	}
 	if e.fx.Change != nil {
@@ -231,7 +232,7 @@ func (e *engine) giveUp(slot int32) {
 	client := &e.scenario.Clients[a.client]
 	switch {
 	case a.stage == waits:
-		e.leave(slot, admit.Cancelled)
+		e.leave(slot, reply.Cancelled)
 	case client.Cancel:
 		if a.stage == runs {
 			e.abandon(slot)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/law"
 )
 
@@ -79,6 +80,10 @@ func (l Limiter) consistent() error {
 }
 
 func (l Limiter) settings() admit.Settings {
+	order := queue.FIFO
+	if l.Queue.Adaptive {
+		order = queue.Adaptive
+	}
 	return admit.Settings{
 		Bounds:       law.Bounds{Min: l.Min, Max: l.Max, Initial: l.Initial},
 		Interval:     l.Interval,
@@ -86,7 +91,7 @@ func (l Limiter) settings() admit.Settings {
 		MinSamples:   l.MinSamples,
 		QueueSize:    l.Queue.Size,
 		QueueTimeout: l.Queue.Timeout,
-		Adaptive:     l.Queue.Adaptive,
+		Order:        order,
 		Shadow:       l.Shadow,
 		Lanes:        lanes,
 		Observed:     true, // the simulation follows the limit by its changes

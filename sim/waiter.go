@@ -4,16 +4,18 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 )
 
 // A waiter is an attempt's place in a limiter's queue.
 type waiter struct {
-	admit.Waiter
+	queue.Waiter
 	engine *engine
 	slot   int32
 }
 
-// Wake implements [admit.Waker]: the engine looks after it once it is done with
+// Wake implements [queue.Waker]: the engine looks after it once it is done with
 // what it does.
 func (w *waiter) Wake() { w.engine.woken = append(w.engine.woken, w) }
 
@@ -22,7 +24,7 @@ func (e *engine) wait(slot int32) {
 	a := &e.attempts[slot]
 	client := &e.scenario.Clients[a.client]
 	w := e.waiter()
-	*w = waiter{Waiter: admit.Waiter{Owner: w, Weight: e.weight(a), Lane: client.Priority}, engine: e, slot: slot}
+	*w = waiter{Waiter: queue.Waiter{Owner: w, Weight: e.weight(a), Lane: client.Priority}, engine: e, slot: slot}
 	ends := a.began + e.slo(a)
 	if !client.Untold {
 		w.Deadline = int64(ends)
@@ -30,7 +32,7 @@ func (e *engine) wait(slot int32) {
 	a.stage, a.waiter = waits, w
 	e.fx = admit.Effects{}
 	verdict := e.nodes[a.limiter].Join(&w.Waiter, int64(e.now), &e.fx)
-	if verdict != admit.Waiting {
+	if verdict != reply.Waiting {
 		e.served(w)
 	} else {
 		a.timed = true
@@ -58,10 +60,10 @@ func (e *engine) served(w *waiter) {
 	verdict, ticket := w.Answer()
 	a.stage, a.waiter = asking, nil
 	switch verdict {
-	case admit.Admitted:
+	case reply.Admitted:
 		a.ticket = ticket
 		e.dispatch(w.slot)
-	case admit.Cancelled:
+	case reply.Cancelled:
 		e.record.cancelled(&a.request)
 		e.failed(w.slot, 0)
 	default:
@@ -72,7 +74,7 @@ func (e *engine) served(w *waiter) {
 }
 
 // leave takes an attempt out of the queue.
-func (e *engine) leave(slot int32, why admit.Verdict) {
+func (e *engine) leave(slot int32, why reply.Verdict) {
 	a := &e.attempts[slot]
 	w, limiter := a.waiter, a.limiter
 	e.fx = admit.Effects{}

@@ -5,15 +5,17 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
 
-// order ends one piece of work after another and returns whose turn it was.
-func (r *rig) order(ticket *admit.Ticket, queue ...*request) (order []int) {
+// order ends one piece of work after another and returns the order in which requests were served.
+func (r *rig) order(ticket *reply.Ticket, queue ...*request) (order []int) {
 	for range queue {
 		r.done(ticket, window.Ignore)
 		for i, q := range queue {
-			if q.verdict() == admit.Admitted && q.woken > 0 {
+			if q.verdict() == reply.Admitted && q.woken > 0 {
 				q.woken = 0
 				order = append(order, i)
 				ticket = q.ticket()
@@ -83,18 +85,18 @@ func TestQueueIsFourLimitsLong(t *testing.T) {
 	for range 10 {
 		queue = append(queue, r.join())
 	}
-	want(t, admit.QueueFull, queue[:2]...) // the oldest, not the newcomers
-	want(t, admit.Waiting, queue[2:]...)
+	want(t, reply.QueueFull, queue[:2]...) // the oldest, not the newcomers
+	want(t, reply.Waiting, queue[2:]...)
 	r.wantCounts(2, 8)
 }
 
 func TestQueueSizeBoundsTheAdaptiveQueue(t *testing.T) {
-	r := newRig(t, 2, func(s *admit.Settings) { s.Adaptive, s.QueueSize = true, 3 })
+	r := newRig(t, 2, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 3 })
 	r.must(2)
 	first := r.join()
 	rest := []*request{r.join(), r.join(), r.join()}
-	want(t, admit.QueueFull, first)
-	want(t, admit.Waiting, rest...)
+	want(t, reply.QueueFull, first)
+	want(t, reply.Waiting, rest...)
 }
 
 func TestOldestOfTheLowestLaneGivesWay(t *testing.T) {
@@ -103,12 +105,12 @@ func TestOldestOfTheLowestLaneGivesWay(t *testing.T) {
 	high := []*request{r.join(inLane(0)), r.join(inLane(0))}
 	lowOld, lowNew := r.join(inLane(2)), r.join(inLane(2))
 	high = append(high, r.join(inLane(0)))
-	want(t, admit.QueueFull, lowOld)
-	want(t, admit.Waiting, lowNew)
-	want(t, admit.Waiting, high...)
+	want(t, reply.QueueFull, lowOld)
+	want(t, reply.Waiting, lowNew)
+	want(t, reply.Waiting, high...)
 	high = append(high, r.join(inLane(0)))
-	want(t, admit.QueueFull, lowNew, r.join(inLane(2)))
-	want(t, admit.Waiting, high...)
+	want(t, reply.QueueFull, lowNew, r.join(inLane(2)))
+	want(t, reply.Waiting, high...)
 }
 
 // Work that has 150 ms and takes half of that may wait for the other half, in
@@ -138,9 +140,9 @@ func TestHopelessNewcomerIsRefusedAmongMixedDeadlines(t *testing.T) {
 			}
 		}
 		newcomer := r.join(due(r.now + 60*ms)) // six ahead take as long as it has
-		verdict := admit.Waiting
+		verdict := reply.Waiting
 		if mixed {
-			verdict = admit.Deadline
+			verdict = reply.Deadline
 		}
 		want(t, verdict, newcomer)
 	}
@@ -152,9 +154,9 @@ func TestLateWaitersAreDroppedInTime(t *testing.T) {
 	late, none, fine := r.join(due(r.now+50*ms), weighs(2)), r.join(weighs(2)), r.join(due(r.now+time.Second), weighs(2))
 	r.now += 90 * ms // a deadline less 20 ms, or four times 20 ms
 	r.done(ticket, window.Ignore)
-	want(t, admit.Deadline, late)
-	want(t, admit.QueueTimeout, none)
-	want(t, admit.Waiting, fine)
+	want(t, reply.Deadline, late)
+	want(t, reply.QueueTimeout, none)
+	want(t, reply.Waiting, fine)
 }
 
 // Of several lanes that wait, one turns to the newest first only if it is refused.
@@ -165,14 +167,14 @@ func TestLaneKeepsItsOrderUnlessRefused(t *testing.T) {
 		r.join(inLane(1), due(time.Hour))
 		r.now = 600 * ms // saturated by now
 		for range refused {
-			want(t, admit.Deadline, r.join(due(r.now-1)))
+			want(t, reply.Deadline, r.join(due(r.now-1)))
 		}
 		older, newer := r.join(due(r.now+2*time.Second)), r.join(due(r.now+3*time.Second))
 		r.done(ticket, window.Ignore)
 		if refused == 0 {
-			want(t, admit.Admitted, older)
+			want(t, reply.Admitted, older)
 		} else {
-			want(t, admit.Admitted, newer)
+			want(t, reply.Admitted, newer)
 		}
 	}
 }

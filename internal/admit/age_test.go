@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -12,15 +14,15 @@ import (
 // What was measured in a slow spell says nothing after a day without work: 80,000 quick
 // requests in batches a tenth above the limit, each of which could wait for its turn.
 func TestSlowSpellIsForgotten(t *testing.T) {
-	for _, adaptive := range []bool{false, true} {
-		r := newRig(t, 100, func(s *admit.Settings) { s.QueueSize, s.Adaptive = 100, adaptive })
+	for _, order := range []queue.Order{queue.FIFO, queue.Adaptive} {
+		r := newRig(t, 100, func(s *admit.Settings) { s.QueueSize, s.Order = 100, order })
 		for _, ticket := range r.learn(100, 10*time.Second) {
 			r.done(ticket, window.Success)
 		}
 		r.now += 24 * time.Hour
 		refused := 0
 		for range 80_000 / 110 {
-			var tickets []*admit.Ticket
+			var tickets []*reply.Ticket
 			for range 100 {
 				tickets = append(tickets, r.must(1))
 			}
@@ -34,7 +36,7 @@ func TestSlowSpellIsForgotten(t *testing.T) {
 			}
 			r.now += 10 * ms
 			for _, q := range late {
-				if q.verdict() != admit.Admitted {
+				if q.verdict() != reply.Admitted {
 					refused++
 					continue
 				}
@@ -43,7 +45,7 @@ func TestSlowSpellIsForgotten(t *testing.T) {
 			r.now += 80 * ms
 		}
 		if refused > 0 {
-			t.Errorf("adaptive %v: %d were refused that had time", adaptive, refused)
+			t.Errorf("order %d: %d were refused that had time", order, refused)
 		}
 	}
 }
@@ -51,7 +53,7 @@ func TestSlowSpellIsForgotten(t *testing.T) {
 // Nor does time count, after a day, in which nothing drained before the limit was raised.
 func TestStallIsForgotten(t *testing.T) {
 	r := newRig(t, 2, nil)
-	stalled := []*admit.Ticket{r.must(1), r.must(1)}
+	stalled := []*reply.Ticket{r.must(1), r.must(1)}
 	r.now += time.Minute
 	r.update(settings(3, func(s *admit.Settings) { s.Bounds.Min = 3 }), law.Fixed{})
 	for _, ticket := range stalled {
@@ -73,8 +75,8 @@ func TestDrainRateHoldsWhileTheLimitIsReached(t *testing.T) {
 	for range 3 {
 		r.join()
 	}
-	want(t, admit.Deadline, r.join(due(r.now+39*time.Second))) // behind three, for 10 s each
-	want(t, admit.Waiting, r.join(due(r.now+60*time.Second)))
+	want(t, reply.Deadline, r.join(due(r.now+39*time.Second))) // behind three, for 10 s each
+	want(t, reply.Waiting, r.join(due(r.now+60*time.Second)))
 }
 
 // A rate ages by the time in which nothing was held back, in units of the look-back or of the
@@ -116,5 +118,5 @@ func TestServiceTimeIsForgotten(t *testing.T) {
 	q := r.join(due(r.now + 100*ms))
 	r.now += 90 * ms
 	r.done(ticket, window.Ignore)
-	want(t, admit.Admitted, q)
+	want(t, reply.Admitted, q)
 }

@@ -3,7 +3,7 @@ package admit_test
 import (
 	"testing"
 
-	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
 
@@ -12,13 +12,13 @@ func TestCloseRefusesWhoWaitsAndWhoComes(t *testing.T) {
 	ticket := r.must(1)
 	waiting := []*request{r.join(), r.join(inLane(2))}
 	r.closeNode()
-	want(t, admit.Closed, append(waiting, r.join())...)
+	want(t, reply.Closed, append(waiting, r.join())...)
 	for _, q := range waiting {
 		if q.woken != 1 {
 			t.Errorf("woken %d times", q.woken)
 		}
 	}
-	if a, b := r.acquire(1), r.try(1); a != admit.Closed || b != admit.Closed {
+	if a, b := r.acquire(1), r.try(1); a != reply.Closed || b != reply.Closed {
 		t.Errorf("acquired: %v, tried: %v", a, b)
 	}
 	r.wantCounts(1, 0)
@@ -27,8 +27,8 @@ func TestCloseRefusesWhoWaitsAndWhoComes(t *testing.T) {
 	}
 	r.wantCounts(0, 0)
 	r.closeNode()
-	if s := r.state(); s.Refused[admit.Closed] != 5 {
-		t.Errorf("%d refused", s.Refused[admit.Closed])
+	if s := r.state(); s.Refused[reply.Closed] != 5 {
+		t.Errorf("%d refused", s.Refused[reply.Closed])
 	}
 }
 
@@ -38,7 +38,7 @@ func TestDrainWaitsForWhatRunsAndWaits(t *testing.T) {
 	q := r.join()
 	drained := r.drain()
 	again := r.drain()
-	if got := r.acquire(1); got != admit.Closed {
+	if got := r.acquire(1); got != reply.Closed {
 		t.Errorf("acquired: %v", got)
 	}
 	isDrained := func(want bool) {
@@ -58,7 +58,7 @@ func TestDrainWaitsForWhatRunsAndWaits(t *testing.T) {
 	}
 	isDrained(false)
 	r.done(ticket, window.Success)
-	want(t, admit.Admitted, q)
+	want(t, reply.Admitted, q)
 	isDrained(false)
 	r.done(q.ticket(), window.Success)
 	isDrained(true)
@@ -72,7 +72,7 @@ func TestDrainEndsWithTheLastToLeave(t *testing.T) {
 	q := r.join()
 	drained := r.drain()
 	r.done(ticket, window.Success)
-	r.leave(q, admit.Cancelled)
+	r.leave(q, reply.Cancelled)
 	select {
 	case <-drained:
 	default:

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -27,10 +28,10 @@ func TestAllWaitsAreAccumulated(t *testing.T) {
 	for name, r := range map[string]*rig{"group": grouped, "pace": paced, "limit": limited} {
 		first := r.must(1)
 		q := r.join()
-		want(t, admit.Waiting, q)
+		want(t, reply.Waiting, q)
 		r.now += 100 * ms
 		r.done(first, window.Success)
-		want(t, admit.Admitted, q)
+		want(t, reply.Admitted, q)
 		got := r.cumulative()
 		if waits := got.Waits.Snapshot(); waits.Count != 1 || waits.Sum != 0.1 {
 			t.Errorf("%s: waits %+v: want one of 100 ms", name, waits)
@@ -53,8 +54,8 @@ func TestAccumulatedIsWhatRuns(t *testing.T) {
 	shadow := settings(1, accumulating)
 	shadow.Shadow = true
 	r.update(shadow, law.Fixed{})
-	want(t, admit.Admitted, q)
-	others := []*admit.Ticket{q.ticket(), r.must(1), r.must(1), ticket}
+	want(t, reply.Admitted, q)
+	others := []*reply.Ticket{q.ticket(), r.must(1), r.must(1), ticket}
 	r.now += 50 * ms
 	for _, ticket := range others {
 		r.done(ticket, window.Success)

@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
 
 // learn keeps all slots taken by work that takes the given time and ends evenly
 // spaced, until the node knows it by heart; the slots stay taken. It returns the
 // tickets that are out, the one to end next first.
-func (r *rig) learn(slots int, latency time.Duration) []*admit.Ticket {
+func (r *rig) learn(slots int, latency time.Duration) []*reply.Ticket {
 	r.t.Helper()
-	out := make([]*admit.Ticket, slots)
+	out := make([]*reply.Ticket, slots)
 	for i := range out {
 		out[i] = r.must(1)
 	}
@@ -110,9 +111,9 @@ func TestDeadlineOnArrival(t *testing.T) {
 	for range 4 {
 		r.join()
 	}
-	want(t, admit.Deadline, r.join(due(r.now+55*ms)))
-	want(t, admit.Waiting, r.join(due(r.now+65*ms)))
-	want(t, admit.Waiting, r.join()) // without one
+	want(t, reply.Deadline, r.join(due(r.now+55*ms)))
+	want(t, reply.Waiting, r.join(due(r.now+65*ms)))
+	want(t, reply.Waiting, r.join()) // without one
 }
 
 // Those in lower lanes are not ahead.
@@ -122,8 +123,8 @@ func TestDeadlineOnArrivalLooksAtHigherLanesOnly(t *testing.T) {
 	for range 4 {
 		r.join(inLane(1))
 	}
-	want(t, admit.Waiting, r.join(due(r.now+30*ms), inLane(0)))
-	want(t, admit.Deadline, r.join(due(r.now+30*ms), inLane(1)))
+	want(t, reply.Waiting, r.join(due(r.now+30*ms), inLane(0)))
+	want(t, reply.Deadline, r.join(due(r.now+30*ms), inLane(1)))
 }
 
 func TestDeadlineAtTheTurn(t *testing.T) {
@@ -132,8 +133,8 @@ func TestDeadlineAtTheTurn(t *testing.T) {
 	tight, loose := r.join(due(r.now+100*ms)), r.join(due(r.now+200*ms))
 	r.now += 95 * ms // 10 more would be too much
 	r.done(ticket, window.Success)
-	want(t, admit.Deadline, tight)
-	want(t, admit.Admitted, loose)
+	want(t, reply.Deadline, tight)
+	want(t, reply.Admitted, loose)
 }
 
 func TestPassedDeadlineIsNeverDispatched(t *testing.T) {
@@ -142,17 +143,17 @@ func TestPassedDeadlineIsNeverDispatched(t *testing.T) {
 	q := r.join(due(100 * ms))
 	r.now = 100*ms + 1
 	r.done(ticket, window.Ignore) // nothing is known of latencies
-	want(t, admit.Deadline, q)
+	want(t, reply.Deadline, q)
 }
 
 // Work takes 1 s, a slot is free every 50 ms. Those who give it 200 ms must have a
-// chance all the same, or nobody would ever find out that work became faster.
+// chance all the same, or the node would never find out that work became faster.
 func TestServiceTimeIsAtMostHalfTheBudget(t *testing.T) {
 	r := newRig(t, 20, nil)
 	out := r.learn(20, time.Second)
 	q := r.join(due(r.now + 200*ms))
-	want(t, admit.Waiting, q)
+	want(t, reply.Waiting, q)
 	r.now += 50 * ms
 	r.done(out[0], window.Success)
-	want(t, admit.Admitted, q)
+	want(t, reply.Admitted, q)
 }

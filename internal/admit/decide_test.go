@@ -6,23 +6,24 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
 
 func TestWindowClosesOnAnyCallButARead(t *testing.T) {
 	for name, call := range map[string]struct {
-		do    func(r *rig, ticket *admit.Ticket, q *request)
+		do    func(r *rig, ticket *reply.Ticket, q *request)
 		close bool
 	}{
-		"acquire": {func(r *rig, _ *admit.Ticket, _ *request) { r.acquire(1) }, true},
-		"refuse":  {func(r *rig, _ *admit.Ticket, _ *request) { r.try(1) }, true},
-		"join":    {func(r *rig, _ *admit.Ticket, _ *request) { r.join() }, true},
-		"done":    {func(r *rig, ticket *admit.Ticket, _ *request) { r.done(ticket, window.Success) }, true},
-		"expiry":  {func(r *rig, _ *admit.Ticket, q *request) { r.leave(q, admit.QueueTimeout) }, true},
-		"cancel":  {func(r *rig, _ *admit.Ticket, q *request) { r.leave(q, admit.Cancelled) }, true},
-		"state":   {func(r *rig, _ *admit.Ticket, _ *request) { r.state() }, false},
-		"history": {func(r *rig, _ *admit.Ticket, _ *request) { r.node.History() }, false},
+		"acquire": {func(r *rig, _ *reply.Ticket, _ *request) { r.acquire(1) }, true},
+		"refuse":  {func(r *rig, _ *reply.Ticket, _ *request) { r.try(1) }, true},
+		"join":    {func(r *rig, _ *reply.Ticket, _ *request) { r.join() }, true},
+		"done":    {func(r *rig, ticket *reply.Ticket, _ *request) { r.done(ticket, window.Success) }, true},
+		"expiry":  {func(r *rig, _ *reply.Ticket, q *request) { r.leave(q, reply.QueueTimeout) }, true},
+		"cancel":  {func(r *rig, _ *reply.Ticket, q *request) { r.leave(q, reply.Cancelled) }, true},
+		"state":   {func(r *rig, _ *reply.Ticket, _ *request) { r.state() }, false},
+		"history": {func(r *rig, _ *reply.Ticket, _ *request) { r.node.History() }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &recorder{}
@@ -96,7 +97,7 @@ func TestCarriedWorkMayCloseTheWindow(t *testing.T) {
 	for _, carried := range []bool{false, true} {
 		l := &recorder{limits: []float64{3}, plan: law.Plan{MinSamples: 2, Carried: carried}}
 		r := newLawRig(t, l, settings(4, nil), nil)
-		before := []*admit.Ticket{r.must(1), r.must(1)}
+		before := []*reply.Ticket{r.must(1), r.must(1)}
 		r.done(r.must(1), window.Success)
 		r.done(r.must(1), window.Success)
 		r.now = time.Second

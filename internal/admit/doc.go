@@ -8,7 +8,7 @@
 //
 // A [Node] holds one limit. Work of weight w starts if w more slots fit below
 // the limit and nothing waits; otherwise it joins the queue or is refused. When
-// work ends, the slot goes straight to the waiter whose turn it is: between the
+// work ends, the slot goes straight to the next waiter: between the
 // two there is no moment at which a newcomer could take it, and a waiter is
 // answered exactly once.
 //
@@ -23,28 +23,24 @@
 // least (x-r+1)/s among those with x+1 <= e, then to the least max(0, x-r)/s, and
 // among equals in turn by share. Decision 0007 has the reasons.
 //
+// # The rooms
+//
+// A node is put together of parts that do not know it: slots (what work takes to start, and
+// the measurements), loop (when the law is asked, and on what), history, the queue of package queue
+// and the virtual work of package virtual. What is left to Node is what joins them: acquire.go, wait.go
+// and done.go are the ways in and out, serve.go hands free slots on, law.go moves the limit. Group,
+// member and line share slots out among nodes. A rule in internal/rules holds how many methods Node
+// has, and how many pairs of files know each other (decision 0017).
+//
 // # The queue
 //
-// Waiters stand in lanes, and the highest lane that has any is served. Yet of twenty
-// turns one goes to a lower lane: of those that wait, to the one that has gone longest
-// without. A queue that is too long gives up the lowest lane first. Within a lane, if
-// tenants are told apart, the one that runs least is served and the one that has most
-// gives way; see decision 0008. Among the rest a discipline picks who is next: first
-// in, first out, or the adaptive one, which is the result of the measurements
-// recorded in decision 0004: earliest deadline first, newest first once the queue
-// stands, no longer than four limits or than what can drain in time, oldest out first.
+// The queue says which waiters may stay, which is next and which have to go; see [queue.Queue]. The node
+// shows it a [queue.View], counts those that it evicts, and has their owners told.
 //
-// Work with a deadline is refused as soon as it cannot be met: on arrival, when
-// draining what is ahead of it takes too long, and again when its turn comes.
-// The service time S that this reckons with is a high quantile of the recent
-// latency, but at most half the time the work was given: were S to grow beyond
-// all deadlines, everything would be refused, nothing measured, and S never
-// corrected.
-//
-// The drain rate X is completions per second of saturated time, time in which
+// The drain rate X that the view shows is completions per second of saturated time, time in which
 // the limit held work back. With c and t the completions and the saturated
 // seconds so far, each faded by 1-1/K at every completion, X = c/t, K being the
-// limit within 16 to 128. Little's law gives the wait at position n as n/X. Both age by the
+// limit within 16 to 128. Both age by the
 // time in which nothing is held back: a look-back of that or, if that is longer, as much as
 // t leaves X unknown.
 //
@@ -56,7 +52,7 @@
 // # Shadow mode
 //
 // A node in shadow mode admits all, and keeps virtual work beside it: what it would have
-// admitted. Of that the law hears, and the group; see [virtual].
+// admitted. Of that the law hears, and the group; see package virtual.
 //
 // # The law
 //

@@ -132,7 +132,7 @@ func (m *member) state() MemberState {
 		Name:     m.name,
 		Stake:    Stake{Reserved: int(m.reserved), Share: float64(m.share) / 1000},
 		InFlight: int(m.node.running()),
-		Queued:   m.node.queued(),
+		Queued:   m.node.queue.Len(),
 		Entitled: entitled,
 		Borrowed: max(0, float64(m.node.inflight)-entitled),
 		Wait:     time.Duration(m.wait),
@@ -146,9 +146,9 @@ func (g *Group) serve(now int64, fx *Effects) {
 		at := n.flow(now)
 		served := n.serveOne(at, fx)
 		m.standInLine(at, fx)
-		n.endDrain()
+		n.endDrain(n.queue.Len())
 		if !served && g.first() == m {
-			return // it waits for more than is free, and nobody overtakes it
+			return // it waits for more than is free, and nothing overtakes it
 		}
 	}
 }
@@ -163,14 +163,14 @@ func (m *member) offer(weight, now int64, fx *Effects) {
 	if m.borrowed(weight) <= level && g.line.claims.members[0].claim() > level {
 		n := g.first().node
 		if w := n.next(n.flow(now), fx); w != nil {
-			w.nudge(fx)
+			fx.Woken.Nudge(w)
 			return
 		}
 	}
 	g.serve(now, fx)
 }
 
-// first returns the member whose turn it is, nil if nobody waits for the group.
+// first returns the member that is served next, nil if none waits for the group.
 func (g *Group) first() *member {
 	if g.line.empty() {
 		return nil
@@ -189,10 +189,7 @@ func (g *Group) review(now int64, fx *Effects) {
 // from starting.
 func (m *member) standInLine(now int64, fx *Effects) {
 	n, line := m.node, &m.group.line
-	var next *Waiter
-	if n.queued() > 0 {
-		next = n.next(now, fx)
-	}
+	next := n.next(now, fx)
 	m.count()
 	if next != nil && n.admits(next.Weight) {
 		line.put(m, int32(next.Weight))
@@ -200,29 +197,6 @@ func (m *member) standInLine(now int64, fx *Effects) {
 	}
 	line.drop(m)
 	if next != nil {
-		n.remindSooner(next, now, fx)
-	}
-}
-
-// awaitsGroup reports whether what waits in the node waits for the group alone.
-func (n *Node) awaitsGroup() bool { return n.member != nil && n.member.place.taken() }
-
-// lacksGroup reports whether it is the group that has no room for work of the given
-// weight.
-func (n *Node) lacksGroup(weight int) bool {
-	return n.member != nil && n.admits(weight) &&
-		(n.flags&waiting == 0 || n.member.place.taken())
-}
-
-// bookWait books how long work that started waited: for the limit, of which the law
-// hears, for the group, or for the pace, which it was if the limit has room to spare.
-func (n *Node) bookWait(waited int64) {
-	switch {
-	case n.awaitsGroup():
-		m := n.member
-		m.wait += float32((float32(waited) - m.wait) / 16)
-	case n.hasRate() && n.inflight < int64(n.limit):
-	default:
-		n.meter.Waited(waited)
+		n.recheckSooner(next, now, fx)
 	}
 }

@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
 
 // BenchmarkGroupInLine ends work while every member has work waiting for the group, so
-// that a slot goes to whose turn it is, and has the next one join.
+// that a slot goes to the first in line, and has the next one join.
 //
 //	go test -run '^$' -bench GroupInLine ./internal/admit
 func BenchmarkGroupInLine(b *testing.B) {
@@ -26,7 +28,7 @@ func BenchmarkGroupInLine(b *testing.B) {
 				}
 				w := &inLine{node: node, served: &served}
 				w.Owner, w.Weight = w, 1
-				if node.Join(&w.Waiter, 0, &fx) == admit.Admitted {
+				if node.Join(&w.Waiter, 0, &fx) == reply.Admitted {
 					served = w
 				}
 			}
@@ -45,7 +47,7 @@ func BenchmarkGroupInLine(b *testing.B) {
 
 // An inLine waits and says when it was served.
 type inLine struct {
-	admit.Waiter
+	queue.Waiter
 	node   *admit.Node
 	served **inLine
 }

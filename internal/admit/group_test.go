@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -24,17 +25,17 @@ func TestGroupCapsAllNodesTogether(t *testing.T) {
 	group, n := newGroup(t, 6, 2)
 	n[0].must(4)
 	n[1].must(2)
-	if got := n[1].try(1); got != admit.LimitReached {
+	if got := n[1].try(1); got != reply.LimitReached {
 		t.Errorf("beyond the cap: %v", got)
 	}
-	if got := n[0].try(2); got != admit.LimitReached {
+	if got := n[0].try(2); got != reply.LimitReached {
 		t.Errorf("beyond both: %v", got)
 	}
 	if got := group.InFlight(); got != 6 {
 		t.Errorf("%d in flight", got)
 	}
 	_, n = newGroup(t, 3, 1)
-	if got := n[0].acquire(4); got != admit.TooHeavy {
+	if got := n[0].acquire(4); got != reply.TooHeavy {
 		t.Errorf("heavier than the cap: %v", got)
 	}
 }
@@ -51,7 +52,7 @@ func TestGroupServesItsNodesInTurn(t *testing.T) {
 	}
 	for _, i := range []int{0, 3, 6, 1, 4, 7, 2, 5, 8} {
 		owner.done(ticket, window.Success)
-		want(t, admit.Admitted, queue[i])
+		want(t, reply.Admitted, queue[i])
 		ticket, owner = queue[i].ticket(), owners[i]
 	}
 }
@@ -65,17 +66,17 @@ func TestGroupPassesOverAFullNode(t *testing.T) {
 	running := n[1].hold(5)
 	full, free := n[0].join(), n[1].join()
 	n[1].done(running[0], window.Success)
-	want(t, admit.Waiting, full)
-	want(t, admit.Admitted, free)
+	want(t, reply.Waiting, full)
+	want(t, reply.Admitted, free)
 }
 
 func TestGroupForgetsNodesThatNobodyWaitsFor(t *testing.T) {
 	_, n := newGroup(t, 1, 2)
 	ticket := n[0].must(1)
 	gone, waits := n[0].join(), n[1].join()
-	n[0].leave(gone, admit.Cancelled)
+	n[0].leave(gone, reply.Cancelled)
 	n[0].done(ticket, window.Success)
-	want(t, admit.Admitted, waits)
+	want(t, reply.Admitted, waits)
 }
 
 func TestGroupServesOnCancelAfterAdmission(t *testing.T) {
@@ -83,9 +84,9 @@ func TestGroupServesOnCancelAfterAdmission(t *testing.T) {
 	ticket := n[0].must(1)
 	gone, waits := n[0].join(), n[1].join()
 	n[0].done(ticket, window.Success)
-	want(t, admit.Admitted, gone)
-	n[0].leave(gone, admit.Cancelled)
-	want(t, admit.Admitted, waits)
+	want(t, reply.Admitted, gone)
+	n[0].leave(gone, reply.Cancelled)
+	want(t, reply.Admitted, waits)
 	if got := group.InFlight(); got != 1 {
 		t.Errorf("%d in flight", got)
 	}
@@ -99,7 +100,7 @@ func TestGroupEndsTheDrainOfAnyNode(t *testing.T) {
 	drained := n[1].drain()
 	n[0].now = time.Second
 	n[0].done(ticket, window.Success)
-	want(t, admit.QueueTimeout, q)
+	want(t, reply.QueueTimeout, q)
 	select {
 	case <-drained:
 	default:
@@ -123,7 +124,7 @@ func TestGroupNeverTurnsBackTime(t *testing.T) {
 // Time that passes in calls of other nodes counts as saturated all the same.
 func TestGroupKeepsDrainRates(t *testing.T) {
 	_, n := newGroup(t, 2, 2)
-	tickets := []*admit.Ticket{n[0].must(1), n[1].must(1)}
+	tickets := []*reply.Ticket{n[0].must(1), n[1].must(1)}
 	waiting := make([][]*request, len(n))
 	for i := range n {
 		waiting[i] = []*request{n[i].join()}

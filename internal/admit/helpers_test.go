@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -47,7 +49,7 @@ func newLawRig(t *testing.T, l law.Law, s admit.Settings, group *admit.Group) *r
 }
 
 // adaptiveQueue turns the adaptive discipline on, without a bound of its own.
-func adaptiveQueue(s *admit.Settings) { s.Adaptive, s.QueueSize = true, 0 }
+func adaptiveQueue(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 0 }
 
 // call starts a call: it forgets the effects of the last one and says the time.
 func (r *rig) call() (now int64, fx *admit.Effects) {
@@ -56,33 +58,33 @@ func (r *rig) call() (now int64, fx *admit.Effects) {
 }
 
 // must admits work of the given weight at once.
-func (r *rig) must(weight int) *admit.Ticket {
+func (r *rig) must(weight int) *reply.Ticket {
 	r.t.Helper()
 	now, fx := r.call()
-	var ticket admit.Ticket
-	verdict := r.node.Acquire(&ticket, weight, now, fx)
+	var ticket reply.Ticket
+	verdict := r.node.Acquire(&ticket, 0, weight, now, fx)
 	r.fx.Woken.Wake()
-	if verdict != admit.Admitted {
+	if verdict != reply.Admitted {
 		r.t.Fatalf("at %v: weight %d was not admitted: %v", r.now, weight, verdict)
 	}
 	return &ticket
 }
 
-func (r *rig) acquire(weight int) admit.Verdict {
+func (r *rig) acquire(weight int) reply.Verdict {
 	now, fx := r.call()
-	verdict := r.node.Acquire(new(admit.Ticket), weight, now, fx)
+	verdict := r.node.Acquire(new(reply.Ticket), 0, weight, now, fx)
 	r.fx.Woken.Wake()
 	return verdict
 }
 
-func (r *rig) try(weight int) admit.Verdict {
+func (r *rig) try(weight int) reply.Verdict {
 	now, fx := r.call()
-	verdict := r.node.TryAcquire(new(admit.Ticket), weight, now, fx)
+	verdict := r.node.TryAcquire(new(reply.Ticket), weight, now, fx)
 	r.fx.Woken.Wake()
 	return verdict
 }
 
-func (r *rig) done(ticket *admit.Ticket, outcome window.Outcome) bool {
+func (r *rig) done(ticket *reply.Ticket, outcome window.Outcome) bool {
 	now, fx := r.call()
 	was := r.node.Done(ticket, now, outcome, fx)
 	r.fx.Woken.Wake()
@@ -123,19 +125,19 @@ func (r *rig) wantCounts(inFlight, queued int) {
 
 // A request waits and counts how often it is woken and nudged.
 type request struct {
-	admit.Waiter
+	queue.Waiter
 	woken, nudged int
 }
 
 func (q *request) Wake()  { q.woken++ }
 func (q *request) Nudge() { q.nudged++ }
 
-func (q *request) verdict() admit.Verdict {
+func (q *request) verdict() reply.Verdict {
 	v, _ := q.Answer()
 	return v
 }
 
-func (q *request) ticket() *admit.Ticket {
+func (q *request) ticket() *reply.Ticket {
 	_, t := q.Answer()
 	return &t
 }
@@ -160,7 +162,7 @@ func (r *rig) join(options ...func(*request)) *request {
 	return q
 }
 
-func (r *rig) leave(q *request, why admit.Verdict) admit.Verdict {
+func (r *rig) leave(q *request, why reply.Verdict) reply.Verdict {
 	now, fx := r.call()
 	v := r.node.Leave(&q.Waiter, why, now, fx)
 	r.fx.Woken.Wake()
@@ -168,7 +170,7 @@ func (r *rig) leave(q *request, why admit.Verdict) admit.Verdict {
 }
 
 // want checks what became of requests.
-func want(t *testing.T, verdict admit.Verdict, requests ...*request) {
+func want(t *testing.T, verdict reply.Verdict, requests ...*request) {
 	t.Helper()
 	for i, q := range requests {
 		if got := q.verdict(); got != verdict {

@@ -83,10 +83,3 @@ func (h *history) changes(limit int) []Change {
 	}
 	return all
 }
-
-// History returns the last changes of the limit, oldest first.
-func (n *Node) History() []Change {
-	n.lock()
-	defer n.unlock()
-	return n.history.changes(int(n.limit))
-}

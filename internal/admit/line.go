@@ -28,7 +28,7 @@ func newLine() line { return line{claims: rank{by: byClaim}, turns: rank{by: byT
 
 func (l *line) empty() bool { return len(l.turns.members) == 0 }
 
-// first returns the member whose turn it is in a line that is not empty. Level is what
+// first returns the member that is served next in a line that is not empty. Level is what
 // a share is worth.
 func (l *line) first(level float64) *member {
 	if m := l.claims.members[0]; m.claim() <= level {

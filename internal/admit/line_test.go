@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
 
@@ -49,11 +50,11 @@ func TestEqualsAreServedInTurnByShare(t *testing.T) {
 }
 
 // turns has the work in a slot end so many times and returns who got the slot each time.
-func turns(n []*rig, waiting [][]*request, owner int, ticket *admit.Ticket, times int) (served string) {
+func turns(n []*rig, waiting [][]*request, owner int, ticket *reply.Ticket, times int) (served string) {
 	for range times {
 		n[owner].done(ticket, window.Success)
 		for i := range n {
-			if q := waiting[i]; len(q) > 0 && q[0].verdict() == admit.Admitted {
+			if q := waiting[i]; len(q) > 0 && q[0].verdict() == reply.Admitted {
 				ticket, owner, waiting[i] = q[0].ticket(), i, q[1:]
 				served += string(rune('a' + i))
 				break
@@ -119,14 +120,14 @@ func TestHeavyWorkFirstInLineIsNotOvertaken(t *testing.T) {
 	light := n[0].join()
 	n[0].done(running[0], window.Success)
 	n[0].done(running[1], window.Success)
-	want(t, admit.Waiting, heavy, light)
-	if got := n[0].try(1); got != admit.LimitReached {
+	want(t, reply.Waiting, heavy, light)
+	if got := n[0].try(1); got != reply.LimitReached {
 		t.Errorf("a newcomer overtakes: %v", got)
 	}
 	n[2].hold(2) // a reserve is not in its way
 	n[0].done(running[2], window.Success)
-	want(t, admit.Admitted, heavy)
-	want(t, admit.Waiting, light)
+	want(t, reply.Admitted, heavy)
+	want(t, reply.Waiting, light)
 }
 
 // Two that stay within their entitlements take turns, also if one is done sooner.
@@ -135,11 +136,11 @@ func TestEqualClaimsAreServedInTurn(t *testing.T) {
 	running := n[2].hold(6)
 	queues := [][]*request{n[0].queue(3), n[1].queue(3)}
 	n[2].done(running[0], window.Success)
-	want(t, admit.Admitted, queues[0][0])
+	want(t, reply.Admitted, queues[0][0])
 	n[0].done(queues[0][0].ticket(), window.Success)
-	want(t, admit.Admitted, queues[1][0])
+	want(t, reply.Admitted, queues[1][0])
 	n[1].done(queues[1][0].ticket(), window.Success)
-	want(t, admit.Admitted, queues[0][1])
+	want(t, reply.Admitted, queues[0][1])
 }
 
 // One more at work leaves less to the others: here the heavy work would no longer be
@@ -149,10 +150,10 @@ func TestOneMoreAtWorkChangesTheTurn(t *testing.T) {
 	n[0].must(1)
 	n[1].must(3)
 	heavy, light := n[0].join(weighs(5)), n[2].join()
-	want(t, admit.Waiting, heavy, light)
+	want(t, reply.Waiting, heavy, light)
 	n[3].must(1)
-	want(t, admit.Waiting, heavy)
-	want(t, admit.Admitted, light)
+	want(t, reply.Waiting, heavy)
+	want(t, reply.Admitted, light)
 }
 
 func TestExpiredHoldsNobodyBackInAGroup(t *testing.T) {
@@ -160,11 +161,11 @@ func TestExpiredHoldsNobodyBackInAGroup(t *testing.T) {
 	n[0].hold(1)
 	n[0].hold(2)
 	heavy := n[1].join(weighs(2))
-	n[0].now = 2 * time.Second // its time is up, but nobody has noticed
-	if got := n[0].try(1); got != admit.Admitted {
+	n[0].now = 2 * time.Second // its time is up, but the node has not noticed
+	if got := n[0].try(1); got != reply.Admitted {
 		t.Errorf("a newcomer: %v", got)
 	}
-	want(t, admit.QueueTimeout, heavy)
+	want(t, reply.QueueTimeout, heavy)
 }
 
 // A newcomer with a right to what is free does not wait behind one without.
@@ -190,11 +191,11 @@ func TestWhoHoldsLessMovesUp(t *testing.T) {
 	}
 	n[0].done(more[0], window.Success)
 	n[0].done(more[1], window.Success)
-	want(t, admit.Waiting, first, second)
+	want(t, reply.Waiting, first, second)
 	n[2].done(last, window.Success)
 	n[0].look(first)
-	want(t, admit.Admitted, first)
-	want(t, admit.Waiting, second)
+	want(t, reply.Admitted, first)
+	want(t, reply.Waiting, second)
 	n[1].done(less[0], window.Success)
-	want(t, admit.Admitted, second)
+	want(t, reply.Admitted, second)
 }

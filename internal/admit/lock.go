@@ -5,19 +5,20 @@ import (
 	"sync"
 )
 
-func (n *Node) lock() {
-	if mu := n.mutex(); !mu.TryLock() {
+// lock takes the lock of the node or, in a group, the group's.
+func (s *slots) lock() {
+	if mu := s.mutex(); !mu.TryLock() {
 		lock(mu)
 	}
 }
 
-func (n *Node) unlock() { n.mutex().Unlock() }
+func (s *slots) unlock() { s.mutex().Unlock() }
 
-func (n *Node) mutex() *sync.Mutex {
-	if n.member != nil {
-		return &n.member.group.mu
+func (s *slots) mutex() *sync.Mutex {
+	if s.member != nil {
+		return s.member.mutex()
 	}
-	return &n.mu
+	return &s.mu
 }
 
 // A goroutine that finds the lock taken tries it for a moment, lets others run, and

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -14,13 +15,13 @@ func TestAdmitsUpToTheLimit(t *testing.T) {
 	r := newRig(t, 3, nil)
 	r.must(1)
 	r.must(2)
-	if got := r.try(1); got != admit.LimitReached {
+	if got := r.try(1); got != reply.LimitReached {
 		t.Errorf("beyond the limit: %v", got)
 	}
-	if got := r.acquire(1); got != admit.MustWait {
+	if got := r.acquire(1); got != reply.MustWait {
 		t.Errorf("beyond the limit, with a queue: %v", got)
 	}
-	if got := r.acquire(4); got != admit.TooHeavy {
+	if got := r.acquire(4); got != reply.TooHeavy {
 		t.Errorf("above the limit: %v", got)
 	}
 	r.wantCounts(3, 0)
@@ -51,7 +52,7 @@ func TestSecondDoneChangesNothing(t *testing.T) {
 func TestZeroTicketIsNotOut(t *testing.T) {
 	r := newRig(t, 2, nil)
 	r.must(1)
-	if r.done(&admit.Ticket{}, window.Success) {
+	if r.done(&reply.Ticket{}, window.Success) {
 		t.Error("a ticket was taken that was never out")
 	}
 	r.wantCounts(1, 0)
@@ -104,7 +105,7 @@ func TestEarlierTimeCountsAsTheLatest(t *testing.T) {
 
 func TestShadowAdmitsAllAndReports(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 1 })
-	for i, want := range []admit.Verdict{admit.Admitted, admit.Admitted, admit.QueueFull} {
+	for i, want := range []reply.Verdict{reply.Admitted, reply.Admitted, reply.QueueFull} {
 		r.must(1)
 		if r.fx.WouldRefuse != want {
 			t.Errorf("request %d: would be %v, want %v", i, r.fx.WouldRefuse, want)
@@ -127,9 +128,9 @@ func TestLeavingTheShadow(t *testing.T) {
 	r.update(settings(1, nil), law.Fixed{})
 	q := r.join()
 	r.done(first, window.Success)
-	want(t, admit.Waiting, q)
+	want(t, reply.Waiting, q)
 	r.done(second, window.Success)
-	want(t, admit.Admitted, q)
+	want(t, reply.Admitted, q)
 }
 
 func TestEnteringTheShadowLetsInWhoWaits(t *testing.T) {
@@ -137,7 +138,7 @@ func TestEnteringTheShadowLetsInWhoWaits(t *testing.T) {
 	r.must(1)
 	q := r.join()
 	r.update(settings(1, func(s *admit.Settings) { s.Shadow = true }), law.Fixed{})
-	want(t, admit.Admitted, q)
+	want(t, reply.Admitted, q)
 }
 
 func TestBadLawIsRefused(t *testing.T) {
@@ -164,5 +165,5 @@ func TestLongestDurations(t *testing.T) {
 	q := r.join()
 	r.now = 2 * time.Hour
 	r.done(ticket, window.Success)
-	want(t, admit.Admitted, q)
+	want(t, reply.Admitted, q)
 }

@@ -3,13 +3,13 @@ package admit_test
 import (
 	"testing"
 
-	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
 
-// lender returns two equal nodes with two slots each, of which the first has nobody waiting and
+// lender returns two equal nodes with two slots each, of which the first has no waiter and
 // the second one waiter more than its slots.
-func lender(t *testing.T) (n []*rig, lent *admit.Ticket, waiting *request) {
+func lender(t *testing.T) (n []*rig, lent *reply.Ticket, waiting *request) {
 	t.Helper()
 	_, n = shareOut(t, 4, stake(0, 1), stake(0, 1))
 	lent = n[0].hold(2)[0]
@@ -18,7 +18,7 @@ func lender(t *testing.T) (n []*rig, lent *admit.Ticket, waiting *request) {
 }
 
 // look has the owner of a request look again.
-func (r *rig) look(q *request) admit.Verdict {
+func (r *rig) look(q *request) reply.Verdict {
 	now, fx := r.call()
 	v := r.node.Look(&q.Waiter, now, fx)
 	r.fx.Woken.Wake()
@@ -28,11 +28,11 @@ func (r *rig) look(q *request) admit.Verdict {
 func TestSlotWithinItsPartIsOfferedNotLentAtOnce(t *testing.T) {
 	n, ticket, waiting := lender(t)
 	n[0].done(ticket, window.Success)
-	want(t, admit.Waiting, waiting)
+	want(t, reply.Waiting, waiting)
 	if waiting.nudged != 1 {
 		t.Fatalf("nudged %d times, want once", waiting.nudged)
 	}
-	if got := n[1].look(waiting); got != admit.Admitted {
+	if got := n[1].look(waiting); got != reply.Admitted {
 		t.Errorf("who looks finds the slot free: %v", got)
 	}
 }
@@ -46,14 +46,14 @@ func TestOwnerThatComesAgainHasItsSlot(t *testing.T) {
 	if waiting.nudged != 1 {
 		t.Errorf("nudged %d times before it looked, want once", waiting.nudged)
 	}
-	if got := n[1].look(waiting); got != admit.Waiting {
+	if got := n[1].look(waiting); got != reply.Waiting {
 		t.Errorf("%v, though the slot was taken", got)
 	}
 	n[0].done(ticket, window.Success)
 	if waiting.nudged != 2 {
 		t.Errorf("nudged %d times, want twice", waiting.nudged)
 	}
-	if got := n[1].look(waiting); got != admit.Admitted {
+	if got := n[1].look(waiting); got != reply.Admitted {
 		t.Errorf("%v, though the owner is gone", got)
 	}
 }
@@ -65,7 +65,7 @@ func TestSlotOfAnOwnerThatRanAloneIsOffered(t *testing.T) {
 	n[1].must(1)
 	waiting := n[1].join()
 	n[0].done(ticket, window.Success)
-	want(t, admit.Waiting, waiting)
+	want(t, reply.Waiting, waiting)
 	n[0].must(1)
 }
 
@@ -74,8 +74,8 @@ func TestOfferIsNotLost(t *testing.T) {
 	n, ticket, waiting := lender(t)
 	other := n[1].join()
 	n[0].done(ticket, window.Success)
-	n[1].leave(waiting, admit.Cancelled)
-	want(t, admit.Admitted, other)
+	n[1].leave(waiting, reply.Cancelled)
+	want(t, reply.Admitted, other)
 }
 
 // What the owner borrowed itself, and what others have a right to, is handed on at once.
@@ -84,7 +84,7 @@ func TestOnlyTheOwnersPartIsOffered(t *testing.T) {
 	running := n[0].hold(4)
 	waiting := n[1].join()
 	n[0].done(running[0], window.Success)
-	want(t, admit.Admitted, waiting)
+	want(t, reply.Admitted, waiting)
 	if waiting.nudged != 0 {
 		t.Errorf("nudged %d times", waiting.nudged)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
 
@@ -23,11 +24,11 @@ func TestLimitedWaiterSleepsUnderAPace(t *testing.T) {
 		}
 	}
 	r.done(ticket, window.Success)
-	want(t, admit.Admitted, next)
-	want(t, admit.Waiting, last)
+	want(t, reply.Admitted, next)
+	want(t, reply.Waiting, last)
 }
 
-// Only the one who is next looks again when the pace lets it start, and is nudged when
+// Only the first waiter looks again when the pace lets it start, and is nudged when
 // that comes sooner.
 func TestNextIsNudged(t *testing.T) {
 	r := newRig(t, 100, nil)
@@ -51,12 +52,12 @@ func TestNextIsNudged(t *testing.T) {
 		t.Fatalf("nudged %d and %d times before they looked, want 1 and 0", next.nudged, last.nudged)
 	}
 	now, fx := r.call()
-	if v := r.node.Look(&next.Waiter, now, fx); v != admit.Waiting || next.Patience(now) != 100*time.Millisecond {
+	if v := r.node.Look(&next.Waiter, now, fx); v != reply.Waiting || next.Patience(now) != 100*time.Millisecond {
 		t.Errorf("%v, and to look in %v", v, next.Patience(now))
 	}
 	r.now = 100 * time.Millisecond
 	now, fx = r.call()
-	if v := r.node.Remind(&next.Waiter, now, fx); v != admit.Admitted {
+	if v := r.node.Remind(&next.Waiter, now, fx); v != reply.Admitted {
 		t.Errorf("%v when its turn has come", v)
 	}
 	fx.Woken.Wake()
@@ -75,13 +76,13 @@ func TestCancelAfterAdmissionGivesThePaceBack(t *testing.T) {
 	r.now = 100 * time.Millisecond
 	now, fx = r.call()
 	r.node.Remind(&gone.Waiter, now, fx)
-	want(t, admit.Admitted, gone)
-	want(t, admit.Waiting, next)
+	want(t, reply.Admitted, gone)
+	want(t, reply.Waiting, next)
 	for range 2 { // the second time changes nothing
-		r.leave(gone, admit.Cancelled)
+		r.leave(gone, reply.Cancelled)
 	}
-	want(t, admit.Admitted, next)
-	if got := r.join(); got.verdict() != admit.Waiting || got.Patience(int64(r.now)) != 100*time.Millisecond {
+	want(t, reply.Admitted, next)
+	if got := r.join(); got.verdict() != reply.Waiting || got.Patience(int64(r.now)) != 100*time.Millisecond {
 		t.Errorf("%v, and to look in %v: want it to owe nothing but the one that started", got.verdict(), got.Patience(int64(r.now)))
 	}
 }

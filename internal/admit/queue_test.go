@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -16,8 +17,8 @@ func TestFirstInFirstOut(t *testing.T) {
 	for i, q := range queue {
 		r.now += ms
 		r.done(ticket, window.Success)
-		want(t, admit.Admitted, queue[:i+1]...)
-		want(t, admit.Waiting, queue[i+1:]...)
+		want(t, reply.Admitted, queue[:i+1]...)
+		want(t, reply.Waiting, queue[i+1:]...)
 		if q.woken != 1 {
 			t.Errorf("request %d was woken %d times", i, q.woken)
 		}
@@ -36,14 +37,14 @@ func TestNewcomerDoesNotOvertake(t *testing.T) {
 	first := r.must(2)
 	heavy := r.join(weighs(3))
 	r.done(first, window.Success)
-	if got := r.acquire(1); got != admit.MustWait {
+	if got := r.acquire(1); got != reply.MustWait {
 		t.Errorf("a newcomer: %v", got)
 	}
-	if got := r.try(1); got != admit.LimitReached {
+	if got := r.try(1); got != reply.LimitReached {
 		t.Errorf("an impatient newcomer: %v", got)
 	}
 	late := r.join()
-	want(t, admit.Waiting, heavy, late)
+	want(t, reply.Waiting, heavy, late)
 }
 
 func TestLanesAreServedStrictly(t *testing.T) {
@@ -53,9 +54,9 @@ func TestLanesAreServedStrictly(t *testing.T) {
 	beyond := r.join(inLane(99)) // counts as the last lane
 	again := r.join(inLane(0))
 	for _, q := range []*request{high, again, normal, low, beyond} {
-		want(t, admit.Waiting, q)
+		want(t, reply.Waiting, q)
 		r.done(ticket, window.Success)
-		want(t, admit.Admitted, q)
+		want(t, reply.Admitted, q)
 		ticket = q.ticket()
 	}
 }
@@ -66,8 +67,8 @@ func TestHigherLanePassesWhatDoesNotFit(t *testing.T) {
 	r.must(1)
 	heavy := r.join(weighs(2), inLane(1))
 	light := r.join(inLane(0))
-	want(t, admit.Waiting, heavy)
-	want(t, admit.Admitted, light)
+	want(t, reply.Waiting, heavy)
+	want(t, reply.Admitted, light)
 	if light.woken != 1 {
 		t.Errorf("woken %d times", light.woken)
 	}
@@ -77,12 +78,12 @@ func TestQueueSizeIsExact(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 2 })
 	r.must(1)
 	// Both were told to join before either did.
-	if a, b := r.acquire(1), r.acquire(1); a != admit.MustWait || b != admit.MustWait {
+	if a, b := r.acquire(1), r.acquire(1); a != reply.MustWait || b != reply.MustWait {
 		t.Fatal(a, b)
 	}
-	want(t, admit.Waiting, r.join(), r.join())
-	want(t, admit.QueueFull, r.join())
-	if got := r.try(1); got != admit.LimitReached {
+	want(t, reply.Waiting, r.join(), r.join())
+	want(t, reply.QueueFull, r.join())
+	if got := r.try(1); got != reply.LimitReached {
 		t.Errorf("acquired: %v", got)
 	}
 	r.wantCounts(1, 2)
@@ -91,7 +92,7 @@ func TestQueueSizeIsExact(t *testing.T) {
 func TestNoQueueRefusesAtOnce(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 0 })
 	r.must(1)
-	if got := r.acquire(1); got != admit.LimitReached {
+	if got := r.acquire(1); got != reply.LimitReached {
 		t.Errorf("acquired: %v", got)
 	}
 }
@@ -101,13 +102,13 @@ func TestLeavingMakesRoom(t *testing.T) {
 	ticket := r.must(1)
 	first, second, third := r.join(), r.join(), r.join()
 	for _, q := range []*request{second, first} {
-		if got := r.leave(q, admit.Cancelled); got != admit.Cancelled || q.woken != 0 {
+		if got := r.leave(q, reply.Cancelled); got != reply.Cancelled || q.woken != 0 {
 			t.Errorf("left with %v, woken %d times", got, q.woken)
 		}
 	}
 	r.wantCounts(1, 1)
 	r.done(ticket, window.Success)
-	want(t, admit.Admitted, third)
+	want(t, reply.Admitted, third)
 	if s := r.state(); s.Cancelled != 2 {
 		t.Errorf("%d cancelled, want 2", s.Cancelled)
 	}
@@ -118,9 +119,9 @@ func TestLeavingLetsTheNextGo(t *testing.T) {
 	r := newRig(t, 2, nil)
 	r.must(1)
 	heavy, light := r.join(weighs(2)), r.join()
-	want(t, admit.Waiting, light)
-	r.leave(heavy, admit.Cancelled)
-	want(t, admit.Admitted, light)
+	want(t, reply.Waiting, light)
+	r.leave(heavy, reply.Cancelled)
+	want(t, reply.Admitted, light)
 }
 
 func TestQueueTimeout(t *testing.T) {
@@ -131,11 +132,11 @@ func TestQueueTimeout(t *testing.T) {
 		t.Errorf("patience %v", got)
 	}
 	r.now = time.Second
-	if got := r.leave(q, admit.QueueTimeout); got != admit.QueueTimeout {
+	if got := r.leave(q, reply.QueueTimeout); got != reply.QueueTimeout {
 		t.Errorf("left with %v", got)
 	}
-	if s := r.state(); s.Refused[admit.QueueTimeout] != 1 || s.Queued != 0 {
-		t.Errorf("%d timed out, %d queued", s.Refused[admit.QueueTimeout], s.Queued)
+	if s := r.state(); s.Refused[reply.QueueTimeout] != 1 || s.Queued != 0 {
+		t.Errorf("%d timed out, %d queued", s.Refused[reply.QueueTimeout], s.Queued)
 	}
 }
 
@@ -149,13 +150,13 @@ func TestNobodyIsDispatchedTooLate(t *testing.T) {
 	second := r.join()
 	r.now = time.Second
 	r.done(ticket, window.Success)
-	want(t, admit.QueueTimeout, first)
-	want(t, admit.Admitted, second)
-	if got := r.leave(first, admit.QueueTimeout); got != admit.QueueTimeout || first.woken != 1 {
+	want(t, reply.QueueTimeout, first)
+	want(t, reply.Admitted, second)
+	if got := r.leave(first, reply.QueueTimeout); got != reply.QueueTimeout || first.woken != 1 {
 		t.Errorf("left with %v, woken %d times", got, first.woken)
 	}
-	if s := r.state(); s.Refused[admit.QueueTimeout] != 1 {
-		t.Errorf("counted %d times", s.Refused[admit.QueueTimeout])
+	if s := r.state(); s.Refused[reply.QueueTimeout] != 1 {
+		t.Errorf("counted %d times", s.Refused[reply.QueueTimeout])
 	}
 }
 
@@ -165,7 +166,7 @@ func TestTimeoutAfterAdmissionKeepsTheSlot(t *testing.T) {
 	ticket := r.must(1)
 	q := r.join()
 	r.done(ticket, window.Success)
-	if got := r.leave(q, admit.QueueTimeout); got != admit.Admitted {
+	if got := r.leave(q, reply.QueueTimeout); got != reply.Admitted {
 		t.Errorf("left with %v", got)
 	}
 	r.wantCounts(1, 0)
@@ -180,11 +181,11 @@ func TestCancelAfterAdmissionPassesTheSlotOn(t *testing.T) {
 	gone, next := r.join(), r.join()
 	r.done(ticket, window.Success)
 	for range 2 { // the second time changes nothing
-		if got := r.leave(gone, admit.Cancelled); got != admit.Cancelled {
+		if got := r.leave(gone, reply.Cancelled); got != reply.Cancelled {
 			t.Errorf("left with %v", got)
 		}
 	}
-	want(t, admit.Admitted, next)
+	want(t, reply.Admitted, next)
 	r.wantCounts(1, 0)
 	if s := r.state(); s.Admitted != 3 || s.Completed != 2 || s.Ignored != 1 || s.Cancelled != 0 {
 		t.Errorf("%d admitted, %d completed, %d ignored, %d cancelled", s.Admitted, s.Completed, s.Ignored, s.Cancelled)
@@ -197,11 +198,11 @@ func TestExpiredTakesNoPlace(t *testing.T) {
 	r.must(1)
 	expired := r.join()
 	r.now = time.Second
-	if got := r.acquire(1); got != admit.MustWait {
+	if got := r.acquire(1); got != reply.MustWait {
 		t.Errorf("acquired: %v", got)
 	}
-	want(t, admit.Waiting, r.join())
-	want(t, admit.QueueTimeout, expired)
+	want(t, reply.Waiting, r.join())
+	want(t, reply.QueueTimeout, expired)
 }
 
 // The one that did not fit has expired, and it is a newcomer that brings it to
@@ -214,9 +215,9 @@ func TestRefusedNewcomerStillServes(t *testing.T) {
 	light := r.join()
 	r.now = time.Second
 	hopeless := r.join(due(900 * ms))
-	want(t, admit.QueueTimeout, heavy)
-	want(t, admit.Deadline, hopeless)
-	want(t, admit.Admitted, light)
+	want(t, reply.QueueTimeout, heavy)
+	want(t, reply.Deadline, hopeless)
+	want(t, reply.Admitted, light)
 }
 
 // The same if all it wanted to know is whether it has to wait.
@@ -229,7 +230,7 @@ func TestRefusedAcquireStillServes(t *testing.T) {
 	r.update(settings(2, func(s *admit.Settings) { s.QueueSize = 1 }), law.Fixed{})
 	r.now = time.Second
 	r.acquire(1)
-	want(t, admit.Admitted, light)
+	want(t, reply.Admitted, light)
 }
 
 func TestExpiredTakesNoSlot(t *testing.T) {
@@ -238,7 +239,7 @@ func TestExpiredTakesNoSlot(t *testing.T) {
 	r.join(weighs(2))
 	r.update(settings(2, func(s *admit.Settings) { s.QueueSize = 0 }), law.Fixed{})
 	r.now = time.Second
-	if got := r.acquire(1); got != admit.Admitted {
+	if got := r.acquire(1); got != reply.Admitted {
 		t.Errorf("acquired: %v, though nobody waits any more", got)
 	}
 }
@@ -248,8 +249,8 @@ func TestPassedDeadlineTakesNoPlace(t *testing.T) {
 	r.must(1)
 	late := r.join(weighs(2), due(10*ms))
 	r.now = 20 * ms
-	want(t, admit.Admitted, r.join())
-	want(t, admit.Deadline, late)
+	want(t, reply.Admitted, r.join())
+	want(t, reply.Deadline, late)
 }
 
 func TestHigherLimitServes(t *testing.T) {
@@ -258,28 +259,28 @@ func TestHigherLimitServes(t *testing.T) {
 	r.done(r.must(1), window.Success)
 	r.must(1)
 	first, second, third := r.join(), r.join(), r.join()
-	want(t, admit.Waiting, first, second, third)
+	want(t, reply.Waiting, first, second, third)
 	r.now = time.Second
 	now, fx := r.call() // any call closes the window
 	r.node.Cancel(now, fx)
 	fx.Woken.Wake()
-	want(t, admit.Admitted, first, second)
-	want(t, admit.Waiting, third)
+	want(t, reply.Admitted, first, second)
+	want(t, reply.Waiting, third)
 }
 
 // A lower limit interrupts nothing, starts nothing, and refuses what it has no
 // room for even alone.
 func TestLowerLimit(t *testing.T) {
 	r := newRig(t, 3, nil)
-	running := []*admit.Ticket{r.must(1), r.must(1), r.must(1)}
+	running := []*reply.Ticket{r.must(1), r.must(1), r.must(1)}
 	heavy, light := r.join(weighs(3)), r.join()
 	r.update(settings(1, func(s *admit.Settings) { s.Bounds.Max = 1 }), law.Fixed{})
-	want(t, admit.TooHeavy, heavy)
+	want(t, reply.TooHeavy, heavy)
 	for _, ticket := range running {
-		want(t, admit.Waiting, light)
+		want(t, reply.Waiting, light)
 		r.done(ticket, window.Success)
 	}
-	want(t, admit.Admitted, light)
+	want(t, reply.Admitted, light)
 	r.wantCounts(1, 0)
 }
 
@@ -289,13 +290,13 @@ func TestDisciplineChangesUnderThoseWhoWait(t *testing.T) {
 	ticket := r.must(1)
 	first, second := r.join(), r.join()
 	r.update(settings(1, adaptiveQueue), law.Fixed{})
-	want(t, admit.Waiting, first, second)
+	want(t, reply.Waiting, first, second)
 	third := r.join()
 	r.update(settings(1, nil), law.Fixed{})
 	for _, q := range []*request{first, second, third} {
-		want(t, admit.Waiting, q)
+		want(t, reply.Waiting, q)
 		r.done(ticket, window.Success)
-		want(t, admit.Admitted, q)
+		want(t, reply.Admitted, q)
 		ticket = q.ticket()
 	}
 }

@@ -4,130 +4,83 @@ import (
 	"math"
 	"time"
 
+	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/virtual"
 	"github.com/weir-go/weir/internal/window"
 )
 
-// virtual is what a node has besides in shadow mode, in which all work runs and the node finds
-// out what it would have done.
-//
-// With each request there comes virtual work, which the node admits, queues or refuses as it
-// would real work. The node's count of work in flight, its meter, its drain rate and its pace are
-// those of the virtual work, so law and group see what they would see if the node were live;
-// what really runs is counted here.
-//
-// Virtual work ends with its own real work, if it is in flight then. The end of any other real work,
-// which would have been refused or started later, ends the oldest: in its place the server would have
-// done what was admitted. But v in flight end no faster than without any load, v/R a second, where
-// R is the latency then. So their throughput is the smaller one of v/R and of what the server really
-// achieves. That is right for a server whose throughput does not fall with load; decision
-// 0014 has the measurements.
-type virtual struct {
-	running  int64         // weight of the work that really runs
-	meter    *window.Meter // of that work
-	active   pieces        // in flight
-	waiting  pieces        // in the queue
-	queued   int64         // weight in the queue
-	unloaded unloaded
-	credit   float64 // weight that v/R had end, less what did
-}
-
-// Credit is bounded by so many limits. As long as all ends with its own work, it is the sum of many
-// deviations from R, and what is forgiven ends work that would still run. With a debt of one limit instead of
-// eight, fixed(20) would refuse 3.8 points too few of work that varies with a coefficient of 2, at 0.8 of
-// what a pool can do, and now 1.8. What was not used is worth one limit: a server, too, makes up for a
-// moment without work.
-const mostCredit, mostDebt = 1, 8
-
-func (n *Node) virtual() *virtual { return n.pressure.seldom.virtual }
-
-// running is the weight of the work that really runs.
-func (n *Node) running() int64 {
-	if n.flags&shadow != 0 {
-		return n.virtual().running
-	}
-	return n.inflight
-}
-
-// realMeter measures the work that really runs; nil if none ever did.
-func (n *Node) realMeter() *window.Meter {
-	if n.flags&shadow != 0 {
-		return n.virtual().meter
-	}
-	return n.meter
-}
+// virtual returns the virtual work of a node in shadow mode.
+func (s *slots) virtual() *virtual.Work { return s.contention.cold.virtual }
 
 // setShadow begins or ends shadow mode.
 func (n *Node) setShadow(on bool, now int64, fx *Effects) {
 	switch was := n.flags&shadow != 0; {
 	case on && !was:
-		n.beginShadow(now, fx)
+		n.admitAll(now, fx)
+		n.beginShadow(now)
 	case was && !on:
 		n.endShadow(now)
 	}
-	n.flags.set(shadow, on)
 }
 
-// beginShadow admits who waits. All that runs by now is virtual work as well, which starts now.
-func (n *Node) beginShadow(now int64, fx *Effects) {
-	n.admitAll(now, fx)
-	v := &virtual{running: n.inflight, meter: n.meter}
-	n.pressed().rare().virtual = v
-	n.meter = window.New(now, time.Duration(n.conf.lookback))
-	if v.meter == nil {
-		v.meter = n.newMeter(now)
-	}
-	for left := n.inflight; left > 0; {
-		weight := min(left, math.MaxInt32)
-		left -= weight
-		v.active.push(now, int32(weight))
-		n.meter.Start(now, int(n.inflight))
-	}
-}
-
-// admitAll admits who waits, unless their time is up.
+// admitAll admits those who wait, unless their time is up.
 func (n *Node) admitAll(now int64, fx *Effects) {
-	for n.queued() > 0 {
-		switch w := n.first(); {
-		case now >= w.expires:
-			n.reject(w, w.expiry(), fx)
-		case !n.inTime(w, now):
-			n.reject(w, Deadline, fx)
+	for n.queue.Len() > 0 {
+		switch w := n.queue.Oldest(); {
+		case now >= w.Expires():
+			n.reject(w, w.Expiry(), fx)
+		case w.HasDeadline() && !n.queue.InTime(w, n.view(now)):
+			n.reject(w, reply.Deadline, fx)
 		default:
-			n.unlink(w)
-			n.took(w)
-			n.dispatch(w, now)
-			fx.Woken.add(w)
+			n.dispatch(w, now, fx)
 		}
 	}
 }
 
+// beginShadow has virtual work, which starts now, beside all that runs by now.
+func (s *slots) beginShadow(now int64) {
+	v := &virtual.Work{Running: s.inflight, Meter: s.meter}
+	s.contended().rarely().virtual = v
+	s.meter = window.New(now, time.Duration(s.lookback))
+	if v.Meter == nil {
+		v.Meter = s.newMeter(now)
+	}
+	v.Adopt(s.inflight, now, func() { s.meter.Start(now, int(s.inflight)) })
+	s.flags.set(shadow, true)
+}
+
 // endShadow has what really runs count again. What ran above the limit does not judge it.
-func (n *Node) endShadow(now int64) {
-	v := n.virtual()
-	n.free(n.inflight - v.running)
-	n.meter = v.meter
-	n.meter.Restart(now, 0)
-	n.pressure.seldom.virtual = nil
+func (s *slots) endShadow(now int64) {
+	v := s.virtual()
+	s.free(s.inflight - v.Running)
+	s.meter = v.Meter
+	s.meter.Restart(now, 0)
+	s.contention.cold.virtual = nil
+	s.flags.set(shadow, false)
 }
 
 // acquireInShadow admits work, and finds out what would have become of it.
-func (n *Node) acquireInShadow(t *Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) {
-	would := Overload
+func (n *Node) acquireInShadow(t *reply.Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) {
+	would := reply.Overload
 	if !n.sheds(weight) {
-		would = n.arrive(int32(weight), patient, now)
+		would = n.arrive(int32(weight), now)
+	}
+	if would == reply.MustWait {
+		most, patience := 0, int64(0)
+		if patient {
+			most, patience = n.conf.order.Bounds(n.view(now), n.conf.queueTimeout)
+		}
+		would = n.enqueueVirtual(int32(weight), now, most, patience)
 	}
 	if would.Refused() {
 		n.hear(would, weight)
-		n.pressed().rare().wouldRefuse++
+		n.contention.cold.wouldRefuse++
 		fx.Notable, fx.WouldRefuse, fx.Seq = true, would, n.nextEvent()
 	}
-	v := n.virtual()
-	v.running += int64(weight)
-	v.meter.Start(now, int(v.running))
-	v.unloaded.start(now)
+	n.virtual().Start(weight, now)
 	n.register(t, tenant, weight, now)
-	if would == Admitted {
-		t.is = outVirtually
+	if would == reply.Admitted {
+		t.Is = reply.OutVirtually
 	}
 	if n.member != nil {
 		n.member.count()
@@ -136,101 +89,126 @@ func (n *Node) acquireInShadow(t *Ticket, tenant uint16, weight int, now int64, 
 }
 
 // arrive answers for virtual work that arrives.
-func (n *Node) arrive(weight int32, patient bool, now int64) Verdict {
-	v := n.virtual()
+func (s *slots) arrive(weight int32, now int64) reply.Verdict {
 	switch {
-	case n.tooHeavy(int(weight)):
-		return TooHeavy
-	case v.waiting.len() == 0 && n.fits(int(weight)):
-		n.startVirtual(weight, now)
-		return Admitted
-	case !patient, n.room() == 0:
-		return LimitReached
-	case v.waiting.len() >= n.room(), n.paceDelay(int(v.queued)) >= n.patience():
-		return QueueFull
+	case s.tooHeavy(int(weight)):
+		return reply.TooHeavy
+	case s.virtual().Waiting.Len() > 0 || !s.fits(int(weight)):
+		return reply.MustWait
 	}
-	v.waiting.push(now, weight)
-	v.queued += int64(weight)
-	return Waiting
+	s.startVirtual(weight, now)
+	return reply.Admitted
 }
 
-func (n *Node) startVirtual(weight int32, now int64) {
-	n.virtual().active.push(now, weight)
-	n.take(int(weight), now)
+// enqueueVirtual has virtual work wait, of which so much may wait for so long, or says why not.
+func (s *slots) enqueueVirtual(weight int32, now int64, most int, patience int64) reply.Verdict {
+	v := s.virtual()
+	if most == 0 {
+		return reply.LimitReached
+	}
+	if v.Waiting.Len() >= most || s.tokens().Delay(int(v.Queued)) >= patience {
+		return reply.QueueFull
+	}
+	v.Enqueue(now, weight)
+	return reply.Waiting
+}
+
+func (s *slots) startVirtual(weight int32, now int64) {
+	s.virtual().Active.Push(now, weight)
+	s.take(int(weight), now)
 }
 
 // endInShadow books the end of real work, and of virtual work with it.
-func (n *Node) endInShadow(t *Ticket, now int64, outcome window.Outcome) {
-	v := n.virtual()
-	v.running -= int64(t.weight)
-	measure(v.meter, t.start, now, t.weight, outcome)
-	switch own := v.ownOf(t); {
+func (s *slots) endInShadow(t *reply.Ticket, now int64, outcome window.Outcome) {
+	v := s.virtual()
+	v.End(t, now, outcome)
+	switch own := v.Own(t); {
 	case own != nil:
-		n.endVirtual(own, own.left, now, outcome)
+		s.endVirtual(own, own.Left, now, outcome)
 	case outcome == window.Success, outcome == window.Failure: // the server did it
-		n.endOldest(t.weight, now, outcome)
+		v.InPlace(t.Weight, now, func(p *virtual.Piece, part int32) { s.endVirtual(p, part, now, outcome) })
 	}
-	v.unloaded.end(t.start, now, t.weight, outcome == window.Success)
-	if n.member != nil {
-		n.member.count()
-	}
-}
-
-// ownOf returns the virtual work that started with real work, nil if there was none or it is gone.
-func (v *virtual) ownOf(t *Ticket) *piece {
-	if t.is != outVirtually {
-		return nil
-	}
-	return v.active.find(t.start, t.weight)
-}
-
-// youngest is the age from which on virtual work may end in place of other work: half of the latency without
-// load. Were there none, then after an overload what was left of the credit would end work that has just
-// started, and gradient, which keeps the least latency, would refuse up to 38 points too much at 0.8 of what
-// a pool can do. With all of the latency, fixed(55) would refuse 4 points too much at 1.2.
-func (v *virtual) youngest() float64 { return 0.5 * v.unloaded.latency }
-
-// endOldest ends so much of the oldest virtual work, as far as there is credit.
-func (n *Node) endOldest(weight int32, now int64, outcome window.Outcome) {
-	v := n.virtual()
-	able := int32(min(float64(weight), max(0, v.credit)))
-	before := now - int64(v.youngest())
-	for p := v.active.oldest(); p != nil && p.since <= before && able > 0; p = v.active.oldest() {
-		part := min(p.left, able)
-		able -= part
-		n.endVirtual(p, part, now, outcome)
+	v.Learn(t, now, outcome)
+	if s.member != nil {
+		s.member.count()
 	}
 }
 
 // endVirtual ends a part of a piece, and with the last part the piece.
-func (n *Node) endVirtual(p *piece, part int32, now int64, outcome window.Outcome) {
-	v := n.virtual()
-	if v.unloaded.latency > 0 {
-		v.credit = max(v.credit-float64(part), -mostDebt*float64(n.limit))
+func (s *slots) endVirtual(p *virtual.Piece, part int32, now int64, outcome window.Outcome) {
+	v := s.virtual()
+	v.Charge(part, s.limit)
+	last := part == p.Left
+	if last && s.saturated() && !s.awaitsPace() {
+		s.contended().completed(s.limit)
 	}
-	last := part == p.left
-	if last && n.saturated() && !n.awaitsPace() {
-		n.pressed().completed(n.limit)
-	}
-	n.free(int64(part))
-	p.left -= part
+	s.free(int64(part))
+	p.Left -= part
 	if last {
-		measure(n.meter, p.since, now, p.weight, outcome)
-		v.active.remove(p)
+		s.meter.Ended(p.Since, now, p.Weight, outcome)
+		v.Active.Remove(p)
 	}
 }
 
-// passInShadow books time since the last call.
-func (n *Node) passInShadow(now int64) {
-	v, d := n.virtual(), now-n.last
-	v.meter.Flow(now, int(v.running), false)
-	v.unloaded.pass(d, v.running)
-	if latency := v.unloaded.latency; latency > 0 {
-		v.credit = min(v.credit+float64(d)*float64(n.inflight)/latency, mostCredit*float64(n.limit))
+// serveVirtual starts virtual work that waits and has room now.
+func (n *Node) serveVirtual(now int64, fx *Effects) {
+	v := n.virtual()
+	for p := v.Waiting.Oldest(); p != nil; p = v.Waiting.Oldest() {
+		weight := p.Weight
+		switch {
+		case n.tooHeavy(int(weight)):
+			n.lapse(reply.TooHeavy, fx)
+			continue
+		case !n.fits(int(weight)):
+			return
+		}
+		waited := now - p.Since
+		v.Dequeue(p)
+		n.startVirtual(weight, now)
+		if waited > 0 {
+			n.bookWait(waited)
+		}
 	}
 }
 
-// forgetCredit has a new limit begin without what was saved up under the last one, which would have a law
-// that lowers it take the server for quicker than it is: little would refuse 2.7 points too few at 1.2 of
-// what a pool can do, instead of 1.0.
-func (v *virtual) forgetCredit() { v.credit = min(v.credit, 0) }
+// lapse refuses the virtual work that has waited longest.
+func (n *Node) lapse(why reply.Verdict, fx *Effects) {
+	p := n.virtual().Waiting.Oldest()
+	n.hear(why, int(p.Weight))
+	n.virtual().Dequeue(p)
+	n.contention.cold.wouldRefuse++
+	if seq := n.nextEvent(); fx.Lapsed == 0 {
+		fx.LapsedSeq = seq
+	}
+	fx.Notable = true
+	fx.Lapsed++
+}
+
+// catchUp has virtual work start, end and give up, each at its time, until now.
+func (n *Node) catchUp(now int64, fx *Effects) {
+	v := n.virtual()
+	for {
+		const never = math.MaxInt64
+		ends, lapses, starts := v.Ends(n.inflight), int64(never), int64(never)
+		if p := v.Waiting.Oldest(); p != nil {
+			_, patience := n.conf.order.Bounds(n.view(n.last), n.conf.queueTimeout)
+			lapses = p.Since + patience
+			if n.awaitsPace() {
+				starts = n.last + n.tokens().Delay(0)
+			}
+		}
+		at := min(ends, lapses, starts)
+		if at > now {
+			return
+		}
+		n.flow(at)
+		switch at {
+		case ends:
+			p := v.Active.Oldest()
+			n.endVirtual(p, p.Left, n.last, window.Success)
+		case lapses:
+			n.lapse(reply.QueueTimeout, fx)
+		}
+		n.serve(n.last, fx)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -23,7 +24,7 @@ type workers struct {
 
 type job struct {
 	*request // that waited
-	ticket   *admit.Ticket
+	ticket   *reply.Ticket
 	takes    time.Duration
 	ends     time.Duration
 }
@@ -34,12 +35,12 @@ func (w *workers) arrive(every, until time.Duration) {
 	for w.now < until {
 		gap, takes := w.random.ExpFloat64()*float64(every), w.random.ExpFloat64()*float64(100*ms)
 		w.pass(w.now + time.Duration(gap))
-		j := job{ticket: &admit.Ticket{}, takes: time.Duration(takes)}
+		j := job{ticket: &reply.Ticket{}, takes: time.Duration(takes)}
 		now, fx := w.call()
-		switch w.node.Acquire(j.ticket, 1, now, fx) {
-		case admit.Admitted:
+		switch w.node.Acquire(j.ticket, 0, 1, now, fx) {
+		case reply.Admitted:
 			w.start(j)
-		case admit.MustWait:
+		case reply.MustWait:
 			j.request = w.join()
 			w.waiting = append(w.waiting, j)
 		}
@@ -63,11 +64,11 @@ func (w *workers) pass(until time.Duration) {
 		w.now = max(w.now, ended.ends)
 		w.done(ended.ticket, window.Success)
 		w.waiting = slices.DeleteFunc(w.waiting, func(j job) bool {
-			if j.verdict() == admit.Admitted {
+			if j.verdict() == reply.Admitted {
 				j.ticket = j.request.ticket()
 				w.start(j)
 			}
-			return j.verdict() != admit.Waiting
+			return j.verdict() != reply.Waiting
 		})
 	}
 	w.now = until
@@ -98,7 +99,7 @@ func TestShadowRefusesWhatALiveNodeRefuses(t *testing.T) {
 				w.arrive(c.every, 60*time.Second)
 				after := r.state()
 				n := after.WouldRefuse - before.WouldRefuse
-				for _, reason := range []admit.Verdict{admit.QueueFull, admit.LimitReached} {
+				for _, reason := range []reply.Verdict{reply.QueueFull, reply.LimitReached} {
 					n += after.Refused[reason] - before.Refused[reason]
 				}
 				return n
@@ -130,14 +131,14 @@ func shadowRig(t *testing.T, limit int, change func(*admit.Settings)) *rig {
 }
 
 // would has work run in shadow mode and returns what would have become of it.
-func (r *rig) would(weight int) (*admit.Ticket, admit.Verdict) {
+func (r *rig) would(weight int) (*reply.Ticket, reply.Verdict) {
 	r.t.Helper()
 	ticket := r.must(weight)
 	return ticket, r.fx.WouldRefuse
 }
 
 // wantWould has work run in shadow mode and checks what would have become of it.
-func (r *rig) wantWould(weight int, verdict admit.Verdict) *admit.Ticket {
+func (r *rig) wantWould(weight int, verdict reply.Verdict) *reply.Ticket {
 	r.t.Helper()
 	ticket, got := r.would(weight)
 	if got != verdict {
@@ -149,18 +150,18 @@ func (r *rig) wantWould(weight int, verdict admit.Verdict) *admit.Ticket {
 // What would have been refused holds no slot, and what would have run gives its own back.
 func TestShadowSlotEndsWithItsWork(t *testing.T) {
 	r := shadowRig(t, 2, nil)
-	first := r.wantWould(1, admit.Admitted)
+	first := r.wantWould(1, reply.Admitted)
 	r.now += ms
-	r.wantWould(1, admit.Admitted)
-	refused := r.wantWould(1, admit.LimitReached)
-	r.wantWould(3, admit.TooHeavy)
+	r.wantWould(1, reply.Admitted)
+	refused := r.wantWould(1, reply.LimitReached)
+	r.wantWould(3, reply.TooHeavy)
 	r.now += ms
 	r.done(refused, window.Success) // nothing is known of how long work takes without load
-	r.wantWould(1, admit.LimitReached)
+	r.wantWould(1, reply.LimitReached)
 	r.done(first, window.Success)
-	r.wantWould(1, admit.Admitted)
-	r.wantWould(1, admit.LimitReached)
-	if s := r.state(); s.InFlight != 7 || s.WouldRefuse != 4 || s.Refused[admit.LimitReached] != 0 || !s.Shadow {
+	r.wantWould(1, reply.Admitted)
+	r.wantWould(1, reply.LimitReached)
+	if s := r.state(); s.InFlight != 7 || s.WouldRefuse != 4 || s.Refused[reply.LimitReached] != 0 || !s.Shadow {
 		t.Errorf("%+v", s)
 	}
 }
@@ -170,25 +171,25 @@ func TestShadowSlotEndsWithItsWork(t *testing.T) {
 func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
 	r := shadowRig(t, 2, nil)
 	for range 100 { // 10 ms without load
-		ticket := r.wantWould(1, admit.Admitted)
+		ticket := r.wantWould(1, reply.Admitted)
 		r.now += 10 * ms
 		r.done(ticket, window.Success)
 	}
-	r.wantWould(2, admit.Admitted) // and now it hangs
-	var others []*admit.Ticket
+	r.wantWould(2, reply.Admitted) // and now it hangs
+	var others []*reply.Ticket
 	for range 5 {
-		others = append(others, r.wantWould(1, admit.LimitReached))
+		others = append(others, r.wantWould(1, reply.LimitReached))
 	}
 	r.now += 5 * ms // in which work for 10 ms on two slots ends once
 	r.done(others[0], window.Timeout)
-	r.wantWould(1, admit.LimitReached) // the server may not have done that
+	r.wantWould(1, reply.LimitReached) // the server may not have done that
 	r.done(others[1], window.Success)
 	r.done(others[2], window.Success) // but not twice
-	r.wantWould(1, admit.Admitted)
-	r.wantWould(1, admit.LimitReached)
+	r.wantWould(1, reply.Admitted)
+	r.wantWould(1, reply.LimitReached)
 	r.now += 10 * ms
 	r.done(others[3], window.Failure) // it was done, though in vain
-	r.wantWould(1, admit.Admitted)
+	r.wantWould(1, reply.Admitted)
 }
 
 // What was saved up under one limit ends no work under the next: a law that lowers it would take the server
@@ -196,20 +197,20 @@ func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
 func TestShadowForgetsCredit(t *testing.T) {
 	r := shadowRig(t, 4, nil)
 	for range 100 { // 10 ms without load
-		ticket := r.wantWould(1, admit.Admitted)
+		ticket := r.wantWould(1, reply.Admitted)
 		r.now += 10 * ms
 		r.done(ticket, window.Success)
 	}
-	r.wantWould(4, admit.Admitted) // and now it hangs
-	var others []*admit.Ticket
+	r.wantWould(4, reply.Admitted) // and now it hangs
+	var others []*reply.Ticket
 	for range 8 {
-		others = append(others, r.wantWould(1, admit.LimitReached))
+		others = append(others, r.wantWould(1, reply.LimitReached))
 	}
 	r.now += 50 * ms
 	for _, ticket := range others[:4] { // the server does as much as four slots take
 		r.done(ticket, window.Success)
 	}
-	r.wantWould(4, admit.Admitted)
+	r.wantWould(4, reply.Admitted)
 	r.now += 50 * ms
 	r.update(settings(2, func(s *admit.Settings) { s.Shadow, s.QueueSize, s.Bounds.Max = true, 0, 2 }), law.Fixed{})
 	r.done(others[4], window.Success)
@@ -217,32 +218,32 @@ func TestShadowForgetsCredit(t *testing.T) {
 	r.now += 10 * ms
 	r.done(others[6], window.Success)
 	r.done(others[7], window.Success)
-	r.wantWould(1, admit.LimitReached) // with two of the four left
+	r.wantWould(1, reply.LimitReached) // with two of the four left
 }
 
 // However much is left over from before, work that has just started does not end in place of other work.
 func TestShadowSlotHasItsTime(t *testing.T) {
 	r := shadowRig(t, 4, nil)
 	for range 100 { // 10 ms without load
-		ticket := r.wantWould(1, admit.Admitted)
+		ticket := r.wantWould(1, reply.Admitted)
 		r.now += 10 * ms
 		r.done(ticket, window.Success)
 	}
-	first := r.wantWould(4, admit.Admitted)
-	var others []*admit.Ticket
+	first := r.wantWould(4, reply.Admitted)
+	var others []*reply.Ticket
 	for range 3 {
-		others = append(others, r.wantWould(1, admit.LimitReached))
+		others = append(others, r.wantWould(1, reply.LimitReached))
 	}
 	r.now += 100 * ms
 	r.done(first, window.Success)
-	r.wantWould(4, admit.Admitted)
+	r.wantWould(4, reply.Admitted)
 	r.done(others[0], window.Success)
 	r.now += 4 * ms
 	r.done(others[1], window.Success)
-	r.wantWould(1, admit.LimitReached)
+	r.wantWould(1, reply.LimitReached)
 	r.now += 2 * ms
 	r.done(others[2], window.Success)
-	r.wantWould(1, admit.Admitted)
+	r.wantWould(1, reply.Admitted)
 }
 
 // The law sees what it would see if the node were live; a snapshot has what really runs.
@@ -250,8 +251,8 @@ func TestShadowShowsTheLawVirtualWork(t *testing.T) {
 	l := &recorder{}
 	r := newLawRig(t, l, settings(2, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), nil)
 	for range 10 {
-		a, b := r.wantWould(1, admit.Admitted), r.wantWould(1, admit.Admitted)
-		c := r.wantWould(1, admit.LimitReached)
+		a, b := r.wantWould(1, reply.Admitted), r.wantWould(1, reply.Admitted)
+		c := r.wantWould(1, reply.LimitReached)
 		r.now += 100 * ms
 		r.done(c, window.Failure)
 		r.done(a, window.Success)
@@ -270,14 +271,14 @@ func TestShadowShowsTheLawVirtualWork(t *testing.T) {
 // In the queue, too, virtual work has its time, and what would have timed out is counted when that is up.
 func TestShadowQueue(t *testing.T) {
 	r := shadowRig(t, 1, func(s *admit.Settings) { s.QueueSize, s.Observed = 2, true })
-	first := r.wantWould(1, admit.Admitted)
-	second := r.wantWould(1, admit.Admitted) // it would wait
-	third := r.wantWould(1, admit.Admitted)
-	r.wantWould(1, admit.QueueFull)
+	first := r.wantWould(1, reply.Admitted)
+	second := r.wantWould(1, reply.Admitted) // it would wait
+	third := r.wantWould(1, reply.Admitted)
+	r.wantWould(1, reply.QueueFull)
 	r.now += 600 * ms
 	r.done(first, window.Success) // the second would start, and here has run for long
-	r.wantWould(1, admit.Admitted)
-	r.wantWould(1, admit.QueueFull)
+	r.wantWould(1, reply.Admitted)
+	r.wantWould(1, reply.QueueFull)
 	r.now += 700 * ms
 	r.done(second, window.Success)
 	if r.fx.Lapsed != 1 || r.fx.LapsedSeq != 3 { // the third after a second, the fourth not yet
@@ -294,9 +295,9 @@ func TestShadowQueue(t *testing.T) {
 func TestShadowQueueIsAdaptive(t *testing.T) {
 	r := shadowRig(t, 2, adaptiveQueue)
 	for range 2 + 4*2 {
-		r.wantWould(1, admit.Admitted)
+		r.wantWould(1, reply.Admitted)
 	}
-	r.wantWould(1, admit.QueueFull)
+	r.wantWould(1, reply.QueueFull)
 }
 
 // Virtual work that waits for a pace starts when the pace lets it, though no call passes by then.
@@ -306,9 +307,9 @@ func TestShadowPace(t *testing.T) {
 	r.node.SetPace(admit.Pace{Rate: 10, Burst: 1}, now, fx)
 	for range 3 {
 		for range 6 { // one starts, and five within half a second
-			r.wantWould(1, admit.Admitted)
+			r.wantWould(1, reply.Admitted)
 		}
-		r.wantWould(1, admit.QueueFull)
+		r.wantWould(1, reply.QueueFull)
 		r.now += 600 * ms
 	}
 	if got := r.state().WouldRefuse; got != 3 {
@@ -320,15 +321,15 @@ func TestShadowPace(t *testing.T) {
 func TestShadowInAGroup(t *testing.T) {
 	group, n := newGroup(t, 6, 1)
 	shadow := newLawRig(t, law.Fixed{}, settings(4, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), group)
-	var tickets []*admit.Ticket
+	var tickets []*reply.Ticket
 	for range 4 {
-		tickets = append(tickets, shadow.wantWould(1, admit.Admitted))
+		tickets = append(tickets, shadow.wantWould(1, reply.Admitted))
 	}
 	for range 10 {
-		tickets = append(tickets, shadow.wantWould(1, admit.LimitReached))
+		tickets = append(tickets, shadow.wantWould(1, reply.LimitReached))
 	}
 	n[0].must(2)
-	if got := n[0].try(1); got != admit.LimitReached {
+	if got := n[0].try(1); got != reply.LimitReached {
 		t.Errorf("beyond the cap: %v", got)
 	}
 	q := n[0].join()
@@ -336,10 +337,10 @@ func TestShadowInAGroup(t *testing.T) {
 		t.Errorf("%d really run", got)
 	}
 	shadow.done(tickets[13], window.Success)
-	want(t, admit.Waiting, q)
+	want(t, reply.Waiting, q)
 	shadow.done(tickets[0], window.Success)
-	want(t, admit.Admitted, q)
-	shadow.wantWould(1, admit.LimitReached) // the cap is reached
+	want(t, reply.Admitted, q)
+	shadow.wantWould(1, reply.LimitReached) // the cap is reached
 	for _, ticket := range tickets {
 		shadow.done(ticket, window.Success)
 	}
@@ -353,27 +354,27 @@ func TestShadowBeginsAndEnds(t *testing.T) {
 	group := admit.NewGroup(100)
 	live := settings(3, func(s *admit.Settings) { s.QueueSize = 5 })
 	r := newLawRig(t, law.Fixed{}, live, group)
-	tickets := []*admit.Ticket{r.must(1), r.must(2)}
+	tickets := []*reply.Ticket{r.must(1), r.must(2)}
 	waits := r.join()
 	shadow := live
 	shadow.Shadow, shadow.QueueSize = true, 0
 	r.update(shadow, law.Fixed{})
-	want(t, admit.Admitted, waits)
-	r.wantWould(1, admit.LimitReached)
+	want(t, reply.Admitted, waits)
+	r.wantWould(1, reply.LimitReached)
 	tickets = append(tickets, waits.ticket())
 	r.update(live, law.Fixed{})
 	if got := r.state().InFlight; got != 5 || group.InFlight() != 5 {
 		t.Fatalf("%d in flight, in the group %d, want 5", got, group.InFlight())
 	}
 	r.done(tickets[0], window.Success)
-	if got := r.try(1); got != admit.LimitReached {
+	if got := r.try(1); got != reply.LimitReached {
 		t.Errorf("with 4 in flight: %v", got)
 	}
 	r.done(tickets[1], window.Success)
-	if got := r.try(1); got != admit.Admitted {
+	if got := r.try(1); got != reply.Admitted {
 		t.Errorf("with 2 in flight: %v", got)
 	}
-	if got := r.try(1); got != admit.LimitReached {
+	if got := r.try(1); got != reply.LimitReached {
 		t.Errorf("with 3 in flight: %v", got)
 	}
 }

@@ -3,11 +3,12 @@ package admit
 import (
 	"fmt"
 	"math"
+	"sync"
 )
 
 // A Stake is what a node may have of its group's slots.
 type Stake struct {
-	Reserved int     // slots that are lent to nobody
+	Reserved int     // slots that are never lent
 	Share    float64 // of the slots that no node reserves, against the shares of others; to a thousandth
 }
 
@@ -108,6 +109,9 @@ func (m *member) move(slots int64) {
 	g.line.fix(m)
 }
 
+// mutex guards the member and its node.
+func (m *member) mutex() *sync.Mutex { return &m.group.mu }
+
 func (m *member) busy() bool { return m.index >= 0 }
 
 // count counts the member in or out when shares are weighed against each other: they
@@ -166,7 +170,7 @@ func (m *member) hasRoom(weight int64) bool {
 	return g.inflight+weight <= g.limit && (grows == 0 || g.committed+grows <= g.limit)
 }
 
-// mayStart reports whether the group has room for work of the given weight and nobody
+// mayStart reports whether the group has room for work of the given weight and no member
 // who waits for the group goes first.
 func (m *member) mayStart(weight int64) bool {
 	line := &m.group.line

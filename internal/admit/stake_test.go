@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -28,9 +29,9 @@ func shareOut(t *testing.T, limit int, stakes ...admit.Settings) (*admit.Group, 
 }
 
 // hold has the node run so many pieces of work.
-func (r *rig) hold(n int) []*admit.Ticket {
+func (r *rig) hold(n int) []*reply.Ticket {
 	r.t.Helper()
-	tickets := make([]*admit.Ticket, n)
+	tickets := make([]*reply.Ticket, n)
 	for i := range tickets {
 		tickets[i] = r.must(1)
 	}
@@ -49,7 +50,7 @@ func (r *rig) queue(n int) []*request {
 func admitted(requests []*request) int {
 	n := 0
 	for _, q := range requests {
-		if q.verdict() == admit.Admitted {
+		if q.verdict() == reply.Admitted {
 			n++
 		}
 	}
@@ -66,15 +67,15 @@ func (r *rig) wantEntitled(entitled, borrowed float64) {
 func TestReserveIsNeverLent(t *testing.T) {
 	_, n := shareOut(t, 10, stake(3, 1), stake(0, 1))
 	n[1].hold(7)
-	if got := n[1].try(1); got != admit.LimitReached {
+	if got := n[1].try(1); got != reply.LimitReached {
 		t.Fatalf("borrowed a reserved slot: %v", got)
 	}
 	waiting := n[1].join()
 	n[0].hold(3)
-	if got := n[0].try(1); got != admit.LimitReached {
+	if got := n[0].try(1); got != reply.LimitReached {
 		t.Errorf("beyond the cap: %v", got)
 	}
-	want(t, admit.Waiting, waiting)
+	want(t, reply.Waiting, waiting)
 }
 
 // Work that is partly within the reserve takes only the rest from the others.
@@ -82,7 +83,7 @@ func TestWeightStraddlesTheReserve(t *testing.T) {
 	group, n := shareOut(t, 10, stake(3, 1), stake(0, 1))
 	n[1].hold(5)
 	n[0].must(2)
-	if got := n[0].try(4); got != admit.LimitReached {
+	if got := n[0].try(4); got != reply.LimitReached {
 		t.Errorf("three of four were free: %v", got)
 	}
 	n[0].must(3)
@@ -98,7 +99,7 @@ func TestWhoIsAloneBorrowsEverything(t *testing.T) {
 	n[1].wantEntitled(9, 0) // were it to come
 	gone := n[1].join()
 	n[0].wantEntitled(1, 9)
-	n[1].leave(gone, admit.Cancelled)
+	n[1].leave(gone, reply.Cancelled)
 	n[0].wantEntitled(10, 0)
 }
 
@@ -114,14 +115,14 @@ func TestResize(t *testing.T) {
 	if err := group.Resize(6, 0, &fx); err != nil {
 		t.Fatal(err)
 	}
-	want(t, admit.TooHeavy, heavy)
-	want(t, admit.Waiting, other)
+	want(t, reply.TooHeavy, heavy)
+	want(t, reply.Waiting, other)
 	owner := n[0].join() // the cap comes before the reserve, which is next
-	want(t, admit.Waiting, owner)
+	want(t, reply.Waiting, owner)
 	n[1].done(running[0], window.Success)
-	want(t, admit.Waiting, owner)
+	want(t, reply.Waiting, owner)
 	n[1].done(running[1], window.Success)
-	want(t, admit.Admitted, owner)
+	want(t, reply.Admitted, owner)
 	if s := group.State(); s.InFlight != 6 {
 		t.Errorf("%d in flight, want 6", s.InFlight)
 	}
@@ -130,7 +131,7 @@ func TestResize(t *testing.T) {
 		t.Fatal(err)
 	}
 	fx.Woken.Wake()
-	want(t, admit.Admitted, other)
+	want(t, reply.Admitted, other)
 	if other.woken != 1 {
 		t.Errorf("woken %d times", other.woken)
 	}
@@ -148,7 +149,7 @@ func TestReserveIsRaisedLive(t *testing.T) {
 			t.Fatalf("after %d completions the owner has %d slots", i+1, got)
 		}
 	}
-	want(t, admit.Waiting, borrower)
+	want(t, reply.Waiting, borrower)
 	now, fx := n[0].call()
 	if err := n[1].node.Update(stake(2, 1), law.Fixed{}, now, fx); err == nil || !strings.Contains(err.Error(), "Reserved is 2: want at most 1") {
 		t.Errorf("more than there is: %v", err)
@@ -158,9 +159,9 @@ func TestReserveIsRaisedLive(t *testing.T) {
 		t.Errorf("reserve %d, want 3", got)
 	}
 	n[0].done(owner[0].ticket(), window.Success)
-	want(t, admit.Waiting, borrower)
+	want(t, reply.Waiting, borrower)
 	n[0].update(stake(2, 1), law.Fixed{})
-	want(t, admit.Admitted, borrower)
+	want(t, reply.Admitted, borrower)
 }
 
 func TestReserveAboveTheMaximumIsRefused(t *testing.T) {
@@ -176,7 +177,7 @@ func TestNothingIsLeftForWhoReservesNothing(t *testing.T) {
 	n[1].hold(2)
 	waiting := n[1].join()
 	n[0].update(stake(2, 1), law.Fixed{})
-	want(t, admit.TooHeavy, waiting) // it would wait for ever
+	want(t, reply.TooHeavy, waiting) // it would wait for ever
 }
 
 func TestShareIsChangedLive(t *testing.T) {
@@ -214,8 +215,8 @@ func TestRemove(t *testing.T) {
 	if err := group.Remove(n[0].node, 0, &fx); err != nil {
 		t.Fatal(err)
 	}
-	want(t, admit.Admitted, waiting)
-	if got := n[0].acquire(1); got != admit.Closed {
+	want(t, reply.Admitted, waiting)
+	if got := n[0].acquire(1); got != reply.Closed {
 		t.Errorf("a removed node: %v", got)
 	}
 	if err := group.Remove(n[0].node, 0, &fx); err == nil {
@@ -240,7 +241,7 @@ func TestLawDoesNotHearOfTheGroup(t *testing.T) {
 	other.must(1)
 	for range 20 {
 		q := n.join()
-		if got := n.try(1); got != admit.LimitReached {
+		if got := n.try(1); got != reply.LimitReached {
 			t.Fatal(got)
 		}
 		n.now += 100 * ms

@@ -3,6 +3,7 @@ package admit
 import (
 	"time"
 
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -19,7 +20,7 @@ type State struct {
 
 	Admitted, Completed                  uint64
 	Failed, TimedOut, Ignored, Cancelled uint64
-	Refused                              [refusals]uint64 // by verdict
+	Refused                              [reply.Refusals]uint64 // by verdict
 	WouldRefuse                          uint64
 	Raised, Cuts                         uint64
 	Last                                 law.Reason // of a change
@@ -30,7 +31,7 @@ type State struct {
 func (n *Node) Idle() bool {
 	n.lock()
 	defer n.unlock()
-	return n.running() == 0 && n.queued() == 0
+	return n.running() == 0 && n.queue.Len() == 0
 }
 
 // AddTo adds what was measured within the look-back to the total.
@@ -58,9 +59,9 @@ func (n *Node) StateWith(c *window.Cumulative, now int64) State {
 		Min:       int(n.conf.min),
 		Max:       int(n.conf.max),
 		InFlight:  int(n.running()),
-		Queued:    n.queued(),
+		Queued:    n.queue.Len(),
 		Shadow:    n.flags&shadow != 0,
-		DrainRate: n.drainRate(idle),
+		DrainRate: n.tokens().Bound(n.contention.drainRate(idle, n.lookback)),
 		Admitted:  n.admitted,
 		Completed: n.completed,
 		Failed:    n.outcomes.failed,
@@ -81,15 +82,19 @@ func (n *Node) StateWith(c *window.Cumulative, now int64) State {
 			m.CopyTo(c, now, int(n.running()))
 		}
 	}
-	if p := n.pressure; p != nil {
-		copy(s.Refused[QueueFull:], p.unserved[:])
-		s.Cancelled = p.unserved[Cancelled-QueueFull]
-		if p.seldom != nil {
-			s.WouldRefuse = p.seldom.wouldRefuse
+	if c := n.contention; c != nil {
+		copy(s.Refused[reply.OverShare:], c.unserved[:])
+		s.Cancelled = c.unserved[reply.Cancelled-reply.OverShare]
+		if c.cold != nil {
+			s.WouldRefuse = c.cold.wouldRefuse
 		}
 	}
-	if q := n.queue; q != nil && q.extras != nil && q.extras.tenants != nil {
-		s.Refused[OverShare] = q.extras.tenants.refused
-	}
 	return s
+}
+
+// History returns the last changes of the limit, oldest first.
+func (n *Node) History() []Change {
+	n.lock()
+	defer n.unlock()
+	return n.history.changes(int(n.limit))
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -25,9 +26,9 @@ func BenchmarkState(b *testing.B) {
 			}
 			r, now := rand.New(rand.NewPCG(1, 2)), int64(0)
 			for range 1000 {
-				var ticket admit.Ticket
+				var ticket reply.Ticket
 				var fx admit.Effects
-				node.Acquire(&ticket, 1, now, &fx)
+				node.Acquire(&ticket, 0, 1, now, &fx)
 				now += int64(time.Millisecond) << r.IntN(10)
 				node.Done(&ticket, now, window.Success, &fx)
 			}

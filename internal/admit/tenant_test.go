@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -32,13 +33,13 @@ func tenants(changes ...func(*admit.Settings)) func(*admit.Settings) {
 func from(tenant uint16) func(*request) { return func(q *request) { q.Tenant = tenant } }
 
 // starts admits so many pieces of the tenant's work at once.
-func (r *rig) starts(tenant uint16, times int) (tickets []*admit.Ticket) {
+func (r *rig) starts(tenant uint16, times int) (tickets []*reply.Ticket) {
 	r.t.Helper()
 	for range times {
 		now, fx := r.call()
-		var ticket admit.Ticket
-		verdict := r.node.AcquireFor(&ticket, tenant, 1, now, fx)
-		if verdict != admit.Admitted {
+		var ticket reply.Ticket
+		verdict := r.node.Acquire(&ticket, tenant, 1, now, fx)
+		if verdict != reply.Admitted {
 			r.t.Fatalf("at %v: %v", r.now, verdict)
 		}
 		tickets = append(tickets, &ticket)
@@ -48,22 +49,22 @@ func (r *rig) starts(tenant uint16, times int) (tickets []*admit.Ticket) {
 
 // wantNext ends a piece of work and checks that of the two that join before, in this
 // order, the second is served.
-func (r *rig) wantNext(ticket *admit.Ticket, first, second uint16) *admit.Ticket {
+func (r *rig) wantNext(ticket *reply.Ticket, first, second uint16) *reply.Ticket {
 	r.t.Helper()
 	passed, next := r.join(from(first)), r.join(from(second))
 	r.done(ticket, window.Ignore)
-	want(r.t, admit.Waiting, passed)
-	want(r.t, admit.Admitted, next)
-	r.leave(passed, admit.Cancelled)
+	want(r.t, reply.Waiting, passed)
+	want(r.t, reply.Admitted, next)
+	r.leave(passed, reply.Cancelled)
 	return next.ticket()
 }
 
 func TestLoneTenantMayUseEverything(t *testing.T) {
 	r := newRig(t, 4, tenants(disciplines["fifo"]))
 	r.starts(ann, 4)
-	want(t, admit.Waiting, r.join(from(ann)), r.join(from(ann)), r.join(from(ann)), r.join(from(ann)))
+	want(t, reply.Waiting, r.join(from(ann)), r.join(from(ann)), r.join(from(ann)), r.join(from(ann)))
 	r.wantCounts(4, 4)
-	want(t, admit.QueueFull, r.join(from(ann))) // it costs nobody else anything
+	want(t, reply.QueueFull, r.join(from(ann))) // it costs no other tenant anything
 }
 
 func TestSlotGoesToTheTenantThatRunsLeast(t *testing.T) {
@@ -93,7 +94,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 				}
 				r.done(tickets[0], window.Ignore)
 				for tenant, q := range waiting {
-					if q != nil && q.verdict() == admit.Admitted {
+					if q != nil && q.verdict() == reply.Admitted {
 						tickets = append(tickets[1:], q.ticket())
 						waiting[tenant] = nil
 						served[tenant]++
@@ -118,38 +119,38 @@ func TestTenantWithinItsShareDisplacesOneAbove(t *testing.T) {
 			r.starts(ann, 4)
 			queue := []*request{r.join(from(ann)), r.join(from(ann)), r.join(from(ann)), r.join(from(ann))}
 			newcomer := r.join(from(bob))
-			want(t, admit.Waiting, newcomer)
+			want(t, reply.Waiting, newcomer)
 			out := 3
 			if name == "adaptive" {
 				out = 0
 			}
-			want(t, admit.OverShare, queue[out])
+			want(t, reply.OverShare, queue[out])
 			if queue[out].woken != 1 {
 				t.Errorf("woken %d times", queue[out].woken)
 			}
-			if s := r.state(); s.Refused[admit.OverShare] != 1 || s.Refused[admit.QueueFull] != 0 {
+			if s := r.state(); s.Refused[reply.OverShare] != 1 || s.Refused[reply.QueueFull] != 0 {
 				t.Errorf("refused: %v", s.Refused)
 			}
 			late := r.join(from(ann))
 			if name == "fifo" {
-				want(t, admit.OverShare, late)
+				want(t, reply.OverShare, late)
 			} else {
-				want(t, admit.OverShare, queue[1])
+				want(t, reply.OverShare, queue[1])
 			}
-			want(t, admit.Waiting, newcomer)
+			want(t, reply.Waiting, newcomer)
 			r.wantCounts(4, 4)
 		})
 	}
 }
 
-// Nobody who waits has more than a share: the newcomer is refused, but not for its own.
+// No waiter has more than a share: the newcomer is refused, but not for its own.
 func TestFullQueueOfTenantsWithinTheirShare(t *testing.T) {
 	r := newRig(t, 10, tenants(func(s *admit.Settings) { s.QueueSize = 2 }))
 	r.starts(ann, 10)
 	queue := []*request{r.join(from(bob)), r.join(from(cid))}
-	want(t, admit.QueueFull, r.join(from(dan)))
-	want(t, admit.OverShare, r.join(from(ann)))
-	want(t, admit.Waiting, queue...)
+	want(t, reply.QueueFull, r.join(from(dan)))
+	want(t, reply.OverShare, r.join(from(ann)))
+	want(t, reply.Waiting, queue...)
 }
 
 func TestLanesComeBeforeTenants(t *testing.T) {
@@ -158,10 +159,10 @@ func TestLanesComeBeforeTenants(t *testing.T) {
 	low := r.join(from(bob), inLane(2))
 	high := []*request{r.join(from(ann)), r.join(from(ann)), r.join(from(ann))}
 	r.done(tickets[0], window.Ignore)
-	want(t, admit.Admitted, high[0])
+	want(t, reply.Admitted, high[0])
 	r.join(from(ann))
 	r.join(from(ann)) // one too many
-	want(t, admit.QueueFull, low)
+	want(t, reply.QueueFull, low)
 }
 
 // What a noisy tenant has waiting is not ahead of another's work, and so no reason to
@@ -178,12 +179,12 @@ func TestNoisyTenantCostsNobodyTheDeadline(t *testing.T) {
 		}
 	}
 	for range 20 {
-		want(t, admit.Waiting, r.join(from(ann)))
+		want(t, reply.Waiting, r.join(from(ann)))
 	}
-	want(t, admit.Waiting, r.join(from(bob), due(r.now+100*ms)))
-	want(t, admit.Deadline, r.join(from(ann), due(r.now+100*ms)))
+	want(t, reply.Waiting, r.join(from(bob), due(r.now+100*ms)))
+	want(t, reply.Deadline, r.join(from(ann), due(r.now+100*ms)))
 	r.starting(cid, 3)
-	want(t, admit.Deadline, r.join(from(cid), due(r.now+60*ms)))
+	want(t, reply.Deadline, r.join(from(cid), due(r.now+60*ms)))
 }
 
 // starting has so many pieces of the tenant's work wait.
@@ -249,11 +250,11 @@ func TestTenantsThatMeetPartAgain(t *testing.T) {
 		for range epochs {
 			first, second := r.join(from(a)), r.join(from(b))
 			r.done(tickets[0], window.Ignore)
-			if first.verdict() == admit.Admitted {
+			if first.verdict() == reply.Admitted {
 				together++
 			}
-			r.leave(first, admit.Cancelled)
-			r.leave(second, admit.Cancelled)
+			r.leave(first, reply.Cancelled)
+			r.leave(second, reply.Cancelled)
 			next := r.starts(a, 1)
 			for _, ticket := range tickets[1:] { // there is always some that runs
 				r.done(ticket, window.Ignore)
@@ -313,7 +314,7 @@ func TestTenantsChangeUnderThoseWhoWait(t *testing.T) {
 		}
 		r.done(tickets[0], window.Ignore)
 		r.done(tickets[1], window.Ignore)
-		want(t, admit.Admitted, first, second)
+		want(t, reply.Admitted, first, second)
 		tickets = append(tickets[2:], first.ticket(), second.ticket())
 	}
 	for _, ticket := range tickets {

@@ -5,17 +5,19 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 )
 
 // disciplines are the two, each with room for four.
 var disciplines = map[string]func(*admit.Settings){
 	"fifo":     func(s *admit.Settings) { s.QueueSize, s.QueueTimeout = 4, time.Hour },
-	"adaptive": func(s *admit.Settings) { s.Adaptive, s.QueueSize, s.QueueTimeout = true, 4, time.Hour },
+	"adaptive": func(s *admit.Settings) { s.Order, s.QueueSize, s.QueueTimeout = queue.Adaptive, 4, time.Hour },
 }
 
 // served ends the work of one request after another, keeps one of each lane waiting, and
-// returns whose turn it was.
+// returns the order in which they were served.
 func (r *rig) served(turns int, lanes ...int) (order []int) {
 	ticket := r.must(1)
 	waiting := map[int]*request{}
@@ -27,14 +29,14 @@ func (r *rig) served(turns int, lanes ...int) (order []int) {
 		}
 		r.done(ticket, window.Ignore)
 		for _, lane := range lanes {
-			if q := waiting[lane]; q.verdict() == admit.Admitted {
+			if q := waiting[lane]; q.verdict() == reply.Admitted {
 				order, ticket, waiting[lane] = append(order, lane), q.ticket(), nil
 			}
 		}
 	}
 	for _, q := range waiting {
 		if q != nil {
-			r.leave(q, admit.Cancelled)
+			r.leave(q, reply.Cancelled)
 		}
 	}
 	r.done(ticket, window.Ignore)
@@ -78,7 +80,7 @@ func TestIdleNodeForgetsTurns(t *testing.T) {
 	}
 }
 
-// A full queue gives up the lowest lane, but not the one whose turn it is: it would
+// A full queue gives up the lowest lane, but not the one that is served next: it would
 // never have its share.
 func TestFullQueueGivesUpTheLowestLane(t *testing.T) {
 	for name, discipline := range disciplines {
@@ -87,16 +89,16 @@ func TestFullQueueGivesUpTheLowestLane(t *testing.T) {
 			r.must(1)
 			older, newer, middle := r.join(inLane(2)), r.join(inLane(2)), r.join(inLane(1))
 			higher := []*request{r.join(inLane(0))}
-			want(t, admit.Waiting, older, newer, middle)
+			want(t, reply.Waiting, older, newer, middle)
 			if name == "adaptive" {
 				older, newer = newer, older
 			}
 			higher = append(higher, r.join(inLane(0)))
-			want(t, admit.QueueFull, newer, r.join(inLane(3)))
-			want(t, admit.Waiting, older, middle)
+			want(t, reply.QueueFull, newer, r.join(inLane(3)))
+			want(t, reply.Waiting, older, middle)
 			higher = append(higher, r.join(inLane(0)), r.join(inLane(0)))
-			want(t, admit.QueueFull, older, middle, r.join(inLane(1)))
-			want(t, admit.Waiting, higher...)
+			want(t, reply.QueueFull, older, middle, r.join(inLane(1)))
+			want(t, reply.Waiting, higher...)
 			r.wantCounts(1, 4)
 		})
 	}
@@ -113,12 +115,12 @@ func TestFullQueueKeepsWhoseTurnItIs(t *testing.T) {
 				r.join(inLane(0))
 			}
 			due := r.join(inLane(3))
-			want(t, admit.Waiting, due)
+			want(t, reply.Waiting, due)
 			r.join(inLane(0))
-			want(t, admit.Waiting, due)
+			want(t, reply.Waiting, due)
 			r.wantCounts(2, 4)
 			r.done(ticket, window.Ignore)
-			want(t, admit.Admitted, due)
+			want(t, reply.Admitted, due)
 		})
 	}
 }

@@ -5,13 +5,17 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/law"
 	"pgregory.net/rapid"
 )
 
+// anyOrder is one of the orders of a queue.
+var anyOrder = rapid.SampledFrom([]queue.Order{queue.FIFO, queue.Adaptive})
+
 // draw returns settings; a group's nodes are never in the shadow, for that would
 // break the cap by design.
-func (n *modelNode) draw(adaptive *rapid.Generator[bool]) admit.Settings {
+func (n *modelNode) draw(order *rapid.Generator[queue.Order]) admit.Settings {
 	low := rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(n.T, "min")
 	high := low + rapid.SampledFrom([]int{0, 1, 2, 4}).Draw(n.T, "spread")
 	return admit.Settings{
@@ -21,7 +25,7 @@ func (n *modelNode) draw(adaptive *rapid.Generator[bool]) admit.Settings {
 		MinSamples:   rapid.SampledFrom([]int{1, 1, 3}).Draw(n.T, "samples"),
 		QueueSize:    rapid.SampledFrom([]int{0, 1, 2, 3, 5, 5}).Draw(n.T, "size"),
 		QueueTimeout: rapid.SampledFrom([]time.Duration{time.Second, time.Second, time.Millisecond, 1 << 62}).Draw(n.T, "timeout"),
-		Adaptive:     adaptive.Draw(n.T, "adaptive"),
+		Order:        order.Draw(n.T, "order"),
 		Lanes:        lanes,
 		Shadow:       n.group == nil && oneIn(n.T, 10, "shadow"),
 	}

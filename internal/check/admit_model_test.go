@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"pgregory.net/rapid"
 )
 
@@ -43,7 +45,7 @@ type modelNode struct {
 	requests  uint64
 	cancelled uint64
 	completed uint64
-	refused   map[admit.Verdict]uint64
+	refused   map[reply.Verdict]uint64
 
 	// Turns since a lower lane was served before a higher one, at least and at
 	// most, and of others since each lane had one.
@@ -56,12 +58,12 @@ type modelNode struct {
 const lanes, gift = 3, 20
 
 type modelTicket struct {
-	admit.Ticket
+	reply.Ticket
 	weight int
 }
 
 type modelWaiter struct {
-	admit.Waiter
+	queue.Waiter
 	node    *modelNode
 	expires int64
 	due     int64 // Deadline, which the core may rewrite
@@ -121,7 +123,7 @@ func (n *modelNode) lookAgain(w *modelWaiter) {
 func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
 	verdict, ticket := w.Answer()
 	switch verdict {
-	case admit.Admitted:
+	case reply.Admitted:
 		if now >= w.expires {
 			n.Fatalf("dispatched %v after its time was up", time.Duration(now-w.expires))
 		}
@@ -141,27 +143,27 @@ func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
 			n.Fatalf("dispatched beyond the limit: %d in flight of %d", n.inFlight, n.highest)
 		}
 		n.answered = append(n.answered, w)
-	case admit.QueueTimeout:
-		if n.now < w.expires && !n.settings.Adaptive && !w.adaptive {
+	case reply.QueueTimeout:
+		if n.now < w.expires && n.settings.Order == queue.FIFO && !w.adaptive {
 			n.Fatalf("timed out %v early", time.Duration(w.expires-n.now))
 		}
-	case admit.Deadline:
+	case reply.Deadline:
 		if w.due == far || w.due == 0 {
 			n.Fatalf("refused for a deadline that is far")
 		}
-	case admit.QueueFull:
+	case reply.QueueFull:
 		if !n.givesWay(w) {
 			n.Fatalf("gave up the wrong waiter for a newcomer")
 		}
-	case admit.TooHeavy:
+	case reply.TooHeavy:
 		if w.Weight <= n.lowest && (n.cap == 0 || w.Weight <= n.cap) {
 			n.Fatalf("weight %d is too heavy for %d", w.Weight, n.lowest)
 		}
-	case admit.Closed:
+	case reply.Closed:
 		if !n.closed {
 			n.Fatalf("refused as closed while open")
 		}
-	case admit.Cancelled: // the call that let it in was the one with which it left
+	case reply.Cancelled: // the call that let it in was the one with which it left
 		if w != newcomer {
 			n.Fatalf("cancelled by a stranger")
 		}
@@ -211,7 +213,7 @@ func (n *modelNode) isNext(w, except *modelWaiter) bool {
 	if w.Lane != highest && n.strictAtMost < gift-1 {
 		return false
 	}
-	return n.settings.Adaptive || n.before == 0 || w == n.oldest(w.Lane)
+	return n.settings.Order == queue.Adaptive || n.before == 0 || w == n.oldest(w.Lane)
 }
 
 // oldest returns who has waited longest in the lane.
@@ -250,7 +252,7 @@ func (n *modelNode) givesWay(w *modelWaiter) bool {
 			return false
 		}
 	}
-	if n.settings.Adaptive {
+	if n.settings.Order == queue.Adaptive {
 		return w == n.oldest(w.Lane)
 	}
 	newest := w
@@ -326,7 +328,7 @@ func (n *modelNode) check() {
 		n.Fatalf("%d queued, but %d wait", s.Queued, len(n.waiters))
 	}
 	room := n.settings.QueueSize
-	if n.settings.Adaptive {
+	if n.settings.Order == queue.Adaptive {
 		room = 4 * n.highest
 		if n.settings.QueueSize > 0 {
 			room = min(room, n.settings.QueueSize)
@@ -338,8 +340,8 @@ func (n *modelNode) check() {
 	refused := uint64(0)
 	for v, got := range s.Refused {
 		refused += got
-		if want := n.refused[admit.Verdict(v)]; got != want {
-			n.Fatalf("%d refused with %v, want %d", got, admit.Verdict(v), want)
+		if want := n.refused[reply.Verdict(v)]; got != want {
+			n.Fatalf("%d refused with %v, want %d", got, reply.Verdict(v), want)
 		}
 	}
 	if s.Cancelled != n.cancelled || s.Completed != n.completed {
@@ -359,7 +361,7 @@ func (n *modelNode) check() {
 func (n *modelNode) checkNobodyForgotten() {
 	stuck := len(n.waiters) == 0
 	for _, w := range n.waiters {
-		if n.settings.Adaptive {
+		if n.settings.Order == queue.Adaptive {
 			stuck = stuck || !n.fits(w.Weight) || n.lineIsHeld()
 		} else if n.isNext(w, nil) {
 			stuck = !n.fits(w.Weight) || n.lineIsHeld()

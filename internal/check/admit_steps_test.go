@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"pgregory.net/rapid"
 )
@@ -13,12 +15,12 @@ import (
 // Whatever is asked of a node, in whatever order, its counts add up, its limit
 // holds, its order of service is kept, and no waiter that has room is left waiting.
 func TestNodeAgainstModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { walk(&model{T: t}, 1, rapid.Bool()) })
+	rapid.Check(t, func(t *rapid.T) { walk(&model{T: t}, 1, anyOrder) })
 }
 
 // The same for first in, first out alone, where the model knows all answers.
 func TestPlainQueueAgainstModel(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) { walk(&model{T: t}, 1, rapid.Just(false)) })
+	rapid.Check(t, func(t *rapid.T) { walk(&model{T: t}, 1, rapid.Just(queue.FIFO)) })
 }
 
 // The same for nodes that share a cap.
@@ -26,14 +28,14 @@ func TestGroupAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{T: t, cap: rapid.IntRange(1, 5).Draw(t, "cap")}
 		m.group = admit.NewGroup(m.cap)
-		walk(m, rapid.IntRange(2, 3).Draw(t, "nodes"), rapid.Bool())
+		walk(m, rapid.IntRange(2, 3).Draw(t, "nodes"), anyOrder)
 	})
 }
 
-func walk(m *model, nodes int, adaptive *rapid.Generator[bool]) {
+func walk(m *model, nodes int, order *rapid.Generator[queue.Order]) {
 	for range nodes {
-		n := &modelNode{model: m, refused: map[admit.Verdict]uint64{}}
-		n.settings = n.draw(adaptive)
+		n := &modelNode{model: m, refused: map[reply.Verdict]uint64{}}
+		n.settings = n.draw(order)
 		n.limit = n.settings.Bounds.Initial
 		node, err := admit.New(n.settings, n.law(), m.group, 0)
 		if err != nil {
@@ -58,34 +60,34 @@ func walk(m *model, nodes int, adaptive *rapid.Generator[bool]) {
 		"leave":   on((*modelNode).leave),
 		"regret":  on((*modelNode).regret),
 		"pass":    on((*modelNode).pass),
-		"update":  on(func(n *modelNode) { n.update(adaptive) }),
+		"update":  on(func(n *modelNode) { n.update(order) }),
 		"end":     on((*modelNode).end),
 	})
 }
 
 // refusal is what a request of the given weight must be refused with, or
 // Admitted if there is a slot, or MustWait. The call has settled all else.
-func (n *modelNode) refusal(weight int, patient bool) admit.Verdict {
+func (n *modelNode) refusal(weight int, patient bool) reply.Verdict {
 	switch {
 	case n.closed:
-		return admit.Closed
+		return reply.Closed
 	case n.settings.Shadow:
-		return admit.Admitted
+		return reply.Admitted
 	case n.tooHeavy(weight):
-		return admit.TooHeavy
+		return reply.TooHeavy
 	case len(n.waiters) == 0 && n.fits(weight):
-		return admit.Admitted
-	case !patient, !n.settings.Adaptive && n.settings.QueueSize == 0:
-		return admit.LimitReached
+		return reply.Admitted
+	case !patient, n.settings.Order == queue.FIFO && n.settings.QueueSize == 0:
+		return reply.LimitReached
 	}
-	return admit.MustWait
+	return reply.MustWait
 }
 
 // overtakes reports whether what would be admitted, but was not, would have overtaken
 // heavier work that waits in another node for more than is free. The model of the
 // hierarchy knows whether it should have.
-func (n *modelNode) overtakes(want, got admit.Verdict) bool {
-	return want == admit.Admitted && (got == admit.MustWait || got == admit.QueueFull || got == admit.LimitReached || got == admit.Deadline) && n.lineIsHeld()
+func (n *modelNode) overtakes(want, got reply.Verdict) bool {
+	return want == reply.Admitted && (got == reply.MustWait || got == reply.QueueFull || got == reply.LimitReached || got == reply.Deadline) && n.lineIsHeld()
 }
 
 func (n *modelNode) acquire() {
@@ -94,11 +96,11 @@ func (n *modelNode) acquire() {
 		weight = min(weight, 3)
 	}
 	patient := rapid.Bool().Draw(n.T, "patient")
-	var ticket admit.Ticket
-	var got admit.Verdict
+	var ticket reply.Ticket
+	var got reply.Verdict
 	n.call(nil, func(now int64, fx *admit.Effects) {
 		if patient {
-			got = n.Acquire(&ticket, weight, now, fx)
+			got = n.Acquire(&ticket, 0, weight, now, fx)
 		} else {
 			got = n.TryAcquire(&ticket, weight, now, fx)
 		}
@@ -107,7 +109,7 @@ func (n *modelNode) acquire() {
 		n.Fatalf("acquired %d: %v, want %v", weight, got, want)
 	}
 	switch {
-	case got == admit.Admitted:
+	case got == reply.Admitted:
 		n.requests++
 		n.inFlight += weight
 		n.out = append(n.out, &modelTicket{ticket, weight})
@@ -118,7 +120,7 @@ func (n *modelNode) acquire() {
 }
 
 func (n *modelNode) join() {
-	w := &modelWaiter{node: n, adaptive: n.settings.Adaptive}
+	w := &modelWaiter{node: n, adaptive: n.settings.Order == queue.Adaptive}
 	w.Owner = w
 	w.Weight = rapid.SampledFrom([]int{1, 1, 1, 2, 3, 4}).Draw(n.T, "weight")
 	w.Lane = rapid.IntRange(0, 2).Draw(n.T, "lane")
@@ -128,26 +130,26 @@ func (n *modelNode) join() {
 	n.requests++
 	n.waiters = append(n.waiters, w)
 	w.due = w.Deadline
-	var got admit.Verdict
+	var got reply.Verdict
 	n.call(w, func(now int64, fx *admit.Effects) {
 		w.expires = max(now, n.last) + int64(n.settings.QueueTimeout)
 		got = n.Join(&w.Waiter, now, fx)
 	})
-	if got == admit.Waiting {
+	if got == reply.Waiting {
 		return // and if it was answered meanwhile, that was judged
 	}
-	full := n.settings.Adaptive || len(n.waiters) > n.settings.QueueSize && n.givesWay(w)
+	full := n.settings.Order == queue.Adaptive || len(n.waiters) > n.settings.QueueSize && n.givesWay(w)
 	n.remove(w)
 	want := n.refusal(w.Weight, true)
 	switch {
-	case got == want && got != admit.MustWait:
-	case got == admit.Deadline && w.due != 0 && w.due != far && want == admit.MustWait:
-	case want == admit.MustWait && got == admit.QueueFull && full:
+	case got == want && got != reply.MustWait:
+	case got == reply.Deadline && w.due != 0 && w.due != far && want == reply.MustWait:
+	case want == reply.MustWait && got == reply.QueueFull && full:
 	case n.overtakes(want, got):
 	default:
 		n.Fatalf("joined: %v, want %v", got, want)
 	}
-	if got == admit.Admitted {
+	if got == reply.Admitted {
 		n.inFlight += w.Weight
 		n.answered = append(n.answered, w)
 	} else {
@@ -203,18 +205,18 @@ func (n *modelNode) leave() {
 		return
 	}
 	w := n.waiters[rapid.IntRange(0, len(n.waiters)-1).Draw(n.T, "waiter")]
-	why := admit.Cancelled
+	why := reply.Cancelled
 	if n.now >= w.expires && rapid.Bool().Draw(n.T, "timed out") {
-		why = admit.QueueTimeout
+		why = reply.QueueTimeout
 	}
-	var got admit.Verdict
+	var got reply.Verdict
 	n.leaving(w, func(now int64, fx *admit.Effects) { got = n.Leave(&w.Waiter, why, now, fx) })
 	switch {
 	case w.calls > 0:
 		if verdict, _ := w.Answer(); got != verdict {
 			n.Fatalf("left with %v, but was answered with %v", got, verdict)
 		}
-	case why == admit.QueueTimeout && got == admit.Deadline:
+	case why == reply.QueueTimeout && got == reply.Deadline:
 		// What the adaptive queue makes of it if its deadline ran out first.
 		if w.due == 0 || w.due == far {
 			n.Fatalf("left with %v, want %v", got, why)
@@ -222,7 +224,7 @@ func (n *modelNode) leave() {
 		n.refused[got]++
 	case got != why:
 		n.Fatalf("left with %v, want %v", got, why)
-	case why == admit.Cancelled:
+	case why == reply.Cancelled:
 		n.cancelled++
 	default:
 		n.refused[why]++
@@ -242,7 +244,7 @@ func (n *modelNode) leaving(w *modelWaiter, do func(now int64, fx *admit.Effects
 // answeredBy reports whether the call answered w.
 func answeredBy(fx *admit.Effects, w *modelWaiter) bool {
 	fx.Woken.Wake()
-	fx.Woken = admit.Woken{}
+	fx.Woken = queue.Woken{}
 	return w.calls > 0
 }
 
@@ -259,7 +261,7 @@ func (n *modelNode) regret() {
 	n.completed++
 	n.inFlight -= w.Weight
 	n.call(nil, func(now int64, fx *admit.Effects) {
-		if got := n.Leave(&w.Waiter, admit.Cancelled, now, fx); got != admit.Cancelled {
+		if got := n.Leave(&w.Waiter, reply.Cancelled, now, fx); got != reply.Cancelled {
 			n.Fatalf("left with %v", got)
 		}
 	})
@@ -271,8 +273,8 @@ func (n *modelNode) pass() {
 	}).Draw(n.T, "time"))
 }
 
-func (n *modelNode) update(adaptive *rapid.Generator[bool]) {
-	next := n.draw(adaptive)
+func (n *modelNode) update(order *rapid.Generator[queue.Order]) {
+	next := n.draw(order)
 	l := n.law()
 	n.call(nil, func(now int64, fx *admit.Effects) {
 		// The window may close first, under the old bounds.

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"pgregory.net/rapid"
 )
 
@@ -38,9 +40,9 @@ type party struct {
 }
 
 type guest struct {
-	admit.Waiter
+	queue.Waiter
 	party   *party
-	ticket  admit.Ticket
+	ticket  reply.Ticket
 	expires int64
 	calls   int
 }
@@ -152,7 +154,7 @@ func (h *hierarchy) step(inOrder bool, do func(fx *admit.Effects)) {
 func (p *party) judge(g *guest, inOrder bool) {
 	verdict, ticket := g.Answer()
 	switch verdict {
-	case admit.Admitted:
+	case reply.Admitted:
 		switch {
 		case p.now >= g.expires:
 			p.Fatalf("dispatched after its time was up")
@@ -173,11 +175,11 @@ func (p *party) judge(g *guest, inOrder bool) {
 		p.inFlight += g.Weight
 		g.ticket = ticket
 		p.out = append(p.out, g)
-	case admit.QueueTimeout:
+	case reply.QueueTimeout:
 		if p.now < g.expires {
 			p.Fatalf("timed out early")
 		}
-	case admit.TooHeavy:
+	case reply.TooHeavy:
 		if !p.tooHeavy(g.Weight) {
 			p.Fatalf("weight %d is too heavy: %s", g.Weight, p.describe())
 		}

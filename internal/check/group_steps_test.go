@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 	"pgregory.net/rapid"
@@ -159,7 +160,7 @@ func (p *party) full() bool {
 }
 
 // wants checks the answer to work that arrives now, which is otherwise if it cannot start.
-func (p *party) wants(got admit.Verdict, weight int, otherwise admit.Verdict) {
+func (p *party) wants(got reply.Verdict, weight int, otherwise reply.Verdict) {
 	behind, tied := false, false // somebody who waits for the group
 	for _, other := range p.parties {
 		if other == p || !other.awaitsGroup() {
@@ -171,9 +172,9 @@ func (p *party) wants(got admit.Verdict, weight int, otherwise admit.Verdict) {
 	want := otherwise
 	switch free := len(p.queue) == 0 && p.hasRoom(weight); {
 	case p.tooHeavy(weight):
-		want = admit.TooHeavy
-	case free && !behind && (!tied || got == admit.Admitted):
-		want = admit.Admitted
+		want = reply.TooHeavy
+	case free && !behind && (!tied || got == reply.Admitted):
+		want = reply.Admitted
 	}
 	if got != want {
 		p.Fatalf("weight %d: %v, want %v: %s", weight, got, want, p.describe())
@@ -188,20 +189,20 @@ func (p *party) acquire() {
 	g := &guest{party: p}
 	g.Weight = p.weight()
 	patient := rapid.Bool().Draw(p.T, "patient")
-	var got admit.Verdict
+	var got reply.Verdict
 	p.call(true, func(fx *admit.Effects) {
 		if patient {
-			got = p.Acquire(&g.ticket, g.Weight, p.now, fx)
+			got = p.Acquire(&g.ticket, 0, g.Weight, p.now, fx)
 		} else {
 			got = p.TryAcquire(&g.ticket, g.Weight, p.now, fx)
 		}
 	})
-	otherwise := admit.LimitReached
+	otherwise := reply.LimitReached
 	if patient && p.size > 0 {
-		otherwise = admit.MustWait
+		otherwise = reply.MustWait
 	}
 	p.wants(got, g.Weight, otherwise)
-	if got == admit.Admitted {
+	if got == reply.Admitted {
 		p.inFlight += g.Weight
 		p.out = append(p.out, g)
 	}
@@ -213,27 +214,27 @@ func (p *party) join(weight int) {
 	g := &guest{party: p, expires: p.now + int64(p.timeout)}
 	g.Owner, g.Weight = g, weight
 	p.queue = append(p.queue, g)
-	var got admit.Verdict
+	var got reply.Verdict
 	p.call(false, func(fx *admit.Effects) { got = p.Join(&g.Waiter, p.now, fx) })
-	if got == admit.Waiting && g.calls > 0 {
+	if got == reply.Waiting && g.calls > 0 {
 		return // it was judged
 	}
 	queue := p.queue
 	p.forget(g)
-	if got == admit.Waiting {
-		p.wants(admit.MustWait, g.Weight, admit.MustWait)
+	if got == reply.Waiting {
+		p.wants(reply.MustWait, g.Weight, reply.MustWait)
 		p.queue = queue
 		return
 	}
-	otherwise := admit.MustWait
+	otherwise := reply.MustWait
 	switch {
 	case p.size == 0:
-		otherwise = admit.LimitReached
+		otherwise = reply.LimitReached
 	case p.full():
-		otherwise = admit.QueueFull
+		otherwise = reply.QueueFull
 	}
 	p.wants(got, g.Weight, otherwise)
-	if got == admit.Admitted {
+	if got == reply.Admitted {
 		_, g.ticket = g.Answer()
 		p.inFlight += g.Weight
 		p.out = append(p.out, g)
@@ -262,7 +263,7 @@ func (p *party) leave() {
 	g := p.queue[rapid.IntRange(0, len(p.queue)-1).Draw(p.T, "waiter")]
 	p.forget(g)
 	p.call(true, func(fx *admit.Effects) {
-		if got := p.Leave(&g.Waiter, admit.Cancelled, p.now, fx); got != admit.Cancelled {
+		if got := p.Leave(&g.Waiter, reply.Cancelled, p.now, fx); got != reply.Cancelled {
 			p.Fatalf("left with %v", got)
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 	"pgregory.net/rapid"
@@ -69,7 +70,7 @@ func (m *shadowModel) draw() admit.Settings {
 	}
 	if !m.alone {
 		s.QueueSize = rapid.IntRange(0, 3).Draw(m.T, "queue")
-		s.Adaptive = rapid.Bool().Draw(m.T, "adaptive")
+		s.Order = anyOrder.Draw(m.T, "order")
 	}
 	return s
 }
@@ -83,7 +84,7 @@ func (m *shadowModel) call(do func(fx *admit.Effects)) admit.Effects {
 		m.Fatalf("nobody will hear of %+v", fx)
 	}
 	m.would += uint64(fx.Lapsed)
-	if fx.WouldRefuse != admit.Admitted {
+	if fx.WouldRefuse != reply.Admitted {
 		m.would++
 	}
 	return fx
@@ -92,19 +93,19 @@ func (m *shadowModel) call(do func(fx *admit.Effects)) admit.Effects {
 func (m *shadowModel) acquire() {
 	weight := rapid.SampledFrom([]int{1, 1, 1, 2, 3}).Draw(m.T, "weight")
 	ticket := &modelTicket{weight: weight}
-	var verdict admit.Verdict
-	fx := m.call(func(fx *admit.Effects) { verdict = m.node.Acquire(&ticket.Ticket, weight, m.now, fx) })
+	var verdict reply.Verdict
+	fx := m.call(func(fx *admit.Effects) { verdict = m.node.Acquire(&ticket.Ticket, 0, weight, m.now, fx) })
 	switch {
-	case m.settings.Shadow && verdict != admit.Admitted:
+	case m.settings.Shadow && verdict != reply.Admitted:
 		m.Fatalf("in shadow mode: %v", verdict)
-	case !m.settings.Shadow && fx.WouldRefuse != admit.Admitted:
+	case !m.settings.Shadow && fx.WouldRefuse != reply.Admitted:
 		m.Fatalf("would be %v, without shadow mode", fx.WouldRefuse)
-	case m.alone && (fx.WouldRefuse == admit.QueueFull || fx.WouldRefuse == admit.LimitReached) && m.running+weight <= m.settings.Bounds.Max:
+	case m.alone && (fx.WouldRefuse == reply.QueueFull || fx.WouldRefuse == reply.LimitReached) && m.running+weight <= m.settings.Bounds.Max:
 		m.Fatalf("would be refused with %d in flight", m.running)
-	case fx.WouldRefuse == admit.TooHeavy && weight <= min(m.settings.Bounds.Max, 3):
+	case fx.WouldRefuse == reply.TooHeavy && weight <= min(m.settings.Bounds.Max, 3):
 		m.Fatalf("weight %d would be too heavy", weight)
 	}
-	if verdict == admit.Admitted {
+	if verdict == reply.Admitted {
 		m.out = append(m.out, ticket)
 		m.running += weight
 	}
@@ -181,9 +182,9 @@ func (m *shadowModel) drain(group *admit.Group) {
 	if group != nil && (group.InFlight() != 0 || group.State().Lent != 0) {
 		m.Fatalf("the group has %+v", group.State())
 	}
-	var ticket admit.Ticket
-	fx := m.call(func(fx *admit.Effects) { m.node.Acquire(&ticket, min(m.settings.Bounds.Max, 3), m.now, fx) })
-	if fx.WouldRefuse != admit.Admitted {
+	var ticket reply.Ticket
+	fx := m.call(func(fx *admit.Effects) { m.node.Acquire(&ticket, 0, min(m.settings.Bounds.Max, 3), m.now, fx) })
+	if fx.WouldRefuse != reply.Admitted {
 		m.Fatalf("%v with nothing in flight", fx.WouldRefuse)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 	"pgregory.net/rapid"
@@ -22,12 +24,12 @@ func TestTenantsAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &tenantModel{T: t, limit: rapid.IntRange(1, 8).Draw(t, "limit")}
 		m.lanes = rapid.IntRange(1, 3).Draw(t, "lanes")
-		m.adaptive = rapid.Bool().Draw(t, "adaptive")
+		m.order = anyOrder.Draw(t, "order")
 		node, err := admit.New(admit.Settings{
 			Bounds:   law.Bounds{Min: m.limit, Max: m.limit, Initial: m.limit},
 			Interval: time.Hour, Lookback: time.Hour, MinSamples: 1,
 			QueueSize: rapid.IntRange(1, 9).Draw(t, "size"), QueueTimeout: 1 << 60,
-			Adaptive: m.adaptive, Lanes: m.lanes, Tenants: manyBuckets,
+			Order: m.order, Lanes: m.lanes, Tenants: manyBuckets,
 		}, law.Fixed{}, nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -71,11 +73,11 @@ func TestTenantsAgainstModel(t *testing.T) {
 // A tenantModel is an onlooker who keeps the books of each tenant.
 type tenantModel struct {
 	*rapid.T
-	node     *admit.Node
-	now      int64
-	limit    int
-	lanes    int
-	adaptive bool
+	node  *admit.Node
+	now   int64
+	limit int
+	lanes int
+	order queue.Order
 
 	out     []*tenantWaiter
 	waiters []*tenantWaiter // in order of arrival
@@ -85,10 +87,10 @@ type tenantModel struct {
 }
 
 type tenantWaiter struct {
-	admit.Waiter
+	queue.Waiter
 	model  *tenantModel
 	tenant int
-	ticket admit.Ticket
+	ticket reply.Ticket
 }
 
 func (w *tenantWaiter) Wake() { w.model.woken = append(w.model.woken, w) }
@@ -101,11 +103,11 @@ func (m *tenantModel) call(do func(*admit.Effects)) {
 	fx.Woken.Wake()
 	for _, w := range m.woken {
 		switch verdict, ticket := w.Answer(); verdict {
-		case admit.Admitted:
+		case reply.Admitted:
 			m.judgeTurn(w)
 			m.remove(w)
 			m.start(w, ticket)
-		case admit.QueueFull, admit.OverShare:
+		case reply.QueueFull, reply.OverShare:
 			m.judgeRefusal(w, verdict)
 			m.remove(w)
 		default:
@@ -117,8 +119,8 @@ func (m *tenantModel) call(do func(*admit.Effects)) {
 func (m *tenantModel) join(tenant, weight, lane int) {
 	w := &tenantWaiter{model: m, tenant: tenant}
 	w.Owner, w.Weight, w.Lane, w.Tenant = w, weight, lane, firstTenant+uint16(tenant)
-	if ticket, verdict := m.acquire(w); verdict != admit.MustWait {
-		if verdict != admit.Admitted {
+	if ticket, verdict := m.acquire(w); verdict != reply.MustWait {
+		if verdict != reply.Admitted {
 			m.Fatalf("acquired: %v", verdict)
 		}
 		m.start(w, ticket)
@@ -127,8 +129,8 @@ func (m *tenantModel) join(tenant, weight, lane int) {
 	m.waiters = append(m.waiters, w)
 	m.call(func(fx *admit.Effects) {
 		switch verdict := m.node.Join(&w.Waiter, m.now, fx); verdict {
-		case admit.Waiting:
-		case admit.QueueFull, admit.OverShare:
+		case reply.Waiting:
+		case reply.QueueFull, reply.OverShare:
 			m.judgeRefusal(w, verdict)
 			m.remove(w)
 		default:
@@ -137,12 +139,12 @@ func (m *tenantModel) join(tenant, weight, lane int) {
 	})
 }
 
-func (m *tenantModel) acquire(w *tenantWaiter) (ticket admit.Ticket, verdict admit.Verdict) {
-	m.call(func(fx *admit.Effects) { verdict = m.node.AcquireFor(&ticket, w.Tenant, w.Weight, m.now, fx) })
+func (m *tenantModel) acquire(w *tenantWaiter) (ticket reply.Ticket, verdict reply.Verdict) {
+	m.call(func(fx *admit.Effects) { verdict = m.node.Acquire(&ticket, w.Tenant, w.Weight, m.now, fx) })
 	return ticket, verdict
 }
 
-func (m *tenantModel) start(w *tenantWaiter, ticket admit.Ticket) {
+func (m *tenantModel) start(w *tenantWaiter, ticket reply.Ticket) {
 	w.ticket = ticket
 	m.running[w.tenant] += w.Weight
 	m.out = append(m.out, w)
@@ -158,7 +160,7 @@ func (m *tenantModel) done(i int) {
 func (m *tenantModel) leave(w *tenantWaiter) {
 	m.remove(w)
 	m.call(func(fx *admit.Effects) {
-		if got := m.node.Leave(&w.Waiter, admit.Cancelled, m.now, fx); got != admit.Cancelled {
+		if got := m.node.Leave(&w.Waiter, reply.Cancelled, m.now, fx); got != reply.Cancelled {
 			m.Fatalf("left with %v", got)
 		}
 	})
@@ -188,7 +190,7 @@ func (m *tenantModel) judgeTurn(w *tenantWaiter) {
 		if other == w {
 			break
 		}
-		if !m.adaptive && other.Lane == w.Lane && other.tenant == w.tenant {
+		if m.order == queue.FIFO && other.Lane == w.Lane && other.tenant == w.tenant {
 			m.Fatalf("served before another of its tenant that came earlier")
 		}
 	}
@@ -204,7 +206,7 @@ func (m *tenantModel) judgeTurn(w *tenantWaiter) {
 }
 
 // judgeRefusal checks that who was refused for want of room was the one to give way.
-func (m *tenantModel) judgeRefusal(w *tenantWaiter, verdict admit.Verdict) {
+func (m *tenantModel) judgeRefusal(w *tenantWaiter, verdict reply.Verdict) {
 	has, active := m.running, 0
 	for _, other := range m.waiters {
 		has[other.tenant] += other.Weight
@@ -215,7 +217,7 @@ func (m *tenantModel) judgeRefusal(w *tenantWaiter, verdict admit.Verdict) {
 		}
 	}
 	above := func(tenant int) bool { return active > 1 && has[tenant]*active > m.limit }
-	if above(w.tenant) != (verdict == admit.OverShare) {
+	if above(w.tenant) != (verdict == reply.OverShare) {
 		m.Fatalf("%v: tenant %d has %d, where each of %d has a share in %d", verdict, w.tenant, has[w.tenant], active, m.limit)
 	}
 	for _, other := range m.waiters {

@@ -96,3 +96,7 @@ func SinTurn(turn float64) float64 {
 	}
 	return float64(x * sum)
 }
+
+// Toward goes a share of the way from one number to another. The conversion has the product
+// rounded before the sum.
+func Toward(from, to, share float64) float64 { return from + float64(share*(to-from)) }

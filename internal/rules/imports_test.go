@@ -28,17 +28,21 @@ var mayImport = map[string]string{
 
 	"law":             "pid internal/portable",
 	"internal/window": "histogram law",
-	"internal/admit":  "internal/window law",
 
-	".":        "histogram internal/admit internal/window law",
+	"internal/reply":   "",
+	"internal/queue":   "internal/reply internal/portable",
+	"internal/virtual": "internal/reply internal/portable internal/window",
+	"internal/admit":   "internal/reply internal/queue internal/virtual internal/window law",
+
+	".":        "histogram internal/admit internal/queue internal/reply internal/window law",
 	"capacity": "internal/trusted",
 
 	"bulkhead": ". law",
 	"throttle": ". law load pid",
-	"pool":     "capacity internal/admit internal/dag internal/trusted internal/window law", // a gate function connects it to a limiter
+	"pool":     "capacity internal/admit internal/dag internal/reply internal/trusted internal/window law", // a gate function connects it to a limiter
 
 	"pool/sourcetest": "pool",
-	"sim":             "internal/admit internal/window law internal/portable",
+	"sim":             "internal/admit internal/queue internal/reply internal/window law internal/portable",
 
 	"internal/figures": ". bulkhead",
 	"weirhttp":         ". bulkhead",
@@ -140,7 +144,7 @@ func TestPermissionsAreUsed(t *testing.T) {
 
 // untimed are the packages that are told the time: the live limiter and the
 // simulator drive the same code, so it must not know which of them it serves.
-var untimed = []string{"law", "pid", "internal/window", "internal/admit", "sim"}
+var untimed = []string{"law", "pid", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim"}
 
 // impure are the imports that a control law does without: a window in, a
 // decision out.

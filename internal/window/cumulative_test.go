@@ -63,7 +63,7 @@ func TestCumulativeIsTheNaiveModel(t *testing.T) {
 		now := int64(0)
 		pace := float64(100*ms) * math.Exp(r.Float64()*8) // up to minutes
 		c := NewCumulative()
-		for range 2000 {
+		for range 500 {
 			now += int64(r.ExpFloat64() * pace)
 			m.Flow(now, len(starts), r.IntN(2) == 0)
 			switch {

@@ -14,7 +14,7 @@ import (
 
 // Config says how to test a source.
 type Config struct {
-	// Open returns a source that holds these tasks and nobody else uses. Tasks are told
+	// Open returns a source that holds these tasks and that nothing else uses. Tasks are told
 	// apart by their keys. The Run of a task need not survive.
 	Open func(t *testing.T, tasks []pool.Task) pool.Source
 	// Leased is whether the source leases its tasks: then what leases promise is tested

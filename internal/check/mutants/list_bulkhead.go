@@ -19,7 +19,7 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "a drain that another node ends goes unnoticed",
 		file: "internal/admit/group.go",
-		old:  "\t\tn.endDrain()\n",
+		old:  "\t\tn.endDrain(n.queue.Len())\n",
 		new:  "",
 		test: "TestGroupEndsTheDrainOfAnyNode",
 	},
@@ -131,7 +131,7 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "a slot is offered and its borrower not told",
 		file: "internal/admit/group.go",
-		old:  "\t\t\tw.nudge(fx)\n",
+		old:  "\t\t\tfx.Woken.Nudge(w)\n",
 		new:  "",
 		test: "TestSlotWithinItsPartIsOfferedNotLentAtOnce",
 	},

@@ -52,15 +52,15 @@ var ofTheHistograms = []mutant{
 	},
 	{
 		name: "histograms have only the waits that the law hears of",
-		file: "internal/admit/queue.go",
+		file: "internal/admit/serve.go",
 		old:  "n.bookWait(waited)\n\t\tn.meter.Queued(waited)",
 		new:  "n.bookWait(waited)\n\t\tif !n.awaitsGroup() {\n\t\t\tn.meter.Queued(waited)\n\t\t}",
 		test: "TestAllWaitsAreAccumulated",
 	},
 	{
 		name: "an update does not begin histograms",
-		file: "internal/admit/decide.go",
-		old:  "m.Accumulate(s.Cumulative, int(n.running()))",
+		file: "internal/admit/slots.go",
+		old:  "m.Accumulate(on, int(s.running()))",
 		new:  "",
 		in:   ".",
 		test: "TestNoHistogramsUnlessAskedFor",

@@ -1,4 +1,4 @@
-package admit
+package reply
 
 import "fmt"
 
@@ -20,9 +20,9 @@ const (
 	LimitReached // there is no slot, and the work cannot or will not wait
 	Cancelled    // the caller left before it started
 	Waiting      // it is in the queue
-	MustWait     // there is no slot but there may be room in the queue: call Join
+	MustWait     // there is no slot but there may be room in the queue
 
-	refusals = int(LimitReached) + 1 // verdicts that are counted as refusals, with Admitted as a gap
+	Refusals = int(LimitReached) + 1 // verdicts that are counted as refusals, with Admitted as a gap
 )
 
 // String returns the verdict in words.

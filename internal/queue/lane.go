@@ -1,4 +1,4 @@
-package admit
+package queue
 
 import "iter"
 
@@ -7,7 +7,7 @@ import "iter"
 type lane struct {
 	newest *Waiter
 	length int32
-	passed uint32 // turns of others since it had one
+	passed uint32 // how often others were served since it was
 }
 
 // kind says which of the rings that a waiter stands in is meant.
@@ -22,7 +22,7 @@ const (
 // link is a waiter's place in a ring.
 type link struct{ prev, next *Waiter }
 
-// oldest returns who has waited longest, nil if nobody waits.
+// oldest returns the one that has waited longest, nil if nothing waits.
 func (l *lane) oldest(k kind) *Waiter {
 	if l.newest == nil {
 		return nil
@@ -54,7 +54,7 @@ func (l *lane) remove(w *Waiter, k kind) {
 	}
 }
 
-// all goes through the lane from the oldest to the newest, none of whom may leave.
+// all goes through the lane from the oldest to the newest, none of which may leave.
 func (l *lane) all(k kind) iter.Seq[*Waiter] {
 	return func(yield func(*Waiter) bool) {
 		w := l.oldest(k)

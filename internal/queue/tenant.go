@@ -1,8 +1,10 @@
-package admit
+package queue
 
 import (
 	"math/bits"
 	"time"
+
+	"github.com/weir-go/weir/internal/reply"
 )
 
 // tenants is fairness between the tenants of a node, in memory that does not depend on how
@@ -11,17 +13,16 @@ import (
 //
 // What a tenant has is what it runs and what it has waiting, by weight. Its fair share is
 // the limit divided by the tenants that have anything. The slot that comes free goes to
-// the tenant that runs least, of those with work in the lane whose turn it is; a queue
-// that is too long gives up work of the tenant that has most. So who is within its share
-// is never refused for want of room while somebody above his waits in the same lane.
+// the tenant that runs least, of those with work in the lane that is picked; a queue
+// that is too long gives up work of the tenant that has most. So a tenant within its share
+// is never refused for want of room while one above its share waits in the same lane.
 //
-// Two tenants may meet in one bucket. Lest they do so for ever, the buckets are shuffled
-// now and then. That needs to know what runs by the new buckets too, so work is counted
+// Two tenants may meet in one bucket. The buckets are shuffled now and then, so that
+// they part again. That needs to know what runs by the new buckets too, so work is counted
 // by both, and the new ones take over once all that runs was counted there.
 type tenants struct {
 	shuffled uint32 // how often
 	due      int64  // when they are shuffled again
-	refused  uint64
 
 	running []int64 // by bucket
 	next    []int64 // the same by the buckets to come, of what started since the last shuffle
@@ -30,55 +31,51 @@ type tenants struct {
 	lines   []lane  // by lane, and in it by bucket
 }
 
-// A stamp stands for a shuffle among the last few: work that runs is of this one or the
+// stampOf returns what stands for a shuffle among the last few: work that runs is of this one or the
 // one before. It is never 0.
-type stamp uint8
-
-func stampOf(shuffled uint32) stamp { return stamp(shuffled%255) + 1 }
+func stampOf(shuffled uint32) uint8 { return uint8(shuffled%255) + 1 }
 
 // shuffleEvery is how long two tenants share a bucket; Linux shuffles its stochastic
 // fairness queues about as often.
 const shuffleEvery = 10 * time.Second
 
-// tenants returns the node's tenants, nil if it does not tell them apart.
-func (n *Node) tenants() *tenants {
-	if n.flags&tenanted == 0 {
+// tenants returns the tenants, nil if they are not told apart.
+func (q *Queue) tenants() *tenants {
+	if q == nil || q.extras == nil {
 		return nil
 	}
-	return n.queue.extras.tenants
+	return q.extras.tenants
 }
 
-// setTenants follows the settings. Work that runs by then is nobody's.
-func (n *Node) setTenants(buckets int, now int64) {
-	never := n.queue == nil || n.queue.extras == nil || n.queue.extras.tenants == nil
-	if never && buckets == 0 {
+// SetTenants changes in how many buckets tenants are told apart, 0 for none. Work that runs by then
+// belongs to no tenant.
+func (q *Queue) SetTenants(buckets int, now int64) {
+	old := q.tenants()
+	switch {
+	case old == nil && buckets == 0, old != nil && buckets == len(old.running):
+		return
+	case old != nil:
+		q.extras.shuffled = old.shuffled
+		q.extras.tenants = nil
+	}
+	x := q.extra()
+	x.shuffled += 2 // no ticket that is out is of this shuffle or the one before
+	if buckets == 0 {
 		return
 	}
-	if n.queue == nil {
-		n.makeQueue()
+	x.tenants = &tenants{
+		shuffled: x.shuffled,
+		due:      now + int64(shuffleEvery),
+		running:  make([]int64, buckets),
+		next:     make([]int64, buckets),
+		waiting:  make([]int64, buckets),
+		lines:    make([]lane, len(q.lanes)*buckets),
 	}
-	if never {
-		n.queue.extra().tenants = &tenants{}
-	}
-	t := n.queue.extras.tenants
-	if buckets == len(t.running) {
-		return
-	}
-	n.flags.set(tenanted, buckets > 0)
-	t.running = make([]int64, buckets)
-	t.next = make([]int64, buckets)
-	t.waiting = make([]int64, buckets)
-	t.lines = make([]lane, len(n.queue.lanes)*buckets)
-	t.counted = 0
-	t.shuffled += 2 // no ticket that is out is of this shuffle or the one before
-	t.due = now + int64(shuffleEvery)
-	if buckets > 0 {
-		t.lineUp(n.queue)
-	}
+	x.tenants.lineUp(q)
 }
 
 // lineUp has those who wait stand by tenant, in order of arrival.
-func (t *tenants) lineUp(q *queue) {
+func (t *tenants) lineUp(q *Queue) {
 	clear(t.lines)
 	clear(t.waiting)
 	for i := range q.lanes {
@@ -88,11 +85,11 @@ func (t *tenants) lineUp(q *queue) {
 	}
 }
 
-// shuffleTenants gives all tenants other buckets if that is due and what runs is known by
-// them.
-func (n *Node) shuffleTenants(now int64) {
-	t := n.tenants()
-	if t == nil || now < t.due || t.counted != n.inflight {
+// ShuffleTenants gives all tenants other buckets if that is due and all of what is in flight is known
+// by them.
+func (q *Queue) ShuffleTenants(now, inflight int64) {
+	t := q.tenants()
+	if t == nil || now < t.due || t.counted != inflight {
 		return
 	}
 	t.running, t.next = t.next, t.running
@@ -100,11 +97,11 @@ func (n *Node) shuffleTenants(now int64) {
 	t.counted = 0
 	t.shuffled++
 	t.due = now + int64(shuffleEvery)
-	t.lineUp(n.queue)
+	t.lineUp(q)
 }
 
 // bucket returns the tenant's bucket after so many shuffles. The hash that a tenant
-// has is secret, so nobody can choose to meet another; this only spreads it, by the
+// has is secret, so no caller can choose to meet another; this only spreads it, by the
 // finalizer of MurmurHash3.
 func (t *tenants) bucket(tenant uint16, shuffled uint32) int {
 	h := uint64(tenant)<<32 | uint64(shuffled)
@@ -131,33 +128,38 @@ func (t *tenants) leave(w *Waiter) {
 	t.waiting[b] -= int64(w.Weight)
 }
 
-// start counts work that starts and notes in its ticket by what it was counted.
-func (t *tenants) start(ticket *Ticket, tenant uint16) {
-	ticket.tenant, ticket.stamp = tenant, stampOf(t.shuffled)
-	t.running[t.bucket(tenant, t.shuffled)] += int64(ticket.weight)
-	t.next[t.bucket(tenant, t.shuffled+1)] += int64(ticket.weight)
-	t.counted += int64(ticket.weight)
-}
-
-// endFor counts work that ended, if it was counted when it started. Copies of a ticket
-// may say so of work that others run, but take away no more than there is.
-func (n *Node) endFor(ticket *Ticket) {
-	t := n.tenants()
-	if t == nil || ticket.stamp != stampOf(t.shuffled) && ticket.stamp != stampOf(t.shuffled-1) {
+// Start counts work of a tenant that starts, if tenants are told apart, and notes in its ticket
+// by what it was counted.
+func (q *Queue) Start(ticket *reply.Ticket, tenant uint16) {
+	t := q.tenants()
+	if t == nil {
 		return
 	}
-	running := &t.running[t.bucket(ticket.tenant, t.shuffled)]
-	*running -= min(*running, int64(ticket.weight))
-	if ticket.stamp == stampOf(t.shuffled) {
-		next := &t.next[t.bucket(ticket.tenant, t.shuffled+1)]
-		ended := min(*next, int64(ticket.weight))
+	ticket.Tenant, ticket.Stamp = tenant, stampOf(t.shuffled)
+	t.running[t.bucket(tenant, t.shuffled)] += int64(ticket.Weight)
+	t.next[t.bucket(tenant, t.shuffled+1)] += int64(ticket.Weight)
+	t.counted += int64(ticket.Weight)
+}
+
+// End counts work that ended, if it was counted when it started. Copies of a ticket
+// may say so of work that others run, but take away no more than there is.
+func (q *Queue) End(ticket *reply.Ticket) {
+	t := q.tenants()
+	if t == nil || ticket.Stamp != stampOf(t.shuffled) && ticket.Stamp != stampOf(t.shuffled-1) {
+		return
+	}
+	running := &t.running[t.bucket(ticket.Tenant, t.shuffled)]
+	*running -= min(*running, int64(ticket.Weight))
+	if ticket.Stamp == stampOf(t.shuffled) {
+		next := &t.next[t.bucket(ticket.Tenant, t.shuffled+1)]
+		ended := min(*next, int64(ticket.Weight))
 		*next -= ended
 		t.counted -= ended
 	}
 }
 
 // least returns the line of the lane whose tenant runs least, of like ones that which has
-// gone longest without a turn.
+// gone longest without being served.
 func (t *tenants) least(i int) *lane {
 	lines, least := t.inLane(i), -1
 	for b := range lines {
@@ -172,8 +174,8 @@ func (t *tenants) least(i int) *lane {
 	return &lines[least]
 }
 
-// took notes that w had its turn.
-func (t *tenants) took(w *Waiter) {
+// recordService notes that w was served.
+func (t *tenants) recordService(w *Waiter) {
 	lines := t.inLane(w.Lane)
 	for b := range lines {
 		lines[b].passed++

@@ -1,4 +1,4 @@
-package admit
+package virtual
 
 import (
 	"math/rand/v2"
@@ -11,54 +11,54 @@ import (
 func TestPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
-		var ring pieces
-		var list []piece
+		var ring Pieces
+		var list []Piece
 		now, most := int64(0), 0
 		for range 500 {
 			now += r.Int64N(3)
 			switch n := len(list); {
 			case n == 0 || r.IntN(5) < 2:
 				weight := 1 + r.Int32N(2)
-				ring.push(now, weight)
-				list = append(list, piece{now, weight, weight})
+				ring.Push(now, weight)
+				list = append(list, Piece{now, weight, weight})
 				most = max(most, len(list))
 			case r.IntN(2) == 0:
-				ring.remove(ring.oldest())
+				ring.Remove(ring.Oldest())
 				list = list[1:]
 			default:
 				wanted := list[r.IntN(n)]
-				found := ring.find(wanted.since, wanted.weight)
+				found := ring.find(wanted.Since, wanted.Weight)
 				if found == nil || *found != wanted {
 					t.Fatalf("found %v, want %v", found, wanted)
 				}
-				ring.remove(found)
+				ring.Remove(found)
 				list = slices.Delete(list, slices.Index(list, wanted), slices.Index(list, wanted)+1)
 			}
-			if ring.len() != len(list) || len(list) > 0 && *ring.oldest() != list[0] || len(list) == 0 && ring.oldest() != nil {
-				t.Fatalf("%d pieces, want %v", ring.len(), list)
+			if ring.Len() != len(list) || len(list) > 0 && *ring.Oldest() != list[0] || len(list) == 0 && ring.Oldest() != nil {
+				t.Fatalf("%d Pieces, want %v", ring.Len(), list)
 			}
 			if ring.find(now+1, 1) != nil {
 				t.Fatal("found what is not there")
 			}
 		}
 		if len(ring.ring) > max(16, 4*most) {
-			t.Fatalf("room for %d pieces, of which there were %d", len(ring.ring), most)
+			t.Fatalf("room for %d Pieces, of which there were %d", len(ring.ring), most)
 		}
 	}
 }
 
-// Of pieces of one age the one of the wanted weight is found, or another.
+// Of Pieces of one age the one of the wanted weight is found, or another.
 func TestPiecesOfOneAge(t *testing.T) {
-	var ring pieces
+	var ring Pieces
 	for weight := range int32(3) {
-		ring.push(7, weight+1)
+		ring.Push(7, weight+1)
 	}
 	for _, weight := range []int32{2, 3, 1} {
-		if p := ring.find(7, weight); p.weight != weight {
-			t.Errorf("found weight %d, want %d", p.weight, weight)
+		if p := ring.find(7, weight); p.Weight != weight {
+			t.Errorf("found weight %d, want %d", p.Weight, weight)
 		}
 	}
-	if p := ring.find(7, 9); p == nil || p.weight != 1 {
+	if p := ring.find(7, 9); p == nil || p.Weight != 1 {
 		t.Errorf("found %v, want the first", p)
 	}
 }

@@ -1,4 +1,6 @@
-package admit
+package virtual
+
+import "github.com/weir-go/weir/internal/portable"
 
 // unloaded estimates how long work takes on a server that has room for it, from one cohort of
 // work after another. A cohort started together and is judged when all of it has ended: of what
@@ -96,10 +98,15 @@ func (u *unloaded) judge(latency, inflight float64) {
 	case u.latency == 0:
 		u.latency, u.inflight = latency, inflight
 	case latency <= u.latency:
-		u.latency = toward(u.latency, latency, weight)
-		u.inflight = toward(u.inflight, inflight, weight)
+		u.latency = portable.Toward(u.latency, latency, weight)
+		u.inflight = portable.Toward(u.inflight, inflight, weight)
 	case inflight <= noMore*u.inflight:
-		u.latency = toward(u.latency, latency, weight)
-		u.inflight = min(u.inflight, toward(u.inflight, inflight, weight))
+		u.latency = portable.Toward(u.latency, latency, weight)
+		u.inflight = min(u.inflight, portable.Toward(u.inflight, inflight, weight))
 	}
+}
+
+// turnBack drops the cohort at hand.
+func (u *unloaded) turnBack() {
+	*u = unloaded{latency: u.latency, inflight: u.inflight, cohorts: u.cohorts}
 }

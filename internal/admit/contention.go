@@ -1,0 +1,80 @@
+package admit
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/virtual"
+)
+
+// contention is what a node learns from the moment its limit is first reached:
+// what it did not serve, and how fast work drains while the limit holds it back.
+type contention struct {
+	unserved [reply.Cancelled - reply.OverShare + 1]uint64 // by verdict, from OverShare to Cancelled
+
+	until    int64   // when the limit last held work back
+	since    int64   // saturated time since the last completion
+	drained  float32 // completions and
+	draining float32 // saturated seconds, both faded at every completion
+
+	cold *cold
+}
+
+// cold is what few nodes need.
+type cold struct {
+	wouldRefuse uint64        // in shadow mode
+	empty       chan struct{} // of a shutdown: closed when the node is closed and empty
+	pacer       pacer
+	virtual     *virtual.Work // in shadow mode
+}
+
+// rarely returns what few nodes need, which exists once it was needed.
+func (p *contention) rarely() *cold {
+	if p.cold == nil {
+		p.cold = &cold{}
+	}
+	return p.cold
+}
+
+// pass books saturated time.
+func (p *contention) pass(from, to, lookback int64) {
+	if from > p.until {
+		p.age(p.fresh(from, lookback))
+	}
+	p.since += to - from
+	p.until = to
+}
+
+// fresh is how much of what was counted still holds, 0 to 1. It fades with the time since then
+// in which the limit held nothing back, and is gone after a look-back of that or, if that is
+// longer, after as much as it was counted in. Saturated time is no such pause: however long
+// the work takes, how it drains is being measured.
+func (p *contention) fresh(now, lookback int64) float32 {
+	memory := max(float32(lookback)/float32(time.Second), p.draining)
+	return max(0, 1-float32(now-p.until)/float32(time.Second)/memory)
+}
+
+func (p *contention) age(fresh float32) {
+	p.since = int64(float32(p.since) * fresh)
+	p.drained *= fresh
+	p.draining *= fresh
+}
+
+// completed counts a completion in saturated time.
+func (p *contention) completed(limit int32) {
+	keep := 1 - 1/float32(min(max(limit, 16), 128))
+	p.drained = float32(p.drained*keep) + 1
+	p.draining = float32(p.draining*keep) + float32(p.since)/float32(time.Second)
+	p.since = 0
+}
+
+// count counts a request that was refused or cancelled.
+func (p *contention) count(v reply.Verdict) { p.unserved[v-reply.OverShare]++ }
+
+// drainRate returns completions per second of saturated time, 0 if unknown.
+func (p *contention) drainRate(now, lookback int64) float64 {
+	if p == nil || p.draining <= 0 || p.fresh(now, lookback) == 0 {
+		return 0
+	}
+	return min(float64(p.drained)/float64(p.draining), float64(time.Second)) // one a nanosecond
+}

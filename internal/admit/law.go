@@ -1,0 +1,73 @@
+package admit
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// begin applies the first decision of a new controller.
+func (n *Node) begin(now int64, d law.Decision) {
+	n.limit = int32(n.conf.bounds(n.limit).Clamp(d.Limit, int(n.limit)))
+	n.decided = newReason(d.Reason)
+	n.lookBack(n.plan(now, d.Next, 0, &n.conf, n.lookback))
+}
+
+// advance moves the node's time on and closes the window if that is due.
+func (n *Node) advance(now int64, fx *Effects) int64 {
+	if n.flags&shadow != 0 {
+		n.catchUp(now, fx)
+	}
+	now = n.flow(now)
+	if now >= n.due {
+		n.closeWindow(now, fx)
+	}
+	return now
+}
+
+// closeWindow lets the law decide if the window that is due has the samples for it.
+func (n *Node) closeWindow(now int64, fx *Effects) {
+	if n.meter == nil {
+		n.due, n.expired = now+n.conf.interval, now+n.lookback
+		return
+	}
+	if !n.ready(n.meter, now) {
+		return
+	}
+	w := n.meter.Window(now, int(n.inflight))
+	w.Limit, w.Min, w.Max = int(n.limit), int(n.conf.min), int(n.conf.max)
+	w.MinSamples = int(n.minSamples)
+	if n.conf.wall != nil {
+		w.Closed = n.conf.wall()
+	}
+	d := ask(n.control, w, fx)
+	n.decided = newReason(d.Reason)
+	next := int32(n.conf.bounds(n.limit).Clamp(d.Limit, int(n.limit)))
+	changed := next != n.limit
+	settle := int64(0)
+	if changed {
+		settle = span(d.Next.Settle)
+	}
+	n.lookBack(n.plan(now, d.Next, settle, &n.conf, n.lookback))
+	if changed {
+		n.change(now, next, d.Reason, fx)
+		n.serve(now, fx)
+	}
+	if changed || n.maxSamples > 0 {
+		n.meter.Restart(now, time.Duration(settle))
+	}
+}
+
+// change moves the limit and records why.
+func (n *Node) change(now int64, next int32, why law.Reason, fx *Effects) {
+	from := n.limit
+	n.limit = next
+	if n.flags&shadow != 0 {
+		n.contention.cold.virtual.ForgetCredit()
+	}
+	n.history.add(now, int(from), int(next), why)
+	if n.conf.observed {
+		fx.Notable = true
+		fx.Change = &Change{At: now, From: int(from), To: int(next), Reason: why, Seq: n.nextEvent()}
+	}
+}

@@ -1,0 +1,102 @@
+package admit
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+
+	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/law"
+)
+
+// loop is the control loop of a node: its controller, and when it is asked next, and on what.
+type loop struct {
+	due        int64 // when the window closes
+	expired    int64 // when it closes with however few samples
+	minSamples int32
+	maxSamples int32 // 0 if the window does not close early
+	carried    bool  // work that started before the window counts among its samples
+	control    law.Controller
+	decided    reason // the law's last word
+}
+
+// ready reports whether a window that is due has the samples for a decision. One without enough
+// of them stays open for the look-back and is then closed all the same: the law must hear that
+// hardly anything completes.
+func (l *loop) ready(m *window.Meter, now int64) bool {
+	return l.completed(m) >= int(l.minSamples) || l.sampled(m) || now >= l.expired
+}
+
+// completed is what counts among the samples that the window needs.
+func (l *loop) completed(m *window.Meter) int {
+	if l.carried {
+		return m.Completed() + m.Carried()
+	}
+	return m.Completed()
+}
+
+// sampled reports whether the window has all the samples that it was planned to
+// take, and so closes early.
+func (l *loop) sampled(m *window.Meter) bool {
+	return l.maxSamples > 0 && m.Completed() >= int(l.maxSamples)
+}
+
+// controllerOf starts a law.
+func controllerOf(l law.Law, b law.Bounds) (law.Controller, error) {
+	control, err := l.Controller(b)
+	if err == nil && control == nil {
+		err = fmt.Errorf("%T returned neither a controller nor an error: want one of them", l)
+	}
+	return control, err
+}
+
+// first asks a new controller how to measure the first window, and for the
+// limit to start from, by showing it an empty one.
+func first(c law.Controller, b law.Bounds, fx *Effects) law.Decision {
+	return ask(c, law.Window{Limit: b.Initial, Min: b.Min, Max: b.Max}, fx)
+}
+
+// ask lets the law decide. A law that panics must not leave the node locked: the
+// limit is held, and the panic goes on once the lock is free.
+func ask(c law.Controller, w law.Window, fx *Effects) (d law.Decision) {
+	d = law.Decision{Limit: float64(w.Limit)}
+	defer fx.catch()
+	return c.Next(w)
+}
+
+// catch keeps the panic of a law. It is to be deferred.
+func (fx *Effects) catch() {
+	if r := recover(); r != nil {
+		fx.Notable, fx.Panic = true, fmt.Errorf("law panicked: %v\n\n%s", r, debug.Stack())
+	}
+}
+
+// plan says when the next window closes, and on what. It returns how far back the law looks.
+func (l *loop) plan(now int64, p law.Plan, settle int64, c *conf, usual int64) (lookback int64) {
+	interval, lookback := span(p.Interval), span(p.MaxAge)
+	if interval == 0 {
+		interval = c.interval
+	}
+	if lookback == 0 {
+		lookback = max(usual, interval)
+	}
+	l.minSamples = count(p.MinSamples)
+	if l.minSamples == 0 {
+		l.minSamples = c.minSamples
+	}
+	l.maxSamples = count(p.MaxSamples)
+	l.carried = p.Carried
+	l.due = now + settle + interval
+	l.expired = now + settle + lookback
+	return lookback
+}
+
+// retune offers the law to the controller at work.
+func (l *loop) retune(next law.Law, fx *Effects) bool {
+	defer fx.catch()
+	tuner, ok := l.control.(law.Retuner)
+	return ok && tuner.Retune(next)
+}
+
+// count bounds a number of samples.
+func count(samples int) int32 { return int32(min(max(samples, 0), math.MaxInt32)) }

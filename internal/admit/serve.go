@@ -1,0 +1,161 @@
+package admit
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
+)
+
+// serve hands free slots to waiters, here and in the rest of the group, and ends
+// a shutdown when nothing is left.
+func (n *Node) serve(now int64, fx *Effects) {
+	for n.serveOne(now, fx) {
+	}
+	if n.flags&shadow != 0 {
+		n.serveVirtual(now, fx)
+	}
+	if n.member != nil {
+		n.member.standInLine(now, fx)
+		n.member.group.serve(now, fx)
+	}
+	n.endDrain(n.queue.Len())
+}
+
+// serveOne answers one waiter, if it is time.
+func (n *Node) serveOne(now int64, fx *Effects) bool {
+	w := n.next(now, fx)
+	switch {
+	case w == nil:
+		return false
+	case now >= w.Expires():
+		n.reject(w, w.Expiry(), fx)
+	case n.tooHeavy(w.Weight):
+		n.reject(w, reply.TooHeavy, fx)
+	case w.HasDeadline() && !n.queue.InTime(w, n.view(now)):
+		n.reject(w, reply.Deadline, fx)
+	case !n.fits(w.Weight):
+		n.recheckSooner(w, now, fx)
+		return false
+	default:
+		n.dispatch(w, now, fx)
+	}
+	return true
+}
+
+// next returns the waiter that is served next, nil if there is none.
+func (n *Node) next(now int64, fx *Effects) *queue.Waiter {
+	if n.queue.Len() == 0 {
+		return nil
+	}
+	w, evicted := n.queue.Next(n.view(now))
+	if !evicted.Empty() {
+		n.turnAway(evicted, fx)
+	}
+	return w
+}
+
+// dispatch starts the work of a waiter in the queue and has its owner told.
+func (n *Node) dispatch(w *queue.Waiter, now int64, fx *Effects) {
+	n.queue.Take(w)
+	n.flags.set(waiting, n.queue.Len() > 0)
+	n.admit(w, now)
+	fx.Woken.Add(w)
+}
+
+// admit starts the work of a waiter. Its latency counts from here: time in the queue
+// says nothing about the downstream.
+func (n *Node) admit(w *queue.Waiter, now int64) {
+	w.Verdict = reply.Admitted
+	n.register(&w.Ticket, w.Tenant, w.Weight, now)
+	n.take(w.Weight, now)
+	if waited := w.Waited(now); waited > 0 {
+		n.bookWait(waited)
+		n.meter.Queued(waited)
+		w.Ticket.Queued = waited
+	}
+}
+
+// register makes t the ticket of work that starts.
+func (n *Node) register(t *reply.Ticket, tenant uint16, weight int, now int64) {
+	*t = ticketOf(weight, now)
+	n.admitted++
+	if n.flags&tenanted != 0 {
+		n.queue.Start(t, tenant)
+	}
+}
+
+func ticketOf(weight int, now int64) reply.Ticket {
+	return reply.Ticket{Start: now, Weight: int32(weight), Is: reply.Out}
+}
+
+// makeQueue gives the node its queue.
+func (n *Node) makeQueue(now int64) {
+	n.queue = queue.New(n.conf.order, int(n.conf.lanes), n.view(now))
+	if n.flags&paced != 0 {
+		n.queue.Weigh(true)
+	}
+}
+
+// remove takes w out of the queue.
+func (n *Node) remove(w *queue.Waiter) {
+	n.queue.Remove(w)
+	n.flags.set(waiting, n.queue.Len() > 0)
+}
+
+// reject takes a waiter out of the queue, declines it and has its owner told.
+func (n *Node) reject(w *queue.Waiter, why reply.Verdict, fx *Effects) {
+	n.remove(w)
+	n.decline(w, why)
+	fx.Woken.Add(w)
+}
+
+// turnAway declines those that the queue evicted and has their owners told.
+func (n *Node) turnAway(evicted queue.Chain, fx *Effects) {
+	n.flags.set(waiting, n.queue.Len() > 0)
+	for w := range evicted.All() {
+		n.decline(w, w.Verdict)
+	}
+	fx.Woken.Append(evicted)
+}
+
+// decline answers a waiter that is in no lane any more with anything but
+// Admitted.
+func (n *Node) decline(w *queue.Waiter, why reply.Verdict) {
+	w.Verdict = why
+	if why == reply.Cancelled {
+		n.contended().count(reply.Cancelled)
+		return
+	}
+	w.RetryAfter, w.Seq = n.refuse(why, w.Weight), n.nextEvent()
+}
+
+// refuse counts a refusal and returns when to come back.
+func (n *Node) refuse(v reply.Verdict, weight int) int64 {
+	n.hear(v, weight)
+	n.contended().count(v)
+	if v == reply.Closed {
+		return 0
+	}
+	ahead := backlog{max(int(n.admitted-n.completed), 1), n.queue.Len(), n.queue.Weight()}
+	return n.retryAfter(weight, ahead, n.last)
+}
+
+// soonest is how soon a waiter looks again, and by how much earlier it must be able to start
+// for it to be told.
+const soonest = int64(time.Millisecond)
+
+// recheckSooner has w, the next one, look again when the pace lets it start: no call may
+// pass by at that moment. Nothing behind it needs to, for the one that starts makes
+// another next.
+func (n *Node) recheckSooner(w *queue.Waiter, now int64, fx *Effects) {
+	if n.onPace() {
+		return
+	}
+	due := now + max(n.tokens().Delay(0), soonest)
+	if due+soonest >= w.Recheck {
+		return
+	}
+	w.Recheck = due
+	fx.Woken.Nudge(w)
+}

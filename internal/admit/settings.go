@@ -1,0 +1,65 @@
+package admit
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/law"
+)
+
+// Settings are a node's settings, checked and complete.
+type Settings struct {
+	Bounds       law.Bounds
+	Interval     time.Duration // between decisions
+	Lookback     time.Duration // how far back the law looks
+	MinSamples   int           // completions that a decision needs
+	QueueSize    int           // what 0 means is the order's to say
+	QueueTimeout time.Duration
+	Order        queue.Order
+	Lanes        int
+	Tenants      int  // buckets in which tenants are told apart, 0 for none
+	Shadow       bool // admit everything, count what would have been refused
+	Observed     bool // report changes and number events
+	Cumulative   bool // measure what window.Cumulative has
+
+	// Wall reads the wall clock, once a window; nil if there is none.
+	Wall func() time.Time
+
+	// Of a node in a group.
+	Name  string // in the group's state
+	Stake *Stake // nil to keep it, or for no reserve and a share of 1
+}
+
+// conf is Settings in little memory: a service may hold a hundred thousand nodes.
+type conf struct {
+	interval, queueTimeout          int64
+	min, max, minSamples, queueSize int32
+	wall                            func() time.Time
+	lanes                           uint8
+	order                           queue.Order
+	queues, observed                bool
+}
+
+func confOf(s Settings) conf {
+	return conf{
+		interval:     span(s.Interval),
+		queueTimeout: span(s.QueueTimeout),
+		min:          int32(s.Bounds.Min),
+		max:          int32(s.Bounds.Max),
+		minSamples:   int32(s.MinSamples),
+		queueSize:    int32(s.QueueSize),
+		wall:         s.Wall,
+		lanes:        uint8(s.Lanes),
+		order:        s.Order,
+		queues:       s.Order.Queues(s.QueueSize),
+		observed:     s.Observed,
+	}
+}
+
+// bounds returns the bounds for a law that goes on from the limit.
+func (c *conf) bounds(limit int32) law.Bounds {
+	return law.Bounds{Min: int(c.min), Max: int(c.max), Initial: int(limit)}
+}
+
+// span bounds a duration so that adding a few to any time does not overflow.
+func span(d time.Duration) int64 { return min(max(int64(d), 0), 1<<60) }

@@ -1,0 +1,252 @@
+package admit
+
+import (
+	"sync"
+	"time"
+
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/window"
+)
+
+// slots is what work takes to start: slots below the limit and, in a group, below the group's;
+// and the pace. With it stands what those who use them show: the latency and how fast they drain. It
+// knows nothing of who waits or what the law does.
+type slots struct {
+	mu         sync.Mutex
+	member     *member // nil without a group
+	flags      flags
+	cumulative bool // the meter accumulates
+	limit      int32
+	inflight   int64 // in shadow mode of virtual work, see shadow.go
+	meter      *window.Meter
+	contention *contention // nil until the limit is reached
+	lookback   int64
+}
+
+// flags are what keeps a request from the short way through Acquire.
+type flags uint8
+
+const (
+	closed flags = 1 << iota
+	shadow
+	waiting
+	tenanted
+	paced
+)
+
+func (f *flags) set(bit flags, on bool) {
+	*f &^= bit
+	if on {
+		*f |= bit
+	}
+}
+
+// fits reports whether work of the given weight has room.
+func (s *slots) fits(weight int) bool {
+	return s.admits(weight) && (s.member == nil || s.member.mayStart(int64(weight)))
+}
+
+// admits reports whether the node's own limit and pace have room for work of the given weight.
+func (s *slots) admits(weight int) bool {
+	return s.inflight+int64(weight) <= int64(s.limit) && s.onPace()
+}
+
+// tooHeavy reports whether work of the given weight has no room even alone.
+func (s *slots) tooHeavy(weight int) bool {
+	return weight > int(s.limit) || s.member != nil && int64(weight) > s.member.most()
+}
+
+// take takes slots, and of the pace what is due.
+func (s *slots) take(weight int, now int64) {
+	if s.flags&paced != 0 {
+		s.owe(weight)
+	}
+	if s.member == nil {
+		s.inflight += int64(weight)
+	} else {
+		s.member.start(int64(weight))
+	}
+	if s.meter == nil {
+		s.meter = s.newMeter(now)
+	}
+	s.meter.Start(now, int(s.inflight))
+}
+
+// newMeter returns a meter of work that really runs.
+func (s *slots) newMeter(now int64) *window.Meter {
+	m := window.New(now, time.Duration(s.lookback))
+	m.Accumulate(s.cumulative, 0)
+	return m
+}
+
+// accumulate begins or ends the accumulation of what really runs.
+func (s *slots) accumulate(on bool) {
+	s.cumulative = on
+	if m := s.realMeter(); m != nil {
+		m.Accumulate(on, int(s.running()))
+	}
+}
+
+// free gives slots back.
+func (s *slots) free(weight int64) {
+	if s.member == nil {
+		s.inflight -= weight
+	} else {
+		s.member.move(-weight)
+	}
+}
+
+// saturated reports whether the limit, the group or the pace holds work back.
+func (s *slots) saturated() bool { return s.inflight >= int64(s.limit) || s.flags&waiting != 0 }
+
+// awaitsGroup reports whether those that wait do so for the group alone.
+func (s *slots) awaitsGroup() bool { return s.member != nil && s.member.place.taken() }
+
+// lacksGroup reports whether it is the group that has no room for work of the given
+// weight.
+func (s *slots) lacksGroup(weight int) bool {
+	return s.member != nil && s.admits(weight) &&
+		(s.flags&waiting == 0 || s.member.place.taken())
+}
+
+// awaitsPace reports whether work has to wait though the limit has room.
+func (s *slots) awaitsPace() bool { return s.inflight < int64(s.limit) && !s.onPace() }
+
+// onPace reports whether the pace lets work start now.
+func (s *slots) onPace() bool { return !s.hasRate() || s.contention.cold.pacer.tokens >= -trace }
+
+func (s *slots) hasRate() bool { return s.flags&paced != 0 && s.contention.cold.pacer.Rate > 0 }
+
+// owe takes the tokens for work that starts.
+func (s *slots) owe(weight int) {
+	if s.hasRate() {
+		s.contention.cold.pacer.tokens -= float64(weight)
+	}
+}
+
+// sheds reports whether the pace refuses work of the given weight.
+func (s *slots) sheds(weight int) bool {
+	return s.flags&(paced|closed) == paced && s.contention.cold.pacer.sheds(weight)
+}
+
+// tokens is the pace at this moment.
+func (s *slots) tokens() queue.Pace {
+	if s.flags&paced == 0 {
+		return queue.Pace{}
+	}
+	p := &s.contention.cold.pacer
+	return queue.Pace{Rate: p.Rate, Tokens: p.tokens}
+}
+
+// contended returns the node's contention, which exists once it was needed.
+func (s *slots) contended() *contention {
+	if s.contention == nil {
+		s.contention = &contention{}
+	}
+	return s.contention
+}
+
+// hear has the law hear of a refusal, unless the group, the pace or its share refused.
+func (s *slots) hear(v reply.Verdict, weight int) {
+	if s.meter != nil && v != reply.Overload && !s.lacksGroup(weight) && !s.awaitsPace() {
+		s.meter.Refused()
+	}
+}
+
+// bookWait books how long work that started waited: for the limit, of which the law
+// hears, for the group, or for the pace if the limit has room to spare.
+func (s *slots) bookWait(waited int64) {
+	switch {
+	case s.awaitsGroup():
+		m := s.member
+		m.wait += float32((float32(waited) - m.wait) / 16)
+	case s.hasRate() && s.inflight < int64(s.limit):
+	default:
+		s.meter.Waited(waited)
+	}
+}
+
+// longestRetryAfter bounds what a refusal says. The estimate is of this moment, and a client that
+// stays away for longer than half a minute hears of no better one.
+const longestRetryAfter = 30.0
+
+// backlog is what runs and waits in a node.
+type backlog struct {
+	running int // pieces of work, at least 1
+	pieces  int // that wait
+	weight  int // of these, under a pace
+}
+
+// retryAfter is how long it takes until what runs and what waits now has drained and the pace has
+// room for work of the given weight. Earlier, only a slot or two come free, and all that were
+// refused would try for them: 40 clients of ten slots tried 2,200 times a second and not 320. Refusals
+// are not counted, because a client that tries often would be taken for many.
+func (s *slots) retryAfter(weight int, b backlog, now int64) int64 {
+	seconds := 0.0
+	if rate := s.turnover(b.running, now); rate > 0 {
+		seconds = float64(b.pieces+b.running) / rate
+	}
+	if pace := s.tokens(); pace.Rate > 0 {
+		owed := max(-pace.Tokens, float64(weight)) // what started may have been heavier than this
+		seconds = max(seconds, (float64(b.weight)+owed)/pace.Rate)
+	}
+	return int64(min(seconds, longestRetryAfter) * float64(time.Second))
+}
+
+// turnover is how many pieces of work end in a second: the drain rate or, if that is not known,
+// those that run over the recent latency, by Little's law. It is 0 if neither is known.
+func (s *slots) turnover(running int, now int64) float64 {
+	if rate := s.contention.drainRate(now, s.lookback); rate > 0 || s.meter == nil {
+		return rate
+	}
+	if latency := s.meter.Latest(); latency > 0 {
+		return float64(running) / latency.Seconds()
+	}
+	return 0
+}
+
+// running is the weight of the work that really runs.
+func (s *slots) running() int64 {
+	if s.flags&shadow != 0 {
+		return s.contention.cold.virtual.Running
+	}
+	return s.inflight
+}
+
+// realMeter measures the work that really runs; nil if none ever did.
+func (s *slots) realMeter() *window.Meter {
+	if s.flags&shadow != 0 {
+		return s.contention.cold.virtual.Meter
+	}
+	return s.meter
+}
+
+// flowCold books time for what few nodes have.
+func (s *slots) flowCold(elapsed, now int64) {
+	c := s.contention.cold
+	if s.flags&paced != 0 {
+		c.pacer.fill(elapsed)
+	}
+	if s.flags&shadow != 0 {
+		c.virtual.Flow(elapsed, now, s.inflight, s.limit)
+	}
+}
+
+// lookBack has what is measured look back so far.
+func (s *slots) lookBack(lookback int64) {
+	if s.meter != nil {
+		s.meter.SetLookback(time.Duration(lookback))
+	}
+	if s.flags&shadow != 0 {
+		s.realMeter().SetLookback(time.Duration(lookback))
+	}
+}
+
+// endDrain closes the channel that Drain returned if nothing runs or waits.
+func (s *slots) endDrain(queued int) {
+	if c := s.contention; c != nil && c.cold != nil && c.cold.empty != nil && s.running() == 0 && queued == 0 {
+		close(c.cold.empty)
+		c.cold.empty = nil
+	}
+}

@@ -1,0 +1,112 @@
+package admit
+
+import "github.com/weir-go/weir/law"
+
+// New returns a node that starts at now. The group is nil for a node of its own.
+func New(s Settings, l law.Law, group *Group, now int64) (*Node, error) {
+	n := &Node{}
+	return n, n.Init(s, l, group, now)
+}
+
+// Init makes the zero Node what New returns, so that a node can be part of
+// something larger.
+func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
+	control, err := controllerOf(l, s.Bounds)
+	if err != nil {
+		return err
+	}
+	n.control, n.last = control, now
+	n.limit = int32(s.Bounds.Initial)
+	n.conf, n.lookback = confOf(s), span(s.Lookback)
+	n.arrange(s, now)
+	n.setShadow(s.Shadow, now, nil) // nothing waits
+	n.accumulate(s.Cumulative)
+	var fx Effects
+	n.begin(now, first(control, s.Bounds, &fx))
+	if fx.Panic != nil {
+		panic(fx.Panic)
+	}
+	if group != nil {
+		return group.join(n, s)
+	}
+	return nil
+}
+
+// arrange has the queue follow the settings. Those who wait keep their places.
+func (n *Node) arrange(s Settings, now int64) {
+	if n.queue == nil && s.Tenants > 0 {
+		n.makeQueue(now)
+	}
+	if n.queue != nil {
+		n.queue.SetOrder(s.Order, n.view(now))
+		n.queue.SetTenants(s.Tenants, now)
+	}
+	n.flags.set(tenanted, s.Tenants > 0)
+}
+
+// Update applies new settings and a new law to a running node, or neither if the
+// law or the group refuses them. What the old law learned is kept if the controller can be
+// retuned; otherwise a new one starts from the current limit. What runs and what
+// waits is left alone. A law that panics once its controller is made does not keep the settings
+// from being applied.
+func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
+	n.lock()
+	defer n.unlock()
+	bounds := s.Bounds
+	bounds.Initial = min(max(int(n.limit), bounds.Min), bounds.Max)
+	fresh, err := controllerOf(l, bounds)
+	if err != nil {
+		return err
+	}
+	if n.member != nil {
+		if err := n.member.affords(s); err != nil {
+			return err
+		}
+	}
+	// All that is the user's is asked before anything is changed.
+	kept := n.retune(l, fx)
+	var begun law.Decision
+	if !kept {
+		begun = first(fresh, bounds, fx)
+	}
+
+	if n.flags&shadow != 0 {
+		n.catchUp(now, fx)
+	}
+	now = n.flow(now)
+	if n.member != nil {
+		n.member.restake(s)
+	}
+	if n.minSamples == n.conf.minSamples { // not the law's own
+		n.minSamples = int32(s.MinSamples)
+	}
+	n.conf, n.lookback = confOf(s), span(s.Lookback)
+	n.setShadow(s.Shadow, now, fx)
+	n.accumulate(s.Cumulative)
+	n.arrange(s, now)
+	from := n.limit
+	n.limit = int32(bounds.Initial)
+	why := law.Reason{Code: law.Configured}
+	if kept {
+		n.due = min(n.due, now+n.conf.interval)
+		n.expired = min(n.expired, now+n.lookback)
+	} else {
+		n.control, fx.Replaced = fresh, true
+		if n.begin(now, begun); begun.Reason.Code != law.NoReason {
+			why = begun.Reason
+		}
+	}
+	next := n.limit
+	n.limit = from
+	if next != from || fx.Replaced {
+		n.change(now, next, why, fx)
+		if n.meter != nil {
+			n.meter.Restart(now, 0)
+		}
+	}
+	n.serve(now, fx)
+	if n.member != nil {
+		n.member.group.review(now, fx)
+	}
+	return nil
+}

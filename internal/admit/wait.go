@@ -1,0 +1,118 @@
+package admit
+
+import (
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/window"
+)
+
+// Join answers the waiter if that is possible at once, and otherwise lets it
+// queue: then its owner is woken when it is answered, unless it leaves before.
+func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
+	n.lock()
+	defer n.unlock()
+	now = n.advance(now, fx)
+	w.Arrive(now)
+	if n.flags&(shadow|closed) == shadow {
+		n.acquireInShadow(&w.Ticket, w.Tenant, w.Weight, now, true, fx)
+		w.Verdict = reply.Admitted
+		return reply.Admitted
+	}
+	verdict := n.consider(w.Weight, true, now, fx)
+	if verdict == reply.MustWait {
+		verdict = n.enqueue(w, now, fx)
+	}
+	switch {
+	case verdict == reply.Admitted:
+		n.admit(w, now)
+	case verdict.Refused():
+		n.decline(w, verdict)
+	}
+	w.Nudged = true // its owner is about to hear
+	if n.inflight < int64(n.limit) || n.member != nil {
+		n.serve(now, fx) // it may go ahead of heavier work
+	}
+	w.Nudged, w.Told = false, w.Recheck
+	return verdict
+}
+
+// enqueue puts w into the queue, or says why not.
+func (n *Node) enqueue(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
+	if n.queue == nil {
+		n.makeQueue(now)
+	}
+	if n.flags&tenanted != 0 {
+		n.queue.ShuffleTenants(now, n.inflight)
+	}
+	verdict, evicted := n.queue.Join(w, n.conf.queueTimeout, n.view(now))
+	n.flags.set(waiting, n.queue.Len() > 0)
+	if !evicted.Empty() {
+		n.turnAway(evicted, fx)
+	}
+	return verdict
+}
+
+// Leave is how the owner of a waiter gives up: because its caller is gone, or
+// because its time in the queue is up. A waiter that was answered meanwhile
+// keeps its answer, and its owner is woken as ever; but if it was admitted for a
+// caller that is gone, the slot and what it used of the pace go on to the next.
+// Totals never fall, so that one counts as admitted and ignored.
+func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects) reply.Verdict {
+	n.lock()
+	defer n.unlock()
+	now = n.advance(now, fx)
+	switch {
+	case w.Verdict == reply.Waiting:
+		if why == reply.QueueTimeout {
+			why = w.Expiry()
+		}
+		n.remove(w)
+		n.decline(w, why)
+	case w.Verdict == reply.Admitted && why == reply.Cancelled:
+		w.Verdict = reply.Cancelled
+		n.end(&w.Ticket, now, window.Ignore)
+		n.owe(-w.Weight)
+	default:
+		why = w.Verdict
+	}
+	n.serve(now, fx)
+	return why
+}
+
+// Remind is what the owner of a waiter calls when its Patience is over. A waiter
+// with its time in the queue up leaves it; one that a pace holds back starts if it can,
+// and goes on waiting if not.
+func (n *Node) Remind(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
+	n.lock()
+	defer n.unlock()
+	return n.look(w, w.Nudged, now, fx)
+}
+
+// Look is what the owner of a waiter calls when it was nudged. It is Remind, after
+// which the waiter may be nudged again.
+func (n *Node) Look(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
+	n.lock()
+	defer n.unlock()
+	return n.look(w, false, now, fx)
+}
+
+// look re-evaluates w; nudged says whether a nudge is still on its way to its owner.
+func (n *Node) look(w *queue.Waiter, nudged bool, now int64, fx *Effects) reply.Verdict {
+	now = n.advance(now, fx)
+	if w.Verdict == reply.Waiting && now >= w.Expires() {
+		n.remove(w)
+		n.decline(w, w.Expiry())
+	}
+	w.Recheck, w.Nudged = w.Expires(), true
+	n.serve(now, fx)
+	w.Nudged, w.Told = nudged, w.Recheck
+	return w.Verdict
+}
+
+// Cancel counts a request whose caller was gone before it could ask.
+func (n *Node) Cancel(now int64, fx *Effects) {
+	n.lock()
+	defer n.unlock()
+	n.advance(now, fx)
+	n.contended().count(reply.Cancelled)
+}

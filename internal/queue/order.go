@@ -1,0 +1,51 @@
+package queue
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/reply"
+)
+
+// An Order is how a queue ranks waiters of the same lane and tenant.
+type Order uint8
+
+// orders has a line for each order.
+var orders = [...]struct {
+	start   func(*Queue, View) discipline // takes over those that wait already
+	bounds  func(v View, timeout int64) (most int, patience int64)
+	endless bool // a size of 0 is no bound and not no queue, and join decides when the queue is full
+}{
+	FIFO:     {startFIFO, boundsOfFIFO, false},
+	Adaptive: {startAdaptive, boundsOfAdaptive, true},
+}
+
+// Queues reports whether anything may wait in a queue of the given size.
+func (o Order) Queues(size int) bool { return size > 0 || orders[o].endless }
+
+// Bounds returns how many may wait, however fast they drain, and for how long without a deadline,
+// which is the timeout or less.
+func (o Order) Bounds(v View, timeout int64) (most int, patience int64) {
+	return orders[o].bounds(v, timeout)
+}
+
+// A discipline is an order at work in one queue.
+type discipline interface {
+	// join puts w into the queue and returns Waiting, or says why not. It may evict others, or w.
+	join(q *Queue, w *Waiter, v View) (reply.Verdict, Chain)
+	// next returns the waiter that is served next, nil if there is none. It may evict others.
+	next(q *Queue, v View) (*Waiter, Chain)
+	// ahead is how many are served before w, which has not joined yet.
+	ahead(q *Queue, w *Waiter) int
+
+	// quantile is the one of the latency that stands for the service time.
+	quantile() float64
+}
+
+// An observer is a discipline that keeps more than the lanes do.
+type observer interface {
+	// added and removed tell of a waiter that was put into the queue, or taken out.
+	added(w *Waiter)
+	removed(w *Waiter)
+	// pass tells that for the last d nanoseconds the node did or did not hold work back.
+	pass(d int64, saturated bool, latency time.Duration)
+}

@@ -1,0 +1,213 @@
+package queue
+
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/reply"
+)
+
+// A Queue is where work waits for one node. It is not safe for concurrent use. The methods
+// of a nil Queue that read answer as an empty one does.
+type Queue struct {
+	discipline discipline
+	observer   observer // the discipline, if it is one
+	extras     *extras  // nil until work with a deadline comes, tenants are told apart, or weights are kept
+	lanes      []lane
+	length     int32
+	order      Order
+	picks      uint8 // in strict order since a lower lane was picked
+}
+
+// extras is what many queues do without, kept apart because queues are many.
+type extras struct {
+	service  service
+	tenants  *tenants // nil unless they are told apart
+	shuffled uint32   // how often tenants were shuffled that are told apart no more
+	weights  []int    // that wait in each lane, nil unless they are kept
+}
+
+// New returns an empty queue.
+func New(order Order, lanes int, v View) *Queue {
+	q := &Queue{lanes: make([]lane, max(1, lanes))}
+	q.start(order, v)
+	return q
+}
+
+// extra returns the queue's extras, which exist once they were needed.
+func (q *Queue) extra() *extras {
+	if q.extras == nil {
+		q.extras = &extras{}
+	}
+	return q.extras
+}
+
+// SetOrder changes the order; those who wait keep their places.
+func (q *Queue) SetOrder(order Order, v View) {
+	if order != q.order {
+		q.start(order, v)
+	}
+}
+
+func (q *Queue) start(order Order, v View) {
+	q.discipline = orders[order].start(q, v)
+	q.observer, _ = q.discipline.(observer)
+	q.order = order
+}
+
+// Len returns how many wait.
+func (q *Queue) Len() int {
+	if q == nil {
+		return 0
+	}
+	return int(q.length)
+}
+
+// Join puts w, which may wait until the timeout is over, into its lane and returns Waiting, or
+// says why not. It may evict others.
+func (q *Queue) Join(w *Waiter, timeout int64, v View) (reply.Verdict, Chain) {
+	w.Lane = min(max(w.Lane, 0), len(q.lanes)-1)
+	w.expires = v.Now + timeout
+	if w.Deadline == 0 {
+		w.Deadline = noDeadline
+	}
+	w.latest = noDeadline
+	w.Verdict = reply.Waiting
+	verdict, evicted := q.discipline.join(q, w, v)
+	w.Recheck = w.expires
+	return verdict, evicted
+}
+
+// Next returns the waiter that is served next, nil if there is none. It may evict others.
+func (q *Queue) Next(v View) (*Waiter, Chain) { return q.discipline.next(q, v) }
+
+// Full reports whether one more would exceed the size, in an order that leaves that to the size.
+func (q *Queue) Full(size int32) bool { return !orders[q.order].endless && q.length >= size }
+
+// Observes reports whether the order wants Pass to be called.
+func (q *Queue) Observes() bool { return q != nil && q.observer != nil }
+
+// Pass books the last d nanoseconds, in which the node did or did not hold work back, with its recent
+// latency.
+func (q *Queue) Pass(d int64, saturated bool, latency time.Duration) {
+	q.observer.pass(d, saturated, latency)
+}
+
+// insert puts w at the end of its lane.
+func (q *Queue) insert(w *Waiter) {
+	q.lanes[w.Lane].push(w, byLane)
+	if q.observer != nil {
+		q.observer.added(w)
+	}
+	if t := q.tenants(); t != nil {
+		t.join(w)
+	}
+	q.length++
+	q.weigh(w.Lane, w.Weight)
+}
+
+// Remove takes w out of the queue.
+func (q *Queue) Remove(w *Waiter) {
+	q.lanes[w.Lane].remove(w, byLane)
+	if q.observer != nil {
+		q.observer.removed(w)
+	}
+	if t := q.tenants(); t != nil {
+		t.leave(w)
+	}
+	q.length--
+	q.weigh(w.Lane, -w.Weight)
+}
+
+// Take takes w out of the queue because it is served.
+func (q *Queue) Take(w *Waiter) {
+	q.Remove(w)
+	q.recordService(w)
+}
+
+// Expire evicts those whose time is up but whose own timer was not yet heard,
+// so that they take no place from a newcomer.
+func (q *Queue) Expire(now int64) (evicted Chain) {
+	for i := range q.lanes {
+		l := &q.lanes[i]
+		for w := l.oldest(byLane); w != nil && now >= w.expires; w = l.oldest(byLane) {
+			q.evict(w, w.Expiry(), &evicted)
+		}
+	}
+	return evicted
+}
+
+// Clear evicts all with the verdict, the oldest of the lowest lane first.
+func (q *Queue) Clear(why reply.Verdict) (evicted Chain) {
+	for i := len(q.lanes) - 1; i >= 0; i-- {
+		for w := q.lanes[i].oldest(byLane); w != nil; w = q.lanes[i].oldest(byLane) {
+			q.evict(w, why, &evicted)
+		}
+	}
+	return evicted
+}
+
+// Rest has an empty queue forget its picks, and reports whether it knows nothing more than a new one.
+func (q *Queue) Rest() bool {
+	if q.order == FIFO && q.extras == nil {
+		return true
+	}
+	q.forgetPicks()
+	return false
+}
+
+// TurnBack forgets what was measured at times after now.
+func (q *Queue) TurnBack(now int64) {
+	if q.extras == nil {
+		return
+	}
+	q.extras.service = service{}
+	if t := q.extras.tenants; t != nil {
+		t.due = min(t.due, now+int64(shuffleEvery))
+	}
+}
+
+// Weigh begins or ends keeping the weight that waits in each lane. A node with a pace needs it.
+func (q *Queue) Weigh(on bool) {
+	if !on {
+		if q.extras != nil {
+			q.extras.weights = nil
+		}
+		return
+	}
+	weights := make([]int, len(q.lanes))
+	for i := range q.lanes {
+		for w := range q.lanes[i].all(byLane) {
+			weights[i] += w.Weight
+		}
+	}
+	q.extra().weights = weights
+}
+
+// weighs reports whether weights are kept.
+func (q *Queue) weighs() bool { return q.extras != nil && q.extras.weights != nil }
+
+// weigh notes that so much more waits in a lane.
+func (q *Queue) weigh(lane, weight int) {
+	if q.weighs() {
+		q.extras.weights[lane] += weight
+	}
+}
+
+// weightUpTo is the weight of all that waits in a lane and those above it, 0 if it is not kept.
+func (q *Queue) weightUpTo(lane int) (weight int) {
+	if !q.weighs() {
+		return 0
+	}
+	for _, queued := range q.extras.weights[:lane+1] {
+		weight += queued
+	}
+	return weight
+}
+
+// Weight returns the weight of all that waits, 0 if it is not kept.
+func (q *Queue) Weight() int {
+	if q == nil {
+		return 0
+	}
+	return q.weightUpTo(len(q.lanes) - 1)
+}

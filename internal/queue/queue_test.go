@@ -1,0 +1,161 @@
+package queue
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/reply"
+)
+
+// fixed is a node of which the same is measured all the time.
+type fixed struct {
+	latency time.Duration
+	rate    float64
+	pace    Pace
+}
+
+func (f fixed) Latency() time.Duration         { return f.latency }
+func (f fixed) Quantile(float64) time.Duration { return f.latency }
+func (f fixed) DrainRate(int64) float64        { return f.rate }
+func (f fixed) Pace() Pace                     { return f.pace }
+
+// A bench holds one queue and what it is shown.
+type bench struct {
+	*Queue
+	view View
+}
+
+func newBench(order Order, limit, size int32, m fixed) *bench {
+	v := View{Limit: limit, Size: size, Measured: m}
+	return &bench{New(order, 3, v), v}
+}
+
+// join has a waiter join and returns it, with those evicted.
+func (b *bench) join(lane int, deadline time.Duration) (*Waiter, Chain) {
+	w := &Waiter{Weight: 1, Lane: lane, Deadline: int64(deadline)}
+	w.Arrive(b.view.Now)
+	verdict, evicted := b.Join(w, int64(time.Minute), b.view)
+	w.Verdict = verdict
+	return w, evicted
+}
+
+// serve takes the next one out.
+func (b *bench) serve(t *testing.T) *Waiter {
+	t.Helper()
+	w, _ := b.Next(b.view)
+	if w == nil {
+		t.Fatal("nothing is next")
+	}
+	b.Take(w)
+	return w
+}
+
+func wantChain(t *testing.T, c Chain, why reply.Verdict, want ...*Waiter) {
+	t.Helper()
+	if got := slices.Collect(c.All()); !slices.Equal(got, want) {
+		t.Errorf("evicted %v, want %v", got, want)
+	}
+	for w := range c.All() {
+		if w.Verdict != why {
+			t.Errorf("evicted with %v, want %v", w.Verdict, why)
+		}
+	}
+}
+
+func TestFIFO(t *testing.T) {
+	b := newBench(FIFO, 1, 3, fixed{})
+	low, _ := b.join(2, 0)
+	first, _ := b.join(1, 0)
+	second, _ := b.join(1, 0)
+	high, evicted := b.join(0, 0)
+	wantChain(t, evicted, reply.QueueFull, low)
+	late, evicted := b.join(1, 0)
+	wantChain(t, evicted, reply.QueueFull)
+	if late.Verdict != reply.QueueFull {
+		t.Errorf("one more than fits: %v", late.Verdict)
+	}
+	if got := []*Waiter{b.serve(t), b.serve(t), b.serve(t)}; !slices.Equal(got, []*Waiter{high, first, second}) {
+		t.Error("not served by lane and in order")
+	}
+}
+
+func TestDeadlineBehindWhatIsAhead(t *testing.T) {
+	for _, order := range []Order{FIFO, Adaptive} {
+		b := newBench(order, 10, 100, fixed{latency: time.Millisecond, rate: 10})
+		for i := range 9 {
+			if w, _ := b.join(1, time.Duration(1+i)*time.Second); w.Verdict != reply.Waiting {
+				t.Fatalf("order %d: waiter %d: %v", order, i, w.Verdict)
+			}
+		}
+		for _, lane := range []int{1, 2} {
+			if w, _ := b.join(lane, 900*time.Millisecond); w.Verdict != reply.Deadline {
+				t.Errorf("order %d: in lane %d, behind nine at ten a second, with 0.9 s left: %v", order, lane, w.Verdict)
+			}
+		}
+		if w, _ := b.join(0, 900*time.Millisecond); w.Verdict != reply.Waiting {
+			t.Errorf("order %d: ahead of them: %v", order, w.Verdict)
+		}
+	}
+}
+
+func TestAdaptiveDropsTheLate(t *testing.T) {
+	b := newBench(Adaptive, 10, 0, fixed{latency: 10 * time.Millisecond})
+	urgent, _ := b.join(1, 100*time.Millisecond)
+	relaxed, _ := b.join(1, time.Second)
+	more, _ := b.join(1, 95*time.Millisecond)
+	b.view.Now = int64(92 * time.Millisecond)
+	next, evicted := b.Next(b.view)
+	wantChain(t, evicted, reply.Deadline, more, urgent)
+	if next != relaxed || b.Len() != 1 {
+		t.Errorf("%d wait", b.Len())
+	}
+}
+
+// What joins is in the queue, was evicted or refused, whatever the order.
+func TestOrdersLoseNothing(t *testing.T) {
+	for order := range orders {
+		b := newBench(Order(order), 2, 5, fixed{latency: time.Second, rate: 2})
+		if most, _ := Order(order).Bounds(b.view, 0); most != 5 {
+			t.Errorf("order %d: %d may wait, want the size", order, most)
+		}
+		gone := 0
+		for i := range 40 {
+			b.view.Now += int64(100 * time.Millisecond)
+			w, evicted := b.join(i%3, 0)
+			if w.Verdict != reply.Waiting {
+				gone++
+			}
+			gone += len(slices.Collect(evicted.All()))
+			if b.Len()+gone != i+1 || b.Len() > 5 {
+				t.Fatalf("order %d: %d joined, %d wait and %d are gone", order, i+1, b.Len(), gone)
+			}
+		}
+		waiting := b.Len()
+		cleared := b.Clear(reply.Closed)
+		out := slices.Collect(cleared.All())
+		if len(out) != waiting || b.Len() != 0 || b.Oldest() != nil {
+			t.Errorf("order %d: %d were evicted of %d", order, len(out), waiting)
+		}
+		if !slices.IsSortedFunc(out, func(a, b *Waiter) int { return b.Lane - a.Lane }) {
+			t.Errorf("order %d: not the lowest lane first", order)
+		}
+	}
+}
+
+func TestWeights(t *testing.T) {
+	b := newBench(FIFO, 1, 10, fixed{pace: Pace{Rate: 1, Tokens: -1}})
+	first, _ := b.join(1, 0)
+	if b.Weight() != 0 {
+		t.Error("weights are kept though nothing asked for them")
+	}
+	b.Weigh(true)
+	b.join(2, 0)
+	if b.Weight() != 2 || b.paceDelay(1, b.view) != int64(2*time.Second) {
+		t.Errorf("weight %d, delay %v", b.Weight(), time.Duration(b.paceDelay(1, b.view)))
+	}
+	b.Remove(first)
+	if b.Weight() != 1 || b.paceDelay(1, b.view) != int64(time.Second) {
+		t.Errorf("weight %d, delay %v", b.Weight(), time.Duration(b.paceDelay(1, b.view)))
+	}
+}

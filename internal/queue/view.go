@@ -1,0 +1,71 @@
+package queue
+
+import (
+	"math"
+	"time"
+)
+
+// A View is what a queue is shown of its node. Times are in nanoseconds, on the scale of the
+// node.
+type View struct {
+	Now      int64
+	Limit    int32 // the slots of the node
+	Size     int32 // how many may wait; the order says what 0 means
+	Measured Measured
+}
+
+// Measured is the pace of a node and what was measured of its work. Only what needs them asks, because
+// a view is made for each waiter, and most need none.
+type Measured interface {
+	// Latency returns the recent latency from dispatch, 0 if nothing has completed.
+	Latency() time.Duration
+	// Quantile returns the latency that a share p of recent work does not exceed, 0 if nothing has
+	// completed.
+	Quantile(p float64) time.Duration
+	// DrainRate returns completions per second while the limit holds work back, 0 if unknown.
+	DrainRate(now int64) float64
+	// Pace returns the pace at this moment.
+	Pace() Pace
+}
+
+// paceDelay is how long the pace holds back work that joins a lane.
+func (q *Queue) paceDelay(lane int, v View) int64 {
+	if !q.weighs() {
+		return 0
+	}
+	return v.Measured.Pace().Delay(q.weightUpTo(lane))
+}
+
+// drainRate is how much drains per second while it is held back: as much as completed at
+// the limit and as the pace allows, 0 if unknown.
+func (q *Queue) drainRate(v View) float64 {
+	rate := v.Measured.DrainRate(v.Now)
+	if !q.weighs() {
+		return rate
+	}
+	return v.Measured.Pace().Bound(rate)
+}
+
+// A Pace is a token bucket at one moment: work starts when the tokens are not negative. The zero
+// Pace bounds nothing.
+type Pace struct {
+	Rate   float64 // weight per second, 0 for no bound
+	Tokens float64 // weight that may start at once; negative for a debt
+}
+
+// Delay is how long it takes until so much weight more than now has started.
+func (p Pace) Delay(weight int) int64 {
+	if p.Rate <= 0 {
+		return 0
+	}
+	seconds := max(0, float64(weight)-p.Tokens) / p.Rate
+	return int64(min(math.Ceil(seconds*float64(time.Second)), 1<<60))
+}
+
+// Bound returns the lower one of a rate, which is 0 if unknown, and the pace.
+func (p Pace) Bound(rate float64) float64 {
+	if rate == 0 || p.Rate > 0 && p.Rate < rate {
+		return p.Rate
+	}
+	return rate
+}

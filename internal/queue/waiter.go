@@ -1,0 +1,79 @@
+package queue
+
+import (
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/internal/reply"
+)
+
+// A Waker is told, outside all locks, what becomes of its waiter.
+type Waker interface {
+	// Wake tells that the waiter was answered.
+	Wake()
+	// Nudge tells that the waiter may start sooner than its Patience says: the
+	// owner is to look again. A pace makes for that, and a group.
+	Nudge()
+}
+
+// A Waiter is a request that may have to queue. Its owner fills the fields above the line,
+// hands it to the node, and must not touch it until it was woken or has left.
+type Waiter struct {
+	Owner    Waker
+	Weight   int
+	Lane     int    // 0 is served first
+	Deadline int64  // when the work must have finished; 0 if it has no deadline
+	Tenant   uint16 // the hash of its tenant
+
+	// The answer, and what the node and the queue note, in the order in which a hand-off needs them.
+	Verdict reply.Verdict
+	Nudged  bool // its owner was told to look again, and has not yet
+	joined  int64
+	expires int64 // when its time in the queue is up
+	links   [kinds]link
+	Ticket  reply.Ticket // if the verdict is Admitted
+	Recheck int64        // when its owner is to look again
+	Told    int64        // of that, what the owner was told
+
+	latest     int64  // when it must have started, under the adaptive order
+	position   int    // in the heap of an order, if it is in one
+	RetryAfter int64  // after a refusal, in nanoseconds
+	Seq        uint64 // the number of the refusal among the node's events
+}
+
+// noDeadline stands for the deadline of work that has none.
+const noDeadline = math.MaxInt64
+
+// HasDeadline reports whether the work of a waiter that has joined must have finished at some time.
+func (w *Waiter) HasDeadline() bool { return w.Deadline != noDeadline }
+
+// Arrive notes when the waiter came.
+func (w *Waiter) Arrive(now int64) { w.joined = now }
+
+// Waited returns how long the waiter has waited.
+func (w *Waiter) Waited(now int64) int64 { return now - w.joined }
+
+// Expires returns when the waiter's time in the queue is up.
+func (w *Waiter) Expires() int64 { return w.expires }
+
+// Expiry returns the verdict for a waiter whose time is up.
+func (w *Waiter) Expiry() reply.Verdict {
+	if w.Deadline != noDeadline && w.latest < w.expires {
+		return reply.Deadline
+	}
+	return reply.QueueTimeout
+}
+
+// Answer returns the verdict and, if it is Admitted, the ticket.
+func (w *Waiter) Answer() (reply.Verdict, reply.Ticket) { return w.Verdict, w.Ticket }
+
+// Refusal returns when to come back, in nanoseconds, and the number of the
+// refusal in the order of the node's events.
+func (w *Waiter) Refusal() (retryAfter int64, seq uint64) { return w.RetryAfter, w.Seq }
+
+// Patience returns how long after the given time the waiter's owner is to look again
+// if it was not woken.
+func (w *Waiter) Patience(now int64) time.Duration { return time.Duration(w.Told - now) }
+
+// Nudge does nothing, for owners whose nodes have neither a pace nor a group.
+func (*Waiter) Nudge() {}

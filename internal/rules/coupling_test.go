@@ -1,0 +1,205 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The admission core was once a single object cut into files: a Node with 138 methods, and 42
+// pairs of files of which each used the unexported names of the other (decision 0017).
+const (
+	core        = "internal/admit"
+	coreType    = "Node"
+	mostMethods = 60
+	mostPairs   = 8
+)
+
+// methodsOfNode counts the functions of the core that are methods of Node or take one as their
+// first argument, which is a method under another name.
+func methodsOfNode(t *tree) (complaints []string) {
+	var names []string
+	for _, file := range t.core() {
+		for _, decl := range file.Decls {
+			if decl, ok := decl.(*ast.FuncDecl); ok && isMethodOf(decl, coreType) {
+				names = append(names, decl.Name.Name)
+			}
+		}
+	}
+	if len(names) > mostMethods {
+		complaints = append(complaints, fmt.Sprintf("%s: %s has %d methods, with the functions that take one first, "+
+			"at most %d are allowed: give what they share a type of its own (%s)", core, coreType, len(names), mostMethods, strings.Join(names, ", ")))
+	}
+	return complaints
+}
+
+// isMethodOf reports whether the receiver or the first parameter is the named type or a pointer to it.
+func isMethodOf(decl *ast.FuncDecl, name string) bool {
+	is := func(fields *ast.FieldList) bool {
+		if fields == nil || len(fields.List) == 0 {
+			return false
+		}
+		expr := fields.List[0].Type
+		if star, ok := expr.(*ast.StarExpr); ok {
+			expr = star.X
+		}
+		ident, ok := expr.(*ast.Ident)
+		return ok && ident.Name == name
+	}
+	return is(decl.Recv) || is(decl.Type.Params)
+}
+
+// core lists the files of the core, without tests.
+func (t *tree) core() (files []source) {
+	for _, file := range t.sources {
+		if file.dir == core && !file.test {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
+// pairsOfFiles counts the pairs of files of the core of which each uses unexported names of the
+// other: package-level ones, fields and methods.
+func pairsOfFiles(t *tree) (complaints []string) {
+	uses, err := t.usesBetweenFiles()
+	if err != nil {
+		return []string{core + ": " + err.Error()}
+	}
+	var pairs []string
+	for _, use := range slices.SortedFunc(maps.Keys(uses), func(a, b fileUse) int {
+		return cmp.Or(strings.Compare(a.of, b.of), strings.Compare(a.by, b.by))
+	}) {
+		if back := (fileUse{use.of, use.by}); use.by < use.of && uses[back] != nil {
+			pairs = append(pairs, fmt.Sprintf("%s (%s) and %s (%s)", use.of, some(uses[use]), use.by, some(uses[back])))
+		}
+	}
+	if len(pairs) > mostPairs {
+		complaints = append(complaints, fmt.Sprintf("%s: in %d pairs of files each uses unexported names of the other, "+
+			"at most %d are allowed: have one know the other, not both\n\t%s", core, len(pairs), mostPairs, strings.Join(pairs, "\n\t")))
+	}
+	return complaints
+}
+
+// A fileUse is one file that uses names of another.
+type fileUse struct{ by, of string }
+
+// some lists a few of the names.
+func some(names map[string]bool) string {
+	all := slices.Sorted(maps.Keys(names))
+	return strings.Join(all[:min(len(all), 5)], " ")
+}
+
+// usesBetweenFiles returns the unexported names that the files of the core use of each other.
+func (t *tree) usesBetweenFiles() (map[fileUse]map[string]bool, error) {
+	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+	pkg, err := t.check(core, info)
+	if err != nil {
+		return nil, err
+	}
+	uses := map[fileUse]map[string]bool{}
+	for ident, obj := range info.Uses {
+		if obj.Pkg() != pkg || obj.Exported() || !spansFiles(obj) {
+			continue
+		}
+		use := fileUse{t.fset.Position(ident.Pos()).Filename, t.fset.Position(obj.Pos()).Filename}
+		if use.by == use.of {
+			continue
+		}
+		if uses[use] == nil {
+			uses[use] = map[string]bool{}
+		}
+		uses[use][obj.Name()] = true
+	}
+	return uses, nil
+}
+
+// spansFiles reports whether other files can use the object: it is of the package, a field or a method.
+func spansFiles(obj types.Object) bool {
+	switch obj := obj.(type) {
+	case *types.Var:
+		return obj.IsField() || obj.Parent() == obj.Pkg().Scope()
+	case *types.Func:
+		return true
+	}
+	return obj.Parent() == obj.Pkg().Scope()
+}
+
+// check type-checks a package of the tree, and those of the tree that it imports.
+func (t *tree) check(dir string, info *types.Info) (*types.Package, error) {
+	var files []*ast.File
+	for _, file := range t.sources {
+		if file.dir == dir && !file.test {
+			files = append(files, file.File)
+		}
+	}
+	config := types.Config{Importer: &treeImporter{t, map[string]*types.Package{}, importer.ForCompiler(token.NewFileSet(), "source", nil)}}
+	return config.Check(modulePath+"/"+dir, t.fset, files, info)
+}
+
+// A treeImporter imports packages of the tree from the tree and the others from their source.
+type treeImporter struct {
+	tree   *tree
+	known  map[string]*types.Package
+	others types.Importer
+}
+
+func (i *treeImporter) Import(path string) (*types.Package, error) {
+	dir, ours := strings.CutPrefix(path, modulePath+"/")
+	if !ours {
+		return i.others.Import(path)
+	}
+	if pkg := i.known[path]; pkg != nil {
+		return pkg, nil
+	}
+	var files []*ast.File
+	for _, file := range i.tree.sources {
+		if file.dir == dir && !file.test {
+			files = append(files, file.File)
+		}
+	}
+	config := types.Config{Importer: i, IgnoreFuncBodies: true}
+	pkg, err := config.Check(path, i.tree.fset, files, nil)
+	i.known[path] = pkg
+	return pkg, err
+}
+
+func TestNodeHasFewMethods(t *testing.T) {
+	holds(t, methodsOfNode)
+	files := []string{
+		core + "/a.go", "package admit; type Node struct{}; func New() {}; func f(n *Node) {}; func g(x int, n *Node) {}; func (n Node) M() {}",
+		core + "/b.go", "package admit" + strings.Repeat("; func (*Node) _() {}", mostMethods-1),
+		core + "/a_test.go", "package admit; func (*Node) test() {}",
+		"law/a.go", "package law; type Node struct{}; func (*Node) M() {}",
+	}
+	complains(t, methodsOfNode, []string{core + ": Node has 61 methods"}, files...)
+	files[3] = "package admit"
+	complains(t, methodsOfNode, nil, files...)
+}
+
+func TestFilesOfTheCoreKnowFewOthers(t *testing.T) {
+	holds(t, pairsOfFiles)
+	// Of the files 0 to n-1 each knows the one before and, but for the last, the next.
+	chain := func(n int) (files []string) {
+		for i := range n {
+			text := fmt.Sprintf("package admit; import _ %q; type t%d struct { f%d, F int }; func (t t%d) m%d() { var local int; _ = local", modulePath+"/law", i, i, i, i)
+			if i > 0 {
+				text += fmt.Sprintf("; t%d{}.m%d()", i-1, i-1)
+			}
+			if i < n-1 {
+				text += fmt.Sprintf("; _ = t%d{}.f%d", i+1, i+1)
+			}
+			files = append(files, fmt.Sprintf("%s/f%02d.go", core, i), text+" }")
+		}
+		return append(files, "law/a.go", "package law")
+	}
+	complains(t, pairsOfFiles, []string{core + ": in 9 pairs of files each uses"}, chain(mostPairs+2)...)
+	complains(t, pairsOfFiles, nil, chain(mostPairs+1)...)
+}

@@ -1,0 +1,82 @@
+package virtual
+
+import "sort"
+
+// A Piece is a piece of virtual work.
+type Piece struct {
+	Since  int64 // when it started or, while it waits, when it came
+	Weight int32
+	Left   int32 // weight that has not ended yet
+}
+
+// Pieces are virtual work, oldest first: a ring in which those that left from its midst leave
+// holes. It grows to what is in it at once and no further.
+type Pieces struct {
+	ring  []Piece // its length is a power of two
+	head  int
+	n     int // with the holes
+	holes int // pieces of which nothing is left
+}
+
+// Len returns how many there are.
+func (l *Pieces) Len() int { return l.n - l.holes }
+
+func (l *Pieces) at(i int) *Piece { return &l.ring[(l.head+i)&(len(l.ring)-1)] }
+
+// Oldest returns the first piece, nil if there is none.
+func (l *Pieces) Oldest() *Piece {
+	if l.n == 0 {
+		return nil
+	}
+	return l.at(0)
+}
+
+// Push appends a piece. It is not older than the others.
+func (l *Pieces) Push(since int64, weight int32) {
+	if l.n == len(l.ring) {
+		l.makeRoom()
+	}
+	l.n++
+	*l.at(l.n - 1) = Piece{Since: since, Weight: weight, Left: weight}
+}
+
+// makeRoom closes the holes, and doubles the ring if they are less than half of it.
+func (l *Pieces) makeRoom() {
+	size := max(16, len(l.ring))
+	if 2*l.Len() > size {
+		size *= 2
+	}
+	ring := make([]Piece, 0, size)
+	for i := range l.n {
+		if p := l.at(i); p.Left > 0 {
+			ring = append(ring, *p)
+		}
+	}
+	*l = Pieces{ring: ring[:size], n: len(ring)}
+}
+
+// find returns a piece of that age, if possible one of that weight, nil if there is none.
+func (l *Pieces) find(since int64, weight int32) (found *Piece) {
+	first := sort.Search(l.n, func(i int) bool { return l.at(i).Since >= since })
+	for i := first; i < l.n && l.at(i).Since == since; i++ {
+		p := l.at(i)
+		if p.Left > 0 && p.Weight == weight {
+			return p
+		}
+		if p.Left > 0 && found == nil {
+			found = p
+		}
+	}
+	return found
+}
+
+// Remove takes a piece out, all of which has ended.
+func (l *Pieces) Remove(p *Piece) {
+	p.Left = 0
+	l.holes++
+	for l.n > 0 && l.at(0).Left == 0 {
+		l.head = (l.head + 1) & (len(l.ring) - 1)
+		l.n--
+		l.holes--
+	}
+}

@@ -1,0 +1,133 @@
+package virtual
+
+import (
+	"math"
+
+	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/window"
+)
+
+// Work is the virtual work of a node, and the real work beside it.
+type Work struct {
+	Running int64         // weight of the work that really runs
+	Meter   *window.Meter // of that work
+	Active  Pieces        // in flight
+	Waiting Pieces        // in the queue
+	Queued  int64         // weight in the queue
+
+	unloaded unloaded
+	credit   float64 // weight that v/R had end, less what did
+}
+
+// Credit is bounded by so many limits. As long as all ends with its own work, it is the sum of many
+// deviations from R, and what is forgiven ends work that would still run. With a debt of one limit instead of
+// eight, fixed(20) would refuse 3.8 points too few of work that varies with a coefficient of 2, at 0.8 of
+// what a pool can do, and now 1.8. What was not used is worth one limit: a server, too, makes up for a
+// moment without work.
+const mostCredit, mostDebt = 1, 8
+
+// Adopt makes virtual work, which starts now, of so much weight that runs by now. It calls started
+// for each piece.
+func (v *Work) Adopt(weight, now int64, started func()) {
+	for left := weight; left > 0; {
+		part := min(left, math.MaxInt32)
+		left -= part
+		v.Active.Push(now, int32(part))
+		started()
+	}
+}
+
+// Start books real work that starts.
+func (v *Work) Start(weight int, now int64) {
+	v.Running += int64(weight)
+	v.Meter.Start(now, int(v.Running))
+	v.unloaded.start(now)
+}
+
+// End books the end of real work.
+func (v *Work) End(t *reply.Ticket, now int64, outcome window.Outcome) {
+	v.Running -= int64(t.Weight)
+	v.Meter.Ended(t.Start, now, t.Weight, outcome)
+}
+
+// Learn has the end of real work count in the latency without load.
+func (v *Work) Learn(t *reply.Ticket, now int64, outcome window.Outcome) {
+	v.unloaded.end(t.Start, now, t.Weight, outcome == window.Success)
+}
+
+// Own returns the virtual work that started with real work, nil if there was none or it is gone.
+func (v *Work) Own(t *reply.Ticket) *Piece {
+	if t.Is != reply.OutVirtually {
+		return nil
+	}
+	return v.Active.find(t.Start, t.Weight)
+}
+
+// Latency returns the latency without load, 0 if unknown.
+func (v *Work) Latency() float64 { return v.unloaded.latency }
+
+// Enqueue has virtual work wait.
+func (v *Work) Enqueue(now int64, weight int32) {
+	v.Waiting.Push(now, weight)
+	v.Queued += int64(weight)
+}
+
+// Dequeue takes virtual work out of the queue.
+func (v *Work) Dequeue(p *Piece) {
+	v.Queued -= int64(p.Weight)
+	v.Waiting.Remove(p)
+}
+
+// youngest is the age from which on virtual work may end in place of other work: half of the latency without
+// load. Were there none, then after an overload what was left of the credit would end work that has just
+// started, and gradient, which keeps the least latency, would refuse up to 38 points too much at 0.8 of what
+// a pool can do. With all of the latency, fixed(55) would refuse 4 points too much at 1.2.
+func (v *Work) youngest() float64 { return 0.5 * v.unloaded.latency }
+
+// InPlace calls end for virtual work that ends in place of other work of the given weight: the oldest, or a
+// part of it, as far as there is credit.
+func (v *Work) InPlace(weight int32, now int64, end func(p *Piece, part int32)) {
+	able := int32(min(float64(weight), max(0, v.credit)))
+	before := now - int64(v.youngest())
+	for p := v.Active.Oldest(); p != nil && p.Since <= before && able > 0; p = v.Active.Oldest() {
+		part := min(p.Left, able)
+		able -= part
+		end(p, part)
+	}
+}
+
+// Charge takes credit for the end of virtual work under a limit.
+func (v *Work) Charge(part, limit int32) {
+	if v.unloaded.latency > 0 {
+		v.credit = max(v.credit-float64(part), -mostDebt*float64(limit))
+	}
+}
+
+// Flow books time in which so much virtual work was in flight.
+func (v *Work) Flow(elapsed, now, inflight int64, limit int32) {
+	v.Meter.Flow(now, int(v.Running), false)
+	v.unloaded.pass(elapsed, v.Running)
+	if latency := v.unloaded.latency; latency > 0 {
+		v.credit = min(v.credit+float64(elapsed)*float64(inflight)/latency, mostCredit*float64(limit))
+	}
+}
+
+// ForgetCredit has a new limit begin without what was saved up under the last one, which would have a law
+// that lowers it take the server for quicker than it is: little would refuse 2.7 points too few at 1.2 of
+// what a pool can do, instead of 1.0.
+func (v *Work) ForgetCredit() { v.credit = min(v.credit, 0) }
+
+// Ends returns when the oldest virtual work ends by itself, [math.MaxInt64] if it does not. More work in
+// flight than really runs waited while its real work ran, and takes as long as that would without load.
+func (v *Work) Ends(inflight int64) int64 {
+	if p := v.Active.Oldest(); p != nil && inflight > v.Running {
+		return p.Since + int64(v.unloaded.latency)
+	}
+	return math.MaxInt64
+}
+
+// TurnBack has the work measured anew from a time that is before the last one.
+func (v *Work) TurnBack(now int64) {
+	v.Meter.TurnBack(now)
+	v.unloaded.turnBack()
+}
