@@ -81,7 +81,7 @@ func (l *Limiter) snapshot(f *face, at int64) Snapshot {
 		return snapshotOf(l.node.State(at))
 	}
 	measured := window.NewCumulative()
-	snap := snapshotOf(l.node.StateWith(measured, at))
+	snap := snapshotOf(l.node.State(at, measured))
 	snap.Latencies = measured.Latencies.Snapshot()
 	snap.QueueWaits = measured.Waits.Snapshot()
 	snap.Peak = measured.Peak()

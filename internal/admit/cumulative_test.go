@@ -13,7 +13,7 @@ func accumulating(s *admit.Settings) { s.Cumulative = true }
 
 func (r *rig) cumulative() *window.Cumulative {
 	c := window.NewCumulative()
-	r.node.StateWith(c, int64(r.now))
+	r.node.State(int64(r.now), c)
 	return c
 }
 

@@ -32,13 +32,13 @@ func BenchmarkState(b *testing.B) {
 				now += int64(time.Millisecond) << r.IntN(10)
 				node.Done(&ticket, now, window.Success, &fx)
 			}
-			c := window.NewCumulative()
-			if !cumulative {
-				c = nil
+			var copies []*window.Cumulative
+			if cumulative {
+				copies = append(copies, window.NewCumulative())
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				node.StateWith(c, now)
+				node.State(now, copies...)
 			}
 		})
 	}
