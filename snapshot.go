@@ -62,9 +62,9 @@ type Snapshot struct {
 	Decision law.Reason `wire:"decision"`    // the law's last word, also where it held the limit
 
 	// With [Config].Histograms; nil and 0 without.
-	Latencies  *histogram.Snapshot `wire:"latencies"`   // of all that succeeded
-	QueueWaits *histogram.Snapshot `wire:"queue_waits"` // of all that was admitted after a wait, whatever for
-	Peak       int                 `wire:"peak"`        // most in flight since a minute ago, or up to two
+	Latencies  *histogram.Snapshot `wire:"latencies"`   // of successes
+	QueueWaits *histogram.Snapshot `wire:"queue_waits"` // of work that waited and was then admitted
+	Peak       int                 `wire:"peak"`        // most in flight in the last one to two minutes; reading does not reset it
 
 	// Of a limiter in a [Group]; the zero values otherwise.
 	Reserved  int           `wire:"reserved"`      // Stake.Reserved
