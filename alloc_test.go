@@ -26,6 +26,10 @@ func TestAllocations(t *testing.T) {
 	fair := newLimiter(t, weir.Config{Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1, Queue: weir.Queue{Size: 1, Tenants: 64}})
 	shadow := newLimiter(t, weir.Config{Max: 2, Law: moving, Interval: time.Nanosecond, MinSamples: 1, Shadow: true})
 	hold(t, shadow, 5)
+	measured := newLimiter(t, weir.Config{
+		Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1,
+		Histograms: true, Exemplar: func(context.Context) string { return "" },
+	})
 	ofTenant := weir.WithTenant(ctx, "acme")
 
 	for _, path := range []struct {
@@ -60,6 +64,13 @@ func TestAllocations(t *testing.T) {
 		}, 0},
 		{"Acquire and Done in shadow mode", func() {
 			permit, err := shadow.Acquire(ctx)
+			if err != nil {
+				t.Error(err)
+			}
+			permit.Done(nil)
+		}, 0},
+		{"Acquire and Done with histograms", func() {
+			permit, err := measured.Acquire(ctx)
 			if err != nil {
 				t.Error(err)
 			}

@@ -83,6 +83,18 @@ const (
 	ReasonBadKey = Reason(reply.BadKey)
 )
 
+// Reasons returns all reasons for a refusal, as a metric needs them that shows those which have not
+// happened yet.
+func Reasons() []Reason {
+	var all []Reason
+	for v := reply.Admitted; v <= reply.LimitReached; v++ {
+		if v.Refused() {
+			all = append(all, Reason(v))
+		}
+	}
+	return all
+}
+
 // String returns the reason in words, such as "queue full".
 func (r Reason) String() string { return reply.Verdict(r).String() }
 

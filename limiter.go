@@ -37,8 +37,10 @@ type face struct {
 
 // rare is the part of a face that few limiters have, kept apart because faces are many.
 type rare struct {
-	breaker Breaker // nil for none
-	tenants bool
+	breaker   Breaker // nil for none
+	tenants   bool
+	measures  bool       // Config.Histograms
+	exemplars *exemplars // nil for none
 }
 
 // epoch is where the limiters' clock starts: one reading relative to it costs
@@ -77,8 +79,8 @@ func Must(l *Limiter, err error) *Limiter {
 
 func (c Config) face() *face {
 	f := &face{name: c.Name, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
-	if tenants := c.Queue.Tenants > 0; tenants || c.Breaker != nil {
-		f.rare = &rare{breaker: c.Breaker, tenants: tenants}
+	if tenants := c.Queue.Tenants > 0; tenants || c.Breaker != nil || c.Histograms {
+		f.rare = &rare{breaker: c.Breaker, tenants: tenants, measures: c.Histograms, exemplars: newExemplars(c.Exemplar)}
 	}
 	return f
 }
@@ -97,6 +99,7 @@ func (c Config) settings() admit.Settings {
 		Tenants:      c.Queue.Tenants,
 		Shadow:       c.Shadow,
 		Observed:     c.OnEvent != nil,
+		Cumulative:   c.Histograms,
 		Wall:         time.Now,
 	}
 }
@@ -138,16 +141,22 @@ func (l *Limiter) enter(ctx context.Context, p *Permit, weight int) error {
 	return l.acquire(ctx, p, 0, weight)
 }
 
-// enterBehind is enter for a limiter with a breaker or with tenants.
+// enterBehind is enter for a limiter with a rare setting.
 func (l *Limiter) enterBehind(ctx context.Context, p *Permit, weight int, r *rare) error {
 	tenant := uint16(0)
 	if r.tenants {
 		tenant = tenantHash(ctx)
 	}
+	var err error
 	if r.breaker != nil {
-		return l.acquireBehind(ctx, p, tenant, weight, r.breaker)
+		err = l.acquireBehind(ctx, p, tenant, weight, r.breaker)
+	} else {
+		err = l.acquire(ctx, p, tenant, weight)
 	}
-	return l.acquire(ctx, p, tenant, weight)
+	if err == nil && r.exemplars != nil && r.exemplars.due(p.ticket.Start) {
+		r.exemplars.sample(ctx, p)
+	}
+	return err
 }
 
 func (l *Limiter) acquire(ctx context.Context, p *Permit, tenant uint16, weight int) error {
@@ -194,8 +203,9 @@ func (l *Limiter) tryAcquire(p *Permit) bool {
 // Snapshot returns the limiter's state now. Reading changes nothing: no window
 // is closed by it.
 func (l *Limiter) Snapshot() Snapshot {
-	snap := snapshotOf(l.node.State(now()))
-	snap.Name = l.face.Load().name
+	f := l.face.Load()
+	snap := l.snapshot(f, now())
+	snap.Name = f.name
 	return snap
 }
 

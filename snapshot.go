@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/weir-go/weir/histogram"
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
@@ -37,6 +38,7 @@ type Snapshot struct {
 
 	Admitted  uint64            `wire:"admitted"`  // started
 	Completed uint64            `wire:"completed"` // ended, however; the rest of Admitted runs now
+	Succeeded uint64            `wire:"succeeded"` // of these, successes
 	Failed    uint64            `wire:"failed"`    // of these, failures
 	TimedOut  uint64            `wire:"timed_out"` // of these, timeouts
 	Ignored   uint64            `wire:"ignored"`   // of these, ignored or released
@@ -59,6 +61,11 @@ type Snapshot struct {
 	Last     law.Reason `wire:"last_reason"` // why the limit changed last
 	Decision law.Reason `wire:"decision"`    // the law's last word, also where it held the limit
 
+	// With [Config].Histograms; nil and 0 without.
+	Latencies  *histogram.Snapshot `wire:"latencies"`   // of successes
+	QueueWaits *histogram.Snapshot `wire:"queue_waits"` // of work that waited and was then admitted
+	Peak       int                 `wire:"peak"`        // most in flight in the last one to two minutes; reading does not reset it
+
 	// Of a limiter in a bulkhead.Set with a cap; the zero values otherwise.
 	Reserved  int           `wire:"reserved"`      // slots that are kept for it
 	Share     float64       `wire:"share"`         // its weight against the others
@@ -67,13 +74,31 @@ type Snapshot struct {
 	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the cap, 1/16 each; not in QueueWait
 }
 
+// snapshot reads the limiter, but not its name. What was measured is copied under the lock and worked up
+// outside of it.
+func (l *Limiter) snapshot(f *face, at int64) Snapshot {
+	if f.rare == nil || !f.rare.measures {
+		return snapshotOf(l.node.State(at))
+	}
+	measured := window.NewCumulative()
+	snap := snapshotOf(l.node.State(at, measured))
+	snap.Latencies = measured.Latencies.Snapshot()
+	snap.QueueWaits = measured.Waits.Snapshot()
+	snap.Peak = measured.Peak()
+	if e := f.rare.exemplars; e != nil {
+		snap.Latencies = snap.Latencies.Add(e.kept.Load())
+	}
+	return snap
+}
+
 func snapshotOf(s admit.State) Snapshot {
 	snap := Snapshot{
 		Limit: s.Limit, Min: s.Min, Max: s.Max,
 		InFlight: s.InFlight, Queued: s.Queued, Shadow: s.Shadow,
 		Age: s.Age, DrainRate: s.DrainRate,
 		Admitted: s.Admitted, Completed: s.Completed, Failed: s.Failed,
-		TimedOut: s.TimedOut, Ignored: s.Ignored, Cancelled: s.Cancelled,
+		Succeeded: s.Completed - s.Failed - s.TimedOut - s.Ignored,
+		TimedOut:  s.TimedOut, Ignored: s.Ignored, Cancelled: s.Cancelled,
 		Refused: map[Reason]uint64{}, WouldRefuse: s.WouldRefuse,
 		Raised: s.Raised, Cut: s.Cuts, Last: s.Last, Decision: s.Decided,
 		Reserved: s.Member.Reserved, Share: s.Member.Share,

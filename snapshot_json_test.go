@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/histogram"
 	"github.com/weir-go/weir/law"
 )
 
@@ -47,6 +48,9 @@ func TestEachFieldIsInJSON(t *testing.T) {
 		case law.Reason:
 			v.Set(reflect.ValueOf(law.Reason{Code: law.Above, Signal: law.P95, Have: float64(n)}))
 			want[name] = v.Interface().(law.Reason).String()
+		case *histogram.Snapshot:
+			v.Set(reflect.ValueOf(&histogram.Snapshot{Count: uint64(n)}))
+			want[name] = map[string]any{"count": float64(n), "sum_seconds": 0.0, "buckets": nil}
 		case map[weir.Reason]uint64:
 			v.Set(reflect.ValueOf(map[weir.Reason]uint64{weir.ReasonClosed: 7}))
 			want[name] = map[string]any{"closed": 7.0}

@@ -6,8 +6,9 @@ import (
 
 // Sum returns the state of several limiters as if they were one: totals, limits, work and
 // drain rates are added up, rates and quantiles are over the work of all, EWMA is
-// weighted by samples, Age is that of the oldest work. Names and reasons stay empty. They
-// are read one after the other. A nil limiter adds nothing.
+// weighted by samples, Age is that of the oldest work, Peak is the sum of peaks at
+// different moments. Names and reasons stay empty. They are read one after the
+// other. A nil limiter adds nothing.
 func Sum(limiters ...*Limiter) Snapshot {
 	sum := Snapshot{Refused: map[Reason]uint64{}}
 	var total window.Total
@@ -16,19 +17,20 @@ func Sum(limiters ...*Limiter) Snapshot {
 			continue
 		}
 		at := now()
-		s := l.node.State(at)
+		s := l.snapshot(l.face.Load(), at)
 		l.node.AddTo(&total, at)
-		sum.addTotals(snapshotOf(s))
+		sum.addTotals(s)
 		sum.Limit += s.Limit
 		sum.Min += s.Min
 		sum.Max += s.Max
 		sum.InFlight += s.InFlight
 		sum.Queued += s.Queued
 		sum.DrainRate += s.DrainRate
-		sum.Reserved += s.Member.Reserved
-		sum.Share += s.Member.Share
-		sum.Entitled += s.Member.Entitled
-		sum.Borrowed += s.Member.Borrowed
+		sum.Reserved += s.Reserved
+		sum.Share += s.Share
+		sum.Entitled += s.Entitled
+		sum.Borrowed += s.Borrowed
+		sum.Peak += s.Peak
 		sum.Age = max(sum.Age, s.Age)
 		sum.Shadow = sum.Shadow || s.Shadow
 	}
@@ -37,10 +39,11 @@ func Sum(limiters ...*Limiter) Snapshot {
 }
 
 // addTotals adds what another snapshot counted since its limiter was made: Admitted,
-// Completed, Refused and so on. The rest stays as it is.
+// Completed, Refused, histograms and so on. The rest stays as it is.
 func (s *Snapshot) addTotals(o Snapshot) {
 	s.Admitted += o.Admitted
 	s.Completed += o.Completed
+	s.Succeeded += o.Succeeded
 	s.Failed += o.Failed
 	s.TimedOut += o.TimedOut
 	s.Ignored += o.Ignored
@@ -48,6 +51,8 @@ func (s *Snapshot) addTotals(o Snapshot) {
 	s.WouldRefuse += o.WouldRefuse
 	s.Raised += o.Raised
 	s.Cut += o.Cut
+	s.Latencies = s.Latencies.Add(o.Latencies)
+	s.QueueWaits = s.QueueWaits.Add(o.QueueWaits)
 	if s.Refused == nil {
 		s.Refused = map[Reason]uint64{}
 	}

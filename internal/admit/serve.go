@@ -71,6 +71,7 @@ func (n *Node) admit(w *queue.Waiter, now int64) {
 	n.take(w.Weight, now)
 	if waited := w.Waited(now); waited > 0 {
 		n.bookWait(waited)
+		n.meter.Queued(waited)
 		w.Ticket.Queued = waited
 	}
 }

@@ -20,6 +20,7 @@ type Settings struct {
 	Tenants      int  // buckets in which tenants are told apart, 0 for none
 	Shadow       bool // admit everything, count what would have been refused
 	Observed     bool // report changes and number events
+	Cumulative   bool // measure what window.Cumulative has
 
 	// Wall reads the wall clock, once a window; nil if there is none.
 	Wall func() time.Time

@@ -43,7 +43,7 @@ func (s *slots) beginShadow(now int64) {
 	s.contended().rarely().virtual = v
 	s.meter = window.New(now, time.Duration(s.lookback))
 	if v.Meter == nil {
-		v.Meter = window.New(now, time.Duration(s.lookback))
+		v.Meter = s.newMeter(now)
 	}
 	v.Adopt(s.inflight, now, func() { s.meter.Start(now, int(s.inflight)) })
 	s.flags.set(shadow, true)

@@ -16,6 +16,7 @@ type slots struct {
 	mu         sync.Mutex
 	member     *member // nil without a group
 	flags      flags
+	cumulative bool // the meter accumulates
 	limit      int32
 	inflight   int64 // in shadow mode of virtual work, see shadow.go
 	meter      *window.Meter
@@ -79,9 +80,24 @@ func (s *slots) take(weight int, now int64) {
 		s.member.start(int64(weight))
 	}
 	if s.meter == nil {
-		s.meter = window.New(now, time.Duration(s.lookback))
+		s.meter = s.newMeter(now)
 	}
 	s.meter.Start(now, int(s.inflight))
+}
+
+// newMeter returns a meter of work that really runs.
+func (s *slots) newMeter(now int64) *window.Meter {
+	m := window.New(now, time.Duration(s.lookback))
+	m.Accumulate(s.cumulative, 0)
+	return m
+}
+
+// accumulate begins or ends the accumulation of what really runs.
+func (s *slots) accumulate(on bool) {
+	s.cumulative = on
+	if m := s.realMeter(); m != nil {
+		m.Accumulate(on, int(s.running()))
+	}
 }
 
 // free gives slots back.

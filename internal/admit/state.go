@@ -43,8 +43,9 @@ func (n *Node) AddTo(t *window.Total, now int64) {
 	}
 }
 
-// State reads the node and changes nothing: no window is closed.
-func (n *Node) State(now int64) State {
+// State reads the node and changes nothing: no window is closed. What it accumulated is copied in the same
+// moment, for those who want it.
+func (n *Node) State(now int64, copies ...*window.Cumulative) State {
 	n.lock()
 	defer n.unlock()
 	idle := n.last // until when the limit has held nothing back
@@ -75,6 +76,9 @@ func (n *Node) State(now int64) State {
 	if m := n.realMeter(); m != nil {
 		s.Recent = m.Recent(max(now, n.last))
 		s.Age = m.Age(max(now, n.last))
+		for _, c := range copies {
+			m.CopyTo(c, now, int(n.running()))
+		}
 	}
 	if c := n.contention; c != nil {
 		copy(s.Refused[reply.OverShare:], c.unserved[:])

@@ -20,6 +20,7 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	n.conf, n.lookback = confOf(s), span(s.Lookback)
 	n.arrange(s, now)
 	n.setShadow(s.Shadow, now, nil) // nothing waits
+	n.accumulate(s.Cumulative)
 	var fx Effects
 	n.begin(now, first(control, s.Bounds, &fx))
 	if fx.Panic != nil {
@@ -81,6 +82,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	}
 	n.conf, n.lookback = confOf(s), span(s.Lookback)
 	n.setShadow(s.Shadow, now, fx)
+	n.accumulate(s.Cumulative)
 	n.arrange(s, now)
 	from := n.limit
 	n.limit = int32(bounds.Initial)

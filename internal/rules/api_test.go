@@ -28,6 +28,7 @@ var frozen = map[string]string{
 	"pid":          "internal/rules/testdata/api/pid.txt",
 	"sim":          "internal/rules/testdata/api/sim.txt",
 	"load":         "internal/rules/testdata/api/load.txt",
+	"histogram":    "internal/rules/testdata/api/histogram.txt",
 	"load/sqlload": "internal/rules/testdata/api/sqlload.txt",
 	"throttle":     "internal/rules/testdata/api/throttle.txt",
 	"weirhttp":     "internal/rules/testdata/api/weirhttp.txt",

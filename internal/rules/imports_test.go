@@ -17,6 +17,7 @@ var mayImport = map[string]string{
 	"internal/chart":    "",
 	"internal/longtest": "",
 	"internal/trusted":  "",
+	"histogram":         "",
 
 	"pid":             "internal/portable",
 	"load":            "",
@@ -26,7 +27,7 @@ var mayImport = map[string]string{
 	"load/pebbleload": "load",
 
 	"law":             "pid internal/portable",
-	"internal/window": "law",
+	"internal/window": "histogram law",
 
 	"internal/reply":   "",
 	"internal/queue":   "internal/reply internal/portable",
@@ -35,7 +36,7 @@ var mayImport = map[string]string{
 
 	"internal/seam": "internal/admit",
 
-	".":        "internal/admit internal/queue internal/reply internal/seam internal/window law",
+	".":        "histogram internal/admit internal/queue internal/reply internal/seam internal/window law",
 	"capacity": "internal/trusted",
 
 	"bulkhead": ". internal/admit internal/seam law",

@@ -34,7 +34,7 @@
 //
 // # Quantiles
 //
-// Latencies from 1 microsecond to 1 hour are counted in a histogram of octaves
+// Latencies from 1 microsecond to 1 hour are counted in a sketch of octaves
 // [2^k, 2^(k+1)), as in HdrHistogram (Tene, http://hdrhistogram.org), and 9 cells in
 // each. As in DDSketch (Masson, Rim and Lee, "DDSketch: a fast and fully-mergeable
 // quantile sketch with relative-error guarantees", PVLDB 12(12), 2019), the bounds of the
@@ -50,8 +50,13 @@
 // memory as they are hit, 18 bytes each; a service whose latencies spread over three
 // decades fits in 198.
 //
-// Mean, deviation and least are not taken from the histogram. The current generation
+// Mean, deviation and least are not taken from the sketch. The current generation
 // holds them in 64 bits, the past one in 32 (seven digits).
+//
+// # Cumulative
+//
+// [Cumulative] has what monitoring systems read, for a meter that was asked to [Meter.Accumulate]: histograms that
+// forget nothing, and the peak of the work in flight. Restarts do not touch it.
 //
 // # Ages
 //

@@ -34,12 +34,14 @@ type Meter struct {
 	current tally
 	ages    ages
 
-	latencies histogram
+	latencies sketch
 	cold      *cold
+
+	cumulative *Cumulative // nil unless asked for
 
 	first   [2]uint32 // work in flight when each side's generation began
 	average float32   // moving average of latency
-	side    uint8     // the current generation's side of the histogram
+	side    uint8     // the current generation's side of the sketch
 	begun   bool      // the time is past from
 	alone   bool      // the law sees the current generation only
 	held    bool      // the limit held work back until the last call of Flow
@@ -78,6 +80,9 @@ func (m *Meter) Flow(now int64, inflight int, saturated bool) {
 	}
 	m.book(now, inflight, saturated)
 	m.held = saturated
+	if m.cumulative != nil {
+		m.cumulative.peak.pass(now, inflight)
+	}
 }
 
 func (m *Meter) book(now int64, inflight int, saturated bool) {
@@ -101,6 +106,9 @@ func (m *Meter) Start(now int64, inflight int) {
 		m.current.peak = max(m.current.peak, bounded(inflight))
 	}
 	m.ages.begin(now, now < m.last)
+	if m.cumulative != nil {
+		m.cumulative.peak.rise(inflight)
+	}
 }
 
 // Waited says that the work that starts now spent so long in the queue.
@@ -132,6 +140,9 @@ func (m *Meter) Done(start, now int64, weight int, o Outcome) {
 	}
 	latency := min(max(now-start, 0), furthest)
 	m.smooth(float32(latency))
+	if m.cumulative != nil {
+		m.cumulative.Latencies.add(time.Duration(latency))
+	}
 	if start < m.fence {
 		m.straggle(latency)
 		return

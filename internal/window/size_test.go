@@ -9,8 +9,8 @@ import (
 )
 
 func TestMeterSize(t *testing.T) {
-	if n := unsafe.Sizeof(Meter{}); n > 264 {
-		t.Errorf("a Meter is %d bytes, want at most 264", n)
+	if n := unsafe.Sizeof(Meter{}); n > 288 {
+		t.Errorf("a Meter is %d bytes, want at most 288, which is what it takes of the heap", n)
 	}
 	if n := unsafe.Sizeof(cold{}); n > 96 {
 		t.Errorf("cold is %d bytes, want at most 96", n)
@@ -43,6 +43,29 @@ func TestMeterHeap(t *testing.T) {
 	if all[0].cold.past.samples == 0 || all[0].current.samples == 0 {
 		t.Error("the test is to fill both generations")
 	}
+}
+
+// TestCumulativeHeap adds what a meter takes that accumulates, with latencies in eleven octaves and no waits.
+func TestCumulativeHeap(t *testing.T) {
+	const meters, limit = 10_000, 128 + 704
+	r := rand.New(rand.NewPCG(3, 4))
+	all := make([]*Meter, meters)
+	for i := range all {
+		all[i] = New(0, 10*time.Second)
+	}
+	before := heap()
+	for i := range all {
+		all[i].Accumulate(true, 0)
+		for range 300 {
+			all[i].cumulative.Latencies.add(time.Duration(lognormalOf(r)))
+		}
+	}
+	each := (heap() - before) / meters
+	t.Logf("heap %d bytes", each)
+	if each > limit {
+		t.Errorf("what a meter accumulates takes %d bytes, want at most %d", each, limit)
+	}
+	runtime.KeepAlive(all)
 }
 
 func heap() uint64 {

@@ -9,6 +9,9 @@ func (m *Meter) TurnBack(now int64) {
 	m.cold.from = now
 	m.ages.turnBack(now)
 	m.forget(now)
+	if c := m.cumulative; c != nil {
+		c.peak.until = min(c.peak.until, now+int64(PeakSpan))
+	}
 }
 
 // turnBack has all that is in flight count as begun now.

@@ -39,16 +39,16 @@ type carry struct {
 	wraps  [2][cells]uint32
 }
 
-// A histogram counts latencies of two generations. The generations are called
+// A sketch counts latencies of two generations. The generations are called
 // sides here: which of them is current is not its business.
-type histogram struct {
+type sketch struct {
 	rows    []row  // one for each octave hit, in ascending order
 	octaves uint64 // which octaves have a row; bit 0 is lowestOctave
 	carries *carry
 }
 
 // add counts one latency.
-func (h *histogram) add(side uint8, latency int64) {
+func (h *sketch) add(side uint8, latency int64) {
 	v := uint64(min(max(latency, shortest), longest))
 	octave := bits.Len64(v) - 1
 	bit := uint64(1) << (octave - lowestOctave)
@@ -67,7 +67,7 @@ func (h *histogram) add(side uint8, latency int64) {
 // wrapped carries. It is kept out of add because it is rare.
 //
 //go:noinline
-func (h *histogram) wrapped(octave int, side, i uint8) {
+func (h *sketch) wrapped(octave int, side, i uint8) {
 	h.carry(octave).wraps[side&1][i]++
 }
 
@@ -76,7 +76,7 @@ func (h *histogram) wrapped(octave int, side, i uint8) {
 // stops at 33 rows, is worth.
 //
 //go:noinline
-func (h *histogram) grow(at int, bit uint64) {
+func (h *sketch) grow(at int, bit uint64) {
 	rows := make([]row, len(h.rows)+1)
 	copy(rows, h.rows[:at])
 	copy(rows[at+1:], h.rows[at:])
@@ -85,7 +85,7 @@ func (h *histogram) grow(at int, bit uint64) {
 }
 
 // find returns the carry of an octave, or nil if none of its cells ever wrapped.
-func (h *histogram) find(octave int) *carry {
+func (h *sketch) find(octave int) *carry {
 	for c := h.carries; c != nil; c = c.next {
 		if c.octave == octave {
 			return c
@@ -95,7 +95,7 @@ func (h *histogram) find(octave int) *carry {
 }
 
 // carry returns the carry of an octave, made if need be.
-func (h *histogram) carry(octave int) *carry {
+func (h *sketch) carry(octave int) *carry {
 	if c := h.find(octave); c != nil {
 		return c
 	}
@@ -104,7 +104,7 @@ func (h *histogram) carry(octave int) *carry {
 }
 
 // clear forgets one side. The rows stay: they are likely to be hit again.
-func (h *histogram) clear(side uint8) {
+func (h *sketch) clear(side uint8) {
 	for i := range h.rows {
 		h.rows[i][side&1] = [cells]uint8{}
 	}
@@ -114,7 +114,7 @@ func (h *histogram) clear(side uint8) {
 }
 
 // fold moves all that one side counted to the other.
-func (h *histogram) fold(from uint8) {
+func (h *sketch) fold(from uint8) {
 	from &= 1
 	to := 1 - from
 	at := 0
@@ -142,7 +142,7 @@ type sides [2]bool
 
 // ranked returns the latency of the given rank, counted from 1, to within 4%. It
 // returns the highest one if there are fewer, and 0 if there are none.
-func (h *histogram) ranked(s sides, rank uint64) time.Duration {
+func (h *sketch) ranked(s sides, rank uint64) time.Duration {
 	at, found := 0, time.Duration(0)
 	for o := h.octaves; o != 0; o &= o - 1 {
 		octave := bits.TrailingZeros64(o) + lowestOctave

@@ -96,7 +96,7 @@ func TestMiddle(t *testing.T) {
 // TestCellsCarry fills single cells far past what eight bits hold, on both sides.
 func TestCellsCarry(t *testing.T) {
 	const fast, slow = time.Millisecond, time.Minute
-	var h histogram
+	var h sketch
 	for range 1_000_000 {
 		h.add(0, int64(fast))
 	}
@@ -120,7 +120,7 @@ func TestCellsCarry(t *testing.T) {
 
 // expectCount expects so many of about a millisecond and so many of about a minute, by
 // the ranks at which the latency changes.
-func expectCount(t *testing.T, h *histogram, s sides, fast, slow uint64) {
+func expectCount(t *testing.T, h *sketch, s sides, fast, slow uint64) {
 	t.Helper()
 	if fast > 0 && h.ranked(s, fast) > 2*time.Millisecond {
 		t.Errorf("fewer than %d fast ones", fast)

@@ -1,0 +1,72 @@
+package weir
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir/histogram"
+)
+
+// exemplars samples work by time: what is admitted first after a pause. The latency is not known yet then,
+// and a permit has no room for a context, so slow work is not preferred. Instead the latest exemplar of each octave is
+// kept: rare latencies keep theirs.
+type exemplars struct {
+	label func(context.Context) string
+	next  atomic.Int64 // when the next sample is due
+	kept  atomic.Pointer[histogram.Snapshot]
+}
+
+// sampleEvery bounds what exemplars cost: at ten requests a second or more, one of the slowest thousandth
+// is sampled every 100 s.
+const sampleEvery = int64(100 * time.Millisecond)
+
+func newExemplars(label func(context.Context) string) *exemplars {
+	if label == nil {
+		return nil
+	}
+	return &exemplars{label: label}
+}
+
+// due reports whether work that starts now is to be sampled. It says so once. If the next sample is
+// further off than it can be, the clock was turned back.
+func (e *exemplars) due(at int64) bool {
+	next := e.next.Load()
+	return (at >= next || next-at > sampleEvery) && e.next.CompareAndSwap(next, at+sampleEvery)
+}
+
+// sample has the permit leave an exemplar if its work succeeds. If the user's function does not return,
+// the permit is given back.
+func (e *exemplars) sample(ctx context.Context, p *Permit) {
+	returned := false
+	defer func() {
+		if !returned {
+			p.Release()
+		}
+	}()
+	label := e.label(ctx)
+	returned = true
+	if label == "" {
+		return
+	}
+	done, start := p.done, p.ticket.Start
+	p.done = func(o Outcome) {
+		if o == Success {
+			e.keep(histogram.Exemplar{Label: label, Value: time.Duration(max(0, now()-start)), At: time.Now()})
+		}
+		if done != nil {
+			done(o)
+		}
+	}
+}
+
+// keep keeps an exemplar in place of the last one of its octave.
+func (e *exemplars) keep(x histogram.Exemplar) {
+	one := &histogram.Snapshot{Exemplars: []histogram.Exemplar{x}}
+	for {
+		kept := e.kept.Load()
+		if e.kept.CompareAndSwap(kept, kept.Add(one)) {
+			return
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package histogram
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+)
+
+// A Snapshot is a histogram at one moment. It belongs to its reader. The zero Snapshot is an
+// empty histogram.
+type Snapshot struct {
+	Count     uint64     `json:"count"`               // how many durations
+	Sum       float64    `json:"sum_seconds"`         // of all of them, in seconds
+	Buckets   []Bucket   `json:"buckets"`             // those that are not empty, by ascending Index
+	Exemplars []Exemplar `json:"exemplars,omitempty"` // by ascending Value, at most one an octave; see weir.Config.Exemplar
+}
+
+// A Bucket is one bucket of a histogram.
+type Bucket struct {
+	Index int    `json:"index"` // as in a Prometheus native histogram of Schema 3
+	Count uint64 `json:"count"` // how many durations, of this bucket alone
+}
+
+// Bounds returns the bounds of the bucket in seconds. The lower one is not in the bucket, the upper one is.
+func (b Bucket) Bounds() (lower, upper float64) { return bound(b.Index - 1), bound(b.Index) }
+
+// An Exemplar is one of the durations, with a label that leads to the request.
+type Exemplar struct {
+	Label string        `json:"label"`    // such as the identifier of a trace
+	Value time.Duration `json:"value_ns"` // how long it took, or waited
+	At    time.Time     `json:"at"`       // when it was measured
+}
+
+// Quantile returns the duration that the share q of all durations did not exceed, to within 4.4%: nearest
+// rank, for q from 0 to 1. It returns 0 if there are none.
+func (s *Snapshot) Quantile(q float64) time.Duration {
+	rank := math.Ceil(q * float64(s.Count))
+	var seen uint64
+	for _, b := range s.Buckets {
+		seen += b.Count
+		if !(float64(seen) < rank) || seen == s.Count { // also if q is not a number
+			return b.middle()
+		}
+	}
+	return 0
+}
+
+// middle is the harmonic mean of the bounds.
+func (b Bucket) middle() time.Duration {
+	lower, upper := b.Bounds()
+	seconds := 2 * lower * upper / (lower + upper)
+	return time.Duration(float64(seconds*float64(time.Second)) + 0.5)
+}
+
+// Add returns a histogram of the durations of both, and changes neither. A nil Snapshot adds nothing; the
+// sum of two of them is nil. Of two exemplars in an octave it keeps the later one.
+func (s *Snapshot) Add(o *Snapshot) *Snapshot {
+	if s == nil && o == nil {
+		return nil
+	}
+	sum := &Snapshot{}
+	for _, part := range []*Snapshot{s, o} {
+		if part == nil {
+			continue
+		}
+		sum.Count += part.Count
+		sum.Sum += part.Sum
+		sum.Buckets = append(sum.Buckets, part.Buckets...)
+		sum.Exemplars = append(sum.Exemplars, part.Exemplars...)
+	}
+	sum.Buckets = merged(sum.Buckets)
+	sum.Exemplars = latest(sum.Exemplars)
+	return sum
+}
+
+// merged sorts buckets and joins those of one index.
+func merged(buckets []Bucket) []Bucket {
+	slices.SortFunc(buckets, func(a, b Bucket) int { return cmp.Compare(a.Index, b.Index) })
+	joined := buckets[:0]
+	for _, b := range buckets {
+		if last := len(joined) - 1; last >= 0 && joined[last].Index == b.Index {
+			joined[last].Count += b.Count
+			continue
+		}
+		joined = append(joined, b)
+	}
+	return joined
+}
+
+// latest sorts exemplars and leaves the latest of each octave.
+func latest(exemplars []Exemplar) []Exemplar {
+	octave := func(e Exemplar) int { return Index(e.Value) >> Schema }
+	slices.SortFunc(exemplars, func(a, b Exemplar) int {
+		return cmp.Or(cmp.Compare(octave(a), octave(b)), b.At.Compare(a.At))
+	})
+	return slices.CompactFunc(exemplars, func(a, b Exemplar) bool { return octave(a) == octave(b) })
+}

@@ -1,0 +1,87 @@
+package window
+
+import "time"
+
+// Cumulative is what a meter measured since it began to: nothing leaves it but peaks. The zero
+// Cumulative is empty.
+type Cumulative struct {
+	Latencies Counts // of successes, also of work that started under an earlier limit
+	Waits     Counts // in the queue, of the work that was admitted after it waited
+	peak      peak
+}
+
+// NewCumulative returns one that has room to copy most others without allocating: a meter is copied
+// under a lock. Latencies seldom spread further than over twelve octaves, a factor of 4096.
+func NewCumulative() *Cumulative {
+	const octaves = 12
+	return &Cumulative{
+		Latencies: Counts{rows: make([][perRow]uint64, 0, octaves)},
+		Waits:     Counts{rows: make([][perRow]uint64, 0, octaves)},
+	}
+}
+
+// Peak is the most that was in flight in the current [PeakSpan] and the one before it.
+func (c *Cumulative) Peak() int { return int(max(c.peak.now, c.peak.before)) }
+
+// Accumulate begins to measure what [Cumulative] has, or ends it and forgets that.
+func (m *Meter) Accumulate(on bool, inflight int) {
+	switch {
+	case !on:
+		m.cumulative = nil
+	case m.cumulative == nil:
+		m.cumulative = &Cumulative{peak: newPeak(m.last, inflight)}
+	}
+}
+
+// CopyTo makes c what the meter has measured, and changes nothing in the meter.
+func (m *Meter) CopyTo(c *Cumulative, now int64, inflight int) {
+	if m.cumulative == nil {
+		return
+	}
+	c.Latencies.copyFrom(&m.cumulative.Latencies)
+	c.Waits.copyFrom(&m.cumulative.Waits)
+	c.peak = m.cumulative.peak
+	c.peak.pass(max(now, m.last), inflight)
+}
+
+// Queued says that the work that starts now spent so long in the queue, whatever it waited for.
+func (m *Meter) Queued(wait int64) {
+	if m.cumulative != nil {
+		m.cumulative.Waits.add(time.Duration(wait))
+	}
+}
+
+// PeakSpan is how often something has to be read to see all peaks: scrapers read every 10 to 60 seconds.
+const PeakSpan = time.Minute
+
+// A peak knows the most work in flight of the current span and of the one before. Reading does not reset it,
+// so that it serves any number of readers.
+type peak struct {
+	until       int64 // when the current span ends
+	now, before uint32
+}
+
+func newPeak(now int64, inflight int) peak {
+	return peak{until: now + int64(PeakSpan), now: bounded(inflight)}
+}
+
+// pass books the time until now, during which so much was in flight.
+func (p *peak) pass(now int64, inflight int) {
+	if now >= p.until {
+		p.turn(now, inflight)
+	}
+}
+
+// turn begins a span. What was in flight has not changed since before the last one ended.
+func (p *peak) turn(now int64, inflight int) {
+	if late := now - p.until; late >= int64(PeakSpan) {
+		*p = newPeak(now-late%int64(PeakSpan), inflight)
+		p.before = p.now
+		return
+	}
+	p.before, p.now = p.now, bounded(inflight)
+	p.until += int64(PeakSpan)
+}
+
+// rise says that so much is in flight now.
+func (p *peak) rise(inflight int) { p.now = max(p.now, bounded(inflight)) }
