@@ -55,10 +55,27 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return nil
 	}
 	if err != nil {
-		return usageError{err}
+		return usageError{withHelp(err)}
 	}
 	command.BindTo(ctx, (*context.Context)(nil))
 	return command.Run(streams{stdout, stderr}, getenv)
+}
+
+// withHelp says where the allowed words are listed, for an error that names none of them.
+func withHelp(err error) error {
+	parse, text := new(kong.ParseError), err.Error()
+	argument, flag := strings.HasPrefix(text, "unexpected argument "), strings.HasPrefix(text, "unknown flag ")
+	if !argument && !flag || strings.Contains(text, "did you mean") || !errors.As(err, &parse) {
+		return err
+	}
+	node := parse.Context.Model.Node
+	if selected := parse.Context.Selected(); selected != nil {
+		node = selected
+		if argument && node == node.Parent.DefaultCmd { // a word in place of the default command
+			node = node.Parent
+		}
+	}
+	return fmt.Errorf("%w: see %s --help", err, node.FullPath())
 }
 
 func newParser(getenv func(string) string, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {

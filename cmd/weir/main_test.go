@@ -28,7 +28,10 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"prxy"}, want: `unexpected argument prxy, did you mean "proxy"?`},
 		{args: []string{"proxy"}, want: `missing flags: --to=URL`},
 		{args: proxy("--mox", "3"), want: `unknown flag --mox, did you mean one of "--to", "--min", "--max"?`},
-		{args: proxy("extra"), want: `unexpected argument extra`},
+		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
+		{args: []string{"bogus"}, want: `unexpected argument bogus: see weir --help`},
+		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: see weir demo --help`},
+		{args: []string{"--version"}, want: `unknown flag --version: see weir --help`},
 
 		{args: []string{"proxy", "--to", "http://"}, want: `--to: "http://": want a URL such as http://127.0.0.1:9000`},
 		{args: []string{"proxy", "--to", "127.0.0.1:9000"}, want: `--to: "127.0.0.1:9000": want a URL such as http://127.0.0.1:9000`},

@@ -27,7 +27,7 @@ type proxyCommand struct {
 	limitFlags `group:"The limit:"`
 
 	HeaderTimeout pause `default:"10s" placeholder:"TIME" help:"How long a client may take to send its headers (default ${default})."`
-	BodyTimeout   pause `default:"30s" placeholder:"TIME" help:"How long a client may stall while it sends or reads a body (default ${default})."`
+	BodyTimeout   pause `default:"30s" placeholder:"TIME" help:"How long a client may stall while it sends or reads a body (default ${default}). A slow reader stalls while buffers between here and there empty, which may hold megabytes."`
 	IdleTimeout   pause `default:"2m" placeholder:"TIME" help:"How long a client's connection may stay idle (default ${default})."`
 	Grace         pause `default:"30s" placeholder:"TIME" help:"How long running requests may take to finish on SIGTERM (default ${default})."`
 }
