@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -59,12 +60,13 @@ func belongsTo(decl *ast.FuncDecl) string {
 
 func TestTypesAreNotCrowded(t *testing.T) {
 	holds(t, uncrowded)
-	crowd := "package pool\ntype t int\ntype few int\nfunc (few) m() {}\nfunc other(int, t) {}\n"
+	var crowd strings.Builder
+	crowd.WriteString("package pool\ntype t int\ntype few int\nfunc (few) m() {}\nfunc other(int, t) {}\n")
 	for i := range 18 {
-		crowd += fmt.Sprintf("func (*t) m%d() {}\nfunc f%d(t) {}\n", i, i)
+		fmt.Fprintf(&crowd, "func (*t) m%d() {}\nfunc f%d(t) {}\n", i, i)
 	}
 	complains(t, uncrowded, []string{"pool.t: has 36 methods"},
-		"pool/a.go", crowd,
+		"pool/a.go", crowd.String(),
 		"pool/a_test.go", "package pool\nfunc (few) test() {}",
-		"law/a.go", crowd)
+		"law/a.go", crowd.String())
 }

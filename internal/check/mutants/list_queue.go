@@ -60,7 +60,7 @@ var ofTheQueue = []mutant{
 	{
 		name: "a share that is due once is due for good",
 		file: "internal/queue/pick.go",
-		old:  "\t\t\tq.picks = 0\n",
+		old:  "if i < served && l.length > 0 { q.picks = 0 }",
 		new:  "",
 		in:   "./internal/admit",
 		test: "TestStarvationIsBounded",
