@@ -19,16 +19,18 @@ import (
 // Both calls must be safe for concurrent use and must not block. In shadow mode
 // a breaker that does not allow the work is reported and otherwise ignored.
 type Breaker interface {
-	// Allow returns an error if the work may not start. Otherwise done is
+	// Allow returns an error if the work may not start. The context is that of
+	// the work, with its tenant, its priority and its trace, and
+	// context.Background for [Limiter.TryAcquire]. Otherwise done is
 	// called exactly once, with the outcome that the limiter counts; with
 	// [Ignore], too, if the limiter refused the work or its caller left, and
 	// then it must count for nothing. A nil done is not called.
-	Allow() (done func(Outcome), err error)
+	Allow(ctx context.Context) (done func(Outcome), err error)
 }
 
 // acquireBehind is acquire with the leave of a breaker.
 func (l *Limiter) acquireBehind(ctx context.Context, p *Permit, tenant uint16, weight int, b Breaker) error {
-	done, err := l.ask(b)
+	done, err := l.ask(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -48,7 +50,7 @@ func (l *Limiter) acquireBehind(ctx context.Context, p *Permit, tenant uint16, w
 		first := done
 		done = nil
 		first(Ignore)
-		done, err = l.ask(b)
+		done, err = l.ask(ctx, b)
 	}
 	if err == nil {
 		p.done, handedOut = done, true
@@ -57,7 +59,7 @@ func (l *Limiter) acquireBehind(ctx context.Context, p *Permit, tenant uint16, w
 }
 
 func (l *Limiter) tryAcquireBehind(p *Permit, b Breaker) (ok bool) {
-	done, err := l.ask(b)
+	done, err := l.ask(context.Background(), b)
 	if err != nil {
 		return false
 	}
@@ -72,8 +74,8 @@ func (l *Limiter) tryAcquireBehind(p *Permit, b Breaker) (ok bool) {
 }
 
 // ask returns what to tell the outcome to, or the refusal.
-func (l *Limiter) ask(b Breaker) (done func(Outcome), err error) {
-	done, err = b.Allow()
+func (l *Limiter) ask(ctx context.Context, b Breaker) (done func(Outcome), err error) {
+	done, err = b.Allow(ctx)
 	if err == nil {
 		if done == nil {
 			done = func(Outcome) {}

@@ -21,7 +21,7 @@ type breaker struct {
 	told    []weir.Outcome
 }
 
-func (b *breaker) Allow() (func(weir.Outcome), error) {
+func (b *breaker) Allow(context.Context) (func(weir.Outcome), error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.open {
@@ -167,6 +167,37 @@ func TestPanicInTheHookLeavesNothingBehind(t *testing.T) {
 			t.Error("the hook did not panic")
 		}
 		b.heard(t, weir.Success, weir.Ignore)
+		balanced(t, l)
+	})
+}
+
+// perTenant is a breaker that is open for those tenants.
+type perTenant map[string]bool
+
+func (b perTenant) Allow(ctx context.Context) (func(weir.Outcome), error) {
+	if b[weir.TenantFrom(ctx)] {
+		return nil, errors.New("open")
+	}
+	return nil, nil
+}
+
+// A breaker is given the context of the work, also when it is asked again after the queue.
+func TestBreakerSeesTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := perTenant{"broken": true}
+		l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 5}})
+		if _, err := l.Acquire(weir.WithTenant(t.Context(), "broken")); !errors.Is(err, weir.ErrBreakerOpen) {
+			t.Error(err)
+		}
+		held := hold(t, l, 1)
+		waiting := ask(weir.WithTenant(t.Context(), "breaks"), l, 1)
+		waits(t, waiting)
+		b["breaks"] = true
+		time.Sleep(time.Second / 2)
+		held[0].Done(nil)
+		if a := now(t, waiting); !errors.Is(a.err, weir.ErrBreakerOpen) {
+			t.Errorf("after the queue: %v", a.err)
+		}
 		balanced(t, l)
 	})
 }

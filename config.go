@@ -152,10 +152,9 @@ const (
 
 var defaultLaw law.Law = law.Elastic{}
 
-// WithDefaults returns the configuration with all that was left out filled in, or the
-// error of [New], which does this itself; only the law is not checked. It is for code
-// that has to know whether a configuration is sound before it applies it.
-func (c Config) WithDefaults() (Config, error) {
+// complete returns the configuration with all that was left out filled in, or the
+// error of [New]. It does not check the law.
+func (c Config) complete() (Config, error) {
 	for _, f := range []struct {
 		name   string
 		value  int

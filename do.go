@@ -50,7 +50,7 @@ func (f *face) outcome(ctx context.Context, err error) Outcome {
 	switch {
 	case f.classify != nil:
 		return f.classify(err)
-	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)):
+	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && !errors.Is(err, ErrRefused):
 		return Classify(ctx.Err())
 	default:
 		return Classify(err)
@@ -63,7 +63,7 @@ func doWithin(parent context.Context, timeout time.Duration, fn func(context.Con
 	err := fn(ctx)
 	// Not if the parent ended it, perhaps by an execution timeout of its own.
 	timedOut := ctx.Err() != nil && parent.Err() == nil && errors.Is(err, context.DeadlineExceeded)
-	if timedOut && !errors.Is(err, ErrExecutionTimeout) {
+	if timedOut && !errors.Is(err, ErrRefused) && !errors.Is(err, ErrExecutionTimeout) {
 		return fmt.Errorf("%w after %v: %w", ErrExecutionTimeout, timeout, err)
 	}
 	return err

@@ -23,7 +23,7 @@
 // once, however often it is tried, and a panic does not lose it. What is refused,
 // cancelled in the queue or timed out there never runs.
 //
-// A [Group] puts one cap over several limiters, with slots reserved for some and the
+// Package bulkhead puts one cap over several limiters, with slots reserved for some and the
 // rest shared out among those that have work.
 //
 // # How the limit moves

@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -12,7 +13,7 @@ import (
 // Use errors.As with a [*RefusedError] for the reason and when to come back.
 var ErrRefused = errors.New("weir: refused")
 
-// The refusals by reason; each also matches [ErrRefused].
+// The refusals by reason; each also matches [ErrRefused], and ErrDeadline matches context.DeadlineExceeded too.
 var (
 	ErrTenantShare  = refusal(ReasonTenantShare)
 	ErrQueueFull    = refusal(ReasonQueueFull)
@@ -27,12 +28,21 @@ var (
 
 // refusal returns the error that refusals for a reason match.
 func refusal(r Reason) error {
-	err := fmt.Errorf("%w: %v", ErrRefused, r)
+	err := sentinel{r}
 	sentinels[r] = err
 	return err
 }
 
 var sentinels = map[Reason]error{}
+
+type sentinel struct{ reason Reason }
+
+func (s sentinel) Error() string { return ErrRefused.Error() + ": " + s.reason.String() }
+
+// Is makes errors.Is match what all refusals for the reason match.
+func (s sentinel) Is(target error) bool {
+	return target == ErrRefused || s.reason == ReasonDeadline && target == context.DeadlineExceeded
+}
 
 // ErrExecutionTimeout is the cause of the context that [Limiter.Do] hands to
 // work which ran longer than [Config].Timeout, and matches the error that Do
@@ -51,7 +61,7 @@ const (
 	// fair share while others had work too; see [Queue].Tenants.
 	ReasonTenantShare = Reason(reply.OverShare)
 	// ReasonQueueFull: the limit was reached and the queue had no room. It has none either if the
-	// pace lets the work start too late; see [Limiter.SetPace].
+	// pace of a throttle lets the work start too late.
 	ReasonQueueFull = Reason(reply.QueueFull)
 	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout.
 	ReasonQueueTimeout = Reason(reply.QueueTimeout)
@@ -64,12 +74,13 @@ const (
 	ReasonClosed = Reason(reply.Closed)
 	// ReasonBreakerOpen: Config.Breaker did not allow it.
 	ReasonBreakerOpen = Reason(reply.BreakerOpen)
-	// ReasonOverload: it was among the share of the work that [Pace].Refuse turns
-	// away.
+	// ReasonOverload: it was among the share of the work that a throttle turns away.
 	ReasonOverload = Reason(reply.Overload)
-	// ReasonLimitReached: the limit, the pace or the cap of the group had no room, and there is no
+	// ReasonLimitReached: the limit, the pace of a throttle or the cap of a bulkhead had no room, and there is no
 	// queue, or the work would not wait ([Limiter.TryAcquire]).
 	ReasonLimitReached = Reason(reply.LimitReached)
+	// ReasonBadKey: the key of a bulkhead is empty or too long, so there is no limiter for it.
+	ReasonBadKey = Reason(reply.BadKey)
 )
 
 // String returns the reason in words, such as "queue full".
@@ -80,7 +91,7 @@ func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 // A RefusedError says which limiter refused work and why.
 type RefusedError struct {
-	Limiter string // Config.Name
+	Limiter string // Config.Name, or the key of a bulkhead with ReasonBadKey
 	Reason  Reason // why
 	// RetryAfter is how long what runs and what waits now takes to drain: at most
 	// 30 s, and 0 if nothing is known because nothing has ended yet. All that are refused at one moment hear the same, so callers should
@@ -93,7 +104,8 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("weir: limiter %q refused: %s", e.Limiter, e.Reason)
 }
 
-// Is makes errors.Is match [ErrRefused] and the sentinel of the reason.
+// Is makes errors.Is match [ErrRefused] and the error of the reason; with [ReasonDeadline] it
+// matches context.DeadlineExceeded too, because the work would have run into its deadline.
 func (e *RefusedError) Is(target error) bool {
-	return target == ErrRefused || target == sentinels[e.Reason]
+	return target == sentinels[e.Reason] || sentinel{e.Reason}.Is(target)
 }

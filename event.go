@@ -28,19 +28,19 @@ type Kind uint8
 
 const (
 	// LimitChanged: the law, or an update, moved the limit.
-	LimitChanged Kind = iota + 1
+	LimitChanged Kind = 1
 	// LawReplaced: an update brought a law that could not take over what the
 	// last one had learned, so it starts from the current limit.
-	LawReplaced
+	LawReplaced Kind = 2
 	// Refused: work was not admitted.
-	Refused
+	Refused Kind = 3
 	// WouldRefuse: work was admitted in shadow mode only. It comes when the work
 	// would have been refused, so with a queue it may come later than the work.
-	WouldRefuse
+	WouldRefuse Kind = 4
 	// Misused: more permits were given back than are out, because one was
 	// copied and both copies given back. It shows at the last one, which need
 	// not be the culprit; no slot is lost or freed twice for it.
-	Misused
+	Misused Kind = 5
 )
 
 // String returns the kind in words.

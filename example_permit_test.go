@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/weir-go/weir"
 )
@@ -68,7 +67,7 @@ func ExamplePermit_Finish() {
 // real one see the module weirbreaker.
 type fuse struct{ blown atomic.Bool }
 
-func (f *fuse) Allow() (func(weir.Outcome), error) {
+func (f *fuse) Allow(context.Context) (func(weir.Outcome), error) {
 	if f.blown.Load() {
 		return nil, errors.New("blown")
 	}
@@ -90,15 +89,19 @@ func ExampleBreaker() {
 	// weir: limiter "search" refused: breaker open
 }
 
-func ExampleLimiter_SetPace() {
-	lim := weir.Must(weir.New(weir.Config{Queue: weir.Queue{Size: 10}}))
-	if err := lim.SetPace(weir.Pace{Rate: 100}); err != nil {
-		fmt.Println(err)
+// A process that is told its part of what a downstream can take moves its cap to it.
+func ExampleLimiter_SetCap() {
+	lim := weir.Must(weir.New(weir.Config{Initial: 10}))
+	for _, part := range []int{4, 0, 100} {
+		if err := lim.SetCap(part); err != nil {
+			fmt.Println(err)
+		}
+		permit, ok := lim.TryAcquire()
+		fmt.Println(lim.Snapshot().Limit, ok)
+		permit.Release()
 	}
-	began := time.Now()
-	for range 6 {
-		_ = lim.Do(context.Background(), func(context.Context) error { return nil })
-	}
-	fmt.Println(time.Since(began) >= 49*time.Millisecond)
-	// Output: true
+	// Output:
+	// 4 true
+	// 0 false
+	// 10 true
 }

@@ -16,7 +16,7 @@ import (
 // hostileBreaker does what it is told when it is asked, and when it is told of an outcome.
 type hostileBreaker struct{ allow, done func() }
 
-func (b hostileBreaker) Allow() (func(weir.Outcome), error) {
+func (b hostileBreaker) Allow(context.Context) (func(weir.Outcome), error) {
 	b.allow()
 	return func(weir.Outcome) { b.done() }, nil
 }

@@ -25,10 +25,7 @@ var hostile = []string{
 func TestBadInput(t *testing.T) {
 	var (
 		noContext context.Context
-		nan, inf  = math.NaN(), math.Inf(1)
 		l         = newLimiter(t, weir.Config{Max: 4, Law: law.Fixed{}})
-		g         = newGroup(t, 4)
-		m         = member(t, g, "a", weir.Stake{})
 		work      = func(context.Context) error { return nil }
 	)
 	acquireN := func(weight int) func() error {
@@ -42,37 +39,19 @@ func TestBadInput(t *testing.T) {
 		call func() error
 		want error
 	}{
-		"Acquire without a context":      {func() error { p, err := l.Acquire(noContext); p.Release(); return err }, nil},
-		"AcquireN 0":                     {acquireN(0), weir.ErrConfig},
-		"AcquireN -1":                    {acquireN(-1), weir.ErrConfig},
-		"AcquireN least":                 {acquireN(math.MinInt), weir.ErrConfig},
-		"AcquireN most":                  {acquireN(math.MaxInt), weir.ErrConfig},
-		"AcquireN above the limit":       {acquireN(5), weir.ErrTooHeavy},
-		"Do without a context":           {func() error { return l.Do(noContext, work) }, nil},
-		"SetPace Rate NaN":               {func() error { return l.SetPace(weir.Pace{Rate: nan}) }, weir.ErrConfig},
-		"SetPace Rate -1":                {func() error { return l.SetPace(weir.Pace{Rate: -1}) }, weir.ErrConfig},
-		"SetPace Rate Inf":               {func() error { return l.SetPace(weir.Pace{Rate: inf}) }, weir.ErrConfig},
-		"SetPace Burst -Inf":             {func() error { return l.SetPace(weir.Pace{Burst: -inf}) }, weir.ErrConfig},
-		"SetPace Refuse 2":               {func() error { return l.SetPace(weir.Pace{Refuse: 2}) }, weir.ErrConfig},
-		"Update with a negative":         {func() error { return l.Update(weir.Config{Interval: -1}) }, weir.ErrConfig},
-		"New with a name and no more":    {func() error { _, err := weir.New(weir.Config{Name: hostile[4]}); return err }, nil},
-		"NewGroup -1":                    {func() error { _, err := weir.NewGroup(-1); return err }, weir.ErrConfig},
-		"NewGroup most":                  {func() error { _, err := weir.NewGroup(math.MaxInt); return err }, weir.ErrConfig},
-		"Group.New Share NaN":            {func() error { _, err := g.New(weir.Config{}, weir.Stake{Share: nan}); return err }, weir.ErrConfig},
-		"Group.New Reserved most":        {func() error { _, err := g.New(weir.Config{}, weir.Stake{Reserved: math.MaxInt}); return err }, weir.ErrConfig},
-		"Group.Resize 0":                 {func() error { return g.Resize(0) }, weir.ErrConfig},
-		"Group.Update no limiter":        {func() error { return g.Update(nil, weir.Config{}, weir.Stake{}) }, weir.ErrConfig},
-		"Group.Update a stranger":        {func() error { return g.Update(l, weir.Config{}, weir.Stake{}) }, weir.ErrConfig},
-		"Group.Remove no limiter":        {func() error { return g.Remove(nil) }, weir.ErrConfig},
-		"Group.Remove a stranger":        {func() error { return g.Remove(l) }, weir.ErrConfig},
-		"Group.Unreserve no limiter":     {func() error { g.Unreserve(nil, 1); return nil }, nil},
-		"Group.Unreserve a stranger":     {func() error { g.Unreserve(l, math.MinInt); return nil }, nil},
-		"Group.Unreserve less than none": {func() error { g.Unreserve(m, math.MinInt); return nil }, nil},
-		"Sum of none":                    {func() error { weir.Sum(); return nil }, nil},
-		"Sum of no limiter":              {func() error { weir.Sum(nil, l, nil); return nil }, nil},
-		"AddTotals of nothing":           {func() error { (&weir.Snapshot{}).AddTotals(weir.Snapshot{}); return nil }, nil},
-		"Log without a logger":           {func() error { weir.Log(nil)(weir.Event{Kind: weir.LimitChanged}); return nil }, nil},
-		"Log of an unknown event":        {func() error { weir.Log(slog.New(slog.DiscardHandler))(weir.Event{Kind: 99}); return nil }, nil},
+		"Acquire without a context":   {func() error { p, err := l.Acquire(noContext); p.Release(); return err }, nil},
+		"AcquireN 0":                  {acquireN(0), weir.ErrConfig},
+		"AcquireN -1":                 {acquireN(-1), weir.ErrConfig},
+		"AcquireN least":              {acquireN(math.MinInt), weir.ErrConfig},
+		"AcquireN most":               {acquireN(math.MaxInt), weir.ErrConfig},
+		"AcquireN above the limit":    {acquireN(5), weir.ErrTooHeavy},
+		"Do without a context":        {func() error { return l.Do(noContext, work) }, nil},
+		"Update with a negative":      {func() error { return l.Update(weir.Config{Interval: -1}) }, weir.ErrConfig},
+		"New with a name and no more": {func() error { _, err := weir.New(weir.Config{Name: hostile[4]}); return err }, nil},
+		"Sum of none":                 {func() error { weir.Sum(); return nil }, nil},
+		"Sum of no limiter":           {func() error { weir.Sum(nil, l, nil); return nil }, nil},
+		"Log without a logger":        {func() error { weir.Log(nil)(weir.Event{Kind: weir.LimitChanged}); return nil }, nil},
+		"Log of an unknown event":     {func() error { weir.Log(slog.New(slog.DiscardHandler))(weir.Event{Kind: 99}); return nil }, nil},
 		"the zero Permit": {func() error {
 			var p weir.Permit
 			p.Done(nil)
@@ -99,7 +78,6 @@ func TestBadInput(t *testing.T) {
 		})
 	}
 	hold(t, l, 4)
-	hold(t, m, 4)
 }
 
 // What has a name may have any: errors stay on one line, and JSON stays JSON.

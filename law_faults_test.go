@@ -1,6 +1,7 @@
 package weir_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/law"
 )
 
@@ -22,7 +24,7 @@ func TestLawWithoutAController(t *testing.T) {
 	_, made := weir.New(weir.Config{Name: "search", Law: nothing})
 	l := newLimiter(t, weir.Config{Max: 7})
 	updated := l.Update(weir.Config{Name: "search", Max: 9, Law: nothing})
-	_, joined := newGroup(t, 1).New(weir.Config{Name: "search", Law: nothing}, weir.Stake{})
+	_, joined := inside.New(weir.Config{Name: "search", Law: nothing}, admit.NewGroup(1), admit.Stake{})
 	for _, err := range []error{made, updated, joined} {
 		if !errors.Is(err, weir.ErrConfig) {
 			t.Fatalf("got %v, want weir.ErrConfig", err)
@@ -125,4 +127,4 @@ func TestBreakerThatWantsNoOutcome(t *testing.T) {
 
 type mute struct{}
 
-func (mute) Allow() (func(weir.Outcome), error) { return nil, nil }
+func (mute) Allow(context.Context) (func(weir.Outcome), error) { return nil, nil }

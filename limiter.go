@@ -50,7 +50,7 @@ func now() int64 { return int64(time.Since(epoch)) }
 // New returns a limiter, or an error that matches [ErrConfig] and names the
 // setting, its value and what is allowed.
 func New(c Config) (*Limiter, error) {
-	c, err := c.WithDefaults()
+	c, err := c.complete()
 	if err != nil {
 		return nil, err
 	}
@@ -190,9 +190,6 @@ func (l *Limiter) tryAcquire(p *Permit) bool {
 	return false
 }
 
-// Idle reports whether nothing runs or waits in the limiter.
-func (l *Limiter) Idle() bool { return l.node.Idle() }
-
 // Snapshot returns the limiter's state now. Reading changes nothing: no window
 // is closed by it.
 func (l *Limiter) Snapshot() Snapshot {
@@ -227,11 +224,11 @@ func (l *Limiter) String() string {
 // discipline or a lower limit take effect as work comes and goes. The limit stays
 // where it is unless the new bounds or the new law move it. A law of the same
 // type keeps what it learned; another one starts from the current limit. A closed
-// limiter stays closed; one in a [Group] keeps its stake. The error is one that [New]
+// limiter stays closed. The error is one that [New]
 // would return. If the law panics the panic goes on, either from its Controller before
 // anything was changed, or once everything is.
 func (l *Limiter) Update(c Config) error {
-	c, err := c.WithDefaults()
+	c, err := c.complete()
 	if err != nil {
 		return err
 	}
@@ -245,6 +242,26 @@ func (l *Limiter) apply(c Config, s admit.Settings) error {
 	if err := l.node.Update(s, c.Law, now(), &fx); err != nil {
 		return fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
 	}
+	l.after(&fx, nil)
+	return nil
+}
+
+// SetCap bounds the work in flight by so many slots besides the limit, from 0 to 1,000,000,000, at
+// once and while work runs. Nothing that runs is interrupted: above the cap nothing starts until
+// enough has ended, and at 0 nothing starts at all. Work that finds no room waits in the queue, or is
+// refused without one.
+//
+// The cap may be below [Config].Min. The law hears nothing of what only the cap holds back, and the
+// limit that it found counts again once the cap is above it; a cap from Config.Max up bounds nothing.
+// [Limiter.Update] keeps the cap. To move a cap over several limiters, see package bulkhead.
+//
+// A value out of range is an error that matches [ErrConfig].
+func (l *Limiter) SetCap(slots int) error {
+	if slots < 0 || slots > maxSlots {
+		return fmt.Errorf("%w: SetCap of %d: want 0 to %d", ErrConfig, slots, maxSlots)
+	}
+	var fx admit.Effects
+	l.node.SetCap(slots, now(), &fx)
 	l.after(&fx, nil)
 	return nil
 }

@@ -21,13 +21,15 @@ const (
 	Ignore = Outcome(window.Ignore)
 )
 
-// Classify is the default of [Config].Classify: nil is a Success, a cancellation
-// by the caller is to be ignored, a deadline exceeded is a Timeout, and any
-// other error is a Failure.
+// Classify is the default of [Config].Classify: nil is a Success, a refusal by another limiter
+// is a Failure, a cancellation by the caller is to be ignored, a deadline exceeded is a Timeout, and
+// any other error is a Failure.
 func Classify(err error) Outcome {
 	switch {
 	case err == nil:
 		return Success
+	case errors.Is(err, ErrRefused): // before the deadline, which a refusal may match too
+		return Failure
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrExecutionTimeout):
 		return Timeout
 	case errors.Is(err, context.Canceled):

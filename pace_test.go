@@ -3,7 +3,6 @@ package weir_test
 import (
 	"context"
 	"errors"
-	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/law"
 )
 
@@ -38,12 +38,10 @@ func storm(t *testing.T, l *weir.Limiter, goroutines, weight int, during time.Du
 	return passed.Load()
 }
 
-func pacedLimiter(t *testing.T, p weir.Pace, q weir.Queue) *weir.Limiter {
+func pacedLimiter(t *testing.T, p admit.Pace, q weir.Queue) *weir.Limiter {
 	t.Helper()
 	l := newLimiter(t, weir.Config{Initial: 1000, Min: 1000, Queue: q})
-	if err := l.SetPace(p); err != nil {
-		t.Fatal(err)
-	}
+	inside.SetPace(l, p)
 	return l
 }
 
@@ -52,7 +50,7 @@ func TestPaceDoesNotDependOnTheNumberOfCallers(t *testing.T) {
 	for _, goroutines := range []int{1, 10, 500} {
 		for _, weight := range []int{1, 7} {
 			synctest.Test(t, func(t *testing.T) {
-				l := pacedLimiter(t, weir.Pace{Rate: 1000, Burst: 10}, weir.Queue{Size: 1000, Timeout: time.Minute})
+				l := pacedLimiter(t, admit.Pace{Rate: 1000, Burst: 10}, weir.Queue{Size: 1000, Timeout: time.Minute})
 				got := float64(storm(t, l, goroutines, weight, 10*time.Second))
 				if most := 10_000.0 + 10 + float64(goroutines*weight) + 7; got < 9_900 || got > most {
 					t.Errorf("%d goroutines, weight %d: %v passed in 10 s, want 10000 and what was queued at the end", goroutines, weight, got)
@@ -65,7 +63,7 @@ func TestPaceDoesNotDependOnTheNumberOfCallers(t *testing.T) {
 // Nothing else calls the limiter while one waiter waits: it wakes by itself when it is due.
 func TestPacedWaiterWakesByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := pacedLimiter(t, weir.Pace{Rate: 2}, weir.Queue{Size: 10, Timeout: time.Minute})
+		l := pacedLimiter(t, admit.Pace{Rate: 2}, weir.Queue{Size: 10, Timeout: time.Minute})
 		began := time.Now()
 		var all sync.WaitGroup
 		for range 5 {
@@ -84,15 +82,15 @@ func TestPacedWaiterWakesByItself(t *testing.T) {
 
 func TestSlowerPaceHoldsForThoseWhoWait(t *testing.T) {
 	for name, c := range map[string]struct {
-		next        weir.Pace
+		next        admit.Pace
 		least, most time.Duration
 	}{
-		"slower": {weir.Pace{Rate: 1}, 3500 * time.Millisecond, 4100 * time.Millisecond},
-		"free":   {weir.Pace{}, 0, 0},
+		"slower": {admit.Pace{Rate: 1}, 3500 * time.Millisecond, 4100 * time.Millisecond},
+		"free":   {admit.Pace{}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				l := pacedLimiter(t, weir.Pace{Rate: 10}, weir.Queue{Size: 10, Timeout: time.Minute})
+				l := pacedLimiter(t, admit.Pace{Rate: 10}, weir.Queue{Size: 10, Timeout: time.Minute})
 				var all sync.WaitGroup
 				for range 5 {
 					all.Go(func() {
@@ -101,9 +99,7 @@ func TestSlowerPaceHoldsForThoseWhoWait(t *testing.T) {
 				}
 				synctest.Wait()
 				began := time.Now()
-				if err := l.SetPace(c.next); err != nil {
-					t.Fatal(err)
-				}
+				inside.SetPace(l, c.next)
 				all.Wait()
 				if got := time.Since(began); got < c.least || got > c.most {
 					t.Errorf("4 more took %v, want %v to %v", got, c.least, c.most)
@@ -116,7 +112,7 @@ func TestSlowerPaceHoldsForThoseWhoWait(t *testing.T) {
 // Who could not be served in time is told so at once.
 func TestPaceRefusesWhatCannotWaitSoLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := pacedLimiter(t, weir.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
+		l := pacedLimiter(t, admit.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
 		for range 6 {
 			go func() {
 				_ = l.Do(context.WithoutCancel(t.Context()), func(context.Context) error { return nil })
@@ -145,7 +141,7 @@ func TestPaceRefusesWhatCannotWaitSoLong(t *testing.T) {
 }
 
 func TestPaceRefusesAShare(t *testing.T) {
-	l := pacedLimiter(t, weir.Pace{Refuse: 0.3}, weir.Queue{})
+	l := pacedLimiter(t, admit.Pace{Refuse: 0.3}, weir.Queue{})
 	refused := 0
 	for range 1000 {
 		permit, err := l.Acquire(t.Context())
@@ -162,28 +158,14 @@ func TestPaceRefusesAShare(t *testing.T) {
 	}
 }
 
-func TestPaceOutOfRange(t *testing.T) {
-	l := newLimiter(t, weir.Config{})
-	for _, p := range []weir.Pace{
-		{Rate: -1}, {Rate: math.NaN()}, {Rate: math.Inf(1)}, {Burst: -1}, {Refuse: 1.1}, {Refuse: math.NaN()},
-	} {
-		if err := l.SetPace(p); !errors.Is(err, weir.ErrConfig) {
-			t.Errorf("%+v: %v", p, err)
-		}
-	}
-	if got := l.Pace(); got != (weir.Pace{}) {
-		t.Errorf("an invalid pace left %+v", got)
-	}
-}
-
 // A pace that rises, or somebody ahead who leaves, brings forward the turns of those who wait.
 func TestTurnsComeForward(t *testing.T) {
 	for name, c := range map[string]struct {
 		weight int // of the one ahead
-		change func(*weir.Limiter, context.CancelFunc) error
+		change func(*weir.Limiter, context.CancelFunc)
 	}{
-		"faster": {1, func(l *weir.Limiter, _ context.CancelFunc) error { return l.SetPace(weir.Pace{Rate: 100}) }},
-		"leaves": {900, func(_ *weir.Limiter, leave context.CancelFunc) error { leave(); return nil }},
+		"faster": {1, func(l *weir.Limiter, _ context.CancelFunc) { inside.SetPace(l, admit.Pace{Rate: 100}) }},
+		"leaves": {900, func(_ *weir.Limiter, leave context.CancelFunc) { leave() }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -191,7 +173,7 @@ func TestTurnsComeForward(t *testing.T) {
 				if name == "leaves" {
 					rate = 100
 				}
-				l := pacedLimiter(t, weir.Pace{Rate: rate}, weir.Queue{Size: 100, Timeout: time.Minute})
+				l := pacedLimiter(t, admit.Pace{Rate: rate}, weir.Queue{Size: 100, Timeout: time.Minute})
 				first, _ := l.Acquire(t.Context()) // owes one
 				defer first.Release()
 				ctx, leave := context.WithCancel(t.Context())
@@ -211,9 +193,7 @@ func TestTurnsComeForward(t *testing.T) {
 				}
 				synctest.Wait()
 				began := time.Now()
-				if err := c.change(l, leave); err != nil {
-					t.Fatal(err)
-				}
+				c.change(l, leave)
 				all.Wait()
 				if got := time.Since(began); got > 1300*time.Millisecond {
 					t.Errorf("20 at 100/s took %v", got)
@@ -244,9 +224,7 @@ func TestLawHearsNothingOfThePace(t *testing.T) {
 			Initial: 1000, Law: h, MinSamples: 1, Interval: 100 * time.Millisecond,
 			Queue: weir.Queue{Size: 5, Timeout: time.Minute},
 		})
-		if err := l.SetPace(weir.Pace{Rate: 100, Refuse: 0.1}); err != nil {
-			t.Fatal(err)
-		}
+		inside.SetPace(l, admit.Pace{Rate: 100, Refuse: 0.1})
 		storm(t, l, 20, 1, 3*time.Second)
 		if l.Snapshot().Admitted < 250 || *h != (hears{}) {
 			t.Errorf("after %d admitted the law heard of %+v", l.Snapshot().Admitted, *h)
@@ -260,9 +238,7 @@ func TestPaceInShadow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := weir.Config{Initial: 1000, Min: 1000, Shadow: true, Queue: weir.Queue{Size: 10, Timeout: time.Second}}
 		l := newLimiter(t, c)
-		if err := l.SetPace(weir.Pace{Rate: 10}); err != nil {
-			t.Fatal(err)
-		}
+		inside.SetPace(l, admit.Pace{Rate: 10})
 		for range 1000 {
 			permit, err := l.Acquire(t.Context())
 			if err != nil {
@@ -288,9 +264,7 @@ func TestPaceInShadow(t *testing.T) {
 func TestRefusingAShareLeavesDeadlinesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{Initial: 1, Min: 1, Max: 1, Queue: weir.Queue{Size: 100, Timeout: time.Minute}})
-		if err := l.SetPace(weir.Pace{Refuse: 0.001}); err != nil {
-			t.Fatal(err)
-		}
+		inside.SetPace(l, admit.Pace{Refuse: 0.001})
 		work := func(context.Context) error { time.Sleep(100 * time.Millisecond); return nil }
 		var all sync.WaitGroup
 		for range 50 {
@@ -310,7 +284,7 @@ func TestRefusingAShareLeavesDeadlinesAlone(t *testing.T) {
 // The time to come back after counts what waits by its weight.
 func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := pacedLimiter(t, weir.Pace{Rate: 10}, weir.Queue{Size: 3, Timeout: time.Minute})
+		l := pacedLimiter(t, admit.Pace{Rate: 10}, weir.Queue{Size: 3, Timeout: time.Minute})
 		for range 4 { // the first starts at once, and owes its weight
 			go func() {
 				if permit, err := l.AcquireN(t.Context(), 50); err == nil {
@@ -332,7 +306,7 @@ func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
 // refused: under a steady pace every waiter is served.
 func TestNobodyWaitsForAPaceInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := pacedLimiter(t, weir.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
+		l := pacedLimiter(t, admit.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
 		served := make(chan int, 20)
 		for i := range 20 {
 			go func() {
@@ -358,7 +332,7 @@ func TestNobodyWaitsForAPaceInVain(t *testing.T) {
 // Light work that is refused behind heavy work is told to come back when that is paid for.
 func TestRetryAfterCountsWhatThePaceIsOwed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := pacedLimiter(t, weir.Pace{Rate: 10}, weir.Queue{})
+		l := pacedLimiter(t, admit.Pace{Rate: 10}, weir.Queue{})
 		heavy, err := l.AcquireN(t.Context(), 100)
 		if err != nil {
 			t.Fatal(err)
@@ -378,14 +352,23 @@ func TestRetryAfterCountsWhatThePaceIsOwed(t *testing.T) {
 	})
 }
 
+// member returns a limiter of the group whose own limit is not in the way.
+func member(t *testing.T, g *admit.Group, name string) *weir.Limiter {
+	t.Helper()
+	c := weir.Config{Name: name, Initial: 1000, Law: law.Fixed{}, Queue: weir.Queue{Size: 100, Timeout: time.Minute}}
+	l, err := inside.New(c, g, admit.Stake{Share: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 // A limiter that waits for its pace does not hold up the others of its group.
 func TestPaceWithinAGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGroup(t, 10)
-		paced, free := member(t, g, "paced", weir.Stake{}), member(t, g, "free", weir.Stake{})
-		if err := paced.SetPace(weir.Pace{Rate: 100, Burst: 1}); err != nil {
-			t.Fatal(err)
-		}
+		g := admit.NewGroup(10)
+		paced, free := member(t, g, "paced"), member(t, g, "free")
+		inside.SetPace(paced, admit.Pace{Rate: 100, Burst: 1})
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		var all sync.WaitGroup

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/law"
 )
 
@@ -32,7 +33,7 @@ func TestLawPanicInTheQueueLosesNoSlot(t *testing.T) {
 			Initial: 5, MinSamples: 1, Law: breaking(func() { panic("boom") }),
 			Queue: weir.Queue{Size: 5, Timeout: time.Hour},
 		})
-		pace(t, l, weir.Pace{Rate: 0.5})
+		inside.SetPace(l, admit.Pace{Rate: 0.5})
 		hold(t, l, 1)[0].Done(nil)
 		waiting := make(chan any, 1)
 		go func() {
@@ -40,23 +41,16 @@ func TestLawPanicInTheQueueLosesNoSlot(t *testing.T) {
 			_, _ = l.Acquire(t.Context())
 		}()
 		synctest.Wait()
-		pace(t, l, weir.Pace{Rate: 0.1}) // it looks too early, finds the window due, and has to wait on
+		inside.SetPace(l, admit.Pace{Rate: 0.1}) // it looks too early, finds the window due, and has to wait on
 		if got := <-waiting; got == nil {
 			t.Fatal("the law did not panic in the caller")
 		}
 		if s := l.Snapshot(); s.Queued != 0 {
 			t.Errorf("%d queued: want none, for the caller is gone", s.Queued)
 		}
-		pace(t, l, weir.Pace{})
+		inside.SetPace(l, admit.Pace{})
 		balanced(t, l)
 	})
-}
-
-func pace(t *testing.T, l *weir.Limiter, p weir.Pace) {
-	t.Helper()
-	if err := l.SetPace(p); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // A caller whose hook ends its goroutine while it waits takes no slot later either.
@@ -76,7 +70,7 @@ func TestGoexitInTheQueueLosesNoSlot(t *testing.T) {
 				}
 			},
 		})
-		pace(t, l, weir.Pace{Rate: 0.5})
+		inside.SetPace(l, admit.Pace{Rate: 0.5})
 		hold(t, l, 1)[0].Done(nil)
 		gone := make(chan bool)
 		go func() {
@@ -84,9 +78,9 @@ func TestGoexitInTheQueueLosesNoSlot(t *testing.T) {
 			_, _ = l.Acquire(t.Context())
 		}()
 		synctest.Wait()
-		pace(t, l, weir.Pace{Rate: 0.1})
+		inside.SetPace(l, admit.Pace{Rate: 0.1})
 		<-gone
-		pace(t, l, weir.Pace{})
+		inside.SetPace(l, admit.Pace{})
 		balanced(t, l)
 	})
 }

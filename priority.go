@@ -13,10 +13,10 @@ type Priority int8
 
 // The priorities, highest first.
 const (
-	Critical Priority = iota - 2
-	High
-	Normal
-	Low
+	Critical Priority = -2
+	High     Priority = -1
+	Normal   Priority = 0
+	Low      Priority = 1
 )
 
 // lanes is how many priorities there are; each waits in a lane of its own.

@@ -39,11 +39,11 @@ func TestRefusalsMatchTheirReasonOnly(t *testing.T) {
 			if errors.Is(err, sentinel) != (other == reason) {
 				t.Errorf("%v matches %v: %v", err, sentinel, other != reason)
 			}
-			if !errors.Is(sentinel, weir.ErrRefused) {
+			if !errors.Is(sentinel, weir.ErrRefused) || errors.Is(sentinel, context.DeadlineExceeded) != (other == weir.ReasonDeadline) {
 				t.Errorf("%v is no refusal", sentinel)
 			}
 		}
-		if !errors.Is(err, weir.ErrRefused) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, weir.ErrExecutionTimeout) {
+		if !errors.Is(err, weir.ErrRefused) || errors.Is(err, context.DeadlineExceeded) != (reason == weir.ReasonDeadline) || errors.Is(err, weir.ErrExecutionTimeout) {
 			t.Errorf("%v matches the wrong roots", err)
 		}
 		if text, _ := reason.MarshalText(); string(text) != reason.String() {
@@ -137,7 +137,7 @@ func TestDeadlineThatCannotBeMetIsRefused(t *testing.T) {
 					permit.Done(nil)
 					return
 				}
-				if !errors.Is(err, weir.ErrDeadline) || errors.Is(err, context.DeadlineExceeded) || time.Since(began) != c.after {
+				if !errors.Is(err, weir.ErrDeadline) || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != c.after {
 					t.Errorf("%v after %v: want a refusal after %v", err, time.Since(began), c.after)
 				}
 				if s := l.Snapshot(); s.Refused[weir.ReasonDeadline] != 1 || s.Cancelled != 0 {
@@ -189,11 +189,38 @@ func TestClassification(t *testing.T) {
 		{weir.ErrExecutionTimeout, weir.Timeout},
 		{errors.Join(context.Canceled, context.DeadlineExceeded), weir.Timeout},
 		{errors.New("boom"), weir.Failure},
+		{fmt.Errorf("query: %w", weir.ErrDeadline), weir.Failure},
+		{&weir.RefusedError{Reason: weir.ReasonDeadline}, weir.Failure},
+		{errors.Join(context.Canceled, weir.ErrRefused), weir.Failure},
 		{os.ErrNotExist, weir.Failure},
 	} {
 		if got := weir.Classify(c.err); got != c.want {
 			t.Errorf("%v is classified as %d: want %d", c.err, got, c.want)
 		}
+	}
+}
+
+// A refusal by another limiter counts as a failure, also once the caller's deadline has passed or the
+// work has had its time.
+func TestInnerRefusalStaysAFailure(t *testing.T) {
+	for name, timeout := range map[string]time.Duration{"deadline": 0, "execution timeout": time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				l := newLimiter(t, weir.Config{Timeout: timeout})
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second-timeout)
+				defer cancel()
+				if timeout > 0 {
+					ctx = t.Context()
+				}
+				err := l.Do(ctx, func(ctx context.Context) error {
+					<-ctx.Done()
+					return fmt.Errorf("inner: %w", &weir.RefusedError{Reason: weir.ReasonDeadline})
+				})
+				if s := l.Snapshot(); s.Failed != 1 || s.TimedOut != 0 || errors.Is(err, weir.ErrExecutionTimeout) {
+					t.Errorf("%d failed, %d timed out: %v", s.Failed, s.TimedOut, err)
+				}
+			})
+		})
 	}
 }
 

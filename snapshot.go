@@ -16,7 +16,7 @@ import (
 // the names in JSON.
 type Snapshot struct {
 	Name     string `wire:"name"`      // Config.Name
-	Limit    int    `wire:"limit"`     // the cap on work in flight now
+	Limit    int    `wire:"limit"`     // what may be in flight now: what the law found, or the cap of SetCap if that is lower
 	Min      int    `wire:"min"`       // the bounds of the limit
 	Max      int    `wire:"max"`       // see Min
 	InFlight int    `wire:"in_flight"` // what runs now, by weight
@@ -59,12 +59,12 @@ type Snapshot struct {
 	Last     law.Reason `wire:"last_reason"` // why the limit changed last
 	Decision law.Reason `wire:"decision"`    // the law's last word, also where it held the limit
 
-	// Of a limiter in a [Group]; the zero values otherwise.
-	Reserved  int           `wire:"reserved"`      // Stake.Reserved
-	Share     float64       `wire:"share"`         // Stake.Share
-	Entitled  float64       `wire:"entitled"`      // slots of the group that it has a right to now, its reserve included
+	// Of a limiter in a bulkhead.Set with a cap; the zero values otherwise.
+	Reserved  int           `wire:"reserved"`      // slots that are kept for it
+	Share     float64       `wire:"share"`         // its weight against the others
+	Entitled  float64       `wire:"entitled"`      // slots of the cap that it has a right to now, its reserve included
 	Borrowed  float64       `wire:"borrowed"`      // slots in flight beyond that, which go back as their work ends
-	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the group, 1/16 each; not in QueueWait
+	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the cap, 1/16 each; not in QueueWait
 }
 
 func snapshotOf(s admit.State) Snapshot {

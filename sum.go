@@ -18,7 +18,7 @@ func Sum(limiters ...*Limiter) Snapshot {
 		at := now()
 		s := l.node.State(at)
 		l.node.AddTo(&total, at)
-		sum.AddTotals(snapshotOf(s))
+		sum.addTotals(snapshotOf(s))
 		sum.Limit += s.Limit
 		sum.Min += s.Min
 		sum.Max += s.Max
@@ -36,9 +36,9 @@ func Sum(limiters ...*Limiter) Snapshot {
 	return sum
 }
 
-// AddTotals adds what another snapshot counted since its limiter was made: Admitted,
+// addTotals adds what another snapshot counted since its limiter was made: Admitted,
 // Completed, Refused and so on. The rest stays as it is.
-func (s *Snapshot) AddTotals(o Snapshot) {
+func (s *Snapshot) addTotals(o Snapshot) {
 	s.Admitted += o.Admitted
 	s.Completed += o.Completed
 	s.Failed += o.Failed

@@ -45,7 +45,7 @@ func TestSumOfNothing(t *testing.T) {
 func TestDrainLeavesWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Minute}})
-		if !l.Idle() {
+		if !inside.Node(l).Idle() {
 			t.Error("a new limiter is not idle")
 		}
 		held := hold(t, l, 1)
@@ -57,11 +57,11 @@ func TestDrainLeavesWhatWaits(t *testing.T) {
 		waits(t, waiting)
 		held[0].Done(nil)
 		last := admitted(t, waiting)
-		if l.Idle() {
+		if inside.Node(l).Idle() {
 			t.Error("idle with work in flight")
 		}
 		last.Done(nil)
-		if !l.Idle() {
+		if !inside.Node(l).Idle() {
 			t.Error("not idle")
 		}
 	})

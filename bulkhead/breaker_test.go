@@ -13,7 +13,7 @@ import (
 // A breaker is one that opens at the first failure, until it is mended.
 type breaker struct{ open atomic.Bool }
 
-func (b *breaker) Allow() (func(weir.Outcome), error) {
+func (b *breaker) Allow(context.Context) (func(weir.Outcome), error) {
 	if b.open.Load() {
 		return nil, errors.New("open")
 	}

@@ -46,10 +46,10 @@ func (c *compartment) shut() { c.callers.Add(gone) }
 
 // shutIfIdle shuts a compartment that is not in use.
 func (c *compartment) shutIfIdle() bool {
-	if !c.limiter.Idle() || !c.callers.CompareAndSwap(0, gone) {
+	if !idle(c.limiter) || !c.callers.CompareAndSwap(0, gone) {
 		return false
 	}
-	if !c.limiter.Idle() { // somebody came and left, and the work still runs
+	if !idle(c.limiter) { // somebody came and left, and the work still runs
 		c.callers.Add(-gone)
 		return false
 	}
@@ -57,4 +57,4 @@ func (c *compartment) shutIfIdle() bool {
 }
 
 // drained reports whether a compartment that is shut is no longer in use.
-func (c *compartment) drained() bool { return c.callers.Load() <= gone && c.limiter.Idle() }
+func (c *compartment) drained() bool { return c.callers.Load() <= gone && idle(c.limiter) }

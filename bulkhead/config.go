@@ -1,12 +1,14 @@
 package bulkhead
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/law"
 )
 
@@ -48,7 +50,7 @@ type Compartment struct {
 
 	// Reserved is how many slots of [Config].Max are kept for this key alone.
 	// From 0 to Config.Max; all keys' add up to the cap at most. See
-	// [weir.Stake].
+	// the sizing in the documentation of this package.
 	Reserved int
 
 	// Share weighs this key against others when they want more than the cap.
@@ -74,13 +76,10 @@ type Compartment struct {
 // Overflow is the key of the compartment for unknown keys beyond [Config].MaxKeys.
 const Overflow = "(overflow)"
 
-// MaxKeyLength is how many bytes a key may have.
-const MaxKeyLength = 256
-
 const (
 	defaultMaxKeys = 10_000
 	mostKeys       = 10_000_000
-	mostSlots      = 1_000_000_000 // as of a weir.Group
+	mostSlots      = 1_000_000_000 // as of weir.Config.Max
 )
 
 // complete checks the configuration and fills in what was left out.
@@ -126,7 +125,7 @@ func (c Config) complete() (Config, error) {
 
 func (k Compartment) complete(field string, onEvent func(weir.Event)) (Compartment, error) {
 	name := k.Config.Name
-	config, err := k.Config.WithDefaults()
+	config, err := limiters.Complete(k.Config)
 	if err == nil {
 		err = starts(config.Law, law.Bounds{Min: config.Min, Max: config.Max, Initial: config.Initial})
 	}
@@ -151,7 +150,7 @@ func (k Compartment) complete(field string, onEvent func(weir.Event)) (Compartme
 	if config.OnEvent == nil {
 		config.OnEvent = onEvent
 	}
-	k.Config = config
+	k.Config, k.Share = config, cmp.Or(k.Share, 1)
 	k.Config.Name = name
 	return k, nil
 }
@@ -185,15 +184,8 @@ func (k Compartment) newBreaker(key string) *weir.Breaker {
 	return &b
 }
 
-func (k Compartment) stake() weir.Stake { return weir.Stake{Reserved: k.Reserved, Share: k.Share} }
+func (k Compartment) stake() admit.Stake { return admit.Stake{Reserved: k.Reserved, Share: k.Share} }
 
 func invalid(field string, value any, want string) error {
 	return fmt.Errorf("%w: bulkhead: %s is %v: want %s", weir.ErrConfig, field, value, want)
-}
-
-func checkKey(key string) error {
-	if key == "" || len(key) > MaxKeyLength {
-		return fmt.Errorf("%w of %d bytes: want 1 to %d", ErrKey, len(key), MaxKeyLength)
-	}
-	return nil
 }

@@ -73,6 +73,10 @@ func TestBadKeysAreRefused(t *testing.T) {
 		if !errors.Is(err, bulkhead.ErrKey) || !errors.Is(err, weir.ErrRefused) || len(err.Error()) > 100 {
 			t.Errorf("%d bytes: %v", len(key), err)
 		}
+		var why *weir.RefusedError
+		if !errors.As(err, &why) || why.Reason != weir.ReasonBadKey || len(why.Limiter) > bulkhead.MaxKeyLength {
+			t.Errorf("%q: %+v", key, why)
+		}
 		if err := s.Do(t.Context(), key, work(0)); !errors.Is(err, bulkhead.ErrKey) {
 			t.Error(err)
 		}

@@ -37,7 +37,15 @@
 //     the shares being those of keys that have work. What a key leaves unused others
 //     may borrow; a key that returns gets the next slots that come free. It waits for
 //     them in its own queue, or is refused without one, so give a key that has to start
-//     at once a reserve. [weir.Stake] has the rules.
+//     at once a reserve.
+//
+// Reserved slots are never lent. Whoever is alone may have all of the rest. A slot that comes free
+// goes to work waiting in a key that stays within its entitlement with it, then to those that run
+// least beyond their reserve for their share, and among equals in turn, by share. So a key that
+// returns gets its slots back as the work of borrowers ends, one by one; nothing is interrupted. A
+// key in shadow mode runs above the cap too, and takes of its slots what it would have had.
+//
+// [Set.SetMax] moves the cap while it is in use, to 0 if need be.
 //
 // A limit that is too low drops work the service could have done, which is the usual
 // mistake; one that is too high isolates nothing. [weir.Config].Shadow shows what a

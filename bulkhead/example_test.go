@@ -174,6 +174,29 @@ func ExampleSet_Update() {
 	// Output: <nil> 1 of 8
 }
 
+// A fleet of processes shares 40 connections, and this one is told how many of them are its own.
+func ExampleSet_SetMax() {
+	set, err := bulkhead.New(bulkhead.Config{
+		Max:   20,
+		ByKey: map[string]bulkhead.Compartment{"checkout": {Reserved: 8}, "login": {Reserved: 4}},
+	})
+	if err != nil {
+		return
+	}
+	for _, slots := range []int{20, 6, 0} {
+		if err := set.SetMax(slots); err != nil {
+			fmt.Println(err)
+		}
+		s := set.Snapshot()
+		_, ok := set.TryAcquire("checkout")
+		fmt.Println(s.Max, "slots, reserved", s.ByKey["checkout"].Reserved, "and", s.ByKey["login"].Reserved, "admitted:", ok)
+	}
+	// Output:
+	// 20 slots, reserved 8 and 4 admitted: true
+	// 6 slots, reserved 4 and 2 admitted: true
+	// 0 slots, reserved 0 and 0 admitted: false
+}
+
 func ExampleSet_Snapshot() {
 	set := small()
 	for _, key := range []string{"search", "search", "checkout"} {

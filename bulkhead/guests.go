@@ -75,7 +75,7 @@ func (s *Set) invite(key string) (*compartment, error) {
 		return r.byKey[Overflow], nil
 	}
 	defer g.closeGap()
-	c, err := s.open(strings.Clone(key), r.conf.Default, weir.Stake{Share: r.conf.Default.Share})
+	c, err := s.open(strings.Clone(key), r.conf.Default, r.conf.Default.stake())
 	if err != nil { // of a law that accepted the same settings before
 		return nil, err
 	}
@@ -120,10 +120,8 @@ func (s *Set) seeOff(few int) {
 
 // remove keeps the totals of a compartment that is shut and not in use, and lets it go.
 func (s *Set) remove(c *compartment) {
-	s.guests.past.AddTotals(c.limiter.Snapshot())
-	if s.group != nil {
-		_ = s.group.Remove(c.limiter) // cannot fail: it is the group's, and idle
-	}
+	limiters.AddTotals(&s.guests.past, c.limiter.Snapshot())
+	s.group.remove(c.limiter)
 }
 
 // seat has the ring hold these and no others.

@@ -2,7 +2,6 @@ package bulkhead
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync/atomic"
 
@@ -39,7 +38,7 @@ func (h *Handle) Key() string {
 
 func (h *Handle) enter() (*compartment, error) {
 	if h == nil || h.set == nil {
-		return nil, fmt.Errorf("%w: the handle is nil or zero: want one that Set.Handle returned", ErrKey)
+		return nil, badKey("", "of a handle that is nil or zero: want one that Set.Handle returned")
 	}
 	if c := h.at.Load(); c != nil && c.enter() {
 		c.touch()

@@ -2,11 +2,11 @@ package bulkhead
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/admit"
 )
 
 // A Set admits work by key, each key within a limit of its own and all of them within
@@ -16,8 +16,8 @@ import (
 // A Set has no goroutine and no timer of its own. All methods are safe for concurrent
 // use. Make one with [New]; the zero Set is not usable.
 type Set struct {
-	group    *weir.Group // nil without a cap
-	updating sync.Mutex  // one update at a time
+	group    group
+	updating sync.Mutex // one update at a time
 	roster   atomic.Pointer[roster]
 	guests   guests
 }
@@ -29,10 +29,6 @@ type roster struct {
 	byKey map[string]*compartment
 }
 
-// ErrKey is the error of a key that is empty or too long. It matches
-// [weir.ErrRefused] too.
-var ErrKey = fmt.Errorf("%w: bulkhead: key", weir.ErrRefused)
-
 // New returns a set, or an error that matches [weir.ErrConfig] and names the setting,
 // its value and what is allowed.
 func New(c Config) (*Set, error) {
@@ -40,12 +36,7 @@ func New(c Config) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{guests: guests{byKey: map[string]*compartment{}}}
-	if c.Max > 0 {
-		if s.group, err = weir.NewGroup(c.Max); err != nil {
-			return nil, err
-		}
-	}
+	s := &Set{group: newGroup(c.Max), guests: guests{byKey: map[string]*compartment{}}}
 	r := &roster{conf: c, byKey: make(map[string]*compartment, len(c.ByKey))}
 	for key, k := range c.ByKey {
 		if r.byKey[key], err = s.open(key, k, k.stake()); err != nil {
@@ -57,14 +48,10 @@ func New(c Config) (*Set, error) {
 }
 
 // open makes the compartment of a key.
-func (s *Set) open(key string, k Compartment, stake weir.Stake) (*compartment, error) {
+func (s *Set) open(key string, k Compartment, stake admit.Stake) (*compartment, error) {
 	c := &compartment{key: key, breaker: k.newBreaker(key)}
 	var err error
-	if s.group == nil {
-		c.limiter, err = weir.New(k.settings(key, c.breaker))
-	} else {
-		c.limiter, err = s.group.New(k.settings(key, c.breaker), stake)
-	}
+	c.limiter, err = s.group.open(k.settings(key, c.breaker), stake)
 	return c, err
 }
 

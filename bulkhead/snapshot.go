@@ -5,7 +5,7 @@ import "github.com/weir-go/weir"
 // A Snapshot is a set's state. The keys are read one after the other, so that sums may
 // be off by what came and went meanwhile.
 type Snapshot struct {
-	Max     int    `json:"max"`      // the cap, 0 if there is none
+	Max     int    `json:"max"`      // the cap now, see [Set.SetMax]; 0 without one
 	MaxKeys int    `json:"max_keys"` // Config.MaxKeys
 	Unknown int    `json:"unknown"`  // compartments of keys that the configuration does not name
 	Leaving int    `json:"leaving"`  // compartments whose key an update took away and whose work is not done
@@ -25,16 +25,16 @@ type Snapshot struct {
 // microseconds for each key, during which only that key waits.
 func (s *Set) Snapshot() Snapshot {
 	snap, compartments, present := s.survey()
-	limiters := make([]*weir.Limiter, len(compartments))
+	all := make([]*weir.Limiter, len(compartments))
 	for i, c := range compartments {
-		limiters[i] = c.limiter
+		all[i] = c.limiter
 		if i < present {
 			snap.ByKey[c.key] = c.limiter.Snapshot()
 		}
 	}
 	past := snap.Total
-	snap.Total = weir.Sum(limiters...)
-	snap.Total.AddTotals(past)
+	snap.Total = weir.Sum(all...)
+	limiters.AddTotals(&snap.Total, past)
 	return snap
 }
 
@@ -49,10 +49,10 @@ func (s *Set) survey() (snap Snapshot, compartments []*compartment, present int)
 	compartments = s.all()
 	present = len(compartments) - len(g.leaving)
 	snap = Snapshot{
-		Max: r.conf.Max, MaxKeys: r.conf.MaxKeys,
+		Max: s.group.max(), MaxKeys: r.conf.MaxKeys,
 		Unknown: len(g.ring), Leaving: len(g.leaving), Evicted: g.evicted,
 		ByKey: make(map[string]weir.Snapshot, present),
 	}
-	snap.Total.AddTotals(g.past)
+	limiters.AddTotals(&snap.Total, g.past)
 	return snap, compartments, present
 }

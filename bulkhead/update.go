@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/admit"
 )
 
 // Update applies a new configuration to the running set, whole or not at all: it is
@@ -36,10 +37,8 @@ func (s *Set) Update(c Config) error {
 	if err != nil {
 		return err
 	}
-	if s.group != nil {
-		if err := s.group.Resize(c.Max); err != nil {
-			return err
-		}
+	if err := s.group.resize(c.Max); err != nil {
+		return err
 	}
 	return s.retune(changes)
 }
@@ -127,7 +126,7 @@ func (g *guests) divide(next *roster) (stay, leave []*compartment) {
 // newcomer opens a compartment that has no reserve yet: others may have to give theirs
 // up first.
 func (s *Set) newcomer(key string, k Compartment) (*compartment, error) {
-	c, err := s.open(key, k, weir.Stake{Share: k.Share})
+	c, err := s.open(key, k, admit.Stake{Share: k.Share})
 	if err == nil && s.guests.closed {
 		c.limiter.Close()
 	}
@@ -150,11 +149,8 @@ func (g *guests) leave(c *compartment) {
 // unreserve lowers the reserves that shrink before any grows and before the cap moves, so
 // that at no time there are more than the cap holds.
 func (s *Set) unreserve(old, next *roster) {
-	if s.group == nil {
-		return
-	}
 	for key, c := range old.byKey {
-		s.group.Unreserve(c.limiter, next.conf.ByKey[key].Reserved)
+		s.group.reserve(c.limiter, 0, next.conf.ByKey[key].Reserved)
 	}
 }
 
@@ -188,9 +184,5 @@ func (s *Set) apply(c change) error {
 		defer c.leave()
 	}
 	c.compartment.breaker = c.breaker
-	settings := c.to.settings(c.key, c.breaker)
-	if s.group == nil {
-		return c.limiter.Update(settings)
-	}
-	return s.group.Update(c.limiter, settings, c.to.stake())
+	return limiters.Update(c.limiter, c.to.settings(c.key, c.breaker), c.to.stake())
 }

@@ -23,20 +23,20 @@ type What uint8
 
 const (
 	// Degraded: a signal is stale or invalid, and the side goes by its symptoms.
-	Degraded What = iota + 1
+	Degraded What = 1
 	// Restored: all signals are back.
-	Restored
+	Restored What = 2
 	// EmergencyBegan and EmergencyEnded: see [Emergency].
-	EmergencyBegan
-	EmergencyEnded // see EmergencyBegan
+	EmergencyBegan What = 3
+	EmergencyEnded What = 4 // see EmergencyBegan
 	// ActionRan: an action has returned.
-	ActionRan
+	ActionRan What = 5
 	// NotRunning: the first operation started while Run was not at work, so that
 	// it was not paced. Start reports it, on the operation's goroutine.
-	NotRunning
+	NotRunning What = 6
 	// MonitorNotRunning: the first operation started while Run was at work and
 	// that of [Config].Monitor was not, so that the sides go by their symptoms.
-	MonitorNotRunning
+	MonitorNotRunning What = 7
 )
 
 // String returns it in words.

@@ -6,7 +6,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/pid"
 	"github.com/weir-go/weir/throttle"
@@ -323,7 +322,7 @@ func TestFault13And14LatencyCountsAndIsRelative(t *testing.T) {
 		p.says(0.2)
 		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 20 * time.Millisecond}})
 		r.closedLoop(10, 100*time.Millisecond, 10*time.Second)
-		if s := r.State().Writes; s.Pace == (weir.Pace{}) {
+		if s := r.State().Writes; s.Pace == (throttle.Pace{}) {
 			t.Errorf("100 ms against a target of 20: %+v", s.Pace)
 		}
 	})

@@ -92,7 +92,7 @@ func TestRunAgainForgetsTheStorm(t *testing.T) {
 		}
 		p.says(0.8)
 		pass(time.Second)
-		if s := runFor(150 * time.Millisecond); s.Writes.Emergency || s.Writes.Pace != (weir.Pace{}) {
+		if s := runFor(150 * time.Millisecond); s.Writes.Emergency || s.Writes.Pace != (throttle.Pace{}) {
 			t.Errorf("one tick at ease: %+v, with %+v", s.Writes.Pace, s.Writes.PID)
 		}
 	})

@@ -224,10 +224,7 @@ func (s *side) apply(d demand, tick time.Duration) {
 	}
 	s.demand = d
 	// What flows in between two decisions must not overflow.
-	pace := weir.Pace{Rate: d.rate, Burst: min(d.rate*tick.Seconds(), math.MaxFloat64), Refuse: d.refuse}
-	if err := s.limiter.SetPace(pace); err != nil {
-		panic(err) // a law broke its word
-	}
+	setPace(s.limiter, Pace{Rate: d.rate, Burst: min(d.rate*tick.Seconds(), math.MaxFloat64), Refuse: d.refuse})
 }
 
 // tell reports that the side lost or regained its signals.

@@ -20,7 +20,7 @@ type State struct {
 
 // A SideState is one side of a [State]. Totals count since the throttle was made.
 type SideState struct {
-	Pace        weir.Pace    // what holds now; the zero Pace is none
+	Pace        Pace         // what holds now; the zero Pace is none
 	Load        float64      // what the laws went by
 	Level       load.Level   // of that, what the monitor says
 	Latency     load.Reading // and the p95 against its target, not valid without a target
@@ -63,7 +63,7 @@ func (t *Throttle) State() State {
 func (s *side) state() SideState {
 	snap := s.limiter.Snapshot()
 	return SideState{
-		Pace: s.limiter.Pace(), Load: s.load, Level: s.level, Latency: s.latency, Symptom: s.symptom,
+		Pace: paceOf(s.limiter), Load: s.load, Level: s.level, Latency: s.latency, Symptom: s.symptom,
 		Degraded: s.degraded, Emergency: s.emergency.on, Emergencies: s.emergency.count,
 		PID:  s.terms(),
 		Rate: s.flow, Cost: snap.Admitted + s.extra.Load(),

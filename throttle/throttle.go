@@ -16,8 +16,8 @@ type Kind uint8
 
 // The kinds of operations.
 const (
-	Read Kind = iota
-	Write
+	Read  Kind = 0
+	Write Kind = 1
 )
 
 const kinds = int(Write) + 1
@@ -141,7 +141,7 @@ func (t *Throttle) Do(ctx context.Context, kind Kind, cost int, fn func(context.
 	}()
 	err = fn(ctx)
 	returned = true
-	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && !errors.Is(err, weir.ErrRefused) {
 		op.Done(ctx.Err()) // the caller's own doing, whatever cause was given
 	}
 	op.Done(err)

@@ -24,7 +24,7 @@ func TestNothingIsPacedAtEase(t *testing.T) {
 		if got := r.closedLoop(10, 10*time.Millisecond, 5*time.Second); got < 4_900 {
 			t.Errorf("%d writes in 5 s, want all 5000", got)
 		}
-		if s := r.State(); s.Writes.Pace != (weir.Pace{}) || s.Writes.Throttled != 0 || s.Writes.Degraded {
+		if s := r.State(); s.Writes.Pace != (throttle.Pace{}) || s.Writes.Throttled != 0 || s.Writes.Degraded {
 			t.Errorf("%+v", s.Writes)
 		}
 	})

@@ -1,6 +1,7 @@
 package weirbreaker
 
 import (
+	"context"
 	"errors"
 
 	"github.com/sony/gobreaker/v2"
@@ -40,8 +41,8 @@ var (
 	errIgnored = errors.New("ignored")
 )
 
-// Allow implements [weir.Breaker].
-func (b *Breaker) Allow() (done func(weir.Outcome), err error) {
+// Allow implements [weir.Breaker]. It does not look at the context.
+func (b *Breaker) Allow(context.Context) (done func(weir.Outcome), err error) {
 	tell, err := b.TwoStepCircuitBreaker.Allow()
 	if err != nil {
 		return nil, err

@@ -96,7 +96,7 @@ func TestProbesAreNotUsedUp(t *testing.T) {
 			t.Error(err)
 		}
 		// Another user of the breaker trips it.
-		tell, err := b.Allow()
+		tell, err := b.Allow(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,11 +21,15 @@ func (c Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.WriteHeader(statusClientLeft)
 		return
 	}
-	reason, drain := "deadline exceeded", time.Duration(0)
+	reason, drain, again := "deadline exceeded", time.Duration(0), true
 	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
-		reason, drain = refused.Reason.String(), refused.RetryAfter
+		reason, drain, again = refused.Reason.String(), refused.RetryAfter, refused.Reason != weir.ReasonBadKey
 	}
-	w.Header().Set("Retry-After", retryAfter(drain, rand.Float64()))
+	if again {
+		w.Header().Set("Retry-After", retryAfter(drain, rand.Float64()))
+	} else {
+		c.Status = http.StatusBadRequest
+	}
 	w.Header().Set("Cache-Control", "no-store") // in place of what was meant for the response
 	if c.OnRefused != nil {
 		c.OnRefused(w, r, err)

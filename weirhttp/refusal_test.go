@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -142,4 +144,26 @@ func TestContextThatEndsInTheQueue(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestBadKeyIsABadRequest(t *testing.T) {
+	set, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none *bulkhead.Handle
+	for name, gate := range map[string]weirhttp.Gate{"nil handle": none, "long key": longKey{set}} {
+		w := httptest.NewRecorder()
+		weirhttp.Limit(http.NotFoundHandler(), func(*http.Request) weirhttp.Gate { return gate }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		if w.Code != http.StatusBadRequest || w.Header().Get("Retry-After") != "" || !strings.Contains(w.Body.String(), "bad key") {
+			t.Errorf("%s: %d %v %q", name, w.Code, w.Header(), w.Body)
+		}
+	}
+}
+
+// longKey is a gate that looks up a key which is too long.
+type longKey struct{ set *bulkhead.Set }
+
+func (g longKey) Acquire(ctx context.Context) (weir.Permit, error) {
+	return g.set.Acquire(ctx, strings.Repeat("x", bulkhead.MaxKeyLength+1))
 }

@@ -25,6 +25,7 @@ type cold struct {
 	wouldRefuse uint64        // in shadow mode
 	empty       chan struct{} // of a shutdown: closed when the node is closed and empty
 	pacer       pacer
+	cap         int32         // with the flag capped
 	virtual     *virtual.Work // in shadow mode
 }
 

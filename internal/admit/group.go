@@ -26,6 +26,13 @@ type Group struct {
 // NewGroup returns a group with the given limit.
 func NewGroup(limit int) *Group { return &Group{limit: int64(limit), line: newLine()} }
 
+// Limit returns the limit.
+func (g *Group) Limit() int {
+	lock(&g.mu)
+	defer g.mu.Unlock()
+	return int(g.limit)
+}
+
 // InFlight returns the weight of the work in flight in all nodes.
 func (g *Group) InFlight() int {
 	lock(&g.mu)
@@ -57,12 +64,18 @@ func (g *Group) Resize(limit int, now int64, fx *Effects) error {
 	return nil
 }
 
-// Unreserve lowers the reserve of a node to what it keeps, if it has more.
-func (g *Group) Unreserve(n *Node, keep int, now int64, fx *Effects) {
+// Reserve moves the reserve of a node to the nearest value from least to most, as far as the others
+// leave room.
+func (g *Group) Reserve(n *Node, least, most int, now int64, fx *Effects) {
 	lock(&g.mu)
 	defer g.mu.Unlock()
-	if m := n.member; g.Has(n) && keep < int(m.reserved) {
-		m.set(int32(keep), m.share)
+	if !g.Has(n) || n.member.index == removed {
+		return
+	}
+	m := n.member
+	reserved := min(max(int64(m.reserved), int64(least)), int64(most), m.most())
+	if reserved != int64(m.reserved) {
+		m.set(int32(reserved), m.share)
 		g.review(now, fx)
 	}
 }
@@ -127,7 +140,7 @@ func (g *Group) State() GroupState {
 }
 
 func (m *member) state() MemberState {
-	entitled := min(m.entitled(), float64(m.node.limit))
+	entitled := min(m.entitled(), float64(m.node.ceiling()))
 	return MemberState{
 		Name:     m.name,
 		Stake:    Stake{Reserved: int(m.reserved), Share: float64(m.share) / 1000},

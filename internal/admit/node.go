@@ -21,7 +21,7 @@ type Node struct {
 }
 
 // flow books the time since the last call, which went by as the node was left. Of what only
-// the group or the pace holds back the law must not hear: a limit that was not reached
+// the group, the cap or the pace holds back the law must not hear: a limit that was not reached
 // says nothing about a higher one (decision 0007).
 func (n *Node) flow(now int64) int64 {
 	if now < n.last-farBack {
@@ -31,7 +31,7 @@ func (n *Node) flow(now int64) int64 {
 	saturated, limited := n.saturated(), false
 	if saturated && !n.awaitsPace() {
 		n.contended().pass(n.last, now, n.lookback)
-		limited = !n.awaitsGroup()
+		limited = !n.awaitsGroup() && !n.awaitsCap()
 	}
 	if n.queue.Observes() {
 		n.queue.Pass(now-n.last, saturated, (*measured)(&n.slots).Latency())
@@ -48,7 +48,7 @@ func (n *Node) flow(now int64) int64 {
 
 // view is what the queue is shown.
 func (n *Node) view(now int64) queue.View {
-	return queue.View{Now: now, Limit: n.limit, Size: n.conf.queueSize, Measured: (*measured)(&n.slots)}
+	return queue.View{Now: now, Limit: max(1, n.ceiling()), Size: n.conf.queueSize, Measured: (*measured)(&n.slots)}
 }
 
 func (n *Node) nextEvent() uint64 {

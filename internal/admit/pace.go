@@ -21,11 +21,11 @@ func (n *Node) SetPace(p Pace, now int64, fx *Effects) {
 }
 
 // Pace returns the pace.
-func (n *Node) Pace() Pace {
-	n.lock()
-	defer n.unlock()
-	if n.flags&paced == 0 {
+func (s *slots) Pace() Pace {
+	s.lock()
+	defer s.unlock()
+	if s.flags&paced == 0 {
 		return Pace{}
 	}
-	return n.contention.cold.pacer.Pace
+	return s.contention.cold.pacer.Pace
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// slots is what work takes to start: slots below the limit and, in a group, below the group's;
-// and the pace. With it stands what those who use them show: the latency and how fast they drain. It
+// slots is what work takes to start: slots below the limit and the cap and, in a group, below the
+// group's; and the pace. With it stands what those who use them show: the latency and how fast they drain. It
 // knows nothing of who waits or what the law does.
 type slots struct {
 	mu         sync.Mutex
@@ -32,6 +32,7 @@ const (
 	waiting
 	tenanted
 	paced
+	capped
 )
 
 func (f *flags) set(bit flags, on bool) {
@@ -46,14 +47,25 @@ func (s *slots) fits(weight int) bool {
 	return s.admits(weight) && (s.member == nil || s.member.mayStart(int64(weight)))
 }
 
-// admits reports whether the node's own limit and pace have room for work of the given weight.
+// admits reports whether the node's own limit, cap and pace have room for work of the given weight.
 func (s *slots) admits(weight int) bool {
-	return s.inflight+int64(weight) <= int64(s.limit) && s.onPace()
+	return s.inflight+int64(weight) <= int64(s.ceiling()) && s.onPace()
 }
+
+// ceiling is what may be in flight.
+func (s *slots) ceiling() int32 {
+	if s.flags&capped != 0 {
+		return min(s.limit, s.contention.cold.cap)
+	}
+	return s.limit
+}
+
+// awaitsCap reports whether the cap holds work back before the limit does.
+func (s *slots) awaitsCap() bool { return s.ceiling() < s.limit }
 
 // tooHeavy reports whether work of the given weight has no room even alone.
 func (s *slots) tooHeavy(weight int) bool {
-	return weight > int(s.limit) || s.member != nil && int64(weight) > s.member.most()
+	return weight > int(s.limit) || s.member != nil && s.member.excludes(int64(weight))
 }
 
 // take takes slots, and of the pace what is due.
@@ -131,21 +143,21 @@ func (s *slots) contended() *contention {
 	return s.contention
 }
 
-// hear has the law hear of a refusal, unless the group, the pace or its share refused.
+// hear has the law hear of a refusal, unless the group, the cap, the pace or its share refused.
 func (s *slots) hear(v reply.Verdict, weight int) {
-	if s.meter != nil && v != reply.Overload && !s.lacksGroup(weight) && !s.awaitsPace() {
+	if s.meter != nil && v != reply.Overload && !s.lacksGroup(weight) && !s.awaitsCap() && !s.awaitsPace() {
 		s.meter.Refused()
 	}
 }
 
 // bookWait books how long work that started waited: for the limit, of which the law
-// hears, for the group, or for the pace if the limit has room to spare.
+// hears, for the group, for the cap, or for the pace if the limit has room to spare.
 func (s *slots) bookWait(waited int64) {
 	switch {
 	case s.awaitsGroup():
 		m := s.member
 		m.wait += float32((float32(waited) - m.wait) / 16)
-	case s.hasRate() && s.inflight < int64(s.limit):
+	case s.awaitsCap(), s.hasRate() && s.inflight < int64(s.limit):
 	default:
 		s.meter.Waited(waited)
 	}

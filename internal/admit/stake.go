@@ -159,6 +159,10 @@ func (m *member) borrowed(weight int64) float64 {
 // most is the weight of the heaviest work that the group will ever have room for.
 func (m *member) most() int64 { return m.group.limit - m.group.reserved + int64(m.reserved) }
 
+// excludes reports whether work of the given weight will never have room. A limit of 0 is
+// for a while, so it excludes nothing.
+func (m *member) excludes(weight int64) bool { return m.group.limit > 0 && weight > m.most() }
+
 // grows is by how much work of the given weight would raise what is committed.
 func (m *member) grows(weight int64) int64 {
 	return max(0, min(weight, m.node.inflight+weight-int64(m.reserved)))

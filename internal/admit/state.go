@@ -52,7 +52,7 @@ func (n *Node) State(now int64) State {
 		idle = max(now, n.last)
 	}
 	s := State{
-		Limit:     int(n.limit),
+		Limit:     int(n.ceiling()),
 		Min:       int(n.conf.min),
 		Max:       int(n.conf.max),
 		InFlight:  int(n.running()),

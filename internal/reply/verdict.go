@@ -21,6 +21,7 @@ const (
 	Cancelled    // the caller left before it started
 	Waiting      // it is in the queue
 	MustWait     // there is no slot but there may be room in the queue
+	BadKey       // no node answers this: the key names none
 
 	Refusals = int(LimitReached) + 1 // verdicts that are counted as refusals, with Admitted as a gap
 )
@@ -54,6 +55,8 @@ func (v Verdict) String() string {
 		return "waiting"
 	case MustWait:
 		return "must wait"
+	case BadKey:
+		return "bad key"
 	}
 	return fmt.Sprintf("Verdict(%d)", uint8(v))
 }

@@ -33,11 +33,13 @@ var mayImport = map[string]string{
 	"internal/virtual": "internal/reply internal/portable internal/window",
 	"internal/admit":   "internal/reply internal/queue internal/virtual internal/window law",
 
-	".":        "internal/admit internal/queue internal/reply internal/window law",
+	"internal/seam": "internal/admit",
+
+	".":        "internal/admit internal/queue internal/reply internal/seam internal/window law",
 	"capacity": "internal/trusted",
 
-	"bulkhead": ". law",
-	"throttle": ". law load pid",
+	"bulkhead": ". internal/admit internal/seam law",
+	"throttle": ". internal/admit internal/seam law load pid",
 	"pool":     "capacity internal/admit internal/dag internal/reply internal/trusted internal/window law", // a gate function connects it to a limiter
 
 	"pool/sourcetest": "pool",

@@ -256,8 +256,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the law hears of refusals by the group",
 		file: "internal/admit/slots.go",
-		old:  "v != reply.Overload && !s.lacksGroup(weight) && !s.awaitsPace()",
-		new:  "v != reply.Overload && !s.awaitsPace()",
+		old:  "v != reply.Overload && !s.lacksGroup(weight) && !s.awaitsCap() && !s.awaitsPace()",
+		new:  "v != reply.Overload && !s.awaitsCap() && !s.awaitsPace()",
 		test: "TestLawDoesNotHearOfTheGroup",
 	},
 	{

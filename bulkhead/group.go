@@ -1,0 +1,65 @@
+package bulkhead
+
+import (
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/seam"
+)
+
+var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
+
+func idle(l *weir.Limiter) bool { return limiters.Node(l).Idle() }
+
+// A group is the cap over the limiters of a set. Without a cap it does nothing.
+type group struct{ slots *admit.Group }
+
+func newGroup(slots int) group {
+	if slots == 0 {
+		return group{}
+	}
+	return group{admit.NewGroup(slots)}
+}
+
+func (g group) open(c weir.Config, s admit.Stake) (*weir.Limiter, error) {
+	return limiters.New(c, g.slots, s)
+}
+
+// max is the cap now.
+func (g group) max() int {
+	if g.slots == nil {
+		return 0
+	}
+	return g.slots.Limit()
+}
+
+// resize changes the cap, which must leave room for the reserves.
+func (g group) resize(slots int) error {
+	if g.slots == nil {
+		return nil
+	}
+	var fx admit.Effects
+	err := g.slots.Resize(slots, limiters.Now(), &fx)
+	fx.Woken.Wake()
+	return err
+}
+
+// reserve moves the reserve of a limiter to the nearest value from least to most, as far as the
+// others leave room.
+func (g group) reserve(l *weir.Limiter, least, most int) {
+	if g.slots == nil {
+		return
+	}
+	var fx admit.Effects
+	g.slots.Reserve(limiters.Node(l), least, most, limiters.Now(), &fx)
+	fx.Woken.Wake()
+}
+
+// remove takes an idle limiter out of the group, which closes it, and gives its reserve to the others.
+func (g group) remove(l *weir.Limiter) {
+	if g.slots == nil {
+		return
+	}
+	var fx admit.Effects
+	_ = g.slots.Remove(limiters.Node(l), limiters.Now(), &fx) // cannot fail: it is the group's, and idle
+	fx.Woken.Wake()
+}

@@ -1,0 +1,36 @@
+package bulkhead
+
+import (
+	"fmt"
+
+	"github.com/weir-go/weir"
+)
+
+// MaxKeyLength is how many bytes a key may have.
+const MaxKeyLength = 256
+
+// ErrKey matches the refusal of a key that is empty or too long, which is a [weir.RefusedError] with
+// [weir.ReasonBadKey].
+var ErrKey = fmt.Errorf("%w: bulkhead: key", weir.ErrRefused)
+
+// keyError is the refusal of a key.
+type keyError struct {
+	refused weir.RefusedError
+	problem string
+}
+
+func badKey(key, problem string) error {
+	key = key[:min(len(key), MaxKeyLength)]
+	return &keyError{weir.RefusedError{Limiter: key, Reason: weir.ReasonBadKey}, problem}
+}
+
+func (e *keyError) Error() string { return ErrKey.Error() + " " + e.problem }
+
+func (e *keyError) Unwrap() []error { return []error{ErrKey, &e.refused} }
+
+func checkKey(key string) error {
+	if key == "" || len(key) > MaxKeyLength {
+		return badKey(key, fmt.Sprintf("of %d bytes: want 1 to %d", len(key), MaxKeyLength))
+	}
+	return nil
+}

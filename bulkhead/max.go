@@ -1,0 +1,52 @@
+package bulkhead
+
+import (
+	"fmt"
+
+	"github.com/weir-go/weir"
+)
+
+// SetMax moves the cap of all keys to so many slots, from 0 to 1,000,000,000, at once and while
+// work runs. Nothing that runs is interrupted: above the new cap nothing starts until enough has
+// ended, and at 0 nothing starts at all. Work that finds no room waits in its key's queue, or is
+// refused without one.
+//
+// Reserves yield to the cap: while it is below their sum, each key keeps its part of it, rounded
+// down, and has its whole reserve again as soon as the cap has room for all of them.
+//
+// The cap stays where it is until the next SetMax, or until [Set.Update], which moves it to its own
+// [Config].Max. SetMax is for what finds the cap at run time: the part of a fleet's budget that
+// this process holds, or the connections that a pool has now. A set without a cap returns an error
+// that matches [weir.ErrConfig], and so does a value out of range.
+func (s *Set) SetMax(slots int) error {
+	if slots < 0 || slots > mostSlots {
+		return fmt.Errorf("%w: bulkhead: SetMax of %d: want 0 to %d", weir.ErrConfig, slots, mostSlots)
+	}
+	s.updating.Lock()
+	defer s.updating.Unlock()
+	r := s.roster.Load()
+	if r.conf.Max == 0 {
+		return fmt.Errorf("%w: bulkhead: SetMax of a set without a cap: make one with Config.Max above 0", weir.ErrConfig)
+	}
+	reserved := 0
+	for _, k := range r.conf.ByKey {
+		reserved += k.Reserved
+	}
+	keep := func(key string) int {
+		own := r.conf.ByKey[key].Reserved
+		if reserved <= slots {
+			return own
+		}
+		return int(int64(own) * int64(slots) / int64(reserved))
+	}
+	for key, c := range r.byKey { // before the cap moves, so that it always has room for them
+		s.group.reserve(c.limiter, 0, keep(key))
+	}
+	if err := s.group.resize(slots); err != nil {
+		return err
+	}
+	for key, c := range r.byKey {
+		s.group.reserve(c.limiter, keep(key), keep(key))
+	}
+	return nil
+}

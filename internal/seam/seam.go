@@ -1,0 +1,45 @@
+package seam
+
+import (
+	"fmt"
+
+	"github.com/weir-go/weir/internal/admit"
+)
+
+// Limiters is what package weir provides: L is *weir.Limiter, C is weir.Config and S is weir.Snapshot.
+type Limiters[L, C, S any] struct {
+	// Complete returns the configuration with its defaults, or the error of weir.New. It does not check the law.
+	Complete func(c C) (C, error)
+
+	// New returns a limiter with a stake in the group. Without a group it is weir.New.
+	New func(c C, g *admit.Group, s admit.Stake) (L, error)
+
+	// Update is Limiter.Update that changes the stake too.
+	Update func(l L, c C, s admit.Stake) error
+
+	// Node returns the limiter's node, for calls that leave no Effects but those woken.
+	Node func(l L) *admit.Node
+
+	// SetPace replaces the pace. Its values must be in range.
+	SetPace func(l L, p admit.Pace)
+
+	// Now reads the clock of all limiters.
+	Now func() int64
+
+	// AddTotals adds what another snapshot counted since its limiter was made.
+	AddTotals func(sum *S, s S)
+}
+
+var provided any
+
+// Provide is called once, by package weir.
+func Provide[L, C, S any](l Limiters[L, C, S]) { provided = l }
+
+// Of returns what package weir provided. It panics if the types are not those of package weir.
+func Of[L, C, S any]() Limiters[L, C, S] {
+	l, ok := provided.(Limiters[L, C, S])
+	if !ok {
+		panic(fmt.Sprintf("seam: asked for a %T, but package weir provided a %T", l, provided))
+	}
+	return l
+}

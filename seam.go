@@ -1,0 +1,44 @@
+package weir
+
+import (
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/seam"
+)
+
+func init() {
+	seam.Provide(seam.Limiters[*Limiter, Config, Snapshot]{
+		Complete:  Config.complete,
+		New:       newMember,
+		Update:    (*Limiter).updateMember,
+		Node:      func(l *Limiter) *admit.Node { return &l.node },
+		SetPace:   (*Limiter).setPace,
+		Now:       now,
+		AddTotals: (*Snapshot).addTotals,
+	})
+}
+
+func newMember(c Config, g *admit.Group, s admit.Stake) (*Limiter, error) {
+	c, err := c.complete()
+	if err != nil {
+		return nil, err
+	}
+	settings := c.settings()
+	settings.Stake = &s
+	return newLimiter(c, settings, g)
+}
+
+func (l *Limiter) updateMember(c Config, s admit.Stake) error {
+	c, err := c.complete()
+	if err != nil {
+		return err
+	}
+	settings := c.settings()
+	settings.Stake = &s
+	return l.apply(c, settings)
+}
+
+func (l *Limiter) setPace(p admit.Pace) {
+	var fx admit.Effects
+	l.node.SetPace(p, now(), &fx)
+	l.after(&fx, nil)
+}
