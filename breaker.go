@@ -47,8 +47,9 @@ func (l *Limiter) acquireBehind(ctx context.Context, p *Permit, tenant uint16, w
 	}()
 	err = l.acquire(ctx, p, tenant, weight)
 	if err == nil && p.Waited() > 0 {
-		done(Ignore)
+		first := done
 		done = nil
+		first(Ignore)
 		done, err = l.ask(ctx, b)
 	}
 	if err == nil {

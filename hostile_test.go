@@ -104,3 +104,56 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 	}
 	balanced(t, lim)
 }
+
+// A breaker hears of each permission once, also if it panics when it does.
+func TestBreakerHearsOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard atomic.Int64
+		b := hostileBreaker{func() {}, func() {
+			if heard.Add(1) == 2 {
+				panic("boom")
+			}
+		}}
+		l := newLimiter(t, weir.Config{Initial: 1, Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 1}})
+		permit := hold(t, l, 1)[0]
+		gone := make(chan bool)
+		go func() {
+			defer close(gone)
+			defer func() { _ = recover() }()
+			_, _ = l.Acquire(t.Context())
+		}()
+		synctest.Wait()
+		time.Sleep(time.Millisecond)
+		permit.Done(nil) // the first
+		<-gone
+		if n := heard.Load(); n != 2 {
+			t.Errorf("heard %d times: want 2, of the permit and of the wait", n)
+		}
+		balanced(t, l)
+	})
+}
+
+// A breaker hears how work ended though the law ends the goroutine.
+func TestBreakerHearsThoughTheLawExits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var heard atomic.Int64
+		l := newLimiter(t, weir.Config{
+			MinSamples: 1, Law: breaking(runtime.Goexit),
+			Breaker: hostileBreaker{func() {}, func() { heard.Add(1) }},
+		})
+		permits := hold(t, l, 2)
+		permits[0].Done(nil)
+		time.Sleep(2 * time.Second)
+		gone := make(chan bool)
+		go func() {
+			defer close(gone)
+			permits[1].Done(nil)
+		}()
+		<-gone
+		permits[1].Done(nil)
+		if n := heard.Load(); n != 2 {
+			t.Errorf("heard of %d of 2", n)
+		}
+		balanced(t, l)
+	})
+}

@@ -3,7 +3,6 @@ package weir
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -247,25 +246,13 @@ func (l *Limiter) Update(c Config) error {
 }
 
 func (l *Limiter) apply(c Config, s admit.Settings) error {
+	f := c.face()
+	s.Applied = func() { l.face.Store(f) }
 	var fx admit.Effects
-	if err := l.update(c, s, &fx); err != nil {
+	if err := l.node.Update(s, c.Law, now(), &fx); err != nil {
 		return fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
 	}
 	l.after(&fx, nil)
-	return nil
-}
-
-// updating keeps updates that overlap from mixing two configurations. They are
-// rare, so one lock for all limiters does.
-var updating sync.Mutex
-
-func (l *Limiter) update(c Config, s admit.Settings, fx *admit.Effects) error {
-	updating.Lock()
-	defer updating.Unlock()
-	if err := l.node.Update(s, c.Law, now(), fx); err != nil {
-		return err
-	}
-	l.face.Store(c.face())
 	return nil
 }
 

@@ -88,18 +88,27 @@ func (p *Permit) Finish(o Outcome) {
 		return
 	}
 	o = min(o, Ignore)
-	var fx admit.Effects
-	if back := p.limiter.node.Done(&p.ticket, now(), window.Outcome(o), &fx); back && p.done != nil {
-		p.finishBehind(&fx, o)
+	if p.done != nil {
+		p.finishBehind(o)
 		return
 	}
+	var fx admit.Effects
+	p.limiter.node.Done(&p.ticket, now(), window.Outcome(o), &fx)
 	p.limiter.after(&fx, nil)
 }
 
-// finishBehind tells the breaker too, even should a hook panic.
-func (p *Permit) finishBehind(fx *admit.Effects, o Outcome) {
-	defer p.done(o)
-	p.limiter.after(fx, nil)
+// finishBehind tells the breaker too, even should a hook panic or a law end the goroutine. No law is
+// asked for a permit that is back already.
+func (p *Permit) finishBehind(o Outcome) {
+	back := true
+	defer func() {
+		if back {
+			p.done(o)
+		}
+	}()
+	var fx admit.Effects
+	back = p.limiter.node.Done(&p.ticket, now(), window.Outcome(o), &fx)
+	p.limiter.after(&fx, nil)
 }
 
 // Release gives the permit back and teaches the limiter nothing.

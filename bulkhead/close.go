@@ -10,9 +10,7 @@ import (
 // Close refuses all that waits and all that arrives from now on, for any key, with
 // [weir.ErrClosed]. What runs is left alone, and its permits can be given back as ever.
 func (s *Set) Close() {
-	for _, c := range s.closing() {
-		c.limiter.Close()
-	}
+	each(s.closing(), func(c *compartment) { c.limiter.Close() })
 }
 
 // Shutdown refuses all that arrives from now on and waits until what waits and what
@@ -20,9 +18,7 @@ func (s *Set) Close() {
 // context.Cause(ctx). A nil ctx counts as context.Background.
 func (s *Set) Shutdown(ctx context.Context) error {
 	all := s.closing()
-	for _, c := range all {
-		c.limiter.Drain()
-	}
+	each(all, func(c *compartment) { c.limiter.Drain() })
 	for _, c := range all {
 		if err := c.limiter.Shutdown(ctx); err != nil {
 			s.Close()

@@ -154,21 +154,26 @@ func (s *Set) unreserve(old, next *roster) {
 	}
 }
 
-// retune gives every compartment its new settings, also if a law or a hook panics, or exits, on
-// the way: then the others have theirs before that goes on.
+// retune gives every compartment its new settings.
 func (s *Set) retune(changes []change) error {
+	var failed []error
+	each(changes, func(c change) { failed = append(failed, s.apply(c)) })
+	return errors.Join(failed...)
+}
+
+// each calls f for all, also if a law or a hook panics, or exits, on the way: then the others
+// have had their call before that goes on.
+func each[T any](all []T, f func(T)) {
 	defer func() {
-		if len(changes) > 0 {
-			_ = s.retune(changes)
+		if len(all) > 0 {
+			each(all, f)
 		}
 	}()
-	var failed []error
-	for len(changes) > 0 {
-		c := changes[0]
-		changes = changes[1:]
-		failed = append(failed, s.apply(c))
+	for len(all) > 0 {
+		next := all[0]
+		all = all[1:]
+		f(next)
 	}
-	return errors.Join(failed...)
 }
 
 func (s *Set) apply(c change) error {

@@ -120,8 +120,8 @@ func (w *Claim) Cancel() {
 }
 
 // Pass takes what another need of the claim's owner asks for while the claim itself
-// goes on waiting: the only way to overtake, and at the expense of none but
-// the claim. It is refused as [Capacity.TryAcquire] is, also if others wait in front
+// goes on waiting: the only way to overtake, and at the expense of
+// the claim only. It is refused as [Capacity.TryAcquire] is, also if others wait in front
 // of the claim. Who passes a claim without bound starves it.
 func (w *Claim) Pass(n *Need) (Grant, error) {
 	c := w.need.of

@@ -64,7 +64,20 @@ func (f *feed) start(ctx context.Context) {
 func (f *feed) poll(ctx context.Context) (Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
-	return f.Source.Poll(ctx)
+	sample, err := f.Source.Poll(ctx)
+	try(err)
+	for _, r := range sample.Readings {
+		try(r.Err)
+	}
+	return sample, err
+}
+
+// try asks an error, which is code of the user, what it is asked later: one that panics, or ends its
+// goroutine, does so in its poll and not in a goroutine of the monitor, or of who reads it.
+func try(err error) {
+	if err != nil && !errors.Is(err, ErrUnavailable) {
+		_ = err.Error()
+	}
 }
 
 // take books what a poll returned. A reading that is not valid leaves the one

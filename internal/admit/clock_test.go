@@ -49,3 +49,20 @@ func TestClockFarBack(t *testing.T) {
 	}
 	r.wantCounts(0, 0)
 }
+
+// In shadow mode work that runs since before the clock was turned back keeps its virtual slot, and no other.
+func TestClockFarBackInShadow(t *testing.T) {
+	r := shadowRig(t, 2, nil)
+	r.now = time.Hour
+	before := r.must(1)
+	r.now = time.Second
+	for range 50 {
+		ticket := r.must(1)
+		r.now += 10 * ms
+		r.done(ticket, window.Success)
+	}
+	r.done(before, window.Success)
+	if refused := r.state().WouldRefuse; refused != 0 {
+		t.Errorf("%d would be refused with one more at work, and a limit of 2: want none", refused)
+	}
+}

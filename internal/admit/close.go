@@ -8,8 +8,8 @@ import (
 func (n *Node) Close(now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()
+	n.flags.set(closed, true) // before the law may end the goroutine
 	now = n.advance(now, fx)
-	n.flags.set(closed, true)
 	if n.queue.Len() > 0 {
 		n.turnAway(n.queue.Clear(reply.Closed), fx)
 	}
@@ -38,8 +38,8 @@ func (n *Node) Forbid(v reply.Verdict, now int64, fx *Effects) bool {
 func (n *Node) Drain(now int64, fx *Effects) <-chan struct{} {
 	n.lock()
 	defer n.unlock()
+	n.flags.set(closed, true) // before the law may end the goroutine
 	now = n.advance(now, fx)
-	n.flags.set(closed, true)
 	cold := n.contended().rarely()
 	if cold.empty == nil {
 		cold.empty = make(chan struct{})

@@ -35,11 +35,19 @@ func (n *Node) Done(t *reply.Ticket, now int64, outcome window.Outcome, fx *Effe
 	return true
 }
 
-// doneLast ends a window, and unlocks also if the law ends the goroutine.
+// doneLast ends a window. If the law ends the goroutine, which never comes to the effects, it unlocks all
+// the same, hands the slots on and wakes who got them.
 func (n *Node) doneLast(t *reply.Ticket, now int64, fx *Effects) {
-	defer n.unlock()
+	exits := true
+	defer func() {
+		n.handOn(t, now, fx)
+		n.unlock()
+		if exits {
+			fx.Woken.Wake()
+		}
+	}()
 	n.closeWindow(now, fx)
-	n.handOn(t, now, fx)
+	exits = false
 }
 
 // handOn serves waiters with what a ticket held. The queue of an idle node forgets its picks, and is

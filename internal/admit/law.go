@@ -40,6 +40,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	if n.conf.wall != nil {
 		w.Closed = n.conf.wall()
 	}
+	n.due = now + n.conf.interval // should the law end the goroutine: what defers has to get by
 	d := ask(n.control, w, fx)
 	n.decided = newReason(d.Reason)
 	next := int32(n.conf.bounds(n.limit).Clamp(d.Limit, int(n.limit)))

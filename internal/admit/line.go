@@ -3,9 +3,9 @@ package admit
 import "container/heap"
 
 // A line is the members that wait for their group's slots, whatever waits in them.
-// Whose next work stays within its entitlement goes first, and of these who would hold
-// least for its share. Then comes who has borrowed least for its share, those who are
-// equal in turn, with turns by share. See decision 0007.
+// A member that stays within its entitlement with its next work goes first, and of these the one that
+// would hold least for its share. Then comes the one that has borrowed least for its share. Equal
+// members take turns, by share. See decision 0007.
 type line struct {
 	claims, turns rank
 	turn          float64 // of who was served last by turn

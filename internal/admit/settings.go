@@ -25,6 +25,10 @@ type Settings struct {
 	// Wall reads the wall clock, once a window; nil if there is none.
 	Wall func() time.Time
 
+	// Applied, if set, is called under the lock when an update applies. What the owner keeps of the
+	// configuration then always comes from the same update as what the node keeps.
+	Applied func()
+
 	// Of a node in a group.
 	Name  string // in the group's state
 	Stake *Stake // nil to keep it, or for no reserve and a share of 1

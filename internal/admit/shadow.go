@@ -201,7 +201,7 @@ func (n *Node) catchUp(now int64, fx *Effects) {
 		if at > now {
 			return
 		}
-		n.flow(at)
+		n.flow(max(at, n.last)) // what estimates it may have fallen since
 		switch at {
 		case ends:
 			p := v.Active.Oldest()

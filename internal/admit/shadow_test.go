@@ -378,3 +378,23 @@ func TestShadowBeginsAndEnds(t *testing.T) {
 		t.Errorf("with 3 in flight: %v", got)
 	}
 }
+
+// Virtual work that turns out to have ended long ago does not turn the clock back: what really runs is
+// still measured.
+func TestShadowKeepsTheTime(t *testing.T) {
+	r := newRig(t, 2, func(s *admit.Settings) { s.Shadow, s.QueueTimeout = true, time.Hour })
+	for range 100 { // 10 ms without load
+		ticket := r.must(1)
+		r.now += 10 * ms
+		r.done(ticket, window.Success)
+	}
+	long, other, waits := r.must(1), r.must(1), r.must(1)
+	r.now += 10 * time.Second
+	r.done(waits, window.Ignore)  // its virtual work waits on
+	r.done(other, window.Success) // and starts, so that more is in flight than runs
+	r.now += ms
+	r.done(long, window.Success)
+	if s := r.state(); s.Recent.Samples != 2 || s.Recent.Mean < 10*time.Second {
+		t.Errorf("%d samples of %v: want two of 10s", s.Recent.Samples, s.Recent.Mean)
+	}
+}

@@ -70,6 +70,9 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 		begun = first(fresh, bounds, fx)
 	}
 
+	if s.Applied != nil {
+		s.Applied()
+	}
 	if n.flags&shadow != 0 {
 		n.catchUp(now, fx)
 	}

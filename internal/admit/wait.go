@@ -11,6 +11,7 @@ import (
 func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	n.lock()
 	defer n.unlock()
+	w.Verdict = reply.MustWait // should the law end the goroutine: there is nothing to give back
 	now = n.advance(now, fx)
 	w.Arrive(now)
 	if n.flags&(shadow|closed) == shadow {

@@ -70,6 +70,14 @@ func (l *Pieces) find(since int64, weight int32) (found *Piece) {
 	return found
 }
 
+// turnBack has those that began after now begin now.
+func (l *Pieces) turnBack(now int64) {
+	for i := range l.n {
+		p := l.at(i)
+		p.Since = min(p.Since, now)
+	}
+}
+
 // Remove takes a piece out, all of which has ended.
 func (l *Pieces) Remove(p *Piece) {
 	p.Left = 0

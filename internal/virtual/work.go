@@ -129,5 +129,7 @@ func (v *Work) Ends(inflight int64) int64 {
 // TurnBack has the work measured anew from a time that is before the last one.
 func (v *Work) TurnBack(now int64) {
 	v.Meter.TurnBack(now)
+	v.Active.turnBack(now)
+	v.Waiting.turnBack(now)
 	v.unloaded.turnBack()
 }
