@@ -87,8 +87,8 @@ const (
 // happened yet.
 func Reasons() []Reason {
 	var all []Reason
-	for v := reply.Admitted; v <= reply.LimitReached; v++ {
-		if v.Refused() {
+	for v := reply.Admitted; v <= reply.BadKey; v++ {
+		if v.Refused() || v == reply.BadKey {
 			all = append(all, Reason(v))
 		}
 	}
