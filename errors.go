@@ -27,13 +27,7 @@ var (
 )
 
 // refusal returns the error that refusals for a reason match.
-func refusal(r Reason) error {
-	err := sentinel{r}
-	sentinels[r] = err
-	return err
-}
-
-var sentinels = map[Reason]error{}
+func refusal(r Reason) error { return sentinel{r} }
 
 type sentinel struct{ reason Reason }
 
@@ -119,5 +113,6 @@ func (e *RefusedError) Error() string {
 // Is makes errors.Is match [ErrRefused] and the error of the reason; with [ReasonDeadline] it
 // matches context.DeadlineExceeded too, because the work would have run into its deadline.
 func (e *RefusedError) Is(target error) bool {
-	return target == sentinels[e.Reason] || sentinel{e.Reason}.Is(target)
+	s := sentinel{e.Reason}
+	return s.Is(target) || target == error(s)
 }
