@@ -63,7 +63,7 @@ func TestOpenBreakerRefusesAtOnceWithItsReason(t *testing.T) {
 			refused.Reason != weir.ReasonBreakerOpen || err.Error() != `weir: limiter "search" refused: breaker open` {
 			t.Errorf("got %v", err)
 		}
-		if _, ok := l.TryAcquire(); ok {
+		if _, ok := l.TryAcquire(t.Context()); ok {
 			t.Error("admitted")
 		}
 		if s := l.Snapshot(); s.Refused[weir.ReasonBreakerOpen] != 2 || s.RefusedTotal() != 2 || s.Admitted != 0 {
@@ -84,7 +84,7 @@ func TestBreakerHearsTheLimitersOutcomes(t *testing.T) {
 	_ = l.Do(t.Context(), func(context.Context) error { return errors.New("broken") })
 	_ = l.Do(t.Context(), func(context.Context) error { return context.DeadlineExceeded })
 	_ = l.Do(t.Context(), func(context.Context) error { return context.Canceled })
-	permit, _ := l.TryAcquire()
+	permit, _ := l.TryAcquire(t.Context())
 	permit.Done(nil)
 	permit.Done(errors.New("a second time"))
 	b.heard(t, weir.Success, weir.Failure, weir.Timeout, weir.Ignore, weir.Success)
@@ -102,7 +102,7 @@ func TestBreakerIsToldOfWorkThatNeverRan(t *testing.T) {
 		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrQueueFull) {
 			t.Error(err)
 		}
-		if _, ok := l.TryAcquire(); ok {
+		if _, ok := l.TryAcquire(t.Context()); ok {
 			t.Error("admitted")
 		}
 		cancel()

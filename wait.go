@@ -95,12 +95,11 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 	}
 }
 
-// leave is for a caller that is gone before it could ask.
-func (l *Limiter) leave(ctx context.Context) error {
+// leave counts a caller that is gone before it could ask.
+func (l *Limiter) leave() {
 	var fx admit.Effects
 	l.node.Cancel(now(), &fx)
 	l.after(&fx, nil)
-	return l.cancelled(ctx)
 }
 
 func (l *Limiter) cancelled(ctx context.Context) error {

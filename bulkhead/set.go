@@ -117,12 +117,13 @@ func (s *Set) AcquireN(ctx context.Context, key string, weight int) (weir.Permit
 }
 
 // TryAcquire is Acquire for work that will not wait: if there is no free slot it is
-// refused, and counted as such, at once. A bad key is refused too.
-func (s *Set) TryAcquire(key string) (weir.Permit, bool) {
+// refused, and counted as such, at once. A bad key is refused too. Work whose context has ended
+// is counted as cancelled instead. A nil ctx counts as context.Background.
+func (s *Set) TryAcquire(ctx context.Context, key string) (weir.Permit, bool) {
 	c, err := s.enter(key)
 	if err != nil {
 		return weir.Permit{}, false
 	}
 	defer c.leave()
-	return c.limiter.TryAcquire()
+	return c.limiter.TryAcquire(ctx)
 }
