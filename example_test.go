@@ -107,6 +107,18 @@ func ExampleLimiter_TryAcquire() {
 	// second: false
 }
 
+func ExampleLimiter_Config() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 100}))
+	c := lim.Config()
+	fmt.Println("starts from", c.Initial, "and decides every", c.Interval)
+
+	c.Max = 200 // and nothing else
+	fmt.Println(lim.Update(c), lim.Snapshot().Max)
+	// Output:
+	// starts from 20 and decides every 1s
+	// <nil> 200
+}
+
 func ExampleRefusedError() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 1}))
 	busy, _ := lim.TryAcquire(context.Background())

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
-	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/law"
 )
@@ -28,6 +27,7 @@ type Limiter struct {
 // replaced as a whole.
 type face struct {
 	name     string
+	law      law.Law
 	timeout  time.Duration
 	classify func(error) Outcome // nil for Classify
 	onEvent  func(Event)
@@ -92,30 +92,11 @@ func Must(l *Limiter, err error) *Limiter {
 }
 
 func (c Config) face() *face {
-	f := &face{name: c.Name, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
+	f := &face{name: c.Name, law: c.Law, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
 	if tenants := c.Queue.Tenants > 0; tenants || c.Breaker != nil || c.Histograms {
 		f.rare = &rare{breaker: c.Breaker, tenants: tenants, measures: c.Histograms, exemplars: newExemplars(c.Exemplar)}
 	}
 	return f
-}
-
-func (c Config) settings() admit.Settings {
-	return admit.Settings{
-		Name:         c.Name,
-		Bounds:       law.Bounds{Min: c.Min, Max: c.Max, Initial: c.Initial},
-		Interval:     c.Interval,
-		Lookback:     c.Window,
-		MinSamples:   c.MinSamples,
-		QueueSize:    c.Queue.Size,
-		QueueTimeout: c.Queue.Timeout,
-		Order:        queue.Order(c.Queue.Discipline),
-		Lanes:        lanes,
-		Tenants:      c.Queue.Tenants,
-		Shadow:       c.Shadow,
-		Observed:     c.OnEvent != nil,
-		Cumulative:   c.Histograms,
-		Wall:         time.Now,
-	}
 }
 
 // Acquire returns a permit for one piece of work, waiting in the queue if there

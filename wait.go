@@ -81,11 +81,11 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 				verdict, _ := w.Answer()
 				return verdict
 			}
-			verdict = l.node.Look(&w.Waiter, now(), &fx)
+			verdict = l.node.Look(&w.Waiter, true, now(), &fx)
 		case <-ctx.Done():
 			verdict = l.node.Leave(&w.Waiter, reply.Cancelled, now(), &fx)
 		case <-timer.C:
-			verdict = l.node.Remind(&w.Waiter, now(), &fx)
+			verdict = l.node.Look(&w.Waiter, false, now(), &fx)
 		}
 		l.after(&fx, nil)
 		if verdict != reply.Waiting {

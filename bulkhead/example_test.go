@@ -138,6 +138,14 @@ func ExampleSet_TryAcquire() {
 	// false
 }
 
+func ExampleSet_Config() {
+	set := small()
+	c := set.Config()
+	c.MaxKeys = 100 // and nothing else
+	fmt.Println(set.Update(c), set.Snapshot().MaxKeys)
+	// Output: <nil> 100
+}
+
 func ExampleSet_Handle() {
 	set := small()
 	search, err := set.Handle("search") // once
