@@ -38,7 +38,7 @@ func TestAllocations(t *testing.T) {
 		want float64
 	}{
 		{"TryAcquire and Done", func() {
-			permit, ok := l.TryAcquire()
+			permit, ok := l.TryAcquire(t.Context())
 			if !ok {
 				t.Error("refused")
 			}
@@ -94,7 +94,7 @@ func TestAllocations(t *testing.T) {
 			}
 		}, 1},
 		{"TryAcquire, refused", func() {
-			if _, ok := full.TryAcquire(); ok {
+			if _, ok := full.TryAcquire(t.Context()); ok {
 				t.Error("admitted")
 			}
 		}, 0},

@@ -20,8 +20,7 @@ import (
 // a breaker that does not allow the work is reported and otherwise ignored.
 type Breaker interface {
 	// Allow returns an error if the work may not start. The context is that of
-	// the work, with its tenant, its priority and its trace, and
-	// context.Background for [Limiter.TryAcquire]. Otherwise done is
+	// the work, with its tenant, its priority and its trace. Otherwise done is
 	// called exactly once, with the outcome that the limiter counts; with
 	// [Ignore], too, if the limiter refused the work or its caller left, and
 	// then it must count for nothing. A nil done is not called.
@@ -58,8 +57,8 @@ func (l *Limiter) acquireBehind(ctx context.Context, p *Permit, tenant uint16, w
 	return err
 }
 
-func (l *Limiter) tryAcquireBehind(p *Permit, b Breaker) (ok bool) {
-	done, err := l.ask(context.Background(), b)
+func (l *Limiter) tryAcquireBehind(ctx context.Context, p *Permit, tenant uint16, b Breaker) (ok bool) {
+	done, err := l.ask(ctx, b)
 	if err != nil {
 		return false
 	}
@@ -68,7 +67,7 @@ func (l *Limiter) tryAcquireBehind(p *Permit, b Breaker) (ok bool) {
 			done(Ignore)
 		}
 	}()
-	ok = l.tryAcquire(p)
+	ok = l.tryAcquire(p, tenant)
 	p.done = done
 	return
 }

@@ -51,7 +51,7 @@ func TestCapOfNothing(t *testing.T) {
 		setCap(t, l, 0)
 		waiting := ask(t.Context(), l, 3)
 		waits(t, waiting)
-		if _, ok := l.TryAcquire(); ok {
+		if _, ok := l.TryAcquire(t.Context()); ok {
 			t.Error("admitted above a cap of 0")
 		}
 		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrQueueFull) {

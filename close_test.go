@@ -29,7 +29,7 @@ func TestCloseRefusesWhatWaitsAndWhatArrives(t *testing.T) {
 				if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrClosed) {
 					t.Error(err)
 				}
-				if _, ok := l.TryAcquire(); ok {
+				if _, ok := l.TryAcquire(t.Context()); ok {
 					t.Error("admitted by a closed limiter")
 				}
 				l.Close()

@@ -76,8 +76,7 @@ type Config struct {
 	// identifier of a trace, or "" for none. It is called outside all locks with the context of
 	// work that was just admitted, at most ten times a second. If the work succeeds, it becomes one of
 	// Latencies.Exemplars. If Exemplar panics, the permit is given back and the panic goes on.
-	// [Limiter.TryAcquire] has no context, so it leaves no exemplar. An update drops all exemplars. It
-	// needs Histograms.
+	// An update drops all exemplars. It needs Histograms.
 	Exemplar func(context.Context) string
 
 	// Shadow admits everything and only reports what would have been

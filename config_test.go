@@ -179,7 +179,7 @@ func exercise(t *testing.T, l *weir.Limiter) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for i := range 40 {
-		permit, ok := l.TryAcquire()
+		permit, ok := l.TryAcquire(t.Context())
 		if heavy, err := l.AcquireN(gone, 3); err == nil {
 			t.Errorf("admitted although cancelled: %v", &heavy)
 		}

@@ -86,7 +86,7 @@ func TestDefect3SecondDoneFreesNothing(t *testing.T) {
 		t.Errorf("%d in flight, %d completed: want 1 and 1", s.InFlight, s.Completed)
 	}
 	hold(t, l, 1)
-	if _, ok := l.TryAcquire(); ok {
+	if _, ok := l.TryAcquire(t.Context()); ok {
 		t.Error("a third permit under a limit of 2")
 	}
 }
@@ -149,7 +149,7 @@ func TestDefect5WindowWithoutSamplesCloses(t *testing.T) {
 		held := hold(t, l, 1)
 		for range 100 { // ten seconds in which all is refused
 			time.Sleep(100 * time.Millisecond)
-			if _, ok := l.TryAcquire(); ok {
+			if _, ok := l.TryAcquire(t.Context()); ok {
 				t.Fatal("admitted above the limit")
 			}
 		}
@@ -165,7 +165,7 @@ func TestDefect5WindowWithoutSamplesCloses(t *testing.T) {
 		l := newLimiter(t, weir.Config{Initial: 10, Law: law.Band{MaxErrorRate: 0.1}})
 		for range 10 {
 			for range 10 {
-				permit, ok := l.TryAcquire()
+				permit, ok := l.TryAcquire(t.Context())
 				if ok {
 					permit.Done(context.DeadlineExceeded)
 				}

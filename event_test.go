@@ -20,12 +20,12 @@ func TestEventOfARefusal(t *testing.T) {
 		hold(t, l, 1)
 		waiting := ask(t.Context(), l, 1)
 		_, err := l.Acquire(t.Context())
-		_, _ = l.TryAcquire()
+		_, _ = l.TryAcquire(t.Context())
 		time.Sleep(time.Second)
 		now(t, waiting)
 		_, _ = l.AcquireN(t.Context(), 2)
 		l.Close()
-		_, _ = l.TryAcquire()
+		_, _ = l.TryAcquire(t.Context())
 
 		var want *weir.RefusedError
 		if !errors.As(err, &want) {
@@ -83,7 +83,7 @@ func TestEventNumbersHaveNoGaps(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(r.IntN(100))*time.Microsecond)
 				switch r.IntN(4) {
 				case 0:
-					if p, ok := l.TryAcquire(); ok {
+					if p, ok := l.TryAcquire(t.Context()); ok {
 						p.Done(nil)
 					}
 				case 1:

@@ -34,7 +34,7 @@ func ExampleConfig_histograms() {
 func ExampleReasons() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
 	lim.Close()
-	_, _ = lim.TryAcquire()
+	_, _ = lim.TryAcquire(context.Background())
 
 	refused := lim.Snapshot().Refused
 	for _, reason := range weir.Reasons()[:6] {

@@ -96,7 +96,7 @@ func ExampleLimiter_SetCap() {
 		if err := lim.SetCap(part); err != nil {
 			fmt.Println(err)
 		}
-		permit, ok := lim.TryAcquire()
+		permit, ok := lim.TryAcquire(context.Background())
 		fmt.Println(lim.Snapshot().Limit, ok)
 		permit.Release()
 	}

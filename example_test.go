@@ -96,9 +96,10 @@ func ExampleLimiter_AcquireN() {
 
 func ExampleLimiter_TryAcquire() {
 	lim := weir.Must(weir.New(weir.Config{Name: "thumbnails", Max: 1}))
-	first, ok := lim.TryAcquire()
+	ctx := context.Background() // that of the request
+	first, ok := lim.TryAcquire(ctx)
 	fmt.Println("first:", ok)
-	_, ok = lim.TryAcquire()
+	_, ok = lim.TryAcquire(ctx)
 	fmt.Println("second:", ok)
 	first.Done(nil)
 	// Output:
@@ -106,9 +107,21 @@ func ExampleLimiter_TryAcquire() {
 	// second: false
 }
 
+func ExampleLimiter_Config() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 100}))
+	c := lim.Config()
+	fmt.Println("starts from", c.Initial, "and decides every", c.Interval)
+
+	c.Max = 200 // and nothing else
+	fmt.Println(lim.Update(c), lim.Snapshot().Max)
+	// Output:
+	// starts from 20 and decides every 1s
+	// <nil> 200
+}
+
 func ExampleRefusedError() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 1}))
-	busy, _ := lim.TryAcquire()
+	busy, _ := lim.TryAcquire(context.Background())
 	defer busy.Done(nil)
 
 	_, err := lim.Acquire(context.Background())
@@ -140,7 +153,7 @@ func ExampleLimiter_Update() {
 func ExampleLimiter_Snapshot() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 2}))
 	for range 3 {
-		_, _ = lim.TryAcquire() // work that goes on for longer than this example
+		_, _ = lim.TryAcquire(context.Background()) // work that goes on for longer than this example
 	}
 	s := lim.Snapshot()
 	fmt.Printf("limit %d, in flight %d, admitted %d, refused %v\n", s.Limit, s.InFlight, s.Admitted, s.Refused)
@@ -173,8 +186,8 @@ func ExampleEvent() {
 		Name: "search", Max: 1,
 		OnEvent: func(e weir.Event) { fmt.Println(e.Seq, e) },
 	}))
-	busy, _ := lim.TryAcquire()
-	_, _ = lim.TryAcquire()
+	busy, _ := lim.TryAcquire(context.Background())
+	_, _ = lim.TryAcquire(context.Background())
 	busy.Done(nil)
 	_ = lim.Update(weir.Config{Name: "search", Min: 3, OnEvent: func(e weir.Event) { fmt.Println(e.Seq, e) }})
 	// Output:
@@ -255,7 +268,7 @@ func ExampleLimiter_Close() {
 func ExampleConfig_shadow() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 2, Shadow: true}))
 	for range 5 {
-		_, _ = lim.TryAcquire() // work that goes on for longer than this example
+		_, _ = lim.TryAcquire(context.Background()) // work that goes on for longer than this example
 	}
 	s := lim.Snapshot()
 	fmt.Println(s.Admitted, "admitted,", s.WouldRefuse, "would have been refused")
@@ -285,7 +298,7 @@ func ExampleQueue() {
 		Name: "search", Max: 1,
 		Queue: weir.Queue{Size: 1, Timeout: time.Millisecond},
 	}))
-	busy, _ := lim.TryAcquire()
+	busy, _ := lim.TryAcquire(context.Background())
 	_, err := lim.Acquire(context.Background()) // waits for its turn, which does not come
 	fmt.Println(err)
 	busy.Done(nil)
@@ -305,7 +318,7 @@ func ExampleQueue_adaptive() {
 func ExampleSum() {
 	reads := weir.Must(weir.New(weir.Config{Name: "reads", Max: 5}))
 	writes := weir.Must(weir.New(weir.Config{Name: "writes", Max: 2}))
-	permit, _ := writes.TryAcquire()
+	permit, _ := writes.TryAcquire(context.Background())
 	defer permit.Release()
 	fmt.Println(weir.Sum(reads, writes).InFlight, "of", weir.Sum(reads, writes).Limit)
 	// Output: 1 of 7

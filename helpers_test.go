@@ -35,7 +35,7 @@ func hold(t testing.TB, l *weir.Limiter, n int) []*weir.Permit {
 	t.Helper()
 	permits := make([]*weir.Permit, n)
 	for i := range permits {
-		permit, ok := l.TryAcquire()
+		permit, ok := l.TryAcquire(t.Context())
 		if !ok {
 			t.Fatalf("permit %d of %d was refused: %v", i+1, n, l)
 		}

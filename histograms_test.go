@@ -238,7 +238,7 @@ func TestExemplarMayUseItsLimiter(t *testing.T) {
 	var l *weir.Limiter
 	l = newLimiter(t, weir.Config{Histograms: true, Exemplar: func(context.Context) string {
 		_ = l.String()
-		if permit, ok := l.TryAcquire(); ok {
+		if permit, ok := l.TryAcquire(t.Context()); ok {
 			permit.Done(nil)
 		}
 		return "trace"

@@ -66,7 +66,7 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 		defer nested.Add(-1)
 		_ = lim.Snapshot()
 		_ = lim.Update(config)
-		if p, ok := lim.TryAcquire(); ok {
+		if p, ok := lim.TryAcquire(t.Context()); ok {
 			p.Done(nil)
 		}
 	})
@@ -85,7 +85,7 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 			_ = lim.Do(t.Context(), func(context.Context) error { time.Sleep(50 * time.Millisecond); return nil })
 		})
 		call(func() {
-			if p, ok := lim.TryAcquire(); ok {
+			if p, ok := lim.TryAcquire(t.Context()); ok {
 				time.Sleep(50 * time.Millisecond)
 				p.Done(errors.New("failed"))
 			}

@@ -61,7 +61,7 @@ func TestBadInput(t *testing.T) {
 			return nil
 		}, nil},
 		"Shutdown without a context": {func() error { return newLimiter(t, weir.Config{}).Shutdown(noContext) }, nil},
-		"an unknown outcome":         {func() error { p, _ := l.TryAcquire(); p.Finish(200); return nil }, nil},
+		"an unknown outcome":         {func() error { p, _ := l.TryAcquire(t.Context()); p.Finish(200); return nil }, nil},
 		"a priority beyond all":      {func() error { return l.Do(weir.WithPriority(t.Context(), 127), work) }, nil},
 		"a priority before all":      {func() error { return l.Do(weir.WithPriority(noContext, -128), work) }, nil},
 		"names of what there is not": {func() error {

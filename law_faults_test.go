@@ -118,7 +118,7 @@ func TestBreakerThatWantsNoOutcome(t *testing.T) {
 	if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrRefused) {
 		t.Error(err)
 	}
-	if _, ok := l.TryAcquire(); ok {
+	if _, ok := l.TryAcquire(t.Context()); ok {
 		t.Error("admitted above the limit")
 	}
 	p.Done(nil)

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
-	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/law"
 )
@@ -28,6 +27,7 @@ type Limiter struct {
 // replaced as a whole.
 type face struct {
 	name     string
+	law      law.Law
 	timeout  time.Duration
 	classify func(error) Outcome // nil for Classify
 	onEvent  func(Event)
@@ -40,6 +40,21 @@ type rare struct {
 	tenants   bool
 	measures  bool       // Config.Histograms
 	exemplars *exemplars // nil for none
+}
+
+// tenant returns the hash of the tenant of work under ctx, 0 unless tenants are told apart.
+func (r *rare) tenant(ctx context.Context) uint16 {
+	if !r.tenants {
+		return 0
+	}
+	return tenantHash(ctx)
+}
+
+// sample has work that was just admitted leave an exemplar if one is due.
+func (r *rare) sample(ctx context.Context, p *Permit) {
+	if r.exemplars != nil && r.exemplars.due(p.ticket.Start) {
+		r.exemplars.sample(ctx, p)
+	}
 }
 
 // epoch is where the limiters' clock starts: one reading relative to it costs
@@ -77,30 +92,11 @@ func Must(l *Limiter, err error) *Limiter {
 }
 
 func (c Config) face() *face {
-	f := &face{name: c.Name, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
+	f := &face{name: c.Name, law: c.Law, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
 	if tenants := c.Queue.Tenants > 0; tenants || c.Breaker != nil || c.Histograms {
 		f.rare = &rare{breaker: c.Breaker, tenants: tenants, measures: c.Histograms, exemplars: newExemplars(c.Exemplar)}
 	}
 	return f
-}
-
-func (c Config) settings() admit.Settings {
-	return admit.Settings{
-		Name:         c.Name,
-		Bounds:       law.Bounds{Min: c.Min, Max: c.Max, Initial: c.Initial},
-		Interval:     c.Interval,
-		Lookback:     c.Window,
-		MinSamples:   c.MinSamples,
-		QueueSize:    c.Queue.Size,
-		QueueTimeout: c.Queue.Timeout,
-		Order:        queue.Order(c.Queue.Discipline),
-		Lanes:        lanes,
-		Tenants:      c.Queue.Tenants,
-		Shadow:       c.Shadow,
-		Observed:     c.OnEvent != nil,
-		Cumulative:   c.Histograms,
-		Wall:         time.Now,
-	}
 }
 
 // Acquire returns a permit for one piece of work, waiting in the queue if there
@@ -132,7 +128,8 @@ func (l *Limiter) enter(ctx context.Context, p *Permit, weight int) error {
 		ctx = context.Background()
 	}
 	if ctx.Err() != nil {
-		return l.leave(ctx)
+		l.leave()
+		return l.cancelled(ctx)
 	}
 	if rare := l.face.Load().rare; rare != nil {
 		return l.enterBehind(ctx, p, weight, rare)
@@ -142,18 +139,14 @@ func (l *Limiter) enter(ctx context.Context, p *Permit, weight int) error {
 
 // enterBehind is enter for a limiter with a rare setting.
 func (l *Limiter) enterBehind(ctx context.Context, p *Permit, weight int, r *rare) error {
-	tenant := uint16(0)
-	if r.tenants {
-		tenant = tenantHash(ctx)
-	}
 	var err error
 	if r.breaker != nil {
-		err = l.acquireBehind(ctx, p, tenant, weight, r.breaker)
+		err = l.acquireBehind(ctx, p, r.tenant(ctx), weight, r.breaker)
 	} else {
-		err = l.acquire(ctx, p, tenant, weight)
+		err = l.acquire(ctx, p, r.tenant(ctx), weight)
 	}
-	if err == nil && r.exemplars != nil && r.exemplars.due(p.ticket.Start) {
-		r.exemplars.sample(ctx, p)
+	if err == nil {
+		r.sample(ctx, p)
 	}
 	return err
 }
@@ -174,20 +167,41 @@ func (l *Limiter) acquire(ctx context.Context, p *Permit, tenant uint16, weight 
 }
 
 // TryAcquire is Acquire for work that will not wait: if there is no free slot it
-// is refused, and counted as such, at once. It has no context, so no tenant. It never
-// allocates but for a Breaker.
-func (l *Limiter) TryAcquire() (p Permit, ok bool) {
-	if rare := l.face.Load().rare; rare != nil && rare.breaker != nil {
-		ok = l.tryAcquireBehind(&p, rare.breaker)
+// is refused, and counted as such, at once. If ctx has ended already, ok is false too, and the work
+// is counted as cancelled instead of refused. A nil ctx counts as context.Background. It never
+// allocates but for a Breaker or an exemplar.
+func (l *Limiter) TryAcquire(ctx context.Context) (p Permit, ok bool) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if ctx.Err() != nil {
+		l.leave()
+		return
+	}
+	if rare := l.face.Load().rare; rare != nil {
+		ok = l.tryEnterBehind(ctx, &p, rare)
 	} else {
-		ok = l.tryAcquire(&p)
+		ok = l.tryAcquire(&p, 0)
 	}
 	return
 }
 
-func (l *Limiter) tryAcquire(p *Permit) bool {
+// tryEnterBehind is enterBehind for work that will not wait.
+func (l *Limiter) tryEnterBehind(ctx context.Context, p *Permit, r *rare) (ok bool) {
+	if r.breaker != nil {
+		ok = l.tryAcquireBehind(ctx, p, r.tenant(ctx), r.breaker)
+	} else {
+		ok = l.tryAcquire(p, r.tenant(ctx))
+	}
+	if ok {
+		r.sample(ctx, p)
+	}
+	return ok
+}
+
+func (l *Limiter) tryAcquire(p *Permit, tenant uint16) bool {
 	var fx admit.Effects
-	verdict := l.node.TryAcquire(&p.ticket, 1, now(), &fx)
+	verdict := l.node.TryAcquire(&p.ticket, tenant, 1, now(), &fx)
 	l.after(&fx, &p.ticket)
 	if verdict == reply.Admitted {
 		p.limiter = l

@@ -55,7 +55,7 @@ func TestLogDoesNotFlood(t *testing.T) {
 		l := newLimiter(t, weir.Config{Name: "search", Max: 1, OnEvent: weir.Log(logger)})
 		hold(t, l, 1)
 		for range 1000 {
-			_, _ = l.TryAcquire()
+			_, _ = l.TryAcquire(t.Context())
 		}
 		if n := len(lines(text())); n > 1 {
 			t.Errorf("%d lines at once", n)
@@ -82,7 +82,7 @@ func TestLogDoesNotFlood(t *testing.T) {
 			t.Error("more lines without more refusals")
 		}
 		for range 10 { // a second of refusals is a line
-			_, _ = l.TryAcquire()
+			_, _ = l.TryAcquire(t.Context())
 			time.Sleep(2 * time.Second)
 		}
 		if n := len(lines(text())) - len(written); n != 10 {
@@ -99,7 +99,7 @@ func TestLogTellsReasonsAndLimitersApart(t *testing.T) {
 		b := newLimiter(t, weir.Config{Name: "b", Max: 1, Law: law.Fixed{}, OnEvent: handle, Shadow: true})
 		hold(t, a, 1)
 		hold(t, b, 2)
-		_, _ = a.TryAcquire()
+		_, _ = a.TryAcquire(t.Context())
 		_, _ = a.AcquireN(t.Context(), 2)
 		time.Sleep(2 * time.Second)
 		for _, want := range []string{

@@ -35,7 +35,7 @@ func TestHookPanicLeaksNothing(t *testing.T) {
 		time.Sleep(time.Second)
 		func() {
 			defer func() { _ = recover() }()
-			_, _ = l.TryAcquire() // moves the limit
+			_, _ = l.TryAcquire(t.Context()) // moves the limit
 		}()
 		balanced(t, l)
 	})
@@ -54,7 +54,7 @@ func TestLawPanicLocksNothingUp(t *testing.T) {
 		time.Sleep(time.Second)
 		func() {
 			defer func() { _ = recover() }()
-			_, _ = l.TryAcquire()
+			_, _ = l.TryAcquire(t.Context())
 		}()
 		done := make(chan int, 1)
 		go func() { done <- l.Snapshot().InFlight }()
@@ -69,7 +69,7 @@ func TestLawPanicLocksNothingUp(t *testing.T) {
 // A law that ends the goroutine does not lock the limiter up, and no slot is lost.
 func TestLawThatExitsLocksNothingUp(t *testing.T) {
 	for name, call := range map[string]func(l *weir.Limiter, p *weir.Permit){
-		"at an acquire": func(l *weir.Limiter, _ *weir.Permit) { _, _ = l.TryAcquire() },
+		"at an acquire": func(l *weir.Limiter, _ *weir.Permit) { _, _ = l.TryAcquire(t.Context()) },
 		"at a done":     func(_ *weir.Limiter, p *weir.Permit) { p.Done(nil) },
 		"at a wait": func(l *weir.Limiter, _ *weir.Permit) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)

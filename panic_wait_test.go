@@ -89,13 +89,13 @@ func TestGoexitInTheQueueLosesNoSlot(t *testing.T) {
 func TestGoexitIsAFailure(t *testing.T) {
 	for name, work := range map[string]func(l *weir.Limiter){
 		"DoneWith": func(l *weir.Limiter) {
-			permit, _ := l.TryAcquire()
+			permit, _ := l.TryAcquire(t.Context())
 			defer permit.DoneWith(nil)
 			runtime.Goexit()
 		},
 		"DoneWith an error": func(l *weir.Limiter) {
 			var err error
-			permit, _ := l.TryAcquire()
+			permit, _ := l.TryAcquire(t.Context())
 			defer permit.DoneWith(&err)
 			runtime.Goexit()
 		},
@@ -120,12 +120,12 @@ func TestGoexitIsAFailure(t *testing.T) {
 	t.Run("not otherwise", func(t *testing.T) {
 		l := newLimiter(t, weir.Config{})
 		func() {
-			permit, _ := l.TryAcquire()
+			permit, _ := l.TryAcquire(t.Context())
 			defer permit.DoneWith(nil)
 		}()
 		func() {
 			err := errors.New("boom")
-			permit, _ := l.TryAcquire()
+			permit, _ := l.TryAcquire(t.Context())
 			defer permit.DoneWith(&err)
 		}()
 		if s := l.Snapshot(); s.Failed != 1 || s.Samples != 1 {

@@ -58,7 +58,7 @@ func TestPermitZeroIsBack(t *testing.T) {
 	// such as the one that comes with a refusal
 	l := fixed(t, 1, weir.Queue{})
 	held := hold(t, l, 1)
-	refused, ok := l.TryAcquire()
+	refused, ok := l.TryAcquire(t.Context())
 	if ok {
 		t.Fatal("admitted above the limit")
 	}
@@ -137,7 +137,7 @@ func TestDoneWithPanicGoesOn(t *testing.T) {
 			}
 		}()
 		var err error
-		permit, _ := l.TryAcquire()
+		permit, _ := l.TryAcquire(t.Context())
 		defer permit.DoneWith(&err)
 		panic("boom")
 	}()
@@ -172,7 +172,7 @@ func TestCopiedPermitIsReported(t *testing.T) {
 	}
 	j.gapless(t)
 	hold(t, l, 20)
-	if _, ok := l.TryAcquire(); ok {
+	if _, ok := l.TryAcquire(t.Context()); ok {
 		t.Error("a slot was won by it")
 	}
 }

@@ -61,7 +61,7 @@ func TestWithoutAQueueTheLimitIsReached(t *testing.T) {
 	}
 	queued := fixed(t, 1, weir.Queue{Size: 1})
 	_ = hold(t, queued, 1)
-	if _, ok := queued.TryAcquire(); ok {
+	if _, ok := queued.TryAcquire(t.Context()); ok {
 		t.Fatal("admitted above the limit")
 	}
 	for _, l := range []*weir.Limiter{plain, queued} {

@@ -76,7 +76,7 @@ func TestShadowSwitchedOff(t *testing.T) {
 	c.Shadow = false
 	update(t, l, c)
 	for i, p := range permits {
-		if _, ok := l.TryAcquire(); ok {
+		if _, ok := l.TryAcquire(t.Context()); ok {
 			t.Errorf("admitted with %d in flight under a limit of 2", 4-i)
 		}
 		if i == 2 {

@@ -24,7 +24,7 @@ func TestVerySlowWorkCutsTheLimit(t *testing.T) {
 			for range 50 {
 				callers.Go(func() {
 					for time.Now().Before(end) {
-						if p, ok := l.TryAcquire(); ok {
+						if p, ok := l.TryAcquire(t.Context()); ok {
 							time.Sleep(latency)
 							p.Done(nil)
 						} else {
@@ -48,7 +48,7 @@ func TestStuckWorkCutsTheLimit(t *testing.T) {
 		held := hold(t, l, 10)
 		for range 30 {
 			time.Sleep(time.Second)
-			_, _ = l.TryAcquire()
+			_, _ = l.TryAcquire(t.Context())
 		}
 		if s := l.Snapshot(); s.Limit >= 10 || !strings.Contains(s.Last.String(), "oldest work") {
 			t.Errorf("limit %d, last changed for %v", s.Limit, s.Last)

@@ -27,7 +27,7 @@ func TestSnapshotTellsAll(t *testing.T) {
 		hold(t, l, 2)
 		time.Sleep(100 * time.Millisecond)
 		ask(t.Context(), l, 1)
-		if _, ok := l.TryAcquire(); ok {
+		if _, ok := l.TryAcquire(t.Context()); ok {
 			t.Fatal("admitted above the limit")
 		}
 		s := l.Snapshot()
@@ -111,7 +111,7 @@ func TestSnapshotIsOfOneMoment(t *testing.T) {
 func TestStringIsJSON(t *testing.T) {
 	l := newLimiter(t, weir.Config{Name: `a "b"`, Max: 1})
 	hold(t, l, 1)
-	_, _ = l.TryAcquire()
+	_, _ = l.TryAcquire(t.Context())
 	var got map[string]any
 	if err := json.Unmarshal([]byte(l.String()), &got); err != nil {
 		t.Fatalf("%v in %s", err, l)

@@ -46,7 +46,7 @@ func TestUpdateLowerLimitInterruptsNothing(t *testing.T) {
 	held := hold(t, l, 5)
 	update(t, l, weir.Config{Max: 2, Law: law.Fixed{}})
 	for i, p := range held {
-		if _, ok := l.TryAcquire(); ok {
+		if _, ok := l.TryAcquire(t.Context()); ok {
 			t.Fatalf("admitted with %d in flight", 5-i)
 		}
 		if s := l.Snapshot(); s.InFlight != 5-i || s.Limit != 2 {

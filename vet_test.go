@@ -23,11 +23,15 @@ func TestVetFlagsCopiesOfPermits(t *testing.T) {
 			"replace github.com/weir-go/weir => " + here + "\n",
 		"main.go": `package main
 
-import "github.com/weir-go/weir"
+import (
+	"context"
+
+	"github.com/weir-go/weir"
+)
 
 func main() {
 	lim := weir.Must(weir.New(weir.Config{}))
-	permit, _ := lim.TryAcquire()
+	permit, _ := lim.TryAcquire(context.Background())
 	twin := permit
 	give(permit)
 	twin.Done(nil)
@@ -46,7 +50,7 @@ func give(permit weir.Permit) { permit.Done(nil) }
 	if err == nil {
 		t.Fatal("vet has nothing to say")
 	}
-	for _, want := range []string{"main.go:8", "main.go:9", "main.go:13", "weir.Permit contains"} {
+	for _, want := range []string{"main.go:12", "main.go:13", "main.go:17", "weir.Permit contains"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("vet does not say %q in\n%s", want, out)
 		}

@@ -81,11 +81,11 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 				verdict, _ := w.Answer()
 				return verdict
 			}
-			verdict = l.node.Look(&w.Waiter, now(), &fx)
+			verdict = l.node.Look(&w.Waiter, true, now(), &fx)
 		case <-ctx.Done():
 			verdict = l.node.Leave(&w.Waiter, reply.Cancelled, now(), &fx)
 		case <-timer.C:
-			verdict = l.node.Remind(&w.Waiter, now(), &fx)
+			verdict = l.node.Look(&w.Waiter, false, now(), &fx)
 		}
 		l.after(&fx, nil)
 		if verdict != reply.Waiting {
@@ -95,12 +95,11 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 	}
 }
 
-// leave is for a caller that is gone before it could ask.
-func (l *Limiter) leave(ctx context.Context) error {
+// leave counts a caller that is gone before it could ask.
+func (l *Limiter) leave() {
 	var fx admit.Effects
 	l.node.Cancel(now(), &fx)
 	l.after(&fx, nil)
-	return l.cancelled(ctx)
 }
 
 func (l *Limiter) cancelled(ctx context.Context) error {

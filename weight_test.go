@@ -23,7 +23,7 @@ func TestWeightCountsInSlots(t *testing.T) {
 	if s := l.Snapshot(); s.InFlight != 10 || s.Admitted != 4 {
 		t.Errorf("%d in flight, %d admitted: want 10 and 4", s.InFlight, s.Admitted)
 	}
-	if _, ok := l.TryAcquire(); ok {
+	if _, ok := l.TryAcquire(t.Context()); ok {
 		t.Error("admitted above the limit")
 	}
 	heavy.Done(nil)
@@ -73,7 +73,7 @@ func TestWeightIsServedInOrder(t *testing.T) {
 		held[1].Done(nil)
 		waits(t, heavy)
 		waits(t, light) // it would fit, but was not first
-		if _, ok := l.TryAcquire(); ok {
+		if _, ok := l.TryAcquire(t.Context()); ok {
 			t.Error("a newcomer went ahead of what waits")
 		}
 		held[2].Done(nil)

@@ -1,6 +1,7 @@
 package bulkhead_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -17,7 +18,7 @@ import (
 func BenchmarkGroup(b *testing.B) {
 	inside := seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
 	pass := func(l *weir.Limiter) {
-		if permit, ok := l.TryAcquire(); ok {
+		if permit, ok := l.TryAcquire(context.Background()); ok {
 			permit.Done(nil)
 		}
 	}
@@ -42,7 +43,7 @@ func TestCapDoesNotAllocate(t *testing.T) {
 	}
 	s := newSet(t, bulkhead.Config{Max: 10, ByKey: byKey{"a": open(1, 1)}})
 	pass := func() {
-		if permit, ok := s.TryAcquire("a"); ok {
+		if permit, ok := s.TryAcquire(context.Background(), "a"); ok {
 			permit.Done(nil)
 		}
 	}

@@ -21,7 +21,7 @@ func BenchmarkSet(b *testing.B) {
 	limiter := weir.Config{Min: 1000}
 	plain := weir.Must(weir.New(limiter))
 	try := func(int) {
-		if permit, ok := plain.TryAcquire(); ok {
+		if permit, ok := plain.TryAcquire(context.Background()); ok {
 			permit.Done(nil)
 		}
 	}
@@ -50,7 +50,7 @@ func BenchmarkSet(b *testing.B) {
 			plain, pass func(i int)
 		}{
 			{"TryAcquire+Done", try, func(i int) {
-				if permit, ok := set.TryAcquire(names[i%keys]); ok {
+				if permit, ok := set.TryAcquire(context.Background(), names[i%keys]); ok {
 					permit.Done(nil)
 				}
 			}},
@@ -69,7 +69,7 @@ func BenchmarkSet(b *testing.B) {
 				func(i int) { _ = set.Do(ctx, names[i%keys], func(context.Context) error { return nil }) },
 			},
 			{"handle", try, func(i int) {
-				if permit, ok := handles[i%keys].TryAcquire(); ok {
+				if permit, ok := handles[i%keys].TryAcquire(context.Background()); ok {
 					permit.Done(nil)
 				}
 			}},

@@ -100,17 +100,16 @@ func (c Config) complete() (Config, error) {
 		return c, invalid("Default.Config.Name", d.Config.Name, "none: limiters are named after their keys")
 	}
 	var err error
-	if c.Default, err = c.Default.complete("Default", c.OnEvent); err != nil {
+	if c.Default, err = c.Default.complete("Default"); err != nil {
 		return c, err
 	}
 	reserved := 0
-	byKey := make(map[string]Compartment, len(c.ByKey)+1)
-	byKey[Overflow] = c.Default
+	byKey := make(map[string]Compartment, len(c.ByKey))
 	for _, key := range slices.Sorted(maps.Keys(c.ByKey)) {
 		if err := checkKey(key); err != nil {
 			return c, fmt.Errorf("%w: bulkhead: ByKey: %w", weir.ErrConfig, err)
 		}
-		if byKey[key], err = c.ByKey[key].complete(fmt.Sprintf("ByKey[%q]", key), c.OnEvent); err != nil {
+		if byKey[key], err = c.ByKey[key].complete(fmt.Sprintf("ByKey[%q]", key)); err != nil {
 			return c, err
 		}
 		reserved += byKey[key].Reserved
@@ -123,7 +122,7 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-func (k Compartment) complete(field string, onEvent func(weir.Event)) (Compartment, error) {
+func (k Compartment) complete(field string) (Compartment, error) {
 	name := k.Config.Name
 	config, err := limiters.Complete(k.Config)
 	if err == nil {
@@ -141,18 +140,35 @@ func (k Compartment) complete(field string, onEvent func(weir.Event)) (Compartme
 	case k.Breaker != nil && config.Breaker != nil:
 		return k, invalid(field+".Breaker", "set beside Config.Breaker", "one of them")
 	}
-	if fixed, ok := config.Law.(law.Fixed); ok && fixed.Limit == 0 {
-		config.Law = law.Fixed{Limit: config.Initial}
-	}
-	if k.Budget > 0 {
-		config.Law = budget{law: config.Law, p95: k.Budget, floor: k.Reserved}
-	}
-	if config.OnEvent == nil {
-		config.OnEvent = onEvent
-	}
 	k.Config, k.Share = config, cmp.Or(k.Share, 1)
 	k.Config.Name = name
 	return k, nil
+}
+
+// forKeys returns the settings that the keys get from a complete configuration: with one for the
+// overflow, and with what the set adds to those of a limiter.
+func (c Config) forKeys() Config {
+	byKey := make(map[string]Compartment, len(c.ByKey)+1)
+	c.Default = c.Default.forKey(c.OnEvent)
+	byKey[Overflow] = c.Default
+	for key, k := range c.ByKey {
+		byKey[key] = k.forKey(c.OnEvent)
+	}
+	c.ByKey = byKey
+	return c
+}
+
+func (k Compartment) forKey(onEvent func(weir.Event)) Compartment {
+	if fixed, ok := k.Config.Law.(law.Fixed); ok && fixed.Limit == 0 {
+		k.Config.Law = law.Fixed{Limit: k.Config.Initial}
+	}
+	if k.Budget > 0 {
+		k.Config.Law = budget{law: k.Config.Law, p95: k.Budget, floor: k.Reserved}
+	}
+	if k.Config.OnEvent == nil {
+		k.Config.OnEvent = onEvent
+	}
+	return k
 }
 
 // starts reports what keeps a law from starting.

@@ -83,7 +83,7 @@ func TestBadKeysAreRefused(t *testing.T) {
 		if _, err := s.Handle(key); !errors.Is(err, bulkhead.ErrKey) {
 			t.Error(err)
 		}
-		if _, ok := s.TryAcquire(key); ok {
+		if _, ok := s.TryAcquire(t.Context(), key); ok {
 			t.Error("admitted")
 		}
 	}

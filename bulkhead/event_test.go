@@ -20,8 +20,8 @@ func TestOneHookForAllKeys(t *testing.T) {
 	s := newSet(t, c)
 	refuse := func() (heard []string) {
 		for _, key := range []string{"named", "private", "unknown"} {
-			s.TryAcquire(key)
-			s.TryAcquire(key)
+			s.TryAcquire(t.Context(), key)
+			s.TryAcquire(t.Context(), key)
 		}
 		for _, e := range all.of(weir.Refused) {
 			heard = append(heard, e.Limiter)

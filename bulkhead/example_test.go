@@ -71,7 +71,7 @@ func ExampleConfig_onEvent() {
 		return
 	}
 	for _, key := range []string{"search", "checkout", "search"} {
-		set.TryAcquire(key)
+		set.TryAcquire(context.Background(), key)
 	}
 	// Output: search: refused: limit reached
 }
@@ -128,14 +128,22 @@ func ExampleSet_AcquireN() {
 
 func ExampleSet_TryAcquire() {
 	set := small()
-	first, ok := set.TryAcquire("search")
+	first, ok := set.TryAcquire(context.Background(), "search")
 	fmt.Println(ok)
 	defer first.Done(nil)
-	_, ok = set.TryAcquire("search")
+	_, ok = set.TryAcquire(context.Background(), "search")
 	fmt.Println(ok)
 	// Output:
 	// true
 	// false
+}
+
+func ExampleSet_Config() {
+	set := small()
+	c := set.Config()
+	c.MaxKeys = 100 // and nothing else
+	fmt.Println(set.Update(c), set.Snapshot().MaxKeys)
+	// Output: <nil> 100
 }
 
 func ExampleSet_Handle() {
@@ -164,7 +172,7 @@ func ExampleHandle_Acquire() {
 
 func ExampleSet_Update() {
 	set := small()
-	permit, _ := set.TryAcquire("search")
+	permit, _ := set.TryAcquire(context.Background(), "search")
 	defer permit.Done(nil)
 	err := set.Update(bulkhead.Config{
 		ByKey: map[string]bulkhead.Compartment{"search": {Config: weir.Config{Initial: 8, Law: law.Fixed{}}}},
@@ -188,7 +196,7 @@ func ExampleSet_SetMax() {
 			fmt.Println(err)
 		}
 		s := set.Snapshot()
-		_, ok := set.TryAcquire("checkout")
+		_, ok := set.TryAcquire(context.Background(), "checkout")
 		fmt.Println(s.Max, "slots, reserved", s.ByKey["checkout"].Reserved, "and", s.ByKey["login"].Reserved, "admitted:", ok)
 	}
 	// Output:

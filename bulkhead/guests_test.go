@@ -68,11 +68,11 @@ func TestOverflowTakesWhatFindsNoRoom(t *testing.T) {
 	}
 	hold(t, s, "checkout", 1) // is out of their reach
 	h, _ := s.Handle("more0")
-	if _, ok := h.TryAcquire(); ok {
+	if _, ok := h.TryAcquire(t.Context()); ok {
 		t.Error("the overflow has more than its slots")
 	}
 	first[0].Done(nil)
-	if _, ok := h.TryAcquire(); !ok { // and no longer in the overflow
+	if _, ok := h.TryAcquire(t.Context()); !ok { // and no longer in the overflow
 		t.Error("a handle stays in the overflow")
 	}
 	if k, ok := s.Snapshot().ByKey["more0"]; !ok || k.InFlight != 1 {
@@ -143,7 +143,7 @@ func TestNewcomerThatDoesNotCome(t *testing.T) {
 				t.Error("no panic")
 			}
 		}()
-		s.TryAcquire("bad")
+		s.TryAcquire(t.Context(), "bad")
 	}()
 	if snap := s.Snapshot(); snap.Unknown != 2 {
 		t.Errorf("%d keys, want 2", snap.Unknown)
@@ -177,7 +177,7 @@ func TestHostileKeys(t *testing.T) {
 			long := strings.Repeat("x", 1000)
 			for i := range keys {
 				key := fmt.Sprintf("%s%d", long, i)[len(long)-200:] // keeps a kilobyte alive if it is not copied
-				if permit, ok := s.TryAcquire(key); ok {
+				if permit, ok := s.TryAcquire(t.Context(), key); ok {
 					permit.Done(nil)
 				}
 			}

@@ -75,11 +75,11 @@ func (h *Handle) AcquireN(ctx context.Context, weight int) (weir.Permit, error) 
 }
 
 // TryAcquire is [Set.TryAcquire] for the handle's key.
-func (h *Handle) TryAcquire() (weir.Permit, bool) {
+func (h *Handle) TryAcquire(ctx context.Context) (weir.Permit, bool) {
 	c, err := h.enter()
 	if err != nil {
 		return weir.Permit{}, false
 	}
 	defer c.leave()
-	return c.limiter.TryAcquire()
+	return c.limiter.TryAcquire(ctx)
 }

@@ -27,7 +27,7 @@ func TestHandleOfNoSetRefuses(t *testing.T) {
 					t.Errorf("got %v, want bulkhead.ErrKey", err)
 				}
 			}
-			if _, ok := h.TryAcquire(); ok {
+			if _, ok := h.TryAcquire(t.Context()); ok {
 				t.Error("admitted")
 			}
 			if key := h.Key(); key != "" {

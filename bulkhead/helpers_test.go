@@ -36,7 +36,7 @@ func hold(t testing.TB, s *bulkhead.Set, key string, n int) []*weir.Permit {
 	t.Helper()
 	permits := make([]*weir.Permit, n)
 	for i := range permits {
-		permit, ok := s.TryAcquire(key)
+		permit, ok := s.TryAcquire(t.Context(), key)
 		if !ok {
 			t.Fatalf("permit %d of %d for %q was refused: %+v", i+1, n, key, s.Snapshot().ByKey[key])
 		}

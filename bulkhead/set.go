@@ -2,6 +2,7 @@ package bulkhead
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"sync/atomic"
 
@@ -25,8 +26,15 @@ type Set struct {
 // A roster is a configuration with the compartments that it names. It is replaced as a
 // whole, so that to find one of them takes no lock that unknown keys could hold.
 type roster struct {
-	conf  Config
+	given Config // complete, as Set.Config returns it
+	conf  Config // as the keys get it
 	byKey map[string]*compartment
+}
+
+// newRoster returns a roster of a complete configuration, still without compartments.
+func newRoster(c Config) *roster {
+	keys := c.forKeys()
+	return &roster{given: c, conf: keys, byKey: make(map[string]*compartment, len(keys.ByKey))}
 }
 
 // New returns a set, or an error that matches [weir.ErrConfig] and names the setting,
@@ -37,8 +45,8 @@ func New(c Config) (*Set, error) {
 		return nil, err
 	}
 	s := &Set{group: newGroup(c.Max), guests: guests{byKey: map[string]*compartment{}}}
-	r := &roster{conf: c, byKey: make(map[string]*compartment, len(c.ByKey))}
-	for key, k := range c.ByKey {
+	r := newRoster(c)
+	for key, k := range r.conf.ByKey {
 		if r.byKey[key], err = s.open(key, k, k.stake()); err != nil {
 			return nil, err
 		}
@@ -74,6 +82,16 @@ func (s *Set) enter(key string) (*compartment, error) {
 			return c, nil
 		}
 	}
+}
+
+// Config returns the configuration at work: that of [New] or of the last [Set.Update], with the defaults filled in
+// for what it left out, within each Compartment too, as [weir.Limiter.Config] does. It names no key that
+// was not named. It is a copy, also of the map, so to change one setting change it there and
+// give it to Update. The cap now, which [Set.SetMax] moves, is in the [Snapshot].
+func (s *Set) Config() Config {
+	c := s.roster.Load().given
+	c.ByKey = maps.Clone(c.ByKey)
+	return c
 }
 
 // Do runs fn within the limit of the key, as [weir.Limiter.Do] does. Work that is not
@@ -117,12 +135,13 @@ func (s *Set) AcquireN(ctx context.Context, key string, weight int) (weir.Permit
 }
 
 // TryAcquire is Acquire for work that will not wait: if there is no free slot it is
-// refused, and counted as such, at once. A bad key is refused too.
-func (s *Set) TryAcquire(key string) (weir.Permit, bool) {
+// refused, and counted as such, at once. A bad key is refused too. Work whose context has ended
+// is counted as cancelled instead. A nil ctx counts as context.Background.
+func (s *Set) TryAcquire(ctx context.Context, key string) (weir.Permit, bool) {
 	c, err := s.enter(key)
 	if err != nil {
 		return weir.Permit{}, false
 	}
 	defer c.leave()
-	return c.limiter.TryAcquire()
+	return c.limiter.TryAcquire(ctx)
 }

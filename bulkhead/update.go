@@ -69,7 +69,7 @@ func (s *Set) replace(old *roster, c Config) (changes []change, err error) {
 	g := &s.guests
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	next := &roster{conf: c, byKey: make(map[string]*compartment, len(c.ByKey))}
+	next := newRoster(c)
 	var opened []*compartment
 	replaced := false
 	defer func() {
@@ -77,7 +77,7 @@ func (s *Set) replace(old *roster, c Config) (changes []change, err error) {
 			s.discard(opened)
 		}
 	}()
-	for key, k := range c.ByKey {
+	for key, k := range next.conf.ByKey {
 		c := cmp.Or(old.byKey[key], g.byKey[key])
 		if c == nil {
 			if c, err = s.newcomer(key, k); err != nil {
@@ -90,7 +90,7 @@ func (s *Set) replace(old *roster, c Config) (changes []change, err error) {
 	}
 	stay, leave := g.divide(next)
 	for _, guest := range stay {
-		changes = append(changes, newChange(guest, c.Default, true))
+		changes = append(changes, newChange(guest, next.conf.Default, true))
 	}
 	replaced = true
 

@@ -24,7 +24,7 @@ func TestUpdateResizesKeys(t *testing.T) {
 	hold(t, s, "named", 2)
 	hold(t, s, "other", 1)
 	for _, key := range []string{"named", "other"} {
-		if _, ok := s.TryAcquire(key); ok {
+		if _, ok := s.TryAcquire(t.Context(), key); ok {
 			t.Errorf("%s has more than its slots", key)
 		}
 	}
@@ -206,7 +206,7 @@ func TestHandleFollowsAnUpdate(t *testing.T) {
 	s := newSet(t, c)
 	h, _ := s.Handle("a")
 	for range 2 {
-		if _, ok := h.TryAcquire(); !ok {
+		if _, ok := h.TryAcquire(t.Context()); !ok {
 			t.Error("refused")
 		}
 	}
@@ -214,10 +214,10 @@ func TestHandleFollowsAnUpdate(t *testing.T) {
 	if err := s.Update(c); err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := h.TryAcquire(); !ok {
+	if _, ok := h.TryAcquire(t.Context()); !ok {
 		t.Error("does not find the key's new compartment")
 	}
-	if _, ok := h.TryAcquire(); ok {
+	if _, ok := h.TryAcquire(t.Context()); ok {
 		t.Error("goes by the old settings")
 	}
 }

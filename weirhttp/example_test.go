@@ -1,6 +1,7 @@
 package weirhttp_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,7 +66,7 @@ func ExampleNew() {
 		return
 	}
 
-	permit, _ := lim.TryAcquire() // somebody else has the only slot
+	permit, _ := lim.TryAcquire(context.Background()) // somebody else has the only slot
 	defer permit.Release()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
@@ -84,7 +85,7 @@ func ExampleExempt() {
 	lim := weir.Must(weir.New(weir.Config{Max: 1}))
 	h := weirhttp.Limit(http.NewServeMux(), weirhttp.Exempt(weirhttp.One(lim), "/healthz"))
 
-	permit, _ := lim.TryAcquire() // the server is full
+	permit, _ := lim.TryAcquire(context.Background()) // the server is full
 	defer permit.Release()
 	for _, path := range []string{"/healthz", "/other"} {
 		w := httptest.NewRecorder()

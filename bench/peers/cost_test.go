@@ -41,7 +41,7 @@ var ways = []way{
 	{"weir-TryAcquire", func() func() bool {
 		lim := weir.Must(weir.New(weir.Config{Min: room}))
 		return func() bool {
-			permit, ok := lim.TryAcquire()
+			permit, ok := lim.TryAcquire(context.Background())
 			if ok {
 				permit.Done(nil)
 			}

@@ -12,8 +12,8 @@ func (n *Node) Acquire(t *reply.Ticket, tenant uint16, weight int, now int64, fx
 }
 
 // TryAcquire is Acquire for work that will not wait.
-func (n *Node) TryAcquire(t *reply.Ticket, weight int, now int64, fx *Effects) reply.Verdict {
-	return n.acquire(t, 0, weight, now, false, fx)
+func (n *Node) TryAcquire(t *reply.Ticket, tenant uint16, weight int, now int64, fx *Effects) reply.Verdict {
+	return n.acquire(t, tenant, weight, now, false, fx)
 }
 
 // acquire admits at once what has room while no window is due. Only acquireSlow calls the law.

@@ -59,7 +59,7 @@ func TestLawExitsInTheQueue(t *testing.T) {
 	r.now += 2 * time.Second
 	exit(func() {
 		defer r.leave(q, reply.Cancelled)
-		r.node.Remind(&q.Waiter, int64(r.now), &r.fx)
+		r.node.Look(&q.Waiter, false, int64(r.now), &r.fx)
 	})
 	r.wantCounts(1, 0)
 	exits = false

@@ -79,7 +79,7 @@ func (r *rig) acquire(weight int) reply.Verdict {
 
 func (r *rig) try(weight int) reply.Verdict {
 	now, fx := r.call()
-	verdict := r.node.TryAcquire(new(reply.Ticket), weight, now, fx)
+	verdict := r.node.TryAcquire(new(reply.Ticket), 0, weight, now, fx)
 	r.fx.Woken.Wake()
 	return verdict
 }

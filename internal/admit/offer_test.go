@@ -20,7 +20,7 @@ func lender(t *testing.T) (n []*rig, lent *reply.Ticket, waiting *request) {
 // look has the owner of a request look again.
 func (r *rig) look(q *request) reply.Verdict {
 	now, fx := r.call()
-	v := r.node.Look(&q.Waiter, now, fx)
+	v := r.node.Look(&q.Waiter, true, now, fx)
 	r.fx.Woken.Wake()
 	return v
 }

@@ -52,12 +52,12 @@ func TestNextIsNudged(t *testing.T) {
 		t.Fatalf("nudged %d and %d times before they looked, want 1 and 0", next.nudged, last.nudged)
 	}
 	now, fx := r.call()
-	if v := r.node.Look(&next.Waiter, now, fx); v != reply.Waiting || next.Patience(now) != 100*time.Millisecond {
+	if v := r.node.Look(&next.Waiter, true, now, fx); v != reply.Waiting || next.Patience(now) != 100*time.Millisecond {
 		t.Errorf("%v, and to look in %v", v, next.Patience(now))
 	}
 	r.now = 100 * time.Millisecond
 	now, fx = r.call()
-	if v := r.node.Remind(&next.Waiter, now, fx); v != reply.Admitted {
+	if v := r.node.Look(&next.Waiter, false, now, fx); v != reply.Admitted {
 		t.Errorf("%v when its turn has come", v)
 	}
 	fx.Woken.Wake()
@@ -75,7 +75,7 @@ func TestCancelAfterAdmissionGivesThePaceBack(t *testing.T) {
 	gone, next := r.join(weighs(5)), r.join()
 	r.now = 100 * time.Millisecond
 	now, fx = r.call()
-	r.node.Remind(&gone.Waiter, now, fx)
+	r.node.Look(&gone.Waiter, false, now, fx)
 	want(t, reply.Admitted, gone)
 	want(t, reply.Waiting, next)
 	for range 2 { // the second time changes nothing

@@ -36,27 +36,48 @@ type Settings struct {
 
 // conf is Settings in little memory: a service may hold a hundred thousand nodes.
 type conf struct {
-	interval, queueTimeout          int64
-	min, max, minSamples, queueSize int32
-	wall                            func() time.Time
-	lanes                           uint8
-	order                           queue.Order
-	queues, observed                bool
+	interval, lookback, queueTimeout         int64
+	min, max, initial, minSamples, queueSize int32
+	tenants                                  uint16
+	wall                                     func() time.Time
+	lanes                                    uint8
+	order                                    queue.Order
+	queues, observed                         bool
 }
 
 func confOf(s Settings) conf {
 	return conf{
 		interval:     span(s.Interval),
+		lookback:     span(s.Lookback),
 		queueTimeout: span(s.QueueTimeout),
 		min:          int32(s.Bounds.Min),
 		max:          int32(s.Bounds.Max),
+		initial:      int32(s.Bounds.Initial),
 		minSamples:   int32(s.MinSamples),
 		queueSize:    int32(s.QueueSize),
+		tenants:      uint16(s.Tenants),
 		wall:         s.Wall,
 		lanes:        uint8(s.Lanes),
 		order:        s.Order,
 		queues:       s.Order.Queues(s.QueueSize),
 		observed:     s.Observed,
+	}
+}
+
+// settings is the inverse of confOf. The rest of Settings is not kept here.
+func (c *conf) settings() Settings {
+	return Settings{
+		Bounds:       c.bounds(c.initial),
+		Interval:     time.Duration(c.interval),
+		Lookback:     time.Duration(c.lookback),
+		MinSamples:   int(c.minSamples),
+		QueueSize:    int(c.queueSize),
+		QueueTimeout: time.Duration(c.queueTimeout),
+		Order:        c.order,
+		Lanes:        int(c.lanes),
+		Tenants:      int(c.tenants),
+		Observed:     c.observed,
+		Wall:         c.wall,
 	}
 }
 

@@ -34,6 +34,15 @@ func (n *Node) Idle() bool {
 	return n.running() == 0 && n.queue.Len() == 0
 }
 
+// Settings returns the node's settings, apart from Applied and those of a node in a group.
+func (n *Node) Settings() Settings {
+	n.lock()
+	defer n.unlock()
+	s := n.conf.settings()
+	s.Shadow, s.Cumulative = n.flags&shadow != 0, n.cumulative
+	return s
+}
+
 // AddTo adds what was measured within the look-back to the total.
 func (n *Node) AddTo(t *window.Total, now int64) {
 	n.lock()

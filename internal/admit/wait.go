@@ -80,25 +80,13 @@ func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects)
 	return why
 }
 
-// Remind is what the owner of a waiter calls when its Patience is over. A waiter
-// with its time in the queue up leaves it; one that a pace holds back starts if it can,
-// and goes on waiting if not.
-func (n *Node) Remind(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
+// Look is what the owner of a waiter calls when its Patience is over, or when it was nudged: nudged says so,
+// and then the waiter may be nudged again. A waiter with its time in the queue up leaves it; one that a pace
+// holds back starts if it can, and goes on waiting if not.
+func (n *Node) Look(w *queue.Waiter, nudged bool, now int64, fx *Effects) reply.Verdict {
 	n.lock()
 	defer n.unlock()
-	return n.look(w, w.Nudged, now, fx)
-}
-
-// Look is what the owner of a waiter calls when it was nudged. It is Remind, after
-// which the waiter may be nudged again.
-func (n *Node) Look(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
-	n.lock()
-	defer n.unlock()
-	return n.look(w, false, now, fx)
-}
-
-// look re-evaluates w; nudged says whether a nudge is still on its way to its owner.
-func (n *Node) look(w *queue.Waiter, nudged bool, now int64, fx *Effects) reply.Verdict {
+	underWay := w.Nudged && !nudged
 	now = n.advance(now, fx)
 	if w.Verdict == reply.Waiting && now >= w.Expires() {
 		n.remove(w)
@@ -106,7 +94,7 @@ func (n *Node) look(w *queue.Waiter, nudged bool, now int64, fx *Effects) reply.
 	}
 	w.Recheck, w.Nudged = w.Expires(), true
 	n.serve(now, fx)
-	w.Nudged, w.Told = nudged, w.Recheck
+	w.Nudged, w.Told = underWay, w.Recheck
 	return w.Verdict
 }
 

@@ -113,7 +113,7 @@ func (n *modelNode) call(newcomer *modelWaiter, do func(now int64, fx *admit.Eff
 
 // lookAgain is what the owner of a waiter does that was nudged.
 func (n *modelNode) lookAgain(w *modelWaiter) {
-	n.call(nil, func(now int64, fx *admit.Effects) { n.Look(&w.Waiter, now, fx) })
+	n.call(nil, func(now int64, fx *admit.Effects) { n.Look(&w.Waiter, true, now, fx) })
 	if verdict, _ := w.Answer(); verdict.Refused() && slices.Contains(n.waiters, w) {
 		n.judge(w, n.now, nil) // it is not woken, for it looked
 	}

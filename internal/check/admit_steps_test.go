@@ -102,7 +102,7 @@ func (n *modelNode) acquire() {
 		if patient {
 			got = n.Acquire(&ticket, 0, weight, now, fx)
 		} else {
-			got = n.TryAcquire(&ticket, weight, now, fx)
+			got = n.TryAcquire(&ticket, 0, weight, now, fx)
 		}
 	})
 	if want := n.refusal(weight, patient); got != want && !n.overtakes(want, got) {

@@ -134,7 +134,7 @@ func (h *hierarchy) call(inOrder bool, do func(fx *admit.Effects)) {
 	for len(h.nudged) > 0 {
 		g := h.nudged[0]
 		h.nudged = h.nudged[1:]
-		h.step(inOrder, func(fx *admit.Effects) { g.party.Look(&g.Waiter, h.now, fx) })
+		h.step(inOrder, func(fx *admit.Effects) { g.party.Look(&g.Waiter, true, h.now, fx) })
 		if verdict, _ := g.Answer(); verdict.Refused() && slices.Contains(g.party.queue, g) {
 			g.party.judge(g, inOrder) // it is not woken, for it looked
 		}

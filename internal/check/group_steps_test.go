@@ -194,7 +194,7 @@ func (p *party) acquire() {
 		if patient {
 			got = p.Acquire(&g.ticket, 0, g.Weight, p.now, fx)
 		} else {
-			got = p.TryAcquire(&g.ticket, g.Weight, p.now, fx)
+			got = p.TryAcquire(&g.ticket, 0, g.Weight, p.now, fx)
 		}
 	})
 	otherwise := reply.LimitReached

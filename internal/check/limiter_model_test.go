@@ -220,7 +220,7 @@ func (h *hall) visit(c caller) {
 			h.turnedAway(ctx, err)
 		}
 	case "try":
-		permit, ok := h.TryAcquire()
+		permit, ok := h.TryAcquire(ctx)
 		if !ok {
 			h.refused.Add(1)
 			return

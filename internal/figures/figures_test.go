@@ -15,7 +15,7 @@ func TestMeterCountsSinceTheLastReading(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{}, Initial: 3}))
 		meter := NewMeter(lim)
 		for range 5 {
-			lim.TryAcquire()
+			lim.TryAcquire(t.Context())
 		}
 		time.Sleep(2 * time.Second)
 		got := meter.Read()
@@ -34,7 +34,7 @@ func TestShadowModeCountsAsRefused(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{}, Initial: 3, Shadow: true}))
 		meter := NewMeter(lim)
 		for range 5 {
-			lim.TryAcquire()
+			lim.TryAcquire(t.Context())
 		}
 		time.Sleep(time.Second)
 		if got := meter.Read(); got.Admitted != 3 || got.Refused != 2 {
