@@ -1,9 +1,9 @@
 package capacity
 
 import (
-	"errors"
 	"fmt"
 
+	"github.com/weir-go/weir/internal/isolate"
 	"github.com/weir-go/weir/internal/trusted"
 )
 
@@ -31,22 +31,10 @@ func (w *Claim) wake() {
 // guarded calls a user's wake on a goroutine of its own: a wake that panics or ends its
 // goroutine must not stop the one that released, nor the wakes after it.
 func (w *Claim) guarded() {
-	called := make(chan error)
-	go func() {
-		err := errors.New("it ended its goroutine")
-		defer func() {
-			if p := recover(); p != nil {
-				err = fmt.Errorf("it panicked: %v", p)
-			}
-			called <- err
-		}()
-		w.wakes()
-		err = nil
-	}()
-	if err := <-called; err != nil {
+	if err := isolate.Call(w.wakes); err != nil {
 		c := w.need.of
 		c.mu.Lock()
-		c.wakeErr = fmt.Errorf("%w: %w", ErrWake, err)
+		c.wakeErr = fmt.Errorf("%w: it %w", ErrWake, err)
 		c.mu.Unlock()
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/weir-go/weir/internal/isolate"
 )
 
 // A feed is a source with what it said last.
@@ -48,16 +50,13 @@ func (f *feed) start(ctx context.Context) {
 	done := make(chan struct{})
 	f.polling = done
 	go func() {
+		defer close(done)
 		var sample Sample
-		err := fmt.Errorf("load: source %q ended the goroutine of its Poll", f.name)
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("load: source %q panicked: %v", f.name, r)
-			}
-			f.take(sample, err, time.Now())
-			close(done)
-		}()
-		sample, err = f.poll(ctx)
+		var err error
+		if end := isolate.Call(func() { sample, err = f.poll(ctx) }); end != nil {
+			err = fmt.Errorf("load: source %q %w", f.name, end)
+		}
+		f.take(sample, err, time.Now())
 	}()
 }
 

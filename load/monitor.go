@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/weir-go/weir/internal/isolate"
 )
 
 // A Monitor polls sources and tells how loaded they say the system is. Make one
@@ -93,19 +95,8 @@ func (m *Monitor) report(f *feed, began time.Time) {
 // tell calls the hook on a goroutine of its own, so that one which panics or ends its goroutine
 // does not end the polls.
 func (m *Monitor) tell(e Event) {
-	told := make(chan error)
-	go func() {
-		err := errors.New("load: OnEvent ended its goroutine")
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("load: OnEvent panicked: %v", r)
-			}
-			told <- err
-		}()
-		m.conf.OnEvent(e)
-		err = nil
-	}()
-	if err := <-told; err != nil {
+	if err := isolate.Call(func() { m.conf.OnEvent(e) }); err != nil {
+		err = fmt.Errorf("load: OnEvent %w", err)
 		m.hookErr.Store(&err)
 	}
 }

@@ -1,21 +1,20 @@
 package pool
 
-import "runtime/debug"
+import (
+	"errors"
+
+	"github.com/weir-go/weir/internal/isolate"
+)
 
 // isolated calls code of a user on a goroutine of its own and waits for it. A panic or the end of that
-// goroutine is an error.
+// goroutine is an error of this package.
 func isolated(call func()) error {
-	done := make(chan error)
-	go func() {
-		err := ErrExited
-		defer func() {
-			if p := recover(); p != nil {
-				err = &PanicError{p, debug.Stack()}
-			}
-			done <- err
-		}()
-		call()
-		err = nil
-	}()
-	return <-done
+	err := isolate.Call(call)
+	if p := new(isolate.PanicError); errors.As(err, &p) {
+		return &PanicError{p.Value, p.Stack}
+	}
+	if err != nil {
+		return ErrExited
+	}
+	return nil
 }

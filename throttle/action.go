@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/weir-go/weir/internal/isolate"
 	"github.com/weir-go/weir/load"
 )
 
@@ -113,14 +114,11 @@ func (a *action) start(ctx context.Context, t *Throttle, l load.Level, now time.
 	a.running = done
 	go func() {
 		defer close(done)
-		err := fmt.Errorf("throttle: action %q ended its goroutine", a.Name)
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("throttle: action %q panicked: %v", a.Name, r)
-			}
-			a.ran(t, l, err)
-		}()
-		err = a.Do(ctx)
+		var err error
+		if end := isolate.Call(func() { err = a.Do(ctx) }); end != nil {
+			err = fmt.Errorf("throttle: action %q %w", a.Name, end)
+		}
+		a.ran(t, l, err)
 	}()
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/isolate"
 )
 
 // A Kind says whether an operation reads or writes.
@@ -236,19 +237,10 @@ func (t *Throttle) tell() {
 // call calls the hook on a goroutine of its own, so that one which panics or ends its goroutine does
 // not end Run and with it the pace.
 func (t *Throttle) call(e Event) error {
-	called := make(chan error)
-	go func() {
-		err := errors.New("throttle: OnEvent ended its goroutine")
-		defer func() {
-			if r := recover(); r != nil {
-				err = fmt.Errorf("throttle: OnEvent panicked: %v", r)
-			}
-			called <- err
-		}()
-		t.conf.OnEvent(e)
-		err = nil
-	}()
-	return <-called
+	if err := isolate.Call(func() { t.conf.OnEvent(e) }); err != nil {
+		return fmt.Errorf("throttle: OnEvent %w", err)
+	}
+	return nil
 }
 
 // lift takes the pace away.

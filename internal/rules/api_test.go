@@ -59,6 +59,16 @@ func unchanged(t *tree) (complaints []string) {
 	return complaints
 }
 
+// files lists the files of a package, without tests.
+func (t *tree) files(dir string) (files []*ast.File) {
+	for _, file := range t.sources {
+		if file.dir == dir && !file.test {
+			files = append(files, file.File)
+		}
+	}
+	return files
+}
+
 func (t *tree) has(dir string) bool {
 	return slices.ContainsFunc(t.sources, func(s source) bool { return s.dir == dir && !s.test })
 }
@@ -120,14 +130,8 @@ func (c *checker) check(dir string) (*types.Package, error) {
 	if done := c.checked[name]; done != nil {
 		return done, nil
 	}
-	var files []*ast.File
-	for _, file := range c.tree.sources {
-		if file.dir == dir && !file.test {
-			files = append(files, file.File)
-		}
-	}
 	config := types.Config{Importer: c, IgnoreFuncBodies: true}
-	pkg, err := config.Check(name, c.tree.fset, files, nil)
+	pkg, err := config.Check(name, c.tree.fset, c.tree.files(dir), nil)
 	c.checked[name] = pkg
 	return pkg, err
 }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
-	"go/importer"
-	"go/token"
 	"go/types"
 	"maps"
 	"slices"
@@ -26,7 +24,7 @@ const (
 // first argument, which is a method under another name.
 func methodsOfNode(t *tree) (complaints []string) {
 	var names []string
-	for _, file := range t.core() {
+	for _, file := range t.files(core) {
 		for _, decl := range file.Decls {
 			if decl, ok := decl.(*ast.FuncDecl); ok && isMethodOf(decl, coreType) {
 				names = append(names, decl.Name.Name)
@@ -54,16 +52,6 @@ func isMethodOf(decl *ast.FuncDecl, name string) bool {
 		return ok && ident.Name == name
 	}
 	return is(decl.Recv) || is(decl.Type.Params)
-}
-
-// core lists the files of the core, without tests.
-func (t *tree) core() (files []source) {
-	for _, file := range t.sources {
-		if file.dir == core && !file.test {
-			files = append(files, file)
-		}
-	}
-	return files
 }
 
 // pairsOfFiles counts the pairs of files of the core of which each uses unexported names of the
@@ -100,7 +88,8 @@ func some(names map[string]bool) string {
 // usesBetweenFiles returns the unexported names that the files of the core use of each other.
 func (t *tree) usesBetweenFiles() (map[fileUse]map[string]bool, error) {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	pkg, err := t.check(core, info)
+	config := types.Config{Importer: newChecker(t)}
+	pkg, err := config.Check(modulePath+"/"+core, t.fset, t.files(core), info)
 	if err != nil {
 		return nil, err
 	}
@@ -130,45 +119,6 @@ func spansFiles(obj types.Object) bool {
 		return true
 	}
 	return obj.Parent() == obj.Pkg().Scope()
-}
-
-// check type-checks a package of the tree, and those of the tree that it imports.
-func (t *tree) check(dir string, info *types.Info) (*types.Package, error) {
-	var files []*ast.File
-	for _, file := range t.sources {
-		if file.dir == dir && !file.test {
-			files = append(files, file.File)
-		}
-	}
-	config := types.Config{Importer: &treeImporter{t, map[string]*types.Package{}, importer.ForCompiler(token.NewFileSet(), "source", nil)}}
-	return config.Check(modulePath+"/"+dir, t.fset, files, info)
-}
-
-// A treeImporter imports packages of the tree from the tree and the others from their source.
-type treeImporter struct {
-	tree   *tree
-	known  map[string]*types.Package
-	others types.Importer
-}
-
-func (i *treeImporter) Import(path string) (*types.Package, error) {
-	dir, ours := strings.CutPrefix(path, modulePath+"/")
-	if !ours {
-		return i.others.Import(path)
-	}
-	if pkg := i.known[path]; pkg != nil {
-		return pkg, nil
-	}
-	var files []*ast.File
-	for _, file := range i.tree.sources {
-		if file.dir == dir && !file.test {
-			files = append(files, file.File)
-		}
-	}
-	config := types.Config{Importer: i, IgnoreFuncBodies: true}
-	pkg, err := config.Check(path, i.tree.fset, files, nil)
-	i.known[path] = pkg
-	return pkg, err
 }
 
 func TestNodeHasFewMethods(t *testing.T) {

@@ -16,11 +16,12 @@ var mayImport = map[string]string{
 	"internal/dag":      "",
 	"internal/chart":    "",
 	"internal/longtest": "",
+	"internal/isolate":  "",
 	"internal/trusted":  "",
 	"histogram":         "",
 
 	"pid":             "internal/portable",
-	"load":            "",
+	"load":            "internal/isolate",
 	"load/sqlload":    "load",
 	"load/badgerload": "load",
 	"load/neo4jload":  "load",
@@ -37,11 +38,11 @@ var mayImport = map[string]string{
 	"internal/seam": "internal/admit",
 
 	".":        "histogram internal/admit internal/queue internal/reply internal/seam internal/window law",
-	"capacity": "internal/trusted",
+	"capacity": "internal/isolate internal/trusted",
 
 	"bulkhead": ". internal/admit internal/seam law",
-	"throttle": ". internal/admit internal/seam law load pid",
-	"pool":     "capacity internal/admit internal/dag internal/reply internal/trusted internal/window law", // a gate function connects it to a limiter
+	"throttle": ". internal/admit internal/isolate internal/seam law load pid",
+	"pool":     "capacity internal/admit internal/dag internal/isolate internal/reply internal/trusted internal/window law", // a gate function connects it to a limiter
 
 	"pool/sourcetest": "pool",
 	"sim":             "internal/admit internal/queue internal/reply internal/window law internal/portable",

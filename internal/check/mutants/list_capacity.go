@@ -189,9 +189,10 @@ var ofTheCapacity = []mutant{
 	},
 	{
 		name: "pool: a lease that panics takes the process with it",
-		file: "pool/guard.go",
+		file: "internal/isolate/call.go",
 		old:  "if p := recover(); p != nil {",
 		new:  "if p := any(nil); p != nil {",
+		in:   "./pool",
 		test: "TestLostLeaseEndsItsTask",
 	},
 	{
