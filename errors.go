@@ -82,7 +82,7 @@ const (
 func Reasons() []Reason {
 	var all []Reason
 	for v := reply.Admitted; v <= reply.BadKey; v++ {
-		if v.Refused() || v == reply.BadKey {
+		if v.Refused() {
 			all = append(all, Reason(v))
 		}
 	}

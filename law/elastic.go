@@ -121,7 +121,7 @@ func (l Elastic) Controller(Bounds) (Controller, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &elasticController{Elastic: complete}, nil
+	return &elasticController{Elastic: complete, planned: afresh}, nil
 }
 
 // String returns "elastic" or, for example, "elastic(budget=300ms)". [Parse]

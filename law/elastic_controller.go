@@ -19,10 +19,8 @@ func (c *elasticController) Next(w Window) Decision {
 	d := Decision{Limit: limit, Next: afresh}
 	f, ok := flowOf(w)
 	switch {
-	case w.Elapsed <= 0 && c.planned.Interval > 0:
-		d.Next = c.planned
-		return d
 	case w.Elapsed <= 0:
+		d.Next = c.planned
 		return d
 	case c.seeker != nil && unfinished(w):
 		d.Reason, d.Next = tooFew(w, w.Last), d.Next.goOn(w)

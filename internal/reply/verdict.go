@@ -6,7 +6,7 @@ import "fmt"
 type Verdict uint8
 
 // The verdicts. Admitted is the only one with which work runs; those from
-// OverShare to LimitReached are refusals.
+// OverShare to LimitReached, and BadKey, are refusals.
 const (
 	Admitted Verdict = iota
 	OverShare
@@ -62,4 +62,4 @@ func (v Verdict) String() string {
 }
 
 // Refused reports whether the verdict is a refusal.
-func (v Verdict) Refused() bool { return v >= OverShare && v <= LimitReached }
+func (v Verdict) Refused() bool { return v >= OverShare && v <= LimitReached || v == BadKey }
