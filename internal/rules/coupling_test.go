@@ -11,48 +11,12 @@ import (
 	"testing"
 )
 
-// The admission core was once a single object cut into files: a Node with 138 methods, and 42
-// pairs of files of which each used the unexported names of the other (decision 0017).
+// In the admission core 42 pairs of files used the unexported names of each other when it was a single
+// object (decision 0017).
 const (
-	core        = "internal/admit"
-	coreType    = "Node"
-	mostMethods = 60
-	mostPairs   = 8
+	core      = "internal/admit"
+	mostPairs = 8
 )
-
-// methodsOfNode counts the functions of the core that are methods of Node or take one as their
-// first argument, which is a method under another name.
-func methodsOfNode(t *tree) (complaints []string) {
-	var names []string
-	for _, file := range t.files(core) {
-		for _, decl := range file.Decls {
-			if decl, ok := decl.(*ast.FuncDecl); ok && isMethodOf(decl, coreType) {
-				names = append(names, decl.Name.Name)
-			}
-		}
-	}
-	if len(names) > mostMethods {
-		complaints = append(complaints, fmt.Sprintf("%s: %s has %d methods, with the functions that take one first, "+
-			"at most %d are allowed: give what they share a type of its own (%s)", core, coreType, len(names), mostMethods, strings.Join(names, ", ")))
-	}
-	return complaints
-}
-
-// isMethodOf reports whether the receiver or the first parameter is the named type or a pointer to it.
-func isMethodOf(decl *ast.FuncDecl, name string) bool {
-	is := func(fields *ast.FieldList) bool {
-		if fields == nil || len(fields.List) == 0 {
-			return false
-		}
-		expr := fields.List[0].Type
-		if star, ok := expr.(*ast.StarExpr); ok {
-			expr = star.X
-		}
-		ident, ok := expr.(*ast.Ident)
-		return ok && ident.Name == name
-	}
-	return is(decl.Recv) || is(decl.Type.Params)
-}
 
 // pairsOfFiles counts the pairs of files of the core of which each uses unexported names of the
 // other: package-level ones, fields and methods.
@@ -119,19 +83,6 @@ func spansFiles(obj types.Object) bool {
 		return true
 	}
 	return obj.Parent() == obj.Pkg().Scope()
-}
-
-func TestNodeHasFewMethods(t *testing.T) {
-	holds(t, methodsOfNode)
-	files := []string{
-		core + "/a.go", "package admit; type Node struct{}; func New() {}; func f(n *Node) {}; func g(x int, n *Node) {}; func (n Node) M() {}",
-		core + "/b.go", "package admit" + strings.Repeat("; func (*Node) _() {}", mostMethods-1),
-		core + "/a_test.go", "package admit; func (*Node) test() {}",
-		"law/a.go", "package law; type Node struct{}; func (*Node) M() {}",
-	}
-	complains(t, methodsOfNode, []string{core + ": Node has 61 methods"}, files...)
-	files[3] = "package admit"
-	complains(t, methodsOfNode, nil, files...)
 }
 
 func TestFilesOfTheCoreKnowFewOthers(t *testing.T) {
