@@ -49,14 +49,19 @@ func TestLawExitsAtJoin(t *testing.T) {
 	r.wantCounts(0, 0)
 }
 
+// exitingRig returns a node with one slot, whose window is due: work that runs and work that waits.
+func exitingRig(t *testing.T, exits *bool) (r *rig, running *reply.Ticket, waits *request) {
+	r = newLawRig(t, exiting(exits), settings(1, func(s *admit.Settings) { s.QueueTimeout = time.Hour }), nil)
+	r.done(r.must(1), window.Success)
+	running, waits = r.must(1), r.join()
+	r.now += 2 * time.Second
+	return r, running, waits
+}
+
 // A caller whose goroutine a law ends while it waits can leave, though the law would end it again.
 func TestLawExitsInTheQueue(t *testing.T) {
 	exits := true
-	r := newLawRig(t, exiting(&exits), settings(1, func(s *admit.Settings) { s.QueueTimeout = time.Hour }), nil)
-	r.done(r.must(1), window.Success)
-	running := r.must(1)
-	q := r.join()
-	r.now += 2 * time.Second
+	r, running, q := exitingRig(t, &exits)
 	exit(func() {
 		defer r.leave(q, reply.Cancelled)
 		r.node.Look(&q.Waiter, false, int64(r.now), &r.fx)
@@ -70,11 +75,7 @@ func TestLawExitsInTheQueue(t *testing.T) {
 // A slot that comes free as the law ends the goroutine goes to the next waiter, who hears of it.
 func TestLawExitsAtDone(t *testing.T) {
 	exits := true
-	r := newLawRig(t, exiting(&exits), settings(1, func(s *admit.Settings) { s.QueueTimeout = time.Hour }), nil)
-	r.done(r.must(1), window.Success)
-	running := r.must(1)
-	q := r.join()
-	r.now += 2 * time.Second
+	r, running, q := exitingRig(t, &exits)
 	exit(func() { r.done(running, window.Success) })
 	want(t, reply.Admitted, q)
 	if q.woken != 1 {

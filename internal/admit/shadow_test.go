@@ -166,20 +166,26 @@ func TestShadowSlotEndsWithItsWork(t *testing.T) {
 	}
 }
 
-// Behind an overload, where none of the work that would have run ends any more, whatever
-// ends gives the oldest slot back.
-func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
-	r := shadowRig(t, 2, nil)
-	for range 100 { // 10 ms without load
+// hangs has work of 10 ms end without load, and then work that takes the whole limit hang. It returns its
+// ticket and those of so many others, which a live node would have refused.
+func (r *rig) hangs(limit, more int) (first *reply.Ticket, others []*reply.Ticket) {
+	for range 100 {
 		ticket := r.wantWould(1, reply.Admitted)
 		r.now += 10 * ms
 		r.done(ticket, window.Success)
 	}
-	r.wantWould(2, reply.Admitted) // and now it hangs
-	var others []*reply.Ticket
-	for range 5 {
+	first = r.wantWould(limit, reply.Admitted)
+	for range more {
 		others = append(others, r.wantWould(1, reply.LimitReached))
 	}
+	return first, others
+}
+
+// Behind an overload, where none of the work that would have run ends any more, whatever
+// ends gives the oldest slot back.
+func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
+	r := shadowRig(t, 2, nil)
+	_, others := r.hangs(2, 5)
 	r.now += 5 * ms // in which work for 10 ms on two slots ends once
 	r.done(others[0], window.Timeout)
 	r.wantWould(1, reply.LimitReached) // the server may not have done that
@@ -196,16 +202,7 @@ func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
 // for quicker than it is.
 func TestShadowForgetsCredit(t *testing.T) {
 	r := shadowRig(t, 4, nil)
-	for range 100 { // 10 ms without load
-		ticket := r.wantWould(1, reply.Admitted)
-		r.now += 10 * ms
-		r.done(ticket, window.Success)
-	}
-	r.wantWould(4, reply.Admitted) // and now it hangs
-	var others []*reply.Ticket
-	for range 8 {
-		others = append(others, r.wantWould(1, reply.LimitReached))
-	}
+	_, others := r.hangs(4, 8)
 	r.now += 50 * ms
 	for _, ticket := range others[:4] { // the server does as much as four slots take
 		r.done(ticket, window.Success)
@@ -224,16 +221,7 @@ func TestShadowForgetsCredit(t *testing.T) {
 // However much is left over from before, work that has just started does not end in place of other work.
 func TestShadowSlotHasItsTime(t *testing.T) {
 	r := shadowRig(t, 4, nil)
-	for range 100 { // 10 ms without load
-		ticket := r.wantWould(1, reply.Admitted)
-		r.now += 10 * ms
-		r.done(ticket, window.Success)
-	}
-	first := r.wantWould(4, reply.Admitted)
-	var others []*reply.Ticket
-	for range 3 {
-		others = append(others, r.wantWould(1, reply.LimitReached))
-	}
+	first, others := r.hangs(4, 3)
 	r.now += 100 * ms
 	r.done(first, window.Success)
 	r.wantWould(4, reply.Admitted)
