@@ -246,7 +246,7 @@ func TestRunTwiceAndAgain(t *testing.T) {
 		}
 		pass(time.Minute)
 		if l := w.Level(load.All); l.Valid || !l.Degraded {
-			t.Errorf("nobody polls: %+v, want it to be degraded", l)
+			t.Errorf("without polls: %+v, want it to be degraded", l)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { w.ended <- w.Run(ctx) }()

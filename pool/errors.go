@@ -20,7 +20,7 @@ var (
 	ErrLeaseLost  = errors.New("pool: lease lost")
 	ErrExited     = errors.New("pool: ended its goroutine")
 
-	errBroken = errors.New("pool: nobody reads the events any more")
+	errBroken = errors.New("pool: the events have no reader any more")
 )
 
 // A PanicError is the error of code that panicked: of a task, a gate, a source, a lease or a

@@ -264,7 +264,7 @@ func TestPriorities(t *testing.T) {
 	s.Limiter.Queue.Timeout = time.Second
 	s.Clients[0].SLO, s.Clients[0].Untold, s.Clients[1].Untold = 15*ms, true, true
 	if r := mustRun(t, s, nil, 1); r.Cancelled == 0 {
-		t.Errorf("nobody leaves the queue at their SLO: %+v", r.Tally)
+		t.Errorf("no request leaves the queue at their SLO: %+v", r.Tally)
 	}
 }
 

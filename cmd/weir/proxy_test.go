@@ -154,7 +154,7 @@ func TestShutdownFinishesWhatIsInFlight(t *testing.T) {
 	p.until("it is in flight", func(s state) bool { return s.InFlight == 1 })
 
 	p.stop()
-	eventually(t, "nobody else gets in", func() bool {
+	eventually(t, "no other request gets in", func() bool {
 		conn, err := net.Dial("tcp", p.address)
 		if err == nil {
 			conn.Close()

@@ -62,7 +62,7 @@ func TestNextIsNudged(t *testing.T) {
 	}
 	fx.Woken.Wake()
 	if last.nudged != 1 {
-		t.Errorf("the one who is next now was nudged %d times", last.nudged)
+		t.Errorf("the first waiter now was nudged %d times", last.nudged)
 	}
 }
 

@@ -240,7 +240,7 @@ func TestExpiredTakesNoSlot(t *testing.T) {
 	r.update(settings(2, func(s *admit.Settings) { s.QueueSize = 0 }), law.Fixed{})
 	r.now = time.Second
 	if got := r.acquire(1); got != reply.Admitted {
-		t.Errorf("acquired: %v, though nobody waits any more", got)
+		t.Errorf("acquired: %v, though there is no waiter any more", got)
 	}
 }
 

@@ -81,7 +81,7 @@ func (m *shadowModel) call(do func(fx *admit.Effects)) admit.Effects {
 	do(&fx)
 	fx.Woken.Wake()
 	if fx.Lapsed > 0 && fx.LapsedSeq == 0 || fx.Lapsed+int32(fx.WouldRefuse) > 0 && !fx.Notable {
-		m.Fatalf("nobody will hear of %+v", fx)
+		m.Fatalf("no caller will hear of %+v", fx)
 	}
 	m.would += uint64(fx.Lapsed)
 	if fx.WouldRefuse != reply.Admitted {

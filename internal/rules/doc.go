@@ -9,11 +9,12 @@
 //   - Every exported name has a doc comment and every package a doc.go; a file
 //     has at most 500 lines; no test sleeps on the wall clock; no constructor
 //     starts a goroutine (code_test.go).
-//   - The type Node of internal/admit has at most 60 methods, and at most 8 pairs of its
-//     files know each other's unexported names (coupling_test.go).
+//   - A type of internal/admit has at most 60 methods, one of pool at most 35
+//     (methods_test.go), and at most 8 pairs of files of internal/admit know each
+//     other's unexported names (coupling_test.go).
 //   - Every relative link in a document leads to a file (links_test.go), and every
 //     command in a document or a comment matches something (commands_test.go).
-//   - Comments and documents are in plain English (english_test.go).
+//   - Comments, documents and messages are in plain English (english_test.go).
 //   - The gate runs what takes long, and what the race detector skips
 //     (unraced_test.go).
 //   - What the simulator drives rounds alike on every machine (exact_test.go).

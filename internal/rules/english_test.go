@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"io/fs"
 	"path"
 	"regexp"
@@ -31,6 +32,14 @@ func plainEnglish(t *tree) (complaints []string) {
 		for _, group := range file.Comments {
 			complain(file.path, t.fset.Position(group.Pos()).Line, written(group))
 		}
+		if file.dir == "internal/rules" { // the examples of what a rule refuses
+			continue
+		}
+		for node := range ast.Preorder(file.File) {
+			if text, ok := node.(*ast.BasicLit); ok && text.Kind == token.STRING {
+				complain(file.path, t.fset.Position(text.Pos()).Line, text.Value)
+			}
+		}
 	}
 	return complaints
 }
@@ -47,7 +56,7 @@ func written(group *ast.CommentGroup) string {
 func TestEnglishIsPlain(t *testing.T) {
 	holds(t, plainEnglish)
 	complains(t, plainEnglish,
-		[]string{`a.md:2: "Nobody"`, `a.md:3: "of no\nmatter"`, `law/a.go:3: "whose\n// turn"`, `law/a.go:5: "whom"`, `pool/a.go:1: "nobody"`},
+		[]string{`a.md:2: "Nobody"`, `a.md:3: "of no\nmatter"`, `law/a.go:3: "whose\n// turn"`, `law/a.go:5: "whom"`, `law/a.go:6: "nobody"`, `pool/a.go:1: "nobody"`},
 		"a.md", "Everybody.\nNobody waits,\nit is of no\nmatter, unlestered.\n", "a.txt", "nobody\n",
 		"law/a.go", "package law\n\n// F serves the waiter whose\n// turn it is,\n// and whom\nfunc F() { _ = \"nobody\" }",
 		"pool/a.go", "package pool // nobody")

@@ -160,7 +160,7 @@ func TestWriteStallsAreSeen(t *testing.T) {
 		t.Errorf("got %+v after a storm, want that writes were stopped for a share of the time", r)
 	}
 	if r := reading(t, poll(t, source), "write stall"); r.Value != 0 {
-		t.Errorf("got %v when nobody writes, want no stall", r)
+		t.Errorf("got %v without writes, want no stall", r)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestPoolWait(t *testing.T) {
 			t.Errorf("one waited for 2 s: %v", got)
 		}
 		if got := loads(t, p); got["wait for a connection"] != 0 {
-			t.Errorf("nobody since: %v", got)
+			t.Errorf("no connection since: %v", got)
 		}
 	})
 }
@@ -243,7 +243,7 @@ func TestPoolThatHangs(t *testing.T) {
 			t.Errorf("one waited for 10 s: %v", got)
 		}
 		if got := loads(t, p)["wait for a connection"]; got != 0 {
-			t.Errorf("nobody since: %v", got)
+			t.Errorf("no connection since: %v", got)
 		}
 	})
 }

@@ -17,7 +17,7 @@ var ofTheLimiter = []mutant{
 		test: "TestPaceDoesNotDependOnTheNumberOfCallers",
 	},
 	{
-		name: "nobody wakes when the pace lets the next one start",
+		name: "no waiter wakes when the pace lets the next one start",
 		file: "internal/admit/serve.go",
 		old:  "\tw.Recheck = due\n",
 		new:  "",
@@ -121,7 +121,7 @@ var ofTheLimiter = []mutant{
 		test: "TestClampedLimitIsWithinBounds",
 	},
 	{
-		name: "the end of work wakes nobody",
+		name: "the end of work wakes no waiter",
 		file: "internal/admit/done.go",
 		old:  "\tcase n.flags != 0:\n",
 		new:  "\tcase n.flags&^waiting != 0:\n",
@@ -184,7 +184,7 @@ var ofTheLimiter = []mutant{
 		test: "TestCancelAfterAdmissionPassesTheSlotOn",
 	},
 	{
-		name: "who leaves lets nobody else go",
+		name: "a waiter that leaves lets no other go",
 		file: "internal/admit/wait.go",
 		old:  "\tn.serve(now, fx)\n\treturn why",
 		new:  "\treturn why",
@@ -205,7 +205,7 @@ var ofTheLimiter = []mutant{
 		test: "TestHigherLanePassesWhatDoesNotFit",
 	},
 	{
-		name: "a higher limit wakes nobody",
+		name: "a higher limit wakes no waiter",
 		file: "internal/admit/law.go",
 		old:  "\t\tn.change(now, next, d.Reason, fx)\n\t\tn.serve(now, fx)\n",
 		new:  "\t\tn.change(now, next, d.Reason, fx)\n",
@@ -233,7 +233,7 @@ var ofTheLimiter = []mutant{
 		test: "TestEarlierWorkDoesNotJudgeTheNewLimit",
 	},
 	{
-		name: "one more at work changes nobody's turn",
+		name: "one more at work does not change the order",
 		file: "internal/admit/acquire.go",
 		old:  "if n.member != nil { n.member.group.serve(now, fx) }",
 		new:  "",

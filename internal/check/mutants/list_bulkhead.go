@@ -24,7 +24,7 @@ var ofTheBulkhead = []mutant{
 		test: "TestGroupEndsTheDrainOfAnyNode",
 	},
 	{
-		name: "a node that nobody waits in stays in the line of its group",
+		name: "a node without waiters stays in the line of its group",
 		file: "internal/admit/group.go",
 		old:  "\tline.drop(m)\n",
 		new:  "",
@@ -108,7 +108,7 @@ var ofTheBulkhead = []mutant{
 		test: "TestWhoIsAloneBorrowsEverything",
 	},
 	{
-		name: "a cap that is raised wakes nobody",
+		name: "a cap that is raised wakes no waiter",
 		file: "internal/admit/group.go",
 		old:  "\tg.limit = int64(limit)\n\tg.review(now, fx)\n",
 		new:  "\tg.limit = int64(limit)\n",

@@ -39,7 +39,7 @@ var ofTheCapacity = []mutant{
 		test: "TestLargeNeedIsNotStarved",
 	},
 	{
-		name: "capacity: who leaves lets nobody go",
+		name: "capacity: a claim that leaves lets no other go",
 		file: "capacity/claim.go",
 		old:  "\t\tw.leave(0, nil)\n\t\twoken = c.settle()",
 		new:  "\t\tw.leave(0, nil)",
@@ -60,7 +60,7 @@ var ofTheCapacity = []mutant{
 		test: "TestShrunkChildStepsBack",
 	},
 	{
-		name: "capacity: who wins here lets nobody go elsewhere",
+		name: "capacity: a claim that wins here lets no other go elsewhere",
 		file: "capacity/claim.go",
 		old:  "*left = append(*left, level)",
 		new:  "_ = level",
@@ -88,7 +88,7 @@ var ofTheCapacity = []mutant{
 		test: "TestQuotaComesBackWithTime",
 	},
 	{
-		name: "capacity: a refill wakes nobody",
+		name: "capacity: a refill wakes no claim",
 		file: "capacity/claim.go",
 		old:  "\t\t\t\tlevel.arm()\n",
 		new:  "",

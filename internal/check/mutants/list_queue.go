@@ -74,7 +74,7 @@ var ofTheQueue = []mutant{
 		test: "TestFullQueueGivesUpTheLowestLane",
 	},
 	{
-		name: "a full queue gives up the lane whose turn it is",
+		name: "a full queue gives up the lane that is served next",
 		file: "internal/queue/pick.go",
 		old:  "l.length > 1 || l.length == 1 && i != picked",
 		new:  "l.length > 0",
@@ -202,7 +202,7 @@ var ofTheQueue = []mutant{
 		test: "TestTenantsChangeUnderThoseWhoWait",
 	},
 	{
-		name: "an idle node remembers whose turn it was",
+		name: "an idle node remembers which lane was served",
 		file: "internal/queue/pick.go",
 		old:  "\tq.picks = 0\n\tfor i",
 		new:  "\tfor i",
