@@ -37,6 +37,10 @@ func atOnce() []hazard {
 		Arrivals: Poisson{Rate: 1500}, Work: Exponential{Mean: 50 * ms}, Server: Pool{Workers: 50}, SLO: 400 * ms,
 		Limiters: 8, Phases: []Phase{{Length: 40 * time.Second}},
 	})
+	apart := replicas
+	for i := range apart.Limiters {
+		apart.LimiterSkew = append(apart.LimiterSkew, 0.5*float64(i)/float64(apart.Limiters-1))
+	}
 	return []hazard{
 		{"batches of 8, 80 a second", batches(80, 8), 0, []float64{97}},
 		{"batches of 16, 80 a second", batches(80, 16), 0, []float64{97}},
@@ -46,6 +50,7 @@ func atOnce() []hazard {
 		{"batches of 60, one in 100 s, each of seconds", long, 0, []float64{60}},
 		{"sparse traffic, then 1.2x", sparse, 0, []float64{88}},
 		{"eight replicas, 1.5x", replicas, 0, []float64{97}},
+		{"eight replicas, 1.5x, clocks spread over 500 ms", apart, 0, []float64{80}},
 	}
 }
 
