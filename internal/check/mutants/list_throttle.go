@@ -110,15 +110,15 @@ var ofTheThrottle = []mutant{
 	{
 		name: "load: a source that ends its goroutine is never polled again",
 		file: "load/feed.go",
-		old:  "\t\t\tf.take(sample, err, time.Now())\n\t\t\tclose(done)\n\t\t}()\n\t\tsample, err = f.poll(ctx)\n",
-		new:  "\t\t\tclose(done)\n\t\t}()\n\t\tsample, err = f.poll(ctx)\n\t\tf.take(sample, err, time.Now())\n",
+		old:  "if end := isolate.Call(func() { sample, err = f.poll(ctx) }); end != nil {",
+		new:  "sample, err = f.poll(ctx)\n\t\tif end := isolate.Call(func() {}); end != nil {",
 		test: "TestHostileCallbacks",
 	},
 	{
 		name: "throttle: an action that ends its goroutine never runs again",
 		file: "throttle/action.go",
-		old:  "\t\t\ta.ran(t, l, err)\n\t\t}()\n\t\terr = a.Do(ctx)\n",
-		new:  "\t\t}()\n\t\terr = a.Do(ctx)\n\t\ta.ran(t, l, err)\n",
+		old:  "if end := isolate.Call(func() { err = a.Do(ctx) }); end != nil {",
+		new:  "err = a.Do(ctx)\n\t\tif end := isolate.Call(func() {}); end != nil {",
 		test: "TestHostileCallbacks",
 	},
 }
