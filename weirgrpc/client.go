@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/rpc"
 	"github.com/weir-go/weir/trust"
 	"google.golang.org/grpc"
@@ -74,7 +75,7 @@ func (c *Client) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.C
 			return nil, err
 		}
 		messages := &clientMessages{ClientStream: stream, ctx: ctx, admitter: admitter, answers: desc.ServerStreams}
-		messages.stop = context.AfterFunc(ctx, func() { messages.turn.End(contextOutcome(ctx)) })
+		messages.stop = context.AfterFunc(ctx, func() { messages.turn.End(edge.ContextOutcome(ctx)) })
 		return messages, nil
 	}
 	permit, err := admitter.Acquire(ctx)
@@ -109,7 +110,7 @@ func sendPriority(ctx context.Context) context.Context {
 func clientOutcome(ctx context.Context, err error) weir.Outcome {
 	switch {
 	case ctx.Err() != nil:
-		return contextOutcome(ctx)
+		return edge.ContextOutcome(ctx)
 	case errors.Is(err, weir.ErrRefused):
 		return weir.Ignore
 	default:
@@ -123,11 +124,4 @@ func streamOutcome(ctx context.Context, err error) weir.Outcome {
 		err = nil
 	}
 	return clientOutcome(ctx, err)
-}
-
-func contextOutcome(ctx context.Context) weir.Outcome {
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return weir.Ignore
-	}
-	return weir.Timeout
 }

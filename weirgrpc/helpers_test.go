@@ -118,13 +118,13 @@ func fixed(t testing.TB, limit int, queue weir.Queue) *weir.Limiter {
 // fill takes all slots of the limiter and returns what gives them back.
 func fill(t testing.TB, lim *weir.Limiter) (empty func()) {
 	t.Helper()
-	var permits []*weir.Permit
+	var permits []weir.Permit
 	for range lim.Snapshot().Limit {
 		permit, err := lim.Acquire(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		permits = append(permits, &permit)
+		permits = append(permits, permit)
 	}
 	return func() {
 		for _, permit := range permits {

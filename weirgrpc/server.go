@@ -2,16 +2,16 @@ package weirgrpc
 
 import (
 	"context"
-	"errors"
+	"sync/atomic"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/rpc"
 	"github.com/weir-go/weir/trust"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
-	"google.golang.org/grpc/tap"
 )
 
 // ServerConfig is what [NewServer] can be told. The zero ServerConfig works.
@@ -30,6 +30,7 @@ type Server struct {
 	methods rpc.Methods
 	streams Streams
 	trusted trust.Peers
+	left    atomic.Int64 // contexts that the tap left behind
 }
 
 // NewServer returns a Server that runs each call within the limit of the admitter that admitterFor names for its
@@ -52,25 +53,6 @@ func (s *Server) Options() []grpc.ServerOption {
 		grpc.ChainUnaryInterceptor(s.Unary),
 		grpc.ChainStreamInterceptor(s.Stream),
 	}
-}
-
-// Tap is a [tap.ServerInHandle]. While the limiter of the method is full it refuses the call before its message is
-// read or decoded; it never waits and takes no slot, for which there is the interceptor. It
-// knows the methods that an interceptor of s has seen and lets all others pass, so that methods which a peer invents are
-// neither asked for nor remembered.
-//
-// What it refuses reaches no interceptor and no [google.golang.org/grpc/stats.Handler]; it is in the limiter's own
-// snapshot and events. Its refusals carry RetryInfo, but no pushback, because a tap cannot send a trailer.
-func (s *Server) Tap(ctx context.Context, info *tap.Info) (context.Context, error) {
-	admitter := s.methods.Known(info.FullMethodName)
-	if admitter == nil {
-		return ctx, nil
-	}
-	asking := s.withPriority(ctx)
-	if err := admitter.Full(asking); err != nil {
-		return ctx, newRefusal(asking, err)
-	}
-	return ctx, nil
 }
 
 // Unary is a [grpc.UnaryServerInterceptor]. The slot is freed when the handler returns, panics, or ends its goroutine.
@@ -145,12 +127,8 @@ func (s *Server) withPriority(ctx context.Context) context.Context {
 // serverOutcome returns what a call teaches that its handler has ended. A client that left teaches nothing, whatever
 // became of its call.
 func serverOutcome(ctx context.Context, err error) weir.Outcome {
-	switch cause := ctx.Err(); {
-	case cause == nil:
-		return codeOf(err).ServerOutcome()
-	case errors.Is(cause, context.Canceled):
-		return weir.Ignore
-	default:
-		return weir.Timeout
+	if ctx.Err() != nil {
+		return edge.ContextOutcome(ctx)
 	}
+	return codeOf(err).ServerOutcome()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/edge"
 )
 
 // A Chooser names the admitter of a method, such as "/pkg.Service/Method"; nil exempts it.
@@ -16,7 +17,7 @@ type Chooser = func(fullMethod string) weir.Admitter
 
 // One names the same admitter for every method. It panics if that is nil.
 func One(admitter weir.Admitter) Chooser {
-	if exempt(admitter) {
+	if edge.Exempt(admitter) {
 		panic("weir: One of a nil admitter")
 	}
 	return func(string) weir.Admitter { return admitter }
@@ -43,12 +44,6 @@ func Exempt(choose Chooser, names ...string) Chooser {
 		}
 		return choose(fullMethod)
 	}
-}
-
-// exempt reports whether there is nothing to ask. A look-up in a map of limiters may be returned as it is.
-func exempt(admitter weir.Admitter) bool {
-	limiter, ok := admitter.(*weir.Limiter)
-	return admitter == nil || ok && limiter == nil
 }
 
 // mostMethods bounds what Methods remembers. A server has tens of methods; a client that forwards whatever
@@ -90,7 +85,7 @@ func (m *Methods) Of(method string) weir.Admitter {
 
 // Invented returns the admitter of a method that only a peer knows of, and does not remember it.
 func (m *Methods) Invented(method string) weir.Admitter {
-	if admitter := m.choose(method); !exempt(admitter) {
+	if admitter := m.choose(method); !edge.Exempt(admitter) {
 		return admitter
 	}
 	return nil

@@ -11,25 +11,22 @@ import (
 // use, as one goroutine may receive while another sends. The zero Turn holds no slot.
 type Turn struct {
 	mu     sync.Mutex
-	permit *weir.Permit
+	permit weir.Permit // zero without a slot
 	ended  bool
 }
 
 // Take waits for a slot for the next message. What the turn holds is given back first, and teaches nothing.
-func (t *Turn) Take(ctx context.Context, admitter weir.Admitter) (err error) {
+func (t *Turn) Take(ctx context.Context, admitter weir.Admitter) error {
 	t.Give(weir.Ignore)
-	var permit weir.Permit
-	if permit, err = admitter.Acquire(ctx); err != nil {
-		return err
-	}
-	if !t.hold(&permit) {
+	permit, err := admitter.Acquire(ctx)
+	if err == nil && !t.hold(permit) {
 		permit.Release()
 	}
-	return nil
+	return err
 }
 
-// hold keeps the permit, unless the stream ended meanwhile.
-func (t *Turn) hold(permit *weir.Permit) bool {
+// hold keeps the permit, unless the stream has ended.
+func (t *Turn) hold(permit weir.Permit) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.ended {
@@ -40,22 +37,17 @@ func (t *Turn) hold(permit *weir.Permit) bool {
 
 // Give gives the slot back, if the turn holds one.
 func (t *Turn) Give(o weir.Outcome) {
-	if permit := t.drop(false); permit != nil {
-		permit.Finish(o)
-	}
+	t.mu.Lock()
+	permit := t.permit
+	t.mu.Unlock()
+	permit.Finish(o) // outside of the lock, for it may call a hook
 }
 
 // End is Give for the end of the stream: from now on the turn holds no slot.
 func (t *Turn) End(o weir.Outcome) {
-	if permit := t.drop(true); permit != nil {
-		permit.Finish(o)
-	}
-}
-
-func (t *Turn) drop(ended bool) *weir.Permit {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	t.ended = true
 	permit := t.permit
-	t.permit, t.ended = nil, t.ended || ended
-	return permit
+	t.mu.Unlock()
+	permit.Finish(o)
 }
