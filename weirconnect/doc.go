@@ -1,0 +1,2 @@
+// Package weirconnect puts limiters in front of Connect servers ([NewServer]) and Connect clients ([NewClient]).
+package weirconnect
