@@ -69,7 +69,7 @@ func (s *Set) invite(key string) (*compartment, error) {
 		return c, nil
 	}
 	if g.closed {
-		return nil, &weir.RefusedError{Limiter: key, Reason: weir.ReasonClosed}
+		return nil, closedTo(key)
 	}
 	if !s.makeRoom(r.conf.MaxKeys) {
 		return r.byKey[Overflow], nil
@@ -102,6 +102,26 @@ func (s *Set) makeRoom(maxKeys int) bool {
 		g.pass()
 	}
 	return false
+}
+
+// hasRoom reports whether makeRoom would make room for one more. It changes nothing.
+func (g *guests) hasRoom(maxKeys int) bool {
+	if len(g.ring) < maxKeys {
+		return true
+	}
+	for i := range min(patience, 2*len(g.ring)) {
+		c := g.ring[(g.hand+i)%len(g.ring)]
+		again := i >= len(g.ring)
+		if (again || !c.used.Load()) && c.isIdle() {
+			return true
+		}
+	}
+	return false
+}
+
+// closedTo is the refusal of an unknown key by a closed set.
+func closedTo(key string) error {
+	return &weir.RefusedError{Limiter: key, Reason: weir.ReasonClosed}
 }
 
 // seeOff removes those among the first few of the leaving that are drained.
