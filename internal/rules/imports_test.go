@@ -51,6 +51,11 @@ var mayImport = map[string]string{
 	"edge":             ". internal/reply",
 	"weirhttp":         ". bulkhead edge",
 	"weirbreaker":      ".",
+
+	"trust":        ".",
+	"internal/rpc": ". bulkhead edge",
+	"weirgrpc":     ". bulkhead edge internal/rpc trust",
+	"weirconnect":  ". bulkhead edge internal/rpc trust",
 }
 
 // programs are the trees that may import every package; none but themselves
