@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A Gate admits requests: a [*weir.Limiter], or whatever else hands out
-// permits. Acquire must be safe for concurrent use.
+// A Gate admits requests: a [weir.Admitter], such as a [*weir.Limiter], or whatever
+// else hands out permits. Acquire must be safe for concurrent use.
 type Gate interface {
 	// Acquire waits for a slot. Its error is a refusal if it matches
 	// [weir.ErrRefused]; otherwise the context ended while it waited.

@@ -36,8 +36,8 @@ var ofTheQueue = []mutant{
 	{
 		name: "the newcomer gives way instead of the oldest",
 		file: "internal/queue/adaptive.go",
-		old:  "out := among.oldest(k)",
-		new:  "_, out := k, among.newest",
+		old:  "return among.oldest(k)",
+		new:  "return among.newest",
 		in:   "./internal/admit",
 		test: "TestQueueIsFourLimitsLong",
 	},
@@ -67,9 +67,9 @@ var ofTheQueue = []mutant{
 	},
 	{
 		name: "a full queue refuses the highest lane too",
-		file: "internal/queue/fifo.go",
-		old:  "return q.giveWay(among.newest, w, v, &evicted), evicted",
-		new:  "_ = among\n\t\treturn q.giveWay(w, w, v, &evicted), evicted",
+		file: "internal/queue/join.go",
+		old:  "return q.discipline.yields(q.evictable(w))",
+		new:  "return w",
 		in:   "./internal/admit",
 		test: "TestFullQueueGivesUpTheLowestLane",
 	},
