@@ -125,7 +125,7 @@ func (s *scaling) backlog(ctx context.Context) (a answer) {
 
 // decide asks a sizer, applies what it says and publishes it.
 func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
-	usage := each.in.Usage(each.resource)
+	usage := each.in.Resource(each.resource)
 	s.mu.Lock()
 	reading := Reading{
 		Elapsed: at - s.began, Size: each.size, InUse: usage.InUse, Backlog: depth.Depth,
@@ -142,7 +142,7 @@ func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
 	each.apply(size)
 }
 
-// restore puts the reserves back to what they were.
+// restore withholds what was withheld before the run.
 func (s *scaling) restore() {
 	for _, each := range s.sizers {
 		each.restore()
