@@ -65,7 +65,7 @@ func TestLittle(t *testing.T) {
 // TestNothingIsLost: every attempt ends in one way, and limiters and server agree on
 // what runs.
 func TestNothingIsLost(t *testing.T) {
-	scenarios := append(Named(), Gates()...)
+	scenarios := append(Named(), Acceptance()...)
 	for seed := range uint64(10) {
 		scenarios = append(scenarios, Random(DefaultRanges, seed))
 	}

@@ -13,7 +13,7 @@ import (
 
 func TestShelf(t *testing.T) {
 	shelf := sim.Shelf(filepath.Join(t.TempDir(), "new"))
-	s := sim.Gates()[0]
+	s := sim.Acceptance()[0]
 	s.Phases[0].Length = time.Second
 	first, err := shelf.Sweep(1, s, 1)
 	if err != nil {
@@ -54,7 +54,7 @@ func TestShelf(t *testing.T) {
 // taken for one.
 func TestShelfOfBaselines(t *testing.T) {
 	shelf := sim.Shelf(t.TempDir())
-	s := sim.Gates()[0]
+	s := sim.Acceptance()[0]
 	s.Phases[0].Length = time.Second
 	first, err := shelf.Baseline(s, 1)
 	if err != nil || first.Phases[0].Possible() == 0 {

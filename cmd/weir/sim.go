@@ -103,7 +103,7 @@ type simListCommand struct{}
 // Run lists the scenarios.
 func (simListCommand) Run(s streams) error {
 	t := table{left: 2}
-	for _, scenario := range slices.Concat(sim.Named(), sim.Gates(), []sim.Scenario{sim.Kata(), sim.Priorities()}) {
+	for _, scenario := range slices.Concat(sim.Named(), sim.Acceptance(), []sim.Scenario{sim.Kata(), sim.Priorities()}) {
 		t.row(scenario.Name, scenario.About)
 	}
 	return t.write(s.out)
