@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/weir-go/weir/internal/oraclecache"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -80,7 +81,7 @@ func chosen(t *testing.T) (systems []sim.Scenario) {
 
 // scored scores every peer on a system.
 func scored(t *testing.T, s sim.Scenario, seed uint64) (all []sim.Score) {
-	oracle, err := sim.Shelf(*oracles).Sweep(1, s, seed)
+	oracle, err := oraclecache.Cache(*oracles).Sweep(1, s, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
