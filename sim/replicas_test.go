@@ -76,7 +76,7 @@ func TestLimiterFixed(t *testing.T) {
 		t.Errorf("pinned to %d", limit)
 	}
 	foreign, err := RunForeign(s, Foreign{New: func(Limiter) Gate { return &fixedGate{limit: 5} }}, 1)
-	if err != nil || foreign.Law != "*sim.constantGate" || foreign.LimitMean != 80.0/3 {
+	if err != nil || foreign.Law != "*sim.fixedGate" || foreign.LimitMean != 80.0/3 {
 		t.Errorf("%v, law %q, limit %v", err, foreign.Law, foreign.LimitMean)
 	}
 	complete, err := s.complete()
