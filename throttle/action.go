@@ -126,7 +126,7 @@ func (a *action) start(ctx context.Context, t *Throttle, l load.Level, now time.
 func (a *action) ran(t *Throttle, l load.Level, err error) {
 	now := time.Now()
 	t.mu.Lock()
-	t.note(Event{At: now, What: ActionRan, Action: a.Name, Level: l, Err: err})
+	t.note(Event{At: now, Kind: ActionRan, Action: a.Name, Level: l, Err: err})
 	t.mu.Unlock()
 	a.mu.Lock()
 	a.running, a.ended = nil, now

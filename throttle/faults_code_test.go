@@ -246,8 +246,8 @@ func TestFault26SettingsAreChecked(t *testing.T) {
 			t.Errorf("cost %d: %v", cost, err)
 		}
 	}
-	if _, err := th.Start(t.Context(), throttle.Kind(7), 1); !errors.Is(err, throttle.ErrConfig) {
-		t.Errorf("kind 7: %v", err)
+	if _, err := th.Start(t.Context(), throttle.Op(7), 1); !errors.Is(err, throttle.ErrConfig) {
+		t.Errorf("operation 7: %v", err)
 	}
 }
 

@@ -102,7 +102,7 @@ func TestEmergencyEndsByItself(t *testing.T) {
 			t.Errorf("on for %d of 100 s, %d times: want it 10 s on, 10 s off", on, s.Emergencies)
 		}
 		began, ended := 0, 0
-		for _, w := range r.whats() {
+		for _, w := range r.kinds() {
 			switch w {
 			case throttle.EmergencyBegan:
 				began++
@@ -182,7 +182,7 @@ func TestStartBeforeRunIsReported(t *testing.T) {
 					}
 					op.Done(nil)
 				}
-				if len(events) != 1 || events[0].What != throttle.NotRunning || events[0].Kind != throttle.Write ||
+				if len(events) != 1 || events[0].Kind != throttle.NotRunning || events[0].Op != throttle.Write ||
 					events[0].String() != "db: writes: not running: call Run" {
 					t.Errorf("events %v: want one that says so", events)
 				}
@@ -214,7 +214,7 @@ func TestStartWithoutTheMonitorIsReported(t *testing.T) {
 			}
 			op.Done(nil)
 		}
-		if len(events) != 1 || events[0].What != throttle.MonitorNotRunning ||
+		if len(events) != 1 || events[0].Kind != throttle.MonitorNotRunning ||
 			events[0].String() != "db: reads: monitor not running: call Monitor.Run" {
 			t.Errorf("events %v: want one that says so", events)
 		}

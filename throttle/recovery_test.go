@@ -157,7 +157,7 @@ func TestOffChecksWhatItIsGiven(t *testing.T) {
 	if _, err := th.Start(t.Context(), throttle.Write, -1); !errors.Is(err, throttle.ErrConfig) {
 		t.Errorf("cost -1: %v", err)
 	}
-	if _, err := th.Start(t.Context(), throttle.Kind(7), 1); !errors.Is(err, throttle.ErrConfig) {
-		t.Errorf("kind 7: %v", err)
+	if _, err := th.Start(t.Context(), throttle.Op(7), 1); !errors.Is(err, throttle.ErrConfig) {
+		t.Errorf("operation 7: %v", err)
 	}
 }
