@@ -50,7 +50,7 @@ func ExampleThrottle_Do() {
 		return
 	}
 	err = th.Do(context.Background(), throttle.Read, 3, func(context.Context) error { return nil })
-	s := th.State().Reads
+	s := th.Snapshot().Reads
 	fmt.Println(err, s.Cost, s.Limiter.Completed)
 	// Output: <nil> 3 1
 }

@@ -51,7 +51,7 @@ func TestBadInput(t *testing.T) {
 			} else if err != nil && strings.Contains(err.Error(), "\n") {
 				t.Errorf("%q is more than one line", err)
 			}
-			for _, s := range []throttle.SideState{th.State().Reads, th.State().Writes} {
+			for _, s := range []throttle.SideSnapshot{th.Snapshot().Reads, th.Snapshot().Writes} {
 				if s.Limiter.InFlight != 0 {
 					t.Errorf("%d in flight", s.Limiter.InFlight)
 				}
@@ -62,7 +62,7 @@ func TestBadInput(t *testing.T) {
 		defer func() { _ = recover() }()
 		_ = th.Do(t.Context(), throttle.Read, 4, nil)
 	}()
-	if n := th.State().Reads.Limiter.InFlight; n != 0 {
+	if n := th.Snapshot().Reads.Limiter.InFlight; n != 0 {
 		t.Errorf("work that there is not left %d in flight", n)
 	}
 	ended, cancel := context.WithTimeout(t.Context(), -time.Second)

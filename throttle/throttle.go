@@ -45,7 +45,7 @@ type Throttle struct {
 	told    atomic.Bool // that an operation started without Run, or the monitor's
 	hookErr error       // how OnEvent failed last; of Run alone
 
-	mu    sync.Mutex // guards what step changes and State reads; never held while a hook runs
+	mu    sync.Mutex // guards what step changes and Snapshot reads; never held while a hook runs
 	last  time.Time  // of the last decision
 	queue []Event    // to be reported once mu is free
 }

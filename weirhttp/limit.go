@@ -108,9 +108,9 @@ func exempt(gate Gate) bool {
 }
 
 type handler struct {
-	next       http.Handler
+	next    http.Handler
 	gateFor func(*http.Request) Gate
-	refusal    Config
+	refusal Config
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

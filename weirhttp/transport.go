@@ -33,7 +33,7 @@ func Transport(base http.RoundTripper, gateFor func(*http.Request) Gate) http.Ro
 }
 
 type transport struct {
-	base       http.RoundTripper
+	base    http.RoundTripper
 	gateFor func(*http.Request) Gate
 }
 
