@@ -124,7 +124,7 @@ type hostileScaler struct {
 
 func (s hostileScaler) Sizer(int64) (pool.Sizer, error) { return s, nil }
 func (s hostileScaler) Plan() pool.Plan                 { return s.plan() }
-func (s hostileScaler) Next(r pool.Reading) (int64, pool.Reason) {
+func (s hostileScaler) Next(r pool.Observation) (int64, pool.Reason) {
 	s.act()
 	return r.Size, pool.Reason{}
 }

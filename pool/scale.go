@@ -127,14 +127,14 @@ func (s *scaling) backlog(ctx context.Context) (a answer) {
 func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
 	usage := each.in.Resource(each.resource)
 	s.mu.Lock()
-	reading := Reading{
+	observed := Observation{
 		Elapsed: at - s.began, Size: each.size, InUse: usage.InUse, Backlog: depth.Depth,
 		Wanted: s.board.wanted(each.resource), Running: len(s.board.running), Completed: s.board.completed,
 	}
 	s.mu.Unlock()
-	size, why, err := each.next(reading)
+	size, why, err := each.next(observed)
 	d := Decision{
-		At: time.Now(), Resource: each.resource, From: each.size, To: size, Reason: why, Backlog: depth.Depth, Completed: reading.Completed,
+		At: time.Now(), Resource: each.resource, From: each.size, To: size, Reason: why, Backlog: depth.Depth, Completed: observed.Completed,
 	}
 	s.tell(func(b *board, _ moment, fx *effects) {
 		size = b.decided(d, usage.Limit-each.before, errors.Join(depth.err, err), fx)

@@ -19,7 +19,7 @@ import (
 func sizes(t *testing.T, s pool.Scaler, limit int64, backlogs ...int64) (got []string) {
 	t.Helper()
 	sizer := must(s.Sizer(limit))
-	r := pool.Reading{Size: sizer.Plan().Initial}
+	r := pool.Observation{Size: sizer.Plan().Initial}
 	for _, r.Backlog.Count = range backlogs {
 		size, why := sizer.Next(r)
 		got = append(got, fmt.Sprintf("%d: %v", size, why))
@@ -55,13 +55,13 @@ func TestBacklogScaler(t *testing.T) {
 func TestBacklogDoesNotHoldWhatIsNotUsed(t *testing.T) {
 	s := must(pool.ByBacklog{}.Sizer(9))
 	for _, test := range []struct {
-		r    pool.Reading
+		r    pool.Observation
 		want string
 	}{
-		{pool.Reading{Size: 8, InUse: 5, Wanted: 1, Running: 5}, "6: backlog 20, size not used"},
-		{pool.Reading{Size: 6, InUse: 5, Wanted: 1, Running: 5}, "6: backlog 20, size not used"},
-		{pool.Reading{Size: 6, InUse: 5, Wanted: 2, Running: 5}, "7: backlog 20 above 10"},
-		{pool.Reading{Size: 6, Wanted: 1}, "7: backlog 20 above 10"}, // nothing has started yet
+		{pool.Observation{Size: 8, InUse: 5, Wanted: 1, Running: 5}, "6: backlog 20, size not used"},
+		{pool.Observation{Size: 6, InUse: 5, Wanted: 1, Running: 5}, "6: backlog 20, size not used"},
+		{pool.Observation{Size: 6, InUse: 5, Wanted: 2, Running: 5}, "7: backlog 20 above 10"},
+		{pool.Observation{Size: 6, Wanted: 1}, "7: backlog 20 above 10"}, // nothing has started yet
 	} {
 		test.r.Backlog.Count = 20
 		size, why := s.Next(test.r)
@@ -75,7 +75,7 @@ func TestLoadScaler(t *testing.T) {
 	var load float64
 	valid := true
 	s := must(pool.ByLoad{Measure: func() (float64, bool) { return load, valid }, High: 0.8, Low: 0.5, Initial: 2}.Sizer(6))
-	r := pool.Reading{Size: 4, Backlog: pool.Depth{Count: 1}}
+	r := pool.Observation{Size: 4, Backlog: pool.Depth{Count: 1}}
 	for _, test := range []struct {
 		load    float64
 		valid   bool

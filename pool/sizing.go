@@ -79,7 +79,7 @@ func (s *sizing) hold(withheld func(limit int64) int64) {
 }
 
 // next asks the sizer. One that panics or ends its goroutine holds the size.
-func (s *sizing) next(r Reading) (size int64, why Reason, err error) {
+func (s *sizing) next(r Observation) (size int64, why Reason, err error) {
 	if err = isolated(func() { size, why = s.sizer.Next(r) }); err != nil {
 		return r.Size, Reason{Code: Unknown, Signal: "size"}, fmt.Errorf("%w: %q: %w", ErrScaler, s.resource, err)
 	}

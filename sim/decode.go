@@ -49,7 +49,7 @@ func parseScenario(file string, text []byte, part bool) (Scenario, error) {
 func (s Scenario) filled() Scenario {
 	s.Arrivals = orDefault(s.Arrivals, Arrivals(Poisson{Rate: 1}))
 	s.Work = orDefault(s.Work, Work(Constant{Mean: time.Second}))
-	s.Server = orDefault(s.Server, Server(Pool{Workers: 1}))
+	s.Server = orDefault(s.Server, Server(WorkerPool{Workers: 1}))
 	s.SLO = orDefault(s.SLO, time.Second)
 	if s.Phases == nil {
 		s.Phases = []Phase{{Length: time.Second}}

@@ -98,7 +98,7 @@ func TestScenariosInGo(t *testing.T) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
 	}
-	for _, server := range []Server{Pool{}, Sharing{}, USL{Alpha: -1}, Quadratic{Double: math.NaN()}} {
+	for _, server := range []Server{WorkerPool{}, Sharing{}, USL{Alpha: -1}, Quadratic{Double: math.NaN()}} {
 		if _, err := server.Station(); err == nil {
 			t.Errorf("%#v starts", server)
 		}

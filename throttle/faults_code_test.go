@@ -199,9 +199,9 @@ func TestFault26SettingsAreChecked(t *testing.T) {
 	}()
 	nan := math.NaN()
 	pid := func(p throttle.PID) throttle.Config {
-		return throttle.Config{Reads: throttle.Side{Laws: []throttle.Law{p}}}
+		return throttle.Config{Reads: throttle.Side{Laws: []throttle.PaceLaw{p}}}
 	}
-	laws := func(l ...throttle.Law) throttle.Config {
+	laws := func(l ...throttle.PaceLaw) throttle.Config {
 		return throttle.Config{Writes: throttle.Side{Laws: l}}
 	}
 	for _, c := range []struct {

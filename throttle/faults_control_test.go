@@ -70,7 +70,7 @@ func TestFault02TotalGrowsWithConnections(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := &plant{}
 			p.says(5)
-			r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.PID{MaxDelay: 10 * time.Millisecond}}}})
+			r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.PID{MaxDelay: 10 * time.Millisecond}}}})
 			pass(30 * time.Second)
 			writes = append(writes, r.closedLoop(writers, time.Millisecond, 10*time.Second))
 		})
@@ -309,11 +309,11 @@ func TestFault13And14LatencyCountsAndIsRelative(t *testing.T) {
 
 	for _, base := range []time.Duration{time.Millisecond, 60 * time.Millisecond} {
 		var s load.Symptoms
-		s.Update(load.Work{Latency: base}, tick)
-		if got := s.Update(load.Work{Latency: base}, tick).Load(); got > 0.3 {
+		s.Update(load.Operations{Latency: base}, tick)
+		if got := s.Update(load.Operations{Latency: base}, tick).Load(); got > 0.3 {
 			t.Errorf("%v as ever: a load of %v", base, got)
 		}
-		if got := s.Update(load.Work{Latency: 40 * base}, tick).Load(); got < 1 {
+		if got := s.Update(load.Operations{Latency: 40 * base}, tick).Load(); got < 1 {
 			t.Errorf("40 times %v: a load of %v", base, got)
 		}
 	}

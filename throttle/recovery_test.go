@@ -19,7 +19,7 @@ func TestDrainRateAfterLostSignals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := tree()
 		healthy := p.poll
-		r := run(t, &p.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+		r := run(t, &p.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
 		r.closedLoop(40, 10*time.Millisecond, 20*time.Second)
 		p.become(func() (load.Sample, error) {
 			_, _ = healthy() // it goes on
@@ -103,7 +103,7 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		th, err := throttle.New(throttle.Config{Writes: throttle.Side{
 			LatencyTarget: 10 * time.Millisecond,
-			Laws:          []throttle.Law{throttle.LinearRefusal{Soft: 0.5, Hard: 1}},
+			Laws:          []throttle.PaceLaw{throttle.LinearRefusal{Soft: 0.5, Hard: 1}},
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -121,7 +121,7 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
-	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
 	if !errors.Is(err, throttle.ErrConfig) {
 		t.Errorf("a drain law without a monitor: %v", err)
 	}
@@ -136,7 +136,7 @@ func TestAbsurdDrain(t *testing.T) {
 			drained++
 			return load.Sample{Drain: &load.Drain{Drained: drained, Backlog: backlog, Target: 9}}, nil
 		})
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
 		r.closedLoop(4, 10*time.Millisecond, 5*time.Second)
 		before := r.Snapshot().Writes.Pace.Rate
 		p.become(func() (load.Sample, error) {

@@ -141,7 +141,7 @@ func (s *side) measure(dt time.Duration) float64 {
 // look reads the monitor and the side's own operations.
 func (s *side) look(t *Throttle, in *signals) {
 	snap := s.limiter.Snapshot()
-	s.symptom = s.symptoms.Update(load.Work{
+	s.symptom = s.symptoms.Update(load.Operations{
 		InFlight: snap.InFlight, MaxInFlight: s.maxInFlight(),
 		Oldest: snap.Age, Latency: snap.Mean,
 	}, in.dt)

@@ -83,7 +83,7 @@ func drainRate(t *testing.T, ctx context.Context, db *badger.DB) gate {
 	th, err := throttle.New(throttle.Config{
 		Monitor: mon,
 		Writes: throttle.Side{
-			Laws:        []throttle.Law{throttle.DrainRate{}},
+			Laws:        []throttle.PaceLaw{throttle.DrainRate{}},
 			Queue:       weir.Queue{Size: 128, Timeout: time.Second},
 			MaxInFlight: inFlight,
 		},
