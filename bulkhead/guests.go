@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/feed"
 )
 
 // guests are the compartments of the keys that the configuration does not name.
@@ -19,6 +20,8 @@ type guests struct {
 	leaving []*compartment // are shut, and go when their work is done
 	evicted uint64
 	past    weir.Snapshot // totals of those that went
+
+	readers []*feed.Reader[weir.Event] // of all compartments, those of named keys too
 }
 
 // patience is how many compartments are looked at to find one that can go. It bounds
