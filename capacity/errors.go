@@ -7,7 +7,7 @@ import (
 
 // ErrConfig matches every error about a resource or an amount that makes no
 // sense: unknown, negative, of another capacity.
-var ErrConfig = errors.New("capacity: invalid")
+var ErrConfig = errors.New("capacity: invalid configuration")
 
 // ErrRefused matches every refusal. Use errors.As with a [*RefusedError] for the
 // resource that is missing.
