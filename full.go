@@ -8,6 +8,7 @@ import (
 
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
 )
 
 // An Admitter admits work: a [*Limiter], or one key of a set, such as the Handle of package bulkhead. All methods are
@@ -53,7 +54,7 @@ func (l *Limiter) Full(ctx context.Context) error {
 	w.Weight = 1
 	var fx admit.Effects
 	verdict := l.node.Full(w, at, &fx)
-	l.after(&fx, nil)
+	l.after(&fx, reply.Ticket{})
 	if !verdict.Refused() {
 		return nil
 	}

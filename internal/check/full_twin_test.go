@@ -153,8 +153,9 @@ func (tw *twin) hear(w *twinWaiter) {
 			tw.waiting = append(tw.waiting[:i:i], tw.waiting[i+1:]...)
 			verdict, ticket := w.Answer()
 			_, seq := w.Refusal()
-			tw.note("waiter %d: %v %+v %d", i, verdict, ticket, seq)
+			tw.note("waiter %d: %v %d", i, verdict, seq)
 			if verdict == reply.Admitted {
+				tw.admit(ticket)
 				tw.running = append(tw.running, &twinTicket{ticket, w.node})
 			}
 			return
@@ -180,6 +181,11 @@ func (tw *twin) full(node *admit.Node, s twinStep) (verdict reply.Verdict) {
 		tw.refuse(verdict, retryAfter, seq)
 	}
 	return verdict
+}
+
+func (tw *twin) admit(ticket reply.Ticket) {
+	r := ticket.Out()
+	tw.note("admitted: since %d, weight %d, tenant %d %d, %v", r.Start, r.Weight, r.Tenant, r.Stamp, r.Virtual)
 }
 
 func (tw *twin) refuse(verdict reply.Verdict, retryAfter int64, seq uint64) {
@@ -217,7 +223,7 @@ func (tw *twin) request(node *admit.Node, s twinStep) {
 	case verdict.Refused():
 		tw.refuse(verdict, retryAfter, seq)
 	case verdict == reply.Admitted:
-		tw.note("admitted: %+v", ticket.Ticket)
+		tw.admit(ticket.Ticket)
 		tw.running = append(tw.running, ticket)
 	}
 	if tw.asks && (verdict.Refused() || tw.plan.prompt && verdict != foreseen) {
@@ -252,7 +258,7 @@ func (tw *twin) done(s twinStep) {
 	i := s.index % len(tw.running)
 	ticket := tw.running[i]
 	tw.running = append(tw.running[:i:i], tw.running[i+1:]...)
-	tw.call(func(fx *admit.Effects) { ticket.node.Done(&ticket.Ticket, tw.now, s.outcome, fx) })
+	tw.call(func(fx *admit.Effects) { ticket.node.Done(ticket.Ticket, tw.now, s.outcome, fx) })
 }
 
 func (tw *twin) leave(s twinStep) {

@@ -99,7 +99,7 @@ var ofTheQuestion = []mutant{
 	},
 	{
 		name: "an unknown key is never full",
-		file: "bulkhead/guests.go",
+		file: "bulkhead/dynamic.go",
 		old:  "if (again || !c.used.Load()) && c.isIdle() {",
 		new:  "if again || !c.used.Load() {",
 		in:   "./bulkhead",

@@ -11,9 +11,9 @@ var ofTheQueue = []mutant{
 	},
 	{
 		name: "the queue takes one more than its size",
-		file: "internal/queue/queue.go",
-		old:  "q.length >= size }",
-		new:  "q.length > size }",
+		file: "internal/queue/fifo.go",
+		old:  "int(max(v.Size, q.length))",
+		new:  "int(max(v.Size+1, q.length))",
 		in:   "./internal/admit",
 		test: "TestQueueSizeIsExact",
 	},
@@ -140,7 +140,7 @@ var ofTheQueue = []mutant{
 	{
 		name: "work counted before the shuffle is taken from what follows",
 		file: "internal/queue/tenant.go",
-		old:  "if ticket.Stamp == stampOf(t.shuffled) {",
+		old:  "if r.Stamp == stampOf(t.shuffled) {",
 		new:  "{",
 		in:   "./internal/admit",
 		test: "TestTenantsThatMeetPartAgain",
