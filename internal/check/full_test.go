@@ -19,7 +19,7 @@ func TestFullAnswersAsAcquireDoes(t *testing.T) {
 		acquires = newTwin(t, asks.plan)
 		asks.asks = true
 		for range rapid.IntRange(10, 120).Draw(t, "steps") {
-			s := drawStep(t)
+			s := asks.plan.drawStep(t)
 			got := asks.take(s)
 			s.refused = asks.refused
 			if !asks.plan.prompt {
@@ -38,29 +38,35 @@ func TestFullAnswersAsAcquireDoes(t *testing.T) {
 
 // A twinPlan is how both twins are made.
 type twinPlan struct {
-	nodes  []admit.Settings
-	cap    int // of a group, 0 without one
-	limits []int
-	prompt bool // no waiter stays when its time is up
+	nodes   []admit.Settings
+	cap     int // of a group, 0 without one
+	limits  []int
+	tenants bool // and so little time passes that they are not shuffled, which changes who is next
+	prompt  bool // no waiter stays when its time is up
 }
 
 func drawTwins(t *rapid.T) twinPlan {
 	p := twinPlan{
-		limits: rapid.SliceOfN(rapid.IntRange(1, 8), 1, 6).Draw(t, "limits"),
-		prompt: rapid.Bool().Draw(t, "prompt"),
+		limits:  rapid.SliceOfN(rapid.IntRange(1, 8), 1, 6).Draw(t, "limits"),
+		prompt:  rapid.Bool().Draw(t, "prompt"),
+		tenants: rapid.Bool().Draw(t, "tenants"),
 	}
 	count := 1
 	if rapid.Bool().Draw(t, "in a group") {
 		p.cap, count = rapid.IntRange(1, 6).Draw(t, "cap"), rapid.IntRange(1, 3).Draw(t, "nodes")
 	}
 	for range count {
-		p.nodes = append(p.nodes, drawTwinSettings(t))
+		p.nodes = append(p.nodes, p.drawSettings(t))
 	}
 	return p
 }
 
-func drawTwinSettings(t *rapid.T) admit.Settings {
+func (p twinPlan) drawSettings(t *rapid.T) admit.Settings {
 	high := rapid.IntRange(1, 8).Draw(t, "max")
+	tenants := 0
+	if p.tenants {
+		tenants = manyBuckets
+	}
 	return admit.Settings{
 		Bounds:       law.Bounds{Min: 1, Max: high, Initial: high},
 		Interval:     rapid.SampledFrom([]time.Duration{time.Millisecond, 100 * time.Millisecond, time.Hour}).Draw(t, "interval"),
@@ -70,7 +76,7 @@ func drawTwinSettings(t *rapid.T) admit.Settings {
 		QueueTimeout: rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second, time.Hour}).Draw(t, "timeout"),
 		Order:        anyOrder.Draw(t, "order"),
 		Lanes:        lanes,
-		Tenants:      rapid.SampledFrom([]int{0, 0, manyBuckets}).Draw(t, "tenants"),
+		Tenants:      tenants,
 		Shadow:       oneIn(t, 20, "shadow"),
 		Observed:     true,
 	}
@@ -89,7 +95,7 @@ type twinStep struct {
 	pace             admit.Pace
 }
 
-func drawStep(t *rapid.T) twinStep {
+func (p twinPlan) drawStep(t *rapid.T) twinStep {
 	s := twinStep{
 		kind: rapid.SampledFrom([]string{
 			"request", "request", "request", "request", "done", "done", "pass", "pass", "leave", "ask", "pace", "cap", "update", "end",
@@ -103,9 +109,12 @@ func drawStep(t *rapid.T) twinStep {
 		passes:   rapid.SampledFrom([]time.Duration{0, time.Microsecond, time.Millisecond, 20 * time.Millisecond, time.Second, 11 * time.Second}).Draw(t, "passes"),
 		outcome:  rapid.SampledFrom([]window.Outcome{window.Success, window.Success, window.Failure, window.Ignore}).Draw(t, "outcome"),
 	}
+	if p.tenants {
+		s.passes = min(s.passes, 20*time.Millisecond)
+	}
 	switch s.kind {
 	case "update":
-		s.settings = drawTwinSettings(t)
+		s.settings = p.drawSettings(t)
 	case "pace":
 		s.pace = admit.Pace{
 			Rate:   rapid.SampledFrom([]float64{0, 1, 100}).Draw(t, "rate"),

@@ -51,13 +51,6 @@ var ofTheQuestion = []mutant{
 		test: "TestQuestionsUnderAShareOfRefusals",
 	},
 	{
-		name: "a question changes the work that stands in line",
-		file: "internal/admit/stake.go",
-		old:  "m.group.line.put(m, next) // to ask for other work leaves it in line with its own",
-		new:  "_ = next",
-		test: "TestQuestionsLeaveTheLineAsItIs",
-	},
-	{
 		name: "a limiter in shadow mode is full",
 		file: "internal/admit/full.go",
 		old:  "n.flags&(shadow|closed) == shadow",
