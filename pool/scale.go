@@ -181,7 +181,7 @@ func (s *scaling) ended(it *item, at time.Duration, a attempt) {
 	i := 0
 	for _, each := range s.sizers {
 		for _, l := range each.laws {
-			l.ended(&it.tickets[i], at, outcome)
+			l.ended(it.tickets[i], at, outcome)
 			i++
 		}
 	}

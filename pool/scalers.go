@@ -190,11 +190,11 @@ func (s *lawSizer) wanted(at time.Duration) {
 	var fx admit.Effects
 	var ticket reply.Ticket
 	if verdict := s.node.TryAcquire(&ticket, 0, 1, int64(at), &fx); verdict == reply.Admitted {
-		s.ended(&ticket, at, window.Ignore) // another resource is short
+		s.ended(ticket, at, window.Ignore) // another resource is short
 	}
 }
 
-func (s *lawSizer) ended(t *reply.Ticket, at time.Duration, o window.Outcome) {
+func (s *lawSizer) ended(t reply.Ticket, at time.Duration, o window.Outcome) {
 	var fx admit.Effects
 	s.node.Done(t, int64(at), o, &fx)
 }

@@ -250,7 +250,7 @@ func (p *party) done() {
 	p.out = append(p.out[:i:i], p.out[i+1:]...)
 	p.inFlight -= g.Weight
 	p.call(true, func(fx *admit.Effects) {
-		if !p.Done(&g.ticket, p.now, window.Success, fx) {
+		if !p.Done(g.ticket, p.now, window.Success, fx) {
 			p.Fatalf("a ticket that was out was not taken back")
 		}
 	})
