@@ -49,7 +49,7 @@ func TestBadgerAtEase(t *testing.T) {
 // The contenders.
 const (
 	unthrottled = "no throttle"
-	asPlanned   = "PID as first planned"
+	sleeping    = "naive PID"
 	paced       = "drain rate"
 )
 
@@ -58,9 +58,9 @@ func badgerStorm(writers int, v values) []contender {
 		{unthrottled, func(t *testing.T) result {
 			return inBadger(t, writers, v, func(context.Context, *badger.DB) gate { return open })
 		}},
-		{asPlanned, func(t *testing.T) result {
+		{sleeping, func(t *testing.T) result {
 			return inBadger(t, writers, v, func(ctx context.Context, db *badger.DB) gate {
-				p := newPlanned(db)
+				p := newNaive(db)
 				go p.monitor(ctx)
 				return p.gate
 			})
