@@ -44,8 +44,10 @@ type Config struct {
 
 // A Compartment has the settings for a key.
 type Compartment struct {
-	// Config has those of its limiter. Config.Name defaults to the key. With
-	// law.Fixed{} an update that changes Config.Initial moves the limit there.
+	// Config has those of its limiter. Config.Name defaults to the key. Its Law
+	// runs under locks of the set, and must not call the set or any limiter of
+	// it: see law.Controller. With law.Fixed{} an update that changes
+	// Config.Initial moves the limit there.
 	Config weir.Config
 
 	// Reserved is how many slots of [Config].Max are kept for this key alone.
