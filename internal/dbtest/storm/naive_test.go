@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/weir-go/weir/internal/storm"
 )
 
 // naive is the throttle that package throttle came from, as it was written for a service, to be
@@ -80,7 +81,7 @@ func (p *naive) throttle() {
 			debug.FreeOSMemory()
 		}
 	}
-	pause(context.Background(), time.Duration(delay*float64(time.Second))) // nothing cancels it
+	storm.Pause(context.Background(), time.Duration(delay*float64(time.Second))) // nothing cancels it
 }
 
 type naivePID struct {
