@@ -46,7 +46,7 @@ func (d *dynamic) add(c *compartment) {
 }
 
 // closeGap removes the empty slot that makeRoom reserved if creating the compartment failed:
-// its law returned an error, or the law or what makes its breaker panicked.
+// its law returned an error or panicked.
 func (d *dynamic) closeGap() {
 	if d.hand < len(d.ring) && d.ring[d.hand] == nil {
 		d.reset(slices.DeleteFunc(d.ring, func(c *compartment) bool { return c == nil }))
