@@ -54,8 +54,15 @@ func BenchmarkStart(b *testing.B) {
 		name string
 		th   *throttle.Throttle
 		cost int
-	}{{"cost=1", th, 1}, {"cost=7", th, 7}, {"off", off, 1}} {
-		pass := func() { operation(ctx, way.th, way.cost) }
+		end  func(context.Context, *throttle.Throttle, int)
+	}{
+		{"cost=1", th, 1, operation},
+		{"cost=7", th, 7, operation},
+		{"off", off, 1, operation},
+		{"Done/cost=1", th, 1, ended},
+		{"Done/cost=7", th, 7, ended},
+	} {
+		pass := func() { way.end(ctx, way.th, way.cost) }
 		for _, goroutines := range []int{1, 64} {
 			b.Run(fmt.Sprintf("%s/goroutines=%d", way.name, goroutines), func(b *testing.B) {
 				b.ReportAllocs()
@@ -82,6 +89,12 @@ func BenchmarkStart(b *testing.B) {
 func operation(ctx context.Context, th *throttle.Throttle, cost int) {
 	op, err := th.Start(ctx, throttle.Write, cost)
 	defer op.DoneWith(&err)
+}
+
+// ended is an operation that gives back with Done, which needs no defer.
+func ended(ctx context.Context, th *throttle.Throttle, cost int) {
+	op, err := th.Start(ctx, throttle.Write, cost)
+	op.Done(err)
 }
 
 // timed runs pass n times, spread over the goroutines.
