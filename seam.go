@@ -15,7 +15,6 @@ func init() {
 		NewReader: newReader,
 		Follow:    (*Limiter).follow,
 		Unfollow:  (*Limiter).unfollow,
-		Now:       now,
 		AddTotals: (*Snapshot).addTotals,
 	})
 }

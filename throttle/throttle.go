@@ -118,9 +118,9 @@ func (t *Throttle) checkRuns(kind Kind) {
 
 func misuse(kind Kind, cost int) error {
 	if kind > Write {
-		return fmt.Errorf("%w: kind is %v: want Read or Write", ErrConfig, kind)
+		return invalid("kind", kind, "Read or Write")
 	}
-	return fmt.Errorf("%w: cost is %d: want 1 or more", ErrConfig, cost)
+	return invalid("cost", cost, "1 or more")
 }
 
 // Do runs fn when its turn has come, on the caller's goroutine, and returns its
