@@ -16,7 +16,7 @@ import (
 // To begin and to end a subscription takes time, and 300 bytes for as long as it lasts, for each key.
 func (s *Set) Events(size int) (events <-chan weir.Event, stop func()) {
 	r := limiters.NewReader(size)
-	g := &s.guests
+	g := &s.dynamic
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.readers = append(slices.Clone(g.readers), r)
@@ -27,7 +27,7 @@ func (s *Set) Events(size int) (events <-chan weir.Event, stop func()) {
 }
 
 func (s *Set) unfollow(r *feed.Reader[weir.Event]) {
-	g := &s.guests
+	g := &s.dynamic
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.readers = slices.DeleteFunc(slices.Clone(g.readers), func(other *feed.Reader[weir.Event]) bool { return other == r })

@@ -106,10 +106,10 @@ func TestErrorOutcome(t *testing.T) {
 }
 
 func TestExempt(t *testing.T) {
-	if !edge.Exempt(nil) || !edge.Exempt((*weir.Limiter)(nil)) {
+	if !edge.IsExempt(nil) || !edge.IsExempt((*weir.Limiter)(nil)) {
 		t.Error("nil is not exempt")
 	}
-	if lim := weir.Must(weir.New(weir.Config{})); edge.Exempt(lim) || edge.Exempt((*bulkhead.Handle)(nil)) {
+	if lim := weir.Must(weir.New(weir.Config{})); edge.IsExempt(lim) || edge.IsExempt((*bulkhead.Handle)(nil)) {
 		t.Error("a limiter, or a handle that refuses all, is exempt")
 	}
 }

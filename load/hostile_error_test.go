@@ -38,7 +38,7 @@ func TestHostileErrors(t *testing.T) {
 					if err := m.Run(ctx); err != nil {
 						t.Error(err)
 					}
-					if s := m.Status()[0]; s.Err == nil || s.Polls < 10 {
+					if s := m.Snapshot()[0]; s.Err == nil || s.Polls < 10 {
 						t.Errorf("%+v: want it stale after many polls", s)
 					}
 				})
@@ -69,7 +69,7 @@ func TestErrorsMayCallTheMonitor(t *testing.T) {
 				nosy := nosyError{func() {
 					asked++
 					m.Level(load.All)
-					m.Status()
+					m.Snapshot()
 					m.Drain()
 				}}
 				m, err := load.New(load.Config{
@@ -84,7 +84,7 @@ func TestErrorsMayCallTheMonitor(t *testing.T) {
 				if err := m.Run(ctx); err != nil {
 					t.Error(err)
 				}
-				s := m.Status()[0]
+				s := m.Snapshot()[0]
 				if asked == 0 || s.Err == nil || !strings.Contains(s.Err.Error(), "nosy") || s.Missing != (where == "unavailable") {
 					t.Errorf("asked %d times: %+v", asked, s)
 				}

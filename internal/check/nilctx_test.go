@@ -87,12 +87,12 @@ var takesContext = map[string]func(*testing.T){
 	"load *Memory.Poll":    func(*testing.T) { _, _ = new(load.Memory).Poll(none) },
 	"load *Scheduler.Poll": func(*testing.T) { _, _ = new(load.Scheduler).Poll(none) },
 
-	"sqlload *Pool.Poll":     func(*testing.T) { _, _ = new(sqlload.Pool).Poll(none) },
+	"sqlload *ConnPool.Poll": func(*testing.T) { _, _ = new(sqlload.ConnPool).Poll(none) },
 	"sqlload *Postgres.Poll": func(*testing.T) { _, _ = (&sqlload.Postgres{DB: sql.OpenDB(unreachable{})}).Poll(none) },
 
 	"capacity *Capacity.Acquire": func(t *testing.T) {
 		c := must(capacity.New(capacity.Vector{"slots": 1}))
-		grant, err := c.Acquire(none, must(c.Need(capacity.Vector{"slots": 1})))
+		grant, err := c.Acquire(none, must(c.Request(capacity.Vector{"slots": 1})))
 		succeeds(t, err)
 		grant.Release()
 	},
