@@ -212,3 +212,14 @@ func TestPermitIsSmall(t *testing.T) {
 		t.Errorf("a permit takes %d bytes: want at most %d", size, most)
 	}
 }
+
+func TestDoneWithOfTheZeroPermitLetsAPanicGoOn(t *testing.T) {
+	defer func() {
+		if r := recover(); r != "odd" {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	var err error
+	defer weir.Permit{}.DoneWith(&err)
+	panic("odd")
+}
