@@ -11,12 +11,16 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// An Admitter admits work: a [*Limiter], or one key of a set, such as the Handle of package bulkhead. Its methods
-// are those of a Limiter, and safe for concurrent use.
+// An Admitter admits work: a [*Limiter], or one key of a set, such as the Handle of package bulkhead. All methods are
+// safe for concurrent use.
 type Admitter interface {
+	// Do runs fn once it is admitted, as [Limiter.Do] does.
 	Do(ctx context.Context, fn func(context.Context) error) error
+	// Acquire waits for a permit, as [Limiter.Acquire] does.
 	Acquire(ctx context.Context) (Permit, error)
+	// TryAcquire does not wait, as [Limiter.TryAcquire] does not.
 	TryAcquire(ctx context.Context) (permit Permit, ok bool)
+	// Full refuses work before it is read, as [Limiter.Full] does.
 	Full(ctx context.Context) error
 }
 
@@ -25,13 +29,12 @@ type Admitter interface {
 //
 // An error is the one that [Limiter.Acquire] would return for ctx now, with its priority, its tenant and its deadline.
 // It is a refusal like any other: counted, reported as an event, and heard by the law. So the work must not go on to
-// Acquire, which would refuse it a second time.
+// Acquire, which would refuse it a second time. If ctx has ended, the work counts as cancelled instead.
 //
 // nil says that Acquire would admit the work now, or let it queue. It promises nothing, because others may be quicker.
 // In shadow mode a limiter is never full. A [Breaker] is not asked, because it would have to be told an outcome.
 //
-// Full takes about as long as Acquire and does not allocate unless it refuses. A nil ctx counts as
-// context.Background.
+// Full does not allocate unless it refuses. A nil ctx counts as context.Background.
 func (l *Limiter) Full(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()

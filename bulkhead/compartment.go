@@ -11,7 +11,7 @@ import (
 type compartment struct {
 	key     string
 	limiter *weir.Limiter
-	breaker *weir.Breaker // what Compartment.Breaker made, nil for none; guarded by Set.updating
+	breaker *lateBreaker // nil without Compartment.Breaker; guarded by Set.updating
 
 	// callers counts those who are about to be admitted, and is below 0 once
 	// the compartment is shut. While it is above 0, or work is in flight, the

@@ -49,20 +49,20 @@ func (s *Set) find(key string) (*compartment, error) {
 
 // existing returns the compartment that work of the key would be admitted by now, nil if it had to be made.
 func (s *Set) existing(key string) (*compartment, error) {
-	if c := s.roster.Load().byKey[key]; c != nil {
+	if c := s.table.Load().byKey[key]; c != nil {
 		return c, nil
 	}
-	g := &s.guests
-	g.mu.RLock()
-	defer g.mu.RUnlock()
-	r := s.roster.Load()
-	switch c := cmp.Or(r.byKey[key], g.byKey[key]); {
+	d := &s.dynamic
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	t := s.table.Load()
+	switch c := cmp.Or(t.byKey[key], d.byKey[key]); {
 	case c != nil:
 		return c, nil
-	case g.closed:
+	case d.closed:
 		return nil, closedTo(key)
-	case !g.hasRoom(r.conf.MaxKeys):
-		return r.byKey[Overflow], nil
+	case !d.hasRoom(t.conf.MaxKeys):
+		return t.byKey[Overflow], nil
 	}
 	return nil, nil
 }

@@ -14,7 +14,7 @@ import (
 // An adapter in small: it admits a call, runs it, and says what became of it.
 func Example() {
 	serve := func(ctx context.Context, gate edge.Gate, call func(context.Context) error) error {
-		if edge.Exempt(gate) {
+		if edge.IsExempt(gate) {
 			return call(ctx)
 		}
 		permit, err := gate.Acquire(ctx)
@@ -23,13 +23,12 @@ func Example() {
 		}
 		outcome := weir.Failure
 		defer func() { permit.Finish(outcome) }()
-		switch err = call(ctx); {
-		case err == nil:
-			outcome = weir.Success
-		default:
+		if err = call(ctx); err != nil {
 			outcome = edge.ErrorOutcome(ctx, err)
+			return err
 		}
-		return err
+		outcome = weir.Success
+		return nil
 	}
 	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
 	defer lim.Close()
@@ -55,9 +54,9 @@ func ExampleGRPCCode() {
 	// Output: closed 14 503
 }
 
-func ExampleExempt() {
+func ExampleIsExempt() {
 	limiters := map[string]*weir.Limiter{"/search": weir.Must(weir.New(weir.Config{}))}
-	fmt.Println(edge.Exempt(limiters["/search"]), edge.Exempt(limiters["/healthz"]))
+	fmt.Println(edge.IsExempt(limiters["/search"]), edge.IsExempt(limiters["/healthz"]))
 	// Output: false true
 }
 

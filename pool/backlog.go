@@ -35,9 +35,7 @@ type ByBacklog struct {
 
 // Sizer implements [Scaler].
 func (b ByBacklog) Sizer(limit int64) (Sizer, error) {
-	invalid := func(field string, value any, want string) error {
-		return fmt.Errorf("%w: ByBacklog.%s is %v: want %s", ErrConfig, field, value, want)
-	}
+	invalid := func(field string, value any, want string) error { return invalid("ByBacklog."+field, value, want) }
 	if b.High < 0 {
 		return nil, invalid("High", b.High, "0 (the default, 10) or more")
 	}
@@ -72,7 +70,7 @@ type backlogSizer struct {
 }
 
 // Next implements [Sizer].
-func (s *backlogSizer) Next(r Reading) (int64, Reason) {
+func (s *backlogSizer) Next(r Observation) (int64, Reason) {
 	count := r.Backlog.Count
 	why := Reason{Code: Within, Signal: s.signal, Have: float64(count)}
 	switch {

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/clock"
 )
 
 // A Pool runs the tasks of a source within a capacity. Make one with [New] and
 // run it once. Its methods are safe for concurrent use.
 type Pool struct {
 	conf    Config
-	cost    *capacity.Need
+	cost    *capacity.Request
 	sizers  []*sizing
 	used    atomic.Bool
 	current atomic.Pointer[run]
@@ -31,7 +32,7 @@ func New(c Config) (*Pool, error) {
 		return nil, err
 	}
 	p := &Pool{conf: c}
-	if p.cost, err = c.Capacity.Need(c.Cost); err != nil {
+	if p.cost, err = c.Capacity.Request(c.Cost); err != nil {
 		return nil, fmt.Errorf("%w: Cost is %v: %w", ErrConfig, c.Cost, err)
 	}
 	if p.sizers, err = newSizings(c); err != nil {
@@ -120,8 +121,4 @@ func (p *Pool) History() []Decision {
 	return slices.Clone(r.board.history)
 }
 
-// epoch is where the clock of the pools starts: a reading relative to it is cheaper than a
-// time. See package weir.
-var epoch = time.Now().Add(-50 * 365 * 24 * time.Hour)
-
-func now() time.Duration { return time.Since(epoch) }
+func now() time.Duration { return time.Duration(clock.Now()) }

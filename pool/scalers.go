@@ -8,6 +8,7 @@ import (
 
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -71,7 +72,7 @@ type loadSizer struct {
 }
 
 // Next implements [Sizer].
-func (s *loadSizer) Next(r Reading) (int64, Reason) {
+func (s *loadSizer) Next(r Observation) (int64, Reason) {
 	value, valid := s.Measure()
 	why := Reason{Code: Within, Signal: s.signal, Have: value}
 	switch {
@@ -125,12 +126,8 @@ func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Window == 0 {
-		l.Window = max(10*time.Second, b.Period)
-	}
-	if l.MinSamples == 0 {
-		l.MinSamples = 20
-	}
+	shared := settings.Limiter{Interval: b.Period, Window: l.Window, MinSamples: l.MinSamples}.Complete()
+	l.Window, l.MinSamples = shared.Window, shared.MinSamples
 	if l.Window < b.Period || l.MinSamples < 0 {
 		return nil, fmt.Errorf("%w: ByLaw.Window and ByLaw.MinSamples are %v and %d: want at least Interval, and 0 (the default) or more", ErrConfig, l.Window, l.MinSamples)
 	}
@@ -169,7 +166,7 @@ func (s *lawSizer) Plan() Plan {
 const lawPeriod = 100 * time.Millisecond
 
 // Next implements [Sizer].
-func (s *lawSizer) Next(Reading) (int64, Reason) {
+func (s *lawSizer) Next(Observation) (int64, Reason) {
 	state := s.node.State(int64(now()))
 	why := Reason{Code: LawDecided, Law: state.Decided}
 	if state.Decided == (law.Reason{}) { // it has not decided yet
@@ -264,7 +261,7 @@ func (c minSizer) Plan() Plan {
 }
 
 // Next implements [Sizer].
-func (c minSizer) Next(r Reading) (least int64, why Reason) {
+func (c minSizer) Next(r Observation) (least int64, why Reason) {
 	for i, s := range c {
 		if size, reason := s.Next(r); i == 0 || size < least {
 			least, why = size, reason

@@ -52,7 +52,7 @@ func TestScenarioErrors(t *testing.T) {
 		{`"band(target=50ms)"`, `"bend"`, `f.json:7: limiter.law is "bend": law: unknown law "bend": want `},
 		{`"band(target=50ms)"`, `"band(target=x)"`, `f.json:7: limiter.law is "band(target=x)": law: band: target "x": want a duration`},
 		{`"law": "band(target=50ms)"`, `"min": 30, "max": 20`, "f.json:7: limiter.min is 30: want at most max, which is 20"},
-		{`"law": "band(target=50ms)"`, `"max": 10, "initial": 20`, "f.json:7: limiter.initial is 20: want 1 to 10"},
+		{`"law": "band(target=50ms)"`, `"max": 10, "initial": 20`, "f.json:7: limiter.initial is 20: want from min to max, which are 1 and 10"},
 		{`"law": "band(target=50ms)"`, `"window": "10ms"`, "f.json:7: limiter.window is 10ms: want at least interval"},
 		{`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_shares": [1]`, "f.json:6: limiter_shares is [1]: want one for each limiter, of which there are 2"},
 		{`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_shares": [0, 0]`, "f.json:6: limiter_shares is [0 0]: want not all of them 0"},
@@ -98,7 +98,7 @@ func TestScenariosInGo(t *testing.T) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
 	}
-	for _, server := range []Server{Pool{}, Sharing{}, USL{Alpha: -1}, Quadratic{Double: math.NaN()}} {
+	for _, server := range []Server{WorkerPool{}, Sharing{}, USL{Alpha: -1}, Quadratic{Double: math.NaN()}} {
 		if _, err := server.Station(); err == nil {
 			t.Errorf("%#v starts", server)
 		}
@@ -127,7 +127,7 @@ func TestParseSystem(t *testing.T) {
 
 // TestRoundTrip: what is written reads the same.
 func TestRoundTrip(t *testing.T) {
-	scenarios := append(append(Named(), Gates()...), Kata(), Priorities())
+	scenarios := append(append(Named(), Acceptance()...), Kata(), Priorities())
 	for seed := range uint64(200) {
 		scenarios = append(scenarios, Random(DefaultRanges, seed), Harm(seed), Shared(seed))
 	}
@@ -148,7 +148,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	for _, s := range append(append(Named(), Gates()...), Kata(), Priorities()) {
+	for _, s := range append(append(Named(), Acceptance()...), Kata(), Priorities()) {
 		if found, err := Lookup(s.Name); err != nil || !reflect.DeepEqual(found, s) || s.About == "" {
 			t.Errorf("%s: %v", s.Name, err)
 		}

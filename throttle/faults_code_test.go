@@ -15,29 +15,29 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// The faults of the code in the first plan, by number. 18 and 23 are among those of
+// The faults of the code of a naive throttle. Others are among those of
 // control and in package badgerload.
 
-func TestFault15AverageOverTheWindow(t *testing.T) {
-	plan := &planTracker{samples: make([]time.Duration, 100)}
-	plan.record(800 * time.Millisecond)
-	broken(t, plan.average() == 8*time.Millisecond, "%v", plan.average())
+func TestFaultAverageOverTheWindow(t *testing.T) {
+	naive := &naiveTracker{samples: make([]time.Duration, 100)}
+	naive.record(800 * time.Millisecond)
+	broken(t, naive.average() == 8*time.Millisecond, "%v", naive.average())
 
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
 		p.says(0)
 		r := run(t, p, throttle.Config{})
 		r.closedLoop(1, 800*time.Millisecond, 800*time.Millisecond)
-		if got := r.State().Writes.Limiter.Mean; got < 790*time.Millisecond {
+		if got := r.Snapshot().Writes.Limiter.Mean; got < 790*time.Millisecond {
 			t.Errorf("one sample of 800 ms is a mean of %v", got)
 		}
 	})
 }
 
-func TestFault16And17ConversionAndShift(t *testing.T) {
-	broken(t, planWriteDelay(0.504) == 0, "%v", planWriteDelay(0.504))
-	broken(t, planWriteDelay(14) < 0, "%v", planWriteDelay(14))
-	broken(t, planWriteDelay(23) == 0, "%v", planWriteDelay(23))
+func TestFaultConversionAndShift(t *testing.T) {
+	broken(t, naiveWriteDelay(0.504) == 0, "%v", naiveWriteDelay(0.504))
+	broken(t, naiveWriteDelay(14) < 0, "%v", naiveWriteDelay(14))
+	broken(t, naiveWriteDelay(23) == 0, "%v", naiveWriteDelay(23))
 
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
@@ -48,7 +48,7 @@ func TestFault16And17ConversionAndShift(t *testing.T) {
 		for _, y := range []float64{0.86, 0.9, 1, 2, 14, 23, 1e6} {
 			p.says(y)
 			pass(time.Second)
-			got := r.State().Writes.Pace.Rate
+			got := r.Snapshot().Writes.Pace.Rate
 			if !(got > 0) || got > slower {
 				t.Errorf("at a load of %v: a pace of %v, after %v", y, got, slower)
 			}
@@ -57,10 +57,10 @@ func TestFault16And17ConversionAndShift(t *testing.T) {
 	})
 }
 
-func TestFault19And20ActionsAreRareAndOffTheRequestPath(t *testing.T) {
+func TestFaultActionsAreRareAndOffTheRequestPath(t *testing.T) {
 	flushes := 0
 	for i := 1; i <= 1000; i++ { // a thousand throttled operations
-		if planBatch(i, 10, 200*time.Millisecond) > tick {
+		if naiveBatch(i, 10, 200*time.Millisecond) > tick {
 			flushes++
 		}
 	}
@@ -85,8 +85,8 @@ func TestFault19And20ActionsAreRareAndOffTheRequestPath(t *testing.T) {
 			t.Errorf("an operation took %v: %v", took, err)
 		}
 		pass(28 * time.Second) // at 0, 15 and, after this, 30 s
-		if calls != 2 || r.State().Actions["flush"] != 1 && r.State().Actions["flush"] != 2 {
-			t.Errorf("%d calls, %v returned", calls, r.State().Actions)
+		if calls != 2 || r.Snapshot().Actions["flush"] != 1 && r.Snapshot().Actions["flush"] != 2 {
+			t.Errorf("%d calls, %v returned", calls, r.Snapshot().Actions)
 		}
 		if !r.had(throttle.ActionRan) {
 			t.Error("no event")
@@ -122,7 +122,7 @@ func TestActionsThatPanicOrHang(t *testing.T) {
 
 // Memory is measured in the process by what is resident, not the heap, and no
 // operation waits while it is.
-func TestFault21And22MemoryInTheRightPlace(t *testing.T) {
+func TestFaultMemoryInTheRightPlace(t *testing.T) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	s, err := (&load.Memory{}).Poll(t.Context())
@@ -139,18 +139,18 @@ func TestFault21And22MemoryInTheRightPlace(t *testing.T) {
 		began := time.Now()
 		op, err := r.Start(t.Context(), throttle.Write, 1)
 		op.Done(err)
-		_ = r.State()
+		_ = r.Snapshot()
 		if took := time.Since(began); took > 0 {
 			t.Errorf("an operation waited %v for a poll", took)
 		}
 	})
 }
 
-// The plan's thresholds are numbers; ours a share of the limit that the source read from
+// The naive thresholds are numbers; ours a share of the limit that the source read from
 // its store.
-func TestFault23ThresholdsOfTheStore(t *testing.T) {
-	plan := func(tables int) bool { return tables > 6 }
-	broken(t, plan(7), "7 tables of a stall at 40 throttle")
+func TestFaultThresholdsOfTheStore(t *testing.T) {
+	naive := func(tables int) bool { return tables > 6 }
+	broken(t, naive(7), "7 tables of a stall at 40 throttle")
 	for stall, want := range map[float64]bool{40: false, 8: true} {
 		r := load.Reading{Value: 7, Limit: stall}
 		if got := r.Load() > 0.85; got != want {
@@ -159,7 +159,7 @@ func TestFault23ThresholdsOfTheStore(t *testing.T) {
 	}
 }
 
-func TestFault24FailedQueriesFreezeTheLoad(t *testing.T) {
+func TestFaultFailedQueriesFreezeTheLoad(t *testing.T) {
 	level := 0.2
 	query := func() (float64, error) { return 0, errors.New("permission denied") }
 	for range 100 {
@@ -176,32 +176,32 @@ func TestFault24FailedQueriesFreezeTheLoad(t *testing.T) {
 		r.closedLoop(10, time.Millisecond, time.Second)
 		p.become(func() (load.Sample, error) { return load.Sample{}, errors.New("permission denied") })
 		r.closedLoop(10, 200*time.Millisecond, 5*time.Second) // 200 times slower
-		if s := r.State().Writes; !s.Degraded || s.Pace.Rate == 0 || !r.had(throttle.Degraded) {
+		if s := r.Snapshot().Writes; !s.Degraded || s.Pace.Rate == 0 || !r.had(throttle.Degraded) {
 			t.Errorf("%+v, want it to go by its symptoms and to say so", s)
 		}
 		p.says(0.2)
 		pass(10 * time.Second)
-		if s := r.State().Writes; s.Degraded || s.Pace.Rate != 0 || !r.had(throttle.Restored) {
+		if s := r.Snapshot().Writes; s.Degraded || s.Pace.Rate != 0 || !r.had(throttle.Restored) {
 			t.Errorf("the source is back: %+v", s.Pace)
 		}
 	})
 }
 
-// 25, that the monitor shares the pool that it watches: TestPostgresKeepsItsConnection
+// A monitor that shares the pool that it watches: see TestPostgresKeepsItsConnection
 // in load/sqlload.
 
-func TestFault26SettingsAreChecked(t *testing.T) {
+func TestFaultSettingsAreChecked(t *testing.T) {
 	var target float64
 	broken(t, math.IsInf(100/target, 1), "a target of 0 is a pressure that is finite")
 	func() {
 		defer func() { broken(t, recover() != nil, "a batch of 0 does not panic") }()
-		_ = planBatch(1, 0, 0)
+		_ = naiveBatch(1, 0, 0)
 	}()
 	nan := math.NaN()
 	pid := func(p throttle.PID) throttle.Config {
-		return throttle.Config{Reads: throttle.Side{Laws: []throttle.Law{p}}}
+		return throttle.Config{Reads: throttle.Side{Laws: []throttle.PaceLaw{p}}}
 	}
-	laws := func(l ...throttle.Law) throttle.Config {
+	laws := func(l ...throttle.PaceLaw) throttle.Config {
 		return throttle.Config{Writes: throttle.Side{Laws: l}}
 	}
 	for _, c := range []struct {
@@ -246,16 +246,14 @@ func TestFault26SettingsAreChecked(t *testing.T) {
 			t.Errorf("cost %d: %v", cost, err)
 		}
 	}
-	if _, err := th.Start(t.Context(), throttle.Kind(7), 1); !errors.Is(err, throttle.ErrConfig) {
-		t.Errorf("kind 7: %v", err)
+	if _, err := th.Start(t.Context(), throttle.Op(7), 1); !errors.Is(err, throttle.ErrConfig) {
+		t.Errorf("operation 7: %v", err)
 	}
 }
 
-// 27, two types of one name, is what the compiler refuses.
-
-func TestFault28FailuresCount(t *testing.T) {
+func TestFaultFailuresCount(t *testing.T) {
 	recorded := 0
-	handle := func(err error) { // the plan's handler
+	handle := func(err error) { // the naive handler
 		if err != nil {
 			return
 		}
@@ -269,12 +267,12 @@ func TestFault28FailuresCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = th.Do(t.Context(), throttle.Write, 3, func(context.Context) error { return errors.New("conflict") })
-	if s := th.State().Writes; s.Cost != 3 || s.Limiter.Failed != 1 {
+	if s := th.Snapshot().Writes; s.Cost != 3 || s.Limiter.Failed != 1 {
 		t.Errorf("%+v", s)
 	}
 }
 
-func TestFault29RefusalPriorityAndCost(t *testing.T) {
+func TestFaultRefusalPriorityAndCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
 		p.says(5)
@@ -305,7 +303,7 @@ func TestFault29RefusalPriorityAndCost(t *testing.T) {
 		if strings.Join(order, " ") != "high low" {
 			t.Errorf("served %v", order)
 		}
-		if s := r.State().Writes; s.ThrottleTime < 19*time.Second {
+		if s := r.Snapshot().Writes; s.ThrottleTime < 19*time.Second {
 			t.Errorf("a cost of 10 held up what came next for %v in all, %v after it", s.ThrottleTime, time.Since(began))
 		}
 	})

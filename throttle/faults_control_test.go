@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// The faults of control in the first plan, by number: docs/databases.md lists them.
+// The faults of control of a naive throttle, which docs/databases.md lists.
 
 const tick = 100 * time.Millisecond
 
@@ -25,7 +25,7 @@ func loop(t *testing.T, c pid.Config) *pid.Controller {
 	return p
 }
 
-// ours is the controller with the gains of the plan.
+// ours is the controller with the gains of the naive one.
 func ours(t *testing.T) *pid.Controller {
 	return loop(t, pid.Config{Kp: 0.5, Ki: 0.1, Kd: 0.05, Tau: 450 * time.Millisecond, Setpoint: 0.85})
 }
@@ -38,8 +38,8 @@ func broken(t *testing.T, faulty bool, format string, args ...any) {
 	}
 }
 
-func TestFault01WeightedSumMasksAStall(t *testing.T) {
-	pv := planVariable(0.3, 1.5)
+func TestFaultWeightedSumMasksAStall(t *testing.T) {
+	pv := naiveVariable(0.3, 1.5)
 	broken(t, pv < 0.85, "pv %v", pv)
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
@@ -48,17 +48,17 @@ func TestFault01WeightedSumMasksAStall(t *testing.T) {
 		})
 		r := run(t, p, throttle.Config{})
 		pass(time.Second)
-		if s := r.State().Writes; s.Load != 1.5 || s.Pace.Rate == 0 {
+		if s := r.Snapshot().Writes; s.Load != 1.5 || s.Pace.Rate == 0 {
 			t.Errorf("load %v, pace %+v", s.Load, s.Pace)
 		}
 	})
 }
 
-func TestFault02TotalGrowsWithConnections(t *testing.T) {
+func TestFaultTotalGrowsWithConnections(t *testing.T) {
 	total := func(connections int) (n int) { // in 10 s, at 1 ms each and a delay of 100 ms
 		for range connections {
 			for now, i := time.Duration(0), 1; now < 10*time.Second; i++ {
-				now += time.Millisecond + planBatch(i, 10, tick)
+				now += time.Millisecond + naiveBatch(i, 10, tick)
 				n++
 			}
 		}
@@ -70,7 +70,7 @@ func TestFault02TotalGrowsWithConnections(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := &plant{}
 			p.says(5)
-			r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.PID{MaxDelay: 10 * time.Millisecond}}}})
+			r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.PID{MaxDelay: 10 * time.Millisecond}}}})
 			pass(30 * time.Second)
 			writes = append(writes, r.closedLoop(writers, time.Millisecond, 10*time.Second))
 		})
@@ -80,10 +80,10 @@ func TestFault02TotalGrowsWithConnections(t *testing.T) {
 	}
 }
 
-func TestFault03And18DecidesByTheClockBeforeTheWork(t *testing.T) {
+func TestFaultDecidesByTheClockBeforeTheWork(t *testing.T) {
 	delayed := time.Duration(0)
 	for i := 1; i < 10; i++ { // nine operations of one connection, whatever they cost
-		delayed += planBatch(i, 10, time.Second)
+		delayed += naiveBatch(i, 10, time.Second)
 	}
 	broken(t, delayed == 0, "delayed by %v", delayed)
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestFault03And18DecidesByTheClockBeforeTheWork(t *testing.T) {
 		p.says(5)
 		r := run(t, p, throttle.Config{})
 		pass(30 * time.Second) // no operation has come by, and the pace is there
-		if got := r.State().Writes.Pace.Rate; got < 0.99 || got > 1.01 {
+		if got := r.Snapshot().Writes.Pace.Rate; got < 0.99 || got > 1.01 {
 			t.Errorf("pace %v", got)
 		}
 		op, err := r.Start(t.Context(), throttle.Write, 1)
@@ -105,33 +105,33 @@ func TestFault03And18DecidesByTheClockBeforeTheWork(t *testing.T) {
 	})
 }
 
-func TestFault04FilterDependsOnTheTick(t *testing.T) {
-	plan := func(dt float64) float64 { // the filtered error 1 s after a step
-		p := newPlanPID(0)
+func TestFaultFilterDependsOnTheTick(t *testing.T) {
+	naive := func(dt float64) float64 { // the filtered error 1 s after a step
+		p := newNaivePID(0)
 		p.update(0, dt)
 		for range int(math.Round(1 / dt)) {
 			p.update(1, dt)
 		}
 		return p.filtered
 	}
-	broken(t, math.Abs(plan(0.5)-plan(0.1)) > 0.4, "%v, %v", plan(0.5), plan(0.1))
+	broken(t, math.Abs(naive(0.5)-naive(0.1)) > 0.4, "%v, %v", naive(0.5), naive(0.1))
 	filter := func(dt time.Duration) float64 {
 		c := ours(t)
 		c.Update(0, dt)
 		for range time.Second / dt {
 			c.Update(1, dt)
 		}
-		return c.State().Filtered
+		return c.Snapshot().Filtered
 	}
 	if a, b := filter(500*time.Millisecond), filter(tick); math.Abs(a-b) > 1e-9 {
 		t.Errorf("%v, %v", a, b)
 	}
 }
 
-// One table more of 10 is 0.03 of the plan's variable. Its controller runs each
+// One table more of 10 is 0.03 of the naive variable. Its controller runs each
 // millisecond on a value that steps each 100 ms.
-func TestFault05DerivativeKick(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultDerivativeKick(t *testing.T) {
+	p := newNaivePID(0.85)
 	for range 100 {
 		p.update(0.85, 0.001)
 	}
@@ -140,14 +140,14 @@ func TestFault05DerivativeKick(t *testing.T) {
 
 	c := ours(t)
 	c.Update(0.85, tick)
-	before := c.State().Output
+	before := c.Snapshot().Output
 	if got := c.Update(0.85+0.1, tick) - before; got > 0.1 {
 		t.Errorf("one table of 10 more moves the effort by %v", got)
 	}
 }
 
-func TestFault06SetpointKick(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultSetpointKick(t *testing.T) {
+	p := newNaivePID(0.85)
 	for range 100 {
 		p.update(0.8, 0.001)
 	}
@@ -167,10 +167,10 @@ func TestFault06SetpointKick(t *testing.T) {
 	}
 }
 
-// A steady effort of 0.5 is needed; the plan's integral can give 0.2. And after an idle
+// A steady effort of 0.5 is needed; the naive integral can give 0.2. And after an idle
 // hour it starts from the other end.
-func TestFault07ClampedIntegral(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultClampedIntegral(t *testing.T) {
+	p := newNaivePID(0.85)
 	for range 100_000 {
 		p.update(0.86, 0.1)
 	}
@@ -184,19 +184,19 @@ func TestFault07ClampedIntegral(t *testing.T) {
 	for range 10_000 {
 		c.Update(0.86, tick)
 	}
-	if got := c.State().I; got < 0.9 {
+	if got := c.Snapshot().I; got < 0.9 {
 		t.Errorf("the integral stops at %v of the effort", got)
 	}
 	for range 36_000 {
 		c.Update(0.1, tick)
 	}
-	if s := c.State(); s.P+s.I < -0.5 || s.P+s.I > 0 {
+	if s := c.Snapshot(); s.P+s.I < -0.5 || s.P+s.I > 0 {
 		t.Errorf("an idle hour leaves %+v, want the sum of the terms to stay near the limit", s)
 	}
 }
 
-func TestFault08RetuningBumps(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultRetuningBumps(t *testing.T) {
+	p := newNaivePID(0.85)
 	p.Kp, p.Kd = 0, 0
 	for range 100 {
 		p.update(0.95, 0.1)
@@ -221,8 +221,8 @@ func TestFault08RetuningBumps(t *testing.T) {
 	}
 }
 
-func TestFault09FilterIsNotSeeded(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultFilterIsNotSeeded(t *testing.T) {
+	p := newNaivePID(0.85)
 	p.Kp, p.Ki = 0, 0
 	p.update(1.2, 0.01)
 	kick := p.update(1.2, 0.01) // nothing changed
@@ -235,8 +235,8 @@ func TestFault09FilterIsNotSeeded(t *testing.T) {
 	}
 }
 
-func TestFault10LongIdle(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultLongIdle(t *testing.T) {
+	p := newNaivePID(0.85)
 	p.update(0.9, 0.1)
 	p.update(0.9, 3600)
 	broken(t, p.integral == p.integralMax, "integral %v", p.integral)
@@ -244,13 +244,13 @@ func TestFault10LongIdle(t *testing.T) {
 	c := ours(t)
 	c.Update(0.9, tick)
 	c.Update(0.9, time.Hour)
-	if got := c.State().I; got > 0.1*0.05*1.2 {
+	if got := c.Snapshot().I; got > 0.1*0.05*1.2 {
 		t.Errorf("one update after an hour adds %v", got)
 	}
 }
 
-func TestFault11NaN(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultNaN(t *testing.T) {
+	p := newNaivePID(0.85)
 	p.update(0.9, 0.1)
 	p.update(math.NaN(), 0.1)
 	got := p.update(0.5, 0.1)
@@ -263,26 +263,26 @@ func TestFault11NaN(t *testing.T) {
 		pass(time.Second)
 		p.says(math.NaN())
 		pass(500 * time.Millisecond)
-		if s := r.State().Writes; s.Load != 0.9 || s.Degraded {
+		if s := r.Snapshot().Writes; s.Load != 0.9 || s.Degraded {
 			t.Errorf("at first: load %v, want the last one held", s.Load)
 		}
 		pass(5 * time.Second)
-		if s := r.State().Writes; !s.Degraded || !(s.Pace.Rate >= 0) || !r.had(throttle.Degraded) {
+		if s := r.Snapshot().Writes; !s.Degraded || !(s.Pace.Rate >= 0) || !r.had(throttle.Degraded) {
 			t.Errorf("then: %+v, want it degraded", s)
 		}
 		p.says(0.9)
 		pass(2 * time.Second)
-		if s := r.State().Writes; s.Degraded || s.Load != 0.9 || !r.had(throttle.Restored) || math.IsNaN(s.PID.I) {
+		if s := r.Snapshot().Writes; s.Degraded || s.Load != 0.9 || !r.had(throttle.Restored) || math.IsNaN(s.PID.I) {
 			t.Errorf("afterwards: %+v", s)
 		}
 	})
 }
 
-// The plan says both that a lower alpha filters more and that 0.3 filters more than
+// The advice says both that a lower alpha filters more and that 0.3 filters more than
 // 0.2. A time constant has one meaning: a longer one filters more.
-func TestFault12AdviceOnAlpha(t *testing.T) {
+func TestFaultAdviceOnAlpha(t *testing.T) {
 	step := func(alpha float64) float64 {
-		p := newPlanPID(0)
+		p := newNaivePID(0)
 		p.alpha = alpha
 		p.update(0, 0.1)
 		p.update(1, 0.1)
@@ -293,15 +293,15 @@ func TestFault12AdviceOnAlpha(t *testing.T) {
 		c := loop(t, pid.Config{Kd: 1, Tau: tau, Setpoint: 0})
 		c.Update(0, tick)
 		c.Update(1, tick)
-		return c.State().Filtered
+		return c.Snapshot().Filtered
 	}
 	if response(time.Second) >= response(tick) {
 		t.Error("a longer time constant filters less")
 	}
 }
 
-func TestFault13And14LatencyCountsAndIsRelative(t *testing.T) {
-	pv := planVariable(0.2, 0.2) // whatever the latency, which is recorded
+func TestFaultLatencyCountsAndIsRelative(t *testing.T) {
+	pv := naiveVariable(0.2, 0.2) // whatever the latency, which is recorded
 	broken(t, pv < 0.85, "pv %v", pv)
 	absolute := func(latency time.Duration) bool { return latency > 50*time.Millisecond }
 	broken(t, absolute(60*time.Millisecond) && !absolute(40*time.Millisecond),
@@ -309,11 +309,11 @@ func TestFault13And14LatencyCountsAndIsRelative(t *testing.T) {
 
 	for _, base := range []time.Duration{time.Millisecond, 60 * time.Millisecond} {
 		var s load.Symptoms
-		s.Update(load.Work{Latency: base}, tick)
-		if got := s.Update(load.Work{Latency: base}, tick).Load(); got > 0.3 {
+		s.Update(load.Operations{Latency: base}, tick)
+		if got := s.Update(load.Operations{Latency: base}, tick).Load(); got > 0.3 {
 			t.Errorf("%v as ever: a load of %v", base, got)
 		}
-		if got := s.Update(load.Work{Latency: 40 * base}, tick).Load(); got < 1 {
+		if got := s.Update(load.Operations{Latency: 40 * base}, tick).Load(); got < 1 {
 			t.Errorf("40 times %v: a load of %v", base, got)
 		}
 	}
@@ -322,7 +322,7 @@ func TestFault13And14LatencyCountsAndIsRelative(t *testing.T) {
 		p.says(0.2)
 		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 20 * time.Millisecond}})
 		r.closedLoop(10, 100*time.Millisecond, 10*time.Second)
-		if s := r.State().Writes; s.Pace == (throttle.Pace{}) {
+		if s := r.Snapshot().Writes; s.Pace == (throttle.Pace{}) {
 			t.Errorf("100 ms against a target of 20: %+v", s.Pace)
 		}
 	})

@@ -12,34 +12,34 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// ClientConfig is what [NewClient] can be told. The zero ClientConfig works.
+// ClientConfig is what [LimitClient] can be told. The zero ClientConfig works.
 type ClientConfig struct {
 	// Streams says what of a stream takes a slot. Defaults to Once.
 	Streams Streams
 }
 
-// A Client puts limiters in front of the calls of Connect's clients. It is a [connect.Interceptor], given to a client by
-// [connect.WithInterceptors]. Make one with [NewClient]. All methods are safe for concurrent use.
-type Client struct {
+// ClientLimits puts limiters in front of the calls of Connect's clients. It is a [connect.Interceptor], given to a client by
+// [connect.WithInterceptors]. Make one with [LimitClient]. All methods are safe for concurrent use.
+type ClientLimits struct {
 	methods rpc.Methods
 	streams Streams
 }
 
-// NewClient returns a Client that makes each call within the limit of the admitter that admitterFor names for its
-// procedure, as for [NewServer]. Use one limiter for each downstream.
+// LimitClient returns a ClientLimits that makes each call within the limit of the admitter that admitterFor names for its
+// procedure, as for [LimitServer]. Use one limiter for each downstream.
 //
 // A refused call is not sent. Its error has the code that a server's refusal would have, and matches [weir.ErrRefused]
 // besides, which what a server sent does not. A call whose context has a priority other than Normal sends it on as a header;
 // the deadline Connect sends on by itself. An interceptor that retries belongs before this one, so that each attempt asks for
 // a slot.
-func NewClient(admitterFor func(procedure string) weir.Admitter, cfg ClientConfig) *Client {
-	c := &Client{streams: cfg.Streams.checked()}
+func LimitClient(admitterFor func(procedure string) weir.Admitter, cfg ClientConfig) *ClientLimits {
+	c := &ClientLimits{streams: cfg.Streams.checked()}
 	c.methods.Init(admitterFor)
 	return c
 }
 
 // WrapUnary limits the calls of clients; the slot is held until the call is over.
-func (c *Client) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+func (c *ClientLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
 		spec := req.Spec()
 		if !spec.IsClient {
@@ -65,7 +65,7 @@ func (c *Client) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 }
 
 // WrapStreamingClient limits the streams of clients; see [Streams].
-func (c *Client) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+func (c *ClientLimits) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
 		admitter := c.methods.Of(spec.Procedure)
 		if admitter == nil {
@@ -86,8 +86,8 @@ func (c *Client) WrapStreamingClient(next connect.StreamingClientFunc) connect.S
 	}
 }
 
-// WrapStreamingHandler returns next: a Client does not limit servers.
-func (c *Client) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+// WrapStreamingHandler returns next: ClientLimits does not limit servers.
+func (c *ClientLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return next
 }
 

@@ -1,7 +1,7 @@
-// Package weirconnect puts limiters in front of Connect servers ([NewServer]) and Connect clients ([NewClient]), by any
+// Package weirconnect puts limiters in front of Connect servers ([LimitServer]) and Connect clients ([LimitClient]), by any
 // of Connect's protocols.
 //
-//	limits := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+//	limits := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 //	mux.Handle(cartv1connect.NewCartHandler(svc, limits.Option()))
 //
 // It does for Connect what package weirgrpc does for gRPC. The gate asks, before the message is read, whether the

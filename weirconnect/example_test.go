@@ -32,9 +32,9 @@ func ask(h http.Handler, opts ...connect.ClientOption) error {
 }
 
 // One limiter for all procedures, and priorities from peers with a certificate that the server verified.
-func ExampleNewServer() {
+func ExampleLimitServer() {
 	lim := weir.Must(weir.New(weir.Config{Name: "cart", Queue: weir.Queue{Size: 100}}))
-	limits := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+	limits := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 	mux := http.NewServeMux()
 	mux.Handle(check, connect.NewUnaryHandler(check, ok, limits.Option())) // as cartv1connect.NewCartHandler(svc, limits.Option())
 
@@ -48,7 +48,7 @@ func ExampleByMethod() {
 	if err != nil {
 		return
 	}
-	limits := weirconnect.NewServer(weirconnect.ByMethod(set), weirconnect.ServerConfig{})
+	limits := weirconnect.LimitServer(weirconnect.ByMethod(set), weirconnect.ServerConfig{})
 	permit, _ := set.TryAcquire(context.Background(), check)
 	defer permit.Release() // until then the procedure is full
 	fmt.Println(ask(connect.NewUnaryHandler(check, ok, limits.Option())))
@@ -56,9 +56,9 @@ func ExampleByMethod() {
 }
 
 // A client that holds back what its downstream cannot take.
-func ExampleNewClient() {
+func ExampleLimitClient() {
 	lim := weir.Must(weir.New(weir.Config{Name: "cart", Max: 1}))
-	limits := weirconnect.NewClient(weirconnect.One(lim), weirconnect.ClientConfig{})
+	limits := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{})
 	permit, _ := lim.TryAcquire(context.Background()) // somebody else has the only slot
 	defer permit.Release()
 
@@ -85,7 +85,7 @@ func ExampleRetryAfter() {
 	lim := weir.Must(weir.New(weir.Config{Max: 1}))
 	permit, _ := lim.TryAcquire(context.Background())
 	defer permit.Release()
-	limits := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+	limits := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 
 	after, told := weirconnect.RetryAfter(ask(connect.NewUnaryHandler(check, ok, limits.Option())))
 	fmt.Println(told, after > 0)

@@ -21,7 +21,7 @@ func TestHandlersThatPanicOrExit(t *testing.T) {
 	for name, end := range map[string]func(){"panic": func() { panic(http.ErrAbortHandler) }, "goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 2, weir.Queue{})
-			server := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
 			working := make(chan struct{}, 2)
 			srv := start(t, &service{
 				unary: func(context.Context) error { working <- struct{}{}; end(); return nil },
@@ -49,7 +49,7 @@ func TestPeersThatLeave(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		t.Run(fmt.Sprint("HTTP/", version), func(t *testing.T) {
 			lim := fixed(t, 2, weir.Queue{})
-			server := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
 			working := make(chan struct{}, 1)
 			srv := start(t, &service{unary: func(ctx context.Context) error { working <- struct{}{}; <-ctx.Done(); return nil }}, version, server.Option())
 			go func() { _ = call(t.Context(), caller(srv)) }()
@@ -80,7 +80,7 @@ func TestPeersThatLeave(t *testing.T) {
 // TestPeerThatNeverReads holds no slot while the server's sends block on it.
 func TestPeerThatNeverReads(t *testing.T) {
 	lim := fixed(t, 1, weir.Queue{})
-	server := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
 	sent, stopped := make(chan struct{}), make(chan error, 1)
 	srv := start(t, &service{stream: func(_ context.Context, s *echoServer) error {
 		_, err := s.Receive()
@@ -111,7 +111,7 @@ func TestPeerThatNeverReads(t *testing.T) {
 // TestGiganticMessages are Connect's to refuse, before a slot is taken.
 func TestGiganticMessages(t *testing.T) {
 	lim := fixed(t, 1, weir.Queue{})
-	server := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 	srv := start(t, &service{}, 2, server.Option(), connect.WithReadMaxBytes(1<<20))
 	_, err := caller(srv).CallUnary(t.Context(), connect.NewRequest(&bytes{Value: make([]byte, 2<<20)}))
 	if connect.CodeOf(err) != connect.CodeResourceExhausted {
@@ -142,7 +142,7 @@ func TestHostileHeaders(t *testing.T) {
 // TestInventedProcedures are the mux's to refuse.
 func TestInventedProcedures(t *testing.T) {
 	asked := 0
-	server := weirconnect.NewServer(func(string) weir.Admitter { asked++; return nil }, weirconnect.ServerConfig{})
+	server := weirconnect.LimitServer(func(string) weir.Admitter { asked++; return nil }, weirconnect.ServerConfig{})
 	srv := start(t, &service{}, 1, server.Option())
 	for i := range 10 {
 		err := call(t.Context(), connect.NewClient[bytes, bytes](srv.Client(), fmt.Sprintf("%s/invented/%d", srv.URL, i)))
@@ -165,8 +165,8 @@ func TestManyCancelledCallsLeaveNothing(t *testing.T) {
 // cancelCalls has callers leave at every stage: before they are sent, in the queue, at work and in a stream.
 func cancelCalls(t *testing.T, calls int) {
 	lim, ours := fixed(t, 8, weir.Queue{Size: 8}), fixed(t, 1000, weir.Queue{})
-	server := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
-	limits := connect.WithInterceptors(weirconnect.NewClient(weirconnect.One(ours), weirconnect.ClientConfig{Streams: weirconnect.EachMessage}))
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(ours), weirconnect.ClientConfig{Streams: weirconnect.EachMessage}))
 	srv := start(t, &service{unary: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, 2, server.Option())
 	unary, streams := caller(srv, limits), streamer(srv, limits)
 	if err := call(weir.WithPriority(t.Context(), weir.Low), connect.NewClient[bytes, bytes](srv.Client(), srv.URL+"/none")); err == nil {

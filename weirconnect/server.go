@@ -10,40 +10,40 @@ import (
 	"github.com/weir-go/weir/internal/rpc"
 )
 
-// ServerConfig is what [NewServer] can be told. The zero ServerConfig works.
+// ServerConfig is what [LimitServer] can be told. The zero ServerConfig works.
 type ServerConfig struct {
 	// Streams says what of a stream takes a slot. Defaults to Once.
 	Streams Streams
 }
 
-// A Server puts limiters in front of the handlers of Connect, by whichever of its protocols they are called. It is a
-// [connect.Interceptor]. Make one with [NewServer]. All methods are safe for concurrent use.
-type Server struct {
+// ServerLimits puts limiters in front of the handlers of Connect, by whichever of its protocols they are called. It is a
+// [connect.Interceptor]. Make one with [LimitServer]. All methods are safe for concurrent use.
+type ServerLimits struct {
 	methods rpc.Methods
 	streams Streams
 }
 
-// NewServer returns a Server that runs each call within the limit of the admitter that admitterFor names for its
+// LimitServer returns a ServerLimits that runs each call within the limit of the admitter that admitterFor names for its
 // procedure, such as "/pkg.Service/Method": see [One], [ByMethod] and [Exempt]. A nil admitter exempts the procedure. admitterFor is
 // called once for each procedure, and its answer remembered; it may be called concurrently.
 //
 // It panics if admitterFor is nil or a setting is out of range.
-func NewServer(admitterFor func(procedure string) weir.Admitter, cfg ServerConfig) *Server {
-	s := &Server{streams: cfg.Streams.checked()}
+func LimitServer(admitterFor func(procedure string) weir.Admitter, cfg ServerConfig) *ServerLimits {
+	s := &ServerLimits{streams: cfg.Streams.checked()}
 	s.methods.Init(admitterFor)
 	return s
 }
 
 // Option returns the gate and the interceptor as one option for the handlers of Connect. Interceptors of options before
 // it run around the interceptor.
-func (s *Server) Option() connect.HandlerOption {
+func (s *ServerLimits) Option() connect.HandlerOption {
 	return connect.WithHandlerOptions(connect.WithRequestGate(s.Gate), connect.WithInterceptors(s))
 }
 
 // Gate is a [connect.RequestGateFunc]. While the limiter of the procedure is full it refuses the call before its message
 // is read or decoded; it never waits and takes no slot, for which there is the interceptor. What it refuses reaches no
 // interceptor; it is in the limiter's own snapshot and events.
-func (s *Server) Gate(ctx context.Context, spec connect.Spec, peer connect.Peer, _ http.Header) (context.Context, error) {
+func (s *ServerLimits) Gate(ctx context.Context, spec connect.Spec, peer connect.Peer, _ http.Header) (context.Context, error) {
 	admitter := s.methods.Of(spec.Procedure)
 	if admitter == nil {
 		return ctx, nil
@@ -55,7 +55,7 @@ func (s *Server) Gate(ctx context.Context, spec connect.Spec, peer connect.Peer,
 }
 
 // WrapUnary limits the calls of handlers; the slot is freed when the handler returns, panics, or ends its goroutine.
-func (s *Server) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+func (s *ServerLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
 		spec := req.Spec()
 		if spec.IsClient {
@@ -79,7 +79,7 @@ func (s *Server) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 }
 
 // WrapStreamingHandler limits the streams of handlers; see [Streams].
-func (s *Server) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+func (s *ServerLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
 		admitter := s.methods.Of(conn.Spec().Procedure)
 		switch {
@@ -98,8 +98,8 @@ func (s *Server) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect
 	}
 }
 
-// WrapStreamingClient returns next: a Server does not limit clients.
-func (s *Server) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+// WrapStreamingClient returns next: ServerLimits does not limit clients.
+func (s *ServerLimits) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return next
 }
 

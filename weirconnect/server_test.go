@@ -30,7 +30,7 @@ func TestCallsAreLimitedAndMeasured(t *testing.T) {
 	for name, p := range protocols {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1, weir.Queue{})
-			server := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 			client := caller(start(t, &service{unary: func(context.Context) error {
 				if n := lim.Snapshot().InFlight; n != 1 {
 					t.Errorf("in flight %d, want 1", n)
@@ -50,7 +50,7 @@ func TestCallsAreLimitedAndMeasured(t *testing.T) {
 // TestRefusal is what a client sees of one, from the interceptor and from the gate.
 func TestRefusal(t *testing.T) {
 	lim := fixed(t, 1, weir.Queue{})
-	server := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 	for by, option := range map[string]connect.HandlerOption{"interceptor": connect.WithInterceptors(server), "gate": server.Option()} {
 		for name, p := range protocols {
 			t.Run(by+", "+name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestRefusalCodes(t *testing.T) {
 		"client left": {gone, fixed(t, 1, weir.Queue{}), connect.CodeCanceled, context.Canceled},
 		"deadline":    {late, fixed(t, 1, weir.Queue{}), connect.CodeDeadlineExceeded, context.DeadlineExceeded},
 	} {
-		server := weirconnect.NewServer(weirconnect.One(c.admitter), weirconnect.ServerConfig{})
+		server := weirconnect.LimitServer(weirconnect.One(c.admitter), weirconnect.ServerConfig{})
 		_, err := server.WrapUnary(func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) {
 			t.Errorf("%s: it ran", name)
 			return nil, nil
@@ -129,7 +129,7 @@ func TestHandlersTeachByTheirCode(t *testing.T) {
 		{context.Canceled, taught{ignored: 1}},
 	} {
 		lim := fixed(t, 1, weir.Queue{})
-		server := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+		server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 		if err := call(t.Context(), caller(start(t, &service{unary: func(context.Context) error { return c.err }}, 1, server.Option()))); err == nil {
 			t.Errorf("%v: no error", c.err)
 		}
@@ -149,7 +149,7 @@ func TestByMethodAndExempt(t *testing.T) {
 		}
 		defer permit.Release()
 	}
-	server := weirconnect.NewServer(weirconnect.Exempt(weirconnect.ByMethod(set), upload), weirconnect.ServerConfig{})
+	server := weirconnect.LimitServer(weirconnect.Exempt(weirconnect.ByMethod(set), upload), weirconnect.ServerConfig{})
 	srv := start(t, &service{}, 2, server.Option())
 	if err := call(t.Context(), caller(srv)); connect.CodeOf(err) != connect.CodeResourceExhausted {
 		t.Errorf("of the procedure: %v", err)
@@ -170,7 +170,7 @@ func TestPriority(t *testing.T) {
 		unary:  func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil },
 		stream: func(ctx context.Context, _ *echoServer) error { got <- weir.PriorityFrom(ctx); return nil },
 	}, 2)
-	limits := connect.WithInterceptors(weirconnect.NewClient(weirconnect.One(fixed(t, 1, weir.Queue{})), weirconnect.ClientConfig{}))
+	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(fixed(t, 1, weir.Queue{})), weirconnect.ClientConfig{}))
 	for _, want := range []weir.Priority{weir.Critical, weir.Normal, weir.Low} {
 		ctx := weir.WithPriority(t.Context(), want)
 		if err := call(ctx, caller(srv, limits)); err != nil {
@@ -200,10 +200,10 @@ func TestPriority(t *testing.T) {
 func TestMistakesPanic(t *testing.T) {
 	lim := fixed(t, 1, weir.Queue{})
 	for name, mistake := range map[string]func(){
-		"no function":    func() { weirconnect.NewServer(nil, weirconnect.ServerConfig{}) },
-		"Streams":        func() { weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: 2}) },
-		"client":         func() { weirconnect.NewClient(nil, weirconnect.ClientConfig{}) },
-		"client Streams": func() { weirconnect.NewClient(weirconnect.One(lim), weirconnect.ClientConfig{Streams: 9}) },
+		"no function":    func() { weirconnect.LimitServer(nil, weirconnect.ServerConfig{}) },
+		"Streams":        func() { weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: 2}) },
+		"client":         func() { weirconnect.LimitClient(nil, weirconnect.ClientConfig{}) },
+		"client Streams": func() { weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{Streams: 9}) },
 	} {
 		func() {
 			defer func() {

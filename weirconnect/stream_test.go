@@ -14,7 +14,7 @@ import (
 // limited returns a client of a server behind the limiter.
 func limited(t *testing.T, s *service, lim *weir.Limiter, streams weirconnect.Streams) *connect.Client[bytes, bytes] {
 	t.Helper()
-	server := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: streams})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: streams})
 	return streamer(start(t, s, 2, server.Option()))
 }
 
@@ -78,7 +78,7 @@ func TestEachMessage(t *testing.T) {
 // TestRefusedMessage ends the stream, if the handler returns the error.
 func TestRefusedMessage(t *testing.T) {
 	lim := fixed(t, 1, weir.Queue{})
-	server := weirconnect.NewServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
 	client := streamer(start(t, &service{}, 2, connect.WithInterceptors(server)), connect.WithGRPC())
 	defer fill(t, lim)()
 	stream := client.CallBidiStream(t.Context())
@@ -94,7 +94,7 @@ func TestRefusedMessage(t *testing.T) {
 func TestClientStreams(t *testing.T) {
 	srv := start(t, &service{}, 2)
 	limits := func(lim *weir.Limiter, streams weirconnect.Streams) connect.ClientOption {
-		return connect.WithInterceptors(weirconnect.NewClient(weirconnect.One(lim), weirconnect.ClientConfig{Streams: streams}))
+		return connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{Streams: streams}))
 	}
 	t.Run("once", func(t *testing.T) {
 		lim := fixed(t, 1, weir.Queue{})

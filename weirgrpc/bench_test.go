@@ -43,13 +43,13 @@ func BenchmarkUnary(b *testing.B) {
 			}
 		}
 		b.Run("server/"+c.name, func(b *testing.B) {
-			server := weirgrpc.NewServer(c.choose, weirgrpc.ServerConfig{})
+			server := weirgrpc.LimitServer(c.choose, weirgrpc.ServerConfig{})
 			req, info := any(&testpb.SimpleRequest{}), &grpc.UnaryServerInfo{FullMethod: unaryCall}
 			handler := func(context.Context, any) (any, error) { return req, nil }
 			against(b, own, func() { _, _ = server.Unary(ctx, req, info, handler) })
 		})
 		b.Run("client/"+c.name, func(b *testing.B) {
-			client := weirgrpc.NewClient(c.choose, weirgrpc.ClientConfig{})
+			client := weirgrpc.LimitClient(c.choose, weirgrpc.ClientConfig{})
 			invoker := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }
 			against(b, own, func() { _ = client.Unary(ctx, unaryCall, nil, nil, nil, invoker) })
 		})

@@ -13,39 +13,39 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// ClientConfig is what [NewClient] can be told. The zero ClientConfig works.
+// ClientConfig is what [LimitClient] can be told. The zero ClientConfig works.
 type ClientConfig struct {
 	// Streams says what of a stream takes a slot. Defaults to Once.
 	Streams Streams
 }
 
-// A Client puts limiters in front of the calls of a [grpc.ClientConn]. Make one with [NewClient]. All methods are safe
+// ClientLimits puts limiters in front of the calls of a [grpc.ClientConn]. Make one with [LimitClient]. All methods are safe
 // for concurrent use.
-type Client struct {
+type ClientLimits struct {
 	methods rpc.Methods
 	streams Streams
 }
 
-// NewClient returns a Client that makes each call within the limit of the admitter that admitterFor names for its
-// method, as for [NewServer]. Use one limiter for each downstream.
+// LimitClient returns a ClientLimits that makes each call within the limit of the admitter that admitterFor names for its
+// method, as for [LimitServer]. Use one limiter for each downstream.
 //
 // A refused call is not sent. Its error has the code that a server's refusal would have, and matches [weir.ErrRefused]
 // besides, which what a server sent does not. A call whose context has a priority other than Normal sends it on as metadata;
 // the deadline gRPC sends on by itself.
-func NewClient(admitterFor func(fullMethod string) weir.Admitter, cfg ClientConfig) *Client {
-	c := &Client{streams: cfg.Streams.checked()}
+func LimitClient(admitterFor func(fullMethod string) weir.Admitter, cfg ClientConfig) *ClientLimits {
+	c := &ClientLimits{streams: cfg.Streams.checked()}
 	c.methods.Init(admitterFor)
 	return c
 }
 
 // Options returns the interceptors as options for [grpc.NewClient]. They chain: those given to NewClient before them
 // run around them. One that retries belongs before them, so that each attempt asks for a slot.
-func (c *Client) Options() []grpc.DialOption {
+func (c *ClientLimits) Options() []grpc.DialOption {
 	return []grpc.DialOption{grpc.WithChainUnaryInterceptor(c.Unary), grpc.WithChainStreamInterceptor(c.Stream)}
 }
 
 // Unary is a [grpc.UnaryClientInterceptor]. The slot is held until the call is over, gRPC's own retries included.
-func (c *Client) Unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (c *ClientLimits) Unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	ctx = sendPriority(ctx)
 	admitter := c.methods.Of(method)
 	if admitter == nil {
@@ -63,7 +63,7 @@ func (c *Client) Unary(ctx context.Context, method string, req, reply any, conn 
 }
 
 // Stream is a [grpc.StreamClientInterceptor]; see [Streams].
-func (c *Client) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+func (c *ClientLimits) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	ctx = sendPriority(ctx)
 	admitter := c.methods.Of(method)
 	switch {

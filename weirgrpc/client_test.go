@@ -20,7 +20,7 @@ import (
 
 // invoke makes a call through the client's interceptor that ends with err.
 func invoke(ctx context.Context, lim weir.Admitter, err error) error {
-	limits := weirgrpc.NewClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
 	return limits.Unary(ctx, unaryCall, nil, nil, nil,
 		func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return err })
 }
@@ -49,7 +49,7 @@ func TestServersTeachTheClient(t *testing.T) {
 func TestCallersTeachLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := fixed(t, 1, weir.Queue{})
-		limits := weirgrpc.NewClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
+		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
 		wait := func(ctx context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
 			<-ctx.Done()
 			return status.Error(codes.Unavailable, "")
@@ -83,7 +83,7 @@ func TestClientRefuses(t *testing.T) {
 // TestPanicOfTheInvoker frees the slot.
 func TestPanicOfTheInvoker(t *testing.T) {
 	lim := fixed(t, 1, weir.Queue{})
-	limits := weirgrpc.NewClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
 	func() {
 		defer func() { _ = recover() }()
 		_ = limits.Unary(t.Context(), unaryCall, nil, nil, nil,
@@ -95,8 +95,8 @@ func TestPanicOfTheInvoker(t *testing.T) {
 // TestClientOfAServer limits each side for itself: the server's refusal is a failure of the client's limiter.
 func TestClientOfAServer(t *testing.T) {
 	theirs, ours := fixed(t, 1, weir.Queue{}), fixed(t, 1, weir.Queue{})
-	server := weirgrpc.NewServer(weirgrpc.One(theirs), weirgrpc.ServerConfig{})
-	limits := weirgrpc.NewClient(weirgrpc.One(ours), weirgrpc.ClientConfig{})
+	server := weirgrpc.LimitServer(weirgrpc.One(theirs), weirgrpc.ServerConfig{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(ours), weirgrpc.ClientConfig{})
 	client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, server.Options()...), limits.Options()...))
 	if _, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{}); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,6 @@
-// Package weirgrpc puts limiters in front of gRPC servers ([NewServer]) and gRPC clients ([NewClient]).
+// Package weirgrpc puts limiters in front of gRPC servers ([LimitServer]) and gRPC clients ([LimitClient]).
 //
-//	limits := weirgrpc.NewServer(weirgrpc.Exempt(weirgrpc.One(lim), "grpc.health.v1.Health"), weirgrpc.ServerConfig{})
+//	limits := weirgrpc.LimitServer(weirgrpc.Exempt(weirgrpc.One(lim), "grpc.health.v1.Health"), weirgrpc.ServerConfig{})
 //	srv := grpc.NewServer(limits.Options()...)
 //
 // # The life of a call

@@ -40,9 +40,9 @@ func serving(srv *grpc.Server, names ...string) {
 }
 
 // One limiter for all methods, the checks of health and reflection exempt.
-func ExampleNewServer() {
+func ExampleLimitServer() {
 	lim := weir.Must(weir.New(weir.Config{Name: "api", Queue: weir.Queue{Size: 100}}))
-	limits := weirgrpc.NewServer(weirgrpc.Exempt(weirgrpc.One(lim), "grpc.health.v1.Health"), weirgrpc.ServerConfig{})
+	limits := weirgrpc.LimitServer(weirgrpc.Exempt(weirgrpc.One(lim), "grpc.health.v1.Health"), weirgrpc.ServerConfig{})
 	srv := grpc.NewServer(limits.Options()...)
 	serving(srv, "health")
 	// Output: health OK
@@ -54,7 +54,7 @@ func ExampleByMethod() {
 	if err != nil {
 		return
 	}
-	srv := grpc.NewServer(weirgrpc.NewServer(weirgrpc.ByMethod(set), weirgrpc.ServerConfig{}).Options()...)
+	srv := grpc.NewServer(weirgrpc.LimitServer(weirgrpc.ByMethod(set), weirgrpc.ServerConfig{}).Options()...)
 
 	permit, _ := set.TryAcquire(context.Background(), healthpb.Health_Check_FullMethodName)
 	defer permit.Release() // until then the method is full
@@ -83,7 +83,7 @@ func ExampleServerConfig() {
 	if err != nil {
 		return
 	}
-	limits := weirgrpc.NewServer(weirgrpc.One(lim), weirgrpc.ServerConfig{
+	limits := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{
 		Trust:   trust.Either(cluster, trust.Verified),
 		Streams: weirgrpc.EachMessage,
 	})
@@ -92,9 +92,9 @@ func ExampleServerConfig() {
 }
 
 // A client that holds back what its downstream cannot take.
-func ExampleNewClient() {
+func ExampleLimitClient() {
 	lim := weir.Must(weir.New(weir.Config{Name: "billing", Max: 1}))
-	limits := weirgrpc.NewClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
 	conn, err := grpc.NewClient("billing.internal:443", append(limits.Options(), grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 	if err != nil {
 		return
@@ -112,7 +112,7 @@ func ExampleRetryAfter() {
 	lim := weir.Must(weir.New(weir.Config{Max: 1}))
 	permit, _ := lim.TryAcquire(context.Background())
 	defer permit.Release()
-	limits := weirgrpc.NewServer(weirgrpc.One(lim), weirgrpc.ServerConfig{})
+	limits := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{})
 	_, err := limits.Unary(context.Background(), nil, &grpc.UnaryServerInfo{}, nil)
 
 	after, told := weirgrpc.RetryAfter(err)

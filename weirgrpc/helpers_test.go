@@ -101,7 +101,7 @@ func dial(t testing.TB, addr string, opts ...grpc.DialOption) *grpc.ClientConn {
 // limited returns a client of a server behind the limiter, which has served a call, so that its tap knows the method.
 func limited(t testing.TB, s *service, lim weir.Admitter, cfg weirgrpc.ServerConfig) testpb.BenchmarkServiceClient {
 	t.Helper()
-	server := weirgrpc.NewServer(weirgrpc.One(lim), cfg)
+	server := weirgrpc.LimitServer(weirgrpc.One(lim), cfg)
 	return testpb.NewBenchmarkServiceClient(dial(t, start(t, s, server.Options()...)))
 }
 

@@ -23,7 +23,7 @@ import (
 // TestHandlersThatPanic lose no slot, where another interceptor recovers.
 func TestHandlersThatPanic(t *testing.T) {
 	lim := fixed(t, 1, weir.Queue{})
-	server := weirgrpc.NewServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
 	recovered := func(err *error) {
 		if r := recover(); r != nil {
 			*err = status.Error(codes.Internal, fmt.Sprint(r))
@@ -78,7 +78,7 @@ func TestHandlersThatEndTheirGoroutine(t *testing.T) {
 // TestPeersThatLeave in the midst of a call or a stream.
 func TestPeersThatLeave(t *testing.T) {
 	lim := fixed(t, 3, weir.Queue{})
-	server := weirgrpc.NewServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
 	working := make(chan struct{}, 3)
 	addr := start(t, &service{
 		unary: func(ctx context.Context) error { working <- struct{}{}; <-ctx.Done(); return nil },
@@ -189,7 +189,7 @@ func TestInventedMethods(t *testing.T) {
 			}
 			asked := 0
 			byMethod := weirgrpc.ByMethod(set)
-			server := weirgrpc.NewServer(func(method string) weir.Admitter { asked++; return byMethod(method) }, weirgrpc.ServerConfig{})
+			server := weirgrpc.LimitServer(func(method string) weir.Admitter { asked++; return byMethod(method) }, weirgrpc.ServerConfig{})
 			opts := server.Options()
 			want := codes.Unimplemented
 			if unknown {
@@ -227,8 +227,8 @@ func TestManyCancelledCallsLeaveNothing(t *testing.T) { longtest.Skip(t); cancel
 func cancelCalls(t *testing.T, calls int) {
 	lim := fixed(t, 8, weir.Queue{Size: 8})
 	ours := fixed(t, 1000, weir.Queue{})
-	server := weirgrpc.NewServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
-	limits := weirgrpc.NewClient(weirgrpc.One(ours), weirgrpc.ClientConfig{Streams: weirgrpc.EachMessage})
+	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	limits := weirgrpc.LimitClient(weirgrpc.One(ours), weirgrpc.ClientConfig{Streams: weirgrpc.EachMessage})
 	addr := start(t, &service{unary: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, server.Options()...)
 	conn := dial(t, addr, limits.Options()...)
 	client := testpb.NewBenchmarkServiceClient(conn)

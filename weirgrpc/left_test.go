@@ -15,7 +15,7 @@ import (
 func TestTapLeavesABoundedNumberOfContexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Max: 1}))
-		server := NewServer(One(lim), ServerConfig{})
+		server := LimitServer(One(lim), ServerConfig{})
 		_, _ = server.Unary(t.Context(), nil, &grpc.UnaryServerInfo{FullMethod: "/a.B/C"},
 			func(context.Context, any) (any, error) { return nil, nil })
 		permit, err := lim.Acquire(t.Context())

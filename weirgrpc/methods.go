@@ -6,11 +6,11 @@ import (
 	"github.com/weir-go/weir/internal/rpc"
 )
 
-// One returns a function for [NewServer] and [NewClient] that names the same admitter, such as a [*weir.Limiter], for
+// One returns a function for [LimitServer] and [LimitClient] that names the same admitter, such as a [*weir.Limiter], for
 // every method. It panics if the admitter is nil: that would limit nothing.
 func One(admitter weir.Admitter) func(fullMethod string) weir.Admitter { return rpc.One(admitter) }
 
-// ByMethod returns a function for [NewServer] and [NewClient] that gives each method the compartment of its own in the
+// ByMethod returns a function for [LimitServer] and [LimitClient] that gives each method the compartment of its own in the
 // set. The key is the full method, such as "/pkg.Service/Method". It panics if the set is nil.
 func ByMethod(set *bulkhead.Set) func(fullMethod string) weir.Admitter { return rpc.ByMethod(set) }
 

@@ -116,7 +116,7 @@ func TestPriorityIsSentOn(t *testing.T) {
 		claims <- metadata.ValueFromIncomingContext(ctx, trust.Key)
 		return nil
 	}})
-	limits := weirgrpc.NewClient(weirgrpc.One(fixed(t, 1, weir.Queue{})), weirgrpc.ClientConfig{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(fixed(t, 1, weir.Queue{})), weirgrpc.ClientConfig{})
 	client := testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
 	for _, p := range []weir.Priority{weir.Critical, weir.Normal, weir.Low} {
 		ctx := weir.WithPriority(t.Context(), p)
@@ -150,7 +150,7 @@ func TestMutualTLS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := make(chan weir.Priority, 1)
-			server := weirgrpc.NewServer(weirgrpc.One(fixed(t, 1, weir.Queue{})), weirgrpc.ServerConfig{Trust: trust.Verified})
+			server := weirgrpc.LimitServer(weirgrpc.One(fixed(t, 1, weir.Queue{})), weirgrpc.ServerConfig{Trust: trust.Verified})
 			addr := start(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }},
 				append(server.Options(), grpc.Creds(credentials.NewTLS(&tls.Config{
 					Certificates: []tls.Certificate{ca.issue(t, "server")}, ClientAuth: c.auth, ClientCAs: ca.pool,

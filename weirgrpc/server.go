@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// ServerConfig is what [NewServer] can be told. The zero ServerConfig works.
+// ServerConfig is what [LimitServer] can be told. The zero ServerConfig works.
 type ServerConfig struct {
 	// Streams says what of a stream takes a slot. Defaults to Once.
 	Streams Streams
@@ -24,22 +24,22 @@ type ServerConfig struct {
 	Trust trust.Peers
 }
 
-// A Server puts limiters in front of the methods of a [grpc.Server]. Make one with [NewServer]. All methods are safe
+// ServerLimits puts limiters in front of the methods of a [grpc.Server]. Make one with [LimitServer]. All methods are safe
 // for concurrent use.
-type Server struct {
+type ServerLimits struct {
 	methods rpc.Methods
 	streams Streams
 	trusted trust.Peers
 	left    atomic.Int64 // contexts that the tap left behind
 }
 
-// NewServer returns a Server that runs each call within the limit of the admitter that admitterFor names for its
+// LimitServer returns a ServerLimits that runs each call within the limit of the admitter that admitterFor names for its
 // method, such as "/pkg.Service/Method": see [One], [ByMethod] and [Exempt]. A nil admitter exempts the method. admitterFor is
 // called once for each method, and its answer remembered; it may be called concurrently.
 //
 // It panics if admitterFor is nil or a setting is out of range.
-func NewServer(admitterFor func(fullMethod string) weir.Admitter, cfg ServerConfig) *Server {
-	s := &Server{streams: cfg.Streams.checked(), trusted: cfg.Trust}
+func LimitServer(admitterFor func(fullMethod string) weir.Admitter, cfg ServerConfig) *ServerLimits {
+	s := &ServerLimits{streams: cfg.Streams.checked(), trusted: cfg.Trust}
 	s.methods.Init(admitterFor)
 	return s
 }
@@ -47,7 +47,7 @@ func NewServer(admitterFor func(fullMethod string) weir.Admitter, cfg ServerConf
 // Options returns the tap and the interceptors as options for [grpc.NewServer]. The interceptors chain: those given to
 // NewServer before them run around them. A server has one tap, so if yours has another, use
 // the methods one by one.
-func (s *Server) Options() []grpc.ServerOption {
+func (s *ServerLimits) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.InTapHandle(s.Tap),
 		grpc.ChainUnaryInterceptor(s.Unary),
@@ -56,7 +56,7 @@ func (s *Server) Options() []grpc.ServerOption {
 }
 
 // Unary is a [grpc.UnaryServerInterceptor]. The slot is freed when the handler returns, panics, or ends its goroutine.
-func (s *Server) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
+func (s *ServerLimits) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
 	ctx = s.withPriority(ctx)
 	admitter := s.methods.Of(info.FullMethod)
 	if admitter == nil {
@@ -79,7 +79,7 @@ func (s *Server) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo,
 }
 
 // Stream is a [grpc.StreamServerInterceptor]; see [Streams].
-func (s *Server) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+func (s *ServerLimits) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 	admitter := s.admitterOfStream(srv, info)
 	ctx := s.withPriority(stream.Context())
 	if ctx != stream.Context() {
@@ -101,7 +101,7 @@ func (s *Server) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServ
 }
 
 // admitterOfStream does not remember what reaches grpc.UnknownServiceHandler, which has no srv.
-func (s *Server) admitterOfStream(srv any, info *grpc.StreamServerInfo) weir.Admitter {
+func (s *ServerLimits) admitterOfStream(srv any, info *grpc.StreamServerInfo) weir.Admitter {
 	if srv == nil {
 		return s.methods.Invented(info.FullMethod)
 	}
@@ -109,7 +109,7 @@ func (s *Server) admitterOfStream(srv any, info *grpc.StreamServerInfo) weir.Adm
 }
 
 // withPriority returns ctx with the priority that its peer sent, if the peer is trusted.
-func (s *Server) withPriority(ctx context.Context) context.Context {
+func (s *ServerLimits) withPriority(ctx context.Context) context.Context {
 	if s.trusted == nil {
 		return ctx
 	}

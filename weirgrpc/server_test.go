@@ -62,7 +62,7 @@ func TestHandlersTeachByTheirCode(t *testing.T) {
 // TestRefusal is what a client sees of one, from the interceptors and from the tap.
 func TestRefusal(t *testing.T) {
 	lim := fixed(t, 1, weir.Queue{})
-	server := weirgrpc.NewServer(weirgrpc.One(lim), weirgrpc.ServerConfig{})
+	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{})
 	unary := grpc.ChainUnaryInterceptor(server.Unary)
 	for name, opts := range map[string][]grpc.ServerOption{"interceptor": {unary}, "tap": server.Options()} {
 		t.Run(name, func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestTapLetsCallsQueue(t *testing.T) {
 // TestRefusalCodes calls the interceptor without a server.
 func TestRefusalCodes(t *testing.T) {
 	call := func(ctx context.Context, admitter weir.Admitter) error {
-		server := weirgrpc.NewServer(weirgrpc.One(admitter), weirgrpc.ServerConfig{})
+		server := weirgrpc.LimitServer(weirgrpc.One(admitter), weirgrpc.ServerConfig{})
 		_, err := server.Unary(ctx, nil, &grpc.UnaryServerInfo{FullMethod: unaryCall}, func(context.Context, any) (any, error) {
 			t.Error("it ran")
 			return nil, nil
@@ -189,7 +189,7 @@ func TestByMethod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := weirgrpc.NewServer(weirgrpc.ByMethod(set), weirgrpc.ServerConfig{})
+	server := weirgrpc.LimitServer(weirgrpc.ByMethod(set), weirgrpc.ServerConfig{})
 	client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, server.Options()...)))
 	permit, err := set.Acquire(t.Context(), unaryCall)
 	if err != nil {
@@ -220,7 +220,7 @@ func TestExempt(t *testing.T) {
 		}
 	}
 
-	server := weirgrpc.NewServer(choose, weirgrpc.ServerConfig{})
+	server := weirgrpc.LimitServer(choose, weirgrpc.ServerConfig{})
 	conn := dial(t, start(t, &service{}, server.Options()...))
 	for range 2 {
 		if _, err := healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{}); err != nil {
@@ -235,7 +235,7 @@ func TestExempt(t *testing.T) {
 // TestNilLimiterExempts, so that a look-up in a map of limiters can be returned as it is.
 func TestNilLimiterExempts(t *testing.T) {
 	limiters := map[string]*weir.Limiter{}
-	server := weirgrpc.NewServer(func(method string) weir.Admitter { return limiters[method] }, weirgrpc.ServerConfig{})
+	server := weirgrpc.LimitServer(func(method string) weir.Admitter { return limiters[method] }, weirgrpc.ServerConfig{})
 	client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, server.Options()...)))
 	if _, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{}); err != nil {
 		t.Error(err)
@@ -245,13 +245,13 @@ func TestNilLimiterExempts(t *testing.T) {
 func TestMistakesPanic(t *testing.T) {
 	lim := fixed(t, 1, weir.Queue{})
 	for name, mistake := range map[string]func(){
-		"no function":    func() { weirgrpc.NewServer(nil, weirgrpc.ServerConfig{}) },
+		"no function":    func() { weirgrpc.LimitServer(nil, weirgrpc.ServerConfig{}) },
 		"One of nil":     func() { weirgrpc.One(nil) },
 		"One of no set":  func() { weirgrpc.One((*weir.Limiter)(nil)) },
 		"ByMethod":       func() { weirgrpc.ByMethod(nil) },
-		"Streams":        func() { weirgrpc.NewServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: 2}) },
-		"client":         func() { weirgrpc.NewClient(nil, weirgrpc.ClientConfig{}) },
-		"client Streams": func() { weirgrpc.NewClient(weirgrpc.One(lim), weirgrpc.ClientConfig{Streams: 9}) },
+		"Streams":        func() { weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: 2}) },
+		"client":         func() { weirgrpc.LimitClient(nil, weirgrpc.ClientConfig{}) },
+		"client Streams": func() { weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{Streams: 9}) },
 	} {
 		func() {
 			defer func() {

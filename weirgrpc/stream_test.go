@@ -84,7 +84,7 @@ func TestOnce(t *testing.T) {
 func TestRefusedStream(t *testing.T) {
 	for _, streams := range []weirgrpc.Streams{weirgrpc.Once, weirgrpc.EachMessage} {
 		lim := fixed(t, 1, weir.Queue{})
-		server := weirgrpc.NewServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: streams})
+		server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: streams})
 		client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, grpc.ChainStreamInterceptor(server.Stream))))
 		empty := fill(t, lim)
 		stream := open(t.Context(), t, client)
@@ -180,7 +180,7 @@ func TestHandlerMayGoOnAfterARefusal(t *testing.T) {
 func TestClientStreams(t *testing.T) {
 	addr := start(t, &service{})
 	connect := func(lim *weir.Limiter, streams weirgrpc.Streams) testpb.BenchmarkServiceClient {
-		limits := weirgrpc.NewClient(weirgrpc.One(lim), weirgrpc.ClientConfig{Streams: streams})
+		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{Streams: streams})
 		return testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
 	}
 	t.Run("once", func(t *testing.T) {

@@ -21,7 +21,7 @@ const mostLeft = 50_000
 //
 // gRPC keeps the context of a call that a tap refused until its deadline. While that is so for 50,000 of them, further
 // calls with a deadline pass, to be refused by the interceptor.
-func (s *Server) Tap(ctx context.Context, info *tap.Info) (context.Context, error) {
+func (s *ServerLimits) Tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	admitter := s.methods.Known(info.FullMethodName)
 	if admitter == nil {
 		return ctx, nil

@@ -20,7 +20,7 @@ import (
 //	scripts/all go test ./weirgrpc -run '^$' -bench Refusal
 func BenchmarkRefusal(b *testing.B) {
 	lim := fixed(b, 1, weir.Queue{})
-	server := weirgrpc.NewServer(weirgrpc.One(lim), weirgrpc.ServerConfig{})
+	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{})
 	connect := func(opts ...grpc.ServerOption) testpb.BenchmarkServiceClient {
 		client := testpb.NewBenchmarkServiceClient(dial(b, start(b, &service{}, opts...)))
 		if _, err := client.UnaryCall(b.Context(), message); err != nil {

@@ -55,6 +55,9 @@ func TestWhoGivesWayToAQuestionStepsBack(t *testing.T) {
 			if newcomer.verdict() != reply.Waiting || waiting[1].verdict() == reply.Waiting {
 				t.Errorf("%v, and those before %v: fewer gave way than the test is about", newcomer.verdict(), waiting[1].verdict())
 			}
+			if tenants == 0 {
+				want(t, reply.Waiting, waiting[3]) // the one that came last
+			}
 			r.now += ms
 			r.done(ticket, window.Success)
 			want(t, reply.Admitted, newcomer)

@@ -186,11 +186,4 @@ func (m *member) mayStart(weight int64) bool {
 
 // isHeldBack reports whether there is room for work of the given weight but others, whose
 // time may be up, go first.
-func (m *member) isHeldBack(weight int64) bool {
-	next := m.place.weight
-	held := m.hasRoom(weight) && !m.mayStart(weight)
-	if m.place.taken() {
-		m.group.line.put(m, next) // to ask for other work leaves it in line with its own
-	}
-	return held
-}
+func (m *member) isHeldBack(weight int64) bool { return m.hasRoom(weight) && !m.mayStart(weight) }

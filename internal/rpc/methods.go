@@ -17,7 +17,7 @@ type Chooser = func(fullMethod string) weir.Admitter
 
 // One names the same admitter for every method. It panics if that is nil.
 func One(admitter weir.Admitter) Chooser {
-	if edge.Exempt(admitter) {
+	if edge.IsExempt(admitter) {
 		panic("weir: One of a nil admitter")
 	}
 	return func(string) weir.Admitter { return admitter }
@@ -85,7 +85,7 @@ func (m *Methods) Of(method string) weir.Admitter {
 
 // Invented returns the admitter of a method that only a peer knows of, and does not remember it.
 func (m *Methods) Invented(method string) weir.Admitter {
-	if admitter := m.choose(method); !edge.Exempt(admitter) {
+	if admitter := m.choose(method); !edge.IsExempt(admitter) {
 		return admitter
 	}
 	return nil
