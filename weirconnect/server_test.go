@@ -91,7 +91,7 @@ func TestRefusalCodes(t *testing.T) {
 	late, cancel := context.WithTimeout(t.Context(), -1)
 	defer cancel()
 	for name, c := range map[string]struct {
-		ctx      context.Context
+		ctx      context.Context //nolint:containedctx // a table of calls
 		admitter weir.Admitter
 		code     connect.Code
 		cause    error

@@ -38,7 +38,7 @@ func (s Streams) checked() Streams {
 // serverMessages is a stream that takes a slot for each message it receives.
 type serverMessages struct {
 	connect.StreamingHandlerConn
-	ctx      context.Context
+	ctx      context.Context //nolint:containedctx // a stream has one
 	admitter weir.Admitter
 	turn     rpc.Turn
 }
@@ -70,7 +70,7 @@ func (s *serverMessages) Send(m any) error {
 // clientMessages is a stream that takes a slot for each message it sends.
 type clientMessages struct {
 	connect.StreamingClientConn
-	ctx      context.Context
+	ctx      context.Context //nolint:containedctx // a stream has one
 	admitter weir.Admitter
 	answers  bool // messages come back one by one
 	turn     rpc.Turn

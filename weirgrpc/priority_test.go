@@ -55,10 +55,7 @@ func TestPriorityOfPeers(t *testing.T) {
 					return nil
 				},
 			}, lim, weirgrpc.ServerConfig{Trust: c.trusted})
-			ctx := t.Context()
-			for _, claim := range c.claims {
-				ctx = metadata.AppendToOutgoingContext(ctx, trust.Key, claim)
-			}
+			ctx := metadata.NewOutgoingContext(t.Context(), metadata.MD{trust.Key: c.claims})
 			if _, err := client.UnaryCall(ctx, &testpb.SimpleRequest{}); err != nil {
 				t.Fatal(err)
 			}

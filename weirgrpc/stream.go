@@ -38,7 +38,7 @@ func (s Streams) checked() Streams {
 // inContext is a stream with another context.
 type inContext struct {
 	grpc.ServerStream
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // a stream has one
 }
 
 func (s *inContext) Context() context.Context { return s.ctx }
@@ -86,7 +86,7 @@ func refuseStream(stream grpc.ServerStream, err error) error {
 // clientMessages is a stream that takes a slot for each message it sends.
 type clientMessages struct {
 	grpc.ClientStream
-	ctx      context.Context // the caller's
+	ctx      context.Context //nolint:containedctx // the caller's, which a stream has
 	admitter weir.Admitter
 	answers  bool // messages come back one by one
 	turn     rpc.Turn

@@ -20,7 +20,7 @@ func TestRefused(t *testing.T) {
 		return fmt.Errorf("wrapped: %w", &weir.RefusedError{Limiter: "secret", Reason: r, RetryAfter: 1500 * time.Millisecond})
 	}
 	for _, c := range []struct {
-		ctx     context.Context
+		ctx     context.Context //nolint:containedctx // a table of calls
 		err     error
 		code    rpc.Code
 		message string
