@@ -157,9 +157,13 @@ func TestInventedProcedures(t *testing.T) {
 
 func TestCancelledCallsLeaveNothing(t *testing.T) { cancelCalls(t, 1000) }
 
+// TestManyCancelledCallsLeaveNothing takes ten times as long under the race detector.
 func TestManyCancelledCallsLeaveNothing(t *testing.T) {
 	longtest.Skip(t)
-	cancelCalls(t, 100_000)
+	if raceEnabled {
+		t.Skip("see TestCancelledCallsLeaveNothing")
+	}
+	cancelCalls(t, 20_000)
 }
 
 // cancelCalls has callers leave at every stage: before they are sent, in the queue, at work and in a stream.
@@ -183,10 +187,14 @@ func cancelCalls(t *testing.T, calls int) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%8)*50*time.Microsecond)
 				if i%4 > 0 {
 					_ = call(ctx, unary)
-				} else {
-					_ = streams.CallBidiStream(ctx).Send(&bytes{})
+					cancel()
+					continue
 				}
+				stream := streams.CallBidiStream(ctx)
+				_ = stream.Send(&bytes{})
 				cancel()
+				_ = stream.CloseRequest() // or the HTTP client goes on waiting for what it sends
+				_ = stream.CloseResponse()
 			}
 		}()
 	}
@@ -198,6 +206,7 @@ func cancelCalls(t *testing.T, calls int) {
 	if s := lim.Snapshot(); s.Queued != 0 || s.InFlight != 0 {
 		t.Errorf("queued %d, in flight %d", s.Queued, s.InFlight)
 	}
+	srv.Client().CloseIdleConnections() // net/http opened some to replace those of cancelled calls
 	for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before+8; runtime.Gosched() {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
