@@ -111,10 +111,17 @@ func (l *Limiter) Acquire(ctx context.Context) (Permit, error) { return l.enter(
 // above the limit is refused with [ErrTooHeavy]; one below 1 is an error that
 // matches [ErrConfig].
 func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
-	if weight < 1 || weight > maxSlots {
-		return Permit{}, fmt.Errorf("%w: weight is %d: want 1 to %d", ErrConfig, weight, maxSlots)
+	if err := checkWeight(weight); err != nil {
+		return Permit{}, err
 	}
 	return l.enter(ctx, weight)
+}
+
+func checkWeight(slots int) error {
+	if slots < 1 || slots > maxSlots {
+		return fmt.Errorf("%w: weight is %d: want 1 to %d", ErrConfig, slots, maxSlots)
+	}
+	return nil
 }
 
 func (l *Limiter) enter(ctx context.Context, weight int) (Permit, error) {

@@ -53,7 +53,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	n.lock()
 	defer n.unlock()
 	bounds := s.Bounds
-	bounds.Initial = min(max(int(n.limit), bounds.Min), bounds.Max)
+	bounds.Initial = min(max(int(n.limit)-n.decided.beside(n.held()), bounds.Min), bounds.Max)
 	fresh, err := controllerOf(l, bounds)
 	if err != nil {
 		return err
@@ -84,10 +84,10 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 		n.minSamples = int32(s.MinSamples)
 	}
 	n.conf, n.lookback = confOf(s), span(s.Lookback)
+	from := n.limit
 	n.setShadow(s.Shadow, now, fx)
 	n.accumulate(s.Cumulative)
 	n.arrange(s, now)
-	from := n.limit
 	n.limit = int32(bounds.Initial)
 	why := law.Reason{Code: law.Configured}
 	if kept {
@@ -99,7 +99,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 			why = begun.Reason
 		}
 	}
-	next := n.limit
+	next := int32(min(int(n.limit)+n.decided.beside(n.held()), bounds.Max))
 	n.limit = from
 	if next != from || fx.Replaced {
 		n.change(now, next, why, fx)
