@@ -43,6 +43,7 @@ type conf struct {
 	lanes                                    uint8
 	order                                    queue.Order
 	queues, observed                         bool
+	followed                                 bool // is not of the Settings; see Node.Follow
 }
 
 func confOf(s Settings) conf {
@@ -88,3 +89,12 @@ func (c *conf) bounds(limit int32) law.Bounds {
 
 // span bounds a duration so that adding a few to any time does not overflow.
 func span(d time.Duration) int64 { return min(max(int64(d), 0), 1<<60) }
+
+// newQueue returns an empty queue, which weighs what waits under a pace.
+func (c *conf) newQueue(v queue.View, weighs bool) *queue.Queue {
+	q := queue.New(c.order, int(c.lanes), v)
+	if weighs {
+		q.Weigh(true)
+	}
+	return q
+}

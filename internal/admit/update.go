@@ -35,7 +35,7 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 // arrange has the queue follow the settings. Those who wait keep their places.
 func (n *Node) arrange(s Settings, now int64) {
 	if n.queue == nil && s.Tenants > 0 {
-		n.makeQueue(now)
+		n.queue = n.conf.newQueue(n.view(now), n.flags&paced != 0)
 	}
 	if n.queue != nil {
 		n.queue.SetOrder(s.Order, n.view(now))
@@ -83,7 +83,9 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	if n.minSamples == n.conf.minSamples { // not the law's own
 		n.minSamples = int32(s.MinSamples)
 	}
+	followed := n.conf.followed
 	n.conf, n.lookback = confOf(s), span(s.Lookback)
+	n.conf.followed = followed
 	from := n.limit
 	n.setShadow(s.Shadow, now, fx)
 	n.accumulate(s.Cumulative)

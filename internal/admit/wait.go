@@ -40,7 +40,7 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 // enqueue puts w into the queue, or says why not.
 func (n *Node) enqueue(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	if n.queue == nil {
-		n.makeQueue(now)
+		n.queue = n.conf.newQueue(n.view(now), n.flags&paced != 0)
 	}
 	if n.flags&tenanted != 0 {
 		n.queue.ShuffleTenants(now, n.inflight)
@@ -103,5 +103,5 @@ func (n *Node) Cancel(now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()
 	n.advance(now, fx)
-	n.contended().count(reply.Cancelled)
+	n.contended().cancelled++
 }
