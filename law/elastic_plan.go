@@ -3,6 +3,8 @@ package law
 import (
 	"math"
 	"time"
+
+	"github.com/weir-go/weir/internal/portable"
 )
 
 // Windows are measured in units of the latency and by the rate at which work ends. The constants in
@@ -93,7 +95,7 @@ func (f flow) plan(from, to, unit float64) Plan {
 	if rate < leastWindow {
 		p.MinSamples = leastDone
 	}
-	moved := math.Abs(ln(to/from)) / bigMove
+	moved := math.Abs(portable.Log(to/from)) / bigMove
 	settle := min(max(f.latency, leastSettle), max(quickSpan, unit))
 	p.Settle = duration(settle * min(max(moved, leastSettling), 1))
 	return p

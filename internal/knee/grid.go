@@ -1,4 +1,4 @@
-package law
+package knee
 
 // A grid holds the knees of the hypotheses: ln K from first on in steps of a tenth,
 // which is finer than the knee of a live system is steady. It is a factor of 4900 wide
@@ -20,8 +20,8 @@ func (g grid) first() float64 { return leastKnee + float64(kneeStep*float64(g)) 
 // lnKnee is the ln K of a hypothesis, and the ln N of a point on the same grid.
 func (g grid) lnKnee(k int) float64 { return leastKnee + float64(kneeStep*float64(k+int(g))) }
 
-// center moves the grid if ln N or the knee is near its end, and reports whether it did.
-func (f *kneeFilter) center(n, knee float64) bool {
+// Center moves the grid if ln N or the knee is near its end, and reports whether it did.
+func (f *Filter) Center(n, knee float64) bool {
 	high := f.grid.lnKnee(knees - gridMargin)
 	low := f.grid.lnKnee(gridMargin)
 	switch {
@@ -41,7 +41,7 @@ func (f *kneeFilter) center(n, knee float64) bool {
 
 // climb replaces the lowest knee by one above the highest. So far above all work in flight
 // the curves are lines: the next knee is as likely as the last, and its capacity grows with it.
-func (f *kneeFilter) climb() {
+func (f *Filter) climb() {
 	for s := range shapes {
 		score, capacity := &f.score[s], &f.capacity[s]
 		copy(score[:], score[1:])
@@ -52,7 +52,7 @@ func (f *kneeFilter) climb() {
 }
 
 // descend replaces the highest knee by one below the lowest, which may have become true.
-func (f *kneeFilter) descend() {
+func (f *Filter) descend() {
 	for s := range shapes {
 		score, capacity := &f.score[s], &f.capacity[s]
 		copy(score[1:], score[:])
