@@ -34,6 +34,23 @@ var afresh = Plan{
 	MaxAge:     duration(quickAge),
 }
 
+// A kept plan is one of those here in fewer bytes: they all have the MaxSamples of afresh.
+type kept struct {
+	settle, interval, maxAge time.Duration
+	minSamples               int32
+	carried                  bool
+}
+
+func keep(p Plan) kept {
+	return kept{p.Settle, p.Interval, p.MaxAge, int32(p.MinSamples), p.Carried}
+}
+
+func (k kept) plan() Plan {
+	p := afresh
+	p.Settle, p.Interval, p.MaxAge, p.MinSamples, p.Carried = k.settle, k.interval, k.maxAge, int(k.minSamples), k.carried
+	return p
+}
+
 // patient plans the window after one in which too little ended: it waits for as long as
 // what runs has taken so far, and then that again.
 func patient(w Window) Plan {

@@ -1,10 +1,6 @@
 package knee
 
-import (
-	"math"
-
-	"github.com/weir-go/weir/internal/portable"
-)
+import "math"
 
 // A Belief is what a filter says at one moment.
 type Belief struct {
@@ -39,13 +35,10 @@ func (f *Filter) Believe(b *Belief) {
 	var index, capacity moments
 	for s := range shapes {
 		for k, v := range f.score[s] {
-			p := ruledOut
-			if v > leastScore {
-				p = portable.FiniteExp(float64(v))
-			}
+			p := likelihood[v]
 			b.p[s][k] = float32(p)
 			index.add(p, float64(k))
-			capacity.add(p, float64(f.capacity[s][k]))
+			capacity.add(p, float64(f.lnCapacity(s, k)))
 		}
 	}
 	for s := range shapes {
@@ -65,7 +58,7 @@ func (f *Filter) predict(b *Belief, n float64) Normal {
 	var m moments
 	for s := range shapes {
 		for k, p := range b.p[s] {
-			m.add(float64(p), float64(f.capacity[s][k]+at.value(s, k))-b.capacity)
+			m.add(float64(p), float64(f.lnCapacity(s, k)+at.value(s, k))-b.capacity)
 		}
 	}
 	x := m.normal()

@@ -14,11 +14,12 @@ const priorSpread = 0.04
 // near K if the speed changed, near X R if workers came or went, and near
 // C N/X if a delay was added.
 func (f *Filter) change(b *Belief, z Observation, saturated bool, way Change) {
+	var score scores
 	for s := range shapes {
 		var knee, capacity moments
 		for k, p := range b.p[s] {
 			knee.add(float64(p), f.grid.lnKnee(k))
-			capacity.add(float64(p), float64(f.capacity[s][k]))
+			capacity.add(float64(p), float64(f.lnCapacity(s, k)))
 		}
 		was, c := knee.normal(), capacity.sum/capacity.weight
 		sd := math.Sqrt(was.Variance + priorSpread)
@@ -37,10 +38,9 @@ func (f *Filter) change(b *Belief, z Observation, saturated bool, way Change) {
 			if saturated && way == MoreWork && x > fewer && x < fewer+2 {
 				q += 0.3
 			}
-			f.score[s][k] = float32(portable.Log(q * share))
-			f.capacity[s][k] = 0
+			score[s][k] = float32(portable.Log(q * share))
 		}
 	}
-	f.weight = 0
-	f.level()
+	f.weight, f.capacity = 0, [shapes][nodes]int16{}
+	f.setScores(&score)
 }

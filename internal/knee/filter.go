@@ -9,10 +9,11 @@ package knee
 // of ln C, in closed form. They all saw the same observations, so its variance,
 // 1/weight, is the same for all.
 type Filter struct {
-	score    [shapes][knees]float32 // log of the probability, 0 for the likeliest
-	capacity [shapes][knees]float32 // mean of ln C
 	weight   float64
-	grid     grid
+	dice     uint32               // see rounded
+	grid     grid                 // of knees
+	capacity [shapes][nodes]int16 // mean of ln C, in capacityStep
+	score    [shapes][knees]uint8 // log of the probability below that of the likeliest, in scoreStep
 }
 
 const (
@@ -22,7 +23,6 @@ const (
 	// leastScore keeps every hypothesis alive at e^-9 of the likeliest, 3% for
 	// all of them together: what was ruled out may have become true.
 	leastScore = -9
-	ruledOut   = 1.2340980408667956e-4 // e^-9
 )
 
 // An Observation is a window as a point on the curve.
@@ -45,28 +45,21 @@ func (f *Filter) absorb(z Observation, keep float64) {
 	gain := float32(z.Weight / f.weight)
 	loss := float32(old * z.Weight / f.weight / 2)
 	at := f.grid.locate(z.N)
+	var score scores
 	for s := range shapes {
-		score, capacity := &f.score[s], &f.capacity[s]
 		for k := range knees {
-			miss := float32(z.X) - at.value(s, k) - capacity[k]
-			capacity[k] += float32(gain * miss)
-			score[k] = float32(float32(keep)*score[k]) - float32(loss*miss*miss)
+			miss := f.miss(z, at, s, k)
+			score[s][k] = float32(float32(keep)*f.lnScore(s, k)) - float32(loss*miss*miss)
+		}
+		for node := range nodes {
+			k := 2 * node
+			f.setCapacity(s, node, f.lnCapacity(s, k)+float32(gain*f.miss(z, at, s, k)))
 		}
 	}
-	f.level()
+	f.setScores(&score)
 }
 
-// level makes the likeliest hypothesis' score 0.
-func (f *Filter) level() {
-	most := f.score[0][0]
-	for s := range shapes {
-		for _, v := range f.score[s] {
-			most = max(most, v)
-		}
-	}
-	for s := range shapes {
-		for k, v := range f.score[s] {
-			f.score[s][k] = max(v-most, leastScore)
-		}
-	}
+// miss is how far an observation is above what a hypothesis predicts.
+func (f *Filter) miss(z Observation, at place, s, k int) float32 {
+	return float32(z.X) - at.value(s, k) - f.lnCapacity(s, k)
 }

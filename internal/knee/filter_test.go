@@ -59,15 +59,15 @@ func TestAbsorbByHand(t *testing.T) {
 	for k := range knees {
 		u := 20 / math.Exp(grid(0).lnKnee(k))
 		want := math.Log(500) - math.Log(u/math.Sqrt(1+u*u))
-		if got := float64(f.capacity[soft][k]); math.Abs(got-want) > 0.005 || f.score[soft][k] != 0 {
-			t.Fatalf("knee %d: ln C = %.4f, score %v, want %.4f and 0", k, got, f.score[soft][k], want)
+		if got := float64(f.lnCapacity(soft, k)); math.Abs(got-want) > 0.01 || f.score[soft][k] != 0 {
+			t.Fatalf("knee %d: ln C = %.4f, score %v, want %.4f and 0", k, got, f.lnScore(soft, k), want)
 		}
 	}
 	// The second, at the same N, is 0.2 off: all means move by half of that, and all
 	// lose 0.2² * 50*50/100 / 2 = 0.5, so none is likelier still.
-	before := f.capacity[soft][30]
+	before := f.lnCapacity(soft, 30)
 	f.absorb(Observation{math.Log(20), math.Log(500) + 0.2, 50}, 1)
-	if moved := f.capacity[soft][30] - before; math.Abs(float64(moved)-0.1) > 1e-4 || f.weight != 100 || f.score[soft][30] < -1e-4 {
-		t.Errorf("moved %v, weight %v, score %v", moved, f.weight, f.score[soft][30])
+	if moved := f.lnCapacity(soft, 30) - before; math.Abs(float64(moved)-0.1) > capacityStep || f.weight != 100 || f.score[soft][30] > 1 {
+		t.Errorf("moved %v, weight %v, score %v", moved, f.weight, f.lnScore(soft, 30))
 	}
 }

@@ -10,7 +10,7 @@ func TestChangeKeepsWhatTheSameServerKeeps(t *testing.T) {
 	// A fifth of the throughput under a reached limit of 60: the same knee at a lower
 	// speed or a fifth of the workers, rather than anything else.
 	f.change(b, Observation{math.Log(60), math.Log(200), 100}, true, LessWork)
-	at := func(n float64) float32 { return f.score[sharp][int(math.Round((math.Log(n)-leastKnee)/kneeStep))] }
+	at := func(n float64) float32 { return f.lnScore(sharp, int(math.Round((math.Log(n)-leastKnee)/kneeStep))) }
 	if at(40) < at(1000)+1 || at(8) < at(1000)+1 || f.weight != 0 {
 		t.Errorf("scores %v at 40, %v at 8, %v at 1000", at(40), at(8), at(1000))
 	}
