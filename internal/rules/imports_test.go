@@ -48,7 +48,8 @@ var mayImport = map[string]string{
 	"sim":             "internal/admit internal/queue internal/reply internal/window law internal/portable",
 
 	"internal/figures": ". bulkhead",
-	"weirhttp":         ". bulkhead",
+	"retry":            ".",
+	"weirhttp":         ". bulkhead retry",
 	"weirbreaker":      ".",
 }
 
