@@ -85,12 +85,12 @@ func (c *Call) Again(ctx context.Context, a Answer) bool {
 	if deadline, ok := ctx.Deadline(); ok && c.wait >= time.Until(deadline) {
 		return false
 	}
-	if !cl.throttle.approves(weir.PriorityFrom(ctx)) {
-		cl.count.throttled.Add(1)
-		return false
-	}
 	if !cl.budget.Withdraw() {
 		cl.count.overBudget.Add(1)
+		return false
+	}
+	if !cl.throttle.approves(weir.PriorityFrom(ctx)) { // after the budget: what that forbids is no request
+		cl.count.throttled.Add(1)
 		return false
 	}
 	cl.count.retries.Add(1)
