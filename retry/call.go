@@ -14,13 +14,13 @@ type Outcome uint8
 // The outcomes of an attempt.
 const (
 	// Refused: the downstream refused it, or gave no answer: a timeout or a connection that broke is what overload looks like from outside.
-	Refused Outcome = iota
+	Refused Outcome = 0
 	// Success: the downstream did what was asked.
-	Success
+	Success Outcome = 1
 	// Failure: the downstream took the work and answered with an error that says nothing about its load.
-	Failure
+	Failure Outcome = 2
 	// Ignored: it was never sent, or its caller left before the answer.
-	Ignored
+	Ignored Outcome = 3
 )
 
 // String returns the outcome in lower case.
@@ -33,7 +33,7 @@ func (o Outcome) String() string {
 
 // An Answer is how an attempt ended.
 type Answer struct {
-	Outcome    Outcome
+	Outcome    Outcome       // what it says about the downstream
 	RetryAfter time.Duration // how long to stay away, as the downstream said; 0 or less if it did not
 	Final      bool          // it must not be tried again
 }

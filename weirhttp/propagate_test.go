@@ -15,23 +15,25 @@ import (
 )
 
 func TestPropagate(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		late, cancel := context.WithTimeout(t.Context(), 1500*time.Microsecond)
-		defer cancel()
-		over, stop := context.WithTimeout(t.Context(), -time.Hour)
-		defer stop()
-		for name, c := range map[string]struct {
-			ctx               context.Context
-			priority, timeout string
-		}{
-			"nothing":         {t.Context(), "", ""},
-			"critical":        {weir.WithPriority(t.Context(), weir.Critical), "critical", ""},
-			"normal":          {weir.WithPriority(t.Context(), weir.Normal), "", ""},
-			"beyond":          {weir.WithPriority(t.Context(), 100), "low", ""},
-			"deadline":        {late, "", "1"},
-			"deadline passed": {over, "", "0"},
-		} {
-			req, _ := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://x/", nil)
+	for name, c := range map[string]struct {
+		priority weir.Priority
+		timeout  time.Duration // 0 for none
+		want     [2]string
+	}{
+		"nothing":         {weir.Normal, 0, [2]string{"", ""}},
+		"critical":        {weir.Critical, 0, [2]string{"critical", ""}},
+		"beyond":          {100, 0, [2]string{"low", ""}},
+		"deadline":        {weir.Normal, 1500 * time.Microsecond, [2]string{"", "1"}},
+		"deadline passed": {weir.High, -time.Hour, [2]string{"high", "0"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := weir.WithPriority(t.Context(), c.priority)
+			if c.timeout != 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, c.timeout)
+				defer cancel()
+			}
+			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://x/", nil)
 			req.Header.Set(weirhttp.PriorityHeader, "spoofed") // came in from elsewhere
 			req.Header.Add(weirhttp.TimeoutHeader, "spoofed")
 			d := &downstream{}
@@ -40,20 +42,19 @@ func TestPropagate(t *testing.T) {
 				t.Fatal(err)
 			}
 			res.Body.Close()
-			got := d.headers[0]
-			if p, ms := got.Get(weirhttp.PriorityHeader), got.Get(weirhttp.TimeoutHeader); p != c.priority || ms != c.timeout {
-				t.Errorf("%s: priority %q, timeout %q, want %q and %q", name, p, ms, c.priority, c.timeout)
+			if got := [2]string{d.headers[0].Get(weirhttp.PriorityHeader), d.headers[0].Get(weirhttp.TimeoutHeader)}; got != c.want {
+				t.Errorf("%s: priority and timeout %q, want %q", name, got, c.want)
 			}
 			if req.Header.Get(weirhttp.PriorityHeader) != "spoofed" {
 				t.Errorf("%s: the caller's header was changed", name)
 			}
-		}
-		res, err := weirhttp.Propagate(&downstream{}).RoundTrip(&http.Request{Method: http.MethodGet}) // without a header
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-	})
+		})
+	}
+	res, err := weirhttp.Propagate(&downstream{}).RoundTrip(&http.Request{Method: http.MethodGet}) // without a header
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
 }
 
 // seen is what a handler behind Trust sees of a request with the given headers.

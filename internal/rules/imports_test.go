@@ -51,6 +51,7 @@ var mayImport = map[string]string{
 	"retry":            ".",
 	"weirhttp":         ". bulkhead retry",
 	"weirbreaker":      ".",
+	"examples/orders":  ".",
 }
 
 // programs are the trees that may import every package; none but themselves
