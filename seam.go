@@ -2,16 +2,20 @@ package weir
 
 import (
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/seam"
 )
 
 func init() {
-	seam.Provide(seam.Limiters[*Limiter, Config, Snapshot]{
+	seam.Provide(seam.Limiters[*Limiter, Config, Snapshot, Event]{
 		Complete:  Config.complete,
 		New:       newMember,
 		Update:    (*Limiter).updateMember,
 		Node:      func(l *Limiter) *admit.Node { return &l.node },
 		SetPace:   (*Limiter).setPace,
+		NewReader: newReader,
+		Follow:    (*Limiter).follow,
+		Unfollow:  (*Limiter).unfollow,
 		Now:       now,
 		AddTotals: (*Snapshot).addTotals,
 	})
@@ -40,5 +44,5 @@ func (l *Limiter) updateMember(c Config, s admit.Stake) error {
 func (l *Limiter) setPace(p admit.Pace) {
 	var fx admit.Effects
 	l.node.SetPace(p, now(), &fx)
-	l.after(&fx, nil)
+	l.after(&fx, reply.Ticket{})
 }

@@ -32,16 +32,16 @@ func (s *Set) Shutdown(ctx context.Context) error {
 func (s *Set) closing() []*compartment {
 	s.updating.Lock()
 	defer s.updating.Unlock()
-	s.guests.mu.Lock()
-	defer s.guests.mu.Unlock()
-	s.guests.closed = true
+	s.dynamic.mu.Lock()
+	defer s.dynamic.mu.Unlock()
+	s.dynamic.closed = true
 	return s.all()
 }
 
 // all returns every compartment, those that are leaving last. The caller holds
-// guests.mu.
+// dynamic.mu.
 func (s *Set) all() []*compartment {
-	all := slices.Collect(maps.Values(s.roster.Load().byKey))
-	all = append(all, s.guests.ring...)
-	return append(all, s.guests.leaving...)
+	all := slices.Collect(maps.Values(s.table.Load().byKey))
+	all = append(all, s.dynamic.ring...)
+	return append(all, s.dynamic.leaving...)
 }

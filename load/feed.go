@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -29,8 +28,8 @@ type feed struct {
 	told Kind // the state that was last reported, 0 for none; of the goroutine that watches
 }
 
-// A Status is the state of one feed.
-type Status struct {
+// A FeedSnapshot is the state of one feed at one moment.
+type FeedSnapshot struct {
 	Source   string        // Source.Name
 	Readings []Reading     // what it said last, valid or not
 	Err      error         // what is wrong: it is stale, one of its readings is not valid, or it is missing
@@ -64,19 +63,12 @@ func (f *feed) poll(ctx context.Context) (Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	sample, err := f.Source.Poll(ctx)
-	try(err)
-	for _, r := range sample.Readings {
-		try(r.Err)
+	sample.Readings = slices.Clone(sample.Readings)
+	for i := range sample.Readings {
+		r := &sample.Readings[i]
+		r.Err = hear(r.Err)
 	}
-	return sample, err
-}
-
-// try asks an error, which is code of the user, what it is asked later: one that panics, or ends its
-// goroutine, does so in its poll and not in a goroutine of the monitor, or of who reads it.
-func try(err error) {
-	if err != nil && !errors.Is(err, ErrUnavailable) {
-		_ = err.Error()
-	}
+	return sample, hear(err)
 }
 
 // take books what a poll returned. A reading that is not valid leaves the one
@@ -89,7 +81,7 @@ func (f *feed) take(s Sample, err error, now time.Time) {
 	valid := 0
 	if err == nil {
 		f.drains = s.Drain != nil || !f.drainAt.IsZero()
-		valid = f.accept(slices.Clone(s.Readings), now)
+		valid = f.accept(s.Readings, now)
 		if d := s.Drain; d != nil {
 			if f.err = d.check(); f.err == nil {
 				f.drained, f.drainAt = *d, now
@@ -111,7 +103,7 @@ func (f *feed) accept(readings []Reading, now time.Time) (valid int) {
 		}
 		if r.Err == nil {
 			valid++
-		} else if !errors.Is(r.Err, ErrUnavailable) {
+		} else if !unavailable(r.Err) {
 			f.err = r.Err
 			if before, ok := f.reading(r.Name); ok && before.Err == nil {
 				r = before
@@ -164,16 +156,16 @@ func (f *feed) busy() bool {
 	return f.polling != nil
 }
 
-func (f *feed) status(now time.Time) Status {
+func (f *feed) status(now time.Time) FeedSnapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.statusLocked(now)
 }
 
 // statusLocked is the state at a moment. Only then it shows which readings are stale.
-func (f *feed) statusLocked(now time.Time) Status {
-	s := Status{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings)}
-	if errors.Is(f.err, ErrUnavailable) {
+func (f *feed) statusLocked(now time.Time) FeedSnapshot {
+	s := FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings)}
+	if unavailable(f.err) {
 		s.Missing, s.Err = true, f.err
 		return s
 	}
@@ -186,7 +178,7 @@ func (f *feed) statusLocked(now time.Time) Status {
 		}
 		if r.Err == nil {
 			s.Age = min(s.Age, age)
-		} else if s.Err == nil && !errors.Is(r.Err, ErrUnavailable) {
+		} else if s.Err == nil && !unavailable(r.Err) {
 			s.Err = fmt.Errorf("load: source %q: %s: %w", f.name, r.Name, r.Err)
 		}
 	}
@@ -209,7 +201,7 @@ func (f *feed) silence() error {
 
 // Worst is the reading with the most load among the valid ones that concern the scope,
 // if there is one.
-func (s Status) Worst(scope Scope) (worst Reading, concerned bool) {
+func (s FeedSnapshot) Worst(scope Scope) (worst Reading, concerned bool) {
 	for _, r := range s.Readings {
 		if r.Err == nil && r.Scope.concerns(scope) && (!concerned || r.Load() > worst.Load()) {
 			worst, concerned = r, true
@@ -226,7 +218,7 @@ func (f *feed) drain(now time.Time) (Drain, time.Time, bool) {
 
 // look is the state, and whether the source has neither failed nor told anything so far,
 // both of one moment: an answer in between would make a new source look stale.
-func (f *feed) look(now time.Time) (s Status, yetToTell bool) {
+func (f *feed) look(now time.Time) (s FeedSnapshot, yetToTell bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.statusLocked(now), f.err == nil && f.polls == f.failures

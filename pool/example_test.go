@@ -59,7 +59,7 @@ func ExampleReport() {
 
 func ExampleByBacklog() {
 	sizer, _ := pool.ByBacklog{High: 10, Low: 4, Initial: 3}.Sizer(6)
-	size, why := sizer.Next(pool.Reading{Size: 3, Backlog: pool.Depth{Count: 24}})
+	size, why := sizer.Next(pool.Observation{Size: 3, Backlog: pool.Depth{Count: 24}})
 	fmt.Println(pool.Decision{Resource: "slots", From: 3, To: size, Reason: why})
 	// Output: slots: backlog 24 above 10: raised 3 to 4
 }
@@ -71,7 +71,7 @@ func ExampleByLoad() {
 		return level.Load, level.Valid && !level.Degraded
 	}}
 	sizer, _ := busy.Sizer(6)
-	size, why := sizer.Next(pool.Reading{Size: 6})
+	size, why := sizer.Next(pool.Observation{Size: 6})
 	fmt.Println(pool.Decision{Resource: "slots", From: 6, To: size, Reason: why})
 	// Output: slots: load unknown: cut 6 to 5
 }
@@ -99,7 +99,7 @@ func ExampleByLatency() {
 	sizer, _ := pool.ByLatency{Target: 400 * time.Millisecond, Initial: 4}.Sizer(16)
 	fmt.Printf("%+v\n", sizer.Plan())
 	// Output:
-	// pool: invalid: ByLatency.Target is 0s: want more than 0
+	// pool: invalid configuration: ByLatency.Target is 0s: want more than 0
 	// {Initial:4 Min:1 Max:16 Period:100ms}
 }
 
@@ -175,7 +175,7 @@ func ExamplePool_Drain() {
 func ExampleMinOf() {
 	cpu := func() (float64, bool) { return 0.9, true }
 	sizer, _ := pool.MinOf{pool.ByBacklog{}, pool.ByLoad{Measure: cpu}}.Sizer(6)
-	size, why := sizer.Next(pool.Reading{Size: 3, Backlog: pool.Depth{Count: 24}})
+	size, why := sizer.Next(pool.Observation{Size: 3, Backlog: pool.Depth{Count: 24}})
 	fmt.Println(size, why)
 	// Output: 2 load 0.9 above 0.85
 }

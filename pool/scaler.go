@@ -25,7 +25,7 @@ type Sizer interface {
 	// Plan says where to start and how often to ask.
 	Plan() Plan
 	// Next decides on a size.
-	Next(Reading) (size int64, why Reason)
+	Next(Observation) (size int64, why Reason)
 }
 
 // A Plan is the size to start from, the bounds of it, and the time from one decision
@@ -35,8 +35,8 @@ type Plan struct {
 	Period            time.Duration // more than 0
 }
 
-// A Reading is what a [Sizer] decides on.
-type Reading struct {
+// An Observation is what a [Sizer] decides on.
+type Observation struct {
 	Elapsed   time.Duration // since the run began
 	Size      int64         // the size now; of those combined by [MinOf], what was applied
 	InUse     int64         // what is in use of the resource, by others too
@@ -81,16 +81,16 @@ type Code uint8
 
 // The codes.
 const (
-	NoReason   Code = iota
-	Above           // the signal is above the high mark
-	Below           // the signal is below the low mark
-	Within          // the signal is between the marks
-	Unused          // a rise is due, but not all of the size can be used: another resource is short
-	Cooling         // a change is due, but the last one is too recent
-	AtBound         // a change is due, but the size is at its bound
-	Unknown         // there is no valid reading of the signal
-	LawDecided      // a law decided
-	Room            // a task needs more than the size, and nothing smaller is left to run
+	NoReason   Code = 0
+	Above      Code = 1 // the signal is above the high mark
+	Below      Code = 2 // the signal is below the low mark
+	Within     Code = 3 // the signal is between the marks
+	Unused     Code = 4 // a rise is due, but not all of the size can be used: another resource is short
+	Cooling    Code = 5 // a change is due, but the last one is too recent
+	AtBound    Code = 6 // a change is due, but the size is at its bound
+	Unknown    Code = 7 // there is no valid reading of the signal
+	LawDecided Code = 8 // a law decided
+	Room       Code = 9 // a task needs more than the size, and nothing smaller is left to run
 )
 
 // String returns the reason as a phrase, such as "backlog 24 above 10".
@@ -172,7 +172,7 @@ type stepper struct {
 func (s *stepper) Plan() Plan { return s.bounds.Plan }
 
 // step decides how a size moves by a signal that calls for a change.
-func (s *stepper) step(r Reading, by int64, why Reason) (int64, Reason) {
+func (s *stepper) step(r Observation, by int64, why Reason) (int64, Reason) {
 	size := min(max(r.Size+by, s.Min), s.Max)
 	switch {
 	case by > 0 && size <= r.Size, by < 0 && size >= r.Size:

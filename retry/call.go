@@ -3,9 +3,11 @@ package retry
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 )
 
 // An Outcome is what an attempt says about its downstream.
@@ -13,8 +15,8 @@ type Outcome uint8
 
 // The outcomes of an attempt.
 const (
-	// Refused: the downstream refused it, or gave no answer: a timeout or a connection that broke is what overload looks like from outside.
-	Refused Outcome = 0
+	// Rejected: the downstream refused it, or gave no answer: a timeout or a connection that broke is what overload looks like from outside.
+	Rejected Outcome = 0
 	// Success: the downstream did what was asked.
 	Success Outcome = 1
 	// Failure: the downstream took the work and answered with an error that says nothing about its load.
@@ -25,7 +27,7 @@ const (
 
 // String returns the outcome in lower case.
 func (o Outcome) String() string {
-	if names := [...]string{"refused", "success", "failure", "ignored"}; int(o) < len(names) {
+	if names := [...]string{"rejected", "success", "failure", "ignored"}; int(o) < len(names) {
 		return names[o]
 	}
 	return "unknown"
@@ -111,7 +113,10 @@ func (c *Call) Wait(ctx context.Context) error {
 
 // pause returns how long to wait after the nth attempt.
 func (c *Client) pause(n int, after time.Duration) time.Duration {
-	u := c.random()
-	backoff := min(math.Ldexp(float64(c.backoff), n-1), float64(c.maxWait)) * (0.5 + u)
-	return time.Duration(max(backoff, float64(after)*(1+u)))
+	backoff := min(math.Ldexp(float64(c.backoff), n-1), float64(c.maxWait)) * (0.5 + rand.Float64())
+	if after <= 0 {
+		return time.Duration(backoff)
+	}
+	spread, _ := edge.RetryAfter(&weir.RefusedError{RetryAfter: after})
+	return max(time.Duration(backoff), spread)
 }

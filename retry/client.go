@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 )
 
 // Config configures a [Client]. The zero Config works; 0 and nil always mean the default, and a value out of range is
@@ -47,7 +47,6 @@ type Client struct {
 	budget           *Budget
 	throttle         *Throttle
 	classify         func(error) Answer
-	random           func() float64
 
 	count struct{ attempts, retries, throttled, overBudget atomic.Uint64 }
 }
@@ -56,7 +55,7 @@ type Client struct {
 func New(cfg Config) (*Client, error) {
 	c := &Client{
 		name: orDefault(cfg.Name, "client"), retries: orDefault(cfg.Retries, 2), maxWait: orDefault(cfg.MaxWait, 30*time.Second),
-		budget: cfg.Budget, throttle: cfg.Throttle, classify: cfg.Classify, random: rand.Float64,
+		budget: cfg.Budget, throttle: cfg.Throttle, classify: cfg.Classify,
 	}
 	c.backoff = orDefault(cfg.Backoff, min(100*time.Millisecond, c.maxWait))
 	if c.retries < 0 || c.retries > 10 {
@@ -118,13 +117,14 @@ func Classify(err error) Answer {
 	case err == nil:
 		return Answer{Outcome: Success}
 	case known:
-		return Answer{Outcome: Refused, RetryAfter: refused.RetryAfter, Final: refused.Reason == weir.ReasonBadKey}
+		_, again := edge.RetryAfter(refused)
+		return Answer{Outcome: Rejected, RetryAfter: refused.RetryAfter, Final: !again}
 	case errors.Is(err, weir.ErrRefused):
-		return Answer{Outcome: Refused}
+		return Answer{Outcome: Rejected}
 	case errors.Is(err, context.Canceled):
 		return Answer{Outcome: Ignored, Final: true}
 	case errors.Is(err, context.DeadlineExceeded):
-		return Answer{Outcome: Refused, Final: true}
+		return Answer{Outcome: Rejected, Final: true}
 	default:
 		return Answer{Outcome: Failure, Final: true}
 	}

@@ -295,7 +295,7 @@ func TestManyCallsAtOnce(t *testing.T) {
 }
 
 func TestOutcomeInWords(t *testing.T) {
-	for o, want := range map[retry.Outcome]string{retry.Refused: "refused", retry.Success: "success", retry.Failure: "failure", retry.Ignored: "ignored", 99: "unknown"} {
+	for o, want := range map[retry.Outcome]string{retry.Rejected: "rejected", retry.Success: "success", retry.Failure: "failure", retry.Ignored: "ignored", 99: "unknown"} {
 		if got := o.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

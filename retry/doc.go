@@ -1,5 +1,5 @@
 // Package retry is what a client does about a downstream that refuses: come back later, and send less meanwhile.
-// It knows no protocol. [github.com/weir-go/weir/weirhttp.Retry] applies it to HTTP.
+// It knows no protocol. [github.com/weir-go/weir/weirhttp.RetryTransport] applies it to HTTP.
 //
 //	client, err := retry.New(retry.Config{Name: "search"})
 //	err = client.Do(ctx, func(ctx context.Context) error { return search(ctx, query) })
@@ -14,10 +14,7 @@
 //	Backoff * 2^(n-1) * (0.5 + u)
 //
 // where u is random and even between 0 and 1. If the downstream said when to come back, the retry waits for at
-// least
-//
-//	RetryAfter * (1 + u)
-//
+// least one to two times as long, by [github.com/weir-go/weir/edge.RetryAfter],
 // so that clients that were refused together do not come back together. A call is given up if the downstream asks for
 // more than MaxWait, or if the wait would last to the deadline of the call's context: what cannot be answered in time is
 // not sent.

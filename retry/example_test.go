@@ -47,7 +47,7 @@ func ExampleClient_Call() {
 		status := send(call.Attempt())
 		answer := retry.Answer{Outcome: retry.Success}
 		if status == "RESOURCE_EXHAUSTED" {
-			answer = retry.Answer{Outcome: retry.Refused, RetryAfter: time.Millisecond}
+			answer = retry.Answer{Outcome: retry.Rejected, RetryAfter: time.Millisecond}
 		}
 		fmt.Println(call.Attempt(), status)
 		if !call.Again(ctx, answer) {
@@ -70,7 +70,7 @@ func ExampleConfig_classify() {
 		Backoff: time.Millisecond,
 		Classify: func(err error) retry.Answer {
 			if errors.Is(err, errBusy) {
-				return retry.Answer{Outcome: retry.Refused}
+				return retry.Answer{Outcome: retry.Rejected}
 			}
 			return retry.Classify(err)
 		},
@@ -116,7 +116,7 @@ func ExampleNewThrottle() {
 			continue
 		}
 		sent++
-		ticket.End(retry.Refused) // by a downstream that is down
+		ticket.End(retry.Rejected) // by a downstream that is down
 	}
 	fmt.Println(sent < 200)
 	// Output: true
@@ -125,5 +125,5 @@ func ExampleNewThrottle() {
 func ExampleClassify() {
 	answer := retry.Classify(&weir.RefusedError{Reason: weir.ReasonQueueFull, RetryAfter: time.Second})
 	fmt.Println(answer.Outcome, answer.RetryAfter, answer.Final)
-	// Output: refused 1s false
+	// Output: rejected 1s false
 }

@@ -107,7 +107,7 @@ func TestThrottleCountsAsItsModel(t *testing.T) {
 					continue
 				}
 				c.took, c.ended, c.accepted = now-c.begun, true, r.Float64() < good
-				outcome := Refused
+				outcome := Rejected
 				if c.accepted {
 					outcome = Success
 				}

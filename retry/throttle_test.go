@@ -32,7 +32,7 @@ func sends(throttle *retry.Throttle, p weir.Priority, n int, o retry.Outcome) (s
 func TestThrottleLetsAHealthyDownstreamBe(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
 	for range 100 { // just under half is refused
-		if n := sends(throttle, weir.Normal, 11, retry.Success) + sends(throttle, weir.Normal, 9, retry.Refused); n != 20 {
+		if n := sends(throttle, weir.Normal, 11, retry.Success) + sends(throttle, weir.Normal, 9, retry.Rejected); n != 20 {
 			t.Fatalf("%d of 20 sent", n)
 		}
 	}
@@ -61,7 +61,7 @@ func TestThrottleSendsKTimesWhatIsAccepted(t *testing.T) {
 					accept--
 					ticket.End(retry.Success)
 				} else {
-					ticket.End(retry.Refused)
+					ticket.End(retry.Rejected)
 				}
 			}
 		}
@@ -159,7 +159,7 @@ func TestThrottleRecovers(t *testing.T) {
 			}
 			out := 0
 			for range 120 {
-				out += second(retry.Refused)
+				out += second(retry.Rejected)
 			}
 			took := 1
 			for second(retry.Success) < 95 {
@@ -175,7 +175,7 @@ func TestThrottleRecovers(t *testing.T) {
 
 func TestThrottleTellsPrioritiesApart(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
-	if n := sends(throttle, weir.Low, 1000, retry.Refused); n > 200 {
+	if n := sends(throttle, weir.Low, 1000, retry.Rejected); n > 200 {
 		t.Errorf("%d low calls of 1000 sent, want about a tenth", n)
 	}
 	if n := sends(throttle, weir.Critical, 100, retry.Success); n != 100 {
@@ -189,10 +189,10 @@ func TestThrottleTellsPrioritiesApart(t *testing.T) {
 // A client with little traffic is not refused because one call of it failed.
 func TestThrottleNeedsSamples(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
-	if n := sends(throttle, weir.Normal, 20, retry.Refused); n != 20 {
+	if n := sends(throttle, weir.Normal, 20, retry.Rejected); n != 20 {
 		t.Errorf("%d of the first 20 sent", n)
 	}
-	if n := sends(throttle, weir.Normal, 100, retry.Refused); n > 20 {
+	if n := sends(throttle, weir.Normal, 100, retry.Rejected); n > 20 {
 		t.Errorf("%d of the next 100 sent, want about a tenth", n)
 	}
 }
@@ -202,7 +202,7 @@ func TestThrottleForgetsWhatWasIgnored(t *testing.T) {
 	if n := sends(throttle, weir.Normal, 1000, retry.Ignored); n != 1000 {
 		t.Errorf("%d of 1000 sent, none of which says anything", n)
 	}
-	if n := sends(throttle, weir.Normal, 20, retry.Refused); n != 20 {
+	if n := sends(throttle, weir.Normal, 20, retry.Rejected); n != 20 {
 		t.Errorf("%d of 20 sent", n)
 	}
 }
@@ -211,12 +211,12 @@ func TestTicketEndsOnce(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
 	for range 100 {
 		if ticket, ok := throttle.Begin(weir.Normal); ok {
-			ticket.End(retry.Refused)
+			ticket.End(retry.Rejected)
 			ticket.End(retry.Success)
 			ticket.End(retry.Ignored)
 		}
 	}
-	if n := sends(throttle, weir.Normal, 100, retry.Refused); n > 20 {
+	if n := sends(throttle, weir.Normal, 100, retry.Rejected); n > 20 {
 		t.Errorf("%d of 100 sent, want about a tenth: a later End counted", n)
 	}
 	new(retry.Ticket).End(retry.Success)

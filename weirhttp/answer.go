@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/retry"
 )
 
@@ -30,9 +31,9 @@ func responseAnswer(res *http.Response) (a retry.Answer, untouched bool) {
 	switch {
 	case res.StatusCode == http.StatusServiceUnavailable, res.StatusCode == http.StatusTooManyRequests:
 		after, said := retryAfterOf(res.Header, time.Now())
-		return retry.Answer{Outcome: retry.Refused, RetryAfter: after}, said
+		return retry.Answer{Outcome: retry.Rejected, RetryAfter: after}, said
 	case res.StatusCode == http.StatusBadGateway, res.StatusCode == http.StatusGatewayTimeout:
-		return retry.Answer{Outcome: retry.Refused}, false
+		return retry.Answer{Outcome: retry.Rejected}, false
 	case res.StatusCode >= 500:
 		return retry.Answer{Outcome: retry.Failure, Final: true}, false
 	default:
@@ -45,12 +46,13 @@ func errorAnswer(ctx context.Context, err error) (a retry.Answer, untouched bool
 	case errors.Is(ctx.Err(), context.Canceled):
 		return retry.Answer{Outcome: retry.Ignored, Final: true}, false
 	case known:
-		return retry.Answer{Outcome: retry.Ignored, RetryAfter: refused.RetryAfter, Final: refused.Reason == weir.ReasonBadKey}, true
+		_, again := edge.RetryAfter(refused)
+		return retry.Answer{Outcome: retry.Ignored, RetryAfter: refused.RetryAfter, Final: !again}, true
 	case errors.Is(err, weir.ErrRefused):
 		return retry.Answer{Outcome: retry.Ignored}, true
 	}
 	dial, ok := errors.AsType[*net.OpError](err)
-	return retry.Answer{Outcome: retry.Refused}, ok && dial.Op == "dial"
+	return retry.Answer{Outcome: retry.Rejected}, ok && dial.Op == "dial"
 }
 
 // idempotent reports whether a request may reach the downstream twice: by its method (RFC 9110, section 9.2.2), or

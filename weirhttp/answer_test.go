@@ -33,7 +33,7 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 				for range 20 {
 					d := &downstream{answers: []any{refuses(503, after)}}
 					d.answers[0].(*http.Response).Header.Set("Date", "Sat, 01 Jan 2000 00:00:00 GMT")
-					res, err := (&http.Client{Transport: weirhttp.Retry(d, newClient(t, retry.Config{}))}).Get("http://x/")
+					res, err := (&http.Client{Transport: weirhttp.RetryTransport(d, newClient(t, retry.Config{}))}).Get("http://x/")
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -51,7 +51,7 @@ func TestRetryAfterIsHeeded(t *testing.T) {
 func TestRetryAfterWithoutADate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &downstream{answers: []any{refuses(503, time.Now().UTC().Add(10*time.Second).Format(http.TimeFormat))}}
-		res, err := (&http.Client{Transport: weirhttp.Retry(d, newClient(t, retry.Config{}))}).Get("http://x/")
+		res, err := (&http.Client{Transport: weirhttp.RetryTransport(d, newClient(t, retry.Config{}))}).Get("http://x/")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +71,7 @@ func TestBodyThatBreaksOff(t *testing.T) {
 		http.NewResponseController(w).Flush()
 		panic(http.ErrAbortHandler)
 	}), http1)
-	res, err := (&http.Client{Transport: weirhttp.Retry(srv.Client().Transport, newClient(t, retry.Config{}))}).Get(srv.URL)
+	res, err := (&http.Client{Transport: weirhttp.RetryTransport(srv.Client().Transport, newClient(t, retry.Config{}))}).Get(srv.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestRefusalWithABodyThatStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := make(stalled)
 		d := &downstream{answers: []any{&http.Response{StatusCode: 503, Header: http.Header{}, Body: body}}}
-		res, err := (&http.Client{Transport: weirhttp.Retry(d, newClient(t, retry.Config{}))}).Get("http://x/")
+		res, err := (&http.Client{Transport: weirhttp.RetryTransport(d, newClient(t, retry.Config{}))}).Get("http://x/")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -121,7 +121,7 @@ func TestRefusalWithAnEndlessBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := &endless{}
 		d := &downstream{answers: []any{&http.Response{StatusCode: 503, Header: http.Header{}, Body: body}}}
-		res, err := (&http.Client{Transport: weirhttp.Retry(d, newClient(t, retry.Config{}))}).Get("http://x/")
+		res, err := (&http.Client{Transport: weirhttp.RetryTransport(d, newClient(t, retry.Config{}))}).Get("http://x/")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-func ExampleRetry() {
+func ExampleRetryTransport() {
 	downstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Printf("attempt %q\n", r.Header.Get(weirhttp.AttemptHeader))
 		if r.Header.Get(weirhttp.AttemptHeader) == "" {
@@ -28,7 +28,7 @@ func ExampleRetry() {
 		fmt.Println(err)
 		return
 	}
-	client := &http.Client{Transport: weirhttp.Retry(weirhttp.Propagate(nil), rc)}
+	client := &http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(nil), rc)}
 	res, err := client.Post(downstream.URL, "text/plain", strings.NewReader("order"))
 	if err != nil {
 		fmt.Println(err)

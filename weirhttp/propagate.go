@@ -26,13 +26,10 @@ const (
 // [TimeoutHeader], with base, or with [http.DefaultTransport] if base is nil. What the request had there before is dropped: a proxy
 // must not pass on what it does not trust. It is safe for concurrent use if base is, and leaves requests as they are.
 func Propagate(base http.RoundTripper) http.RoundTripper {
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	return propagator{base}
+	return propagator{on(base)}
 }
 
-type propagator struct{ base http.RoundTripper }
+type propagator struct{ base }
 
 func (t propagator) RoundTrip(req *http.Request) (*http.Response, error) {
 	ctx := req.Context()
@@ -46,13 +43,6 @@ func (t propagator) RoundTrip(req *http.Request) (*http.Response, error) {
 		req.Header.Set(TimeoutHeader, strconv.FormatInt(max(time.Until(deadline).Milliseconds(), 0), 10))
 	}
 	return t.base.RoundTrip(req)
-}
-
-// CloseIdleConnections serves [http.Client.CloseIdleConnections].
-func (t propagator) CloseIdleConnections() {
-	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
 }
 
 // withHeader returns the request with a header of its own.

@@ -218,7 +218,7 @@ func TestServerRefusesRetriesFirst(t *testing.T) {
 func TestRetryIsToldTheTimeThatIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &downstream{answers: []any{refuses(503, "1")}}
-		client := &http.Client{Timeout: 5 * time.Second, Transport: weirhttp.Retry(weirhttp.Propagate(d), newClient(t, retry.Config{}))}
+		client := &http.Client{Timeout: 5 * time.Second, Transport: weirhttp.RetryTransport(weirhttp.Propagate(d), newClient(t, retry.Config{}))}
 		res, err := client.Get("http://x/")
 		if err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/retry"
 )
 
-// Retry returns a RoundTripper that sends requests with base, or with [http.DefaultTransport] if base is nil, as client
+// RetryTransport returns a RoundTripper that sends requests with base, or with [http.DefaultTransport] if base is nil, as client
 // allows: its throttle refuses what the downstream would refuse, and a request that was refused or lost is
 // sent again within the client's budget, no sooner than the Retry-After of the response, and only if its context leaves the time.
 // It is safe for concurrent use if base is, and leaves requests as they are. It panics if client is nil. Use a client for each downstream.
@@ -23,21 +23,18 @@ import (
 // refuses is not sent; its body is closed, and the error is a [*weir.RefusedError] with [weir.ReasonOverload]. The
 // headers of the response end an attempt; a body that breaks off is not asked for again.
 //
-// Put Retry outside of [Transport] and [Propagate], so that no retry holds a slot while it waits and each is told the time that is left:
+// Put RetryTransport outside of [Transport] and [Propagate], so that no retry holds a slot while it waits and each is told the time that is left:
 //
-//	weirhttp.Retry(weirhttp.Propagate(weirhttp.Transport(nil, weirhttp.One(lim))), client)
-func Retry(base http.RoundTripper, client *retry.Client) http.RoundTripper {
+//	weirhttp.RetryTransport(weirhttp.Propagate(weirhttp.Transport(nil, weirhttp.One(lim))), client)
+func RetryTransport(base http.RoundTripper, client *retry.Client) http.RoundTripper {
 	if client == nil {
-		panic("weirhttp: Retry: client is nil")
+		panic("weirhttp: RetryTransport: client is nil")
 	}
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	return &retrier{base: base, client: client}
+	return &retrier{base: on(base), client: client}
 }
 
 type retrier struct {
-	base   http.RoundTripper
+	base
 	client *retry.Client
 }
 
@@ -71,13 +68,6 @@ func (t *retrier) send(call *retry.Call, req *http.Request) (res *http.Response,
 	res, err = t.base.RoundTrip(req)
 	answer = answerTo(req, res, err)
 	return res, false, err
-}
-
-// CloseIdleConnections serves [http.Client.CloseIdleConnections].
-func (t *retrier) CloseIdleConnections() {
-	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
 }
 
 func closeBody(req *http.Request) {

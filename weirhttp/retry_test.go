@@ -116,7 +116,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 					req.Header.Set(c.header, "7")
 				}
 				before := fmt.Sprint(req.Header)
-				res, err := weirhttp.Retry(d, newClient(t, retry.Config{})).RoundTrip(req)
+				res, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req)
 				if len(d.bodies) != c.attempts {
 					t.Fatalf("%d attempts, want %d", len(d.bodies), c.attempts)
 				}
@@ -149,7 +149,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 func TestBodyWithoutGetBody(t *testing.T) {
 	d := &downstream{answers: []any{refuses(503, "1")}}
 	req, _ := http.NewRequest(http.MethodPut, "http://x/", io.MultiReader(strings.NewReader("stream")))
-	res, err := weirhttp.Retry(d, newClient(t, retry.Config{})).RoundTrip(req)
+	res, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestGetBodyThatFails(t *testing.T) {
 		req, _ := http.NewRequest(http.MethodPut, "http://x/", strings.NewReader("x"))
 		req.GetBody = func() (io.ReadCloser, error) { return nil, io.ErrNoProgress }
 		d := &downstream{answers: []any{503}}
-		if _, err := weirhttp.Retry(d, newClient(t, retry.Config{})).RoundTrip(req); !errors.Is(err, io.ErrNoProgress) || len(d.bodies) != 1 {
+		if _, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req); !errors.Is(err, io.ErrNoProgress) || len(d.bodies) != 1 {
 			t.Errorf("error %v after %d attempts", err, len(d.bodies))
 		}
 	})
@@ -184,7 +184,7 @@ func TestRetryOverARealConnection(t *testing.T) {
 					http.Error(w, "busy", http.StatusServiceUnavailable)
 				}
 			}), start)
-			client := &http.Client{Transport: weirhttp.Retry(srv.Client().Transport, newClient(t, retry.Config{Backoff: time.Millisecond}))}
+			client := &http.Client{Transport: weirhttp.RetryTransport(srv.Client().Transport, newClient(t, retry.Config{Backoff: time.Millisecond}))}
 			res, err := client.Post(srv.URL, "text/plain", bytes.NewBufferString("order"))
 			if err != nil {
 				t.Fatal(err)
@@ -213,7 +213,7 @@ func TestRetryOverABrokenConnection(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}), http1)
 	rc := newClient(t, retry.Config{Backoff: time.Millisecond})
-	client := &http.Client{Transport: weirhttp.Retry(srv.Client().Transport, rc)}
+	client := &http.Client{Transport: weirhttp.RetryTransport(srv.Client().Transport, rc)}
 	if _, err := client.Post(srv.URL, "", strings.NewReader("x")); err == nil || attempts.Load() != 1 {
 		t.Errorf("POST: error %v after %d attempts", err, attempts.Load())
 	}
@@ -233,7 +233,7 @@ func TestRetryKeepsToTheContext(t *testing.T) {
 		defer cancel()
 		d := &downstream{answers: []any{refuses(503, "4")}}
 		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://x/", nil)
-		res, err := weirhttp.Retry(d, newClient(t, retry.Config{})).RoundTrip(req)
+		res, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req)
 		if err != nil || res.StatusCode != 503 || time.Since(d.at[0]) > 0 {
 			t.Fatalf("%v, %v: want the refusal at once, because the wait is longer than the context", res, err)
 		}
@@ -243,7 +243,7 @@ func TestRetryKeepsToTheContext(t *testing.T) {
 		time.AfterFunc(time.Second, func() { leave(io.ErrClosedPipe) })
 		d = &downstream{answers: []any{refuses(503, "4")}}
 		req, _ = http.NewRequestWithContext(leaving, http.MethodGet, "http://x/", nil)
-		if _, err := weirhttp.Retry(d, newClient(t, retry.Config{})).RoundTrip(req); !errors.Is(err, io.ErrClosedPipe) || len(d.at) != 1 {
+		if _, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req); !errors.Is(err, io.ErrClosedPipe) || len(d.at) != 1 {
 			t.Errorf("error %v after %d attempts, want the cause of the cancellation", err, len(d.at))
 		}
 	})
@@ -264,7 +264,7 @@ func TestCallersThatLeaveDoNotThrottle(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rc := newClient(t, retry.Config{})
-			client := weirhttp.Retry(roundTrip(func(r *http.Request) (*http.Response, error) { return nil, r.Context().Err() }), rc)
+			client := weirhttp.RetryTransport(roundTrip(func(r *http.Request) (*http.Response, error) { return nil, r.Context().Err() }), rc)
 			for range 200 {
 				ctx, cancel := c.end(t.Context())
 				req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://x/", nil)
@@ -283,7 +283,7 @@ func TestCallersThatLeaveDoNotThrottle(t *testing.T) {
 func TestThrottledRequestIsNotSent(t *testing.T) {
 	rc := newClient(t, retry.Config{Name: "search", Retries: 1, Backoff: time.Millisecond})
 	sent := 0
-	client := &http.Client{Transport: weirhttp.Retry(roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := &http.Client{Transport: weirhttp.RetryTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
 		sent++
 		r.Body.Close()
 		return answer(503, strings.NewReader("no"))(r)
@@ -313,7 +313,7 @@ func TestRetryAroundALimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := fixed(t, 1)
 		d := &downstream{answers: []any{refuses(503, "5")}}
-		client := &http.Client{Transport: weirhttp.Retry(weirhttp.Transport(d, weirhttp.One(lim)), newClient(t, retry.Config{}))}
+		client := &http.Client{Transport: weirhttp.RetryTransport(weirhttp.Transport(d, weirhttp.One(lim)), newClient(t, retry.Config{}))}
 		time.AfterFunc(time.Second, func() { checkInFlight(t, lim, 0) })
 		res, err := client.Get("http://x/")
 		if err != nil || len(d.at) != 2 {
@@ -342,7 +342,7 @@ func TestRetryThroughAPanic(t *testing.T) {
 				t.Error("the panic is lost")
 			}
 		}()
-		_, _ = (&http.Client{Transport: weirhttp.Retry(roundTrip(func(*http.Request) (*http.Response, error) { panic("boom") }), rc)}).Get("http://x/")
+		_, _ = (&http.Client{Transport: weirhttp.RetryTransport(roundTrip(func(*http.Request) (*http.Response, error) { panic("boom") }), rc)}).Get("http://x/")
 	}()
 	if got := rc.Snapshot(); got != (retry.Snapshot{Attempts: 1}) {
 		t.Errorf("%+v", got)
@@ -355,14 +355,14 @@ func TestRetryOfNothing(t *testing.T) {
 			t.Error("no panic")
 		}
 	}()
-	weirhttp.Retry(nil, nil)
+	weirhttp.RetryTransport(nil, nil)
 }
 
 func TestIdleConnectionsAreClosedBelow(t *testing.T) {
 	base := &idleCloser{}
-	(&http.Client{Transport: weirhttp.Retry(weirhttp.Propagate(base), newClient(t, retry.Config{}))}).CloseIdleConnections()
+	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(base), newClient(t, retry.Config{}))}).CloseIdleConnections()
 	if !base.closed {
 		t.Error("it did not reach the base")
 	}
-	(&http.Client{Transport: weirhttp.Retry(weirhttp.Propagate(roundTrip(nil)), newClient(t, retry.Config{}))}).CloseIdleConnections()
+	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(roundTrip(nil)), newClient(t, retry.Config{}))}).CloseIdleConnections()
 }

@@ -134,7 +134,7 @@ func TestRetryStorm(t *testing.T) {
 				longtest.Skip(t)
 			}
 			s := blow(t, func(server http.RoundTripper) http.RoundTripper {
-				return weirhttp.Retry(c.server(server), retries(t, c.budget, c.throttle))
+				return weirhttp.RetryTransport(c.server(server), retries(t, c.budget, c.throttle))
 			})
 			attempts := float64(s.attempts.Load()) / float64(s.offered.Load())
 			goodput := float64(s.good.Load()) / float64(calm.good.Load())

@@ -6,13 +6,14 @@ import (
 	"net/http"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 )
 
 // Transport returns a RoundTripper that sends a request with base, or with
 // [http.DefaultTransport] if base is nil, within the limit of the gate that
-// limiterFor names for the request. A nil gate exempts the request, as in
-// [Limit]. It is safe for concurrent use if base and limiterFor are, and leaves
-// requests as they are. It panics if limiterFor is nil.
+// gateFor names for the request. A nil gate exempts the request, as in
+// [Limit]. It is safe for concurrent use if base and gateFor are, and leaves
+// requests as they are. It panics if gateFor is nil.
 //
 // A refused request is never sent; its body is closed, and the error is that of
 // the gate: errors.As finds the [*weir.RefusedError] in what [http.Client]
@@ -22,32 +23,45 @@ import (
 // closed, or the request's context has ended, whichever comes first, and the
 // latency runs until then. A body that is neither read nor closed, under a
 // context without an end, keeps its slot as it keeps its connection.
-func Transport(base http.RoundTripper, limiterFor func(*http.Request) Gate) http.RoundTripper {
-	if limiterFor == nil {
-		panic("weirhttp: Transport: limiterFor is nil")
+func Transport(base http.RoundTripper, gateFor func(*http.Request) Gate) http.RoundTripper {
+	if gateFor == nil {
+		panic("weirhttp: Transport: gateFor is nil")
 	}
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	return &transport{base: base, limiterFor: limiterFor}
+	return &transport{base: on(base), gateFor: gateFor}
 }
 
 type transport struct {
-	base       http.RoundTripper
-	limiterFor func(*http.Request) Gate
+	base
+	gateFor func(*http.Request) Gate
+}
+
+// base is what a RoundTripper of this package sends with.
+type base struct{ http.RoundTripper }
+
+// on returns the base of a RoundTripper, or http.DefaultTransport if it is nil.
+func on(rt http.RoundTripper) base {
+	if rt == nil {
+		rt = http.DefaultTransport
+	}
+	return base{rt}
+}
+
+// CloseIdleConnections serves [http.Client.CloseIdleConnections].
+func (b base) CloseIdleConnections() {
+	if c, ok := b.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
 }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	gate := t.limiterFor(req)
-	if exempt(gate) {
+	gate := t.gateFor(req)
+	if edge.IsExempt(gate) {
 		return t.base.RoundTrip(req)
 	}
 	b := &body{req: req, outcome: weir.Failure}
 	var err error
 	if b.permit, err = gate.Acquire(req.Context()); err != nil {
-		if req.Body != nil {
-			_ = req.Body.Close()
-		}
+		closeBody(req)
 		return nil, err
 	}
 	open := false
@@ -58,19 +72,12 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}()
 	res, err := t.base.RoundTrip(req)
 	if err != nil {
-		b.outcome = errorOutcome(req.Context(), err)
+		b.outcome = edge.ErrorOutcome(req.Context(), err)
 		return res, err
 	}
 	b.outcome = responseOutcome(res)
 	open = b.wrap(res)
 	return res, nil
-}
-
-// CloseIdleConnections serves [http.Client.CloseIdleConnections].
-func (t *transport) CloseIdleConnections() {
-	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
 }
 
 // responseOutcome is statusOutcome, but for 429: it refuses this client for
@@ -99,7 +106,7 @@ func (b *body) wrap(res *http.Response) bool {
 	}
 	b.ReadCloser, res.Body = res.Body, b
 	ctx := b.req.Context()
-	b.stop = context.AfterFunc(ctx, func() { b.permit.Finish(contextOutcome(ctx)) })
+	b.stop = context.AfterFunc(ctx, func() { b.permit.Finish(edge.ContextOutcome(ctx)) })
 	return true
 }
 
@@ -110,7 +117,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case io.EOF:
 		b.finish(b.outcome)
 	default:
-		b.finish(errorOutcome(b.req.Context(), err))
+		b.finish(edge.ErrorOutcome(b.req.Context(), err))
 	}
 	return n, err
 }
@@ -119,7 +126,7 @@ func (b *body) Read(p []byte) (int, error) {
 // blame the downstream.
 func (b *body) Close() error {
 	if ctx := b.req.Context(); ctx.Err() != nil {
-		b.finish(contextOutcome(ctx))
+		b.finish(edge.ContextOutcome(ctx))
 	} else {
 		b.finish(b.outcome)
 	}

@@ -18,7 +18,7 @@ type Limiter interface {
 
 // A Service takes orders and has them paid.
 type Service struct {
-	Payments *http.Client // with weirhttp.Retry, in production
+	Payments *http.Client // with weirhttp.RetryTransport, in production
 	Limit    Limiter      // around the payments
 	Later    []string     // orders to be paid later, because payments are busy
 }

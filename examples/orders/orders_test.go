@@ -45,7 +45,7 @@ func TestPaymentIsTriedAgain(t *testing.T) {
 		}
 		s := &orders.Service{
 			Limit:    weir.Must(weir.New(weir.Config{Name: "payments"})),
-			Payments: &http.Client{Transport: weirhttp.Retry(script(503, 200), client)},
+			Payments: &http.Client{Transport: weirhttp.RetryTransport(script(503, 200), client)},
 		}
 		began := time.Now()
 		if err := s.Place(t.Context(), "book"); err != nil {

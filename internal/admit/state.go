@@ -90,8 +90,8 @@ func (n *Node) State(now int64, copies ...*window.Cumulative) State {
 		}
 	}
 	if c := n.contention; c != nil {
-		copy(s.Refused[reply.OverShare:], c.unserved[:])
-		s.Cancelled = c.unserved[reply.Cancelled-reply.OverShare]
+		copy(s.Refused[reply.OverShare:], c.refused[:])
+		s.Cancelled = c.cancelled
 		if c.cold != nil {
 			s.WouldRefuse = c.cold.wouldRefuse
 		}

@@ -35,28 +35,30 @@ var mayImport = map[string]string{
 	"internal/virtual": "internal/reply internal/portable internal/window",
 	"internal/admit":   "internal/reply internal/queue internal/virtual internal/window law",
 
-	"internal/seam": "internal/admit",
+	"internal/feed": "",
+	"internal/seam": "internal/admit internal/feed",
 
-	".":        "histogram internal/admit internal/queue internal/reply internal/seam internal/window law",
+	".":        "histogram internal/admit internal/feed internal/queue internal/reply internal/seam internal/window law",
 	"capacity": "internal/isolate internal/trusted",
 
-	"bulkhead": ". internal/admit internal/seam law",
+	"bulkhead": ". internal/admit internal/feed internal/seam law",
 	"throttle": ". internal/admit internal/isolate internal/seam law load pid",
 	"pool":     "capacity internal/admit internal/dag internal/isolate internal/reply internal/trusted internal/window law", // a gate function connects it to a limiter
 
 	"pool/sourcetest": "pool",
 	"sim":             "internal/admit internal/queue internal/reply internal/window law internal/portable",
 
-	"internal/figures": ". bulkhead",
-	"retry":            ".",
-	"weirhttp":         ". bulkhead retry",
-	"weirbreaker":      ".",
-	"examples/orders":  ".",
+	"internal/oraclecache": "sim",
+	"internal/figures":     ". bulkhead",
+	"edge":                 ". internal/reply",
+	"retry":                ". edge",
+	"weirhttp":             ". bulkhead edge retry",
+	"weirbreaker":          ".",
 }
 
 // programs are the trees that may import every package; none but themselves
 // may import theirs.
-var programs = []string{"cmd/", "bench/", "internal/check/", "internal/dbtest/", "internal/rules/"}
+var programs = []string{"cmd/", "bench/", "examples/", "internal/check/", "internal/dbtest/", "internal/rules/"}
 
 // ownPackage returns the directory of a package that is imported, if it is one of ours.
 func ownPackage(imported string) (dir string, ours bool) {

@@ -1,0 +1,301 @@
+package capacity_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/weir-go/weir/capacity"
+)
+
+// line is who waits for c, and in which order they were served.
+type line struct {
+	all    sync.WaitGroup
+	mu     sync.Mutex
+	served []string
+}
+
+// wait has name queue for the request and give it back when told to.
+func (l *line) wait(ctx context.Context, c *capacity.Capacity, n *capacity.Request, name string, hold <-chan struct{}) {
+	l.all.Go(func() {
+		grant, err := c.Acquire(ctx, n)
+		l.mu.Lock()
+		if err != nil {
+			name += " refused"
+		}
+		l.served = append(l.served, name)
+		l.mu.Unlock()
+		if hold != nil {
+			<-hold
+		}
+		grant.Release()
+	})
+	synctest.Wait()
+}
+
+func (l *line) expect(t *testing.T, want ...string) {
+	t.Helper()
+	synctest.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !slices.Equal(l.served, want) {
+		t.Errorf("served %q, want %q", l.served, want)
+	}
+}
+
+// expectAll is expect where several are served in the same moment.
+func (l *line) expectAll(t *testing.T, want ...string) {
+	t.Helper()
+	l.all.Wait()
+	slices.Sort(l.served)
+	l.expect(t, want...)
+}
+
+func TestFirstInFirstOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, request := slots(t, 1)
+		taken := must(c.TryAcquire(request(1)))
+		var l line
+		var want []string
+		for i := range 20 {
+			want = append(want, fmt.Sprint(i))
+			l.wait(t.Context(), c, request(1), fmt.Sprint(i), nil)
+		}
+		if n := c.Snapshot().Waiting; n != 20 {
+			t.Errorf("%d wait, want 20", n)
+		}
+		taken.Release()
+		l.all.Wait()
+		l.expect(t, want...)
+	})
+}
+
+func TestLargeRequestIsNotStarved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, request := slots(t, 4)
+		first, second := must(c.TryAcquire(request(2))), must(c.TryAcquire(request(2)))
+		var l line
+		l.wait(t.Context(), c, request(4), "large", nil)
+		first.Release() // two are free, and gather
+		if _, err := c.TryAcquire(request(1)); !errors.Is(err, capacity.ErrQueued) {
+			t.Errorf("overtaken: %v", err)
+		}
+		l.wait(t.Context(), c, request(1), "small", nil)
+		l.expect(t)
+		second.Release()
+		l.all.Wait()
+		l.expect(t, "large", "small")
+	})
+}
+
+func TestWhoLeavesLetsTheNextGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, request := slots(t, 4)
+		taken := must(c.TryAcquire(request(2)))
+		bored := errors.New("bored")
+		ctx, leave := context.WithCancelCause(t.Context())
+		var l line
+		l.wait(ctx, c, request(4), "large", nil)
+		l.wait(t.Context(), c, request(2), "small", nil)
+		leave(bored)
+		l.expectAll(t, "large refused", "small")
+		taken.Release()
+		if _, err := c.Acquire(ctx, request(1)); !errors.Is(err, bored) || errors.Is(err, capacity.ErrRefused) {
+			t.Errorf("%v, want the cause", err)
+		}
+		if s := c.Snapshot(); s.Grants != 0 || s.Waiting != 0 {
+			t.Errorf("left behind: %+v", s)
+		}
+	})
+}
+
+func TestMoreRoomServes(t *testing.T) {
+	for name, grow := range map[string]func(*capacity.Capacity) error{
+		"limit":    func(c *capacity.Capacity) error { return c.SetLimit("slots", 7) },
+		"withhold": func(c *capacity.Capacity) error { return c.Withhold("slots", 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, request := slots(t, 6)
+				if err := c.Withhold("slots", 2); err != nil {
+					t.Fatal(err)
+				}
+				var l line
+				l.wait(nil, c, request(5), "five", nil) //nolint:staticcheck // nil counts as Background
+				l.expect(t)
+				if err := grow(c); err != nil {
+					t.Fatal(err)
+				}
+				l.all.Wait()
+				l.expect(t, "five")
+			})
+		})
+	}
+}
+
+func TestWhatCanNeverFitIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, request := slots(t, 6)
+		five := request(5)
+		taken := must(c.TryAcquire(request(2)))
+		var l line
+		l.wait(t.Context(), c, five, "five", nil)
+		l.wait(t.Context(), c, request(1), "one", nil)
+		if err := c.SetLimit("slots", 4); err != nil {
+			t.Fatal(err)
+		}
+		l.expectAll(t, "five refused", "one")
+		_, err := c.Acquire(t.Context(), five)
+		var refused *capacity.RefusedError
+		if !errors.As(err, &refused) || refused.Reason != capacity.NeverFits || refused.Resource != "slots" {
+			t.Errorf("at once: %v", err)
+		}
+		if _, err := c.TryAcquire(five); !errors.Is(err, capacity.ErrNeverFits) {
+			t.Errorf("at once: %v", err)
+		}
+		taken.Release()
+	})
+}
+
+// A child that is full holds up no other, and the parent is shared in order of arrival.
+func TestFullChildHoldsUpNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent, request := slots(t, 3)
+		a, b := must(parent.Child(capacity.Vector{"slots": 1})), must(parent.Child(capacity.Vector{"slots": 4}))
+		one := must(a.Request(capacity.Vector{"slots": 1}))
+		two := must(b.Request(capacity.Vector{"slots": 2}))
+		inA := must(a.TryAcquire(one))
+		var l line
+		l.wait(t.Context(), a, one, "a", nil) // a is full
+		inB := must(b.TryAcquire(two))        // and b is not
+		l.wait(t.Context(), b, two, "b", nil) // the parent is full
+		inA.Release()                         // for a, but b came first to the parent
+		l.expect(t)
+		direct := request(1)
+		_, err := parent.TryAcquire(direct) // no overtaking at the parent
+		if !errors.Is(err, capacity.ErrQueued) {
+			t.Errorf("overtaken: %v", err)
+		}
+		if s := parent.Snapshot(); s.Waiting != 2 {
+			t.Errorf("%d wait at the parent, want 2", s.Waiting)
+		}
+		inB.Release()
+		l.expectAll(t, "a", "b")
+	})
+}
+
+// Who gets what the parent has makes room in the queue of its own capacity.
+func TestOneGrantLeadsToTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent, request := slots(t, 2)
+		a := must(parent.Child(capacity.Vector{"slots": 2}))
+		taken := must(parent.TryAcquire(request(2)))
+		hold := make(chan struct{})
+		var l line
+		for _, name := range []string{"first", "second"} {
+			l.wait(t.Context(), a, must(a.Request(capacity.Vector{"slots": 1})), name, hold)
+		}
+		taken.Release()
+		synctest.Wait()
+		slices.Sort(l.served)
+		l.expect(t, "first", "second") // and neither has given anything back
+		close(hold)
+		l.all.Wait()
+	})
+}
+
+// Who waits at the parent and no longer fits its own capacity lets others go there.
+func TestShrunkChildStepsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		parent, request := slots(t, 3)
+		a := must(parent.Child(capacity.Vector{"slots": 2}))
+		taken := must(parent.TryAcquire(request(2)))
+		var l line
+		l.wait(t.Context(), a, must(a.Request(capacity.Vector{"slots": 2})), "a", nil)
+		if _, err := parent.TryAcquire(request(1)); !errors.Is(err, capacity.ErrQueued) {
+			t.Errorf("overtaken: %v", err)
+		}
+		l.wait(t.Context(), parent, request(1), "direct", nil)
+		l.expect(t)
+		if err := a.Withhold("slots", 1); err != nil {
+			t.Fatal(err)
+		}
+		l.expect(t, "direct")
+		taken.Release()
+		l.expect(t, "direct")
+		if err := a.Withhold("slots", 0); err != nil {
+			t.Fatal(err)
+		}
+		l.all.Wait()
+		l.expect(t, "direct", "a")
+	})
+}
+
+// A reservation that waits at the parent and was passed by work that fills its own capacity does too.
+func TestPassedChildStepsBack(t *testing.T) {
+	parent, request := slots(t, 3)
+	a := must(parent.Child(capacity.Vector{"slots": 2}))
+	taken := must(parent.TryAcquire(request(2)))
+	first := must(a.Reserve(must(a.Request(capacity.Vector{"slots": 2})), func() {}))
+	woken := 0
+	direct := must(parent.Reserve(must(parent.Request(nil)), func() { woken++ }))
+	if _, err := direct.Take(); !errors.Is(err, capacity.ErrWaiting) {
+		t.Errorf("%v: overtook the first at the parent", err)
+	}
+	passed := must(first.Backfill(must(a.Request(capacity.Vector{"slots": 1}))))
+	if _, err := direct.Take(); err != nil || woken != 1 {
+		t.Errorf("%v, woken %d times: want the parent free for others", err, woken)
+	}
+	taken.Release()
+	passed.Release()
+	if _, err := first.Take(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestReservationLetsOthersBackfill(t *testing.T) {
+	c, request := slots(t, 4)
+	taken := must(c.TryAcquire(request(3)))
+	woken := 0
+	w := must(c.Reserve(request(4), func() { woken++ }))
+	if _, err := w.Take(); !errors.Is(err, capacity.ErrWaiting) {
+		t.Errorf("%v, want waiting", err)
+	}
+	behind := must(c.Reserve(request(1), func() {}))
+	if _, err := behind.Backfill(request(1)); !errors.Is(err, capacity.ErrQueued) {
+		t.Errorf("%v: passed who waits in front", err)
+	}
+	passed := must(w.Backfill(request(1)))
+	if _, err := w.Backfill(request(1)); !errors.Is(err, capacity.ErrShort) {
+		t.Errorf("%v, want short", err)
+	}
+	taken.Release()
+	passed.Release()
+	grant, err := w.Take()
+	if err != nil || woken != 1 {
+		t.Errorf("%v, woken %d times", err, woken)
+	}
+	if _, err := behind.Take(); !errors.Is(err, capacity.ErrWaiting) {
+		t.Errorf("%v, want waiting", err)
+	}
+	grant.Release()
+	w.Cancel() // gives nothing back twice
+	if _, err := w.Take(); !errors.Is(err, capacity.ErrCancelled) {
+		t.Errorf("%v, want cancelled", err)
+	}
+	if _, err := behind.Take(); err != nil {
+		t.Error(err)
+	}
+	behind.Cancel() // gives its grant back
+	if s := c.Snapshot(); s.Grants != 0 || s.Resources["slots"].InUse != 0 {
+		t.Errorf("left behind: %+v", s)
+	}
+	at := must(c.Reserve(request(4), func() {})) // answered at once
+	if _, err := at.Take(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,84 @@
+package oraclecache_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/oraclecache"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/sim"
+)
+
+func TestCacheOfOracles(t *testing.T) {
+	cache := oraclecache.Cache(filepath.Join(t.TempDir(), "new"))
+	s := sim.Acceptance()[0]
+	s.Phases[0].Length = time.Second
+	first, err := cache.Sweep(1, s, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Limiter.Law, s.Limiter.Queue.Adaptive = law.Little{}, true // an oracle ignores them
+	again, err := cache.Sweep(1, s, 1)
+	if err != nil || !reflect.DeepEqual(first, again) {
+		t.Errorf("%v, or another oracle", err)
+	}
+	files, err := filepath.Glob(filepath.Join(string(cache), "*"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+
+	forged := *first
+	forged.Phases = []sim.OraclePhase{{Limit: 77}}
+	data, err := forged.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		content []byte
+		seed    uint64
+		stored  bool
+	}{{data, 1, true}, {data, 2, false}, {[]byte("no oracle"), 1, false}} {
+		if err := os.WriteFile(files[0], c.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o, err := cache.Sweep(1, s, c.seed)
+		if err != nil || (o.Phases[0].Limit == 77) != c.stored {
+			t.Errorf("%.9q, seed %d: %+v, %v", c.content, c.seed, o, err)
+		}
+	}
+}
+
+// TestCacheOfBaselines: a baseline is found again for another law, and what is no baseline is not
+// taken for one.
+func TestCacheOfBaselines(t *testing.T) {
+	cache := oraclecache.Cache(t.TempDir())
+	s := sim.Acceptance()[0]
+	s.Phases[0].Length = time.Second
+	first, err := cache.Baseline(s, 1)
+	if err != nil || first.Phases[0].Possible() == 0 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	files, err := filepath.Glob(filepath.Join(string(cache), "*.baseline"))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%q, %v", files, err)
+	}
+	for text, want := range map[string]int{
+		`{"scenario":"` + s.Name + `","seed":1,"phases":[{"unlimited":77}]}`: 77,
+		`{"phases":[]}`: first.Phases[0].Unlimited,
+		`not JSON`:      first.Phases[0].Unlimited,
+	} {
+		if err := os.WriteFile(files[0], []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.Limiter.Law = law.Little{}
+		if b, err := cache.Baseline(s, 1); err != nil || b.Phases[0].Unlimited != want {
+			t.Errorf("%q: %+v, %v", text, b, err)
+		}
+	}
+	if files, err := filepath.Glob(filepath.Join(string(cache), "*")); err != nil || len(files) != 1 {
+		t.Errorf("%q, %v", files, err)
+	}
+}

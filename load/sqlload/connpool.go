@@ -1,0 +1,107 @@
+package sqlload
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/weir-go/weir/load"
+)
+
+// ConnPool is how long callers wait for a connection of a pool, also while none comes free,
+// and how many of its connections are in use. It asks the pool's statistics, not the database. A ConnPool
+// serves one monitor.
+type ConnPool struct {
+	DB *sql.DB // the pool that the application uses. Required
+
+	// MaxWait is the mean wait for a connection, of those whose wait ended since the
+	// last poll, at which the pool is at its limit. Defaults to 100 ms.
+	MaxWait time.Duration
+
+	// Title is the name of the source, for programs with several pools. Defaults
+	// to "sql pool".
+	Title string
+
+	seen   bool
+	waits  int64         // in all
+	waited time.Duration // in all, of those whose wait has ended
+	open   int64         // waits since the last that ended
+	since  time.Time     // of the poll that saw the first of them
+	free   time.Time     // when a poll last saw a free connection
+}
+
+const defaultMaxWait = 100 * time.Millisecond
+
+// Name returns the Title.
+func (p *ConnPool) Name() string {
+	if p.Title != "" {
+		return p.Title
+	}
+	return "sql pool"
+}
+
+var errNoDB = errors.New("sqlload: DB is nil: want a pool")
+
+// Poll implements [load.Source].
+func (p *ConnPool) Poll(context.Context) (load.Sample, error) {
+	if p.DB == nil {
+		return load.Sample{}, errNoDB
+	}
+	s := p.DB.Stats()
+	most := p.MaxWait
+	if most <= 0 {
+		most = defaultMaxWait
+	}
+	readings := []load.Reading{{
+		Name: "wait for a connection", Value: p.wait(s).Seconds(),
+		Unit: load.Seconds, Limit: most.Seconds(),
+	}}
+	if s.MaxOpenConnections > 0 {
+		readings = append(readings, inUse(s))
+	}
+	return load.Sample{Readings: readings}, nil
+}
+
+// busy is the load of a pool whose connections are all in use while no request waits
+// for one: it works as hard as it may, but nothing is wrong. The setpoint of a throttle
+// is above it.
+const busy = 0.8
+
+func inUse(s sql.DBStats) load.Reading {
+	return load.Reading{
+		Name: "connections in use", Value: float64(s.InUse),
+		Limit: float64(s.MaxOpenConnections) / busy,
+	}
+}
+
+// wait is the mean wait of those whose wait ended since the last poll. While a pool
+// hangs none ends: then it is how long ago, at least, the next one began. The statistics
+// count a wait when it begins and its time when it ends, so where many began before
+// those that ended the quotient is too large; but no request waited for longer than no
+// connection was free.
+func (p *ConnPool) wait(s sql.DBStats) time.Duration {
+	now := time.Now()
+	began, waited, known := s.WaitCount-p.waits, s.WaitDuration-p.waited, p.seen
+	p.waits, p.waited, p.seen = s.WaitCount, s.WaitDuration, true
+	busy := now.Sub(p.free)
+	if !known || s.InUse < s.MaxOpenConnections {
+		p.free = now
+	}
+	if !known {
+		return 0
+	}
+	if p.open == 0 {
+		p.since = now
+	}
+	p.open += began
+	switch {
+	case waited > 0:
+		mean := waited / time.Duration(max(p.open, 1))
+		p.open = 0
+		return min(mean, busy)
+	case p.open > 0:
+		return now.Sub(p.since)
+	}
+	return 0
+}

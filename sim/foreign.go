@@ -1,0 +1,133 @@
+package sim
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/window"
+)
+
+// A Gate is a limiter that is not Weir's: it admits work or refuses it at once. [RunForeign]
+// simulates it. It is called from one goroutine.
+type Gate interface {
+	// Acquire admits work, and is told by a call of done when and how it ended; or it
+	// refuses it, and done is not used. Times count from the start and never go back.
+	Acquire(now time.Duration) (done func(now time.Duration, how Outcome), admitted bool)
+
+	// Limit returns the limit now, 0 if it has none to tell. It is asked after
+	// each of the other calls, for the result only.
+	Limit() int
+}
+
+// An Outcome is how work ended.
+type Outcome uint8
+
+const (
+	Success Outcome = 0 // answered
+	Failure Outcome = 1 // answered with an error
+	Timeout Outcome = 2 // cancelled by its client
+)
+
+// Foreign is a kind of limiter that is not Weir's.
+type Foreign struct {
+	// Name stands for the law in results. Defaults to the type of its gates.
+	Name string
+
+	// New makes a gate; it is called once for each of Scenario.Limiters, other than those of LimiterFixed,
+	// and is given their settings, which are complete.
+	New func(Limiter) Gate
+
+	// Sleep, if set, is called to let time pass between the calls of gates. It is
+	// time.Sleep for a limiter that reads the clock itself: run it in
+	// testing/synctest, where that clock is simulated too.
+	Sleep func(time.Duration)
+}
+
+// RunForeign is [Run] with a limiter that is not Weir's, which so meets the same requests and
+// faults, and is scored by the same oracle. The law and the queue of the
+// scenario are not used, and clients are not told when to try again.
+func RunForeign(s Scenario, f Foreign, seed uint64) (*Result, error) {
+	if f.New == nil {
+		return nil, errors.New("sim: Foreign.New is missing: want a function that makes a Gate")
+	}
+	e, err := prepare(s, seed)
+	if err != nil {
+		return nil, err
+	}
+	e.gated = &gated{sleep: f.Sleep}
+	var limits []int
+	for i := range e.scenario.Limiters {
+		var gate Gate
+		if fixed := e.scenario.pinned(i); fixed > 0 {
+			gate = &fixedGate{limit: fixed}
+		} else {
+			gate = f.New(e.scenario.Limiter)
+			f.Name = orDefault(f.Name, fmt.Sprintf("%T", gate))
+		}
+		e.gated.gates = append(e.gated.gates, gate)
+		limits = append(limits, gate.Limit())
+	}
+	e.record = newRecord(&e.scenario, e.end, limits)
+	return e.simulate(f.Name, seed)
+}
+
+// constantGate is a limiter with a constant limit beside those of somebody else.
+type fixedGate struct{ limit, inflight int }
+
+func (g *fixedGate) Acquire(time.Duration) (done func(time.Duration, Outcome), admitted bool) {
+	if g.inflight >= g.limit {
+		return nil, false
+	}
+	g.inflight++
+	return func(time.Duration, Outcome) { g.inflight-- }, true
+}
+
+func (g *fixedGate) Limit() int { return g.limit }
+
+// gated has the gates of a simulation.
+type gated struct {
+	gates []Gate
+	dones []func(time.Duration, Outcome) // of the attempts that were admitted, by slot
+	sleep func(time.Duration)
+}
+
+// pass lets time pass until then.
+func (e *engine) pass(then time.Duration) {
+	if e.gated != nil && e.gated.sleep != nil && then > e.now {
+		e.gated.sleep(then - e.now)
+	}
+	e.now = then
+}
+
+// ask asks a gate for an attempt.
+func (g *gated) ask(e *engine, slot int32) {
+	limiter := e.attempts[slot].limiter
+	done, admitted := g.gates[limiter].Acquire(e.now)
+	g.noteLimit(e, limiter)
+	if !admitted {
+		e.refused(slot, 0)
+		return
+	}
+	for int(slot) >= len(g.dones) {
+		g.dones = append(g.dones, nil)
+	}
+	g.dones[slot] = done
+	e.dispatch(slot)
+}
+
+// tell tells the gate of an attempt how it ended.
+func (g *gated) tell(e *engine, slot int32, how window.Outcome) {
+	g.dones[slot](e.now, Outcome(how))
+	g.dones[slot] = nil
+	g.noteLimit(e, e.attempts[slot].limiter)
+}
+
+// noteLimit notes the limit of a gate.
+func (g *gated) noteLimit(e *engine, limiter int32) {
+	from, to := e.record.limits[limiter], g.gates[limiter].Limit()
+	if from != to {
+		e.record.limit(e.now, limiter, &admit.Change{From: from, To: to})
+	}
+}

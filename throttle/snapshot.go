@@ -1,0 +1,86 @@
+package throttle
+
+import (
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/pid"
+)
+
+// A Snapshot is what a throttle does and why, at one moment.
+type Snapshot struct {
+	Name          string              // Config.Name
+	Off           bool                // Config.Off
+	Running       bool                // whether Run is at work
+	Reads, Writes SideSnapshot        // the two sides
+	Feeds         []load.FeedSnapshot // what the monitor's feeds said last
+	Actions       map[string]uint64   // how often each action has run
+}
+
+// A SideSnapshot is one side of a [Snapshot]. Totals count since the throttle was made.
+type SideSnapshot struct {
+	Pace        Pace         // what holds now; the zero Pace is none
+	Load        float64      // what the laws went by
+	Level       load.Level   // of that, what the monitor says
+	Latency     load.Reading // and the p95 against its target, not valid without a target
+	Symptom     load.Reading // the worst that the operations themselves show
+	Degraded    bool         // signals are missing: the symptoms count
+	Emergency   bool         // see [Emergency]
+	Emergencies uint64       // how often it began
+
+	// PID has the terms of the PID law, or of the controller that replaces all
+	// laws while the side is degraded; zero if there is none.
+	PID pid.Snapshot
+
+	Rate         float64       // cost admitted per second, over about a second
+	Cost         uint64        // cost admitted
+	Throttled    uint64        // operations that had to wait and then started: not who left or was refused, see Limiter
+	ThrottleTime time.Duration // for how long those waited, together
+	Limiter      weir.Snapshot // latencies, work in flight, the queue, who left, refusals by reason
+}
+
+// Snapshot returns the present state. Reading changes nothing.
+func (t *Throttle) Snapshot() Snapshot {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	snap := Snapshot{
+		Name: t.conf.Name, Off: t.conf.Off, Running: t.running.Load(),
+		Reads: t.sides[Read].snapshot(), Writes: t.sides[Write].snapshot(),
+		Actions: map[string]uint64{},
+	}
+	if t.conf.Monitor != nil {
+		snap.Feeds = t.conf.Monitor.Snapshot()
+	}
+	for _, a := range t.actions {
+		a.mu.Lock()
+		snap.Actions[a.Name] = a.runs
+		a.mu.Unlock()
+	}
+	return snap
+}
+
+func (s *side) snapshot() SideSnapshot {
+	snap := s.limiter.Snapshot()
+	return SideSnapshot{
+		Pace: paceOf(s.limiter), Load: s.load, Level: s.level, Latency: s.latency, Symptom: s.symptom,
+		Degraded: s.degraded, Emergency: s.emergency.on, Emergencies: s.emergency.count,
+		PID:  s.terms(),
+		Rate: s.flow, Cost: snap.Admitted + s.extra.Load(),
+		Throttled: s.throttled.Load(), ThrottleTime: time.Duration(s.throttleTime.Load()),
+		Limiter: snap,
+	}
+}
+
+// terms are those of the controller that decides.
+func (s *side) terms() pid.Snapshot {
+	if s.degraded {
+		return s.fallback.loop.Snapshot()
+	}
+	for _, l := range s.laws {
+		if p, ok := l.(*pidLaw); ok {
+			return p.loop.Snapshot()
+		}
+	}
+	return pid.Snapshot{}
+}
