@@ -39,6 +39,14 @@ func step(r *rand.Rand, window time.Duration) int64 {
 	}
 }
 
+// begin returns a time to begin at: far from the moment from which times count, or shortly before it.
+func begin(r *rand.Rand, window time.Duration) int64 {
+	if r.IntN(2) == 0 {
+		return -r.Int64N(int64(2 * window))
+	}
+	return r.Int64N(1e18) - 5e17
+}
+
 func TestBudgetCountsAsItsModel(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -49,7 +57,7 @@ func TestBudgetCountsAsItsModel(t *testing.T) {
 		}
 		var events past[bool] // true for a retry
 		allowed, denied, share := 0, 0, r.Float64()
-		for now := r.Int64N(1e18) - 5e17; len(events) < 500; now += step(r, cfg.Window) {
+		for now := begin(r, cfg.Window); len(events) < 500; now += step(r, cfg.Window) {
 			bucket := int64(math.Floor(float64(now) / float64(b.window.width)))
 			if r.Float64() > share {
 				b.deposit(now)
@@ -99,11 +107,11 @@ func TestThrottleCountsAsItsModel(t *testing.T) {
 		var events past[*call]
 		running := map[*call]*Ticket{}
 		good := r.Float64()
-		for now := r.Int64N(1e18) - 5e17; len(events) < 1000; now += step(r, cfg.Window) {
+		for now := begin(r, cfg.Window); len(events) < 1000; now += step(r, cfg.Window) {
 			width := int64(cfg.Window) / buckets
 			bucket := int64(math.Floor(float64(now) / float64(width)))
 			for c, ticket := range running {
-				if r.IntN(4) == 0 {
+				if r.IntN(4) > 0 {
 					continue
 				}
 				c.took, c.ended, c.accepted = now-c.begun, true, r.Float64() < good
@@ -150,6 +158,44 @@ func TestThrottleCountsAsItsModel(t *testing.T) {
 	}
 	if refusing < 1000 {
 		t.Errorf("it refused in %d moments only", refusing)
+	}
+}
+
+// TestClockTurnedBack: what happened at a later time does not count.
+func TestClockTurnedBack(t *testing.T) {
+	b, err := NewBudget(BudgetConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, now := range []int64{1e18, 1e18 - 1e9, 0, -1e18} {
+		allowed := 0
+		for b.withdraw(now) {
+			allowed++
+		}
+		if allowed != 10 {
+			t.Errorf("%d retries at %d, want 10", allowed, now)
+		}
+	}
+	throttle, err := NewThrottle(ThrottleConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if ticket, ok := throttle.begin(weir.Normal, 1e18); ok {
+			ticket.end(Rejected, 1e18)
+		}
+	}
+	late, _ := throttle.begin(weir.Critical, 1e18)
+	for range minSamples {
+		ticket, ok := throttle.begin(weir.Normal, 0)
+		if !ok {
+			t.Fatal("refused for what happened later")
+		}
+		ticket.end(Success, 0)
+	}
+	late.end(Success, 0) // it began later, and is no call of this window
+	if l := throttle.lane(weir.Critical); *l.window.current() != (sentBucket{}) {
+		t.Errorf("%+v", *l.window.current())
 	}
 }
 
