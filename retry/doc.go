@@ -40,16 +40,16 @@
 // of the calls before they are sent. Until the downstream refuses half of the calls (K = 2), nothing is refused here. Beyond that
 // the downstream gets about K times what it accepts, and the rest costs it nothing.
 //
-// Refusals are spread evenly: of every 1/p calls in turn one is refused, at random which. A coin for each call would
-// let through runs of many, and a strict rhythm would always meet the same of two kinds of call that alternate.
+// Refusals are spread evenly: one of every 1/p calls is refused, and chance decides which of them. A coin for each call would
+// have long runs, and a strict rhythm would always refuse the same of two kinds of call that alternate.
 //
 // Each [github.com/weir-go/weir.Priority] has counts of its own. A server refuses low priorities first, so the
 // throttle of its clients does too.
 //
 // Requests are counted before they are sent, because calls that hang tell the most. But a call that has just been sent is no
 // evidence yet: of a hundred that a new client sends at once, the plain formula would refuse most. An unanswered call
-// counts as a request once it has been out for longer than any call of the window that was accepted. A call that is accepted is counted
-// where it was sent, so no call outlasts its own request in the window, however short the window is.
+// counts as a request once it has been out for longer than any accepted call of the window. An accept is counted
+// where its request is, so both leave the window together, and a call that lasts longer than the window does not count at all.
 //
 // With MaxReject = 1 a downstream that comes back after a long outage gets one call in each Window at first, and recovery takes five
 // windows. With 0.9, a tenth of the calls always goes through, and it takes two:
@@ -60,8 +60,8 @@
 //
 //   - B. Beyer and others: Site Reliability Engineering, 2016, chapter 21, Handling Overload: adaptive throttling, and
 //     counts for each criticality.
-//   - Finagle's RetryBudget (ttl, minRetriesPerSec, percentCanRetry) and Envoy's retry budget: the share and the least rate. Both
-//     count a share of the requests. Ours is one of the successes, which gets smaller in an overload.
+//   - Finagle's RetryBudget (ttl, minRetriesPerSec, percentCanRetry) and Envoy's retry_budget (budget_percent, min_retry_concurrency): a
+//     share, and a least number for little traffic. Theirs is a share of the requests. Ours is one of the successes, which gets smaller in an overload.
 //   - M. Brooker: Exponential Backoff and Jitter, AWS Architecture Blog, 2015.
 //   - gRPC's adaptive throttle (grpc-go, balancer/rls): a window of 30 s.
 package retry

@@ -190,7 +190,7 @@ func (k *Ticket) end(o Outcome, now int64) {
 	}
 }
 
-// A spread picks a share of calls evenly: of each stretch in which the shares add up to 1 it picks one, at random which.
+// A spread picks a share of calls evenly: one, by chance, of each stretch of calls in which the shares add up to 1.
 type spread struct {
 	sum  float64 // of the shares in this stretch
 	mark float64 // where in it one is picked
