@@ -20,7 +20,7 @@ func ExampleClient_Do() {
 	err = client.Do(context.Background(), func(context.Context) error {
 		attempts++
 		if attempts == 1 {
-			return &weir.RefusedError{Reason: weir.ReasonQueueFull, RetryAfter: 2 * time.Millisecond}
+			return &weir.RefusedError{Reason: weir.ReasonQueueFull}
 		}
 		return nil
 	})
@@ -47,7 +47,7 @@ func ExampleClient_Call() {
 		status := send(call.Attempt())
 		answer := retry.Answer{Outcome: retry.Success}
 		if status == "RESOURCE_EXHAUSTED" {
-			answer = retry.Answer{Outcome: retry.Rejected, RetryAfter: time.Millisecond}
+			answer = retry.Answer{Outcome: retry.Rejected} // with the RetryAfter of the reply, if it has one
 		}
 		fmt.Println(call.Attempt(), status)
 		if !call.Again(ctx, answer) {
