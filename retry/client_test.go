@@ -254,6 +254,7 @@ var madeOutside, _ = retry.New(retry.Config{})
 
 func TestClientMadeOutsideOfABubble(t *testing.T) {
 	use := func() { madeOutside.Do(t.Context(), func(context.Context) error { return nil }) }
+	before := madeOutside.Snapshot().Retries // of an earlier run of the test
 	for range 2 {
 		use()
 		synctest.Test(t, func(t *testing.T) {
@@ -267,7 +268,7 @@ func TestClientMadeOutsideOfABubble(t *testing.T) {
 			}
 		})
 	}
-	if got := madeOutside.Snapshot(); got.Throttled > 0 || got.Retries != 2 {
+	if got := madeOutside.Snapshot(); got.Throttled > 0 || got.Retries != before+2 {
 		t.Errorf("%+v", got)
 	}
 }
