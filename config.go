@@ -23,7 +23,8 @@ type Config struct {
 	// bound.
 	Initial int
 
-	// Law finds the limit. Defaults to law.Elastic{}, which needs no target.
+	// Law finds the limit. Defaults to law.Elastic{}, which needs no target. It
+	// runs under the limiter's lock and must not call the limiter.
 	Law law.Law
 
 	// Interval is how often the law decides. Defaults to 1 s. Laws that plan

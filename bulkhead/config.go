@@ -44,8 +44,10 @@ type Config struct {
 
 // A Compartment has the settings for a key.
 type Compartment struct {
-	// Config has those of its limiter. Config.Name defaults to the key. With
-	// law.Fixed{} an update that changes Config.Initial moves the limit there.
+	// Config has those of its limiter. Config.Name defaults to the key. Its Law
+	// runs under locks of the set, and must not call the set or any limiter of
+	// it: see law.Controller. With law.Fixed{} an update that changes
+	// Config.Initial moves the limit there.
 	Config weir.Config
 
 	// Reserved is how many slots of [Config].Max are kept for this key alone.
@@ -65,11 +67,13 @@ type Compartment struct {
 	// history. 0 means no budget.
 	Budget time.Duration
 
-	// Breaker, if set, makes the breaker of a key, once, when the key gets its
-	// compartment; it may return nil. An update keeps the breaker a key has and
-	// what that learned. It is called under the Set's lock and must not use
-	// the Set. One or the other: this, or Config.Breaker, which in Default is
-	// one breaker for all.
+	// Breaker, if set, makes the breaker of a key, once, when the first work asks
+	// its compartment for a slot; it may return nil. If it panics, so does the
+	// call, and the next one tries again. An update keeps the breaker a key has
+	// and what that learned. It is called under no lock, and may use the Set, but
+	// must not ask for a slot of the same compartment, which would wait for it.
+	// One or the other: this, or Config.Breaker, which in Default is one breaker
+	// for all.
 	Breaker func(key string) weir.Breaker
 }
 
@@ -181,23 +185,22 @@ func starts(l law.Law, b law.Bounds) error {
 }
 
 // settings returns the settings of the key's limiter.
-func (k Compartment) settings(key string, breaker *weir.Breaker) weir.Config {
+func (k Compartment) settings(key string, breaker *lateBreaker) weir.Config {
 	c := k.Config
 	if c.Name == "" {
 		c.Name = key
 	}
 	if breaker != nil {
-		c.Breaker = *breaker
+		c.Breaker = breaker
 	}
 	return c
 }
 
-func (k Compartment) newBreaker(key string) *weir.Breaker {
+func (k Compartment) newBreaker(key string) *lateBreaker {
 	if k.Breaker == nil {
 		return nil
 	}
-	b := k.Breaker(key)
-	return &b
+	return &lateBreaker{key: key, make: k.Breaker}
 }
 
 func (k Compartment) stake() admit.Stake { return admit.Stake{Reserved: k.Reserved, Share: k.Share} }

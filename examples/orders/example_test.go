@@ -3,11 +3,14 @@ package orders_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/examples/orders"
 	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/weirhttp"
 )
 
 // full is a limiter that refuses.
@@ -23,6 +26,22 @@ func Example_fake() {
 	err := s.Place(context.Background(), "book")
 	fmt.Println(s.Later, err)
 	// Output: [book] <nil>
+}
+
+// busy is an Admitter that refuses what asks for a permit. A call of any other method panics, for the test does not expect it.
+type busy struct{ weir.Admitter }
+
+func (busy) Acquire(context.Context) (weir.Permit, error) {
+	return weir.Permit{}, &weir.RefusedError{Limiter: "orders", Reason: weir.ReasonQueueFull, RetryAfter: time.Second}
+}
+
+// A handler behind a fake [weir.Admitter]: what does a client get to see?
+func Example_fakeAdmitter() {
+	h := weirhttp.Limit(http.NotFoundHandler(), weirhttp.One(busy{}))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/orders", nil))
+	fmt.Print(w.Code, " ", w.Body)
+	// Output: 503 Service Unavailable: queue full
 }
 
 // A limiter that refuses on demand: with a cap of 0 nothing starts, and with one above the limit it is as before. A

@@ -49,6 +49,7 @@ var mayImport = map[string]string{
 	"sim":             "internal/admit internal/queue internal/reply internal/window law internal/portable",
 
 	"internal/oraclecache": "sim",
+	"internal/storm":       ". load throttle",
 	"internal/figures":     ". bulkhead",
 	"edge":                 ". internal/reply",
 	"retry":                ". edge",

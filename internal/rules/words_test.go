@@ -46,7 +46,7 @@ var shared = map[string]string{
 	"Success":      ". retry sim: work that succeeded",
 	"Throttle":     "retry throttle: paces or refuses work before what it would overload",
 	"Timeout":      ". sim: work that took too long",
-	"Unused":       "law pool: a rise would do nothing: what there is is not all used",
+	"Unused":       "law pool: a rise would do nothing: not all of the limit or the size is used",
 	"Within":       "law pool: the signal is where the law or the scaler wants it",
 }
 
