@@ -229,3 +229,14 @@ func TestCopyOfLightPermitStrandsNoSlots(t *testing.T) {
 		t.Errorf("%d in flight with nothing running", n)
 	}
 }
+
+func TestDoneWithOfTheZeroPermitLetsAPanicGoOn(t *testing.T) {
+	defer func() {
+		if r := recover(); r != "odd" {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	var err error
+	defer weir.Permit{}.DoneWith(&err)
+	panic("odd")
+}

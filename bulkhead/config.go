@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/law"
 )
 
@@ -83,7 +84,7 @@ const Overflow = "(overflow)"
 const (
 	defaultMaxKeys = 10_000
 	mostKeys       = 10_000_000
-	mostSlots      = 1_000_000_000 // as of weir.Config.Max
+	mostSlots      = settings.MaxSlots
 )
 
 // complete checks the configuration and fills in what was left out.
@@ -206,5 +207,5 @@ func (k Compartment) newBreaker(key string) *lateBreaker {
 func (k Compartment) stake() admit.Stake { return admit.Stake{Reserved: k.Reserved, Share: k.Share} }
 
 func invalid(field string, value any, want string) error {
-	return fmt.Errorf("%w: bulkhead: %s is %v: want %s", weir.ErrConfig, field, value, want)
+	return settings.Invalid(weir.ErrConfig, "bulkhead: "+field, value, want)
 }

@@ -1,8 +1,11 @@
 package retry
 
 import (
+	"cmp"
 	"sync"
 	"time"
+
+	"github.com/weir-go/weir/internal/clock"
 )
 
 // BudgetConfig configures a [Budget]. The zero BudgetConfig works; 0 always means the default.
@@ -31,10 +34,10 @@ type budgetBucket struct{ successes, retries int }
 
 // NewBudget returns a budget. Its error matches [weir.ErrConfig].
 func NewBudget(cfg BudgetConfig) (*Budget, error) {
-	cfg.Share = orDefault(cfg.Share, 0.1)
-	cfg.Window = orDefault(cfg.Window, 10*time.Second)
-	cfg.MinPerSecond = orDefault(cfg.MinPerSecond, 1)
-	if err := firstOf(
+	cfg.Share = cmp.Or(cfg.Share, 0.1)
+	cfg.Window = cmp.Or(cfg.Window, 10*time.Second)
+	cfg.MinPerSecond = cmp.Or(cfg.MinPerSecond, 1)
+	if err := cmp.Or(
 		inRange("Budget.Share", cfg.Share, 0, 1),
 		lasts("Budget.Window", cfg.Window, time.Second, time.Hour),
 		inRange("Budget.MinPerSecond", cfg.MinPerSecond, 0, 1000),
@@ -48,7 +51,7 @@ func NewBudget(cfg BudgetConfig) (*Budget, error) {
 func (b *Budget) Deposit() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.deposit(clock())
+	b.deposit(clock.Now())
 }
 
 func (b *Budget) deposit(now int64) {
@@ -60,7 +63,7 @@ func (b *Budget) deposit(now int64) {
 func (b *Budget) Withdraw() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.withdraw(clock())
+	return b.withdraw(clock.Now())
 }
 
 func (b *Budget) withdraw(now int64) bool {

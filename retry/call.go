@@ -41,7 +41,7 @@ type Answer struct {
 }
 
 // A Call is the attempts of one call: Begin, the attempt, Again, and if that allows it Wait, and once more. Whoever needs no more than a
-// function uses [Client.Do]. A Call must not be used concurrently.
+// function uses [Client.Do]. A Call must not be used concurrently. A nil context counts as context.Background.
 type Call struct {
 	client  *Client
 	ticket  Ticket
@@ -74,6 +74,9 @@ func (c *Call) Begin(ctx context.Context) error {
 
 // Again ends the attempt and reports whether there is to be another one, after [Call.Wait].
 func (c *Call) Again(ctx context.Context, a Answer) bool {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	cl := c.client
 	c.ticket.End(a.Outcome)
 	if a.Outcome == Success {
@@ -101,6 +104,9 @@ func (c *Call) Again(ctx context.Context, a Answer) bool {
 
 // Wait waits until it is time for the next attempt, or returns the cause of the context's end.
 func (c *Call) Wait(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	timer := time.NewTimer(c.wait)
 	defer timer.Stop()
 	select {

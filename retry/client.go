@@ -1,14 +1,15 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"sync/atomic"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // Config configures a [Client]. The zero Config works; 0 and nil always mean the default, and a value out of range is
@@ -54,14 +55,14 @@ type Client struct {
 // New returns a client. Its error matches [weir.ErrConfig].
 func New(cfg Config) (*Client, error) {
 	c := &Client{
-		name: orDefault(cfg.Name, "client"), retries: orDefault(cfg.Retries, 2), maxWait: orDefault(cfg.MaxWait, 30*time.Second),
+		name: cmp.Or(cfg.Name, "client"), retries: cmp.Or(cfg.Retries, 2), maxWait: cmp.Or(cfg.MaxWait, 30*time.Second),
 		budget: cfg.Budget, throttle: cfg.Throttle, classify: cfg.Classify,
 	}
-	c.backoff = orDefault(cfg.Backoff, min(100*time.Millisecond, c.maxWait))
+	c.backoff = cmp.Or(cfg.Backoff, min(100*time.Millisecond, c.maxWait))
 	if c.retries < 0 || c.retries > 10 {
-		return nil, fmt.Errorf("%w: retry: Retries is %d: want 0 (the default, 2) or 1 to 10", weir.ErrConfig, c.retries)
+		return nil, settings.Invalid(weir.ErrConfig, "retry: Retries", c.retries, "0 (the default, 2) or 1 to 10")
 	}
-	if err := firstOf(
+	if err := cmp.Or(
 		lasts("MaxWait", c.maxWait, time.Millisecond, time.Hour),
 		lasts("Backoff", c.backoff, time.Millisecond, c.maxWait),
 	); err != nil {
@@ -81,8 +82,12 @@ func New(cfg Config) (*Client, error) {
 
 // Do calls attempt, and again as long as Classify, the budget and the context allow. It returns the last error of
 // attempt, or the refusal of the throttle ([weir.ErrOverload]) if that would not let attempt be called, or the
-// cause of the context's end if that came while Do waited. The context's [weir.Priority] is that of the call.
+// cause of the context's end if that came while Do waited. The context's [weir.Priority] is that of the call. A nil ctx
+// counts as context.Background.
 func (c *Client) Do(ctx context.Context, attempt func(context.Context) error) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	call := c.Call()
 	for {
 		if err := call.Begin(ctx); err != nil {

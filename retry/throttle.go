@@ -1,11 +1,13 @@
 package retry
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"sync"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/clock"
 )
 
 // minSamples is how many requests the throttle needs for an opinion. It is MinSamples of a limiter. Without it one call
@@ -55,10 +57,10 @@ type sentBucket struct {
 
 // NewThrottle returns a throttle. Its error matches [weir.ErrConfig].
 func NewThrottle(cfg ThrottleConfig) (*Throttle, error) {
-	cfg.K = orDefault(cfg.K, 2)
-	cfg.Window = orDefault(cfg.Window, 30*time.Second)
-	cfg.MaxReject = orDefault(cfg.MaxReject, 0.9)
-	if err := firstOf(
+	cfg.K = cmp.Or(cfg.K, 2)
+	cfg.Window = cmp.Or(cfg.Window, 30*time.Second)
+	cfg.MaxReject = cmp.Or(cfg.MaxReject, 0.9)
+	if err := cmp.Or(
 		inRange("Throttle.K", cfg.K, 1, 100),
 		lasts("Throttle.Window", cfg.Window, time.Second, time.Hour),
 		inRange("Throttle.MaxReject", cfg.MaxReject, 0, 1),
@@ -73,21 +75,21 @@ func NewThrottle(cfg ThrottleConfig) (*Throttle, error) {
 func (t *Throttle) Begin(p weir.Priority) (Ticket, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.begin(p, clock())
+	return t.begin(p, clock.Now())
 }
 
 // approves reports whether a call that is to be sent later will be sent, and if not counts it.
 func (t *Throttle) approves(p weir.Priority) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !t.refuses(p, clock())
+	return !t.refuses(p, clock.Now())
 }
 
 // sent counts a call that was approved.
 func (t *Throttle) sent(p weir.Priority) Ticket {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.send(p, clock())
+	return t.send(p, clock.Now())
 }
 
 func (t *Throttle) begin(p weir.Priority, now int64) (Ticket, bool) {
@@ -164,7 +166,7 @@ func (k *Ticket) End(o Outcome) {
 	}
 	k.throttle.mu.Lock()
 	defer k.throttle.mu.Unlock()
-	k.end(o, clock())
+	k.end(o, clock.Now())
 }
 
 func (k *Ticket) end(o Outcome, now int64) {

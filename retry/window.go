@@ -16,13 +16,10 @@ func newWindow[B any](length time.Duration) window[B] {
 	return window[B]{width: int64(length) / buckets}
 }
 
-// advance drops what has left the window at a time, in nanoseconds since an arbitrary moment. If the clock was turned
+// advance drops what has left the window at a time of internal/clock, which is far above 0. If the clock was turned
 // back, as for a client that was made outside of a testing/synctest bubble, the window begins anew.
 func (w *window[B]) advance(now int64) {
 	number := now / w.width
-	if now < 0 {
-		number-- // rounded down, not to 0
-	}
 	switch past := number - w.newest; {
 	case past < 0, past >= buckets:
 		clear(w.ring[:])
@@ -36,7 +33,7 @@ func (w *window[B]) advance(now int64) {
 
 // slot returns the place of a bucket in the ring.
 func (w *window[B]) slot(number int64) *B {
-	return &w.ring[((number%buckets)+buckets)%buckets]
+	return &w.ring[number%buckets]
 }
 
 // current returns the newest bucket.
@@ -46,8 +43,3 @@ func (w *window[B]) current() *B { return w.slot(w.newest) }
 func (w *window[B]) holds(number int64) bool {
 	return number <= w.newest && number > w.newest-buckets
 }
-
-// epoch is where the clock starts: a reading relative to it is monotonic.
-var epoch = time.Now()
-
-func clock() int64 { return int64(time.Since(epoch)) }

@@ -41,7 +41,7 @@ type twinPlan struct {
 	nodes   []admit.Settings
 	cap     int // of a group, 0 without one
 	limits  []int
-	tenants bool // and so little time passes that they are not shuffled, which changes who is next
+	tenants bool // and so little time passes that they are not shuffled, which changes the order
 	prompt  bool // no waiter stays when its time is up
 }
 

@@ -38,13 +38,6 @@ var ofTheClients = []mutant{
 		test: "TestBudgetCountsAsItsModel",
 	},
 	{
-		name: "times before the epoch are rounded to it",
-		file: "retry/window.go",
-		old:  "number-- // rounded down, not to 0",
-		new:  "",
-		test: "TestBudgetCountsAsItsModel",
-	},
-	{
 		name: "a clock that was turned back keeps the window",
 		file: "retry/window.go",
 		old:  "past < 0, past >= buckets",
