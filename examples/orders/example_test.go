@@ -47,7 +47,7 @@ func Example_fakeAdmitter() {
 // A limiter that refuses on demand: with a cap of 0 nothing starts, and with one above the limit it is as before. A
 // fixed law keeps the limit where it is.
 func Example_refuseOnDemand() {
-	lim := weir.Must(weir.New(weir.Config{Name: "payments", Initial: 10, Law: law.Fixed{}}))
+	lim := weir.Must(weir.New(weir.Config{Name: "payments", Law: law.Fixed{Limit: 10}}))
 	s := &orders.Service{Limit: lim, Payments: answers(200, 200)}
 	place := func(order string) { fmt.Println(s.Place(context.Background(), order), s.Later) }
 
@@ -78,7 +78,7 @@ func Example_closed() {
 
 // Full without a fake: a permit of your own takes the only slot.
 func Example_takeTheSlots() {
-	lim := weir.Must(weir.New(weir.Config{Name: "payments", Max: 1, Law: law.Fixed{}}))
+	lim := weir.Must(weir.New(weir.Config{Name: "payments", Law: law.Fixed{Limit: 1}}))
 	permit, _ := lim.TryAcquire(context.Background())
 	defer permit.Release()
 	s := &orders.Service{Limit: lim}

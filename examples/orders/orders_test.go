@@ -60,7 +60,7 @@ func TestPaymentIsTriedAgain(t *testing.T) {
 // A queue under synctest: the second order waits for exactly as long as the queue allows.
 func TestOrderThatWaitedTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lim := weir.Must(weir.New(weir.Config{Max: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Second}}))
+		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{Limit: 1}, Queue: weir.Queue{Size: 1, Timeout: time.Second}}))
 		hangs := roundTrip(func(req *http.Request) (*http.Response, error) {
 			<-req.Context().Done()
 			return nil, req.Context().Err()
@@ -86,7 +86,7 @@ func TestOrderThatWaitedTooLong(t *testing.T) {
 // The limit itself: ten payments of a second under a limit of 5 take two seconds.
 func TestLimitHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lim := weir.Must(weir.New(weir.Config{Initial: 5, Law: law.Fixed{}, Queue: weir.Queue{Size: 10, Timeout: time.Minute}}))
+		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{Limit: 5}, Queue: weir.Queue{Size: 10, Timeout: time.Minute}}))
 		slow := roundTrip(func(req *http.Request) (*http.Response, error) {
 			time.Sleep(time.Second)
 			return script(200).RoundTrip(req)
