@@ -55,13 +55,14 @@ var mayImport = map[string]string{
 	"internal/storm":       ". load throttle",
 	"internal/figures":     ". bulkhead",
 	"edge":                 ". internal/reply",
-	"weirhttp":             ". bulkhead edge internal/settings",
+	"retry":                ". edge internal/clock internal/settings",
+	"weirhttp":             ". bulkhead edge internal/settings retry",
 	"weirbreaker":          ".",
 }
 
 // programs are the trees that may import every package; none but themselves
 // may import theirs.
-var programs = []string{"cmd/", "bench/", "internal/check/", "internal/dbtest/", "internal/rules/"}
+var programs = []string{"cmd/", "bench/", "examples/", "internal/check/", "internal/dbtest/", "internal/rules/"}
 
 // ownPackage returns the directory of a package that is imported, if it is one of ours.
 func ownPackage(imported string) (dir string, ours bool) {
