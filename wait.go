@@ -113,5 +113,5 @@ func (l *Limiter) leave() {
 
 func (l *Limiter) cancelled(ctx context.Context) error {
 	return fmt.Errorf("weir: limiter %q: cancelled before it was admitted: %w",
-		l.face.Load().name, context.Cause(ctx))
+		l.config.Load().name, context.Cause(ctx))
 }

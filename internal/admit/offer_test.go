@@ -11,7 +11,7 @@ import (
 // the second one waiter more than its slots.
 func lender(t *testing.T) (n []*rig, lent *reply.Ticket, waiting *request) {
 	t.Helper()
-	_, n = shareOut(t, 4, stake(0, 1), stake(0, 1))
+	_, n = shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	lent = n[0].hold(2)[0]
 	n[1].hold(2)
 	return n, lent, n[1].join()
@@ -60,7 +60,7 @@ func TestOwnerThatComesAgainHasItsSlot(t *testing.T) {
 
 // With its only work done the owner counts among those at work for this once.
 func TestSlotOfAnOwnerThatRanAloneIsOffered(t *testing.T) {
-	_, n := shareOut(t, 2, stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 2, allocation(0, 1), allocation(0, 1))
 	ticket := n[0].must(1)
 	n[1].must(1)
 	waiting := n[1].join()
@@ -80,7 +80,7 @@ func TestOfferIsNotLost(t *testing.T) {
 
 // What the owner borrowed itself, and what others have a right to, is handed on at once.
 func TestOnlyTheOwnersPartIsOffered(t *testing.T) {
-	_, n := shareOut(t, 4, stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(4)
 	waiting := n[1].join()
 	n[0].done(running[0], window.Success)

@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A hierarchy is what an onlooker knows of a group whose nodes have stakes and serve
+// A hierarchy is what an onlooker knows of a group whose nodes have allocations and serve
 // first in, first out. Of every answer it judges whether the slots were there, whose
-// they were, and who was first in line; among equals it leaves that open.
+// they were, and who was first in the queue; among equals it leaves that open.
 type hierarchy struct {
 	*rapid.T
 	now     int64
