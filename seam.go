@@ -20,23 +20,23 @@ func init() {
 	})
 }
 
-func newMember(c Config, g *admit.Group, s admit.Stake) (*Limiter, error) {
+func newMember(c Config, g *admit.Group, s admit.Allocation) (*Limiter, error) {
 	c, err := c.complete()
 	if err != nil {
 		return nil, err
 	}
 	settings := c.settings()
-	settings.Stake = &s
+	settings.Allocation = &s
 	return newLimiter(c, settings, g)
 }
 
-func (l *Limiter) updateMember(c Config, s admit.Stake) error {
+func (l *Limiter) updateMember(c Config, s admit.Allocation) error {
 	c, err := c.complete()
 	if err != nil {
 		return err
 	}
 	settings := c.settings()
-	settings.Stake = &s
+	settings.Allocation = &s
 	return l.apply(c, settings)
 }
 

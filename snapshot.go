@@ -76,8 +76,8 @@ type Snapshot struct {
 
 // snapshot reads the limiter, but not its name. What was measured is copied under the lock and worked up
 // outside of it.
-func (l *Limiter) snapshot(f *face, at int64) Snapshot {
-	if f.rare == nil || !f.rare.measures {
+func (l *Limiter) snapshot(conf *config, at int64) Snapshot {
+	if conf.cold == nil || !conf.cold.measures {
 		return snapshotOf(l.node.State(at))
 	}
 	measured := window.NewCumulative()
@@ -85,7 +85,7 @@ func (l *Limiter) snapshot(f *face, at int64) Snapshot {
 	snap.Latencies = measured.Latencies.Snapshot()
 	snap.QueueWaits = measured.Waits.Snapshot()
 	snap.Peak = measured.Peak()
-	if e := f.rare.exemplars; e != nil {
+	if e := conf.cold.exemplars; e != nil {
 		snap.Latencies = snap.Latencies.Add(e.kept.Load())
 	}
 	return snap

@@ -17,7 +17,7 @@ func Sum(limiters ...*Limiter) Snapshot {
 			continue
 		}
 		at := now()
-		s := l.snapshot(l.face.Load(), at)
+		s := l.snapshot(l.config.Load(), at)
 		l.node.AddTo(&total, at)
 		sum.addTotals(s)
 		sum.Limit += s.Limit

@@ -34,7 +34,7 @@ type Config struct {
 	Max int
 
 	// MaxKeys is how many compartments there may be for keys that ByKey does
-	// not name: 1 to 4 KB each, most with law.Elastic. Defaults to 10,000; up
+	// not name: 1 to 2.3 KB each, most with law.Elastic. Defaults to 10,000; up
 	// to 10,000,000.
 	MaxKeys int
 
@@ -204,7 +204,9 @@ func (k Compartment) newBreaker(key string) *lateBreaker {
 	return &lateBreaker{key: key, make: k.Breaker}
 }
 
-func (k Compartment) stake() admit.Stake { return admit.Stake{Reserved: k.Reserved, Share: k.Share} }
+func (k Compartment) allocation() admit.Allocation {
+	return admit.Allocation{Reserved: k.Reserved, Share: k.Share}
+}
 
 func invalid(field string, value any, want string) error {
 	return settings.Invalid(weir.ErrConfig, "bulkhead: "+field, value, want)

@@ -12,6 +12,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirconnect"
+	"github.com/weir-go/weir/weirhttp"
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
@@ -38,7 +39,7 @@ func ExampleLimitServer() {
 	mux := http.NewServeMux()
 	mux.Handle(check, connect.NewUnaryHandler(check, ok, limits.Option())) // as cartv1connect.NewCartHandler(svc, limits.Option())
 
-	fmt.Println(ask(trust.Handler(mux, trust.Verified)), lim.Snapshot().Succeeded)
+	fmt.Println(ask(weirhttp.Trust(mux, trust.Peers(trust.Verified).Request)), lim.Snapshot().Succeeded)
 	// Output: <nil> 1
 }
 

@@ -35,6 +35,7 @@ const (
 	tenanted
 	paced
 	capped
+	holding // some work in flight was measured
 )
 
 func (f *flags) set(bit flags, on bool) {
@@ -83,7 +84,18 @@ func (s *slots) take(weight int, now int64) {
 	if s.meter == nil {
 		s.meter = s.newMeter(now)
 	}
-	s.meter.Start(now, int(s.inflight))
+	s.meter.Start(now, int(s.measuring()))
+}
+
+// measuring is the work in flight that was not measured yet.
+func (s *slots) measuring() int64 { return s.inflight - s.held() }
+
+// held is what is held, in shadow mode by virtual work.
+func (s *slots) held() int64 {
+	if s.flags&holding == 0 {
+		return 0
+	}
+	return s.contention.cold.held
 }
 
 // records are those of the node or, in a group, the group's: a node that is idle then keeps none.
@@ -122,13 +134,13 @@ func (s *slots) free(weight int64) {
 func (s *slots) saturated() bool { return s.inflight >= int64(s.limit) || s.flags&waiting != 0 }
 
 // awaitsGroup reports whether those that wait do so for the group alone.
-func (s *slots) awaitsGroup() bool { return s.member != nil && s.member.place.taken() }
+func (s *slots) awaitsGroup() bool { return s.member != nil && s.member.position.taken() }
 
 // lacksGroup reports whether it is the group that has no room for work of the given
 // weight.
 func (s *slots) lacksGroup(weight int) bool {
 	return s.member != nil && s.admits(weight) &&
-		(s.flags&waiting == 0 || s.member.place.taken())
+		(s.flags&waiting == 0 || s.member.position.taken())
 }
 
 // awaitsPace reports whether work has to wait though the limit has room.

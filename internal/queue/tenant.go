@@ -41,10 +41,10 @@ const shuffleEvery = 10 * time.Second
 
 // tenants returns the tenants, nil if they are not told apart.
 func (q *Queue) tenants() *tenants {
-	if q == nil || q.extras == nil {
+	if q == nil || q.cold == nil {
 		return nil
 	}
-	return q.extras.tenants
+	return q.cold.tenants
 }
 
 // SetTenants changes in how many buckets tenants are told apart, 0 for none. Work that runs by then
@@ -55,10 +55,10 @@ func (q *Queue) SetTenants(buckets int, now int64) {
 	case old == nil && buckets == 0, old != nil && buckets == len(old.running):
 		return
 	case old != nil:
-		q.extras.shuffled = old.shuffled
-		q.extras.tenants = nil
+		q.cold.shuffled = old.shuffled
+		q.cold.tenants = nil
 	}
-	x := q.extra()
+	x := q.coldPart()
 	x.shuffled += 2 // no ticket that is out is of this shuffle or the one before
 	if buckets == 0 {
 		return
@@ -145,15 +145,18 @@ func (q *Queue) Start(r *reply.Record, tenant uint16) {
 }
 
 // End counts work that ended, if it was counted when it started.
-func (q *Queue) End(r *reply.Record) {
+func (q *Queue) End(r *reply.Record) { q.Reweigh(r, -int64(r.Weight)) }
+
+// Reweigh counts what work takes in addition, if it was counted when it started.
+func (q *Queue) Reweigh(r *reply.Record, more int64) {
 	t := q.tenants()
 	if t == nil || r.Stamp != stampOf(t.shuffled) && r.Stamp != stampOf(t.shuffled-1) {
 		return
 	}
-	t.running[t.bucket(r.Tenant, t.shuffled)] -= int64(r.Weight)
+	t.running[t.bucket(r.Tenant, t.shuffled)] += more
 	if r.Stamp == stampOf(t.shuffled) {
-		t.next[t.bucket(r.Tenant, t.shuffled+1)] -= int64(r.Weight)
-		t.counted -= int64(r.Weight)
+		t.next[t.bucket(r.Tenant, t.shuffled+1)] += more
+		t.counted += more
 	}
 }
 

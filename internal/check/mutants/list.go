@@ -5,7 +5,7 @@ import "slices"
 // mutants is the list. To add one: take code that a test is there for, break
 // it the way a tired colleague would, and name the test. Blanks and lines do not count, $x is any
 // identifier, and the file matters only where the same code stands elsewhere in its package.
-var mutants = slices.Concat(ofTheLimiter, ofTheQueue, ofTheQuestion, ofTheShadow, ofTheBulkhead, ofTheCapacity, ofTheThrottle, ofTheHistograms, ofTheEvents)
+var mutants = slices.Concat(ofTheLimiter, ofTheQueue, ofTheQuestion, ofTheShadow, ofTheBulkhead, ofTheCapacity, ofTheThrottle, ofTheHistograms, ofTheEvents, ofTheClients)
 
 var ofTheLimiter = []mutant{
 	{
@@ -19,7 +19,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "no waiter wakes when the pace lets the next one start",
 		file: "internal/admit/serve.go",
-		old:  "\tw.Recheck = due\n",
+		old:  "\tw.RecheckAt = due\n",
 		new:  "",
 		in:   ".",
 		test: "TestPacedWaiterWakesByItself",
@@ -27,7 +27,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "who waits is not told of a faster pace",
 		file: "internal/admit/serve.go",
-		old:  "\tfx.Woken.Nudge(w)\n",
+		old:  "\tfx.Woken.Recheck(w)\n",
 		new:  "",
 		in:   ".",
 		test: "TestTurnsComeForward",
@@ -266,6 +266,63 @@ var ofTheLimiter = []mutant{
 		old:  "\t\tto = int(e.from)\n",
 		new:  "",
 		test: "TestHistoryKeepsTheLastChanges",
+	},
+	{
+		name: "work is measured twice",
+		file: "internal/admit/done.go",
+		old:  "if r == nil || r.Has(reply.Measured) {",
+		new:  "if r == nil {",
+		test: "TestMeasureHearsOnce",
+	},
+	{
+		name: "the law is shown a limit for what is only held",
+		file: "internal/admit/law.go",
+		old:  "max(int(n.limit)-beside, w.Min)",
+		new:  "int(n.limit)",
+		test: "TestLawSeesNothingOfWhatIsHeld",
+	},
+	{
+		name: "a fixed limit grows with what is held",
+		file: "internal/admit/held.go",
+		old:  "\t\treturn reach{limit, limit}\n",
+		new:  "\t\treturn reach{1, 1 << 30}\n",
+		test: "TestLimitOfWhatIsHeld",
+	},
+	{
+		name: "the peak leaves out what is held",
+		file: "internal/admit/held.go",
+		old:  "\ts.meter.SetBeside(int(weight))\n",
+		new:  "",
+		test: "TestPeakCountsWhatIsHeld",
+	},
+	{
+		name: "in shadow mode what was measured holds no virtual slots",
+		file: "internal/admit/shadow.go",
+		old:  "\ts.hold(int64(r.Weight), limit)\n",
+		new:  "",
+		in:   "./internal/check",
+		test: "TestPermitsAgainstModel",
+	},
+	{
+		name: "slots that lighter work leaves are given to no waiter",
+		file: "internal/admit/weight.go",
+		old:  "\tn.serve(now, fx)\n",
+		new:  "",
+		test: "TestLighterWorkLetsOthersIn",
+	},
+	{
+		name: "a corrected weight costs the pace nothing",
+		file: "internal/admit/weight.go",
+		old:  "\tn.owe(int(taken))\n",
+		new:  "",
+		test: "TestCorrectedWeightIsPaced",
+	},
+	{
+		name: "a tenant runs what it was admitted for",
+		file: "internal/admit/weight.go",
+		old:  "\t\tn.queue.Reweigh(r, more)\n",
+		new:  "",
+		test: "TestCorrectedWeightIsOfTheTenant",
 	},
 	{
 		name: "a node keeps all records of a burst",

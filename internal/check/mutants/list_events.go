@@ -4,16 +4,8 @@ var ofTheEvents = []mutant{
 	{
 		name: "an update ends subscriptions to events",
 		file: "limiter.go",
-		old:  "l.face.Store(f.withReaders(l.face.Load().readers()))",
-		new:  "l.face.Store(f)",
-		in:   ".",
-		test: "TestEventsOfARunningLimiter",
-	},
-	{
-		name: "an update ends the numbering of events that only a reader hears",
-		file: "internal/admit/update.go",
-		old:  "\tn.conf.followed = followed\n",
-		new:  "\t_ = followed\n",
+		old:  "l.config.Store(f.withReaders(l.config.Load().readers()))",
+		new:  "l.config.Store(f)",
 		in:   ".",
 		test: "TestEventsOfARunningLimiter",
 	},
