@@ -10,6 +10,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirconnect"
 	"github.com/weir-go/weir/weirhttp"
@@ -91,4 +92,17 @@ func ExampleRetryAfter() {
 	after, told := weirconnect.RetryAfter(ask(connect.NewUnaryHandler(check, ok, limits.Option())))
 	fmt.Println(told, after > 0)
 	// Output: true true
+}
+
+// A call is tried again when the server said when to come back.
+func ExampleClassify() {
+	downstream, err := retry.New(retry.Config{Name: "billing", Classify: weirconnect.Classify})
+	if err != nil {
+		return
+	}
+	err = downstream.Do(context.Background(), func(context.Context) error {
+		return nil // as _, err := billing.Charge(ctx, req)
+	})
+	fmt.Println(err, downstream.Snapshot().Attempts)
+	// Output: <nil> 1
 }

@@ -60,9 +60,9 @@ var mayImport = map[string]string{
 	"weirbreaker":          ".",
 
 	"trust":        ".",
-	"internal/rpc": ". bulkhead edge",
-	"weirgrpc":     ". bulkhead edge internal/rpc trust",
-	"weirconnect":  ". bulkhead edge internal/rpc weirhttp",
+	"internal/rpc": ". bulkhead edge retry",
+	"weirgrpc":     ". bulkhead edge internal/rpc retry trust",
+	"weirconnect":  ". bulkhead edge internal/rpc retry weirhttp",
 }
 
 // programs are the trees that may import every package; none but themselves

@@ -17,7 +17,7 @@ var shared = map[string]string{
 	"Breaker":      ". weirbreaker: forbids work while what it needs is broken",
 	"ByMethod":     "weirconnect weirgrpc: a compartment of a set for each method",
 	"Change":       ". sim: one move of a limit",
-	"Classify":     ". retry: what the error of work says about its downstream",
+	"Classify":     ". retry weirconnect weirgrpc: what the error of work says about its downstream",
 	"Client":       "retry sim: who sends requests to a server; in sim the settings of a kind of them",
 	"ClientConfig": "weirconnect weirgrpc: the settings of ClientLimits",
 	"ClientLimits": "weirconnect weirgrpc: the limits on the calls of a client",
