@@ -8,6 +8,7 @@ import (
 
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
 
@@ -215,12 +216,7 @@ func (l *Limiter) tryAcquire(p *Permit, tenant uint16) bool {
 
 // Snapshot returns the limiter's state now. Reading changes nothing: no window
 // is closed by it.
-func (l *Limiter) Snapshot() Snapshot {
-	f := l.face.Load()
-	snap := l.snapshot(f, now())
-	snap.Name = f.name
-	return snap
-}
+func (l *Limiter) Snapshot() Snapshot { return l.snapshot(now(), window.NewRaw()) }
 
 // History returns the last changes of the limit, up to sixteen, oldest first.
 func (l *Limiter) History() []Change {

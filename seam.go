@@ -14,6 +14,7 @@ func init() {
 		SetPace:   (*Limiter).setPace,
 		Now:       now,
 		AddTotals: (*Snapshot).addTotals,
+		Sum:       sumOf,
 	})
 }
 

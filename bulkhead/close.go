@@ -41,7 +41,9 @@ func (s *Set) closing() []*compartment {
 // all returns every compartment, those that are leaving last. The caller holds
 // guests.mu.
 func (s *Set) all() []*compartment {
-	all := slices.Collect(maps.Values(s.roster.Load().byKey))
+	named := s.roster.Load().byKey
+	all := make([]*compartment, 0, len(named)+len(s.guests.ring)+len(s.guests.leaving))
+	all = slices.AppendSeq(all, maps.Values(named))
 	all = append(all, s.guests.ring...)
 	return append(all, s.guests.leaving...)
 }
