@@ -1,0 +1,2 @@
+// Package weirotel is said.
+package weirotel

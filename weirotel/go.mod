@@ -1,0 +1,3 @@
+module github.com/weir-go/weir/weirotel
+
+go 1.26
