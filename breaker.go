@@ -28,10 +28,10 @@ type Breaker interface {
 }
 
 // acquireBehind is acquire with the leave of a breaker.
-func (l *Limiter) acquireBehind(ctx context.Context, p *Permit, tenant uint16, weight int, b Breaker) error {
+func (l *Limiter) acquireBehind(ctx context.Context, tenant uint16, weight int, b Breaker) (p Permit, err error) {
 	done, err := l.ask(ctx, b)
 	if err != nil {
-		return err
+		return Permit{}, err
 	}
 	handedOut := false
 	defer func() {
@@ -39,12 +39,12 @@ func (l *Limiter) acquireBehind(ctx context.Context, p *Permit, tenant uint16, w
 			return
 		}
 		p.Release()
-		*p = Permit{}
+		p = Permit{}
 		if done != nil {
 			done(Ignore)
 		}
 	}()
-	err = l.acquire(ctx, p, tenant, weight)
+	p, err = l.acquire(ctx, tenant, weight)
 	if err == nil && p.Waited() > 0 {
 		first := done
 		done = nil
@@ -52,24 +52,26 @@ func (l *Limiter) acquireBehind(ctx context.Context, p *Permit, tenant uint16, w
 		done, err = l.ask(ctx, b)
 	}
 	if err == nil {
-		p.done, handedOut = done, true
+		p.tell(done)
+		handedOut = true
 	}
-	return err
+	return p, err
 }
 
-func (l *Limiter) tryAcquireBehind(ctx context.Context, p *Permit, tenant uint16, b Breaker) (ok bool) {
+func (l *Limiter) tryAcquireBehind(ctx context.Context, tenant uint16, b Breaker) (p Permit, ok bool) {
 	done, err := l.ask(ctx, b)
 	if err != nil {
-		return false
+		return Permit{}, false
 	}
 	defer func() {
 		if !ok {
 			done(Ignore)
 		}
 	}()
-	ok = l.tryAcquire(p, tenant)
-	p.done = done
-	return
+	if p, ok = l.tryAcquire(tenant); ok {
+		p.tell(done)
+	}
+	return p, ok
 }
 
 // ask returns what to tell the outcome to, or the refusal.
@@ -83,7 +85,7 @@ func (l *Limiter) ask(ctx context.Context, b Breaker) (done func(Outcome), err e
 	}
 	var fx admit.Effects
 	forbidden := l.node.Forbid(reply.BreakerOpen, now(), &fx)
-	l.after(&fx, nil)
+	l.after(&fx, reply.Ticket{})
 	if forbidden {
 		return nil, l.refuse(reply.BreakerOpen, 0, fx.Seq)
 	}

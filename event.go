@@ -37,10 +37,6 @@ const (
 	// WouldRefuse: work was admitted in shadow mode only. It comes when the work
 	// would have been refused, so with a queue it may come later than the work.
 	WouldRefuse Kind = 4
-	// Misused: more permits were given back than are out, because one was
-	// copied and both copies given back. It shows at the last one, which need
-	// not be the culprit; no slot is lost or freed twice for it.
-	Misused Kind = 5
 )
 
 // String returns the kind in words.
@@ -54,8 +50,6 @@ func (k Kind) String() string {
 		return "refused"
 	case WouldRefuse:
 		return "would refuse"
-	case Misused:
-		return "misused"
 	}
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }

@@ -9,6 +9,35 @@ import (
 	"github.com/weir-go/weir"
 )
 
+// A Slot is a permit with what the program knows of the work. Permits are values: they can be
+// stored, handed on and returned.
+type Slot struct {
+	weir.Permit
+	Host string
+}
+
+func acquire(ctx context.Context, lim *weir.Limiter, host string) (Slot, error) {
+	permit, err := lim.Acquire(ctx)
+	if err != nil {
+		return Slot{}, fmt.Errorf("no slot for %s: %w", host, err)
+	}
+	return Slot{permit, host}, nil
+}
+
+func ExamplePermit() {
+	lim := weir.Must(weir.New(weir.Config{}))
+	slot, err := acquire(context.Background(), lim, "example.com")
+	if err != nil {
+		return
+	}
+	later := slot
+	slot.Done(nil)
+	later.Done(nil) // a copy stands for the same work, so this does nothing
+	s := lim.Snapshot()
+	fmt.Println(slot.Host, s.InFlight, "in flight,", s.Completed, "completed")
+	// Output: example.com 0 in flight, 1 completed
+}
+
 func ExamplePermit_Done() {
 	lim := weir.Must(weir.New(weir.Config{}))
 	permit, err := lim.Acquire(context.Background())

@@ -49,15 +49,19 @@ func (e *exemplars) sample(ctx context.Context, p *Permit) {
 	if label == "" {
 		return
 	}
-	done, start := p.done, p.ticket.Start
-	p.done = func(o Outcome) {
+	start := p.ticket.Record.Start
+	var done func(Outcome)
+	if p.cold != nil {
+		done = p.cold.done
+	}
+	p.tell(func(o Outcome) {
 		if o == Success {
 			e.keep(histogram.Exemplar{Label: label, Value: time.Duration(max(0, now()-start)), At: time.Now()})
 		}
 		if done != nil {
 			done(o)
 		}
-	}
+	})
 }
 
 // keep keeps an exemplar in place of the last one of its octave.

@@ -2,7 +2,6 @@ package weir_test
 
 import (
 	"context"
-	"reflect"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -31,22 +30,22 @@ func fixed(t testing.TB, limit int, q weir.Queue) *weir.Limiter {
 }
 
 // hold takes so many permits, which must be free.
-func hold(t testing.TB, l *weir.Limiter, n int) []*weir.Permit {
+func hold(t testing.TB, l *weir.Limiter, n int) []weir.Permit {
 	t.Helper()
-	permits := make([]*weir.Permit, n)
+	permits := make([]weir.Permit, n)
 	for i := range permits {
 		permit, ok := l.TryAcquire(t.Context())
 		if !ok {
 			t.Fatalf("permit %d of %d was refused: %v", i+1, n, l)
 		}
-		permits[i] = &permit
+		permits[i] = permit
 	}
 	return permits
 }
 
 // An answer is what a goroutine that asked for a permit got, and when.
 type answer struct {
-	permit *weir.Permit
+	permit weir.Permit
 	err    error
 	after  time.Duration
 }
@@ -58,14 +57,14 @@ func ask(ctx context.Context, l *weir.Limiter, weight int) <-chan answer {
 	began := time.Now()
 	go func() {
 		permit, err := l.AcquireN(ctx, weight)
-		c <- answer{&permit, err, time.Since(began)}
+		c <- answer{permit, err, time.Since(began)}
 	}()
 	synctest.Wait()
 	return c
 }
 
 // admitted returns the permit of one that was asked for, which must be there.
-func admitted(t testing.TB, c <-chan answer) *weir.Permit {
+func admitted(t testing.TB, c <-chan answer) weir.Permit {
 	t.Helper()
 	a := now(t, c)
 	if a.err != nil {
@@ -193,11 +192,4 @@ func watching(windows *[]law.Window) law.Law {
 		begun = true
 		return law.Decision{Limit: float64(w.Limit)}
 	})
-}
-
-// copyOf copies a permit as go vet would not let us.
-func copyOf(p *weir.Permit) *weir.Permit {
-	v := reflect.New(reflect.TypeFor[weir.Permit]())
-	v.Elem().Set(reflect.ValueOf(p).Elem())
-	return v.Interface().(*weir.Permit)
 }

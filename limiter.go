@@ -53,7 +53,7 @@ func (r *rare) tenant(ctx context.Context) uint16 {
 
 // sample has work that was just admitted leave an exemplar if one is due.
 func (r *rare) sample(ctx context.Context, p *Permit) {
-	if r.exemplars != nil && r.exemplars.due(p.ticket.Start) {
+	if r.exemplars != nil && r.exemplars.due(p.ticket.Record.Start) {
 		r.exemplars.sample(ctx, p)
 	}
 }
@@ -106,64 +106,57 @@ func (c Config) face() *face {
 // The error matches [ErrRefused] if the work was refused. If ctx ended first the
 // error matches context.Cause(ctx) instead and is not a refusal. A nil ctx counts
 // as context.Background. It does not allocate unless it has to wait or refuse.
-func (l *Limiter) Acquire(ctx context.Context) (p Permit, err error) {
-	err = l.enter(ctx, &p, 1)
-	return
-}
+func (l *Limiter) Acquire(ctx context.Context) (Permit, error) { return l.enter(ctx, 1) }
 
 // AcquireN is Acquire for work that takes weight slots instead of one. A weight
 // above the limit is refused with [ErrTooHeavy]; one below 1 is an error that
 // matches [ErrConfig].
-func (l *Limiter) AcquireN(ctx context.Context, weight int) (p Permit, err error) {
+func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 	if weight < 1 || weight > maxSlots {
 		return Permit{}, fmt.Errorf("%w: weight is %d: want 1 to %d", ErrConfig, weight, maxSlots)
 	}
-	err = l.enter(ctx, &p, weight)
-	return
+	return l.enter(ctx, weight)
 }
 
-// enter fills in p. A permit is large: to return it from one function to the next
-// costs a tenth of an admission each time.
-func (l *Limiter) enter(ctx context.Context, p *Permit, weight int) error {
+func (l *Limiter) enter(ctx context.Context, weight int) (Permit, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	if ctx.Err() != nil {
 		l.leave()
-		return l.cancelled(ctx)
+		return Permit{}, l.cancelled(ctx)
 	}
 	if rare := l.face.Load().rare; rare != nil {
-		return l.enterBehind(ctx, p, weight, rare)
+		return l.enterBehind(ctx, weight, rare)
 	}
-	return l.acquire(ctx, p, 0, weight)
+	return l.acquire(ctx, 0, weight)
 }
 
 // enterBehind is enter for a limiter with a rare setting.
-func (l *Limiter) enterBehind(ctx context.Context, p *Permit, weight int, r *rare) error {
-	var err error
+func (l *Limiter) enterBehind(ctx context.Context, weight int, r *rare) (p Permit, err error) {
 	if r.breaker != nil {
-		err = l.acquireBehind(ctx, p, r.tenant(ctx), weight, r.breaker)
+		p, err = l.acquireBehind(ctx, r.tenant(ctx), weight, r.breaker)
 	} else {
-		err = l.acquire(ctx, p, r.tenant(ctx), weight)
+		p, err = l.acquire(ctx, r.tenant(ctx), weight)
 	}
 	if err == nil {
-		r.sample(ctx, p)
+		r.sample(ctx, &p)
 	}
-	return err
+	return p, err
 }
 
-func (l *Limiter) acquire(ctx context.Context, p *Permit, tenant uint16, weight int) error {
+func (l *Limiter) acquire(ctx context.Context, tenant uint16, weight int) (Permit, error) {
 	var fx admit.Effects
-	verdict := l.node.Acquire(&p.ticket, tenant, weight, now(), &fx)
-	l.after(&fx, &p.ticket)
+	var ticket reply.Ticket
+	verdict := l.node.Acquire(&ticket, tenant, weight, now(), &fx)
+	l.after(&fx, ticket)
 	switch verdict {
 	case reply.Admitted:
-		p.limiter = l
-		return nil
+		return Permit{limiter: l, ticket: ticket}, nil
 	case reply.MustWait:
-		return l.wait(ctx, p, tenant, weight)
+		return l.wait(ctx, tenant, weight)
 	default:
-		return l.refuse(verdict, fx.RetryAfter, fx.Seq)
+		return Permit{}, l.refuse(verdict, fx.RetryAfter, fx.Seq)
 	}
 }
 
@@ -177,41 +170,39 @@ func (l *Limiter) TryAcquire(ctx context.Context) (p Permit, ok bool) {
 	}
 	if ctx.Err() != nil {
 		l.leave()
-		return
+		return Permit{}, false
 	}
 	if rare := l.face.Load().rare; rare != nil {
-		ok = l.tryEnterBehind(ctx, &p, rare)
-	} else {
-		ok = l.tryAcquire(&p, 0)
+		return l.tryEnterBehind(ctx, rare)
 	}
-	return
+	return l.tryAcquire(0)
 }
 
 // tryEnterBehind is enterBehind for work that will not wait.
-func (l *Limiter) tryEnterBehind(ctx context.Context, p *Permit, r *rare) (ok bool) {
+func (l *Limiter) tryEnterBehind(ctx context.Context, r *rare) (p Permit, ok bool) {
 	if r.breaker != nil {
-		ok = l.tryAcquireBehind(ctx, p, r.tenant(ctx), r.breaker)
+		p, ok = l.tryAcquireBehind(ctx, r.tenant(ctx), r.breaker)
 	} else {
-		ok = l.tryAcquire(p, r.tenant(ctx))
+		p, ok = l.tryAcquire(r.tenant(ctx))
 	}
 	if ok {
-		r.sample(ctx, p)
+		r.sample(ctx, &p)
 	}
-	return ok
+	return p, ok
 }
 
-func (l *Limiter) tryAcquire(p *Permit, tenant uint16) bool {
+func (l *Limiter) tryAcquire(tenant uint16) (Permit, bool) {
 	var fx admit.Effects
-	verdict := l.node.TryAcquire(&p.ticket, tenant, 1, now(), &fx)
-	l.after(&fx, &p.ticket)
+	var ticket reply.Ticket
+	verdict := l.node.TryAcquire(&ticket, tenant, 1, now(), &fx)
+	l.after(&fx, ticket)
 	if verdict == reply.Admitted {
-		p.limiter = l
-		return true
+		return Permit{limiter: l, ticket: ticket}, true
 	}
 	if f := l.face.Load(); f.onEvent != nil {
 		l.reportRefusal(f, verdict, fx.RetryAfter, fx.Seq)
 	}
-	return false
+	return Permit{}, false
 }
 
 // Snapshot returns the limiter's state now. Reading changes nothing: no window
@@ -262,7 +253,7 @@ func (l *Limiter) apply(c Config, s admit.Settings) error {
 	if err := l.node.Update(s, c.Law, now(), &fx); err != nil {
 		return fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
 	}
-	l.after(&fx, nil)
+	l.after(&fx, reply.Ticket{})
 	return nil
 }
 
@@ -282,7 +273,7 @@ func (l *Limiter) SetCap(slots int) error {
 	}
 	var fx admit.Effects
 	l.node.SetCap(slots, now(), &fx)
-	l.after(&fx, nil)
+	l.after(&fx, reply.Ticket{})
 	return nil
 }
 
@@ -292,7 +283,7 @@ func (l *Limiter) SetCap(slots int) error {
 func (l *Limiter) Close() {
 	var fx admit.Effects
 	l.node.Close(now(), &fx)
-	l.after(&fx, nil)
+	l.after(&fx, reply.Ticket{})
 }
 
 // Drain refuses what arrives from now on, with [ErrClosed], and leaves what waits and
@@ -302,7 +293,7 @@ func (l *Limiter) Drain() { l.drain() }
 func (l *Limiter) drain() <-chan struct{} {
 	var fx admit.Effects
 	drained := l.node.Drain(now(), &fx)
-	l.after(&fx, nil)
+	l.after(&fx, reply.Ticket{})
 	return drained
 }
 

@@ -68,10 +68,10 @@ func TestLawPanicLocksNothingUp(t *testing.T) {
 
 // A law that ends the goroutine does not lock the limiter up, and no slot is lost.
 func TestLawThatExitsLocksNothingUp(t *testing.T) {
-	for name, call := range map[string]func(l *weir.Limiter, p *weir.Permit){
-		"at an acquire": func(l *weir.Limiter, _ *weir.Permit) { _, _ = l.TryAcquire(t.Context()) },
-		"at a done":     func(_ *weir.Limiter, p *weir.Permit) { p.Done(nil) },
-		"at a wait": func(l *weir.Limiter, _ *weir.Permit) {
+	for name, call := range map[string]func(l *weir.Limiter, p weir.Permit){
+		"at an acquire": func(l *weir.Limiter, _ weir.Permit) { _, _ = l.TryAcquire(t.Context()) },
+		"at a done":     func(_ *weir.Limiter, p weir.Permit) { p.Done(nil) },
+		"at a wait": func(l *weir.Limiter, _ weir.Permit) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 			defer cancel()
 			_, _ = l.Acquire(ctx)

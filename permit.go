@@ -10,29 +10,29 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// A Permit is one piece of admitted work. Give it back exactly once, with Done,
-// DoneWith or Release; giving it back again does nothing, also from several
-// goroutines at once. A Permit must not be copied (go vet reports it): copies
-// would give back each other's slots. The zero Permit is one that is back.
+// A Permit stands for one piece of admitted work. Give it back with Done, DoneWith,
+// Finish or Release. It is a small value, to be copied freely: all copies stand for the
+// same work, and only the first call that gives it back, through any of them, does
+// anything. All methods are safe for concurrent use. The zero Permit is one that is back.
 type Permit struct {
-	_       noCopy
 	limiter *Limiter
 	ticket  reply.Ticket
-	done    func(Outcome) // tells the breaker, if there is one
+	cold    *permitCold // nil for most
 }
 
-// noCopy makes go vet report copies.
-type noCopy struct{}
-
-func (*noCopy) Lock()   {}
-func (*noCopy) Unlock() {}
+// permitCold is the part of a permit that only work has that waited, or that tells a breaker or an exemplar
+// how it ended.
+type permitCold struct {
+	waited time.Duration
+	done   func(Outcome) // nil if there is nothing to tell
+}
 
 // Done gives the permit back and tells the limiter how the work ended: err is
 // classified by [Config].Classify, and the latency of a success is measured. Note
 // that `defer permit.Done(err)` reads err too early; see [Permit.DoneWith]. For
 // work that its caller cancelled with a cause, pass ctx.Err(): unlike
 // [Limiter.Do], Done cannot tell the cause from a failure.
-func (p *Permit) Done(err error) {
+func (p Permit) Done(err error) {
 	if p.limiter == nil {
 		return
 	}
@@ -53,7 +53,7 @@ func (p *Permit) Done(err error) {
 // which costs about 160 ns more than Done; [Limiter.Do] needs none.
 //
 //	defer permit.DoneWith(&err)
-func (p *Permit) DoneWith(err *error) {
+func (p Permit) DoneWith(err *error) {
 	if r := recover(); r != nil {
 		p.Finish(Failure)
 		panic(r)
@@ -83,36 +83,49 @@ func exits() bool {
 
 // Finish is Done for work whose outcome is known without an error. An outcome
 // out of range counts as Ignore.
-func (p *Permit) Finish(o Outcome) {
+func (p Permit) Finish(o Outcome) {
 	if p.limiter == nil {
 		return
 	}
 	o = min(o, Ignore)
-	if p.done != nil {
+	if p.cold != nil && p.cold.done != nil {
 		p.finishBehind(o)
 		return
 	}
 	var fx admit.Effects
-	p.limiter.node.Done(&p.ticket, now(), window.Outcome(o), &fx)
-	p.limiter.after(&fx, nil)
+	p.limiter.node.Done(p.ticket, now(), window.Outcome(o), &fx)
+	p.limiter.after(&fx, reply.Ticket{})
 }
 
 // finishBehind tells the breaker too, even should a hook panic or a law end the goroutine. No law is
 // asked for a permit that is back already.
-func (p *Permit) finishBehind(o Outcome) {
+func (p Permit) finishBehind(o Outcome) {
 	back := true
 	defer func() {
 		if back {
-			p.done(o)
+			p.cold.done(o)
 		}
 	}()
 	var fx admit.Effects
-	back = p.limiter.node.Done(&p.ticket, now(), window.Outcome(o), &fx)
-	p.limiter.after(&fx, nil)
+	back = p.limiter.node.Done(p.ticket, now(), window.Outcome(o), &fx)
+	p.limiter.after(&fx, reply.Ticket{})
 }
 
 // Release gives the permit back and teaches the limiter nothing.
-func (p *Permit) Release() { p.Finish(Ignore) }
+func (p Permit) Release() { p.Finish(Ignore) }
 
-// Waited returns how long the work queued before it was admitted.
-func (p *Permit) Waited() time.Duration { return time.Duration(p.ticket.Waited()) }
+// Waited returns how long the work queued before it was admitted, also once the permit is back.
+func (p Permit) Waited() time.Duration {
+	if p.cold == nil {
+		return 0
+	}
+	return p.cold.waited
+}
+
+// tell has the permit tell how its work ended.
+func (p *Permit) tell(done func(Outcome)) {
+	if p.cold == nil {
+		p.cold = &permitCold{}
+	}
+	p.cold.done = done
+}

@@ -125,7 +125,7 @@ func TestExpiredHeavyWorkWakesWhatIsBehind(t *testing.T) {
 	second := int64(time.Second)
 	var first, next reply.Ticket
 	n.Acquire(&first, 0, 2, 0, &fx) // teaches a drain rate of 1/s
-	n.Done(&first, second, window.Success, &fx)
+	n.Done(first, second, window.Success, &fx)
 	if v := n.Acquire(&next, 0, 1, second, &fx); v != reply.Admitted {
 		t.Fatal(v)
 	}
@@ -172,7 +172,7 @@ func TestCopyOfLightPermitStrandsNoSlots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	twin := copyOf(light)
+	twin := light
 	light.Done(nil)
 	twin.Done(nil)
 	heavy.Done(nil)
@@ -211,28 +211,6 @@ func TestFrequentUpdatesLetWindowsClose(t *testing.T) {
 		if got := l.Snapshot().Limit; got >= 10 {
 			t.Errorf("limit %d after 20 s of slow work", got)
 		}
-	})
-}
-
-// A copy of a heavy permit takes the slot of a light one: nothing is in flight, so nothing has an
-// age, now or in a minute.
-func TestCopyOfHeavyPermitLeavesNoAge(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := fixed(t, 10, weir.Queue{})
-		heavy, err := l.AcquireN(t.Context(), 5)
-		if err != nil {
-			t.Fatal(err)
-		}
-		light := hold(t, l, 1)[0]
-		twin := copyOf(&heavy)
-		heavy.Done(nil)
-		twin.Done(nil)
-		light.Done(nil)
-		time.Sleep(time.Minute)
-		if s := l.Snapshot(); s.Age != 0 {
-			t.Errorf("%d in flight, age %v", s.InFlight, s.Age)
-		}
-		balanced(t, l)
 	})
 }
 

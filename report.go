@@ -10,22 +10,22 @@ import (
 
 // after does what a call into the core leaves to be done without its lock. It is
 // small enough to be inlined where there is nothing to do.
-func (l *Limiter) after(fx *admit.Effects, ticket *reply.Ticket) {
+func (l *Limiter) after(fx *admit.Effects, ticket reply.Ticket) {
 	if !fx.None() {
 		l.follow(fx, ticket)
 	}
 }
 
-// follow wakes and reports. The ticket, if any, is one that the caller has not
+// follow wakes and reports. The ticket, unless zero, is one that the caller has not
 // seen yet: if a law or a hook panics, follow has to give it back.
-func (l *Limiter) follow(fx *admit.Effects, ticket *reply.Ticket) {
+func (l *Limiter) follow(fx *admit.Effects, ticket reply.Ticket) {
 	fx.Woken.Wake()
 	if !fx.Notable {
 		return
 	}
 	reported := false
 	defer func() {
-		if !reported && ticket != nil {
+		if !reported {
 			var rest admit.Effects
 			l.node.Done(ticket, now(), window.Ignore, &rest)
 			rest.Woken.Wake()
@@ -44,10 +44,6 @@ func (l *Limiter) report(fx *admit.Effects) {
 		return
 	}
 	e := Event{Seq: fx.Seq, At: time.Now(), Limiter: f.name}
-	if fx.Misused {
-		e.Kind = Misused
-		f.onEvent(e)
-	}
 	for i := range uint64(fx.Lapsed) {
 		f.onEvent(Event{Seq: fx.LapsedSeq + i, At: e.At, Limiter: f.name, Kind: WouldRefuse, Reason: ReasonQueueTimeout})
 	}

@@ -2,6 +2,7 @@ package weir
 
 import (
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/seam"
 )
 
@@ -41,5 +42,5 @@ func (l *Limiter) updateMember(c Config, s admit.Stake) error {
 func (l *Limiter) setPace(p admit.Pace) {
 	var fx admit.Effects
 	l.node.SetPace(p, now(), &fx)
-	l.after(&fx, nil)
+	l.after(&fx, reply.Ticket{})
 }

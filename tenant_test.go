@@ -78,7 +78,7 @@ func TestTenantIsToldThatItIsOverItsShare(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := fixed(t, 2, weir.Queue{Size: 2, Timeout: time.Minute, Tenants: 1024})
 			noisy := weir.WithTenant(t.Context(), fmt.Sprint("noisy", try))
-			permits := []*weir.Permit{admitted(t, ask(noisy, l, 1)), admitted(t, ask(noisy, l, 1))}
+			permits := []weir.Permit{admitted(t, ask(noisy, l, 1)), admitted(t, ask(noisy, l, 1))}
 			first, second := ask(noisy, l, 1), ask(noisy, l, 1)
 			quiet := ask(weir.WithTenant(t.Context(), "quiet"), l, 1)
 			defer func() {

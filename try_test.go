@@ -20,10 +20,10 @@ func TestTryAcquireCountsForItsTenant(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := newLimiter(t, weir.Config{Initial: 4, Law: law.Fixed{}, Queue: weir.Queue{Size: 4, Timeout: time.Minute, Tenants: 1024}})
 			busy, other := weir.WithTenant(t.Context(), fmt.Sprint("busy", try)), weir.WithTenant(t.Context(), "other")
-			held := []*weir.Permit{admitted(t, ask(other, l, 1))}
+			held := []weir.Permit{admitted(t, ask(other, l, 1))}
 			for range 3 {
 				permit, _ := l.TryAcquire(busy)
-				held = append(held, &permit)
+				held = append(held, permit)
 			}
 			again, next := ask(busy, l, 1), ask(other, l, 1)
 			held[3].Done(nil)

@@ -14,6 +14,7 @@ import (
 // A waiter is a goroutine that waits for its turn.
 type waiter struct {
 	queue.Waiter
+	cold  permitCold    // of its permit
 	ready chan answered // has room for the answer and one nudge, so that who sends never waits
 }
 
@@ -26,7 +27,7 @@ func (w *waiter) Wake() { w.ready <- true }
 func (w *waiter) Nudge() { w.ready <- false }
 
 // wait queues for a permit.
-func (l *Limiter) wait(ctx context.Context, p *Permit, tenant uint16, weight int) error {
+func (l *Limiter) wait(ctx context.Context, tenant uint16, weight int) (Permit, error) {
 	w := &waiter{ready: make(chan answered, 2)}
 	w.Owner, w.Weight, w.Lane, w.Tenant = w, weight, PriorityFrom(ctx).lane(), tenant
 	at := now()
@@ -36,14 +37,13 @@ func (l *Limiter) wait(ctx context.Context, p *Permit, tenant uint16, weight int
 	verdict := l.queue(ctx, w, at)
 	switch verdict {
 	case reply.Admitted:
-		_, p.ticket = w.Answer()
-		p.limiter = l
-		return nil
+		w.cold.waited = time.Duration(w.Queued)
+		return Permit{limiter: l, ticket: w.Ticket, cold: &w.cold}, nil
 	case reply.Cancelled:
-		return l.cancelled(ctx)
+		return Permit{}, l.cancelled(ctx)
 	default:
 		retryAfter, seq := w.Refusal()
-		return l.refuse(verdict, retryAfter, seq)
+		return Permit{}, l.refuse(verdict, retryAfter, seq)
 	}
 }
 
@@ -60,7 +60,7 @@ func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) reply.Verdict 
 	}()
 	var fx admit.Effects
 	verdict := l.node.Join(&w.Waiter, at, &fx)
-	l.after(&fx, nil)
+	l.after(&fx, reply.Ticket{})
 	if verdict == reply.Waiting {
 		verdict = l.await(ctx, w)
 	}
@@ -87,7 +87,7 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 		case <-timer.C:
 			verdict = l.node.Look(&w.Waiter, false, now(), &fx)
 		}
-		l.after(&fx, nil)
+		l.after(&fx, reply.Ticket{})
 		if verdict != reply.Waiting {
 			return verdict
 		}
@@ -99,7 +99,7 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 func (l *Limiter) leave() {
 	var fx admit.Effects
 	l.node.Cancel(now(), &fx)
-	l.after(&fx, nil)
+	l.after(&fx, reply.Ticket{})
 }
 
 func (l *Limiter) cancelled(ctx context.Context) error {

@@ -32,18 +32,18 @@ func (s *Set) Shutdown(ctx context.Context) error {
 func (s *Set) closing() []*compartment {
 	s.updating.Lock()
 	defer s.updating.Unlock()
-	s.guests.mu.Lock()
-	defer s.guests.mu.Unlock()
-	s.guests.closed = true
+	s.dynamic.mu.Lock()
+	defer s.dynamic.mu.Unlock()
+	s.dynamic.closed = true
 	return s.all()
 }
 
 // all returns every compartment, those that are leaving last. The caller holds
-// guests.mu.
+// dynamic.mu.
 func (s *Set) all() []*compartment {
-	named := s.roster.Load().byKey
-	all := make([]*compartment, 0, len(named)+len(s.guests.ring)+len(s.guests.leaving))
+	named := s.table.Load().byKey
+	all := make([]*compartment, 0, len(named)+len(s.dynamic.ring)+len(s.dynamic.leaving))
 	all = slices.AppendSeq(all, maps.Values(named))
-	all = append(all, s.guests.ring...)
-	return append(all, s.guests.leaving...)
+	all = append(all, s.dynamic.ring...)
+	return append(all, s.dynamic.leaving...)
 }

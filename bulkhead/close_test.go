@@ -99,7 +99,7 @@ func TestNothingLeaksFromTheQueues(t *testing.T) {
 		const rounds, callers = 100, 1000
 		s := newSet(t, bulkhead.Config{Max: 5, Default: fixed(1, callers, time.Hour)})
 		keys := []string{"a", "b", "c", "d", "e", "f", "g"}
-		var held []*weir.Permit
+		var held []weir.Permit
 		for _, key := range keys[:5] { // the last two wait for the cap
 			held = append(held, hold(t, s, key, 1)...)
 		}

@@ -57,7 +57,7 @@
 // the settings of [Config].Default on first use, at most [Config].MaxKeys at a time. When
 // they are all taken, one that is idle and was not used of late goes (the clock
 // algorithm: Corbató, "A Paging Experiment with the Multics System", 1968); if a few
-// dozen looked at are all busy or in use, the newcomer shares the compartment
+// dozen looked at are all busy or in use, the new key shares the compartment
 // [Overflow] with others of its kind. So whoever invents keys meets a bound of memory
 // and of slots, and never touches a configured key. Still, take keys from a router's
 // patterns and not from raw paths: a key that never comes again learns nothing.

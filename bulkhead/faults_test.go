@@ -67,9 +67,9 @@ func TestUpdateWithAPanicIsWhole(t *testing.T) {
 	for name, fault := range map[string]func(){"panic": func() { panic("boom") }, "exit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
 			s := newSet(t, table(10, nil))
-			hold(t, s, "guest", 1)[0].Done(nil)
+			hold(t, s, "dynamic", 1)[0].Done(nil)
 			leaves(t, func() { _ = s.Update(table(20, fault)) })
-			for _, key := range append(keys, "guest") {
+			for _, key := range append(keys, "dynamic") {
 				want := 20
 				if key == "c" && name == "exit" {
 					want = 10
@@ -89,9 +89,9 @@ func TestUpdateWithAPanicIsWhole(t *testing.T) {
 func TestUpdateWithoutItsBreakerIsNotApplied(t *testing.T) {
 	c := bulkhead.Config{Max: 10, ByKey: byKey{"a": fixed(2, 0, 0), "b": fixed(2, 0, 0)}}
 	s := newSet(t, c)
-	hold(t, s, "guest", 1)[0].Done(nil)
+	hold(t, s, "dynamic", 1)[0].Done(nil)
 	before := s.Snapshot()
-	for _, bad := range []string{"a", "guest", "new"} {
+	for _, bad := range []string{"a", "dynamic", "new"} {
 		broken := fixed(9, 0, 0)
 		broken.Breaker = func(key string) weir.Breaker {
 			if key == bad {

@@ -32,22 +32,22 @@ func fixed(slots, queue int, timeout time.Duration) bulkhead.Compartment {
 }
 
 // hold takes so many permits of a key, which must be free.
-func hold(t testing.TB, s *bulkhead.Set, key string, n int) []*weir.Permit {
+func hold(t testing.TB, s *bulkhead.Set, key string, n int) []weir.Permit {
 	t.Helper()
-	permits := make([]*weir.Permit, n)
+	permits := make([]weir.Permit, n)
 	for i := range permits {
 		permit, ok := s.TryAcquire(t.Context(), key)
 		if !ok {
 			t.Fatalf("permit %d of %d for %q was refused: %+v", i+1, n, key, s.Snapshot().ByKey[key])
 		}
-		permits[i] = &permit
+		permits[i] = permit
 	}
 	return permits
 }
 
 // An answer is what a goroutine that asked for a permit got.
 type answer struct {
-	permit *weir.Permit
+	permit weir.Permit
 	err    error
 }
 
@@ -56,14 +56,14 @@ func ask(ctx context.Context, s *bulkhead.Set, key string) <-chan answer {
 	c := make(chan answer, 1)
 	go func() {
 		permit, err := s.Acquire(ctx, key)
-		c <- answer{&permit, err}
+		c <- answer{permit, err}
 	}()
 	synctest.Wait()
 	return c
 }
 
 // admitted returns the permit of one that was asked for, which must be there.
-func admitted(t testing.TB, c <-chan answer) *weir.Permit {
+func admitted(t testing.TB, c <-chan answer) weir.Permit {
 	t.Helper()
 	synctest.Wait()
 	select {

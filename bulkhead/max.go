@@ -24,28 +24,28 @@ func (s *Set) SetMax(slots int) error {
 	}
 	s.updating.Lock()
 	defer s.updating.Unlock()
-	r := s.roster.Load()
-	if r.conf.Max == 0 {
+	t := s.table.Load()
+	if t.conf.Max == 0 {
 		return fmt.Errorf("%w: bulkhead: SetMax of a set without a cap: make one with Config.Max above 0", weir.ErrConfig)
 	}
 	reserved := 0
-	for _, k := range r.conf.ByKey {
+	for _, k := range t.conf.ByKey {
 		reserved += k.Reserved
 	}
 	keep := func(key string) int {
-		own := r.conf.ByKey[key].Reserved
+		own := t.conf.ByKey[key].Reserved
 		if reserved <= slots {
 			return own
 		}
 		return int(int64(own) * int64(slots) / int64(reserved))
 	}
-	for key, c := range r.byKey { // before the cap moves, so that it always has room for them
+	for key, c := range t.byKey { // before the cap moves, so that it always has room for them
 		s.group.reserve(c.limiter, 0, keep(key))
 	}
 	if err := s.group.resize(slots); err != nil {
 		return err
 	}
-	for key, c := range r.byKey {
+	for key, c := range t.byKey {
 		s.group.reserve(c.limiter, keep(key), keep(key))
 	}
 	return nil

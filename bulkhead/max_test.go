@@ -29,7 +29,7 @@ func setMax(t testing.TB, s *bulkhead.Set, slots int) {
 	}
 }
 
-func giveBack(permits []*weir.Permit) {
+func giveBack(permits []weir.Permit) {
 	for _, p := range permits {
 		p.Done(nil)
 	}
@@ -48,7 +48,7 @@ func TestMaxMovesWhileItIsInUse(t *testing.T) {
 			t.Errorf("%+v", snap)
 		}
 		setMax(t, s, 3)
-		giveBack([]*weir.Permit{admitted(t, first), admitted(t, second), held[3]})
+		giveBack([]weir.Permit{admitted(t, first), admitted(t, second), held[3]})
 		balanced(t, s)
 	})
 }
@@ -75,7 +75,7 @@ func TestMaxOfNothing(t *testing.T) {
 		if k := s.Snapshot().ByKey["waits"]; k.Reserved != 2 {
 			t.Errorf("%d reserved, want 2 again", k.Reserved)
 		}
-		giveBack([]*weir.Permit{admitted(t, waiting)})
+		giveBack([]weir.Permit{admitted(t, waiting)})
 		balanced(t, s)
 	})
 }

@@ -33,8 +33,8 @@ func TestMemoryOfAdaptiveKeys(t *testing.T) {
 		max  int
 		most int64 // bytes a key, 0 if it is only told
 	}{
-		{"Band", law.Band{}, 0, 1320},
-		{"AIMD", law.AIMD{}, 0, 1360},
+		{"Band", law.Band{}, 0, 1384},
+		{"AIMD", law.AIMD{}, 0, 1456},
 		{"Band, capped", law.Band{}, 1_000_000, 1400},
 		{"Elastic", law.Elastic{}, 0, 0},
 	} {

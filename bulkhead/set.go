@@ -19,22 +19,22 @@ import (
 type Set struct {
 	group    group
 	updating sync.Mutex // one update at a time
-	roster   atomic.Pointer[roster]
-	guests   guests
+	table    atomic.Pointer[table]
+	dynamic  dynamic
 }
 
-// A roster is a configuration with the compartments that it names. It is replaced as a
+// A table is a configuration with the compartments that it names. It is replaced as a
 // whole, so that to find one of them takes no lock that unknown keys could hold.
-type roster struct {
+type table struct {
 	given Config // complete, as Set.Config returns it
 	conf  Config // as the keys get it
 	byKey map[string]*compartment
 }
 
-// newRoster returns a roster of a complete configuration, still without compartments.
-func newRoster(c Config) *roster {
+// newTable returns a table of a complete configuration, still without compartments.
+func newTable(c Config) *table {
 	keys := c.forKeys()
-	return &roster{given: c, conf: keys, byKey: make(map[string]*compartment, len(keys.ByKey))}
+	return &table{given: c, conf: keys, byKey: make(map[string]*compartment, len(keys.ByKey))}
 }
 
 // New returns a set, or an error that matches [weir.ErrConfig] and names the setting,
@@ -44,14 +44,14 @@ func New(c Config) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{group: newGroup(c.Max), guests: guests{byKey: map[string]*compartment{}}}
-	r := newRoster(c)
-	for key, k := range r.conf.ByKey {
-		if r.byKey[key], err = s.open(key, k, k.stake()); err != nil {
+	s := &Set{group: newGroup(c.Max), dynamic: dynamic{byKey: map[string]*compartment{}}}
+	t := newTable(c)
+	for key, k := range t.conf.ByKey {
+		if t.byKey[key], err = s.open(key, k, k.stake()); err != nil {
 			return nil, err
 		}
 	}
-	s.roster.Store(r)
+	s.table.Store(t)
 	return s, nil
 }
 
@@ -66,15 +66,15 @@ func (s *Set) open(key string, k Compartment, stake admit.Stake) (*compartment, 
 // enter returns the compartment for the key. The caller has to leave it.
 func (s *Set) enter(key string) (*compartment, error) {
 	for {
-		c := s.roster.Load().byKey[key]
+		c := s.table.Load().byKey[key]
 		if c == nil {
-			c = s.guests.find(key)
+			c = s.dynamic.find(key)
 		}
 		if c != nil {
 			c.touch()
 		} else {
 			var err error
-			if c, err = s.invite(key); err != nil {
+			if c, err = s.create(key); err != nil {
 				return nil, err
 			}
 		}
@@ -89,7 +89,7 @@ func (s *Set) enter(key string) (*compartment, error) {
 // was not named. It is a copy, also of the map, so to change one setting change it there and
 // give it to Update. The cap now, which [Set.SetMax] moves, is in the [Snapshot].
 func (s *Set) Config() Config {
-	c := s.roster.Load().given
+	c := s.table.Load().given
 	c.ByKey = maps.Clone(c.ByKey)
 	return c
 }

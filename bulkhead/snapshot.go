@@ -43,17 +43,17 @@ func (s *Set) Snapshot() Snapshot {
 // survey returns what there is, with the totals of what is gone. Those that are leaving
 // come after those that are present.
 func (s *Set) survey() (snap Snapshot, compartments []*compartment, present int) {
-	g := &s.guests
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	s.seeOff(len(g.leaving)) // there may be no later call to do so
-	r := s.roster.Load()
+	d := &s.dynamic
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s.reap(len(d.leaving)) // there may be no later call to do so
+	t := s.table.Load()
 	compartments = s.all()
-	present = len(compartments) - len(g.leaving)
+	present = len(compartments) - len(d.leaving)
 	snap = Snapshot{
-		Max: s.group.max(), MaxKeys: r.conf.MaxKeys,
-		Unknown: len(g.ring), Leaving: len(g.leaving), Evicted: g.evicted,
+		Max: s.group.max(), MaxKeys: t.conf.MaxKeys,
+		Unknown: len(d.ring), Leaving: len(d.leaving), Evicted: d.evicted,
 	}
-	limiters.AddTotals(&snap.Total, g.past)
+	limiters.AddTotals(&snap.Total, d.past)
 	return snap, compartments, present
 }

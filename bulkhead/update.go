@@ -16,7 +16,7 @@ import (
 //
 // What a key learned is kept, as by [weir.Limiter.Update], also when a key that was
 // unknown is named now. What runs and what waits goes on. A key that is no longer named
-// is left by newcomers, who get the settings of Default; what waits in it is served or
+// takes no new work, which gets the settings of Default; what waits in it is served or
 // times out by its old settings, without its reserve, and then it goes. The same becomes
 // of unknown keys beyond a lower MaxKeys.
 //
@@ -29,7 +29,7 @@ func (s *Set) Update(c Config) error {
 	}
 	s.updating.Lock()
 	defer s.updating.Unlock()
-	old := s.roster.Load()
+	old := s.table.Load()
 	if (c.Max == 0) != (old.conf.Max == 0) {
 		return invalid("Max", c.Max, fmt.Sprintf("0 if and only if it was: it is %d; make a new Set", old.conf.Max))
 	}
@@ -48,11 +48,11 @@ type change struct {
 	*compartment
 	to      Compartment
 	breaker *weir.Breaker
-	guest   bool
+	dynamic bool
 }
 
 // newChange makes the breaker that the compartment needs and has not.
-func newChange(c *compartment, to Compartment, guest bool) change {
+func newChange(c *compartment, to Compartment, dynamic bool) change {
 	breaker := c.breaker
 	switch {
 	case to.Breaker == nil:
@@ -60,16 +60,16 @@ func newChange(c *compartment, to Compartment, guest bool) change {
 	case breaker == nil:
 		breaker = to.newBreaker(c.key)
 	}
-	return change{c, to, breaker, guest}
+	return change{c, to, breaker, dynamic}
 }
 
-// replace puts a new roster in place of the old one, with every compartment in its new
+// replace puts a new table in place of the old one, with every compartment in its new
 // role and none with its new settings, which it returns. What may fail comes first.
-func (s *Set) replace(old *roster, c Config) (changes []change, err error) {
-	g := &s.guests
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	next := newRoster(c)
+func (s *Set) replace(old *table, c Config) (changes []change, err error) {
+	d := &s.dynamic
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	next := newTable(c)
 	var opened []*compartment
 	replaced := false
 	defer func() {
@@ -78,9 +78,9 @@ func (s *Set) replace(old *roster, c Config) (changes []change, err error) {
 		}
 	}()
 	for key, k := range next.conf.ByKey {
-		c := cmp.Or(old.byKey[key], g.byKey[key])
+		c := cmp.Or(old.byKey[key], d.byKey[key])
 		if c == nil {
-			if c, err = s.newcomer(key, k); err != nil {
+			if c, err = s.openUnreserved(key, k); err != nil {
 				return nil, err
 			}
 			opened = append(opened, c)
@@ -88,30 +88,30 @@ func (s *Set) replace(old *roster, c Config) (changes []change, err error) {
 		next.byKey[key] = c
 		changes = append(changes, newChange(c, k, false))
 	}
-	stay, leave := g.divide(next)
-	for _, guest := range stay {
-		changes = append(changes, newChange(guest, next.conf.Default, true))
+	stay, leave := d.divide(next)
+	for _, dynamic := range stay {
+		changes = append(changes, newChange(dynamic, next.conf.Default, true))
 	}
 	replaced = true
 
 	s.unreserve(old, next)
-	s.roster.Store(next)
+	s.table.Store(next)
 	for key, c := range old.byKey {
 		if next.byKey[key] == nil {
 			leave = append(leave, c)
 		}
 	}
 	for _, c := range leave {
-		g.leave(c)
+		d.leave(c)
 	}
-	g.seat(stay)
-	s.seeOff(len(g.leaving))
+	d.reset(stay)
+	s.reap(len(d.leaving))
 	return changes, nil
 }
 
-// divide splits the dynamic compartments that the roster does not name into those that stay and those that leave.
-func (g *guests) divide(next *roster) (stay, leave []*compartment) {
-	for _, c := range g.ring {
+// divide splits the dynamic compartments that the table does not name into those that stay and those that leave.
+func (d *dynamic) divide(next *table) (stay, leave []*compartment) {
+	for _, c := range d.ring {
 		switch {
 		case next.byKey[c.key] != nil:
 		case len(stay) < next.conf.MaxKeys:
@@ -123,11 +123,11 @@ func (g *guests) divide(next *roster) (stay, leave []*compartment) {
 	return stay, leave
 }
 
-// newcomer opens a compartment that has no reserve yet: others may have to give theirs
+// openUnreserved opens a compartment that has no reserve yet: others may have to give theirs
 // up first.
-func (s *Set) newcomer(key string, k Compartment) (*compartment, error) {
+func (s *Set) openUnreserved(key string, k Compartment) (*compartment, error) {
 	c, err := s.open(key, k, admit.Stake{Share: k.Share})
-	if err == nil && s.guests.closed {
+	if err == nil && s.dynamic.closed {
 		c.limiter.Close()
 	}
 	return c, err
@@ -140,15 +140,15 @@ func (s *Set) discard(opened []*compartment) {
 	}
 }
 
-// leave has newcomers go elsewhere.
-func (g *guests) leave(c *compartment) {
+// leave has new work go elsewhere.
+func (d *dynamic) leave(c *compartment) {
 	c.shut()
-	g.leaving = append(g.leaving, c)
+	d.leaving = append(d.leaving, c)
 }
 
 // unreserve lowers the reserves that shrink before any grows and before the cap moves, so
 // that at no time there are more than the cap holds.
-func (s *Set) unreserve(old, next *roster) {
+func (s *Set) unreserve(old, next *table) {
 	for key, c := range old.byKey {
 		s.group.reserve(c.limiter, 0, next.conf.ByKey[key].Reserved)
 	}
@@ -177,7 +177,7 @@ func each[T any](all []T, f func(T)) {
 }
 
 func (s *Set) apply(c change) error {
-	if c.guest {
+	if c.dynamic {
 		if !c.enter() {
 			return nil
 		}

@@ -122,7 +122,7 @@ func TestReservesMove(t *testing.T) {
 }
 
 // TestKeysVanishWhileTheirRequestsQueue: half of the table goes. What waits in it is
-// served or times out by the old settings; newcomers get the default.
+// served or times out by the old settings; new requests get the default.
 func TestKeysVanishWhileTheirRequestsQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		table := byKey{}
@@ -131,7 +131,7 @@ func TestKeysVanishWhileTheirRequestsQueue(t *testing.T) {
 		}
 		c := bulkhead.Config{Max: 100, Default: fixed(7, 0, 0), ByKey: table}
 		s := newSet(t, c)
-		var held []*weir.Permit
+		var held []weir.Permit
 		var lucky, unlucky []<-chan answer
 		for i := range 10 {
 			key := fmt.Sprint(i)
@@ -179,7 +179,7 @@ func TestKeysVanishWhileTheirRequestsQueue(t *testing.T) {
 
 func TestFewerKeysThanThereAre(t *testing.T) {
 	s := newSet(t, bulkhead.Config{MaxKeys: 10, Default: fixed(1, 0, 0)})
-	var held []*weir.Permit
+	var held []weir.Permit
 	for i := range 10 {
 		held = append(held, hold(t, s, fmt.Sprint(i), 1)...)
 	}

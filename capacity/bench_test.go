@@ -16,7 +16,7 @@ import (
 //
 //	go test -run '^$' -bench TryAcquire -cpu 1 -count 5 ./capacity
 func BenchmarkTryAcquire(b *testing.B) {
-	c, need := twoResources(b)
+	c, request := twoResources(b)
 	var first, second sync.Mutex
 	const batch = 1000
 	ours, floor := time.Hour, time.Hour
@@ -32,7 +32,7 @@ func BenchmarkTryAcquire(b *testing.B) {
 		floor = min(floor, time.Since(began))
 		began = time.Now()
 		for range batch {
-			grant, err := c.TryAcquire(need)
+			grant, err := c.TryAcquire(request)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -49,11 +49,11 @@ func BenchmarkTryAcquire(b *testing.B) {
 // many goroutines.
 func BenchmarkContended(b *testing.B) {
 	b.Run("room for all", func(b *testing.B) {
-		c, need := twoResources(b)
+		c, request := twoResources(b)
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				if grant, err := c.TryAcquire(need); err == nil {
+				if grant, err := c.TryAcquire(request); err == nil {
 					grant.Release()
 				}
 			}
@@ -61,11 +61,11 @@ func BenchmarkContended(b *testing.B) {
 	})
 	b.Run("one at a time", func(b *testing.B) {
 		c, _ := capacity.New(capacity.Vector{"slots": 1})
-		need, _ := c.Need(capacity.Vector{"slots": 1})
+		request, _ := c.Request(capacity.Vector{"slots": 1})
 		b.ReportAllocs()
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				grant, err := c.Acquire(context.Background(), need)
+				grant, err := c.Acquire(context.Background(), request)
 				if err != nil {
 					panic(err)
 				}
@@ -76,9 +76,9 @@ func BenchmarkContended(b *testing.B) {
 }
 
 func TestTryAcquireDoesNotAllocate(t *testing.T) {
-	c, need := twoResources(t)
+	c, request := twoResources(t)
 	if n := testing.AllocsPerRun(1000, func() {
-		grant, err := c.TryAcquire(need)
+		grant, err := c.TryAcquire(request)
 		if err != nil {
 			t.Error(err)
 		}
@@ -88,15 +88,15 @@ func TestTryAcquireDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func twoResources(t testing.TB) (*capacity.Capacity, *capacity.Need) {
+func twoResources(t testing.TB) (*capacity.Capacity, *capacity.Request) {
 	t.Helper()
 	c, err := capacity.New(capacity.Vector{"slots": 1000, "memory_mb": 1_000_000})
 	if err != nil {
 		t.Fatal(err)
 	}
-	need, err := c.Need(capacity.Vector{"slots": 1, "memory_mb": 512})
+	request, err := c.Request(capacity.Vector{"slots": 1, "memory_mb": 512})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c, need
+	return c, request
 }

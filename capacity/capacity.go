@@ -15,7 +15,7 @@ type Vector map[string]int64
 // It has no goroutine. Make one with [New], [NewQuota] or [Capacity.Child]; the
 // zero Capacity is not usable.
 type Capacity struct {
-	*family
+	*tree
 	path      []*Capacity // itself, its parent, and so on
 	timed     bool        // one of the path is a quota
 	names     []string    // sorted
@@ -26,20 +26,20 @@ type Capacity struct {
 	wakeErr   error // of the last wake that failed
 }
 
-// A family is what all capacities of a tree share.
-type family struct {
+// A tree is what a capacity shares with its parent, its children and theirs.
+type tree struct {
 	mu      sync.Mutex
-	waiting int         // claims in queues
+	waiting int         // reservations in queues
 	left    []*Capacity // levels that settle has still to serve
 }
 
-// A resource is guarded by the lock of its family.
+// A resource is guarded by the lock of its tree.
 type resource struct {
-	limit, reserve, used int64
+	limit, withheld, used int64
 }
 
 // free cannot overflow: all three are at least 0. It is below 0 if a shrink is owed.
-func (r *resource) free() int64 { return r.limit - r.reserve - r.used }
+func (r *resource) free() int64 { return r.limit - r.withheld - r.used }
 
 // New returns a capacity with the given limits: at least one, each with a name and
 // 0 or more. Anything else is an error that matches [ErrConfig].
@@ -54,10 +54,10 @@ func build(limits Vector, parent *Capacity) (*Capacity, error) {
 	if len(limits) == 0 {
 		return nil, fmt.Errorf("%w: no resources: want at least one", ErrConfig)
 	}
-	c := &Capacity{family: &family{}, names: slices.Sorted(maps.Keys(limits))}
+	c := &Capacity{tree: &tree{}, names: slices.Sorted(maps.Keys(limits))}
 	c.path = []*Capacity{c}
 	if parent != nil {
-		c.family = parent.family
+		c.tree = parent.tree
 		c.path = append(c.path, parent.path...)
 		c.timed = parent.timed
 	}
@@ -90,8 +90,8 @@ func (c *Capacity) known(name string) (*resource, error) {
 }
 
 // SetLimit changes how much there is of a resource, 0 or more. A lower limit takes
-// effect as work ends: until then it is owed. A reserve above the new limit is cut
-// to it. Who waits for more than the limit is refused when their turn comes.
+// effect as work ends: until then it is owed. An amount withheld above the new
+// limit is cut to it. Who waits for more than the limit is refused when their turn comes.
 func (c *Capacity) SetLimit(name string, limit int64) error {
 	r, err := c.known(name)
 	if err != nil {
@@ -102,17 +102,17 @@ func (c *Capacity) SetLimit(name string, limit int64) error {
 	}
 	c.mu.Lock()
 	r.limit = limit
-	r.reserve = min(r.reserve, limit)
+	r.withheld = min(r.withheld, limit)
 	woken := c.settle()
 	c.mu.Unlock()
 	woken.wake()
 	return nil
 }
 
-// Reserve sets how much of a resource is held back, from 0 to its limit, whatever
-// was held back before. What is in use is held back as it comes free: until then it is
+// Withhold sets how much of a resource is withheld from all work, from 0 to its limit, whatever
+// was withheld before. What is in use is withheld as it comes free: until then it is
 // owed.
-func (c *Capacity) Reserve(name string, amount int64) error {
+func (c *Capacity) Withhold(name string, amount int64) error {
 	r, err := c.known(name)
 	if err != nil {
 		return err
@@ -121,9 +121,9 @@ func (c *Capacity) Reserve(name string, amount int64) error {
 	if amount < 0 || amount > r.limit {
 		limit := r.limit
 		c.mu.Unlock()
-		return fmt.Errorf("%w: reserve of %q is %d: want 0 to its limit, which is %d", ErrConfig, name, amount, limit)
+		return fmt.Errorf("%w: withheld %q is %d: want 0 to its limit, which is %d", ErrConfig, name, amount, limit)
 	}
-	r.reserve = amount
+	r.withheld = amount
 	woken := c.settle()
 	c.mu.Unlock()
 	woken.wake()

@@ -16,43 +16,43 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func slots(t *testing.T, limit int64) (*capacity.Capacity, func(units int64) *capacity.Need) {
+func slots(t *testing.T, limit int64) (*capacity.Capacity, func(units int64) *capacity.Request) {
 	t.Helper()
 	c := must(capacity.New(capacity.Vector{"slots": limit}))
-	return c, func(units int64) *capacity.Need { return must(c.Need(capacity.Vector{"slots": units})) }
+	return c, func(units int64) *capacity.Request { return must(c.Request(capacity.Vector{"slots": units})) }
 }
 
 func TestAllOrNothing(t *testing.T) {
 	c := must(capacity.New(capacity.Vector{"slots": 6, "memory_mb": 1000}))
-	need := must(c.Need(capacity.Vector{"slots": 1, "memory_mb": 600}))
-	must(c.TryAcquire(need))
-	_, err := c.TryAcquire(need)
+	request := must(c.Request(capacity.Vector{"slots": 1, "memory_mb": 600}))
+	must(c.TryAcquire(request))
+	_, err := c.TryAcquire(request)
 	var refused *capacity.RefusedError
 	if !errors.As(err, &refused) || *refused != (capacity.RefusedError{
-		Reason: capacity.Short, Resource: "memory_mb", Need: 600, Free: 400, Limit: 1000,
+		Reason: capacity.Short, Resource: "memory_mb", Requested: 600, Free: 400, Limit: 1000,
 	}) {
 		t.Errorf("refused for %+v", refused)
 	}
 	if !errors.Is(err, capacity.ErrShort) || !errors.Is(err, capacity.ErrRefused) || errors.Is(err, capacity.ErrQueued) {
 		t.Errorf("%v matches the wrong errors", err)
 	}
-	if u := c.Usage("slots"); u != (capacity.Usage{Limit: 6, InUse: 1, Available: 5}) {
+	if u := c.Resource("slots"); u != (capacity.ResourceSnapshot{Limit: 6, InUse: 1, Available: 5}) {
 		t.Errorf("half of it was taken: %+v", u)
 	}
 }
 
 func TestReleaseIsIdempotent(t *testing.T) {
-	c, need := slots(t, 3)
-	first, kept := must(c.TryAcquire(need(1))), must(c.TryAcquire(need(1)))
+	c, request := slots(t, 3)
+	first, kept := must(c.TryAcquire(request(1))), must(c.TryAcquire(request(1)))
 	var all sync.WaitGroup
 	for range 10 {
 		all.Go(first.Release)
 	}
 	all.Wait()
 	first.Release()
-	again := must(c.TryAcquire(need(1))) // on the same page
+	again := must(c.TryAcquire(request(1))) // on the same page
 	first.Release()
-	if u := c.Usage("slots"); u.InUse != 2 {
+	if u := c.Resource("slots"); u.InUse != 2 {
 		t.Errorf("%d in use, want 2", u.InUse)
 	}
 	again.Release()
@@ -69,48 +69,48 @@ func TestShrinkIsOwedAndCollected(t *testing.T) {
 		shrink func(*capacity.Capacity) error
 	}{
 		{"limit", func(c *capacity.Capacity) error { return c.SetLimit("slots", 2) }},
-		{"reserve", func(c *capacity.Capacity) error { return c.Reserve("slots", 4) }},
+		{"withhold", func(c *capacity.Capacity) error { return c.Withhold("slots", 4) }},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c, need := slots(t, 6)
+			c, request := slots(t, 6)
 			var grants []capacity.Grant
 			for range 6 {
-				grants = append(grants, must(c.TryAcquire(need(1))))
+				grants = append(grants, must(c.TryAcquire(request(1))))
 			}
 			if err := test.shrink(c); err != nil {
 				t.Fatal(err)
 			}
 			for owed := int64(4); owed > 0; owed-- {
-				if u := c.Usage("slots"); u.Owed != owed || u.Available != 0 || u.InUse+u.Reserved > max(u.Limit, u.InUse) {
+				if u := c.Resource("slots"); u.Owed != owed || u.Available != 0 || u.InUse+u.Withheld > max(u.Limit, u.InUse) {
 					t.Errorf("%d owed: %+v", owed, u)
 				}
 				grants[owed].Release()
-				if _, err := c.TryAcquire(need(1)); err == nil {
+				if _, err := c.TryAcquire(request(1)); err == nil {
 					t.Error("something started before the debt was paid")
 				}
 			}
 			grants[0].Release()
-			must(c.TryAcquire(need(1)))
-			if u := c.Usage("slots"); u.Owed != 0 || u.InUse != 2 {
+			must(c.TryAcquire(request(1)))
+			if u := c.Resource("slots"); u.Owed != 0 || u.InUse != 2 {
 				t.Errorf("collected: %+v", u)
 			}
 		})
 	}
 }
 
-func TestLowerLimitCutsTheReserve(t *testing.T) {
-	c, need := slots(t, 6)
-	if err := errors.Join(c.Reserve("slots", 5), c.SetLimit("slots", 3), c.SetLimit("slots", 6)); err != nil {
+func TestLowerLimitCutsWhatIsWithheld(t *testing.T) {
+	c, request := slots(t, 6)
+	if err := errors.Join(c.Withhold("slots", 5), c.SetLimit("slots", 3), c.SetLimit("slots", 6)); err != nil {
 		t.Fatal(err)
 	}
-	if u := c.Usage("slots"); u.Reserved != 3 || u.Available != 3 {
-		t.Errorf("%+v, want 3 reserved", u)
+	if u := c.Resource("slots"); u.Withheld != 3 || u.Available != 3 {
+		t.Errorf("%+v, want 3 withheld", u)
 	}
-	must(c.TryAcquire(need(3)))
+	must(c.TryAcquire(request(3)))
 }
 
 func TestBadInput(t *testing.T) {
-	c, need := slots(t, 6)
+	c, request := slots(t, 6)
 	child := must(c.Child(capacity.Vector{"jobs": 2}))
 	other, _ := slots(t, 6)
 	for _, test := range []struct {
@@ -124,26 +124,26 @@ func TestBadInput(t *testing.T) {
 		{second(c.Child(capacity.Vector{"slots": -1})), capacity.ErrConfig, `capacity: invalid: limit of "slots" is -1: want 0 or more`},
 		{c.SetLimit("slots", -1), capacity.ErrConfig, `capacity: invalid: limit of "slots" is -1: want 0 or more`},
 		{c.SetLimit("slot", 1), capacity.ErrConfig, `capacity: invalid: unknown resource "slot": want one of ["slots"]`},
-		{c.Reserve("slots", 7), capacity.ErrConfig, `capacity: invalid: reserve of "slots" is 7: want 0 to its limit, which is 6`},
-		{c.Reserve("slots", -1), capacity.ErrConfig, `capacity: invalid: reserve of "slots" is -1: want 0 to its limit, which is 6`},
-		{c.Reserve("slot", 1), capacity.ErrConfig, `capacity: invalid: unknown resource "slot": want one of ["slots"]`},
-		{second(c.Need(capacity.Vector{"slots": -1})), capacity.ErrConfig, `capacity: invalid: need of "slots" is -1: want 0 or more`},
-		{second(child.Need(capacity.Vector{"slot": 1})), capacity.ErrConfig, `capacity: invalid: need of "slot", which is unknown: want one of ["jobs" "slots"]`},
-		{second(c.Need(capacity.Vector{"slots": math.MaxInt64})), capacity.ErrNeverFits, `capacity: refused: needs 9223372036854775807 of "slots", its limit is 6`},
-		{second(child.Need(capacity.Vector{"slots": 7})), capacity.ErrNeverFits, `capacity: refused: needs 7 of "slots" of the parent, its limit is 6`},
-		{second(c.TryAcquire(nil)), capacity.ErrConfig, `capacity: invalid: the need was not compiled by this capacity: use its Need method`},
-		{second(other.TryAcquire(need(1))), capacity.ErrConfig, `capacity: invalid: the need was not compiled by this capacity: use its Need method`},
-		{second(other.Acquire(t.Context(), need(1))), capacity.ErrConfig, `capacity: invalid: the need was not compiled by this capacity: use its Need method`},
-		{second(other.Claim(need(1), nil)), capacity.ErrConfig, `capacity: invalid: the need was not compiled by this capacity: use its Need method`},
+		{c.Withhold("slots", 7), capacity.ErrConfig, `capacity: invalid: withheld "slots" is 7: want 0 to its limit, which is 6`},
+		{c.Withhold("slots", -1), capacity.ErrConfig, `capacity: invalid: withheld "slots" is -1: want 0 to its limit, which is 6`},
+		{c.Withhold("slot", 1), capacity.ErrConfig, `capacity: invalid: unknown resource "slot": want one of ["slots"]`},
+		{second(c.Request(capacity.Vector{"slots": -1})), capacity.ErrConfig, `capacity: invalid: request for "slots" is -1: want 0 or more`},
+		{second(child.Request(capacity.Vector{"slot": 1})), capacity.ErrConfig, `capacity: invalid: request for "slot", which is unknown: want one of ["jobs" "slots"]`},
+		{second(c.Request(capacity.Vector{"slots": math.MaxInt64})), capacity.ErrNeverFits, `capacity: refused: needs 9223372036854775807 of "slots", its limit is 6`},
+		{second(child.Request(capacity.Vector{"slots": 7})), capacity.ErrNeverFits, `capacity: refused: needs 7 of "slots" of the parent, its limit is 6`},
+		{second(c.TryAcquire(nil)), capacity.ErrConfig, `capacity: invalid: the request was not compiled by this capacity: use its Request method`},
+		{second(other.TryAcquire(request(1))), capacity.ErrConfig, `capacity: invalid: the request was not compiled by this capacity: use its Request method`},
+		{second(other.Acquire(t.Context(), request(1))), capacity.ErrConfig, `capacity: invalid: the request was not compiled by this capacity: use its Request method`},
+		{second(other.Reserve(request(1), nil)), capacity.ErrConfig, `capacity: invalid: the request was not compiled by this capacity: use its Request method`},
 	} {
 		if test.got == nil || test.got.Error() != test.want || !errors.Is(test.got, test.is) {
 			t.Errorf("\n got %v\nwant %s", test.got, test.want)
 		}
 	}
-	if u := c.Usage("slots"); u != (capacity.Usage{Limit: 6, Available: 6}) {
+	if u := c.Resource("slots"); u != (capacity.ResourceSnapshot{Limit: 6, Available: 6}) {
 		t.Errorf("changed by bad input: %+v", u)
 	}
-	if u := c.Usage("slot"); u != (capacity.Usage{}) {
+	if u := c.Resource("slot"); u != (capacity.ResourceSnapshot{}) {
 		t.Errorf("the unknown: %+v", u)
 	}
 }
@@ -151,19 +151,19 @@ func TestBadInput(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 func TestAmountsDoNotOverflow(t *testing.T) {
-	c, need := slots(t, math.MaxInt64)
-	all := must(c.TryAcquire(need(math.MaxInt64)))
-	if err := errors.Join(c.Reserve("slots", math.MaxInt64)); err != nil {
+	c, request := slots(t, math.MaxInt64)
+	all := must(c.TryAcquire(request(math.MaxInt64)))
+	if err := errors.Join(c.Withhold("slots", math.MaxInt64)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.TryAcquire(need(math.MaxInt64)); !errors.Is(err, capacity.ErrShort) {
+	if _, err := c.TryAcquire(request(math.MaxInt64)); !errors.Is(err, capacity.ErrShort) {
 		t.Errorf("%v, want short", err)
 	}
-	if u := c.Usage("slots"); u.Owed != math.MaxInt64 {
+	if u := c.Resource("slots"); u.Owed != math.MaxInt64 {
 		t.Errorf("%+v", u)
 	}
 	all.Release()
-	if u := c.Usage("slots"); u.Owed != 0 || u.Reserved != math.MaxInt64 {
+	if u := c.Resource("slots"); u.Owed != 0 || u.Withheld != math.MaxInt64 {
 		t.Errorf("%+v", u)
 	}
 }
@@ -171,9 +171,9 @@ func TestAmountsDoNotOverflow(t *testing.T) {
 func TestNothingIsNeededOfWhatIsZero(t *testing.T) {
 	c := must(capacity.New(capacity.Vector{"slots": 0, "memory_mb": 10}))
 	for _, v := range []capacity.Vector{nil, {}, {"slots": 0}, {"slots": 0, "memory_mb": 10}} {
-		must(c.TryAcquire(must(c.Need(v)))).Release()
+		must(c.TryAcquire(must(c.Request(v)))).Release()
 	}
-	if u := c.Usage("slots"); u.Utilisation() != 0 {
+	if u := c.Resource("slots"); u.Utilisation() != 0 {
 		t.Errorf("utilisation %v of nothing", u.Utilisation())
 	}
 }
@@ -181,8 +181,8 @@ func TestNothingIsNeededOfWhatIsZero(t *testing.T) {
 func TestChildTakesFromBoth(t *testing.T) {
 	parent := must(capacity.New(capacity.Vector{"slots": 3, "memory_mb": 100}))
 	a, b := must(parent.Child(capacity.Vector{"slots": 2})), must(parent.Child(capacity.Vector{"slots": 2}))
-	needA := must(a.Need(capacity.Vector{"slots": 1, "memory_mb": 10}))
-	needB := must(b.Need(capacity.Vector{"slots": 1}))
+	needA := must(a.Request(capacity.Vector{"slots": 1, "memory_mb": 10}))
+	needB := must(b.Request(capacity.Vector{"slots": 1}))
 	first := must(a.TryAcquire(needA))
 	must(a.TryAcquire(needA))
 	_, err := a.TryAcquire(needA)
@@ -194,14 +194,14 @@ func TestChildTakesFromBoth(t *testing.T) {
 	if want := `capacity: refused: needs 1 of "slots" of the parent, 0 free of 3`; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
-	if u := b.Usage("slots"); u.InUse != 1 {
+	if u := b.Resource("slots"); u.InUse != 1 {
 		t.Errorf("the child kept what its parent refused: %+v", u)
 	}
 	first.Release()
-	if u := parent.Usage("memory_mb"); u.InUse != 10 {
+	if u := parent.Resource("memory_mb"); u.InUse != 10 {
 		t.Errorf("parent: %+v", u)
 	}
-	if u := parent.Usage("slots"); u.InUse != 2 || u.Utilisation() != 2./3 {
+	if u := parent.Resource("slots"); u.InUse != 2 || u.Utilisation() != 2./3 {
 		t.Errorf("parent: %+v", u)
 	}
 }

@@ -2,33 +2,33 @@
 // amounts of named resources. Work takes all that it needs or nothing.
 //
 //	c, err := capacity.New(capacity.Vector{"slots": 6, "memory_mb": 24_000})
-//	need, err := c.Need(capacity.Vector{"slots": 1, "memory_mb": 512})
+//	request, err := c.Request(capacity.Vector{"slots": 1, "memory_mb": 512})
 //	...
-//	grant, err := c.Acquire(ctx, need)
+//	grant, err := c.Acquire(ctx, request)
 //	defer grant.Release()
 //
 // # What a resource is
 //
-// Three numbers: its limit L, what is held back of it, the reserve R, and what is
+// Three numbers: its limit L, how much of it is withheld, W, and what is
 // in use, U. Work that needs n goes ahead if, for every resource that it needs,
 //
-//	n <= L - R - U
+//	n <= L - W - U
 //
-// and gives n back when it ends. [Capacity.SetLimit] and [Capacity.Reserve] move L
-// and R at any time. If more is in use than they leave, U > L - R, nothing is
+// and gives n back when it ends. [Capacity.SetLimit] and [Capacity.Withhold] move L
+// and W at any time. If more is in use than they leave, U > L - W, nothing is
 // interrupted: the difference is owed, nothing starts, and what ends pays it
 // first. There is no state of its own for that, so it cannot drift.
 //
-// The limit is what there is at most: a need above it can never fit and is
-// refused at once. A need that is above L - R only waits. So a control loop that
-// gives capacity out and takes it back moves the reserve, not the limit.
+// The limit is what there is at most: a request above it can never fit and is
+// refused at once. A request that is above L - W only waits. So a control loop that
+// gives capacity out and takes it back moves what is withheld, not the limit.
 //
 // # The order
 //
-// Claims are served in order of arrival, and none overtakes: while one
+// Reservations are served in order of arrival, and none overtakes: while one
 // waits, [Capacity.TryAcquire] is refused as well. What the first needs is left to
-// gather, so that a large need is not starved by small ones. A [Claim] is a
-// place in that order which its owner may let others pass.
+// gather, so that a large request is not starved by small ones. A [Reservation] is a
+// place in that order, and its owner may backfill: let others of its own pass.
 //
 // # Parents and quotas
 //

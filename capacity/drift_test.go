@@ -14,15 +14,15 @@ import (
 var operations = flag.Int("operations", 100_000, "how many operations TestNoDrift does")
 
 // TestNoDrift takes and gives back on every processor, through a parent, while another
-// goroutine moves limits and reserves.
+// goroutine moves limits and what is withheld.
 //
 //	go test ./capacity -run NoDrift -operations 100000000 -timeout 30m
 func TestNoDrift(t *testing.T) {
 	parent := must(capacity.New(capacity.Vector{"slots": 12, "memory": 100}))
 	c := must(parent.Child(capacity.Vector{"slots": 8}))
-	var needs []*capacity.Need
+	var requests []*capacity.Request
 	for units := range int64(4) {
-		needs = append(needs, must(c.Need(capacity.Vector{"slots": units + 1, "memory": 3 * units})))
+		requests = append(requests, must(c.Request(capacity.Vector{"slots": units + 1, "memory": 3 * units})))
 	}
 	var done, granted atomic.Int64
 	var all sync.WaitGroup
@@ -31,7 +31,7 @@ func TestNoDrift(t *testing.T) {
 			random := rand.New(rand.NewPCG(1, uint64(worker)))
 			var held []capacity.Grant
 			for done.Add(1) <= int64(*operations) {
-				if grant, err := c.TryAcquire(needs[random.IntN(len(needs))]); err == nil {
+				if grant, err := c.TryAcquire(requests[random.IntN(len(requests))]); err == nil {
 					held = append(held, grant)
 					granted.Add(1)
 				}
@@ -46,7 +46,7 @@ func TestNoDrift(t *testing.T) {
 					if err := parent.SetLimit("slots", limit); err != nil {
 						t.Error(err)
 					}
-					if err := c.Reserve("slots", random.Int64N(8)); err != nil {
+					if err := c.Withhold("slots", random.Int64N(8)); err != nil {
 						t.Error(err)
 					}
 				}

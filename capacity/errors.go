@@ -20,17 +20,17 @@ var (
 	ErrNeverFits = fmt.Errorf("%w: above the limit", ErrRefused)
 )
 
-// ErrWaiting is what [Claim.Take] returns before the claim's turn has come, and
-// ErrCancelled what it returns after [Claim.Cancel].
+// ErrWaiting is what [Reservation.Take] returns before the reservation's turn has come, and
+// ErrCancelled what it returns after [Reservation.Cancel].
 var (
-	ErrWaiting   = errors.New("capacity: the claim is not answered yet")
-	ErrCancelled = errors.New("capacity: the claim was cancelled")
+	ErrWaiting   = errors.New("capacity: the reservation is not answered yet")
+	ErrCancelled = errors.New("capacity: the reservation was cancelled")
 )
 
 // ErrWake matches [Snapshot].WakeErr.
-var ErrWake = errors.New("capacity: the wake of a claim failed")
+var ErrWake = errors.New("capacity: the wake of a reservation failed")
 
-// A Reason says why a need was refused.
+// A Reason says why a request was refused.
 type Reason uint8
 
 // The reasons for a refusal.
@@ -56,16 +56,16 @@ func (r Reason) String() string {
 	return fmt.Sprintf("Reason(%d)", uint8(r))
 }
 
-// A RefusedError says what a need was refused for.
+// A RefusedError says what a request was refused for.
 type RefusedError struct {
 	Reason   Reason // why
 	Resource string // which; "" for Queued
 	// Level is 0 if the capacity that was asked refused, 1 if its parent did, and
 	// so on.
 	Level int
-	// Need is what was asked of the resource, Free what was free (below 0 where a
+	// Requested is what was asked of the resource, Free what was free (below 0 where a
 	// shrink is owed), Limit its limit. All are 0 for Queued.
-	Need, Free, Limit int64
+	Requested, Free, Limit int64
 }
 
 // Error returns a sentence such as `capacity: refused: needs 3 of "slots", 1 free of 6`.
@@ -79,9 +79,9 @@ func (e *RefusedError) Error() string {
 	}
 	switch e.Reason {
 	case Short:
-		return fmt.Sprintf("capacity: refused: needs %d of %q%s, %d free of %d", e.Need, e.Resource, where, e.Free, e.Limit)
+		return fmt.Sprintf("capacity: refused: needs %d of %q%s, %d free of %d", e.Requested, e.Resource, where, e.Free, e.Limit)
 	case NeverFits:
-		return fmt.Sprintf("capacity: refused: needs %d of %q%s, its limit is %d", e.Need, e.Resource, where, e.Limit)
+		return fmt.Sprintf("capacity: refused: needs %d of %q%s, its limit is %d", e.Requested, e.Resource, where, e.Limit)
 	default:
 		return fmt.Sprintf("capacity: refused: %v%s", e.Reason, where)
 	}

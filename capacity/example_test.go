@@ -14,18 +14,18 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	need, err := c.Need(capacity.Vector{"slots": 1, "memory_mb": 16_000})
+	request, err := c.Request(capacity.Vector{"slots": 1, "memory_mb": 16_000})
 	if err != nil {
 		panic(err)
 	}
-	grant, err := c.Acquire(context.Background(), need)
+	grant, err := c.Acquire(context.Background(), request)
 	if err != nil {
 		panic(err)
 	}
-	_, err = c.TryAcquire(need)
+	_, err = c.TryAcquire(request)
 	fmt.Println(err)
 	grant.Release()
-	fmt.Println(c.Usage("memory_mb").Available, "MB available")
+	fmt.Println(c.Resource("memory_mb").Available, "MB available")
 	// Output:
 	// capacity: refused: needs 16000 of "memory_mb", 8000 free of 24000
 	// 24000 MB available
@@ -33,23 +33,23 @@ func ExampleNew() {
 
 // A control loop holds part of the capacity back. What is in use is collected as it
 // comes free.
-func ExampleCapacity_Reserve() {
+func ExampleCapacity_Withhold() {
 	c, _ := capacity.New(capacity.Vector{"slots": 6})
-	need, _ := c.Need(capacity.Vector{"slots": 5})
-	grant, _ := c.TryAcquire(need)
+	request, _ := c.Request(capacity.Vector{"slots": 5})
+	grant, _ := c.TryAcquire(request)
 
-	_ = c.Reserve("slots", 3)
-	fmt.Printf("%+v\n", c.Usage("slots"))
+	_ = c.Withhold("slots", 3)
+	fmt.Printf("%+v\n", c.Resource("slots"))
 	grant.Release()
-	fmt.Printf("%+v\n", c.Usage("slots"))
+	fmt.Printf("%+v\n", c.Resource("slots"))
 	// Output:
-	// {Limit:6 InUse:5 Reserved:1 Owed:2 Available:0}
-	// {Limit:6 InUse:0 Reserved:3 Owed:0 Available:3}
+	// {Limit:6 InUse:5 Withheld:1 Owed:2 Available:0}
+	// {Limit:6 InUse:0 Withheld:3 Owed:0 Available:3}
 }
 
-func ExampleCapacity_Need() {
+func ExampleCapacity_Request() {
 	c, _ := capacity.New(capacity.Vector{"slots": 6})
-	_, err := c.Need(capacity.Vector{"slots": 7})
+	_, err := c.Request(capacity.Vector{"slots": 7})
 	fmt.Println(err)
 	fmt.Println(errors.Is(err, capacity.ErrNeverFits))
 	// Output:
@@ -61,27 +61,27 @@ func ExampleCapacity_Need() {
 func ExampleNewQuota() {
 	calls, _ := capacity.NewQuota(capacity.Vector{"calls": 100}, capacity.Refill{Every: time.Minute})
 	c, _ := calls.Child(capacity.Vector{"slots": 4})
-	need, _ := c.Need(capacity.Vector{"slots": 1, "calls": 1})
+	request, _ := c.Request(capacity.Vector{"slots": 1, "calls": 1})
 
-	grant, _ := c.TryAcquire(need)
+	grant, _ := c.TryAcquire(request)
 	grant.Release()
-	fmt.Println(c.Usage("slots").Available, "slots,", calls.Usage("calls").Available, "calls")
+	fmt.Println(c.Resource("slots").Available, "slots,", calls.Resource("calls").Available, "calls")
 	// Output:
 	// 4 slots, 99 calls
 }
 
-func ExampleCapacity_Claim() {
+func ExampleCapacity_Reserve() {
 	c, _ := capacity.New(capacity.Vector{"slots": 4})
-	one, _ := c.Need(capacity.Vector{"slots": 1})
-	all, _ := c.Need(capacity.Vector{"slots": 4})
+	one, _ := c.Request(capacity.Vector{"slots": 1})
+	all, _ := c.Request(capacity.Vector{"slots": 4})
 	running, _ := c.TryAcquire(one)
 
-	claim, _ := c.Claim(all, func() { fmt.Println("its turn has come") })
-	small, err := claim.Pass(one) // uses what is free meanwhile
+	reservation, _ := c.Reserve(all, func() { fmt.Println("its turn has come") })
+	small, err := reservation.Backfill(one) // uses what is free meanwhile
 	fmt.Println(err)
 	small.Release()
 	running.Release()
-	grant, err := claim.Take()
+	grant, err := reservation.Take()
 	fmt.Println(err)
 	grant.Release()
 	// Output:

@@ -4,20 +4,20 @@ package capacity
 // copied: it is given back once, however often and from wherever that is tried. The
 // zero Grant is one of nothing.
 type Grant struct {
-	need   *Need
-	page   uint32
-	number uint64
+	request *Request
+	page    uint32
+	number  uint64
 }
 
-// TryAcquire takes all that is needed if it is free and no claim waits for it, in one
+// TryAcquire takes all that is needed if it is free and no reservation waits for it, in one
 // step. Otherwise it takes nothing and returns a [*RefusedError]. It does not
 // allocate unless it refuses.
-func (c *Capacity) TryAcquire(n *Need) (Grant, error) {
-	if err := c.checked(n); err != nil {
+func (c *Capacity) TryAcquire(req *Request) (Grant, error) {
+	if err := c.checked(req); err != nil {
 		return Grant{}, err
 	}
 	c.mu.Lock()
-	g, err := c.try(n, nil)
+	g, err := c.try(req, nil)
 	c.mu.Unlock()
 	if err != nil {
 		return Grant{}, err
@@ -26,54 +26,54 @@ func (c *Capacity) TryAcquire(n *Need) (Grant, error) {
 }
 
 // try takes what is needed unless somebody else than leave waits.
-func (c *Capacity) try(n *Need, leave *Claim) (Grant, *RefusedError) {
+func (c *Capacity) try(req *Request, leave *Reservation) (Grant, *RefusedError) {
 	if c.timed {
 		c.refill()
 	}
 	if c.waiting > 0 && c.overtakes(leave) {
-		return Grant{}, n.refused(leave)
+		return Grant{}, req.refused(leave)
 	}
-	for i := range n.all {
-		if p := &n.all[i]; p.units > p.free() {
-			return Grant{}, n.refused(leave)
+	for i := range req.all {
+		if p := &req.all[i]; p.units > p.free() {
+			return Grant{}, req.refused(leave)
 		}
 	}
-	return c.take(n), nil
+	return c.take(req), nil
 }
 
 // overtakes reports whether somebody else than leave waits in the path.
-func (c *Capacity) overtakes(leave *Claim) bool {
+func (c *Capacity) overtakes(leave *Reservation) bool {
 	for _, level := range c.path {
-		if first := level.queue.first; first != nil && first.claim != leave {
+		if first := level.queue.first; first != nil && first.reservation != leave {
 			return true
 		}
 	}
 	return false
 }
 
-// take enters the grant of a need that fits.
-func (c *Capacity) take(n *Need) Grant {
-	for i := range n.all {
-		n.all[i].used += n.all[i].units
+// take enters the grant of a request that fits.
+func (c *Capacity) take(req *Request) Grant {
+	for i := range req.all {
+		req.all[i].used += req.all[i].units
 	}
 	page, number := c.ledger.enter()
-	return Grant{n, page, number}
+	return Grant{req, page, number}
 }
 
 // Release gives back what was granted. Who waits for it gets it before Release
 // returns. Releasing again does nothing.
 func (g Grant) Release() {
-	if g.need == nil {
+	if g.request == nil {
 		return
 	}
-	c := g.need.of
+	c := g.request.of
 	c.mu.Lock()
 	if !c.ledger.strike(g.page, g.number) {
 		c.mu.Unlock()
 		return
 	}
-	for i := range g.need.back {
-		g.need.back[i].used -= g.need.back[i].units
+	for i := range g.request.back {
+		g.request.back[i].used -= g.request.back[i].units
 	}
 	if c.waiting == 0 {
 		c.mu.Unlock()

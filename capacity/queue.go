@@ -6,16 +6,16 @@ type queue struct {
 	length      int
 }
 
-// A seat is a claim's place in a queue.
+// A seat is a reservation's place in a queue.
 type seat struct {
-	claim      *Claim
-	prev, next *seat
-	taken      bool
+	reservation *Reservation
+	prev, next  *seat
+	taken       bool
 }
 
-func (q *queue) push(w *Claim, level int) {
+func (q *queue) push(w *Reservation, level int) {
 	s := &w.seats[level]
-	*s = seat{claim: w, prev: q.last, taken: true}
+	*s = seat{reservation: w, prev: q.last, taken: true}
 	if q.last == nil {
 		q.first = s
 	} else {

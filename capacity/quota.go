@@ -51,7 +51,7 @@ func NewQuota(limits Vector, r Refill) (*Capacity, error) {
 // reset instead of an amount brings back all.
 const reset = -1
 
-// A quota is guarded by the lock of the family.
+// A quota is guarded by the lock of the tree.
 type quota struct {
 	every time.Duration
 	start time.Time

@@ -28,9 +28,9 @@ func TestQuotaComesBackWithTime(t *testing.T) {
 			for after, want := range test.after {
 				synctest.Test(t, func(t *testing.T) {
 					q := must(capacity.NewQuota(capacity.Vector{"calls": 10}, capacity.Refill{Every: time.Second, Add: test.add}))
-					must(q.TryAcquire(must(q.Need(capacity.Vector{"calls": 10})))).Release()
+					must(q.TryAcquire(must(q.Request(capacity.Vector{"calls": 10})))).Release()
 					time.Sleep(after)
-					if got := q.Usage("calls").Available; got != want {
+					if got := q.Resource("calls").Available; got != want {
 						t.Errorf("after %v: %d, want %d", after, got, want)
 					}
 					if got := q.Snapshot().Resources["calls"].Available; got != want {
@@ -45,7 +45,7 @@ func TestQuotaComesBackWithTime(t *testing.T) {
 func TestQuotaServesWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := must(capacity.NewQuota(capacity.Vector{"calls": 2}, capacity.Refill{Every: time.Second}))
-		call := must(q.Need(capacity.Vector{"calls": 1}))
+		call := must(q.Request(capacity.Vector{"calls": 1}))
 		start := time.Now()
 		for i := range 7 {
 			must(q.Acquire(t.Context(), call))
@@ -58,7 +58,7 @@ func TestQuotaServesWhoWaits(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		both := must(q.Need(capacity.Vector{"calls": 2}))
+		both := must(q.Request(capacity.Vector{"calls": 2}))
 		if _, err := q.Acquire(ctx, both); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
@@ -70,20 +70,20 @@ func TestQuotaAsParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := must(capacity.NewQuota(capacity.Vector{"calls": 3}, capacity.Refill{Every: time.Minute}))
 		c := must(q.Child(capacity.Vector{"slots": 2}))
-		need := must(c.Need(capacity.Vector{"slots": 1, "calls": 1}))
+		request := must(c.Request(capacity.Vector{"slots": 1, "calls": 1}))
 		start := time.Now()
 		for range 3 {
-			must(c.TryAcquire(need)).Release()
+			must(c.TryAcquire(request)).Release()
 		}
-		_, err := c.TryAcquire(need)
+		_, err := c.TryAcquire(request)
 		if want := `capacity: refused: needs 1 of "calls" of the parent, 0 free of 3`; err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
-		must(c.Acquire(t.Context(), need)).Release()
+		must(c.Acquire(t.Context(), request)).Release()
 		if took := time.Since(start); took != time.Minute {
 			t.Errorf("after %v, want a minute", took)
 		}
-		if u := c.Usage("slots"); u.InUse != 0 {
+		if u := c.Resource("slots"); u.InUse != 0 {
 			t.Errorf("%+v", u)
 		}
 	})

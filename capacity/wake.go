@@ -9,13 +9,13 @@ import (
 
 //nolint:gochecknoinits // a seam has to be set before it is used
 func init() {
-	trusted.Claim = func(c, need any, wake func()) (any, error) {
-		return c.(*Capacity).claim(need.(*Need), wake, true)
+	trusted.Reserve = func(c, request any, wake func()) (any, error) {
+		return c.(*Capacity).reserve(request.(*Request), wake, true)
 	}
 }
 
-// wake tells the owners of a chain of claims. It must be called outside of locks.
-func (w *Claim) wake() {
+// wake tells the owners of a chain of reservations. It must be called outside of locks.
+func (w *Reservation) wake() {
 	for w != nil {
 		next := w.next
 		w.next = nil
@@ -30,9 +30,9 @@ func (w *Claim) wake() {
 
 // guarded calls a user's wake on a goroutine of its own: a wake that panics or ends its
 // goroutine must not stop the one that released, nor the wakes after it.
-func (w *Claim) guarded() {
+func (w *Reservation) guarded() {
 	if err := isolate.Call(w.wakes); err != nil {
-		c := w.need.of
+		c := w.request.of
 		c.mu.Lock()
 		c.wakeErr = fmt.Errorf("%w: it %w", ErrWake, err)
 		c.mu.Unlock()

@@ -12,50 +12,50 @@ import (
 
 // hostile are wakes of an owner that does what it should not.
 func hostile(c *capacity.Capacity) map[string]func() {
-	need := must(c.Need(capacity.Vector{"slots": 1}))
+	request := must(c.Request(capacity.Vector{"slots": 1}))
 	return map[string]func(){
 		"panics": func() { panic("wake") },
 		"exits":  runtime.Goexit,
 		"calls us": func() {
 			c.Snapshot()
-			c.Usage("slots")
-			if g, err := c.TryAcquire(need); err == nil {
+			c.Resource("slots")
+			if g, err := c.TryAcquire(request); err == nil {
 				g.Release()
 			}
-			if w, err := c.Claim(need, func() {}); err == nil {
+			if w, err := c.Reserve(request, func() {}); err == nil {
 				w.Cancel()
 			}
-			_ = c.Reserve("slots", 0)
+			_ = c.Withhold("slots", 0)
 		},
 	}
 }
 
-// TestWakeOfAnotherOwner: whatever the wake of one claim does, the claim keeps its grant, the claims after
+// TestWakeOfAnotherOwner: whatever the wake of one reservation does, the reservation keeps its grant, the reservations after
 // it are served and woken, and the one that made room goes on.
 func TestWakeOfAnotherOwner(t *testing.T) {
-	ways := map[string]func(*capacity.Capacity, capacity.Grant, *capacity.Claim){
-		"Release":  func(_ *capacity.Capacity, g capacity.Grant, _ *capacity.Claim) { g.Release() },
-		"Cancel":   func(_ *capacity.Capacity, _ capacity.Grant, first *capacity.Claim) { first.Cancel() },
-		"SetLimit": func(c *capacity.Capacity, _ capacity.Grant, _ *capacity.Claim) { _ = c.SetLimit("slots", 9) },
-		"Reserve":  func(c *capacity.Capacity, _ capacity.Grant, _ *capacity.Claim) { _ = c.Reserve("slots", 0) },
+	ways := map[string]func(*capacity.Capacity, capacity.Grant, *capacity.Reservation){
+		"Release":  func(_ *capacity.Capacity, g capacity.Grant, _ *capacity.Reservation) { g.Release() },
+		"Cancel":   func(_ *capacity.Capacity, _ capacity.Grant, first *capacity.Reservation) { first.Cancel() },
+		"SetLimit": func(c *capacity.Capacity, _ capacity.Grant, _ *capacity.Reservation) { _ = c.SetLimit("slots", 9) },
+		"Withhold": func(c *capacity.Capacity, _ capacity.Grant, _ *capacity.Reservation) { _ = c.Withhold("slots", 0) },
 	}
 	for way, make2Free := range ways {
 		for _, name := range []string{"panics", "exits", "calls us"} {
 			t.Run(way+" "+name, func(t *testing.T) {
-				c, need := slots(t, 4)
-				if err := c.Reserve("slots", 2); err != nil {
+				c, request := slots(t, 4)
+				if err := c.Withhold("slots", 2); err != nil {
 					t.Fatal(err)
 				}
-				one := need(1)
-				held := must(c.TryAcquire(need(2)))
-				var first *capacity.Claim
+				one := request(1)
+				held := must(c.TryAcquire(request(2)))
+				var first *capacity.Reservation
 				if way == "Cancel" { // the one in front is too large
 					held.Release()
-					first = must(c.Claim(need(3), func() {}))
+					first = must(c.Reserve(request(3), func() {}))
 				}
-				bad := must(c.Claim(one, hostile(c)[name]))
+				bad := must(c.Reserve(one, hostile(c)[name]))
 				woken := false
-				good := must(c.Claim(one, func() { woken = true }))
+				good := must(c.Reserve(one, func() { woken = true }))
 				survived := false
 				done := make(chan struct{})
 				go func() {
@@ -65,7 +65,7 @@ func TestWakeOfAnotherOwner(t *testing.T) {
 				}()
 				<-done
 				if !survived || !woken {
-					t.Errorf("went on: %v, the claim after it was woken: %v", survived, woken)
+					t.Errorf("went on: %v, the reservation after it was woken: %v", survived, woken)
 				}
 				if s := c.Snapshot(); (s.WakeErr != nil) != (name != "calls us") || s.WakeErr != nil && !errors.Is(s.WakeErr, capacity.ErrWake) {
 					t.Errorf("WakeErr is %v", s.WakeErr)
@@ -85,10 +85,10 @@ func TestWakeOfAnotherOwner(t *testing.T) {
 func TestWakeOfAQuota(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := must(capacity.NewQuota(capacity.Vector{"starts": 1}, capacity.Refill{Every: time.Second}))
-		need := must(c.Need(capacity.Vector{"starts": 1}))
-		must(c.TryAcquire(need))
+		request := must(c.Request(capacity.Vector{"starts": 1}))
+		must(c.TryAcquire(request))
 		for _, wake := range []func(){func() { panic("wake") }, runtime.Goexit} {
-			bad := must(c.Claim(need, wake))
+			bad := must(c.Reserve(request, wake))
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if _, err := bad.Take(); err != nil || c.Snapshot().WakeErr == nil {
@@ -99,8 +99,8 @@ func TestWakeOfAQuota(t *testing.T) {
 }
 
 func TestNilWake(t *testing.T) {
-	c, need := slots(t, 1)
-	if w, err := c.Claim(need(1), nil); w != nil || !errors.Is(err, capacity.ErrConfig) {
+	c, request := slots(t, 1)
+	if w, err := c.Reserve(request(1), nil); w != nil || !errors.Is(err, capacity.ErrConfig) {
 		t.Errorf("%v, %v: want an error of the configuration", w, err)
 	}
 	if s := c.Snapshot(); s.Waiting != 0 {

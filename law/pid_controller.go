@@ -75,7 +75,7 @@ func (c *pidController) follow(w Window, from float64) {
 	if (w.Min != c.min || w.Max != c.max) && c.loop.Retune(c.PID.loop(w.Min, w.Max)) == nil {
 		c.min, c.max = w.Min, w.Max
 	}
-	if at := portable.Log(from); math.Abs(at-c.loop.State().Output) > 2*rounding {
+	if at := portable.Log(from); math.Abs(at-c.loop.Snapshot().Output) > 2*rounding {
 		c.loop.Track(at)
 	}
 }

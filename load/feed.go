@@ -29,8 +29,8 @@ type feed struct {
 	told Kind // the state that was last reported, 0 for none; of the goroutine that watches
 }
 
-// A Status is the state of one feed.
-type Status struct {
+// A FeedSnapshot is the state of one feed at one moment.
+type FeedSnapshot struct {
 	Source   string        // Source.Name
 	Readings []Reading     // what it said last, valid or not
 	Err      error         // what is wrong: it is stale, one of its readings is not valid, or it is missing
@@ -164,15 +164,15 @@ func (f *feed) busy() bool {
 	return f.polling != nil
 }
 
-func (f *feed) status(now time.Time) Status {
+func (f *feed) status(now time.Time) FeedSnapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.statusLocked(now)
 }
 
 // statusLocked is the state at a moment. Only then it shows which readings are stale.
-func (f *feed) statusLocked(now time.Time) Status {
-	s := Status{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings)}
+func (f *feed) statusLocked(now time.Time) FeedSnapshot {
+	s := FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings)}
 	if errors.Is(f.err, ErrUnavailable) {
 		s.Missing, s.Err = true, f.err
 		return s
@@ -209,7 +209,7 @@ func (f *feed) silence() error {
 
 // Worst is the reading with the most load among the valid ones that concern the scope,
 // if there is one.
-func (s Status) Worst(scope Scope) (worst Reading, concerned bool) {
+func (s FeedSnapshot) Worst(scope Scope) (worst Reading, concerned bool) {
 	for _, r := range s.Readings {
 		if r.Err == nil && r.Scope.concerns(scope) && (!concerned || r.Load() > worst.Load()) {
 			worst, concerned = r, true
@@ -226,7 +226,7 @@ func (f *feed) drain(now time.Time) (Drain, time.Time, bool) {
 
 // look is the state, and whether the source has neither failed nor told anything so far,
 // both of one moment: an answer in between would make a new source look stale.
-func (f *feed) look(now time.Time) (s Status, yetToTell bool) {
+func (f *feed) look(now time.Time) (s FeedSnapshot, yetToTell bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.statusLocked(now), f.err == nil && f.polls == f.failures

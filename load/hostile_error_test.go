@@ -36,7 +36,7 @@ func TestHostileErrors(t *testing.T) {
 					if err := m.Run(ctx); err != nil {
 						t.Error(err)
 					}
-					if s := m.Status()[0]; s.Err == nil || s.Polls < 10 {
+					if s := m.Snapshot()[0]; s.Err == nil || s.Polls < 10 {
 						t.Errorf("%+v: want it stale after many polls", s)
 					}
 				})

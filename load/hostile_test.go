@@ -42,7 +42,7 @@ func TestHostileCallbacks(t *testing.T) {
 							runtime.Goexit()
 						default:
 							mon.Level(load.All)
-							mon.Status()
+							mon.Snapshot()
 							mon.Drain()
 							if err := mon.Run(t.Context()); err == nil {
 								t.Error("it runs twice")
@@ -64,7 +64,7 @@ func TestHostileCallbacks(t *testing.T) {
 					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 					defer cancel()
 					time.AfterFunc(2500*time.Millisecond, func() {
-						if e := mon.Status()[0].Err; where == "Poll" && tells != "" && (e == nil || !strings.Contains(e.Error(), tells)) {
+						if e := mon.Snapshot()[0].Err; where == "Poll" && tells != "" && (e == nil || !strings.Contains(e.Error(), tells)) {
 							t.Errorf("the status says %v", e)
 						}
 					})

@@ -25,7 +25,7 @@ func TestBadInput(t *testing.T) {
 		var s load.Symptoms
 		for _, latency := range durations {
 			for _, n := range []int{0, -1, 1, math.MaxInt, math.MinInt} {
-				r := s.Update(load.Work{InFlight: n, MaxInFlight: -n, Oldest: latency, Latency: latency}, d)
+				r := s.Update(load.Operations{InFlight: n, MaxInFlight: -n, Oldest: latency, Latency: latency}, d)
 				if y := r.Load(); math.IsNaN(y) || y < 0 {
 					t.Errorf("%v, %v, %d: a load of %v", d, latency, n, y)
 				}
@@ -36,7 +36,7 @@ func TestBadInput(t *testing.T) {
 		}
 	}
 	_ = load.Scope(99).String() + load.Unit(99).String() + load.Kind(99).String() + load.Combine(99).String() + load.Event{}.String()
-	if _, concerned := (load.Status{}).Worst(99); concerned {
+	if _, concerned := (load.FeedSnapshot{}).Worst(99); concerned {
 		t.Error("an unknown scope concerns a source that said nothing")
 	}
 }

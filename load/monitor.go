@@ -165,11 +165,11 @@ func (m *Monitor) Drain() (d Drain, at time.Time, ok bool) {
 	return Drain{}, time.Time{}, false
 }
 
-// Status returns the state of each feed, in the order of [Config].Feeds. Reading
+// Snapshot returns the state of each feed, in the order of [Config].Feeds. Reading
 // changes nothing.
-func (m *Monitor) Status() []Status {
+func (m *Monitor) Snapshot() []FeedSnapshot {
 	now := time.Now()
-	all := make([]Status, len(m.feeds))
+	all := make([]FeedSnapshot, len(m.feeds))
 	for i, f := range m.feeds {
 		all[i] = f.status(now)
 	}

@@ -370,19 +370,19 @@ func TestDrainGoesStale(t *testing.T) {
 		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
 		pass(time.Second)
 		if _, _, ok := w.Drain(); !ok || w.Level(load.All).Degraded {
-			t.Errorf("%+v", w.Status())
+			t.Errorf("%+v", w.Snapshot())
 		}
 		for _, d := range []*load.Drain{{Drained: math.NaN(), Target: 9}, nil} {
 			tell(d)
 			pass(2 * time.Second)
-			if _, _, ok := w.Drain(); ok || !w.Level(load.All).Degraded || !errors.Is(w.Status()[0].Err, load.ErrStale) {
-				t.Errorf("%v: %+v", d, w.Status())
+			if _, _, ok := w.Drain(); ok || !w.Level(load.All).Degraded || !errors.Is(w.Snapshot()[0].Err, load.ErrStale) {
+				t.Errorf("%v: %+v", d, w.Snapshot())
 			}
 		}
 		tell(&load.Drain{Drained: 2, Backlog: 1, Target: 9})
 		pass(time.Second)
 		if w.Level(load.All).Degraded {
-			t.Errorf("%+v", w.Status())
+			t.Errorf("%+v", w.Snapshot())
 		}
 	})
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Work is what a process sees of its own operations.
-type Work struct {
+// Operations is what a process sees of its own operations.
+type Operations struct {
 	InFlight    int           // how much of it runs
 	MaxInFlight int           // how much may run, 0 if nothing bounds it
 	Oldest      time.Duration // age of the oldest operation in flight
 	Latency     time.Duration // recent mean latency, 0 if nothing completed
 }
 
-// Symptoms tells the load of a system from [Work] alone, for when nothing better
+// Symptoms tells the load of a system from [Operations] alone, for when nothing better
 // answers. It compares latency with a baseline, the latency at which the system
 // was at ease, which sinks to a lower latency within seconds and rises to a higher
 // one within minutes:
@@ -40,7 +40,7 @@ const (
 
 // Update takes what was seen within the last dt and returns the worst symptom. It
 // is not valid until the first operation has completed.
-func (s *Symptoms) Update(w Work, dt time.Duration) Reading {
+func (s *Symptoms) Update(w Operations, dt time.Duration) Reading {
 	s.learn(w.Latency.Seconds(), dt)
 	if s.baseline == 0 {
 		return Reading{Name: "latency", Unit: Seconds, Limit: leastLatency.Seconds(), Err: ErrStale}

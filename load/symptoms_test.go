@@ -12,21 +12,21 @@ const tick = 100 * time.Millisecond
 
 func TestSymptoms(t *testing.T) {
 	var s load.Symptoms
-	if r := s.Update(load.Work{InFlight: 5, Oldest: time.Hour}, tick); r.Err == nil {
+	if r := s.Update(load.Operations{InFlight: 5, Oldest: time.Hour}, tick); r.Err == nil {
 		t.Errorf("before anything completed: %v", r)
 	}
-	s.Update(load.Work{Latency: 10 * time.Millisecond}, tick)
+	s.Update(load.Operations{Latency: 10 * time.Millisecond}, tick)
 	for name, c := range map[string]struct {
-		work load.Work
+		work load.Operations
 		want float64
 		name string
 	}{
-		"ease":      {load.Work{InFlight: 3, Latency: 10 * time.Millisecond}, 0.125, "latency"},
-		"slow":      {load.Work{Latency: 80 * time.Millisecond}, 1, "latency"},
-		"stall":     {load.Work{Latency: time.Millisecond, Oldest: 800 * time.Millisecond}, 2, "oldest operation"},
-		"full":      {load.Work{Latency: 10 * time.Millisecond, InFlight: 9, MaxInFlight: 10}, 0.9, "in flight"},
-		"nonsense":  {load.Work{Latency: -1, Oldest: -1, InFlight: -1}, 0, "latency"},
-		"no bounds": {load.Work{Latency: 10 * time.Millisecond, InFlight: 1e9}, 0.125, "latency"},
+		"ease":      {load.Operations{InFlight: 3, Latency: 10 * time.Millisecond}, 0.125, "latency"},
+		"slow":      {load.Operations{Latency: 80 * time.Millisecond}, 1, "latency"},
+		"stall":     {load.Operations{Latency: time.Millisecond, Oldest: 800 * time.Millisecond}, 2, "oldest operation"},
+		"full":      {load.Operations{Latency: 10 * time.Millisecond, InFlight: 9, MaxInFlight: 10}, 0.9, "in flight"},
+		"nonsense":  {load.Operations{Latency: -1, Oldest: -1, InFlight: -1}, 0, "latency"},
+		"no bounds": {load.Operations{Latency: 10 * time.Millisecond, InFlight: 1e9}, 0.125, "latency"},
 	} {
 		s := s
 		if r := s.Update(c.work, time.Millisecond); math.Abs(r.Load()-c.want) > 0.01 || r.Name != c.name {
@@ -41,11 +41,11 @@ func TestBaseline(t *testing.T) {
 		var s load.Symptoms
 		follow := func(latency, during time.Duration) float64 {
 			for range during / dt {
-				s.Update(load.Work{Latency: latency}, dt)
+				s.Update(load.Operations{Latency: latency}, dt)
 			}
 			return s.Baseline().Seconds()
 		}
-		s.Update(load.Work{Latency: time.Second}, dt)
+		s.Update(load.Operations{Latency: time.Second}, dt)
 		if got, want := follow(100*time.Millisecond, 2*time.Second), 0.1+0.9/math.E; math.Abs(got-want) > 1e-6 {
 			t.Errorf("a time constant of ease: %v, want %v", got, want)
 		}

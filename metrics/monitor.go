@@ -37,7 +37,7 @@ func readMonitor(out output, m owned[*load.Monitor]) {
 	}
 	out.number(forMonitor.running, truth(m.source.Running()), m.labels)
 	taken := map[string]bool{}
-	for _, s := range m.source.Status() {
+	for _, s := range m.source.Snapshot() {
 		name := clean(s.Source)
 		if taken[name] || s.Missing {
 			continue

@@ -66,7 +66,7 @@ func (s *Sources) check() error {
 			complain("Throttles[%d] is nil: want a throttle that throttle.New returned", i)
 			continue
 		}
-		st := t.State()
+		st := t.Snapshot()
 		take(throttles, "throttle", st.Name, "give each a throttle.Config.Name of its own")
 		for _, l := range []weir.Snapshot{st.Reads.Limiter, st.Writes.Limiter} {
 			take(limiters, "side of a throttle", l.Name, "limiters and sides of throttles share the label \"limiter\": rename one")

@@ -46,10 +46,10 @@ type throttled struct {
 }
 
 func newThrottled(t *throttle.Throttle) *throttled {
-	st := t.State()
+	st := t.Snapshot()
 	name := clean(st.Name)
 	d := &throttled{owned: owned[*throttle.Throttle]{t, []string{name}}}
-	for i, s := range [...]throttle.SideState{st.Reads, st.Writes} {
+	for i, s := range [...]throttle.SideSnapshot{st.Reads, st.Writes} {
 		d.sides[i] = []string{name, [...]string{"reads", "writes"}[i]}
 		d.limiters[i] = clean(s.Limiter.Name)
 		d.work[i] = newWorkLabels(d.limiters[i])
@@ -58,12 +58,12 @@ func newThrottled(t *throttle.Throttle) *throttled {
 }
 
 func (t *throttled) read(out output) {
-	st := t.source.State()
+	st := t.source.Snapshot()
 	out.number(forThrottle.running, truth(st.Running), t.labels)
 	for _, name := range slices.Sorted(maps.Keys(st.Actions)) {
 		out.with(forThrottle.actions, float64(st.Actions[name]), t.labels, clean(name))
 	}
-	for i, s := range [...]throttle.SideState{st.Reads, st.Writes} {
+	for i, s := range [...]throttle.SideSnapshot{st.Reads, st.Writes} {
 		labels := t.sides[i]
 		out.number(forThrottle.load, s.Load, labels)
 		out.number(forThrottle.pace, s.Pace.Rate, labels)

@@ -6,14 +6,14 @@ import "time"
 // concurrent use.
 type Controller struct {
 	conf   Config
-	state  State
+	state  Snapshot
 	err    float64 // of the last sample, as the terms see it
 	slope  float64 // of the filtered measurement
 	seeded bool
 }
 
-// A State is what a [Controller] knows and does.
-type State struct {
+// A Snapshot is what a [Controller] knows and does.
+type Snapshot struct {
 	P, I, D  float64 // the terms, in units of the output
 	Output   float64 // their sum within the limits
 	Filtered float64 // the measurement as the derivative sees it
@@ -106,7 +106,7 @@ func (c *Controller) Track(output float64) {
 // Reset forgets all samples and starts again from an output.
 func (c *Controller) Reset(output float64) {
 	held := c.state.Output
-	c.state, c.err, c.slope, c.seeded = State{Output: c.clamp(held)}, 0, 0, false
+	c.state, c.err, c.slope, c.seeded = Snapshot{Output: c.clamp(held)}, 0, 0, false
 	c.Track(output)
 }
 
@@ -132,5 +132,5 @@ func (c *Controller) Retune(conf Config) error {
 // Config returns the settings, with every default filled in.
 func (c *Controller) Config() Config { return c.conf }
 
-// State returns the terms and the output of the last update.
-func (c *Controller) State() State { return c.state }
+// Snapshot returns the terms and the output of the last update.
+func (c *Controller) Snapshot() Snapshot { return c.state }

@@ -34,7 +34,7 @@ func ExampleController_Retune() {
 	}
 	conf.Ki = 0.1 // a tenth of the gain, and the output stays
 	err := c.Retune(conf)
-	fmt.Println(err, c.State().Output, c.Update(2, time.Second))
+	fmt.Println(err, c.Snapshot().Output, c.Update(2, time.Second))
 	// Output: <nil> 10 10
 }
 

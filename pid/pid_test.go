@@ -45,7 +45,7 @@ func TestStep(t *testing.T) {
 func TestRamp(t *testing.T) {
 	c := start(t, pid.Config{Kd: 2, Tau: 500 * time.Millisecond})
 	c.Update(7, tick)
-	if s := c.State(); s.Filtered != 7 || s.D != 0 {
+	if s := c.Snapshot(); s.Filtered != 7 || s.D != 0 {
 		t.Errorf("the first sample leaves %+v, want a seeded filter", s)
 	}
 	filtered, share := 7.0, 1-math.Exp(-0.1/0.5)
@@ -55,7 +55,7 @@ func TestRamp(t *testing.T) {
 		filtered += step
 		near(t, "output", c.Update(y, tick), -2*step/0.1)
 	}
-	near(t, "slope at last", c.State().D, -2*5)
+	near(t, "slope at last", c.Snapshot().D, -2*5)
 }
 
 func TestFilterDoesNotDependOnTheTick(t *testing.T) {
@@ -67,8 +67,8 @@ func TestFilterDoesNotDependOnTheTick(t *testing.T) {
 	for range 10 {
 		fine.Update(1, tick)
 	}
-	near(t, "filtered", coarse.State().Filtered, 1-math.Exp(-1))
-	near(t, "filtered", fine.State().Filtered, coarse.State().Filtered)
+	near(t, "filtered", coarse.Snapshot().Filtered, 1-math.Exp(-1))
+	near(t, "filtered", fine.Snapshot().Filtered, coarse.Snapshot().Filtered)
 }
 
 func TestDerivativeIgnoresTheSetpoint(t *testing.T) {
@@ -96,7 +96,7 @@ func TestSaturation(t *testing.T) {
 		a := 1 - math.Exp(-1)
 		// I = I + Ki e dt + (1 - P - I - Ki e dt) a
 		fixed := 1 - 5 - 0.5 + 0.5/a
-		near(t, "integral", c.State().I, fixed)
+		near(t, "integral", c.Snapshot().I, fixed)
 		near(t, "one step back", c.Update(1, tick), 4+fixed+0.4)
 	}
 }
@@ -106,7 +106,7 @@ func TestWithoutGainsTheIntegralFollowsAtOnce(t *testing.T) {
 	for range 1000 {
 		c.Update(0, tick)
 	}
-	near(t, "integral", c.State().I, 1)
+	near(t, "integral", c.Snapshot().I, 1)
 	near(t, "way back", c.Update(2, tick), 0.9)
 }
 
@@ -127,13 +127,13 @@ func TestRetuneWithoutBump(t *testing.T) {
 		if err := c.Retune(conf); err != nil {
 			t.Fatal(err)
 		}
-		s := c.State()
+		s := c.Snapshot()
 		near(t, "sum of the terms", s.P+s.I+s.D, before)
 		near(t, "proportional term", s.P, conf.Kp*(1-y))
 	}
-	before := c.State()
-	if err := c.Retune(pid.Config{Kp: -1}); !errors.Is(err, pid.ErrInvalid) || c.State() != before || c.Config().Kp != conf.Kp {
-		t.Errorf("a bad setting: %v, %+v", err, c.State())
+	before := c.Snapshot()
+	if err := c.Retune(pid.Config{Kp: -1}); !errors.Is(err, pid.ErrInvalid) || c.Snapshot() != before || c.Config().Kp != conf.Kp {
+		t.Errorf("a bad setting: %v, %+v", err, c.Snapshot())
 	}
 }
 
@@ -144,11 +144,11 @@ func TestTrackAndReset(t *testing.T) {
 	c.Track(7)
 	near(t, "goes on from there", c.Update(0, tick), 7.1)
 	c.Track(99)
-	near(t, "within the limits", c.State().Output, 10)
+	near(t, "within the limits", c.Snapshot().Output, 10)
 	c.Track(math.NaN())
-	near(t, "holds", c.State().Output, 10)
+	near(t, "holds", c.Snapshot().Output, 10)
 	c.Reset(3)
-	if got, want := c.State(), (pid.State{I: 3, Output: 3}); got != want {
+	if got, want := c.Snapshot(), (pid.Snapshot{I: 3, Output: 3}); got != want {
 		t.Errorf("reset to %+v, want %+v", got, want)
 	}
 	near(t, "starts again", c.Update(1, tick), 3)
@@ -157,7 +157,7 @@ func TestTrackAndReset(t *testing.T) {
 func TestBadSamplesHoldTheOutput(t *testing.T) {
 	c := start(t, pid.Config{Kp: 1, Ki: 1, Kd: 1, Setpoint: 1})
 	c.Update(0.5, tick)
-	before := c.State()
+	before := c.Snapshot()
 	for _, bad := range []struct {
 		y  float64
 		dt time.Duration
@@ -170,8 +170,8 @@ func TestBadSamplesHoldTheOutput(t *testing.T) {
 		{0.9, -tick},
 		{0.9, math.MinInt64},
 	} {
-		if out := c.Update(bad.y, bad.dt); out != before.Output || c.State() != before {
-			t.Errorf("%+v: %v, %+v", bad, out, c.State())
+		if out := c.Update(bad.y, bad.dt); out != before.Output || c.Snapshot() != before {
+			t.Errorf("%+v: %v, %+v", bad, out, c.Snapshot())
 		}
 	}
 }
@@ -196,7 +196,7 @@ func TestAnySamplesStayWithinLimits(t *testing.T) {
 				y = odd[r.IntN(len(odd))]
 			}
 			out := c.Update(y, time.Duration(r.Int64N(1e10)-1e9))
-			if s := c.State(); !(out >= conf.Min && out <= conf.Max) || s.Output != out || math.IsNaN(s.P+s.I+s.D+s.Filtered) {
+			if s := c.Snapshot(); !(out >= conf.Min && out <= conf.Max) || s.Output != out || math.IsNaN(s.P+s.I+s.D+s.Filtered) {
 				t.Fatalf("%+v: output %v, %+v", conf, out, s)
 			}
 		}

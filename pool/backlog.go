@@ -72,7 +72,7 @@ type backlogSizer struct {
 }
 
 // Next implements [Sizer].
-func (s *backlogSizer) Next(r Reading) (int64, Reason) {
+func (s *backlogSizer) Next(r Observation) (int64, Reason) {
 	count := r.Backlog.Count
 	why := Reason{Code: Within, Signal: s.signal, Have: float64(count)}
 	switch {

@@ -21,53 +21,53 @@ const (
 )
 
 // open reports whether a task may be tried.
-func (g *backoff) open(now time.Duration) bool {
-	if !g.careful || g.room > 0 {
+func (b *backoff) open(now time.Duration) bool {
+	if !b.careful || b.room > 0 {
 		return true
 	}
-	if g.probing || now < g.again {
+	if b.probing || now < b.again {
 		return false
 	}
-	g.probing, g.room = true, 1
+	b.probing, b.room = true, 1
 	return true
 }
 
-func (g *backoff) enter() {
-	if g.careful {
-		g.room--
+func (b *backoff) enter() {
+	if b.careful {
+		b.room--
 	}
 }
 
 // passed is called when the gate has let a task through, and reports whether another may be tried.
-func (g *backoff) passed() bool {
-	if g.probing {
-		g.room++
-		g.rest = 0
+func (b *backoff) passed() bool {
+	if b.probing {
+		b.room++
+		b.rest = 0
 	}
-	return g.probing
+	return b.probing
 }
 
 // left is called when a task that the gate had let through ended.
-func (g *backoff) left() {
-	if g.careful {
-		g.room++
+func (b *backoff) left() {
+	if b.careful {
+		b.room++
 	}
 }
 
 // refuse is called when the gate refused, and returns how long it will rest.
-func (g *backoff) refuse(now time.Duration) time.Duration {
-	if !g.careful || g.probing {
-		g.rest = min(max(shortRest, 2*g.rest), longRest)
-		g.again = now + g.rest
+func (b *backoff) refuse(now time.Duration) time.Duration {
+	if !b.careful || b.probing {
+		b.rest = min(max(shortRest, 2*b.rest), longRest)
+		b.again = now + b.rest
 	}
-	g.careful, g.probing, g.room = true, false, 0
-	return max(0, g.again-now)
+	b.careful, b.probing, b.room = true, false, 0
+	return max(0, b.again-now)
 }
 
 // rests returns for how long to leave it alone, 0 if there is no need to.
-func (g *backoff) rests(now time.Duration) time.Duration {
-	if !g.careful || g.probing {
+func (b *backoff) rests(now time.Duration) time.Duration {
+	if !b.careful || b.probing {
 		return 0
 	}
-	return max(0, g.again-now)
+	return max(0, b.again-now)
 }

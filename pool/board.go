@@ -14,12 +14,12 @@ import (
 // A board knows all tasks that were claimed, and decides what becomes of them. It has no
 // goroutine, lock or clock, and calls no code of users: it is told the time and what
 // happened, and returns effects. What tasks need it takes from the capacity itself, by
-// the methods that wake no claim.
+// the methods that wake no reservation.
 //
 // A run has one and guards it by its lock.
 type board struct {
 	conf    *Config
-	cost    *capacity.Need // of a task that does not say
+	cost    *capacity.Request // of a task that does not say
 	graph   *dag.Graph
 	place   place
 	backoff backoff
@@ -48,7 +48,7 @@ type board struct {
 
 // newBoard returns an empty board. It calls wake when the place in the queue of the capacity
 // came up.
-func newBoard(c *Config, cost *capacity.Need, wake func()) board {
+func newBoard(c *Config, cost *capacity.Request, wake func()) board {
 	return board{
 		conf: c, cost: cost, outbox: outbox{size: c.Buffer}, graph: dag.New(c.History),
 		ready: ready{cost: cost}, blocked: map[string]*item{}, place: place{in: c.Capacity, wake: wake},
@@ -118,8 +118,8 @@ func (b *board) stop(why error, fx *effects) {
 // dismiss cancels what has not started. What the feeder still brings is dismissed as it comes.
 func (b *board) dismiss(why error, fx *effects) {
 	b.stopped = true
-	if claim := b.place.leave(); claim != nil {
-		fx.leave = claim
+	if reservation := b.place.leave(); reservation != nil {
+		fx.leave = reservation
 	}
 	waiting := slices.Concat(b.ready.all(), b.resting)
 	for _, it := range b.blocked {

@@ -17,29 +17,29 @@ type boardModel struct {
 	*testing.T
 	*rand.Rand
 	board
-	at      time.Duration
-	c       *capacity.Capacity
-	needs   []*capacity.Need // the first is the default
-	todo    []func(*boardModel)
-	items   []*item
-	running []*item
-	ended   map[*item]Kind // by the last event
-	others  []capacity.Grant
-	woken   bool // the place in the queue came up
-	stopped bool
+	at       time.Duration
+	c        *capacity.Capacity
+	requests []*capacity.Request // the first is the default
+	todo     []func(*boardModel)
+	items    []*item
+	running  []*item
+	ended    map[*item]Kind // by the last event
+	others   []capacity.Grant
+	woken    bool // the place in the queue came up
+	stopped  bool
 }
 
 func newBoardModel(t *testing.T, seed uint64) *boardModel {
 	m := &boardModel{T: t, Rand: rand.New(rand.NewPCG(seed, 0)), ended: map[*item]Kind{}}
 	m.c = noError(capacity.New(capacity.Vector{"slots": 4}))
 	for _, n := range []int64{1, 2, 4} {
-		m.needs = append(m.needs, noError(m.c.Need(capacity.Vector{"slots": n})))
+		m.requests = append(m.requests, noError(m.c.Request(capacity.Vector{"slots": n})))
 	}
 	conf := noError(Config{
 		Capacity: m.c, Source: Slice(nil), Lookahead: 1 + m.IntN(8), Backfill: 1 + m.IntN(4), Strict: m.IntN(4) == 0,
 		Buffer: 1 + m.IntN(8), StopOnError: m.IntN(8) == 0, Retry: Retry{Attempts: 2}, Aging: time.Second,
 	}.withDefaults())
-	m.board = newBoard(&conf, m.needs[0], func() { m.woken = true })
+	m.board = newBoard(&conf, m.requests[0], func() { m.woken = true })
 	return m
 }
 
@@ -60,10 +60,10 @@ func (m *boardModel) perform(fx *effects) {
 	for it := fx.start.take(); it != nil; it = fx.start.take() {
 		m.run(it)
 	}
-	if claim := fx.leave; claim != nil || fx.resume {
+	if reservation := fx.leave; reservation != nil || fx.resume {
 		m.later(func(m *boardModel) {
-			if claim != nil {
-				claim.Cancel()
+			if reservation != nil {
+				reservation.Cancel()
 			}
 			if fx.resume {
 				m.call(func(fx *effects) { m.start(m.moment(), fx) })
@@ -130,7 +130,7 @@ func (m *boardModel) claim() {
 		it := &items[i]
 		it.Key = fmt.Sprint(len(m.items))
 		it.Priority = m.IntN(5)
-		it.need = m.needs[max(0, m.IntN(5)-2)]
+		it.request = m.requests[max(0, m.IntN(5)-2)]
 		it.Retry = m.conf.Retry
 		if len(m.items) > 0 && m.IntN(4) == 0 {
 			it.After = []string{m.items[m.IntN(len(m.items))].Key}
@@ -196,7 +196,7 @@ func (m *boardModel) other() {
 		m.others = m.others[1:]
 		return
 	}
-	if g, err := m.c.TryAcquire(m.needs[m.IntN(2)]); err == nil {
+	if g, err := m.c.TryAcquire(m.requests[m.IntN(2)]); err == nil {
 		m.others = append(m.others, g)
 	}
 }
@@ -221,7 +221,7 @@ func (m *boardModel) check() {
 	}
 	custom := 0
 	for _, it := range m.ready.all() {
-		if it.need != m.cost {
+		if it.request != m.cost {
 			custom++
 		}
 	}
@@ -231,7 +231,7 @@ func (m *boardModel) check() {
 	if len(m.todo) > 0 || m.woken || m.board.stopped || m.full(0) || m.ready.len() == 0 || m.backoff.careful {
 		return
 	}
-	if m.place.claim == nil { // nothing is left to be done, so that something waits for a reason
+	if m.place.reservation == nil { // nothing is left to be done, so that something waits for a reason
 		m.Fatalf("%d could start, and do not stand in the queue", m.ready.len())
 	}
 	if m.place.of != m.ready.first() {

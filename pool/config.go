@@ -31,7 +31,7 @@ type Config struct {
 	Gate func(ctx context.Context, attempt func(context.Context) error) error
 
 	// Scaler sizes the resource that Cost defaults to, and Scalers sizes resources by
-	// name. They move the reserve, which is put back when the run ends.
+	// name. They move what the Capacity withholds of it, which is put back when the run ends.
 	Scaler  Scaler
 	Scalers map[string]Scaler
 

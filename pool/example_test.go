@@ -59,7 +59,7 @@ func ExampleReport() {
 
 func ExampleByBacklog() {
 	sizer, _ := pool.ByBacklog{High: 10, Low: 4, Initial: 3}.Sizer(6)
-	size, why := sizer.Next(pool.Reading{Size: 3, Backlog: pool.Depth{Count: 24}})
+	size, why := sizer.Next(pool.Observation{Size: 3, Backlog: pool.Depth{Count: 24}})
 	fmt.Println(pool.Decision{Resource: "slots", From: 3, To: size, Reason: why})
 	// Output: slots: backlog 24 above 10: raised 3 to 4
 }
@@ -71,7 +71,7 @@ func ExampleByLoad() {
 		return level.Load, level.Valid && !level.Degraded
 	}}
 	sizer, _ := busy.Sizer(6)
-	size, why := sizer.Next(pool.Reading{Size: 6})
+	size, why := sizer.Next(pool.Observation{Size: 6})
 	fmt.Println(pool.Decision{Resource: "slots", From: 6, To: size, Reason: why})
 	// Output: slots: load unknown: cut 6 to 5
 }
@@ -175,7 +175,7 @@ func ExamplePool_Drain() {
 func ExampleMinOf() {
 	cpu := func() (float64, bool) { return 0.9, true }
 	sizer, _ := pool.MinOf{pool.ByBacklog{}, pool.ByLoad{Measure: cpu}}.Sizer(6)
-	size, why := sizer.Next(pool.Reading{Size: 3, Backlog: pool.Depth{Count: 24}})
+	size, why := sizer.Next(pool.Observation{Size: 3, Backlog: pool.Depth{Count: 24}})
 	fmt.Println(size, why)
 	// Output: 2 load 0.9 above 0.85
 }

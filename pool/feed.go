@@ -122,13 +122,13 @@ func (r *run) prepare(it *item, d Delivery) (err error) {
 		it.lease = &lease{Lease: d.Lease, length: min(d.LeaseTime, maxLong), lose: cancel}
 		it.lease.hold(ctx)
 	}
-	it.need = r.cost
+	it.request = r.cost
 	if err := it.check(); err != nil {
 		return err
 	}
 	it.Retry = it.Retry.orDefault(r.conf.Retry)
 	if it.Cost != nil {
-		it.need, err = r.conf.Capacity.Need(it.Cost)
+		it.request, err = r.conf.Capacity.Request(it.Cost)
 	}
 	return err
 }

@@ -85,11 +85,11 @@ var callbacks = []callback{
 		})}}
 	}},
 	{name: "wake of another owner", setup: func(c *pool.Config, act func()) {
-		need := must(c.Capacity.Need(capacity.Vector{"slots": 3}))
-		held := must(c.Capacity.TryAcquire(need))
+		request := must(c.Capacity.Request(capacity.Vector{"slots": 3}))
+		held := must(c.Capacity.TryAcquire(request))
 		for range 6 { // in front of the pool, so that it wakes them, and between its own
-			var w *capacity.Claim
-			w = must(c.Capacity.Claim(need, func() {
+			var w *capacity.Reservation
+			w = must(c.Capacity.Reserve(request, func() {
 				g, err := w.Take()
 				if err == nil {
 					time.AfterFunc(time.Second, g.Release)
@@ -124,7 +124,7 @@ type hostileScaler struct {
 
 func (s hostileScaler) Sizer(int64) (pool.Sizer, error) { return s, nil }
 func (s hostileScaler) Plan() pool.Plan                 { return s.plan() }
-func (s hostileScaler) Next(r pool.Reading) (int64, pool.Reason) {
+func (s hostileScaler) Next(r pool.Observation) (int64, pool.Reason) {
 	s.act()
 	return r.Size, pool.Reason{}
 }
@@ -178,9 +178,9 @@ func testHostile(t *testing.T, callback callback, act string) {
 			p.Snapshot()
 			p.History()
 			c.Snapshot()
-			_ = c.Reserve("slots", 0)
+			_ = c.Withhold("slots", 0)
 			_ = c.SetLimit("slots", 3)
-			if g, err := c.TryAcquire(must(c.Need(capacity.Vector{"slots": 1}))); err == nil {
+			if g, err := c.TryAcquire(must(c.Request(capacity.Vector{"slots": 1}))); err == nil {
 				g.Release()
 			}
 		case "drains":
@@ -254,8 +254,8 @@ func TestSequenceThatFailsAtItsEnd(t *testing.T) {
 						p.Drain()
 					}
 				}
-				if !errors.Is(last, pool.ErrSource) || c.Usage("slots").Available != 2 {
-					t.Errorf("%v, %+v", last, c.Usage("slots"))
+				if !errors.Is(last, pool.ErrSource) || c.Resource("slots").Available != 2 {
+					t.Errorf("%v, %+v", last, c.Resource("slots"))
 				}
 			})
 		})
@@ -282,7 +282,7 @@ func TestWakeMayCallThePool(t *testing.T) {
 				large := task("large", time.Second, nil)
 				large.Cost = capacity.Vector{"slots": 3}
 				more <- large
-				held := must(c.TryAcquire(must(c.Need(capacity.Vector{"slots": 2}))))
+				held := must(c.TryAcquire(must(c.Request(capacity.Vector{"slots": 2}))))
 				config := pool.Config{Capacity: c, Source: pool.Chan(more)}
 				if name == "resized" { // to the task, which is then granted, and the other behind it
 					config.Scaler = hostileScaler{func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 4, Period: time.Second} }, func() {}}
@@ -292,7 +292,7 @@ func TestWakeMayCallThePool(t *testing.T) {
 				var woken atomic.Bool
 				go func() {
 					synctest.Wait() // the pool stands in the queue
-					w := must(c.Claim(must(c.Need(capacity.Vector{"slots": 1})), func() { p.Snapshot(); woken.Store(true) }))
+					w := must(c.Reserve(must(c.Request(capacity.Vector{"slots": 1})), func() { p.Snapshot(); woken.Store(true) }))
 					way(p, cancel, more)
 					time.Sleep(10 * time.Second)
 					if !woken.Load() {

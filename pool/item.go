@@ -13,12 +13,12 @@ import (
 type item struct {
 	context.Context //nolint:containedctx // it is one
 	Task
-	run   *run
-	lease *lease // nil: none
-	need  *capacity.Need
-	grant capacity.Grant // while it runs
-	next  *item          // of those that are to be run
-	seq   uint64         // order of arrival
+	run     *run
+	lease   *lease // nil: none
+	request *capacity.Request
+	grant   capacity.Grant // while it runs
+	next    *item          // of those that are to be run
+	seq     uint64         // order of arrival
 
 	score   int64         // lower goes first
 	since   time.Duration // when it could start, or may start again

@@ -52,12 +52,12 @@ func TestWhatWasCutShortIsGivenBackAtOnce(t *testing.T) {
 
 // deaf is a source whose leases cannot be extended.
 type deaf struct {
-	*sourcetest.Memory
+	*sourcetest.MemorySource
 	extend func() error
 }
 
 func (d deaf) Claim(ctx context.Context) (pool.Delivery, error) {
-	delivery, err := d.Memory.Claim(ctx)
+	delivery, err := d.MemorySource.Claim(ctx)
 	if err == nil {
 		delivery.Lease = deafLease{delivery.Lease, d.extend}
 	}
@@ -119,12 +119,12 @@ func TestLeaseOutlivesAFailure(t *testing.T) {
 
 // flaky is a source whose leases cannot be extended now and then.
 type flaky struct {
-	*sourcetest.Memory
+	*sourcetest.MemorySource
 	fault func() error
 }
 
 func (f flaky) Claim(ctx context.Context) (pool.Delivery, error) {
-	delivery, err := f.Memory.Claim(ctx)
+	delivery, err := f.MemorySource.Claim(ctx)
 	if err == nil {
 		delivery.Lease = flakyLease{delivery.Lease, f.fault}
 	}

@@ -19,13 +19,13 @@ type effects struct {
 	start line // items to run
 	spawn bool // a goroutine for them; the run sets it
 
-	ends    []ending        // tasks that ended and have a lease
-	cancel  error           // ends the context of the tasks, unless nil
-	leave   *capacity.Claim // is to leave its queue, unless nil,
-	resume  bool            // after which start is to be called again
-	release capacity.Grant  // to give back
-	ask     *question       // for an item that fits, unless nil
-	short   bool            // a task waits for capacity: the laws are to be told
+	ends    []ending              // tasks that ended and have a lease
+	cancel  error                 // ends the context of the tasks, unless nil
+	leave   *capacity.Reservation // is to leave its queue, unless nil,
+	resume  bool                  // after which start is to be called again
+	release capacity.Grant        // to give back
+	ask     *question             // for an item that fits, unless nil
+	short   bool                  // a task waits for capacity: the laws are to be told
 
 	stopClaims bool // ends the context of the claims
 	needTasks  bool // wakes the feeder,
@@ -62,8 +62,8 @@ type ending struct {
 	redeliver time.Duration
 }
 
-// A question is which of some items, tried in this order, may pass a claim that waits.
+// A question is which of some items, tried in this order, may be backfilled past a reservation that waits.
 type question struct {
-	claim *capacity.Claim
-	items []*item
+	reservation *capacity.Reservation
+	items       []*item
 }

@@ -35,7 +35,7 @@ func (r *run) perform(fx *effects) {
 // answer tries the items in turn.
 func (q *question) answer() (*item, capacity.Grant) {
 	for _, it := range q.items {
-		if g, err := q.claim.Pass(it.need); err == nil {
+		if g, err := q.reservation.Backfill(it.request); err == nil {
 			return it, g
 		}
 	}

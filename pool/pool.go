@@ -15,7 +15,7 @@ import (
 // run it once. Its methods are safe for concurrent use.
 type Pool struct {
 	conf    Config
-	cost    *capacity.Need
+	cost    *capacity.Request
 	sizers  []*sizing
 	used    atomic.Bool
 	current atomic.Pointer[run]
@@ -31,7 +31,7 @@ func New(c Config) (*Pool, error) {
 		return nil, err
 	}
 	p := &Pool{conf: c}
-	if p.cost, err = c.Capacity.Need(c.Cost); err != nil {
+	if p.cost, err = c.Capacity.Request(c.Cost); err != nil {
 		return nil, fmt.Errorf("%w: Cost is %v: %w", ErrConfig, c.Cost, err)
 	}
 	if p.sizers, err = newSizings(c); err != nil {

@@ -89,7 +89,7 @@ func TestEventsComeInOrder(t *testing.T) {
 			if ev.Kind == pool.Done && ev.Value != ev.Key+":ok" {
 				t.Errorf("value %v", ev.Value)
 			}
-			if ev.Key == "d" && c.Usage("slots").InUse > 1 {
+			if ev.Key == "d" && c.Resource("slots").InUse > 1 {
 				t.Error("granted while the event is delivered")
 			}
 		})
@@ -153,7 +153,7 @@ func TestDependencies(t *testing.T) {
 		{"priority", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Priority: 1001}}, "a failed", `pool: invalid: Priority of task "a" is 1001: want -1000 to 1000`},
 		{"negative", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Retry: pool.Retry{Attempts: -1}}}, "a failed", `pool: invalid: Retry of task a is {Attempts:-1 Backoff:0s Max:0s}: want 0 (the default) or more`},
 		{"too large", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slots": 3}}}, "a failed", `capacity: refused: needs 3 of "slots", its limit is 2`},
-		{"unknown resource", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slot": 1}}}, "a failed", `capacity: invalid: need of "slot", which is unknown: want one of ["slots"]`},
+		{"unknown resource", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slot": 1}}}, "a failed", `capacity: invalid: request for "slot", which is unknown: want one of ["slots"]`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -13,14 +13,14 @@ type ready struct {
 	line   []*item // from head on
 	head   int
 	aside  byRank
-	cost   *capacity.Need // of a task that does not say
-	custom int            // how many have a cost of their own
+	cost   *capacity.Request // of a task that does not say
+	custom int               // how many have a cost of their own
 }
 
 func (r *ready) len() int { return len(r.line) - r.head + len(r.aside) }
 
 func (r *ready) add(it *item) {
-	if it.need != r.cost {
+	if it.request != r.cost {
 		r.custom++
 	}
 	if last := len(r.line) - 1; r.head <= last && it.before(r.line[last]) {
@@ -57,7 +57,7 @@ func (r *ready) take() (it *item) {
 }
 
 func (r *ready) taken(it *item) {
-	if it.need != r.cost {
+	if it.request != r.cost {
 		r.custom--
 	}
 }

@@ -125,16 +125,16 @@ func (s *scaling) backlog(ctx context.Context) (a answer) {
 
 // decide asks a sizer, applies what it says and publishes it.
 func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
-	usage := each.in.Usage(each.resource)
+	usage := each.in.Resource(each.resource)
 	s.mu.Lock()
-	reading := Reading{
+	observed := Observation{
 		Elapsed: at - s.began, Size: each.size, InUse: usage.InUse, Backlog: depth.Depth,
 		Wanted: s.board.wanted(each.resource), Running: len(s.board.running), Completed: s.board.completed,
 	}
 	s.mu.Unlock()
-	size, why, err := each.next(reading)
+	size, why, err := each.next(observed)
 	d := Decision{
-		At: time.Now(), Resource: each.resource, From: each.size, To: size, Reason: why, Backlog: depth.Depth, Completed: reading.Completed,
+		At: time.Now(), Resource: each.resource, From: each.size, To: size, Reason: why, Backlog: depth.Depth, Completed: observed.Completed,
 	}
 	s.tell(func(b *board, _ moment, fx *effects) {
 		size = b.decided(d, usage.Limit-each.before, errors.Join(depth.err, err), fx)
@@ -142,7 +142,7 @@ func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
 	each.apply(size)
 }
 
-// restore puts the reserves back to what they were.
+// restore withholds what was withheld before the run.
 func (s *scaling) restore() {
 	for _, each := range s.sizers {
 		each.restore()
@@ -181,7 +181,7 @@ func (s *scaling) ended(it *item, at time.Duration, a attempt) {
 	i := 0
 	for _, each := range s.sizers {
 		for _, l := range each.laws {
-			l.ended(&it.tickets[i], at, outcome)
+			l.ended(it.tickets[i], at, outcome)
 			i++
 		}
 	}

@@ -19,7 +19,7 @@ import (
 func sizes(t *testing.T, s pool.Scaler, limit int64, backlogs ...int64) (got []string) {
 	t.Helper()
 	sizer := must(s.Sizer(limit))
-	r := pool.Reading{Size: sizer.Plan().Initial}
+	r := pool.Observation{Size: sizer.Plan().Initial}
 	for _, r.Backlog.Count = range backlogs {
 		size, why := sizer.Next(r)
 		got = append(got, fmt.Sprintf("%d: %v", size, why))
@@ -55,13 +55,13 @@ func TestBacklogScaler(t *testing.T) {
 func TestBacklogDoesNotHoldWhatIsNotUsed(t *testing.T) {
 	s := must(pool.ByBacklog{}.Sizer(9))
 	for _, test := range []struct {
-		r    pool.Reading
+		r    pool.Observation
 		want string
 	}{
-		{pool.Reading{Size: 8, InUse: 5, Wanted: 1, Running: 5}, "6: backlog 20, size not used"},
-		{pool.Reading{Size: 6, InUse: 5, Wanted: 1, Running: 5}, "6: backlog 20, size not used"},
-		{pool.Reading{Size: 6, InUse: 5, Wanted: 2, Running: 5}, "7: backlog 20 above 10"},
-		{pool.Reading{Size: 6, Wanted: 1}, "7: backlog 20 above 10"}, // nothing has started yet
+		{pool.Observation{Size: 8, InUse: 5, Wanted: 1, Running: 5}, "6: backlog 20, size not used"},
+		{pool.Observation{Size: 6, InUse: 5, Wanted: 1, Running: 5}, "6: backlog 20, size not used"},
+		{pool.Observation{Size: 6, InUse: 5, Wanted: 2, Running: 5}, "7: backlog 20 above 10"},
+		{pool.Observation{Size: 6, Wanted: 1}, "7: backlog 20 above 10"}, // nothing has started yet
 	} {
 		test.r.Backlog.Count = 20
 		size, why := s.Next(test.r)
@@ -75,7 +75,7 @@ func TestLoadScaler(t *testing.T) {
 	var load float64
 	valid := true
 	s := must(pool.ByLoad{Measure: func() (float64, bool) { return load, valid }, High: 0.8, Low: 0.5, Initial: 2}.Sizer(6))
-	r := pool.Reading{Size: 4, Backlog: pool.Depth{Count: 1}}
+	r := pool.Observation{Size: 4, Backlog: pool.Depth{Count: 1}}
 	for _, test := range []struct {
 		load    float64
 		valid   bool
@@ -149,11 +149,11 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// The reserve is what it was once the run is over, and each resource has its own scaler.
+// What is withheld is what it was once the run is over, and each resource has its own scaler.
 func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := must(capacity.New(capacity.Vector{"slots": 6, "memory": 100}))
-		if err := c.Reserve("slots", 1); err != nil {
+		if err := c.Withhold("slots", 1); err != nil {
 			t.Fatal(err)
 		}
 		var tasks []pool.Task
@@ -166,7 +166,7 @@ func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
 			Scaler:  pool.ByBacklog{Initial: 2},
 			Scalers: map[string]pool.Scaler{"memory": pool.ByBacklog{Initial: 20, Step: 10, Max: 40, Period: 2 * time.Second}},
 		}, func(p *pool.Pool, _ pool.Event) {
-			most = max(most, c.Usage("memory").InUse)
+			most = max(most, c.Resource("memory").InUse)
 			for _, d := range p.History() {
 				if d.To == d.From {
 					t.Errorf("%v is no change", d)
@@ -176,7 +176,7 @@ func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
 		if most != 40 {
 			t.Errorf("%d of memory in use, want 40", most)
 		}
-		if u := c.Usage("slots"); u.Reserved != 1 || u.Available != 5 {
+		if u := c.Resource("slots"); u.Withheld != 1 || u.Available != 5 {
 			t.Errorf("not put back: %+v", u)
 		}
 		var text []string
@@ -260,8 +260,8 @@ func TestBacklogThatIgnoresItsContext(t *testing.T) {
 				size = ev.Decision.To
 			}
 		}
-		if done != 3 || size != 1 || !errors.Is(last, pool.ErrAbandoned) || c.Usage("slots").Available != 6 {
-			t.Errorf("%d done, size %d, %v, %+v: want 3, 1 for the load, that the source was left behind, and all back", done, size, last, c.Usage("slots"))
+		if done != 3 || size != 1 || !errors.Is(last, pool.ErrAbandoned) || c.Resource("slots").Available != 6 {
+			t.Errorf("%d done, size %d, %v, %+v: want 3, 1 for the load, that the source was left behind, and all back", done, size, last, c.Resource("slots"))
 		}
 		close(release)
 	})

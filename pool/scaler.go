@@ -25,7 +25,7 @@ type Sizer interface {
 	// Plan says where to start and how often to ask.
 	Plan() Plan
 	// Next decides on a size.
-	Next(Reading) (size int64, why Reason)
+	Next(Observation) (size int64, why Reason)
 }
 
 // A Plan is the size to start from, the bounds of it, and the time from one decision
@@ -35,8 +35,8 @@ type Plan struct {
 	Period            time.Duration // more than 0
 }
 
-// A Reading is what a [Sizer] decides on.
-type Reading struct {
+// An Observation is what a [Sizer] decides on.
+type Observation struct {
 	Elapsed   time.Duration // since the run began
 	Size      int64         // the size now; of those combined by [MinOf], what was applied
 	InUse     int64         // what is in use of the resource, by others too
@@ -172,7 +172,7 @@ type stepper struct {
 func (s *stepper) Plan() Plan { return s.bounds.Plan }
 
 // step decides how a size moves by a signal that calls for a change.
-func (s *stepper) step(r Reading, by int64, why Reason) (int64, Reason) {
+func (s *stepper) step(r Observation, by int64, why Reason) (int64, Reason) {
 	size := min(max(r.Size+by, s.Min), s.Max)
 	switch {
 	case by > 0 && size <= r.Size, by < 0 && size >= r.Size:

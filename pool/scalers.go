@@ -71,7 +71,7 @@ type loadSizer struct {
 }
 
 // Next implements [Sizer].
-func (s *loadSizer) Next(r Reading) (int64, Reason) {
+func (s *loadSizer) Next(r Observation) (int64, Reason) {
 	value, valid := s.Measure()
 	why := Reason{Code: Within, Signal: s.signal, Have: value}
 	switch {
@@ -169,7 +169,7 @@ func (s *lawSizer) Plan() Plan {
 const lawPeriod = 100 * time.Millisecond
 
 // Next implements [Sizer].
-func (s *lawSizer) Next(Reading) (int64, Reason) {
+func (s *lawSizer) Next(Observation) (int64, Reason) {
 	state := s.node.State(int64(now()))
 	why := Reason{Code: LawDecided, Law: state.Decided}
 	if state.Decided == (law.Reason{}) { // it has not decided yet
@@ -190,11 +190,11 @@ func (s *lawSizer) wanted(at time.Duration) {
 	var fx admit.Effects
 	var ticket reply.Ticket
 	if verdict := s.node.TryAcquire(&ticket, 0, 1, int64(at), &fx); verdict == reply.Admitted {
-		s.ended(&ticket, at, window.Ignore) // another resource is short
+		s.ended(ticket, at, window.Ignore) // another resource is short
 	}
 }
 
-func (s *lawSizer) ended(t *reply.Ticket, at time.Duration, o window.Outcome) {
+func (s *lawSizer) ended(t reply.Ticket, at time.Duration, o window.Outcome) {
 	var fx admit.Effects
 	s.node.Done(t, int64(at), o, &fx)
 }
@@ -264,7 +264,7 @@ func (c minSizer) Plan() Plan {
 }
 
 // Next implements [Sizer].
-func (c minSizer) Next(r Reading) (least int64, why Reason) {
+func (c minSizer) Next(r Observation) (least int64, why Reason) {
 	for i, s := range c {
 		if size, reason := s.Next(r); i == 0 || size < least {
 			least, why = size, reason

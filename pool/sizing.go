@@ -17,16 +17,16 @@ type sizing struct {
 	in       *capacity.Capacity
 	sizer    Sizer
 	plan     Plan
-	before   int64 // the reserve before the run
+	before   int64 // what was withheld before the run
 	size     int64
 	due      time.Duration
 	laws     []*lawSizer
-	over     atomic.Bool // the reserve was put back
+	over     atomic.Bool // what was withheld is so again
 }
 
 func newSizings(c Config) (all []*sizing, err error) {
 	for _, name := range slices.Sorted(maps.Keys(c.Scalers)) {
-		usage := c.Capacity.Usage(name)
+		usage := c.Capacity.Resource(name)
 		s := &sizing{resource: name, in: c.Capacity, before: usage.Limit - usage.InUse - usage.Available + usage.Owed}
 		limit := usage.Limit - s.before
 		if s.sizer, err = c.Scalers[name].Sizer(limit); err != nil {
@@ -61,17 +61,17 @@ func (s *sizing) apply(size int64) {
 	}
 }
 
-// restore puts the reserve back to what it was, for good.
+// restore withholds what was withheld before the run, for good.
 func (s *sizing) restore() {
 	s.over.Store(true)
 	s.hold(func(int64) int64 { return s.before })
 }
 
-// hold sets the reserve by the limit, which somebody else may lower at any moment.
-func (s *sizing) hold(reserve func(limit int64) int64) {
+// hold withholds by the limit, which somebody else may lower at any moment.
+func (s *sizing) hold(withheld func(limit int64) int64) {
 	for {
-		limit := s.in.Usage(s.resource).Limit
-		err := s.in.Reserve(s.resource, min(reserve(limit), limit))
+		limit := s.in.Resource(s.resource).Limit
+		err := s.in.Withhold(s.resource, min(withheld(limit), limit))
 		if err == nil || !errors.Is(err, capacity.ErrConfig) {
 			return
 		}
@@ -79,7 +79,7 @@ func (s *sizing) hold(reserve func(limit int64) int64) {
 }
 
 // next asks the sizer. One that panics or ends its goroutine holds the size.
-func (s *sizing) next(r Reading) (size int64, why Reason, err error) {
+func (s *sizing) next(r Observation) (size int64, why Reason, err error) {
 	if err = isolated(func() { size, why = s.sizer.Next(r) }); err != nil {
 		return r.Size, Reason{Code: Unknown, Signal: "size"}, fmt.Errorf("%w: %q: %w", ErrScaler, s.resource, err)
 	}

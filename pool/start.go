@@ -17,7 +17,7 @@ func (b *board) start(m moment, fx *effects) {
 			break
 		}
 	}
-	if b.ready.len() == 0 && b.place.claim != nil {
+	if b.ready.len() == 0 && b.place.reservation != nil {
 		fx.leave = b.place.leave()
 	}
 	if !b.sourceDone && b.ready.len()+len(b.resting) <= b.conf.Lookahead/2 {
@@ -29,7 +29,7 @@ func (b *board) start(m moment, fx *effects) {
 // to wait.
 func (b *board) startFirst(m moment, fx *effects) bool {
 	first := b.ready.first()
-	if b.place.claim != nil && b.place.of != first { // another has come, of higher priority
+	if b.place.reservation != nil && b.place.of != first { // another has come, of higher priority
 		fx.leave, fx.resume = b.place.leave(), true // of its own place, or it would stand in its way
 		return false
 	}
@@ -81,7 +81,7 @@ func (b *board) backfill(first *item, fx *effects) {
 	for len(aside) <= b.conf.Backfill && b.ready.len() > 0 {
 		it := b.ready.take()
 		aside = append(aside, it)
-		if it.need != first.need {
+		if it.request != first.request {
 			fit = append(fit, it)
 		}
 	}
@@ -89,7 +89,7 @@ func (b *board) backfill(first *item, fx *effects) {
 		b.ready.add(it)
 	}
 	if len(fit) > 0 {
-		b.asking, fx.ask = true, &question{b.place.claim, fit}
+		b.asking, fx.ask = true, &question{b.place.reservation, fit}
 	}
 }
 

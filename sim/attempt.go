@@ -222,7 +222,7 @@ func (e *engine) done(slot int32, outcome window.Outcome) {
 	a := &e.attempts[slot]
 	limiter := a.limiter
 	e.fx = admit.Effects{}
-	e.nodes[limiter].Done(&a.ticket, int64(e.now), outcome, &e.fx)
+	e.nodes[limiter].Done(a.ticket, int64(e.now), outcome, &e.fx)
 	e.after(limiter)
 }
 

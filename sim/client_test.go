@@ -17,7 +17,7 @@ func TestWeight(t *testing.T) {
 	s := steady(1, func(s *Scenario) {
 		s.Clients = []Client{{Weight: 5}}
 		s.Trace = Trace{{At: 0, Work: 10 * ms}, {At: ms, Work: 10 * ms}, {At: 2 * ms, Work: 10 * ms}}
-		s.Server = Pool{Workers: 7}
+		s.Server = WorkerPool{Workers: 7}
 		s.Limiter.Initial = 10
 		s.Phases[0].Length = time.Second
 	})
@@ -32,7 +32,7 @@ func TestWeight(t *testing.T) {
 
 // TestNothingHeavyIsLost: all units are given back, however requests end.
 func TestNothingHeavyIsLost(t *testing.T) {
-	for i, server := range []Server{Pool{Workers: 10}, Sharing{Cores: 10}} {
+	for i, server := range []Server{WorkerPool{Workers: 10}, Sharing{Cores: 10}} {
 		for _, client := range []Client{{}, {Cancel: true}, {Retry: Retry{Times: 2, Backoff: 10 * ms}}, {Cancel: true, Slow: 5 * ms, Retry: Retry{Times: 1}}} {
 			s := steady(400, func(s *Scenario) {
 				heavy := client
@@ -133,7 +133,7 @@ func TestDown(t *testing.T) {
 	if after := r.Phases[2]; after.Good != 10 || after.Failed > 0 {
 		t.Errorf("after it: %+v", after.Tally)
 	}
-	s.Server, s.Phases[1].ErrorTime = Pool{Workers: 1}, 10*ms
+	s.Server, s.Phases[1].ErrorTime = WorkerPool{Workers: 1}, 10*ms
 	if down := mustRun(t, s, nil, 1).Phases[1]; down.Refused > 0 || down.Latency.Count() > 0 || down.InFlight > 6 {
 		t.Errorf("errors take 10 ms each of a server that is not there: %+v, %v in flight", down.Tally, down.InFlight)
 	}

@@ -25,7 +25,7 @@ func ParseScenario(file string, text []byte) (Scenario, error) {
 func ParseSystem(file string, text []byte) (Scenario, error) { return parseScenario(file, text, true) }
 
 func parseScenario(file string, text []byte, part bool) (Scenario, error) {
-	root, err := parseTree(file, text)
+	root, err := readJSON(file, text)
 	if err != nil {
 		return Scenario{}, err
 	}
@@ -49,7 +49,7 @@ func parseScenario(file string, text []byte, part bool) (Scenario, error) {
 func (s Scenario) filled() Scenario {
 	s.Arrivals = orDefault(s.Arrivals, Arrivals(Poisson{Rate: 1}))
 	s.Work = orDefault(s.Work, Work(Constant{Mean: time.Second}))
-	s.Server = orDefault(s.Server, Server(Pool{Workers: 1}))
+	s.Server = orDefault(s.Server, Server(WorkerPool{Workers: 1}))
 	s.SLO = orDefault(s.SLO, time.Second)
 	if s.Phases == nil {
 		s.Phases = []Phase{{Length: time.Second}}
@@ -78,12 +78,12 @@ func (d *decoder) locate(err error) error {
 	return &FieldError{File: d.file, Line: max(1, d.lines[path]), Field: fault.Field, Problem: fault.Problem}
 }
 
-func (d *decoder) fault(n *node, path, format string, args ...any) error {
+func (d *decoder) fault(n *jsonValue, path, format string, args ...any) error {
 	return &FieldError{File: d.file, Line: n.line, Field: path, Problem: fmt.Sprintf(format, args...)}
 }
 
 // unlike is the error for a value of the wrong type.
-func (d *decoder) unlike(n *node, path, want string) error {
+func (d *decoder) unlike(n *jsonValue, path, want string) error {
 	switch n.shape {
 	case object:
 		return d.fault(n, path, "is an object: want %s", want)
@@ -100,7 +100,7 @@ func (d *decoder) unlike(n *node, path, want string) error {
 }
 
 // value reads a node into a field with such a range tag.
-func (d *decoder) value(path string, n *node, to reflect.Value, tag string) error {
+func (d *decoder) value(path string, n *jsonValue, to reflect.Value, tag string) error {
 	d.lines[path] = n.line
 	switch {
 	case to.Type() == durationType:
@@ -145,7 +145,7 @@ func (d *decoder) value(path string, n *node, to reflect.Value, tag string) erro
 	return nil
 }
 
-func (d *decoder) duration(path string, n *node, to reflect.Value) error {
+func (d *decoder) duration(path string, n *jsonValue, to reflect.Value) error {
 	text, _ := n.scalar.(string)
 	v, err := time.ParseDuration(text)
 	if err != nil {
@@ -155,7 +155,7 @@ func (d *decoder) duration(path string, n *node, to reflect.Value) error {
 	return nil
 }
 
-func (d *decoder) law(path string, n *node, to reflect.Value) error {
+func (d *decoder) law(path string, n *jsonValue, to reflect.Value) error {
 	text, ok := n.scalar.(string)
 	if !ok {
 		return d.unlike(n, path, `a law such as "band(target=200ms)"`)
@@ -168,7 +168,7 @@ func (d *decoder) law(path string, n *node, to reflect.Value) error {
 	return nil
 }
 
-func (d *decoder) fields(path string, n *node, to reflect.Value) error {
+func (d *decoder) fields(path string, n *jsonValue, to reflect.Value) error {
 	if n.shape != object {
 		return d.unlike(n, orDefault(path, "scenario"), "an object")
 	}
@@ -211,7 +211,7 @@ func (d *decoder) fields(path string, n *node, to reflect.Value) error {
 	return nil
 }
 
-func (d *decoder) items(path string, n *node, to reflect.Value, tag string) error {
+func (d *decoder) items(path string, n *jsonValue, to reflect.Value, tag string) error {
 	if n.shape != array {
 		return d.unlike(n, path, "a list")
 	}
@@ -224,7 +224,7 @@ func (d *decoder) items(path string, n *node, to reflect.Value, tag string) erro
 	return nil
 }
 
-func (d *decoder) kind(path string, n *node, to reflect.Value) error {
+func (d *decoder) kind(path string, n *jsonValue, to reflect.Value) error {
 	want := "an object with one key: " + kindNames(to.Type())
 	if n.shape != object || len(n.members) != 1 {
 		return d.unlike(n, path, want)

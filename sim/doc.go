@@ -55,7 +55,7 @@
 // # Requests that were recorded
 //
 // [TraceReader] reads a log, whatever its columns, into a [Trace], which replaces arrivals and work in a
-// scenario. [ParseSystem] reads the rest of the scenario, and [Trace.Faster] and [Capacity] scale
+// scenario. [ParseSystem] reads the rest of the scenario, and [Trace.Faster] and [EffectiveWorkers] scale
 // one to the other: t.Faster(0.7*capacity/t.Offered()) has a load of 0.7.
 //
 // # Time inside a server

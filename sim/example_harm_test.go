@@ -53,7 +53,7 @@ func ExampleHarm() {
 func ExampleSource() {
 	s := sim.Scenario{
 		Name:   "closed loop",
-		Server: sim.Pool{Workers: 1},
+		Server: sim.WorkerPool{Workers: 1},
 		Source: func(*sim.Rand) sim.Source { return &loop{next: make([]time.Duration, 3)} },
 		SLO:    time.Second,
 		Phases: []sim.Phase{{Length: 10*time.Second + 500*time.Millisecond}},

@@ -13,7 +13,7 @@ import (
 func Example() {
 	scenario := sim.Scenario{
 		Name:     "overload",
-		Server:   sim.Pool{Workers: 50},
+		Server:   sim.WorkerPool{Workers: 50},
 		Work:     sim.Exponential{Mean: 50 * time.Millisecond},
 		Arrivals: sim.Poisson{Rate: 1500},
 		SLO:      400 * time.Millisecond,

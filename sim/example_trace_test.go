@@ -26,7 +26,7 @@ func ExampleTraceReader() {
 		fmt.Printf("after %v: %v of work\n", a.At.Round(time.Millisecond), a.Work.Round(time.Millisecond))
 	}
 	server := sim.Sharing{Cores: 2}
-	cores, _ := sim.Capacity(server)
+	cores, _ := sim.EffectiveWorkers(server)
 	fmt.Printf("load %.2f\n", trace.Offered()/cores)
 
 	result, err := sim.Run(sim.Scenario{

@@ -41,7 +41,7 @@ type kind struct {
 
 // kinds are the implementations of an interface, in the order that errors list them.
 var kinds = map[reflect.Type][]kind{
-	reflect.TypeFor[Server]():   {{"pool", Pool{}}, {"sharing", Sharing{}}, {"usl", USL{}}, {"quadratic", Quadratic{}}, {"unbounded", Unbounded{}}},
+	reflect.TypeFor[Server]():   {{"pool", WorkerPool{}}, {"sharing", Sharing{}}, {"usl", USL{}}, {"quadratic", Quadratic{}}, {"unbounded", Unbounded{}}},
 	reflect.TypeFor[Work]():     {{"constant", Constant{}}, {"exponential", Exponential{}}, {"lognormal", Lognormal{}}, {"bimodal", Bimodal{}}, {"pareto", Pareto{}}},
 	reflect.TypeFor[Arrivals](): {{"poisson", Poisson{}}, {"bursts", Bursts{}}, {"diurnal", Diurnal{}}, {"batches", Batches{}}, {"onoff", OnOff{}}},
 }

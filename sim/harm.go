@@ -104,7 +104,7 @@ func (d *draft) serve(size float64) {
 func (d *draft) server(size float64) (Server, float64) {
 	server, throughput := d.generator.server(size)
 	if _, ok := server.(USL); ok && size < leastUSL {
-		return Pool{Workers: int(size)}, size
+		return WorkerPool{Workers: int(size)}, size
 	}
 	if u, ok := server.(USL); ok {
 		u.Alpha = significant(d.from(d.Alpha))

@@ -20,21 +20,21 @@ func atOnce() []hazard {
 	batches := func(rate float64, size int) Scenario {
 		return startsFor(10*time.Second, Scenario{
 			Arrivals: Batches{Rate: rate / float64(size), Size: size}, Work: Exponential{Mean: 20 * ms},
-			Server: Pool{Workers: 1000}, SLO: 200 * ms, Phases: []Phase{{Length: time.Minute}},
+			Server: WorkerPool{Workers: 1000}, SLO: 200 * ms, Phases: []Phase{{Length: time.Minute}},
 		})
 	}
 	fanout := batches(500, 25)
 	fanout.Arrivals, fanout.Work, fanout.Server = Batches{Rate: 20, Size: 25, Periodic: true}, Constant{Mean: 10 * ms}, Unbounded{}
 	long := startsFor(10*time.Minute, Scenario{
 		Arrivals: Batches{Rate: 0.01, Size: 60}, Work: Bimodal{Fast: 1500 * ms, Slow: 15 * time.Second, Share: 0.45},
-		Server: Pool{Workers: 500}, SLO: 2 * time.Minute, Phases: []Phase{{Length: time.Hour}},
+		Server: WorkerPool{Workers: 500}, SLO: 2 * time.Minute, Phases: []Phase{{Length: time.Hour}},
 	})
 	sparse := Scenario{
-		Arrivals: Poisson{Rate: 100}, Work: Exponential{Mean: 50 * ms}, Server: Pool{Workers: 5}, SLO: 400 * ms,
+		Arrivals: Poisson{Rate: 100}, Work: Exponential{Mean: 50 * ms}, Server: WorkerPool{Workers: 5}, SLO: 400 * ms,
 		Phases: []Phase{{Length: 40 * time.Second, Load: 0.002}, {Length: time.Minute, Load: 1.2}}, Start: time.Second,
 	}
 	replicas := startsFor(20*time.Second, Scenario{
-		Arrivals: Poisson{Rate: 1500}, Work: Exponential{Mean: 50 * ms}, Server: Pool{Workers: 50}, SLO: 400 * ms,
+		Arrivals: Poisson{Rate: 1500}, Work: Exponential{Mean: 50 * ms}, Server: WorkerPool{Workers: 50}, SLO: 400 * ms,
 		Limiters: 8, Phases: []Phase{{Length: 40 * time.Second}},
 	})
 	apart := replicas
@@ -65,7 +65,7 @@ func lasting() []hazard {
 		return system(4400*ms, load*16/4.4, Scenario{Work: Lognormal{Mean: 4400 * ms, CV: 0.74}, Server: Sharing{Cores: 16}, SLO: 30 * time.Second})
 	}
 	slots := func(load float64) Scenario {
-		return system(10*time.Second, load*16/10, Scenario{Work: Exponential{Mean: 10 * time.Second}, Server: Pool{Workers: 16}, SLO: time.Minute})
+		return system(10*time.Second, load*16/10, Scenario{Work: Exponential{Mean: 10 * time.Second}, Server: WorkerPool{Workers: 16}, SLO: time.Minute})
 	}
 	tokens := func(load float64) Scenario {
 		s := system(4800*ms, 1, Scenario{Work: languageModel{}, Server: Sharing{Cores: 16}, SLO: time.Minute})
@@ -73,13 +73,13 @@ func lasting() []hazard {
 		return s
 	}
 	large := func(load float64) Scenario {
-		s := system(time.Second, load*5000, Scenario{Work: Exponential{Mean: time.Second}, Server: Pool{Workers: 5000}, SLO: 4 * time.Second})
+		s := system(time.Second, load*5000, Scenario{Work: Exponential{Mean: time.Second}, Server: WorkerPool{Workers: 5000}, SLO: 4 * time.Second})
 		s.Phases[1].Length = 20 * time.Second // it has many requests
 		return s
 	}
 	few := func(rate, load float64) Scenario {
 		work := seconds(4 / rate)
-		return system(work, load*rate, Scenario{Work: Exponential{Mean: work}, Server: Pool{Workers: 4}, SLO: 6 * work})
+		return system(work, load*rate, Scenario{Work: Exponential{Mean: work}, Server: WorkerPool{Workers: 4}, SLO: 6 * work})
 	}
 	pareto := system(time.Second, 1.5*20, Scenario{Work: Pareto{Mean: time.Second, Alpha: 1.5}, Server: Sharing{Cores: 20}, SLO: 8 * time.Second})
 	return []hazard{
@@ -115,12 +115,12 @@ func changing() []hazard {
 	system := func(load float64, fault Phase) Scenario {
 		fault.Length = 30 * time.Second
 		return startsFor(10*time.Second, Scenario{
-			Arrivals: Poisson{Rate: load * 500}, Work: Exponential{Mean: 40 * ms}, Server: Pool{Workers: 20}, SLO: 600 * ms,
+			Arrivals: Poisson{Rate: load * 500}, Work: Exponential{Mean: 40 * ms}, Server: WorkerPool{Workers: 20}, SLO: 600 * ms,
 			Phases: []Phase{{Length: 20 * time.Second}, fault, {Length: 30 * time.Second}},
 		})
 	}
 	late := startsFor(15*time.Second, Scenario{
-		Arrivals: Poisson{Rate: 60}, Work: Exponential{Mean: 250 * ms}, Server: Pool{Workers: 10}, SLO: 1250 * ms,
+		Arrivals: Poisson{Rate: 60}, Work: Exponential{Mean: 250 * ms}, Server: WorkerPool{Workers: 10}, SLO: 1250 * ms,
 		Clients: []Client{{TimeoutAtSLO: true}}, Phases: []Phase{{Length: 2 * time.Minute}},
 	})
 	delay, slow := Phase{Delay: 150 * ms}, Phase{Speed: 0.2}

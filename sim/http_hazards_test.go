@@ -28,15 +28,15 @@ func httpHazards() []Scenario {
 	return []Scenario{
 		{
 			Name: "bursts", Arrivals: Batches{Rate: 2, Size: 40}, Work: Exponential{Mean: 50 * ms},
-			Server: Pool{Workers: 1000}, SLO: 500 * ms, Phases: minute,
+			Server: WorkerPool{Workers: 1000}, SLO: 500 * ms, Phases: minute,
 		},
 		{
 			Name: "replicas", Arrivals: Poisson{Rate: 300}, Work: Exponential{Mean: 50 * ms},
-			Server: Pool{Workers: 10}, SLO: 400 * ms, Limiters: 4, Phases: minute,
+			Server: WorkerPool{Workers: 10}, SLO: 400 * ms, Limiters: 4, Phases: minute,
 		},
 		{
 			Name: "long", Arrivals: Poisson{Rate: 24}, Work: Lognormal{Mean: time.Second, CV: 0.74},
-			Server: Pool{Workers: 16}, SLO: 7 * time.Second, Phases: minute,
+			Server: WorkerPool{Workers: 16}, SLO: 7 * time.Second, Phases: minute,
 		},
 	}
 }

@@ -53,7 +53,7 @@ func openSite(t *testing.T, s Scenario, l law.Law, seed uint64) *site {
 	}
 	e := &site{
 		scenario: s,
-		workers:  make(chan time.Duration, s.Server.(Pool).Workers),
+		workers:  make(chan time.Duration, s.Server.(WorkerPool).Workers),
 		url:      "http://" + listener.Addr().String(),
 		client:   &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 10_000}},
 	}

@@ -66,7 +66,7 @@ func compete(t *testing.T, contests []*contest) {
 // httpScenarios are small enough for two busy cores: 10 workers, 80 requests a second.
 func httpScenarios() []Scenario {
 	base := Scenario{
-		Work: Exponential{Mean: 125 * ms}, Server: Pool{Workers: 10},
+		Work: Exponential{Mean: 125 * ms}, Server: WorkerPool{Workers: 10},
 		Limiter: Limiter{Interval: 250 * ms, Window: 2 * time.Second}, // the phases are short
 	}
 	overload, slow, delay := base, base, base

@@ -37,7 +37,7 @@ func TestSameAsLive(t *testing.T) {
 func sameAsLive(t *testing.T, trace sim.Trace, l law.Law, queue weir.Queue) {
 	t.Helper()
 	simulated, err := sim.Run(sim.Scenario{
-		Name: "live", Trace: trace, Server: sim.Pool{Workers: 1e5}, SLO: time.Hour,
+		Name: "live", Trace: trace, Server: sim.WorkerPool{Workers: 1e5}, SLO: time.Hour,
 		Clients: []sim.Client{{Untold: true}}, // as a context without a deadline
 		Limiter: sim.Limiter{Initial: 4, Window: 2 * time.Second, Queue: sim.Queue{
 			Size: queue.Size, Timeout: queue.Timeout, Adaptive: queue.Discipline == weir.Adaptive,

@@ -130,7 +130,7 @@ func (r *Rand) from(x Range) float64 {
 func (g generator) server(size float64) (Server, float64) {
 	switch g.N(3) {
 	case 0:
-		return Pool{Workers: int(size)}, size
+		return WorkerPool{Workers: int(size)}, size
 	case 1:
 		return Sharing{Cores: size}, size
 	}

@@ -37,7 +37,7 @@ func TestLimiterStarts(t *testing.T) {
 		s.LimiterStarts = []float64{0, 2.5, 9}
 		s.Phases = []Phase{{Length: 2500 * ms}, {Length: 6500 * ms}, {Length: time.Second}}
 	})
-	foreign, err := RunForeign(s, Foreign{New: func(Limiter) Gate { return &constantGate{limit: 20} }}, 1)
+	foreign, err := RunForeign(s, Foreign{New: func(Limiter) Gate { return &fixedGate{limit: 20} }}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,8 +75,8 @@ func TestLimiterFixed(t *testing.T) {
 	if limit := e.nodes[1].State(0).Limit; limit != 70 {
 		t.Errorf("pinned to %d", limit)
 	}
-	foreign, err := RunForeign(s, Foreign{New: func(Limiter) Gate { return &constantGate{limit: 5} }}, 1)
-	if err != nil || foreign.Law != "*sim.constantGate" || foreign.LimitMean != 80.0/3 {
+	foreign, err := RunForeign(s, Foreign{New: func(Limiter) Gate { return &fixedGate{limit: 5} }}, 1)
+	if err != nil || foreign.Law != "*sim.fixedGate" || foreign.LimitMean != 80.0/3 {
 		t.Errorf("%v, law %q, limit %v", err, foreign.Law, foreign.LimitMean)
 	}
 	complete, err := s.complete()

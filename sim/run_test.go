@@ -14,7 +14,7 @@ import (
 // steady is a pool of ten workers of 10 ms under so many requests a second.
 func steady(rate float64, change func(*Scenario)) Scenario {
 	s := Scenario{
-		Name: "steady", Server: Pool{Workers: 10}, Work: Constant{Mean: 10 * ms}, Arrivals: Poisson{Rate: rate},
+		Name: "steady", Server: WorkerPool{Workers: 10}, Work: Constant{Mean: 10 * ms}, Arrivals: Poisson{Rate: rate},
 		SLO: 100 * ms, Limiter: Limiter{Initial: 20}, Phases: []Phase{{Length: 10 * time.Second}},
 	}
 	if change != nil {
@@ -35,7 +35,7 @@ func mustRun(t testing.TB, s Scenario, l law.Law, seed uint64) *Result {
 // TestLittle: when all is done, work in flight times time is the sum of latencies, to
 // the nanosecond.
 func TestLittle(t *testing.T) {
-	for _, server := range []Server{Pool{Workers: 3}, Sharing{Cores: 2}, USL{Alpha: 0.1, Beta: 0.01}, Quadratic{Double: 8}} {
+	for _, server := range []Server{WorkerPool{Workers: 3}, Sharing{Cores: 2}, USL{Alpha: 0.1, Beta: 0.01}, Quadratic{Double: 8}} {
 		r := newRand(7, 7)
 		trace, at := Trace{}, 0.0
 		for range 5000 {
@@ -65,7 +65,7 @@ func TestLittle(t *testing.T) {
 // TestNothingIsLost: every attempt ends in one way, and limiters and server agree on
 // what runs.
 func TestNothingIsLost(t *testing.T) {
-	scenarios := append(Named(), Gates()...)
+	scenarios := append(Named(), Acceptance()...)
 	for seed := range uint64(10) {
 		scenarios = append(scenarios, Random(DefaultRanges, seed))
 	}
@@ -343,7 +343,7 @@ func TestServersOfOnesOwn(t *testing.T) {
 	}
 	r := mustRun(t, queueOf(&lifo{}, Exponential{Mean: 10 * ms}, 70), nil, 1)
 	within(t, "mean", r.Latency.Mean().Seconds(), 0.01/0.3)
-	fifo := mustRun(t, queueOf(Pool{Workers: 1}, Exponential{Mean: 10 * ms}, 70), nil, 1)
+	fifo := mustRun(t, queueOf(WorkerPool{Workers: 1}, Exponential{Mean: 10 * ms}, 70), nil, 1)
 	if r.Latency.Quantile(0.999) < 2*fifo.Latency.Quantile(0.999) {
 		t.Error("newest first has no longer tail than oldest first")
 	}

@@ -98,7 +98,7 @@ func TestScenariosInGo(t *testing.T) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
 	}
-	for _, server := range []Server{Pool{}, Sharing{}, USL{Alpha: -1}, Quadratic{Double: math.NaN()}} {
+	for _, server := range []Server{WorkerPool{}, Sharing{}, USL{Alpha: -1}, Quadratic{Double: math.NaN()}} {
 		if _, err := server.Station(); err == nil {
 			t.Errorf("%#v starts", server)
 		}
@@ -127,7 +127,7 @@ func TestParseSystem(t *testing.T) {
 
 // TestRoundTrip: what is written reads the same.
 func TestRoundTrip(t *testing.T) {
-	scenarios := append(append(Named(), Gates()...), Kata(), Priorities())
+	scenarios := append(append(Named(), Acceptance()...), Kata(), Priorities())
 	for seed := range uint64(200) {
 		scenarios = append(scenarios, Random(DefaultRanges, seed), Harm(seed), Shared(seed))
 	}
@@ -148,7 +148,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestLookup(t *testing.T) {
-	for _, s := range append(append(Named(), Gates()...), Kata(), Priorities()) {
+	for _, s := range append(append(Named(), Acceptance()...), Kata(), Priorities()) {
 		if found, err := Lookup(s.Name); err != nil || !reflect.DeepEqual(found, s) || s.About == "" {
 			t.Errorf("%s: %v", s.Name, err)
 		}

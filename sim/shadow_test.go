@@ -71,9 +71,9 @@ type shadowServer struct {
 // out keeps it for exponential work only: under a backlog that grows for ever it ends less constant work
 // than it could, and more of what varies much, for the long of that never ends.
 var shadowServers = []shadowServer{
-	{"pool", Pool{Workers: 50}, Exponential{Mean: 50 * ms}, 1000, 0},
-	{"pool, cv 2", Pool{Workers: 50}, Lognormal{Mean: 50 * ms, CV: 2}, 1000, 0},
-	{"pool, queue of 20", Pool{Workers: 50}, Exponential{Mean: 50 * ms}, 1000, 20},
+	{"pool", WorkerPool{Workers: 50}, Exponential{Mean: 50 * ms}, 1000, 0},
+	{"pool, cv 2", WorkerPool{Workers: 50}, Lognormal{Mean: 50 * ms, CV: 2}, 1000, 0},
+	{"pool, queue of 20", WorkerPool{Workers: 50}, Exponential{Mean: 50 * ms}, 1000, 20},
 	{"sharing", Sharing{Cores: 50}, Exponential{Mean: 50 * ms}, 1000, 0},
 	{"sharing, cv 2", Sharing{Cores: 50}, Lognormal{Mean: 50 * ms, CV: 2}, 1000, 0},
 	{"sharing, cv 0", Sharing{Cores: 50}, Constant{Mean: 50 * ms}, 1000, 0},

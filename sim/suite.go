@@ -20,20 +20,20 @@ var suite = []string{
 	"low-rate", "big-200", "slo-tight", "slo-loose", "cancel30",
 }
 
-// gates are the scenarios that a law must pass, apart from the suite.
-var gates = []string{"gate-overload", "gate-slowdown", "gate-fanout", "gate-replicas"}
+// acceptance has the scenarios that a law must pass, apart from the suite.
+var acceptance = []string{"accept-overload", "accept-slowdown", "accept-fanout", "accept-replicas"}
 
 // Named returns the named suite: situations that overload-control laws are known to fail
 // in, each with a service of about 1000 requests per second unless its name says
 // otherwise.
 func Named() []Scenario { return load(suite) }
 
-// Gates returns the four gates. In "gate-overload" a limiter starts far above what the
-// service can do, in the midst of an overload. In "gate-slowdown" the work becomes
+// Acceptance returns the four scenarios that a law must pass. In "accept-overload" a limiter starts far above what the
+// service can do, in the midst of an overload. In "accept-slowdown" the work becomes
 // slower but there is room for all of it, so every refusal is false; and so it is in
-// "gate-fanout", where calls come in batches and nothing bounds how many run. In
-// "gate-replicas" eight limiters that share an overloaded server start together.
-func Gates() []Scenario { return load(gates) }
+// "accept-fanout", where calls come in batches and nothing bounds how many run. In
+// "accept-replicas" eight limiters that share an overloaded server start together.
+func Acceptance() []Scenario { return load(acceptance) }
 
 // Priorities returns a service with a minute and a half of three times its load from clients of all
 // four priorities, whose mix shifts. The highest alone always has room.
@@ -62,7 +62,7 @@ func load(names []string) []Scenario {
 // "harm-7" and "shared-7" are [Random] from the [DefaultRanges], [Harm] and [Shared] with seed 7, with or without the
 // regime that their names end in. An error lists the names.
 func Lookup(name string) (Scenario, error) {
-	all := append(append([]string{"kata"}, suite...), append(gates, "priorities-3x")...)
+	all := append(append([]string{"kata"}, suite...), append(acceptance, "priorities-3x")...)
 	if slices.Contains(all, name) {
 		return load([]string{name})[0], nil
 	}

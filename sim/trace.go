@@ -36,7 +36,7 @@ func (t Trace) Length() time.Duration {
 }
 
 // Offered is how much work arrives in a second, in seconds: how many workers the trace keeps busy
-// on average. Divided by the [Capacity] of a server it is the load. It is 0 for a trace
+// on average. Divided by the [EffectiveWorkers] of a server it is the load. It is 0 for a trace
 // whose requests all come at once.
 func (t Trace) Offered() float64 {
 	if len(t) < 2 || t[0].At == t[len(t)-1].At {
@@ -59,12 +59,12 @@ func (t Trace) Faster(times float64) Trace {
 	return faster
 }
 
-// Capacity is the most work that a server does in a second, in seconds of a job that has it
+// EffectiveWorkers is the most work that a server does in a second, in seconds of a job that has it
 // to itself: the number of workers of a pool. It is not known of a [Curve] and of servers of your
 // own, and there is none of one without a bound.
-func Capacity(s Server) (workers float64, known bool) {
+func EffectiveWorkers(s Server) (workers float64, known bool) {
 	switch s := s.(type) {
-	case Pool:
+	case WorkerPool:
 		return float64(s.Workers), true
 	case Sharing:
 		return s.Cores, true

@@ -267,7 +267,7 @@ func TestCapacity(t *testing.T) {
 		server Server
 		want   float64
 	}{
-		{Pool{Workers: 7}, 7},
+		{WorkerPool{Workers: 7}, 7},
 		{Sharing{Cores: 2.5}, 2.5},
 		{Quadratic{Double: 60}, 30},
 		{USL{Alpha: 0.02, Beta: 0.98 / 2500}, 50 / (1 + 0.02*49 + 0.98)},
@@ -276,7 +276,7 @@ func TestCapacity(t *testing.T) {
 	} {
 		// what n jobs have at once is at most that, and for one n nearly that
 		best := 0.0
-		for n := 1; n <= 2000 && test.server != Server(Pool{Workers: 7}); n++ {
+		for n := 1; n <= 2000 && test.server != Server(WorkerPool{Workers: 7}); n++ {
 			station, err := test.server.Station()
 			if err != nil {
 				t.Fatal(err)
@@ -286,13 +286,13 @@ func TestCapacity(t *testing.T) {
 			}
 			best = max(best, float64(n)/station.Next().Seconds())
 		}
-		got, known := Capacity(test.server)
+		got, known := EffectiveWorkers(test.server)
 		if !known || math.Abs(got-test.want) > 0.02*test.want || best > got+1e-6 || best > 0 && best < 0.95*got {
 			t.Errorf("%+v: %v, want %v; measured %v", test.server, got, test.want, best)
 		}
 	}
 	for _, s := range []Server{Curve(func(float64) float64 { return 1 }), USL{}, Unbounded{}} {
-		if got, known := Capacity(s); known {
+		if got, known := EffectiveWorkers(s); known {
 			t.Errorf("%T: %v", s, got)
 		}
 	}

@@ -58,7 +58,7 @@ func completeActions(actions []Action, m *load.Monitor) ([]Action, error) {
 			return nil, invalid(fmt.Sprintf("Actions[%d].Every", i), a.Every, "0 (the default) or more")
 		case m == nil:
 			return nil, invalid(fmt.Sprintf("Actions[%d]", i), strconv.Quote(a.Name), "a Monitor, whose load decides")
-		case a.Source != "" && !slices.ContainsFunc(m.Status(), func(s load.Status) bool { return s.Source == a.Source }):
+		case a.Source != "" && !slices.ContainsFunc(m.Snapshot(), func(s load.FeedSnapshot) bool { return s.Source == a.Source }):
 			return nil, invalid(fmt.Sprintf("Actions[%d].Source", i), strconv.Quote(a.Source), "the name of a feed of the Monitor")
 		}
 		a.Above = orDefault(a.Above, defaultAbove)
@@ -82,7 +82,7 @@ func (t *Throttle) act(ctx context.Context, now time.Time) {
 	if len(t.actions) == 0 {
 		return
 	}
-	level, status := t.conf.Monitor.Level(load.All), t.conf.Monitor.Status()
+	level, status := t.conf.Monitor.Level(load.All), t.conf.Monitor.Snapshot()
 	for _, a := range t.actions {
 		if l, known := a.level(level, status); known && l.Load >= a.Above {
 			a.start(ctx, t, l, now)
@@ -91,7 +91,7 @@ func (t *Throttle) act(ctx context.Context, now time.Time) {
 }
 
 // level is the load that decides.
-func (a *action) level(all load.Level, status []load.Status) (load.Level, bool) {
+func (a *action) level(all load.Level, status []load.FeedSnapshot) (load.Level, bool) {
 	if a.Source == "" {
 		return all, all.Valid
 	}
@@ -126,7 +126,7 @@ func (a *action) start(ctx context.Context, t *Throttle, l load.Level, now time.
 func (a *action) ran(t *Throttle, l load.Level, err error) {
 	now := time.Now()
 	t.mu.Lock()
-	t.note(Event{At: now, What: ActionRan, Action: a.Name, Level: l, Err: err})
+	t.note(Event{At: now, Kind: ActionRan, Action: a.Name, Level: l, Err: err})
 	t.mu.Unlock()
 	a.mu.Lock()
 	a.running, a.ended = nil, now

@@ -33,7 +33,7 @@ func TestBands(t *testing.T) {
 				})
 				r := run(t, p, throttle.Relay())
 				pass(2 * time.Second)
-				s := r.State()
+				s := r.Snapshot()
 				if paced := s.Writes.Pace.Rate > 0; paced != c.pacedWrites {
 					t.Errorf("writes: %+v", s.Writes.Pace)
 				}

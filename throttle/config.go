@@ -53,7 +53,7 @@ type Side struct {
 	// Laws find the pace; the strictest counts. Default to one [PID], with
 	// gentler gains and a MaxDelay of 200 ms for reads. While signals are missing the
 	// first PID among them decides, or the default one if there is none.
-	Laws []Law
+	Laws []PaceLaw
 
 	// LatencyTarget is what the p95 of the latency, from the start of the work, is
 	// to stay below: there it is a load of 1. An operation that runs for twice as
@@ -148,7 +148,7 @@ func (c Config) complete() (Config, error) {
 
 func (s Side) complete(otherwise PID) Side {
 	if len(s.Laws) == 0 {
-		s.Laws = []Law{otherwise}
+		s.Laws = []PaceLaw{otherwise}
 	}
 	s.MaxInFlight = orDefault(s.MaxInFlight, defaultInFlight)
 	s.Queue.Size = orDefault(s.Queue.Size, defaultQueueSize)
@@ -170,7 +170,7 @@ func orDefault[T comparable](value, otherwise T) T {
 // Relay returns the settings for a server whose clients read and write: both sides
 // hold the load at 0.85, reads more gently than writes and by at most 200 ms.
 func Relay() Config {
-	return Config{Reads: Side{Laws: []Law{readPID}}, Writes: Side{Laws: []Law{writePID}}}
+	return Config{Reads: Side{Laws: []PaceLaw{readPID}}, Writes: Side{Laws: []PaceLaw{writePID}}}
 }
 
 // Import returns the settings for a bulk import: writes hold the load at 0.70, which
@@ -180,7 +180,7 @@ func Import() Config {
 	c := Relay()
 	writes := writePID
 	writes.Setpoint, writes.Ki = 0.70, 0.15
-	c.Writes.Laws = []Law{writes}
+	c.Writes.Laws = []PaceLaw{writes}
 	c.Writes.Queue.Timeout = time.Minute
 	return c
 }

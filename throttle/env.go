@@ -99,13 +99,13 @@ func (e *environment) side(name string, s *Side, setpoint float64) {
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		e.complain(name+"_KP", "0", "a gain other than 0, here or in KI or KD: to throttle nothing, set ENABLED=false")
 	}
-	s.Laws = []Law{p}
+	s.Laws = []PaceLaw{p}
 
 	var law string
 	switch law = e.text(name + "_LAW"); law {
 	case "", "pid":
 	case "drain":
-		s.Laws = []Law{DrainRate{MaxDelay: p.MaxDelay}}
+		s.Laws = []PaceLaw{DrainRate{MaxDelay: p.MaxDelay}}
 	default:
 		e.complain(name+"_LAW", law, "pid or drain")
 	}

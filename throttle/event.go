@@ -11,37 +11,37 @@ import (
 type Event struct {
 	At       time.Time  // when
 	Throttle string     // Config.Name
-	What     What       // what happened
-	Kind     Kind       // to which operations, except for ActionRan
+	Kind     Kind       // what happened
+	Op       Op         // to which operations, except for ActionRan
 	Level    load.Level // the load at that moment
 	Action   string     // the action, for ActionRan
 	Err      error      // its error
 }
 
-// What is a kind of [Event].
-type What uint8
+// A Kind is a kind of [Event].
+type Kind uint8
 
 const (
 	// Degraded: a signal is stale or invalid, and the side goes by its symptoms.
-	Degraded What = 1
+	Degraded Kind = 1
 	// Restored: all signals are back.
-	Restored What = 2
+	Restored Kind = 2
 	// EmergencyBegan and EmergencyEnded: see [Emergency].
-	EmergencyBegan What = 3
-	EmergencyEnded What = 4 // see EmergencyBegan
+	EmergencyBegan Kind = 3
+	EmergencyEnded Kind = 4 // see EmergencyBegan
 	// ActionRan: an action has returned.
-	ActionRan What = 5
+	ActionRan Kind = 5
 	// NotRunning: the first operation started while Run was not at work, so that
 	// it was not paced. Start reports it, on the operation's goroutine.
-	NotRunning What = 6
+	NotRunning Kind = 6
 	// MonitorNotRunning: the first operation started while Run was at work and
 	// that of [Config].Monitor was not, so that the sides go by their symptoms.
-	MonitorNotRunning What = 7
+	MonitorNotRunning Kind = 7
 )
 
 // String returns it in words.
-func (w What) String() string {
-	switch w {
+func (k Kind) String() string {
+	switch k {
 	case Degraded:
 		return "degraded"
 	case Restored:
@@ -57,22 +57,22 @@ func (w What) String() string {
 	case MonitorNotRunning:
 		return "monitor not running"
 	}
-	return fmt.Sprintf("What(%d)", uint8(w))
+	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
 // String describes the event in one line.
 func (e Event) String() string {
 	switch {
-	case e.What == ActionRan && e.Err != nil:
+	case e.Kind == ActionRan && e.Err != nil:
 		return fmt.Sprintf("%s: %s failed: %v", e.Throttle, e.Action, e.Err)
-	case e.What == ActionRan:
+	case e.Kind == ActionRan:
 		return fmt.Sprintf("%s: ran %s", e.Throttle, e.Action)
-	case e.What == NotRunning:
-		return fmt.Sprintf("%s: %vs: %v: call Run", e.Throttle, e.Kind, e.What)
-	case e.What == MonitorNotRunning:
-		return fmt.Sprintf("%s: %vs: %v: call Monitor.Run", e.Throttle, e.Kind, e.What)
+	case e.Kind == NotRunning:
+		return fmt.Sprintf("%s: %vs: %v: call Run", e.Throttle, e.Op, e.Kind)
+	case e.Kind == MonitorNotRunning:
+		return fmt.Sprintf("%s: %vs: %v: call Monitor.Run", e.Throttle, e.Op, e.Kind)
 	}
-	return fmt.Sprintf("%s: %vs: %v at a load of %.2f", e.Throttle, e.Kind, e.What, e.Level.Load)
+	return fmt.Sprintf("%s: %vs: %v at a load of %.2f", e.Throttle, e.Op, e.Kind, e.Level.Load)
 }
 
 // note keeps an event until it can be reported.

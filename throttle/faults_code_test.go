@@ -28,7 +28,7 @@ func TestFault15AverageOverTheWindow(t *testing.T) {
 		p.says(0)
 		r := run(t, p, throttle.Config{})
 		r.closedLoop(1, 800*time.Millisecond, 800*time.Millisecond)
-		if got := r.State().Writes.Limiter.Mean; got < 790*time.Millisecond {
+		if got := r.Snapshot().Writes.Limiter.Mean; got < 790*time.Millisecond {
 			t.Errorf("one sample of 800 ms is a mean of %v", got)
 		}
 	})
@@ -48,7 +48,7 @@ func TestFault16And17ConversionAndShift(t *testing.T) {
 		for _, y := range []float64{0.86, 0.9, 1, 2, 14, 23, 1e6} {
 			p.says(y)
 			pass(time.Second)
-			got := r.State().Writes.Pace.Rate
+			got := r.Snapshot().Writes.Pace.Rate
 			if !(got > 0) || got > slower {
 				t.Errorf("at a load of %v: a pace of %v, after %v", y, got, slower)
 			}
@@ -85,8 +85,8 @@ func TestFault19And20ActionsAreRareAndOffTheRequestPath(t *testing.T) {
 			t.Errorf("an operation took %v: %v", took, err)
 		}
 		pass(28 * time.Second) // at 0, 15 and, after this, 30 s
-		if calls != 2 || r.State().Actions["flush"] != 1 && r.State().Actions["flush"] != 2 {
-			t.Errorf("%d calls, %v returned", calls, r.State().Actions)
+		if calls != 2 || r.Snapshot().Actions["flush"] != 1 && r.Snapshot().Actions["flush"] != 2 {
+			t.Errorf("%d calls, %v returned", calls, r.Snapshot().Actions)
 		}
 		if !r.had(throttle.ActionRan) {
 			t.Error("no event")
@@ -139,7 +139,7 @@ func TestFault21And22MemoryInTheRightPlace(t *testing.T) {
 		began := time.Now()
 		op, err := r.Start(t.Context(), throttle.Write, 1)
 		op.Done(err)
-		_ = r.State()
+		_ = r.Snapshot()
 		if took := time.Since(began); took > 0 {
 			t.Errorf("an operation waited %v for a poll", took)
 		}
@@ -176,12 +176,12 @@ func TestFault24FailedQueriesFreezeTheLoad(t *testing.T) {
 		r.closedLoop(10, time.Millisecond, time.Second)
 		p.become(func() (load.Sample, error) { return load.Sample{}, errors.New("permission denied") })
 		r.closedLoop(10, 200*time.Millisecond, 5*time.Second) // 200 times slower
-		if s := r.State().Writes; !s.Degraded || s.Pace.Rate == 0 || !r.had(throttle.Degraded) {
+		if s := r.Snapshot().Writes; !s.Degraded || s.Pace.Rate == 0 || !r.had(throttle.Degraded) {
 			t.Errorf("%+v, want it to go by its symptoms and to say so", s)
 		}
 		p.says(0.2)
 		pass(10 * time.Second)
-		if s := r.State().Writes; s.Degraded || s.Pace.Rate != 0 || !r.had(throttle.Restored) {
+		if s := r.Snapshot().Writes; s.Degraded || s.Pace.Rate != 0 || !r.had(throttle.Restored) {
 			t.Errorf("the source is back: %+v", s.Pace)
 		}
 	})
@@ -199,9 +199,9 @@ func TestFault26SettingsAreChecked(t *testing.T) {
 	}()
 	nan := math.NaN()
 	pid := func(p throttle.PID) throttle.Config {
-		return throttle.Config{Reads: throttle.Side{Laws: []throttle.Law{p}}}
+		return throttle.Config{Reads: throttle.Side{Laws: []throttle.PaceLaw{p}}}
 	}
-	laws := func(l ...throttle.Law) throttle.Config {
+	laws := func(l ...throttle.PaceLaw) throttle.Config {
 		return throttle.Config{Writes: throttle.Side{Laws: l}}
 	}
 	for _, c := range []struct {
@@ -246,8 +246,8 @@ func TestFault26SettingsAreChecked(t *testing.T) {
 			t.Errorf("cost %d: %v", cost, err)
 		}
 	}
-	if _, err := th.Start(t.Context(), throttle.Kind(7), 1); !errors.Is(err, throttle.ErrConfig) {
-		t.Errorf("kind 7: %v", err)
+	if _, err := th.Start(t.Context(), throttle.Op(7), 1); !errors.Is(err, throttle.ErrConfig) {
+		t.Errorf("operation 7: %v", err)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestFault28FailuresCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = th.Do(t.Context(), throttle.Write, 3, func(context.Context) error { return errors.New("conflict") })
-	if s := th.State().Writes; s.Cost != 3 || s.Limiter.Failed != 1 {
+	if s := th.Snapshot().Writes; s.Cost != 3 || s.Limiter.Failed != 1 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -305,7 +305,7 @@ func TestFault29RefusalPriorityAndCost(t *testing.T) {
 		if strings.Join(order, " ") != "high low" {
 			t.Errorf("served %v", order)
 		}
-		if s := r.State().Writes; s.ThrottleTime < 19*time.Second {
+		if s := r.Snapshot().Writes; s.ThrottleTime < 19*time.Second {
 			t.Errorf("a cost of 10 held up what came next for %v in all, %v after it", s.ThrottleTime, time.Since(began))
 		}
 	})

@@ -48,7 +48,7 @@ func TestFault01WeightedSumMasksAStall(t *testing.T) {
 		})
 		r := run(t, p, throttle.Config{})
 		pass(time.Second)
-		if s := r.State().Writes; s.Load != 1.5 || s.Pace.Rate == 0 {
+		if s := r.Snapshot().Writes; s.Load != 1.5 || s.Pace.Rate == 0 {
 			t.Errorf("load %v, pace %+v", s.Load, s.Pace)
 		}
 	})
@@ -70,7 +70,7 @@ func TestFault02TotalGrowsWithConnections(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := &plant{}
 			p.says(5)
-			r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.PID{MaxDelay: 10 * time.Millisecond}}}})
+			r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.PID{MaxDelay: 10 * time.Millisecond}}}})
 			pass(30 * time.Second)
 			writes = append(writes, r.closedLoop(writers, time.Millisecond, 10*time.Second))
 		})
@@ -91,7 +91,7 @@ func TestFault03And18DecidesByTheClockBeforeTheWork(t *testing.T) {
 		p.says(5)
 		r := run(t, p, throttle.Config{})
 		pass(30 * time.Second) // no operation has come by, and the pace is there
-		if got := r.State().Writes.Pace.Rate; got < 0.99 || got > 1.01 {
+		if got := r.Snapshot().Writes.Pace.Rate; got < 0.99 || got > 1.01 {
 			t.Errorf("pace %v", got)
 		}
 		op, err := r.Start(t.Context(), throttle.Write, 1)
@@ -121,7 +121,7 @@ func TestFault04FilterDependsOnTheTick(t *testing.T) {
 		for range time.Second / dt {
 			c.Update(1, dt)
 		}
-		return c.State().Filtered
+		return c.Snapshot().Filtered
 	}
 	if a, b := filter(500*time.Millisecond), filter(tick); math.Abs(a-b) > 1e-9 {
 		t.Errorf("%v, %v", a, b)
@@ -140,7 +140,7 @@ func TestFault05DerivativeKick(t *testing.T) {
 
 	c := ours(t)
 	c.Update(0.85, tick)
-	before := c.State().Output
+	before := c.Snapshot().Output
 	if got := c.Update(0.85+0.1, tick) - before; got > 0.1 {
 		t.Errorf("one table of 10 more moves the effort by %v", got)
 	}
@@ -184,13 +184,13 @@ func TestFault07ClampedIntegral(t *testing.T) {
 	for range 10_000 {
 		c.Update(0.86, tick)
 	}
-	if got := c.State().I; got < 0.9 {
+	if got := c.Snapshot().I; got < 0.9 {
 		t.Errorf("the integral stops at %v of the effort", got)
 	}
 	for range 36_000 {
 		c.Update(0.1, tick)
 	}
-	if s := c.State(); s.P+s.I < -0.5 || s.P+s.I > 0 {
+	if s := c.Snapshot(); s.P+s.I < -0.5 || s.P+s.I > 0 {
 		t.Errorf("an idle hour leaves %+v, want the sum of the terms to stay near the limit", s)
 	}
 }
@@ -244,7 +244,7 @@ func TestFault10LongIdle(t *testing.T) {
 	c := ours(t)
 	c.Update(0.9, tick)
 	c.Update(0.9, time.Hour)
-	if got := c.State().I; got > 0.1*0.05*1.2 {
+	if got := c.Snapshot().I; got > 0.1*0.05*1.2 {
 		t.Errorf("one update after an hour adds %v", got)
 	}
 }
@@ -263,16 +263,16 @@ func TestFault11NaN(t *testing.T) {
 		pass(time.Second)
 		p.says(math.NaN())
 		pass(500 * time.Millisecond)
-		if s := r.State().Writes; s.Load != 0.9 || s.Degraded {
+		if s := r.Snapshot().Writes; s.Load != 0.9 || s.Degraded {
 			t.Errorf("at first: load %v, want the last one held", s.Load)
 		}
 		pass(5 * time.Second)
-		if s := r.State().Writes; !s.Degraded || !(s.Pace.Rate >= 0) || !r.had(throttle.Degraded) {
+		if s := r.Snapshot().Writes; !s.Degraded || !(s.Pace.Rate >= 0) || !r.had(throttle.Degraded) {
 			t.Errorf("then: %+v, want it degraded", s)
 		}
 		p.says(0.9)
 		pass(2 * time.Second)
-		if s := r.State().Writes; s.Degraded || s.Load != 0.9 || !r.had(throttle.Restored) || math.IsNaN(s.PID.I) {
+		if s := r.Snapshot().Writes; s.Degraded || s.Load != 0.9 || !r.had(throttle.Restored) || math.IsNaN(s.PID.I) {
 			t.Errorf("afterwards: %+v", s)
 		}
 	})
@@ -293,7 +293,7 @@ func TestFault12AdviceOnAlpha(t *testing.T) {
 		c := loop(t, pid.Config{Kd: 1, Tau: tau, Setpoint: 0})
 		c.Update(0, tick)
 		c.Update(1, tick)
-		return c.State().Filtered
+		return c.Snapshot().Filtered
 	}
 	if response(time.Second) >= response(tick) {
 		t.Error("a longer time constant filters less")
@@ -309,11 +309,11 @@ func TestFault13And14LatencyCountsAndIsRelative(t *testing.T) {
 
 	for _, base := range []time.Duration{time.Millisecond, 60 * time.Millisecond} {
 		var s load.Symptoms
-		s.Update(load.Work{Latency: base}, tick)
-		if got := s.Update(load.Work{Latency: base}, tick).Load(); got > 0.3 {
+		s.Update(load.Operations{Latency: base}, tick)
+		if got := s.Update(load.Operations{Latency: base}, tick).Load(); got > 0.3 {
 			t.Errorf("%v as ever: a load of %v", base, got)
 		}
-		if got := s.Update(load.Work{Latency: 40 * base}, tick).Load(); got < 1 {
+		if got := s.Update(load.Operations{Latency: 40 * base}, tick).Load(); got < 1 {
 			t.Errorf("40 times %v: a load of %v", base, got)
 		}
 	}
@@ -322,7 +322,7 @@ func TestFault13And14LatencyCountsAndIsRelative(t *testing.T) {
 		p.says(0.2)
 		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 20 * time.Millisecond}})
 		r.closedLoop(10, 100*time.Millisecond, 10*time.Second)
-		if s := r.State().Writes; s.Pace == (throttle.Pace{}) {
+		if s := r.Snapshot().Writes; s.Pace == (throttle.Pace{}) {
 			t.Errorf("100 ms against a target of 20: %+v", s.Pace)
 		}
 	})

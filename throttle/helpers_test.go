@@ -101,17 +101,17 @@ func run(t *testing.T, p *plant, c throttle.Config) *rig {
 	return r
 }
 
-func (r *rig) whats() (whats []throttle.What) {
+func (r *rig) kinds() (kinds []throttle.Kind) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, e := range r.events {
-		whats = append(whats, e.What)
+		kinds = append(kinds, e.Kind)
 	}
-	return whats
+	return kinds
 }
 
-func (r *rig) had(what throttle.What) bool {
-	return slices.Contains(r.whats(), what)
+func (r *rig) had(kind throttle.Kind) bool {
+	return slices.Contains(r.kinds(), kind)
 }
 
 // closedLoop has so many writers, each of which takes so long for a write, until the

@@ -35,7 +35,7 @@ func TestHostileCallbacks(t *testing.T) {
 						case "exits":
 							runtime.Goexit()
 						default:
-							th.State()
+							th.Snapshot()
 							if err := th.Do(ctx, throttle.Write, 1, func(context.Context) error { return nil }); err != nil {
 								t.Error(err)
 							}

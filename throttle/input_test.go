@@ -19,10 +19,10 @@ func TestBadInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	var none context.Context
-	start := func(kind throttle.Kind, cost int) func() error {
+	start := func(op throttle.Op, cost int) func() error {
 		return func() error {
-			op, err := th.Start(none, kind, cost)
-			op.Release()
+			permit, err := th.Start(none, op, cost)
+			permit.Release()
 			return err
 		}
 	}
@@ -31,19 +31,19 @@ func TestBadInput(t *testing.T) {
 		call func() error
 		want error
 	}{
-		"no context":        {start(throttle.Read, 1), nil},
-		"cost 0":            {start(throttle.Read, 0), throttle.ErrConfig},
-		"cost least":        {start(throttle.Read, math.MinInt), throttle.ErrConfig},
-		"cost above all":    {start(throttle.Read, 5), weir.ErrTooHeavy},
-		"cost most":         {start(throttle.Write, math.MaxInt), weir.ErrConfig},
-		"an unknown kind":   {start(255, 1), throttle.ErrConfig},
-		"Do, no context":    {func() error { return th.Do(none, throttle.Write, 1, work) }, nil},
-		"Do, a bad kind":    {func() error { return th.Do(none, 9, 1, work) }, throttle.ErrConfig},
-		"Do, a bad cost":    {func() error { return th.Do(none, throttle.Read, -1, work) }, throttle.ErrConfig},
-		"unknown names":     {func() error { _ = throttle.Kind(99).String() + throttle.What(99).String(); return nil }, nil},
-		"an empty event":    {func() error { _ = throttle.Event{}.String(); return nil }, nil},
-		"a hostile prefix":  {func() error { _, err := throttle.FromEnv("\x00=%"); return err }, nil},
-		"no tick for years": {func() error { _, err := throttle.New(throttle.Config{Tick: math.MaxInt64}); return err }, nil},
+		"no context":           {start(throttle.Read, 1), nil},
+		"cost 0":               {start(throttle.Read, 0), throttle.ErrConfig},
+		"cost least":           {start(throttle.Read, math.MinInt), throttle.ErrConfig},
+		"cost above all":       {start(throttle.Read, 5), weir.ErrTooHeavy},
+		"cost most":            {start(throttle.Write, math.MaxInt), weir.ErrConfig},
+		"an unknown operation": {start(255, 1), throttle.ErrConfig},
+		"Do, no context":       {func() error { return th.Do(none, throttle.Write, 1, work) }, nil},
+		"Do, a bad operation":  {func() error { return th.Do(none, 9, 1, work) }, throttle.ErrConfig},
+		"Do, a bad cost":       {func() error { return th.Do(none, throttle.Read, -1, work) }, throttle.ErrConfig},
+		"unknown names":        {func() error { _ = throttle.Op(99).String() + throttle.Kind(99).String(); return nil }, nil},
+		"an empty event":       {func() error { _ = throttle.Event{}.String(); return nil }, nil},
+		"a hostile prefix":     {func() error { _, err := throttle.FromEnv("\x00=%"); return err }, nil},
+		"no tick for years":    {func() error { _, err := throttle.New(throttle.Config{Tick: math.MaxInt64}); return err }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if err := c.call(); !errors.Is(err, c.want) {
@@ -51,7 +51,7 @@ func TestBadInput(t *testing.T) {
 			} else if err != nil && strings.Contains(err.Error(), "\n") {
 				t.Errorf("%q is more than one line", err)
 			}
-			for _, s := range []throttle.SideState{th.State().Reads, th.State().Writes} {
+			for _, s := range []throttle.SideSnapshot{th.Snapshot().Reads, th.Snapshot().Writes} {
 				if s.Limiter.InFlight != 0 {
 					t.Errorf("%d in flight", s.Limiter.InFlight)
 				}
@@ -62,7 +62,7 @@ func TestBadInput(t *testing.T) {
 		defer func() { _ = recover() }()
 		_ = th.Do(t.Context(), throttle.Read, 4, nil)
 	}()
-	if n := th.State().Reads.Limiter.InFlight; n != 0 {
+	if n := th.Snapshot().Reads.Limiter.InFlight; n != 0 {
 		t.Errorf("work that there is not left %d in flight", n)
 	}
 	ended, cancel := context.WithTimeout(t.Context(), -time.Second)

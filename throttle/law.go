@@ -8,9 +8,9 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// A Law finds a pace: [PID], [DrainRate] or [LinearRefusal]. It is a plain value
+// A PaceLaw finds a pace: [PID], [DrainRate] or [LinearRefusal]. It is a plain value
 // and may serve several throttles.
-type Law interface {
+type PaceLaw interface {
 	// start returns the state of the law, or an error that matches ErrConfig.
 	start() (controller, error)
 }

@@ -72,37 +72,37 @@ func TestEmergencyEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
 		p.says(0.5)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.LinearRefusal{Soft: 100, Hard: 200}}}})
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.LinearRefusal{Soft: 100, Hard: 200}}}})
 		r.closedLoop(10, 10*time.Millisecond, 5*time.Second)
 		p.says(1.2)
 		pass(time.Second)
-		s := r.State().Writes
+		s := r.Snapshot().Writes
 		if !s.Emergency || s.Pace.Rate < 100 || s.Pace.Rate > 300 {
 			t.Errorf("%+v at a flow of 1000/s, want a quarter", s.Pace)
 		}
 		p.says(0.95) // between Leave and Enter
 		pass(time.Second)
-		if !r.State().Writes.Emergency {
+		if !r.Snapshot().Writes.Emergency {
 			t.Error("it ended within the hysteresis")
 		}
 		p.says(0.5)
 		pass(time.Second)
-		if s := r.State().Writes; s.Emergency || s.Pace.Rate != 0 {
+		if s := r.Snapshot().Writes; s.Emergency || s.Pace.Rate != 0 {
 			t.Errorf("%+v: want it over", s.Pace)
 		}
 		p.says(2) // for ever, and without any operation
 		on := 0
 		for range 100 {
 			pass(time.Second)
-			if r.State().Writes.Emergency {
+			if r.Snapshot().Writes.Emergency {
 				on++
 			}
 		}
-		if s := r.State().Writes; on < 40 || on > 60 || s.Emergencies < 5 {
+		if s := r.Snapshot().Writes; on < 40 || on > 60 || s.Emergencies < 5 {
 			t.Errorf("on for %d of 100 s, %d times: want it 10 s on, 10 s off", on, s.Emergencies)
 		}
 		began, ended := 0, 0
-		for _, w := range r.whats() {
+		for _, w := range r.kinds() {
 			switch w {
 			case throttle.EmergencyBegan:
 				began++
@@ -138,18 +138,18 @@ func TestStoreFailsUnderTheMonitor(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &plant{}
 				p.says(0.2)
-				r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.PID{}, throttle.DrainRate{}}}})
+				r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.PID{}, throttle.DrainRate{}}}})
 				r.closedLoop(5, 10*time.Millisecond, time.Second)
 				p.become(fail)
 				if got := r.closedLoop(5, 10*time.Millisecond, 5*time.Second); got < 2400 {
 					t.Errorf("%d operations in 5 s, want all 2500: they are at ease", got)
 				}
-				if s := r.State().Writes; !s.Degraded {
+				if s := r.Snapshot().Writes; !s.Degraded {
 					t.Errorf("%+v", s)
 				}
 				p.says(0.3)
 				pass(15 * time.Second)
-				if s := r.State().Writes; s.Degraded || s.Load != 0.3 {
+				if s := r.Snapshot().Writes; s.Degraded || s.Load != 0.3 {
 					t.Errorf("afterwards: a load of %v", s.Load)
 				}
 			})
@@ -182,7 +182,7 @@ func TestStartBeforeRunIsReported(t *testing.T) {
 					}
 					op.Done(nil)
 				}
-				if len(events) != 1 || events[0].What != throttle.NotRunning || events[0].Kind != throttle.Write ||
+				if len(events) != 1 || events[0].Kind != throttle.NotRunning || events[0].Op != throttle.Write ||
 					events[0].String() != "db: writes: not running: call Run" {
 					t.Errorf("events %v: want one that says so", events)
 				}
@@ -214,7 +214,7 @@ func TestStartWithoutTheMonitorIsReported(t *testing.T) {
 			}
 			op.Done(nil)
 		}
-		if len(events) != 1 || events[0].What != throttle.MonitorNotRunning ||
+		if len(events) != 1 || events[0].Kind != throttle.MonitorNotRunning ||
 			events[0].String() != "db: reads: monitor not running: call Monitor.Run" {
 			t.Errorf("events %v: want one that says so", events)
 		}

@@ -85,7 +85,7 @@ const flowMemory = time.Minute
 const headroom = 2
 
 func (l *pidLaw) next(s signals) demand {
-	if l.loop.State().Output == 0 {
+	if l.loop.Snapshot().Output == 0 {
 		l.fastest = max(s.flow, l.fastest*(1-share(s.dt, flowMemory)))
 	}
 	effort := l.loop.Update(s.load, s.dt)

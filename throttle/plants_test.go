@@ -73,7 +73,7 @@ func TestPIDOnPlants(t *testing.T) {
 				r := run(t, c.tank.plant(), throttle.Config{Emergency: throttle.Emergency{Enter: 1e9}})
 				r.closedLoop(40, 10*time.Millisecond, time.Minute)
 				writes := float64(r.closedLoop(40, 10*time.Millisecond, 20*time.Second))
-				s := r.State().Writes
+				s := r.Snapshot().Writes
 				if math.Abs(s.Level.Load-0.85) > c.within {
 					t.Errorf("a load of %v, want 0.85 within %v", s.Level.Load, c.within)
 				}
@@ -94,14 +94,14 @@ func TestFrozenSensor(t *testing.T) {
 		k := tank{drain: steady(200), stuck: func(at time.Duration) bool { return at > 30*time.Second && at < 60*time.Second }}
 		r := run(t, k.plant(), throttle.Config{Emergency: throttle.Emergency{Enter: 1e9}})
 		r.closedLoop(40, 10*time.Millisecond, 28*time.Second)
-		before := r.State().Writes.Pace.Rate
+		before := r.Snapshot().Writes.Pace.Rate
 		r.closedLoop(40, 10*time.Millisecond, 5*time.Second)
-		s := r.State().Writes
+		s := r.Snapshot().Writes
 		if !s.Degraded || before == 0 {
 			t.Fatalf("%+v", s)
 		}
 		r.closedLoop(40, 10*time.Millisecond, 90*time.Second)
-		s = r.State().Writes
+		s = r.Snapshot().Writes
 		if s.Degraded || math.Abs(s.Level.Load-0.85) > 0.15 || math.Abs(s.PID.I) > 2 {
 			t.Errorf("a minute after the sensor is back: a load of %v, %+v", s.Level.Load, s.PID)
 		}

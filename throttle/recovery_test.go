@@ -19,7 +19,7 @@ func TestDrainRateAfterLostSignals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := tree()
 		healthy := p.poll
-		r := run(t, &p.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+		r := run(t, &p.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
 		r.closedLoop(40, 10*time.Millisecond, 20*time.Second)
 		p.become(func() (load.Sample, error) {
 			_, _ = healthy() // it goes on
@@ -30,7 +30,7 @@ func TestDrainRateAfterLostSignals(t *testing.T) {
 		stalled := 0
 		for range 40 {
 			r.closedLoop(40, 10*time.Millisecond, 500*time.Millisecond)
-			if st := r.State().Writes; st.Pace.Rate > 5000 || st.Level.Load >= 1 {
+			if st := r.Snapshot().Writes; st.Pace.Rate > 5000 || st.Level.Load >= 1 {
 				stalled++
 			}
 		}
@@ -48,10 +48,10 @@ func TestLostSignalsHoldThePace(t *testing.T) {
 		p.says(1.5)
 		r := run(t, p, throttle.Config{Emergency: throttle.Emergency{Enter: 1e9}})
 		pass(30 * time.Second)
-		before := r.State().Writes.Pace.Rate
+		before := r.Snapshot().Writes.Pace.Rate
 		p.become(func() (load.Sample, error) { return load.Sample{}, errors.New("no answer") })
 		pass(61 * time.Second) // of which it takes one to be stale
-		s := r.State().Writes
+		s := r.Snapshot().Writes
 		if got := s.Pace.Rate / before; !s.Degraded || got < 1.9 || got > 2.1 {
 			t.Errorf("a minute after the signals were lost the pace is %v times what it was, want 2: %+v", got, s.Pace)
 		}
@@ -76,11 +76,11 @@ func TestRunAgainForgetsTheStorm(t *testing.T) {
 		defer cancel()
 		go func() { _ = mon.Run(ctx) }()
 		synctest.Wait()
-		runFor := func(d time.Duration) throttle.State {
+		runFor := func(d time.Duration) throttle.Snapshot {
 			ctx, cancel := context.WithCancel(ctx)
 			go func() { ended <- th.Run(ctx) }()
 			pass(d)
-			s := th.State()
+			s := th.Snapshot()
 			cancel()
 			if err := <-ended; err != nil {
 				t.Error(err)
@@ -103,7 +103,7 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		th, err := throttle.New(throttle.Config{Writes: throttle.Side{
 			LatencyTarget: 10 * time.Millisecond,
-			Laws:          []throttle.Law{throttle.LinearRefusal{Soft: 0.5, Hard: 1}},
+			Laws:          []throttle.PaceLaw{throttle.LinearRefusal{Soft: 0.5, Hard: 1}},
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -117,11 +117,11 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 				return nil
 			})
 		}
-		if s := th.State().Writes; s.Degraded || s.Limiter.Refused[weir.ReasonOverload] == 0 {
+		if s := th.Snapshot().Writes; s.Degraded || s.Limiter.Refused[weir.ReasonOverload] == 0 {
 			t.Errorf("%+v", s)
 		}
 	})
-	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
 	if !errors.Is(err, throttle.ErrConfig) {
 		t.Errorf("a drain law without a monitor: %v", err)
 	}
@@ -136,14 +136,14 @@ func TestAbsurdDrain(t *testing.T) {
 			drained++
 			return load.Sample{Drain: &load.Drain{Drained: drained, Backlog: backlog, Target: 9}}, nil
 		})
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
 		r.closedLoop(4, 10*time.Millisecond, 5*time.Second)
-		before := r.State().Writes.Pace.Rate
+		before := r.Snapshot().Writes.Pace.Rate
 		p.become(func() (load.Sample, error) {
 			return load.Sample{Drain: &load.Drain{Drained: math.MaxFloat64, Backlog: math.MaxFloat64, Target: 9}}, nil
 		})
 		r.closedLoop(4, 10*time.Millisecond, 5*time.Second)
-		if rate := r.State().Writes.Pace.Rate; before == 0 || math.IsInf(rate, 0) || math.IsNaN(rate) {
+		if rate := r.Snapshot().Writes.Pace.Rate; before == 0 || math.IsInf(rate, 0) || math.IsNaN(rate) {
 			t.Errorf("a pace of %v, then of %v", before, rate)
 		}
 	})
@@ -157,7 +157,7 @@ func TestOffChecksWhatItIsGiven(t *testing.T) {
 	if _, err := th.Start(t.Context(), throttle.Write, -1); !errors.Is(err, throttle.ErrConfig) {
 		t.Errorf("cost -1: %v", err)
 	}
-	if _, err := th.Start(t.Context(), throttle.Kind(7), 1); !errors.Is(err, throttle.ErrConfig) {
-		t.Errorf("kind 7: %v", err)
+	if _, err := th.Start(t.Context(), throttle.Op(7), 1); !errors.Is(err, throttle.ErrConfig) {
+		t.Errorf("operation 7: %v", err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // A side is one kind of operations: what it is paced by and what is known of it.
 type side struct {
-	kind    Kind
+	op      Op
 	scope   load.Scope
 	conf    Side
 	limiter *weir.Limiter
@@ -44,10 +44,10 @@ type side struct {
 // latencies are those of the last two seconds, because the laws go by them.
 const measured = 2 * time.Second
 
-func (s *side) init(kind Kind, conf Side, c Config) (err error) {
-	s.kind, s.conf, s.scope = kind, conf, load.Reads
+func (s *side) init(op Op, conf Side, c Config) (err error) {
+	s.op, s.conf, s.scope = op, conf, load.Reads
 	field := "Reads"
-	if kind == Write {
+	if op == Write {
 		s.scope, field = load.Writes, "Writes"
 	}
 	s.emergency.Emergency = c.Emergency
@@ -64,7 +64,7 @@ func (s *side) init(kind Kind, conf Side, c Config) (err error) {
 		}
 		s.laws = append(s.laws, started)
 	}
-	fallback, err := conf.fallback(kind).start()
+	fallback, err := conf.fallback(op).start()
 	if err != nil {
 		return err
 	}
@@ -83,13 +83,13 @@ func (s *side) init(kind Kind, conf Side, c Config) (err error) {
 }
 
 // fallback is the law for when signals are missing.
-func (s Side) fallback(kind Kind) PID {
+func (s Side) fallback(op Op) PID {
 	for _, l := range s.Laws {
 		if p, ok := l.(PID); ok {
 			return p
 		}
 	}
-	if kind == Read {
+	if op == Read {
 		return readPID
 	}
 	return writePID
@@ -120,9 +120,9 @@ func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 	began, ended := s.emergency.judge(s.level, s.flow, now)
 	switch {
 	case began:
-		t.note(Event{At: now, Kind: s.kind, What: EmergencyBegan, Level: s.level})
+		t.note(Event{At: now, Op: s.op, Kind: EmergencyBegan, Level: s.level})
 	case ended:
-		t.note(Event{At: now, Kind: s.kind, What: EmergencyEnded, Level: s.level})
+		t.note(Event{At: now, Op: s.op, Kind: EmergencyEnded, Level: s.level})
 	}
 	s.apply(next.strictest(s.emergency.demand()), t.conf.Tick)
 }
@@ -141,7 +141,7 @@ func (s *side) measure(dt time.Duration) float64 {
 // look reads the monitor and the side's own operations.
 func (s *side) look(t *Throttle, in *signals) {
 	snap := s.limiter.Snapshot()
-	s.symptom = s.symptoms.Update(load.Work{
+	s.symptom = s.symptoms.Update(load.Operations{
 		InFlight: snap.InFlight, MaxInFlight: s.maxInFlight(),
 		Oldest: snap.Age, Latency: snap.Mean,
 	}, in.dt)
@@ -232,10 +232,10 @@ func (s *side) tell(t *Throttle, now time.Time) {
 	if t.conf.Monitor == nil || s.degraded == s.reported {
 		return
 	}
-	what := Restored
+	kind := Restored
 	if s.degraded {
-		what = Degraded
+		kind = Degraded
 	}
 	s.reported = s.degraded
-	t.note(Event{At: now, Kind: s.kind, What: what, Level: s.level})
+	t.note(Event{At: now, Op: s.op, Kind: kind, Level: s.level})
 }

@@ -12,26 +12,26 @@ import (
 	"github.com/weir-go/weir/internal/isolate"
 )
 
-// A Kind says whether an operation reads or writes.
-type Kind uint8
+// An Op says whether an operation reads or writes.
+type Op uint8
 
-// The kinds of operations.
+// The operations.
 const (
-	Read  Kind = 0
-	Write Kind = 1
+	Read  Op = 0
+	Write Op = 1
 )
 
-const kinds = int(Write) + 1
+const ops = int(Write) + 1
 
 // String returns "read" or "write".
-func (k Kind) String() string {
-	switch k {
+func (o Op) String() string {
+	switch o {
 	case Read:
 		return "read"
 	case Write:
 		return "write"
 	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
+	return fmt.Sprintf("Op(%d)", uint8(o))
 }
 
 // A Throttle paces operations on a database. Make one with [New] and have its
@@ -39,13 +39,13 @@ func (k Kind) String() string {
 // use.
 type Throttle struct {
 	conf    Config
-	sides   [kinds]side
+	sides   [ops]side
 	actions []*action
 	running atomic.Bool
 	told    atomic.Bool // that an operation started without Run, or the monitor's
 	hookErr error       // how OnEvent failed last; of Run alone
 
-	mu    sync.Mutex // guards what step changes and State reads; never held while a hook runs
+	mu    sync.Mutex // guards what step changes and Snapshot reads; never held while a hook runs
 	last  time.Time  // of the last decision
 	queue []Event    // to be reported once mu is free
 }
@@ -58,8 +58,8 @@ func New(c Config) (*Throttle, error) {
 		return nil, err
 	}
 	t := &Throttle{conf: c}
-	for kind, s := range [kinds]Side{Read: c.Reads, Write: c.Writes} {
-		if err := t.sides[kind].init(Kind(kind), s, c); err != nil {
+	for op, s := range [ops]Side{Read: c.Reads, Write: c.Writes} {
+		if err := t.sides[op].init(Op(op), s, c); err != nil {
 			return nil, err
 		}
 	}
@@ -77,26 +77,26 @@ func New(c Config) (*Throttle, error) {
 // for as long as the queue allows, is refused at once, with an error that matches
 // [weir.ErrRefused] and [weir.RefusedError]. If ctx ends first the error matches
 // context.Cause(ctx). Start does not allocate unless it has to wait or refuse.
-func (t *Throttle) Start(ctx context.Context, kind Kind, cost int) (op weir.Permit, err error) {
-	if kind > Write || cost < 1 {
-		return weir.Permit{}, misuse(kind, cost)
+func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Permit, err error) {
+	if op > Write || cost < 1 {
+		return weir.Permit{}, misuse(op, cost)
 	}
 	if t.conf.Off {
 		return weir.Permit{}, nil
 	}
 	if !t.told.Load() {
-		t.checkRuns(kind)
+		t.checkRuns(op)
 	}
-	s := &t.sides[kind]
+	s := &t.sides[op]
 	if cost == 1 {
-		op, err = s.limiter.Acquire(ctx)
+		permit, err = s.limiter.Acquire(ctx)
 	} else {
-		op, err = s.limiter.AcquireN(ctx, cost)
+		permit, err = s.limiter.AcquireN(ctx, cost)
 		if err == nil {
 			s.extra.Add(uint64(cost - 1))
 		}
 	}
-	if waited := op.Waited(); waited > 0 {
+	if waited := permit.Waited(); waited > 0 {
 		s.throttled.Add(1)
 		s.throttleTime.Add(int64(waited))
 	}
@@ -104,21 +104,21 @@ func (t *Throttle) Start(ctx context.Context, kind Kind, cost int) (op weir.Perm
 }
 
 // checkRuns tells if the first operation starts while nothing decides on its pace.
-func (t *Throttle) checkRuns(kind Kind) {
-	what := NotRunning
+func (t *Throttle) checkRuns(op Op) {
+	kind := NotRunning
 	if t.running.Load() {
-		what = MonitorNotRunning
+		kind = MonitorNotRunning
 	}
-	runs := what == MonitorNotRunning && (t.conf.Monitor == nil || t.conf.Monitor.Running())
+	runs := kind == MonitorNotRunning && (t.conf.Monitor == nil || t.conf.Monitor.Running())
 	if !t.told.CompareAndSwap(false, true) || runs || t.conf.OnEvent == nil {
 		return
 	}
-	t.conf.OnEvent(Event{At: time.Now(), Throttle: t.conf.Name, Kind: kind, What: what})
+	t.conf.OnEvent(Event{At: time.Now(), Throttle: t.conf.Name, Op: op, Kind: kind})
 }
 
-func misuse(kind Kind, cost int) error {
-	if kind > Write {
-		return fmt.Errorf("%w: kind is %v: want Read or Write", ErrConfig, kind)
+func misuse(op Op, cost int) error {
+	if op > Write {
+		return fmt.Errorf("%w: operation is %v: want Read or Write", ErrConfig, op)
 	}
 	return fmt.Errorf("%w: cost is %d: want 1 or more", ErrConfig, cost)
 }
@@ -126,26 +126,26 @@ func misuse(kind Kind, cost int) error {
 // Do runs fn when its turn has come, on the caller's goroutine, and returns its
 // error. If fn panics, a failure is counted and the panic goes on; if it ends its goroutine,
 // a failure is counted too.
-func (t *Throttle) Do(ctx context.Context, kind Kind, cost int, fn func(context.Context) error) error {
+func (t *Throttle) Do(ctx context.Context, op Op, cost int, fn func(context.Context) error) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	op, err := t.Start(ctx, kind, cost)
+	permit, err := t.Start(ctx, op, cost)
 	if err != nil {
 		return err
 	}
 	returned := false
 	defer func() {
 		if !returned { // it panicked, or ended its goroutine
-			op.Finish(weir.Failure)
+			permit.Finish(weir.Failure)
 		}
 	}()
 	err = fn(ctx)
 	returned = true
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && !errors.Is(err, weir.ErrRefused) {
-		op.Done(ctx.Err()) // the caller's own doing, whatever cause was given
+		permit.Done(ctx.Err()) // the caller's own doing, whatever cause was given
 	}
-	op.Done(err)
+	permit.Done(err)
 	return err
 }
 

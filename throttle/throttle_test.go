@@ -24,7 +24,7 @@ func TestNothingIsPacedAtEase(t *testing.T) {
 		if got := r.closedLoop(10, 10*time.Millisecond, 5*time.Second); got < 4_900 {
 			t.Errorf("%d writes in 5 s, want all 5000", got)
 		}
-		if s := r.State(); s.Writes.Pace != (throttle.Pace{}) || s.Writes.Throttled != 0 || s.Writes.Degraded {
+		if s := r.Snapshot(); s.Writes.Pace != (throttle.Pace{}) || s.Writes.Throttled != 0 || s.Writes.Degraded {
 			t.Errorf("%+v", s.Writes)
 		}
 	})
@@ -52,7 +52,7 @@ func TestPIDHoldsTheSetpoint(t *testing.T) {
 			writes := int64(0)
 			for range 20 {
 				writes += r.closedLoop(writers, 10*time.Millisecond, time.Second)
-				worst = max(worst, math.Abs(r.State().Writes.Level.Load-0.85))
+				worst = max(worst, math.Abs(r.Snapshot().Writes.Level.Load-0.85))
 			}
 			if worst > 0.1 {
 				t.Errorf("%d writers: load off the setpoint by %v, want at most 0.1", writers, worst)
@@ -102,13 +102,13 @@ func tree() *lsm {
 func TestDrainRateFollowsTheStore(t *testing.T) {
 	for _, writers := range []int{20, 200} {
 		synctest.Test(t, func(t *testing.T) {
-			r := run(t, &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+			r := run(t, &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
 			r.closedLoop(writers, 10*time.Millisecond, 20*time.Second)
 			stalled := 0
 			writes := int64(0)
 			for range 60 {
 				writes += r.closedLoop(writers, 10*time.Millisecond, 500*time.Millisecond)
-				if r.State().Writes.Level.Load >= 1 {
+				if r.Snapshot().Writes.Level.Load >= 1 {
 					stalled++
 				}
 			}
@@ -129,7 +129,7 @@ func TestDrainRateBrakesBeforeTheLimit(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := tree()
 			store.limit = limit
-			r := run(t, &store.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.DrainRate{}}}})
+			r := run(t, &store.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
 			r.closedLoop(200, 10*time.Millisecond, 20*time.Second)
 			most := int64(0)
 			store.stuck.Store(true)
@@ -148,7 +148,7 @@ func TestLinearRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
 		p.says(0.95)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.Law{throttle.LinearRefusal{Soft: 0.9, Hard: 1.1}}}})
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.LinearRefusal{Soft: 0.9, Hard: 1.1}}}})
 		for _, want := range []struct{ load, refused float64 }{{0.95, 0.25}, {0.9, 0}, {0.2, 0}, {1.1, 1}, {3, 1}, {1, 0.5}} {
 			p.says(want.load)
 			pass(300 * time.Millisecond)
@@ -179,7 +179,7 @@ func TestReadsAndWritesApart(t *testing.T) {
 		})
 		r := run(t, p, throttle.Config{})
 		pass(20 * time.Second)
-		s := r.State()
+		s := r.Snapshot()
 		if s.Writes.Pace.Rate == 0 || s.Reads.Pace.Rate != 0 {
 			t.Errorf("writes %+v, reads %+v: want only writes paced", s.Writes.Pace, s.Reads.Pace)
 		}
@@ -192,7 +192,7 @@ func TestLatencyTarget(t *testing.T) {
 		p.says(0)
 		r := run(t, p, throttle.Config{Writes: throttle.Side{LatencyTarget: 10 * time.Millisecond}})
 		r.closedLoop(20, 30*time.Millisecond, 5*time.Second)
-		if s := r.State().Writes; s.Pace.Rate == 0 || s.Load < 2 {
+		if s := r.Snapshot().Writes; s.Pace.Rate == 0 || s.Load < 2 {
 			t.Errorf("30 ms against a target of 10: pace %+v at a load of %v", s.Pace, s.Load)
 		}
 	})
@@ -209,7 +209,7 @@ func TestLatencyTargetSeesAStall(t *testing.T) {
 			t.Fatal(err)
 		}
 		pass(time.Second)
-		if s := r.State().Writes; s.Pace.Rate == 0 {
+		if s := r.Snapshot().Writes; s.Pace.Rate == 0 {
 			t.Errorf("one write stuck for 1 s: pace %+v at a load of %v", s.Pace, s.Load)
 		}
 		op.Done(nil)
@@ -244,7 +244,7 @@ func TestStartIsCancellableAndKnowsDeadlines(t *testing.T) {
 		if got := time.Since(began); got != 100*time.Millisecond {
 			t.Errorf("cancelled after %v", got)
 		}
-		if s := r.State().Writes; s.Limiter.Cancelled == 0 {
+		if s := r.Snapshot().Writes; s.Limiter.Cancelled == 0 {
 			t.Error("not counted")
 		}
 	})
@@ -262,7 +262,7 @@ func TestThrottledIsCounted(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		s := r.State().Writes
+		s := r.Snapshot().Writes
 		if s.Throttled < 4 || s.ThrottleTime != time.Since(before) || s.Cost != 5 {
 			t.Errorf("%d throttled for %v in %v", s.Throttled, s.ThrottleTime, time.Since(before))
 		}
@@ -284,7 +284,7 @@ func TestOffIsFree(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if time.Since(began) > 0 || !r.State().Off {
+		if time.Since(began) > 0 || !r.Snapshot().Off {
 			t.Error("it was held up")
 		}
 		r.stop()
@@ -309,7 +309,7 @@ func TestPanicCountsAsFailure(t *testing.T) {
 		}()
 		_ = th.Do(t.Context(), throttle.Read, 1, func(context.Context) error { panic("bug") })
 	}()
-	if s := th.State().Reads.Limiter; s.Failed != 1 || s.InFlight != 0 {
+	if s := th.Snapshot().Reads.Limiter; s.Failed != 1 || s.InFlight != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -325,7 +325,7 @@ func TestDoSeesThroughTheCause(t *testing.T) {
 		cancel(cause)
 		return fmt.Errorf("query: %w", context.Cause(ctx))
 	})
-	if s := th.State().Reads.Limiter; !errors.Is(err, cause) || s.Failed != 0 || s.Ignored != 1 {
+	if s := th.Snapshot().Reads.Limiter; !errors.Is(err, cause) || s.Failed != 0 || s.Ignored != 1 {
 		t.Errorf("%v: %d failed, %d ignored", err, s.Failed, s.Ignored)
 	}
 }
@@ -345,7 +345,7 @@ func TestGoexitCountsAsFailure(t *testing.T) {
 		})
 	}()
 	<-gone
-	if s := th.State().Reads.Limiter; s.Failed != 1 || s.Samples != 0 || s.InFlight != 0 {
+	if s := th.Snapshot().Reads.Limiter; s.Failed != 1 || s.Samples != 0 || s.InFlight != 0 {
 		t.Errorf("%d failed, %d succeeded, %d in flight: want one failure", s.Failed, s.Samples, s.InFlight)
 	}
 }

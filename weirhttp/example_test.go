@@ -76,8 +76,8 @@ func ExampleNew() {
 
 func ExampleOne() {
 	lim := weir.Must(weir.New(weir.Config{}))
-	limiterFor := weirhttp.One(lim)
-	fmt.Println(limiterFor(httptest.NewRequest(http.MethodGet, "/any", nil)) == weirhttp.Gate(lim))
+	gateFor := weirhttp.One(lim)
+	fmt.Println(gateFor(httptest.NewRequest(http.MethodGet, "/any", nil)) == weirhttp.Gate(lim))
 	// Output: true
 }
 

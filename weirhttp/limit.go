@@ -35,9 +35,9 @@ type Config struct {
 }
 
 // Limit returns a handler that runs next within the limit of the gate that
-// limiterFor names for the request. A nil gate exempts the request; so does a
+// gateFor names for the request. A nil gate exempts the request; so does a
 // nil *weir.Limiter, so that a look-up in a map of limiters can be returned as
-// it is. limiterFor is called concurrently, and before anything is admitted:
+// it is. gateFor is called concurrently, and before anything is admitted:
 // it has to be fast.
 //
 // A request whose key a bulkhead does not take is answered with 400. Any other
@@ -52,9 +52,9 @@ type Config struct {
 // [http.Hijacker], [http.Pusher] and [io.ReaderFrom] as the one outside does
 // (of HTTP/1, HTTP/2, or a wrapper), and unwraps for [http.ResponseController].
 //
-// Limit panics if next or limiterFor is nil. [New] has more settings.
-func Limit(next http.Handler, limiterFor func(*http.Request) Gate) http.Handler {
-	h, err := New(next, limiterFor, Config{})
+// Limit panics if next or gateFor is nil. [New] has more settings.
+func Limit(next http.Handler, gateFor func(*http.Request) Gate) http.Handler {
+	h, err := New(next, gateFor, Config{})
 	if err != nil {
 		panic(err)
 	}
@@ -62,12 +62,12 @@ func Limit(next http.Handler, limiterFor func(*http.Request) Gate) http.Handler 
 }
 
 // New is [Limit] with settings. Its error matches [weir.ErrConfig].
-func New(next http.Handler, limiterFor func(*http.Request) Gate, cfg Config) (http.Handler, error) {
+func New(next http.Handler, gateFor func(*http.Request) Gate, cfg Config) (http.Handler, error) {
 	if next == nil {
 		return nil, fmt.Errorf("%w: weirhttp: next is nil: want a handler", weir.ErrConfig)
 	}
-	if limiterFor == nil {
-		return nil, fmt.Errorf("%w: weirhttp: limiterFor is nil: want a function, such as One(limiter)", weir.ErrConfig)
+	if gateFor == nil {
+		return nil, fmt.Errorf("%w: weirhttp: gateFor is nil: want a function, such as One(limiter)", weir.ErrConfig)
 	}
 	if cfg.Status == 0 {
 		cfg.Status = http.StatusServiceUnavailable
@@ -75,7 +75,7 @@ func New(next http.Handler, limiterFor func(*http.Request) Gate, cfg Config) (ht
 	if cfg.Status < 400 || cfg.Status > 599 {
 		return nil, fmt.Errorf("%w: weirhttp: Status is %d: want 0 (the default, 503) or 400 to 599", weir.ErrConfig, cfg.Status)
 	}
-	return &handler{next: next, limiterFor: limiterFor, refusal: cfg}, nil
+	return &handler{next: next, gateFor: gateFor, refusal: cfg}, nil
 }
 
 // One returns a function for [Limit] and [Transport] that names the same gate
@@ -87,16 +87,16 @@ func One(gate Gate) func(*http.Request) Gate {
 	return func(*http.Request) Gate { return gate }
 }
 
-// Exempt returns limiterFor with the given paths exempt, such as those of
+// Exempt returns gateFor with the given paths exempt, such as those of
 // health checks. A path matches r.URL.Path exactly: "/healthz" is neither
 // "/healthz/" nor "/healthz/db".
-func Exempt(limiterFor func(*http.Request) Gate, paths ...string) func(*http.Request) Gate {
+func Exempt(gateFor func(*http.Request) Gate, paths ...string) func(*http.Request) Gate {
 	paths = slices.Clone(paths)
 	return func(r *http.Request) Gate {
 		if slices.Contains(paths, r.URL.Path) {
 			return nil
 		}
-		return limiterFor(r)
+		return gateFor(r)
 	}
 }
 
@@ -108,13 +108,13 @@ func exempt(gate Gate) bool {
 }
 
 type handler struct {
-	next       http.Handler
-	limiterFor func(*http.Request) Gate
-	refusal    Config
+	next    http.Handler
+	gateFor func(*http.Request) Gate
+	refusal Config
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	gate := h.limiterFor(r)
+	gate := h.gateFor(r)
 	if exempt(gate) {
 		h.next.ServeHTTP(w, r)
 		return

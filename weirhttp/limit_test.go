@@ -177,8 +177,8 @@ func TestQueueWaitIsTold(t *testing.T) {
 }
 
 func TestExempt(t *testing.T) {
-	limiterFor := weirhttp.Exempt(weirhttp.One(refusing{&weir.RefusedError{Reason: weir.ReasonQueueFull}}), "/healthz", "/readyz")
-	h := weirhttp.Limit(status(200), limiterFor)
+	gateFor := weirhttp.Exempt(weirhttp.One(refusing{&weir.RefusedError{Reason: weir.ReasonQueueFull}}), "/healthz", "/readyz")
+	h := weirhttp.Limit(status(200), gateFor)
 	for target, want := range map[string]int{
 		"/healthz":        200,
 		"/readyz?verbose": 200,
@@ -200,12 +200,12 @@ func TestExempt(t *testing.T) {
 
 func TestNilGateIsExempt(t *testing.T) {
 	limiters := map[string]*weir.Limiter{}
-	for name, limiterFor := range map[string]func(*http.Request) weirhttp.Gate{
+	for name, gateFor := range map[string]func(*http.Request) weirhttp.Gate{
 		"nil":         func(*http.Request) weirhttp.Gate { return nil },
 		"nil limiter": func(r *http.Request) weirhttp.Gate { return limiters[r.URL.Path] },
 	} {
 		w := httptest.NewRecorder()
-		weirhttp.Limit(status(204), limiterFor).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		weirhttp.Limit(status(204), gateFor).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 		if w.Code != 204 {
 			t.Errorf("%s: status %d, want 204", name, w.Code)
 		}
@@ -218,7 +218,7 @@ func TestBadSettings(t *testing.T) {
 		"weir: invalid configuration: weirhttp: next is nil: want a handler": func() (http.Handler, error) {
 			return weirhttp.New(nil, one, weirhttp.Config{})
 		},
-		"weir: invalid configuration: weirhttp: limiterFor is nil: want a function, such as One(limiter)": func() (http.Handler, error) {
+		"weir: invalid configuration: weirhttp: gateFor is nil: want a function, such as One(limiter)": func() (http.Handler, error) {
 			return weirhttp.New(status(200), nil, weirhttp.Config{})
 		},
 		"weir: invalid configuration: weirhttp: Status is 200: want 0 (the default, 503) or 400 to 599": func() (http.Handler, error) {

@@ -10,9 +10,9 @@ import (
 
 // Transport returns a RoundTripper that sends a request with base, or with
 // [http.DefaultTransport] if base is nil, within the limit of the gate that
-// limiterFor names for the request. A nil gate exempts the request, as in
-// [Limit]. It is safe for concurrent use if base and limiterFor are, and leaves
-// requests as they are. It panics if limiterFor is nil.
+// gateFor names for the request. A nil gate exempts the request, as in
+// [Limit]. It is safe for concurrent use if base and gateFor are, and leaves
+// requests as they are. It panics if gateFor is nil.
 //
 // A refused request is never sent; its body is closed, and the error is that of
 // the gate: errors.As finds the [*weir.RefusedError] in what [http.Client]
@@ -22,23 +22,23 @@ import (
 // closed, or the request's context has ended, whichever comes first, and the
 // latency runs until then. A body that is neither read nor closed, under a
 // context without an end, keeps its slot as it keeps its connection.
-func Transport(base http.RoundTripper, limiterFor func(*http.Request) Gate) http.RoundTripper {
-	if limiterFor == nil {
-		panic("weirhttp: Transport: limiterFor is nil")
+func Transport(base http.RoundTripper, gateFor func(*http.Request) Gate) http.RoundTripper {
+	if gateFor == nil {
+		panic("weirhttp: Transport: gateFor is nil")
 	}
 	if base == nil {
 		base = http.DefaultTransport
 	}
-	return &transport{base: base, limiterFor: limiterFor}
+	return &transport{base: base, gateFor: gateFor}
 }
 
 type transport struct {
-	base       http.RoundTripper
-	limiterFor func(*http.Request) Gate
+	base    http.RoundTripper
+	gateFor func(*http.Request) Gate
 }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	gate := t.limiterFor(req)
+	gate := t.gateFor(req)
 	if exempt(gate) {
 		return t.base.RoundTrip(req)
 	}

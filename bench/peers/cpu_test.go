@@ -38,7 +38,7 @@ const (
 func newProcessor(server sim.Server) *processor {
 	p := &processor{sampled: cpuSample, atOnce: math.Inf(1)}
 	switch s := server.(type) {
-	case sim.Pool:
+	case sim.WorkerPool:
 		p.atOnce = float64(s.Workers)
 	case sim.Sharing:
 		p.atOnce = s.Cores

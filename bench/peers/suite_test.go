@@ -12,11 +12,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/weir-go/weir/internal/oraclecache"
 	"github.com/weir-go/weir/sim"
 )
 
 var (
-	suite   = flag.String("suite", "", "run the peers on these systems: named, gates, random or a scenario's name")
+	suite   = flag.String("suite", "", "run the peers on these systems: named, acceptance, random or a scenario's name")
 	seeds   = flag.Int("seeds", 3, "how many seeds for each system")
 	first   = flag.Uint64("seed", 1, "the first of them, and the seed of the first random system")
 	random  = flag.Int("random", 24, "how many systems the suite random has")
@@ -63,8 +64,8 @@ func chosen(t *testing.T) (systems []sim.Scenario) {
 	switch *suite {
 	case "named":
 		return sim.Named()
-	case "gates":
-		return sim.Gates()
+	case "acceptance":
+		return sim.Acceptance()
 	case "random":
 		for i := range uint64(*random) {
 			systems = append(systems, sim.Random(sim.DefaultRanges, *first+i))
@@ -80,7 +81,7 @@ func chosen(t *testing.T) (systems []sim.Scenario) {
 
 // scored scores every peer on a system.
 func scored(t *testing.T, s sim.Scenario, seed uint64) (all []sim.Score) {
-	oracle, err := sim.Shelf(*oracles).Sweep(1, s, seed)
+	oracle, err := oraclecache.Cache(*oracles).Sweep(1, s, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func write(t *testing.T, all []sim.Score) {
 
 // TestRepeats runs each peer twice: its code reads no other clock than that of the bubble.
 func TestRepeats(t *testing.T) {
-	s, err := sim.Lookup("gate-overload")
+	s, err := sim.Lookup("accept-overload")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -154,7 +154,7 @@ func theirs(w workload, size int, open func(size int) (submit func(func()), wait
 	submit, wait := open(size)
 	f.feed(func(j job) {
 		submit(func() {
-			grant := must(c.Acquire(context.Background(), must(c.Need(capacity.Vector{"memory": j.memory}))))
+			grant := must(c.Acquire(context.Background(), must(c.Request(capacity.Vector{"memory": j.memory}))))
 			defer grant.Release()
 			f.do(j)
 		})

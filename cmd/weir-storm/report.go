@@ -81,7 +81,7 @@ func (c *crowd) refusals() int {
 }
 
 func pace(th *throttle.Throttle) string {
-	if rate := th.State().Writes.Pace.Rate; rate > 0 {
+	if rate := th.Snapshot().Writes.Pace.Rate; rate > 0 {
 		return fmt.Sprintf("%.0f", rate)
 	}
 	return "-"

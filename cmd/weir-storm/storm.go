@@ -107,7 +107,7 @@ func throttled(ctx context.Context, db *badger.DB) (*throttle.Throttle, error) {
 	th, err := throttle.New(throttle.Config{
 		Monitor: mon,
 		Writes: throttle.Side{
-			Laws:        []throttle.Law{throttle.DrainRate{}},
+			Laws:        []throttle.PaceLaw{throttle.DrainRate{}},
 			Queue:       weir.Queue{Size: writers, Timeout: time.Second},
 			MaxInFlight: inFlight,
 		},

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
+	"github.com/weir-go/weir/internal/oraclecache"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -103,7 +104,7 @@ type simListCommand struct{}
 // Run lists the scenarios.
 func (simListCommand) Run(s streams) error {
 	t := table{left: 2}
-	for _, scenario := range slices.Concat(sim.Named(), sim.Gates(), []sim.Scenario{sim.Kata(), sim.Priorities()}) {
+	for _, scenario := range slices.Concat(sim.Named(), sim.Acceptance(), []sim.Scenario{sim.Kata(), sim.Priorities()}) {
 		t.row(scenario.Name, scenario.About)
 	}
 	return t.write(s.out)
@@ -213,7 +214,7 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	}
 	jobs := c.jobs(scenarios)
 	for i := range jobs {
-		jobs[i].Oracles, jobs[i].Told, jobs[i].Harm = sim.Shelf(c.Oracles), c.Told, c.Harm > 0
+		jobs[i].Oracles, jobs[i].Told, jobs[i].Harm = oraclecache.Cache(c.Oracles), c.Told, c.Harm > 0
 		jobs[i].With = others.Of(jobs[i].Scenario.Name, jobs[i].Seed)
 	}
 	err = simulated(ctx, s, jobs, report.add)

@@ -52,7 +52,7 @@ func TestSimList(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	contains(t, out, "det-1.5x", "gate-overload", "gate-fanout", "gate-replicas", "kata")
+	contains(t, out, "det-1.5x", "accept-overload", "accept-fanout", "accept-replicas", "kata")
 }
 
 func TestSimRun(t *testing.T) {

@@ -10,13 +10,13 @@ import (
 )
 
 // TestSimHarm: the suite says for each regime what no limit or a fixed 20 would have served, and keeps
-// that on the shelf.
+// that in the cache.
 func TestSimHarm(t *testing.T) {
 	args := []string{"sim", "suite", "--harm", "2", "--seed", "544", "--law", "fixed(limit=1)", "--law", "fixed(limit=20)", "--oracles", t.TempDir()}
 	out := output(t, args...)
 	contains(t, out, "harm: share %", "start %", "harm-544-", "harm-545-", "harm: p1 %", "97% kept in %", "start worst %", "fixed(limit=1)", "regime", "harm: worst %", sim.Harm(544).Regime, sim.Harm(545).Regime)
 	if again := output(t, args...); again != out {
-		t.Errorf("with the shelf:\n%s\n%s", again, out)
+		t.Errorf("with the cache:\n%s\n%s", again, out)
 	}
 	for line := range strings.Lines(output(t, append(args, "--json")...)) {
 		var score sim.Score

@@ -93,7 +93,7 @@ func (f systemFlags) system(deadlines bool) (s sim.Scenario, err error) {
 		}
 	}
 	if f.Workers > 0 {
-		s.Server = sim.Pool{Workers: int(f.Workers)}
+		s.Server = sim.WorkerPool{Workers: int(f.Workers)}
 	}
 	if f.Cores > 0 {
 		s.Server = sim.Sharing{Cores: float64(f.Cores)}

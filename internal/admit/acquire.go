@@ -22,7 +22,7 @@ func (n *Node) acquire(t *reply.Ticket, tenant uint16, weight int, now int64, pa
 	if now < n.due && n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
 		(n.member == nil || n.member.group.line.empty() && n.member.hasRoom(int64(weight))) {
 		now = n.flow(now)
-		*t = ticketOf(weight, now)
+		*t = n.records().use(weight, now).Ticket()
 		n.admitted++
 		n.take(weight, now)
 		n.unlock()
@@ -36,7 +36,7 @@ func (n *Node) acquireSlow(t *reply.Ticket, tenant uint16, weight int, now int64
 	defer n.unlock()
 	now = n.advance(now, fx)
 	if n.flags&(shadow|closed) == shadow {
-		n.acquireInShadow(t, tenant, weight, now, patient, fx)
+		*t = n.acquireInShadow(tenant, weight, now, patient, fx)
 		return reply.Admitted
 	}
 	verdict := reply.Overload
@@ -45,7 +45,7 @@ func (n *Node) acquireSlow(t *reply.Ticket, tenant uint16, weight int, now int64
 	}
 	switch {
 	case verdict == reply.Admitted:
-		n.register(t, tenant, weight, now)
+		*t = n.register(tenant, weight, now).Ticket()
 		n.take(weight, now)
 		if n.member != nil {
 			n.member.group.serve(now, fx) // with one more at work others may be first

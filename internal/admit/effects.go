@@ -10,11 +10,10 @@ type Effects struct {
 	Woken       queue.Woken
 	Change      *Change       // a change of the limit, if the node is observed
 	RetryAfter  int64         // with a refusal: when to come back, in nanoseconds
-	Seq         uint64        // the number of the refusal or misuse
+	Seq         uint64        // the number of the refusal
 	Panic       error         // the law panicked; the limit was held
 	Notable     bool          // one of the following, Change or Panic is set
 	Replaced    bool          // Change came with a law that starts afresh
-	Misused     bool          // a ticket was given back that was not out
 	Lapsed      int32         // how much would have been refused after it had waited, on a shadow node,
 	LapsedSeq   uint64        // and the number of the first of these
 	WouldRefuse reply.Verdict // what a shadow node would have answered, if not Admitted

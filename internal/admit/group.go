@@ -21,6 +21,7 @@ type Group struct {
 	members   int
 	busy      []*member // those that run or wait, in no order
 	line      line
+	records   records
 }
 
 // NewGroup returns a group with the given limit.

@@ -116,7 +116,7 @@ func TestGroupNeverTurnsBackTime(t *testing.T) {
 	q := n[1].join()
 	n[0].now = 90 * ms
 	n[0].done(ticket, window.Success)
-	if waited := q.ticket().Waited(); waited != 0 {
+	if waited := q.Queued; waited != 0 {
 		t.Errorf("it waited %v", time.Duration(waited))
 	}
 }

@@ -86,7 +86,7 @@ func (r *rig) try(weight int) reply.Verdict {
 
 func (r *rig) done(ticket *reply.Ticket, outcome window.Outcome) bool {
 	now, fx := r.call()
-	was := r.node.Done(ticket, now, outcome, fx)
+	was := r.node.Done(*ticket, now, outcome, fx)
 	r.fx.Woken.Wake()
 	return was
 }

@@ -15,9 +15,9 @@ type loop struct {
 	expired    int64 // when it closes with however few samples
 	minSamples int32
 	maxSamples int32 // 0 if the window does not close early
-	carried    bool  // work that started before the window counts among its samples
 	control    law.Controller
 	decided    reason // the law's last word
+	carried    bool   // work that started before the window counts among its samples
 }
 
 // ready reports whether a window that is due has the samples for a decision. One without enough

@@ -23,7 +23,7 @@ func TestFirstInFirstOut(t *testing.T) {
 			t.Errorf("request %d was woken %d times", i, q.woken)
 		}
 		ticket = q.ticket()
-		if got, want := ticket.Waited(), int64(i+1)*int64(ms); got != want {
+		if got, want := q.Queued, int64(i+1)*int64(ms); got != want {
 			t.Errorf("request %d waited %d, want %d", i, got, want)
 		}
 	}

@@ -67,26 +67,23 @@ func (n *Node) dispatch(w *queue.Waiter, now int64, fx *Effects) {
 // says nothing about the downstream.
 func (n *Node) admit(w *queue.Waiter, now int64) {
 	w.Verdict = reply.Admitted
-	n.register(&w.Ticket, w.Tenant, w.Weight, now)
+	w.Ticket = n.register(w.Tenant, w.Weight, now).Ticket()
 	n.take(w.Weight, now)
 	if waited := w.Waited(now); waited > 0 {
 		n.bookWait(waited)
 		n.meter.Queued(waited)
-		w.Ticket.Queued = waited
+		w.Queued = waited
 	}
 }
 
-// register makes t the ticket of work that starts.
-func (n *Node) register(t *reply.Ticket, tenant uint16, weight int, now int64) {
-	*t = ticketOf(weight, now)
+// register returns the record of work that starts.
+func (n *Node) register(tenant uint16, weight int, now int64) *reply.Record {
+	r := n.records().use(weight, now)
 	n.admitted++
 	if n.flags&tenanted != 0 {
-		n.queue.Start(t, tenant)
+		n.queue.Start(r, tenant)
 	}
-}
-
-func ticketOf(weight int, now int64) reply.Ticket {
-	return reply.Ticket{Start: now, Weight: int32(weight), Is: reply.Out}
+	return r
 }
 
 // makeQueue gives the node its queue.

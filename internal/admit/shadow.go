@@ -60,7 +60,7 @@ func (s *slots) endShadow(now int64) {
 }
 
 // acquireInShadow admits work, and finds out what would have become of it.
-func (n *Node) acquireInShadow(t *reply.Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) {
+func (n *Node) acquireInShadow(tenant uint16, weight int, now int64, patient bool, fx *Effects) reply.Ticket {
 	would := reply.Overload
 	if !n.sheds(weight) {
 		would = n.arrive(int32(weight), now)
@@ -78,14 +78,13 @@ func (n *Node) acquireInShadow(t *reply.Ticket, tenant uint16, weight int, now i
 		fx.Notable, fx.WouldRefuse, fx.Seq = true, would, n.nextEvent()
 	}
 	n.virtual().Start(weight, now)
-	n.register(t, tenant, weight, now)
-	if would == reply.Admitted {
-		t.Is = reply.OutVirtually
-	}
+	r := n.register(tenant, weight, now)
+	r.Virtual = would == reply.Admitted
 	if n.member != nil {
 		n.member.count()
 		n.member.group.serve(now, fx)
 	}
+	return r.Ticket()
 }
 
 // arrive answers for virtual work that arrives.
@@ -119,16 +118,16 @@ func (s *slots) startVirtual(weight int32, now int64) {
 }
 
 // endInShadow books the end of real work, and of virtual work with it.
-func (s *slots) endInShadow(t *reply.Ticket, now int64, outcome window.Outcome) {
+func (s *slots) endInShadow(r *reply.Record, now int64, outcome window.Outcome) {
 	v := s.virtual()
-	v.End(t, now, outcome)
-	switch own := v.Own(t); {
+	v.End(r, now, outcome)
+	switch own := v.Own(r); {
 	case own != nil:
 		s.endVirtual(own, own.Left, now, outcome)
 	case outcome == window.Success, outcome == window.Failure: // the server did it
-		v.InPlace(t.Weight, now, func(p *virtual.Piece, part int32) { s.endVirtual(p, part, now, outcome) })
+		v.InPlace(r.Weight, now, func(p *virtual.Piece, part int32) { s.endVirtual(p, part, now, outcome) })
 	}
-	v.Learn(t, now, outcome)
+	v.Learn(r, now, outcome)
 	if s.member != nil {
 		s.member.count()
 	}

@@ -22,6 +22,7 @@ type slots struct {
 	meter      *window.Meter
 	contention *contention // nil until the limit is reached
 	lookback   int64
+	own        records // not in a group
 }
 
 // flags are what keeps a request from the short way through Acquire.
@@ -83,6 +84,14 @@ func (s *slots) take(weight int, now int64) {
 		s.meter = s.newMeter(now)
 	}
 	s.meter.Start(now, int(s.inflight))
+}
+
+// records are those of the node or, in a group, the group's: a node that is idle then keeps none.
+func (s *slots) records() *records {
+	if s.member != nil {
+		return s.member.records()
+	}
+	return &s.own
 }
 
 // newMeter returns a meter of work that really runs.

@@ -112,6 +112,9 @@ func (m *member) move(slots int64) {
 // mutex guards the member and its node.
 func (m *member) mutex() *sync.Mutex { return &m.group.mu }
 
+// records are for all nodes of the group.
+func (m *member) records() *records { return &m.group.records }
+
 func (m *member) busy() bool { return m.index >= 0 }
 
 // count counts the member in or out when shares are weighed against each other: they

@@ -30,7 +30,7 @@ func BenchmarkState(b *testing.B) {
 				var fx admit.Effects
 				node.Acquire(&ticket, 0, 1, now, &fx)
 				now += int64(time.Millisecond) << r.IntN(10)
-				node.Done(&ticket, now, window.Success, &fx)
+				node.Done(ticket, now, window.Success, &fx)
 			}
 			var copies []*window.Cumulative
 			if cumulative {

@@ -273,32 +273,6 @@ func TestTenantsThatMeetPartAgain(t *testing.T) {
 	}
 }
 
-// A ticket is copied and all copies are given back, before the work of another: no
-// tenant may seem to run something for ever.
-func TestCopiedTicketIsForgotten(t *testing.T) {
-	r := newRig(t, 4, tenants())
-	mine, others := r.starts(ann, 2), r.starts(bob, 2)
-	for _, ticket := range mine {
-		twin := *ticket
-		r.done(ticket, window.Ignore)
-		r.done(&twin, window.Ignore)
-	}
-	for _, ticket := range others {
-		if r.done(ticket, window.Ignore) {
-			t.Error("more tickets came back than were out")
-		}
-	}
-	r.wantCounts(0, 0)
-	for _, roles := range [][2]uint16{{ann, bob}, {bob, ann}} {
-		tickets := append(r.starts(roles[0], 1), r.starts(cid, 3)...)
-		next := r.wantNext(tickets[3], roles[0], roles[1])
-		r.done(tickets[1], window.Ignore)
-		r.done(tickets[2], window.Ignore)
-		r.done(tickets[0], window.Ignore)
-		r.done(next, window.Ignore)
-	}
-}
-
 // Tenants are told apart from an update on, and no longer from another.
 func TestTenantsChangeUnderThoseWhoWait(t *testing.T) {
 	without := settings(4, func(s *admit.Settings) { s.QueueTimeout = time.Hour })

@@ -15,7 +15,7 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	now = n.advance(now, fx)
 	w.Arrive(now)
 	if n.flags&(shadow|closed) == shadow {
-		n.acquireInShadow(&w.Ticket, w.Tenant, w.Weight, now, true, fx)
+		w.Ticket = n.acquireInShadow(w.Tenant, w.Weight, now, true, fx)
 		w.Verdict = reply.Admitted
 		return reply.Admitted
 	}
@@ -71,7 +71,7 @@ func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects)
 		n.decline(w, why)
 	case w.Verdict == reply.Admitted && why == reply.Cancelled:
 		w.Verdict = reply.Cancelled
-		n.end(&w.Ticket, now, window.Ignore)
+		n.end(w.Ticket.Record, now, window.Ignore)
 		n.owe(-w.Weight)
 	default:
 		why = w.Verdict

@@ -121,7 +121,7 @@ func (n *modelNode) lookAgain(w *modelWaiter) {
 
 // judge checks the answer that a waiter was woken with.
 func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
-	verdict, ticket := w.Answer()
+	verdict, _ := w.Answer()
 	switch verdict {
 	case reply.Admitted:
 		if now >= w.expires {
@@ -130,7 +130,7 @@ func (n *modelNode) judge(w *modelWaiter, now int64, newcomer *modelWaiter) {
 		if w.due != 0 && now > w.due {
 			n.Fatalf("dispatched %v after its deadline", time.Duration(now-w.due))
 		}
-		if waited := ticket.Waited(); waited < 0 {
+		if waited := w.Queued; waited < 0 {
 			n.Fatalf("it waited %v", time.Duration(waited))
 		}
 		if !n.isNext(w, nil) && !n.isNext(w, newcomer) {

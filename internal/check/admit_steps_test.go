@@ -170,7 +170,7 @@ func (n *modelNode) done() {
 	n.completed++
 	n.inFlight -= ticket.weight
 	n.call(nil, func(now int64, fx *admit.Effects) {
-		if !n.Done(&ticket.Ticket, now, outcome, fx) {
+		if !n.Done(ticket.Ticket, now, outcome, fx) {
 			n.Fatalf("a ticket that was out was not taken back")
 		}
 	})
@@ -180,7 +180,7 @@ func (n *modelNode) done() {
 	if rapid.Bool().Draw(n.T, "twice") {
 		before := n.State(n.now)
 		n.call(nil, func(now int64, fx *admit.Effects) {
-			if n.Done(&ticket.Ticket, now, outcome, fx) {
+			if n.Done(ticket.Ticket, now, outcome, fx) {
 				n.Fatalf("a ticket was taken back twice")
 			}
 		})

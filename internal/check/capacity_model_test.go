@@ -9,28 +9,28 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A modelLevel is what an onlooker knows of one capacity: its amounts, and the claims that wait
+// A modelLevel is what an onlooker knows of one capacity: its amounts, and the reservations that wait
 // for an answer, in order of arrival. It judges every answer as it comes.
 type modelLevel struct {
 	*capacity.Capacity
-	parent         *modelLevel
-	limit, reserve map[string]int64
-	used           map[string]int64
-	waiting        []*modelClaim
+	parent          *modelLevel
+	limit, withheld map[string]int64
+	used            map[string]int64
+	waiting         []*modelReservation
 }
 
-type modelClaim struct {
-	*capacity.Claim
-	at    *modelLevel
-	need  capacity.Vector
-	woken int
+type modelReservation struct {
+	*capacity.Reservation
+	at      *modelLevel
+	request capacity.Vector
+	woken   int
 }
 
 type modelGrant struct {
 	capacity.Grant
-	at   *modelLevel
-	need capacity.Vector
-	back bool
+	at      *modelLevel
+	request capacity.Vector
+	back    bool
 }
 
 type capacityModel struct {
@@ -49,7 +49,7 @@ func (l *modelLevel) path() (path []*modelLevel) {
 
 func (l *modelLevel) fits(v capacity.Vector) bool {
 	for name, units := range v {
-		if limit, here := l.limit[name]; here && units > limit-l.reserve[name]-l.used[name] {
+		if limit, here := l.limit[name]; here && units > limit-l.withheld[name]-l.used[name] {
 			return false
 		}
 	}
@@ -72,21 +72,21 @@ func (l *modelLevel) neverFits(v capacity.Vector) bool {
 }
 
 // granted enters a grant, which must have fitted.
-func (m *capacityModel) granted(at *modelLevel, need capacity.Vector, g capacity.Grant) {
-	if !at.fitsEverywhere(need) {
-		m.Fatalf("granted %v, which does not fit", need)
+func (m *capacityModel) granted(at *modelLevel, request capacity.Vector, g capacity.Grant) {
+	if !at.fitsEverywhere(request) {
+		m.Fatalf("granted %v, which does not fit", request)
 	}
 	for _, l := range at.path() {
-		for name, units := range need {
+		for name, units := range request {
 			if _, here := l.limit[name]; here {
 				l.used[name] += units
 			}
 		}
 	}
-	m.grants = append(m.grants, &modelGrant{Grant: g, at: at, need: need})
+	m.grants = append(m.grants, &modelGrant{Grant: g, at: at, request: request})
 }
 
-// collect finds the claims that the last call answered: in each queue, none before an earlier one.
+// collect finds the reservations that the last call answered: in each queue, none before an earlier one.
 func (m *capacityModel) collect() {
 	for again := true; again; {
 		again = false
@@ -98,12 +98,12 @@ func (m *capacityModel) collect() {
 					break
 				}
 				switch {
-				case err == nil && !l.fitsEverywhere(w.need):
-					m.Fatalf("granted %v, which does not fit", w.need)
+				case err == nil && !l.fitsEverywhere(w.request):
+					m.Fatalf("granted %v, which does not fit", w.request)
 				case err == nil:
-					m.granted(l, w.need, g)
-				case !errors.Is(err, capacity.ErrNeverFits) || !l.neverFits(w.need):
-					m.Fatalf("%v refused: %v", w.need, err)
+					m.granted(l, w.request, g)
+				case !errors.Is(err, capacity.ErrNeverFits) || !l.neverFits(w.request):
+					m.Fatalf("%v refused: %v", w.request, err)
 				}
 				if w.woken != 1 {
 					m.Fatalf("answered, and woken %d times", w.woken)
@@ -119,10 +119,10 @@ func (m *capacityModel) check() {
 	m.collect()
 	blocks := false // somebody who has a turn in its own queue is short above
 	for _, l := range m.levels {
-		if len(l.waiting) > 0 && l.parent != nil && l.fits(l.waiting[0].need) && !l.parent.fits(l.waiting[0].need) {
+		if len(l.waiting) > 0 && l.parent != nil && l.fits(l.waiting[0].request) && !l.parent.fits(l.waiting[0].request) {
 			blocks = true
 		}
-		if len(l.waiting) > 0 && l.parent == nil && !l.fits(l.waiting[0].need) {
+		if len(l.waiting) > 0 && l.parent == nil && !l.fits(l.waiting[0].request) {
 			blocks = true
 		}
 	}
@@ -137,10 +137,10 @@ func (m *capacityModel) check() {
 			m.Fatalf("%d grants are out, want %d", snapshot.Grants, out)
 		}
 		for name, limit := range l.limit {
-			free := limit - l.reserve[name] - l.used[name]
-			want := capacity.Usage{
+			free := limit - l.withheld[name] - l.used[name]
+			want := capacity.ResourceSnapshot{
 				Limit: limit, InUse: l.used[name], Available: max(0, free), Owed: max(0, -free),
-				Reserved: min(l.reserve[name], max(0, limit-l.used[name])),
+				Withheld: min(l.withheld[name], max(0, limit-l.used[name])),
 			}
 			if snapshot.Resources[name] != want {
 				m.Fatalf("%s: %+v, want %+v", name, snapshot.Resources[name], want)
@@ -148,16 +148,16 @@ func (m *capacityModel) check() {
 		}
 		for i, w := range l.waiting {
 			if _, err := w.Take(); !errors.Is(err, capacity.ErrWaiting) {
-				m.Fatalf("%v was served before %v", w.need, l.waiting[0].need)
+				m.Fatalf("%v was served before %v", w.request, l.waiting[0].request)
 			}
 			if w.woken != 0 {
 				m.Fatal("woken without an answer")
 			}
-			if i == 0 && l.fitsEverywhere(w.need) && !blocks {
-				m.Fatalf("%v is first and fits, but waits", w.need)
+			if i == 0 && l.fitsEverywhere(w.request) && !blocks {
+				m.Fatalf("%v is first and fits, but waits", w.request)
 			}
-			if i == 0 && l.fits(w.need) && l.neverFits(w.need) && !blocks {
-				m.Fatalf("%v is first and can never fit, but waits", w.need)
+			if i == 0 && l.fits(w.request) && l.neverFits(w.request) && !blocks {
+				m.Fatalf("%v is first and can never fit, but waits", w.request)
 			}
 		}
 	}
@@ -180,7 +180,7 @@ func newCapacityModel(t *rapid.T) *capacityModel {
 			"slots":  rapid.Int64Range(0, 6).Draw(t, "slots"),
 			"memory": rapid.Int64Range(0, 9).Draw(t, "memory"),
 		}
-		l := &modelLevel{parent: parent, limit: limits, reserve: capacity.Vector{}, used: capacity.Vector{}}
+		l := &modelLevel{parent: parent, limit: limits, withheld: capacity.Vector{}, used: capacity.Vector{}}
 		var err error
 		if parent == nil {
 			l.Capacity, err = capacity.New(limits)
@@ -200,9 +200,9 @@ func newCapacityModel(t *rapid.T) *capacityModel {
 	return m
 }
 
-// need compiles, and reports whether the need can ever fit.
-func (m *capacityModel) need(l *modelLevel, v capacity.Vector) (*capacity.Need, bool) {
-	n, err := l.Need(v)
+// request compiles, and reports whether the request can ever fit.
+func (m *capacityModel) request(l *modelLevel, v capacity.Vector) (*capacity.Request, bool) {
+	n, err := l.Request(v)
 	if (err == nil) == l.neverFits(v) {
 		m.Fatalf("need %v: %v", v, err)
 	}
@@ -211,7 +211,7 @@ func (m *capacityModel) need(l *modelLevel, v capacity.Vector) (*capacity.Need, 
 
 func (m *capacityModel) try() {
 	l, v := m.drawLevel(), m.drawNeed()
-	n, possible := m.need(l, v)
+	n, possible := m.request(l, v)
 	if !possible {
 		return
 	}
@@ -228,15 +228,15 @@ func (m *capacityModel) try() {
 	}
 }
 
-func (m *capacityModel) claim() {
+func (m *capacityModel) reserve() {
 	l, v := m.drawLevel(), m.drawNeed()
-	n, possible := m.need(l, v)
+	n, possible := m.request(l, v)
 	if !possible {
 		return
 	}
-	w := &modelClaim{at: l, need: v}
+	w := &modelReservation{at: l, request: v}
 	var err error
-	if w.Claim, err = l.Claim(n, func() { w.woken++ }); err != nil {
+	if w.Reservation, err = l.Reserve(n, func() { w.woken++ }); err != nil {
 		m.Fatal(err)
 	}
 	if g, err := w.Take(); err == nil {
@@ -249,15 +249,15 @@ func (m *capacityModel) claim() {
 	l.waiting = append(l.waiting, w)
 }
 
-// pass overtakes a claim with its owner's leave.
-func (m *capacityModel) pass() {
+// backfill overtakes a reservation with its owner's leave.
+func (m *capacityModel) backfill() {
 	l, v := m.drawLevel(), m.drawNeed()
-	n, possible := m.need(l, v)
+	n, possible := m.request(l, v)
 	if !possible || len(l.waiting) == 0 {
 		return
 	}
 	i := rapid.IntRange(0, len(l.waiting)-1).Draw(m.T, "waiter")
-	if g, err := l.waiting[i].Pass(n); err == nil {
+	if g, err := l.waiting[i].Backfill(n); err == nil {
 		if i > 0 {
 			m.Fatal("overtook who waits in front")
 		}
@@ -290,7 +290,7 @@ func (m *capacityModel) giveBack(g *modelGrant) {
 	}
 	g.back = true
 	for _, l := range g.at.path() {
-		for name, units := range g.need {
+		for name, units := range g.request {
 			if _, here := l.limit[name]; here {
 				l.used[name] -= units
 			}
@@ -302,7 +302,7 @@ func (m *capacityModel) resize() {
 	l := m.drawLevel()
 	name := rapid.SampledFrom([]string{"slots", "memory"}).Draw(m.T, "resource")
 	limit := rapid.Int64Range(0, 9).Draw(m.T, "limit")
-	l.limit[name], l.reserve[name] = limit, min(l.reserve[name], limit)
+	l.limit[name], l.withheld[name] = limit, min(l.withheld[name], limit)
 	if err := l.SetLimit(name, limit); err != nil {
 		m.Fatal(err)
 	}
@@ -311,9 +311,9 @@ func (m *capacityModel) resize() {
 func (m *capacityModel) hold() {
 	l := m.drawLevel()
 	name := rapid.SampledFrom([]string{"slots", "memory"}).Draw(m.T, "resource")
-	reserve := rapid.Int64Range(0, l.limit[name]).Draw(m.T, "reserve")
-	l.reserve[name] = reserve
-	if err := l.Reserve(name, reserve); err != nil {
+	withheld := rapid.Int64Range(0, l.limit[name]).Draw(m.T, "reserve")
+	l.withheld[name] = withheld
+	if err := l.Withhold(name, withheld); err != nil {
 		m.Fatal(err)
 	}
 }
@@ -325,20 +325,20 @@ func TestCapacityModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newCapacityModel(t)
 		t.Repeat(map[string]func(*rapid.T){
-			"":       func(*rapid.T) { m.check() },
-			"try":    func(*rapid.T) { m.try() },
-			"claim":  func(*rapid.T) { m.claim() },
-			"pass":   func(*rapid.T) { m.pass() },
-			"cancel": func(*rapid.T) { m.cancel() },
-			"back":   func(*rapid.T) { m.release() },
-			"back2":  func(*rapid.T) { m.release() },
-			"resize": func(*rapid.T) { m.resize() },
-			"hold":   func(*rapid.T) { m.hold() },
+			"":         func(*rapid.T) { m.check() },
+			"try":      func(*rapid.T) { m.try() },
+			"reserve":  func(*rapid.T) { m.reserve() },
+			"backfill": func(*rapid.T) { m.backfill() },
+			"cancel":   func(*rapid.T) { m.cancel() },
+			"back":     func(*rapid.T) { m.release() },
+			"back2":    func(*rapid.T) { m.release() },
+			"resize":   func(*rapid.T) { m.resize() },
+			"hold":     func(*rapid.T) { m.hold() },
 		})
 		for _, l := range m.levels {
 			for name := range l.limit {
-				l.reserve[name] = 0
-				if err := l.Reserve(name, 0); err != nil {
+				l.withheld[name] = 0
+				if err := l.Withhold(name, 0); err != nil {
 					t.Fatal(err)
 				}
 				m.check()
@@ -350,7 +350,7 @@ func TestCapacityModel(t *testing.T) {
 		}
 		for _, l := range m.levels {
 			if len(l.waiting) > 0 {
-				t.Fatalf("%v was never answered", l.waiting[0].need)
+				t.Fatalf("%v was never answered", l.waiting[0].request)
 			}
 		}
 	})

@@ -19,8 +19,8 @@ type hierarchy struct {
 	cap     int
 	group   *admit.Group
 	parties []*party
-	woken   []*guest // by the call at hand, in order
-	nudged  []*guest // by the call at hand
+	woken   []*groupWaiter // by the call at hand, in order
+	nudged  []*groupWaiter // by the call at hand
 
 	dispatched func(*party) // if set, is told ahead of each dispatch
 }
@@ -35,11 +35,11 @@ type party struct {
 	share       float64
 
 	inFlight int
-	queue    []*guest
-	out      []*guest // admitted and not yet done
+	queue    []*groupWaiter
+	out      []*groupWaiter // admitted and not yet done
 }
 
-type guest struct {
+type groupWaiter struct {
 	queue.Waiter
 	party   *party
 	ticket  reply.Ticket
@@ -47,12 +47,12 @@ type guest struct {
 	calls   int
 }
 
-func (g *guest) Wake() {
+func (g *groupWaiter) Wake() {
 	g.calls++
 	g.party.woken = append(g.party.woken, g)
 }
 
-func (g *guest) Nudge() { g.party.nudged = append(g.party.nudged, g) }
+func (g *groupWaiter) Nudge() { g.party.nudged = append(g.party.nudged, g) }
 
 func (p *party) busy() bool { return p.inFlight > 0 || len(p.queue) > 0 }
 
@@ -98,18 +98,18 @@ func (p *party) awaitsGroup() bool {
 // slack is for comparisons of quotients.
 const slack = 1e-9
 
-// A claim is a party with the weight of its work that is next.
-type claim struct {
+// A candidate is a party with the weight of its work that is next.
+type candidate struct {
 	*party
 	weight int
 }
 
-// next is the claim of a party that waits for the group.
-func (p *party) next() claim { return claim{p, p.queue[0].Weight} }
+// next is the candidate of a party that waits for the group.
+func (p *party) next() candidate { return candidate{p, p.queue[0].Weight} }
 
 // goesBefore reports whether it is c's turn rather than other's; false also if they are
 // equal. The newcomer is one of the two, if either of them is not at work yet.
-func (c claim) goesBefore(other claim, newcomer *party) bool {
+func (c candidate) goesBefore(other candidate, newcomer *party) bool {
 	switch mine := c.within(newcomer); {
 	case mine != other.within(newcomer):
 		return mine
@@ -120,12 +120,12 @@ func (c claim) goesBefore(other claim, newcomer *party) bool {
 }
 
 // within reports whether the work leaves the party within its entitlement.
-func (c claim) within(newcomer *party) bool {
+func (c candidate) within(newcomer *party) bool {
 	return float64(c.inFlight+c.weight) <= c.entitled(newcomer)+slack
 }
 
 // held is what the party runs beyond its reserve, and so much more, by share.
-func (c claim) held(more int) float64 { return float64(c.inFlight+more-c.reserved) / c.share }
+func (c candidate) held(more int) float64 { return float64(c.inFlight+more-c.reserved) / c.share }
 
 // call makes one call, has the waiters look that it nudged, and judges which it answered. Unless
 // the order of the answers is known, turns are not judged.
@@ -151,7 +151,7 @@ func (h *hierarchy) step(inOrder bool, do func(fx *admit.Effects)) {
 	}
 }
 
-func (p *party) judge(g *guest, inOrder bool) {
+func (p *party) judge(g *groupWaiter, inOrder bool) {
 	verdict, ticket := g.Answer()
 	switch verdict {
 	case reply.Admitted:
@@ -165,7 +165,7 @@ func (p *party) judge(g *guest, inOrder bool) {
 		}
 		for _, other := range p.parties {
 			if inOrder && other != p && other.awaitsGroup() &&
-				other.next().goesBefore(claim{p, g.Weight}, p) {
+				other.next().goesBefore(candidate{p, g.Weight}, p) {
 				p.Fatalf("dispatched before its turn: %s", p.describe())
 			}
 		}
@@ -190,7 +190,7 @@ func (p *party) judge(g *guest, inOrder bool) {
 }
 
 // forget takes g out of the queue.
-func (p *party) forget(g *guest) {
+func (p *party) forget(g *groupWaiter) {
 	for i, other := range p.queue {
 		if other == g {
 			p.queue = append(p.queue[:i:i], p.queue[i+1:]...)

@@ -166,8 +166,8 @@ func (p *party) wants(got reply.Verdict, weight int, otherwise reply.Verdict) {
 		if other == p || !other.awaitsGroup() {
 			continue
 		}
-		behind = behind || other.next().goesBefore(claim{p, weight}, p)
-		tied = tied || !claim{p, weight}.goesBefore(other.next(), p)
+		behind = behind || other.next().goesBefore(candidate{p, weight}, p)
+		tied = tied || !candidate{p, weight}.goesBefore(other.next(), p)
 	}
 	want := otherwise
 	switch free := len(p.queue) == 0 && p.hasRoom(weight); {
@@ -186,7 +186,7 @@ func (p *party) weight() int {
 }
 
 func (p *party) acquire() {
-	g := &guest{party: p}
+	g := &groupWaiter{party: p}
 	g.Weight = p.weight()
 	patient := rapid.Bool().Draw(p.T, "patient")
 	var got reply.Verdict
@@ -211,7 +211,7 @@ func (p *party) acquire() {
 // join asks with a waiter. Whether others are served before it or after, if any, is
 // not for an onlooker to see.
 func (p *party) join(weight int) {
-	g := &guest{party: p, expires: p.now + int64(p.timeout)}
+	g := &groupWaiter{party: p, expires: p.now + int64(p.timeout)}
 	g.Owner, g.Weight = g, weight
 	p.queue = append(p.queue, g)
 	var got reply.Verdict
@@ -250,7 +250,7 @@ func (p *party) done() {
 	p.out = append(p.out[:i:i], p.out[i+1:]...)
 	p.inFlight -= g.Weight
 	p.call(true, func(fx *admit.Effects) {
-		if !p.Done(&g.ticket, p.now, window.Success, fx) {
+		if !p.Done(g.ticket, p.now, window.Success, fx) {
 			p.Fatalf("a ticket that was out was not taken back")
 		}
 	})

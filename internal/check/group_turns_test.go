@@ -12,7 +12,7 @@ import (
 
 // Another node with the share s to the 1 of one that waits gets, while that one runs no
 // more than its reserve, at most s+1 slots beyond its entitlement; and while that one
-// would stay within its entitlement, at most one slot with an equal claim.
+// would stay within its entitlement, at most one slot with an equal right.
 func TestHierarchyStarvesNobody(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &hierarchy{T: t, cap: rapid.IntRange(1, 8).Draw(t, "cap")}
@@ -47,15 +47,15 @@ func TestHierarchyStarvesNobody(t *testing.T) {
 }
 
 // passed counts how often others were served since a party was.
-type passed struct{ byTurn, byClaim map[*party]int }
+type passed struct{ byTurn, byRight map[*party]int }
 
 func newPassed() *passed { return &passed{map[*party]int{}, map[*party]int{}} }
 
 // over notes that p waits while the other is served.
 func (w *passed) over(p, served *party) {
-	mine, theirs := claim{p, 1}, claim{served, 1}
+	mine, theirs := candidate{p, 1}, candidate{served, 1}
 	most := float64(1)
-	count := w.byClaim
+	count := w.byRight
 	switch {
 	case theirs.within(p) && mine.within(p) && math.Abs(mine.held(1)-theirs.held(1)) < slack:
 	case !theirs.within(p) && p.inFlight <= p.reserved:

@@ -125,7 +125,7 @@ func (m *shadowModel) end(i int, outcome window.Outcome) {
 	m.out = append(m.out[:i:i], m.out[i+1:]...)
 	m.running -= ticket.weight
 	m.call(func(fx *admit.Effects) {
-		if !m.node.Done(&ticket.Ticket, m.now, outcome, fx) {
+		if !m.node.Done(ticket.Ticket, m.now, outcome, fx) {
 			m.Fatalf("a ticket that was out was not taken back")
 		}
 	})

@@ -154,7 +154,7 @@ func (m *tenantModel) done(i int) {
 	w := m.out[i]
 	m.out = append(m.out[:i:i], m.out[i+1:]...)
 	m.running[w.tenant] -= w.Weight
-	m.call(func(fx *admit.Effects) { m.node.Done(&w.ticket, m.now, window.Ignore, fx) })
+	m.call(func(fx *admit.Effects) { m.node.Done(w.ticket, m.now, window.Ignore, fx) })
 }
 
 func (m *tenantModel) leave(w *tenantWaiter) {

@@ -99,7 +99,7 @@ func postgresFull(t *testing.T, s *Server) {
 	db.SetMaxOpenConns(2)
 	release := hold(t, db)
 	defer release()
-	pool := &sqlload.Pool{DB: db}
+	pool := &sqlload.ConnPool{DB: db}
 	values(t, pool)
 	ctx, cancel := context.WithCancel(t.Context())
 	for range 5 {

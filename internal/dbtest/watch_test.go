@@ -44,7 +44,7 @@ func (w watched) answers(t *testing.T) {
 func (w watched) goesStale(t *testing.T) error {
 	t.Helper()
 	w.until(t, "no reading valid", func(l load.Level) bool { return !l.Valid && l.Degraded })
-	return w.Status()[0].Err
+	return w.Snapshot()[0].Err
 }
 
 func (w watched) until(t *testing.T, what string, ok func(load.Level) bool) {
@@ -52,7 +52,7 @@ func (w watched) until(t *testing.T, what string, ok func(load.Level) bool) {
 	deadline := time.Now().Add(patience)
 	for !ok(w.Level(load.All)) {
 		if time.Now().After(deadline) {
-			t.Fatalf("never %s: %+v", what, w.Status())
+			t.Fatalf("never %s: %+v", what, w.Snapshot())
 		}
 		<-time.After(time.Millisecond)
 	}

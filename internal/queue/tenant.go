@@ -128,33 +128,29 @@ func (t *tenants) leave(w *Waiter) {
 	t.waiting[b] -= int64(w.Weight)
 }
 
-// Start counts work of a tenant that starts, if tenants are told apart, and notes in its ticket
+// Start counts work of a tenant that starts, if tenants are told apart, and notes in its record
 // by what it was counted.
-func (q *Queue) Start(ticket *reply.Ticket, tenant uint16) {
+func (q *Queue) Start(r *reply.Record, tenant uint16) {
 	t := q.tenants()
 	if t == nil {
 		return
 	}
-	ticket.Tenant, ticket.Stamp = tenant, stampOf(t.shuffled)
-	t.running[t.bucket(tenant, t.shuffled)] += int64(ticket.Weight)
-	t.next[t.bucket(tenant, t.shuffled+1)] += int64(ticket.Weight)
-	t.counted += int64(ticket.Weight)
+	r.Tenant, r.Stamp = tenant, stampOf(t.shuffled)
+	t.running[t.bucket(tenant, t.shuffled)] += int64(r.Weight)
+	t.next[t.bucket(tenant, t.shuffled+1)] += int64(r.Weight)
+	t.counted += int64(r.Weight)
 }
 
-// End counts work that ended, if it was counted when it started. Copies of a ticket
-// may say so of work that others run, but take away no more than there is.
-func (q *Queue) End(ticket *reply.Ticket) {
+// End counts work that ended, if it was counted when it started.
+func (q *Queue) End(r *reply.Record) {
 	t := q.tenants()
-	if t == nil || ticket.Stamp != stampOf(t.shuffled) && ticket.Stamp != stampOf(t.shuffled-1) {
+	if t == nil || r.Stamp != stampOf(t.shuffled) && r.Stamp != stampOf(t.shuffled-1) {
 		return
 	}
-	running := &t.running[t.bucket(ticket.Tenant, t.shuffled)]
-	*running -= min(*running, int64(ticket.Weight))
-	if ticket.Stamp == stampOf(t.shuffled) {
-		next := &t.next[t.bucket(ticket.Tenant, t.shuffled+1)]
-		ended := min(*next, int64(ticket.Weight))
-		*next -= ended
-		t.counted -= ended
+	t.running[t.bucket(r.Tenant, t.shuffled)] -= int64(r.Weight)
+	if r.Stamp == stampOf(t.shuffled) {
+		t.next[t.bucket(r.Tenant, t.shuffled+1)] -= int64(r.Weight)
+		t.counted -= int64(r.Weight)
 	}
 }
 

@@ -31,7 +31,8 @@ type Waiter struct {
 	joined  int64
 	expires int64 // when its time in the queue is up
 	links   [kinds]link
-	Ticket  reply.Ticket // if the verdict is Admitted
+	Ticket  reply.Ticket // if the verdict is Admitted,
+	Queued  int64        // and how long it waited
 	Recheck int64        // when its owner is to look again
 	Told    int64        // of that, what the owner was told
 

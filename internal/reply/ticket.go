@@ -1,25 +1,30 @@
 package reply
 
-// A Ticket is the core's side of one piece of admitted work. It is out from admission until
-// the work is done; the zero Ticket is not out.
+// A Ticket stands for one piece of admitted work, which is out until it is given back. Copies stand
+// for the same work. The zero Ticket is back.
 type Ticket struct {
-	Start  int64  // when the work was dispatched
-	Queued int64  // how long it waited before that
-	Weight int32  // the slots that it takes
-	Tenant uint16 // the hash of its tenant
-	Stamp  uint8  // the shuffle of tenants by which it was counted, 0 without tenants
-	Is     Whereabouts
+	Record     *Record
+	Generation uint64
 }
 
-// Whereabouts are those of a ticket.
-type Whereabouts uint8
+// Out returns the record of work that is out, nil once it is back. It needs the lock of the node.
+func (t Ticket) Out() *Record {
+	if t.Record == nil || t.Record.Generation != t.Generation {
+		return nil
+	}
+	return t.Record
+}
 
-// Where a ticket is.
-const (
-	Back         Whereabouts = iota
-	Out                      // its work runs
-	OutVirtually             // and so does its virtual work, since the same moment
-)
+// A Record is the node's side of a piece of work. Another piece uses it once the work is done.
+type Record struct {
+	Generation uint64  // how often it was given back
+	Next       *Record // in the list of those that are free
+	Start      int64   // when the work was dispatched
+	Weight     int32   // the slots that it takes
+	Tenant     uint16  // the hash of its tenant
+	Stamp      uint8   // the shuffle of tenants by which it was counted, 0 without tenants
+	Virtual    bool    // its virtual work has run since the same moment
+}
 
-// Waited returns how long the work queued, in nanoseconds.
-func (t *Ticket) Waited() int64 { return t.Queued }
+// Ticket returns the ticket of the work.
+func (r *Record) Ticket() Ticket { return Ticket{r, r.Generation} }

@@ -15,6 +15,8 @@
 //   - Every relative link in a document leads to a file (links_test.go), and every
 //     command in a document or a comment matches something (commands_test.go).
 //   - Comments, documents and messages are in plain English (english_test.go).
+//   - An exported name that several packages have means one thing in all of
+//     them (words_test.go).
 //   - The gate runs what takes long, and what the race detector skips
 //     (unraced_test.go).
 //   - What the simulator drives rounds alike on every machine (exact_test.go).

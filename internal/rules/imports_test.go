@@ -47,9 +47,10 @@ var mayImport = map[string]string{
 	"pool/sourcetest": "pool",
 	"sim":             "internal/admit internal/queue internal/reply internal/window law internal/portable",
 
-	"internal/figures": ". bulkhead",
-	"weirhttp":         ". bulkhead",
-	"weirbreaker":      ".",
+	"internal/oraclecache": "sim",
+	"internal/figures":     ". bulkhead",
+	"weirhttp":             ". bulkhead",
+	"weirbreaker":          ".",
 }
 
 // programs are the trees that may import every package; none but themselves

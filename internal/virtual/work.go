@@ -45,22 +45,22 @@ func (v *Work) Start(weight int, now int64) {
 }
 
 // End books the end of real work.
-func (v *Work) End(t *reply.Ticket, now int64, outcome window.Outcome) {
-	v.Running -= int64(t.Weight)
-	v.Meter.Ended(t.Start, now, t.Weight, outcome)
+func (v *Work) End(r *reply.Record, now int64, outcome window.Outcome) {
+	v.Running -= int64(r.Weight)
+	v.Meter.Ended(r.Start, now, r.Weight, outcome)
 }
 
 // Learn has the end of real work count in the latency without load.
-func (v *Work) Learn(t *reply.Ticket, now int64, outcome window.Outcome) {
-	v.unloaded.end(t.Start, now, t.Weight, outcome == window.Success)
+func (v *Work) Learn(r *reply.Record, now int64, outcome window.Outcome) {
+	v.unloaded.end(r.Start, now, r.Weight, outcome == window.Success)
 }
 
 // Own returns the virtual work that started with real work, nil if there was none or it is gone.
-func (v *Work) Own(t *reply.Ticket) *Piece {
-	if t.Is != reply.OutVirtually {
+func (v *Work) Own(r *reply.Record) *Piece {
+	if !r.Virtual {
 		return nil
 	}
-	return v.Active.find(t.Start, t.Weight)
+	return v.Active.find(r.Start, r.Weight)
 }
 
 // Latency returns the latency without load, 0 if unknown.

@@ -5,7 +5,7 @@
 //	monitor, err := sql.Open("pgx", dsn) // a pool that nothing else uses
 //	...
 //	load.Config{Feeds: []load.Feed{
-//		{Source: &sqlload.Pool{DB: db}},
+//		{Source: &sqlload.ConnPool{DB: db}},
 //		{Source: &sqlload.Postgres{DB: monitor}},
 //	}}
 //

@@ -30,7 +30,7 @@ func TestPoolWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := new(server).open(t, 1)
 		defer db.Close()
-		p := &sqlload.Pool{DB: db, MaxWait: time.Second}
+		p := &sqlload.ConnPool{DB: db, MaxWait: time.Second}
 		if got := loads(t, p); got["wait for a connection"] != 0 || got["connections in use"] != 0 {
 			t.Errorf("at rest: %v", got)
 		}
@@ -181,7 +181,7 @@ func TestPostgresCloseWhileAPollHangs(t *testing.T) {
 var errGone = errors.New("the server closed the connection unexpectedly")
 
 func TestWithoutDB(t *testing.T) {
-	for _, s := range []load.Source{&sqlload.Pool{}, &sqlload.Postgres{}} {
+	for _, s := range []load.Source{&sqlload.ConnPool{}, &sqlload.Postgres{}} {
 		if _, err := s.Poll(t.Context()); err == nil {
 			t.Errorf("%T without a DB", s)
 		}
@@ -190,7 +190,7 @@ func TestWithoutDB(t *testing.T) {
 
 func ExamplePool() {
 	db := new(server).open(new(testing.T), 10)
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.Pool{DB: db, MaxWait: 50 * time.Millisecond}}}})
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.ConnPool{DB: db, MaxWait: 50 * time.Millisecond}}}})
 	fmt.Println(mon != nil, err)
 	// Output: true <nil>
 }
@@ -219,7 +219,7 @@ func TestPoolThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := new(server).open(t, 1)
 		defer db.Close()
-		p := &sqlload.Pool{DB: db, MaxWait: time.Second}
+		p := &sqlload.ConnPool{DB: db, MaxWait: time.Second}
 		held, err := db.Conn(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -254,7 +254,7 @@ func TestPoolWaitOfABurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := new(server).open(t, 1)
 		defer db.Close()
-		p := &sqlload.Pool{DB: db, MaxWait: time.Second}
+		p := &sqlload.ConnPool{DB: db, MaxWait: time.Second}
 		loads(t, p)
 		for range 100 {
 			go func() {

@@ -11,12 +11,12 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// ErrLost is what a lease of [Memory] returns once it has ended.
+// ErrLost is what a lease of [MemorySource] returns once it has ended.
 var ErrLost = errors.New("sourcetest: the lease has ended")
 
-// Memory is a source in memory whose tasks are leased. It ends when all are
+// MemorySource is a source in memory whose tasks are leased. It ends when all are
 // acknowledged. Make one with [NewMemory].
-type Memory struct {
+type MemorySource struct {
 	length time.Duration
 
 	mu      sync.Mutex
@@ -33,8 +33,8 @@ type entry struct {
 
 // NewMemory returns a source of these tasks, whose leases last for length unless they are
 // extended.
-func NewMemory(length time.Duration, tasks []pool.Task) *Memory {
-	m := &Memory{length: length, changed: make(chan struct{})}
+func NewMemory(length time.Duration, tasks []pool.Task) *MemorySource {
+	m := &MemorySource{length: length, changed: make(chan struct{})}
 	now := time.Now()
 	for _, task := range tasks {
 		m.entries = append(m.entries, &entry{task: task, since: now, free: now})
@@ -43,7 +43,7 @@ func NewMemory(length time.Duration, tasks []pool.Task) *Memory {
 }
 
 // Claim implements [pool.Source].
-func (m *Memory) Claim(ctx context.Context) (pool.Delivery, error) {
+func (m *MemorySource) Claim(ctx context.Context) (pool.Delivery, error) {
 	for {
 		if ctx.Err() != nil {
 			return pool.Delivery{}, context.Cause(ctx)
@@ -75,7 +75,7 @@ func (m *Memory) Claim(ctx context.Context) (pool.Delivery, error) {
 }
 
 // Peek implements [pool.Peeker].
-func (m *Memory) Peek(context.Context) (pool.Task, bool, error) {
+func (m *MemorySource) Peek(context.Context) (pool.Task, bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, e := range m.entries {
@@ -87,7 +87,7 @@ func (m *Memory) Peek(context.Context) (pool.Task, bool, error) {
 }
 
 // Backlog implements [pool.Source].
-func (m *Memory) Backlog(context.Context) (d pool.Depth, _ error) {
+func (m *MemorySource) Backlog(context.Context) (d pool.Depth, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	d.Exact = true
@@ -101,14 +101,14 @@ func (m *Memory) Backlog(context.Context) (d pool.Depth, _ error) {
 }
 
 // Left counts the tasks that are not acknowledged.
-func (m *Memory) Left() int {
+func (m *MemorySource) Left() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.entries)
 }
 
 type lease struct {
-	of   *Memory
+	of   *MemorySource
 	e    *entry
 	turn int
 }

@@ -129,9 +129,9 @@ var ofTheLimiter = []mutant{
 	},
 	{
 		name: "a ticket can be given back twice",
-		file: "internal/admit/done.go",
-		old:  "\tt.Is = reply.Back\n}\n\n// misused",
-		new:  "}\n\n// misused",
+		file: "internal/admit/records.go",
+		old:  "\tr.Generation++\n",
+		new:  "",
 		test: "TestSecondDoneChangesNothing",
 	},
 	{
@@ -179,8 +179,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "admitted and cancelled at once, a slot is lost",
 		file: "internal/admit/wait.go",
-		old:  "\t\tn.end(&w.Ticket, now, window.Ignore)\n",
-		new:  "\t\tn.end(&reply.Ticket{Start: w.Ticket.Start}, now, window.Ignore)\n",
+		old:  "\t\tn.end(w.Ticket.Record, now, window.Ignore)\n",
+		new:  "\t\tn.end(&reply.Record{Start: w.Ticket.Record.Start}, now, window.Ignore)\n",
 		test: "TestCancelAfterAdmissionPassesTheSlotOn",
 	},
 	{
@@ -268,11 +268,11 @@ var ofTheLimiter = []mutant{
 		test: "TestHistoryKeepsTheLastChanges",
 	},
 	{
-		name: "a copied ticket has another tenant run for ever",
-		file: "internal/admit/done.go",
-		old:  "\tn.queue.End(t)\n\tt.Is = reply.Back\n\tn.serve",
-		new:  "\tt.Is = reply.Back\n\tn.serve",
-		test: "TestCopiedTicketIsForgotten",
+		name: "a node keeps all records of a burst",
+		file: "internal/admit/records.go",
+		old:  "if r.Weight <= mostFree {",
+		new:  "if r.Weight > 0 {",
+		test: "TestKeepsFewRecords",
 	},
 	{
 		name: "those that the queue evicts are not told",

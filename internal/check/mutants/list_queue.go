@@ -140,7 +140,7 @@ var ofTheQueue = []mutant{
 	{
 		name: "work counted before the shuffle is taken from what follows",
 		file: "internal/queue/tenant.go",
-		old:  "if ticket.Stamp == stampOf(t.shuffled) {",
+		old:  "if r.Stamp == stampOf(t.shuffled) {",
 		new:  "{",
 		in:   "./internal/admit",
 		test: "TestTenantsThatMeetPartAgain",

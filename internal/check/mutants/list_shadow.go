@@ -27,8 +27,8 @@ var ofTheShadow = []mutant{
 	{
 		name: "in shadow mode what would have been refused takes the slot of its contemporary with it",
 		file: "internal/virtual/work.go",
-		old:  "if t.Is != reply.OutVirtually {",
-		new:  "if t.Is == reply.Back {",
+		old:  "if !r.Virtual {",
+		new:  "if r == nil {",
 		in:   "./internal/admit",
 		test: "TestShadowSlotEndsWithItsWork",
 	},

@@ -83,7 +83,7 @@ func drainRate(t *testing.T, ctx context.Context, db *badger.DB) gate {
 	th, err := throttle.New(throttle.Config{
 		Monitor: mon,
 		Writes: throttle.Side{
-			Laws:        []throttle.Law{throttle.DrainRate{}},
+			Laws:        []throttle.PaceLaw{throttle.DrainRate{}},
 			Queue:       weir.Queue{Size: 128, Timeout: time.Second},
 			MaxInFlight: inFlight,
 		},
@@ -102,7 +102,7 @@ func drainRate(t *testing.T, ctx context.Context, db *badger.DB) gate {
 const inFlight = 8
 
 // through is the gate of a throttle.
-func through(th *throttle.Throttle, kind throttle.Kind) gate {
+func through(th *throttle.Throttle, kind throttle.Op) gate {
 	return func(ctx context.Context) (func(error), error) {
 		op, err := th.Start(ctx, kind, 1)
 		if err != nil {

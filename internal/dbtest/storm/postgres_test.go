@@ -81,7 +81,7 @@ func onWaits(t *testing.T, ctx context.Context, source load.Source) gate {
 	th, err := throttle.New(throttle.Config{
 		Monitor: mon,
 		Writes: throttle.Side{
-			Laws:  []throttle.Law{throttle.PID{}},
+			Laws:  []throttle.PaceLaw{throttle.PID{}},
 			Queue: weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second},
 		},
 		Tick: 50 * time.Millisecond,

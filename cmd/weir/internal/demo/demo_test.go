@@ -136,7 +136,7 @@ func TestAdaptiveSettles(t *testing.T) {
 		Name:     "demo",
 		Arrivals: sim.Poisson{Rate: overload * float64(capacity())},
 		Work:     sim.Constant{Mean: service},
-		Server:   sim.Pool{Workers: workers},
+		Server:   sim.WorkerPool{Workers: workers},
 		SLO:      deadline,
 		Limiter:  sim.Limiter{Law: aim, Queue: sim.Queue{Size: queue.Size, Timeout: queue.Timeout}},
 	}

@@ -94,7 +94,7 @@ func run(ctx context.Context, out io.Writer, limit int64, scaler pool.Scaler) (r
 	}
 	r.took = time.Since(began)
 	r.held += time.Duration(size) * time.Since(since)
-	fmt.Fprintf(out, "[done] completed=%d finalAvailable=%d\n", completed, c.Usage("slots").Available)
+	fmt.Fprintf(out, "[done] completed=%d finalAvailable=%d\n", completed, c.Resource("slots").Available)
 	return r, nil
 }
 

@@ -42,7 +42,7 @@ func (r Recording) Scenarios(system sim.Scenario) (scenarios []sim.Scenario, err
 		}
 	}
 	system.Name = strings.TrimSuffix(filepath.Base(r.name()), filepath.Ext(r.File))
-	capacity, known := sim.Capacity(system.Server)
+	capacity, known := sim.EffectiveWorkers(system.Server)
 	recorded := trace.Offered() / capacity
 	simple := reflect.ValueOf(r.Reader).IsZero()
 	switch {

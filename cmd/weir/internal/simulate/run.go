@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weir-go/weir/internal/oraclecache"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
@@ -21,7 +22,7 @@ type Job struct {
 	Unscored bool // leaves out the oracle, which takes forty times as long as a law
 	Harm     bool // holds results against no limit and a fixed 20 as well
 	Told     bool // adds the laws that can be told the scenario's SLO
-	Oracles  sim.Shelf
+	Oracles  oraclecache.Cache
 	With     []sim.Score // of other limiters, in the same scenario under the same seed
 }
 

@@ -73,7 +73,7 @@ func FuzzYAML(f *testing.F) {
 func tiny() sim.Scenario {
 	return sim.Scenario{
 		Name: "tiny", Arrivals: sim.Poisson{Rate: 100}, Work: sim.Constant{Mean: 10 * time.Millisecond},
-		Server: sim.Pool{Workers: 1}, SLO: 100 * time.Millisecond, Phases: []sim.Phase{{Length: time.Second}},
+		Server: sim.WorkerPool{Workers: 1}, SLO: 100 * time.Millisecond, Phases: []sim.Phase{{Length: time.Second}},
 	}
 }
 

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// A Pool is a number of workers that take jobs in order of arrival, one each,
+// A WorkerPool is a number of workers that take jobs in order of arrival, one each,
 // from a backlog without end. When workers are lost, each of them first ends its job.
-type Pool struct {
+type WorkerPool struct {
 	// Workers is how many there are.
 	Workers int `json:"workers" range:"[1,1e6]"`
 }
 
 // Station implements [Server].
-func (p Pool) Station() (Station, error) {
+func (p WorkerPool) Station() (Station, error) {
 	if err := check("server.pool", p); err != nil {
 		return nil, err
 	}

@@ -19,8 +19,8 @@ type line struct {
 	served []string
 }
 
-// wait has name queue for the need and give it back when told to.
-func (l *line) wait(ctx context.Context, c *capacity.Capacity, n *capacity.Need, name string, hold <-chan struct{}) {
+// wait has name queue for the request and give it back when told to.
+func (l *line) wait(ctx context.Context, c *capacity.Capacity, n *capacity.Request, name string, hold <-chan struct{}) {
 	l.all.Go(func() {
 		grant, err := c.Acquire(ctx, n)
 		l.mu.Lock()
@@ -57,13 +57,13 @@ func (l *line) expectAll(t *testing.T, want ...string) {
 
 func TestFirstInFirstOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, need := slots(t, 1)
-		taken := must(c.TryAcquire(need(1)))
+		c, request := slots(t, 1)
+		taken := must(c.TryAcquire(request(1)))
 		var l line
 		var want []string
 		for i := range 20 {
 			want = append(want, fmt.Sprint(i))
-			l.wait(t.Context(), c, need(1), fmt.Sprint(i), nil)
+			l.wait(t.Context(), c, request(1), fmt.Sprint(i), nil)
 		}
 		if n := c.Snapshot().Waiting; n != 20 {
 			t.Errorf("%d wait, want 20", n)
@@ -74,17 +74,17 @@ func TestFirstInFirstOut(t *testing.T) {
 	})
 }
 
-func TestLargeNeedIsNotStarved(t *testing.T) {
+func TestLargeRequestIsNotStarved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, need := slots(t, 4)
-		first, second := must(c.TryAcquire(need(2))), must(c.TryAcquire(need(2)))
+		c, request := slots(t, 4)
+		first, second := must(c.TryAcquire(request(2))), must(c.TryAcquire(request(2)))
 		var l line
-		l.wait(t.Context(), c, need(4), "large", nil)
+		l.wait(t.Context(), c, request(4), "large", nil)
 		first.Release() // two are free, and gather
-		if _, err := c.TryAcquire(need(1)); !errors.Is(err, capacity.ErrQueued) {
+		if _, err := c.TryAcquire(request(1)); !errors.Is(err, capacity.ErrQueued) {
 			t.Errorf("overtaken: %v", err)
 		}
-		l.wait(t.Context(), c, need(1), "small", nil)
+		l.wait(t.Context(), c, request(1), "small", nil)
 		l.expect(t)
 		second.Release()
 		l.all.Wait()
@@ -94,17 +94,17 @@ func TestLargeNeedIsNotStarved(t *testing.T) {
 
 func TestWhoLeavesLetsTheNextGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, need := slots(t, 4)
-		taken := must(c.TryAcquire(need(2)))
+		c, request := slots(t, 4)
+		taken := must(c.TryAcquire(request(2)))
 		bored := errors.New("bored")
 		ctx, leave := context.WithCancelCause(t.Context())
 		var l line
-		l.wait(ctx, c, need(4), "large", nil)
-		l.wait(t.Context(), c, need(2), "small", nil)
+		l.wait(ctx, c, request(4), "large", nil)
+		l.wait(t.Context(), c, request(2), "small", nil)
 		leave(bored)
 		l.expectAll(t, "large refused", "small")
 		taken.Release()
-		if _, err := c.Acquire(ctx, need(1)); !errors.Is(err, bored) || errors.Is(err, capacity.ErrRefused) {
+		if _, err := c.Acquire(ctx, request(1)); !errors.Is(err, bored) || errors.Is(err, capacity.ErrRefused) {
 			t.Errorf("%v, want the cause", err)
 		}
 		if s := c.Snapshot(); s.Grants != 0 || s.Waiting != 0 {
@@ -115,17 +115,17 @@ func TestWhoLeavesLetsTheNextGo(t *testing.T) {
 
 func TestMoreRoomServes(t *testing.T) {
 	for name, grow := range map[string]func(*capacity.Capacity) error{
-		"limit":   func(c *capacity.Capacity) error { return c.SetLimit("slots", 7) },
-		"reserve": func(c *capacity.Capacity) error { return c.Reserve("slots", 1) },
+		"limit":    func(c *capacity.Capacity) error { return c.SetLimit("slots", 7) },
+		"withhold": func(c *capacity.Capacity) error { return c.Withhold("slots", 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c, need := slots(t, 6)
-				if err := c.Reserve("slots", 2); err != nil {
+				c, request := slots(t, 6)
+				if err := c.Withhold("slots", 2); err != nil {
 					t.Fatal(err)
 				}
 				var l line
-				l.wait(nil, c, need(5), "five", nil) //nolint:staticcheck // nil counts as Background
+				l.wait(nil, c, request(5), "five", nil) //nolint:staticcheck // nil counts as Background
 				l.expect(t)
 				if err := grow(c); err != nil {
 					t.Fatal(err)
@@ -139,12 +139,12 @@ func TestMoreRoomServes(t *testing.T) {
 
 func TestWhatCanNeverFitIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, need := slots(t, 6)
-		five := need(5)
-		taken := must(c.TryAcquire(need(2)))
+		c, request := slots(t, 6)
+		five := request(5)
+		taken := must(c.TryAcquire(request(2)))
 		var l line
 		l.wait(t.Context(), c, five, "five", nil)
-		l.wait(t.Context(), c, need(1), "one", nil)
+		l.wait(t.Context(), c, request(1), "one", nil)
 		if err := c.SetLimit("slots", 4); err != nil {
 			t.Fatal(err)
 		}
@@ -164,10 +164,10 @@ func TestWhatCanNeverFitIsNotWaitedFor(t *testing.T) {
 // A child that is full holds up no other, and the parent is shared in order of arrival.
 func TestFullChildHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		parent, need := slots(t, 3)
+		parent, request := slots(t, 3)
 		a, b := must(parent.Child(capacity.Vector{"slots": 1})), must(parent.Child(capacity.Vector{"slots": 4}))
-		one := must(a.Need(capacity.Vector{"slots": 1}))
-		two := must(b.Need(capacity.Vector{"slots": 2}))
+		one := must(a.Request(capacity.Vector{"slots": 1}))
+		two := must(b.Request(capacity.Vector{"slots": 2}))
 		inA := must(a.TryAcquire(one))
 		var l line
 		l.wait(t.Context(), a, one, "a", nil) // a is full
@@ -175,7 +175,7 @@ func TestFullChildHoldsUpNoOther(t *testing.T) {
 		l.wait(t.Context(), b, two, "b", nil) // the parent is full
 		inA.Release()                         // for a, but b came first to the parent
 		l.expect(t)
-		direct := need(1)
+		direct := request(1)
 		_, err := parent.TryAcquire(direct) // no overtaking at the parent
 		if !errors.Is(err, capacity.ErrQueued) {
 			t.Errorf("overtaken: %v", err)
@@ -191,13 +191,13 @@ func TestFullChildHoldsUpNoOther(t *testing.T) {
 // Who gets what the parent has makes room in the queue of its own capacity.
 func TestOneGrantLeadsToTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		parent, need := slots(t, 2)
+		parent, request := slots(t, 2)
 		a := must(parent.Child(capacity.Vector{"slots": 2}))
-		taken := must(parent.TryAcquire(need(2)))
+		taken := must(parent.TryAcquire(request(2)))
 		hold := make(chan struct{})
 		var l line
 		for _, name := range []string{"first", "second"} {
-			l.wait(t.Context(), a, must(a.Need(capacity.Vector{"slots": 1})), name, hold)
+			l.wait(t.Context(), a, must(a.Request(capacity.Vector{"slots": 1})), name, hold)
 		}
 		taken.Release()
 		synctest.Wait()
@@ -211,23 +211,23 @@ func TestOneGrantLeadsToTheNext(t *testing.T) {
 // Who waits at the parent and no longer fits its own capacity lets others go there.
 func TestShrunkChildStepsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		parent, need := slots(t, 3)
+		parent, request := slots(t, 3)
 		a := must(parent.Child(capacity.Vector{"slots": 2}))
-		taken := must(parent.TryAcquire(need(2)))
+		taken := must(parent.TryAcquire(request(2)))
 		var l line
-		l.wait(t.Context(), a, must(a.Need(capacity.Vector{"slots": 2})), "a", nil)
-		if _, err := parent.TryAcquire(need(1)); !errors.Is(err, capacity.ErrQueued) {
+		l.wait(t.Context(), a, must(a.Request(capacity.Vector{"slots": 2})), "a", nil)
+		if _, err := parent.TryAcquire(request(1)); !errors.Is(err, capacity.ErrQueued) {
 			t.Errorf("overtaken: %v", err)
 		}
-		l.wait(t.Context(), parent, need(1), "direct", nil)
+		l.wait(t.Context(), parent, request(1), "direct", nil)
 		l.expect(t)
-		if err := a.Reserve("slots", 1); err != nil {
+		if err := a.Withhold("slots", 1); err != nil {
 			t.Fatal(err)
 		}
 		l.expect(t, "direct")
 		taken.Release()
 		l.expect(t, "direct")
-		if err := a.Reserve("slots", 0); err != nil {
+		if err := a.Withhold("slots", 0); err != nil {
 			t.Fatal(err)
 		}
 		l.all.Wait()
@@ -235,18 +235,18 @@ func TestShrunkChildStepsBack(t *testing.T) {
 	})
 }
 
-// A claim that waits at the parent and was passed by work that fills its own capacity does too.
+// A reservation that waits at the parent and was passed by work that fills its own capacity does too.
 func TestPassedChildStepsBack(t *testing.T) {
-	parent, need := slots(t, 3)
+	parent, request := slots(t, 3)
 	a := must(parent.Child(capacity.Vector{"slots": 2}))
-	taken := must(parent.TryAcquire(need(2)))
-	first := must(a.Claim(must(a.Need(capacity.Vector{"slots": 2})), func() {}))
+	taken := must(parent.TryAcquire(request(2)))
+	first := must(a.Reserve(must(a.Request(capacity.Vector{"slots": 2})), func() {}))
 	woken := 0
-	direct := must(parent.Claim(must(parent.Need(nil)), func() { woken++ }))
+	direct := must(parent.Reserve(must(parent.Request(nil)), func() { woken++ }))
 	if _, err := direct.Take(); !errors.Is(err, capacity.ErrWaiting) {
 		t.Errorf("%v: overtook the first at the parent", err)
 	}
-	passed := must(first.Pass(must(a.Need(capacity.Vector{"slots": 1}))))
+	passed := must(first.Backfill(must(a.Request(capacity.Vector{"slots": 1}))))
 	if _, err := direct.Take(); err != nil || woken != 1 {
 		t.Errorf("%v, woken %d times: want the parent free for others", err, woken)
 	}
@@ -257,20 +257,20 @@ func TestPassedChildStepsBack(t *testing.T) {
 	}
 }
 
-func TestClaimLetsOthersPass(t *testing.T) {
-	c, need := slots(t, 4)
-	taken := must(c.TryAcquire(need(3)))
+func TestReservationLetsOthersBackfill(t *testing.T) {
+	c, request := slots(t, 4)
+	taken := must(c.TryAcquire(request(3)))
 	woken := 0
-	w := must(c.Claim(need(4), func() { woken++ }))
+	w := must(c.Reserve(request(4), func() { woken++ }))
 	if _, err := w.Take(); !errors.Is(err, capacity.ErrWaiting) {
 		t.Errorf("%v, want waiting", err)
 	}
-	behind := must(c.Claim(need(1), func() {}))
-	if _, err := behind.Pass(need(1)); !errors.Is(err, capacity.ErrQueued) {
+	behind := must(c.Reserve(request(1), func() {}))
+	if _, err := behind.Backfill(request(1)); !errors.Is(err, capacity.ErrQueued) {
 		t.Errorf("%v: passed who waits in front", err)
 	}
-	passed := must(w.Pass(need(1)))
-	if _, err := w.Pass(need(1)); !errors.Is(err, capacity.ErrShort) {
+	passed := must(w.Backfill(request(1)))
+	if _, err := w.Backfill(request(1)); !errors.Is(err, capacity.ErrShort) {
 		t.Errorf("%v, want short", err)
 	}
 	taken.Release()
@@ -294,7 +294,7 @@ func TestClaimLetsOthersPass(t *testing.T) {
 	if s := c.Snapshot(); s.Grants != 0 || s.Resources["slots"].InUse != 0 {
 		t.Errorf("left behind: %+v", s)
 	}
-	at := must(c.Claim(need(4), func() {})) // answered at once
+	at := must(c.Reserve(request(4), func() {})) // answered at once
 	if _, err := at.Take(); err != nil {
 		t.Error(err)
 	}

@@ -61,7 +61,7 @@ func RunForeign(s Scenario, f Foreign, seed uint64) (*Result, error) {
 	for i := range e.scenario.Limiters {
 		var gate Gate
 		if fixed := e.scenario.pinned(i); fixed > 0 {
-			gate = &constantGate{limit: fixed}
+			gate = &fixedGate{limit: fixed}
 		} else {
 			gate = f.New(e.scenario.Limiter)
 			f.Name = orDefault(f.Name, fmt.Sprintf("%T", gate))
@@ -74,9 +74,9 @@ func RunForeign(s Scenario, f Foreign, seed uint64) (*Result, error) {
 }
 
 // constantGate is a limiter with a constant limit beside those of somebody else.
-type constantGate struct{ limit, inflight int }
+type fixedGate struct{ limit, inflight int }
 
-func (g *constantGate) Acquire(time.Duration) (done func(time.Duration, Outcome), admitted bool) {
+func (g *fixedGate) Acquire(time.Duration) (done func(time.Duration, Outcome), admitted bool) {
 	if g.inflight >= g.limit {
 		return nil, false
 	}
@@ -84,9 +84,9 @@ func (g *constantGate) Acquire(time.Duration) (done func(time.Duration, Outcome)
 	return func(time.Duration, Outcome) { g.inflight-- }, true
 }
 
-func (g *constantGate) Limit() int { return g.limit }
+func (g *fixedGate) Limit() int { return g.limit }
 
-// gated is the gates of a simulation.
+// gated has the gates of a simulation.
 type gated struct {
 	gates []Gate
 	dones []func(time.Duration, Outcome) // of the attempts that were admitted, by slot
@@ -105,7 +105,7 @@ func (e *engine) pass(then time.Duration) {
 func (g *gated) ask(e *engine, slot int32) {
 	limiter := e.attempts[slot].limiter
 	done, admitted := g.gates[limiter].Acquire(e.now)
-	g.look(e, limiter)
+	g.noteLimit(e, limiter)
 	if !admitted {
 		e.refused(slot, 0)
 		return
@@ -121,11 +121,11 @@ func (g *gated) ask(e *engine, slot int32) {
 func (g *gated) tell(e *engine, slot int32, how window.Outcome) {
 	g.dones[slot](e.now, Outcome(how))
 	g.dones[slot] = nil
-	g.look(e, e.attempts[slot].limiter)
+	g.noteLimit(e, e.attempts[slot].limiter)
 }
 
-// look notes the limit of a gate.
-func (g *gated) look(e *engine, limiter int32) {
+// noteLimit notes the limit of a gate.
+func (g *gated) noteLimit(e *engine, limiter int32) {
 	from, to := e.record.limits[limiter], g.gates[limiter].Limit()
 	if from != to {
 		e.record.limit(e.now, limiter, &admit.Change{From: from, To: to})

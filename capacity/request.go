@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// A Need is a [Vector] compiled for one [Capacity], which costs the look-ups once.
+// A Request is a [Vector] compiled for one [Capacity], which costs the look-ups once.
 // It does not change, and any number of goroutines may use it.
-type Need struct {
+type Request struct {
 	of     *Capacity
 	all    []part     // what is taken
 	back   []part     // what comes back when the work ends: all but of quotas
@@ -27,43 +27,43 @@ type amount struct {
 	name string
 }
 
-// Need compiles what work needs. A resource may be one of the parent's only; one
+// Request compiles what work needs. A resource may be one of the parent's only; one
 // that neither has, or an amount below 0, is an error that matches [ErrConfig]. An
-// amount of 0 is left out. A need above a limit as it stands can never fit, which is an
+// amount of 0 is left out. A request above a limit as it stands can never fit, which is an
 // error that matches [ErrNeverFits] and names the resource.
-func (c *Capacity) Need(v Vector) (*Need, error) {
-	n := &Need{of: c, levels: make([][]amount, len(c.path))}
+func (c *Capacity) Request(v Vector) (*Request, error) {
+	req := &Request{of: c, levels: make([][]amount, len(c.path))}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		units, found := v[name], false
 		if units < 0 {
-			return nil, fmt.Errorf("%w: need of %q is %d: want 0 or more", ErrConfig, name, units)
+			return nil, fmt.Errorf("%w: request for %q is %d: want 0 or more", ErrConfig, name, units)
 		}
 		for k, level := range c.path {
 			if r := level.resource(name); r != nil {
 				found = true
 				if units > 0 {
-					n.add(k, amount{part{r, units}, name})
+					req.add(k, amount{part{r, units}, name})
 				}
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("%w: need of %q, which is unknown: want one of %q", ErrConfig, name, c.allNames())
+			return nil, fmt.Errorf("%w: request for %q, which is unknown: want one of %q", ErrConfig, name, c.allNames())
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if k, a := n.impossible(); a != nil {
+	if k, a := req.impossible(); a != nil {
 		return nil, refusal(NeverFits, k, a)
 	}
-	return n, nil
+	return req, nil
 }
 
-func (n *Need) add(level int, a amount) {
-	n.all = append(n.all, a.part)
-	if n.of.path[level].quota == nil {
-		n.back = append(n.back, a.part)
+func (req *Request) add(level int, a amount) {
+	req.all = append(req.all, a.part)
+	if req.of.path[level].quota == nil {
+		req.back = append(req.back, a.part)
 	}
-	n.levels[level] = append(n.levels[level], a)
+	req.levels[level] = append(req.levels[level], a)
 }
 
 func (c *Capacity) allNames() (names []string) {
@@ -75,18 +75,18 @@ func (c *Capacity) allNames() (names []string) {
 }
 
 // checked returns an error unless n was compiled for c.
-func (c *Capacity) checked(n *Need) error {
-	if n == nil || n.of != c {
-		return fmt.Errorf("%w: the need was not compiled by this capacity: use its Need method", ErrConfig)
+func (c *Capacity) checked(req *Request) error {
+	if req == nil || req.of != c {
+		return fmt.Errorf("%w: the request was not compiled by this capacity: use its Request method", ErrConfig)
 	}
 	return nil
 }
 
 // impossible returns an amount that is above its limit, and its level.
-func (n *Need) impossible() (level int, _ *amount) {
-	for k := range n.levels {
-		for i := range n.levels[k] {
-			if a := &n.levels[k][i]; a.units > a.limit {
+func (req *Request) impossible() (level int, _ *amount) {
+	for k := range req.levels {
+		for i := range req.levels[k] {
+			if a := &req.levels[k][i]; a.units > a.limit {
 				return k, a
 			}
 		}
@@ -95,8 +95,8 @@ func (n *Need) impossible() (level int, _ *amount) {
 }
 
 // short returns an amount of the level that is not free.
-func (n *Need) short(level int) *amount {
-	amounts := n.levels[level]
+func (req *Request) short(level int) *amount {
+	amounts := req.levels[level]
 	for i := range amounts {
 		if a := &amounts[i]; a.units > a.free() {
 			return a
@@ -105,17 +105,17 @@ func (n *Need) short(level int) *amount {
 	return nil
 }
 
-// refused says why the need cannot be met at once, though others than leave may not be
+// refused says why the request cannot be met at once, though others than leave may not be
 // passed. It must be called under the lock, as refusal must: it tells how things stand.
-func (n *Need) refused(leave *Claim) *RefusedError {
-	if k, a := n.impossible(); a != nil {
+func (req *Request) refused(leave *Reservation) *RefusedError {
+	if k, a := req.impossible(); a != nil {
 		return refusal(NeverFits, k, a)
 	}
-	for k, level := range n.of.path {
-		if first := level.queue.first; first != nil && first.claim != leave {
+	for k, level := range req.of.path {
+		if first := level.queue.first; first != nil && first.reservation != leave {
 			return &RefusedError{Reason: Queued, Level: k}
 		}
-		if a := n.short(k); a != nil {
+		if a := req.short(k); a != nil {
 			return refusal(Short, k, a)
 		}
 	}

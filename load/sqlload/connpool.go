@@ -9,10 +9,10 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// Pool is how long callers wait for a connection of a pool, also while none comes free,
-// and how many of its connections are in use. It asks the pool's statistics, not the database. A Pool
+// ConnPool is how long callers wait for a connection of a pool, also while none comes free,
+// and how many of its connections are in use. It asks the pool's statistics, not the database. A ConnPool
 // serves one monitor.
-type Pool struct {
+type ConnPool struct {
 	DB *sql.DB // the pool that the application uses. Required
 
 	// MaxWait is the mean wait for a connection, of those whose wait ended since the
@@ -34,7 +34,7 @@ type Pool struct {
 const defaultMaxWait = 100 * time.Millisecond
 
 // Name returns the Title.
-func (p *Pool) Name() string {
+func (p *ConnPool) Name() string {
 	if p.Title != "" {
 		return p.Title
 	}
@@ -44,7 +44,7 @@ func (p *Pool) Name() string {
 var errNoDB = errors.New("sqlload: DB is nil: want a pool")
 
 // Poll implements [load.Source].
-func (p *Pool) Poll(context.Context) (load.Sample, error) {
+func (p *ConnPool) Poll(context.Context) (load.Sample, error) {
 	if p.DB == nil {
 		return load.Sample{}, errNoDB
 	}
@@ -80,7 +80,7 @@ func inUse(s sql.DBStats) load.Reading {
 // count a wait when it begins and its time when it ends, so where many began before
 // those that ended the quotient is too large; but no request waited for longer than no
 // connection was free.
-func (p *Pool) wait(s sql.DBStats) time.Duration {
+func (p *ConnPool) wait(s sql.DBStats) time.Duration {
 	now := time.Now()
 	began, waited, known := s.WaitCount-p.waits, s.WaitDuration-p.waited, p.seen
 	p.waits, p.waited, p.seen = s.WaitCount, s.WaitDuration, true

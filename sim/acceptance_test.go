@@ -8,10 +8,10 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// What Elastic does in the gates, with default settings and on every seed: a little less
+// What Elastic does in the acceptance scenarios, with default settings and on every seed: a little less
 // than on the worst of them. Tighten it when the law gets better, as far as its target.
 const (
-	gateSeeds = 30
+	acceptanceSeeds = 30
 
 	overloadGood    = 470             // good answers per second once settled; target 450 of 500
 	overloadSettled = 5 * time.Second // to within 20% of the 500 per second, for good; target 5 s
@@ -22,8 +22,8 @@ const (
 
 const tooSlow = "too slow with the race detector, and nothing runs at the same time"
 
-// gate is a gate as a user meets it: nothing but the law is set.
-func gate(t *testing.T, name string) Scenario {
+// scenario returns a scenario as a user meets it: only the law is set.
+func scenario(t *testing.T, name string) Scenario {
 	t.Helper()
 	s, err := Lookup(name)
 	if err != nil {
@@ -32,9 +32,9 @@ func gate(t *testing.T, name string) Scenario {
 	return s
 }
 
-// TestGateOverload: a limiter that starts in the midst of an overload, at ten times the
+// TestAcceptanceOverload: a limiter that starts in the midst of an overload, at ten times the
 // workers, finds its way out and stays out.
-func TestGateOverload(t *testing.T) {
+func TestAcceptanceOverload(t *testing.T) {
 	if raceEnabled {
 		t.Skip(tooSlow)
 	}
@@ -42,8 +42,8 @@ func TestGateOverload(t *testing.T) {
 		enough = 0.8 * 500
 		later  = 10 * time.Second
 	)
-	s := gate(t, "gate-overload")
-	for seed := uint64(1); seed <= gateSeeds; seed++ {
+	s := scenario(t, "accept-overload")
+	for seed := uint64(1); seed <= acceptanceSeeds; seed++ {
 		good, seconds, settled, before := 0.0, 0.0, time.Duration(0), 0.0
 		for _, p := range mustRun(t, s, law.Elastic{}, seed).Series {
 			if p.Good < enough && before < enough { // the answers of one second scatter by 5%
@@ -65,14 +65,14 @@ func TestGateOverload(t *testing.T) {
 	}
 }
 
-// TestGateSlowdown: work that takes three times as long is no overload while there is room
+// TestAcceptanceSlowdown: work that takes three times as long is no overload while there is room
 // for it, so whatever is refused is refused falsely.
-func TestGateSlowdown(t *testing.T) {
+func TestAcceptanceSlowdown(t *testing.T) {
 	if raceEnabled {
 		t.Skip(tooSlow)
 	}
-	s := gate(t, "gate-slowdown")
-	for seed := uint64(1); seed <= gateSeeds; seed++ {
+	s := scenario(t, "accept-slowdown")
+	for seed := uint64(1); seed <= acceptanceSeeds; seed++ {
 		r := mustRun(t, s, law.Elastic{}, seed)
 		t.Logf("seed %d: %d of %d refused", seed, r.Refused, r.Attempts)
 		if r.Refused > slowdownRefused {
@@ -84,15 +84,15 @@ func TestGateSlowdown(t *testing.T) {
 	}
 }
 
-// TestGateFanout: calls that come in batches need no limit where nothing bounds how many run,
+// TestAcceptanceFanout: calls that come in batches need no limit where nothing bounds how many run,
 // so once the limit had time to grow, whatever is refused is refused falsely. Where the batches
 // come by a clock, all seeds are the same.
-func TestGateFanout(t *testing.T) {
+func TestAcceptanceFanout(t *testing.T) {
 	if raceEnabled {
 		t.Skip(tooSlow)
 	}
-	s := gate(t, "gate-fanout")
-	for seed := uint64(1); seed <= gateSeeds; seed++ {
+	s := scenario(t, "accept-fanout")
+	for seed := uint64(1); seed <= acceptanceSeeds; seed++ {
 		refusedInFanout(t, s, seed, fanoutRefused)
 	}
 	s.Arrivals = Batches{Rate: 20, Size: 25, Periodic: true}
@@ -109,14 +109,14 @@ func refusedInFanout(t *testing.T, s Scenario, seed uint64, most int) {
 	}
 }
 
-// TestGateReplicas: limiters that know nothing of each other share a server that is overloaded.
-func TestGateReplicas(t *testing.T) {
+// TestAcceptanceReplicas: limiters that know nothing of each other share a server that is overloaded.
+func TestAcceptanceReplicas(t *testing.T) {
 	longtest.Skip(t)
 	if raceEnabled {
 		t.Skip(tooSlow)
 	}
-	s := gate(t, "gate-replicas")
-	for seed := uint64(1); seed <= gateSeeds; seed++ {
+	s := scenario(t, "accept-replicas")
+	for seed := uint64(1); seed <= acceptanceSeeds; seed++ {
 		steady := mustRun(t, s, law.Elastic{}, seed).Phases[1]
 		possible := steadyAtBest(t, s, seed)
 		good := percent(steady.Good, possible)
@@ -127,7 +127,7 @@ func TestGateReplicas(t *testing.T) {
 	}
 }
 
-// steadyAtBest is the good answers of the oracle in the second phase of gate-replicas. To spare time it
+// steadyAtBest is the good answers of the oracle in the second phase of accept-replicas. To spare time it
 // tries only the limits around the best one, from 1.4 to 3.4 times the workers.
 func steadyAtBest(t *testing.T, s Scenario, seed uint64) (best int) {
 	t.Helper()
@@ -151,7 +151,7 @@ func steadyAtBest(t *testing.T, s Scenario, seed uint64) (best int) {
 // the law once heard of nothing any more and left the limit where all is late: 144 good
 // answers of 1200 on seed 1.
 func TestSlowWorkIsDecidedOn(t *testing.T) {
-	s := gate(t, "low-rate")
+	s := scenario(t, "low-rate")
 	for seed := uint64(1); seed <= 3; seed++ {
 		if r := mustRun(t, s, law.Elastic{}, seed); r.Good < 800 {
 			t.Errorf("seed %d: %d good answers of %d", seed, r.Good, r.Attempts)

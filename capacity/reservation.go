@@ -6,39 +6,39 @@ import (
 	"fmt"
 )
 
-// A Claim is a need that stands in the queue. It is [Capacity.Acquire] for
+// A Reservation is a request that stands in the queue. It is [Capacity.Acquire] for
 // those who have more to do than to wait, such as a scheduler.
-type Claim struct {
-	need    *Need
+type Reservation struct {
+	request *Request
 	wakes   func()
 	trusted bool // wakes is ours
-	// All below is guarded by the lock of the family.
+	// All below is guarded by the lock of the tree.
 	seats   []seat // one for each level; taken from the lowest up
 	only    [1]seat
 	waiting bool
 	grant   Grant
-	err     error  // ErrWaiting while it waits
-	next    *Claim // among those to wake
+	err     error        // ErrWaiting while it waits
+	next    *Reservation // among those to wake
 }
 
 // Acquire takes all that is needed, waiting for its turn if need be. If ctx ends
 // first the error matches context.Cause(ctx); a nil ctx counts as
-// context.Background. A need above a limit is refused with a [*RefusedError] that
+// context.Background. A request above a limit is refused with a [*RefusedError] that
 // matches [ErrNeverFits], at once or when a lower limit has made it so. It does
 // not allocate unless it has to wait or refuse.
-func (c *Capacity) Acquire(ctx context.Context, n *Need) (Grant, error) {
+func (c *Capacity) Acquire(ctx context.Context, req *Request) (Grant, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	if ctx.Err() != nil {
 		return Grant{}, cancelled(ctx)
 	}
-	g, err := c.TryAcquire(n)
+	g, err := c.TryAcquire(req)
 	if err == nil || !errors.Is(err, ErrRefused) || errors.Is(err, ErrNeverFits) {
 		return g, err
 	}
 	ready := make(chan struct{})
-	w, err := c.claim(n, func() { close(ready) }, true)
+	w, err := c.reserve(req, func() { close(ready) }, true)
 	if err != nil {
 		return Grant{}, err
 	}
@@ -58,23 +58,25 @@ func cancelled(ctx context.Context) error {
 	return fmt.Errorf("capacity: cancelled before it was granted: %w", context.Cause(ctx))
 }
 
-// Claim joins the queue. If the need fits at once, the claim is answered when Claim
-// returns, and wake is never called. Otherwise wake is called once, when the claim
+// Reserve joins the queue. If the request fits at once, the reservation is answered when Reserve
+// returns, and wake is never called. Otherwise wake is called once, when the reservation
 // is answered, on a goroutine of its own and outside of locks. Whoever made the answer
 // possible waits for wake, so it must not block. A wake that panics or ends its goroutine
 // changes nothing for others: see [Snapshot].WakeErr. An owner that loses interest
 // must call Cancel. The errors are those of [Capacity.Acquire], and one that matches
 // [ErrConfig] if wake is nil.
-func (c *Capacity) Claim(n *Need, wake func()) (*Claim, error) { return c.claim(n, wake, false) }
+func (c *Capacity) Reserve(req *Request, wake func()) (*Reservation, error) {
+	return c.reserve(req, wake, false)
+}
 
-func (c *Capacity) claim(n *Need, wake func(), trusted bool) (*Claim, error) {
-	if err := c.checked(n); err != nil {
+func (c *Capacity) reserve(req *Request, wake func(), trusted bool) (*Reservation, error) {
+	if err := c.checked(req); err != nil {
 		return nil, err
 	}
 	if wake == nil {
 		return nil, fmt.Errorf("%w: wake is nil: want a function, which may do nothing", ErrConfig)
 	}
-	w := &Claim{need: n, wakes: wake, trusted: trusted, waiting: true, err: ErrWaiting}
+	w := &Reservation{request: req, wakes: wake, trusted: trusted, waiting: true, err: ErrWaiting}
 	if w.seats = w.only[:]; len(c.path) > 1 {
 		w.seats = make([]seat, len(c.path))
 	}
@@ -83,33 +85,33 @@ func (c *Capacity) claim(n *Need, wake func(), trusted bool) (*Claim, error) {
 	if c.timed {
 		c.refill()
 	}
-	if k, a := n.impossible(); a != nil {
+	if k, a := req.impossible(); a != nil {
 		return nil, refusal(NeverFits, k, a)
 	}
 	c.waiting++
 	c.queue.push(w, 0)
-	if c.queue.first.claim == w {
-		w.advance(nil) // alone here: what becomes of it moves no other claim
+	if c.queue.first.reservation == w {
+		w.advance(nil) // alone here: what becomes of it moves no other reservation
 	}
 	return w, nil
 }
 
-// Take returns the claim's grant, or [ErrWaiting] if it is not answered yet, or why
+// Take returns the reservation's grant, or [ErrWaiting] if it is not answered yet, or why
 // it was refused. It may be called again, and returns the same grant.
-func (w *Claim) Take() (Grant, error) {
-	c := w.need.of
+func (w *Reservation) Take() (Grant, error) {
+	c := w.request.of
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return w.grant, w.err
 }
 
-// Cancel leaves the queue, or gives back what the claim was granted.
-func (w *Claim) Cancel() {
-	c := w.need.of
+// Cancel leaves the queue, or gives back what the reservation was granted.
+func (w *Reservation) Cancel() {
+	c := w.request.of
 	c.mu.Lock()
 	waited, granted := w.waiting, w.grant
 	w.waiting, w.grant, w.err = false, Grant{}, ErrCancelled
-	var woken *Claim
+	var woken *Reservation
 	if waited {
 		w.leave(0, nil)
 		woken = c.settle()
@@ -119,20 +121,20 @@ func (w *Claim) Cancel() {
 	granted.Release() // of nothing if it waited
 }
 
-// Pass takes what another need of the claim's owner asks for while the claim itself
+// Backfill takes what another request of the reservation's owner asks for while the reservation itself
 // goes on waiting: the only way to overtake, and at the expense of
-// the claim only. It is refused as [Capacity.TryAcquire] is, also if others wait in front
-// of the claim. Who passes a claim without bound starves it.
-func (w *Claim) Pass(n *Need) (Grant, error) {
-	c := w.need.of
-	if err := c.checked(n); err != nil {
+// the reservation only. It is refused as [Capacity.TryAcquire] is, also if others wait in front
+// of the reservation. An owner that backfills without bound starves its reservation.
+func (w *Reservation) Backfill(req *Request) (Grant, error) {
+	c := w.request.of
+	if err := c.checked(req); err != nil {
 		return Grant{}, err
 	}
 	c.mu.Lock()
-	g, refused := c.try(n, w)
-	var woken *Claim
+	g, refused := c.try(req, w)
+	var woken *Reservation
 	if refused == nil && w.waiting {
-		woken = c.settle() // the claim may be short at its own level now, and must not block those above
+		woken = c.settle() // the reservation may be short at its own level now, and must not block those above
 	}
 	c.mu.Unlock()
 	woken.wake()
@@ -145,16 +147,16 @@ func (w *Claim) Pass(n *Need) (Grant, error) {
 // advance is called for the first in the queue of a level. It goes as far as it can:
 // through the queues of the levels above, and if it fits everywhere, to its grant.
 // Levels that it leaves are added to left.
-func (w *Claim) advance(left *[]*Capacity) {
-	c := w.need.of
+func (w *Reservation) advance(left *[]*Capacity) {
+	c := w.request.of
 	for k, level := range c.path {
 		if !w.seats[k].taken {
 			level.queue.push(w, k)
 		}
-		if level.queue.first.claim != w {
+		if level.queue.first.reservation != w {
 			return
 		}
-		if a := w.need.short(k); a != nil {
+		if a := w.request.short(k); a != nil {
 			if a.units > a.limit {
 				w.answer(Grant{}, refusal(NeverFits, k, a), left)
 				return
@@ -166,10 +168,10 @@ func (w *Claim) advance(left *[]*Capacity) {
 			return
 		}
 	}
-	w.answer(c.take(w.need), nil, left)
+	w.answer(c.take(w.request), nil, left)
 }
 
-func (w *Claim) answer(g Grant, err *RefusedError, left *[]*Capacity) {
+func (w *Reservation) answer(g Grant, err *RefusedError, left *[]*Capacity) {
 	w.waiting, w.grant, w.err = false, g, nil
 	if err != nil {
 		w.err = err
@@ -178,11 +180,11 @@ func (w *Claim) answer(g Grant, err *RefusedError, left *[]*Capacity) {
 }
 
 // leave gives up the seats from a level up.
-func (w *Claim) leave(from int, left *[]*Capacity) {
+func (w *Reservation) leave(from int, left *[]*Capacity) {
 	if from == 0 {
-		w.need.of.waiting--
+		w.request.of.waiting--
 	}
-	for k, level := range w.need.of.path {
+	for k, level := range w.request.of.path {
 		if k < from || !w.seats[k].taken {
 			continue
 		}
@@ -195,7 +197,7 @@ func (w *Claim) leave(from int, left *[]*Capacity) {
 
 // settle serves who waits in the path of c, after something changed there, and all who
 // can go on because of that. It returns those to wake, chained.
-func (c *Capacity) settle() (woken *Claim) {
+func (c *Capacity) settle() (woken *Reservation) {
 	if c.timed {
 		c.refill()
 	}
@@ -208,7 +210,7 @@ func (c *Capacity) settle() (woken *Claim) {
 			if first == nil {
 				break
 			}
-			w := first.claim
+			w := first.reservation
 			w.advance(&c.left)
 			if !w.waiting {
 				w.next, woken = woken, w
@@ -222,7 +224,7 @@ func (c *Capacity) settle() (woken *Claim) {
 }
 
 // reversed puts the first to be served first.
-func (w *Claim) reversed() (chain *Claim) {
+func (w *Reservation) reversed() (chain *Reservation) {
 	for w != nil {
 		w.next, chain, w = chain, w, w.next
 	}

@@ -8,13 +8,13 @@ import (
 	"io"
 )
 
-// A node is a JSON value that knows its line. What package json decodes does not, and
+// A jsonValue is a JSON value that knows its line. What package json decodes does not, and
 // an error in a file of a hundred lines should say which.
-type node struct {
+type jsonValue struct {
 	line    int
 	scalar  any // string, json.Number, bool or nil, unless it is one of the following
-	members []member
-	items   []*node
+	members []jsonMember
+	items   []*jsonValue
 	shape   shape
 }
 
@@ -26,25 +26,25 @@ const (
 	array
 )
 
-type member struct {
+type jsonMember struct {
 	name  string
 	line  int
-	value *node
+	value *jsonValue
 }
 
 // deepest is how deeply values may be nested; a scenario needs half of it.
 const deepest = 16
 
-// treeReader reads a file of one JSON value.
-type treeReader struct {
+// jsonReader reads a file of one JSON value.
+type jsonReader struct {
 	file    string
 	text    []byte
 	decoder *json.Decoder
 	path    string // of the value that is being read
 }
 
-func parseTree(file string, text []byte) (*node, error) {
-	r := &treeReader{file: file, text: text, decoder: json.NewDecoder(bytes.NewReader(text))}
+func readJSON(file string, text []byte) (*jsonValue, error) {
+	r := &jsonReader{file: file, text: text, decoder: json.NewDecoder(bytes.NewReader(text))}
 	r.decoder.UseNumber()
 	root, err := r.value(0)
 	if err != nil {
@@ -57,24 +57,24 @@ func parseTree(file string, text []byte) (*node, error) {
 }
 
 // line is the line of the last token.
-func (r *treeReader) line() int { return r.lineAt(int(r.decoder.InputOffset())) }
+func (r *jsonReader) line() int { return r.lineAt(int(r.decoder.InputOffset())) }
 
 // nextLine is the line of the token that follows. The offset of a [json.SyntaxError] does not
 // tell: it leaves out some of what was read before.
-func (r *treeReader) nextLine() int {
+func (r *jsonReader) nextLine() int {
 	rest := r.text[r.decoder.InputOffset():]
 	return r.lineAt(len(r.text) - len(bytes.TrimLeft(rest, " \t\r\n:,")))
 }
 
-func (r *treeReader) lineAt(offset int) int {
+func (r *jsonReader) lineAt(offset int) int {
 	return 1 + bytes.Count(r.text[:offset], []byte("\n"))
 }
 
-func (r *treeReader) fault(format string, args ...any) error {
+func (r *jsonReader) fault(format string, args ...any) error {
 	return &FieldError{File: r.file, Line: r.line(), Field: "JSON", Problem: fmt.Sprintf(format, args...)}
 }
 
-func (r *treeReader) token() (json.Token, error) {
+func (r *jsonReader) token() (json.Token, error) {
 	token, err := r.decoder.Token()
 	var syntax *json.SyntaxError
 	switch {
@@ -88,12 +88,12 @@ func (r *treeReader) token() (json.Token, error) {
 	return nil, r.fault("is wrong: %v", err)
 }
 
-func (r *treeReader) value(depth int) (*node, error) {
+func (r *jsonReader) value(depth int) (*jsonValue, error) {
 	token, err := r.token()
 	if err != nil {
 		return nil, err
 	}
-	n := &node{line: r.line(), scalar: token}
+	n := &jsonValue{line: r.line(), scalar: token}
 	if depth > deepest {
 		return nil, r.fault("is nested too deeply: want %d levels at most", deepest)
 	}
@@ -109,7 +109,7 @@ func (r *treeReader) value(depth int) (*node, error) {
 }
 
 // within reads the value at a path inside the one that is being read.
-func (r *treeReader) within(path string, depth int) (*node, error) {
+func (r *jsonReader) within(path string, depth int) (*jsonValue, error) {
 	outer := r.path
 	r.path = path
 	n, err := r.value(depth + 1)
@@ -117,7 +117,7 @@ func (r *treeReader) within(path string, depth int) (*node, error) {
 	return n, err
 }
 
-func (r *treeReader) object(n *node, depth int) error {
+func (r *jsonReader) object(n *jsonValue, depth int) error {
 	seen := map[string]bool{}
 	for r.decoder.More() {
 		token, err := r.token()
@@ -132,7 +132,7 @@ func (r *treeReader) object(n *node, depth int) error {
 			return r.fault("has %q twice", name)
 		}
 		seen[name] = true
-		m := member{name: name, line: r.line()}
+		m := jsonMember{name: name, line: r.line()}
 		if m.value, err = r.within(inside(r.path, name), depth); err != nil {
 			return err
 		}
@@ -142,7 +142,7 @@ func (r *treeReader) object(n *node, depth int) error {
 	return err
 }
 
-func (r *treeReader) array(n *node, depth int) error {
+func (r *jsonReader) array(n *jsonValue, depth int) error {
 	for r.decoder.More() {
 		item, err := r.within(fmt.Sprintf("%s[%d]", r.path, len(n.items)), depth)
 		if err != nil {

@@ -34,7 +34,7 @@ func TestIdleKeysGiveWay(t *testing.T) {
 	balanced(t, s)
 }
 
-// TestKeysInUseAreNotEvicted: newcomers of one use each do not drive out keys that are
+// TestKeysInUseAreNotEvicted: new keys of one use each do not drive out keys that are
 // used again and again, even if they are idle in between.
 func TestKeysInUseAreNotEvicted(t *testing.T) {
 	s := newSet(t, bulkhead.Config{MaxKeys: 20, Default: fixed(2, 0, 0)})
@@ -49,7 +49,7 @@ func TestKeysInUseAreNotEvicted(t *testing.T) {
 		}
 	}
 	if n := snap.ByKey[bulkhead.Overflow].Admitted; n > 0 {
-		t.Errorf("%d newcomers overflowed", n)
+		t.Errorf("%d new keys overflowed", n)
 	}
 }
 
@@ -123,9 +123,9 @@ func TestWhoWaitsKeepsTheKey(t *testing.T) {
 	})
 }
 
-// TestNewcomerThatDoesNotCome: what makes its breaker panics after another key was evicted
+// TestFailedCreationLeavesNoGap: what makes its breaker panics after another key was evicted
 // for it. The set works as before.
-func TestNewcomerThatDoesNotCome(t *testing.T) {
+func TestFailedCreationLeavesNoGap(t *testing.T) {
 	c := bulkhead.Config{MaxKeys: 3, Max: 10, Default: fixed(1, 0, 0)}
 	c.Default.Breaker = func(key string) weir.Breaker {
 		if key == "bad" {

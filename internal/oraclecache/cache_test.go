@@ -1,4 +1,4 @@
-package sim_test
+package oraclecache_test
 
 import (
 	"os"
@@ -7,24 +7,25 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/oraclecache"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
 )
 
-func TestShelf(t *testing.T) {
-	shelf := sim.Shelf(filepath.Join(t.TempDir(), "new"))
-	s := sim.Gates()[0]
+func TestCacheOfOracles(t *testing.T) {
+	cache := oraclecache.Cache(filepath.Join(t.TempDir(), "new"))
+	s := sim.Acceptance()[0]
 	s.Phases[0].Length = time.Second
-	first, err := shelf.Sweep(1, s, 1)
+	first, err := cache.Sweep(1, s, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Limiter.Law, s.Limiter.Queue.Adaptive = law.Little{}, true // an oracle ignores them
-	again, err := shelf.Sweep(1, s, 1)
+	again, err := cache.Sweep(1, s, 1)
 	if err != nil || !reflect.DeepEqual(first, again) {
 		t.Errorf("%v, or another oracle", err)
 	}
-	files, err := filepath.Glob(filepath.Join(string(shelf), "*"))
+	files, err := filepath.Glob(filepath.Join(string(cache), "*"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%q, %v", files, err)
 	}
@@ -38,29 +39,29 @@ func TestShelf(t *testing.T) {
 	for _, c := range []struct {
 		content []byte
 		seed    uint64
-		kept    bool
+		stored  bool
 	}{{data, 1, true}, {data, 2, false}, {[]byte("no oracle"), 1, false}} {
 		if err := os.WriteFile(files[0], c.content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		o, err := shelf.Sweep(1, s, c.seed)
-		if err != nil || (o.Phases[0].Limit == 77) != c.kept {
+		o, err := cache.Sweep(1, s, c.seed)
+		if err != nil || (o.Phases[0].Limit == 77) != c.stored {
 			t.Errorf("%.9q, seed %d: %+v, %v", c.content, c.seed, o, err)
 		}
 	}
 }
 
-// TestShelfOfBaselines: a baseline is found again for another law, and what is no baseline is not
+// TestCacheOfBaselines: a baseline is found again for another law, and what is no baseline is not
 // taken for one.
-func TestShelfOfBaselines(t *testing.T) {
-	shelf := sim.Shelf(t.TempDir())
-	s := sim.Gates()[0]
+func TestCacheOfBaselines(t *testing.T) {
+	cache := oraclecache.Cache(t.TempDir())
+	s := sim.Acceptance()[0]
 	s.Phases[0].Length = time.Second
-	first, err := shelf.Baseline(s, 1)
+	first, err := cache.Baseline(s, 1)
 	if err != nil || first.Phases[0].Possible() == 0 {
 		t.Fatalf("%+v, %v", first, err)
 	}
-	files, err := filepath.Glob(filepath.Join(string(shelf), "*.baseline"))
+	files, err := filepath.Glob(filepath.Join(string(cache), "*.baseline"))
 	if err != nil || len(files) != 1 {
 		t.Fatalf("%q, %v", files, err)
 	}
@@ -73,11 +74,11 @@ func TestShelfOfBaselines(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Limiter.Law = law.Little{}
-		if b, err := shelf.Baseline(s, 1); err != nil || b.Phases[0].Unlimited != want {
+		if b, err := cache.Baseline(s, 1); err != nil || b.Phases[0].Unlimited != want {
 			t.Errorf("%q: %+v, %v", text, b, err)
 		}
 	}
-	if files, err := filepath.Glob(filepath.Join(string(shelf), "*")); err != nil || len(files) != 1 {
+	if files, err := filepath.Glob(filepath.Join(string(cache), "*")); err != nil || len(files) != 1 {
 		t.Errorf("%q, %v", files, err)
 	}
 }

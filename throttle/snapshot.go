@@ -8,18 +8,18 @@ import (
 	"github.com/weir-go/weir/pid"
 )
 
-// A State is what a throttle does and why, at one moment.
-type State struct {
-	Name          string            // Config.Name
-	Off           bool              // Config.Off
-	Running       bool              // whether Run is at work
-	Reads, Writes SideState         // the two sides
-	Feeds         []load.Status     // what the monitor's feeds said last
-	Actions       map[string]uint64 // how often each action has run
+// A Snapshot is what a throttle does and why, at one moment.
+type Snapshot struct {
+	Name          string              // Config.Name
+	Off           bool                // Config.Off
+	Running       bool                // whether Run is at work
+	Reads, Writes SideSnapshot        // the two sides
+	Feeds         []load.FeedSnapshot // what the monitor's feeds said last
+	Actions       map[string]uint64   // how often each action has run
 }
 
-// A SideState is one side of a [State]. Totals count since the throttle was made.
-type SideState struct {
+// A SideSnapshot is one side of a [Snapshot]. Totals count since the throttle was made.
+type SideSnapshot struct {
 	Pace        Pace         // what holds now; the zero Pace is none
 	Load        float64      // what the laws went by
 	Level       load.Level   // of that, what the monitor says
@@ -31,7 +31,7 @@ type SideState struct {
 
 	// PID has the terms of the PID law, or of the controller that replaces all
 	// laws while the side is degraded; zero if there is none.
-	PID pid.State
+	PID pid.Snapshot
 
 	Rate         float64       // cost admitted per second, over about a second
 	Cost         uint64        // cost admitted
@@ -40,29 +40,29 @@ type SideState struct {
 	Limiter      weir.Snapshot // latencies, work in flight, the queue, who left, refusals by reason
 }
 
-// State returns the present state. Reading changes nothing.
-func (t *Throttle) State() State {
+// Snapshot returns the present state. Reading changes nothing.
+func (t *Throttle) Snapshot() Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	st := State{
+	snap := Snapshot{
 		Name: t.conf.Name, Off: t.conf.Off, Running: t.running.Load(),
-		Reads: t.sides[Read].state(), Writes: t.sides[Write].state(),
+		Reads: t.sides[Read].snapshot(), Writes: t.sides[Write].snapshot(),
 		Actions: map[string]uint64{},
 	}
 	if t.conf.Monitor != nil {
-		st.Feeds = t.conf.Monitor.Status()
+		snap.Feeds = t.conf.Monitor.Snapshot()
 	}
 	for _, a := range t.actions {
 		a.mu.Lock()
-		st.Actions[a.Name] = a.runs
+		snap.Actions[a.Name] = a.runs
 		a.mu.Unlock()
 	}
-	return st
+	return snap
 }
 
-func (s *side) state() SideState {
+func (s *side) snapshot() SideSnapshot {
 	snap := s.limiter.Snapshot()
-	return SideState{
+	return SideSnapshot{
 		Pace: paceOf(s.limiter), Load: s.load, Level: s.level, Latency: s.latency, Symptom: s.symptom,
 		Degraded: s.degraded, Emergency: s.emergency.on, Emergencies: s.emergency.count,
 		PID:  s.terms(),
@@ -73,14 +73,14 @@ func (s *side) state() SideState {
 }
 
 // terms are those of the controller that decides.
-func (s *side) terms() pid.State {
+func (s *side) terms() pid.Snapshot {
 	if s.degraded {
-		return s.fallback.loop.State()
+		return s.fallback.loop.Snapshot()
 	}
 	for _, l := range s.laws {
 		if p, ok := l.(*pidLaw); ok {
-			return p.loop.State()
+			return p.loop.Snapshot()
 		}
 	}
-	return pid.State{}
+	return pid.Snapshot{}
 }

@@ -35,7 +35,7 @@ func (c *constant) Acquire(now time.Duration) (func(time.Duration, sim.Outcome),
 
 // TestForeignLikeOurs: of the same decisions comes the same.
 func TestForeignLikeOurs(t *testing.T) {
-	systems := append(sim.Named(), sim.Gates()...)
+	systems := append(sim.Named(), sim.Acceptance()...)
 	for seed := range uint64(8) {
 		systems = append(systems, sim.Random(sim.DefaultRanges, 9000+seed))
 	}

@@ -1,0 +1,68 @@
+package capacity
+
+// A ResourceSnapshot is the state of one resource at one moment. Available is what could be taken now, if
+// no reservation waits for it; Available, InUse and Withheld add up to the limit, except
+// that a shrink that is owed comes on top.
+type ResourceSnapshot struct {
+	Limit     int64 // what there is
+	InUse     int64 // what is taken; of a quota, what has not come back yet
+	Withheld  int64 // what is withheld of what is not in use
+	Owed      int64 // what is in use beyond the limit less what is withheld, and comes off as work ends
+	Available int64 // what is free
+}
+
+// Utilisation is the share of the limit that is in use: 0 to 1, above 1 while a shrink
+// of the limit is owed, and 0 if there is no limit to use.
+func (u ResourceSnapshot) Utilisation() float64 {
+	if u.Limit == 0 {
+		return 0
+	}
+	return float64(u.InUse) / float64(u.Limit)
+}
+
+// A Snapshot is the state of a capacity at one moment.
+type Snapshot struct {
+	Resources map[string]ResourceSnapshot // by name; without those of a parent
+	Grants    int                         // grants of this capacity that are out; of a quota too
+	Waiting   int                         // requests that wait here, those of children included
+	// WakeErr says how the last wake of a reservation failed that panicked or ended its
+	// goroutine. It matches [ErrWake], and is nil if none did.
+	WakeErr error
+}
+
+// Resource returns the state of one resource now, all zero for a name that is unknown.
+func (c *Capacity) Resource(name string) ResourceSnapshot {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timed {
+		c.refill()
+	}
+	if r := c.resource(name); r != nil {
+		return r.snapshot()
+	}
+	return ResourceSnapshot{}
+}
+
+// Snapshot returns the state now, of all resources at the same moment.
+func (c *Capacity) Snapshot() Snapshot {
+	s := Snapshot{Resources: make(map[string]ResourceSnapshot, len(c.names))}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.timed {
+		c.refill()
+	}
+	for i, name := range c.names {
+		s.Resources[name] = c.resources[i].snapshot()
+	}
+	s.Grants, s.Waiting, s.WakeErr = c.ledger.out(), c.queue.length, c.wakeErr
+	return s
+}
+
+func (r *resource) snapshot() ResourceSnapshot {
+	return ResourceSnapshot{
+		Limit: r.limit, InUse: r.used,
+		Withheld:  min(r.withheld, max(0, r.limit-r.used)),
+		Owed:      max(0, -r.free()),
+		Available: max(0, r.free()),
+	}
+}

@@ -1,0 +1,137 @@
+package rules
+
+import (
+	"fmt"
+	"go/ast"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// shared are the exported names that several packages have, each with these packages, and with the one
+// meaning that it has in all of them. Fields and methods are not here: they are read with their type.
+var shared = map[string]string{
+	"Above":        "law pool: the signal is above what the law or the scaler wants",
+	"Below":        "law pool: the signal is below what the law or the scaler wants",
+	"Breaker":      ". weirbreaker: forbids work while what it needs is broken",
+	"Change":       ". sim: one move of a limit",
+	"Config":       ". bulkhead load load/neo4jload pid pool pool/sourcetest throttle weirhttp: the settings of what New or Run of the package makes",
+	"Controller":   "law pid: a control law at work, with the state of what it controls",
+	"Decision":     "law pool: the next limit or size, with its reason",
+	"Do":           ". bulkhead: runs a function that returns a value within a limit",
+	"ErrClosed":    ". load/badgerload load/pebbleload: what was asked has been closed",
+	"ErrConfig":    ". capacity load load/neo4jload pool throttle: the caller's mistake: a setting or an argument out of range",
+	"ErrInvalid":   "law load pid: a number or a text that makes no sense",
+	"ErrRefused":   ". capacity: work that was not admitted",
+	"ErrRunning":   "load throttle: Run was called while it runs",
+	"Event":        ". load pool throttle: something that happened, as a hook or a reader hears of it",
+	"Failure":      ". sim: work that failed for a reason that says something about the downstream",
+	"Gate":         "sim weirhttp: admits work or refuses it; a Limiter is one",
+	"Kind":         ". load pool throttle: what happened, of an Event",
+	"Limiter":      ". sim: bounds work in flight; in sim its settings, as a part of a scenario",
+	"New":          ". bulkhead capacity load load/badgerload load/neo4jload pid pool throttle weirbreaker weirhttp: makes what the package is about",
+	"NoReason":     "law pool: the zero Code of a Reason",
+	"Outcome":      ". sim: how work ended",
+	"PID":          "law throttle: the settings of a PID controller, of a limit or of a pace",
+	"Plan":         "law pool: how a controller or a sizer wants to be asked: in law the next window, in pool the first size, the bounds and the period",
+	"Queue":        ". sim: the settings of a limiter's queue",
+	"Reason":       ". capacity law pool: why a decision went as it did: a refusal, a limit, a size",
+	"RefusedError": ". capacity: a refusal with its reason",
+	"Retry":        "pool sim: the settings of trying again",
+	"Run":          "pool/sourcetest sim: runs what it is given to its end",
+	"Snapshot":     ". bulkhead capacity histogram pid pool throttle: the state at one moment",
+	"Source":       "load load/badgerload load/neo4jload load/pebbleload pool sim: where something comes from that its package consumes: signals, tasks, requests",
+	"Success":      ". sim: work that succeeded",
+	"Timeout":      ". sim: work that took too long",
+	"Unused":       "law pool: a rise would do nothing: what there is is not all used",
+	"Within":       "law pool: the signal is where the law or the scaler wants it",
+}
+
+// oneMeaning demands that an exported name which several public packages have is in a list that says
+// what it means in all of them.
+func oneMeaning(list map[string]string) func(*tree) []string {
+	return func(t *tree) (complaints []string) {
+		having := map[string]map[string]bool{} // packages by name
+		for _, file := range t.sources {
+			if file.test || isProgram(file.dir) || isInternal(file.dir) {
+				continue
+			}
+			for name := range exportedNames(file.File) {
+				if having[name] == nil {
+					having[name] = map[string]bool{}
+				}
+				having[name][file.dir] = true
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(having)) {
+			packages := strings.Join(slices.Sorted(maps.Keys(having[name])), " ")
+			said, meaning, _ := strings.Cut(list[name], ": ")
+			switch {
+			case len(having[name]) == 1:
+			case said == "":
+				complaints = append(complaints, fmt.Sprintf("%s is exported by %s: find another word for all but one of them, "+
+					"or say in internal/rules which one meaning it has in all", name, packages))
+			case said != packages || meaning == "":
+				complaints = append(complaints, fmt.Sprintf("%s is exported by %s, and internal/rules says what it means in %s: "+
+					"look whether the meaning holds for all", name, packages, said))
+			}
+		}
+		for _, name := range slices.Sorted(maps.Keys(list)) {
+			if len(having[name]) < 2 {
+				complaints = append(complaints, fmt.Sprintf("internal/rules: %s is not exported by several packages: take it out of shared", name))
+			}
+		}
+		return complaints
+	}
+}
+
+// exportedNames yields the exported names of a file at package level.
+func exportedNames(file *ast.File) func(yield func(string) bool) {
+	return func(yield func(string) bool) {
+		for _, decl := range file.Decls {
+			for _, ident := range declared(decl) {
+				if ident.IsExported() && !yield(ident.Name) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// declared are the names that a declaration brings to the package.
+func declared(decl ast.Decl) (names []*ast.Ident) {
+	switch decl := decl.(type) {
+	case *ast.FuncDecl:
+		if decl.Recv == nil {
+			names = append(names, decl.Name)
+		}
+	case *ast.GenDecl:
+		for _, spec := range decl.Specs {
+			switch spec := spec.(type) {
+			case *ast.TypeSpec:
+				names = append(names, spec.Name)
+			case *ast.ValueSpec:
+				names = append(names, spec.Names...)
+			}
+		}
+	}
+	return names
+}
+
+func TestExportedWordsHaveOneMeaning(t *testing.T) {
+	holds(t, oneMeaning(shared))
+	complains(t, oneMeaning(map[string]string{
+		"Source": "load pool: where something comes from", "Kind": "load pool: a kind of event", "Event": "load pool: ", "Law": "law pool: gone",
+	}),
+		[]string{
+			"Event is exported by load pool, and internal/rules says", "Kind is exported by law load pool, and internal/rules says",
+			"Reason is exported by law load: find another word", "internal/rules: Law is not exported by several",
+		},
+		"law/a.go", "package law\ntype (Law int; Kind int); var Reason, own int",
+		"load/a.go", "package load\ntype Source int; func Reason() {}; const Kind = 1; type Event int; func (s Source) Law() {}",
+		"pool/a.go", "package pool\ntype Source int; type Kind int; type Event struct { Reason int }; var own int",
+		"pool/a_test.go", "package pool_test\nvar Reason int",
+		"internal/dag/a.go", "package dag\ntype Reason int",
+		"cmd/weir/a.go", "package main\ntype Reason int")
+}
