@@ -4,7 +4,7 @@
 //
 //	reader, err := metrics.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
 //	...
-//	reader.Read(func(p metrics.Point) { send(p.Instrument.Prometheus, p.Values, p.Value) })
+//	reader.Read(func(p metrics.Measurement) { send(p.Instrument.Prometheus, p.Values, p.Value) })
 //
 // docs/metrics.md lists all of it.
 //

@@ -14,7 +14,7 @@ func ExampleNew() {
 	if err != nil {
 		panic(err)
 	}
-	reader.Read(func(p metrics.Point) {
+	reader.Read(func(p metrics.Measurement) {
 		if p.Instrument.Kind == metrics.Gauge {
 			fmt.Println(p.Instrument.Prometheus, p.Values, p.Value)
 		}

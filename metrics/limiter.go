@@ -37,7 +37,7 @@ func newOfWork(prom, otel string, labels ...Label) *ofWork {
 		return line(Counter, prom+name+"_total", otel+dotted, "{request}", help, append(labels[:len(labels):len(labels)], more...)...)
 	}
 	durations := func(name, dotted, help string) *Instrument {
-		return line(Histogram, prom+name+"_seconds", otel+dotted, "s", help, labels...)
+		return line(Distribution, prom+name+"_seconds", otel+dotted, "s", help, labels...)
 	}
 	return &ofWork{
 		limit:    gauge("limit", "limit", "{request}", "Work that may be in flight now, by weight."),

@@ -104,14 +104,14 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if r, err := metrics.New(metrics.Sources{}); err != nil {
 		t.Error(err)
 	} else {
-		r.Read(func(p metrics.Point) { t.Errorf("%v from no sources", p) })
+		r.Read(func(p metrics.Measurement) { t.Errorf("%v from no sources", p) })
 	}
 }
 
 // points reads all points of an instrument, by their labels but the first.
 func points(r *metrics.Reader, prometheus string) map[string]float64 {
 	all := map[string]float64{}
-	r.Read(func(p metrics.Point) {
+	r.Read(func(p metrics.Measurement) {
 		if p.Instrument.Prometheus == prometheus {
 			all[strings.Join(p.Values[1:], " ")] = p.Value
 		}
@@ -198,7 +198,7 @@ func TestLabelsAreShortAndDiffer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.Read(func(p metrics.Point) {
+		r.Read(func(p metrics.Measurement) {
 			value := p.Values[0]
 			if p.Instrument.Prometheus != "weir_limit" {
 				return

@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// A Point is one measurement.
-type Point struct {
+// A Measurement is one value of an [Instrument], or one distribution.
+type Measurement struct {
 	Instrument *Instrument
 	Values     []string // of Instrument.Labels, in their order. They are shared: do not change them
 
@@ -101,7 +101,7 @@ func (r *Reader) Series(yield func(i *Instrument, source string)) {
 }
 
 // Read reads all sources and calls yield with each point, one at a time. Points of one instrument differ in their values.
-func (r *Reader) Read(yield func(Point)) {
+func (r *Reader) Read(yield func(Measurement)) {
 	out := output(yield)
 	for _, l := range r.limiters {
 		l.read(out)
@@ -124,10 +124,10 @@ func (r *Reader) Read(yield func(Point)) {
 }
 
 // output takes points.
-type output func(Point)
+type output func(Measurement)
 
 func (o output) number(i *Instrument, value float64, labels []string) {
-	o(Point{Instrument: i, Values: labels, Value: value})
+	o(Measurement{Instrument: i, Values: labels, Value: value})
 }
 
 // with is number with more labels.
@@ -138,7 +138,7 @@ func (o output) with(i *Instrument, value float64, labels []string, more ...stri
 // histogram leaves out one that is not kept.
 func (o output) histogram(i *Instrument, h *histogram.Snapshot, labels []string) {
 	if h != nil {
-		o(Point{Instrument: i, Values: labels, Histogram: h})
+		o(Measurement{Instrument: i, Values: labels, Histogram: h})
 	}
 }
 

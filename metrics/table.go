@@ -7,9 +7,9 @@ type Kind uint8
 
 // The kinds.
 const (
-	Gauge     Kind = iota + 1 // goes up and down
-	Counter                   // only grows, but starts at 0 again with its source
-	Histogram                 // the distribution of durations in seconds, cumulative as a counter
+	Gauge        Kind = iota + 1 // goes up and down
+	Counter                      // only grows, but starts at 0 again with its source
+	Distribution                 // the distribution of durations in seconds, cumulative as a counter
 )
 
 // String returns "gauge", "counter" or "histogram".
@@ -19,7 +19,7 @@ func (k Kind) String() string {
 		return "gauge"
 	case Counter:
 		return "counter"
-	case Histogram:
+	case Distribution:
 		return "histogram"
 	}
 	return "unknown"

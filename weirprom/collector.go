@@ -57,7 +57,7 @@ func (c *Collector) Collect(collected chan<- prometheus.Metric) {
 		collected <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(c.err), c.err)
 		return
 	}
-	c.reader.Read(func(p metrics.Point) {
+	c.reader.Read(func(p metrics.Measurement) {
 		desc := c.descs[series{p.Instrument, p.Values[0]}]
 		collected <- &metric{desc: desc, point: p}
 	})

@@ -13,7 +13,7 @@ import (
 // and have no histogram that is classic and native at once.
 type metric struct {
 	desc  *prometheus.Desc
-	point metrics.Point
+	point metrics.Measurement
 }
 
 // Desc implements [prometheus.Metric].
@@ -34,7 +34,7 @@ func (m *metric) Write(out *dto.Metric) error {
 		out.Counter = &dto.Counter{Value: &p.Value}
 	case metrics.Gauge:
 		out.Gauge = &dto.Gauge{Value: &p.Value}
-	case metrics.Histogram:
+	case metrics.Distribution:
 		out.Histogram = histogramOf(p.Histogram)
 	}
 	return nil
