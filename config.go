@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/law"
 )
 
@@ -130,12 +129,12 @@ type Discipline uint8
 const (
 	// FIFO serves in order of arrival, the higher [Priority] first. Size it to absorb short bursts only:
 	// under a lasting overload everyone in it waits for the full timeout.
-	FIFO = Discipline(queue.FIFO)
+	FIFO Discipline = 0
 
 	// Adaptive serves the earliest deadline first, and the newest first once
 	// the queue stands; it holds at most four times the limit and no more
 	// than can still finish in time, and gives up the oldest for a newcomer.
-	Adaptive = Discipline(queue.Adaptive)
+	Adaptive Discipline = 1
 )
 
 // String returns "fifo" or "adaptive".

@@ -54,8 +54,8 @@ func TestConfigInvalid(t *testing.T) {
 			t.Errorf("%+v is accepted", c.config)
 			continue
 		}
-		if !errors.Is(err, weir.ErrConfig) && !errors.Is(err, law.ErrInvalid) {
-			t.Errorf("%v matches neither weir.ErrConfig nor law.ErrInvalid", err)
+		if !errors.Is(err, weir.ErrConfig) && !errors.Is(err, law.ErrConfig) {
+			t.Errorf("%v matches neither weir.ErrConfig nor law.ErrConfig", err)
 		}
 		for _, part := range c.says {
 			if !strings.Contains(err.Error(), part) {
@@ -158,7 +158,7 @@ func FuzzConfig(f *testing.F) {
 		}
 		l, err := weir.New(c)
 		if err != nil {
-			if !errors.Is(err, weir.ErrConfig) && !errors.Is(err, law.ErrInvalid) {
+			if !errors.Is(err, weir.ErrConfig) && !errors.Is(err, law.ErrConfig) {
 				t.Fatalf("%v", err)
 			}
 			return

@@ -49,42 +49,40 @@ var ErrConfig = errors.New("weir: invalid configuration")
 // A Reason says why work was refused.
 type Reason uint8
 
-// The reasons for a refusal.
+// The reasons for a refusal. The admission core gives them by the same numbers.
 const (
+	// ReasonBadKey: the key of a bulkhead is empty or too long, so there is no limiter for it.
+	ReasonBadKey Reason = 1
 	// ReasonTenantShare: the queue had no room, and its tenant had more than its
 	// fair share while others had work too; see [Queue].Tenants.
-	ReasonTenantShare = Reason(reply.OverShare)
+	ReasonTenantShare Reason = 2
 	// ReasonQueueFull: the limit was reached and the queue had no room. It has none either if the
 	// pace of a throttle lets the work start too late.
-	ReasonQueueFull = Reason(reply.QueueFull)
+	ReasonQueueFull Reason = 3
 	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout.
-	ReasonQueueTimeout = Reason(reply.QueueTimeout)
+	ReasonQueueTimeout Reason = 4
 	// ReasonDeadline: it could not have finished before its context's deadline
 	// had it waited any longer, or waited at all.
-	ReasonDeadline = Reason(reply.Deadline)
+	ReasonDeadline Reason = 5
 	// ReasonTooHeavy: its weight is above the limit.
-	ReasonTooHeavy = Reason(reply.TooHeavy)
+	ReasonTooHeavy Reason = 6
 	// ReasonClosed: the limiter is closed or shutting down.
-	ReasonClosed = Reason(reply.Closed)
+	ReasonClosed Reason = 7
 	// ReasonBreakerOpen: Config.Breaker did not allow it.
-	ReasonBreakerOpen = Reason(reply.BreakerOpen)
+	ReasonBreakerOpen Reason = 8
 	// ReasonOverload: it was among the share of the work that a throttle turns away.
-	ReasonOverload = Reason(reply.Overload)
+	ReasonOverload Reason = 9
 	// ReasonLimitReached: the limit, the pace of a throttle or the cap of a bulkhead had no room, and there is no
 	// queue, or the work would not wait ([Limiter.TryAcquire]).
-	ReasonLimitReached = Reason(reply.LimitReached)
-	// ReasonBadKey: the key of a bulkhead is empty or too long, so there is no limiter for it.
-	ReasonBadKey = Reason(reply.BadKey)
+	ReasonLimitReached Reason = 10
 )
 
 // Reasons returns all reasons for a refusal, as a metric needs them that shows those which have not
 // happened yet.
 func Reasons() []Reason {
 	var all []Reason
-	for v := reply.Admitted; v <= reply.BadKey; v++ {
-		if v.Refused() {
-			all = append(all, Reason(v))
-		}
+	for v := reply.Admitted + 1; v.Refused(); v++ {
+		all = append(all, Reason(v))
 	}
 	return all
 }
@@ -101,7 +99,7 @@ type RefusedError struct {
 	Reason  Reason // why
 	// RetryAfter is how long what runs and what waits now takes to drain: at most
 	// 30 s, and 0 if nothing is known because nothing has ended yet. All that are refused at one moment hear the same, so callers should
-	// spread their return over one to two times of it, as weirhttp does.
+	// spread their return over one to two times of it, as edge.RetryAfter does.
 	RetryAfter time.Duration
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// An Event tells what a limiter did and why. See [Config].OnEvent, and [Log] for
-// a handler that writes events to a log.
+// An Event tells what a limiter did and why. See [Config].OnEvent, [Limiter.Events], and
+// [Log] for a handler that writes events to a log.
 type Event struct {
 	Seq     uint64    // position in the order of this limiter's events, from 1
 	At      time.Time // when it happened
@@ -21,6 +21,9 @@ type Event struct {
 	// Reason is set for Refused and WouldRefuse, RetryAfter for Refused.
 	Reason     Reason
 	RetryAfter time.Duration
+
+	// Lost is how many events a reader of [Limiter.Events] was too slow for, of those that no earlier event counted.
+	Lost uint64
 }
 
 // A Kind is a kind of [Event].

@@ -37,10 +37,11 @@ func ExampleReasons() {
 	_, _ = lim.TryAcquire(context.Background())
 
 	refused := lim.Snapshot().Refused
-	for _, reason := range weir.Reasons()[:6] {
+	for _, reason := range weir.Reasons()[:7] {
 		fmt.Printf("weir_refused_total{reason=%q} %d\n", reason, refused[reason])
 	}
 	// Output:
+	// weir_refused_total{reason="bad key"} 0
 	// weir_refused_total{reason="tenant over its share"} 0
 	// weir_refused_total{reason="queue full"} 0
 	// weir_refused_total{reason="queue timeout"} 0

@@ -41,6 +41,9 @@ type rare struct {
 	tenants   bool
 	measures  bool       // Config.Histograms
 	exemplars *exemplars // nil for none
+
+	readers []*reader   // of Events
+	hook    func(Event) // with readers: Config.OnEvent, as face.onEvent tells them too
 }
 
 // tenant returns the hash of the tenant of work under ctx, 0 unless tenants are told apart.
@@ -248,7 +251,7 @@ func (l *Limiter) Update(c Config) error {
 
 func (l *Limiter) apply(c Config, s admit.Settings) error {
 	f := c.face()
-	s.Applied = func() { l.face.Store(f) }
+	s.Applied = func() { l.face.Store(f.withReaders(l.face.Load().readers())) }
 	var fx admit.Effects
 	if err := l.node.Update(s, c.Law, now(), &fx); err != nil {
 		return fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)

@@ -3,8 +3,6 @@ package weir
 import (
 	"context"
 	"errors"
-
-	"github.com/weir-go/weir/internal/window"
 )
 
 // An Outcome is what finished work says about its downstream.
@@ -12,13 +10,13 @@ type Outcome uint8
 
 const (
 	// Success counts, and its latency is measured.
-	Success = Outcome(window.Success)
+	Success Outcome = 0
 	// Failure counts in the error rate; its latency says nothing about load.
-	Failure = Outcome(window.Failure)
+	Failure Outcome = 1
 	// Timeout counts in the error and the timeout rate.
-	Timeout = Outcome(window.Timeout)
+	Timeout Outcome = 2
 	// Ignore teaches nothing.
-	Ignore = Outcome(window.Ignore)
+	Ignore Outcome = 3
 )
 
 // Classify is the default of [Config].Classify: nil is a Success, a refusal by another limiter

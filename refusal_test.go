@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/law"
 )
 
@@ -285,4 +286,29 @@ func TestQueueWaitIsNotInTheLatency(t *testing.T) {
 			t.Errorf("the law was shown %+v", w)
 		}
 	})
+}
+
+// The core's verdicts become reasons by their number.
+func TestReasonsAreThoseOfTheCore(t *testing.T) {
+	core := map[weir.Reason]reply.Verdict{
+		weir.ReasonBadKey: reply.BadKey, weir.ReasonTenantShare: reply.OverShare, weir.ReasonQueueFull: reply.QueueFull,
+		weir.ReasonQueueTimeout: reply.QueueTimeout, weir.ReasonDeadline: reply.Deadline, weir.ReasonTooHeavy: reply.TooHeavy,
+		weir.ReasonClosed: reply.Closed, weir.ReasonBreakerOpen: reply.BreakerOpen, weir.ReasonOverload: reply.Overload,
+		weir.ReasonLimitReached: reply.LimitReached,
+	}
+	for reason, verdict := range core {
+		if reason != weir.Reason(verdict) {
+			t.Errorf("%v is %d, and %d in the core", reason, reason, verdict)
+		}
+	}
+	texts := map[string]bool{}
+	for _, reason := range weir.Reasons() {
+		if _, named := core[reason]; !named || texts[reason.String()] {
+			t.Errorf("%d, %q, has no exported name, or no text of its own", reason, reason)
+		}
+		texts[reason.String()] = true
+	}
+	if len(core) != len(weir.Reasons()) {
+		t.Errorf("%d reasons, of which %d are told", len(core), len(weir.Reasons()))
+	}
 }

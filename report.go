@@ -12,13 +12,13 @@ import (
 // small enough to be inlined where there is nothing to do.
 func (l *Limiter) after(fx *admit.Effects, ticket reply.Ticket) {
 	if !fx.None() {
-		l.follow(fx, ticket)
+		l.finish(fx, ticket)
 	}
 }
 
-// follow wakes and reports. The ticket, unless zero, is one that the caller has not
-// seen yet: if a law or a hook panics, follow has to give it back.
-func (l *Limiter) follow(fx *admit.Effects, ticket reply.Ticket) {
+// finish wakes and reports. The ticket, unless zero, is one that the caller has not
+// seen yet: if a law or a hook panics, finish has to give it back.
+func (l *Limiter) finish(fx *admit.Effects, ticket reply.Ticket) {
 	fx.Woken.Wake()
 	if !fx.Notable {
 		return

@@ -7,12 +7,15 @@ import (
 )
 
 func init() {
-	seam.Provide(seam.Limiters[*Limiter, Config, Snapshot]{
+	seam.Provide(seam.Limiters[*Limiter, Config, Snapshot, Event]{
 		Complete:  Config.complete,
 		New:       newMember,
 		Update:    (*Limiter).updateMember,
 		Node:      func(l *Limiter) *admit.Node { return &l.node },
 		SetPace:   (*Limiter).setPace,
+		NewReader: newReader,
+		Follow:    (*Limiter).follow,
+		Unfollow:  (*Limiter).unfollow,
 		Now:       now,
 		AddTotals: (*Snapshot).addTotals,
 		Sum:       sumOf,

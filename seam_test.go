@@ -9,7 +9,7 @@ import (
 )
 
 // inside is what the other packages of this module use of a limiter.
-var inside = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
+var inside = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
 
 func TestSeamIsTyped(t *testing.T) {
 	defer func() {
@@ -17,7 +17,7 @@ func TestSeamIsTyped(t *testing.T) {
 			t.Error("other types were accepted")
 		}
 	}()
-	seam.Of[weir.Limiter, weir.Config, weir.Snapshot]()
+	seam.Of[weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
 }
 
 func TestConfigIsCompleted(t *testing.T) {

@@ -64,7 +64,7 @@ func (f *face) config(s admit.Settings) Config {
 		},
 		Timeout:  f.timeout,
 		Classify: f.classify,
-		OnEvent:  f.onEvent,
+		OnEvent:  f.hook(),
 		Shadow:   s.Shadow,
 	}
 	if r := f.rare; r != nil {

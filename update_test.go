@@ -228,7 +228,7 @@ func TestUpdateInvalidIsRefusedWhole(t *testing.T) {
 		"law: ":  {Name: "other", Max: 5, Law: law.Band{Factor: 2}},
 	} {
 		err := l.Update(c)
-		if !errors.Is(err, weir.ErrConfig) && !errors.Is(err, law.ErrInvalid) || !strings.Contains(err.Error(), name) {
+		if !errors.Is(err, weir.ErrConfig) && !errors.Is(err, law.ErrConfig) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v", err)
 		}
 	}

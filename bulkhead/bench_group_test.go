@@ -16,7 +16,7 @@ import (
 //
 //	go test -run '^$' -bench 'Group$' -count 5 ./bulkhead
 func BenchmarkGroup(b *testing.B) {
-	inside := seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
+	inside := seam.Of[*weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
 	pass := func(l *weir.Limiter) {
 		if permit, ok := l.TryAcquire(context.Background()); ok {
 			permit.Done(nil)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/feed"
 )
 
 // dynamic has the compartments of keys that the configuration does not name.
@@ -19,6 +20,8 @@ type dynamic struct {
 	leaving []*compartment // are shut, and go when their work is done
 	evicted uint64
 	past    weir.Snapshot // totals of those that went
+
+	readers []*feed.Reader[weir.Event] // of all compartments, those of named keys too
 }
 
 // mostLooks is how many compartments makeRoom looks at to find one that can go. It bounds

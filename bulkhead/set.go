@@ -55,12 +55,17 @@ func New(c Config) (*Set, error) {
 	return s, nil
 }
 
-// open makes the compartment of a key.
+// open makes the compartment of a key. But for a set that is not in use yet, the caller holds dynamic.mu.
 func (s *Set) open(key string, k Compartment, stake admit.Stake) (*compartment, error) {
 	c := &compartment{key: key, breaker: k.newBreaker(key)}
 	var err error
-	c.limiter, err = s.group.open(k.settings(key, c.breaker), stake)
-	return c, err
+	if c.limiter, err = s.group.open(k.settings(key, c.breaker), stake); err != nil {
+		return c, err
+	}
+	for _, r := range s.dynamic.readers {
+		limiters.Follow(c.limiter, r)
+	}
+	return c, nil
 }
 
 // enter returns the compartment for the key. The caller has to leave it.

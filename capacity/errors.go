@@ -7,7 +7,7 @@ import (
 
 // ErrConfig matches every error about a resource or an amount that makes no
 // sense: unknown, negative, of another capacity.
-var ErrConfig = errors.New("capacity: invalid")
+var ErrConfig = errors.New("capacity: invalid configuration")
 
 // ErrRefused matches every refusal. Use errors.As with a [*RefusedError] for the
 // resource that is missing.
@@ -36,11 +36,11 @@ type Reason uint8
 // The reasons for a refusal.
 const (
 	// Short: less is free than is needed.
-	Short Reason = iota + 1
+	Short Reason = 1
 	// Queued: others wait and come first.
-	Queued
+	Queued Reason = 2
 	// NeverFits: more is needed than the limit. Waiting would not help.
-	NeverFits
+	NeverFits Reason = 3
 )
 
 // String returns the reason in words.

@@ -95,9 +95,9 @@ func TestBadRefill(t *testing.T) {
 		refill capacity.Refill
 		want   string
 	}{
-		{capacity.Refill{}, `capacity: invalid: Refill.Every is 0s: want more than 0`},
-		{capacity.Refill{Every: 1, Add: capacity.Vector{"call": 1}}, `Refill.Add: capacity: invalid: unknown resource "call": want one of ["calls"]`},
-		{capacity.Refill{Every: 1, Add: capacity.Vector{"calls": -1}}, `capacity: invalid: Refill.Add of "calls" is -1: want 0 or more`},
+		{capacity.Refill{}, `capacity: invalid configuration: Refill.Every is 0s: want more than 0`},
+		{capacity.Refill{Every: 1, Add: capacity.Vector{"call": 1}}, `Refill.Add: capacity: invalid configuration: unknown resource "call": want one of ["calls"]`},
+		{capacity.Refill{Every: 1, Add: capacity.Vector{"calls": -1}}, `capacity: invalid configuration: Refill.Add of "calls" is -1: want 0 or more`},
 	} {
 		if _, err := capacity.NewQuota(limits, test.refill); err == nil || err.Error() != test.want {
 			t.Errorf("\n got %v\nwant %s", err, test.want)

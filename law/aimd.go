@@ -65,7 +65,7 @@ const (
 )
 
 // Controller starts the law. A setting out of range is an error that matches
-// [ErrInvalid]. The Controller is also a [Retuner].
+// [ErrConfig]. The Controller is also a [Retuner].
 func (a AIMD) Controller(Bounds) (Controller, error) {
 	complete, err := a.complete()
 	if err != nil {

@@ -92,7 +92,7 @@ const (
 )
 
 // Controller starts the law. A setting out of range is an error that matches
-// [ErrInvalid]. The Controller is also a [Retuner].
+// [ErrConfig]. The Controller is also a [Retuner].
 func (b Band) Controller(Bounds) (Controller, error) {
 	complete, err := b.complete()
 	if err != nil {

@@ -115,7 +115,7 @@ type Elastic struct {
 }
 
 // Controller starts the law. A setting out of range is an error that matches
-// [ErrInvalid]. The Controller is also a [Retuner].
+// [ErrConfig]. The Controller is also a [Retuner].
 func (l Elastic) Controller(Bounds) (Controller, error) {
 	complete, err := l.complete()
 	if err != nil {

@@ -12,7 +12,7 @@ type Fixed struct {
 }
 
 // Controller starts the law. A setting out of range is an error that matches
-// [ErrInvalid].
+// [ErrConfig].
 func (l Fixed) Controller(b Bounds) (Controller, error) {
 	if err := l.form().check(); err != nil {
 		return nil, err

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// ErrInvalid is what every error of this package matches: a setting out of
+// ErrConfig matches every error of this package: a setting out of
 // range, or a text that is no law.
-var ErrInvalid = errors.New("law: invalid")
+var ErrConfig = errors.New("law: invalid configuration")
 
-// A fault is an error in its own words that matches ErrInvalid.
+// A fault is an error in its own words that matches ErrConfig.
 type fault string
 
 func (f fault) Error() string { return "law: " + string(f) }
-func (f fault) Unwrap() error { return ErrInvalid }
+func (f fault) Unwrap() error { return ErrConfig }
 
 func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }
 

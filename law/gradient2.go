@@ -64,7 +64,7 @@ const (
 )
 
 // Controller starts the law. A setting out of range is an error that matches
-// [ErrInvalid]. The Controller is also a [Retuner].
+// [ErrConfig]. The Controller is also a [Retuner].
 func (g Gradient2) Controller(Bounds) (Controller, error) {
 	complete, err := g.complete()
 	if err != nil {

@@ -124,7 +124,7 @@ func TestBadSettings(t *testing.T) {
 		{law.Band{Signal: law.QueueWait}, "law: band: signal queue_wait needs ceiling or max_error_rate: nothing else would ever cut the limit"},
 	} {
 		c, err := test.law.Controller(law.Bounds{Min: 1, Max: 9, Initial: 5})
-		if c != nil || !errors.Is(err, law.ErrInvalid) || err.Error() != test.want {
+		if c != nil || !errors.Is(err, law.ErrConfig) || err.Error() != test.want {
 			t.Errorf("%+v: %v, %v\nwant %s", test.law, c, err, test.want)
 		}
 	}

@@ -123,7 +123,7 @@ const (
 )
 
 // Controller starts the law. A setting out of range is an error that matches
-// [ErrInvalid]. The Controller is also a [Retuner].
+// [ErrConfig]. The Controller is also a [Retuner].
 func (l Little) Controller(Bounds) (Controller, error) {
 	complete, err := l.complete()
 	if err != nil {

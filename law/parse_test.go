@@ -116,7 +116,7 @@ func TestParseErrors(t *testing.T) {
 		{"band(step=-1)", `law: band: step -1 out of range: want 0 or more`},
 	} {
 		l, err := law.Parse(test.text)
-		if l != nil || !errors.Is(err, law.ErrInvalid) || err.Error() != test.want {
+		if l != nil || !errors.Is(err, law.ErrConfig) || err.Error() != test.want {
 			t.Errorf("%q: %v, %v\nwant %s", test.text, l, err, test.want)
 		}
 	}
@@ -137,7 +137,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		l, err := law.Parse(text)
 		if err != nil {
-			if l != nil || !errors.Is(err, law.ErrInvalid) {
+			if l != nil || !errors.Is(err, law.ErrConfig) {
 				t.Fatalf("%v, %v", l, err)
 			}
 			return

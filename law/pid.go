@@ -94,7 +94,7 @@ const (
 )
 
 // Controller starts the law. A setting out of range is an error that matches
-// [ErrInvalid]. The Controller is also a [Retuner].
+// [ErrConfig]. The Controller is also a [Retuner].
 func (p PID) Controller(b Bounds) (Controller, error) {
 	complete, err := p.complete()
 	if err != nil {

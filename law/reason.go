@@ -24,17 +24,17 @@ type ReasonCode uint8
 
 // The reasons that laws give.
 const (
-	NoReason   ReasonCode = iota
-	Above                 // the signal is above what the law wants
-	Below                 // the signal is below what the law wants
-	Within                // the signal is where the law wants it
-	Unused                // there is room, but the limit is not used
-	Pinned                // the limit is fixed
-	Configured            // the configuration was changed
-	TooFew                // there are too few samples to judge by
-	Probing               // the limit is lowered to measure without load
-	Rebased               // the latency without load was measured anew
-	Exploring             // the limit is moved to learn from it
+	NoReason   ReasonCode = 0
+	Above      ReasonCode = 1  // the signal is above what the law wants
+	Below      ReasonCode = 2  // the signal is below what the law wants
+	Within     ReasonCode = 3  // the signal is where the law wants it
+	Unused     ReasonCode = 4  // there is room, but the limit is not used
+	Pinned     ReasonCode = 5  // the limit is fixed
+	Configured ReasonCode = 6  // the configuration was changed
+	TooFew     ReasonCode = 7  // there are too few samples to judge by
+	Probing    ReasonCode = 8  // the limit is lowered to measure without load
+	Rebased    ReasonCode = 9  // the latency without load was measured anew
+	Exploring  ReasonCode = 10 // the limit is moved to learn from it
 )
 
 // A Signal names what was measured: a quantile of the latency (the value is its
@@ -54,16 +54,16 @@ const (
 
 // The signals that are no quantiles.
 const (
-	EWMA       Signal = iota + 1001 // exponentially weighted average latency
-	QueueWait                       // time spent in the queue
-	Errors                          // share of failures and timeouts
-	Timeouts                        // share of timeouts
-	Average                         // average latency of the window
-	Least                           // smallest latency of the window
-	NoLoad                          // latency without load
-	Standing                        // work that stands in a queue, estimated
-	Age                             // age of the oldest work in flight
-	Elasticity                      // by how many percent throughput rises with 1% more work in flight
+	EWMA       Signal = 1001 // exponentially weighted average latency
+	QueueWait  Signal = 1002 // time spent in the queue
+	Errors     Signal = 1003 // share of failures and timeouts
+	Timeouts   Signal = 1004 // share of timeouts
+	Average    Signal = 1005 // average latency of the window
+	Least      Signal = 1006 // smallest latency of the window
+	NoLoad     Signal = 1007 // latency without load
+	Standing   Signal = 1008 // work that stands in a queue, estimated
+	Age        Signal = 1009 // age of the oldest work in flight
+	Elasticity Signal = 1010 // by how many percent throughput rises with 1% more work in flight
 )
 
 // quantile names the quantile q, to a tenth of a percent.

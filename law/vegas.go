@@ -73,7 +73,7 @@ const (
 )
 
 // Controller starts the law. A setting out of range is an error that matches
-// [ErrInvalid]. The Controller is also a [Retuner].
+// [ErrConfig]. The Controller is also a [Retuner].
 func (v Vegas) Controller(Bounds) (Controller, error) {
 	complete, err := v.complete()
 	if err != nil {

@@ -45,11 +45,11 @@ type Combine uint8
 // The ways to combine.
 const (
 	// Worst is the load of the worst feed.
-	Worst Combine = iota
+	Worst Combine = 0
 	// WeightedSum is the sum of the loads, each times its feed's share of the
 	// weights. It masks a single bottleneck: 0.7 of memory at 30% and 0.3 of a store
 	// that is at its limit are 0.51.
-	WeightedSum
+	WeightedSum Combine = 1
 )
 
 // String returns "worst" or "weighted sum".

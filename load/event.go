@@ -26,11 +26,11 @@ type Kind uint8
 
 const (
 	// WentStale: the source gave no valid reading for longer than its MaxAge.
-	WentStale Kind = iota + 1
+	WentStale Kind = 1
 	// WentMissing: the source says that there is nothing to measure.
-	WentMissing
+	WentMissing Kind = 2
 	// CameBack: the source answers again.
-	CameBack
+	CameBack Kind = 3
 )
 
 // String returns the kind in words.

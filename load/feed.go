@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -64,19 +63,12 @@ func (f *feed) poll(ctx context.Context) (Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	sample, err := f.Source.Poll(ctx)
-	try(err)
-	for _, r := range sample.Readings {
-		try(r.Err)
+	sample.Readings = slices.Clone(sample.Readings)
+	for i := range sample.Readings {
+		r := &sample.Readings[i]
+		r.Err = hear(r.Err)
 	}
-	return sample, err
-}
-
-// try asks an error, which is code of the user, what it is asked later: one that panics, or ends its
-// goroutine, does so in its poll and not in a goroutine of the monitor, or of who reads it.
-func try(err error) {
-	if err != nil && !errors.Is(err, ErrUnavailable) {
-		_ = err.Error()
-	}
+	return sample, hear(err)
 }
 
 // take books what a poll returned. A reading that is not valid leaves the one
@@ -89,7 +81,7 @@ func (f *feed) take(s Sample, err error, now time.Time) {
 	valid := 0
 	if err == nil {
 		f.drains = s.Drain != nil || !f.drainAt.IsZero()
-		valid = f.accept(slices.Clone(s.Readings), now)
+		valid = f.accept(s.Readings, now)
 		if d := s.Drain; d != nil {
 			if f.err = d.check(); f.err == nil {
 				f.drained, f.drainAt = *d, now
@@ -111,7 +103,7 @@ func (f *feed) accept(readings []Reading, now time.Time) (valid int) {
 		}
 		if r.Err == nil {
 			valid++
-		} else if !errors.Is(r.Err, ErrUnavailable) {
+		} else if !unavailable(r.Err) {
 			f.err = r.Err
 			if before, ok := f.reading(r.Name); ok && before.Err == nil {
 				r = before
@@ -173,7 +165,7 @@ func (f *feed) status(now time.Time) FeedSnapshot {
 // statusLocked is the state at a moment. Only then it shows which readings are stale.
 func (f *feed) statusLocked(now time.Time) FeedSnapshot {
 	s := FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings)}
-	if errors.Is(f.err, ErrUnavailable) {
+	if unavailable(f.err) {
 		s.Missing, s.Err = true, f.err
 		return s
 	}
@@ -186,7 +178,7 @@ func (f *feed) statusLocked(now time.Time) FeedSnapshot {
 		}
 		if r.Err == nil {
 			s.Age = min(s.Age, age)
-		} else if s.Err == nil && !errors.Is(r.Err, ErrUnavailable) {
+		} else if s.Err == nil && !unavailable(r.Err) {
 			s.Err = fmt.Errorf("load: source %q: %s: %w", f.name, r.Name, r.Err)
 		}
 	}

@@ -59,10 +59,10 @@ type Unit uint8
 
 // The units.
 const (
-	Count   Unit = iota // things: tables, transactions
-	Bytes               // of memory or disk
-	Seconds             // of time
-	Share               // of a whole, 0 to 1
+	Count   Unit = 0 // things: tables, transactions
+	Bytes   Unit = 1 // of memory or disk
+	Seconds Unit = 2 // of time
+	Share   Unit = 3 // of a whole, 0 to 1
 )
 
 // String returns the name of the unit.
@@ -97,9 +97,9 @@ type Scope uint8
 
 // The scopes.
 const (
-	All    Scope = iota // all work
-	Reads               // reads only
-	Writes              // writes only
+	All    Scope = 0 // all work
+	Reads  Scope = 1 // reads only
+	Writes Scope = 2 // writes only
 )
 
 // String returns the name of the scope.

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// ErrInvalid is what every error of this package matches.
-var ErrInvalid = errors.New("pid: invalid")
+// ErrConfig matches every error of this package.
+var ErrConfig = errors.New("pid: invalid configuration")
 
 // A Config is the settings of a [Controller]. Gains are per unit of the
 // measurement. The zero Config is valid: its output is always Min.
@@ -107,10 +107,10 @@ func share(dt, tau float64) float64 {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// A fault is an error in its own words that matches ErrInvalid.
+// A fault is an error in its own words that matches ErrConfig.
 type fault string
 
 func (f fault) Error() string { return "pid: " + string(f) }
-func (f fault) Unwrap() error { return ErrInvalid }
+func (f fault) Unwrap() error { return ErrConfig }
 
 func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }

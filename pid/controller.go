@@ -21,7 +21,7 @@ type Snapshot struct {
 
 // New starts a controller whose output and integral are Min or, if that is
 // between the limits, 0. A setting out of range is an error that matches
-// [ErrInvalid].
+// [ErrConfig].
 func New(conf Config) (*Controller, error) {
 	conf, err := conf.complete()
 	if err != nil {

@@ -132,7 +132,7 @@ func TestRetuneWithoutBump(t *testing.T) {
 		near(t, "proportional term", s.P, conf.Kp*(1-y))
 	}
 	before := c.Snapshot()
-	if err := c.Retune(pid.Config{Kp: -1}); !errors.Is(err, pid.ErrInvalid) || c.Snapshot() != before || c.Config().Kp != conf.Kp {
+	if err := c.Retune(pid.Config{Kp: -1}); !errors.Is(err, pid.ErrConfig) || c.Snapshot() != before || c.Config().Kp != conf.Kp {
 		t.Errorf("a bad setting: %v, %+v", err, c.Snapshot())
 	}
 }
@@ -240,7 +240,7 @@ func TestBadSettings(t *testing.T) {
 		{pid.Config{Min: 1, Max: 1}, "pid: Min 1 out of range: want less than Max 1"},
 	} {
 		c, err := pid.New(test.conf)
-		if c != nil || !errors.Is(err, pid.ErrInvalid) || err.Error() != test.want {
+		if c != nil || !errors.Is(err, pid.ErrConfig) || err.Error() != test.want {
 			t.Errorf("%+v: %v, %v\nwant %s", test.conf, c, err, test.want)
 		}
 	}

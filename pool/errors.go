@@ -8,7 +8,7 @@ import (
 // The errors of a pool. ErrConfig matches every error about a setting or a task that
 // makes no sense.
 var (
-	ErrConfig     = errors.New("pool: invalid")
+	ErrConfig     = errors.New("pool: invalid configuration")
 	ErrUsed       = errors.New("pool: Run was called before")
 	ErrSource     = errors.New("pool: the source failed")
 	ErrScaler     = errors.New("pool: the scaler failed")

@@ -27,21 +27,21 @@ type Kind uint8
 
 const (
 	// Progress: a running task reported something.
-	Progress Kind = iota + 1
+	Progress Kind = 1
 	// Done: the task succeeded.
-	Done
+	Done Kind = 2
 	// Failed: the task failed for good.
-	Failed
+	Failed Kind = 3
 	// Cancelled: the task was claimed and never started, or not again.
-	Cancelled
+	Cancelled Kind = 4
 	// Retrying: an attempt failed, and another will follow.
-	Retrying
+	Retrying Kind = 5
 	// Deferred: the gate refused the task, which waits for its next turn. It is no attempt.
-	Deferred
+	Deferred Kind = 6
 	// Decided: a scaler decided on the size of a resource, perhaps to hold it. With an error
 	// the scaler or its law failed and the size was held, or the source could not tell its
 	// backlog.
-	Decided
+	Decided Kind = 7
 )
 
 // String returns the kind in lower case.

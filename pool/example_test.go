@@ -99,7 +99,7 @@ func ExampleByLatency() {
 	sizer, _ := pool.ByLatency{Target: 400 * time.Millisecond, Initial: 4}.Sizer(16)
 	fmt.Printf("%+v\n", sizer.Plan())
 	// Output:
-	// pool: invalid: ByLatency.Target is 0s: want more than 0
+	// pool: invalid configuration: ByLatency.Target is 0s: want more than 0
 	// {Initial:4 Min:1 Max:16 Period:100ms}
 }
 

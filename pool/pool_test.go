@@ -148,12 +148,12 @@ func TestDependencies(t *testing.T) {
 		{"twice", []pool.Task{task("a", 1, nil), task("a", 1, nil)}, "a failed, a done", `pool: duplicate key: "a": a task of this key is not finished yet`},
 		{"twice, and invalid", []pool.Task{task("a", 1, nil), {Key: "a"}, after(task("b", 1, nil), "a")}, "a failed, a done, b done", `pool: duplicate key: "a": a task of this key is not finished yet`},
 		{"refused before", []pool.Task{after(task("a", 1, nil), "a"), after(task("b", 1, nil), "a"), task("c", 9, nil)}, "a failed, b cancelled, c done", `pool: dependency: it waits for "a", which failed`},
-		{"nameless", []pool.Task{after(task("", 1, nil), "x")}, " failed", `pool: invalid: a task without a Key is After ["x"]: want a Key`},
-		{"empty", []pool.Task{{Key: "a"}}, "a failed", `pool: invalid: task "a" has no Run`},
-		{"priority", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Priority: 1001}}, "a failed", `pool: invalid: Priority of task "a" is 1001: want -1000 to 1000`},
-		{"negative", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Retry: pool.Retry{Attempts: -1}}}, "a failed", `pool: invalid: Retry of task a is {Attempts:-1 Backoff:0s Max:0s}: want 0 (the default) or more`},
+		{"nameless", []pool.Task{after(task("", 1, nil), "x")}, " failed", `pool: invalid configuration: a task without a Key is After ["x"]: want a Key`},
+		{"empty", []pool.Task{{Key: "a"}}, "a failed", `pool: invalid configuration: task "a" has no Run`},
+		{"priority", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Priority: 1001}}, "a failed", `pool: invalid configuration: Priority of task "a" is 1001: want -1000 to 1000`},
+		{"negative", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Retry: pool.Retry{Attempts: -1}}}, "a failed", `pool: invalid configuration: Retry of task a is {Attempts:-1 Backoff:0s Max:0s}: want 0 (the default) or more`},
 		{"too large", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slots": 3}}}, "a failed", `capacity: refused: needs 3 of "slots", its limit is 2`},
-		{"unknown resource", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slot": 1}}}, "a failed", `capacity: invalid: request for "slot", which is unknown: want one of ["slots"]`},
+		{"unknown resource", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slot": 1}}}, "a failed", `capacity: invalid configuration: request for "slot", which is unknown: want one of ["slots"]`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

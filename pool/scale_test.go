@@ -143,8 +143,8 @@ func TestBadSettings(t *testing.T) {
 		{with(pool.ByLaw{Window: 1}), "ByLaw.Window and ByLaw.MinSamples are 1ns and 20: want at least Interval, and 0 (the default) or more"},
 	} {
 		_, err := pool.New(test.config)
-		if err == nil || err.Error() != "pool: invalid: "+test.want || !errors.Is(err, pool.ErrConfig) {
-			t.Errorf("\n got %v\nwant pool: invalid: %s", err, test.want)
+		if err == nil || err.Error() != "pool: invalid configuration: "+test.want || !errors.Is(err, pool.ErrConfig) {
+			t.Errorf("\n got %v\nwant pool: invalid configuration: %s", err, test.want)
 		}
 	}
 }

@@ -81,16 +81,16 @@ type Code uint8
 
 // The codes.
 const (
-	NoReason   Code = iota
-	Above           // the signal is above the high mark
-	Below           // the signal is below the low mark
-	Within          // the signal is between the marks
-	Unused          // a rise is due, but not all of the size can be used: another resource is short
-	Cooling         // a change is due, but the last one is too recent
-	AtBound         // a change is due, but the size is at its bound
-	Unknown         // there is no valid reading of the signal
-	LawDecided      // a law decided
-	Room            // a task needs more than the size, and nothing smaller is left to run
+	NoReason   Code = 0
+	Above      Code = 1 // the signal is above the high mark
+	Below      Code = 2 // the signal is below the low mark
+	Within     Code = 3 // the signal is between the marks
+	Unused     Code = 4 // a rise is due, but not all of the size can be used: another resource is short
+	Cooling    Code = 5 // a change is due, but the last one is too recent
+	AtBound    Code = 6 // a change is due, but the size is at its bound
+	Unknown    Code = 7 // there is no valid reading of the signal
+	LawDecided Code = 8 // a law decided
+	Room       Code = 9 // a task needs more than the size, and nothing smaller is left to run
 )
 
 // String returns the reason as a phrase, such as "backlog 24 above 10".

@@ -25,9 +25,9 @@ type Gate interface {
 type Outcome uint8
 
 const (
-	Success = Outcome(window.Success) // answered
-	Failure = Outcome(window.Failure) // answered with an error
-	Timeout = Outcome(window.Timeout) // cancelled by its client
+	Success Outcome = 0 // answered
+	Failure Outcome = 1 // answered with an error
+	Timeout Outcome = 2 // cancelled by its client
 )
 
 // Foreign is a kind of limiter that is not Weir's.

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/internal/seam"
 )
 
-var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot]()
+var limiters = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
 
 // A Pace bounds how fast operations start. The zero Pace bounds nothing.
 type Pace struct {

@@ -1,7 +1,6 @@
 package weirhttp
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -9,19 +8,16 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 )
 
 // A Gate admits requests: a [*weir.Limiter], or whatever else hands out
 // permits. Acquire must be safe for concurrent use.
-type Gate interface {
-	// Acquire waits for a slot. Its error is a refusal if it matches
-	// [weir.ErrRefused]; otherwise the context ended while it waited.
-	Acquire(ctx context.Context) (weir.Permit, error)
-}
+type Gate = edge.Gate
 
 // Config is what [New] can be told. The zero Config works.
 type Config struct {
-	// Status answers a refused request. Use 429 where the limit is a caller's
+	// Status answers a request that was refused for want of capacity. Use 429 where the limit is a caller's
 	// own quota rather than the server's capacity. Defaults to 503; from 400
 	// to 599.
 	Status int
@@ -81,7 +77,7 @@ func New(next http.Handler, gateFor func(*http.Request) Gate, cfg Config) (http.
 // One returns a function for [Limit] and [Transport] that names the same gate
 // for every request. It panics if the gate is nil: that would limit nothing.
 func One(gate Gate) func(*http.Request) Gate {
-	if exempt(gate) {
+	if edge.IsExempt(gate) {
 		panic("weirhttp: One of a nil gate")
 	}
 	return func(*http.Request) Gate { return gate }
@@ -100,13 +96,6 @@ func Exempt(gateFor func(*http.Request) Gate, paths ...string) func(*http.Reques
 	}
 }
 
-func exempt(gate Gate) bool {
-	if lim, ok := gate.(*weir.Limiter); ok {
-		return lim == nil
-	}
-	return gate == nil
-}
-
 type handler struct {
 	next    http.Handler
 	gateFor func(*http.Request) Gate
@@ -115,7 +104,7 @@ type handler struct {
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	gate := h.gateFor(r)
-	if exempt(gate) {
+	if edge.IsExempt(gate) {
 		h.next.ServeHTTP(w, r)
 		return
 	}

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"math"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 )
 
 // statusClientLeft is what nginx logs for a client that closed its request.
@@ -21,14 +20,16 @@ func (c Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.WriteHeader(statusClientLeft)
 		return
 	}
-	reason, drain, again := "deadline exceeded", time.Duration(0), true
+	reason := "deadline exceeded"
 	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
-		reason, drain, again = refused.Reason.String(), refused.RetryAfter, refused.Reason != weir.ReasonBadKey
+		reason = refused.Reason.String()
+		if status := edge.HTTPStatus(refused.Reason); status != http.StatusServiceUnavailable {
+			c.Status = status
+		}
 	}
-	if again {
-		w.Header().Set("Retry-After", retryAfter(drain, rand.Float64()))
-	} else {
-		c.Status = http.StatusBadRequest
+	if after, again := edge.RetryAfter(err); again {
+		seconds := math.Ceil(after.Seconds()) // at least 1, because after is above 0
+		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', 0, 64))
 	}
 	w.Header().Set("Cache-Control", "no-store") // in place of what was meant for the response
 	if c.OnRefused != nil {
@@ -36,12 +37,4 @@ func (c Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	http.Error(w, http.StatusText(c.Status)+": "+reason, c.Status)
-}
-
-// retryAfter returns whole seconds, at least 1. Clients that were refused
-// together would come back together: jitter, from 0 to 1, spreads them over
-// one to two times the time to drain.
-func retryAfter(drain time.Duration, jitter float64) string {
-	seconds := math.Ceil(drain.Seconds() * (1 + jitter))
-	return strconv.FormatFloat(max(seconds, 1), 'f', 0, 64)
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 )
 
 // response is what a limited handler writes to. It notes the status, and gives
@@ -50,7 +51,7 @@ func (r *response) note(status int) {
 func (r *response) outcome(ctx context.Context, returned bool) weir.Outcome {
 	switch {
 	case ctx.Err() != nil:
-		return contextOutcome(ctx)
+		return edge.ContextOutcome(ctx)
 	case !returned:
 		return weir.Failure
 	default:

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 )
 
 // Transport returns a RoundTripper that sends a request with base, or with
@@ -39,7 +40,7 @@ type transport struct {
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	gate := t.gateFor(req)
-	if exempt(gate) {
+	if edge.IsExempt(gate) {
 		return t.base.RoundTrip(req)
 	}
 	b := &body{req: req, outcome: weir.Failure}
@@ -58,7 +59,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}()
 	res, err := t.base.RoundTrip(req)
 	if err != nil {
-		b.outcome = errorOutcome(req.Context(), err)
+		b.outcome = edge.ErrorOutcome(req.Context(), err)
 		return res, err
 	}
 	b.outcome = responseOutcome(res)
@@ -99,7 +100,7 @@ func (b *body) wrap(res *http.Response) bool {
 	}
 	b.ReadCloser, res.Body = res.Body, b
 	ctx := b.req.Context()
-	b.stop = context.AfterFunc(ctx, func() { b.permit.Finish(contextOutcome(ctx)) })
+	b.stop = context.AfterFunc(ctx, func() { b.permit.Finish(edge.ContextOutcome(ctx)) })
 	return true
 }
 
@@ -110,7 +111,7 @@ func (b *body) Read(p []byte) (int, error) {
 	case io.EOF:
 		b.finish(b.outcome)
 	default:
-		b.finish(errorOutcome(b.req.Context(), err))
+		b.finish(edge.ErrorOutcome(b.req.Context(), err))
 	}
 	return n, err
 }
@@ -119,7 +120,7 @@ func (b *body) Read(p []byte) (int, error) {
 // blame the downstream.
 func (b *body) Close() error {
 	if ctx := b.req.Context(); ctx.Err() != nil {
-		b.finish(contextOutcome(ctx))
+		b.finish(edge.ContextOutcome(ctx))
 	} else {
 		b.finish(b.outcome)
 	}

@@ -10,7 +10,8 @@ import (
 // contention is what a node learns from the moment its limit is first reached:
 // what it did not serve, and how fast work drains while the limit holds it back.
 type contention struct {
-	unserved [reply.Cancelled - reply.OverShare + 1]uint64 // by verdict, from OverShare to Cancelled
+	refused   [reply.Refusals - reply.OverShare]uint64 // by verdict, from OverShare: no node refuses a key
+	cancelled uint64
 
 	until    int64   // when the limit last held work back
 	since    int64   // saturated time since the last completion
@@ -69,8 +70,8 @@ func (p *contention) completed(limit int32) {
 	p.since = 0
 }
 
-// count counts a request that was refused or cancelled.
-func (p *contention) count(v reply.Verdict) { p.unserved[v-reply.OverShare]++ }
+// count counts a request that was refused.
+func (p *contention) count(v reply.Verdict) { p.refused[v-reply.OverShare]++ }
 
 // drainRate returns completions per second of saturated time, 0 if unknown.
 func (p *contention) drainRate(now, lookback int64) float64 {

@@ -67,7 +67,7 @@ func (n *Node) change(now int64, next int32, why law.Reason, fx *Effects) {
 		n.contention.cold.virtual.ForgetCredit()
 	}
 	n.history.add(now, int(from), int(next), why)
-	if n.conf.observed {
+	if n.conf.reports() {
 		fx.Notable = true
 		fx.Change = &Change{At: now, From: int(from), To: int(next), Reason: why, Seq: n.nextEvent()}
 	}

@@ -50,11 +50,3 @@ func (n *Node) flow(now int64) int64 {
 func (n *Node) view(now int64) queue.View {
 	return queue.View{Now: now, Limit: max(1, n.ceiling()), Size: n.conf.queueSize, Measured: (*measured)(&n.slots)}
 }
-
-func (n *Node) nextEvent() uint64 {
-	if !n.conf.observed {
-		return 0
-	}
-	n.events++
-	return n.events
-}

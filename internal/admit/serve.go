@@ -121,7 +121,7 @@ func (n *Node) turnAway(evicted queue.Chain, fx *Effects) {
 func (n *Node) decline(w *queue.Waiter, why reply.Verdict) {
 	w.Verdict = why
 	if why == reply.Cancelled {
-		n.contended().count(reply.Cancelled)
+		n.contended().cancelled++
 		return
 	}
 	w.RetryAfter, w.Seq = n.refuse(why, w.Weight), n.nextEvent()

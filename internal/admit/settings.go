@@ -43,6 +43,7 @@ type conf struct {
 	lanes                                    uint8
 	order                                    queue.Order
 	queues, observed                         bool
+	followed                                 bool // is not of the Settings; see Node.Follow
 }
 
 func confOf(s Settings) conf {

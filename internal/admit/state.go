@@ -91,8 +91,8 @@ func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) St
 		}
 	}
 	if c := n.contention; c != nil {
-		copy(s.Refused[reply.OverShare:], c.unserved[:])
-		s.Cancelled = c.unserved[reply.Cancelled-reply.OverShare]
+		copy(s.Refused[reply.OverShare:], c.refused[:])
+		s.Cancelled = c.cancelled
 		if c.cold != nil {
 			s.WouldRefuse = c.cold.wouldRefuse
 		}

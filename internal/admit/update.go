@@ -83,7 +83,9 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	if n.minSamples == n.conf.minSamples { // not the law's own
 		n.minSamples = int32(s.MinSamples)
 	}
+	followed := n.conf.followed
 	n.conf, n.lookback = confOf(s), span(s.Lookback)
+	n.conf.followed = followed
 	n.setShadow(s.Shadow, now, fx)
 	n.accumulate(s.Cumulative)
 	n.arrange(s, now)

@@ -103,5 +103,5 @@ func (n *Node) Cancel(now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()
 	n.advance(now, fx)
-	n.contended().count(reply.Cancelled)
+	n.contended().cancelled++
 }

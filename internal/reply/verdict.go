@@ -5,61 +5,28 @@ import "fmt"
 // A Verdict is the answer to a request.
 type Verdict uint8
 
-// The verdicts. Admitted is the only one with which work runs; those from
-// OverShare to LimitReached, and BadKey, are refusals.
+// The verdicts. Admitted is the only one with which work runs. Those of the table in refusal.go are refusals.
 const (
-	Admitted Verdict = iota
-	OverShare
-	QueueFull
-	QueueTimeout
-	Deadline
-	TooHeavy
-	Closed
-	BreakerOpen  // a breaker outside the node forbids it
-	Overload     // the pace refuses a share of the work, and this was part of it
-	LimitReached // there is no slot, and the work cannot or will not wait
-	Cancelled    // the caller left before it started
-	Waiting      // it is in the queue
-	MustWait     // there is no slot but there may be room in the queue
-	BadKey       // no node answers this: the key names none
+	Admitted Verdict = 0
 
-	Refusals = int(LimitReached) + 1 // verdicts that are counted as refusals, with Admitted as a gap
+	Cancelled Verdict = 100 // the caller left before it started
+	Waiting   Verdict = 101 // it is in the queue
+	MustWait  Verdict = 102 // there is no slot but there may be room in the queue
 )
 
 // String returns the verdict in words.
 func (v Verdict) String() string {
-	switch v {
-	case Admitted:
+	switch {
+	case v.Refused():
+		return refusals[v].text
+	case v == Admitted:
 		return "admitted"
-	case OverShare:
-		return "tenant over its share"
-	case QueueFull:
-		return "queue full"
-	case QueueTimeout:
-		return "queue timeout"
-	case Deadline:
-		return "deadline"
-	case TooHeavy:
-		return "too heavy"
-	case Closed:
-		return "closed"
-	case BreakerOpen:
-		return "breaker open"
-	case Overload:
-		return "overload"
-	case LimitReached:
-		return "limit reached"
-	case Cancelled:
+	case v == Cancelled:
 		return "cancelled"
-	case Waiting:
+	case v == Waiting:
 		return "waiting"
-	case MustWait:
+	case v == MustWait:
 		return "must wait"
-	case BadKey:
-		return "bad key"
 	}
 	return fmt.Sprintf("Verdict(%d)", uint8(v))
 }
-
-// Refused reports whether the verdict is a refusal.
-func (v Verdict) Refused() bool { return v >= OverShare && v <= LimitReached || v == BadKey }

@@ -35,12 +35,13 @@ var mayImport = map[string]string{
 	"internal/virtual": "internal/reply internal/portable internal/window",
 	"internal/admit":   "internal/reply internal/queue internal/virtual internal/window law",
 
-	"internal/seam": "internal/admit",
+	"internal/feed": "",
+	"internal/seam": "internal/admit internal/feed",
 
-	".":        "histogram internal/admit internal/queue internal/reply internal/seam internal/window law",
+	".":        "histogram internal/admit internal/feed internal/queue internal/reply internal/seam internal/window law",
 	"capacity": "internal/isolate internal/trusted",
 
-	"bulkhead": ". internal/admit internal/seam law",
+	"bulkhead": ". internal/admit internal/feed internal/seam law",
 	"throttle": ". internal/admit internal/isolate internal/seam law load pid",
 	"pool":     "capacity internal/admit internal/dag internal/isolate internal/reply internal/trusted internal/window law", // a gate function connects it to a limiter
 
@@ -49,7 +50,8 @@ var mayImport = map[string]string{
 
 	"internal/oraclecache": "sim",
 	"internal/figures":     ". bulkhead",
-	"weirhttp":             ". bulkhead",
+	"edge":                 ". internal/reply",
+	"weirhttp":             ". bulkhead edge",
 	"weirbreaker":          ".",
 }
 

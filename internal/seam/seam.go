@@ -4,10 +4,12 @@ import (
 	"fmt"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/feed"
 )
 
-// Limiters is what package weir provides: L is *weir.Limiter, C is weir.Config and S is weir.Snapshot.
-type Limiters[L, C, S any] struct {
+// Limiters is what package weir provides: L is *weir.Limiter, C is weir.Config, S is weir.Snapshot
+// and E is weir.Event.
+type Limiters[L, C, S, E any] struct {
 	// Complete returns the configuration with its defaults, or the error of weir.New. It does not check the law.
 	Complete func(c C) (C, error)
 
@@ -23,6 +25,12 @@ type Limiters[L, C, S any] struct {
 	// SetPace replaces the pace. Its values must be in range.
 	SetPace func(l L, p admit.Pace)
 
+	// NewReader returns a reader with the buffer of weir.Limiter.Events. A limiter tells those that Follow named,
+	// and no more of Unfollow.
+	NewReader func(size int) *feed.Reader[E]
+	Follow    func(l L, r *feed.Reader[E])
+	Unfollow  func(l L, r *feed.Reader[E])
+
 	// Now reads the clock of all limiters.
 	Now func() int64
 
@@ -36,11 +44,11 @@ type Limiters[L, C, S any] struct {
 var provided any
 
 // Provide is called once, by package weir.
-func Provide[L, C, S any](l Limiters[L, C, S]) { provided = l }
+func Provide[L, C, S, E any](l Limiters[L, C, S, E]) { provided = l }
 
 // Of returns what package weir provided. It panics if the types are not those of package weir.
-func Of[L, C, S any]() Limiters[L, C, S] {
-	l, ok := provided.(Limiters[L, C, S])
+func Of[L, C, S, E any]() Limiters[L, C, S, E] {
+	l, ok := provided.(Limiters[L, C, S, E])
 	if !ok {
 		panic(fmt.Sprintf("seam: asked for a %T, but package weir provided a %T", l, provided))
 	}

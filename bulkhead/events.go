@@ -1,0 +1,38 @@
+package bulkhead
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/feed"
+)
+
+// Events returns a channel of what the limiters of all keys do from now on, those of keys that are yet to come too, and
+// also where a key has an OnEvent of its own. It is otherwise as [weir.Limiter.Events]: the Set never waits for the reader,
+// [weir.Event].Lost counts the events that a reader missed, stop ends the subscription, and an update keeps it.
+// [weir.Event].Limiter names the key, and [weir.Event].Seq is the order of the events of one key.
+//
+// To begin and to end a subscription takes time, and 300 bytes for as long as it lasts, for each key.
+func (s *Set) Events(size int) (events <-chan weir.Event, stop func()) {
+	r := limiters.NewReader(size)
+	g := &s.dynamic
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.readers = append(slices.Clone(g.readers), r)
+	for _, c := range s.all() {
+		limiters.Follow(c.limiter, r)
+	}
+	return r.Events(), sync.OnceFunc(func() { s.unfollow(r) })
+}
+
+func (s *Set) unfollow(r *feed.Reader[weir.Event]) {
+	g := &s.dynamic
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.readers = slices.DeleteFunc(slices.Clone(g.readers), func(other *feed.Reader[weir.Event]) bool { return other == r })
+	for _, c := range s.all() {
+		limiters.Unfollow(c.limiter, r)
+	}
+	r.Close()
+}

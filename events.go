@@ -1,0 +1,96 @@
+package weir
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/weir-go/weir/internal/feed"
+)
+
+// mostBuffered bounds the buffer of [Limiter.Events], which takes 200 bytes for each event.
+const mostBuffered = 65_536
+
+// Events returns a channel of what the limiter does from now on, as [Config].OnEvent hears it, with a buffer of size
+// events: from 1 to 65,536, the nearer of them if it is beyond. The limiter never waits for the reader. If the buffer is full
+// a new event takes the place of the oldest one, and [Event].Lost of the new one counts it.
+//
+// The caller ends the subscription with stop, which closes the channel. What it still holds can be read, and
+// another call does nothing. Closing the limiter does not close the channel, because a closed limiter still refuses
+// work; an update keeps the subscription. A limiter may have any number of them; each makes an event a little dearer.
+func (l *Limiter) Events(size int) (events <-chan Event, stop func()) {
+	r := newReader(size)
+	l.follow(r)
+	return r.Events(), sync.OnceFunc(func() {
+		l.unfollow(r)
+		r.Close()
+	})
+}
+
+type reader = feed.Reader[Event]
+
+func newReader(size int) *reader {
+	return feed.New(min(size, mostBuffered), func(e *Event) *uint64 { return &e.Lost })
+}
+
+// follow has the reader told of all events. All replacements of the face stand under the node's lock.
+func (l *Limiter) follow(r *reader) {
+	l.node.Follow(func() bool {
+		f := l.face.Load()
+		l.face.Store(f.withReaders(append(slices.Clone(f.readers()), r)))
+		return true
+	})
+}
+
+func (l *Limiter) unfollow(r *reader) {
+	l.node.Follow(func() bool {
+		f := l.face.Load()
+		rest := slices.DeleteFunc(slices.Clone(f.readers()), func(other *reader) bool { return other == r })
+		l.face.Store(f.withReaders(rest))
+		return len(rest) > 0
+	})
+}
+
+func (f *face) readers() []*reader {
+	if f.rare == nil {
+		return nil
+	}
+	return f.rare.readers
+}
+
+// hook is Config.OnEvent.
+func (f *face) hook() func(Event) {
+	if len(f.readers()) > 0 {
+		return f.rare.hook
+	}
+	return f.onEvent
+}
+
+// withReaders returns a face with the same settings and these readers.
+func (f *face) withReaders(readers []*reader) *face {
+	next, hook := *f, f.hook()
+	next.onEvent = hook
+	if f.rare == nil && len(readers) == 0 {
+		return &next
+	}
+	r := rare{}
+	if f.rare != nil {
+		r = *f.rare
+	}
+	r.readers, r.hook, next.rare = readers, hook, &r
+	if len(readers) > 0 {
+		next.onEvent = func(e Event) { tell(readers, hook, e) }
+	}
+	return &next
+}
+
+// tell tells the readers before the hook, which may panic.
+func tell(readers []*reader, hook func(Event), e Event) {
+	for _, r := range readers {
+		if e.Seq > 0 { // not of a call that began before there were readers
+			r.Tell(e)
+		}
+	}
+	if hook != nil {
+		hook(e)
+	}
+}

@@ -1,0 +1,223 @@
+package weir_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+// refuseTimes has a limiter without a free slot refuse work.
+func refuseTimes(t testing.TB, l *weir.Limiter, n int) {
+	t.Helper()
+	for range n {
+		if _, ok := l.TryAcquire(t.Context()); ok {
+			t.Fatal("admitted")
+		}
+	}
+}
+
+// drained returns what a channel holds now.
+func drained(events <-chan weir.Event) (all []weir.Event) {
+	for {
+		select {
+		case e, open := <-events:
+			if !open {
+				return all
+			}
+			all = append(all, e)
+		default:
+			return all
+		}
+	}
+}
+
+func TestEventsOfARunningLimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{Name: "search", Max: 1, Law: law.Fixed{}})
+		hold(t, l, 1)
+		refuseTimes(t, l, 3) // no one hears
+		events, stop := l.Events(8)
+		defer stop()
+		refuseTimes(t, l, 2)
+		if err := l.Update(weir.Config{Name: "find", Max: 2, Law: law.Fixed{Limit: 2}}); err != nil {
+			t.Fatal(err)
+		}
+		hold(t, l, 1)
+		refuseTimes(t, l, 1)
+		l.Close()
+		refuseTimes(t, l, 1)
+		want := []weir.Event{
+			{Limiter: "search", Kind: weir.Refused, Reason: weir.ReasonLimitReached},
+			{Limiter: "search", Kind: weir.Refused, Reason: weir.ReasonLimitReached},
+			{Limiter: "find", Kind: weir.LawReplaced},
+			{Limiter: "find", Kind: weir.Refused, Reason: weir.ReasonLimitReached},
+			{Limiter: "find", Kind: weir.Refused, Reason: weir.ReasonClosed},
+		}
+		got := drained(events)
+		for i, e := range got {
+			if i >= len(want) || e.Limiter != want[i].Limiter || e.Kind != want[i].Kind ||
+				e.Reason != want[i].Reason || e.Seq != uint64(i+1) || e.Lost != 0 || e.At.IsZero() {
+				t.Errorf("event %d: %+v", i, e)
+			}
+		}
+		if len(got) != len(want) {
+			t.Errorf("%d events: want %d", len(got), len(want))
+		}
+	})
+}
+
+func TestSlowReaderLosesTheOldestAndIsTold(t *testing.T) {
+	l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}})
+	hold(t, l, 1)
+	for size, buffer := range map[int]int{-5: 1, 0: 1, 1: 1, 4: 4, 1 << 40: 65_536} {
+		events, stop := l.Events(size)
+		if cap(events) != buffer {
+			t.Fatalf("size %d: a buffer of %d", size, cap(events))
+		}
+		refuseTimes(t, l, 10)
+		stop()
+		stop()
+		refuseTimes(t, l, 1) // too late
+		kept := min(buffer, 10)
+		var lost, last uint64
+		n := 0
+		for e := range events { // closed
+			n++
+			lost += e.Lost
+			last = e.Seq
+		}
+		if n != kept || lost != uint64(10-kept) || last%10 != 0 {
+			t.Errorf("size %d: %d events, %d lost, the last is %d", size, n, lost, last)
+		}
+	}
+}
+
+func TestEventsBesidesAHook(t *testing.T) {
+	var j journal
+	l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, OnEvent: j.note})
+	hold(t, l, 1)
+	one, stopOne := l.Events(8)
+	two, stopTwo := l.Events(8)
+	refuseTimes(t, l, 1)
+	if c := l.Config(); c.OnEvent == nil {
+		t.Error("the configuration has lost its hook")
+	} else if err := l.Update(c); err != nil {
+		t.Fatal(err)
+	}
+	stopOne()
+	refuseTimes(t, l, 1)
+	stopTwo()
+	refuseTimes(t, l, 1)
+	refusals := func(events []weir.Event) (n int) {
+		for _, e := range events {
+			if e.Kind == weir.Refused {
+				n++
+			}
+		}
+		return n
+	}
+	if a, b, c := refusals(drained(one)), refusals(drained(two)), refusals(j.events); a != 1 || b != 2 || c != 3 {
+		t.Errorf("heard of %d, %d, and %d by the hook: want 1, 2 and 3", a, b, c)
+	}
+	c := l.Config()
+	c.OnEvent = nil
+	if err := l.Update(c); err != nil {
+		t.Fatal(err)
+	}
+	if _, stop := l.Events(1); l.Config().OnEvent != nil {
+		t.Error("a subscription is no hook")
+	} else {
+		stop()
+	}
+}
+
+func TestEventsReachReadersThoughTheHookPanics(t *testing.T) {
+	l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, OnEvent: func(weir.Event) { panic("odd") }})
+	hold(t, l, 1)
+	events, stop := l.Events(1)
+	defer stop()
+	func() {
+		defer func() { _ = recover() }()
+		l.TryAcquire(t.Context())
+	}()
+	if got := drained(events); len(got) != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+// A hook may subscribe, update and stop: no lock is held.
+func TestEventsFromWithinAHook(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l *weir.Limiter
+		l = newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, OnEvent: func(e weir.Event) {
+			if e.Kind == weir.Refused {
+				_, stop := l.Events(1)
+				_ = l.Update(l.Config())
+				stop()
+			}
+		}})
+		hold(t, l, 1)
+		refuseTimes(t, l, 3)
+	})
+}
+
+// TestEventsWhileAllChanges: readers come and go, updates are applied, and one reader stays: it is told of each
+// event, or that it lost it.
+func TestEventsWhileAllChanges(t *testing.T) {
+	var happened atomic.Uint64
+	c := weir.Config{Max: 1, Law: law.Fixed{}, OnEvent: func(weir.Event) { happened.Add(1) }}
+	l := newLimiter(t, c)
+	hold(t, l, 1)
+	events, stop := l.Events(2)
+	var read uint64
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for e := range events {
+			read += 1 + e.Lost
+		}
+	}()
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			for n := range 500 {
+				_, _ = l.TryAcquire(context.Background())
+				switch (i + n) % 4 {
+				case 0:
+					other, stop := l.Events(1)
+					_, _ = l.TryAcquire(context.Background())
+					stop()
+					for e := range other {
+						if e.Seq == 0 {
+							t.Error("an event without a number")
+						}
+					}
+				case 1:
+					_ = l.Update(c)
+				}
+			}
+		})
+	}
+	all.Wait()
+	stop()
+	<-done
+	if want := happened.Load(); read != want || want < l.Snapshot().RefusedTotal() {
+		t.Errorf("%d events read or lost of %d", read, want)
+	}
+}
+
+func TestEventsCostNothingOnceStopped(t *testing.T) {
+	l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}})
+	_, stop := l.Events(1)
+	stop()
+	p, _ := l.TryAcquire(t.Context())
+	defer p.Release()
+	if n := testing.AllocsPerRun(100, func() { l.TryAcquire(context.Background()) }); n != 0 {
+		t.Errorf("a refusal that no one hears of allocates %v times", n)
+	}
+}

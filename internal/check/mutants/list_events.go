@@ -1,0 +1,36 @@
+package main
+
+var ofTheEvents = []mutant{
+	{
+		name: "an update ends subscriptions to events",
+		file: "limiter.go",
+		old:  "l.face.Store(f.withReaders(l.face.Load().readers()))",
+		new:  "l.face.Store(f)",
+		in:   ".",
+		test: "TestEventsOfARunningLimiter",
+	},
+	{
+		name: "an update ends the numbering of events that only a reader hears",
+		file: "internal/admit/update.go",
+		old:  "\tn.conf.followed = followed\n",
+		new:  "\t_ = followed\n",
+		in:   ".",
+		test: "TestEventsOfARunningLimiter",
+	},
+	{
+		name: "the events that a slow reader loses are not counted",
+		file: "internal/feed/reader.go",
+		old:  "*r.lost(&e) += *r.lost(&oldest) + 1",
+		new:  "_ = oldest",
+		in:   "./internal/feed",
+		test: "TestReaderLosesNothingUncounted",
+	},
+	{
+		name: "new keys of a set are not followed",
+		file: "bulkhead/set.go",
+		old:  "\t\tlimiters.Follow(c.limiter, r)\n",
+		new:  "\t\t_ = r\n",
+		in:   "./bulkhead",
+		test: "TestEventsOfAllKeys",
+	},
+}

@@ -1,0 +1,65 @@
+package reply
+
+// The refusals. Their numbers are those of the exported reasons of package weir; a new one takes the next.
+const (
+	BadKey       Verdict = 1 // no node answers this: the key names none
+	OverShare    Verdict = 2
+	QueueFull    Verdict = 3
+	QueueTimeout Verdict = 4
+	Deadline     Verdict = 5
+	TooHeavy     Verdict = 6
+	Closed       Verdict = 7
+	BreakerOpen  Verdict = 8  // a breaker outside the node forbids it
+	Overload     Verdict = 9  // the pace refuses a share of the work, and this was part of it
+	LimitReached Verdict = 10 // there is no slot, and the work cannot or will not wait
+)
+
+// refusals has for each refusal how it is rendered, and what a server answers by HTTP and by gRPC.
+var refusals = [...]struct {
+	text string
+	answer
+}{
+	BadKey:       {"bad key", invalid},
+	OverShare:    {"tenant over its share", exhausted},
+	QueueFull:    {"queue full", exhausted},
+	QueueTimeout: {"queue timeout", exhausted},
+	Deadline:     {"deadline", exhausted},
+	TooHeavy:     {"too heavy", exhausted}, // for now: the limit moves
+	Closed:       {"closed", unavailable},
+	BreakerOpen:  {"breaker open", exhausted},
+	Overload:     {"overload", exhausted},
+	LimitReached: {"limit reached", exhausted},
+}
+
+// Refusals is one more than the greatest refusal.
+const Refusals = Verdict(len(refusals))
+
+// An answer is the status of HTTP and the code of gRPC that tell a client of a refusal.
+type answer struct {
+	http int
+	grpc uint32
+}
+
+var (
+	invalid = answer{400, 3} // INVALID_ARGUMENT: the same request is refused again
+	// exhausted is RESOURCE_EXHAUSTED. Clients of gRPC do not repeat such a call by themselves, as many do with UNAVAILABLE,
+	// and a server with more work than it can do wants no second attempts.
+	exhausted   = answer{503, 8}
+	unavailable = answer{503, 14} // UNAVAILABLE: another server can do it
+)
+
+// Refused reports whether the verdict is a refusal.
+func (v Verdict) Refused() bool { return v > Admitted && v < Refusals }
+
+// HTTP returns the status with which a server answers work that was refused so, 503 for a verdict that is no refusal.
+func (v Verdict) HTTP() int { return v.answer().http }
+
+// GRPC is HTTP for gRPC, with 8 for a verdict that is no refusal.
+func (v Verdict) GRPC() uint32 { return v.answer().grpc }
+
+func (v Verdict) answer() answer {
+	if v.Refused() {
+		return refusals[v].answer
+	}
+	return exhausted
+}

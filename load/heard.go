@@ -1,0 +1,29 @@
+package load
+
+import "errors"
+
+// A heard error is one that a source gave, with what it answers when it is asked. It is code of the
+// user, which may call the monitor: it is asked once, during its poll and without a lock.
+type heard struct {
+	error
+	text    string
+	missing bool // it matches ErrUnavailable
+}
+
+// hear asks an error. One that panics, or ends its goroutine, does so in its poll and not in a goroutine of
+// the monitor, or of who reads it.
+func hear(err error) error {
+	if err == nil {
+		return nil
+	}
+	return heard{err, err.Error(), errors.Is(err, ErrUnavailable)}
+}
+
+func (h heard) Error() string { return h.text }
+func (h heard) Unwrap() error { return h.error }
+
+// unavailable is errors.Is with ErrUnavailable for the error of a poll or a reading.
+func unavailable(err error) bool {
+	h, ok := err.(heard) //nolint:errorlint // Only hear makes them, and an error that it wraps must not be asked.
+	return ok && h.missing
+}
