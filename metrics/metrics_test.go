@@ -50,7 +50,7 @@ func TestDocumentHasTheTable(t *testing.T) {
 }
 
 func TestTableIsConsistent(t *testing.T) {
-	units, kinds := map[string]string{}, map[string]metrics.Kind{}
+	units, kinds := map[string]string{}, map[string]metrics.InstrumentKind{}
 	names := map[string]bool{}
 	for _, i := range metrics.Table() {
 		if names[i.Prometheus] {

@@ -14,8 +14,8 @@ import (
 
 // A Measurement is one value of an [Instrument], or one distribution.
 type Measurement struct {
-	Instrument *Instrument
-	Values     []string // of Instrument.Labels, in their order. They are shared: do not change them
+	Instrument *Instrument // what was measured
+	Values     []string    // of Instrument.Labels, in their order. They are shared: do not change them
 
 	Value     float64             // of a gauge or a counter
 	Histogram *histogram.Snapshot // of a histogram; nil otherwise

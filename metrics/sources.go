@@ -20,12 +20,12 @@ var ErrConfig = errors.New("metrics: invalid configuration")
 // Sources are what is shown. Limiters and throttles have names of their own; the others get theirs here. The zero
 // Sources shows nothing.
 type Sources struct {
-	Limiters   []*weir.Limiter // with names that differ: see weir.Config.Name
-	Sets       map[string]*bulkhead.Set
-	Throttles  []*throttle.Throttle // with names that differ: see throttle.Config.Name
-	Pools      map[string]*pool.Pool
-	Capacities map[string]*capacity.Capacity
-	Monitors   map[string]*load.Monitor
+	Limiters   []*weir.Limiter               // with names that differ: see weir.Config.Name
+	Sets       map[string]*bulkhead.Set      // by name, as all that follows
+	Throttles  []*throttle.Throttle          // with names that differ: see throttle.Config.Name
+	Pools      map[string]*pool.Pool         // see Sets
+	Capacities map[string]*capacity.Capacity // see Sets
+	Monitors   map[string]*load.Monitor      // see Sets
 
 	// MaxKeys is how many keys of each set have series of their own, besides those that the
 	// configuration of the set names. A key keeps its series until it is evicted; then the

@@ -2,18 +2,18 @@ package metrics
 
 import "slices"
 
-// A Kind is a kind of [Instrument].
-type Kind uint8
+// An InstrumentKind is a kind of [Instrument].
+type InstrumentKind uint8
 
 // The kinds.
 const (
-	Gauge        Kind = iota + 1 // goes up and down
-	Counter                      // only grows, but starts at 0 again with its source
-	Distribution                 // the distribution of durations in seconds, cumulative as a counter
+	Gauge        InstrumentKind = 1 // goes up and down
+	Counter      InstrumentKind = 2 // only grows, but starts at 0 again with its source
+	Distribution InstrumentKind = 3 // the distribution of durations in seconds, cumulative as a counter
 )
 
-// String returns "gauge", "counter" or "histogram".
-func (k Kind) String() string {
+// String returns "gauge", "counter" or "histogram", as both systems have it.
+func (k InstrumentKind) String() string {
 	switch k {
 	case Gauge:
 		return "gauge"
@@ -32,15 +32,18 @@ type Label struct {
 }
 
 // An Attribute is a label whose value never changes.
-type Attribute struct{ Name, Value string }
+type Attribute struct {
+	Name  string // such as "weir.result"
+	Value string // such as "refused"
+}
 
 // An Instrument is one line of the table.
 type Instrument struct {
-	Prometheus string // the name there, with its unit and "_total"
-	Name       string // the name in OpenTelemetry; several lines of the table may share one
-	Unit       string // as in UCUM: "s", "{request}", "1"
-	Help       string // one sentence
-	Kind       Kind
+	Prometheus string         // the name there, with its unit and "_total"
+	Name       string         // the name in OpenTelemetry; several lines of the table may share one
+	Unit       string         // as in UCUM: "s", "{request}", "1"
+	Help       string         // one sentence
+	Kind       InstrumentKind // gauge, counter or histogram
 
 	// Labels are the dimensions. The first is the name of the source.
 	Labels []Label
@@ -74,7 +77,7 @@ func Table() []*Instrument {
 }
 
 // line is one line of the table.
-func line(kind Kind, prometheus, name, unit, help string, labels ...Label) *Instrument {
+func line(kind InstrumentKind, prometheus, name, unit, help string, labels ...Label) *Instrument {
 	return &Instrument{Prometheus: prometheus, Name: name, Unit: unit, Help: help, Kind: kind, Labels: labels}
 }
 

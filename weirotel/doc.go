@@ -1,5 +1,5 @@
 // Package weirotel shows limiters, sets, throttles, pools, capacities and monitors to OpenTelemetry: their metrics by a
-// [Producer], and their refusals and queue waits as events of the span of the work by [Trace].
+// [Producer], and their refusals and queue waits as events of the span of the work by [Traced].
 //
 //	producer, err := weirotel.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
 //	...

@@ -64,9 +64,9 @@ func ExampleNew_throttle() {
 }
 
 // Refusals and waits show on the span of the request.
-func ExampleTrace() {
+func ExampleTraced() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
-	gate := weirotel.Trace(lim) // weirhttp.One(gate), for an HTTP server
+	gate := weirotel.Traced(lim) // weirhttp.One(gate), for an HTTP server
 	lim.Close()
 
 	recorder := tracetest.NewSpanRecorder()

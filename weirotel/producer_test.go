@@ -115,7 +115,7 @@ func TestEveryMeasurementIsProduced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, kinds := map[string]int{}, map[string]metrics.Kind{}
+	want, kinds := map[string]int{}, map[string]metrics.InstrumentKind{}
 	reader.Read(func(m metrics.Measurement) {
 		want[m.Instrument.Name]++
 		kinds[m.Instrument.Name] = m.Instrument.Kind

@@ -6,14 +6,10 @@ import (
 	"strings"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 )
-
-// A Gate admits work: a *weir.Limiter, a *bulkhead.Handle, or the gate of an adapter such as weirhttp.
-type Gate interface {
-	Acquire(ctx context.Context) (weir.Permit, error)
-}
 
 // The names of the events of a span.
 const (
@@ -29,24 +25,24 @@ const (
 	attributeWait       = "weir.queue.wait"  // in seconds
 )
 
-// Trace returns a gate that says on the span of the context what the gate did: an event when work is
+// Traced returns a gate that says on the span of the context what the gate did: an event when work is
 // refused, with the limiter, the reason and when to come back; when it waited, and for how long; and when its
 // context ended first. Work that starts at once leaves no event. Without a span that
 // records it costs a look at the context.
 //
-//	handler = weirhttp.Limit(handler, weirhttp.One(weirotel.Trace(lim)))
+//	handler = weirhttp.Limit(handler, weirhttp.One(weirotel.Traced(lim)))
 //
 // It panics if the gate is nil.
-func Trace(g Gate) Gate {
-	if g == nil {
-		panic("weirotel: Trace of a nil gate: want a limiter, a handle or another gate")
+func Traced(g edge.Gate) edge.Gate {
+	if edge.IsExempt(g) {
+		panic("weirotel: Traced of a nil gate: want a limiter, a handle or another gate")
 	}
 	return traced{g}
 }
 
-type traced struct{ gate Gate }
+type traced struct{ gate edge.Gate }
 
-// Acquire implements [Gate].
+// Acquire implements [edge.Gate].
 func (t traced) Acquire(ctx context.Context) (weir.Permit, error) {
 	permit, err := t.gate.Acquire(ctx)
 	span := trace.SpanFromContext(ctx)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/weirotel"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
@@ -36,7 +37,7 @@ func attributes(e sdktrace.Event) map[string]any {
 func TestSpanSaysWhatTheGateDid(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 1, Queue: weir.Queue{Size: 1, Timeout: time.Second}}))
-		gate := weirotel.Trace(lim)
+		gate := weirotel.Traced(lim)
 		acquire := func(ctx context.Context) (weir.Permit, []sdktrace.Event, error) {
 			var permit weir.Permit
 			var err error
@@ -87,14 +88,14 @@ func TestTraceOfAKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	set.Close()
-	left := events(t, t.Context(), func(ctx context.Context) { _, _ = weirotel.Trace(handle).Acquire(ctx) })
+	left := events(t, t.Context(), func(ctx context.Context) { _, _ = weirotel.Traced(handle).Acquire(ctx) })
 	if len(left) != 1 || !utf8.ValidString(attributes(left[0])["weir.limiter.name"].(string)) {
 		t.Errorf("%v: want a refusal with a valid name", left)
 	}
 }
 
 func TestTraceWithoutASpan(t *testing.T) {
-	gate := weirotel.Trace(weir.Must(weir.New(weir.Config{})))
+	gate := weirotel.Traced(weir.Must(weir.New(weir.Config{})))
 	for _, ctx := range []context.Context{nil, t.Context()} {
 		permit, err := gate.Acquire(ctx)
 		if err != nil {
@@ -102,16 +103,24 @@ func TestTraceWithoutASpan(t *testing.T) {
 		}
 		permit.Done(nil)
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("Trace(nil) did not panic")
-		}
-	}()
-	weirotel.Trace(nil)
+}
+
+func TestTraceOfANilGatePanics(t *testing.T) {
+	var none *weir.Limiter
+	for _, gate := range []edge.Gate{nil, none} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Traced(%T) did not panic", gate)
+				}
+			}()
+			weirotel.Traced(gate)
+		}()
+	}
 }
 
 func TestTraceDoesNotAllocateWithoutASpan(t *testing.T) {
-	gate, ctx := weirotel.Trace(weir.Must(weir.New(weir.Config{}))), t.Context()
+	gate, ctx := weirotel.Traced(weir.Must(weir.New(weir.Config{}))), t.Context()
 	pass := func() {
 		if permit, err := gate.Acquire(ctx); err == nil {
 			permit.Done(nil)

@@ -55,8 +55,8 @@ func TestGolden(t *testing.T) {
 		"openmetrics": expfmt.NewFormat(expfmt.TypeOpenMetrics),
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				got := gathered(t, everything(t), format)
+			withEverything(t, func(t *testing.T, s metrics.Sources) {
+				got := gathered(t, s, format)
 				file := "testdata/" + name + ".golden"
 				if *update {
 					if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
@@ -97,8 +97,8 @@ func TestGoldenIsParsed(t *testing.T) {
 }
 
 func TestLint(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		problems, err := testutil.CollectAndLint(weirprom.New(everything(t)))
+	withEverything(t, func(t *testing.T, s metrics.Sources) {
+		problems, err := testutil.CollectAndLint(weirprom.New(s))
 		if err != nil || len(problems) > 0 {
 			t.Errorf("%v, %v", problems, err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -39,7 +40,12 @@ func (backlog) Poll(context.Context) (load.Sample, error) {
 	}}, nil
 }
 
-// everything is one source of each kind, with some work done. It is called in a bubble of synctest.
+// withEverything calls f in a bubble, with one source of each kind.
+func withEverything(t *testing.T, f func(*testing.T, metrics.Sources)) {
+	synctest.Test(t, func(t *testing.T) { f(t, everything(t)) })
+}
+
+// everything is one source of each kind, with some work done.
 func everything(t testing.TB) metrics.Sources {
 	ctx := t.Context()
 	lim := weir.Must(weir.New(weir.Config{
