@@ -6,6 +6,7 @@ var ofTheHistograms = []mutant{
 		file: "internal/admit/state.go",
 		old:  "\traw.Clear()\n",
 		new:  "",
+		in:   ".",
 		test: "TestSumOfAnUnusedLimiter",
 	},
 	{
