@@ -77,6 +77,11 @@ func BenchmarkAcquire(b *testing.B) {
 				panic(err)
 			}
 		}},
+		{"Full", func() {
+			if err := lim.Full(ctx); err != nil {
+				panic(err)
+			}
+		}},
 		{"refused", func() {
 			if _, err := full.Acquire(ctx); !errors.Is(err, weir.ErrRefused) {
 				panic(err)

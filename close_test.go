@@ -127,3 +127,14 @@ func TestShutdownIsEndedByWhatLeaves(t *testing.T) {
 		}
 	})
 }
+
+// An idle limiter is shut down whatever the context.
+func TestShutdownOfTheIdleSucceeds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 {
+		if err := fixed(t, 1, weir.Queue{}).Shutdown(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

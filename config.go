@@ -1,10 +1,12 @@
 package weir
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/law"
 )
 
@@ -23,7 +25,8 @@ type Config struct {
 	// bound.
 	Initial int
 
-	// Law finds the limit. Defaults to law.Elastic{}, which needs no target.
+	// Law finds the limit. Defaults to law.Elastic{}, which needs no target. It
+	// runs under the limiter's lock and must not call the limiter.
 	Law law.Law
 
 	// Interval is how often the law decides. Defaults to 1 s. Laws that plan
@@ -148,18 +151,9 @@ func (d Discipline) String() string {
 	return fmt.Sprintf("Discipline(%d)", uint8(d))
 }
 
-// Defaults of [Config].
 const (
-	defaultMax          = 100_000
-	defaultInitial      = 20
-	defaultInterval     = time.Second
-	defaultWindow       = 10 * time.Second
-	defaultMinSamples   = 20
-	defaultQueueTimeout = time.Second
-
 	maxTenants = 1024
-
-	maxSlots = 1_000_000_000 // so that in flight plus a weight fits 32 bits
+	maxSlots   = settings.MaxSlots
 )
 
 var defaultLaw law.Law = law.Elastic{}
@@ -180,7 +174,7 @@ func (c Config) complete() (Config, error) {
 		{"Queue.Tenants", c.Queue.Tenants, maxTenants},
 	} {
 		if f.value < 0 || f.value > f.atMost {
-			return c, c.invalid(f.name, f.value, fmt.Sprintf("0 (the default) or 1 to %d", f.atMost))
+			return c, invalid(f.name, f.value, fmt.Sprintf("0 (the default) or 1 to %d", f.atMost))
 		}
 	}
 	for _, f := range []struct {
@@ -193,44 +187,38 @@ func (c Config) complete() (Config, error) {
 		{"Timeout", c.Timeout},
 	} {
 		if f.value < 0 {
-			return c, c.invalid(f.name, f.value, "0 (the default) or more")
+			return c, invalid(f.name, f.value, "0 (the default) or more")
 		}
 	}
 	if c.Queue.Discipline > Adaptive {
-		return c, c.invalid("Queue.Discipline", c.Queue.Discipline, "FIFO or Adaptive")
+		return c, invalid("Queue.Discipline", c.Queue.Discipline, "FIFO or Adaptive")
 	}
 
 	if c.Exemplar != nil && !c.Histograms {
-		return c, c.invalid("Exemplar", "set", "nil without Histograms, which keeps exemplars")
+		return c, invalid("Exemplar", "set", "nil without Histograms, which keeps exemplars")
 	}
 	if !c.Queue.holds() {
 		const want = "0 without a queue: set Queue.Size, or Queue.Discipline to Adaptive"
 		switch {
 		case c.Queue.Tenants > 0:
-			return c, c.invalid("Queue.Tenants", c.Queue.Tenants, want)
+			return c, invalid("Queue.Tenants", c.Queue.Tenants, want)
 		case c.Queue.Timeout > 0:
-			return c, c.invalid("Queue.Timeout", c.Queue.Timeout, want)
+			return c, invalid("Queue.Timeout", c.Queue.Timeout, want)
 		}
 	}
 
-	c.Name = orDefault(c.Name, "limiter")
-	c.Min = orDefault(c.Min, 1)
-	c.Max = orDefault(c.Max, max(defaultMax, c.Min))
-	if c.Min > c.Max {
-		return c, c.invalid("Min", c.Min, fmt.Sprintf("at most Max, which is %d", c.Max))
+	c.Name = cmp.Or(c.Name, "limiter")
+	shared := settings.Limiter{
+		Min: c.Min, Max: c.Max, Initial: c.Initial,
+		Interval: c.Interval, Window: c.Window, MinSamples: c.MinSamples, QueueTimeout: c.Queue.Timeout,
+	}.Complete()
+	if f := shared.Check(func(field string) string { return field }); f != nil {
+		return c, invalid(f.Field, f.Value, f.Want)
 	}
-	c.Initial = orDefault(c.Initial, min(max(defaultInitial, c.Min), c.Max))
-	if c.Initial < c.Min || c.Initial > c.Max {
-		return c, c.invalid("Initial", c.Initial, fmt.Sprintf("from Min to Max, which are %d and %d", c.Min, c.Max))
-	}
-	c.Interval = orDefault(c.Interval, defaultInterval)
-	c.Window = orDefault(c.Window, max(defaultWindow, c.Interval))
-	if c.Window < c.Interval {
-		return c, c.invalid("Window", c.Window, fmt.Sprintf("at least Interval, which is %v", c.Interval))
-	}
-	c.MinSamples = orDefault(c.MinSamples, defaultMinSamples)
+	c.Min, c.Max, c.Initial = shared.Min, shared.Max, shared.Initial
+	c.Interval, c.Window, c.MinSamples = shared.Interval, shared.Window, shared.MinSamples
 	if c.Queue.holds() {
-		c.Queue.Timeout = orDefault(c.Queue.Timeout, defaultQueueTimeout)
+		c.Queue.Timeout = shared.QueueTimeout
 	}
 	if c.Law == nil {
 		c.Law = defaultLaw
@@ -238,14 +226,6 @@ func (c Config) complete() (Config, error) {
 	return c, nil
 }
 
-func (c Config) invalid(field string, value any, want string) error {
-	return fmt.Errorf("%w: %s is %v: want %s", ErrConfig, field, value, want)
-}
-
-func orDefault[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
+func invalid(field string, value any, want string) error {
+	return settings.Invalid(ErrConfig, field, value, want)
 }

@@ -134,3 +134,39 @@ func ExampleLimiter_SetCap() {
 	// 0 false
 	// 10 true
 }
+
+// A server that is full answers before it reads the body.
+func ExampleLimiter_Full() {
+	lim := weir.Must(weir.New(weir.Config{Name: "upload", Max: 1}))
+	header := func(ctx context.Context) string {
+		if err := lim.Full(ctx); err != nil {
+			return err.Error()
+		}
+		return "send the body" // and then lim.Do reads it
+	}
+	fmt.Println(header(context.Background()))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	defer permit.Release()
+	fmt.Println(header(context.Background()))
+	// Output:
+	// send the body
+	// weir: limiter "upload" refused: limit reached
+}
+
+// What admits work need not know whether a limiter or one key of a set stands behind it.
+func ExampleAdmitter() {
+	serve := func(gate weir.Admitter, name string) error {
+		return gate.Do(context.Background(), func(context.Context) error {
+			fmt.Println("hello,", name)
+			return nil
+		})
+	}
+	lim := weir.Must(weir.New(weir.Config{}))
+	fmt.Println(serve(lim, "world"))
+	// Output:
+	// hello, world
+	// <nil>
+}

@@ -121,3 +121,18 @@ func TestLongestDurations(t *testing.T) {
 		balanced(t, l)
 	})
 }
+
+// A nil context is a documented result everywhere.
+func TestShutdownNilContext(t *testing.T) {
+	var none context.Context
+	if err := fixed(t, 1, weir.Queue{}).Shutdown(none); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWithPriorityNilContext(t *testing.T) {
+	var none context.Context
+	if p := weir.PriorityFrom(weir.WithPriority(none, weir.High)); p != weir.High {
+		t.Error(p)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/clock"
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
@@ -61,12 +62,7 @@ func (r *rare) sample(ctx context.Context, p *Permit) {
 	}
 }
 
-// epoch is where the limiters' clock starts: one reading relative to it costs
-// half as much as time.Now. It lies half a century back so that the clock is
-// positive within testing/synctest too, where it is the year 2000.
-var epoch = time.Now().Add(-50 * 365 * 24 * time.Hour)
-
-func now() int64 { return int64(time.Since(epoch)) }
+func now() int64 { return clock.Now() }
 
 // New returns a limiter, or an error that matches [ErrConfig] and names the
 // setting, its value and what is allowed.
@@ -116,7 +112,7 @@ func (l *Limiter) Acquire(ctx context.Context) (Permit, error) { return l.enter(
 // matches [ErrConfig].
 func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 	if weight < 1 || weight > maxSlots {
-		return Permit{}, fmt.Errorf("%w: weight is %d: want 1 to %d", ErrConfig, weight, maxSlots)
+		return Permit{}, invalid("weight", weight, fmt.Sprintf("1 to %d", maxSlots))
 	}
 	return l.enter(ctx, weight)
 }

@@ -54,6 +54,9 @@ func (p Permit) Done(err error) {
 //
 //	defer permit.DoneWith(&err)
 func (p Permit) DoneWith(err *error) {
+	if p.limiter == nil { // of work that was not admitted, or of a throttle that is off
+		return
+	}
 	if r := recover(); r != nil {
 		p.Finish(Failure)
 		panic(r)

@@ -212,3 +212,31 @@ func TestPermitIsSmall(t *testing.T) {
 		t.Errorf("a permit takes %d bytes: want at most %d", size, most)
 	}
 }
+
+// A copy that was given back twice does not cost the limiter slots for good.
+func TestCopyOfLightPermitStrandsNoSlots(t *testing.T) {
+	l := fixed(t, 10, weir.Queue{})
+	light := hold(t, l, 1)[0]
+	heavy, err := l.AcquireN(t.Context(), 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	twin := light
+	light.Done(nil)
+	twin.Done(nil)
+	heavy.Done(nil)
+	if n := l.Snapshot().InFlight; n != 0 {
+		t.Errorf("%d in flight with nothing running", n)
+	}
+}
+
+func TestDoneWithOfTheZeroPermitLetsAPanicGoOn(t *testing.T) {
+	defer func() {
+		if r := recover(); r != "odd" {
+			t.Errorf("recovered %v", r)
+		}
+	}()
+	var err error
+	defer weir.Permit{}.DoneWith(&err)
+	panic("odd")
+}

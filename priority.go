@@ -42,8 +42,11 @@ func WithPriority(ctx context.Context, p Priority) context.Context {
 	return context.WithValue(ctx, priorityKey{}, p)
 }
 
-// PriorityFrom returns the priority that ctx carries, Normal if it carries none.
+// PriorityFrom returns the priority that ctx carries, Normal if it carries none or is nil.
 func PriorityFrom(ctx context.Context) Priority {
+	if ctx == nil {
+		return Normal
+	}
 	p, _ := ctx.Value(priorityKey{}).(Priority)
 	return p
 }

@@ -16,7 +16,6 @@ func init() {
 		NewReader: newReader,
 		Follow:    (*Limiter).follow,
 		Unfollow:  (*Limiter).unfollow,
-		Now:       now,
 		AddTotals: (*Snapshot).addTotals,
 		Sum:       sumOf,
 	})

@@ -31,8 +31,11 @@ func WithTenant(ctx context.Context, id string) context.Context {
 	return context.WithValue(ctx, tenantKey{}, t)
 }
 
-// TenantFrom returns the tenant that ctx carries, empty if it carries none.
+// TenantFrom returns the tenant that ctx carries, empty if it carries none or is nil.
 func TenantFrom(ctx context.Context) string {
+	if ctx == nil {
+		return ""
+	}
 	t, _ := ctx.Value(tenantKey{}).(tenant)
 	return t.id
 }

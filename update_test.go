@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -264,4 +265,91 @@ func TestUpdateFromALaw(t *testing.T) {
 	if l.Snapshot().Name != "l" || other.Snapshot().Name != "other" {
 		t.Errorf("%v, %v", l, other)
 	}
+}
+
+// A switch from FIFO to Adaptive leaves those who wait alone.
+func TestDisciplineSwitchServesWaiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := weir.Config{Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 9}}
+		l := newLimiter(t, c)
+		held := hold(t, l, 1)
+		first, second := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
+		c.Queue.Discipline = weir.Adaptive
+		if err := l.Update(c); err != nil {
+			t.Fatal(err)
+		}
+		held[0].Done(nil)
+		admitted(t, first).Done(nil)
+		admitted(t, second).Done(nil)
+	})
+}
+
+// One call that moves the limit twice reports both moves.
+func TestUpdateReportsEveryChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var j journal
+		c := weir.Config{Initial: 10, Law: band, MinSamples: 1, OnEvent: j.note}
+		l := newLimiter(t, c)
+		p := hold(t, l, 1)[0]
+		time.Sleep(500 * time.Millisecond)
+		p.Done(nil)
+		time.Sleep(time.Second)
+		c.Law = law.Fixed{}
+		if err := l.Update(c); err != nil { // the window is due: 10 to 7, then the law is replaced
+			t.Fatal(err)
+		}
+		if len(l.History()) != len(j.events) {
+			t.Errorf("history %v, events %v", l.History(), j.events)
+		}
+		j.gapless(t)
+	})
+}
+
+// Two updates at a time leave one of the two configurations, not a mixture.
+func TestConcurrentUpdatesAreWhole(t *testing.T) {
+	l := newLimiter(t, weir.Config{})
+	for range 20000 {
+		var both sync.WaitGroup
+		both.Go(func() { _ = l.Update(weir.Config{Name: "a", Max: 10}) })
+		both.Go(func() { _ = l.Update(weir.Config{Name: "b", Max: 20}) })
+		both.Wait()
+		if s := l.Snapshot(); (s.Name == "a") != (s.Max == 10) {
+			t.Fatalf("name %q with maximum %d", s.Name, s.Max)
+		}
+	}
+}
+
+// An update of the interval takes effect now, not after the old interval.
+func TestUpdateOfTheIntervalActsNow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := weir.Config{Initial: 10, Law: band, MinSamples: 1, Interval: time.Hour}
+		l := newLimiter(t, c)
+		c.Interval = time.Second
+		if err := l.Update(c); err != nil {
+			t.Fatal(err)
+		}
+		load(t.Context(), l, 1, 20*time.Second, always(500*time.Millisecond))
+		if got := l.Snapshot().Limit; got >= 10 {
+			t.Errorf("limit %d after 20 s of slow work", got)
+		}
+	})
+}
+
+// Updates that come more often than the interval do not keep windows from closing.
+func TestFrequentUpdatesLetWindowsClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := weir.Config{Initial: 10, Law: band, MinSamples: 1}
+		l := newLimiter(t, c)
+		for range 40 {
+			p := hold(t, l, 1)[0]
+			time.Sleep(500 * time.Millisecond)
+			p.Done(nil)
+			if err := l.Update(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := l.Snapshot().Limit; got >= 10 {
+			t.Errorf("limit %d after 20 s of slow work", got)
+		}
+	})
 }

@@ -3,7 +3,6 @@ package weir
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
@@ -29,11 +28,9 @@ func (w *waiter) Nudge() { w.ready <- false }
 // wait queues for a permit.
 func (l *Limiter) wait(ctx context.Context, tenant uint16, weight int) (Permit, error) {
 	w := &waiter{ready: make(chan answered, 2)}
-	w.Owner, w.Weight, w.Lane, w.Tenant = w, weight, PriorityFrom(ctx).lane(), tenant
+	w.Owner, w.Weight, w.Tenant = w, weight, tenant
 	at := now()
-	if deadline, ok := ctx.Deadline(); ok {
-		w.Deadline = at + min(int64(time.Until(deadline)), math.MaxInt64-at)
-	}
+	describe(ctx, &w.Waiter, at)
 	verdict := l.queue(ctx, w, at)
 	switch verdict {
 	case reply.Admitted:

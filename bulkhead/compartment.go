@@ -11,7 +11,7 @@ import (
 type compartment struct {
 	key     string
 	limiter *weir.Limiter
-	breaker *weir.Breaker // what Compartment.Breaker made, nil for none; guarded by Set.updating
+	breaker *lateBreaker // nil without Compartment.Breaker; guarded by Set.updating
 
 	// callers counts those who are about to be admitted, and is below 0 once
 	// the compartment is shut. While it is above 0, or work is in flight, the
@@ -43,6 +43,9 @@ func (c *compartment) touch() {
 
 // shut refuses all who come from now on.
 func (c *compartment) shut() { c.callers.Add(gone) }
+
+// isIdle reports whether the compartment is not in use.
+func (c *compartment) isIdle() bool { return c.callers.Load() == 0 && idle(c.limiter) }
 
 // shutIfIdle shuts a compartment that is not in use.
 func (c *compartment) shutIfIdle() bool {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/law"
 )
 
@@ -44,8 +45,10 @@ type Config struct {
 
 // A Compartment has the settings for a key.
 type Compartment struct {
-	// Config has those of its limiter. Config.Name defaults to the key. With
-	// law.Fixed{} an update that changes Config.Initial moves the limit there.
+	// Config has those of its limiter. Config.Name defaults to the key. Its Law
+	// runs under locks of the set, and must not call the set or any limiter of
+	// it: see law.Controller. With law.Fixed{} an update that changes
+	// Config.Initial moves the limit there.
 	Config weir.Config
 
 	// Reserved is how many slots of [Config].Max are kept for this key alone.
@@ -65,11 +68,13 @@ type Compartment struct {
 	// history. 0 means no budget.
 	Budget time.Duration
 
-	// Breaker, if set, makes the breaker of a key, once, when the key gets its
-	// compartment; it may return nil. An update keeps the breaker a key has and
-	// what that learned. It is called under the Set's lock and must not use
-	// the Set. One or the other: this, or Config.Breaker, which in Default is
-	// one breaker for all.
+	// Breaker, if set, makes the breaker of a key, once, when the first work asks
+	// its compartment for a slot; it may return nil. If it panics, so does the
+	// call, and the next one tries again. An update keeps the breaker a key has
+	// and what that learned. It is called under no lock, and may use the Set, but
+	// must not ask for a slot of the same compartment, which would wait for it.
+	// One or the other: this, or Config.Breaker, which in Default is one breaker
+	// for all.
 	Breaker func(key string) weir.Breaker
 }
 
@@ -79,7 +84,7 @@ const Overflow = "(overflow)"
 const (
 	defaultMaxKeys = 10_000
 	mostKeys       = 10_000_000
-	mostSlots      = 1_000_000_000 // as of weir.Config.Max
+	mostSlots      = settings.MaxSlots
 )
 
 // complete checks the configuration and fills in what was left out.
@@ -181,27 +186,26 @@ func starts(l law.Law, b law.Bounds) error {
 }
 
 // settings returns the settings of the key's limiter.
-func (k Compartment) settings(key string, breaker *weir.Breaker) weir.Config {
+func (k Compartment) settings(key string, breaker *lateBreaker) weir.Config {
 	c := k.Config
 	if c.Name == "" {
 		c.Name = key
 	}
 	if breaker != nil {
-		c.Breaker = *breaker
+		c.Breaker = breaker
 	}
 	return c
 }
 
-func (k Compartment) newBreaker(key string) *weir.Breaker {
+func (k Compartment) newBreaker(key string) *lateBreaker {
 	if k.Breaker == nil {
 		return nil
 	}
-	b := k.Breaker(key)
-	return &b
+	return &lateBreaker{key: key, make: k.Breaker}
 }
 
 func (k Compartment) stake() admit.Stake { return admit.Stake{Reserved: k.Reserved, Share: k.Share} }
 
 func invalid(field string, value any, want string) error {
-	return fmt.Errorf("%w: bulkhead: %s is %v: want %s", weir.ErrConfig, field, value, want)
+	return settings.Invalid(weir.ErrConfig, "bulkhead: "+field, value, want)
 }

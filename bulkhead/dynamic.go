@@ -46,7 +46,7 @@ func (d *dynamic) add(c *compartment) {
 }
 
 // closeGap removes the empty slot that makeRoom reserved if creating the compartment failed:
-// its law returned an error, or the law or what makes its breaker panicked.
+// its law returned an error or panicked.
 func (d *dynamic) closeGap() {
 	if d.hand < len(d.ring) && d.ring[d.hand] == nil {
 		d.reset(slices.DeleteFunc(d.ring, func(c *compartment) bool { return c == nil }))
@@ -72,7 +72,7 @@ func (s *Set) create(key string) (*compartment, error) {
 		return c, nil
 	}
 	if d.closed {
-		return nil, &weir.RefusedError{Limiter: key, Reason: weir.ReasonClosed}
+		return nil, closedTo(key)
 	}
 	if !s.makeRoom(t.conf.MaxKeys) {
 		return t.byKey[Overflow], nil
@@ -105,6 +105,26 @@ func (s *Set) makeRoom(maxKeys int) bool {
 		d.advance()
 	}
 	return false
+}
+
+// hasRoom reports whether makeRoom would make room for one more. It changes nothing.
+func (d *dynamic) hasRoom(maxKeys int) bool {
+	if len(d.ring) < maxKeys {
+		return true
+	}
+	for i := range min(mostLooks, 2*len(d.ring)) {
+		c := d.ring[(d.hand+i)%len(d.ring)]
+		again := i >= len(d.ring)
+		if (again || !c.used.Load()) && c.isIdle() {
+			return true
+		}
+	}
+	return false
+}
+
+// closedTo is the refusal of an unknown key by a closed set.
+func closedTo(key string) error {
+	return &weir.RefusedError{Limiter: key, Reason: weir.ReasonClosed}
 }
 
 // reap removes those among the first few of the leaving that are drained.

@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 )
 
@@ -123,16 +122,16 @@ func TestWhoWaitsKeepsTheKey(t *testing.T) {
 	})
 }
 
-// TestFailedCreationLeavesNoGap: what makes its breaker panics after another key was evicted
+// TestFailedCreationLeavesNoGap: a law panics as it is started, after another key was evicted
 // for it. The set works as before.
 func TestFailedCreationLeavesNoGap(t *testing.T) {
+	var fail bool
 	c := bulkhead.Config{MaxKeys: 3, Max: 10, Default: fixed(1, 0, 0)}
-	c.Default.Breaker = func(key string) weir.Breaker {
-		if key == "bad" {
-			panic(key)
+	c.Default.Config.Law = starting(func() {
+		if fail {
+			panic("boom")
 		}
-		return nil
-	}
+	})
 	s := newSet(t, c)
 	for i := range 3 {
 		hold(t, s, fmt.Sprint(i), 1)[0].Done(nil)
@@ -143,8 +142,10 @@ func TestFailedCreationLeavesNoGap(t *testing.T) {
 				t.Error("no panic")
 			}
 		}()
+		fail = true
 		s.TryAcquire(t.Context(), "bad")
 	}()
+	fail = false
 	if snap := s.Snapshot(); snap.Unknown != 2 {
 		t.Errorf("%d keys, want 2", snap.Unknown)
 	}

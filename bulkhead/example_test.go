@@ -205,6 +205,30 @@ func ExampleSet_SetMax() {
 	// 0 slots, reserved 0 and 0 admitted: false
 }
 
+// A tap refuses work of a key before it is read.
+func ExampleHandle_Full() {
+	set := small()
+	search, err := set.Handle("search")
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(search.Full(context.Background()))
+	set.Close()
+	fmt.Println(search.Full(context.Background()))
+	// Output:
+	// <nil>
+	// weir: limiter "search" refused: closed
+}
+
+func ExampleSet_Full() {
+	set := small()
+	fmt.Println(set.Full(context.Background(), "search"))
+	fmt.Println(set.Full(context.Background(), ""))
+	// Output:
+	// <nil>
+	// weir: refused: bulkhead: key of 0 bytes: want 1 to 256
+}
+
 func ExampleSet_Snapshot() {
 	set := small()
 	for _, key := range []string{"search", "search", "checkout"} {

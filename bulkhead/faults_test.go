@@ -85,34 +85,51 @@ func TestUpdateWithAPanicIsWhole(t *testing.T) {
 	}
 }
 
-// A breaker that cannot be made keeps all of the update from being applied.
-func TestUpdateWithoutItsBreakerIsNotApplied(t *testing.T) {
-	c := bulkhead.Config{Max: 10, ByKey: byKey{"a": fixed(2, 0, 0), "b": fixed(2, 0, 0)}}
-	s := newSet(t, c)
+// starting is a law that keeps its limit and calls a function whenever it is started.
+type starting func()
+
+func (s starting) Controller(law.Bounds) (law.Controller, error) { s(); return s, nil }
+
+func (starting) Next(w law.Window) law.Decision { return law.Decision{Limit: float64(w.Limit)} }
+
+// A law of a new key that cannot be started keeps all of the update from being applied, whichever of its starts
+// fails.
+func TestUpdateWithoutItsLawIsNotApplied(t *testing.T) {
+	s := newSet(t, bulkhead.Config{Max: 10, ByKey: byKey{"a": fixed(2, 0, 0), "b": fixed(2, 0, 0)}})
 	hold(t, s, "dynamic", 1)[0].Done(nil)
 	before := s.Snapshot()
-	for _, bad := range []string{"a", "dynamic", "new"} {
-		broken := fixed(9, 0, 0)
-		broken.Breaker = func(key string) weir.Breaker {
-			if key == bad {
+	update := func(bad int) (done bool) {
+		starts := 0
+		fails := fixed(9, 0, 0)
+		fails.Config.Law = starting(func() {
+			if starts++; starts == bad {
 				panic("boom")
 			}
-			return nil
+		})
+		next := bulkhead.Config{Max: 50, Default: fixed(9, 0, 0), ByKey: byKey{"a": fixed(9, 0, 0), "b": fixed(9, 0, 0), "new": fails, "other": fails}}
+		defer func() { done = recover() == nil }()
+		if err := s.Update(next); err != nil {
+			t.Error(err)
 		}
-		next := bulkhead.Config{Max: 50, Default: broken, ByKey: byKey{"a": broken, "b": broken, "new": broken, "other": broken}}
-		leaves(t, func() { _ = s.Update(next) })
+		return true
+	}
+	const starts = 4 // of two new keys: to check the settings, and for their limiters
+	for bad := 1; bad <= starts; bad++ {
+		if update(bad) {
+			t.Errorf("start %d did not fail", bad)
+		}
 		after := s.Snapshot()
 		if after.Max != before.Max || len(after.ByKey) != len(before.ByKey) {
-			t.Errorf("%s: cap %d and %d keys: want %d and %d", bad, after.Max, len(after.ByKey), before.Max, len(before.ByKey))
+			t.Errorf("start %d: cap %d and %d keys: want %d and %d", bad, after.Max, len(after.ByKey), before.Max, len(before.ByKey))
 		}
 		for key, k := range after.ByKey {
 			if k.Limit != before.ByKey[key].Limit {
-				t.Errorf("%s: %q has limit %d, want %d", bad, key, k.Limit, before.ByKey[key].Limit)
+				t.Errorf("start %d: %q has limit %d, want %d", bad, key, k.Limit, before.ByKey[key].Limit)
 			}
 		}
 	}
-	if err := s.Update(c); err != nil {
-		t.Error(err)
+	if done, after := update(0), s.Snapshot(); !done || after.Max != 50 || after.ByKey["new"].Limit != 9 {
+		t.Errorf("the update was done: %v, with a cap of %d and %+v: want 50 and a limit of 9", done, after.Max, after.ByKey["new"])
 	}
 }
 

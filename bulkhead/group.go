@@ -3,6 +3,7 @@ package bulkhead
 import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/clock"
 	"github.com/weir-go/weir/internal/seam"
 )
 
@@ -38,7 +39,7 @@ func (g group) resize(slots int) error {
 		return nil
 	}
 	var fx admit.Effects
-	err := g.slots.Resize(slots, limiters.Now(), &fx)
+	err := g.slots.Resize(slots, clock.Now(), &fx)
 	fx.Woken.Wake()
 	return err
 }
@@ -50,7 +51,7 @@ func (g group) reserve(l *weir.Limiter, least, most int) {
 		return
 	}
 	var fx admit.Effects
-	g.slots.Reserve(limiters.Node(l), least, most, limiters.Now(), &fx)
+	g.slots.Reserve(limiters.Node(l), least, most, clock.Now(), &fx)
 	fx.Woken.Wake()
 }
 
@@ -60,6 +61,6 @@ func (g group) remove(l *weir.Limiter) {
 		return
 	}
 	var fx admit.Effects
-	_ = g.slots.Remove(limiters.Node(l), limiters.Now(), &fx) // cannot fail: it is the group's, and idle
+	_ = g.slots.Remove(limiters.Node(l), clock.Now(), &fx) // cannot fail: it is the group's, and idle
 	fx.Woken.Wake()
 }

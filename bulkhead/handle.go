@@ -11,8 +11,8 @@ import (
 // A Handle is one key of a [Set], looked up beforehand. It goes on working whatever
 // becomes of the key: if its compartment was evicted or replaced, the next call finds,
 // or makes, the one that the key has now. A Handle keeps no compartment from being
-// evicted. It is safe for concurrent use, and a gate of package weirhttp. A nil or zero
-// Handle refuses all work with [ErrKey].
+// evicted. It is safe for concurrent use, a [weir.Admitter], and so a gate of package weirhttp.
+// A nil or zero Handle refuses all work with [ErrKey].
 type Handle struct {
 	set *Set
 	key string
@@ -36,7 +36,10 @@ func (h *Handle) Key() string {
 	return h.key
 }
 
-func (h *Handle) enter() (*compartment, error) {
+func (h *Handle) enter() (*compartment, error) { return h.lookUp((*Set).enter) }
+
+// lookUp returns the compartment that was found last or, if it is gone, the one that the set finds.
+func (h *Handle) lookUp(find func(*Set, string) (*compartment, error)) (*compartment, error) {
 	if h == nil || h.set == nil {
 		return nil, badKey("", "of a handle that is nil or zero: want one that Set.Handle returned")
 	}
@@ -44,8 +47,8 @@ func (h *Handle) enter() (*compartment, error) {
 		c.touch()
 		return c, nil
 	}
-	c, err := h.set.enter(h.key)
-	if err == nil && c.key == h.key { // and not the overflow
+	c, err := find(h.set, h.key)
+	if c != nil && c.key == h.key { // and not the overflow
 		h.at.Store(c)
 	}
 	return c, err

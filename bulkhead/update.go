@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/admit"
 )
 
 // Update applies a new configuration to the running set, whole or not at all: it is
 // checked first, and an error, which is one that [New] would return, leaves everything
-// as it was. So does what makes a breaker and panics. A law or a hook that panics does so once
+// as it was. A law or a hook that panics does so once
 // all other keys have their new settings. Updates that overlap follow each other.
 //
 // What a key learned is kept, as by [weir.Limiter.Update], also when a key that was
@@ -47,17 +46,17 @@ func (s *Set) Update(c Config) error {
 type change struct {
 	*compartment
 	to      Compartment
-	breaker *weir.Breaker
+	breaker *lateBreaker
 	dynamic bool
 }
 
-// newChange makes the breaker that the compartment needs and has not.
+// newChange keeps the breaker of the compartment, if it has been made and is still wanted.
 func newChange(c *compartment, to Compartment, dynamic bool) change {
 	breaker := c.breaker
 	switch {
 	case to.Breaker == nil:
 		breaker = nil
-	case breaker == nil:
+	case breaker == nil || breaker.made() == nil:
 		breaker = to.newBreaker(c.key)
 	}
 	return change{c, to, breaker, dynamic}

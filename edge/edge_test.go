@@ -85,22 +85,23 @@ func TestErrorOutcome(t *testing.T) {
 	cancel(errors.New("shut down"))
 	late, stop := context.WithTimeout(t.Context(), -1)
 	defer stop()
+	contexts := map[string]context.Context{"going on": t.Context(), "left": left, "late": late}
 	for _, c := range []struct {
-		ctx  context.Context
+		in   string
 		err  error
 		want weir.Outcome
 	}{
-		{t.Context(), errors.New("odd"), weir.Failure},
-		{t.Context(), context.Canceled, weir.Ignore},
-		{t.Context(), weir.ErrQueueFull, weir.Ignore},
-		{t.Context(), os.ErrDeadlineExceeded, weir.Timeout},
-		{t.Context(), &net.OpError{Err: os.ErrDeadlineExceeded}, weir.Timeout},
-		{t.Context(), &net.OpError{Err: errors.New("reset")}, weir.Failure},
-		{left, errors.New("odd"), weir.Ignore},
-		{late, errors.New("odd"), weir.Timeout},
+		{"going on", errors.New("odd"), weir.Failure},
+		{"going on", context.Canceled, weir.Ignore},
+		{"going on", weir.ErrQueueFull, weir.Ignore},
+		{"going on", os.ErrDeadlineExceeded, weir.Timeout},
+		{"going on", &net.OpError{Err: os.ErrDeadlineExceeded}, weir.Timeout},
+		{"going on", &net.OpError{Err: errors.New("reset")}, weir.Failure},
+		{"left", errors.New("odd"), weir.Ignore},
+		{"late", errors.New("odd"), weir.Timeout},
 	} {
-		if got := edge.ErrorOutcome(c.ctx, c.err); got != c.want {
-			t.Errorf("%v of %v: %v, want %v", c.err, c.ctx.Err(), got, c.want)
+		if got := edge.ErrorOutcome(contexts[c.in], c.err); got != c.want {
+			t.Errorf("%v, context %s: %v, want %v", c.err, c.in, got, c.want)
 		}
 	}
 }

@@ -23,13 +23,12 @@ func Example() {
 		}
 		outcome := weir.Failure
 		defer func() { permit.Finish(outcome) }()
-		switch err = call(ctx); {
-		case err == nil:
-			outcome = weir.Success
-		default:
+		if err = call(ctx); err != nil {
 			outcome = edge.ErrorOutcome(ctx, err)
+			return err
 		}
-		return err
+		outcome = weir.Success
+		return nil
 	}
 	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
 	defer lim.Close()

@@ -6,8 +6,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A Gate admits calls: a [*weir.Limiter], or anything else that hands out
-// permits. Acquire must be safe for concurrent use.
+// A Gate admits calls: a [weir.Admitter], such as a [*weir.Limiter], or anything
+// else that hands out permits. Acquire must be safe for concurrent use.
 type Gate interface {
 	// Acquire waits for a slot. Its error is a refusal if it matches
 	// [weir.ErrRefused]; otherwise the context ended while it waited.

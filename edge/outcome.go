@@ -11,7 +11,7 @@ import (
 // ContextOutcome returns what the end of a call's context teaches: a cancellation is a caller that left,
 // so it is ignored, and a deadline is a timeout. The context must have ended.
 func ContextOutcome(ctx context.Context) weir.Outcome {
-	if errors.Is(ctx.Err(), context.Canceled) {
+	if ctx != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return weir.Ignore
 	}
 	return weir.Timeout
@@ -19,9 +19,10 @@ func ContextOutcome(ctx context.Context) weir.Outcome {
 
 // ErrorOutcome returns what an error teaches that ended a client's call: [ContextOutcome] if the context has
 // ended, nothing for a cancellation or for a refusal by another limiter on the way, because such a call never
-// reached the downstream, a timeout for a [net.Error] that is one, and otherwise a failure. The error must not be nil.
+// reached the downstream, a timeout for a [net.Error] that is one, and otherwise a failure. The error must not be nil;
+// a nil ctx counts as context.Background.
 func ErrorOutcome(ctx context.Context, err error) weir.Outcome {
-	if ctx.Err() != nil {
+	if ctx != nil && ctx.Err() != nil {
 		return ContextOutcome(ctx)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, weir.ErrRefused) {

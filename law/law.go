@@ -19,6 +19,12 @@ type Law interface {
 // Next from one goroutine at a time and never keeps it waiting, so Next must
 // not block, allocate or read a clock.
 //
+// A limiter calls Next and Retune, and an update Law.Controller, under its lock.
+// Limiters of one bulkhead.Set with a cap share that lock, and the set has
+// locks of its own. So none of the three may call its limiter, the set, or any
+// other limiter of the set: it would wait for itself. A hook
+// such as OnEvent may: it runs after the lock is released.
+//
 // A Controller may also implement [Retuner].
 type Controller interface {
 	// Next decides the next limit from what the last window measured. The

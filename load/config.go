@@ -1,9 +1,12 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
+
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // Config configures a [Monitor]. 0 always means the default; a value out of range
@@ -75,16 +78,16 @@ const (
 // complete checks the settings and fills in the defaults.
 func (c Config) complete() (Config, error) {
 	if len(c.Feeds) == 0 {
-		return c, fmt.Errorf("%w: Feeds is empty: want at least one", ErrConfig)
+		return c, settings.Invalid(ErrConfig, "Feeds", "empty", "at least one")
 	}
 	if c.Combine > WeightedSum {
-		return c, fmt.Errorf("%w: Combine is %v: want Worst or WeightedSum", ErrConfig, c.Combine)
+		return c, settings.Invalid(ErrConfig, "Combine", c.Combine, "Worst or WeightedSum")
 	}
 	feeds := make([]Feed, len(c.Feeds))
 	names := map[string]bool{}
 	for i, f := range c.Feeds {
 		if f.Source == nil {
-			return c, fmt.Errorf("%w: Feeds[%d].Source is nil: want a source", ErrConfig, i)
+			return c, settings.Invalid(ErrConfig, fmt.Sprintf("Feeds[%d].Source", i), "nil", "a source")
 		}
 		name := f.Source.Name()
 		if names[name] {
@@ -103,31 +106,23 @@ func (c Config) complete() (Config, error) {
 			{fmt.Sprintf("Feeds[%d].MaxAge", i), f.MaxAge},
 		} {
 			if s.value < 0 {
-				return c, fmt.Errorf("%w: %s is %v: want 0 (the default) or more", ErrConfig, s.field, s.value)
+				return c, settings.Invalid(ErrConfig, s.field, s.value, "0 (the default) or more")
 			}
 		}
 		if !(f.Weight >= 0 && f.Weight <= maxWeight) {
-			return c, fmt.Errorf("%w: Feeds[%d].Weight is %v: want 0 (the default) to %v", ErrConfig, i, f.Weight, maxWeight)
+			return c, settings.Invalid(ErrConfig, fmt.Sprintf("Feeds[%d].Weight", i), f.Weight, fmt.Sprintf("0 (the default) to %v", maxWeight))
 		}
-		f.Interval = orDefault(f.Interval, orDefault(c.Interval, defaultInterval))
-		f.Timeout = orDefault(f.Timeout, orDefault(c.Timeout, defaultTimeout))
-		f.MaxAge = orDefault(f.MaxAge, orDefault(c.MaxAge, max(minMaxAge, maxAgeIntervals*f.Interval)))
+		f.Interval = cmp.Or(f.Interval, cmp.Or(c.Interval, defaultInterval))
+		f.Timeout = cmp.Or(f.Timeout, cmp.Or(c.Timeout, defaultTimeout))
+		f.MaxAge = cmp.Or(f.MaxAge, cmp.Or(c.MaxAge, max(minMaxAge, maxAgeIntervals*f.Interval)))
 		if f.MaxAge < f.Interval {
-			return c, fmt.Errorf("%w: Feeds[%d].MaxAge is %v: want at least its Interval, which is %v", ErrConfig, i, f.MaxAge, f.Interval)
+			return c, settings.Invalid(ErrConfig, fmt.Sprintf("Feeds[%d].MaxAge", i), f.MaxAge, fmt.Sprintf("at least its Interval, which is %v", f.Interval))
 		}
-		f.Weight = orDefault(f.Weight, 1)
+		f.Weight = cmp.Or(f.Weight, 1)
 		feeds[i] = f
 	}
 	c.Feeds = feeds
 	return c, nil
-}
-
-func orDefault[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

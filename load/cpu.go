@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ func (s *Scheduler) Poll(context.Context) (Sample, error) {
 	}
 	h := value.Float64Histogram()
 	wait := s.quantile(h)
-	limit := orDefault(s.Limit, time.Millisecond)
+	limit := cmp.Or(s.Limit, time.Millisecond)
 	return one(Reading{Name: "scheduling latency", Value: wait, Unit: Seconds, Limit: limit.Seconds()}), nil
 }
 
@@ -97,8 +98,8 @@ func (*CPU) Name() string { return "cpu" }
 
 // Poll implements [Source].
 func (c *CPU) Poll(context.Context) (Sample, error) {
-	fsys := orDefault(c.fsys, system)
-	most := orDefault(c.Limit, 1)
+	fsys := cmp.Or(c.fsys, system)
+	most := cmp.Or(c.Limit, 1)
 	var s Sample
 	add := func(name string, share float64, ok bool) {
 		if ok {

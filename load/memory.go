@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -27,11 +28,11 @@ func (*Memory) Name() string { return "memory" }
 
 // Poll implements [Source].
 func (m *Memory) Poll(context.Context) (Sample, error) {
-	used, err := resident(orDefault(m.fsys, system))
+	used, err := resident(cmp.Or(m.fsys, system))
 	if err != nil {
 		used = float64(held())
 	}
-	return one(Reading{Name: "memory", Value: used, Unit: Bytes, Limit: float64(orDefault(m.Target, defaultMemory))}), nil
+	return one(Reading{Name: "memory", Value: used, Unit: Bytes, Limit: float64(cmp.Or(m.Target, defaultMemory))}), nil
 }
 
 func one(r Reading) Sample { return Sample{Readings: []Reading{r}} }
@@ -74,7 +75,7 @@ func (*Cgroup) Name() string { return "cgroup" }
 
 // Poll implements [Source].
 func (c *Cgroup) Poll(context.Context) (Sample, error) {
-	fsys := orDefault(c.fsys, system)
+	fsys := cmp.Or(c.fsys, system)
 	dir, err := cgroup(fsys)
 	if err != nil {
 		return Sample{}, err

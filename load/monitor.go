@@ -40,8 +40,12 @@ const farewell = time.Second
 // not returned a second later is left behind and named in the error, as is an OnEvent
 // that panicked or ended its goroutine: the polls went on. While the
 // monitor runs already, Run returns [ErrRunning]; afterwards it may run again. A
-// source that was left behind is polled again once it has returned.
+// source that was left behind is polled again once it has returned. A nil ctx counts as
+// context.Background.
 func (m *Monitor) Run(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if !m.running.CompareAndSwap(false, true) {
 		return ErrRunning
 	}

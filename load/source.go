@@ -3,7 +3,8 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
+
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // A Source measures one system. A [Monitor] calls it from one goroutine at a
@@ -68,5 +69,5 @@ var (
 )
 
 func invalid(what string, value float64, want string) error {
-	return fmt.Errorf("%w: %s is %v: want %s", ErrInvalid, what, value, want)
+	return settings.Invalid(ErrInvalid, what, value, want)
 }

@@ -35,9 +35,7 @@ type ByBacklog struct {
 
 // Sizer implements [Scaler].
 func (b ByBacklog) Sizer(limit int64) (Sizer, error) {
-	invalid := func(field string, value any, want string) error {
-		return fmt.Errorf("%w: ByBacklog.%s is %v: want %s", ErrConfig, field, value, want)
-	}
+	invalid := func(field string, value any, want string) error { return invalid("ByBacklog."+field, value, want) }
 	if b.High < 0 {
 		return nil, invalid("High", b.High, "0 (the default, 10) or more")
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // Config configures a [Pool]. Capacity and Source must be set; 0 always means the
@@ -77,10 +78,10 @@ type Config struct {
 // withDefaults checks the settings as given, then fills in what was left out.
 func (c Config) withDefaults() (Config, error) {
 	if c.Capacity == nil {
-		return c, c.invalid("Capacity", nil, "one from capacity.New")
+		return c, invalid("Capacity", nil, "one from capacity.New")
 	}
 	if c.Source == nil {
-		return c, c.invalid("Source", nil, "a source, such as Slice(tasks)")
+		return c, invalid("Source", nil, "a source, such as Slice(tasks)")
 	}
 	for _, f := range []struct {
 		name      string
@@ -93,7 +94,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"History", &c.History, 10_000},
 	} {
 		if *f.value < 0 {
-			return c, c.invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %d) or more", f.otherwise))
+			return c, invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %d) or more", f.otherwise))
 		}
 		if *f.value == 0 {
 			*f.value = f.otherwise
@@ -109,7 +110,7 @@ func (c Config) withDefaults() (Config, error) {
 		{"Grace", &c.Grace, 30 * time.Second},
 	} {
 		if *f.value < 0 || *f.value > maxLong {
-			return c, c.invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %v) to %v", f.otherwise, maxLong))
+			return c, invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %v) to %v", f.otherwise, maxLong))
 		}
 		if *f.value == 0 {
 			*f.value = f.otherwise
@@ -127,13 +128,13 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Cost == nil {
 		if !slices.Contains(names, main) {
-			return c, c.invalid("Cost", nil, fmt.Sprintf(`a vector, for the Capacity has several resources and none is "slots": %q`, names))
+			return c, invalid("Cost", nil, fmt.Sprintf(`a vector, for the Capacity has several resources and none is "slots": %q`, names))
 		}
 		c.Cost = capacity.Vector{main: 1}
 	}
 	if c.Scaler != nil {
 		if c.Scalers[main] != nil {
-			return c, c.invalid("Scalers", fmt.Sprintf("%q twice", main), "either Scaler or Scalers for it")
+			return c, invalid("Scalers", fmt.Sprintf("%q twice", main), "either Scaler or Scalers for it")
 		}
 		c.Scalers = maps.Clone(c.Scalers)
 		if c.Scalers == nil {
@@ -143,12 +144,12 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	for name := range c.Scalers {
 		if !slices.Contains(names, name) {
-			return c, c.invalid("Scalers", fmt.Sprintf("for %q", name), fmt.Sprintf("one of %q", names))
+			return c, invalid("Scalers", fmt.Sprintf("for %q", name), fmt.Sprintf("one of %q", names))
 		}
 	}
 	return c, nil
 }
 
-func (c Config) invalid(field string, value any, want string) error {
-	return fmt.Errorf("%w: %s is %v: want %s", ErrConfig, field, value, want)
+func invalid(field string, value any, want string) error {
+	return settings.Invalid(ErrConfig, field, value, want)
 }

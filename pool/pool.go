@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/clock"
 )
 
 // A Pool runs the tasks of a source within a capacity. Make one with [New] and
@@ -120,8 +121,4 @@ func (p *Pool) History() []Decision {
 	return slices.Clone(r.board.history)
 }
 
-// epoch is where the clock of the pools starts: a reading relative to it is cheaper than a
-// time. See package weir.
-var epoch = time.Now().Add(-50 * 365 * 24 * time.Hour)
-
-func now() time.Duration { return time.Since(epoch) }
+func now() time.Duration { return time.Duration(clock.Now()) }

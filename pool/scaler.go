@@ -127,9 +127,7 @@ type bounds struct {
 
 // check fills in what was left out of the bounds of a scaler named so.
 func (b bounds) check(name string, limit int64) (bounds, error) {
-	invalid := func(field string, value any, want string) error {
-		return fmt.Errorf("%w: %s.%s is %v: want %s", ErrConfig, name, field, value, want)
-	}
+	invalid := func(field string, value any, want string) error { return invalid(name+"."+field, value, want) }
 	if b.Max == 0 {
 		b.Max = limit
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
 )
@@ -125,12 +126,8 @@ func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Window == 0 {
-		l.Window = max(10*time.Second, b.Period)
-	}
-	if l.MinSamples == 0 {
-		l.MinSamples = 20
-	}
+	shared := settings.Limiter{Interval: b.Period, Window: l.Window, MinSamples: l.MinSamples}.Complete()
+	l.Window, l.MinSamples = shared.Window, shared.MinSamples
 	if l.Window < b.Period || l.MinSamples < 0 {
 		return nil, fmt.Errorf("%w: ByLaw.Window and ByLaw.MinSamples are %v and %d: want at least Interval, and 0 (the default) or more", ErrConfig, l.Window, l.MinSamples)
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -38,7 +39,7 @@ const (
 
 // slo is how long the client of an attempt waits.
 func (e *engine) slo(a *attempt) time.Duration {
-	return orDefault(a.slo, e.scenario.Clients[a.client].SLO)
+	return cmp.Or(a.slo, e.scenario.Clients[a.client].SLO)
 }
 
 // happen deals with an event, unless the attempt has got past it.

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/law"
 )
 
@@ -25,7 +26,7 @@ type BaselinePhase struct {
 func (p BaselinePhase) Possible() int { return max(p.Unlimited, p.Twenty) }
 
 // noLimit is more than a server is ever given, whatever limits a scenario allows.
-const noLimit = 1_000_000_000
+const noLimit = settings.MaxSlots
 
 // BaselineOf runs the scenario without a queue under both limits.
 func BaselineOf(s Scenario, seed uint64) (*Baseline, error) {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,10 +48,10 @@ func parseScenario(file string, text []byte, part bool) (Scenario, error) {
 // filled returns the scenario with something in each field that must be there, so that the others can be
 // checked.
 func (s Scenario) filled() Scenario {
-	s.Arrivals = orDefault(s.Arrivals, Arrivals(Poisson{Rate: 1}))
-	s.Work = orDefault(s.Work, Work(Constant{Mean: time.Second}))
-	s.Server = orDefault(s.Server, Server(WorkerPool{Workers: 1}))
-	s.SLO = orDefault(s.SLO, time.Second)
+	s.Arrivals = cmp.Or(s.Arrivals, Arrivals(Poisson{Rate: 1}))
+	s.Work = cmp.Or(s.Work, Work(Constant{Mean: time.Second}))
+	s.Server = cmp.Or(s.Server, Server(WorkerPool{Workers: 1}))
+	s.SLO = cmp.Or(s.SLO, time.Second)
 	if s.Phases == nil {
 		s.Phases = []Phase{{Length: time.Second}}
 	}
@@ -170,7 +171,7 @@ func (d *decoder) law(path string, n *jsonValue, to reflect.Value) error {
 
 func (d *decoder) fields(path string, n *jsonValue, to reflect.Value) error {
 	if n.shape != object {
-		return d.unlike(n, orDefault(path, "scenario"), "an object")
+		return d.unlike(n, cmp.Or(path, "scenario"), "an object")
 	}
 	var names, given []string
 	for f := range to.Type().Fields() {

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -64,7 +65,7 @@ func RunForeign(s Scenario, f Foreign, seed uint64) (*Result, error) {
 			gate = &fixedGate{limit: fixed}
 		} else {
 			gate = f.New(e.scenario.Limiter)
-			f.Name = orDefault(f.Name, fmt.Sprintf("%T", gate))
+			f.Name = cmp.Or(f.Name, fmt.Sprintf("%T", gate))
 		}
 		e.gated.gates = append(e.gated.gates, gate)
 		limits = append(limits, gate.Limit())

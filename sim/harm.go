@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -71,9 +72,9 @@ var (
 
 // system draws the server, its work and its clients.
 func (d *draft) system() {
-	sizes := orDefault(d.regime.sizes, usualSizes)
-	works := orDefault(d.regime.works, usualWork)
-	rates := orDefault(d.regime.rates, usualRates)
+	sizes := cmp.Or(d.regime.sizes, usualSizes)
+	works := cmp.Or(d.regime.works, usualWork)
+	rates := cmp.Or(d.regime.rates, usualRates)
 	for rate := -1.0; rate < rates.Low || rate > rates.High; rate = d.size / d.mean {
 		d.size, d.mean = math.Round(d.from(sizes)), d.from(works)
 	}

@@ -2,10 +2,12 @@ package sim
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/law"
 )
 
@@ -52,13 +54,10 @@ const lanes = 4
 
 // complete fills in the defaults of weir.Config.
 func (l Limiter) complete() Limiter {
-	l.Min = orDefault(l.Min, 1)
-	l.Max = orDefault(l.Max, max(100_000, l.Min))
-	l.Initial = orDefault(l.Initial, min(max(20, l.Min), l.Max))
-	l.Interval = orDefault(l.Interval, time.Second)
-	l.Window = orDefault(l.Window, max(10*time.Second, l.Interval))
-	l.MinSamples = orDefault(l.MinSamples, 20)
-	l.Queue.Timeout = orDefault(l.Queue.Timeout, time.Second)
+	s := l.shared().Complete()
+	l.Min, l.Max, l.Initial = s.Min, s.Max, s.Initial
+	l.Interval, l.Window, l.MinSamples = s.Interval, s.Window, s.MinSamples
+	l.Queue.Timeout = s.QueueTimeout
 	if l.Law == nil {
 		l.Law = law.Fixed{}
 	}
@@ -67,16 +66,18 @@ func (l Limiter) complete() Limiter {
 
 // consistent checks what the settings of a limiter, which are complete, mean to one another.
 func (l Limiter) consistent() error {
-	if l.Min > l.Max {
-		return &FieldError{Field: "limiter.min", Problem: fmt.Sprintf("is %d: want at most max, which is %d", l.Min, l.Max)}
+	f := l.shared().Check(strings.ToLower)
+	if f == nil {
+		return nil
 	}
-	if l.Initial < l.Min || l.Initial > l.Max {
-		return &FieldError{Field: "limiter.initial", Problem: fmt.Sprintf("is %d: want %d to %d, which are min and max", l.Initial, l.Min, l.Max)}
+	return &FieldError{Field: "limiter." + f.Field, Problem: fmt.Sprintf("is %v: want %s", f.Value, f.Want)}
+}
+
+func (l Limiter) shared() settings.Limiter {
+	return settings.Limiter{
+		Min: l.Min, Max: l.Max, Initial: l.Initial,
+		Interval: l.Interval, Window: l.Window, MinSamples: l.MinSamples, QueueTimeout: l.Queue.Timeout,
 	}
-	if l.Window < l.Interval {
-		return &FieldError{Field: "limiter.window", Problem: fmt.Sprintf("is %v: want at least interval, which is %v", l.Window, l.Interval)}
-	}
-	return nil
 }
 
 func (l Limiter) settings() admit.Settings {

@@ -101,8 +101,8 @@ func sweep(processors int, s Scenario, seed uint64) ([]swept, error) {
 
 // highest is the highest limit that the oracle tries, of all limiters together.
 func (s *Scenario) highest() int {
-	most := orDefault(s.Limiter.Max, max(usualHighest, s.Limiter.Min))
-	return orDefault(s.OracleMax, min(most*max(1, s.Limiters), max(most, usualHighest)))
+	most := cmp.Or(s.Limiter.Max, max(usualHighest, s.Limiter.Min))
+	return cmp.Or(s.OracleMax, min(most*max(1, s.Limiters), max(most, usualHighest)))
 }
 
 // swept runs the scenario under one of them.

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -130,14 +131,6 @@ type Pause struct {
 	For   time.Duration `json:"for" range:"[0s,10000h]"`
 }
 
-func orDefault[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
-}
-
 // complete checks the scenario and fills in what was left out.
 func (s Scenario) complete() (Scenario, error) {
 	if err := check("", s); err != nil {
@@ -146,8 +139,8 @@ func (s Scenario) complete() (Scenario, error) {
 	if err := s.consistent(); err != nil {
 		return s, err
 	}
-	s.Limiters = orDefault(s.Limiters, 1)
-	s.Sample = orDefault(s.Sample, time.Second)
+	s.Limiters = cmp.Or(s.Limiters, 1)
+	s.Sample = cmp.Or(s.Sample, time.Second)
 	s.Limiter = s.Limiter.complete()
 	clients := s.Clients
 	if len(clients) == 0 {
@@ -155,19 +148,19 @@ func (s Scenario) complete() (Scenario, error) {
 	}
 	s.Clients = make([]Client, len(clients))
 	for i, c := range clients {
-		c.Share = orDefault(c.Share, 1)
-		c.SLO = orDefault(c.SLO, s.SLO)
-		c.Weight = orDefault(c.Weight, 1)
+		c.Share = cmp.Or(c.Share, 1)
+		c.SLO = cmp.Or(c.SLO, s.SLO)
+		c.Weight = cmp.Or(c.Weight, 1)
 		s.Clients[i] = c
 	}
 	phases := s.Phases
 	s.Phases = make([]Phase, len(phases))
 	for i, p := range phases {
-		p.Load = orDefault(p.Load, 1)
-		p.Speed = orDefault(p.Speed, 1)
-		p.Workers = orDefault(p.Workers, 1)
-		p.ErrorTime = orDefault(p.ErrorTime, time.Millisecond)
-		p.Work = orDefault(p.Work, s.Work)
+		p.Load = cmp.Or(p.Load, 1)
+		p.Speed = cmp.Or(p.Speed, 1)
+		p.Workers = cmp.Or(p.Workers, 1)
+		p.ErrorTime = cmp.Or(p.ErrorTime, time.Millisecond)
+		p.Work = cmp.Or(p.Work, s.Work)
 		if p.Shares == nil {
 			for _, c := range s.Clients {
 				p.Shares = append(p.Shares, c.Share)

@@ -52,7 +52,7 @@ func TestScenarioErrors(t *testing.T) {
 		{`"band(target=50ms)"`, `"bend"`, `f.json:7: limiter.law is "bend": law: unknown law "bend": want `},
 		{`"band(target=50ms)"`, `"band(target=x)"`, `f.json:7: limiter.law is "band(target=x)": law: band: target "x": want a duration`},
 		{`"law": "band(target=50ms)"`, `"min": 30, "max": 20`, "f.json:7: limiter.min is 30: want at most max, which is 20"},
-		{`"law": "band(target=50ms)"`, `"max": 10, "initial": 20`, "f.json:7: limiter.initial is 20: want 1 to 10"},
+		{`"law": "band(target=50ms)"`, `"max": 10, "initial": 20`, "f.json:7: limiter.initial is 20: want from min to max, which are 1 and 10"},
 		{`"law": "band(target=50ms)"`, `"window": "10ms"`, "f.json:7: limiter.window is 10ms: want at least interval"},
 		{`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_shares": [1]`, "f.json:6: limiter_shares is [1]: want one for each limiter, of which there are 2"},
 		{`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_shares": [0, 0]`, "f.json:6: limiter_shares is [0 0]: want not all of them 0"},

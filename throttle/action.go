@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,8 +62,8 @@ func completeActions(actions []Action, m *load.Monitor) ([]Action, error) {
 		case a.Source != "" && !slices.ContainsFunc(m.Snapshot(), func(s load.FeedSnapshot) bool { return s.Source == a.Source }):
 			return nil, invalid(fmt.Sprintf("Actions[%d].Source", i), strconv.Quote(a.Source), "the name of a feed of the Monitor")
 		}
-		a.Above = orDefault(a.Above, defaultAbove)
-		a.Every = orDefault(a.Every, defaultActionEvery)
+		a.Above = cmp.Or(a.Above, defaultAbove)
+		a.Every = cmp.Or(a.Every, defaultActionEvery)
 	}
 	return actions, nil
 }

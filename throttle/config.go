@@ -1,12 +1,14 @@
 package throttle
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
 )
 
@@ -93,7 +95,7 @@ var ErrRunning = errors.New("throttle: already running")
 const (
 	defaultTick        = 100 * time.Millisecond
 	defaultQueueSize   = 1000
-	defaultInFlight    = 1_000_000_000
+	defaultInFlight    = settings.MaxSlots
 	defaultEnter       = 1
 	defaultLeave       = 0.9
 	defaultLongest     = 10 * time.Second
@@ -130,15 +132,15 @@ func (c Config) complete() (Config, error) {
 			return c, invalid(f.name, f.value, fmt.Sprintf("0 (the default) to %v", f.most))
 		}
 	}
-	e.Enter = orDefault(e.Enter, defaultEnter)
-	e.Leave = orDefault(e.Leave, defaultLeave*e.Enter)
+	e.Enter = cmp.Or(e.Enter, defaultEnter)
+	e.Leave = cmp.Or(e.Leave, defaultLeave*e.Enter)
 	if e.Leave > e.Enter {
 		return c, invalid("Emergency.Leave", e.Leave, fmt.Sprintf("at most Enter, which is %v", e.Enter))
 	}
-	e.Longest = orDefault(e.Longest, defaultLongest)
-	e.Share = orDefault(e.Share, defaultShare)
-	c.Name = orDefault(c.Name, "throttle")
-	c.Tick = orDefault(c.Tick, defaultTick)
+	e.Longest = cmp.Or(e.Longest, defaultLongest)
+	e.Share = cmp.Or(e.Share, defaultShare)
+	c.Name = cmp.Or(c.Name, "throttle")
+	c.Tick = cmp.Or(c.Tick, defaultTick)
 	c.Reads = c.Reads.complete(readPID)
 	c.Writes = c.Writes.complete(writePID)
 	actions, err := completeActions(c.Actions, c.Monitor)
@@ -150,21 +152,13 @@ func (s Side) complete(otherwise PID) Side {
 	if len(s.Laws) == 0 {
 		s.Laws = []PaceLaw{otherwise}
 	}
-	s.MaxInFlight = orDefault(s.MaxInFlight, defaultInFlight)
-	s.Queue.Size = orDefault(s.Queue.Size, defaultQueueSize)
+	s.MaxInFlight = cmp.Or(s.MaxInFlight, defaultInFlight)
+	s.Queue.Size = cmp.Or(s.Queue.Size, defaultQueueSize)
 	return s
 }
 
 func invalid(field string, value any, want string) error {
-	return fmt.Errorf("%w: %s is %v: want %s", ErrConfig, field, value, want)
-}
-
-func orDefault[T comparable](value, otherwise T) T {
-	var zero T
-	if value == zero {
-		return otherwise
-	}
-	return value
+	return settings.Invalid(ErrConfig, field, value, want)
 }
 
 // Relay returns the settings for a server whose clients read and write: both sides

@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -61,10 +62,10 @@ const (
 )
 
 func (d DrainRate) start() (controller, error) {
-	d.Gain = orDefault(d.Gain, defaultGain)
-	d.Healthy = orDefault(d.Healthy, defaultHealthy)
-	d.Smoothing = orDefault(d.Smoothing, defaultSmoothing)
-	d.MaxDelay = orDefault(d.MaxDelay, time.Second)
+	d.Gain = cmp.Or(d.Gain, defaultGain)
+	d.Healthy = cmp.Or(d.Healthy, defaultHealthy)
+	d.Smoothing = cmp.Or(d.Smoothing, defaultSmoothing)
+	d.MaxDelay = cmp.Or(d.MaxDelay, time.Second)
 	switch {
 	case !(d.Gain > 0) || math.IsInf(d.Gain, 1):
 		return nil, invalid("DrainRate.Gain", d.Gain, "0 (the default) or more")

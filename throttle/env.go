@@ -23,11 +23,11 @@ type Settings struct {
 // is not set has the value of the preset that <prefix>_PRESET names, relay if none.
 //
 // All errors are reported together; each matches [ErrConfig] and names the variable.
-// An unknown name is an error too, and one that earlier plans had and that was
-// removed is told its replacement.
+// An unknown name is an error too, and one that was removed is
+// told its replacement.
 func FromEnv(prefix string) (Settings, error) { return fromEnv(prefix, os.Environ()) }
 
-// defaultMemoryMB is 1.5 GB less what a process needs besides: the target of the plan
+// defaultMemoryMB is 1.5 GB less what a process needs besides: the target of older settings
 // that these names go back to.
 const defaultMemoryMB = 1400
 
@@ -178,7 +178,7 @@ func (e *environment) complainAboutNames() {
 	}
 }
 
-// removed are the names that earlier plans had, and what takes their place.
+// removed are older names, and what takes their place.
 var removed = map[string]string{
 	"WRITE_FILTER_ALPHA":         "a share of each sample means another filter at each rate of sampling; set <P>_WRITE_FILTER_MS, a time constant: 450 is 0.2 every 100 ms",
 	"READ_FILTER_ALPHA":          "a share of each sample means another filter at each rate of sampling; set <P>_READ_FILTER_MS, a time constant: 280 is 0.3 every 100 ms",

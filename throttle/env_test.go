@@ -77,9 +77,9 @@ func TestEnvRefuses(t *testing.T) {
 	}
 }
 
-// Each name of the first plan is known here: kept, or removed with a replacement that is a
+// Each older name is known here: kept, or removed with a replacement that is a
 // setting.
-func TestEnvOfTheFirstPlan(t *testing.T) {
+func TestEnvOfOlderNames(t *testing.T) {
 	for name := range strings.FieldsSeq(`
 		RATE_LIMIT_ENABLED RATE_LIMIT_TARGET_MEMORY_MB RATE_LIMIT_SETPOINT
 		RATE_LIMIT_WRITE_KP RATE_LIMIT_WRITE_KI RATE_LIMIT_WRITE_KD RATE_LIMIT_WRITE_FILTER_ALPHA

@@ -15,13 +15,13 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// The faults of the code in the first plan, by number. 18 and 23 are among those of
+// The faults of the code of a naive throttle. Others are among those of
 // control and in package badgerload.
 
-func TestFault15AverageOverTheWindow(t *testing.T) {
-	plan := &planTracker{samples: make([]time.Duration, 100)}
-	plan.record(800 * time.Millisecond)
-	broken(t, plan.average() == 8*time.Millisecond, "%v", plan.average())
+func TestFaultAverageOverTheWindow(t *testing.T) {
+	naive := &naiveTracker{samples: make([]time.Duration, 100)}
+	naive.record(800 * time.Millisecond)
+	broken(t, naive.average() == 8*time.Millisecond, "%v", naive.average())
 
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
@@ -34,10 +34,10 @@ func TestFault15AverageOverTheWindow(t *testing.T) {
 	})
 }
 
-func TestFault16And17ConversionAndShift(t *testing.T) {
-	broken(t, planWriteDelay(0.504) == 0, "%v", planWriteDelay(0.504))
-	broken(t, planWriteDelay(14) < 0, "%v", planWriteDelay(14))
-	broken(t, planWriteDelay(23) == 0, "%v", planWriteDelay(23))
+func TestFaultConversionAndShift(t *testing.T) {
+	broken(t, naiveWriteDelay(0.504) == 0, "%v", naiveWriteDelay(0.504))
+	broken(t, naiveWriteDelay(14) < 0, "%v", naiveWriteDelay(14))
+	broken(t, naiveWriteDelay(23) == 0, "%v", naiveWriteDelay(23))
 
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
@@ -57,10 +57,10 @@ func TestFault16And17ConversionAndShift(t *testing.T) {
 	})
 }
 
-func TestFault19And20ActionsAreRareAndOffTheRequestPath(t *testing.T) {
+func TestFaultActionsAreRareAndOffTheRequestPath(t *testing.T) {
 	flushes := 0
 	for i := 1; i <= 1000; i++ { // a thousand throttled operations
-		if planBatch(i, 10, 200*time.Millisecond) > tick {
+		if naiveBatch(i, 10, 200*time.Millisecond) > tick {
 			flushes++
 		}
 	}
@@ -122,7 +122,7 @@ func TestActionsThatPanicOrHang(t *testing.T) {
 
 // Memory is measured in the process by what is resident, not the heap, and no
 // operation waits while it is.
-func TestFault21And22MemoryInTheRightPlace(t *testing.T) {
+func TestFaultMemoryInTheRightPlace(t *testing.T) {
 	var stats runtime.MemStats
 	runtime.ReadMemStats(&stats)
 	s, err := (&load.Memory{}).Poll(t.Context())
@@ -146,11 +146,11 @@ func TestFault21And22MemoryInTheRightPlace(t *testing.T) {
 	})
 }
 
-// The plan's thresholds are numbers; ours a share of the limit that the source read from
+// The naive thresholds are numbers; ours a share of the limit that the source read from
 // its store.
-func TestFault23ThresholdsOfTheStore(t *testing.T) {
-	plan := func(tables int) bool { return tables > 6 }
-	broken(t, plan(7), "7 tables of a stall at 40 throttle")
+func TestFaultThresholdsOfTheStore(t *testing.T) {
+	naive := func(tables int) bool { return tables > 6 }
+	broken(t, naive(7), "7 tables of a stall at 40 throttle")
 	for stall, want := range map[float64]bool{40: false, 8: true} {
 		r := load.Reading{Value: 7, Limit: stall}
 		if got := r.Load() > 0.85; got != want {
@@ -159,7 +159,7 @@ func TestFault23ThresholdsOfTheStore(t *testing.T) {
 	}
 }
 
-func TestFault24FailedQueriesFreezeTheLoad(t *testing.T) {
+func TestFaultFailedQueriesFreezeTheLoad(t *testing.T) {
 	level := 0.2
 	query := func() (float64, error) { return 0, errors.New("permission denied") }
 	for range 100 {
@@ -187,15 +187,15 @@ func TestFault24FailedQueriesFreezeTheLoad(t *testing.T) {
 	})
 }
 
-// 25, that the monitor shares the pool that it watches: TestPostgresKeepsItsConnection
+// A monitor that shares the pool that it watches: see TestPostgresKeepsItsConnection
 // in load/sqlload.
 
-func TestFault26SettingsAreChecked(t *testing.T) {
+func TestFaultSettingsAreChecked(t *testing.T) {
 	var target float64
 	broken(t, math.IsInf(100/target, 1), "a target of 0 is a pressure that is finite")
 	func() {
 		defer func() { broken(t, recover() != nil, "a batch of 0 does not panic") }()
-		_ = planBatch(1, 0, 0)
+		_ = naiveBatch(1, 0, 0)
 	}()
 	nan := math.NaN()
 	pid := func(p throttle.PID) throttle.Config {
@@ -251,11 +251,9 @@ func TestFault26SettingsAreChecked(t *testing.T) {
 	}
 }
 
-// 27, two types of one name, is what the compiler refuses.
-
-func TestFault28FailuresCount(t *testing.T) {
+func TestFaultFailuresCount(t *testing.T) {
 	recorded := 0
-	handle := func(err error) { // the plan's handler
+	handle := func(err error) { // the naive handler
 		if err != nil {
 			return
 		}
@@ -274,7 +272,7 @@ func TestFault28FailuresCount(t *testing.T) {
 	}
 }
 
-func TestFault29RefusalPriorityAndCost(t *testing.T) {
+func TestFaultRefusalPriorityAndCost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
 		p.says(5)

@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// The faults of control in the first plan, by number: docs/databases.md lists them.
+// The faults of control of a naive throttle, which docs/databases.md lists.
 
 const tick = 100 * time.Millisecond
 
@@ -25,7 +25,7 @@ func loop(t *testing.T, c pid.Config) *pid.Controller {
 	return p
 }
 
-// ours is the controller with the gains of the plan.
+// ours is the controller with the gains of the naive one.
 func ours(t *testing.T) *pid.Controller {
 	return loop(t, pid.Config{Kp: 0.5, Ki: 0.1, Kd: 0.05, Tau: 450 * time.Millisecond, Setpoint: 0.85})
 }
@@ -38,8 +38,8 @@ func broken(t *testing.T, faulty bool, format string, args ...any) {
 	}
 }
 
-func TestFault01WeightedSumMasksAStall(t *testing.T) {
-	pv := planVariable(0.3, 1.5)
+func TestFaultWeightedSumMasksAStall(t *testing.T) {
+	pv := naiveVariable(0.3, 1.5)
 	broken(t, pv < 0.85, "pv %v", pv)
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
@@ -54,11 +54,11 @@ func TestFault01WeightedSumMasksAStall(t *testing.T) {
 	})
 }
 
-func TestFault02TotalGrowsWithConnections(t *testing.T) {
+func TestFaultTotalGrowsWithConnections(t *testing.T) {
 	total := func(connections int) (n int) { // in 10 s, at 1 ms each and a delay of 100 ms
 		for range connections {
 			for now, i := time.Duration(0), 1; now < 10*time.Second; i++ {
-				now += time.Millisecond + planBatch(i, 10, tick)
+				now += time.Millisecond + naiveBatch(i, 10, tick)
 				n++
 			}
 		}
@@ -80,10 +80,10 @@ func TestFault02TotalGrowsWithConnections(t *testing.T) {
 	}
 }
 
-func TestFault03And18DecidesByTheClockBeforeTheWork(t *testing.T) {
+func TestFaultDecidesByTheClockBeforeTheWork(t *testing.T) {
 	delayed := time.Duration(0)
 	for i := 1; i < 10; i++ { // nine operations of one connection, whatever they cost
-		delayed += planBatch(i, 10, time.Second)
+		delayed += naiveBatch(i, 10, time.Second)
 	}
 	broken(t, delayed == 0, "delayed by %v", delayed)
 	synctest.Test(t, func(t *testing.T) {
@@ -105,16 +105,16 @@ func TestFault03And18DecidesByTheClockBeforeTheWork(t *testing.T) {
 	})
 }
 
-func TestFault04FilterDependsOnTheTick(t *testing.T) {
-	plan := func(dt float64) float64 { // the filtered error 1 s after a step
-		p := newPlanPID(0)
+func TestFaultFilterDependsOnTheTick(t *testing.T) {
+	naive := func(dt float64) float64 { // the filtered error 1 s after a step
+		p := newNaivePID(0)
 		p.update(0, dt)
 		for range int(math.Round(1 / dt)) {
 			p.update(1, dt)
 		}
 		return p.filtered
 	}
-	broken(t, math.Abs(plan(0.5)-plan(0.1)) > 0.4, "%v, %v", plan(0.5), plan(0.1))
+	broken(t, math.Abs(naive(0.5)-naive(0.1)) > 0.4, "%v, %v", naive(0.5), naive(0.1))
 	filter := func(dt time.Duration) float64 {
 		c := ours(t)
 		c.Update(0, dt)
@@ -128,10 +128,10 @@ func TestFault04FilterDependsOnTheTick(t *testing.T) {
 	}
 }
 
-// One table more of 10 is 0.03 of the plan's variable. Its controller runs each
+// One table more of 10 is 0.03 of the naive variable. Its controller runs each
 // millisecond on a value that steps each 100 ms.
-func TestFault05DerivativeKick(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultDerivativeKick(t *testing.T) {
+	p := newNaivePID(0.85)
 	for range 100 {
 		p.update(0.85, 0.001)
 	}
@@ -146,8 +146,8 @@ func TestFault05DerivativeKick(t *testing.T) {
 	}
 }
 
-func TestFault06SetpointKick(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultSetpointKick(t *testing.T) {
+	p := newNaivePID(0.85)
 	for range 100 {
 		p.update(0.8, 0.001)
 	}
@@ -167,10 +167,10 @@ func TestFault06SetpointKick(t *testing.T) {
 	}
 }
 
-// A steady effort of 0.5 is needed; the plan's integral can give 0.2. And after an idle
+// A steady effort of 0.5 is needed; the naive integral can give 0.2. And after an idle
 // hour it starts from the other end.
-func TestFault07ClampedIntegral(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultClampedIntegral(t *testing.T) {
+	p := newNaivePID(0.85)
 	for range 100_000 {
 		p.update(0.86, 0.1)
 	}
@@ -195,8 +195,8 @@ func TestFault07ClampedIntegral(t *testing.T) {
 	}
 }
 
-func TestFault08RetuningBumps(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultRetuningBumps(t *testing.T) {
+	p := newNaivePID(0.85)
 	p.Kp, p.Kd = 0, 0
 	for range 100 {
 		p.update(0.95, 0.1)
@@ -221,8 +221,8 @@ func TestFault08RetuningBumps(t *testing.T) {
 	}
 }
 
-func TestFault09FilterIsNotSeeded(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultFilterIsNotSeeded(t *testing.T) {
+	p := newNaivePID(0.85)
 	p.Kp, p.Ki = 0, 0
 	p.update(1.2, 0.01)
 	kick := p.update(1.2, 0.01) // nothing changed
@@ -235,8 +235,8 @@ func TestFault09FilterIsNotSeeded(t *testing.T) {
 	}
 }
 
-func TestFault10LongIdle(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultLongIdle(t *testing.T) {
+	p := newNaivePID(0.85)
 	p.update(0.9, 0.1)
 	p.update(0.9, 3600)
 	broken(t, p.integral == p.integralMax, "integral %v", p.integral)
@@ -249,8 +249,8 @@ func TestFault10LongIdle(t *testing.T) {
 	}
 }
 
-func TestFault11NaN(t *testing.T) {
-	p := newPlanPID(0.85)
+func TestFaultNaN(t *testing.T) {
+	p := newNaivePID(0.85)
 	p.update(0.9, 0.1)
 	p.update(math.NaN(), 0.1)
 	got := p.update(0.5, 0.1)
@@ -278,11 +278,11 @@ func TestFault11NaN(t *testing.T) {
 	})
 }
 
-// The plan says both that a lower alpha filters more and that 0.3 filters more than
+// The advice says both that a lower alpha filters more and that 0.3 filters more than
 // 0.2. A time constant has one meaning: a longer one filters more.
-func TestFault12AdviceOnAlpha(t *testing.T) {
+func TestFaultAdviceOnAlpha(t *testing.T) {
 	step := func(alpha float64) float64 {
-		p := newPlanPID(0)
+		p := newNaivePID(0)
 		p.alpha = alpha
 		p.update(0, 0.1)
 		p.update(1, 0.1)
@@ -300,8 +300,8 @@ func TestFault12AdviceOnAlpha(t *testing.T) {
 	}
 }
 
-func TestFault13And14LatencyCountsAndIsRelative(t *testing.T) {
-	pv := planVariable(0.2, 0.2) // whatever the latency, which is recorded
+func TestFaultLatencyCountsAndIsRelative(t *testing.T) {
+	pv := naiveVariable(0.2, 0.2) // whatever the latency, which is recorded
 	broken(t, pv < 0.85, "pv %v", pv)
 	absolute := func(latency time.Duration) bool { return latency > 50*time.Millisecond }
 	broken(t, absolute(60*time.Millisecond) && !absolute(40*time.Millisecond),

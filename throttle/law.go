@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -58,7 +59,7 @@ type LinearRefusal struct {
 }
 
 func (l LinearRefusal) start() (controller, error) {
-	l.Soft, l.Hard = orDefault(l.Soft, 0.9), orDefault(l.Hard, 1.1)
+	l.Soft, l.Hard = cmp.Or(l.Soft, 0.9), cmp.Or(l.Hard, 1.1)
 	if !(l.Soft > 0) || math.IsInf(l.Soft, 1) {
 		return nil, invalid("LinearRefusal.Soft", l.Soft, "more than 0")
 	}

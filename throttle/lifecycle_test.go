@@ -66,7 +66,7 @@ func TestEndOfRunLiftsThePace(t *testing.T) {
 	})
 }
 
-// The plan's emergency blocked the operations that alone could end it. Ours ends by the
+// The naive emergency blocked the operations that alone could end it. Ours ends by the
 // monitor, or by itself when that goes on to say that all is lost.
 func TestEmergencyEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

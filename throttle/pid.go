@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -48,9 +49,9 @@ func (p PID) complete() (PID, error) {
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		p.Kp, p.Ki, p.Kd = writePID.Kp, writePID.Ki, writePID.Kd
 	}
-	p.Setpoint = orDefault(p.Setpoint, writePID.Setpoint)
-	p.Filter = orDefault(p.Filter, writePID.Filter)
-	p.MaxDelay = orDefault(p.MaxDelay, writePID.MaxDelay)
+	p.Setpoint = cmp.Or(p.Setpoint, writePID.Setpoint)
+	p.Filter = cmp.Or(p.Filter, writePID.Filter)
+	p.MaxDelay = cmp.Or(p.MaxDelay, writePID.MaxDelay)
 	return p, nil
 }
 

@@ -118,9 +118,9 @@ func (t *Throttle) checkRuns(op Op) {
 
 func misuse(op Op, cost int) error {
 	if op > Write {
-		return fmt.Errorf("%w: operation is %v: want Read or Write", ErrConfig, op)
+		return invalid("operation", op, "Read or Write")
 	}
-	return fmt.Errorf("%w: cost is %d: want 1 or more", ErrConfig, cost)
+	return invalid("cost", cost, "1 or more")
 }
 
 // Do runs fn when its turn has come, on the caller's goroutine, and returns its
@@ -164,8 +164,12 @@ const farewell = time.Second
 // nil: what waits goes on, unless the throttle is closed first. An action that has not
 // returned a second later is left behind and named in the error, as is an OnEvent that
 // panicked or ended its goroutine: the decisions went on. While the throttle
-// runs already, Run returns [ErrRunning]; afterwards it may run again.
+// runs already, Run returns [ErrRunning]; afterwards it may run again. A nil ctx counts as
+// context.Background.
 func (t *Throttle) Run(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if !t.running.CompareAndSwap(false, true) {
 		return ErrRunning
 	}

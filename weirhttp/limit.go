@@ -1,7 +1,6 @@
 package weirhttp
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // A Gate admits requests: a [*weir.Limiter], or whatever else hands out
@@ -60,16 +60,16 @@ func Limit(next http.Handler, gateFor func(*http.Request) Gate) http.Handler {
 // New is [Limit] with settings. Its error matches [weir.ErrConfig].
 func New(next http.Handler, gateFor func(*http.Request) Gate, cfg Config) (http.Handler, error) {
 	if next == nil {
-		return nil, fmt.Errorf("%w: weirhttp: next is nil: want a handler", weir.ErrConfig)
+		return nil, settings.Invalid(weir.ErrConfig, "weirhttp: next", "nil", "a handler")
 	}
 	if gateFor == nil {
-		return nil, fmt.Errorf("%w: weirhttp: gateFor is nil: want a function, such as One(limiter)", weir.ErrConfig)
+		return nil, settings.Invalid(weir.ErrConfig, "weirhttp: gateFor", "nil", "a function, such as One(limiter)")
 	}
 	if cfg.Status == 0 {
 		cfg.Status = http.StatusServiceUnavailable
 	}
 	if cfg.Status < 400 || cfg.Status > 599 {
-		return nil, fmt.Errorf("%w: weirhttp: Status is %d: want 0 (the default, 503) or 400 to 599", weir.ErrConfig, cfg.Status)
+		return nil, settings.Invalid(weir.ErrConfig, "weirhttp: Status", cfg.Status, "0 (the default, 503) or 400 to 599")
 	}
 	return &handler{next: next, gateFor: gateFor, refusal: cfg}, nil
 }

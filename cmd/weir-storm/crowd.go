@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"encoding/binary"
-	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -12,7 +10,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -31,73 +29,32 @@ type crowd struct {
 
 // run writes until ctx ends.
 func (c *crowd) run(ctx context.Context) {
-	var all sync.WaitGroup
-	for range writers {
-		all.Go(func() {
-			for ctx.Err() == nil {
-				c.write(ctx)
-			}
-		})
-	}
-	all.Wait()
+	storm.Clients{
+		Number: writers,
+		Gate:   storm.Through(c.throttle, throttle.Write),
+		Work:   func(context.Context, int) error { return c.db.Update(c.put) },
+		Log:    func(_ int, e storm.Entry) { c.note(ctx, e) },
+	}.Run(ctx)
 }
 
-// write is one write: it waits for its turn first.
-func (c *crowd) write(ctx context.Context) {
-	asked := time.Now()
-	op, err := c.throttle.Start(ctx, throttle.Write, 1)
-	started := time.Now()
-	if err == nil {
-		err = c.db.Update(c.put)
-		op.Done(err)
-	}
-	c.note(ctx, err, started.Sub(asked), time.Since(started))
-}
-
-func (c *crowd) note(ctx context.Context, err error, waited, took time.Duration) {
-	refusal := (*weir.RefusedError)(nil)
+func (c *crowd) note(ctx context.Context, e storm.Entry) {
 	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch {
-	case errors.As(err, &refusal):
+	case e.Refused:
 		c.refused++
-	case err == nil:
-		c.database = append(c.database, took)
-		c.withWait = append(c.withWait, waited+took)
+	case e.Err == nil:
+		c.database = append(c.database, e.Database())
+		c.withWait = append(c.withWait, e.WithWait())
 	case ctx.Err() == nil:
-		c.fault = err
-	}
-	c.mu.Unlock()
-	if refusal != nil {
-		pause(ctx, time.Duration(float64(refusal.RetryAfter)*(1+rand.Float64())))
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
+		c.fault = e.Err
 	}
 }
 
 // put writes a document to a key that is anywhere, so that each compaction meets the whole
 // store.
 func (c *crowd) put(tx *badger.Txn) error {
-	at := rand.IntN(len(c.readings) - documentSize)
-	return tx.Set(binary.BigEndian.AppendUint64(nil, rand.Uint64()), c.readings[at:at+documentSize])
-}
-
-// readings is JSON, of which each document is a part: to make it while the storm lasts would
-// take processors that the store needs.
-func readings() []byte {
-	const size = 1 << 20
-	text := make([]byte, 0, size)
-	for len(text) < size {
-		text = fmt.Appendf(text, `{"sensor":"s-%04d","second":%d,"value":%.3f,"unit":"C","state":"ok"},`,
-			rand.IntN(1000), rand.IntN(24*60*60), 20+5*rand.NormFloat64())
-	}
-	return text
+	return tx.Set(binary.BigEndian.AppendUint64(nil, rand.Uint64()), storm.Part(c.readings, documentSize))
 }
 
 // since returns the latencies of the writes after the first so many, sorted.

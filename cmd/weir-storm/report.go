@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/figures"
+	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -47,7 +48,7 @@ type row struct {
 func (p printer) watch(name string, c *crowd, done <-chan struct{}) row {
 	fmt.Fprintln(p, p.bold(fmt.Sprintf("%-12s %9s %13s %13s %9s %8s %8s", name, "writes/s", "database p99", "with wait p99", "level 0", "pace/s", "refused")))
 	begin := time.Now()
-	second, sample := time.NewTicker(time.Second), time.NewTicker(tick)
+	second, sample := time.NewTicker(time.Second), time.NewTicker(storm.Tick)
 	defer second.Stop()
 	defer sample.Stop()
 	stall := c.db.Opts().NumLevelZeroTablesStall

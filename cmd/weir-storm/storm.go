@@ -9,8 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
-	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load/badgerload"
 	"github.com/weir-go/weir/throttle"
 )
@@ -23,14 +22,6 @@ const (
 	// with Badger's own 64 MiB has after minutes.
 	memtable = 1 << 20
 )
-
-// inFlight is how many writes are in the store at once. It commits them one batch after
-// another, in one goroutine: what is more than a batch only waits inside.
-const inFlight = 8
-
-// tick is how often the store is asked and the pace decided: several times for each
-// table that is flushed.
-const tick = 20 * time.Millisecond
 
 // The durations that make sense: of all of it.
 const (
@@ -82,7 +73,7 @@ func weather(ctx context.Context, name string, during time.Duration, g guard, ou
 	if err != nil {
 		return r, err
 	}
-	c := &crowd{db: db, throttle: th, readings: readings()}
+	c := &crowd{db: db, throttle: th, readings: storm.Readings()}
 	done := make(chan struct{})
 	go func() { c.run(ctx); close(done) }()
 	return out.watch(name, c, done), nil
@@ -97,26 +88,5 @@ func unguarded(context.Context, *badger.DB) (*throttle.Throttle, error) {
 }
 
 func throttled(ctx context.Context, db *badger.DB) (*throttle.Throttle, error) {
-	mon, err := load.New(load.Config{
-		Feeds:    []load.Feed{{Source: badgerload.New(db)}},
-		Interval: tick,
-	})
-	if err != nil {
-		return nil, err
-	}
-	th, err := throttle.New(throttle.Config{
-		Monitor: mon,
-		Writes: throttle.Side{
-			Laws:        []throttle.PaceLaw{throttle.DrainRate{}},
-			Queue:       weir.Queue{Size: writers, Timeout: time.Second},
-			MaxInFlight: inFlight,
-		},
-		Tick: tick,
-	})
-	if err != nil {
-		return nil, err
-	}
-	go func() { _ = mon.Run(ctx) }() // its error says that a poll hangs, which shows
-	go func() { _ = th.Run(ctx) }()
-	return th, nil
+	return storm.DrainRate(ctx, badgerload.New(db), writers)
 }

@@ -29,13 +29,19 @@ func (p *pacer) fill(elapsed int64) {
 	}
 }
 
-// sheds reports whether work of the given weight is among the share to refuse. Refusals
+// sheds reports whether work of the given weight that arrives is among the share to refuse. Refusals
 // are spread evenly, not drawn at random.
 func (p *pacer) sheds(weight int) bool {
-	p.toShed += float64(p.Refuse * float64(weight))
+	p.toShed = p.withNext(weight)
 	if p.toShed < float64(weight) {
 		return false
 	}
 	p.toShed -= float64(weight)
 	return true
 }
+
+// shedsNext reports whether sheds would be true.
+func (p *pacer) shedsNext(weight int) bool { return p.withNext(weight) >= float64(weight) }
+
+// withNext is what is to be refused once work of the given weight has arrived.
+func (p *pacer) withNext(weight int) float64 { return p.toShed + float64(p.Refuse*float64(weight)) }

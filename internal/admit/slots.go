@@ -151,6 +151,11 @@ func (s *slots) sheds(weight int) bool {
 	return s.flags&(paced|closed) == paced && s.contention.cold.pacer.sheds(weight)
 }
 
+// shedsNext reports whether sheds would be true.
+func (s *slots) shedsNext(weight int) bool {
+	return s.flags&(paced|closed) == paced && s.contention.cold.pacer.shedsNext(weight)
+}
+
 // tokens is the pace at this moment.
 func (s *slots) tokens() queue.Pace {
 	if s.flags&paced == 0 {

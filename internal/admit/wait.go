@@ -21,7 +21,7 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	}
 	verdict := n.consider(w.Weight, true, now, fx)
 	if verdict == reply.MustWait {
-		verdict = n.enqueue(w, now, fx)
+		verdict = n.enqueue(w, (*queue.Queue).Join, now, fx)
 	}
 	switch {
 	case verdict == reply.Admitted:
@@ -37,21 +37,24 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	return verdict
 }
 
-// enqueue puts w into the queue, or says why not.
-func (n *Node) enqueue(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
+// enqueue has w join the queue, or ask it in another way, and returns what the queue says.
+func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) reply.Verdict {
 	if n.queue == nil {
 		n.makeQueue(now)
 	}
 	if n.flags&tenanted != 0 {
 		n.queue.ShuffleTenants(now, n.inflight)
 	}
-	verdict, evicted := n.queue.Join(w, n.conf.queueTimeout, n.view(now))
+	verdict, evicted := join(n.queue, w, n.conf.queueTimeout, n.view(now))
 	n.flags.set(waiting, n.queue.Len() > 0)
 	if !evicted.Empty() {
 		n.turnAway(evicted, fx)
 	}
 	return verdict
 }
+
+// joining is Join of a queue, or another method like it.
+type joining func(q *queue.Queue, w *queue.Waiter, timeout int64, v queue.View) (reply.Verdict, queue.Chain)
 
 // Leave is how the owner of a waiter gives up: because its caller is gone, or
 // because its time in the queue is up. A waiter that was answered meanwhile

@@ -14,10 +14,15 @@ const Adaptive Order = 1
 
 type adaptive struct {
 	fifo
+	habits
 	lanes     []laneState
-	budget    float64 // average time that callers give their work, in nanoseconds
-	spread    float64 // average distance from it
 	saturated float64 // share of recent time in which the limit held work back
+}
+
+// habits are how much time callers give their work, and whether that differs.
+type habits struct {
+	budget float64 // the average, in nanoseconds
+	spread float64 // average distance from it
 }
 
 func startAdaptive(q *Queue, v View) discipline {
@@ -78,35 +83,19 @@ func (v *View) longest() int {
 	return longest
 }
 
-func (a *adaptive) join(q *Queue, w *Waiter, v View) (verdict reply.Verdict, evicted Chain) {
-	a.learn(w, v.Now)
-	if a.anyLate(v.Now) {
-		evicted = a.dropLate(q, v.Now)
-	}
+func (a *adaptive) screen(q *Queue, w *Waiter, v View) reply.Verdict {
 	w.latest = q.latestStart(w, v)
 	w.expires = min(w.expires, w.latest+1) // its timer tells even if nothing else happens
-	s := &a.lanes[w.Lane]
-	late := w.HasDeadline() && (!q.InTime(w, v) || a.mixed() && !a.standing(s, v) && !q.reachable(w, v))
-	s.note(late)
-	if late {
-		return reply.Deadline, evicted
+	if w.HasDeadline() && (!q.InTime(w, v) || a.mixed() && !a.standing(&a.lanes[w.Lane], v) && !q.reachable(w, v)) {
+		return reply.Deadline
 	}
-	q.insert(w)
-	for int(q.length) > a.bound(q, w, v) {
-		among, k := q.evictable(w)
-		out := among.oldest(k)
-		if verdict := q.giveWay(out, w, v, &evicted); verdict != reply.Waiting {
-			return verdict, evicted
-		}
-		a.lanes[out.Lane].note(true)
-	}
-	return reply.Waiting, evicted
+	return reply.Waiting
 }
 
+func (a *adaptive) yields(among *lane, k kind) *Waiter { return among.oldest(k) }
+
 func (a *adaptive) next(q *Queue, v View) (next *Waiter, evicted Chain) {
-	if a.anyLate(v.Now) {
-		evicted = a.dropLate(q, v.Now)
-	}
+	evicted = a.dropLate(q, v.Now)
 	i := q.pickLane()
 	if i < 0 {
 		return nil, evicted
@@ -133,10 +122,14 @@ func (a *adaptive) quantile() float64 {
 func (a *adaptive) added(w *Waiter)   { a.lanes[w.Lane].push(w) }
 func (a *adaptive) removed(w *Waiter) { a.lanes[w.Lane].remove(w) }
 
-// learn notes how much time callers give their work, and whether that differs.
-func (a *adaptive) learn(w *Waiter, now int64) {
+func (a *adaptive) note(w *Waiter, refused bool) { a.lanes[w.Lane].note(refused) }
+
+func (a *adaptive) recall(h habits) { a.habits = h }
+
+func (a *adaptive) learn(w *Waiter, now int64) (before habits) {
+	before = a.habits
 	if w.Deadline == noDeadline {
-		return
+		return before
 	}
 	given := float64(w.Deadline - now)
 	if a.budget == 0 {
@@ -144,6 +137,7 @@ func (a *adaptive) learn(w *Waiter, now int64) {
 	}
 	a.spread = portable.Toward(a.spread, math.Abs(given-a.budget), arrivalWeight)
 	a.budget = portable.Toward(a.budget, given, arrivalWeight)
+	return before
 }
 
 // mixed reports whether deadlines differ.
@@ -173,6 +167,9 @@ func (a *adaptive) anyLate(now int64) bool {
 
 // dropLate evicts those that can no longer start in time.
 func (a *adaptive) dropLate(q *Queue, now int64) (evicted Chain) {
+	if !a.anyLate(now) {
+		return evicted
+	}
 	for i := range a.lanes {
 		s := &a.lanes[i]
 		for s.isLate(now) {

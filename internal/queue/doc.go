@@ -5,9 +5,10 @@
 //
 // # The answers
 //
-// A [Queue] answers three questions over a [View] of its node, a value:
+// A [Queue] answers these questions over a [View] of its node, a value:
 //
 //   - [Queue.Join]: may this waiter wait, and who has to give way for it?
+//   - [Queue.Refuse]: the same for a waiter that only asks.
 //   - [Queue.Next]: who is served next?
 //   - ahead: how many are served before a newcomer, which decides whether its deadline can be met.
 //

@@ -30,8 +30,13 @@ func (o Order) Bounds(v View, timeout int64) (most int, patience int64) {
 
 // A discipline is an order at work in one queue.
 type discipline interface {
-	// join puts w into the queue and returns Waiting, or says why not. It may evict others, or w.
-	join(q *Queue, w *Waiter, v View) (reply.Verdict, Chain)
+	// screen returns Waiting, or says why w may not wait whoever gives way. It may have w's time be up earlier
+	// and changes nothing else.
+	screen(q *Queue, w *Waiter, v View) reply.Verdict
+	// bound is how many may wait with w, which has not joined yet. For more than that, others or w give way.
+	bound(q *Queue, w *Waiter, v View) int
+	// yields returns the waiter that gives way, of those of which one has to.
+	yields(among *lane, k kind) *Waiter
 	// next returns the waiter that is served next, nil if there is none. It may evict others.
 	next(q *Queue, v View) (*Waiter, Chain)
 	// ahead is how many are served before w, which has not joined yet.
@@ -43,6 +48,13 @@ type discipline interface {
 
 // An observer is a discipline that keeps more than the lanes do.
 type observer interface {
+	// learn tells of a waiter that has come, and returns what was known before, for recall to forget it.
+	learn(w *Waiter, now int64) habits
+	recall(habits)
+	// note tells whether a waiter that came, or that gave way, was refused.
+	note(w *Waiter, refused bool)
+	// dropLate evicts those whose time is up.
+	dropLate(q *Queue, now int64) Chain
 	// added and removed tell of a waiter that was put into the queue, or taken out.
 	added(w *Waiter)
 	removed(w *Waiter)

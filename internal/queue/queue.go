@@ -62,21 +62,6 @@ func (q *Queue) Len() int {
 	return int(q.length)
 }
 
-// Join puts w, which may wait until the timeout is over, into its lane and returns Waiting, or
-// says why not. It may evict others.
-func (q *Queue) Join(w *Waiter, timeout int64, v View) (reply.Verdict, Chain) {
-	w.Lane = min(max(w.Lane, 0), len(q.lanes)-1)
-	w.expires = v.Now + timeout
-	if w.Deadline == 0 {
-		w.Deadline = noDeadline
-	}
-	w.latest = noDeadline
-	w.Verdict = reply.Waiting
-	verdict, evicted := q.discipline.join(q, w, v)
-	w.Recheck = w.expires
-	return verdict, evicted
-}
-
 // Next returns the waiter that is served next, nil if there is none. It may evict others.
 func (q *Queue) Next(v View) (*Waiter, Chain) { return q.discipline.next(q, v) }
 
@@ -94,28 +79,44 @@ func (q *Queue) Pass(d int64, saturated bool, latency time.Duration) {
 
 // insert puts w at the end of its lane.
 func (q *Queue) insert(w *Waiter) {
-	q.lanes[w.Lane].push(w, byLane)
+	q.link(w)
 	if q.observer != nil {
 		q.observer.added(w)
 	}
-	if t := q.tenants(); t != nil {
-		t.join(w)
-	}
-	q.length++
-	q.weigh(w.Lane, w.Weight)
 }
 
 // Remove takes w out of the queue.
 func (q *Queue) Remove(w *Waiter) {
-	q.lanes[w.Lane].remove(w, byLane)
+	q.unlink(w)
 	if q.observer != nil {
 		q.observer.removed(w)
 	}
+}
+
+// link is insert of which the order hears nothing.
+func (q *Queue) link(w *Waiter) {
+	q.lanes[w.Lane].push(w, byLane)
+	if t := q.tenants(); t != nil {
+		t.join(w)
+	}
+	q.count(w, 1)
+}
+
+// unlink is Remove of which the order hears nothing.
+func (q *Queue) unlink(w *Waiter) {
+	q.lanes[w.Lane].remove(w, byLane)
 	if t := q.tenants(); t != nil {
 		t.leave(w)
 	}
-	q.length--
-	q.weigh(w.Lane, -w.Weight)
+	q.count(w, -1)
+}
+
+// count counts w in or out.
+func (q *Queue) count(w *Waiter, by int32) {
+	q.length += by
+	if q.weighs() {
+		q.extras.weights[w.Lane] += int(by) * w.Weight
+	}
 }
 
 // Take takes w out of the queue because it is served.
@@ -185,13 +186,6 @@ func (q *Queue) Weigh(on bool) {
 
 // weighs reports whether weights are kept.
 func (q *Queue) weighs() bool { return q.extras != nil && q.extras.weights != nil }
-
-// weigh notes that so much more waits in a lane.
-func (q *Queue) weigh(lane, weight int) {
-	if q.weighs() {
-		q.extras.weights[lane] += weight
-	}
-}
 
 // weightUpTo is the weight of all that waits in a lane and those above it, 0 if it is not kept.
 func (q *Queue) weightUpTo(lane int) (weight int) {

@@ -18,10 +18,12 @@ var mayImport = map[string]string{
 	"internal/longtest": "",
 	"internal/isolate":  "",
 	"internal/trusted":  "",
+	"internal/settings": "",
+	"internal/clock":    "",
 	"histogram":         "",
 
 	"pid":             "internal/portable",
-	"load":            "internal/isolate",
+	"load":            "internal/isolate internal/settings",
 	"load/sqlload":    "load",
 	"load/badgerload": "load",
 	"load/neo4jload":  "load",
@@ -38,20 +40,21 @@ var mayImport = map[string]string{
 	"internal/feed": "",
 	"internal/seam": "internal/admit internal/feed",
 
-	".":        "histogram internal/admit internal/feed internal/queue internal/reply internal/seam internal/window law",
+	".":        "histogram internal/admit internal/clock internal/feed internal/queue internal/reply internal/seam internal/settings internal/window law",
 	"capacity": "internal/isolate internal/trusted",
 
-	"bulkhead": ". internal/admit internal/feed internal/seam law",
-	"throttle": ". internal/admit internal/isolate internal/seam law load pid",
-	"pool":     "capacity internal/admit internal/dag internal/isolate internal/reply internal/trusted internal/window law", // a gate function connects it to a limiter
+	"bulkhead": ". internal/admit internal/clock internal/feed internal/seam internal/settings law",
+	"throttle": ". internal/admit internal/isolate internal/seam internal/settings law load pid",
+	"pool":     "capacity internal/admit internal/clock internal/dag internal/isolate internal/reply internal/settings internal/trusted internal/window law", // a gate function connects it to a limiter
 
 	"pool/sourcetest": "pool",
-	"sim":             "internal/admit internal/queue internal/reply internal/window law internal/portable",
+	"sim":             "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable",
 
 	"internal/oraclecache": "sim",
+	"internal/storm":       ". load throttle",
 	"internal/figures":     ". bulkhead",
 	"edge":                 ". internal/reply",
-	"weirhttp":             ". bulkhead edge",
+	"weirhttp":             ". bulkhead edge internal/settings",
 	"weirbreaker":          ".",
 	"metrics":              ". bulkhead capacity histogram law load pool throttle",
 	"weirprom":             "histogram metrics",

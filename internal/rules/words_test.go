@@ -43,7 +43,7 @@ var shared = map[string]string{
 	"Source":       "load load/badgerload load/neo4jload load/pebbleload pool sim: where something comes from that its package consumes: signals, tasks, requests",
 	"Success":      ". sim: work that succeeded",
 	"Timeout":      ". sim: work that took too long",
-	"Unused":       "law pool: a rise would do nothing: what there is is not all used",
+	"Unused":       "law pool: a rise would do nothing: not all of the limit or the size is used",
 	"Within":       "law pool: the signal is where the law or the scaler wants it",
 }
 

@@ -31,9 +31,6 @@ type Limiters[L, C, S, E any] struct {
 	Follow    func(l L, r *feed.Reader[E])
 	Unfollow  func(l L, r *feed.Reader[E])
 
-	// Now reads the clock of all limiters.
-	Now func() int64
-
 	// AddTotals adds what another snapshot counted since its limiter was made.
 	AddTotals func(sum *S, s S)
 

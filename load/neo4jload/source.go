@@ -42,7 +42,12 @@ func New(c Config) (*Source, error) {
 }
 
 // Close closes the connection.
-func (s *Source) Close(ctx context.Context) error { return s.driver.Close(ctx) }
+func (s *Source) Close(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return s.driver.Close(ctx)
+}
 
 // Name implements [load.Source].
 func (*Source) Name() string { return "neo4j" }
@@ -65,8 +70,11 @@ const listConnections = `
 CALL dbms.listConnections() YIELD userAgent
 RETURN sum(CASE WHEN userAgent = $self THEN 0 ELSE 1 END) AS connections`
 
-// Poll implements [load.Source].
+// Poll implements [load.Source]. A nil ctx counts as context.Background.
 func (s *Source) Poll(ctx context.Context) (load.Sample, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	session := s.driver.NewSession(ctx, neo4j.SessionConfig{
 		AccessMode:   neo4j.AccessModeRead,
 		DatabaseName: "system", // there whatever happens to the others

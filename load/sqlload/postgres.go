@@ -64,8 +64,11 @@ const activity = `SELECT
 FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid()`
 
-// Poll implements [load.Source].
+// Poll implements [load.Source]. A nil ctx counts as context.Background.
 func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	var active, locked, io, internal, hidden float64
 	err := p.query(ctx, &active, &locked, &io, &internal, &hidden)
 	if err != nil {

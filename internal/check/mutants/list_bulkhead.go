@@ -223,6 +223,13 @@ var ofTheBulkhead = []mutant{
 		test: "TestIdleKeysGiveWay",
 	},
 	{
+		name: "each work gets a breaker of its own",
+		file: "bulkhead/breaker.go",
+		old:  "\tb.ready.Store(&breaker)\n",
+		new:  "",
+		test: "TestEachKeyHasItsBreaker",
+	},
+	{
 		name: "a handle enters a compartment that is gone",
 		file: "bulkhead/compartment.go",
 		old:  "c.callers.Add(1) > 0",

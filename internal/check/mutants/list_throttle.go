@@ -70,14 +70,14 @@ var ofTheThrottle = []mutant{
 		file: "throttle/throttle.go",
 		old:  "if cost == 1 {",
 		new:  "if cost >= 1 {",
-		test: "TestFault29RefusalPriorityAndCost",
+		test: "TestFaultRefusalPriorityAndCost",
 	},
 	{
 		name: "throttle: symptoms count for nothing while signals are missing",
 		file: "throttle/side.go",
 		old:  "if degraded || t.conf.Monitor == nil {",
 		new:  "if t.conf.Monitor == nil {",
-		test: "TestFault24FailedQueriesFreezeTheLoad",
+		test: "TestFaultFailedQueriesFreezeTheLoad",
 	},
 	{
 		name: "load: a reading never grows old",

@@ -3,7 +3,6 @@ package storm
 import (
 	"context"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime/debug"
@@ -13,7 +12,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
 
-	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/badgerload"
 	"github.com/weir-go/weir/throttle"
@@ -49,71 +48,39 @@ func TestBadgerAtEase(t *testing.T) {
 // The contenders.
 const (
 	unthrottled = "no throttle"
-	asPlanned   = "PID as first planned"
+	sleeping    = "naive PID"
 	paced       = "drain rate"
 )
 
 func badgerStorm(writers int, v values) []contender {
 	return []contender{
 		{unthrottled, func(t *testing.T) result {
-			return inBadger(t, writers, v, func(context.Context, *badger.DB) gate { return open })
+			return inBadger(t, writers, v, func(context.Context, *badger.DB) storm.Gate { return storm.Open })
 		}},
-		{asPlanned, func(t *testing.T) result {
-			return inBadger(t, writers, v, func(ctx context.Context, db *badger.DB) gate {
-				p := newPlanned(db)
+		{sleeping, func(t *testing.T) result {
+			return inBadger(t, writers, v, func(ctx context.Context, db *badger.DB) storm.Gate {
+				p := newNaive(db)
 				go p.monitor(ctx)
 				return p.gate
 			})
 		}},
 		{paced, func(t *testing.T) result {
-			return inBadger(t, writers, v, func(ctx context.Context, db *badger.DB) gate { return drainRate(t, ctx, db) })
+			return inBadger(t, writers, v, func(ctx context.Context, db *badger.DB) storm.Gate { return drainRate(t, ctx, db) })
 		}},
 	}
 }
 
-// drainRate is the throttle that a store of this kind is to have.
-func drainRate(t *testing.T, ctx context.Context, db *badger.DB) gate {
-	mon, err := load.New(load.Config{
-		Feeds:    []load.Feed{{Source: badgerload.New(db)}},
-		Interval: 20 * time.Millisecond,
-	})
+// drainRate is the gate of the throttle that a store of this kind is to have.
+func drainRate(t *testing.T, ctx context.Context, db *badger.DB) storm.Gate {
+	th, err := storm.DrainRate(ctx, badgerload.New(db), 128)
 	if err != nil {
 		t.Fatal(err)
 	}
-	th, err := throttle.New(throttle.Config{
-		Monitor: mon,
-		Writes: throttle.Side{
-			Laws:        []throttle.PaceLaw{throttle.DrainRate{}},
-			Queue:       weir.Queue{Size: 128, Timeout: time.Second},
-			MaxInFlight: inFlight,
-		},
-		Tick: 20 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go mon.Run(ctx)
-	go th.Run(ctx)
-	return through(th, throttle.Write)
-}
-
-// inFlight is how many writes are in the store at once. It commits them one batch after
-// another, in one goroutine: what is more than a batch only waits inside.
-const inFlight = 8
-
-// through is the gate of a throttle.
-func through(th *throttle.Throttle, kind throttle.Op) gate {
-	return func(ctx context.Context) (func(error), error) {
-		op, err := th.Start(ctx, kind, 1)
-		if err != nil {
-			return nil, err
-		}
-		return op.Done, nil
-	}
+	return storm.Through(th, throttle.Write)
 }
 
 // inBadger lets a storm of writers rage in a fresh store.
-func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *badger.DB) gate) result {
+func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *badger.DB) storm.Gate) result {
 	db, err := badger.Open(badger.DefaultOptions(t.TempDir()).WithMemTableSize(1 << 20).
 		WithValueThreshold(inTheTree).WithCompression(v.compression).WithLogger(nil))
 	if err != nil {
@@ -158,24 +125,12 @@ type values struct {
 }
 
 var (
-	documents = values{4 << 10, options.ZSTD, readings()}
+	documents = values{4 << 10, options.ZSTD, storm.Readings()}
 	noise     = values{1 << 10, options.Snappy, random()}
 )
 
-const stock = 1 << 20
-
-// readings returns JSON.
-func readings() []byte {
-	var text []byte
-	for len(text) < stock {
-		text = fmt.Appendf(text, `{"sensor":"s-%04d","at":"2026-11-21T%02d:%02d:%02d.%03dZ","value":%.3f,"unit":"C","state":"ok"},`,
-			rand.IntN(1000), rand.IntN(24), rand.IntN(60), rand.IntN(60), rand.IntN(1000), 20+5*rand.NormFloat64())
-	}
-	return text
-}
-
 func random() []byte {
-	b := make([]byte, stock)
+	b := make([]byte, storm.Stock)
 	for i := range b {
 		b[i] = byte(rand.Uint32())
 	}
@@ -183,12 +138,7 @@ func random() []byte {
 }
 
 func (v values) writer(db *badger.DB) func(context.Context, int) error {
-	return func(context.Context, int) error { return put(db, v.any()) }
-}
-
-func (v values) any() []byte {
-	at := rand.IntN(len(v.stock) - v.size)
-	return v.stock[at : at+v.size]
+	return func(context.Context, int) error { return put(db, storm.Part(v.stock, v.size)) }
 }
 
 // put writes to a random key, so that every compaction has to read what it meets.

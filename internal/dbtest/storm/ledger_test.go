@@ -4,25 +4,20 @@ import (
 	"math"
 	"slices"
 	"time"
-)
 
-// An entry is one operation: when its client asked, when it started and ended, and when the
-// client could go on.
-type entry struct {
-	asked, started, ended, left time.Time
-	refused                     bool
-}
+	"github.com/weir-go/weir/internal/storm"
+)
 
 // A ledger has the operations of a crowd, client by client.
 type ledger struct {
-	entries [][]entry
+	entries [][]storm.Entry
 }
 
 // count is how many operations ended well, and how many were refused.
 func (l *ledger) count() (done, refused int) {
 	for _, client := range l.entries {
 		for _, e := range client {
-			if e.refused {
+			if e.Refused {
 				refused++
 			} else {
 				done++
@@ -34,17 +29,17 @@ func (l *ledger) count() (done, refused int) {
 
 // database returns how long the operations took once started, withWait including the wait.
 func (l *ledger) database() latencies {
-	return l.latencies(func(e entry) time.Duration { return e.ended.Sub(e.started) })
+	return l.latencies(storm.Entry.Database)
 }
 
 func (l *ledger) withWait() latencies {
-	return l.latencies(func(e entry) time.Duration { return e.left.Sub(e.asked) })
+	return l.latencies(storm.Entry.WithWait)
 }
 
-func (l *ledger) latencies(of func(entry) time.Duration) (all latencies) {
+func (l *ledger) latencies(of func(storm.Entry) time.Duration) (all latencies) {
 	for _, client := range l.entries {
 		for _, e := range client {
-			if !e.refused {
+			if !e.Refused {
 				all = append(all, of(e))
 			}
 		}

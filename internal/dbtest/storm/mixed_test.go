@@ -4,6 +4,8 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/weir-go/weir/internal/storm"
 )
 
 // A mixed storm: a crowd of writers that fight for the same rows, and a few readers, on one
@@ -27,10 +29,10 @@ type database interface {
 }
 
 // inDatabase lets a mixed storm rage, with a gate before the writes.
-func inDatabase(t *testing.T, db database, guard func(context.Context) gate) result {
+func inDatabase(t *testing.T, db database, guard func(context.Context) storm.Gate) result {
 	ctx, from, during := schedule(t)
 	writers := &crowd{clients: stormWriters, gate: guard(ctx), work: db.write}
-	readers := &crowd{clients: stormReaders, gate: open, work: db.read, pause: readEvery}
+	readers := &crowd{clients: stormReaders, gate: storm.Open, work: db.read, pause: readEvery}
 	reading := make(chan struct{})
 	go func() { readers.run(ctx, from); close(reading) }()
 	writers.run(ctx, from)

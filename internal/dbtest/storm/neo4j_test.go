@@ -8,6 +8,7 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 
 	"github.com/weir-go/weir/internal/dbtest"
+	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load/neo4jload"
 )
 
@@ -61,10 +62,10 @@ func TestNeo4j(t *testing.T) {
 	db := newHotNodes(t, s)
 	medians := compare(t, mixedColumns,
 		contender{unthrottled, func(t *testing.T) result {
-			return inDatabase(t, db, func(context.Context) gate { return open })
+			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
 		}},
 		contender{pidOnWaits, func(t *testing.T) result {
-			return inDatabase(t, db, func(ctx context.Context) gate {
+			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
 				source, err := neo4jload.New(neo4jload.Config{URI: dbtest.Neo4jURI(s.Address()), Auth: dbtest.Neo4jAdmin()})
 				if err != nil {
 					t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/dbtest"
+	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
 	"github.com/weir-go/weir/throttle"
@@ -56,10 +57,10 @@ func TestPostgres(t *testing.T) {
 	db := newHotRows(t, s)
 	medians := compare(t, mixedColumns,
 		contender{unthrottled, func(t *testing.T) result {
-			return inDatabase(t, db, func(context.Context) gate { return open })
+			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
 		}},
 		contender{pidOnWaits, func(t *testing.T) result {
-			return inDatabase(t, db, func(ctx context.Context) gate {
+			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
 				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")})
 			})
 		}},
@@ -70,7 +71,7 @@ func TestPostgres(t *testing.T) {
 const pidOnWaits = "PID on lock waits"
 
 // onWaits is the throttle for a database whose transactions wait for one another.
-func onWaits(t *testing.T, ctx context.Context, source load.Source) gate {
+func onWaits(t *testing.T, ctx context.Context, source load.Source) storm.Gate {
 	mon, err := load.New(load.Config{
 		Feeds:    []load.Feed{{Source: source}},
 		Interval: 50 * time.Millisecond,
@@ -91,5 +92,5 @@ func onWaits(t *testing.T, ctx context.Context, source load.Source) gate {
 	}
 	go mon.Run(ctx)
 	go th.Run(ctx)
-	return through(th, throttle.Write)
+	return storm.Through(th, throttle.Write)
 }

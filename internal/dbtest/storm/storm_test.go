@@ -2,14 +2,11 @@ package storm
 
 import (
 	"context"
-	"errors"
 	"flag"
-	"math/rand/v2"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/storm"
 )
 
 var (
@@ -18,69 +15,24 @@ var (
 	lasts   = flag.Duration("lasts", 8*time.Second, "how long a storm is measured")
 )
 
-// A gate is what an operation has to pass before it starts. It returns what to call when
-// the operation is over.
-type gate func(ctx context.Context) (done func(error), err error)
-
-// open lets everything pass.
-func open(context.Context) (func(error), error) { return func(error) {}, nil }
-
-// A crowd is a number of clients in a closed loop: each starts its next operation when
-// its last has ended.
+// A crowd is a number of clients, what they pass and do, and what became of it.
 type crowd struct {
 	clients int
-	gate    gate
+	gate    storm.Gate
 	work    func(ctx context.Context, client int) error
 	pause   time.Duration // of a client between two operations
 	log     ledger
 }
 
-// run drives the crowd until ctx ends. Only what begins after the storm has warmed up counts.
+// run drives the crowd until ctx ends. Only what begins after the storm has warmed up counts, and ended well or was
+// refused.
 func (c *crowd) run(ctx context.Context, from time.Time) {
-	var running sync.WaitGroup
-	c.log.entries = make([][]entry, c.clients)
-	for client := range c.clients {
-		running.Go(func() {
-			for ctx.Err() == nil {
-				if e, ok := c.once(ctx, client); ok && e.asked.After(from) {
-					c.log.entries[client] = append(c.log.entries[client], e)
-				}
-				if c.pause > 0 {
-					pause(ctx, c.pause)
-				}
-			}
-		})
-	}
-	running.Wait()
-}
-
-// once is one operation. It reports false for one that the end of the storm cut short.
-func (c *crowd) once(ctx context.Context, client int) (e entry, ok bool) {
-	e.asked = time.Now()
-	done, err := c.gate(ctx)
-	e.started = time.Now()
-	if refusal := (*weir.RefusedError)(nil); errors.As(err, &refusal) {
-		pause(ctx, max(time.Duration(float64(refusal.RetryAfter)*(1+rand.Float64())), time.Millisecond))
-		e.refused = true
-		return e, true
-	}
-	if err != nil {
-		return e, false
-	}
-	err = c.work(ctx, client)
-	e.ended = time.Now()
-	done(err)
-	e.left = time.Now()
-	return e, err == nil
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	c.log.entries = make([][]storm.Entry, c.clients)
+	storm.Clients{Number: c.clients, Gate: c.gate, Work: c.work, Pause: c.pause, Log: func(client int, e storm.Entry) {
+		if e.Err == nil && e.Asked.After(from) {
+			c.log.entries[client] = append(c.log.entries[client], e)
+		}
+	}}.Run(ctx)
 }
 
 // schedule is when a storm begins to count and when it ends. Its context has no deadline,

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"slices"
@@ -158,16 +159,9 @@ func (c *Cells) Regimes() (all []Summary) {
 		for i := range laws {
 			laws[i] = slices.DeleteFunc(laws[i], func(c *Cell) bool { return c.Mean.Regime != regime })
 		}
-		all = append(all, summaries(slices.DeleteFunc(laws, func(cells []*Cell) bool { return len(cells) == 0 }), orDefault(regime, "others"))...)
+		all = append(all, summaries(slices.DeleteFunc(laws, func(cells []*Cell) bool { return len(cells) == 0 }), cmp.Or(regime, "others"))...)
 	}
 	return all
-}
-
-func orDefault(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 func summaries(laws [][]*Cell, regime string) []Summary {

@@ -14,10 +14,10 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Each test stands for a defect that was reproduced in another limiter.
+// Each test stands for a pitfall that other limiters fall into, which its comment describes.
 
-// Defect 1: a panic in the handler leaks the permit.
-func TestDefect1PanicLeaksNoPermit(t *testing.T) {
+// A panic in the handler leaks the permit.
+func TestPanicLeaksNoPermit(t *testing.T) {
 	l := fixed(t, 3, weir.Queue{})
 	swallow := func(f func()) {
 		defer func() { _ = recover() }()
@@ -40,8 +40,8 @@ func TestDefect1PanicLeaksNoPermit(t *testing.T) {
 	}
 }
 
-// Defect 2: a wake-up is lost, and waiters time out next to a free slot.
-func TestDefect2NoLostWakeUp(t *testing.T) {
+// A wake-up is lost, and waiters time out next to a free slot.
+func TestNoLostWakeUp(t *testing.T) {
 	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
 		t.Run(d.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -73,8 +73,8 @@ func TestDefect2NoLostWakeUp(t *testing.T) {
 	}
 }
 
-// Defect 3: a second Done frees somebody else's permit.
-func TestDefect3SecondDoneFreesNothing(t *testing.T) {
+// A second Done frees somebody else's permit.
+func TestSecondDoneFreesNothing(t *testing.T) {
 	l := fixed(t, 2, weir.Queue{})
 	permits := hold(t, l, 2)
 	for range 3 {
@@ -91,8 +91,8 @@ func TestDefect3SecondDoneFreesNothing(t *testing.T) {
 	}
 }
 
-// Defect 4: the capacity of the queue is checked, then used.
-func TestDefect4QueueIsNeverOverfull(t *testing.T) {
+// The capacity of the queue is checked, then used.
+func TestQueueIsNeverOverfull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 1, weir.Queue{Size: 10, Timeout: time.Second})
 		held := hold(t, l, 1)
@@ -141,8 +141,8 @@ func (g gate) Value(key any) any {
 	return g.Context.Value(key)
 }
 
-// Defect 5: a window in which everything was dropped never closes.
-func TestDefect5WindowWithoutSamplesCloses(t *testing.T) {
+// A window in which everything was dropped never closes.
+func TestWindowWithoutSamplesCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var windows []law.Window
 		l := newLimiter(t, weir.Config{Initial: 1, Law: watching(&windows), Window: 3 * time.Second})
@@ -178,8 +178,8 @@ func TestDefect5WindowWithoutSamplesCloses(t *testing.T) {
 	})
 }
 
-// Defect 6: a callback runs in the middle of an update, and another one interleaves.
-func TestDefect6HooksSeeWholeUpdates(t *testing.T) {
+// A callback runs in the middle of an update, and another one interleaves.
+func TestHooksSeeWholeUpdates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{Max: 100, Initial: 50})
 		var seen []weir.Event
@@ -207,8 +207,8 @@ func TestDefect6HooksSeeWholeUpdates(t *testing.T) {
 	})
 }
 
-// Defect 7: latencies are truncated to milliseconds, so fast services never adapt.
-func TestDefect7FastWorkIsMeasured(t *testing.T) {
+// Latencies are truncated to milliseconds, so fast services never adapt.
+func TestFastWorkIsMeasured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{Initial: 4, Law: law.Band{Target: 200 * time.Microsecond}, MinSamples: 5})
 		load(t.Context(), l, 4, 1100*time.Millisecond, always(450*time.Microsecond))
@@ -224,8 +224,8 @@ func TestDefect7FastWorkIsMeasured(t *testing.T) {
 	})
 }
 
-// Defect 8: after a pause, a burst is judged by what was measured before it.
-func TestDefect8PauseEmptiesTheWindow(t *testing.T) {
+// After a pause, a burst is judged by what was measured before it.
+func TestPauseEmptiesTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var windows []law.Window
 		l := newLimiter(t, weir.Config{Initial: 4, Law: watching(&windows), Window: 5 * time.Second, MinSamples: 5})

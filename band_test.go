@@ -15,13 +15,13 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The six tests that the adaptive limiter was asked for with. The target is 100 ms
-// and the band 90 to 110 ms.
+// What a limiter does under law.Band, whose target is 100 ms
+// and whose band is 90 to 110 ms.
 
-func seed(t *testing.T, initial int) *weir.Limiter {
+func bandOf100ms(t *testing.T, initial int) *weir.Limiter {
 	t.Helper()
 	return newLimiter(t, weir.Config{
-		Name: "seed", Min: 1, Max: 10, Initial: initial,
+		Name: "band", Min: 1, Max: 10, Initial: initial,
 		Law:        law.Band{Target: 100 * time.Millisecond, Tolerance: 0.1, Factor: 0.7},
 		MinSamples: 5,
 		Queue:      weir.Queue{Size: 100, Timeout: time.Minute},
@@ -37,9 +37,9 @@ func background(t *testing.T, l *weir.Limiter, lasting time.Duration, latency fu
 	return all.Wait
 }
 
-func TestSeedRisesWhenLatencyIsLow(t *testing.T) {
+func TestRisesWhenLatencyIsLow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := seed(t, 2)
+		l := bandOf100ms(t, 2)
 		wait := background(t, l, 12*time.Second, always(40*time.Millisecond))
 		got := limits(l, 11, time.Second)
 		if want := []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 10, 10}; !slices.Equal(got, want) {
@@ -53,9 +53,9 @@ func TestSeedRisesWhenLatencyIsLow(t *testing.T) {
 	})
 }
 
-func TestSeedFallsFastWhenLatencyIsHigh(t *testing.T) {
+func TestFallsFastWhenLatencyIsHigh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := seed(t, 10)
+		l := bandOf100ms(t, 10)
 		wait := background(t, l, 16*time.Second, always(500*time.Millisecond))
 		got := limits(l, 4, time.Second)
 		if want := []int{10, 7, 4, 2}; !slices.Equal(got, want) {
@@ -72,9 +72,9 @@ func TestSeedFallsFastWhenLatencyIsHigh(t *testing.T) {
 	})
 }
 
-func TestSeedHoldsWithinTheBand(t *testing.T) {
+func TestHoldsWithinTheBand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := seed(t, 5)
+		l := bandOf100ms(t, 5)
 		var n atomic.Int64
 		wait := background(t, l, 30*time.Second, func() time.Duration {
 			return time.Duration(95+n.Add(7)%11) * time.Millisecond // 95 to 105 ms
@@ -86,7 +86,7 @@ func TestSeedHoldsWithinTheBand(t *testing.T) {
 	})
 }
 
-func TestSeedNeverExceedsTheHardCap(t *testing.T) {
+func TestNeverExceedsTheHardCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 3, weir.Queue{Size: 50, Timeout: time.Minute})
 		var running, most, served atomic.Int64
@@ -116,7 +116,7 @@ func TestSeedNeverExceedsTheHardCap(t *testing.T) {
 	})
 }
 
-func TestSeedQueueTimeoutAndQueueFull(t *testing.T) {
+func TestQueueTimeoutAndQueueFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 1, weir.Queue{Size: 1, Timeout: 20 * time.Millisecond})
 		began := time.Now()
@@ -147,9 +147,9 @@ func TestSeedQueueTimeoutAndQueueFull(t *testing.T) {
 	})
 }
 
-func TestSeedRecoversWithTheDownstream(t *testing.T) {
+func TestRecoversWithTheDownstream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := seed(t, 10)
+		l := bandOf100ms(t, 10)
 		var fast atomic.Bool
 		wait := background(t, l, 30*time.Second, func() time.Duration {
 			if fast.Load() {

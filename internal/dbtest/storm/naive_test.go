@@ -8,36 +8,37 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/weir-go/weir/internal/storm"
 )
 
-// planned is the throttle of the plan that this package's throttle came from, as written, to be
+// naive is the throttle that package throttle came from, as it was written for a service, to be
 // compared with: a PID on the weighted sum of memory and load, updated by every tenth
 // write, which then sleeps after its work for as long as the PID says. Its faults are its own.
-type planned struct {
+type naive struct {
 	db *badger.DB
 
 	mu     sync.Mutex
 	writes int
 	memory float64 // heap over a target of 1.5 GB
 	load   float64
-	pid    plannedPID
+	pid    naivePID
 }
 
 const (
-	plannedBatch  = 10
-	plannedEvery  = 100 * time.Millisecond
-	plannedTarget = 1500 << 20
+	naiveBatch  = 10
+	naiveEvery  = 100 * time.Millisecond
+	naiveTarget = 1500 << 20
 )
 
-func newPlanned(db *badger.DB) *planned {
-	return &planned{db: db, pid: plannedPID{
+func newNaive(db *badger.DB) *naive {
+	return &naive{db: db, pid: naivePID{
 		kp: 0.5, ki: 0.1, kd: 0.05, setpoint: 0.85, alpha: 0.2, least: -0.5, most: 2,
 	}}
 }
 
 // monitor measures until ctx ends.
-func (p *planned) monitor(ctx context.Context) {
-	tick := time.NewTicker(plannedEvery)
+func (p *naive) monitor(ctx context.Context) {
+	tick := time.NewTicker(naiveEvery)
 	defer tick.Stop()
 	for {
 		select {
@@ -54,20 +55,20 @@ func (p *planned) monitor(ctx context.Context) {
 		runtime.ReadMemStats(&heap)
 		p.mu.Lock()
 		p.load = max(float64(levels[0].NumTables)/10, score/2)
-		p.memory = float64(heap.HeapAlloc) / plannedTarget
+		p.memory = float64(heap.HeapAlloc) / naiveTarget
 		p.mu.Unlock()
 	}
 }
 
 // gate does nothing before the work, and sleeps after it.
-func (p *planned) gate(context.Context) (func(error), error) {
+func (p *naive) gate(context.Context) (func(error), error) {
 	return func(error) { p.throttle() }, nil
 }
 
-func (p *planned) throttle() {
+func (p *naive) throttle() {
 	p.mu.Lock()
 	p.writes++
-	if p.writes%plannedBatch != 0 {
+	if p.writes%naiveBatch != 0 {
 		p.mu.Unlock()
 		return
 	}
@@ -80,10 +81,10 @@ func (p *planned) throttle() {
 			debug.FreeOSMemory()
 		}
 	}
-	pause(context.Background(), time.Duration(delay*float64(time.Second))) // nothing cancels it, as planned
+	storm.Pause(context.Background(), time.Duration(delay*float64(time.Second))) // nothing cancels it
 }
 
-type plannedPID struct {
+type naivePID struct {
 	kp, ki, kd, setpoint, alpha, least, most float64
 
 	last               time.Time
@@ -91,7 +92,7 @@ type plannedPID struct {
 }
 
 // update returns the delay in seconds.
-func (p *plannedPID) update(value float64, now time.Time) float64 {
+func (p *naivePID) update(value float64, now time.Time) float64 {
 	if p.last.IsZero() {
 		p.last = now
 		return 0

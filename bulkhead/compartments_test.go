@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 )
 
-// The tests of this file are what the package was asked to show first: five
-// properties of compartments, by figures.
+// Five properties of compartments,
+// by figures.
 
 // TestOneKeyOverloadedLeavesTheOtherAlone: search is flooded with 50 requests of
 // 200 ms, checkout gets 20 of 10 ms, in four batches 15 ms apart, and takes exactly as

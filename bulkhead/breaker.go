@@ -1,0 +1,46 @@
+package bulkhead
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/weir-go/weir"
+)
+
+// A lateBreaker is a breaker that [Compartment].Breaker makes when the first work of its compartment
+// asks: code of the user then runs on the goroutine of that work, and under no lock of the set.
+type lateBreaker struct {
+	key   string
+	make  func(key string) weir.Breaker
+	mu    sync.Mutex // held while the breaker is made
+	ready atomic.Pointer[weir.Breaker]
+}
+
+// made returns the breaker, nil if there is none yet.
+func (b *lateBreaker) made() *weir.Breaker { return b.ready.Load() }
+
+// Allow implements [weir.Breaker].
+func (b *lateBreaker) Allow(ctx context.Context) (done func(weir.Outcome), err error) {
+	breaker := b.made()
+	if breaker == nil {
+		breaker = b.first()
+	}
+	if *breaker == nil {
+		return nil, nil
+	}
+	return (*breaker).Allow(ctx)
+}
+
+// first makes the breaker, unless another has meanwhile. If that panics, or ends its goroutine, the next work
+// tries again.
+func (b *lateBreaker) first() *weir.Breaker {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if made := b.made(); made != nil {
+		return made
+	}
+	breaker := b.make(b.key)
+	b.ready.Store(&breaker)
+	return &breaker
+}

@@ -1,0 +1,107 @@
+package bulkhead_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+)
+
+var _ weir.Admitter = (*bulkhead.Handle)(nil)
+
+// full asks a set and a handle, which must agree.
+func full(t *testing.T, s *bulkhead.Set, key string) error {
+	t.Helper()
+	h, err := s.Handle(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, other := s.Full(t.Context(), key), h.Full(t.Context())
+	if fmt.Sprint(one) != fmt.Sprint(other) {
+		t.Errorf("the set: %v, the handle: %v", one, other)
+	}
+	return one
+}
+
+func TestFullOfAKey(t *testing.T) {
+	s := newSet(t, bulkhead.Config{Default: fixed(1, 0, 0), ByKey: byKey{"checkout": fixed(1, 0, 0)}})
+	for _, key := range []string{"checkout", "a"} {
+		held := hold(t, s, key, 1)
+		var r *weir.RefusedError
+		if err := full(t, s, key); !errors.As(err, &r) || r.Limiter != key || r.Reason != weir.ReasonLimitReached {
+			t.Errorf("%s: %v", key, err)
+		}
+		if n := s.Snapshot().ByKey[key].Refused[weir.ReasonLimitReached]; n != 2 {
+			t.Errorf("%s: %d counted", key, n)
+		}
+		held[0].Done(nil)
+		if err := full(t, s, key); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	balanced(t, s)
+}
+
+// A question makes no compartment, and drives none out.
+func TestFullMakesNoCompartment(t *testing.T) {
+	s := newSet(t, bulkhead.Config{MaxKeys: 1, Max: 2, Default: fixed(2, 0, 0)})
+	if err := full(t, s, "a"); err != nil {
+		t.Error(err)
+	}
+	hold(t, s, "b", 1)[0].Done(nil)
+	for range 3 {
+		if err := full(t, s, "a"); err != nil { // b is idle and would go
+			t.Error(err)
+		}
+	}
+	if snap := s.Snapshot(); snap.Unknown != 1 || snap.Evicted != 0 || snap.ByKey["b"].Completed != 1 {
+		t.Errorf("%+v", snap)
+	}
+}
+
+// A key that finds no room shares the overflow, and so does its question. A cap counts, too.
+func TestFullOfTheOverflow(t *testing.T) {
+	s := newSet(t, bulkhead.Config{
+		MaxKeys: 1, Max: 3, Default: fixed(2, 0, 0), ByKey: byKey{bulkhead.Overflow: fixed(2, 0, 0)},
+	})
+	hold(t, s, "a", 1)
+	if err := full(t, s, "b"); err != nil {
+		t.Error(err)
+	}
+	over := hold(t, s, "b", 2)
+	if err := full(t, s, "c"); err == nil || !strings.Contains(err.Error(), `"(overflow)" refused`) {
+		t.Errorf("the overflow is full: %v", err)
+	}
+	if err := full(t, s, "a"); !errors.Is(err, weir.ErrLimitReached) {
+		t.Errorf("the cap is full: %v", err)
+	}
+	over[0].Done(nil)
+	for _, key := range []string{"a", "c"} {
+		if err := full(t, s, key); err != nil {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
+
+func TestFullOfKeysThatAreNone(t *testing.T) {
+	s := newSet(t, bulkhead.Config{ByKey: byKey{"checkout": fixed(1, 0, 0)}})
+	for _, key := range []string{"", strings.Repeat("x", bulkhead.MaxKeyLength+1)} {
+		if err := s.Full(t.Context(), key); !errors.Is(err, bulkhead.ErrKey) || !errors.Is(err, weir.ErrRefused) {
+			t.Errorf("%d bytes: %v", len(key), err)
+		}
+	}
+	for _, h := range []*bulkhead.Handle{nil, {}} {
+		if err := h.Full(t.Context()); !errors.Is(err, bulkhead.ErrKey) {
+			t.Error(err)
+		}
+	}
+	s.Close()
+	for _, key := range []string{"checkout", "unknown"} {
+		if err := full(t, s, key); !errors.Is(err, weir.ErrClosed) {
+			t.Errorf("%s of a closed set: %v", key, err)
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package weir
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
+)
+
+// An Admitter admits work: a [*Limiter], or one key of a set, such as the Handle of package bulkhead. All methods are
+// safe for concurrent use.
+type Admitter interface {
+	// Do runs fn once it is admitted, as [Limiter.Do] does.
+	Do(ctx context.Context, fn func(context.Context) error) error
+	// Acquire waits for a permit, as [Limiter.Acquire] does.
+	Acquire(ctx context.Context) (Permit, error)
+	// TryAcquire does not wait, as [Limiter.TryAcquire] does not.
+	TryAcquire(ctx context.Context) (permit Permit, ok bool)
+	// Full refuses work before it is read, as [Limiter.Full] does.
+	Full(ctx context.Context) error
+}
+
+// Full says whether work is to be refused before it is so much as read, as in a tap of a gRPC server or a proxy
+// ahead of a body. It takes no slot and no place in the queue.
+//
+// An error is the one that [Limiter.Acquire] would return for ctx now, with its priority, its tenant and its deadline.
+// It is a refusal like any other: counted, reported as an event, and heard by the law. So the work must not go on to
+// Acquire, which would refuse it a second time. If ctx has ended, the work counts as cancelled instead.
+//
+// nil says that Acquire would admit the work now, or let it queue. It promises nothing, because others may be quicker.
+// In shadow mode a limiter is never full. A [Breaker] is not asked, because it would have to be told an outcome.
+//
+// Full does not allocate unless it refuses. A nil ctx counts as context.Background.
+func (l *Limiter) Full(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if ctx.Err() != nil {
+		l.leave()
+		return l.cancelled(ctx)
+	}
+	w := inquirers.Get().(*queue.Waiter)
+	defer inquirers.Put(w)
+	*w = queue.Waiter{}
+	at := now()
+	describe(ctx, w, at)
+	if rare := l.face.Load().rare; rare != nil {
+		w.Tenant = rare.tenant(ctx)
+	}
+	w.Weight = 1
+	var fx admit.Effects
+	verdict := l.node.Full(w, at, &fx)
+	l.after(&fx, reply.Ticket{})
+	if !verdict.Refused() {
+		return nil
+	}
+	retryAfter, seq := w.Refusal()
+	return l.refuse(verdict, retryAfter, seq)
+}
+
+// inquirers are waiters that only ask. They are kept, because a waiter is shown to a queue and so lives on the heap.
+var inquirers = sync.Pool{New: func() any { return new(queue.Waiter) }}
+
+// describe fills in what a waiter's context says of it.
+func describe(ctx context.Context, w *queue.Waiter, now int64) {
+	w.Lane = PriorityFrom(ctx).lane()
+	if deadline, ok := ctx.Deadline(); ok {
+		w.Deadline = now + min(int64(time.Until(deadline)), math.MaxInt64-now)
+	}
+}

@@ -1,0 +1,190 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+var _ weir.Admitter = (*weir.Limiter)(nil)
+
+// A refusal by Full is one of Acquire: the same error, counted and reported once, and the law hears of it.
+func TestFullRefusesAsAcquireDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var events journal
+		var windows []law.Window
+		l := newLimiter(t, weir.Config{
+			Name: "search", Max: 1, Law: watching(&windows), Interval: time.Second, MinSamples: 1,
+			Queue: weir.Queue{Size: 1, Timeout: time.Hour}, OnEvent: events.note,
+		})
+		permit := hold(t, l, 1)[0]
+		time.Sleep(100 * time.Millisecond)
+		permit.Done(nil)
+		permit = hold(t, l, 1)[0]
+		waiting := ask(t.Context(), l, 1)
+		synctest.Wait()
+		asked := l.Full(t.Context())
+		_, acquired := l.Acquire(t.Context())
+		var a, b *weir.RefusedError
+		if !errors.As(asked, &a) || !errors.As(acquired, &b) || *a != *b || a.Reason != weir.ReasonQueueFull || a.RetryAfter == 0 {
+			t.Errorf("Full: %+v, Acquire: %+v", a, b)
+		}
+		if s := l.Snapshot(); s.Refused[weir.ReasonQueueFull] != 2 || s.InFlight != 1 || s.Queued != 1 {
+			t.Errorf("%+v", s)
+		}
+		if refused := events.of(weir.Refused); len(refused) != 2 || refused[0].RetryAfter != a.RetryAfter {
+			t.Errorf("events %v", refused)
+		}
+		events.gapless(t)
+		time.Sleep(time.Second)
+		permit.Done(nil)
+		admitted(t, waiting).Done(nil)
+		if w := windows[len(windows)-1]; w.Refused != 2 {
+			t.Errorf("the law heard of %d refusals", w.Refused)
+		}
+	})
+}
+
+// Without a refusal nothing happens: who asks takes no slot, no place, and is not counted.
+func TestFullTakesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 1, Timeout: time.Hour})
+		for range 3 {
+			if err := l.Full(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+		permit := hold(t, l, 1)[0]
+		before := l.Snapshot()
+		for range 3 {
+			if err := l.Full(nil); err != nil { //nolint:staticcheck // a nil ctx is what is tested
+				t.Errorf("with room in the queue: %v", err)
+			}
+		}
+		if after := l.Snapshot(); after.Admitted != before.Admitted || after.Queued != 0 || after.InFlight != 1 {
+			t.Errorf("%+v", after)
+		}
+		permit.Done(nil)
+		balanced(t, l)
+	})
+}
+
+// Full reads of a context what Acquire reads.
+func TestFullOfAContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 2, Timeout: time.Hour, Tenants: 64})
+		permit := hold(t, l, 1)[0]
+		time.Sleep(time.Second)
+		permit.Done(nil)
+		permit = hold(t, l, 1)[0]
+		time.Sleep(time.Second)
+		acme := weir.WithTenant(t.Context(), "acme")
+		waiting := []<-chan answer{ask(acme, l, 1), ask(acme, l, 1)}
+		synctest.Wait()
+
+		soon, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.High), 10*time.Millisecond)
+		defer cancel()
+		if err := l.Full(acme); !errors.Is(err, weir.ErrRefused) {
+			t.Errorf("the tenant that has most: %v", err)
+		}
+		if err := l.Full(weir.WithPriority(acme, weir.High)); err != nil {
+			t.Errorf("a higher priority: %v", err)
+		}
+		if err := l.Full(soon); !errors.Is(err, weir.ErrDeadline) {
+			t.Errorf("a deadline: %v", err)
+		}
+		free := 0
+		for _, name := range []string{"a", "b", "c", "d", "e", "f"} { // one may meet another in a bucket, but not all
+			if l.Full(weir.WithTenant(t.Context(), name)) == nil {
+				free++
+			}
+		}
+		if free == 0 {
+			t.Error("all tenants are refused, also those that have nothing")
+		}
+
+		why := errors.New("gone")
+		ended, end := context.WithCancelCause(t.Context())
+		end(why)
+		if err := l.Full(ended); !errors.Is(err, why) || errors.Is(err, weir.ErrRefused) {
+			t.Errorf("after the end: %v", err)
+		}
+		if n := l.Snapshot().Cancelled; n != 1 {
+			t.Errorf("%d cancelled", n)
+		}
+		l.Close()
+		for _, c := range waiting {
+			if a := now(t, c); !errors.Is(a.err, weir.ErrClosed) {
+				t.Error(a.err)
+			}
+		}
+		if err := l.Full(t.Context()); !errors.Is(err, weir.ErrClosed) {
+			t.Errorf("closed: %v", err)
+		}
+		permit.Done(nil)
+	})
+}
+
+// Neither does a question allocate for which others would give way.
+func TestFullDoesNotAllocate(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector has pools forget at random")
+	}
+	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
+		synctest.Test(t, func(t *testing.T) {
+			l := fixed(t, 1, weir.Queue{Size: 4, Timeout: time.Hour, Discipline: d, Tenants: 64})
+			hold(t, l, 1)
+			for range 4 {
+				ask(weir.WithPriority(t.Context(), weir.Low), l, 1)
+			}
+			synctest.Wait()
+			ctx, end := context.WithTimeout(weir.WithPriority(t.Context(), weir.High), time.Hour)
+			defer end()
+			if n := testing.AllocsPerRun(100, func() {
+				if err := l.Full(ctx); err != nil {
+					t.Error(err)
+				}
+			}); n > 0 {
+				t.Errorf("%v: %v allocations", d, n)
+			}
+			if s := l.Snapshot(); s.Queued != 4 {
+				t.Errorf("%v: %d wait", d, s.Queued)
+			}
+			l.Close()
+		})
+	}
+}
+
+func TestShadowIsNeverFull(t *testing.T) {
+	l := newLimiter(t, weir.Config{Max: 1, Shadow: true})
+	for range 3 {
+		if err := l.Full(t.Context()); err != nil {
+			t.Error(err)
+		}
+		hold(t, l, 1)
+	}
+	if s := l.Snapshot(); s.WouldRefuse != 2 {
+		t.Errorf("%d would be refused: Full is none of them", s.WouldRefuse)
+	}
+}
+
+// A breaker is not asked: it would wait for an outcome.
+func TestFullDoesNotAskTheBreaker(t *testing.T) {
+	b := &countingBreaker{}
+	l := newLimiter(t, weir.Config{Max: 1, Breaker: b})
+	if err := l.Full(t.Context()); err != nil || b.asked != 0 {
+		t.Errorf("%v, asked %d times", err, b.asked)
+	}
+}
+
+type countingBreaker struct{ asked int }
+
+func (b *countingBreaker) Allow(context.Context) (func(weir.Outcome), error) {
+	b.asked++
+	return nil, errors.New("open")
+}

@@ -1,0 +1,35 @@
+package admit
+
+import (
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
+)
+
+// Full answers as Acquire does, and Join after it, but takes no slot and no place in the queue. With a refusal
+// w was refused, just as by them. Admitted and Waiting say what they would answer at this moment, and then the node
+// is as it was. A node in shadow mode is never full.
+func (n *Node) Full(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
+	n.lock()
+	defer n.unlock()
+	now = n.advance(now, fx)
+	if n.flags&(shadow|closed) == shadow {
+		return reply.Admitted
+	}
+	w.Arrive(now)
+	verdict := reply.Overload
+	if !n.shedsNext(w.Weight) {
+		verdict = n.consider(w.Weight, true, now, fx)
+	}
+	asked := verdict == reply.MustWait
+	if asked {
+		verdict = n.enqueue(w, (*queue.Queue).Refuse, now, fx)
+	}
+	if verdict.Refused() {
+		n.sheds(w.Weight) // books its arrival
+		n.decline(w, verdict)
+	}
+	if asked && verdict.Refused() && (n.inflight < int64(n.limit) || n.member != nil) {
+		n.serve(now, fx) // heavier work may have given way with w
+	}
+	return verdict
+}

@@ -1,0 +1,143 @@
+package admit_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
+	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/window"
+)
+
+func (r *rig) full(options ...func(*request)) reply.Verdict {
+	q := &request{}
+	q.Weight = 1
+	for _, option := range options {
+		option(q)
+	}
+	now, fx := r.call()
+	v := r.node.Full(&q.Waiter, now, fx)
+	fx.Woken.Wake()
+	return v
+}
+
+func (r *rig) wantFull(verdict reply.Verdict, options ...func(*request)) {
+	r.t.Helper()
+	if got := r.full(options...); got != verdict {
+		r.t.Errorf("full: %v, want %v", got, verdict)
+	}
+}
+
+// Several give way to one that cannot wait for long; who only asks leaves them where they stood.
+func TestWhoGivesWayToAQuestionStepsBack(t *testing.T) {
+	for name, tenants := range map[string]int{"one tenant": 0, "tenants": 1024} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, 1, func(s *admit.Settings) { adaptiveQueue(s); s.Tenants = tenants; s.QueueTimeout = time.Hour })
+			ticket := r.must(1)
+			for range 4 { // ten a second
+				next := r.join()
+				r.now += 100 * ms
+				r.done(ticket, window.Success)
+				ticket = next.ticket()
+			}
+			waiting := make([]*request, 4)
+			for i := range waiting {
+				waiting[i] = r.join(inLane(1), due(r.now+600*ms), func(q *request) { q.Tenant = uint16(7 + i%2) })
+			}
+			want(t, reply.Waiting, waiting...)
+			hurried := due(r.now + 260*ms)
+			for range 3 {
+				r.wantFull(reply.Waiting, hurried)
+				r.wantCounts(1, 4)
+			}
+			newcomer := r.join(hurried)
+			if newcomer.verdict() != reply.Waiting || waiting[1].verdict() == reply.Waiting {
+				t.Errorf("%v, and those before %v: fewer gave way than the test is about", newcomer.verdict(), waiting[1].verdict())
+			}
+			if tenants == 0 {
+				want(t, reply.Waiting, waiting[3]) // the one that came last
+			}
+			r.now += ms
+			r.done(ticket, window.Success)
+			want(t, reply.Admitted, newcomer)
+		})
+	}
+}
+
+// Each refusal by Full teaches the adaptive queue what the refusal by Join would, and without one it teaches
+// nothing.
+func TestQuestionsTeachNothing(t *testing.T) {
+	r := newRig(t, 1, func(s *admit.Settings) { adaptiveQueue(s); s.QueueTimeout = time.Hour })
+	ticket := r.must(1)
+	r.now += 100 * ms
+	r.done(ticket, window.Success)
+	r.must(1)
+	first := r.join(due(r.now + time.Second))
+	for range 100 { // had they come, deadlines would be taken for mixed
+		r.wantFull(reply.Waiting, due(r.now+time.Minute))
+	}
+	second := r.join(due(r.now + time.Second))
+	third := r.join(due(r.now + 160*ms)) // in time if it is next, but not in its turn
+	want(t, reply.Waiting, first, second)
+	if got := third.verdict(); got != reply.Waiting {
+		t.Errorf("with like deadlines: %v", got)
+	}
+}
+
+// Work that only asks is no part of what a pace refuses a share of, unless it is refused.
+func TestQuestionsUnderAShareOfRefusals(t *testing.T) {
+	r := newRig(t, 1000, nil)
+	now, fx := r.call()
+	r.node.SetPace(admit.Pace{Refuse: 0.25}, now, fx)
+	refused := 0
+	for range 100 {
+		if r.full() == reply.Overload {
+			refused++
+			continue
+		}
+		r.must(1)
+	}
+	if refused != 25 {
+		t.Errorf("%d of 100 refused, want 25", refused)
+	}
+}
+
+// A question for light work does not move up the heavy work that its node has in line.
+func TestQuestionsLeaveTheLineAsItIs(t *testing.T) {
+	g := admit.NewGroup(4)
+	settings := settings(4, func(s *admit.Settings) { s.QueueSize = 9; s.QueueTimeout = time.Hour })
+	a, b := newLawRig(t, &recorder{}, settings, g), newLawRig(t, &recorder{}, settings, g)
+	tickets := []*reply.Ticket{a.must(2), a.must(1), b.must(1)}
+	heavy := a.join(weighs(2))
+	light := b.join()
+	want(t, reply.Waiting, heavy, light)
+	a.wantFull(reply.Waiting)
+	b.wantFull(reply.Waiting)
+	b.done(tickets[2], window.Success)
+	want(t, reply.Admitted, light)
+	want(t, reply.Waiting, heavy)
+}
+
+func TestFullOfTheQueue(t *testing.T) {
+	for _, order := range []queue.Order{queue.FIFO, queue.Adaptive} {
+		r := newRig(t, 1, func(s *admit.Settings) { s.Order, s.QueueSize = order, 1 })
+		r.wantFull(reply.Admitted)
+		r.must(1)
+		r.wantFull(reply.Waiting)
+		r.wantCounts(1, 0)
+		r.wantFull(reply.TooHeavy, weighs(2))
+		waiting := r.join(inLane(2))
+		r.wantFull(reply.Waiting, inLane(0))
+		want(t, reply.Waiting, waiting)
+		if order == queue.FIFO {
+			r.wantFull(reply.QueueFull, inLane(2))
+			want(t, reply.Waiting, waiting)
+			if n := r.state().Refused[reply.QueueFull]; n != 1 {
+				t.Errorf("%d counted", n)
+			}
+		}
+		r.drain()
+		r.wantFull(reply.Closed)
+	}
+}

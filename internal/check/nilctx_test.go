@@ -1,0 +1,225 @@
+package check_test
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/load/sqlload"
+	"github.com/weir-go/weir/pool"
+	"github.com/weir-go/weir/throttle"
+)
+
+// must returns a value without its error.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// none is the nil context.
+var none context.Context
+
+// takesContext has a call without a context for each exported function and method that takes one, by package
+// and name.
+var takesContext = map[string]func(*testing.T){
+	"weir PriorityFrom": func(*testing.T) { weir.PriorityFrom(none) },
+	"weir TenantFrom":   func(*testing.T) { weir.TenantFrom(none) },
+	"weir WithPriority": func(*testing.T) { weir.WithPriority(none, weir.High) },
+	"weir WithTenant":   func(*testing.T) { weir.WithTenant(none, "a") },
+	"weir Do": func(t *testing.T) {
+		_, err := weir.Do(none, limiter(), func(ctx context.Context) (int, error) { return 1, ctx.Err() })
+		succeeds(t, err)
+	},
+	"weir *Limiter.Do": func(t *testing.T) {
+		succeeds(t, limiter().Do(none, func(ctx context.Context) error { return ctx.Err() }))
+	},
+	"weir *Limiter.Acquire":    func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return limiter().Acquire(none) }) },
+	"weir *Limiter.AcquireN":   func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return limiter().AcquireN(none, 1) }) },
+	"weir *Limiter.TryAcquire": func(t *testing.T) { tried(t, func() (weir.Permit, bool) { return limiter().TryAcquire(none) }) },
+	"weir *Limiter.Shutdown":   func(t *testing.T) { succeeds(t, limiter().Shutdown(none)) },
+
+	"bulkhead Do": func(t *testing.T) {
+		_, err := bulkhead.Do(none, set(), "k", func(ctx context.Context) (int, error) { return 1, ctx.Err() })
+		succeeds(t, err)
+	},
+	"bulkhead *Set.Do": func(t *testing.T) {
+		succeeds(t, set().Do(none, "k", func(ctx context.Context) error { return ctx.Err() }))
+	},
+	"bulkhead *Set.Acquire":    func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return set().Acquire(none, "k") }) },
+	"bulkhead *Set.AcquireN":   func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return set().AcquireN(none, "k", 1) }) },
+	"bulkhead *Set.TryAcquire": func(t *testing.T) { tried(t, func() (weir.Permit, bool) { return set().TryAcquire(none, "k") }) },
+	"bulkhead *Set.Shutdown":   func(t *testing.T) { succeeds(t, set().Shutdown(none)) },
+	"bulkhead *Handle.Do": func(t *testing.T) {
+		succeeds(t, handle().Do(none, func(ctx context.Context) error { return ctx.Err() }))
+	},
+	"bulkhead *Handle.Acquire":    func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return handle().Acquire(none) }) },
+	"bulkhead *Handle.AcquireN":   func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return handle().AcquireN(none, 1) }) },
+	"bulkhead *Handle.TryAcquire": func(t *testing.T) { tried(t, func() (weir.Permit, bool) { return handle().TryAcquire(none) }) },
+
+	"throttle *Throttle.Start": func(t *testing.T) {
+		admitted(t, func() (weir.Permit, error) { return newThrottle().Start(none, throttle.Read, 1) })
+	},
+	"throttle *Throttle.Do": func(t *testing.T) {
+		succeeds(t, newThrottle().Do(none, throttle.Read, 1, func(ctx context.Context) error { return ctx.Err() }))
+	},
+	"throttle *Throttle.Run": func(t *testing.T) { runs(t, newThrottle().Run, throttle.ErrRunning) },
+
+	"load *Monitor.Run":    func(t *testing.T) { runs(t, monitor().Run, load.ErrRunning) },
+	"load *CPU.Poll":       func(*testing.T) { _, _ = new(load.CPU).Poll(none) },
+	"load *Cgroup.Poll":    func(*testing.T) { _, _ = new(load.Cgroup).Poll(none) },
+	"load GoMemory.Poll":   func(*testing.T) { _, _ = load.GoMemory{}.Poll(none) },
+	"load *Memory.Poll":    func(*testing.T) { _, _ = new(load.Memory).Poll(none) },
+	"load *Scheduler.Poll": func(*testing.T) { _, _ = new(load.Scheduler).Poll(none) },
+
+	"sqlload *ConnPool.Poll": func(*testing.T) { _, _ = new(sqlload.ConnPool).Poll(none) },
+	"sqlload *Postgres.Poll": func(*testing.T) { _, _ = (&sqlload.Postgres{DB: sql.OpenDB(unreachable{})}).Poll(none) },
+
+	"capacity *Capacity.Acquire": func(t *testing.T) {
+		c := must(capacity.New(capacity.Vector{"slots": 1}))
+		grant, err := c.Acquire(none, must(c.Request(capacity.Vector{"slots": 1})))
+		succeeds(t, err)
+		grant.Release()
+	},
+	"pool *Pool.Run": func(t *testing.T) {
+		for _, err := range newPool(func(ctx context.Context) (any, error) { return nil, ctx.Err() }).Run(none) {
+			succeeds(t, err)
+		}
+	},
+	"pool Report": func(*testing.T) { pool.Report(none, 1) },
+
+	"edge ContextOutcome": func(*testing.T) { edge.ContextOutcome(none) },
+	"edge ErrorOutcome": func(t *testing.T) {
+		if got := edge.ErrorOutcome(none, errors.New("odd")); got != weir.Failure {
+			t.Error(got)
+		}
+	},
+}
+
+func limiter() *weir.Limiter { return must(weir.New(weir.Config{Law: law.Fixed{Limit: 1}})) }
+
+func set() *bulkhead.Set {
+	return must(bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{}}}}))
+}
+
+func handle() *bulkhead.Handle { return must(set().Handle("k")) }
+
+func monitor() *load.Monitor {
+	return must(load.New(load.Config{Feeds: []load.Feed{{Source: load.GoMemory{}}}}))
+}
+
+func newThrottle() *throttle.Throttle {
+	return must(throttle.New(throttle.Config{Monitor: monitor()}))
+}
+
+func newPool(run func(context.Context) (any, error)) *pool.Pool {
+	return must(pool.New(pool.Config{
+		Capacity: must(capacity.New(capacity.Vector{"slots": 1})),
+		Source:   pool.Slice([]pool.Task{{Key: "a", Run: run}}),
+	}))
+}
+
+// An unreachable database tells of a nil context as a driver would.
+type unreachable struct{}
+
+func (unreachable) Connect(ctx context.Context) (driver.Conn, error) {
+	return nil, cmp.Or(ctx.Err(), errors.New("unreachable"))
+}
+func (unreachable) Driver() driver.Driver { return nil }
+
+func succeeds(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func admitted(t *testing.T, acquire func() (weir.Permit, error)) {
+	t.Helper()
+	p, err := acquire()
+	succeeds(t, err)
+	p.Release()
+}
+
+func tried(t *testing.T, acquire func() (weir.Permit, bool)) {
+	t.Helper()
+	p, ok := acquire()
+	if !ok {
+		t.Error("refused")
+	}
+	p.Release()
+}
+
+// runs starts a loop, which nothing ends, twice: the one that runs is why the other does not. Had it panicked the
+// test would be no more.
+func runs(t *testing.T, run func(context.Context) error, running error) {
+	t.Helper()
+	ended := make(chan error)
+	for range 2 {
+		go func() { ended <- run(none) }()
+	}
+	if err := <-ended; !errors.Is(err, running) {
+		t.Errorf("ended: %v", err)
+	}
+}
+
+func TestNilContextCountsAsBackground(t *testing.T) {
+	for name, call := range takesContext {
+		t.Run(name, func(t *testing.T) {
+			call(t)
+		})
+	}
+	for name := range exported(t) {
+		if takesContext[name] == nil {
+			t.Errorf("%s takes a context, and nothing calls it with nil", name)
+		}
+	}
+}
+
+var (
+	method = regexp.MustCompile(`^method \((\S+)\) (\w+)\(([^)]*)`)
+	free   = regexp.MustCompile(`^func (\w+)(?:\[[^\]]*\])?\((.*)`)
+)
+
+// exported lists the functions and methods that take a context, but for those of interfaces, from the golden API.
+func exported(t *testing.T) map[string]bool {
+	found := map[string]bool{}
+	files := must(filepath.Glob("../rules/testdata/api/*.txt"))
+	if len(files) < 10 {
+		t.Fatalf("%d packages", len(files))
+	}
+	for _, file := range files {
+		dir := strings.TrimSuffix(filepath.Base(file), ".txt")
+		interfaces := map[string]bool{}
+		text := must(os.ReadFile(file))
+		lines := bufio.NewScanner(strings.NewReader(string(text)))
+		for lines.Scan() {
+			line := lines.Text()
+			if of, ok := strings.CutPrefix(line, "type "); ok && strings.Contains(line, "interface") {
+				interfaces[strings.Fields(of)[0]] = true
+			}
+			if m := method.FindStringSubmatch(line); m != nil && !interfaces[m[1]] && strings.Contains(m[3], "context.Context") {
+				found[dir+" "+m[1]+"."+m[2]] = true
+			}
+			if m := free.FindStringSubmatch(line); m != nil && strings.HasPrefix(m[2], "ctx context.Context") {
+				found[dir+" "+m[1]] = true
+			}
+		}
+	}
+	return found
+}

@@ -1,0 +1,2 @@
+// Package clock has the one clock of limiters and pools.
+package clock

@@ -1,0 +1,51 @@
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+)
+
+// MaxSlots bounds limits, caps, weights and counts of waiters, so that work in flight plus a weight fits 32 bits.
+const MaxSlots = 1_000_000_000
+
+// A Limiter has the settings that every limiter has, whoever configures it. 0 means the default.
+type Limiter struct {
+	Min, Max, Initial int
+	Interval, Window  time.Duration
+	MinSamples        int
+	QueueTimeout      time.Duration
+}
+
+// Complete fills in what was left out.
+func (l Limiter) Complete() Limiter {
+	l.Min = cmp.Or(l.Min, 1)
+	l.Max = cmp.Or(l.Max, max(100_000, l.Min))
+	l.Initial = cmp.Or(l.Initial, min(max(20, l.Min), l.Max))
+	l.Interval = cmp.Or(l.Interval, time.Second)
+	l.Window = cmp.Or(l.Window, max(10*time.Second, l.Interval))
+	l.MinSamples = cmp.Or(l.MinSamples, 20)
+	l.QueueTimeout = cmp.Or(l.QueueTimeout, time.Second)
+	return l
+}
+
+// A Fault is a setting that another does not allow.
+type Fault struct {
+	Field string // of Limiter, in the spelling that Check was given
+	Value any
+	Want  string
+}
+
+// Check returns what is wrong with complete settings, each alone in its range, or nil. The fields are spelled as the
+// caller's users know them.
+func (l Limiter) Check(spell func(field string) string) *Fault {
+	switch {
+	case l.Min > l.Max:
+		return &Fault{spell("Min"), l.Min, fmt.Sprintf("at most %s, which is %d", spell("Max"), l.Max)}
+	case l.Initial < l.Min || l.Initial > l.Max:
+		return &Fault{spell("Initial"), l.Initial, fmt.Sprintf("from %s to %s, which are %d and %d", spell("Min"), spell("Max"), l.Min, l.Max)}
+	case l.Window < l.Interval:
+		return &Fault{spell("Window"), l.Window, fmt.Sprintf("at least %s, which is %v", spell("Interval"), l.Interval)}
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package settings_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/settings"
+)
+
+func TestComplete(t *testing.T) {
+	full := settings.Limiter{Min: 1, Max: 100_000, Initial: 20, Interval: time.Second, Window: 10 * time.Second, MinSamples: 20, QueueTimeout: time.Second}
+	own := settings.Limiter{Min: 2, Max: 3, Initial: 3, Interval: 4, Window: 5, MinSamples: 6, QueueTimeout: 7}
+	for given, want := range map[settings.Limiter]settings.Limiter{
+		{}:                      full,
+		own:                     own,
+		{Min: 200_000}:          {Min: 200_000, Max: 200_000, Initial: 200_000, Interval: full.Interval, Window: full.Window, MinSamples: 20, QueueTimeout: time.Second},
+		{Max: 5}:                {Min: 1, Max: 5, Initial: 5, Interval: full.Interval, Window: full.Window, MinSamples: 20, QueueTimeout: time.Second},
+		{Interval: time.Minute}: {Min: 1, Max: 100_000, Initial: 20, Interval: time.Minute, Window: time.Minute, MinSamples: 20, QueueTimeout: time.Second},
+	} {
+		if got := given.Complete(); got != want {
+			t.Errorf("%+v:\n got %+v\nwant %+v", given, got, want)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	for want, given := range map[string]settings.Limiter{
+		"":                                       {},
+		"min is 3: want at most max, which is 2": {Min: 3, Max: 2, Initial: 2},
+		"initial is 1: want from min to max, which are 2 and 3": {Min: 2, Max: 3, Initial: 1},
+		"initial is 4: want from min to max, which are 2 and 3": {Min: 2, Max: 3, Initial: 4},
+		"window is 1s: want at least interval, which is 1m0s":   {Interval: time.Minute, Window: time.Second},
+	} {
+		sentinel := errors.New("invalid")
+		got := ""
+		if f := given.Complete().Check(strings.ToLower); f != nil {
+			err := settings.Invalid(sentinel, f.Field, f.Value, f.Want)
+			if !errors.Is(err, sentinel) {
+				t.Errorf("%v does not match", err)
+			}
+			got = strings.TrimPrefix(err.Error(), "invalid: ")
+		}
+		if got != want {
+			t.Errorf("%+v: %q, want %q", given, got, want)
+		}
+	}
+}
