@@ -10,7 +10,7 @@
 // weir.Config.Histograms, are classic and native at once: a scrape in the protobuf format has the native one, with
 // eight buckets that double a duration, and any other format the classic one, with one bucket.
 //
-// dashboard.json is a dashboard for Grafana and alerts.yaml has rules for Prometheus.
+// [Dashboard] is a dashboard for Grafana and [Alerts] has rules for Prometheus; both are files beside this one.
 //
 // # Names
 //

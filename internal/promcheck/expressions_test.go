@@ -3,7 +3,6 @@ package promcheck
 import (
 	"encoding/json"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/weir-go/weir/metrics"
+	"github.com/weir-go/weir/weirprom"
 )
 
 var promQL = parser.NewParser(parser.Options{})
@@ -19,7 +19,7 @@ var promQL = parser.NewParser(parser.Options{})
 // rules returns the alert rules, as Prometheus loads them.
 func rules(t *testing.T) []rulefmt.Rule {
 	t.Helper()
-	groups, errs := rulefmt.ParseFile("../../weirprom/alerts.yaml", false, model.UTF8Validation, promQL, slog.Default())
+	groups, errs := rulefmt.Parse([]byte(weirprom.Alerts), false, model.UTF8Validation, promQL, slog.Default())
 	for _, err := range errs {
 		t.Error(err)
 	}
@@ -32,17 +32,13 @@ func rules(t *testing.T) []rulefmt.Rule {
 // panels returns the expressions of the dashboard by panel, with the variables replaced as Grafana does.
 func panels(t *testing.T) map[string][]string {
 	t.Helper()
-	text, err := os.ReadFile("../../weirprom/dashboard.json")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var dashboard struct {
 		Panels []struct {
 			Title   string
 			Targets []struct{ Expr string }
 		}
 	}
-	if err := json.Unmarshal(text, &dashboard); err != nil {
+	if err := json.Unmarshal([]byte(weirprom.Dashboard), &dashboard); err != nil {
 		t.Fatal(err)
 	}
 	variables := strings.NewReplacer("$__rate_interval", "1m", "$limiter", ".*", "$job", ".*")
