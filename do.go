@@ -15,10 +15,22 @@ import (
 // [Limiter.Acquire]. Without a Timeout, Do does not allocate unless it has to
 // wait or refuse.
 func (l *Limiter) Do(ctx context.Context, fn func(context.Context) error) error {
+	return l.run(ctx, 1, fn)
+}
+
+// DoN is Do for work that takes weight slots instead of one, as in [Limiter.AcquireN].
+func (l *Limiter) DoN(ctx context.Context, weight int, fn func(context.Context) error) error {
+	if err := checkWeight(weight); err != nil {
+		return err
+	}
+	return l.run(ctx, weight, fn)
+}
+
+func (l *Limiter) run(ctx context.Context, weight int, fn func(context.Context) error) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	permit, err := l.Acquire(ctx)
+	permit, err := l.enter(ctx, weight)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
 )
 
 // A Slot is a permit with what the program knows of the work. Permits are values: they can be
@@ -90,6 +91,50 @@ func ExamplePermit_Finish() {
 	permit.Finish(outcome)
 	fmt.Println(lim.Snapshot().TimedOut, "timed out")
 	// Output: 1 timed out
+}
+
+// The client is slow: what the server did is over at the first byte, but its memory is taken until the last.
+func ExamplePermit_Measure() {
+	lim := weir.Must(weir.New(weir.Config{}))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	defer permit.Release() // gives the slot back, and is heard no more
+	permit.Measure(weir.Success)
+	s := lim.Snapshot()
+	fmt.Println(s.Samples, "sample,", s.InFlight, "in flight, age", s.Age)
+	// Output: 1 sample, 1 in flight, age 0s
+}
+
+// A stream lasts as long as its client wants. It holds a slot, and its latency says nothing.
+func ExamplePermit_Measure_stream() {
+	lim := weir.Must(weir.New(weir.Config{}))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	permit.Measure(weir.Ignore)
+	defer permit.Release()
+	s := lim.Snapshot()
+	fmt.Println(s.Samples, "samples,", s.InFlight, "in flight, age", s.Age)
+	// Output: 0 samples, 1 in flight, age 0s
+}
+
+// How many tokens an answer takes is known once it is there.
+func ExamplePermit_SetWeight() {
+	lim := weir.Must(weir.New(weir.Config{Initial: 4000, Law: law.Fixed{}}))
+	const most = 1000
+	permit, err := lim.AcquireN(context.Background(), most)
+	if err != nil {
+		return
+	}
+	defer permit.Release()
+	if err := permit.SetWeight(350); err != nil { // the prompt and what it has answered
+		fmt.Println(err)
+	}
+	fmt.Println(lim.Snapshot().InFlight, "of", lim.Snapshot().Limit)
+	// Output: 350 of 4000
 }
 
 // A fuse is a breaker that blows at the first failure and never recovers. For a

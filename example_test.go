@@ -55,6 +55,19 @@ func ExampleLimiter_Do() {
 	// Output: 2 hits
 }
 
+func ExampleLimiter_DoN() {
+	lim := weir.Must(weir.New(weir.Config{Initial: 100, Law: law.Fixed{}}))
+	rows := []int{1, 2, 3}
+	err := lim.DoN(context.Background(), len(rows), func(context.Context) error {
+		fmt.Println(lim.Snapshot().InFlight, "slots for", len(rows), "rows")
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// 3 slots for 3 rows
+	// <nil>
+}
+
 func ExampleDo() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
 	hits, err := weir.Do(context.Background(), lim, func(ctx context.Context) ([]string, error) {

@@ -90,6 +90,15 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 				p.Done(errors.New("failed"))
 			}
 		})
+		call(func() {
+			if p, ok := lim.TryAcquire(t.Context()); ok {
+				defer p.Release()
+				time.Sleep(50 * time.Millisecond)
+				p.Measure(weir.Success)
+				time.Sleep(200 * time.Millisecond)
+				_ = p.SetWeight(3)
+			}
+		})
 		for range 6 { // some wait, and some are refused
 			go call(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), 70*time.Millisecond)

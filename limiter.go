@@ -111,10 +111,17 @@ func (l *Limiter) Acquire(ctx context.Context) (Permit, error) { return l.enter(
 // above the limit is refused with [ErrTooHeavy]; one below 1 is an error that
 // matches [ErrConfig].
 func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
-	if weight < 1 || weight > maxSlots {
-		return Permit{}, invalid("weight", weight, fmt.Sprintf("1 to %d", maxSlots))
+	if err := checkWeight(weight); err != nil {
+		return Permit{}, err
 	}
 	return l.enter(ctx, weight)
+}
+
+func checkWeight(slots int) error {
+	if slots < 1 || slots > maxSlots {
+		return invalid("weight", slots, fmt.Sprintf("1 to %d", maxSlots))
+	}
+	return nil
 }
 
 func (l *Limiter) enter(ctx context.Context, weight int) (Permit, error) {

@@ -100,18 +100,57 @@ func (p Permit) Finish(o Outcome) {
 	p.limiter.after(&fx, reply.Ticket{})
 }
 
-// finishBehind tells the breaker too, even should a hook panic or a law end the goroutine. No law is
-// asked for a permit that is back already.
+// finishBehind tells the breaker too, even should a hook panic or a law end the goroutine.
 func (p Permit) finishBehind(o Outcome) {
-	back := true
-	defer func() {
-		if back {
-			p.cold.done(o)
-		}
-	}()
 	var fx admit.Effects
-	back = p.limiter.node.Done(p.ticket, now(), window.Outcome(o), &fx)
+	defer p.heard(&fx, o)
+	p.limiter.node.Done(p.ticket, now(), window.Outcome(o), &fx)
 	p.limiter.after(&fx, reply.Ticket{})
+}
+
+// heard tells an outcome on if the limiter heard it.
+func (p Permit) heard(fx *admit.Effects, o Outcome) {
+	if fx.Heard {
+		p.cold.done(o)
+	}
+}
+
+// Measure tells the limiter, and the breaker, the outcome of the work and its latency up to
+// now, while the permit goes on to hold its slots until it is given back. That hears no outcome any
+// more, and the work has no age in [Snapshot].Age. Measuring again, or after the permit
+// is back, does nothing. An outcome out of range counts as [Ignore].
+//
+// Measure [Success] at the first byte of a response if the rest takes as long as the client
+// makes it. Measure Ignore right after admission for a stream or a long poll, whose latency says nothing.
+// The law finds its limit for measured work, and what others hold comes on top of that, up to
+// [Config].Max; with law.Fixed the limit is for both.
+func (p Permit) Measure(o Outcome) {
+	if p.limiter == nil {
+		return
+	}
+	o = min(o, Ignore)
+	var fx admit.Effects
+	if p.cold != nil && p.cold.done != nil {
+		defer p.heard(&fx, o)
+	}
+	p.limiter.node.Measure(p.ticket, now(), window.Outcome(o), &fx)
+	p.limiter.after(&fx, reply.Ticket{})
+}
+
+// SetWeight changes how many slots the work takes, from 1 to 1,000,000,000, at once: for work that turns
+// out to cost more or less than it was admitted for, as rows or tokens do. Slots that it no longer takes go to
+// waiters. If it takes more, the work in flight may exceed the limit: nothing is
+// interrupted, and nothing starts until enough has ended. On a permit that is back it does nothing.
+//
+// A weight out of range is an error that matches [ErrConfig], and changes nothing.
+func (p Permit) SetWeight(slots int) error {
+	if err := checkWeight(slots); err != nil || p.limiter == nil {
+		return err
+	}
+	var fx admit.Effects
+	p.limiter.node.SetWeight(p.ticket, slots, now(), &fx)
+	p.limiter.after(&fx, reply.Ticket{})
+	return nil
 }
 
 // Release gives the permit back and teaches the limiter nothing.

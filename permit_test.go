@@ -51,6 +51,7 @@ func TestPermitZeroIsBack(t *testing.T) {
 	p.DoneWith(nil)
 	p.DoneWith(&err)
 	p.Finish(weir.Failure)
+	p.Measure(weir.Success)
 	p.Release()
 	if p.Waited() != 0 {
 		t.Error(p.Waited())
@@ -239,4 +240,172 @@ func TestDoneWithOfTheZeroPermitLetsAPanicGoOn(t *testing.T) {
 	var err error
 	defer weir.Permit{}.DoneWith(&err)
 	panic("odd")
+}
+
+// Copies on many goroutines measure, reweigh and give back, in any order: each piece of work is heard of once,
+// by the limiter and by the breaker, and is back once.
+func TestCopiesInAnyOrder(t *testing.T) {
+	const work, each = 300, 6
+	b := &breaker{}
+	l := newLimiter(t, weir.Config{Initial: 50, Max: 10_000, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: work, Timeout: time.Hour}})
+	var all sync.WaitGroup
+	for i := range work {
+		all.Go(func() {
+			permit, err := l.AcquireN(t.Context(), 1+i%3)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for k := range each {
+				twin := permit
+				all.Go(func() {
+					switch (i + k) % each {
+					case 0:
+						twin.Measure(weir.Ignore)
+					case 1:
+						if err := twin.SetWeight(1 + i%5); err != nil {
+							t.Error(err)
+						}
+					case 2:
+						twin.Done(errors.New("boom"))
+					case 3:
+						twin.Measure(weir.Success)
+					case 4:
+						twin.Release()
+					case 5:
+						_ = twin.Waited()
+					}
+				})
+			}
+		})
+	}
+	all.Wait()
+	balanced(t, l)
+	s := l.Snapshot()
+	told := map[weir.Outcome]uint64{}
+	for _, o := range b.told {
+		told[o]++
+	}
+	if s.Completed != work || s.Succeeded+s.Failed+s.Ignored != work {
+		t.Errorf("not heard of each: %v", l)
+	}
+	if len(b.told) != b.allowed || told[weir.Failure] != s.Failed || told[weir.Success] != s.Succeeded {
+		t.Errorf("the breaker allowed %d and heard %v, the limiter counted %v", b.allowed, told, l)
+	}
+}
+
+// A breaker hears the outcome when it is measured, and only then.
+func TestMeasureTellsTheBreaker(t *testing.T) {
+	b := &breaker{}
+	l := newLimiter(t, weir.Config{Breaker: b})
+	p := hold(t, l, 1)[0]
+	p.Measure(weir.Timeout)
+	b.heard(t, weir.Timeout)
+	p.Measure(weir.Success)
+	p.Done(errors.New("boom"))
+	p.Measure(weir.Success)
+	b.heard(t, weir.Timeout)
+	balanced(t, l)
+}
+
+func TestMeasureOutOfRangeIsIgnored(t *testing.T) {
+	l := fixed(t, 1, weir.Queue{})
+	p := hold(t, l, 1)[0]
+	p.Measure(weir.Outcome(200))
+	p.Done(nil)
+	if s := l.Snapshot(); s.Ignored != 1 || s.Samples != 0 {
+		t.Error(l)
+	}
+}
+
+// A hook that panics at a Measure or at a SetWeight does not keep the breaker from hearing the outcome,
+// and leaves the permit usable.
+func TestPanicAtAMeasure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		panics := false
+		b := &breaker{}
+		up := 1
+		l := newLimiter(t, weir.Config{
+			MinSamples: 1, Interval: time.Millisecond, Breaker: b,
+			Law: script(func(w law.Window) law.Decision { up = -up; return law.Decision{Limit: float64(w.Limit + up)} }),
+			OnEvent: func(weir.Event) {
+				if panics {
+					panic("boom")
+				}
+			},
+		})
+		p := hold(t, l, 1)[0]
+		try := func(call func()) (panicked bool) {
+			time.Sleep(time.Minute)
+			panics = true
+			defer func() { panics, panicked = false, recover() != nil }()
+			call()
+			return false
+		}
+		if !try(func() { p.Measure(weir.Failure) }) || !try(func() { _ = p.SetWeight(3) }) {
+			t.Error("the panic did not go on")
+		}
+		b.heard(t, weir.Failure)
+		if s := l.Snapshot(); s.InFlight != 3 || s.Failed != 1 {
+			t.Error(l)
+		}
+		p.Done(nil)
+		b.heard(t, weir.Failure)
+		balanced(t, l)
+	})
+}
+
+func TestWaitedOutlivesThePermit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 1, weir.Queue{Size: 1, Timeout: time.Minute})
+		first := hold(t, l, 1)[0]
+		waiting := ask(t.Context(), l, 1)
+		time.Sleep(time.Second)
+		first.Done(nil)
+		p := admitted(t, waiting)
+		p.Done(nil)
+		hold(t, l, 1)[0].Done(nil)
+		if got := p.Waited(); got != time.Second {
+			t.Errorf("it waited %v", got)
+		}
+	})
+}
+
+func TestSetWeight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := fixed(t, 4, weir.Queue{Size: 9, Timeout: time.Minute})
+		p, err := l.AcquireN(t.Context(), 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		light, heavy := ask(t.Context(), l, 1), ask(t.Context(), l, 3)
+		if err := p.SetWeight(3); err != nil {
+			t.Error(err)
+		}
+		q := admitted(t, light)
+		waits(t, heavy)
+		if err := p.SetWeight(1_000_000_000); err != nil {
+			t.Error(err)
+		}
+		if n := l.Snapshot().InFlight; n != 1_000_000_001 {
+			t.Errorf("%d in flight", n)
+		}
+		q.Done(nil)
+		waits(t, heavy)
+		for _, slots := range []int{0, -1, 1_000_000_001} {
+			if err := p.SetWeight(slots); !errors.Is(err, weir.ErrConfig) {
+				t.Errorf("%d: %v", slots, err)
+			}
+		}
+		p.Done(nil)
+		r := admitted(t, heavy)
+		if err := p.SetWeight(2); err != nil || l.Snapshot().InFlight != 3 {
+			t.Errorf("%v, %d in flight after a permit that is back was changed", err, l.Snapshot().InFlight)
+		}
+		r.Done(nil)
+		if err := (weir.Permit{}).SetWeight(1); err != nil {
+			t.Error(err)
+		}
+		balanced(t, l)
+	})
 }

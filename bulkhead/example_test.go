@@ -89,6 +89,21 @@ func ExampleSet_Do() {
 	// <nil>
 }
 
+func ExampleSet_DoN() {
+	s, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		return
+	}
+	err = s.DoN(context.Background(), "export", 5, func(context.Context) error {
+		fmt.Println(s.Snapshot().Total.InFlight, "slots")
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// 5 slots
+	// <nil>
+}
+
 func ExampleDo() {
 	n, err := bulkhead.Do(context.Background(), small(), "count", func(context.Context) (int, error) { return 42, nil })
 	fmt.Println(n, err)

@@ -56,12 +56,17 @@ func (h *Handle) lookUp(find func(*Set, string) (*compartment, error)) (*compart
 
 // Do is [Set.Do] for the handle's key.
 func (h *Handle) Do(ctx context.Context, fn func(context.Context) error) error {
+	return h.DoN(ctx, 1, fn)
+}
+
+// DoN is [Set.DoN] for the handle's key.
+func (h *Handle) DoN(ctx context.Context, weight int, fn func(context.Context) error) error {
 	c, err := h.enter()
 	if err != nil {
 		return err
 	}
 	defer c.leave()
-	return c.limiter.Do(ctx, fn)
+	return c.limiter.DoN(ctx, weight, fn)
 }
 
 // Acquire is [Set.Acquire] for the handle's key.

@@ -102,12 +102,17 @@ func (s *Set) Config() Config {
 // Do runs fn within the limit of the key, as [weir.Limiter.Do] does. Work that is not
 // admitted gets the error of [Set.Acquire].
 func (s *Set) Do(ctx context.Context, key string, fn func(context.Context) error) error {
+	return s.DoN(ctx, key, 1, fn)
+}
+
+// DoN is Do for work that takes weight slots instead of one.
+func (s *Set) DoN(ctx context.Context, key string, weight int, fn func(context.Context) error) error {
 	c, err := s.enter(key)
 	if err != nil {
 		return err
 	}
 	defer c.leave()
-	return c.limiter.Do(ctx, fn)
+	return c.limiter.DoN(ctx, weight, fn)
 }
 
 // Do is [Set.Do] for a function that returns a value.

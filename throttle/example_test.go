@@ -55,6 +55,23 @@ func ExampleThrottle_Do() {
 	// Output: <nil> 3 1
 }
 
+// What an operation costs is known once it is done: it is paced by what it really wrote.
+func ExampleThrottle_Start() {
+	th, err := throttle.New(throttle.Config{})
+	if err != nil {
+		return
+	}
+	permit, err := th.Start(context.Background(), throttle.Write, 100)
+	if err != nil {
+		return
+	}
+	defer permit.DoneWith(&err)
+	rows := 8
+	err = permit.SetWeight(rows)
+	fmt.Println(th.Snapshot().Writes.Cost, err)
+	// Output: 8 <nil>
+}
+
 func ExampleThrottle_Start_refused() {
 	th, err := throttle.New(throttle.Config{Name: "events"})
 	if err != nil {

@@ -127,11 +127,16 @@ func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 	s.apply(next.strictest(s.emergency.demand()), t.conf.Tick)
 }
 
+// cost is the cost admitted up to now, as corrected.
+func (s *side) cost(now weir.Snapshot) uint64 {
+	return now.Admitted + s.extra.Load() + uint64(limiters.Node(s.limiter).Corrected())
+}
+
 // measure returns the cost admitted since the last decision.
 func (s *side) measure(dt time.Duration) float64 {
-	total := s.limiter.Snapshot().Admitted + s.extra.Load()
-	cost := float64(total - s.total)
-	s.total = total
+	total := s.cost(s.limiter.Snapshot())
+	cost := float64(max(0, int64(total-s.total)))
+	s.total = max(s.total, total) // what was too much counts for what follows
 	if dt > 0 {
 		s.flow += (cost/dt.Seconds() - s.flow) * share(dt, time.Second)
 	}

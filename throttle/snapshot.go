@@ -66,7 +66,7 @@ func (s *side) snapshot() SideSnapshot {
 		Pace: paceOf(s.limiter), Load: s.load, Level: s.level, Latency: s.latency, Symptom: s.symptom,
 		Degraded: s.degraded, Emergency: s.emergency.on, Emergencies: s.emergency.count,
 		PID:  s.terms(),
-		Rate: s.flow, Cost: snap.Admitted + s.extra.Load(),
+		Rate: s.flow, Cost: s.cost(snap),
 		Throttled: s.throttled.Load(), ThrottleTime: time.Duration(s.throttleTime.Load()),
 		Limiter: snap,
 	}

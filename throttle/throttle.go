@@ -71,7 +71,8 @@ func New(c Config) (*Throttle, error) {
 
 // Start waits for the turn of an operation of the given cost, 1 or more in a unit of
 // the caller's choice. It is called before the work, and the operation is ended with
-// Done, DoneWith or Release.
+// Done, DoneWith or Release. What it really cost may be told with SetWeight before that, which
+// changes what it took of the pace.
 //
 // An operation that could start only after the deadline of ctx, or after it has waited
 // for as long as the queue allows, is refused at once, with an error that matches

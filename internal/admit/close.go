@@ -23,7 +23,7 @@ func (n *Node) Forbid(v reply.Verdict, now int64, fx *Effects) bool {
 	n.lock()
 	defer n.unlock()
 	n.advance(now, fx)
-	fx.Seq = n.nextEvent()
+	fx.Seq = n.events.next()
 	if n.flags&(shadow|closed) == shadow {
 		n.contended().rarely().wouldRefuse++
 		fx.Notable, fx.WouldRefuse = true, v

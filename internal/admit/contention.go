@@ -28,6 +28,8 @@ type cold struct {
 	pacer       pacer
 	cap         int32         // with the flag capped
 	virtual     *virtual.Work // in shadow mode
+	corrected   int64         // see Corrected
+	held        int64         // with the flag holding; in shadow mode of virtual work
 }
 
 // rarely returns what few nodes need, which exists once it was needed.

@@ -22,9 +22,10 @@ func (n *Node) Done(t reply.Ticket, now int64, outcome window.Outcome, fx *Effec
 		n.contended().completed(n.limit)
 	}
 	weight := int64(r.Weight)
+	fx.Heard = !r.Has(reply.Measured)
 	n.end(r, now, outcome)
-	if now >= n.due || n.sampled(n.meter) {
-		n.doneLast(weight, now, fx)
+	if n.closes(n.meter, now) {
+		n.pass(weight, now, fx)
 		return true
 	}
 	n.handOn(weight, now, fx)
@@ -32,9 +33,35 @@ func (n *Node) Done(t reply.Ticket, now int64, outcome window.Outcome, fx *Effec
 	return true
 }
 
-// doneLast ends a window. If the law ends the goroutine, which never comes to the effects, it unlocks all
-// the same, hands the slots on and wakes who got them.
-func (n *Node) doneLast(weight, now int64, fx *Effects) {
+// Measure hears the outcome of work that goes on and holds its slots. From then on the law is shown
+// neither the work nor its slots. If the work was measured before, or is back, nothing changes.
+func (n *Node) Measure(t reply.Ticket, now int64, outcome window.Outcome, fx *Effects) {
+	n.lock()
+	r := t.Out()
+	if r == nil || r.Has(reply.Measured) {
+		n.unlock()
+		return
+	}
+	weight := int64(r.Weight)
+	if n.flags&shadow != 0 {
+		n.catchUp(now, fx)
+	}
+	now = n.flow(now)
+	fx.Heard = true // before the law may end the goroutine
+	if n.flags&shadow == 0 {
+		n.meter.Ended(r.Start, now, r.Weight, outcome)
+		n.hold(weight, n.conf.reach(n.decided, n.limit))
+	} else {
+		n.measureInShadow(r, now, outcome, n.conf.reach(n.decided, n.limit))
+	}
+	n.outcomes.count(outcome)
+	r.Marks |= reply.Measured
+	n.pass(weight, now, fx)
+}
+
+// pass ends a call that heard an outcome: it closes the window if that is due, hands slots on and unlocks. If
+// the law ends the goroutine, which never comes to the effects, it does the same, and wakes who got them.
+func (n *Node) pass(weight, now int64, fx *Effects) {
 	exits := true
 	defer func() {
 		n.handOn(weight, now, fx)
@@ -43,7 +70,9 @@ func (n *Node) doneLast(weight, now int64, fx *Effects) {
 			fx.Woken.Wake()
 		}
 	}()
-	n.closeWindow(now, fx)
+	if n.closes(n.meter, now) {
+		n.closeWindow(now, fx)
+	}
 	exits = false
 }
 
@@ -51,7 +80,7 @@ func (n *Node) doneLast(weight, now int64, fx *Effects) {
 // dropped if it knows no more.
 func (n *Node) handOn(weight, now int64, fx *Effects) {
 	switch {
-	case n.flags != 0:
+	case n.flags&^holding != 0:
 		n.serve(now, fx)
 	case n.member != nil && !n.member.group.line.empty():
 		n.member.offer(weight, now, fx)
@@ -63,17 +92,22 @@ func (n *Node) handOn(weight, now int64, fx *Effects) {
 
 // end books the end of a piece of work.
 func (n *Node) end(r *reply.Record, now int64, outcome window.Outcome) {
-	if n.flags&shadow == 0 {
+	measured := r.Has(reply.Measured)
+	switch {
+	case n.flags&shadow != 0:
+		n.endInShadow(r, now, outcome, n.conf.reach(n.decided, n.limit))
+	case measured:
+		n.free(int64(r.Weight))
+		n.hold(-int64(r.Weight), n.conf.reach(n.decided, n.limit))
+	default:
 		n.free(int64(r.Weight))
 		n.meter.Ended(r.Start, now, r.Weight, outcome)
-	} else {
-		n.endInShadow(r, now, outcome)
 	}
 	if r.Stamp != 0 {
 		n.queue.End(r)
 	}
 	n.completed++
-	if outcome != window.Success {
+	if !measured {
 		n.outcomes.count(outcome)
 	}
 	n.records().retire(r)

@@ -14,6 +14,7 @@ type Effects struct {
 	Panic       error         // the law panicked; the limit was held
 	Notable     bool          // one of the following, Change or Panic is set
 	Replaced    bool          // Change came with a law that starts afresh
+	Heard       bool          // an outcome was heard: not of work that was measured before
 	Lapsed      int32         // how much would have been refused after it had waited, on a shadow node,
 	LapsedSeq   uint64        // and the number of the first of these
 	WouldRefuse reply.Verdict // what a shadow node would have answered, if not Admitted

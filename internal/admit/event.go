@@ -1,20 +1,19 @@
 package admit
 
-// Follow has the owner of the node change who hears of its events, under the lock, and say whether any do besides
-// those of Settings.Observed. Updates keep that.
-func (n *Node) Follow(change func() bool) {
-	n.lock()
-	defer n.unlock()
-	n.conf.followed = change()
+// events numbers what a node reports.
+type events struct {
+	last     uint64
+	observed bool // Settings.Observed
+	followed bool // others hear of them too; an update keeps that
 }
 
-// nextEvent returns the number of an event, 0 if no one hears of it.
-func (n *Node) nextEvent() uint64 {
-	if !n.conf.reports() {
+// next returns the number of an event, 0 if no one hears of it.
+func (e *events) next() uint64 {
+	if !e.heard() {
 		return 0
 	}
-	n.events++
-	return n.events
+	e.last++
+	return e.last
 }
 
-func (c *conf) reports() bool { return c.observed || c.followed }
+func (e *events) heard() bool { return e.observed || e.followed }

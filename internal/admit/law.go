@@ -34,8 +34,10 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	if !n.ready(n.meter, now) {
 		return
 	}
-	w := n.meter.Window(now, int(n.inflight))
-	w.Limit, w.Min, w.Max = int(n.limit), int(n.conf.min), int(n.conf.max)
+	w := n.meter.Window(now, int(n.measuring()))
+	beside := n.decided.beside(n.held())
+	w.Min, w.Max = int(n.conf.min), int(n.conf.max)
+	w.Limit = max(int(n.limit)-beside, w.Min)
 	w.MinSamples = int(n.minSamples)
 	if n.conf.wall != nil {
 		w.Closed = n.conf.wall()
@@ -43,6 +45,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	n.due = now + n.conf.interval // should the law end the goroutine: what defers has to get by
 	d := ask(n.control, w, fx)
 	n.decided = newReason(d.Reason)
+	d.Limit += float64(n.decided.beside(int64(beside)))
 	next := int32(n.conf.bounds(n.limit).Clamp(d.Limit, int(n.limit)))
 	changed := next != n.limit
 	settle := int64(0)
@@ -67,8 +70,8 @@ func (n *Node) change(now int64, next int32, why law.Reason, fx *Effects) {
 		n.contention.cold.virtual.ForgetCredit()
 	}
 	n.history.add(now, int(from), int(next), why)
-	if n.conf.reports() {
+	if n.events.heard() {
 		fx.Notable = true
-		fx.Change = &Change{At: now, From: int(from), To: int(next), Reason: why, Seq: n.nextEvent()}
+		fx.Change = &Change{At: now, From: int(from), To: int(next), Reason: why, Seq: n.events.next()}
 	}
 }

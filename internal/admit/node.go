@@ -17,7 +17,7 @@ type Node struct {
 	queue     *queue.Queue // nil until something has to wait
 	outcomes  outcomes
 	history   history
-	events    uint64
+	events    events
 }
 
 // flow books the time since the last call, which went by as the node was left. Of what only
@@ -37,7 +37,7 @@ func (n *Node) flow(now int64) int64 {
 		n.queue.Pass(now-n.last, saturated, (*measured)(&n.slots).Latency())
 	}
 	if n.meter != nil {
-		n.meter.Flow(now, int(n.inflight), limited)
+		n.meter.Flow(now, int(n.measuring()), limited)
 	}
 	if n.flags&(paced|shadow) != 0 {
 		n.flowCold(now-n.last, now)

@@ -86,14 +86,6 @@ func (n *Node) register(tenant uint16, weight int, now int64) *reply.Record {
 	return r
 }
 
-// makeQueue gives the node its queue.
-func (n *Node) makeQueue(now int64) {
-	n.queue = queue.New(n.conf.order, int(n.conf.lanes), n.view(now))
-	if n.flags&paced != 0 {
-		n.queue.Weigh(true)
-	}
-}
-
 // remove takes w out of the queue.
 func (n *Node) remove(w *queue.Waiter) {
 	n.queue.Remove(w)
@@ -124,7 +116,7 @@ func (n *Node) decline(w *queue.Waiter, why reply.Verdict) {
 		n.contended().cancelled++
 		return
 	}
-	w.RetryAfter, w.Seq = n.refuse(why, w.Weight), n.nextEvent()
+	w.RetryAfter, w.Seq = n.refuse(why, w.Weight), n.events.next()
 }
 
 // refuse counts a refusal and returns when to come back.

@@ -42,8 +42,7 @@ type conf struct {
 	wall                                     func() time.Time
 	lanes                                    uint8
 	order                                    queue.Order
-	queues, observed                         bool
-	followed                                 bool // is not of the Settings; see Node.Follow
+	queues                                   bool
 }
 
 func confOf(s Settings) conf {
@@ -61,7 +60,6 @@ func confOf(s Settings) conf {
 		lanes:        uint8(s.Lanes),
 		order:        s.Order,
 		queues:       s.Order.Queues(s.QueueSize),
-		observed:     s.Observed,
 	}
 }
 
@@ -77,7 +75,6 @@ func (c *conf) settings() Settings {
 		Order:        c.order,
 		Lanes:        int(c.lanes),
 		Tenants:      int(c.tenants),
-		Observed:     c.observed,
 		Wall:         c.wall,
 	}
 }
@@ -89,3 +86,12 @@ func (c *conf) bounds(limit int32) law.Bounds {
 
 // span bounds a duration so that adding a few to any time does not overflow.
 func span(d time.Duration) int64 { return min(max(int64(d), 0), 1<<60) }
+
+// newQueue returns an empty queue, which weighs what waits under a pace.
+func (c *conf) newQueue(v queue.View, weighs bool) *queue.Queue {
+	q := queue.New(c.order, int(c.lanes), v)
+	if weighs {
+		q.Weigh(true)
+	}
+	return q
+}

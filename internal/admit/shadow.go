@@ -17,9 +17,9 @@ func (n *Node) setShadow(on bool, now int64, fx *Effects) {
 	switch was := n.flags&shadow != 0; {
 	case on && !was:
 		n.admitAll(now, fx)
-		n.beginShadow(now)
+		n.beginShadow(now, n.conf.reach(n.decided, n.limit))
 	case was && !on:
-		n.endShadow(now)
+		n.endShadow(now, n.conf.reach(n.decided, n.limit))
 	}
 }
 
@@ -38,22 +38,24 @@ func (n *Node) admitAll(now int64, fx *Effects) {
 }
 
 // beginShadow has virtual work, which starts now, beside all that runs by now.
-func (s *slots) beginShadow(now int64) {
-	v := &virtual.Work{Running: s.inflight, Meter: s.meter}
+func (s *slots) beginShadow(now int64, r reach) {
+	v := &virtual.Work{Running: s.inflight, Held: s.held(), Meter: s.meter}
 	s.contended().rarely().virtual = v
 	s.meter = window.New(now, time.Duration(s.lookback))
 	if v.Meter == nil {
 		v.Meter = s.newMeter(now)
 	}
+	s.setHeld(0, r) // of virtual work
 	v.Adopt(s.inflight, now, func() { s.meter.Start(now, int(s.inflight)) })
 	s.flags.set(shadow, true)
 }
 
 // endShadow has what really runs count again. What ran above the limit does not judge it.
-func (s *slots) endShadow(now int64) {
+func (s *slots) endShadow(now int64, r reach) {
 	v := s.virtual()
 	s.free(s.inflight - v.Running)
 	s.meter = v.Meter
+	s.setHeld(v.Held, r)
 	s.meter.Restart(now, 0)
 	s.contention.cold.virtual = nil
 	s.flags.set(shadow, false)
@@ -75,11 +77,13 @@ func (n *Node) acquireInShadow(tenant uint16, weight int, now int64, patient boo
 	if would.Refused() {
 		n.hear(would, weight)
 		n.contention.cold.wouldRefuse++
-		fx.Notable, fx.WouldRefuse, fx.Seq = true, would, n.nextEvent()
+		fx.Notable, fx.WouldRefuse, fx.Seq = true, would, n.events.next()
 	}
 	n.virtual().Start(weight, now)
 	r := n.register(tenant, weight, now)
-	r.Virtual = would == reply.Admitted
+	if would == reply.Admitted {
+		r.Marks |= reply.Virtually
+	}
 	if n.member != nil {
 		n.member.count()
 		n.member.group.serve(now, fx)
@@ -118,9 +122,50 @@ func (s *slots) startVirtual(weight int32, now int64) {
 }
 
 // endInShadow books the end of real work, and of virtual work with it.
-func (s *slots) endInShadow(r *reply.Record, now int64, outcome window.Outcome) {
+func (s *slots) endInShadow(r *reply.Record, now int64, outcome window.Outcome, limit reach) {
 	v := s.virtual()
 	v.End(r, now, outcome)
+	if r.Has(reply.Measured) {
+		s.letGo(r, limit)
+	} else {
+		s.learnInShadow(r, now, outcome)
+	}
+	if s.member != nil {
+		s.member.count()
+	}
+}
+
+// measureInShadow books the outcome of real work that goes on, and of its virtual work, which goes on to hold
+// its slots and ends in place of no other.
+func (s *slots) measureInShadow(r *reply.Record, now int64, outcome window.Outcome, limit reach) {
+	v := s.virtual()
+	v.Measure(r, now, outcome)
+	own := v.Own(r)
+	if own == nil {
+		s.learnInShadow(r, now, outcome)
+		r.Marks &^= reply.Virtually
+		return
+	}
+	v.Learn(r, now, outcome)
+	s.meter.Ended(own.Since, now, own.Weight, outcome)
+	s.free(int64(own.Left - r.Weight))
+	s.hold(int64(r.Weight), limit)
+	v.Active.Remove(own)
+}
+
+// letGo frees what virtual work held. It may hold less than its real work, which may have been measured
+// before shadow mode began.
+func (s *slots) letGo(r *reply.Record, limit reach) {
+	if r.Has(reply.Virtually) {
+		held := min(int64(r.Weight), s.held())
+		s.hold(-held, limit)
+		s.free(held)
+	}
+}
+
+// learnInShadow ends the virtual work of real work whose outcome is known.
+func (s *slots) learnInShadow(r *reply.Record, now int64, outcome window.Outcome) {
+	v := s.virtual()
 	switch own := v.Own(r); {
 	case own != nil:
 		s.endVirtual(own, own.Left, now, outcome)
@@ -128,9 +173,6 @@ func (s *slots) endInShadow(r *reply.Record, now int64, outcome window.Outcome) 
 		v.InPlace(r.Weight, now, func(p *virtual.Piece, part int32) { s.endVirtual(p, part, now, outcome) })
 	}
 	v.Learn(r, now, outcome)
-	if s.member != nil {
-		s.member.count()
-	}
 }
 
 // endVirtual ends a part of a piece, and with the last part the piece.
@@ -176,7 +218,7 @@ func (n *Node) lapse(why reply.Verdict, fx *Effects) {
 	n.hear(why, int(p.Weight))
 	n.virtual().Dequeue(p)
 	n.contention.cold.wouldRefuse++
-	if seq := n.nextEvent(); fx.Lapsed == 0 {
+	if seq := n.events.next(); fx.Lapsed == 0 {
 		fx.LapsedSeq = seq
 	}
 	fx.Notable = true

@@ -35,6 +35,7 @@ const (
 	tenanted
 	paced
 	capped
+	holding // some work in flight was measured
 )
 
 func (f *flags) set(bit flags, on bool) {
@@ -83,7 +84,18 @@ func (s *slots) take(weight int, now int64) {
 	if s.meter == nil {
 		s.meter = s.newMeter(now)
 	}
-	s.meter.Start(now, int(s.inflight))
+	s.meter.Start(now, int(s.measuring()))
+}
+
+// measuring is the work in flight that was not measured yet.
+func (s *slots) measuring() int64 { return s.inflight - s.held() }
+
+// held is what is held, in shadow mode by virtual work.
+func (s *slots) held() int64 {
+	if s.flags&holding == 0 {
+		return 0
+	}
+	return s.contention.cold.held
 }
 
 // records are those of the node or, in a group, the group's: a node that is idle then keeps none.

@@ -39,7 +39,7 @@ func (n *Node) Settings() Settings {
 	n.lock()
 	defer n.unlock()
 	s := n.conf.settings()
-	s.Shadow, s.Cumulative = n.flags&shadow != 0, n.cumulative
+	s.Shadow, s.Cumulative, s.Observed = n.flags&shadow != 0, n.cumulative, n.events.observed
 	return s
 }
 

@@ -18,6 +18,7 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	n.control, n.last = control, now
 	n.limit = int32(s.Bounds.Initial)
 	n.conf, n.lookback = confOf(s), span(s.Lookback)
+	n.events.observed = s.Observed
 	n.arrange(s, now)
 	n.setShadow(s.Shadow, now, nil) // nothing waits
 	n.accumulate(s.Cumulative)
@@ -35,7 +36,7 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 // arrange has the queue follow the settings. Those who wait keep their places.
 func (n *Node) arrange(s Settings, now int64) {
 	if n.queue == nil && s.Tenants > 0 {
-		n.makeQueue(now)
+		n.queue = n.conf.newQueue(n.view(now), n.flags&paced != 0)
 	}
 	if n.queue != nil {
 		n.queue.SetOrder(s.Order, n.view(now))
@@ -53,7 +54,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	n.lock()
 	defer n.unlock()
 	bounds := s.Bounds
-	bounds.Initial = min(max(int(n.limit), bounds.Min), bounds.Max)
+	bounds.Initial = min(max(int(n.limit)-n.decided.beside(n.held()), bounds.Min), bounds.Max)
 	fresh, err := controllerOf(l, bounds)
 	if err != nil {
 		return err
@@ -83,13 +84,12 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	if n.minSamples == n.conf.minSamples { // not the law's own
 		n.minSamples = int32(s.MinSamples)
 	}
-	followed := n.conf.followed
 	n.conf, n.lookback = confOf(s), span(s.Lookback)
-	n.conf.followed = followed
+	n.events.observed = s.Observed
+	from := n.limit
 	n.setShadow(s.Shadow, now, fx)
 	n.accumulate(s.Cumulative)
 	n.arrange(s, now)
-	from := n.limit
 	n.limit = int32(bounds.Initial)
 	why := law.Reason{Code: law.Configured}
 	if kept {
@@ -101,7 +101,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 			why = begun.Reason
 		}
 	}
-	next := n.limit
+	next := int32(min(int(n.limit)+n.decided.beside(n.held()), bounds.Max))
 	n.limit = from
 	if next != from || fx.Replaced {
 		n.change(now, next, why, fx)
@@ -114,4 +114,12 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 		n.member.group.review(now, fx)
 	}
 	return nil
+}
+
+// Follow has the owner of the node change who hears of its events, under the lock, and say whether any do besides
+// those of Settings.Observed. Updates keep that.
+func (n *Node) Follow(change func() bool) {
+	n.lock()
+	defer n.unlock()
+	n.events.followed = change()
 }

@@ -40,7 +40,7 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 // enqueue has w join the queue, or ask it in another way, and returns what the queue says.
 func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) reply.Verdict {
 	if n.queue == nil {
-		n.makeQueue(now)
+		n.queue = n.conf.newQueue(n.view(now), n.flags&paced != 0)
 	}
 	if n.flags&tenanted != 0 {
 		n.queue.ShuffleTenants(now, n.inflight)

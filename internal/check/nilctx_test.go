@@ -49,8 +49,12 @@ var takesContext = map[string]func(*testing.T){
 	"weir *Limiter.Do": func(t *testing.T) {
 		succeeds(t, limiter().Do(none, func(ctx context.Context) error { return ctx.Err() }))
 	},
-	"weir *Limiter.Acquire":    func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return limiter().Acquire(none) }) },
-	"weir *Limiter.AcquireN":   func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return limiter().AcquireN(none, 1) }) },
+	"weir *Limiter.Acquire":  func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return limiter().Acquire(none) }) },
+	"weir *Limiter.AcquireN": func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return limiter().AcquireN(none, 1) }) },
+	"weir *Limiter.DoN": func(t *testing.T) {
+		succeeds(t, limiter().DoN(none, 1, func(ctx context.Context) error { return ctx.Err() }))
+	},
+	"weir *Limiter.Full":       func(t *testing.T) { succeeds(t, limiter().Full(none)) },
 	"weir *Limiter.TryAcquire": func(t *testing.T) { tried(t, func() (weir.Permit, bool) { return limiter().TryAcquire(none) }) },
 	"weir *Limiter.Shutdown":   func(t *testing.T) { succeeds(t, limiter().Shutdown(none)) },
 
@@ -61,15 +65,23 @@ var takesContext = map[string]func(*testing.T){
 	"bulkhead *Set.Do": func(t *testing.T) {
 		succeeds(t, set().Do(none, "k", func(ctx context.Context) error { return ctx.Err() }))
 	},
-	"bulkhead *Set.Acquire":    func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return set().Acquire(none, "k") }) },
-	"bulkhead *Set.AcquireN":   func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return set().AcquireN(none, "k", 1) }) },
+	"bulkhead *Set.Acquire":  func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return set().Acquire(none, "k") }) },
+	"bulkhead *Set.AcquireN": func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return set().AcquireN(none, "k", 1) }) },
+	"bulkhead *Set.DoN": func(t *testing.T) {
+		succeeds(t, set().DoN(none, "k", 1, func(ctx context.Context) error { return ctx.Err() }))
+	},
+	"bulkhead *Set.Full":       func(t *testing.T) { succeeds(t, set().Full(none, "k")) },
 	"bulkhead *Set.TryAcquire": func(t *testing.T) { tried(t, func() (weir.Permit, bool) { return set().TryAcquire(none, "k") }) },
 	"bulkhead *Set.Shutdown":   func(t *testing.T) { succeeds(t, set().Shutdown(none)) },
 	"bulkhead *Handle.Do": func(t *testing.T) {
 		succeeds(t, handle().Do(none, func(ctx context.Context) error { return ctx.Err() }))
 	},
-	"bulkhead *Handle.Acquire":    func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return handle().Acquire(none) }) },
-	"bulkhead *Handle.AcquireN":   func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return handle().AcquireN(none, 1) }) },
+	"bulkhead *Handle.Acquire":  func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return handle().Acquire(none) }) },
+	"bulkhead *Handle.AcquireN": func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return handle().AcquireN(none, 1) }) },
+	"bulkhead *Handle.DoN": func(t *testing.T) {
+		succeeds(t, handle().DoN(none, 1, func(ctx context.Context) error { return ctx.Err() }))
+	},
+	"bulkhead *Handle.Full":       func(t *testing.T) { succeeds(t, handle().Full(none)) },
 	"bulkhead *Handle.TryAcquire": func(t *testing.T) { tried(t, func() (weir.Permit, bool) { return handle().TryAcquire(none) }) },
 
 	"throttle *Throttle.Start": func(t *testing.T) {

@@ -145,15 +145,18 @@ func (q *Queue) Start(r *reply.Record, tenant uint16) {
 }
 
 // End counts work that ended, if it was counted when it started.
-func (q *Queue) End(r *reply.Record) {
+func (q *Queue) End(r *reply.Record) { q.Reweigh(r, -int64(r.Weight)) }
+
+// Reweigh counts what work takes in addition, if it was counted when it started.
+func (q *Queue) Reweigh(r *reply.Record, more int64) {
 	t := q.tenants()
 	if t == nil || r.Stamp != stampOf(t.shuffled) && r.Stamp != stampOf(t.shuffled-1) {
 		return
 	}
-	t.running[t.bucket(r.Tenant, t.shuffled)] -= int64(r.Weight)
+	t.running[t.bucket(r.Tenant, t.shuffled)] += more
 	if r.Stamp == stampOf(t.shuffled) {
-		t.next[t.bucket(r.Tenant, t.shuffled+1)] -= int64(r.Weight)
-		t.counted -= int64(r.Weight)
+		t.next[t.bucket(r.Tenant, t.shuffled+1)] += more
+		t.counted += more
 	}
 }
 

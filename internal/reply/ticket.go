@@ -23,8 +23,20 @@ type Record struct {
 	Weight     int32   // the slots that it takes
 	Tenant     uint16  // the hash of its tenant
 	Stamp      uint8   // the shuffle of tenants by which it was counted, 0 without tenants
-	Virtual    bool    // its virtual work has run since the same moment
+	Marks      Marks
 }
+
+// Marks are what a node notes of work.
+type Marks uint8
+
+// The marks.
+const (
+	Virtually Marks = 1 << iota // virtual work has run since the same moment
+	Measured                    // its outcome was heard, and it only holds its slots
+)
+
+// Has reports whether the work has the mark.
+func (r *Record) Has(m Marks) bool { return r.Marks&m != 0 }
 
 // Ticket returns the ticket of the work.
 func (r *Record) Ticket() Ticket { return Ticket{r, r.Generation} }

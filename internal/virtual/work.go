@@ -10,6 +10,7 @@ import (
 // Work is the virtual work of a node, and the real work beside it.
 type Work struct {
 	Running int64         // weight of the work that really runs
+	Held    int64         // of that, what was measured and only holds its slots
 	Meter   *window.Meter // of that work
 	Active  Pieces        // in flight
 	Waiting Pieces        // in the queue
@@ -40,14 +41,38 @@ func (v *Work) Adopt(weight, now int64, started func()) {
 // Start books real work that starts.
 func (v *Work) Start(weight int, now int64) {
 	v.Running += int64(weight)
-	v.Meter.Start(now, int(v.Running))
+	v.Meter.Start(now, int(v.Running-v.Held))
 	v.unloaded.start(now)
 }
 
 // End books the end of real work.
 func (v *Work) End(r *reply.Record, now int64, outcome window.Outcome) {
 	v.Running -= int64(r.Weight)
+	if r.Has(reply.Measured) {
+		v.hold(-int64(r.Weight))
+	} else {
+		v.Meter.Ended(r.Start, now, r.Weight, outcome)
+	}
+}
+
+// Measure books the outcome of real work that goes on.
+func (v *Work) Measure(r *reply.Record, now int64, outcome window.Outcome) {
 	v.Meter.Ended(r.Start, now, r.Weight, outcome)
+	v.hold(int64(r.Weight))
+}
+
+// Reweigh changes the weight of real work.
+func (v *Work) Reweigh(r *reply.Record, more int64) {
+	v.Running += more
+	if r.Has(reply.Measured) {
+		v.hold(more)
+	}
+	v.Meter.Rise(int(v.Running - v.Held))
+}
+
+func (v *Work) hold(weight int64) {
+	v.Held += weight
+	v.Meter.SetBeside(int(v.Held))
 }
 
 // Learn has the end of real work count in the latency without load.
@@ -57,7 +82,7 @@ func (v *Work) Learn(r *reply.Record, now int64, outcome window.Outcome) {
 
 // Own returns the virtual work that started with real work, nil if there was none or it is gone.
 func (v *Work) Own(r *reply.Record) *Piece {
-	if !r.Virtual {
+	if !r.Has(reply.Virtually) {
 		return nil
 	}
 	return v.Active.find(r.Start, r.Weight)
@@ -105,8 +130,8 @@ func (v *Work) Charge(part, limit int32) {
 
 // Flow books time in which so much virtual work was in flight.
 func (v *Work) Flow(elapsed, now, inflight int64, limit int32) {
-	v.Meter.Flow(now, int(v.Running), false)
-	v.unloaded.pass(elapsed, v.Running)
+	v.Meter.Flow(now, int(v.Running-v.Held), false)
+	v.unloaded.pass(elapsed, v.Running-v.Held)
 	if latency := v.unloaded.latency; latency > 0 {
 		v.credit = min(v.credit+float64(elapsed)*float64(inflight)/latency, mostCredit*float64(limit))
 	}

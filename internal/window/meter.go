@@ -50,7 +50,8 @@ type Meter struct {
 // cold is the part of a Meter that only turns, restarts and reads touch.
 type cold struct {
 	past     summary
-	from     int64 // nothing in past is older
+	beside   uint32 // work in flight that it does not measure
+	from     int64  // nothing in past is older
 	lookback int64
 }
 
@@ -61,6 +62,10 @@ func New(now int64, lookback time.Duration) *Meter {
 	m.forget(now)
 	return m
 }
+
+// SetBeside says how much is in flight besides the work that is measured: it counts for the peak of
+// [Cumulative] alone.
+func (m *Meter) SetBeside(weight int) { m.cold.beside = bounded(weight) }
 
 // SetLookback changes how far to look back. What is older than the new look-back is
 // dropped by the next call of Flow.
@@ -81,7 +86,7 @@ func (m *Meter) Flow(now int64, inflight int, saturated bool) {
 	m.book(now, inflight, saturated)
 	m.held = saturated
 	if m.cumulative != nil {
-		m.cumulative.peak.pass(now, inflight)
+		m.cumulative.peak.pass(now, inflight+int(m.cold.beside))
 	}
 }
 
@@ -102,12 +107,17 @@ func (m *Meter) book(now int64, inflight int, saturated bool) {
 
 // Start says that a piece of work starts; inflight includes it.
 func (m *Meter) Start(now int64, inflight int) {
+	m.Rise(inflight)
+	m.ages.begin(now, now < m.last)
+}
+
+// Rise says that so much is in flight.
+func (m *Meter) Rise(inflight int) {
 	if m.last >= m.from {
 		m.current.peak = max(m.current.peak, bounded(inflight))
 	}
-	m.ages.begin(now, now < m.last)
 	if m.cumulative != nil {
-		m.cumulative.peak.rise(inflight)
+		m.cumulative.peak.rise(inflight + int(m.cold.beside))
 	}
 }
 

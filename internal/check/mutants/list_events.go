@@ -10,14 +10,6 @@ var ofTheEvents = []mutant{
 		test: "TestEventsOfARunningLimiter",
 	},
 	{
-		name: "an update ends the numbering of events that only a reader hears",
-		file: "internal/admit/update.go",
-		old:  "\tn.conf.followed = followed\n",
-		new:  "\t_ = followed\n",
-		in:   ".",
-		test: "TestEventsOfARunningLimiter",
-	},
-	{
 		name: "the events that a slow reader loses are not counted",
 		file: "internal/feed/reader.go",
 		old:  "*r.lost(&e) += *r.lost(&oldest) + 1",

@@ -27,7 +27,7 @@ var ofTheShadow = []mutant{
 	{
 		name: "in shadow mode what would have been refused takes the slot of its contemporary with it",
 		file: "internal/virtual/work.go",
-		old:  "if !r.Virtual {",
+		old:  "if !r.Has(reply.Virtually) {",
 		new:  "if r == nil {",
 		in:   "./internal/admit",
 		test: "TestShadowSlotEndsWithItsWork",
