@@ -7,7 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/weir-go/weir/histogram"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
@@ -21,8 +20,8 @@ const (
 // histogramOf returns a histogram that is classic and native.
 func histogramOf(s *histogram.Snapshot) *dto.Histogram {
 	h := &dto.Histogram{
-		SampleCount: proto.Uint64(s.Count), SampleSum: proto.Float64(s.Sum),
-		Schema: proto.Int32(histogram.Schema), ZeroThreshold: proto.Float64(0), ZeroCount: proto.Uint64(0),
+		SampleCount: new(s.Count), SampleSum: new(s.Sum),
+		Schema: new(int32(histogram.Schema)), ZeroThreshold: new(0.0), ZeroCount: new(uint64(0)),
 	}
 	native(h, s.Buckets)
 	classic(h, s.Buckets)
@@ -41,14 +40,14 @@ func native(h *dto.Histogram, buckets []histogram.Bucket) {
 	last, next := int64(0), 0
 	for i, b := range buckets {
 		if i == 0 || b.Index != next {
-			h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: proto.Int32(int32(b.Index - next)), Length: proto.Uint32(0)})
+			h.PositiveSpan = append(h.PositiveSpan, &dto.BucketSpan{Offset: new(int32(b.Index - next)), Length: new(uint32(0))})
 		}
 		*h.PositiveSpan[len(h.PositiveSpan)-1].Length++
 		h.PositiveDelta = append(h.PositiveDelta, int64(b.Count)-last)
 		last, next = int64(b.Count), b.Index+1
 	}
 	if len(buckets) == 0 { // tells an empty native histogram from a classic one
-		h.PositiveSpan = []*dto.BucketSpan{{Offset: proto.Int32(0), Length: proto.Uint32(0)}}
+		h.PositiveSpan = []*dto.BucketSpan{{Offset: new(int32(0)), Length: new(uint32(0))}}
 	}
 }
 
@@ -60,7 +59,7 @@ func classic(h *dto.Histogram, buckets []histogram.Bucket) {
 			below += buckets[0].Count
 			buckets = buckets[1:]
 		}
-		h.Bucket = append(h.Bucket, &dto.Bucket{CumulativeCount: proto.Uint64(below), UpperBound: proto.Float64(math.Exp2(float64(octave)))})
+		h.Bucket = append(h.Bucket, &dto.Bucket{CumulativeCount: new(below), UpperBound: new(math.Exp2(float64(octave)))})
 	}
 }
 
@@ -73,8 +72,8 @@ func exemplar(e histogram.Exemplar) *dto.Exemplar {
 	value := []rune(strings.ToValidUTF8(e.Label, "\uFFFD"))
 	value = value[:min(len(value), prometheus.ExemplarMaxRunes-len(name))]
 	return &dto.Exemplar{
-		Label:     []*dto.LabelPair{{Name: proto.String(name), Value: proto.String(string(value))}},
-		Value:     proto.Float64(e.Value.Seconds()),
+		Label:     []*dto.LabelPair{{Name: new(name), Value: new(string(value))}},
+		Value:     new(e.Value.Seconds()),
 		Timestamp: timestamppb.New(e.At),
 	}
 }
