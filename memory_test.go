@@ -20,7 +20,7 @@ import (
 const (
 	heapFresh   = 512
 	heapUsed    = 1344 // after 300 operations, with queueing and 8 changes of the limit
-	heapElastic = 3072 // what law.Elastic may add once the limit was reached
+	heapElastic = 1024 // what law.Elastic may add once the limit was reached
 )
 
 // TestMemory bounds the heap that a limiter takes, before and after use, with a law of a few

@@ -13,21 +13,32 @@ import (
 // A waiter is a goroutine that waits for its turn.
 type waiter struct {
 	queue.Waiter
-	cold  permitCold    // of its permit
-	ready chan answered // has room for the answer and one nudge, so that who sends never waits
+	cold  permitCold // of its permit
+	ready chan news  // has room for one of each, so that who sends never waits
 }
 
-type answered bool
+// news is what a waiter hears.
+type news uint8
+
+const (
+	answered news = iota // it was answered
+	nudged               // it is to look again
+	expired              // its patience is over
+)
 
 // Wake tells the waiter that it was answered.
-func (w *waiter) Wake() { w.ready <- true }
+func (w *waiter) Wake() { w.ready <- answered }
 
 // Nudge tells the waiter to look again.
-func (w *waiter) Nudge() { w.ready <- false }
+func (w *waiter) Nudge() { w.ready <- nudged }
+
+// expire is called by the waiter's timer. With a channel of the timer's own, as a third case to wait
+// for, BenchmarkHandoff took 2.6 seconds of a processor instead of 2.1, its other side included.
+func (w *waiter) expire() { w.ready <- expired }
 
 // wait queues for a permit.
 func (l *Limiter) wait(ctx context.Context, tenant uint16, weight int) (Permit, error) {
-	w := &waiter{ready: make(chan answered, 2)}
+	w := &waiter{ready: make(chan news, 3)}
 	w.Owner, w.Weight, w.Tenant = w, weight, tenant
 	at := now()
 	describe(ctx, &w.Waiter, at)
@@ -47,9 +58,9 @@ func (l *Limiter) wait(ctx context.Context, tenant uint16, weight int) (Permit, 
 // queue returns what becomes of a waiter. Should a law or a hook panic, or exit, the waiter
 // leaves the queue, or gives back the slot that it was given meanwhile.
 func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) reply.Verdict {
-	answered := false
+	done := false
 	defer func() {
-		if !answered {
+		if !done {
 			var rest admit.Effects
 			l.node.Leave(&w.Waiter, reply.Cancelled, now(), &rest)
 			rest.Woken.Wake()
@@ -61,34 +72,35 @@ func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) reply.Verdict 
 	if verdict == reply.Waiting {
 		verdict = l.await(ctx, w)
 	}
-	answered = true
+	done = true
 	return verdict
 }
 
 // await returns what becomes of a waiter in the queue.
 func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
-	timer := time.NewTimer(w.Patience(now()))
+	timer := time.AfterFunc(w.Patience(now()), w.expire)
 	defer timer.Stop()
 	for {
 		var fx admit.Effects
 		var verdict reply.Verdict
+		var heard news
 		select {
-		case done := <-w.ready:
-			if done {
+		case heard = <-w.ready:
+			if heard == answered {
 				verdict, _ := w.Answer()
 				return verdict
 			}
-			verdict = l.node.Look(&w.Waiter, true, now(), &fx)
+			verdict = l.node.Look(&w.Waiter, heard == nudged, now(), &fx)
 		case <-ctx.Done():
 			verdict = l.node.Leave(&w.Waiter, reply.Cancelled, now(), &fx)
-		case <-timer.C:
-			verdict = l.node.Look(&w.Waiter, false, now(), &fx)
 		}
 		l.after(&fx, reply.Ticket{})
 		if verdict != reply.Waiting {
 			return verdict
 		}
-		timer.Reset(w.Patience(now()))
+		if heard == expired || timer.Stop() { // otherwise it has run out, and is about to be heard
+			timer.Reset(w.Patience(now()))
+		}
 	}
 }
 

@@ -1,6 +1,10 @@
 package law
 
-import "math"
+import (
+	"math"
+
+	"github.com/weir-go/weir/internal/portable"
+)
 
 // A base is the latency of the work itself, without a queue of any limiter.
 type base struct {
@@ -44,9 +48,9 @@ func (b *base) follow(f flow, variation float64, room bool) {
 	case b.latency == 0:
 		b.latency = f.latency
 	case f.latency < b.latency:
-		b.latency = min(b.latency, toward(b.latency, f.surely(variation), 0.3))
+		b.latency = min(b.latency, portable.Toward(b.latency, f.surely(variation), 0.3))
 	case room:
-		b.latency = toward(b.latency, f.latency, 0.1)
+		b.latency = portable.Toward(b.latency, f.latency, 0.1)
 	}
 }
 
@@ -64,10 +68,10 @@ func (b *base) rebase(f flow, variation, queue float64) {
 	if seen < b.latency {
 		seen = min(b.latency, f.surely(variation))
 	} else {
-		seen = toward(b.latency, min(seen, 3*b.latency), min(max((queueing-queue)/(queueing-idling), 0), 1))
+		seen = portable.Toward(b.latency, min(seen, 3*b.latency), min(max((queueing-queue)/(queueing-idling), 0), 1))
 	}
-	if math.Abs(ln(seen/b.latency)) < 0.25 {
-		seen = toward(b.latency, seen, 0.5)
+	if math.Abs(portable.Log(seen/b.latency)) < 0.25 {
+		seen = portable.Toward(b.latency, seen, 0.5)
 	}
 	b.latency, b.known = seen, true
 }

@@ -3,6 +3,8 @@ package law
 import (
 	"math"
 	"time"
+
+	"github.com/weir-go/weir/internal/portable"
 )
 
 // A pulse is the unit of time of a server: the least latency that it was seen with. It fades,
@@ -27,7 +29,7 @@ func (p *pulse) feel(f flow, variation float64) float64 {
 	if p.least == 0 {
 		p.least = seen
 	}
-	p.least = min(p.least*exp(f.span/max(quickFades, pulseFades*p.least)), seen)
+	p.least = min(p.least*portable.FiniteExp(f.span/max(quickFades, pulseFades*p.least)), seen)
 	return min(f.latency, pulseReach*p.least)
 }
 

@@ -8,7 +8,7 @@ type elasticController struct {
 	pulse   pulse
 	healthy float64 // limit before everything failed, 0 while something succeeds
 	seeker  *seeker
-	planned Plan // the last; an idle time does not change it
+	planned kept // the last; an idle time does not change it
 }
 
 // Retune takes new settings and keeps all that was learned.
@@ -20,7 +20,7 @@ func (c *elasticController) Next(w Window) Decision {
 	f, ok := flowOf(w)
 	switch {
 	case w.Elapsed <= 0:
-		d.Next = c.planned
+		d.Next = c.planned.plan()
 		return d
 	case c.seeker != nil && unfinished(w):
 		d.Reason, d.Next = tooFew(w, w.Last), d.Next.goOn(w)
@@ -41,7 +41,7 @@ func (c *elasticController) Next(w Window) Decision {
 	to, why := c.seeker.next(w, f, c.Elastic)
 	d.Limit, d.Reason = whole(within(to, w)), why
 	d.Next = c.seeker.plan(f, limit, d.Limit, wallClock(w))
-	c.planned = d.Next
+	c.planned = keep(d.Next)
 	return d
 }
 
@@ -56,8 +56,8 @@ func wallClock(w Window) int64 {
 // wait answers a window in which too little ended.
 func (c *elasticController) wait(w Window, d Decision) Decision {
 	d.Reason, d.Next = tooFew(w, leastDone), patient(w)
-	d.Next.MaxAge = max(d.Next.MaxAge, c.planned.MaxAge/2)
-	c.planned = d.Next
+	d.Next.MaxAge = max(d.Next.MaxAge, c.planned.maxAge/2)
+	c.planned = keep(d.Next)
 	if k := c.seeker; k != nil && k.ebb.stage != flowing {
 		k.ebb.stage = flowing
 		d.Limit = within(k.ebb.resume, w)

@@ -3,6 +3,8 @@ package law
 import (
 	"math"
 	"time"
+
+	"github.com/weir-go/weir/internal/portable"
 )
 
 // An ebb is how limiters that know nothing of each other learn what their own moves cannot
@@ -84,7 +86,7 @@ func (e *ebb) caps(target float64) bool {
 	if target > e.ceiling {
 		over = 1
 	}
-	e.over = toward(e.over, over, 0.2)
+	e.over = portable.Toward(e.over, over, 0.2)
 	return over > 0
 }
 
@@ -96,7 +98,7 @@ func (k *seeker) ticked(f flow, now int64) bool {
 	if f.saturated && !f.bursty {
 		e.reached, reached = 0, 1
 	}
-	e.pressed = toward(e.pressed, reached, 0.1)
+	e.pressed = portable.Toward(e.pressed, reached, 0.1)
 	if now == 0 || e.stage != flowing {
 		return false
 	}
@@ -194,12 +196,12 @@ func (k *seeker) ebbed(f flow) float64 {
 		}
 		return f.limit
 	}
-	depth := ln(e.from.n / f.n)
+	depth := portable.Log(e.from.n / f.n)
 	if f.done < leastEbb && e.base.known || depth < shortEbb {
 		e.stage = flowing
 		return e.resume
 	}
-	queue := ln(e.from.latency/f.latency) / depth
+	queue := portable.Log(e.from.latency/f.latency) / depth
 	if k.deeper(f, queue) {
 		e.stage = min(e.stage+1, deepest)
 		return max(1, math.Round(min(f.limit, 1.1*f.n)*deepEbb))
@@ -228,7 +230,7 @@ func (k *seeker) turned(f flow, queue float64) float64 {
 	if e.calm(f) {
 		gain /= 2
 	}
-	e.theta = min(max(e.theta*exp(gain*(wantedQ-min(max(queue, 0), 1.3))), leastTheta), mostTheta)
+	e.theta = min(max(e.theta*portable.FiniteExp(gain*(wantedQ-min(max(queue, 0), 1.3))), leastTheta), mostTheta)
 	if !e.sharing.alone() && (e.stage > ebbing || queue > queueing || e.ceiling > 0) {
 		e.ceiling = e.from.x * e.base.latency * e.theta
 	}

@@ -1,5 +1,9 @@
 package law
 
+import (
+	"github.com/weir-go/weir/internal/portable"
+)
+
 // evidence is what a limiter heard of others on its server, as the log of the odds that there
 // are some. A limiter that keeps its limit at a tick listens: if the latency then dips,
 // others have lowered theirs. One that is convinced to be alone takes no part in ebbs, which
@@ -22,7 +26,7 @@ func (e *evidence) alone() bool  { return e.odds < -convinced }
 // logarithm around no dip, or around one of heardDip.
 func (e *evidence) hear(after, before point, variation float64) {
 	variance := listenVar + float64((0.1+variation)*(1/after.done+1/before.done))
-	dip := ln(before.latency / after.latency)
+	dip := portable.Log(before.latency / after.latency)
 	e.add(min(max(heardDip*(dip-heardDip/2)/variance, -mostHeard), mostHeard))
 }
 

@@ -1,6 +1,10 @@
 package law
 
-import "math"
+import (
+	"math"
+
+	"github.com/weir-go/weir/internal/portable"
+)
 
 // A flow is what a window says of the curve, in seconds. Work counts by its weight.
 type flow struct {
@@ -56,8 +60,8 @@ func (f *flow) locate(w Window) {
 	f.latency = mean * f.span / max(f.done, float64(w.Weight))
 	f.x = f.n / f.latency
 	if sojourn := w.Sojourn.Seconds(); sojourn > f.span {
-		f.doubt = ln(f.latency / sojourn)
-		f.x *= exp(f.doubt / 2)
+		f.doubt = portable.Log(f.latency / sojourn)
+		f.x *= portable.FiniteExp(f.doubt / 2)
 		f.latency = sojourn
 	}
 }
@@ -72,5 +76,5 @@ func finite(v, otherwise float64) float64 {
 
 // surely is a latency that is not too low by chance.
 func (f flow) surely(variation float64) float64 {
-	return f.latency * exp(math.Sqrt((0.1+variation)/f.done))
+	return f.latency * portable.FiniteExp(math.Sqrt((0.1+variation)/f.done))
 }

@@ -3,6 +3,8 @@ package law
 import (
 	"math"
 	"time"
+
+	"github.com/weir-go/weir/internal/portable"
 )
 
 // Windows are measured in units of the latency and by the rate at which work ends. The constants in
@@ -30,6 +32,23 @@ var afresh = Plan{
 	MinSamples: leastWindow,
 	MaxSamples: math.MaxInt32, // so that each window is measured afresh
 	MaxAge:     duration(quickAge),
+}
+
+// A kept plan is one of those here in fewer bytes: they all have the MaxSamples of afresh.
+type kept struct {
+	settle, interval, maxAge time.Duration
+	minSamples               int32
+	carried                  bool
+}
+
+func keep(p Plan) kept {
+	return kept{p.Settle, p.Interval, p.MaxAge, int32(p.MinSamples), p.Carried}
+}
+
+func (k kept) plan() Plan {
+	p := afresh
+	p.Settle, p.Interval, p.MaxAge, p.MinSamples, p.Carried = k.settle, k.interval, k.maxAge, int(k.minSamples), k.carried
+	return p
 }
 
 // patient plans the window after one in which too little ended: it waits for as long as
@@ -93,7 +112,7 @@ func (f flow) plan(from, to, unit float64) Plan {
 	if rate < leastWindow {
 		p.MinSamples = leastDone
 	}
-	moved := math.Abs(ln(to/from)) / bigMove
+	moved := math.Abs(portable.Log(to/from)) / bigMove
 	settle := min(max(f.latency, leastSettle), max(quickSpan, unit))
 	p.Settle = duration(settle * min(max(moved, leastSettling), 1))
 	return p

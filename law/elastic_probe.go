@@ -1,5 +1,10 @@
 package law
 
+import (
+	"github.com/weir-go/weir/internal/knee"
+	"github.com/weir-go/weir/internal/portable"
+)
+
 // How much the limit moves around its target, in ln N.
 const (
 	leastSwing = 0.03
@@ -26,9 +31,9 @@ const (
 )
 
 // dither returns how far to go from the target, and sets the way.
-func (k *seeker) dither(b *belief, e normal) float64 {
-	knee := b.knee.deviation()
-	doubt := min(knee, e.deviation())
+func (k *seeker) dither(b *knee.Belief, e knee.Normal) float64 {
+	spread := b.Knee.Deviation()
+	doubt := min(spread, e.Deviation())
 	swing := min(max(0.25*doubt, leastSwing), mostSwing)
 	k.waited++
 	if k.waited >= k.every || k.probing {
@@ -37,17 +42,17 @@ func (k *seeker) dither(b *belief, e normal) float64 {
 		switch {
 		case k.probing:
 			swing, k.way = upProbe, 1
-		case !k.down || knee > lost:
+		case !k.down || spread > lost:
 			k.down = true
-			if doubt > 0.1 || knee > 0.4 {
-				swing, k.way = min(max(downProbe*knee, leastProbe), mostProbe), -1
+			if doubt > 0.1 || spread > 0.4 {
+				swing, k.way = min(max(downProbe*spread, leastProbe), mostProbe), -1
 			}
 		default:
 			k.down, k.probing = false, true
 			swing, k.way = upProbe, 1
 		}
 	}
-	if k.windows <= 2 && k.change == lessWork {
+	if k.windows <= 2 && k.change == knee.LessWork {
 		k.probing = false
 		swing, k.way = firstSwing, 1
 		if k.windows == 1 {
@@ -80,9 +85,9 @@ func (t *test) judge(f flow, elasticity float64) (begin bool) {
 	case t.base == 0:
 		t.base = f.latency
 	case f.latency < t.base:
-		t.base = toward(t.base, f.latency, 0.3)
+		t.base = portable.Toward(t.base, f.latency, 0.3)
 	case !f.saturated && !f.filling && elasticity > 0.7:
-		t.base = toward(t.base, f.latency, 0.1)
+		t.base = portable.Toward(t.base, f.latency, 0.1)
 	}
 	if f.latency <= mostLatency*t.base || !f.saturated && !f.filling {
 		t.slow = 0

@@ -1,12 +1,16 @@
 package law
 
-import "math"
+import (
+	"math"
+
+	"github.com/weir-go/weir/internal/knee"
+	"github.com/weir-go/weir/internal/portable"
+)
 
 // A seeker steers the limit by what its filter believes, and moves it as much as its
 // doubt needs.
 type seeker struct {
-	filter kneeFilter
-	watch  watch
+	tracker knee.Tracker
 
 	pulse pulse
 	unit  float64 // of time, in seconds
@@ -17,8 +21,8 @@ type seeker struct {
 	target    float64 // wanted work in flight
 	way       float64 // of the next move around the target: 1 or -1
 
-	windows int     // since the curve changed
-	change  float64 // which way it did
+	windows int         // since the curve changed
+	change  knee.Change // which way it did
 
 	probing, down bool    // a probe upwards is under way; the last probe was downwards
 	waited        float64 // windows since the last probe
@@ -53,7 +57,7 @@ func newSeeker(w Window, f flow, p pulse) *seeker {
 		ebb:  ebb{theta: firstTheta, base: base{latency: p.least, known: p.least > 0}},
 	}
 	if p.least > 0 && f.latency > farAbove*p.least {
-		k.filter.absorb(observation{n: ln(idleN), x: ln(idleN / p.least), weight: idleWeight}, 1)
+		k.tracker.Absorb(knee.Observation{N: portable.Log(idleN), X: portable.Log(idleN / p.least), Weight: idleWeight})
 	}
 	return k
 }
@@ -70,18 +74,18 @@ const (
 
 func (k *seeker) next(w Window, f flow, settings Elastic) (to float64, why Reason) {
 	k.measure(w, f)
-	z := observation{n: ln(f.n), x: ln(f.x)}
-	z.weight = 1 / ((0.1+k.variation)/f.done + noiseFloor*noiseFloor + float64(f.doubt*f.doubt/4))
+	z := knee.Observation{N: portable.Log(f.n), X: portable.Log(f.x)}
+	z.Weight = 1 / ((0.1+k.variation)/f.done + noiseFloor*noiseFloor + float64(f.doubt*f.doubt/4))
 	if stage := k.ebb.stage; stage != flowing {
 		if stage < hushed {
-			k.filter.absorb(z, forget)
+			k.tracker.Absorb(z)
 		}
 		return k.ebbed(f), k.ebb.reason(f)
 	}
 	k.ebb.base.reference.add(f)
-	change, again := k.learn(z, f)
+	change, again := k.tracker.Learn(z, knee.Circumstances{Saturated: f.saturated, Flooding: f.flooding, Probing: k.probing})
 	k.probing = again
-	if change != noChange {
+	if change != knee.NoChange {
 		k.change, k.windows, k.every = change, 0, firstProbe
 	}
 	k.windows++
@@ -105,34 +109,34 @@ const noiseFloor = 0.1
 func (k *seeker) measure(w Window, f flow) {
 	if mean := w.Mean.Seconds(); mean > 0 {
 		cv := w.Deviation.Seconds() / mean
-		k.variation = toward(k.variation, min(cv*cv, 4), 0.2)
+		k.variation = portable.Toward(k.variation, min(cv*cv, 4), 0.2)
 	}
 	k.unit = k.pulse.feel(f, k.variation)
 	if f.saturated {
-		k.used = toward(k.used, min(max(f.n/f.limit, 0.6), 1), 0.3)
+		k.used = portable.Toward(k.used, min(max(f.n/f.limit, 0.6), 1), 0.3)
 	}
-	k.peak = max(k.peak*exp(-f.span/max(peakDecay, 20*k.unit)), float64(w.Peak))
+	k.peak = max(k.peak*portable.FiniteExp(-f.span/max(peakDecay, 20*k.unit)), float64(w.Peak))
 }
 
 // decide returns the next limit.
 func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
-	var b belief
-	k.filter.believe(&b)
-	if k.filter.center(ln(f.n), b.knee.mean) {
-		k.filter.believe(&b)
+	var b knee.Belief
+	k.tracker.Believe(&b)
+	if k.tracker.Center(portable.Log(f.n), b.Knee.Mean) {
+		k.tracker.Believe(&b)
 	}
-	var j merit
+	var j knee.Merit
 	cost := price
 	if budget > 0 {
 		cost = budgetPrice
 	}
-	best := j.weigh(&b, cost, budgetShare*budget, k.steepness())
-	e := b.elasticity(ln(f.n))
-	k.ebb.base.follow(f, k.variation, !f.saturated && e.mean > 0.7 && k.ebb.ceiling == 0)
+	best := j.Weigh(&b, cost, budgetShare*budget, k.steepness())
+	e := b.Elasticity(portable.Log(f.n))
+	k.ebb.base.follow(f, k.variation, !f.saturated && e.Mean > 0.7 && k.ebb.ceiling == 0)
 	k.ebb.hold(f)
-	why = Reason{Within, Elasticity, e.mean, cost}
+	why = Reason{Within, Elasticity, e.Mean, cost}
 	swing := 0.0
-	switch queue := k.ebb.ceiling == 0 && k.test.judge(f, e.mean); {
+	switch queue := k.ebb.ceiling == 0 && k.test.judge(f, e.Mean); {
 	case queue:
 		k.target = min(k.target, max(leastCut*f.n, 1.5*f.x*k.test.base))
 		why = Reason{Above, Average, f.latency, mostLatency * k.test.base}
@@ -147,9 +151,9 @@ func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
 		why.Code = Unused
 	}
 	k.target = min(max(k.target, 0.5), 1.2*f.max)
-	to = max(1, math.Round(k.target/k.used*exp(swing*k.way)))
-	if k.ebb.caps(k.target) && e.mean >= 0 {
-		to = max(1, math.Round(k.ebb.ceiling/k.used*exp(leastSwing*k.way)))
+	to = max(1, math.Round(k.target/k.used*portable.FiniteExp(swing*k.way)))
+	if k.ebb.caps(k.target) && e.Mean >= 0 {
+		to = max(1, math.Round(k.ebb.ceiling/k.used*portable.FiniteExp(leastSwing*k.way)))
 		why = lean(Average, f.latency, k.ebb.theta*k.ebb.base.latency, f.limit, to)
 	}
 	if f.saturated && to == f.limit {
@@ -157,9 +161,9 @@ func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
 	}
 	if why.Code == Within {
 		switch {
-		case to > f.limit && e.mean > cost:
+		case to > f.limit && e.Mean > cost:
 			why.Code = Above
-		case to < f.limit && e.mean < cost:
+		case to < f.limit && e.Mean < cost:
 			why.Code = Below
 		}
 	}
@@ -169,12 +173,12 @@ func (k *seeker) decide(f flow, budget float64) (to float64, why Reason) {
 // steepness is the shape of the Weibull distribution that varies as the latency does
 // (to 5%, from a coefficient of variation of 0.2 to 2).
 func (k *seeker) steepness() float64 {
-	return min(max(power(max(k.variation, 1e-4), -0.543), 0.5), mostShape)
+	return min(max(portable.Power(max(k.variation, 1e-4), -0.543), 0.5), mostShape)
 }
 
 // approach moves the target of a reached limit towards the best.
-func (k *seeker) approach(f flow, j *merit, best float64, e normal) {
-	if j.at(k.filter.grid, best)-j.at(k.filter.grid, k.target) <= worthwhile {
+func (k *seeker) approach(f flow, j *knee.Merit, best float64, e knee.Normal) {
+	if j.At(best)-j.At(k.target) <= worthwhile {
 		return
 	}
 	if best < k.target && f.n < nearLimit*k.target {
@@ -182,18 +186,18 @@ func (k *seeker) approach(f flow, j *merit, best float64, e normal) {
 	}
 	most := 1.6
 	free := best > k.target && f.latency < calmLatency*k.test.base
-	if free || e.mean > 0.75 && e.deviation() < 0.25 {
+	if free || e.Mean > 0.75 && e.Deviation() < 0.25 {
 		most = 2.2
 	}
 	to := min(max(best, leastCut*f.n), most*f.n)
 	if best > k.target {
 		to = max(to, k.target)
 	}
-	way := ln(to / k.target)
+	way := portable.Log(to / k.target)
 	if math.Abs(way) < 0.4 && !free {
 		way /= 2
 	}
-	k.target *= exp(way)
+	k.target *= portable.FiniteExp(way)
 }
 
 const (
@@ -211,16 +215,16 @@ const worthwhile = 0.005
 
 // follow moves the target of a limit that is not reached: headroom over the peak while the
 // server has it, less once the server is past its own peak.
-func (k *seeker) follow(f flow, best float64, e normal) {
+func (k *seeker) follow(f flow, best float64, e knee.Normal) {
 	switch {
-	case e.mean > 0.7 && !f.filling:
+	case e.Mean > 0.7 && !f.filling:
 		if k.target < 1.5*k.peak {
 			k.target = max(k.target, min(best, 2.5*k.peak))
 		} else if k.target > max(20, 4*k.peak) {
 			k.target = max(20, 3*k.peak)
 		}
 	case f.latency < 2*k.test.base || f.n < nearLimit*k.target: // nothing speaks against the limit
-	case e.mean < 0.3 && e.deviation() < 0.25 && f.n > 1.3*best:
+	case e.Mean < 0.3 && e.Deviation() < 0.25 && f.n > 1.3*best:
 		k.target = max(best, 0.7*f.n)
 	}
 }

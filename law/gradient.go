@@ -1,6 +1,10 @@
 package law
 
-import "math"
+import (
+	"math"
+
+	"github.com/weir-go/weir/internal/portable"
+)
 
 // Gradient compares the latency now with the least it has seen, and moves the
 // limit by their ratio.
@@ -188,7 +192,7 @@ func (c *gradientController) step(w Window, from, now, queue float64) (float64, 
 		return from, Reason{Unused, signal, now, want}
 	}
 	if to < from {
-		to = toward(from, to, c.Smoothing)
+		to = portable.Toward(from, to, c.Smoothing)
 	}
 	if w.Timeouts > 0 {
 		return to, Reason{Above, Timeouts, w.TimeoutRate(), 0}

@@ -1,5 +1,9 @@
 package law
 
+import (
+	"github.com/weir-go/weir/internal/portable"
+)
+
 // Gradient2 compares the latency of a window with its own long-term average, and
 // moves the limit by their ratio.
 //
@@ -127,7 +131,7 @@ func (c *gradient2Controller) judge(w Window, from float64) (float64, Reason) {
 	if !w.Used() && (to > from || 2*w.Peak < w.Limit) {
 		return from, Reason{Unused, Average, now, want}
 	}
-	to = toward(from, to, c.Smoothing)
+	to = portable.Toward(from, to, c.Smoothing)
 	return to, lean(Average, now, want, from, to)
 }
 
@@ -138,6 +142,6 @@ func (c *gradient2Controller) average(now float64) float64 {
 		c.windows++
 		weight = 1 / float64(c.windows)
 	}
-	c.long = toward(c.long, now, weight)
+	c.long = portable.Toward(c.long, now, weight)
 	return c.long
 }

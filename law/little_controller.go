@@ -1,5 +1,9 @@
 package law
 
+import (
+	"github.com/weir-go/weir/internal/portable"
+)
+
 type littleController struct {
 	Little
 	noLoad float64 // latency without load in seconds
@@ -77,13 +81,13 @@ func (c *littleController) learn(w Window, rate, now float64) {
 	share := min(1, float64(w.Samples)/float64(c.MaxSamples))
 	if c.known < 1 {
 		c.known = min(1, c.known+share)
-		c.noLoad = toward(c.noLoad, now, share/c.known)
+		c.noLoad = portable.Toward(c.noLoad, now, share/c.known)
 	} else if now < c.noLoad {
-		c.noLoad = toward(c.noLoad, now, c.EMA*share)
+		c.noLoad = portable.Toward(c.noLoad, now, c.EMA*share)
 	}
 	if w.Used() {
 		c.recent = rate
-		c.peak = toward(c.peak, rate, c.EMA/slower)
+		c.peak = portable.Toward(c.peak, rate, c.EMA/slower)
 	}
 	c.peak = max(c.peak, rate)
 }

@@ -75,9 +75,6 @@ func whole(limit float64) float64 { return math.Floor(float64(limit) + rounding)
 // wholeUp rounds up.
 func wholeUp(limit float64) float64 { return math.Ceil(float64(limit) - rounding) }
 
-// toward goes a share of the way from one number to another.
-func toward(from, to, share float64) float64 { return from + float64(share*(to-from)) }
-
 func within(limit float64, w Window) float64 {
 	return min(max(limit, float64(w.Min)), float64(w.Max))
 }

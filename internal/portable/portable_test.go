@@ -102,3 +102,22 @@ func FuzzFunctions(f *testing.F) {
 		}
 	})
 }
+
+func TestFiniteExpIsNeitherInfiniteNorZero(t *testing.T) {
+	for _, x := range []float64{math.Inf(-1), -1e9, 1e9, math.Inf(1)} {
+		if got := FiniteExp(x); got <= 0 || math.IsInf(got, 0) {
+			t.Errorf("FiniteExp(%v) = %v", x, got)
+		}
+	}
+	if got := FiniteExp(0.7); got != Exp(0.7) {
+		t.Errorf("FiniteExp(0.7) = %v, want %v", got, Exp(0.7))
+	}
+}
+
+func TestPower(t *testing.T) {
+	for x := 1e-4; x < 10; x *= 1.5 {
+		if got, want := Power(x, -0.543), math.Pow(x, -0.543); math.Abs(got/want-1) > 1e-14 {
+			t.Errorf("Power(%v, -0.543) = %v, want %v", x, got, want)
+		}
+	}
+}

@@ -37,6 +37,7 @@ var frozen = map[string]string{
 	"bulkhead":     "internal/rules/testdata/api/bulkhead.txt",
 	"capacity":     "internal/rules/testdata/api/capacity.txt",
 	"pool":         "internal/rules/testdata/api/pool.txt",
+	"retry":        "internal/rules/testdata/api/retry.txt",
 }
 
 const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go test ./internal/rules -run API -update"
