@@ -8,7 +8,7 @@ import (
 )
 
 // mostLeft bounds the contexts that a tap leaves behind. grpc-go (v1.85.0) does not cancel the context of a call that a tap
-// refuses, so one with a deadline stays until then, with a timer. With the timer that counts it it takes about 1 KB, so 50,000 of them 50 MB, and calls that
+// refuses, so one with a deadline stays until then, with a timer. Each takes about 1 KB, with the timer that counts it, so 50,000 of them 50 MB, and calls that
 // claim to have until next year would take all memory. A context without a deadline leaves nothing.
 const mostLeft = 50_000
 
