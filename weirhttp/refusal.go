@@ -14,6 +14,11 @@ import (
 // statusClientLeft is what nginx logs for a client that closed its request.
 const statusClientLeft = 499
 
+// RefusedHeader is the header by which a response says that its request did not run, because [Limit] refused it. The value is the
+// reason, such as "queue full". [RetryTransport] sends even a POST again that was answered so. A handler that did part of
+// the work must not pass on the header of its own downstream.
+const RefusedHeader = "Weir-Refused"
+
 // refuse answers a request that was not admitted.
 func (c Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(r.Context().Err(), context.Canceled) {
@@ -31,6 +36,7 @@ func (c Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		seconds := math.Ceil(after.Seconds()) // at least 1, because after is above 0
 		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', 0, 64))
 	}
+	w.Header().Set(RefusedHeader, reason)
 	w.Header().Set("Cache-Control", "no-store") // in place of what was meant for the response
 	if c.OnRefused != nil {
 		c.OnRefused(w, r, err)
