@@ -115,6 +115,20 @@ var ofTheClients = []mutant{
 		test: "TestWhatIsSentAgain/POST,_connection_lost",
 	},
 	{
+		name: "a time to come back says that the work did not run",
+		file: "weirhttp/answer.go",
+		old:  "res.Header[RefusedHeader] != nil",
+		new:  `res.Header["Retry-After"] != nil`,
+		test: "TestOnlyWhatDidNotRunIsSentAgain/answered_by_the_handler",
+	},
+	{
+		name: "a refusal does not say that the work did not run",
+		file: "weirhttp/refusal.go",
+		old:  "w.Header().Set(RefusedHeader, reason)",
+		new:  "",
+		test: "TestOnlyWhatDidNotRunIsSentAgain/refused_by_the_limiter",
+	},
+	{
 		name: "a body that is gone is sent again",
 		file: "weirhttp/answer.go",
 		old:  " || !replayable(req)",
@@ -151,9 +165,10 @@ var ofTheClients = []mutant{
 	},
 	{
 		name: "a retry is like a first attempt",
-		file: "weirhttp/propagate.go",
+		file: "trust/priority.go",
 		old:  "min(p+1, weir.Low)",
 		new:  "min(p, weir.Low)",
+		in:   "./weirhttp",
 		test: "TestServerRefusesRetriesFirst",
 	},
 	{
