@@ -58,6 +58,11 @@ var mayImport = map[string]string{
 	"retry":                ". edge internal/clock internal/settings",
 	"weirhttp":             ". bulkhead edge internal/settings retry",
 	"weirbreaker":          ".",
+
+	"trust":        ".",
+	"internal/rpc": ". bulkhead edge",
+	"weirgrpc":     ". bulkhead edge internal/rpc trust",
+	"weirconnect":  ". bulkhead edge internal/rpc trust",
 }
 
 // programs are the trees that may import every package; none but themselves
