@@ -56,7 +56,7 @@ var mayImport = map[string]string{
 	"internal/figures":     ". bulkhead",
 	"edge":                 ". internal/reply",
 	"retry":                ". edge internal/clock internal/settings",
-	"weirhttp":             ". bulkhead edge internal/settings retry",
+	"weirhttp":             ". bulkhead edge internal/rpc internal/settings retry",
 	"weirbreaker":          ".",
 
 	"trust":        ".",
