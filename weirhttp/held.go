@@ -1,6 +1,7 @@
 package weirhttp
 
 import (
+	"context"
 	"maps"
 	"net/http"
 	"slices"
@@ -16,7 +17,8 @@ type held struct {
 	res    *response
 	conf   *Config
 	req    *http.Request
-	before http.Header // as the handler found it
+	stop   context.CancelCauseFunc // of the handler's context
+	before http.Header             // as the handler found it
 
 	status  int         // 0 until it is written
 	header  http.Header // as it was then
@@ -73,8 +75,7 @@ func (h *held) left() int64 {
 	return bound - int64(len(h.body))
 }
 
-// open makes the response a stream. Its error is the refusal if the streams have no slot. The client is
-// told at once, because a handler may abort the connection when it hears of it.
+// open makes the response a stream. Its error is the refusal if the streams have no slot.
 func (h *held) open() error {
 	if h.opened || h.refused != nil {
 		return h.refused
@@ -88,13 +89,33 @@ func (h *held) open() error {
 	return h.send()
 }
 
-// refuse tells the client that there will be no response. It does not say when to come back, because
+// refuse tells the client that there will be no response, and the handler, by its context and by its writes. The client is told at
+// once and how much there is to read, because a handler may go on, or abort the connection. It is not told when to come back, because
 // the work has been done: a client that repeats whatever comes with Retry-After would have it done twice.
 func (h *held) refuse(err error) {
 	h.refused, h.body = err, nil
+	h.stop(err)
 	replace(h.Header(), h.before)
-	h.conf.answer(h.ResponseWriter, h.req, err)
+	a := answer{ResponseWriter: h.ResponseWriter, status: http.StatusOK}
+	h.conf.answer(&a, h.req, err)
+	h.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+	h.ResponseWriter.WriteHeader(a.status)
+	_, _ = h.ResponseWriter.Write(a.body)
 	_ = http.NewResponseController(h.ResponseWriter).Flush()
+}
+
+// An answer is gathered, so that its length is known.
+type answer struct {
+	http.ResponseWriter
+	status int
+	body   []byte
+}
+
+func (a *answer) WriteHeader(status int) { a.status = status }
+
+func (a *answer) Write(p []byte) (int, error) {
+	a.body = append(a.body, p...)
+	return len(p), nil
 }
 
 // send sends what was held back, unless the response was refused.

@@ -109,7 +109,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if waited := res.permit.Waited(); waited > 0 {
 		w.Header().Add("Server-Timing", "weir;dur="+milliseconds(waited))
 	}
-	h.next.ServeHTTP(res.begin(), r)
+	res.serve(h.next, r)
 	returned = true
 }
 

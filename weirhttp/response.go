@@ -66,12 +66,15 @@ func (r *response) first() {
 	}
 }
 
-// begin returns the writer for the handler, which is about to run.
-func (r *response) begin() http.ResponseWriter {
+// serve runs the handler.
+func (r *response) serve(next http.Handler, req *http.Request) {
 	if r.held != nil {
-		r.held.before = maps.Clone(r.server.Header())
+		ctx, stop := context.WithCancelCause(req.Context())
+		defer stop(nil)
+		req = req.WithContext(ctx)
+		r.held.before, r.held.stop = maps.Clone(r.server.Header()), stop
 	}
-	return r.writer()
+	next.ServeHTTP(r.writer(), req)
 }
 
 // end gives the slot back, and then sends what was held back.
@@ -98,19 +101,14 @@ func (r *response) outcome(ctx context.Context, returned bool) weir.Outcome {
 	}
 }
 
-// becomeStream exchanges the permit for one of the streams. If they have none left, the permit stays, for the handler still
-// works, but what there is to measure has been: the handler did its part.
+// becomeStream exchanges the permit for one of the streams. If they have none left, the slot is given back all the same, for the
+// client that is told so may read that slowly, too.
 func (r *response) becomeStream(ctx context.Context, streams Gate) error {
-	outcome := beginOutcome(r.status)
 	permit, err := streams.Acquire(ctx)
-	if err != nil {
-		r.permit.Measure(outcome)
-		return err
-	}
 	permit.Measure(weir.Ignore)
-	r.permit.Finish(outcome)
+	r.permit.Finish(beginOutcome(r.status))
 	r.permit, r.stream = permit, true
-	return nil
+	return err
 }
 
 func (r *response) flush() error {
