@@ -8,6 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/clock"
 	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/window"
 )
 
 // A Limiter admits work up to a limit on work in flight and moves that limit by
@@ -53,12 +54,7 @@ func Must(l *Limiter, err error) *Limiter {
 
 // Snapshot returns the limiter's state now. Reading changes nothing: no window
 // is closed by it.
-func (l *Limiter) Snapshot() Snapshot {
-	conf := l.config.Load()
-	snap := l.snapshot(conf, now())
-	snap.Name = conf.name
-	return snap
-}
+func (l *Limiter) Snapshot() Snapshot { return l.snapshot(now(), window.NewRaw()) }
 
 // History returns the last changes of the limit, up to sixteen, oldest first.
 func (l *Limiter) History() []Change {

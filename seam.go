@@ -17,6 +17,7 @@ func init() {
 		Follow:    (*Limiter).follow,
 		Unfollow:  (*Limiter).unfollow,
 		AddTotals: (*Snapshot).addTotals,
+		Sum:       sumOf,
 	})
 }
 

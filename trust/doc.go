@@ -8,6 +8,5 @@
 // A peer is the other end of the connection, never an address in a header such as X-Forwarded-For. Behind
 // a proxy the peer is the proxy: trust it only if it removes the priorities that strangers send.
 //
-// The package knows no transport. Packages weirgrpc and weirconnect take a [Peers] as a setting and call
-// [Peers.WithPriority] for each request.
+// Package weirgrpc takes a [Peers] as a setting. For HTTP, and so for Connect, give [Peers.Request] to weirhttp.Trust.
 package trust

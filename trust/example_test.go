@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/trust"
+	"github.com/weir-go/weir/weirhttp"
 )
 
 func ExampleNetworks() {
@@ -40,13 +41,13 @@ func ExampleEither() {
 	// Output: true
 }
 
-func ExampleHandler() {
+func ExamplePeers_Request() {
 	inside, _ := trust.Networks("192.0.2.0/24")
-	h := trust.Handler(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	h := weirhttp.Trust(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		fmt.Println(weir.PriorityFrom(r.Context()))
-	}), inside)
+	}), inside.Request)
 	r := httptest.NewRequest(http.MethodGet, "/", nil) // from 192.0.2.1
-	r.Header.Set(trust.Header, "critical")
+	r.Header.Set(weirhttp.PriorityHeader, "critical")
 	h.ServeHTTP(httptest.NewRecorder(), r)
 	// Output: critical
 }

@@ -38,6 +38,9 @@ func FromRequest(r *http.Request) Peer {
 // fast. A nil Peers trusts no peer.
 type Peers func(Peer) bool
 
+// Request reports whether the peer that sent a request is trusted, as weirhttp.Trust asks. It trusts no request if it is nil.
+func (trusts Peers) Request(r *http.Request) bool { return trusts != nil && trusts(FromRequest(r)) }
+
 // Networks returns Peers that trusts connections from the given networks, such as "10.0.0.0/8", "fd00::/8" or
 // a single address, "192.0.2.7". An IPv4 address that a dual-stack listener reports as IPv6
 // counts as IPv4. Zones are ignored. The error matches [weir.ErrConfig].

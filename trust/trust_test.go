@@ -105,7 +105,7 @@ func TestParsePriority(t *testing.T) {
 			t.Errorf("%v: %v %v", p, got, ok)
 		}
 	}
-	for _, text := range []string{"", "High", "-2", " high", "high\x00"} {
+	for _, text := range []string{"", "Highest", "-2", " high", "high\x00"} {
 		if got, ok := trust.ParsePriority(text); got != weir.Normal || ok {
 			t.Errorf("%q: %v %v", text, got, ok)
 		}
@@ -132,37 +132,22 @@ func TestPeersOfConnections(t *testing.T) {
 	}
 }
 
-func TestHandler(t *testing.T) {
-	var got weir.Priority
-	next := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got = weir.PriorityFrom(r.Context()) })
+func TestRequest(t *testing.T) {
 	peers, err := trust.Networks("192.0.2.0/24") // httptest.NewRequest comes from there
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct {
-		peers  trust.Peers
-		values []string
-		want   weir.Priority
-	}{
-		{peers, []string{"critical"}, weir.Critical},
-		{peers, nil, weir.Normal},
-		{trust.Verified, []string{"critical"}, weir.Normal},
-		{nil, []string{"critical"}, weir.Normal},
-	} {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.Header[trust.Header] = c.values
-		r.Header.Set("X-Forwarded-For", "10.0.0.1")
-		trust.Handler(next, c.peers).ServeHTTP(httptest.NewRecorder(), r)
-		if got != c.want {
-			t.Errorf("%v: %v, want %v", c.values, got, c.want)
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.Header.Set("X-Forwarded-For", "10.0.0.1")
+	var none trust.Peers
+	for name, c := range map[string]struct {
+		peers trust.Peers
+		want  bool
+	}{"of the network": {peers, true}, "no certificate": {trust.Verified, false}, "nil": {none, false}} {
+		if got := c.peers.Request(r); got != c.want {
+			t.Errorf("%s: %v", name, got)
 		}
 	}
-	defer func() {
-		if recover() == nil {
-			t.Error("no panic for a nil handler")
-		}
-	}()
-	trust.Handler(nil, peers)
 }
 
 func FuzzNetworks(f *testing.F) {

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/internal/rpc"
-	"github.com/weir-go/weir/trust"
+	"github.com/weir-go/weir/weirhttp"
 )
 
 // ClientConfig is what [LimitClient] can be told. The zero ClientConfig works.
@@ -46,7 +46,7 @@ func (c *ClientLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 			return next(ctx, req)
 		}
 		if p := weir.PriorityFrom(ctx); p != weir.Normal {
-			req.Header().Set(trust.Header, p.String())
+			req.Header().Set(weirhttp.PriorityHeader, p.String())
 		}
 		admitter := c.methods.Of(spec.Procedure)
 		if admitter == nil {
@@ -95,7 +95,7 @@ func (c *ClientLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) c
 func open(ctx context.Context, spec connect.Spec, next connect.StreamingClientFunc) connect.StreamingClientConn {
 	conn := next(ctx, spec)
 	if p := weir.PriorityFrom(ctx); p != weir.Normal {
-		conn.RequestHeader().Set(trust.Header, p.String())
+		conn.RequestHeader().Set(weirhttp.PriorityHeader, p.String())
 	}
 	return conn
 }

@@ -15,7 +15,7 @@
 //     and a call that ended in the queue canceled or deadline_exceeded.
 //   - No slot is held for the life of a stream: see [Streams].
 //   - A client sends the priority of its context on. A server believes it of the peers that it trusts, by
-//     [trust.Handler] around the mux, which knows the connection as an interceptor does not. Deadlines Connect sends by itself.
+//     [weirhttp.Trust] around the mux, which knows the connection as an interceptor does not. Deadlines Connect sends by itself.
 //
 // A message that is still being read holds no slot, so bound that time with those of [net/http.Server].
 package weirconnect

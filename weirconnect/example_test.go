@@ -10,8 +10,10 @@ import (
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirconnect"
+	"github.com/weir-go/weir/weirhttp"
 	"google.golang.org/protobuf/types/known/emptypb"
 )
 
@@ -38,7 +40,7 @@ func ExampleLimitServer() {
 	mux := http.NewServeMux()
 	mux.Handle(check, connect.NewUnaryHandler(check, ok, limits.Option())) // as cartv1connect.NewCartHandler(svc, limits.Option())
 
-	fmt.Println(ask(trust.Handler(mux, trust.Verified)), lim.Snapshot().Succeeded)
+	fmt.Println(ask(weirhttp.Trust(mux, trust.Peers(trust.Verified).Request)), lim.Snapshot().Succeeded)
 	// Output: <nil> 1
 }
 
@@ -90,4 +92,17 @@ func ExampleRetryAfter() {
 	after, told := weirconnect.RetryAfter(ask(connect.NewUnaryHandler(check, ok, limits.Option())))
 	fmt.Println(told, after > 0)
 	// Output: true true
+}
+
+// A call is tried again when the server said when to come back.
+func ExampleClassify() {
+	downstream, err := retry.New(retry.Config{Name: "billing", Classify: weirconnect.Classify})
+	if err != nil {
+		return
+	}
+	err = downstream.Do(context.Background(), func(context.Context) error {
+		return nil // as _, err := billing.Charge(ctx, req)
+	})
+	fmt.Println(err, downstream.Snapshot().Attempts)
+	// Output: <nil> 1
 }

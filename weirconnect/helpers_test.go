@@ -13,6 +13,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/trust"
+	"github.com/weir-go/weir/weirhttp"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
@@ -79,7 +80,7 @@ func start(t testing.TB, s *service, version int, opts ...connect.HandlerOption)
 	if err != nil {
 		t.Fatal(err)
 	}
-	srv := httptest.NewUnstartedServer(trust.Handler(mux, peers))
+	srv := httptest.NewUnstartedServer(weirhttp.Trust(mux, peers.Request))
 	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
 	srv.EnableHTTP2 = version == 2
 	if srv.EnableHTTP2 {

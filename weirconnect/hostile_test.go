@@ -126,7 +126,7 @@ func TestGiganticMessages(t *testing.T) {
 func TestHostileHeaders(t *testing.T) {
 	var got weir.Priority
 	client := caller(start(t, &service{unary: func(ctx context.Context) error { got = weir.PriorityFrom(ctx); return nil }}, 1))
-	for _, value := range []string{"", "CRITICAL", "-2", "critical, critical", strings.Repeat("critical", 1000)} {
+	for _, value := range []string{"", "criticality", "-2", "critical, critical", strings.Repeat("critical", 1000)} {
 		got = weir.Critical
 		req := connect.NewRequest(&bytes{})
 		req.Header().Set("Weir-Priority", value)

@@ -11,8 +11,8 @@ import (
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
-	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirconnect"
+	"github.com/weir-go/weir/weirhttp"
 )
 
 // protocols are those of Connect, by the HTTP that each can use.
@@ -188,7 +188,7 @@ func TestPriority(t *testing.T) {
 		_ = stream.CloseResponse()
 	}
 	req := connect.NewRequest(&bytes{})
-	req.Header()[trust.Header] = []string{"critical", "critical"}
+	req.Header()[weirhttp.PriorityHeader] = []string{"critical", "critical"}
 	if _, err := caller(srv).CallUnary(t.Context(), req); err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
@@ -135,4 +136,33 @@ func TestRetryAfter(t *testing.T) {
 			t.Errorf("%v: %v %v, want %v %v", c.err, got, ok, c.want, c.ok)
 		}
 	}
+}
+
+// TestRetries: a refused call comes back when the server said, and not if it said nothing.
+func TestRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		downstream, err := retry.New(retry.Config{Retries: 2, Classify: weirgrpc.Classify})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := status.New(codes.ResourceExhausted, "").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Second)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			err   error
+			calls int
+		}{{s.Err(), 2}, {status.Error(codes.ResourceExhausted, ""), 1}} {
+			calls, began := 0, time.Now()
+			_ = downstream.Do(t.Context(), func(context.Context) error {
+				if calls++; calls == 2 {
+					return nil
+				}
+				return c.err
+			})
+			if calls != c.calls || calls == 2 && time.Since(began) < time.Second {
+				t.Errorf("%v: %d calls in %v, want %d", c.err, calls, time.Since(began), c.calls)
+			}
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
@@ -118,4 +119,17 @@ func ExampleRetryAfter() {
 	after, told := weirgrpc.RetryAfter(err)
 	fmt.Println(told, after > 0)
 	// Output: true true
+}
+
+// A call is tried again when the server said when to come back.
+func ExampleClassify() {
+	downstream, err := retry.New(retry.Config{Name: "billing", Classify: weirgrpc.Classify})
+	if err != nil {
+		return
+	}
+	err = downstream.Do(context.Background(), func(context.Context) error {
+		return nil // as _, err := billing.Charge(ctx, req)
+	})
+	fmt.Println(err, downstream.Snapshot().Attempts)
+	// Output: <nil> 1
 }

@@ -163,7 +163,6 @@ func TestHostileMetadata(t *testing.T) {
 		"many":      {trust.Key: strings.Split(strings.Repeat("critical,", 1000), ",")},
 		"long":      {trust.Key: {strings.Repeat("critical", 1000)}},
 		"spaces":    {trust.Key: {"critical high"}},
-		"case":      {trust.Key: {"CRITICAL"}},
 		"empty":     {trust.Key: {""}},
 		"binary":    {trust.Key + "-bin": {"critical\x00\xff"}},
 		"tolerated": {"grpc-previous-rpc-attempts": {"-1"}, "weir": {"x"}},
@@ -197,8 +196,9 @@ func TestInventedMethods(t *testing.T) {
 				opts = append(opts, grpc.UnknownServiceHandler(func(any, grpc.ServerStream) error { return status.Error(codes.NotFound, "") }))
 			}
 			conn := dial(t, start(t, &service{}, opts...))
-			for i := range 100 {
-				err := conn.Invoke(t.Context(), fmt.Sprintf("/invented/%d", i), message, &testpb.SimpleResponse{})
+			const calls = 100
+			for i := range calls {
+				err := conn.Invoke(t.Context(), fmt.Sprintf("/invented/%d", i%50), message, &testpb.SimpleResponse{})
 				if status.Code(err) != want {
 					t.Fatalf("%v", err)
 				}
@@ -213,8 +213,8 @@ func TestInventedMethods(t *testing.T) {
 			if n := len(set.Snapshot().ByKey); n > most+1 { // bulkhead.Overflow is one
 				t.Errorf("%d compartments", n)
 			}
-			if !unknown && asked > 0 {
-				t.Errorf("asked for %d methods", asked)
+			if !unknown && asked > 0 || unknown && asked != calls+1 {
+				t.Errorf("asked %d times: want never, or each time because it is not remembered", asked)
 			}
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/rpc"
+	"github.com/weir-go/weir/retry"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -65,6 +66,13 @@ func RetryAfter(err error) (time.Duration, bool) {
 		}
 	}
 	return 0, false
+}
+
+// Classify is for [retry.Config].Classify: what the error of a call says of its server. A call is tried again if the status has
+// RetryInfo, as a refusal has, because only then is it known that it did not run. For calls that may run twice, clear Final.
+func Classify(err error) retry.Answer {
+	after, told := RetryAfter(err)
+	return rpc.Answer(err, codeOf(err), after, told)
 }
 
 // codeOf returns the code that gRPC sends for the error of a handler, or that a client sees.

@@ -29,6 +29,7 @@ var frozen = map[string]string{
 	"sim":          "internal/rules/testdata/api/sim.txt",
 	"load":         "internal/rules/testdata/api/load.txt",
 	"histogram":    "internal/rules/testdata/api/histogram.txt",
+	"metrics":      "internal/rules/testdata/api/metrics.txt",
 	"load/sqlload": "internal/rules/testdata/api/sqlload.txt",
 	"throttle":     "internal/rules/testdata/api/throttle.txt",
 	"trust":        "internal/rules/testdata/api/trust.txt",

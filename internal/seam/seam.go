@@ -33,6 +33,9 @@ type Limiters[L, C, S, E any] struct {
 
 	// AddTotals adds what another snapshot counted since its limiter was made.
 	AddTotals func(sum *S, s S)
+
+	// Sum is weir.Sum that shows the snapshot of each limiter on the way.
+	Sum func(all []L, each func(i int, s *S)) S
 }
 
 var provided any

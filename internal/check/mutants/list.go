@@ -19,7 +19,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "no waiter wakes when the pace lets the next one start",
 		file: "internal/admit/serve.go",
-		old:  "\tw.Recheck = due\n",
+		old:  "\tw.RecheckAt = due\n",
 		new:  "",
 		in:   ".",
 		test: "TestPacedWaiterWakesByItself",
@@ -27,7 +27,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "who waits is not told of a faster pace",
 		file: "internal/admit/serve.go",
-		old:  "\tfx.Woken.Nudge(w)\n",
+		old:  "\tfx.Woken.Recheck(w)\n",
 		new:  "",
 		in:   ".",
 		test: "TestTurnsComeForward",

@@ -131,7 +131,7 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "a slot is offered and its borrower not told",
 		file: "internal/admit/group.go",
-		old:  "\t\t\tfx.Woken.Nudge(w)\n",
+		old:  "\t\t\tfx.Woken.Recheck(w)\n",
 		new:  "",
 		test: "TestSlotWithinItsPartIsOfferedNotLentAtOnce",
 	},
