@@ -84,7 +84,7 @@ func (h *handler) readAhead(r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return r, err
 	}
-	ahead := r.WithContext(r.Context())                                                 // a copy: the server needs its own body
+	ahead := r.WithContext(r.Context())                                                // a copy: the server needs its own body
 	ahead.Body = readBody{io.MultiReader(bytes.NewReader(body), r.Body), r.Body.Close} // middleware may have put a longer one there
 	if r.Header.Get("Expect") != "" {
 		ahead.Header = r.Header.Clone()
