@@ -14,29 +14,29 @@ type Config struct {
 	// Name stands in refusals, as [weir.RefusedError].Limiter. Defaults to "load".
 	Name string
 
-	// Low, Normal and High are where work of the priority is shed. The zero Range means the default: 1 to 1.2, 1.2 to 1.5 and 1.5 to
+	// Low, Normal and High are where work of the priority is shed. The zero Mark means the default: 1 to 1.2, 1.2 to 1.5 and 1.5 to
 	// 2. Critical work is never shed. From must not be below that of the next lower priority.
-	Low, Normal, High Range
+	Low, Normal, High Mark
 
 	// Scope says which work the load concerns. The zero Scope is all.
 	Scope load.Scope
 }
 
-// A Range is the load from which some of the work is refused, and the load from which all of it is.
-type Range struct {
+// A Mark is the load from which some of the work is refused, and the load from which all of it is.
+type Mark struct {
 	From, To float64 // From is above 0; To is at least From; both are finite
 }
 
 // defaults leave each priority alone until the next lower one is gone.
-var defaults = [...]Range{{1, 1.2}, {1.2, 1.5}, {1.5, 2}}
+var defaults = [...]Mark{{1, 1.2}, {1.2, 1.5}, {1.5, 2}}
 
 // ranges returns the ranges of low, normal and high.
-func (c Config) ranges() (ranges [3]Range, err error) {
+func (c Config) ranges() (ranges [3]Mark, err error) {
 	names := [...]string{"Low", "Normal", "High"}
-	ranges = [...]Range{c.Low, c.Normal, c.High}
+	ranges = [...]Mark{c.Low, c.Normal, c.High}
 	below := 0.0
 	for i, r := range ranges {
-		if r == (Range{}) {
+		if r == (Mark{}) {
 			r = defaults[i]
 		}
 		if !(r.From > 0 && r.To >= r.From && !math.IsInf(r.To, 1)) {
@@ -53,7 +53,7 @@ func (c Config) ranges() (ranges [3]Range, err error) {
 }
 
 // share returns the share of the work that a load refuses.
-func (r Range) share(load float64) float64 {
+func (r Mark) share(load float64) float64 {
 	switch {
 	case load < r.From:
 		return 0

@@ -17,7 +17,7 @@ type Shedder struct {
 	name    string
 	monitor *load.Monitor
 	scope   load.Scope
-	ranges  [3]Range // of low, normal and high
+	ranges  [3]Mark // of low, normal and high
 	level   atomic.Pointer[level]
 
 	mu    sync.Mutex

@@ -98,7 +98,7 @@ func TestTheLeastImportantIsShedFirst(t *testing.T) {
 // The refused are spread evenly, and the same each time.
 func TestSheddingIsSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, set := watched(t, shed.Config{Low: shed.Range{From: 1, To: 3}})
+		s, set := watched(t, shed.Config{Low: shed.Mark{From: 1, To: 3}})
 		set(1.5)
 		low := weir.WithPriority(t.Context(), weir.Low)
 		var got strings.Builder
@@ -166,12 +166,12 @@ func TestBadSettings(t *testing.T) {
 	}
 	nan := math.NaN()
 	for want, cfg := range map[string]shed.Config{
-		"shed: Low is 0 to 1":                                     {Low: shed.Range{To: 1}},
-		"shed: Low is NaN to 1":                                   {Low: shed.Range{From: nan, To: 1}},
-		"shed: Low is 1 to NaN":                                   {Low: shed.Range{From: 1, To: nan}},
-		"shed: Normal is 2 to 1":                                  {Normal: shed.Range{From: 2, To: 1}},
-		"shed: High is 1 to +Inf":                                 {High: shed.Range{From: 1, To: math.Inf(1)}},
-		"shed: High.From is 1: want at least 1.2, that of Normal": {High: shed.Range{From: 1, To: 2}},
+		"shed: Low is 0 to 1":                                     {Low: shed.Mark{To: 1}},
+		"shed: Low is NaN to 1":                                   {Low: shed.Mark{From: nan, To: 1}},
+		"shed: Low is 1 to NaN":                                   {Low: shed.Mark{From: 1, To: nan}},
+		"shed: Normal is 2 to 1":                                  {Normal: shed.Mark{From: 2, To: 1}},
+		"shed: High is 1 to +Inf":                                 {High: shed.Mark{From: 1, To: math.Inf(1)}},
+		"shed: High.From is 1: want at least 1.2, that of Normal": {High: shed.Mark{From: 1, To: 2}},
 	} {
 		if _, err := shed.New(mon, cfg); !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)

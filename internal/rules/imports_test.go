@@ -59,6 +59,7 @@ var mayImport = map[string]string{
 	"weirhttp":             ". bulkhead edge internal/rpc internal/settings retry trust",
 	"weirbreaker":          ".",
 	"shed":                 ". edge internal/settings load",
+	"internal/routers":     "", // its examples are tests
 
 	"trust":        ".",
 	"internal/rpc": ". bulkhead edge retry",
