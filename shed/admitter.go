@@ -26,12 +26,12 @@ func (s *Shedder) Gate(next edge.Gate) edge.Gate {
 }
 
 type gate struct {
-	*Shedder
-	next edge.Gate
+	shedder *Shedder
+	next    edge.Gate
 }
 
 func (g gate) Acquire(ctx context.Context) (weir.Permit, error) {
-	if err := g.Shedder.Full(ctx); err != nil {
+	if err := g.shedder.Full(ctx); err != nil {
 		return weir.Permit{}, err
 	}
 	return g.next.Acquire(ctx)
@@ -43,21 +43,21 @@ type admitter struct {
 }
 
 func (a admitter) Do(ctx context.Context, fn func(context.Context) error) error {
-	if err := a.Shedder.Full(ctx); err != nil {
+	if err := a.shedder.Full(ctx); err != nil {
 		return err
 	}
 	return a.next.Do(ctx, fn)
 }
 
 func (a admitter) TryAcquire(ctx context.Context) (weir.Permit, bool) {
-	if a.Shedder.Full(ctx) != nil {
+	if a.shedder.Full(ctx) != nil {
 		return weir.Permit{}, false
 	}
 	return a.next.TryAcquire(ctx)
 }
 
 func (a admitter) Full(ctx context.Context) error {
-	if err := a.Shedder.Full(ctx); err != nil {
+	if err := a.shedder.Full(ctx); err != nil {
 		return err
 	}
 	return a.next.Full(ctx)
