@@ -71,10 +71,7 @@ func (s *Shedder) load() float64 {
 	if known != nil && now.Sub(known.at).Abs() < freshness {
 		return known.load
 	}
-	l := s.monitor.Level(s.scope)
-	if !l.Valid {
-		l.Load = 0
-	}
+	l := s.monitor.Level(s.scope) // which has no load if nothing is valid
 	s.level.Store(&level{now, l.Load})
 	return l.Load
 }

@@ -101,10 +101,10 @@ var ofSlowClients = []mutant{
 		test: "TestTheLeastImportantIsShedFirst",
 	},
 	{
-		name: "a stale signal sheds",
+		name: "a level is kept for ever",
 		file: "shed/shed.go",
-		old:  "if !l.Valid {",
-		new:  "if l.Valid && l.Load < 0 {",
+		old:  "known != nil && now.Sub(known.at).Abs() < freshness",
+		new:  "known != nil && known.at != now",
 		test: "TestASignalThatIsLostShedsNothing",
 	},
 }
