@@ -57,6 +57,9 @@ var mayImport = map[string]string{
 	"edge":                 ". internal/reply",
 	"weirhttp":             ". bulkhead edge internal/settings",
 	"weirbreaker":          ".",
+	"weirriver":            ". bulkhead edge",
+	"weirtemporal":         ". edge internal/settings",
+	"internal/jobs":        "",
 }
 
 // programs are the trees that may import every package; none but themselves
