@@ -26,8 +26,8 @@ func Example() {
 		Queues:     map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 50}},
 		Middleware: []rivertype.Middleware{&weirriver.Middleware{Gate: weirriver.One(search)}},
 	}
-	fmt.Println(len(config.Middleware))
-	// Output: 1
+	fmt.Println(config.Queues[river.QueueDefault].MaxWorkers, len(config.Middleware))
+	// Output: 50 1
 }
 
 // Each kind of job has a limit of its own, and all of them together have at most 100 slots.

@@ -21,9 +21,9 @@ func startWorker(t *testing.T, slots *weirtemporal.Slots, activities map[string]
 	t.Helper()
 	f, c := newFrontend(t)
 	w := worker.New(c, "tasks", worker.Options{
-		DisableWorkflowWorker:           true,
+		DisableWorkflowWorker:            true,
 		MaxConcurrentActivityTaskPollers: 5,
-		Plugins:                         []worker.Plugin{slots.Plugin()},
+		Plugins:                          []worker.Plugin{slots.Plugin()},
 	})
 	for name, run := range activities {
 		w.RegisterActivityWithOptions(run, activity.RegisterOptions{Name: name})
