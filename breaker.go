@@ -27,8 +27,8 @@ type Breaker interface {
 	Allow(ctx context.Context) (done func(Outcome), err error)
 }
 
-// acquireBehind is acquire with the leave of a breaker.
-func (l *Limiter) acquireBehind(ctx context.Context, tenant uint16, weight int, b Breaker) (p Permit, err error) {
+// acquireWithBreaker is acquire with the leave of a breaker.
+func (l *Limiter) acquireWithBreaker(ctx context.Context, tenant uint16, weight int, b Breaker) (p Permit, err error) {
 	done, err := l.ask(ctx, b)
 	if err != nil {
 		return Permit{}, err
@@ -58,7 +58,7 @@ func (l *Limiter) acquireBehind(ctx context.Context, tenant uint16, weight int, 
 	return p, err
 }
 
-func (l *Limiter) tryAcquireBehind(ctx context.Context, tenant uint16, b Breaker) (p Permit, ok bool) {
+func (l *Limiter) tryAcquireWithBreaker(ctx context.Context, tenant uint16, b Breaker) (p Permit, ok bool) {
 	done, err := l.ask(ctx, b)
 	if err != nil {
 		return Permit{}, false

@@ -34,15 +34,15 @@ func (l *Limiter) run(ctx context.Context, weight int, fn func(context.Context) 
 	if err != nil {
 		return err
 	}
-	f := l.face.Load()
+	conf := l.config.Load()
 	outcome := Failure // unless fn returns
 	defer func() { permit.Finish(outcome) }()
-	if f.timeout > 0 {
-		err = doWithin(ctx, f.timeout, fn)
+	if conf.timeout > 0 {
+		err = doWithin(ctx, conf.timeout, fn)
 	} else {
 		err = fn(ctx)
 	}
-	outcome = f.outcome(ctx, err)
+	outcome = conf.outcome(ctx, err)
 	return err
 }
 
@@ -58,10 +58,10 @@ func Do[T any](ctx context.Context, l *Limiter, fn func(context.Context) (T, err
 
 // outcome classifies the error of work that ran under ctx. The default sees
 // through a cause that the caller cancelled ctx with.
-func (f *face) outcome(ctx context.Context, err error) Outcome {
+func (c *config) outcome(ctx context.Context, err error) Outcome {
 	switch {
-	case f.classify != nil:
-		return f.classify(err)
+	case c.classify != nil:
+		return c.classify(err)
 	case err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && !errors.Is(err, ErrRefused):
 		return Classify(ctx.Err())
 	default:

@@ -32,51 +32,51 @@ func newReader(size int) *reader {
 	return feed.New(min(size, mostBuffered), func(e *Event) *uint64 { return &e.Lost })
 }
 
-// follow has the reader told of all events. All replacements of the face stand under the node's lock.
+// follow has the reader told of all events. All replacements of the config stand under the node's lock.
 func (l *Limiter) follow(r *reader) {
 	l.node.Follow(func() bool {
-		f := l.face.Load()
-		l.face.Store(f.withReaders(append(slices.Clone(f.readers()), r)))
+		conf := l.config.Load()
+		l.config.Store(conf.withReaders(append(slices.Clone(conf.readers()), r)))
 		return true
 	})
 }
 
 func (l *Limiter) unfollow(r *reader) {
 	l.node.Follow(func() bool {
-		f := l.face.Load()
-		rest := slices.DeleteFunc(slices.Clone(f.readers()), func(other *reader) bool { return other == r })
-		l.face.Store(f.withReaders(rest))
+		conf := l.config.Load()
+		rest := slices.DeleteFunc(slices.Clone(conf.readers()), func(other *reader) bool { return other == r })
+		l.config.Store(conf.withReaders(rest))
 		return len(rest) > 0
 	})
 }
 
-func (f *face) readers() []*reader {
-	if f.rare == nil {
+func (c *config) readers() []*reader {
+	if c.cold == nil {
 		return nil
 	}
-	return f.rare.readers
+	return c.cold.readers
 }
 
 // hook is Config.OnEvent.
-func (f *face) hook() func(Event) {
-	if len(f.readers()) > 0 {
-		return f.rare.hook
+func (c *config) hook() func(Event) {
+	if len(c.readers()) > 0 {
+		return c.cold.hook
 	}
-	return f.onEvent
+	return c.onEvent
 }
 
-// withReaders returns a face with the same settings and these readers.
-func (f *face) withReaders(readers []*reader) *face {
-	next, hook := *f, f.hook()
+// withReaders returns a config with the same settings and these readers.
+func (c *config) withReaders(readers []*reader) *config {
+	next, hook := *c, c.hook()
 	next.onEvent = hook
-	if f.rare == nil && len(readers) == 0 {
+	if c.cold == nil && len(readers) == 0 {
 		return &next
 	}
-	r := rare{}
-	if f.rare != nil {
-		r = *f.rare
+	r := coldConfig{}
+	if c.cold != nil {
+		r = *c.cold
 	}
-	r.readers, r.hook, next.rare = readers, hook, &r
+	r.readers, r.hook, next.cold = readers, hook, &r
 	if len(readers) > 0 {
 		next.onEvent = func(e Event) { tell(readers, hook, e) }
 	}

@@ -46,8 +46,8 @@ func TestExpiredHeavyWorkWakesWhatIsBehind(t *testing.T) {
 
 type deaf struct{}
 
-func (deaf) Wake()  {}
-func (deaf) Nudge() {}
+func (deaf) Wake()    {}
+func (deaf) Recheck() {}
 
 // One whose time is up takes no place in a full queue from a newcomer.
 func TestExpiredTakesNoPlace(t *testing.T) {

@@ -48,8 +48,8 @@ func (l *Limiter) Full(ctx context.Context) error {
 	*w = queue.Waiter{}
 	at := now()
 	describe(ctx, w, at)
-	if rare := l.face.Load().rare; rare != nil {
-		w.Tenant = rare.tenant(ctx)
+	if cold := l.config.Load().cold; cold != nil {
+		w.Tenant = cold.tenant(ctx)
 	}
 	w.Weight = 1
 	var fx admit.Effects

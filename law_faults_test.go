@@ -24,7 +24,7 @@ func TestLawWithoutAController(t *testing.T) {
 	_, made := weir.New(weir.Config{Name: "search", Law: nothing})
 	l := newLimiter(t, weir.Config{Max: 7})
 	updated := l.Update(weir.Config{Name: "search", Max: 9, Law: nothing})
-	_, joined := inside.New(weir.Config{Name: "search", Law: nothing}, admit.NewGroup(1), admit.Stake{})
+	_, joined := inside.New(weir.Config{Name: "search", Law: nothing}, admit.NewGroup(1), admit.Allocation{})
 	for _, err := range []error{made, updated, joined} {
 		if !errors.Is(err, weir.ErrConfig) {
 			t.Fatalf("got %v, want weir.ErrConfig", err)

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/clock"
 	"github.com/weir-go/weir/internal/reply"
-	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/internal/window"
 )
 
 // A Limiter admits work up to a limit on work in flight and moves that limit by
@@ -20,45 +19,8 @@ import (
 // decides, on the calls that pass by. All methods are safe for concurrent use.
 // Make one with [New]; the zero Limiter is not usable.
 type Limiter struct {
-	node admit.Node
-	face atomic.Pointer[face]
-}
-
-// face is the part of the configuration that the core does not know. It is
-// replaced as a whole.
-type face struct {
-	name     string
-	law      law.Law
-	timeout  time.Duration
-	classify func(error) Outcome // nil for Classify
-	onEvent  func(Event)
-	rare     *rare // nil for most
-}
-
-// rare is the part of a face that few limiters have, kept apart because faces are many.
-type rare struct {
-	breaker   Breaker // nil for none
-	tenants   bool
-	measures  bool       // Config.Histograms
-	exemplars *exemplars // nil for none
-
-	readers []*reader   // of Events
-	hook    func(Event) // with readers: Config.OnEvent, as face.onEvent tells them too
-}
-
-// tenant returns the hash of the tenant of work under ctx, 0 unless tenants are told apart.
-func (r *rare) tenant(ctx context.Context) uint16 {
-	if !r.tenants {
-		return 0
-	}
-	return tenantHash(ctx)
-}
-
-// sample has work that was just admitted leave an exemplar if one is due.
-func (r *rare) sample(ctx context.Context, p *Permit) {
-	if r.exemplars != nil && r.exemplars.due(p.ticket.Record.Start) {
-		r.exemplars.sample(ctx, p)
-	}
+	node   admit.Node
+	config atomic.Pointer[config]
 }
 
 func now() int64 { return clock.Now() }
@@ -78,7 +40,7 @@ func newLimiter(c Config, s admit.Settings, g *admit.Group) (*Limiter, error) {
 	if err := l.node.Init(s, c.Law, g, now()); err != nil {
 		return nil, fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
 	}
-	l.face.Store(c.face())
+	l.config.Store(c.config())
 	return l, nil
 }
 
@@ -90,134 +52,9 @@ func Must(l *Limiter, err error) *Limiter {
 	return l
 }
 
-func (c Config) face() *face {
-	f := &face{name: c.Name, law: c.Law, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
-	if tenants := c.Queue.Tenants > 0; tenants || c.Breaker != nil || c.Histograms {
-		f.rare = &rare{breaker: c.Breaker, tenants: tenants, measures: c.Histograms, exemplars: newExemplars(c.Exemplar)}
-	}
-	return f
-}
-
-// Acquire returns a permit for one piece of work, waiting in the queue if there
-// is one. The caller gives it back with Done, DoneWith or Release.
-//
-// The error matches [ErrRefused] if the work was refused. If ctx ended first the
-// error matches context.Cause(ctx) instead and is not a refusal. A nil ctx counts
-// as context.Background. It does not allocate unless it has to wait or refuse.
-func (l *Limiter) Acquire(ctx context.Context) (Permit, error) { return l.enter(ctx, 1) }
-
-// AcquireN is Acquire for work that takes weight slots instead of one. A weight
-// above the limit is refused with [ErrTooHeavy]; one below 1 is an error that
-// matches [ErrConfig].
-func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
-	if err := checkWeight(weight); err != nil {
-		return Permit{}, err
-	}
-	return l.enter(ctx, weight)
-}
-
-func checkWeight(slots int) error {
-	if slots < 1 || slots > maxSlots {
-		return invalid("weight", slots, fmt.Sprintf("1 to %d", maxSlots))
-	}
-	return nil
-}
-
-func (l *Limiter) enter(ctx context.Context, weight int) (Permit, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	if ctx.Err() != nil {
-		l.leave()
-		return Permit{}, l.cancelled(ctx)
-	}
-	if rare := l.face.Load().rare; rare != nil {
-		return l.enterBehind(ctx, weight, rare)
-	}
-	return l.acquire(ctx, 0, weight)
-}
-
-// enterBehind is enter for a limiter with a rare setting.
-func (l *Limiter) enterBehind(ctx context.Context, weight int, r *rare) (p Permit, err error) {
-	if r.breaker != nil {
-		p, err = l.acquireBehind(ctx, r.tenant(ctx), weight, r.breaker)
-	} else {
-		p, err = l.acquire(ctx, r.tenant(ctx), weight)
-	}
-	if err == nil {
-		r.sample(ctx, &p)
-	}
-	return p, err
-}
-
-func (l *Limiter) acquire(ctx context.Context, tenant uint16, weight int) (Permit, error) {
-	var fx admit.Effects
-	var ticket reply.Ticket
-	verdict := l.node.Acquire(&ticket, tenant, weight, now(), &fx)
-	l.after(&fx, ticket)
-	switch verdict {
-	case reply.Admitted:
-		return Permit{limiter: l, ticket: ticket}, nil
-	case reply.MustWait:
-		return l.wait(ctx, tenant, weight)
-	default:
-		return Permit{}, l.refuse(verdict, fx.RetryAfter, fx.Seq)
-	}
-}
-
-// TryAcquire is Acquire for work that will not wait: if there is no free slot it
-// is refused, and counted as such, at once. If ctx has ended already, ok is false too, and the work
-// is counted as cancelled instead of refused. A nil ctx counts as context.Background. It never
-// allocates but for a Breaker or an exemplar.
-func (l *Limiter) TryAcquire(ctx context.Context) (p Permit, ok bool) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	if ctx.Err() != nil {
-		l.leave()
-		return Permit{}, false
-	}
-	if rare := l.face.Load().rare; rare != nil {
-		return l.tryEnterBehind(ctx, rare)
-	}
-	return l.tryAcquire(0)
-}
-
-// tryEnterBehind is enterBehind for work that will not wait.
-func (l *Limiter) tryEnterBehind(ctx context.Context, r *rare) (p Permit, ok bool) {
-	if r.breaker != nil {
-		p, ok = l.tryAcquireBehind(ctx, r.tenant(ctx), r.breaker)
-	} else {
-		p, ok = l.tryAcquire(r.tenant(ctx))
-	}
-	if ok {
-		r.sample(ctx, &p)
-	}
-	return p, ok
-}
-
-func (l *Limiter) tryAcquire(tenant uint16) (Permit, bool) {
-	var fx admit.Effects
-	var ticket reply.Ticket
-	verdict := l.node.TryAcquire(&ticket, tenant, 1, now(), &fx)
-	l.after(&fx, ticket)
-	if verdict == reply.Admitted {
-		return Permit{limiter: l, ticket: ticket}, true
-	}
-	if f := l.face.Load(); f.onEvent != nil {
-		l.reportRefusal(f, verdict, fx.RetryAfter, fx.Seq)
-	}
-	return Permit{}, false
-}
-
 // Snapshot returns the limiter's state now. Reading changes nothing: no window
 // is closed by it.
-func (l *Limiter) Snapshot() Snapshot {
-	f := l.face.Load()
-	snap := l.snapshot(f, now())
-	snap.Name = f.name
-	return snap
-}
+func (l *Limiter) Snapshot() Snapshot { return l.snapshot(now(), window.NewRaw()) }
 
 // History returns the last changes of the limit, up to sixteen, oldest first.
 func (l *Limiter) History() []Change {
@@ -257,8 +94,8 @@ func (l *Limiter) Update(c Config) error {
 }
 
 func (l *Limiter) apply(c Config, s admit.Settings) error {
-	f := c.face()
-	s.Applied = func() { l.face.Store(f.withReaders(l.face.Load().readers())) }
+	conf := c.config()
+	s.Applied = func() { l.config.Store(conf.withReaders(l.config.Load().readers())) }
 	var fx admit.Effects
 	if err := l.node.Update(s, c.Law, now(), &fx); err != nil {
 		return fmt.Errorf("%w of limiter %q: %w", ErrConfig, c.Name, err)
@@ -326,6 +163,6 @@ func (l *Limiter) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 		l.Close()
 		return fmt.Errorf("weir: limiter %q: shutdown with %d in flight: %w",
-			l.face.Load().name, l.Snapshot().InFlight, context.Cause(ctx))
+			l.config.Load().name, l.Snapshot().InFlight, context.Cause(ctx))
 	}
 }

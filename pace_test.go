@@ -356,7 +356,7 @@ func TestRetryAfterCountsWhatThePaceIsOwed(t *testing.T) {
 func member(t *testing.T, g *admit.Group, name string) *weir.Limiter {
 	t.Helper()
 	c := weir.Config{Name: name, Initial: 1000, Law: law.Fixed{}, Queue: weir.Queue{Size: 100, Timeout: time.Minute}}
-	l, err := inside.New(c, g, admit.Stake{Share: 1})
+	l, err := inside.New(c, g, admit.Allocation{Share: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func (p Permit) Done(err error) {
 	if p.limiter == nil {
 		return
 	}
-	classify := p.limiter.face.Load().classify
+	classify := p.limiter.config.Load().classify
 	if classify == nil {
 		p.Finish(Classify(err))
 		return
@@ -92,7 +92,7 @@ func (p Permit) Finish(o Outcome) {
 	}
 	o = min(o, Ignore)
 	if p.cold != nil && p.cold.done != nil {
-		p.finishBehind(o)
+		p.finishWithBreaker(o)
 		return
 	}
 	var fx admit.Effects
@@ -100,8 +100,8 @@ func (p Permit) Finish(o Outcome) {
 	p.limiter.after(&fx, reply.Ticket{})
 }
 
-// finishBehind tells the breaker too, even should a hook panic or a law end the goroutine.
-func (p Permit) finishBehind(o Outcome) {
+// finishWithBreaker tells the breaker too, even should a hook panic or a law end the goroutine.
+func (p Permit) finishWithBreaker(o Outcome) {
 	var fx admit.Effects
 	defer p.heard(&fx, o)
 	p.limiter.node.Done(p.ticket, now(), window.Outcome(o), &fx)

@@ -39,39 +39,39 @@ func (l *Limiter) finish(fx *admit.Effects, ticket reply.Ticket) {
 }
 
 func (l *Limiter) report(fx *admit.Effects) {
-	f := l.face.Load()
-	if f.onEvent == nil {
+	conf := l.config.Load()
+	if conf.onEvent == nil {
 		return
 	}
-	e := Event{Seq: fx.Seq, At: time.Now(), Limiter: f.name}
+	e := Event{Seq: fx.Seq, At: time.Now(), Limiter: conf.name}
 	for i := range uint64(fx.Lapsed) {
-		f.onEvent(Event{Seq: fx.LapsedSeq + i, At: e.At, Limiter: f.name, Kind: WouldRefuse, Reason: ReasonQueueTimeout})
+		conf.onEvent(Event{Seq: fx.LapsedSeq + i, At: e.At, Limiter: conf.name, Kind: WouldRefuse, Reason: ReasonQueueTimeout})
 	}
 	if fx.WouldRefuse != reply.Admitted {
 		e.Kind, e.Reason = WouldRefuse, Reason(fx.WouldRefuse)
-		f.onEvent(e)
+		conf.onEvent(e)
 	}
 	if c := fx.Change; c != nil {
-		e = Event{Seq: c.Seq, At: wallTime(c.At), Limiter: f.name, Kind: LimitChanged, Change: publicChange(*c)}
+		e = Event{Seq: c.Seq, At: wallTime(c.At), Limiter: conf.name, Kind: LimitChanged, Change: publicChange(*c)}
 		if fx.Replaced {
 			e.Kind = LawReplaced
 		}
-		f.onEvent(e)
+		conf.onEvent(e)
 	}
 }
 
 // refuse reports a refusal and returns its error.
 func (l *Limiter) refuse(v reply.Verdict, retryAfter int64, seq uint64) error {
-	f := l.face.Load()
-	if f.onEvent != nil {
-		l.reportRefusal(f, v, retryAfter, seq)
+	conf := l.config.Load()
+	if conf.onEvent != nil {
+		l.reportRefusal(conf, v, retryAfter, seq)
 	}
-	return &RefusedError{Limiter: f.name, Reason: Reason(v), RetryAfter: time.Duration(retryAfter)}
+	return &RefusedError{Limiter: conf.name, Reason: Reason(v), RetryAfter: time.Duration(retryAfter)}
 }
 
-func (l *Limiter) reportRefusal(f *face, v reply.Verdict, retryAfter int64, seq uint64) {
-	f.onEvent(Event{
-		Seq: seq, At: time.Now(), Limiter: f.name, Kind: Refused,
+func (l *Limiter) reportRefusal(conf *config, v reply.Verdict, retryAfter int64, seq uint64) {
+	conf.onEvent(Event{
+		Seq: seq, At: time.Now(), Limiter: conf.name, Kind: Refused,
 		Reason: Reason(v), RetryAfter: time.Duration(retryAfter),
 	})
 }

@@ -17,26 +17,27 @@ func init() {
 		Follow:    (*Limiter).follow,
 		Unfollow:  (*Limiter).unfollow,
 		AddTotals: (*Snapshot).addTotals,
+		Sum:       sumOf,
 	})
 }
 
-func newMember(c Config, g *admit.Group, s admit.Stake) (*Limiter, error) {
+func newMember(c Config, g *admit.Group, s admit.Allocation) (*Limiter, error) {
 	c, err := c.complete()
 	if err != nil {
 		return nil, err
 	}
 	settings := c.settings()
-	settings.Stake = &s
+	settings.Allocation = &s
 	return newLimiter(c, settings, g)
 }
 
-func (l *Limiter) updateMember(c Config, s admit.Stake) error {
+func (l *Limiter) updateMember(c Config, s admit.Allocation) error {
 	c, err := c.complete()
 	if err != nil {
 		return err
 	}
 	settings := c.settings()
-	settings.Stake = &s
+	settings.Allocation = &s
 	return l.apply(c, settings)
 }
 

@@ -25,7 +25,7 @@ func TestConfigIsCompleted(t *testing.T) {
 	if err != nil || c.Name != "limiter" || c.Max != 100_000 || c.Law == nil {
 		t.Errorf("%+v, %v", c, err)
 	}
-	if _, err := inside.New(weir.Config{Max: -1}, nil, admit.Stake{}); err == nil {
+	if _, err := inside.New(weir.Config{Max: -1}, nil, admit.Allocation{}); err == nil {
 		t.Error("a limiter with a negative Max")
 	}
 }

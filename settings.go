@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"context"
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
@@ -8,7 +9,29 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// settings returns what the core is told of a complete configuration. The rest is its face.
+// config is the part of the configuration that the core does not know. It is
+// replaced as a whole.
+type config struct {
+	name     string
+	law      law.Law
+	timeout  time.Duration
+	classify func(error) Outcome // nil for Classify
+	onEvent  func(Event)
+	cold     *coldConfig // nil for most
+}
+
+// coldConfig is the part of a config that few limiters have, kept apart because limiters are many.
+type coldConfig struct {
+	breaker   Breaker // nil for none
+	tenants   bool
+	measures  bool       // Config.Histograms
+	exemplars *exemplars // nil for none
+
+	readers []*reader   // of Events
+	hook    func(Event) // with readers: Config.OnEvent, as config.onEvent tells them too
+}
+
+// settings returns what the core is told of a complete configuration. The rest is its config.
 func (c Config) settings() admit.Settings {
 	return admit.Settings{
 		Name:         c.Name,
@@ -28,6 +51,15 @@ func (c Config) settings() admit.Settings {
 	}
 }
 
+// config returns what the core is not told of a complete configuration.
+func (c Config) config() *config {
+	conf := &config{name: c.Name, law: c.Law, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
+	if tenants := c.Queue.Tenants > 0; tenants || c.Breaker != nil || c.Histograms {
+		conf.cold = &coldConfig{breaker: c.Breaker, tenants: tenants, measures: c.Histograms, exemplars: newExemplars(c.Exemplar)}
+	}
+	return conf
+}
+
 // Config returns the configuration at work: that of [New] or of the last [Limiter.Update], with the defaults
 // filled in for what it left out. Functions that it left out are nil. It is a copy, so to change one
 // setting of a running limiter change it there and give it to Update; a bound that
@@ -37,22 +69,22 @@ func (c Config) settings() admit.Settings {
 // started, and what [Limiter.SetCap] set.
 func (l *Limiter) Config() Config {
 	for {
-		f := l.face.Load()
+		conf := l.config.Load()
 		s := l.node.Settings()
-		if l.face.Load() == f { // both of one update
-			return f.config(s)
+		if l.config.Load() == conf { // both of one update
+			return conf.public(s)
 		}
 	}
 }
 
-// config is the inverse of Config.face and Config.settings.
-func (f *face) config(s admit.Settings) Config {
-	c := Config{
-		Name:       f.name,
+// public is the inverse of Config.config and Config.settings.
+func (c *config) public(s admit.Settings) Config {
+	full := Config{
+		Name:       c.name,
 		Min:        s.Bounds.Min,
 		Max:        s.Bounds.Max,
 		Initial:    s.Bounds.Initial,
-		Law:        f.law,
+		Law:        c.law,
 		Interval:   s.Interval,
 		Window:     s.Lookback,
 		MinSamples: s.MinSamples,
@@ -62,16 +94,31 @@ func (f *face) config(s admit.Settings) Config {
 			Discipline: Discipline(s.Order),
 			Tenants:    s.Tenants,
 		},
-		Timeout:  f.timeout,
-		Classify: f.classify,
-		OnEvent:  f.hook(),
+		Timeout:  c.timeout,
+		Classify: c.classify,
+		OnEvent:  c.hook(),
 		Shadow:   s.Shadow,
 	}
-	if r := f.rare; r != nil {
-		c.Breaker, c.Histograms = r.breaker, r.measures
-		if r.exemplars != nil {
-			c.Exemplar = r.exemplars.label
+	if cold := c.cold; cold != nil {
+		full.Breaker, full.Histograms = cold.breaker, cold.measures
+		if cold.exemplars != nil {
+			full.Exemplar = cold.exemplars.label
 		}
 	}
-	return c
+	return full
+}
+
+// tenant returns the hash of the tenant of work under ctx, 0 unless tenants are told apart.
+func (c *coldConfig) tenant(ctx context.Context) uint16 {
+	if !c.tenants {
+		return 0
+	}
+	return tenantHash(ctx)
+}
+
+// sample has work that was just admitted leave an exemplar if one is due.
+func (c *coldConfig) sample(ctx context.Context, p *Permit) {
+	if c.exemplars != nil && c.exemplars.due(p.ticket.Record.Start) {
+		c.exemplars.sample(ctx, p)
+	}
 }

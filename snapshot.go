@@ -74,25 +74,27 @@ type Snapshot struct {
 	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the cap, 1/16 each; not in QueueWait
 }
 
-// snapshot reads the limiter, but not its name. What was measured is copied under the lock and worked up
-// outside of it.
-func (l *Limiter) snapshot(f *face, at int64) Snapshot {
-	if f.rare == nil || !f.rare.measures {
-		return snapshotOf(l.node.State(at))
+// snapshot reads the limiter. What was measured is copied under the lock, the recent part of it to raw, and worked up outside
+// of it.
+func (l *Limiter) snapshot(at int64, raw *window.Raw) Snapshot {
+	conf := l.config.Load()
+	if conf.cold == nil || !conf.cold.measures {
+		return snapshotOf(conf.name, l.node.Read(at, raw), raw)
 	}
 	measured := window.NewCumulative()
-	snap := snapshotOf(l.node.State(at, measured))
+	snap := snapshotOf(conf.name, l.node.Read(at, raw, measured), raw)
 	snap.Latencies = measured.Latencies.Snapshot()
 	snap.QueueWaits = measured.Waits.Snapshot()
 	snap.Peak = measured.Peak()
-	if e := f.rare.exemplars; e != nil {
+	if e := conf.cold.exemplars; e != nil {
 		snap.Latencies = snap.Latencies.Add(e.kept.Load())
 	}
 	return snap
 }
 
-func snapshotOf(s admit.State) Snapshot {
+func snapshotOf(name string, s admit.State, raw *window.Raw) Snapshot {
 	snap := Snapshot{
+		Name:  name,
 		Limit: s.Limit, Min: s.Min, Max: s.Max,
 		InFlight: s.InFlight, Queued: s.Queued, Shadow: s.Shadow,
 		Age: s.Age, DrainRate: s.DrainRate,
@@ -104,7 +106,7 @@ func snapshotOf(s admit.State) Snapshot {
 		Reserved: s.Member.Reserved, Share: s.Member.Share,
 		Entitled: s.Member.Entitled, Borrowed: s.Member.Borrowed, GroupWait: s.Member.Wait,
 	}
-	snap.setRecent(s.Recent)
+	snap.setRecent(raw.Recent())
 	for verdict, n := range s.Refused {
 		if n > 0 {
 			snap.Refused[Reason(verdict)] = n

@@ -10,15 +10,21 @@ import (
 // different moments. Names and reasons stay empty. They are read one after the
 // other. A nil limiter adds nothing.
 func Sum(limiters ...*Limiter) Snapshot {
+	return sumOf(limiters, func(int, *Snapshot) {})
+}
+
+// sumOf is Sum that reads each limiter once and shows its snapshot to each.
+func sumOf(limiters []*Limiter, each func(i int, s *Snapshot)) Snapshot {
 	sum := Snapshot{Refused: map[Reason]uint64{}}
 	var total window.Total
-	for _, l := range limiters {
+	raw := window.NewRaw()
+	for i, l := range limiters {
 		if l == nil {
 			continue
 		}
-		at := now()
-		s := l.snapshot(l.face.Load(), at)
-		l.node.AddTo(&total, at)
+		s := l.snapshot(now(), raw)
+		total.Add(raw)
+		each(i, &s)
 		sum.addTotals(s)
 		sum.Limit += s.Limit
 		sum.Min += s.Min

@@ -66,3 +66,13 @@ func TestDrainLeavesWhatWaits(t *testing.T) {
 		}
 	})
 }
+
+func TestSumOfAnUnusedLimiter(t *testing.T) {
+	used, unused := newLimiter(t, weir.Config{}), newLimiter(t, weir.Config{})
+	for range 3 {
+		_ = used.Do(t.Context(), func(context.Context) error { return nil })
+	}
+	if s := weir.Sum(used, unused, used); s.Samples != 6 || s.Admitted != 6 {
+		t.Errorf("%d samples, %d admitted: want those of the used one, twice", s.Samples, s.Admitted)
+	}
+}

@@ -22,15 +22,15 @@ type news uint8
 
 const (
 	answered news = iota // it was answered
-	nudged               // it is to look again
+	recheck              // it is to look again
 	expired              // its patience is over
 )
 
 // Wake tells the waiter that it was answered.
 func (w *waiter) Wake() { w.ready <- answered }
 
-// Nudge tells the waiter to look again.
-func (w *waiter) Nudge() { w.ready <- nudged }
+// Recheck tells the waiter to look again.
+func (w *waiter) Recheck() { w.ready <- recheck }
 
 // expire is called by the waiter's timer. With a channel of the timer's own, as a third case to wait
 // for, BenchmarkHandoff took 2.6 seconds of a processor instead of 2.1, its other side included.
@@ -90,7 +90,7 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 				verdict, _ := w.Answer()
 				return verdict
 			}
-			verdict = l.node.Look(&w.Waiter, heard == nudged, now(), &fx)
+			verdict = l.node.Recheck(&w.Waiter, heard == recheck, now(), &fx)
 		case <-ctx.Done():
 			verdict = l.node.Leave(&w.Waiter, reply.Cancelled, now(), &fx)
 		}
@@ -113,5 +113,5 @@ func (l *Limiter) leave() {
 
 func (l *Limiter) cancelled(ctx context.Context) error {
 	return fmt.Errorf("weir: limiter %q: cancelled before it was admitted: %w",
-		l.face.Load().name, context.Cause(ctx))
+		l.config.Load().name, context.Cause(ctx))
 }

@@ -27,7 +27,7 @@ func BenchmarkGroup(b *testing.B) {
 			group := admit.NewGroup(500)
 			limiters := make([]*weir.Limiter, members)
 			for i := range limiters {
-				limiters[i] = weir.Must(inside.New(weir.Config{}, group, admit.Stake{Share: 1}))
+				limiters[i] = weir.Must(inside.New(weir.Config{}, group, admit.Allocation{Share: 1}))
 				pass(limiters[i]) // the first use allocates
 			}
 			plain := weir.Must(weir.New(weir.Config{}))

@@ -41,7 +41,9 @@ func (s *Set) closing() []*compartment {
 // all returns every compartment, those that are leaving last. The caller holds
 // dynamic.mu.
 func (s *Set) all() []*compartment {
-	all := slices.Collect(maps.Values(s.table.Load().byKey))
+	named := s.table.Load().byKey
+	all := make([]*compartment, 0, len(named)+len(s.dynamic.ring)+len(s.dynamic.leaving))
+	all = slices.AppendSeq(all, maps.Values(named))
 	all = append(all, s.dynamic.ring...)
 	return append(all, s.dynamic.leaving...)
 }

@@ -204,7 +204,9 @@ func (k Compartment) newBreaker(key string) *lateBreaker {
 	return &lateBreaker{key: key, make: k.Breaker}
 }
 
-func (k Compartment) stake() admit.Stake { return admit.Stake{Reserved: k.Reserved, Share: k.Share} }
+func (k Compartment) allocation() admit.Allocation {
+	return admit.Allocation{Reserved: k.Reserved, Share: k.Share}
+}
 
 func invalid(field string, value any, want string) error {
 	return settings.Invalid(weir.ErrConfig, "bulkhead: "+field, value, want)

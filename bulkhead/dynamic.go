@@ -78,7 +78,7 @@ func (s *Set) create(key string) (*compartment, error) {
 		return t.byKey[Overflow], nil
 	}
 	defer d.closeGap()
-	c, err := s.open(strings.Clone(key), t.conf.Default, t.conf.Default.stake())
+	c, err := s.open(strings.Clone(key), t.conf.Default, t.conf.Default.allocation())
 	if err != nil { // of a law that accepted the same settings before
 		return nil, err
 	}

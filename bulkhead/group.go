@@ -21,7 +21,7 @@ func newGroup(slots int) group {
 	return group{admit.NewGroup(slots)}
 }
 
-func (g group) open(c weir.Config, s admit.Stake) (*weir.Limiter, error) {
+func (g group) open(c weir.Config, s admit.Allocation) (*weir.Limiter, error) {
 	return limiters.New(c, g.slots, s)
 }
 

@@ -47,7 +47,7 @@ func New(c Config) (*Set, error) {
 	s := &Set{group: newGroup(c.Max), dynamic: dynamic{byKey: map[string]*compartment{}}}
 	t := newTable(c)
 	for key, k := range t.conf.ByKey {
-		if t.byKey[key], err = s.open(key, k, k.stake()); err != nil {
+		if t.byKey[key], err = s.open(key, k, k.allocation()); err != nil {
 			return nil, err
 		}
 	}
@@ -56,10 +56,10 @@ func New(c Config) (*Set, error) {
 }
 
 // open makes the compartment of a key. But for a set that is not in use yet, the caller holds dynamic.mu.
-func (s *Set) open(key string, k Compartment, stake admit.Stake) (*compartment, error) {
+func (s *Set) open(key string, k Compartment, allocation admit.Allocation) (*compartment, error) {
 	c := &compartment{key: key, breaker: k.newBreaker(key)}
 	var err error
-	if c.limiter, err = s.group.open(k.settings(key, c.breaker), stake); err != nil {
+	if c.limiter, err = s.group.open(k.settings(key, c.breaker), allocation); err != nil {
 		return c, err
 	}
 	for _, r := range s.dynamic.readers {

@@ -22,18 +22,20 @@ type Snapshot struct {
 }
 
 // Snapshot returns the set's state now. Reading changes nothing. It takes a few
-// microseconds for each key, during which only that key waits.
+// microseconds for each key, and holds up work for a small part of one.
 func (s *Set) Snapshot() Snapshot {
 	snap, compartments, present := s.survey()
+	snap.ByKey = make(map[string]weir.Snapshot, present)
 	all := make([]*weir.Limiter, len(compartments))
 	for i, c := range compartments {
 		all[i] = c.limiter
-		if i < present {
-			snap.ByKey[c.key] = c.limiter.Snapshot()
-		}
 	}
 	past := snap.Total
-	snap.Total = weir.Sum(all...)
+	snap.Total = limiters.Sum(all, func(i int, s *weir.Snapshot) {
+		if i < present {
+			snap.ByKey[compartments[i].key] = *s
+		}
+	})
 	limiters.AddTotals(&snap.Total, past)
 	return snap
 }
@@ -51,7 +53,6 @@ func (s *Set) survey() (snap Snapshot, compartments []*compartment, present int)
 	snap = Snapshot{
 		Max: s.group.max(), MaxKeys: t.conf.MaxKeys,
 		Unknown: len(d.ring), Leaving: len(d.leaving), Evicted: d.evicted,
-		ByKey: make(map[string]weir.Snapshot, present),
 	}
 	limiters.AddTotals(&snap.Total, d.past)
 	return snap, compartments, present

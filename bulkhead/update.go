@@ -125,7 +125,7 @@ func (d *dynamic) divide(next *table) (stay, leave []*compartment) {
 // openUnreserved opens a compartment that has no reserve yet: others may have to give theirs
 // up first.
 func (s *Set) openUnreserved(key string, k Compartment) (*compartment, error) {
-	c, err := s.open(key, k, admit.Stake{Share: k.Share})
+	c, err := s.open(key, k, admit.Allocation{Share: k.Share})
 	if err == nil && s.dynamic.closed {
 		c.limiter.Close()
 	}
@@ -183,5 +183,5 @@ func (s *Set) apply(c change) error {
 		defer c.leave()
 	}
 	c.compartment.breaker = c.breaker
-	return limiters.Update(c.limiter, c.to.settings(c.key, c.breaker), c.to.stake())
+	return limiters.Update(c.limiter, c.to.settings(c.key, c.breaker), c.to.allocation())
 }

@@ -66,26 +66,28 @@ func (s *Snapshot) Add(o *Snapshot) *Snapshot {
 		}
 		sum.Count += part.Count
 		sum.Sum += part.Sum
-		sum.Buckets = append(sum.Buckets, part.Buckets...)
+		sum.Buckets = merged(sum.Buckets, part.Buckets)
 		sum.Exemplars = append(sum.Exemplars, part.Exemplars...)
 	}
-	sum.Buckets = merged(sum.Buckets)
 	sum.Exemplars = latest(sum.Exemplars)
 	return sum
 }
 
-// merged sorts buckets and joins those of one index.
-func merged(buckets []Bucket) []Bucket {
-	slices.SortFunc(buckets, func(a, b Bucket) int { return cmp.Compare(a.Index, b.Index) })
-	joined := buckets[:0]
-	for _, b := range buckets {
-		if last := len(joined) - 1; last >= 0 && joined[last].Index == b.Index {
-			joined[last].Count += b.Count
-			continue
+// merged returns the buckets of both, in order.
+func merged(a, b []Bucket) []Bucket {
+	all := make([]Bucket, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0].Index < b[0].Index:
+			all, a = append(all, a[0]), a[1:]
+		case a[0].Index > b[0].Index:
+			all, b = append(all, b[0]), b[1:]
+		default:
+			all = append(all, Bucket{Index: a[0].Index, Count: a[0].Count + b[0].Count})
+			a, b = a[1:], b[1:]
 		}
-		joined = append(joined, b)
 	}
-	return joined
+	return append(append(all, a...), b...)
 }
 
 // latest sorts exemplars and leaves the latest of each octave.

@@ -1,5 +1,5 @@
 // Package weirhttp puts limiters in front of HTTP handlers ([Limit]) and HTTP
-// clients ([Transport]).
+// clients ([Transport]), and has clients retry within a budget ([RetryTransport]).
 //
 // # The idea
 //
@@ -53,11 +53,14 @@
 //  1. logging, metrics and tracing, so that they see the refusals;
 //  2. recovery from panics, so that Limit sees the panic;
 //  3. whatever sets a priority with [weir.WithPriority]. No header is trusted
-//     to do that by itself;
+//     to do that by itself: [Trust] asks a function which requests may;
 //  4. [net/http.TimeoutHandler], so that the slot is held for as long as the
 //     work really runs;
 //  5. Limit;
 //  6. the mux, compression, and everything that costs more than a refusal.
+//
+// A client has, from the outside in, [RetryTransport], [Propagate], which tells the server of the
+// priority, the time left and the attempt, and Transport.
 //
 // # Health checks
 //

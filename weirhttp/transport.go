@@ -27,15 +27,30 @@ func Transport(base http.RoundTripper, gateFor func(*http.Request) Gate) http.Ro
 	if gateFor == nil {
 		panic("weirhttp: Transport: gateFor is nil")
 	}
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	return &transport{base: base, gateFor: gateFor}
+	return &transport{base: on(base), gateFor: gateFor}
 }
 
 type transport struct {
-	base    http.RoundTripper
+	base
 	gateFor func(*http.Request) Gate
+}
+
+// base is what a RoundTripper of this package sends with.
+type base struct{ http.RoundTripper }
+
+// on returns the base of a RoundTripper, or http.DefaultTransport if it is nil.
+func on(rt http.RoundTripper) base {
+	if rt == nil {
+		rt = http.DefaultTransport
+	}
+	return base{rt}
+}
+
+// CloseIdleConnections serves [http.Client.CloseIdleConnections].
+func (b base) CloseIdleConnections() {
+	if c, ok := b.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
 }
 
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -46,9 +61,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	b := &body{req: req, outcome: weir.Failure}
 	var err error
 	if b.permit, err = gate.Acquire(req.Context()); err != nil {
-		if req.Body != nil {
-			_ = req.Body.Close()
-		}
+		closeBody(req)
 		return nil, err
 	}
 	open := false
@@ -65,13 +78,6 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	b.outcome = responseOutcome(res)
 	open = b.wrap(res)
 	return res, nil
-}
-
-// CloseIdleConnections serves [http.Client.CloseIdleConnections].
-func (t *transport) CloseIdleConnections() {
-	if c, ok := t.base.(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
 }
 
 // responseOutcome is statusOutcome, but for 429: it refuses this client for

@@ -20,7 +20,7 @@ func (n *Node) TryAcquire(t *reply.Ticket, tenant uint16, weight int, now int64,
 func (n *Node) acquire(t *reply.Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) reply.Verdict {
 	n.lock()
 	if now < n.due && n.flags&^holding == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
-		(n.member == nil || n.member.group.line.empty() && n.member.hasRoom(int64(weight))) {
+		(n.member == nil || n.member.group.queue.empty() && n.member.hasRoom(int64(weight))) {
 		now = n.flow(now)
 		*t = n.records().use(weight, now).Ticket()
 		n.admitted++

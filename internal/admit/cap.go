@@ -9,7 +9,7 @@ func (n *Node) SetCap(slots int, now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()
 	now = n.advance(now, fx)
-	n.contended().rarely().cap = int32(min(slots, math.MaxInt32))
+	n.contended().coldPart().cap = int32(min(slots, math.MaxInt32))
 	n.flags.set(capped, true)
 	n.serve(now, fx)
 }

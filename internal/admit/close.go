@@ -25,7 +25,7 @@ func (n *Node) Forbid(v reply.Verdict, now int64, fx *Effects) bool {
 	n.advance(now, fx)
 	fx.Seq = n.events.next()
 	if n.flags&(shadow|closed) == shadow {
-		n.contended().rarely().wouldRefuse++
+		n.contended().coldPart().wouldRefuse++
 		fx.Notable, fx.WouldRefuse = true, v
 		return false
 	}
@@ -40,7 +40,7 @@ func (n *Node) Drain(now int64, fx *Effects) <-chan struct{} {
 	defer n.unlock()
 	n.flags.set(closed, true) // before the law may end the goroutine
 	now = n.advance(now, fx)
-	cold := n.contended().rarely()
+	cold := n.contended().coldPart()
 	if cold.empty == nil {
 		cold.empty = make(chan struct{})
 	}

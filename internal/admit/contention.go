@@ -32,8 +32,8 @@ type cold struct {
 	held        int64         // with the flag holding; in shadow mode of virtual work
 }
 
-// rarely returns what few nodes need, which exists once it was needed.
-func (p *contention) rarely() *cold {
+// coldPart returns what few nodes need, which exists once it was needed.
+func (p *contention) coldPart() *cold {
 	if p.cold == nil {
 		p.cold = &cold{}
 	}

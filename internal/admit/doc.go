@@ -29,7 +29,7 @@
 // the measurements), loop (when the law is asked, and on what), history, the queue of package queue
 // and the virtual work of package virtual. What is left to Node is what joins them: acquire.go, wait.go
 // and done.go are the ways in and out, serve.go hands free slots on, law.go moves the limit. Group,
-// member and line share slots out among nodes. A rule in internal/rules holds how many methods Node
+// member and shareQueue share slots out among nodes. A rule in internal/rules holds how many methods Node
 // has, and how many pairs of files know each other (decision 0017).
 //
 // # The queue

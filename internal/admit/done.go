@@ -82,7 +82,7 @@ func (n *Node) handOn(weight, now int64, fx *Effects) {
 	switch {
 	case n.flags&^holding != 0:
 		n.serve(now, fx)
-	case n.member != nil && !n.member.group.line.empty():
+	case n.member != nil && !n.member.group.queue.empty():
 		n.member.offer(weight, now, fx)
 	}
 	if n.inflight == 0 && n.queue != nil && n.queue.Len() == 0 && n.queue.Rest() {

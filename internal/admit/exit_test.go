@@ -64,7 +64,7 @@ func TestLawExitsInTheQueue(t *testing.T) {
 	r, running, q := exitingRig(t, &exits)
 	exit(func() {
 		defer r.leave(q, reply.Cancelled)
-		r.node.Look(&q.Waiter, false, int64(r.now), &r.fx)
+		r.node.Recheck(&q.Waiter, false, int64(r.now), &r.fx)
 	})
 	r.wantCounts(1, 0)
 	exits = false

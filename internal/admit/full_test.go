@@ -103,7 +103,7 @@ func TestQuestionsUnderAShareOfRefusals(t *testing.T) {
 	}
 }
 
-// A question for light work does not move up the heavy work that its node has in line.
+// A question for light work does not move up the heavy work that its node has in the queue.
 func TestQuestionsLeaveTheLineAsItIs(t *testing.T) {
 	g := admit.NewGroup(4)
 	settings := settings(4, func(s *admit.Settings) { s.QueueSize = 9; s.QueueTimeout = time.Hour })

@@ -20,12 +20,12 @@ type Group struct {
 	shares    int64 // of the busy members, in thousandths
 	members   int
 	busy      []*member // those that run or wait, in no order
-	line      line
+	queue     shareQueue
 	records   records
 }
 
 // NewGroup returns a group with the given limit.
-func NewGroup(limit int) *Group { return &Group{limit: int64(limit), line: newLine()} }
+func NewGroup(limit int) *Group { return &Group{limit: int64(limit), queue: newShareQueue()} }
 
 // Limit returns the limit.
 func (g *Group) Limit() int {
@@ -118,7 +118,7 @@ type GroupState struct {
 // MemberState is a node in its group at one moment.
 type MemberState struct {
 	Name string
-	Stake
+	Allocation
 	InFlight, Queued int
 	Entitled         float64       // slots it has a right to, reserve included
 	Borrowed         float64       // slots in flight beyond that
@@ -143,13 +143,13 @@ func (g *Group) State() GroupState {
 func (m *member) state() MemberState {
 	entitled := min(m.entitled(), float64(m.node.ceiling()))
 	return MemberState{
-		Name:     m.name,
-		Stake:    Stake{Reserved: int(m.reserved), Share: float64(m.share) / 1000},
-		InFlight: int(m.node.running()),
-		Queued:   m.node.queue.Len(),
-		Entitled: entitled,
-		Borrowed: max(0, float64(m.node.inflight)-entitled),
-		Wait:     time.Duration(m.wait),
+		Name:       m.name,
+		Allocation: Allocation{Reserved: int(m.reserved), Share: float64(m.share) / 1000},
+		InFlight:   int(m.node.running()),
+		Queued:     m.node.queue.Len(),
+		Entitled:   entitled,
+		Borrowed:   max(0, float64(m.node.inflight)-entitled),
+		Wait:       time.Duration(m.wait),
 	}
 }
 
@@ -159,7 +159,7 @@ func (g *Group) serve(now int64, fx *Effects) {
 		n := m.node
 		at := n.flow(now)
 		served := n.serveOne(at, fx)
-		m.standInLine(at, fx)
+		m.standInQueue(at, fx)
 		n.endDrain(n.queue.Len())
 		if !served && g.first() == m {
 			return // it waits for more than is free, and nothing overtakes it
@@ -167,17 +167,17 @@ func (g *Group) serve(now int64, fx *Effects) {
 	}
 }
 
-// offer hands on slots of the given weight that m, in which nothing waits, gave back, to a line
-// that is not empty. If m is entitled to them and the line would only borrow them, they stay free
-// for a moment: the first waiter is nudged, and takes them when it looks unless m's caller came
+// offer hands on slots of the given weight that m, in which nothing waits, gave back, to a queue
+// that is not empty. If m is entitled to them and the queue would only borrow them, they stay free
+// for a moment: the first waiter is told to recheck, and takes them when it looks unless m's caller came
 // again before it. A caller that works in a loop does. Lent at once, such a slot is away most of the
 // time: of three equal members with 40, 10 and 4 callers on 12 slots the last then ran 3.6, not 4.
 func (m *member) offer(weight, now int64, fx *Effects) {
 	g, level := m.group, m.level()
-	if m.borrowed(weight) <= level && g.line.claims.members[0].claim() > level {
+	if m.borrowed(weight) <= level && g.queue.claims.members[0].claim() > level {
 		n := g.first().node
 		if w := n.next(n.flow(now), fx); w != nil {
-			fx.Woken.Nudge(w)
+			fx.Woken.Recheck(w)
 			return
 		}
 	}
@@ -186,30 +186,30 @@ func (m *member) offer(weight, now int64, fx *Effects) {
 
 // first returns the member that is served next, nil if none waits for the group.
 func (g *Group) first() *member {
-	if g.line.empty() {
+	if g.queue.empty() {
 		return nil
 	}
-	return g.line.first(g.line.turns.members[0].level())
+	return g.queue.first(g.queue.turns.members[0].level())
 }
 
 // review asks all who wait for the group again, after it changed.
 func (g *Group) review(now int64, fx *Effects) {
-	for _, m := range slices.Clone(g.line.turns.members) {
+	for _, m := range slices.Clone(g.queue.turns.members) {
 		m.node.serve(m.node.flow(now), fx)
 	}
 }
 
-// standInLine has the member wait for the group if only that keeps its next work
+// standInQueue has the member wait for the group if only that keeps its next work
 // from starting.
-func (m *member) standInLine(now int64, fx *Effects) {
-	n, line := m.node, &m.group.line
+func (m *member) standInQueue(now int64, fx *Effects) {
+	n, queue := m.node, &m.group.queue
 	next := n.next(now, fx)
 	m.count()
 	if next != nil && n.admits(next.Weight) {
-		line.put(m, int32(next.Weight))
+		queue.put(m, int32(next.Weight))
 		return
 	}
-	line.drop(m)
+	queue.drop(m)
 	if next != nil {
 		n.recheckSooner(next, now, fx)
 	}

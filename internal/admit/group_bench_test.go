@@ -12,7 +12,7 @@ import (
 )
 
 // BenchmarkGroupInLine ends work while every member has work waiting for the group, so
-// that a slot goes to the first in line, and has the next one join.
+// that a slot goes to the first in the queue, and has the next one join.
 //
 //	go test -run '^$' -bench GroupInLine ./internal/admit
 func BenchmarkGroupInLine(b *testing.B) {

@@ -59,9 +59,9 @@ func TestGroupServesItsNodesInTurn(t *testing.T) {
 
 // A node whose own limit is reached does not keep the others from their turn.
 func TestGroupPassesOverAFullNode(t *testing.T) {
-	small := stake(0, 10) // whose claim is the better one
+	small := allocation(0, 10) // whose claim is the better one
 	small.Bounds.Initial = 1
-	_, n := shareOut(t, 6, small, stake(0, 1))
+	_, n := shareOut(t, 6, small, allocation(0, 1))
 	n[0].must(1)
 	running := n[1].hold(5)
 	full, free := n[0].join(), n[1].join()

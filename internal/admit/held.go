@@ -12,7 +12,7 @@ func (s *slots) hold(more int64, r reach) { s.setHeld(s.held()+more, r) }
 func (s *slots) setHeld(weight int64, r reach) {
 	limit := int64(s.limit) + weight - s.held()
 	s.limit = int32(min(max(limit, int64(r.least)), int64(r.most)))
-	s.contended().rarely().held = weight
+	s.contended().coldPart().held = weight
 	s.flags.set(holding, weight > 0)
 	s.meter.SetBeside(int(weight))
 }

@@ -123,14 +123,14 @@ func (r *rig) wantCounts(inFlight, queued int) {
 	}
 }
 
-// A request waits and counts how often it is woken and nudged.
+// A request waits and counts how often it is woken and told to recheck.
 type request struct {
 	queue.Waiter
-	woken, nudged int
+	woken, rechecked int
 }
 
-func (q *request) Wake()  { q.woken++ }
-func (q *request) Nudge() { q.nudged++ }
+func (q *request) Wake()    { q.woken++ }
+func (q *request) Recheck() { q.rechecked++ }
 
 func (q *request) verdict() reply.Verdict {
 	v, _ := q.Answer()

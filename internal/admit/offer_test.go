@@ -11,7 +11,7 @@ import (
 // the second one waiter more than its slots.
 func lender(t *testing.T) (n []*rig, lent *reply.Ticket, waiting *request) {
 	t.Helper()
-	_, n = shareOut(t, 4, stake(0, 1), stake(0, 1))
+	_, n = shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	lent = n[0].hold(2)[0]
 	n[1].hold(2)
 	return n, lent, n[1].join()
@@ -20,7 +20,7 @@ func lender(t *testing.T) (n []*rig, lent *reply.Ticket, waiting *request) {
 // look has the owner of a request look again.
 func (r *rig) look(q *request) reply.Verdict {
 	now, fx := r.call()
-	v := r.node.Look(&q.Waiter, true, now, fx)
+	v := r.node.Recheck(&q.Waiter, true, now, fx)
 	r.fx.Woken.Wake()
 	return v
 }
@@ -29,8 +29,8 @@ func TestSlotWithinItsPartIsOfferedNotLentAtOnce(t *testing.T) {
 	n, ticket, waiting := lender(t)
 	n[0].done(ticket, window.Success)
 	want(t, reply.Waiting, waiting)
-	if waiting.nudged != 1 {
-		t.Fatalf("nudged %d times, want once", waiting.nudged)
+	if waiting.rechecked != 1 {
+		t.Fatalf("rechecked %d times, want once", waiting.rechecked)
 	}
 	if got := n[1].look(waiting); got != reply.Admitted {
 		t.Errorf("who looks finds the slot free: %v", got)
@@ -43,15 +43,15 @@ func TestOwnerThatComesAgainHasItsSlot(t *testing.T) {
 		n[0].done(ticket, window.Success)
 		ticket = n[0].must(1)
 	}
-	if waiting.nudged != 1 {
-		t.Errorf("nudged %d times before it looked, want once", waiting.nudged)
+	if waiting.rechecked != 1 {
+		t.Errorf("rechecked %d times before it looked, want once", waiting.rechecked)
 	}
 	if got := n[1].look(waiting); got != reply.Waiting {
 		t.Errorf("%v, though the slot was taken", got)
 	}
 	n[0].done(ticket, window.Success)
-	if waiting.nudged != 2 {
-		t.Errorf("nudged %d times, want twice", waiting.nudged)
+	if waiting.rechecked != 2 {
+		t.Errorf("rechecked %d times, want twice", waiting.rechecked)
 	}
 	if got := n[1].look(waiting); got != reply.Admitted {
 		t.Errorf("%v, though the owner is gone", got)
@@ -60,7 +60,7 @@ func TestOwnerThatComesAgainHasItsSlot(t *testing.T) {
 
 // With its only work done the owner counts among those at work for this once.
 func TestSlotOfAnOwnerThatRanAloneIsOffered(t *testing.T) {
-	_, n := shareOut(t, 2, stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 2, allocation(0, 1), allocation(0, 1))
 	ticket := n[0].must(1)
 	n[1].must(1)
 	waiting := n[1].join()
@@ -69,7 +69,7 @@ func TestSlotOfAnOwnerThatRanAloneIsOffered(t *testing.T) {
 	n[0].must(1)
 }
 
-// Who would borrow may be nudged and gone; the next call of anybody lends the slot.
+// Who would borrow may be told and gone; the next call of anybody lends the slot.
 func TestOfferIsNotLost(t *testing.T) {
 	n, ticket, waiting := lender(t)
 	other := n[1].join()
@@ -80,12 +80,12 @@ func TestOfferIsNotLost(t *testing.T) {
 
 // What the owner borrowed itself, and what others have a right to, is handed on at once.
 func TestOnlyTheOwnersPartIsOffered(t *testing.T) {
-	_, n := shareOut(t, 4, stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(4)
 	waiting := n[1].join()
 	n[0].done(running[0], window.Success)
 	want(t, reply.Admitted, waiting)
-	if waiting.nudged != 0 {
-		t.Errorf("nudged %d times", waiting.nudged)
+	if waiting.rechecked != 0 {
+		t.Errorf("rechecked %d times", waiting.rechecked)
 	}
 }

@@ -7,7 +7,7 @@ func (n *Node) SetPace(p Pace, now int64, fx *Effects) {
 	now = n.advance(now, fx)
 	was, is := n.flags&paced != 0, p != (Pace{})
 	if was || is {
-		pacer := &n.contended().rarely().pacer
+		pacer := &n.contended().coldPart().pacer
 		if !was || pacer.Rate == 0 {
 			pacer.tokens = 0 // neither credit nor debt for the time without a rate
 		}

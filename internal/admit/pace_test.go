@@ -28,7 +28,7 @@ func TestLimitedWaiterSleepsUnderAPace(t *testing.T) {
 	want(t, reply.Waiting, last)
 }
 
-// Only the first waiter looks again when the pace lets it start, and is nudged when
+// Only the first waiter looks again when the pace lets it start, and is told when
 // that comes sooner.
 func TestNextIsNudged(t *testing.T) {
 	r := newRig(t, 100, nil)
@@ -48,21 +48,21 @@ func TestNextIsNudged(t *testing.T) {
 	}
 	pace(4)
 	pace(10)
-	if next.nudged != 1 || last.nudged != 0 {
-		t.Fatalf("nudged %d and %d times before they looked, want 1 and 0", next.nudged, last.nudged)
+	if next.rechecked != 1 || last.rechecked != 0 {
+		t.Fatalf("rechecked %d and %d times before they looked, want 1 and 0", next.rechecked, last.rechecked)
 	}
 	now, fx := r.call()
-	if v := r.node.Look(&next.Waiter, true, now, fx); v != reply.Waiting || next.Patience(now) != 100*time.Millisecond {
+	if v := r.node.Recheck(&next.Waiter, true, now, fx); v != reply.Waiting || next.Patience(now) != 100*time.Millisecond {
 		t.Errorf("%v, and to look in %v", v, next.Patience(now))
 	}
 	r.now = 100 * time.Millisecond
 	now, fx = r.call()
-	if v := r.node.Look(&next.Waiter, false, now, fx); v != reply.Admitted {
+	if v := r.node.Recheck(&next.Waiter, false, now, fx); v != reply.Admitted {
 		t.Errorf("%v when its turn has come", v)
 	}
 	fx.Woken.Wake()
-	if last.nudged != 1 {
-		t.Errorf("the first waiter now was nudged %d times", last.nudged)
+	if last.rechecked != 1 {
+		t.Errorf("the first waiter now was rechecked %d times", last.rechecked)
 	}
 }
 
@@ -75,7 +75,7 @@ func TestCancelAfterAdmissionGivesThePaceBack(t *testing.T) {
 	gone, next := r.join(weighs(5)), r.join()
 	r.now = 100 * time.Millisecond
 	now, fx = r.call()
-	r.node.Look(&gone.Waiter, false, now, fx)
+	r.node.Recheck(&gone.Waiter, false, now, fx)
 	want(t, reply.Admitted, gone)
 	want(t, reply.Waiting, next)
 	for range 2 { // the second time changes nothing

@@ -16,7 +16,7 @@ func (n *Node) serve(now int64, fx *Effects) {
 		n.serveVirtual(now, fx)
 	}
 	if n.member != nil {
-		n.member.standInLine(now, fx)
+		n.member.standInQueue(now, fx)
 		n.member.group.serve(now, fx)
 	}
 	n.endDrain(n.queue.Len())
@@ -142,9 +142,9 @@ func (n *Node) recheckSooner(w *queue.Waiter, now int64, fx *Effects) {
 		return
 	}
 	due := now + max(n.tokens().Delay(0), soonest)
-	if due+soonest >= w.Recheck {
+	if due+soonest >= w.RecheckAt {
 		return
 	}
-	w.Recheck = due
-	fx.Woken.Nudge(w)
+	w.RecheckAt = due
+	fx.Woken.Recheck(w)
 }

@@ -30,8 +30,8 @@ type Settings struct {
 	Applied func()
 
 	// Of a node in a group.
-	Name  string // in the group's state
-	Stake *Stake // nil to keep it, or for no reserve and a share of 1
+	Name       string      // in the group's state
+	Allocation *Allocation // nil to keep it, or for no reserve and a share of 1
 }
 
 // conf is Settings in little memory: a service may hold a hundred thousand nodes.

@@ -40,7 +40,7 @@ func (n *Node) admitAll(now int64, fx *Effects) {
 // beginShadow has virtual work, which starts now, beside all that runs by now.
 func (s *slots) beginShadow(now int64, r reach) {
 	v := &virtual.Work{Running: s.inflight, Held: s.held(), Meter: s.meter}
-	s.contended().rarely().virtual = v
+	s.contended().coldPart().virtual = v
 	s.meter = window.New(now, time.Duration(s.lookback))
 	if v.Meter == nil {
 		v.Meter = s.newMeter(now)

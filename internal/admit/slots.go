@@ -134,13 +134,13 @@ func (s *slots) free(weight int64) {
 func (s *slots) saturated() bool { return s.inflight >= int64(s.limit) || s.flags&waiting != 0 }
 
 // awaitsGroup reports whether those that wait do so for the group alone.
-func (s *slots) awaitsGroup() bool { return s.member != nil && s.member.place.taken() }
+func (s *slots) awaitsGroup() bool { return s.member != nil && s.member.position.taken() }
 
 // lacksGroup reports whether it is the group that has no room for work of the given
 // weight.
 func (s *slots) lacksGroup(weight int) bool {
 	return s.member != nil && s.admits(weight) &&
-		(s.flags&waiting == 0 || s.member.place.taken())
+		(s.flags&waiting == 0 || s.member.position.taken())
 }
 
 // awaitsPace reports whether work has to wait though the limit has room.

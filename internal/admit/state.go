@@ -43,18 +43,19 @@ func (n *Node) Settings() Settings {
 	return s
 }
 
-// AddTo adds what was measured within the look-back to the total.
-func (n *Node) AddTo(t *window.Total, now int64) {
-	n.lock()
-	defer n.unlock()
-	if m := n.realMeter(); m != nil {
-		m.AddTo(t, max(now, n.last))
-	}
-}
-
 // State reads the node and changes nothing: no window is closed. What it accumulated is copied in the same
 // moment, for those who want it.
 func (n *Node) State(now int64, copies ...*window.Cumulative) State {
+	raw := window.NewRaw()
+	s := n.Read(now, raw, copies...)
+	s.Recent = raw.Recent()
+	return s
+}
+
+// Read is State for a reader of many nodes. It leaves Recent to the reader, who works it up from the raw
+// measurements when the lock is free.
+func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) State {
+	raw.Clear()
 	n.lock()
 	defer n.unlock()
 	idle := n.last // until when the limit has held nothing back
@@ -83,7 +84,7 @@ func (n *Node) State(now int64, copies ...*window.Cumulative) State {
 		s.Member = n.member.state()
 	}
 	if m := n.realMeter(); m != nil {
-		s.Recent = m.Recent(max(now, n.last))
+		m.CopyRecent(raw, max(now, n.last))
 		s.Age = m.Age(max(now, n.last))
 		for _, c := range copies {
 			m.CopyTo(c, now, int(n.running()))

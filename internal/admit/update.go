@@ -79,7 +79,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	}
 	now = n.flow(now)
 	if n.member != nil {
-		n.member.restake(s)
+		n.member.allocate(s)
 	}
 	if n.minSamples == n.conf.minSamples { // not the law's own
 		n.minSamples = int32(s.MinSamples)

@@ -29,11 +29,11 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	case verdict.Refused():
 		n.decline(w, verdict)
 	}
-	w.Nudged = true // its owner is about to hear
+	w.RecheckDue = true // its owner is about to hear
 	if n.inflight < int64(n.limit) || n.member != nil {
 		n.serve(now, fx) // it may go ahead of heavier work
 	}
-	w.Nudged, w.Told = false, w.Recheck
+	w.RecheckDue, w.Told = false, w.RecheckAt
 	return verdict
 }
 
@@ -83,21 +83,21 @@ func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects)
 	return why
 }
 
-// Look is what the owner of a waiter calls when its Patience is over, or when it was nudged: nudged says so,
-// and then the waiter may be nudged again. A waiter with its time in the queue up leaves it; one that a pace
+// Recheck is what the owner of a waiter calls when its Patience is over, or when it was told to: told says so,
+// and then the waiter may be told again. A waiter with its time in the queue up leaves it; one that a pace
 // holds back starts if it can, and goes on waiting if not.
-func (n *Node) Look(w *queue.Waiter, nudged bool, now int64, fx *Effects) reply.Verdict {
+func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply.Verdict {
 	n.lock()
 	defer n.unlock()
-	underWay := w.Nudged && !nudged
+	underWay := w.RecheckDue && !told
 	now = n.advance(now, fx)
 	if w.Verdict == reply.Waiting && now >= w.Expires() {
 		n.remove(w)
 		n.decline(w, w.Expiry())
 	}
-	w.Recheck, w.Nudged = w.Expires(), true
+	w.RecheckAt, w.RecheckDue = w.Expires(), true
 	n.serve(now, fx)
-	w.Nudged, w.Told = underWay, w.Recheck
+	w.RecheckDue, w.Told = underWay, w.RecheckAt
 	return w.Verdict
 }
 

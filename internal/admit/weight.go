@@ -28,7 +28,7 @@ func (n *Node) SetWeight(t reply.Ticket, weight int, now int64, fx *Effects) {
 		n.queue.Reweigh(r, more)
 	}
 	r.Weight = int32(weight)
-	n.contended().rarely().corrected += more
+	n.contended().coldPart().corrected += more
 	n.serve(now, fx)
 }
 

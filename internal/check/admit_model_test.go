@@ -21,7 +21,7 @@ type model struct {
 	nodes []*modelNode
 	woken []*modelWaiter // by the call at hand, in order
 
-	nudged []*modelWaiter // who are to look, but have not yet
+	rechecked []*modelWaiter // who are to look, but have not yet
 
 	panicked any // in a law: a node would hide it
 }
@@ -77,7 +77,7 @@ func (w *modelWaiter) Wake() {
 	w.node.woken = append(w.node.woken, w)
 }
 
-func (w *modelWaiter) Nudge() { w.node.nudged = append(w.node.nudged, w) }
+func (w *modelWaiter) Recheck() { w.node.rechecked = append(w.node.rechecked, w) }
 
 // far is a deadline that nothing in a test comes close to.
 const far = int64(1000 * time.Hour)
@@ -104,16 +104,16 @@ func (n *modelNode) call(newcomer *modelWaiter, do func(now int64, fx *admit.Eff
 	for _, w := range n.woken {
 		w.node.judge(w, max(now, w.node.last), newcomer)
 	}
-	if len(n.nudged) > 0 {
-		w := n.nudged[0]
-		n.nudged = n.nudged[1:]
+	if len(n.rechecked) > 0 {
+		w := n.rechecked[0]
+		n.rechecked = n.rechecked[1:]
 		w.node.lookAgain(w)
 	}
 }
 
-// lookAgain is what the owner of a waiter does that was nudged.
+// lookAgain is what the owner of a waiter does that was told to.
 func (n *modelNode) lookAgain(w *modelWaiter) {
-	n.call(nil, func(now int64, fx *admit.Effects) { n.Look(&w.Waiter, true, now, fx) })
+	n.call(nil, func(now int64, fx *admit.Effects) { n.Recheck(&w.Waiter, true, now, fx) })
 	if verdict, _ := w.Answer(); verdict.Refused() && slices.Contains(n.waiters, w) {
 		n.judge(w, n.now, nil) // it is not woken, for it looked
 	}

@@ -25,7 +25,7 @@ type twin struct {
 	nodes     []*admit.Node
 	running   []*twinTicket
 	waiting   []*twinWaiter
-	nudged    []*twinWaiter
+	rechecked []*twinWaiter
 	told      []string  // what came of the step,
 	estimates []float64 // and what a call more or less may round in another way
 }
@@ -41,8 +41,8 @@ type twinWaiter struct {
 	node *admit.Node
 }
 
-func (w *twinWaiter) Nudge() { w.twin.nudged = append(w.twin.nudged, w) }
-func (w *twinWaiter) Wake()  { w.twin.hear(w) }
+func (w *twinWaiter) Recheck() { w.twin.rechecked = append(w.twin.rechecked, w) }
+func (w *twinWaiter) Wake()    { w.twin.hear(w) }
 
 // twinLaw takes one limit after the other.
 type twinLaw struct {
@@ -129,18 +129,18 @@ func (tw *twin) call(do func(fx *admit.Effects)) {
 		tw.note("would refuse %d: %v", fx.Seq, fx.WouldRefuse)
 	}
 	fx.Woken.Wake()
-	for len(tw.nudged) > 0 {
-		w := tw.nudged[0]
-		tw.nudged = tw.nudged[1:]
+	for len(tw.rechecked) > 0 {
+		w := tw.rechecked[0]
+		tw.rechecked = tw.rechecked[1:]
 		tw.look(w, true)
 	}
 }
 
-func (tw *twin) look(w *twinWaiter, nudged bool) {
+func (tw *twin) look(w *twinWaiter, rechecked bool) {
 	if w.Verdict != reply.Waiting {
 		return
 	}
-	tw.call(func(fx *admit.Effects) { w.node.Look(&w.Waiter, nudged, tw.now, fx) })
+	tw.call(func(fx *admit.Effects) { w.node.Recheck(&w.Waiter, rechecked, tw.now, fx) })
 	if w.Verdict.Refused() {
 		tw.hear(w)
 	}

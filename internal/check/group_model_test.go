@@ -10,17 +10,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A hierarchy is what an onlooker knows of a group whose nodes have stakes and serve
+// A hierarchy is what an onlooker knows of a group whose nodes have allocations and serve
 // first in, first out. Of every answer it judges whether the slots were there, whose
-// they were, and who was first in line; among equals it leaves that open.
+// they were, and who was first in the queue; among equals it leaves that open.
 type hierarchy struct {
 	*rapid.T
-	now     int64
-	cap     int
-	group   *admit.Group
-	parties []*party
-	woken   []*groupWaiter // by the call at hand, in order
-	nudged  []*groupWaiter // by the call at hand
+	now       int64
+	cap       int
+	group     *admit.Group
+	parties   []*party
+	woken     []*groupWaiter // by the call at hand, in order
+	rechecked []*groupWaiter // by the call at hand
 
 	dispatched func(*party) // if set, is told ahead of each dispatch
 }
@@ -52,7 +52,7 @@ func (g *groupWaiter) Wake() {
 	g.party.woken = append(g.party.woken, g)
 }
 
-func (g *groupWaiter) Nudge() { g.party.nudged = append(g.party.nudged, g) }
+func (g *groupWaiter) Recheck() { g.party.rechecked = append(g.party.rechecked, g) }
 
 func (p *party) busy() bool { return p.inFlight > 0 || len(p.queue) > 0 }
 
@@ -127,14 +127,14 @@ func (c candidate) within(newcomer *party) bool {
 // held is what the party runs beyond its reserve, and so much more, by share.
 func (c candidate) held(more int) float64 { return float64(c.inFlight+more-c.reserved) / c.share }
 
-// call makes one call, has the waiters look that it nudged, and judges which it answered. Unless
+// call makes one call, has the waiters look that it told to, and judges which it answered. Unless
 // the order of the answers is known, turns are not judged.
 func (h *hierarchy) call(inOrder bool, do func(fx *admit.Effects)) {
 	h.step(inOrder, do)
-	for len(h.nudged) > 0 {
-		g := h.nudged[0]
-		h.nudged = h.nudged[1:]
-		h.step(inOrder, func(fx *admit.Effects) { g.party.Look(&g.Waiter, true, h.now, fx) })
+	for len(h.rechecked) > 0 {
+		g := h.rechecked[0]
+		h.rechecked = h.rechecked[1:]
+		h.step(inOrder, func(fx *admit.Effects) { g.party.Recheck(&g.Waiter, true, h.now, fx) })
 		if verdict, _ := g.Answer(); verdict.Refused() && slices.Contains(g.party.queue, g) {
 			g.party.judge(g, inOrder) // it is not woken, for it looked
 		}

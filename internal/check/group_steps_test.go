@@ -14,9 +14,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever is asked of the nodes of a group, and however their stakes and the cap
+// Whatever is asked of the nodes of a group, and however their allocations and the cap
 // change meanwhile: what runs stays below the cap, a reserve is there for its owner,
-// what comes free goes to the next in line, and every waiter is answered once.
+// what comes free goes to the next in the queue, and every waiter is answered once.
 func TestHierarchyAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &hierarchy{T: t, cap: rapid.IntRange(1, 10).Draw(t, "cap")}
@@ -63,7 +63,7 @@ func (p *party) settings() admit.Settings {
 		Bounds:   law.Bounds{Min: p.limit, Max: p.limit, Initial: p.limit},
 		Interval: time.Second, Lookback: time.Second, MinSamples: 1, Lanes: 1,
 		QueueSize: p.size, QueueTimeout: p.timeout,
-		Stake: &admit.Stake{Reserved: p.reserved, Share: p.share},
+		Allocation: &admit.Allocation{Reserved: p.reserved, Share: p.share},
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
 	"github.com/weir-go/weir/pool"
+	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -114,6 +115,17 @@ var takesContext = map[string]func(*testing.T){
 		}
 	},
 	"pool Report": func(*testing.T) { pool.Report(none, 1) },
+
+	"retry *Client.Do": func(t *testing.T) {
+		succeeds(t, must(retry.New(retry.Config{})).Do(none, func(ctx context.Context) error { return ctx.Err() }))
+	},
+	"retry *Call.Begin": func(t *testing.T) { succeeds(t, must(retry.New(retry.Config{})).Call().Begin(none)) },
+	"retry *Call.Again": func(t *testing.T) {
+		if !must(retry.New(retry.Config{})).Call().Again(none, retry.Answer{}) {
+			t.Error("not again")
+		}
+	},
+	"retry *Call.Wait": func(t *testing.T) { succeeds(t, must(retry.New(retry.Config{})).Call().Wait(none)) },
 
 	"edge ContextOutcome": func(*testing.T) { edge.ContextOutcome(none) },
 	"edge ErrorOutcome": func(t *testing.T) {

@@ -259,5 +259,5 @@ func (m *permitModel) drain() {
 
 type unheard struct{}
 
-func (unheard) Wake()  {}
-func (unheard) Nudge() {}
+func (unheard) Wake()    {}
+func (unheard) Recheck() {}

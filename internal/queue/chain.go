@@ -48,34 +48,34 @@ func (c *Chain) All() iter.Seq[*Waiter] {
 // are to look again.
 type Woken struct {
 	Chain
-	nudged *nudge
+	rechecks *recheck
 }
 
-// nudge is apart from the waiter, which may be answered, or nudged again, before it
+// recheck is apart from the waiter, which may be answered, or told to recheck again, before it
 // has heard of this one.
-type nudge struct {
+type recheck struct {
 	w    *Waiter
-	next *nudge
+	next *recheck
 }
 
 // None reports whether there is nothing to tell.
-func (c *Woken) None() bool { return c.first == nil && c.nudged == nil }
+func (c *Woken) None() bool { return c.first == nil && c.rechecks == nil }
 
 // Append has the waiters of a chain told after those that are in it by now.
 func (c *Woken) Append(more Chain) { c.append(more) }
 
-// Nudge has the owner of a waiter look again, unless it was told already.
-func (c *Woken) Nudge(w *Waiter) {
-	if !w.Nudged {
-		w.Nudged = true
-		c.nudged = &nudge{w, c.nudged}
+// Recheck has the owner of a waiter look again, unless it was told already.
+func (c *Woken) Recheck(w *Waiter) {
+	if !w.RecheckDue {
+		w.RecheckDue = true
+		c.rechecks = &recheck{w, c.rechecks}
 	}
 }
 
 // Wake tells them all. It is called without any lock held.
 func (c *Woken) Wake() {
-	for n := c.nudged; n != nil; n = n.next {
-		n.w.Owner.Nudge()
+	for n := c.rechecks; n != nil; n = n.next {
+		n.w.Owner.Recheck()
 	}
 	for w := c.first; w != nil; {
 		next := w.links[byLane].next // the owner may reuse w as soon as it is woken

@@ -18,7 +18,7 @@ const (
 // serviceTime returns how long w's work is expected to take: at most half of the
 // time that w was given, see the package documentation.
 func (q *Queue) serviceTime(w *Waiter, v View) int64 {
-	s := &q.extra().service
+	s := &q.coldPart().service
 	if s.at == 0 || v.Now-s.at >= estimateEvery {
 		*s = service{at: max(1, v.Now)}
 		s.estimate = int64(v.Measured.Quantile(q.discipline.quantile()))

@@ -18,7 +18,7 @@ func (q *Queue) Join(w *Waiter, timeout int64, v View) (verdict reply.Verdict, e
 	if verdict == reply.Waiting {
 		verdict = q.squeezeIn(w, v, &evicted)
 	}
-	w.Recheck = w.expires
+	w.RecheckAt = w.expires
 	return verdict, evicted
 }
 

@@ -11,15 +11,15 @@ import (
 type Queue struct {
 	discipline discipline
 	observer   observer // the discipline, if it is one
-	extras     *extras  // nil until work with a deadline comes, tenants are told apart, or weights are kept
+	cold       *cold    // nil until work with a deadline comes, tenants are told apart, or weights are kept
 	lanes      []lane
 	length     int32
 	order      Order
 	picks      uint8 // in strict order since a lower lane was picked
 }
 
-// extras is what many queues do without, kept apart because queues are many.
-type extras struct {
+// cold is what many queues do without, kept apart because queues are many.
+type cold struct {
 	service  service
 	tenants  *tenants // nil unless they are told apart
 	shuffled uint32   // how often tenants were shuffled that are told apart no more
@@ -33,12 +33,12 @@ func New(order Order, lanes int, v View) *Queue {
 	return q
 }
 
-// extra returns the queue's extras, which exist once they were needed.
-func (q *Queue) extra() *extras {
-	if q.extras == nil {
-		q.extras = &extras{}
+// coldPart returns what few queues need, which exist once they were needed.
+func (q *Queue) coldPart() *cold {
+	if q.cold == nil {
+		q.cold = &cold{}
 	}
-	return q.extras
+	return q.cold
 }
 
 // SetOrder changes the order; those who wait keep their places.
@@ -115,7 +115,7 @@ func (q *Queue) unlink(w *Waiter) {
 func (q *Queue) count(w *Waiter, by int32) {
 	q.length += by
 	if q.weighs() {
-		q.extras.weights[w.Lane] += int(by) * w.Weight
+		q.cold.weights[w.Lane] += int(by) * w.Weight
 	}
 }
 
@@ -149,7 +149,7 @@ func (q *Queue) Clear(why reply.Verdict) (evicted Chain) {
 
 // Rest has an empty queue forget its picks, and reports whether it knows nothing more than a new one.
 func (q *Queue) Rest() bool {
-	if q.order == FIFO && q.extras == nil {
+	if q.order == FIFO && q.cold == nil {
 		return true
 	}
 	q.forgetPicks()
@@ -158,11 +158,11 @@ func (q *Queue) Rest() bool {
 
 // TurnBack forgets what was measured at times after now.
 func (q *Queue) TurnBack(now int64) {
-	if q.extras == nil {
+	if q.cold == nil {
 		return
 	}
-	q.extras.service = service{}
-	if t := q.extras.tenants; t != nil {
+	q.cold.service = service{}
+	if t := q.cold.tenants; t != nil {
 		t.due = min(t.due, now+int64(shuffleEvery))
 	}
 }
@@ -170,8 +170,8 @@ func (q *Queue) TurnBack(now int64) {
 // Weigh begins or ends keeping the weight that waits in each lane. A node with a pace needs it.
 func (q *Queue) Weigh(on bool) {
 	if !on {
-		if q.extras != nil {
-			q.extras.weights = nil
+		if q.cold != nil {
+			q.cold.weights = nil
 		}
 		return
 	}
@@ -181,18 +181,18 @@ func (q *Queue) Weigh(on bool) {
 			weights[i] += w.Weight
 		}
 	}
-	q.extra().weights = weights
+	q.coldPart().weights = weights
 }
 
 // weighs reports whether weights are kept.
-func (q *Queue) weighs() bool { return q.extras != nil && q.extras.weights != nil }
+func (q *Queue) weighs() bool { return q.cold != nil && q.cold.weights != nil }
 
 // weightUpTo is the weight of all that waits in a lane and those above it, 0 if it is not kept.
 func (q *Queue) weightUpTo(lane int) (weight int) {
 	if !q.weighs() {
 		return 0
 	}
-	for _, queued := range q.extras.weights[:lane+1] {
+	for _, queued := range q.cold.weights[:lane+1] {
 		weight += queued
 	}
 	return weight

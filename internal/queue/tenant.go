@@ -41,10 +41,10 @@ const shuffleEvery = 10 * time.Second
 
 // tenants returns the tenants, nil if they are not told apart.
 func (q *Queue) tenants() *tenants {
-	if q == nil || q.extras == nil {
+	if q == nil || q.cold == nil {
 		return nil
 	}
-	return q.extras.tenants
+	return q.cold.tenants
 }
 
 // SetTenants changes in how many buckets tenants are told apart, 0 for none. Work that runs by then
@@ -55,10 +55,10 @@ func (q *Queue) SetTenants(buckets int, now int64) {
 	case old == nil && buckets == 0, old != nil && buckets == len(old.running):
 		return
 	case old != nil:
-		q.extras.shuffled = old.shuffled
-		q.extras.tenants = nil
+		q.cold.shuffled = old.shuffled
+		q.cold.tenants = nil
 	}
-	x := q.extra()
+	x := q.coldPart()
 	x.shuffled += 2 // no ticket that is out is of this shuffle or the one before
 	if buckets == 0 {
 		return

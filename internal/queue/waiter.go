@@ -11,9 +11,9 @@ import (
 type Waker interface {
 	// Wake tells that the waiter was answered.
 	Wake()
-	// Nudge tells that the waiter may start sooner than its Patience says: the
+	// Recheck tells that the waiter may start sooner than its Patience says: the
 	// owner is to look again. A pace makes for that, and a group.
-	Nudge()
+	Recheck()
 }
 
 // A Waiter is a request that may have to queue. Its owner fills the fields above the line,
@@ -26,15 +26,15 @@ type Waiter struct {
 	Tenant   uint16 // the hash of its tenant
 
 	// The answer, and what the node and the queue note, in the order in which a hand-off needs them.
-	Verdict reply.Verdict
-	Nudged  bool // its owner was told to look again, and has not yet
-	joined  int64
-	expires int64 // when its time in the queue is up
-	links   [kinds]link
-	Ticket  reply.Ticket // if the verdict is Admitted,
-	Queued  int64        // and how long it waited
-	Recheck int64        // when its owner is to look again
-	Told    int64        // of that, what the owner was told
+	Verdict    reply.Verdict
+	RecheckDue bool // its owner was told to look again, and has not yet
+	joined     int64
+	expires    int64 // when its time in the queue is up
+	links      [kinds]link
+	Ticket     reply.Ticket // if the verdict is Admitted,
+	Queued     int64        // and how long it waited
+	RecheckAt  int64        // when its owner is to look again
+	Told       int64        // of that, what the owner was told
 
 	latest     int64  // when it must have started, under the adaptive order
 	position   int    // in the heap of an order, if it is in one
@@ -76,5 +76,5 @@ func (w *Waiter) Refusal() (retryAfter int64, seq uint64) { return w.RetryAfter,
 // if it was not woken.
 func (w *Waiter) Patience(now int64) time.Duration { return time.Duration(w.Told - now) }
 
-// Nudge does nothing, for owners whose nodes have neither a pace nor a group.
-func (*Waiter) Nudge() {}
+// Recheck does nothing, for owners whose nodes have neither a pace nor a group.
+func (*Waiter) Recheck() {}

@@ -29,13 +29,16 @@ var frozen = map[string]string{
 	"sim":          "internal/rules/testdata/api/sim.txt",
 	"load":         "internal/rules/testdata/api/load.txt",
 	"histogram":    "internal/rules/testdata/api/histogram.txt",
+	"metrics":      "internal/rules/testdata/api/metrics.txt",
 	"load/sqlload": "internal/rules/testdata/api/sqlload.txt",
 	"throttle":     "internal/rules/testdata/api/throttle.txt",
+	"trust":        "internal/rules/testdata/api/trust.txt",
 	"edge":         "internal/rules/testdata/api/edge.txt",
 	"weirhttp":     "internal/rules/testdata/api/weirhttp.txt",
 	"bulkhead":     "internal/rules/testdata/api/bulkhead.txt",
 	"capacity":     "internal/rules/testdata/api/capacity.txt",
 	"pool":         "internal/rules/testdata/api/pool.txt",
+	"retry":        "internal/rules/testdata/api/retry.txt",
 }
 
 const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go test ./internal/rules -run API -update"

@@ -55,13 +55,22 @@ var mayImport = map[string]string{
 	"internal/storm":       ". load throttle",
 	"internal/figures":     ". bulkhead",
 	"edge":                 ". internal/reply",
-	"weirhttp":             ". bulkhead edge internal/settings",
+	"retry":                ". edge internal/clock internal/settings",
+	"weirhttp":             ". bulkhead edge internal/settings retry trust",
 	"weirbreaker":          ".",
+
+	"trust":        ".",
+	"internal/rpc": ". bulkhead edge retry",
+	"weirgrpc":     ". bulkhead edge internal/rpc retry trust",
+	"weirconnect":  ". bulkhead edge internal/rpc retry weirhttp",
+	"metrics":      ". bulkhead capacity histogram law load pool throttle",
+	"weirprom":     "histogram metrics",
+	"weirotel":     ". edge histogram metrics",
 }
 
 // programs are the trees that may import every package; none but themselves
 // may import theirs.
-var programs = []string{"cmd/", "bench/", "internal/check/", "internal/dbtest/", "internal/rules/"}
+var programs = []string{"cmd/", "bench/", "examples/", "internal/check/", "internal/dbtest/", "internal/promcheck/", "internal/rules/"}
 
 // ownPackage returns the directory of a package that is imported, if it is one of ours.
 func ownPackage(imported string) (dir string, ours bool) {

@@ -13,11 +13,11 @@ type Limiters[L, C, S, E any] struct {
 	// Complete returns the configuration with its defaults, or the error of weir.New. It does not check the law.
 	Complete func(c C) (C, error)
 
-	// New returns a limiter with a stake in the group. Without a group it is weir.New.
-	New func(c C, g *admit.Group, s admit.Stake) (L, error)
+	// New returns a limiter with a allocation in the group. Without a group it is weir.New.
+	New func(c C, g *admit.Group, s admit.Allocation) (L, error)
 
-	// Update is Limiter.Update that changes the stake too.
-	Update func(l L, c C, s admit.Stake) error
+	// Update is Limiter.Update that changes the allocation too.
+	Update func(l L, c C, s admit.Allocation) error
 
 	// Node returns the limiter's node, for calls that leave no Effects but those woken.
 	Node func(l L) *admit.Node
@@ -33,6 +33,9 @@ type Limiters[L, C, S, E any] struct {
 
 	// AddTotals adds what another snapshot counted since its limiter was made.
 	AddTotals func(sum *S, s S)
+
+	// Sum is weir.Sum that shows the snapshot of each limiter on the way.
+	Sum func(all []L, each func(i int, s *S)) S
 }
 
 var provided any

@@ -14,3 +14,10 @@ const (
 func lognormalOf(r *rand.Rand) int64 {
 	return int64(min(max(30e6*math.Exp(r.NormFloat64()), 1e6), 1e9))
 }
+
+// Recent is what a snapshot sees.
+func (m *Meter) Recent(now int64) Recent {
+	r := NewRaw()
+	m.CopyRecent(r, now)
+	return r.Recent()
+}

@@ -13,18 +13,16 @@ type Total struct {
 	average float64 // sum of the moving averages, each times its samples
 }
 
-// AddTo adds what the meter measured within the look-back. It changes nothing in the
-// meter.
-func (m *Meter) AddTo(t *Total, now int64) {
-	part, s := m.recent(now)
-	t.tally.add(part)
-	t.average += product(float64(m.EWMA()), float64(part.samples))
+// Add adds what one of them measured.
+func (t *Total) Add(r *Raw) {
+	t.tally.add(r.tally)
+	t.average += product(float64(r.average), float64(r.tally.samples))
 	at := 0
-	for o := m.latencies.octaves; o != 0; o &= o - 1 {
+	for o := r.sketch.octaves; o != 0; o &= o - 1 {
 		octave := bits.TrailingZeros64(o)
-		c := m.latencies.find(octave + lowestOctave)
+		c := r.sketch.find(octave + lowestOctave)
 		for i := range cells {
-			t.counts[octave][i] += count(s, &m.latencies.rows[at], c, i)
+			t.counts[octave][i] += count(r.sides, &r.sketch.rows[at], c, i)
 		}
 		at++
 	}

@@ -119,13 +119,6 @@ type Recent struct {
 	ErrorRate, TimeoutRate float64 // shares of the completed work, 0 to 1
 }
 
-// Recent returns what was measured within the look-back. It changes nothing.
-func (m *Meter) Recent(now int64) Recent {
-	t, s := m.recent(now)
-	quantile := func(q float64) time.Duration { return m.quantile(s, int(t.samples), q) }
-	return summed(&t, quantile, m.EWMA())
-}
-
 func summed(t *tally, quantile func(float64) time.Duration, average time.Duration) Recent {
 	r := Recent{
 		Samples:   int(t.samples),

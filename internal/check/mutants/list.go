@@ -5,7 +5,7 @@ import "slices"
 // mutants is the list. To add one: take code that a test is there for, break
 // it the way a tired colleague would, and name the test. Blanks and lines do not count, $x is any
 // identifier, and the file matters only where the same code stands elsewhere in its package.
-var mutants = slices.Concat(ofTheLimiter, ofTheQueue, ofTheQuestion, ofTheShadow, ofTheBulkhead, ofTheCapacity, ofTheThrottle, ofTheHistograms, ofTheEvents)
+var mutants = slices.Concat(ofTheLimiter, ofTheQueue, ofTheQuestion, ofTheShadow, ofTheBulkhead, ofTheCapacity, ofTheThrottle, ofTheHistograms, ofTheEvents, ofTheClients)
 
 var ofTheLimiter = []mutant{
 	{
@@ -19,7 +19,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "no waiter wakes when the pace lets the next one start",
 		file: "internal/admit/serve.go",
-		old:  "\tw.Recheck = due\n",
+		old:  "\tw.RecheckAt = due\n",
 		new:  "",
 		in:   ".",
 		test: "TestPacedWaiterWakesByItself",
@@ -27,7 +27,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "who waits is not told of a faster pace",
 		file: "internal/admit/serve.go",
-		old:  "\tfx.Woken.Nudge(w)\n",
+		old:  "\tfx.Woken.Recheck(w)\n",
 		new:  "",
 		in:   ".",
 		test: "TestTurnsComeForward",
@@ -123,8 +123,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the end of work wakes no waiter",
 		file: "internal/admit/done.go",
-		old:  "\tcase n.flags != 0:\n",
-		new:  "\tcase n.flags&^waiting != 0:\n",
+		old:  "\tcase n.flags&^holding != 0:\n",
+		new:  "\tcase n.flags&^(holding|waiting) != 0:\n",
 		test: "TestFirstInFirstOut",
 	},
 	{
@@ -137,8 +137,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "one more starts than the limit allows",
 		file: "internal/admit/acquire.go",
-		old:  "n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit)",
-		new:  "n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit)+1",
+		old:  "n.flags&^holding == 0 && n.inflight+int64(weight) <= int64(n.limit)",
+		new:  "n.flags&^holding == 0 && n.inflight+int64(weight) <= int64(n.limit)+1",
 		test: "TestAdmitsUpToTheLimit",
 	},
 	{
@@ -349,9 +349,9 @@ var ofTheLimiter = []mutant{
 	},
 	{
 		name: "a queue that is made under a pace keeps no weights",
-		file: "internal/admit/serve.go",
-		old:  "n.queue.Weigh(true)",
-		new:  "n.queue.Weigh(false)",
+		file: "internal/admit/settings.go",
+		old:  "q.Weigh(true)",
+		new:  "q.Weigh(false)",
 		in:   ".",
 		test: "TestRetryAfterOfHeavyWorkUnderAPace",
 	},

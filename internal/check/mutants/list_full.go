@@ -69,8 +69,8 @@ var ofTheQuestion = []mutant{
 	{
 		name: "Full does not know the tenant",
 		file: "full.go",
-		old:  "w.Tenant = rare.tenant(ctx)",
-		new:  "_ = rare",
+		old:  "w.Tenant = cold.tenant(ctx)",
+		new:  "_ = cold",
 		in:   ".",
 		test: "TestFullOfAContext",
 	},

@@ -2,6 +2,28 @@ package main
 
 var ofTheHistograms = []mutant{
 	{
+		name: "a sum counts what the limiter before measured",
+		file: "internal/admit/state.go",
+		old:  "\traw.Clear()\n",
+		new:  "",
+		in:   ".",
+		test: "TestSumOfAnUnusedLimiter",
+	},
+	{
+		name: "any number of keys has series",
+		file: "metrics/set.go",
+		old:  "\t\t\troom--\n",
+		new:  "",
+		test: "TestKeysAreBounded",
+	},
+	{
+		name: "two labels that are cut become one",
+		file: "metrics/label.go",
+		old:  "return text + suffix",
+		new:  "return text",
+		test: "TestLabelsAreShortAndDiffer",
+	},
+	{
 		name: "an exemplar function that does not return keeps the slot",
 		file: "exemplar.go",
 		old:  "p.Release()",

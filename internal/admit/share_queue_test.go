@@ -11,7 +11,7 @@ import (
 
 // The owner gets what borrowers finish, ahead of their own work, up to its part.
 func TestReturningOwnerGoesFirst(t *testing.T) {
-	_, n := shareOut(t, 10, stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 10, allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(10)
 	borrower, owner := n[0].queue(8), n[1].queue(8)
 	for i, ticket := range running {
@@ -27,7 +27,7 @@ func TestReturningOwnerGoesFirst(t *testing.T) {
 
 // What an owner does not claim goes to the others by share.
 func TestRestIsBalancedByShare(t *testing.T) {
-	_, n := shareOut(t, 12, stake(0, 1), stake(0, 1), stake(0, 3))
+	_, n := shareOut(t, 12, allocation(0, 1), allocation(0, 1), allocation(0, 3))
 	n[0].must(1)
 	running := n[1].hold(11)
 	n[2].queue(10)
@@ -41,7 +41,7 @@ func TestRestIsBalancedByShare(t *testing.T) {
 }
 
 func TestEqualsAreServedInTurnByShare(t *testing.T) {
-	_, n := shareOut(t, 1, stake(0, 1), stake(0, 3))
+	_, n := shareOut(t, 1, allocation(0, 1), allocation(0, 3))
 	ticket := n[0].must(1)
 	waiting := [][]*request{n[0].queue(8), n[1].queue(8)}
 	if served := turns(n, waiting, 0, ticket, 8); served != "abbbabbb" {
@@ -67,7 +67,7 @@ func turns(n []*rig, waiting [][]*request, owner int, ticket *reply.Ticket, time
 // While a holds more than the others the turns are theirs. Once it holds no more it has
 // none to make up for.
 func TestTurnsThatWereNeverDueAreNotMadeUpFor(t *testing.T) {
-	_, n := shareOut(t, 2, stake(0, 1), stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 2, allocation(0, 1), allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(2)
 	waiting := [][]*request{n[0].queue(5), n[1].queue(9), n[2].queue(9)}
 	if served := turns(n, waiting, 0, running[0], 9); served != "bcbcbcbcb" {
@@ -81,11 +81,11 @@ func TestTurnsThatWereNeverDueAreNotMadeUpFor(t *testing.T) {
 // Many with a right to a fraction of a slot do not take the whole slots of another,
 // however long they hold what they have.
 func TestFractionsDoNotTakeWholeSlots(t *testing.T) {
-	stakes := []admit.Settings{stake(0, 10)}
+	allocations := []admit.Settings{allocation(0, 10)}
 	for range 10 {
-		stakes = append(stakes, stake(0, 1))
+		allocations = append(allocations, allocation(0, 1))
 	}
-	_, n := shareOut(t, 10, stakes...)
+	_, n := shareOut(t, 10, allocations...)
 	large, small := n[0], n[1:]
 	running := large.hold(10)
 	var tiny []*request
@@ -114,7 +114,7 @@ func TestFractionsDoNotTakeWholeSlots(t *testing.T) {
 }
 
 func TestHeavyWorkFirstInLineIsNotOvertaken(t *testing.T) {
-	_, n := shareOut(t, 6, stake(0, 1), stake(0, 1), stake(2, 1))
+	_, n := shareOut(t, 6, allocation(0, 1), allocation(0, 1), allocation(2, 1))
 	running := n[0].hold(4)
 	heavy := n[1].join(weighs(3))
 	light := n[0].join()
@@ -132,7 +132,7 @@ func TestHeavyWorkFirstInLineIsNotOvertaken(t *testing.T) {
 
 // Two that stay within their entitlements take turns, also if one is done sooner.
 func TestEqualClaimsAreServedInTurn(t *testing.T) {
-	_, n := shareOut(t, 6, stake(0, 1), stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 6, allocation(0, 1), allocation(0, 1), allocation(0, 1))
 	running := n[2].hold(6)
 	queues := [][]*request{n[0].queue(3), n[1].queue(3)}
 	n[2].done(running[0], window.Success)
@@ -146,7 +146,7 @@ func TestEqualClaimsAreServedInTurn(t *testing.T) {
 // One more at work leaves less to the others: here the heavy work would no longer be
 // within its node's entitlement, and the light goes first.
 func TestOneMoreAtWorkChangesTheTurn(t *testing.T) {
-	_, n := shareOut(t, 10, stake(0, 10), stake(0, 2), stake(0, 1), stake(2, 1))
+	_, n := shareOut(t, 10, allocation(0, 10), allocation(0, 2), allocation(0, 1), allocation(2, 1))
 	n[0].must(1)
 	n[1].must(3)
 	heavy, light := n[0].join(weighs(5)), n[2].join()
@@ -157,7 +157,7 @@ func TestOneMoreAtWorkChangesTheTurn(t *testing.T) {
 }
 
 func TestExpiredHoldsNobodyBackInAGroup(t *testing.T) {
-	_, n := shareOut(t, 4, stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	n[0].hold(1)
 	n[0].hold(2)
 	heavy := n[1].join(weighs(2))
@@ -170,7 +170,7 @@ func TestExpiredHoldsNobodyBackInAGroup(t *testing.T) {
 
 // A newcomer with a right to what is free does not wait behind one without.
 func TestNewcomerWithinItsPartPassesABorrower(t *testing.T) {
-	_, n := shareOut(t, 4, stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(4)
 	n[0].join(weighs(2))
 	n[0].done(running[0], window.Success)
@@ -182,7 +182,7 @@ func TestNewcomerWithinItsPartPassesABorrower(t *testing.T) {
 
 // The turn goes to who holds less also if it came to hold less when no slot came free.
 func TestWhoHoldsLessMovesUp(t *testing.T) {
-	group, n := shareOut(t, 6, stake(0, 1), stake(0, 1), stake(0, 1))
+	group, n := shareOut(t, 6, allocation(0, 1), allocation(0, 1), allocation(0, 1))
 	more, less, last := n[0].hold(3), n[1].hold(2), n[2].must(1)
 	first, second := n[0].join(), n[1].join()
 	var fx admit.Effects

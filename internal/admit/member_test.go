@@ -12,17 +12,17 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// stake returns settings of a node that has so much of a group; its own limit is 100.
-func stake(reserved int, share float64) admit.Settings {
-	return settings(100, func(s *admit.Settings) { s.Stake = &admit.Stake{Reserved: reserved, Share: share} })
+// allocation returns settings of a node that has so much of a group; its own limit is 100.
+func allocation(reserved int, share float64) admit.Settings {
+	return settings(100, func(s *admit.Settings) { s.Allocation = &admit.Allocation{Reserved: reserved, Share: share} })
 }
 
-// shareOut returns a group with a node for each stake.
-func shareOut(t *testing.T, limit int, stakes ...admit.Settings) (*admit.Group, []*rig) {
+// shareOut returns a group with a node for each allocation.
+func shareOut(t *testing.T, limit int, allocations ...admit.Settings) (*admit.Group, []*rig) {
 	t.Helper()
 	group := admit.NewGroup(limit)
-	rigs := make([]*rig, len(stakes))
-	for i, s := range stakes {
+	rigs := make([]*rig, len(allocations))
+	for i, s := range allocations {
 		rigs[i] = newLawRig(t, law.Fixed{}, s, group)
 	}
 	return group, rigs
@@ -65,7 +65,7 @@ func (r *rig) wantEntitled(entitled, borrowed float64) {
 }
 
 func TestReserveIsNeverLent(t *testing.T) {
-	_, n := shareOut(t, 10, stake(3, 1), stake(0, 1))
+	_, n := shareOut(t, 10, allocation(3, 1), allocation(0, 1))
 	n[1].hold(7)
 	if got := n[1].try(1); got != reply.LimitReached {
 		t.Fatalf("borrowed a reserved slot: %v", got)
@@ -80,7 +80,7 @@ func TestReserveIsNeverLent(t *testing.T) {
 
 // Work that is partly within the reserve takes only the rest from the others.
 func TestWeightStraddlesTheReserve(t *testing.T) {
-	group, n := shareOut(t, 10, stake(3, 1), stake(0, 1))
+	group, n := shareOut(t, 10, allocation(3, 1), allocation(0, 1))
 	n[1].hold(5)
 	n[0].must(2)
 	if got := n[0].try(4); got != reply.LimitReached {
@@ -93,7 +93,7 @@ func TestWeightStraddlesTheReserve(t *testing.T) {
 }
 
 func TestWhoIsAloneBorrowsEverything(t *testing.T) {
-	_, n := shareOut(t, 10, stake(0, 1), stake(0, 9))
+	_, n := shareOut(t, 10, allocation(0, 1), allocation(0, 9))
 	n[0].hold(10)
 	n[0].wantEntitled(10, 0)
 	n[1].wantEntitled(9, 0) // were it to come
@@ -104,7 +104,7 @@ func TestWhoIsAloneBorrowsEverything(t *testing.T) {
 }
 
 func TestResize(t *testing.T) {
-	group, n := shareOut(t, 10, stake(3, 1), stake(0, 1))
+	group, n := shareOut(t, 10, allocation(3, 1), allocation(0, 1))
 	running := n[1].hold(7)
 	var fx admit.Effects
 	if err := group.Resize(2, 0, &fx); err == nil || !strings.Contains(err.Error(), "its cap is 2: want at least 3") {
@@ -138,10 +138,10 @@ func TestResize(t *testing.T) {
 }
 
 func TestReserveIsRaisedLive(t *testing.T) {
-	_, n := shareOut(t, 4, stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	running := n[1].hold(4)
 	borrower := n[1].join()
-	n[0].update(stake(3, 1), law.Fixed{})
+	n[0].update(allocation(3, 1), law.Fixed{})
 	owner := n[0].queue(3)
 	for i, ticket := range running[:3] {
 		n[1].done(ticket, window.Success)
@@ -151,21 +151,21 @@ func TestReserveIsRaisedLive(t *testing.T) {
 	}
 	want(t, reply.Waiting, borrower)
 	now, fx := n[0].call()
-	if err := n[1].node.Update(stake(2, 1), law.Fixed{}, now, fx); err == nil || !strings.Contains(err.Error(), "Reserved is 2: want at most 1") {
+	if err := n[1].node.Update(allocation(2, 1), law.Fixed{}, now, fx); err == nil || !strings.Contains(err.Error(), "Reserved is 2: want at most 1") {
 		t.Errorf("more than there is: %v", err)
 	}
-	n[0].update(settings(100, nil), law.Fixed{}) // no stake: it is kept
+	n[0].update(settings(100, nil), law.Fixed{}) // no allocation: it is kept
 	if got := n[0].state().Member.Reserved; got != 3 {
 		t.Errorf("reserve %d, want 3", got)
 	}
 	n[0].done(owner[0].ticket(), window.Success)
 	want(t, reply.Waiting, borrower)
-	n[0].update(stake(2, 1), law.Fixed{})
+	n[0].update(allocation(2, 1), law.Fixed{})
 	want(t, reply.Admitted, borrower)
 }
 
 func TestReserveAboveTheMaximumIsRefused(t *testing.T) {
-	s := stake(3, 1)
+	s := allocation(3, 1)
 	s.Bounds = law.Bounds{Min: 1, Max: 2, Initial: 1}
 	if _, err := admit.New(s, law.Fixed{}, admit.NewGroup(10), 0); err == nil || !strings.Contains(err.Error(), "Reserved is 3: want at most Max, which is 2") {
 		t.Errorf("got %v", err)
@@ -173,18 +173,18 @@ func TestReserveAboveTheMaximumIsRefused(t *testing.T) {
 }
 
 func TestNothingIsLeftForWhoReservesNothing(t *testing.T) {
-	_, n := shareOut(t, 2, stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 2, allocation(0, 1), allocation(0, 1))
 	n[1].hold(2)
 	waiting := n[1].join()
-	n[0].update(stake(2, 1), law.Fixed{})
+	n[0].update(allocation(2, 1), law.Fixed{})
 	want(t, reply.TooHeavy, waiting) // it would wait for ever
 }
 
 func TestShareIsChangedLive(t *testing.T) {
-	_, n := shareOut(t, 12, stake(0, 1), stake(0, 1))
+	_, n := shareOut(t, 12, allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(12)
 	owner := n[1].queue(10)
-	n[1].update(stake(0, 3), law.Fixed{})
+	n[1].update(allocation(0, 3), law.Fixed{})
 	n[1].wantEntitled(9, 0)
 	n[0].queue(10)
 	for _, ticket := range running {
@@ -196,7 +196,7 @@ func TestShareIsChangedLive(t *testing.T) {
 }
 
 func TestRemove(t *testing.T) {
-	group, n := shareOut(t, 4, stake(3, 1), stake(0, 1))
+	group, n := shareOut(t, 4, allocation(3, 1), allocation(0, 1))
 	n[1].hold(1)
 	waiting := n[1].join()
 	ticket := n[0].must(1)
@@ -205,7 +205,7 @@ func TestRemove(t *testing.T) {
 		t.Errorf("work runs: %v", err)
 	}
 	n[0].done(ticket, window.Success)
-	stranger := newLawRig(t, law.Fixed{}, stake(0, 1), admit.NewGroup(1))
+	stranger := newLawRig(t, law.Fixed{}, allocation(0, 1), admit.NewGroup(1))
 	for range 2 {
 		if err := group.Remove(stranger.node, 0, &fx); err == nil || errors.Is(err, admit.ErrBusy) {
 			t.Errorf("a stranger: %v", err)
@@ -222,7 +222,7 @@ func TestRemove(t *testing.T) {
 	if err := group.Remove(n[0].node, 0, &fx); err == nil {
 		t.Error("removed twice")
 	}
-	if err := n[0].node.Update(stake(1, 1), law.Fixed{}, 0, &fx); err == nil {
+	if err := n[0].node.Update(allocation(1, 1), law.Fixed{}, 0, &fx); err == nil {
 		t.Error("updated after it was removed")
 	}
 	if s := group.State(); s.Members != 1 || s.Reserved != 0 || s.InFlight != 2 {
@@ -279,9 +279,9 @@ func TestLawHearsOfItsLimitInAGroup(t *testing.T) {
 }
 
 func TestShadowNodeCountsWhatTheGroupWouldRefuse(t *testing.T) {
-	s := stake(0, 1)
+	s := allocation(0, 1)
 	s.Shadow, s.QueueSize = true, 1
-	_, n := shareOut(t, 2, s, stake(0, 1))
+	_, n := shareOut(t, 2, s, allocation(0, 1))
 	n[1].hold(2)
 	for range 2 { // as if the first waited
 		n[0].must(1)
@@ -292,7 +292,7 @@ func TestShadowNodeCountsWhatTheGroupWouldRefuse(t *testing.T) {
 }
 
 func TestGroupState(t *testing.T) {
-	group, n := shareOut(t, 10, stake(4, 2), stake(0, 1), stake(0, 1))
+	group, n := shareOut(t, 10, allocation(4, 2), allocation(0, 1), allocation(0, 1))
 	n[1].hold(6)
 	n[1].queue(2)
 	n[0].must(1)

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// A Stake is what a node may have of its group's slots.
-type Stake struct {
+// An Allocation is what a node may have of its group's slots.
+type Allocation struct {
 	Reserved int     // slots that are never lent
 	Share    float64 // of the slots that no node reserves, against the shares of others; to a thousandth
 }
@@ -18,7 +18,7 @@ type member struct {
 	group    *Group
 	node     *Node
 	name     string
-	place    place
+	position position
 	reserved int32
 	share    int32   // in thousandths, so that sums are exact
 	wait     float32 // moving average of the time spent waiting for the group, in nanoseconds
@@ -34,19 +34,19 @@ const (
 func (g *Group) join(n *Node, s Settings) error {
 	lock(&g.mu)
 	defer g.mu.Unlock()
-	m := &member{group: g, node: n, share: 1000, index: none, place: nowhere}
+	m := &member{group: g, node: n, share: 1000, index: none, position: nowhere}
 	if err := m.affords(s); err != nil {
 		return err
 	}
-	m.restake(s)
+	m.allocate(s)
 	g.members++
 	n.member = m
 	return nil
 }
 
-// affords returns an error unless the group can afford the stake in the settings.
+// affords returns an error unless the group can afford the allocation in the settings.
 func (m *member) affords(s Settings) error {
-	reserved, _ := m.staked(s)
+	reserved, _ := m.allotted(s)
 	left := m.most()
 	switch {
 	case m.index == removed:
@@ -59,18 +59,18 @@ func (m *member) affords(s Settings) error {
 	return nil
 }
 
-// restake gives the member the stake in the settings, which the group can afford.
-func (m *member) restake(s Settings) {
+// allocate gives the member the allocation in the settings, which the group can afford.
+func (m *member) allocate(s Settings) {
 	m.name = s.Name
-	m.set(m.staked(s))
+	m.set(m.allotted(s))
 }
 
-// staked is the stake in the settings, or the one that the member has.
-func (m *member) staked(s Settings) (reserved, share int32) {
-	if s.Stake == nil {
+// allotted is the allocation in the settings, or the one that the member has.
+func (m *member) allotted(s Settings) (reserved, share int32) {
+	if s.Allocation == nil {
 		return m.reserved, m.share
 	}
-	return int32(s.Stake.Reserved), max(1, int32(math.Round(1000*s.Stake.Share)))
+	return int32(s.Allocation.Reserved), max(1, int32(math.Round(1000*s.Allocation.Share)))
 }
 
 // set changes the reserve and the share.
@@ -83,7 +83,7 @@ func (m *member) set(reserved, share int32) {
 	}
 	m.reserved, m.share = reserved, share
 	g.committed += m.committed()
-	g.line.fix(m)
+	g.queue.fix(m)
 }
 
 // committed is what of the group's slots is out of reach for others: what runs, and
@@ -92,8 +92,8 @@ func (m *member) committed() int64 { return max(m.node.inflight, int64(m.reserve
 
 // start is move for work that starts.
 func (m *member) start(weight int64) {
-	if m.place.taken() {
-		m.group.line.serve(m, m.level())
+	if m.position.taken() {
+		m.group.queue.serve(m, m.level())
 	}
 	m.move(weight)
 }
@@ -106,7 +106,7 @@ func (m *member) move(slots int64) {
 	g.committed += m.committed()
 	g.inflight += slots
 	m.count()
-	g.line.fix(m)
+	g.queue.fix(m)
 }
 
 // mutex guards the member and its node.
@@ -180,8 +180,8 @@ func (m *member) hasRoom(weight int64) bool {
 // mayStart reports whether the group has room for work of the given weight and no member
 // who waits for the group goes first.
 func (m *member) mayStart(weight int64) bool {
-	line := &m.group.line
-	return m.hasRoom(weight) && (line.empty() || line.isFirst(m, int32(weight), m.level()))
+	queue := &m.group.queue
+	return m.hasRoom(weight) && (queue.empty() || queue.isFirst(m, int32(weight), m.level()))
 }
 
 // isHeldBack reports whether there is room for work of the given weight but others, whose

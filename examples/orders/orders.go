@@ -1,0 +1,50 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/weir-go/weir"
+)
+
+// A Limiter is what the service needs of a [weir.Limiter]. An interface of one method is easily faked.
+type Limiter interface {
+	// Do calls work, or returns a refusal.
+	Do(ctx context.Context, work func(context.Context) error) error
+}
+
+// A Service takes orders and has them paid.
+type Service struct {
+	Payments *http.Client // with weirhttp.RetryTransport, in production
+	Limit    Limiter      // around the payments
+	Later    []string     // orders to be paid later, because payments are busy
+}
+
+// Place has an order paid now, or puts it aside if that is refused. An error means that it is neither.
+func (s *Service) Place(ctx context.Context, order string) error {
+	err := s.Limit.Do(ctx, func(ctx context.Context) error { return s.pay(ctx, order) })
+	if errors.Is(err, weir.ErrRefused) {
+		s.Later = append(s.Later, order)
+		return nil
+	}
+	return err
+}
+
+func (s *Service) pay(ctx context.Context, order string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://payments/", strings.NewReader(order))
+	if err != nil {
+		return err
+	}
+	res, err := s.Payments.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("payment of %s: %s", order, res.Status)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package admit
+
+import "container/heap"
+
+// A shareQueue is the members that wait for their group's slots, whatever waits in them.
+// A member that stays within its entitlement with its next work goes first, and of these the one that
+// would hold least for its share. Then comes the one that has borrowed least for its share. Equal
+// members take turns, by share. See decision 0007.
+type shareQueue struct {
+	claims, turns memberHeap
+	turn          float64 // of who was served last by turn
+	arrivals      uint64
+}
+
+// A position is where a member stands in the queue.
+type position struct {
+	turn    float64  // slots it got by turn, for its share
+	arrival uint64   // when it came or was last served
+	weight  int32    // of its work that is next
+	at      [2]int32 // in the heaps, or none
+}
+
+var nowhere = position{at: [2]int32{none, none}}
+
+func (p *position) taken() bool { return p.at[byTurn] != none }
+
+func newShareQueue() shareQueue {
+	return shareQueue{claims: memberHeap{by: byClaim}, turns: memberHeap{by: byTurn}}
+}
+
+func (q *shareQueue) empty() bool { return len(q.turns.members) == 0 }
+
+// first returns the member that is served next in a queue that is not empty. Level is what
+// a share is worth.
+func (q *shareQueue) first(level float64) *member {
+	if m := q.claims.members[0]; m.claim() <= level {
+		return m
+	}
+	return q.turns.members[0]
+}
+
+// isFirst reports whether it would be m's turn, in a queue that is not empty, if its
+// work of the given weight waited.
+func (q *shareQueue) isFirst(m *member, weight int32, level float64) bool {
+	if m.position.taken() {
+		q.put(m, weight)
+		return q.first(level) == m
+	}
+	m.position.weight, m.position.turn, m.position.arrival = weight, max(m.position.turn, q.turn), q.arrivals+1
+	by, other := byTurn, q.first(level)
+	if m.claim() <= level || other.claim() <= level {
+		by = byClaim
+	}
+	return by.before(m, other)
+}
+
+// put has m wait with work of the given weight.
+func (q *shareQueue) put(m *member, weight int32) {
+	p := &m.position
+	switch {
+	case !p.taken():
+		q.arrivals++
+		p.weight, p.turn, p.arrival = weight, max(p.turn, q.turn), q.arrivals
+		heap.Push(&q.claims, m)
+		heap.Push(&q.turns, m)
+	case p.weight != weight:
+		p.weight = weight
+		q.fix(m)
+	}
+}
+
+// drop has m leave the queue.
+func (q *shareQueue) drop(m *member) {
+	if m.position.taken() {
+		heap.Remove(&q.claims, int(m.position.at[byClaim]))
+		heap.Remove(&q.turns, int(m.position.at[byTurn]))
+	}
+}
+
+// fix follows a change of what m holds or may hold. Turns that it could not have had
+// while it held more than others are not made up for.
+func (q *shareQueue) fix(m *member) {
+	if m.position.taken() {
+		m.position.turn = max(m.position.turn, q.turn)
+		heap.Fix(&q.claims, int(m.position.at[byClaim]))
+		heap.Fix(&q.turns, int(m.position.at[byTurn]))
+	}
+}
+
+// serve notes that m's turn has come.
+func (q *shareQueue) serve(m *member, level float64) {
+	p := &m.position
+	q.arrivals++
+	p.arrival = q.arrivals
+	if m.claim() > level {
+		q.turn = max(q.turn, p.turn)
+		p.turn += 1000 * float64(p.weight) / float64(m.share)
+	}
+}
+
+// claim is what m would hold of its share with its next work.
+func (m *member) claim() float64 { return m.borrowed(int64(m.position.weight)) }
+
+// An order is one in which members are served.
+type order uint8
+
+const (
+	byClaim order = iota
+	byTurn
+)
+
+// before reports whether a is served before b. A claim that was met yields to those
+// equal to it.
+func (o order) before(a, b *member) bool {
+	if o == byClaim {
+		if x, y := a.claim(), b.claim(); x != y {
+			return x < y
+		}
+		return a.position.arrival < b.position.arrival
+	}
+	if x, y := max(0, a.borrowed(0)), max(0, b.borrowed(0)); x != y {
+		return x < y
+	}
+	if a.position.turn != b.position.turn {
+		return a.position.turn < b.position.turn
+	}
+	return a.position.arrival < b.position.arrival
+}
+
+// A memberHeap is a heap of members.
+type memberHeap struct {
+	members []*member
+	by      order
+}
+
+func (h *memberHeap) Len() int           { return len(h.members) }
+func (h *memberHeap) Less(i, j int) bool { return h.by.before(h.members[i], h.members[j]) }
+
+func (h *memberHeap) Swap(i, j int) {
+	h.members[i], h.members[j] = h.members[j], h.members[i]
+	h.members[i].position.at[h.by], h.members[j].position.at[h.by] = int32(i), int32(j)
+}
+
+func (h *memberHeap) Push(x any) {
+	m := x.(*member)
+	m.position.at[h.by] = int32(len(h.members))
+	h.members = append(h.members, m)
+}
+
+func (h *memberHeap) Pop() any {
+	last := len(h.members) - 1
+	m := h.members[last]
+	h.members[last] = nil
+	h.members = h.members[:last]
+	m.position.at[h.by] = none
+	return m
+}

@@ -1,0 +1,116 @@
+package promcheck
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/prometheus/model/rulefmt"
+)
+
+const (
+	interval = 15 * time.Second
+	phase    = 30 * time.Minute
+)
+
+// A recording is a shop that was well for one phase, then in trouble for two, and in the second of these heard nothing of
+// its store. Work that hangs is apart: it would keep the limit from being measured.
+type recording struct {
+	*database
+	start, sick, gone, end time.Time
+}
+
+func record(t *testing.T, native bool) recording {
+	r := recording{database: newDatabase()}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		s := open(ctx, t)
+		reg := s.registry()
+		scrape := func() time.Time {
+			for range phase / interval {
+				time.Sleep(interval)
+				r.scrape(t, reg, native)
+			}
+			return time.Now()
+		}
+		r.start = time.Now()
+		r.sick = scrape()
+		s.sick.Store(true)
+		r.gone = scrape()
+		s.gone.Store(true)
+		hung, _ := s.sources.Limiters[1].Acquire(ctx) // in shadow mode, so there is room
+		r.end = scrape()
+		hung.Done(nil)
+		stop()
+		synctest.Wait()
+	})
+	return r
+}
+
+// fires reports whether the alert is due at some moment of a span: its expression held for as long as it asks for.
+func (r recording) fires(t *testing.T, rule rulefmt.Rule, from, to time.Time) bool {
+	t.Helper()
+	since := map[string]time.Time{}
+	for at := from; !at.After(to); at = at.Add(interval) {
+		now := map[string]time.Time{}
+		for _, s := range r.query(t, rule.Expr, at) {
+			key := s.Metric.String()
+			now[key] = at
+			if before, ok := since[key]; ok {
+				now[key] = before
+			}
+			if at.Sub(now[key]) >= time.Duration(rule.For) {
+				return true
+			}
+		}
+		since = now
+	}
+	return false
+}
+
+// Each alert is silent while all is well and fires in trouble, and each panel shows something, whether the server scrapes
+// native histograms or classic ones.
+func TestAlertsAndPanels(t *testing.T) {
+	for _, native := range []bool{true, false} {
+		r := record(t, native)
+		for _, rule := range rules(t) {
+			t.Run(fmt.Sprintf("native=%v/%s", native, rule.Alert), func(t *testing.T) { r.tryAlert(t, rule) })
+		}
+		for title, exprs := range panels(t) {
+			if !native && title == "Latency" { // a heat map of native histograms
+				continue
+			}
+			t.Run(fmt.Sprintf("native=%v/%s", native, title), func(t *testing.T) { r.tryPanel(t, exprs) })
+		}
+	}
+}
+
+// tryAlert checks in which phases an alert fires.
+func (r recording) tryAlert(t *testing.T, rule rulefmt.Rule) {
+	const settled = 10 * time.Minute // the law has found the limit
+	if r.fires(t, rule, r.start.Add(settled), r.sick) {
+		t.Error("fires while all is well")
+	}
+	later := rule.Alert == "WeirMonitorStale" || rule.Alert == "WeirWorkStuck" // what happens in the last phase
+	if got := r.fires(t, rule, r.sick.Add(interval), r.gone); got == later {
+		t.Errorf("fires in trouble: %v: want %v", got, !later)
+	}
+	if later && !r.fires(t, rule, r.gone.Add(interval), r.end) {
+		t.Error("does not fire when work hangs and the store does not answer")
+	}
+}
+
+// tryPanel demands that each expression of a panel shows something at some moment.
+func (r recording) tryPanel(t *testing.T, exprs []string) {
+	for _, expr := range exprs {
+		shown := 0
+		for at := r.start.Add(phase / 2); at.Before(r.end); at = at.Add(phase / 4) {
+			shown += len(r.query(t, expr, at))
+		}
+		if shown == 0 {
+			t.Errorf("shows nothing of %s", expr)
+		}
+	}
+}

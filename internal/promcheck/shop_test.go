@@ -1,0 +1,123 @@
+package promcheck
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/metrics"
+	"github.com/weir-go/weir/pool"
+	"github.com/weir-go/weir/throttle"
+	"github.com/weir-go/weir/weirprom"
+)
+
+// A shop is a program that is well, or in trouble: its work takes a hundred times as long, and its store is at its limit and then does not answer.
+type shop struct {
+	sick    atomic.Bool
+	gone    atomic.Bool // the store does not answer
+	sources metrics.Sources
+}
+
+func (s *shop) work(ctx context.Context) error {
+	took := 50 * time.Millisecond
+	if s.sick.Load() {
+		took = 5 * time.Second
+	}
+	select {
+	case <-time.After(took):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Name implements load.Source.
+func (s *shop) Name() string { return "store" }
+
+// Poll implements load.Source.
+func (s *shop) Poll(context.Context) (load.Sample, error) {
+	switch {
+	case s.gone.Load():
+		return load.Sample{}, errors.New("the store does not answer")
+	case s.sick.Load():
+		return load.Sample{Readings: []load.Reading{{Name: "tables", Value: 20, Limit: 15}}}, nil
+	}
+	return load.Sample{Readings: []load.Reading{{Name: "tables", Value: 2, Limit: 15}}}, nil
+}
+
+// open starts a shop, which runs until ctx ends.
+func open(ctx context.Context, t *testing.T) *shop {
+	s := &shop{}
+	check := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	band := law.Band{Target: 100 * time.Millisecond}
+	search, err := weir.New(weir.Config{
+		Name: "search", Min: 2, Max: 50, Law: band, Histograms: true, MinSamples: 2,
+		Queue: weir.Queue{Size: 20, Timeout: time.Second},
+	})
+	check(err)
+	trial, err := weir.New(weir.Config{Name: "trial", Min: 2, Max: 50, Law: band, Shadow: true, MinSamples: 2})
+	check(err)
+	routes, err := bulkhead.New(bulkhead.Config{
+		Max: 8, Default: bulkhead.Compartment{Config: weir.Config{Max: 6, Initial: 6}}, // so that one key can borrow
+	})
+	check(err)
+	monitor, err := load.New(load.Config{Feeds: []load.Feed{{Source: s}}})
+	check(err)
+	writes, err := throttle.New(throttle.Config{Name: "db", Monitor: monitor, Emergency: throttle.Emergency{Longest: time.Hour}})
+	check(err)
+	slots, err := capacity.New(capacity.Vector{"slots": 6})
+	check(err)
+	jobs, err := pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)})
+	check(err)
+
+	go func() { _ = monitor.Run(ctx) }()
+	go func() { _ = writes.Run(ctx) }()
+	for range 20 {
+		go repeat(ctx, func() { _ = search.Do(ctx, s.work) })
+		go repeat(ctx, func() { _ = trial.Do(ctx, s.work) })
+		go repeat(ctx, func() { _ = routes.Do(ctx, "GET /search", s.work) })
+	}
+	for range 3 {
+		go repeat(ctx, func() { _ = routes.Do(ctx, "GET /item", s.work) })
+	}
+	go repeat(ctx, func() { _ = writes.Do(ctx, throttle.Write, 1, s.work) })
+	s.sources = metrics.Sources{
+		Limiters:   []*weir.Limiter{search, trial},
+		Sets:       map[string]*bulkhead.Set{"routes": routes},
+		Throttles:  []*throttle.Throttle{writes},
+		Pools:      map[string]*pool.Pool{"jobs": jobs},
+		Capacities: map[string]*capacity.Capacity{"slots": slots},
+		Monitors:   map[string]*load.Monitor{"store": monitor},
+	}
+	return s
+}
+
+// repeat calls f twice a second at most, until ctx ends.
+func repeat(ctx context.Context, f func()) {
+	for ctx.Err() == nil {
+		f()
+		select {
+		case <-time.After(500 * time.Millisecond):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (s *shop) registry() *prometheus.Registry {
+	reg := prometheus.NewPedanticRegistry()
+	reg.MustRegister(weirprom.New(s.sources))
+	return reg
+}

@@ -1,0 +1,147 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+// ofWork are the instruments of what admits work: a limiter, or one key of a set.
+type ofWork struct {
+	limit, least, most                  *Instrument
+	inFlight, peak, queued, age, target *Instrument
+	shadow                              *Instrument
+	admitted, refused, cancelled        *Instrument
+	wouldRefuse, completed, changes     *Instrument
+	latency, wait                       *Instrument
+}
+
+func (w *ofWork) all() []*Instrument {
+	return []*Instrument{
+		w.limit, w.least, w.most, w.inFlight, w.peak, w.queued, w.age, w.target, w.shadow,
+		w.admitted, w.refused, w.cancelled, w.wouldRefuse, w.completed, w.changes, w.latency, w.wait,
+	}
+}
+
+var (
+	forLimiter = newOfWork("weir_", "weir.limiter.", limiterName)
+	forKey     = newOfWork("weir_key_", "weir.key.", limiterName, key)
+)
+
+func newOfWork(prom, otel string, labels ...Label) *ofWork {
+	gauge := func(name, dotted, unit, help string) *Instrument {
+		return line(Gauge, prom+name, otel+dotted, unit, help, labels...)
+	}
+	counter := func(name, dotted, help string, more ...Label) *Instrument {
+		return line(Counter, prom+name+"_total", otel+dotted, "{request}", help, append(labels[:len(labels):len(labels)], more...)...)
+	}
+	durations := func(name, dotted, help string) *Instrument {
+		return line(Distribution, prom+name+"_seconds", otel+dotted, "s", help, labels...)
+	}
+	return &ofWork{
+		limit:    gauge("limit", "limit", "{request}", "Work that may be in flight now, by weight."),
+		least:    gauge("limit_min", "limit.min", "{request}", "Lower bound of the limit."),
+		most:     gauge("limit_max", "limit.max", "{request}", "Upper bound of the limit."),
+		inFlight: gauge("in_flight", "active", "{request}", "Work in flight, by weight."),
+		peak:     gauge("in_flight_peak", "active.peak", "{request}", "Most work in flight in the last one to two minutes; needs Config.Histograms."),
+		queued:   gauge("queued", "queued", "{request}", "Work that waits."),
+		age:      gauge("oldest_age_seconds", "oldest.age", "s", "Age of the oldest work in flight; up to half too high."),
+		target:   gauge("target_seconds", "target", "s", "Latency that the law keeps the p95 at or below, if it has one."),
+		shadow:   gauge("shadow", "shadow", "1", "1 in shadow mode, in which nothing is refused."),
+
+		admitted:    counter("admitted", "requests", "Work that started.").as("weir.result", "admitted"),
+		refused:     counter("refused", "requests", "Work that was refused, by reason.", reason).as("weir.result", "refused"),
+		cancelled:   counter("cancelled", "requests", "Work that its caller left while it waited.").as("weir.result", "cancelled"),
+		wouldRefuse: counter("would_refuse", "shadow.refusals", "Work that started in shadow mode only."),
+		completed:   counter("completed", "completions", "Work that ended, by outcome.", outcome),
+		changes: line(Counter, prom+"limit_changes_total", otel+"changes", "{change}", "Changes of the limit, by direction.",
+			append(labels[:len(labels):len(labels)], direction)...),
+
+		latency: durations("latency", "lease.duration", "Latency of successful work from its start; needs Config.Histograms."),
+		wait:    durations("queue_wait", "queue.duration", "Time in the queue of work that waited and was admitted; needs Config.Histograms."),
+	}
+}
+
+// workLabels are the values of the labels of one limiter or key, made once.
+type workLabels struct {
+	labels     []string
+	reasons    [][]string // as weir.Reasons
+	outcomes   [4][]string
+	directions [2][]string
+}
+
+var reasons = weir.Reasons()
+
+func newWorkLabels(labels ...string) workLabels {
+	w := workLabels{labels: labels, reasons: make([][]string, len(reasons))}
+	for i, reason := range reasons {
+		w.reasons[i] = join(labels, reason.String())
+	}
+	for i, outcome := range []string{"success", "failure", "timeout", "ignored"} {
+		w.outcomes[i] = join(labels, outcome)
+	}
+	w.directions = [2][]string{join(labels, "up"), join(labels, "down")}
+	return w
+}
+
+// read yields what a snapshot has.
+func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, l *workLabels) {
+	out.number(w.limit, float64(s.Limit), l.labels)
+	out.number(w.least, float64(s.Min), l.labels)
+	out.number(w.most, float64(s.Max), l.labels)
+	out.number(w.inFlight, float64(s.InFlight), l.labels)
+	out.number(w.queued, float64(s.Queued), l.labels)
+	out.number(w.age, s.Age.Seconds(), l.labels)
+	out.number(w.shadow, truth(s.Shadow), l.labels)
+	if target > 0 {
+		out.number(w.target, target.Seconds(), l.labels)
+	}
+
+	out.number(w.admitted, float64(s.Admitted), l.labels)
+	for i, reason := range reasons {
+		out.number(w.refused, float64(s.Refused[reason]), l.reasons[i])
+	}
+	out.number(w.cancelled, float64(s.Cancelled), l.labels)
+	out.number(w.wouldRefuse, float64(s.WouldRefuse), l.labels)
+	for i, n := range [...]uint64{s.Succeeded, s.Failed, s.TimedOut, s.Ignored} {
+		out.number(w.completed, float64(n), l.outcomes[i])
+	}
+	for i, n := range [...]uint64{s.Raised, s.Cut} {
+		out.number(w.changes, float64(n), l.directions[i])
+	}
+
+	if s.Latencies != nil {
+		out.number(w.peak, float64(s.Peak), l.labels)
+	}
+	out.histogram(w.latency, s.Latencies, l.labels)
+	out.histogram(w.wait, s.QueueWaits, l.labels)
+}
+
+// limiter is a weir.Limiter with its labels.
+type limiter struct {
+	*weir.Limiter
+	workLabels
+}
+
+func newLimiter(l *weir.Limiter) *limiter {
+	return &limiter{l, newWorkLabels(clean(l.Config().Name))}
+}
+
+func (l *limiter) read(out output) {
+	snap := l.Snapshot()
+	forLimiter.read(out, &snap, targetOf(l.Config().Law), &l.workLabels)
+}
+
+// targetOf is the latency that a law keeps, or 0 if it has none.
+func targetOf(l law.Law) time.Duration {
+	switch l := l.(type) {
+	case law.Band:
+		return l.Target
+	case law.PID:
+		return l.Target
+	case law.Elastic:
+		return l.Budget
+	}
+	return 0
+}

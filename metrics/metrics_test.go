@@ -1,0 +1,232 @@
+package metrics_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/metrics"
+	"github.com/weir-go/weir/pool"
+	"github.com/weir-go/weir/throttle"
+)
+
+// docs/metrics.md has each instrument in a line: | `weir_limit` | `weir.limiter.limit` | gauge | ...
+func TestDocumentHasTheTable(t *testing.T) {
+	text, err := os.ReadFile("../docs/metrics.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var missing []string
+	for _, i := range metrics.Table() {
+		var labels []string
+		for _, l := range i.Labels {
+			labels = append(labels, l.Prometheus)
+		}
+		name := "`" + i.Name + "`"
+		for _, a := range i.Fixed {
+			name = fmt.Sprintf("`%s{%s=%q}`", i.Name, a.Name, a.Value)
+		}
+		line := fmt.Sprintf("| `%s` | %s | %v | `%s` | %s | %s |", i.Prometheus, name, i.Kind, i.Unit, strings.Join(labels, ", "), i.Help)
+		if !strings.Contains(string(text), line) {
+			missing = append(missing, line)
+		}
+	}
+	if len(missing) > 0 {
+		t.Errorf("docs/metrics.md lacks\n%s", strings.Join(missing, "\n"))
+	}
+	if lines := strings.Count(string(text), "\n| `weir_"); lines != len(metrics.Table()) {
+		t.Errorf("docs/metrics.md has %d instruments: want %d", lines, len(metrics.Table()))
+	}
+}
+
+func TestTableIsConsistent(t *testing.T) {
+	units, kinds := map[string]string{}, map[string]metrics.InstrumentKind{}
+	names := map[string]bool{}
+	for _, i := range metrics.Table() {
+		if names[i.Prometheus] {
+			t.Errorf("%s is there twice", i.Prometheus)
+		}
+		names[i.Prometheus] = true
+		if unit, ok := units[i.Name]; ok && (unit != i.Unit || kinds[i.Name] != i.Kind || i.Fixed == nil) {
+			t.Errorf("%s: two lines share the name and differ in unit or kind, or nothing tells them apart", i.Name)
+		}
+		units[i.Name], kinds[i.Name] = i.Unit, i.Kind
+		if strings.HasSuffix(i.Prometheus, "_total") != (i.Kind == metrics.Counter) || i.Help == "" || !strings.HasSuffix(i.Help, ".") {
+			t.Errorf("%s: a %v with the help %q", i.Prometheus, i.Kind, i.Help)
+		}
+	}
+}
+
+func TestErrorsSayWhatToDo(t *testing.T) {
+	named := func(name string) *weir.Limiter { return weir.Must(weir.New(weir.Config{Name: name})) }
+	th, err := throttle.New(throttle.Config{Name: "db"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = metrics.New(metrics.Sources{
+		Limiters:   []*weir.Limiter{nil, named("search"), named("search"), named("db Reads")},
+		Sets:       map[string]*bulkhead.Set{"": set, "nothing": nil},
+		Throttles:  []*throttle.Throttle{nil, th, th},
+		Pools:      map[string]*pool.Pool{"jobs": nil},
+		Capacities: map[string]*capacity.Capacity{"slots": nil},
+		Monitors:   map[string]*load.Monitor{"store": nil},
+	})
+	if !errors.Is(err, metrics.ErrConfig) {
+		t.Fatalf("error %v: want one that matches ErrConfig", err)
+	}
+	for _, want := range []string{
+		"Limiters[0] is nil: want a limiter that weir.New returned",
+		`limiter "search" and limiter "search" have the same name: give each a weir.Config.Name of its own`,
+		"Sets has a source without a name: want one, which becomes a label",
+		`Sets["nothing"] is nil: want one that its package's New returned`,
+		"Throttles[0] is nil", `throttle "db" and throttle "db" have the same name`,
+		`side of a throttle "db Reads" and limiter "db Reads" have the same name`,
+		`Pools["jobs"] is nil`, `Capacities["slots"] is nil`, `Monitors["store"] is nil`,
+	} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in\n%v", want, err)
+		}
+	}
+	if r, err := metrics.New(metrics.Sources{}); err != nil {
+		t.Error(err)
+	} else {
+		r.Read(func(p metrics.Measurement) { t.Errorf("%v from no sources", p) })
+	}
+}
+
+// points reads all points of an instrument, by their labels but the first.
+func points(r *metrics.Reader, prometheus string) map[string]float64 {
+	all := map[string]float64{}
+	r.Read(func(p metrics.Measurement) {
+		if p.Instrument.Prometheus == prometheus {
+			all[strings.Join(p.Values[1:], " ")] = p.Value
+		}
+	})
+	return all
+}
+
+func TestKeysAreBounded(t *testing.T) {
+	set, err := bulkhead.New(bulkhead.Config{MaxKeys: 6, ByKey: map[string]bulkhead.Compartment{"named": {}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	use := func(key string, times int) {
+		for range times {
+			_ = set.Do(t.Context(), key, func(context.Context) error { return nil })
+		}
+	}
+	r, err := metrics.New(metrics.Sources{Sets: map[string]*bulkhead.Set{"routes": set}, MaxKeys: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := func(keys ...string) {
+		t.Helper()
+		var got []string
+		for key := range points(r, "weir_key_admitted_total") {
+			got = append(got, key)
+		}
+		slices.Sort(got)
+		keys = append(keys, bulkhead.Overflow, "named")
+		slices.Sort(keys)
+		if !slices.Equal(got, keys) {
+			t.Errorf("series for %q: want %q", got, keys)
+		}
+	}
+	want()
+	use("a", 1)
+	use("b", 3)
+	use("c", 2)
+	want("b", "c") // the busiest
+	use("a", 10)
+	want("b", "c") // keep their series
+	if all := points(r, "weir_admitted_total")[""]; all != 16 {
+		t.Errorf("%v admitted in all keys: want 16", all)
+	}
+	for i := range 40 { // until b and c give way
+		use(fmt.Sprint("newcomer", i%7), 1)
+		use("a", 1)
+	}
+	snap := set.Snapshot()
+	if _, b := snap.ByKey["b"]; b {
+		t.Fatal("b was not evicted: the test is broken")
+	}
+	got := points(r, "weir_key_admitted_total")
+	if _, ok := got["a"]; !ok || len(got) != 2+2 {
+		t.Errorf("series for %v: want the busiest in the places of those that are gone", got)
+	}
+}
+
+func TestNoKeys(t *testing.T) {
+	set, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = set.Do(t.Context(), "a", func(context.Context) error { return nil })
+	r, err := metrics.New(metrics.Sources{Sets: map[string]*bulkhead.Set{"routes": set}, MaxKeys: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := points(r, "weir_key_limit"); len(got) != 1 { // the overflow
+		t.Errorf("series for %v: want none of an unknown key", got)
+	}
+}
+
+func TestLabelsAreShortAndDiffer(t *testing.T) {
+	long := strings.Repeat("é", 1000)
+	names := []string{
+		"search", "", "é", long, long + "x", strings.Repeat("x", metrics.MaxLabel), strings.Repeat("x", metrics.MaxLabel+1),
+		"\xff", "\xfe", "a\xffb", "a\xfeb", strings.Repeat("\xff", 1<<20), "\x00\n\"\\",
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		lim := weir.Must(weir.New(weir.Config{Name: name}))
+		r, err := metrics.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Read(func(p metrics.Measurement) {
+			value := p.Values[0]
+			if p.Instrument.Prometheus != "weir_limit" {
+				return
+			}
+			if len(value) > metrics.MaxLabel || !utf8.ValidString(value) || seen[value] {
+				t.Errorf("%.20q has the label %q: want a short, valid one of its own", name, value)
+			}
+			if valid := len(name) <= metrics.MaxLabel && utf8.ValidString(name); valid && name != "" && value != name {
+				t.Errorf("%q has the label %q", name, value)
+			}
+			seen[value] = true
+		})
+	}
+}
+
+func TestTargets(t *testing.T) {
+	for _, c := range []struct {
+		law  law.Law
+		want float64
+	}{{law.Band{Target: 1e8}, 0.1}, {law.PID{Target: 2e8}, 0.2}, {law.Elastic{Budget: 3e8}, 0.3}, {law.Elastic{}, 0}, {law.Fixed{}, 0}} {
+		lim := weir.Must(weir.New(weir.Config{Law: c.law}))
+		r, err := metrics.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := points(r, "weir_target_seconds")
+		if value, ok := got[""]; value != c.want || ok != (c.want > 0) {
+			t.Errorf("%T: %v: want %v", c.law, got, c.want)
+		}
+	}
+}

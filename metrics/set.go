@@ -1,0 +1,129 @@
+package metrics
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/weir-go/weir/bulkhead"
+)
+
+// ofSet are the instruments that only a set has.
+type ofSet struct {
+	slots, keys, leaving, evicted *Instrument
+	reserved, entitled, borrowed  *Instrument // of a key
+}
+
+func (s *ofSet) all() []*Instrument {
+	return []*Instrument{s.slots, s.keys, s.leaving, s.evicted, s.reserved, s.entitled, s.borrowed}
+}
+
+var forSet = &ofSet{
+	slots:    line(Gauge, "weir_set_cap", "weir.set.cap", "{request}", "Work that may be in flight in all keys together; absent without a cap.", limiterName),
+	keys:     line(Gauge, "weir_set_unknown_keys", "weir.set.keys.unknown", "{key}", "Keys that the configuration does not name.", limiterName),
+	leaving:  line(Gauge, "weir_set_leaving_keys", "weir.set.keys.leaving", "{key}", "Keys that an update took away and that still have work.", limiterName),
+	evicted:  line(Counter, "weir_set_evicted_keys_total", "weir.set.keys.evicted", "{key}", "Unknown keys that gave way to others.", limiterName),
+	reserved: line(Gauge, "weir_key_reserved", "weir.key.reserved", "{request}", "Slots of the cap that are kept for the key.", limiterName, key),
+	entitled: line(Gauge, "weir_key_entitled", "weir.key.entitled", "{request}", "Slots of the cap that the key has a right to now.", limiterName, key),
+	borrowed: line(Gauge, "weir_key_borrowed", "weir.key.borrowed", "{request}", "Slots in flight beyond those.", limiterName, key),
+}
+
+// keyLabels are the labels of a key that has series.
+type keyLabels struct {
+	workLabels
+	value string
+}
+
+func newSet(o owned[*bulkhead.Set], most int) *set {
+	return &set{owned: o, most: most, places: map[string]*keyLabels{}}
+}
+
+func (s *set) read(out output) {
+	snap, conf := s.source.Snapshot(), s.source.Config()
+	total := newWorkLabels(s.labels...)
+	forLimiter.read(out, &snap.Total, 0, &total)
+	if conf.Max > 0 {
+		out.number(forSet.slots, float64(snap.Max), s.labels)
+	}
+	out.number(forSet.keys, float64(snap.Unknown), s.labels)
+	out.number(forSet.leaving, float64(snap.Leaving), s.labels)
+	out.number(forSet.evicted, float64(snap.Evicted), s.labels)
+
+	for name, place := range s.seat(&snap, &conf) {
+		k := snap.ByKey[name]
+		forKey.read(out, &k, targetOfKey(&conf, name), &place.workLabels)
+		if conf.Max > 0 {
+			out.number(forSet.reserved, float64(k.Reserved), place.labels)
+			out.number(forSet.entitled, k.Entitled, place.labels)
+			out.number(forSet.borrowed, k.Borrowed, place.labels)
+		}
+	}
+}
+
+// seat returns the keys that have series: those with a name in the configuration, those that had series before, and the
+// busiest others, as far as there is room.
+func (s *set) seat(snap *bulkhead.Snapshot, conf *bulkhead.Config) map[string]*keyLabels {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.places, func(name string, _ *keyLabels) bool {
+		_, present := snap.ByKey[name]
+		return !present
+	})
+	taken, room := map[string]bool{}, s.most
+	for name, place := range s.places {
+		taken[place.value] = true
+		if !isNamed(conf, name) {
+			room--
+		}
+	}
+	var unknown []string
+	for name := range snap.ByKey {
+		if s.places[name] != nil {
+			continue
+		}
+		if isNamed(conf, name) {
+			s.give(name, taken)
+		} else {
+			unknown = append(unknown, name)
+		}
+	}
+	if room < len(unknown) {
+		slices.SortFunc(unknown, func(a, b string) int {
+			return cmp.Or(cmp.Compare(snap.ByKey[b].Admitted, snap.ByKey[a].Admitted), cmp.Compare(a, b))
+		})
+	}
+	for _, name := range unknown[:min(len(unknown), max(0, room))] {
+		s.give(name, taken)
+	}
+	return maps.Clone(s.places)
+}
+
+// isNamed reports whether a key is not one of those whose number has a bound.
+func isNamed(conf *bulkhead.Config, name string) bool {
+	_, named := conf.ByKey[name]
+	return named || name == bulkhead.Overflow
+}
+
+// give gives a key series, unless another key has the same value as a label: two equal series would fail
+// the whole scrape.
+func (s *set) give(name string, taken map[string]bool) {
+	value := clean(name)
+	if taken[value] {
+		return
+	}
+	taken[value] = true
+	s.places[name] = &keyLabels{newWorkLabels(s.labels[0], value), value}
+}
+
+// targetOfKey is the latency that the key's budget or law keeps, or 0 if it has none.
+func targetOfKey(conf *bulkhead.Config, name string) time.Duration {
+	c, named := conf.ByKey[name]
+	if !named {
+		c = conf.Default
+	}
+	if c.Budget > 0 {
+		return c.Budget
+	}
+	return targetOf(c.Config.Law)
+}

@@ -1,0 +1,88 @@
+package metrics
+
+import "slices"
+
+// An InstrumentKind is a kind of [Instrument].
+type InstrumentKind uint8
+
+// The kinds.
+const (
+	Gauge        InstrumentKind = 1 // goes up and down
+	Counter      InstrumentKind = 2 // only grows, but starts at 0 again with its source
+	Distribution InstrumentKind = 3 // the distribution of durations in seconds, cumulative as a counter
+)
+
+// String returns "gauge", "counter" or "histogram", as both systems have it.
+func (k InstrumentKind) String() string {
+	switch k {
+	case Gauge:
+		return "gauge"
+	case Counter:
+		return "counter"
+	case Distribution:
+		return "histogram"
+	}
+	return "unknown"
+}
+
+// A Label is a dimension of an [Instrument].
+type Label struct {
+	Prometheus string // such as "limiter"
+	Attribute  string // in OpenTelemetry, such as "weir.limiter.name"
+}
+
+// An Attribute is a label whose value never changes.
+type Attribute struct {
+	Name  string // such as "weir.result"
+	Value string // such as "refused"
+}
+
+// An Instrument is one line of the table.
+type Instrument struct {
+	Prometheus string         // the name there, with its unit and "_total"
+	Name       string         // the name in OpenTelemetry; several lines of the table may share one
+	Unit       string         // as in UCUM: "s", "{request}", "1"
+	Help       string         // one sentence
+	Kind       InstrumentKind // gauge, counter or histogram
+
+	// Labels are the dimensions. The first is the name of the source.
+	Labels []Label
+	// Fixed are attributes that tell lines of one Name apart in OpenTelemetry.
+	Fixed []Attribute
+}
+
+// The labels.
+var (
+	limiterName = Label{"limiter", "weir.limiter.name"}
+	key         = Label{"key", "weir.key"}
+	reason      = Label{"reason", "error.type"}
+	outcome     = Label{"outcome", "weir.outcome"}
+	direction   = Label{"direction", "weir.direction"}
+	throttling  = Label{"throttle", "weir.throttle.name"}
+	side        = Label{"side", "weir.throttle.side"}
+	action      = Label{"action", "weir.throttle.action"}
+	poolName    = Label{"pool", "weir.pool.name"}
+	state       = Label{"state", "weir.pool.state"}
+	capacityOf  = Label{"capacity", "weir.capacity.name"}
+	resource    = Label{"resource", "weir.capacity.resource"}
+	monitorName = Label{"monitor", "weir.monitor.name"}
+	source      = Label{"source", "weir.monitor.source"}
+	reading     = Label{"reading", "weir.monitor.reading"}
+)
+
+// Table returns all instruments, in the order of docs/metrics.md.
+func Table() []*Instrument {
+	return slices.Concat(forLimiter.all(), forSet.all(), forKey.all(),
+		forThrottle.all(), forPool.all(), forCapacity.all(), forMonitor.all())
+}
+
+// line is one line of the table.
+func line(kind InstrumentKind, prometheus, name, unit, help string, labels ...Label) *Instrument {
+	return &Instrument{Prometheus: prometheus, Name: name, Unit: unit, Help: help, Kind: kind, Labels: labels}
+}
+
+// as gives the instrument a fixed attribute.
+func (i *Instrument) as(name, value string) *Instrument {
+	i.Fixed = append(i.Fixed, Attribute{name, value})
+	return i
+}

@@ -1,0 +1,82 @@
+package retry
+
+import (
+	"cmp"
+	"sync"
+	"time"
+
+	"github.com/weir-go/weir/internal/clock"
+)
+
+// BudgetConfig configures a [Budget]. The zero BudgetConfig works; 0 always means the default.
+type BudgetConfig struct {
+	// Share is how many retries each success pays for. Defaults to 0.1; up to 1.
+	Share float64
+
+	// Window is how long a success counts. Defaults to 10 s; from 1 s to 1 h.
+	Window time.Duration
+
+	// MinPerSecond is the rate of retries that need no success, for clients with little traffic. Those of a whole
+	// Window may come at once. It holds for each client: a hundred of them send a hundred times as many. Defaults to 1; up to 1000.
+	MinPerSecond float64
+}
+
+// A Budget bounds retries to a share of successes over a time window, and a least rate. All methods are safe for
+// concurrent use and take time independent of the traffic. Make one with [NewBudget]; the zero Budget is not usable.
+type Budget struct {
+	share, least float64
+
+	mu     sync.Mutex
+	window window[budgetBucket]
+}
+
+type budgetBucket struct{ successes, retries int }
+
+// NewBudget returns a budget. Its error matches [weir.ErrConfig].
+func NewBudget(cfg BudgetConfig) (*Budget, error) {
+	cfg.Share = cmp.Or(cfg.Share, 0.1)
+	cfg.Window = cmp.Or(cfg.Window, 10*time.Second)
+	cfg.MinPerSecond = cmp.Or(cfg.MinPerSecond, 1)
+	if err := cmp.Or(
+		inRange("Budget.Share", cfg.Share, 0, 1),
+		lasts("Budget.Window", cfg.Window, time.Second, time.Hour),
+		inRange("Budget.MinPerSecond", cfg.MinPerSecond, 0, 1000),
+	); err != nil {
+		return nil, err
+	}
+	return &Budget{share: cfg.Share, least: cfg.MinPerSecond * cfg.Window.Seconds(), window: newWindow[budgetBucket](cfg.Window)}, nil
+}
+
+// Deposit records a success, which pays for a share of a retry until it leaves the window.
+func (b *Budget) Deposit() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.deposit(clock.Now())
+}
+
+func (b *Budget) deposit(now int64) {
+	b.window.advance(now)
+	b.window.current().successes++
+}
+
+// Withdraw reports whether a retry is allowed now, and if so records it.
+func (b *Budget) Withdraw() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.withdraw(clock.Now())
+}
+
+func (b *Budget) withdraw(now int64) bool {
+	b.window.advance(now)
+	var sum budgetBucket
+	for _, bucket := range b.window.ring {
+		sum.successes += bucket.successes
+		sum.retries += bucket.retries
+	}
+	// One part in a million more, so that a tenth of ten, rounded, is one.
+	if float64(sum.retries+1) > (b.share*float64(sum.successes)+b.least)*(1+1e-6) {
+		return false
+	}
+	b.window.current().retries++
+	return true
+}

@@ -1,0 +1,128 @@
+package retry
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
+)
+
+// An Outcome is what an attempt says about its downstream.
+type Outcome uint8
+
+// The outcomes of an attempt.
+const (
+	// Rejected: the downstream refused it, or gave no answer: a timeout or a connection that broke is what overload looks like from outside.
+	Rejected Outcome = 0
+	// Success: the downstream did what was asked.
+	Success Outcome = 1
+	// Failure: the downstream took the work and answered with an error that says nothing about its load.
+	Failure Outcome = 2
+	// Ignored: it was never sent, or its caller left before the answer.
+	Ignored Outcome = 3
+)
+
+// String returns the outcome in lower case.
+func (o Outcome) String() string {
+	if names := [...]string{"rejected", "success", "failure", "ignored"}; int(o) < len(names) {
+		return names[o]
+	}
+	return "unknown"
+}
+
+// An Answer is how an attempt ended.
+type Answer struct {
+	Outcome    Outcome       // what it says about the downstream
+	RetryAfter time.Duration // how long to stay away, as the downstream said; 0 or less if it did not
+	Final      bool          // it must not be tried again
+}
+
+// A Call is the attempts of one call: Begin, the attempt, Again, and if that allows it Wait, and once more. Whoever needs no more than a
+// function uses [Client.Do]. A Call must not be used concurrently. A nil context counts as context.Background.
+type Call struct {
+	client  *Client
+	ticket  Ticket
+	attempt int
+	wait    time.Duration
+}
+
+// Call returns a call that has not begun.
+func (c *Client) Call() *Call { return &Call{client: c} }
+
+// Attempt returns the number of the attempt that began last, from 1, and 0 before the first.
+func (c *Call) Attempt() int { return c.attempt }
+
+// Begin begins an attempt. It has to end with [Call.Again]. If the throttle refuses the first one, the error is a
+// [*weir.RefusedError] with [weir.ReasonOverload], and the call is over; a further one was approved by Again.
+func (c *Call) Begin(ctx context.Context) error {
+	cl, p := c.client, weir.PriorityFrom(ctx)
+	if c.attempt > 0 {
+		c.ticket = cl.throttle.sent(p)
+	} else if ticket, ok := cl.throttle.Begin(p); ok {
+		c.ticket = ticket
+	} else {
+		cl.count.throttled.Add(1)
+		return &weir.RefusedError{Limiter: cl.name, Reason: weir.ReasonOverload}
+	}
+	cl.count.attempts.Add(1)
+	c.attempt++
+	return nil
+}
+
+// Again ends the attempt and reports whether there is to be another one, after [Call.Wait].
+func (c *Call) Again(ctx context.Context, a Answer) bool {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	cl := c.client
+	c.ticket.End(a.Outcome)
+	if a.Outcome == Success {
+		cl.budget.Deposit()
+		return false
+	}
+	if a.Final || c.attempt > cl.retries || a.RetryAfter > cl.maxWait || ctx.Err() != nil {
+		return false
+	}
+	c.wait = cl.pause(c.attempt, a.RetryAfter)
+	if deadline, ok := ctx.Deadline(); ok && c.wait >= time.Until(deadline) {
+		return false
+	}
+	if !cl.budget.Withdraw() {
+		cl.count.overBudget.Add(1)
+		return false
+	}
+	if !cl.throttle.approves(weir.PriorityFrom(ctx)) { // after the budget: what that forbids is no request
+		cl.count.throttled.Add(1)
+		return false
+	}
+	cl.count.retries.Add(1)
+	return true
+}
+
+// Wait waits until it is time for the next attempt, or returns the cause of the context's end.
+func (c *Call) Wait(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	timer := time.NewTimer(c.wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// pause returns how long to wait after the nth attempt.
+func (c *Client) pause(n int, after time.Duration) time.Duration {
+	backoff := min(math.Ldexp(float64(c.backoff), n-1), float64(c.maxWait)) * (0.5 + rand.Float64())
+	if after <= 0 {
+		return time.Duration(backoff)
+	}
+	spread, _ := edge.RetryAfter(&weir.RefusedError{RetryAfter: after})
+	return max(time.Duration(backoff), spread)
+}

@@ -1,0 +1,150 @@
+package retry
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/settings"
+)
+
+// Config configures a [Client]. The zero Config works; 0 and nil always mean the default, and a value out of range is
+// an error that names the field.
+type Config struct {
+	// Name identifies the downstream in errors. Defaults to "client".
+	Name string
+
+	// Retries is how often a call is tried again at most. Defaults to 2; up to 10.
+	Retries int
+
+	// Backoff is the mean pause before the first retry; it doubles with each one more, up to MaxWait. Defaults to 100 ms; from 1 ms to MaxWait.
+	Backoff time.Duration
+
+	// MaxWait is the longest time to come back after that a downstream may ask for. If it asks for more, the call is
+	// given up. Defaults to 30 s, the most that a [weir.RefusedError] asks for; from 1 ms to 1 h.
+	MaxWait time.Duration
+
+	// Budget bounds the retries of all calls together. Clients may share one. Defaults to the zero BudgetConfig's.
+	Budget *Budget
+
+	// Throttle refuses calls that the downstream would refuse. Clients of one downstream may share one. Defaults to the
+	// zero ThrottleConfig's.
+	Throttle *Throttle
+
+	// Classify tells [Client.Do] what the error of an attempt means. Defaults to [Classify]. It is called concurrently.
+	Classify func(error) Answer
+}
+
+// A Client is what a program knows of one downstream. All methods are safe for concurrent use. Make one with [New]; the zero
+// Client is not usable.
+type Client struct {
+	name             string
+	retries          int
+	backoff, maxWait time.Duration
+	budget           *Budget
+	throttle         *Throttle
+	classify         func(error) Answer
+
+	count struct{ attempts, retries, throttled, overBudget atomic.Uint64 }
+}
+
+// New returns a client. Its error matches [weir.ErrConfig].
+func New(cfg Config) (*Client, error) {
+	c := &Client{
+		name: cmp.Or(cfg.Name, "client"), retries: cmp.Or(cfg.Retries, 2), maxWait: cmp.Or(cfg.MaxWait, 30*time.Second),
+		budget: cfg.Budget, throttle: cfg.Throttle, classify: cfg.Classify,
+	}
+	c.backoff = cmp.Or(cfg.Backoff, min(100*time.Millisecond, c.maxWait))
+	if c.retries < 0 || c.retries > 10 {
+		return nil, settings.Invalid(weir.ErrConfig, "retry: Retries", c.retries, "0 (the default, 2) or 1 to 10")
+	}
+	if err := cmp.Or(
+		lasts("MaxWait", c.maxWait, time.Millisecond, time.Hour),
+		lasts("Backoff", c.backoff, time.Millisecond, c.maxWait),
+	); err != nil {
+		return nil, err
+	}
+	if c.budget == nil {
+		c.budget, _ = NewBudget(BudgetConfig{}) // valid
+	}
+	if c.throttle == nil {
+		c.throttle, _ = NewThrottle(ThrottleConfig{}) // valid
+	}
+	if c.classify == nil {
+		c.classify = Classify
+	}
+	return c, nil
+}
+
+// Do calls attempt, and again as long as Classify, the budget and the context allow. It returns the last error of
+// attempt, or the refusal of the throttle ([weir.ErrOverload]) if that would not let attempt be called, or the
+// cause of the context's end if that came while Do waited. The context's [weir.Priority] is that of the call. A nil ctx
+// counts as context.Background.
+func (c *Client) Do(ctx context.Context, attempt func(context.Context) error) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	call := c.Call()
+	for {
+		if err := call.Begin(ctx); err != nil {
+			return err
+		}
+		again, err := c.try(ctx, call, attempt)
+		if !again {
+			return err
+		}
+		if err := call.Wait(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// try makes an attempt and ends it, also if it panics.
+func (c *Client) try(ctx context.Context, call *Call, attempt func(context.Context) error) (again bool, err error) {
+	answer := Answer{Outcome: Failure, Final: true}
+	defer func() { again = call.Again(ctx, answer) }()
+	if err = attempt(ctx); err != nil {
+		answer = c.classify(err)
+	} else {
+		answer = Answer{Outcome: Success}
+	}
+	return false, err
+}
+
+// Classify is the default of [Config].Classify: a refusal ([weir.ErrRefused]) is tried again after its RetryAfter, unless
+// its key is bad. Any other error is a failure and final, for it does not say whether the work was done.
+func Classify(err error) Answer {
+	switch refused, known := errors.AsType[*weir.RefusedError](err); {
+	case err == nil:
+		return Answer{Outcome: Success}
+	case known:
+		_, again := edge.RetryAfter(refused)
+		return Answer{Outcome: Rejected, RetryAfter: refused.RetryAfter, Final: !again}
+	case errors.Is(err, weir.ErrRefused):
+		return Answer{Outcome: Rejected}
+	case errors.Is(err, context.Canceled):
+		return Answer{Outcome: Ignored, Final: true}
+	case errors.Is(err, context.DeadlineExceeded):
+		return Answer{Outcome: Rejected, Final: true}
+	default:
+		return Answer{Outcome: Failure, Final: true}
+	}
+}
+
+// A Snapshot counts what a [Client] did. Its numbers are of nearly one moment.
+type Snapshot struct {
+	Attempts   uint64 // sent, retries included
+	Retries    uint64 // waits for another attempt
+	Throttled  uint64 // refused by the throttle, and not sent
+	OverBudget uint64 // not tried again because the budget was spent
+}
+
+// Snapshot returns what the client did so far.
+func (c *Client) Snapshot() Snapshot {
+	n := &c.count
+	return Snapshot{n.attempts.Load(), n.retries.Load(), n.throttled.Load(), n.overBudget.Load()}
+}

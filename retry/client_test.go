@@ -1,0 +1,317 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/retry"
+)
+
+func newClient(t *testing.T, cfg retry.Config) *retry.Client {
+	t.Helper()
+	c, err := retry.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// refusal returns what a server says that is full.
+func refusal(after time.Duration) error {
+	return fmt.Errorf("search: %w", &weir.RefusedError{Limiter: "server", Reason: weir.ReasonQueueFull, RetryAfter: after})
+}
+
+// script is attempts that end with the given errors, one after the other, and then well.
+type script struct {
+	errs []error
+	at   []time.Duration // when each attempt was made, since the first
+	from time.Time
+}
+
+func (s *script) attempt(context.Context) error {
+	if s.from.IsZero() {
+		s.from = time.Now()
+	}
+	s.at = append(s.at, time.Since(s.from))
+	if n := len(s.at); n <= len(s.errs) {
+		return s.errs[n-1]
+	}
+	return nil
+}
+
+func TestDo(t *testing.T) {
+	odd := errors.New("odd")
+	for name, c := range map[string]struct {
+		cfg      retry.Config
+		timeout  time.Duration
+		errs     []error
+		attempts int
+		want     error
+	}{
+		"success":                       {attempts: 1},
+		"a refusal is tried again":      {errs: []error{refusal(0)}, attempts: 2},
+		"two are":                       {errs: []error{refusal(0), refusal(time.Second)}, attempts: 3},
+		"three are not":                 {errs: []error{refusal(0), refusal(0), refusal(0)}, attempts: 3, want: weir.ErrQueueFull},
+		"three are if asked for":        {cfg: retry.Config{Retries: 3}, errs: []error{refusal(0), refusal(0), refusal(0)}, attempts: 4},
+		"another error is not":          {errs: []error{odd}, attempts: 1, want: odd},
+		"a plain refusal is":            {errs: []error{weir.ErrRefused}, attempts: 2},
+		"a bad key is not":              {errs: []error{&weir.RefusedError{Reason: weir.ReasonBadKey}}, attempts: 1, want: weir.ErrRefused},
+		"a long wait is not":            {errs: []error{refusal(31 * time.Second)}, attempts: 1, want: weir.ErrQueueFull},
+		"the longest wait is not":       {errs: []error{refusal(math.MaxInt64)}, attempts: 1, want: weir.ErrQueueFull},
+		"a negative wait is none":       {errs: []error{refusal(math.MinInt64)}, attempts: 2},
+		"no wait beyond the deadline":   {timeout: time.Second, errs: []error{refusal(time.Second)}, attempts: 1, want: weir.ErrQueueFull},
+		"a wait within the deadline":    {timeout: 3 * time.Second, errs: []error{refusal(time.Second)}, attempts: 2},
+		"no attempt after the deadline": {timeout: time.Nanosecond, errs: []error{context.DeadlineExceeded}, attempts: 1, want: context.DeadlineExceeded},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx := t.Context()
+				if c.timeout > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, c.timeout)
+					defer cancel()
+				}
+				s := &script{errs: c.errs}
+				client := newClient(t, c.cfg)
+				err := client.Do(ctx, s.attempt)
+				if !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+					t.Errorf("error %v, want %v", err, c.want)
+				}
+				if len(s.at) != c.attempts {
+					t.Errorf("%d attempts, want %d", len(s.at), c.attempts)
+				}
+				if got := client.Snapshot(); got.Attempts != uint64(c.attempts) || got.Retries != uint64(c.attempts-1) {
+					t.Errorf("%+v", got)
+				}
+			})
+		})
+	}
+}
+
+func TestWaitsAreSpread(t *testing.T) {
+	for name, c := range map[string]struct {
+		cfg         retry.Config
+		errs        []error
+		least, most time.Duration // until the last attempt
+	}{
+		"backoff":                  {retry.Config{}, []error{refusal(0)}, 50 * time.Millisecond, 150 * time.Millisecond},
+		"backoff doubled":          {retry.Config{}, []error{refusal(0), refusal(0)}, 150 * time.Millisecond, 450 * time.Millisecond},
+		"as long as it said":       {retry.Config{}, []error{refusal(10 * time.Second)}, 10 * time.Second, 20 * time.Second},
+		"backoff, if it is longer": {retry.Config{Backoff: 20 * time.Second}, []error{refusal(time.Millisecond)}, 10 * time.Second, 30 * time.Second},
+		"backoff up to MaxWait":    {retry.Config{Retries: 1, Backoff: time.Hour, MaxWait: time.Hour}, []error{refusal(0)}, time.Hour / 2, 3 * time.Hour / 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				low, high := time.Duration(math.MaxInt64), time.Duration(0)
+				for range 300 {
+					s := &script{errs: c.errs}
+					if err := newClient(t, c.cfg).Do(t.Context(), s.attempt); err != nil {
+						t.Fatal(err)
+					}
+					last := s.at[len(s.at)-1]
+					low, high = min(low, last), max(high, last)
+				}
+				width := c.most - c.least
+				if low < c.least || high > c.most || low > c.least+width/4 || high < c.most-width/4 {
+					t.Errorf("waits of %v to %v, want %v to %v", low, high, c.least, c.most)
+				}
+			})
+		})
+	}
+}
+
+func TestCancelledWhileItWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(io.ErrClosedPipe) })
+		s := &script{errs: []error{refusal(10 * time.Second)}}
+		began := time.Now()
+		if err := newClient(t, retry.Config{}).Do(ctx, s.attempt); !errors.Is(err, io.ErrClosedPipe) || len(s.at) != 1 || time.Since(began) != time.Second {
+			t.Errorf("error %v after %v and %d attempts", err, time.Since(began), len(s.at))
+		}
+	})
+}
+
+func TestRetriesEndWithTheBudget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := newClient(t, retry.Config{})
+		var wg sync.WaitGroup
+		for range 15 {
+			wg.Go(func() {
+				if err := client.Do(t.Context(), func(context.Context) error { return refusal(0) }); !errors.Is(err, weir.ErrQueueFull) {
+					t.Errorf("error %v, want that of the last attempt", err)
+				}
+			})
+		}
+		wg.Wait()
+		if got := client.Snapshot(); got.Retries != 10 || got.OverBudget == 0 {
+			t.Errorf("%+v, want 10 retries: one a second, for 10s", got)
+		}
+	})
+}
+
+func TestDoIsThrottled(t *testing.T) {
+	client := newClient(t, retry.Config{Name: "search"})
+	for range 20 {
+		client.Do(t.Context(), func(context.Context) error { return context.DeadlineExceeded })
+	}
+	var refused *weir.RefusedError
+	for range 100 {
+		if err := client.Do(t.Context(), func(context.Context) error { return nil }); errors.As(err, &refused) {
+			break
+		}
+	}
+	if refused == nil || refused.Limiter != "search" || refused.Reason != weir.ReasonOverload {
+		t.Errorf("%+v, want a refusal for overload", refused)
+	}
+	if client.Snapshot().Throttled == 0 {
+		t.Error("not counted")
+	}
+}
+
+func TestPanicEndsTheAttempt(t *testing.T) {
+	client := newClient(t, retry.Config{})
+	for range 100 {
+		func() {
+			defer func() {
+				if recover() != "boom" {
+					t.Error("the panic is lost")
+				}
+			}()
+			client.Do(t.Context(), func(context.Context) error { panic("boom") })
+		}()
+	}
+	if got := client.Snapshot(); got.Attempts != 100 || got.Retries != 0 {
+		t.Errorf("%+v, want no retry and nothing throttled", got)
+	}
+}
+
+// A success that Classify sees in an error counts, and one that it wants again is tried again.
+func TestClassifyOfOnesOwn(t *testing.T) {
+	client := newClient(t, retry.Config{Backoff: time.Millisecond, Classify: func(err error) retry.Answer {
+		if errors.Is(err, io.EOF) {
+			return retry.Answer{Outcome: retry.Success}
+		}
+		return retry.Answer{Outcome: retry.Failure}
+	}})
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{errs: []error{errors.New("odd"), io.EOF}}
+		if err := client.Do(t.Context(), s.attempt); err != io.EOF || len(s.at) != 2 {
+			t.Errorf("error %v after %d attempts", err, len(s.at))
+		}
+	})
+}
+
+func TestBadSettings(t *testing.T) {
+	check := func(field string, err error) {
+		t.Helper()
+		if !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), field+" is ") || !strings.Contains(err.Error(), "want 0 (the default") {
+			t.Errorf("%s: error %v", field, err)
+		}
+	}
+	for _, bad := range []float64{-1, math.NaN(), math.Inf(1), math.Inf(-1), 1e300, -1e-300} {
+		_, err := retry.NewBudget(retry.BudgetConfig{Share: bad})
+		check("Budget.Share", err)
+		_, err = retry.NewBudget(retry.BudgetConfig{MinPerSecond: bad})
+		check("Budget.MinPerSecond", err)
+		_, err = retry.NewThrottle(retry.ThrottleConfig{K: bad})
+		check("Throttle.K", err)
+		_, err = retry.NewThrottle(retry.ThrottleConfig{MaxReject: bad})
+		check("Throttle.MaxReject", err)
+	}
+	for _, bad := range []time.Duration{-1, 1, math.MinInt64, math.MaxInt64} {
+		_, err := retry.NewBudget(retry.BudgetConfig{Window: bad})
+		check("Budget.Window", err)
+		_, err = retry.NewThrottle(retry.ThrottleConfig{Window: bad})
+		check("Throttle.Window", err)
+		_, err = retry.New(retry.Config{Backoff: bad})
+		check("Backoff", err)
+		_, err = retry.New(retry.Config{MaxWait: bad})
+		check("MaxWait", err)
+	}
+	for _, bad := range []int{-1, 11, math.MinInt, math.MaxInt} {
+		_, err := retry.New(retry.Config{Retries: bad})
+		check("Retries", err)
+	}
+	_, err := retry.New(retry.Config{MaxWait: time.Millisecond, Backoff: 2 * time.Millisecond})
+	check("Backoff", err)
+	if _, err := retry.New(retry.Config{MaxWait: time.Millisecond}); err != nil {
+		t.Errorf("%v: a short MaxWait shortens the default backoff", err)
+	}
+}
+
+// In a bubble the clock is decades behind.
+var madeOutside, _ = retry.New(retry.Config{})
+
+func TestClientMadeOutsideOfABubble(t *testing.T) {
+	use := func() { madeOutside.Do(t.Context(), func(context.Context) error { return nil }) }
+	before := madeOutside.Snapshot().Retries // of an earlier run of the test
+	for range 2 {
+		use()
+		synctest.Test(t, func(t *testing.T) {
+			for range 100 {
+				use()
+				time.Sleep(time.Second)
+			}
+			s := &script{errs: []error{refusal(0)}}
+			if err := madeOutside.Do(t.Context(), s.attempt); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if got := madeOutside.Snapshot(); got.Throttled > 0 || got.Retries != before+2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestManyCallsAtOnce(t *testing.T) {
+	client := newClient(t, retry.Config{Backoff: time.Millisecond})
+	synctest.Test(t, func(t *testing.T) {
+		var wg sync.WaitGroup
+		for i := range 2000 {
+			wg.Go(func() {
+				client.Do(weir.WithPriority(t.Context(), weir.Priority(i%4-2)), func(context.Context) error {
+					time.Sleep(time.Duration(i%7) * time.Millisecond)
+					if i%3 == 0 {
+						return refusal(time.Millisecond)
+					}
+					return nil
+				})
+			})
+		}
+		wg.Wait()
+	})
+	if got := client.Snapshot(); got.Throttled > 0 || got.Retries > 200 || got.Retries < 20 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestOutcomeInWords(t *testing.T) {
+	for o, want := range map[retry.Outcome]string{retry.Rejected: "rejected", retry.Success: "success", retry.Failure: "failure", retry.Ignored: "ignored", 99: "unknown"} {
+		if got := o.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+func TestCountingDoesNotAllocate(t *testing.T) {
+	budget, throttle := newBudget(t, retry.BudgetConfig{}), newThrottle(t, retry.ThrottleConfig{})
+	if n := testing.AllocsPerRun(1000, func() {
+		if ticket, ok := throttle.Begin(weir.Normal); ok {
+			ticket.End(retry.Success)
+		}
+		budget.Deposit()
+		budget.Withdraw()
+	}); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}

@@ -1,0 +1,25 @@
+package retry
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/settings"
+)
+
+// inRange complains about a number that is not above least and at most most. NaN is neither.
+func inRange(field string, value, above, most float64) error {
+	if value > above && value <= most {
+		return nil
+	}
+	return settings.Invalid(weir.ErrConfig, "retry: "+field, value, fmt.Sprintf("0 (the default), or above %v and at most %v", above, most))
+}
+
+// lasts complains about a duration that is out of range.
+func lasts(field string, value, least, most time.Duration) error {
+	if value >= least && value <= most {
+		return nil
+	}
+	return settings.Invalid(weir.ErrConfig, "retry: "+field, value, fmt.Sprintf("0 (the default), or %v to %v", least, most))
+}

@@ -1,0 +1,129 @@
+package retry_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/retry"
+)
+
+func ExampleClient_Do() {
+	client, err := retry.New(retry.Config{Name: "search", Backoff: time.Millisecond})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	attempts := 0
+	err = client.Do(context.Background(), func(context.Context) error {
+		attempts++
+		if attempts == 1 {
+			return &weir.RefusedError{Reason: weir.ReasonQueueFull}
+		}
+		return nil
+	})
+	fmt.Println(attempts, err)
+	// Output: 2 <nil>
+}
+
+// The steps of Do, for an interceptor that has to look at a reply before it knows what it means.
+func ExampleClient_Call() {
+	client, err := retry.New(retry.Config{Backoff: time.Millisecond})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	send := func(attempt int) (status string) {
+		return map[int]string{1: "RESOURCE_EXHAUSTED", 2: "OK"}[attempt]
+	}
+	ctx, call := context.Background(), client.Call()
+	for {
+		if err := call.Begin(ctx); err != nil {
+			fmt.Println(err) // not sent
+			return
+		}
+		status := send(call.Attempt())
+		answer := retry.Answer{Outcome: retry.Success}
+		if status == "RESOURCE_EXHAUSTED" {
+			answer = retry.Answer{Outcome: retry.Rejected} // with the RetryAfter of the reply, if it has one
+		}
+		fmt.Println(call.Attempt(), status)
+		if !call.Again(ctx, answer) {
+			return
+		}
+		if err := call.Wait(ctx); err != nil {
+			fmt.Println(err) // the context has ended
+			return
+		}
+	}
+	// Output:
+	// 1 RESOURCE_EXHAUSTED
+	// 2 OK
+}
+
+// Errors of a library that are worth another attempt.
+func ExampleConfig_classify() {
+	errBusy := errors.New("database is locked")
+	client, err := retry.New(retry.Config{
+		Backoff: time.Millisecond,
+		Classify: func(err error) retry.Answer {
+			if errors.Is(err, errBusy) {
+				return retry.Answer{Outcome: retry.Rejected}
+			}
+			return retry.Classify(err)
+		},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	err = client.Do(context.Background(), func(context.Context) error { return errBusy })
+	fmt.Println(err, client.Snapshot().Attempts)
+	// Output: database is locked 3
+}
+
+// A budget for a loop of your own.
+func ExampleNewBudget() {
+	budget, err := retry.NewBudget(retry.BudgetConfig{Share: 0.2, MinPerSecond: 0.1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for range 10 {
+		budget.Deposit() // a call succeeded
+	}
+	retries := 0
+	for budget.Withdraw() {
+		retries++
+	}
+	fmt.Println(retries)
+	// Output: 3
+}
+
+// A throttle for calls of your own.
+func ExampleNewThrottle() {
+	throttle, err := retry.NewThrottle(retry.ThrottleConfig{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sent := 0
+	for range 1000 {
+		ticket, ok := throttle.Begin(weir.Normal)
+		if !ok {
+			continue
+		}
+		sent++
+		ticket.End(retry.Rejected) // by a downstream that is down
+	}
+	fmt.Println(sent < 200)
+	// Output: true
+}
+
+func ExampleClassify() {
+	answer := retry.Classify(&weir.RefusedError{Reason: weir.ReasonQueueFull, RetryAfter: time.Second})
+	fmt.Println(answer.Outcome, answer.RetryAfter, answer.Final)
+	// Output: rejected 1s false
+}

@@ -1,0 +1,228 @@
+package retry
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+)
+
+// A past is all that ever happened, from which the models count anew each time.
+type past[E any] []moment[E]
+
+type moment[E any] struct {
+	bucket int64
+	event  E
+}
+
+// in returns the events of the window that ends in the bucket.
+func (p past[E]) in(bucket int64) (events []E) {
+	for _, m := range p {
+		if m.bucket <= bucket && m.bucket > bucket-buckets {
+			events = append(events, m.event)
+		}
+	}
+	return events
+}
+
+// step returns how much time passes between two calls: mostly little, sometimes a window or more.
+func step(r *rand.Rand, window time.Duration) int64 {
+	switch r.IntN(100) {
+	case 0:
+		return r.Int64N(int64(3 * window))
+	case 1:
+		return r.Int64N(int64(window))
+	default:
+		return r.Int64N(int64(window / 50))
+	}
+}
+
+func TestBudgetCountsAsItsModel(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		cfg := BudgetConfig{Share: r.Float64(), Window: time.Second + time.Duration(r.Int64N(int64(time.Minute))), MinPerSecond: math.Exp(4*r.Float64() - 3)}
+		b, err := NewBudget(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events past[bool] // true for a retry
+		allowed, denied, share := 0, 0, r.Float64()
+		for now := int64(1e18) + r.Int64N(1e18); len(events) < 500; now += step(r, cfg.Window) {
+			bucket := now / b.window.width
+			if r.Float64() > share {
+				b.deposit(now)
+				events = append(events, moment[bool]{bucket, false})
+				continue
+			}
+			successes, retries := 0.0, 0.0
+			for _, retry := range events.in(bucket) {
+				if retry {
+					retries++
+				} else {
+					successes++
+				}
+			}
+			left := cfg.Share*successes + cfg.MinPerSecond*cfg.Window.Seconds() - retries
+			got := b.withdraw(now)
+			if got != (left >= 1) && math.Abs(left-1) > 1e-3 {
+				t.Fatalf("seed %d, %+v: allowed %v with %v left", seed, cfg, got, left)
+			}
+			if got {
+				events = append(events, moment[bool]{bucket, true})
+				allowed++
+			} else if denied++; denied > 1000 {
+				break
+			}
+		}
+		if allowed == 0 {
+			t.Errorf("seed %d, %+v: no retry was allowed", seed, cfg)
+		}
+	}
+}
+
+func TestThrottleCountsAsItsModel(t *testing.T) {
+	type call struct {
+		begun, took     int64
+		ended, accepted bool
+	}
+	refusing := 0
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		cfg := ThrottleConfig{K: 1 + 2*r.Float64() + 1e-9, Window: time.Second + time.Duration(r.Int64N(int64(time.Minute))), MaxReject: 0.5 + r.Float64()/2}
+		throttle, err := NewThrottle(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		throttle.random = r.Float64
+		var events past[*call]
+		running := map[*call]*Ticket{}
+		good := r.Float64()
+		for now := int64(1e18) + r.Int64N(1e18); len(events) < 1000; now += step(r, cfg.Window) {
+			width := int64(cfg.Window) / buckets
+			bucket := now / width
+			for c, ticket := range running {
+				if r.IntN(4) > 0 {
+					continue
+				}
+				c.took, c.ended, c.accepted = now-c.begun, true, r.Float64() < good
+				outcome := Rejected
+				if c.accepted {
+					outcome = Success
+				}
+				ticket.end(outcome, now)
+				delete(running, c)
+			}
+			requests, accepts, slowest := 0.0, 0.0, int64(-1)
+			for _, c := range events.in(bucket) {
+				if c.accepted {
+					accepts++
+					slowest = max(slowest, c.took)
+				}
+			}
+			for _, c := range events.in(bucket) {
+				youngest := (c.begun/width + 1) * width // of its bucket
+				if c.ended || slowest >= 0 && now-youngest >= slowest {
+					requests++
+				}
+			}
+			want := 0.0
+			if requests >= minSamples {
+				want = min(max(0, (requests-cfg.K*accepts)/(requests+1)), cfg.MaxReject)
+			}
+			l := throttle.lane(weir.Normal)
+			l.window.advance(now)
+			if got := throttle.share(l, now); math.Abs(got-want) > 1e-9 {
+				t.Fatalf("seed %d, %+v: refuses %v, want %v of %v requests, %v accepted", seed, cfg, got, want, requests, accepts)
+			}
+			if want > 0 {
+				refusing++
+			}
+			c := &call{begun: now}
+			if ticket, ok := throttle.begin(weir.Normal, now); ok {
+				running[c] = &ticket
+			} else {
+				c.ended = true
+			}
+			events = append(events, moment[*call]{bucket, c})
+		}
+	}
+	if refusing < 1000 {
+		t.Errorf("it refused in %d moments only", refusing)
+	}
+}
+
+// TestClockTurnedBack: what happened at a later time does not count.
+func TestClockTurnedBack(t *testing.T) {
+	b, err := NewBudget(BudgetConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, now := range []int64{3e18, 3e18 - 1e9, 1e18} {
+		allowed := 0
+		for b.withdraw(now) {
+			allowed++
+		}
+		if allowed != 10 {
+			t.Errorf("%d retries at %d, want 10", allowed, now)
+		}
+	}
+	throttle, err := NewThrottle(ThrottleConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		if ticket, ok := throttle.begin(weir.Normal, 3e18); ok {
+			ticket.end(Rejected, 3e18)
+		}
+	}
+	late, _ := throttle.begin(weir.Critical, 3e18)
+	for range minSamples {
+		ticket, ok := throttle.begin(weir.Normal, 1e18)
+		if !ok {
+			t.Fatal("refused for what happened later")
+		}
+		ticket.end(Success, 1e18)
+	}
+	late.end(Success, 1e18) // it began later, and is no call of this window
+	if l := throttle.lane(weir.Critical); *l.window.current() != (sentBucket{}) {
+		t.Errorf("%+v", *l.window.current())
+	}
+}
+
+// TestSpreadIsEven: of every stretch in which the shares add up to n, n calls are picked, one more or less.
+func TestSpreadIsEven(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		var s spread
+		sum, picked, share := 0.0, 0.0, r.Float64()
+		for i := range 1000 {
+			if i%100 == 0 && r.IntN(2) == 0 {
+				share = r.Float64()
+			}
+			sum += share
+			if s.next(share, r.Float64) {
+				picked++
+			}
+			if math.Abs(picked-sum) > 2 {
+				t.Fatalf("%v picked after shares of %v", picked, sum)
+			}
+		}
+	}
+}
+
+// TestSpreadHasNoRhythm: of two kinds of call that alternate, each has its share refused.
+func TestSpreadHasNoRhythm(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var s spread
+	var picked [2]int
+	for i := range 10_000 {
+		if s.next(0.5, r.Float64) {
+			picked[i%2]++
+		}
+	}
+	if picked[0] < 2350 || picked[1] < 2350 {
+		t.Errorf("%v of 5000 each, want 2500", picked)
+	}
+}

@@ -1,0 +1,228 @@
+package retry
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/clock"
+)
+
+// minSamples is how many requests the throttle needs for an opinion. It is MinSamples of a limiter. Without it one call
+// that failed would have the next refused with probability 1/2.
+const minSamples = 20
+
+// ThrottleConfig configures a [Throttle]. The zero ThrottleConfig works; 0 always means the default.
+type ThrottleConfig struct {
+	// K is how many calls are sent for each that is accepted. A smaller K sends less in vain and notices
+	// later that the downstream accepts more. Defaults to 2; above 1 and up to 100.
+	K float64
+
+	// Window is how far back the throttle looks. In a full outage it refuses the first call after Window*(1-1/K).
+	// Defaults to 30 s; from 1 s to 1 h.
+	Window time.Duration
+
+	// MaxReject is the greatest share of calls that it refuses. The others find out that the downstream is back.
+	// Defaults to 0.9; up to 1.
+	MaxReject float64
+}
+
+// A Throttle refuses calls before they are sent that their downstream would refuse: the adaptive throttling of the SRE
+// book, with counts for each priority. Its methods are safe for concurrent use and take time independent of the traffic. Make one with [NewThrottle];
+// the zero Throttle is not usable.
+type Throttle struct {
+	k, most float64
+	length  time.Duration
+	random  func() float64
+
+	mu    sync.Mutex
+	lanes [priorities]*lane // nil until used
+}
+
+const priorities = int(weir.Low-weir.Critical) + 1
+
+// A lane is what the throttle knows of one priority.
+type lane struct {
+	window window[sentBucket]
+	spread spread
+}
+
+// sentBucket is what became of the calls that began in a bucket's time.
+type sentBucket struct {
+	begun, ended, accepted int
+	slowest                int64 // of the accepted, from begin to end
+}
+
+// NewThrottle returns a throttle. Its error matches [weir.ErrConfig].
+func NewThrottle(cfg ThrottleConfig) (*Throttle, error) {
+	cfg.K = cmp.Or(cfg.K, 2)
+	cfg.Window = cmp.Or(cfg.Window, 30*time.Second)
+	cfg.MaxReject = cmp.Or(cfg.MaxReject, 0.9)
+	if err := cmp.Or(
+		inRange("Throttle.K", cfg.K, 1, 100),
+		lasts("Throttle.Window", cfg.Window, time.Second, time.Hour),
+		inRange("Throttle.MaxReject", cfg.MaxReject, 0, 1),
+	); err != nil {
+		return nil, err
+	}
+	return &Throttle{k: cfg.K, most: cfg.MaxReject, length: cfg.Window, random: rand.Float64}, nil
+}
+
+// Begin counts a call that is about to be sent and reports whether to send it. If so, tell the [Ticket] how the call
+// ended. A priority beyond either end counts as that end.
+func (t *Throttle) Begin(p weir.Priority) (Ticket, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.begin(p, clock.Now())
+}
+
+// approves reports whether a call that is to be sent later will be sent, and if not counts it.
+func (t *Throttle) approves(p weir.Priority) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.refuses(p, clock.Now())
+}
+
+// sent counts a call that was approved.
+func (t *Throttle) sent(p weir.Priority) Ticket {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.send(p, clock.Now())
+}
+
+func (t *Throttle) begin(p weir.Priority, now int64) (Ticket, bool) {
+	if t.refuses(p, now) {
+		return Ticket{}, false
+	}
+	return t.send(p, now), true
+}
+
+// refuses reports whether the next call is refused, and if so counts it.
+func (t *Throttle) refuses(p weir.Priority, now int64) bool {
+	l := t.lane(p)
+	l.window.advance(now)
+	if !l.spread.next(t.share(l, now), t.random) {
+		return false
+	}
+	bucket := l.window.current()
+	bucket.begun++
+	bucket.ended++
+	return true
+}
+
+// send counts a call that is not refused.
+func (t *Throttle) send(p weir.Priority, now int64) Ticket {
+	l := t.lane(p)
+	l.window.advance(now)
+	l.window.current().begun++
+	return Ticket{t, l, l.window.newest, now}
+}
+
+func (t *Throttle) lane(p weir.Priority) *lane {
+	i := min(max(p, weir.Critical), weir.Low) - weir.Critical
+	if t.lanes[i] == nil {
+		t.lanes[i] = &lane{window: newWindow[sentBucket](t.length)}
+	}
+	return t.lanes[i]
+}
+
+// share returns the share of calls to refuse.
+func (t *Throttle) share(l *lane, now int64) float64 {
+	w := &l.window
+	var sum sentBucket
+	for _, b := range w.ring {
+		sum.ended += b.ended
+		sum.accepted += b.accepted
+		sum.slowest = max(sum.slowest, b.slowest)
+	}
+	requests := sum.ended
+	if sum.accepted > 0 {
+		for n := w.newest - buckets + 1; (n+1)*w.width <= now-sum.slowest; n++ {
+			b := w.slot(n)
+			requests += b.begun - b.ended // overdue
+		}
+	}
+	if requests < minSamples {
+		return 0
+	}
+	p := (float64(requests) - t.k*float64(sum.accepted)) / float64(requests+1)
+	return min(max(p, 0), t.most)
+}
+
+// A Ticket is a call that a [Throttle] let pass. The zero Ticket is no call. It must not be used concurrently.
+type Ticket struct {
+	throttle *Throttle
+	lane     *lane
+	bucket   int64
+	begun    int64
+}
+
+// End tells the throttle what became of the call. Only the first End counts.
+func (k *Ticket) End(o Outcome) {
+	if k.throttle == nil {
+		return
+	}
+	k.throttle.mu.Lock()
+	defer k.throttle.mu.Unlock()
+	k.end(o, clock.Now())
+}
+
+func (k *Ticket) end(o Outcome, now int64) {
+	w := &k.lane.window
+	k.throttle = nil
+	w.advance(now)
+	if !w.holds(k.bucket) {
+		return
+	}
+	b := w.slot(k.bucket)
+	if b.ended >= b.begun {
+		return // the clock was turned back, and the bucket is another one
+	}
+	switch o {
+	case Ignored:
+		b.begun--
+	case Success, Failure:
+		b.ended++
+		b.accepted++
+		b.slowest = max(b.slowest, now-k.begun)
+	default:
+		b.ended++
+	}
+}
+
+// A spread picks a share of calls evenly: one, by chance, of each stretch of calls in which the shares add up to 1.
+type spread struct {
+	sum  float64 // of the shares in this stretch
+	mark float64 // where in it one is picked
+	owed int     // picked, but another was picked by the same call
+}
+
+// next reports whether it picks a call, given the share that is to be picked now.
+func (s *spread) next(share float64, random func() float64) bool {
+	if share <= 0 {
+		*s = spread{}
+		return false
+	}
+	if s.sum == 0 {
+		s.mark = random()
+	}
+	before := s.sum
+	s.sum += share
+	if before <= s.mark && s.mark < s.sum {
+		s.owed++
+	}
+	if s.sum >= 1 {
+		s.sum--
+		s.mark = random()
+		if s.mark < s.sum {
+			s.owed++
+		}
+	}
+	if s.owed == 0 {
+		return false
+	}
+	s.owed--
+	return true
+}

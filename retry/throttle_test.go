@@ -1,0 +1,223 @@
+package retry_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/retry"
+)
+
+func newThrottle(t *testing.T, cfg retry.ThrottleConfig) *retry.Throttle {
+	t.Helper()
+	throttle, err := retry.NewThrottle(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return throttle
+}
+
+// sends lets n calls end with the outcome at once, and returns how many were sent.
+func sends(throttle *retry.Throttle, p weir.Priority, n int, o retry.Outcome) (sent int) {
+	for range n {
+		if ticket, ok := throttle.Begin(p); ok {
+			ticket.End(o)
+			sent++
+		}
+	}
+	return sent
+}
+
+func TestThrottleLetsAHealthyDownstreamBe(t *testing.T) {
+	throttle := newThrottle(t, retry.ThrottleConfig{})
+	for range 100 { // just under half is refused
+		if n := sends(throttle, weir.Normal, 11, retry.Success) + sends(throttle, weir.Normal, 9, retry.Rejected); n != 20 {
+			t.Fatalf("%d of 20 sent", n)
+		}
+	}
+	if n := sends(throttle, weir.Normal, 1000, retry.Failure); n != 1000 {
+		t.Errorf("%d of 1000 sent, which fail for reasons other than load", n)
+	}
+}
+
+// TestThrottleSendsKTimesWhatIsAccepted: of 100 calls a second the downstream accepts 10.
+func TestThrottleSendsKTimesWhatIsAccepted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle(t, retry.ThrottleConfig{K: 2})
+		sent := 0
+		for second := range 300 {
+			accept := 10
+			for range 100 {
+				time.Sleep(10 * time.Millisecond)
+				ticket, ok := throttle.Begin(weir.Normal)
+				if !ok {
+					continue
+				}
+				if second >= 100 {
+					sent++
+				}
+				if accept > 0 {
+					accept--
+					ticket.End(retry.Success)
+				} else {
+					ticket.End(retry.Rejected)
+				}
+			}
+		}
+		if sent < 200*18 || sent > 200*22 {
+			t.Errorf("%.1f sent a second, want about 20", float64(sent)/200)
+		}
+	})
+}
+
+// TestThrottleAtAColdStart: a hundred calls at once, which the downstream accepts a second later.
+func TestThrottleAtAColdStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle(t, retry.ThrottleConfig{})
+		for range 5 {
+			var tickets []retry.Ticket
+			for range 100 {
+				ticket, ok := throttle.Begin(weir.Normal)
+				if !ok {
+					t.Fatal("refused, and the downstream refused nothing")
+				}
+				tickets = append(tickets, ticket)
+			}
+			time.Sleep(time.Second)
+			for i := range tickets {
+				tickets[i].End(retry.Success)
+				if i == 0 && sends(throttle, weir.Normal, 1, retry.Success) == 0 {
+					t.Fatal("refused when the first of them was answered")
+				}
+			}
+		}
+	})
+}
+
+// TestThrottleSeesCallsThatHang: calls of 20 ms, 50 a second, hang from now on and time out after a minute.
+func TestThrottleSeesCallsThatHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle(t, retry.ThrottleConfig{})
+		for range 60 * 50 {
+			ticket, ok := throttle.Begin(weir.Normal)
+			if !ok {
+				t.Fatal("refused while all was well")
+			}
+			time.Sleep(20 * time.Millisecond)
+			ticket.End(retry.Success)
+		}
+		hangs := time.Now()
+		for {
+			time.Sleep(20 * time.Millisecond)
+			if _, ok := throttle.Begin(weir.Normal); !ok {
+				break
+			}
+			if time.Since(hangs) > time.Minute {
+				t.Fatal("nothing refused before the first timeout")
+			}
+		}
+		if after := time.Since(hangs); after < 13*time.Second || after > 18*time.Second {
+			t.Errorf("the first call was refused after %v, want half a window, 15s", after)
+		}
+	})
+}
+
+// TestThrottleOfCallsLongerThanItsWindow: what takes a minute counts where it was sent, or not at all.
+func TestThrottleOfCallsLongerThanItsWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		throttle := newThrottle(t, retry.ThrottleConfig{Window: 30 * time.Second})
+		for range 1000 {
+			ticket, ok := throttle.Begin(weir.Normal)
+			if !ok {
+				t.Fatal("refused")
+			}
+			go func() {
+				time.Sleep(time.Minute)
+				ticket.End(retry.Success)
+			}()
+			time.Sleep(100 * time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+	})
+}
+
+// TestThrottleRecovers: 100 calls a second, all refused for two minutes, and then all accepted.
+func TestThrottleRecovers(t *testing.T) {
+	for most, want := range map[float64]struct{ leastSent, mostSent, least, most int }{ // seconds until 95 of 100 are sent
+		0.9: {1000, 1400, 40, 70},
+		1:   {1, 120, 100, 400},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			throttle := newThrottle(t, retry.ThrottleConfig{MaxReject: most})
+			second := func(o retry.Outcome) (sent int) {
+				for range 100 {
+					time.Sleep(10 * time.Millisecond)
+					sent += sends(throttle, weir.Normal, 1, o)
+				}
+				return sent
+			}
+			out := 0
+			for range 120 {
+				out += second(retry.Rejected)
+			}
+			took := 1
+			for second(retry.Success) < 95 {
+				took++
+			}
+			t.Logf("MaxReject %v: %d of 12000 sent during the outage, %d s to recover", most, out, took)
+			if out < want.leastSent || out > want.mostSent || took < want.least || took > want.most {
+				t.Errorf("MaxReject %v: %d sent during the outage, %d s to recover, want %+v", most, out, took, want)
+			}
+		})
+	}
+}
+
+func TestThrottleTellsPrioritiesApart(t *testing.T) {
+	throttle := newThrottle(t, retry.ThrottleConfig{})
+	if n := sends(throttle, weir.Low, 1000, retry.Rejected); n > 200 {
+		t.Errorf("%d low calls of 1000 sent, want about a tenth", n)
+	}
+	if n := sends(throttle, weir.Critical, 100, retry.Success); n != 100 {
+		t.Errorf("%d critical calls of 100 sent", n)
+	}
+	if n := sends(throttle, weir.Low+100, 100, retry.Success) + sends(throttle, weir.Critical-100, 100, retry.Success); n > 150 || n < 100 {
+		t.Errorf("%d sent with priorities beyond the ends, want a tenth of the low ones and all of the critical ones", n)
+	}
+}
+
+// A client with little traffic is not refused because one call of it failed.
+func TestThrottleNeedsSamples(t *testing.T) {
+	throttle := newThrottle(t, retry.ThrottleConfig{})
+	if n := sends(throttle, weir.Normal, 20, retry.Rejected); n != 20 {
+		t.Errorf("%d of the first 20 sent", n)
+	}
+	if n := sends(throttle, weir.Normal, 100, retry.Rejected); n > 20 {
+		t.Errorf("%d of the next 100 sent, want about a tenth", n)
+	}
+}
+
+func TestThrottleForgetsWhatWasIgnored(t *testing.T) {
+	throttle := newThrottle(t, retry.ThrottleConfig{})
+	if n := sends(throttle, weir.Normal, 1000, retry.Ignored); n != 1000 {
+		t.Errorf("%d of 1000 sent, none of which says anything", n)
+	}
+	if n := sends(throttle, weir.Normal, 20, retry.Rejected); n != 20 {
+		t.Errorf("%d of 20 sent", n)
+	}
+}
+
+func TestTicketEndsOnce(t *testing.T) {
+	throttle := newThrottle(t, retry.ThrottleConfig{})
+	for range 100 {
+		if ticket, ok := throttle.Begin(weir.Normal); ok {
+			ticket.End(retry.Rejected)
+			ticket.End(retry.Success)
+			ticket.End(retry.Ignored)
+		}
+	}
+	if n := sends(throttle, weir.Normal, 100, retry.Rejected); n > 20 {
+		t.Errorf("%d of 100 sent, want about a tenth: a later End counted", n)
+	}
+	new(retry.Ticket).End(retry.Success)
+}

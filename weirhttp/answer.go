@@ -1,0 +1,100 @@
+package weirhttp
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/retry"
+)
+
+// answerTo returns what a response, or the error of a transport, says of the downstream, and whether the request may be
+// sent again.
+func answerTo(req *http.Request, res *http.Response, err error) (a retry.Answer) {
+	untouched := false // the downstream did nothing
+	if err != nil {
+		a, untouched = errorAnswer(req.Context(), err)
+	} else {
+		a, untouched = responseAnswer(res)
+	}
+	a.Final = a.Final || !untouched && !idempotent(req) || !replayable(req)
+	return a
+}
+
+func responseAnswer(res *http.Response) (a retry.Answer, untouched bool) {
+	switch {
+	case res.StatusCode == http.StatusServiceUnavailable, res.StatusCode == http.StatusTooManyRequests:
+		after, said := retryAfterOf(res.Header, time.Now())
+		return retry.Answer{Outcome: retry.Rejected, RetryAfter: after}, said
+	case res.StatusCode == http.StatusBadGateway, res.StatusCode == http.StatusGatewayTimeout:
+		return retry.Answer{Outcome: retry.Rejected}, false
+	case res.StatusCode >= 500:
+		return retry.Answer{Outcome: retry.Failure, Final: true}, false
+	default:
+		return retry.Answer{Outcome: retry.Success}, false
+	}
+}
+
+func errorAnswer(ctx context.Context, err error) (a retry.Answer, untouched bool) {
+	switch refused, known := errors.AsType[*weir.RefusedError](err); {
+	case errors.Is(ctx.Err(), context.Canceled):
+		return retry.Answer{Outcome: retry.Ignored, Final: true}, false
+	case known:
+		_, again := edge.RetryAfter(refused)
+		return retry.Answer{Outcome: retry.Ignored, RetryAfter: refused.RetryAfter, Final: !again}, true
+	case errors.Is(err, weir.ErrRefused):
+		return retry.Answer{Outcome: retry.Ignored}, true
+	}
+	dial, ok := errors.AsType[*net.OpError](err)
+	return retry.Answer{Outcome: retry.Rejected}, ok && dial.Op == "dial"
+}
+
+// idempotent reports whether a request may reach the downstream twice: by its method (RFC 9110, section 9.2.2), or
+// by a key, as for [http.Transport].
+func idempotent(req *http.Request) bool {
+	switch req.Method {
+	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:
+		return true
+	}
+	return req.Header["Idempotency-Key"] != nil || req.Header["X-Idempotency-Key"] != nil
+}
+
+func replayable(req *http.Request) bool {
+	return req.Body == nil || req.Body == http.NoBody || req.GetBody != nil
+}
+
+// retryAfterOf reads a Retry-After, in seconds or as a date, and reports whether there is a valid one. A date counts from
+// the response's own Date, because the clocks may differ.
+func retryAfterOf(h http.Header, now time.Time) (after time.Duration, ok bool) {
+	text := h.Get("Retry-After")
+	if isDigits(text) {
+		seconds, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || seconds > uint64(math.MaxInt64/time.Second) {
+			return math.MaxInt64, true
+		}
+		return time.Duration(seconds) * time.Second, true
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0, false
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	return max(at.Sub(now), 0), true
+}
+
+func isDigits(text string) bool {
+	for _, c := range []byte(text) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return text != ""
+}

@@ -1,0 +1,251 @@
+package weirhttp_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/retry"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+func TestPropagate(t *testing.T) {
+	for name, c := range map[string]struct {
+		priority weir.Priority
+		timeout  time.Duration // 0 for none
+		want     [2]string
+	}{
+		"nothing":         {weir.Normal, 0, [2]string{"", ""}},
+		"critical":        {weir.Critical, 0, [2]string{"critical", ""}},
+		"beyond":          {100, 0, [2]string{"low", ""}},
+		"deadline":        {weir.Normal, 1500 * time.Microsecond, [2]string{"", "1"}},
+		"deadline passed": {weir.High, -time.Hour, [2]string{"high", "0"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := weir.WithPriority(t.Context(), c.priority)
+			if c.timeout != 0 {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, c.timeout)
+				defer cancel()
+			}
+			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://x/", nil)
+			req.Header.Set(weirhttp.PriorityHeader, "spoofed") // came in from elsewhere
+			req.Header.Add(weirhttp.TimeoutHeader, "spoofed")
+			d := &downstream{}
+			res, err := weirhttp.Propagate(d).RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if got := [2]string{d.headers[0].Get(weirhttp.PriorityHeader), d.headers[0].Get(weirhttp.TimeoutHeader)}; got != c.want {
+				t.Errorf("%s: priority and timeout %q, want %q", name, got, c.want)
+			}
+			if req.Header.Get(weirhttp.PriorityHeader) != "spoofed" {
+				t.Errorf("%s: the caller's header was changed", name)
+			}
+		})
+	}
+	res, err := weirhttp.Propagate(&downstream{}).RoundTrip(&http.Request{Method: http.MethodGet}) // without a header
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+}
+
+// seen is what a handler behind Trust sees of a request with the given headers.
+type seen struct {
+	priority weir.Priority
+	left     time.Duration // until the deadline, -1 without one
+	headers  int
+}
+
+func behindTrust(trusted bool, ctx context.Context, header http.Header) (s seen) {
+	h := weirhttp.Trust(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		s = seen{weir.PriorityFrom(r.Context()), -1, len(r.Header)}
+		if deadline, ok := r.Context().Deadline(); ok {
+			s.left = time.Until(deadline)
+		}
+	}), func(*http.Request) bool { return trusted })
+	req := httptest.NewRequest(http.MethodGet, "/", nil).WithContext(ctx)
+	req.Header = header
+	h.ServeHTTP(httptest.NewRecorder(), req)
+	return s
+}
+
+func TestTrust(t *testing.T) {
+	const p, ms, n = weirhttp.PriorityHeader, weirhttp.TimeoutHeader, weirhttp.AttemptHeader
+	nothing := seen{weir.Normal, -1, 1}
+	for name, c := range map[string]struct {
+		header http.Header
+		want   seen
+	}{
+		"nothing":                  {http.Header{}, seen{weir.Normal, -1, 0}},
+		"critical":                 {http.Header{p: {"critical"}}, seen{weir.Critical, -1, 1}},
+		"LOW":                      {http.Header{p: {"LOW"}}, seen{weir.Low, -1, 1}},
+		"a priority of no name":    {http.Header{p: {"urgent"}}, nothing},
+		"a number":                 {http.Header{p: {"-2"}}, nothing},
+		"two priorities":           {http.Header{p: {"high", "critical"}}, nothing},
+		"a list of priorities":     {http.Header{p: {"high, critical"}}, nothing},
+		"no priority":              {http.Header{p: {}}, nothing},
+		"a long priority":          {http.Header{p: {strings.Repeat("critical", 1000)}}, nothing},
+		"time left":                {http.Header{ms: {"1500"}}, seen{weir.Normal, 1500 * time.Millisecond, 1}},
+		"no time left":             {http.Header{ms: {"0"}}, seen{weir.Normal, 0, 1}},
+		"negative time":            {http.Header{ms: {"-1"}}, nothing},
+		"time in words":            {http.Header{ms: {"1s"}}, nothing},
+		"a day":                    {http.Header{ms: {"86400000"}}, seen{weir.Normal, 24 * time.Hour, 1}},
+		"more than a day":          {http.Header{ms: {"86400001"}}, nothing},
+		"more than a number holds": {http.Header{ms: {strings.Repeat("9", 100)}}, nothing},
+		"two times":                {http.Header{ms: {"1", "2"}}, nothing},
+		"a first attempt":          {http.Header{n: {"1"}}, nothing},
+		"a retry":                  {http.Header{n: {"2"}}, seen{weir.Low, -1, 1}},
+		"a critical retry":         {http.Header{n: {"3"}, p: {"critical"}}, seen{weir.High, -1, 2}},
+		"a low retry":              {http.Header{n: {"3"}, p: {"low"}}, seen{weir.Low, -1, 2}},
+		"an attempt of no number":  {http.Header{n: {"two"}}, nothing},
+		"all":                      {http.Header{n: {"2"}, p: {"High"}, ms: {"10"}}, seen{weir.Normal, 10 * time.Millisecond, 3}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			if got := behindTrust(true, t.Context(), c.header.Clone()); got != c.want {
+				t.Errorf("%s: %+v, want %+v", name, got, c.want)
+			}
+			if got := behindTrust(false, t.Context(), c.header.Clone()); got != (seen{weir.Normal, -1, 0}) {
+				t.Errorf("%s, not trusted: %+v, want nothing", name, got)
+			}
+		})
+	}
+}
+
+// What an outer middleware set holds where the client says nothing, and the earlier deadline does.
+func TestTrustKeepsTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.High), time.Second)
+		defer cancel()
+		header := http.Header{weirhttp.TimeoutHeader: {"5000"}}
+		if got := behindTrust(true, ctx, header); got != (seen{weir.High, time.Second, 1}) {
+			t.Errorf("%+v", got)
+		}
+		header.Set(weirhttp.AttemptHeader, "2")
+		if got := behindTrust(true, ctx, header); got.priority != weir.Normal {
+			t.Errorf("a retry has priority %v, want the next lower one, normal", got.priority)
+		}
+		if got := behindTrust(false, ctx, header); got != (seen{weir.High, time.Second, 0}) {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestTrustOfNothing(t *testing.T) {
+	for _, f := range []func(){
+		func() { weirhttp.Trust(nil, func(*http.Request) bool { return true }) },
+		func() { weirhttp.Trust(http.NotFoundHandler(), nil) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			f()
+		}()
+	}
+}
+
+// TestFromClientToClient: what the first server was told reaches the second.
+func TestFromClientToClient(t *testing.T) {
+	trust := func(h http.HandlerFunc) http.Handler {
+		return weirhttp.Trust(h, func(r *http.Request) bool { return strings.HasPrefix(r.RemoteAddr, "127.0.0.1:") })
+	}
+	type told struct {
+		priority weir.Priority
+		deadline bool
+	}
+	got := make(chan told, 2)
+	back := serve(t, trust(func(_ http.ResponseWriter, r *http.Request) {
+		_, deadline := r.Context().Deadline()
+		got <- told{weir.PriorityFrom(r.Context()), deadline}
+	}), http1)
+	front := serve(t, trust(func(w http.ResponseWriter, r *http.Request) {
+		req, _ := http.NewRequestWithContext(r.Context(), http.MethodGet, back.URL, nil)
+		if res, err := weirhttp.Propagate(nil).RoundTrip(req); err != nil {
+			t.Error(err)
+		} else {
+			res.Body.Close()
+		}
+	}), http1)
+	ctx, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.High), time.Minute)
+	defer cancel()
+	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, front.URL, nil)
+	res, err := weirhttp.Propagate(nil).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if g := <-got; g != (told{weir.High, true}) {
+		t.Errorf("the second server was told %+v", g)
+	}
+}
+
+// TestServerRefusesRetriesFirst: in a full queue a first attempt takes the place of a retry.
+func TestServerRefusesRetriesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := weir.Must(weir.New(weir.Config{Min: 1, Max: 1, Queue: weir.Queue{Size: 1, Timeout: time.Minute}}))
+		server := weirhttp.Trust(limit(lim, func(http.ResponseWriter, *http.Request) { time.Sleep(time.Second) }), func(*http.Request) bool { return true })
+		ask := func(attempt string) chan int {
+			code := make(chan int, 1)
+			go func() {
+				w, req := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
+				if attempt != "" {
+					req.Header.Set(weirhttp.AttemptHeader, attempt)
+				}
+				server.ServeHTTP(w, req)
+				code <- w.Code
+			}()
+			synctest.Wait()
+			return code
+		}
+		running, again, first := ask(""), ask("2"), ask("")
+		if a, b, c := <-again, <-running, <-first; a != 503 || b != 200 || c != 200 {
+			t.Errorf("the retry got %d, the running request %d, the first attempt behind it %d", a, b, c)
+		}
+	})
+}
+
+// TestRetryIsToldTheTimeThatIsLeft: each attempt has less.
+func TestRetryIsToldTheTimeThatIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &downstream{answers: []any{refuses(503, "1")}}
+		client := &http.Client{Timeout: 5 * time.Second, Transport: weirhttp.RetryTransport(weirhttp.Propagate(d), newClient(t, retry.Config{}))}
+		res, err := client.Get("http://x/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		first, second := d.headers[0].Get(weirhttp.TimeoutHeader), d.headers[1].Get(weirhttp.TimeoutHeader)
+		if first != "5000" || len(second) != 4 || second > "4000" || second < "3000" {
+			t.Errorf("told of %s ms, then of %s ms", first, second)
+		}
+	})
+}
+
+// A request whose client has no time left is refused, not run.
+func TestNoTimeLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := fixed(t, 1)
+		permit, err := lim.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer permit.Release()
+		server := weirhttp.Trust(limit(lim, func(http.ResponseWriter, *http.Request) { t.Error("it ran") }), func(*http.Request) bool { return true })
+		w, req := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
+		req.Header.Set(weirhttp.TimeoutHeader, "0")
+		server.ServeHTTP(w, req)
+		if w.Code != 503 {
+			t.Errorf("status %d", w.Code)
+		}
+	})
+}

@@ -1,0 +1,105 @@
+package weirhttp
+
+import (
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/weir-go/weir/retry"
+)
+
+// RetryTransport returns a RoundTripper that sends requests with base, or with [http.DefaultTransport] if base is nil, as client
+// allows: its throttle refuses what the downstream would refuse, and a request that was refused or lost is
+// sent again within the client's budget, no sooner than the Retry-After of the response, and only if its context leaves the time.
+// It is safe for concurrent use if base is, and leaves requests as they are. It panics if client is nil. Use a client for each downstream.
+//
+// A request with a body is sent again only if it has a GetBody, as those of [http.NewRequest] do. An idempotent request (GET, HEAD, OPTIONS,
+// TRACE, PUT, DELETE, or one with an Idempotency-Key) is sent again after the statuses 429, 502, 503 and 504 and after errors of
+// the transport. Any other is sent again only if the downstream did nothing: after 429 or 503 with a Retry-After,
+// if there was no connection, or if a limiter below refused it. Retries have the number of the attempt in [AttemptHeader].
+//
+// If there is no further attempt, the last response or error is returned as it is. A request that the throttle
+// refuses is not sent; its body is closed, and the error is a [*weir.RefusedError] with [weir.ReasonOverload]. The
+// headers of the response end an attempt; a body that breaks off is not asked for again.
+//
+// Put RetryTransport outside of [Transport] and [Propagate], so that no retry holds a slot while it waits and each is told the time that is left:
+//
+//	weirhttp.RetryTransport(weirhttp.Propagate(weirhttp.Transport(nil, weirhttp.One(lim))), client)
+func RetryTransport(base http.RoundTripper, client *retry.Client) http.RoundTripper {
+	if client == nil {
+		panic("weirhttp: RetryTransport: client is nil")
+	}
+	return &retrier{base: on(base), client: client}
+}
+
+type retrier struct {
+	base
+	client *retry.Client
+}
+
+func (t *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
+	ctx, call := req.Context(), t.client.Call()
+	for try := req; ; {
+		if err := call.Begin(ctx); err != nil {
+			closeBody(try)
+			return nil, err
+		}
+		res, again, err := t.send(call, try)
+		if !again {
+			return res, err
+		}
+		if res != nil {
+			discard(res.Body)
+		}
+		if err := call.Wait(ctx); err != nil {
+			return nil, err
+		}
+		if try, err = resend(req, call.Attempt()+1); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// send makes an attempt and reports whether there is to be another one.
+func (t *retrier) send(call *retry.Call, req *http.Request) (res *http.Response, again bool, err error) {
+	answer := retry.Answer{Outcome: retry.Failure, Final: true} // if base panics
+	defer func() { again = call.Again(req.Context(), answer) }()
+	res, err = t.base.RoundTrip(req)
+	answer = answerTo(req, res, err)
+	return res, false, err
+}
+
+func closeBody(req *http.Request) {
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
+}
+
+// resend returns the request for another attempt.
+func resend(req *http.Request, attempt int) (*http.Request, error) {
+	try := withHeader(req)
+	try.Header.Set(AttemptHeader, strconv.Itoa(attempt))
+	if req.GetBody != nil {
+		body, err := req.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		try.Body = body
+	}
+	return try, nil
+}
+
+const (
+	drainTime = 100 * time.Millisecond
+	drainSize = 4 << 10 // of a refusal, which is a line of text
+)
+
+// discard reads a short body, so that the connection can be used again, and closes it. A downstream that does not go on
+// is not waited for.
+func discard(body io.ReadCloser) {
+	stop := time.AfterFunc(drainTime, func() { _ = body.Close() })
+	defer stop.Stop()
+	_, _ = io.CopyN(io.Discard, body, drainSize)
+	_ = body.Close()
+}

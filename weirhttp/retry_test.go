@@ -1,0 +1,368 @@
+package weirhttp_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/retry"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+func newClient(t *testing.T, cfg retry.Config) *retry.Client {
+	t.Helper()
+	c, err := retry.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A downstream is a base that answers with one thing after the other, and then with 200. It notes what it gets.
+type downstream struct {
+	answers []any // a status, a response or an error
+	bodies  []string
+	headers []http.Header
+	at      []time.Time
+}
+
+func (d *downstream) RoundTrip(req *http.Request) (*http.Response, error) {
+	body := ""
+	if req.Body != nil {
+		text, err := io.ReadAll(req.Body)
+		if err != nil {
+			return nil, err
+		}
+		req.Body.Close()
+		body = string(text)
+	}
+	d.bodies, d.headers, d.at = append(d.bodies, body), append(d.headers, req.Header), append(d.at, time.Now())
+	if n := len(d.bodies); n <= len(d.answers) {
+		switch a := d.answers[n-1].(type) {
+		case error:
+			return nil, a
+		case *http.Response:
+			return a, nil
+		case int:
+			return answer(a, strings.NewReader("no"))(req)
+		}
+	}
+	return answer(200, strings.NewReader("yes"))(req)
+}
+
+// refuses is a response that says when to come back, as given in its header.
+func refuses(status int, after string) *http.Response {
+	return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {after}}, Body: io.NopCloser(strings.NewReader("no"))}
+}
+
+var errDial = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+
+func TestWhatIsSentAgain(t *testing.T) {
+	const again, once = 2, 1
+	for name, c := range map[string]struct {
+		method, body string
+		answer       any
+		header       string
+		attempts     int
+	}{
+		"GET 200":                     {method: "GET", answer: 200, attempts: once},
+		"GET 404":                     {method: "GET", answer: 404, attempts: once},
+		"GET 500":                     {method: "GET", answer: 500, attempts: once},
+		"GET 501":                     {method: "GET", answer: 501, attempts: once},
+		"GET 429":                     {method: "GET", answer: 429, attempts: again},
+		"GET 502":                     {method: "GET", answer: 502, attempts: again},
+		"GET 503":                     {method: "GET", answer: 503, attempts: again},
+		"GET 504":                     {method: "GET", answer: 504, attempts: again},
+		"no method":                   {answer: 503, attempts: again},
+		"PUT 503":                     {method: "PUT", body: "x", answer: 503, attempts: again},
+		"DELETE 503":                  {method: "DELETE", answer: 503, attempts: again},
+		"PATCH 503":                   {method: "PATCH", body: "x", answer: 503, attempts: once},
+		"POST 503":                    {method: "POST", body: "x", answer: 503, attempts: once},
+		"POST 503 with Retry-After":   {method: "POST", body: "x", answer: refuses(503, "1"), attempts: again},
+		"POST 429 with Retry-After":   {method: "POST", body: "x", answer: refuses(429, "0"), attempts: again},
+		"POST 502 with Retry-After":   {method: "POST", body: "x", answer: refuses(502, "1"), attempts: once},
+		"POST 503 with a bad one":     {method: "POST", body: "x", answer: refuses(503, "soon"), attempts: once},
+		"POST 504":                    {method: "POST", body: "x", answer: 504, attempts: once},
+		"POST with a key":             {method: "POST", body: "x", answer: 503, header: "Idempotency-Key", attempts: again},
+		"POST with a key of old":      {method: "POST", body: "x", answer: 503, header: "X-Idempotency-Key", attempts: again},
+		"GET, connection lost":        {method: "GET", answer: io.ErrUnexpectedEOF, attempts: again},
+		"POST, connection lost":       {method: "POST", body: "x", answer: io.ErrUnexpectedEOF, attempts: once},
+		"POST, write failed":          {method: "POST", body: "x", answer: &net.OpError{Op: "write", Err: io.EOF}, attempts: once},
+		"POST, no connection":         {method: "POST", body: "x", answer: fmt.Errorf("x: %w", errDial), attempts: again},
+		"POST, refused on the way":    {method: "POST", body: "x", answer: weir.ErrQueueFull, attempts: again},
+		"POST, refused by a limiter":  {method: "POST", body: "x", answer: &weir.RefusedError{Reason: weir.ReasonQueueFull}, attempts: again},
+		"GET, refused for a bad key":  {method: "GET", answer: &weir.RefusedError{Reason: weir.ReasonBadKey}, attempts: once},
+		"GET, past MaxWait":           {method: "GET", answer: refuses(503, "31"), attempts: once},
+		"GET, years ahead":            {method: "GET", answer: refuses(503, "Fri, 31 Dec 2999 23:59:59 GMT"), attempts: once},
+		"GET, more than there can be": {method: "GET", answer: refuses(503, strings.Repeat("9", 400)), attempts: once},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &downstream{answers: []any{c.answer}}
+				req, _ := http.NewRequest(c.method, "http://x/", strings.NewReader(c.body))
+				req.Method = c.method
+				if c.header != "" {
+					req.Header.Set(c.header, "7")
+				}
+				before := fmt.Sprint(req.Header)
+				res, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req)
+				if len(d.bodies) != c.attempts {
+					t.Fatalf("%d attempts, want %d", len(d.bodies), c.attempts)
+				}
+				for i, body := range d.bodies {
+					number := strings.Join(d.headers[i][weirhttp.AttemptHeader], " ")
+					if want := map[int]string{0: "", 1: "2"}[i]; body != c.body || number != want {
+						t.Errorf("attempt %d: body %q, %s %q, want %q and %q", i+1, body, weirhttp.AttemptHeader, number, c.body, want)
+					}
+				}
+				if after := fmt.Sprint(req.Header); after != before {
+					t.Errorf("the caller's header is %s, was %s", after, before)
+				}
+				if err != nil {
+					if want, ok := c.answer.(error); !ok || !errors.Is(err, want) || c.attempts == again {
+						t.Errorf("error %v", err)
+					}
+					return
+				}
+				text, err := io.ReadAll(res.Body)
+				if want := map[bool]string{true: "yes", false: "no"}[c.attempts == again]; err != nil || string(text) != want && c.answer != 200 {
+					t.Errorf("body %q, %v, want %q", text, err, want)
+				}
+				res.Body.Close()
+			})
+		})
+	}
+}
+
+// A body that cannot be had again is sent once, and the answer comes back as it is.
+func TestBodyWithoutGetBody(t *testing.T) {
+	d := &downstream{answers: []any{refuses(503, "1")}}
+	req, _ := http.NewRequest(http.MethodPut, "http://x/", io.MultiReader(strings.NewReader("stream")))
+	res, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := io.ReadAll(res.Body)
+	if len(d.bodies) != 1 || d.bodies[0] != "stream" || res.StatusCode != 503 || string(text) != "no" {
+		t.Errorf("bodies %q, status %d, answer %q", d.bodies, res.StatusCode, text)
+	}
+}
+
+func TestGetBodyThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		req, _ := http.NewRequest(http.MethodPut, "http://x/", strings.NewReader("x"))
+		req.GetBody = func() (io.ReadCloser, error) { return nil, io.ErrNoProgress }
+		d := &downstream{answers: []any{503}}
+		if _, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req); !errors.Is(err, io.ErrNoProgress) || len(d.bodies) != 1 {
+			t.Errorf("error %v after %d attempts", err, len(d.bodies))
+		}
+	})
+}
+
+func TestRetryOverARealConnection(t *testing.T) {
+	for name, start := range map[string]func(*httptest.Server){"HTTP/1.1": http1, "HTTP/2": http2} {
+		t.Run(name, func(t *testing.T) {
+			type request struct{ from, attempt, body string }
+			got := make(chan request, 10)
+			srv := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				text, _ := io.ReadAll(r.Body)
+				attempt := r.Header.Get(weirhttp.AttemptHeader)
+				got <- request{r.RemoteAddr, attempt, string(text)}
+				if attempt == "" {
+					w.Header().Set("Retry-After", "0")
+					http.Error(w, "busy", http.StatusServiceUnavailable)
+				}
+			}), start)
+			client := &http.Client{Transport: weirhttp.RetryTransport(srv.Client().Transport, newClient(t, retry.Config{Backoff: time.Millisecond}))}
+			res, err := client.Post(srv.URL, "text/plain", bytes.NewBufferString("order"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if len(got) != 2 {
+				t.Fatalf("%d attempts, want 2", len(got))
+			}
+			first, second := <-got, <-got
+			if want := (request{first.from, "", "order"}); first != want {
+				t.Errorf("first attempt %+v, want %+v", first, want)
+			}
+			if want := (request{first.from, "2", "order"}); second != want { // over the same connection
+				t.Errorf("second attempt %+v, want %+v", second, want)
+			}
+			client.CloseIdleConnections()
+		})
+	}
+}
+
+// A downstream that is not there did nothing, so even a POST may be sent again; one that breaks the connection may have.
+func TestRetryOverABrokenConnection(t *testing.T) {
+	var attempts atomic.Int32
+	srv := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		attempts.Add(1)
+		panic(http.ErrAbortHandler)
+	}), http1)
+	rc := newClient(t, retry.Config{Backoff: time.Millisecond})
+	client := &http.Client{Transport: weirhttp.RetryTransport(srv.Client().Transport, rc)}
+	if _, err := client.Post(srv.URL, "", strings.NewReader("x")); err == nil || attempts.Load() != 1 {
+		t.Errorf("POST: error %v after %d attempts", err, attempts.Load())
+	}
+	if _, err := client.Get(srv.URL); err == nil || attempts.Load() != 4 {
+		t.Errorf("GET: error %v after %d more attempts, want 3", err, attempts.Load()-1)
+	}
+	srv.Close()
+	before := rc.Snapshot().Retries
+	if _, err := client.Post(srv.URL, "", strings.NewReader("x")); err == nil || rc.Snapshot().Retries != before+2 {
+		t.Errorf("nothing listens: error %v after %d retries, want 2", err, rc.Snapshot().Retries-before)
+	}
+}
+
+func TestRetryKeepsToTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		d := &downstream{answers: []any{refuses(503, "4")}}
+		req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://x/", nil)
+		res, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req)
+		if err != nil || res.StatusCode != 503 || time.Since(d.at[0]) > 0 {
+			t.Fatalf("%v, %v: want the refusal at once, because the wait is longer than the context", res, err)
+		}
+		res.Body.Close()
+
+		leaving, leave := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { leave(io.ErrClosedPipe) })
+		d = &downstream{answers: []any{refuses(503, "4")}}
+		req, _ = http.NewRequestWithContext(leaving, http.MethodGet, "http://x/", nil)
+		if _, err := weirhttp.RetryTransport(d, newClient(t, retry.Config{})).RoundTrip(req); !errors.Is(err, io.ErrClosedPipe) || len(d.at) != 1 {
+			t.Errorf("error %v after %d attempts, want the cause of the cancellation", err, len(d.at))
+		}
+	})
+}
+
+// A caller that leaves says nothing about the downstream, and a deadline that passes does.
+func TestCallersThatLeaveDoNotThrottle(t *testing.T) {
+	for name, c := range map[string]struct {
+		end       func(context.Context) (context.Context, context.CancelFunc)
+		throttled bool
+	}{
+		"cancelled": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			return ctx, cancel
+		}, false},
+		"late": {func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, -1) }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rc := newClient(t, retry.Config{})
+			client := weirhttp.RetryTransport(roundTrip(func(r *http.Request) (*http.Response, error) { return nil, r.Context().Err() }), rc)
+			for range 200 {
+				ctx, cancel := c.end(t.Context())
+				req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://x/", nil)
+				if _, err := client.RoundTrip(req); err == nil {
+					t.Fatal("no error")
+				}
+				cancel()
+			}
+			if n := rc.Snapshot().Throttled; (n > 0) != c.throttled {
+				t.Errorf("%d throttled", n)
+			}
+		})
+	}
+}
+
+func TestThrottledRequestIsNotSent(t *testing.T) {
+	rc := newClient(t, retry.Config{Name: "search", Retries: 1, Backoff: time.Millisecond})
+	sent := 0
+	client := &http.Client{Transport: weirhttp.RetryTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+		sent++
+		r.Body.Close()
+		return answer(503, strings.NewReader("no"))(r)
+	}), rc)}
+	for range 200 {
+		payload := &closeRecorder{Reader: strings.NewReader("payload")}
+		before := sent
+		res, err := client.Post("http://x/", "", payload)
+		if err == nil {
+			res.Body.Close()
+			continue
+		}
+		if refused, ok := errors.AsType[*weir.RefusedError](err); !ok || refused.Limiter != "search" || refused.Reason != weir.ReasonOverload {
+			t.Fatalf("error %v", err)
+		}
+		if sent != before || payload.closed == 0 {
+			t.Fatalf("sent %v, body closed %d times", sent != before, payload.closed)
+		}
+	}
+	if got := rc.Snapshot(); got.Throttled < 100 || got.Attempts != uint64(sent) {
+		t.Errorf("%+v, %d sent", got, sent)
+	}
+}
+
+// TestRetryAroundALimiter: while a retry waits it holds no slot, and what the limiter refuses says nothing of the downstream.
+func TestRetryAroundALimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := fixed(t, 1)
+		d := &downstream{answers: []any{refuses(503, "5")}}
+		client := &http.Client{Transport: weirhttp.RetryTransport(weirhttp.Transport(d, weirhttp.One(lim)), newClient(t, retry.Config{}))}
+		time.AfterFunc(time.Second, func() { checkInFlight(t, lim, 0) })
+		res, err := client.Get("http://x/")
+		if err != nil || len(d.at) != 2 {
+			t.Fatalf("error %v after %d attempts", err, len(d.at))
+		}
+		res.Body.Close()
+
+		permit, err := lim.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(20*time.Millisecond, permit.Release)
+		res, err = client.Post("http://x/", "", strings.NewReader("x"))
+		if err != nil || len(d.at) != 3 {
+			t.Fatalf("error %v after %d attempts: a request that the limiter refused can be sent", err, len(d.at))
+		}
+		res.Body.Close()
+	})
+}
+
+func TestRetryThroughAPanic(t *testing.T) {
+	rc := newClient(t, retry.Config{})
+	func() {
+		defer func() {
+			if recover() != "boom" {
+				t.Error("the panic is lost")
+			}
+		}()
+		_, _ = (&http.Client{Transport: weirhttp.RetryTransport(roundTrip(func(*http.Request) (*http.Response, error) { panic("boom") }), rc)}).Get("http://x/")
+	}()
+	if got := rc.Snapshot(); got != (retry.Snapshot{Attempts: 1}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRetryOfNothing(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	weirhttp.RetryTransport(nil, nil)
+}
+
+func TestIdleConnectionsAreClosedBelow(t *testing.T) {
+	base := &idleCloser{}
+	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(base), newClient(t, retry.Config{}))}).CloseIdleConnections()
+	if !base.closed {
+		t.Error("it did not reach the base")
+	}
+	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(roundTrip(nil)), newClient(t, retry.Config{}))}).CloseIdleConnections()
+}

@@ -1,0 +1,80 @@
+package weirotel_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/metrics"
+	"github.com/weir-go/weir/throttle"
+	"github.com/weir-go/weir/weirotel"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+)
+
+// show prints the first metric that a reader of the SDK gets. A program has a PeriodicReader with an exporter instead.
+func show(p *weirotel.Producer) {
+	reader := sdkmetric.NewManualReader(sdkmetric.WithProducer(p))
+	sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
+	var all metricdata.ResourceMetrics
+	err := reader.Collect(context.Background(), &all)
+	fmt.Println(all.ScopeMetrics[0].Metrics[0].Name, err)
+}
+
+// A limiter.
+func ExampleNew() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search", Histograms: true}))
+	producer, err := weirotel.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
+	if err != nil {
+		panic(err)
+	}
+	show(producer)
+	// Output: weir.limiter.limit <nil>
+}
+
+// A set.
+func ExampleNew_set() {
+	set, err := bulkhead.New(bulkhead.Config{Max: 100})
+	if err != nil {
+		panic(err)
+	}
+	producer, err := weirotel.New(metrics.Sources{Sets: map[string]*bulkhead.Set{"routes": set}, MaxKeys: 20})
+	if err != nil {
+		panic(err)
+	}
+	show(producer)
+	// Output: weir.limiter.limit <nil>
+}
+
+// A throttle.
+func ExampleNew_throttle() {
+	th, err := throttle.New(throttle.Config{Name: "db"})
+	if err != nil {
+		panic(err)
+	}
+	producer, err := weirotel.New(metrics.Sources{Throttles: []*throttle.Throttle{th}})
+	if err != nil {
+		panic(err)
+	}
+	show(producer)
+	// Output: weir.throttle.running <nil>
+}
+
+// Refusals and waits show on the span of the request.
+func ExampleTraced() {
+	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
+	gate := weirotel.Traced(lim) // weirhttp.One(gate), for an HTTP server
+	lim.Close()
+
+	recorder := tracetest.NewSpanRecorder()
+	tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("shop")
+	ctx, span := tracer.Start(context.Background(), "GET /search")
+	_, err := gate.Acquire(ctx)
+	span.End()
+	event := recorder.Ended()[0].Events()[0]
+	fmt.Println(err, event.Name, event.Attributes[1].Value.AsString())
+	// Output: weir: limiter "search" refused: closed weir.refused closed
+}

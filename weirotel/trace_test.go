@@ -1,0 +1,133 @@
+package weirotel_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/weirotel"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+)
+
+// events calls f with a span in its context and returns what f left on it.
+func events(t testing.TB, ctx context.Context, f func(context.Context)) []sdktrace.Event {
+	t.Helper()
+	recorder := tracetest.NewSpanRecorder()
+	ctx, span := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("test").Start(ctx, "work")
+	f(ctx)
+	span.End()
+	return recorder.Ended()[0].Events()
+}
+
+func attributes(e sdktrace.Event) map[string]any {
+	all := map[string]any{}
+	for _, a := range e.Attributes {
+		all[string(a.Key)] = a.Value.AsInterface()
+	}
+	return all
+}
+
+func TestSpanSaysWhatTheGateDid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 1, Queue: weir.Queue{Size: 1, Timeout: time.Second}}))
+		gate := weirotel.Traced(lim)
+		acquire := func(ctx context.Context) (weir.Permit, []sdktrace.Event, error) {
+			var permit weir.Permit
+			var err error
+			left := events(t, ctx, func(ctx context.Context) { permit, err = gate.Acquire(ctx) })
+			return permit, left, err
+		}
+		first, left, err := acquire(t.Context())
+		if err != nil || len(left) != 0 {
+			t.Fatalf("%v, %v: want no event of work that starts at once", left, err)
+		}
+
+		go func() {
+			time.Sleep(300 * time.Millisecond)
+			first.Done(nil)
+		}()
+		second, left, err := acquire(t.Context())
+		if err != nil || len(left) != 1 || left[0].Name != weirotel.EventQueued || attributes(left[0])["weir.queue.wait"] != 0.3 {
+			t.Errorf("%v, %v: want a wait of 0.3 s", left, err)
+		}
+
+		if _, left, err = acquire(t.Context()); len(left) != 1 || left[0].Name != weirotel.EventRefused {
+			t.Fatalf("%v, %v: want a refusal", left, err)
+		}
+		got := attributes(left[0])
+		if got["error.type"] != "queue timeout" || got["weir.limiter.name"] != "search" {
+			t.Errorf("%v: want the reason and the limiter", got)
+		}
+
+		soon, cancel := context.WithTimeout(t.Context(), time.Hour)
+		time.AfterFunc(100*time.Millisecond, cancel)
+		if _, left, err = acquire(soon); !errors.Is(err, context.Canceled) || len(left) != 1 || left[0].Name != weirotel.EventLeft {
+			t.Errorf("%v, %v: want one that left", left, err)
+		}
+		second.Done(nil)
+		if s := lim.Snapshot(); s.InFlight != 0 || s.Admitted != 2 {
+			t.Errorf("%+v: want all given back", s)
+		}
+	})
+}
+
+func TestTraceOfAKey(t *testing.T) {
+	set, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handle, err := set.Handle("\xff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.Close()
+	left := events(t, t.Context(), func(ctx context.Context) { _, _ = weirotel.Traced(handle).Acquire(ctx) })
+	if len(left) != 1 || !utf8.ValidString(attributes(left[0])["weir.limiter.name"].(string)) {
+		t.Errorf("%v: want a refusal with a valid name", left)
+	}
+}
+
+func TestTraceWithoutASpan(t *testing.T) {
+	gate := weirotel.Traced(weir.Must(weir.New(weir.Config{})))
+	for _, ctx := range []context.Context{nil, t.Context()} {
+		permit, err := gate.Acquire(ctx)
+		if err != nil {
+			t.Error(err)
+		}
+		permit.Done(nil)
+	}
+}
+
+func TestTraceOfANilGatePanics(t *testing.T) {
+	var none *weir.Limiter
+	for _, gate := range []edge.Gate{nil, none} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("Traced(%T) did not panic", gate)
+				}
+			}()
+			weirotel.Traced(gate)
+		}()
+	}
+}
+
+func TestTraceDoesNotAllocateWithoutASpan(t *testing.T) {
+	gate, ctx := weirotel.Traced(weir.Must(weir.New(weir.Config{}))), t.Context()
+	pass := func() {
+		if permit, err := gate.Acquire(ctx); err == nil {
+			permit.Done(nil)
+		}
+	}
+	pass()
+	if n := testing.AllocsPerRun(100, pass); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -1,0 +1,64 @@
+package weirprom
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/weir-go/weir/metrics"
+)
+
+// A Collector collects from sources. Make one with [New]. It is safe for concurrent use, and may be in several
+// registries.
+type Collector struct {
+	reader *metrics.Reader
+	descs  map[series]*prometheus.Desc
+	err    error
+}
+
+// A series is what the metrics of one instrument and source have in common.
+type series struct {
+	instrument *metrics.Instrument
+	source     string
+}
+
+var _ prometheus.Collector = (*Collector)(nil)
+
+// New returns a collector. If the sources are not valid, it is one that a registry refuses to register, with an error that
+// matches [metrics.ErrConfig] and has all that is wrong.
+func New(s metrics.Sources) *Collector {
+	reader, err := metrics.New(s)
+	if err != nil {
+		return &Collector{err: err}
+	}
+	c := &Collector{reader: reader, descs: map[series]*prometheus.Desc{}}
+	reader.Series(func(i *metrics.Instrument, source string) {
+		variable := make([]string, 0, len(i.Labels)-1)
+		for _, l := range i.Labels[1:] {
+			variable = append(variable, l.Prometheus)
+		}
+		constant := prometheus.Labels{i.Labels[0].Prometheus: source}
+		c.descs[series{i, source}] = prometheus.NewDesc(i.Prometheus, i.Help, variable, constant)
+	})
+	return c
+}
+
+// Describe implements [prometheus.Collector].
+func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
+	if c.err != nil {
+		descs <- prometheus.NewInvalidDesc(c.err)
+		return
+	}
+	for _, desc := range c.descs {
+		descs <- desc
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (c *Collector) Collect(collected chan<- prometheus.Metric) {
+	if c.err != nil {
+		collected <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(c.err), c.err)
+		return
+	}
+	c.reader.Read(func(p metrics.Measurement) {
+		desc := c.descs[series{p.Instrument, p.Values[0]}]
+		collected <- &metric{desc: desc, point: p}
+	})
+}

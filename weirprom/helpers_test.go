@@ -1,0 +1,103 @@
+package weirprom_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/metrics"
+	"github.com/weir-go/weir/pool"
+	"github.com/weir-go/weir/throttle"
+)
+
+// must returns a value, or fails the test.
+func must[T any](v T, err error) func(testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// backlog is a source of load.
+type backlog struct{}
+
+func (backlog) Name() string { return "store" }
+
+func (backlog) Poll(context.Context) (load.Sample, error) {
+	return load.Sample{Readings: []load.Reading{
+		{Name: "level-0 tables", Value: 9, Limit: 15},
+		{Name: "broken", Value: 1, Limit: 2, Err: errors.New("lost")},
+	}}, nil
+}
+
+// withEverything calls f in a bubble, with one source of each kind.
+func withEverything(t *testing.T, f func(*testing.T, metrics.Sources)) {
+	synctest.Test(t, func(t *testing.T) { f(t, everything(t)) })
+}
+
+// everything is one source of each kind, with some work done.
+func everything(t testing.TB) metrics.Sources {
+	ctx := t.Context()
+	lim := weir.Must(weir.New(weir.Config{
+		Name: "search", Initial: 2, Max: 50, Law: law.Band{Target: 100 * time.Millisecond}, Histograms: true,
+		Queue:    weir.Queue{Size: 10, Timeout: time.Second},
+		Exemplar: func(context.Context) string { return "4bf92f3577b34da6a3ce929d0e0e4736" },
+	}))
+	set := must(bulkhead.New(bulkhead.Config{Max: 10, ByKey: map[string]bulkhead.Compartment{
+		"GET /search": {Reserved: 2, Budget: time.Second, Config: weir.Config{Histograms: true}},
+	}}))(t)
+	for range 3 {
+		_ = lim.Do(ctx, func(context.Context) error { time.Sleep(120 * time.Millisecond); return nil })
+		_ = set.Do(ctx, "GET /search", func(context.Context) error { time.Sleep(time.Millisecond); return errors.New("lost") })
+		_ = set.Do(ctx, "GET /unknown", func(context.Context) error { return nil })
+	}
+	first, _ := lim.Acquire(ctx)
+	second, _ := lim.Acquire(ctx)
+	_, _ = lim.TryAcquire(ctx)
+	waited := make(chan error)
+	go func() {
+		waited <- lim.Do(ctx, func(context.Context) error { return nil })
+	}()
+	time.Sleep(10 * time.Millisecond)
+	first.Done(nil)
+	if err := <-waited; err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { second.Done(nil) })
+
+	mon := must(load.New(load.Config{Feeds: []load.Feed{{Source: backlog{}}}}))(t)
+	run, stop := context.WithCancel(ctx)
+	ended := make(chan error)
+	go func() { ended <- mon.Run(run) }()
+	time.Sleep(250 * time.Millisecond)
+	stop()
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+
+	th := must(throttle.New(throttle.Config{Name: "db", Monitor: mon, Actions: []throttle.Action{
+		{Name: "free memory", Source: "store", Every: time.Minute, Do: func(context.Context) error { return nil }},
+	}}))(t)
+	_ = th.Do(ctx, throttle.Write, 3, func(context.Context) error { return nil })
+
+	slots := must(capacity.New(capacity.Vector{"slots": 6}))(t)
+	jobs := must(pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)}))(t)
+	return metrics.Sources{
+		Limiters:   []*weir.Limiter{lim},
+		Sets:       map[string]*bulkhead.Set{"routes": set},
+		Throttles:  []*throttle.Throttle{th},
+		Pools:      map[string]*pool.Pool{"jobs": jobs},
+		Capacities: map[string]*capacity.Capacity{"slots": slots},
+		Monitors:   map[string]*load.Monitor{"store": mon},
+	}
+}
