@@ -16,6 +16,7 @@ var (
 	goFile    = regexp.MustCompile(`^[\w/*]+\.go$`)
 	pathName  = regexp.MustCompile(`^\w+(/\w+)+$`)
 	qualified = regexp.MustCompile(`\b([A-Za-z]\w*)\.([A-Za-z]\w*)`)
+	literal   = regexp.MustCompile(`"[^"]*"`)
 	single    = regexp.MustCompile(`^\*?([A-Za-z]\w*)(\{\}|\(\))?$`)
 	mixedCase = regexp.MustCompile(`[a-z][A-Z]|^[A-Z]\w*[a-z]`)
 )
@@ -30,7 +31,7 @@ type dictionary struct {
 	members           map[string]map[string]bool // of a package, or of a type
 	fields            map[string]bool
 	embedded          map[string][]string // types that a struct or an interface has as a whole
-	packages, foreign map[string]bool     // ours and those of others
+	packages, foreign map[string]bool     // those that users import, and those of others
 	folders           map[string]bool
 	files             []string
 	fsys              fs.FS
@@ -43,7 +44,9 @@ func (t *tree) dictionary() dictionary {
 		packages: map[string]bool{}, foreign: map[string]bool{}, folders: map[string]bool{}, files: t.paths, fsys: t.fsys,
 	}
 	for _, file := range t.sources {
-		d.packages[file.Name.Name] = true
+		if !isProgram(file.dir) && !isInternal(file.dir) && !strings.HasPrefix(file.dir, "bench/") {
+			d.packages[file.Name.Name] = true
+		}
 		d.files = append(slices.Clip(d.files), file.path)
 		for _, name := range file.imported() {
 			if !strings.HasPrefix(name, modulePath) {
@@ -123,7 +126,7 @@ func (d dictionary) missing(code string, dirs []string, lower bool) (wrong []str
 		}
 		return wrong
 	}
-	for _, match := range qualified.FindAllStringSubmatch(code, -1) {
+	for _, match := range qualified.FindAllStringSubmatch(literal.ReplaceAllString(code, ""), -1) {
 		if of, name := match[1], match[2]; (ast.IsExported(name) || lower && match[0] == code) && !d.has(of, name, lower) {
 			wrong = append(wrong, match[0])
 		}
