@@ -111,8 +111,8 @@ func (c Config) complete() (Config, error) {
 	reserved := 0
 	byKey := make(map[string]Compartment, len(c.ByKey))
 	for _, key := range slices.Sorted(maps.Keys(c.ByKey)) {
-		if err := checkKey(key); err != nil {
-			return c, fmt.Errorf("%w: bulkhead: ByKey: %w", weir.ErrConfig, err)
+		if problem := problemOf(key); problem != "" {
+			return c, fmt.Errorf("%w: bulkhead: ByKey: key %s", weir.ErrConfig, problem)
 		}
 		if byKey[key], err = c.ByKey[key].complete(fmt.Sprintf("ByKey[%q]", key)); err != nil {
 			return c, err
