@@ -12,11 +12,11 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// ClientRetries makes the calls of Connect's clients as a [retry.Client] allows. It is a [connect.Interceptor], given to a client by
+// Retries makes the calls of Connect's clients as a [retry.Client] allows. It is a [connect.Interceptor], given to a client by
 // [connect.WithInterceptors]. Make one with [RetryClient]. All methods are safe for concurrent use.
-type ClientRetries struct{ client *retry.Client }
+type Retries struct{ client *retry.Client }
 
-// RetryClient returns ClientRetries that send calls as client allows: its throttle refuses what the downstream would refuse,
+// RetryClient returns Retries that send calls as client allows: its throttle refuses what the downstream would refuse,
 // and a call that was refused is sent again within the client's budget, no sooner than the server says and only if its deadline leaves the
 // time. Use a client for each downstream, and give the interceptor before those of [LimitClient], so that each attempt asks for a slot
 // and none holds one while it waits. RetryClient panics if client is nil.
@@ -29,16 +29,16 @@ type ClientRetries struct{ client *retry.Client }
 //
 // The last error is returned as it is. What the throttle refuses is not sent; the error is resource_exhausted and matches
 // [weir.ErrOverload]. If the call is cancelled while it waits, the error is canceled and matches the cause.
-func RetryClient(client *retry.Client) *ClientRetries {
+func RetryClient(client *retry.Client) *Retries {
 	if client == nil {
 		panic("weirconnect: RetryClient: client is nil")
 	}
-	return &ClientRetries{client}
+	return &Retries{client}
 }
 
 // WrapUnary retries the calls of clients. It sends on the priority of the context, and the number of the attempt with
 // retries, in the headers of package weirhttp.
-func (r *ClientRetries) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+func (r *Retries) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
 		if !req.Spec().IsClient {
 			return next(ctx, req)
@@ -63,12 +63,12 @@ func (r *ClientRetries) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 }
 
 // WrapStreamingClient returns next: only the caller of a stream can begin it again.
-func (r *ClientRetries) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+func (r *Retries) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
 	return next
 }
 
-// WrapStreamingHandler returns next: ClientRetries is for clients.
-func (r *ClientRetries) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+// WrapStreamingHandler returns next: Retries is for clients.
+func (r *Retries) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
 	return next
 }
 

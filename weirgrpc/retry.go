@@ -16,11 +16,11 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// ClientRetries makes the calls of a [grpc.ClientConn] as a [retry.Client] allows. Make one with [RetryClient]. All methods are
+// Retries makes the calls of a [grpc.ClientConn] as a [retry.Client] allows. Make one with [RetryClient]. All methods are
 // safe for concurrent use.
-type ClientRetries struct{ client *retry.Client }
+type Retries struct{ client *retry.Client }
 
-// RetryClient returns ClientRetries that send calls as client allows: its throttle refuses what the downstream would refuse,
+// RetryClient returns Retries that send calls as client allows: its throttle refuses what the downstream would refuse,
 // and a call that was refused is sent again within the client's budget, no sooner than the server says and only if its deadline leaves the
 // time. Use a client for each downstream. RetryClient panics if client is nil.
 //
@@ -32,22 +32,22 @@ type ClientRetries struct{ client *retry.Client }
 //
 // The last error is returned as it is. What the throttle refuses is not sent; the error is RESOURCE_EXHAUSTED and matches
 // [weir.ErrOverload]. If the call is cancelled while it waits, the error is CANCELLED and matches the cause.
-func RetryClient(client *retry.Client) *ClientRetries {
+func RetryClient(client *retry.Client) *Retries {
 	if client == nil {
 		panic("weirgrpc: RetryClient: client is nil")
 	}
-	return &ClientRetries{client}
+	return &Retries{client}
 }
 
 // Options returns the interceptor as an option for [grpc.NewClient], without the retries of a service config, which would
 // multiply with these. Give it before those of [LimitClient], so that each attempt asks for a slot and none holds one while it waits.
-func (r *ClientRetries) Options() []grpc.DialOption {
+func (r *Retries) Options() []grpc.DialOption {
 	return []grpc.DialOption{grpc.WithDisableRetry(), grpc.WithChainUnaryInterceptor(r.Unary)}
 }
 
 // Unary is a [grpc.UnaryClientInterceptor]. It sends on the priority of the context, and the number of the attempt with
 // retries ([trust.Key], [trust.AttemptKey]). Call options hold for each attempt.
-func (r *ClientRetries) Unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+func (r *Retries) Unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	call, ctx := r.client.Call(), sendPriority(ctx)
 	send := func(attempt context.Context, trailer *metadata.MD) error {
 		return invoker(attempt, method, req, reply, conn, append(opts[:len(opts):len(opts)], grpc.Trailer(trailer))...)

@@ -19,28 +19,41 @@ const statusClientLeft = 499
 // the work must not pass on the header of its own downstream.
 const RefusedHeader = "Weir-Refused"
 
-// refuse answers a request that was not admitted.
-func (c Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(r.Context().Err(), context.Canceled) {
-		w.WriteHeader(statusClientLeft)
-		return
-	}
-	reason := "deadline exceeded"
-	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
-		reason = refused.Reason.String()
-		if status := edge.HTTPStatus(refused.Reason); status != http.StatusServiceUnavailable {
-			c.Status = status
-		}
-	}
-	if after, again := edge.RetryAfter(err); again {
+// refuse answers a request that was not admitted, so it did not run.
+func (c *Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	w.Header().Set(RefusedHeader, reasonOf(err))
+	if after, again := edge.RetryAfter(err); again && !clientLeft(r) {
 		seconds := math.Ceil(after.Seconds()) // at least 1, because after is above 0
 		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', 0, 64))
 	}
-	w.Header().Set(RefusedHeader, reason)
+	c.answer(w, r, err)
+}
+
+// answer answers a request that gets no other response because of the error.
+func (c *Config) answer(w http.ResponseWriter, r *http.Request, err error) {
+	if clientLeft(r) {
+		w.WriteHeader(statusClientLeft)
+		return
+	}
+	status := c.Status
+	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
+		if s := edge.HTTPStatus(refused.Reason); s != http.StatusServiceUnavailable {
+			status = s
+		}
+	}
 	w.Header().Set("Cache-Control", "no-store") // in place of what was meant for the response
 	if c.OnRefused != nil {
 		c.OnRefused(w, r, err)
 		return
 	}
-	http.Error(w, http.StatusText(c.Status)+": "+reason, c.Status)
+	http.Error(w, http.StatusText(status)+": "+reasonOf(err), status)
 }
+
+func reasonOf(err error) string {
+	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
+		return refused.Reason.String()
+	}
+	return "deadline exceeded"
+}
+
+func clientLeft(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }

@@ -124,9 +124,16 @@ var ofTheClients = []mutant{
 	{
 		name: "a refusal does not say that the work did not run",
 		file: "weirhttp/refusal.go",
-		old:  "w.Header().Set(RefusedHeader, reason)",
+		old:  "w.Header().Set(RefusedHeader, reasonOf(err))",
 		new:  "",
 		test: "TestOnlyWhatDidNotRunIsSentAgain/refused_by_the_limiter",
+	},
+	{
+		name: "a response that is refused after its work says that it did not run",
+		file: "weirhttp/held.go",
+		old:  "h.conf.answer(&a, h.req, err)",
+		new:  "h.conf.refuse(&a, h.req, err)",
+		test: "TestStreamsAreCapped",
 	},
 	{
 		name: "a body that is gone is sent again",
