@@ -123,7 +123,7 @@ func (p Permit) heard(fx *admit.Effects, o Outcome) {
 // Measure [Success] at the first byte of a response if the rest takes as long as the client
 // makes it. Measure Ignore right after admission for a stream or a long poll, whose latency says nothing.
 // The law finds its limit for measured work, and what others hold comes on top of that, up to
-// [Config].Max; with law.Fixed the limit is for both.
+// [Config].Max; with law.Fixed the limit is for both. A [Change] counts what the law found.
 func (p Permit) Measure(o Outcome) {
 	if p.limiter == nil {
 		return

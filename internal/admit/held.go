@@ -5,14 +5,18 @@ import "github.com/weir-go/weir/law"
 // What is held are the slots of work that was measured and has not ended. A law finds its limit for measured
 // work, so what is held comes on top of that, and the limit moves with it at once: at the next decision would be too
 // late, because without free slots nothing is measured. No change is recorded, for the law changed nothing.
+//
+// What the law found and what is held may be more than Max together. The limit then leaves out the excess, and
+// the law is shown what is left to it. Unless it cuts that, it has its limit back once less is held.
 
 // hold books that so much more is held, while the limit may move so far.
 func (s *slots) hold(more int64, r reach) { s.setHeld(s.held()+more, r) }
 
 func (s *slots) setHeld(weight int64, r reach) {
-	limit := int64(s.limit) + weight - s.held()
+	c := s.contended().coldPart()
+	limit := int64(s.limit) + c.excess + weight - s.held()
 	s.limit = int32(min(max(limit, int64(r.least)), int64(r.most)))
-	s.contended().coldPart().held = weight
+	c.held, c.excess = weight, max(0, limit-int64(s.limit))
 	s.flags.set(holding, weight > 0)
 	s.meter.SetBeside(int(weight))
 }
@@ -34,4 +38,26 @@ func (r reason) beside(held int64) int {
 		return 0
 	}
 	return int(held)
+}
+
+// found is the limit that the law found, and how many slots a Change counts.
+func (n *Node) found() int32 {
+	if n.flags&holding == 0 || n.decided.code == law.Pinned {
+		return n.limit
+	}
+	c := n.contention.cold
+	return int32(int64(n.limit) + c.excess - c.held)
+}
+
+// above is the limit with what is held on top of what the law found, as far as Max has room.
+func (n *Node) above(found int32) int32 {
+	return int32(min(int64(found)+int64(n.decided.beside(n.held())), int64(n.conf.max)))
+}
+
+// setFound has the limit be that above what the law found.
+func (n *Node) setFound(found int32) {
+	n.limit = n.above(found)
+	if n.flags&holding != 0 {
+		n.contention.cold.excess = int64(found) + int64(n.decided.beside(n.held())) - int64(n.limit)
+	}
 }

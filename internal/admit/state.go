@@ -104,5 +104,5 @@ func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) St
 func (n *Node) History() []Change {
 	n.lock()
 	defer n.unlock()
-	return n.history.changes(int(n.limit))
+	return n.history.changes(int(n.found()))
 }
