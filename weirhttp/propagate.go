@@ -4,10 +4,10 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/trust"
 )
 
 // The headers in which a client tells a server of a request what the server's limiter can use. No standard has any of them: Priority
@@ -121,13 +121,7 @@ func received(r *http.Request) (context.Context, context.CancelFunc) {
 
 // priority returns the priority in a header, and whether there is a valid one.
 func priority(h http.Header) (p weir.Priority, ok bool) {
-	text := single(h, PriorityHeader)
-	for p := weir.Critical; p <= weir.Low; p++ {
-		if strings.EqualFold(text, p.String()) {
-			return p, true
-		}
-	}
-	return weir.Normal, false
+	return trust.ParsePriority(single(h, PriorityHeader))
 }
 
 // number returns the number in a header, and whether there is one.

@@ -159,7 +159,7 @@ func (g *Group) serve(now int64, fx *Effects) {
 		n := m.node
 		at := n.flow(now)
 		served := n.serveOne(at, fx)
-		m.standInLine(at, fx)
+		m.standInQueue(at, fx)
 		n.endDrain(n.queue.Len())
 		if !served && g.first() == m {
 			return // it waits for more than is free, and nothing overtakes it
@@ -199,9 +199,9 @@ func (g *Group) review(now int64, fx *Effects) {
 	}
 }
 
-// standInLine has the member wait for the group if only that keeps its next work
+// standInQueue has the member wait for the group if only that keeps its next work
 // from starting.
-func (m *member) standInLine(now int64, fx *Effects) {
+func (m *member) standInQueue(now int64, fx *Effects) {
 	n, queue := m.node, &m.group.queue
 	next := n.next(now, fx)
 	m.count()

@@ -16,7 +16,7 @@ func (n *Node) serve(now int64, fx *Effects) {
 		n.serveVirtual(now, fx)
 	}
 	if n.member != nil {
-		n.member.standInLine(now, fx)
+		n.member.standInQueue(now, fx)
 		n.member.group.serve(now, fx)
 	}
 	n.endDrain(n.queue.Len())

@@ -32,6 +32,7 @@ var frozen = map[string]string{
 	"metrics":      "internal/rules/testdata/api/metrics.txt",
 	"load/sqlload": "internal/rules/testdata/api/sqlload.txt",
 	"throttle":     "internal/rules/testdata/api/throttle.txt",
+	"trust":        "internal/rules/testdata/api/trust.txt",
 	"edge":         "internal/rules/testdata/api/edge.txt",
 	"weirhttp":     "internal/rules/testdata/api/weirhttp.txt",
 	"bulkhead":     "internal/rules/testdata/api/bulkhead.txt",

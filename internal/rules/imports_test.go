@@ -56,11 +56,16 @@ var mayImport = map[string]string{
 	"internal/figures":     ". bulkhead",
 	"edge":                 ". internal/reply",
 	"retry":                ". edge internal/clock internal/settings",
-	"weirhttp":             ". bulkhead edge internal/settings retry",
+	"weirhttp":             ". bulkhead edge internal/settings retry trust",
 	"weirbreaker":          ".",
-	"metrics":              ". bulkhead capacity histogram law load pool throttle",
-	"weirprom":             "histogram metrics",
-	"weirotel":             ". edge histogram metrics",
+
+	"trust":        ".",
+	"internal/rpc": ". bulkhead edge retry",
+	"weirgrpc":     ". bulkhead edge internal/rpc retry trust",
+	"weirconnect":  ". bulkhead edge internal/rpc retry weirhttp",
+	"metrics":      ". bulkhead capacity histogram law load pool throttle",
+	"weirprom":     "histogram metrics",
+	"weirotel":     ". edge histogram metrics",
 }
 
 // programs are the trees that may import every package; none but themselves

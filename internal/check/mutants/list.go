@@ -123,8 +123,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the end of work wakes no waiter",
 		file: "internal/admit/done.go",
-		old:  "\tcase n.flags != 0:\n",
-		new:  "\tcase n.flags&^waiting != 0:\n",
+		old:  "\tcase n.flags&^holding != 0:\n",
+		new:  "\tcase n.flags&^(holding|waiting) != 0:\n",
 		test: "TestFirstInFirstOut",
 	},
 	{
@@ -137,8 +137,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "one more starts than the limit allows",
 		file: "internal/admit/acquire.go",
-		old:  "n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit)",
-		new:  "n.flags == 0 && n.inflight+int64(weight) <= int64(n.limit)+1",
+		old:  "n.flags&^holding == 0 && n.inflight+int64(weight) <= int64(n.limit)",
+		new:  "n.flags&^holding == 0 && n.inflight+int64(weight) <= int64(n.limit)+1",
 		test: "TestAdmitsUpToTheLimit",
 	},
 	{
@@ -349,9 +349,9 @@ var ofTheLimiter = []mutant{
 	},
 	{
 		name: "a queue that is made under a pace keeps no weights",
-		file: "internal/admit/serve.go",
-		old:  "n.queue.Weigh(true)",
-		new:  "n.queue.Weigh(false)",
+		file: "internal/admit/settings.go",
+		old:  "q.Weigh(true)",
+		new:  "q.Weigh(false)",
 		in:   ".",
 		test: "TestRetryAfterOfHeavyWorkUnderAPace",
 	},

@@ -4,7 +4,7 @@ package main
 var ofTheBulkhead = []mutant{
 	{
 		name: "the cap of a group is ignored",
-		file: "internal/admit/allocation.go",
+		file: "internal/admit/member.go",
 		old:  "g.inflight+weight <= g.limit && (grows == 0 || g.committed+grows <= g.limit)",
 		new:  "g.inflight+grows >= 0",
 		test: "TestGroupCapsAllNodesTogether",
@@ -12,7 +12,7 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "a group serves one node until its queue is empty",
 		file: "internal/admit/share_queue.go",
-		old:  "\tp.arrival = l.arrivals\n",
+		old:  "\tp.arrival = q.arrivals\n",
 		new:  "",
 		test: "TestEqualClaimsAreServedInTurn",
 	},
@@ -24,9 +24,9 @@ var ofTheBulkhead = []mutant{
 		test: "TestGroupEndsTheDrainOfAnyNode",
 	},
 	{
-		name: "a node without waiters stays in the line of its group",
+		name: "a node without waiters stays in the queue of its group",
 		file: "internal/admit/group.go",
-		old:  "\tline.drop(m)\n",
+		old:  "\tqueue.drop(m)\n",
 		new:  "",
 		test: "TestGroupForgetsNodesThatNobodyWaitsFor",
 	},
@@ -39,28 +39,28 @@ var ofTheBulkhead = []mutant{
 	},
 	{
 		name: "reserved slots are lent",
-		file: "internal/admit/allocation.go",
+		file: "internal/admit/member.go",
 		old:  "(grows == 0 || g.committed+grows <= g.limit)",
 		new:  "grows >= 0",
 		test: "TestReserveIsNeverLent",
 	},
 	{
 		name: "a reserve counts although it is in use",
-		file: "internal/admit/allocation.go",
+		file: "internal/admit/member.go",
 		old:  "return max(m.node.inflight, int64(m.reserved)) }",
 		new:  "return m.node.inflight + int64(m.reserved) }",
 		test: "TestGroupState",
 	},
 	{
 		name: "reserves come before a cap that was cut",
-		file: "internal/admit/allocation.go",
+		file: "internal/admit/member.go",
 		old:  "return g.inflight+weight <= g.limit && (",
 		new:  "return (",
 		test: "TestResize",
 	},
 	{
 		name: "a newcomer overtakes heavy work that is first in the queue",
-		file: "internal/admit/allocation.go",
+		file: "internal/admit/member.go",
 		old:  "queue.isFirst(m, int32(weight), m.level())",
 		new:  "m != nil",
 		test: "TestHeavyWorkFirstInLineIsNotOvertaken",
@@ -75,8 +75,8 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "fractions of slots come before whole ones",
 		file: "internal/admit/share_queue.go",
-		old:  "if m := l.claims.members[0]; m.claim() <= level {",
-		new:  "if m := l.claims.members[0]; m.claim() <= 0 {",
+		old:  "if m := q.claims.members[0]; m.claim() <= level {",
+		new:  "if m := q.claims.members[0]; m.claim() <= 0 {",
 		test: "TestFractionsDoNotTakeWholeSlots",
 	},
 	{
@@ -89,20 +89,20 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "turns that were never due are made up for",
 		file: "internal/admit/share_queue.go",
-		old:  "\t\tm.position.turn = max(m.position.turn, l.turn)\n",
+		old:  "\t\tm.position.turn = max(m.position.turn, q.turn)\n",
 		new:  "",
 		test: "TestTurnsThatWereNeverDueAreNotMadeUpFor",
 	},
 	{
 		name: "who holds less does not move up",
-		file: "internal/admit/allocation.go",
-		old:  "\tm.count()\n\tg.line.fix(m)\n",
+		file: "internal/admit/member.go",
+		old:  "\tm.count()\n\tg.queue.fix(m)\n",
 		new:  "\tm.count()\n",
 		test: "TestWhoHoldsLessMovesUp",
 	},
 	{
 		name: "idle members dilute the shares of those at work",
-		file: "internal/admit/allocation.go",
+		file: "internal/admit/member.go",
 		old:  "\tm.index = none\n\tg.shares -= int64(m.share)\n",
 		new:  "\tm.index = none\n",
 		test: "TestWhoIsAloneBorrowsEverything",
@@ -151,7 +151,7 @@ var ofTheBulkhead = []mutant{
 	},
 	{
 		name: "more is reserved than there is",
-		file: "internal/admit/allocation.go",
+		file: "internal/admit/member.go",
 		old:  "\tleft := m.most()\n",
 		new:  "\tleft := m.group.limit\n",
 		test: "TestReserveIsRaisedLive",
@@ -181,7 +181,7 @@ var ofTheBulkhead = []mutant{
 	},
 	{
 		name: "work is too heavy for a cap of 0",
-		file: "internal/admit/allocation.go",
+		file: "internal/admit/member.go",
 		old:  "m.group.limit > 0 && weight > m.most()",
 		new:  "weight > m.most()",
 		in:   "./bulkhead",

@@ -4,8 +4,8 @@ var ofTheEvents = []mutant{
 	{
 		name: "an update ends subscriptions to events",
 		file: "limiter.go",
-		old:  "l.config.Store(f.withReaders(l.config.Load().readers()))",
-		new:  "l.config.Store(f)",
+		old:  "l.config.Store(conf.withReaders(l.config.Load().readers()))",
+		new:  "l.config.Store(conf)",
 		in:   ".",
 		test: "TestEventsOfARunningLimiter",
 	},

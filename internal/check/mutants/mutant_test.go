@@ -119,3 +119,12 @@ func TestOnlyThoseOfFilesThatDiffer(t *testing.T) {
 		t.Errorf("a revision that does not exist: %v", err)
 	}
 }
+
+// Code moves and is reworded. A mutant that no longer finds its place would show only when it is run, which takes minutes.
+func TestEveryMutantFindsItsPlace(t *testing.T) {
+	for _, m := range mutants {
+		if _, err := m.find("../../.."); err != nil {
+			t.Errorf("%s: %v", m.name, err)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package rpc
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/edge"
+)
+
+// A Chooser names the admitter of a method, such as "/pkg.Service/Method"; nil exempts it.
+type Chooser = func(fullMethod string) weir.Admitter
+
+// One names the same admitter for every method. It panics if that is nil.
+func One(admitter weir.Admitter) Chooser {
+	if edge.IsExempt(admitter) {
+		panic("weir: One of a nil admitter")
+	}
+	return func(string) weir.Admitter { return admitter }
+}
+
+// ByMethod names the compartment of the set that has the method as its key.
+func ByMethod(set *bulkhead.Set) Chooser {
+	if set == nil {
+		panic("weir: ByMethod of a nil set")
+	}
+	return func(fullMethod string) weir.Admitter {
+		handle, _ := set.Handle(fullMethod) // nil refuses a method that is too long, as a bad key
+		return handle
+	}
+}
+
+// Exempt exempts what is named, full methods or whole services.
+func Exempt(choose Chooser, names ...string) Chooser {
+	names = slices.Clone(names)
+	return func(fullMethod string) weir.Admitter {
+		service, _, _ := strings.Cut(strings.TrimPrefix(fullMethod, "/"), "/")
+		if slices.Contains(names, fullMethod) || slices.Contains(names, service) {
+			return nil
+		}
+		return choose(fullMethod)
+	}
+}
+
+// mostMethods bounds what Methods remembers. A server has tens of methods; a client that forwards whatever
+// it is asked for may see any number.
+const mostMethods = 1000
+
+// Methods remembers the admitter of each method. The methods of a peer must not be remembered
+// before something has shown that they exist.
+type Methods struct {
+	choose Chooser
+	known  atomic.Pointer[map[string]weir.Admitter] // replaced as a whole
+	adding sync.Mutex
+}
+
+// Init sets the function that names the admitters.
+func (m *Methods) Init(choose Chooser) {
+	if choose == nil {
+		panic("weir: the function that names the admitter of a method is nil: want one, such as One(limiter)")
+	}
+	m.choose = choose
+	m.known.Store(&map[string]weir.Admitter{})
+}
+
+// Of returns the admitter of a method that exists, nil if the method is exempt.
+func (m *Methods) Of(method string) weir.Admitter {
+	if admitter, ok := (*m.known.Load())[method]; ok {
+		return admitter
+	}
+	admitter := m.Invented(method)
+	m.adding.Lock()
+	defer m.adding.Unlock()
+	if known := *m.known.Load(); len(known) < mostMethods {
+		known = maps.Clone(known)
+		known[strings.Clone(method)] = admitter
+		m.known.Store(&known)
+	}
+	return admitter
+}
+
+// Invented returns the admitter of a method that only a peer knows of, and does not remember it.
+func (m *Methods) Invented(method string) weir.Admitter {
+	if admitter := m.choose(method); !edge.IsExempt(admitter) {
+		return admitter
+	}
+	return nil
+}
+
+// Known returns the admitter of a method that Of was asked for, otherwise nil.
+func (m *Methods) Known(method string) weir.Admitter { return (*m.known.Load())[method] }

@@ -1,0 +1,53 @@
+package rpc
+
+import (
+	"context"
+	"sync"
+
+	"github.com/weir-go/weir"
+)
+
+// A Turn is the slot of the message that a stream is working on, if there is one. Its methods are safe for concurrent
+// use, as one goroutine may receive while another sends. The zero Turn holds no slot.
+type Turn struct {
+	mu     sync.Mutex
+	permit weir.Permit // zero without a slot
+	ended  bool
+}
+
+// Take waits for a slot for the next message. What the turn holds is given back first, and teaches nothing.
+func (t *Turn) Take(ctx context.Context, admitter weir.Admitter) error {
+	t.Give(weir.Ignore)
+	permit, err := admitter.Acquire(ctx)
+	if err == nil && !t.hold(permit) {
+		permit.Release()
+	}
+	return err
+}
+
+// hold keeps the permit, unless the stream has ended.
+func (t *Turn) hold(permit weir.Permit) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ended {
+		t.permit = permit
+	}
+	return !t.ended
+}
+
+// Give gives the slot back, if the turn holds one.
+func (t *Turn) Give(o weir.Outcome) {
+	t.mu.Lock()
+	permit := t.permit
+	t.mu.Unlock()
+	permit.Finish(o) // outside of the lock, for it may call a hook
+}
+
+// End is Give for the end of the stream: from now on the turn holds no slot.
+func (t *Turn) End(o weir.Outcome) {
+	t.mu.Lock()
+	t.ended = true
+	permit := t.permit
+	t.mu.Unlock()
+	permit.Finish(o)
+}

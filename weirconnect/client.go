@@ -1,0 +1,122 @@
+package weirconnect
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"connectrpc.com/connect"
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/rpc"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// ClientConfig is what [LimitClient] can be told. The zero ClientConfig works.
+type ClientConfig struct {
+	// Streams says what of a stream takes a slot. Defaults to Once.
+	Streams Streams
+}
+
+// ClientLimits puts limiters in front of the calls of Connect's clients. It is a [connect.Interceptor], given to a client by
+// [connect.WithInterceptors]. Make one with [LimitClient]. All methods are safe for concurrent use.
+type ClientLimits struct {
+	methods rpc.Methods
+	streams Streams
+}
+
+// LimitClient returns a ClientLimits that makes each call within the limit of the admitter that admitterFor names for its
+// procedure, as for [LimitServer]. Use one limiter for each downstream.
+//
+// A refused call is not sent. Its error has the code that a server's refusal would have, and matches [weir.ErrRefused]
+// besides, which what a server sent does not. A call whose context has a priority other than Normal sends it on as a header;
+// the deadline Connect sends on by itself. An interceptor that retries belongs before this one, so that each attempt asks for
+// a slot.
+func LimitClient(admitterFor func(procedure string) weir.Admitter, cfg ClientConfig) *ClientLimits {
+	c := &ClientLimits{streams: cfg.Streams.checked()}
+	c.methods.Init(admitterFor)
+	return c
+}
+
+// WrapUnary limits the calls of clients; the slot is held until the call is over.
+func (c *ClientLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
+		spec := req.Spec()
+		if !spec.IsClient {
+			return next(ctx, req)
+		}
+		if p := weir.PriorityFrom(ctx); p != weir.Normal {
+			req.Header().Set(weirhttp.PriorityHeader, p.String())
+		}
+		admitter := c.methods.Of(spec.Procedure)
+		if admitter == nil {
+			return next(ctx, req)
+		}
+		permit, err := admitter.Acquire(ctx)
+		if err != nil {
+			return nil, refusal(ctx, err, connect.ProtocolConnect)
+		}
+		outcome := weir.Failure // should next panic, or end its goroutine
+		defer func() { permit.Finish(outcome) }()
+		res, err := next(ctx, req)
+		outcome = clientOutcome(ctx, err)
+		return res, err
+	}
+}
+
+// WrapStreamingClient limits the streams of clients; see [Streams].
+func (c *ClientLimits) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return func(ctx context.Context, spec connect.Spec) connect.StreamingClientConn {
+		admitter := c.methods.Of(spec.Procedure)
+		if admitter == nil {
+			return open(ctx, spec, next)
+		}
+		if c.streams == EachMessage {
+			messages := &clientMessages{ctx: ctx, admitter: admitter, answers: spec.StreamType&connect.StreamTypeServer != 0}
+			messages.StreamingClientConn = open(ctx, spec, next)
+			messages.stop = context.AfterFunc(ctx, func() { messages.turn.End(edge.ContextOutcome(ctx)) })
+			return messages
+		}
+		permit, err := admitter.Acquire(ctx)
+		if err != nil {
+			return newRefusedConn(spec, refusal(ctx, err, connect.ProtocolConnect))
+		}
+		permit.Release() // nothing is sent before the first message
+		return open(ctx, spec, next)
+	}
+}
+
+// WrapStreamingHandler returns next: ClientLimits does not limit servers.
+func (c *ClientLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return next
+}
+
+// open begins a stream that sends its priority on.
+func open(ctx context.Context, spec connect.Spec, next connect.StreamingClientFunc) connect.StreamingClientConn {
+	conn := next(ctx, spec)
+	if p := weir.PriorityFrom(ctx); p != weir.Normal {
+		conn.RequestHeader().Set(weirhttp.PriorityHeader, p.String())
+	}
+	return conn
+}
+
+// clientOutcome returns what a call that is over teaches. A refusal by another limiter of this client never
+// reached the server.
+func clientOutcome(ctx context.Context, err error) weir.Outcome {
+	switch {
+	case ctx.Err() != nil:
+		return edge.ContextOutcome(ctx)
+	case errors.Is(err, weir.ErrRefused):
+		return weir.Ignore
+	default:
+		return codeOf(err).ClientOutcome()
+	}
+}
+
+// streamOutcome is clientOutcome for the error of Receive, which is io.EOF at the end of a stream that succeeded.
+func streamOutcome(ctx context.Context, err error) weir.Outcome {
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return clientOutcome(ctx, err)
+}

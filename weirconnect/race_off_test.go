@@ -1,0 +1,5 @@
+//go:build !race
+
+package weirconnect_test
+
+const raceEnabled = false

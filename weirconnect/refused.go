@@ -1,0 +1,28 @@
+package weirconnect
+
+import (
+	"net/http"
+
+	"connectrpc.com/connect"
+)
+
+// refusedConn is a client's stream that was not admitted. Nothing is sent, and all that could fail fails.
+type refusedConn struct {
+	spec              connect.Spec
+	request, response http.Header
+	err               error
+}
+
+func newRefusedConn(spec connect.Spec, err error) *refusedConn {
+	return &refusedConn{spec: spec, request: http.Header{}, response: http.Header{}, err: err}
+}
+
+func (c *refusedConn) Spec() connect.Spec           { return c.spec }
+func (c *refusedConn) Peer() connect.Peer           { return connect.Peer{} }
+func (c *refusedConn) Send(any) error               { return c.err }
+func (c *refusedConn) Receive(any) error            { return c.err }
+func (c *refusedConn) RequestHeader() http.Header   { return c.request }
+func (c *refusedConn) ResponseHeader() http.Header  { return c.response }
+func (c *refusedConn) ResponseTrailer() http.Header { return c.response }
+func (c *refusedConn) CloseRequest() error          { return nil }
+func (c *refusedConn) CloseResponse() error         { return nil }

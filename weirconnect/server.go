@@ -1,0 +1,113 @@
+package weirconnect
+
+import (
+	"context"
+	"net/http"
+
+	"connectrpc.com/connect"
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/rpc"
+)
+
+// ServerConfig is what [LimitServer] can be told. The zero ServerConfig works.
+type ServerConfig struct {
+	// Streams says what of a stream takes a slot. Defaults to Once.
+	Streams Streams
+}
+
+// ServerLimits puts limiters in front of the handlers of Connect, by whichever of its protocols they are called. It is a
+// [connect.Interceptor]. Make one with [LimitServer]. All methods are safe for concurrent use.
+type ServerLimits struct {
+	methods rpc.Methods
+	streams Streams
+}
+
+// LimitServer returns a ServerLimits that runs each call within the limit of the admitter that admitterFor names for its
+// procedure, such as "/pkg.Service/Method": see [One], [ByMethod] and [Exempt]. A nil admitter exempts the procedure. admitterFor is
+// called once for each procedure, and its answer remembered; it may be called concurrently.
+//
+// It panics if admitterFor is nil or a setting is out of range.
+func LimitServer(admitterFor func(procedure string) weir.Admitter, cfg ServerConfig) *ServerLimits {
+	s := &ServerLimits{streams: cfg.Streams.checked()}
+	s.methods.Init(admitterFor)
+	return s
+}
+
+// Option returns the gate and the interceptor as one option for the handlers of Connect. Interceptors of options before
+// it run around the interceptor.
+func (s *ServerLimits) Option() connect.HandlerOption {
+	return connect.WithHandlerOptions(connect.WithRequestGate(s.Gate), connect.WithInterceptors(s))
+}
+
+// Gate is a [connect.RequestGateFunc]. While the limiter of the procedure is full it refuses the call before its message
+// is read or decoded; it never waits and takes no slot, for which there is the interceptor. What it refuses reaches no
+// interceptor; it is in the limiter's own snapshot and events.
+func (s *ServerLimits) Gate(ctx context.Context, spec connect.Spec, peer connect.Peer, _ http.Header) (context.Context, error) {
+	admitter := s.methods.Of(spec.Procedure)
+	if admitter == nil {
+		return ctx, nil
+	}
+	if err := admitter.Full(ctx); err != nil {
+		return ctx, refusal(ctx, err, peer.Protocol)
+	}
+	return ctx, nil
+}
+
+// WrapUnary limits the calls of handlers; the slot is freed when the handler returns, panics, or ends its goroutine.
+func (s *ServerLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
+		spec := req.Spec()
+		if spec.IsClient {
+			return next(ctx, req)
+		}
+		admitter := s.methods.Of(spec.Procedure)
+		if admitter == nil {
+			return next(ctx, req)
+		}
+		permit, err := admitter.Acquire(ctx)
+		if err != nil {
+			return nil, refusal(ctx, err, req.Peer().Protocol)
+		}
+		// Not a recover: the panic goes up as it is, with its stack, and a Goexit is covered too.
+		outcome := weir.Failure
+		defer func() { permit.Finish(outcome) }()
+		res, err := next(ctx, req)
+		outcome = serverOutcome(ctx, err)
+		return res, err
+	}
+}
+
+// WrapStreamingHandler limits the streams of handlers; see [Streams].
+func (s *ServerLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return func(ctx context.Context, conn connect.StreamingHandlerConn) error {
+		admitter := s.methods.Of(conn.Spec().Procedure)
+		switch {
+		case admitter == nil:
+			return next(ctx, conn)
+		case s.streams == EachMessage:
+			messages := &serverMessages{StreamingHandlerConn: conn, ctx: ctx, admitter: admitter}
+			return messages.run(next)
+		}
+		permit, err := admitter.Acquire(ctx)
+		if err != nil {
+			return refusal(ctx, err, conn.Peer().Protocol)
+		}
+		permit.Release()
+		return next(ctx, conn)
+	}
+}
+
+// WrapStreamingClient returns next: ServerLimits does not limit clients.
+func (s *ServerLimits) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return next
+}
+
+// serverOutcome returns what a call teaches that its handler has ended. A client that left teaches nothing, whatever
+// became of its call.
+func serverOutcome(ctx context.Context, err error) weir.Outcome {
+	if ctx.Err() != nil {
+		return edge.ContextOutcome(ctx)
+	}
+	return codeOf(err).ServerOutcome()
+}

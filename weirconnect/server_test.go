@@ -1,0 +1,217 @@
+package weirconnect_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"testing"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/weirconnect"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// protocols are those of Connect, by the HTTP that each can use.
+var protocols = map[string]struct {
+	http   int
+	option []connect.ClientOption
+}{
+	"connect, HTTP/1.1":  {1, nil},
+	"connect, HTTP/2":    {2, nil},
+	"grpc, HTTP/2":       {2, []connect.ClientOption{connect.WithGRPC()}},
+	"grpc-web, HTTP/1.1": {1, []connect.ClientOption{connect.WithGRPCWeb()}},
+}
+
+func TestCallsAreLimitedAndMeasured(t *testing.T) {
+	for name, p := range protocols {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1, weir.Queue{})
+			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+			client := caller(start(t, &service{unary: func(context.Context) error {
+				if n := lim.Snapshot().InFlight; n != 1 {
+					t.Errorf("in flight %d, want 1", n)
+				}
+				return nil
+			}}, p.http, server.Option()), p.option...)
+			for range 3 {
+				if err := call(t.Context(), client); err != nil {
+					t.Fatal(err)
+				}
+			}
+			checkTaught(t, lim, taught{succeeded: 3})
+		})
+	}
+}
+
+// TestRefusal is what a client sees of one, from the interceptor and from the gate.
+func TestRefusal(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+	for by, option := range map[string]connect.HandlerOption{"interceptor": connect.WithInterceptors(server), "gate": server.Option()} {
+		for name, p := range protocols {
+			t.Run(by+", "+name, func(t *testing.T) {
+				client := caller(start(t, &service{unary: func(context.Context) error { t.Error("it ran"); return nil }}, p.http, option), p.option...)
+				defer fill(t, lim)()
+				before := lim.Snapshot().Refused[weir.ReasonLimitReached]
+				err := call(t.Context(), client)
+				refused, ok := errors.AsType[*connect.Error](err)
+				if !ok || refused.Code() != connect.CodeResourceExhausted || refused.Message() != "refused: limit reached" {
+					t.Fatalf("%v", err)
+				}
+				after, ok := weirconnect.RetryAfter(err)
+				if !ok || after < 100*time.Millisecond || after > 60*time.Second || after%time.Millisecond != 0 {
+					t.Errorf("retry after %v, %v", after, ok)
+				}
+				want := strconv.FormatInt(after.Milliseconds(), 10)
+				if len(p.option) == 0 {
+					want = ""
+				}
+				if got := refused.Meta().Get("Grpc-Retry-Pushback-Ms"); got != want {
+					t.Errorf("pushback %q, want %q", got, want)
+				}
+				if s := lim.Snapshot(); s.Refused[weir.ReasonLimitReached] != before+1 || s.InFlight != 1 {
+					t.Errorf("refused %d, in flight %d", s.Refused[weir.ReasonLimitReached]-before, s.InFlight)
+				}
+			})
+		}
+	}
+}
+
+// TestRefusalCodes calls the interceptor without a server.
+func TestRefusalCodes(t *testing.T) {
+	closed := fixed(t, 1, weir.Queue{})
+	closed.Close()
+	var none *bulkhead.Handle
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	late, cancel := context.WithTimeout(t.Context(), -1)
+	defer cancel()
+	for name, c := range map[string]struct {
+		ctx      context.Context //nolint:containedctx // a table of calls
+		admitter weir.Admitter
+		code     connect.Code
+		cause    error
+	}{
+		"closed":      {t.Context(), closed, connect.CodeUnavailable, weir.ErrClosed},
+		"bad key":     {t.Context(), none, connect.CodeInvalidArgument, bulkhead.ErrKey},
+		"client left": {gone, fixed(t, 1, weir.Queue{}), connect.CodeCanceled, context.Canceled},
+		"deadline":    {late, fixed(t, 1, weir.Queue{}), connect.CodeDeadlineExceeded, context.DeadlineExceeded},
+	} {
+		server := weirconnect.LimitServer(weirconnect.One(c.admitter), weirconnect.ServerConfig{})
+		_, err := server.WrapUnary(func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) {
+			t.Errorf("%s: it ran", name)
+			return nil, nil
+		})(c.ctx, connect.NewRequest(&bytes{}))
+		if connect.CodeOf(err) != c.code || !errors.Is(err, c.cause) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, ok := weirconnect.RetryAfter(err); ok {
+			t.Errorf("%s: is told to come back", name)
+		}
+	}
+}
+
+func TestHandlersTeachByTheirCode(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want taught
+	}{
+		{connect.NewError(connect.CodeInternal, nil), taught{failed: 1}},
+		{connect.NewError(connect.CodeNotFound, nil), taught{ignored: 1}},
+		{connect.NewError(connect.CodeDeadlineExceeded, nil), taught{timedOut: 1}},
+		{connect.NewNotModifiedError(http.Header{}), taught{succeeded: 1}},
+		{errors.New("without a code"), taught{failed: 1}},
+		{context.DeadlineExceeded, taught{timedOut: 1}},
+		{context.Canceled, taught{ignored: 1}},
+	} {
+		lim := fixed(t, 1, weir.Queue{})
+		server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+		if err := call(t.Context(), caller(start(t, &service{unary: func(context.Context) error { return c.err }}, 1, server.Option()))); err == nil {
+			t.Errorf("%v: no error", c.err)
+		}
+		checkTaught(t, lim, c.want)
+	}
+}
+
+func TestByMethodAndExempt(t *testing.T) {
+	set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Min: 1, Max: 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{unaryCall, upload} {
+		permit, err := set.Acquire(t.Context(), key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer permit.Release()
+	}
+	server := weirconnect.LimitServer(weirconnect.Exempt(weirconnect.ByMethod(set), upload), weirconnect.ServerConfig{})
+	srv := start(t, &service{}, 2, server.Option())
+	if err := call(t.Context(), caller(srv)); connect.CodeOf(err) != connect.CodeResourceExhausted {
+		t.Errorf("of the procedure: %v", err)
+	}
+	stream := connect.NewClient[bytes, bytes](srv.Client(), srv.URL+upload).CallClientStream(t.Context())
+	if _, err := stream.CloseAndReceive(); err != nil {
+		t.Errorf("an exempt one: %v", err)
+	}
+	other := streamer(srv).CallBidiStream(t.Context()) // a key of its own
+	exchange(t, other)
+	finish(t, other)
+}
+
+// TestPriority of a header is that of the handler's context, if the peer is trusted; the client sends it on.
+func TestPriority(t *testing.T) {
+	got := make(chan weir.Priority, 1)
+	srv := start(t, &service{
+		unary:  func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil },
+		stream: func(ctx context.Context, _ *echoServer) error { got <- weir.PriorityFrom(ctx); return nil },
+	}, 2)
+	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(fixed(t, 1, weir.Queue{})), weirconnect.ClientConfig{}))
+	for _, want := range []weir.Priority{weir.Critical, weir.Normal, weir.Low} {
+		ctx := weir.WithPriority(t.Context(), want)
+		if err := call(ctx, caller(srv, limits)); err != nil {
+			t.Fatal(err)
+		}
+		if p := <-got; p != want {
+			t.Errorf("a call: %v, want %v", p, want)
+		}
+		stream := streamer(srv, limits).CallBidiStream(ctx)
+		_ = stream.Send(nil)
+		if p := <-got; p != want {
+			t.Errorf("a stream: %v, want %v", p, want)
+		}
+		_ = stream.CloseRequest()
+		_ = stream.CloseResponse()
+	}
+	req := connect.NewRequest(&bytes{})
+	req.Header()[weirhttp.PriorityHeader] = []string{"critical", "critical"}
+	if _, err := caller(srv).CallUnary(t.Context(), req); err != nil {
+		t.Fatal(err)
+	}
+	if p := <-got; p != weir.Normal {
+		t.Errorf("of two values: %v", p)
+	}
+}
+
+func TestMistakesPanic(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	for name, mistake := range map[string]func(){
+		"no function":    func() { weirconnect.LimitServer(nil, weirconnect.ServerConfig{}) },
+		"Streams":        func() { weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: 2}) },
+		"client":         func() { weirconnect.LimitClient(nil, weirconnect.ClientConfig{}) },
+		"client Streams": func() { weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{Streams: 9}) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			mistake()
+		}()
+	}
+}

@@ -1,0 +1,83 @@
+package weirconnect
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/weir-go/weir/internal/rpc"
+	"github.com/weir-go/weir/retry"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// pushbackKey is the trailer by which a server tells a gRPC client when to retry, in milliseconds: gRFC A6.
+const pushbackKey = "Grpc-Retry-Pushback-Ms"
+
+// A reason is what a refusal says to the caller, and the error of the admitter to errors.Is and errors.As.
+type reason struct {
+	message string
+	cause   error
+}
+
+func (r *reason) Error() string { return r.message }
+
+func (r *reason) Unwrap() error { return r.cause }
+
+// refusal returns the error for a call that was not admitted, sent by the protocol.
+func refusal(ctx context.Context, err error, protocol string) *connect.Error {
+	r := rpc.Refused(ctx, err)
+	refused := connect.NewError(connect.Code(r.Code), &reason{r.Message, err})
+	if r.RetryAfter == 0 {
+		return refused
+	}
+	if detail, err := connect.NewErrorDetail(&errdetails.RetryInfo{RetryDelay: durationpb.New(r.RetryAfter)}); err == nil {
+		refused.AddDetail(detail)
+	}
+	if protocol != connect.ProtocolConnect {
+		refused.Meta().Set(pushbackKey, strconv.FormatInt(r.RetryAfter.Milliseconds(), 10))
+	}
+	return refused
+}
+
+// RetryAfter returns how long a server asked this client to wait before it retries, by the RetryInfo among the details of
+// err, as a refusal has it. It is false if err has none, or one that is negative.
+func RetryAfter(err error) (time.Duration, bool) {
+	refused, ok := errors.AsType[*connect.Error](err)
+	if !ok || refused == nil {
+		return 0, false
+	}
+	for _, detail := range refused.Details() {
+		value, err := detail.Value()
+		if info, ok := value.(*errdetails.RetryInfo); err == nil && ok && info.GetRetryDelay().IsValid() {
+			delay := info.GetRetryDelay().AsDuration()
+			return max(delay, 0), delay >= 0
+		}
+	}
+	return 0, false
+}
+
+// Classify is for [retry.Config].Classify: what the error of a call says of its server. A call is tried again if the status has
+// RetryInfo, as a refusal has, because only then is it known that it did not run. For calls that may run twice, clear Final.
+func Classify(err error) retry.Answer {
+	after, told := RetryAfter(err)
+	return rpc.Answer(err, codeOf(err), after, told)
+}
+
+// codeOf returns the code that Connect sends for the error of a handler, or that a client sees.
+func codeOf(err error) rpc.Code {
+	switch {
+	case err == nil, connect.IsNotModifiedError(err):
+		return rpc.OK
+	case connect.CodeOf(err) != connect.CodeUnknown:
+		return rpc.Code(connect.CodeOf(err))
+	case errors.Is(err, context.DeadlineExceeded):
+		return rpc.DeadlineExceeded
+	case errors.Is(err, context.Canceled):
+		return rpc.Canceled
+	default:
+		return rpc.Unknown
+	}
+}

@@ -1,0 +1,169 @@
+package weirconnect_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"connectrpc.com/connect"
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/weirconnect"
+)
+
+// limited returns a client of a server behind the limiter.
+func limited(t *testing.T, s *service, lim *weir.Limiter, streams weirconnect.Streams) *connect.Client[bytes, bytes] {
+	t.Helper()
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: streams})
+	return streamer(start(t, s, 2, server.Option()))
+}
+
+// TestOnce admits a stream when it begins, and then holds no slot.
+func TestOnce(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	client := limited(t, &service{}, lim, weirconnect.Once)
+	first := client.CallBidiStream(t.Context())
+	exchange(t, first)
+	second := client.CallBidiStream(t.Context())
+	exchange(t, second)
+
+	empty := fill(t, lim)
+	refused := client.CallBidiStream(t.Context())
+	_ = refused.Send(nil)
+	_, err := refused.Receive()
+	if _, ok := weirconnect.RetryAfter(err); !ok || connect.CodeOf(err) != connect.CodeResourceExhausted {
+		t.Errorf("of a full limiter: %v", err)
+	}
+	exchange(t, first) // goes on
+	empty()
+	finish(t, first)
+	finish(t, second)
+	checkTaught(t, lim, taught{ignored: 3}) // two streams and what filled it
+}
+
+// TestEachMessage holds a slot between a message and what the handler does next with the stream.
+func TestEachMessage(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	check := func(when string, want int) {
+		t.Helper()
+		if got := lim.Snapshot().InFlight; got != want {
+			t.Errorf("%s: in flight %d, want %d", when, got, want)
+		}
+	}
+	client := limited(t, &service{stream: func(_ context.Context, stream *echoServer) error {
+		check("at first", 0)
+		for {
+			message, err := stream.Receive()
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			check("at work", 1)
+			if err := stream.Send(message); err != nil {
+				return err
+			}
+			check("answered", 0)
+		}
+	}}, lim, weirconnect.EachMessage)
+	stream := client.CallBidiStream(t.Context())
+	for range 3 {
+		exchange(t, stream)
+	}
+	finish(t, stream)
+	checkTaught(t, lim, taught{succeeded: 3})
+}
+
+// TestRefusedMessage ends the stream, if the handler returns the error.
+func TestRefusedMessage(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
+	client := streamer(start(t, &service{}, 2, connect.WithInterceptors(server)), connect.WithGRPC())
+	defer fill(t, lim)()
+	stream := client.CallBidiStream(t.Context())
+	_ = stream.Send(&bytes{})
+	_, err := stream.Receive()
+	refused, ok := errors.AsType[*connect.Error](err)
+	if !ok || refused.Code() != connect.CodeResourceExhausted || refused.Meta().Get("Grpc-Retry-Pushback-Ms") == "" {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestClientStreams teach the client's limiter by the answers.
+func TestClientStreams(t *testing.T) {
+	srv := start(t, &service{}, 2)
+	limits := func(lim *weir.Limiter, streams weirconnect.Streams) connect.ClientOption {
+		return connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{Streams: streams}))
+	}
+	t.Run("once", func(t *testing.T) {
+		lim := fixed(t, 1, weir.Queue{})
+		client := streamer(srv, limits(lim, weirconnect.Once))
+		first := client.CallBidiStream(t.Context())
+		exchange(t, first)
+		empty := fill(t, lim)
+		refused := client.CallBidiStream(t.Context())
+		refused.RequestHeader().Set("Any", "value")
+		_, received := refused.Receive()
+		for _, err := range []error{refused.Send(&bytes{}), received} {
+			if !errors.Is(err, weir.ErrLimitReached) || connect.CodeOf(err) != connect.CodeResourceExhausted {
+				t.Errorf("of a full limiter: %v", err)
+			}
+		}
+		if err := errors.Join(refused.CloseRequest(), refused.CloseResponse()); err != nil {
+			t.Error(err)
+		}
+		empty()
+		finish(t, first)
+		checkTaught(t, lim, taught{ignored: 2})
+	})
+	t.Run("each message", func(t *testing.T) {
+		lim := fixed(t, 1, weir.Queue{})
+		client := streamer(srv, limits(lim, weirconnect.EachMessage))
+		stream := client.CallBidiStream(t.Context())
+		exchange(t, stream)
+		if err := stream.Send(&bytes{}); err != nil {
+			t.Fatal(err)
+		}
+		other := client.CallBidiStream(t.Context())
+		if err := other.Send(&bytes{}); !errors.Is(err, weir.ErrLimitReached) {
+			t.Errorf("beside it: %v", err)
+		}
+		if _, err := stream.Receive(); err != nil {
+			t.Fatal(err)
+		}
+		exchange(t, other)
+		finish(t, stream)
+		finish(t, other)
+		checkTaught(t, lim, taught{succeeded: 3})
+	})
+	t.Run("abandoned", func(t *testing.T) {
+		lim := fixed(t, 2, weir.Queue{})
+		client := streamer(srv, limits(lim, weirconnect.EachMessage))
+		ctx, leave := context.WithCancel(t.Context())
+		_ = client.CallBidiStream(ctx).Send(&bytes{})
+		closed := client.CallBidiStream(t.Context())
+		_ = closed.Send(&bytes{})
+		_ = closed.CloseRequest()
+		_ = closed.CloseResponse()
+		leave() // and neither sends nor receives again
+		idle(t, lim)
+		checkTaught(t, lim, taught{ignored: 2})
+	})
+	t.Run("from the client only", func(t *testing.T) {
+		lim := fixed(t, 1, weir.Queue{})
+		stream := connect.NewClient[bytes, bytes](srv.Client(), srv.URL+upload, limits(lim, weirconnect.EachMessage)).CallClientStream(t.Context())
+		for range 3 {
+			if err := stream.Send(&bytes{}); err != nil {
+				t.Fatal(err)
+			}
+			if n := lim.Snapshot().InFlight; n != 0 {
+				t.Errorf("in flight %d once it is sent", n)
+			}
+		}
+		if _, err := stream.CloseAndReceive(); err != nil {
+			t.Fatal(err)
+		}
+		checkTaught(t, lim, taught{ignored: 3})
+	})
+}

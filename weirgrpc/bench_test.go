@@ -1,0 +1,85 @@
+package weirgrpc_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/weirgrpc"
+	"google.golang.org/grpc"
+	testpb "google.golang.org/grpc/interop/grpc_testing"
+)
+
+// BenchmarkUnary prints the cost of each interceptor as a multiple of the limiter's own calls, measured in turn with them:
+// "x/own".
+//
+//	scripts/all go test ./weirgrpc -run '^$' -bench Unary
+func BenchmarkUnary(b *testing.B) {
+	lim := weir.Must(weir.New(weir.Config{}))
+	set, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	key, err := set.Handle(unaryCall)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context()) // as in a server, where each call can be cancelled
+	defer cancel()
+	for _, c := range []struct {
+		name     string
+		admitter weir.Admitter
+		choose   func(string) weir.Admitter
+	}{
+		{"limiter", lim, weirgrpc.One(lim)},
+		{"set", key, weirgrpc.ByMethod(set)},
+	} {
+		own := func() {
+			if permit, err := c.admitter.Acquire(ctx); err == nil {
+				permit.Done(nil)
+			}
+		}
+		b.Run("server/"+c.name, func(b *testing.B) {
+			server := weirgrpc.LimitServer(c.choose, weirgrpc.ServerConfig{})
+			req, info := any(&testpb.SimpleRequest{}), &grpc.UnaryServerInfo{FullMethod: unaryCall}
+			handler := func(context.Context, any) (any, error) { return req, nil }
+			against(b, own, func() { _, _ = server.Unary(ctx, req, info, handler) })
+		})
+		b.Run("client/"+c.name, func(b *testing.B) {
+			client := weirgrpc.LimitClient(c.choose, weirgrpc.ClientConfig{})
+			invoker := func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return nil }
+			against(b, own, func() { _ = client.Unary(ctx, unaryCall, nil, nil, nil, invoker) })
+		})
+	}
+}
+
+// against times the limiter's own calls and ours in turns, so that both meet the same machine, and reports the median of
+// the ratios.
+func against(b *testing.B, own, ours func()) {
+	b.ReportAllocs()
+	const turns = 500 // of less than a time slice, so that what else runs hits few of them
+	var ratios []float64
+	for turn := range turns {
+		n := b.N/turns + min(1, b.N%turns)
+		var theirs, spent time.Duration
+		if turn%2 == 0 {
+			theirs, spent = timed(n, own), timed(n, ours)
+		} else {
+			spent, theirs = timed(n, ours), timed(n, own)
+		}
+		ratios = append(ratios, float64(spent)/float64(theirs))
+	}
+	slices.Sort(ratios)
+	b.ReportMetric(ratios[turns/2], "x/own")
+}
+
+func timed(n int, pass func()) time.Duration {
+	began := time.Now()
+	for range n {
+		pass()
+	}
+	return time.Since(began)
+}

@@ -1,0 +1,127 @@
+package weirgrpc
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/rpc"
+	"github.com/weir-go/weir/trust"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+)
+
+// ClientConfig is what [LimitClient] can be told. The zero ClientConfig works.
+type ClientConfig struct {
+	// Streams says what of a stream takes a slot. Defaults to Once.
+	Streams Streams
+}
+
+// ClientLimits puts limiters in front of the calls of a [grpc.ClientConn]. Make one with [LimitClient]. All methods are safe
+// for concurrent use.
+type ClientLimits struct {
+	methods rpc.Methods
+	streams Streams
+}
+
+// LimitClient returns a ClientLimits that makes each call within the limit of the admitter that admitterFor names for its
+// method, as for [LimitServer]. Use one limiter for each downstream.
+//
+// A refused call is not sent. Its error has the code that a server's refusal would have, and matches [weir.ErrRefused]
+// besides, which what a server sent does not. A call whose context has a priority other than Normal sends it on as metadata;
+// the deadline gRPC sends on by itself.
+func LimitClient(admitterFor func(fullMethod string) weir.Admitter, cfg ClientConfig) *ClientLimits {
+	c := &ClientLimits{streams: cfg.Streams.checked()}
+	c.methods.Init(admitterFor)
+	return c
+}
+
+// Options returns the interceptors as options for [grpc.NewClient]. They chain: those given to NewClient before them
+// run around them. One that retries belongs before them, so that each attempt asks for a slot.
+func (c *ClientLimits) Options() []grpc.DialOption {
+	return []grpc.DialOption{grpc.WithChainUnaryInterceptor(c.Unary), grpc.WithChainStreamInterceptor(c.Stream)}
+}
+
+// Unary is a [grpc.UnaryClientInterceptor]. The slot is held until the call is over, gRPC's own retries included.
+func (c *ClientLimits) Unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	ctx = sendPriority(ctx)
+	admitter := c.methods.Of(method)
+	if admitter == nil {
+		return invoker(ctx, method, req, reply, conn, opts...)
+	}
+	permit, err := admitter.Acquire(ctx)
+	if err != nil {
+		return newRefusal(ctx, err)
+	}
+	outcome := weir.Failure // should the invoker panic, or end its goroutine
+	defer func() { permit.Finish(outcome) }()
+	err = invoker(ctx, method, req, reply, conn, opts...)
+	outcome = clientOutcome(ctx, err)
+	return err
+}
+
+// Stream is a [grpc.StreamClientInterceptor]; see [Streams].
+func (c *ClientLimits) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, streamer grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
+	ctx = sendPriority(ctx)
+	admitter := c.methods.Of(method)
+	switch {
+	case admitter == nil:
+		return streamer(ctx, desc, conn, method, opts...)
+	case c.streams == EachMessage:
+		stream, err := streamer(ctx, desc, conn, method, opts...)
+		if err != nil {
+			return nil, err
+		}
+		messages := &clientMessages{ClientStream: stream, ctx: ctx, admitter: admitter, answers: desc.ServerStreams}
+		messages.stop = context.AfterFunc(ctx, func() { messages.turn.End(edge.ContextOutcome(ctx)) })
+		return messages, nil
+	}
+	permit, err := admitter.Acquire(ctx)
+	if err != nil {
+		return nil, newRefusal(ctx, err)
+	}
+	outcome := weir.Failure
+	defer func() { permit.Finish(outcome) }()
+	stream, err := streamer(ctx, desc, conn, method, opts...)
+	if outcome = weir.Ignore; err != nil {
+		outcome = clientOutcome(ctx, err)
+	}
+	return stream, err
+}
+
+// sendPriority returns ctx with its priority, if it has one, in the metadata to send.
+func sendPriority(ctx context.Context) context.Context {
+	p := weir.PriorityFrom(ctx)
+	if p == weir.Normal {
+		return ctx
+	}
+	sent, _ := metadata.FromOutgoingContext(ctx) // a copy
+	if sent == nil {
+		sent = metadata.MD{}
+	}
+	sent.Set(trust.Key, p.String()) // not a second one, which a server would not believe
+	return metadata.NewOutgoingContext(ctx, sent)
+}
+
+// clientOutcome returns what a call that is over teaches. A refusal by another limiter of this client never
+// reached the server.
+func clientOutcome(ctx context.Context, err error) weir.Outcome {
+	switch {
+	case ctx.Err() != nil:
+		return edge.ContextOutcome(ctx)
+	case errors.Is(err, weir.ErrRefused):
+		return weir.Ignore
+	default:
+		return codeOf(err).ClientOutcome()
+	}
+}
+
+// streamOutcome is clientOutcome for the error of RecvMsg, which is io.EOF at the end of a stream that succeeded.
+func streamOutcome(ctx context.Context, err error) weir.Outcome {
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return clientOutcome(ctx, err)
+}

@@ -1,0 +1,168 @@
+package weirgrpc_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/retry"
+	"github.com/weir-go/weir/weirgrpc"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	testpb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// invoke makes a call through the client's interceptor that ends with err.
+func invoke(ctx context.Context, lim weir.Admitter, err error) error {
+	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
+	return limits.Unary(ctx, unaryCall, nil, nil, nil,
+		func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { return err })
+}
+
+func TestServersTeachTheClient(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want taught
+	}{
+		{nil, taught{succeeded: 1}},
+		{status.Error(codes.ResourceExhausted, ""), taught{failed: 1}},
+		{status.Error(codes.Unavailable, ""), taught{failed: 1}},
+		{status.Error(codes.DeadlineExceeded, ""), taught{timedOut: 1}},
+		{status.Error(codes.NotFound, ""), taught{ignored: 1}},
+		{fmt.Errorf("%w", weir.ErrQueueFull), taught{ignored: 1}}, // of another limiter on the way
+	} {
+		lim := fixed(t, 1, weir.Queue{})
+		if err := invoke(t.Context(), lim, c.err); !errors.Is(err, c.err) {
+			t.Errorf("%v became %v", c.err, err)
+		}
+		checkTaught(t, lim, c.want)
+	}
+}
+
+// TestCallersTeachLittle: whoever cancelled has no opinion, and a deadline that passed is a timeout, whatever the server said.
+func TestCallersTeachLittle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := fixed(t, 1, weir.Queue{})
+		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
+		wait := func(ctx context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
+			<-ctx.Done()
+			return status.Error(codes.Unavailable, "")
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_ = limits.Unary(ctx, unaryCall, nil, nil, nil, wait)
+		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_ = limits.Unary(ctx, unaryCall, nil, nil, nil, wait)
+		checkTaught(t, lim, taught{ignored: 1, timedOut: 1})
+	})
+}
+
+// TestClientRefuses what a handler may pass on: it is a status, and a refusal that can be told from the server's.
+func TestClientRefuses(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	defer fill(t, lim)()
+	err := invoke(t.Context(), lim, nil)
+	if status.Code(err) != codes.ResourceExhausted || !errors.Is(err, weir.ErrLimitReached) {
+		t.Errorf("%v", err)
+	}
+	if got := status.Convert(err).Message(); got != "refused: limit reached" {
+		t.Errorf("message %q", got)
+	}
+	if refused, ok := errors.AsType[*weir.RefusedError](err); !ok || refused.Limiter != "secret" {
+		t.Errorf("%#v", refused)
+	}
+}
+
+// TestPanicOfTheInvoker frees the slot.
+func TestPanicOfTheInvoker(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
+	func() {
+		defer func() { _ = recover() }()
+		_ = limits.Unary(t.Context(), unaryCall, nil, nil, nil,
+			func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { panic("broken") })
+	}()
+	checkTaught(t, lim, taught{failed: 1})
+}
+
+// TestClientOfAServer limits each side for itself: the server's refusal is a failure of the client's limiter.
+func TestClientOfAServer(t *testing.T) {
+	theirs, ours := fixed(t, 1, weir.Queue{}), fixed(t, 1, weir.Queue{})
+	server := weirgrpc.LimitServer(weirgrpc.One(theirs), weirgrpc.ServerConfig{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(ours), weirgrpc.ClientConfig{})
+	client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, server.Options()...), limits.Options()...))
+	if _, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{}); err != nil {
+		t.Fatal(err)
+	}
+	defer fill(t, theirs)()
+	_, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{})
+	if errors.Is(err, weir.ErrRefused) || status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("%v", err)
+	}
+	checkTaught(t, ours, taught{succeeded: 1, failed: 1})
+}
+
+func TestRetryAfter(t *testing.T) {
+	with := func(delay *durationpb.Duration) error {
+		s, err := status.New(codes.ResourceExhausted, "").WithDetails(&errdetails.DebugInfo{}, &errdetails.RetryInfo{RetryDelay: delay})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Errorf("wrapped: %w", s.Err())
+	}
+	for _, c := range []struct {
+		err  error
+		want time.Duration
+		ok   bool
+	}{
+		{nil, 0, false},
+		{errors.New("plain"), 0, false},
+		{status.Error(codes.ResourceExhausted, ""), 0, false},
+		{with(nil), 0, false},
+		{with(durationpb.New(1500 * time.Millisecond)), 1500 * time.Millisecond, true},
+		{with(durationpb.New(0)), 0, true},
+		{with(durationpb.New(-time.Second)), 0, false},
+		{with(&durationpb.Duration{Seconds: 1 << 62}), 0, false},
+	} {
+		if got, ok := weirgrpc.RetryAfter(c.err); got != c.want || ok != c.ok {
+			t.Errorf("%v: %v %v, want %v %v", c.err, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// TestRetries: a refused call comes back when the server said, and not if it said nothing.
+func TestRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		downstream, err := retry.New(retry.Config{Retries: 2, Classify: weirgrpc.Classify})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := status.New(codes.ResourceExhausted, "").WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(time.Second)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			err   error
+			calls int
+		}{{s.Err(), 2}, {status.Error(codes.ResourceExhausted, ""), 1}} {
+			calls, began := 0, time.Now()
+			_ = downstream.Do(t.Context(), func(context.Context) error {
+				if calls++; calls == 2 {
+					return nil
+				}
+				return c.err
+			})
+			if calls != c.calls || calls == 2 && time.Since(began) < time.Second {
+				t.Errorf("%v: %d calls in %v, want %d", c.err, calls, time.Since(began), c.calls)
+			}
+		}
+	})
+}

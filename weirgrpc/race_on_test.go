@@ -1,0 +1,5 @@
+//go:build race
+
+package weirgrpc_test
+
+const raceEnabled = true

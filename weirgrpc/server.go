@@ -1,0 +1,134 @@
+package weirgrpc
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/rpc"
+	"github.com/weir-go/weir/trust"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+)
+
+// ServerConfig is what [LimitServer] can be told. The zero ServerConfig works.
+type ServerConfig struct {
+	// Streams says what of a stream takes a slot. Defaults to Once.
+	Streams Streams
+
+	// Trust says which peers may set the priority of their calls, by the metadata of [trust.Key]. Defaults to
+	// none: what they send is ignored, and each call is Normal.
+	Trust trust.Peers
+}
+
+// ServerLimits puts limiters in front of the methods of a [grpc.Server]. Make one with [LimitServer]. All methods are safe
+// for concurrent use.
+type ServerLimits struct {
+	methods rpc.Methods
+	streams Streams
+	trusted trust.Peers
+	left    atomic.Int64 // contexts that the tap left behind
+}
+
+// LimitServer returns a ServerLimits that runs each call within the limit of the admitter that admitterFor names for its
+// method, such as "/pkg.Service/Method": see [One], [ByMethod] and [Exempt]. A nil admitter exempts the method. admitterFor is
+// called once for each method, and its answer remembered; it may be called concurrently.
+//
+// It panics if admitterFor is nil or a setting is out of range.
+func LimitServer(admitterFor func(fullMethod string) weir.Admitter, cfg ServerConfig) *ServerLimits {
+	s := &ServerLimits{streams: cfg.Streams.checked(), trusted: cfg.Trust}
+	s.methods.Init(admitterFor)
+	return s
+}
+
+// Options returns the tap and the interceptors as options for [grpc.NewServer]. The interceptors chain: those given to
+// NewServer before them run around them. A server has one tap, so if yours has another, use
+// the methods one by one.
+func (s *ServerLimits) Options() []grpc.ServerOption {
+	return []grpc.ServerOption{
+		grpc.InTapHandle(s.Tap),
+		grpc.ChainUnaryInterceptor(s.Unary),
+		grpc.ChainStreamInterceptor(s.Stream),
+	}
+}
+
+// Unary is a [grpc.UnaryServerInterceptor]. The slot is freed when the handler returns, panics, or ends its goroutine.
+func (s *ServerLimits) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
+	ctx = s.withPriority(ctx)
+	admitter := s.methods.Of(info.FullMethod)
+	if admitter == nil {
+		return handler(ctx, req)
+	}
+	permit, err := admitter.Acquire(ctx)
+	if err != nil {
+		refused := newRefusal(ctx, err)
+		if pushback := refused.pushback(); pushback != nil {
+			_ = grpc.SetTrailer(ctx, pushback) // fails outside of a server only
+		}
+		return nil, refused
+	}
+	// Not a recover: the panic goes up as it is, with its stack, and a Goexit is covered too.
+	outcome := weir.Failure
+	defer func() { permit.Finish(outcome) }()
+	resp, err = handler(ctx, req)
+	outcome = serverOutcome(ctx, err)
+	return resp, err
+}
+
+// Stream is a [grpc.StreamServerInterceptor]; see [Streams].
+func (s *ServerLimits) Stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
+	admitter := s.admitterOfStream(srv, info)
+	ctx := s.withPriority(stream.Context())
+	if ctx != stream.Context() {
+		stream = &inContext{stream, ctx}
+	}
+	switch {
+	case admitter == nil:
+		return handler(srv, stream)
+	case s.streams == EachMessage:
+		messages := &serverMessages{ServerStream: stream, admitter: admitter}
+		return messages.run(srv, handler)
+	}
+	permit, err := admitter.Acquire(ctx)
+	if err != nil {
+		return refuseStream(stream, err)
+	}
+	permit.Release()
+	return handler(srv, stream)
+}
+
+// admitterOfStream does not remember what reaches grpc.UnknownServiceHandler, which has no srv.
+func (s *ServerLimits) admitterOfStream(srv any, info *grpc.StreamServerInfo) weir.Admitter {
+	if srv == nil {
+		return s.methods.Invented(info.FullMethod)
+	}
+	return s.methods.Of(info.FullMethod)
+}
+
+// withPriority returns ctx with the priority that its peer sent, if the peer is trusted.
+func (s *ServerLimits) withPriority(ctx context.Context) context.Context {
+	if s.trusted == nil {
+		return ctx
+	}
+	values := metadata.ValueFromIncomingContext(ctx, trust.Key)
+	from, ok := peer.FromContext(ctx)
+	if len(values) == 0 || !ok {
+		return ctx
+	}
+	if info, ok := from.AuthInfo.(credentials.TLSInfo); ok {
+		return s.trusted.WithPriority(ctx, trust.FromAddr(from.Addr, &info.State), values)
+	}
+	return s.trusted.WithPriority(ctx, trust.FromAddr(from.Addr, nil), values)
+}
+
+// serverOutcome returns what a call teaches that its handler has ended. A client that left teaches nothing, whatever
+// became of its call.
+func serverOutcome(ctx context.Context, err error) weir.Outcome {
+	if ctx.Err() != nil {
+		return edge.ContextOutcome(ctx)
+	}
+	return codeOf(err).ServerOutcome()
+}

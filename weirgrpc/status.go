@@ -1,0 +1,94 @@
+package weirgrpc
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/weir-go/weir/internal/rpc"
+	"github.com/weir-go/weir/retry"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// pushbackKey is the trailer by which a server tells a gRPC client when to retry, in milliseconds: gRFC A6.
+const pushbackKey = "grpc-retry-pushback-ms"
+
+// A refusal is the error for a call that was not admitted: a status to gRPC, and the error of the admitter
+// to errors.Is and errors.As.
+type refusal struct {
+	status     *status.Status
+	retryAfter time.Duration
+	cause      error
+}
+
+func newRefusal(ctx context.Context, err error) *refusal {
+	r := rpc.Refused(ctx, err)
+	s := status.New(codes.Code(r.Code), r.Message)
+	if r.RetryAfter > 0 {
+		if detailed, err := s.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(r.RetryAfter)}); err == nil {
+			s = detailed
+		}
+	}
+	return &refusal{status: s, retryAfter: r.RetryAfter, cause: err}
+}
+
+func (r *refusal) Error() string { return r.cause.Error() }
+
+func (r *refusal) Unwrap() error { return r.cause }
+
+// GRPCStatus is what gRPC sends: it does not name the limiter.
+func (r *refusal) GRPCStatus() *status.Status { return r.status }
+
+// pushback is the trailer to send, nil for none.
+func (r *refusal) pushback() metadata.MD {
+	if r.retryAfter == 0 {
+		return nil
+	}
+	return metadata.Pairs(pushbackKey, strconv.FormatInt(r.retryAfter.Milliseconds(), 10))
+}
+
+// RetryAfter returns how long a server asked this client to wait before it retries, by the RetryInfo in the status of
+// err, as a refusal has it. It is false if err has none, or one that is negative.
+func RetryAfter(err error) (time.Duration, bool) {
+	s, ok := status.FromError(err)
+	if !ok || err == nil {
+		return 0, false
+	}
+	for _, detail := range s.Details() {
+		if info, ok := detail.(*errdetails.RetryInfo); ok && info.GetRetryDelay().IsValid() {
+			delay := info.GetRetryDelay().AsDuration()
+			return max(delay, 0), delay >= 0
+		}
+	}
+	return 0, false
+}
+
+// Classify is for [retry.Config].Classify: what the error of a call says of its server. A call is tried again if the status has
+// RetryInfo, as a refusal has, because only then is it known that it did not run. For calls that may run twice, clear Final.
+func Classify(err error) retry.Answer {
+	after, told := RetryAfter(err)
+	return rpc.Answer(err, codeOf(err), after, told)
+}
+
+// codeOf returns the code that gRPC sends for the error of a handler, or that a client sees.
+func codeOf(err error) rpc.Code {
+	if err == nil {
+		return rpc.OK
+	}
+	if s, ok := status.FromError(err); ok {
+		return rpc.Code(s.Code())
+	}
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return rpc.DeadlineExceeded
+	case errors.Is(err, context.Canceled):
+		return rpc.Canceled
+	default:
+		return rpc.Unknown
+	}
+}

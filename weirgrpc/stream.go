@@ -1,0 +1,116 @@
+package weirgrpc
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/rpc"
+	"google.golang.org/grpc"
+)
+
+// Streams says what of a stream takes a slot. How long a stream lives says nothing about load, so no
+// slot is held for its life.
+type Streams uint8
+
+const (
+	// Once admits a stream when it begins and gives the slot back at once. It keeps new streams away while the other
+	// work of the limiter fills it; the stream itself takes no part of the limit and is not measured.
+	Once Streams = 0
+
+	// EachMessage admits each message. On a server that is a message received: its slot is held until the handler
+	// sends a message, asks for the next, or returns, whichever is first, and a peer that is slow to send or to read holds
+	// none. On a client it is a message sent: its slot is held until a message comes back, the next
+	// is sent, or the stream ends; where only the client streams, until the message is sent. Latency
+	// is measured from one message to the answer.
+	//
+	// A refused message is an error of RecvMsg or SendMsg. It ends the stream if the handler, or the client, returns it.
+	EachMessage Streams = 1
+)
+
+func (s Streams) checked() Streams {
+	if s > EachMessage {
+		panic(fmt.Sprintf("weirgrpc: Streams is %d: want Once or EachMessage", s))
+	}
+	return s
+}
+
+// inContext is a stream with another context.
+type inContext struct {
+	grpc.ServerStream
+	ctx context.Context //nolint:containedctx // a stream has one
+}
+
+func (s *inContext) Context() context.Context { return s.ctx }
+
+// serverMessages is a stream that takes a slot for each message it receives.
+type serverMessages struct {
+	grpc.ServerStream
+	admitter weir.Admitter
+	turn     rpc.Turn
+}
+
+func (s *serverMessages) run(srv any, handler grpc.StreamHandler) (err error) {
+	outcome := weir.Failure // should the handler panic, or end its goroutine
+	defer func() { s.turn.End(outcome) }()
+	err = handler(srv, s)
+	outcome = serverOutcome(s.Context(), err)
+	return err
+}
+
+func (s *serverMessages) RecvMsg(m any) error {
+	s.turn.Give(weir.Success)
+	if err := s.ServerStream.RecvMsg(m); err != nil {
+		return err
+	}
+	if err := s.turn.Take(s.Context(), s.admitter); err != nil {
+		return refuseStream(s.ServerStream, err)
+	}
+	return nil
+}
+
+func (s *serverMessages) SendMsg(m any) error {
+	s.turn.Give(weir.Success)
+	return s.ServerStream.SendMsg(m)
+}
+
+// refuseStream returns the status of a refusal, and leaves the pushback in the trailer.
+func refuseStream(stream grpc.ServerStream, err error) error {
+	refused := newRefusal(stream.Context(), err)
+	if pushback := refused.pushback(); pushback != nil {
+		stream.SetTrailer(pushback)
+	}
+	return refused
+}
+
+// clientMessages is a stream that takes a slot for each message it sends.
+type clientMessages struct {
+	grpc.ClientStream
+	ctx      context.Context //nolint:containedctx // the caller's, which a stream has
+	admitter weir.Admitter
+	answers  bool // messages come back one by one
+	turn     rpc.Turn
+	stop     func() bool // ends the wait for the end of ctx
+}
+
+func (s *clientMessages) SendMsg(m any) error {
+	if err := s.turn.Take(s.ctx, s.admitter); err != nil {
+		return newRefusal(s.ctx, err)
+	}
+	err := s.ClientStream.SendMsg(m)
+	if !s.answers || err != nil {
+		s.turn.Give(weir.Ignore) // what went wrong is for RecvMsg to say
+	}
+	return err
+}
+
+func (s *clientMessages) RecvMsg(m any) error {
+	err := s.ClientStream.RecvMsg(m)
+	if err == nil && s.answers {
+		s.turn.Give(weir.Success)
+		return nil
+	}
+	s.stop()
+	s.turn.End(streamOutcome(s.ctx, err))
+	return err
+}

@@ -1,0 +1,252 @@
+package weirgrpc_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/weirgrpc"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	testpb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+type (
+	echoServer = grpc.BidiStreamingServer[testpb.SimpleRequest, testpb.SimpleResponse]
+	echoClient = grpc.BidiStreamingClient[testpb.SimpleRequest, testpb.SimpleResponse]
+)
+
+var message = &testpb.SimpleRequest{}
+
+// open begins a stream.
+func open(ctx context.Context, t *testing.T, client testpb.BenchmarkServiceClient) echoClient {
+	t.Helper()
+	stream, err := client.StreamingCall(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream
+}
+
+// exchange sends a message and waits for the answer.
+func exchange(t *testing.T, stream echoClient) {
+	t.Helper()
+	if err := stream.Send(message); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// finish ends a stream as a client that is through.
+func finish(t *testing.T, stream echoClient) {
+	t.Helper()
+	if err := stream.CloseSend(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := stream.Recv(); err != io.EOF {
+		t.Errorf("the end: %v, want io.EOF", err)
+	}
+}
+
+// TestOnce admits a stream when it begins, and then holds no slot.
+func TestOnce(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	client := limited(t, &service{}, lim, weirgrpc.ServerConfig{})
+	first, second := open(t.Context(), t, client), open(t.Context(), t, client)
+	exchange(t, first)
+	exchange(t, second)
+
+	empty := fill(t, lim)
+	var trailer metadata.MD
+	refused := open(t.Context(), t, client)
+	_, err := refused.Recv()
+	trailer = refused.Trailer()
+	if status.Code(err) != codes.ResourceExhausted {
+		t.Errorf("of a full limiter: %v", err)
+	}
+	if _, ok := weirgrpc.RetryAfter(err); !ok {
+		t.Errorf("no RetryInfo, trailer %v", trailer)
+	}
+	exchange(t, first) // goes on
+	empty()
+	finish(t, first)
+	finish(t, second)
+	checkTaught(t, lim, taught{ignored: 3}) // two streams and what filled it
+}
+
+// TestRefusedStream without a tap carries the pushback.
+func TestRefusedStream(t *testing.T) {
+	for _, streams := range []weirgrpc.Streams{weirgrpc.Once, weirgrpc.EachMessage} {
+		lim := fixed(t, 1, weir.Queue{})
+		server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: streams})
+		client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, grpc.ChainStreamInterceptor(server.Stream))))
+		empty := fill(t, lim)
+		stream := open(t.Context(), t, client)
+		_ = stream.Send(message)
+		_, err := stream.Recv()
+		if status.Code(err) != codes.ResourceExhausted || len(stream.Trailer().Get("grpc-retry-pushback-ms")) != 1 {
+			t.Errorf("%d: %v, trailer %v", streams, err, stream.Trailer())
+		}
+		empty()
+		checkTaught(t, lim, taught{ignored: 1})
+	}
+}
+
+// TestEachMessage holds a slot between a message and what the handler does next with the stream.
+func TestEachMessage(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	check := func(when string, want int) {
+		t.Helper()
+		if got := lim.Snapshot().InFlight; got != want {
+			t.Errorf("%s: in flight %d, want %d", when, got, want)
+		}
+	}
+	client := limited(t, &service{stream: func(stream echoServer) error {
+		check("at first", 0)
+		for {
+			_, err := stream.Recv()
+			if err == io.EOF {
+				check("at the end", 0)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			check("at work", 1)
+			if err := stream.Send(&testpb.SimpleResponse{}); err != nil {
+				return err
+			}
+			check("answered", 0)
+		}
+	}}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	stream := open(t.Context(), t, client)
+	for range 3 {
+		exchange(t, stream)
+	}
+	finish(t, stream)
+	idle(t, lim)
+	checkTaught(t, lim, taught{succeeded: 3})
+}
+
+// TestHandlerThatReturnsAtWork gives back the slot of its last message, and says what became of it.
+func TestHandlerThatReturnsAtWork(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	client := limited(t, &service{stream: func(stream echoServer) error {
+		if _, err := stream.Recv(); err != nil {
+			return err
+		}
+		return status.Error(codes.Internal, "broken")
+	}}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	stream := open(t.Context(), t, client)
+	_ = stream.Send(message)
+	if _, err := stream.Recv(); status.Code(err) != codes.Internal {
+		t.Errorf("%v", err)
+	}
+	idle(t, lim)
+	checkTaught(t, lim, taught{failed: 1})
+}
+
+// TestHandlerMayGoOnAfterARefusal: it is an error of Recv, and the next message is another question.
+func TestHandlerMayGoOnAfterARefusal(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	refused := make(chan error, 1)
+	client := limited(t, &service{stream: func(stream echoServer) error {
+		_, err := stream.Recv()
+		refused <- err
+		if _, err := stream.Recv(); err != nil {
+			return err
+		}
+		return stream.Send(&testpb.SimpleResponse{})
+	}}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+	empty := fill(t, lim)
+	stream := open(t.Context(), t, client)
+	_ = stream.Send(message)
+	if err := <-refused; !errors.Is(err, weir.ErrLimitReached) {
+		t.Errorf("%v", err)
+	}
+	empty()
+	exchange(t, stream)
+	idle(t, lim)
+	checkTaught(t, lim, taught{succeeded: 1, ignored: 1})
+}
+
+// TestClientStreams teach the client's limiter by the answers.
+func TestClientStreams(t *testing.T) {
+	addr := start(t, &service{})
+	connect := func(lim *weir.Limiter, streams weirgrpc.Streams) testpb.BenchmarkServiceClient {
+		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{Streams: streams})
+		return testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
+	}
+	t.Run("once", func(t *testing.T) {
+		lim := fixed(t, 1, weir.Queue{})
+		client := connect(lim, weirgrpc.Once)
+		first, second := open(t.Context(), t, client), open(t.Context(), t, client)
+		empty := fill(t, lim)
+		if _, err := client.StreamingCall(t.Context()); !errors.Is(err, weir.ErrLimitReached) || status.Code(err) != codes.ResourceExhausted {
+			t.Errorf("of a full limiter: %v", err)
+		}
+		empty()
+		finish(t, first)
+		finish(t, second)
+		checkTaught(t, lim, taught{ignored: 3})
+	})
+	t.Run("each message", func(t *testing.T) {
+		lim := fixed(t, 1, weir.Queue{})
+		client := connect(lim, weirgrpc.EachMessage)
+		stream := open(t.Context(), t, client)
+		exchange(t, stream)
+		if err := stream.Send(message); err != nil {
+			t.Fatal(err)
+		}
+		if n := lim.Snapshot().InFlight; n != 1 {
+			t.Errorf("in flight %d, want 1", n)
+		}
+		other := open(t.Context(), t, client)
+		if err := other.Send(message); !errors.Is(err, weir.ErrLimitReached) {
+			t.Errorf("beside it: %v", err)
+		}
+		if _, err := stream.Recv(); err != nil {
+			t.Fatal(err)
+		}
+		exchange(t, other)
+		finish(t, stream)
+		finish(t, other)
+		checkTaught(t, lim, taught{succeeded: 3})
+	})
+	t.Run("abandoned", func(t *testing.T) {
+		lim := fixed(t, 1, weir.Queue{})
+		ctx, leave := context.WithCancel(t.Context())
+		stream := open(ctx, t, connect(lim, weirgrpc.EachMessage))
+		if err := stream.Send(message); err != nil {
+			t.Fatal(err)
+		}
+		leave() // and neither sends nor receives again
+		idle(t, lim)
+		checkTaught(t, lim, taught{ignored: 1})
+	})
+	t.Run("from the client only", func(t *testing.T) {
+		lim := fixed(t, 1, weir.Queue{})
+		stream, err := connect(lim, weirgrpc.EachMessage).StreamingFromClient(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if err := stream.Send(message); err != nil {
+				t.Fatal(err)
+			}
+			if n := lim.Snapshot().InFlight; n != 0 {
+				t.Errorf("in flight %d once it is sent", n)
+			}
+		}
+		if _, err := stream.CloseAndRecv(); err != nil {
+			t.Fatal(err)
+		}
+		checkTaught(t, lim, taught{ignored: 3})
+	})
+}
