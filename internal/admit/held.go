@@ -40,24 +40,27 @@ func (r reason) beside(held int64) int {
 	return int(held)
 }
 
-// found is the limit that the law found, and how many slots a Change counts.
-func (n *Node) found() int32 {
-	if n.flags&holding == 0 || n.decided.code == law.Pinned {
-		return n.limit
+// found is what the law found, as it decided last, and how many slots a Change counts.
+func (s *slots) found(decided reason) int32 {
+	if s.flags&holding == 0 || decided.code == law.Pinned {
+		return s.limit
 	}
-	c := n.contention.cold
-	return int32(int64(n.limit) + c.excess - c.held)
+	c := s.contention.cold
+	return int32(int64(s.limit) + c.excess - c.held)
 }
 
-// above is the limit with what is held on top of what the law found, as far as Max has room.
-func (n *Node) above(found int32) int32 {
-	return int32(min(int64(found)+int64(n.decided.beside(n.held())), int64(n.conf.max)))
+// above is the limit with what is held on top of what the law found, as far as most has room, and the excess.
+func (s *slots) above(found int32, decided reason, most int32) (limit int32, excess int64) {
+	sum := int64(found) + int64(decided.beside(s.held()))
+	limit = int32(min(sum, int64(most)))
+	return limit, sum - int64(limit)
 }
 
 // setFound has the limit be that above what the law found.
-func (n *Node) setFound(found int32) {
-	n.limit = n.above(found)
-	if n.flags&holding != 0 {
-		n.contention.cold.excess = int64(found) + int64(n.decided.beside(n.held())) - int64(n.limit)
+func (s *slots) setFound(found int32, decided reason, most int32) {
+	limit, excess := s.above(found, decided, most)
+	s.limit = limit
+	if s.flags&holding != 0 {
+		s.contention.cold.excess = excess
 	}
 }

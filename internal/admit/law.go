@@ -42,18 +42,19 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 		w.Closed = n.conf.wall()
 	}
 	n.due = now + n.conf.interval // should the law end the goroutine: what defers has to get by
-	from := n.found()
+	from := n.found(n.decided)
 	d := ask(n.control, w, fx)
 	n.decided = newReason(d.Reason)
 	found := int32(n.conf.bounds(n.limit).Clamp(d.Limit, w.Limit))
-	changed := n.above(found) != n.limit
+	limit, _ := n.above(found, n.decided, n.conf.max)
+	changed := limit != n.limit
 	settle := int64(0)
 	if changed {
 		settle = span(d.Next.Settle)
 	}
 	n.lookBack(n.plan(now, d.Next, settle, &n.conf, n.lookback))
 	if changed {
-		n.setFound(found)
+		n.setFound(found, n.decided, n.conf.max)
 		n.change(now, from, d.Reason, fx)
 		n.serve(now, fx)
 	}
@@ -64,7 +65,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 
 // change records why what the law found was moved.
 func (n *Node) change(now int64, from int32, why law.Reason, fx *Effects) {
-	next := n.found()
+	next := n.found(n.decided)
 	if n.flags&shadow != 0 {
 		n.contention.cold.virtual.ForgetCredit()
 	}

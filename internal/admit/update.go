@@ -54,7 +54,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	n.lock()
 	defer n.unlock()
 	bounds := s.Bounds
-	bounds.Initial = min(max(int(n.found()), bounds.Min), bounds.Max)
+	bounds.Initial = min(max(int(n.found(n.decided)), bounds.Min), bounds.Max)
 	fresh, err := controllerOf(l, bounds)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	}
 	n.conf, n.lookback = confOf(s), span(s.Lookback)
 	n.events.observed = s.Observed
-	limit, from := n.limit, n.found()
+	limit, from := n.limit, n.found(n.decided)
 	n.setShadow(s.Shadow, now, fx)
 	n.accumulate(s.Cumulative)
 	n.arrange(s, now)
@@ -101,8 +101,8 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 			why = begun.Reason
 		}
 	}
-	n.setFound(n.limit)
-	if n.found() != from || fx.Replaced {
+	n.setFound(n.limit, n.decided, n.conf.max)
+	if n.found(n.decided) != from || fx.Replaced {
 		n.change(now, from, why, fx)
 	}
 	if n.meter != nil && (n.limit != limit || fx.Replaced) {
