@@ -114,7 +114,7 @@ func (s *shop) step() {
 		if n := len(s.back); n > 0 {
 			p := s.back[s.random.IntN(n)]
 			p.setWeight(1000)
-			if p.measure(&p.ticket, window.Success) || p.rig.done(&p.ticket, window.Success) {
+			if p.measure(&p.ticket, window.Success) || p.done(&p.ticket, window.Success) {
 				s.t.Fatal("a ticket that is back was taken")
 			}
 		}
@@ -146,7 +146,7 @@ func (s *shop) enter(r *rig, weight int) {
 func (s *shop) done(i int, outcome window.Outcome) {
 	p := s.running[i]
 	s.running = slices.Delete(s.running, i, i+1)
-	if !p.rig.done(&p.ticket, outcome) {
+	if !p.done(&p.ticket, outcome) {
 		s.t.Fatal("a ticket that was out was not taken")
 	}
 	s.back = append(s.back, p)
