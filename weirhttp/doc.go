@@ -11,6 +11,8 @@
 //   - 5xx is a failure, and so is a handler that panics or an error of the
 //     transport; 504, a deadline that passed, or a transport's time-out, is a
 //     timeout;
+//   - a response of gRPC teaches what its status says, which is a trailer: see
+//     weirgrpc for servers and clients of gRPC's own;
 //   - 4xx teaches nothing: the caller was wrong, and being told so is fast. For
 //     [Transport] only, 429 is a failure: it is the downstream asking this very
 //     client for less, the one thing its limiter has to hear;
@@ -23,28 +25,50 @@
 //	http.ListenAndServe(":8080", weirhttp.Limit(mux, weirhttp.One(lim)))
 //	client := &http.Client{Transport: weirhttp.Transport(nil, weirhttp.One(lim))}
 //
-// To choose a limiter for each request, choose by route ([ByRoute]) or by downstream,
-// never by raw path: clients invent paths, and each would come with a limiter.
+// To choose a limiter for each request, choose by route ([ByRoute], or [ByKey] for other routers than that
+// of net/http) or by downstream, never by raw path: clients invent paths, and each would come with a limiter.
+//
+// # Slow clients
+//
+// A client that sends or reads slowly keeps a slot of Limit for as long as it likes: twenty of them shut a service with a limit of 20.
+// [Config].Streams keeps them from it:
+//
+//   - A body of a request of known length is read before the request takes a slot, up to [Config].RequestBuffer.
+//   - A response is held back until its handler has returned and its slot is free, up to [Config].ResponseBuffer.
+//   - What does not fit is a stream. A request is one if its body is longer or of unknown length, if it asks for an upgrade,
+//     or if it is of gRPC: it needs a slot of the streams to run, and asks the gate too, whose slot it gives back at
+//     once. A response becomes one when it exceeds the buffer, is flushed, or takes its connection over: it exchanges its slot for one of the streams,
+//     and the gate learns the latency to there. A stream holds its slot to its end; an upgraded connection, until it is closed.
+//
+// A response that finds no slot among the streams is replaced by a refusal, the context of its handler ends, and its
+// writes fail. It does not keep its slot of the gate, or twenty slow readers more would shut the service all the same. The refusal has no Retry-After, because
+// the work was done. So cap streams by what memory and connections allow (hundreds or thousands), not by what the server can compute. Announce the
+// length of a large response, and it is refused at its first byte.
+//
+// Held responses are the reason to set [net/http.Server].WriteTimeout and ReadTimeout, or deadlines of a request: nothing else ends a client that
+// stalls. What is held back takes memory that the limit does not bound; bound the connections.
 //
 // # Long-lived exchanges
 //
 // How long a connection stays open says nothing about load, so it is kept out
-// of the latency:
+// of the latency. Without Config.Streams:
 //
 //   - An upgraded connection (Hijack, or 101 on the client's side) gives its
 //     slot back at once and teaches nothing. Limit its messages one by one with
-//     the limiter's own Acquire, and cap connections apart.
+//     the limiter's own Acquire; Config.Streams caps the connections.
 //   - A stream of server-sent events (Content-Type: text/event-stream) keeps
-//     its slot to the end, and is not measured if it succeeds. Give streams a
-//     limiter of their own, or they fill the slots that short requests need.
+//     its slot to the end, and is not measured if it succeeds. Give streams
+//     Config.Streams, or a gate of their own, or they fill the slots that short requests need.
 //   - Flushing alone makes no stream: [net/http/httputil.ReverseProxy] flushes
-//     every chunked response. Anything else that is slow by design, such as long
+//     every chunked response. With Config.Streams it does, so a proxy needs a cap for all of
+//     those that its upstream answers at a time. Anything else that is slow by design, such as long
 //     polling, belongs behind a limiter of its own, or none.
 //
 // All other latencies run from the slot to the end: until the handler returns,
 // or until the client has read or closed the response's body. They include a
 // peer that is slow to send or to read a large body; bound that with the
-// timeouts of [net/http.Server] and [net/http.Client].
+// timeouts of [net/http.Server] and [net/http.Client]. [Config].FirstByte has them end at the
+// first byte.
 //
 // # Order of middleware
 //

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -125,4 +126,25 @@ func ExampleTransport() {
 	// Output:
 	// true limit reached
 	// 200 OK
+}
+
+// A limit for what the server can do, and a cap on the clients that keep it waiting.
+func ExampleConfig_streams() {
+	lim := weir.Must(weir.New(weir.Config{Name: "api", Max: 200}))
+	streams := weir.Must(weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: 1000, Max: 1000}))
+	h, err := weirhttp.New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "data: 1\n\n")
+		fmt.Println(lim.Snapshot().InFlight, streams.Snapshot().InFlight)
+		_ = http.NewResponseController(w).Flush()
+		fmt.Println(lim.Snapshot().InFlight, streams.Snapshot().InFlight)
+	}), weirhttp.One(lim), weirhttp.Config{Streams: streams})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	// Output:
+	// 1 0
+	// 0 1
 }

@@ -15,21 +15,6 @@ import (
 // permits. Acquire must be safe for concurrent use.
 type Gate = edge.Gate
 
-// Config is what [New] can be told. The zero Config works.
-type Config struct {
-	// Status answers a request that was refused for want of capacity. Use 429 where the limit is a caller's
-	// own quota rather than the server's capacity. Defaults to 503; from 400
-	// to 599.
-	Status int
-
-	// OnRefused, if set, writes the response to a refused request, status
-	// included, in place of the line of plain text. The header already has
-	// Retry-After and Cache-Control. It is called concurrently. The error
-	// matches [weir.ErrRefused], or the cause of the request's context where
-	// a deadline of the server's own passed in the queue.
-	OnRefused func(w http.ResponseWriter, r *http.Request, err error)
-}
-
 // Limit returns a handler that runs next within the limit of the gate that
 // gateFor names for the request. A nil gate exempts the request; so does a
 // nil *weir.Limiter, so that a look-up in a map of limiters can be returned as
@@ -44,7 +29,7 @@ type Config struct {
 // long: "Server-Timing: weir;dur=12.3", in milliseconds.
 //
 // The slot is freed when next returns or panics, or at once when it hijacks the
-// connection. The ResponseWriter that next receives implements [http.Flusher],
+// connection. [Config].Streams frees it earlier. The ResponseWriter that next receives implements [http.Flusher],
 // [http.Hijacker], [http.Pusher] and [io.ReaderFrom] as the one outside does
 // (of HTTP/1, HTTP/2, or a wrapper), and unwraps for [http.ResponseController].
 //
@@ -65,13 +50,11 @@ func New(next http.Handler, gateFor func(*http.Request) Gate, cfg Config) (http.
 	if gateFor == nil {
 		return nil, settings.Invalid(weir.ErrConfig, "weirhttp: gateFor", "nil", "a function, such as One(limiter)")
 	}
-	if cfg.Status == 0 {
-		cfg.Status = http.StatusServiceUnavailable
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
 	}
-	if cfg.Status < 400 || cfg.Status > 599 {
-		return nil, settings.Invalid(weir.ErrConfig, "weirhttp: Status", cfg.Status, "0 (the default, 503) or 400 to 599")
-	}
-	return &handler{next: next, gateFor: gateFor, refusal: cfg}, nil
+	return &handler{next: next, gateFor: gateFor, conf: cfg}, nil
 }
 
 // One returns a function for [Limit] and [Transport] that names the same gate
@@ -99,29 +82,34 @@ func Exempt(gateFor func(*http.Request) Gate, paths ...string) func(*http.Reques
 type handler struct {
 	next    http.Handler
 	gateFor func(*http.Request) Gate
-	refusal Config
+	conf    Config
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	r = h.conf.withTenant(r)
 	gate := h.gateFor(r)
 	if edge.IsExempt(gate) {
 		h.next.ServeHTTP(w, r)
 		return
 	}
-	res := &response{ResponseWriter: w}
-	var err error
-	if res.permit, err = gate.Acquire(r.Context()); err != nil {
-		h.refusal.refuse(w, r, err)
+	r, err := h.readAhead(r)
+	if err != nil {
+		w.WriteHeader(bodyStatus(r.Context(), err))
+		return
+	}
+	res, err := h.admit(w, r, gate)
+	if err != nil {
+		h.conf.refuse(w, r, err)
 		return
 	}
 	// Not a recover: the panic goes up as it is, with its stack, and a
 	// Goexit is covered too.
 	returned := false
-	defer func() { res.permit.Finish(res.outcome(r.Context(), returned)) }()
+	defer func() { res.end(r.Context(), returned) }()
 	if waited := res.permit.Waited(); waited > 0 {
 		w.Header().Add("Server-Timing", "weir;dur="+milliseconds(waited))
 	}
-	h.next.ServeHTTP(res.writer(), r)
+	res.serve(h.next, r)
 	returned = true
 }
 

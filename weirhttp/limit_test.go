@@ -62,11 +62,13 @@ func TestStatusTeaches(t *testing.T) {
 		}, failure},
 	} {
 		t.Run(name, func(t *testing.T) {
-			lim := fixed(t, 1)
-			srv := serve(t, limit(lim, c.handler), http1)
-			get(t, srv.Client(), srv.URL)
-			<-srv.ended
-			checkTaught(t, lim, c.want)
+			for _, streams := range []weirhttp.Gate{nil, pinned(t, 1)} {
+				lim := fixed(t, 1)
+				srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, c.handler), http1)
+				get(t, srv.Client(), srv.URL)
+				<-srv.ended
+				checkTaught(t, lim, c.want)
+			}
 		})
 	}
 }

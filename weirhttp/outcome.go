@@ -2,23 +2,67 @@ package weirhttp
 
 import (
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/rpc"
 )
 
 // statusOutcome returns what a response teaches that was completed.
 func statusOutcome(status int, header http.Header) weir.Outcome {
+	if outcome := beginOutcome(status); outcome != weir.Success || !isStream(header) {
+		return outcome
+	}
+	return weir.Ignore
+}
+
+// beginOutcome returns what a response teaches that begins with the status. Its latency to there says something even
+// of a stream.
+func beginOutcome(status int) weir.Outcome {
 	switch {
 	case status == http.StatusGatewayTimeout:
 		return weir.Timeout
 	case status >= 500:
 		return weir.Failure
-	case status >= 400, status == http.StatusSwitchingProtocols, isStream(header):
+	case status >= 400, status == http.StatusSwitchingProtocols:
 		return weir.Ignore
 	default:
 		return weir.Success
 	}
+}
+
+// handledOutcome is statusOutcome for a handler that has returned: what its trailers say goes first. Their map is the
+// header's, in which a trailer that was not announced has a prefix.
+func handledOutcome(status int, header http.Header) weir.Outcome {
+	if isGRPC(header) && status == http.StatusOK {
+		for _, name := range []string{grpcStatus, http.TrailerPrefix + grpcStatus} {
+			if values := header[name]; len(values) > 0 {
+				return grpcCode(values).ServerOutcome()
+			}
+		}
+	}
+	return statusOutcome(status, header)
+}
+
+// grpcStatus is the trailer with the status of a call. A call that fails before its first message may have
+// it among its headers.
+const grpcStatus = "Grpc-Status"
+
+// grpcCode reads a status. What is no number, as what is not one of gRPC, counts as Unknown.
+func grpcCode(values []string) rpc.Code {
+	code, err := strconv.ParseUint(values[0], 10, 32)
+	if err != nil {
+		return rpc.Unknown
+	}
+	return rpc.Code(code)
+}
+
+// isGRPC tells a message of gRPC, in whatever encoding, or of gRPC-Web.
+func isGRPC(header http.Header) bool {
+	const media = "application/grpc"
+	text := header.Get("Content-Type")
+	return len(text) >= len(media) && strings.EqualFold(text[:len(media)], media)
 }
 
 // isStream tells a stream of server-sent events, which ends when its client

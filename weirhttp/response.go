@@ -3,7 +3,9 @@ package weirhttp
 import (
 	"bufio"
 	"context"
+	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 
@@ -11,38 +13,78 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// response is what a limited handler writes to. It notes the status, and gives
-// the slot back when the connection is taken over. Everything else is the
+// response is what a limited handler writes to. It notes the status, measures the first byte where that is
+// chosen, and gives the slot back when the connection is taken over. Everything else is the
 // business of the writer it wraps.
 type response struct {
-	http.ResponseWriter
-	permit weir.Permit
-	status int // of the final header, 0 until it is written
+	http.ResponseWriter                     // the server's, or what holds the response back
+	server              http.ResponseWriter // the server's
+	held                *held               // nil if nothing is held back
+
+	permit    weir.Permit
+	stream    bool // the permit is one of Config.Streams
+	firstByte bool // measures the latency to the first byte
+	status    int  // of the final header, 0 until it is written
+	hijacked  bool
 }
 
-// Unwrap serves [http.ResponseController].
-func (r *response) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+// Unwrap serves [http.ResponseController]. What is held back has to be flushed and taken over here, which writer sees to.
+func (r *response) Unwrap() http.ResponseWriter { return r.server }
 
 func (r *response) WriteHeader(status int) {
-	if status >= 200 || status == http.StatusSwitchingProtocols { // the others announce, and more follows
+	if !informs(status) {
 		r.note(status)
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
 
+// informs reports whether a header with the status only announces, and more follows.
+func informs(status int) bool { return status < 200 && status != http.StatusSwitchingProtocols }
+
 func (r *response) Write(p []byte) (int, error) {
-	r.note(http.StatusOK)
+	r.first()
 	return r.ResponseWriter.Write(p)
 }
 
 func (r *response) WriteString(s string) (int, error) {
-	r.note(http.StatusOK)
+	r.first()
 	return io.WriteString(r.ResponseWriter, s)
 }
 
 func (r *response) note(status int) {
 	if r.status == 0 {
 		r.status = status
+	}
+}
+
+// first notes that the body begins.
+func (r *response) first() {
+	r.note(http.StatusOK)
+	if r.firstByte && !isGRPC(r.Header()) {
+		r.firstByte = false
+		r.permit.Measure(beginOutcome(r.status))
+	}
+}
+
+// serve runs the handler.
+func (r *response) serve(next http.Handler, req *http.Request) {
+	if r.held != nil {
+		ctx, stop := context.WithCancelCause(req.Context())
+		defer stop(nil)
+		req = req.WithContext(ctx)
+		r.held.before, r.held.stop = maps.Clone(r.server.Header()), stop
+	}
+	next.ServeHTTP(r.writer(), req)
+}
+
+// end gives the slot back, and then sends what was held back.
+func (r *response) end(ctx context.Context, returned bool) {
+	if r.hijacked && returned {
+		return // the connection has the permit
+	}
+	r.permit.Finish(r.outcome(ctx, returned))
+	if r.held != nil && returned {
+		_ = r.held.send() // the server knows of a client that left
 	}
 }
 
@@ -55,105 +97,73 @@ func (r *response) outcome(ctx context.Context, returned bool) weir.Outcome {
 	case !returned:
 		return weir.Failure
 	default:
-		return statusOutcome(r.status, r.Header())
+		return handledOutcome(r.status, r.Header())
 	}
+}
+
+// becomeStream exchanges the permit for one of the streams. If they have none left, the slot is given back all the same, for the
+// client that is told so may read that slowly, too.
+func (r *response) becomeStream(ctx context.Context, streams Gate) error {
+	permit, err := streams.Acquire(ctx)
+	permit.Measure(weir.Ignore)
+	r.permit.Finish(beginOutcome(r.status))
+	r.permit, r.stream = permit, true
+	return err
 }
 
 func (r *response) flush() error {
-	r.note(http.StatusOK)
-	return http.NewResponseController(r.ResponseWriter).Flush()
+	r.first()
+	if r.held != nil {
+		if err := r.held.open(); err != nil {
+			return err
+		}
+	}
+	return http.NewResponseController(r.server).Flush()
 }
 
 func (r *response) hijack() (net.Conn, *bufio.ReadWriter, error) {
-	conn, rw, err := http.NewResponseController(r.ResponseWriter).Hijack()
-	if err == nil {
-		r.permit.Release()
+	if r.held != nil {
+		if err := r.held.open(); err != nil {
+			return nil, nil, err
+		}
 	}
-	return conn, rw, err
+	conn, rw, err := http.NewResponseController(r.server).Hijack()
+	if err != nil {
+		return conn, rw, err
+	}
+	if r.stream {
+		r.hijacked = true
+		return keepPermit(conn, r.permit), rw, nil
+	}
+	r.permit.Release()
+	return conn, rw, nil
 }
 
-func (r *response) readFrom(src io.Reader) (int64, error) {
-	r.note(http.StatusOK)
-	return r.ResponseWriter.(io.ReaderFrom).ReadFrom(src)
+// sniffed is how much of a copied body is written by itself, to see when the first byte is there. The server of
+// net/http reads as much by itself to tell the type of the content.
+const sniffed = 512
+
+func (r *response) readFrom(src io.Reader) (n int64, err error) {
+	var ahead int64 // to be written, to see the first byte and whether the rest fits
+	if r.firstByte {
+		ahead = sniffed
+	}
+	if r.held != nil {
+		ahead = max(ahead, r.held.left()+1)
+	}
+	if ahead > 0 {
+		if n, err = io.CopyN(r, src, ahead); errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+	}
+	r.first()
+	rest, err := r.server.(io.ReaderFrom).ReadFrom(src)
+	return n + rest, err
 }
 
 func (r *response) push(target string, opts *http.PushOptions) error {
-	return r.ResponseWriter.(http.Pusher).Push(target, opts)
+	return r.server.(http.Pusher).Push(target, opts)
 }
-
-// writer returns r as a writer that can do what the wrapped one can, and no
-// more: handlers ask by type assertion, and choose another way if they must.
-//
-// Hijack is looked for beneath the wrapped writer as well, where an
-// http.ResponseController would find it without this package noticing. The
-// others have to be the wrapped writer's own: what lies beneath one that
-// compresses, say, must not be written to directly.
-func (r *response) writer() http.ResponseWriter {
-	_, flushes := r.ResponseWriter.(http.Flusher)
-	_, reads := r.ResponseWriter.(io.ReaderFrom)
-	_, pushes := r.ResponseWriter.(http.Pusher)
-	hijacks := hijackable(r.ResponseWriter)
-	switch {
-	case flushes && hijacks && reads: // HTTP/1
-		return flusherHijackerReader{flusherHijacker{flusher{r}}}
-	case flushes && hijacks:
-		return flusherHijacker{flusher{r}}
-	case flushes && reads:
-		return flusherReader{flusher{r}}
-	case flushes && pushes: // HTTP/2
-		return flusherPusher{flusher{r}}
-	case flushes:
-		return flusher{r}
-	case hijacks && reads:
-		return hijackerReader{hijacker{r}}
-	case hijacks:
-		return hijacker{r}
-	case reads:
-		return reader{r}
-	case pushes: // http.TimeoutHandler
-		return pusher{r}
-	default:
-		return r
-	}
-}
-
-func hijackable(w http.ResponseWriter) bool {
-	for {
-		if _, ok := w.(http.Hijacker); ok {
-			return true
-		}
-		u, ok := w.(interface{ Unwrap() http.ResponseWriter })
-		if !ok {
-			return false
-		}
-		w = u.Unwrap()
-	}
-}
-
-// The types below add methods to a response. Each is one pointer, so that it
-// becomes an interface without an allocation.
-type (
-	flusher               struct{ *response }
-	hijacker              struct{ *response }
-	reader                struct{ *response }
-	pusher                struct{ *response }
-	flusherHijacker       struct{ flusher }
-	flusherReader         struct{ flusher }
-	flusherPusher         struct{ flusher }
-	hijackerReader        struct{ hijacker }
-	flusherHijackerReader struct{ flusherHijacker }
-)
-
-func (w flusher) Flush()            { _ = w.flush() }
-func (w flusher) FlushError() error { return w.flush() }
-
-func (w hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error)        { return w.hijack() }
-func (w flusherHijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) { return w.hijack() }
-
-func (w reader) ReadFrom(src io.Reader) (int64, error)                { return w.readFrom(src) }
-func (w flusherReader) ReadFrom(src io.Reader) (int64, error)         { return w.readFrom(src) }
-func (w hijackerReader) ReadFrom(src io.Reader) (int64, error)        { return w.readFrom(src) }
-func (w flusherHijackerReader) ReadFrom(src io.Reader) (int64, error) { return w.readFrom(src) }
-
-func (w pusher) Push(url string, o *http.PushOptions) error        { return w.push(url, o) }
-func (w flusherPusher) Push(url string, o *http.PushOptions) error { return w.push(url, o) }

@@ -309,11 +309,13 @@ func TestCapabilitiesAreThoseOfTheServer(t *testing.T) {
 			rf
 		}{rw: plain},
 	} {
-		var got can
-		lim := limit(fixed(t, 1), func(w http.ResponseWriter, _ *http.Request) { got = capabilities(w) })
-		lim.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-		if want := capabilities(w); got != want {
-			t.Errorf("%T: %+v, want %+v", w, got, want)
+		for _, streams := range []weirhttp.Gate{nil, pinned(t, 1)} {
+			var got can
+			lim := configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) { got = capabilities(w) })
+			lim.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+			if want := capabilities(w); got != want {
+				t.Errorf("%T with streams %v: %+v, want %+v", w, streams, got, want)
+			}
 		}
 	}
 }

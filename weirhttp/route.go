@@ -22,16 +22,35 @@ func ByRoute(mux *http.ServeMux, set *bulkhead.Set) func(*http.Request) Gate {
 	}
 	return func(r *http.Request) Gate {
 		if _, pattern := mux.Handler(r); pattern != "" {
-			return route{set, pattern}
+			return compartment{set, pattern}
 		}
 		return nil
 	}
 }
 
-// A route is the gate of a key.
-type route struct {
+// ByKey returns a function for [Limit] and [Transport] that gives each key the compartment of its own in the set: the
+// pattern of another router's route, a tenant, a downstream. Choose keys of which there are few, and which no stranger can
+// invent: the pattern and not the path, the account and not the name in a header. Keys that the set does not
+// name share its bound on keys.
+//
+// A key that is empty or too long is refused with 400, as a set refuses it everywhere: were it exempt, a
+// client could leave out what the key is made of. To exempt a request, use [Exempt] or return a nil gate from a function of your
+// own. What no route matches is best given one key for all, such as "unmatched".
+//
+// key is called concurrently. ByKey panics if set or key is nil.
+func ByKey(set *bulkhead.Set, key func(*http.Request) string) func(*http.Request) Gate {
+	if set == nil || key == nil {
+		panic("weirhttp: ByKey of a nil set or key")
+	}
+	return func(r *http.Request) Gate { return compartment{set, key(r)} }
+}
+
+// A compartment is the gate of a key.
+type compartment struct {
 	set *bulkhead.Set
 	key string
 }
 
-func (r route) Acquire(ctx context.Context) (weir.Permit, error) { return r.set.Acquire(ctx, r.key) }
+func (c compartment) Acquire(ctx context.Context) (weir.Permit, error) {
+	return c.set.Acquire(ctx, c.key)
+}

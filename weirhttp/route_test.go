@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/weir-go/weir"
@@ -90,5 +91,63 @@ func ExampleByRoute() {
 
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/search/weir", nil))
 	fmt.Println(set.Snapshot().ByKey["GET /search/{term}"].Completed)
+	// Output: 1
+}
+
+func TestByKey(t *testing.T) {
+	set, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := weirhttp.Limit(status(204), weirhttp.ByKey(set, func(r *http.Request) string { return r.URL.Query().Get("key") }))
+	for target, want := range map[string]int{
+		"/?key=a":                            204,
+		"/?key=b":                            204,
+		"/":                                  400, // as a set refuses it: leaving out the key exempts nothing
+		"/?key=" + strings.Repeat("x", 1000): 400,
+	} {
+		if got := ask(h, http.MethodGet, target); got != want {
+			t.Errorf("%.20s: status %d, want %d", target, got, want)
+		}
+	}
+	if s := set.Snapshot(); s.ByKey["a"].Succeeded != 1 || s.ByKey["b"].Succeeded != 1 {
+		t.Errorf("%v", s.ByKey)
+	}
+}
+
+func TestByKeyNeedsBoth(t *testing.T) {
+	set, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func(){
+		"no set": func() { weirhttp.ByKey(nil, func(*http.Request) string { return "" }) },
+		"no key": func() { weirhttp.ByKey(set, nil) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("no panic")
+				}
+			}()
+			call()
+		})
+	}
+}
+
+// The accounts of a service share what it can do, and each has a limit of its own.
+func ExampleByKey() {
+	set, err := bulkhead.New(bulkhead.Config{Max: 20})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	account := func(r *http.Request) string { name, _, _ := r.BasicAuth(); return name } // which middleware outside has checked
+	h := weirhttp.Limit(http.NotFoundHandler(), weirhttp.ByKey(set, account))
+
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r.SetBasicAuth("ada", "secret")
+	h.ServeHTTP(httptest.NewRecorder(), r)
+	fmt.Println(set.Snapshot().ByKey["ada"].Admitted)
 	// Output: 1
 }

@@ -94,7 +94,8 @@ type body struct {
 	io.ReadCloser
 	permit  weir.Permit
 	req     *http.Request
-	outcome weir.Outcome // if it is read without an error
+	res     *http.Response
+	outcome weir.Outcome // by the response's status
 	stop    func() bool
 }
 
@@ -104,7 +105,7 @@ func (b *body) wrap(res *http.Response) bool {
 	if res.Body == nil || res.Body == http.NoBody || res.StatusCode == http.StatusSwitchingProtocols {
 		return false
 	}
-	b.ReadCloser, res.Body = res.Body, b
+	b.ReadCloser, res.Body, b.res = res.Body, b, res
 	ctx := b.req.Context()
 	b.stop = context.AfterFunc(ctx, func() { b.permit.Finish(edge.ContextOutcome(ctx)) })
 	return true
@@ -115,7 +116,7 @@ func (b *body) Read(p []byte) (int, error) {
 	switch err {
 	case nil:
 	case io.EOF:
-		b.finish(b.outcome)
+		b.finish(b.ended())
 	default:
 		b.finish(edge.ErrorOutcome(b.req.Context(), err))
 	}
@@ -131,6 +132,18 @@ func (b *body) Close() error {
 		b.finish(b.outcome)
 	}
 	return b.ReadCloser.Close()
+}
+
+// ended returns what a body teaches that was read to its end: gRPC says in a trailer how the call ended.
+func (b *body) ended() weir.Outcome {
+	if b.res.StatusCode == http.StatusOK && isGRPC(b.res.Header) {
+		for _, header := range []http.Header{b.res.Trailer, b.res.Header} {
+			if values := header[grpcStatus]; len(values) > 0 {
+				return grpcCode(values).ClientOutcome()
+			}
+		}
+	}
+	return b.outcome
 }
 
 func (b *body) finish(outcome weir.Outcome) {

@@ -39,6 +39,7 @@ var frozen = map[string]string{
 	"capacity":     "internal/rules/testdata/api/capacity.txt",
 	"pool":         "internal/rules/testdata/api/pool.txt",
 	"retry":        "internal/rules/testdata/api/retry.txt",
+	"shed":         "internal/rules/testdata/api/shed.txt",
 }
 
 const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go test ./internal/rules -run API -update"

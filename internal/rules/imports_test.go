@@ -56,8 +56,10 @@ var mayImport = map[string]string{
 	"internal/figures":     ". bulkhead",
 	"edge":                 ". internal/reply",
 	"retry":                ". edge internal/clock internal/settings",
-	"weirhttp":             ". bulkhead edge internal/settings retry trust",
+	"weirhttp":             ". bulkhead edge internal/rpc internal/settings retry trust",
 	"weirbreaker":          ".",
+	"shed":                 ". edge internal/settings load",
+	"internal/routers":     "", // its examples are tests
 
 	"trust":        ".",
 	"internal/rpc": ". bulkhead edge retry",

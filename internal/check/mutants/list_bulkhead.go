@@ -295,8 +295,8 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "a route's key is the path",
 		file: "weirhttp/route.go",
-		old:  "return route{set, pattern}",
-		new:  "return route{set, r.URL.Path}",
+		old:  "return compartment{set, pattern}",
+		new:  "return compartment{set, r.URL.Path}",
 		test: "TestEachRouteHasItsCompartment",
 	},
 }

@@ -1,0 +1,64 @@
+package shed
+
+import (
+	"context"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
+)
+
+// Admitter returns an admitter that refuses what the shedder refuses, and asks next about the rest. Work that is shed is not seen by
+// next. The method panics if next is nil.
+func (s *Shedder) Admitter(next weir.Admitter) weir.Admitter {
+	if edge.IsExempt(next) {
+		panic("shed: Admitter of a nil admitter")
+	}
+	return admitter{gate{s, next}, next}
+}
+
+// Gate is Admitter for what can only be acquired, such as what weirhttp.ByKey names for a request. A nil gate stays
+// nil, which exempts: nothing of it is shed.
+func (s *Shedder) Gate(next edge.Gate) edge.Gate {
+	if edge.IsExempt(next) {
+		return nil
+	}
+	return gate{s, next}
+}
+
+type gate struct {
+	shedder *Shedder
+	next    edge.Gate
+}
+
+func (g gate) Acquire(ctx context.Context) (weir.Permit, error) {
+	if err := g.shedder.Full(ctx); err != nil {
+		return weir.Permit{}, err
+	}
+	return g.next.Acquire(ctx)
+}
+
+type admitter struct {
+	gate
+	next weir.Admitter
+}
+
+func (a admitter) Do(ctx context.Context, fn func(context.Context) error) error {
+	if err := a.shedder.Full(ctx); err != nil {
+		return err
+	}
+	return a.next.Do(ctx, fn)
+}
+
+func (a admitter) TryAcquire(ctx context.Context) (weir.Permit, bool) {
+	if a.shedder.Full(ctx) != nil {
+		return weir.Permit{}, false
+	}
+	return a.next.TryAcquire(ctx)
+}
+
+func (a admitter) Full(ctx context.Context) error {
+	if err := a.shedder.Full(ctx); err != nil {
+		return err
+	}
+	return a.next.Full(ctx)
+}

@@ -1,0 +1,65 @@
+package shed_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/shed"
+)
+
+func ExampleNew() {
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{Limit: 0.6}}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() { _ = mon.Run(ctx) }()
+
+	cpu, err := shed.New(mon, shed.Config{Name: "cpu"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	lim := weir.Must(weir.New(weir.Config{}))
+	important := weir.WithPriority(ctx, weir.Critical)
+	err = cpu.Admitter(lim).Do(important, func(context.Context) error {
+		fmt.Println("however busy")
+		return nil
+	})
+	fmt.Println(err)
+	// Output:
+	// however busy
+	// <nil>
+}
+
+func ExampleShedder_Gate() {
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Scheduler{}}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s, err := shed.New(mon, shed.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	set, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	handle, err := set.Handle("search")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	permit, err := s.Gate(handle).Acquire(context.Background()) // as gateFor of package weirhttp returns it
+	defer permit.Release()
+	fmt.Println(err, s.Snapshot().Normal)
+	// Output: <nil> 0
+}

@@ -1,0 +1,222 @@
+package shed_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/shed"
+)
+
+// dial is a source that says what it is set to.
+type dial struct{ bits atomic.Uint64 }
+
+func (*dial) Name() string { return "dial" }
+
+func (d *dial) set(v float64) { d.bits.Store(math.Float64bits(v)) }
+
+func (d *dial) Poll(context.Context) (load.Sample, error) {
+	v := math.Float64frombits(d.bits.Load())
+	if v < 0 {
+		return load.Sample{}, errors.New("out of order")
+	}
+	return load.Sample{Readings: []load.Reading{{Name: "dial", Value: v, Limit: 1}}}, nil
+}
+
+// watched runs a monitor in the bubble of the test, and returns how to set its load.
+func watched(t *testing.T, cfg shed.Config) (*shed.Shedder, func(load float64)) {
+	t.Helper()
+	source := &dial{}
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- mon.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		<-done
+	})
+	s, err := shed.New(mon, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, func(v float64) {
+		source.set(v)
+		time.Sleep(2 * time.Second) // of the bubble: polls come every 100 ms, and a reading is stale after one
+	}
+}
+
+// refused asks a hundred times for each priority.
+func refused(t *testing.T, a weir.Admitter) (shares map[weir.Priority]int) {
+	t.Helper()
+	shares = map[weir.Priority]int{}
+	for p := weir.Critical - 1; p <= weir.Low+1; p++ {
+		for range 100 {
+			permit, err := a.Acquire(weir.WithPriority(t.Context(), p))
+			if err != nil {
+				shares[p]++
+			}
+			permit.Release()
+		}
+	}
+	return shares
+}
+
+func TestTheLeastImportantIsShedFirst(t *testing.T) {
+	for load, want := range map[float64][3]int{ // of low, normal and high
+		0: {}, 0.99: {}, 1: {}, 1.1: {50}, 1.2: {100}, 1.26: {100, 20}, 1.5: {100, 100}, 1.75: {100, 100, 50}, 2: {100, 100, 100}, 1e9: {100, 100, 100},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, set := watched(t, shed.Config{})
+			set(load)
+			got := refused(t, s.Admitter(weir.Must(weir.New(weir.Config{}))))
+			for i, p := range []weir.Priority{weir.Low, weir.Normal, weir.High} {
+				if d := got[p] - want[i]; d < -1 || d > 1 {
+					t.Errorf("load %v: %d of 100 of %v refused, want %d", load, got[p], p, want[i])
+				}
+			}
+			if got[weir.Critical] != 0 || got[weir.Critical-1] != 0 || got[weir.Low+1] != got[weir.Low] && load != 1.1 {
+				t.Errorf("load %v: %v", load, got)
+			}
+			if snap := s.Snapshot(); snap.Load != load || snap.High != uint64(got[weir.High]) || snap.Low != uint64(got[weir.Low]+got[weir.Low+1]) {
+				t.Errorf("load %v: snapshot %+v after %v", load, snap, got)
+			}
+		})
+	}
+}
+
+// The refused are spread evenly, and the same each time.
+func TestSheddingIsSpread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, set := watched(t, shed.Config{Low: shed.Mark{From: 1, To: 3}})
+		set(1.5)
+		low := weir.WithPriority(t.Context(), weir.Low)
+		var got strings.Builder
+		for range 12 {
+			if s.Full(low) != nil {
+				got.WriteByte('x')
+			} else {
+				got.WriteByte('.')
+			}
+		}
+		if want := "...x...x...x"; got.String() != want {
+			t.Errorf("got %s, want %s", got.String(), want)
+		}
+	})
+}
+
+func TestShedWorkIsRefusedEverywhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, set := watched(t, shed.Config{Name: "cpu"})
+		lim := weir.Must(weir.New(weir.Config{}))
+		a := s.Admitter(lim)
+		work := func(context.Context) error { return nil }
+		ask := func() (errs []error, ok bool) {
+			_, err := s.Gate(lim).Acquire(nil) //nolint:staticcheck // a nil context is one of Normal
+			permit, ok := a.TryAcquire(t.Context())
+			permit.Release()
+			return []error{a.Do(t.Context(), work), a.Full(t.Context()), err, s.Full(t.Context())}, ok
+		}
+		if errs, ok := ask(); errors.Join(errs...) != nil || !ok {
+			t.Errorf("without load: %v, %v", errs, ok)
+		}
+		set(2)
+		before := lim.Snapshot()
+		errs, ok := ask()
+		for _, err := range errs {
+			refused, is := errors.AsType[*weir.RefusedError](err)
+			if !is || !errors.Is(err, weir.ErrOverload) || refused.Limiter != "cpu" || refused.RetryAfter != time.Second {
+				t.Errorf("refused with %v", err)
+			}
+		}
+		if after := lim.Snapshot(); ok || after.Admitted != before.Admitted {
+			t.Errorf("admitted %v, and %d by the limiter", ok, after.Admitted-before.Admitted)
+		}
+	})
+}
+
+func TestASignalThatIsLostShedsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, set := watched(t, shed.Config{})
+		set(2)
+		if s.Full(t.Context()) == nil {
+			t.Fatal("nothing is shed")
+		}
+		set(-1)
+		if err := s.Full(t.Context()); err != nil {
+			t.Errorf("shed by what is stale: %v", err)
+		}
+	})
+}
+
+func TestBadSettings(t *testing.T) {
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &dial{}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nan := math.NaN()
+	for want, cfg := range map[string]shed.Config{
+		"shed: Low is 0 to 1":                                     {Low: shed.Mark{To: 1}},
+		"shed: Low is NaN to 1":                                   {Low: shed.Mark{From: nan, To: 1}},
+		"shed: Low is 1 to NaN":                                   {Low: shed.Mark{From: 1, To: nan}},
+		"shed: Normal is 2 to 1":                                  {Normal: shed.Mark{From: 2, To: 1}},
+		"shed: High is 1 to +Inf":                                 {High: shed.Mark{From: 1, To: math.Inf(1)}},
+		"shed: High.From is 1: want at least 1.2, that of Normal": {High: shed.Mark{From: 1, To: 2}},
+	} {
+		if _, err := shed.New(mon, cfg); !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	if _, err := shed.New(nil, shed.Config{}); !errors.Is(err, weir.ErrConfig) {
+		t.Errorf("a nil monitor: %v", err)
+	}
+	s, err := shed.New(mon, shed.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Gate(nil) != nil || s.Gate((*weir.Limiter)(nil)) != nil {
+		t.Error("what is exempt is shed")
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic for a nil admitter")
+		}
+	}()
+	s.Admitter((*weir.Limiter)(nil))
+}
+
+func BenchmarkAdmit(b *testing.B) {
+	source := &dial{}
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	go func() { _ = mon.Run(b.Context()) }()
+	for !mon.Level(load.All).Valid {
+		runtime.Gosched()
+	}
+	s, err := shed.New(mon, shed.Config{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("Full", func(b *testing.B) {
+		for b.Loop() {
+			_ = s.Full(b.Context())
+		}
+	})
+	b.Run("Level", func(b *testing.B) {
+		for b.Loop() {
+			mon.Level(load.All)
+		}
+	})
+}

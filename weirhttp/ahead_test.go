@@ -1,0 +1,225 @@
+package weirhttp_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// say answers with the body of the request, and what it still has of a promise.
+func say(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	fmt.Fprint(w, string(body), r.Header.Get("Expect"), err)
+}
+
+func TestBodiesAreReadAhead(t *testing.T) {
+	for name, http2 := range map[string]bool{"HTTP/1": false, "HTTP/2": true} {
+		for size, streamed := range map[int]int{0: 0, 1: 0, 100: 0, 101: 1} {
+			t.Run(fmt.Sprint(name, " ", size), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					lim, streams := fixed(t, 1), pinned(t, 1)
+					p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams, RequestBuffer: 100}, say))
+					text := strings.Repeat("x", size)
+					req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/", strings.NewReader(text))
+					req.Header.Set("Expect", "100-continue")
+					res, err := p.client(t, http2).Do(req)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer res.Body.Close()
+					got, _ := io.ReadAll(res.Body)
+					if want := text + "<nil>"; !strings.HasPrefix(string(got), text) || streamed == 0 && size > 0 && string(got) != want {
+						t.Errorf("got %q, want %q", got, want)
+					}
+					if n := streams.Snapshot().Admitted; n != uint64(streamed) {
+						t.Errorf("%d streams, want %d", n, streamed)
+					}
+				})
+			})
+		}
+	}
+}
+
+// What clients do to a body is answered, where there is anyone to answer, without a slot.
+func TestHostileBodies(t *testing.T) {
+	for request, want := range map[string]int{
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\nx":                                    400, // by the server
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9999999999999999999999\r\n\r\nx":                400,
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nx":                400,
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nx":                                     408, // and no more
+		"GET / HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("x", 2<<20) + "\r\n\r\n":                   431,
+		"POST / HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: x\r\nContent-Length: 0\r\n\r\n": 200, // as a stream
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			lim, streams := fixed(t, 1), pinned(t, 1)
+			p := servePipes(t, timed(configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+			})))
+			conn := p.dial(t)
+			go io.WriteString(conn, request)
+			if got := answerOn(t, conn).StatusCode; got != want {
+				t.Errorf("%.60q: status %d, want %d", request, got, want)
+			}
+			conn.Close()
+			synctest.Wait()
+			checkInFlight(t, lim, 0)
+			checkInFlight(t, streams, 0)
+		})
+	}
+}
+
+// timed gives clients a second for their bodies.
+func timed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second)); err != nil {
+			panic(err)
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func TestClientsThatLeaveWithinTheirBody(t *testing.T) {
+	for _, request := range []string{
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nx",
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\nx",
+		"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nx",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			lim, streams := fixed(t, 1), pinned(t, 1)
+			p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, say))
+			p.send(t, request).Close()
+			synctest.Wait()
+			checkInFlight(t, lim, 0)
+			checkInFlight(t, streams, 0)
+		})
+	}
+}
+
+// Middleware may put another body there than the length says.
+func TestLyingContentLength(t *testing.T) {
+	for length, want := range map[int64]string{-7: "hello<nil>", 2: "hello<nil>", 5: "hello<nil>", 7: "hello<nil>", 1 << 40: "hello<nil>"} {
+		r := httptest.NewRequest(http.MethodPost, "/", io.NopCloser(strings.NewReader("hello")))
+		r.ContentLength = length
+		w := httptest.NewRecorder()
+		streams := pinned(t, 1)
+		configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, say).ServeHTTP(w, r)
+		if w.Body.String() != want {
+			t.Errorf("length %d: %q, want %q", length, w.Body, want)
+		}
+		checkInFlight(t, streams, 0)
+	}
+}
+
+func TestBodiesThatFail(t *testing.T) {
+	for want, c := range map[int]struct {
+		body  func(http.ResponseWriter) io.ReadCloser
+		leave bool
+	}{
+		400: {func(http.ResponseWriter) io.ReadCloser { return io.NopCloser(brokenReader{}) }, false},
+		413: {func(w http.ResponseWriter) io.ReadCloser {
+			return http.MaxBytesReader(w, io.NopCloser(strings.NewReader("hello")), 2)
+		}, false},
+		499: {func(http.ResponseWriter) io.ReadCloser { return io.NopCloser(brokenReader{}) }, true},
+	} {
+		w := httptest.NewRecorder()
+		ctx, leave := context.WithCancel(t.Context())
+		if c.leave {
+			leave()
+		}
+		defer leave()
+		r := httptest.NewRequest(http.MethodPost, "/", nil).WithContext(ctx)
+		r.Body, r.ContentLength = c.body(w), 5
+		lim := fixed(t, 1)
+		configured(t, lim, weirhttp.Config{Streams: pinned(t, 1)}, func(http.ResponseWriter, *http.Request) {
+			t.Error("the handler ran")
+		}).ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("status %d, want %d", w.Code, want)
+		}
+		if n := lim.Snapshot().Admitted; n != 0 {
+			t.Errorf("%d admitted", n)
+		}
+	}
+}
+
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
+
+// However a handler ends, its slots come back, and nothing runs on.
+func TestHandlersThatDoNotReturn(t *testing.T) {
+	for how, end := range map[string]func(){"panic": func() { panic(http.ErrAbortHandler) }, "Goexit": runtime.Goexit} {
+		for when, before := range map[string]func(http.ResponseWriter){
+			"at once":     func(http.ResponseWriter) {},
+			"after Write": func(w http.ResponseWriter) { fmt.Fprint(w, "x") },
+			"after Flush": func(w http.ResponseWriter) { w.(http.Flusher).Flush() },
+			"over bound":  func(w http.ResponseWriter) { fmt.Fprint(w, strings.Repeat("x", 100_000)) },
+			"after Hijack": func(w http.ResponseWriter) {
+				conn, _, _ := w.(http.Hijacker).Hijack()
+				go io.Copy(io.Discard, conn)
+				conn.(interface{ NetConn() net.Conn }).NetConn().Close()
+			},
+		} {
+			t.Run(how+" "+when, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					lim, streams := fixed(t, 1), pinned(t, 1)
+					p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
+						before(w)
+						end()
+					}))
+					for range 3 {
+						conn := p.dial(t)
+						go io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+						got, _ := io.ReadAll(conn)
+						if when == "after Write" && len(got) > 0 {
+							t.Errorf("a response that was not finished was sent: %.60q", got)
+						}
+						synctest.Wait()
+						checkInFlight(t, lim, 0)
+						checkInFlight(t, streams, 0)
+					}
+					if n := lim.Snapshot().Admitted; n != 3 {
+						t.Errorf("%d admitted, want 3", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A proxy aborts the connection when it cannot write. The client has its answer all the same.
+func TestRefusedStreamOfAHandlerThatAborts(t *testing.T) {
+	streams := pinned(t, 1)
+	permit, _ := streams.TryAcquire(t.Context())
+	defer permit.Release()
+	lim := fixed(t, 1)
+	srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, r *http.Request) {
+		if _, err := w.Write(bytes.Repeat([]byte("x"), 100_000)); err == nil {
+			t.Error("wrote what had no slot")
+		}
+		if context.Cause(r.Context()) == nil {
+			t.Error("the handler's context goes on")
+		}
+		if err := http.NewResponseController(w).Flush(); err == nil {
+			t.Error("flushed what had no slot")
+		}
+		panic(http.ErrAbortHandler)
+	}), http1)
+	res, text := get(t, srv.Client(), srv.URL)
+	if res.StatusCode != 503 || text != "Service Unavailable: limit reached\n" {
+		t.Errorf("status %d: %q", res.StatusCode, text)
+	}
+	<-srv.ended
+	checkTaught(t, lim, taught{succeeded: 1})
+}

@@ -1,0 +1,151 @@
+package weirhttp
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+)
+
+// A held response keeps its body until the handler has returned, so that its slot does not wait for a client
+// that reads slowly. One that does not fit, or is flushed, becomes a stream: it goes through, and takes a slot of the
+// streams in place of that of the gate.
+type held struct {
+	http.ResponseWriter // the server's
+
+	res    *response
+	conf   *Config
+	req    *http.Request
+	stop   context.CancelCauseFunc // of the handler's context
+	before http.Header             // as the handler found it
+
+	status  int         // 0 until it is written
+	header  http.Header // as it was then
+	body    []byte
+	opened  bool  // it goes through
+	refused error // the streams had no slot, and the client has been told so
+}
+
+// WriteHeader writes through what announces, and holds the final header back, to be replaced should a slot be lacking.
+func (h *held) WriteHeader(status int) {
+	switch {
+	case h.refused != nil:
+	case h.opened || informs(status):
+		h.ResponseWriter.WriteHeader(status)
+	case h.status == 0:
+		h.status, h.header = status, h.Header().Clone()
+	}
+}
+
+func (h *held) Write(p []byte) (int, error) {
+	if !h.opened && h.status == 0 {
+		h.WriteHeader(http.StatusOK)
+	}
+	switch {
+	case h.refused != nil:
+		return 0, h.refused
+	case h.opened:
+		return h.ResponseWriter.Write(p)
+	case h.status < 200 || h.status == http.StatusNoContent || h.status == http.StatusNotModified:
+		return 0, http.ErrBodyNotAllowed
+	case int64(len(p)) <= h.left():
+		h.body = append(h.body, p...)
+		return len(p), nil
+	}
+	if err := h.open(); err != nil {
+		return 0, err
+	}
+	return h.ResponseWriter.Write(p)
+}
+
+// left returns how many more bytes can be held back, -1 if none are any more.
+func (h *held) left() int64 {
+	if h.opened {
+		return -1
+	}
+	header := h.header
+	if header == nil {
+		header = h.Header()
+	}
+	bound := int64(h.conf.ResponseBuffer)
+	if length, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64); err == nil && length > bound {
+		return 0 // it will not fit
+	}
+	return bound - int64(len(h.body))
+}
+
+// open makes the response a stream. Its error is the refusal if the streams have no slot.
+func (h *held) open() error {
+	if h.opened || h.refused != nil {
+		return h.refused
+	}
+	if h.req.Method != http.MethodHead { // a client has no body to read slowly
+		if err := h.res.becomeStream(h.req.Context(), h.conf.Streams); err != nil {
+			h.refuse(err)
+			return err
+		}
+	}
+	return h.send()
+}
+
+// refuse tells the client that there will be no response, and the handler, by its context and by its writes. The client is told at
+// once and how much there is to read, because a handler may go on, or abort the connection. It is not told when to come back, because
+// the work has been done: a client that repeats whatever comes with Retry-After would have it done twice.
+func (h *held) refuse(err error) {
+	h.refused, h.body = err, nil
+	h.stop(err)
+	replace(h.Header(), h.before)
+	a := answer{ResponseWriter: h.ResponseWriter, status: http.StatusOK}
+	h.conf.answer(&a, h.req, err)
+	h.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
+	h.ResponseWriter.WriteHeader(a.status)
+	_, _ = h.ResponseWriter.Write(a.body)
+	_ = http.NewResponseController(h.ResponseWriter).Flush()
+}
+
+// An answer is gathered, so that its length is known.
+type answer struct {
+	http.ResponseWriter
+	status int
+	body   []byte
+}
+
+func (a *answer) WriteHeader(status int) { a.status = status }
+
+func (a *answer) Write(p []byte) (int, error) {
+	a.body = append(a.body, p...)
+	return len(p), nil
+}
+
+// send sends what was held back, unless the response was refused.
+func (h *held) send() error {
+	if h.opened || h.refused != nil {
+		return h.refused
+	}
+	h.opened = true
+	if h.status == 0 { // nothing was written
+		return nil
+	}
+	// What the handler set since is for trailers.
+	if now := h.Header(); maps.EqualFunc(now, h.header, slices.Equal) {
+		h.ResponseWriter.WriteHeader(h.status)
+	} else {
+		now = maps.Clone(now)
+		replace(h.Header(), h.header)
+		h.ResponseWriter.WriteHeader(h.status)
+		replace(h.Header(), now)
+	}
+	body := h.body
+	h.body = nil
+	if len(body) == 0 {
+		return nil
+	}
+	_, err := h.ResponseWriter.Write(body)
+	return err
+}
+
+func replace(header, by http.Header) {
+	clear(header)
+	maps.Copy(header, by)
+}

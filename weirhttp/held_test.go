@@ -1,0 +1,252 @@
+package weirhttp_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// What is held back reaches the client as the handler wrote it.
+func TestHeldResponsesAreWhole(t *testing.T) {
+	for name, start := range map[string]func(*httptest.Server){"HTTP/1": http1, "HTTP/2": http2} {
+		for _, size := range []int{0, 1, 99, 100, 101, 5000} {
+			for how, write := range map[string]func(http.ResponseWriter, string){
+				"at once": func(w http.ResponseWriter, text string) { _, _ = io.WriteString(w, text) },
+				"by bytes": func(w http.ResponseWriter, text string) {
+					for i := range len(text) {
+						_, _ = w.Write([]byte{text[i]})
+					}
+				},
+				"copied":            func(w http.ResponseWriter, text string) { _, _ = io.Copy(w, plainReader{strings.NewReader(text)}) },
+				"with known length": func(w http.ResponseWriter, text string) { _, _ = io.WriteString(w, text) },
+			} {
+				lim, streams := fixed(t, 1), pinned(t, 1)
+				srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams, ResponseBuffer: 100}, func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Trailer", "X-Sum")
+					w.Header().Set("X-Header", "1")
+					if how == "with known length" {
+						w.Header().Set("Content-Length", strconv.Itoa(size))
+					}
+					w.WriteHeader(http.StatusCreated)
+					w.Header().Set("X-Header", "2") // too late
+					write(w, strings.Repeat("x", size))
+					w.Header().Set("X-Sum", "42")
+					w.Header().Set(http.TrailerPrefix+"X-Late", "43")
+				}), start)
+				res, text := get(t, srv.Client(), srv.URL)
+				<-srv.ended
+				got := fmt.Sprint(res.StatusCode, " ", len(text), res.Header["X-Header"], res.Trailer["X-Sum"], res.Trailer["X-Late"])
+				want := fmt.Sprintf("201 %d [1] [42] [43]", size)
+				if how == "with known length" && name == "HTTP/1" { // which has trailers for chunks only
+					want = fmt.Sprintf("201 %d [1] [] []", size)
+				}
+				if got != want {
+					t.Errorf("%s, %d bytes %s: %s, want %s", name, size, how, got, want)
+				}
+				checkTaught(t, lim, taught{succeeded: 1})
+				streamed := uint64(0)
+				if size > 100 {
+					streamed = 1
+				}
+				if s := streams.Snapshot(); s.Admitted != streamed || s.InFlight != 0 {
+					t.Errorf("%s, %d bytes %s: %d streams, %d of them in flight, want %d and 0", name, size, how, s.Admitted, s.InFlight, streamed)
+				}
+			}
+		}
+	}
+}
+
+// plainReader hides that a reader can write itself.
+type plainReader struct{ io.Reader }
+
+func TestHeldResponsesWithoutABody(t *testing.T) {
+	streams := pinned(t, 1)
+	srv := serve(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: streams, ResponseBuffer: 10}, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/none" {
+			w.WriteHeader(http.StatusNoContent)
+			if n, err := io.WriteString(w, "x"); n != 0 || !errors.Is(err, http.ErrBodyNotAllowed) {
+				t.Errorf("wrote %d to a 204, error %v", n, err)
+			}
+			return
+		}
+		_, _ = io.WriteString(w, strings.Repeat("x", 100))
+	}), http1)
+	for path, want := range map[string]int{"/none": 204, "/head": 200} {
+		res, err := srv.Client().Head(srv.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		<-srv.ended
+		if res.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", path, res.StatusCode, want)
+		}
+	}
+	if n := streams.Snapshot().Admitted; n != 0 {
+		t.Errorf("%d streams without a body", n)
+	}
+}
+
+func TestFirstByte(t *testing.T) {
+	for name, c := range map[string]struct {
+		write func(http.ResponseWriter)
+		want  taught
+	}{
+		"written": {func(w http.ResponseWriter) { fmt.Fprint(w, "x") }, taught{succeeded: 1}},
+		"flushed": {func(w http.ResponseWriter) { w.(http.Flusher).Flush() }, taught{succeeded: 1}},
+		"copied":  {func(w http.ResponseWriter) { _, _ = w.(io.ReaderFrom).ReadFrom(strings.NewReader("x")) }, taught{succeeded: 1}},
+		"failed":  {func(w http.ResponseWriter) { http.Error(w, "", 500) }, taught{failed: 1}},
+		"nothing": {func(http.ResponseWriter) {}, taught{failed: 1}}, // measured at its end, which is a panic
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1)
+			srv := serve(t, configured(t, lim, weirhttp.Config{FirstByte: true}, func(w http.ResponseWriter, _ *http.Request) {
+				c.write(w)
+				checkInFlight(t, lim, 1)
+				panic(http.ErrAbortHandler)
+			}), http1)
+			if res, err := srv.Client().Get(srv.URL); err == nil {
+				res.Body.Close()
+			}
+			<-srv.ended
+			checkTaught(t, lim, c.want)
+		})
+	}
+}
+
+func TestUpgradesAreStreams(t *testing.T) {
+	for name, hijack := range map[string]hijackFunc{"assertion": byAssertion, "controller": byController} {
+		t.Run(name, func(t *testing.T) {
+			lim, streams := fixed(t, 1), pinned(t, 1)
+			srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, upgrade(hijack)), http1)
+			res, err := srv.Client().Do(askUpgrade(t, srv.URL))
+			if err != nil {
+				t.Fatal(err)
+			}
+			conn := echo(t, res)
+			checkTaught(t, lim, taught{ignored: 1})
+			checkInFlight(t, streams, 1)
+			if res, _ := get(t, srv.Client(), srv.URL); res.StatusCode != http.StatusOK {
+				t.Errorf("status %d beside an upgraded connection, want 200", res.StatusCode)
+			}
+			<-srv.ended
+			second, err := srv.Client().Do(askUpgrade(t, srv.URL))
+			if err != nil {
+				t.Fatal(err)
+			}
+			second.Body.Close()
+			<-srv.ended
+			if second.StatusCode != http.StatusServiceUnavailable {
+				t.Errorf("status %d for a second upgrade, want 503", second.StatusCode)
+			}
+			conn.Close()
+			<-srv.ended
+			checkTaught(t, streams, taught{ignored: 1})
+		})
+	}
+}
+
+// A proxy copies by what a connection can do, and says on one side that the other sends no more.
+func TestUpgradeThroughReverseProxyIsAStream(t *testing.T) {
+	backend := serve(t, upgrade(byAssertion), http1)
+	target, _ := url.Parse(backend.URL)
+	lim, streams := fixed(t, 1), pinned(t, 1)
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	front := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, proxy.ServeHTTP), http1)
+	res, err := front.Client().Do(askUpgrade(t, front.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn := echo(t, res)
+	checkInFlight(t, streams, 1)
+	conn.Close()
+	<-front.ended
+	<-backend.ended
+	checkTaught(t, streams, taught{ignored: 1})
+}
+
+// A handler that takes a connection over without having been asked to, after it wrote.
+func TestHijackOfAHeldResponse(t *testing.T) {
+	lim, streams := fixed(t, 1), pinned(t, 1)
+	srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
+		conn, rw, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		checkInFlight(t, lim, 0)
+		checkInFlight(t, streams, 1)
+		if _, err := io.WriteString(w, "late"); !errors.Is(err, http.ErrHijacked) {
+			t.Errorf("a write after Hijack: %v", err)
+		}
+		if inner, ok := conn.(interface{ NetConn() net.Conn }); !ok || inner.NetConn() == nil {
+			t.Errorf("%T does not show the server's connection", conn)
+		}
+		if _, ok := conn.(interface{ CloseWrite() error }); !ok {
+			t.Errorf("%T cannot close one half", conn)
+		}
+		fmt.Fprint(rw, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+		rw.Flush()
+		conn.Close()
+	}), http1)
+	if _, text := get(t, srv.Client(), srv.URL); text != "ok" {
+		t.Errorf("got %q", text)
+	}
+	<-srv.ended
+	checkTaught(t, streams, taught{ignored: 1})
+}
+
+func TestPanicAfterHijackFreesTheSlot(t *testing.T) {
+	streams := pinned(t, 1)
+	srv := serve(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+		}
+		defer func() { _ = conn.(interface{ NetConn() net.Conn }).NetConn().Close() }()
+		panic(http.ErrAbortHandler)
+	}), http1)
+	if res, err := srv.Client().Get(srv.URL); err == nil {
+		res.Body.Close()
+	}
+	<-srv.ended
+	checkInFlight(t, streams, 0)
+}
+
+func TestTenantOfARequest(t *testing.T) {
+	h := configured(t, fixed(t, 1), weirhttp.Config{Tenant: func(r *http.Request) string { return r.URL.Query().Get("tenant") }},
+		func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, weir.TenantFrom(r.Context())) })
+	for target, want := range map[string]string{"/?tenant=a": "a", "/": ""} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, target, nil))
+		if w.Body.String() != want {
+			t.Errorf("%s: tenant %q, want %q", target, w.Body, want)
+		}
+	}
+}
+
+func TestSettingsOfStreams(t *testing.T) {
+	streams := pinned(t, 1)
+	for want, cfg := range map[string]weirhttp.Config{
+		"RequestBuffer is -1: want 0 (the default, 65536) or 1 to 1073741824":          {Streams: streams, RequestBuffer: -1},
+		"ResponseBuffer is 1073741825: want 0 (the default, 65536) or 1 to 1073741824": {Streams: streams, ResponseBuffer: 1<<30 + 1},
+		"RequestBuffer is 10: want 0, or a gate in Streams for what does not fit":      {RequestBuffer: 10},
+		"ResponseBuffer is 10: want 0, or a gate in Streams for what does not fit":     {Streams: (*weir.Limiter)(nil), ResponseBuffer: 10},
+	} {
+		_, err := weirhttp.New(status(200), weirhttp.One(streams), cfg)
+		if !errors.Is(err, weir.ErrConfig) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}

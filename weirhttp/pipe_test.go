@@ -1,0 +1,128 @@
+package weirhttp_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// pipes is a listener whose connections have no buffers: a client that does not read stops the server at once. In a
+// bubble of synctest, synctest.Wait returns when all has come to rest.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+// servePipes runs a server of HTTP/1 and unencrypted HTTP/2 until the end of the test, which must be in a bubble. It returns how to connect.
+func servePipes(t *testing.T, h http.Handler) *pipes {
+	t.Helper()
+	p := &pipes{make(chan net.Conn), make(chan struct{})}
+	var protocols http.Protocols
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	srv := &http.Server{Handler: h, Protocols: &protocols, ErrorLog: log.New(io.Discard, "", 0)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := srv.Serve(p); !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("the server ended with %v", err)
+		}
+	}()
+	t.Cleanup(func() {
+		srv.Close()
+		<-done
+		time.Sleep(time.Second) // a server waits for half of that before it lets go of a connection that it broke off
+		synctest.Wait()
+	})
+	return p
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error {
+	close(p.closed)
+	return nil
+}
+
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// dial returns a new connection that is closed at the end of the test.
+func (p *pipes) dial(t *testing.T) net.Conn {
+	t.Helper()
+	near, far := net.Pipe()
+	p.conns <- far
+	t.Cleanup(func() { near.Close() })
+	return near
+}
+
+// send opens a connection, and sends what is sent without ever reading.
+func (p *pipes) send(t *testing.T, text string) net.Conn {
+	t.Helper()
+	conn := p.dial(t)
+	if _, err := io.WriteString(conn, text); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// client is one of net/http for a protocol.
+func (p *pipes) client(t *testing.T, http2 bool) *http.Client {
+	t.Helper()
+	var protocols http.Protocols
+	protocols.SetHTTP1(!http2)
+	protocols.SetUnencryptedHTTP2(http2)
+	transport := &http.Transport{
+		Protocols:   &protocols,
+		DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(t), nil },
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}
+
+// pinned returns a limiter for a number of things that stay.
+func pinned(t *testing.T, limit int) *weir.Limiter {
+	t.Helper()
+	lim, err := weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: limit, Max: limit})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lim
+}
+
+// configured is Limit with settings.
+func configured(t *testing.T, lim weirhttp.Gate, cfg weirhttp.Config, h http.HandlerFunc) http.Handler {
+	t.Helper()
+	handler, err := weirhttp.New(h, weirhttp.One(lim), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler
+}
+
+// answerOn returns the response on a connection, without its body.
+func answerOn(t *testing.T, conn net.Conn) *http.Response {
+	t.Helper()
+	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res
+}

@@ -1,0 +1,147 @@
+package weirhttp_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// site has a page, one that is too large to be held back, an upload, and a stream of events that ends with its client.
+func site(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/page":
+		fmt.Fprint(w, strings.Repeat("x", 50_000))
+	case "/file":
+		fmt.Fprint(w, strings.Repeat("x", 500_000))
+	case "/upload":
+		n, _ := io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, n)
+	case "/events":
+		w.Header().Set("Content-Type", "text/event-stream")
+		fmt.Fprint(w, "data: 1\n\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	}
+}
+
+const slowClients = 20
+
+// crowd is 20 clients of each kind that sends or reads slowly, one after the other, so that none is
+// refused because the others came with it.
+func crowd(t *testing.T, p *pipes) {
+	t.Helper()
+	for _, request := range []string{
+		"POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\nx",
+		"POST /upload HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n",
+		"POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\nx",
+		"GET /page HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /file HTTP/1.1\r\nHost: x\r\n\r\n",
+		"GET /events HTTP/1.1\r\nHost: x\r\n\r\n",
+	} {
+		for range slowClients {
+			p.send(t, request)
+			synctest.Wait()
+		}
+	}
+}
+
+func TestSlowClientsLeaveTheSlotsToOthers(t *testing.T) {
+	for name, http2 := range map[string]bool{"HTTP/1": false, "HTTP/2": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lim, streams := fixed(t, 10), pinned(t, 1000)
+				p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, site))
+				crowd(t, p)
+				checkInFlight(t, lim, 0)
+				checkInFlight(t, streams, 4*slowClients)
+				client := p.client(t, http2)
+				for range 100 {
+					if res, text := get(t, client, "http://x/page"); res.StatusCode != http.StatusOK || len(text) != 50_000 {
+						t.Fatalf("status %d with %d bytes, want 200 with 50000", res.StatusCode, len(text))
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestSlowClientsWithoutStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := fixed(t, 10)
+		p := servePipes(t, limit(lim, site))
+		crowd(t, p)
+		checkInFlight(t, lim, 10)
+		if res, _ := get(t, p.client(t, false), "http://x/page"); res.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("status %d: the slow clients of this test hold no slots", res.StatusCode)
+		}
+	})
+}
+
+// A full cap refuses what it has no slot for, and nothing else.
+func TestStreamsAreCapped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim, streams := fixed(t, 10), pinned(t, 2)
+		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Etag", `"1"`)
+			w.Header().Set("Content-Length", r.Header.Get("Length"))
+			site(w, r)
+		}))
+		crowd(t, p)
+		checkInFlight(t, lim, 0)
+		checkInFlight(t, streams, 2)
+		client := p.client(t, false)
+		for path, want := range map[string]int{"/page": 200, "/upload": 200, "/file": 503, "/events": 503} {
+			res, text := get(t, client, "http://x"+path)
+			if res.StatusCode != want {
+				t.Errorf("%s: status %d, want %d", path, res.StatusCode, want)
+			}
+			if want == 503 && (text != "Service Unavailable: limit reached\n" || res.Header.Get("Etag") != "" || res.Header.Get("Retry-After") != "") {
+				t.Errorf("%s: %q with %v", path, text, res.Header)
+			}
+		}
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/upload", io.MultiReader(strings.NewReader("x"))) // of unknown length
+		res, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+			t.Errorf("an upload that was not begun: status %d with %v", res.StatusCode, res.Header)
+		}
+	})
+}
+
+func TestStreamsTeachTheirFirstByte(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim, streams := fixed(t, 10), pinned(t, 10)
+		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, site))
+		p.send(t, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
+		synctest.Wait()
+		checkTaught(t, lim, taught{succeeded: 1})
+		if s := streams.Snapshot(); s.InFlight != 1 || s.Age != 0 {
+			t.Errorf("streams: %d in flight with an age of %v, want 1 that has none", s.InFlight, s.Age)
+		}
+	})
+}
+
+// Streams that come when the server is overloaded are refused by the gate.
+func TestStreamsAskTheGateToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim, streams := fixed(t, 1), pinned(t, 10)
+		permit, _ := lim.TryAcquire(t.Context())
+		defer permit.Release()
+		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, site))
+		conn := p.dial(t)
+		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/upload", io.MultiReader(strings.NewReader("x")))
+		go req.Write(conn)
+		if status := answerOn(t, conn).StatusCode; status != http.StatusServiceUnavailable {
+			t.Errorf("status %d, want 503", status)
+		}
+		checkInFlight(t, streams, 0)
+	})
+}
