@@ -26,10 +26,13 @@ var hostileCallbacks = map[string]func(c *weir.Config, act func()){
 	"OnEvent":  func(c *weir.Config, act func()) { c.OnEvent = func(weir.Event) { act() } },
 	"Classify": func(c *weir.Config, act func()) { c.Classify = func(error) weir.Outcome { act(); return weir.Success } },
 	"Allow":    func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{act, func() {}} },
+	"Exemplar": func(c *weir.Config, act func()) {
+		c.Histograms, c.Exemplar = true, func(context.Context) string { act(); return "id" }
+	},
 	"done":     func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{func() {}, act} },
 }
 
-// TestHostileCallbacks: a hook, a classification and a breaker may call every method of the limiter that does
+// TestHostileCallbacks: a hook, a classification, a breaker and what makes exemplars may call every method of the limiter that does
 // not wait for the caller, may panic and may end their goroutine, on the goroutine of the
 // caller. No slot is lost and no lock is held.
 func TestHostileCallbacks(t *testing.T) {

@@ -3,6 +3,7 @@ package weir_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,4 +76,44 @@ func TestSumOfAnUnusedLimiter(t *testing.T) {
 	if s := weir.Sum(used, unused, used); s.Samples != 6 || s.Admitted != 6 {
 		t.Errorf("%d samples, %d admitted: want those of the used one, twice", s.Samples, s.Admitted)
 	}
+}
+
+// A field of a snapshot that Sum forgets is zero in the sum, also where it is not zero in a limiter.
+func TestSumForgetsNoField(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(t, weir.Config{
+			Name: "one", Initial: 2, Max: 2, Law: law.Band{Target: time.Second}, Histograms: true, MinSamples: 1, Interval: time.Second,
+			Queue: weir.Queue{Size: 2, Timeout: time.Minute},
+		})
+		work := func(err error) {
+			_ = l.Do(t.Context(), func(context.Context) error { time.Sleep(10 * time.Second); return err })
+		}
+		for _, err := range []error{nil, nil, nil, errors.New("failed"), context.DeadlineExceeded, context.Canceled, nil, nil} {
+			for range 5 { // two run, two wait, one is refused
+				go work(err)
+				synctest.Wait()
+			}
+			time.Sleep(25 * time.Second)
+		}
+		hold(t, l, l.Snapshot().Limit)
+		go work(nil)
+		time.Sleep(time.Millisecond)
+		one, sum := reflect.ValueOf(l.Snapshot()), reflect.ValueOf(weir.Sum(l))
+		seen := 0
+		for field, value := range one.Fields() {
+			switch field.Name {
+			case "Name", "Last", "Decision", "GroupWait": // of one limiter
+				continue
+			}
+			if value.IsZero() {
+				continue
+			}
+			if seen++; sum.FieldByIndex(field.Index).IsZero() {
+				t.Errorf("%s is %v, and 0 in the sum", field.Name, value)
+			}
+		}
+		if seen < 20 {
+			t.Errorf("%d fields of %+v say something: want most of them", seen, one)
+		}
+	})
 }

@@ -34,7 +34,7 @@ type Config struct {
 	Max int
 
 	// MaxKeys is how many compartments there may be for keys that ByKey does
-	// not name: 1 to 2.3 KB each, most with law.Elastic. Defaults to 10,000; up
+	// not name: 1 to 2.2 KB each, most with law.Elastic. Defaults to 10,000; up
 	// to 10,000,000.
 	MaxKeys int
 
@@ -111,8 +111,8 @@ func (c Config) complete() (Config, error) {
 	reserved := 0
 	byKey := make(map[string]Compartment, len(c.ByKey))
 	for _, key := range slices.Sorted(maps.Keys(c.ByKey)) {
-		if err := checkKey(key); err != nil {
-			return c, fmt.Errorf("%w: bulkhead: ByKey: %w", weir.ErrConfig, err)
+		if problem := problemOf(key); problem != "" {
+			return c, fmt.Errorf("%w: bulkhead: ByKey: key %s", weir.ErrConfig, problem)
 		}
 		if byKey[key], err = c.ByKey[key].complete(fmt.Sprintf("ByKey[%q]", key)); err != nil {
 			return c, err

@@ -36,11 +36,11 @@ func TestConfigErrorsNameTheFieldTheValueAndTheRange(t *testing.T) {
 		`ByKey["a"].Breaker is set beside`: {ByKey: byKey{"a": {
 			Config: weir.Config{Breaker: &breaker{}}, Breaker: func(string) weir.Breaker { return nil },
 		}}},
-		"ByKey: weir: refused: bulkhead: key of 0 bytes: want 1 to 256":   {ByKey: byKey{"": {}}},
-		"ByKey: weir: refused: bulkhead: key of 257 bytes: want 1 to 256": {ByKey: byKey{strings.Repeat("x", 257): {}}},
+		"ByKey: key of 0 bytes: want 1 to 256":   {ByKey: byKey{"": {}}},
+		"ByKey: key of 257 bytes: want 1 to 256": {ByKey: byKey{strings.Repeat("x", 257): {}}},
 	} {
 		_, err := bulkhead.New(c)
-		if err == nil || !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), want) {
+		if err == nil || !errors.Is(err, weir.ErrConfig) || errors.Is(err, weir.ErrRefused) || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v\nwant ... %s", err, want)
 		}
 		s := newSet(t, bulkhead.Config{Max: min(1, max(0, c.Max))})

@@ -28,9 +28,17 @@ func (e *keyError) Error() string { return ErrKey.Error() + " " + e.problem }
 
 func (e *keyError) Unwrap() []error { return []error{ErrKey, &e.refused} }
 
+// checkKey returns the refusal of work for a bad key.
 func checkKey(key string) error {
-	if key == "" || len(key) > MaxKeyLength {
-		return badKey(key, fmt.Sprintf("of %d bytes: want 1 to %d", len(key), MaxKeyLength))
+	if problem := problemOf(key); problem != "" {
+		return badKey(key, problem)
 	}
 	return nil
+}
+
+func problemOf(key string) string {
+	if key == "" || len(key) > MaxKeyLength {
+		return fmt.Sprintf("of %d bytes: want 1 to %d", len(key), MaxKeyLength)
+	}
+	return ""
 }

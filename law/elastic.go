@@ -95,7 +95,7 @@ import "time"
 //
 // # Cost
 //
-// 80 bytes, and 896 more from the moment the limit is first reached. A decision takes 20 µs of a
+// 80 bytes, and 768 more from the moment the limit is first reached. A decision takes 20 µs of a
 // processor, with a budget 33, and there are at most 50 a second.
 //
 // # Sources

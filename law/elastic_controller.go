@@ -7,7 +7,7 @@ type elasticController struct {
 	Elastic
 	pulse   pulse
 	healthy float64 // limit before everything failed, 0 while something succeeds
-	seeker  *seeker
+	seeker  *keptSeeker
 	planned kept // the last; an idle time does not change it
 }
 
@@ -38,9 +38,11 @@ func (c *elasticController) Next(w Window) Decision {
 	case c.seeker == nil:
 		c.seeker = newSeeker(w, f, c.pulse)
 	}
-	to, why := c.seeker.next(w, f, c.Elastic)
+	k := c.seeker.seeker()
+	to, why := k.next(w, f, c.Elastic)
 	d.Limit, d.Reason = whole(within(to, w)), why
-	d.Next = c.seeker.plan(f, limit, d.Limit, wallClock(w))
+	d.Next = k.plan(f, limit, d.Limit, wallClock(w))
+	c.seeker.keep(&k)
 	c.planned = keep(d.Next)
 	return d
 }
@@ -60,7 +62,7 @@ func (c *elasticController) wait(w Window, d Decision) Decision {
 	c.planned = keep(d.Next)
 	if k := c.seeker; k != nil && k.ebb.stage != flowing {
 		k.ebb.stage = flowing
-		d.Limit = within(k.ebb.resume, w)
+		d.Limit = within(float64(k.ebb.resume), w)
 	}
 	return d
 }

@@ -10,7 +10,7 @@ import (
 // A seeker steers the limit by what its filter believes, and moves it as much as its
 // doubt needs.
 type seeker struct {
-	tracker knee.Tracker
+	tracker *knee.Tracker
 
 	pulse pulse
 	unit  float64 // of time, in seconds
@@ -50,16 +50,19 @@ const (
 )
 
 // newSeeker starts with a window in which the limit was reached.
-func newSeeker(w Window, f flow, p pulse) *seeker {
-	k := &seeker{
-		pulse: p, variation: 1, used: 1, target: float64(w.Limit), way: 1, every: firstProbe,
+func newSeeker(w Window, f flow, p pulse) *keptSeeker {
+	k := seeker{
+		tracker: &knee.Tracker{},
+		pulse:   p, variation: 1, used: 1, target: float64(w.Limit), way: 1, every: firstProbe,
 		test: test{base: p.least},
 		ebb:  ebb{theta: firstTheta, base: base{latency: p.least, known: p.least > 0}},
 	}
 	if p.least > 0 && f.latency > farAbove*p.least {
 		k.tracker.Absorb(knee.Observation{N: portable.Log(idleN), X: portable.Log(idleN / p.least), Weight: idleWeight})
 	}
-	return k
+	kept := &keptSeeker{}
+	kept.keep(&k)
+	return kept
 }
 
 const (

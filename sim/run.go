@@ -97,8 +97,7 @@ func prepare(s Scenario, seed uint64) (*engine, error) {
 	return e, nil
 }
 
-// run goes from one happening to the next. What happens at one instant happens in
-// the order of the cases.
+// run processes events in time order, and those of one instant in the order of the cases.
 func (e *engine) run() error {
 	for e.broken == nil {
 		fault, done, event := e.faults.next, e.station.Next(), e.events.next()

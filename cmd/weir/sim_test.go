@@ -342,7 +342,7 @@ func TestSimBadInput(t *testing.T) {
 		{"sim suite", `missing flags: --named or --random=N`},
 		{"sim suite --random 0", `--random: "0": want a whole number, 1 to 10000`},
 		{"sim suite --random 2 --seed 18446744073709551615", `--seed: 18446744073709551615: want room for 2 more`},
-		{"sim trace " + trace, `what does the trace meet? want --on SCENARIO, or --workers N or --cores N and --slo TIME`},
+		{"sim trace " + trace, `a trace needs a system to run on: want --on SCENARIO, or --workers N or --cores N and --slo TIME`},
 		{"sim trace --workers 3 " + trace, `--slo is missing: want how long a client waits, such as 400ms`},
 		{"sim trace --on kata " + trace, `t.csv:4: arrival is "x": want a date`},
 		{"sim trace --on kata nope.csv", `trace: open nope.csv: no such file or directory`},

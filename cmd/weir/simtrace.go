@@ -103,7 +103,7 @@ func (f systemFlags) system(deadlines bool) (s sim.Scenario, err error) {
 	}
 	switch {
 	case s.Server == nil:
-		return s, errors.New("what does the trace meet? want --on SCENARIO, or --workers N or --cores N and --slo TIME")
+		return s, errors.New("a trace needs a system to run on: want --on SCENARIO, or --workers N or --cores N and --slo TIME")
 	case s.SLO == 0 && !deadlines:
 		return s, errors.New("--slo is missing: want how long a client waits, such as 400ms")
 	}

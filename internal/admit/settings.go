@@ -36,7 +36,7 @@ type Settings struct {
 
 // conf is Settings in little memory: a service may hold a hundred thousand nodes.
 type conf struct {
-	interval, lookback, queueTimeout         int64
+	interval, queueTimeout                   int64
 	min, max, initial, minSamples, queueSize int32
 	tenants                                  uint16
 	wall                                     func() time.Time
@@ -48,7 +48,6 @@ type conf struct {
 func confOf(s Settings) conf {
 	return conf{
 		interval:     span(s.Interval),
-		lookback:     span(s.Lookback),
 		queueTimeout: span(s.QueueTimeout),
 		min:          int32(s.Bounds.Min),
 		max:          int32(s.Bounds.Max),
@@ -68,7 +67,6 @@ func (c *conf) settings() Settings {
 	return Settings{
 		Bounds:       c.bounds(c.initial),
 		Interval:     time.Duration(c.interval),
-		Lookback:     time.Duration(c.lookback),
 		MinSamples:   int(c.minSamples),
 		QueueSize:    int(c.queueSize),
 		QueueTimeout: time.Duration(c.queueTimeout),

@@ -40,6 +40,7 @@ func (n *Node) Settings() Settings {
 	n.lock()
 	defer n.unlock()
 	s := n.conf.settings()
+	s.Lookback = time.Duration(n.lookback)
 	s.Shadow, s.Cumulative, s.Observed = n.flags&shadow != 0, n.cumulative, n.events.observed
 	return s
 }

@@ -39,8 +39,8 @@ type node struct {
 }
 
 // New returns an empty graph that remembers so many finished tasks.
-func New(remember int) *Graph {
-	return &Graph{nodes: map[string]*node{}, finished: map[string]bool{}, recent: make([]string, 0, remember)}
+func New(history int) *Graph {
+	return &Graph{nodes: map[string]*node{}, finished: map[string]bool{}, recent: make([]string, 0, history)}
 }
 
 // Add adds a task and reports whether it waits for nothing. A task that cannot be

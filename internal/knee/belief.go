@@ -6,8 +6,9 @@ import "math"
 type Belief struct {
 	p        [shapes][knees]float32 // probability of each hypothesis
 	Knee     Normal                 // of ln K
-	capacity float64                // mean of ln C
-	grid     grid                   // of the filter
+	origin   float64                // of the filter, as is the grid
+	capacity float64                // mean of ln C, relative to it
+	grid     grid
 }
 
 // A Normal is a mean and a variance.
@@ -49,7 +50,7 @@ func (f *Filter) Believe(b *Belief) {
 	knee := index.normal()
 	b.Knee = Normal{f.grid.first() + float64(kneeStep*knee.Mean), kneeStep * kneeStep * knee.Variance}
 	b.capacity = capacity.sum / capacity.weight
-	b.grid = f.grid
+	b.origin, b.grid = f.origin, f.grid
 }
 
 // predict returns ln X at ln N, noise of the measurement apart.
@@ -62,7 +63,7 @@ func (f *Filter) predict(b *Belief, n float64) Normal {
 		}
 	}
 	x := m.normal()
-	return Normal{x.Mean + b.capacity, x.Variance + 1/f.weight}
+	return Normal{b.origin + b.capacity + x.Mean, x.Variance + 1/f.weight}
 }
 
 // Elasticity returns dlnX/dlnN at ln N.

@@ -27,11 +27,12 @@ func (f *Filter) change(b *Belief, z Observation, saturated bool, way Change) {
 			d := (x - mean) / sd
 			return portable.FiniteExp(-d*d/2) / sd
 		}
-		fewer := z.X + was.Mean - c
+		rate := z.X - f.origin
+		fewer := rate + was.Mean - c
 		share := float64(0.7*knee.weight) + 0.1
 		for k := range knees {
 			x := f.grid.lnKnee(k)
-			q := 0.05 + float64(0.35*near(x, was.Mean)) + float64(0.25*near(x, c+z.N-z.X))
+			q := 0.05 + float64(0.35*near(x, was.Mean)) + float64(0.25*near(x, c+z.N-rate))
 			if saturated && way == LessWork {
 				q += float64(0.3 * near(x, fewer))
 			}

@@ -10,6 +10,7 @@ package knee
 // 1/weight, is the same for all.
 type Filter struct {
 	weight   float64
+	origin   float64              // ln X of the first observation; ln C is kept relative to it
 	dice     uint32               // see rounded
 	grid     grid                 // of knees
 	capacity [shapes][nodes]int16 // mean of ln C, in capacityStep
@@ -40,6 +41,9 @@ func (f *Filter) Absorb(z Observation) { f.absorb(z, forget) }
 // next one, of weight w, says ln C is. Then m moves by (y-m) w/(W+w), and the squared
 // residuals around the mean grow by (y-m)² Ww/(W+w): half of that is the score's loss.
 func (f *Filter) absorb(z Observation, keep float64) {
+	if f.weight == 0 {
+		f.origin = z.X
+	}
 	old := float64(f.weight * keep)
 	f.weight = old + z.Weight
 	gain := float32(z.Weight / f.weight)
@@ -61,5 +65,5 @@ func (f *Filter) absorb(z Observation, keep float64) {
 
 // miss is how far an observation is above what a hypothesis predicts.
 func (f *Filter) miss(z Observation, at place, s, k int) float32 {
-	return float32(z.X) - at.value(s, k) - f.lnCapacity(s, k)
+	return float32(z.X-f.origin) - at.value(s, k) - f.lnCapacity(s, k)
 }

@@ -59,7 +59,7 @@ func TestAbsorbByHand(t *testing.T) {
 	for k := range knees {
 		u := 20 / math.Exp(grid(0).lnKnee(k))
 		want := math.Log(500) - math.Log(u/math.Sqrt(1+u*u))
-		if got := float64(f.lnCapacity(soft, k)); math.Abs(got-want) > 0.01 || f.score[soft][k] != 0 {
+		if got := f.origin + float64(f.lnCapacity(soft, k)); math.Abs(got-want) > 0.01 || f.score[soft][k] != 0 {
 			t.Fatalf("knee %d: ln C = %.4f, score %v, want %.4f and 0", k, got, f.lnScore(soft, k), want)
 		}
 	}

@@ -38,7 +38,7 @@ func (j *Merit) Weigh(b *Belief, price, budget, shape float64) float64 {
 		at := b.grid.lnKnee(n)
 		v := float64(x) - float64(price*at)
 		if budget > 0 {
-			latency := portable.FiniteExp(at - float64(x) - b.capacity)
+			latency := portable.FiniteExp(at - float64(x) - b.capacity - b.origin)
 			inTime := 1 - portable.FiniteExp(-portable.Power(scale/latency, shape))
 			v += portable.Log(max(inTime, leastInTime))
 		}

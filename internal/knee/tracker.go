@@ -16,9 +16,9 @@ const (
 // the prediction, in standard deviations. The zero value has seen nothing.
 type Tracker struct {
 	Filter
-	up, down, probe float64 // sums of deviations beyond the expected
+	heldSign        Change  // the way of the observation that is held out, or NoChange
+	up, down, probe float32 // sums of deviations beyond the expected
 	held            Observation
-	heldSign        Change // the way of the observation that is held out, or NoChange
 }
 
 // The sums are Page's (CUSUM): they drop what a deviation has below drift and signal beyond a
@@ -50,10 +50,10 @@ func (t *Tracker) Learn(z Observation, under Circumstances) (change Change, agai
 	var b Belief
 	t.Believe(&b)
 	e := t.deviation(&b, z)
-	t.up = max(0, t.up+e-drift)
-	t.down = max(0, t.down-e-drift)
+	t.up = max(0, t.up+float32(e-drift))
+	t.down = max(0, t.down-float32(e+drift))
 	if under.Probing && under.Saturated {
-		t.probe = max(0, t.probe+e-probeDrift)
+		t.probe = max(0, t.probe+float32(e-probeDrift))
 		again = t.probe > probeAgain
 	}
 	sign := MoreWork

@@ -61,13 +61,16 @@ var mayImport = map[string]string{
 	"shed":                 ". edge internal/settings load",
 	"internal/routers":     "", // its examples are tests
 
-	"trust":        ".",
-	"internal/rpc": ". bulkhead edge retry",
-	"weirgrpc":     ". bulkhead edge internal/rpc retry trust",
-	"weirconnect":  ". bulkhead edge internal/rpc retry weirhttp",
-	"metrics":      ". bulkhead capacity histogram law load pool throttle",
-	"weirprom":     "histogram metrics",
-	"weirotel":     ". edge histogram metrics",
+	"trust":         ".",
+	"internal/rpc":  ". bulkhead edge retry",
+	"weirgrpc":      ". bulkhead edge internal/rpc retry trust",
+	"weirconnect":   ". bulkhead edge internal/rpc retry weirhttp",
+	"metrics":       ". bulkhead capacity histogram law load pool throttle",
+	"weirprom":      "histogram metrics",
+	"weirotel":      ". edge histogram metrics",
+	"weirriver":     ". bulkhead edge",
+	"weirtemporal":  ". edge internal/settings",
+	"internal/jobs": "",
 }
 
 // programs are the trees that may import every package; none but themselves

@@ -1,0 +1,221 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/weirriver"
+)
+
+// TestRiver has River run jobs from PostgreSQL through limiters. It is one test with parts: a server takes seconds to start.
+func TestRiver(t *testing.T) {
+	s := Postgres(t)
+	pool, err := pgxpool.New(t.Context(), postgresURL(s.Address(), "weir"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(pool.Close)
+	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := migrator.Migrate(t.Context(), rivermigrate.DirectionUp, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Run("jobs wait in the limiter's queue", func(t *testing.T) { riverWaits(t, pool) })
+	t.Run("refused jobs come back and no attempt is used up", func(t *testing.T) { riverSnoozes(t, pool) })
+	t.Run("jobs that panic give their slots back", func(t *testing.T) { riverPanics(t, pool) })
+	t.Run("waiting jobs go back when the client stops", func(t *testing.T) { riverStops(t, pool) })
+}
+
+// riverArgs are the arguments of a job.
+type riverArgs struct{ N int }
+
+// Kind implements [river.JobArgs].
+func (riverArgs) Kind() string { return "work" }
+
+// riverClient works the jobs of one queue until the test ends.
+type riverClient struct {
+	*river.Client[pgx.Tx]
+
+	queue string
+	ended <-chan *river.Event // one for each time that a job ran, or was turned away
+}
+
+func startRiver(t *testing.T, pool *pgxpool.Pool, queue string, lim *weir.Limiter, work func(context.Context, int) error) *riverClient {
+	t.Helper()
+	workers := river.NewWorkers()
+	river.AddWorker(workers, river.WorkFunc(func(ctx context.Context, job *river.Job[riverArgs]) error { return work(ctx, job.Args.N) }))
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{
+		Queues:            map[string]river.QueueConfig{queue: {MaxWorkers: 20}},
+		Workers:           workers,
+		Middleware:        []rivertype.Middleware{&weirriver.Middleware{Gate: weirriver.One(lim)}},
+		Logger:            slog.New(slog.DiscardHandler),
+		FetchCooldown:     time.Millisecond,
+		FetchPollInterval: 10 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := client.Subscribe(river.EventKindJobCompleted, river.EventKindJobFailed, river.EventKindJobCancelled,
+		river.EventKindJobSnoozed, river.EventKindJobInterrupted)
+	t.Cleanup(cancel)
+	if err := client.Start(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.StopAndCancel(context.Background()) })
+	return &riverClient{client, queue, ended}
+}
+
+// insert adds n jobs that run at most once without an error.
+func (c *riverClient) insert(t *testing.T, n int) {
+	t.Helper()
+	jobs := make([]river.InsertManyParams, n)
+	for i := range jobs {
+		jobs[i] = river.InsertManyParams{Args: riverArgs{i}, InsertOpts: &river.InsertOpts{Queue: c.queue, MaxAttempts: 1}}
+	}
+	if _, err := c.InsertMany(t.Context(), jobs); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await returns the jobs of the next n events of the kind, and how many of other kinds there were before.
+func (c *riverClient) await(t *testing.T, kind river.EventKind, n int) (jobs []*rivertype.JobRow, others int) {
+	t.Helper()
+	late := time.After(patience)
+	for len(jobs) < n {
+		select {
+		case e := <-c.ended:
+			if e.Kind != kind {
+				others++
+				continue
+			}
+			jobs = append(jobs, e.Job)
+		case <-late:
+			t.Fatalf("%d jobs with %s, want %d", len(jobs), kind, n)
+		}
+	}
+	return jobs, others
+}
+
+func riverLimiter(limit int, queue weir.Queue) *weir.Limiter {
+	return weir.Must(weir.New(weir.Config{Name: "work", Law: law.Fixed{Limit: limit}, Queue: queue}))
+}
+
+func riverWaits(t *testing.T, pool *pgxpool.Pool) {
+	lim := riverLimiter(3, weir.Queue{Size: 20, Timeout: patience})
+	var running, most atomic.Int32
+	c := startRiver(t, pool, "waits", lim, func(context.Context, int) error {
+		now := running.Add(1)
+		defer running.Add(-1)
+		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+		}
+		runtime.Gosched()
+		return nil
+	})
+	c.insert(t, 200)
+	if _, others := c.await(t, river.EventKindJobCompleted, 200); others != 0 {
+		t.Errorf("%d jobs ended otherwise", others)
+	}
+	if s := lim.Snapshot(); most.Load() > 3 || s.Succeeded != 200 || s.InFlight != 0 || len(s.Refused) != 0 {
+		t.Errorf("up to %d at once, %d succeeded, %d in flight, refused %v", most.Load(), s.Succeeded, s.InFlight, s.Refused)
+	}
+}
+
+// riverSnoozes has one job hold the only slot until another was turned away.
+func riverSnoozes(t *testing.T, pool *pgxpool.Pool) {
+	lim := riverLimiter(1, weir.Queue{})
+	turnedAway := make(chan struct{})
+	c := startRiver(t, pool, "snoozes", lim, func(context.Context, int) error { <-turnedAway; return nil })
+	c.insert(t, 5)
+	snoozed, others := c.await(t, river.EventKindJobSnoozed, 4)
+	if others != 0 {
+		t.Errorf("%d jobs ended before", others)
+	}
+	for _, job := range snoozed {
+		if job.Attempt != 0 || !job.ScheduledAt.After(job.CreatedAt) {
+			t.Errorf("a snoozed job has %d attempts, and is scheduled for %v", job.Attempt, job.ScheduledAt)
+		}
+	}
+	close(turnedAway)
+	jobs, _ := c.await(t, river.EventKindJobCompleted, 5)
+	for _, job := range jobs {
+		if job.Attempt != 1 || len(job.Errors) != 0 {
+			t.Errorf("a job took %d attempts, with errors %v", job.Attempt, job.Errors)
+		}
+	}
+	if s := lim.Snapshot(); s.Succeeded != 5 || s.Failed != 0 || s.InFlight != 0 || s.Refused[weir.ReasonLimitReached] < 4 {
+		t.Errorf("%d succeeded, %d failed, %d in flight, refused %v", s.Succeeded, s.Failed, s.InFlight, s.Refused)
+	}
+}
+
+func riverPanics(t *testing.T, pool *pgxpool.Pool) {
+	lim := riverLimiter(2, weir.Queue{Size: 20, Timeout: patience})
+	c := startRiver(t, pool, "panics", lim, func(_ context.Context, n int) error {
+		switch n % 5 {
+		case 0:
+			panic("odd")
+		case 1:
+			return errors.New("odd")
+		case 2:
+			return river.JobCancel(errors.New("gone"))
+		}
+		return nil
+	})
+	before := runtime.NumGoroutine()
+	c.insert(t, 100)
+	if _, others := c.await(t, river.EventKindJobCompleted, 40); others > 60 {
+		t.Errorf("%d jobs ended otherwise", others)
+	}
+	deadline := time.Now().Add(patience)
+	for lim.Snapshot().Completed < 100 || runtime.NumGoroutine() > before+20 { // River's own workers come and go
+		if time.Now().After(deadline) {
+			t.Fatalf("%d completed, %d goroutines, had %d", lim.Snapshot().Completed, runtime.NumGoroutine(), before)
+		}
+		runtime.Gosched()
+	}
+	if s := lim.Snapshot(); s.Succeeded != 40 || s.Failed != 40 || s.Ignored != 20 || s.InFlight != 0 || s.Queued != 0 {
+		t.Errorf("%d succeeded, %d failed, %d ignored, %d in flight", s.Succeeded, s.Failed, s.Ignored, s.InFlight)
+	}
+}
+
+// riverStops has nothing but jobs that wait, as other work has the only slot.
+func riverStops(t *testing.T, pool *pgxpool.Pool) {
+	lim := riverLimiter(1, weir.Queue{Size: 20, Timeout: patience})
+	permit, err := lim.Acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := startRiver(t, pool, "stops", lim, func(context.Context, int) error { return errors.New("a job ran") })
+	c.insert(t, 5)
+	for lim.Snapshot().Queued < 5 {
+		runtime.Gosched()
+	}
+	if err := c.StopAndCancel(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	jobs, others := c.await(t, river.EventKindJobInterrupted, 5)
+	for _, job := range jobs {
+		if job.State != rivertype.JobStateAvailable || job.Attempt != 0 {
+			t.Errorf("a job that waited is %s after %d attempts", job.State, job.Attempt)
+		}
+	}
+	permit.Release()
+	if s := lim.Snapshot(); others != 0 || s.Cancelled != 5 || s.InFlight != 0 || s.Queued != 0 {
+		t.Errorf("%d jobs ended otherwise, %d cancelled, %d in flight, %d queued", others, s.Cancelled, s.InFlight, s.Queued)
+	}
+}

@@ -1,0 +1,219 @@
+package rules
+
+import (
+	"fmt"
+	"go/ast"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The names in a span of code: a file of Go, a path, a name with what it belongs to, a name.
+var (
+	goFile    = regexp.MustCompile(`^[\w/*]+\.go$`)
+	pathName  = regexp.MustCompile(`^\w+(/\w+)+$`)
+	qualified = regexp.MustCompile(`\b([A-Za-z]\w*)\.([A-Za-z]\w*)`)
+	literal   = regexp.MustCompile(`"[^"]*"`)
+	single    = regexp.MustCompile(`^\*?([A-Za-z]\w*)(\{\}|\(\))?$`)
+	mixedCase = regexp.MustCompile(`[a-z][A-Z]|^[A-Z]\w*[a-z]`)
+)
+
+// aboutCode are the documents that name unexported identifiers too. In the others, names in lower case are
+// those of laws, scenarios and metrics.
+var aboutCode = []string{"ARCHITECTURE.md", "CONTRIBUTING.md"}
+
+// A dictionary has what the code declares.
+type dictionary struct {
+	words             map[string]bool            // all identifiers, also of others
+	members           map[string]map[string]bool // of a package, or of a type
+	fields            map[string]bool
+	embedded          map[string][]string // types that a struct or an interface has as a whole
+	packages, foreign map[string]bool     // those that users import, and those of others
+	folders           map[string]bool
+	files             []string
+	fsys              fs.FS
+}
+
+// dictionary reads all sources. Tests count too: documents name them.
+func (t *tree) dictionary() dictionary {
+	d := dictionary{
+		words: map[string]bool{}, members: map[string]map[string]bool{}, fields: map[string]bool{}, embedded: map[string][]string{},
+		packages: map[string]bool{}, foreign: map[string]bool{}, folders: map[string]bool{}, files: t.paths, fsys: t.fsys,
+	}
+	for _, file := range t.sources {
+		if !isProgram(file.dir) && !isInternal(file.dir) && !strings.HasPrefix(file.dir, "bench/") {
+			d.packages[file.Name.Name] = true
+		}
+		d.files = append(slices.Clip(d.files), file.path)
+		for _, name := range file.imported() {
+			if !strings.HasPrefix(name, modulePath) {
+				d.foreign[path.Base(name)] = true
+			}
+		}
+		for node := range ast.Preorder(file.File) {
+			d.declare(file, node)
+			if name, ok := node.(*ast.Ident); ok {
+				d.words[name.Name] = true
+			}
+		}
+	}
+	for _, name := range d.files {
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			d.folders[dir] = true
+		}
+	}
+	return d
+}
+
+func (d dictionary) declare(file source, node ast.Node) {
+	switch node := node.(type) {
+	case *ast.FuncDecl:
+		d.member(receiver(node), node.Name.Name)
+		d.member(file.Name.Name, node.Name.Name)
+	case *ast.GenDecl:
+		for _, name := range declared(node) {
+			d.member(file.Name.Name, name.Name)
+		}
+	case *ast.TypeSpec:
+		d.member(node.Name.Name, "")
+		for inner := range ast.Preorder(node.Type) {
+			if field, ok := inner.(*ast.Field); ok {
+				d.field(node.Name.Name, field)
+			}
+		}
+	}
+}
+
+func (d dictionary) member(of, name string) {
+	if d.members[of] == nil {
+		d.members[of] = map[string]bool{}
+	}
+	d.members[of][name] = true
+}
+
+// field adds what a field brings to its struct, or a method to its interface.
+func (d dictionary) field(of string, field *ast.Field) {
+	for _, name := range field.Names {
+		d.member(of, name.Name)
+		d.fields[name.Name] = true
+	}
+	if len(field.Names) > 0 {
+		return
+	}
+	for node := range ast.Preorder(field.Type) {
+		if name, ok := node.(*ast.Ident); ok && name.Name != of {
+			d.member(of, name.Name)
+			d.embedded[of] = append(d.embedded[of], name.Name)
+		}
+	}
+}
+
+// missing lists the names in a span of code that the repository does not have. dirs are the folders that its
+// line names.
+func (d dictionary) missing(code string, dirs []string, lower bool) (wrong []string) {
+	if goFile.MatchString(code) {
+		if !slices.ContainsFunc(d.files, func(name string) bool { return sameFile(code, name, dirs) }) {
+			wrong = append(wrong, code)
+		}
+		return wrong
+	}
+	if pathName.MatchString(code) {
+		if first, _, _ := strings.Cut(code, "/"); d.folders[first] && !d.exists(code) {
+			wrong = append(wrong, code)
+		}
+		return wrong
+	}
+	for _, match := range qualified.FindAllStringSubmatch(literal.ReplaceAllString(code, ""), -1) {
+		if of, name := match[1], match[2]; (ast.IsExported(name) || lower && match[0] == code) && !d.has(of, name, lower) {
+			wrong = append(wrong, match[0])
+		}
+	}
+	if match := single.FindStringSubmatch(code); match != nil && (lower || mixedCase.MatchString(match[1])) && !d.knows(match[1]) {
+		wrong = append(wrong, match[1])
+	}
+	return wrong
+}
+
+// sameFile tells whether a document means the file by a pattern: one without a folder stands in the root or in
+// those that the line names, anywhere if it names none.
+func sameFile(pattern, name string, dirs []string) bool {
+	if strings.Contains(pattern, "/") {
+		ok, _ := path.Match(pattern, name)
+		return ok
+	}
+	return path.Base(name) == pattern && (len(dirs) == 0 || path.Dir(name) == "." || slices.Contains(dirs, path.Dir(name)))
+}
+
+// has tells whether the package, the type or the variable has the member. A variable may be of any type; only
+// documents about code mean unexported types.
+func (d dictionary) has(of, name string, lower bool) bool {
+	members := d.members[of]
+	if !lower && !ast.IsExported(of) && !d.packages[of] {
+		members = nil
+	}
+	if members == nil || d.fields[of] {
+		return d.words[name] || d.foreign[of]
+	}
+	return members[name] || slices.ContainsFunc(d.embedded[of], func(inner string) bool { return d.has(inner, name, lower) })
+}
+
+func (d dictionary) exists(name string) bool {
+	_, err := fs.Stat(d.fsys, name)
+	return err == nil
+}
+
+func (d dictionary) knows(name string) bool {
+	return d.words[name] || d.foreign[name] || d.folders[name]
+}
+
+// documentedNames demands that what a document shows as code exists. Decisions and the changelog tell of the
+// past.
+func documentedNames(t *tree) (complaints []string) {
+	d := t.dictionary()
+	for _, name := range t.paths {
+		if path.Ext(name) != ".md" || name == "CHANGELOG.md" || strings.HasPrefix(name, "docs/decisions/") {
+			continue
+		}
+		text, _ := fs.ReadFile(t.fsys, name)
+		for i, line := range strings.Split(string(text), "\n") {
+			spans := span.FindAllString(line, -1)
+			for _, code := range spans {
+				for _, wrong := range d.missing(strings.Trim(code, "`"), d.dirs(spans), slices.Contains(aboutCode, name)) {
+					complaints = append(complaints, fmt.Sprintf("%s:%d: there is no %s: say what it is called now", name, i+1, wrong))
+				}
+			}
+		}
+	}
+	return complaints
+}
+
+// dirs are the folders that a line names, by themselves or before a file.
+func (d dictionary) dirs(spans []string) (dirs []string) {
+	for _, code := range spans {
+		code = strings.Trim(code, "`")
+		if dir := path.Dir(code); goFile.MatchString(code) && dir != "." {
+			dirs = append(dirs, dir)
+		} else if d.folders[code] {
+			dirs = append(dirs, code)
+		}
+	}
+	return dirs
+}
+
+func TestDocumentedNamesExist(t *testing.T) {
+	holds(t, documentedNames)
+	complains(t, documentedNames,
+		[]string{
+			"ARCHITECTURE.md:2: there is no gone.go", "ARCHITECTURE.md:2: there is no a.go", "ARCHITECTURE.md:3: there is no Node.gone",
+			"ARCHITECTURE.md:3: there is no acquireGone", "ARCHITECTURE.md:4: there is no law/gone", "README.md:1: there is no law.Gone",
+			"README.md:1: there is no Band.Gone", "README.md:2: there is no MaxGone", "README.md:2: there is no set.Gone",
+		},
+		"ARCHITECTURE.md", "`law/a.go`, `law`: `a.go`, `law/*.go`, `b.go`\n`gone.go`, `load`: `a.go`\n`Node.mu`, `Node.gone`, `acquireGone`, `acquire`\n`law/gone`, `law/a`, `load`\n",
+		"README.md", "`law.Gone{Max: 3}`, `law.Band{}`, `Band.Gone`, `Band.Max`, `http.Gone`, `elastic`\n`MaxGone`, `set.Gone`, `set.Close()`, `GONE`, `go test ./gone`\n",
+		"CHANGELOG.md", "`law.Gone`", "docs/decisions/0001.md", "`law.Gone`",
+		"b.go", "package weir\nimport \"net/http\"\n", "load/b.go", "package load\n",
+		"law/a.go", "package law\ntype Band struct { Max int }\ntype Node struct { slots }\ntype slots struct { mu int }\ntype set int\nfunc acquire() { x.Close() }", "law/a/a.go", "package a")
+}

@@ -1,0 +1,132 @@
+package weirtemporal_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	commonpb "go.temporal.io/api/common/v1"
+	"go.temporal.io/api/workflowservice/v1"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/log"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// A frontend is the part of a Temporal server that a worker of activities talks to: it hands out tasks that were put in, and
+// hears what became of them.
+type frontend struct {
+	workflowservice.UnimplementedWorkflowServiceServer
+
+	tasks chan string // the type of an activity each
+
+	mu        sync.Mutex
+	completed map[string]int // by type
+	failed    map[string]int
+	answered  chan struct{} // receives one for each
+	token     int
+}
+
+// newFrontend starts a frontend for a test and returns a client of it.
+func newFrontend(t *testing.T) (*frontend, client.Client) {
+	t.Helper()
+	f := &frontend{
+		tasks: make(chan string, 1000), answered: make(chan struct{}, 1000),
+		completed: map[string]int{}, failed: map[string]int{},
+	}
+	server := grpc.NewServer()
+	workflowservice.RegisterWorkflowServiceServer(server, f)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(server.Stop)
+	c, err := client.Dial(client.Options{HostPort: listener.Addr().String(), Logger: silent{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return f, c
+}
+
+// silent is a log that nothing is written to.
+type silent struct{ log.Logger }
+
+func (silent) Debug(string, ...any) {}
+func (silent) Info(string, ...any)  {}
+func (silent) Warn(string, ...any)  {}
+func (silent) Error(string, ...any) {}
+
+func (f *frontend) GetSystemInfo(context.Context, *workflowservice.GetSystemInfoRequest) (*workflowservice.GetSystemInfoResponse, error) {
+	return &workflowservice.GetSystemInfoResponse{Capabilities: &workflowservice.GetSystemInfoResponse_Capabilities{}}, nil
+}
+
+func (f *frontend) DescribeNamespace(context.Context, *workflowservice.DescribeNamespaceRequest) (*workflowservice.DescribeNamespaceResponse, error) {
+	return &workflowservice.DescribeNamespaceResponse{}, nil
+}
+
+func (f *frontend) ShutdownWorker(context.Context, *workflowservice.ShutdownWorkerRequest) (*workflowservice.ShutdownWorkerResponse, error) {
+	return &workflowservice.ShutdownWorkerResponse{}, nil
+}
+
+func (f *frontend) PollActivityTaskQueue(ctx context.Context, _ *workflowservice.PollActivityTaskQueueRequest) (*workflowservice.PollActivityTaskQueueResponse, error) {
+	var kind string
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case kind = <-f.tasks:
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.token++
+	return &workflowservice.PollActivityTaskQueueResponse{
+		TaskToken:         []byte(kind),
+		ActivityId:        fmt.Sprint(f.token),
+		ActivityType:      &commonpb.ActivityType{Name: kind},
+		WorkflowNamespace: "default",
+		WorkflowExecution: &commonpb.WorkflowExecution{WorkflowId: "one", RunId: "one"},
+		WorkflowType:      &commonpb.WorkflowType{Name: "one"},
+		Attempt:           1,
+
+		ScheduledTime:          timestamppb.Now(),
+		StartedTime:            timestamppb.Now(),
+		StartToCloseTimeout:    durationpb.New(time.Hour),
+		ScheduleToCloseTimeout: durationpb.New(time.Hour),
+	}, nil
+}
+
+func (f *frontend) RespondActivityTaskCompleted(_ context.Context, r *workflowservice.RespondActivityTaskCompletedRequest) (*workflowservice.RespondActivityTaskCompletedResponse, error) {
+	f.answer(f.completed, r.GetTaskToken())
+	return &workflowservice.RespondActivityTaskCompletedResponse{}, nil
+}
+
+func (f *frontend) RespondActivityTaskFailed(_ context.Context, r *workflowservice.RespondActivityTaskFailedRequest) (*workflowservice.RespondActivityTaskFailedResponse, error) {
+	f.answer(f.failed, r.GetTaskToken())
+	return &workflowservice.RespondActivityTaskFailedResponse{}, nil
+}
+
+func (f *frontend) answer(kinds map[string]int, token []byte) {
+	f.mu.Lock()
+	kinds[string(token)]++
+	f.mu.Unlock()
+	f.answered <- struct{}{}
+}
+
+// put has a worker run so many activities of a type.
+func (f *frontend) put(kind string, n int) {
+	for range n {
+		f.tasks <- kind
+	}
+}
+
+// await returns once so many more activities were answered.
+func (f *frontend) await(n int) {
+	for range n {
+		<-f.answered
+	}
+}

@@ -1,0 +1,123 @@
+package weirtemporal
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"go.temporal.io/sdk/worker"
+
+	"github.com/weir-go/weir"
+)
+
+// lookAgain is how often a poller without a slot looks whether it has one now. It hears at once of slots that come back, but
+// not of other work that shares the limiter, or of a limit that was set by hand. The SDK's ResourceBasedSlotSupplier, which follows
+// the load of the machine, asks as often.
+const lookAgain = 10 * time.Millisecond
+
+// Slots is a [worker.SlotSupplier] for activities: it hands out as many slots as its limiter has room for. Make one with
+// [New]. Several workers may share it. All methods are safe for concurrent use.
+type Slots struct {
+	lim *weir.Limiter
+
+	mu      sync.Mutex
+	issued  int           // what workers have
+	running int           // how many of these the limiter counts too
+	back    chan struct{} // closed when a slot comes back
+}
+
+// New returns slots that follow the limiter. Without the interceptor, which [Slots.Plugin] installs, the limiter would
+// learn nothing. What else the limiter admits takes room from the slots, and has it first. New panics if lim is nil.
+func New(lim *weir.Limiter) *Slots {
+	if lim == nil {
+		panic("weirtemporal: New of a nil limiter")
+	}
+	return &Slots{lim: lim, back: make(chan struct{})}
+}
+
+// ReserveSlot implements [worker.SlotSupplier]: it returns as soon as there is room for one more activity, or with
+// the error of ctx.
+func (s *Slots) ReserveSlot(ctx context.Context, _ worker.SlotReservationInfo) (*worker.SlotPermit, error) {
+	again := time.NewTimer(lookAgain)
+	defer again.Stop()
+	for ctx.Err() == nil {
+		permit, back := s.reserve()
+		if permit != nil {
+			return permit, nil
+		}
+		select {
+		case <-ctx.Done():
+		case <-back:
+		case <-again.C:
+		}
+		again.Reset(lookAgain)
+	}
+	return nil, ctx.Err()
+}
+
+// TryReserveSlot implements [worker.SlotSupplier]: it returns nil if there is no room now.
+func (s *Slots) TryReserveSlot(worker.SlotReservationInfo) *worker.SlotPermit {
+	permit, _ := s.reserve()
+	return permit
+}
+
+// reserve returns a permit or, if there is no room, what is closed when a slot comes back.
+func (s *Slots) reserve() (*worker.SlotPermit, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state := s.lim.Snapshot()
+	limit := state.Limit
+	if state.Shadow {
+		limit = state.Max
+	}
+	polling := max(s.issued-s.running, 0)
+	if state.InFlight+polling >= limit {
+		return nil, s.back
+	}
+	s.issued++
+	return &worker.SlotPermit{UserData: s}, nil
+}
+
+// MarkSlotUsed implements [worker.SlotSupplier]. It does nothing: the interceptor is called at the same time, and hears how the
+// activity ends too.
+func (s *Slots) MarkSlotUsed(worker.SlotMarkUsedInfo) {}
+
+// ReleaseSlot implements [worker.SlotSupplier]. It does nothing with a permit that is back, or that others
+// handed out.
+func (s *Slots) ReleaseSlot(info worker.SlotReleaseInfo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	permit := info.Permit()
+	if permit.UserData != any(s) {
+		return
+	}
+	permit.UserData = nil
+	s.issued--
+	close(s.back)
+	s.back = make(chan struct{})
+}
+
+// MaxSlots implements [worker.SlotSupplier]: it returns the limiter's Max.
+func (s *Slots) MaxSlots() int { return s.lim.Snapshot().Max }
+
+// begin takes a permit for an activity that has a slot.
+func (s *Slots) begin(ctx context.Context) (weir.Permit, error) {
+	permit, err := s.lim.Acquire(ctx)
+	if err == nil {
+		s.count(1)
+	}
+	return permit, err
+}
+
+// end gives the permit back. Until the slot is back too, it is counted here.
+func (s *Slots) end(permit weir.Permit, o weir.Outcome) {
+	s.count(-1)
+	permit.Finish(o)
+}
+
+// count adds to what runs.
+func (s *Slots) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running += n
+}

@@ -1,0 +1,112 @@
+package weirtemporal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/worker"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/weirtemporal"
+)
+
+// startWorker starts the SDK's worker with slots, for as long as the test.
+func startWorker(t *testing.T, slots *weirtemporal.Slots, activities map[string]func(context.Context) error) *frontend {
+	t.Helper()
+	f, c := newFrontend(t)
+	w := worker.New(c, "tasks", worker.Options{
+		DisableWorkflowWorker:            true,
+		MaxConcurrentActivityTaskPollers: 5,
+		Plugins:                          []worker.Plugin{slots.Plugin()},
+	})
+	for name, run := range activities {
+		w.RegisterActivityWithOptions(run, activity.RegisterOptions{Name: name})
+	}
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Stop)
+	return f
+}
+
+// TestWorkerKeepsTheLimit has five pollers and a limit of 3.
+func TestWorkerKeepsTheLimit(t *testing.T) {
+	const limit, tasks = 3, 60
+	lim := weir.Must(weir.New(weir.Config{Name: "database", Law: law.Fixed{Limit: limit}}))
+	var running, most atomic.Int32
+	together := make(chan struct{}, tasks)
+	f := startWorker(t, weirtemporal.New(lim), map[string]func(context.Context) error{
+		"work": func(context.Context) error {
+			now := running.Add(1)
+			defer running.Add(-1)
+			for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+			}
+			if now == limit {
+				for range limit {
+					together <- struct{}{}
+				}
+			}
+			<-together // until the limit is used once
+			together <- struct{}{}
+			return nil
+		},
+	})
+	f.put("work", tasks)
+	f.await(tasks)
+	if most.Load() != limit {
+		t.Errorf("up to %d activities at once, want %d", most.Load(), limit)
+	}
+	if s := lim.Snapshot(); s.Succeeded != tasks || s.InFlight != 0 || len(s.Refused) != 0 {
+		t.Errorf("%d succeeded, %d in flight, refused %v", s.Succeeded, s.InFlight, s.Refused)
+	}
+}
+
+// TestWorkerTellsOutcomes by how the activities end; those that panic too.
+func TestWorkerTellsOutcomes(t *testing.T) {
+	lim := weir.Must(weir.New(weir.Config{Name: "database", Law: law.Fixed{Limit: 2}}))
+	slots := weirtemporal.New(lim)
+	f := startWorker(t, slots, map[string]func(context.Context) error{
+		"success":  func(context.Context) error { return nil },
+		"failure":  func(context.Context) error { return errors.New("odd") },
+		"panic":    func(context.Context) error { panic("odd") },
+		"timeout":  func(context.Context) error { return fmt.Errorf("read: %w", context.DeadlineExceeded) },
+		"canceled": func(context.Context) error { return temporal.NewCanceledError() },
+		"benign": func(context.Context) error {
+			return temporal.NewApplicationErrorWithOptions("none yet", "none", temporal.ApplicationErrorOptions{Category: temporal.ApplicationErrorCategoryBenign})
+		},
+	})
+	f.put("success", 7)
+	f.put("failure", 5)
+	f.put("panic", 20)
+	f.put("timeout", 3)
+	f.put("benign", 2)
+	f.put("unknown", 4) // which no interceptor hears of
+	f.await(41)
+	s := lim.Snapshot()
+	if s.Succeeded != 7 || s.Failed != 25 || s.TimedOut != 3 || s.Ignored != 2 || s.InFlight != 0 {
+		t.Errorf("%d succeeded, %d failed, %d timed out, %d ignored, %d in flight", s.Succeeded, s.Failed, s.TimedOut, s.Ignored, s.InFlight)
+	}
+}
+
+// TestWorkersGiveAllSlotsBack when they stop, also those that they polled with.
+func TestWorkersGiveAllSlotsBack(t *testing.T) {
+	lim := weir.Must(weir.New(weir.Config{Name: "database", Law: law.Fixed{Limit: 4}}))
+	slots := weirtemporal.New(lim)
+	t.Run("worker", func(t *testing.T) {
+		f := startWorker(t, slots, map[string]func(context.Context) error{"panic": func(context.Context) error { panic("odd") }})
+		f.put("panic", 10)
+		f.await(10)
+	})
+	for range 4 {
+		reserve(t, slots) // Stop does not wait for the last of them
+	}
+	if slots.TryReserveSlot(nil) != nil {
+		t.Error("a slot beyond the limit")
+	}
+}
