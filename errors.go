@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/reply"
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // ErrRefused matches every refusal: work that was not admitted and never ran.
@@ -43,8 +44,8 @@ func (s sentinel) Is(target error) bool {
 // then returns. It is no refusal: the work did run.
 var ErrExecutionTimeout = errors.New("weir: execution timeout")
 
-// ErrConfig matches every error about a setting.
-var ErrConfig = errors.New("weir: invalid configuration")
+// ErrConfig matches every error about a setting, of the other packages too.
+var ErrConfig = settings.ErrConfig
 
 // A Reason says why work was refused.
 type Reason uint8

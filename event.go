@@ -72,7 +72,7 @@ func (e Event) String() string {
 // A Change is one move of the limit.
 type Change struct {
 	At       time.Time  // when
-	From, To int        // the limit before and after
+	From, To int        // the limit before and after, without what only holds slots: see [Permit.Measure]
 	Reason   law.Reason // what was measured, against what
 }
 

@@ -69,17 +69,15 @@ func (c *config) hook() func(Event) {
 func (c *config) withReaders(readers []*reader) *config {
 	next, hook := *c, c.hook()
 	next.onEvent = hook
-	if c.cold == nil && len(readers) == 0 {
-		return &next
-	}
 	r := coldConfig{}
 	if c.cold != nil {
 		r = *c.cold
 	}
-	r.readers, r.hook, next.cold = readers, hook, &r
+	r.readers, r.hook = readers, hook
 	if len(readers) > 0 {
 		next.onEvent = func(e Event) { tell(readers, hook, e) }
 	}
+	next.cold = r.ifNeeded()
 	return &next
 }
 

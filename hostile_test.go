@@ -29,7 +29,7 @@ var hostileCallbacks = map[string]func(c *weir.Config, act func()){
 	"Exemplar": func(c *weir.Config, act func()) {
 		c.Histograms, c.Exemplar = true, func(context.Context) string { act(); return "id" }
 	},
-	"done":     func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{func() {}, act} },
+	"done": func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{func() {}, act} },
 }
 
 // TestHostileCallbacks: a hook, a classification, a breaker and what makes exemplars may call every method of the limiter that does

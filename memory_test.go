@@ -115,3 +115,23 @@ func heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+// A subscription that has ended leaves nothing behind: the limiter is as small, and as quick, as one without.
+func TestMemoryAfterEvents(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector changes sizes")
+	}
+	limiters := make([]*weir.Limiter, 2000)
+	for i := range limiters {
+		limiters[i] = newLimiter(t, weir.Config{})
+	}
+	before := heap()
+	for _, l := range limiters {
+		_, stop := l.Events(1)
+		stop()
+	}
+	if left := (heap() - before) / int64(len(limiters)); left > 16 {
+		t.Errorf("%d bytes for each limiter are left", left)
+	}
+	runtime.KeepAlive(limiters)
+}

@@ -116,14 +116,14 @@ func (p Permit) heard(fx *admit.Effects, o Outcome) {
 }
 
 // Measure tells the limiter, and the breaker, the outcome of the work and its latency up to
-// now, while the permit goes on to hold its slots until it is given back. That hears no outcome any
-// more, and the work has no age in [Snapshot].Age. Measuring again, or after the permit
+// now, while the permit goes on to hold its slots until it is given back. Giving it back then tells no
+// outcome, and the work has no age in [Snapshot].Age. Measuring again, or after the permit
 // is back, does nothing. An outcome out of range counts as [Ignore].
 //
 // Measure [Success] at the first byte of a response if the rest takes as long as the client
 // makes it. Measure Ignore right after admission for a stream or a long poll, whose latency says nothing.
 // The law finds its limit for measured work, and what others hold comes on top of that, up to
-// [Config].Max; with law.Fixed the limit is for both.
+// [Config].Max; with law.Fixed the limit is for both. A [Change] counts what the law found.
 func (p Permit) Measure(o Outcome) {
 	if p.limiter == nil {
 		return

@@ -409,3 +409,24 @@ func TestSetWeight(t *testing.T) {
 		balanced(t, l)
 	})
 }
+
+// The totals of outcomes add up while measured work goes on.
+func TestMeasuredWorkIsCountedByItsOutcome(t *testing.T) {
+	l := newLimiter(t, weir.Config{})
+	check := func(completed, succeeded, failed, ignored uint64) {
+		t.Helper()
+		s := weir.Sum(l)
+		if s.Completed != completed || s.Succeeded != succeeded || s.Failed != failed || s.Ignored != ignored {
+			t.Errorf("%d completed, %d succeeded, %d failed, %d ignored", s.Completed, s.Succeeded, s.Failed, s.Ignored)
+		}
+	}
+	permits := hold(t, l, 3)
+	for i, o := range []weir.Outcome{weir.Success, weir.Failure, weir.Ignore} {
+		permits[i].Measure(o)
+	}
+	check(0, 1, 1, 1)
+	for _, p := range permits {
+		p.Release()
+	}
+	check(3, 1, 1, 1)
+}

@@ -31,6 +31,14 @@ type coldConfig struct {
 	hook    func(Event) // with readers: Config.OnEvent, as config.onEvent tells them too
 }
 
+// ifNeeded returns nil for a limiter without any cold setting, which takes the short way through Acquire.
+func (c *coldConfig) ifNeeded() *coldConfig {
+	if c.breaker == nil && !c.tenants && !c.measures && len(c.readers) == 0 {
+		return nil
+	}
+	return c
+}
+
 // settings returns what the core is told of a complete configuration. The rest is its config.
 func (c Config) settings() admit.Settings {
 	return admit.Settings{
@@ -53,11 +61,8 @@ func (c Config) settings() admit.Settings {
 
 // config returns what the core is not told of a complete configuration.
 func (c Config) config() *config {
-	conf := &config{name: c.Name, law: c.Law, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent}
-	if tenants := c.Queue.Tenants > 0; tenants || c.Breaker != nil || c.Histograms {
-		conf.cold = &coldConfig{breaker: c.Breaker, tenants: tenants, measures: c.Histograms, exemplars: newExemplars(c.Exemplar)}
-	}
-	return conf
+	cold := &coldConfig{breaker: c.Breaker, tenants: c.Queue.Tenants > 0, measures: c.Histograms, exemplars: newExemplars(c.Exemplar)}
+	return &config{name: c.Name, law: c.Law, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent, cold: cold.ifNeeded()}
 }
 
 // Config returns the configuration at work: that of [New] or of the last [Limiter.Update], with the defaults

@@ -38,10 +38,10 @@ type Snapshot struct {
 
 	Admitted  uint64            `wire:"admitted"`  // started
 	Completed uint64            `wire:"completed"` // ended, however; the rest of Admitted runs now
-	Succeeded uint64            `wire:"succeeded"` // of these, successes
-	Failed    uint64            `wire:"failed"`    // of these, failures
-	TimedOut  uint64            `wire:"timed_out"` // of these, timeouts
-	Ignored   uint64            `wire:"ignored"`   // of these, ignored or released
+	Succeeded uint64            `wire:"succeeded"` // successes, counted when they are heard: work that was measured may still run
+	Failed    uint64            `wire:"failed"`    // failures, likewise
+	TimedOut  uint64            `wire:"timed_out"` // timeouts, likewise
+	Ignored   uint64            `wire:"ignored"`   // ignored or released, likewise
 	Cancelled uint64            `wire:"cancelled"` // left by its caller while it waited; in the instant of its admission it is Ignored
 	Refused   map[Reason]uint64 `wire:"refused"`   // not admitted, by reason
 
@@ -99,8 +99,7 @@ func snapshotOf(name string, s admit.State, raw *window.Raw) Snapshot {
 		InFlight: s.InFlight, Queued: s.Queued, Shadow: s.Shadow,
 		Age: s.Age, DrainRate: s.DrainRate,
 		Admitted: s.Admitted, Completed: s.Completed, Failed: s.Failed,
-		Succeeded: s.Completed - s.Failed - s.TimedOut - s.Ignored,
-		TimedOut:  s.TimedOut, Ignored: s.Ignored, Cancelled: s.Cancelled,
+		Succeeded: s.Succeeded, TimedOut: s.TimedOut, Ignored: s.Ignored, Cancelled: s.Cancelled,
 		Refused: map[Reason]uint64{}, WouldRefuse: s.WouldRefuse,
 		Raised: s.Raised, Cut: s.Cuts, Last: s.Last, Decision: s.Decided,
 		Reserved: s.Member.Reserved, Share: s.Member.Share,

@@ -89,11 +89,11 @@ func TestSumForgetsNoField(t *testing.T) {
 			_ = l.Do(t.Context(), func(context.Context) error { time.Sleep(10 * time.Second); return err })
 		}
 		for _, err := range []error{nil, nil, nil, errors.New("failed"), context.DeadlineExceeded, context.Canceled, nil, nil} {
-			for range 5 { // two run, two wait, one is refused
+			for range 5 { // at least one runs, two wait and one is refused
 				go work(err)
 				synctest.Wait()
 			}
-			time.Sleep(25 * time.Second)
+			time.Sleep(31 * time.Second) // as long as three take one after another
 		}
 		hold(t, l, l.Snapshot().Limit)
 		go work(nil)

@@ -13,13 +13,14 @@ import (
 // [weir.Event].Lost counts the events that a reader missed, stop ends the subscription, and an update keeps it.
 // [weir.Event].Limiter names the key, and [weir.Event].Seq is the order of the events of one key.
 //
-// To begin and to end a subscription takes time, and 300 bytes for as long as it lasts, for each key.
+// To begin and to end a subscription takes time, and 300 bytes for as long as it lasts, for each key. Meanwhile work of keys that
+// the configuration does not name has to wait.
 func (s *Set) Events(size int) (events <-chan weir.Event, stop func()) {
 	r := limiters.NewReader(size)
-	g := &s.dynamic
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.readers = append(slices.Clone(g.readers), r)
+	d := &s.dynamic
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.readers = append(slices.Clone(d.readers), r)
 	for _, c := range s.all() {
 		limiters.Follow(c.limiter, r)
 	}
@@ -27,10 +28,10 @@ func (s *Set) Events(size int) (events <-chan weir.Event, stop func()) {
 }
 
 func (s *Set) unfollow(r *feed.Reader[weir.Event]) {
-	g := &s.dynamic
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.readers = slices.DeleteFunc(slices.Clone(g.readers), func(other *feed.Reader[weir.Event]) bool { return other == r })
+	d := &s.dynamic
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.readers = slices.DeleteFunc(slices.Clone(d.readers), func(other *feed.Reader[weir.Event]) bool { return other == r })
 	for _, c := range s.all() {
 		limiters.Unfollow(c.limiter, r)
 	}

@@ -3,11 +3,13 @@ package capacity
 import (
 	"errors"
 	"fmt"
+
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // ErrConfig matches every error about a resource or an amount that makes no
 // sense: unknown, negative, of another capacity.
-var ErrConfig = errors.New("capacity: invalid configuration")
+var ErrConfig = settings.ErrConfigOf("capacity")
 
 // ErrRefused matches every refusal. Use errors.As with a [*RefusedError] for the
 // resource that is missing.

@@ -1,14 +1,15 @@
 package law
 
 import (
-	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // ErrConfig matches every error of this package: a setting out of
 // range, or a text that is no law.
-var ErrConfig = errors.New("law: invalid configuration")
+var ErrConfig = settings.ErrConfigOf("law")
 
 // A fault is an error in its own words that matches ErrConfig.
 type fault string

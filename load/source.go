@@ -55,7 +55,7 @@ func (d *Drain) check() error {
 
 var (
 	// ErrConfig matches every error about a setting.
-	ErrConfig = errors.New("load: invalid configuration")
+	ErrConfig = settings.ErrConfigOf("load")
 	// ErrInvalid matches the error of a reading that makes no sense.
 	ErrInvalid = errors.New("load: invalid reading")
 	// ErrUnavailable is for a source whose system is not there to be measured,

@@ -9,13 +9,14 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
+	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/throttle"
 )
 
 // ErrConfig matches every error about [Sources].
-var ErrConfig = errors.New("metrics: invalid configuration")
+var ErrConfig = settings.ErrConfigOf("metrics")
 
 // Sources are what is shown. Limiters and throttles have names of their own; the others get theirs here. The zero
 // Sources shows nothing.

@@ -70,7 +70,7 @@ var (
 	reading     = Label{"reading", "weir.monitor.reading"}
 )
 
-// Table returns all instruments, in the order of docs/metrics.md.
+// Table returns all instruments, in the order of docs/metrics.md. They are shared: do not change them.
 func Table() []*Instrument {
 	return slices.Concat(forLimiter.all(), forSet.all(), forKey.all(),
 		forThrottle.all(), forPool.all(), forCapacity.all(), forMonitor.all())

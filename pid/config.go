@@ -1,16 +1,16 @@
 package pid
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
 
 	"github.com/weir-go/weir/internal/portable"
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // ErrConfig matches every error of this package.
-var ErrConfig = errors.New("pid: invalid configuration")
+var ErrConfig = settings.ErrConfigOf("pid")
 
 // A Config is the settings of a [Controller]. Gains are per unit of the
 // measurement. The zero Config is valid: its output is always Min.

@@ -3,12 +3,14 @@ package pool
 import (
 	"errors"
 	"fmt"
+
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // The errors of a pool. ErrConfig matches every error about a setting or a task that
 // makes no sense.
 var (
-	ErrConfig     = errors.New("pool: invalid configuration")
+	ErrConfig     = settings.ErrConfigOf("pool")
 	ErrUsed       = errors.New("pool: Run was called before")
 	ErrSource     = errors.New("pool: the source failed")
 	ErrScaler     = errors.New("pool: the scaler failed")

@@ -68,6 +68,12 @@ func New(cfg Config) (*Client, error) {
 	); err != nil {
 		return nil, err
 	}
+	switch {
+	case c.budget != nil && c.budget.window.width == 0:
+		return nil, settings.Invalid(weir.ErrConfig, "retry: Budget", "the zero one", "nil or what NewBudget returned")
+	case c.throttle != nil && c.throttle.length == 0:
+		return nil, settings.Invalid(weir.ErrConfig, "retry: Throttle", "the zero one", "nil or what NewThrottle returned")
+	}
 	if c.budget == nil {
 		c.budget, _ = NewBudget(BudgetConfig{}) // valid
 	}

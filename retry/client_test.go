@@ -252,6 +252,18 @@ func TestBadSettings(t *testing.T) {
 // In a bubble the clock is decades behind.
 var madeOutside, _ = retry.New(retry.Config{})
 
+// A zero Budget or Throttle would divide by its window.
+func TestPartsThatWereNotMade(t *testing.T) {
+	for want, cfg := range map[string]retry.Config{
+		"weir: invalid configuration: retry: Budget is the zero one: want nil or what NewBudget returned":     {Budget: &retry.Budget{}},
+		"weir: invalid configuration: retry: Throttle is the zero one: want nil or what NewThrottle returned": {Throttle: &retry.Throttle{}},
+	} {
+		if _, err := retry.New(cfg); !errors.Is(err, weir.ErrConfig) || err.Error() != want {
+			t.Errorf("%v: want %q", err, want)
+		}
+	}
+}
+
 func TestClientMadeOutsideOfABubble(t *testing.T) {
 	use := func() { madeOutside.Do(t.Context(), func(context.Context) error { return nil }) }
 	before := madeOutside.Snapshot().Retries // of an earlier run of the test

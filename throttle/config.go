@@ -86,7 +86,7 @@ type Emergency struct {
 }
 
 // ErrConfig matches every error about a setting.
-var ErrConfig = errors.New("throttle: invalid configuration")
+var ErrConfig = settings.ErrConfigOf("throttle")
 
 // ErrRunning is what Run returns if the throttle is running already.
 var ErrRunning = errors.New("throttle: already running")

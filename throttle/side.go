@@ -127,14 +127,18 @@ func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 	s.apply(next.strictest(s.emergency.demand()), t.conf.Tick)
 }
 
-// cost is the cost admitted up to now, as corrected.
-func (s *side) cost(now weir.Snapshot) uint64 {
-	return now.Admitted + s.extra.Load() + uint64(limiters.Node(s.limiter).Corrected())
+// read returns the state of the limiter, and the cost admitted up to now, as corrected. Corrections are read
+// first: one that takes cost away follows its admission, and without that the sum could be below 0.
+func (s *side) read() (now weir.Snapshot, cost uint64) {
+	corrected := uint64(limiters.Node(s.limiter).Corrected())
+	extra := s.extra.Load()
+	now = s.limiter.Snapshot()
+	return now, now.Admitted + extra + corrected
 }
 
 // measure returns the cost admitted since the last decision.
 func (s *side) measure(dt time.Duration) float64 {
-	total := s.cost(s.limiter.Snapshot())
+	_, total := s.read()
 	cost := float64(max(0, int64(total-s.total)))
 	s.total = max(s.total, total) // what was too much counts for what follows
 	if dt > 0 {

@@ -61,12 +61,12 @@ func (t *Throttle) Snapshot() Snapshot {
 }
 
 func (s *side) snapshot() SideSnapshot {
-	snap := s.limiter.Snapshot()
+	snap, cost := s.read()
 	return SideSnapshot{
 		Pace: paceOf(s.limiter), Load: s.load, Level: s.level, Latency: s.latency, Symptom: s.symptom,
 		Degraded: s.degraded, Emergency: s.emergency.on, Emergencies: s.emergency.count,
 		PID:  s.terms(),
-		Rate: s.flow, Cost: s.cost(snap),
+		Rate: s.flow, Cost: cost,
 		Throttled: s.throttled.Load(), ThrottleTime: time.Duration(s.throttleTime.Load()),
 		Limiter: snap,
 	}

@@ -30,6 +30,8 @@ type cold struct {
 	virtual     *virtual.Work // in shadow mode
 	corrected   int64         // see Corrected
 	held        int64         // with the flag holding; in shadow mode of virtual work
+	excess      int64         // see held.go
+	heard       uint64        // how many pieces of work in flight were measured
 }
 
 // coldPart returns what few nodes need, which exists once it was needed.

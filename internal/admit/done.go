@@ -55,6 +55,7 @@ func (n *Node) Measure(t reply.Ticket, now int64, outcome window.Outcome, fx *Ef
 		n.measureInShadow(r, now, outcome, n.conf.reach(n.decided, n.limit))
 	}
 	n.outcomes.count(outcome)
+	n.contended().coldPart().heard++
 	r.Marks |= reply.Measured
 	n.pass(weight, now, fx)
 }
@@ -107,7 +108,9 @@ func (n *Node) end(r *reply.Record, now int64, outcome window.Outcome) {
 		n.queue.End(r)
 	}
 	n.completed++
-	if !measured {
+	if measured {
+		n.contention.cold.heard--
+	} else {
 		n.outcomes.count(outcome)
 	}
 	n.records().retire(r)

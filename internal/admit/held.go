@@ -5,14 +5,18 @@ import "github.com/weir-go/weir/law"
 // What is held are the slots of work that was measured and has not ended. A law finds its limit for measured
 // work, so what is held comes on top of that, and the limit moves with it at once: at the next decision would be too
 // late, because without free slots nothing is measured. No change is recorded, for the law changed nothing.
+//
+// What the law found and what is held may be more than Max together. The limit then leaves out the excess, and
+// the law is shown what is left to it. Unless it cuts that, it has its limit back once less is held.
 
 // hold books that so much more is held, while the limit may move so far.
 func (s *slots) hold(more int64, r reach) { s.setHeld(s.held()+more, r) }
 
 func (s *slots) setHeld(weight int64, r reach) {
-	limit := int64(s.limit) + weight - s.held()
+	c := s.contended().coldPart()
+	limit := int64(s.limit) + c.excess + weight - s.held()
 	s.limit = int32(min(max(limit, int64(r.least)), int64(r.most)))
-	s.contended().coldPart().held = weight
+	c.held, c.excess = weight, max(0, limit-int64(s.limit))
 	s.flags.set(holding, weight > 0)
 	s.meter.SetBeside(int(weight))
 }
@@ -34,4 +38,29 @@ func (r reason) beside(held int64) int {
 		return 0
 	}
 	return int(held)
+}
+
+// found is what the law found, as it decided last, and how many slots a Change counts.
+func (s *slots) found(decided reason) int32 {
+	if s.flags&holding == 0 || decided.code == law.Pinned {
+		return s.limit
+	}
+	c := s.contention.cold
+	return int32(int64(s.limit) + c.excess - c.held)
+}
+
+// above is the limit with what is held on top of what the law found, as far as most has room, and the excess.
+func (s *slots) above(found int32, decided reason, most int32) (limit int32, excess int64) {
+	sum := int64(found) + int64(decided.beside(s.held()))
+	limit = int32(min(sum, int64(most)))
+	return limit, sum - int64(limit)
+}
+
+// setFound has the limit be that above what the law found.
+func (s *slots) setFound(found int32, decided reason, most int32) {
+	limit, excess := s.above(found, decided, most)
+	s.limit = limit
+	if s.flags&holding != 0 {
+		s.contention.cold.excess = excess
+	}
 }

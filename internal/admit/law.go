@@ -35,26 +35,27 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 		return
 	}
 	w := n.meter.Window(now, int(n.measuring()))
-	beside := n.decided.beside(n.held())
 	w.Min, w.Max = int(n.conf.min), int(n.conf.max)
-	w.Limit = max(int(n.limit)-beside, w.Min)
+	w.Limit = max(int(n.limit)-n.decided.beside(n.held()), w.Min)
 	w.MinSamples = int(n.minSamples)
 	if n.conf.wall != nil {
 		w.Closed = n.conf.wall()
 	}
 	n.due = now + n.conf.interval // should the law end the goroutine: what defers has to get by
+	from := n.found(n.decided)
 	d := ask(n.control, w, fx)
 	n.decided = newReason(d.Reason)
-	d.Limit += float64(n.decided.beside(int64(beside)))
-	next := int32(n.conf.bounds(n.limit).Clamp(d.Limit, int(n.limit)))
-	changed := next != n.limit
+	found := int32(n.conf.bounds(n.limit).Clamp(d.Limit, w.Limit))
+	limit, _ := n.above(found, n.decided, n.conf.max)
+	changed := limit != n.limit
 	settle := int64(0)
 	if changed {
 		settle = span(d.Next.Settle)
 	}
 	n.lookBack(n.plan(now, d.Next, settle, &n.conf, n.lookback))
 	if changed {
-		n.change(now, next, d.Reason, fx)
+		n.setFound(found, n.decided, n.conf.max)
+		n.change(now, from, d.Reason, fx)
 		n.serve(now, fx)
 	}
 	if changed || n.maxSamples > 0 {
@@ -62,10 +63,9 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	}
 }
 
-// change moves the limit and records why.
-func (n *Node) change(now int64, next int32, why law.Reason, fx *Effects) {
-	from := n.limit
-	n.limit = next
+// change records why what the law found was moved.
+func (n *Node) change(now int64, from int32, why law.Reason, fx *Effects) {
+	next := n.found(n.decided)
 	if n.flags&shadow != 0 {
 		n.contention.cold.virtual.ForgetCredit()
 	}

@@ -19,7 +19,8 @@ type State struct {
 	Member           MemberState // the zero one without a group
 
 	Admitted, Completed                  uint64
-	Failed, TimedOut, Ignored, Cancelled uint64
+	Succeeded, Failed, TimedOut, Ignored uint64 // outcomes that were heard
+	Cancelled                            uint64
 	Refused                              [reply.Refusals]uint64 // by verdict
 	WouldRefuse                          uint64
 	Raised, Cuts                         uint64
@@ -96,8 +97,10 @@ func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) St
 		s.Cancelled = c.cancelled
 		if c.cold != nil {
 			s.WouldRefuse = c.cold.wouldRefuse
+			s.Succeeded = c.cold.heard
 		}
 	}
+	s.Succeeded += s.Completed - s.Failed - s.TimedOut - s.Ignored
 	return s
 }
 
@@ -105,5 +108,5 @@ func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) St
 func (n *Node) History() []Change {
 	n.lock()
 	defer n.unlock()
-	return n.history.changes(int(n.limit))
+	return n.history.changes(int(n.found(n.decided)))
 }

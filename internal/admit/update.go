@@ -54,7 +54,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	n.lock()
 	defer n.unlock()
 	bounds := s.Bounds
-	bounds.Initial = min(max(int(n.limit)-n.decided.beside(n.held()), bounds.Min), bounds.Max)
+	bounds.Initial = min(max(int(n.found(n.decided)), bounds.Min), bounds.Max)
 	fresh, err := controllerOf(l, bounds)
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	}
 	n.conf, n.lookback = confOf(s), span(s.Lookback)
 	n.events.observed = s.Observed
-	from := n.limit
+	limit, from := n.limit, n.found(n.decided)
 	n.setShadow(s.Shadow, now, fx)
 	n.accumulate(s.Cumulative)
 	n.arrange(s, now)
@@ -101,13 +101,12 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 			why = begun.Reason
 		}
 	}
-	next := int32(min(int(n.limit)+n.decided.beside(n.held()), bounds.Max))
-	n.limit = from
-	if next != from || fx.Replaced {
-		n.change(now, next, why, fx)
-		if n.meter != nil {
-			n.meter.Restart(now, 0)
-		}
+	n.setFound(n.limit, n.decided, n.conf.max)
+	if n.found(n.decided) != from || fx.Replaced {
+		n.change(now, from, why, fx)
+	}
+	if n.meter != nil && (n.limit != limit || fx.Replaced) {
+		n.meter.Restart(now, 0)
 	}
 	n.serve(now, fx)
 	if n.member != nil {

@@ -22,15 +22,15 @@ var mayImport = map[string]string{
 	"internal/clock":    "",
 	"histogram":         "",
 
-	"pid":             "internal/portable",
+	"pid":             "internal/portable internal/settings",
 	"load":            "internal/isolate internal/settings",
 	"load/sqlload":    "load",
 	"load/badgerload": "load",
-	"load/neo4jload":  "load",
+	"load/neo4jload":  "load internal/settings",
 	"load/pebbleload": "load",
 
 	"internal/knee":   "internal/portable",
-	"law":             "pid internal/knee internal/portable",
+	"law":             "pid internal/knee internal/portable internal/settings",
 	"internal/window": "histogram law",
 
 	"internal/reply":   "",
@@ -42,7 +42,7 @@ var mayImport = map[string]string{
 	"internal/seam": "internal/admit internal/feed",
 
 	".":        "histogram internal/admit internal/clock internal/feed internal/queue internal/reply internal/seam internal/settings internal/window law",
-	"capacity": "internal/isolate internal/trusted",
+	"capacity": "internal/isolate internal/trusted internal/settings",
 
 	"bulkhead": ". internal/admit internal/clock internal/feed internal/seam internal/settings law",
 	"throttle": ". internal/admit internal/isolate internal/seam internal/settings law load pid",
@@ -65,7 +65,7 @@ var mayImport = map[string]string{
 	"internal/rpc":  ". bulkhead edge retry",
 	"weirgrpc":      ". bulkhead edge internal/rpc retry trust",
 	"weirconnect":   ". bulkhead edge internal/rpc retry weirhttp",
-	"metrics":       ". bulkhead capacity histogram law load pool throttle",
+	"metrics":       ". bulkhead capacity histogram law load pool throttle internal/settings",
 	"weirprom":      "histogram metrics",
 	"weirotel":      ". edge histogram metrics",
 	"weirriver":     ". bulkhead edge",

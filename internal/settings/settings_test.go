@@ -47,3 +47,10 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+func TestErrConfigOfEveryPackageMatches(t *testing.T) {
+	err := settings.Invalid(settings.ErrConfigOf("pool"), "Workers", -1, "0 or more")
+	if !errors.Is(err, settings.ErrConfigOf("pool")) || !errors.Is(err, settings.ErrConfig) || errors.Is(err, settings.ErrConfigOf("load")) {
+		t.Errorf("%v matches what it should not, or does not match what it should", err)
+	}
+}

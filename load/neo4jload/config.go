@@ -1,7 +1,6 @@
 package neo4jload
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -9,10 +8,12 @@ import (
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j"
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j/auth"
 	"github.com/neo4j/neo4j-go-driver/v5/neo4j/config"
+
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // ErrConfig matches every error about a setting.
-var ErrConfig = errors.New("neo4jload: invalid configuration")
+var ErrConfig = settings.ErrConfigOf("neo4jload")
 
 // Config configures a [Source]. 0 always means the default; a value out of range is an
 // error that names the field.

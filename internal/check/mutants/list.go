@@ -207,8 +207,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "a higher limit wakes no waiter",
 		file: "internal/admit/law.go",
-		old:  "\t\tn.change(now, next, d.Reason, fx)\n\t\tn.serve(now, fx)\n",
-		new:  "\t\tn.change(now, next, d.Reason, fx)\n",
+		old:  "\t\tn.change(now, from, d.Reason, fx)\n\t\tn.serve(now, fx)\n",
+		new:  "\t\tn.change(now, from, d.Reason, fx)\n",
 		test: "TestHigherLimitServes",
 	},
 	{
@@ -277,9 +277,31 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the law is shown a limit for what is only held",
 		file: "internal/admit/law.go",
-		old:  "max(int(n.limit)-beside, w.Min)",
+		old:  "max(int(n.limit)-n.decided.beside(n.held()), w.Min)",
 		new:  "int(n.limit)",
 		test: "TestLawSeesNothingOfWhatIsHeld",
+	},
+	{
+		name: "work that is measured counts as a success less",
+		file: "internal/admit/done.go",
+		old:  "\tn.contended().coldPart().heard++\n",
+		new:  "\tn.contended().coldPart()\n",
+		in:   ".",
+		test: "TestMeasuredWorkIsCountedByItsOutcome",
+	},
+	{
+		name: "a limit that Max cut short is not given back",
+		file: "internal/admit/held.go",
+		old:  "c.held, c.excess = weight, max(0, limit-int64(s.limit))",
+		new:  "c.held, c.excess = weight, 0",
+		test: "TestLimitOutlivesWhatIsHeld",
+	},
+	{
+		name: "a change counts what is held",
+		file: "internal/admit/held.go",
+		old:  "if s.flags&holding == 0 || decided.code == law.Pinned {",
+		new:  "if true {",
+		test: "TestChangesLeaveOutWhatIsHeld",
 	},
 	{
 		name: "a fixed limit grows with what is held",

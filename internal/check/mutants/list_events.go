@@ -10,6 +10,14 @@ var ofTheEvents = []mutant{
 		test: "TestEventsOfARunningLimiter",
 	},
 	{
+		name: "a limiter that was subscribed to keeps to the long way",
+		file: "events.go",
+		old:  "next.cold = r.ifNeeded()",
+		new:  "next.cold = &r",
+		in:   ".",
+		test: "TestMemoryAfterEvents",
+	},
+	{
 		name: "the events that a slow reader loses are not counted",
 		file: "internal/feed/reader.go",
 		old:  "*r.lost(&e) += *r.lost(&oldest) + 1",
