@@ -1,5 +1,6 @@
 // Package retry is what a client does about a downstream that refuses: come back later, and send less meanwhile.
-// It knows no protocol. [github.com/weir-go/weir/weirhttp.RetryTransport] applies it to HTTP.
+// It knows no protocol. [github.com/weir-go/weir/weirhttp.RetryTransport] applies it to HTTP, and the RetryClient of the
+// modules weirgrpc and weirconnect to gRPC and Connect.
 //
 //	client, err := retry.New(retry.Config{Name: "search"})
 //	err = client.Do(ctx, func(ctx context.Context) error { return search(ctx, query) })

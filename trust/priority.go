@@ -2,14 +2,19 @@ package trust
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/weir-go/weir"
 )
 
-// Key is the key of gRPC metadata that carries a priority from one service to the next, by its name: weirhttp.PriorityHeader
-// in lower case.
-const Key = "weir-priority"
+// The keys of gRPC metadata in which a client tells a server of a call: the headers of package weirhttp, in lower case.
+const (
+	// Key has the call's [weir.Priority] by name, such as "high".
+	Key = "weir-priority"
+	// AttemptKey has the number of the attempt, 2 for the first retry.
+	AttemptKey = "weir-attempt"
+)
 
 // ParsePriority reads what [weir.Priority.String] writes: critical, high, normal or low, in upper or lower case.
 func ParsePriority(text string) (p weir.Priority, ok bool) {
@@ -21,16 +26,36 @@ func ParsePriority(text string) (p weir.Priority, ok bool) {
 	return weir.Normal, false
 }
 
-// WithPriority returns ctx with the priority that a peer sent in the values of its header or metadata, or ctx as it is: if
-// the peer is not trusted, or the values are not exactly one known priority. Of two values one may come from a stranger, past
-// a trusted proxy that only adds its own.
-func (trusts Peers) WithPriority(ctx context.Context, from Peer, values []string) context.Context {
-	if len(values) != 1 || trusts == nil {
+// WithPriority returns ctx with what a peer sent in the values of its headers or metadata, as [Told] does, or ctx as it is if the
+// peer is not trusted.
+func (trusts Peers) WithPriority(ctx context.Context, from Peer, priority, attempt []string) context.Context {
+	if len(priority)+len(attempt) == 0 || trusts == nil || !trusts(from) {
 		return ctx
 	}
-	p, ok := ParsePriority(values[0])
-	if !ok || !trusts(from) {
+	return Told(ctx, priority, attempt)
+}
+
+// Told returns ctx with the priority that a trusted peer sent, and the next lower one if the attempt says that the request is a
+// retry, so that a queue refuses it before first attempts. Whatever is not exactly one valid value counts as none: of two, one
+// may come from a stranger, past a trusted proxy that only adds its own.
+func Told(ctx context.Context, priority, attempt []string) context.Context {
+	p, told := ParsePriority(single(priority))
+	if !told {
+		p = weir.PriorityFrom(ctx)
+	}
+	if n, err := strconv.ParseUint(single(attempt), 10, 63); err == nil && n > 1 {
+		p, told = min(p+1, weir.Low), true
+	}
+	if !told {
 		return ctx
 	}
 	return weir.WithPriority(ctx, p)
+}
+
+// single returns the value of a header that is there once.
+func single(values []string) string {
+	if len(values) == 1 {
+		return values[0]
+	}
+	return ""
 }

@@ -78,24 +78,38 @@ func TestVerified(t *testing.T) {
 func TestWithPriority(t *testing.T) {
 	all, none := trust.Peers(func(trust.Peer) bool { return true }), trust.Peers(func(trust.Peer) bool { return false })
 	for name, c := range map[string]struct {
-		peers  trust.Peers
-		values []string
-		want   weir.Priority
+		peers             trust.Peers
+		priority, attempt []string
+		want              weir.Priority
 	}{
-		"trusted":     {all, []string{"high"}, weir.High},
-		"not trusted": {none, []string{"high"}, weir.Normal},
-		"nil":         {nil, []string{"high"}, weir.Normal},
-		"no value":    {all, nil, weir.Normal},
-		"two":         {all, []string{"high", "high"}, weir.Normal},
-		"unknown":     {all, []string{"highest"}, weir.Normal},
+		"trusted":             {all, []string{"high"}, nil, weir.High},
+		"not trusted":         {none, []string{"high"}, nil, weir.Normal},
+		"nil":                 {nil, []string{"high"}, nil, weir.Normal},
+		"no value":            {all, nil, nil, weir.Normal},
+		"two":                 {all, []string{"high", "high"}, nil, weir.Normal},
+		"unknown":             {all, []string{"highest"}, nil, weir.Normal},
+		"first attempt":       {all, []string{"high"}, []string{"1"}, weir.High},
+		"retry":               {all, []string{"critical"}, []string{"2"}, weir.High},
+		"retry of a low one":  {all, []string{"low"}, []string{"2"}, weir.Low},
+		"retry of no name":    {all, nil, []string{"11"}, weir.Low},
+		"retry, not trusted":  {none, nil, []string{"2"}, weir.Normal},
+		"two attempts":        {all, nil, []string{"2", "2"}, weir.Normal},
+		"an attempt in words": {all, nil, []string{"two"}, weir.Normal},
+		"a negative attempt":  {all, nil, []string{"-2"}, weir.Normal},
+		"a signed attempt":    {all, nil, []string{"+2"}, weir.Normal},
+		"beyond 63 bits":      {all, nil, []string{"9223372036854775808"}, weir.Normal},
 	} {
-		if got := weir.PriorityFrom(c.peers.WithPriority(t.Context(), trust.Peer{}, c.values)); got != c.want {
+		if got := weir.PriorityFrom(c.peers.WithPriority(t.Context(), trust.Peer{}, c.priority, c.attempt)); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 	low := weir.WithPriority(t.Context(), weir.Low)
-	if got := weir.PriorityFrom(all.WithPriority(low, trust.Peer{}, []string{"normal"})); got != weir.Normal {
+	if got := weir.PriorityFrom(all.WithPriority(low, trust.Peer{}, []string{"normal"}, nil)); got != weir.Normal {
 		t.Errorf("normal replaces low: %v", got)
+	}
+	high := weir.WithPriority(t.Context(), weir.High)
+	if got := weir.PriorityFrom(all.WithPriority(high, trust.Peer{}, nil, []string{"2"})); got != weir.Normal {
+		t.Errorf("the retry of a high one: %v", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"time"
 
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
@@ -105,4 +106,17 @@ func ExampleClassify() {
 	})
 	fmt.Println(err, downstream.Snapshot().Attempts)
 	// Output: <nil> 1
+}
+
+// A server that is full at first.
+func ExampleRetryClient() {
+	downstream, _ := retry.New(retry.Config{Name: "cart", Backoff: time.Millisecond})
+	lim := weir.Must(weir.New(weir.Config{Max: 1}))
+	permit, _ := lim.TryAcquire(context.Background())
+	time.AfterFunc(time.Millisecond, permit.Release)
+	limits := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+
+	err := ask(connect.NewUnaryHandler(check, ok, limits.Option()), connect.WithInterceptors(weirconnect.RetryClient(downstream)))
+	fmt.Println(err)
+	// Output: <nil>
 }

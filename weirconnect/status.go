@@ -60,7 +60,7 @@ func RetryAfter(err error) (time.Duration, bool) {
 }
 
 // Classify is for [retry.Config].Classify: what the error of a call says of its server. A call is tried again if the status has
-// RetryInfo, as a refusal has, because only then is it known that it did not run. For calls that may run twice, clear Final.
+// RetryInfo, as a refusal has: the server asks for it. For calls that may run twice, clear Final. [RetryClient] has more to go by.
 func Classify(err error) retry.Answer {
 	after, told := RetryAfter(err)
 	return rpc.Answer(err, codeOf(err), after, told)

@@ -39,7 +39,7 @@ func LimitClient(admitterFor func(fullMethod string) weir.Admitter, cfg ClientCo
 }
 
 // Options returns the interceptors as options for [grpc.NewClient]. They chain: those given to NewClient before them
-// run around them. One that retries belongs before them, so that each attempt asks for a slot.
+// run around them. Those of [RetryClient] belong before them, so that each attempt asks for a slot.
 func (c *ClientLimits) Options() []grpc.DialOption {
 	return []grpc.DialOption{grpc.WithChainUnaryInterceptor(c.Unary), grpc.WithChainStreamInterceptor(c.Stream)}
 }
@@ -97,11 +97,16 @@ func sendPriority(ctx context.Context) context.Context {
 	if p == weir.Normal {
 		return ctx
 	}
+	return withMetadata(ctx, trust.Key, p.String())
+}
+
+// withMetadata returns ctx with a value to send, in place of one that was set by hand: of two, a server would believe neither.
+func withMetadata(ctx context.Context, key, value string) context.Context {
 	sent, _ := metadata.FromOutgoingContext(ctx) // a copy
 	if sent == nil {
 		sent = metadata.MD{}
 	}
-	sent.Set(trust.Key, p.String()) // not a second one, which a server would not believe
+	sent.Set(key, value)
 	return metadata.NewOutgoingContext(ctx, sent)
 }
 

@@ -29,7 +29,7 @@
 // another server at once. A method that is no key for a bulkhead is INVALID_ARGUMENT. A call that ended
 // in the queue is CANCELLED or DEADLINE_EXCEEDED. The message says why, not which limiter.
 //
-// A client that wants to honour RetryInfo itself reads it with [RetryAfter].
+// A client with [RetryClient] comes back then, within a budget; one that retries by itself reads the time with [RetryAfter].
 //
 // # Streams
 //

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
@@ -132,4 +133,20 @@ func ExampleClassify() {
 	})
 	fmt.Println(err, downstream.Snapshot().Attempts)
 	// Output: <nil> 1
+}
+
+// Each attempt asks the limiter for a slot.
+func ExampleRetryClient() {
+	downstream, _ := retry.New(retry.Config{Name: "billing", Retries: 1, Backoff: time.Millisecond})
+	lim := weir.Must(weir.New(weir.Config{Name: "billing", Max: 1}))
+	opts := append(weirgrpc.RetryClient(downstream).Options(), weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{}).Options()...)
+	conn, err := grpc.NewClient("billing.internal:443", append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
+	if err != nil {
+		return
+	}
+	permit, _ := lim.TryAcquire(context.Background()) // somebody else has the only slot
+	defer permit.Release()
+	err = conn.Invoke(context.Background(), "/billing.Billing/Charge", nil, nil)
+	fmt.Println(status.Code(err), downstream.Snapshot().Attempts)
+	// Output: ResourceExhausted 2
 }

@@ -2,6 +2,7 @@ package weirgrpc
 
 import (
 	"context"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/weir-go/weir"
@@ -14,12 +15,16 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
+// previousKey is the metadata by which gRPC's own retries say how many attempts there were before: gRFC A6.
+const previousKey = "grpc-previous-rpc-attempts"
+
 // ServerConfig is what [LimitServer] can be told. The zero ServerConfig works.
 type ServerConfig struct {
 	// Streams says what of a stream takes a slot. Defaults to Once.
 	Streams Streams
 
-	// Trust says which peers may set the priority of their calls, by the metadata of [trust.Key]. Defaults to
+	// Trust says which peers may set the priority of their calls, by the metadata of [trust.Key]. Their retries, by
+	// [trust.AttemptKey] or gRPC's own grpc-previous-rpc-attempts, have the next lower priority. Defaults to
 	// none: what they send is ignored, and each call is Normal.
 	Trust trust.Peers
 }
@@ -108,20 +113,30 @@ func (s *ServerLimits) admitterOfStream(srv any, info *grpc.StreamServerInfo) we
 	return s.methods.Of(info.FullMethod)
 }
 
-// withPriority returns ctx with the priority that its peer sent, if the peer is trusted.
+// withPriority returns ctx with the priority that its peer sent, and a lower one for a retry, if the peer is trusted.
 func (s *ServerLimits) withPriority(ctx context.Context) context.Context {
 	if s.trusted == nil {
 		return ctx
 	}
-	values := metadata.ValueFromIncomingContext(ctx, trust.Key)
+	priority, attempt := metadata.ValueFromIncomingContext(ctx, trust.Key), attemptOf(ctx)
 	from, ok := peer.FromContext(ctx)
-	if len(values) == 0 || !ok {
+	if len(priority)+len(attempt) == 0 || !ok {
 		return ctx
 	}
 	if info, ok := from.AuthInfo.(credentials.TLSInfo); ok {
-		return s.trusted.WithPriority(ctx, trust.FromAddr(from.Addr, &info.State), values)
+		return s.trusted.WithPriority(ctx, trust.FromAddr(from.Addr, &info.State), priority, attempt)
 	}
-	return s.trusted.WithPriority(ctx, trust.FromAddr(from.Addr, nil), values)
+	return s.trusted.WithPriority(ctx, trust.FromAddr(from.Addr, nil), priority, attempt)
+}
+
+// attemptOf returns the number of the attempt that a client sent. gRPC's own retries count what came before them.
+func attemptOf(ctx context.Context) []string {
+	if previous := metadata.ValueFromIncomingContext(ctx, previousKey); len(previous) == 1 {
+		if n, err := strconv.ParseUint(previous[0], 10, 31); err == nil {
+			return []string{strconv.FormatUint(n+1, 10)}
+		}
+	}
+	return metadata.ValueFromIncomingContext(ctx, trust.AttemptKey)
 }
 
 // serverOutcome returns what a call teaches that its handler has ended. A client that left teaches nothing, whatever

@@ -18,7 +18,7 @@ type Config struct {
 
 	// OnRefused, if set, writes the response to a refused request, status
 	// included, in place of the line of plain text. The header already has
-	// Retry-After and Cache-Control. It is called concurrently. The error
+	// Retry-After, Cache-Control and [RefusedHeader]. It is called concurrently. The error
 	// matches [weir.ErrRefused], or the cause of the request's context where
 	// a deadline of the server's own passed in the queue.
 	OnRefused func(w http.ResponseWriter, r *http.Request, err error)

@@ -17,7 +17,7 @@ func ExampleRetryTransport() {
 	downstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		fmt.Printf("attempt %q\n", r.Header.Get(weirhttp.AttemptHeader))
 		if r.Header.Get(weirhttp.AttemptHeader) == "" {
-			w.Header().Set("Retry-After", "0")
+			w.Header().Set(weirhttp.RefusedHeader, "queue full") // as Limit does: the order did not run
 			http.Error(w, "busy", http.StatusServiceUnavailable)
 		}
 	}))

@@ -24,7 +24,7 @@ type Gate = edge.Gate
 // A request whose key a bulkhead does not take is answered with 400. Any other
 // refused request is answered with 503, the reason as a line of plain text,
 // and a Retry-After that is spread over one to two times what the limiter needs
-// to drain. A request whose client left the queue gets an empty 499, which only
+// to drain. [RefusedHeader] tells clients that it did not run. A request whose client left the queue gets an empty 499, which only
 // the server's own logs will see. A response that had to wait says for how
 // long: "Server-Timing: weir;dur=12.3", in milliseconds.
 //

@@ -103,41 +103,18 @@ const maxTimeout = 24 * time.Hour
 // received returns the context of a request whose headers are trusted.
 func received(r *http.Request) (context.Context, context.CancelFunc) {
 	ctx, cancel := r.Context(), context.CancelFunc(func() {})
-	if ms, ok := number(r.Header, TimeoutHeader); ok && ms <= maxTimeout.Milliseconds() {
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(ms)*time.Millisecond)
+	if left, ok := timeout(r.Header); ok {
+		ctx, cancel = context.WithTimeout(ctx, left)
 	}
-	p, told := priority(r.Header)
-	if !told {
-		p = weir.PriorityFrom(ctx)
-	}
-	if attempt, ok := number(r.Header, AttemptHeader); ok && attempt > 1 {
-		p, told = min(p+1, weir.Low), true
-	}
-	if told {
-		ctx = weir.WithPriority(ctx, p)
-	}
-	return ctx, cancel
+	return trust.Told(ctx, r.Header[PriorityHeader], r.Header[AttemptHeader]), cancel
 }
 
-// priority returns the priority in a header, and whether there is a valid one.
-func priority(h http.Header) (p weir.Priority, ok bool) {
-	return trust.ParsePriority(single(h, PriorityHeader))
-}
-
-// number returns the number in a header, and whether there is one.
-func number(h http.Header, name string) (n int64, ok bool) {
-	text := single(h, name)
-	if !isDigits(text) {
+// timeout returns the time in the header, if it is there once and no longer than is believed.
+func timeout(h http.Header) (time.Duration, bool) {
+	values := h[TimeoutHeader]
+	if len(values) != 1 {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil
-}
-
-// single returns the value of a header that is there once: of two, neither is believed.
-func single(h http.Header, name string) string {
-	if values := h[name]; len(values) == 1 {
-		return values[0]
-	}
-	return ""
+	ms, err := strconv.ParseUint(values[0], 10, 63)
+	return time.Duration(ms) * time.Millisecond, err == nil && ms <= uint64(maxTimeout.Milliseconds())
 }

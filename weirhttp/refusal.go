@@ -14,8 +14,14 @@ import (
 // statusClientLeft is what nginx logs for a client that closed its request.
 const statusClientLeft = 499
 
-// refuse answers a request that was not admitted.
+// RefusedHeader is the header by which a response says that its request did not run, because [Limit] refused it. The value is the
+// reason, such as "queue full". [RetryTransport] sends even a POST again that was answered so. A handler that did part of
+// the work must not pass on the header of its own downstream.
+const RefusedHeader = "Weir-Refused"
+
+// refuse answers a request that was not admitted, so it did not run.
 func (c *Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	w.Header().Set(RefusedHeader, reasonOf(err))
 	if after, again := edge.RetryAfter(err); again && !clientLeft(r) {
 		seconds := math.Ceil(after.Seconds()) // at least 1, because after is above 0
 		w.Header().Set("Retry-After", strconv.FormatFloat(seconds, 'f', 0, 64))
@@ -29,9 +35,8 @@ func (c *Config) answer(w http.ResponseWriter, r *http.Request, err error) {
 		w.WriteHeader(statusClientLeft)
 		return
 	}
-	status, reason := c.Status, "deadline exceeded"
+	status := c.Status
 	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
-		reason = refused.Reason.String()
 		if s := edge.HTTPStatus(refused.Reason); s != http.StatusServiceUnavailable {
 			status = s
 		}
@@ -41,7 +46,14 @@ func (c *Config) answer(w http.ResponseWriter, r *http.Request, err error) {
 		c.OnRefused(w, r, err)
 		return
 	}
-	http.Error(w, http.StatusText(status)+": "+reason, status)
+	http.Error(w, http.StatusText(status)+": "+reasonOf(err), status)
+}
+
+func reasonOf(err error) string {
+	if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
+		return refused.Reason.String()
+	}
+	return "deadline exceeded"
 }
 
 func clientLeft(r *http.Request) bool { return errors.Is(r.Context().Err(), context.Canceled) }

@@ -31,6 +31,7 @@ func TestRefusal(t *testing.T) {
 				"X-Content-Type-Options": "nosniff",
 				"Cache-Control":          "no-store",
 				"Retry-After":            "1",
+				"Weir-Refused":           "queue full",
 			} {
 				if got := res.Header.Get(key); got != want {
 					t.Errorf("%s: %q, want %q", key, got, want)

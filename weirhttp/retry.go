@@ -16,8 +16,11 @@ import (
 //
 // A request with a body is sent again only if it has a GetBody, as those of [http.NewRequest] do. An idempotent request (GET, HEAD, OPTIONS,
 // TRACE, PUT, DELETE, or one with an Idempotency-Key) is sent again after the statuses 429, 502, 503 and 504 and after errors of
-// the transport. Any other is sent again only if the downstream did nothing: after 429 or 503 with a Retry-After,
-// if there was no connection, or if a limiter below refused it. Retries have the number of the attempt in [AttemptHeader].
+// the transport. Any other is sent again only if it is known that it did not run: after 429 or 503 with a [RefusedHeader],
+// if there was no connection, or if a limiter below refused it. A Retry-After alone does not say so: the
+// refusal may be that of a service behind the downstream, which did the first half. To have such a request sent
+// again all the same, give it an Idempotency-Key; an empty one, req.Header["Idempotency-Key"] = []string{}, is
+// not sent. Retries have the number of the attempt in [AttemptHeader].
 //
 // If there is no further attempt, the last response or error is returned as it is. A request that the throttle
 // refuses is not sent; its body is closed, and the error is a [*weir.RefusedError] with [weir.ReasonOverload]. The

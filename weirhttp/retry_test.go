@@ -66,6 +66,11 @@ func refuses(status int, after string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {after}}, Body: io.NopCloser(strings.NewReader("no"))}
 }
 
+// untouched is a response of a limiter that refused the request.
+func untouched(status int) *http.Response {
+	return &http.Response{StatusCode: status, Header: http.Header{weirhttp.RefusedHeader: {"queue full"}}, Body: io.NopCloser(strings.NewReader("no"))}
+}
+
 var errDial = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 
 func TestWhatIsSentAgain(t *testing.T) {
@@ -89,10 +94,13 @@ func TestWhatIsSentAgain(t *testing.T) {
 		"DELETE 503":                  {method: "DELETE", answer: 503, attempts: again},
 		"PATCH 503":                   {method: "PATCH", body: "x", answer: 503, attempts: once},
 		"POST 503":                    {method: "POST", body: "x", answer: 503, attempts: once},
-		"POST 503 with Retry-After":   {method: "POST", body: "x", answer: refuses(503, "1"), attempts: again},
-		"POST 429 with Retry-After":   {method: "POST", body: "x", answer: refuses(429, "0"), attempts: again},
-		"POST 502 with Retry-After":   {method: "POST", body: "x", answer: refuses(502, "1"), attempts: once},
-		"POST 503 with a bad one":     {method: "POST", body: "x", answer: refuses(503, "soon"), attempts: once},
+		"POST 503 with Retry-After":   {method: "POST", body: "x", answer: refuses(503, "1"), attempts: once},
+		"POST 429 with Retry-After":   {method: "POST", body: "x", answer: refuses(429, "0"), attempts: once},
+		"POST 503, refused":           {method: "POST", body: "x", answer: untouched(503), attempts: again},
+		"POST 429, refused":           {method: "POST", body: "x", answer: untouched(429), attempts: again},
+		"POST 500, refused":           {method: "POST", body: "x", answer: untouched(500), attempts: once},
+		"POST 502, refused":           {method: "POST", body: "x", answer: untouched(502), attempts: once},
+		"POST 400, refused":           {method: "POST", body: "x", answer: untouched(400), attempts: once},
 		"POST 504":                    {method: "POST", body: "x", answer: 504, attempts: once},
 		"POST with a key":             {method: "POST", body: "x", answer: 503, header: "Idempotency-Key", attempts: again},
 		"POST with a key of old":      {method: "POST", body: "x", answer: 503, header: "X-Idempotency-Key", attempts: again},
@@ -145,6 +153,52 @@ func TestWhatIsSentAgain(t *testing.T) {
 	}
 }
 
+// TestOnlyWhatDidNotRunIsSentAgain: the same status from the limiter and from the handler, to a POST.
+func TestOnlyWhatDidNotRunIsSentAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		key  []string // of the request
+		full bool     // at first
+		runs int
+	}{
+		"refused by the limiter":      {nil, true, 1},
+		"answered by the handler":     {nil, false, 1},
+		"answered, with a key":        {[]string{"7"}, false, 2},
+		"answered, with an empty key": {[]string{}, false, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lim, runs := fixed(t, 1), 0
+				server := limit(lim, func(w http.ResponseWriter, _ *http.Request) {
+					runs++
+					w.Header().Set("Retry-After", "0")
+					w.WriteHeader(http.StatusServiceUnavailable)
+				})
+				if c.full {
+					permit, err := lim.Acquire(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					time.AfterFunc(10*time.Millisecond, permit.Release)
+				}
+				client := weirhttp.RetryTransport(roundTrip(func(req *http.Request) (*http.Response, error) {
+					w := httptest.NewRecorder()
+					server.ServeHTTP(w, req)
+					return w.Result(), nil
+				}), newClient(t, retry.Config{Retries: 1}))
+				req, _ := http.NewRequest(http.MethodPost, "http://x/", strings.NewReader("order"))
+				if c.key != nil {
+					req.Header["Idempotency-Key"] = c.key
+				}
+				res, err := client.RoundTrip(req)
+				if err != nil || runs != c.runs {
+					t.Fatalf("%v: the handler ran %d times, want %d", err, runs, c.runs)
+				}
+				res.Body.Close()
+			})
+		})
+	}
+}
+
 // A body that cannot be had again is sent once, and the answer comes back as it is.
 func TestBodyWithoutGetBody(t *testing.T) {
 	d := &downstream{answers: []any{refuses(503, "1")}}
@@ -180,7 +234,7 @@ func TestRetryOverARealConnection(t *testing.T) {
 				attempt := r.Header.Get(weirhttp.AttemptHeader)
 				got <- request{r.RemoteAddr, attempt, string(text)}
 				if attempt == "" {
-					w.Header().Set("Retry-After", "0")
+					w.Header().Set(weirhttp.RefusedHeader, "queue full")
 					http.Error(w, "busy", http.StatusServiceUnavailable)
 				}
 			}), start)

@@ -100,7 +100,7 @@ func TestStreamsAreCapped(t *testing.T) {
 			if res.StatusCode != want {
 				t.Errorf("%s: status %d, want %d", path, res.StatusCode, want)
 			}
-			if want == 503 && (text != "Service Unavailable: limit reached\n" || res.Header.Get("Etag") != "" || res.Header.Get("Retry-After") != "") {
+			if want == 503 && (text != "Service Unavailable: limit reached\n" || res.Header.Get("Etag") != "" || res.Header.Get("Retry-After") != "" || res.Header.Get(weirhttp.RefusedHeader) != "") {
 				t.Errorf("%s: %q with %v", path, text, res.Header)
 			}
 		}
@@ -110,7 +110,7 @@ func TestStreamsAreCapped(t *testing.T) {
 			t.Fatal(err)
 		}
 		res.Body.Close()
-		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" {
+		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || res.Header.Get(weirhttp.RefusedHeader) == "" {
 			t.Errorf("an upload that was not begun: status %d with %v", res.StatusCode, res.Header)
 		}
 	})

@@ -28,9 +28,10 @@ const (
 	stormLength  = 15 * time.Second
 )
 
-// A storm counts what happens between the warm-up and its end.
+// A storm counts what happens between the warm-up and its end, in all its runs.
 type storm struct {
-	began                   time.Time
+	runs                    int
+	began                   time.Time // the run
 	offered, attempts, good atomic.Int64
 }
 
@@ -58,27 +59,31 @@ func (s *storm) server(t *testing.T) http.RoundTripper {
 }
 
 // blow runs the storm with the transport that dress makes for each client.
-func blow(t *testing.T, dress func(server http.RoundTripper) http.RoundTripper) *storm {
-	s := &storm{}
-	synctest.Test(t, func(t *testing.T) {
-		s.began = time.Now()
-		server := s.server(t)
-		var wg sync.WaitGroup
-		for range stormClients {
-			client := dress(server)
-			wg.Go(func() {
-				for {
-					time.Sleep(time.Duration(rand.ExpFloat64() / stormRate * float64(time.Second)))
-					if time.Since(s.began) >= stormLength {
-						return
-					}
-					wg.Go(func() { s.ask(client) })
-				}
-			})
-		}
-		wg.Wait()
-	})
+func blow(t *testing.T, runs int, dress func(server http.RoundTripper) http.RoundTripper) *storm {
+	s := &storm{runs: runs}
+	for range runs {
+		synctest.Test(t, func(t *testing.T) { s.run(t, dress) })
+	}
 	return s
+}
+
+func (s *storm) run(t *testing.T, dress func(server http.RoundTripper) http.RoundTripper) {
+	s.began = time.Now()
+	server := s.server(t)
+	var wg sync.WaitGroup
+	for range stormClients {
+		client := dress(server)
+		wg.Go(func() {
+			for {
+				time.Sleep(time.Duration(rand.ExpFloat64() / stormRate * float64(time.Second)))
+				if time.Since(s.began) >= stormLength {
+					return
+				}
+				wg.Go(func() { s.ask(client) })
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func (s *storm) ask(client http.RoundTripper) {
@@ -105,6 +110,14 @@ func unsaid(server http.RoundTripper) http.RoundTripper {
 	})
 }
 
+// Chance moves the goodput of one run by 0.01 of that without retries, up and down: it was 0.98 to 1.02 in 75 runs, and the mean of five
+// runs 0.989 to 1.008 in 36. So the bound of 0.97 is for the mean of several runs, and for one run there is one that only a collapse of the goodput misses.
+const (
+	stormRuns     = 3
+	stormGoodput  = 0.97
+	stormCollapse = 0.9
+)
+
 // A storm of retries, against a server of 500/s that is asked for 1000/s:
 //
 //	scripts/all go test -run RetryStorm -v ./weirhttp
@@ -112,8 +125,13 @@ func TestRetryStorm(t *testing.T) {
 	var (
 		unbounded = retry.BudgetConfig{Share: 1, MinPerSecond: 1000}
 		off       = retry.ThrottleConfig{K: 100, MaxReject: 1e-9}
-		calm      = blow(t, unsaid)
+		runs      = 1
+		least     = stormCollapse
 	)
+	if longtest.All() {
+		runs, least = stormRuns, stormGoodput
+	}
+	calm := blow(t, runs, unsaid)
 	t.Logf("no retries: %v", calm)
 	for _, c := range []struct {
 		name     string
@@ -133,14 +151,18 @@ func TestRetryStorm(t *testing.T) {
 			if !c.bounded || c.throttle == off {
 				longtest.Skip(t)
 			}
-			s := blow(t, func(server http.RoundTripper) http.RoundTripper {
+			runs := runs
+			if !c.bounded {
+				runs = 1
+			}
+			s := blow(t, runs, func(server http.RoundTripper) http.RoundTripper {
 				return weirhttp.RetryTransport(c.server(server), retries(t, c.budget, c.throttle))
 			})
 			attempts := float64(s.attempts.Load()) / float64(s.offered.Load())
-			goodput := float64(s.good.Load()) / float64(calm.good.Load())
-			t.Logf("%v: attempts %.2f of the offered, goodput %.2f of that without retries", s, attempts, goodput)
-			if c.bounded && (attempts > 1.15 || goodput < 0.97) {
-				t.Errorf("want attempts of at most 1.15 of the offered, and goodput of at least 0.97 of that without retries")
+			goodput := s.perSecond(&s.good) / calm.perSecond(&calm.good)
+			t.Logf("%v: attempts %.2f of the offered, goodput %.3f of that without retries", s, attempts, goodput)
+			if c.bounded && (attempts > 1.15 || goodput < least) {
+				t.Errorf("want attempts of at most 1.15 of the offered, and goodput of at least %v of that without retries", least)
 			}
 			if c.budget == unbounded && c.throttle == off && attempts < 1.3 {
 				t.Error("without bounds there is no storm")
@@ -162,8 +184,10 @@ func retries(t *testing.T, b retry.BudgetConfig, th retry.ThrottleConfig) *retry
 	return newClient(t, retry.Config{Retries: 3, Budget: budget, Throttle: throttle})
 }
 
-// String is in requests a second.
+func (s *storm) perSecond(n *atomic.Int64) float64 {
+	return float64(n.Load()) / (stormLength - stormWarmUp).Seconds() / float64(s.runs)
+}
+
 func (s *storm) String() string {
-	per := func(n *atomic.Int64) float64 { return float64(n.Load()) / (stormLength - stormWarmUp).Seconds() }
-	return fmt.Sprintf("offered %.0f/s, attempts %.0f/s, goodput %.0f/s", per(&s.offered), per(&s.attempts), per(&s.good))
+	return fmt.Sprintf("offered %.0f/s, attempts %.0f/s, goodput %.0f/s", s.perSecond(&s.offered), s.perSecond(&s.attempts), s.perSecond(&s.good))
 }

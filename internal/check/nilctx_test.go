@@ -22,7 +22,9 @@ import (
 	"github.com/weir-go/weir/load/sqlload"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/retry"
+	"github.com/weir-go/weir/shed"
 	"github.com/weir-go/weir/throttle"
+	"github.com/weir-go/weir/trust"
 )
 
 // must returns a value without its error.
@@ -126,6 +128,13 @@ var takesContext = map[string]func(*testing.T){
 		}
 	},
 	"retry *Call.Wait": func(t *testing.T) { succeeds(t, must(retry.New(retry.Config{})).Call().Wait(none)) },
+
+	"shed *Shedder.Full": func(t *testing.T) { succeeds(t, must(shed.New(monitor(), shed.Config{})).Full(none)) },
+
+	"trust Told": func(*testing.T) { trust.Told(none, []string{"high"}, []string{"2"}) },
+	"trust Peers.WithPriority": func(*testing.T) {
+		trust.Peers(func(trust.Peer) bool { return true }).WithPriority(none, trust.Peer{}, []string{"high"}, []string{"2"})
+	},
 
 	"edge ContextOutcome": func(*testing.T) { edge.ContextOutcome(none) },
 	"edge ErrorOutcome": func(t *testing.T) {

@@ -5,10 +5,13 @@ import (
 	"testing"
 )
 
+// All reports whether the tests that take long run too, so that a test may look longer then.
+func All() bool { return os.Getenv("WEIR_TESTS") == "all" }
+
 // Skip skips the test unless WEIR_TESTS is "all", as scripts/all sets it.
 func Skip(t testing.TB) {
 	t.Helper()
-	if os.Getenv("WEIR_TESTS") != "all" {
+	if !All() {
 		t.Skip("takes long, or needs a database server: scripts/all go test runs it")
 	}
 }

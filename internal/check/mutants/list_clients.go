@@ -115,6 +115,27 @@ var ofTheClients = []mutant{
 		test: "TestWhatIsSentAgain/POST,_connection_lost",
 	},
 	{
+		name: "a time to come back says that the work did not run",
+		file: "weirhttp/answer.go",
+		old:  "res.Header[RefusedHeader] != nil",
+		new:  `res.Header["Retry-After"] != nil`,
+		test: "TestOnlyWhatDidNotRunIsSentAgain/answered_by_the_handler",
+	},
+	{
+		name: "a refusal does not say that the work did not run",
+		file: "weirhttp/refusal.go",
+		old:  "w.Header().Set(RefusedHeader, reasonOf(err))",
+		new:  "",
+		test: "TestOnlyWhatDidNotRunIsSentAgain/refused_by_the_limiter",
+	},
+	{
+		name: "a response that is refused after its work says that it did not run",
+		file: "weirhttp/held.go",
+		old:  "h.conf.answer(&a, h.req, err)",
+		new:  "h.conf.refuse(&a, h.req, err)",
+		test: "TestStreamsAreCapped",
+	},
+	{
 		name: "a body that is gone is sent again",
 		file: "weirhttp/answer.go",
 		old:  " || !replayable(req)",
@@ -151,9 +172,10 @@ var ofTheClients = []mutant{
 	},
 	{
 		name: "a retry is like a first attempt",
-		file: "weirhttp/propagate.go",
+		file: "trust/priority.go",
 		old:  "min(p+1, weir.Low)",
 		new:  "min(p, weir.Low)",
+		in:   "./weirhttp",
 		test: "TestServerRefusesRetriesFirst",
 	},
 	{

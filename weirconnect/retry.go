@@ -1,0 +1,97 @@
+package weirconnect
+
+import (
+	"context"
+	"errors"
+	"strconv"
+
+	"connectrpc.com/connect"
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/rpc"
+	"github.com/weir-go/weir/retry"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// Retries makes the calls of Connect's clients as a [retry.Client] allows. It is a [connect.Interceptor], given to a client by
+// [connect.WithInterceptors]. Make one with [RetryClient]. All methods are safe for concurrent use.
+type Retries struct{ client *retry.Client }
+
+// RetryClient returns Retries that send calls as client allows: its throttle refuses what the downstream would refuse,
+// and a call that was refused is sent again within the client's budget, no sooner than the server says and only if its deadline leaves the
+// time. Use a client for each downstream, and give the interceptor before those of [LimitClient], so that each attempt asks for a slot
+// and none holds one while it waits. RetryClient panics if client is nil.
+//
+// A call is sent again if the server asks for it, by RetryInfo or the trailer grpc-retry-pushback-ms, or a limiter of this client
+// refused it. A procedure with an [connect.IdempotencyLevel] is sent again after any unavailable and
+// resource_exhausted. A pushback below 0 forbids it. The Classify of the client is not asked.
+//
+// Only unary calls are: what a server says of a stream comes after messages were sent, so only its caller can begin again.
+//
+// The last error is returned as it is. What the throttle refuses is not sent; the error is resource_exhausted and matches
+// [weir.ErrOverload]. If the call is cancelled while it waits, the error is canceled and matches the cause.
+func RetryClient(client *retry.Client) *Retries {
+	if client == nil {
+		panic("weirconnect: RetryClient: client is nil")
+	}
+	return &Retries{client}
+}
+
+// WrapUnary retries the calls of clients. It sends on the priority of the context, and the number of the attempt with
+// retries, in the headers of package weirhttp.
+func (r *Retries) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
+	return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
+		if !req.Spec().IsClient {
+			return next(ctx, req)
+		}
+		if p := weir.PriorityFrom(ctx); p != weir.Normal {
+			req.Header().Set(weirhttp.PriorityHeader, p.String())
+		}
+		defer req.Header().Del(weirhttp.AttemptHeader) // the caller may send the request once more
+		for call := r.client.Call(); ; req.Header().Set(weirhttp.AttemptHeader, strconv.Itoa(call.Attempt()+1)) {
+			if err := call.Begin(ctx); err != nil {
+				return nil, refusal(ctx, err, connect.ProtocolConnect)
+			}
+			res, again, err := try(ctx, call, req, next)
+			if !again {
+				return res, err
+			}
+			if err := call.Wait(ctx); err != nil {
+				return nil, connect.NewError(connect.Code(codeOf(ctx.Err())), err)
+			}
+		}
+	}
+}
+
+// WrapStreamingClient returns next: only the caller of a stream can begin it again.
+func (r *Retries) WrapStreamingClient(next connect.StreamingClientFunc) connect.StreamingClientFunc {
+	return next
+}
+
+// WrapStreamingHandler returns next: Retries is for clients.
+func (r *Retries) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.StreamingHandlerFunc {
+	return next
+}
+
+// try makes an attempt and reports whether there is to be another one.
+func try(ctx context.Context, call *retry.Call, req connect.AnyRequest, next connect.UnaryFunc) (res connect.AnyResponse, again bool, err error) {
+	answer := retry.Answer{Outcome: retry.Failure, Final: true} // should next panic
+	defer func() { again = call.Again(ctx, answer) }()
+	res, err = next(ctx, req)
+	answer = answerTo(req.Spec(), err)
+	return res, false, err
+}
+
+// answerTo returns what the end of an attempt says of the downstream, and whether the call may be sent again.
+func answerTo(spec connect.Spec, err error) retry.Answer {
+	if err == nil {
+		return retry.Answer{Outcome: retry.Success}
+	}
+	after, mayRepeat := RetryAfter(err)
+	mayRepeat = mayRepeat || spec.IdempotencyLevel != connect.IdempotencyUnknown
+	if failed, ok := errors.AsType[*connect.Error](err); ok {
+		if values := failed.Meta().Values(pushbackKey); len(values) > 0 {
+			after, mayRepeat = rpc.Pushback(values)
+		}
+	}
+	return rpc.Answer(err, codeOf(err), after, mayRepeat)
+}

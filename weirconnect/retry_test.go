@@ -1,0 +1,268 @@
+package weirconnect_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"connectrpc.com/connect"
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/retry"
+	"github.com/weir-go/weir/trust"
+	"github.com/weir-go/weir/weirconnect"
+	"github.com/weir-go/weir/weirhttp"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+func newClient(t testing.TB, cfg retry.Config) *retry.Client {
+	t.Helper()
+	c, err := retry.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// downstream is a server in memory that ends its first call as told, and all others well. It notes what it gets.
+type downstream struct {
+	err      error
+	at       []time.Time
+	sent     []http.Header
+	handler  *connect.Handler
+	retrying *retry.Client
+}
+
+func newDownstream(t testing.TB, err error) *downstream {
+	d := &downstream{err: err, retrying: newClient(t, retry.Config{})}
+	d.handler = connect.NewUnaryHandler(unaryCall, func(_ context.Context, req *connect.Request[bytes]) (*connect.Response[bytes], error) {
+		d.at, d.sent = append(d.at, time.Now()), append(d.sent, req.Header().Clone())
+		if len(d.at) == 1 && d.err != nil {
+			return nil, d.err
+		}
+		return connect.NewResponse(&bytes{}), nil
+	})
+	return d
+}
+
+// Do is that of a [connect.HTTPClient].
+func (d *downstream) Do(req *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	d.handler.ServeHTTP(w, req)
+	return w.Result(), nil
+}
+
+func (d *downstream) call(ctx context.Context, opts ...connect.ClientOption) error {
+	opts = append([]connect.ClientOption{connect.WithInterceptors(weirconnect.RetryClient(d.retrying))}, opts...)
+	return call(ctx, connect.NewClient[bytes, bytes](d, "http://x"+unaryCall, opts...))
+}
+
+// says is the error of a server, with RetryInfo unless after is below 0, and pushbacks.
+func says(code connect.Code, after time.Duration, pushback ...string) *connect.Error {
+	err := connect.NewError(code, errors.New("no"))
+	if after >= 0 {
+		detail, _ := connect.NewErrorDetail(&errdetails.RetryInfo{RetryDelay: durationpb.New(after)})
+		err.AddDetail(detail)
+	}
+	err.Meta()["Grpc-Retry-Pushback-Ms"] = pushback
+	return err
+}
+
+func TestWhatIsSentAgain(t *testing.T) {
+	const none = -1 // no RetryInfo
+	type span struct{ least, most time.Duration }
+	backoff, second := span{50 * time.Millisecond, 150 * time.Millisecond}, span{time.Second, 2 * time.Second}
+	for name, c := range map[string]struct {
+		err   error
+		level connect.IdempotencyLevel
+		again span // zero: it is not sent again
+	}{
+		"refused by a server":       {err: says(connect.CodeResourceExhausted, time.Second), again: second},
+		"refused, at once":          {err: says(connect.CodeResourceExhausted, 0), again: backoff},
+		"unavailable, come back":    {err: says(connect.CodeUnavailable, time.Second), again: second},
+		"quota":                     {err: says(connect.CodeResourceExhausted, none)},
+		"unavailable":               {err: says(connect.CodeUnavailable, none)},
+		"failed":                    {err: says(connect.CodeInternal, time.Second)},
+		"too late":                  {err: says(connect.CodeDeadlineExceeded, time.Second)},
+		"past MaxWait":              {err: says(connect.CodeResourceExhausted, 31*time.Second)},
+		"pushback":                  {err: says(connect.CodeUnavailable, none, "1000"), again: second},
+		"pushback before RetryInfo": {err: says(connect.CodeResourceExhausted, 5*time.Second, "1000"), again: second},
+		"pushback forbids":          {err: says(connect.CodeResourceExhausted, time.Second, "-1")},
+		"two pushbacks":             {err: says(connect.CodeResourceExhausted, time.Second, "1000", "1000")},
+		"read, unavailable":         {err: says(connect.CodeUnavailable, none), level: connect.IdempotencyNoSideEffects, again: backoff},
+		"idempotent, quota":         {err: says(connect.CodeResourceExhausted, none), level: connect.IdempotencyIdempotent, again: backoff},
+		"idempotent, failed":        {err: says(connect.CodeInternal, none), level: connect.IdempotencyIdempotent},
+		"idempotent, forbidden":     {err: says(connect.CodeUnavailable, none, "-1"), level: connect.IdempotencyIdempotent},
+		"done":                      {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := newDownstream(t, c.err)
+				err := d.call(t.Context(), connect.WithIdempotency(c.level))
+				if c.again == (span{}) {
+					if len(d.at) != 1 || c.err != nil && connect.CodeOf(err) != connect.CodeOf(c.err) {
+						t.Errorf("%d attempts, error %v", len(d.at), err)
+					}
+					return
+				}
+				if len(d.at) != 2 || err != nil {
+					t.Fatalf("%d attempts, error %v", len(d.at), err)
+				}
+				if waited := d.at[1].Sub(d.at[0]); waited < c.again.least || waited > c.again.most {
+					t.Errorf("waited for %v, want %v to %v", waited, c.again.least, c.again.most)
+				}
+			})
+		})
+	}
+}
+
+// TestWhatARetrySays to the server; a request that is sent once more says nothing of the attempts before.
+func TestWhatARetrySays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDownstream(t, says(connect.CodeResourceExhausted, 0))
+		client := connect.NewClient[bytes, bytes](d, "http://x"+unaryCall, connect.WithInterceptors(weirconnect.RetryClient(d.retrying)))
+		req := connect.NewRequest(&bytes{})
+		for range 2 {
+			if _, err := client.CallUnary(weir.WithPriority(t.Context(), weir.High), req); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(d.sent) != 3 {
+			t.Fatalf("%d attempts", len(d.sent))
+		}
+		for i, attempt := range [][]string{nil, {"2"}, nil} {
+			got := d.sent[i]
+			if !slices.Equal(got[weirhttp.PriorityHeader], []string{"high"}) || !slices.Equal(got[weirhttp.AttemptHeader], attempt) {
+				t.Errorf("attempt %d: sent %v", i+1, got)
+			}
+		}
+	})
+}
+
+// TestRetryAroundALimiter: each attempt asks for a slot, and none is held in a wait.
+func TestRetryAroundALimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := fixed(t, 1, weir.Queue{})
+		empty := fill(t, lim)
+		time.AfterFunc(20*time.Millisecond, empty)
+		d := newDownstream(t, says(connect.CodeResourceExhausted, 5*time.Second))
+		time.AfterFunc(3*time.Second, func() {
+			if n, sent := lim.Snapshot().InFlight, lim.Snapshot().Admitted; sent != 2 || n != 0 {
+				t.Errorf("%d calls admitted with what filled the limiter, %d slots taken in the wait", sent, n)
+			}
+		})
+		limits := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{})
+		if err := d.call(t.Context(), connect.WithInterceptors(limits)); err != nil || len(d.at) != 2 {
+			t.Errorf("%v after %d attempts", err, len(d.at))
+		}
+		if s := d.retrying.Snapshot(); s.Retries != 2 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// TestRetriesEnd with the context, and not before the wait if there is no time for it.
+func TestRetriesEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		d := newDownstream(t, says(connect.CodeResourceExhausted, 4*time.Second))
+		if err := d.call(ctx); connect.CodeOf(err) != connect.CodeResourceExhausted || time.Since(d.at[0]) > 0 {
+			t.Errorf("%v after %v, want the refusal at once", err, time.Since(d.at[0]))
+		}
+		leaving, leave := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { leave(io.ErrClosedPipe) })
+		d = newDownstream(t, says(connect.CodeResourceExhausted, 4*time.Second))
+		if err := d.call(leaving); connect.CodeOf(err) != connect.CodeCanceled || !errors.Is(err, io.ErrClosedPipe) || len(d.at) != 1 {
+			t.Errorf("%v after %d attempts", err, len(d.at))
+		}
+	})
+}
+
+func TestThrottledCallIsNotSent(t *testing.T) {
+	rc, sent := newClient(t, retry.Config{}), uint64(0)
+	send := weirconnect.RetryClient(rc)
+	failing := connect.UnaryInterceptorFunc(func(connect.UnaryFunc) connect.UnaryFunc {
+		return func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) {
+			sent++
+			return nil, says(connect.CodeResourceExhausted, -1)
+		}
+	})
+	client := connect.NewClient[bytes, bytes](http.DefaultClient, "http://x"+unaryCall, connect.WithInterceptors(send, failing))
+	for range 200 {
+		before := sent
+		err := call(t.Context(), client)
+		if errors.Is(err, weir.ErrOverload) && (sent != before || connect.CodeOf(err) != connect.CodeResourceExhausted) {
+			t.Fatalf("%v, sent %d", err, sent-before)
+		}
+	}
+	if got := rc.Snapshot(); got.Throttled < 50 || got.Attempts != sent {
+		t.Errorf("%+v, %d sent", got, sent)
+	}
+}
+
+func TestRetryOfNothing(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	weirconnect.RetryClient(nil)
+}
+
+// TestRetryOverARealConnection by each protocol: a server that is full at first, and behind [weirhttp.Trust].
+func TestRetryOverARealConnection(t *testing.T) {
+	for name, protocol := range map[string]connect.ClientOption{
+		connect.ProtocolConnect: connect.WithProtoJSON(), connect.ProtocolGRPC: connect.WithGRPC(), connect.ProtocolGRPCWeb: connect.WithGRPCWeb(),
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1, weir.Queue{})
+			got := make(chan weir.Priority, 1)
+			limits := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
+			srv := start(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }}, 2, limits.Option())
+			rc := newClient(t, retry.Config{Backoff: time.Millisecond})
+			empty := fill(t, lim)
+			once := connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
+				return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
+					res, err := next(ctx, req)
+					empty() // more than once does nothing
+					return res, err
+				}
+			})
+			if err := call(t.Context(), caller(srv, protocol, connect.WithInterceptors(weirconnect.RetryClient(rc), once))); err != nil {
+				t.Fatal(err)
+			}
+			if p := <-got; p != weir.Low {
+				t.Errorf("the retry has priority %v, want the next lower one, low", p)
+			}
+			if s := rc.Snapshot(); s.Attempts != 2 || s.Retries != 1 {
+				t.Errorf("%+v", s)
+			}
+		})
+	}
+}
+
+// TestStreamsAndServersAreLeftAlone by the interceptor.
+func TestStreamsAndServersAreLeftAlone(t *testing.T) {
+	rc := newClient(t, retry.Config{})
+	both := connect.WithInterceptors(weirconnect.RetryClient(rc))
+	srv := start(t, &service{}, 2, both)
+	stream := streamer(srv, both).CallBidiStream(t.Context())
+	exchange(t, stream)
+	finish(t, stream)
+	if err := call(t.Context(), caller(srv)); err != nil {
+		t.Error(err)
+	}
+	if s := rc.Snapshot(); s != (retry.Snapshot{}) {
+		t.Errorf("%+v", s)
+	}
+	if trust.AttemptKey != "weir-attempt" || http.CanonicalHeaderKey(trust.AttemptKey) != weirhttp.AttemptHeader {
+		t.Error("gRPC and HTTP have different names for the attempt")
+	}
+}

@@ -1,0 +1,106 @@
+package weirgrpc
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/weir-go/weir/internal/rpc"
+	"github.com/weir-go/weir/retry"
+	"github.com/weir-go/weir/trust"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
+)
+
+// Retries makes the calls of a [grpc.ClientConn] as a [retry.Client] allows. Make one with [RetryClient]. All methods are
+// safe for concurrent use.
+type Retries struct{ client *retry.Client }
+
+// RetryClient returns Retries that send calls as client allows: its throttle refuses what the downstream would refuse,
+// and a call that was refused is sent again within the client's budget, no sooner than the server says and only if its deadline leaves the
+// time. Use a client for each downstream. RetryClient panics if client is nil.
+//
+// A call is sent again if the server asks for it, by RetryInfo or the trailer grpc-retry-pushback-ms, or a limiter of this client
+// refused it. A method that its .proto declares idempotent (idempotency_level) is sent again after any
+// UNAVAILABLE and RESOURCE_EXHAUSTED. A pushback below 0 forbids it. The Classify of the client is not asked.
+//
+// Only unary calls are: what a server says of a stream comes after messages were sent, so only its caller can begin again.
+//
+// The last error is returned as it is. What the throttle refuses is not sent; the error is RESOURCE_EXHAUSTED and matches
+// [weir.ErrOverload]. If the call is cancelled while it waits, the error is CANCELLED and matches the cause.
+func RetryClient(client *retry.Client) *Retries {
+	if client == nil {
+		panic("weirgrpc: RetryClient: client is nil")
+	}
+	return &Retries{client}
+}
+
+// Options returns the interceptor as an option for [grpc.NewClient], without the retries of a service config, which would
+// multiply with these. Give it before those of [LimitClient], so that each attempt asks for a slot and none holds one while it waits.
+func (r *Retries) Options() []grpc.DialOption {
+	return []grpc.DialOption{grpc.WithDisableRetry(), grpc.WithChainUnaryInterceptor(r.Unary)}
+}
+
+// Unary is a [grpc.UnaryClientInterceptor]. It sends on the priority of the context, and the number of the attempt with
+// retries ([trust.Key], [trust.AttemptKey]). Call options hold for each attempt.
+func (r *Retries) Unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	call, ctx := r.client.Call(), sendPriority(ctx)
+	send := func(attempt context.Context, trailer *metadata.MD) error {
+		return invoker(attempt, method, req, reply, conn, append(opts[:len(opts):len(opts)], grpc.Trailer(trailer))...)
+	}
+	for attempt := ctx; ; attempt = sendAttempt(ctx, call.Attempt()+1) {
+		if err := call.Begin(ctx); err != nil {
+			return newRefusal(ctx, err)
+		}
+		again, err := try(attempt, call, method, send)
+		if !again {
+			return err
+		}
+		if err := call.Wait(ctx); err != nil {
+			return &refusal{status: status.FromContextError(ctx.Err()), cause: err}
+		}
+	}
+}
+
+// try makes an attempt and reports whether there is to be another one.
+func try(ctx context.Context, call *retry.Call, method string, send func(context.Context, *metadata.MD) error) (again bool, err error) {
+	answer := retry.Answer{Outcome: retry.Failure, Final: true} // should send panic
+	defer func() { again = call.Again(ctx, answer) }()
+	var trailer metadata.MD
+	err = send(ctx, &trailer)
+	answer = answerTo(method, err, trailer)
+	return false, err
+}
+
+// answerTo returns what the end of an attempt says of the downstream, and whether the call may be sent again.
+func answerTo(method string, err error, trailer metadata.MD) retry.Answer {
+	if err == nil {
+		return retry.Answer{Outcome: retry.Success}
+	}
+	after, mayRepeat := RetryAfter(err)
+	mayRepeat = mayRepeat || idempotent(method)
+	if values := trailer.Get(pushbackKey); len(values) > 0 {
+		after, mayRepeat = rpc.Pushback(values)
+	}
+	return rpc.Answer(err, codeOf(err), after, mayRepeat)
+}
+
+// idempotent reports whether the .proto of a method, if it is part of the program, declares that a call may run twice.
+func idempotent(fullMethod string) bool {
+	name := strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", ".")
+	method, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
+	if err != nil {
+		return false
+	}
+	options, ok := method.Options().(*descriptorpb.MethodOptions)
+	return ok && options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
+}
+
+// sendAttempt returns ctx with the number of the attempt in the metadata to send. grpc-previous-rpc-attempts is gRPC's to set.
+func sendAttempt(ctx context.Context, n int) context.Context {
+	return withMetadata(ctx, trust.AttemptKey, strconv.Itoa(n))
+}

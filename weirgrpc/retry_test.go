@@ -1,0 +1,291 @@
+package weirgrpc_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/retry"
+	"github.com/weir-go/weir/trust"
+	"github.com/weir-go/weir/weirgrpc"
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	testpb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	_ "google.golang.org/protobuf/types/known/emptypb" // its file is imported by declare
+)
+
+func newClient(t testing.TB, cfg retry.Config) *retry.Client {
+	t.Helper()
+	c, err := retry.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// downstream is an invoker that ends its first call as told, and all others well. It notes what it gets.
+type downstream struct {
+	err      error
+	pushback []string
+	at       []time.Time
+	sent     []metadata.MD
+}
+
+func (d *downstream) invoke(ctx context.Context, _ string, _, _ any, _ *grpc.ClientConn, opts ...grpc.CallOption) error {
+	sent, _ := metadata.FromOutgoingContext(ctx)
+	d.at, d.sent = append(d.at, time.Now()), append(d.sent, sent)
+	if len(d.at) > 1 {
+		return nil
+	}
+	for _, opt := range opts {
+		if trailer, ok := opt.(grpc.TrailerCallOption); ok {
+			*trailer.TrailerAddr = metadata.MD{"grpc-retry-pushback-ms": d.pushback}
+		}
+	}
+	return d.err
+}
+
+// says is the error of a server, with RetryInfo unless after is below 0.
+func says(code codes.Code, after time.Duration) error {
+	s := status.New(code, "no")
+	if after >= 0 {
+		s, _ = s.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(after)})
+	}
+	return s.Err()
+}
+
+// declare registers a service whose methods have the idempotency levels of their names.
+var declare = func() error {
+	method := func(name string, level descriptorpb.MethodOptions_IdempotencyLevel) *descriptorpb.MethodDescriptorProto {
+		return &descriptorpb.MethodDescriptorProto{
+			Name: &name, InputType: proto.String(".google.protobuf.Empty"), OutputType: proto.String(".google.protobuf.Empty"),
+			Options: &descriptorpb.MethodOptions{IdempotencyLevel: &level},
+		}
+	}
+	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
+		Name: proto.String("weir_retry_test.proto"), Package: proto.String("weir.retry"), Dependency: []string{"google/protobuf/empty.proto"},
+		Service: []*descriptorpb.ServiceDescriptorProto{{Name: proto.String("Store"), Method: []*descriptorpb.MethodDescriptorProto{
+			method("Add", descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN),
+			method("Get", descriptorpb.MethodOptions_NO_SIDE_EFFECTS),
+			method("Put", descriptorpb.MethodOptions_IDEMPOTENT),
+		}}},
+	}, protoregistry.GlobalFiles)
+	if err != nil {
+		return err
+	}
+	return protoregistry.GlobalFiles.RegisterFile(file)
+}()
+
+func TestWhatIsSentAgain(t *testing.T) {
+	if declare != nil {
+		t.Fatal(declare)
+	}
+	const none = -1 // no RetryInfo
+	type span struct{ least, most time.Duration }
+	backoff, second := span{50 * time.Millisecond, 150 * time.Millisecond}, span{time.Second, 2 * time.Second}
+	for name, c := range map[string]struct {
+		method   string
+		err      error
+		pushback []string
+		again    span // zero: it is not sent again
+	}{
+		"refused by a server":        {err: says(codes.ResourceExhausted, time.Second), again: second},
+		"refused, at once":           {err: says(codes.ResourceExhausted, 0), again: backoff},
+		"unavailable, come back":     {err: says(codes.Unavailable, time.Second), again: second},
+		"quota":                      {err: says(codes.ResourceExhausted, none)},
+		"connection lost":            {err: says(codes.Unavailable, none)},
+		"failed":                     {err: says(codes.Internal, time.Second)},
+		"too late":                   {err: says(codes.DeadlineExceeded, time.Second)},
+		"past MaxWait":               {err: says(codes.ResourceExhausted, 31*time.Second)},
+		"negative":                   {err: says(codes.ResourceExhausted, -time.Second)},
+		"pushback":                   {err: says(codes.Unavailable, none), pushback: []string{"1000"}, again: second},
+		"pushback before RetryInfo":  {err: says(codes.ResourceExhausted, 5*time.Second), pushback: []string{"1000"}, again: second},
+		"pushback forbids":           {err: says(codes.ResourceExhausted, time.Second), pushback: []string{"-1"}},
+		"pushback of no number":      {err: says(codes.ResourceExhausted, time.Second), pushback: []string{"soon"}},
+		"two pushbacks":              {err: says(codes.ResourceExhausted, time.Second), pushback: []string{"1000", "1000"}},
+		"read, connection lost":      {method: "/weir.retry.Store/Get", err: says(codes.Unavailable, none), again: backoff},
+		"idempotent, quota":          {method: "/weir.retry.Store/Put", err: says(codes.ResourceExhausted, none), again: backoff},
+		"idempotent, refused":        {method: "/weir.retry.Store/Put", err: says(codes.ResourceExhausted, time.Second), again: second},
+		"idempotent, failed":         {method: "/weir.retry.Store/Put", err: says(codes.Internal, none)},
+		"idempotent, too late":       {method: "/weir.retry.Store/Put", err: says(codes.DeadlineExceeded, none)},
+		"idempotent, forbidden":      {method: "/weir.retry.Store/Put", err: says(codes.Unavailable, none), pushback: []string{"-1"}},
+		"not declared idempotent":    {method: "/weir.retry.Store/Add", err: says(codes.Unavailable, none)},
+		"a service, not a method":    {method: "/weir.retry/Store", err: says(codes.Unavailable, none)},
+		"refused by our limiter":     {err: &weir.RefusedError{Reason: weir.ReasonQueueFull, RetryAfter: time.Second}, again: second},
+		"refused by us, for its key": {err: &weir.RefusedError{Reason: weir.ReasonBadKey}},
+		"done":                       {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				d := &downstream{err: c.err, pushback: c.pushback}
+				err := weirgrpc.RetryClient(newClient(t, retry.Config{})).Unary(t.Context(), c.method, nil, nil, nil, d.invoke)
+				if c.again == (span{}) {
+					if len(d.at) != 1 || !errors.Is(err, c.err) {
+						t.Errorf("%d attempts, error %v", len(d.at), err)
+					}
+					return
+				}
+				if len(d.at) != 2 || err != nil {
+					t.Fatalf("%d attempts, error %v", len(d.at), err)
+				}
+				if waited := d.at[1].Sub(d.at[0]); waited < c.again.least || waited > c.again.most {
+					t.Errorf("waited for %v, want %v to %v", waited, c.again.least, c.again.most)
+				}
+			})
+		})
+	}
+}
+
+// TestWhatARetrySays to the server, in place of what was set by hand; first attempts have no number.
+func TestWhatARetrySays(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &downstream{err: says(codes.ResourceExhausted, 0)}
+		ctx := metadata.AppendToOutgoingContext(weir.WithPriority(t.Context(), weir.High), "other", "kept", trust.Key, "low")
+		if err := weirgrpc.RetryClient(newClient(t, retry.Config{})).Unary(ctx, unaryCall, nil, nil, nil, d.invoke); err != nil || len(d.sent) != 2 {
+			t.Fatalf("%v after %d attempts", err, len(d.sent))
+		}
+		for i, attempt := range [][]string{nil, {"2"}} {
+			got := d.sent[i]
+			if !slices.Equal(got["other"], []string{"kept"}) || !slices.Equal(got[trust.Key], []string{"high"}) || !slices.Equal(got[trust.AttemptKey], attempt) {
+				t.Errorf("attempt %d: sent %v", i+1, got)
+			}
+		}
+	})
+}
+
+// TestRetriesEnd with the context, and not before the wait if there is no time for it.
+func TestRetriesEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := says(codes.ResourceExhausted, 4*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		d := &downstream{err: refused}
+		if err := weirgrpc.RetryClient(newClient(t, retry.Config{})).Unary(ctx, unaryCall, nil, nil, nil, d.invoke); !errors.Is(err, refused) || time.Since(d.at[0]) > 0 {
+			t.Errorf("%v after %v, want the refusal at once", err, time.Since(d.at[0]))
+		}
+		leaving, leave := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { leave(io.ErrClosedPipe) })
+		d = &downstream{err: refused}
+		err := weirgrpc.RetryClient(newClient(t, retry.Config{})).Unary(leaving, unaryCall, nil, nil, nil, d.invoke)
+		if status.Code(err) != codes.Canceled || !errors.Is(err, io.ErrClosedPipe) || len(d.at) != 1 {
+			t.Errorf("%v after %d attempts", err, len(d.at))
+		}
+	})
+}
+
+func TestThrottledCallIsNotSent(t *testing.T) {
+	rc, sent := newClient(t, retry.Config{}), uint64(0)
+	client := weirgrpc.RetryClient(rc)
+	for range 200 {
+		before := sent
+		err := client.Unary(t.Context(), unaryCall, nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+			sent++
+			return says(codes.ResourceExhausted, -1)
+		})
+		if errors.Is(err, weir.ErrOverload) && (sent != before || status.Code(err) != codes.ResourceExhausted) {
+			t.Fatalf("%v, sent %d", err, sent-before)
+		}
+	}
+	if got := rc.Snapshot(); got.Throttled < 50 || got.Attempts != sent {
+		t.Errorf("%+v, %d sent", got, sent)
+	}
+}
+
+func TestRetryThroughAPanic(t *testing.T) {
+	rc := newClient(t, retry.Config{})
+	func() {
+		defer func() {
+			if recover() != "boom" {
+				t.Error("the panic is lost")
+			}
+		}()
+		_ = weirgrpc.RetryClient(rc).Unary(t.Context(), unaryCall, nil, nil, nil, func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+			panic("boom")
+		})
+	}()
+	if got := rc.Snapshot(); got != (retry.Snapshot{Attempts: 1}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestRetryOfNothing(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("no panic")
+		}
+	}()
+	weirgrpc.RetryClient(nil)
+}
+
+// TestRetryOverARealConnection: a server that is full at first, with its pushback, and an option of the caller's own.
+func TestRetryOverARealConnection(t *testing.T) {
+	lim := fixed(t, 1, weir.Queue{})
+	got := make(chan weir.Priority, 1)
+	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Trust: networks(t, "127.0.0.1")})
+	addr := start(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }}, grpc.UnaryInterceptor(server.Unary))
+	rc := newClient(t, retry.Config{Backoff: time.Millisecond})
+	conn := dial(t, addr, weirgrpc.RetryClient(rc).Options()...)
+
+	refused := make(chan struct{})
+	seen := false
+	empty := fill(t, lim)
+	go func() {
+		<-refused
+		empty()
+	}()
+	_, err := testpb.NewBenchmarkServiceClient(conn).UnaryCall(t.Context(), &testpb.SimpleRequest{}, grpc.OnFinish(func(error) {
+		if !seen {
+			close(refused)
+		}
+		seen = true
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := <-got; p != weir.Low {
+		t.Errorf("the retry has priority %v, want the next lower one, low", p)
+	}
+	if s := rc.Snapshot(); s.Attempts != 2 || s.Retries != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestAttemptsOfPeers lower the priority, also gRPC's own, if the peer is trusted.
+func TestAttemptsOfPeers(t *testing.T) {
+	const own = "grpc-previous-rpc-attempts"
+	for _, c := range []struct {
+		trusted trust.Peers
+		sent    metadata.MD
+		want    weir.Priority
+	}{
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}}, weir.Low},
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2"}, trust.Key: {"critical"}}, weir.High},
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"1"}}, weir.Normal},
+		{networks(t, "127.0.0.1"), metadata.MD{trust.AttemptKey: {"2", "2"}}, weir.Normal},
+		{networks(t, "127.0.0.1"), metadata.MD{own: {"1"}}, weir.Low},
+		{networks(t, "10.0.0.0/8"), metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.Normal},
+		{nil, metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.Normal},
+	} {
+		got := make(chan weir.Priority, 1)
+		client := limited(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }}, fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: c.trusted})
+		if _, err := client.UnaryCall(metadata.NewOutgoingContext(t.Context(), c.sent), &testpb.SimpleRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		if p := <-got; p != c.want {
+			t.Errorf("%v: %v, want %v", c.sent, p, c.want)
+		}
+	}
+}
