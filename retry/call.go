@@ -15,19 +15,19 @@ type Outcome uint8
 
 // The outcomes of an attempt.
 const (
-	// Rejected: the downstream refused it, or gave no answer: a timeout or a connection that broke is what overload looks like from outside.
-	Rejected Outcome = 0
-	// Success: the downstream did what was asked.
-	Success Outcome = 1
+	// Success: the downstream did what was asked. It comes first, so that a Classify that says nothing has nothing tried again.
+	Success Outcome = 0
 	// Failure: the downstream took the work and answered with an error that says nothing about its load.
-	Failure Outcome = 2
+	Failure Outcome = 1
+	// Rejected: the downstream refused it, or gave no answer: a timeout or a connection that broke is what overload looks like from outside.
+	Rejected Outcome = 2
 	// Ignored: it was never sent, or its caller left before the answer.
 	Ignored Outcome = 3
 )
 
 // String returns the outcome in lower case.
 func (o Outcome) String() string {
-	if names := [...]string{"rejected", "success", "failure", "ignored"}; int(o) < len(names) {
+	if names := [...]string{"success", "failure", "rejected", "ignored"}; int(o) < len(names) {
 		return names[o]
 	}
 	return "unknown"
