@@ -19,7 +19,6 @@ import (
 	testpb "google.golang.org/grpc/interop/grpc_testing"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -71,13 +70,13 @@ func says(code codes.Code, after time.Duration) error {
 var declare = func() error {
 	method := func(name string, level descriptorpb.MethodOptions_IdempotencyLevel) *descriptorpb.MethodDescriptorProto {
 		return &descriptorpb.MethodDescriptorProto{
-			Name: &name, InputType: proto.String(".google.protobuf.Empty"), OutputType: proto.String(".google.protobuf.Empty"),
+			Name: &name, InputType: new(".google.protobuf.Empty"), OutputType: new(".google.protobuf.Empty"),
 			Options: &descriptorpb.MethodOptions{IdempotencyLevel: &level},
 		}
 	}
 	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-		Name: proto.String("weir_retry_test.proto"), Package: proto.String("weir.retry"), Dependency: []string{"google/protobuf/empty.proto"},
-		Service: []*descriptorpb.ServiceDescriptorProto{{Name: proto.String("Store"), Method: []*descriptorpb.MethodDescriptorProto{
+		Name: new("weir_retry_test.proto"), Package: new("weir.retry"), Dependency: []string{"google/protobuf/empty.proto"},
+		Service: []*descriptorpb.ServiceDescriptorProto{{Name: new("Store"), Method: []*descriptorpb.MethodDescriptorProto{
 			method("Add", descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN),
 			method("Get", descriptorpb.MethodOptions_NO_SIDE_EFFECTS),
 			method("Put", descriptorpb.MethodOptions_IDEMPOTENT),

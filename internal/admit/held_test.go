@@ -2,6 +2,7 @@ package admit_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -90,11 +91,11 @@ func TestChangesLeaveOutWhatIsHeld(t *testing.T) {
 	if event == nil || event.From != 5 || event.To != 6 {
 		t.Errorf("the event says %+v: want 5 to 6", event)
 	}
-	got := ""
+	var got strings.Builder
 	for _, c := range r.node.History() {
-		got += fmt.Sprint(c.From, " to ", c.To, ", ")
+		got.WriteString(fmt.Sprint(c.From, " to ", c.To, ", "))
 	}
-	if want := "4 to 5, 5 to 6, "; got != want {
-		t.Errorf("history %q: want %q", got, want)
+	if want := "4 to 5, 5 to 6, "; got.String() != want {
+		t.Errorf("history %q: want %q", got.String(), want)
 	}
 }
