@@ -93,7 +93,7 @@ func TestChangesLeaveOutWhatIsHeld(t *testing.T) {
 	}
 	var got strings.Builder
 	for _, c := range r.node.History() {
-		got.WriteString(fmt.Sprint(c.From, " to ", c.To, ", "))
+		fmt.Fprint(&got, c.From, " to ", c.To, ", ")
 	}
 	if want := "4 to 5, 5 to 6, "; got.String() != want {
 		t.Errorf("history %q: want %q", got.String(), want)
