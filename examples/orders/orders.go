@@ -38,6 +38,7 @@ func (s *Service) pay(ctx context.Context, order string) error {
 	if err != nil {
 		return err
 	}
+	req.Header.Set("Idempotency-Key", order) // so that it may be sent again without being paid twice
 	res, err := s.Payments.Do(req)
 	if err != nil {
 		return err
