@@ -96,9 +96,16 @@ var ofSlowClients = []mutant{
 	{
 		name: "critical work is shed",
 		file: "shed/shed.go",
-		old:  "priority == weir.Critical || !s.refuses(priority, load)",
-		new:  "!s.refuses(max(priority, weir.High), load)",
+		old:  "priority == weir.Critical || !s.refuses(priority, load, comesAgain)",
+		new:  "!s.refuses(max(priority, weir.High), load, comesAgain)",
 		test: "TestTheLeastImportantIsShedFirst",
+	},
+	{
+		name: "work that is asked for twice is shed twice",
+		file: "shed/shed.go",
+		old:  "if !comesAgain {",
+		new:  "if true {",
+		test: "TestAskingFirstShedsNoMore",
 	},
 	{
 		name: "a level is kept for ever",
