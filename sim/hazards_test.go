@@ -129,7 +129,7 @@ func changing() []hazard {
 		{"a delay is added, 0.8x", system(0.8, delay), 0, []float64{97, 89, 97}},
 		{"a delay is added, 1.3x", system(1.3, delay), 80, []float64{95, 86, 96}},
 		{"speed comes back, 0.8x", system(0.8, slow), 40, []float64{97, 55, 96}},
-		{"speed comes back, 1.3x", system(1.3, slow), 40, []float64{94, 71, 95}},
+		{"speed comes back, 1.3x", system(1.3, slow), 40, []float64{94, 51, 95}},
 		{"killed and back, 0.8x", system(0.8, Phase{Down: true}), 0, []float64{97, 0, 97}},
 		{"errors at once, 0.8x", system(0.8, Phase{Errors: 1}), 0, []float64{97, 0, 97}},
 	}
