@@ -111,11 +111,15 @@ func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, l *wor
 		out.number(w.changes, float64(n), l.directions[i])
 	}
 
+	out.histogram(w.latency, s.Latencies, l.labels)
+	out.histogram(w.wait, s.QueueWaits, l.labels)
+}
+
+// readPeak yields the peak, which a set has none of: its keys have theirs at different moments, and the sum can be far above the cap.
+func (w *ofWork) readPeak(out output, s *weir.Snapshot, l *workLabels) {
 	if s.Latencies != nil {
 		out.number(w.peak, float64(s.Peak), l.labels)
 	}
-	out.histogram(w.latency, s.Latencies, l.labels)
-	out.histogram(w.wait, s.QueueWaits, l.labels)
 }
 
 // limiter is a weir.Limiter with its labels.
@@ -131,6 +135,7 @@ func newLimiter(l *weir.Limiter) *limiter {
 func (l *limiter) read(out output) {
 	snap := l.Snapshot()
 	forLimiter.read(out, &snap, targetOf(l.Config().Law), &l.workLabels)
+	forLimiter.readPeak(out, &snap, &l.workLabels)
 }
 
 // targetOf is the latency that a law keeps, or 0 if it has none.

@@ -170,6 +170,35 @@ func TestKeysAreBounded(t *testing.T) {
 	}
 }
 
+// Two keys that peak one after the other would add up to more than the cap.
+func TestSetsHaveNoPeakOfTheirOwn(t *testing.T) {
+	set, err := bulkhead.New(bulkhead.Config{Max: 2, Default: bulkhead.Compartment{Config: weir.Config{Histograms: true}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"a", "b"} {
+		var permits [2]weir.Permit
+		for i := range permits {
+			if permits[i], err = set.Acquire(t.Context(), key); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range permits {
+			permits[i].Done(nil)
+		}
+	}
+	r, err := metrics.New(metrics.Sources{Sets: map[string]*bulkhead.Set{"routes": set}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if peak, ok := points(r, "weir_in_flight_peak")[""]; ok {
+		t.Errorf("a peak of %v with a cap of 2: want none", peak)
+	}
+	if peaks := points(r, "weir_key_in_flight_peak"); peaks["a"] != 2 || peaks["b"] != 2 {
+		t.Errorf("peaks %v of the keys: want 2 each", peaks)
+	}
+}
+
 func TestNoKeys(t *testing.T) {
 	set, err := bulkhead.New(bulkhead.Config{})
 	if err != nil {

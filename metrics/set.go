@@ -53,6 +53,7 @@ func (s *set) read(out output) {
 	for name, place := range s.seat(&snap, &conf) {
 		k := snap.ByKey[name]
 		forKey.read(out, &k, targetOfKey(&conf, name), &place.workLabels)
+		forKey.readPeak(out, &k, &place.workLabels)
 		if conf.Max > 0 {
 			out.number(forSet.reserved, float64(k.Reserved), place.labels)
 			out.number(forSet.entitled, k.Entitled, place.labels)

@@ -76,5 +76,6 @@ func (t *throttled) read(out output) {
 		out.number(forThrottle.waited, s.ThrottleTime.Seconds(), labels)
 		out.number(forThrottle.emergencies, float64(s.Emergencies), labels)
 		forLimiter.read(out, &s.Limiter, 0, &t.work[i])
+		forLimiter.readPeak(out, &s.Limiter, &t.work[i])
 	}
 }

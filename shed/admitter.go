@@ -8,7 +8,8 @@ import (
 )
 
 // Admitter returns an admitter that refuses what the shedder refuses, and asks next about the rest. Work that is shed is not seen by
-// next. The method panics if next is nil.
+// next. What its Full lets pass is to be acquired, as a tap and an interceptor of weirgrpc do; both together shed the share once.
+// The method panics if next is nil.
 func (s *Shedder) Admitter(next weir.Admitter) weir.Admitter {
 	if edge.IsExempt(next) {
 		panic("shed: Admitter of a nil admitter")
@@ -57,7 +58,7 @@ func (a admitter) TryAcquire(ctx context.Context) (weir.Permit, bool) {
 }
 
 func (a admitter) Full(ctx context.Context) error {
-	if err := a.shedder.Full(ctx); err != nil {
+	if err := a.shedder.full(ctx, true); err != nil {
 		return err
 	}
 	return a.next.Full(ctx)

@@ -52,13 +52,17 @@ func New(monitor *load.Monitor, cfg Config) (*Shedder, error) {
 
 // Full returns a [*weir.RefusedError] with [weir.ReasonOverload] if work of the context's priority is to be refused, and nil
 // otherwise. The refusal is counted. A nil ctx counts as context.Background.
-func (s *Shedder) Full(ctx context.Context) error {
+func (s *Shedder) Full(ctx context.Context) error { return s.full(ctx, false) }
+
+// full is Full. If the work comes again, to be asked for in full, only a refusal takes its part of the share: a share that was taken for
+// both would refuse twice as much.
+func (s *Shedder) full(ctx context.Context, comesAgain bool) error {
 	load := s.load()
 	if load < s.ranges[0].From {
 		return nil
 	}
 	priority := min(max(weir.PriorityFrom(ctx), weir.Critical), weir.Low)
-	if priority == weir.Critical || !s.refuses(priority, load) {
+	if priority == weir.Critical || !s.refuses(priority, load, comesAgain) {
 		return nil
 	}
 	return &weir.RefusedError{Limiter: s.name, Reason: weir.ReasonOverload, RetryAfter: retryAfter}
@@ -77,7 +81,7 @@ func (s *Shedder) load() float64 {
 }
 
 // refuses spreads the share that is refused evenly over the work of a priority.
-func (s *Shedder) refuses(p weir.Priority, load float64) bool {
+func (s *Shedder) refuses(p weir.Priority, load float64, comesAgain bool) bool {
 	i := int(weir.Low - p)
 	share := s.ranges[i].share(load)
 	if share == 0 {
@@ -85,11 +89,14 @@ func (s *Shedder) refuses(p weir.Priority, load float64) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.owing[i] += share
-	if s.owing[i] < 1 {
+	owing := s.owing[i] + share
+	if owing < 1 {
+		if !comesAgain {
+			s.owing[i] = owing
+		}
 		return false
 	}
-	s.owing[i]--
+	s.owing[i] = owing - 1
 	*[...]*uint64{&s.shed.Low, &s.shed.Normal, &s.shed.High}[i]++
 	return true
 }

@@ -115,6 +115,33 @@ func TestSheddingIsSpread(t *testing.T) {
 	})
 }
 
+// A tap of a server asks first, and an interceptor asks for what it let pass. That is still one piece of work.
+func TestAskingFirstShedsNoMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, set := watched(t, shed.Config{Low: shed.Mark{From: 1, To: 3}})
+		set(1.5)
+		a := s.Admitter(weir.Must(weir.New(weir.Config{})))
+		low := weir.WithPriority(t.Context(), weir.Low)
+		for _, together := range []int{1, 100} {
+			before := s.Snapshot().Low
+			for range 400 / together {
+				passed := 0
+				for range together {
+					if a.Full(low) == nil {
+						passed++
+					}
+				}
+				for range passed {
+					_ = a.Do(low, func(context.Context) error { return nil })
+				}
+			}
+			if shed := s.Snapshot().Low - before; shed != 100 {
+				t.Errorf("%d at a time: %d of 400 refused, want 100", together, shed)
+			}
+		}
+	})
+}
+
 func TestShedWorkIsRefusedEverywhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, set := watched(t, shed.Config{Name: "cpu"})

@@ -52,7 +52,7 @@ func (s *serverMessages) run(next connect.StreamingHandlerFunc) (err error) {
 }
 
 func (s *serverMessages) Receive(m any) error {
-	s.turn.Give(weir.Success)
+	s.turn.Served(s.ctx)
 	if err := s.StreamingHandlerConn.Receive(m); err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (s *serverMessages) Receive(m any) error {
 }
 
 func (s *serverMessages) Send(m any) error {
-	s.turn.Give(weir.Success)
+	s.turn.Served(s.ctx)
 	return s.StreamingHandlerConn.Send(m)
 }
 

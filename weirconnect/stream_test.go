@@ -75,6 +75,34 @@ func TestEachMessage(t *testing.T) {
 	checkTaught(t, lim, taught{succeeded: 3})
 }
 
+// TestCallerThatLeavesWithinAMessage teaches nothing, though the handler goes on with its stream.
+func TestCallerThatLeavesWithinAMessage(t *testing.T) {
+	for name, goOn := range map[string]func(*echoServer){
+		"receives": func(stream *echoServer) { _, _ = stream.Receive() },
+		"sends":    func(stream *echoServer) { _ = stream.Send(&bytes{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1, weir.Queue{})
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			client := limited(t, &service{stream: func(ctx context.Context, stream *echoServer) error {
+				if _, err := stream.Receive(); err != nil {
+					return err
+				}
+				leave()
+				<-ctx.Done()
+				goOn(stream)
+				return nil
+			}}, lim, weirconnect.EachMessage)
+			stream := client.CallBidiStream(ctx)
+			_ = stream.Send(&bytes{})
+			_, _ = stream.Receive()
+			idle(t, lim)
+			checkTaught(t, lim, taught{ignored: 1})
+		})
+	}
+}
+
 // TestRefusedMessage ends the stream, if the handler returns the error.
 func TestRefusedMessage(t *testing.T) {
 	lim := fixed(t, 1, weir.Queue{})

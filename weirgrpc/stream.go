@@ -59,7 +59,7 @@ func (s *serverMessages) run(srv any, handler grpc.StreamHandler) (err error) {
 }
 
 func (s *serverMessages) RecvMsg(m any) error {
-	s.turn.Give(weir.Success)
+	s.turn.Served(s.Context())
 	if err := s.ServerStream.RecvMsg(m); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (s *serverMessages) RecvMsg(m any) error {
 }
 
 func (s *serverMessages) SendMsg(m any) error {
-	s.turn.Give(weir.Success)
+	s.turn.Served(s.Context())
 	return s.ServerStream.SendMsg(m)
 }
 

@@ -152,6 +152,34 @@ func TestHandlerThatReturnsAtWork(t *testing.T) {
 	checkTaught(t, lim, taught{failed: 1})
 }
 
+// TestCallerThatLeavesWithinAMessage teaches nothing, though the handler goes on with its stream.
+func TestCallerThatLeavesWithinAMessage(t *testing.T) {
+	for name, goOn := range map[string]func(echoServer){
+		"receives": func(stream echoServer) { _, _ = stream.Recv() },
+		"sends":    func(stream echoServer) { _ = stream.Send(&testpb.SimpleResponse{}) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			lim := fixed(t, 1, weir.Queue{})
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			client := limited(t, &service{stream: func(stream echoServer) error {
+				if _, err := stream.Recv(); err != nil {
+					return err
+				}
+				leave()
+				<-stream.Context().Done()
+				goOn(stream)
+				return nil
+			}}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
+			stream := open(ctx, t, client)
+			_ = stream.Send(message)
+			_, _ = stream.Recv()
+			idle(t, lim)
+			checkTaught(t, lim, taught{ignored: 1})
+		})
+	}
+}
+
 // TestHandlerMayGoOnAfterARefusal: it is an error of Recv, and the next message is another question.
 func TestHandlerMayGoOnAfterARefusal(t *testing.T) {
 	lim := fixed(t, 1, weir.Queue{})

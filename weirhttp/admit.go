@@ -14,7 +14,7 @@ import (
 
 // admit returns the response of a request that is admitted, with its permit.
 func (h *handler) admit(w http.ResponseWriter, r *http.Request, gate Gate) (res *response, err error) {
-	res = &response{server: w, ResponseWriter: w, firstByte: h.conf.FirstByte}
+	res = &response{server: w, ResponseWriter: w, ctx: r.Context(), firstByte: h.conf.FirstByte}
 	switch {
 	case h.conf.Streams == nil:
 		res.permit, err = gate.Acquire(r.Context())

@@ -81,7 +81,7 @@ func (h *held) open() error {
 		return h.refused
 	}
 	if h.req.Method != http.MethodHead { // a client has no body to read slowly
-		if err := h.res.becomeStream(h.req.Context(), h.conf.Streams); err != nil {
+		if err := h.res.becomeStream(h.conf.Streams); err != nil {
 			h.refuse(err)
 			return err
 		}

@@ -1,6 +1,7 @@
 package weirhttp_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -122,6 +123,29 @@ func TestFirstByte(t *testing.T) {
 			<-srv.ended
 			checkTaught(t, lim, c.want)
 		})
+	}
+}
+
+// Whatever a handler writes that sees its client leave, be it measured there or when it becomes a stream.
+func TestFirstByteAfterTheClientLeftTeachesNothing(t *testing.T) {
+	for name, cfg := range map[string]weirhttp.Config{
+		"first byte": {FirstByte: true},
+		"stream":     {Streams: pinned(t, 1)},
+	} {
+		for _, status := range []int{http.StatusOK, http.StatusBadGateway, http.StatusGatewayTimeout} {
+			t.Run(fmt.Sprint(name, status), func(t *testing.T) {
+				lim := fixed(t, 1)
+				ctx, leave := context.WithCancel(t.Context())
+				r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
+				configured(t, lim, cfg, func(w http.ResponseWriter, _ *http.Request) {
+					leave()
+					w.WriteHeader(status)
+					_, _ = io.WriteString(w, "gone")
+					_ = http.NewResponseController(w).Flush()
+				}).ServeHTTP(httptest.NewRecorder(), r)
+				checkTaught(t, lim, taught{ignored: 1})
+			})
+		}
 	}
 }
 

@@ -105,7 +105,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Not a recover: the panic goes up as it is, with its stack, and a
 	// Goexit is covered too.
 	returned := false
-	defer func() { res.end(r.Context(), returned) }()
+	defer func() { res.end(returned) }()
 	if waited := res.permit.Waited(); waited > 0 {
 		w.Header().Add("Server-Timing", "weir;dur="+milliseconds(waited))
 	}

@@ -20,6 +20,7 @@ type response struct {
 	http.ResponseWriter                     // the server's, or what holds the response back
 	server              http.ResponseWriter // the server's
 	held                *held               // nil if nothing is held back
+	ctx                 context.Context     //nolint:containedctx // the request's, which a response has
 
 	permit    weir.Permit
 	stream    bool // the permit is one of Config.Streams
@@ -62,8 +63,16 @@ func (r *response) first() {
 	r.note(http.StatusOK)
 	if r.firstByte && !isGRPC(r.Header()) {
 		r.firstByte = false
-		r.permit.Measure(beginOutcome(r.status))
+		r.permit.Measure(r.begun())
 	}
+}
+
+// begun returns what the response teaches that begins now.
+func (r *response) begun() weir.Outcome {
+	if r.ctx.Err() != nil {
+		return edge.ContextOutcome(r.ctx)
+	}
+	return beginOutcome(r.status)
 }
 
 // serve runs the handler.
@@ -78,11 +87,11 @@ func (r *response) serve(next http.Handler, req *http.Request) {
 }
 
 // end gives the slot back, and then sends what was held back.
-func (r *response) end(ctx context.Context, returned bool) {
+func (r *response) end(returned bool) {
 	if r.hijacked && returned {
 		return // the connection has the permit
 	}
-	r.permit.Finish(r.outcome(ctx, returned))
+	r.permit.Finish(r.outcome(returned))
 	if r.held != nil && returned {
 		_ = r.held.send() // the server knows of a client that left
 	}
@@ -90,10 +99,10 @@ func (r *response) end(ctx context.Context, returned bool) {
 
 // outcome returns what the request teaches, once its handler has returned or,
 // if it has not, panicked.
-func (r *response) outcome(ctx context.Context, returned bool) weir.Outcome {
+func (r *response) outcome(returned bool) weir.Outcome {
 	switch {
-	case ctx.Err() != nil:
-		return edge.ContextOutcome(ctx)
+	case r.ctx.Err() != nil:
+		return edge.ContextOutcome(r.ctx)
 	case !returned:
 		return weir.Failure
 	default:
@@ -103,10 +112,10 @@ func (r *response) outcome(ctx context.Context, returned bool) weir.Outcome {
 
 // becomeStream exchanges the permit for one of the streams. If they have none left, the slot is given back all the same, for the
 // client that is told so may read that slowly, too.
-func (r *response) becomeStream(ctx context.Context, streams Gate) error {
-	permit, err := streams.Acquire(ctx)
+func (r *response) becomeStream(streams Gate) error {
+	permit, err := streams.Acquire(r.ctx)
 	permit.Measure(weir.Ignore)
-	r.permit.Finish(beginOutcome(r.status))
+	r.permit.Finish(r.begun())
 	r.permit, r.stream = permit, true
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/edge"
 )
 
 // A Turn is the slot of the message that a stream is working on, if there is one. Its methods are safe for concurrent
@@ -41,6 +42,15 @@ func (t *Turn) Give(o weir.Outcome) {
 	permit := t.permit
 	t.mu.Unlock()
 	permit.Finish(o) // outside of the lock, for it may call a hook
+}
+
+// Served gives the slot back because the handler goes on with its stream: a success, unless the stream's context has ended.
+func (t *Turn) Served(ctx context.Context) {
+	if ctx.Err() != nil {
+		t.Give(edge.ContextOutcome(ctx))
+		return
+	}
+	t.Give(weir.Success)
 }
 
 // End is Give for the end of the stream: from now on the turn holds no slot.

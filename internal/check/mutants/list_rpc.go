@@ -59,6 +59,13 @@ var ofTheRPC = []mutant{
 		test: "TestWhatIsSentAgain/unavailable",
 	},
 	{
+		name: "a caller that leaves within a message teaches a success",
+		file: "internal/rpc/turn.go",
+		old:  "if ctx.Err() != nil {",
+		new:  "if false {",
+		test: "TestTurn",
+	},
+	{
 		name: "a stream that has ended takes a slot",
 		file: "internal/rpc/turn.go",
 		old:  "t.ended = true",
