@@ -12,6 +12,7 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/weirconnect"
 )
@@ -20,7 +21,7 @@ import (
 func TestHandlersThatPanicOrExit(t *testing.T) {
 	for name, end := range map[string]func(){"panic": func() { panic(http.ErrAbortHandler) }, "goexit": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
-			lim := fixed(t, 2, weir.Queue{})
+			lim := limittest.Fixed(t, 2, weir.Queue{})
 			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
 			working := make(chan struct{}, 2)
 			srv := start(t, &service{
@@ -38,8 +39,8 @@ func TestHandlersThatPanicOrExit(t *testing.T) {
 			_ = streamer(srv).CallBidiStream(ctx).Send(&bytes{})
 			<-working
 			<-working
-			idle(t, lim)
-			checkTaught(t, lim, taught{failed: 2})
+			limittest.Idle(t, lim)
+			limittest.Check(t, lim, limittest.Taught{Failed: 2})
 		})
 	}
 }
@@ -48,7 +49,7 @@ func TestHandlersThatPanicOrExit(t *testing.T) {
 func TestPeersThatLeave(t *testing.T) {
 	for _, version := range []int{1, 2} {
 		t.Run(fmt.Sprint("HTTP/", version), func(t *testing.T) {
-			lim := fixed(t, 2, weir.Queue{})
+			lim := limittest.Fixed(t, 2, weir.Queue{})
 			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
 			working := make(chan struct{}, 1)
 			srv := start(t, &service{unary: func(ctx context.Context) error { working <- struct{}{}; <-ctx.Done(); return nil }}, version, server.Option())
@@ -71,15 +72,15 @@ func TestPeersThatLeave(t *testing.T) {
 			}
 			srv.CloseClientConnections()
 			_ = sent.Close()
-			idle(t, lim)
-			checkTaught(t, lim, taught{ignored: 1})
+			limittest.Idle(t, lim)
+			limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 		})
 	}
 }
 
 // TestPeerThatNeverReads holds no slot while the server's sends block on it.
 func TestPeerThatNeverReads(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
 	sent, stopped := make(chan struct{}), make(chan error, 1)
 	srv := start(t, &service{stream: func(_ context.Context, s *echoServer) error {
@@ -105,12 +106,12 @@ func TestPeerThatNeverReads(t *testing.T) {
 	if err := <-stopped; err == nil {
 		t.Error("it went on sending")
 	}
-	idle(t, lim)
+	limittest.Idle(t, lim)
 }
 
 // TestGiganticMessages are Connect's to refuse, before a slot is taken.
 func TestGiganticMessages(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 	srv := start(t, &service{}, 2, server.Option(), connect.WithReadMaxBytes(1<<20))
 	_, err := caller(srv).CallUnary(t.Context(), connect.NewRequest(&bytes{Value: make([]byte, 2<<20)}))
@@ -168,7 +169,7 @@ func TestManyCancelledCallsLeaveNothing(t *testing.T) {
 
 // cancelCalls has callers leave at every stage: before they are sent, in the queue, at work and in a stream.
 func cancelCalls(t *testing.T, calls int) {
-	lim, ours := fixed(t, 8, weir.Queue{Size: 8}), fixed(t, 1000, weir.Queue{})
+	lim, ours := limittest.Fixed(t, 8, weir.Queue{Size: 8}), limittest.Fixed(t, 1000, weir.Queue{})
 	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
 	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(ours), weirconnect.ClientConfig{Streams: weirconnect.EachMessage}))
 	srv := start(t, &service{unary: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, 2, server.Option())
@@ -201,8 +202,8 @@ func cancelCalls(t *testing.T, calls int) {
 	for range callers {
 		<-done
 	}
-	idle(t, lim)
-	idle(t, ours)
+	limittest.Idle(t, lim)
+	limittest.Idle(t, ours)
 	if s := lim.Snapshot(); s.Queued != 0 || s.InFlight != 0 {
 		t.Errorf("queued %d, in flight %d", s.Queued, s.InFlight)
 	}

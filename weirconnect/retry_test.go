@@ -13,6 +13,7 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirconnect"
@@ -148,8 +149,8 @@ func TestWhatARetrySays(t *testing.T) {
 // TestRetryAroundALimiter: each attempt asks for a slot, and none is held in a wait.
 func TestRetryAroundALimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lim := fixed(t, 1, weir.Queue{})
-		empty := fill(t, lim)
+		lim := limittest.Fixed(t, 1, weir.Queue{})
+		empty := limittest.Fill(t, lim)
 		time.AfterFunc(20*time.Millisecond, empty)
 		d := newDownstream(t, says(connect.CodeResourceExhausted, 5*time.Second))
 		time.AfterFunc(3*time.Second, func() {
@@ -222,12 +223,12 @@ func TestRetryOverARealConnection(t *testing.T) {
 		connect.ProtocolConnect: connect.WithProtoJSON(), connect.ProtocolGRPC: connect.WithGRPC(), connect.ProtocolGRPCWeb: connect.WithGRPCWeb(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			lim := fixed(t, 1, weir.Queue{})
+			lim := limittest.Fixed(t, 1, weir.Queue{})
 			got := make(chan weir.Priority, 1)
 			limits := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 			srv := start(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }}, 2, limits.Option())
 			rc := newClient(t, retry.Config{Backoff: time.Millisecond})
-			empty := fill(t, lim)
+			empty := limittest.Fill(t, lim)
 			once := connect.UnaryInterceptorFunc(func(next connect.UnaryFunc) connect.UnaryFunc {
 				return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
 					res, err := next(ctx, req)

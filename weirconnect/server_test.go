@@ -11,6 +11,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirconnect"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -29,7 +30,7 @@ var protocols = map[string]struct {
 func TestCallsAreLimitedAndMeasured(t *testing.T) {
 	for name, p := range protocols {
 		t.Run(name, func(t *testing.T) {
-			lim := fixed(t, 1, weir.Queue{})
+			lim := limittest.Fixed(t, 1, weir.Queue{})
 			server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 			client := caller(start(t, &service{unary: func(context.Context) error {
 				if n := lim.Snapshot().InFlight; n != 1 {
@@ -42,20 +43,20 @@ func TestCallsAreLimitedAndMeasured(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			checkTaught(t, lim, taught{succeeded: 3})
+			limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
 		})
 	}
 }
 
 // TestRefusal is what a client sees of one, from the interceptor and from the gate.
 func TestRefusal(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 	for by, option := range map[string]connect.HandlerOption{"interceptor": connect.WithInterceptors(server), "gate": server.Option()} {
 		for name, p := range protocols {
 			t.Run(by+", "+name, func(t *testing.T) {
 				client := caller(start(t, &service{unary: func(context.Context) error { t.Error("it ran"); return nil }}, p.http, option), p.option...)
-				defer fill(t, lim)()
+				defer limittest.Fill(t, lim)()
 				before := lim.Snapshot().Refused[weir.ReasonLimitReached]
 				err := call(t.Context(), client)
 				refused, ok := errors.AsType[*connect.Error](err)
@@ -83,7 +84,7 @@ func TestRefusal(t *testing.T) {
 
 // TestRefusalCodes calls the interceptor without a server.
 func TestRefusalCodes(t *testing.T) {
-	closed := fixed(t, 1, weir.Queue{})
+	closed := limittest.Fixed(t, 1, weir.Queue{})
 	closed.Close()
 	var none *bulkhead.Handle
 	gone, leave := context.WithCancel(t.Context())
@@ -98,8 +99,8 @@ func TestRefusalCodes(t *testing.T) {
 	}{
 		"closed":      {t.Context(), closed, connect.CodeUnavailable, weir.ErrClosed},
 		"bad key":     {t.Context(), none, connect.CodeInvalidArgument, bulkhead.ErrKey},
-		"client left": {gone, fixed(t, 1, weir.Queue{}), connect.CodeCanceled, context.Canceled},
-		"deadline":    {late, fixed(t, 1, weir.Queue{}), connect.CodeDeadlineExceeded, context.DeadlineExceeded},
+		"client left": {gone, limittest.Fixed(t, 1, weir.Queue{}), connect.CodeCanceled, context.Canceled},
+		"deadline":    {late, limittest.Fixed(t, 1, weir.Queue{}), connect.CodeDeadlineExceeded, context.DeadlineExceeded},
 	} {
 		server := weirconnect.LimitServer(weirconnect.One(c.admitter), weirconnect.ServerConfig{})
 		_, err := server.WrapUnary(func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) {
@@ -118,22 +119,22 @@ func TestRefusalCodes(t *testing.T) {
 func TestHandlersTeachByTheirCode(t *testing.T) {
 	for _, c := range []struct {
 		err  error
-		want taught
+		want limittest.Taught
 	}{
-		{connect.NewError(connect.CodeInternal, nil), taught{failed: 1}},
-		{connect.NewError(connect.CodeNotFound, nil), taught{ignored: 1}},
-		{connect.NewError(connect.CodeDeadlineExceeded, nil), taught{timedOut: 1}},
-		{connect.NewNotModifiedError(http.Header{}), taught{succeeded: 1}},
-		{errors.New("without a code"), taught{failed: 1}},
-		{context.DeadlineExceeded, taught{timedOut: 1}},
-		{context.Canceled, taught{ignored: 1}},
+		{connect.NewError(connect.CodeInternal, nil), limittest.Taught{Failed: 1}},
+		{connect.NewError(connect.CodeNotFound, nil), limittest.Taught{Ignored: 1}},
+		{connect.NewError(connect.CodeDeadlineExceeded, nil), limittest.Taught{TimedOut: 1}},
+		{connect.NewNotModifiedError(http.Header{}), limittest.Taught{Succeeded: 1}},
+		{errors.New("without a code"), limittest.Taught{Failed: 1}},
+		{context.DeadlineExceeded, limittest.Taught{TimedOut: 1}},
+		{context.Canceled, limittest.Taught{Ignored: 1}},
 	} {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})
 		if err := call(t.Context(), caller(start(t, &service{unary: func(context.Context) error { return c.err }}, 1, server.Option()))); err == nil {
 			t.Errorf("%v: no error", c.err)
 		}
-		checkTaught(t, lim, c.want)
+		limittest.Check(t, lim, c.want)
 	}
 }
 
@@ -170,7 +171,7 @@ func TestPriority(t *testing.T) {
 		unary:  func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil },
 		stream: func(ctx context.Context, _ *echoServer) error { got <- weir.PriorityFrom(ctx); return nil },
 	}, 2)
-	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(fixed(t, 1, weir.Queue{})), weirconnect.ClientConfig{}))
+	limits := connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(limittest.Fixed(t, 1, weir.Queue{})), weirconnect.ClientConfig{}))
 	for _, want := range []weir.Priority{weir.Critical, weir.Normal, weir.Low} {
 		ctx := weir.WithPriority(t.Context(), want)
 		if err := call(ctx, caller(srv, limits)); err != nil {
@@ -198,7 +199,7 @@ func TestPriority(t *testing.T) {
 }
 
 func TestMistakesPanic(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	for name, mistake := range map[string]func(){
 		"no function":    func() { weirconnect.LimitServer(nil, weirconnect.ServerConfig{}) },
 		"Streams":        func() { weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: 2}) },

@@ -8,6 +8,7 @@ import (
 
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirconnect"
 )
 
@@ -20,14 +21,14 @@ func limited(t *testing.T, s *service, lim *weir.Limiter, streams weirconnect.St
 
 // TestOnce admits a stream when it begins, and then holds no slot.
 func TestOnce(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	client := limited(t, &service{}, lim, weirconnect.Once)
 	first := client.CallBidiStream(t.Context())
 	exchange(t, first)
 	second := client.CallBidiStream(t.Context())
 	exchange(t, second)
 
-	empty := fill(t, lim)
+	empty := limittest.Fill(t, lim)
 	refused := client.CallBidiStream(t.Context())
 	_ = refused.Send(nil)
 	_, err := refused.Receive()
@@ -38,12 +39,12 @@ func TestOnce(t *testing.T) {
 	empty()
 	finish(t, first)
 	finish(t, second)
-	checkTaught(t, lim, taught{ignored: 3}) // two streams and what filled it
+	limittest.Check(t, lim, limittest.Taught{Ignored: 3}) // two streams and what filled it
 }
 
 // TestEachMessage holds a slot between a message and what the handler does next with the stream.
 func TestEachMessage(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	check := func(when string, want int) {
 		t.Helper()
 		if got := lim.Snapshot().InFlight; got != want {
@@ -72,7 +73,7 @@ func TestEachMessage(t *testing.T) {
 		exchange(t, stream)
 	}
 	finish(t, stream)
-	checkTaught(t, lim, taught{succeeded: 3})
+	limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
 }
 
 // TestCallerThatLeavesWithinAMessage teaches nothing, though the handler goes on with its stream.
@@ -82,7 +83,7 @@ func TestCallerThatLeavesWithinAMessage(t *testing.T) {
 		"sends":    func(stream *echoServer) { _ = stream.Send(&bytes{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			lim := fixed(t, 1, weir.Queue{})
+			lim := limittest.Fixed(t, 1, weir.Queue{})
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
 			client := limited(t, &service{stream: func(ctx context.Context, stream *echoServer) error {
@@ -97,18 +98,18 @@ func TestCallerThatLeavesWithinAMessage(t *testing.T) {
 			stream := client.CallBidiStream(ctx)
 			_ = stream.Send(&bytes{})
 			_, _ = stream.Receive()
-			idle(t, lim)
-			checkTaught(t, lim, taught{ignored: 1})
+			limittest.Idle(t, lim)
+			limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 		})
 	}
 }
 
 // TestRefusedMessage ends the stream, if the handler returns the error.
 func TestRefusedMessage(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})
 	client := streamer(start(t, &service{}, 2, connect.WithInterceptors(server)), connect.WithGRPC())
-	defer fill(t, lim)()
+	defer limittest.Fill(t, lim)()
 	stream := client.CallBidiStream(t.Context())
 	_ = stream.Send(&bytes{})
 	_, err := stream.Receive()
@@ -125,11 +126,11 @@ func TestClientStreams(t *testing.T) {
 		return connect.WithInterceptors(weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{Streams: streams}))
 	}
 	t.Run("once", func(t *testing.T) {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		client := streamer(srv, limits(lim, weirconnect.Once))
 		first := client.CallBidiStream(t.Context())
 		exchange(t, first)
-		empty := fill(t, lim)
+		empty := limittest.Fill(t, lim)
 		refused := client.CallBidiStream(t.Context())
 		refused.RequestHeader().Set("Any", "value")
 		_, received := refused.Receive()
@@ -143,10 +144,10 @@ func TestClientStreams(t *testing.T) {
 		}
 		empty()
 		finish(t, first)
-		checkTaught(t, lim, taught{ignored: 2})
+		limittest.Check(t, lim, limittest.Taught{Ignored: 2})
 	})
 	t.Run("each message", func(t *testing.T) {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		client := streamer(srv, limits(lim, weirconnect.EachMessage))
 		stream := client.CallBidiStream(t.Context())
 		exchange(t, stream)
@@ -163,10 +164,10 @@ func TestClientStreams(t *testing.T) {
 		exchange(t, other)
 		finish(t, stream)
 		finish(t, other)
-		checkTaught(t, lim, taught{succeeded: 3})
+		limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
 	})
 	t.Run("abandoned", func(t *testing.T) {
-		lim := fixed(t, 2, weir.Queue{})
+		lim := limittest.Fixed(t, 2, weir.Queue{})
 		client := streamer(srv, limits(lim, weirconnect.EachMessage))
 		ctx, leave := context.WithCancel(t.Context())
 		_ = client.CallBidiStream(ctx).Send(&bytes{})
@@ -175,11 +176,11 @@ func TestClientStreams(t *testing.T) {
 		_ = closed.CloseRequest()
 		_ = closed.CloseResponse()
 		leave() // and neither sends nor receives again
-		idle(t, lim)
-		checkTaught(t, lim, taught{ignored: 2})
+		limittest.Idle(t, lim)
+		limittest.Check(t, lim, limittest.Taught{Ignored: 2})
 	})
 	t.Run("from the client only", func(t *testing.T) {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		stream := connect.NewClient[bytes, bytes](srv.Client(), srv.URL+upload, limits(lim, weirconnect.EachMessage)).CallClientStream(t.Context())
 		for range 3 {
 			if err := stream.Send(&bytes{}); err != nil {
@@ -192,6 +193,6 @@ func TestClientStreams(t *testing.T) {
 		if _, err := stream.CloseAndReceive(); err != nil {
 			t.Fatal(err)
 		}
-		checkTaught(t, lim, taught{ignored: 3})
+		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
 	})
 }

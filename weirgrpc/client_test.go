@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -29,27 +30,27 @@ func invoke(ctx context.Context, lim weir.Admitter, err error) error {
 func TestServersTeachTheClient(t *testing.T) {
 	for _, c := range []struct {
 		err  error
-		want taught
+		want limittest.Taught
 	}{
-		{nil, taught{succeeded: 1}},
-		{status.Error(codes.ResourceExhausted, ""), taught{failed: 1}},
-		{status.Error(codes.Unavailable, ""), taught{failed: 1}},
-		{status.Error(codes.DeadlineExceeded, ""), taught{timedOut: 1}},
-		{status.Error(codes.NotFound, ""), taught{ignored: 1}},
-		{fmt.Errorf("%w", weir.ErrQueueFull), taught{ignored: 1}}, // of another limiter on the way
+		{nil, limittest.Taught{Succeeded: 1}},
+		{status.Error(codes.ResourceExhausted, ""), limittest.Taught{Failed: 1}},
+		{status.Error(codes.Unavailable, ""), limittest.Taught{Failed: 1}},
+		{status.Error(codes.DeadlineExceeded, ""), limittest.Taught{TimedOut: 1}},
+		{status.Error(codes.NotFound, ""), limittest.Taught{Ignored: 1}},
+		{fmt.Errorf("%w", weir.ErrQueueFull), limittest.Taught{Ignored: 1}}, // of another limiter on the way
 	} {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		if err := invoke(t.Context(), lim, c.err); !errors.Is(err, c.err) {
 			t.Errorf("%v became %v", c.err, err)
 		}
-		checkTaught(t, lim, c.want)
+		limittest.Check(t, lim, c.want)
 	}
 }
 
 // TestCallersTeachLittle: whoever cancelled has no opinion, and a deadline that passed is a timeout, whatever the server said.
 func TestCallersTeachLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
 		wait := func(ctx context.Context, _ string, _, _ any, _ *grpc.ClientConn, _ ...grpc.CallOption) error {
 			<-ctx.Done()
@@ -61,14 +62,14 @@ func TestCallersTeachLittle(t *testing.T) {
 		ctx, cancel = context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_ = limits.Unary(ctx, unaryCall, nil, nil, nil, wait)
-		checkTaught(t, lim, taught{ignored: 1, timedOut: 1})
+		limittest.Check(t, lim, limittest.Taught{Ignored: 1, TimedOut: 1})
 	})
 }
 
 // TestClientRefuses what a handler may pass on: it is a status, and a refusal that can be told from the server's.
 func TestClientRefuses(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
-	defer fill(t, lim)()
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	defer limittest.Fill(t, lim)()
 	err := invoke(t.Context(), lim, nil)
 	if status.Code(err) != codes.ResourceExhausted || !errors.Is(err, weir.ErrLimitReached) {
 		t.Errorf("%v", err)
@@ -83,31 +84,31 @@ func TestClientRefuses(t *testing.T) {
 
 // TestPanicOfTheInvoker frees the slot.
 func TestPanicOfTheInvoker(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
 	func() {
 		defer func() { _ = recover() }()
 		_ = limits.Unary(t.Context(), unaryCall, nil, nil, nil,
 			func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error { panic("broken") })
 	}()
-	checkTaught(t, lim, taught{failed: 1})
+	limittest.Check(t, lim, limittest.Taught{Failed: 1})
 }
 
 // TestClientOfAServer limits each side for itself: the server's refusal is a failure of the client's limiter.
 func TestClientOfAServer(t *testing.T) {
-	theirs, ours := fixed(t, 1, weir.Queue{}), fixed(t, 1, weir.Queue{})
+	theirs, ours := limittest.Fixed(t, 1, weir.Queue{}), limittest.Fixed(t, 1, weir.Queue{})
 	server := weirgrpc.LimitServer(weirgrpc.One(theirs), weirgrpc.ServerConfig{})
 	limits := weirgrpc.LimitClient(weirgrpc.One(ours), weirgrpc.ClientConfig{})
 	client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, server.Options()...), limits.Options()...))
 	if _, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	defer fill(t, theirs)()
+	defer limittest.Fill(t, theirs)()
 	_, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{})
 	if errors.Is(err, weir.ErrRefused) || status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("%v", err)
 	}
-	checkTaught(t, ours, taught{succeeded: 1, failed: 1})
+	limittest.Check(t, ours, limittest.Taught{Succeeded: 1, Failed: 1})
 }
 
 func TestRetryAfter(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"testing"
-	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/weirgrpc"
@@ -103,57 +102,4 @@ func limited(t testing.TB, s *service, lim weir.Admitter, cfg weirgrpc.ServerCon
 	t.Helper()
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), cfg)
 	return testpb.NewBenchmarkServiceClient(dial(t, start(t, s, server.Options()...)))
-}
-
-// fixed returns a limiter whose limit stays where it is.
-func fixed(t testing.TB, limit int, queue weir.Queue) *weir.Limiter {
-	t.Helper()
-	lim, err := weir.New(weir.Config{Name: "secret", Min: limit, Max: limit, Queue: queue})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lim
-}
-
-// fill takes all slots of the limiter and returns what gives them back.
-func fill(t testing.TB, lim *weir.Limiter) (empty func()) {
-	t.Helper()
-	var permits []weir.Permit
-	for range lim.Snapshot().Limit {
-		permit, err := lim.Acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		permits = append(permits, permit)
-	}
-	return func() {
-		for _, permit := range permits {
-			permit.Release()
-		}
-	}
-}
-
-// taught is what a limiter was told of the work that ended.
-type taught struct{ succeeded, failed, timedOut, ignored uint64 }
-
-func checkTaught(t testing.TB, lim *weir.Limiter, want taught) {
-	t.Helper()
-	s := lim.Snapshot()
-	got := taught{s.Succeeded, s.Failed, s.TimedOut, s.Ignored}
-	if got != want {
-		t.Errorf("taught %+v, want %+v", got, want)
-	}
-	if s.InFlight != 0 {
-		t.Errorf("in flight %d, want 0", s.InFlight)
-	}
-}
-
-// idle waits until nothing is in flight: a server goes on with a call after its client has left.
-func idle(t testing.TB, lim *weir.Limiter) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	if err := lim.Shutdown(ctx); err != nil {
-		t.Error(err)
-	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirgrpc"
@@ -22,7 +23,7 @@ import (
 
 // TestHandlersThatPanic lose no slot, where another interceptor recovers.
 func TestHandlersThatPanic(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
 	recovered := func(err *error) {
 		if r := recover(); r != nil {
@@ -51,13 +52,13 @@ func TestHandlersThatPanic(t *testing.T) {
 	if _, err := stream.Recv(); status.Convert(err).Message() != "stream" {
 		t.Errorf("%v", err)
 	}
-	idle(t, lim)
-	checkTaught(t, lim, taught{failed: 2})
+	limittest.Idle(t, lim)
+	limittest.Check(t, lim, limittest.Taught{Failed: 2})
 }
 
 // TestHandlersThatEndTheirGoroutine lose no slot either. gRPC answers such a call never.
 func TestHandlersThatEndTheirGoroutine(t *testing.T) {
-	lim := fixed(t, 2, weir.Queue{})
+	lim := limittest.Fixed(t, 2, weir.Queue{})
 	ended := make(chan struct{}, 2)
 	exit := func() { ended <- struct{}{}; runtime.Goexit() }
 	client := limited(t, &service{
@@ -71,13 +72,13 @@ func TestHandlersThatEndTheirGoroutine(t *testing.T) {
 	_ = stream.Send(message)
 	<-ended
 	<-ended
-	idle(t, lim)
-	checkTaught(t, lim, taught{failed: 2})
+	limittest.Idle(t, lim)
+	limittest.Check(t, lim, limittest.Taught{Failed: 2})
 }
 
 // TestPeersThatLeave in the midst of a call or a stream.
 func TestPeersThatLeave(t *testing.T) {
-	lim := fixed(t, 3, weir.Queue{})
+	lim := limittest.Fixed(t, 3, weir.Queue{})
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
 	working := make(chan struct{}, 3)
 	addr := start(t, &service{
@@ -101,7 +102,7 @@ func TestPeersThatLeave(t *testing.T) {
 		<-working
 	}
 	_ = conn.Close()
-	idle(t, lim)
+	limittest.Idle(t, lim)
 	if s := lim.Snapshot(); s.Ignored < 1 || s.Failed != 0 || s.Succeeded > 2 { // the streams asked for the next message before
 		t.Errorf("%+v", s)
 	}
@@ -109,7 +110,7 @@ func TestPeersThatLeave(t *testing.T) {
 
 // TestPeerThatNeverReads holds no slot while the server's sends block on it.
 func TestPeerThatNeverReads(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	sent, stopped := make(chan struct{}), make(chan error, 1)
 	client := limited(t, &service{stream: func(s echoServer) error {
 		_, err := s.Recv()
@@ -133,12 +134,12 @@ func TestPeerThatNeverReads(t *testing.T) {
 	if err := <-stopped; err == nil {
 		t.Error("it went on sending")
 	}
-	idle(t, lim)
+	limittest.Idle(t, lim)
 }
 
 // TestGiganticMessages are gRPC's to refuse, before a slot is taken.
 func TestGiganticMessages(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	client := limited(t, &service{}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
 	gigantic := &testpb.SimpleRequest{Payload: &testpb.Payload{Body: make([]byte, 5<<20)}}
 	if _, err := client.UnaryCall(t.Context(), gigantic); status.Code(err) != codes.ResourceExhausted {
@@ -158,7 +159,7 @@ func TestGiganticMessages(t *testing.T) {
 func TestHostileMetadata(t *testing.T) {
 	var got weir.Priority
 	client := limited(t, &service{unary: func(ctx context.Context) error { got = weir.PriorityFrom(ctx); return nil }},
-		fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: networks(t, "127.0.0.1")})
+		limittest.Fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: networks(t, "127.0.0.1")})
 	for name, sent := range map[string]metadata.MD{
 		"many":      {trust.Key: strings.Split(strings.Repeat("critical,", 1000), ",")},
 		"long":      {trust.Key: {strings.Repeat("critical", 1000)}},
@@ -233,8 +234,8 @@ func TestManyCancelledCallsLeaveNothing(t *testing.T) {
 
 // cancelCalls has callers leave at every stage: before they are sent, in the queue, at work and in a stream.
 func cancelCalls(t *testing.T, calls int) {
-	lim := fixed(t, 8, weir.Queue{Size: 8})
-	ours := fixed(t, 1000, weir.Queue{})
+	lim := limittest.Fixed(t, 8, weir.Queue{Size: 8})
+	ours := limittest.Fixed(t, 1000, weir.Queue{})
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
 	limits := weirgrpc.LimitClient(weirgrpc.One(ours), weirgrpc.ClientConfig{Streams: weirgrpc.EachMessage})
 	addr := start(t, &service{unary: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}, server.Options()...)
@@ -262,8 +263,8 @@ func cancelCalls(t *testing.T, calls int) {
 	for range callers {
 		<-done
 	}
-	idle(t, lim)
-	idle(t, ours)
+	limittest.Idle(t, lim)
+	limittest.Idle(t, ours)
 	if s := lim.Snapshot(); s.Queued != 0 || s.InFlight != 0 {
 		t.Errorf("queued %d, in flight %d", s.Queued, s.InFlight)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
@@ -47,7 +48,7 @@ func TestPriorityOfPeers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := make(chan weir.Priority, 1)
-			lim := fixed(t, 1, weir.Queue{})
+			lim := limittest.Fixed(t, 1, weir.Queue{})
 			client := limited(t, &service{
 				unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil },
 				stream: func(stream grpc.BidiStreamingServer[testpb.SimpleRequest, testpb.SimpleResponse]) error {
@@ -74,7 +75,7 @@ func TestPriorityOfPeers(t *testing.T) {
 
 // TestTapAsksWithThePriority that a trusted peer sent: where there is room for it only, it passes.
 func TestTapAsksWithThePriority(t *testing.T) {
-	critical := onlyFor{fixed(t, 2, weir.Queue{}), weir.Critical}
+	critical := onlyFor{limittest.Fixed(t, 2, weir.Queue{}), weir.Critical}
 	client := limited(t, &service{}, critical, weirgrpc.ServerConfig{Trust: networks(t, "127.0.0.1")})
 	call := func(priority string) error {
 		_, err := client.UnaryCall(metadata.AppendToOutgoingContext(t.Context(), trust.Key, priority), &testpb.SimpleRequest{})
@@ -113,7 +114,7 @@ func TestPriorityIsSentOn(t *testing.T) {
 		claims <- metadata.ValueFromIncomingContext(ctx, trust.Key)
 		return nil
 	}})
-	limits := weirgrpc.LimitClient(weirgrpc.One(fixed(t, 1, weir.Queue{})), weirgrpc.ClientConfig{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{})), weirgrpc.ClientConfig{})
 	client := testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
 	for _, p := range []weir.Priority{weir.Critical, weir.Normal, weir.Low} {
 		ctx := weir.WithPriority(t.Context(), p)
@@ -147,7 +148,7 @@ func TestMutualTLS(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := make(chan weir.Priority, 1)
-			server := weirgrpc.LimitServer(weirgrpc.One(fixed(t, 1, weir.Queue{})), weirgrpc.ServerConfig{Trust: trust.Verified})
+			server := weirgrpc.LimitServer(weirgrpc.One(limittest.Fixed(t, 1, weir.Queue{})), weirgrpc.ServerConfig{Trust: trust.Verified})
 			addr := start(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }},
 				append(server.Options(), grpc.Creds(credentials.NewTLS(&tls.Config{
 					Certificates: []tls.Certificate{ca.issue(t, "server")}, ClientAuth: c.auth, ClientCAs: ca.pool,

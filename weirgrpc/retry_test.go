@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/trust"
 	"github.com/weir-go/weir/weirgrpc"
@@ -231,7 +232,7 @@ func TestRetryOfNothing(t *testing.T) {
 
 // TestRetryOverARealConnection: a server that is full at first, with its pushback, and an option of the caller's own.
 func TestRetryOverARealConnection(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	got := make(chan weir.Priority, 1)
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Trust: networks(t, "127.0.0.1")})
 	addr := start(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }}, grpc.UnaryInterceptor(server.Unary))
@@ -240,7 +241,7 @@ func TestRetryOverARealConnection(t *testing.T) {
 
 	refused := make(chan struct{})
 	seen := false
-	empty := fill(t, lim)
+	empty := limittest.Fill(t, lim)
 	go func() {
 		<-refused
 		empty()
@@ -279,7 +280,7 @@ func TestAttemptsOfPeers(t *testing.T) {
 		{nil, metadata.MD{trust.AttemptKey: {"2"}, own: {"1"}}, weir.Normal},
 	} {
 		got := make(chan weir.Priority, 1)
-		client := limited(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }}, fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: c.trusted})
+		client := limited(t, &service{unary: func(ctx context.Context) error { got <- weir.PriorityFrom(ctx); return nil }}, limittest.Fixed(t, 1, weir.Queue{}), weirgrpc.ServerConfig{Trust: c.trusted})
 		if _, err := client.UnaryCall(metadata.NewOutgoingContext(t.Context(), c.sent), &testpb.SimpleRequest{}); err != nil {
 			t.Fatal(err)
 		}

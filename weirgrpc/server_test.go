@@ -13,6 +13,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -23,7 +24,7 @@ import (
 )
 
 func TestCallsAreLimitedAndMeasured(t *testing.T) {
-	lim := fixed(t, 2, weir.Queue{})
+	lim := limittest.Fixed(t, 2, weir.Queue{})
 	client := limited(t, &service{unary: func(context.Context) error {
 		if n := lim.Snapshot().InFlight; n != 1 {
 			t.Errorf("in flight %d, want 1", n)
@@ -35,33 +36,33 @@ func TestCallsAreLimitedAndMeasured(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	checkTaught(t, lim, taught{succeeded: 3})
+	limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
 }
 
 func TestHandlersTeachByTheirCode(t *testing.T) {
 	for _, c := range []struct {
 		err  error
-		want taught
+		want limittest.Taught
 	}{
-		{status.Error(codes.Internal, ""), taught{failed: 1}},
-		{fmt.Errorf("wrapped: %w", status.Error(codes.NotFound, "")), taught{ignored: 1}},
-		{errors.New("without a code"), taught{failed: 1}},
-		{context.DeadlineExceeded, taught{timedOut: 1}},
-		{context.Canceled, taught{ignored: 1}},
-		{status.Error(codes.Code(99), ""), taught{failed: 1}},
+		{status.Error(codes.Internal, ""), limittest.Taught{Failed: 1}},
+		{fmt.Errorf("wrapped: %w", status.Error(codes.NotFound, "")), limittest.Taught{Ignored: 1}},
+		{errors.New("without a code"), limittest.Taught{Failed: 1}},
+		{context.DeadlineExceeded, limittest.Taught{TimedOut: 1}},
+		{context.Canceled, limittest.Taught{Ignored: 1}},
+		{status.Error(codes.Code(99), ""), limittest.Taught{Failed: 1}},
 	} {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		client := limited(t, &service{unary: func(context.Context) error { return c.err }}, lim, weirgrpc.ServerConfig{})
 		if _, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{}); err == nil {
 			t.Errorf("%v: no error", c.err)
 		}
-		checkTaught(t, lim, c.want)
+		limittest.Check(t, lim, c.want)
 	}
 }
 
 // TestRefusal is what a client sees of one, from the interceptors and from the tap.
 func TestRefusal(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{})
 	unary := grpc.ChainUnaryInterceptor(server.Unary)
 	for name, opts := range map[string][]grpc.ServerOption{"interceptor": {unary}, "tap": server.Options()} {
@@ -70,7 +71,7 @@ func TestRefusal(t *testing.T) {
 			if _, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{}); err != nil {
 				t.Fatal(err)
 			}
-			defer fill(t, lim)()
+			defer limittest.Fill(t, lim)()
 			before := lim.Snapshot()
 
 			var trailer metadata.MD
@@ -99,12 +100,12 @@ func TestRefusal(t *testing.T) {
 
 // TestTapLetsCallsQueue: it neither waits nor refuses while the queue has room.
 func TestTapLetsCallsQueue(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{Size: 1, Timeout: time.Minute})
+	lim := limittest.Fixed(t, 1, weir.Queue{Size: 1, Timeout: time.Minute})
 	client := limited(t, &service{}, lim, weirgrpc.ServerConfig{})
 	if _, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{}); err != nil {
 		t.Fatal(err)
 	}
-	empty := fill(t, lim)
+	empty := limittest.Fill(t, lim)
 	queued := make(chan error)
 	go func() {
 		_, err := client.UnaryCall(t.Context(), &testpb.SimpleRequest{})
@@ -150,8 +151,8 @@ func TestRefusalCodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				lim := fixed(t, 1, weir.Queue{Size: 1, Timeout: time.Minute})
-				defer fill(t, lim)()
+				lim := limittest.Fixed(t, 1, weir.Queue{Size: 1, Timeout: time.Minute})
+				defer limittest.Fill(t, lim)()
 				ctx, cancel := c.end(t.Context())
 				defer cancel()
 				err := call(ctx, lim)
@@ -168,7 +169,7 @@ func TestRefusalCodes(t *testing.T) {
 		})
 	}
 	t.Run("closed", func(t *testing.T) {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		lim.Close()
 		if err := call(t.Context(), lim); status.Code(err) != codes.Unavailable || !errors.Is(err, weir.ErrClosed) {
 			t.Errorf("%v", err)
@@ -209,8 +210,8 @@ func TestByMethod(t *testing.T) {
 }
 
 func TestExempt(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
-	defer fill(t, lim)()
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	defer limittest.Fill(t, lim)()
 	choose := weirgrpc.Exempt(weirgrpc.One(lim), healthpb.Health_ServiceDesc.ServiceName, pingPong)
 	for method, exempt := range map[string]bool{
 		healthpb.Health_Check_FullMethodName: true, healthpb.Health_Watch_FullMethodName: true, pingPong: true, unaryCall: false, "": false,
@@ -243,7 +244,7 @@ func TestNilLimiterExempts(t *testing.T) {
 }
 
 func TestMistakesPanic(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	for name, mistake := range map[string]func(){
 		"no function":    func() { weirgrpc.LimitServer(nil, weirgrpc.ServerConfig{}) },
 		"One of nil":     func() { weirgrpc.One(nil) },

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/weirgrpc"
@@ -52,7 +53,7 @@ func blow(t *testing.T, length time.Duration, dress func() []grpc.DialOption) *s
 	synctest.Test(t, func(t *testing.T) {
 		s.began = time.Now()
 		listener := bufconn.Listen(1 << 16)
-		server := weirgrpc.LimitServer(weirgrpc.One(fixed(t, stormSlots, weir.Queue{})), weirgrpc.ServerConfig{})
+		server := weirgrpc.LimitServer(weirgrpc.One(limittest.Fixed(t, stormSlots, weir.Queue{})), weirgrpc.ServerConfig{})
 		arrived := func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 			s.count(&s.attempts)
 			return server.Unary(ctx, req, info, next)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -56,13 +57,13 @@ func finish(t *testing.T, stream echoClient) {
 
 // TestOnce admits a stream when it begins, and then holds no slot.
 func TestOnce(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	client := limited(t, &service{}, lim, weirgrpc.ServerConfig{})
 	first, second := open(t.Context(), t, client), open(t.Context(), t, client)
 	exchange(t, first)
 	exchange(t, second)
 
-	empty := fill(t, lim)
+	empty := limittest.Fill(t, lim)
 	var trailer metadata.MD
 	refused := open(t.Context(), t, client)
 	_, err := refused.Recv()
@@ -77,16 +78,16 @@ func TestOnce(t *testing.T) {
 	empty()
 	finish(t, first)
 	finish(t, second)
-	checkTaught(t, lim, taught{ignored: 3}) // two streams and what filled it
+	limittest.Check(t, lim, limittest.Taught{Ignored: 3}) // two streams and what filled it
 }
 
 // TestRefusedStream without a tap carries the pushback.
 func TestRefusedStream(t *testing.T) {
 	for _, streams := range []weirgrpc.Streams{weirgrpc.Once, weirgrpc.EachMessage} {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{Streams: streams})
 		client := testpb.NewBenchmarkServiceClient(dial(t, start(t, &service{}, grpc.ChainStreamInterceptor(server.Stream))))
-		empty := fill(t, lim)
+		empty := limittest.Fill(t, lim)
 		stream := open(t.Context(), t, client)
 		_ = stream.Send(message)
 		_, err := stream.Recv()
@@ -94,13 +95,13 @@ func TestRefusedStream(t *testing.T) {
 			t.Errorf("%d: %v, trailer %v", streams, err, stream.Trailer())
 		}
 		empty()
-		checkTaught(t, lim, taught{ignored: 1})
+		limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 	}
 }
 
 // TestEachMessage holds a slot between a message and what the handler does next with the stream.
 func TestEachMessage(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	check := func(when string, want int) {
 		t.Helper()
 		if got := lim.Snapshot().InFlight; got != want {
@@ -130,13 +131,13 @@ func TestEachMessage(t *testing.T) {
 		exchange(t, stream)
 	}
 	finish(t, stream)
-	idle(t, lim)
-	checkTaught(t, lim, taught{succeeded: 3})
+	limittest.Idle(t, lim)
+	limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
 }
 
 // TestHandlerThatReturnsAtWork gives back the slot of its last message, and says what became of it.
 func TestHandlerThatReturnsAtWork(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	client := limited(t, &service{stream: func(stream echoServer) error {
 		if _, err := stream.Recv(); err != nil {
 			return err
@@ -148,8 +149,8 @@ func TestHandlerThatReturnsAtWork(t *testing.T) {
 	if _, err := stream.Recv(); status.Code(err) != codes.Internal {
 		t.Errorf("%v", err)
 	}
-	idle(t, lim)
-	checkTaught(t, lim, taught{failed: 1})
+	limittest.Idle(t, lim)
+	limittest.Check(t, lim, limittest.Taught{Failed: 1})
 }
 
 // TestCallerThatLeavesWithinAMessage teaches nothing, though the handler goes on with its stream.
@@ -159,7 +160,7 @@ func TestCallerThatLeavesWithinAMessage(t *testing.T) {
 		"sends":    func(stream echoServer) { _ = stream.Send(&testpb.SimpleResponse{}) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			lim := fixed(t, 1, weir.Queue{})
+			lim := limittest.Fixed(t, 1, weir.Queue{})
 			ctx, leave := context.WithCancel(t.Context())
 			defer leave()
 			client := limited(t, &service{stream: func(stream echoServer) error {
@@ -174,15 +175,15 @@ func TestCallerThatLeavesWithinAMessage(t *testing.T) {
 			stream := open(ctx, t, client)
 			_ = stream.Send(message)
 			_, _ = stream.Recv()
-			idle(t, lim)
-			checkTaught(t, lim, taught{ignored: 1})
+			limittest.Idle(t, lim)
+			limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 		})
 	}
 }
 
 // TestHandlerMayGoOnAfterARefusal: it is an error of Recv, and the next message is another question.
 func TestHandlerMayGoOnAfterARefusal(t *testing.T) {
-	lim := fixed(t, 1, weir.Queue{})
+	lim := limittest.Fixed(t, 1, weir.Queue{})
 	refused := make(chan error, 1)
 	client := limited(t, &service{stream: func(stream echoServer) error {
 		_, err := stream.Recv()
@@ -192,7 +193,7 @@ func TestHandlerMayGoOnAfterARefusal(t *testing.T) {
 		}
 		return stream.Send(&testpb.SimpleResponse{})
 	}}, lim, weirgrpc.ServerConfig{Streams: weirgrpc.EachMessage})
-	empty := fill(t, lim)
+	empty := limittest.Fill(t, lim)
 	stream := open(t.Context(), t, client)
 	_ = stream.Send(message)
 	if err := <-refused; !errors.Is(err, weir.ErrLimitReached) {
@@ -200,8 +201,8 @@ func TestHandlerMayGoOnAfterARefusal(t *testing.T) {
 	}
 	empty()
 	exchange(t, stream)
-	idle(t, lim)
-	checkTaught(t, lim, taught{succeeded: 1, ignored: 1})
+	limittest.Idle(t, lim)
+	limittest.Check(t, lim, limittest.Taught{Succeeded: 1, Ignored: 1})
 }
 
 // TestClientStreams teach the client's limiter by the answers.
@@ -212,20 +213,20 @@ func TestClientStreams(t *testing.T) {
 		return testpb.NewBenchmarkServiceClient(dial(t, addr, limits.Options()...))
 	}
 	t.Run("once", func(t *testing.T) {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		client := connect(lim, weirgrpc.Once)
 		first, second := open(t.Context(), t, client), open(t.Context(), t, client)
-		empty := fill(t, lim)
+		empty := limittest.Fill(t, lim)
 		if _, err := client.StreamingCall(t.Context()); !errors.Is(err, weir.ErrLimitReached) || status.Code(err) != codes.ResourceExhausted {
 			t.Errorf("of a full limiter: %v", err)
 		}
 		empty()
 		finish(t, first)
 		finish(t, second)
-		checkTaught(t, lim, taught{ignored: 3})
+		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
 	})
 	t.Run("each message", func(t *testing.T) {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		client := connect(lim, weirgrpc.EachMessage)
 		stream := open(t.Context(), t, client)
 		exchange(t, stream)
@@ -245,21 +246,21 @@ func TestClientStreams(t *testing.T) {
 		exchange(t, other)
 		finish(t, stream)
 		finish(t, other)
-		checkTaught(t, lim, taught{succeeded: 3})
+		limittest.Check(t, lim, limittest.Taught{Succeeded: 3})
 	})
 	t.Run("abandoned", func(t *testing.T) {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		ctx, leave := context.WithCancel(t.Context())
 		stream := open(ctx, t, connect(lim, weirgrpc.EachMessage))
 		if err := stream.Send(message); err != nil {
 			t.Fatal(err)
 		}
 		leave() // and neither sends nor receives again
-		idle(t, lim)
-		checkTaught(t, lim, taught{ignored: 1})
+		limittest.Idle(t, lim)
+		limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 	})
 	t.Run("from the client only", func(t *testing.T) {
-		lim := fixed(t, 1, weir.Queue{})
+		lim := limittest.Fixed(t, 1, weir.Queue{})
 		stream, err := connect(lim, weirgrpc.EachMessage).StreamingFromClient(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -275,6 +276,6 @@ func TestClientStreams(t *testing.T) {
 		if _, err := stream.CloseAndRecv(); err != nil {
 			t.Fatal(err)
 		}
-		checkTaught(t, lim, taught{ignored: 3})
+		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
 	})
 }

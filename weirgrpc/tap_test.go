@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirgrpc"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -19,7 +20,7 @@ import (
 //
 //	scripts/all go test ./weirgrpc -run '^$' -bench Refusal
 func BenchmarkRefusal(b *testing.B) {
-	lim := fixed(b, 1, weir.Queue{})
+	lim := limittest.Fixed(b, 1, weir.Queue{})
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), weirgrpc.ServerConfig{})
 	connect := func(opts ...grpc.ServerOption) testpb.BenchmarkServiceClient {
 		client := testpb.NewBenchmarkServiceClient(dial(b, start(b, &service{}, opts...)))
@@ -29,7 +30,7 @@ func BenchmarkRefusal(b *testing.B) {
 		return client
 	}
 	intercepted, tapped := connect(grpc.ChainUnaryInterceptor(server.Unary)), connect(server.Options()...)
-	defer fill(b, lim)()
+	defer limittest.Fill(b, lim)()
 
 	large := &testpb.SimpleRequest{Payload: &testpb.Payload{Body: make([]byte, 64<<10)}}
 	refused := func(client testpb.BenchmarkServiceClient, calls int) time.Duration {

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -221,5 +222,5 @@ func TestRefusedStreamOfAHandlerThatAborts(t *testing.T) {
 		t.Errorf("status %d: %q", res.StatusCode, text)
 	}
 	<-srv.ended
-	checkTaught(t, lim, taught{succeeded: 1})
+	limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
 }

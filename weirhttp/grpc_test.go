@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -33,15 +34,15 @@ func grpcAnswer(code string, how string) http.HandlerFunc {
 
 func TestStatusInTrailersTeaches(t *testing.T) {
 	const calls = 30
-	for code, c := range map[string]struct{ server, client taught }{
-		"0":   {taught{succeeded: calls}, taught{succeeded: calls}},
-		"3":   {taught{ignored: calls}, taught{ignored: calls}},
-		"4":   {taught{timedOut: calls}, taught{timedOut: calls}},
-		"8":   {taught{ignored: calls}, taught{failed: calls}}, // RESOURCE_EXHAUSTED
-		"14":  {taught{failed: calls}, taught{failed: calls}},
-		"x":   {taught{failed: calls}, taught{failed: calls}},
-		"-1":  {taught{failed: calls}, taught{failed: calls}},
-		"999": {taught{failed: calls}, taught{failed: calls}},
+	for code, c := range map[string]struct{ server, client limittest.Taught }{
+		"0":   {limittest.Taught{Succeeded: calls}, limittest.Taught{Succeeded: calls}},
+		"3":   {limittest.Taught{Ignored: calls}, limittest.Taught{Ignored: calls}},
+		"4":   {limittest.Taught{TimedOut: calls}, limittest.Taught{TimedOut: calls}},
+		"8":   {limittest.Taught{Ignored: calls}, limittest.Taught{Failed: calls}}, // RESOURCE_EXHAUSTED
+		"14":  {limittest.Taught{Failed: calls}, limittest.Taught{Failed: calls}},
+		"x":   {limittest.Taught{Failed: calls}, limittest.Taught{Failed: calls}},
+		"-1":  {limittest.Taught{Failed: calls}, limittest.Taught{Failed: calls}},
+		"999": {limittest.Taught{Failed: calls}, limittest.Taught{Failed: calls}},
 	} {
 		for _, how := range []string{"announced", "late", "headers only"} {
 			for _, withStreams := range []bool{false, true} {
@@ -62,13 +63,13 @@ func TestStatusInTrailersTeaches(t *testing.T) {
 						res.Body.Close()
 						<-srv.ended
 					}
-					checkTaught(t, out, c.client)
+					limittest.Check(t, out, c.client)
 					if withStreams {
-						checkTaught(t, lim, taught{ignored: calls})
-						checkTaught(t, streams, c.server)
+						limittest.Check(t, lim, limittest.Taught{Ignored: calls})
+						limittest.Check(t, streams, c.server)
 						return
 					}
-					checkTaught(t, lim, c.server)
+					limittest.Check(t, lim, c.server)
 				})
 			}
 		}
@@ -77,9 +78,9 @@ func TestStatusInTrailersTeaches(t *testing.T) {
 
 // A header of this name says nothing if the answer is not gRPC's, or its status is.
 func TestStatusOfOthersIsNoTrailer(t *testing.T) {
-	for want, h := range map[taught]http.HandlerFunc{
-		{succeeded: 1}: func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Grpc-Status", "14") },
-		{failed: 1}: func(w http.ResponseWriter, _ *http.Request) {
+	for want, h := range map[limittest.Taught]http.HandlerFunc{
+		{Succeeded: 1}: func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Grpc-Status", "14") },
+		{Failed: 1}: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/grpc")
 			w.Header().Set("Grpc-Status", "0")
 			w.WriteHeader(http.StatusBadGateway)
@@ -87,6 +88,6 @@ func TestStatusOfOthersIsNoTrailer(t *testing.T) {
 	} {
 		lim := fixed(t, 1)
 		limit(lim, h).ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil))
-		checkTaught(t, lim, want)
+		limittest.Check(t, lim, want)
 	}
 }

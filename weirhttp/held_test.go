@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -55,7 +56,7 @@ func TestHeldResponsesAreWhole(t *testing.T) {
 				if got != want {
 					t.Errorf("%s, %d bytes %s: %s, want %s", name, size, how, got, want)
 				}
-				checkTaught(t, lim, taught{succeeded: 1})
+				limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
 				streamed := uint64(0)
 				if size > 100 {
 					streamed = 1
@@ -102,13 +103,13 @@ func TestHeldResponsesWithoutABody(t *testing.T) {
 func TestFirstByte(t *testing.T) {
 	for name, c := range map[string]struct {
 		write func(http.ResponseWriter)
-		want  taught
+		want  limittest.Taught
 	}{
-		"written": {func(w http.ResponseWriter) { fmt.Fprint(w, "x") }, taught{succeeded: 1}},
-		"flushed": {func(w http.ResponseWriter) { w.(http.Flusher).Flush() }, taught{succeeded: 1}},
-		"copied":  {func(w http.ResponseWriter) { _, _ = w.(io.ReaderFrom).ReadFrom(strings.NewReader("x")) }, taught{succeeded: 1}},
-		"failed":  {func(w http.ResponseWriter) { http.Error(w, "", 500) }, taught{failed: 1}},
-		"nothing": {func(http.ResponseWriter) {}, taught{failed: 1}}, // measured at its end, which is a panic
+		"written": {func(w http.ResponseWriter) { fmt.Fprint(w, "x") }, limittest.Taught{Succeeded: 1}},
+		"flushed": {func(w http.ResponseWriter) { w.(http.Flusher).Flush() }, limittest.Taught{Succeeded: 1}},
+		"copied":  {func(w http.ResponseWriter) { _, _ = w.(io.ReaderFrom).ReadFrom(strings.NewReader("x")) }, limittest.Taught{Succeeded: 1}},
+		"failed":  {func(w http.ResponseWriter) { http.Error(w, "", 500) }, limittest.Taught{Failed: 1}},
+		"nothing": {func(http.ResponseWriter) {}, limittest.Taught{Failed: 1}}, // measured at its end, which is a panic
 	} {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1)
@@ -121,7 +122,7 @@ func TestFirstByte(t *testing.T) {
 				res.Body.Close()
 			}
 			<-srv.ended
-			checkTaught(t, lim, c.want)
+			limittest.Check(t, lim, c.want)
 		})
 	}
 }
@@ -143,7 +144,7 @@ func TestFirstByteAfterTheClientLeftTeachesNothing(t *testing.T) {
 					_, _ = io.WriteString(w, "gone")
 					_ = http.NewResponseController(w).Flush()
 				}).ServeHTTP(httptest.NewRecorder(), r)
-				checkTaught(t, lim, taught{ignored: 1})
+				limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 			})
 		}
 	}
@@ -159,7 +160,7 @@ func TestUpgradesAreStreams(t *testing.T) {
 				t.Fatal(err)
 			}
 			conn := echo(t, res)
-			checkTaught(t, lim, taught{ignored: 1})
+			limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 			checkInFlight(t, streams, 1)
 			if res, _ := get(t, srv.Client(), srv.URL); res.StatusCode != http.StatusOK {
 				t.Errorf("status %d beside an upgraded connection, want 200", res.StatusCode)
@@ -176,7 +177,7 @@ func TestUpgradesAreStreams(t *testing.T) {
 			}
 			conn.Close()
 			<-srv.ended
-			checkTaught(t, streams, taught{ignored: 1})
+			limittest.Check(t, streams, limittest.Taught{Ignored: 1})
 		})
 	}
 }
@@ -197,7 +198,7 @@ func TestUpgradeThroughReverseProxyIsAStream(t *testing.T) {
 	conn.Close()
 	<-front.ended
 	<-backend.ended
-	checkTaught(t, streams, taught{ignored: 1})
+	limittest.Check(t, streams, limittest.Taught{Ignored: 1})
 }
 
 // A handler that takes a connection over without having been asked to, after it wrote.
@@ -228,7 +229,7 @@ func TestHijackOfAHeldResponse(t *testing.T) {
 		t.Errorf("got %q", text)
 	}
 	<-srv.ended
-	checkTaught(t, streams, taught{ignored: 1})
+	limittest.Check(t, streams, limittest.Taught{Ignored: 1})
 }
 
 func TestPanicAfterHijackFreesTheSlot(t *testing.T) {

@@ -27,21 +27,6 @@ type refusing struct{ err error }
 
 func (g refusing) Acquire(context.Context) (weir.Permit, error) { return weir.Permit{}, g.err }
 
-// taught is what a limiter was told of the work that ended.
-type taught struct{ succeeded, failed, timedOut, ignored uint64 }
-
-func checkTaught(t *testing.T, lim *weir.Limiter, want taught) {
-	t.Helper()
-	s := lim.Snapshot()
-	got := taught{s.Completed - s.Failed - s.TimedOut - s.Ignored, s.Failed, s.TimedOut, s.Ignored}
-	if got != want {
-		t.Errorf("taught %+v, want %+v", got, want)
-	}
-	if s.InFlight != 0 {
-		t.Errorf("in flight %d, want 0", s.InFlight)
-	}
-}
-
 func checkInFlight(t *testing.T, lim *weir.Limiter, want int) {
 	t.Helper()
 	if got := lim.Snapshot().InFlight; got != want {

@@ -13,14 +13,15 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirhttp"
 )
 
 func TestStatusTeaches(t *testing.T) {
-	success, failure, nothing := taught{succeeded: 1}, taught{failed: 1}, taught{ignored: 1}
+	success, failure, nothing := limittest.Taught{Succeeded: 1}, limittest.Taught{Failed: 1}, limittest.Taught{Ignored: 1}
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
-		want    taught
+		want    limittest.Taught
 	}{
 		"nothing written": {func(http.ResponseWriter, *http.Request) {}, success},
 		"written":         {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }, success},
@@ -36,7 +37,7 @@ func TestStatusTeaches(t *testing.T) {
 		"499":              {status(499), nothing},
 		"500":              {status(500), failure},
 		"503":              {status(503), failure},
-		"504":              {status(504), taught{timedOut: 1}},
+		"504":              {status(504), limittest.Taught{TimedOut: 1}},
 		"early hints, 500": {status(103, 500), failure},
 		"500, then 200":    {status(500, 200), failure},
 		"body, then 500": {func(w http.ResponseWriter, _ *http.Request) {
@@ -67,7 +68,7 @@ func TestStatusTeaches(t *testing.T) {
 				srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams}, c.handler), http1)
 				get(t, srv.Client(), srv.URL)
 				<-srv.ended
-				checkTaught(t, lim, c.want)
+				limittest.Check(t, lim, c.want)
 			}
 		})
 	}
@@ -102,7 +103,7 @@ func TestPanicFreesTheSlot(t *testing.T) {
 				t.Errorf("status %d after the panics, want 200", res.StatusCode)
 			}
 			<-srv.ended
-			checkTaught(t, lim, taught{succeeded: 1, failed: slots + 1})
+			limittest.Check(t, lim, limittest.Taught{Succeeded: 1, Failed: slots + 1})
 		})
 	}
 }
@@ -138,7 +139,7 @@ func TestClientThatLeavesTeachesNothing(t *testing.T) {
 				t.Errorf("error %v, want context.Canceled", err)
 			}
 			<-srv.ended
-			checkTaught(t, lim, taught{ignored: 1})
+			limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 		})
 	}
 }
@@ -157,7 +158,7 @@ func TestDeadlineOfTheServerIsATimeout(t *testing.T) {
 		}
 		checkInFlight(t, lim, 1) // the work still runs
 		time.Sleep(2 * time.Second)
-		checkTaught(t, lim, taught{timedOut: 1})
+		limittest.Check(t, lim, limittest.Taught{TimedOut: 1})
 	})
 }
 

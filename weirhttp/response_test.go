@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -106,7 +107,7 @@ func TestUpgradeGivesTheSlotBack(t *testing.T) {
 				t.Fatal(err)
 			}
 			conn := echo(t, res)
-			checkTaught(t, lim, taught{ignored: 1}) // and it is still open
+			limittest.Check(t, lim, limittest.Taught{Ignored: 1}) // and it is still open
 
 			if res, _ := get(t, srv.Client(), srv.URL); res.StatusCode != http.StatusOK {
 				t.Errorf("status %d beside an upgraded connection, want 200", res.StatusCode)
@@ -114,7 +115,7 @@ func TestUpgradeGivesTheSlotBack(t *testing.T) {
 			<-srv.ended
 			conn.Close()
 			<-srv.ended
-			checkTaught(t, lim, taught{succeeded: 1, ignored: 1})
+			limittest.Check(t, lim, limittest.Taught{Succeeded: 1, Ignored: 1})
 		})
 	}
 }
@@ -141,8 +142,8 @@ func TestUpgradeThroughReverseProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	conn := echo(t, res)
-	checkTaught(t, in, taught{ignored: 1})
-	checkTaught(t, out, taught{ignored: 1})
+	limittest.Check(t, in, limittest.Taught{Ignored: 1})
+	limittest.Check(t, out, limittest.Taught{Ignored: 1})
 	conn.Close()
 	<-front.ended
 	<-backend.ended
@@ -162,7 +163,7 @@ func TestFailedHijackKeepsTheSlot(t *testing.T) {
 		http.Hijacker
 	}{httptest.NewRecorder(), brokenHijacker{}}
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-	checkTaught(t, lim, taught{failed: 1})
+	limittest.Check(t, lim, limittest.Taught{Failed: 1})
 }
 
 type brokenHijacker struct{}
@@ -174,10 +175,10 @@ func (brokenHijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 func TestFlushReachesTheClient(t *testing.T) {
 	for name, c := range map[string]struct {
 		contentType string
-		want        taught
+		want        limittest.Taught
 	}{
-		"event stream": {"text/event-stream", taught{ignored: 1}},
-		"chunks":       {"application/json", taught{succeeded: 1}},
+		"event stream": {"text/event-stream", limittest.Taught{Ignored: 1}},
+		"chunks":       {"application/json", limittest.Taught{Succeeded: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1)
@@ -207,7 +208,7 @@ func TestFlushReachesTheClient(t *testing.T) {
 				t.Fatalf("read %q, error %v", line, err)
 			}
 			<-srv.ended
-			checkTaught(t, lim, c.want)
+			limittest.Check(t, lim, c.want)
 		})
 	}
 }
@@ -229,7 +230,7 @@ func TestReadFromReachesTheServer(t *testing.T) {
 	if res.StatusCode != http.StatusOK || len(text) != 500_000 || used.copied != 500_000 {
 		t.Errorf("status %d, %d bytes, of which %d by ReadFrom", res.StatusCode, len(text), used.copied)
 	}
-	checkTaught(t, lim, taught{succeeded: 1})
+	limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
 }
 
 type readerFrom struct {
@@ -361,7 +362,7 @@ func TestCapabilitiesOverTheWire(t *testing.T) {
 			}), c.start)
 			get(t, srv.Client(), srv.URL)
 			<-srv.ended
-			checkTaught(t, lim, taught{succeeded: 1})
+			limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
 		})
 	}
 }

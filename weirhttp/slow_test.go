@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -122,7 +123,7 @@ func TestStreamsTeachTheirFirstByte(t *testing.T) {
 		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, site))
 		p.send(t, "GET /events HTTP/1.1\r\nHost: x\r\n\r\n")
 		synctest.Wait()
-		checkTaught(t, lim, taught{succeeded: 1})
+		limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
 		if s := streams.Snapshot(); s.InFlight != 1 || s.Age != 0 {
 			t.Errorf("streams: %d in flight with an age of %v, want 1 that has none", s.InFlight, s.Age)
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -37,10 +38,10 @@ func answer(status int, body io.Reader) roundTrip {
 }
 
 func TestResponseTeaches(t *testing.T) {
-	success, failure, nothing := taught{succeeded: 1}, taught{failed: 1}, taught{ignored: 1}
+	success, failure, nothing := limittest.Taught{Succeeded: 1}, limittest.Taught{Failed: 1}, limittest.Taught{Ignored: 1}
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
-		want    taught
+		want    limittest.Taught
 	}{
 		"200": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "ok") }, success},
 		"204": {status(204), success},
@@ -69,9 +70,9 @@ func TestResponseTeaches(t *testing.T) {
 				t.Fatal(err)
 			}
 			readAll(res.Body)
-			checkTaught(t, lim, c.want)
+			limittest.Check(t, lim, c.want)
 			res.Body.Close()
-			checkTaught(t, lim, c.want)
+			limittest.Check(t, lim, c.want)
 		})
 	}
 }
@@ -79,13 +80,13 @@ func TestResponseTeaches(t *testing.T) {
 func TestErrorTeaches(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
-		want taught
+		want limittest.Taught
 	}{
-		"any":         {io.ErrUnexpectedEOF, taught{failed: 1}},
-		"time-out":    {fmt.Errorf("dial: %w", os.ErrDeadlineExceeded), taught{timedOut: 1}},
-		"deadline":    {context.DeadlineExceeded, taught{timedOut: 1}},
-		"cancelled":   {context.Canceled, taught{ignored: 1}},
-		"refused too": {&weir.RefusedError{Reason: weir.ReasonQueueFull}, taught{ignored: 1}},
+		"any":         {io.ErrUnexpectedEOF, limittest.Taught{Failed: 1}},
+		"time-out":    {fmt.Errorf("dial: %w", os.ErrDeadlineExceeded), limittest.Taught{TimedOut: 1}},
+		"deadline":    {context.DeadlineExceeded, limittest.Taught{TimedOut: 1}},
+		"cancelled":   {context.Canceled, limittest.Taught{Ignored: 1}},
+		"refused too": {&weir.RefusedError{Reason: weir.ReasonQueueFull}, limittest.Taught{Ignored: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1)
@@ -93,7 +94,7 @@ func TestErrorTeaches(t *testing.T) {
 			if !errors.Is(err, c.err) {
 				t.Errorf("error %v, want %v", err, c.err)
 			}
-			checkTaught(t, lim, c.want)
+			limittest.Check(t, lim, c.want)
 		})
 	}
 }
@@ -105,7 +106,7 @@ func TestUnreachableDownstreamIsAFailure(t *testing.T) {
 	if _, err := through(lim, nil).Get(srv.URL); err == nil {
 		t.Error("no error")
 	}
-	checkTaught(t, lim, taught{failed: 1})
+	limittest.Check(t, lim, limittest.Taught{Failed: 1})
 }
 
 func TestCallerThatGivesUpTeachesNothing(t *testing.T) {
@@ -119,7 +120,7 @@ func TestCallerThatGivesUpTeachesNothing(t *testing.T) {
 	if _, err := through(lim, nil).Do(req); err == nil {
 		t.Error("no error")
 	}
-	checkTaught(t, lim, taught{ignored: 1})
+	limittest.Check(t, lim, limittest.Taught{Ignored: 1})
 }
 
 func TestPanicOfTheBaseFreesTheSlot(t *testing.T) {
@@ -128,7 +129,7 @@ func TestPanicOfTheBaseFreesTheSlot(t *testing.T) {
 		defer func() { _ = recover() }()
 		_, _ = through(lim, roundTrip(func(*http.Request) (*http.Response, error) { panic("boom") })).Get("http://x/")
 	}()
-	checkTaught(t, lim, taught{failed: 1})
+	limittest.Check(t, lim, limittest.Taught{Failed: 1})
 }
 
 func TestSlotIsHeldUntilTheBodyEnds(t *testing.T) {
@@ -154,7 +155,7 @@ func TestSlotIsHeldUntilTheBodyEnds(t *testing.T) {
 				t.Errorf("error %v while the body is open, want a refusal", err)
 			}
 			end(res.Body)
-			checkTaught(t, lim, taught{succeeded: 1})
+			limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
 		})
 	}
 }
@@ -173,7 +174,7 @@ func both(one, other func()) {
 }
 
 func TestForgottenBodyIsFreedWithItsContext(t *testing.T) {
-	for name, want := range map[string]taught{"cancelled": {ignored: 1}, "deadline": {timedOut: 1}} {
+	for name, want := range map[string]limittest.Taught{"cancelled": {Ignored: 1}, "deadline": {TimedOut: 1}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				lim := fixed(t, 1)
@@ -190,9 +191,9 @@ func TestForgottenBodyIsFreedWithItsContext(t *testing.T) {
 				}
 				<-ctx.Done()
 				synctest.Wait()
-				checkTaught(t, lim, want)
+				limittest.Check(t, lim, want)
 				res.Body.Close()
-				checkTaught(t, lim, want)
+				limittest.Check(t, lim, want)
 			})
 		})
 	}
@@ -231,7 +232,7 @@ func TestClosingUnderAReaderBlamesNobody(t *testing.T) {
 	}()
 	<-b.reading
 	res.Body.Close()
-	checkTaught(t, lim, taught{succeeded: 1})
+	limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
 }
 
 func TestNoBodyHoldsNoSlot(t *testing.T) {
@@ -242,7 +243,7 @@ func TestNoBodyHoldsNoSlot(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	checkTaught(t, lim, taught{succeeded: 1})
+	limittest.Check(t, lim, limittest.Taught{Succeeded: 1})
 }
 
 type closeRecorder struct {

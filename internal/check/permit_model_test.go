@@ -48,7 +48,7 @@ func (m *permitModel) Next(w law.Window) law.Decision {
 	return law.Decision{Limit: float64(w.Limit)}
 }
 
-// running is the weight of what runs, and of that which was measured.
+// running returns the weight of the work in flight, and of the part that was measured.
 func (m *permitModel) running() (unmeasured, held int) {
 	for _, p := range m.tickets {
 		switch {

@@ -54,6 +54,7 @@ var mayImport = map[string]string{
 	"internal/oraclecache": "sim",
 	"internal/storm":       ". load throttle",
 	"internal/figures":     ". bulkhead",
+	"internal/limittest":   ".", // for tests
 	"edge":                 ". internal/reply",
 	"retry":                ". edge internal/clock internal/settings",
 	"weirhttp":             ". bulkhead edge internal/rpc internal/settings retry trust",

@@ -1,0 +1,63 @@
+package limittest
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+)
+
+// Fixed returns a limiter whose limit stays where it is.
+func Fixed(t testing.TB, limit int, queue weir.Queue) *weir.Limiter {
+	t.Helper()
+	lim, err := weir.New(weir.Config{Name: "secret", Min: limit, Max: limit, Queue: queue})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lim
+}
+
+// Fill takes all slots of the limiter and returns what gives them back.
+func Fill(t testing.TB, lim *weir.Limiter) (empty func()) {
+	t.Helper()
+	var permits []weir.Permit
+	for range lim.Snapshot().Limit {
+		permit, err := lim.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		permits = append(permits, permit)
+	}
+	return func() {
+		for _, permit := range permits {
+			permit.Release()
+		}
+	}
+}
+
+// Taught is what a limiter was told of the work that ended.
+type Taught struct{ Succeeded, Failed, TimedOut, Ignored uint64 }
+
+// Check compares that with what is wanted, and demands that nothing is in flight.
+func Check(t testing.TB, lim *weir.Limiter, want Taught) {
+	t.Helper()
+	s := lim.Snapshot()
+	got := Taught{s.Succeeded, s.Failed, s.TimedOut, s.Ignored}
+	if got != want {
+		t.Errorf("taught %+v, want %+v", got, want)
+	}
+	if s.InFlight != 0 {
+		t.Errorf("in flight %d, want 0", s.InFlight)
+	}
+}
+
+// Idle waits until nothing is in flight: a server goes on with a call after its client has left.
+func Idle(t testing.TB, lim *weir.Limiter) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	if err := lim.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+}
