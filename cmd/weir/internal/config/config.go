@@ -1,0 +1,47 @@
+package config
+
+// Config is the whole file.
+type Config struct {
+	Listeners    []Listener             `yaml:"listeners" live:"no" help:"Where clients connect. Defaults to one on :8080."`
+	Upstreams    map[string]Upstream    `yaml:"upstreams" help:"The servers behind the proxy, by name."`
+	Routes       []Route                `yaml:"routes" help:"Which requests go to which upstream and compartment. The most specific match wins, in whatever order they stand. Defaults to all requests to the only upstream."`
+	Compartments map[string]Compartment `yaml:"compartments" help:"The limits, by name. A route that names none has the compartment named after its upstream."`
+	Max          int                    `yaml:"max" help:"Cap on the requests that run in all compartments together; 0 is none. A reload can change a cap but neither bring nor remove one."`
+	Exempt       Exempt                 `yaml:"exempt" help:"Paths that no law limits, such as those of health checks."`
+	Streams      Streams                `yaml:"streams" help:"Caps on what may last: streams, WebSockets, event streams."`
+	Buffers      Buffers                `yaml:"buffers" help:"What slow clients may take of memory and disk."`
+	Shutdown     Shutdown               `yaml:"shutdown" help:"How the proxy stops on SIGTERM."`
+	Admin        Admin                  `yaml:"admin" help:"Where operators look and change things."`
+	Probes       Probes                 `yaml:"probes" help:"Where a platform asks whether the proxy lives and is ready. Without an address the admin listener answers."`
+	Log          Log                    `yaml:"log" help:"What is written to the standard error, or, of figures, to a terminal."`
+	Trace        Trace                  `yaml:"trace" help:"Where spans are sent."`
+}
+
+// Exempt has requests that no law limits.
+type Exempt struct {
+	Paths []string `yaml:"paths" help:"Paths that are exempt, matched exactly."`
+	Max   int      `yaml:"max" default:"10" help:"How many exempt requests may run at once, those of all exempt routes together."`
+}
+
+// Streams caps what lasts as long as a client likes. How long it lasts says nothing of the upstream, so no law sees it.
+type Streams struct {
+	Max        int      `yaml:"max" default:"1000" help:"Responses and requests that do not fit into the buffers, and calls of gRPC that go on."`
+	WebSockets int      `yaml:"websockets" default:"1000" help:"Connections that were upgraded."`
+	Events     int      `yaml:"events" default:"1000" help:"Streams of server-sent events."`
+	After      Duration `yaml:"after" default:"1s" help:"When a response that has begun and not ended becomes a stream."`
+}
+
+// Buffers bounds what is kept for clients that send or read slowly.
+type Buffers struct {
+	Request   Bytes  `yaml:"request" default:"64KiB" help:"How much of a request's body is kept in memory before the request takes a slot."`
+	File      Bytes  `yaml:"file" default:"0" help:"How much more of it is kept in a temporary file; 0 is none. What does not fit is a stream."`
+	Response  Bytes  `yaml:"response" default:"64KiB" help:"How far a response may be ahead of its client while it holds its slot. A longer one is a stream."`
+	Memory    Bytes  `yaml:"memory" default:"64MiB" help:"All that is kept in memory. What finds no room is a stream."`
+	Directory string `yaml:"directory" help:"Where temporary files are made. Defaults to the system's own."`
+}
+
+// Shutdown is how the proxy stops.
+type Shutdown struct {
+	Wait  Duration `yaml:"wait" default:"0s" help:"How long requests are still accepted once readiness fails, for balancers to notice."`
+	Grace Duration `yaml:"grace" default:"30s" help:"How long running requests may take then."`
+}

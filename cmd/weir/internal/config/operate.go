@@ -1,0 +1,29 @@
+package config
+
+// Admin is for operators.
+type Admin struct {
+	Address string   `yaml:"address" default:"127.0.0.1:8081" live:"no" help:"host:port, unix:/path of a socket, or none. An address that is neither loopback nor a socket needs a token."`
+	Token   string   `yaml:"token" help:"File with the token that a request must bring: Authorization: Bearer TOKEN. Changes always need it, so without a token there are none."`
+	Hosts   []string `yaml:"hosts" help:"Host names that may be asked for, besides loopback addresses and the listener's own; pages of other sites could otherwise reach it through a browser."`
+	Pprof   bool     `yaml:"pprof" help:"Serve profiles below /debug/pprof/."`
+}
+
+// Probes answer a platform, without a token.
+type Probes struct {
+	Address string `yaml:"address" live:"no" help:"host:port of a listener for /live and /ready."`
+	Metrics bool   `yaml:"metrics" help:"Serve /metrics there, too."`
+}
+
+// Log is what is written.
+type Log struct {
+	Format    string `yaml:"format" enum:"auto,text,json" default:"auto" live:"no" help:"auto is figures, one line a second, on a terminal, and json otherwise."`
+	Access    bool   `yaml:"access" help:"One line for each request."`
+	Decisions bool   `yaml:"decisions" default:"true" help:"Changes of limits with their reasons, and refusals as one line a second."`
+}
+
+// Trace is where spans go.
+type Trace struct {
+	Endpoint string  `yaml:"endpoint" live:"no" help:"URL of a collector that takes OTLP by HTTP, such as http://127.0.0.1:4318/v1/traces. Without, no spans are sent; traceparent is passed on all the same."`
+	Sample   float64 `yaml:"sample" default:"0.01" help:"Share of the traces that begin here of which spans are sent. A trusted traceparent decides for its own."`
+	Service  string  `yaml:"service" default:"weir" live:"no" help:"The name of the service."`
+}

@@ -1,0 +1,31 @@
+package config
+
+// Upstream is a service with one or more addresses that do the same.
+type Upstream struct {
+	Addresses []string  `yaml:"addresses" help:"URLs such as http://10.0.0.1:9000 or https://api.internal. A request goes to the less busy of two."`
+	Protocol  string    `yaml:"protocol" enum:"http1,http2" default:"http1" help:"http2 for gRPC: with https by TLS, with http as h2c."`
+	TLS       ClientTLS `yaml:"tls" help:"For https."`
+	Host      string    `yaml:"host" help:"Host that the upstream is asked for. Defaults to the client's."`
+	Health    Health    `yaml:"health" help:"Questions that find out which addresses work."`
+	Eject     Eject     `yaml:"eject" help:"Addresses that fail requests get none for a while; at most half of them at a time."`
+
+	ConnectTimeout     Duration `yaml:"connect_timeout" default:"5s" help:"How long a connection may take to open. If it does not, the request goes to another address."`
+	IdleTimeout        Duration `yaml:"idle_timeout" default:"90s" help:"How long an unused connection is kept."`
+	MaxIdleConnections int      `yaml:"max_idle_connections" default:"1000" help:"Unused connections that are kept to each address."`
+	MaxRetryAfter      Duration `yaml:"max_retry_after" default:"1m" help:"Longest Retry-After of the upstream that is passed on; a longer one is cut."`
+}
+
+// Health is an active check.
+type Health struct {
+	Path     string   `yaml:"path" help:"What is asked of each address with GET, such as /healthz; 200 to 399 is healthy. Without it nothing is asked."`
+	Interval Duration `yaml:"interval" default:"5s" help:"How often."`
+	Timeout  Duration `yaml:"timeout" default:"1s" help:"How long an answer may take."`
+	Failures int      `yaml:"failures" default:"3" help:"Failures in a row that make an address unhealthy."`
+	Passes   int      `yaml:"passes" default:"2" help:"Answers in a row that make it healthy again."`
+}
+
+// Eject is a passive check.
+type Eject struct {
+	Failures int      `yaml:"failures" default:"5" help:"Requests in a row that got no answer from an address, or a 502, 503 or 504; 0 ejects none."`
+	For      Duration `yaml:"for" default:"10s" help:"How long it then gets none."`
+}
