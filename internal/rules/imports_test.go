@@ -56,8 +56,9 @@ var mayImport = map[string]string{
 	"internal/figures":     ". bulkhead",
 	"internal/limittest":   ".", // for tests
 	"edge":                 ". internal/reply",
+	"internal/retryafter":  "",
 	"retry":                ". edge internal/clock internal/settings",
-	"weirhttp":             ". bulkhead edge internal/rpc internal/settings retry trust",
+	"weirhttp":             ". bulkhead edge internal/retryafter internal/rpc internal/settings retry trust",
 	"weirbreaker":          ".",
 	"shed":                 ". edge internal/settings load",
 	"internal/routers":     "", // its examples are tests
