@@ -101,8 +101,9 @@ type readBody struct {
 
 func (b readBody) Close() error { return b.close() }
 
-// bodyStatus answers a request whose body could not be read.
-func bodyStatus(ctx context.Context, err error) int {
+// BodyStatus returns the status that answers a request whose body could not be read because of the error: 413 if it was longer than an
+// [http.MaxBytesReader] takes, 408 if its client stalled, 499 if its client left, and otherwise 400.
+func BodyStatus(ctx context.Context, err error) int {
 	tooLarge, ok := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case ok && tooLarge != nil:

@@ -9,6 +9,21 @@ import (
 	"github.com/weir-go/weir/internal/rpc"
 )
 
+// ResponseOutcome returns what a response teaches the limiter of a server, by its status, by the status of gRPC among its
+// trailers or its header, and by its content: the end of a stream of server-sent events teaches nothing. For one that begins now, of which only the
+// latency to there is to be measured, header and trailer are nil. A handler that
+// passes on the response of another server uses it; [Limit] does the same by itself.
+func ResponseOutcome(status int, header, trailer http.Header) weir.Outcome {
+	if isGRPC(header) && status == http.StatusOK {
+		for _, from := range []http.Header{trailer, header} {
+			if values := from[grpcStatus]; len(values) > 0 {
+				return grpcCode(values).ServerOutcome()
+			}
+		}
+	}
+	return statusOutcome(status, header)
+}
+
 // statusOutcome returns what a response teaches that was completed.
 func statusOutcome(status int, header http.Header) weir.Outcome {
 	if outcome := beginOutcome(status); outcome != weir.Success || !isStream(header) {
