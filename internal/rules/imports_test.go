@@ -57,7 +57,8 @@ var mayImport = map[string]string{
 	"internal/limittest":   ".", // for tests
 	"edge":                 ". internal/reply",
 	"retry":                ". edge internal/clock internal/settings",
-	"weirhttp":             ". bulkhead edge internal/rpc internal/settings retry trust",
+	"internal/media":       "",
+	"weirhttp":             ". bulkhead edge internal/media internal/rpc internal/settings retry trust",
 	"weirbreaker":          ".",
 	"shed":                 ". edge internal/settings load",
 	"internal/routers":     "", // its examples are tests
