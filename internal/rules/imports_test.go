@@ -58,7 +58,8 @@ var mayImport = map[string]string{
 	"edge":                 ". internal/reply",
 	"internal/retryafter":  "",
 	"retry":                ". edge internal/clock internal/settings",
-	"weirhttp":             ". bulkhead edge internal/retryafter internal/rpc internal/settings retry trust",
+	"internal/media":       "",
+	"weirhttp":             ". bulkhead edge internal/media internal/retryafter internal/rpc internal/settings retry trust",
 	"weirbreaker":          ".",
 	"shed":                 ". edge internal/settings load",
 	"internal/routers":     "", // its examples are tests
