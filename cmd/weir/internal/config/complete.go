@@ -3,7 +3,6 @@ package config
 import (
 	"cmp"
 	"reflect"
-	"strconv"
 )
 
 // complete adds what was left out and checks the whole.
@@ -77,11 +76,4 @@ func oneOf[V any](known map[string]V, name string) string {
 		return "want a name, of which there are none"
 	}
 	return suggestion(name, sortedKeysOf(known))
-}
-
-func line(at place) string {
-	if at.line == 0 {
-		return ""
-	}
-	return " (line " + strconv.Itoa(at.line) + ")"
 }

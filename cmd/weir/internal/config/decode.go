@@ -117,7 +117,7 @@ func kindsOf(t reflect.Type, f field) []kind {
 func suggestion(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {
-		if d := distance(name, k); d < least && d < len(k) {
+		if d := distance(name, k); d < least && 2*d <= len(name) {
 			best, least = k, d
 		}
 	}

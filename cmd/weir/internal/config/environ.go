@@ -85,11 +85,7 @@ func (o overrider) put(n *node, t reflect.Type, parts []string, path string) {
 		t = t.Elem()
 	}
 	if len(parts) == 0 {
-		if value := read(n.at, path, []byte(o.value), o.wrong); value != nil {
-			*n = *value
-		} else if !o.wrong.cover(path) {
-			*n = node{kind: null, at: n.at}
-		}
+		o.replace(n, path)
 		return
 	}
 	switch {
@@ -110,6 +106,17 @@ func (o overrider) put(n *node, t reflect.Type, parts []string, path string) {
 	}
 }
 
+// replace gives n the value of the variable.
+func (o overrider) replace(n *node, path string) {
+	at, before := place{variable: o.name}, len(*o.wrong)
+	switch value := read(at, path, []byte(o.value), o.wrong); {
+	case value != nil:
+		*n = *value
+	case len(*o.wrong) == before:
+		*n = node{kind: null, at: at}
+	}
+}
+
 // becomes makes n an object or a list, if the file has nothing or something else there.
 func (o overrider) becomes(n *node, k kind) {
 	if n.kind != k {
@@ -117,24 +124,23 @@ func (o overrider) becomes(n *node, k kind) {
 	}
 }
 
-func (o overrider) member(n *node, name string, t reflect.Type, parts []string, path string) {
-	o.becomes(n, object)
-	found := n.member(name)
-	if found == nil {
-		n.keys = append(n.keys, member{name, place{variable: o.name}, o.blank()})
-		found = &n.keys[len(n.keys)-1]
+// made returns what becomes of a value that the file does not have, nil if nothing does.
+func (o overrider) made(t reflect.Type, parts []string, path string) *node {
+	n := &node{kind: absent}
+	if o.put(n, t, parts, path); n.kind == absent {
+		return nil
 	}
-	o.descend(found.value, t, parts, join(path, name))
+	return n
 }
 
-func (o overrider) blank() *node { return &node{kind: null, at: place{variable: o.name}} }
-
-// descend goes on below n, and lets the value that is replaced say where it comes from.
-func (o overrider) descend(n *node, t reflect.Type, parts []string, path string) {
-	if len(parts) == 0 {
-		n.at = place{variable: o.name}
+func (o overrider) member(n *node, name string, t reflect.Type, parts []string, path string) {
+	o.becomes(n, object)
+	path = join(path, name)
+	if found := n.member(name); found != nil {
+		o.put(found.value, t, parts, path)
+	} else if made := o.made(t, parts, path); made != nil {
+		n.keys = append(n.keys, member{name, made.at, made})
 	}
-	o.put(n, t, parts, path)
 }
 
 // entry goes on with the entry of that name, or a new one with the name in lower case.
@@ -163,10 +169,12 @@ func (o overrider) item(n *node, t reflect.Type, parts []string, path string) {
 		o.fault("has the part %s for an item of %s: want %s", quoted(parts[0]), path, numbers(len(n.items)))
 		return
 	}
-	if at == len(n.items) {
-		n.items = append(n.items, o.blank())
+	path = item(path, at)
+	if at < len(n.items) {
+		o.put(n.items[at], t, parts[1:], path)
+	} else if made := o.made(t, parts[1:], path); made != nil {
+		n.items = append(n.items, made)
 	}
-	o.descend(n.items[at], t, parts[1:], item(path, at))
 }
 
 func numbers(items int) string {

@@ -28,6 +28,14 @@ func (p place) String() string {
 	return ""
 }
 
+// line names a second place beside that of a complaint, if it is in a file.
+func line(at place) string {
+	if at.line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (the first is on line %d)", at.line)
+}
+
 // A fault is one thing that is wrong.
 type fault struct {
 	place

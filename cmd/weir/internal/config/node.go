@@ -16,6 +16,7 @@ const (
 	number
 	boolean
 	null
+	absent // until a variable brings a value
 )
 
 // A node is a value of YAML with its place.
@@ -132,7 +133,7 @@ func (b builder) object(n ast.Node, members []*ast.MappingValueNode, path string
 		name := m.Key.GetToken().Value
 		value := b.node(m.Value, join(path, name), depth+1)
 		if before := made.member(name); before != nil {
-			b.faults.add(at, join(path, name), "is there a second time: the first is on line %d", before.at.line)
+			b.faults.add(at, join(path, name), "is there a second time%s", line(before.at))
 		} else if value != nil {
 			made.keys = append(made.keys, member{name, at, value})
 		}

@@ -45,12 +45,14 @@ func read(origin place, field string, source []byte, wrong *faults) *node {
 	}
 	var value *node
 	for _, document := range parsed.Docs {
-		switch {
-		case document.Body == nil:
-		case value != nil:
-			wrong.add(builder{origin, wrong}.place(document.Body), field, "has more after its end: want one document")
-		default:
-			value = builder{origin, wrong}.node(document.Body, field, 0)
+		if document.Body == nil {
+			continue
+		}
+		switch found := (builder{origin, wrong}).node(document.Body, field, 0); {
+		case value == nil:
+			value = found
+		case found != nil:
+			wrong.add(found.at, field, "has more after its end: want one document")
 		}
 	}
 	return value

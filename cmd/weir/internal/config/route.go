@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
@@ -140,29 +139,26 @@ func (c *checker) patterns() {
 			continue
 		}
 		for j, other := range c.Routes[:i] {
-			if err := conflict(other.Pattern(), r.Pattern()); err != nil {
-				c.refuse(path, "matches %s, and routes[%d]%s matches %s: %v", quoted(r.Pattern()), j, line(c.at(item("routes", j))), quoted(other.Pattern()), err)
+			if conflict(other.Pattern(), r.Pattern()) {
+				c.refuse(path, "is for %s, and routes[%d] is for %s: some requests match both, and neither is more specific%s",
+					quoted(r.Pattern()), j, quoted(other.Pattern()), line(c.at(item("routes", j))))
 				break
 			}
 		}
 	}
 }
 
-// conflict says why a mux cannot have both patterns, or returns nil.
-func conflict(first, second string) error {
+// conflict reports whether a mux cannot have both patterns, of which it can have each.
+func conflict(first, second string) bool {
 	mux := http.NewServeMux()
-	if register(mux, first) != nil {
-		return nil // with a complaint of its own
-	}
-	return register(mux, second)
+	return register(mux, first) == nil && register(http.NewServeMux(), second) == nil && register(mux, second) != nil
 }
 
-// register returns what the mux panics with. Its first line names lines of this program.
+// register returns what the mux panics with.
 func register(mux *http.ServeMux, pattern string) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
-			text := fmt.Sprint(fault)
-			err = errors.New(text[strings.LastIndex(text, "\n")+1:])
+			err = fmt.Errorf("%v", fault)
 		}
 	}()
 	mux.Handle(pattern, http.NotFoundHandler())
