@@ -14,8 +14,8 @@ type address struct {
 	scheme string // http or https
 	host   string // with the port, if one is given
 	socket string // path of a Unix socket
-	base   string // path before that of a request, without a slash at its end
-	raw    string // base as it is escaped
+	raw    string // path before that of a request, escaped, without a slash at its end
+	base   string // raw, not escaped
 	*record
 	*connections
 }
@@ -33,11 +33,12 @@ func parseAddress(text string) (*address, error) {
 	case u.Scheme == "unix" && u.Host == "" && len(u.Path) > 1:
 		a.scheme, a.host, a.socket = "http", "localhost", u.Path
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
-		a.base, a.raw = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.EscapedPath(), "/")
+		a.raw = strings.TrimSuffix(u.EscapedPath(), "/")
+		a.base, err = url.PathUnescape(a.raw)
 	default:
 		return nil, fmt.Errorf("address %q: want http://host:port, https://host:port or unix:/path", text)
 	}
-	return a, nil
+	return a, err
 }
 
 // locate returns where a request for the URL goes.
@@ -47,19 +48,12 @@ func (a *address) locate(u *url.URL) *url.URL {
 	if a.base == "" {
 		return &to
 	}
-	escaped := u.EscapedPath()
-	to.Path, to.RawPath = join(a.base, u.Path), join(a.raw, escaped)
-	if to.RawPath == to.Path { // as net/url has it
-		to.RawPath = ""
-	}
+	to.Path, to.RawPath = join(a.base, u.Path), join(a.raw, u.EscapedPath())
 	return &to
 }
 
 func join(base, path string) string {
-	if path == "" || path[0] == '/' {
-		return base + path
-	}
-	return base + "/" + path
+	return base + "/" + strings.TrimPrefix(path, "/")
 }
 
 // outgoing returns the request as it is sent to the address.

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -84,6 +85,8 @@ func (c *connections) closeIdle() {
 	}
 }
 
+var errNoHTTP2 = errors.New("the server did not choose it: want protocol http1 for a server that does not speak HTTP/2")
+
 // A dialError says that there is no connection, so that no byte of a request was sent.
 type dialError struct{ err error }
 
@@ -121,12 +124,12 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 		return nil, err
 	}
 	conn := tls.Client(plain, d.tlsConfig(address))
-	if err = conn.HandshakeContext(ctx); err == nil && d.settings.http2 && conn.ConnectionState().NegotiatedProtocol != "h2" {
-		err = fmt.Errorf("%s does not speak HTTP/2: want protocol http1", address)
+	if err = conn.HandshakeContext(ctx); err == nil && d.settings.http2 && conn.ConnectionState().NegotiatedProtocol == "" {
+		err = errNoHTTP2
 	}
 	if err != nil {
 		plain.Close()
-		return nil, &dialError{fmt.Errorf("TLS handshake: %w", err)}
+		return nil, &dialError{fmt.Errorf("TLS handshake for %s: %w", d.protocols()[0], err)}
 	}
 	return conn, nil
 }
@@ -136,9 +139,14 @@ func (d *dialer) tlsConfig(address string) *tls.Config {
 	if c.ServerName == "" {
 		c.ServerName, _, _ = net.SplitHostPort(address)
 	}
-	c.NextProtos = []string{"http/1.1"}
-	if d.settings.http2 {
-		c.NextProtos = []string{"h2"}
-	}
+	c.NextProtos = d.protocols()
 	return c
+}
+
+// protocols are the ones of ALPN.
+func (d *dialer) protocols() []string {
+	if d.settings.http2 {
+		return []string{"h2"}
+	}
+	return []string{"http/1.1"}
 }
