@@ -1,9 +1,7 @@
 package upstream
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 )
@@ -41,27 +39,14 @@ func parseAddress(text string) (*address, error) {
 	return a, err
 }
 
-// locate returns where a request for the URL goes.
-func (a *address) locate(u *url.URL) *url.URL {
-	to := *u
-	to.Scheme, to.Host, to.User = a.scheme, a.host, nil
-	if a.base == "" {
-		return &to
+// locate makes the URL of a request that of its place at the address.
+func (a *address) locate(u *url.URL) {
+	if a.raw != "" {
+		u.Path, u.RawPath = join(a.base, u.Path), join(a.raw, u.EscapedPath())
 	}
-	to.Path, to.RawPath = join(a.base, u.Path), join(a.raw, u.EscapedPath())
-	return &to
+	u.Scheme, u.Host, u.User = a.scheme, a.host, nil
 }
 
 func join(base, path string) string {
 	return base + "/" + strings.TrimPrefix(path, "/")
-}
-
-// outgoing returns the request as it is sent to the address.
-func (a *address) outgoing(ctx context.Context, req *http.Request, host string) *http.Request {
-	out := req.WithContext(ctx)
-	out.URL = a.locate(req.URL)
-	if host != "" {
-		out.Host = host
-	}
-	return out
 }

@@ -57,11 +57,8 @@ func FuzzLocate(f *testing.F) {
 			t.Skip()
 		}
 		u.User, u.Fragment, u.RawFragment = nil, "", ""
-		before := *u
-		got := a.locate(u)
-		if *u != before {
-			t.Fatal("the URL of the request was changed")
-		}
+		got := *u
+		a.locate(&got)
 		target, err := url.Parse(base)
 		if err != nil {
 			t.Fatal(err)
@@ -72,7 +69,7 @@ func FuzzLocate(f *testing.F) {
 			u.Path, u.RawPath = got.Path, got.RawPath
 		}
 		if got.String() != u.String() {
-			t.Fatalf("%q for %q: %s, want %s", base, path, got, u)
+			t.Fatalf("%q for %q: %s, want %s", base, path, &got, u)
 		}
 	})
 }
