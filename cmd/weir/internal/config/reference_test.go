@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -42,13 +43,7 @@ type reference struct {
 }
 
 func (r *reference) section(t reflect.Type, path string) {
-	title := path
-	if title == "" {
-		title = "The file"
-	} else {
-		title = "`" + title + "`"
-	}
-	fmt.Fprintf(r, "\n### %s\n\n| name | default | allowed | restart | |\n|---|---|---|---|---|\n", title)
+	fmt.Fprintf(r, "\n### %s\n\n| name | default | allowed | restart | |\n|---|---|---|---|---|\n", cmp.Or(path, "The file"))
 	for _, f := range fieldsOf(t) {
 		fmt.Fprintf(r, "| `%s` | %s | %s | %s | %s |\n", f.name, code(f.byDefault), f.allowed(), restart(f), strings.ReplaceAll(f.help, "|", `\|`))
 	}
