@@ -27,8 +27,8 @@ func curl(t *testing.T, args ...string) string {
 	return string(text)
 }
 
-// TestCurl asks by HTTP/1.1, as curl does by itself.
-func TestCurl(t *testing.T) {
+// TestClientCurl asks by HTTP/1.1, as curl does by itself.
+func TestClientCurl(t *testing.T) {
 	trial(t)
 	p := startWeir(t, startUpstream(t, upstream{}))
 	curls(t, "1.1", p.url)
@@ -38,10 +38,10 @@ func TestCurl(t *testing.T) {
 	}
 }
 
-// TestAnswerDuringTheBody has an upstream answer while it still reads. A server of net/http that was not told of it
+// TestClientAnswerDuringTheBody has an upstream answer while it still reads. A server of net/http that was not told of it
 // (http.ResponseController.EnableFullDuplex) cuts the body off at the first byte of the answer, which then ends early, with
 // a 200.
-func TestAnswerDuringTheBody(t *testing.T) {
+func TestClientAnswerDuringTheBody(t *testing.T) {
 	trial(t)
 	p := newConfigured(t, startUpstream(t, upstream{}))
 	p.write(t, "")
@@ -54,8 +54,8 @@ func TestAnswerDuringTheBody(t *testing.T) {
 	}
 }
 
-// TestCurlHTTP2 asks by HTTP/2, with TLS and without.
-func TestCurlHTTP2(t *testing.T) {
+// TestClientCurlHTTP2 asks by HTTP/2, with TLS and without.
+func TestClientCurlHTTP2(t *testing.T) {
 	trial(t)
 	up := startUpstream(t, upstream{})
 	plain := newConfigured(t, up)
@@ -117,8 +117,8 @@ func megabyte(t *testing.T) (file string) {
 
 var h2loadStatuses = regexp.MustCompile(`status codes: (\d+) 2xx`)
 
-// TestH2load sends many streams on few connections.
-func TestH2load(t *testing.T) {
+// TestClientH2load sends many streams on few connections.
+func TestClientH2load(t *testing.T) {
 	trial(t)
 	p := newConfigured(t, startUpstream(t, upstream{}))
 	p.write(t, "compartments:\n  api: {law: fixed, initial: 1000, max: 1000}\n")
@@ -131,8 +131,8 @@ func TestH2load(t *testing.T) {
 	}
 }
 
-// TestWebSocket talks through the proxy as coder/websocket does, in short messages and in long ones.
-func TestWebSocket(t *testing.T) {
+// TestClientWebSocket talks through the proxy as coder/websocket does, in short messages and in long ones.
+func TestClientWebSocket(t *testing.T) {
 	trial(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/ready" {

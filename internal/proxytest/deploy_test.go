@@ -99,25 +99,53 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// TestManifestsHoldConfigurations has weir check the files within.
-func TestManifestsHoldConfigurations(t *testing.T) {
+// TestConfigurations has weir check the files in the examples and in docs/proxy.md.
+func TestConfigurations(t *testing.T) {
 	trial(t)
 	if !strings.Contains(help(t, "check"), "Usage: weir check") {
 		t.Skip("weir has no check")
 	}
+	texts := yamlBlocks(t, "docs/proxy.md")
 	for _, name := range examples {
 		for _, m := range manifests(t, name) {
-			config, ok := m.(*core.ConfigMap)
-			if !ok {
-				continue
-			}
-			file := filepath.Join(t.TempDir(), "weir.yaml")
-			write(t, file, config.Data["weir.yaml"])
-			if text, err := exec.Command(program(t, "weir"), "check", file).CombinedOutput(); err != nil {
-				t.Errorf("%s: weir check: %v\n%s", name, err, text)
+			if config, ok := m.(*core.ConfigMap); ok {
+				texts[name] = config.Data["weir.yaml"]
 			}
 		}
 	}
+	for from, text := range texts {
+		file := filepath.Join(t.TempDir(), "weir.yaml")
+		write(t, file, text)
+		if said, err := exec.Command(program(t, "weir"), "check", file).CombinedOutput(); err != nil {
+			t.Errorf("%s: weir check: %v\n%s\n%s", from, err, said, text)
+		}
+	}
+}
+
+// yamlBlocks are those of a document, by where they begin. One in a list is indented.
+func yamlBlocks(t *testing.T, name string) (blocks map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks = map[string]string{}
+	begun, indent := "", ""
+	for i, line := range strings.Split(string(text), "\n") {
+		fence := strings.TrimLeft(line, " ")
+		switch {
+		case fence == "```yaml":
+			begun, indent = fmt.Sprintf("%s:%d", name, i+1), strings.TrimSuffix(line, fence)
+		case fence == "```":
+			begun = ""
+		case begun != "":
+			blocks[begun] += strings.TrimPrefix(line, indent) + "\n"
+		}
+	}
+	if len(blocks) == 0 {
+		t.Fatalf("%s has no block of YAML", name)
+	}
+	return blocks
 }
 
 // TestUnit has systemd verify the unit, where there is systemd.

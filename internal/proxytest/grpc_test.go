@@ -12,9 +12,9 @@ import (
 	testgrpc "google.golang.org/grpc/interop/grpc_testing"
 )
 
-// TestGRPC has grpc-go's own tests of interoperation pass through the proxy: calls of all four kinds, deadlines, metadata,
+// TestClientGRPC has grpc-go's own tests of interoperation pass through the proxy: calls of all four kinds, deadlines, metadata,
 // statuses. A test of theirs that fails ends the process, with what was wrong.
-func TestGRPC(t *testing.T) {
+func TestClientGRPC(t *testing.T) {
 	trial(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

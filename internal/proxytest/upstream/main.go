@@ -95,7 +95,7 @@ func (s *server) work(w http.ResponseWriter, _ *http.Request) {
 	s.workers <- struct{}{}
 	time.Sleep(s.least + time.Duration(rand.Int64N(int64(s.most-s.least)+1)))
 	<-s.workers
-	io.WriteString(w, "done\n")
+	fmt.Fprint(w, "done\n")
 }
 
 // page is what responses are cut from.
@@ -130,11 +130,11 @@ func slow(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "for: want a time such as 1s", http.StatusBadRequest)
 		return
 	}
-	io.WriteString(w, "begun\n")
+	fmt.Fprint(w, "begun\n")
 	_ = http.NewResponseController(w).Flush()
 	select {
 	case <-time.After(wait):
-		io.WriteString(w, "ended\n")
+		fmt.Fprint(w, "ended\n")
 	case <-r.Context().Done():
 	}
 }
@@ -164,7 +164,7 @@ func socket(w http.ResponseWriter, _ *http.Request) {
 		return
 	}
 	defer conn.Close()
-	io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+	fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
 		"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n")
 	_, _ = io.Copy(io.Discard, buffered) // ends when the client leaves
 }
