@@ -12,8 +12,7 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// TestMemoryOfIdleConnections compares with a server of net/http and no more. 10,000 connections need as many files twice, so
-// ulimit -n must allow 20,100; the test opens fewer where it does not take long.
+// The comparison is with a server of net/http and no more. Both ends of a connection are here, so 9,000 need 18,000 files.
 func TestMemoryOfIdleConnections(t *testing.T) {
 	n := 1000
 	if longtest.All() {
