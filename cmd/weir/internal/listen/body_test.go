@@ -221,7 +221,7 @@ func TestHijackedConnectionMayNotReadForLong(t *testing.T) {
 		}
 	}, func(c *config.Listener) { c.BodyTimeout = short / 6 })
 	conn, _ := dial(t, l, get)
-	after(2*readersPatience*short/6, nil)
+	after(8*readersPatience*short/6, nil)
 	if n, err := io.Copy(io.Discard, conn); n != size || err != nil {
 		t.Errorf("read %d bytes, %v", n, err)
 	}
