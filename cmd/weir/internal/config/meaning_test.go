@@ -38,6 +38,8 @@ func TestMeaning(t *testing.T) {
 			"w:2:79: upstreams.api.health.path is \"healthz\": want a path such as /healthz\n" +
 			"w:2:98: upstreams.api.health.interval is 0s: want a time such as 500ms, from 1ms to 8760h"},
 
+		{"upstreams:\n  api: {addresses: ['http://a'], health: {path: '?x'}}\n", "w:2:49: upstreams.api.health.path is \"?x\": want a path such as /healthz"},
+
 		// Routes
 		{two, "w:1:1: routes[0].upstream is missing, and there are several: want api or web"},
 		{two + "routes:\n  - {upstream: wep}\n", "w:5:16: routes[0].upstream is \"wep\", which is none: did you mean web?"},
