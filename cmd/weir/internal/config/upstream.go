@@ -54,7 +54,7 @@ func (c *checker) upstreams() {
 		if u.Host != "" && !isHost(u.Host) {
 			c.isnt(path+".host", u.Host, wantHost)
 		}
-		if u.Health.Path != "" && !isPath(u.Health.Path) {
+		if question, _, _ := strings.Cut(u.Health.Path, "?"); u.Health.Path != "" && !isPath(question) {
 			c.isnt(path+".health.path", u.Health.Path, wantPath)
 		}
 		if u.TLS != (ClientTLS{}) && !secure {
