@@ -145,8 +145,14 @@ func TestClientWebSocket(t *testing.T) {
 		defer conn.CloseNow()
 		conn.SetReadLimit(2 << 20)
 		for {
-			kind, message, err := conn.Read(r.Context())
-			if err != nil || conn.Write(r.Context(), kind, message) != nil {
+			kind, message, err := conn.Read(t.Context())
+			if err == nil {
+				err = conn.Write(t.Context(), kind, message)
+			}
+			if err != nil {
+				if websocket.CloseStatus(err) != websocket.StatusNormalClosure {
+					t.Errorf("the server: %v", err)
+				}
 				return
 			}
 		}
