@@ -18,6 +18,9 @@
 //	                              the buffer, or goes on for longer than Streams.After
 //	server-sent events            exchanged for one of the event streams at the header
 //
+// The gate learns the latency to where its slot ends. That is never the client's doing: what makes a response a stream is how much of it
+// has come, and for how long, and it comes up to the buffer's size however slowly the client reads.
+//
 // A response that finds no slot of its kind is replaced by a refusal, or broken off if its header has been sent (decision 0033).
 //
 // A [Shared] has what all routes share: the caps, the memory, the counters. A [Route] is the handler of the requests of one

@@ -45,7 +45,7 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 		"stalled long upload": "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nhalf",
 		"stalled chunks":      "POST /upload HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
 		"reads nothing, page": "GET /?length=1&size=60000 HTTP/1.1\r\nHost: h\r\n\r\n",
-		"reads nothing, long": "GET /?length=1&size=50000000 HTTP/1.1\r\nHost: h\r\n\r\n",
+		"reads nothing, long": "GET /?length=1&size=5000000 HTTP/1.1\r\nHost: h\r\n\r\n",
 		"reads nothing, open": "GET /endless HTTP/1.1\r\nHost: h\r\n\r\n",
 		"events":              "GET /events HTTP/1.1\r\nHost: h\r\n\r\n",
 		"open":                "GET /open HTTP/1.1\r\nHost: h\r\n\r\n",
