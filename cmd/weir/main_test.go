@@ -24,7 +24,7 @@ func TestBadInput(t *testing.T) {
 		env  string // NAME=value
 		want string
 	}{
-		{args: nil, want: `expected one of "proxy", "demo", "sim", "version"`},
+		{args: nil, want: `expected one of "proxy", "check", "schema", "demo", "sim", ...`},
 		{args: []string{"prxy"}, want: `unexpected argument prxy, did you mean "proxy"?`},
 		{args: []string{"proxy"}, want: `missing flags: --to=URL`},
 		{args: proxy("--mox", "3"), want: `unknown flag --mox, did you mean one of "--to", "--min", "--max"?`},
@@ -63,6 +63,14 @@ func TestBadInput(t *testing.T) {
 		{args: proxy("--listen", taken), want: `--listen: listen tcp ` + taken + `: bind: address already in use`},
 		{args: proxy("--listen", "nowhere"), want: `--listen: listen tcp: address nowhere: missing port in address`},
 		{args: proxy("--listen", "127.0.0.1:0", "--admin", taken), want: `--admin: listen tcp ` + taken + `: bind: address already in use`},
+
+		{args: []string{"check"}, want: `expected "<file>"`},
+		{args: []string{"check", "testdata/none.yaml"}, want: `testdata/none.yaml: no such file or directory: want a file with a configuration`},
+		{args: []string{"check", "testdata"}, want: `testdata: is a directory: want a file with a configuration`},
+		{args: []string{"check", "testdata/wrong.yaml"}, want: `testdata/wrong.yaml:3:5: upstreams.api.adresses is unknown: did you mean addresses?` +
+			"\nweir: " + `testdata/wrong.yaml:3:5: upstreams.api.addresses is missing: want a list` +
+			"\nweir: " + `testdata/wrong.yaml:4:15: log.format is "xml": want auto, text or json`},
+		{args: []string{"schema", "extra"}, want: `unexpected argument extra: see weir schema --help`},
 
 		{args: []string{"demo", "--duration", "1s"}, want: `--duration: 1s: want 3s to 60s`},
 		{args: []string{"demo", "--duration", "1h"}, want: `--duration: 1h0m0s: want 3s to 60s`},

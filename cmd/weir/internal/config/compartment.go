@@ -31,7 +31,7 @@ type Compartment struct {
 type Queue struct {
 	Size    int      `yaml:"size" help:"Requests that may wait; 0 refuses them at once."`
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" help:"How long one may wait. Defaults to 1s."`
-	Order   string   `yaml:"order" enum:"fifo,adaptive" default:"fifo" help:"Who is next: adaptive serves the newest first once the queue stands."`
+	Order   string   `yaml:"order" enum:"fifo,adaptive" default:"fifo" help:"Order of service: adaptive serves the newest first once the queue stands."`
 	Tenants int      `yaml:"tenants" max:"1024" help:"How many tenants are told apart, so that each gets its share; 0 is none."`
 }
 

@@ -29,12 +29,14 @@ func (d *decoder) value(n *node, v reflect.Value, f field, path string) {
 		fill(v)
 		d.fields(n, v, path)
 	case v.Kind() == reflect.Map && n.kind == object:
-		v.Set(reflect.MakeMap(v.Type()))
+		v.SetZero()
 		for _, m := range n.keys {
 			d.entry(m, v, f, path)
 		}
 	case v.Kind() == reflect.Slice && n.kind == list:
-		v.Set(reflect.MakeSlice(v.Type(), len(n.items), len(n.items)))
+		v.SetZero() // nil if it is empty, as that of a file without it
+		v.Grow(len(n.items))
+		v.SetLen(len(n.items))
 		for i, one := range n.items {
 			d.value(one, v.Index(i), f, item(path, i))
 		}
@@ -77,6 +79,9 @@ func (d *decoder) fields(n *node, v reflect.Value, path string) {
 }
 
 func (d *decoder) entry(m member, v reflect.Value, f field, path string) {
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
 	value := reflect.New(v.Type().Elem()).Elem()
 	d.value(m.value, value, f, join(path, m.name))
 	v.SetMapIndex(reflect.ValueOf(m.name), value)

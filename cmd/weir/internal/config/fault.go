@@ -45,9 +45,9 @@ type fault struct {
 
 func (f *fault) Error() string {
 	if f.field == "" {
-		return f.place.String() + f.problem
+		return f.String() + f.problem
 	}
-	return f.place.String() + f.field + " " + f.problem
+	return f.String() + f.field + " " + f.problem
 }
 
 // faults are all that is wrong.

@@ -21,7 +21,7 @@ type field struct {
 	words     []string // enum
 	min, max  string
 	required  bool
-	optional  bool // 0 stands for the library's default, so that nobody may write it
+	optional  bool // 0 stands for the library's default, and cannot be written
 	live      string
 	kind      reflect.Type
 }

@@ -1,17 +1,13 @@
 package config_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/law"
 )
-
-var update = flag.Bool("update", false, "write the schema and the documentation anew")
 
 // small is the smallest configuration.
 const small = "upstreams:\n  api: {addresses: [\"http://10.0.0.1:9000\"]}\n"
@@ -34,27 +30,6 @@ func refused(t *testing.T, err error, want string) {
 	}
 	if got := err.Error(); got != want {
 		t.Errorf("\n got %s\nwant %s", got, want)
-	}
-}
-
-// golden compares a file of the repository with what it should be, or writes it.
-func golden(t *testing.T, path, want string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	was, is := strings.Split(string(got), "\n"), strings.Split(want, "\n")
-	for i := range max(len(was), len(is)) {
-		if i >= len(was) || i >= len(is) || was[i] != is[i] {
-			t.Fatalf("%s:%d is out of date: go test ./cmd/weir/internal/config -update", path, i+1)
-		}
 	}
 }
 

@@ -53,7 +53,7 @@ func (n *node) String() string {
 // longestShown is how much of a value an error shows.
 const longestShown = 60
 
-// quoted shortens a text that nobody would read whole.
+// quoted shortens a text that is too long to read.
 func quoted(s string) string {
 	if runes := []rune(s); len(runes) > longestShown {
 		s = string(runes[:longestShown]) + "..."

@@ -22,8 +22,7 @@ type Law struct{ law.Law }
 
 // What texts of these kinds look like, for the schema, and for errors.
 const (
-	durationForm = `^\+?(0|([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))*$`
-	bytesForm    = `^[0-9]+([KMG]iB)?$`
+	bytesForm = `^[0-9]+([KMG]iB)?$`
 
 	wantDuration = "a time such as 500ms, 30s or 2m"
 	wantBytes    = "a size such as 65536, 64KiB or 10MiB"
@@ -42,6 +41,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // MarshalText writes 2m rather than 2m0s.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
+// String writes what UnmarshalText reads.
 func (d Duration) String() string {
 	text := time.Duration(d).String()
 	if strings.HasSuffix(text, "m0s") {
@@ -82,6 +82,7 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 // MarshalText writes the largest unit of which it is a whole number.
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
+// String writes what UnmarshalText reads.
 func (b Bytes) String() string {
 	for _, u := range units {
 		if b != 0 && int64(b)%u.bytes == 0 {
@@ -100,6 +101,7 @@ func (l *Law) UnmarshalText(text []byte) (err error) {
 // MarshalText writes what law.Parse reads.
 func (l Law) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
+// String writes what UnmarshalText reads, or "" without a law.
 func (l Law) String() string {
 	if l.Law == nil {
 		return ""

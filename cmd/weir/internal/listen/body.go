@@ -88,7 +88,7 @@ func (b *body) begin() bool {
 		return false
 	}
 	if b.stream != nil {
-		b.reading.begin(b.conn.stall(), b)
+		b.reading.begin(b.conn.sendStall(), b)
 	} else {
 		b.delay()
 	}
@@ -98,7 +98,7 @@ func (b *body) begin() bool {
 // delay gives the client of HTTP/1 its time to send something.
 func (b *body) delay() {
 	var deadline time.Time
-	if stall := b.conn.stall(); stall > 0 {
+	if stall := b.conn.sendStall(); stall > 0 {
 		deadline = time.Now().Add(stall)
 	}
 	_ = b.conn.SetReadDeadline(deadline)

@@ -39,7 +39,7 @@ func (p *Pool) send(s *sending, a *address) (*http.Response, error) {
 	ejections := a.ejections.Load()
 	a.requests.Add(1)
 	a.inFlight.Add(1)
-	res, err := a.transport.RoundTrip(a.outgoing(s, s.request, p.config.Host)) //nolint:bodyclose // the caller's
+	res, err := a.transport.RoundTrip(s.to(a, p.config.Host))
 	if err != nil {
 		p.done(a)
 		if s.blames(err) {
