@@ -87,6 +87,10 @@ func TestBadEnvironment(t *testing.T) {
 			refused(t, err, test.want)
 		})
 	}
-	_, err := config.Parse("w", []byte(small), []string{"WEIR__MAX=1", "weir__max=2"})
+	_, err := config.Parse("w", []byte(small+"max: x\n"), []string{"WEIR__LOG__FORMAT=y", "WEIR__EXEMPT__MAX=z"})
+	refused(t, err, "w:3:6: max is \"x\": want a whole number from 0 to 1000000000\n"+
+		"WEIR__EXEMPT__MAX: exempt.max is \"z\": want a whole number from 1 to 1000000000\n"+
+		"WEIR__LOG__FORMAT: log.format is \"y\": want auto, text or json")
+	_, err = config.Parse("w", []byte(small), []string{"WEIR__MAX=1", "weir__max=2"})
 	refused(t, err, "weir__max: sets what WEIR__MAX sets: want one of them")
 }

@@ -42,7 +42,7 @@ func newPair(t *testing.T) string {
 func TestFiles(t *testing.T) {
 	one, other, empty := newPair(t), newPair(t), write(t, "empty", "")
 	token := write(t, "token", "0123456789abcdef\n")
-	fill := strings.NewReplacer("ONE", one, "OTHER", other, "EMPTY", empty, "TOKEN", token, "SHORT", write(t, "short", "secret"), "DIR", t.TempDir())
+	fill := strings.NewReplacer("ONE", one, "OTHER", other, "EMPTY", empty, "TOKEN", token, "SHORT", write(t, "short", "secret"), "WORDS", write(t, "words", "several words and no token"), "DIR", t.TempDir())
 	for _, test := range []struct{ text, want string }{
 		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: OTHER.pem}}]", ""},
 		{"listeners: [{tls: {certificate: ONE.pem, key: OTHER.key}}]", `listeners[0].tls has "ONE.pem" and "OTHER.key", which are no pair: tls: private key does not match public key`},
@@ -55,6 +55,7 @@ func TestFiles(t *testing.T) {
 		{"admin: {token: none}", `admin.token is "none": no such file or directory: want a file with a token`},
 		{"admin: {token: SHORT}", `admin.token is "SHORT", of which the content is no token: want 16 or more characters without spaces`},
 		{"admin: {token: EMPTY}", `admin.token is "EMPTY", of which the content is no token: want 16 or more characters without spaces`},
+		{"admin: {token: WORDS}", `admin.token is "WORDS", of which the content is no token: want 16 or more characters without spaces`},
 		{"buffers: {file: 1GiB, directory: DIR}", ""},
 		{"buffers: {directory: TOKEN}", `buffers.directory is "TOKEN": want a directory that exists`},
 	} {

@@ -12,10 +12,11 @@ func TestMeaning(t *testing.T) {
 	const two = "upstreams:\n  api: {addresses: ['http://a']}\n  web: {addresses: ['http://b']}\n"
 	for _, test := range []struct{ text, want string }{
 		// Listeners
-		{small + "listeners: [{address: '8080'}, {address: 'unix:'}, {address: ':99999'}, {address: 'a b:1'}]\n", "w:3:23: listeners[0].address is \"8080\": want host:port such as :8080, or unix:/path of a socket\n" +
+		{small + "listeners: [{address: '8080'}, {address: 'unix:'}, {address: ':99999'}, {address: 'a b:1'}, {address: ':080'}]\n", "w:3:23: listeners[0].address is \"8080\": want host:port such as :8080, or unix:/path of a socket\n" +
 			"w:3:42: listeners[1].address is \"unix:\": want host:port such as :8080, or unix:/path of a socket\n" +
 			"w:3:62: listeners[2].address is \":99999\": want host:port such as :8080, or unix:/path of a socket\n" +
-			"w:3:83: listeners[3].address is \"a b:1\": want host:port such as :8080, or unix:/path of a socket"},
+			"w:3:83: listeners[3].address is \"a b:1\": want host:port such as :8080, or unix:/path of a socket\n" +
+			"w:3:103: listeners[4].address is \":080\": want host:port such as :8080, or unix:/path of a socket"},
 		{small + "listeners: [{}, {}]\n", "w:3:17: listeners[1].address is \":8080\", as listeners[0].address is (the first is on line 3): want another"},
 		{small + "listeners: [{address: '127.0.0.1:8081'}]\n", "w:1:1: admin.address is \"127.0.0.1:8081\", as listeners[0].address is (the first is on line 3): want another"},
 		{small + "listeners:\n  - protocols: []\n", "w:4:16: listeners[0].protocols is empty: want http1, http2 or both"},
@@ -28,8 +29,8 @@ func TestMeaning(t *testing.T) {
 
 		// Upstreams
 		{"upstreams:\n  api: {}\n", "w:2:8: upstreams.api.addresses is missing: want a list"},
-		{"upstreams:\n  api: {addresses: ['ftp://a', 'http://', 'http://a:0', 'http://u@a', 'http://a?q', 'http://a#f', 'a:80', 'http://a', 'http://a']}\n", wantURLs(21, "ftp://a", "http://", "http://a:0", "http://u@a", "http://a?q", "http://a#f", "a:80") +
-			"w:2:119: upstreams.api.addresses[8] is \"http://a\", as one before it is"},
+		{"upstreams:\n  api: {addresses: ['ftp://a', 'http://', 'http://a:0', 'http://u@a', 'http://a?q', 'http://a#f', 'http://a?', 'a:80', 'http://a', 'http://a']}\n", wantURLs(21, "ftp://a", "http://", "http://a:0", "http://u@a", "http://a?q", "http://a#f", "http://a?", "a:80") +
+			"w:2:132: upstreams.api.addresses[9] is \"http://a\", as one before it is"},
 		{"upstreams:\n  api: {addresses: ['http://a'], tls: {ca: x}}\n", "w:2:39: upstreams.api.tls is set, and no address has https: want one, or no tls"},
 		{"upstreams:\n  api: {addresses: ['https://a'], tls: {certificate: x}}\n", "w:2:40: upstreams.api.tls.key is missing: want the file of the key that belongs to certificate"},
 		{"upstreams:\n  api: {addresses: ['https://a'], tls: {key: x}}\n", "w:2:40: upstreams.api.tls.certificate is missing: want the file of the certificate that belongs to key"},
@@ -37,6 +38,8 @@ func TestMeaning(t *testing.T) {
 			"w:2:57: upstreams.api.protocol is \"http3\": want http1 or http2\n" +
 			"w:2:79: upstreams.api.health.path is \"healthz\": want a path such as /healthz\n" +
 			"w:2:98: upstreams.api.health.interval is 0s: want a time such as 500ms, from 1ms to 8760h"},
+
+		{"upstreams:\n  api: {addresses: ['http://a'], health: {path: '?x'}}\n", "w:2:49: upstreams.api.health.path is \"?x\": want a path such as /healthz"},
 
 		// Routes
 		{two, "w:1:1: routes[0].upstream is missing, and there are several: want api or web"},
@@ -96,5 +99,22 @@ func TestMeaning(t *testing.T) {
 			_, err := config.Parse("w", []byte(test.text), nil)
 			refused(t, err, test.want)
 		})
+	}
+}
+
+// TestAccepted is about what looks wrong and is not.
+func TestAccepted(t *testing.T) {
+	for _, text := range []string{
+		small + "listeners: [{address: ':0'}, {address: ':0'}]\n", // ports of the system's choice
+		small + "admin: {address: 'localhost:1'}\n",
+		small + "admin: {address: '[::1]:1'}\n",
+		small + "admin: {address: 'unix:/run/weir-admin.sock'}\n",
+		small + "  web: {addresses: ['http://b:80/base']}\nroutes: [{upstream: api, compartment: web}]\n",
+		small + "exempt: {paths: [/]}\n",
+		small + "routes: [{path: /a/}, {path: '/a/{b}'}, {path: '/a/{b}', method: GET}, {path: '/a/{b}', host: c.example}]\n",
+	} {
+		if _, err := config.Parse("w", []byte(text), nil); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

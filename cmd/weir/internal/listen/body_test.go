@@ -72,17 +72,16 @@ func TestBrokenBodyIsTheClientsFault(t *testing.T) {
 }
 
 func TestSlowSenderIsNoStalledOne(t *testing.T) {
-	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = short })
+	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = 10 * short })
 	for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := client(t, protocol)
 			body, sender := io.Pipe()
 			go func() {
 				defer sender.Close()
-				pause := make(chan struct{})
-				for range 20 { // a byte each 10 ms takes three times as long as a stall may
+				for range 20 { // takes twice as long as a stall may
 					_, _ = io.WriteString(sender, "b")
-					after(short/6, pause)
+					after(short, nil)
 				}
 			}()
 			response, err := c.Post("http://"+l.Addr().String(), "text/plain", body)
@@ -99,14 +98,18 @@ func TestSlowSenderIsNoStalledOne(t *testing.T) {
 
 // The client is still sending, and the handler does not want to know: net/http reads some of the rest before it answers.
 func TestEarlyAnswerToStalledSender(t *testing.T) {
-	l := start(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) },
-		func(c *config.Listener) { c.BodyTimeout = short })
-	_, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhalf")
-	if status, _ := answer(t, answers); status != http.StatusServiceUnavailable {
-		t.Errorf("status %d, want 503", status)
-	}
-	if _, err := answers.ReadByte(); err != io.EOF {
-		t.Errorf("the connection goes on: %v", err)
+	for _, size := range []int{0, 64 << 10} { // net/http does it after the handler, or as it sends the first part
+		l := start(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write(make([]byte, size))
+		}, func(c *config.Listener) { c.BodyTimeout = short })
+		_, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhalf")
+		if status, body := answer(t, answers); status != http.StatusServiceUnavailable || len(body) != size {
+			t.Errorf("status %d with %d bytes, want 503 with %d", status, len(body), size)
+		}
+		if _, err := answers.ReadByte(); err != io.EOF {
+			t.Errorf("the connection goes on: %v", err)
+		}
 	}
 }
 
@@ -201,6 +204,26 @@ func TestHijackedConnectionHasNoTimeLimits(t *testing.T) {
 	l.Close()
 	if _, err := answers.ReadByte(); err != io.EOF {
 		t.Errorf("it outlived the listener: %v", err)
+	}
+}
+
+func TestHijackedConnectionMayNotReadForLong(t *testing.T) {
+	const size = 32 << 20 // more than waits in sockets
+	l := start(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		if _, err := conn.Write(make([]byte, size)); err != nil {
+			t.Errorf("Write: %v", err)
+		}
+	}, func(c *config.Listener) { c.BodyTimeout = short / 6 })
+	conn, _ := dial(t, l, get)
+	after(2*readersPatience*short/6, nil)
+	if n, err := io.Copy(io.Discard, conn); n != size || err != nil {
+		t.Errorf("read %d bytes, %v", n, err)
 	}
 }
 

@@ -129,7 +129,7 @@ func (c *conn) moved() bool {
 // cut makes the writes fail, for good; net/http then closes the connection.
 func (c *conn) cut() {
 	c.listener.counters.stalled.Add(1)
-	_ = c.Conn.SetWriteDeadline(past)
+	_ = c.SetWriteDeadline(past)
 }
 
 // past is a deadline that has passed.

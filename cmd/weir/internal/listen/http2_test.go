@@ -5,16 +5,18 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
 // Types of frames (RFC 9113, 6).
 const (
-	data, headers, reset, setting, goAway, continuation = 0, 1, 3, 4, 7, 9
+	data, headers, reset, setting, goAway, windowUpdate, continuation = 0, 1, 3, 4, 7, 8, 9
 
 	preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 )
@@ -131,6 +133,43 @@ func TestClosedWindow(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The streams wait for the connection, which the client reads slowly: none of them has stalled.
+func TestSlowConnectionStallsNoStream(t *testing.T) {
+	const size = 10 << 20
+	l := start(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) },
+		func(c *config.Listener) { c.BodyTimeout = config.Duration(100 * time.Millisecond) })
+	conn, _ := dial(t, l, "")
+	_ = conn.(*net.TCPConn).SetReadBuffer(128 << 10) // or it would grow, and acknowledge in longer steps
+	_, _ = io.WriteString(conn, preface+frame(setting, 0, 0, "\x00\x04\x7f\xff\xff\xff")+frame(windowUpdate, 0, 0, "\x7f\xff\x00\x00")+request(1))
+	slow := &slowReader{Reader: conn, bytes: 3 << 20, pace: 10 * time.Millisecond}
+	answers := bufio.NewReaderSize(slow, 16<<10)
+	for read := 0; read < size; {
+		kind, _, payload, err := readFrame(answers)
+		if err != nil || kind == reset {
+			t.Fatalf("frame %d after %d bytes, %v", kind, read, err)
+		}
+		if kind == data {
+			read += len(payload)
+		}
+	}
+}
+
+// slowReader waits before each of its reads, until it has read so many bytes.
+type slowReader struct {
+	io.Reader
+	bytes int
+	pace  time.Duration
+}
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	if r.bytes > 0 {
+		after(config.Duration(r.pace), nil)
+	}
+	n, err := r.Reader.Read(p)
+	r.bytes -= n
+	return n, err
 }
 
 // net/http closes the connection, as doc.go says.

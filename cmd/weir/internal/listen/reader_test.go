@@ -75,4 +75,3 @@ func TestSlowReaderIsNoStalledOne(t *testing.T) {
 		})
 	}
 }
-

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,6 +44,10 @@ type connections struct {
 	transport http.RoundTripper
 	settings  settings
 	pools     atomic.Int64 // that use them
+	running   atomic.Int64 // requests on them
+
+	closing atomic.Bool
+	mu      sync.Mutex // held while closing is true
 }
 
 // newConnections reads the files of TLS.
@@ -63,9 +68,6 @@ func newConnections(a *address, s settings, log *slog.Logger) (*connections, err
 		MaxResponseHeaderBytes: maxHeader,
 		ReadBufferSize:         readBuffer,
 	}
-	if s.maxIdle == 0 {
-		t.MaxIdleConnsPerHost = -1 // 0 is net/http's default
-	}
 	if a.scheme == "https" {
 		files, err := newClientFiles(s.tls, log)
 		if err != nil {
@@ -77,15 +79,36 @@ func newConnections(a *address, s settings, log *slog.Logger) (*connections, err
 	return &connections{transport: t, settings: s}, nil
 }
 
-// release ends the use by a pool. The connections of the last one are closed when they are idle.
+// release ends the use by a pool.
 func (c *connections) release() {
-	if c.pools.Add(-1) == 0 {
-		c.closeIdle()
+	c.pools.Add(-1)
+	c.closeUnused()
+}
+
+// begin is called before a request. Either closeUnused sees the request, or the request waits for closeUnused.
+func (c *connections) begin() {
+	c.running.Add(1)
+	if c.closing.Load() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 	}
 }
 
-func (c *connections) closeIdle() {
-	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
+// end is called once a request has done with its connection.
+func (c *connections) end() {
+	if c.running.Add(-1) == 0 && c.pools.Load() == 0 {
+		c.closeUnused()
+	}
+}
+
+// closeUnused closes the connections if no pool has them any more and no request runs. A request that began meanwhile could
+// find that net/http closes the connection under it.
+func (c *connections) closeUnused() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closing.Store(true)
+	defer c.closing.Store(false)
+	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok && c.pools.Load() == 0 && c.running.Load() == 0 {
 		t.CloseIdleConnections()
 	}
 }
@@ -119,11 +142,8 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn, error) {
-	if d.settings.connectTimeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(d.settings.connectTimeout))
-		defer cancel()
-	}
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(d.settings.connectTimeout))
+	defer cancel()
 	plain, err := d.dial(ctx, network, address)
 	if err != nil {
 		return nil, err

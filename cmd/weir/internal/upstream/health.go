@@ -57,6 +57,8 @@ func (p *Pool) ask(ctx context.Context, a *address) error {
 		Host:   p.config.Host,
 	}
 	a.locate(req.URL)
+	a.begin()
+	defer a.end()
 	res, err := a.transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return err

@@ -31,6 +31,9 @@ func TestFailuresInARowEject(t *testing.T) {
 	if sick, _, until := r.sick(false, noon.Add(10*time.Second-1)); !sick || until != noon.Add(10*time.Second) {
 		t.Errorf("in the last instant: sick %t until %v", sick, until)
 	}
+	if fail(noon.Add(5 * time.Second)) {
+		t.Error("the ejection was made longer")
+	}
 	back := noon.Add(10 * time.Second)
 	if sick, _, _ := r.sick(false, back); sick {
 		t.Error("still ejected after its time")
@@ -58,6 +61,10 @@ func TestFailuresOfRequestsFromBeforeAnEjectionEjectNoMore(t *testing.T) {
 	}
 	if r.failures.Load() != 12 {
 		t.Errorf("%d failures counted, want 12", r.failures.Load())
+	}
+	r.succeed(0)
+	if !r.fail("down", 1, eject, later) {
+		t.Error("a success from before the ejection was taken for one since")
 	}
 }
 
@@ -120,4 +127,14 @@ func TestOneCheckInAnInterval(t *testing.T) {
 			t.Errorf("%d checks in 200 intervals", checks)
 		}
 	})
+}
+
+func TestAShorterIntervalHoldsAtOnce(t *testing.T) {
+	r := newRecord()
+	for r.checkIn(time.Hour, noon) < time.Minute {
+		r.forgetHealth()
+	}
+	if wait := r.checkIn(time.Second, noon); wait > time.Second {
+		t.Errorf("the next check is in %v, at an interval of 1 s", wait)
+	}
 }

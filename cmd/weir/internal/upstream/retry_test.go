@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,6 +44,11 @@ func TestNoConnectionIsTriedElsewhere(t *testing.T) {
 			req := httptest.NewRequest(http.MethodPost, "/", nil)
 			if body != nil {
 				req, _ = http.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
+			}
+			if req.GetBody != nil {
+				req.Body, _ = os.CreateTemp(t.TempDir(), "") // once it is closed, it cannot be read
+				io.WriteString(req.Body.(io.Writer), "hello")
+				req.Body.(io.Seeker).Seek(0, io.SeekStart)
 			}
 			res, err := p.RoundTrip(req)
 			if err != nil {
