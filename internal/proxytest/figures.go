@@ -66,10 +66,22 @@ func (p peer) figures(t testing.TB) figures {
 // sample is a line of Prometheus' text format.
 var sample = regexp.MustCompile(`^(\w+)(\{.*\})? (\S+)$`)
 
-// ofStreams are the limiters that only count what lasts.
-var ofStreams = regexp.MustCompile(`(limiter|key)="(streams|websockets|events|exempt)"`)
+// apart are the limiters that only count what lasts, or what is exempt, and the key that a set has for all that it does not
+// know.
+var apart = regexp.MustCompile(`(limiter|key)="(streams|websockets|events|exempt|\(overflow\))"`)
 
-func fromMetrics(t testing.TB, text string) (f figures) {
+// fromMetrics sums the compartments. Without a set, they are limiters of their own.
+func fromMetrics(t testing.TB, text string) figures {
+	t.Helper()
+	if keys, found := sumOf(t, text, "weir_key_"); found {
+		return keys
+	}
+	all, _ := sumOf(t, text, "weir_")
+	return all
+}
+
+// sumOf sums the metrics whose names begin so, and reports whether there are any.
+func sumOf(t testing.TB, text, prefix string) (f figures, found bool) {
 	t.Helper()
 	into := map[string]*float64{
 		"limit": &f.limit, "in_flight": &f.inFlight, "queued": &f.queued, "admitted_total": &f.admitted,
@@ -77,20 +89,20 @@ func fromMetrics(t testing.TB, text string) (f figures) {
 	}
 	for lines := bufio.NewScanner(strings.NewReader(text)); lines.Scan(); {
 		m := sample.FindStringSubmatch(lines.Text())
-		if m == nil || ofStreams.MatchString(m[2]) {
+		if m == nil || apart.MatchString(m[2]) {
 			continue
 		}
-		// A limiter of its own, or a compartment of a set.
-		name := strings.TrimPrefix(strings.TrimPrefix(m[1], "weir_"), "key_")
-		if sum := into[name]; sum != nil && strings.HasPrefix(m[1], "weir_") {
+		name, ours := strings.CutPrefix(m[1], prefix)
+		if sum := into[name]; ours && sum != nil {
 			value, err := strconv.ParseFloat(m[3], 64)
 			if err != nil {
 				t.Fatalf("/metrics: %q: %v", lines.Text(), err)
 			}
 			*sum += value
+			found = true
 		}
 	}
-	return f
+	return f, found
 }
 
 // seen asks the upstream how often it saw each request.

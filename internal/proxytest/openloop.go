@@ -18,6 +18,7 @@ type openLoop struct {
 	timeout time.Duration // after which a client leaves, from when its request was due
 	seed    uint64
 	request func(n int) *http.Request
+	until   <-chan struct{} // ends the sending earlier, if it is not nil
 }
 
 // An answer is what became of a request.
@@ -63,7 +64,7 @@ func (l openLoop) run(ctx context.Context) []answer {
 		began   = time.Now()
 		next    time.Duration
 	)
-	for n := 0; ctx.Err() == nil; n++ {
+	for n := 0; ctx.Err() == nil && !l.ended(); n++ {
 		next += time.Duration(random.ExpFloat64() / l.rate * float64(time.Second))
 		due := next
 		if due >= l.during {
@@ -81,6 +82,16 @@ func (l openLoop) run(ctx context.Context) []answer {
 	all.Wait()
 	slices.SortFunc(answers, func(a, b answer) int { return a.n - b.n })
 	return answers
+}
+
+// ended reports whether no more are to be sent.
+func (l openLoop) ended() bool {
+	select {
+	case <-l.until: // never, if it is nil
+		return true
+	default:
+		return false
+	}
 }
 
 // send sends a request that is due.

@@ -30,12 +30,12 @@ var (
 	byDefault = guard{"weir", func(t testing.TB, to peer) peer { return startWeir(t, to) }}
 )
 
-// byHand is HAProxy with a maxconn, which is a fraction of the upstream's workers. What waits for half of the deadline
-// could not be answered in time.
+// byHand is HAProxy with a maxconn, which is a fraction of the upstream's workers. Requests may wait for half of the time
+// that work leaves them before the deadline: under overload nearly all do.
 func byHand(u upstream, fraction float64) guard {
 	maxconn := max(1, int(math.Round(fraction*float64(u.workers))))
 	return guard{fmt.Sprintf("HAProxy maxconn %d", maxconn), func(t testing.TB, to peer) peer {
-		return startHAProxy(t, to, maxconn, deadline/2)
+		return startHAProxy(t, to, maxconn, (deadline-u.most)/2)
 	}}
 }
 

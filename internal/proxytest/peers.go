@@ -145,6 +145,7 @@ http {
   }
   server {
     listen %[4]s;
+    server_name all;
     keepalive_requests 100000000;
     location / {
       %[5]s

@@ -155,6 +155,16 @@ func (p *process) memory(t testing.TB) (resident int64) {
 	return resident
 }
 
+// files is how many files and connections the process has open.
+func (p *process) files(t testing.TB) int {
+	t.Helper()
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatalf("%s: %v", p.name, err)
+	}
+	return len(open)
+}
+
 // freeAddress is one that was free a moment ago.
 func freeAddress(t testing.TB) string {
 	t.Helper()

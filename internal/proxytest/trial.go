@@ -14,10 +14,13 @@ import (
 // full reports whether a trial is to be as long as its figures need.
 func full() bool { return os.Getenv("WEIR_TRIALS") == "full" }
 
-// trial skips a test that takes seconds unless it is asked for.
-func trial(t testing.TB) {
+// trial skips a test that takes seconds unless it is asked for. A short one measures nothing, so it runs beside others.
+func trial(t *testing.T) {
 	t.Helper()
 	longtest.Skip(t)
+	if !full() {
+		t.Parallel()
+	}
 }
 
 // either is the first in a full trial and the second in a short one.

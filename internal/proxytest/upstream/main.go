@@ -8,6 +8,7 @@
 //	/echo           the body of the request
 //	/slow?for=1s    a chunk at once and one at the end
 //	/events         an event each 100 ms, until the client leaves
+//	/socket         a WebSocket that says nothing
 //	/fault/KIND     breaks HTTP, by the kinds of faults.go
 //	/-/seen         how often each value of the header Trial-Id was seen, as JSON
 package main
@@ -81,6 +82,7 @@ func (s *server) handler() http.Handler {
 	mux.HandleFunc("/echo", echo)
 	mux.HandleFunc("/slow", slow)
 	mux.HandleFunc("/events", events)
+	mux.HandleFunc("/socket", socket)
 	mux.HandleFunc("/fault/{kind}", fault)
 	mux.HandleFunc("/ready", func(http.ResponseWriter, *http.Request) {})
 	mux.Handle("/-/seen", &s.seen)
@@ -93,7 +95,7 @@ func (s *server) work(w http.ResponseWriter, _ *http.Request) {
 	s.workers <- struct{}{}
 	time.Sleep(s.least + time.Duration(rand.Int64N(int64(s.most-s.least)+1)))
 	<-s.workers
-	io.WriteString(w, "done\n")
+	fmt.Fprint(w, "done\n")
 }
 
 // page is what responses are cut from.
@@ -116,8 +118,10 @@ func sized(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// echo answers while it reads, which a server of net/http has to be told.
 func echo(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(w, r.Body) // the client sees that it ends early
+	_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 needs none
+	_, _ = io.Copy(w, r.Body)                            // the client sees that it ends early
 }
 
 func slow(w http.ResponseWriter, r *http.Request) {
@@ -126,11 +130,11 @@ func slow(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "for: want a time such as 1s", http.StatusBadRequest)
 		return
 	}
-	io.WriteString(w, "begun\n")
+	fmt.Fprint(w, "begun\n")
 	_ = http.NewResponseController(w).Flush()
 	select {
 	case <-time.After(wait):
-		io.WriteString(w, "ended\n")
+		fmt.Fprint(w, "ended\n")
 	case <-r.Context().Done():
 	}
 }
@@ -150,4 +154,17 @@ func events(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// socket opens a WebSocket of the key that is the example of RFC 6455, and waits until the client closes it.
+func socket(w http.ResponseWriter, _ *http.Request) {
+	conn, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n")
+	_, _ = io.Copy(io.Discard, buffered) // ends when the client leaves
 }

@@ -29,7 +29,7 @@ func BenchmarkForward(b *testing.B) {
 		header []string
 	}{
 		"stranger": {nil, nil},
-		"traced":   {spans.New(0.01), nil},
+		"traced":   {tracer(b, 0.01), nil},
 		"trusted":  {nil, []string{"X-Forwarded-For", "198.51.100.7", "X-Request-Id", "4bf92f35-77b3-4da3-ce92"}},
 	} {
 		b.Run(name, func(b *testing.B) {

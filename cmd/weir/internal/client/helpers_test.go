@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 	"github.com/weir-go/weir/trust"
 )
@@ -72,4 +73,14 @@ func upstream(t testing.TB) (url string, seen func() http.Header) {
 	}))
 	t.Cleanup(s.Close)
 	return s.URL, func() http.Header { return <-headers }
+}
+
+// tracer has the spans of a share of all traces sent, to where no collector listens.
+func tracer(t testing.TB, share float64) *spans.Tracer {
+	t.Helper()
+	tracer, err := spans.New(config.Trace{Endpoint: "http://127.0.0.1:1/v1/traces", Sample: share})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tracer
 }

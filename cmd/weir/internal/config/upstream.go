@@ -8,7 +8,7 @@ import (
 
 // Upstream is a service with one or more addresses that do the same.
 type Upstream struct {
-	Addresses []string  `yaml:"addresses" required:"yes" help:"URLs such as http://10.0.0.1:9000 or https://api.internal. A request goes to the less busy of two."`
+	Addresses []string  `yaml:"addresses" required:"yes" help:"URLs such as http://10.0.0.1:9000 or https://api.internal, or unix:/path of a socket. A request goes to the less busy of two."`
 	Protocol  string    `yaml:"protocol" enum:"http1,http2" default:"http1" help:"http2 for gRPC: with https by TLS, with http as h2c."`
 	TLS       ClientTLS `yaml:"tls" help:"For https."`
 	Host      string    `yaml:"host" help:"Host that the upstream is asked for. Defaults to the client's."`
@@ -43,7 +43,7 @@ func (c *checker) upstreams() {
 		seen := map[string]bool{}
 		for i, address := range u.Addresses {
 			switch at := item(path+".addresses", i); {
-			case !isURL(address):
+			case !isURL(address) && !strings.HasPrefix(address, "unix:/"):
 				c.isnt(at, address, "a URL such as http://10.0.0.1:9000, without user, query and fragment")
 			case seen[address]:
 				c.refuse(at, "is %s, as one before it is", quoted(address))

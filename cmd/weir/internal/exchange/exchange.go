@@ -139,7 +139,7 @@ func (x *exchange) count() {
 	c := &x.shared.counts
 	switch {
 	case x.refused:
-	case x.left:
+	case x.left, x.slot.isLate():
 		c.left.Add(1)
 	case x.returned:
 		c.answered[min(max(x.status/100, 0), len(c.answered)-1)].Add(1)
@@ -207,6 +207,7 @@ type slot struct {
 	stop   func() bool // to watch the client
 	closed bool
 	broken bool
+	late   bool // the client left before the upstream's response had ended
 }
 
 func (s *slot) isHeld() bool {
@@ -261,6 +262,18 @@ func (s *slot) breakOff() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.broken = true
+}
+
+func (s *slot) setLate() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late = true
+}
+
+func (s *slot) isLate() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.late
 }
 
 func (s *slot) isBroken() bool {

@@ -55,7 +55,7 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	case r.Method == http.MethodConnect, media.IsUpgrade(r.Header), r.ContentLength > x.request+x.file:
 		stream = true
 	case r.ContentLength < 0:
-		stream, err = x.listen()
+		stream, err = x.takeEarly()
 	default:
 		stream, err = x.takeAll()
 	}
@@ -97,11 +97,11 @@ func short(err error) error {
 	return err
 }
 
-// listen reads a body of unknown length for a while. If it ends meanwhile, its length is known.
-func (x *exchange) listen() (stream bool, err error) {
+// takeEarly reads a body of unknown length for a while. If it ends meanwhile, its length is known.
+func (x *exchange) takeEarly() (stream bool, err error) {
 	b := &x.body
 	announced := maps.Clone(b.client.Trailer) // because the server writes to that of the request
-	settled := make(chan error, 1) // how it ended, nil if it does not fit
+	settled := make(chan error, 1)            // how it ended, nil if it does not fit
 	settle := func(err error) {
 		select {
 		case settled <- err:

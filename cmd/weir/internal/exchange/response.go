@@ -147,6 +147,9 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) (*http.Respons
 	// ReverseProxy changes the header meanwhile.
 	header := http.Header{"Content-Type": res.Header["Content-Type"], "Grpc-Status": res.Header["Grpc-Status"]}
 	a := &ahead{src: res.Body, bound: x.response, over: toStreams, ended: func(err error) {
+		if errors.Is(x.in.Context().Err(), context.Canceled) {
+			x.slot.setLate()
+		}
 		if errors.Is(err, io.EOF) {
 			x.settle(weirhttp.ResponseOutcome(res.StatusCode, header, res.Trailer))
 			return

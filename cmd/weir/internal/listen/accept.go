@@ -58,8 +58,11 @@ func (l accepting) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the socket; the connections stay.
-func (l accepting) Close() error { return l.socket.Close() }
+// Close closes the socket; the connections stay. net/http closes it again as it ends.
+func (l accepting) Close() (err error) {
+	l.closing.Do(func() { err = l.socket.Close() })
+	return err
+}
 
 // admit counts the connection against the caps, if they allow.
 func (l *Listener) admit(socket net.Conn) (*conn, bool) {

@@ -25,14 +25,14 @@ func Status(err error) int {
 	return http.StatusBadRequest
 }
 
-// A BodyFailure is a client's failure to send the body of its request. Reading the body returns it.
-type BodyFailure struct{ Err error }
+// A ClientError is a client's failure to send the body of its request. Reading the body returns it.
+type ClientError struct{ Err error }
 
 // Error says what failed.
-func (e *BodyFailure) Error() string { return "request body: " + e.Err.Error() }
+func (e *ClientError) Error() string { return "request body: " + e.Err.Error() }
 
 // Unwrap returns what net/http said.
-func (e *BodyFailure) Unwrap() error { return e.Err }
+func (e *ClientError) Unwrap() error { return e.Err }
 
 // BodyError returns why the body of a request could not be read; nil if it could, so far. The context is the request's.
 func BodyError(ctx context.Context) error {
@@ -73,7 +73,7 @@ func (b *body) Read(p []byte) (int, error) {
 	defer b.mu.Unlock()
 	if err != io.EOF && !b.over {
 		// The deadline stays: without it the server would wait for the rest of the body before it answers.
-		err = &BodyFailure{err}
+		err = &ClientError{err}
 		b.failure = err
 	}
 	b.over = true
@@ -88,7 +88,7 @@ func (b *body) begin() bool {
 		return false
 	}
 	if b.stream != nil {
-		b.reading.begin(b.conn.stall(), b)
+		b.reading.begin(b.conn.sendStall(), b)
 	} else {
 		b.delay()
 	}
@@ -98,7 +98,7 @@ func (b *body) begin() bool {
 // delay gives the client of HTTP/1 its time to send something.
 func (b *body) delay() {
 	var deadline time.Time
-	if stall := b.conn.stall(); stall > 0 {
+	if stall := b.conn.sendStall(); stall > 0 {
 		deadline = time.Now().Add(stall)
 	}
 	_ = b.conn.SetReadDeadline(deadline)

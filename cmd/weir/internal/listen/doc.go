@@ -14,10 +14,11 @@
 // HeaderTimeout bounds the PROXY header, then the handshake, then the headers of HTTP/1. BodyTimeout bounds a stall:
 //
 //   - A read of a request body that brings nothing for that long fails with [os.ErrDeadlineExceeded]. See [BodyError].
-//   - A write to a socket fails once the client has acknowledged nothing for that long, a quarter more at most. How long the write
-//     takes does not count, because megabytes may wait in the socket for a client that reads slowly. Linux knows what was
-//     acknowledged on TCP; elsewhere, and on Unix sockets, the write itself must end in that time.
-//   - A write to a stream of HTTP/2 fails once a frame of 16 KiB has waited that long for the client's flow control, while the
+//   - A write to a socket fails once the client has acknowledged nothing for four times as long. A client's system reads ahead of it
+//     and acknowledges about 100 KB at a time, so a slow client cannot be told from a stalled one before that: with 30 s, 1 KB/s is
+//     enough. How long the write takes does not count, because megabytes may wait in the socket. Linux knows what was acknowledged
+//     on TCP; elsewhere, and on Unix sockets, the write itself must end in that time.
+//   - A write to a stream of HTTP/2 fails once a frame of 16 KiB has waited as long for the client's flow control, while the
 //     connection is not what it waits for.
 //
 // A client that sends or reads a byte now and then is slow and not stalled, so it may stay. What it can hold is bounded elsewhere:

@@ -40,7 +40,7 @@ func (h *header) read(c *conn) (net.Addr, error) {
 func (h *header) parse(socket net.Conn) (net.Addr, error) {
 	if h.timeout > 0 {
 		_ = socket.SetReadDeadline(time.Now().Add(h.timeout))
-		defer socket.SetReadDeadline(time.Time{})
+		defer func() { _ = socket.SetReadDeadline(time.Time{}) }()
 	}
 	h.buffer = bufio.NewReaderSize(socket, headerBuffer)
 	if _, err := h.buffer.Peek(1); err != nil {

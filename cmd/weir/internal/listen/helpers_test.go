@@ -133,3 +133,11 @@ func fetch(t testing.TB, c *http.Client, url string) (status int, body, proto st
 	}
 	return response.StatusCode, string(text), response.Proto
 }
+
+// after waits until a time limit has passed that something must outlive, or the channel is closed.
+func after(limit config.Duration, ended <-chan struct{}) {
+	select {
+	case <-time.After(time.Duration(limit)):
+	case <-ended:
+	}
+}

@@ -18,6 +18,7 @@ import (
 // A Listener serves clients on one address. Make one with New. Its methods may be called concurrently.
 type Listener struct {
 	socket        net.Listener
+	closing       sync.Once
 	server        *http.Server
 	next          http.Handler
 	log           *slog.Logger
@@ -82,7 +83,7 @@ func (l *Listener) Serve() error {
 	} else {
 		err = l.server.Serve(accepting{l})
 	}
-	if errors.Is(err, http.ErrServerClosed) {
+	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
 		return nil
 	}
 	return err
@@ -91,15 +92,14 @@ func (l *Listener) Serve() error {
 // Shutdown takes no more connections, and returns once every request has been answered or ctx has ended. Connections that were
 // hijacked go on until Close.
 func (l *Listener) Shutdown(ctx context.Context) error {
-	_ = l.socket.Close() // the server does not know it before Serve
+	_ = accepting{l}.Close() // the server does not know it before Serve
 	return l.server.Shutdown(ctx)
 }
 
 // Close ends everything at once, connections that were hijacked included.
 func (l *Listener) Close() error {
 	l.stop()
-	err := l.server.Close()
-	_ = l.socket.Close()
+	err := errors.Join(l.server.Close(), accepting{l}.Close())
 	l.mu.Lock()
 	open := make([]*conn, 0, len(l.conns))
 	for c := range l.conns {

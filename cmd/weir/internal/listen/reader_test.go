@@ -47,7 +47,7 @@ func TestStalledReaderOfHTTP2(t *testing.T) {
 
 // A write takes as long as the client needs for what waits in the socket, which is more than it may stall.
 func TestSlowReaderIsNoStalledOne(t *testing.T) {
-	const stall = 300 * time.Millisecond
+	const stall = 100 * time.Millisecond
 	size := 12 << 20
 	l := start(t, func(w http.ResponseWriter, _ *http.Request) {
 		if _, err := w.Write(make([]byte, size)); err != nil {
@@ -68,11 +68,10 @@ func TestSlowReaderIsNoStalledOne(t *testing.T) {
 				if read += n; err != nil && read < size {
 					t.Fatalf("cut after %d bytes and %v: %v", read, time.Since(begun), err)
 				}
-				for due := begun.Add(3 * stall * time.Duration(read) / time.Duration(size)); time.Now().Before(due); {
-					runtime.Gosched() // 13 MB/s
+				for due := begun.Add(3 * readersPatience * stall * time.Duration(read) / time.Duration(size)); time.Now().Before(due); {
+					runtime.Gosched() // 10 MB/s
 				}
 			}
 		})
 	}
 }
-

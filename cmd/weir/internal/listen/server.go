@@ -36,9 +36,11 @@ func newServer(c config.Listener, l *Listener, logger *slog.Logger) *http.Server
 			MaxReceiveBufferPerConnection: connectionWindow,
 			MaxReceiveBufferPerStream:     streamWindow,
 		},
-		ErrorLog:    log.New(serverLog{logger}, "", 0),
-		ConnState:   l.changed,
-		ConnContext: func(ctx context.Context, of net.Conn) context.Context { return context.WithValue(ctx, connKey{}, unwrap(of)) },
+		ErrorLog:  log.New(serverLog{logger}, "", 0),
+		ConnState: l.changed,
+		ConnContext: func(ctx context.Context, of net.Conn) context.Context {
+			return context.WithValue(ctx, connKey{}, unwrap(of))
+		},
 	}
 }
 

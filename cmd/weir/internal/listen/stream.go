@@ -27,7 +27,7 @@ func (l *Listener) newStream(w http.ResponseWriter, c *conn) *stream {
 func (s *stream) Write(p []byte) (n int, err error) {
 	for {
 		part := p[n:min(len(p), n+frameSize)]
-		s.writing.begin(s.conn.stall(), s)
+		s.writing.begin(s.conn.readStall(), s)
 		wrote, err := s.ResponseWriter.Write(part)
 		s.writing.end()
 		if n += wrote; err != nil || n >= len(p) {
@@ -41,7 +41,7 @@ func (s *stream) Flush() { _ = s.FlushError() }
 
 // FlushError sends what has been written.
 func (s *stream) FlushError() error {
-	s.writing.begin(s.conn.stall(), s)
+	s.writing.begin(s.conn.readStall(), s)
 	defer s.writing.end()
 	return s.control.Flush()
 }
@@ -62,7 +62,7 @@ func (s *stream) cut() {
 // release ends the care for the stream as its handler returns. What is still to be sent is less than a frame, and has a
 // deadline; while the connection is slow, it is sent here.
 func (s *stream) release(request context.Context) {
-	stall := s.conn.stall()
+	stall := s.conn.readStall()
 	if s.conn.writing.waiting() {
 		_ = s.FlushError()
 	}

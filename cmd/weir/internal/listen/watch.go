@@ -13,8 +13,8 @@ type operation interface {
 	cut()
 }
 
-// A watch cuts an operation that has not moved for as long as it may stall. It looks four times in that time, so an
-// operation that moved just before the first look lasts a quarter longer.
+// A watch cuts an operation that has not moved for as long as it may stall. It looks eight times in that time, and may learn
+// at the first look of what moved before, so the operation lasts an eighth longer at most.
 //
 // Beginning and ending an operation costs a lock and not a timer: the timer goes on from one operation to the next, and
 // finds out when it fires.
@@ -30,7 +30,7 @@ type watch struct {
 }
 
 // looks is how often a watch looks at an operation before it cuts it.
-const looks = 4
+const looks = 8
 
 // begin starts an operation that may stall for the given time; 0 is any time. Only one may be under way.
 func (w *watch) begin(stall time.Duration, of operation) {
@@ -76,7 +76,7 @@ func (w *watch) close() {
 func (w *watch) waiting() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.busy && time.Since(w.begun) >= w.stall/(2*looks)
+	return w.busy && time.Since(w.begun) >= w.stall/looks
 }
 
 func (w *watch) look(of operation) {

@@ -38,7 +38,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestStart(t *testing.T) {
-	always, never := New(1), New(0)
+	always, never := tracer(t, 1), tracer(t, 0)
 	for what, c := range map[string]struct {
 		tracer  *Tracer
 		header  string
@@ -66,10 +66,10 @@ func TestStart(t *testing.T) {
 
 func TestStartOfATrace(t *testing.T) {
 	seen := map[TraceID]bool{}
-	for _, tracer := range []*Tracer{New(0), New(1)} {
+	for share, tracer := range []*Tracer{tracer(t, 0), tracer(t, 1)} {
 		for _, header := range [][]string{nil, {"garbage"}, {given, given}} {
 			c := tracer.Start(header, true)
-			if seen[c.Trace] || c.Parent != (SpanID{}) || c.Sampled() != (tracer.sample == 1) {
+			if seen[c.Trace] || c.Parent != (SpanID{}) || c.Sampled() != (share == 1) {
 				t.Errorf("%q: %+v", header, c)
 			}
 			if _, ok := Parse([]string{c.Traceparent()}); !ok {
@@ -84,7 +84,7 @@ func TestStartOfATrace(t *testing.T) {
 }
 
 func TestShare(t *testing.T) {
-	tracer, sampled := New(0.25), 0
+	tracer, sampled := tracer(t, 0.25), 0
 	for range 10_000 {
 		if tracer.Start(nil, false).Sampled() {
 			sampled++

@@ -1,9 +1,7 @@
 package upstream
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"net/url"
 	"strings"
 )
@@ -14,8 +12,8 @@ type address struct {
 	scheme string // http or https
 	host   string // with the port, if one is given
 	socket string // path of a Unix socket
-	base   string // path before that of a request, without a slash at its end
-	raw    string // base as it is escaped
+	raw    string // path before that of a request, escaped, without a slash at its end
+	base   string // raw, not escaped
 	*record
 	*connections
 }
@@ -33,41 +31,22 @@ func parseAddress(text string) (*address, error) {
 	case u.Scheme == "unix" && u.Host == "" && len(u.Path) > 1:
 		a.scheme, a.host, a.socket = "http", "localhost", u.Path
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
-		a.base, a.raw = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.EscapedPath(), "/")
+		a.raw = strings.TrimSuffix(u.EscapedPath(), "/")
+		a.base, err = url.PathUnescape(a.raw)
 	default:
 		return nil, fmt.Errorf("address %q: want http://host:port, https://host:port or unix:/path", text)
 	}
-	return a, nil
+	return a, err
 }
 
-// locate returns where a request for the URL goes.
-func (a *address) locate(u *url.URL) *url.URL {
-	to := *u
-	to.Scheme, to.Host, to.User = a.scheme, a.host, nil
-	if a.base == "" {
-		return &to
+// locate makes the URL of a request that of its place at the address.
+func (a *address) locate(u *url.URL) {
+	if a.raw != "" {
+		u.Path, u.RawPath = join(a.base, u.Path), join(a.raw, u.EscapedPath())
 	}
-	escaped := u.EscapedPath()
-	to.Path, to.RawPath = join(a.base, u.Path), join(a.raw, escaped)
-	if to.RawPath == to.Path { // as net/url has it
-		to.RawPath = ""
-	}
-	return &to
+	u.Scheme, u.Host, u.User = a.scheme, a.host, nil
 }
 
 func join(base, path string) string {
-	if path == "" || path[0] == '/' {
-		return base + path
-	}
-	return base + "/" + path
-}
-
-// outgoing returns the request as it is sent to the address.
-func (a *address) outgoing(ctx context.Context, req *http.Request, host string) *http.Request {
-	out := req.WithContext(ctx)
-	out.URL = a.locate(req.URL)
-	if host != "" {
-		out.Host = host
-	}
-	return out
+	return base + "/" + strings.TrimPrefix(path, "/")
 }

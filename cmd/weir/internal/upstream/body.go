@@ -7,20 +7,19 @@ import (
 )
 
 // untilClosed returns the body of a response, which is in flight until it is closed.
-func (p *Pool) untilClosed(a *address, b io.ReadCloser) io.ReadCloser {
+func (a *address) untilClosed(b io.ReadCloser) io.ReadCloser {
 	if b == http.NoBody {
-		p.done(a)
+		a.done()
 		return b
 	}
 	if conn, ok := b.(io.ReadWriteCloser); ok { // a connection that was upgraded
-		return &upgraded{body: body{ReadCloser: b, pool: p, address: a}, Writer: conn}
+		return &upgraded{body: body{ReadCloser: b, address: a}, Writer: conn}
 	}
-	return &body{ReadCloser: b, pool: p, address: a}
+	return &body{ReadCloser: b, address: a}
 }
 
 type body struct {
 	io.ReadCloser
-	pool    *Pool
 	address *address
 	closed  atomic.Bool
 }
@@ -28,7 +27,7 @@ type body struct {
 func (b *body) Close() error {
 	err := b.ReadCloser.Close()
 	if b.closed.CompareAndSwap(false, true) {
-		b.pool.done(b.address)
+		b.address.done()
 	}
 	return err
 }

@@ -54,8 +54,12 @@ func (p *Pool) ask(ctx context.Context, a *address) error {
 		Method: http.MethodGet,
 		URL:    &url.URL{Path: path, RawQuery: query},
 		Header: http.Header{"User-Agent": {"weir-health"}},
+		Host:   p.config.Host,
 	}
-	res, err := a.transport.RoundTrip(a.outgoing(ctx, req, p.config.Host))
+	a.locate(req.URL)
+	a.begin()
+	defer a.end()
+	res, err := a.transport.RoundTrip(req.WithContext(ctx))
 	if err != nil {
 		return err
 	}

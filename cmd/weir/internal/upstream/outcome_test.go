@@ -50,7 +50,7 @@ func TestWhatIsAFailure(t *testing.T) {
 	defer stop()
 	reset := func(r *http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 	for name, test := range map[string]struct {
-		ctx  context.Context
+		ctx  context.Context //nolint:containedctx // of one case
 		f    fake
 		want uint64
 	}{

@@ -116,6 +116,6 @@ func (p *Pool) Close() {
 
 func (p *Pool) release() {
 	for _, a := range p.addresses {
-		a.connections.release()
+		a.release()
 	}
 }

@@ -102,11 +102,11 @@ func (r *record) forgetHealth() {
 func (r *record) checkIn(interval time.Duration, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.nextCheck.IsZero() {
+	if r.nextCheck.IsZero() || r.nextCheck.Sub(now) > 2*interval { // or it was longer before a reload
 		r.nextCheck = now.Add(rand.N(max(interval, 1)))
 	}
 	if wait := r.nextCheck.Sub(now); wait > 0 {
-		return min(wait, 2*interval) // the interval may have been longer before a reload
+		return wait
 	}
 	r.nextCheck = now.Add(interval*9/10 + rand.N(max(interval/5, 1)))
 	return 0

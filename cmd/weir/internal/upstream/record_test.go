@@ -20,14 +20,19 @@ func TestFailuresInARowEject(t *testing.T) {
 	fail(noon)
 	fail(noon)
 	r.succeed(0)
-	if fail(noon) || fail(noon) {
-		t.Error("ejected by failures that were not in a row")
+	for range 2 {
+		if fail(noon) {
+			t.Error("ejected by failures that were not in a row")
+		}
 	}
 	if !fail(noon) {
 		t.Error("not ejected by 3 failures in a row")
 	}
 	if sick, _, until := r.sick(false, noon.Add(10*time.Second-1)); !sick || until != noon.Add(10*time.Second) {
 		t.Errorf("in the last instant: sick %t until %v", sick, until)
+	}
+	if fail(noon.Add(5 * time.Second)) {
+		t.Error("the ejection was made longer")
 	}
 	back := noon.Add(10 * time.Second)
 	if sick, _, _ := r.sick(false, back); sick {
@@ -56,6 +61,10 @@ func TestFailuresOfRequestsFromBeforeAnEjectionEjectNoMore(t *testing.T) {
 	}
 	if r.failures.Load() != 12 {
 		t.Errorf("%d failures counted, want 12", r.failures.Load())
+	}
+	r.succeed(0)
+	if !r.fail("down", 1, eject, later) {
+		t.Error("a success from before the ejection was taken for one since")
 	}
 }
 
@@ -118,4 +127,14 @@ func TestOneCheckInAnInterval(t *testing.T) {
 			t.Errorf("%d checks in 200 intervals", checks)
 		}
 	})
+}
+
+func TestAShorterIntervalHoldsAtOnce(t *testing.T) {
+	r := newRecord()
+	for r.checkIn(time.Hour, noon) < time.Minute {
+		r.forgetHealth()
+	}
+	if wait := r.checkIn(time.Second, noon); wait > time.Second {
+		t.Errorf("the next check is in %v, at an interval of 1 s", wait)
+	}
 }

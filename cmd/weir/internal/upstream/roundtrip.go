@@ -39,9 +39,10 @@ func (p *Pool) send(s *sending, a *address) (*http.Response, error) {
 	ejections := a.ejections.Load()
 	a.requests.Add(1)
 	a.inFlight.Add(1)
-	res, err := a.transport.RoundTrip(a.outgoing(s, s.request, p.config.Host)) //nolint:bodyclose // the caller's
+	a.begin()
+	res, err := a.transport.RoundTrip(s.to(a, p.config.Host))
 	if err != nil {
-		p.done(a)
+		a.done()
 		if s.blames(err) {
 			p.fail(a, err.Error(), ejections)
 		}
@@ -53,7 +54,7 @@ func (p *Pool) send(s *sending, a *address) (*http.Response, error) {
 	} else {
 		a.succeed(ejections)
 	}
-	res.Body = p.untilClosed(a, res.Body)
+	res.Body = a.untilClosed(res.Body)
 	return res, nil
 }
 
@@ -65,11 +66,9 @@ func (p *Pool) fail(a *address, why string, ejections uint64) {
 }
 
 // done books that a request is no longer in flight.
-func (p *Pool) done(a *address) {
+func (a *address) done() {
 	a.inFlight.Add(-1)
-	if a.pools.Load() == 0 { // its pool was closed while it ran
-		a.closeIdle()
-	}
+	a.end()
 }
 
 // again reports whether the request can be sent to another address: no byte of it has been sent.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/textproto"
+	"net/url"
 	"sync"
 	"sync/atomic"
 )
@@ -19,10 +20,11 @@ var errEarly = errors.New("more than 100 informational responses")
 
 // A sending is a request on its way, and the context under which it is sent.
 type sending struct {
-	context.Context //nolint:containedctx // it is that of the request, with another trace
-	request         *http.Request
-	upload          *upload // nil unless the request has a body that cannot be replayed
-	err             error   // of the last try
+	context.Context               //nolint:containedctx // it is that of the request, with another trace
+	in, out         *http.Request // as it came, and as it is sent
+	url             url.URL       // of out
+	upload          *upload       // nil unless the request has a body that cannot be replayed
+	err             error         // of the last try
 
 	trace     httptrace.ClientTrace  // in place of the one of the request, whose hooks it calls
 	asked     *httptrace.ClientTrace // that of the request
@@ -31,7 +33,7 @@ type sending struct {
 }
 
 func newSending(req *http.Request) *sending {
-	s := &sending{Context: req.Context(), request: req}
+	s := &sending{Context: req.Context(), in: req}
 	s.asked = httptrace.ContextClientTrace(s.Context)
 	if s.asked == nil {
 		s.asked = new(httptrace.ClientTrace)
@@ -42,13 +44,23 @@ func newSending(req *http.Request) *sending {
 	if s.asked.Got1xxResponse != nil {
 		s.trace.Got1xxResponse = s.got1xx
 	}
+	s.out = req.WithContext(s)
 	if req.Body != nil && req.Body != http.NoBody && req.GetBody == nil {
 		s.upload = &upload{body: req.Body}
-		own := *req
-		own.Body = s.upload
-		s.request = &own
+		s.out.Body = s.upload
 	}
 	return s
+}
+
+// to returns the request for an address.
+func (s *sending) to(a *address, host string) *http.Request {
+	s.url = *s.in.URL
+	a.locate(&s.url)
+	s.out.URL = &s.url
+	if host != "" {
+		s.out.Host = host
+	}
+	return s.out
 }
 
 // Value is that of the context of the request, but for the trace. Its key is known to its package alone.
@@ -76,20 +88,15 @@ func (s *sending) got1xx(code int, header textproto.MIMEHeader) error {
 
 // rewind makes the body ready to be sent again, and reports whether it is.
 func (s *sending) rewind() bool {
-	switch {
-	case s.upload != nil:
+	if s.upload != nil {
 		return !s.upload.touched()
-	case s.request.Body == nil || s.request.Body == http.NoBody:
+	}
+	if s.in.GetBody == nil {
 		return true
 	}
-	body, err := s.request.GetBody()
-	if err != nil {
-		return false
-	}
-	own := *s.request
-	own.Body = body
-	s.request = &own
-	return true
+	body, err := s.in.GetBody()
+	s.out.Body = body
+	return err == nil
 }
 
 // release closes a body that was kept for another try.
@@ -115,7 +122,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	u.read = true
 	u.mu.Unlock()
 	n, err := u.body.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // readers return io.EOF itself
+	if err != nil && err != io.EOF {
 		u.mu.Lock()
 		u.err = err
 		u.mu.Unlock()

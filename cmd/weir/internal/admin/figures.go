@@ -1,0 +1,169 @@
+package admin
+
+import (
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/weir-go/weir/metrics"
+	"github.com/weir-go/weir/weirprom"
+)
+
+// Figures are what the proxy counts itself, beside its limiters, since its start.
+type Figures struct {
+	Listeners map[string]Connections // by address
+	Exchanges Exchanges
+	Upstreams map[string][]Address // by name
+
+	Reloads        uint64    // that were applied
+	ReloadsRefused uint64    // whose configuration was not valid, or needs a restart
+	Applied        time.Time // when the configuration at work was
+
+	SpansSent    uint64 // that the collector took
+	SpansDropped uint64 // because the queue was full
+	SpansFailed  uint64 // that the collector did not take
+}
+
+// Connections are those of a listener.
+type Connections struct {
+	Open     int
+	Accepted uint64
+
+	OverTotal   uint64 // closed at once: too many
+	OverAddress uint64 // closed at once: too many of one address
+	BadHeader   uint64 // closed at once: the PROXY protocol was not as it has to be
+	Displaced   uint64 // closed while idle, for others
+
+	Handshakes uint64 // of TLS, that failed
+	Resets     uint64 // requests of HTTP/2
+	Stalled    uint64 // clients that stopped reading
+}
+
+// Exchanges are what became of requests.
+type Exchanges struct {
+	Received uint64
+	Answered map[string]uint64 // by class of status, "2xx"
+	Refused  map[string]uint64 // by reason
+	Left     uint64            // by clients
+	Broken   uint64            // within the response
+
+	Streamed  uint64 // requests that were streams when they began
+	Exchanged uint64 // responses that became streams
+	NoStream  uint64 // those that found no slot
+	TimedOut  uint64
+	Memory    int64 // bytes that buffers take
+	Files     int64 // temporary files
+}
+
+// An Address is one of an upstream.
+type Address struct {
+	URL        string
+	InFlight   int64
+	Requests   uint64
+	Failures   uint64
+	Healthy    bool
+	InRotation bool
+}
+
+// Metrics returns what /metrics shows: the limiters, the proxy's own figures, and those of Go and the process. figures is called
+// for each scrape. The error says which limiters share a name.
+func Metrics(limiters metrics.Sources, figures func() Figures) (prometheus.Gatherer, error) {
+	registry := prometheus.NewRegistry()
+	for _, c := range []prometheus.Collector{
+		weirprom.New(limiters), collector(figures),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	} {
+		if err := registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return registry, nil
+}
+
+// A collector collects figures.
+type collector func() Figures
+
+// Describe implements [prometheus.Collector].
+func (collector) Describe(descs chan<- *prometheus.Desc) {
+	for _, s := range all() {
+		descs <- s.desc
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (c collector) Collect(collected chan<- prometheus.Metric) {
+	f := c()
+	out := output(collected)
+	for listener, n := range f.Listeners {
+		out.connections(listener, n)
+	}
+	out.exchanges(f.Exchanges)
+	for upstream, addresses := range f.Upstreams {
+		for _, a := range addresses {
+			out.address(upstream, a)
+		}
+	}
+	out.number(reloads, float64(f.Reloads), "applied")
+	out.number(reloads, float64(f.ReloadsRefused), "refused")
+	if !f.Applied.IsZero() {
+		out.number(applied, float64(f.Applied.UnixMilli())/1000)
+	}
+	out.number(spansBy, float64(f.SpansSent), "sent")
+	out.number(spansBy, float64(f.SpansDropped), "dropped")
+	out.number(spansBy, float64(f.SpansFailed), "failed")
+}
+
+type output chan<- prometheus.Metric
+
+func (out output) number(s *series, value float64, labels ...string) {
+	for i := range labels {
+		labels[i] = strings.ToValidUTF8(labels[i], "\uFFFD") // invalid text would fail the whole scrape
+	}
+	out <- prometheus.MustNewConstMetric(s.desc, s.kind, value, labels...)
+}
+
+func (out output) connections(listener string, n Connections) {
+	out.number(connections, float64(n.Open), listener)
+	out.number(connectionsOpened, float64(n.Accepted), listener)
+	out.number(connectionsClosed, float64(n.OverTotal), listener, "too many")
+	out.number(connectionsClosed, float64(n.OverAddress), listener, "too many of one address")
+	out.number(connectionsClosed, float64(n.BadHeader), listener, "PROXY protocol")
+	out.number(connectionsClosed, float64(n.Displaced), listener, "idle")
+	out.number(connectionsClosed, float64(n.Handshakes), listener, "TLS handshake")
+	out.number(connectionsClosed, float64(n.Stalled), listener, "stalled")
+	out.number(resets, float64(n.Resets), listener)
+}
+
+func (out output) exchanges(n Exchanges) {
+	out.number(requests, float64(n.Received))
+	for status, n := range n.Answered {
+		out.number(responses, float64(n), status)
+	}
+	for reason, n := range n.Refused {
+		out.number(refused, float64(n), reason)
+	}
+	out.number(left, float64(n.Left))
+	out.number(broken, float64(n.Broken))
+	out.number(timeouts, float64(n.TimedOut))
+	out.number(streams, float64(n.Streamed), "request")
+	out.number(streams, float64(n.Exchanged), "response")
+	out.number(noStream, float64(n.NoStream))
+	out.number(memory, float64(n.Memory))
+	out.number(files, float64(n.Files))
+}
+
+func (out output) address(upstream string, a Address) {
+	out.number(upstreamActive, float64(a.InFlight), upstream, a.URL)
+	out.number(upstreamHealthy, truth(a.Healthy), upstream, a.URL)
+	out.number(upstreamRotation, truth(a.InRotation), upstream, a.URL)
+	out.number(upstreamRequests, float64(a.Requests), upstream, a.URL)
+	out.number(upstreamFailures, float64(a.Failures), upstream, a.URL)
+}
+
+func truth(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}
