@@ -1,11 +1,8 @@
 package config
 
 import (
-	"strings"
 	"time"
 
-	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/settings"
 )
 
@@ -68,7 +65,7 @@ var spelling = map[string]string{
 	"Min": "min", "Max": "max", "Initial": "initial", "Interval": "interval", "Window": "window",
 }
 
-// compartmentAlone checks a compartment as bulkhead.New does, but tells the field.
+// compartmentAlone checks what bulkhead.New would, but tells the field. FuzzParse holds that nothing is left for that.
 func (c *checker) compartmentAlone(own Compartment, path string) {
 	if !own.Queue.holds() {
 		const want = "none without a queue: set size, or order to adaptive"
@@ -89,17 +86,4 @@ func (c *checker) compartmentAlone(own Compartment, path string) {
 	if own.Reserved > shared.Max {
 		c.isnt(path+".reserved", own.Reserved, "at most max of the compartment, which is "+show(shared.Max))
 	}
-	if c.faults.touch(path) {
-		return
-	}
-	own.Reserved = 0 // which needs the cap
-	if _, err := bulkhead.New(bulkhead.Config{Default: own.bulkhead()}); err != nil {
-		c.refuse(path, "is wrong: %s", innermost(err))
-	}
-}
-
-// innermost is what an error of several packages says at last.
-func innermost(err error) string {
-	text := err.Error()
-	return strings.TrimSpace(text[strings.LastIndex(text, weir.ErrConfig.Error()+":")+len(weir.ErrConfig.Error())+1:])
 }

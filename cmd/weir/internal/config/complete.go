@@ -69,11 +69,3 @@ func (c *checker) operation() {
 		c.isnt("trace.endpoint", c.Trace.Endpoint, "a URL such as http://127.0.0.1:4318/v1/traces")
 	}
 }
-
-// oneOf lists names for an error, and the one that is meant if that is likely.
-func oneOf[V any](known map[string]V, name string) string {
-	if len(known) == 0 {
-		return "want a name, of which there are none"
-	}
-	return suggestion(name, sortedKeysOf(known))
-}

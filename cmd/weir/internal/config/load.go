@@ -25,9 +25,6 @@ func readFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w: want a file with a configuration", path, cause(err))
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("%s: is a directory: want a file with a configuration", path)
-	}
 	source, err := io.ReadAll(io.LimitReader(file, longest+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: want a file with a configuration", path, cause(err))

@@ -53,7 +53,7 @@ func (c *checker) missing(path, name string, known map[string]Upstream) {
 		c.refuse(path, "is missing, and there are several: want %s", alternatives(sortedKeysOf(known)))
 		return
 	}
-	c.refuse(path, "is %s, which is none: %s", quoted(name), oneOf(known, name))
+	c.refuse(path, "is %s, which is none: %s", quoted(name), suggestion(name, sortedKeysOf(known)))
 }
 
 var (
@@ -106,7 +106,7 @@ func (c *checker) slot(r Route, path string) {
 		for name := range c.Upstreams {
 			known[name] = true
 		}
-		c.refuse(path+".compartment", "is %s, which is none: %s", quoted(r.Compartment), oneOf(known, r.Compartment))
+		c.refuse(path+".compartment", "is %s, which is none: %s", quoted(r.Compartment), suggestion(r.Compartment, sortedKeysOf(known)))
 	}
 }
 
