@@ -60,12 +60,12 @@ func (toUpstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	return x.receive(res)
 }
 
-// outcome returns what an error of the upstream teaches.
+// outcome returns what an error of the upstream teaches. Whatever has the gate's slot has the whole body of the request, too.
 func (x *exchange) outcome(err error) weir.Outcome {
 	switch cause := context.Cause(&x.ctx); {
 	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):
 		return weir.Timeout
-	case cause != nil, x.body.failed() != nil: // the client left, or could not send its body; or the proxy ends
+	case cause != nil: // the client left, or the proxy ends
 		return weir.Ignore
 	default:
 		return edge.ErrorOutcome(context.Background(), err)

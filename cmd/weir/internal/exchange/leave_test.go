@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/limittest"
@@ -161,4 +162,31 @@ func TestProxyThatEndsCutsRequests(t *testing.T) {
 	}
 	close(up.release)
 	rg.taught(limittest.Taught{Ignored: 1})
+}
+
+// The upstream goes on with a response that its client cannot be sent any more, so the slot stays taken to its end.
+func TestClientLeavesWithinAResponse(t *testing.T) {
+	left := make(chan struct{})
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		<-left
+		for range 20 {
+			_, _ = w.Write([]byte("more"))
+			w.(http.Flusher).Flush()
+			select {
+			case <-time.After(5 * time.Millisecond): // for the proxy to see that the client has gone
+			case <-r.Context().Done():
+			}
+		}
+	}, leaving("finish"))
+	conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 200 {
+		t.Fatal(res, err)
+	}
+	conn.Close()
+	close(left)
+	rg.taught(limittest.Taught{Succeeded: 1})
+	if c := rg.shared.Counts(); c.Left != 1 {
+		t.Errorf("%+v", c)
+	}
 }

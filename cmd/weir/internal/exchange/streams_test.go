@@ -189,6 +189,9 @@ func TestUnaryCallsOfGRPC(t *testing.T) {
 					w.Header().Set("Trailer", name)
 				}
 				_, _ = io.WriteString(w, "message")
+				if announced { // or the server tells the length
+					w.(http.Flusher).Flush()
+				}
 				w.Header().Set(name, code)
 			}, nil)
 			req, _ := http.NewRequest(http.MethodPost, rg.front.URL, io.MultiReader(strings.NewReader("message")))
