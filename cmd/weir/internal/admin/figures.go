@@ -6,64 +6,24 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/weir-go/weir/cmd/weir/internal/exchange"
+	"github.com/weir-go/weir/cmd/weir/internal/listen"
+	"github.com/weir-go/weir/cmd/weir/internal/spans"
+	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 	"github.com/weir-go/weir/metrics"
 	"github.com/weir-go/weir/weirprom"
 )
 
 // Figures are what the proxy counts itself, beside its limiters, since its start.
 type Figures struct {
-	Listeners map[string]Connections // by address
-	Exchanges Exchanges
-	Upstreams map[string][]Address // by name
+	Listeners map[string]listen.Counts // by address
+	Exchanges exchange.Counts
+	Upstreams map[string][]upstream.Address // by name
+	Spans     spans.Counts
 
 	Reloads        uint64    // that were applied
 	ReloadsRefused uint64    // whose configuration was not valid, or needs a restart
 	Applied        time.Time // when the configuration at work was
-
-	SpansSent    uint64 // that the collector took
-	SpansDropped uint64 // because the queue was full
-	SpansFailed  uint64 // that the collector did not take
-}
-
-// Connections are those of a listener.
-type Connections struct {
-	Open     int
-	Accepted uint64
-
-	OverTotal   uint64 // closed at once: too many
-	OverAddress uint64 // closed at once: too many of one address
-	BadHeader   uint64 // closed at once: the PROXY protocol was not as it has to be
-	Displaced   uint64 // closed while idle, for others
-
-	Handshakes uint64 // of TLS, that failed
-	Resets     uint64 // requests of HTTP/2
-	Stalled    uint64 // clients that stopped reading
-}
-
-// Exchanges are what became of requests.
-type Exchanges struct {
-	Received uint64
-	Answered map[string]uint64 // by class of status, "2xx"
-	Refused  map[string]uint64 // by reason
-	Left     uint64            // by clients
-	Broken   uint64            // within the response
-
-	Streamed  uint64 // requests that were streams when they began
-	Exchanged uint64 // responses that became streams
-	NoStream  uint64 // those that found no slot
-	TimedOut  uint64
-	Memory    int64 // bytes that buffers take
-	Files     int64 // temporary files
-}
-
-// An Address is one of an upstream.
-type Address struct {
-	URL        string
-	InFlight   int64
-	Requests   uint64
-	Failures   uint64
-	Healthy    bool
-	InRotation bool
 }
 
 // Metrics returns what /metrics shows: the limiters, the proxy's own figures, and those of Go and the process. figures is called
@@ -99,9 +59,9 @@ func (c collector) Collect(collected chan<- prometheus.Metric) {
 		out.connections(listener, n)
 	}
 	out.exchanges(f.Exchanges)
-	for upstream, addresses := range f.Upstreams {
+	for name, addresses := range f.Upstreams {
 		for _, a := range addresses {
-			out.address(upstream, a)
+			out.address(name, a)
 		}
 	}
 	out.number(reloads, float64(f.Reloads), "applied")
@@ -109,9 +69,9 @@ func (c collector) Collect(collected chan<- prometheus.Metric) {
 	if !f.Applied.IsZero() {
 		out.number(applied, float64(f.Applied.UnixMilli())/1000)
 	}
-	out.number(spansBy, float64(f.SpansSent), "sent")
-	out.number(spansBy, float64(f.SpansDropped), "dropped")
-	out.number(spansBy, float64(f.SpansFailed), "failed")
+	out.number(spansBy, float64(f.Spans.Sent), "sent")
+	out.number(spansBy, float64(f.Spans.Dropped), "dropped")
+	out.number(spansBy, float64(f.Spans.Failed), "failed")
 }
 
 type output chan<- prometheus.Metric
@@ -123,7 +83,7 @@ func (out output) number(s *series, value float64, labels ...string) {
 	out <- prometheus.MustNewConstMetric(s.desc, s.kind, value, labels...)
 }
 
-func (out output) connections(listener string, n Connections) {
+func (out output) connections(listener string, n listen.Counts) {
 	out.number(connections, float64(n.Open), listener)
 	out.number(connectionsOpened, float64(n.Accepted), listener)
 	out.number(connectionsClosed, float64(n.OverTotal), listener, "too many")
@@ -135,7 +95,7 @@ func (out output) connections(listener string, n Connections) {
 	out.number(resets, float64(n.Resets), listener)
 }
 
-func (out output) exchanges(n Exchanges) {
+func (out output) exchanges(n exchange.Counts) {
 	out.number(requests, float64(n.Received))
 	for status, n := range n.Answered {
 		out.number(responses, float64(n), status)
@@ -153,12 +113,12 @@ func (out output) exchanges(n Exchanges) {
 	out.number(files, float64(n.Files))
 }
 
-func (out output) address(upstream string, a Address) {
-	out.number(upstreamActive, float64(a.InFlight), upstream, a.URL)
-	out.number(upstreamHealthy, truth(a.Healthy), upstream, a.URL)
-	out.number(upstreamRotation, truth(a.InRotation), upstream, a.URL)
-	out.number(upstreamRequests, float64(a.Requests), upstream, a.URL)
-	out.number(upstreamFailures, float64(a.Failures), upstream, a.URL)
+func (out output) address(name string, a upstream.Address) {
+	out.number(upstreamActive, float64(a.InFlight), name, a.URL)
+	out.number(upstreamHealthy, truth(a.Healthy), name, a.URL)
+	out.number(upstreamRotation, truth(a.InRotation), name, a.URL)
+	out.number(upstreamRequests, float64(a.Requests), name, a.URL)
+	out.number(upstreamFailures, float64(a.Failures), name, a.URL)
 }
 
 func truth(yes bool) float64 {

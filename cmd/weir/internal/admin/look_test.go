@@ -12,6 +12,10 @@ import (
 	"github.com/prometheus/common/model"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/cmd/weir/internal/exchange"
+	"github.com/weir-go/weir/cmd/weir/internal/listen"
+	"github.com/weir-go/weir/cmd/weir/internal/spans"
+	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 	"github.com/weir-go/weir/metrics"
 )
 
@@ -88,13 +92,17 @@ func TestProfiles(t *testing.T) {
 // figured are figures that differ from one another.
 func figured() Figures {
 	return Figures{
-		Listeners: map[string]Connections{":8080": {1, 2, 3, 4, 5, 6, 7, 8, 9}},
-		Exchanges: Exchanges{
+		Listeners: map[string]listen.Counts{":8080": {
+			Open: 1, Accepted: 2, OverTotal: 3, OverAddress: 4, BadHeader: 5, Displaced: 6, Handshakes: 7, Resets: 8, Stalled: 9,
+		}},
+		Exchanges: exchange.Counts{
 			Received: 10, Answered: map[string]uint64{"2xx": 11}, Refused: map[string]uint64{"queue full": 12}, Left: 13, Broken: 14,
 			Streamed: 15, Exchanged: 16, NoStream: 17, TimedOut: 18, Memory: 19, Files: 20,
 		},
-		Upstreams: map[string][]Address{"api": {{"http://127.0.0.1:9000", 21, 22, 23, true, false}, {URL: "\xff"}}},
-		Reloads:   24, ReloadsRefused: 25, Applied: time.Unix(26, 0), SpansSent: 27, SpansDropped: 28, SpansFailed: 29,
+		Upstreams: map[string][]upstream.Address{"api": {
+			{URL: "http://127.0.0.1:9000", InFlight: 21, Requests: 22, Failures: 23, Healthy: true}, {URL: "\xff"},
+		}},
+		Reloads: 24, ReloadsRefused: 25, Applied: time.Unix(26, 0), Spans: spans.Counts{Sent: 27, Dropped: 28, Failed: 29},
 	}
 }
 

@@ -96,9 +96,11 @@ func TestAccessOfOddRequests(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 		case "/hijacked":
 			conn, _, err := http.NewResponseController(w).Hijack()
-			if err == nil {
-				conn.Close()
+			if err != nil {
+				t.Error(err)
+				return
 			}
+			conn.Close()
 		}
 	}
 	long := strings.Repeat("a", 5000)

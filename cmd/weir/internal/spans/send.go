@@ -24,21 +24,20 @@ func (t *Tracer) Run(ctx context.Context) {
 	tick := time.NewTicker(batchTime)
 	defer tick.Stop()
 	batch := make([]Span, 0, batchSize)
-	for {
+	for ctx.Err() == nil {
 		select {
 		case s := <-t.queue:
-			batch = append(batch, s)
-			if len(batch) < batchSize {
+			if batch = append(batch, s); len(batch) < batchSize {
 				continue
 			}
 		case <-tick.C:
 		case <-ctx.Done():
-			t.finish(batch)
-			return
+			continue
 		}
 		t.send(context.WithoutCancel(ctx), ctx.Done(), batch) // the client has a timeout
 		batch = batch[:0]
 	}
+	t.finish(batch)
 }
 
 // finish sends what is left when the proxy ends. What does not get through in one timeout is lost.
