@@ -15,7 +15,7 @@ type Compartment struct {
 	Interval   Duration `yaml:"interval,omitempty" min:"1ms" help:"How often the law decides. Defaults to 1s."`
 	Window     Duration `yaml:"window,omitempty" min:"1ms" help:"How far back it looks. Defaults to 10s, or to interval if that is longer."`
 	MinSamples int      `yaml:"min_samples,omitempty" min:"1" help:"Answers that a decision takes at least. Defaults to 20."`
-	Queue      Queue    `yaml:"queue" help:"Where requests wait while the limit is reached. Without, they are refused at once."`
+	Queue      Queue    `yaml:"queue" help:"Where requests wait while the limit is reached."`
 
 	Reserved int      `yaml:"reserved" help:"Slots of the cap that are kept for it alone."`
 	Share    float64  `yaml:"share" default:"1" min:"0.001" max:"1000" help:"Its weight when all want more than the cap."`
@@ -26,9 +26,9 @@ type Compartment struct {
 
 // Queue is where requests wait.
 type Queue struct {
-	Size    int      `yaml:"size" help:"Requests that may wait; 0 refuses them at once."`
+	Size    int      `yaml:"size" default:"1000" help:"Requests that may wait; 0 refuses them at once."`
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" help:"How long one may wait. Defaults to 1s."`
-	Order   string   `yaml:"order" enum:"fifo,adaptive" default:"fifo" help:"Order of service: adaptive serves the newest first once the queue stands."`
+	Order   string   `yaml:"order" enum:"fifo,adaptive" default:"adaptive" help:"Order of service: adaptive serves the newest first once the queue stands."`
 	Tenants int      `yaml:"tenants" max:"1024" help:"How many tenants are told apart, so that each gets its share; 0 is none."`
 }
 
@@ -68,7 +68,7 @@ var spelling = map[string]string{
 // compartmentAlone checks what bulkhead.New would, but tells the field. FuzzParse holds that nothing is left for that.
 func (c *checker) compartmentAlone(own Compartment, path string) {
 	if !own.Queue.holds() {
-		const want = "none without a queue: set size, or order to adaptive"
+		const want = "none without a queue: set size"
 		if own.Queue.Timeout > 0 {
 			c.isnt(path+".queue.timeout", own.Queue.Timeout, want)
 		}

@@ -48,7 +48,11 @@ func (c Compartment) bulkhead() bulkhead.Compartment {
 	return made
 }
 
+// weir returns the queue of a limiter, to which an adaptive one of size 0 would have no bound.
 func (q Queue) weir() weir.Queue {
+	if !q.holds() {
+		return weir.Queue{}
+	}
 	discipline := weir.FIFO
 	if q.Order == weir.Adaptive.String() {
 		discipline = weir.Adaptive
@@ -65,4 +69,4 @@ func (b Breaker) settings() gobreaker.Settings {
 }
 
 // holds reports whether requests may wait in the queue.
-func (q Queue) holds() bool { return q.Size > 0 || q.Order == weir.Adaptive.String() }
+func (q Queue) holds() bool { return q.Size > 0 }

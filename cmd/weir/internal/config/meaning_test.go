@@ -74,9 +74,9 @@ func TestMeaning(t *testing.T) {
 		{small + "compartments:\n  api: {min: 0, interval: 0s, share: 0}\n", "w:4:14: compartments.api.min is 0: want a whole number from 1 to 1000000000\n" +
 			"w:4:27: compartments.api.interval is \"0s\": want a time such as 500ms, from 1ms to 8760h\n" +
 			"w:4:38: compartments.api.share is 0: want a number from 0.001 to 1000"},
-		{small + "compartments:\n  api: {queue: {timeout: 1s, tenants: 3, order: lifo}}\n", "w:4:26: compartments.api.queue.timeout is 1s: want none without a queue: set size, or order to adaptive\n" +
-			"w:4:39: compartments.api.queue.tenants is 3: want none without a queue: set size, or order to adaptive\n" +
-			"w:4:49: compartments.api.queue.order is \"lifo\": want fifo or adaptive"},
+		{small + "compartments:\n  api: {queue: {size: 0, timeout: 1s, tenants: 3, order: lifo}}\n", "w:4:35: compartments.api.queue.timeout is 1s: want none without a queue: set size\n" +
+			"w:4:48: compartments.api.queue.tenants is 3: want none without a queue: set size\n" +
+			"w:4:58: compartments.api.queue.order is \"lifo\": want fifo or adaptive"},
 		{small + "compartments:\n  api: {reserved: 3}\n", "w:4:19: compartments.api.reserved is 3: want 0 without a cap: set max"},
 		{small + "max: 9\ncompartments:\n  api: {reserved: 3, max: 2}\n", "w:5:19: compartments.api.reserved is 3: want at most max of the compartment, which is 2"},
 		{two + "max: 9\nroutes: [{upstream: api}, {path: /a, upstream: web}]\ncompartments:\n  api: {reserved: 5}\n  web: {reserved: 5}\n", "w:8:19: compartments.web.reserved is 5: want at most what is left of max: all reserve 10 of 9"},

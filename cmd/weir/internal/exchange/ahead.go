@@ -150,6 +150,19 @@ func (a *ahead) close() {
 	a.err = errStopped // for a transport that reads on
 }
 
+// failure waits for the end of src, which is near because its sender is gone, and returns why it failed.
+func (a *ahead) failure() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for a.err == nil && a.buf.size <= a.bound { // it waits for the receiver otherwise
+		a.news.Wait()
+	}
+	if errors.Is(a.err, io.EOF) || errors.Is(a.err, errStopped) {
+		return nil
+	}
+	return a.err
+}
+
 // isWhole reports whether the end of src has come.
 func (a *ahead) isWhole() bool {
 	a.mu.Lock()

@@ -10,18 +10,18 @@ import (
 // Counts is what became of requests since the start. Each that was received and is not under way was answered or refused, or its
 // client left, or its response was broken off.
 type Counts struct {
-	Received uint64            // by a route
-	Answered map[string]uint64 // by class of status, "2xx"; also by the proxy itself, such as a 502
-	Refused  map[string]uint64 // by reason; they did not reach the upstream
-	Left     uint64            // by clients, before they had an answer
-	Broken   uint64            // the upstream failed within its response, or the response found no slot once it had begun
+	Received uint64            `json:"received"` // by a route
+	Answered map[string]uint64 `json:"answered"` // by class of status, "2xx"; also by the proxy itself, such as a 502
+	Refused  map[string]uint64 `json:"refused"`  // by reason; they did not reach the upstream
+	Left     uint64            `json:"left"`     // by clients, before they had an answer
+	Broken   uint64            `json:"broken"`   // the upstream failed within its response, or the response found no slot once it had begun
 
-	Streamed  uint64 // requests that were streams when they began
-	Exchanged uint64 // responses that became streams
-	NoStream  uint64 // those that found no slot of their kind
-	TimedOut  uint64 // those whose upstream took too long
-	Memory    int64  // bytes that buffers take now
-	Files     int64  // temporary files that there are now
+	Streamed  uint64 `json:"streamed"`  // requests that were streams when they began
+	Exchanged uint64 `json:"exchanged"` // responses that became streams
+	NoStream  uint64 `json:"no_stream"` // those that found no slot of their kind
+	TimedOut  uint64 `json:"timed_out"` // those whose upstream took too long
+	Memory    int64  `json:"memory"`    // bytes that buffers take now
+	Files     int64  `json:"files"`     // temporary files that there are now
 }
 
 type counters struct {

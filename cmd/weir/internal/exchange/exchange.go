@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/internal/media"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -18,7 +19,8 @@ type exchange struct {
 	route  *Route
 	shared *Shared
 	w      http.ResponseWriter
-	in     *http.Request // the client's
+	in     *http.Request    // the client's
+	who    *client.Identity // nil if no layer has found out
 
 	ctx     lifetime // of the request to the upstream
 	cancel  context.CancelCauseFunc
@@ -48,7 +50,7 @@ var (
 func (rt *Route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := rt.shared
 	s.counts.received.Add(1)
-	x := &exchange{route: rt, shared: s, setting: s.setting.Load(), w: w, in: r}
+	x := &exchange{route: rt, shared: s, setting: s.setting.Load(), w: w, in: r, who: client.Of(r.Context())}
 	x.whole.memory = &s.memory
 	defer x.end()
 	x.serve()
@@ -72,6 +74,10 @@ func (x *exchange) serve() {
 // refuse answers a request that got no slot.
 func (x *exchange) refuse(err error) {
 	if errors.Is(x.in.Context().Err(), context.Canceled) {
+		if body := x.body.failedAtLast(); body != nil {
+			x.answer(weirhttp.BodyStatus(x.in.Context(), body))
+			return
+		}
 		x.left = true
 	} else {
 		x.refused = true
@@ -80,6 +86,9 @@ func (x *exchange) refuse(err error) {
 			reason = refused.Reason
 		}
 		x.shared.counts.refused[reason].Add(1)
+		if x.who != nil {
+			x.who.Record.Refused = reason.String()
+		}
 	}
 	x.hangUp()
 	weirhttp.Refuse(x.w, x.in, err)

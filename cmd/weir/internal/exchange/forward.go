@@ -36,14 +36,13 @@ func (x *exchange) forward() {
 	forwarder.ServeHTTP(x.w, r)
 }
 
-// rewrite keeps what ReverseProxy would remove, because the header has been checked already.
+// rewrite tells the upstream of the client.
 func rewrite(r *httputil.ProxyRequest) {
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto"} {
-		if values, ok := r.In.Header[name]; ok {
-			r.Out.Header[name] = values
-		}
+	x := exchangeOf(r.In)
+	if x.who != nil {
+		x.who.Forward(r.In, r.Out)
 	}
-	exchangeOf(r.In).body.rewrite(r.Out)
+	x.body.rewrite(r.Out)
 }
 
 // toUpstream is the transport of all exchanges.
@@ -76,7 +75,11 @@ func (x *exchange) outcome(err error) weir.Outcome {
 func (x *exchange) fail(err error) {
 	cause := context.Cause(&x.ctx)
 	_, noStream := errors.AsType[noStreamError](err)
-	switch body := x.body.failed(); {
+	body := x.body.failed()
+	if errors.Is(cause, errClientLeft) {
+		body = x.body.failedAtLast()
+	}
+	switch {
 	case noStream:
 		x.hangUp()
 		x.status = http.StatusServiceUnavailable

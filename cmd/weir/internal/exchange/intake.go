@@ -26,6 +26,8 @@ type intake struct {
 	done    bool      // there is no more to read of the client
 	trailer http.Header
 
+	reading sync.Mutex // held while a transport reads
+
 	mu       sync.Mutex
 	buf      buffer
 	file     *spool
@@ -167,6 +169,8 @@ func (b *intake) rewrite(out *http.Request) {
 }
 
 func (b *intake) Read(p []byte) (int, error) {
+	b.reading.Lock()
+	defer b.reading.Unlock()
 	if n, err := b.readBuffers(p); n > 0 || err != nil {
 		return n, err
 	}
@@ -228,6 +232,16 @@ func (b *intake) failed() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.failure
+}
+
+// failedAtLast is failed of a client that is gone: the server gives its request up before it returns the error to the reader.
+func (b *intake) failedAtLast() error {
+	if b.ahead != nil {
+		return b.ahead.failure()
+	}
+	b.reading.Lock()
+	defer b.reading.Unlock()
+	return b.failed()
 }
 
 // isStreaming reports whether a transport reads of the client itself.

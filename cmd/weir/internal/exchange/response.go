@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/client"
 	"github.com/weir-go/weir/internal/media"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -16,6 +17,7 @@ import (
 // receive decides what becomes of the slot once the header of the response is there.
 func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 	x.status = res.StatusCode
+	x.record(res)
 	weirhttp.TellWait(res.Header, x.permit)
 	x.hangUp()
 	begun := weirhttp.ResponseOutcome(res.StatusCode, nil, nil)
@@ -49,6 +51,15 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 		return nil, err
 	}
 	return res, nil
+}
+
+// record notes for the log where the response came from.
+func (x *exchange) record(res *http.Response) {
+	client.Answered(res.Header)
+	if x.who != nil {
+		x.who.Record.Upstream = res.Request.URL.Host
+		x.who.Record.Waited = x.permit.Waited()
+	}
 }
 
 // readWhole reads a response of known length before the client has any of it.

@@ -10,17 +10,17 @@ import (
 
 // Counts says what happened to connections since the start.
 type Counts struct {
-	Open     int    // connections that are open now
-	Accepted uint64 // all that clients have opened, those that were closed at once included
+	Open     int    `json:"open"`     // connections that are open now
+	Accepted uint64 `json:"accepted"` // all that clients have opened, those that were closed at once included
 
-	OverTotal   uint64 // closed at once: MaxConnections was reached
-	OverAddress uint64 // closed at once: MaxConnectionsPerAddress was reached
-	BadHeader   uint64 // closed at once: the peer may not use the PROXY protocol, or did not begin with it
-	Displaced   uint64 // closed while idle, because MaxConnections was reached and another came
+	OverTotal   uint64 `json:"over_total"`   // closed at once: MaxConnections was reached
+	OverAddress uint64 `json:"over_address"` // closed at once: MaxConnectionsPerAddress was reached
+	BadHeader   uint64 `json:"bad_header"`   // closed at once: the peer may not use the PROXY protocol, or did not begin with it
+	Displaced   uint64 `json:"displaced"`    // closed while idle, because MaxConnections was reached and another came
 
-	Handshakes uint64 // TLS handshakes that failed
-	Resets     uint64 // requests of HTTP/2 that clients reset
-	Stalled    uint64 // connections and streams whose clients stopped reading
+	Handshakes uint64 `json:"handshakes"` // TLS handshakes that failed
+	Resets     uint64 `json:"resets"`     // requests of HTTP/2 that clients reset
+	Stalled    uint64 `json:"stalled"`    // connections and streams whose clients stopped reading
 }
 
 type counters struct {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// bind takes an address: host:port, or unix:/path.
-func bind(address string) (net.Listener, error) {
+// Bind takes an address: host:port, or unix:/path.
+func Bind(address string) (net.Listener, error) {
 	path, isUnix := strings.CutPrefix(address, "unix:")
 	if !isUnix {
 		return net.Listen("tcp", address)

@@ -68,7 +68,7 @@ func New(c config.Listener, next http.Handler, log *slog.Logger) (*Listener, err
 	l.server.BaseContext = func(net.Listener) context.Context { return requests }
 	l.stop = stop
 	var err error
-	if l.socket, err = bind(c.Address); err != nil {
+	if l.socket, err = Bind(c.Address); err != nil {
 		stop()
 		return nil, err
 	}
