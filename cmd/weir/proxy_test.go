@@ -33,7 +33,8 @@ func TestProxyPassesRequestsOn(t *testing.T) {
 }
 
 func TestRefusal(t *testing.T) {
-	backend, _ := holding(t)
+	backend, release := holding(t)
+	defer release()
 	p := startProxy(t, backend, "--max", "1", "--queue", "0", "--exempt", "/healthz")
 	go p.ask(t.Context(), p.address, "/hold")
 	p.until("one is in flight", func(s state) bool { return s.InFlight == 1 })

@@ -38,8 +38,14 @@ admin: {address: "127.0.0.1:0"}
 // start runs a proxy with the addresses of a test and the rest of a file.
 func start(t *testing.T, file string) *running {
 	t.Helper()
+	return startAt(t, addresses+file)
+}
+
+// startAt runs a proxy with a whole file.
+func startAt(t *testing.T, file string) *running {
+	t.Helper()
 	r := &running{t: t, ended: make(chan error, 1)}
-	r.write(addresses + file)
+	r.write(file)
 	c, err := r.parse()
 	if err != nil {
 		t.Fatal(err)

@@ -96,7 +96,10 @@ type AddressError struct {
 	Err     error
 }
 
+// Error says which setting, and why.
 func (e *AddressError) Error() string { return e.Setting + ": " + e.Err.Error() }
+
+// Unwrap returns why.
 func (e *AddressError) Unwrap() error { return e.Err }
 
 // handler serves the requests of a listener.

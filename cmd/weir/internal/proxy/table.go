@@ -53,7 +53,7 @@ func (p *Proxy) fill(t, previous *table) error {
 	if t.config.Log.Access {
 		access = p.log
 	}
-	served := observe.New(routes, access, p.tracer)
+	served := framed(observe.New(routes, access, p.tracer))
 	for i, c := range t.config.Listeners {
 		trusted, err := trust.Networks(c.Trusted...)
 		if err != nil {
