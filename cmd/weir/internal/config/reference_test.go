@@ -10,7 +10,7 @@ import (
 
 const preface = `# The file of weir proxy
 
-`weir proxy --config weir.yaml` reads its settings from a YAML file. [deploy/weir.yaml](../deploy/weir.yaml) has an example of each section.
+The proxy reads its settings from a YAML file: ` + "`weir proxy --config weir.yaml`" + `. [deploy/weir.yaml](../deploy/weir.yaml) has an example of each section.
 ` + "`weir check weir.yaml`" + ` says what is wrong with a file, and ` + "`weir schema`" + ` prints its JSON schema. With the schema in a file, an editor completes names:
 
 ` + "```yaml\n# yaml-language-server: $schema=weir.schema.json\n```" + `
