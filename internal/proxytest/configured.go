@@ -21,7 +21,6 @@ type configured struct {
 // newConfigured chooses addresses and a file, and starts nothing.
 func newConfigured(t testing.TB, to ...peer) *configured {
 	t.Helper()
-	needFile(t)
 	c := &configured{
 		file: filepath.Join(t.TempDir(), "weir.yaml"), probes: freeAddress(t), address: freeAddress(t), operate: freeAddress(t), protocol: "http1",
 	}
@@ -42,6 +41,7 @@ func (c *configured) write(t testing.TB, more string) {
 	t.Helper()
 	write(t, c.file, fmt.Sprintf(`listeners:
   - address: %q
+    trusted: [127.0.0.1] # the balancer, and whoever tries to smuggle past one
 upstreams:
   api:
     addresses: ["%s"]

@@ -102,9 +102,6 @@ func TestManifests(t *testing.T) {
 // TestConfigurations has weir check the files in the examples and in docs/proxy.md.
 func TestConfigurations(t *testing.T) {
 	trial(t)
-	if !strings.Contains(help(t, "check"), "Usage: weir check") {
-		t.Skip("weir has no check")
-	}
 	texts := yamlBlocks(t, "docs/proxy.md")
 	for _, name := range examples {
 		for _, m := range manifests(t, name) {

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -70,17 +69,4 @@ func root() string {
 	return filepath.Join(filepath.Dir(here), "..", "..")
 }
 
-// help is the help of weir proxy.
-func help(t testing.TB, command string) string {
-	t.Helper()
-	text, _ := exec.Command(program(t, "weir"), command, "--help").CombinedOutput() // the text says what is wrong
-	return string(text)
-}
 
-// needFile skips a test of what only the configuration file can say.
-func needFile(t testing.TB) {
-	t.Helper()
-	if !strings.Contains(help(t, "proxy"), "--config") {
-		t.Skip("weir proxy has no --config")
-	}
-}

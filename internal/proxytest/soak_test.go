@@ -77,23 +77,13 @@ func TestSoak(t *testing.T) {
 	u := upstream{20, 20 * time.Millisecond, 60 * time.Millisecond}
 	address := freeAddress(t)
 	up := startUpstreamAt(t, u, address)
-	profiled := strings.Contains(help(t, "proxy"), "--config")
-	var p peer
-	if profiled {
-		c := newConfigured(t, up)
-		c.write(t, "compartments:\n  api: {queue: {size: 20}}\n")
-		c.start(t)
-		p = c.peer
-	} else {
-		p = startWeir(t, up, "--queue", "20")
-	}
+	p := newConfigured(t, up)
+	p.write(t, "compartments:\n  api: {queue: {size: 20}}\n")
+	p.start(t)
 	eventually(t, "the upstream answers through the proxy", func() bool { status, _ := get(t, p.url+"/ready"); return status == 200 })
 	pause(time.Second)
 	before, files := p.figures(t), p.files(t)
-	var goroutines, heap float64
-	if profiled {
-		goroutines, heap = p.remains(t)
-	}
+	goroutines, heap := p.remains(t)
 
 	s := &soaking{statuses: map[int]int{}}
 	client := clients()
@@ -133,14 +123,12 @@ func TestSoak(t *testing.T) {
 	// Idle connections to the upstream stay, of which a soak leaves more than it found.
 	tb.row("files before", files)
 	tb.row("files after", p.files(t))
-	if profiled {
-		eventually(t, "the goroutines of the soak have ended", func() bool { now, _ := p.remains(t); return now <= goroutines+2*keptConnections })
-		now, left := p.remains(t)
-		tb.row("goroutines before", goroutines)
-		tb.row("goroutines after", now)
-		tb.row("heap in use before, MB", heap/1e6)
-		tb.row("heap in use after, MB", left/1e6)
-	}
+	eventually(t, "the goroutines of the soak have ended", func() bool { now, _ := p.remains(t); return now <= goroutines+2*keptConnections })
+	now, left := p.remains(t)
+	tb.row("goroutines before", goroutines)
+	tb.row("goroutines after", now)
+	tb.row("heap in use before, MB", heap/1e6)
+	tb.row("heap in use after, MB", left/1e6)
 }
 
 // keptConnections is how many idle connections to the upstream a soak may leave; each has two goroutines.
