@@ -68,5 +68,3 @@ func root() string {
 	_, here, _, _ := runtime.Caller(0)
 	return filepath.Join(filepath.Dir(here), "..", "..")
 }
-
-
