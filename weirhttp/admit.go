@@ -9,7 +9,7 @@ import (
 	"os"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/media"
+	"github.com/weir-go/weir/internal/headers"
 )
 
 // admit returns the response of a request that is admitted, with its permit.
@@ -55,7 +55,7 @@ func admitStream(ctx context.Context, streams, gate Gate) (weir.Permit, error) {
 // or has no known length, because it may be one half of a conversation, or the connection is to become another protocol's.
 func (c Config) streams(r *http.Request) bool {
 	return r.ContentLength < 0 || r.ContentLength > int64(c.RequestBuffer) ||
-		r.Method == http.MethodConnect || media.IsUpgrade(r.Header) || media.IsGRPC(r.Header)
+		r.Method == http.MethodConnect || headers.IsUpgrade(r.Header) || headers.IsGRPC(r.Header)
 }
 
 // readAhead returns the request with its body read, if it is to be read before the request takes a slot. The server's

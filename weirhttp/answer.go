@@ -9,7 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
-	"github.com/weir-go/weir/internal/retryafter"
+	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/retry"
 )
 
@@ -29,7 +29,7 @@ func answerTo(req *http.Request, res *http.Response, err error) (a retry.Answer)
 func responseAnswer(res *http.Response) (a retry.Answer, untouched bool) {
 	switch {
 	case res.StatusCode == http.StatusServiceUnavailable, res.StatusCode == http.StatusTooManyRequests:
-		after, _ := retryafter.Of(res.Header, time.Now())
+		after, _ := headers.RetryAfter(res.Header, time.Now())
 		return retry.Answer{Outcome: retry.Rejected, RetryAfter: after}, res.Header[RefusedHeader] != nil
 	case res.StatusCode == http.StatusBadGateway, res.StatusCode == http.StatusGatewayTimeout:
 		return retry.Answer{Outcome: retry.Rejected}, false

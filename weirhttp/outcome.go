@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/media"
+	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/internal/rpc"
 )
 
@@ -14,7 +14,7 @@ import (
 // latency to there is to be measured, header and trailer are nil. A handler that
 // passes on the response of another server uses it; [Limit] does the same by itself.
 func ResponseOutcome(status int, header, trailer http.Header) weir.Outcome {
-	if status == http.StatusOK && media.IsGRPC(header) {
+	if status == http.StatusOK && headers.IsGRPC(header) {
 		for _, from := range []http.Header{trailer, header} {
 			if values := from[grpcStatus]; len(values) > 0 {
 				return grpcCode(values).ServerOutcome()
@@ -26,7 +26,7 @@ func ResponseOutcome(status int, header, trailer http.Header) weir.Outcome {
 
 // statusOutcome returns what a response teaches that was completed.
 func statusOutcome(status int, header http.Header) weir.Outcome {
-	if outcome := beginOutcome(status); outcome != weir.Success || !media.IsEvents(header) {
+	if outcome := beginOutcome(status); outcome != weir.Success || !headers.IsEvents(header) {
 		return outcome
 	}
 	return weir.Ignore
@@ -50,7 +50,7 @@ func beginOutcome(status int) weir.Outcome {
 // handledOutcome is statusOutcome for a handler that has returned: what its trailers say goes first. Their map is the
 // header's, in which a trailer that was not announced has a prefix.
 func handledOutcome(status int, header http.Header) weir.Outcome {
-	if media.IsGRPC(header) && status == http.StatusOK {
+	if headers.IsGRPC(header) && status == http.StatusOK {
 		for _, name := range []string{grpcStatus, http.TrailerPrefix + grpcStatus} {
 			if values := header[name]; len(values) > 0 {
 				return grpcCode(values).ServerOutcome()

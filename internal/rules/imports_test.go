@@ -56,10 +56,9 @@ var mayImport = map[string]string{
 	"internal/figures":     ". bulkhead",
 	"internal/limittest":   ".", // for tests
 	"edge":                 ". internal/reply",
-	"internal/retryafter":  "",
 	"retry":                ". edge internal/clock internal/settings",
-	"internal/media":       "",
-	"weirhttp":             ". bulkhead edge internal/media internal/retryafter internal/rpc internal/settings retry trust",
+	"internal/headers":     "",
+	"weirhttp":             ". bulkhead edge internal/headers internal/rpc internal/settings retry trust",
 	"weirbreaker":          ".",
 	"shed":                 ". edge internal/settings load",
 	"internal/routers":     "", // its examples are tests

@@ -144,10 +144,10 @@ var ofTheClients = []mutant{
 	},
 	{
 		name: "a date counts from our own clock",
-		file: "internal/retryafter/parse.go",
+		file: "internal/headers",
 		old:  "now = date",
 		new:  "_ = date",
-		test: "TestOf",
+		test: "TestRetryAfter",
 	},
 	{
 		name: "a refusal's body is waited for",

@@ -9,7 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/client"
-	"github.com/weir-go/weir/internal/media"
+	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -63,7 +63,7 @@ func (x *exchange) serve() {
 		x.answer(weirhttp.BodyStatus(x.in.Context(), err))
 		return
 	}
-	x.upgrade = media.IsUpgrade(x.in.Header)
+	x.upgrade = headers.IsUpgrade(x.in.Header)
 	if err := x.admit(stream || x.upgrade); err != nil {
 		x.refuse(err)
 		return

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/weir-go/weir/internal/media"
+	"github.com/weir-go/weir/internal/headers"
 )
 
 // pause is how long a body of unknown length is read before its request goes on as a stream. A unary call of gRPC sends its message with its header, so
@@ -54,7 +54,7 @@ func (x *exchange) takeIn() (stream bool, err error) {
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
 	}
 	switch {
-	case r.Method == http.MethodConnect, media.IsUpgrade(r.Header), r.ContentLength > x.request+x.file:
+	case r.Method == http.MethodConnect, headers.IsUpgrade(r.Header), r.ContentLength > x.request+x.file:
 		stream = true
 	case r.ContentLength < 0:
 		stream, err = x.takeEarly()
@@ -137,7 +137,7 @@ func (x *exchange) takeEarly() (stream bool, err error) {
 	b.done = true
 	maps.Copy(b.trailer, b.client.Trailer)
 	// Trailers need chunks, and a call of gRPC has no length.
-	if len(b.client.Trailer) == 0 && !media.IsGRPC(b.client.Header) {
+	if len(b.client.Trailer) == 0 && !headers.IsGRPC(b.client.Header) {
 		b.length = a.size()
 	}
 	return false, nil

@@ -10,7 +10,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/client"
-	"github.com/weir-go/weir/internal/media"
+	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -30,7 +30,7 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 		x.settle(weir.Failure)
 	case length == 0, res.Body == http.NoBody, x.in.Method == http.MethodHead:
 		x.settle(weirhttp.ResponseOutcome(res.StatusCode, res.Header, res.Trailer))
-	case media.IsEvents(res.Header):
+	case headers.IsEvents(res.Header):
 		err = x.becomeStream(x.shared.events, begun)
 		x.pass(res)
 	case length > x.response:

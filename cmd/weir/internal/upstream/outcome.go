@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/retryafter"
+	"github.com/weir-go/weir/internal/headers"
 	"github.com/weir-go/weir/weirhttp"
 )
 
@@ -43,7 +43,7 @@ func boundRetryAfter(h http.Header, bound time.Duration) bool {
 	if given == nil {
 		return false
 	}
-	after, ok := retryafter.Of(h, time.Now())
+	after, ok := headers.RetryAfter(h, time.Now())
 	if !ok {
 		delete(h, "Retry-After")
 		return false

@@ -1,4 +1,4 @@
-package retryafter_test
+package headers_test
 
 import (
 	"math"
@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir/internal/retryafter"
+	"github.com/weir-go/weir/internal/headers"
 )
 
-func TestOf(t *testing.T) {
+func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
 		text, date string
@@ -36,11 +36,11 @@ func TestOf(t *testing.T) {
 		if test.date != "" {
 			h.Set("Date", test.date)
 		}
-		if got, ok := retryafter.Of(h, now); got != test.want || ok != test.ok {
-			t.Errorf("Of(%q, Date %q) = %v, %t; want %v, %t", test.text, test.date, got, ok, test.want, test.ok)
+		if got, ok := headers.RetryAfter(h, now); got != test.want || ok != test.ok {
+			t.Errorf("RetryAfter(%q, Date %q) = %v, %t; want %v, %t", test.text, test.date, got, ok, test.want, test.ok)
 		}
 	}
-	if _, ok := retryafter.Of(http.Header{}, now); ok {
+	if _, ok := headers.RetryAfter(http.Header{}, now); ok {
 		t.Error("a response without Retry-After has one")
 	}
 }

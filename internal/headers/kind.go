@@ -1,4 +1,4 @@
-package media
+package headers
 
 import (
 	"net/http"

@@ -1,10 +1,10 @@
-package media_test
+package headers_test
 
 import (
 	"net/http"
 	"testing"
 
-	"github.com/weir-go/weir/internal/media"
+	"github.com/weir-go/weir/internal/headers"
 )
 
 func TestKinds(t *testing.T) {
@@ -24,7 +24,7 @@ func TestKinds(t *testing.T) {
 		{http.Header{"Upgrade": {"websocket"}}, kinds{}},
 		{http.Header{"Connection": {"upgraded"}, "Upgrade": {"websocket"}}, kinds{}},
 	} {
-		if got := (kinds{media.IsGRPC(c.header), media.IsEvents(c.header), media.IsUpgrade(c.header)}); got != c.want {
+		if got := (kinds{headers.IsGRPC(c.header), headers.IsEvents(c.header), headers.IsUpgrade(c.header)}); got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.header, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package retryafter
+package headers
 
 import (
 	"math"
@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Of reads the Retry-After of a response, in seconds or as a date, and reports whether it has one that is valid. A date counts from
+// RetryAfter reads the Retry-After of a response (RFC 9110, section 10.2.3), in seconds or as a date, and reports whether it has one that is valid. A date counts from
 // the response's own Date, because the clocks may differ; one in the past is 0.
-func Of(h http.Header, now time.Time) (after time.Duration, ok bool) {
+func RetryAfter(h http.Header, now time.Time) (after time.Duration, ok bool) {
 	text := h.Get("Retry-After")
 	if isDigits(text) {
 		seconds, err := strconv.ParseUint(text, 10, 64)
