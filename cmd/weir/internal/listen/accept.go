@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/netip"
 	"sync/atomic"
+
+	"github.com/weir-go/weir/trust"
 )
 
 // Counts says what happened to connections since the start.
@@ -70,7 +72,7 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 	peer := addressOf(socket.RemoteAddr())
 	live := l.live.Load()
 	if live.proxied {
-		if !live.balancers.contain(peer) {
+		if !live.balancers(trust.Peer{Addr: peer}) {
 			l.counters.header.Add(1)
 			return nil, false
 		}
@@ -116,7 +118,7 @@ var errOverAddress = errors.New("listen: the client's address has all the connec
 // count counts the connection for its client's address.
 func (l *Listener) count(c *conn, address netip.Addr) error {
 	live := l.live.Load()
-	if !address.IsValid() || live.trusted.contain(address) {
+	if !address.IsValid() || live.trusted(trust.Peer{Addr: address}) {
 		return nil
 	}
 	l.mu.Lock()
@@ -177,4 +179,12 @@ func (l *Listener) changed(of net.Conn, state http.ConnState) {
 		}
 	case http.StateNew:
 	}
+}
+
+// addressOf returns the address without its port; it is zero for a Unix socket.
+func addressOf(of net.Addr) netip.Addr {
+	if tcp, ok := of.(*net.TCPAddr); ok {
+		return tcp.AddrPort().Addr().Unmap().WithZone("")
+	}
+	return netip.Addr{}
 }

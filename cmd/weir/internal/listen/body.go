@@ -1,52 +1,11 @@
 package listen
 
 import (
-	"context"
-	"errors"
 	"io"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 )
-
-// StatusClientGone is written though the client has left. Like any 4xx it teaches a limiter nothing.
-const StatusClientGone = 499
-
-// Status returns the status that answers the failure of a client: 408 if it stalled, 400 if what it sent cannot be read, 499 if
-// err is nil because it only left.
-func Status(err error) int {
-	switch {
-	case err == nil:
-		return StatusClientGone
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return http.StatusRequestTimeout
-	}
-	return http.StatusBadRequest
-}
-
-// A ClientError is a client's failure to send the body of its request. Reading the body returns it.
-type ClientError struct{ Err error }
-
-// Error says what failed.
-func (e *ClientError) Error() string { return "request body: " + e.Err.Error() }
-
-// Unwrap returns what net/http said.
-func (e *ClientError) Unwrap() error { return e.Err }
-
-// BodyError returns why the body of a request could not be read; nil if it could, so far. The context is the request's.
-func BodyError(ctx context.Context) error {
-	b, ok := ctx.Value(bodyKey{}).(*body)
-	if !ok {
-		return nil
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.failure
-}
-
-// bodyKey is the key of a request's body.
-type bodyKey struct{}
 
 // body is a request body that fails if its client stalls.
 type body struct {
@@ -55,9 +14,8 @@ type body struct {
 	stream  *http.ResponseController // of HTTP/2, nil otherwise
 	reading watch                    // of the stream
 
-	mu      sync.Mutex
-	over    bool // nothing more is expected of the client
-	failure error
+	mu   sync.Mutex
+	over bool // nothing more is expected of the client
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -71,12 +29,7 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err != io.EOF && !b.over {
-		// The deadline stays: without it the server would wait for the rest of the body before it answers.
-		err = &ClientError{err}
-		b.failure = err
-	}
-	b.over = true
+	b.over = true // the deadline stays: without it the server would wait for the rest of the body before it answers
 	return n, err
 }
 

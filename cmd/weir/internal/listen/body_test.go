@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/weirhttp"
 )
 
 // sink reads the body and answers with what went wrong, or with the body.
@@ -18,7 +19,7 @@ func sink(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(text)
 		return
 	}
-	w.WriteHeader(Status(BodyError(r.Context())))
+	w.WriteHeader(weirhttp.BodyStatus(r.Context(), err))
 }
 
 func TestStalledSender(t *testing.T) {

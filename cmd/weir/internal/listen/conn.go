@@ -40,15 +40,6 @@ func connOf(ctx context.Context) *conn {
 	return c
 }
 
-// Peer returns the address of the socket's other end, whatever a PROXY header said; nil if the request came through no
-// Listener.
-func Peer(ctx context.Context) net.Addr {
-	if c := connOf(ctx); c != nil {
-		return c.Conn.RemoteAddr()
-	}
-	return nil
-}
-
 // unwrap returns the connection below TLS; nil if it is none of ours.
 func unwrap(of net.Conn) *conn {
 	if tls, ok := of.(interface{ NetConn() net.Conn }); ok {

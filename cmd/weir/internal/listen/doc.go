@@ -5,7 +5,7 @@
 //
 // # Who a client is
 //
-// Behind the PROXY protocol the RemoteAddr of a request is the address that the header named, and [Peer] is the peer of the socket.
+// Behind the PROXY protocol the RemoteAddr of a request is the address that the header named.
 // The networks in Trusted are matched against RemoteAddr: with a TCP balancer before HTTP proxies it is these proxies that are
 // trusted, not the balancer. Without the PROXY protocol the two are the same.
 //
@@ -13,7 +13,7 @@
 //
 // HeaderTimeout bounds the PROXY header, then the handshake, then the headers of HTTP/1. BodyTimeout bounds a stall:
 //
-//   - A read of a request body that brings nothing for that long fails with [os.ErrDeadlineExceeded]. See [BodyError].
+//   - A read of a request body that brings nothing for that long fails with [os.ErrDeadlineExceeded].
 //   - A write to a socket fails once the client has acknowledged nothing for four times as long. A client's system reads ahead of it
 //     and acknowledges about 100 KB at a time, so a slow client cannot be told from a stalled one before that: with 30 s, 1 KB/s is
 //     enough. How long the write takes does not count, because megabytes may wait in the socket. Linux knows what was acknowledged

@@ -13,7 +13,7 @@ import (
 
 // addresses answers with the client's address and the peer's.
 func addresses(w http.ResponseWriter, r *http.Request) {
-	host, _, _ := net.SplitHostPort(Peer(r.Context()).String())
+	host, _, _ := net.SplitHostPort(connOf(r.Context()).Conn.RemoteAddr().String())
 	_, _ = io.WriteString(w, r.RemoteAddr+" by "+host)
 }
 

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/trust"
 )
 
 // A Listener serves clients on one address. Make one with New. Its methods may be called concurrently.
@@ -38,9 +40,9 @@ type Listener struct {
 
 // live is what Update changes.
 type live struct {
-	proxied     bool     // clients are behind the PROXY protocol
-	balancers   networks // that may use it
-	trusted     networks
+	proxied     bool        // clients are behind the PROXY protocol
+	balancers   trust.Peers // that may use it
+	trusted     trust.Peers
 	bodyTimeout time.Duration
 	connections int
 	perAddress  int
@@ -129,13 +131,16 @@ func (l *Listener) Update(c config.Listener) error {
 }
 
 func (l *Listener) update(c config.Listener) error {
-	balancers, err := parseNetworks("proxy_protocol", c.ProxyProtocol)
-	trusted, err2 := parseNetworks("trusted", c.Trusted)
-	if err := errors.Join(err, err2); err != nil {
-		return err
+	balancers, err := trust.Networks(c.ProxyProtocol...)
+	if err != nil {
+		return fmt.Errorf("proxy_protocol: %w", err)
+	}
+	trusted, err := trust.Networks(c.Trusted...)
+	if err != nil {
+		return fmt.Errorf("trusted: %w", err)
 	}
 	l.live.Store(&live{
-		proxied: len(balancers) > 0, balancers: balancers, trusted: trusted,
+		proxied: len(c.ProxyProtocol) > 0, balancers: balancers, trusted: trusted,
 		bodyTimeout: time.Duration(c.BodyTimeout),
 		connections: c.MaxConnections, perAddress: c.MaxConnectionsPerAddress,
 		resets: c.MaxResets,

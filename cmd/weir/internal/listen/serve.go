@@ -1,7 +1,6 @@
 package listen
 
 import (
-	"context"
 	"net/http"
 )
 
@@ -17,7 +16,7 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	if r.Body != http.NoBody {
 		b := &body{ReadCloser: r.Body, conn: c}
 		defer b.release()
-		r = r.WithContext(context.WithValue(r.Context(), bodyKey{}, b)) // a copy: the server needs its own body
+		r = r.WithContext(r.Context()) // a copy: the server needs its own body
 		r.Body = b
 		if r.ProtoMajor >= 2 {
 			b.stream = http.NewResponseController(w)

@@ -2,10 +2,8 @@ package observe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 )
@@ -24,12 +22,6 @@ func (f *Faults) Add(err error) {
 	defer f.mu.Unlock()
 	f.count++
 	f.last = err
-}
-
-// Write adds a failure that was logged, not returned.
-func (f *Faults) Write(line []byte) (int, error) {
-	f.Add(errors.New(strings.TrimSpace(string(line))))
-	return len(line), nil
 }
 
 // take returns a sentence about the failures since the last call, "" if there were none.

@@ -20,7 +20,7 @@ func New(next http.Handler, access *slog.Logger, tracer *spans.Tracer) http.Hand
 			next.ServeHTTP(w, r)
 			return
 		}
-		x := &exchange{ResponseWriter: w, began: time.Now()}
+		x := &response{ResponseWriter: w, began: time.Now()}
 		done := false
 		defer func() { // a panic that cuts the connection, too
 			if done && x.status == 0 {
@@ -39,8 +39,8 @@ func New(next http.Handler, access *slog.Logger, tracer *spans.Tracer) http.Hand
 	})
 }
 
-// An exchange is a response as far as it has been written.
-type exchange struct {
+// A response is one as far as it has been written.
+type response struct {
 	http.ResponseWriter
 	began  time.Time
 	status int // 0 before it
@@ -48,7 +48,7 @@ type exchange struct {
 }
 
 // WriteHeader implements [http.ResponseWriter].
-func (x *exchange) WriteHeader(status int) {
+func (x *response) WriteHeader(status int) {
 	if x.status == 0 && (status >= 200 || status == http.StatusSwitchingProtocols) { // others are announcements
 		x.status = status
 	}
@@ -56,7 +56,7 @@ func (x *exchange) WriteHeader(status int) {
 }
 
 // Write implements [http.ResponseWriter].
-func (x *exchange) Write(p []byte) (int, error) {
+func (x *response) Write(p []byte) (int, error) {
 	if x.status == 0 {
 		x.status = http.StatusOK
 	}
@@ -66,7 +66,7 @@ func (x *exchange) Write(p []byte) (int, error) {
 }
 
 // Unwrap gives http.ResponseController the rest of what the writer can do.
-func (x *exchange) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+func (x *response) Unwrap() http.ResponseWriter { return x.ResponseWriter }
 
 // The lengths at which texts are cut that a client chooses. A host name has 253 bytes at most.
 const (
@@ -83,7 +83,7 @@ func cut(text string, longest int) string {
 	return text[:longest] + "..."
 }
 
-func spanOf(r *http.Request, id *client.Identity, x *exchange, ended time.Time) spans.Span {
+func spanOf(r *http.Request, id *client.Identity, x *response, ended time.Time) spans.Span {
 	return spans.Span{
 		Context: id.Trace, Start: x.began, End: ended,
 		Method: cut(r.Method, maxMethod), Path: cut(r.URL.EscapedPath(), maxPath), Host: cut(id.Host, maxHost), Proto: id.Proto,
