@@ -30,7 +30,7 @@ func newProxyLog(c config.Log, s streams) *proxyLog {
 	return &proxyLog{Logger: slog.New(handler), figures: c.Format == "auto" && isTerminal(s.out)}
 }
 
-// onEvent takes the decisions of limiters for the figures, nil if they belong into the log.
+// onEvent takes the decisions of limiters for the figures, nil if they belong in the log.
 func (l *proxyLog) onEvent() func(weir.Event) {
 	if l.figures {
 		return l.changes.Handle

@@ -5,11 +5,9 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 
@@ -40,34 +38,11 @@ func newAccess(settings config.Admin, address net.Addr) (*access, error) {
 			"unix:/path, or a file with a token in admin.token", address)
 	}
 	if a.token != "" {
-		if _, err := readToken(a.token); err != nil {
-			return nil, fmt.Errorf("admin.token: %w", err)
+		if _, err := config.ReadToken(a.token); err != nil {
+			return nil, fmt.Errorf("admin.token is %q: %w", a.token, err)
 		}
 	}
 	return a, nil
-}
-
-// minToken keeps tokens from being guessed: 16 random letters have 75 bits or more.
-const minToken = 16
-
-// maxToken bounds what is read of the file.
-const maxToken = 4 << 10
-
-func readToken(file string) (string, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxToken+1))
-	if err != nil {
-		return "", err
-	}
-	token := strings.TrimSpace(string(text))
-	if len(token) < minToken || len(text) > maxToken {
-		return "", fmt.Errorf("%s has %d bytes: want one line of %d to %d, such as openssl rand -hex 32 writes", file, len(token), minToken, maxToken)
-	}
-	return token, nil
 }
 
 // look serves requests that change nothing.
@@ -95,7 +70,7 @@ func (a *access) change(next http.Handler) http.Handler {
 // bearer serves requests with the token.
 func (a *access) bearer(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		want, err := readToken(a.token)
+		want, err := config.ReadToken(a.token)
 		if err != nil {
 			http.Error(w, "the token of admin.token cannot be read", http.StatusInternalServerError) // the path is not for strangers
 			return

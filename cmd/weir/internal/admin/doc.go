@@ -4,7 +4,7 @@
 //
 //	GET  /-/weir/snapshot                    state, as JSON
 //	GET  /-/weir/config                      the configuration as applied, as YAML
-//	GET  /-/weir/healthz                     200, or 503 before the first configuration and while it stops
+//	GET  /-/weir/healthz                     200, or 503 while it stops
 //	GET  /metrics                            for Prometheus
 //	GET  /debug/pprof/                       profiles, if admin.pprof is on
 //	POST /-/weir/limits/{compartment}        {"pin": 20} holds the limit there, {"pin": null} lets the law decide again
@@ -17,7 +17,7 @@
 //
 // # Who may
 //
-// On a loopback address or a Unix socket anybody may look. Elsewhere a request needs the token, as
+// On a loopback address or a Unix socket anyone may look. Elsewhere a request needs the token, as
 // "Authorization: Bearer TOKEN". Changes always need it, and there are none without a token. The file of the token is read for each
 // request that needs it, so a new one counts at once.
 //

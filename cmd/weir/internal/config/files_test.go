@@ -53,9 +53,9 @@ func TestFiles(t *testing.T) {
 		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: none}}]", `listeners[0].tls.client_ca is "none": no such file or directory: want a file in PEM`},
 		{"admin: {address: ':1', token: TOKEN}", ""},
 		{"admin: {token: none}", `admin.token is "none": no such file or directory: want a file with a token`},
-		{"admin: {token: SHORT}", `admin.token is "SHORT", of which the content is no token: want 16 or more characters without spaces`},
-		{"admin: {token: EMPTY}", `admin.token is "EMPTY", of which the content is no token: want 16 or more characters without spaces`},
-		{"admin: {token: WORDS}", `admin.token is "WORDS", of which the content is no token: want 16 or more characters without spaces`},
+		{"admin: {token: SHORT}", `admin.token is "SHORT": want one line of 16 to 4096 characters without spaces, such as openssl rand -hex 32 writes`},
+		{"admin: {token: EMPTY}", `admin.token is "EMPTY": want one line of 16 to 4096 characters without spaces, such as openssl rand -hex 32 writes`},
+		{"admin: {token: WORDS}", `admin.token is "WORDS": want one line of 16 to 4096 characters without spaces, such as openssl rand -hex 32 writes`},
 		{"buffers: {file: 1GiB, directory: DIR}", ""},
 		{"buffers: {directory: TOKEN}", `buffers.directory is "TOKEN": want a directory that exists`},
 	} {

@@ -11,25 +11,21 @@ import (
 
 // Load reads the configuration of a file, with what the environment sets of it: see [Parse].
 func Load(path string, environ []string) (*Config, error) {
-	source, err := readFile(path)
+	source, err := readUpTo(path, longest+1) // so that Parse refuses what is longer
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w: want a file with a configuration", path, cause(err))
 	}
 	return Parse(path, source, environ)
 }
 
-// readFile reads a little more than a configuration may have, so that Parse refuses what is longer.
-func readFile(path string) ([]byte, error) {
+// readUpTo reads the beginning of a file.
+func readUpTo(path string, most int64) ([]byte, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: want a file with a configuration", path, cause(err))
+		return nil, err
 	}
 	defer file.Close()
-	source, err := io.ReadAll(io.LimitReader(file, longest+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w: want a file with a configuration", path, cause(err))
-	}
-	return source, nil
+	return io.ReadAll(io.LimitReader(file, most))
 }
 
 // cause is what happened to a file, without the name of the file and of the system call.

@@ -1,7 +1,7 @@
 package config
 
 import (
-	"bytes"
+	"fmt"
 	"net"
 	"net/netip"
 	"os"
@@ -36,12 +36,26 @@ type Trace struct {
 	Service  string  `yaml:"service" required:"yes" default:"weir" live:"no" help:"The name of the service."`
 }
 
-const (
-	noAddress = "none" // of an admin listener that is not wanted
+const noAddress = "none" // of an admin listener that is not wanted
 
-	// shortestToken is what 80 bits take as hexadecimal digits, rounded down to what people know of passwords.
-	shortestToken = 16
+// The sizes of a token. 16 hexadecimal digits that openssl draws have 64 bits, which no one guesses by asking.
+const (
+	minToken = 16
+	maxToken = 4 << 10
 )
+
+// ReadToken returns the token in a file: its only word.
+func ReadToken(file string) (string, error) {
+	text, err := readUpTo(file, maxToken+1)
+	if err != nil {
+		return "", fmt.Errorf("%w: want a file with a token", cause(err))
+	}
+	words := strings.Fields(string(text))
+	if len(words) != 1 || len(words[0]) < minToken || len(text) > maxToken {
+		return "", fmt.Errorf("want one line of %d to %d characters without spaces, such as openssl rand -hex 32 writes", minToken, maxToken)
+	}
+	return words[0], nil
+}
 
 func (c *checker) admin() {
 	switch address := c.Admin.Address; {
@@ -52,12 +66,8 @@ func (c *checker) admin() {
 		c.isnt("admin.address", address, "a loopback address, a socket, or a token in admin.token")
 	}
 	if file := c.Admin.Token; file != "" {
-		token, err := os.ReadFile(file)
-		switch {
-		case err != nil:
-			c.refuse("admin.token", "is %s: %v: want a file with a token", quoted(file), cause(err))
-		case len(bytes.TrimSpace(token)) < shortestToken || len(bytes.Fields(token)) != 1:
-			c.refuse("admin.token", "is %s, of which the content is no token: want %d or more characters without spaces", quoted(file), shortestToken)
+		if _, err := ReadToken(file); err != nil {
+			c.refuse("admin.token", "is %s: %v", quoted(file), err)
 		}
 	}
 	for i, host := range c.Admin.Hosts {

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"time"
@@ -23,7 +24,7 @@ func (p *Proxy) Reload() error {
 
 func (p *Proxy) reload() error {
 	if p.read == nil {
-		return fmt.Errorf("there is no configuration file: start with --config to reload one")
+		return errors.New("there is no configuration file: start with --config to reload one")
 	}
 	c, err := p.read()
 	if err != nil {
