@@ -1,7 +1,8 @@
 // Command weir limits the work that reaches a server to what it can carry.
 //
 //	weir proxy --to http://127.0.0.1:9000   a reverse proxy with an adaptive limit
-//	weir check weir.yaml                    what is wrong with a configuration of the proxy
+//	weir proxy --config weir.yaml           the same from a file, with routes, several upstreams and TLS
+//	weir check weir.yaml                    what is wrong with such a file
 //	weir schema                             its JSON schema, for editors
 //	weir demo                               half a minute that shows the difference it makes
 //	weir demo bulkhead                      the same for a slow route beside a fast one
@@ -11,7 +12,7 @@
 //	weir sim trace access.log ... --choose  which law suits the requests of a log
 //
 // Every flag can also be set through the environment: --queue-timeout is
-// WEIR_QUEUE_TIMEOUT.
+// WEIR_QUEUE_TIMEOUT. So can every setting of the file: docs/proxy-config.md.
 package main
 
 import (
