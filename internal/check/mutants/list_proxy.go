@@ -7,13 +7,13 @@ var ofTheProxy = []mutant{
 		file: "cmd/weir/internal/exchange/admit.go",
 		old:  "if x.permit, err = x.route.gate.Acquire(ctx); err != nil {",
 		new:  "if x.permit, err = (weir.Permit{}), nil; err != nil {",
-		test: "TestRefusals",
+		test: "TestStreamsAskTheGateToo",
 	},
 	{
 		name: "a response that becomes a stream keeps its slot",
 		file: "cmd/weir/internal/exchange/admit.go",
 		old:  "x.permit.Finish(o)\n\tpermit, err := of.Acquire(x.in.Context())",
-		new:  "defer x.permit.Finish(o)\n\tpermit, err := of.Acquire(x.in.Context())\n\tpermit.Release()",
+		new:  "permit, err := of.Acquire(x.in.Context())",
 		test: "TestSlowClientsHoldNoSlots",
 	},
 	{
@@ -63,7 +63,7 @@ var ofTheProxy = []mutant{
 		file: "cmd/weir/internal/upstream/outcome.go",
 		old:  "!asksLater && res.Header[weirhttp.RefusedHeader] == nil",
 		new:  "!asksLater || res.Header[weirhttp.RefusedHeader] == nil",
-		test: "TestSheddingEjectsNothing",
+		test: "TestWhatIsAFailure",
 	},
 	{
 		name: "the PROXY protocol is taken from anyone",
@@ -91,7 +91,7 @@ var ofTheProxy = []mutant{
 		file: "cmd/weir/internal/client/forward.go",
 		old:  "if !id.Trusted {\n\t\tdelete(h, weirhttp.PriorityHeader)",
 		new:  "if id.Trusted {\n\t\tdelete(h, weirhttp.PriorityHeader)",
-		test: "TestStrangersAreNotBelieved",
+		test: "TestForwardTrustsAlone",
 	},
 	{
 		name: "a reload changes what needs a restart",

@@ -251,3 +251,17 @@ func TestRestOfABodyIsNoRequest(t *testing.T) {
 		t.Errorf("the upstream was asked for %s", <-asked)
 	}
 }
+
+func TestStreamsAskTheGateToo(t *testing.T) {
+	rg := newRig(t, 1, false, echo, nil)
+	rg.lim.Close()
+	body := strings.NewReader(strings.Repeat("x", 100<<10)) // more than the buffer
+	status, _, err := read(rg.client(false).Post(rg.front.URL, "text/plain", body))
+	if err != nil || status != http.StatusServiceUnavailable {
+		t.Errorf("%d, %v, want 503", status, err)
+	}
+	rg.idle()
+	if c := rg.shared.Counts(); c.Refused["closed"] != 1 || c.Streamed != 0 {
+		t.Errorf("%+v", c)
+	}
+}
