@@ -19,6 +19,7 @@ type ahead struct {
 	total int64
 	err   error // the end of src
 	mode  aheadMode
+	full  bool   // the goroutine waits for the receiver
 	gone  bool   // the goroutine is
 	waste []byte // where to read what is dropped
 }
@@ -58,7 +59,7 @@ func (a *ahead) run() {
 	}
 }
 
-// room returns where to read into, nil if there is nothing to read for. It waits for the receiver while the buffer is full.
+// room returns where to read into, nil if there is nothing to read for. It waits for the receiver while the buffer is full or the memory is used up.
 func (a *ahead) room() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,9 +67,12 @@ func (a *ahead) room() []byte {
 		// One chunk above the bound: what follows may be only the end.
 		if a.buf.size <= a.bound {
 			if room := a.buf.room(); room != nil {
+				a.full = false
 				return room
 			}
 		}
+		a.full = true
+		a.news.Broadcast() // for failure
 		a.news.Wait()
 	}
 	if a.mode == dropping && a.waste == nil {
@@ -154,7 +158,7 @@ func (a *ahead) close() {
 func (a *ahead) failure() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for a.err == nil && a.buf.size <= a.bound { // it waits for the receiver otherwise
+	for a.err == nil && !a.full {
 		a.news.Wait()
 	}
 	if errors.Is(a.err, io.EOF) || errors.Is(a.err, errStopped) {

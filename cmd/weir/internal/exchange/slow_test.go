@@ -200,3 +200,20 @@ func TestExpectIsAnsweredByTheProxy(t *testing.T) {
 		}
 	}
 }
+
+// A client can leave while what it sent waits for memory that others have.
+func TestFailureWithoutMemory(t *testing.T) {
+	var m memory
+	m.bound.Store(firstChunk)
+	sender, body := io.Pipe()
+	a := readAhead(&ahead{src: sender, bound: 64 << 10, over: func() error { return nil }, ended: func(error) {}}, &m)
+	_, _ = body.Write(make([]byte, firstChunk))
+	if err := a.failure(); err != nil {
+		t.Error(err)
+	}
+	a.stop()
+	a.close()
+	if used := m.used.Load(); used != 0 {
+		t.Errorf("%d bytes are still taken", used)
+	}
+}

@@ -20,7 +20,7 @@ import (
 func TestEverythingIsGivenBack(t *testing.T) {
 	seeds := 1
 	if longtest.All() {
-		seeds = 10
+		seeds = 6
 	}
 	for seed := range seeds {
 		for _, leaves := range []string{"finish", "cancel"} {
@@ -30,7 +30,7 @@ func TestEverythingIsGivenBack(t *testing.T) {
 }
 
 func storm(t *testing.T, seed uint64, leaves string) {
-	const clients, requests = 20, 20
+	const clients, requests = 20, 10
 	before := runtime.NumGoroutine()
 	rg := newRig(t, 3, seed%2 == 1, erratic, func(c *config.Config, r *config.Route) {
 		c.Streams.Max, c.Streams.Events, c.Streams.After = 5, 2, config.Duration(5*time.Millisecond)
