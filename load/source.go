@@ -14,7 +14,8 @@ type Source interface {
 	Name() string
 	// Poll measures. It returns soon after ctx ends. An error means that the
 	// system did not answer, and one that matches [ErrUnavailable] that it never
-	// will: there is nothing to measure here. A panic counts as an error, and so does
+	// will: there is nothing to measure here; one that matches [ErrDenied] that it does not let the
+	// source in. A panic counts as an error, and so does
 	// the end of the goroutine.
 	Poll(ctx context.Context) (Sample, error)
 }
@@ -62,6 +63,10 @@ var (
 	// such as a memory limit where none is set. Its feed is left out and is not
 	// stale.
 	ErrUnavailable = errors.New("load: unavailable")
+	// ErrDenied is for a source that the system does not let in: a wrong password, a
+	// missing privilege. The source is polled again after half a minute, because some servers lock
+	// a user out, the application's too if it is the same, when wrong passwords follow each other.
+	ErrDenied = errors.New("load: denied")
 	// ErrStale is why a reading is not valid any more.
 	ErrStale = errors.New("load: stale")
 	// ErrRunning is what Run returns if the monitor is running already.
