@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -155,6 +156,14 @@ type Level struct {
 	Worst    Reading // which reading that is
 	Valid    bool    // whether any feed gave a valid reading that concerns the scope
 	Degraded bool    // whether something is stale or invalid, so that Load does not see all
+}
+
+// TellsDrain reports whether one of the feeds has a [Drainer] as its source.
+func (m *Monitor) TellsDrain() bool {
+	return slices.ContainsFunc(m.feeds, func(f *feed) bool {
+		d, ok := f.Source.(Drainer)
+		return ok && d.TellsDrain()
+	})
 }
 
 // Drain returns what the first feed that tells a drain measured last, and when. It

@@ -20,13 +20,20 @@ type Source interface {
 	Poll(ctx context.Context) (Sample, error)
 }
 
+// A Drainer is a [Source] that can say ahead of its first poll whether its samples tell a [Drain].
+type Drainer interface {
+	Source
+	// TellsDrain reports whether they do. It always says the same.
+	TellsDrain() bool
+}
+
 // A Sample is what one poll measured.
 type Sample struct {
 	// Readings are the signals; the load of the source is that of the worst.
 	// The Monitor copies the slice.
 	Readings []Reading
 	// Drain is how fast the system digests what was written to it, nil if the
-	// source cannot tell.
+	// source cannot tell. A source that can is a [Drainer].
 	Drain *Drain
 }
 

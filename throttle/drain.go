@@ -11,7 +11,7 @@ import (
 // DrainRate paces writes at what the store really digests, corrected by how far its
 // backlog is from the target: see the package documentation. It suits a store that
 // says "written" before the work is done, such as an LSM tree, and needs a source
-// that tells a [load.Drain]; without one it asks for nothing.
+// that tells a [load.Drain]: without a [load.Drainer] in the Monitor, New returns an error.
 //
 // It fails where the backlog grows for other reasons than the work that is paced, and
 // where what is digested comes in fewer and larger pieces than Smoothing evens out.

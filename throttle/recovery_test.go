@@ -121,9 +121,26 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
-	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
-	if !errors.Is(err, throttle.ErrConfig) {
-		t.Errorf("a drain law without a monitor: %v", err)
+}
+
+// A drain law has nothing to go by without a source that tells a drain: it would pace nothing, and not say so.
+func TestDrainRateWantsADrain(t *testing.T) {
+	without, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}, {Source: tree()}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		monitor *load.Monitor
+		want    error
+	}{{nil, throttle.ErrConfig}, {without, throttle.ErrConfig}, {with, nil}} {
+		_, err := throttle.New(throttle.Config{Monitor: c.monitor, Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%v, want %v", err, c.want)
+		}
 	}
 }
 

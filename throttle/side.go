@@ -59,8 +59,8 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s.Laws[%d]: %w", field, i, err)
 		}
-		if _, drains := l.(DrainRate); drains && c.Monitor == nil {
-			return invalid(fmt.Sprintf("%s.Laws[%d]", field, i), "DrainRate", "a Monitor whose source tells a drain")
+		if _, drains := l.(DrainRate); drains && (c.Monitor == nil || !c.Monitor.TellsDrain()) {
+			return invalid(fmt.Sprintf("%s.Laws[%d]", field, i), "DrainRate", "a Monitor with a source that tells a drain, a load.Drainer")
 		}
 		s.laws = append(s.laws, started)
 	}

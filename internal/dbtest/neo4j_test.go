@@ -184,14 +184,10 @@ func neo4jWaited(t *testing.T, s *Server) {
 // neo4jWrongPassword: the source has the name of the application's user and a wrong password.
 func neo4jWrongPassword(t *testing.T, s *Server) {
 	m := watch(t, neo4jSource(t, s, neo4j.BasicAuth(neo4jUser, "wrong", "")))
-	if err := m.goesStale(t); !errors.Is(err, load.ErrDenied) {
-		t.Errorf("it is stale because of %v, want that it is denied", err)
-	}
-	for range 20 { // two seconds, in which a monitor without a pause would ask 20 times
-		if err := runNeo4j(t.Context(), s.Address(), neo4jPassword, "SHOW DATABASES"); err != nil {
-			t.Fatalf("the application is locked out: %v", err)
-		}
-		<-time.After(100 * time.Millisecond)
+	m.until(t, "denied", func(load.Level) bool { return errors.Is(m.Snapshot()[0].Err, load.ErrDenied) })
+	<-time.After(2 * time.Second) // in which a monitor without a pause would ask 20 times
+	if err := runNeo4j(t.Context(), s.Address(), neo4jPassword, "SHOW DATABASES"); err != nil {
+		t.Fatalf("the application is locked out: %v", err)
 	}
 }
 
