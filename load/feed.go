@@ -18,6 +18,7 @@ type feed struct {
 	mu       sync.Mutex
 	polling  chan struct{} // closed when the poll at work has returned; nil if none is
 	readings []Reading     // replaced as a whole
+	actuator Actuator      // of these
 	drained  Drain
 	drainAt  time.Time
 	drains   bool  // it has told a valid drain, or tried to just now
@@ -34,6 +35,7 @@ type feed struct {
 type FeedSnapshot struct {
 	Source   string        // Source.Name
 	Readings []Reading     // what it said last, valid or not
+	Actuator Actuator      // what brings them down
 	Err      error         // what is wrong: it is stale, one of its readings is not valid, or it is missing
 	Missing  bool          // there is nothing to measure, so it is left out
 	Age      time.Duration // of the newest valid reading, 0 before the first
@@ -90,6 +92,7 @@ func (f *feed) take(s Sample, err error, now time.Time) {
 	valid := 0
 	if err == nil {
 		f.drains = s.Drain != nil || !f.drainAt.IsZero()
+		f.actuator = s.Actuator
 		valid = f.accept(s.Readings, now)
 		if d := s.Drain; d != nil {
 			if f.err = d.check(); f.err == nil {
@@ -173,7 +176,7 @@ func (f *feed) status(now time.Time) FeedSnapshot {
 
 // statusLocked is the state at a moment. Only then it shows which readings are stale.
 func (f *feed) statusLocked(now time.Time) FeedSnapshot {
-	s := FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings)}
+	s := FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings), Actuator: f.actuator}
 	if unavailable(f.err) {
 		s.Missing, s.Err = true, f.err
 		return s

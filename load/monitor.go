@@ -122,12 +122,21 @@ func (m *Monitor) Running() bool { return m.running.Load() }
 // Level is how close the system is to its limit for work of one scope. [All] is
 // the worst for either.
 func (m *Monitor) Level(scope Scope) Level {
+	return m.level(scope, func(FeedSnapshot) bool { return true })
+}
+
+// LevelBy is Level of the feeds whose samples name an actuator.
+func (m *Monitor) LevelBy(scope Scope, a Actuator) Level {
+	return m.level(scope, func(s FeedSnapshot) bool { return s.Actuator == a })
+}
+
+func (m *Monitor) level(scope Scope, counts func(FeedSnapshot) bool) Level {
 	now := time.Now()
 	var l Level
 	var mean, weights, worst float64
 	for _, f := range m.feeds {
 		s := f.status(now)
-		if s.Missing {
+		if s.Missing || !counts(s) {
 			continue
 		}
 		l.Degraded = l.Degraded || s.Err != nil

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/weir-go/weir/internal/settings"
 )
@@ -32,9 +33,34 @@ type Sample struct {
 	// Readings are the signals; the load of the source is that of the worst.
 	// The Monitor copies the slice.
 	Readings []Reading
+	// Actuator is what brings the readings down. The zero Actuator is ByPace.
+	Actuator Actuator
 	// Drain is how fast the system digests what was written to it, nil if the
 	// source cannot tell. A source that can is a [Drainer].
 	Drain *Drain
+}
+
+// An Actuator is what brings the load of a source down. A throttle has a law for each.
+type Actuator uint8
+
+// The actuators.
+const (
+	// ByPace is how fast work starts: for what fills and drains, as a backlog or memory does.
+	ByPace Actuator = 0
+	// ByConcurrency is how much work runs at once: for work that waits for other work, as for a lock, a connection
+	// or a thread.
+	ByConcurrency Actuator = 1
+)
+
+// String returns "pace" or "concurrency".
+func (a Actuator) String() string {
+	switch a {
+	case ByPace:
+		return "pace"
+	case ByConcurrency:
+		return "concurrency"
+	}
+	return fmt.Sprintf("Actuator(%d)", uint8(a))
 }
 
 // A Drain is what a store that digests writes later, as an LSM tree does by

@@ -106,7 +106,7 @@ func (e *environment) side(name string, s *Side, setpoint float64) {
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		e.complain(name+"_KP", "0", "a gain other than 0, here or in KI or KD: to throttle nothing, set ENABLED=false")
 	}
-	s.Laws = []PaceLaw{p}
+	s.Laws = []PaceLaw{p, Concurrency{}}
 
 	var law string
 	switch law = e.text(name + "_LAW"); law {

@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -19,19 +20,22 @@ type side struct {
 	limiter *weir.Limiter
 
 	extra        atomic.Uint64 // cost admitted beyond 1 for each operation
+	heaviest     atomic.Int64  // cost of the heaviest operation so far, if more than 1
 	throttled    atomic.Uint64 // operations that had to wait
 	throttleTime atomic.Int64  // how long they did
 
 	// The rest belongs to the throttle's lock.
 	laws      []controller
+	bounds    bool // one of them is a Concurrency
 	fallback  *pidLaw
 	held      held
 	symptoms  load.Symptoms
 	emergency emergency
 
-	total    uint64  // cost admitted up to the last decision
-	flow     float64 // cost per second, smoothed
-	level    load.Level
+	total    uint64     // cost admitted up to the last decision
+	flow     float64    // cost per second, smoothed
+	level    load.Level // of all readings
+	paced    load.Level // of those that the laws of pace and the emergency go by
 	symptom  load.Reading
 	latency  load.Reading
 	load     float64 // what the laws went by
@@ -63,6 +67,9 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 			return invalid(fmt.Sprintf("%s.Laws[%d]", field, i), "DrainRate", "a Monitor with a source that tells a drain, a load.Drainer")
 		}
 		s.laws = append(s.laws, started)
+		if _, ok := l.(Concurrency); ok {
+			s.bounds = true
+		}
 	}
 	fallback, err := conf.fallback(op).start()
 	if err != nil {
@@ -99,7 +106,7 @@ func (s Side) fallback(op Op) PID {
 func (s *side) begin() {
 	s.measure(0)
 	s.held, s.emergency.on = held{}, false
-	s.resume(0, s.flow)
+	s.resume(demand{}, s.flow)
 }
 
 // decide finds the next pace and applies it.
@@ -112,12 +119,13 @@ func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 	var next demand
 	if s.degraded {
 		next = s.fallback.next(in).strictest(s.held.after(dt))
+		next.slots = s.demand.slots
 	} else {
 		for _, l := range s.laws {
 			next = next.strictest(l.next(in))
 		}
 	}
-	began, ended := s.emergency.judge(s.level, s.flow, now)
+	began, ended := s.emergency.judge(s.paced, s.flow, now)
 	switch {
 	case began:
 		t.note(Event{At: now, Op: s.op, Kind: EmergencyBegan, Level: s.level})
@@ -155,24 +163,32 @@ func (s *side) look(t *Throttle, in *signals) {
 		Oldest: snap.Age, Latency: snap.Mean,
 	}, in.dt)
 	s.latency = s.conf.latencyLoad(snap)
+	in.running, in.queued, in.heaviest = float64(snap.InFlight), snap.Queued, float64(s.heaviest.Load())
 	in.load = s.latency.Load()
 	degraded := false
 	if m := t.conf.Monitor; m != nil {
 		s.level = m.Level(s.scope)
+		s.paced = s.level
+		if s.bounds {
+			s.paced, in.waits = m.LevelBy(s.scope, load.ByPace), m.LevelBy(s.scope, load.ByConcurrency).Load
+		}
 		in.drain, _, in.fresh = m.Drain()
 		degraded = s.level.Degraded
-		in.load = max(in.load, s.level.Load)
+		in.load = max(in.load, s.paced.Load)
 	}
 	if degraded || t.conf.Monitor == nil {
-		in.load = max(in.load, s.symptom.Load())
+		in.load = max(in.load, s.symptom.Load(), in.waits)
 	}
-	s.load = in.load
+	if s.bounds && len(s.laws) == 1 {
+		in.waits = max(in.waits, in.load)
+	}
+	s.load = max(in.load, in.waits)
 	if degraded == s.degraded {
 		return
 	}
 	s.degraded = degraded
 	s.held = held{rate: in.now.rate}
-	s.resume(in.now.rate, in.flow)
+	s.resume(in.now, in.flow)
 }
 
 // maxInFlight is the bound on work in flight if there is one.
@@ -184,10 +200,10 @@ func (s *side) maxInFlight() int {
 }
 
 // resume has the controllers that take over go on from the present pace.
-func (s *side) resume(rate, flow float64) {
-	s.fallback.resume(rate, flow)
+func (s *side) resume(from demand, flow float64) {
+	s.fallback.resume(from, flow)
 	for _, l := range s.laws {
-		l.resume(rate, flow)
+		l.resume(from, flow)
 	}
 }
 
@@ -196,11 +212,8 @@ func (s *side) resume(rate, flow float64) {
 // no longer be right.
 type held struct{ rate float64 }
 
-// easesIn is how long it takes to double.
-const easesIn = time.Minute
-
 func (h *held) after(dt time.Duration) demand {
-	h.rate *= math.Exp2(dt.Seconds() / easesIn.Seconds())
+	h.rate *= easing(dt)
 	if math.IsInf(h.rate, 1) {
 		h.rate = 0
 	}
@@ -230,6 +243,9 @@ func (s *Side) latencyLoad(snap weir.Snapshot) load.Reading {
 func (s *side) apply(d demand, tick time.Duration) {
 	if d == s.demand || math.IsNaN(d.rate) || math.IsInf(d.rate, 0) {
 		return // as it was, also if numbers beyond all sense made for no answer
+	}
+	if d.slots != s.demand.slots {
+		_ = s.limiter.SetCap(cmp.Or(d.slots, s.conf.MaxInFlight)) // it is in range
 	}
 	s.demand = d
 	// What flows in between two decisions must not overflow.

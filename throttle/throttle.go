@@ -92,6 +92,7 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 	if cost == 1 {
 		permit, err = s.limiter.Acquire(ctx)
 	} else {
+		s.weigh(cost)
 		permit, err = s.limiter.AcquireN(ctx, cost)
 		if err == nil {
 			s.extra.Add(uint64(cost - 1))
@@ -102,6 +103,15 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 		s.throttleTime.Add(int64(waited))
 	}
 	return
+}
+
+// weigh remembers the cost of the heaviest operation.
+func (s *side) weigh(cost int) {
+	for most := s.heaviest.Load(); int64(cost) > most; most = s.heaviest.Load() {
+		if s.heaviest.CompareAndSwap(most, int64(cost)) {
+			return
+		}
+	}
 }
 
 // checkRuns tells if the first operation starts while nothing decides on its pace.

@@ -99,7 +99,7 @@ func (s *Source) Poll(ctx context.Context) (load.Sample, error) {
 	for i := range readings {
 		readings[i].At = now
 	}
-	return load.Sample{Readings: readings}, nil
+	return load.Sample{Actuator: load.ByConcurrency, Readings: readings}, nil
 }
 
 func (s *Source) readings(r *neo4j.Record) []load.Reading {

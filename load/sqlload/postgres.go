@@ -83,7 +83,7 @@ func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 	if p.MaxActive > 0 {
 		most = float64(p.MaxActive)
 	}
-	return load.Sample{Readings: []load.Reading{
+	return load.Sample{Actuator: load.ByConcurrency, Readings: []load.Reading{
 		{Name: "active sessions", Value: active, Limit: most},
 		{Name: "waiting for a lock", Value: locked, Limit: positive(p.MaxLocked, defaultMaxLocked), Scope: load.Writes},
 		{Name: "waiting for the disk", Value: io, Limit: positive(p.MaxIO, defaultMaxIO)},
