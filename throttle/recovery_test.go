@@ -58,6 +58,43 @@ func TestLostSignalsHoldThePace(t *testing.T) {
 	})
 }
 
+// A database that stood still for seconds and has little to do is not paced any more once its signals are back. What
+// was seen of the operations while it stood still says nothing about it now.
+func TestFreezeOfAnIdleDatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(0.05)
+		r := run(t, p, throttle.Config{})
+		r.closedLoop(5, 20*time.Millisecond, 10*time.Second)
+		thaws := time.Now().Add(7 * time.Second)
+		p.become(func() (load.Sample, error) {
+			if time.Now().Before(thaws) {
+				return load.Sample{}, errors.New("no answer")
+			}
+			return sampled(0.05), nil
+		})
+		for range 5 {
+			go func() {
+				_ = r.Do(t.Context(), throttle.Write, 1, func(context.Context) error {
+					time.Sleep(time.Until(thaws))
+					return nil
+				})
+			}()
+		}
+		pass(6900 * time.Millisecond)
+		if s := r.Snapshot().Writes; !s.Degraded || s.Pace.Rate == 0 {
+			t.Fatalf("while it stands still: %+v", s)
+		}
+		pass(500 * time.Millisecond)
+		if s := r.Snapshot().Writes; s.Degraded || s.Pace.Rate != 0 {
+			t.Errorf("after it goes on: %+v, degraded %v", s.Pace, s.Degraded)
+		}
+		if n := r.closedLoop(5, 20*time.Millisecond, 2*time.Second); n < 450 {
+			t.Errorf("%d writes in 2 s, want 500", n)
+		}
+	})
+}
+
 // Another Run begins without a pace, whatever held when the last one ended.
 func TestRunAgainForgetsTheStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

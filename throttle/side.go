@@ -187,8 +187,13 @@ func (s *side) look(t *Throttle, in *signals) {
 		return
 	}
 	s.degraded = degraded
-	s.held = held{rate: in.now.rate}
-	s.resume(in.now, in.flow)
+	from := in.now
+	if degraded {
+		s.held = held{rate: from.rate}
+	} else {
+		from.rate = s.held.rate // symptoms tell nothing of the database now that it answers
+	}
+	s.resume(from, in.flow)
 }
 
 // maxInFlight is the bound on work in flight if there is one.
