@@ -24,6 +24,8 @@ type side struct {
 	throttled    atomic.Uint64 // operations that had to wait
 	throttleTime atomic.Int64  // how long they did
 
+	comeback     comeback
+
 	// The rest belongs to the throttle's lock.
 	laws      []controller
 	bounds    bool // one of them is a Concurrency
@@ -86,6 +88,7 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
+	s.comeback.patience, s.comeback.longest = s.limiter.Config().Queue.Timeout, c.Emergency.Longest
 	return nil
 }
 
@@ -126,6 +129,7 @@ func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 		}
 	}
 	began, ended := s.emergency.judge(s.paced, s.flow, now)
+	s.comeback.until.Store(s.emergency.until())
 	switch {
 	case began:
 		t.note(Event{At: now, Op: s.op, Kind: EmergencyBegan, Level: s.level})
@@ -158,6 +162,7 @@ func (s *side) measure(dt time.Duration) float64 {
 // look reads the monitor and the side's own operations.
 func (s *side) look(t *Throttle, in *signals) {
 	snap := s.limiter.Snapshot()
+	s.comeback.learn(snap, in.dt)
 	s.symptom = s.symptoms.Update(load.Operations{
 		InFlight: snap.InFlight, MaxInFlight: s.maxInFlight(),
 		Oldest: snap.Age, Latency: snap.Mean,

@@ -98,6 +98,9 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 			s.extra.Add(uint64(cost - 1))
 		}
 	}
+	if refused, ok := err.(*weir.RefusedError); ok { //nolint:errorlint // The limiter returns it as it is.
+		s.comeback.correct(refused, time.Now())
+	}
 	if waited := permit.Waited(); waited > 0 {
 		s.throttled.Add(1)
 		s.throttleTime.Add(int64(waited))

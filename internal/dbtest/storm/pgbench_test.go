@@ -87,10 +87,7 @@ func TestPgbench(t *testing.T) {
 		return contender{name, func(t *testing.T) result {
 			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
 				th := bounding(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")}, side)
-				t.Cleanup(func() {
-					w := th.Snapshot().Writes
-					t.Logf("%s: at most %d at once, %+v, %d emergencies", name, w.MaxInFlight, w.Pace, w.Emergencies)
-				})
+				go logBounds(t, ctx, th)
 				return storm.Through(th, throttle.Write)
 			})
 		}}
@@ -106,6 +103,22 @@ func TestPgbench(t *testing.T) {
 	atLeast(t, medians, "writes/s", concurrencyOnWaits, 1, unthrottled)
 	atMost(t, medians, "with wait p99", concurrencyOnWaits, 0.5, unthrottled)
 	atMost(t, medians, "read p99", concurrencyOnWaits, 1.15, unthrottled)
+}
+
+// logBounds logs what the throttle let in at once, each second until ctx ends.
+func logBounds(t *testing.T, ctx context.Context, th *throttle.Throttle) {
+	var bounds []int
+	second := time.NewTicker(time.Second)
+	defer second.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			t.Logf("at once, each second: %v", bounds)
+			return
+		case <-second.C:
+			bounds = append(bounds, th.Snapshot().Writes.MaxInFlight)
+		}
+	}
 }
 
 // bounding returns a throttle that goes by the source until ctx ends.
