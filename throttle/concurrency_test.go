@@ -19,9 +19,9 @@ import (
 type lockQueue struct {
 	plant
 	beside, holds time.Duration
-	drag          float64 // part of holds that each waiter adds
+	drag          float64       // part of holds that each waiter adds
 	row           chan struct{} // in order of arrival
-	waiting       int // under plant.mu
+	waiting       int           // under plant.mu
 }
 
 func hotRow() *lockQueue {

@@ -24,7 +24,7 @@ type side struct {
 	throttled    atomic.Uint64 // operations that had to wait
 	throttleTime atomic.Int64  // how long they did
 
-	comeback     comeback
+	comeback comeback
 
 	// The rest belongs to the throttle's lock.
 	laws      []controller

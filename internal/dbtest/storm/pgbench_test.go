@@ -74,10 +74,7 @@ func (b bank) read(ctx context.Context, _ int) error {
 	return b.db.QueryRowContext(ctx, "SELECT abalance FROM pgbench_accounts WHERE aid = $1", 1+rand.IntN(accounts)).Scan(&balance)
 }
 
-const (
-	concurrencyOnWaits = "Concurrency (default)"
-	tenAtOnce          = "MaxInFlight: 10"
-)
+const tenAtOnce = "MaxInFlight: 10"
 
 // TestPgbench: a bound on what runs at once, found from lock waits, is as good as one set by hand.
 func TestPgbench(t *testing.T) {
