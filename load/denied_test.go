@@ -63,3 +63,18 @@ func TestAgeBeforeTheFirstReading(t *testing.T) {
 		}
 	})
 }
+
+// A sample that names no actuator that there is would be seen by no law.
+func TestUnknownActuator(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{name: "store"}
+		s.do(func(context.Context) (load.Sample, error) {
+			return load.Sample{Actuator: 7, Readings: []load.Reading{reading("load", 0.5, 1)}}, nil
+		})
+		w := start(t, load.Config{Feeds: []load.Feed{{Source: s}}})
+		pass(2 * time.Second)
+		if f := w.Snapshot()[0]; !errors.Is(f.Err, load.ErrInvalid) {
+			t.Errorf("%v", f.Err)
+		}
+	})
+}

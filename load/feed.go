@@ -71,6 +71,9 @@ func (f *feed) poll(ctx context.Context) (Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	sample, err := f.Source.Poll(ctx)
+	if err == nil && sample.Actuator > ByConcurrency {
+		err = fmt.Errorf("%w: actuator is %v: want ByPace or ByConcurrency", ErrInvalid, sample.Actuator)
+	}
 	sample.Readings = slices.Clone(sample.Readings)
 	for i := range sample.Readings {
 		r := &sample.Readings[i]
