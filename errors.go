@@ -102,7 +102,7 @@ type RefusedError struct {
 	Reason  Reason // why
 	// RetryAfter is how long what runs and what waits now takes to drain: at most
 	// 30 s, and 0 if nothing is known because nothing has ended yet. All that are refused at one moment hear the same, so callers should
-	// spread their return over one to two times of it, as edge.RetryAfter does.
+	// spread their return over one to two times of it, as edge.RetryAfter does. A throttle says instead when one more may wait.
 	RetryAfter time.Duration
 }
 

@@ -91,6 +91,7 @@ func (e *environment) settings() Settings {
 // side reads the settings of one side, whose preset has one PID.
 func (e *environment) side(name string, s *Side, setpoint float64) {
 	p := s.Laws[0].(PID)
+	preset, bound := p.Setpoint, Concurrency{}
 	if !math.IsNaN(setpoint) {
 		p.Setpoint = setpoint
 	}
@@ -106,15 +107,22 @@ func (e *environment) side(name string, s *Side, setpoint float64) {
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		e.complain(name+"_KP", "0", "a gain other than 0, here or in KI or KD: to throttle nothing, set ENABLED=false")
 	}
-	s.Laws = []PaceLaw{p, Concurrency{}}
+	if p.Setpoint != preset {
+		bound.Setpoint = p.Setpoint
+	}
+	s.Laws = []PaceLaw{p, bound}
 
 	var law string
 	switch law = e.text(name + "_LAW"); law {
-	case "", "pid":
+	case "":
+	case "pid":
+		s.Laws = []PaceLaw{p}
 	case "drain":
 		s.Laws = []PaceLaw{DrainRate{MaxDelay: p.MaxDelay}}
+	case "concurrency":
+		s.Laws = []PaceLaw{bound}
 	default:
-		e.complain(name+"_LAW", law, "pid or drain")
+		e.complain(name+"_LAW", law, "pid, drain or concurrency")
 	}
 }
 

@@ -3,6 +3,7 @@ package throttle
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +65,7 @@ func TestEnvRefuses(t *testing.T) {
 		{"P_TARGET_MEMORY_MB=0", "from 1"},
 		{"P_READ_MAX_DELAY_MS=0", "P_READ_MAX_DELAY_MS"},
 		{"P_READ_MAX_DELAY_MS=Inf", "P_READ_MAX_DELAY_MS"},
-		{"P_WRITE_LAW=vegas", "pid or drain"},
+		{"P_WRITE_LAW=vegas", "pid, drain or concurrency"},
 		{"P_WRITES_KP=1", "P_WRITES_KP is not a setting"},
 		{"P_TICK_MS=0.001", "from 1 to 10000"},
 		{"P_TICK_MS=60000", "from 1 to 10000"},
@@ -81,6 +82,25 @@ func TestEnvRefuses(t *testing.T) {
 	_, err := fromEnv("P", []string{"P_SETPOINT=x", "P_WRITE_KI=y"})
 	if err == nil || !strings.Contains(err.Error(), "P_SETPOINT") || !strings.Contains(err.Error(), "P_WRITE_KI") {
 		t.Errorf("two mistakes: %v", err)
+	}
+}
+
+func TestEnvLaws(t *testing.T) {
+	for law, want := range map[string][]PaceLaw{
+		"":                        {writePID, Concurrency{}},
+		"P_WRITE_LAW=pid":         {writePID},
+		"P_WRITE_LAW=drain":       {DrainRate{MaxDelay: time.Second}},
+		"P_SETPOINT=0.85":         {writePID, Concurrency{}},
+		"P_WRITE_LAW=concurrency": {Concurrency{}},
+	} {
+		s, err := fromEnv("P", []string{law})
+		if err != nil || !slices.Equal(s.Throttle.Writes.Laws, want) {
+			t.Errorf("%s: %+v, %v", law, s.Throttle.Writes.Laws, err)
+		}
+	}
+	s, err := fromEnv("P", []string{"P_WRITE_SETPOINT=0.5"})
+	if err != nil || s.Throttle.Writes.Laws[1] != (Concurrency{Setpoint: 0.5}) {
+		t.Errorf("%+v, %v", s.Throttle.Writes.Laws, err)
 	}
 }
 

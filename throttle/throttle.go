@@ -76,7 +76,7 @@ func New(c Config) (*Throttle, error) {
 //
 // An operation that could start only after the deadline of ctx, or after it has waited
 // for as long as the queue allows, is refused at once, with an error that matches
-// [weir.ErrRefused] and [weir.RefusedError]. If ctx ends first the error matches
+// [weir.ErrRefused] and [weir.RefusedError], whose RetryAfter is at most Emergency.Longest. If ctx ends first the error matches
 // context.Cause(ctx). Start does not allocate unless it has to wait or refuse.
 func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Permit, err error) {
 	if op > Write || cost < 1 {
