@@ -27,7 +27,7 @@ type Postgres struct {
 
 	// MaxLocked, MaxIO and MaxInternal are how many sessions that wait for a lock of
 	// a row or table, for the disk, or for a lock within the server, are the
-	// limit. Default to 10, 16 and 16.
+	// limit. Default to 4, 16 and 16.
 	MaxLocked, MaxIO, MaxInternal int
 
 	// MaxActive is how many sessions that execute something are the limit. 0
@@ -44,10 +44,11 @@ type Postgres struct {
 var ErrPrivilege = fmt.Errorf("sqlload: the sessions of other users are hidden: GRANT pg_monitor to the monitor's user: %w", load.ErrDenied)
 
 // Defaults of [Postgres]. Of those who wait for one row some have to be there, so that it is
-// never idle: with 4 of 32 connections writes fell to a half, with 10 to 0.95, and reads were
-// as quick (TestPostgres). The disk and the server's own locks serve several at once.
+// never idle; each more makes the server slower. Of 64 clients with pgbench's transaction 3 and 5 at once, of which all but
+// one or two wait, wrote 1.7 and 1.5 times what all did, and 11 wrote 1.1 times (TestPgbench). A pace needs more of them: with 4 and a
+// PID writes fell to a half, with 10 to 0.95. The disk and the server's own locks serve several at once.
 const (
-	defaultMaxLocked   = 10
+	defaultMaxLocked   = 4
 	defaultMaxIO       = 16
 	defaultMaxInternal = 16
 )
