@@ -8,17 +8,17 @@ import (
 	"github.com/weir-go/weir/load/sqlload"
 )
 
-// A sqlState is an error of a driver, with its code: pgx and lib/pq have the method.
-type sqlState string
+// A stateError is an error of a driver, with its code: pgx and lib/pq have the method.
+type stateError string
 
-func (s sqlState) Error() string    { return "server: " + string(s) }
-func (s sqlState) SQLState() string { return string(s) }
+func (s stateError) Error() string    { return "server: " + string(s) }
+func (s stateError) SQLState() string { return string(s) }
 
 // Poll says which errors will not go away by asking again soon.
 func TestPostgresDenied(t *testing.T) {
 	s := &server{}
 	p := &sqlload.Postgres{DB: s.open(t, 1)}
-	for code, denied := range map[sqlState]bool{
+	for code, denied := range map[stateError]bool{
 		"28P01": true, // wrong password
 		"28000": true, // no such user
 		"42501": true, // insufficient privilege
