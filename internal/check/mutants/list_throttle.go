@@ -19,8 +19,8 @@ var ofTheThrottle = []mutant{
 	{
 		name: "throttle: a healthy store is let off in a straight line",
 		file: "throttle/drain.go",
-		old:  "rate *= math.Exp2(l.healthyFor.Seconds() / easing.Seconds())",
-		new:  "rate *= 1 + l.healthyFor.Seconds()/easing.Seconds()",
+		old:  "rate *= math.Exp2(l.healthyFor.Seconds() / doublesIn.Seconds())",
+		new:  "rate *= 1 + l.healthyFor.Seconds()/doublesIn.Seconds()",
 		test: "TestDrainRateEasesStepByStep",
 	},
 	{
@@ -33,8 +33,8 @@ var ofTheThrottle = []mutant{
 	{
 		name: "throttle: what was digested while signals were missing is paid for with one tick",
 		file: "throttle/drain.go",
-		old:  "resume(_, _ float64) { l.seen = false }",
-		new:  "resume(_, _ float64) {}",
+		old:  "resume(demand, float64) { l.seen = false }",
+		new:  "resume(demand, float64) {}",
 		test: "TestDrainRateAfterLostSignals",
 	},
 	{
@@ -168,6 +168,6 @@ var ofTheThrottle = []mutant{
 		file: "throttle/comeback.go",
 		old:  "r.RetryAfter = min(max(c.room(r.RetryAfter), turn), most)",
 		new:  "r.RetryAfter = max(r.RetryAfter, turn)",
-		test: "TestRetryAfterIsRight",
+		test: "TestComeback",
 	},
 }
