@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -162,16 +161,6 @@ func environmentOf(variable string) func(string) string {
 		}
 		return ""
 	}
-}
-
-// unusedAddress returns an address that nothing listens on.
-func unusedAddress(t *testing.T) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 // refusal is what package law says of a text; the list of laws is its own.

@@ -48,11 +48,7 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams)
 		return usageError{c.named(err)}
 	}
 	c.greet(s.out, settings, p)
-	stopReloading, err := c.reloadOnChange(ctx, p, log.Logger)
-	if err != nil {
-		return err
-	}
-	defer stopReloading()
+	defer c.reloadOnChange(ctx, p, log.Logger)()
 	stop := log.write(s, p)
 	err = c.named(p.Run(ctx))
 	stop()
@@ -154,9 +150,9 @@ func (c proxyCommand) greet(out io.Writer, settings *config.Config, p *proxy.Pro
 }
 
 // reloadOnChange reads the file again on SIGHUP, and when it changes.
-func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, log *slog.Logger) (stop func(), err error) {
+func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, log *slog.Logger) (stop func()) {
 	if c.Config == "" {
-		return func() {}, nil
+		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	hangup := make(chan os.Signal, 1)
@@ -176,5 +172,5 @@ func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, log *s
 			_ = p.Reload() // says in the log how it went
 		}
 	}()
-	return func() { signal.Stop(hangup); cancel() }, nil
+	return func() { signal.Stop(hangup); cancel() }
 }

@@ -62,13 +62,6 @@ func startProxy(t *testing.T, backend string, args ...string) *running {
 	return p
 }
 
-// output returns the lines printed since the start.
-func (p *running) output() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return strings.Join(p.lines, "\n")
-}
-
 // wait stops the test if the proxy does not end, and returns how it ended.
 func (p *running) wait() error {
 	p.t.Helper()

@@ -64,7 +64,7 @@ func forward(ctx context.Context, watcher *fsnotify.Watcher, changed chan<- stru
 			if event.Op == fsnotify.Chmod {
 				continue // indexers and backups do it to files that stay as they are
 			}
-		case <-watcher.Errors:
+		case <-watcher.Errors: //nolint:errcheck // whatever it was, the file is looked at
 		}
 		select {
 		case changed <- struct{}{}:
