@@ -55,6 +55,8 @@ func (p *Pool) ask(ctx context.Context, a *address) error {
 		URL:    &url.URL{Path: path, RawQuery: query},
 		Header: http.Header{"User-Agent": {"weir-health"}},
 		Host:   p.config.Host,
+		// net/http may have given the connection of HTTP/1 to a request when a check is cancelled, which fails that request.
+		Close: !a.settings.http2,
 	}
 	a.locate(req.URL)
 	a.begin()
