@@ -4,9 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/token"
 	"go/types"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -29,6 +31,7 @@ var frozen = map[string]string{
 	"sim":          "internal/rules/testdata/api/sim.txt",
 	"load":         "internal/rules/testdata/api/load.txt",
 	"histogram":    "internal/rules/testdata/api/histogram.txt",
+	"memory":       "internal/rules/testdata/api/memory.txt",
 	"metrics":      "internal/rules/testdata/api/metrics.txt",
 	"load/sqlload": "internal/rules/testdata/api/sqlload.txt",
 	"throttle":     "internal/rules/testdata/api/throttle.txt",
@@ -72,10 +75,16 @@ func unchanged(t *tree) (complaints []string) {
 	return complaints
 }
 
-// files lists the files of a package, without tests.
+// files lists the files of a package that this system compiles, without tests.
 func (t *tree) files(dir string) (files []*ast.File) {
+	here := build.Default
+	here.OpenFile = func(name string) (io.ReadCloser, error) { return t.fsys.Open(name) }
+	here.JoinPath = path.Join
 	for _, file := range t.sources {
-		if file.dir == dir && !file.test {
+		if file.dir != dir || file.test {
+			continue
+		}
+		if compiled, err := here.MatchFile(dir, path.Base(file.path)); compiled && err == nil {
 			files = append(files, file.File)
 		}
 	}

@@ -20,6 +20,7 @@ var mayImport = map[string]string{
 	"internal/trusted":  "",
 	"internal/settings": "",
 	"internal/clock":    "",
+	"internal/pages":    "",
 	"histogram":         "",
 
 	"pid":             "internal/portable internal/settings",
@@ -28,6 +29,7 @@ var mayImport = map[string]string{
 	"load/badgerload": "load",
 	"load/neo4jload":  "load internal/settings",
 	"load/pebbleload": "load",
+	"memory":          "internal/isolate internal/pages internal/settings load",
 
 	"internal/knee":   "internal/portable",
 	"law":             "pid internal/knee internal/portable internal/settings",
