@@ -38,6 +38,7 @@ var frozen = map[string]string{
 	"trust":        "internal/rules/testdata/api/trust.txt",
 	"edge":         "internal/rules/testdata/api/edge.txt",
 	"weirhttp":     "internal/rules/testdata/api/weirhttp.txt",
+	"bulk":         "internal/rules/testdata/api/bulk.txt",
 	"bulkhead":     "internal/rules/testdata/api/bulkhead.txt",
 	"capacity":     "internal/rules/testdata/api/capacity.txt",
 	"pool":         "internal/rules/testdata/api/pool.txt",

@@ -50,6 +50,8 @@ var mayImport = map[string]string{
 	"throttle": ". internal/admit internal/isolate internal/seam internal/settings law load pid",
 	"pool":     "capacity internal/admit internal/clock internal/dag internal/isolate internal/reply internal/settings internal/trusted internal/window law", // a gate function connects it to a limiter
 
+	"bulk": ". internal/isolate internal/settings memory throttle",
+
 	"pool/sourcetest": "pool",
 	"sim":             "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable",
 
