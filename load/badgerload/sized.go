@@ -1,0 +1,59 @@
+package badgerload
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+const (
+	memtableShare = 64      // the target divided by it is a memtable
+	leastMemtable = 2 << 20 // with less, most of the work is compaction
+	memtables     = 3
+	compactors    = 2
+	cacheShare    = 16       // the target divided by it is the cache of blocks
+	tableShare    = 256      // the target divided by it is a table of the lowest levels
+	leastTable    = 1 << 20  // while it is compacted, several are in memory
+	logFile       = 64 << 20 // of values: it is mapped into memory
+)
+
+// Sized returns the options with the sizes of what Badger holds in memory made to fit a target of memory in bytes, as of
+// package memory. It makes nothing larger than it was.
+//
+// A small store compacts more: with a target of 256 MiB an import had 0.63 of the speed that the default options, which take
+// 430 MB of live heap, had. Values larger than a sixteenth of a memtable go to the value log.
+func Sized(options badger.Options, target uint64) badger.Options {
+	memtable := max(int64(target/memtableShare), leastMemtable)
+	options.MemTableSize = min(options.MemTableSize, memtable)
+	options.NumMemtables = min(options.NumMemtables, memtables)
+	options.NumCompactors = min(options.NumCompactors, compactors)
+	options.BlockCacheSize = min(options.BlockCacheSize, int64(target/cacheShare))
+	options.BaseTableSize = min(options.BaseTableSize, max(int64(target/tableShare), leastTable))
+	options.ValueLogFileSize = min(options.ValueLogFileSize, logFile)
+	options.ValueThreshold = min(options.ValueThreshold, options.MemTableSize/16)
+	return options
+}
+
+// Mapped returns patterns of the files that a store maps into memory, for the Mapped of a memory.Config: its tables, logs of
+// values and logs of memtables.
+func Mapped(db *badger.DB) (patterns []string, err error) {
+	options := db.Opts()
+	for _, files := range [][2]string{{options.Dir, "*.sst"}, {options.Dir, "*.mem"}, {options.ValueDir, "*.vlog"}} {
+		if options.InMemory {
+			break
+		}
+		dir, err := filepath.Abs(files[0])
+		if err != nil {
+			return nil, err
+		}
+		if dir, err = filepath.EvalSymlinks(dir); err != nil { // as the kernel has it
+			return nil, err
+		}
+		patterns = append(patterns, filepath.Join(literal.Replace(dir), files[1]))
+	}
+	return patterns, nil
+}
+
+// literal makes a pattern of a path.
+var literal = strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`)
