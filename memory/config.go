@@ -72,10 +72,10 @@ type Event struct {
 type Kind uint8
 
 const (
-	// TargetTooSmall: for 5 s the budget was at its least with hardly anything in flight, so that the memory
-	// is not that of the work.
+	// TargetTooSmall: for 5 s the budget was at its least with hardly anything in flight, or the target was exceeded, so
+	// that the memory is not that of the work.
 	TargetTooSmall Kind = 1
-	// TargetSuffices: there is room again.
+	// TargetSuffices: there was room for 20 s.
 	TargetSuffices Kind = 2
 )
 

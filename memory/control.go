@@ -12,8 +12,12 @@ const (
 	leastRoom = 0.10 // at which the budget is least
 	fullRoom  = 0.35 // from which it is whole
 
-	collectEvery = time.Second     // at the least budget
-	patience     = 5 * time.Second // at the least budget, until the target is said to be too small
+	collectEvery = time.Second // at the least budget
+
+	// The target is said to be too small after so long without room, less a quarter of the time with room in between. Of a
+	// store that needs too much the need swings, as it compacts.
+	patience = 5 * time.Second
+	relief   = 4
 
 	adviseAbove = 0.92 // of the target, resident
 	adviseEvery = time.Second
@@ -51,9 +55,12 @@ type control struct {
 	collections  uint64
 	lastCollect  time.Duration
 	lastAdvise   time.Duration
-	floor        bool // the budget is at its least with hardly anything in flight
-	floorSince   time.Duration
 	adviseFailed bool // the last advice did not bring resident memory below the mark
+
+	stale   uint64        // collections when more was in flight, or there was room
+	cramped time.Duration // without room, less a share of the time with room
+	short   bool          // the target is too small
+	least   uint64        // the most that was needed since there was room for long
 }
 
 func (c *control) step(r reading) decision {
@@ -72,25 +79,38 @@ func (c *control) step(r reading) decision {
 	}
 	share := min(max((room-leastRoom)/(fullRoom-leastRoom), 0), 1)
 	d.budget = max(int64(float64(c.target)/budgetShare*share), leastBudget)
-	d.least = uint64((float64(d.need)/(1-leastRoom) + float64(offHeap)) / limitShare)
-
 	atFloor := room <= leastRoom
 	if d.collect = atFloor && r.at-c.lastCollect >= collectEvery; d.collect {
 		c.lastCollect = r.at
 	}
-	d.short = c.short(r, atFloor)
+	c.judge(r, atFloor, uint64((float64(d.need)/(1-leastRoom)+float64(offHeap))/limitShare))
+	d.short, d.least = c.short, c.least
 	d.advise = c.advise(r)
 	return d
 }
 
-// short reports whether the budget has been at its least for long, and not for what is in flight.
-func (c *control) short(r reading, atFloor bool) bool {
-	floor := atFloor && r.inFlight <= leastBudget
-	if floor && !c.floor {
-		c.floorSince = r.at
+// judge notes whether the target leaves no room, though hardly anything is in flight; or is exceeded, though no more than the whole
+// budget is in flight.
+func (c *control) judge(r reading, atFloor bool, least uint64) {
+	whole := max(int64(c.target/budgetShare), leastBudget)
+	little := atFloor && r.inFlight <= leastBudget
+	if !little {
+		c.stale = r.collected
 	}
-	c.floor = floor
-	return floor && r.at-c.floorSince >= patience
+	idle := little && r.collected > c.stale // the need of a collection before that may be that of work which was in flight
+	exceeded := r.anonymous > c.target && r.inFlight <= whole
+	if idle || exceeded {
+		c.cramped = min(c.cramped+period, patience)
+		c.least = max(c.least, least, r.anonymous)
+	} else {
+		c.cramped -= period / relief
+	}
+	if c.cramped >= patience {
+		c.short = true
+	}
+	if c.cramped <= 0 {
+		c.cramped, c.short, c.least = 0, false, least
+	}
 }
 
 // advise is at most once a second for as long as it does not help.

@@ -10,7 +10,9 @@ const mib = 1 << 20
 // steady is what a control decides on the same reading for a while.
 func steady(c *control, r reading, during time.Duration) (d decision) {
 	for end := r.at + during; r.at <= end; r.at += period {
-		d = c.step(r)
+		if d = c.step(r); d.collect {
+			r.collected++
+		}
 	}
 	return d
 }
@@ -81,8 +83,8 @@ func TestTargetTooSmallIsNotTheWorkInFlight(t *testing.T) {
 	if d := steady(&c, full, 4900*time.Millisecond); d.short {
 		t.Error("said before 5 s")
 	}
-	full.at = 4950 * time.Millisecond
-	d := steady(&c, full, 100*time.Millisecond)
+	c = control{target: 1000 * mib}
+	d := steady(&c, full, 7*time.Second) // the first collection after one second
 	if !d.short || d.least < 1111*mib || d.least > 1112*mib {
 		t.Errorf("got %+v, want a target of 900/0.9/0.9 MiB or more", d)
 	}
@@ -95,9 +97,46 @@ func TestTargetTooSmallIsNotTheWorkInFlight(t *testing.T) {
 	if d := steady(&busy, full, time.Minute); d.short {
 		t.Error("the store was blamed for what is in flight")
 	}
-	full.at, full.live = time.Minute, 100*mib
-	if d := c.step(full); d.short {
-		t.Error("there is room again")
+	roomy := reading{at: time.Minute, live: 100 * mib}
+	if d := steady(&c, roomy, time.Second); !d.short {
+		t.Error("a second of room is no proof")
+	}
+	if d := steady(&c, roomy, 20*time.Second); d.short || d.least > 130*mib {
+		t.Errorf("there is room again: %+v", d)
+	}
+}
+
+// The need of a store that compacts swings.
+func TestTargetTooSmallHalfOfTheTime(t *testing.T) {
+	c := control{target: 1000 * mib}
+	r := reading{}
+	for ; r.at < 20*time.Second; r.at += period {
+		was := r.live
+		if r.live = 900 * mib; r.at%time.Second >= 500*time.Millisecond {
+			r.live = 300 * mib
+		}
+		if r.live != was {
+			r.collected++
+		}
+		if c.step(r).short {
+			break
+		}
+	}
+	if r.at < 5*time.Second || r.at > 15*time.Second {
+		t.Errorf("said after %v, want 5 to 15 s", r.at)
+	}
+}
+
+func TestTargetThatIsExceeded(t *testing.T) {
+	over := reading{anonymous: 1200 * mib, runtime: 1200 * mib, live: 500 * mib, inFlight: 10 * mib}
+	c := control{target: 1000 * mib}
+	if d := steady(&c, over, 6*time.Second); !d.short || d.least != 1200*mib {
+		t.Errorf("%+v, want that 1200 MiB are needed", d)
+	}
+	over.inFlight = 200 * mib
+	c = control{target: 1000 * mib}
+	if d := steady(&c, over, time.Minute); d.short {
+		t.Error("the store was blamed for a long line")
 	}
 }
 

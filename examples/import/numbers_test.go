@@ -133,7 +133,9 @@ func collector() float64 {
 // observe runs measure in a process of its own and samples its memory each 50 ms.
 func observe(t *testing.T, target string, args ...string) (f figure) {
 	t.Helper()
-	c := self(t, append([]string{measuring, "-target", target, "-store", filepath.Join(t.TempDir(), "store"), "-records", fmt.Sprint(*records)}, args...)...)
+	store := filepath.Join(t.TempDir(), "store")
+	defer os.RemoveAll(store) // it takes gigabytes
+	c := self(t, append([]string{measuring, "-target", target, "-store", store, "-records", fmt.Sprint(*records)}, args...)...)
 	var out, complaints bytes.Buffer
 	c.Stdout, c.Stderr = &out, &complaints
 	if err := c.Start(); err != nil {

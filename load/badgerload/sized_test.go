@@ -17,7 +17,7 @@ func TestSizedFitsTheTarget(t *testing.T) {
 			t.Errorf("target %d: memtables and the cache take %d", target, held)
 		}
 		db := open(t, o) // Badger checks that they go together
-		value := make([]byte, o.MemTableSize/16+1)
+		value := make([]byte, o.ValueThreshold+1)
 		if err := db.Update(func(tx *badger.Txn) error { return tx.Set([]byte("large"), value) }); err != nil {
 			t.Errorf("target %d: a value for the log: %v", target, err)
 		}
