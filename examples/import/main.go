@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 
 // load imports what it reads.
 func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err error) {
-	db, err := badger.Open(badgerload.Sized(badger.DefaultOptions(s.store).WithLogger(nil), s.target))
+	db, err := badgerload.Open(badgerload.Sized(badger.DefaultOptions(s.store).WithLogger(nil), s.target))
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func measure(args []string, out io.Writer) (err error) {
 	if *sized {
 		options = badgerload.Sized(options, target)
 	}
-	db, err := badger.Open(options)
+	db, err := badgerload.Open(options)
 	if err != nil {
 		return err
 	}

@@ -43,3 +43,13 @@ func ExampleMapped() {
 	fmt.Println(len(patterns), err)
 	// Output: 0 <nil>
 }
+
+func ExampleOpen() {
+	db, err := badgerload.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+	fmt.Println(db.IsClosed())
+	// Output: false
+}
