@@ -44,7 +44,8 @@ func TestDocumentHasTheTable(t *testing.T) {
 	if len(missing) > 0 {
 		t.Errorf("docs/metrics.md lacks\n%s", strings.Join(missing, "\n"))
 	}
-	if lines := strings.Count(string(text), "\n| `weir_"); lines != len(metrics.Table()) {
+	ofProxy := strings.Count(string(text), "\n| `weir_proxy_") // has a test of its own
+	if lines := strings.Count(string(text), "\n| `weir_") - ofProxy; lines != len(metrics.Table()) {
 		t.Errorf("docs/metrics.md has %d instruments: want %d", lines, len(metrics.Table()))
 	}
 }

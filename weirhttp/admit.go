@@ -7,9 +7,9 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"strings"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/media"
 )
 
 // admit returns the response of a request that is admitted, with its permit.
@@ -55,22 +55,7 @@ func admitStream(ctx context.Context, streams, gate Gate) (weir.Permit, error) {
 // or has no known length, because it may be one half of a conversation, or the connection is to become another protocol's.
 func (c Config) streams(r *http.Request) bool {
 	return r.ContentLength < 0 || r.ContentLength > int64(c.RequestBuffer) ||
-		r.Method == http.MethodConnect || upgrades(r.Header) || isGRPC(r.Header)
-}
-
-// upgrades tells an upgrade by the same sign as httputil.ReverseProxy.
-func upgrades(h http.Header) bool {
-	if h.Get("Upgrade") == "" {
-		return false
-	}
-	for _, line := range h["Connection"] {
-		for token := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.TrimSpace(token), "upgrade") {
-				return true
-			}
-		}
-	}
-	return false
+		r.Method == http.MethodConnect || media.IsUpgrade(r.Header) || media.IsGRPC(r.Header)
 }
 
 // readAhead returns the request with its body read, if it is to be read before the request takes a slot. The server's
@@ -101,8 +86,9 @@ type readBody struct {
 
 func (b readBody) Close() error { return b.close() }
 
-// bodyStatus answers a request whose body could not be read.
-func bodyStatus(ctx context.Context, err error) int {
+// BodyStatus returns the status that answers a request whose body could not be read because of the error: 413 if it was longer than an
+// [http.MaxBytesReader] takes, 408 if its client stalled, 499 if its client left, and otherwise 400.
+func BodyStatus(ctx context.Context, err error) int {
 	tooLarge, ok := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case ok && tooLarge != nil:

@@ -3,14 +3,13 @@ package weirhttp
 import (
 	"context"
 	"errors"
-	"math"
 	"net"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/retryafter"
 	"github.com/weir-go/weir/retry"
 )
 
@@ -30,7 +29,8 @@ func answerTo(req *http.Request, res *http.Response, err error) (a retry.Answer)
 func responseAnswer(res *http.Response) (a retry.Answer, untouched bool) {
 	switch {
 	case res.StatusCode == http.StatusServiceUnavailable, res.StatusCode == http.StatusTooManyRequests:
-		return retry.Answer{Outcome: retry.Rejected, RetryAfter: retryAfterOf(res.Header, time.Now())}, res.Header[RefusedHeader] != nil
+		after, _ := retryafter.Of(res.Header, time.Now())
+		return retry.Answer{Outcome: retry.Rejected, RetryAfter: after}, res.Header[RefusedHeader] != nil
 	case res.StatusCode == http.StatusBadGateway, res.StatusCode == http.StatusGatewayTimeout:
 		return retry.Answer{Outcome: retry.Rejected}, false
 	case res.StatusCode >= 500:
@@ -66,34 +66,4 @@ func idempotent(req *http.Request) bool {
 
 func replayable(req *http.Request) bool {
 	return req.Body == nil || req.Body == http.NoBody || req.GetBody != nil
-}
-
-// retryAfterOf reads a Retry-After, in seconds or as a date; 0 if there is none that is valid. A date counts from
-// the response's own Date, because the clocks may differ.
-func retryAfterOf(h http.Header, now time.Time) time.Duration {
-	text := h.Get("Retry-After")
-	if isDigits(text) {
-		seconds, err := strconv.ParseUint(text, 10, 64)
-		if err != nil || seconds > uint64(math.MaxInt64/time.Second) {
-			return math.MaxInt64
-		}
-		return time.Duration(seconds) * time.Second
-	}
-	at, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	if date, err := http.ParseTime(h.Get("Date")); err == nil {
-		now = date
-	}
-	return max(at.Sub(now), 0)
-}
-
-func isDigits(text string) bool {
-	for _, c := range []byte(text) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return text != ""
 }

@@ -94,7 +94,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	r, err := h.readAhead(r)
 	if err != nil {
-		w.WriteHeader(bodyStatus(r.Context(), err))
+		w.WriteHeader(BodyStatus(r.Context(), err))
 		return
 	}
 	res, err := h.admit(w, r, gate)
@@ -106,11 +106,16 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Goexit is covered too.
 	returned := false
 	defer func() { res.end(returned) }()
-	if waited := res.permit.Waited(); waited > 0 {
-		w.Header().Add("Server-Timing", "weir;dur="+milliseconds(waited))
-	}
+	TellWait(w.Header(), res.permit)
 	res.serve(h.next, r)
 	returned = true
+}
+
+// TellWait adds to the header of a response how long its request waited for the permit, if it did, as [Limit] does.
+func TellWait(header http.Header, permit weir.Permit) {
+	if waited := permit.Waited(); waited > 0 {
+		header.Add("Server-Timing", "weir;dur="+milliseconds(waited))
+	}
 }
 
 func milliseconds(d time.Duration) string {

@@ -3,15 +3,30 @@ package weirhttp
 import (
 	"net/http"
 	"strconv"
-	"strings"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/media"
 	"github.com/weir-go/weir/internal/rpc"
 )
 
+// ResponseOutcome returns what a response teaches the limiter of a server, by its status, by the status of gRPC among its
+// trailers or its header, and by its content: the end of a stream of server-sent events teaches nothing. For one that begins now, of which only the
+// latency to there is to be measured, header and trailer are nil. A handler that
+// passes on the response of another server uses it; [Limit] does the same by itself.
+func ResponseOutcome(status int, header, trailer http.Header) weir.Outcome {
+	if status == http.StatusOK && media.IsGRPC(header) {
+		for _, from := range []http.Header{trailer, header} {
+			if values := from[grpcStatus]; len(values) > 0 {
+				return grpcCode(values).ServerOutcome()
+			}
+		}
+	}
+	return statusOutcome(status, header)
+}
+
 // statusOutcome returns what a response teaches that was completed.
 func statusOutcome(status int, header http.Header) weir.Outcome {
-	if outcome := beginOutcome(status); outcome != weir.Success || !isStream(header) {
+	if outcome := beginOutcome(status); outcome != weir.Success || !media.IsEvents(header) {
 		return outcome
 	}
 	return weir.Ignore
@@ -35,7 +50,7 @@ func beginOutcome(status int) weir.Outcome {
 // handledOutcome is statusOutcome for a handler that has returned: what its trailers say goes first. Their map is the
 // header's, in which a trailer that was not announced has a prefix.
 func handledOutcome(status int, header http.Header) weir.Outcome {
-	if isGRPC(header) && status == http.StatusOK {
+	if media.IsGRPC(header) && status == http.StatusOK {
 		for _, name := range []string{grpcStatus, http.TrailerPrefix + grpcStatus} {
 			if values := header[name]; len(values) > 0 {
 				return grpcCode(values).ServerOutcome()
@@ -56,18 +71,4 @@ func grpcCode(values []string) rpc.Code {
 		return rpc.Unknown
 	}
 	return rpc.Code(code)
-}
-
-// isGRPC tells a message of gRPC, in whatever encoding, or of gRPC-Web.
-func isGRPC(header http.Header) bool {
-	const media = "application/grpc"
-	text := header.Get("Content-Type")
-	return len(text) >= len(media) && strings.EqualFold(text[:len(media)], media)
-}
-
-// isStream tells a stream of server-sent events, which ends when its client
-// likes, by the same sign as httputil.ReverseProxy.
-func isStream(header http.Header) bool {
-	media, _, _ := strings.Cut(header.Get("Content-Type"), ";")
-	return strings.EqualFold(strings.TrimSpace(media), "text/event-stream")
 }

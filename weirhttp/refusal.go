@@ -19,6 +19,17 @@ const statusClientLeft = 499
 // the work must not pass on the header of its own downstream.
 const RefusedHeader = "Weir-Refused"
 
+// Refuse answers a request that a gate did not admit, as [Limit] does: with Acquire's error as its reason, and with when to come
+// back. It is for handlers that ask a gate themselves.
+func Refuse(w http.ResponseWriter, r *http.Request, err error) { unset.refuse(w, r, err) }
+
+// RefuseResponse answers a request that ran, and that gets no response because the streams had no slot for it, as Limit does with
+// [Config].Streams: it does not say when to come back.
+func RefuseResponse(w http.ResponseWriter, r *http.Request, err error) { unset.answer(w, r, err) }
+
+// unset is the configuration of Limit.
+var unset = Config{Status: http.StatusServiceUnavailable}
+
 // refuse answers a request that was not admitted, so it did not run.
 func (c *Config) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set(RefusedHeader, reasonOf(err))

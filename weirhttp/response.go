@@ -11,6 +11,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/media"
 )
 
 // response is what a limited handler writes to. It notes the status, measures the first byte where that is
@@ -61,7 +62,7 @@ func (r *response) note(status int) {
 // first notes that the body begins.
 func (r *response) first() {
 	r.note(http.StatusOK)
-	if r.firstByte && !isGRPC(r.Header()) {
+	if r.firstByte && !media.IsGRPC(r.Header()) {
 		r.firstByte = false
 		r.permit.Measure(r.begun())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/media"
 )
 
 // Transport returns a RoundTripper that sends a request with base, or with
@@ -136,7 +137,7 @@ func (b *body) Close() error {
 
 // ended returns what a body teaches that was read to its end: gRPC says in a trailer how the call ended.
 func (b *body) ended() weir.Outcome {
-	if b.res.StatusCode == http.StatusOK && isGRPC(b.res.Header) {
+	if b.res.StatusCode == http.StatusOK && media.IsGRPC(b.res.Header) {
 		for _, header := range []http.Header{b.res.Trailer, b.res.Header} {
 			if values := header[grpcStatus]; len(values) > 0 {
 				return grpcCode(values).ClientOutcome()

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/law"
 )
 
@@ -23,27 +23,24 @@ type limitFlags struct {
 	Window     span    `placeholder:"TIME" help:"How far back it looks. Defaults to 10s."`
 	MinSamples count   `placeholder:"N" help:"Answers that a decision takes at least. Defaults to 20."`
 
-	Queue        size   `default:"0" placeholder:"N" help:"Requests that may wait for a slot; 0 refuses them at once."`
+	Queue        size   `default:"1000" placeholder:"N" help:"Requests that may wait for a slot (default ${default}); 0 refuses them at once."`
 	QueueTimeout span   `placeholder:"TIME" help:"How long one may wait. Defaults to 1s."`
-	QueueOrder   string `enum:"fifo,adaptive" default:"fifo" help:"Who is served next: fifo, or adaptive (the newest first once the queue stands)."`
+	QueueOrder   string `enum:"fifo,adaptive" default:"adaptive" help:"Which request is served next: fifo, or adaptive (the newest first once the queue stands; the default)."`
 
 	Shadow bool `help:"Admit everything, and count what would have been refused."`
 }
 
-// config returns the limiter's configuration; weir.New checks how they
-// go together.
-func (f limitFlags) config(name string) weir.Config {
-	discipline := weir.FIFO
-	if f.QueueOrder == weir.Adaptive.String() {
-		discipline = weir.Adaptive
+// compartment returns the limit that the flags say.
+func (f limitFlags) compartment() config.Compartment {
+	c := config.New[config.Compartment]()
+	c.Min, c.Max, c.Initial = int(f.Min), int(f.Max), int(f.Initial)
+	if f.Law.law != nil {
+		c.Law = config.Law{Law: f.Law.law}
 	}
-	return weir.Config{
-		Name: name, Min: int(f.Min), Max: int(f.Max), Initial: int(f.Initial),
-		Law:      f.Law.law,
-		Interval: time.Duration(f.Interval), Window: time.Duration(f.Window), MinSamples: int(f.MinSamples),
-		Queue:  weir.Queue{Size: int(f.Queue), Timeout: time.Duration(f.QueueTimeout), Discipline: discipline},
-		Shadow: f.Shadow,
-	}
+	c.Interval, c.Window, c.MinSamples = config.Duration(f.Interval), config.Duration(f.Window), int(f.MinSamples)
+	c.Queue = config.Queue{Size: int(f.Queue), Timeout: config.Duration(f.QueueTimeout), Order: f.QueueOrder}
+	c.Shadow = f.Shadow
+	return c
 }
 
 // lawFlag is a control law in its text form.
@@ -122,11 +119,3 @@ func (u *upstream) UnmarshalText(text []byte) error {
 }
 
 func (u upstream) String() string { return u.url.String() }
-
-// address is where to dial the upstream.
-func (u upstream) address() string {
-	if u.url.Port() != "" {
-		return u.url.Host
-	}
-	return u.url.Host + ":" + u.url.Scheme // http and https are names of ports
-}

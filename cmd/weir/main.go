@@ -1,6 +1,8 @@
 // Command weir limits the work that reaches a server to what it can carry.
 //
 //	weir proxy --to http://127.0.0.1:9000   a reverse proxy with an adaptive limit
+//	weir check weir.yaml                    what is wrong with a configuration of the proxy
+//	weir schema                             its JSON schema, for editors
 //	weir demo                               half a minute that shows the difference it makes
 //	weir demo bulkhead                      the same for a slow route beside a fast one
 //	weir demo capacity                      a pool of jobs that sizes itself
@@ -27,6 +29,8 @@ import (
 
 type commands struct {
 	Proxy   proxyCommand   `cmd:"" help:"Limit what reaches the server behind this reverse proxy."`
+	Check   checkCommand   `cmd:"" help:"Say what is wrong with a configuration of the proxy."`
+	Schema  schemaCommand  `cmd:"" help:"Print the JSON schema of the proxy's configuration, for editors."`
 	Demo    demoCommand    `cmd:"" help:"Show what a limit, a bulkhead, a pool that sizes itself or a throttle is worth."`
 	Sim     simCommand     `cmd:"" help:"Simulate control laws on scenarios, random systems and traces."`
 	Version versionCommand `cmd:"" help:"Print the version."`

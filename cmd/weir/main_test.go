@@ -16,7 +16,7 @@ func TestBadInput(t *testing.T) {
 	backend := httptest.NewServer(http.NotFoundHandler())
 	defer backend.Close()
 	taken := backend.Listener.Addr().String()
-	gone := unusedAddress(t)
+	gone := "/nowhere/weir.yaml"
 	proxy := func(args ...string) []string { return append([]string{"proxy", "--to", backend.URL}, args...) }
 
 	for _, test := range []struct {
@@ -24,9 +24,9 @@ func TestBadInput(t *testing.T) {
 		env  string // NAME=value
 		want string
 	}{
-		{args: nil, want: `expected one of "proxy", "demo", "sim", "version"`},
+		{args: nil, want: `expected one of "proxy", "check", "schema", "demo", "sim", ...`},
 		{args: []string{"prxy"}, want: `unexpected argument prxy, did you mean "proxy"?`},
-		{args: []string{"proxy"}, want: `missing flags: --to=URL`},
+		{args: []string{"proxy"}, want: `want --to=URL of the server to protect, or --config=FILE`},
 		{args: proxy("--mox", "3"), want: `unknown flag --mox, did you mean one of "--to", "--min", "--max"?`},
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
 		{args: []string{"bogus"}, want: `unexpected argument bogus: see weir --help`},
@@ -37,15 +37,16 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"proxy", "--to", "127.0.0.1:9000"}, want: `--to: "127.0.0.1:9000": want a URL such as http://127.0.0.1:9000`},
 		{args: []string{"proxy", "--to", "ftp://h"}, want: `--to: "ftp://h": want a URL such as http://127.0.0.1:9000`},
 		{args: []string{"proxy", "--to", "http://h/?q"}, want: `--to: "http://h/?q": want a URL such as http://127.0.0.1:9000`},
-		{args: []string{"proxy", "--to", "http://" + gone}, want: `--to: http://` + gone + ` cannot be reached: dial tcp ` + gone + `: connect: connection refused`},
+		{args: proxy("--config", "weir.yaml", "--max", "3"), want: `--to, --max beside --config: want it in weir.yaml`},
+		{args: []string{"proxy", "--config", gone}, want: gone + `: no such file or directory: want a file with a configuration`},
 
 		{args: proxy("--law", "bond"), want: "--law: " + refusal("bond")},
 		{args: proxy("--law", "fixed(x=3)"), want: `--law: law: fixed: unknown setting "x": want limit`},
 		{args: proxy("--law", "band(tolerance=NaN)"), want: `--law: law: band: tolerance NaN out of range: want 0 to less than 1`},
 
-		{args: proxy("--min", "5", "--max", "3"), want: `invalid configuration: Min is 5: want at most Max, which is 3`},
-		{args: proxy("--max", "3", "--initial", "4"), want: `invalid configuration: Initial is 4: want from Min to Max, which are 1 and 3`},
-		{args: proxy("--window", "1ms"), want: `invalid configuration: Window is 1ms: want at least Interval, which is 1s`},
+		{args: proxy("--min", "5", "--max", "3"), want: `--min is 5: want at most max, which is 3`},
+		{args: proxy("--max", "3", "--initial", "4"), want: `--initial is 4: want from min to max, which are 1 and 3`},
+		{args: proxy("--window", "1ms"), want: `--window is 1ms: want at least interval, which is 1s`},
 		{args: proxy("--min", "-5"), want: `--min: "-5": want a whole number, 1 or more`},
 		{args: proxy("--max=0"), want: `--max: "0": want a whole number, 1 or more`},
 		{args: proxy(), env: "WEIR_MAX=0", want: `--max: "0": want a whole number, 1 or more`},
@@ -61,8 +62,16 @@ func TestBadInput(t *testing.T) {
 		{args: proxy("--exempt", "healthz"), want: `--exempt: "healthz": want a path such as /healthz`},
 
 		{args: proxy("--listen", taken), want: `--listen: listen tcp ` + taken + `: bind: address already in use`},
-		{args: proxy("--listen", "nowhere"), want: `--listen: listen tcp: address nowhere: missing port in address`},
+		{args: proxy("--listen", "nowhere"), want: `--listen is "nowhere": want host:port such as :8080, or unix:/path of a socket`},
 		{args: proxy("--listen", "127.0.0.1:0", "--admin", taken), want: `--admin: listen tcp ` + taken + `: bind: address already in use`},
+
+		{args: []string{"check"}, want: `expected "<file>"`},
+		{args: []string{"check", "testdata/none.yaml"}, want: `testdata/none.yaml: no such file or directory: want a file with a configuration`},
+		{args: []string{"check", "testdata"}, want: `testdata: is a directory: want a file with a configuration`},
+		{args: []string{"check", "testdata/wrong.yaml"}, want: `testdata/wrong.yaml:3:5: upstreams.api.adresses is unknown: did you mean addresses?` +
+			"\nweir: " + `testdata/wrong.yaml:3:5: upstreams.api.addresses is missing: want a list` +
+			"\nweir: " + `testdata/wrong.yaml:4:15: log.format is "xml": want auto, text or json`},
+		{args: []string{"schema", "extra"}, want: `unexpected argument extra: see weir schema --help`},
 
 		{args: []string{"demo", "--duration", "1s"}, want: `--duration: 1s: want 3s to 60s`},
 		{args: []string{"demo", "--duration", "1h"}, want: `--duration: 1h0m0s: want 3s to 60s`},

@@ -2,129 +2,179 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"sync"
-	"time"
+	"log/slog"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
 
-	"github.com/weir-go/weir"
-	"github.com/weir-go/weir/internal/figures"
-	"github.com/weir-go/weir/weirhttp"
+	"github.com/alecthomas/kong"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/cmd/weir/internal/proxy"
+	"github.com/weir-go/weir/cmd/weir/internal/watch"
 )
 
-// dialTimeout bounds how long a connection to the upstream may take to open.
-const dialTimeout = 5 * time.Second
-
 type proxyCommand struct {
-	To      upstream `required:"" placeholder:"URL" help:"Server to protect, such as http://127.0.0.1:9000."`
+	Config string `placeholder:"FILE" help:"Take everything from this file: see weir check and weir schema. Read again on SIGHUP and when it changes."`
+
+	To      upstream `placeholder:"URL" help:"Server to protect, such as http://127.0.0.1:9000."`
 	Listen  string   `default:":8080" placeholder:"ADDRESS" help:"Address to serve on (default ${default})."`
-	Admin   string   `default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Address of /-/weir/snapshot and /-/weir/healthz (default ${default}); empty for none."`
-	Exempt  []path   `placeholder:"PATH" help:"Path that is never limited, such as a health check. Repeatable; matched exactly."`
-	Timeout pause    `default:"0" placeholder:"TIME" help:"How long the upstream may take to answer before the client gets a 504; 0 is any time. Ends streams too, but not WebSockets."`
+	Admin   string   `default:"127.0.0.1:8081" placeholder:"ADDRESS" help:"Address of /metrics and /-/weir/snapshot (default ${default}); empty for none."`
+	Exempt  []path   `placeholder:"PATH" help:"Path that no law limits, such as a health check. Repeatable; matched exactly."`
+	Timeout pause    `default:"1m" placeholder:"TIME" help:"How long the upstream may take to answer before the client gets a 504 (default ${default}); 0 is any time. Does not end streams."`
 
 	limitFlags `group:"The limit:"`
 
 	HeaderTimeout pause `default:"10s" placeholder:"TIME" help:"How long a client may take to send its headers (default ${default})."`
-	BodyTimeout   pause `default:"30s" placeholder:"TIME" help:"How long a client may stall while it sends or reads a body (default ${default}). A slow reader stalls while buffers between here and there empty, which may hold megabytes."`
+	BodyTimeout   pause `default:"30s" placeholder:"TIME" help:"How long a client may stall while it sends or reads a body (default ${default})."`
 	IdleTimeout   pause `default:"2m" placeholder:"TIME" help:"How long a client's connection may stay idle (default ${default})."`
 	Grace         pause `default:"30s" placeholder:"TIME" help:"How long running requests may take to finish on SIGTERM (default ${default})."`
 }
 
 // Run serves until ctx ends, then finishes what is in flight.
-func (c proxyCommand) Run(ctx context.Context, s streams) error {
-	lim, err := weir.New(c.config("proxy"))
+func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams) error {
+	settings, read, err := c.settings(command)
 	if err != nil {
 		return usageError{err}
 	}
-	defer lim.Close()
-	if err := reach(ctx, c.To); err != nil {
-		return usageError{err}
+	log := newProxyLog(settings.Log, s)
+	p, err := proxy.New(settings, proxy.Options{Log: log.Logger, Read: read, OnFault: log.faults.Add, OnEvent: log.onEvent()})
+	if err != nil {
+		return usageError{c.named(err)}
 	}
-
-	faults := new(faults)
-	servers := newServers(time.Duration(c.Grace))
-	defer servers.close()
-	if err := servers.listen(c.Listen, c.server(lim, faults)); err != nil {
-		return usageError{fmt.Errorf("--listen: %w", err)}
+	c.greet(s.out, settings, p)
+	stopReloading, err := c.reloadOnChange(ctx, p, log.Logger)
+	if err != nil {
+		return err
 	}
-	if c.Admin != "" {
-		if err := servers.listen(c.Admin, &http.Server{
-			Handler: adminHandler(lim, ctx), ReadHeaderTimeout: 10 * time.Second,
-		}); err != nil {
-			return usageError{fmt.Errorf("--admin: %w", err)}
-		}
-	}
-	c.greet(s.out, servers.addresses())
-
-	// Until the last request has been answered, not only until the signal.
-	printing, stop := context.WithCancel(context.WithoutCancel(ctx))
-	var printer sync.WaitGroup
-	printer.Go(func() { printFigures(printing, s, lim, faults) })
-	err = servers.serve(ctx)
+	defer stopReloading()
+	stop := log.write(s, p)
+	err = c.named(p.Run(ctx))
 	stop()
-	printer.Wait()
-	fmt.Fprintf(s.out, "weir: stopped with %d requests answered\n", lim.Snapshot().Completed)
+	fmt.Fprintf(s.out, "weir: stopped with %d requests answered\n", p.Snapshot().Total.Completed)
 	return err
 }
 
-// server returns the public server: the client's patience, the limit, then the
-// upstream.
-func (c proxyCommand) server(lim *weir.Limiter, faults *faults) *http.Server {
-	var exempt []string
-	for _, p := range c.Exempt {
-		exempt = append(exempt, string(p))
+// settings returns what the proxy is to do, and what reads it again if it is in a file.
+func (c proxyCommand) settings(command *kong.Context) (settings *config.Config, read func() (*config.Config, error), err error) {
+	switch given := givenFlags(command); {
+	case c.Config != "" && len(given) > 1:
+		given = slices.DeleteFunc(given, func(flag string) bool { return flag == "--config" })
+		return nil, nil, fmt.Errorf("%s beside --config: want it in %s", strings.Join(given, ", "), c.Config)
+	case c.Config != "":
+		read = func() (*config.Config, error) { return config.Load(c.Config, os.Environ()) }
+		settings, err = read()
+		return settings, read, err
+	case c.To.url == nil:
+		return nil, nil, errors.New("want --to=URL of the server to protect, or --config=FILE")
 	}
-	forward := newForward(c.To.url, time.Duration(c.Timeout), lim.Snapshot().Max, faults)
-	return &http.Server{
-		Handler: patience{
-			next:  weirhttp.Limit(forward, weirhttp.Exempt(weirhttp.One(lim), exempt...)),
-			stall: time.Duration(c.BodyTimeout),
-		},
-		ReadHeaderTimeout: time.Duration(c.HeaderTimeout),
-		IdleTimeout:       time.Duration(c.IdleTimeout),
-	}
+	settings = c.oneUpstream()
+	return settings, nil, c.named(settings.Complete())
 }
 
-func (c proxyCommand) greet(out io.Writer, addresses []string) {
-	fmt.Fprintf(out, "weir: limiting %v on %s\n", c.To, addresses[0])
-	if len(addresses) > 1 {
-		fmt.Fprintf(out, "weir: state on http://%s/-/weir/snapshot\n", addresses[1])
-	}
-}
-
-// reach finds out at start whether there is an upstream at all.
-func reach(ctx context.Context, to upstream) error {
-	dialer := net.Dialer{Timeout: dialTimeout}
-	conn, err := dialer.DialContext(ctx, "tcp", to.address())
-	if err != nil {
-		return fmt.Errorf("--to: %v cannot be reached: %w", to, err)
-	}
-	return conn.Close()
-}
-
-// headerEvery is how many lines of figures go below one header.
-const headerEvery = 20
-
-// printFigures prints a line a second until ctx ends.
-func printFigures(ctx context.Context, s streams, lim *weir.Limiter, faults *faults) {
-	meter := figures.NewMeter(lim)
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
-	for lines := 0; ; lines++ {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			if lines%headerEvery == 0 {
-				fmt.Fprintf(s.out, "%-8s %s  last change of the limit\n", "time", figures.Header)
-			}
-			line := meter.Read()
-			fmt.Fprintf(s.out, "%s %v  %s\n", now.Format(time.TimeOnly), line, line.Change)
-			if fault := faults.take(); fault != "" {
-				fmt.Fprintln(s.err, "weir:", fault)
-			}
+// givenFlags lists the flags of the command line.
+func givenFlags(command *kong.Context) (names []string) {
+	for _, element := range command.Path {
+		if element.Flag != nil && !element.Resolved {
+			names = append(names, "--"+element.Flag.Name)
 		}
 	}
+	return names
+}
+
+// oneUpstream is the configuration that the flags say.
+func (c proxyCommand) oneUpstream() *config.Config {
+	settings := config.New[config.Config]()
+	listener := config.New[config.Listener]()
+	listener.Address = c.Listen
+	listener.HeaderTimeout = config.Duration(c.HeaderTimeout)
+	listener.BodyTimeout = config.Duration(c.BodyTimeout)
+	listener.IdleTimeout = config.Duration(c.IdleTimeout)
+	settings.Listeners = []config.Listener{listener}
+
+	server := config.New[config.Upstream]()
+	server.Addresses = []string{c.To.String()}
+	settings.Upstreams = map[string]config.Upstream{upstreamName: server}
+	settings.Compartments = map[string]config.Compartment{upstreamName: c.compartment()}
+
+	all := config.New[config.Route]()
+	all.Timeout = config.Duration(c.Timeout)
+	settings.Routes = []config.Route{all}
+	for _, p := range c.Exempt {
+		settings.Exempt.Paths = append(settings.Exempt.Paths, string(p))
+	}
+	settings.Admin.Address = c.Admin
+	if c.Admin == "" {
+		settings.Admin.Address = "none"
+	}
+	settings.Shutdown.Grace = config.Duration(c.Grace)
+	return &settings
+}
+
+// upstreamName is what the one upstream, and its compartment, are called in figures and metrics.
+const upstreamName = "proxy"
+
+// flags are those behind the settings of a configuration that has no file.
+var flags = strings.NewReplacer(
+	"listeners[0].address", "--listen", "admin.address", "--admin", "shutdown.grace", "--grace", "routes[0].timeout", "--timeout",
+	"exempt.paths", "--exempt", "upstreams.proxy.addresses[0]", "--to",
+	"compartments.proxy.min_samples", "--min-samples", "compartments.proxy.queue.size", "--queue",
+	"compartments.proxy.queue.timeout", "--queue-timeout", "compartments.proxy.", "--",
+)
+
+// named returns an error about settings as one about flags, if those are what the user gave.
+func (c proxyCommand) named(err error) error {
+	if c.Config != "" || err == nil {
+		return err
+	}
+	var named []error
+	for _, err := range eachOf(err) {
+		named = append(named, errors.New(flags.Replace(err.Error())))
+	}
+	return errors.Join(named...)
+}
+
+func (c proxyCommand) greet(out io.Writer, settings *config.Config, p *proxy.Proxy) {
+	what := c.Config
+	if what == "" {
+		what = c.To.String()
+	}
+	listeners, operators := p.Addresses()
+	for _, address := range listeners {
+		fmt.Fprintf(out, "weir: limiting %v on %v\n", what, address)
+	}
+	if settings.Admin.Address != "none" {
+		fmt.Fprintf(out, "weir: state on http://%v/-/weir/snapshot\n", operators[0])
+	}
+}
+
+// reloadOnChange reads the file again on SIGHUP, and when it changes.
+func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, log *slog.Logger) (stop func(), err error) {
+	if c.Config == "" {
+		return func() {}, nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	changed, err := watch.File(ctx, c.Config)
+	if err != nil {
+		log.Warn("changes of the file are not seen, only SIGHUP is", "error", err)
+	}
+	go func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-hangup:
+			case <-changed:
+			}
+			_ = p.Reload() // says in the log how it went
+		}
+	}()
+	return func() { signal.Stop(hangup); cancel() }, nil
 }

@@ -30,12 +30,12 @@ func TestProxyPassesRequestsOn(t *testing.T) {
 		t.Errorf("the backend saw\n%s, want\n%s", got, want)
 	}
 	p.until("the request is counted", func(s state) bool { return s.Completed == 1 && s.Failed == 0 && s.InFlight == 0 })
-	eventually(t, "a line of figures", func() bool { return strings.Contains(p.output(), "adm/s") })
 }
 
 func TestRefusal(t *testing.T) {
-	backend, _ := holding(t)
-	p := startProxy(t, backend, "--max", "1", "--exempt", "/healthz")
+	backend, release := holding(t)
+	defer release()
+	p := startProxy(t, backend, "--max", "1", "--queue", "0", "--exempt", "/healthz")
 	go p.ask(t.Context(), p.address, "/hold")
 	p.until("one is in flight", func(s state) bool { return s.InFlight == 1 })
 
@@ -58,17 +58,19 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
+// The upstream may still work on what its client has given up.
 func TestClientDisconnects(t *testing.T) {
-	backend, _ := holding(t)
+	backend, release := holding(t)
 	p := startProxy(t, backend)
 	ctx, leave := context.WithCancel(t.Context())
 	go p.ask(ctx, p.address, "/hold")
 	p.until("it is in flight", func(s state) bool { return s.InFlight == 1 })
 
 	leave()
+	release()
 	p.until("the slot is free", func(s state) bool { return s.InFlight == 0 })
-	if s := p.state(); s.Ignored != 1 || s.Failed != 0 || s.TimedOut != 0 {
-		t.Errorf("a client that leaves teaches nothing: %+v", s)
+	if s := p.state(); s.Succeeded != 1 || s.Failed != 0 || s.TimedOut != 0 {
+		t.Errorf("the limit learns of the upstream, and nothing of the client: %+v", s)
 	}
 	p.stop()
 	if err := p.wait(); err != nil || p.stderr.String() != "" {
@@ -90,7 +92,7 @@ func TestUpstreamDiesAndComesBack(t *testing.T) {
 	}
 	p.until("the failure is counted", func(s state) bool { return s.Failed == 1 && s.InFlight == 0 })
 	eventually(t, "a line about it", func() bool {
-		return strings.Contains(p.stderr.String(), "upstream failures: 1, last: dial tcp")
+		return strings.Contains(p.stderr.String(), "upstream failures: 1, last: ")
 	})
 
 	listener, err := net.Listen("tcp", backend.Listener.Addr().String())
@@ -181,7 +183,7 @@ func TestShutdownEndsAfterItsGrace(t *testing.T) {
 
 	p.stop()
 	err := p.wait()
-	if status := exitStatus(err, io.Discard); status != 1 || !strings.Contains(err.Error(), "--grace=20ms") {
+	if status := exitStatus(err, io.Discard); status != 1 || !strings.Contains(err.Error(), "--grace, which is 20ms") {
 		t.Errorf("exit status %d with %v", status, err)
 	}
 }

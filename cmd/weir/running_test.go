@@ -86,6 +86,7 @@ type state struct {
 	InFlight  int            `json:"in_flight"`
 	Admitted  int            `json:"admitted"`
 	Completed int            `json:"completed"`
+	Succeeded int            `json:"succeeded"`
 	Failed    int            `json:"failed"`
 	TimedOut  int            `json:"timed_out"`
 	Ignored   int            `json:"ignored"`

@@ -40,7 +40,7 @@ func Latency(d time.Duration) string {
 // Meter reads a limiter's figures again and again.
 type Meter struct {
 	snapshot func() weir.Snapshot
-	history  func() []weir.Change
+	change   func() string
 	at       time.Time
 	admitted uint64
 	refused  uint64
@@ -48,18 +48,28 @@ type Meter struct {
 
 // NewMeter returns a meter whose first line covers the time from now on.
 func NewMeter(lim *weir.Limiter) *Meter {
-	return start(lim.Snapshot, lim.History)
+	return start(lim.Snapshot, func() string {
+		if changes := lim.History(); len(changes) > 0 {
+			return changes[len(changes)-1].String()
+		}
+		return ""
+	})
+}
+
+// NewSetMeter is NewMeter for all keys of a set together. change says what the last change of a limit was.
+func NewSetMeter(set *bulkhead.Set, change func() string) *Meter {
+	return start(func() weir.Snapshot { return set.Snapshot().Total }, change)
 }
 
 // NewKeyMeter is NewMeter for a key of a set. It knows of no changes of the limit.
 func NewKeyMeter(set *bulkhead.Set, key string) *Meter {
 	return start(
 		func() weir.Snapshot { return set.Snapshot().ByKey[key] },
-		func() []weir.Change { return nil })
+		func() string { return "" })
 }
 
-func start(snapshot func() weir.Snapshot, history func() []weir.Change) *Meter {
-	m := &Meter{snapshot: snapshot, history: history}
+func start(snapshot func() weir.Snapshot, change func() string) *Meter {
+	m := &Meter{snapshot: snapshot, change: change}
 	m.Read()
 	return m
 }
@@ -74,9 +84,7 @@ func (m *Meter) Read() Line {
 		Limit: s.Limit, InFlight: s.InFlight, Queued: s.Queued, P95: s.P95,
 		Admitted: float64(admitted-m.admitted) / seconds,
 		Refused:  float64(refused-m.refused) / seconds,
-	}
-	if changes := m.history(); len(changes) > 0 {
-		line.Change = changes[len(changes)-1].String()
+		Change:   m.change(),
 	}
 	m.at, m.admitted, m.refused = now, admitted, refused
 	return line

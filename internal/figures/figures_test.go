@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/law"
 )
 
@@ -39,6 +40,23 @@ func TestShadowModeCountsAsRefused(t *testing.T) {
 		time.Sleep(time.Second)
 		if got := meter.Read(); got.Admitted != 3 || got.Refused != 2 {
 			t.Errorf("%+v, want 3 admitted and 2 refused", got)
+		}
+	})
+}
+
+func TestMeterOfASet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{}, Initial: 2}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		meter := NewSetMeter(set, func() string { return "a: 2 to 3" })
+		for _, key := range []string{"a", "a", "a", "b"} {
+			set.TryAcquire(t.Context(), key)
+		}
+		time.Sleep(time.Second)
+		if got, want := meter.Read(), (Line{Limit: 6, InFlight: 3, Admitted: 3, Refused: 1, Change: "a: 2 to 3"}); got != want {
+			t.Errorf("%+v, want %+v", got, want) // the overflow has a limit, too
 		}
 	})
 }

@@ -60,8 +60,10 @@ var mayImport = map[string]string{
 	"internal/figures":     ". bulkhead",
 	"internal/limittest":   ".", // for tests
 	"edge":                 ". internal/reply",
+	"internal/retryafter":  "",
 	"retry":                ". edge internal/clock internal/settings",
-	"weirhttp":             ". bulkhead edge internal/rpc internal/settings retry trust",
+	"internal/media":       "",
+	"weirhttp":             ". bulkhead edge internal/media internal/retryafter internal/rpc internal/settings retry trust",
 	"weirbreaker":          ".",
 	"shed":                 ". edge internal/settings load",
 	"internal/routers":     "", // its examples are tests
@@ -80,7 +82,7 @@ var mayImport = map[string]string{
 
 // programs are the trees that may import every package; none but themselves
 // may import theirs.
-var programs = []string{"cmd/", "bench/", "examples/", "internal/check/", "internal/dbtest/", "internal/promcheck/", "internal/rules/"}
+var programs = []string{"cmd/", "bench/", "examples/", "internal/check/", "internal/dbtest/", "internal/promcheck/", "internal/proxytest/", "internal/rules/"}
 
 // ownPackage returns the directory of a package that is imported, if it is one of ours.
 func ownPackage(imported string) (dir string, ours bool) {

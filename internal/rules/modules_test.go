@@ -97,10 +97,15 @@ func TestModulesNeedOnlyTheWorkspace(t *testing.T) {
 // is a module, and a command, of its own: docs/decisions/0019.
 var light = map[string]string{
 	".":              "",
-	"cmd/weir":       "github.com/alecthomas/kong github.com/fsnotify/fsnotify github.com/goccy/go-yaml golang.org/x/sys",
-	"internal/check": "pgregory.net/rapid",
+	"cmd/weir":       "github.com/alecthomas/kong github.com/fsnotify/fsnotify github.com/goccy/go-yaml github.com/pires/go-proxyproto github.com/sony/gobreaker/v2 " + prometheus,
+	"internal/check": "pgregory.net/rapid github.com/goccy/go-yaml github.com/santhosh-tekuri/jsonschema/v6 golang.org/x/text", // of its tests
 	"weirbreaker":    "github.com/sony/gobreaker/v2",
+	"weirprom":       "github.com/kylelemons/godebug " + prometheus,
 }
+
+// prometheus is the client library with what it needs.
+const prometheus = "github.com/prometheus/client_golang github.com/beorn7/perks github.com/cespare/xxhash/v2 github.com/munnerz/goautoneg " +
+	"github.com/prometheus/client_model github.com/prometheus/common github.com/prometheus/procfs golang.org/x/sys google.golang.org/protobuf"
 
 // downloads holds the modules of go.work to what they may require.
 func downloads(t *tree) (complaints []string) {

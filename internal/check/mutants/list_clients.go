@@ -144,10 +144,10 @@ var ofTheClients = []mutant{
 	},
 	{
 		name: "a date counts from our own clock",
-		file: "weirhttp/answer.go",
+		file: "internal/retryafter/parse.go",
 		old:  "now = date",
 		new:  "_ = date",
-		test: "TestRetryAfterIsHeeded",
+		test: "TestOf",
 	},
 	{
 		name: "a refusal's body is waited for",

@@ -82,8 +82,8 @@ var ofSlowClients = []mutant{
 	{
 		name: "a failed call of gRPC is a success",
 		file: "weirhttp/outcome.go",
-		old:  "isGRPC(header) && status == http.StatusOK",
-		new:  "isGRPC(header) && status == 0",
+		old:  "media.IsGRPC(header) && status == http.StatusOK",
+		new:  "media.IsGRPC(header) && status == 0",
 		test: "TestStatusInTrailersTeaches",
 	},
 	{

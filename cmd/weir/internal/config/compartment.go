@@ -1,34 +1,89 @@
 package config
 
+import (
+	"time"
+
+	"github.com/weir-go/weir/internal/settings"
+)
+
 // Compartment is a limit, and the queue before it. What is not set has the library's default.
 type Compartment struct {
-	Law        Law      `yaml:"law" help:"Control law that finds the limit, such as elastic, or band(target=100ms). Defaults to elastic."`
-	Min        int      `yaml:"min" help:"Least limit. Defaults to 1."`
-	Max        int      `yaml:"max" help:"Greatest limit. Defaults to 100000."`
-	Initial    int      `yaml:"initial" help:"Limit to start from. Defaults to 20."`
-	Interval   Duration `yaml:"interval" help:"How often the law decides. Defaults to 1s."`
-	Window     Duration `yaml:"window" help:"How far back it looks. Defaults to 10s."`
-	MinSamples int      `yaml:"min_samples" help:"Answers that a decision takes at least. Defaults to 20."`
-	Queue      Queue    `yaml:"queue" help:"Where requests wait while the limit is reached. Without, they are refused at once."`
+	Law        Law      `yaml:"law" default:"elastic" help:"Control law that finds the limit, such as elastic, or band(target=100ms)."`
+	Min        int      `yaml:"min,omitempty" min:"1" help:"Least limit. Defaults to 1."`
+	Max        int      `yaml:"max,omitempty" min:"1" help:"Greatest limit. Defaults to 100000."`
+	Initial    int      `yaml:"initial,omitempty" min:"1" help:"Limit to start from. Defaults to 20, or to the nearer bound."`
+	Interval   Duration `yaml:"interval,omitempty" min:"1ms" help:"How often the law decides. Defaults to 1s."`
+	Window     Duration `yaml:"window,omitempty" min:"1ms" help:"How far back it looks. Defaults to 10s, or to interval if that is longer."`
+	MinSamples int      `yaml:"min_samples,omitempty" min:"1" help:"Answers that a decision takes at least. Defaults to 20."`
+	Queue      Queue    `yaml:"queue" help:"Where requests wait while the limit is reached."`
 
 	Reserved int      `yaml:"reserved" help:"Slots of the cap that are kept for it alone."`
-	Share    float64  `yaml:"share" help:"Its weight when all want more than the cap. Defaults to 1; from 0.001 to 1000."`
-	Budget   Duration `yaml:"budget" help:"The p95 latency that it may take; while it is above, it loses slots."`
-	Breaker  *Breaker `yaml:"breaker" help:"Refuses at once while the upstream fails."`
+	Share    float64  `yaml:"share" default:"1" min:"0.001" max:"1000" help:"Its weight when all want more than the cap."`
+	Budget   Duration `yaml:"budget" help:"The p95 latency that it may take; while it is above, it loses slots. 0 is none."`
+	Breaker  *Breaker `yaml:"breaker,omitempty" help:"Refuses at once while the upstream fails."`
 	Shadow   bool     `yaml:"shadow" help:"Admits everything, and counts what would have been refused."`
 }
 
 // Queue is where requests wait.
 type Queue struct {
-	Size    int      `yaml:"size" help:"Requests that may wait; 0 refuses them at once."`
-	Timeout Duration `yaml:"timeout" help:"How long one may wait. Defaults to 1s."`
-	Order   string   `yaml:"order" enum:"fifo,adaptive" default:"fifo" help:"Who is next: adaptive serves the newest first once the queue stands."`
-	Tenants int      `yaml:"tenants" help:"How many tenants are told apart, so that each gets its share; 0 is none."`
+	Size    int      `yaml:"size" default:"1000" help:"Requests that may wait; 0 refuses them at once."`
+	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" help:"How long one may wait. Defaults to 1s."`
+	Order   string   `yaml:"order" enum:"fifo,adaptive" default:"adaptive" help:"Order of service: adaptive serves the newest first once the queue stands."`
+	Tenants int      `yaml:"tenants" max:"1024" help:"How many tenants are told apart, so that each gets its share; 0 is none."`
 }
 
-// Breaker opens when too many requests fail.
+// Breaker opens when too many requests fail. A reload can bring or remove one, but keeps what a breaker has learned, and with it its settings.
 type Breaker struct {
-	Failures int      `yaml:"failures" default:"5" help:"Failures in a row that open it."`
-	Open     Duration `yaml:"open" default:"10s" help:"How long it stays open before it tries again."`
-	Probes   int      `yaml:"probes" default:"1" help:"Requests that it tries then."`
+	Failures int      `yaml:"failures" default:"5" min:"1" live:"no" help:"Failures in a row that open it."`
+	Open     Duration `yaml:"open" default:"10s" min:"1ms" live:"no" help:"How long it stays open before it tries again."`
+	Probes   int      `yaml:"probes" default:"1" min:"1" live:"no" help:"Requests that it tries then."`
+}
+
+func (c *checker) compartments() {
+	used := map[string]bool{}
+	for _, r := range c.Routes {
+		used[r.Compartment] = true
+	}
+	reserved := 0
+	for _, name := range sortedKeysOf(c.Compartments) {
+		own, path := c.Compartments[name], join("compartments", name)
+		if !used[name] && !c.faults.touch("routes") {
+			c.refuse(path, "has no route: %s", suggestion(name, sortedKeysOf(used)))
+		}
+		c.compartmentAlone(own, path)
+		switch reserved += own.Reserved; {
+		case own.Reserved > 0 && c.Max == 0:
+			c.isnt(path+".reserved", own.Reserved, "0 without a cap: set max")
+		case reserved > c.Max && c.Max > 0:
+			c.isnt(path+".reserved", own.Reserved, "at most what is left of max: all reserve "+show(reserved)+" of "+show(c.Max))
+		}
+	}
+}
+
+// spelling is what a setting of a limiter is called in the file.
+var spelling = map[string]string{
+	"Min": "min", "Max": "max", "Initial": "initial", "Interval": "interval", "Window": "window",
+}
+
+// compartmentAlone checks what bulkhead.New would, but tells the field. FuzzParse holds that nothing is left for that.
+func (c *checker) compartmentAlone(own Compartment, path string) {
+	if !own.Queue.holds() {
+		const want = "none without a queue: set size"
+		if own.Queue.Timeout > 0 {
+			c.isnt(path+".queue.timeout", own.Queue.Timeout, want)
+		}
+		if own.Queue.Tenants > 0 {
+			c.isnt(path+".queue.tenants", own.Queue.Tenants, want)
+		}
+	}
+	shared := settings.Limiter{
+		Min: own.Min, Max: own.Max, Initial: own.Initial,
+		Interval: time.Duration(own.Interval), Window: time.Duration(own.Window),
+	}.Complete()
+	if f := shared.Check(func(name string) string { return spelling[name] }); f != nil {
+		c.isnt(path+"."+f.Field, f.Value, f.Want)
+	}
+	if own.Reserved > shared.Max {
+		c.isnt(path+".reserved", own.Reserved, "at most max of the compartment, which is "+show(shared.Max))
+	}
 }

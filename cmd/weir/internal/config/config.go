@@ -3,10 +3,10 @@ package config
 // Config is the whole file.
 type Config struct {
 	Listeners    []Listener             `yaml:"listeners" live:"no" help:"Where clients connect. Defaults to one on :8080."`
-	Upstreams    map[string]Upstream    `yaml:"upstreams" help:"The servers behind the proxy, by name."`
+	Upstreams    map[string]Upstream    `yaml:"upstreams" required:"yes" help:"The servers behind the proxy, by name."`
 	Routes       []Route                `yaml:"routes" help:"Which requests go to which upstream and compartment. The most specific match wins, in whatever order they stand. Defaults to all requests to the only upstream."`
 	Compartments map[string]Compartment `yaml:"compartments" help:"The limits, by name. A route that names none has the compartment named after its upstream."`
-	Max          int                    `yaml:"max" help:"Cap on the requests that run in all compartments together; 0 is none. A reload can change a cap but neither bring nor remove one."`
+	Max          int                    `yaml:"max" live:"cap" help:"Cap on the requests that run in all compartments together; 0 is none. A reload can change a cap but neither bring nor remove one."`
 	Exempt       Exempt                 `yaml:"exempt" help:"Paths that no law limits, such as those of health checks."`
 	Streams      Streams                `yaml:"streams" help:"Caps on what may last: streams, WebSockets, event streams."`
 	Buffers      Buffers                `yaml:"buffers" help:"What slow clients may take of memory and disk."`
@@ -20,14 +20,14 @@ type Config struct {
 // Exempt has requests that no law limits.
 type Exempt struct {
 	Paths []string `yaml:"paths" help:"Paths that are exempt, matched exactly."`
-	Max   int      `yaml:"max" default:"10" help:"How many exempt requests may run at once, those of all exempt routes together."`
+	Max   int      `yaml:"max" default:"10" min:"1" help:"How many exempt requests may run at once, those of all exempt routes together."`
 }
 
 // Streams caps what lasts as long as a client likes. How long it lasts says nothing of the upstream, so no law sees it.
 type Streams struct {
-	Max        int      `yaml:"max" default:"1000" help:"Responses and requests that do not fit into the buffers, and calls of gRPC that go on."`
-	WebSockets int      `yaml:"websockets" default:"1000" help:"Connections that were upgraded."`
-	Events     int      `yaml:"events" default:"1000" help:"Streams of server-sent events."`
+	Max        int      `yaml:"max" default:"1000" min:"1" help:"Responses and requests that do not fit into the buffers, and calls of gRPC that go on."`
+	WebSockets int      `yaml:"websockets" default:"1000" min:"1" help:"Connections that were upgraded."`
+	Events     int      `yaml:"events" default:"1000" min:"1" help:"Streams of server-sent events."`
 	After      Duration `yaml:"after" default:"1s" help:"When a response that has begun and not ended becomes a stream."`
 }
 

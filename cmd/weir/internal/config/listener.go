@@ -1,28 +1,36 @@
 package config
 
+import (
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/weir-go/weir/trust"
+)
+
 // Listener is an address that clients connect to.
 type Listener struct {
 	Address       string     `yaml:"address" default:":8080" live:"no" help:"host:port, or unix:/path of a socket."`
-	Protocols     []string   `yaml:"protocols" enum:"http1,http2" live:"no" help:"What is spoken. http2 needs TLS, or clients that know it beforehand (h2c). Defaults to both."`
-	TLS           *ServerTLS `yaml:"tls" live:"no" help:"Certificates. Without, connections are plain."`
+	Protocols     []string   `yaml:"protocols" enum:"http1,http2" default:"http1,http2" live:"no" help:"What is spoken. http2 needs TLS, or clients that know it beforehand (h2c)."`
+	TLS           *ServerTLS `yaml:"tls,omitempty" live:"no" help:"Certificates. Without, connections are plain."`
 	ProxyProtocol []string   `yaml:"proxy_protocol" help:"Networks of balancers that begin each connection with the PROXY protocol, version 1 or 2. Other peers are refused."`
 	Trusted       []string   `yaml:"trusted" help:"Networks of proxies whose X-Forwarded-*, Forwarded, X-Real-IP, Weir-Priority, Weir-Timeout-Ms, request identifiers and traceparent are believed, such as 10.0.0.0/8."`
 
-	HeaderTimeout Duration `yaml:"header_timeout" default:"10s" live:"no" help:"How long a client may take to send its headers, or its part of a TLS handshake."`
-	BodyTimeout   Duration `yaml:"body_timeout" default:"30s" help:"How long a client may stall while it sends or reads a body."`
-	IdleTimeout   Duration `yaml:"idle_timeout" default:"2m" live:"no" help:"How long a connection may stay without a request."`
+	HeaderTimeout Duration `yaml:"header_timeout" default:"10s" live:"no" help:"How long a client may take to send its headers, or its part of a TLS handshake. 0 is any time."`
+	BodyTimeout   Duration `yaml:"body_timeout" default:"30s" help:"How long a client may stall while it sends or reads a body. 0 is any time."`
+	IdleTimeout   Duration `yaml:"idle_timeout" default:"2m" live:"no" help:"How long a connection may stay without a request. 0 is any time."`
 
-	MaxConnections           int   `yaml:"max_connections" default:"10000" help:"Connections of this listener; what comes above is closed at once."`
+	MaxConnections           int   `yaml:"max_connections" default:"10000" min:"1" help:"Connections of this listener; what comes above is closed at once."`
 	MaxConnectionsPerAddress int   `yaml:"max_connections_per_address" default:"0" help:"Those of one client address; 0 is any number. Trusted peers are not counted."`
-	MaxHeader                Bytes `yaml:"max_header" default:"64KiB" live:"no" help:"Size of a request's headers."`
-	MaxStreams               int   `yaml:"max_streams" default:"100" live:"no" help:"Requests at a time on one connection of HTTP/2."`
-	MaxResets                int   `yaml:"max_resets" default:"1000" help:"Requests that a client may reset on one connection of HTTP/2 before it is told to open another."`
+	MaxHeader                Bytes `yaml:"max_header" default:"64KiB" min:"1KiB" max:"16MiB" live:"no" help:"Size of a request's headers."`
+	MaxStreams               int   `yaml:"max_streams" default:"100" min:"1" live:"no" help:"Requests at a time on one connection of HTTP/2."`
+	MaxResets                int   `yaml:"max_resets" default:"1000" min:"1" help:"Requests that a client may reset on one connection of HTTP/2 before it is told to open another."`
 }
 
 // ServerTLS is the proxy's own certificate, and what it asks of clients. The files are read again when they change.
 type ServerTLS struct {
-	Certificate string `yaml:"certificate" help:"File of the certificate chain, PEM."`
-	Key         string `yaml:"key" help:"File of its key, PEM."`
+	Certificate string `yaml:"certificate" required:"yes" help:"File of the certificate chain, PEM."`
+	Key         string `yaml:"key" required:"yes" help:"File of its key, PEM."`
 	ClientCA    string `yaml:"client_ca" help:"File of authorities that sign client certificates, PEM. Without, none are asked for."`
 	Clients     string `yaml:"clients" enum:"require,request" default:"require" help:"Whether every client must have a certificate."`
 	Minimum     string `yaml:"minimum" enum:"1.2,1.3" default:"1.2" help:"Oldest version of TLS."`
@@ -34,4 +42,71 @@ type ClientTLS struct {
 	Certificate string `yaml:"certificate" help:"File of the proxy's certificate for the upstream, PEM."`
 	Key         string `yaml:"key" help:"File of its key, PEM."`
 	ServerName  string `yaml:"server_name" help:"Name that the upstream's certificate must have. Defaults to the host of the address."`
+}
+
+const wantAddress = "host:port such as :8080, or unix:/path of a socket"
+
+func (c *checker) listeners() {
+	for i, l := range c.Listeners {
+		path := item("listeners", i)
+		if !isAddress(l.Address) {
+			c.isnt(path+".address", l.Address, wantAddress)
+		}
+		if len(l.Protocols) == 0 {
+			c.refuse(path+".protocols", "is empty: want http1, http2 or both")
+		}
+		c.networks(path+".proxy_protocol", l.ProxyProtocol)
+		c.networks(path+".trusted", l.Trusted)
+		if len(l.ProxyProtocol) > 0 && isSocket(l.Address) {
+			c.refuse(path+".proxy_protocol", "is set for a socket, of which no peer has a network: want an address with a port, or no proxy_protocol")
+		}
+		if l.TLS != nil {
+			c.keyPair(path+".tls", l.TLS.Certificate, l.TLS.Key)
+			c.authorities(path+".tls.client_ca", l.TLS.ClientCA)
+		}
+	}
+}
+
+func (c *checker) networks(path string, networks []string) {
+	for i, network := range networks {
+		if _, err := trust.Networks(network); err != nil {
+			c.isnt(item(path, i), network, "a network such as 10.0.0.0/8, or an address")
+		}
+	}
+}
+
+// addresses checks that no two listeners have the same.
+func (c *checker) addresses() {
+	taken := map[string]string{}
+	take := func(path, address string) {
+		if _, port, _ := net.SplitHostPort(address); port == "0" || address == "" || address == noAddress {
+			return // a port of the system's choice, or none
+		}
+		if other, ok := taken[address]; ok {
+			c.refuse(path, "is %s, as %s is%s: want another", quoted(address), other, line(c.at(other)))
+			return
+		}
+		taken[address] = path
+	}
+	for i, l := range c.Listeners {
+		take(item("listeners", i)+".address", l.Address)
+	}
+	take("admin.address", c.Admin.Address)
+	take("probes.address", c.Probes.Address)
+}
+
+func isAddress(address string) bool { return isSocket(address) || isPort(address) }
+
+func isSocket(address string) bool {
+	path, is := strings.CutPrefix(address, "unix:")
+	return is && path != ""
+}
+
+func isPort(address string) bool {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || strings.ContainsAny(host, " /") {
+		return false
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && strconv.FormatUint(n, 10) == port
 }

@@ -1,5 +1,13 @@
 package config
 
+import (
+	"bytes"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+)
+
 // Admin is for operators.
 type Admin struct {
 	Address string   `yaml:"address" default:"127.0.0.1:8081" live:"no" help:"host:port, unix:/path of a socket, or none. An address that is neither loopback nor a socket needs a token."`
@@ -24,6 +32,57 @@ type Log struct {
 // Trace is where spans go.
 type Trace struct {
 	Endpoint string  `yaml:"endpoint" live:"no" help:"URL of a collector that takes OTLP by HTTP, such as http://127.0.0.1:4318/v1/traces. Without, no spans are sent; traceparent is passed on all the same."`
-	Sample   float64 `yaml:"sample" default:"0.01" help:"Share of the traces that begin here of which spans are sent. A trusted traceparent decides for its own."`
-	Service  string  `yaml:"service" default:"weir" live:"no" help:"The name of the service."`
+	Sample   float64 `yaml:"sample" default:"0.01" max:"1" help:"Share of the traces that begin here of which spans are sent. A trusted traceparent decides for its own."`
+	Service  string  `yaml:"service" required:"yes" default:"weir" live:"no" help:"The name of the service."`
+}
+
+const (
+	noAddress = "none" // of an admin listener that is not wanted
+
+	// shortestToken is what 80 bits take as hexadecimal digits, rounded down to what people know of passwords.
+	shortestToken = 16
+)
+
+func (c *checker) admin() {
+	switch address := c.Admin.Address; {
+	case address == noAddress:
+	case !isAddress(address):
+		c.isnt("admin.address", address, wantAddress+", or none")
+	case !isSocket(address) && !isLoopback(address) && c.Admin.Token == "":
+		c.isnt("admin.address", address, "a loopback address, a socket, or a token in admin.token")
+	}
+	if file := c.Admin.Token; file != "" {
+		token, err := os.ReadFile(file)
+		switch {
+		case err != nil:
+			c.refuse("admin.token", "is %s: %v: want a file with a token", quoted(file), cause(err))
+		case len(bytes.TrimSpace(token)) < shortestToken || len(bytes.Fields(token)) != 1:
+			c.refuse("admin.token", "is %s, of which the content is no token: want %d or more characters without spaces", quoted(file), shortestToken)
+		}
+	}
+	for i, host := range c.Admin.Hosts {
+		if !isHost(host) {
+			c.isnt(item("admin.hosts", i), host, wantHost)
+		}
+	}
+}
+
+func (c *checker) probes() {
+	switch address := c.Probes.Address; {
+	case address == "" && c.Probes.Metrics:
+		c.refuse("probes.metrics", "is true without a listener of the probes: want probes.address")
+	case address != "" && !isAddress(address):
+		c.isnt("probes.address", address, wantAddress)
+	}
+}
+
+func isLoopback(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
+	ip, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

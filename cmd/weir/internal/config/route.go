@@ -1,5 +1,13 @@
 package config
 
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
 // Route says what becomes of the requests that it matches.
 type Route struct {
 	Host   string `yaml:"host" help:"Host that is asked for. Defaults to any."`
@@ -16,4 +24,143 @@ type Route struct {
 	Timeout  Duration `yaml:"timeout" default:"1m" help:"How long the upstream may take to begin its answer, and to end it while it holds a slot. Then the client gets a 504. 0 is any time."`
 	Leaves   string   `yaml:"client_leaves" enum:"finish,cancel" default:"finish" help:"finish waits for the answer of a request whose client has left, because the upstream may still work on it; cancel closes the connection to the upstream and frees the slot."`
 	MaxBody  Bytes    `yaml:"max_body" default:"0" help:"Longest body of a request; 0 is any."`
+}
+
+// Pattern returns the pattern of a complete route for [http.ServeMux]. The mux finds the host of a request as
+// it was sent: look for it in lower case.
+func (r Route) Pattern() string {
+	method, path := r.Method, r.Path
+	if r.GRPC != "" {
+		method, path = http.MethodPost, "/"+strings.TrimSuffix(r.GRPC, "*")
+	}
+	return strings.TrimPrefix(method+" "+r.Host+path, " ")
+}
+
+func (c *checker) routes() {
+	for i, r := range c.Routes {
+		path := item("routes", i)
+		c.match(r, path)
+		if _, ok := c.Upstreams[r.Upstream]; !ok && !c.faults.cover("upstreams") {
+			c.missing(path+".upstream", r.Upstream, c.Upstreams)
+		}
+		c.slot(r, path)
+		c.tenant(r, path)
+	}
+}
+
+func (c *checker) missing(path, name string, known map[string]Upstream) {
+	if name == "" {
+		c.refuse(path, "is missing, and there are several: want %s", alternatives(sortedKeysOf(known)))
+		return
+	}
+	c.refuse(path, "is %s, which is none: %s", quoted(name), suggestion(name, sortedKeysOf(known)))
+}
+
+var (
+	methodPattern = regexp.MustCompile(`^[A-Z][A-Z-]*$`)
+	hostPattern   = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$`)
+	grpcPattern   = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*\.)*[A-Za-z_][A-Za-z0-9_]*/(\*|[A-Za-z_][A-Za-z0-9_]*)$`)
+	tenantPattern = regexp.MustCompile("^(address|certificate|header:[!#$%&'*+.^_`|~0-9A-Za-z-]+)$")
+)
+
+// match checks which requests a route matches.
+func (c *checker) match(r Route, path string) {
+	if r.Host != "" && !hostPattern.MatchString(r.Host) {
+		c.isnt(path+".host", r.Host, "a host in lower case and without a port, such as api.example.com")
+	}
+	if r.GRPC != "" {
+		if !grpcPattern.MatchString(r.GRPC) {
+			c.isnt(path+".grpc", r.GRPC, "package.Service/Method or package.Service/*")
+		}
+		if r.Path != "" || r.Method != "" {
+			c.refuse(path+".grpc", "is set beside path or method: want one or the other")
+		}
+		return
+	}
+	if r.Method != "" && !methodPattern.MatchString(r.Method) {
+		c.isnt(path+".method", r.Method, "a method such as GET")
+	}
+	err := register(http.NewServeMux(), r.Path)
+	switch {
+	case !strings.HasPrefix(r.Path, "/"):
+		c.isnt(path+".path", r.Path, "a pattern such as /search/{term} or /static/")
+	case err != nil:
+		c.isnt(path+".path", r.Path, "a pattern such as /search/{term} or /static/: "+err.Error())
+	}
+}
+
+// slot checks where a route takes its slot.
+func (c *checker) slot(r Route, path string) {
+	_, own := c.Compartments[r.Compartment]
+	_, upstream := c.Upstreams[r.Compartment]
+	switch {
+	case r.Exempt && r.Compartment != "":
+		c.refuse(path+".compartment", "is %s beside exempt: want one of them", quoted(r.Compartment))
+	case r.Exempt || own || upstream || r.Compartment == r.Upstream: // the upstream has a complaint of its own
+	case c.faults.cover("compartments") || c.faults.cover("upstreams"):
+	default:
+		known := map[string]bool{}
+		for name := range c.Compartments {
+			known[name] = true
+		}
+		for name := range c.Upstreams {
+			known[name] = true
+		}
+		c.refuse(path+".compartment", "is %s, which is none: %s", quoted(r.Compartment), suggestion(r.Compartment, sortedKeysOf(known)))
+	}
+}
+
+// tenant checks that tenants are told apart somewhere, and that someone is believed.
+func (c *checker) tenant(r Route, path string) {
+	path += ".tenant"
+	switch {
+	case r.Tenant == "":
+	case !tenantPattern.MatchString(r.Tenant):
+		c.isnt(path, r.Tenant, "address, certificate or header:NAME")
+	case c.compartment(r.Compartment).Queue.Tenants == 0:
+		c.isnt(path, r.Tenant, "none without queue.tenants in its compartment")
+	case r.Tenant == "certificate" && !c.anyListener(func(l Listener) bool { return l.TLS != nil && l.TLS.ClientCA != "" }):
+		c.isnt(path, r.Tenant, "none without tls.client_ca in a listener")
+	case strings.HasPrefix(r.Tenant, "header:") && !c.anyListener(func(l Listener) bool { return len(l.Trusted) > 0 }):
+		c.isnt(path, r.Tenant, "none without trusted in a listener")
+	}
+}
+
+func (c *checker) anyListener(has func(Listener) bool) bool {
+	return slices.ContainsFunc(c.Listeners, has)
+}
+
+// patterns checks that of two routes that match the same requests one is more specific.
+func (c *checker) patterns() {
+	mux := http.NewServeMux()
+	for i, r := range c.Routes {
+		path := item("routes", i)
+		if c.faults.touch(path+".host", path+".path", path+".method", path+".grpc") || register(mux, r.Pattern()) == nil {
+			continue
+		}
+		for j, other := range c.Routes[:i] {
+			if conflict(other.Pattern(), r.Pattern()) {
+				c.refuse(path, "is for %s, and routes[%d] is for %s: some requests match both, and neither is more specific%s",
+					quoted(r.Pattern()), j, quoted(other.Pattern()), line(c.at(item("routes", j))))
+				break
+			}
+		}
+	}
+}
+
+// conflict reports whether a mux cannot have both patterns, of which it can have each.
+func conflict(first, second string) bool {
+	mux := http.NewServeMux()
+	return register(mux, first) == nil && register(http.NewServeMux(), second) == nil && register(mux, second) != nil
+}
+
+// register returns what the mux panics with.
+func register(mux *http.ServeMux, pattern string) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("%v", fault)
+		}
+	}()
+	mux.Handle(pattern, http.NotFoundHandler())
+	return nil
 }

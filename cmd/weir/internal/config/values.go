@@ -1,6 +1,11 @@
 package config
 
 import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weir-go/weir/law"
@@ -14,3 +19,97 @@ type Bytes int64
 
 // Law is a control law in its text form.
 type Law struct{ law.Law }
+
+// What texts of these kinds look like, for the schema, and for errors.
+const (
+	bytesForm = `^[0-9]+([KMG]iB)?$`
+
+	wantDuration = "a time such as 500ms, 30s or 2m"
+	wantBytes    = "a size such as 65536, 64KiB or 10MiB"
+)
+
+// UnmarshalText reads what time.ParseDuration does.
+func (d *Duration) UnmarshalText(text []byte) error {
+	parsed, err := time.ParseDuration(string(text))
+	if err != nil {
+		return wanted(wantDuration)
+	}
+	*d = Duration(parsed)
+	return nil
+}
+
+// MarshalText writes 2m rather than 2m0s.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// String writes what UnmarshalText reads.
+func (d Duration) String() string {
+	text := time.Duration(d).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// units of sizes, the largest first.
+var units = []struct {
+	name  string
+	bytes int64
+}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"", 1}}
+
+var bytesPattern = regexp.MustCompile(bytesForm)
+
+// UnmarshalText reads a whole number, alone or with a unit of 1024.
+func (b *Bytes) UnmarshalText(text []byte) error {
+	if !bytesPattern.Match(text) {
+		return wanted(wantBytes)
+	}
+	for _, u := range units {
+		if number, is := strings.CutSuffix(string(text), u.name); is {
+			n, err := strconv.ParseInt(number, 10, 64)
+			if err != nil || n > math.MaxInt64/u.bytes {
+				return wanted(wantBytes)
+			}
+			*b = Bytes(n * u.bytes)
+			return nil
+		}
+	}
+	return wanted(wantBytes)
+}
+
+// MarshalText writes the largest unit of which it is a whole number.
+func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// String writes what UnmarshalText reads.
+func (b Bytes) String() string {
+	for _, u := range units {
+		if b != 0 && int64(b)%u.bytes == 0 {
+			return fmt.Sprint(int64(b)/u.bytes, u.name)
+		}
+	}
+	return "0"
+}
+
+// UnmarshalText reads what law.Parse does.
+func (l *Law) UnmarshalText(text []byte) (err error) {
+	l.Law, err = law.Parse(string(text))
+	return err
+}
+
+// MarshalText writes what law.Parse reads.
+func (l Law) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
+
+// String writes what UnmarshalText reads, or "" without a law.
+func (l Law) String() string {
+	if l.Law == nil {
+		return ""
+	}
+	return fmt.Sprint(l.Law)
+}
+
+// wanted is an error that says what is allowed.
+type wanted string
+
+func (w wanted) Error() string { return "want " + string(w) }

@@ -1,13 +1,15 @@
-// Package watch tells when a file may have changed.
+// Package watch tells when a file has changed.
 //
-// It watches the file's directory and not the file: editors replace files, and Kubernetes mounts a ConfigMap as a
+// It watches the file's directory and not the file itself: editors replace files, and Kubernetes mounts a ConfigMap as a
 // symbolic link to a directory, which it exchanges. Changes come in groups, so one is told once nothing has changed for [Quiet], and after [Most] at
 // the latest.
 package watch
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -21,9 +23,9 @@ const (
 	Most = time.Second
 )
 
-// Directory returns a channel that receives when something in the directory of the file has changed, until ctx ends. Only one
+// File returns a channel that receives when the file has other bytes than before, until ctx ends. Only one
 // change waits in the channel.
-func Directory(ctx context.Context, file string) (<-chan struct{}, error) {
+func File(ctx context.Context, file string) (<-chan struct{}, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("cannot watch %s: %w", file, err)
@@ -38,7 +40,18 @@ func Directory(ctx context.Context, file string) (<-chan struct{}, error) {
 		defer watcher.Close()
 		forward(ctx, watcher, changed)
 	}()
-	return debounce(ctx, changed, Quiet, Most), nil
+	return debounce(ctx, changed, Quiet, Most, differs(file)), nil
+}
+
+// differs returns a function that reports whether the file has changed since the last call. One that cannot be read is empty.
+func differs(file string) func() bool {
+	last, _ := os.ReadFile(file)
+	return func() bool {
+		now, _ := os.ReadFile(file)
+		changed := !bytes.Equal(now, last)
+		last = now
+		return changed
+	}
 }
 
 // forward passes on that there were events. Those that the kernel dropped were events as well.
@@ -61,8 +74,8 @@ func forward(ctx context.Context, watcher *fsnotify.Watcher, changed chan<- stru
 	}
 }
 
-// debounce makes one of several changes that follow one another.
-func debounce(ctx context.Context, changed <-chan struct{}, quiet, most time.Duration) <-chan struct{} {
+// debounce makes one of several changes that follow one another, and tells those that matter.
+func debounce(ctx context.Context, changed <-chan struct{}, quiet, most time.Duration, matters func() bool) <-chan struct{} {
 	told := make(chan struct{}, 1)
 	go func() {
 		var calm, latest <-chan time.Time // nil while nothing has changed
@@ -80,6 +93,9 @@ func debounce(ctx context.Context, changed <-chan struct{}, quiet, most time.Dur
 			case <-latest:
 			}
 			calm, latest = nil, nil
+			if !matters() {
+				continue
+			}
 			select {
 			case told <- struct{}{}:
 			default: // the one that waits there tells of this one too

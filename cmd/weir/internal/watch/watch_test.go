@@ -26,7 +26,7 @@ func TestChangesInAGroupAreOne(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				changed := make(chan struct{})
-				told := debounce(ctx, changed, Quiet, Most)
+				told := debounce(ctx, changed, Quiet, Most, func() bool { return true })
 				start := time.Now()
 				var changes sync.WaitGroup
 				changes.Go(func() {
@@ -48,11 +48,14 @@ func TestChangesInAGroupAreOne(t *testing.T) {
 	}
 }
 
-func TestDirectory(t *testing.T) {
+func TestFile(t *testing.T) {
 	dir := t.TempDir()
+	must(t, os.Mkdir(filepath.Join(dir, "..1"), 0o755))
+	must(t, os.Symlink("..1", filepath.Join(dir, "..data")))
+	must(t, os.Symlink(filepath.Join("..data", "weir.yaml"), filepath.Join(dir, "weir.yaml")))
+	write(t, filepath.Join(dir, "..1", "weir.yaml"), "a")
 	file := filepath.Join(dir, "weir.yaml")
-	write(t, file, "a")
-	changed, err := Directory(t.Context(), file)
+	changed, err := File(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,16 +63,18 @@ func TestDirectory(t *testing.T) {
 		name string
 		make func()
 	}{
-		{"written", func() { write(t, file, "b") }},
-		{"replaced", func() {
+		{"exchanged by Kubernetes", func() {
+			must(t, os.Mkdir(filepath.Join(dir, "..2"), 0o755))
+			write(t, filepath.Join(dir, "..2", "weir.yaml"), "b")
+			must(t, os.Symlink("..2", filepath.Join(dir, "..data_tmp")))
+			must(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
+		}},
+		{"replaced by an editor", func() {
 			write(t, file+".new", "c")
 			must(t, os.Rename(file+".new", file))
 		}},
-		{"mounted by Kubernetes", func() {
-			must(t, os.Mkdir(filepath.Join(dir, "..2026"), 0o755))
-			must(t, os.Symlink("..2026", filepath.Join(dir, "..data_tmp")))
-			must(t, os.Rename(filepath.Join(dir, "..data_tmp"), filepath.Join(dir, "..data")))
-		}},
+		{"written", func() { write(t, file, "d") }},
+		{"removed", func() { must(t, os.Remove(file)) }},
 	} {
 		change.make()
 		select {
@@ -80,8 +85,23 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
+func TestOnlyOtherBytesAreAChange(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "weir.yaml")
+	write(t, file, "a")
+	changed := differs(file)
+	for i, step := range []struct {
+		text string
+		want bool
+	}{{"a", false}, {"b", true}, {"b", false}, {"a", true}} {
+		write(t, file, step.text)
+		if got := changed(); got != step.want {
+			t.Errorf("step %d: changed is %v, want %v", i, got, step.want)
+		}
+	}
+}
+
 func TestNoDirectory(t *testing.T) {
-	if _, err := Directory(t.Context(), filepath.Join(t.TempDir(), "gone", "weir.yaml")); err == nil {
+	if _, err := File(t.Context(), filepath.Join(t.TempDir(), "gone", "weir.yaml")); err == nil {
 		t.Error("want an error for a directory that is not there")
 	}
 }

@@ -1,0 +1,155 @@
+package admin
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// access decides which requests are served.
+type access struct {
+	token string   // its file; empty for none
+	hosts []string // names, in lower case
+	near  bool     // only this machine can connect: looking needs no token
+	local bool     // a Unix socket, which no browser reaches
+}
+
+func newAccess(settings config.Admin, address net.Addr) (*access, error) {
+	a := &access{token: settings.Token}
+	for _, name := range settings.Hosts {
+		a.hosts = append(a.hosts, strings.ToLower(name))
+	}
+	switch address := address.(type) {
+	case *net.UnixAddr:
+		a.near, a.local = true, true
+	case *net.TCPAddr:
+		a.near = address.IP.IsLoopback()
+	}
+	if a.token == "" && !a.near {
+		return nil, fmt.Errorf("admin.address is %v, which other machines can reach: want a loopback address such as 127.0.0.1:8081, "+
+			"unix:/path, or a file with a token in admin.token", address)
+	}
+	if a.token != "" {
+		if _, err := readToken(a.token); err != nil {
+			return nil, fmt.Errorf("admin.token: %w", err)
+		}
+	}
+	return a, nil
+}
+
+// minToken keeps tokens from being guessed: 16 random letters have 75 bits or more.
+const minToken = 16
+
+// maxToken bounds what is read of the file.
+const maxToken = 4 << 10
+
+func readToken(file string) (string, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxToken+1))
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(text))
+	if len(token) < minToken || len(text) > maxToken {
+		return "", fmt.Errorf("%s has %d bytes: want one line of %d to %d, such as openssl rand -hex 32 writes", file, len(token), minToken, maxToken)
+	}
+	return token, nil
+}
+
+// look serves requests that change nothing.
+func (a *access) look(next http.Handler) http.Handler {
+	if a.near {
+		return next
+	}
+	return a.bearer(next)
+}
+
+// change serves requests that change something.
+func (a *access) change(next http.Handler) http.Handler {
+	if a.token == "" {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "changes need a token, and there is none: set admin.token to a file with one", http.StatusForbidden)
+		})
+	}
+	foreign := http.NewCrossOriginProtection()
+	foreign.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "a browser sent this for another site: changes come from this address or from no browser", http.StatusForbidden)
+	}))
+	return foreign.Handler(a.bearer(next))
+}
+
+// bearer serves requests with the token.
+func (a *access) bearer(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		want, err := readToken(a.token)
+		if err != nil {
+			http.Error(w, "the token of admin.token cannot be read", http.StatusInternalServerError) // the path is not for strangers
+			return
+		}
+		if !brings(r, want) {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "want the token of admin.token: Authorization: Bearer TOKEN", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// brings reports whether a request has the token. It takes the same time for each wrong one.
+func brings(r *http.Request, token string) bool {
+	scheme, given, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	wanted, got := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(strings.TrimSpace(given)))
+	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(wanted[:], got[:]) == 1
+}
+
+// errHost is what a request for another host is told.
+var errHost = errors.New("want a loopback address, localhost, the address of the listener, or a name of admin.hosts")
+
+// host refuses requests for hosts that are not this one.
+func (a *access) host(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if !a.local && !a.known(r) {
+			http.Error(w, fmt.Sprintf("host %q is not served here: %v", r.Host, errHost), http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (a *access) known(r *http.Request) bool {
+	name := r.Host
+	if host, _, err := net.SplitHostPort(name); err == nil {
+		name = host
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"))
+	if name == "localhost" || slices.Contains(a.hosts, name) {
+		return true
+	}
+	addr, err := netip.ParseAddr(name)
+	return err == nil && (addr.IsLoopback() || addr.Unmap() == localAddress(r))
+}
+
+// localAddress is where the connection of a request ends.
+func localAddress(r *http.Request) netip.Addr {
+	tcp, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return tcp.AddrPort().Addr().Unmap()
+}

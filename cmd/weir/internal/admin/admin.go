@@ -1,0 +1,107 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/pprof"
+
+	"github.com/goccy/go-yaml"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// A Proxy is what operators look at and change. All of it is called concurrently.
+type Proxy struct {
+	State   func() State
+	Config  func() any // as applied, with yaml tags
+	Metrics prometheus.Gatherer
+	Ready   func() error // why it is not
+
+	Reload func() error
+	// Pin holds the limit of a compartment, or lets the law decide again if limit is nil. Its error matches
+	// [ErrCompartment] if there is no such compartment; so does that of Shadow.
+	Pin    func(compartment string, limit *int) error
+	Shadow func(compartment string, on bool) error
+}
+
+// New returns the handler for operators on a listener with the given address; it answers platforms too. The error says which setting is wrong.
+func New(p Proxy, settings config.Admin, address net.Addr) (http.Handler, error) {
+	access, err := newAccess(settings, address)
+	if err != nil {
+		return nil, err
+	}
+	look, change := http.NewServeMux(), http.NewServeMux()
+	look.HandleFunc("GET /-/weir/snapshot", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, p.State()) })
+	look.HandleFunc("GET /-/weir/config", p.writeConfig)
+	look.HandleFunc("GET /-/weir/healthz", p.ready)
+	look.Handle("GET /metrics", MetricsHandler(p.Metrics))
+	if settings.Pprof {
+		look.HandleFunc("GET /debug/pprof/", pprof.Index)
+		look.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+		look.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		look.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+		look.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	}
+	change.HandleFunc("POST /-/weir/limits/{compartment}", p.pin)
+	change.HandleFunc("POST /-/weir/shadow/{compartment}", p.shadow)
+	change.HandleFunc("POST /-/weir/reload", p.reload)
+
+	operators := http.NewServeMux()
+	operators.Handle("/", access.look(look))
+	operators.Handle("POST /-/weir/", access.change(change))
+
+	all := http.NewServeMux()
+	all.Handle("/", access.host(operators))
+	p.probe(all)
+	return all, nil
+}
+
+// MetricsHandler serves metrics in the formats that Prometheus asks for.
+func MetricsHandler(from prometheus.Gatherer) http.Handler {
+	return promhttp.HandlerFor(from, promhttp.HandlerOpts{EnableOpenMetrics: true})
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	out := json.NewEncoder(w)
+	out.SetIndent("", "  ")
+	_ = out.Encode(v) // fails only if the client left
+}
+
+func (p Proxy) writeConfig(w http.ResponseWriter, _ *http.Request) {
+	text, err := yaml.Marshal(p.Config())
+	if err != nil {
+		http.Error(w, fmt.Sprintf("the configuration cannot be written: %v", err), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/yaml")
+	_, _ = w.Write(text)
+}
+
+// ready answers both the probe and healthz.
+func (p Proxy) ready(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	if err := p.Ready(); err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	_, _ = w.Write([]byte("ok\n"))
+}
+
+// Probes returns the handler for platforms: /live says that the process works, /ready that it takes requests. Shedding load is ready.
+func Probes(p Proxy, settings config.Probes) http.Handler {
+	mux := http.NewServeMux()
+	p.probe(mux)
+	if settings.Metrics {
+		mux.Handle("GET /metrics", MetricsHandler(p.Metrics))
+	}
+	return mux
+}
+
+func (p Proxy) probe(mux *http.ServeMux) {
+	mux.HandleFunc("GET /live", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })
+	mux.HandleFunc("GET /ready", p.ready)
+}

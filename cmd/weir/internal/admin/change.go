@@ -1,0 +1,98 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+)
+
+// ErrCompartment matches the error of a change to a compartment that does not exist.
+var ErrCompartment = errors.New("no such compartment")
+
+// maxBody is far above any change.
+const maxBody = 4 << 10
+
+// until says how long a change lasts.
+const until = "the next reload or restart"
+
+func (p Proxy) pin(w http.ResponseWriter, r *http.Request) {
+	limit, ok := asked[*int](w, r, "pin", `{"pin": 20}, or {"pin": null} to let the law decide`)
+	if !ok {
+		return
+	}
+	if limit != nil && *limit < 0 {
+		http.Error(w, fmt.Sprintf("pin is %d: want 0 or more, or null", *limit), http.StatusBadRequest)
+		return
+	}
+	name := r.PathValue("compartment")
+	answer(w, p.Pin(name, limit), map[string]any{"compartment": name, "pin": limit, "until": until})
+}
+
+func (p Proxy) shadow(w http.ResponseWriter, r *http.Request) {
+	on, ok := asked[*bool](w, r, "shadow", `{"shadow": true} or {"shadow": false}`)
+	if !ok {
+		return
+	}
+	if on == nil {
+		http.Error(w, "shadow is null: want true or false", http.StatusBadRequest)
+		return
+	}
+	name := r.PathValue("compartment")
+	answer(w, p.Shadow(name, *on), map[string]any{"compartment": name, "shadow": *on, "until": until})
+}
+
+func (p Proxy) reload(w http.ResponseWriter, r *http.Request) {
+	if !isJSON(w, r) {
+		return
+	}
+	answer(w, p.Reload(), map[string]any{"reloaded": true})
+}
+
+// answer says how a change went.
+func answer(w http.ResponseWriter, err error, done any) {
+	switch {
+	case errors.Is(err, ErrCompartment):
+		http.Error(w, err.Error(), http.StatusNotFound)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
+	default:
+		writeJSON(w, done)
+	}
+}
+
+// isJSON reports whether a request says that it is JSON, and answers it if not.
+func isJSON(w http.ResponseWriter, r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	if err != nil || kind != "application/json" {
+		http.Error(w, "want Content-Type: application/json", http.StatusUnsupportedMediaType)
+		return false
+	}
+	return true
+}
+
+// asked reads a body of one field, which has to be there. It answers what is not so.
+func asked[T any](w http.ResponseWriter, r *http.Request, field, want string) (value T, ok bool) {
+	if !isJSON(w, r) {
+		return value, false
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		http.Error(w, "the body cannot be read: "+err.Error(), http.StatusBadRequest)
+		return value, false
+	}
+	fields := map[string]json.RawMessage{}
+	err = json.Unmarshal(body, &fields)
+	given, there := fields[field]
+	if err == nil && there && len(fields) == 1 {
+		err = json.Unmarshal(given, &value)
+	}
+	if err != nil || !there || len(fields) != 1 {
+		http.Error(w, fmt.Sprintf("the body is %s: want %s", bytes.TrimSpace(body), want), http.StatusBadRequest)
+		return value, false
+	}
+	return value, true
+}

@@ -1,0 +1,143 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/metrics"
+)
+
+// secret is the token of the tests.
+const secret = "0123456789abcdef"
+
+// tokenFile is a file with a token.
+func tokenFile(t *testing.T, token string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// proxied is a proxy with one compartment, "api", and what was changed of it.
+type proxied struct {
+	Proxy
+	limit   *int
+	shadow  bool
+	reloads int
+	down    error
+}
+
+func newProxied(t *testing.T) *proxied {
+	t.Helper()
+	p := new(proxied)
+	lim := weir.Must(weir.New(weir.Config{Name: "api", Initial: 7}))
+	gatherer, err := Metrics(metrics.Sources{Limiters: []*weir.Limiter{lim}}, figured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := func(name string) error {
+		if name != "api" && name != "a/b" {
+			return fmt.Errorf("%w: %q; there is api", ErrCompartment, name)
+		}
+		return nil
+	}
+	p.Proxy = Proxy{
+		State: func() State {
+			return State{Total: lim.Snapshot(), Parts: Parts{Compartments: map[string]weir.Snapshot{"api": lim.Snapshot()}}}
+		},
+		Config: func() any {
+			return &config.Config{Upstreams: map[string]config.Upstream{"api": {Addresses: []string{"http://127.0.0.1:9000"}}}}
+		},
+		Metrics: gatherer,
+		Ready:   func() error { return p.down },
+		Reload: func() error {
+			if p.reloads++; p.reloads > 1 {
+				return errors.New("weir.yaml:3:7: max is -1: want 0 or more")
+			}
+			return nil
+		},
+		Pin:    func(name string, limit *int) error { p.limit = limit; return known(name) },
+		Shadow: func(name string, on bool) error { p.shadow = on; return known(name) },
+	}
+	return p
+}
+
+// serve has a listener answer requests with New's handler until the test ends, and returns its address.
+func serve(t *testing.T, p Proxy, settings config.Admin, network, address string) net.Addr {
+	t.Helper()
+	listener, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := New(p, settings, listener.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &httptest.Server{Listener: listener, Config: &http.Server{Handler: h}}
+	s.Start()
+	t.Cleanup(s.Close)
+	return listener.Addr()
+}
+
+// A call is a request to a listener; what is left out is as curl has it.
+type call struct {
+	method, path, host, body string
+	header                   []string
+}
+
+// with is the header of a change.
+var with = []string{"Authorization", "Bearer " + secret, "Content-Type", "application/json"}
+
+// ask sends a call to an address and returns the answer.
+func ask(t *testing.T, to net.Addr, c call) (status int, body string, header http.Header) {
+	t.Helper()
+	method := c.method
+	if method == "" {
+		method = http.MethodGet
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, "http://localhost"+c.path, strings.NewReader(c.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = c.host
+	for i := 0; i < len(c.header); i += 2 {
+		r.Header.Set(c.header[i], c.header[i+1])
+	}
+	transport := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		if tcp, ok := to.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+			to = &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: tcp.Port}
+		}
+		return new(net.Dialer).DialContext(ctx, to.Network(), to.String())
+	}, DisableKeepAlives: true}
+	w, err := transport.RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Body.Close()
+	text, err := io.ReadAll(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.StatusCode, string(text), w.Header
+}
+
+// probed asks the handler of the probes.
+func probed(t *testing.T, p Proxy, settings config.Probes, path string) int {
+	t.Helper()
+	w := httptest.NewRecorder()
+	Probes(p, settings).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://10.1.2.3"+path, nil))
+	return w.Code
+}

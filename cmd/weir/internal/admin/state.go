@@ -1,0 +1,45 @@
+package admin
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/exchange"
+	"github.com/weir-go/weir/cmd/weir/internal/listen"
+	"github.com/weir-go/weir/cmd/weir/internal/upstream"
+)
+
+// A State is what the proxy does at one moment. In JSON the fields of Total stand at the top, as those of the one limiter of a
+// proxy without a configuration file do.
+type State struct {
+	Total weir.Snapshot `json:"-"` // all compartments as if they were one
+	Parts
+}
+
+// Parts are what Total is the sum of, and what stands beside it.
+type Parts struct {
+	Cap          int                           `json:"cap,omitempty"` // of all compartments together
+	Compartments map[string]weir.Snapshot      `json:"compartments"`
+	Pinned       map[string]int                `json:"pinned,omitempty"` // compartments whose limit an operator holds
+	Caps         map[string]weir.Snapshot      `json:"caps"`             // of exempt requests, streams, WebSockets and event streams
+	Upstreams    map[string][]upstream.Address `json:"upstreams"`
+	Listeners    map[string]listen.Counts      `json:"listeners"` // what became of connections
+	Exchanges    exchange.Counts               `json:"exchanges"` // what became of requests
+	Applied      time.Time                     `json:"applied"`   // when the configuration was
+	LastReload   string                        `json:"last_reload_error,omitempty"`
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (s State) MarshalJSON() ([]byte, error) {
+	total, err := json.Marshal(s.Total)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := json.Marshal(s.Parts)
+	if err != nil {
+		return nil, err
+	}
+	return append(append(bytes.TrimSuffix(total, []byte("}")), ','), parts[1:]...), nil
+}

@@ -1,0 +1,125 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/spans"
+	"github.com/weir-go/weir/trust"
+)
+
+// An Identity is what is known of a request's origin. Only Record changes.
+type Identity struct {
+	Address   netip.Addr // the client's; zero if it has none, as behind a Unix socket
+	Peer      netip.Addr // the other end of the connection
+	Trusted   bool       // the peer is trusted
+	RequestID string
+	Proto     string // that the client used: http or https
+	Host      string // that the client asked for
+	Trace     spans.Context
+
+	// Record is filled in by the layers below.
+	Record Record
+
+	forwarded bool // a trusted peer named another client
+	traced    bool // Trace is for the upstream; without it the client's own headers are
+}
+
+// A Record is what the layers below note of a request, for the access log and its span. Only the goroutine that
+// serves the request may write it, until the handler returns.
+type Record struct {
+	Route       string        // its pattern
+	Compartment string        // its name
+	Upstream    string        // the address that answered
+	Refused     string        // why Weir refused it; empty if it did not
+	Waited      time.Duration // in the queue
+}
+
+type identityKey struct{}
+
+// Of returns the identity of the request that ctx belongs to, or nil outside of [New]. The layers below may fill in its Record.
+func Of(ctx context.Context) *Identity {
+	id, _ := ctx.Value(identityKey{}).(*Identity)
+	return id
+}
+
+// RequestIDHeader identifies a request on its way, and in the response.
+const RequestIDHeader = "X-Request-Id"
+
+// New returns a handler that runs next with the [Identity] of each request. A nil tracer leaves traceparent as it comes.
+// Requests keep their headers: [Identity.Forward] has those for the upstream.
+func New(next http.Handler, peers trust.Peers, tracer *spans.Tracer) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := identify(r, peers, tracer)
+		w.Header()[RequestIDHeader] = []string{id.RequestID}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), identityKey{}, id)))
+	})
+}
+
+func identify(r *http.Request, peers trust.Peers, tracer *spans.Tracer) *Identity {
+	peer := trust.FromRequest(r)
+	id := &Identity{Peer: plain(peer.Addr), Trusted: peers != nil && peers(peer), Proto: "http", Host: r.Host}
+	id.Address = id.Peer
+	if r.TLS != nil {
+		id.Proto = "https"
+	}
+	if id.Trusted {
+		id.believe(r.Header, peers)
+	}
+	if id.RequestID == "" {
+		id.RequestID = rand.Text()
+	}
+	if tracer != nil {
+		id.Trace, id.traced = tracer.Start(r.Header[traceparent], id.Trusted), true
+	}
+	return id
+}
+
+// believe takes what a trusted peer says.
+func (id *Identity) believe(h http.Header, peers trust.Peers) {
+	id.Address, id.forwarded = origin(h, id.Peer, peers)
+	id.forwarded = id.forwarded || h[clientCert] != nil
+	switch proto := single(h[forwardedProto]); proto {
+	case "http", "https":
+		id.Proto = proto
+	}
+	if host := single(h[forwardedHost]); host != "" {
+		id.Host = host
+	}
+	if text := single(h[RequestIDHeader]); isPlain(text) {
+		id.RequestID = text
+	}
+}
+
+// maxRequestID is longer than any usual identifier: a UUID has 36 bytes, AWS's X-Amzn-Trace-Id 74.
+const maxRequestID = 128
+
+// isPlain reports whether an identifier can stand in any log as it is.
+func isPlain(text string) bool {
+	if text == "" || len(text) > maxRequestID {
+		return false
+	}
+	for i := range len(text) {
+		switch c := text[i]; {
+		case '0' <= c && c <= '9', 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z':
+		case c == '-', c == '_', c == '.', c == ':', c == '=', c == '+', c == '/', c == ';', c == '@':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// single returns the value of a header that is there once.
+func single(values []string) string {
+	if len(values) == 1 {
+		return values[0]
+	}
+	return ""
+}
+
+// plain is an address as it is compared and written: IPv4 as such, and without a zone, which only its own host knows.
+func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }

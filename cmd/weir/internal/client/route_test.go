@@ -1,0 +1,180 @@
+package client
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// placedBy is the context that a request has below its route.
+func placedBy(t *testing.T, route config.Route, r *http.Request) context.Context {
+	t.Helper()
+	var below *http.Request
+	routed, err := Prioritize(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { below = r }), route)
+	if err != nil {
+		t.Fatal(err)
+	}
+	New(routed, inside(t), nil).ServeHTTP(httptest.NewRecorder(), r)
+	return below.Context()
+}
+
+func TestPriority(t *testing.T) {
+	for what, c := range map[string]struct {
+		route  string
+		remote string
+		header []string
+		want   weir.Priority
+	}{
+		"none":                {"", "192.0.2.1:9", nil, weir.Normal},
+		"the route's":         {"low", "192.0.2.1:9", nil, weir.Low},
+		"a stranger's":        {"low", "192.0.2.1:9", []string{"Weir-Priority", "critical"}, weir.Low},
+		"a trusted one":       {"low", "10.0.0.1:9", []string{"Weir-Priority", "critical"}, weir.Critical},
+		"a trusted retry":     {"high", "10.0.0.1:9", []string{"Weir-Attempt", "2"}, weir.Normal},
+		"a stranger's retry":  {"high", "192.0.2.1:9", []string{"Weir-Attempt", "2"}, weir.High},
+		"a trusted one, none": {"high", "10.0.0.1:9", nil, weir.High},
+	} {
+		if got := weir.PriorityFrom(placedBy(t, config.Route{Priority: c.route}, from(c.remote, c.header...))); got != c.want {
+			t.Errorf("%s: %v, want %v", what, got, c.want)
+		}
+	}
+	for remote, believed := range map[string]bool{"192.0.2.1:9": false, "10.0.0.1:9": true} {
+		if _, ends := placedBy(t, config.Route{}, from(remote, "Weir-Timeout-Ms", "50")).Deadline(); ends != believed {
+			t.Errorf("%s: a deadline: %v", remote, ends)
+		}
+	}
+	seen, _ := told(t, nil, nil, config.Route{Priority: "low"}, "Weir-Priority", "critical")
+	if got := seen.Values("Weir-Priority"); strings.Join(got, "|") != "low" {
+		t.Errorf("the upstream hears of %q, want the route's", got)
+	}
+}
+
+func TestTenant(t *testing.T) {
+	for what, c := range map[string]struct {
+		tenant string
+		remote string
+		header []string
+		want   string
+	}{
+		"none":                     {"", "192.0.2.1:9", nil, ""},
+		"address":                  {"address", "192.0.2.1:9", nil, "192.0.2.1"},
+		"address behind a proxy":   {"address", "10.0.0.1:9", []string{"X-Forwarded-For", "198.51.100.7"}, "198.51.100.7"},
+		"IPv6":                     {"address", "[2001:db8::1]:9", nil, "2001:db8::/64"},
+		"Unix socket":              {"address", "@", nil, ""},
+		"header of a trusted one":  {"header:x-account", "10.0.0.1:9", []string{"X-Account", "acme"}, "acme"},
+		"header of a stranger":     {"header:x-account", "192.0.2.1:9", []string{"X-Account", "acme"}, ""},
+		"two headers":              {"header:X-Account", "10.0.0.1:9", []string{"X-Account", "acme", "X-Account", "b"}, ""},
+		"certificate, without TLS": {"certificate", "192.0.2.1:9", nil, ""},
+	} {
+		if got := weir.TenantFrom(placedBy(t, config.Route{Tenant: c.tenant}, from(c.remote, c.header...))); got != c.want {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+	}
+}
+
+func TestRoutesThatAreNone(t *testing.T) {
+	for _, route := range []config.Route{{Priority: "urgent"}, {Tenant: "header:"}, {Tenant: "cookie"}} {
+		if _, err := Prioritize(nil, route); err == nil || !strings.Contains(err.Error(), "want ") {
+			t.Errorf("%+v: %v", route, err)
+		}
+	}
+}
+
+// certificate is one of a client, signed by itself.
+func certificate(t *testing.T) (tls.Certificate, *x509.Certificate) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "billing"}, NotAfter: time.Now().Add(time.Hour),
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, leaf
+}
+
+func TestClientCertificates(t *testing.T) {
+	own, leaf := certificate(t)
+	authorities := x509.NewCertPool()
+	authorities.AddCert(leaf)
+	want := ":" + base64.StdEncoding.EncodeToString(leaf.Raw) + ":"
+
+	for what, c := range map[string]struct {
+		auth    tls.ClientAuthType
+		none    bool
+		trusted bool
+		header  []string
+		want    string
+		tenant  bool
+	}{
+		"verified":                     {auth: tls.RequireAndVerifyClientCert, want: want, tenant: true},
+		"verified, and spoofed":        {auth: tls.RequireAndVerifyClientCert, header: []string{"Client-Cert", ":AAAA:"}, want: want, tenant: true},
+		"not verified":                 {auth: tls.RequireAnyClientCert, header: []string{"Client-Cert", ":AAAA:"}},
+		"none":                         {auth: tls.VerifyClientCertIfGiven, none: true, header: []string{"Client-Cert", ":AAAA:"}},
+		"trusted, speaks for itself":   {auth: tls.RequireAndVerifyClientCert, trusted: true, want: want, tenant: true},
+		"trusted, speaks for a client": {auth: tls.RequireAndVerifyClientCert, trusted: true, header: []string{"X-Forwarded-For", "198.51.100.7"}},
+		"trusted, certificate only":    {auth: tls.RequireAndVerifyClientCert, trusted: true, header: []string{"Client-Cert", ":AAAA:"}, want: ":AAAA:"},
+		"trusted, names a certificate": {auth: tls.RequireAndVerifyClientCert, trusted: true, header: []string{"X-Forwarded-For", "198.51.100.7", "Client-Cert", ":AAAA:"}, want: ":AAAA:"},
+	} {
+		url, headers := upstream(t)
+		forward, tenant := forwarder(t, url), ""
+		routed, err := Prioritize(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			tenant = weir.TenantFrom(r.Context())
+			forward.ServeHTTP(w, r)
+		}), config.Route{Tenant: "certificate"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		peers := inside(t)
+		if !c.trusted {
+			peers = nil
+		}
+		proxy := httptest.NewUnstartedServer(New(routed, peers, nil))
+		proxy.TLS = &tls.Config{ClientAuth: c.auth, ClientCAs: authorities}
+		proxy.StartTLS()
+		transport := proxy.Client().Transport.(*http.Transport)
+		if !c.none {
+			transport.TLSClientConfig.Certificates = []tls.Certificate{own}
+		}
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, proxy.URL, nil)
+		add(r.Header, c.header)
+		w, err := proxy.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Body.Close()
+		proxy.Close()
+		seen := headers()
+		if got := strings.Join(seen.Values("Client-Cert"), "|"); got != c.want {
+			t.Errorf("%s: %q, want %q", what, got, c.want)
+		}
+		if (tenant == string(leaf.RawSubject)) != c.tenant {
+			t.Errorf("%s: tenant %q", what, tenant)
+		}
+		if got := seen.Get("X-Forwarded-Proto"); got != "https" {
+			t.Errorf("%s: %q", what, got)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package config
+
+import (
+	"cmp"
+	"reflect"
+)
+
+// complete adds what was left out and checks the whole.
+func (c *Config) complete(places map[string]place, wrong *faults) {
+	if len(c.Listeners) == 0 {
+		c.Listeners = []Listener{New[Listener]()}
+	}
+	if len(c.Routes) == 0 {
+		c.Routes = []Route{New[Route]()}
+	}
+	for i := range c.Routes {
+		c.completeRoute(&c.Routes[i])
+	}
+	check := &checker{c, places, wrong}
+	check.tags(reflect.ValueOf(c).Elem(), field{}, "")
+	check.listeners()
+	check.addresses()
+	check.upstreams()
+	check.routes()
+	check.patterns()
+	check.compartments()
+	check.operation()
+}
+
+// completeRoute fills in what follows from the rest of a configuration.
+func (c *Config) completeRoute(r *Route) {
+	if len(c.Upstreams) == 1 {
+		for only := range c.Upstreams {
+			r.Upstream = cmp.Or(r.Upstream, only)
+		}
+	}
+	if r.GRPC == "" {
+		r.Path = cmp.Or(r.Path, "/")
+	}
+	if !r.Exempt {
+		r.Compartment = cmp.Or(r.Compartment, r.Upstream)
+	}
+}
+
+// operation checks the sections that have no names.
+func (c *checker) operation() {
+	seen := map[string]bool{}
+	for i, path := range c.Exempt.Paths {
+		switch at := item("exempt.paths", i); {
+		case !isPath(path):
+			c.isnt(at, path, wantPath)
+		case seen[path]:
+			c.refuse(at, "is %s, as one before it is", quoted(path))
+		}
+		seen[path] = true
+	}
+	if c.Buffers.Request > c.Buffers.Memory {
+		c.isnt("buffers.request", c.Buffers.Request, "at most buffers.memory, which is "+c.Buffers.Memory.String())
+	}
+	if c.Buffers.Response > c.Buffers.Memory {
+		c.isnt("buffers.response", c.Buffers.Response, "at most buffers.memory, which is "+c.Buffers.Memory.String())
+	}
+	if c.Buffers.Directory != "" && !isDirectory(c.Buffers.Directory) {
+		c.isnt("buffers.directory", c.Buffers.Directory, "a directory that exists")
+	}
+	c.admin()
+	c.probes()
+	if c.Trace.Endpoint != "" && !isURL(c.Trace.Endpoint) {
+		c.isnt("trace.endpoint", c.Trace.Endpoint, "a URL such as http://127.0.0.1:4318/v1/traces")
+	}
+}

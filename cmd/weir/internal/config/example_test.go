@@ -1,0 +1,71 @@
+package config_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+func ExampleParse() {
+	c, err := config.Parse("weir.yaml", []byte(`upstreams: {api: {addresses: ["http://10.0.0.1:9000"]}}`), []string{"WEIR__LISTENERS__0__ADDRESS=:9090"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.Listeners[0].Address, c.Routes[0].Pattern(), c.Routes[0].Upstream, c.Routes[0].Compartment)
+	// Output: :9090 / api api
+}
+
+func ExampleConfig_Complete() {
+	c := config.New[config.Config]()
+	api := config.New[config.Upstream]()
+	api.Addresses = []string{"http://10.0.0.1:9000"}
+	api.Host = "a b"
+	c.Upstreams = map[string]config.Upstream{"api": api}
+	fmt.Println(c.Complete())
+	// Output: upstreams.api.host is "a b": want a host such as api.internal, or one with a port
+}
+
+// TestFilesOfTheRepository are read, and their limits accepted; those in bad, which are for the schema too, are not.
+func TestFilesOfTheRepository(t *testing.T) {
+	for pattern, valid := range map[string]bool{"testdata/good/*.yaml": true, "../../../../deploy/weir.yaml": true, "testdata/bad/*.yaml": false} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, file := range files {
+			c, err := config.Load(file, nil)
+			if (err == nil) != valid {
+				t.Errorf("%s: %v", file, err)
+			}
+			if valid && err == nil {
+				if _, err := bulkhead.New(c.Bulkhead()); err != nil {
+					t.Errorf("%s: %v", file, err)
+				}
+			}
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	dir := t.TempDir()
+	_, err := config.Load(dir+"/none", nil)
+	refused(t, err, dir+"/none: no such file or directory: want a file with a configuration")
+	_, err = config.Load(dir, nil)
+	refused(t, err, dir+": is a directory: want a file with a configuration")
+	long := write(t, "long", string(make([]byte, 1<<20+5)))
+	_, err = config.Load(long, nil)
+	refused(t, err, long+": has 1048577 bytes: want 1048576 at most")
+	locked := write(t, "locked", small)
+	if err := os.Chmod(locked, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.ReadFile(locked); err != nil { // not by root
+		_, err = config.Load(locked, nil)
+		refused(t, err, locked+": permission denied: want a file with a configuration")
+	}
+}

@@ -1,0 +1,102 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A place is where a value comes from: a file with a line and column, or a variable of the environment. A value
+// that was set in Go has none.
+type place struct {
+	file         string
+	line, column int
+	variable     string
+}
+
+func (p place) String() string {
+	switch {
+	case p.variable != "":
+		return p.variable + ": "
+	case p.line > 0:
+		return fmt.Sprintf("%s:%d:%d: ", p.file, p.line, p.column)
+	case p.file != "":
+		return p.file + ": "
+	}
+	return ""
+}
+
+// line names a second place beside that of a complaint, if it is in a file.
+func line(at place) string {
+	if at.line == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (the first is on line %d)", at.line)
+}
+
+// A fault is one thing that is wrong.
+type fault struct {
+	place
+	field   string // such as routes[2].upstream; "" for the file as a whole
+	problem string // such as `is "x": want one of "a", "b"`
+}
+
+func (f *fault) Error() string {
+	if f.field == "" {
+		return f.String() + f.problem
+	}
+	return f.String() + f.field + " " + f.problem
+}
+
+// faults are all that is wrong.
+type faults []*fault
+
+func (f *faults) add(at place, field, format string, args ...any) {
+	*f = append(*f, &fault{at, field, fmt.Sprintf(format, args...)})
+}
+
+// err joins the faults by line; those of the environment come last.
+func (f faults) err() error {
+	slices.SortStableFunc(f, func(a, b *fault) int {
+		return cmp.Or(cmp.Compare(a.variable, b.variable), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
+	})
+	errs := make([]error, len(f))
+	for i, one := range f {
+		errs[i] = one
+	}
+	return errors.Join(errs...)
+}
+
+// cover reports whether something is wrong with the field or with what is around it, so that what else is wrong with
+// the field may only follow from that.
+func (f faults) cover(field string) bool {
+	return slices.ContainsFunc(f, func(one *fault) bool { return (one.field != "" || one.variable == "") && within(field, one.field) })
+}
+
+// touch reports whether something is wrong with the field, what is in it, or what is around it.
+func (f faults) touch(fields ...string) bool {
+	return slices.ContainsFunc(fields, func(field string) bool {
+		return f.cover(field) || slices.ContainsFunc(f, func(one *fault) bool { return within(one.field, field) })
+	})
+}
+
+// within reports whether a field is the other or in it.
+func within(field, other string) bool {
+	rest, is := strings.CutPrefix(field, other)
+	return is && (rest == "" || other == "" || rest[0] == '.' || rest[0] == '[')
+}
+
+// join appends a name to the path of a field.
+func join(path, name string) string {
+	switch {
+	case !plain.MatchString(name):
+		return fmt.Sprintf("%s[%q]", path, name)
+	case path == "":
+		return name
+	}
+	return path + "." + name
+}
+
+func item(path string, index int) string { return fmt.Sprintf("%s[%d]", path, index) }

@@ -1,0 +1,177 @@
+package config
+
+import (
+	"cmp"
+	"encoding"
+	"fmt"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/weir-go/weir/internal/settings"
+)
+
+// A field is what the tags of a struct's field say; see the documentation of the package.
+type field struct {
+	index     int
+	name      string
+	help      string
+	byDefault string
+	words     []string // enum
+	min, max  string
+	required  bool
+	optional  bool // 0 stands for the library's default, and cannot be written
+	live      string
+	kind      reflect.Type
+}
+
+var known sync.Map // of the fields of each type
+
+// fieldsOf returns the settings of a struct.
+func fieldsOf(t reflect.Type) []field {
+	if fields, ok := known.Load(t); ok {
+		return fields.([]field)
+	}
+	var fields []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, omit, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+		made := field{
+			index: i, name: name, help: f.Tag.Get("help"), byDefault: f.Tag.Get("default"),
+			min: f.Tag.Get("min"), max: f.Tag.Get("max"),
+			required: f.Tag.Get("required") == "yes", optional: omit == "omitempty", live: f.Tag.Get("live"), kind: f.Type,
+		}
+		if enum := f.Tag.Get("enum"); enum != "" {
+			made.words = strings.Split(enum, ",")
+		}
+		fields = append(fields, made)
+	}
+	known.Store(t, fields)
+	return fields
+}
+
+var (
+	durationType = reflect.TypeFor[Duration]()
+	bytesType    = reflect.TypeFor[Bytes]()
+	lawType      = reflect.TypeFor[Law]()
+	scalarType   = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// limits are the bounds of a field in the file's words. Without tags they are 0 and what its kind allows.
+func (f field) limits(t reflect.Type) (least, most string) {
+	switch {
+	case t == durationType:
+		most = "8760h" // a year, which added to a time is still one
+	case t == bytesType:
+		most = "1024GiB"
+	case t.Kind() == reflect.Int:
+		most = strconv.Itoa(settings.MaxSlots)
+	case t.Kind() == reflect.Float64:
+		most = "1000000"
+	default:
+		return "", ""
+	}
+	return cmp.Or(f.min, "0"), cmp.Or(f.max, most)
+}
+
+// want says what is allowed as a value of type t in the field, or in its list or object.
+func (f field) want(t reflect.Type) string {
+	least, most := f.limits(t)
+	switch {
+	case f.words != nil && t.Kind() == reflect.String:
+		return alternatives(f.words)
+	case t == durationType:
+		return fmt.Sprintf("a time such as 500ms, from %s to %s", least, most)
+	case t == bytesType:
+		return fmt.Sprintf("a size such as 64KiB, from %s to %s", least, most)
+	case t == lawType:
+		return "a control law such as elastic or band(target=100ms)"
+	case t.Kind() == reflect.Pointer:
+		return f.want(t.Elem())
+	}
+	switch t.Kind() {
+	case reflect.Int:
+		return fmt.Sprintf("a whole number from %s to %s", least, most)
+	case reflect.Float64:
+		return fmt.Sprintf("a number from %s to %s", least, most)
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map:
+		return "an object of names"
+	case reflect.Struct:
+		return "an object with " + alternatives(names(fieldsOf(t)))
+	}
+	return "a text"
+}
+
+func names(fields []field) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	return names
+}
+
+// alternatives joins words as prose does: "a, b or c".
+func alternatives(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// set gives a scalar the value that a text stands for.
+func set(v reflect.Value, text string) error {
+	if reader, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return reader.UnmarshalText([]byte(text))
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		parsed, err := strconv.ParseBool(text)
+		v.SetBool(parsed)
+		return err
+	case reflect.Int:
+		parsed, err := strconv.Atoi(text)
+		v.SetInt(int64(parsed))
+		return err
+	case reflect.Float64:
+		parsed, err := strconv.ParseFloat(text, 64)
+		v.SetFloat(parsed)
+		return err
+	}
+	return nil
+}
+
+// New returns a T with the defaults of its fields, such as New[Route](): what a file without any settings of it
+// would have. A Config has no listeners and routes until [Config.Complete] adds them.
+func New[T any]() T {
+	var made T
+	fill(reflect.ValueOf(&made).Elem())
+	return made
+}
+
+// fill sets all fields to their defaults.
+func fill(v reflect.Value) {
+	if v.Kind() != reflect.Struct || v.Type() == lawType {
+		return
+	}
+	for _, f := range fieldsOf(v.Type()) {
+		to := v.Field(f.index)
+		switch {
+		case f.byDefault == "":
+			fill(to)
+		case to.Kind() == reflect.Slice:
+			to.Set(reflect.ValueOf(strings.Split(f.byDefault, ",")))
+		default:
+			if err := set(to, f.byDefault); err != nil {
+				panic(fmt.Sprintf("config: default of %s: %v", f.name, err)) // a tag of this package
+			}
+		}
+	}
+}

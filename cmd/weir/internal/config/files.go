@@ -1,0 +1,42 @@
+package config
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"os"
+)
+
+// keyPair checks that the files of a certificate and its key are there and belong together.
+func (c *checker) keyPair(path, certificate, key string) {
+	switch {
+	case certificate == "":
+		c.refuse(path+".certificate", "is missing: want the file of the certificate that belongs to key")
+		return
+	case key == "":
+		c.refuse(path+".key", "is missing: want the file of the key that belongs to certificate")
+		return
+	}
+	if c.readable(path+".certificate", certificate) && c.readable(path+".key", key) {
+		if _, err := tls.LoadX509KeyPair(certificate, key); err != nil {
+			c.refuse(path, "has %s and %s, which are no pair: %v", quoted(certificate), quoted(key), err)
+		}
+	}
+}
+
+func (c *checker) readable(path, file string) bool {
+	_, err := os.ReadFile(file)
+	if err != nil {
+		c.refuse(path, "is %s: %v: want a file in PEM", quoted(file), cause(err))
+	}
+	return err == nil
+}
+
+// authorities checks a file of certificates, if there is one.
+func (c *checker) authorities(path, file string) {
+	if file == "" || !c.readable(path, file) {
+		return
+	}
+	if text, _ := os.ReadFile(file); !x509.NewCertPool().AppendCertsFromPEM(text) {
+		c.isnt(path, file, "a file with certificates in PEM")
+	}
+}

@@ -1,0 +1,72 @@
+package config_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"math/big"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// newPair returns the path of a certificate and its key without .pem and .key.
+func newPair(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1)}, &x509.Certificate{}, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := t.TempDir() + "/pair"
+	for name, block := range map[string]*pem.Block{".pem": {Type: "CERTIFICATE", Bytes: certificate}, ".key": {Type: "PRIVATE KEY", Bytes: text}} {
+		if err := os.WriteFile(path+name, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+// TestFiles is about the files that a configuration names.
+func TestFiles(t *testing.T) {
+	one, other, empty := newPair(t), newPair(t), write(t, "empty", "")
+	token := write(t, "token", "0123456789abcdef\n")
+	fill := strings.NewReplacer("ONE", one, "OTHER", other, "EMPTY", empty, "TOKEN", token, "SHORT", write(t, "short", "secret"), "WORDS", write(t, "words", "several words and no token"), "DIR", t.TempDir())
+	for _, test := range []struct{ text, want string }{
+		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: OTHER.pem}}]", ""},
+		{"listeners: [{tls: {certificate: ONE.pem, key: OTHER.key}}]", `listeners[0].tls has "ONE.pem" and "OTHER.key", which are no pair: tls: private key does not match public key`},
+		{"listeners: [{tls: {certificate: ONE.pem, key: none}}]", `listeners[0].tls.key is "none": no such file or directory: want a file in PEM`},
+		{"listeners: [{tls: {certificate: ONE.pem, key: EMPTY}}]", `listeners[0].tls has "ONE.pem" and "EMPTY", which are no pair: tls: failed to find any PEM data in key input`},
+		{"listeners: [{tls: {key: ONE.key}}]", `listeners[0].tls.certificate is missing: want a text`},
+		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: EMPTY}}]", `listeners[0].tls.client_ca is "EMPTY": want a file with certificates in PEM`},
+		{"listeners: [{tls: {certificate: ONE.pem, key: ONE.key, client_ca: none}}]", `listeners[0].tls.client_ca is "none": no such file or directory: want a file in PEM`},
+		{"admin: {address: ':1', token: TOKEN}", ""},
+		{"admin: {token: none}", `admin.token is "none": no such file or directory: want a file with a token`},
+		{"admin: {token: SHORT}", `admin.token is "SHORT", of which the content is no token: want 16 or more characters without spaces`},
+		{"admin: {token: EMPTY}", `admin.token is "EMPTY", of which the content is no token: want 16 or more characters without spaces`},
+		{"admin: {token: WORDS}", `admin.token is "WORDS", of which the content is no token: want 16 or more characters without spaces`},
+		{"buffers: {file: 1GiB, directory: DIR}", ""},
+		{"buffers: {directory: TOKEN}", `buffers.directory is "TOKEN": want a directory that exists`},
+	} {
+		t.Run(test.text, func(t *testing.T) {
+			_, err := config.Parse("w", []byte(fill.Replace(test.text)+"\n"+small), nil)
+			if test.want == "" && err != nil {
+				t.Error(err)
+			}
+			if want := fill.Replace(test.want); test.want != "" && (err == nil || strings.Contains(err.Error(), "\n") || !strings.HasSuffix(err.Error(), ": "+want)) {
+				t.Errorf("\n got %v\nwant %s", err, want)
+			}
+		})
+	}
+}

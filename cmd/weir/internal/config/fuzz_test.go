@@ -1,0 +1,69 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// FuzzParse holds that no text makes Parse panic or take long, that an error names the file or the variable in each line, and that a
+// configuration which is accepted has limits that are, and is the same when it is written and read again.
+func FuzzParse(f *testing.F) {
+	for _, pattern := range []string{"testdata/good/*.yaml", "testdata/bad/*.yaml", "../../../../deploy/weir.yaml"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				f.Fatal(err)
+			}
+			f.Add(string(text), "log")
+		}
+	}
+	for _, text := range []string{
+		"", "a", "- a", "? a\n: b", "{", "}", "a: |\n b", "a: 'b", "a: \"\\", "&a *a", "<<: {}", "!!a b", "%a\n---\n", "---\n---\n", "a:\n\t- b", "\xff", "#",
+		strings.Repeat("[", 30), strings.Repeat("- ", 30), strings.Repeat("a: \"", 30), strings.Repeat("? ", 30), strings.Repeat("{a: ", 30), strings.Repeat("a: ", 30),
+	} {
+		f.Add(small+text, "{access: true}")
+		f.Add(text, text)
+	}
+	f.Fuzz(func(t *testing.T, text, variable string) {
+		start := time.Now()
+		read, err := config.Parse("w", []byte(text), []string{"WEIR__LOG=" + variable})
+		if took := time.Since(start); took > 10*time.Second { // a third of a second when nothing else runs
+			t.Errorf("took %v", took)
+		}
+		if err != nil {
+			for line := range strings.Lines(err.Error()) {
+				if !strings.HasPrefix(line, "w:") && !strings.HasPrefix(line, "WEIR__LOG: ") {
+					t.Errorf("no place: %q of %q", line, err)
+				}
+			}
+			return
+		}
+		if _, err := bulkhead.New(read.Bulkhead()); err != nil {
+			t.Error(err)
+		}
+		written, err := yaml.Marshal(read)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := config.Parse("again", written, nil)
+		if err != nil {
+			t.Fatalf("%v in\n%s", err, written)
+		}
+		if !reflect.DeepEqual(again, read) {
+			t.Errorf("%+v is read again as %+v", read, again)
+		}
+	})
+}

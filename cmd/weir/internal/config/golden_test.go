@@ -1,0 +1,31 @@
+package config
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the schema and the documentation anew")
+
+// golden compares a file of the repository with what it should be, or writes it.
+func golden(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was, is := strings.Split(string(got), "\n"), strings.Split(want, "\n")
+	for i := range max(len(was), len(is)) {
+		if i >= len(was) || i >= len(is) || was[i] != is[i] {
+			t.Fatalf("%s:%d is out of date: go test ./cmd/weir/internal/config -update", path, i+1)
+		}
+	}
+}

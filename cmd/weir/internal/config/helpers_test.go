@@ -1,0 +1,59 @@
+package config_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/law"
+)
+
+// small is the smallest configuration.
+const small = "upstreams:\n  api: {addresses: [\"http://10.0.0.1:9000\"]}\n"
+
+func parsed(t *testing.T, text string, environ ...string) *config.Config {
+	t.Helper()
+	c, err := config.Parse("w", []byte(text), environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// refused complains unless the error has exactly the given lines.
+func refused(t *testing.T, err error, want string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("accepted, want %s", want)
+		return
+	}
+	if got := err.Error(); got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+}
+
+// write makes a file and returns its path.
+func write(t *testing.T, name, text string) string {
+	t.Helper()
+	path := t.TempDir() + "/" + name
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// refusalOf is what package law says of a text; the list of laws is its own.
+func refusalOf(text string) string {
+	_, err := law.Parse(text)
+	return err.Error()
+}
+
+// wantURLs is what is said of addresses that follow each other in quotes from a column on.
+func wantURLs(column int, addresses ...string) (all string) {
+	for i, address := range addresses {
+		all += fmt.Sprintf("w:2:%d: upstreams.api.addresses[%d] is %q: want a URL such as http://10.0.0.1:9000, without user, query and fragment\n", column, i, address)
+		column += len(address) + len("'', ")
+	}
+	return all
+}

@@ -1,0 +1,135 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+const (
+	// longest is how many bytes a file may have: ten times that of a thousand routes.
+	longest = 1 << 20
+
+	// mostTokens bounds what the parser is given. Its time grows with the square of the keys of an object; this many
+	// take it a third of a second. A thousand routes have 13,000.
+	mostTokens = 30_000
+)
+
+// read returns the value of a YAML text, nil if there is none or something is wrong with it. What nothing here needs and
+// readers of YAML disagree about is refused: anchors and aliases, merge keys, tags, keys that are no plain words,
+// directives, several documents.
+func read(origin place, field string, source []byte, wrong *faults) *node {
+	if problem := unreadable(source); problem != "" {
+		wrong.add(origin, field, "%s", problem)
+		return nil
+	}
+	tokens := lexer.Tokenize(string(source))
+	if !acceptable(origin, field, tokens, wrong) {
+		return nil
+	}
+	parsed, err := parse(tokens)
+	if err != nil {
+		at, problem := origin, err.Error()
+		if syntax := yaml.Error(nil); errors.As(err, &syntax) && syntax.GetToken() != nil {
+			at, problem = placed(origin, syntax.GetToken()), syntax.GetMessage()
+		}
+		wrong.add(at, field, "is no YAML: %s", problem)
+		return nil
+	}
+	var value *node
+	for _, document := range parsed.Docs {
+		if document.Body == nil {
+			continue
+		}
+		switch found := (builder{origin, wrong}).node(document.Body, field, 0); {
+		case value == nil:
+			value = found
+		case found != nil:
+			wrong.add(found.at, field, "has more after its end: want one document")
+		}
+	}
+	return value
+}
+
+// unreadable says why a text is not looked at any further.
+func unreadable(source []byte) string {
+	switch {
+	case len(source) > longest:
+		return fmt.Sprintf("has %d bytes: want %d at most", len(source), longest)
+	case bytes.HasPrefix(source, []byte("\xff\xfe")), bytes.HasPrefix(source, []byte("\xfe\xff")):
+		return "is UTF-16: save it as UTF-8"
+	case bytes.HasPrefix(source, []byte("\xef\xbb\xbf")):
+		return "begins with a byte order mark: save it as UTF-8 without one"
+	case !utf8.Valid(source):
+		line := 1
+		for at := range bytes.Lines(source) {
+			if !utf8.Valid(at) {
+				break
+			}
+			line++
+		}
+		return fmt.Sprintf("is no UTF-8 on line %d: save it as UTF-8", line)
+	case bytes.IndexByte(source, 0) >= 0:
+		return "has a zero byte: want a text"
+	}
+	return ""
+}
+
+func placed(origin place, t *token.Token) place {
+	if origin.variable == "" && t.Position != nil {
+		origin.line, origin.column = t.Position.Line, t.Position.Column
+	}
+	return origin
+}
+
+// unwanted are the tokens that no configuration has.
+var unwanted = map[token.Type]string{
+	token.AnchorType:     "an anchor",
+	token.AliasType:      "an alias",
+	token.TagType:        "a tag",
+	token.MergeKeyType:   "a merge key",
+	token.MappingKeyType: "a complex key",
+	token.DirectiveType:  "a directive",
+}
+
+// acceptable reports whether the parser may see the tokens, or complains.
+func acceptable(origin place, field string, tokens token.Tokens, wrong *faults) bool {
+	if len(tokens) > mostTokens {
+		wrong.add(origin, field, "has %d names, values and signs: want %d at most", len(tokens), mostTokens)
+		return false
+	}
+	before, depth := len(*wrong), 0
+	for _, t := range tokens {
+		switch t.Type {
+		case token.SequenceStartType, token.MappingStartType:
+			depth++
+		case token.SequenceEndType, token.MappingEndType:
+			depth--
+		}
+		if depth > deepest {
+			wrong.add(placed(origin, t), field, "is nested too deeply: want %d levels at most", deepest)
+			return false
+		}
+		if what := unwanted[t.Type]; what != "" {
+			wrong.add(placed(origin, t), field, "has %s (%s): want plain values, lists and objects", what, quoted(t.Value))
+		}
+	}
+	return len(*wrong) == before
+}
+
+// parse turns a panic of the parser, which some texts that are no YAML have caused, into an error.
+func parse(tokens token.Tokens) (file *ast.File, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("the parser gave up: %v", fault)
+		}
+	}()
+	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // the builder complains of those
+}

@@ -1,0 +1,14 @@
+package config
+
+import (
+	"bytes"
+	_ "embed"
+)
+
+// A test of this package writes it from the types and their tags.
+//
+//go:embed schema.json
+var schema []byte
+
+// Schema returns the JSON schema of the file (draft 2020-12), for editors and other tools. What it refuses [Parse] refuses.
+func Schema() []byte { return bytes.Clone(schema) }

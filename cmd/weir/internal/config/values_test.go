@@ -1,0 +1,175 @@
+package config_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/law"
+)
+
+func TestDuration(t *testing.T) {
+	for text, want := range map[string]string{
+		"0": "0s", "500ms": "500ms", "30s": "30s", "120s": "2m", "90s": "1m30s", "60m": "1h", "1h0m1s": "1h0m1s", "3600.5s": "1h0m0.5s", "10m": "10m", "10s": "10s", "90m": "1h30m", "10h": "10h",
+	} {
+		var d config.Duration
+		if err := d.UnmarshalText([]byte(text)); err != nil || d.String() != want {
+			t.Errorf("%s: %v, %v", text, d, err)
+		}
+		if again, err := time.ParseDuration(d.String()); err != nil || again != time.Duration(d) {
+			t.Errorf("%s: read again as %v, %v", text, again, err)
+		}
+	}
+	for _, text := range []string{"", "5", "x", "1 s", "1d"} {
+		if err := new(config.Duration).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+}
+
+func TestBytes(t *testing.T) {
+	for text, want := range map[string]config.Bytes{"0": 0, "65536": 65536, "64KiB": 64 << 10, "10MiB": 10 << 20, "3GiB": 3 << 30, "0KiB": 0, "007": 7} {
+		var b config.Bytes
+		if err := b.UnmarshalText([]byte(text)); err != nil || b != want {
+			t.Errorf("%s: %d, %v", text, b, err)
+		}
+		var again config.Bytes
+		if err := again.UnmarshalText([]byte(b.String())); err != nil || again != b {
+			t.Errorf("%s: %s is read as %d, %v", text, b, again, err)
+		}
+	}
+	for _, text := range []string{"", "-1", "+1", "1K", "1kib", "1 KiB", "1.5MiB", "KiB", "9223372036854775808", "8589934592GiB"} {
+		if err := new(config.Bytes).UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
+	}
+	if got := config.Bytes(64<<10).String() + " " + config.Bytes(65537).String(); got != "64KiB 65537" {
+		t.Error(got)
+	}
+}
+
+// TestDefaults of the smallest file are those that the documentation of the package promises, and those of the same Config made in Go.
+func TestDefaults(t *testing.T) {
+	read := parsed(t, small)
+	if l := read.Listeners[0]; l.Address != ":8080" || !reflect.DeepEqual(l.Protocols, []string{"http1", "http2"}) || l.MaxHeader != 64<<10 {
+		t.Errorf("%+v", l)
+	}
+	if r := read.Routes[0]; r.Path != "/" || r.Upstream != "api" || r.Compartment != "api" || r.Timeout != config.Duration(time.Minute) || r.Priority != "normal" {
+		t.Errorf("%+v", r)
+	}
+	if read.Admin.Address != "127.0.0.1:8081" || !read.Log.Decisions || read.Trace.Sample != 0.01 {
+		t.Errorf("%+v", read)
+	}
+
+	made := config.New[config.Config]()
+	api := config.New[config.Upstream]()
+	api.Addresses = []string{"http://10.0.0.1:9000"}
+	made.Upstreams = map[string]config.Upstream{"api": api}
+	if err := made.Complete(); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(read, &made) {
+		t.Errorf("\nread %+v\nmade %+v", read, &made)
+	}
+}
+
+// TestZeroOfGo tells that a part was not made by New.
+func TestZeroOfGo(t *testing.T) {
+	c := config.New[config.Config]()
+	c.Upstreams = map[string]config.Upstream{"api": {Addresses: []string{"http://a"}, Protocol: "http1"}}
+	err := c.Complete()
+	if err == nil || !strings.HasPrefix(err.Error(), "upstreams.api.health.interval is 0s: want a time such as 500ms, from 1ms to 8760h\n") {
+		t.Error(err)
+	}
+}
+
+func TestBulkhead(t *testing.T) {
+	c := parsed(t, `
+upstreams: {api: {addresses: ['http://a']}, web: {addresses: ['http://b']}}
+routes: [{upstream: api, compartment: slow}, {path: /web/, upstream: web}, {path: /live, upstream: web, exempt: true}]
+max: 100
+compartments:
+  slow:
+    law: band(target=100ms)
+    min: 2
+    max: 50
+    initial: 5
+    interval: 2s
+    window: 20s
+    min_samples: 30
+    queue: {size: 9, timeout: 300ms, order: adaptive, tenants: 64}
+    reserved: 3
+    share: 0.5
+    budget: 300ms
+    breaker: {failures: 3}
+    shadow: true
+`)
+	limits := c.Bulkhead()
+	slow := limits.ByKey["slow"]
+	breaker := slow.Breaker
+	slow.Breaker = nil
+	want := weir.Config{
+		Min: 2, Max: 50, Initial: 5, Law: law.Band{Target: 100 * time.Millisecond}, Interval: 2 * time.Second, Window: 20 * time.Second, MinSamples: 30,
+		Queue:      weir.Queue{Size: 9, Timeout: 300 * time.Millisecond, Discipline: weir.Adaptive, Tenants: 64},
+		Histograms: true, Shadow: true,
+	}
+	if !reflect.DeepEqual(slow.Config, want) || slow.Reserved != 3 || slow.Share != 0.5 || slow.Budget != 300*time.Millisecond {
+		t.Errorf("\n got %+v\nwant %+v", slow, want)
+	}
+	if web := limits.ByKey["web"]; web.Config.Law != (law.Elastic{}) || !web.Config.Histograms || web.Share != 1 || web.Breaker != nil {
+		t.Errorf("%+v", web)
+	}
+	if len(limits.ByKey) != 2 || limits.Max != 100 {
+		t.Errorf("%+v", limits)
+	}
+
+	b := breaker("slow")
+	for failures := range 4 {
+		done, err := b.Allow(t.Context())
+		if open := failures == 3; open != (err != nil) {
+			t.Errorf("after %d failures: %v", failures, err)
+		}
+		if err == nil {
+			done(weir.Failure)
+		}
+	}
+}
+
+// TestApplied is about the configuration as it is shown: read again, it is the same.
+func TestApplied(t *testing.T) {
+	read, err := config.Load("testdata/good/full.yaml", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := yaml.Marshal(read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := config.Parse("again", text, nil)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if !reflect.DeepEqual(read, again) {
+		t.Errorf("\n got %+v\nwant %+v", again, read)
+	}
+}
+
+func TestPattern(t *testing.T) {
+	for want, r := range map[string]config.Route{
+		"/":                      {Path: "/"},
+		"GET /a/{b}":             {Method: "GET", Path: "/a/{b}"},
+		"a.example/":             {Host: "a.example", Path: "/"},
+		"PUT a.example/x":        {Host: "a.example", Path: "/x", Method: "PUT"},
+		"POST /a.v1.B/C":         {GRPC: "a.v1.B/C"},
+		"POST a.example/a.v1.B/": {GRPC: "a.v1.B/*", Host: "a.example"},
+	} {
+		if got := r.Pattern(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

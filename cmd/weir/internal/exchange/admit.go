@@ -1,0 +1,81 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+
+	"github.com/weir-go/weir"
+)
+
+// admit takes a slot of the gate. A request that is a stream takes one of the streams instead. The gate is asked too, so that an overloaded upstream
+// begins no streams, but its slot is given back at once.
+func (x *exchange) admit(stream bool) (err error) {
+	ctx := x.in.Context()
+	if !stream {
+		x.permit, err = x.route.gate.Acquire(ctx)
+		x.slot.held = err == nil
+		return err
+	}
+	of := x.shared.streams
+	if x.upgrade {
+		of = x.shared.sockets
+	}
+	permit, err := of.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	x.slot.keep(permit)
+	if x.permit, err = x.route.gate.Acquire(ctx); err != nil {
+		return err
+	}
+	x.permit.Release()
+	x.shared.counts.streamed.Add(1)
+	return nil
+}
+
+// settle gives the gate's slot back, with what the upstream's work teaches.
+func (x *exchange) settle(o weir.Outcome) {
+	if !x.slot.release() {
+		return
+	}
+	x.timeout.Stop()
+	x.permit.Finish(o)
+}
+
+// becomeStream exchanges the gate's slot for one of the others, if it is still held. If there is none, the slot is given back all the same: the client
+// that is told so may read that slowly, too.
+func (x *exchange) becomeStream(of *weir.Limiter, o weir.Outcome) error {
+	if !x.slot.release() {
+		return nil
+	}
+	x.timeout.Stop()
+	x.permit.Finish(o)
+	permit, err := of.Acquire(x.in.Context())
+	if err != nil && errors.Is(x.in.Context().Err(), context.Canceled) {
+		return errClientLeft
+	}
+	if err != nil {
+		x.shared.counts.noStream.Add(1)
+		x.slot.breakOff() // unless the header can still be replaced
+		return noStreamError{err}
+	}
+	x.shared.counts.exchanged.Add(1)
+	x.slot.keep(permit)
+	if x.route.config.Leaves != leavesCancel { // otherwise it is watched already
+		x.watch()
+	}
+	return nil
+}
+
+// leavesCancel has a request end when its client leaves; config.Route.Leaves.
+const leavesCancel = "cancel"
+
+// watch ends the request to the upstream when its client leaves.
+func (x *exchange) watch() {
+	x.slot.watch(context.AfterFunc(x.in.Context(), func() { x.cancel(errClientLeft) }))
+}
+
+// A noStreamError is the refusal of a stream to a response.
+type noStreamError struct{ error }
+
+func (e noStreamError) Unwrap() error { return e.error }

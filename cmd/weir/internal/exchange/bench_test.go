@@ -1,0 +1,82 @@
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
+)
+
+// BenchmarkExchange prints what a request costs of the processor beside one through ReverseProxy alone. Client and upstream run in the same
+// process, and what they cost alone is taken off both.
+func BenchmarkExchange(b *testing.B) {
+	for _, size := range []int{1 << 10, 1 << 20} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			page := make([]byte, size)
+			upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Length", fmt.Sprint(size))
+				_, _ = w.Write(page)
+			}))
+			defer upstream.Close()
+			to, _ := url.Parse(upstream.URL)
+			plain := httptest.NewServer(&httputil.ReverseProxy{
+				Rewrite:   func(r *httputil.ProxyRequest) { r.SetURL(to); r.Out.Host = r.In.Host },
+				Transport: &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true},
+			})
+			defer plain.Close()
+			c, rc := settings()
+			shared, err := New(context.Background(), &c, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			rt, err := shared.Route(limittest.Fixed(b, 100, weir.Queue{}), upstreamOf{&http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}, to}, rc)
+			if err != nil {
+				b.Fatal(err)
+			}
+			front := httptest.NewServer(rt)
+			defer front.Close()
+			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}}
+			used := map[string]time.Duration{}
+			// In turns, so that a busy machine is as busy for each.
+			const turn = 50
+			for b.Loop() {
+				for _, address := range []string{upstream.URL, plain.URL, front.URL} {
+					before := processor()
+					for range turn {
+						res, err := client.Get(address)
+						if err != nil {
+							b.Fatal(err)
+						}
+						_, _ = io.Copy(io.Discard, res.Body)
+						res.Body.Close()
+					}
+					used[address] += processor() - before
+				}
+			}
+			base, proxy, exchange := used[upstream.URL], used[plain.URL]-used[upstream.URL], used[front.URL]-used[upstream.URL]
+			n := float64(b.N * turn)
+			b.ReportMetric(float64(base.Microseconds())/n, "µs-direct")
+			b.ReportMetric(float64(proxy.Microseconds())/n, "µs-ReverseProxy")
+			b.ReportMetric(float64(exchange.Microseconds())/n, "µs-exchange")
+			b.ReportMetric(float64(exchange)/float64(proxy), "ratio")
+		})
+	}
+}
+
+// processor returns how long the process has run on one.
+func processor() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}

@@ -1,0 +1,292 @@
+package exchange
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/client"
+	"github.com/weir-go/weir/internal/media"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// An exchange is one request and its response.
+type exchange struct {
+	*setting
+	route  *Route
+	shared *Shared
+	w      http.ResponseWriter
+	in     *http.Request    // the client's
+	who    *client.Identity // nil if no layer has found out
+
+	ctx     lifetime // of the request to the upstream
+	cancel  context.CancelCauseFunc
+	timeout *time.Timer // until the response begins, and ends if it has the gate's slot
+
+	upgrade bool
+	permit  weir.Permit
+	slot    slot
+	body    intake
+	whole   buffer // a response of known length
+	ahead   *ahead // a response of unknown length
+	after   *time.Timer
+
+	status   int  // of the response, 0 until it is known
+	refused  bool // and counted as such
+	left     bool // the client, before there was a response
+	returned bool
+}
+
+// Why the request to the upstream ends early, besides weir.ErrExecutionTimeout.
+var (
+	errClientLeft = errors.New("the client left")
+	errOver       = errors.New("the request is over")
+)
+
+// ServeHTTP answers one request.
+func (rt *Route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s := rt.shared
+	s.counts.received.Add(1)
+	x := &exchange{route: rt, shared: s, setting: s.setting.Load(), w: w, in: r, who: client.Of(r.Context())}
+	x.whole.memory = &s.memory
+	defer x.end()
+	x.serve()
+	x.returned = true
+}
+
+func (x *exchange) serve() {
+	stream, err := x.takeIn()
+	if err != nil {
+		x.answer(weirhttp.BodyStatus(x.in.Context(), err))
+		return
+	}
+	x.upgrade = media.IsUpgrade(x.in.Header)
+	if err := x.admit(stream || x.upgrade); err != nil {
+		x.refuse(err)
+		return
+	}
+	x.forward()
+}
+
+// refuse answers a request that got no slot.
+func (x *exchange) refuse(err error) {
+	if errors.Is(x.in.Context().Err(), context.Canceled) {
+		if body := x.body.failedAtLast(); body != nil {
+			x.answer(weirhttp.BodyStatus(x.in.Context(), body))
+			return
+		}
+		x.left = true
+	} else {
+		x.refused = true
+		reason := weir.ReasonDeadline
+		if refused, ok := errors.AsType[*weir.RefusedError](err); ok {
+			reason = refused.Reason
+		}
+		x.shared.counts.refused[reason].Add(1)
+		if x.who != nil {
+			x.who.Record.Refused = reason.String()
+		}
+	}
+	x.hangUp()
+	weirhttp.Refuse(x.w, x.in, err)
+}
+
+// answer answers for the upstream.
+func (x *exchange) answer(status int) {
+	x.status = status
+	x.hangUp()
+	if x.body.isStreaming() && x.body.isUnfinished() {
+		x.interrupt(-time.Second)
+	}
+	if status == statusClientLeft {
+		x.left = true
+		x.w.WriteHeader(status)
+		return
+	}
+	http.Error(x.w, http.StatusText(status), status)
+}
+
+// statusClientLeft is what nginx logs for a client that closed its request.
+const statusClientLeft = 499
+
+// end gives back whatever the exchange still has, and counts it.
+func (x *exchange) end() {
+	if x.after != nil {
+		x.after.Stop()
+	}
+	x.endResponse()
+	x.settle(weir.Ignore) // unless that has been done
+	x.slot.close()
+	if x.cancel != nil {
+		x.cancel(errOver)
+		x.timeout.Stop()
+	}
+	x.endRequest()
+	x.whole.free()
+	x.count()
+}
+
+// endResponse comes to the end of a response that is read ahead. If its client has left, the upstream may still work on it, which holds
+// the slot.
+func (x *exchange) endResponse() {
+	if x.ahead == nil {
+		return
+	}
+	if x.route.config.Leaves == leavesCancel || !x.slot.isHeld() {
+		x.cancel(errOver)
+		x.ahead.stop()
+	} else {
+		x.ahead.drop()
+	}
+	x.ahead.close()
+}
+
+func (x *exchange) count() {
+	c := &x.shared.counts
+	switch {
+	case x.refused:
+	case x.left, x.slot.isLate():
+		c.left.Add(1)
+	case x.returned:
+		c.answered[min(max(x.status/100, 0), len(c.answered)-1)].Add(1)
+	case x.slot.isBroken():
+		c.broken.Add(1)
+	default: // the client could not be written to
+		c.left.Add(1)
+	}
+}
+
+// lifetime is the context of the request to the upstream: it has the values of the client's, but not its end.
+type lifetime struct {
+	context.Context //nolint:containedctx // this is one
+	x               *exchange
+	deadline        time.Time
+}
+
+// exchangeKey is the key of the exchange of a request to the upstream.
+type exchangeKey struct{}
+
+func (l *lifetime) Value(key any) any {
+	if key == (exchangeKey{}) {
+		return l.x
+	}
+	if v := l.Context.Value(key); v != nil { // package context looks for its own here
+		return v
+	}
+	return l.x.in.Context().Value(key)
+}
+
+// Deadline is when the exchange times out.
+func (l *lifetime) Deadline() (time.Time, bool) { return l.deadline, !l.deadline.IsZero() }
+
+// begin starts the time that the upstream may take.
+func (x *exchange) begin() {
+	var ctx context.Context
+	ctx, x.cancel = context.WithCancelCause(x.shared.life)
+	x.ctx = lifetime{Context: ctx, x: x}
+	cause := weir.ErrExecutionTimeout
+	left := time.Duration(x.route.config.Timeout)
+	if left > 0 {
+		x.ctx.deadline = time.Now().Add(left)
+	}
+	if deadline, ok := x.in.Context().Deadline(); ok && (left == 0 || deadline.Before(x.ctx.deadline)) {
+		x.ctx.deadline, cause = deadline, context.DeadlineExceeded
+		left = max(time.Until(deadline), 1)
+	}
+	if left == 0 {
+		left = forever
+	}
+	x.timeout = time.AfterFunc(left, func() {
+		x.shared.counts.timedOut.Add(1)
+		x.cancel(cause)
+	})
+}
+
+// forever is a timeout that never comes.
+const forever = 1<<63 - 1
+
+// A slot is what the exchange holds: the gate's, which a law limits, or that of a stream in its place.
+type slot struct {
+	mu     sync.Mutex
+	held   bool        // the gate's
+	stream weir.Permit // a stream's, WebSocket's or event stream's
+	stop   func() bool // to watch the client
+	closed bool
+	broken bool
+	late   bool // the client left before the upstream's response had ended
+}
+
+func (s *slot) isHeld() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held
+}
+
+// release reports whether the gate's slot was held, which it is no more.
+func (s *slot) release() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	held := s.held
+	s.held = false
+	return held
+}
+
+// keep holds the permit of a stream to the end of the exchange.
+func (s *slot) keep(permit weir.Permit) {
+	s.mu.Lock()
+	s.stream = permit
+	closed := s.closed
+	s.mu.Unlock()
+	if closed { // a timer came late
+		permit.Release()
+	}
+}
+
+// watch keeps what ends the watch over the client.
+func (s *slot) watch(stop func() bool) {
+	s.mu.Lock()
+	s.stop = stop
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		stop()
+	}
+}
+
+func (s *slot) close() {
+	s.mu.Lock()
+	s.closed = true
+	permit, stop := s.stream, s.stop
+	s.mu.Unlock()
+	permit.Release()
+	if stop != nil {
+		stop()
+	}
+}
+
+func (s *slot) breakOff() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.broken = true
+}
+
+func (s *slot) setLate() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late = true
+}
+
+func (s *slot) isLate() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.late
+}
+
+func (s *slot) isBroken() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.broken
+}

@@ -1,0 +1,78 @@
+package exchange
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/limittest"
+)
+
+func TestBodiesArriveWhole(t *testing.T) {
+	for _, h2c := range []bool{false, true} {
+		for _, known := range []bool{false, true} {
+			for _, size := range []int{0, 1, 4095, 4096, 4097, 64 << 10, 64<<10 + 1, 100_000, 1 << 20} {
+				t.Run(fmt.Sprint("h2c ", h2c, " known ", known, " ", size), func(t *testing.T) {
+					rg := newRig(t, 10, h2c, echo, func(c *config.Config, _ *config.Route) { c.Buffers.File = 50_000 })
+					text := strings.Repeat("0123456789", size/10+1)[:size]
+					body := io.Reader(strings.NewReader(text))
+					if !known {
+						body = io.MultiReader(body)
+					}
+					req, _ := http.NewRequest(http.MethodPost, rg.front.URL, body)
+					res, err := rg.client(h2c).Do(req)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer res.Body.Close()
+					got, err := io.ReadAll(res.Body)
+					if err != nil || string(got) != text {
+						t.Errorf("got %d bytes, error %v", len(got), err)
+					}
+					want := fmt.Sprint(size)
+					if !known && size > 64<<10 {
+						want = "-1"
+					}
+					if got := res.Header.Get("Got-Length"); got != want {
+						t.Errorf("the upstream was told a length of %s, want %s", got, want)
+					}
+					rg.idle()
+					streamed := uint64(0)
+					if size > 114_000 || !known && size > 64<<10 {
+						streamed = 1
+					}
+					if c := rg.shared.Counts(); c.Streamed != streamed {
+						t.Errorf("%d streams, want %d", c.Streamed, streamed)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestResponsesArriveWhole(t *testing.T) {
+	for _, h2c := range []bool{false, true} {
+		for _, length := range []string{"", "1"} {
+			for _, size := range []int{0, 1, 4096, 64 << 10, 200_000, 1 << 20} {
+				t.Run(fmt.Sprint("h2c ", h2c, " length ", length, " ", size), func(t *testing.T) {
+					rg := newRig(t, 10, h2c, say, nil)
+					status, got, err := read(rg.client(h2c).Get(fmt.Sprint(rg.front.URL, "?size=", size, "&length=", length)))
+					if err != nil || status != 200 || got != strings.Repeat("x", size) {
+						t.Errorf("status %d, %d bytes, error %v", status, len(got), err)
+					}
+					rg.taught(limittest.Taught{Succeeded: 1})
+					exchanged := uint64(0)
+					if size > 64<<10 {
+						exchanged = 1
+					}
+					if c := rg.shared.Counts(); c.Exchanged != exchanged || c.Answered["2xx"] != 1 {
+						t.Errorf("%+v, want %d exchanged", c, exchanged)
+					}
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package exchange
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/limittest"
+)
+
+// A rig is a route between a real server before it and one behind it.
+type rig struct {
+	t        *testing.T
+	lim      *weir.Limiter
+	shared   *Shared
+	front    *httptest.Server
+	upstream *httptest.Server
+	end      context.CancelFunc // of the proxy
+
+	mu     sync.Mutex
+	faults []error
+}
+
+// upstreamOf sends requests to one server.
+type upstreamOf struct {
+	*http.Transport
+	to *url.URL
+}
+
+func (u upstreamOf) RoundTrip(r *http.Request) (*http.Response, error) {
+	r.URL.Scheme, r.URL.Host = u.to.Scheme, u.to.Host
+	return u.Transport.RoundTrip(r)
+}
+
+// settings returns the defaults of the file that matter here, and a limit of 10.
+func settings() (config.Config, config.Route) {
+	return config.Config{
+		Streams: config.Streams{Max: 1000, WebSockets: 1000, Events: 1000, After: config.Duration(time.Second)},
+		Buffers: config.Buffers{Request: 64 << 10, Response: 64 << 10, Memory: 64 << 20},
+		Exempt:  config.Exempt{Max: 10},
+	}, config.Route{Timeout: config.Duration(time.Minute), Leaves: "finish"}
+}
+
+// newRig changes the settings by change, which may be nil. Both servers speak HTTP/1 and h2c, and the proxy the given protocol to the upstream.
+func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change func(*config.Config, *config.Route)) *rig {
+	t.Helper()
+	c, rc := settings()
+	c.Buffers.Directory = t.TempDir()
+	if change != nil {
+		change(&c, &rc)
+	}
+	rg := &rig{t: t, lim: limittest.Fixed(t, limit, weir.Queue{Size: 1000, Timeout: 30 * time.Second})}
+	ctx, end := context.WithCancel(context.Background())
+	rg.end = end
+	var err error
+	rg.shared, err = New(ctx, &c, func(err error) {
+		rg.mu.Lock()
+		defer rg.mu.Unlock()
+		rg.faults = append(rg.faults, err)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rg.shared.pause = 20 * time.Second
+	rg.upstream = serve(t, upstream)
+	to, _ := url.Parse(rg.upstream.URL)
+	transport := &http.Transport{MaxIdleConnsPerHost: 1000, DisableCompression: true, Protocols: protocols(h2c)}
+	rt, err := rg.shared.Route(rg.lim, upstreamOf{transport, to}, rc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rg.front = serve(t, rt)
+	t.Cleanup(func() {
+		end()
+		rg.idle()
+		transport.CloseIdleConnections()
+	})
+	return rg
+}
+
+func protocols(h2c bool) *http.Protocols {
+	p := new(http.Protocols)
+	p.SetUnencryptedHTTP2(h2c)
+	p.SetHTTP1(!h2c)
+	return p
+}
+
+func serve(t *testing.T, h http.Handler) *httptest.Server {
+	srv := httptest.NewUnstartedServer(h)
+	srv.Config.Protocols = new(http.Protocols)
+	srv.Config.Protocols.SetHTTP1(true)
+	srv.Config.Protocols.SetUnencryptedHTTP2(true)
+	srv.Start()
+	t.Cleanup(func() {
+		srv.CloseClientConnections()
+		srv.Close()
+	})
+	return srv
+}
+
+// client speaks one protocol.
+func (rg *rig) client(h2c bool) *http.Client {
+	transport := &http.Transport{Protocols: protocols(h2c), MaxIdleConnsPerHost: 1000, DisableCompression: true}
+	rg.t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: 30 * time.Second}
+}
+
+func (rg *rig) get(path string) (status int, body string, err error) {
+	return read(rg.client(false).Get(rg.front.URL + path))
+}
+
+func read(res *http.Response, err error) (int, string, error) {
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(body), err
+}
+
+// dial sends text on a connection of its own.
+func (rg *rig) dial(text string) (net.Conn, *bufio.Reader) {
+	rg.t.Helper()
+	conn, err := net.Dial("tcp", rg.front.Listener.Addr().String())
+	if err != nil {
+		rg.t.Fatal(err)
+	}
+	rg.t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		rg.t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, text); err != nil {
+		rg.t.Fatal(err)
+	}
+	return conn, bufio.NewReader(conn)
+}
+
+// idle waits until every request is over, and demands that nothing is taken.
+func (rg *rig) idle() {
+	rg.t.Helper()
+	rg.until("all requests are over", func() bool { c := rg.shared.Counts(); return c.Received == c.Ended() })
+	c := rg.shared.Counts()
+	if c.Memory != 0 || c.Files != 0 {
+		rg.t.Errorf("%d bytes and %d files are still taken", c.Memory, c.Files)
+	}
+	for _, lim := range append(rg.shared.Caps(), rg.lim) {
+		if s := lim.Snapshot(); s.InFlight != 0 {
+			rg.t.Errorf("%s: %d in flight", s.Name, s.InFlight)
+		}
+	}
+}
+
+func (rg *rig) until(what string, done func() bool) {
+	rg.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !done(); {
+		if time.Now().After(deadline) {
+			rg.t.Fatalf("never: %s; %+v; limit: %d in flight, streams: %d", what, rg.shared.Counts(), rg.inFlight(), rg.shared.streams.Snapshot().InFlight)
+		}
+		runtime.Gosched()
+	}
+}
+
+func (rg *rig) inFlight() int { return rg.lim.Snapshot().InFlight }
+
+// taught compares what the limit was told.
+func (rg *rig) taught(want limittest.Taught) {
+	rg.t.Helper()
+	rg.idle()
+	limittest.Check(rg.t, rg.lim, want)
+}
+
+// say writes a body of the size that the query asks for, with its length if that is asked for, too.
+func say(w http.ResponseWriter, r *http.Request) {
+	var size int
+	fmt.Sscan(r.FormValue("size"), &size)
+	if r.FormValue("length") != "" {
+		w.Header().Set("Content-Length", fmt.Sprint(size))
+	} else {
+		w.(http.Flusher).Flush()
+	}
+	io.WriteString(w, strings.Repeat("x", size))
+}
+
+func echo(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	w.Header().Set("Got-Length", fmt.Sprint(r.ContentLength))
+	w.Header().Set("Got-Trailer", r.Trailer.Get("After"))
+	w.Header().Set("Got-Expect", r.Header.Get("Expect"))
+	w.Write(body)
+}

@@ -1,0 +1,192 @@
+package exchange
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/limittest"
+)
+
+// A worker is an upstream whose requests work until they are released, whether their client is there or not.
+type worker struct {
+	busy, most atomic.Int64
+	release    chan struct{}
+	notices    bool // ends with its client
+}
+
+func (u *worker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n := u.busy.Add(1)
+	defer u.busy.Add(-1)
+	for most := u.most.Load(); n > most && !u.most.CompareAndSwap(most, n); most = u.most.Load() {
+	}
+	if r.URL.Path == "/body" {
+		w.(http.Flusher).Flush()
+	}
+	noticed := r.Context().Done()
+	if !u.notices {
+		noticed = nil
+	}
+	select {
+	case <-u.release:
+	case <-noticed:
+	}
+	_, _ = w.Write([]byte("done"))
+}
+
+func leaving(leaves string) func(*config.Config, *config.Route) {
+	return func(c *config.Config, r *config.Route) {
+		r.Leaves = leaves
+		c.Streams.After = config.Duration(1 << 40)
+	}
+}
+
+// However many clients leave, the upstream has no more requests than the limit.
+func TestClientsThatLeaveDoNotPileUp(t *testing.T) {
+	const limit, clients = 3, 60
+	for _, path := range []string{"/", "/body"} {
+		for _, h2c := range []bool{false, true} {
+			up := &worker{release: make(chan struct{})}
+			rg := newRig(t, limit, h2c, up.ServeHTTP, leaving("finish"))
+			client := rg.client(h2c)
+			ctx, leave := context.WithCancel(t.Context())
+			var all sync.WaitGroup
+			for range clients {
+				all.Go(func() {
+					req, _ := http.NewRequestWithContext(ctx, http.MethodGet, rg.front.URL+path, nil)
+					_, _, _ = read(client.Do(req))
+				})
+			}
+			rg.until("the limit is reached", func() bool { return up.busy.Load() == limit })
+			rg.until("all have come", func() bool { return rg.shared.Counts().Received == clients })
+			leave()
+			all.Wait()
+			rg.until("the queue is empty", func() bool { return rg.shared.Counts().Ended() == clients-limit })
+			if n := rg.inFlight(); n != limit {
+				t.Errorf("%s: %d slots held while the upstream works, want %d", path, n, limit)
+			}
+			close(up.release)
+			rg.taught(limittest.Taught{Succeeded: limit})
+			if most := up.most.Load(); most != limit {
+				t.Errorf("%s: the upstream had %d requests, want %d", path, most, limit)
+			}
+			if c := rg.shared.Counts(); c.Left != clients {
+				t.Errorf("%s: %+v, want %d that left", path, c, clients)
+			}
+		}
+	}
+}
+
+func TestClientThatLeavesCancels(t *testing.T) {
+	for _, path := range []string{"/", "/body"} {
+		for _, notices := range []bool{false, true} {
+			up := &worker{release: make(chan struct{}), notices: notices}
+			rg := newRig(t, 1, false, up.ServeHTTP, leaving("cancel"))
+			ctx, leave := context.WithCancel(t.Context())
+			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, rg.front.URL+path, nil)
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_, _, _ = read(rg.client(false).Do(req))
+			}()
+			rg.until("it is there", func() bool { return up.busy.Load() == 1 })
+			leave()
+			<-ended
+			rg.taught(limittest.Taught{Ignored: 1})
+			if notices {
+				rg.until("the upstream notices", func() bool { return up.busy.Load() == 0 })
+			}
+			close(up.release)
+			if c := rg.shared.Counts(); c.Left != 1 || len(rg.faults) != 0 {
+				t.Errorf("%+v, faults %v", c, rg.faults)
+			}
+		}
+	}
+}
+
+// A stream ends with its client even if other requests are to finish.
+func TestStreamEndsWithItsClient(t *testing.T) {
+	noticed := make(chan struct{})
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "100000")
+		_, _ = w.Write(make([]byte, 50_000)) // ReverseProxy does not flush what has a length
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(noticed)
+	}, nil)
+	conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 200 {
+		t.Fatal(res, err)
+	}
+	conn.Close()
+	<-noticed
+	rg.taught(limittest.Taught{Succeeded: 1})
+	if c := rg.shared.Counts(); c.Left != 1 || c.Exchanged != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A client that leaves within a response of unknown length holds the slot until that becomes a stream.
+func TestClientLeavesWhatBecomesAStream(t *testing.T) {
+	noticed := make(chan struct{})
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		close(noticed)
+	}, func(c *config.Config, _ *config.Route) { c.Streams.After = config.Duration(50e6) })
+	conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 200 {
+		t.Fatal(res, err)
+	}
+	conn.Close()
+	<-noticed
+	rg.idle()
+}
+
+func TestProxyThatEndsCutsRequests(t *testing.T) {
+	up := &worker{release: make(chan struct{})}
+	rg := newRig(t, 1, false, up.ServeHTTP, nil)
+	answered := make(chan int)
+	go func() {
+		status, _, _ := rg.get("/")
+		answered <- status
+	}()
+	rg.until("it is there", func() bool { return up.busy.Load() == 1 })
+	rg.end()
+	if status := <-answered; status != 503 {
+		t.Errorf("status %d, want 503", status)
+	}
+	close(up.release)
+	rg.taught(limittest.Taught{Ignored: 1})
+}
+
+// The upstream goes on with a response that its client cannot be sent any more, so the slot stays taken to its end.
+func TestClientLeavesWithinAResponse(t *testing.T) {
+	left := make(chan struct{})
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		<-left
+		for range 20 {
+			_, _ = w.Write([]byte("more"))
+			w.(http.Flusher).Flush()
+			select {
+			case <-time.After(5 * time.Millisecond): // for the proxy to see that the client has gone
+			case <-r.Context().Done():
+			}
+		}
+	}, leaving("finish"))
+	conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 200 {
+		t.Fatal(res, err)
+	}
+	conn.Close()
+	close(left)
+	rg.taught(limittest.Taught{Succeeded: 1})
+	if c := rg.shared.Counts(); c.Left != 1 {
+		t.Errorf("%+v", c)
+	}
+}

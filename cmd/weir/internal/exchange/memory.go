@@ -1,0 +1,127 @@
+package exchange
+
+import (
+	"io"
+	"sync"
+	"sync/atomic"
+)
+
+// memory bounds what all buffers take together.
+type memory struct{ bound, used atomic.Int64 }
+
+// take reports whether there was room for n more bytes.
+func (m *memory) take(n int64) bool {
+	if m.used.Add(n) <= m.bound.Load() {
+		return true
+	}
+	m.used.Add(-n)
+	return false
+}
+
+func (m *memory) give(n int64) { m.used.Add(-n) }
+
+// A chunk is a part of a buffer. Its bytes between from and to have not been read.
+type chunk struct {
+	next     *chunk
+	from, to int
+	bytes    []byte
+}
+
+// The first chunk of a buffer has room for most bodies, and for what net/http reads at a time; those after it
+// for a frame of HTTP/2. So a client that sends a byte takes 4 KB, and a body of 64 KB five chunks.
+const (
+	firstChunk = 4 << 10
+	nextChunk  = 16 << 10
+)
+
+var firstChunks, nextChunks sync.Pool
+
+func newChunk(pool *sync.Pool, size int) *chunk {
+	if c, ok := pool.Get().(*chunk); ok {
+		return c
+	}
+	return &chunk{bytes: make([]byte, size)}
+}
+
+// A buffer is a queue of bytes in memory. The zero buffer with a memory is empty. Its user locks it.
+type buffer struct {
+	memory      *memory
+	first, last *chunk
+	size        int64 // unread
+}
+
+// room returns where to read more into, nil if the memory is used up.
+func (b *buffer) room() []byte {
+	if b.last != nil && b.last.to < len(b.last.bytes) {
+		return b.last.bytes[b.last.to:]
+	}
+	pool, size := &nextChunks, nextChunk
+	if b.first == nil {
+		pool, size = &firstChunks, firstChunk
+	}
+	if !b.memory.take(int64(size)) {
+		return nil
+	}
+	c := newChunk(pool, size)
+	if b.first == nil {
+		b.first = c
+	} else {
+		b.last.next = c
+	}
+	b.last = c
+	return c.bytes
+}
+
+// filled notes that so much of the room has been read into.
+func (b *buffer) filled(n int) {
+	b.last.to += n
+	b.size += int64(n)
+}
+
+func (b *buffer) read(p []byte) (n int) {
+	for n < len(p) && b.size > 0 {
+		c := b.first
+		m := copy(p[n:], c.bytes[c.from:c.to])
+		c.from += m
+		b.size -= int64(m)
+		n += m
+		if c.from < len(c.bytes) {
+			continue
+		}
+		if c == b.last { // stays, so that a buffer which has a chunk always gets on
+			c.from, c.to = 0, 0
+			continue
+		}
+		b.first = c.next
+		b.give(c)
+	}
+	return n
+}
+
+// Read makes a buffer the body of a message.
+func (b *buffer) Read(p []byte) (int, error) {
+	if b.size == 0 {
+		return 0, io.EOF
+	}
+	return b.read(p), nil
+}
+
+// free gives everything back.
+func (b *buffer) free() {
+	for b.first != nil {
+		c := b.first
+		b.first = c.next
+		b.give(c)
+	}
+	b.last, b.size = nil, 0
+}
+
+func (b *buffer) give(c *chunk) {
+	pool := &nextChunks
+	if len(c.bytes) == firstChunk {
+		pool = &firstChunks
+	}
+	b.memory.give(int64(len(c.bytes)))
+	c.next, c.from, c.to = nil, 0, 0
+	pool.Put(c)
+}

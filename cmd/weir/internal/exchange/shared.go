@@ -1,0 +1,124 @@
+package exchange
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/law"
+)
+
+// A Shared is what all routes of a proxy share. A reload updates it, so that requests that run count below the new
+// bounds, too. All methods are safe for concurrent use.
+type Shared struct {
+	life    context.Context //nolint:containedctx // it ends with the proxy, and every request to an upstream with it
+	onFault func(error)
+
+	streams, sockets, events, exempt *weir.Limiter
+
+	memory  memory
+	setting atomic.Pointer[setting]
+	counts  counters
+	pause   time.Duration // shorter in tests, or longer
+}
+
+// setting is what a request reads once, when it begins.
+type setting struct {
+	request, file, response int64
+	directory               string
+	after                   time.Duration
+}
+
+// New returns the parts of the configuration that routes share. All requests to upstreams end with the context. onFault is told why an
+// upstream gave no answer or only a part of one, concurrently; nil is told nothing.
+func New(ctx context.Context, c *config.Config, onFault func(error)) (*Shared, error) {
+	if onFault == nil {
+		onFault = func(error) {}
+	}
+	s := &Shared{life: ctx, onFault: onFault, pause: pause}
+	for _, limit := range s.caps(c) {
+		lim, err := weir.New(limit.config())
+		if err != nil {
+			return nil, err
+		}
+		*limit.limiter = lim
+	}
+	s.set(c)
+	return s, nil
+}
+
+// Update applies another configuration. What runs above a lower cap goes on.
+func (s *Shared) Update(c *config.Config) error {
+	for _, limit := range s.caps(c) {
+		if err := (*limit.limiter).Update(limit.config()); err != nil {
+			return err
+		}
+	}
+	s.set(c)
+	return nil
+}
+
+// Close refuses what comes from now on.
+func (s *Shared) Close() {
+	for _, lim := range []*weir.Limiter{s.streams, s.sockets, s.events, s.exempt} {
+		lim.Close()
+	}
+}
+
+// Caps returns the limiters of streams, WebSockets, event streams and exempt requests, for metrics.
+func (s *Shared) Caps() []*weir.Limiter {
+	return []*weir.Limiter{s.streams, s.sockets, s.events, s.exempt}
+}
+
+func (s *Shared) set(c *config.Config) {
+	s.memory.bound.Store(int64(c.Buffers.Memory))
+	s.setting.Store(&setting{
+		request: int64(c.Buffers.Request), file: int64(c.Buffers.File), response: int64(c.Buffers.Response),
+		directory: c.Buffers.Directory, after: time.Duration(c.Streams.After),
+	})
+}
+
+// A fixed limit bounds what no law can find the limit of.
+type fixed struct {
+	limiter **weir.Limiter
+	name    string
+	limit   int
+}
+
+func (f fixed) config() weir.Config {
+	return weir.Config{Name: f.name, Law: law.Fixed{Limit: f.limit}, Initial: f.limit, Max: f.limit}
+}
+
+func (s *Shared) caps(c *config.Config) []fixed {
+	return []fixed{
+		{&s.streams, "streams", c.Streams.Max},
+		{&s.sockets, "websockets", c.Streams.WebSockets},
+		{&s.events, "events", c.Streams.Events},
+		{&s.exempt, "exempt", c.Exempt.Max},
+	}
+}
+
+// A Route is the handler of the requests of a route.
+type Route struct {
+	shared   *Shared
+	gate     edge.Gate
+	upstream http.RoundTripper
+	config   config.Route
+}
+
+// Route returns the handler of a route: its requests take a slot of the gate, which an exempt route does not need, and go to the upstream, which
+// sets the address of a request. Its answers are those of package weirhttp.
+func (s *Shared) Route(gate edge.Gate, upstream http.RoundTripper, c config.Route) (*Route, error) {
+	if c.Exempt {
+		gate = s.exempt
+	}
+	if edge.IsExempt(gate) || upstream == nil {
+		return nil, fmt.Errorf("exchange: the route to %q has no gate or no upstream", c.Upstream)
+	}
+	return &Route{shared: s, gate: gate, upstream: upstream, config: c}, nil
+}

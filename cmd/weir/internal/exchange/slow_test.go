@@ -1,0 +1,202 @@
+package exchange
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// site is an upstream with everything that a slow client may ask for.
+func site(w http.ResponseWriter, r *http.Request) {
+	switch r.URL.Path {
+	case "/events":
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = io.WriteString(w, "data: 1\n\n")
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	case "/open": // begins and does not end
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	case "/endless":
+		for page := make([]byte, 1<<20); ; {
+			if _, err := w.Write(page); err != nil {
+				return
+			}
+		}
+	case "/upload":
+		_, _ = io.Copy(io.Discard, r.Body)
+	default:
+		say(w, r)
+	}
+}
+
+// Whatever slow clients do, there are enough of them to take the limit of 10, and none of the other requests notices.
+func TestSlowClientsHoldNoSlots(t *testing.T) {
+	const crowd, requests = 40, 100
+	for name, text := range map[string]string{
+		"header only":         "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n",
+		"stalled upload":      "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\nhalf",
+		"stalled long upload": "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nhalf",
+		"stalled chunks":      "POST /upload HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+		"reads nothing, page": "GET /?length=1&size=60000 HTTP/1.1\r\nHost: h\r\n\r\n",
+		"reads nothing, long": "GET /?length=1&size=5000000 HTTP/1.1\r\nHost: h\r\n\r\n",
+		"reads nothing, open": "GET /endless HTTP/1.1\r\nHost: h\r\n\r\n",
+		"events":              "GET /events HTTP/1.1\r\nHost: h\r\n\r\n",
+		"open":                "GET /open HTTP/1.1\r\nHost: h\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			rg := newRig(t, 10, false, site, func(c *config.Config, _ *config.Route) { c.Streams.After = config.Duration(10 * time.Millisecond) })
+			rg.shared.pause = 10 * time.Millisecond
+			for range crowd {
+				rg.dial(text)
+			}
+			rg.until("all are there", func() bool { return rg.shared.Counts().Received == crowd })
+			rg.until("none holds a slot", func() bool { return rg.inFlight() == 0 })
+			before := rg.lim.Snapshot()
+			client := rg.client(false)
+			for range requests {
+				if status, _, err := read(client.Get(rg.front.URL + "/?size=1000&length=1")); status != 200 || err != nil {
+					t.Fatalf("a request beside them: status %d, error %v", status, err)
+				}
+			}
+			s := rg.lim.Snapshot()
+			if n := s.Succeeded - before.Succeeded; n != requests {
+				t.Errorf("%d successes beside them, want %d", n, requests)
+			}
+			if s.Failed != 0 || s.TimedOut != 0 {
+				t.Errorf("slow clients are failures: %+v", s)
+			}
+			if used := rg.shared.Counts().Memory; used > crowd*(64<<10+firstChunk+nextChunk) {
+				t.Errorf("%d bytes of memory", used)
+			}
+			rg.front.CloseClientConnections()
+			rg.idle()
+		})
+	}
+}
+
+// What finds no memory is a stream, and arrives whole.
+func TestMemoryIsBounded(t *testing.T) {
+	const bound = 3 * firstChunk
+	rg := newRig(t, 10, false, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			say(w, r)
+			return
+		}
+		echo(w, r)
+	}, func(c *config.Config, _ *config.Route) { c.Buffers.Memory = bound })
+	for _, size := range []int{1, 3000, 10_000, 60_000, 1 << 20} {
+		text := strings.Repeat("0123456789", size/10+1)[:size]
+		for _, known := range []bool{false, true} {
+			body := io.Reader(strings.NewReader(text))
+			if !known {
+				body = io.MultiReader(body)
+			}
+			status, got, err := read(rg.client(false).Post(rg.front.URL, "text/plain", body))
+			if status != 200 || got != text || err != nil {
+				t.Errorf("%d bytes, known %v: status %d, %d bytes, error %v", size, known, status, len(got), err)
+			}
+		}
+	}
+	for _, length := range []string{"", "1"} {
+		if _, got, err := rg.get("/?size=20000&length=" + length); got != strings.Repeat("x", 20_000) || err != nil {
+			t.Errorf("a response of %d bytes, error %v", len(got), err)
+		}
+	}
+	rg.idle()
+	if c := rg.shared.Counts(); c.Streamed == 0 || c.Exchanged == 0 {
+		t.Errorf("all of it found room: %+v", c)
+	}
+}
+
+func TestMemoryTakesNoMoreThanItsBound(t *testing.T) {
+	var m memory
+	m.bound.Store(firstChunk + nextChunk)
+	b := buffer{memory: &m}
+	for range firstChunk + nextChunk {
+		room := b.room()
+		room[0] = 'x'
+		b.filled(1)
+	}
+	if b.room() != nil {
+		t.Error("there was room above the bound")
+	}
+	if got, _ := io.ReadAll(&b); len(got) != firstChunk+nextChunk {
+		t.Errorf("%d bytes", len(got))
+	}
+	if used := m.used.Load(); used != nextChunk { // the last chunk stays
+		t.Errorf("%d bytes taken after reading, want %d", used, nextChunk)
+	}
+	if b.free(); m.used.Load() != 0 {
+		t.Errorf("%d bytes taken at the end", m.used.Load())
+	}
+}
+
+// A disk that is not there makes streams of what would go to files.
+func TestDiskThatFails(t *testing.T) {
+	rg := newRig(t, 10, false, echo, func(c *config.Config, _ *config.Route) {
+		c.Buffers.File, c.Buffers.Directory = 1<<20, filepath.Join(c.Buffers.Directory, "none")
+	})
+	text := strings.Repeat("0123456789", 20_000)
+	status, got, err := read(rg.client(false).Post(rg.front.URL, "text/plain", strings.NewReader(text)))
+	if status != 200 || got != text || err != nil {
+		t.Errorf("status %d, %d bytes, error %v", status, len(got), err)
+	}
+	rg.idle()
+	if c := rg.shared.Counts(); c.Streamed != 1 || len(rg.faults) != 1 {
+		t.Errorf("%+v, faults %v", c, rg.faults)
+	}
+}
+
+func TestFilesHaveNoName(t *testing.T) {
+	release := make(chan struct{})
+	var dir string
+	rg := newRig(t, 10, false, func(w http.ResponseWriter, r *http.Request) {
+		<-release
+		echo(w, r)
+	}, func(c *config.Config, _ *config.Route) { c.Buffers.File = 1 << 20; dir = c.Buffers.Directory })
+	done := make(chan error)
+	go func() {
+		_, _, err := read(rg.client(false).Post(rg.front.URL, "text/plain", strings.NewReader(strings.Repeat("x", 200_000))))
+		done <- err
+	}()
+	rg.until("it is with the upstream", func() bool { return rg.inFlight() == 1 })
+	if names, _ := filepath.Glob(filepath.Join(dir, "*")); len(names) != 0 || rg.shared.Counts().Files != 1 {
+		t.Errorf("files %v, %+v", names, rg.shared.Counts())
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestExpectIsAnsweredByTheProxy(t *testing.T) {
+	for _, framing := range []string{"Content-Length: 4\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n"} {
+		rg := newRig(t, 10, false, echo, nil)
+		conn, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n" + framing)
+		if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 100 {
+			t.Fatal(res, err)
+		}
+		if n := rg.inFlight(); n != 0 {
+			t.Errorf("%d in flight before the body", n)
+		}
+		body := "body"
+		if strings.HasPrefix(framing, "T") {
+			body = "4\r\nbody\r\n0\r\n\r\n"
+		}
+		fmt.Fprint(conn, body)
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil || res.Header.Get("Got-Expect") != "" {
+			t.Fatal(res, err)
+		}
+		if got, _ := io.ReadAll(res.Body); string(got) != "body" {
+			t.Errorf("%q", got)
+		}
+	}
+}

@@ -1,0 +1,253 @@
+package exchange
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// A response that finds no slot among the streams is replaced, or broken off once it has begun.
+func TestNoStreamForAResponse(t *testing.T) {
+	for query, want := range map[string]int{"length=1&size=100000": 503, "size=1000000": 200, "events=1": 503} {
+		rg := newRig(t, 2, false, func(w http.ResponseWriter, r *http.Request) {
+			if r.FormValue("events") != "" {
+				w.Header().Set("Content-Type", "text/event-stream")
+			}
+			say(w, r)
+		}, func(c *config.Config, _ *config.Route) { c.Streams.Max, c.Streams.Events = 1, 1 })
+		taken := limittest.Fill(t, rg.shared.streams)
+		takenEvents := limittest.Fill(t, rg.shared.events)
+		res, err := rg.client(false).Get(rg.front.URL + "?" + query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.ReadAll(res.Body)
+		res.Body.Close()
+		if res.StatusCode != want || (err != nil) != (want == 200) {
+			t.Errorf("%s: status %d, error %v", query, res.StatusCode, err)
+		}
+		if res.Header.Get("Retry-After") != "" || res.Header.Get(weirhttp.RefusedHeader) != "" {
+			t.Errorf("%s: clients would repeat what was done: %v", query, res.Header)
+		}
+		taken()
+		takenEvents()
+		rg.taught(limittest.Taught{Succeeded: 1})
+		if c := rg.shared.Counts(); c.NoStream != 1 {
+			t.Errorf("%s: %+v", query, c)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	rg := newRig(t, 1, false, echo, func(_ *config.Config, r *config.Route) { r.Exempt = false })
+	rg.lim.Close()
+	res, err := rg.client(false).Get(rg.front.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || res.Header.Get(weirhttp.RefusedHeader) != "closed" {
+		t.Errorf("status %d, %v", res.StatusCode, res.Header)
+	}
+	rg.idle()
+	if c := rg.shared.Counts(); c.Refused["closed"] != 1 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestUpgrade(t *testing.T) {
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) {
+		conn, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+		_, _ = io.Copy(conn, rw)
+	}, func(c *config.Config, r *config.Route) {
+		c.Streams.WebSockets, r.Timeout = 1, config.Duration(50*time.Millisecond)
+	})
+	const upgrade = "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+	conn, answers := rg.dial(upgrade)
+	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 101 {
+		t.Fatal(res, err)
+	}
+	if n := rg.inFlight(); n != 0 {
+		t.Errorf("%d in flight", n)
+	}
+	_, other := rg.dial(upgrade)
+	if res, err := http.ReadResponse(other, nil); err != nil || res.StatusCode != 503 {
+		t.Errorf("the second of one: %v, %v", res, err)
+	}
+	<-time.After(100 * time.Millisecond) // the timeout is not for what was upgraded
+	_, _ = io.WriteString(conn, "hello")
+	got := make([]byte, 5)
+	if _, err := io.ReadFull(answers, got); err != nil || string(got) != "hello" {
+		t.Errorf("%q, %v", got, err)
+	}
+	rg.end()
+	if _, err := answers.ReadByte(); err == nil {
+		t.Error("the connection outlived the proxy")
+	}
+	rg.idle()
+}
+
+func TestMaxBody(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		for _, size := range []int{100_000, 100_001} {
+			rg := newRig(t, 1, false, echo, func(_ *config.Config, r *config.Route) { r.MaxBody = 100_000 })
+			body := io.Reader(strings.NewReader(strings.Repeat("x", size)))
+			if !known {
+				body = io.MultiReader(body)
+			}
+			status, _, err := read(rg.client(false).Post(rg.front.URL, "text/plain", body))
+			if want := map[int]int{100_000: 200, 100_001: 413}[size]; status != want {
+				t.Errorf("known %v, %d bytes: status %d, error %v, want %d", known, size, status, err, want)
+			}
+			rg.idle()
+			if s := rg.lim.Snapshot(); s.Failed != 0 {
+				t.Errorf("the client's mistake is a failure: %+v", s)
+			}
+		}
+	}
+}
+
+// A conversation goes on in both directions, whoever speaks first.
+func TestConversations(t *testing.T) {
+	for _, h2c := range []bool{false, true} {
+		for _, grpc := range []bool{false, true} {
+			t.Run(fmt.Sprint("h2c ", h2c, " gRPC ", grpc), func(t *testing.T) {
+				rg := newRig(t, 1, h2c, func(w http.ResponseWriter, r *http.Request) {
+					_ = http.NewResponseController(w).EnableFullDuplex()
+					if grpc {
+						w.Header().Set("Content-Type", "application/grpc")
+						w.Header().Set("Trailer", "Grpc-Status")
+					}
+					w.(http.Flusher).Flush() // the client waits for the header
+					line := make([]byte, 4)
+					for {
+						if _, err := io.ReadFull(r.Body, line); err != nil {
+							break
+						}
+						_, _ = w.Write(line)
+						w.(http.Flusher).Flush()
+					}
+					w.Header().Set("Grpc-Status", "0")
+				}, nil)
+				rg.shared.pause = time.Millisecond
+				from, to := io.Pipe()
+				req, _ := http.NewRequest(http.MethodPost, rg.front.URL, from)
+				if grpc {
+					req.Header.Set("Content-Type", "application/grpc")
+				}
+				res, err := rg.client(h2c).Do(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer res.Body.Close()
+				for _, line := range []string{"ping", "pong"} {
+					_, _ = io.WriteString(to, line)
+					got := make([]byte, 4)
+					if _, err := io.ReadFull(res.Body, got); err != nil || string(got) != line {
+						t.Fatalf("%q, %v", got, err)
+					}
+				}
+				to.Close()
+				if _, err := io.ReadAll(res.Body); err != nil {
+					t.Error(err)
+				}
+				if grpc && res.Trailer.Get("Grpc-Status") != "0" {
+					t.Errorf("trailers %v", res.Trailer)
+				}
+				rg.taught(limittest.Taught{Ignored: 1})
+				if c := rg.shared.Counts(); c.Streamed != 1 || c.Broken != 0 {
+					t.Errorf("%+v", c)
+				}
+			})
+		}
+	}
+}
+
+// A call that is over at once is limited, and teaches what its trailers say.
+func TestUnaryCallsOfGRPC(t *testing.T) {
+	for code, want := range map[string]limittest.Taught{"0": {Succeeded: 1}, "13": {Failed: 1}, "4": {TimedOut: 1}, "5": {Ignored: 1}} {
+		for _, announced := range []bool{false, true} {
+			rg := newRig(t, 1, true, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				w.Header().Set("Content-Type", "application/grpc")
+				name := http.TrailerPrefix + "Grpc-Status"
+				if announced {
+					name = "Grpc-Status"
+					w.Header().Set("Trailer", name)
+				}
+				_, _ = io.WriteString(w, "message")
+				if announced { // or the server tells the length
+					w.(http.Flusher).Flush()
+				}
+				w.Header().Set(name, code)
+			}, nil)
+			req, _ := http.NewRequest(http.MethodPost, rg.front.URL, io.MultiReader(strings.NewReader("message")))
+			req.Header.Set("Content-Type", "application/grpc")
+			req.Header.Set("Te", "trailers")
+			res, err := rg.client(true).Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(res.Body)
+			res.Body.Close()
+			if string(body) != "message" || err != nil || res.Trailer.Get("Grpc-Status") != code {
+				t.Errorf("%q, %v, trailers %v", body, err, res.Trailer)
+			}
+			rg.taught(want)
+		}
+	}
+}
+
+func TestTrailersOfRequests(t *testing.T) {
+	for _, h2c := range []bool{false, true} {
+		for _, size := range []int{10, 200_000} {
+			rg := newRig(t, 1, h2c, echo, nil)
+			req, _ := http.NewRequest(http.MethodPost, rg.front.URL, io.MultiReader(strings.NewReader(strings.Repeat("x", size))))
+			req.Trailer = http.Header{"After": {"all"}}
+			res, err := rg.client(h2c).Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.Copy(io.Discard, res.Body)
+			res.Body.Close()
+			if got := res.Header.Get("Got-Trailer"); got != "all" {
+				t.Errorf("h2c %v, %d bytes: trailer %q", h2c, size, got)
+			}
+		}
+	}
+}
+
+// The rest of a body that was not read must not pass for a request.
+func TestRestOfABodyIsNoRequest(t *testing.T) {
+	asked := make(chan string, 10)
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		_ = http.NewResponseController(w).EnableFullDuplex()
+		w.WriteHeader(http.StatusUnauthorized)
+	}, nil)
+	rg.shared.pause = time.Millisecond
+	conn, answers := rg.dial("POST /first HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+	res, err := http.ReadResponse(answers, nil)
+	if err != nil || res.StatusCode != 401 || !res.Close {
+		t.Fatalf("%v, %v: want 401, and the connection to be closed", res, err)
+	}
+	_, _ = io.WriteString(conn, "GET /second HTTP/1.1\r\nHost: h\r\n\r\n")
+	_, _ = io.Copy(io.Discard, answers)
+	rg.idle()
+	if <-asked; len(asked) != 0 {
+		t.Errorf("the upstream was asked for %s", <-asked)
+	}
+}

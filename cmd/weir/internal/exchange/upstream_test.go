@@ -1,0 +1,143 @@
+package exchange
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/limittest"
+)
+
+// raw writes an answer of its own on the connection and closes it.
+func raw(text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			panic(err)
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, text)
+	}
+}
+
+func TestUpstreamsThatFail(t *testing.T) {
+	const ok = "HTTP/1.1 200 OK\r\n"
+	for name, c := range map[string]struct {
+		upstream http.HandlerFunc
+		status   int
+		broken   bool
+		taught   limittest.Taught
+	}{
+		"closes":             {raw(""), 502, false, limittest.Taught{Failed: 1}},
+		"garbage":            {raw("garbage\r\n\r\n"), 502, false, limittest.Taught{Failed: 1}},
+		"closes in header":   {raw(ok + "X: "), 502, false, limittest.Taught{Failed: 1}},
+		"two lengths":        {raw(ok + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nx"), 502, false, limittest.Taught{Failed: 1}},
+		"short":              {raw(ok + "Content-Length: 10\r\n\r\nhalf"), 502, false, limittest.Taught{Failed: 1}},
+		"short and long":     {raw(ok + "Content-Length: 100000\r\n\r\nhalf"), 0, true, limittest.Taught{Succeeded: 1}},
+		"chunks end":         {raw(ok + "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"), 200, true, limittest.Taught{Failed: 1}},
+		"chunks are garbage": {raw(ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n"), 200, true, limittest.Taught{Failed: 1}},
+		"events end":         {raw(ok + "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n"), 200, true, limittest.Taught{Succeeded: 1}},
+		"panics":             {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 502, false, limittest.Taught{Failed: 1}},
+		"another protocol":   {raw("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"), 502, false, limittest.Taught{Failed: 1}},
+		"longer":             {raw(ok + "Content-Length: 4\r\n\r\nhalf an answer"), 200, false, limittest.Taught{Succeeded: 1}},
+		"500":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, 500, false, limittest.Taught{Failed: 1}},
+		"504":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(504) }, 504, false, limittest.Taught{TimedOut: 1}},
+		"404":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 404, false, limittest.Taught{Ignored: 1}},
+		"204":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204, false, limittest.Taught{Succeeded: 1}},
+		"304":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(304) }, 304, false, limittest.Taught{Succeeded: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rg := newRig(t, 1, false, c.upstream, nil)
+			status, _, err := rg.get("/")
+			if c.broken && status == 0 { // the connection was closed before the header had been flushed
+				status = c.status
+			}
+			if status != c.status || (err != nil) != c.broken {
+				t.Errorf("status %d, error %v", status, err)
+			}
+			rg.taught(c.taught)
+			broken := uint64(0)
+			if c.broken {
+				broken = 1
+			}
+			if n := rg.shared.Counts(); n.Broken != broken || n.Ended() != 1 {
+				t.Errorf("%+v", n)
+			}
+			if failed := c.status == 502 || c.broken; (len(rg.faults) > 0) != failed {
+				t.Errorf("faults %v", rg.faults)
+			}
+		})
+	}
+}
+
+func TestUpstreamThatIsNotThere(t *testing.T) {
+	rg := newRig(t, 1, false, echo, nil)
+	rg.upstream.Close()
+	if status, _, _ := rg.get("/"); status != 502 {
+		t.Errorf("status %d, want 502", status)
+	}
+	rg.taught(limittest.Taught{Failed: 1})
+}
+
+func TestTimeout(t *testing.T) {
+	for path, want := range map[string]int{"/": 504, "/known": 504, "/unknown": 200} {
+		t.Run(path, func(t *testing.T) {
+			rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+				switch r.URL.Path {
+				case "/known":
+					w.Header().Set("Content-Length", "5")
+					w.(http.Flusher).Flush()
+				case "/unknown":
+					fmt.Fprint(w, "half")
+					w.(http.Flusher).Flush()
+				}
+				<-r.Context().Done()
+			}, func(_ *config.Config, r *config.Route) { r.Timeout = config.Duration(30 * time.Millisecond) })
+			status, _, err := rg.get(path)
+			if status != want || (err != nil) != (want == 200) {
+				t.Errorf("status %d, error %v", status, err)
+			}
+			rg.taught(limittest.Taught{TimedOut: 1})
+			if c := rg.shared.Counts(); c.TimedOut != 1 || len(rg.faults) != 1 || !errors.Is(rg.faults[0], weir.ErrExecutionTimeout) {
+				t.Errorf("%+v, faults %v", c, rg.faults)
+			}
+		})
+	}
+}
+
+// A stream may last for longer than the timeout, which is for the slot.
+func TestStreamsOutliveTheTimeout(t *testing.T) {
+	for _, header := range []string{"Content-Length: 100000", "Content-Type: text/event-stream"} {
+		release := make(chan struct{})
+		rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) {
+			if header == "Content-Length: 100000" {
+				w.Header().Set("Content-Length", "100000")
+			} else {
+				w.Header().Set("Content-Type", "text/event-stream")
+			}
+			_, _ = w.Write(make([]byte, 50_000)) // ReverseProxy does not flush what has a length
+			w.(http.Flusher).Flush()
+			<-release
+			_, _ = w.Write(make([]byte, 50_000))
+		}, func(_ *config.Config, r *config.Route) { r.Timeout = config.Duration(100 * time.Millisecond) })
+		res, err := rg.client(false).Get(rg.front.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := rg.inFlight(); n != 0 {
+			t.Errorf("%s: %d in flight at the header", header, n)
+		}
+		time.AfterFunc(200*time.Millisecond, func() { close(release) })
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if len(body) != 100_000 || err != nil {
+			t.Errorf("%s: %d bytes, error %v", header, len(body), err)
+		}
+		rg.taught(limittest.Taught{Succeeded: 1})
+	}
+}

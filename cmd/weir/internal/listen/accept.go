@@ -1,0 +1,180 @@
+package listen
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+)
+
+// Counts says what happened to connections since the start.
+type Counts struct {
+	Open     int    `json:"open"`     // connections that are open now
+	Accepted uint64 `json:"accepted"` // all that clients have opened, those that were closed at once included
+
+	OverTotal   uint64 `json:"over_total"`   // closed at once: MaxConnections was reached
+	OverAddress uint64 `json:"over_address"` // closed at once: MaxConnectionsPerAddress was reached
+	BadHeader   uint64 `json:"bad_header"`   // closed at once: the peer may not use the PROXY protocol, or did not begin with it
+	Displaced   uint64 `json:"displaced"`    // closed while idle, because MaxConnections was reached and another came
+
+	Handshakes uint64 `json:"handshakes"` // TLS handshakes that failed
+	Resets     uint64 `json:"resets"`     // requests of HTTP/2 that clients reset
+	Stalled    uint64 `json:"stalled"`    // connections and streams whose clients stopped reading
+}
+
+type counters struct {
+	accepted, overTotal, overAddress, header, displaced, handshakes, resets, stalled atomic.Uint64
+}
+
+// Counts returns what happened so far.
+func (l *Listener) Counts() Counts {
+	l.mu.Lock()
+	open := len(l.conns)
+	l.mu.Unlock()
+	n := &l.counters
+	return Counts{
+		Open: open, Accepted: n.accepted.Load(),
+		OverTotal: n.overTotal.Load(), OverAddress: n.overAddress.Load(), BadHeader: n.header.Load(), Displaced: n.displaced.Load(),
+		Handshakes: n.handshakes.Load(), Resets: n.resets.Load(), Stalled: n.stalled.Load(),
+	}
+}
+
+// accepting is what net/http accepts from.
+type accepting struct{ *Listener }
+
+// Accept returns the next connection that may stay.
+func (l accepting) Accept() (net.Conn, error) {
+	for {
+		socket, err := l.socket.Accept()
+		if err != nil {
+			return nil, err
+		}
+		l.counters.accepted.Add(1)
+		if c, ok := l.admit(socket); ok {
+			return c, nil
+		}
+		_ = socket.Close()
+	}
+}
+
+// Close closes the socket; the connections stay. net/http closes it again as it ends.
+func (l accepting) Close() (err error) {
+	l.closing.Do(func() { err = l.socket.Close() })
+	return err
+}
+
+// admit counts the connection against the caps, if they allow.
+func (l *Listener) admit(socket net.Conn) (*conn, bool) {
+	c := &conn{Conn: socket, listener: l}
+	peer := addressOf(socket.RemoteAddr())
+	live := l.live.Load()
+	if live.proxied {
+		if !live.balancers.contain(peer) {
+			l.counters.header.Add(1)
+			return nil, false
+		}
+		c.header = &header{timeout: l.headerTimeout}
+	}
+	if !l.add(c, live.connections) {
+		l.counters.overTotal.Add(1)
+		return nil, false
+	}
+	if c.header == nil && l.count(c, peer) != nil {
+		l.forget(c)
+		return nil, false
+	}
+	return c, true
+}
+
+// add counts the connection against the cap on all. If that is reached, the connection that has been idle for longest gives
+// way: its client can open another without losing a request, as after the idle timeout.
+func (l *Listener) add(c *conn, most int) bool {
+	l.mu.Lock()
+	var displaced *conn
+	if most > 0 && len(l.conns) >= most {
+		oldest := l.idle.Front()
+		if oldest == nil {
+			l.mu.Unlock()
+			return false
+		}
+		displaced = l.idle.Remove(oldest).(*conn)
+		displaced.idle = nil
+		delete(l.conns, displaced)
+	}
+	l.conns[c] = struct{}{}
+	l.mu.Unlock()
+	if displaced != nil {
+		l.counters.displaced.Add(1)
+		_ = displaced.Close()
+	}
+	return true
+}
+
+var errOverAddress = errors.New("listen: the client's address has all the connections that it may have")
+
+// count counts the connection for its client's address.
+func (l *Listener) count(c *conn, address netip.Addr) error {
+	live := l.live.Load()
+	if !address.IsValid() || live.trusted.contain(address) {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if live.perAddress > 0 && l.addresses[address] >= live.perAddress {
+		l.counters.overAddress.Add(1)
+		return errOverAddress
+	}
+	c.address = address
+	l.addresses[address]++
+	return nil
+}
+
+// forget gives back what the connection counted for.
+func (l *Listener) forget(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.conns, c)
+	if c.address.IsValid() {
+		if l.addresses[c.address]--; l.addresses[c.address] == 0 {
+			delete(l.addresses, c.address)
+		}
+		c.address = netip.Addr{}
+	}
+	l.setIdle(c, false)
+}
+
+// setIdle notes whether the connection waits for a request. The lock is held.
+func (l *Listener) setIdle(c *conn, idle bool) {
+	if c.idle != nil {
+		l.idle.Remove(c.idle)
+		c.idle = nil
+	}
+	if _, open := l.conns[c]; idle && open {
+		c.idle = l.idle.PushBack(c)
+	}
+}
+
+// changed is told by net/http what a connection does.
+func (l *Listener) changed(of net.Conn, state http.ConnState) {
+	c := unwrap(of)
+	if c == nil {
+		return
+	}
+	switch state {
+	case http.StateIdle, http.StateActive:
+		l.mu.Lock()
+		l.setIdle(c, state == http.StateIdle)
+		l.mu.Unlock()
+	case http.StateHijacked:
+		c.hijacked.Store(true)
+		l.mu.Lock()
+		l.setIdle(c, false)
+		l.mu.Unlock()
+	case http.StateClosed:
+		if handshakeFailed(of) && c.received.Load() {
+			l.counters.handshakes.Add(1)
+		}
+	case http.StateNew:
+	}
+}

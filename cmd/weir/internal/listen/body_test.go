@@ -1,0 +1,244 @@
+package listen
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// sink reads the body and answers with what went wrong, or with the body.
+func sink(w http.ResponseWriter, r *http.Request) {
+	text, err := io.ReadAll(r.Body)
+	if err == nil {
+		_, _ = w.Write(text)
+		return
+	}
+	w.WriteHeader(Status(BodyError(r.Context())))
+}
+
+func TestStalledSender(t *testing.T) {
+	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = short })
+	for name, text := range map[string]string{
+		"length": "Content-Length: 10\r\n\r\nhalf",
+		"chunks": "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+		"expect": "Content-Length: 10\r\nExpect: 100-continue\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\n"+text)
+			status, _ := answer(t, answers)
+			if status == http.StatusContinue {
+				status, _ = answer(t, answers)
+			}
+			if status != http.StatusRequestTimeout {
+				t.Errorf("status %d, want 408", status)
+			}
+		})
+	}
+}
+
+func TestStalledSenderOfHTTP2(t *testing.T) {
+	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = short })
+	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+	body, sender := io.Pipe()
+	defer sender.Close()
+	go func() { _, _ = io.WriteString(sender, "half") }()
+	response, err := c.Post("http://"+l.Addr().String(), "text/plain", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("status %d, want 408", response.StatusCode)
+	}
+	if status, text, _ := fetch(t, c, "http://"+l.Addr().String()); status != http.StatusOK {
+		t.Errorf("another request on the connection: %d %s", status, text)
+	}
+	if n := l.Counts(); n.Accepted != 1 {
+		t.Errorf("%+v, want one connection", n)
+	}
+}
+
+func TestBrokenBodyIsTheClientsFault(t *testing.T) {
+	l := start(t, sink, nil)
+	_, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n")
+	if status, _ := answer(t, answers); status != http.StatusBadRequest {
+		t.Errorf("status %d, want 400", status)
+	}
+}
+
+func TestSlowSenderIsNoStalledOne(t *testing.T) {
+	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = 10 * short })
+	for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := client(t, protocol)
+			body, sender := io.Pipe()
+			go func() {
+				defer sender.Close()
+				for range 20 { // takes twice as long as a stall may
+					_, _ = io.WriteString(sender, "b")
+					after(short, nil)
+				}
+			}()
+			response, err := c.Post("http://"+l.Addr().String(), "text/plain", body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			if text, err := io.ReadAll(response.Body); response.StatusCode != http.StatusOK || len(text) != 20 {
+				t.Errorf("status %d, %d bytes, %v", response.StatusCode, len(text), err)
+			}
+		})
+	}
+}
+
+// The client is still sending, and the handler does not want to know: net/http reads some of the rest before it answers.
+func TestEarlyAnswerToStalledSender(t *testing.T) {
+	for _, size := range []int{0, 64 << 10} { // net/http does it after the handler, or as it sends the first part
+		l := start(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write(make([]byte, size))
+		}, func(c *config.Listener) { c.BodyTimeout = short })
+		_, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\nhalf")
+		if status, body := answer(t, answers); status != http.StatusServiceUnavailable || len(body) != size {
+			t.Errorf("status %d with %d bytes, want 503 with %d", status, len(body), size)
+		}
+		if _, err := answers.ReadByte(); err != io.EOF {
+			t.Errorf("the connection goes on: %v", err)
+		}
+	}
+}
+
+func TestSlowHandlerIsNoStalledClient(t *testing.T) {
+	ended := make(chan struct{})
+	l := start(t, func(w http.ResponseWriter, r *http.Request) {
+		text, err := io.ReadAll(r.Body)
+		if r.URL.Path == "/slow" {
+			after(3*short, ended)
+		}
+		if err != nil || r.Context().Err() != nil {
+			t.Errorf("%v, %v", err, context.Cause(r.Context()))
+		}
+		_, _ = w.Write(text)
+	}, func(c *config.Listener) { c.BodyTimeout = short })
+	conn, answers := dial(t, l, "POST /slow HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody")
+	for range 2 {
+		if status, body := answer(t, answers); status != http.StatusOK || body != "body" {
+			t.Errorf("%d %q", status, body)
+		}
+		_, _ = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody")
+	}
+	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+	response, err := c.Post("http://"+l.Addr().String()+"/slow", "", strings.NewReader("body"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if text, err := io.ReadAll(response.Body); string(text) != "body" {
+		t.Errorf("HTTP/2: %q, %v", text, err)
+	}
+}
+
+// A transport may read a request's body after its handler has returned. That must not put a time limit on what comes next.
+func TestReadAfterTheHandler(t *testing.T) {
+	bodies := make(chan io.Reader, 1)
+	l := start(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			if body, err := io.ReadAll(<-bodies); err == nil || len(body) > 0 {
+				t.Errorf("read %q of the request before, %v", body, err)
+			}
+			after(3*short, nil)
+			if err := r.Context().Err(); err != nil {
+				t.Errorf("the request after it: %v", err)
+			}
+			hello(w, r)
+			return
+		}
+		bodies <- r.Body
+	}, func(c *config.Listener) { c.BodyTimeout = short })
+	_, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\nbody"+get)
+	for _, want := range []string{"", "hello"} {
+		if status, body := answer(t, answers); status != http.StatusOK || body != want {
+			t.Errorf("%d %q, want %q", status, body, want)
+		}
+	}
+}
+
+// upgraded echoes on a connection that it has taken over.
+func upgraded(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Upgrade") == "" {
+		_, _ = io.Copy(io.Discard, r.Body)
+		hello(w, r)
+		return
+	}
+	conn, rw, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")
+	_, _ = io.Copy(conn, rw)
+}
+
+const upgrade = "POST / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: echo\r\n"
+
+func TestHijackedConnectionHasNoTimeLimits(t *testing.T) {
+	l := start(t, upgraded, func(c *config.Listener) { c.BodyTimeout, c.HeaderTimeout, c.IdleTimeout = short, short, short })
+	conn, answers := dial(t, l, upgrade+"\r\n")
+	if text, err := answers.ReadString('\n'); !strings.Contains(text, "101") {
+		t.Fatalf("%q, %v", text, err)
+	}
+	for text := ""; text != "\r\n"; text, _ = answers.ReadString('\n') {
+		continue
+	}
+	after(3*short, nil)
+	echo(t, conn, answers)
+	if err := l.Shutdown(context.Background()); err != nil {
+		t.Errorf("Shutdown: %v", err)
+	}
+	echo(t, conn, answers)
+	l.Close()
+	if _, err := answers.ReadByte(); err != io.EOF {
+		t.Errorf("it outlived the listener: %v", err)
+	}
+}
+
+func TestHijackedConnectionMayNotReadForLong(t *testing.T) {
+	const size = 32 << 20 // more than waits in sockets
+	l := start(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		if _, err := conn.Write(make([]byte, size)); err != nil {
+			t.Errorf("Write: %v", err)
+		}
+	}, func(c *config.Listener) { c.BodyTimeout = short / 6 })
+	conn, _ := dial(t, l, get)
+	after(8*readersPatience*short/6, nil)
+	if n, err := io.Copy(io.Discard, conn); n != size || err != nil {
+		t.Errorf("read %d bytes, %v", n, err)
+	}
+}
+
+func echo(t *testing.T, to io.Writer, from *bufio.Reader) {
+	t.Helper()
+	_, _ = io.WriteString(to, "ping\n")
+	if text, err := from.ReadString('\n'); text != "ping\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+func TestUpgradeWithABodyIsIgnored(t *testing.T) {
+	l := start(t, upgraded, nil)
+	_, answers := dial(t, l, upgrade+"Content-Length: 4\r\n\r\nbody")
+	if status, body := answer(t, answers); status != http.StatusOK || body != "hello" {
+		t.Errorf("%d %q", status, body)
+	}
+}

@@ -1,0 +1,115 @@
+package listen
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// flood opens connections that each ask for path, and returns how many were answered and stay open.
+func flood(t *testing.T, l *Listener, n int, text string) (open []net.Conn) {
+	t.Helper()
+	for range n {
+		conn, answers := dial(t, l, "")
+		_, _ = io.WriteString(conn, text)
+		if status, _ := answer(t, answers); status == http.StatusOK {
+			open = append(open, conn)
+		}
+	}
+	return open
+}
+
+func TestCapOnConnections(t *testing.T) {
+	release := make(chan struct{})
+	l := start(t, func(w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}, func(c *config.Listener) { c.MaxConnections = 50 })
+	defer close(release)
+	var conns []net.Conn
+	closed := 0
+	for range 200 {
+		conn, answers := dial(t, l, "")
+		_, _ = io.WriteString(conn, get)
+		if _, err := answers.Peek(1); err != nil {
+			closed++
+		} else {
+			conns = append(conns, conn)
+		}
+	}
+	if n := l.Counts(); closed != 150 || n.Open != 50 || n.Accepted != 200 || n.OverTotal != 150 || n.Displaced != 0 {
+		t.Errorf("%d closed, %+v; want 50 of 200 open", closed, n)
+	}
+	for _, conn := range conns[:10] {
+		conn.Close()
+	}
+	eventually(t, "their places are free", func() bool { return l.Counts().Open == 40 })
+}
+
+func TestIdleConnectionsGiveWay(t *testing.T) {
+	l := start(t, hello, func(c *config.Listener) { c.MaxConnections = 50 })
+	open := flood(t, l, 200, get)
+	if n := l.Counts(); len(open) != 200 || n.Open != 50 || n.Displaced != 150 || n.OverTotal != 0 {
+		t.Errorf("%d of 200 answered, %+v; want the idle ones closed", len(open), n)
+	}
+	for _, i := range []int{100, 175} {
+		_, _ = io.WriteString(open[i], get)
+		if status, _ := answer(t, bufio.NewReader(open[i])); (status == http.StatusOK) != (i == 175) {
+			t.Errorf("connection %d: status %d, want those that were idle for longest closed", i, status)
+		}
+	}
+}
+
+func TestIdleConnectionsOfHTTP2GiveWay(t *testing.T) {
+	l := start(t, hello, func(c *config.Listener) { c.MaxConnections = 1 })
+	for i := range 3 {
+		c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+		eventually(t, "the one before is idle", func() bool {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return i == 0 || l.idle.Len() == 1
+		})
+		if status, text, _ := fetch(t, c, "http://"+l.Addr().String()); status != http.StatusOK {
+			t.Errorf("client %d: %d %s", i, status, text)
+		}
+	}
+}
+
+func TestCapOnConnectionsOfAnAddress(t *testing.T) {
+	limited := func(c *config.Listener) { c.MaxConnectionsPerAddress = 3 }
+	l := start(t, hello, limited)
+	open := flood(t, l, 10, get)
+	if n := l.Counts(); len(open) != 3 || n.Open != 3 || n.OverAddress != 7 {
+		t.Errorf("%d of 10 answered, %+v; want 3", len(open), n)
+	}
+	open[0].Close()
+	eventually(t, "its place is free", func() bool { return l.Counts().Open == 2 })
+	if more := flood(t, l, 2, get); len(more) != 1 {
+		t.Errorf("%d of 2 answered, want 1", len(more))
+	}
+
+	change := settings(func(c *config.Listener) { limited(c); c.Trusted = []string{"127.0.0.0/8"} })
+	if err := l.Update(change); err != nil {
+		t.Fatal(err)
+	}
+	if more := flood(t, l, 10, get); len(more) != 10 {
+		t.Errorf("%d of 10 trusted ones answered", len(more))
+	}
+}
+
+func TestUpdateOfWrongNetworks(t *testing.T) {
+	l := start(t, hello, nil)
+	err := l.Update(settings(func(c *config.Listener) { c.Trusted = []string{"10.0.0.1", "ten"}; c.ProxyProtocol = []string{"10/8"} }))
+	want := "listen: proxy_protocol[0] is \"10/8\": write a network such as 10.0.0.0/8, or an address\n" +
+		"listen: trusted[1] is \"ten\": write a network such as 10.0.0.0/8, or an address"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v\nwant\n%s", err, want)
+	}
+}

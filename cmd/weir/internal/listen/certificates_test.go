@@ -1,0 +1,331 @@
+package listen
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// authority signs certificates.
+type authority struct {
+	t    *testing.T
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	a := &authority{t: t}
+	a.cert, a.key = a.sign("authority", true)
+	return a
+}
+
+func (a *authority) sign(name string, isAuthority bool) (*x509.Certificate, *ecdsa.PrivateKey) {
+	a.t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: isAuthority, BasicConstraintsValid: true,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	parent, signer := a.cert, a.key
+	if isAuthority {
+		parent, signer = template, key
+		template.KeyUsage = x509.KeyUsageCertSign
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return cert, key
+}
+
+// pair is a certificate and its key as PEM.
+func (a *authority) pair(name string) (cert, key []byte) {
+	signed, private := a.sign(name, false)
+	der, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed.Raw}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
+
+func (a *authority) pem() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+}
+
+// write replaces a file as tools do that rotate certificates: in one step.
+func write(t *testing.T, name string, text []byte) {
+	t.Helper()
+	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// secured has a listener with TLS, whose files a test may change.
+type secured struct {
+	*Listener
+	t      *testing.T
+	log    *bytes.Buffer
+	signed *authority
+	files  config.ServerTLS
+}
+
+func startTLS(t *testing.T, next http.HandlerFunc, change func(*config.Listener)) *secured {
+	t.Helper()
+	dir := t.TempDir()
+	s := &secured{t: t, log: new(bytes.Buffer), signed: newAuthority(t)}
+	s.files = config.ServerTLS{Certificate: filepath.Join(dir, "cert"), Key: filepath.Join(dir, "key"), Clients: "require", Minimum: "1.2"}
+	s.rotate("first")
+	s.Listener = startLogging(t, slog.New(slog.NewTextHandler(s.log, nil)), next, func(c *config.Listener) {
+		c.TLS = &s.files
+		if change != nil {
+			change(c)
+		}
+	})
+	return s
+}
+
+func (s *secured) rotate(name string) {
+	s.t.Helper()
+	cert, key := s.signed.pair(name)
+	write(s.t, s.files.Key, key)
+	write(s.t, s.files.Certificate, cert)
+}
+
+// client believes the listener's authority. Each of its requests opens a connection.
+func (s *secured) client(certificates ...tls.Certificate) *http.Client {
+	roots := x509.NewCertPool()
+	roots.AddCert(s.signed.cert)
+	transport := &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: roots, Certificates: certificates, ClientSessionCache: tls.NewLRUClientSessionCache(1)},
+		DisableKeepAlives: true, ForceAttemptHTTP2: true,
+	}
+	s.t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
+}
+
+// served returns the name in the certificate that a new client gets.
+func (s *secured) served() string {
+	s.t.Helper()
+	response, err := s.client().Get("https://" + s.Addr().String())
+	if err != nil {
+		return err.Error()
+	}
+	defer response.Body.Close()
+	return response.TLS.PeerCertificates[0].Subject.CommonName
+}
+
+func TestProtocolsOfTLS(t *testing.T) {
+	for want, protocols := range map[string][]string{"HTTP/2.0": nil, "HTTP/1.1": {"http1"}} {
+		s := startTLS(t, hello, func(c *config.Listener) { c.Protocols = protocols })
+		if status, text, proto := fetch(t, s.client(), "https://"+s.Addr().String()); status != http.StatusOK || proto != want {
+			t.Errorf("%d %s by %s, want %s", status, text, proto, want)
+		}
+	}
+}
+
+func TestCertificatesAreReadAgain(t *testing.T) {
+	s := startTLS(t, hello, nil)
+	now := time.Now()
+	s.certificates.mu.Lock()
+	s.certificates.now = func() time.Time { return now }
+	s.certificates.looked = now
+	s.certificates.mu.Unlock()
+	later := func(by time.Duration) {
+		s.certificates.mu.Lock()
+		defer s.certificates.mu.Unlock()
+		now = now.Add(by)
+	}
+	s.rotate("second")
+	later(lookEvery - 1)
+	if name := s.served(); name != "first" {
+		t.Errorf("within a second: %s", name)
+	}
+	later(1)
+	if name := s.served(); name != "second" {
+		t.Errorf("after a second: %s", name)
+	}
+
+	write(t, s.files.Certificate, []byte("no certificate"))
+	for range 3 {
+		later(lookEvery)
+		if name := s.served(); name != "second" {
+			t.Errorf("a broken certificate: %s, want the one before", name)
+		}
+	}
+	if n := strings.Count(s.log.String(), "cannot be used"); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, s.log)
+	}
+	if err := s.Update(settings(func(c *config.Listener) { c.TLS = &s.files })); err == nil || !strings.Contains(err.Error(), s.files.Certificate) {
+		t.Errorf("Update: %v", err)
+	}
+
+	s.rotate("third")
+	if err := s.Update(settings(func(c *config.Listener) { c.TLS = &s.files })); err != nil {
+		t.Fatal(err)
+	}
+	if name := s.served(); name != "third" {
+		t.Errorf("after Update: %s", name)
+	}
+	os.Remove(s.files.Key)
+	later(lookEvery)
+	if name := s.served(); name != "third" {
+		t.Errorf("without a key: %s", name)
+	}
+}
+
+func TestNewWithBrokenCertificates(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "cert")
+	_, err := New(settings(func(c *config.Listener) { c.TLS = &config.ServerTLS{Certificate: name, Key: name} }), http.NotFoundHandler(), slog.Default())
+	if err == nil || !strings.Contains(err.Error(), name) {
+		t.Errorf("%v, want the file's name", err)
+	}
+}
+
+func TestClientCertificates(t *testing.T) {
+	subject := func(w http.ResponseWriter, r *http.Request) {
+		if chains := r.TLS.VerifiedChains; len(chains) > 0 {
+			_, _ = io.WriteString(w, chains[0][0].Subject.CommonName)
+		}
+	}
+	for _, clients := range []string{"require", "request"} {
+		t.Run(clients, func(t *testing.T) {
+			signer, stranger := newAuthority(t), newAuthority(t)
+			ca := filepath.Join(t.TempDir(), "ca")
+			write(t, ca, signer.pem())
+			s := startTLS(t, subject, func(c *config.Listener) { c.TLS.ClientCA, c.TLS.Clients = ca, clients })
+			url := "https://" + s.Addr().String()
+			known, err := tls.X509KeyPair(signer.pair("known"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			unknown, err := tls.X509KeyPair(stranger.pair("unknown"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resuming := s.client(known)
+			for range 2 {
+				if status, body, _ := fetch(t, resuming, url); status != http.StatusOK || body != "known" {
+					t.Errorf("known: %d %s", status, body)
+				}
+			}
+			if status, body, _ := fetch(t, s.client(unknown), url); status != 0 && body != "" {
+				t.Errorf("unknown: %d %s", status, body)
+			}
+			if status, body, _ := fetch(t, s.client(), url); (status == http.StatusOK) != (clients == "request") {
+				t.Errorf("none: %d %s", status, body)
+			}
+
+			write(t, ca, stranger.pem())
+			if err := s.Update(settings(func(c *config.Listener) { c.TLS = &s.files })); err != nil {
+				t.Fatal(err)
+			}
+			if status, body, _ := fetch(t, resuming, url); status == http.StatusOK && body != "" {
+				t.Errorf("resumed the session of a certificate that is not believed any more: %s", body)
+			}
+			if status, body, _ := fetch(t, s.client(unknown), url); status != http.StatusOK || body != "unknown" {
+				t.Errorf("of the new authority: %d %s", status, body)
+			}
+		})
+	}
+}
+
+func TestSessionsOutliveCertificates(t *testing.T) {
+	resumed := func(w http.ResponseWriter, r *http.Request) {
+		if r.TLS.DidResume {
+			hello(w, r)
+		}
+	}
+	s := startTLS(t, resumed, nil)
+	c := s.client()
+	fetch(t, c, "https://"+s.Addr().String())
+	s.rotate("second")
+	if err := s.Update(settings(func(c *config.Listener) { c.TLS = &s.files })); err != nil {
+		t.Fatal(err)
+	}
+	if _, body, _ := fetch(t, c, "https://"+s.Addr().String()); body != "hello" {
+		t.Errorf("not resumed: %s", body)
+	}
+}
+
+func TestMinimumVersion(t *testing.T) {
+	s := startTLS(t, hello, func(c *config.Listener) { c.TLS.Minimum = "1.3" })
+	c := s.client()
+	c.Transport.(*http.Transport).TLSClientConfig.MaxVersion = tls.VersionTLS12
+	if status, _, _ := fetch(t, c, "https://"+s.Addr().String()); status != 0 {
+		t.Errorf("TLS 1.2: status %d", status)
+	}
+	eventually(t, "it is counted", func() bool { return s.Counts().Handshakes == 1 })
+}
+
+func TestHandshakes(t *testing.T) {
+	s := startTLS(t, hello, func(c *config.Listener) { c.HeaderTimeout = short })
+	_, answers := dial(t, s.Listener, "\x16\x03\x01") // and never goes on
+	if _, err := answers.ReadByte(); err != io.EOF {
+		t.Errorf("%v, want the connection closed", err)
+	}
+	eventually(t, "the slow one is counted", func() bool { return s.Counts().Handshakes == 1 })
+	_, answers = dial(t, s.Listener, get)
+	if status, _ := answer(t, answers); status != http.StatusBadRequest {
+		t.Errorf("without TLS: status %d, want 400", status)
+	}
+	conn, _ := dial(t, s.Listener, "")
+	conn.Close() // a look whether the port is open
+	eventually(t, "all are closed", func() bool { n := s.Counts(); return n.Open == 0 && n.Accepted == 3 })
+	if n := s.Counts(); n.Handshakes != 2 {
+		t.Errorf("%+v, want two failed handshakes", n)
+	}
+}
+
+func TestTLSBehindTheProxyProtocol(t *testing.T) {
+	s := startTLS(t, addresses, func(c *config.Listener) { c.ProxyProtocol = []string{"127.0.0.1"} })
+	conn, _ := dial(t, s.Listener, "PROXY TCP4 192.0.2.1 192.0.2.2 5000 80\r\n")
+	roots := x509.NewCertPool()
+	roots.AddCert(s.signed.cert)
+	secure := tls.Client(conn, &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"})
+	defer secure.Close()
+	_, _ = io.WriteString(secure, "GET / HTTP/1.0\r\nHost: h\r\n\r\n")
+	if text, _ := io.ReadAll(secure); !strings.HasSuffix(string(text), "192.0.2.1:5000 by 127.0.0.1") {
+		t.Errorf("%s", text)
+	}
+}
+
+func TestStalledReaderOfTLS(t *testing.T) {
+	ended := make(chan struct{})
+	s := startTLS(t, endless(ended), func(c *config.Listener) { c.BodyTimeout = short })
+	response, err := s.client().Get("https://" + s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	response.Body.Close()
+}

@@ -1,0 +1,143 @@
+package listen
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// short is a time limit that a test waits for.
+const short = config.Duration(60 * time.Millisecond)
+
+// start serves on a free port until the test ends, and then checks that no goroutine is left. What change does not set is
+// generous.
+func start(t testing.TB, next http.HandlerFunc, change func(*config.Listener)) *Listener {
+	t.Helper()
+	return startLogging(t, slog.New(slog.DiscardHandler), next, change)
+}
+
+func startLogging(t testing.TB, log *slog.Logger, next http.HandlerFunc, change func(*config.Listener)) *Listener {
+	t.Helper()
+	before := runtime.NumGoroutine()
+	l, err := New(settings(change), next, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- l.Serve() }()
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		if err := <-served; err != nil {
+			t.Errorf("Serve: %v", err)
+		}
+		eventually(t, "all goroutines have ended", func() bool { return runtime.NumGoroutine() <= before })
+		if n := l.Counts().Open; n != 0 {
+			t.Errorf("%d connections are still counted", n)
+		}
+	})
+	return l
+}
+
+func settings(change func(*config.Listener)) config.Listener {
+	minute := config.Duration(time.Minute)
+	c := config.Listener{
+		Address: "127.0.0.1:0", HeaderTimeout: minute, BodyTimeout: minute, IdleTimeout: minute,
+		MaxConnections: 10000, MaxHeader: 64 << 10, MaxStreams: 100, MaxResets: 1000,
+	}
+	if change != nil {
+		change(&c)
+	}
+	return c
+}
+
+func hello(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }
+
+func eventually(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !done(); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// dial opens a connection and sends text.
+func dial(t testing.TB, l *Listener, text string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	c, err := net.Dial(l.Addr().Network(), l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if err := c.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return c, bufio.NewReader(c)
+}
+
+const get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+
+// answer reads a response; status 0 is a connection that was closed without one.
+func answer(t testing.TB, from *bufio.Reader) (status int, body string) {
+	t.Helper()
+	response, err := http.ReadResponse(from, nil)
+	if err != nil {
+		if timeout, ok := err.(net.Error); ok && timeout.Timeout() {
+			t.Fatal("no answer in ten seconds")
+		}
+		return 0, ""
+	}
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
+// client speaks the given protocol only.
+func client(t testing.TB, protocol func(*http.Protocols, bool)) (*http.Client, *http.Transport) {
+	t.Helper()
+	transport := &http.Transport{Protocols: new(http.Protocols)}
+	protocol(transport.Protocols, true)
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport, Timeout: 10 * time.Second}, transport
+}
+
+func fetch(t testing.TB, c *http.Client, url string) (status int, body, proto string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := c.Do(request)
+	if err != nil {
+		return 0, err.Error(), ""
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error(), ""
+	}
+	return response.StatusCode, string(text), response.Proto
+}
+
+// after waits until a time limit has passed that something must outlive, or the channel is closed.
+func after(limit config.Duration, ended <-chan struct{}) {
+	select {
+	case <-time.After(time.Duration(limit)):
+	case <-ended:
+	}
+}

@@ -1,0 +1,196 @@
+package listen
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// Types of frames (RFC 9113, 6).
+const (
+	data, headers, reset, setting, goAway, windowUpdate, continuation = 0, 1, 3, 4, 7, 8, 9
+
+	preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+)
+
+// frame is one of HTTP/2.
+func frame(kind, flags byte, stream uint32, payload string) string {
+	head := []byte{0, byte(len(payload) >> 8), byte(len(payload)), kind, flags, 0, 0, 0, 0}
+	binary.BigEndian.PutUint32(head[5:], stream)
+	return string(head) + payload
+}
+
+// request is GET / of http://h, without a body.
+func request(stream uint32) string { return frame(headers, 5, stream, "\x82\x86\x84\x41\x01h") }
+
+// readFrame returns the next frame from the server.
+func readFrame(from *bufio.Reader) (kind byte, stream uint32, payload []byte, err error) {
+	head := make([]byte, 9)
+	if _, err := io.ReadFull(from, head); err != nil {
+		return 0, 0, nil, err
+	}
+	payload = make([]byte, int(head[0])<<16|int(head[1])<<8|int(head[2]))
+	_, err = io.ReadFull(from, payload)
+	return head[3], binary.BigEndian.Uint32(head[5:]) & (1<<31 - 1), payload, err
+}
+
+func TestRapidReset(t *testing.T) {
+	l := start(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(c *config.Listener) { c.MaxResets = 50 })
+	conn, answers := dial(t, l, preface+frame(setting, 0, 0, ""))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for stream := uint32(1); stream < 1<<30; stream += 2 {
+			cancel := frame(reset, 0, stream, "\x00\x00\x00\x08")
+			if _, err := io.WriteString(conn, request(stream)+cancel); err != nil {
+				return
+			}
+		}
+	}()
+	for away := false; ; {
+		kind, _, _, err := readFrame(answers)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal("the flood goes on after ten seconds")
+		}
+		away = away || kind == goAway && err == nil
+		if err != nil {
+			if !away {
+				t.Log("closed without GOAWAY")
+			}
+			break
+		}
+	}
+	conn.Close()
+	<-ended
+	if n := l.Counts(); n.Resets < 50 {
+		t.Errorf("%+v, want at least 50 resets", n)
+	}
+}
+
+// A client that resets more than it may, and slowly enough for net/http, is told to go away. What it has asked for is answered.
+func TestTooManyResets(t *testing.T) {
+	const most = 20
+	l := start(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Host == "h" {
+			<-r.Context().Done()
+		}
+		hello(w, r)
+	}, func(c *config.Listener) { c.MaxResets = most })
+	conn, answers := dial(t, l, preface+frame(setting, 0, 0, ""))
+	stream := uint32(1)
+	for n := range uint64(most + 1) {
+		_, _ = io.WriteString(conn, request(stream))
+		_, _ = io.WriteString(conn, frame(reset, 0, stream, "\x00\x00\x00\x08"))
+		eventually(t, "the reset is counted", func() bool { return l.Counts().Resets == n+1 })
+		stream += 2
+	}
+	_, _ = io.WriteString(conn, frame(headers, 5, stream, "\x82\x86\x84\x41\x01i"))
+	away, body := false, ""
+	for {
+		kind, on, payload, err := readFrame(answers)
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				t.Errorf("%v, want the connection closed", err)
+			}
+			break
+		}
+		away = away || kind == goAway
+		if kind == data && on == stream {
+			body += string(payload)
+		}
+	}
+	if !away || body != "hello" {
+		t.Errorf("GOAWAY %v, answer %q", away, body)
+	}
+}
+
+// The client has no room for a response, however short: its window is 0.
+func TestClosedWindow(t *testing.T) {
+	for name, write := range map[string]http.HandlerFunc{
+		"short": hello,
+		"flush": func(w http.ResponseWriter, r *http.Request) { hello(w, r); w.(http.Flusher).Flush() },
+		"long":  func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 1<<20)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := start(t, write, func(c *config.Listener) { c.BodyTimeout = short / 4 })
+			_, answers := dial(t, l, preface+frame(setting, 0, 0, "\x00\x04\x00\x00\x00\x00")+request(1))
+			for {
+				kind, stream, _, err := readFrame(answers)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if kind == reset && stream == 1 {
+					return
+				}
+			}
+		})
+	}
+}
+
+// The streams wait for the connection, which the client reads slowly: none of them has stalled.
+func TestSlowConnectionStallsNoStream(t *testing.T) {
+	const size = 10 << 20
+	l := start(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) },
+		func(c *config.Listener) { c.BodyTimeout = config.Duration(100 * time.Millisecond) })
+	conn, _ := dial(t, l, "")
+	_ = conn.(*net.TCPConn).SetReadBuffer(128 << 10) // or it would grow, and acknowledge in longer steps
+	_, _ = io.WriteString(conn, preface+frame(setting, 0, 0, "\x00\x04\x7f\xff\xff\xff")+frame(windowUpdate, 0, 0, "\x7f\xff\x00\x00")+request(1))
+	slow := &slowReader{Reader: conn, bytes: 3 << 20, pace: 10 * time.Millisecond}
+	answers := bufio.NewReaderSize(slow, 16<<10)
+	for read := 0; read < size; {
+		kind, _, payload, err := readFrame(answers)
+		if err != nil || kind == reset {
+			t.Fatalf("frame %d after %d bytes, %v", kind, read, err)
+		}
+		if kind == data {
+			read += len(payload)
+		}
+	}
+}
+
+// slowReader waits before each of its reads, until it has read so many bytes.
+type slowReader struct {
+	io.Reader
+	bytes int
+	pace  time.Duration
+}
+
+func (r *slowReader) Read(p []byte) (int, error) {
+	if r.bytes > 0 {
+		after(config.Duration(r.pace), nil)
+	}
+	n, err := r.Reader.Read(p)
+	r.bytes -= n
+	return n, err
+}
+
+// net/http closes the connection, as doc.go says.
+func TestEndlessHeaders(t *testing.T) {
+	l := start(t, hello, func(c *config.Listener) { c.MaxHeader = 4 << 10 })
+	conn, answers := dial(t, l, preface+frame(setting, 0, 0, "")+frame(headers, 1, 1, "\x82\x86\x84\x41\x01h"))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		more := frame(continuation, 0, 1, "\x40\x01x\x7f\x7b"+string(make([]byte, 250)))
+		for _, err := io.WriteString(conn, more); err == nil; _, err = io.WriteString(conn, more) {
+			continue
+		}
+	}()
+	for {
+		if _, _, _, err := readFrame(answers); errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal("not closed in ten seconds")
+		} else if err != nil {
+			break
+		}
+	}
+	conn.Close()
+	<-done
+}

@@ -1,0 +1,144 @@
+package listen
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// A Listener serves clients on one address. Make one with New. Its methods may be called concurrently.
+type Listener struct {
+	socket        net.Listener
+	closing       sync.Once
+	server        *http.Server
+	next          http.Handler
+	log           *slog.Logger
+	certificates  *certificates // nil without TLS
+	headerTimeout time.Duration
+
+	live     atomic.Pointer[live]
+	counters counters
+
+	mu        sync.Mutex
+	conns     map[*conn]struct{}
+	addresses map[netip.Addr]int // connections of each that is counted
+	idle      *list.List         // connections without a request, the longest idle first
+
+	stop context.CancelFunc // ends the requests
+}
+
+// live is what Update changes.
+type live struct {
+	proxied     bool     // clients are behind the PROXY protocol
+	balancers   networks // that may use it
+	trusted     networks
+	bodyTimeout time.Duration
+	connections int
+	perAddress  int
+	resets      int
+}
+
+// New takes the address and serves nothing yet. The configuration has been completed and checked.
+func New(c config.Listener, next http.Handler, log *slog.Logger) (*Listener, error) {
+	l := &Listener{
+		next: next, log: log, headerTimeout: time.Duration(c.HeaderTimeout),
+		conns: map[*conn]struct{}{}, addresses: map[netip.Addr]int{}, idle: list.New(),
+	}
+	if err := l.update(c); err != nil {
+		return nil, err
+	}
+	l.server = newServer(c, l, log)
+	if c.TLS != nil {
+		var err error
+		if l.certificates, err = newCertificates(*c.TLS, c.Protocols, log); err != nil {
+			return nil, err
+		}
+		l.server.TLSConfig = l.certificates.config()
+	}
+	requests, stop := context.WithCancel(context.Background())
+	l.server.BaseContext = func(net.Listener) context.Context { return requests }
+	l.stop = stop
+	var err error
+	if l.socket, err = Bind(c.Address); err != nil {
+		stop()
+		return nil, err
+	}
+	return l, nil
+}
+
+// Serve serves clients until Shutdown or Close is called, and returns nil then.
+func (l *Listener) Serve() error {
+	var err error
+	if l.certificates != nil {
+		err = l.server.ServeTLS(accepting{l}, "", "")
+	} else {
+		err = l.server.Serve(accepting{l})
+	}
+	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+// Shutdown takes no more connections, and returns once every request has been answered or ctx has ended. Connections that were
+// hijacked go on until Close.
+func (l *Listener) Shutdown(ctx context.Context) error {
+	_ = accepting{l}.Close() // the server does not know it before Serve
+	return l.server.Shutdown(ctx)
+}
+
+// Close ends everything at once, connections that were hijacked included.
+func (l *Listener) Close() error {
+	l.stop()
+	err := errors.Join(l.server.Close(), accepting{l}.Close())
+	l.mu.Lock()
+	open := make([]*conn, 0, len(l.conns))
+	for c := range l.conns {
+		open = append(open, c)
+	}
+	l.mu.Unlock()
+	for _, c := range open {
+		_ = c.Close()
+	}
+	return err
+}
+
+// Addr returns the address that was taken.
+func (l *Listener) Addr() net.Addr { return l.socket.Addr() }
+
+// Update takes over what can change while clients are connected: the networks, the caps, BodyTimeout and MaxResets. A lower cap
+// closes no connection. It also reads the certificates again if their files have changed; an error says why they, or the
+// networks, were not taken over.
+func (l *Listener) Update(c config.Listener) error {
+	if err := l.update(c); err != nil {
+		return err
+	}
+	if l.certificates != nil {
+		return l.certificates.refresh()
+	}
+	return nil
+}
+
+func (l *Listener) update(c config.Listener) error {
+	balancers, err := parseNetworks("proxy_protocol", c.ProxyProtocol)
+	trusted, err2 := parseNetworks("trusted", c.Trusted)
+	if err := errors.Join(err, err2); err != nil {
+		return err
+	}
+	l.live.Store(&live{
+		proxied: len(balancers) > 0, balancers: balancers, trusted: trusted,
+		bodyTimeout: time.Duration(c.BodyTimeout),
+		connections: c.MaxConnections, perAddress: c.MaxConnectionsPerAddress,
+		resets: c.MaxResets,
+	})
+	return nil
+}

@@ -1,0 +1,37 @@
+package listen
+
+import (
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+// progress is how far the peer of a TCP connection has come.
+type progress struct {
+	acked uint64 // bytes that it has acknowledged
+	owed  bool   // more has been written
+}
+
+// progressOf returns the progress of the socket's peer; ok is false if that cannot be known.
+func progressOf(socket net.Conn) (p progress, ok bool) {
+	tcp, isTCP := socket.(*net.TCPConn)
+	if !isTCP {
+		return progress{}, false
+	}
+	raw, err := tcp.SyscallConn()
+	if err != nil {
+		return progress{}, false
+	}
+	err = raw.Control(func(fd uintptr) {
+		if info, err := unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); err == nil {
+			p, ok = progress{acked: info.Bytes_acked, owed: info.Unacked > 0 || info.Notsent_bytes > 0}, true
+		}
+	})
+	return p, ok && err == nil
+}
+
+// seesProgress reports whether progressOf will know.
+func seesProgress(socket net.Conn) bool {
+	_, tcp := socket.(*net.TCPConn)
+	return tcp
+}

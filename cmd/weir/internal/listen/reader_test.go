@@ -1,0 +1,77 @@
+package listen
+
+import (
+	"io"
+	"net/http"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// endless writes until it cannot, and closes the channel then.
+func endless(ended chan struct{}) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		defer close(ended)
+		for page := make([]byte, 1<<20); ; {
+			if _, err := w.Write(page); err != nil {
+				return
+			}
+		}
+	}
+}
+
+func TestStalledReader(t *testing.T) {
+	ended := make(chan struct{})
+	l := start(t, endless(ended), func(c *config.Listener) { c.BodyTimeout = short })
+	dial(t, l, get) // and never reads
+	<-ended
+	eventually(t, "it is closed and counted", func() bool { n := l.Counts(); return n.Open == 0 && n.Stalled == 1 })
+}
+
+func TestStalledReaderOfHTTP2(t *testing.T) {
+	ended := make(chan struct{})
+	l := start(t, endless(ended), func(c *config.Listener) { c.BodyTimeout = short })
+	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+	response, err := c.Get("http://" + l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-ended // the client has a window for each stream, and does not read
+	response.Body.Close()
+	if n := l.Counts(); n.Stalled != 1 || n.Open != 1 || n.Resets != 0 {
+		t.Errorf("%+v, want one stalled stream on an open connection, which no client reset", n)
+	}
+}
+
+// A write takes as long as the client needs for what waits in the socket, which is more than it may stall.
+func TestSlowReaderIsNoStalledOne(t *testing.T) {
+	const stall = 100 * time.Millisecond
+	size := 12 << 20
+	l := start(t, func(w http.ResponseWriter, _ *http.Request) {
+		if _, err := w.Write(make([]byte, size)); err != nil {
+			t.Errorf("Write: %v", err)
+		}
+	}, func(c *config.Listener) { c.BodyTimeout = config.Duration(stall) })
+	for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := client(t, protocol)
+			response, err := c.Get("http://" + l.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			read, begun := 0, time.Now()
+			for part := make([]byte, 256<<10); read < size; {
+				n, err := io.ReadFull(response.Body, part)
+				if read += n; err != nil && read < size {
+					t.Fatalf("cut after %d bytes and %v: %v", read, time.Since(begun), err)
+				}
+				for due := begun.Add(3 * readersPatience * stall * time.Duration(read) / time.Duration(size)); time.Now().Before(due); {
+					runtime.Gosched() // 10 MB/s
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package listen
+
+import (
+	"context"
+	"net/http"
+	"time"
+)
+
+// stream is the writer of a response in HTTP/2, where each has a flow control of its own: a client may read the connection
+// and not the stream.
+type stream struct {
+	http.ResponseWriter
+	conn    *conn
+	control *http.ResponseController
+	writing watch
+	wasCut  bool
+}
+
+func (l *Listener) newStream(w http.ResponseWriter, c *conn) *stream {
+	if most := l.live.Load().resets; most > 0 && c.resets.Load() > int64(most) {
+		w.Header().Set("Connection", "close") // net/http makes a GOAWAY of it
+	}
+	return &stream{ResponseWriter: w, conn: c, control: http.NewResponseController(w)}
+}
+
+// Write writes a frame's worth at a time, so that a stall is one of frames and not of whatever the handler writes at once.
+func (s *stream) Write(p []byte) (n int, err error) {
+	for {
+		part := p[n:min(len(p), n+frameSize)]
+		s.writing.begin(s.conn.readStall(), s)
+		wrote, err := s.ResponseWriter.Write(part)
+		s.writing.end()
+		if n += wrote; err != nil || n >= len(p) {
+			return n, err
+		}
+	}
+}
+
+// Flush sends what has been written.
+func (s *stream) Flush() { _ = s.FlushError() }
+
+// FlushError sends what has been written.
+func (s *stream) FlushError() error {
+	s.writing.begin(s.conn.readStall(), s)
+	defer s.writing.end()
+	return s.control.Flush()
+}
+
+// Unwrap gives http.ResponseController the rest of what the writer can do.
+func (s *stream) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+
+// moved reports whether the stream waits for the connection, which is watched itself.
+func (s *stream) moved() bool { return s.conn.writing.waiting() }
+
+// cut resets the stream.
+func (s *stream) cut() {
+	s.wasCut = true
+	s.conn.listener.counters.stalled.Add(1)
+	_ = s.control.SetWriteDeadline(past)
+}
+
+// release ends the care for the stream as its handler returns. What is still to be sent is less than a frame, and has a
+// deadline; while the connection is slow, it is sent here.
+func (s *stream) release(request context.Context) {
+	stall := s.conn.readStall()
+	if s.conn.writing.waiting() {
+		_ = s.FlushError()
+	}
+	s.writing.close()
+	if request.Err() != nil {
+		s.reset()
+	} else if stall > 0 {
+		_ = s.control.SetWriteDeadline(time.Now().Add(stall))
+	}
+}
+
+// reset counts a request that ended before its response, unless the proxy ended it, or the whole connection did.
+func (s *stream) reset() {
+	if s.wasCut || s.conn.gone.Load() || s.conn.closed.Load() {
+		return
+	}
+	s.conn.resets.Add(1)
+	s.conn.listener.counters.resets.Add(1)
+}

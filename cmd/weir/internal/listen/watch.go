@@ -1,0 +1,101 @@
+package listen
+
+import (
+	"sync"
+	"time"
+)
+
+// An operation waits for a client.
+type operation interface {
+	// moved reports whether the client did something since the last call.
+	moved() bool
+	// cut makes the operation fail.
+	cut()
+}
+
+// A watch cuts an operation that has not moved for as long as it may stall. It looks eight times in that time, and may learn
+// at the first look of what moved before, so the operation lasts an eighth longer at most.
+//
+// Beginning and ending an operation costs a lock and not a timer: the timer goes on from one operation to the next, and
+// finds out when it fires.
+type watch struct {
+	mu      sync.Mutex
+	timer   *time.Timer
+	ticking bool
+	busy    bool // an operation is under way
+	closed  bool
+	stall   time.Duration
+	begun   time.Time
+	last    time.Time // when it began or was last seen to move
+}
+
+// looks is how often a watch looks at an operation before it cuts it.
+const looks = 8
+
+// begin starts an operation that may stall for the given time; 0 is any time. Only one may be under way.
+func (w *watch) begin(stall time.Duration, of operation) {
+	if stall <= 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return
+	}
+	now := time.Now()
+	w.busy, w.stall, w.begun, w.last = true, stall, now, now
+	if w.ticking {
+		return
+	}
+	w.ticking = true
+	if w.timer == nil {
+		w.timer = time.AfterFunc(stall/looks, func() { w.look(of) })
+	} else {
+		w.timer.Reset(stall / looks)
+	}
+}
+
+// end ends the operation. It is not cut any more once end has returned.
+func (w *watch) end() {
+	w.mu.Lock()
+	w.busy = false
+	w.mu.Unlock()
+}
+
+// close ends the operation and all later ones.
+func (w *watch) close() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.busy, w.closed = false, true
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// waiting reports whether an operation has been under way for a while.
+func (w *watch) waiting() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.busy && time.Since(w.begun) >= w.stall/looks
+}
+
+func (w *watch) look(of operation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.busy {
+		w.ticking = false
+		return
+	}
+	now := time.Now()
+	tick := w.stall / looks
+	if idle := now.Sub(w.last); idle >= tick && of.moved() {
+		w.last = now
+	} else if idle >= w.stall {
+		w.busy, w.ticking = false, false
+		of.cut()
+		return
+	} else {
+		tick = min(tick, w.stall-idle)
+	}
+	w.timer.Reset(tick)
+}

@@ -1,0 +1,56 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/figures"
+)
+
+// headerEvery is how many lines of figures go below one header: a screen of 24 lines has it.
+const headerEvery = 20
+
+// PrintFigures prints a line a second to out until ctx ends: the sum of all compartments, which is what meter reads. What faults have gathered
+// meanwhile goes to problems.
+func PrintFigures(ctx context.Context, out, problems io.Writer, meter *figures.Meter, faults *Faults) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for lines := 0; ; lines++ {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			if lines%headerEvery == 0 {
+				fmt.Fprintf(out, "%-8s %s  last change of the limit\n", "time", figures.Header)
+			}
+			line := meter.Read()
+			fmt.Fprintf(out, "%s %v  %s\n", now.Format(time.TimeOnly), line, line.Change)
+			if fault := faults.take(); fault != "" {
+				fmt.Fprintln(problems, "weir:", fault)
+			}
+		}
+	}
+}
+
+// Changes remember the last change of any limit. The zero Changes is ready. It is safe for concurrent use.
+type Changes struct{ last atomic.Pointer[weir.Event] }
+
+// Handle takes the events of limiters: what OnEvent of a bulkhead.Config wants.
+func (c *Changes) Handle(e weir.Event) {
+	if e.Kind == weir.LimitChanged {
+		c.last.Store(&e)
+	}
+}
+
+// String names the compartment and its change, "" if there was none.
+func (c *Changes) String() string {
+	e := c.last.Load()
+	if e == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s: %v", e.Limiter, e.Change)
+}

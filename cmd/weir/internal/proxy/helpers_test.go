@@ -1,0 +1,137 @@
+package proxy
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// running is a proxy that serves until the test ends.
+type running struct {
+	*Proxy
+	t       *testing.T
+	address string // of its first listener
+	admin   string
+	stop    context.CancelFunc
+	ended   chan error
+
+	mu   sync.Mutex
+	file string // that a reload reads
+}
+
+var discard = slog.New(slog.DiscardHandler)
+
+const addresses = `
+listeners: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0"}
+`
+
+// start runs a proxy with the addresses of a test and the rest of a file.
+func start(t *testing.T, file string) *running {
+	t.Helper()
+	return startAt(t, addresses+file)
+}
+
+// startAt runs a proxy with a whole file.
+func startAt(t *testing.T, file string) *running {
+	t.Helper()
+	r := &running{t: t, ended: make(chan error, 1)}
+	r.write(file)
+	c, err := r.parse()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Proxy, err = New(c, Options{Log: discard, Read: r.parse})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listeners, operators := r.Addresses()
+	r.address, r.admin = listeners[0].String(), operators[0].String()
+	ctx, stop := context.WithCancel(context.Background())
+	r.stop = stop
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.ended <- r.Run(ctx)
+	}()
+	t.Cleanup(func() { stop(); <-done })
+	return r
+}
+
+func (r *running) write(file string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.file = file
+}
+
+func (r *running) parse() (*config.Config, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return config.Parse("weir.yaml", []byte(r.file), nil)
+}
+
+// reload applies another file.
+func (r *running) reload(file string) error {
+	r.write(addresses + file)
+	return r.Reload()
+}
+
+func (r *running) get(path string) (status int, body string) {
+	r.t.Helper()
+	answer, err := http.Get("http://" + r.address + path)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// state is what the admin address says.
+func (r *running) state() (s map[string]any) {
+	r.t.Helper()
+	answer, err := http.Get("http://" + r.admin + "/-/weir/snapshot")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if err := json.NewDecoder(answer.Body).Decode(&s); err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !done(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// named starts an upstream that answers with its name, and /hold once it is released.
+func named(t *testing.T, name string) (address string, release func()) {
+	released := make(chan struct{})
+	release = sync.OnceFunc(func() { close(released) })
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/hold" {
+			<-released
+		}
+		fmt.Fprint(w, name)
+	}))
+	t.Cleanup(func() { release(); server.Close() })
+	return server.URL, release
+}

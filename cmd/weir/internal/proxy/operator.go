@@ -1,0 +1,134 @@
+package proxy
+
+import (
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/cmd/weir/internal/admin"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/cmd/weir/internal/listen"
+	"github.com/weir-go/weir/cmd/weir/internal/upstream"
+	"github.com/weir-go/weir/internal/figures"
+	"github.com/weir-go/weir/metrics"
+)
+
+// An operator is a server for those who operate the proxy, or the platform that does.
+type operator struct {
+	server   *http.Server
+	listener net.Listener
+}
+
+// openOperators takes the admin address and that of probes, if there are any.
+func (p *Proxy) openOperators(c *config.Config) error {
+	gathered, err := admin.Metrics(metrics.Sources{
+		Limiters: p.shared.Caps(), Sets: map[string]*bulkhead.Set{"compartments": p.set},
+	}, p.figures)
+	if err != nil {
+		return err
+	}
+	seen := admin.Proxy{
+		State: p.state, Config: func() any { return p.table.Load().config }, Metrics: gathered, Ready: p.ready,
+		Reload: p.Reload, Pin: p.Pin, Shadow: p.Shadow,
+	}
+	if c.Admin.Address != "none" {
+		err := p.openOperator("admin.address", c.Admin.Address, func(at net.Addr) (http.Handler, error) {
+			return admin.New(seen, c.Admin, at)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if c.Probes.Address != "" {
+		return p.openOperator("probes.address", c.Probes.Address, func(net.Addr) (http.Handler, error) {
+			return admin.Probes(seen, c.Probes), nil
+		})
+	}
+	return nil
+}
+
+// operatorTimeout bounds how long an operator's client may take over its request's header. A profile takes half a minute to write.
+const operatorTimeout = 10 * time.Second
+
+func (p *Proxy) openOperator(setting, address string, handler func(net.Addr) (http.Handler, error)) error {
+	listener, err := listen.Bind(address)
+	if err != nil {
+		return &AddressError{setting, err}
+	}
+	o := &operator{listener: listener, server: &http.Server{ReadHeaderTimeout: operatorTimeout}}
+	p.operators = append(p.operators, o)
+	o.server.Handler, err = handler(listener.Addr())
+	return err
+}
+
+// Addresses returns what the proxy listens on: its listeners in their order, then the admin address and that of probes.
+func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
+	for _, l := range p.listeners {
+		listeners = append(listeners, l.Addr())
+	}
+	for _, o := range p.operators {
+		operators = append(operators, o.listener.Addr())
+	}
+	return listeners, operators
+}
+
+// Snapshot returns the state of all compartments.
+func (p *Proxy) Snapshot() bulkhead.Snapshot { return withoutOverflow(p.set.Snapshot()) }
+
+// Meter reads figures of all compartments. change says which limit was changed last.
+func (p *Proxy) Meter(change func() string) *figures.Meter { return figures.NewSetMeter(p.set, change) }
+
+func (p *Proxy) state() admin.State {
+	compartments, f := p.Snapshot(), p.figures()
+	s := admin.State{Total: compartments.Total, Parts: admin.Parts{
+		Cap: compartments.Max, Compartments: compartments.ByKey, Caps: map[string]weir.Snapshot{},
+		Pinned: map[string]int{}, Upstreams: f.Upstreams, Listeners: f.Listeners, Exchanges: f.Exchanges,
+		Applied: f.Applied,
+	}}
+	for _, lim := range p.shared.Caps() {
+		limit := lim.Snapshot()
+		s.Caps[limit.Name] = limit
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lastReload != nil {
+		s.LastReload = p.lastReload.Error()
+	}
+	for name, o := range p.overrides {
+		if o.pin != nil {
+			s.Pinned[name] = *o.pin
+		}
+	}
+	return s
+}
+
+// withoutOverflow takes the compartment of unknown keys out, because routes have only known ones.
+func withoutOverflow(s bulkhead.Snapshot) bulkhead.Snapshot {
+	unknown := s.ByKey[bulkhead.Overflow]
+	delete(s.ByKey, bulkhead.Overflow)
+	s.Total.Limit -= unknown.Limit
+	s.Total.Min -= unknown.Min
+	s.Total.Max -= unknown.Max
+	return s
+}
+
+func (p *Proxy) figures() admin.Figures {
+	f := admin.Figures{
+		Listeners: map[string]listen.Counts{}, Upstreams: map[string][]upstream.Address{}, Exchanges: p.shared.Counts(),
+	}
+	for _, l := range p.listeners {
+		f.Listeners[l.Addr().String()] = l.Counts()
+	}
+	for name, pool := range p.table.Load().pools {
+		f.Upstreams[name] = pool.Snapshot()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.tracer != nil {
+		f.Spans = p.tracer.Counts()
+	}
+	f.Reloads, f.ReloadsRefused, f.Applied = p.reloads, p.reloadsRefused, p.applied
+	return f
+}

@@ -1,0 +1,138 @@
+package proxy
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/cmd/weir/internal/admin"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/law"
+)
+
+// Reload reads the configuration again and applies it, whole or not at all. What an operator pinned or shadowed is as configured again. An error,
+// which is logged too, leaves everything as it was.
+func (p *Proxy) Reload() error {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	err := p.reload()
+	p.reloaded(err)
+	return err
+}
+
+func (p *Proxy) reload() error {
+	if p.read == nil {
+		return fmt.Errorf("there is no configuration file: start with --config to reload one")
+	}
+	c, err := p.read()
+	if err != nil {
+		return err
+	}
+	old := p.table.Load()
+	if err := config.Live(old.config, c); err != nil {
+		return err
+	}
+	next, err := p.newTable(c, old)
+	if err != nil {
+		return err
+	}
+	if err := p.set.Update(p.limits(c, nil)); err != nil {
+		next.drop()
+		return err
+	}
+	p.setOverrides(map[string]override{})
+	next.start()
+	p.table.Store(next)
+	old.drop()
+	p.apply(c)
+	return nil
+}
+
+// apply takes over what cannot fail, because it has been checked: an error would be a file that changed meanwhile.
+func (p *Proxy) apply(c *config.Config) {
+	if err := p.shared.Update(c); err != nil {
+		p.log.Error("a cap was not changed", "error", err)
+	}
+	if p.tracer != nil {
+		p.tracer.SetSample(c.Trace.Sample)
+	}
+	for i, l := range p.listeners {
+		if err := l.Update(c.Listeners[i]); err != nil {
+			p.log.Error("a listener was not changed", "listener", c.Listeners[i].Address, "error", err)
+		}
+	}
+}
+
+func (p *Proxy) reloaded(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lastReload = err
+	if err != nil {
+		p.reloadsRefused++
+		p.log.Error("configuration refused, the old one stays", "error", err)
+		return
+	}
+	p.reloads++
+	p.applied = time.Now()
+	p.log.Info("configuration applied", "reloads", p.reloads)
+}
+
+// An override is what an operator set for a compartment, above the configuration.
+type override struct {
+	pin    *int
+	shadow *bool
+}
+
+// limits returns the limits of the configuration, with what operators set.
+func (p *Proxy) limits(c *config.Config, overrides map[string]override) bulkhead.Config {
+	limits := c.Bulkhead()
+	limits.OnEvent = p.hears(c)
+	for name, o := range overrides {
+		compartment := limits.ByKey[name]
+		if o.pin != nil {
+			compartment.Config.Law, compartment.Config.Initial = law.Fixed{Limit: *o.pin}, *o.pin
+			compartment.Budget = 0
+		}
+		if o.shadow != nil {
+			compartment.Config.Shadow = *o.shadow
+		}
+		limits.ByKey[name] = compartment
+	}
+	return limits
+}
+
+// Pin holds the limit of a compartment until the next reload; nil lets its law decide again.
+func (p *Proxy) Pin(compartment string, limit *int) error {
+	return p.override(compartment, func(o *override) { o.pin = limit })
+}
+
+// Shadow turns the shadow mode of a compartment on or off until the next reload.
+func (p *Proxy) Shadow(compartment string, on bool) error {
+	return p.override(compartment, func(o *override) { o.shadow = &on })
+}
+
+func (p *Proxy) override(compartment string, change func(*override)) error {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	c := p.table.Load().config
+	if _, ok := c.Bulkhead().ByKey[compartment]; !ok {
+		return fmt.Errorf("%w: %q", admin.ErrCompartment, compartment)
+	}
+	changed := maps.Clone(p.overrides)
+	o := changed[compartment]
+	change(&o)
+	changed[compartment] = o
+	if err := p.set.Update(p.limits(c, changed)); err != nil {
+		return err
+	}
+	p.setOverrides(changed)
+	p.log.Warn("changed by an operator", "compartment", compartment, "pin", o.pin, "shadow", o.shadow)
+	return nil
+}
+
+func (p *Proxy) setOverrides(to map[string]override) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.overrides = to
+}

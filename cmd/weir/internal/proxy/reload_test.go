@@ -1,0 +1,137 @@
+package proxy
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// file has one upstream, and one more line.
+func file(address, more string) string {
+	return fmt.Sprintf("upstreams: {api: {addresses: [%q]}}\n%s\n", address, more)
+}
+
+func TestReloadAppliesTheFile(t *testing.T) {
+	a, _ := named(t, "a")
+	b, _ := named(t, "b")
+	r := start(t, file(a, "compartments: {api: {initial: 7}}"))
+	if _, body := r.get("/"); body != "a" {
+		t.Fatalf("answered by %q", body)
+	}
+	if err := r.reload(file(b, "compartments: {api: {max: 5}}")); err != nil {
+		t.Fatal(err)
+	}
+	if _, body := r.get("/"); body != "b" {
+		t.Errorf("answered by %q, want the new upstream", body)
+	}
+	api := r.Snapshot().ByKey["api"]
+	if api.Limit != 5 || api.Admitted != 2 {
+		t.Errorf("limit %d after %d requests, want 5 after 2: what was learned is kept within the new bounds", api.Limit, api.Admitted)
+	}
+}
+
+func TestReloadRefuses(t *testing.T) {
+	a, _ := named(t, "a")
+	r := start(t, file(a, "max: 100"))
+	before := r.table.Load()
+	for _, test := range []struct{ file, want string }{
+		{file(a, "max: 100\nroutes: [{upstream: gone}]"), `routes[0].upstream is "gone"`},
+		{file(a, "max: 0"), "max"},
+		{file(a, "max: 100\nprobes: {address: \"127.0.0.1:0\"}"), "probes.address"},
+		{"upstreams: {", "weir.yaml"},
+	} {
+		err := r.reload(test.file)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("error %v, want one about %s", err, test.want)
+		}
+		if r.table.Load() != before {
+			t.Fatalf("%s: was applied", test.file)
+		}
+	}
+	if got := r.state()["last_reload_error"]; got == nil {
+		t.Error("the state does not say that the last reload failed")
+	}
+	if _, body := r.get("/"); body != "a" {
+		t.Errorf("answered by %q, want the old upstream", body)
+	}
+}
+
+// Every request ends as if there were no reloads, though each of them changes where it goes.
+func TestReloadUnderLoadLosesNothing(t *testing.T) {
+	var received atomic.Int64
+	count := func(name string) string {
+		address, _ := counted(t, name, &received)
+		return address
+	}
+	a, b := count("a"), count("b")
+	r := start(t, file(a, ""))
+	var sent atomic.Int64
+	stop := make(chan struct{})
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				sent.Add(1)
+				if status, body := r.get("/"); status != http.StatusOK || body != "a" && body != "b" {
+					t.Errorf("%d %q", status, body)
+					return
+				}
+			}
+		})
+	}
+	for i := range 50 {
+		to := []string{a, b}[i%2]
+		if err := r.reload(file(to, fmt.Sprintf("compartments: {api: {initial: %d, queue: {size: %d}}}", 10+i, 100+i))); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	clients.Wait()
+	if sent.Load() != received.Load() {
+		t.Errorf("%d requests were sent, %d arrived", sent.Load(), received.Load())
+	}
+	if s := r.Snapshot().Total; s.InFlight != 0 || int64(s.Completed) != sent.Load() {
+		t.Errorf("%d in flight, %d completed of %d", s.InFlight, s.Completed, sent.Load())
+	}
+}
+
+func TestOperatorsHoldALimit(t *testing.T) {
+	a, _ := named(t, "a")
+	r := start(t, file(a, ""))
+	three := 3
+	if err := r.Pin("api", &three); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Shadow("api", true); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Snapshot().ByKey["api"]; s.Limit != 3 || !s.Shadow {
+		t.Errorf("limit %d, shadow %v", s.Limit, s.Shadow)
+	}
+	if pinned := fmt.Sprint(r.state()["pinned"]); pinned != "map[api:3]" {
+		t.Errorf("the state says that pinned is %s", pinned)
+	}
+	if err := r.Pin("api", nil); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Snapshot().ByKey["api"]; !s.Shadow {
+		t.Error("letting the law decide again has ended the shadow mode")
+	}
+	if err := r.reload(file(a, "")); err != nil {
+		t.Fatal(err)
+	}
+	if s := r.Snapshot().ByKey["api"]; s.Shadow {
+		t.Error("a reload leaves the shadow mode on")
+	}
+	if err := r.Pin("gone", &three); err == nil {
+		t.Error("want an error for a compartment that is not there")
+	}
+}

@@ -1,0 +1,67 @@
+package proxy
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/weir-go/weir/cmd/weir/internal/client"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// A router finds the route of a request. Patterns are those of [http.ServeMux], which says what matches and what is
+// most specific. A request goes on with the path that its client sent: the mux's redirects to cleaner paths are not used.
+type router struct {
+	mux    *http.ServeMux
+	routes map[string]route // by pattern
+	exempt []string         // paths
+}
+
+// A route is what becomes of the requests of a pattern.
+type route struct {
+	compartment string
+	limited     http.Handler
+	exempt      http.Handler
+}
+
+func newRouter(exempt []string) *router {
+	return &router{mux: http.NewServeMux(), routes: map[string]route{}, exempt: exempt}
+}
+
+func (rt *router) add(c config.Route, to route) {
+	pattern := c.Pattern()
+	rt.mux.Handle(pattern, http.NotFoundHandler())
+	rt.routes[pattern] = to
+}
+
+func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodConnect {
+		http.Error(w, "CONNECT is not served", http.StatusMethodNotAllowed)
+		return
+	}
+	unmatched, pattern := rt.mux.Handler(inLowerCase(r))
+	to, found := rt.routes[pattern]
+	if !found {
+		unmatched.ServeHTTP(w, r) // not found, or not with this method
+		return
+	}
+	record := &client.Of(r.Context()).Record
+	record.Route = pattern
+	if to.limited == nil || slices.Contains(rt.exempt, r.URL.Path) {
+		to.exempt.ServeHTTP(w, r)
+		return
+	}
+	record.Compartment = to.compartment
+	to.limited.ServeHTTP(w, r)
+}
+
+// inLowerCase returns the request with its host as patterns have it.
+func inLowerCase(r *http.Request) *http.Request {
+	lower := strings.ToLower(r.Host)
+	if lower == r.Host { // the same string, in nearly all requests
+		return r
+	}
+	changed := *r
+	changed.Host = lower
+	return &changed
+}

@@ -1,0 +1,62 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// ErrCut is returned by [Proxy.Run] if requests were still running at the end of their grace.
+var ErrCut = errors.New("requests were still running")
+
+// Run serves until ctx ends, and then stops as the package's documentation says. A proxy runs once.
+func (p *Proxy) Run(ctx context.Context) error {
+	defer p.close()
+	failed := make(chan error, len(p.listeners)+len(p.operators))
+	for _, l := range p.listeners {
+		go func() { failed <- l.Serve() }()
+	}
+	for _, o := range p.operators {
+		go func() { failed <- o.server.Serve(o.listener) }()
+	}
+	tracing, stopTracing := context.WithCancel(context.Background())
+	var sent sync.WaitGroup
+	defer sent.Wait() // the spans of the last requests are sent, too
+	defer stopTracing()
+	if p.tracer != nil {
+		sent.Go(func() { p.tracer.Run(tracing) })
+	}
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	return p.drain()
+}
+
+// drain lets balancers notice, then takes no more requests and answers those that have been taken. The operators' addresses go on to tell how
+// that goes.
+func (p *Proxy) drain() error {
+	settings := p.table.Load().config.Shutdown
+	p.stopping.Store(true)
+	if settings.Wait > 0 {
+		p.log.Info("not ready any more, still serving", "wait", time.Duration(settings.Wait))
+		time.Sleep(time.Duration(settings.Wait))
+	}
+	grace := time.Duration(settings.Grace)
+	ctx, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	ended := make(chan error, len(p.listeners))
+	for _, l := range p.listeners {
+		go func() { ended <- l.Shutdown(ctx) }()
+	}
+	var err error
+	for range p.listeners {
+		if <-ended != nil {
+			err = fmt.Errorf("%w after shutdown.grace, which is %v, and have been cut", ErrCut, grace)
+		}
+	}
+	return err
+}

@@ -1,0 +1,140 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// counted is named, and counts.
+func counted(t *testing.T, name string, received *atomic.Int64) (address string, server *httptest.Server) {
+	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		received.Add(1)
+		_, _ = io.WriteString(w, name)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, server
+}
+
+func TestStartsWhileTheUpstreamIsDown(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	r := start(t, file("http://"+address, ""))
+	if status, _ := r.get("/"); status != http.StatusBadGateway {
+		t.Errorf("down: status %d, want 502", status)
+	}
+	if listener, err = net.Listen("tcp", address); err != nil {
+		t.Fatal(err)
+	}
+	back := &httptest.Server{Listener: listener, Config: &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}}
+	back.Start()
+	defer back.Close()
+	if status, _ := r.get("/"); status != http.StatusOK {
+		t.Errorf("up: status %d", status)
+	}
+}
+
+// A balancer sees that the proxy is not ready, and the proxy goes on to answer what the balancer still sends.
+func TestLameDuck(t *testing.T) {
+	a, release := named(t, "a")
+	r := start(t, file(a, "shutdown: {wait: 300ms}"))
+	held := make(chan int, 1)
+	go func() {
+		status, _ := r.get("/hold")
+		held <- status
+	}()
+	eventually(t, "a request runs", func() bool { return r.Snapshot().Total.InFlight == 1 })
+
+	r.stop()
+	eventually(t, "it is not ready", func() bool {
+		answer, err := http.Get("http://" + r.admin + "/ready")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer.StatusCode == http.StatusServiceUnavailable
+	})
+	answer, err := http.Get("http://" + r.address + "/")
+	if err != nil {
+		t.Fatalf("while it waits it has to serve: %v", err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK || !answer.Close {
+		t.Errorf("while it waits: %s, the connection closes: %v", answer.Status, answer.Close)
+	}
+	eventually(t, "it takes no more connections", func() bool {
+		conn, err := net.Dial("tcp", r.address)
+		if err == nil {
+			conn.Close()
+		}
+		return err != nil
+	})
+	release()
+	if status := <-held; status != http.StatusOK {
+		t.Errorf("the request that ran: status %d", status)
+	}
+	if err := <-r.ended; err != nil {
+		t.Errorf("ended with %v", err)
+	}
+}
+
+func TestGraceEnds(t *testing.T) {
+	a, _ := named(t, "a")
+	r := start(t, file(a, "shutdown: {grace: 20ms}"))
+	go func() { _, _ = http.Get("http://" + r.address + "/hold") }()
+	eventually(t, "a request runs", func() bool { return r.Snapshot().Total.InFlight == 1 })
+	r.stop()
+	if err := <-r.ended; !errors.Is(err, ErrCut) {
+		t.Errorf("ended with %v, want ErrCut", err)
+	}
+}
+
+func TestAddressInUse(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for setting, text := range map[string]string{
+		"listeners[0].address": fmt.Sprintf("listeners: [{address: %q}]\nadmin: {address: none}", taken.Addr()),
+		"admin.address":        fmt.Sprintf("listeners: [{address: \"127.0.0.1:0\"}]\nadmin: {address: %q}", taken.Addr()),
+		"probes.address":       fmt.Sprintf("listeners: [{address: \"127.0.0.1:0\"}]\nadmin: {address: none}\nprobes: {address: %q}", taken.Addr()),
+	} {
+		c, err := config.Parse("weir.yaml", []byte(text+"\n"+file("http://127.0.0.1:1", "")), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = New(c, Options{Log: discard})
+		if address, ok := errors.AsType[*AddressError](err); !ok || address.Setting != setting {
+			t.Errorf("error %v, want one about %s", err, setting)
+		}
+	}
+}
+
+func TestServerFails(t *testing.T) {
+	a, _ := named(t, "a")
+	c, err := config.Parse("weir.yaml", []byte(addresses+file(a, "")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(c, Options{Log: discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = p.operators[0].listener.Close()
+	if err := p.Run(context.Background()); err == nil {
+		t.Error("want the error of a listener that broke")
+	}
+}

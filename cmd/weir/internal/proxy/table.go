@@ -1,0 +1,104 @@
+package proxy
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/weir-go/weir/cmd/weir/internal/client"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/cmd/weir/internal/observe"
+	"github.com/weir-go/weir/cmd/weir/internal/upstream"
+	"github.com/weir-go/weir/trust"
+)
+
+// A table is a configuration as it is applied.
+type table struct {
+	config   *config.Config
+	pools    map[string]*upstream.Pool
+	handlers []http.Handler // of the listeners
+}
+
+// newTable makes the table of a configuration, and changes nothing else: if it is not used, drop it.
+func (p *Proxy) newTable(c *config.Config, previous *table) (*table, error) {
+	t := &table{config: c, pools: map[string]*upstream.Pool{}}
+	if err := p.fill(t, previous); err != nil {
+		t.drop()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (p *Proxy) fill(t, previous *table) error {
+	for name, c := range t.config.Upstreams {
+		var old *upstream.Pool
+		if previous != nil {
+			old = previous.pools[name]
+		}
+		pool, err := upstream.New(name, c, old, p.log)
+		if err != nil {
+			return err
+		}
+		t.pools[name] = pool
+	}
+	routes := newRouter(t.config.Exempt.Paths)
+	for i, c := range t.config.Routes {
+		to, err := p.newRoute(c, t.pools[c.Upstream])
+		if err != nil {
+			return fmt.Errorf("routes[%d]: %w", i, err)
+		}
+		routes.add(c, to)
+	}
+	var access *slog.Logger // nil for none
+	if t.config.Log.Access {
+		access = p.log
+	}
+	served := framed(observe.New(routes, access, p.tracer))
+	for i, c := range t.config.Listeners {
+		trusted, err := trust.Networks(c.Trusted...)
+		if err != nil {
+			return fmt.Errorf("listeners[%d].trusted: %w", i, err)
+		}
+		t.handlers = append(t.handlers, client.New(served, trusted, p.tracer))
+	}
+	return nil
+}
+
+// newRoute makes the handlers of a route: within its compartment, and exempt from it.
+func (p *Proxy) newRoute(c config.Route, pool *upstream.Pool) (to route, err error) {
+	to.compartment = c.Compartment
+	if !c.Exempt {
+		if to.limited, err = p.newHandler(c, pool); err != nil {
+			return to, err
+		}
+	}
+	c.Exempt = true
+	to.exempt, err = p.newHandler(c, pool)
+	return to, err
+}
+
+func (p *Proxy) newHandler(c config.Route, pool *upstream.Pool) (http.Handler, error) {
+	gate, err := p.set.Handle(c.Compartment)
+	if err != nil && !c.Exempt {
+		return nil, err
+	}
+	handler, err := p.shared.Route(gate, pool, c)
+	if err != nil {
+		return nil, err
+	}
+	return client.Prioritize(handler, c)
+}
+
+// start lets the table's upstreams be checked.
+func (t *table) start() {
+	for _, pool := range t.pools {
+		pool.Start()
+	}
+}
+
+// drop gives up what the table does not share with another.
+func (t *table) drop() {
+	for _, pool := range t.pools {
+		pool.Close()
+	}
+}

@@ -1,0 +1,104 @@
+package spans
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+// The sizes and times of sending. The first three are the defaults of OpenTelemetry's batch processor, so that a collector
+// gets what it is used to.
+const (
+	queueSize = 2048
+	batchSize = 512
+	batchTime = 5 * time.Second
+
+	sendTimeout = 10 * time.Second // OTLP's default
+	retryAfter  = time.Second
+)
+
+// Run sends spans until ctx ends, then what is left. It returns within 30 s of that.
+func (t *Tracer) Run(ctx context.Context) {
+	tick := time.NewTicker(batchTime)
+	defer tick.Stop()
+	batch := make([]Span, 0, batchSize)
+	for ctx.Err() == nil {
+		select {
+		case s := <-t.queue:
+			if batch = append(batch, s); len(batch) < batchSize {
+				continue
+			}
+		case <-tick.C:
+		case <-ctx.Done():
+			continue
+		}
+		t.send(context.WithoutCancel(ctx), ctx.Done(), batch) // the client has a timeout
+		batch = batch[:0]
+	}
+	t.finish(batch)
+}
+
+// finish sends what is left when the proxy ends. What does not get through in one timeout is lost.
+func (t *Tracer) finish(batch []Span) {
+	ctx, cancel := context.WithTimeout(context.Background(), sendTimeout)
+	defer cancel()
+	for {
+		select {
+		case s := <-t.queue:
+			if batch = append(batch, s); len(batch) == batchSize {
+				t.send(ctx, ctx.Done(), batch)
+				batch = batch[:0]
+			}
+			continue
+		default:
+		}
+		t.send(ctx, ctx.Done(), batch)
+		return
+	}
+}
+
+// send sends a batch, and once more if that may help: after a pause, or at once when the proxy ends.
+func (t *Tracer) send(ctx context.Context, ends <-chan struct{}, batch []Span) {
+	if len(batch) == 0 {
+		return
+	}
+	body := encode(t.service, batch)
+	taken, again := t.post(ctx, body)
+	if again {
+		select {
+		case <-time.After(retryAfter):
+		case <-ends:
+		}
+		taken, _ = t.post(ctx, body)
+	}
+	if taken {
+		t.sent.Add(uint64(len(batch)))
+	} else {
+		t.failed.Add(uint64(len(batch)))
+	}
+}
+
+// maxAnswer is more than a collector has to say.
+const maxAnswer = 64 << 10
+
+// post reports whether the collector took a batch, and if not, whether it may take it later.
+func (t *Tracer) post(ctx context.Context, body []byte) (taken, again bool) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.endpoint, bytes.NewReader(body))
+	if err != nil {
+		return false, false
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := t.client.Do(r)
+	if err != nil {
+		return false, true
+	}
+	defer answer.Body.Close()
+	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // so that the connection can be used again
+	switch answer.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return false, true
+	}
+	return answer.StatusCode/100 == 2, false
+}

@@ -1,0 +1,207 @@
+package spans
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+func tracer(t *testing.T, share float64) *Tracer {
+	t.Helper()
+	tracer, err := New(config.Trace{Endpoint: "http://collector.example/v1/traces", Sample: share, Service: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tracer
+}
+
+// A collector answers with the statuses in turn, the last of them for ever; 0 is no answer.
+type collector struct {
+	statuses []int
+	mu       sync.Mutex
+	batches  []int
+}
+
+// seen are the sizes of the batches so far.
+func (c *collector) seen() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.batches)
+}
+
+func (c *collector) RoundTrip(r *http.Request) (*http.Response, error) {
+	body, _ := io.ReadAll(r.Body)
+	var got export
+	if err := json.Unmarshal(body, &got); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.batches = append(c.batches, len(got.ResourceSpans[0].ScopeSpans[0].Spans))
+	status := c.statuses[0]
+	if len(c.statuses) > 1 {
+		c.statuses = c.statuses[1:]
+	}
+	if status == 0 {
+		return nil, errors.New("no route to host")
+	}
+	return &http.Response{StatusCode: status, Body: http.NoBody}, nil
+}
+
+// running returns a tracer at work, and a function that ends it.
+func running(t *testing.T, c *collector) (tr *Tracer, end func()) {
+	tr = tracer(t, 1)
+	tr.client.Transport = c
+	ctx, cancel := context.WithCancel(t.Context())
+	var work sync.WaitGroup
+	work.Go(func() { tr.Run(ctx) })
+	return tr, func() { cancel(); work.Wait() }
+}
+
+func (t *Tracer) end(n int) {
+	for range n {
+		t.End(Span{Context: t.Start(nil, false)})
+	}
+}
+
+func TestBatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &collector{statuses: []int{200}}
+		tr, end := running(t, c)
+		tr.end(batchSize + 3)
+		synctest.Wait()
+		if got := c.seen(); !slices.Equal(got, []int{batchSize}) {
+			t.Errorf("a full batch goes at once: %v", got)
+		}
+		time.Sleep(batchTime)
+		synctest.Wait()
+		if got := c.seen(); !slices.Equal(got, []int{batchSize, 3}) {
+			t.Errorf("the rest goes after a time: %v", got)
+		}
+		time.Sleep(3 * batchTime)
+		tr.end(2)
+		end()
+		if got := c.seen(); !slices.Equal(got, []int{batchSize, 3, 2}) {
+			t.Errorf("what is left goes at the end, and nothing goes alone: %v", got)
+		}
+		if got := tr.Counts(); got != (Counts{Sent: batchSize + 5}) {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestRetries(t *testing.T) {
+	for what, c := range map[string]struct {
+		statuses []int
+		asked    int
+		want     Counts
+	}{
+		"taken":         {[]int{202}, 1, Counts{Sent: 1}},
+		"busy, then ok": {[]int{503, 200}, 2, Counts{Sent: 1}},
+		"gone, then ok": {[]int{0, 200}, 2, Counts{Sent: 1}},
+		"limited":       {[]int{429}, 2, Counts{Failed: 1}},
+		"gone":          {[]int{0}, 2, Counts{Failed: 1}},
+		"not valid":     {[]int{400}, 1, Counts{Failed: 1}},
+		"no such path":  {[]int{404}, 1, Counts{Failed: 1}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			collector := &collector{statuses: c.statuses}
+			tr, end := running(t, collector)
+			tr.end(1)
+			time.Sleep(batchTime + 2*retryAfter)
+			synctest.Wait()
+			if got, asked := tr.Counts(), len(collector.seen()); got != c.want || asked != c.asked {
+				t.Errorf("%s: %+v after %d requests, want %+v after %d", what, got, asked, c.want, c.asked)
+			}
+			end()
+		})
+	}
+}
+
+// While the collector hangs, spans are dropped and requests go on.
+func TestCollectorHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tr := tracer(t, 1)
+		tr.client.Transport = hangs{}
+		ctx, cancel := context.WithCancel(t.Context())
+		var work sync.WaitGroup
+		work.Go(func() { tr.Run(ctx) })
+		began := time.Now()
+		tr.end(batchSize)
+		synctest.Wait()
+		tr.end(queueSize + 7)
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("requests waited %v", waited)
+		}
+		if got := tr.Counts(); got.Dropped != 7 {
+			t.Errorf("%+v, want 7 dropped", got)
+		}
+		cancel()
+		ended := time.Now()
+		work.Wait()
+		if took := time.Since(ended); took > 3*sendTimeout {
+			t.Errorf("the end took %v", took)
+		}
+	})
+}
+
+type hangs struct{}
+
+func (hangs) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+func TestCollectorThatIsReal(t *testing.T) {
+	got := make(chan string, 10)
+	s := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		got <- r.Method + " " + r.URL.Path + " " + r.Header.Get("Content-Type") + " " + string(body)
+	}))
+	defer s.Close()
+	tr, err := New(config.Trace{Endpoint: s.URL + "/v1/traces", Sample: 1, Service: "shop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	tr.end(1)
+	cancel()
+	tr.Run(ctx)
+	if body := <-got; !strings.HasPrefix(body, `POST /v1/traces application/json {"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]}`) {
+		t.Error(body)
+	}
+	if got := tr.Counts(); got != (Counts{Sent: 1}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestOnlySampledSpansAreSent(t *testing.T) {
+	tr := tracer(t, 0)
+	tr.end(queueSize + 1)
+	(*Tracer)(nil).End(Span{})
+	if got := tr.Counts(); got.Dropped != 0 || len(tr.queue) != 0 || (*Tracer)(nil).Counts() != (Counts{}) {
+		t.Errorf("%+v, %d in the queue", got, len(tr.queue))
+	}
+}
+
+func TestEndpoints(t *testing.T) {
+	if tr, err := New(config.Trace{}); tr != nil || err != nil {
+		t.Errorf("no endpoint: %v %v", tr, err)
+	}
+	for _, endpoint := range []string{"127.0.0.1:4318", "collector", "ftp://collector", "http://", "http://a b", ":"} {
+		if _, err := New(config.Trace{Endpoint: endpoint}); err == nil || !strings.Contains(err.Error(), "trace.endpoint") {
+			t.Errorf("%q: %v", endpoint, err)
+		}
+	}
+}

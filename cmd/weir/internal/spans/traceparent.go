@@ -1,0 +1,119 @@
+package spans
+
+import (
+	"encoding/hex"
+	"math/rand/v2"
+)
+
+// A TraceID names a trace; the zero TraceID none.
+type TraceID [16]byte
+
+// String returns 32 hexadecimal digits.
+func (id TraceID) String() string { return hex.EncodeToString(id[:]) }
+
+// A SpanID names a span of a trace; the zero SpanID none.
+type SpanID [8]byte
+
+// String returns 16 hexadecimal digits.
+func (id SpanID) String() string { return hex.EncodeToString(id[:]) }
+
+// A Context is the place of a request in its trace.
+type Context struct {
+	Trace  TraceID
+	Parent SpanID // the caller's span, zero where the trace begins
+	Span   SpanID // the request's own, zero if the trace goes by without one
+	flags  byte
+}
+
+// The flags of traceparent, level 2.
+const (
+	flagSampled = 1
+	flagRandom  = 2 // the trace's last seven bytes are random
+)
+
+// Sampled reports whether the span of the request is sent.
+func (c Context) Sampled() bool { return c.flags&flagSampled != 0 }
+
+// The layout of a traceparent: version-trace-parent-flags.
+const (
+	lengthV0   = len("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+	parentAt   = len("00-0af7651916cd43dd8448eb211c80319c-")
+	flagsAt    = lengthV0 - 2
+	traceAt    = len("00-")
+	invalidVer = "ff"
+)
+
+// Parse reads the values of a traceparent header. There has to be one of them, and a valid one.
+func Parse(values []string) (c Context, ok bool) {
+	if len(values) != 1 || len(values[0]) < lengthV0 {
+		return c, false
+	}
+	text := values[0]
+	version, rest := text[:2], text[lengthV0:]
+	var one [1]byte
+	if version == invalidVer || !lowerHex(one[:], version) ||
+		text[2] != '-' || text[parentAt-1] != '-' || text[flagsAt-1] != '-' ||
+		rest != "" && (version == "00" || rest[0] != '-') { // later versions may have more
+		return Context{}, false
+	}
+	ok = lowerHex(c.Trace[:], text[traceAt:parentAt-1]) && lowerHex(c.Parent[:], text[parentAt:flagsAt-1]) &&
+		lowerHex(one[:], text[flagsAt:lengthV0]) && c.Trace != TraceID{} && c.Parent != SpanID{}
+	if !ok {
+		return Context{}, false
+	}
+	c.flags = one[0] & (flagSampled | flagRandom)
+	return c, true
+}
+
+// lowerHex decodes digits that are lower case, as the standard wants them.
+func lowerHex(into []byte, digits string) bool {
+	for i := range len(digits) {
+		if 'A' <= digits[i] && digits[i] <= 'F' {
+			return false
+		}
+	}
+	_, err := hex.Decode(into, []byte(digits))
+	return err == nil
+}
+
+// Traceparent returns the header for the upstream, whose parent is the span of the proxy if that is sent, and the
+// caller's if not.
+func (c Context) Traceparent() string {
+	parent := c.Span
+	if parent == (SpanID{}) {
+		parent = c.Parent
+	}
+	text := make([]byte, 0, lengthV0)
+	text = append(text, "00-"...)
+	text = hex.AppendEncode(text, c.Trace[:])
+	text = append(text, '-')
+	text = hex.AppendEncode(text, parent[:])
+	text = append(text, '-')
+	return string(hex.AppendEncode(text, []byte{c.flags}))
+}
+
+// begin returns the first place in a new trace.
+func begin() Context {
+	c := Context{flags: flagRandom}
+	for c.Trace == (TraceID{}) {
+		randomly(c.Trace[:])
+	}
+	return c
+}
+
+func newSpanID() (id SpanID) {
+	for id == (SpanID{}) {
+		randomly(id[:])
+	}
+	return id
+}
+
+// randomly fills in eight bytes at a time. Identifiers have to differ, and need be no secret.
+func randomly(into []byte) {
+	for i := 0; i < len(into); i += 8 {
+		n := rand.Uint64()
+		for j := range 8 {
+			into[i+j] = byte(n >> (8 * j))
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package upstream
+
+import (
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// An address is one server of a pool.
+type address struct {
+	text   string // as it is configured
+	scheme string // http or https
+	host   string // with the port, if one is given
+	socket string // path of a Unix socket
+	raw    string // path before that of a request, escaped, without a slash at its end
+	base   string // raw, not escaped
+	*record
+	*connections
+}
+
+// parseAddress reads http://host:port/path, https://host:port/path, or unix:/path of a socket.
+func parseAddress(text string) (*address, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	a := &address{text: text, scheme: u.Scheme, host: u.Host}
+	switch {
+	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
+		return nil, fmt.Errorf("address %q: want no user, query or fragment", u.Redacted())
+	case u.Scheme == "unix" && u.Host == "" && len(u.Path) > 1:
+		a.scheme, a.host, a.socket = "http", "localhost", u.Path
+	case (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "":
+		a.raw = strings.TrimSuffix(u.EscapedPath(), "/")
+		a.base, err = url.PathUnescape(a.raw)
+	default:
+		return nil, fmt.Errorf("address %q: want http://host:port, https://host:port or unix:/path", text)
+	}
+	return a, err
+}
+
+// locate makes the URL of a request that of its place at the address.
+func (a *address) locate(u *url.URL) {
+	if a.raw != "" {
+		u.Path, u.RawPath = join(a.base, u.Path), join(a.raw, u.EscapedPath())
+	}
+	u.Scheme, u.Host, u.User = a.scheme, a.host, nil
+}
+
+func join(base, path string) string {
+	return base + "/" + strings.TrimPrefix(path, "/")
+}

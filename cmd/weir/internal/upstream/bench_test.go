@@ -1,0 +1,92 @@
+package upstream
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// BenchmarkRoundTrip sends each request through a pool of three addresses and, in turn with it, through a plain transport. x is the ratio of the processor time.
+func BenchmarkRoundTrip(b *testing.B) {
+	for _, size := range []int{1 << 10, 1 << 20} {
+		b.Run(strconv.Itoa(size>>10)+"KB", func(b *testing.B) {
+			answer := strings.Repeat("x", size)
+			handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, answer) })
+			var urls []string
+			for range 3 {
+				server := httptest.NewServer(handler)
+				defer server.Close()
+				urls = append(urls, server.URL)
+			}
+			pool, _ := started(b, defaults(urls...))
+			plain := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 1000}
+			defer plain.CloseIdleConnections()
+			buffer := make([]byte, 32<<10) // as httputil.ReverseProxy has it
+			turn := 0
+			exchange := func(to http.RoundTripper) time.Duration {
+				turn++
+				req := httptest.NewRequestWithContext(traced(b.Context()), http.MethodGet, urls[turn%len(urls)], nil)
+				start := processorTime(b)
+				res, err := to.RoundTrip(req)
+				if err != nil {
+					b.Fatal(err)
+				}
+				io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{res.Body}, buffer)
+				res.Body.Close()
+				return processorTime(b) - start
+			}
+			var byPool, byPlain time.Duration
+			for first := true; b.Loop(); first = !first {
+				if first {
+					byPool += exchange(pool)
+				}
+				byPlain += exchange(plain)
+				if !first {
+					byPool += exchange(pool)
+				}
+			}
+			b.ReportMetric(float64(byPool)/float64(byPlain), "x")
+			b.ReportMetric(float64(byPlain)/float64(b.N), "ns/plain")
+			b.ReportMetric(float64(byPool)/float64(b.N), "ns/pool")
+		})
+	}
+}
+
+// processorTime is that of the process so far, which other processes do not lengthen.
+func processorTime(b *testing.B) time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// BenchmarkOverhead is what the pool adds to a request, of which the transport does nothing.
+func BenchmarkOverhead(b *testing.B) {
+	for _, n := range []int{1, 3, 100} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			p := fakes(b, n)
+			res := response(http.StatusOK)
+			for i := range n {
+				p.pretend(i, func(*http.Request) (*http.Response, error) {
+					own := *res
+					return &own, nil
+				})
+			}
+			req := httptest.NewRequestWithContext(traced(b.Context()), http.MethodGet, "/", nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				res, err := p.RoundTrip(req)
+				if err != nil {
+					b.Fatal(err)
+				}
+				res.Body.Close()
+			}
+		})
+	}
+}

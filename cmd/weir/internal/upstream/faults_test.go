@@ -1,0 +1,234 @@
+package upstream
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"net/textproto"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir"
+)
+
+// serve answers each connection by hand, and returns its address.
+func serve(t testing.TB, handle func(net.Conn)) (url string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer conn.Close()
+				handle(conn)
+			}()
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+// replies returns a server that reads a request, writes the text and closes.
+func replies(text string) func(net.Conn) {
+	return func(conn net.Conn) {
+		if _, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+			io.WriteString(conn, text)
+		}
+	}
+}
+
+func reset(conn net.Conn) {
+	conn.(*net.TCPConn).SetLinger(0)
+	conn.Close()
+}
+
+// What a server does wrong before the headers of its response is an error and a failure; in the body it is an error of the body.
+func TestServersThatMisbehave(t *testing.T) {
+	for name, test := range map[string]struct {
+		handle   func(conn net.Conn, timeout func())
+		inBody   bool
+		failures uint64
+	}{
+		"closes at once":     {does(func(net.Conn) {}), false, 1},
+		"resets":             {does(reset), false, 1},
+		"closes early":       {says("HTTP/1.1 200 OK\r\nContent-"), false, 1},
+		"garbage":            {says("SSH-2.0-OpenSSH_9.2p1\r\n"), false, 1},
+		"bad length":         {says("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"), false, 1},
+		"two lengths":        {says("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"), false, 1},
+		"endless header":     {does(endlessHeader), false, 1},
+		"endless early":      {does(endlessEarly), false, 1},
+		"hangs":              {stops(""), false, 1},
+		"slow headers":       {stops("HTTP/1.1 200 OK\r\n"), false, 1},
+		"less than it says":  {says("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello"), true, 0},
+		"resets in the body": {does(resetInBody), true, 0},
+		"bad chunk":          {says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello"), true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(traced(t.Context()))
+			defer cancel(nil)
+			p, _ := started(t, defaults(serve(t, func(conn net.Conn) { test.handle(conn, func() { cancel(weir.ErrExecutionTimeout) }) })))
+			res, err := p.RoundTrip(httptest.NewRequestWithContext(ctx, http.MethodPost, "/", nil))
+			if (err == nil) != test.inBody {
+				t.Fatalf("error %v before the body", err)
+			}
+			if err == nil {
+				if _, err = io.Copy(io.Discard, res.Body); err == nil {
+					t.Error("no error of the body")
+				}
+				res.Body.Close()
+			} else if !strings.HasPrefix(err.Error(), "upstream api, http://127.0.0.1:") {
+				t.Errorf("error %q does not say where", err)
+			}
+			if s := p.Snapshot()[0]; s.Failures != test.failures || s.InFlight != 0 || s.Requests != 1 {
+				t.Errorf("want 1 request, %d failures, nothing in flight: %+v", test.failures, s)
+			}
+		})
+	}
+}
+
+// traced returns a context with the trace that httputil.ReverseProxy has.
+func traced(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: func(int, textproto.MIMEHeader) error { return nil }})
+}
+
+func endlessHeader(conn net.Conn) {
+	replies("HTTP/1.1 200 OK\r\n")(conn)
+	for i := 0; ; i++ {
+		if _, err := fmt.Fprintf(conn, "X-%d: %s\r\n", i, strings.Repeat("x", 1000)); err != nil {
+			return
+		}
+	}
+}
+
+func endlessEarly(conn net.Conn) {
+	replies("")(conn)
+	for {
+		if _, err := io.WriteString(conn, "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"); err != nil {
+			return
+		}
+	}
+}
+
+func resetInBody(conn net.Conn) {
+	replies("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")(conn)
+	reset(conn)
+}
+
+func does(handle func(net.Conn)) func(net.Conn, func()) {
+	return func(conn net.Conn, _ func()) { handle(conn) }
+}
+
+func says(text string) func(net.Conn, func()) { return does(replies(text)) }
+
+// stops replies with the text, and then says no more until the proxy gives up.
+func stops(text string) func(net.Conn, func()) {
+	return func(conn net.Conn, timeout func()) {
+		replies(text)(conn)
+		timeout()
+		io.Copy(io.Discard, conn)
+	}
+}
+
+func TestEarlyResponsesArePassedOn(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for range maxEarly {
+			w.WriteHeader(http.StatusEarlyHints)
+		}
+	}))
+	defer server.Close()
+	p, _ := started(t, defaults(server.URL))
+	early, connections := 0, 0
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+		Got1xxResponse: func(int, textproto.MIMEHeader) error { early++; return nil },
+		GotConn:        func(httptrace.GotConnInfo) { connections++ },
+	})
+	if status, err := get(t, ctx, p); status != http.StatusOK || err != nil || early != maxEarly || connections != 1 {
+		t.Errorf("got %d, %v, %d early responses over %d connections; want 200 and %d over 1", status, err, early, connections, maxEarly)
+	}
+}
+
+func TestARequestIsInFlightUntilItsBodyIsClosed(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") }))
+	defer server.Close()
+	p, _ := started(t, defaults(server.URL))
+	res, err := p.RoundTrip(httptest.NewRequest(http.MethodGet, "/", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, res.Body)
+	if n := p.Snapshot()[0].InFlight; n != 1 {
+		t.Errorf("%d in flight before Close, want 1", n)
+	}
+	res.Body.Close()
+	res.Body.Close()
+	if n := p.Snapshot()[0].InFlight; n != 0 {
+		t.Errorf("%d in flight after Close, want 0", n)
+	}
+	if res, err = p.RoundTrip(httptest.NewRequest(http.MethodHead, "/", nil)); err != nil || p.Snapshot()[0].InFlight != 0 {
+		t.Errorf("%v, %v: a response without a body is still in flight", res, err)
+	}
+}
+
+func TestAnUpgradedConnectionCanBeWritten(t *testing.T) {
+	p, _ := started(t, defaults(serve(t, func(conn net.Conn) {
+		replies("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n")(conn)
+		io.Copy(conn, conn)
+	})))
+	req := httptest.NewRequest(http.MethodGet, "/", nil)
+	req.Header.Set("Connection", "Upgrade")
+	req.Header.Set("Upgrade", "echo")
+	res, err := p.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, ok := res.Body.(io.ReadWriteCloser)
+	if !ok {
+		t.Fatalf("the body of a 101 is %T, which cannot be written", res.Body)
+	}
+	io.WriteString(conn, "hello")
+	if err := conn.(interface{ CloseWrite() error }).CloseWrite(); err != nil {
+		t.Error(err)
+	}
+	if echo, err := io.ReadAll(conn); string(echo) != "hello" || err != nil {
+		t.Errorf("read %q, %v", echo, err)
+	}
+	if n := p.Snapshot()[0].InFlight; n != 1 {
+		t.Errorf("%d in flight, want the connection", n)
+	}
+	conn.Close()
+	if n := p.Snapshot()[0].InFlight; n != 0 {
+		t.Errorf("%d in flight after Close", n)
+	}
+}
+
+func TestAClientThatLeavesIsNoFailure(t *testing.T) {
+	arrived := make(chan struct{})
+	p, _ := started(t, defaults(serve(t, func(conn net.Conn) {
+		replies("")(conn)
+		close(arrived)
+		io.Copy(io.Discard, conn)
+	})))
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		<-arrived
+		leave()
+	}()
+	if _, err := get(t, ctx, p); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that the client has left", err)
+	}
+	if s := p.Snapshot()[0]; s.Failures != 0 || s.InFlight != 0 {
+		t.Errorf("want no failure and nothing in flight: %+v", s)
+	}
+}

@@ -1,0 +1,77 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// mostRead is how much of the answer to a check is read, so that the connection can be used again.
+const mostRead = 64 << 10
+
+// errSheds is the answer of a server that sheds load: its check says neither that it is healthy nor that it is not.
+var errSheds = errors.New("the server sheds load")
+
+// checkUntil checks an address until the context ends.
+func (p *Pool) checkUntil(ctx context.Context, a *address) {
+	for {
+		if wait := a.checkIn(time.Duration(p.config.Health.Interval), time.Now()); wait > 0 {
+			timer := time.NewTimer(wait)
+			select {
+			case <-ctx.Done():
+				timer.Stop()
+				return
+			case <-timer.C:
+			}
+			continue
+		}
+		err := p.ask(ctx, a)
+		if ctx.Err() != nil {
+			return
+		}
+		if errors.Is(err, errSheds) || !a.check(err, p.config.Health, time.Now()) {
+			continue
+		}
+		if err != nil {
+			p.log.Warn("address of upstream is unhealthy", "address", a.text, "error", err)
+		} else {
+			p.log.Info("address of upstream is healthy", "address", a.text)
+		}
+	}
+}
+
+// ask sends one check, over the connections that requests use.
+func (p *Pool) ask(ctx context.Context, a *address) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.config.Health.Timeout))
+	defer cancel()
+	path, query, _ := strings.Cut(p.config.Health.Path, "?")
+	req := &http.Request{
+		Method: http.MethodGet,
+		URL:    &url.URL{Path: path, RawQuery: query},
+		Header: http.Header{"User-Agent": {"weir-health"}},
+		Host:   p.config.Host,
+	}
+	a.locate(req.URL)
+	a.begin()
+	defer a.end()
+	res, err := a.transport.RoundTrip(req.WithContext(ctx))
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, io.LimitReader(res.Body, mostRead))
+	switch asks := boundRetryAfter(res.Header, 0); {
+	case err != nil:
+		return err
+	case res.StatusCode >= 200 && res.StatusCode < 400:
+		return nil
+	case res.StatusCode == http.StatusServiceUnavailable && !failed(res, asks):
+		return errSheds
+	}
+	return fmt.Errorf("check was answered with %s: want 200 to 399", res.Status)
+}

@@ -1,0 +1,103 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// defaults is an upstream as the file's defaults have it.
+func defaults(addresses ...string) config.Upstream {
+	return config.Upstream{
+		Addresses:          addresses,
+		Protocol:           "http1",
+		Health:             config.Health{Interval: config.Duration(5 * time.Second), Timeout: config.Duration(time.Second), Failures: 3, Passes: 2},
+		Eject:              config.Eject{Failures: 5, For: config.Duration(10 * time.Second)},
+		ConnectTimeout:     config.Duration(5 * time.Second),
+		IdleTimeout:        config.Duration(90 * time.Second),
+		MaxIdleConnections: 1000,
+		MaxRetryAfter:      config.Duration(time.Minute),
+	}
+}
+
+// A journal keeps what is logged.
+type journal struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+// count returns how often a message was logged.
+func (j *journal) count(message string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return strings.Count(j.text.String(), `msg="`+message+`"`)
+}
+
+func newPool(t testing.TB, c config.Upstream, previous *Pool) (*Pool, *journal) {
+	t.Helper()
+	j := new(journal)
+	p, err := New("api", c, previous, slog.New(slog.NewTextHandler(j, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, j
+}
+
+// started returns a pool that is closed when the test ends.
+func started(t testing.TB, c config.Upstream) (*Pool, *journal) {
+	t.Helper()
+	p, j := newPool(t, c, nil)
+	p.Start()
+	t.Cleanup(p.Close)
+	return p, j
+}
+
+// A fake is the transport of an address.
+type fake func(*http.Request) (*http.Response, error)
+
+func (f fake) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// pretend puts a fake in place of the connections to an address.
+func (p *Pool) pretend(i int, f fake) {
+	p.addresses[i].connections = &connections{transport: f}
+	p.addresses[i].pools.Add(1)
+}
+
+func response(status int, header ...string) *http.Response {
+	h := http.Header{}
+	for i := 0; i < len(header); i += 2 {
+		h.Add(header[i], header[i+1])
+	}
+	return &http.Response{StatusCode: status, Status: http.StatusText(status), Header: h, Body: io.NopCloser(strings.NewReader("ok"))}
+}
+
+func get(t testing.TB, ctx context.Context, p *Pool) (status int, err error) {
+	t.Helper()
+	return send(p, httptest.NewRequestWithContext(ctx, http.MethodGet, "/", nil))
+}
+
+// send sends a request and reads the whole response.
+func send(p *Pool, req *http.Request) (status int, err error) {
+	res, err := p.RoundTrip(req)
+	if err != nil {
+		return 0, err
+	}
+	defer res.Body.Close()
+	_, err = io.Copy(io.Discard, res.Body)
+	return res.StatusCode, err
+}

@@ -1,0 +1,54 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/retryafter"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// failed reports whether a response says that the address is sick. A server that sheds load asks its clients to come back later.
+func failed(res *http.Response, asksLater bool) bool {
+	switch res.StatusCode {
+	case http.StatusBadGateway, http.StatusGatewayTimeout:
+		return true
+	case http.StatusServiceUnavailable:
+		return !asksLater && res.Header[weirhttp.RefusedHeader] == nil
+	}
+	return false
+}
+
+// blames reports whether the address is to blame that there is no response.
+func (s *sending) blames(err error) bool {
+	switch {
+	case s.Err() != nil: // the client has left, or its own deadline has passed
+		return errors.Is(context.Cause(s), weir.ErrExecutionTimeout)
+	case s.upload != nil && s.upload.failed():
+		return false
+	}
+	// Otherwise net/http refused the request before it asked for a connection.
+	return s.connected.Load() || errors.As(err, new(*dialError))
+}
+
+// boundRetryAfter cuts a Retry-After that is longer than the bound, makes seconds of a date, and drops one that is
+// neither. It reports whether one is left.
+func boundRetryAfter(h http.Header, bound time.Duration) bool {
+	given := h["Retry-After"]
+	if given == nil {
+		return false
+	}
+	after, ok := retryafter.Of(h, time.Now())
+	if !ok {
+		delete(h, "Retry-After")
+		return false
+	}
+	seconds := math.Ceil(min(after, bound).Seconds())
+	h["Retry-After"] = []string{strconv.FormatFloat(seconds, 'f', 0, 64)}
+	return true
+}

@@ -1,0 +1,121 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// A Pool is the addresses of an upstream. It is an [http.RoundTripper], and safe for concurrent use.
+type Pool struct {
+	name      string
+	config    config.Upstream
+	log       *slog.Logger
+	addresses []*address
+
+	changes *atomic.Uint64 // of all records, and shared like them
+	turning sync.Mutex     // held while a rotation is made
+	current atomic.Pointer[rotation]
+
+	stop   context.CancelFunc // nil unless checks run
+	checks sync.WaitGroup
+}
+
+// New returns a pool. Of addresses that the previous pool has too it takes over what is known of them, and their connections
+// unless the settings of these differ. The previous pool goes on to work, and the new one can still be closed in its place.
+// New connects to no address. It fails if an address or a file of TLS cannot be used.
+func New(name string, c config.Upstream, previous *Pool, log *slog.Logger) (*Pool, error) {
+	p := &Pool{name: name, config: c, log: log.With("upstream", name), changes: new(atomic.Uint64)}
+	if previous != nil {
+		p.changes = previous.changes
+	}
+	for i, text := range c.Addresses {
+		if err := p.add(text, previous); err != nil {
+			p.release()
+			return nil, fmt.Errorf("upstreams.%s.addresses[%d]: %w", name, i, err)
+		}
+	}
+	if len(p.addresses) == 0 {
+		return nil, fmt.Errorf("upstreams.%s.addresses: want at least one", name)
+	}
+	p.current.Store(newRotation(p.addresses, c.Health.Path != "", p.changes.Load(), time.Now()))
+	return p, nil
+}
+
+// add takes an address over from the previous pool, or makes it.
+func (p *Pool) add(text string, previous *Pool) error {
+	a, err := parseAddress(text)
+	if err != nil {
+		return err
+	}
+	if p.find(a) != nil {
+		return errors.New("is there twice: want different addresses")
+	}
+	wanted := settingsOf(p.config)
+	if old := previous.find(a); old != nil {
+		a.record = old.record
+		if old.settings == wanted {
+			a.connections = old.connections
+		}
+	} else {
+		a.record = &record{changes: p.changes}
+	}
+	if a.connections == nil {
+		if a.connections, err = newConnections(a, wanted, p.log.With("address", text)); err != nil {
+			return err
+		}
+	}
+	a.pools.Add(1)
+	p.addresses = append(p.addresses, a)
+	return nil
+}
+
+// find returns the address of the pool that is the same server as another; nil if there is none.
+func (p *Pool) find(same *address) *address {
+	if p == nil {
+		return nil
+	}
+	i := slices.IndexFunc(p.addresses, func(a *address) bool {
+		return a.scheme == same.scheme && a.host == same.host && a.socket == same.socket && a.raw == same.raw
+	})
+	if i < 0 {
+		return nil
+	}
+	return p.addresses[i]
+}
+
+// Start begins the checks, and is called once. If the pool replaces another, close that one afterwards: checks go on as they were scheduled.
+func (p *Pool) Start() {
+	ctx, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	for _, a := range p.addresses {
+		if p.config.Health.Path == "" {
+			a.forgetHealth()
+			continue
+		}
+		p.checks.Go(func() { p.checkUntil(ctx, a) })
+	}
+}
+
+// Close ends the checks and closes idle connections that no other pool uses. It is called once, also for a pool that
+// was not started. Requests that are under way or come later are sent, and then their connections are closed.
+func (p *Pool) Close() {
+	if p.stop != nil {
+		p.stop()
+	}
+	p.checks.Wait()
+	p.release()
+}
+
+func (p *Pool) release() {
+	for _, a := range p.addresses {
+		a.release()
+	}
+}

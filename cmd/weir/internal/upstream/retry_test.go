@@ -1,0 +1,233 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// refusing returns an address at which nothing listens.
+func refusing(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return "http://" + l.Addr().String()
+}
+
+func echo(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) }
+
+func TestNoConnectionIsTriedElsewhere(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(echo))
+	defer server.Close()
+	c := defaults(refusing(t), refusing(t), server.URL)
+	c.Eject.Failures = 0
+	p, _ := started(t, c)
+	for range 50 {
+		for name, body := range map[string]io.Reader{
+			"none":      nil,
+			"replayed":  strings.NewReader("hello"),
+			"read once": io.NopCloser(struct{ io.Reader }{strings.NewReader("hello")}),
+		} {
+			req := httptest.NewRequest(http.MethodPost, "/", nil)
+			if body != nil {
+				req, _ = http.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
+			}
+			if req.GetBody != nil {
+				req.Body, _ = os.CreateTemp(t.TempDir(), "") // once it is closed, it cannot be read
+				io.WriteString(req.Body.(io.Writer), "hello")
+				req.Body.(io.Seeker).Seek(0, io.SeekStart)
+			}
+			res, err := p.RoundTrip(req)
+			if err != nil {
+				t.Fatalf("body %s: %v", name, err)
+			}
+			got, _ := io.ReadAll(res.Body)
+			res.Body.Close()
+			if want := "hello"; body != nil && string(got) != want {
+				t.Fatalf("body %s: the server got %q, want %q", name, got, want)
+			}
+			if res.Request.URL.Host != strings.TrimPrefix(server.URL, "http://") {
+				t.Fatalf("the request of the response says %s, want the address that answered", res.Request.URL)
+			}
+		}
+	}
+	for i, s := range p.Snapshot()[:2] {
+		if s.Failures == 0 || s.InFlight != 0 {
+			t.Errorf("address %d: want failures, and nothing in flight: %+v", i, s)
+		}
+	}
+}
+
+func TestEachAddressIsTriedOnceAndThreeInAll(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5} {
+		var addresses []string
+		for range n {
+			addresses = append(addresses, refusing(t))
+		}
+		c := defaults(addresses...)
+		p, _ := started(t, c)
+		if _, err := get(t, t.Context(), p); !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("error %v, want refused", err)
+		}
+		tries := uint64(0)
+		for _, s := range p.Snapshot() {
+			tries += s.Requests
+			if s.Requests > 1 {
+				t.Errorf("%s was tried %d times", s.URL, s.Requests)
+			}
+		}
+		if want := uint64(min(n, maxTries)); tries != want {
+			t.Errorf("of %d addresses %d were tried, want %d", n, tries, want)
+		}
+	}
+}
+
+// A body is closed once all is over, whatever became of it.
+type counted struct {
+	io.Reader
+	closed *atomic.Int64
+}
+
+func (c counted) Close() error { c.closed.Add(1); return nil }
+
+func TestWhatWasSentIsNotSentAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		err   error
+		read  bool
+		cause error
+		tries uint64
+	}{
+		"no connection":                {&dialError{syscall.ECONNREFUSED}, false, nil, 2},
+		"no connection, body was read": {&dialError{syscall.ECONNREFUSED}, true, nil, 1},
+		"no connection, client left":   {&dialError{syscall.ECONNREFUSED}, false, context.Canceled, 1},
+		"reset":                        {syscall.ECONNRESET, false, nil, 1},
+		"reset of a dialed connection": {&net.OpError{Op: "read", Err: syscall.ECONNRESET}, false, nil, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, leave := context.WithCancel(t.Context())
+			defer leave()
+			p := fakes(t, 2)
+			for i := range 2 {
+				p.pretend(i, func(r *http.Request) (*http.Response, error) {
+					if test.read {
+						r.Body.Read(make([]byte, 1))
+					}
+					r.Body.Close()
+					if test.cause != nil {
+						leave()
+					}
+					return nil, test.err
+				})
+			}
+			var closed atomic.Int64
+			req, _ := http.NewRequestWithContext(ctx, http.MethodPut, "/", counted{strings.NewReader("hello"), &closed})
+			if _, err := p.RoundTrip(req); !errors.Is(err, test.err) {
+				t.Errorf("error %v, want %v", err, test.err)
+			}
+			if s := p.Snapshot(); s[0].Requests+s[1].Requests != test.tries {
+				t.Errorf("%d tries, want %d", s[0].Requests+s[1].Requests, test.tries)
+			}
+			if closed.Load() == 0 {
+				t.Error("the body was not closed")
+			}
+		})
+	}
+}
+
+func TestABodyIsOpenForTheNextTry(t *testing.T) {
+	var closed atomic.Int64
+	p := fakes(t, 2)
+	for i := range 2 {
+		p.pretend(i, func(r *http.Request) (*http.Response, error) {
+			defer r.Body.Close()
+			if closed.Load() != 0 {
+				t.Error("the body was closed before the request was over")
+			}
+			s := p.Snapshot()
+			if s[0].Requests+s[1].Requests == 1 {
+				return nil, &dialError{syscall.ECONNREFUSED}
+			}
+			text, _ := io.ReadAll(r.Body)
+			res := response(http.StatusOK)
+			res.Body = io.NopCloser(bytes.NewReader(text))
+			return res, nil
+		})
+	}
+	req, _ := http.NewRequest(http.MethodPut, "/", counted{strings.NewReader("hello"), &closed})
+	res, err := p.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := io.ReadAll(res.Body); string(text) != "hello" || closed.Load() != 1 {
+		t.Errorf("sent %q and closed the body %d times; want all of it, and once", text, closed.Load())
+	}
+}
+
+// One of three servers dies under load. Requests that it was working on may fail; all others are answered by the other two.
+func TestAKilledServerFailsWhatItHadAlone(t *testing.T) {
+	var servers []*httptest.Server
+	var addresses []string
+	var dead atomic.Bool
+	for range 3 {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, "hello") }))
+		defer s.Close()
+		servers, addresses = append(servers, s), append(addresses, s.URL)
+	}
+	p, _ := started(t, defaults(addresses...))
+	const clients, before, after = 32, 20, 100
+	var failed, failedAfter atomic.Int64
+	var all, ready sync.WaitGroup
+	killed := make(chan struct{})
+	ready.Add(clients)
+	for range clients {
+		all.Go(func() {
+			for i := range before + after {
+				if i == before {
+					ready.Done()
+				}
+				late := dead.Load()
+				if status, err := get(t, t.Context(), p); status != http.StatusOK || err != nil {
+					if late {
+						failedAfter.Add(1)
+						t.Log(err)
+					}
+					failed.Add(1)
+				}
+				if i == before+after/2 {
+					<-killed // so that some requests come after it
+				}
+			}
+		})
+	}
+	ready.Wait()
+	servers[0].Listener.Close()
+	servers[0].CloseClientConnections()
+	dead.Store(true)
+	close(killed)
+	all.Wait()
+	if failedAfter.Load() != 0 {
+		t.Errorf("%d requests failed that began after a server was killed", failedAfter.Load())
+	}
+	if failed.Load() > clients {
+		t.Errorf("%d requests failed, more than can have been under way", failed.Load())
+	}
+	t.Logf("%d of %d requests failed", failed.Load(), clients*(before+after))
+	for _, s := range p.Snapshot() {
+		if s.InFlight != 0 {
+			t.Errorf("%d in flight after the end", s.InFlight)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package upstream
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// A patient is an address in the model: when it became sick, and until when it is; zero is until it is healed.
+type patient struct {
+	sick         bool
+	since, until int
+}
+
+// inRotation is the model: healthy addresses, and of the sick ones those that became sick first beyond half of all.
+func inRotation(patients []patient, now int) (in []int) {
+	left, out := len(patients)/2, map[int]bool{}
+	for range left {
+		last := -1
+		for i, p := range patients {
+			if sick := p.sick || now < p.until; sick && !out[i] && (last < 0 || p.since > patients[last].since) {
+				last = i
+			}
+		}
+		if last >= 0 {
+			out[last] = true
+		}
+	}
+	for i := range patients {
+		if !out[i] {
+			in = append(in, i)
+		}
+	}
+	return in
+}
+
+var (
+	healthOfOne = config.Health{Failures: 1, Passes: 1}
+	ejectOfOne  = config.Eject{Failures: 1, For: config.Duration(10 * time.Second)}
+)
+
+func TestRotationIsThatOfTheModel(t *testing.T) {
+	for seed := range uint64(300) {
+		synctest.Test(t, func(t *testing.T) {
+			draw := rand.New(rand.NewPCG(seed, 0))
+			n := 1 + draw.IntN(8)
+			p, patients := fakes(t, n), make([]patient, n)
+			p.config.Health.Path = "/"
+			for now := 1; now < 60; now++ {
+				time.Sleep(time.Second)
+				i := draw.IntN(n)
+				r, sickness := p.addresses[i].record, &patients[i]
+				switch draw.IntN(4) {
+				case 0: // a check finds it unhealthy
+					if !sickness.sick {
+						sickness.sick, sickness.since = true, now
+						r.check(http.ErrServerClosed, healthOfOne, time.Now())
+					}
+				case 1: // or healthy
+					if sickness.sick {
+						sickness.sick = false
+						r.check(nil, healthOfOne, time.Now())
+					}
+				case 2: // it is ejected
+					if now >= sickness.until {
+						sickness.since, sickness.until = now, now+10
+						r.fail("down", r.ejections.Load(), ejectOfOne, time.Now())
+					}
+				}
+				var got []int
+				for _, a := range p.rotation() {
+					got = append(got, slices.Index(p.addresses, a))
+				}
+				if want := inRotation(patients, now); !slices.Equal(got, want) {
+					t.Fatalf("seed %d, second %d: rotation %v, want %v; patients %+v", seed, now, got, want, patients)
+				}
+				if len(got) < (n+1)/2 {
+					t.Fatalf("%d of %d in rotation", len(got), n)
+				}
+				if chosen := p.choose(nil); !slices.Contains(got, slices.Index(p.addresses, chosen)) {
+					t.Fatal("chose an address that is out of rotation")
+				}
+			}
+		})
+	}
+}
+
+// fakes returns a pool of n addresses that answer nothing.
+func fakes(t testing.TB, n int) *Pool {
+	t.Helper()
+	c := defaults()
+	for i := range n {
+		c.Addresses = append(c.Addresses, "http://server"+strconv.Itoa(i))
+	}
+	p, _ := newPool(t, c, nil)
+	return p
+}
+
+func TestOfTwoTheLessBusyIsChosen(t *testing.T) {
+	for n := 2; n < 6; n++ {
+		p := fakes(t, n)
+		for seed := range uint64(20) {
+			draw := rand.New(rand.NewPCG(seed, 0))
+			for _, a := range p.addresses {
+				a.inFlight.Store(draw.Int64N(3))
+			}
+			seen := map[[2]int]bool{}
+			for pair := range n * (n - 1) {
+				first, second := pair/(n-1), pair%(n-1)
+				if second >= first {
+					second++
+				}
+				seen[[2]int{first, second}] = true
+				a, b := p.addresses[first], p.addresses[second]
+				want := a
+				if b.inFlight.Load() < a.inFlight.Load() {
+					want = b
+				}
+				if a == b || ofPair(p.addresses, pair) != want {
+					t.Fatalf("%d addresses, pair %d: chose wrongly of %d and %d", n, pair, first, second)
+				}
+			}
+			if len(seen) != n*(n-1) {
+				t.Fatalf("%d addresses have %d pairs, want all", n, len(seen))
+			}
+		}
+	}
+}
+
+func TestEquallyBusyAddressesGetAsMuch(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 5} {
+		p, chosen := fakes(t, n), map[*address]int{}
+		const each = 2000
+		for range each * n {
+			chosen[p.choose(nil)]++
+		}
+		for a, times := range chosen {
+			if times < each*8/10 || times > each*12/10 {
+				t.Errorf("%d addresses: %s was chosen %d times, want about %d", n, a.text, times, each)
+			}
+		}
+		if len(chosen) != n {
+			t.Errorf("%d addresses: only %d were chosen", n, len(chosen))
+		}
+	}
+}
+
+func TestTriedAddressesAreNotChosenAgain(t *testing.T) {
+	p := fakes(t, 4)
+	a := p.addresses
+	a[3].fail("down", 0, ejectOfOne, time.Now())
+	for range 100 {
+		if got := p.choose(a[:2]); got != a[2] {
+			t.Fatalf("chose %s, want the only one that is left in rotation", got.text)
+		}
+	}
+	if got := p.choose(a[:3]); got != a[3] {
+		t.Error("did not choose the one that is left, out of rotation")
+	}
+	if p.choose(a) != nil {
+		t.Error("chose one of which all were tried")
+	}
+}
+
+// One of four servers takes ten times as long. At random it would have a quarter of the requests.
+func TestASlowServerGetsLess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := fakes(t, 4)
+		for i := range p.addresses {
+			p.pretend(i, func(*http.Request) (*http.Response, error) {
+				time.Sleep([]time.Duration{100, 10, 10, 10}[i] * time.Millisecond)
+				return response(http.StatusOK), nil
+			})
+		}
+		const all = 4000
+		var clients sync.WaitGroup
+		for range all {
+			clients.Go(func() { get(t, t.Context(), p) })
+			time.Sleep(time.Millisecond)
+		}
+		clients.Wait()
+		snapshot := p.Snapshot()
+		if slow := snapshot[0].Requests; slow > all/8 {
+			t.Errorf("the slow server got %d of %d requests, half of what it gets at random or more", slow, all)
+		}
+		for _, a := range snapshot {
+			t.Logf("%s: %d", a.URL, a.Requests)
+			if a.InFlight != 0 {
+				t.Errorf("%s: %d in flight after all ended", a.URL, a.InFlight)
+			}
+		}
+	})
+}

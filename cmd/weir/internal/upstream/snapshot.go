@@ -1,0 +1,46 @@
+package upstream
+
+import (
+	"slices"
+	"time"
+)
+
+// An Address is what is known of one.
+type Address struct {
+	URL          string    `json:"url"`
+	InFlight     int64     `json:"in_flight"`              // requests until the body of their response is closed
+	Requests     uint64    `json:"requests"`               // sent to it, or tried to
+	Failures     uint64    `json:"failures"`               // requests that got no answer, or a 502, 503 or 504
+	Healthy      bool      `json:"healthy"`                // by checks; true if there are none
+	InRotation   bool      `json:"in_rotation"`            // gets requests
+	EjectedUntil time.Time `json:"ejected_until,omitzero"` // zero unless it is ejected
+	LastError    string    `json:"last_error,omitempty"`   // of a request or a check
+}
+
+// Snapshot returns what is known of the addresses, in the order of the configuration.
+func (p *Pool) Snapshot() []Address {
+	in, now := p.rotation(), time.Now()
+	all := make([]Address, len(p.addresses))
+	for i, a := range p.addresses {
+		all[i] = a.snapshot(p.config.Health.Path != "", now)
+		all[i].URL = a.text
+		all[i].InRotation = slices.Contains(in, a)
+	}
+	return all
+}
+
+func (r *record) snapshot(checked bool, now time.Time) Address {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := Address{
+		InFlight:  r.inFlight.Load(),
+		Requests:  r.requests.Load(),
+		Failures:  r.failures.Load(),
+		Healthy:   !checked || !r.unhealthy,
+		LastError: r.lastError,
+	}
+	if now.Before(r.ejectedUntil) {
+		s.EjectedUntil = r.ejectedUntil
+	}
+	return s
+}

@@ -1,0 +1,111 @@
+package promcheck
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/common/model"
+	"github.com/prometheus/prometheus/model/rulefmt"
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/metrics"
+	"github.com/weir-go/weir/weirprom"
+)
+
+// TestProxyAlerts: each alert of deploy/alerts.yaml is silent while a proxy is well and fires when its upstream is in trouble.
+func TestProxyAlerts(t *testing.T) {
+	text, err := os.ReadFile("../../deploy/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, errs := rulefmt.Parse(text, false, model.UTF8Validation, promQL, slog.Default())
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	r := recordProxy(t)
+	for _, rule := range groups.Groups[0].Rules {
+		t.Run(rule.Alert, func(t *testing.T) {
+			const settled = 10 * time.Minute // the law has found the limit
+			if r.fires(t, rule, r.start.Add(settled), r.sick) {
+				t.Error("fires while all is well")
+			}
+			if !r.fires(t, rule, r.sick.Add(interval), r.end) {
+				t.Error("does not fire in trouble")
+			}
+		})
+	}
+}
+
+// recordProxy records what the limiters of a proxy are: well for one phase, then before an upstream that takes a hundred times
+// as long, fails half of the requests and never answers one, while streams fill their cap.
+func recordProxy(t *testing.T) recording {
+	r := recording{database: newDatabase()}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		band := law.Band{Target: 100 * time.Millisecond}
+		limited := weir.Config{Min: 2, Max: 50, Law: band, MinSamples: 2, Queue: weir.Queue{Size: 20, Timeout: time.Second}}
+		shadow := weir.Config{Min: 2, Max: 50, Law: band, MinSamples: 2, Shadow: true}
+		set, err := bulkhead.New(bulkhead.Config{ByKey: map[string]bulkhead.Compartment{"api": {Config: limited}, "trial": {Config: shadow}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		streams, err := weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: 10, Max: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sick atomic.Bool
+		var failed atomic.Int64
+		work := func(ctx context.Context) error {
+			took := 50 * time.Millisecond
+			if sick.Load() {
+				took = 5 * time.Second
+			}
+			select {
+			case <-time.After(took):
+			case <-ctx.Done():
+			}
+			if sick.Load() && failed.Add(1)%2 == 0 {
+				return errors.New("502")
+			}
+			return ctx.Err()
+		}
+		for range 20 {
+			go repeat(ctx, func() { _ = set.Do(ctx, "api", work) })
+			go repeat(ctx, func() { _ = set.Do(ctx, "trial", work) })
+		}
+		reg := prometheus.NewPedanticRegistry()
+		reg.MustRegister(weirprom.New(metrics.Sources{Limiters: []*weir.Limiter{streams}, Sets: map[string]*bulkhead.Set{"proxy": set}}))
+		scrape := func() time.Time {
+			for range phase / interval {
+				time.Sleep(interval)
+				r.scrape(t, reg, false)
+			}
+			return time.Now()
+		}
+		r.start = time.Now()
+		r.sick = scrape()
+		sick.Store(true)
+		stuck, err := set.Acquire(ctx, "trial") // in shadow mode, so there is room
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			if _, err := streams.Acquire(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.end = scrape()
+		stuck.Done(nil)
+		stop()
+		synctest.Wait()
+	})
+	return r
+}

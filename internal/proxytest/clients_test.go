@@ -1,0 +1,183 @@
+package proxytest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// curl returns the version of HTTP, the status and the size of what curl was answered.
+func curl(t *testing.T, args ...string) string {
+	t.Helper()
+	args = append([]string{"-sS", "-o", "/dev/null", "--max-time", "20", "-w", "%{http_version} %{http_code} %{size_download}"}, args...)
+	text, err := exec.Command(installed(t, "curl"), args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("curl %v: %v\n%s", args, err, text)
+	}
+	return string(text)
+}
+
+// TestClientCurl asks by HTTP/1.1, as curl does by itself.
+func TestClientCurl(t *testing.T) {
+	trial(t)
+	p := startWeir(t, startUpstream(t, upstream{}))
+	curls(t, "1.1", p.url)
+	// Expect: 100-continue, which curl sends with a body of a megabyte.
+	if got := curl(t, "--data-binary", "@"+megabyte(t), p.url+"/echo"); got != "1.1 200 1048576" {
+		t.Errorf("a megabyte: %s", got)
+	}
+}
+
+// TestClientAnswerDuringTheBody has an upstream answer while it still reads. A server of net/http that was not told of it
+// (http.ResponseController.EnableFullDuplex) cuts the body off at the first byte of the answer, which then ends early, with
+// a 200.
+func TestClientAnswerDuringTheBody(t *testing.T) {
+	trial(t)
+	p := newConfigured(t, startUpstream(t, upstream{}))
+	p.write(t, "")
+	p.start(t)
+	body := megabyte(t)
+	for range either(200, 30) {
+		if got := curl(t, "-H", "Transfer-Encoding: chunked", "--data-binary", "@"+body, p.url+"/echo"); got != "1.1 200 1048576" {
+			t.Fatalf("a megabyte of unknown length came back as %s", got)
+		}
+	}
+}
+
+// TestClientCurlHTTP2 asks by HTTP/2, with TLS and without.
+func TestClientCurlHTTP2(t *testing.T) {
+	trial(t)
+	up := startUpstream(t, upstream{})
+	plain := newConfigured(t, up)
+	plain.write(t, "")
+	plain.start(t)
+	curls(t, "2", "--http2-prior-knowledge", plain.url)
+	curls(t, "1.1", "--http1.1", plain.url)
+
+	secure := newConfigured(t, up)
+	certificate, key := selfSigned(t)
+	secure.write(t, "")
+	encrypt(t, secure.file, certificate, key)
+	secure.start(t)
+	url := strings.Replace(secure.url, "http:", "https:", 1)
+	curls(t, "2", "--cacert", certificate, url)
+	curls(t, "1.1", "--http1.1", "--cacert", certificate, url)
+}
+
+// encrypt gives the only listener of a file a certificate.
+func encrypt(t *testing.T, file, certificate, key string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tls := fmt.Sprintf("    tls: {certificate: %q, key: %q}\nupstreams:", certificate, key)
+	write(t, file, strings.Replace(string(text), "upstreams:", tls, 1))
+}
+
+// curls asks the URL, the last argument, for a page, for a megabyte, and to send one back.
+func curls(t *testing.T, version string, args ...string) {
+	t.Helper()
+	url := args[len(args)-1]
+	args = args[:len(args)-1]
+	for _, ask := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{url + "/bytes?n=1024"}, "200 1024"},
+		{[]string{url + "/bytes?n=1048576"}, "200 1048576"},
+		{[]string{"--data-binary", "body", url + "/echo"}, "200 4"},
+		{[]string{"-H", "Transfer-Encoding: chunked", "--data-binary", "body", url + "/echo"}, "200 4"},
+		{[]string{"-I", url + "/bytes?n=1024"}, "200 0"},
+		{[]string{url + "/missing"}, "404 19"},
+		{[]string{url + "/slow?for=1100ms"}, "200 12"},
+	} {
+		if got := curl(t, append(append([]string{}, args...), ask.args...)...); got != version+" "+ask.want {
+			t.Errorf("curl %v %v: %s, want %s %s", args, ask.args, got, version, ask.want)
+		}
+	}
+}
+
+func megabyte(t *testing.T) (file string) {
+	t.Helper()
+	file = t.TempDir() + "/megabyte"
+	write(t, file, strings.Repeat("x", 1<<20))
+	return file
+}
+
+var h2loadStatuses = regexp.MustCompile(`status codes: (\d+) 2xx`)
+
+// TestClientH2load sends many streams on few connections.
+func TestClientH2load(t *testing.T) {
+	trial(t)
+	p := newConfigured(t, startUpstream(t, upstream{}))
+	p.write(t, "compartments:\n  api: {law: fixed, initial: 1000, max: 1000}\n")
+	p.start(t)
+	requests := either("200000", "5000")
+	text, err := exec.Command(installed(t, "h2load"), "-n", requests, "-c", "10", "-m", "32", p.url+"/bytes?n=1024").CombinedOutput()
+	m := h2loadStatuses.FindSubmatch(text)
+	if err != nil || m == nil || string(m[1]) != requests {
+		t.Errorf("h2load: %v; want %s answers of 2xx\n%s", err, requests, text)
+	}
+}
+
+// TestClientWebSocket talks through the proxy as coder/websocket does, in short messages and in long ones.
+func TestClientWebSocket(t *testing.T) {
+	trial(t)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/ready" {
+			return
+		}
+		conn, err := websocket.Accept(w, r, nil)
+		if err != nil {
+			return // the client hears of it
+		}
+		defer conn.CloseNow()
+		conn.SetReadLimit(2 << 20)
+		for {
+			kind, message, err := conn.Read(t.Context())
+			if err == nil {
+				err = conn.Write(t.Context(), kind, message)
+			}
+			if err != nil {
+				if websocket.CloseStatus(err) != websocket.StatusNormalClosure {
+					t.Errorf("the server: %v", err)
+				}
+				return
+			}
+		}
+	}))
+	defer server.Close()
+	p := startWeir(t, peer{url: server.URL})
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, p.url+"/socket", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(2 << 20)
+	for n := range 100 {
+		sent := bytes.Repeat([]byte{byte(n)}, 1+n*n*100) // up to a megabyte
+		if err := conn.Write(ctx, websocket.MessageBinary, sent); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, err := conn.Read(ctx); err != nil || !bytes.Equal(got, sent) {
+			t.Fatalf("message %d of %d bytes came back with %d, %v", n, len(sent), len(got), err)
+		}
+	}
+	if err := conn.Close(websocket.StatusNormalClosure, ""); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the WebSocket holds no slot", func() bool { return p.figures(t).inFlight == 0 })
+}

@@ -1,0 +1,191 @@
+package proxytest
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	apps "k8s.io/api/apps/v1"
+	core "k8s.io/api/core/v1"
+	policy "k8s.io/api/policy/v1"
+	gateway "sigs.k8s.io/gateway-api/apis/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// manifests are the documents of a file of Kubernetes, each as its type of the API, in which a misspelt field is an error.
+func manifests(t *testing.T, name string) (all []any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(), "deploy", "kubernetes", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, document := range bytes.Split(text, []byte("\n---\n")) {
+		var head struct{ APIVersion, Kind string }
+		if err := yaml.Unmarshal(document, &head); err != nil {
+			t.Fatalf("%s, document %d: %v", name, i+1, err)
+		}
+		var into any
+		switch head.APIVersion + " " + head.Kind {
+		case "v1 ConfigMap":
+			into = new(core.ConfigMap)
+		case "v1 Service":
+			into = new(core.Service)
+		case "apps/v1 Deployment":
+			into = new(apps.Deployment)
+		case "policy/v1 PodDisruptionBudget":
+			into = new(policy.PodDisruptionBudget)
+		case "gateway.networking.k8s.io/v1 HTTPRoute":
+			into = new(gateway.HTTPRoute)
+		default:
+			t.Fatalf("%s, document %d: no type for %v", name, i+1, head)
+		}
+		if err := yaml.UnmarshalStrict(document, into); err != nil {
+			t.Errorf("%s, document %d: %v", name, i+1, err)
+		}
+		all = append(all, into)
+	}
+	return all
+}
+
+var examples = []string{"sidecar.yaml", "gateway.yaml"}
+
+// TestManifests decodes the examples as Kubernetes would, and follows the names in them.
+func TestManifests(t *testing.T) {
+	for _, name := range examples {
+		t.Run(name, func(t *testing.T) {
+			var deployment *apps.Deployment
+			var config *core.ConfigMap
+			var service *core.Service
+			for _, m := range manifests(t, name) {
+				switch m := m.(type) {
+				case *apps.Deployment:
+					deployment = m
+				case *core.ConfigMap:
+					config = m
+				case *core.Service:
+					service = m
+				}
+			}
+			pod := deployment.Spec.Template.Spec
+			all := slices.Concat(pod.InitContainers, pod.Containers)
+			weir := all[slices.IndexFunc(all, func(c core.Container) bool { return c.Name == "weir" })]
+			if name == "sidecar.yaml" && (len(pod.InitContainers) != 1 || *weir.RestartPolicy != core.ContainerRestartPolicyAlways) {
+				t.Error("weir is no native sidecar")
+			}
+			ports := map[string]bool{}
+			for _, port := range weir.Ports {
+				ports[port.Name] = true
+			}
+			for _, probe := range []*core.Probe{weir.LivenessProbe, weir.ReadinessProbe} {
+				if !ports[probe.HTTPGet.Port.StrVal] {
+					t.Errorf("a probe asks port %s, which weir has not", probe.HTTPGet.Port.StrVal)
+				}
+			}
+			if target := service.Spec.Ports[0].TargetPort.StrVal; !ports[target] {
+				t.Errorf("the service leads to port %s, which weir has not", target)
+			}
+			if !*weir.SecurityContext.ReadOnlyRootFilesystem || !*pod.SecurityContext.RunAsNonRoot {
+				t.Error("weir may write, or be root")
+			}
+			if got := pod.Volumes[0].ConfigMap.Name; got != config.Name {
+				t.Errorf("weir's file is in the ConfigMap %s, which is %s", got, config.Name)
+			}
+		})
+	}
+}
+
+// TestConfigurations has weir check the files in the examples and in docs/proxy.md.
+func TestConfigurations(t *testing.T) {
+	trial(t)
+	texts := yamlBlocks(t, "docs/proxy.md")
+	for _, name := range examples {
+		for _, m := range manifests(t, name) {
+			if config, ok := m.(*core.ConfigMap); ok {
+				texts[name] = config.Data["weir.yaml"]
+			}
+		}
+	}
+	for from, text := range texts {
+		file := filepath.Join(t.TempDir(), "weir.yaml")
+		write(t, file, text)
+		if said, err := exec.Command(program(t, "weir"), "check", file).CombinedOutput(); err != nil {
+			t.Errorf("%s: weir check: %v\n%s\n%s", from, err, said, text)
+		}
+	}
+}
+
+// yamlBlocks are those of a document, by where they begin. One in a list is indented.
+func yamlBlocks(t *testing.T, name string) (blocks map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(), name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks = map[string]string{}
+	begun, indent := "", ""
+	for i, line := range strings.Split(string(text), "\n") {
+		fence := strings.TrimLeft(line, " ")
+		switch {
+		case fence == "```yaml":
+			begun, indent = fmt.Sprintf("%s:%d", name, i+1), strings.TrimSuffix(line, fence)
+		case fence == "```":
+			begun = ""
+		case begun != "":
+			blocks[begun] += strings.TrimPrefix(line, indent) + "\n"
+		}
+	}
+	if len(blocks) == 0 {
+		t.Fatalf("%s has no block of YAML", name)
+	}
+	return blocks
+}
+
+// TestUnit has systemd verify the unit, where there is systemd.
+func TestUnit(t *testing.T) {
+	trial(t)
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("no systemd-analyze")
+	}
+	text, err := os.ReadFile(filepath.Join(root(), "deploy", "weir.service"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "weir.service")
+	write(t, file, strings.ReplaceAll(string(text), "/usr/local/bin/weir", program(t, "weir"))) // it looks for the program
+	if said, err := exec.Command(analyze, "verify", file).CombinedOutput(); err != nil || len(said) > 0 {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, said)
+	}
+}
+
+// TestContainer builds the program as the Containerfile does: static, so that it runs in an image without a C library.
+func TestContainer(t *testing.T) {
+	trial(t)
+	text, err := os.ReadFile(filepath.Join(root(), "deploy", "Containerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "weir")
+	_, command, found := strings.Cut(string(text), "RUN ")
+	command, _, _ = strings.Cut(command, "\n")
+	if !found || !strings.Contains(command, "-o /weir ") {
+		t.Fatal("the Containerfile has no line that builds /weir")
+	}
+	build := exec.Command("sh", "-c", strings.Replace(command, "-o /weir ", fmt.Sprintf("-o %s ", file), 1))
+	build.Dir = root()
+	build.Env = append(os.Environ(), "GOWORK=") // as in a fresh clone
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, said)
+	}
+	if said, err := exec.Command("env", "-i", file, "version").CombinedOutput(); err != nil {
+		t.Errorf("weir version: %v\n%s", err, said)
+	}
+	if said, _ := exec.Command("ldd", file).CombinedOutput(); !strings.Contains(string(said), "not a dynamic executable") {
+		t.Errorf("ldd: %s", said)
+	}
+}

@@ -1,0 +1,71 @@
+package proxytest
+
+import (
+	"net/http"
+	"testing"
+	"time"
+)
+
+// TestFaults has an upstream break HTTP in all ways that it knows: the client hears a clear status, or that the body is
+// broken, and the slot comes back.
+func TestFaults(t *testing.T) {
+	trial(t)
+	up := startUpstream(t, upstream{})
+	p := startWeir(t, up, "--timeout", "300ms")
+	each := either(200, 10)
+	tb := newTable(t, "an upstream that breaks HTTP", "fault", "requests", "seen by the upstream", "502", "504", "200", "body broken", "closed", "admitted", "completed")
+	for _, f := range []struct {
+		kind   string
+		status int // that the client is to see; 200 with a broken body where the header was sent
+		broken bool
+	}{
+		{"hang", http.StatusGatewayTimeout, false},
+		{"close", http.StatusBadGateway, false},
+		{"header", http.StatusBadGateway, false},
+		{"garbage", http.StatusBadGateway, false},
+		{"two", http.StatusBadGateway, false},
+		{"short", http.StatusOK, true},
+		{"chunk", http.StatusOK, true},
+		{"cut", http.StatusOK, true},
+		{"reset", http.StatusOK, true},
+		{"long", http.StatusOK, false}, // the rest belongs to no request
+	} {
+		before, saw := p.figures(t), p.total(t, up)
+		// Slower than the limit, which starts from 20, fills with requests that take their 300 ms.
+		answers := openLoop{
+			rate: 40, during: time.Duration(each) * time.Second / 40, timeout: 5 * time.Second, request: onceEach(t, p.url+"/fault/"+f.kind),
+		}.run(t.Context())
+		eventually(t, "the slots come back", func() bool { return p.figures(t).inFlight == 0 })
+		after := p.figures(t)
+		counts := map[string]int{}
+		for _, a := range answers {
+			wanted := a.status == f.status && (a.err != nil) == f.broken
+			// A proxy may see it before it passes the header on.
+			early := f.broken && (a.status == http.StatusBadGateway && a.err == nil || a.status == 0)
+			if !wanted && !early {
+				t.Errorf("%s: status %d, %v; want %d, broken %v", f.kind, a.status, a.err, f.status, f.broken)
+			}
+			switch {
+			case a.status == 0:
+				counts["closed"]++
+			case a.err != nil:
+				counts["broken"]++
+			default:
+				counts[http.StatusText(a.status)]++
+			}
+		}
+		tb.row(f.kind, len(answers), p.total(t, up)-saw, counts["Bad Gateway"], counts["Gateway Timeout"], counts["OK"], counts["broken"], counts["closed"],
+			after.admitted-before.admitted, after.completed-before.completed)
+		if n := float64(len(answers)); after.admitted-before.admitted != n || after.completed-before.completed != n {
+			t.Errorf("%s: %v admitted, %v completed, want %v", f.kind, after.admitted-before.admitted, after.completed-before.completed, n)
+		}
+	}
+}
+
+// total is how many requests with a name the upstream saw.
+func (p peer) total(t testing.TB, up peer) (n int) {
+	for _, times := range up.seen(t) {
+		n += times
+	}
+	return n
+}

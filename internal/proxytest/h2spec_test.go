@@ -1,0 +1,80 @@
+package proxytest
+
+import (
+	"encoding/xml"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/summerwind/h2spec"
+	"github.com/summerwind/h2spec/config"
+)
+
+// TestClientH2spec holds the listener to the specification of HTTP/2: it fails no case that net/http's own server passes.
+func TestClientH2spec(t *testing.T) {
+	trial(t)
+	p := newConfigured(t, startUpstream(t, upstream{}))
+	p.write(t, "")
+	p.start(t)
+	theirs := specified(t, startUpstream(t, upstream{}).url) // that is a server of net/http, too
+	failed := 0
+	passed := specified(t, p.url)
+	for name, ok := range passed {
+		if !ok {
+			failed++
+		}
+		if !ok && theirs[name] {
+			t.Errorf("%s fails, and passes before net/http", name)
+		}
+	}
+	tb := newTable(t, "h2spec", "cases", "failed")
+	tb.row(len(passed), failed)
+}
+
+// specified runs all cases against a server and returns which it passed.
+func specified(t *testing.T, url string) (passed map[string]bool) {
+	t.Helper()
+	host, port, _ := strings.Cut(strings.TrimPrefix(url, "http://"), ":")
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "report.xml")
+	_, err = h2spec.Run(&config.Config{
+		Host: host, Port: number, Path: "/bytes?n=1024", Timeout: either(2*time.Second, 300*time.Millisecond), MaxHeaderLen: http.DefaultMaxHeaderBytes / 256, JUnitReport: file,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report struct {
+		Suites []struct {
+			Name  string `xml:"package,attr"`
+			Cases []struct {
+				Name    string    `xml:"classname,attr"`
+				Failure *struct{} `xml:"failure"`
+				Error   *struct{} `xml:"error"`
+			} `xml:"testcase"`
+		} `xml:"testsuite"`
+	}
+	if err := xml.Unmarshal(text, &report); err != nil {
+		t.Fatal(err)
+	}
+	passed = map[string]bool{}
+	for _, suite := range report.Suites {
+		for _, c := range suite.Cases {
+			passed[suite.Name+" "+c.Name] = c.Failure == nil && c.Error == nil
+		}
+	}
+	if len(passed) < 100 {
+		t.Fatalf("h2spec reports %d cases:\n%.2000s", len(passed), text)
+	}
+	return passed
+}

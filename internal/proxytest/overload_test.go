@@ -1,0 +1,148 @@
+package proxytest
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+)
+
+// deadline is when an answer is worth nothing any more: clients leave.
+const deadline = time.Second
+
+// systems are the upstreams of the trials of overload. Work of the widest is longer, or two processors could not send it
+// three times what it can do.
+var systems = []upstream{
+	{5, 50 * time.Millisecond, 100 * time.Millisecond},
+	{20, 50 * time.Millisecond, 100 * time.Millisecond},
+	{64, 50 * time.Millisecond, 100 * time.Millisecond},
+	{500, 300 * time.Millisecond, 600 * time.Millisecond},
+}
+
+// A guard is what stands before the upstream.
+type guard struct {
+	name  string
+	start func(t testing.TB, to peer) peer
+}
+
+var (
+	unguarded = guard{"direct", func(_ testing.TB, to peer) peer { return to }}
+	byDefault = guard{"weir", func(t testing.TB, to peer) peer { return startWeir(t, to) }}
+)
+
+// byHand is HAProxy with a maxconn, which is a fraction of the upstream's workers. Requests may wait for half of the time
+// that work leaves them before the deadline: under overload nearly all do.
+func byHand(u upstream, fraction float64) guard {
+	maxconn := max(1, int(math.Round(fraction*float64(u.workers))))
+	return guard{fmt.Sprintf("HAProxy maxconn %d", maxconn), func(t testing.TB, to peer) peer {
+		return startHAProxy(t, to, maxconn, (deadline-u.most)/2)
+	}}
+}
+
+// byConnections is nginx, which cannot queue.
+func byConnections(u upstream) guard {
+	return guard{fmt.Sprintf("nginx limit_conn %d", u.workers), func(t testing.TB, to peer) peer {
+		return startNginx(t, to, u.workers)
+	}}
+}
+
+// storm sends so many times what the upstream can do, from a cold start. It returns the goodput of each second as a share
+// of the capacity.
+func storm(t *testing.T, u upstream, g guard, times float64, seed uint64, during time.Duration) (shares []float64) {
+	t.Helper()
+	t.Run("", func(t *testing.T) { // so that its processes end
+		up := startUpstream(t, u)
+		p := g.start(t, up)
+		answers := openLoop{
+			rate: times * u.capacity(), during: during, timeout: deadline, seed: seed, request: gets(t, p.url+"/work"),
+		}.run(t.Context())
+		for from := time.Duration(0); from < during; from += time.Second {
+			shares = append(shares, float64(good(answers, from, from+time.Second))/u.capacity())
+		}
+	})
+	return shares
+}
+
+func mean(values []float64) (m float64) {
+	for _, v := range values {
+		m += v / float64(len(values))
+	}
+	return m
+}
+
+// reached is the second from which on the mean of the goodput of three is at least so much, counted from 1; 0 is never.
+func reached(shares []float64, atLeast float64) int {
+	for i := range shares {
+		if mean(shares[i:min(i+3, len(shares))]) >= atLeast {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// TestOverload prints how much of its capacity an upstream does in time while more comes than it can do.
+func TestOverload(t *testing.T) {
+	trial(t)
+	during, seeds := either(30*time.Second, 4*time.Second), either(5, 1)
+	settled := either(10, 2) // seconds that are not counted, and are those of the cold start
+	for _, u := range either(systems, systems[1:2]) {
+		t.Run(fmt.Sprintf("knee=%d", u.workers), func(t *testing.T) {
+			hand := bestByHand(t, u, during, settled)
+			for _, times := range either([]float64{1, 1.5, 3}, []float64{3}) {
+				tb := newTable(t, fmt.Sprintf("goodput within %v as a share of the capacity, %d workers, %.0f/s, %g times that",
+					deadline, u.workers, u.capacity(), times),
+					"guard", fmt.Sprintf("from second %d", settled+1), "least of the seeds", "0.95 from second (worst)")
+				for _, g := range []guard{unguarded, byDefault, hand, byConnections(u)} {
+					var steady []float64
+					worst := 0
+					for seed := range seeds {
+						shares := storm(t, u, g, times, uint64(seed), during)
+						steady = append(steady, mean(shares[settled:]))
+						if second := reached(shares, 0.95); second == 0 || worst >= 0 && second > worst {
+							worst = second
+							if second == 0 {
+								worst = -1
+							}
+						}
+						t.Logf("%s, %g times, seed %d: %.2f", g.name, times, seed, shares)
+					}
+					tb.row(g.name, median(steady), minimum(steady), second(worst))
+				}
+			}
+		})
+	}
+}
+
+// second says from which second on; -1 is never.
+func second(n int) string {
+	if n < 0 {
+		return "never"
+	}
+	return fmt.Sprint(n)
+}
+
+func minimum(values []float64) float64 {
+	least := math.Inf(1)
+	for _, v := range values {
+		least = min(least, v)
+	}
+	return least
+}
+
+// bestByHand looks for the maxconn with which HAProxy does best at three times the capacity, with a seed that the
+// comparison does not have.
+func bestByHand(t *testing.T, u upstream, during time.Duration, settled int) (best guard) {
+	most := -1.
+	for _, fraction := range either([]float64{0.8, 1, 1.25, 2}, []float64{1}) {
+		g := byHand(u, fraction)
+		share := 0.
+		if full() {
+			share = mean(storm(t, u, g, 3, 100, during)[settled:])
+			t.Logf("%s: %.3f", g.name, share)
+		}
+		if share > most {
+			best, most = g, share
+		}
+	}
+	return best
+}

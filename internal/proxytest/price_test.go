@@ -1,0 +1,98 @@
+package proxytest
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// contenders are the proxies before an upstream, without any limit but weir's own. The first is what the others are held
+// against.
+func contenders(t *testing.T, to peer) []peer {
+	return []peer{startPlain(t, to), startWeir(t, to), startNginx(t, to, 0), startHAProxy(t, to, 0, time.Minute)}
+}
+
+// TestPriceOfCPU prints what a request takes of the processor.
+func TestPriceOfCPU(t *testing.T) {
+	trial(t)
+	up := startUpstream(t, upstream{})
+	peers := contenders(t, up)
+	during, rounds := either(5*time.Second, time.Second), either(5, 1)
+	for _, size := range either([]int{1 << 10, 1 << 20}, []int{1 << 10}) {
+		for _, connections := range either([]int{1, 32, 256}, []int{32}) {
+			times := map[string][]float64{}
+			for range rounds {
+				for _, p := range peers {
+					times[p.name] = append(times[p.name], cpuPerRequest(t, p, size, connections, during))
+				}
+			}
+			tb := newTable(t, fmt.Sprintf("CPU per request, %d bytes, concurrency %d, medians of %d", size, connections, rounds),
+				"proxy", "µs", "of ReverseProxy")
+			for _, p := range peers {
+				tb.row(p.name, median(times[p.name]), median(pairwise(times[p.name], times[peers[0].name])))
+			}
+		}
+	}
+}
+
+// pairwise divides what was measured in the same round.
+func pairwise(a, b []float64) (ratios []float64) {
+	for i := range a {
+		ratios = append(ratios, a[i]/b[i])
+	}
+	return ratios
+}
+
+var wrkRequests = regexp.MustCompile(`(\d+) requests in`)
+
+// cpuPerRequest is in microseconds.
+func cpuPerRequest(t *testing.T, p peer, size, connections int, during time.Duration) float64 {
+	url := fmt.Sprintf("%s/bytes?n=%d", p.url, size)
+	wrk := func(during time.Duration) (requests float64) {
+		text, err := exec.Command(installed(t, "wrk"), "-t", "1", "-c", strconv.Itoa(connections),
+			"-d", fmt.Sprintf("%ds", max(1, int(during.Seconds()))), "--timeout", "10s", url).CombinedOutput()
+		m := wrkRequests.FindSubmatch(text)
+		if err != nil || m == nil {
+			t.Fatalf("wrk: %v\n%s", err, text)
+		}
+		requests, _ = strconv.ParseFloat(string(m[1]), 64)
+		return requests
+	}
+	wrk(time.Second) // connections open, and weir finds its limit
+	before := p.cpu(t)
+	requests := wrk(during)
+	if requests == 0 {
+		t.Fatalf("%s answered nothing", p.name)
+	}
+	return (p.cpu(t) - before).Seconds() * 1e6 / requests
+}
+
+// TestPriceOfLatency prints the latencies that clients see at 2,000 requests a second.
+func TestPriceOfLatency(t *testing.T) {
+	trial(t)
+	up := startUpstream(t, upstream{})
+	peers := append([]peer{up}, contenders(t, up)...)
+	during, rounds := either(10*time.Second, time.Second), either(5, 1)
+	rate := either(2000., 500.)
+	p50, p99 := map[string][]time.Duration{}, map[string][]time.Duration{}
+	for round := range rounds {
+		for _, p := range peers {
+			answers := openLoop{
+				rate: rate, during: during, timeout: 5 * time.Second, seed: uint64(round), request: gets(t, p.url+"/bytes?n=1024"),
+			}.run(t.Context())
+			p50[p.name] = append(p50[p.name], quantile(answers, 0.5))
+			p99[p.name] = append(p99[p.name], quantile(answers, 0.99))
+		}
+	}
+	tb := newTable(t, fmt.Sprintf("latency at %.0f requests a second, 1 KB, medians of %d", rate, rounds), "proxy", "p50", "p99", "p99 of ReverseProxy")
+	for _, p := range peers {
+		var ratios []float64
+		for i := range rounds {
+			ratios = append(ratios, float64(p99[p.name][i])/float64(p99[peers[1].name][i]))
+		}
+		tb.row(p.name, median(p50[p.name]), median(p99[p.name]), median(ratios))
+	}
+}

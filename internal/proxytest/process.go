@@ -1,0 +1,203 @@
+package proxytest
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A process runs until the test ends, or until it is stopped.
+type process struct {
+	name string
+	cmd  *exec.Cmd
+
+	exited chan struct{}
+	output output
+}
+
+// patience is how long a process may take to start or to stop on a busy machine.
+const patience = 30 * time.Second
+
+// start starts a program and stops it when the test ends.
+func start(t testing.TB, name, program string, args ...string) *process {
+	t.Helper()
+	p := &process{name: name, cmd: exec.Command(program, args...), exited: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the test, which then stops it
+	if err := p.cmd.Start(); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	go func() { _ = p.cmd.Wait(); close(p.exited) }()
+	t.Cleanup(func() {
+		p.stop(t)
+		if t.Failed() {
+			t.Logf("%s said:\n%s", name, p.output.tail())
+		}
+	})
+	return p
+}
+
+// await returns once the URL answers with 200.
+func (p *process) await(t testing.TB, url string) {
+	t.Helper()
+	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		answer, err := client.Get(url)
+		if err == nil {
+			answer.Body.Close()
+			if answer.StatusCode == http.StatusOK {
+				return
+			}
+			err = fmt.Errorf("status %d", answer.StatusCode)
+		}
+		select {
+		case <-p.exited:
+			t.Fatalf("%s ended: %v\n%s", p.name, p.cmd.ProcessState, p.output.tail())
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s does not answer %s: %v\n%s", p.name, url, err, p.output.tail())
+		}
+	}
+}
+
+// stop asks the process to end, and kills it if it does not.
+func (p *process) stop(t testing.TB) {
+	t.Helper()
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // one that has ended is as good
+	select {
+	case <-p.exited:
+	case <-time.After(patience):
+		t.Errorf("%s does not end on SIGTERM", p.name)
+		p.kill()
+	}
+}
+
+// kill ends the process as a crash would.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // one that has ended is as good
+	<-p.exited
+}
+
+// signal sends a signal.
+func (p *process) signal(t testing.TB, what syscall.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(what); err != nil {
+		t.Fatalf("%s: %v: %v", p.name, what, err)
+	}
+}
+
+// family is the process and all that it has started: nginx works in processes of its own.
+func (p *process) family() []int {
+	pids := []int{p.cmd.Process.Pid}
+	for i := 0; i < len(pids); i++ {
+		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pids[i]))
+		for _, task := range tasks {
+			children, _ := os.ReadFile(task) // one that has just ended has none
+			for child := range strings.FieldsSeq(string(children)) {
+				if pid, err := strconv.Atoi(child); err == nil {
+					pids = append(pids, pid)
+				}
+			}
+		}
+	}
+	return pids
+}
+
+// tick is the unit of /proc/PID/stat: USER_HZ, 100 on every Linux that Go runs on.
+const tick = 10 * time.Millisecond
+
+// cpu is the processor time that the family has used.
+func (p *process) cpu(t testing.TB) (used time.Duration) {
+	t.Helper()
+	for _, pid := range p.family() {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			t.Fatalf("%s: %v", p.name, err)
+		}
+		// The name of the program stands in parentheses and may have blanks. utime and stime are the 14th and 15th field of all.
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		for _, field := range fields[11:13] {
+			ticks, err := strconv.ParseInt(field, 10, 64)
+			if err != nil {
+				t.Fatalf("%s: /proc/%d/stat: %v", p.name, pid, err)
+			}
+			used += time.Duration(ticks) * tick
+		}
+	}
+	return used
+}
+
+// memory is what the family has in memory, in bytes.
+func (p *process) memory(t testing.TB) (resident int64) {
+	t.Helper()
+	for _, pid := range p.family() {
+		statm, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+		if err != nil {
+			t.Fatalf("%s: %v", p.name, err)
+		}
+		pages, err := strconv.ParseInt(strings.Fields(string(statm))[1], 10, 64)
+		if err != nil {
+			t.Fatalf("%s: /proc/%d/statm: %v", p.name, pid, err)
+		}
+		resident += pages * int64(os.Getpagesize())
+	}
+	return resident
+}
+
+// files is how many files and connections the process has open.
+func (p *process) files(t testing.TB) int {
+	t.Helper()
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
+	if err != nil {
+		t.Fatalf("%s: %v", p.name, err)
+	}
+	return len(open)
+}
+
+// freeAddress is one that was free a moment ago.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// output keeps the last that a process wrote.
+type output struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+// keptOutput is enough for a stack trace.
+const keptOutput = 64 << 10
+
+// Write implements [io.Writer].
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.text = append(o.text, p...)
+	if len(o.text) > 2*keptOutput {
+		o.text = bytes.Clone(o.text[len(o.text)-keptOutput:])
+	}
+	return len(p), nil
+}
+
+func (o *output) tail() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return string(o.text[max(0, len(o.text)-keptOutput):])
+}

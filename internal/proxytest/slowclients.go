@@ -1,0 +1,119 @@
+package proxytest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// slowBody is the size of the bodies that slow clients send and read.
+const slowBody = 16 << 10
+
+// A slowKind is what a slow client does with a connection, until it is closed or ctx ends.
+type slowKind struct {
+	name string
+	talk func(ctx context.Context, conn net.Conn)
+}
+
+var (
+	slowUp = slowKind{"a byte a second up", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprintf(conn, "POST /echo HTTP/1.1\r\nHost: slow\r\nContent-Length: %d\r\n\r\n", slowBody)
+		for n := 0; n < slowBody && wait(ctx, time.Second); n++ {
+			if _, err := conn.Write([]byte("x")); err != nil {
+				return
+			}
+		}
+	}}
+	slowDown = slowKind{"a byte a second down", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprintf(conn, "GET /bytes?n=%d HTTP/1.1\r\nHost: slow\r\n\r\n", slowBody)
+		for wait(ctx, time.Second) {
+			if _, err := io.CopyN(io.Discard, conn, 1); err != nil {
+				return
+			}
+		}
+	}}
+	stalled = slowKind{"stalled in the middle", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprintf(conn, "POST /echo HTTP/1.1\r\nHost: slow\r\nContent-Length: %d\r\n\r\n%s", slowBody, strings.Repeat("x", slowBody/2))
+		untilClosed(conn)
+	}}
+	eventStream = slowKind{"event streams", func(_ context.Context, conn net.Conn) {
+		fmt.Fprint(conn, "GET /events HTTP/1.1\r\nHost: slow\r\n\r\n")
+		untilClosed(conn)
+	}}
+	webSocket = slowKind{"idle WebSockets", func(_ context.Context, conn net.Conn) {
+		fmt.Fprint(conn, "GET /socket HTTP/1.1\r\nHost: slow\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+			"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+		untilClosed(conn)
+	}}
+	idle = slowKind{"idle connections", func(_ context.Context, conn net.Conn) {
+		fmt.Fprint(conn, "GET /bytes?n=1024 HTTP/1.1\r\nHost: slow\r\n\r\n")
+		untilClosed(conn)
+	}}
+)
+
+// untilClosed reads and discards. The connection is closed when the crowd is sent away.
+func untilClosed(conn net.Conn) {
+	var few [512]byte // ten thousand connections have one each
+	for {
+		if _, err := conn.Read(few[:]); err != nil {
+			return
+		}
+	}
+}
+
+// wait reports whether the time has passed; otherwise ctx has ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// A crowd is slow clients. One whose connection was closed opens another.
+type crowd struct {
+	leave context.CancelFunc
+	all   sync.WaitGroup
+}
+
+// gather connects so many clients, of the kinds in turn, within a second.
+func gather(p peer, clients int, kinds ...slowKind) *crowd {
+	ctx, leave := context.WithCancel(context.Background())
+	c := &crowd{leave: leave}
+	address := strings.TrimPrefix(p.url, "http://")
+	dialer := net.Dialer{Control: func(_, _ string, conn syscall.RawConn) (err error) {
+		// A small buffer, or the kernel would take a body of 16 KB from the proxy at once.
+		_ = conn.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2048) })
+		return err
+	}}
+	for n := range clients {
+		c.all.Go(func() {
+			wait(ctx, time.Second*time.Duration(n)/time.Duration(clients))
+			for ctx.Err() == nil {
+				conn, err := dialer.DialContext(ctx, "tcp", address)
+				if err == nil {
+					stop := context.AfterFunc(ctx, func() { conn.Close() })
+					kinds[n%len(kinds)].talk(ctx, conn)
+					stop()
+					conn.Close()
+				}
+				wait(ctx, time.Second)
+			}
+		})
+	}
+	return c
+}
+
+// disperse closes all connections.
+func (c *crowd) disperse() {
+	c.leave()
+	c.all.Wait()
+}

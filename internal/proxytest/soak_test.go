@@ -1,0 +1,135 @@
+package proxytest
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// soaking is what a soak has sent, and what its clients saw.
+type soaking struct {
+	sent, left atomic.Int64
+
+	mu       sync.Mutex
+	statuses map[int]int // 0 is a connection that broke
+}
+
+// one sends a request of a random kind. A tenth of the clients leave once they have sent it.
+func (s *soaking) one(client *http.Client, url string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	leaves := rand.IntN(10) == 0
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteRequest: func(info httptrace.WroteRequestInfo) {
+		if info.Err != nil {
+			return
+		}
+		s.sent.Add(1)
+		if leaves {
+			s.left.Add(1)
+			time.AfterFunc(rand.N(50*time.Millisecond), cancel)
+		}
+	}})
+	r := mixed(url).WithContext(ctx)
+	answer, err := client.Do(r)
+	status := 0
+	if err == nil {
+		defer answer.Body.Close()
+		if _, err = io.Copy(io.Discard, answer.Body); err == nil {
+			status = answer.StatusCode
+		}
+	}
+	if leaves {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.statuses[status]++
+}
+
+// mixed is a request of a random kind, none of which a client or a proxy may send twice.
+func mixed(url string) *http.Request {
+	body := func(n int) io.Reader { return struct{ *strings.Reader }{strings.NewReader(strings.Repeat("x", n))} }
+	paths := []struct {
+		path string
+		body int
+	}{{"/work", 4}, {"/work", 4}, {"/work", 4}, {"/bytes?n=1024", 4}, {"/bytes?n=300000", 4}, {"/echo", 16 << 10}, {"/echo", 200 << 10}, {"/slow?for=300ms", 4}}
+	kind := paths[rand.IntN(len(paths))]
+	r, err := http.NewRequest(http.MethodPost, url+kind.path, body(kind.body))
+	if err != nil {
+		panic(err) // the paths are ours
+	}
+	r.ContentLength = int64(kind.body)
+	return r
+}
+
+// TestSoak holds the accounts of a proxy to what was sent while its upstream is killed and clients leave.
+func TestSoak(t *testing.T) {
+	trial(t)
+	during, kills := either(8*time.Minute, 6*time.Second), either(10*time.Second, 2*time.Second)
+	u := upstream{20, 20 * time.Millisecond, 60 * time.Millisecond}
+	address := freeAddress(t)
+	up := startUpstreamAt(t, u, address)
+	p := newConfigured(t, up)
+	p.write(t, "compartments:\n  api: {queue: {size: 20}}\n")
+	p.start(t)
+	eventually(t, "the upstream answers through the proxy", func() bool { status, _ := get(t, p.url+"/ready"); return status == 200 })
+	pause(time.Second)
+	before, files := p.figures(t), p.files(t)
+	goroutines, heap := p.remains(t)
+
+	s := &soaking{statuses: map[int]int{}}
+	client := clients()
+	ctx, stop := context.WithTimeout(t.Context(), during)
+	defer stop()
+	var all sync.WaitGroup
+	all.Go(func() {
+		for wait(ctx, kills) {
+			up.kill()
+			pause(500 * time.Millisecond)
+			up = startUpstreamAt(t, u, address)
+		}
+	})
+	for rate := 1.2 * u.capacity(); wait(ctx, time.Duration(rand.ExpFloat64()/rate*float64(time.Second))); {
+		all.Go(func() { s.one(client, p.url) })
+	}
+	all.Wait()
+	client.CloseIdleConnections()
+
+	eventually(t, "nothing is in flight", func() bool { f := p.figures(t); return f.inFlight == 0 && f.queued == 0 })
+	after := p.figures(t)
+	tb := newTable(t, fmt.Sprintf("a soak of %v with kills of the upstream each %v", during, kills), "what", "how many")
+	tb.row("sent", s.sent.Load())
+	tb.row("clients that left", s.left.Load())
+	tb.row("admitted", after.admitted-before.admitted)
+	tb.row("refused", after.refused-before.refused)
+	tb.row("cancelled", after.cancelled-before.cancelled)
+	for status, n := range s.statuses {
+		tb.row(fmt.Sprintf("clients that saw %d", status), n)
+	}
+	if sent := float64(s.sent.Load()); after.asked()-before.asked() != sent {
+		t.Errorf("admitted + refused + cancelled = %v, want the %v that were sent", after.asked()-before.asked(), sent)
+	}
+	if after.admitted-before.admitted != after.completed-before.completed {
+		t.Errorf("%v were admitted and %v completed", after.admitted-before.admitted, after.completed-before.completed)
+	}
+	// Idle connections to the upstream stay, of which a soak leaves more than it found.
+	tb.row("files before", files)
+	tb.row("files after", p.files(t))
+	eventually(t, "the goroutines of the soak have ended", func() bool { now, _ := p.remains(t); return now <= goroutines+2*keptConnections })
+	now, left := p.remains(t)
+	tb.row("goroutines before", goroutines)
+	tb.row("goroutines after", now)
+	tb.row("heap in use before, MB", heap/1e6)
+	tb.row("heap in use after, MB", left/1e6)
+}
+
+// keptConnections is how many idle connections to the upstream a soak may leave; each has two goroutines.
+const keptConnections = 200

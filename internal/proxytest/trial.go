@@ -1,0 +1,81 @@
+package proxytest
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/weir-go/weir/internal/longtest"
+)
+
+// full reports whether a trial is to be as long as its figures need.
+func full() bool { return os.Getenv("WEIR_TRIALS") == "full" }
+
+// trial skips a test that takes seconds unless it is asked for. A short one measures nothing, so it runs beside others.
+func trial(t *testing.T) {
+	t.Helper()
+	longtest.Skip(t)
+	if !full() {
+		t.Parallel()
+	}
+}
+
+// either is the first in a full trial and the second in a short one.
+func either[T any](long, short T) T {
+	if full() {
+		return long
+	}
+	return short
+}
+
+// A table is printed when its trial ends.
+type table struct {
+	text strings.Builder
+	w    *tabwriter.Writer
+}
+
+// newTable begins a table, which is printed when the test ends.
+func newTable(t testing.TB, title string, columns ...any) *table {
+	tb := new(table)
+	tb.w = tabwriter.NewWriter(&tb.text, 0, 0, 2, ' ', 0)
+	tb.row(columns...)
+	t.Cleanup(func() {
+		tb.w.Flush()
+		fmt.Printf("\n%s\n%s", title, tb.text.String())
+	})
+	return tb
+}
+
+// row adds a row.
+func (tb *table) row(cells ...any) {
+	for i, cell := range cells {
+		if i > 0 {
+			fmt.Fprint(tb.w, "\t")
+		}
+		switch cell := cell.(type) {
+		case float64:
+			fmt.Fprintf(tb.w, "%.4g", cell)
+		case time.Duration:
+			fmt.Fprint(tb.w, cell.Round(10*time.Microsecond))
+		default:
+			fmt.Fprint(tb.w, cell)
+		}
+	}
+	fmt.Fprintln(tb.w)
+}
+
+// pause lets time pass: trials are about real processes.
+func pause(d time.Duration) { time.Sleep(d) }
+
+// eventually waits until something has come true.
+func eventually(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !done(); pause(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package weirhttp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+func TestResponseOutcome(t *testing.T) {
+	grpc := http.Header{"Content-Type": {"application/grpc+proto"}}
+	status := func(code string) http.Header { return http.Header{"Grpc-Status": {code}} }
+	failed := http.Header{"Content-Type": {"application/grpc"}, "Grpc-Status": {"13"}}
+	events := http.Header{"Content-Type": {"text/event-stream"}}
+	for _, c := range []struct {
+		status          int
+		header, trailer http.Header
+		want            weir.Outcome
+	}{
+		{200, nil, nil, weir.Success},
+		{404, nil, nil, weir.Ignore},
+		{500, nil, nil, weir.Failure},
+		{504, nil, nil, weir.Timeout},
+		{200, grpc, status("0"), weir.Success},
+		{200, grpc, status("4"), weir.Timeout},
+		{200, grpc, status("x"), weir.Failure},
+		{200, failed, nil, weir.Failure},
+		{503, grpc, status("0"), weir.Failure},
+		{200, nil, status("13"), weir.Success},
+		{200, events, nil, weir.Ignore},
+		{500, events, nil, weir.Failure},
+	} {
+		if got := weirhttp.ResponseOutcome(c.status, c.header, c.trailer); got != c.want {
+			t.Errorf("%d %v %v: %v, want %v", c.status, c.header, c.trailer, got, c.want)
+		}
+	}
+}
+
+func TestRefusalsOfHandlers(t *testing.T) {
+	full := &weir.RefusedError{Limiter: "secret", Reason: weir.ReasonLimitReached, RetryAfter: time.Minute}
+	for name, c := range map[string]struct {
+		refuse                 func(http.ResponseWriter, *http.Request, error)
+		comesBack, refusedName bool
+	}{
+		"Refuse":         {weirhttp.Refuse, true, true},
+		"RefuseResponse": {weirhttp.RefuseResponse, false, false},
+	} {
+		w := httptest.NewRecorder()
+		c.refuse(w, httptest.NewRequest(http.MethodGet, "/", nil), full)
+		if w.Code != 503 || w.Body.String() != "Service Unavailable: limit reached\n" {
+			t.Errorf("%s: %d %q", name, w.Code, w.Body)
+		}
+		if got := w.Header().Get("Retry-After") != ""; got != c.comesBack {
+			t.Errorf("%s: Retry-After %v, want %v", name, got, c.comesBack)
+		}
+		if got := w.Header().Get(weirhttp.RefusedHeader) != ""; got != c.refusedName {
+			t.Errorf("%s: %s %v, want %v", name, weirhttp.RefusedHeader, got, c.refusedName)
+		}
+	}
+}
+
+func TestBodyStatus(t *testing.T) {
+	left, leave := context.WithCancel(t.Context())
+	leave()
+	for want, err := range map[int]error{
+		413: &http.MaxBytesError{Limit: 1},
+		408: fmt.Errorf("read: %w", os.ErrDeadlineExceeded),
+		400: errors.New("broken"),
+	} {
+		if got := weirhttp.BodyStatus(t.Context(), err); got != want {
+			t.Errorf("%v: %d, want %d", err, got, want)
+		}
+	}
+	if got := weirhttp.BodyStatus(left, errors.New("broken")); got != 499 {
+		t.Errorf("of a client that left: %d, want 499", got)
+	}
+}
+
+// A handler that passes requests on can ask a gate itself.
+func ExampleRefuse() {
+	lim, err := weir.New(weir.Config{Min: 1, Max: 1})
+	if err != nil {
+		panic(err)
+	}
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		permit, err := lim.Acquire(r.Context())
+		if err != nil {
+			weirhttp.Refuse(w, r, err)
+			return
+		}
+		weirhttp.TellWait(w.Header(), permit)
+		status := http.StatusOK
+		w.WriteHeader(status)
+		permit.Finish(weirhttp.ResponseOutcome(status, w.Header(), nil))
+	}
+	busy, _ := lim.Acquire(context.Background())
+	w := httptest.NewRecorder()
+	handler(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	busy.Release()
+	fmt.Println(w.Code, w.Header().Get(weirhttp.RefusedHeader))
+	// Output: 503 limit reached
+}
