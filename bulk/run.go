@@ -62,7 +62,7 @@ func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
 // run is an import at work.
 type run struct {
 	conf    Config
-	ctx     context.Context // ends with the cause why the import stops
+	ctx     context.Context //nolint:containedctx // ends with the cause why the import stops: a run is one call
 	stop    context.CancelCauseFunc
 	window  *window
 	rejects rejects // of keep alone

@@ -149,14 +149,14 @@ func TestWhatStopsAnImport(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		ctx    context.Context
+		ctx    context.Context //nolint:containedctx // an argument
 		source io.Reader
 		conf   Config
 		want   []string
 		is     error
 	}{
 		"a full disk":      {conf: Config{Write: at3(func() error { return boom })}, want: []string{"stopped at line 3, byte 14: no space left"}, is: boom},
-		"a panic":          {conf: Config{Write: at3(func() error { panic("boom") })}, want: []string{"line 3, byte 14", "Write panicked: boom"}},
+		"a panic":          {conf: Config{Write: at3(func() error { panic("boom") })}, want: []string{"line 3, byte 14", "panicked in Write: boom"}},
 		"no rejects":       {conf: Config{Write: at3(func() error { return Reject(boom) })}, want: []string{"line 3, byte 14", "no space", "set Config.Rejects"}, is: ErrRejected},
 		"cancelled":        {ctx: cancelled, conf: Config{Write: newStore().write}, is: cause},
 		"a source breaks":  {source: io.MultiReader(strings.NewReader("one\ntwo\nthr"), iotest.ErrReader(boom)), conf: Config{Write: newStore().write}, want: []string{"the source failed after line 2, byte 8"}, is: boom},
@@ -232,7 +232,7 @@ func TestCodeThatEndsItsGoroutine(t *testing.T) {
 		once.Do(runtime.Goexit)
 		return nil
 	}})
-	if err == nil || !strings.Contains(err.Error(), "Write ended its goroutine") {
+	if err == nil || !strings.Contains(err.Error(), "the worker ended its goroutine") {
 		t.Errorf("%v", err)
 	}
 	s := newStore()

@@ -61,10 +61,10 @@ func (r *run) call(p *pending) (err error) {
 			return
 		}
 		if panicked := recover(); panicked != nil {
-			err = fmt.Errorf("Write panicked: %v", panicked)
+			err = fmt.Errorf("panicked in Write: %v", panicked)
 			return
 		}
-		r.stop(fmt.Errorf("bulk: stopped at line %d, byte %d: Write %w", p.Lines, p.Last, isolate.ErrExited))
+		r.stop(fmt.Errorf("bulk: stopped at line %d, byte %d: the worker %w", p.Lines, p.Last, isolate.ErrExited))
 	}()
 	err = r.conf.Write(r.ctx, Line{Number: p.Lines, Offset: p.Last, Text: p.text})
 	returned = true

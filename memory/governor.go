@@ -33,8 +33,8 @@ type Governor struct {
 	budget  budget
 	process process
 	running atomic.Bool
-	closed  context.Context
-	close   context.CancelCauseFunc
+	closed  chan struct{}
+	closing sync.Once
 	busy    chan struct{} // holds a token while pages are taken back or garbage is collected
 	waited  atomic.Int64
 
@@ -68,8 +68,7 @@ func New(c Config) (*Governor, error) {
 }
 
 func newGovernor(c Config, p process) *Governor {
-	g := &Governor{conf: c, process: p, control: control{target: c.Target}, busy: make(chan struct{}, 1)}
-	g.closed, g.close = context.WithCancelCause(context.Background())
+	g := &Governor{conf: c, process: p, control: control{target: c.Target}, busy: make(chan struct{}, 1), closed: make(chan struct{})}
 	g.budget.size = max(int64(c.Target/budgetShare), leastBudget)
 	return g
 }
@@ -77,12 +76,25 @@ func newGovernor(c Config, p process) *Governor {
 // Close ends Run, which gives the runtime its memory limit back, and refuses what waits in Take. The process may have another
 // governor afterwards. Closing twice is closing once.
 func (g *Governor) Close() {
-	if g.closed.Err() != nil {
-		return
-	}
-	g.close(ErrClosed)
-	if g.running.CompareAndSwap(false, true) { // else the end of Run does it
+	g.closing.Do(func() {
+		close(g.closed)
+		g.free() // or, while Run is at work, the end of it does
+	})
+}
+
+// free lets the process have another governor, once.
+func (g *Governor) free() {
+	if g.running.CompareAndSwap(false, true) { // never to run again
 		taken.Store(false)
+	}
+}
+
+func (g *Governor) isClosed() bool {
+	select {
+	case <-g.closed:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -94,7 +106,7 @@ func (g *Governor) Run(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if g.closed.Err() != nil {
+	if g.isClosed() {
 		return ErrClosed
 	}
 	if !g.running.CompareAndSwap(false, true) {
@@ -104,11 +116,10 @@ func (g *Governor) Run(ctx context.Context) error {
 	limits.begin()
 	defer func() {
 		limits.end()
-		if g.closed.Err() != nil {
-			taken.Store(false)
-			return
-		}
 		g.running.Store(false)
+		if g.isClosed() {
+			g.free()
+		}
 	}()
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
@@ -120,7 +131,7 @@ func (g *Governor) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return failed
-		case <-g.closed.Done():
+		case <-g.closed:
 			return failed
 		case <-ticker.C:
 		}
@@ -191,7 +202,7 @@ func (g *Governor) Take(ctx context.Context, bytes int) (Hold, error) {
 	if ctx.Err() != nil {
 		return Hold{}, context.Cause(ctx)
 	}
-	if g.closed.Err() != nil {
+	if g.isClosed() {
 		return Hold{}, ErrClosed
 	}
 	w := g.budget.try(int64(bytes))
@@ -211,7 +222,7 @@ func (g *Governor) wait(ctx context.Context, w *waiter) (err error) {
 		return nil
 	case <-ctx.Done():
 		err = context.Cause(ctx)
-	case <-g.closed.Done():
+	case <-g.closed:
 		err = ErrClosed
 	}
 	g.budget.leave(w)

@@ -1,7 +1,7 @@
 // Import imports JSON lines into a Badger store, inside a target of memory. Stopped or killed, it goes on where it was
 // when it is started again.
 //
-//	go run ./examples/import -store /data -target 512 -key id orders.jsonl
+//	scripts/all go run ./examples/import -store /data -target 512 -key id orders.jsonl
 package main
 
 import (

@@ -195,11 +195,14 @@ func TestTargets(t *testing.T) {
 		}{
 			{"sized, ungoverned", []string{"-governed=false"}},
 			{"sized, governed", []string{"-governed=true"}},
-			{"default store, governed", []string{"-governed=true", "-sized=false"}},
+			{"default store, governed", []string{"-governed=true", "-sized=false"}}, // once: it shows what a target that is too small does
 		}
 		figures := make([][]figure, len(contenders))
 		for repeat := range *repeats {
 			for i, c := range contenders {
+				if i == len(contenders)-1 && repeat > 0 {
+					continue
+				}
 				f := observe(t, target, append(c.args, "-seed", fmt.Sprint(repeat+1000))...)
 				figures[i] = append(figures[i], f)
 				t.Logf("%8s %-22.22s %6.0f %6.1f %9.1f %9.0f %9.0f %9.2f%% %7.1f%% %6.1fs %6.1f", target, c.name, f.Megabytes, f.Seconds, f.Megabytes/f.Seconds, f.anonymous, f.resident, 100*f.above, 100*f.Collector, f.Waited, f.Said)

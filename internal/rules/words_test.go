@@ -43,6 +43,7 @@ var shared = map[string]string{
 	"NoReason":     "law pool: the zero Code of a Reason",
 	"Once":         "weirconnect weirgrpc: admits a stream when it begins",
 	"One":          "weirconnect weirgrpc weirhttp weirriver: the same limiter for all calls, or jobs",
+	"Open":         "load/badgerload load/pebbleload: opens a store with what the package needs or repairs",
 	"Outcome":      ". retry sim: how work ended",
 	"PID":          "law throttle: the settings of a PID controller, of a limit or of a pace",
 	"Plan":         "law pool: how a controller or a sizer wants to be asked: in law the next window, in pool the first size, the bounds and the period",
