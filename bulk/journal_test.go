@@ -3,6 +3,7 @@ package bulk
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -75,6 +76,18 @@ func TestAnotherSourceIsAnError(t *testing.T) {
 		}
 	}
 	s.has(t, 100)
+
+	journal, _ = files(t)
+	long := strings.Repeat("x", 3*readBuffer)
+	if _, err := Run(t.Context(), strings.NewReader(long), Config{Write: s.write, Journal: journal}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), strings.NewReader("y"+long[1:]), Config{Write: s.write, Journal: journal}); !errors.Is(err, ErrChanged) {
+		t.Errorf("a long line that begins differently: %v, want ErrChanged", err)
+	}
+	if p, err := Run(t.Context(), strings.NewReader(long), Config{Write: s.write, Journal: journal}); err != nil || p.Resumed != 1 {
+		t.Errorf("the same long line: %+v, %v", p, err)
+	}
 }
 
 func TestJournalThatIsNone(t *testing.T) {
@@ -120,13 +133,17 @@ func TestSyncComesBeforeTheJournal(t *testing.T) {
 func TestRejectsAreKeptInOrderAndOnce(t *testing.T) {
 	const n = 3000
 	journal, rejects := files(t)
-	if err := os.WriteFile(rejects, []byte(`{"line":7,"error":"of an earlier import"}`+"\n"), 0o600); err != nil {
+	const earlier = `{"line":7,"error":"of an earlier import"}` + "\n"
+	if err := os.WriteFile(rejects, []byte(earlier), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := newStore()
 	boom := errors.New("boom")
 	stop := int64(1500)
 	s.fail = func(l Line) error {
+		if state, known, err := readJournal(journal); !known || err != nil || state.Rejects < int64(len(earlier)) {
+			return fmt.Errorf("the journal says %+v, %v: it has to know of earlier rejects from the start", state, err)
+		}
 		switch {
 		case l.Number == stop:
 			return boom

@@ -94,14 +94,23 @@ func TestProgressTellsRateAndEnd(t *testing.T) {
 		source := strings.Repeat(strings.Repeat("x", 99)+"\n", 1000)
 		last, err := Run(t.Context(), strings.NewReader(source), Config{
 			Workers: 1, Size: int64(len(source)),
-			Write:      func(context.Context, Line) error { time.Sleep(100 * time.Millisecond); return nil },
+			Write: func(_ context.Context, l Line) error {
+				time.Sleep(100 * time.Millisecond)
+				if l.Number > 600 { // it becomes slower
+					time.Sleep(100 * time.Millisecond)
+				}
+				return nil
+			},
 			OnProgress: func(p Snapshot) { heard = append(heard, p) },
 		})
-		if err != nil || len(heard) < 99 || len(heard) > 102 {
-			t.Fatalf("heard %d times in 100 s: %v", len(heard), err)
+		if err != nil || len(heard) < 139 || len(heard) > 142 {
+			t.Fatalf("heard %d times in 140 s: %v", len(heard), err)
 		}
 		if p := heard[49]; p.Rate < 9 || p.Rate > 11 || p.ByteRate < 900 || p.ByteRate > 1100 || p.Left < 45*time.Second || p.Left > 55*time.Second || p.Elapsed != 50*time.Second {
 			t.Errorf("in the middle: %+v (%v), want 10 lines, 1000 bytes per second, 50 s left", p, p)
+		}
+		if p := heard[79]; p.Rate < 4.5 || p.Rate > 5.5 {
+			t.Errorf("20 s after it became slower: %v, want 5 lines per second", p)
 		}
 		if last.Lines != 1000 || last.Left != 0 || last.Offset != last.Size {
 			t.Errorf("at the end: %+v", last)

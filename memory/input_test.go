@@ -24,6 +24,13 @@ func TestSettingsOutOfRange(t *testing.T) {
 	}
 }
 
+func TestZeroConfigHasATarget(t *testing.T) {
+	c, err := Config{}.complete()
+	if err != nil || c.Target < leastTarget {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
 // A group is the source of a control group's memory.
 type group struct {
 	limit float64

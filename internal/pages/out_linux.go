@@ -16,9 +16,14 @@ func Out(patterns []string) (advised uint64) {
 		return 0
 	}
 	for _, m := range mappings(string(maps), patterns) {
-		if _, _, errno := syscall.Syscall(syscall.SYS_MADVISE, uintptr(m.from), uintptr(m.to-m.from), pageOut); errno == 0 {
+		if m.advise() {
 			advised += m.to - m.from
 		}
 	}
 	return advised
+}
+
+func (m mapping) advise() bool {
+	_, _, errno := syscall.Syscall(syscall.SYS_MADVISE, uintptr(m.from), uintptr(m.to-m.from), pageOut)
+	return errno == 0
 }
