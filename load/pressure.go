@@ -36,8 +36,8 @@ func (p *Pressure) Poll(context.Context) (Sample, error) {
 
 // pressureFile is that of the control group, if it has one.
 func pressureFile(fsys fs.FS) string {
-	if dir, err := cgroup(fsys); err == nil {
-		if name := path.Join(dir, "memory.pressure"); exists(fsys, name) {
+	if g, err := groupOf(fsys, "memory"); err == nil && !g.v1 {
+		if name := path.Join(g.dir, "memory.pressure"); exists(fsys, name) {
 			return name
 		}
 	}

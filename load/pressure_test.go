@@ -16,6 +16,12 @@ func TestPressure(t *testing.T) {
 	if r := poll(t, &Pressure{Limit: 0.4, fsys: own})["memory pressure"]; r.Load() != 0.5 {
 		t.Errorf("of the control group: %+v", r)
 	}
+	for name, own := range versions { // which have none of their own
+		fsys := files("proc/pressure/memory", stalls, "proc/self/cgroup", own)
+		if r := poll(t, &Pressure{fsys: fsys})["memory pressure"]; r.Value != 0.015 {
+			t.Errorf("%s: %+v, want that of the machine", name, r)
+		}
+	}
 	if _, err := (&Pressure{fsys: files()}).Poll(t.Context()); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("a kernel that tells none: %v", err)
 	}
