@@ -46,11 +46,12 @@ func (x *exchange) takeIn() (stream bool, err error) {
 		b.done = true
 		return false, nil
 	}
+	most := int64(x.route.config.MaxBody)
+	if most > 0 && r.ContentLength > most {
+		return false, &http.MaxBytesError{Limit: most} // nothing reads the body, so that net/http can before it answers
+	}
 	b.rest = r.Body
-	if most := int64(x.route.config.MaxBody); most > 0 {
-		if r.ContentLength > most {
-			return false, &http.MaxBytesError{Limit: most}
-		}
+	if most > 0 {
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
 	}
 	switch {
