@@ -92,7 +92,7 @@ func TestUpstreamDiesAndComesBack(t *testing.T) {
 	}
 	p.until("the failure is counted", func(s state) bool { return s.Failed == 1 && s.InFlight == 0 })
 	eventually(t, "a line about it", func() bool {
-		return strings.Contains(p.stderr.String(), "upstream failures: 1, last: ")
+		return strings.Contains(p.stderr.String(), "failures: 1, last: ")
 	})
 
 	listener, err := net.Listen("tcp", backend.Listener.Addr().String())

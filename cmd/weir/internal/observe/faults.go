@@ -26,7 +26,7 @@ func (f *Faults) Add(err error) {
 	f.last = err
 }
 
-// Write adds a failure that was logged, not returned.
+// Write adds a failure that was logged, not returned, as some of [http.Transport] are.
 func (f *Faults) Write(line []byte) (int, error) {
 	f.Add(errors.New(strings.TrimSpace(string(line))))
 	return len(line), nil
@@ -41,7 +41,7 @@ func (f *Faults) take() string {
 	if count == 0 {
 		return ""
 	}
-	return fmt.Sprintf("upstream failures: %d, last: %v", count, last)
+	return fmt.Sprintf("failures: %d, last: %v", count, last)
 }
 
 // Log writes the sentence to log, at most once a second, until ctx ends: what [PrintFigures] does on a terminal.

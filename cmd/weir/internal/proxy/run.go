@@ -46,6 +46,7 @@ func (p *Proxy) drain() error {
 		time.Sleep(time.Duration(settings.Wait))
 	}
 	grace := time.Duration(settings.Grace)
+	p.log.Info("stopping: no more connections", "running", p.Snapshot().Total.InFlight, "grace", grace)
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	ended := make(chan error, len(p.listeners))
