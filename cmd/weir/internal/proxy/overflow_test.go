@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -14,23 +12,15 @@ func TestUnknownKeysAreInNoFigure(t *testing.T) {
 	if line := r.Meter(func() string { return "" }).Read(); line.Limit != 7 {
 		t.Errorf("the terminal shows a limit of %d, want 7", line.Limit)
 	}
-	answer, err := http.Get("http://" + r.admin + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(text), "overflow") {
+	text := r.metrics()
+	if strings.Contains(text, "overflow") {
 		t.Error("/metrics has series of unknown keys")
 	}
 	for _, want := range []string{
 		`weir_limit{limiter="compartments"} 7`, `weir_limit_min{limiter="compartments"} 2`, `weir_limit_max{limiter="compartments"} 30`,
 		`weir_limit{limiter="streams"} 1000`, `weir_key_limit{key="api",limiter="compartments"} 7`,
 	} {
-		if !strings.Contains(string(text), want+"\n") {
+		if !strings.Contains(text, want+"\n") {
 			t.Errorf("/metrics does not say %s", want)
 		}
 	}
