@@ -37,7 +37,7 @@ type proxyCommand struct {
 }
 
 // Run serves until ctx ends, then finishes what is in flight.
-func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams) error {
+func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams, getenv func(string) string) error {
 	settings, read, err := c.settings(command)
 	if err != nil {
 		return usageError{err}
@@ -54,7 +54,9 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams)
 	}
 	defer stopReloading()
 	stop := log.write(s, p)
+	ended := announce(ctx, getenv, log.Logger)
 	err = c.named(p.Run(ctx))
+	ended()
 	stop()
 	fmt.Fprintf(s.out, "weir: stopped with %d requests answered\n", p.Snapshot().Total.Completed)
 	return err

@@ -57,7 +57,9 @@ func NewMeter(lim *weir.Limiter) *Meter {
 }
 
 // NewTotalMeter is NewMeter for several limiters, whose sum total returns. change says what the last change of a limit was.
-func NewTotalMeter(total func() weir.Snapshot, change func() string) *Meter { return start(total, change) }
+func NewTotalMeter(total func() weir.Snapshot, change func() string) *Meter {
+	return start(total, change)
+}
 
 // NewKeyMeter is NewMeter for a key of a set. It knows of no changes of the limit.
 func NewKeyMeter(set *bulkhead.Set, key string) *Meter {

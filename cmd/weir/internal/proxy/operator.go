@@ -80,7 +80,9 @@ func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
 func (p *Proxy) Snapshot() bulkhead.Snapshot { return withoutOverflow(p.set.Snapshot()) }
 
 // Meter reads figures of all compartments. change says which limit was changed last.
-func (p *Proxy) Meter(change func() string) *figures.Meter { return figures.NewTotalMeter(func() weir.Snapshot { return p.Snapshot().Total }, change) }
+func (p *Proxy) Meter(change func() string) *figures.Meter {
+	return figures.NewTotalMeter(func() weir.Snapshot { return p.Snapshot().Total }, change)
+}
 
 func (p *Proxy) state() admin.State {
 	all, f := p.Snapshot(), p.figures()

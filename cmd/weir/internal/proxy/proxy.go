@@ -76,7 +76,7 @@ func (p *Proxy) open(life context.Context, c *config.Config) (err error) {
 	if p.shared, err = exchange.New(life, c, p.onFault); err != nil {
 		return err
 	}
-	if p.tracer, err = spans.New(c.Trace); err != nil {
+	if p.tracer, err = spans.New(c.Trace, p.log); err != nil {
 		return err
 	}
 	first, err := p.newTable(c, nil)
