@@ -29,6 +29,7 @@ var shared = map[string]string{
 	"EachMessage":  "weirconnect weirgrpc: admits the messages of a stream one by one",
 	"ErrClosed":    ". load/badgerload load/pebbleload: what was asked has been closed",
 	"ErrConfig":    ". capacity law load load/neo4jload metrics pid pool throttle: the caller's mistake: a setting or an argument out of range",
+	"ErrPrivilege": "load/neo4jload load/sqlload: the monitor's user may not see what others do",
 	"ErrRefused":   ". capacity: work that was not admitted",
 	"ErrRunning":   "load throttle: Run was called while it runs",
 	"Event":        ". load pool throttle: something that happened, as a hook or a reader hears of it",
