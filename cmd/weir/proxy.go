@@ -150,7 +150,11 @@ func (c proxyCommand) greet(out io.Writer, settings *config.Config, p *proxy.Pro
 	for _, address := range listeners {
 		fmt.Fprintf(out, "weir: limiting %v on %v\n", what, address)
 	}
-	if settings.Admin.Address != "none" {
+	switch {
+	case settings.Admin.Address == "none":
+	case operators[0].Network() == "unix":
+		fmt.Fprintf(out, "weir: state by curl --unix-socket %v http://localhost/-/weir/snapshot\n", operators[0])
+	default:
 		fmt.Fprintf(out, "weir: state on http://%v/-/weir/snapshot\n", operators[0])
 	}
 }
