@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"log"
 	"log/slog"
 	"sync"
 
@@ -25,9 +26,17 @@ func newProxyLog(c config.Log, s streams) *proxyLog {
 	case c.Format == "text", c.Format == "auto" && isTerminal(s.out):
 		handler = slog.NewTextHandler(s.err, nil)
 	default:
-		handler = slog.NewJSONHandler(s.err, nil)
+		handler = slog.NewJSONHandler(s.err, &slog.HandlerOptions{ReplaceAttr: inSeconds})
 	}
 	return &proxyLog{Logger: slog.New(handler), figures: c.Format == "auto" && isTerminal(s.out)}
+}
+
+// inSeconds writes times as the access log does. slog's own are nanoseconds.
+func inSeconds(_ []string, a slog.Attr) slog.Attr {
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.Float64(a.Key, a.Value.Duration().Seconds())
+	}
+	return a
 }
 
 // onEvent takes the decisions of limiters for the figures, nil if they belong in the log.
@@ -38,9 +47,12 @@ func (l *proxyLog) onEvent() func(weir.Event) {
 	return nil
 }
 
-// write writes what the proxy does until stop is called.
+// write writes what the proxy does until stop is called, and takes what net/http logs of upstreams.
 func (l *proxyLog) write(s streams, p *proxy.Proxy) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
+	before, flags := log.Writer(), log.Flags()
+	log.SetOutput(&l.faults)
+	log.SetFlags(0)
 	var writing sync.WaitGroup
 	writing.Go(func() {
 		if l.figures {
@@ -49,5 +61,10 @@ func (l *proxyLog) write(s streams, p *proxy.Proxy) (stop func()) {
 			l.faults.Log(ctx, l.Logger)
 		}
 	})
-	return func() { cancel(); writing.Wait() }
+	return func() {
+		cancel()
+		writing.Wait()
+		log.SetOutput(before)
+		log.SetFlags(flags)
+	}
 }

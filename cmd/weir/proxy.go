@@ -37,7 +37,7 @@ type proxyCommand struct {
 }
 
 // Run serves until ctx ends, then finishes what is in flight.
-func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams) error {
+func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams, getenv func(string) string) error {
 	settings, read, err := c.settings(command)
 	if err != nil {
 		return usageError{err}
@@ -50,7 +50,9 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams)
 	c.greet(s.out, settings, p)
 	defer c.reloadOnChange(ctx, p, log.Logger)()
 	stop := log.write(s, p)
+	ended := announce(ctx, getenv, log.Logger)
 	err = c.named(p.Run(ctx))
+	ended()
 	stop()
 	fmt.Fprintf(s.out, "weir: stopped with %d requests answered\n", p.Snapshot().Total.Completed)
 	return err
@@ -144,7 +146,11 @@ func (c proxyCommand) greet(out io.Writer, settings *config.Config, p *proxy.Pro
 	for _, address := range listeners {
 		fmt.Fprintf(out, "weir: limiting %v on %v\n", what, address)
 	}
-	if settings.Admin.Address != "none" {
+	switch {
+	case settings.Admin.Address == "none":
+	case operators[0].Network() == "unix":
+		fmt.Fprintf(out, "weir: state by curl --unix-socket %v http://localhost/-/weir/snapshot\n", operators[0])
+	default:
 		fmt.Fprintf(out, "weir: state on http://%v/-/weir/snapshot\n", operators[0])
 	}
 }

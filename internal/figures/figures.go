@@ -56,9 +56,9 @@ func NewMeter(lim *weir.Limiter) *Meter {
 	})
 }
 
-// NewSetMeter is NewMeter for all keys of a set together. change says what the last change of a limit was.
-func NewSetMeter(set *bulkhead.Set, change func() string) *Meter {
-	return start(func() weir.Snapshot { return set.Snapshot().Total }, change)
+// NewTotalMeter is NewMeter for several limiters, whose sum total returns. change says what the last change of a limit was.
+func NewTotalMeter(total func() weir.Snapshot, change func() string) *Meter {
+	return start(total, change)
 }
 
 // NewKeyMeter is NewMeter for a key of a set. It knows of no changes of the limit.

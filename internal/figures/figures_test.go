@@ -50,7 +50,7 @@ func TestMeterOfASet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		meter := NewSetMeter(set, func() string { return "a: 2 to 3" })
+		meter := NewTotalMeter(func() weir.Snapshot { return set.Snapshot().Total }, func() string { return "a: 2 to 3" })
 		for _, key := range []string{"a", "a", "a", "b"} {
 			set.TryAcquire(t.Context(), key)
 		}

@@ -83,9 +83,11 @@ func recordProxy(t *testing.T) recording {
 		}
 		reg := prometheus.NewPedanticRegistry()
 		reg.MustRegister(weirprom.New(metrics.Sources{Limiters: []*weir.Limiter{streams}, Sets: map[string]*bulkhead.Set{"proxy": set}}))
+		own := newOwn(reg)
 		scrape := func() time.Time {
 			for range phase / interval {
 				time.Sleep(interval)
+				own.count(sick.Load())
 				r.scrape(t, reg, false)
 			}
 			return time.Now()

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
 	policy "k8s.io/api/policy/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gateway "sigs.k8s.io/gateway-api/apis/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -92,10 +94,37 @@ func TestManifests(t *testing.T) {
 			if !*weir.SecurityContext.ReadOnlyRootFilesystem || !*pod.SecurityContext.RunAsNonRoot {
 				t.Error("weir may write, or be root")
 			}
+			stops(t, pod, config.Data["weir.yaml"], name == "sidecar.yaml")
 			if got := pod.Volumes[0].ConfigMap.Name; got != config.Name {
 				t.Errorf("weir's file is in the ConfigMap %s, which is %s", got, config.Name)
 			}
 		})
+	}
+}
+
+// stops follows the end of a pod. A sidecar is told to stop only when the other containers have stopped, so it is they who wait until
+// no more requests come; weir itself waits if it stands alone.
+func stops(t *testing.T, pod core.PodSpec, file string, sidecar bool) {
+	t.Helper()
+	var c struct {
+		Shutdown struct{ Wait, Grace meta.Duration }
+	}
+	if err := yaml.Unmarshal([]byte(file), &c); err != nil {
+		t.Fatal(err)
+	}
+	wait, grace := c.Shutdown.Wait.Duration, c.Shutdown.Grace.Duration
+	if sidecar != (wait == 0) {
+		t.Errorf("weir waits for %v", wait)
+	}
+	if sidecar {
+		service := pod.Containers[0]
+		if service.Lifecycle == nil || service.ReadinessProbe == nil {
+			t.Fatal("the service neither waits nor says when it is ready")
+		}
+		wait = time.Duration(service.Lifecycle.PreStop.Sleep.Seconds) * time.Second
+	}
+	if has := time.Duration(*pod.TerminationGracePeriodSeconds) * time.Second; wait < 5*time.Second || has <= wait+grace {
+		t.Errorf("the pod has %v to end, weir %v after %v", has, grace, wait)
 	}
 }
 

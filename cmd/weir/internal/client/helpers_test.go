@@ -1,6 +1,7 @@
 package client
 
 import (
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -78,7 +79,7 @@ func upstream(t testing.TB) (url string, seen func() http.Header) {
 // tracer has the spans of a share of all traces sent, to where no collector listens.
 func tracer(t testing.TB, share float64) *spans.Tracer {
 	t.Helper()
-	tracer, err := spans.New(config.Trace{Endpoint: "http://127.0.0.1:1/v1/traces", Sample: share})
+	tracer, err := spans.New(config.Trace{Endpoint: "http://127.0.0.1:1/v1/traces", Sample: share}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

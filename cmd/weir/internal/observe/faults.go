@@ -2,8 +2,10 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 )
@@ -24,6 +26,12 @@ func (f *Faults) Add(err error) {
 	f.last = err
 }
 
+// Write adds a failure that was logged, not returned, as some of [http.Transport] are.
+func (f *Faults) Write(line []byte) (int, error) {
+	f.Add(errors.New(strings.TrimSpace(string(line))))
+	return len(line), nil
+}
+
 // take returns a sentence about the failures since the last call, "" if there were none.
 func (f *Faults) take() string {
 	f.mu.Lock()
@@ -33,7 +41,7 @@ func (f *Faults) take() string {
 	if count == 0 {
 		return ""
 	}
-	return fmt.Sprintf("upstream failures: %d, last: %v", count, last)
+	return fmt.Sprintf("failures: %d, last: %v", count, last)
 }
 
 // Log writes the sentence to log, at most once a second, until ctx ends: what [PrintFigures] does on a terminal.

@@ -14,6 +14,9 @@ import (
 // headerEvery is how many lines of figures go below one header: a screen of 24 lines has it.
 const headerEvery = 20
 
+// screen is how many columns a line may take: those of the narrowest terminal in use. A longer line would take two.
+const screen = 80
+
 // PrintFigures prints a line a second to out until ctx ends: the sum of all compartments, which is what meter reads. What faults have gathered
 // meanwhile goes to problems.
 func PrintFigures(ctx context.Context, out, problems io.Writer, meter *figures.Meter, faults *Faults) {
@@ -28,12 +31,20 @@ func PrintFigures(ctx context.Context, out, problems io.Writer, meter *figures.M
 				fmt.Fprintf(out, "%-8s %s  last change of the limit\n", "time", figures.Header)
 			}
 			line := meter.Read()
-			fmt.Fprintf(out, "%s %v  %s\n", now.Format(time.TimeOnly), line, line.Change)
+			fmt.Fprintln(out, fitted(fmt.Sprintf("%s %v  %s", now.Format(time.TimeOnly), line, line.Change)))
 			if fault := faults.take(); fault != "" {
 				fmt.Fprintln(problems, "weir:", fault)
 			}
 		}
 	}
+}
+
+// fitted cuts a line that a screen has no room for.
+func fitted(line string) string {
+	if letters := []rune(line); len(letters) > screen {
+		return string(letters[:screen-1]) + "…"
+	}
+	return line
 }
 
 // Changes remember the last change of any limit. The zero Changes is ready. It is safe for concurrent use.
@@ -46,11 +57,11 @@ func (c *Changes) Handle(e weir.Event) {
 	}
 }
 
-// String names the compartment and its change, "" if there was none.
+// String names the compartment and its change, the new limit first, "" if there was none.
 func (c *Changes) String() string {
 	e := c.last.Load()
 	if e == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s: %v", e.Limiter, e.Change)
+	return fmt.Sprintf("%s %d: %v", e.Limiter, e.Change.To, e.Change.Reason)
 }

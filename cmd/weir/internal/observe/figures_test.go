@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/figures"
@@ -33,7 +34,7 @@ func TestPrintFigures(t *testing.T) {
 		if got := strings.Count(out.String(), "\n"); got != 23 {
 			t.Errorf("%d lines", got)
 		}
-		if got, want := problems.String(), "weir: upstream failures: 2, last: half an answer\n"; got != want {
+		if got, want := problems.String(), "weir: failures: 2, last: half an answer\n"; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	})
@@ -51,7 +52,7 @@ func TestFaultsAreOneLineASecond(t *testing.T) {
 		time.Sleep(3*time.Second + time.Millisecond)
 		stop()
 		logging.Wait()
-		if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "upstream failures: 1000, last: connection refused") {
+		if got := out.String(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "failures: 1000, last: connection refused") {
 			t.Errorf("%q", got)
 		}
 	})
@@ -64,7 +65,30 @@ func TestChanges(t *testing.T) {
 	}
 	c.Handle(weir.Event{Kind: weir.LimitChanged, Limiter: "api", Change: weir.Change{From: 20, To: 22}})
 	c.Handle(weir.Event{Kind: weir.Refused, Limiter: "search"})
-	if got := c.String(); !strings.HasPrefix(got, "api: ") || !strings.Contains(got, "22") {
+	if got := c.String(); !strings.HasPrefix(got, "api 22: ") {
 		t.Errorf("%q", got)
 	}
+}
+
+func TestFiguresFitOnAScreen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{}, Initial: 3}))
+		change := "checkout 36: elasticity 0.0957 near 0.1 " + strings.Repeat("ß", screen)
+		out := new(buffer)
+		ctx, stop := context.WithCancel(t.Context())
+		var printing sync.WaitGroup
+		meter := figures.NewTotalMeter(lim.Snapshot, func() string { return change })
+		printing.Go(func() { PrintFigures(ctx, out, new(buffer), meter, new(Faults)) })
+		time.Sleep(time.Second + time.Millisecond)
+		stop()
+		printing.Wait()
+		for line := range strings.Lines(out.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > screen {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+		if !strings.Contains(out.String(), change[:20]) {
+			t.Errorf("no change in\n%s", out)
+		}
+	})
 }

@@ -146,7 +146,7 @@ func TestSpans(t *testing.T) {
 		got <- string(body)
 	}))
 	defer collector.Close()
-	tracer, err := spans.New(config.Trace{Endpoint: collector.URL, Sample: 1})
+	tracer, err := spans.New(config.Trace{Endpoint: collector.URL, Sample: 1}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,6 +99,21 @@ func (r *running) get(path string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
+// metrics is what Prometheus is told.
+func (r *running) metrics() string {
+	r.t.Helper()
+	answer, err := http.Get("http://" + r.admin + "/metrics")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return string(text)
+}
+
 // state is what the admin address says.
 func (r *running) state() (s map[string]any) {
 	r.t.Helper()

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"log/slog"
 	"net"
 	"net/http"
 	"time"
@@ -24,13 +25,13 @@ type operator struct {
 // openOperators takes the admin address and that of probes, if there are any.
 func (p *Proxy) openOperators(c *config.Config) error {
 	gathered, err := admin.Metrics(metrics.Sources{
-		Limiters: p.shared.Caps(), Sets: map[string]*bulkhead.Set{"compartments": p.set},
+		Limiters: p.shared.Caps(), Sets: map[string]*bulkhead.Set{compartments: p.set},
 	}, p.figures)
 	if err != nil {
 		return err
 	}
 	seen := admin.Proxy{
-		State: p.state, Config: func() any { return p.table.Load().config }, Metrics: gathered, Ready: p.ready,
+		State: p.state, Config: func() any { return p.table.Load().config }, Metrics: known{gathered}, Ready: p.ready,
 		Reload: p.Reload, Pin: p.Pin, Shadow: p.Shadow,
 	}
 	if c.Admin.Address != "none" {
@@ -57,7 +58,8 @@ func (p *Proxy) openOperator(setting, address string, handler func(net.Addr) (ht
 	if err != nil {
 		return &AddressError{setting, err}
 	}
-	o := &operator{listener: listener, server: &http.Server{ReadHeaderTimeout: operatorTimeout}}
+	errors := slog.NewLogLogger(p.sparing.Handler(), slog.LevelWarn)
+	o := &operator{listener: listener, server: &http.Server{ReadHeaderTimeout: operatorTimeout, ErrorLog: errors}}
 	p.operators = append(p.operators, o)
 	o.server.Handler, err = handler(listener.Addr())
 	return err
@@ -78,12 +80,14 @@ func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
 func (p *Proxy) Snapshot() bulkhead.Snapshot { return withoutOverflow(p.set.Snapshot()) }
 
 // Meter reads figures of all compartments. change says which limit was changed last.
-func (p *Proxy) Meter(change func() string) *figures.Meter { return figures.NewSetMeter(p.set, change) }
+func (p *Proxy) Meter(change func() string) *figures.Meter {
+	return figures.NewTotalMeter(func() weir.Snapshot { return p.Snapshot().Total }, change)
+}
 
 func (p *Proxy) state() admin.State {
-	compartments, f := p.Snapshot(), p.figures()
-	s := admin.State{Total: compartments.Total, Parts: admin.Parts{
-		Cap: compartments.Max, Compartments: compartments.ByKey, Caps: map[string]weir.Snapshot{},
+	all, f := p.Snapshot(), p.figures()
+	s := admin.State{Total: all.Total, Parts: admin.Parts{
+		Cap: all.Max, Compartments: all.ByKey, Caps: map[string]weir.Snapshot{},
 		Pinned: map[string]int{}, Upstreams: f.Upstreams, Listeners: f.Listeners, Exchanges: f.Exchanges,
 		Applied: f.Applied,
 	}}
@@ -101,16 +105,6 @@ func (p *Proxy) state() admin.State {
 			s.Pinned[name] = *o.pin
 		}
 	}
-	return s
-}
-
-// withoutOverflow takes the compartment of unknown keys out, because routes have only known ones.
-func withoutOverflow(s bulkhead.Snapshot) bulkhead.Snapshot {
-	unknown := s.ByKey[bulkhead.Overflow]
-	delete(s.ByKey, bulkhead.Overflow)
-	s.Total.Limit -= unknown.Limit
-	s.Total.Min -= unknown.Min
-	s.Total.Max -= unknown.Max
 	return s
 }
 

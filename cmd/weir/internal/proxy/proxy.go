@@ -15,12 +15,14 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/cmd/weir/internal/exchange"
 	"github.com/weir-go/weir/cmd/weir/internal/listen"
+	"github.com/weir-go/weir/cmd/weir/internal/observe"
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 )
 
 // A Proxy serves what its configuration says. Make one with [New].
 type Proxy struct {
 	log     *slog.Logger
+	sparing *slog.Logger // of what clients can cause
 	onFault func(error)
 	onEvent func(weir.Event)
 	read    func() (*config.Config, error) // nil without a file
@@ -56,7 +58,10 @@ type Options struct {
 // New takes the addresses of a complete configuration. It needs no upstream to be there. The error says which setting cannot be had.
 func New(c *config.Config, o Options) (*Proxy, error) {
 	life, cut := context.WithCancel(context.Background())
-	p := &Proxy{log: o.Log, onFault: o.OnFault, onEvent: o.OnEvent, read: o.Read, cut: cut, applied: time.Now(), overrides: map[string]override{}}
+	p := &Proxy{
+		log: o.Log, sparing: slog.New(observe.Sparing(o.Log.Handler())), onFault: o.OnFault, onEvent: o.OnEvent, read: o.Read,
+		cut: cut, applied: time.Now(), overrides: map[string]override{},
+	}
 	if err := p.open(life, c); err != nil {
 		p.close()
 		return nil, err
@@ -71,7 +76,7 @@ func (p *Proxy) open(life context.Context, c *config.Config) (err error) {
 	if p.shared, err = exchange.New(life, c, p.onFault); err != nil {
 		return err
 	}
-	if p.tracer, err = spans.New(c.Trace); err != nil {
+	if p.tracer, err = spans.New(c.Trace, p.log); err != nil {
 		return err
 	}
 	first, err := p.newTable(c, nil)
@@ -81,7 +86,7 @@ func (p *Proxy) open(life context.Context, c *config.Config) (err error) {
 	p.table.Store(first)
 	first.start()
 	for i, settings := range c.Listeners {
-		listener, err := listen.New(settings, p.handler(i), p.log)
+		listener, err := listen.New(settings, p.handler(i), p.sparing)
 		if err != nil {
 			return &AddressError{fmt.Sprintf("listeners[%d].address", i), err}
 		}

@@ -46,6 +46,7 @@ func (p *Proxy) drain() error {
 		time.Sleep(time.Duration(settings.Wait))
 	}
 	grace := time.Duration(settings.Grace)
+	p.log.Info("stopping: no more connections", "running", p.running(), "grace", grace)
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
 	ended := make(chan error, len(p.listeners))
@@ -59,4 +60,13 @@ func (p *Proxy) drain() error {
 		}
 	}
 	return err
+}
+
+// running is how many requests have slots, those of streams and exempt ones included.
+func (p *Proxy) running() int {
+	n := p.Snapshot().Total.InFlight
+	for _, lim := range p.shared.Caps() {
+		n += lim.Snapshot().InFlight
+	}
+	return n
 }

@@ -3,6 +3,7 @@ package spans
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -65,40 +66,59 @@ func (t *Tracer) send(ctx context.Context, ends <-chan struct{}, batch []Span) {
 		return
 	}
 	body := encode(t.service, batch)
-	taken, again := t.post(ctx, body)
+	again, err := t.post(ctx, body)
 	if again {
 		select {
 		case <-time.After(retryAfter):
 		case <-ends:
 		}
-		taken, _ = t.post(ctx, body)
+		_, err = t.post(ctx, body)
 	}
-	if taken {
+	if err == nil {
 		t.sent.Add(uint64(len(batch)))
 	} else {
 		t.failed.Add(uint64(len(batch)))
+	}
+	t.report(err)
+}
+
+// report logs that the collector stops taking spans, or takes them again.
+func (t *Tracer) report(err error) {
+	failing := err != nil
+	if failing == t.failing {
+		return
+	}
+	t.failing = failing
+	if failing {
+		t.log.Warn("spans are lost", "endpoint", t.endpoint, "error", err)
+	} else {
+		t.log.Info("spans are taken again", "endpoint", t.endpoint)
 	}
 }
 
 // maxAnswer is more than a collector has to say.
 const maxAnswer = 64 << 10
 
-// post reports whether the collector took a batch, and if not, whether it may take it later.
-func (t *Tracer) post(ctx context.Context, body []byte) (taken, again bool) {
+// post returns why the collector did not take a batch, and whether it may take it later.
+func (t *Tracer) post(ctx context.Context, body []byte) (again bool, err error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.endpoint, bytes.NewReader(body))
 	if err != nil {
-		return false, false
+		return false, err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := t.client.Do(r)
 	if err != nil {
-		return false, true
+		return true, err
 	}
 	defer answer.Body.Close()
 	_, _ = io.CopyN(io.Discard, answer.Body, maxAnswer) // so that the connection can be used again
+	if answer.StatusCode/100 == 2 {
+		return false, nil
+	}
+	err = fmt.Errorf("it answered with status %d", answer.StatusCode)
 	switch answer.StatusCode {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		return false, true
+		return true, err
 	}
-	return answer.StatusCode/100 == 2, false
+	return false, err
 }

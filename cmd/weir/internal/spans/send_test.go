@@ -1,10 +1,12 @@
 package spans
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -19,7 +21,7 @@ import (
 
 func tracer(t *testing.T, share float64) *Tracer {
 	t.Helper()
-	tracer, err := New(config.Trace{Endpoint: "http://collector.example/v1/traces", Sample: share, Service: "shop"})
+	tracer, err := New(config.Trace{Endpoint: "http://collector.example/v1/traces", Sample: share, Service: "shop"}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,6 +131,26 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// An outage of the collector is two lines, however long it is.
+func TestOutageIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		collector := &collector{statuses: []int{500, 500, 500, 200, 200}}
+		tr, end := running(t, collector)
+		said := new(bytes.Buffer)
+		tr.log = slog.New(slog.NewTextHandler(said, nil))
+		for range 5 {
+			tr.end(1)
+			time.Sleep(batchTime)
+		}
+		end()
+		text := said.String()
+		if strings.Count(text, "\n") != 2 || !strings.Contains(text, "spans are lost") || !strings.Contains(text, "status 500") ||
+			!strings.Contains(text, "taken again") {
+			t.Errorf("the log is\n%s", text)
+		}
+	})
+}
+
 // While the collector hangs, spans are dropped and requests go on.
 func TestCollectorHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -170,7 +192,7 @@ func TestCollectorThatIsReal(t *testing.T) {
 		got <- r.Method + " " + r.URL.Path + " " + r.Header.Get("Content-Type") + " " + string(body)
 	}))
 	defer s.Close()
-	tr, err := New(config.Trace{Endpoint: s.URL + "/v1/traces", Sample: 1, Service: "shop"})
+	tr, err := New(config.Trace{Endpoint: s.URL + "/v1/traces", Sample: 1, Service: "shop"}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,11 +218,11 @@ func TestOnlySampledSpansAreSent(t *testing.T) {
 }
 
 func TestEndpoints(t *testing.T) {
-	if tr, err := New(config.Trace{}); tr != nil || err != nil {
+	if tr, err := New(config.Trace{}, nil); tr != nil || err != nil {
 		t.Errorf("no endpoint: %v %v", tr, err)
 	}
 	for _, endpoint := range []string{"127.0.0.1:4318", "collector", "ftp://collector", "http://", "http://a b", ":"} {
-		if _, err := New(config.Trace{Endpoint: endpoint}); err == nil || !strings.Contains(err.Error(), "trace.endpoint") {
+		if _, err := New(config.Trace{Endpoint: endpoint}, nil); err == nil || !strings.Contains(err.Error(), "trace.endpoint") {
 			t.Errorf("%q: %v", endpoint, err)
 		}
 	}

@@ -2,6 +2,7 @@ package spans
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"net/http"
@@ -17,15 +18,18 @@ type Tracer struct {
 	endpoint string
 	service  string
 	client   *http.Client
+	log      *slog.Logger
 
 	sample atomic.Uint64 // a float64
 	queue  chan Span
 
 	sent, dropped, failed atomic.Uint64
+	failing               bool // of the last batch; for Run
 }
 
-// New returns a tracer, or nil if the settings name no endpoint. The error says which setting is wrong.
-func New(c config.Trace) (*Tracer, error) {
+// New returns a tracer, or nil if the settings name no endpoint. The log says when the collector stops taking spans, and when it takes them
+// again. The error says which setting is wrong.
+func New(c config.Trace, log *slog.Logger) (*Tracer, error) {
 	if c.Endpoint == "" {
 		return nil, nil
 	}
@@ -35,7 +39,7 @@ func New(c config.Trace) (*Tracer, error) {
 	}
 	t := &Tracer{
 		endpoint: c.Endpoint, service: c.Service, queue: make(chan Span, queueSize),
-		client: &http.Client{Timeout: sendTimeout},
+		client: &http.Client{Timeout: sendTimeout}, log: log,
 	}
 	t.SetSample(c.Sample)
 	return t, nil

@@ -1,0 +1,68 @@
+package observe
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+// sparingly is how many records a second pass: enough for all listeners to say what is wrong, too few to fill a disk.
+const sparingly = 5
+
+// Sparing returns a handler for records that clients can cause. A few a second go to next; the first of a later second says how many
+// were left out.
+func Sparing(next slog.Handler) slog.Handler {
+	return sparing{next, new(spared)}
+}
+
+type sparing struct {
+	slog.Handler
+	*spared
+}
+
+// spared is what handlers with attributes share.
+type spared struct {
+	mu     sync.Mutex
+	second time.Time // when it began
+	passed int
+	left   int // records that were left out
+}
+
+// Handle implements [slog.Handler].
+func (s sparing) Handle(ctx context.Context, r slog.Record) error {
+	pass, left := s.pass(r.Time)
+	if !pass {
+		return nil
+	}
+	if left > 0 {
+		r = r.Clone()
+		r.AddAttrs(slog.Int("left_out", left))
+	}
+	return s.Handler.Handle(ctx, r)
+}
+
+func (s *spared) pass(at time.Time) (pass bool, left int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at.Sub(s.second) >= time.Second {
+		s.second, s.passed = at, 0
+	}
+	if s.passed == sparingly {
+		s.left++
+		return false, 0
+	}
+	s.passed++
+	left, s.left = s.left, 0
+	return true, left
+}
+
+// WithAttrs implements [slog.Handler].
+func (s sparing) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return sparing{s.Handler.WithAttrs(attrs), s.spared}
+}
+
+// WithGroup implements [slog.Handler].
+func (s sparing) WithGroup(name string) slog.Handler {
+	return sparing{s.Handler.WithGroup(name), s.spared}
+}

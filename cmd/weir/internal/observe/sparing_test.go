@@ -1,0 +1,32 @@
+package observe
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestSparing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := new(buffer)
+		log := slog.New(Sparing(slog.NewTextHandler(out, nil)))
+		for range 100 {
+			log.Warn("a broken frame")
+			log.With("listener", ":8080").WithGroup("more").Warn("another")
+		}
+		if got := strings.Count(out.String(), "\n"); got != sparingly {
+			t.Errorf("%d lines of 200 in a second, want %d", got, sparingly)
+		}
+		time.Sleep(time.Second)
+		log.Warn("later")
+		if got, want := out.String(), "msg=later left_out=195\n"; !strings.HasSuffix(got, want) {
+			t.Errorf("the last line of\n%s\nwant %s", got, want)
+		}
+		log.Warn("once more")
+		if got, want := out.String(), "msg=\"once more\"\n"; !strings.HasSuffix(got, want) {
+			t.Errorf("the last line of\n%s\nwant %s", got, want)
+		}
+	})
+}

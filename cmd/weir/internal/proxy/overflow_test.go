@@ -1,0 +1,27 @@
+package proxy
+
+import (
+	"strings"
+	"testing"
+)
+
+// Requests have only keys that routes name, so that what is kept for others is in no figure.
+func TestUnknownKeysAreInNoFigure(t *testing.T) {
+	a, _ := named(t, "a")
+	r := start(t, file(a, "compartments: {api: {min: 2, initial: 7, max: 30}}"))
+	if line := r.Meter(func() string { return "" }).Read(); line.Limit != 7 {
+		t.Errorf("the terminal shows a limit of %d, want 7", line.Limit)
+	}
+	text := r.metrics()
+	if strings.Contains(text, "overflow") {
+		t.Error("/metrics has series of unknown keys")
+	}
+	for _, want := range []string{
+		`weir_limit{limiter="compartments"} 7`, `weir_limit_min{limiter="compartments"} 2`, `weir_limit_max{limiter="compartments"} 30`,
+		`weir_limit{limiter="streams"} 1000`, `weir_key_limit{key="api",limiter="compartments"} 7`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("/metrics does not say %s", want)
+		}
+	}
+}

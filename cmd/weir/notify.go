@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+)
+
+// announce tells systemd, or what else set NOTIFY_SOCKET, that the program serves, and that it stops once ctx ends or ended is called:
+// see sd_notify(3).
+func announce(ctx context.Context, getenv func(string) string, log *slog.Logger) (ended func()) {
+	socket := getenv("NOTIFY_SOCKET")
+	if socket == "" {
+		return func() {}
+	}
+	tell := func(state string) {
+		if err := notify(socket, state); err != nil {
+			log.Warn("the service manager was not told", "state", state, "error", err)
+		}
+	}
+	tell("READY=1")
+	ctx, cancel := context.WithCancel(ctx)
+	var told sync.WaitGroup
+	told.Go(func() {
+		<-ctx.Done()
+		tell("STOPPING=1")
+	})
+	return func() { cancel(); told.Wait() }
+}
+
+func notify(socket, state string) error {
+	conn, err := net.Dial("unixgram", socket)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	_, err = conn.Write([]byte(state))
+	return err
+}

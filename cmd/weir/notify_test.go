@@ -1,0 +1,43 @@
+package main
+
+import (
+	"context"
+	"io"
+	"net"
+	"path/filepath"
+	"testing"
+)
+
+// systemd goes on with other units once the proxy has its addresses.
+func TestNotify(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "notify")
+	listener, err := net.ListenPacket("unixgram", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	getenv := func(name string) string {
+		if name == "NOTIFY_SOCKET" {
+			return socket
+		}
+		return ""
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() {
+		args := []string{"proxy", "--to", "http://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin", ""}
+		ended <- run(ctx, args, getenv, io.Discard, io.Discard)
+	}()
+	for _, want := range []string{"READY=1", "STOPPING=1"} {
+		said := make([]byte, 64)
+		n, _, err := listener.ReadFrom(said)
+		if err != nil || string(said[:n]) != want {
+			t.Fatalf("systemd was told %q, %v: want %s", said[:n], err, want)
+		}
+		stop()
+	}
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
