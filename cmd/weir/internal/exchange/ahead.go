@@ -19,6 +19,7 @@ type ahead struct {
 	total int64
 	err   error // the end of src
 	mode  aheadMode
+	full  bool   // the goroutine waits for the receiver
 	gone  bool   // the goroutine is
 	waste []byte // where to read what is dropped
 }
@@ -66,11 +67,15 @@ func (a *ahead) room() []byte {
 		// One chunk above the bound: what follows may be only the end.
 		if a.buf.size <= a.bound {
 			if room := a.buf.room(); room != nil {
+				a.full = false
 				return room
 			}
 		}
+		a.full = true
+		a.news.Broadcast()
 		a.news.Wait()
 	}
+	a.full = false
 	if a.mode == dropping && a.waste == nil {
 		a.buf.free()
 		a.waste = copies.Get()
@@ -154,7 +159,7 @@ func (a *ahead) close() {
 func (a *ahead) failure() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for a.err == nil && a.buf.size <= a.bound { // it waits for the receiver otherwise
+	for a.err == nil && !a.full { // there is no receiver
 		a.news.Wait()
 	}
 	if errors.Is(a.err, io.EOF) || errors.Is(a.err, errStopped) {

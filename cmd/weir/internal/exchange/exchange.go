@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -30,8 +31,9 @@ type exchange struct {
 	permit  weir.Permit
 	slot    slot
 	body    intake
-	whole   buffer // a response of known length
-	ahead   *ahead // a response of unknown length
+	whole   buffer    // a response of known length
+	ahead   *ahead    // a response of unknown length
+	source  io.Closer // the body of the response, as the upstream has it
 	after   *time.Timer
 
 	status   int  // of the response, 0 until it is known
@@ -123,6 +125,9 @@ func (x *exchange) end() {
 	if x.cancel != nil {
 		x.cancel(errOver)
 		x.timeout.Stop()
+	}
+	if x.source != nil { // after the cancellation, or a transport would wait for the rest of a request's body
+		_ = x.source.Close()
 	}
 	x.endRequest()
 	x.whole.free()

@@ -16,7 +16,7 @@ import (
 
 // receive decides what becomes of the slot once the header of the response is there.
 func (x *exchange) receive(res *http.Response) (*http.Response, error) {
-	x.status = res.StatusCode
+	x.status, x.source = res.StatusCode, res.Body
 	x.record(res)
 	weirhttp.TellWait(res.Header, x.permit)
 	x.hangUp()
@@ -45,9 +45,6 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 		err = errClientLeft
 	}
 	if err != nil {
-		if x.ahead == nil {
-			res.Body.Close()
-		}
 		return nil, err
 	}
 	return res, nil
@@ -162,6 +159,9 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) (*http.Respons
 			x.slot.setLate()
 		}
 		if errors.Is(err, io.EOF) {
+			if !x.body.isUnfinished() { // a transport would wait for it
+				_ = res.Body.Close()
+			}
 			x.settle(weirhttp.ResponseOutcome(res.StatusCode, header, res.Trailer))
 			return
 		}
