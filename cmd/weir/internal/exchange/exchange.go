@@ -28,6 +28,7 @@ type exchange struct {
 	timeout *time.Timer // until the response begins, and ends if it has the gate's slot
 
 	upgrade bool
+	closes  bool // a layer above has asked for the end of the connection
 	permit  weir.Permit
 	slot    slot
 	body    intake

@@ -33,6 +33,7 @@ func (x *exchange) forward() {
 	}
 	r := x.in.WithContext(&x.ctx)
 	x.body.put(r)
+	x.closes = x.w.Header().Get("Connection") == "close"
 	forwarder.ServeHTTP(x.w, r)
 }
 
@@ -73,6 +74,7 @@ func (x *exchange) outcome(err error) weir.Outcome {
 
 // fail answers a request that got no response.
 func (x *exchange) fail(err error) {
+	x.restore()
 	cause := context.Cause(&x.ctx)
 	_, noStream := errors.AsType[noStreamError](err)
 	body := x.body.failed()

@@ -18,6 +18,7 @@ import (
 func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 	x.status, x.source = res.StatusCode, res.Body
 	x.record(res)
+	x.restore()
 	weirhttp.TellWait(res.Header, x.permit)
 	x.hangUp()
 	begun := weirhttp.ResponseOutcome(res.StatusCode, nil, nil)
@@ -56,6 +57,17 @@ func (x *exchange) record(res *http.Response) {
 	if x.who != nil {
 		x.who.Record.Upstream = res.Request.URL.Host
 		x.who.Record.Waited = x.permit.Waited()
+	}
+}
+
+// restore sets again what the layers above have said: ReverseProxy forgets it with each informational response.
+func (x *exchange) restore() {
+	h := x.w.Header()
+	if x.who != nil && h[client.RequestIDHeader] == nil {
+		h[client.RequestIDHeader] = []string{x.who.RequestID}
+	}
+	if x.closes {
+		h.Set("Connection", "close")
 	}
 }
 
