@@ -122,6 +122,7 @@ func (x *exchange) end() {
 	}
 	x.endResponse()
 	x.settle(weir.Ignore) // unless that has been done
+	x.shared.finishing.remove(x)
 	x.slot.close()
 	if x.cancel != nil {
 		x.cancel(errOver)

@@ -28,7 +28,7 @@ func exchangeOf(r *http.Request) *exchange { return r.Context().Value(exchangeKe
 // forward sends the request to the upstream, and its response to the client.
 func (x *exchange) forward() {
 	x.begin()
-	if x.route.config.Leaves == leavesCancel || !x.slot.isHeld() {
+	if x.route.config.Leaves == leavesCancel || !x.slot.isHeld() || !x.shared.finishing.add(x) {
 		x.watch()
 	}
 	r := x.in.WithContext(&x.ctx)

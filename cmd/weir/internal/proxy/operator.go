@@ -25,7 +25,9 @@ type operator struct {
 }
 
 // handler returns what serves a configuration.
-func (o *operator) handler(c *config.Config) (http.Handler, error) { return o.build(c, o.listener.Addr()) }
+func (o *operator) handler(c *config.Config) (http.Handler, error) {
+	return o.build(c, o.listener.Addr())
+}
 
 // openOperators takes the admin address and that of probes, if there are any.
 func (p *Proxy) openOperators(c *config.Config) error {

@@ -45,6 +45,7 @@ func (p *Proxy) drain() error {
 		p.log.Info("not ready any more, still serving", "wait", time.Duration(settings.Wait))
 		time.Sleep(time.Duration(settings.Wait))
 	}
+	p.shared.Drain()
 	grace := time.Duration(settings.Grace)
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
