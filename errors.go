@@ -25,6 +25,7 @@ var (
 	ErrBreakerOpen  = refusal(ReasonBreakerOpen)
 	ErrOverload     = refusal(ReasonOverload)
 	ErrLimitReached = refusal(ReasonLimitReached)
+	ErrPace         = refusal(ReasonPace)
 )
 
 // refusal returns the error that refusals for a reason match.
@@ -57,8 +58,7 @@ const (
 	// ReasonTenantShare: the queue had no room, and its tenant had more than its
 	// fair share while others had work too; see [Queue].Tenants.
 	ReasonTenantShare Reason = 2
-	// ReasonQueueFull: the limit was reached and the queue had no room. It has none either if the
-	// pace of a throttle lets the work start too late.
+	// ReasonQueueFull: the limit was reached and the queue had no room.
 	ReasonQueueFull Reason = 3
 	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout.
 	ReasonQueueTimeout Reason = 4
@@ -73,9 +73,11 @@ const (
 	ReasonBreakerOpen Reason = 8
 	// ReasonOverload: it was among the share of the work that a throttle turns away.
 	ReasonOverload Reason = 9
-	// ReasonLimitReached: the limit, the pace of a throttle or the cap of a bulkhead had no room, and there is no
+	// ReasonLimitReached: the limit or the cap of a bulkhead had no room, and there is no
 	// queue, or the work would not wait ([Limiter.TryAcquire]).
 	ReasonLimitReached Reason = 10
+	// ReasonPace: the pace of a throttle lets the work start later than it may wait.
+	ReasonPace Reason = 11
 )
 
 // Reasons returns all reasons for a refusal, as a metric needs them that shows those which have not
@@ -100,7 +102,7 @@ type RefusedError struct {
 	Reason  Reason // why
 	// RetryAfter is how long what runs and what waits now takes to drain: at most
 	// 30 s, and 0 if nothing is known because nothing has ended yet. All that are refused at one moment hear the same, so callers should
-	// spread their return over one to two times of it, as edge.RetryAfter does.
+	// spread their return over one to two times of it, as edge.RetryAfter does. A throttle says instead when one more may wait.
 	RetryAfter time.Duration
 }
 

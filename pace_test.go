@@ -127,7 +127,7 @@ func TestPaceRefusesWhatCannotWaitSoLong(t *testing.T) {
 		}
 		_, err := l.Acquire(t.Context())
 		var refused *weir.RefusedError
-		if !errors.As(err, &refused) || refused.Reason != weir.ReasonQueueFull {
+		if !errors.As(err, &refused) || refused.Reason != weir.ReasonPace {
 			t.Fatalf("more than the 5 s of the queue: %v", err)
 		}
 		if refused.RetryAfter < 5*time.Second || refused.RetryAfter > 10*time.Second {

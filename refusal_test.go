@@ -294,7 +294,7 @@ func TestReasonsAreThoseOfTheCore(t *testing.T) {
 		weir.ReasonBadKey: reply.BadKey, weir.ReasonTenantShare: reply.OverShare, weir.ReasonQueueFull: reply.QueueFull,
 		weir.ReasonQueueTimeout: reply.QueueTimeout, weir.ReasonDeadline: reply.Deadline, weir.ReasonTooHeavy: reply.TooHeavy,
 		weir.ReasonClosed: reply.Closed, weir.ReasonBreakerOpen: reply.BreakerOpen, weir.ReasonOverload: reply.Overload,
-		weir.ReasonLimitReached: reply.LimitReached,
+		weir.ReasonLimitReached: reply.LimitReached, weir.ReasonPace: reply.Paced,
 	}
 	for reason, verdict := range core {
 		if reason != weir.Reason(verdict) {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
-	"path"
 	"runtime/metrics"
 	"time"
 )
@@ -67,8 +66,8 @@ func (s *Scheduler) quantile(h *metrics.Float64Histogram) float64 {
 }
 
 // CPU is the share of the processors that is in use: on Linux that of the machine
-// or, if it is nearer to its limit, of the quota of this process's control group
-// (version 2); elsewhere that of this process, as the runtime knows it since the last
+// or, if it is nearer to its limit, of the quota of this process's control group,
+// of version 1 or 2; elsewhere that of this process, as the runtime knows it since the last
 // collection of garbage. The first poll has nothing to compare with and tells nothing.
 type CPU struct {
 	// Limit is the share at which the CPU is at its limit, up to 1. Defaults to 1.
@@ -147,19 +146,16 @@ func machineTime(fsys fs.FS) (used, total float64, err error) {
 // quotaTime is what the control group used, and would have been allowed to since
 // some moment, in microseconds.
 func quotaTime(fsys fs.FS) (used, allowed float64, ok bool) {
-	dir, err := cgroup(fsys)
+	g, err := groupOf(fsys, "cpu")
 	if err != nil {
 		return 0, 0, false
 	}
-	if _, limited, err := limit(fsys, path.Join(dir, "cpu.max")); err != nil || !limited {
+	processors, limited, err := g.cpuLimit(fsys)
+	if err != nil || !limited {
 		return 0, 0, false
 	}
-	quota, err := numbers(fsys, path.Join(dir, "cpu.max"), 0, 1)
-	if err != nil || quota[1] <= 0 {
-		return 0, 0, false
-	}
-	used, err = keyed(fsys, path.Join(dir, "cpu.stat"), "usage_usec")
-	return used, quota[0] / quota[1] * float64(time.Since(began).Microseconds()), err == nil
+	worked, err := cpuUsed(fsys)
+	return float64(worked.Microseconds()), processors * float64(time.Since(began).Microseconds()), err == nil
 }
 
 var began = time.Now()

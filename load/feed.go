@@ -18,12 +18,15 @@ type feed struct {
 	mu       sync.Mutex
 	polling  chan struct{} // closed when the poll at work has returned; nil if none is
 	readings []Reading     // replaced as a whole
+	actuator Actuator      // of these
 	drained  Drain
 	drainAt  time.Time
 	drains   bool  // it has told a valid drain, or tried to just now
 	err      error // of the last poll
 	polls    uint64
 	failures uint64
+
+	deniedUntil time.Time // when to poll again, after ErrDenied
 
 	told Kind // the state that was last reported, 0 for none; of the goroutine that watches
 }
@@ -32,18 +35,23 @@ type feed struct {
 type FeedSnapshot struct {
 	Source   string        // Source.Name
 	Readings []Reading     // what it said last, valid or not
+	Actuator Actuator      // what brings them down
 	Err      error         // what is wrong: it is stale, one of its readings is not valid, or it is missing
 	Missing  bool          // there is nothing to measure, so it is left out
-	Age      time.Duration // of the newest valid reading
+	Age      time.Duration // of the newest valid reading, 0 before the first
 	Polls    uint64        // polls that returned
 	Failures uint64        // of these, those without a valid reading
 }
 
-// start polls, unless the last poll has not returned yet.
+// deniedFor is how long a source is left alone after its system did not let it in. Neo4j locks a user out
+// for 5 s after three wrong passwords; polled each 100 ms it refused the right password too, in 35 of 37 tries.
+const deniedFor = 30 * time.Second
+
+// start polls, unless the last poll has not returned yet or its system did not let the source in.
 func (f *feed) start(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.polling != nil {
+	if f.polling != nil || time.Now().Before(f.deniedUntil) {
 		return
 	}
 	done := make(chan struct{})
@@ -63,6 +71,9 @@ func (f *feed) poll(ctx context.Context) (Sample, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	sample, err := f.Source.Poll(ctx)
+	if err == nil && sample.Actuator > ByConcurrency {
+		err = fmt.Errorf("%w: actuator is %v: want ByPace or ByConcurrency", ErrInvalid, sample.Actuator)
+	}
 	sample.Readings = slices.Clone(sample.Readings)
 	for i := range sample.Readings {
 		r := &sample.Readings[i]
@@ -78,9 +89,13 @@ func (f *feed) take(s Sample, err error, now time.Time) {
 	defer f.mu.Unlock()
 	f.polling, f.err = nil, err
 	f.polls++
+	if denied(err) {
+		f.deniedUntil = now.Add(deniedFor)
+	}
 	valid := 0
 	if err == nil {
 		f.drains = s.Drain != nil || !f.drainAt.IsZero()
+		f.actuator = s.Actuator
 		valid = f.accept(s.Readings, now)
 		if d := s.Drain; d != nil {
 			if f.err = d.check(); f.err == nil {
@@ -164,25 +179,28 @@ func (f *feed) status(now time.Time) FeedSnapshot {
 
 // statusLocked is the state at a moment. Only then it shows which readings are stale.
 func (f *feed) statusLocked(now time.Time) FeedSnapshot {
-	s := FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings)}
+	s := FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings), Actuator: f.actuator}
 	if unavailable(f.err) {
 		s.Missing, s.Err = true, f.err
 		return s
 	}
-	s.Age = now.Sub(f.drainAt)
+	newest := f.drainAt
 	for i, r := range s.Readings {
-		age := now.Sub(r.At)
-		if r.Err == nil && age > f.MaxAge {
+		if r.Err == nil && r.At.After(newest) {
+			newest = r.At
+		}
+		if age := now.Sub(r.At); r.Err == nil && age > f.MaxAge {
 			r.Err = fmt.Errorf("%w: %v old", ErrStale, age.Round(time.Millisecond))
 			s.Readings[i] = r
 		}
-		if r.Err == nil {
-			s.Age = min(s.Age, age)
-		} else if s.Err == nil && !unavailable(r.Err) {
+		if r.Err != nil && s.Err == nil && !unavailable(r.Err) {
 			s.Err = fmt.Errorf("load: source %q: %s: %w", f.name, r.Name, r.Err)
 		}
 	}
-	if s.Age > f.MaxAge || f.drains && now.Sub(f.drainAt) > f.MaxAge {
+	if !newest.IsZero() {
+		s.Age = now.Sub(newest)
+	}
+	if newest.IsZero() || s.Age > f.MaxAge || f.drains && now.Sub(f.drainAt) > f.MaxAge {
 		s.Err = f.silence()
 	}
 	return s

@@ -8,6 +8,7 @@ type heard struct {
 	error
 	text    string
 	missing bool // it matches ErrUnavailable
+	denied  bool // it matches ErrDenied
 }
 
 // hear asks an error. One that panics, or ends its goroutine, does so in its poll and not in a goroutine of
@@ -16,7 +17,7 @@ func hear(err error) error {
 	if err == nil {
 		return nil
 	}
-	return heard{err, err.Error(), errors.Is(err, ErrUnavailable)}
+	return heard{err, err.Error(), errors.Is(err, ErrUnavailable), errors.Is(err, ErrDenied)}
 }
 
 func (h heard) Error() string { return h.text }
@@ -26,4 +27,10 @@ func (h heard) Unwrap() error { return h.error }
 func unavailable(err error) bool {
 	h, ok := err.(heard) //nolint:errorlint // Only hear makes them, and an error that it wraps must not be asked.
 	return ok && h.missing
+}
+
+// denied is errors.Is with ErrDenied for the error of a poll.
+func denied(err error) bool {
+	h, ok := err.(heard) //nolint:errorlint // As in unavailable.
+	return ok && h.denied
 }

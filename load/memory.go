@@ -7,14 +7,14 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path"
 	"runtime/metrics"
 )
 
 // Memory is the memory of this process against a target: on Linux what is
-// resident and not shared, which includes mapped files that were written to and
-// memory that the runtime does not know of; elsewhere what the runtime holds. For a
-// remote database it is the wrong process.
+// resident and not shared, which includes memory that the runtime does not know of;
+// elsewhere what the runtime holds. Of mapped files it counts the pages that were written to in a private mapping.
+// The pages of a shared mapping, such as the tables and logs of Badger, are not in it: the kernel can drop them
+// when it needs room. For a remote database it is the wrong process.
 type Memory struct {
 	Target uint64 // in bytes. Defaults to 1.5 GB, 1,500,000,000 bytes
 
@@ -59,47 +59,6 @@ func read(names ...string) []metrics.Sample {
 	}
 	metrics.Read(samples)
 	return samples
-}
-
-// Cgroup is the memory of this process's control group (version 2) against its limit:
-// that of all its processes, less the files that could be dropped from the cache. It is
-// unavailable where there is no such group, or where neither it nor Target limits.
-type Cgroup struct {
-	Target uint64 // in bytes. Defaults to the group's own limit
-
-	fsys fs.FS
-}
-
-// Name returns "cgroup".
-func (*Cgroup) Name() string { return "cgroup" }
-
-// Poll implements [Source].
-func (c *Cgroup) Poll(context.Context) (Sample, error) {
-	fsys := cmp.Or(c.fsys, system)
-	dir, err := cgroup(fsys)
-	if err != nil {
-		return Sample{}, err
-	}
-	most := float64(c.Target)
-	if most == 0 {
-		own, limited, err := limit(fsys, path.Join(dir, "memory.max"))
-		if err != nil {
-			return Sample{}, err
-		}
-		if !limited {
-			return Sample{}, fmt.Errorf("%w: the control group has no memory limit", ErrUnavailable)
-		}
-		most = own
-	}
-	used, err := numbers(fsys, path.Join(dir, "memory.current"), 0)
-	if err != nil {
-		return Sample{}, err
-	}
-	cached, err := keyed(fsys, path.Join(dir, "memory.stat"), "inactive_file")
-	if err != nil {
-		return Sample{}, err
-	}
-	return one(Reading{Name: "cgroup memory", Value: max(0, used[0]-cached), Unit: Bytes, Limit: most}), nil
 }
 
 // GoMemory is the memory that counts towards the runtime's own limit (GOMEMLIMIT)

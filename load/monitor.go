@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -121,12 +122,21 @@ func (m *Monitor) Running() bool { return m.running.Load() }
 // Level is how close the system is to its limit for work of one scope. [All] is
 // the worst for either.
 func (m *Monitor) Level(scope Scope) Level {
+	return m.level(scope, func(FeedSnapshot) bool { return true })
+}
+
+// LevelBy is Level of the feeds whose samples name an actuator.
+func (m *Monitor) LevelBy(scope Scope, a Actuator) Level {
+	return m.level(scope, func(s FeedSnapshot) bool { return s.Actuator == a })
+}
+
+func (m *Monitor) level(scope Scope, counts func(FeedSnapshot) bool) Level {
 	now := time.Now()
 	var l Level
 	var mean, weights, worst float64
 	for _, f := range m.feeds {
 		s := f.status(now)
-		if s.Missing {
+		if s.Missing || !counts(s) {
 			continue
 		}
 		l.Degraded = l.Degraded || s.Err != nil
@@ -155,6 +165,14 @@ type Level struct {
 	Worst    Reading // which reading that is
 	Valid    bool    // whether any feed gave a valid reading that concerns the scope
 	Degraded bool    // whether something is stale or invalid, so that Load does not see all
+}
+
+// TellsDrain reports whether one of the feeds has a [Drainer] as its source.
+func (m *Monitor) TellsDrain() bool {
+	return slices.ContainsFunc(m.feeds, func(f *feed) bool {
+		d, ok := f.Source.(Drainer)
+		return ok && d.TellsDrain()
+	})
 }
 
 // Drain returns what the first feed that tells a drain measured last, and when. It

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/weir-go/weir/internal/settings"
 )
@@ -14,9 +15,17 @@ type Source interface {
 	Name() string
 	// Poll measures. It returns soon after ctx ends. An error means that the
 	// system did not answer, and one that matches [ErrUnavailable] that it never
-	// will: there is nothing to measure here. A panic counts as an error, and so does
+	// will: there is nothing to measure here; one that matches [ErrDenied] that it does not let the
+	// source in. A panic counts as an error, and so does
 	// the end of the goroutine.
 	Poll(ctx context.Context) (Sample, error)
+}
+
+// A Drainer is a [Source] that can say ahead of its first poll whether its samples tell a [Drain].
+type Drainer interface {
+	Source
+	// TellsDrain reports whether they do. It always says the same.
+	TellsDrain() bool
 }
 
 // A Sample is what one poll measured.
@@ -24,9 +33,34 @@ type Sample struct {
 	// Readings are the signals; the load of the source is that of the worst.
 	// The Monitor copies the slice.
 	Readings []Reading
+	// Actuator is what brings the readings down. The zero Actuator is ByPace.
+	Actuator Actuator
 	// Drain is how fast the system digests what was written to it, nil if the
-	// source cannot tell.
+	// source cannot tell. A source that can is a [Drainer].
 	Drain *Drain
+}
+
+// An Actuator is what brings the load of a source down. A throttle has a law for each.
+type Actuator uint8
+
+// The actuators.
+const (
+	// ByPace is how fast work starts: for what fills and drains, as a backlog or memory does.
+	ByPace Actuator = 0
+	// ByConcurrency is how much work runs at once: for work that waits for other work, as for a lock, a connection
+	// or a thread.
+	ByConcurrency Actuator = 1
+)
+
+// String returns "pace" or "concurrency".
+func (a Actuator) String() string {
+	switch a {
+	case ByPace:
+		return "pace"
+	case ByConcurrency:
+		return "concurrency"
+	}
+	return fmt.Sprintf("Actuator(%d)", uint8(a))
 }
 
 // A Drain is what a store that digests writes later, as an LSM tree does by
@@ -62,6 +96,10 @@ var (
 	// such as a memory limit where none is set. Its feed is left out and is not
 	// stale.
 	ErrUnavailable = errors.New("load: unavailable")
+	// ErrDenied is for a source that the system does not let in: a wrong password, a
+	// missing privilege. The source is polled again after half a minute, because some servers lock
+	// a user out, the application's too if it is the same, when wrong passwords follow each other.
+	ErrDenied = errors.New("load: denied")
 	// ErrStale is why a reading is not valid any more.
 	ErrStale = errors.New("load: stale")
 	// ErrRunning is what Run returns if the monitor is running already.

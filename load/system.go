@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"strconv"
 	"strings"
 )
@@ -53,31 +52,6 @@ func missing(err error) error {
 		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return err
-}
-
-// cgroup is the directory of this process's control group, version 2.
-func cgroup(fsys fs.FS) (string, error) {
-	text, err := fs.ReadFile(fsys, "proc/self/cgroup")
-	if err != nil {
-		return "", missing(err)
-	}
-	for line := range strings.Lines(string(text)) {
-		if own, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
-			return within(fsys, own), nil
-		}
-	}
-	return "", fmt.Errorf("%w: no control group of version 2", ErrUnavailable)
-}
-
-// within is the directory of a group, which within a container may be the root of
-// what is mounted, whatever its name outside.
-func within(fsys fs.FS, own string) string {
-	const root = "sys/fs/cgroup"
-	dir := path.Join(root, own)
-	if _, err := fs.Stat(fsys, dir); err != nil {
-		return root
-	}
-	return dir
 }
 
 // limit reads a file that says a number or "max".

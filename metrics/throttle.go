@@ -10,14 +10,14 @@ import (
 // ofThrottle are the instruments that only a throttle has. Its sides have those of a limiter, too.
 type ofThrottle struct {
 	running, actions                 *Instrument
-	load, pace, refuse, rate         *Instrument // of a side, as the rest
+	load, pace, bound, refuse, rate  *Instrument // of a side, as the rest
 	degraded, emergency              *Instrument
 	cost, waits, waited, emergencies *Instrument
 }
 
 func (t *ofThrottle) all() []*Instrument {
 	return []*Instrument{
-		t.running, t.actions, t.load, t.pace, t.refuse, t.rate,
+		t.running, t.actions, t.load, t.pace, t.bound, t.refuse, t.rate,
 		t.degraded, t.emergency, t.cost, t.waits, t.waited, t.emergencies,
 	}
 }
@@ -27,6 +27,7 @@ var forThrottle = &ofThrottle{
 	actions:     line(Counter, "weir_throttle_actions_total", "weir.throttle.actions", "{action}", "How often an action ran.", throttling, action),
 	load:        line(Gauge, "weir_throttle_load", "weir.throttle.load", "1", "Load that the laws went by: 1 at the limit.", throttling, side),
 	pace:        line(Gauge, "weir_throttle_pace", "weir.throttle.pace", "{cost}/s", "Cost that may start per second; 0 while nothing bounds it.", throttling, side),
+	bound:       line(Gauge, "weir_throttle_bound", "weir.throttle.bound", "{cost}", "Cost that may run at once; 0 while nothing bounds it.", throttling, side),
 	refuse:      line(Gauge, "weir_throttle_refused_ratio", "weir.throttle.refused.share", "1", "Share of the operations that is refused, 0 to 1.", throttling, side),
 	rate:        line(Gauge, "weir_throttle_rate", "weir.throttle.rate", "{cost}/s", "Cost that started per second, over about a second.", throttling, side),
 	degraded:    line(Gauge, "weir_throttle_degraded", "weir.throttle.degraded", "1", "1 while signals are missing and symptoms count.", throttling, side),
@@ -67,6 +68,7 @@ func (t *throttled) read(out output) {
 		labels := t.sides[i]
 		out.number(forThrottle.load, s.Load, labels)
 		out.number(forThrottle.pace, s.Pace.Rate, labels)
+		out.number(forThrottle.bound, float64(s.MaxInFlight), labels)
 		out.number(forThrottle.refuse, s.Pace.Refuse, labels)
 		out.number(forThrottle.rate, s.Rate, labels)
 		out.number(forThrottle.degraded, truth(s.Degraded), labels)

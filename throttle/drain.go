@@ -11,7 +11,7 @@ import (
 // DrainRate paces writes at what the store really digests, corrected by how far its
 // backlog is from the target: see the package documentation. It suits a store that
 // says "written" before the work is done, such as an LSM tree, and needs a source
-// that tells a [load.Drain]; without one it asks for nothing.
+// that tells a [load.Drain]: without a [load.Drainer] in the Monitor, New returns an error.
 //
 // It fails where the backlog grows for other reasons than the work that is paced, and
 // where what is digested comes in fewer and larger pieces than Smoothing evens out.
@@ -47,7 +47,7 @@ const (
 	knownAfter = 5
 	// A healthy store is let off step by step: all at once, hundreds of callers would
 	// fill it to the brim before the next decision.
-	easing    = time.Second
+	doublesIn = time.Second
 	doublings = 6
 	// leastFactor is what a backlog however large leaves of the drain rate. A
 	// store that still digests gets something to do. With 0.1 Badger went on to the
@@ -102,10 +102,10 @@ func (l *drainLaw) next(s signals) demand {
 	if l.healthyFor += s.dt; l.busy(s.drain) {
 		l.healthyFor = 0
 	}
-	if !known || l.healthyFor >= doublings*easing {
+	if !known || l.healthyFor >= doublings*doublesIn {
 		return demand{}
 	}
-	rate *= math.Exp2(l.healthyFor.Seconds() / easing.Seconds())
+	rate *= math.Exp2(l.healthyFor.Seconds() / doublesIn.Seconds())
 	return demand{rate: max(rate*l.correction(s.drain), 1/l.MaxDelay.Seconds())}
 }
 
@@ -121,7 +121,7 @@ func (l *drainLaw) correction(d load.Drain) float64 {
 }
 
 // resume forgets the last drain: what happened since is not known.
-func (l *drainLaw) resume(_, _ float64) { l.seen = false }
+func (l *drainLaw) resume(demand, float64) { l.seen = false }
 
 // book adds what happened since the last decision. How fast the store digests shows
 // only while it has something to digest.

@@ -39,6 +39,14 @@ func (e *emergency) judge(l load.Level, flow float64, now time.Time) (began, end
 	return false, false
 }
 
+// until is when it has to end, in nanoseconds of Unix time, 0 if there is none.
+func (e *emergency) until() int64 {
+	if !e.on {
+		return 0
+	}
+	return e.since.Add(e.Longest).UnixNano()
+}
+
 // demand is the pace that the emergency asks for.
 func (e *emergency) demand() demand {
 	if !e.on {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,8 @@ type Settings struct {
 //
 // All errors are reported together; each matches [ErrConfig] and names the variable.
 // An unknown name is an error too, and one that was removed is
-// told its replacement.
+// told its replacement. The variables by which Kubernetes tells of its services, such as
+// APP_THROTTLE_SERVICE_HOST and APP_THROTTLE_PORT, are left out.
 func FromEnv(prefix string) (Settings, error) { return fromEnv(prefix, os.Environ()) }
 
 // defaultMemoryMB is 1.5 GB less what a process needs besides: the target of older settings
@@ -32,6 +34,10 @@ func FromEnv(prefix string) (Settings, error) { return fromEnv(prefix, os.Enviro
 const defaultMemoryMB = 1400
 
 func fromEnv(prefix string, environ []string) (Settings, error) {
+	prefix = strings.TrimSuffix(prefix, "_")
+	if prefix == "" {
+		return Settings{}, invalid("prefix", strconv.Quote(prefix), "the beginning of the names, such as APP_THROTTLE")
+	}
 	e := environment{prefix: prefix, values: map[string]string{}}
 	for _, pair := range environ {
 		if name, value, ok := strings.Cut(pair, "="); ok {
@@ -72,7 +78,7 @@ func (e *environment) settings() Settings {
 	s.MemoryTarget = uint64(megabytes * (1 << 20))
 
 	tick := defaultTick
-	e.milliseconds("TICK_MS", &tick)
+	e.millisecondsWithin("TICK_MS", &tick, leastTick, mostTick)
 	s.Throttle.Tick = tick
 
 	both := math.NaN()
@@ -85,6 +91,7 @@ func (e *environment) settings() Settings {
 // side reads the settings of one side, whose preset has one PID.
 func (e *environment) side(name string, s *Side, setpoint float64) {
 	p := s.Laws[0].(PID)
+	preset, bound := p.Setpoint, Concurrency{}
 	if !math.IsNaN(setpoint) {
 		p.Setpoint = setpoint
 	}
@@ -96,18 +103,26 @@ func (e *environment) side(name string, s *Side, setpoint float64) {
 	e.milliseconds(name+"_MAX_DELAY_MS", &p.MaxDelay)
 	e.milliseconds(name+"_LATENCY_TARGET_MS", &s.LatencyTarget)
 	e.milliseconds(name+"_QUEUE_TIMEOUT_MS", &s.Queue.Timeout)
+	e.whole(name+"_MAX_IN_FLIGHT", &s.MaxInFlight, 1, defaultInFlight)
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		e.complain(name+"_KP", "0", "a gain other than 0, here or in KI or KD: to throttle nothing, set ENABLED=false")
 	}
-	s.Laws = []PaceLaw{p}
+	if p.Setpoint != preset {
+		bound.Setpoint = p.Setpoint
+	}
+	s.Laws = []PaceLaw{p, bound}
 
 	var law string
 	switch law = e.text(name + "_LAW"); law {
-	case "", "pid":
+	case "":
+	case "pid":
+		s.Laws = []PaceLaw{p}
 	case "drain":
 		s.Laws = []PaceLaw{DrainRate{MaxDelay: p.MaxDelay}}
+	case "concurrency":
+		s.Laws = []PaceLaw{bound}
 	default:
-		e.complain(name+"_LAW", law, "pid or drain")
+		e.complain(name+"_LAW", law, "pid, drain or concurrency")
 	}
 }
 
@@ -142,10 +157,35 @@ func (e *environment) number(name string, into *float64, least, most float64) {
 	*into = value
 }
 
+// whole reads a number without a fraction.
+func (e *environment) whole(name string, into *int, least, most int) {
+	text := e.text(name)
+	if text == "" {
+		return
+	}
+	value, err := strconv.Atoi(text)
+	if err != nil || value < least || value > most {
+		e.complain(name, text, fmt.Sprintf("a whole number from %d to %d", least, most))
+		return
+	}
+	*into = value
+}
+
+// The bounds of TICK_MS: with 0.001 an idle program took a third of a processor, and after 10 s a store has long
+// stalled.
+const (
+	leastTick = time.Millisecond
+	mostTick  = 10 * time.Second
+)
+
 // milliseconds reads a duration, of which 0 would make no sense. The longest is a day.
 func (e *environment) milliseconds(name string, into *time.Duration) {
+	e.millisecondsWithin(name, into, time.Microsecond, 24*time.Hour)
+}
+
+func (e *environment) millisecondsWithin(name string, into *time.Duration, least, most time.Duration) {
 	value := math.NaN()
-	e.number(name, &value, 0.001, 86_400_000)
+	e.number(name, &value, least.Seconds()*1000, most.Seconds()*1000)
 	if !math.IsNaN(value) {
 		*into = time.Duration(value * float64(time.Millisecond))
 	}
@@ -169,7 +209,7 @@ func (e *environment) complainAboutNames() {
 			own, ours = "IMPORT_"+rest, removed["IMPORT_"+rest] != ""
 		}
 		switch why := removed[own]; {
-		case !ours || slices.Contains(e.known, own):
+		case !ours || slices.Contains(e.known, own) || ofKubernetes.MatchString(own):
 		case why != "":
 			e.errs = append(e.errs, fmt.Errorf("%w: %s was removed: %s", ErrConfig, name, strings.ReplaceAll(why, "<P>", e.prefix)))
 		default:
@@ -177,6 +217,10 @@ func (e *environment) complainAboutNames() {
 		}
 	}
 }
+
+// ofKubernetes matches the end of the variables by which a container learns of the services around it, also of those
+// whose name begins with the prefix and a dash.
+var ofKubernetes = regexp.MustCompile(`^(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
 // removed are older names, and what takes their place.
 var removed = map[string]string{

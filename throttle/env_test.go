@@ -3,6 +3,7 @@ package throttle
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,8 +65,15 @@ func TestEnvRefuses(t *testing.T) {
 		{"P_TARGET_MEMORY_MB=0", "from 1"},
 		{"P_READ_MAX_DELAY_MS=0", "P_READ_MAX_DELAY_MS"},
 		{"P_READ_MAX_DELAY_MS=Inf", "P_READ_MAX_DELAY_MS"},
-		{"P_WRITE_LAW=vegas", "pid or drain"},
+		{"P_WRITE_LAW=vegas", "pid, drain or concurrency"},
 		{"P_WRITES_KP=1", "P_WRITES_KP is not a setting"},
+		{"P_TICK_MS=0.001", "from 1 to 10000"},
+		{"P_TICK_MS=60000", "from 1 to 10000"},
+		{"P_WRITE_MAX_IN_FLIGHT=0", "from 1"},
+		{"P_WRITE_MAX_IN_FLIGHT=1.5", "a whole number"},
+		{"P_READ_MAX_IN_FLIGHT=-1", "from 1"},
+		{"P_SERVICE_HOSTS=a", "P_SERVICE_HOSTS is not a setting"},
+		{"P_PORTS=1", "P_PORTS is not a setting"},
 	} {
 		if _, err := fromEnv("P", []string{c.pair}); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.pair, err, c.want)
@@ -74,6 +82,57 @@ func TestEnvRefuses(t *testing.T) {
 	_, err := fromEnv("P", []string{"P_SETPOINT=x", "P_WRITE_KI=y"})
 	if err == nil || !strings.Contains(err.Error(), "P_SETPOINT") || !strings.Contains(err.Error(), "P_WRITE_KI") {
 		t.Errorf("two mistakes: %v", err)
+	}
+}
+
+func TestEnvLaws(t *testing.T) {
+	for law, want := range map[string][]PaceLaw{
+		"":                        {writePID, Concurrency{}},
+		"P_WRITE_LAW=pid":         {writePID},
+		"P_WRITE_LAW=drain":       {DrainRate{MaxDelay: time.Second}},
+		"P_SETPOINT=0.85":         {writePID, Concurrency{}},
+		"P_WRITE_LAW=concurrency": {Concurrency{}},
+	} {
+		s, err := fromEnv("P", []string{law})
+		if err != nil || !slices.Equal(s.Throttle.Writes.Laws, want) {
+			t.Errorf("%s: %+v, %v", law, s.Throttle.Writes.Laws, err)
+		}
+	}
+	s, err := fromEnv("P", []string{"P_WRITE_SETPOINT=0.5"})
+	if err != nil || s.Throttle.Writes.Laws[1] != (Concurrency{Setpoint: 0.5}) {
+		t.Errorf("%+v, %v", s.Throttle.Writes.Laws, err)
+	}
+}
+
+func TestEnvMaxInFlight(t *testing.T) {
+	s, err := fromEnv("P", []string{"P_WRITE_MAX_IN_FLIGHT=8", "P_READ_MAX_IN_FLIGHT=32"})
+	if err != nil || s.Throttle.Writes.MaxInFlight != 8 || s.Throttle.Reads.MaxInFlight != 32 {
+		t.Errorf("%d, %d, %v", s.Throttle.Writes.MaxInFlight, s.Throttle.Reads.MaxInFlight, err)
+	}
+}
+
+// A prefix with its underscore is the same prefix, and none is an error.
+func TestEnvPrefix(t *testing.T) {
+	s, err := fromEnv("X_", []string{"X_TICK_MS=50"})
+	if err != nil || s.Throttle.Tick != 50*time.Millisecond {
+		t.Errorf("%v, %v", s.Throttle.Tick, err)
+	}
+	for _, prefix := range []string{"", "_"} {
+		if _, err := fromEnv(prefix, nil); !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), "prefix") {
+			t.Errorf("%q: %v", prefix, err)
+		}
+	}
+}
+
+// Kubernetes tells each container of each service, in variables that begin with the name of the service.
+func TestEnvOfKubernetes(t *testing.T) {
+	environ := strings.Fields(`
+		APP_SERVICE_HOST=10.0.0.11 APP_SERVICE_PORT=6379 APP_SERVICE_PORT_HTTP=80 APP_PORT=tcp://10.0.0.11:6379
+		APP_PORT_6379_TCP=tcp://10.0.0.11:6379 APP_PORT_6379_TCP_PROTO=tcp APP_PORT_6379_TCP_PORT=6379 APP_PORT_6379_TCP_ADDR=10.0.0.11
+		APP_PORT_53_UDP=udp://10.0.0.11:53 APP_CACHE_SERVICE_HOST=10.0.0.12 APP_CACHE_PORT=tcp://10.0.0.12:6379
+	`)
+	if _, err := fromEnv("APP", environ); err != nil {
+		t.Error(err)
 	}
 }
 

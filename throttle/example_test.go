@@ -96,10 +96,18 @@ func ExampleImport() {
 	// Output: {Setpoint:0.7 Kp:0.5 Ki:0.15 Kd:0.05 Filter:450ms MaxDelay:1s}
 }
 
+// A store is the source of a store that tells what it digests, as badgerload and pebbleload have one.
+type store struct{}
+
+func (store) Name() string                              { return "store" }
+func (store) TellsDrain() bool                          { return true }
+func (store) Poll(context.Context) (load.Sample, error) { return load.Sample{}, nil }
+
 func ExampleConfig() {
 	flush := func(context.Context) error { return nil } // the store's own
 	mon, err := load.New(load.Config{Feeds: []load.Feed{
-		{Source: &load.Memory{}}, // and the store's source, which tells a drain
+		{Source: store{}},
+		{Source: &load.Memory{}},
 	}})
 	if err != nil {
 		fmt.Println(err)

@@ -25,6 +25,8 @@ type plant struct {
 
 func (p *plant) Name() string { return "plant" }
 
+func (p *plant) TellsDrain() bool { return true }
+
 func (p *plant) Poll(context.Context) (load.Sample, error) {
 	p.mu.Lock()
 	poll := p.poll

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// A PaceLaw finds a pace: [PID], [DrainRate] or [LinearRefusal]. It is a plain value
-// and may serve several throttles.
+// A PaceLaw finds how fast operations may start, or how many may run: [PID], [DrainRate], [LinearRefusal] or
+// [Concurrency]. It is a plain value and may serve several throttles.
 type PaceLaw interface {
 	// start returns the state of the law, or an error that matches ErrConfig.
 	start() (controller, error)
@@ -19,18 +19,24 @@ type PaceLaw interface {
 // A controller is a law at work. It is not safe for concurrent use.
 type controller interface {
 	next(s signals) demand
-	// resume starts afresh from a pace that something else has found, 0 for none,
+	// resume starts afresh from what something else has found, the zero demand for nothing,
 	// and a flow.
-	resume(rate, flow float64)
+	resume(from demand, flow float64)
 }
 
 // signals is what a law goes by.
 type signals struct {
-	dt    time.Duration // since the last decision
-	load  float64       // finite, 0 or more
-	cost  float64       // admitted since the last decision
-	flow  float64       // cost per second, smoothed
-	now   demand        // what holds at present
+	dt   time.Duration // since the last decision
+	load float64       // finite, 0 or more
+	cost float64       // admitted since the last decision
+	flow float64       // cost per second, smoothed
+	now  demand        // what holds at present
+
+	waits    float64 // the load that Concurrency goes by; finite, 0 or more
+	running  float64 // cost in flight
+	queued   int     // operations that wait
+	heaviest float64 // cost of the heaviest operation so far
+
 	drain load.Drain
 	fresh bool // whether drain tells anything
 }
@@ -39,6 +45,7 @@ type signals struct {
 type demand struct {
 	rate   float64 // cost per second, 0 for no bound
 	refuse float64 // share to refuse
+	slots  int     // cost that may run at once, 0 for no bound
 }
 
 // strictest is what satisfies both.
@@ -46,6 +53,9 @@ func (d demand) strictest(other demand) demand {
 	d.refuse = max(d.refuse, other.refuse)
 	if d.rate == 0 || other.rate > 0 && other.rate < d.rate {
 		d.rate = other.rate
+	}
+	if d.slots == 0 || other.slots > 0 && other.slots < d.slots {
+		d.slots = other.slots
 	}
 	return d
 }
@@ -73,7 +83,7 @@ func (l LinearRefusal) next(s signals) demand {
 	return demand{refuse: min(max((s.load-l.Soft)/(l.Hard-l.Soft), 0), 1)}
 }
 
-func (LinearRefusal) resume(_, _ float64) {}
+func (LinearRefusal) resume(demand, float64) {}
 
 // share is how much of the way a first-order lag goes within dt.
 func share(dt, tau time.Duration) float64 {

@@ -104,7 +104,8 @@ func (l *pidLaw) rate(effort float64) float64 {
 func (l *pidLaw) span() float64 { return max(l.fastest/l.slowest, headroom) }
 
 // resume starts afresh from a pace that something else has found.
-func (l *pidLaw) resume(rate, flow float64) {
+func (l *pidLaw) resume(from demand, flow float64) {
+	rate := from.rate
 	if rate <= 0 {
 		l.fastest = flow
 		l.loop.Reset(0)

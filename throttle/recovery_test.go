@@ -58,6 +58,43 @@ func TestLostSignalsHoldThePace(t *testing.T) {
 	})
 }
 
+// A database that stood still for seconds and has little to do is not paced any more once its signals are back. What
+// was seen of the operations while it stood still says nothing about it now.
+func TestFreezeOfAnIdleDatabase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(0.05)
+		r := run(t, p, throttle.Config{})
+		r.closedLoop(5, 20*time.Millisecond, 10*time.Second)
+		thaws := time.Now().Add(7 * time.Second)
+		p.become(func() (load.Sample, error) {
+			if time.Now().Before(thaws) {
+				return load.Sample{}, errors.New("no answer")
+			}
+			return sampled(0.05), nil
+		})
+		for range 5 {
+			go func() {
+				_ = r.Do(t.Context(), throttle.Write, 1, func(context.Context) error {
+					time.Sleep(time.Until(thaws))
+					return nil
+				})
+			}()
+		}
+		pass(6900 * time.Millisecond)
+		if s := r.Snapshot().Writes; !s.Degraded || s.Pace.Rate == 0 {
+			t.Fatalf("while it stands still: %+v", s)
+		}
+		pass(500 * time.Millisecond)
+		if s := r.Snapshot().Writes; s.Degraded || s.Pace.Rate != 0 {
+			t.Errorf("after it goes on: %+v, degraded %v", s.Pace, s.Degraded)
+		}
+		if n := r.closedLoop(5, 20*time.Millisecond, 2*time.Second); n < 450 {
+			t.Errorf("%d writes in 2 s, want 500", n)
+		}
+	})
+}
+
 // Another Run begins without a pace, whatever held when the last one ended.
 func TestRunAgainForgetsTheStorm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -121,9 +158,26 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
-	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
-	if !errors.Is(err, throttle.ErrConfig) {
-		t.Errorf("a drain law without a monitor: %v", err)
+}
+
+// A drain law has nothing to go by without a source that tells a drain: it would pace nothing, and not say so.
+func TestDrainRateWantsADrain(t *testing.T) {
+	without, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	with, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}, {Source: tree()}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		monitor *load.Monitor
+		want    error
+	}{{nil, throttle.ErrConfig}, {without, throttle.ErrConfig}, {with, nil}} {
+		_, err := throttle.New(throttle.Config{Monitor: c.monitor, Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%v, want %v", err, c.want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package throttle
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"sync/atomic"
@@ -19,19 +20,24 @@ type side struct {
 	limiter *weir.Limiter
 
 	extra        atomic.Uint64 // cost admitted beyond 1 for each operation
+	heaviest     atomic.Int64  // cost of the heaviest operation so far, if more than 1
 	throttled    atomic.Uint64 // operations that had to wait
 	throttleTime atomic.Int64  // how long they did
 
+	comeback comeback
+
 	// The rest belongs to the throttle's lock.
 	laws      []controller
+	bounds    bool // one of them is a Concurrency
 	fallback  *pidLaw
 	held      held
 	symptoms  load.Symptoms
 	emergency emergency
 
-	total    uint64  // cost admitted up to the last decision
-	flow     float64 // cost per second, smoothed
-	level    load.Level
+	total    uint64     // cost admitted up to the last decision
+	flow     float64    // cost per second, smoothed
+	level    load.Level // of all readings
+	paced    load.Level // of those that the laws of pace and the emergency go by
 	symptom  load.Reading
 	latency  load.Reading
 	load     float64 // what the laws went by
@@ -59,10 +65,13 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s.Laws[%d]: %w", field, i, err)
 		}
-		if _, drains := l.(DrainRate); drains && c.Monitor == nil {
-			return invalid(fmt.Sprintf("%s.Laws[%d]", field, i), "DrainRate", "a Monitor whose source tells a drain")
+		if _, drains := l.(DrainRate); drains && (c.Monitor == nil || !c.Monitor.TellsDrain()) {
+			return invalid(fmt.Sprintf("%s.Laws[%d]", field, i), "DrainRate", "a Monitor with a source that tells a drain, a load.Drainer")
 		}
 		s.laws = append(s.laws, started)
+		if _, ok := l.(Concurrency); ok {
+			s.bounds = true
+		}
 	}
 	fallback, err := conf.fallback(op).start()
 	if err != nil {
@@ -79,6 +88,7 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
+	s.comeback.patience, s.comeback.longest = s.limiter.Config().Queue.Timeout, c.Emergency.Longest
 	return nil
 }
 
@@ -99,7 +109,7 @@ func (s Side) fallback(op Op) PID {
 func (s *side) begin() {
 	s.measure(0)
 	s.held, s.emergency.on = held{}, false
-	s.resume(0, s.flow)
+	s.resume(demand{}, s.flow)
 }
 
 // decide finds the next pace and applies it.
@@ -112,12 +122,14 @@ func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 	var next demand
 	if s.degraded {
 		next = s.fallback.next(in).strictest(s.held.after(dt))
+		next.slots = s.demand.slots
 	} else {
 		for _, l := range s.laws {
 			next = next.strictest(l.next(in))
 		}
 	}
-	began, ended := s.emergency.judge(s.level, s.flow, now)
+	began, ended := s.emergency.judge(s.paced, s.flow, now)
+	s.comeback.until.Store(s.emergency.until())
 	switch {
 	case began:
 		t.note(Event{At: now, Op: s.op, Kind: EmergencyBegan, Level: s.level})
@@ -150,29 +162,43 @@ func (s *side) measure(dt time.Duration) float64 {
 // look reads the monitor and the side's own operations.
 func (s *side) look(t *Throttle, in *signals) {
 	snap := s.limiter.Snapshot()
+	s.comeback.learn(snap, in.dt)
 	s.symptom = s.symptoms.Update(load.Operations{
 		InFlight: snap.InFlight, MaxInFlight: s.maxInFlight(),
 		Oldest: snap.Age, Latency: snap.Mean,
 	}, in.dt)
 	s.latency = s.conf.latencyLoad(snap)
+	in.running, in.queued, in.heaviest = float64(snap.InFlight), snap.Queued, float64(s.heaviest.Load())
 	in.load = s.latency.Load()
 	degraded := false
 	if m := t.conf.Monitor; m != nil {
 		s.level = m.Level(s.scope)
+		s.paced = s.level
+		if s.bounds {
+			s.paced, in.waits = m.LevelBy(s.scope, load.ByPace), m.LevelBy(s.scope, load.ByConcurrency).Load
+		}
 		in.drain, _, in.fresh = m.Drain()
 		degraded = s.level.Degraded
-		in.load = max(in.load, s.level.Load)
+		in.load = max(in.load, s.paced.Load)
 	}
 	if degraded || t.conf.Monitor == nil {
-		in.load = max(in.load, s.symptom.Load())
+		in.load = max(in.load, s.symptom.Load(), in.waits)
 	}
-	s.load = in.load
+	if s.bounds && len(s.laws) == 1 {
+		in.waits = max(in.waits, in.load)
+	}
+	s.load = max(in.load, in.waits)
 	if degraded == s.degraded {
 		return
 	}
 	s.degraded = degraded
-	s.held = held{rate: in.now.rate}
-	s.resume(in.now.rate, in.flow)
+	from := in.now
+	if degraded {
+		s.held = held{rate: from.rate}
+	} else {
+		from.rate = s.held.rate // symptoms tell nothing of the database now that it answers
+	}
+	s.resume(from, in.flow)
 }
 
 // maxInFlight is the bound on work in flight if there is one.
@@ -184,10 +210,10 @@ func (s *side) maxInFlight() int {
 }
 
 // resume has the controllers that take over go on from the present pace.
-func (s *side) resume(rate, flow float64) {
-	s.fallback.resume(rate, flow)
+func (s *side) resume(from demand, flow float64) {
+	s.fallback.resume(from, flow)
 	for _, l := range s.laws {
-		l.resume(rate, flow)
+		l.resume(from, flow)
 	}
 }
 
@@ -196,11 +222,8 @@ func (s *side) resume(rate, flow float64) {
 // no longer be right.
 type held struct{ rate float64 }
 
-// easesIn is how long it takes to double.
-const easesIn = time.Minute
-
 func (h *held) after(dt time.Duration) demand {
-	h.rate *= math.Exp2(dt.Seconds() / easesIn.Seconds())
+	h.rate *= easing(dt)
 	if math.IsInf(h.rate, 1) {
 		h.rate = 0
 	}
@@ -230,6 +253,9 @@ func (s *Side) latencyLoad(snap weir.Snapshot) load.Reading {
 func (s *side) apply(d demand, tick time.Duration) {
 	if d == s.demand || math.IsNaN(d.rate) || math.IsInf(d.rate, 0) {
 		return // as it was, also if numbers beyond all sense made for no answer
+	}
+	if d.slots != s.demand.slots {
+		_ = s.limiter.SetCap(cmp.Or(d.slots, s.conf.MaxInFlight)) // it is in range
 	}
 	s.demand = d
 	// What flows in between two decisions must not overflow.

@@ -21,6 +21,7 @@ type Snapshot struct {
 // A SideSnapshot is one side of a [Snapshot]. Totals count since the throttle was made.
 type SideSnapshot struct {
 	Pace        Pace         // what holds now; the zero Pace is none
+	MaxInFlight int          // how much cost may run at once, as a [Concurrency] has it; 0 is no bound
 	Load        float64      // what the laws went by
 	Level       load.Level   // of that, what the monitor says
 	Latency     load.Reading // and the p95 against its target, not valid without a target
@@ -63,7 +64,7 @@ func (t *Throttle) Snapshot() Snapshot {
 func (s *side) snapshot() SideSnapshot {
 	snap, cost := s.read()
 	return SideSnapshot{
-		Pace: paceOf(s.limiter), Load: s.load, Level: s.level, Latency: s.latency, Symptom: s.symptom,
+		Pace: paceOf(s.limiter), MaxInFlight: s.demand.slots, Load: s.load, Level: s.level, Latency: s.latency, Symptom: s.symptom,
 		Degraded: s.degraded, Emergency: s.emergency.on, Emergencies: s.emergency.count,
 		PID:  s.terms(),
 		Rate: s.flow, Cost: cost,

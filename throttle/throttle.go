@@ -76,7 +76,7 @@ func New(c Config) (*Throttle, error) {
 //
 // An operation that could start only after the deadline of ctx, or after it has waited
 // for as long as the queue allows, is refused at once, with an error that matches
-// [weir.ErrRefused] and [weir.RefusedError]. If ctx ends first the error matches
+// [weir.ErrRefused] and [weir.RefusedError], whose RetryAfter is at most Emergency.Longest. If ctx ends first the error matches
 // context.Cause(ctx). Start does not allocate unless it has to wait or refuse.
 func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Permit, err error) {
 	if op > Write || cost < 1 {
@@ -92,16 +92,29 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 	if cost == 1 {
 		permit, err = s.limiter.Acquire(ctx)
 	} else {
+		s.weigh(cost)
 		permit, err = s.limiter.AcquireN(ctx, cost)
 		if err == nil {
 			s.extra.Add(uint64(cost - 1))
 		}
+	}
+	if refused, ok := err.(*weir.RefusedError); ok { //nolint:errorlint // The limiter returns it as it is.
+		s.comeback.correct(refused, time.Now())
 	}
 	if waited := permit.Waited(); waited > 0 {
 		s.throttled.Add(1)
 		s.throttleTime.Add(int64(waited))
 	}
 	return
+}
+
+// weigh remembers the cost of the heaviest operation.
+func (s *side) weigh(cost int) {
+	for most := s.heaviest.Load(); int64(cost) > most; most = s.heaviest.Load() {
+		if s.heaviest.CompareAndSwap(most, int64(cost)) {
+			return
+		}
+	}
 }
 
 // checkRuns tells if the first operation starts while nothing decides on its pace.

@@ -72,6 +72,8 @@ func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) reply.
 		return reply.TooHeavy
 	case n.flags&waiting == 0 && n.fits(weight):
 		return reply.Admitted
+	case (!patient || !n.conf.queues) && n.awaitsPace():
+		return reply.Paced
 	case !patient, !n.conf.queues:
 		return reply.LimitReached
 	}

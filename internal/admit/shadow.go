@@ -106,10 +106,14 @@ func (s *slots) arrive(weight int32, now int64) reply.Verdict {
 // enqueueVirtual has virtual work wait, of which so much may wait for so long, or says why not.
 func (s *slots) enqueueVirtual(weight int32, now int64, most int, patience int64) reply.Verdict {
 	v := s.virtual()
-	if most == 0 {
+	switch {
+	case most == 0 && s.awaitsPace():
+		return reply.Paced
+	case most == 0:
 		return reply.LimitReached
-	}
-	if v.Waiting.Len() >= most || s.tokens().Delay(int(v.Queued)) >= patience {
+	case s.tokens().Delay(int(v.Queued)) >= patience:
+		return reply.Paced
+	case v.Waiting.Len() >= most:
 		return reply.QueueFull
 	}
 	v.Enqueue(now, weight)

@@ -50,7 +50,7 @@ func TestCorrectedWeightIsPaced(t *testing.T) {
 	ticket := r.must(1)
 	r.reweigh(ticket, 10) // it owes nine more
 	r.now += 500 * ms
-	if got := r.try(1); got != reply.LimitReached {
+	if got := r.try(1); got != reply.Paced {
 		t.Errorf("half a second later: %v", got)
 	}
 	r.now += 500 * ms

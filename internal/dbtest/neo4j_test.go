@@ -2,6 +2,7 @@ package dbtest
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -18,6 +19,8 @@ func TestNeo4j(t *testing.T) {
 	s := Neo4j(t)
 	t.Run("an idle server has no transactions and no connections but the monitor's", func(t *testing.T) { neo4jIdle(t, s) })
 	t.Run("running and blocked transactions are counted apart", func(t *testing.T) { neo4jBlocked(t, s) })
+	t.Run("a transaction that has its lock waits no longer", func(t *testing.T) { neo4jWaited(t, s) })
+	t.Run("a wrong password does not lock the application out", func(t *testing.T) { neo4jWrongPassword(t, s) })
 	t.Run("a user that is dropped, and its connection with it", func(t *testing.T) { neo4jDropped(t, s) })
 	t.Run("a server that hangs", func(t *testing.T) { neo4jHangs(t, s) })
 	t.Run("a server that restarts", func(t *testing.T) { neo4jRestarts(t, s) })
@@ -145,6 +148,47 @@ func neo4jBlocked(t *testing.T, s *Server) {
 		}
 	}
 	until(t, source, "none", func(v map[string]float64) bool { return v["running"] == 0 && v["blocked"] == 0 })
+}
+
+// neo4jWaited: what a transaction waited for a lock that it has now is past, however long the transaction goes on.
+func neo4jWaited(t *testing.T, s *Server) {
+	source, driver := neo4jSource(t, s, Neo4jAdmin()), OpenNeo4j(t, s, 10)
+	neo4jAsk(t, driver, "CREATE (h:Waited {n: 0}) RETURN h.n")
+	const update = "MATCH (h:Waited) SET h.n = h.n + 1"
+	holder, next := neo4jBegin(t, driver), neo4jBegin(t, driver)
+	defer next.Close(t.Context())
+	if _, err := holder.Run(t.Context(), update, nil); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() {
+		result, err := next.Run(context.Background(), update, nil)
+		if err == nil {
+			_, err = result.Consume(context.Background())
+		}
+		ended <- err
+	}()
+	until(t, source, "one that waits", func(v map[string]float64) bool { return v["blocked"] == 1 && v["longest wait"] > 0 })
+	if err := holder.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	until(t, source, "one that runs", func(v map[string]float64) bool { return v["running"] == 1 && v["blocked"] == 0 })
+	if wait := values(t, source)["longest wait"]; wait != 0 {
+		t.Errorf("the longest wait is %v s, of a transaction that waits for nothing", wait)
+	}
+}
+
+// neo4jWrongPassword: the source has the name of the application's user and a wrong password.
+func neo4jWrongPassword(t *testing.T, s *Server) {
+	m := watch(t, neo4jSource(t, s, neo4j.BasicAuth(neo4jUser, "wrong", "")))
+	m.until(t, "denied", func(load.Level) bool { return errors.Is(m.Snapshot()[0].Err, load.ErrDenied) })
+	<-time.After(2 * time.Second) // in which a monitor without a pause would ask 20 times
+	if err := runNeo4j(t.Context(), s.Address(), neo4jPassword, "SHOW DATABASES"); err != nil {
+		t.Fatalf("the application is locked out: %v", err)
+	}
 }
 
 func neo4jDropped(t *testing.T, s *Server) {

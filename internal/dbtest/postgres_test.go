@@ -15,6 +15,7 @@ func TestPostgres(t *testing.T) {
 	t.Run("an idle server has no active session but the monitor's", func(t *testing.T) { postgresIdle(t, s) })
 	t.Run("who waits for a row is waiting for a lock", func(t *testing.T) { postgresLocked(t, s) })
 	t.Run("a privilege that is revoked", func(t *testing.T) { postgresRevoked(t, s) })
+	t.Run("a user that the server does not know", func(t *testing.T) { postgresDenied(t, s) })
 	t.Run("a pool that is full does not keep the monitor out", func(t *testing.T) { postgresFull(t, s) })
 	t.Run("a server that hangs", func(t *testing.T) { postgresHangs(t, s) })
 	t.Run("a server that restarts", func(t *testing.T) { postgresRestarts(t, s) })

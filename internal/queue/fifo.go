@@ -17,7 +17,7 @@ func (fifo) screen(q *Queue, w *Waiter, v View) reply.Verdict {
 	case w.HasDeadline() && !q.reachable(w, v):
 		return reply.Deadline
 	case v.Now+q.paceDelay(w.Lane, v) >= w.expires:
-		return reply.QueueFull // its time would be up before it is served
+		return reply.Paced // its time would be up before it is served
 	}
 	return reply.Waiting
 }

@@ -12,6 +12,7 @@ const (
 	BreakerOpen  Verdict = 8  // a breaker outside the node forbids it
 	Overload     Verdict = 9  // the pace refuses a share of the work, and this was part of it
 	LimitReached Verdict = 10 // there is no slot, and the work cannot or will not wait
+	Paced        Verdict = 11 // the pace lets it start too late
 )
 
 // refusals has for each refusal how it is rendered, and what a server answers by HTTP and by gRPC.
@@ -29,6 +30,7 @@ var refusals = [...]struct {
 	BreakerOpen:  {"breaker open", exhausted},
 	Overload:     {"overload", exhausted},
 	LimitReached: {"limit reached", exhausted},
+	Paced:        {"pace", exhausted},
 }
 
 // Refusals is one more than the greatest refusal.

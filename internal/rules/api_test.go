@@ -4,9 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/importer"
 	"go/token"
 	"go/types"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -29,12 +31,14 @@ var frozen = map[string]string{
 	"sim":          "internal/rules/testdata/api/sim.txt",
 	"load":         "internal/rules/testdata/api/load.txt",
 	"histogram":    "internal/rules/testdata/api/histogram.txt",
+	"memory":       "internal/rules/testdata/api/memory.txt",
 	"metrics":      "internal/rules/testdata/api/metrics.txt",
 	"load/sqlload": "internal/rules/testdata/api/sqlload.txt",
 	"throttle":     "internal/rules/testdata/api/throttle.txt",
 	"trust":        "internal/rules/testdata/api/trust.txt",
 	"edge":         "internal/rules/testdata/api/edge.txt",
 	"weirhttp":     "internal/rules/testdata/api/weirhttp.txt",
+	"bulk":         "internal/rules/testdata/api/bulk.txt",
 	"bulkhead":     "internal/rules/testdata/api/bulkhead.txt",
 	"capacity":     "internal/rules/testdata/api/capacity.txt",
 	"pool":         "internal/rules/testdata/api/pool.txt",
@@ -45,8 +49,8 @@ var frozen = map[string]string{
 const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go test ./internal/rules -run API -update"
 
 // mostExported is how many lines the API of the root may have: it is what a newcomer reads. It was 189 when all
-// that bulkhead and throttle need stood there too (decision 0021).
-const mostExported = 175
+// that bulkhead and throttle need stood there too (decision 0021), and 175 before ErrPace and its reason.
+const mostExported = 177
 
 // unchanged demands that the frozen packages export what their golden files say.
 func unchanged(t *tree) (complaints []string) {
@@ -72,10 +76,16 @@ func unchanged(t *tree) (complaints []string) {
 	return complaints
 }
 
-// files lists the files of a package, without tests.
+// files lists the files of a package that this system compiles, without tests.
 func (t *tree) files(dir string) (files []*ast.File) {
+	here := build.Default
+	here.OpenFile = func(name string) (io.ReadCloser, error) { return t.fsys.Open(name) }
+	here.JoinPath = path.Join
 	for _, file := range t.sources {
-		if file.dir == dir && !file.test {
+		if file.dir != dir || file.test {
+			continue
+		}
+		if compiled, err := here.MatchFile(dir, path.Base(file.path)); compiled && err == nil {
 			files = append(files, file.File)
 		}
 	}
@@ -296,7 +306,7 @@ func TestAPIOfTheRootIsSmall(t *testing.T) {
 		fmt.Fprintf(&source, "const C%03d int = 0\n", i)
 		fmt.Fprintf(&golden, "const C%03d int = 0\n", i)
 	}
-	complains(t, unchanged, []string{".: exports 176 lines, at most 175"}, "weir.go", source.String(), frozen["."], golden.String())
+	complains(t, unchanged, []string{".: exports 178 lines, at most 177"}, "weir.go", source.String(), frozen["."], golden.String())
 }
 
 // writeAPI writes the golden files.

@@ -20,6 +20,7 @@ var mayImport = map[string]string{
 	"internal/trusted":  "",
 	"internal/settings": "",
 	"internal/clock":    "",
+	"internal/pages":    "",
 	"histogram":         "",
 
 	"pid":             "internal/portable internal/settings",
@@ -28,6 +29,7 @@ var mayImport = map[string]string{
 	"load/badgerload": "load",
 	"load/neo4jload":  "load internal/settings",
 	"load/pebbleload": "load",
+	"memory":          "internal/isolate internal/pages internal/settings load",
 
 	"internal/knee":   "internal/portable",
 	"law":             "pid internal/knee internal/portable internal/settings",
@@ -47,6 +49,8 @@ var mayImport = map[string]string{
 	"bulkhead": ". internal/admit internal/clock internal/feed internal/seam internal/settings law",
 	"throttle": ". internal/admit internal/isolate internal/seam internal/settings law load pid",
 	"pool":     "capacity internal/admit internal/clock internal/dag internal/isolate internal/reply internal/settings internal/trusted internal/window law", // a gate function connects it to a limiter
+
+	"bulk": ". internal/isolate internal/settings memory throttle",
 
 	"pool/sourcetest": "pool",
 	"sim":             "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable",

@@ -36,6 +36,9 @@ func New(db *badger.DB) *Source { return &Source{db: db} }
 // Name implements [load.Source].
 func (*Source) Name() string { return "badger" }
 
+// TellsDrain implements [load.Drainer].
+func (*Source) TellsDrain() bool { return true }
+
 // Poll implements [load.Source]. It returns [ErrClosed] once the store is closed.
 func (s *Source) Poll(context.Context) (load.Sample, error) {
 	if s.db.IsClosed() {

@@ -13,7 +13,7 @@
 //
 //	running       transactions that do not wait for a lock
 //	blocked       transactions that do; writes, for readers take no locks
-//	longest wait  of a transaction, for locks, in total; writes
+//	longest wait  of a transaction that waits for a lock, for locks, in total; writes
 //	oldest        the age of the oldest transaction; bounds nothing, unless
 //	              Config.Oldest says so
 //	connections   open, over the server's Bolt threads
@@ -29,11 +29,16 @@
 //
 // # Privileges
 //
-// On the Enterprise edition the user needs the privilege SHOW TRANSACTION. Without it
+// On the Enterprise edition the user needs the privilege SHOW TRANSACTION or TRANSACTION MANAGEMENT. Without it
 // the server shows only the user's own transactions, which is none here, and does not
-// say so: an unprivileged source reads 0.
+// say so. The source asks for the user's privileges, at first and each minute, and
+// fails with [ErrPrivilege] if neither is there.
+//
+// Give the source a user of its own. Neo4j locks a user out after a few wrong passwords, and
+// were that the application's, a source with an old password would lock the application out. A source that is not let
+// in asks again after half a minute ([load.ErrDenied]).
 //
 // # Cost
 //
-// Two queries a poll, over one connection, aggregated by the server.
+// Two queries a poll, over one connection, aggregated by the server, and another each minute.
 package neo4jload

@@ -18,6 +18,8 @@ type Source struct {
 	conf   Config
 	driver neo4j.DriverWithContext
 	mark   string // says which transactions and which connection are the source's own
+
+	checked time.Time // when the user's privilege was last found; of Poll alone
 }
 
 // New returns the source of a server, or an error that matches [ErrConfig]. It does not
@@ -53,7 +55,7 @@ func (s *Source) Close(ctx context.Context) error {
 func (*Source) Name() string { return "neo4j" }
 
 // showTransactions leaves out the transactions that carry the mark $self. The status of one
-// that waits for a lock is "Blocked by: [...]".
+// that waits for a lock is "Blocked by: [...]". Its waitTime goes on counting once it runs: that of the others is past.
 const showTransactions = `
 SHOW TRANSACTIONS
 YIELD status, elapsedTime, waitTime, pageFaults, metaData
@@ -61,7 +63,7 @@ WHERE coalesce(metaData.weir, '') <> $self
 RETURN
 	sum(CASE WHEN status STARTS WITH 'Blocked' THEN 1 ELSE 0 END) AS blocked,
 	sum(CASE WHEN status STARTS WITH 'Blocked' THEN 0 ELSE 1 END) AS running,
-	max(waitTime.milliseconds) AS wait,
+	max(CASE WHEN status STARTS WITH 'Blocked' THEN waitTime.milliseconds ELSE 0 END) AS wait,
 	max(elapsedTime.milliseconds) AS oldest,
 	sum(pageFaults) AS pageFaults`
 
@@ -81,6 +83,9 @@ func (s *Source) Poll(ctx context.Context) (load.Sample, error) {
 	})
 	defer session.Close(ctx)
 
+	if err := s.checkPrivilege(ctx, session); err != nil {
+		return load.Sample{}, err
+	}
 	now := time.Now()
 	transactions, err := s.ask(ctx, session, showTransactions)
 	if err != nil {
@@ -94,7 +99,7 @@ func (s *Source) Poll(ctx context.Context) (load.Sample, error) {
 	for i := range readings {
 		readings[i].At = now
 	}
-	return load.Sample{Readings: readings}, nil
+	return load.Sample{Actuator: load.ByConcurrency, Readings: readings}, nil
 }
 
 func (s *Source) readings(r *neo4j.Record) []load.Reading {
@@ -109,16 +114,28 @@ func (s *Source) readings(r *neo4j.Record) []load.Reading {
 
 // ask runs a query that answers with one record.
 func (s *Source) ask(ctx context.Context, session neo4j.SessionWithContext, query string) (*neo4j.Record, error) {
+	records, err := s.collect(ctx, session, query)
+	if err != nil {
+		return nil, err
+	}
+	if len(records) != 1 {
+		return nil, fmt.Errorf("neo4jload: %d records: want 1", len(records))
+	}
+	return records[0], nil
+}
+
+// collect runs a query.
+func (s *Source) collect(ctx context.Context, session neo4j.SessionWithContext, query string) ([]*neo4j.Record, error) {
 	self := map[string]any{"self": s.mark}
 	result, err := session.Run(ctx, query, self, neo4j.WithTxMetadata(map[string]any{"weir": s.mark}))
 	if err != nil {
-		return nil, fmt.Errorf("neo4jload: %w", err)
+		return nil, explain(err)
 	}
-	record, err := result.Single(ctx)
+	records, err := result.Collect(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("neo4jload: %w", err)
+		return nil, explain(err)
 	}
-	return record, nil
+	return records, nil
 }
 
 // number is the number in a column, 0 if there is none: the maximum of nothing is null.

@@ -62,6 +62,9 @@ func newSource(o *pebble.Options) *Source {
 // Name implements [load.Source].
 func (*Source) Name() string { return "pebble" }
 
+// TellsDrain implements [load.Drainer].
+func (*Source) TellsDrain() bool { return true }
+
 // Poll implements [load.Source]. It returns [ErrClosed] once the store is closed.
 func (s *Source) Poll(context.Context) (load.Sample, error) {
 	if closed(s.db) {

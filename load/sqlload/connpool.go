@@ -60,7 +60,7 @@ func (p *ConnPool) Poll(context.Context) (load.Sample, error) {
 	if s.MaxOpenConnections > 0 {
 		readings = append(readings, inUse(s))
 	}
-	return load.Sample{Readings: readings}, nil
+	return load.Sample{Actuator: load.ByConcurrency, Readings: readings}, nil
 }
 
 // busy is the load of a pool whose connections are all in use while no request waits

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 
 	"github.com/weir-go/weir/load"
@@ -17,7 +18,8 @@ import (
 // runs, Close gives the connection back.
 //
 // Its user has to be a member of pg_monitor or the one whose sessions they are:
-// otherwise the database hides what they do, and Poll fails with [ErrPrivilege].
+// otherwise the database hides what they do, and Poll fails with [ErrPrivilege]. That error, and
+// one that says that the server does not let the user in, match [load.ErrDenied].
 type Postgres struct {
 	// DB is a pool of its own, which nothing else uses, on the same database.
 	// Required. In a shared one the first connection would have to wait its turn.
@@ -25,7 +27,7 @@ type Postgres struct {
 
 	// MaxLocked, MaxIO and MaxInternal are how many sessions that wait for a lock of
 	// a row or table, for the disk, or for a lock within the server, are the
-	// limit. Default to 10, 16 and 16.
+	// limit. Default to 4, 16 and 16.
 	MaxLocked, MaxIO, MaxInternal int
 
 	// MaxActive is how many sessions that execute something are the limit. 0
@@ -39,13 +41,14 @@ type Postgres struct {
 
 // ErrPrivilege matches the error of a monitor whose user may not see what sessions
 // of others do.
-var ErrPrivilege = errors.New("sqlload: the sessions of other users are hidden: GRANT pg_monitor to the monitor's user")
+var ErrPrivilege = fmt.Errorf("sqlload: the sessions of other users are hidden: GRANT pg_monitor to the monitor's user: %w", load.ErrDenied)
 
 // Defaults of [Postgres]. Of those who wait for one row some have to be there, so that it is
-// never idle: with 4 of 32 connections writes fell to a half, with 10 to 0.95, and reads were
-// as quick (TestPostgres). The disk and the server's own locks serve several at once.
+// never idle; each more makes the server slower. Of 64 clients with pgbench's transaction 3 and 5 at once, of which all but
+// one or two wait, wrote 1.7 and 1.5 times what all did, and 11 wrote 1.1 times (TestPgbench). A pace needs more of them: with 4 and a
+// PID writes fell to a half, with 10 to 0.95. The disk and the server's own locks serve several at once.
 const (
-	defaultMaxLocked   = 10
+	defaultMaxLocked   = 4
 	defaultMaxIO       = 16
 	defaultMaxInternal = 16
 )
@@ -72,7 +75,7 @@ func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 	var active, locked, io, internal, hidden float64
 	err := p.query(ctx, &active, &locked, &io, &internal, &hidden)
 	if err != nil {
-		return load.Sample{}, fmt.Errorf("sqlload: pg_stat_activity: %w", err)
+		return load.Sample{}, fmt.Errorf("sqlload: pg_stat_activity: %w", explain(err))
 	}
 	if hidden > 0 {
 		return load.Sample{}, fmt.Errorf("%w: %.0f of them", ErrPrivilege, hidden)
@@ -81,12 +84,23 @@ func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 	if p.MaxActive > 0 {
 		most = float64(p.MaxActive)
 	}
-	return load.Sample{Readings: []load.Reading{
+	return load.Sample{Actuator: load.ByConcurrency, Readings: []load.Reading{
 		{Name: "active sessions", Value: active, Limit: most},
-		{Name: "waiting for a lock", Value: locked, Limit: positive(p.MaxLocked, defaultMaxLocked)},
+		{Name: "waiting for a lock", Value: locked, Limit: positive(p.MaxLocked, defaultMaxLocked), Scope: load.Writes},
 		{Name: "waiting for the disk", Value: io, Limit: positive(p.MaxIO, defaultMaxIO)},
 		{Name: "waiting for the server", Value: internal, Limit: positive(p.MaxInternal, defaultMaxInternal)},
 	}}, nil
+}
+
+// explain makes an error by which the server says that it does not let the user in, or see, match
+// load.ErrDenied. The codes are SQLSTATEs, which pgx and lib/pq tell: class 28 is about who the user is, and 42501 about
+// what the user may do.
+func explain(err error) error {
+	var coded interface{ SQLState() string }
+	if errors.As(err, &coded) && (strings.HasPrefix(coded.SQLState(), "28") || coded.SQLState() == "42501") {
+		return fmt.Errorf("%w: %w", load.ErrDenied, err)
+	}
+	return err
 }
 
 func positive(n, otherwise int) float64 {

@@ -64,7 +64,7 @@ func TestPostgres(t *testing.T) {
 	p := &sqlload.Postgres{DB: s.open(t, 1)}
 	got := loads(t, p)
 	for name, want := range map[string]float64{
-		"active sessions": 0, "waiting for a lock": 2, "waiting for the disk": 0.25, "waiting for the server": 0.25,
+		"active sessions": 0, "waiting for a lock": 5, "waiting for the disk": 0.25, "waiting for the server": 0.25,
 	} {
 		if got[name] != want {
 			t.Errorf("%s: %v, want %v", name, got[name], want)
@@ -131,7 +131,7 @@ func TestPostgresRecovers(t *testing.T) {
 		}
 		cancel()
 		good()
-		if got := loads(t, p); got["waiting for a lock"] != 0.5 {
+		if got := loads(t, p); got["waiting for a lock"] != 1.25 {
 			t.Errorf("%s: afterwards %v", name, got)
 		}
 	}
@@ -209,7 +209,7 @@ func ExamplePostgres() {
 	}
 	// Output:
 	// active sessions 12 of +Inf
-	// waiting for a lock 6 of 10
+	// waiting for a lock 6 of 4
 	// waiting for the disk 0 of 16
 	// waiting for the server 1 of 16
 }

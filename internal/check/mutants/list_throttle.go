@@ -19,8 +19,8 @@ var ofTheThrottle = []mutant{
 	{
 		name: "throttle: a healthy store is let off in a straight line",
 		file: "throttle/drain.go",
-		old:  "rate *= math.Exp2(l.healthyFor.Seconds() / easing.Seconds())",
-		new:  "rate *= 1 + l.healthyFor.Seconds()/easing.Seconds()",
+		old:  "rate *= math.Exp2(l.healthyFor.Seconds() / doublesIn.Seconds())",
+		new:  "rate *= 1 + l.healthyFor.Seconds()/doublesIn.Seconds()",
 		test: "TestDrainRateEasesStepByStep",
 	},
 	{
@@ -33,8 +33,8 @@ var ofTheThrottle = []mutant{
 	{
 		name: "throttle: what was digested while signals were missing is paid for with one tick",
 		file: "throttle/drain.go",
-		old:  "resume(_, _ float64) { l.seen = false }",
-		new:  "resume(_, _ float64) {}",
+		old:  "resume(demand, float64) { l.seen = false }",
+		new:  "resume(demand, float64) {}",
 		test: "TestDrainRateAfterLostSignals",
 	},
 	{
@@ -82,8 +82,8 @@ var ofTheThrottle = []mutant{
 	{
 		name: "load: a reading never grows old",
 		file: "load/feed.go",
-		old:  "if r.Err == nil && age > f.MaxAge {",
-		new:  "if r.Err == nil && age < 0 {",
+		old:  "if age := now.Sub(r.At); r.Err == nil && age > f.MaxAge {",
+		new:  "if age := now.Sub(r.At); r.Err == nil && age < 0 {",
 		test: "TestStaleAndBack",
 	},
 	{
@@ -120,5 +120,54 @@ var ofTheThrottle = []mutant{
 		old:  "if end := isolate.Call(func() { err = a.Do(ctx) }); end != nil {",
 		new:  "err = a.Do(ctx)\n\t\tif end := isolate.Call(func() {}); end != nil {",
 		test: "TestHostileCallbacks",
+	},
+	{
+		name: "load: a source that is not let in is asked again at once",
+		file: "load/feed.go",
+		old:  "if denied(err) {",
+		new:  "if false {",
+		test: "TestDeniedSourceIsLeftAlone",
+	},
+	{
+		name: "throttle: each law sees all readings",
+		file: "throttle/side.go",
+		old:  "if s.bounds {",
+		new:  "if false {",
+		test: "TestEachSignalHasItsActuator",
+	},
+	{
+		name: "throttle: what costs more than the bound never starts",
+		file: "throttle/concurrency.go",
+		old:  "max(l.bound, s.heaviest, 1)",
+		new:  "max(l.bound, 1)",
+		test: "TestConcurrencyLetsTheHeaviestIn",
+	},
+	{
+		name: "throttle: the bound does not grow old",
+		file: "throttle/concurrency.go",
+		old:  "l.bound *= easing(s.dt)",
+		new:  "l.bound *= 1",
+		test: "TestConcurrencyAtEase",
+	},
+	{
+		name: "throttle: the bound is forgotten with the signals",
+		file: "throttle/side.go",
+		old:  "next.slots = s.demand.slots",
+		new:  "next.slots = 0",
+		test: "TestConcurrencyOutlivesLostSignals",
+	},
+	{
+		name: "throttle: the pace of a freeze goes on after it",
+		file: "throttle/side.go",
+		old:  "from.rate = s.held.rate",
+		new:  "from.rate += 0",
+		test: "TestFreezeOfAnIdleDatabase",
+	},
+	{
+		name: "throttle: who is refused comes back when all that waits has started",
+		file: "throttle/comeback.go",
+		old:  "r.RetryAfter = min(max(c.room(r.RetryAfter), turn), most)",
+		new:  "r.RetryAfter = max(r.RetryAfter, turn)",
+		test: "TestComeback",
 	},
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/weir-go/weir/internal/dbtest"
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load/neo4jload"
+	"github.com/weir-go/weir/throttle"
 )
 
 // hotNodes is a graph with a few nodes that everybody writes to.
@@ -60,20 +61,24 @@ func (h hotNodes) read(ctx context.Context, _ int) error {
 func TestNeo4j(t *testing.T) {
 	s := dbtest.Neo4j(t)
 	db := newHotNodes(t, s)
-	medians := compare(t, mixedColumns,
-		contender{unthrottled, func(t *testing.T) result {
-			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
-		}},
-		contender{pidOnWaits, func(t *testing.T) result {
+	through := func(laws ...throttle.PaceLaw) func(t *testing.T) result {
+		return func(t *testing.T) result {
 			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
 				source, err := neo4jload.New(neo4jload.Config{URI: dbtest.Neo4jURI(s.Address()), Auth: dbtest.Neo4jAdmin()})
 				if err != nil {
 					t.Fatal(err)
 				}
 				t.Cleanup(func() { source.Close(context.Background()) })
-				return onWaits(t, ctx, source)
+				return onWaits(t, ctx, source, laws)
 			})
+		}
+	}
+	medians := compare(t, mixedColumns,
+		contender{unthrottled, func(t *testing.T) result {
+			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
 		}},
+		contender{pidOnWaits, through(throttle.PID{})},
+		contender{concurrencyOnWaits, through()},
 	)
-	judgeMixed(t, medians, pidOnWaits)
+	judgeMixed(t, medians, concurrencyOnWaits)
 }

@@ -55,23 +55,30 @@ func (h hotRows) read(ctx context.Context, _ int) error {
 func TestPostgres(t *testing.T) {
 	s := dbtest.Postgres(t)
 	db := newHotRows(t, s)
+	through := func(laws ...throttle.PaceLaw) func(t *testing.T) result {
+		return func(t *testing.T) result {
+			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
+				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")}, laws)
+			})
+		}
+	}
 	medians := compare(t, mixedColumns,
 		contender{unthrottled, func(t *testing.T) result {
 			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
 		}},
-		contender{pidOnWaits, func(t *testing.T) result {
-			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
-				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")})
-			})
-		}},
+		contender{pidOnWaits, through(throttle.PID{})},
+		contender{concurrencyOnWaits, through()},
 	)
-	judgeMixed(t, medians, pidOnWaits)
+	judgeMixed(t, medians, concurrencyOnWaits)
 }
 
-const pidOnWaits = "PID on lock waits"
+const (
+	pidOnWaits         = "PID on lock waits"
+	concurrencyOnWaits = "Concurrency (default)"
+)
 
 // onWaits is the throttle for a database whose transactions wait for one another.
-func onWaits(t *testing.T, ctx context.Context, source load.Source) storm.Gate {
+func onWaits(t *testing.T, ctx context.Context, source load.Source, laws []throttle.PaceLaw) storm.Gate {
 	mon, err := load.New(load.Config{
 		Feeds:    []load.Feed{{Source: source}},
 		Interval: 50 * time.Millisecond,
@@ -82,7 +89,7 @@ func onWaits(t *testing.T, ctx context.Context, source load.Source) storm.Gate {
 	th, err := throttle.New(throttle.Config{
 		Monitor: mon,
 		Writes: throttle.Side{
-			Laws:  []throttle.PaceLaw{throttle.PID{}},
+			Laws:  laws,
 			Queue: weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second},
 		},
 		Tick: 50 * time.Millisecond,
@@ -92,5 +99,6 @@ func onWaits(t *testing.T, ctx context.Context, source load.Source) storm.Gate {
 	}
 	go mon.Run(ctx)
 	go th.Run(ctx)
+	go logBounds(t, ctx, th)
 	return storm.Through(th, throttle.Write)
 }

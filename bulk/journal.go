@@ -1,0 +1,73 @@
+package bulk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// state is what the journal says: one line of JSON.
+type state struct {
+	Version  int   `json:"version"`
+	mark           // up to which all lines are acknowledged
+	Rejected int64 `json:"rejected"`     // how many of them were rejected
+	Rejects  int64 `json:"rejects_size"` // of the file of rejects with these
+}
+
+const journalVersion = 1
+
+// readJournal returns the state of a journal, and whether there is one.
+func readJournal(name string) (s state, known bool, err error) {
+	if name == "" {
+		return state{}, false, nil
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return state{}, false, nil
+	}
+	if err != nil {
+		return state{}, false, fmt.Errorf("bulk: journal: %w", err)
+	}
+	if err := json.Unmarshal(text, &s); err != nil {
+		return state{}, false, fmt.Errorf("bulk: %s is no journal: %w: name another file, or remove it to start anew", name, err)
+	}
+	if s.Version != journalVersion || s.Lines < 0 || s.Last < 0 || s.Offset < s.Last || s.Rejected < 0 || s.Rejects < 0 {
+		return state{}, false, fmt.Errorf("bulk: %s is no journal of version %d: %s: name another file, or remove it to start anew", name, journalVersion, text)
+	}
+	return s, true, nil
+}
+
+// writeJournal replaces the journal. Whenever the process is killed, the old one or the new one is there.
+func writeJournal(name string, s state) error {
+	if name == "" {
+		return nil
+	}
+	s.Version = journalVersion
+	text, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("bulk: journal: %w", err)
+	}
+	next := name + ".next"
+	if err := writeFile(next, append(text, '\n')); err != nil {
+		return fmt.Errorf("bulk: journal: %w", err)
+	}
+	if err := os.Rename(next, name); err != nil {
+		return fmt.Errorf("bulk: journal: %w", err)
+	}
+	return nil
+}
+
+// writeFile writes a file and has it on disk when it returns.
+func writeFile(name string, text []byte) (err error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	return f.Sync()
+}

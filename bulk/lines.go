@@ -1,0 +1,167 @@
+package bulk
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+
+	"github.com/weir-go/weir/memory"
+)
+
+const (
+	readBuffer = 1 << 20
+	keptOfLong = 4 << 10 // of a line that is too long, for the file of rejects
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// mark is where a line ends, and what it was.
+type mark struct {
+	Lines  int64  `json:"lines"`  // up to there
+	Offset int64  `json:"offset"` // of the byte after it
+	Last   int64  `json:"last"`   // of its first byte
+	Sum    uint32 `json:"sum"`    // of its bytes, CRC-32C
+}
+
+// pending is a line on its way.
+type pending struct {
+	mark
+	text    []byte
+	tooLong bool
+	hold    memory.Hold // the bytes it took
+}
+
+// lines reads lines, and takes their bytes before it copies them.
+type lines struct {
+	src     *bufio.Reader
+	maxLine int
+	at      mark                           // of the line before
+	take    func(int) (memory.Hold, error) // waits for so many bytes
+	stopped func() error                   // why to stop, nil if not
+}
+
+// next returns the next line, or io.EOF. A line that the source breaks off with an error is none.
+func (l *lines) next() (pending, error) {
+	chunk, err := l.src.ReadSlice('\n')
+	switch {
+	case err == nil, errors.Is(err, io.EOF) && len(chunk) > 0:
+		return l.short(chunk)
+	case errors.Is(err, bufio.ErrBufferFull):
+		return l.long(chunk)
+	}
+	return pending{}, l.failed(err)
+}
+
+// failed is the error of a source.
+func (l *lines) failed(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.EOF
+	}
+	return fmt.Errorf("bulk: the source failed after line %d, byte %d: %w", l.at.Lines, l.at.Offset, err)
+}
+
+// short is a line that is in the buffer as a whole.
+func (l *lines) short(chunk []byte) (p pending, err error) {
+	p.mark = l.at.next(int64(len(chunk)), crc32.Checksum(chunk, castagnoli))
+	text := withoutEnd(chunk)
+	if p.tooLong = len(text) > l.maxLine; p.tooLong {
+		text = text[:min(len(text), keptOfLong)]
+	}
+	if p.hold, err = l.take(len(text)); err != nil {
+		return pending{}, err
+	}
+	p.text = bytes.Clone(text)
+	l.at = p.mark
+	return p, nil
+}
+
+// long is a line that does not fit the buffer. It takes as much as a line may be long.
+func (l *lines) long(chunk []byte) (p pending, err error) {
+	if p.hold, err = l.take(l.maxLine); err != nil {
+		return pending{}, err
+	}
+	length, sum := int64(0), uint32(0)
+	for more := true; more; {
+		length += int64(len(chunk))
+		sum = crc32.Update(sum, castagnoli, chunk)
+		p.keep(chunk, l.maxLine)
+		if length > endless*int64(l.maxLine) {
+			err = fmt.Errorf("bulk: line %d, at byte %d, has no end within %d bytes: is the source made of lines?", l.at.Lines+1, l.at.Offset, length)
+		} else {
+			err = l.stopped()
+		}
+		if err != nil {
+			p.hold.Release()
+			return pending{}, err
+		}
+		if chunk[len(chunk)-1] == '\n' {
+			break
+		}
+		chunk, err = l.src.ReadSlice('\n')
+		if more = len(chunk) > 0; err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF) {
+			p.hold.Release()
+			return pending{}, l.failed(err)
+		}
+	}
+	p.mark = l.at.next(length, sum)
+	p.text = withoutEnd(p.text)
+	l.at = p.mark
+	return p, nil
+}
+
+// keep appends to the text, until that is too long.
+func (p *pending) keep(chunk []byte, most int) {
+	if p.tooLong {
+		return
+	}
+	p.text = append(p.text, chunk...)
+	if len(withoutEnd(p.text)) > most {
+		p.tooLong, p.text = true, bytes.Clone(p.text[:min(most, keptOfLong)])
+	}
+}
+
+// next is the mark of a line of so many bytes, its end included.
+func (m mark) next(length int64, sum uint32) mark {
+	return mark{Lines: m.Lines + 1, Offset: m.Offset + length, Last: m.Offset, Sum: sum}
+}
+
+// withoutEnd is a line without its \n or \r\n.
+func withoutEnd(line []byte) []byte {
+	text, ended := bytes.CutSuffix(line, []byte("\n"))
+	if ended {
+		text = bytes.TrimSuffix(text, []byte("\r"))
+	}
+	return text
+}
+
+// skip goes on behind a mark, and makes sure that it is of this source.
+func skip(source io.Reader, to mark) error {
+	if to.Lines == 0 {
+		return nil
+	}
+	if n, err := discard(source, to.Last); err != nil {
+		return fmt.Errorf("%w: it ends or fails at byte %d, before line %d: %w", ErrChanged, n, to.Lines, err)
+	}
+	sum := crc32.New(castagnoli)
+	n, err := io.CopyN(sum, source, to.Offset-to.Last)
+	if err != nil {
+		return fmt.Errorf("%w: it ends or fails at byte %d, in line %d: %w", ErrChanged, to.Last+n, to.Lines, err)
+	}
+	if sum.Sum32() != to.Sum {
+		return fmt.Errorf("%w: line %d, at byte %d, has another text", ErrChanged, to.Lines, to.Last)
+	}
+	return nil
+}
+
+// discard goes on behind so many bytes. Some files, such as pipes, have a Seek that fails.
+func discard(source io.Reader, bytes int64) (n int64, err error) {
+	if seeker, ok := source.(io.Seeker); ok {
+		if _, err := seeker.Seek(bytes, io.SeekCurrent); err == nil {
+			return bytes, nil
+		}
+	}
+	return io.CopyN(io.Discard, source, bytes)
+}

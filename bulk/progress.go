@@ -1,0 +1,104 @@
+package bulk
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"time"
+)
+
+// A Snapshot is how far an import is.
+type Snapshot struct {
+	Lines     int64         // acknowledged, rejected ones and those of earlier runs included
+	Rejected  int64         // of these
+	Resumed   int64         // of Lines, those that this run did not read, for the journal has them
+	Offset    int64         // up to which byte of the source all lines are acknowledged
+	Size      int64         // of the source in bytes, 0 if not known
+	InFlight  int           // lines that were read and do not count in Offset yet
+	Rate      float64       // lines per second, over the last 10 s
+	ByteRate  float64       // bytes per second, over the last 10 s
+	Load      float64       // of the throttle or the governor of memory, whichever is nearer to its limit: 0 idle, 1 at it
+	Waited    time.Duration // how long reading has waited for memory
+	Throttled time.Duration // how long workers have waited for the throttle, together
+	Elapsed   time.Duration // since this run began
+	Left      time.Duration // estimate of the time to the end, from ByteRate; 0 if not known
+}
+
+// String describes the progress in one line.
+func (s Snapshot) String() string {
+	text := fmt.Sprintf("%d lines, %.1f MB, %.0f lines/s, %.1f MB/s, %d rejected, load %.2f, waited %v for memory and %v for the throttle",
+		s.Lines, float64(s.Offset)/1e6, s.Rate, s.ByteRate/1e6, s.Rejected, s.Load,
+		s.Waited.Round(time.Millisecond), s.Throttled.Round(time.Millisecond))
+	if s.Left > 0 {
+		text += fmt.Sprintf(", %v left", s.Left.Round(time.Second))
+	}
+	return text
+}
+
+// meter measures rates.
+type meter struct {
+	size    int64
+	resumed int64
+	began   time.Time
+
+	mu   sync.Mutex
+	past []moment // of the last 10 s, and one before that
+}
+
+type moment struct {
+	at            time.Time
+	lines, offset int64
+}
+
+const rateOver = 10 * time.Second
+
+func (m *meter) begin(from state) {
+	m.began, m.resumed = time.Now(), from.Lines
+	m.past = []moment{{m.began, from.Lines, from.Offset}}
+}
+
+// rates are those since the oldest moment that counts.
+func (m *meter) rates(now moment) (lines, bytes float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for len(m.past) > 1 && now.at.Sub(m.past[1].at) >= rateOver {
+		m.past = m.past[1:]
+	}
+	before := m.past[0]
+	m.past = append(m.past, now)
+	seconds := now.at.Sub(before.at).Seconds()
+	if seconds <= 0 {
+		return 0, 0
+	}
+	return float64(now.lines-before.lines) / seconds, float64(now.offset-before.offset) / seconds
+}
+
+// progress is called by one goroutine at a time.
+func (r *run) progress() Snapshot {
+	all := r.window.offset()
+	now := moment{time.Now(), r.lines.Load(), all}
+	lines, bytes := r.meter.rates(now)
+	p := Snapshot{
+		Lines: now.lines, Rejected: r.rejected.Load(), Resumed: r.meter.resumed, Offset: all, Size: r.meter.size,
+		InFlight: r.window.waiting(), Rate: lines, ByteRate: bytes, Load: r.load(),
+		Waited: time.Duration(r.waited.Load()), Throttled: time.Duration(r.throttled.Load()), Elapsed: now.at.Sub(r.meter.began),
+	}
+	if bytes > 0 && p.Size > all {
+		p.Left = time.Duration(float64(p.Size-all) / bytes * float64(time.Second))
+	}
+	return p
+}
+
+// sizeOf is the size of a source, 0 if it is not known.
+func sizeOf(source io.Reader, told int64) int64 {
+	file, ok := source.(interface{ Stat() (fs.FileInfo, error) })
+	if told > 0 || !ok {
+		return told
+	}
+	info, err := file.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return 0
+	}
+	return info.Size()
+}

@@ -1,0 +1,252 @@
+package bulk
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir/internal/isolate"
+	"github.com/weir-go/weir/memory"
+)
+
+const (
+	keepEvery = 200 * time.Millisecond // from one journal to the next
+
+	farewell     = 10 * time.Second // for writes that are at work when the import stops
+	readFarewell = time.Second      // for a read
+)
+
+// errDone ends the context of a run that is complete.
+var errDone = errors.New("bulk: done")
+
+// Run imports the lines of a source until it ends, and returns nil once all are acknowledged and the journal says so. Otherwise the error says why
+// it stopped, and at which line: it matches [ErrConfig], [ErrChanged], context.Cause(ctx), or what Write, the source or a file
+// returned. The snapshot is the last in any case. A nil ctx counts as context.Background.
+//
+// Where the journal knows of earlier lines, an io.Seeker is sent to where they end, and of any other source they are read
+// and dropped. Writes that have not returned 10 s after the import stopped are left behind, and so is a read after 1 s; the error says so.
+func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	c, err := c.complete()
+	if err != nil {
+		return Snapshot{}, err
+	}
+	from, known, err := readJournal(c.Journal)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	rejects, err := openRejects(c.Rejects, known, from.Rejects)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	if !known { // so that the next run knows which rejects are of this one
+		if err := writeJournal(c.Journal, state{Rejects: rejects.size}); err != nil {
+			return Snapshot{}, errors.Join(err, rejects.close())
+		}
+	}
+	r := newRun(ctx, c, from, rejects)
+	r.meter.size = sizeOf(source, c.Size)
+	err = r.perform(source)
+	return r.progress(), errors.Join(err, r.rejects.close())
+}
+
+// run is an import at work.
+type run struct {
+	conf    Config
+	ctx     context.Context //nolint:containedctx // ends with the cause why the import stops: a run is one call
+	stop    context.CancelCauseFunc
+	window  *window
+	rejects rejects // of keep alone
+	work    chan *pending
+	kick    chan struct{} // wants rejects to be written before their time
+	hookErr error         // how OnProgress failed last; of keep alone
+	kept    mark          // what the journal says; of keep alone
+	meter   meter
+
+	lines     atomic.Int64 // acknowledged, in any order
+	rejected  atomic.Int64
+	waited    atomic.Int64 // nanoseconds
+	throttled atomic.Int64
+}
+
+func newRun(ctx context.Context, c Config, from state, rejects rejects) *run {
+	r := &run{conf: c, window: newWindow(from), rejects: rejects, work: make(chan *pending), kick: make(chan struct{}, 1), kept: from.mark}
+	r.ctx, r.stop = context.WithCancelCause(ctx)
+	r.lines.Store(from.Lines)
+	r.rejected.Store(from.Rejected)
+	r.meter.begin(from)
+	return r
+}
+
+// perform reads, writes and keeps the journal until all is done.
+func (r *run) perform(source io.Reader) error {
+	var workers sync.WaitGroup
+	for range r.conf.Workers {
+		workers.Go(r.write)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		if err := isolate.Call(func() { r.read(source) }); err != nil {
+			r.stop(fmt.Errorf("bulk: the source %w", err))
+		}
+		close(r.work)
+	}()
+	written := make(chan struct{})
+	go func() {
+		workers.Wait()
+		close(written)
+	}()
+	left := r.keepUntil(written)
+	r.stop(errDone)
+	err := context.Cause(r.ctx)
+	if errors.Is(err, errDone) {
+		err = nil
+	}
+	select {
+	case <-read:
+	case <-time.After(readFarewell):
+		left = errors.Join(left, fmt.Errorf("bulk: the source does not return from Read"))
+	}
+	return errors.Join(err, left, r.keep(), cmp.Or(r.tell(), r.hookErr))
+}
+
+// keepUntil keeps the journal until all is written. The error is of writes that do not return.
+func (r *run) keepUntil(written <-chan struct{}) error {
+	journal, progress := time.NewTicker(keepEvery), time.NewTicker(r.conf.Every)
+	defer journal.Stop()
+	defer progress.Stop()
+	stopped := r.ctx.Done()
+	var late <-chan time.Time
+	for {
+		var err error
+		select {
+		case <-written:
+			return nil
+		case <-late:
+			return fmt.Errorf("bulk: not all writes returned within %v", farewell)
+		case <-stopped:
+			stopped, late = nil, time.After(farewell)
+		case <-journal.C:
+			err = r.keep()
+		case <-r.kick:
+			err = r.keep()
+		case <-progress.C:
+			r.hookErr = cmp.Or(r.tell(), r.hookErr)
+		}
+		if err != nil {
+			r.stop(err)
+		}
+	}
+}
+
+// keep writes the rejects and then the journal, if there is something new to say.
+func (r *run) keep() error {
+	all, rejected, text, holds := r.window.collect()
+	err := r.rejects.append(text)
+	for i := range holds {
+		holds[i].Release()
+	}
+	if err != nil || all == r.kept || r.conf.Journal == "" {
+		return err
+	}
+	if r.conf.Sync != nil {
+		if err := r.conf.Sync(); err != nil {
+			return fmt.Errorf("bulk: sync: %w", err)
+		}
+	}
+	if err := writeJournal(r.conf.Journal, state{mark: all, Rejected: rejected, Rejects: r.rejects.size}); err != nil {
+		return err
+	}
+	r.kept = all
+	return nil
+}
+
+// read reads the source and hands its lines to the workers.
+func (r *run) read(source io.Reader) {
+	if err := skip(source, r.kept); err != nil {
+		r.stop(err)
+		return
+	}
+	in := lines{
+		src: bufio.NewReaderSize(source, readBuffer), maxLine: r.conf.MaxLine, at: r.kept,
+		take: r.take, stopped: func() error { return context.Cause(r.ctx) },
+	}
+	for {
+		p, err := in.next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			r.stop(err)
+			return
+		}
+		if !r.hand(&p) {
+			return
+		}
+	}
+}
+
+// hand gives a line to a worker.
+func (r *run) hand(p *pending) bool {
+	select {
+	case r.window.room <- struct{}{}:
+	case <-r.ctx.Done():
+		return false
+	}
+	r.window.add(p.mark)
+	if p.tooLong {
+		r.reject(p, fmt.Errorf("longer than MaxLine, %d bytes", r.conf.MaxLine))
+		return true
+	}
+	select {
+	case r.work <- p:
+		return true
+	case <-r.ctx.Done():
+		return false
+	}
+}
+
+// take waits for bytes in flight.
+func (r *run) take(bytes int) (memory.Hold, error) {
+	if r.conf.Memory == nil {
+		return memory.Hold{}, context.Cause(r.ctx)
+	}
+	began := time.Now()
+	hold, err := r.conf.Memory.Take(r.ctx, bytes)
+	r.waited.Add(int64(time.Since(began)))
+	return hold, err
+}
+
+// tell calls OnProgress.
+func (r *run) tell() error {
+	if r.conf.OnProgress == nil {
+		return nil
+	}
+	now := r.progress()
+	if err := isolate.Call(func() { r.conf.OnProgress(now) }); err != nil {
+		return fmt.Errorf("bulk: OnProgress %w", err)
+	}
+	return nil
+}
+
+// load is the worse of the throttle's and the governor's.
+func (r *run) load() float64 {
+	var load float64
+	if r.conf.Throttle != nil {
+		load = r.conf.Throttle.Snapshot().Writes.Load
+	}
+	if r.conf.Memory != nil {
+		load = math.Max(load, r.conf.Memory.Snapshot().Load())
+	}
+	return load
+}

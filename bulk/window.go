@@ -1,0 +1,93 @@
+package bulk
+
+import (
+	"sync"
+
+	"github.com/weir-go/weir/memory"
+)
+
+// mostAhead is how many lines may be read beyond one that is not acknowledged yet: 3 MB of records.
+const mostAhead = 1 << 16
+
+// window has the lines from the first that is not acknowledged, in order.
+type window struct {
+	room chan struct{} // has an element for each of them
+
+	mu       sync.Mutex
+	first    int64 // number of the first
+	lines    []record
+	all      mark          // up to which all are acknowledged
+	rejected int64         // how many of these were rejected
+	text     []byte        // of rejects to be written
+	holds    []memory.Hold // of these
+}
+
+type record struct {
+	mark
+	acknowledged bool
+	reject       []byte // as it is to be written, if it was rejected
+	hold         memory.Hold
+}
+
+func newWindow(from state) *window {
+	return &window{room: make(chan struct{}, mostAhead), first: from.Lines + 1, all: from.mark, rejected: from.Rejected}
+}
+
+// add appends a line, for which the caller has put an element into room.
+func (w *window) add(m mark) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.lines = append(w.lines, record{mark: m})
+}
+
+// acknowledge notes that a line was written, or rejected if reject is not nil. A line that was rejected keeps its bytes
+// until it is written to the file of rejects. The result is the size of the rejects that wait for that.
+func (w *window) acknowledge(p *pending, reject []byte) (waiting int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := &w.lines[p.Lines-w.first]
+	r.acknowledged, r.reject = true, reject
+	if reject == nil {
+		p.hold.Release()
+	} else {
+		r.hold, p.hold = p.hold, memory.Hold{}
+	}
+	n := 0
+	for ; n < len(w.lines) && w.lines[n].acknowledged; n++ {
+		w.leave(&w.lines[n])
+	}
+	w.lines = w.lines[n:]
+	w.first += int64(n)
+	return len(w.text)
+}
+
+// leave takes the first line out.
+func (w *window) leave(r *record) {
+	w.all = r.mark
+	if r.reject != nil {
+		w.rejected++
+		w.text = append(w.text, r.reject...)
+		w.holds = append(w.holds, r.hold)
+	}
+	*r = record{}
+	<-w.room
+}
+
+// collect returns how far all is acknowledged, and the rejects until there that are to be written.
+func (w *window) collect() (all mark, rejected int64, text []byte, holds []memory.Hold) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text, holds = w.text, w.holds
+	w.text, w.holds = nil, nil
+	return w.all, w.rejected, text, holds
+}
+
+// waiting is how many lines were read and are not acknowledged in order yet.
+func (w *window) waiting() int { return len(w.room) }
+
+// offset is the byte up to which all is acknowledged.
+func (w *window) offset() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all.Offset
+}

@@ -1,0 +1,115 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/isolate"
+	"github.com/weir-go/weir/throttle"
+)
+
+const (
+	mostRejects = 64 << 10 // bytes of rejects in memory, until they are written ahead of time
+
+	leastRetry, mostRetry = 10 * time.Millisecond, time.Second // after a refusal of the throttle
+)
+
+// write is a worker.
+func (r *run) write() {
+	for {
+		select {
+		case p, more := <-r.work:
+			if !more {
+				return
+			}
+			r.writeOne(p)
+		case <-r.ctx.Done():
+			return
+		}
+	}
+}
+
+func (r *run) writeOne(p *pending) {
+	permit, err := r.pace()
+	if err != nil {
+		r.stop(fmt.Errorf("bulk: stopped before line %d, byte %d: %w", p.Lines, p.Last, err))
+		return
+	}
+	err = r.call(p)
+	switch {
+	case err == nil:
+		permit.Done(nil)
+		r.lines.Add(1)
+		r.window.acknowledge(p, nil)
+	case errors.Is(err, ErrRejected):
+		permit.Release()
+		r.reject(p, err)
+	default:
+		permit.Done(err)
+		r.stop(fmt.Errorf("bulk: stopped at line %d, byte %d: %w", p.Lines, p.Last, err))
+	}
+}
+
+// call calls Write. What it does to its goroutine is an error.
+func (r *run) call(p *pending) (err error) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		if panicked := recover(); panicked != nil {
+			err = fmt.Errorf("panicked in Write: %v", panicked)
+			return
+		}
+		r.stop(fmt.Errorf("bulk: stopped at line %d, byte %d: the worker %w", p.Lines, p.Last, isolate.ErrExited))
+	}()
+	err = r.conf.Write(r.ctx, Line{Number: p.Lines, Offset: p.Last, Text: p.text})
+	returned = true
+	return err
+}
+
+// pace waits for the throttle, as often as it refuses.
+func (r *run) pace() (weir.Permit, error) {
+	if r.conf.Throttle == nil {
+		return weir.Permit{}, nil
+	}
+	began := time.Now()
+	defer func() { r.throttled.Add(int64(time.Since(began))) }()
+	for {
+		permit, err := r.conf.Throttle.Start(r.ctx, throttle.Write, 1)
+		if err == nil || !errors.Is(err, weir.ErrRefused) || errors.Is(err, weir.ErrClosed) {
+			return permit, err
+		}
+		wait := leastRetry
+		if refused := (*weir.RefusedError)(nil); errors.As(err, &refused) {
+			wait = min(max(refused.RetryAfter, leastRetry), mostRetry)
+		}
+		select {
+		case <-time.After(wait):
+		case <-r.ctx.Done():
+			return weir.Permit{}, context.Cause(r.ctx)
+		}
+	}
+}
+
+// reject rejects a line, which stops the import if there is no file to keep it.
+func (r *run) reject(p *pending, why error) {
+	if r.rejects.file == nil {
+		r.stop(fmt.Errorf("%w: line %d, byte %d: %w: set Config.Rejects to keep it and go on", ErrRejected, p.Lines, p.Last, why))
+		return
+	}
+	r.lines.Add(1)
+	rejected := r.rejected.Add(1)
+	if r.window.acknowledge(p, p.rejection(why)) >= mostRejects {
+		select {
+		case r.kick <- struct{}{}:
+		default:
+		}
+	}
+	if most := int64(r.conf.MaxRejects); most > 0 && rejected >= most {
+		r.stop(fmt.Errorf("%w: %d lines, the last of them line %d: %w: MaxRejects is %d", ErrRejected, rejected, p.Lines, why, most))
+	}
+}

@@ -1,0 +1,128 @@
+// Import imports JSON lines into a Badger store, inside a target of memory. Stopped or killed, it goes on where it was
+// when it is started again.
+//
+//	scripts/all go run ./examples/import -store /data -target 512 -key id orders.jsonl
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir/bulk"
+	"github.com/weir-go/weir/load/badgerload"
+	"github.com/weir-go/weir/memory"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// settings are the flags.
+type settings struct {
+	store, key, file string
+	target           uint64 // in bytes
+}
+
+func parse(args []string, out io.Writer) (s settings, err error) {
+	flags := flag.NewFlagSet("import", flag.ContinueOnError)
+	flags.SetOutput(out)
+	flags.StringVar(&s.store, "store", "store", "directory of the store; its journal and rejects are files beside it")
+	flags.StringVar(&s.key, "key", "id", "field of a line that is the key of its record")
+	megabytes := flags.Uint64("target", 512, "memory in MiB")
+	if err := flags.Parse(args); err != nil {
+		return s, err
+	}
+	if flags.NArg() != 1 {
+		return s, errors.New("import: want one file of JSON lines, or - for the standard input")
+	}
+	s.target, s.file = *megabytes<<20, flags.Arg(0)
+	return s, nil
+}
+
+func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error {
+	s, err := parse(args, out)
+	if err != nil {
+		return err
+	}
+	if s.file != "-" {
+		file, err := os.Open(s.file)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in = file
+	}
+	return s.load(ctx, in, out)
+}
+
+// load imports what it reads.
+func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err error) {
+	db, err := badgerload.Open(badgerload.Sized(badger.DefaultOptions(s.store).WithLogger(nil), s.target))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+
+	mapped, err := badgerload.Mapped(db)
+	if err != nil {
+		return err
+	}
+	gov, err := memory.New(memory.Config{
+		Target: s.target, Mapped: mapped,
+		OnEvent: func(e memory.Event) { fmt.Fprintln(out, e) },
+	})
+	if err != nil {
+		return err
+	}
+	defer gov.Close()
+	go func() { _ = gov.Run(ctx) }()
+
+	end, err := bulk.Run(ctx, in, bulk.Config{
+		Write:   func(_ context.Context, l bulk.Line) error { return put(db, s.key, l) },
+		Memory:  gov,
+		Journal: s.store + ".journal",
+		Rejects: s.store + ".rejects",
+		Sync:    db.Sync, // or a power failure would lose what the journal has
+		OnProgress: func(now bulk.Snapshot) {
+			fmt.Fprintln(out, now)
+		},
+	})
+	fmt.Fprintf(out, "%d lines are in, %d of them rejected\n", end.Lines, end.Rejected)
+	return err
+}
+
+// put writes a line under its key. A line without a key, and one that the store cannot hold, is rejected.
+func put(db *badger.DB, field string, l bulk.Line) error {
+	key, err := keyOf(l.Text, field)
+	if err != nil {
+		return bulk.Reject(err)
+	}
+	return db.Update(func(tx *badger.Txn) error {
+		return bulk.Reject(tx.Set(key, l.Text)) // too large, or a key that Badger does not allow: the line's fault
+	})
+}
+
+func keyOf(text []byte, field string) ([]byte, error) {
+	var record map[string]json.RawMessage
+	if err := json.Unmarshal(text, &record); err != nil {
+		return nil, err
+	}
+	var key string
+	if err := json.Unmarshal(record[field], &key); err != nil || key == "" {
+		return nil, fmt.Errorf("%q is no string, or empty", field)
+	}
+	return []byte(key), nil
+}

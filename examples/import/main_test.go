@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir/load/badgerload"
+)
+
+var kills = flag.Int("kills", 5, "how often TestKilledImportGoesOn kills the import")
+
+// A test runs this program as a process of its own with these as the first argument.
+const (
+	importing = "import"
+	measuring = "measure"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case importing:
+			exit(run(context.Background(), os.Args[2:], os.Stdin, os.Stdout))
+		case measuring:
+			exit(measure(os.Args[2:], os.Stdout))
+		}
+	}
+	os.Exit(m.Run())
+}
+
+func exit(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+func self(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	name, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exec.Command(name, args...)
+}
+
+// badEvery is how many lines there are for each that is no JSON.
+const badEvery = 1000
+
+// source writes n lines and returns their file.
+func source(t *testing.T, n int) string {
+	t.Helper()
+	var text bytes.Buffer
+	for i := 1; i <= n; i++ {
+		if i%badEvery == 0 {
+			fmt.Fprintf(&text, "{\"id\":\"%d\n", i)
+			continue
+		}
+		fmt.Fprintf(&text, "{\"id\":\"%d\",\"text\":%q}\n", i, strings.Repeat("x", 200+i%1800))
+	}
+	name := filepath.Join(t.TempDir(), "lines")
+	if err := os.WriteFile(name, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// inStore demands the records of the first n lines, and returns how many keys there are.
+func inStore(t *testing.T, store string, n int) (keys int) {
+	t.Helper()
+	db, err := badgerload.Open(badger.DefaultOptions(store).WithLogger(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.View(func(tx *badger.Txn) error {
+		for i := 1; i <= n; i++ {
+			if i%badEvery == 0 {
+				continue
+			}
+			item, err := tx.Get(fmt.Append(nil, i))
+			if err != nil {
+				return fmt.Errorf("line %d: %w", i, err)
+			}
+			if want := int64(len(fmt.Sprintf("{\"id\":\"%d\",\"text\":\"\"}", i)) + 200 + i%1800); item.ValueSize() != want {
+				return fmt.Errorf("line %d: %d bytes, want %d", i, item.ValueSize(), want)
+			}
+		}
+		all := tx.NewIterator(badger.IteratorOptions{})
+		defer all.Close()
+		for all.Rewind(); all.Valid(); all.Next() {
+			keys++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return keys
+}
+
+// acknowledged is how many lines the journal has.
+func acknowledged(t *testing.T, store string) int {
+	t.Helper()
+	text, err := os.ReadFile(store + ".journal")
+	if os.IsNotExist(err) {
+		return 0 // it was killed before
+	}
+	var journal struct{ Lines int }
+	if err == nil {
+		err = json.Unmarshal(text, &journal)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return journal.Lines
+}
+
+// TestKilledImportGoesOn kills an import at random instants: what is acknowledged is there after each of them, and in the end every
+// record is there once.
+func TestKilledImportGoesOn(t *testing.T) {
+	n := 8000 * *kills
+	file, store := source(t, n), filepath.Join(t.TempDir(), "store")
+	args := []string{importing, "-store", store, "-target", "256", file}
+	began := time.Now()
+	if out, err := self(t, importing, "-store", filepath.Join(t.TempDir(), "store"), "-target", "256", file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const start = 300 * time.Millisecond // of the process, with a store that was not closed
+	longest := start + time.Since(began)/time.Duration(*kills)
+	for killed := 0; killed < *kills; killed++ {
+		importer := self(t, args...)
+		var complaints bytes.Buffer
+		importer.Stderr = &complaints
+		if err := importer.Start(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(rand.N(longest))
+		if err := importer.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = importer.Wait() // killed
+		if complaints.Len() > 0 {
+			t.Fatalf("run %d: %s", killed, &complaints)
+		}
+		inStore(t, store, acknowledged(t, store))
+		t.Logf("kill %d: %d of %d lines are acknowledged", killed+1, acknowledged(t, store), n)
+	}
+	out, err := self(t, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if keys := inStore(t, store, n); keys != n-n/badEvery {
+		t.Errorf("%d records, want %d: each once", keys, n-n/badEvery)
+	}
+	rejects, err := os.ReadFile(store + ".rejects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 0
+	for text := range strings.Lines(string(rejects)) {
+		i++
+		var reject struct{ Line int }
+		if err := json.Unmarshal([]byte(text), &reject); err != nil || reject.Line != i*badEvery {
+			t.Fatalf("reject %d is %s (%v), want line %d", i, text, err, i*badEvery)
+		}
+	}
+	if i != n/badEvery {
+		t.Errorf("%d rejects, want %d", i, n/badEvery)
+	}
+}
+
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	store := filepath.Join(t.TempDir(), "store")
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"no file":         {[]string{"-store", store}, "want one file"},
+		"no such file":    {[]string{"-store", store, "nowhere"}, "nowhere: no such file"},
+		"a tiny target":   {[]string{"-store", store, "-target", "1", "-"}, "Target is 1048576: want"},
+		"an unknown flag": {[]string{"-tarket", "1"}, "flag provided but not defined: -tarket"},
+	} {
+		if err := run(t.Context(), test.args, strings.NewReader(""), io.Discard); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", name, err, test.want)
+		}
+	}
+	lines := "{\"id\":\"a\"}\n{\"no\":1}\n{\"id\":7}\n{\"id\":\"" + strings.Repeat("x", 1<<17) + "\"}\n{\"id\":\"b\"}"
+	var out bytes.Buffer
+	if err := run(t.Context(), []string{"-store", store, "-target", "64", "-"}, strings.NewReader(lines), &out); err != nil || !strings.Contains(out.String(), "5 lines are in, 3 of them rejected") {
+		t.Errorf("%v, %s", err, &out)
+	}
+}

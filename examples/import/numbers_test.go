@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime/metrics"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir/bulk"
+	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/internal/storm"
+	"github.com/weir-go/weir/load/badgerload"
+	"github.com/weir-go/weir/memory"
+)
+
+var (
+	records = flag.Int("records", 0, "how many records TestTargets imports each time; 0 skips it")
+	targets = flag.String("targets", "256 512 1500", "the targets of TestTargets in MiB")
+	repeats = flag.Int("repeats", 1, "how often TestTargets imports each")
+)
+
+// A figure is what a measured import tells of itself.
+type figure struct {
+	Seconds, Megabytes float64
+	Collector          float64 // share of the processors
+	Said               float64 // seconds until the target was said to be too small, 0 if it was not
+	Waited             float64 // seconds
+	PagedOut           float64 // MiB
+
+	anonymous, resident float64 // peaks, MiB, as its parent saw them
+	above               float64 // share of samples with resident memory above the target
+}
+
+// generated is a source of records of 200 B to 20 KB, as many of each size on a logarithmic scale.
+type generated struct {
+	left   int
+	random *rand.Rand
+	stock  string
+	text   bytes.Buffer
+}
+
+func (g *generated) Read(p []byte) (int, error) {
+	for g.text.Len() == 0 {
+		if g.left == 0 {
+			return 0, io.EOF
+		}
+		g.left--
+		size := int(200 * math.Pow(100, g.random.Float64()))
+		at := g.random.IntN(len(g.stock) - size)
+		fmt.Fprintf(&g.text, "{\"id\":\"%016x%d\",\"text\":\"%s\"}\n", g.random.Uint64(), g.left, g.stock[at:at+size])
+	}
+	return g.text.Read(p)
+}
+
+// measure imports generated records and writes a figure.
+func measure(args []string, out io.Writer) (err error) {
+	flags := flag.NewFlagSet(measuring, flag.ContinueOnError)
+	store := flags.String("store", "", "")
+	megabytes := flags.Uint64("target", 0, "")
+	n := flags.Int("records", 0, "")
+	seed := flags.Uint64("seed", 0, "")
+	governed := flags.Bool("governed", false, "")
+	sized := flags.Bool("sized", true, "")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	target := *megabytes << 20
+	options := badger.DefaultOptions(*store).WithLogger(nil)
+	if *sized {
+		options = badgerload.Sized(options, target)
+	}
+	db, err := badgerload.Open(options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	conf := bulk.Config{
+		Write:   func(_ context.Context, l bulk.Line) error { return put(db, "id", l) },
+		Journal: *store + ".journal", Sync: db.Sync,
+	}
+	var f figure
+	began := time.Now()
+	if *governed {
+		mapped, err := badgerload.Mapped(db)
+		if err != nil {
+			return err
+		}
+		conf.Memory, err = memory.New(memory.Config{Target: target, Mapped: mapped, OnEvent: func(e memory.Event) {
+			if e.Kind == memory.TargetTooSmall && f.Said == 0 {
+				f.Said = time.Since(began).Seconds()
+			}
+		}})
+		if err != nil {
+			return err
+		}
+		defer conf.Memory.Close()
+		go func() { _ = conf.Memory.Run(context.Background()) }()
+	}
+	source := &generated{left: *n, random: rand.New(rand.NewPCG(*seed, 0)), stock: strings.ReplaceAll(string(storm.Readings()), `"`, `'`)}
+	end, err := bulk.Run(context.Background(), source, conf)
+	if err != nil {
+		return err
+	}
+	f.Seconds, f.Megabytes, f.Waited = time.Since(began).Seconds(), float64(end.Offset)/1e6, end.Waited.Seconds()
+	f.Collector = collector()
+	if conf.Memory != nil {
+		f.PagedOut = float64(conf.Memory.Snapshot().PagedOut) / (1 << 20)
+	}
+	return json.NewEncoder(out).Encode(f)
+}
+
+// collector is the share of the processors that the collector of garbage took from others so far.
+func collector() float64 {
+	samples := []metrics.Sample{{Name: "/cpu/classes/gc/total:cpu-seconds"}, {Name: "/cpu/classes/gc/mark/idle:cpu-seconds"}, {Name: "/cpu/classes/total:cpu-seconds"}}
+	metrics.Read(samples)
+	return (samples[0].Value.Float64() - samples[1].Value.Float64()) / samples[2].Value.Float64()
+}
+
+// observe runs measure in a process of its own and samples its memory each 50 ms.
+func observe(t *testing.T, target string, args ...string) (f figure) {
+	t.Helper()
+	store := filepath.Join(t.TempDir(), "store")
+	defer os.RemoveAll(store) // it takes gigabytes
+	c := self(t, append([]string{measuring, "-target", target, "-store", store, "-records", fmt.Sprint(*records)}, args...)...)
+	var out, complaints bytes.Buffer
+	c.Stdout, c.Stderr = &out, &complaints
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- c.Wait() }()
+	var limit, anonymous, resident float64
+	if _, err := fmt.Sscan(target, &limit); err != nil {
+		t.Fatal(err)
+	}
+	samples, above := 0, 0
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Fatalf("%v: %v\n%s", args, err, &complaints)
+			}
+			if err := json.Unmarshal(out.Bytes(), &f); err != nil {
+				t.Fatalf("%v: %s", err, &out)
+			}
+			f.anonymous, f.resident, f.above = anonymous, resident, float64(above)/float64(max(samples, 1))
+			return f
+		case <-tick.C:
+			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", c.Process.Pid))
+			var size, all, shared float64
+			if err != nil {
+				continue
+			}
+			if _, err := fmt.Sscan(string(text), &size, &all, &shared); err != nil {
+				continue // it has ended
+			}
+			page := float64(os.Getpagesize()) / (1 << 20)
+			anonymous, resident = max(anonymous, (all-shared)*page), max(resident, all*page)
+			if samples++; all*page > limit {
+				above++
+			}
+		}
+	}
+}
+
+// TestTargets imports generated records under targets of memory, with and without the governor in turn, and prints a table:
+//
+//	scripts/all go test ./examples/import -run Targets -v -timeout 1h -records 500000 -repeats 5
+func TestTargets(t *testing.T) {
+	longtest.Skip(t)
+	if *records == 0 {
+		t.Skip("takes minutes: -records 500000 runs it")
+	}
+	t.Logf("%8s %-22s %6s %6s %9s %9s %9s %10s %8s %7s %6s", "MiB", "", "MB", "s", "MB/s", "anon MiB", "RSS MiB", "RSS above", "GC", "waited", "said s")
+	for target := range strings.FieldsSeq(*targets) {
+		contenders := []struct {
+			name string
+			args []string
+		}{
+			{"sized, ungoverned", []string{"-governed=false"}},
+			{"sized, governed", []string{"-governed=true"}},
+			{"default store, governed", []string{"-governed=true", "-sized=false"}}, // once: it shows what a target that is too small does
+		}
+		figures := make([][]figure, len(contenders))
+		for repeat := range *repeats {
+			for i, c := range contenders {
+				if i == len(contenders)-1 && repeat > 0 {
+					continue
+				}
+				f := observe(t, target, append(c.args, "-seed", fmt.Sprint(repeat+1000))...)
+				figures[i] = append(figures[i], f)
+				t.Logf("%8s %-22.22s %6.0f %6.1f %9.1f %9.0f %9.0f %9.2f%% %7.1f%% %6.1fs %6.1f", target, c.name, f.Megabytes, f.Seconds, f.Megabytes/f.Seconds, f.anonymous, f.resident, 100*f.above, 100*f.Collector, f.Waited, f.Said)
+			}
+		}
+		t.Logf("%8s governed as a share of ungoverned, median: %.2f", target, speed(figures[1])/speed(figures[0]))
+		for _, f := range figures[1] {
+			var limit float64
+			fmt.Sscan(target, &limit)
+			if f.anonymous > limit {
+				t.Errorf("target %s MiB: %0.f MiB of anonymous memory", target, f.anonymous)
+			}
+			if f.above >= 0.001 {
+				t.Errorf("target %s MiB: resident memory above it in %.2f%% of samples", target, 100*f.above)
+			}
+			if f.Collector > 0.05 {
+				t.Errorf("target %s MiB: the collector took %.1f%% of the processors", target, 100*f.Collector)
+			}
+		}
+	}
+}
+
+// speed is the median, in MB/s.
+func speed(figures []figure) float64 {
+	var all []float64
+	for _, f := range figures {
+		all = append(all, f.Megabytes/f.Seconds)
+	}
+	slices.Sort(all)
+	return all[len(all)/2]
+}

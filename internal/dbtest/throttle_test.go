@@ -1,0 +1,123 @@
+package dbtest
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/load/sqlload"
+	"github.com/weir-go/weir/throttle"
+)
+
+// TestThrottleOutlivesPostgres: a throttle before a database that stands still for seconds, or is killed and started again. What
+// asks meanwhile gets an answer, and afterwards work goes on as before within seconds.
+func TestThrottleOutlivesPostgres(t *testing.T) {
+	s := Postgres(t)
+	db := OpenPostgres(t, s, "weir")
+	db.SetMaxOpenConns(40)
+	hold(t, db)()
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &sqlload.Postgres{DB: OpenPostgres(t, s, "weir")}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	th, err := throttle.New(throttle.Config{Monitor: mon, OnEvent: func(e throttle.Event) { t.Log(e) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { _ = mon.Run(ctx) })
+	running.Go(func() { _ = th.Run(ctx) })
+	w := &writers{db: db, th: th}
+	for range 32 {
+		running.Go(func() { w.run(ctx) })
+	}
+	defer func() {
+		stop()
+		ended := make(chan struct{})
+		go func() { running.Wait(); close(ended) }()
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			t.Error("something is stuck")
+		}
+	}()
+
+	before := w.rate(3 * time.Second)
+	if before == 0 {
+		t.Fatal("nothing is written")
+	}
+	for _, fault := range []struct {
+		name        string
+		begins, end func(testing.TB)
+	}{
+		{"frozen", s.Freeze, s.Thaw},
+		{"killed", s.Kill, s.Restart},
+	} {
+		fault.begins(t)
+		w.rate(4 * time.Second)
+		if slowest := time.Duration(w.slowest.Load()); slowest > 5*time.Second {
+			t.Errorf("%s: an operation took %v, want an answer after 3 s", fault.name, slowest)
+		}
+		fault.end(t)
+		w.rate(3 * time.Second)
+		after := w.rate(3 * time.Second)
+		t.Logf("%s: %.0f writes a second, before %.0f: %+v, at most %d at once", fault.name, after, before,
+			th.Snapshot().Writes.Pace, th.Snapshot().Writes.MaxInFlight)
+		if after < before/4 { // the machine may be busy with something else now
+			t.Errorf("%s: %.0f writes a second afterwards, before %.0f", fault.name, after, before)
+		}
+	}
+}
+
+// writers write to one row in a closed loop.
+type writers struct {
+	db      *sql.DB
+	th      *throttle.Throttle
+	written atomic.Int64
+	slowest atomic.Int64 // of all operations, refused ones too
+}
+
+func (w *writers) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+		err := w.th.Do(ctx, throttle.Write, 1, func(ctx context.Context) error {
+			_, err := w.db.ExecContext(ctx, "UPDATE hot SET n = n + 1 WHERE id = 1")
+			return err
+		})
+		cancel()
+		if took := int64(time.Since(began)); took > w.slowest.Load() {
+			w.slowest.Store(took)
+		}
+		if err == nil {
+			w.written.Add(1)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// rate is how many are written in a second, within the next so long.
+func (w *writers) rate(during time.Duration) float64 {
+	before := w.written.Load()
+	<-time.After(during)
+	return float64(w.written.Load()-before) / during.Seconds()
+}
+
+// postgresDenied: the server does not know the monitor's user.
+func postgresDenied(t *testing.T, s *Server) {
+	m := watch(t, postgresSource(t, s, "stranger"))
+	m.until(t, "denied", func(load.Level) bool { return errors.Is(m.Snapshot()[0].Err, load.ErrDenied) })
+	if polls := m.Snapshot()[0].Polls; polls > 2 {
+		t.Errorf("asked %d times", polls)
+	}
+}

@@ -1,0 +1,40 @@
+package badgerload_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir/load/badgerload"
+)
+
+func TestOpenAfterAKillThatLeftEmptyLogs(t *testing.T) {
+	options := badger.DefaultOptions(t.TempDir()).WithLogger(nil)
+	db, err := badgerload.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Update(func(tx *badger.Txn) error { return tx.Set([]byte("key"), []byte("value")) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"00008.mem", "00009.mem", "000009.vlog"} {
+		if err := os.WriteFile(filepath.Join(options.Dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if db, err = badgerload.Open(options); err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.View(func(tx *badger.Txn) error { _, err := tx.Get([]byte("key")); return err }); err != nil {
+		t.Error(err)
+	}
+	if _, err := badgerload.Open(options); err == nil {
+		t.Error("a store that is open was opened again")
+	}
+}

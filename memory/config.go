@@ -1,0 +1,99 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/weir-go/weir/internal/settings"
+	"github.com/weir-go/weir/load"
+)
+
+// ErrConfig matches every error about a setting or an argument.
+var ErrConfig = settings.ErrConfigOf("memory")
+
+// Config configures a [Governor]. The zero Config works.
+type Config struct {
+	// Target is the memory that the process may have, in bytes, at least 16 MiB. Defaults to 0.8 of the memory limit of the
+	// process's control group, and without one to 1.5 GB, 1,500,000,000 bytes.
+	Target uint64
+
+	// Mapped has patterns, as of [filepath.Match], of the absolute paths of files that a store maps shared into the
+	// memory of the process, such as "/data/*.sst". Their pages are the ones that the governor asks Linux to take back.
+	// Defaults to none.
+	Mapped []string
+
+	// OnEvent, if set, is called by Run when the target turns out to be too small, and when it suffices again.
+	// The next decision waits for it. If it panics or ends its goroutine, Run goes on and returns that as an error.
+	OnEvent func(Event)
+}
+
+const (
+	leastTarget   = 16 << 20      // a Go program without data takes a few MB
+	defaultTarget = 1_500_000_000 // as of load.Memory
+	groupShare    = 0.8           // of the control group's limit: the rest is for the kernel's cache of files
+)
+
+func (c Config) complete() (Config, error) {
+	if c.Target != 0 && c.Target < leastTarget {
+		return c, settings.Invalid(ErrConfig, "Target", c.Target, fmt.Sprintf("0 (the default) or at least %d bytes", leastTarget))
+	}
+	for i, pattern := range c.Mapped {
+		if _, err := filepath.Match(pattern, ""); err != nil || !filepath.IsAbs(pattern) {
+			return c, settings.Invalid(ErrConfig, fmt.Sprintf("Mapped[%d]", i), strconv.Quote(pattern), "a pattern of absolute paths, as of filepath.Match")
+		}
+	}
+	if c.Target == 0 {
+		c.Target = groupTarget(&load.Cgroup{})
+	}
+	return c, nil
+}
+
+// groupTarget is the default target.
+func groupTarget(group load.Source) uint64 {
+	sample, err := group.Poll(context.Background())
+	if err != nil || len(sample.Readings) == 0 || !(sample.Readings[0].Limit < 1<<62) {
+		return defaultTarget // no group, or a limit that is none
+	}
+	return max(uint64(groupShare*sample.Readings[0].Limit), leastTarget)
+}
+
+// An Event tells that the target turned out to be too small, or that it suffices again.
+type Event struct {
+	At     time.Time // when
+	Kind   Kind      // what happened
+	Target uint64    // Config.Target, in bytes
+	Least  uint64    // the least target that leaves room for work, in bytes, as of that moment
+}
+
+// A Kind is a kind of [Event].
+type Kind uint8
+
+const (
+	// TargetTooSmall: for 5 s the budget was at its least with hardly anything in flight, or the target was exceeded, so
+	// that the memory is not that of the work.
+	TargetTooSmall Kind = 1
+	// TargetSuffices: there was room for 20 s.
+	TargetSuffices Kind = 2
+)
+
+// String returns "target too small" or "target suffices".
+func (k Kind) String() string {
+	switch k {
+	case TargetTooSmall:
+		return "target too small"
+	case TargetSuffices:
+		return "target suffices"
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// String describes the event in one line.
+func (e Event) String() string {
+	if e.Kind == TargetTooSmall {
+		return fmt.Sprintf("memory: target of %d MB below what the store needs: %d MB", e.Target/1e6, e.Least/1e6)
+	}
+	return fmt.Sprintf("memory: %v: %d MB", e.Kind, e.Target/1e6)
+}

@@ -1,0 +1,48 @@
+// Package memory keeps a process that imports data inside a target of memory.
+//
+//	gov, err := memory.New(memory.Config{Target: 512 << 20})
+//	defer gov.Close()
+//	go gov.Run(ctx)
+//
+//	hold, err := gov.Take(ctx, len(line)) // before the line is copied
+//	...
+//	hold.Release() // when its write is acknowledged
+//
+// Package bulk does this for lines from a reader. Other imports call Take and Release themselves.
+//
+// # Why a budget of bytes
+//
+// A pace does not hold memory. A program that is paced allocates little, so it collects little, and
+// its memory never falls: a controller on resident memory ends at its slowest pace and stays there. A
+// [Governor] bounds the bytes in flight instead, and tells the collector of garbage how much room there is.
+//
+// # Mathematics
+//
+// With the target T, every 50 ms:
+//
+//	off-heap = max(0, anonymous resident memory - memory that the Go runtime has)
+//	limit    = 0.9 T - off-heap                          for runtime/debug.SetMemoryLimit
+//	need     = live heap after the last collection + stacks + metadata of the runtime
+//	room     = 1 - need/limit
+//	budget   = T/64 x clamp((room - 0.10)/0.25, 0, 1)    at least 64 KiB
+//
+// Need is what a collection would leave. It does not count garbage, which resident memory does, so that it falls as
+// soon as work ends. At the least budget the governor collects garbage once a second, for need is only known
+// then. An item larger than the budget goes alone: it waits until nothing is in flight. So every item is
+// admitted at last, however small the budget is.
+//
+// # Mapped files
+//
+// The files that a store maps, such as its tables, count in resident memory (RSS) while their pages are in
+// use. Where RSS is above 0.92 T, or others on the machine wait for memory, the governor asks Linux to take back
+// the pages of the files that [Config].Mapped names. It uses MADV_PAGEOUT, which drops no data, even if
+// the address was given to other memory in the meantime. MADV_DONTNEED would erase that memory.
+//
+// # When it fails
+//
+//   - A store whose own memory exceeds the target. The governor reports [TargetTooSmall], with the least target that
+//     leaves room, after 5 s.
+//   - Memory that work in flight takes beyond its bytes, such as a parsed document of ten times the size
+//     of its text: take that many bytes instead.
+//   - Systems other than Linux: the memory outside of the Go runtime is not seen, and pages are not taken back.
+package memory

@@ -1,0 +1,313 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir/internal/isolate"
+	"github.com/weir-go/weir/internal/pages"
+	"github.com/weir-go/weir/internal/settings"
+)
+
+var (
+	// ErrTaken is what New returns while the process has a governor that is not closed.
+	ErrTaken = errors.New("memory: the process has a governor already: close it first, or share it")
+	// ErrRunning is what Run returns if the governor runs already.
+	ErrRunning = errors.New("memory: already running")
+	// ErrClosed is what Run and Take return once the governor is closed.
+	ErrClosed = errors.New("memory: the governor is closed")
+)
+
+// A Governor keeps the process inside its target. A process has one at most, for the runtime has one memory
+// limit. Make one with [New]; the zero Governor is not usable. All methods are safe for concurrent use.
+type Governor struct {
+	conf    Config
+	control control
+	budget  budget
+	process process
+	running atomic.Bool
+	closed  chan struct{}
+	closing sync.Once
+	busy    chan struct{} // holds a token while pages are taken back or garbage is collected
+	waited  atomic.Int64
+
+	mu   sync.Mutex
+	last decision // and the rest of what Snapshot tells
+	read reading
+	took uint64 // pages that were advised, in bytes
+}
+
+// process is what a governor reads and acts on. Tests have their own.
+type process struct {
+	read     func() reading
+	setLimit func(int64) int64
+	collect  func()
+	pageOut  func(patterns []string) uint64
+}
+
+var taken atomic.Bool
+
+// New returns a governor that admits up to 1/64 of the target, and changes nothing before Run. The error matches
+// [ErrConfig], or is [ErrTaken].
+func New(c Config) (*Governor, error) {
+	c, err := c.complete()
+	if err != nil {
+		return nil, err
+	}
+	if !taken.CompareAndSwap(false, true) {
+		return nil, ErrTaken
+	}
+	return newGovernor(c, process{newMeter().read, debug.SetMemoryLimit, runtime.GC, pages.Out}), nil
+}
+
+func newGovernor(c Config, p process) *Governor {
+	g := &Governor{conf: c, process: p, control: control{target: c.Target}, busy: make(chan struct{}, 1), closed: make(chan struct{})}
+	g.budget.size = max(int64(c.Target/budgetShare), leastBudget)
+	return g
+}
+
+// Close ends Run, which gives the runtime its memory limit back, and refuses what waits in Take. The process may have another
+// governor afterwards. Closing twice is closing once.
+func (g *Governor) Close() {
+	g.closing.Do(func() {
+		close(g.closed)
+		g.free() // or, while Run is at work, the end of it does
+	})
+}
+
+// free lets the process have another governor, once.
+func (g *Governor) free() {
+	if g.running.CompareAndSwap(false, true) { // never to run again
+		taken.Store(false)
+	}
+}
+
+func (g *Governor) isClosed() bool {
+	select {
+	case <-g.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// Run decides every 50 ms until ctx ends or the governor is closed, and returns nil. Then the runtime has the
+// memory limit again that it had before, which the governor's own is never above: that of GOMEMLIMIT, or what the program set
+// itself, also meanwhile. While the governor runs, Run returns [ErrRunning]. A nil ctx counts as
+// context.Background.
+func (g *Governor) Run(ctx context.Context) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if g.isClosed() {
+		return ErrClosed
+	}
+	if !g.running.CompareAndSwap(false, true) {
+		return ErrRunning
+	}
+	limits := limits{set: g.process.setLimit}
+	limits.begin()
+	defer func() {
+		limits.end()
+		g.running.Store(false)
+		if g.isClosed() {
+			g.free()
+		}
+	}()
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	var failed error
+	for {
+		if err := g.step(&limits); err != nil {
+			failed = err
+		}
+		select {
+		case <-ctx.Done():
+			return failed
+		case <-g.closed:
+			return failed
+		case <-ticker.C:
+		}
+	}
+}
+
+// step decides once. It returns how OnEvent failed.
+func (g *Governor) step(limits *limits) error {
+	r := g.process.read()
+	_, r.inFlight, _ = g.budget.snapshot()
+	d := g.control.step(r)
+	limits.move(d.limit)
+	g.budget.resize(d.budget)
+	if d.collect || d.advise {
+		g.aside(d)
+	}
+	g.mu.Lock()
+	was := g.last.short
+	g.last, g.read = d, r
+	g.mu.Unlock()
+	if was == d.short || g.conf.OnEvent == nil {
+		return nil
+	}
+	e := Event{At: time.Now(), Kind: TargetSuffices, Target: g.conf.Target, Least: d.least}
+	if d.short {
+		e.Kind = TargetTooSmall
+	}
+	if err := isolate.Call(func() { g.conf.OnEvent(e) }); err != nil {
+		return fmt.Errorf("memory: OnEvent %w", err)
+	}
+	return nil
+}
+
+// aside does what takes longer than a step on a goroutine of its own, one at a time.
+func (g *Governor) aside(d decision) {
+	select {
+	case g.busy <- struct{}{}:
+	default:
+		return
+	}
+	go func() {
+		defer func() { <-g.busy }()
+		if d.collect {
+			g.process.collect()
+		}
+		if d.advise && len(g.conf.Mapped) > 0 {
+			advised := g.process.pageOut(g.conf.Mapped)
+			g.mu.Lock()
+			g.took += advised
+			g.mu.Unlock()
+		}
+	}()
+}
+
+// Take waits until so many bytes may be in flight, and takes them. It is called before the memory is
+// used. More than the budget goes alone, as soon as nothing else is in flight. The order is that of the calls.
+//
+// If ctx ends first, the error matches context.Cause(ctx); once the governor is closed it is [ErrClosed]. Bytes
+// below 0 are an error that matches [ErrConfig]. A nil ctx counts as context.Background. Take does not allocate
+// unless it has to wait.
+func (g *Governor) Take(ctx context.Context, bytes int) (Hold, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if bytes < 0 {
+		return Hold{}, settings.Invalid(ErrConfig, "bytes", bytes, "0 or more")
+	}
+	if ctx.Err() != nil {
+		return Hold{}, context.Cause(ctx)
+	}
+	if g.isClosed() {
+		return Hold{}, ErrClosed
+	}
+	w := g.budget.try(int64(bytes))
+	if w != nil {
+		if err := g.wait(ctx, w); err != nil {
+			return Hold{}, err
+		}
+	}
+	return Hold{&g.budget, int64(bytes)}, nil
+}
+
+func (g *Governor) wait(ctx context.Context, w *waiter) (err error) {
+	began := time.Now()
+	defer func() { g.waited.Add(int64(time.Since(began))) }()
+	select {
+	case <-w.admitted:
+		return nil
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-g.closed:
+		err = ErrClosed
+	}
+	g.budget.leave(w)
+	return err
+}
+
+// A Hold is bytes in flight. The zero Hold is one of nothing.
+type Hold struct {
+	budget *budget
+	bytes  int64
+}
+
+// Release gives the bytes back. Releasing the same Hold again does nothing; a copy of it must not be released.
+func (h *Hold) Release() {
+	if h.budget == nil {
+		return
+	}
+	h.budget.give(h.bytes)
+	*h = Hold{}
+}
+
+// A Snapshot is the state of a governor at one moment. Sizes are in bytes. What Run measures is 0 before it has.
+type Snapshot struct {
+	Target    uint64        // Config.Target, or its default
+	Anonymous uint64        // resident memory that is of no file
+	Resident  uint64        // resident memory, mapped files included
+	Need      uint64        // what a collection of garbage would leave
+	Limit     uint64        // the memory limit for the runtime
+	Budget    uint64        // how much may be in flight
+	InFlight  uint64        // how much is
+	Waiting   int           // how many calls of Take wait
+	Waited    time.Duration // how long calls of Take have waited, together
+	PagedOut  uint64        // pages of mapped files that Linux was asked to take back, together
+	Pressure  float64       // share of the last 10 s in which tasks waited for memory, 0 to 1; 0 where it is not known
+	TooSmall  bool          // the target is below what the store needs
+	Least     uint64        // the least target that leaves room for work
+}
+
+// Load is Need as a share of what leaves no room for work: at 1 and above the budget is at its least.
+func (s Snapshot) Load() float64 {
+	if s.Limit == 0 {
+		return 0
+	}
+	return float64(s.Need) / ((1 - leastRoom) * float64(s.Limit))
+}
+
+// Snapshot returns the state now. Reading changes nothing.
+func (g *Governor) Snapshot() Snapshot {
+	size, inFlight, waiting := g.budget.snapshot()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return Snapshot{
+		Target: g.conf.Target, Anonymous: g.read.anonymous, Resident: g.read.resident,
+		Need: g.last.need, Limit: uint64(g.last.limit), Budget: uint64(size), InFlight: uint64(inFlight),
+		Waiting: waiting, Waited: time.Duration(g.waited.Load()), PagedOut: g.took, Pressure: g.read.pressure,
+		TooSmall: g.last.short, Least: g.last.least,
+	}
+}
+
+// limits moves the memory limit of the runtime below that of the user.
+type limits struct {
+	set  func(int64) int64
+	user int64 // theirs
+	own  int64 // what was set last
+}
+
+func (l *limits) begin() {
+	l.user = l.set(-1)
+	l.own = l.user
+}
+
+// noticed takes note of a limit that the program set meanwhile.
+func (l *limits) noticed() {
+	if now := l.set(-1); now != l.own {
+		l.user = now
+	}
+}
+
+func (l *limits) move(limit int64) {
+	l.noticed()
+	l.own = min(limit, l.user)
+	l.set(l.own)
+}
+
+func (l *limits) end() {
+	l.noticed()
+	l.set(min(l.user, math.MaxInt64))
+}

@@ -1,0 +1,246 @@
+package throttle_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/throttle"
+)
+
+// A lockQueue is a database with one hot row: an operation works for a while beside the others, then holds the row. Each that
+// waits for the row makes the one that has it slower, as a database's bookkeeping of its waiters does.
+type lockQueue struct {
+	plant
+	beside, holds time.Duration
+	drag          float64       // part of holds that each waiter adds
+	row           chan struct{} // in order of arrival
+	waiting       int           // under plant.mu
+}
+
+func hotRow() *lockQueue {
+	q := &lockQueue{beside: 8 * time.Millisecond, holds: 2 * time.Millisecond, drag: 0.01, row: make(chan struct{}, 1)}
+	q.poll = func() (load.Sample, error) {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		return load.Sample{Actuator: load.ByConcurrency, Readings: []load.Reading{
+			{Name: "waiting for a lock", Value: float64(q.waiting), Limit: 10, Scope: load.Writes},
+		}}, nil
+	}
+	return q
+}
+
+func (q *lockQueue) count(by int) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting += by
+	return q.waiting
+}
+
+func (q *lockQueue) write(context.Context) error {
+	time.Sleep(q.beside)
+	q.count(1)
+	q.row <- struct{}{}
+	time.Sleep(time.Duration(float64(q.holds) * (1 + q.drag*float64(q.count(-1)))))
+	<-q.row
+	return nil
+}
+
+// storm has so many writers, until the time is over. It returns the rate and the p99 of the latency with the wait.
+func (q *lockQueue) storm(ctx context.Context, do func(context.Context, func(context.Context) error) error, writers int, during time.Duration) (rate float64, p99 time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, during)
+	defer cancel()
+	var mu sync.Mutex
+	var took []time.Duration
+	var all sync.WaitGroup
+	for range writers {
+		all.Go(func() {
+			for ctx.Err() == nil {
+				began := time.Now()
+				if err := do(ctx, q.write); err != nil {
+					time.Sleep(10 * time.Millisecond)
+					continue
+				}
+				mu.Lock()
+				took = append(took, time.Since(began))
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	slices.Sort(took)
+	return float64(len(took)) / during.Seconds(), took[len(took)*99/100]
+}
+
+// Where writers wait for a row, the law finds how many to let in, by itself: as many as keep the row in use. The pace
+// stays out of it.
+func TestConcurrencyOnALockQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		none, _ := hotRow().storm(t.Context(), func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }, 64, 20*time.Second)
+
+		q := hotRow()
+		r := run(t, &q.plant, throttle.Config{})
+		through := func(ctx context.Context, work func(context.Context) error) error {
+			return r.Do(context.WithoutCancel(ctx), throttle.Write, 1, work)
+		}
+		q.storm(t.Context(), through, 64, 5*time.Second)
+		least, most := math.MaxInt, 0
+		for range 20 {
+			rate, _ := q.storm(t.Context(), through, 64, time.Second)
+			s := r.Snapshot().Writes
+			least, most = min(least, s.MaxInFlight), max(most, s.MaxInFlight)
+			if s.Pace != (throttle.Pace{}) || s.Emergencies > 0 {
+				t.Fatalf("a pace of %+v, %d emergencies", s.Pace, s.Emergencies)
+			}
+			if rate < 1.2*none {
+				t.Errorf("%.0f writes a second, without a throttle %.0f", rate, none)
+			}
+		}
+		if least < 8 || most > 20 {
+			t.Errorf("from %d to %d at once, want about 13: 5 beside the row, and 8 that wait for it", least, most)
+		}
+	})
+}
+
+// At ease there is no bound, and after a storm there is none again in the end.
+func TestConcurrencyAtEase(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := hotRow()
+		r := run(t, &q.plant, throttle.Config{})
+		through := func(ctx context.Context, work func(context.Context) error) error {
+			return r.Do(context.WithoutCancel(ctx), throttle.Write, 1, work)
+		}
+		q.storm(t.Context(), through, 4, 5*time.Second)
+		if got := r.Snapshot().Writes.MaxInFlight; got != 0 {
+			t.Errorf("4 writers: at most %d at once", got)
+		}
+		q.storm(t.Context(), through, 64, 5*time.Second)
+		if got := r.Snapshot().Writes.MaxInFlight; got == 0 {
+			t.Error("64 writers: no bound")
+		}
+		pass(10 * time.Minute)
+		if got := r.Snapshot().Writes.MaxInFlight; got != 0 {
+			t.Errorf("after ten minutes without work at most %d at once", got)
+		}
+	})
+}
+
+// An operation that costs more than would be let in at once starts alone.
+func TestConcurrencyLetsTheHeaviestIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.become(func() (load.Sample, error) {
+			return load.Sample{Actuator: load.ByConcurrency, Readings: sampled(5).Readings}, nil
+		})
+		r := run(t, p, throttle.Config{})
+		r.closedLoop(4, 10*time.Millisecond, 10*time.Second)
+		if got := r.Snapshot().Writes.MaxInFlight; got != 1 {
+			t.Fatalf("a load that nothing helps: at most %d at once, want 1", got)
+		}
+		for range 2 {
+			began := time.Now()
+			op, err := r.Start(t.Context(), throttle.Write, 50)
+			if err != nil {
+				t.Fatalf("cost 50: %v after %v", err, time.Since(began))
+			}
+			op.Done(nil)
+		}
+	})
+}
+
+// Signals of both kinds each have their law: memory paces while lock waits bound what runs.
+func TestEachSignalHasItsActuator(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		locks := &plant{}
+		locks.become(func() (load.Sample, error) {
+			return load.Sample{Actuator: load.ByConcurrency, Readings: sampled(0.5).Readings}, nil
+		})
+		memory := &named{plant: &plant{}, name: "memory"}
+		memory.says(0.95)
+		mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: locks}, {Source: memory}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := mon.LevelBy(load.All, load.ByPace); got.Valid {
+			t.Errorf("before the first poll: %+v", got)
+		}
+		th, err := throttle.New(throttle.Config{Monitor: mon})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		go func() { _ = mon.Run(ctx) }()
+		synctest.Wait()
+		go func() { _ = th.Run(ctx) }()
+		pass(20 * time.Second)
+		if s := th.Snapshot().Writes; s.Pace.Rate == 0 || s.MaxInFlight != 0 || s.Load != 0.95 {
+			t.Errorf("memory at 0.95: %+v, at most %d, a load of %v", s.Pace, s.MaxInFlight, s.Load)
+		}
+		memory.says(0.2)
+		locks.become(func() (load.Sample, error) {
+			return load.Sample{Actuator: load.ByConcurrency, Readings: sampled(2).Readings}, nil
+		})
+		op, err := th.Start(t.Context(), throttle.Write, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer op.Done(nil)
+		pass(time.Minute)
+		if s := th.Snapshot().Writes; s.Pace.Rate != 0 || s.MaxInFlight != 1 || s.Emergency || s.Load != 2 {
+			t.Errorf("locks at 2: %+v, at most %d, a load of %v, emergency %v", s.Pace, s.MaxInFlight, s.Load, s.Emergency)
+		}
+		by := [...]float64{load.ByPace: 0.2, load.ByConcurrency: 2}
+		for a, want := range by {
+			if got := mon.LevelBy(load.Writes, load.Actuator(a)); got.Load != want {
+				t.Errorf("by %v: %+v, want %v", load.Actuator(a), got, want)
+			}
+		}
+	})
+}
+
+// A named plant is one of several.
+type named struct {
+	*plant
+	name string
+}
+
+func (n *named) Name() string { return n.name }
+
+// While signals are missing the bound stays as it was; another Run begins without one.
+func TestConcurrencyOutlivesLostSignals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := hotRow()
+		r := run(t, &q.plant, throttle.Config{})
+		through := func(ctx context.Context, work func(context.Context) error) error {
+			return r.Do(context.WithoutCancel(ctx), throttle.Write, 1, work)
+		}
+		q.storm(t.Context(), through, 64, 5*time.Second)
+		before := r.Snapshot().Writes.MaxInFlight
+		healthy := q.poll
+		q.become(func() (load.Sample, error) { return load.Sample{}, errors.New("no answer") })
+		pass(5 * time.Second)
+		if s := r.Snapshot().Writes; !s.Degraded || s.MaxInFlight == 0 || s.MaxInFlight > 2*before {
+			t.Errorf("at most %d at once, before %d: %v", s.MaxInFlight, before, s.Degraded)
+		}
+		q.become(healthy)
+		q.storm(t.Context(), through, 64, 10*time.Second)
+		if s := r.Snapshot().Writes; s.Degraded || s.MaxInFlight < 8 || s.MaxInFlight > 20 {
+			t.Errorf("after they are back: at most %d at once", s.MaxInFlight)
+		}
+	})
+}
+
+func TestConcurrencyIsChecked(t *testing.T) {
+	for _, law := range []throttle.Concurrency{{Setpoint: -1}, {Setpoint: math.NaN()}, {Gain: -1}, {Gain: math.Inf(1)}} {
+		if _, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{law}}}); !errors.Is(err, throttle.ErrConfig) {
+			t.Errorf("%+v: %v", law, err)
+		}
+	}
+}
