@@ -76,7 +76,10 @@ func (a *ahead) room() []byte {
 		a.news.Wait()
 	}
 	a.full = false
-	if a.mode == dropping && a.waste == nil {
+	if a.mode == stopped {
+		return nil
+	}
+	if a.waste == nil {
 		a.buf.free()
 		a.waste = copies.Get()
 	}
