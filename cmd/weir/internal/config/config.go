@@ -36,7 +36,7 @@ type Buffers struct {
 	Request   Bytes  `yaml:"request" default:"64KiB" help:"How much of a request's body is kept in memory before the request takes a slot."`
 	File      Bytes  `yaml:"file" default:"0" help:"How much more of it is kept in a temporary file; 0 is none. What does not fit is a stream."`
 	Response  Bytes  `yaml:"response" default:"64KiB" help:"How far a response may be ahead of its client while it holds its slot. A longer one is a stream."`
-	Memory    Bytes  `yaml:"memory" default:"64MiB" help:"All that is kept in memory. What finds no room is a stream."`
+	Memory    Bytes  `yaml:"memory" default:"64MiB" help:"All that is kept in memory, half of it for responses alone. What finds no room is a stream."`
 	Directory string `yaml:"directory" help:"Where temporary files are made. Defaults to the system's own."`
 }
 

@@ -75,7 +75,11 @@ func (a *ahead) room() []byte {
 		a.news.Broadcast() // for failure
 		a.news.Wait()
 	}
-	if a.mode == dropping && a.waste == nil {
+	a.full = false
+	if a.mode == stopped {
+		return nil
+	}
+	if a.waste == nil {
 		a.buf.free()
 		a.waste = copies.Get()
 	}
@@ -158,7 +162,7 @@ func (a *ahead) close() {
 func (a *ahead) failure() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for a.err == nil && !a.full {
+	for a.err == nil && !a.full { // there is no receiver
 		a.news.Wait()
 	}
 	if errors.Is(a.err, io.EOF) || errors.Is(a.err, errStopped) {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func BenchmarkExchange(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			rt, err := shared.Route(limittest.Fixed(b, 100, weir.Queue{}), upstreamOf{&http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}, to}, rc)
+			rt, err := shared.Route(limittest.Fixed(b, 100, weir.Queue{}), upstreamOf{&http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}, to, new(atomic.Int64)}, rc)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -3,6 +3,7 @@ package exchange
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"sync"
 	"time"
@@ -27,11 +28,13 @@ type exchange struct {
 	timeout *time.Timer // until the response begins, and ends if it has the gate's slot
 
 	upgrade bool
+	closes  bool // a layer above has asked for the end of the connection
 	permit  weir.Permit
 	slot    slot
 	body    intake
-	whole   buffer // a response of known length
-	ahead   *ahead // a response of unknown length
+	whole   buffer    // a response of known length
+	ahead   *ahead    // a response of unknown length
+	source  io.Closer // the body of the response, as the upstream has it
 	after   *time.Timer
 
 	status   int  // of the response, 0 until it is known
@@ -119,10 +122,14 @@ func (x *exchange) end() {
 	}
 	x.endResponse()
 	x.settle(weir.Ignore) // unless that has been done
+	x.shared.finishing.remove(x)
 	x.slot.close()
 	if x.cancel != nil {
 		x.cancel(errOver)
 		x.timeout.Stop()
+	}
+	if x.source != nil { // after the cancellation, or a transport would wait for the rest of a request's body
+		_ = x.source.Close()
 	}
 	x.endRequest()
 	x.whole.free()

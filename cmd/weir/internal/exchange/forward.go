@@ -28,11 +28,12 @@ func exchangeOf(r *http.Request) *exchange { return r.Context().Value(exchangeKe
 // forward sends the request to the upstream, and its response to the client.
 func (x *exchange) forward() {
 	x.begin()
-	if x.route.config.Leaves == leavesCancel || !x.slot.isHeld() {
+	if x.route.config.Leaves == leavesCancel || !x.slot.isHeld() || !x.shared.finishing.add(x) {
 		x.watch()
 	}
 	r := x.in.WithContext(&x.ctx)
 	x.body.put(r)
+	x.closes = x.w.Header().Get("Connection") == "close"
 	forwarder.ServeHTTP(x.w, r)
 }
 
@@ -73,6 +74,7 @@ func (x *exchange) outcome(err error) weir.Outcome {
 
 // fail answers a request that got no response.
 func (x *exchange) fail(err error) {
+	x.restore()
 	cause := context.Cause(&x.ctx)
 	_, noStream := errors.AsType[noStreamError](err)
 	body := x.body.failed()

@@ -31,11 +31,18 @@ func (x *exchange) endRequest() {
 		case x.returned && x.in.ProtoMajor == 1:
 			_ = http.NewResponseController(x.w).Flush()
 			x.body.ahead.drop()
-			x.interrupt(linger)
+			// Not by a deadline: the listener gives a client that sends something a later one.
+			over := time.AfterFunc(linger, x.stopReading)
+			defer over.Stop()
 		default:
-			x.body.ahead.stop()
-			x.interrupt(-time.Second)
+			x.stopReading()
 		}
 	}
 	x.body.close()
+}
+
+// stopReading ends the reading of the client's body, and the read that is under way.
+func (x *exchange) stopReading() {
+	x.body.ahead.stop()
+	x.interrupt(-time.Second)
 }

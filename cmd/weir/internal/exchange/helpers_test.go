@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ type rig struct {
 	shared   *Shared
 	front    *httptest.Server
 	upstream *httptest.Server
+	open     atomic.Int64       // bodies of its responses
 	end      context.CancelFunc // of the proxy
 
 	mu     sync.Mutex
@@ -36,12 +38,38 @@ type rig struct {
 // upstreamOf sends requests to one server.
 type upstreamOf struct {
 	*http.Transport
-	to *url.URL
+	to   *url.URL
+	open *atomic.Int64 // bodies of responses that were not closed
 }
 
 func (u upstreamOf) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.URL.Scheme, r.URL.Host = u.to.Scheme, u.to.Host
-	return u.Transport.RoundTrip(r)
+	res, err := u.Transport.RoundTrip(r)
+	if err == nil && res.Body != http.NoBody {
+		u.open.Add(1)
+		body := &untilClosed{ReadCloser: res.Body, open: u.open}
+		if conn, upgraded := res.Body.(io.Writer); upgraded {
+			res.Body = struct {
+				*untilClosed
+				io.Writer
+			}{body, conn}
+		} else {
+			res.Body = body
+		}
+	}
+	return res, err
+}
+
+// untilClosed is a body that counts as open until it is closed.
+type untilClosed struct {
+	io.ReadCloser
+	open  *atomic.Int64
+	close sync.Once
+}
+
+func (b *untilClosed) Close() error {
+	b.close.Do(func() { b.open.Add(-1) })
+	return b.ReadCloser.Close()
 }
 
 // settings returns the defaults of the file that matter here, and a limit of 10.
@@ -77,7 +105,7 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 	rg.upstream = serve(t, upstream)
 	to, _ := url.Parse(rg.upstream.URL)
 	transport := &http.Transport{MaxIdleConnsPerHost: 1000, DisableCompression: true, Protocols: protocols(h2c)}
-	rt, err := rg.shared.Route(rg.lim, upstreamOf{transport, to}, rc)
+	rt, err := rg.shared.Route(rg.lim, upstreamOf{transport, to, &rg.open}, rc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,6 +183,7 @@ func (rg *rig) idle() {
 	if c.Memory != 0 || c.Files != 0 {
 		rg.t.Errorf("%d bytes and %d files are still taken", c.Memory, c.Files)
 	}
+	rg.until("all bodies of responses are closed", func() bool { return rg.open.Load() == 0 })
 	for _, lim := range append(rg.shared.Caps(), rg.lim) {
 		if s := lim.Snapshot(); s.InFlight != 0 {
 			rg.t.Errorf("%s: %d in flight", s.Name, s.InFlight)

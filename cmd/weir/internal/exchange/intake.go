@@ -41,7 +41,7 @@ type intake struct {
 func (x *exchange) takeIn() (stream bool, err error) {
 	r, b := x.in, &x.body
 	b.client, b.length, b.buf.memory = r, r.ContentLength, &x.shared.memory
-	b.trailer = r.Trailer
+	b.buf.request, b.trailer = true, r.Trailer
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		b.done = true
 		return false, nil
@@ -112,7 +112,7 @@ func (x *exchange) takeEarly() (stream bool, err error) {
 		}
 	}
 	a := readAhead(&ahead{
-		src: b.rest, bound: x.request, ended: settle,
+		buf: buffer{request: true}, src: b.rest, bound: x.request, ended: settle,
 		over: func() error { settle(nil); return nil },
 	}, &x.shared.memory)
 	if a == nil {

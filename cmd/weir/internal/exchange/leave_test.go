@@ -190,3 +190,41 @@ func TestClientLeavesWithinAResponse(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// A proxy that stops waits for no request that its client has left, and answers the others.
+func TestDrainEndsWhatClientsHaveLeft(t *testing.T) {
+	for _, path := range []string{"/", "/body"} {
+		up := &worker{release: make(chan struct{})}
+		rg := newRig(t, 10, false, up.ServeHTTP, leaving("finish"))
+		answered := make(chan string, 1)
+		go func() {
+			_, body, _ := rg.get(path)
+			answered <- body
+		}()
+		rg.until("the one that stays runs", func() bool { return up.busy.Load() == 1 })
+		ctx, leave := context.WithCancel(t.Context())
+		var all sync.WaitGroup
+		request := func() {
+			req, _ := http.NewRequestWithContext(ctx, http.MethodGet, rg.front.URL+path, nil)
+			_, _, _ = read(rg.client(false).Do(req))
+		}
+		all.Go(request)
+		all.Go(request)
+		rg.until("those that leave run", func() bool { return up.busy.Load() == 3 })
+		leave()
+		all.Wait()
+		rg.shared.Drain()
+		rg.until("those that left are over", func() bool { return rg.shared.Counts().Left == 2 && rg.inFlight() == 1 })
+
+		ctx, leave = context.WithCancel(t.Context())
+		all.Go(request)
+		rg.until("another runs", func() bool { return rg.inFlight() == 2 })
+		leave()
+		all.Wait()
+		rg.until("it is over", func() bool { return rg.shared.Counts().Left == 3 && rg.inFlight() == 1 })
+		close(up.release)
+		if body := <-answered; body != "done" {
+			t.Errorf("%s: the one that stayed got %q", path, body)
+		}
+	}
+}

@@ -9,9 +9,9 @@ import (
 // memory bounds what all buffers take together.
 type memory struct{ bound, used atomic.Int64 }
 
-// take reports whether there was room for n more bytes.
-func (m *memory) take(n int64) bool {
-	if m.used.Add(n) <= m.bound.Load() {
+// take reports whether there was room for n more bytes, so that no more than so many eighths of the memory are used.
+func (m *memory) take(n, eighths int64) bool {
+	if m.used.Add(n) <= m.bound.Load()/8*eighths {
 		return true
 	}
 	m.used.Add(-n)
@@ -34,6 +34,14 @@ const (
 	nextChunk  = 16 << 10
 )
 
+// How many eighths of the memory may be used for another chunk. Clients that send slowly leave half of it to
+// responses, and a quarter of it to the first chunks of other requests: 4,000 stalled bodies of 60 KB would have every request refused else.
+const (
+	ofResponses = 8
+	ofFirst     = 6 // chunks of requests
+	ofNext      = 4
+)
+
 var firstChunks, nextChunks sync.Pool
 
 func newChunk(pool *sync.Pool, size int) *chunk {
@@ -46,6 +54,7 @@ func newChunk(pool *sync.Pool, size int) *chunk {
 // A buffer is a queue of bytes in memory. The zero buffer with a memory is empty. Its user locks it.
 type buffer struct {
 	memory      *memory
+	request     bool // it is the body of one
 	first, last *chunk
 	size        int64 // unread
 }
@@ -55,11 +64,14 @@ func (b *buffer) room() []byte {
 	if b.last != nil && b.last.to < len(b.last.bytes) {
 		return b.last.bytes[b.last.to:]
 	}
-	pool, size := &nextChunks, nextChunk
+	pool, size, eighths := &nextChunks, nextChunk, int64(ofNext)
 	if b.first == nil {
-		pool, size = &firstChunks, firstChunk
+		pool, size, eighths = &firstChunks, firstChunk, ofFirst
 	}
-	if !b.memory.take(int64(size)) {
+	if !b.request {
+		eighths = ofResponses
+	}
+	if !b.memory.take(int64(size), eighths) {
 		return nil
 	}
 	c := newChunk(pool, size)

@@ -16,8 +16,9 @@ import (
 
 // receive decides what becomes of the slot once the header of the response is there.
 func (x *exchange) receive(res *http.Response) (*http.Response, error) {
-	x.status = res.StatusCode
+	x.status, x.source = res.StatusCode, res.Body
 	x.record(res)
+	x.restore()
 	weirhttp.TellWait(res.Header, x.permit)
 	x.hangUp()
 	begun := weirhttp.ResponseOutcome(res.StatusCode, nil, nil)
@@ -45,9 +46,6 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 		err = errClientLeft
 	}
 	if err != nil {
-		if x.ahead == nil {
-			res.Body.Close()
-		}
 		return nil, err
 	}
 	return res, nil
@@ -59,6 +57,17 @@ func (x *exchange) record(res *http.Response) {
 	if x.who != nil {
 		x.who.Record.Upstream = res.Request.URL.Host
 		x.who.Record.Waited = x.permit.Waited()
+	}
+}
+
+// restore sets again what the layers above have said: ReverseProxy forgets it with each informational response.
+func (x *exchange) restore() {
+	h := x.w.Header()
+	if x.who != nil && h[client.RequestIDHeader] == nil {
+		h[client.RequestIDHeader] = []string{x.who.RequestID}
+	}
+	if x.closes {
+		h.Set("Connection", "close")
 	}
 }
 
@@ -162,6 +171,9 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) (*http.Respons
 			x.slot.setLate()
 		}
 		if errors.Is(err, io.EOF) {
+			if !x.body.isUnfinished() { // a transport would wait for it
+				_ = res.Body.Close()
+			}
 			x.settle(weirhttp.ResponseOutcome(res.StatusCode, header, res.Trailer))
 			return
 		}

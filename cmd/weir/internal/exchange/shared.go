@@ -21,6 +21,8 @@ type Shared struct {
 
 	streams, sockets, events, exempt *weir.Limiter
 
+	finishing finishing
+
 	memory  memory
 	setting atomic.Pointer[setting]
 	counts  counters
@@ -62,6 +64,9 @@ func (s *Shared) Update(c *config.Config) error {
 	s.set(c)
 	return nil
 }
+
+// Drain is for a proxy that stops: from now on no request goes on that its client has left, because the proxy would wait for it.
+func (s *Shared) Drain() { s.finishing.end() }
 
 // Close refuses what comes from now on.
 func (s *Shared) Close() {

@@ -217,3 +217,21 @@ func TestFailureWithoutMemory(t *testing.T) {
 		t.Errorf("%d bytes are still taken", used)
 	}
 }
+
+// Clients that stall in their bodies, however many, take neither the memory of responses nor that of short bodies.
+func TestStalledBodiesLeaveMemory(t *testing.T) {
+	const stalled = 100
+	rg := newRig(t, 10, false, echo, func(c *config.Config, _ *config.Route) {
+		c.Buffers.Memory, c.Streams.Max = 512<<10, 10
+	})
+	for range stalled {
+		rg.dial("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n" + strings.Repeat("x", 59000))
+	}
+	rg.until("all others are refused", func() bool { return rg.shared.Counts().Ended() > 0 && rg.shared.streams.Snapshot().InFlight == 10 })
+	for _, size := range []int{0, 2000} {
+		res, err := rg.client(false).Post(rg.front.URL, "", strings.NewReader(strings.Repeat("x", size)))
+		if status, body, err := read(res, err); status != 200 || len(body) != size || err != nil {
+			t.Errorf("%d bytes: status %d, %d bytes, %v", size, status, len(body), err)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -20,6 +21,13 @@ import (
 type operator struct {
 	server   *http.Server
 	listener net.Listener
+	build    func(*config.Config, net.Addr) (http.Handler, error)
+	current  atomic.Pointer[http.Handler] // a reload replaces it
+}
+
+// handler returns what serves a configuration.
+func (o *operator) handler(c *config.Config) (http.Handler, error) {
+	return o.build(c, o.listener.Addr())
 }
 
 // openOperators takes the admin address and that of probes, if there are any.
@@ -35,7 +43,7 @@ func (p *Proxy) openOperators(c *config.Config) error {
 		Reload: p.Reload, Pin: p.Pin, Shadow: p.Shadow,
 	}
 	if c.Admin.Address != "none" {
-		err := p.openOperator("admin.address", c.Admin.Address, func(at net.Addr) (http.Handler, error) {
+		err := p.openOperator("admin.address", c.Admin.Address, func(c *config.Config, at net.Addr) (http.Handler, error) {
 			return admin.New(seen, c.Admin, at)
 		})
 		if err != nil {
@@ -43,26 +51,55 @@ func (p *Proxy) openOperators(c *config.Config) error {
 		}
 	}
 	if c.Probes.Address != "" {
-		return p.openOperator("probes.address", c.Probes.Address, func(net.Addr) (http.Handler, error) {
+		err := p.openOperator("probes.address", c.Probes.Address, func(c *config.Config, _ net.Addr) (http.Handler, error) {
 			return admin.Probes(seen, c.Probes), nil
 		})
+		if err != nil {
+			return err
+		}
 	}
-	return nil
+	handlers, err := p.operatorHandlers(c)
+	p.serveOperators(handlers)
+	return err
 }
 
-// operatorTimeout bounds how long an operator's client may take over its request's header. A profile takes half a minute to write.
-const operatorTimeout = 10 * time.Second
+// operatorHandlers returns what serves a configuration, in the order of the operators; the error says which setting is wrong.
+func (p *Proxy) operatorHandlers(c *config.Config) (handlers []http.Handler, err error) {
+	for _, o := range p.operators {
+		handler, err := o.handler(c)
+		if err != nil {
+			return nil, err
+		}
+		handlers = append(handlers, handler)
+	}
+	return handlers, nil
+}
 
-func (p *Proxy) openOperator(setting, address string, handler func(net.Addr) (http.Handler, error)) error {
+func (p *Proxy) serveOperators(handlers []http.Handler) {
+	for i := range handlers {
+		p.operators[i].current.Store(&handlers[i])
+	}
+}
+
+// operatorTimeout bounds how long an operator's client may take over its request's header, and operatorIdle how long its connection
+// may have no request: strangers can reach the probes. A profile takes half a minute to write.
+const (
+	operatorTimeout = 10 * time.Second
+	operatorIdle    = 2 * time.Minute // above the usual pauses between probes and scrapes
+)
+
+func (p *Proxy) openOperator(setting, address string, handler func(*config.Config, net.Addr) (http.Handler, error)) error {
 	listener, err := listen.Bind(address)
 	if err != nil {
 		return &AddressError{setting, err}
 	}
-	errors := slog.NewLogLogger(p.sparing.Handler(), slog.LevelWarn)
-	o := &operator{listener: listener, server: &http.Server{ReadHeaderTimeout: operatorTimeout, ErrorLog: errors}}
+	o := &operator{listener: listener, build: handler}
+	o.server = &http.Server{
+		ReadHeaderTimeout: operatorTimeout, IdleTimeout: operatorIdle, ErrorLog: slog.NewLogLogger(p.sparing.Handler(), slog.LevelWarn),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*o.current.Load()).ServeHTTP(w, r) }),
+	}
 	p.operators = append(p.operators, o)
-	o.server.Handler, err = handler(listener.Addr())
-	return err
+	return nil
 }
 
 // Addresses returns what the proxy listens on: its listeners in their order, then the admin address and that of probes.

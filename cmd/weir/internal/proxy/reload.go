@@ -34,6 +34,10 @@ func (p *Proxy) reload() error {
 	if err := config.Live(old.config, c); err != nil {
 		return err
 	}
+	operators, err := p.operatorHandlers(c)
+	if err != nil {
+		return err
+	}
 	next, err := p.newTable(c, old)
 	if err != nil {
 		return err
@@ -45,6 +49,7 @@ func (p *Proxy) reload() error {
 	p.setOverrides(map[string]override{})
 	next.start()
 	p.table.Store(next)
+	p.serveOperators(operators)
 	old.drop()
 	p.apply(c)
 	return nil

@@ -135,3 +135,29 @@ func TestOperatorsHoldALimit(t *testing.T) {
 		t.Error("want an error for a compartment that is not there")
 	}
 }
+
+// What operators may do is as the configuration says that /-/weir/config shows.
+func TestReloadChangesWhatOperatorsMayDo(t *testing.T) {
+	a, _ := named(t, "a")
+	r := start(t, file(a, ""))
+	profile := func() int {
+		answer, err := http.Get("http://" + r.admin + "/debug/pprof/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		return answer.StatusCode
+	}
+	for _, want := range []struct {
+		pprof  bool
+		status int
+	}{{false, 404}, {true, 200}, {false, 404}} {
+		r.write(strings.Replace(addresses, `admin: {`, fmt.Sprintf(`admin: {pprof: %v, `, want.pprof), 1) + file(a, ""))
+		if err := r.Reload(); err != nil {
+			t.Fatal(err)
+		}
+		if got := profile(); got != want.status {
+			t.Errorf("pprof %v: status %d, want %d", want.pprof, got, want.status)
+		}
+	}
+}

@@ -39,7 +39,11 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "CONNECT is not served", http.StatusMethodNotAllowed)
 		return
 	}
-	unmatched, pattern := rt.mux.Handler(inLowerCase(r))
+	if r.URL.Opaque != "" { // GET x:http://other/path, of which the upstream would be sent what follows the colon
+		http.Error(w, "want a path, or a URL with a host", http.StatusBadRequest)
+		return
+	}
+	unmatched, pattern := rt.mux.Handler(plainHost(r))
 	to, found := rt.routes[pattern]
 	if !found {
 		unmatched.ServeHTTP(w, r) // not found, or not with this method
@@ -55,13 +59,14 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	to.limited.ServeHTTP(w, r)
 }
 
-// inLowerCase returns the request with its host as patterns have it.
-func inLowerCase(r *http.Request) *http.Request {
-	lower := strings.ToLower(r.Host)
-	if lower == r.Host { // the same string, in nearly all requests
+// plainHost returns the request with its host as patterns have it: in lower case, and without the dot that a full name may end with.
+func plainHost(r *http.Request) *http.Request {
+	host := strings.ToLower(r.Host)
+	host = strings.TrimSuffix(strings.Replace(host, ".:", ":", 1), ".")
+	if host == r.Host { // the same string, in nearly all requests
 		return r
 	}
 	changed := *r
-	changed.Host = lower
+	changed.Host = host
 	return &changed
 }

@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"bufio"
 	"fmt"
+	"net"
 	"net/http"
 	"testing"
 )
@@ -33,6 +35,8 @@ exempt: {paths: [/ping]}
 		{"GET", "", "/a/../search/x", "b", "b"},
 		{"GET", "", "//search/x", "b", "b"},
 		{"GET", "B.Example.com:8080", "/search/hot", "b", "b"},
+		{"GET", "b.example.com.", "/", "b", "b"},
+		{"GET", "b.example.com.:8080", "/", "b", "b"},
 		{"POST", "", "/shop.Orders/List", "b", "b"},
 		{"GET", "", "/health", "b", ""},
 		{"GET", "", "/ping", "a", ""},
@@ -90,5 +94,27 @@ routes: [{path: /only, method: GET}]
 	answer.Body.Close()
 	if answer.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("CONNECT: %s, want 405", answer.Status)
+	}
+}
+
+// A request line may hold a URL without slashes, which is sent on as it is: another URL, behind the back of the routes.
+func TestURLWithoutAPath(t *testing.T) {
+	a, _ := named(t, "a")
+	r := start(t, fmt.Sprintf("upstreams: {a: {addresses: [%q]}}", a))
+	for _, target := range []string{"x:http://other/secret", "x:secret", "x:%2fsecret"} {
+		conn, err := net.Dial("tcp", r.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: h\r\n\r\n", target)
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: %s, want 400", target, answer.Status)
+		}
 	}
 }

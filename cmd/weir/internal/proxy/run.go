@@ -45,6 +45,7 @@ func (p *Proxy) drain() error {
 		p.log.Info("not ready any more, still serving", "wait", time.Duration(settings.Wait))
 		time.Sleep(time.Duration(settings.Wait))
 	}
+	p.shared.Drain()
 	grace := time.Duration(settings.Grace)
 	p.log.Info("stopping: no more connections", "running", p.running(), "grace", grace)
 	ctx, cancel := context.WithTimeout(context.Background(), grace)

@@ -1,0 +1,47 @@
+package proxy
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+)
+
+// A client that has its answer is not listened to for as long as it goes on with its request.
+func TestRequestThatNeverEndsAfterItsAnswer(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		control := http.NewResponseController(w)
+		if err := control.EnableFullDuplex(); err != nil { // or it would read the body first
+			t.Error(err)
+		}
+		w.WriteHeader(http.StatusUnauthorized)
+		_ = control.Flush()
+	}))
+	defer server.CloseClientConnections()
+	r := start(t, file(server.URL, ""))
+	conn, err := net.Dial("tcp", r.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprint(conn, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			if _, err := io.WriteString(conn, "1\r\nx\r\n"); err != nil {
+				return
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}()
+	eventually(t, "the request is over", func() bool { c := r.shared.Counts(); return c.Answered["4xx"] == 1 })
+	conn.Close()
+	<-ended
+}
