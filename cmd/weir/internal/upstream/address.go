@@ -3,6 +3,7 @@ package upstream
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"strings"
 )
 
@@ -42,11 +43,17 @@ func parseAddress(text string) (*address, error) {
 // locate makes the URL of a request that of its place at the address.
 func (a *address) locate(u *url.URL) {
 	if a.raw != "" {
+		if climbs(u.Path) { // also of what was escaped, or a client would leave the base path
+			u.Path, u.RawPath = path.Clean("/"+u.Path), ""
+		}
 		u.Path, u.RawPath = join(a.base, u.Path), join(a.raw, u.EscapedPath())
 	}
 	u.Scheme, u.Host, u.User = a.scheme, a.host, nil
 }
 
-func join(base, path string) string {
-	return base + "/" + strings.TrimPrefix(path, "/")
+// climbs reports whether a path has a segment that leads to the one above.
+func climbs(path string) bool { return strings.Contains("/"+path+"/", "/../") }
+
+func join(base, rest string) string {
+	return base + "/" + strings.TrimPrefix(rest, "/")
 }
