@@ -34,11 +34,10 @@ func TestRequestThatNeverEndsAfterItsAnswer(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for {
+		for range time.Tick(time.Millisecond) {
 			if _, err := io.WriteString(conn, "1\r\nx\r\n"); err != nil {
 				return
 			}
-			time.Sleep(time.Millisecond)
 		}
 	}()
 	eventually(t, "the request is over", func() bool { c := r.shared.Counts(); return c.Answered["4xx"] == 1 })
