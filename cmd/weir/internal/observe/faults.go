@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // Faults gather the failures of upstreams, so that an outage is one line a second however many requests it hits. The zero Faults
@@ -41,7 +42,18 @@ func (f *Faults) take() string {
 	if count == 0 {
 		return ""
 	}
-	return fmt.Sprintf("failures: %d, last: %v", count, last)
+	return fmt.Sprintf("failures: %d, last: %s", count, strings.Map(visible, last.Error()))
+}
+
+// visible replaces what would move the cursor of a terminal: an upstream chooses some of the words.
+func visible(r rune) rune {
+	switch {
+	case unicode.IsPrint(r):
+		return r
+	case r == '\n': // between errors that were joined
+		return ' '
+	}
+	return unicode.ReplacementChar
 }
 
 // Log writes the sentence to log, at most once a second, until ctx ends: what [PrintFigures] does on a terminal.

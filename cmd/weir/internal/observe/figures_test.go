@@ -58,6 +58,14 @@ func TestFaultsAreOneLineASecond(t *testing.T) {
 	})
 }
 
+func TestFaultsMoveNoCursor(t *testing.T) {
+	faults := new(Faults)
+	faults.Add(errors.Join(errors.New("bad header \x1b[2J\r"), errors.New("again")))
+	if got, want := faults.take(), "failures: 1, last: bad header \uFFFD[2J\uFFFD again"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestChanges(t *testing.T) {
 	c := new(Changes)
 	if c.String() != "" {
