@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/weir-go/weir/bulkhead"
@@ -46,7 +47,10 @@ func (p *Proxy) reload() error {
 		next.drop()
 		return err
 	}
-	p.setOverrides(map[string]override{})
+	if len(p.overrides) > 0 {
+		p.log.Warn("what operators set is as configured again", "compartments", slices.Sorted(maps.Keys(p.overrides)))
+		p.setOverrides(map[string]override{})
+	}
 	next.start()
 	p.table.Store(next)
 	p.serveOperators(operators)
