@@ -12,7 +12,7 @@ import (
 // contenders are the proxies before an upstream, without any limit but weir's own. The first is what the others are held
 // against.
 func contenders(t *testing.T, to peer) []peer {
-	return []peer{startPlain(t, to), startWeir(t, to), startNginx(t, to, 0), startHAProxy(t, to, 0, time.Minute)}
+	return []peer{startPlain(t, to), startWeir(t, to, "--law", "fixed(1000)"), startNginx(t, to, 0), startHAProxy(t, to, 0, time.Minute)}
 }
 
 // TestPriceOfCPU prints what a request takes of the processor.
@@ -46,7 +46,10 @@ func pairwise(a, b []float64) (ratios []float64) {
 	return ratios
 }
 
-var wrkRequests = regexp.MustCompile(`(\d+) requests in`)
+var (
+	wrkRequests = regexp.MustCompile(`(\d+) requests in`)
+	wrkRefused  = regexp.MustCompile(`Non-2xx or 3xx responses: \d+`)
+)
 
 // cpuPerRequest is in microseconds.
 func cpuPerRequest(t *testing.T, p peer, size, connections int, during time.Duration) float64 {
@@ -57,6 +60,9 @@ func cpuPerRequest(t *testing.T, p peer, size, connections int, during time.Dura
 		m := wrkRequests.FindSubmatch(text)
 		if err != nil || m == nil {
 			t.Fatalf("wrk: %v\n%s", err, text)
+		}
+		if refused := wrkRefused.Find(text); refused != nil {
+			t.Errorf("%s: %s, which cost less than answers", p.name, refused)
 		}
 		requests, _ = strconv.ParseFloat(string(m[1]), 64)
 		return requests
