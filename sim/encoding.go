@@ -1,14 +1,13 @@
 package sim
 
 import (
-	"bytes"
-	"encoding/gob"
+	"encoding/json"
 	"fmt"
 	"time"
 )
 
 // encodedOracle is an [Oracle] on disk. A histogram is thousands of cells of which hundreds
-// are not zero; gob writes a small number in a byte.
+// are not zero; the others take two bytes.
 type encodedOracle struct {
 	Scenario string
 	Regime   string
@@ -27,15 +26,13 @@ func (o *Oracle) MarshalBinary() ([]byte, error) {
 	for _, b := range o.bins {
 		e.Bins = append(e.Bins, b.good, b.refused, b.lost)
 	}
-	var text bytes.Buffer
-	err := gob.NewEncoder(&text).Encode(e)
-	return text.Bytes(), err
+	return json.Marshal(e)
 }
 
 // UnmarshalBinary reads what [Oracle.MarshalBinary] wrote.
 func (o *Oracle) UnmarshalBinary(data []byte) error {
 	var e encodedOracle
-	if err := gob.NewDecoder(bytes.NewReader(data)).Decode(&e); err != nil {
+	if err := json.Unmarshal(data, &e); err != nil {
 		return fmt.Errorf("sim: an oracle: %w", err)
 	}
 	if n := len(e.Cells); n != 0 && n != histogramCells || len(e.Bins)%3 != 0 || e.Width <= 0 || len(e.Phases) == 0 {

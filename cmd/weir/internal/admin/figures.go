@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/weir-go/weir/cmd/weir/internal/exchange"
 	"github.com/weir-go/weir/cmd/weir/internal/listen"
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
@@ -32,7 +31,8 @@ func Metrics(limiters metrics.Sources, figures func() Figures) (prometheus.Gathe
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{
 		weirprom.New(limiters), collector(figures),
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		prometheus.NewGoCollector(),                                       //nolint:staticcheck // package collectors has the same, and brings database/sql to everyone's first build
+		prometheus.NewProcessCollector(prometheus.ProcessCollectorOpts{}), //nolint:staticcheck // as above
 	} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
