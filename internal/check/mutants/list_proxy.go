@@ -19,7 +19,7 @@ var ofTheProxy = []mutant{
 	{
 		name: "a request whose client leaves is cancelled",
 		file: "cmd/weir/internal/exchange/forward.go",
-		old:  "if x.route.config.Leaves == leavesCancel || !x.slot.isHeld() {",
+		old:  "if x.route.config.Leaves == leavesCancel || !x.slot.isHeld() || !x.shared.finishing.add(x) {",
 		new:  "if x.route.config.Leaves != \"\" {",
 		test: "TestClientsThatLeaveDoNotPileUp",
 	},
