@@ -87,7 +87,8 @@ type readBody struct {
 func (b readBody) Close() error { return b.close() }
 
 // BodyStatus returns the status that answers a request whose body could not be read because of the error: 413 if it was longer than an
-// [http.MaxBytesReader] takes, 408 if its client stalled, 499 if its client left, and otherwise 400.
+// [http.MaxBytesReader] takes, 408 if its client stalled, 499 if its client left, and otherwise 400. A nil
+// ctx counts as context.Background.
 func BodyStatus(ctx context.Context, err error) int {
 	tooLarge, ok := errors.AsType[*http.MaxBytesError](err)
 	switch {
@@ -95,7 +96,7 @@ func BodyStatus(ctx context.Context, err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return http.StatusRequestTimeout
-	case errors.Is(ctx.Err(), context.Canceled):
+	case ctx != nil && errors.Is(ctx.Err(), context.Canceled):
 		return statusClientLeft
 	default:
 		return http.StatusBadRequest

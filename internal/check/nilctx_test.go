@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,17 +15,20 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulk"
 	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/edge"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
+	"github.com/weir-go/weir/memory"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/retry"
 	"github.com/weir-go/weir/shed"
 	"github.com/weir-go/weir/throttle"
 	"github.com/weir-go/weir/trust"
+	"github.com/weir-go/weir/weirhttp"
 )
 
 // must returns a value without its error.
@@ -102,6 +106,25 @@ var takesContext = map[string]func(*testing.T){
 	"load *Memory.Poll":    func(*testing.T) { _, _ = new(load.Memory).Poll(none) },
 	"load *Scheduler.Poll": func(*testing.T) { _, _ = new(load.Scheduler).Poll(none) },
 
+	"load *Pressure.Poll": func(*testing.T) { _, _ = new(load.Pressure).Poll(none) },
+
+	"memory *Governor.Take": func(t *testing.T) {
+		hold, err := governor(t).Take(none, 1)
+		succeeds(t, err)
+		hold.Release()
+	},
+	"memory *Governor.Run": func(t *testing.T) { runs(t, governor(t).Run, memory.ErrRunning) },
+	"bulk Run": func(t *testing.T) {
+		_, err := bulk.Run(none, strings.NewReader("line\n"), bulk.Config{Write: func(ctx context.Context, _ bulk.Line) error { return ctx.Err() }})
+		succeeds(t, err)
+	},
+
+	"weirhttp BodyStatus": func(t *testing.T) {
+		if status := weirhttp.BodyStatus(none, errors.New("broken")); status != http.StatusBadRequest {
+			t.Errorf("status %d", status)
+		}
+	},
+
 	"sqlload *ConnPool.Poll": func(*testing.T) { _, _ = new(sqlload.ConnPool).Poll(none) },
 	"sqlload *Postgres.Poll": func(*testing.T) { _, _ = (&sqlload.Postgres{DB: sql.OpenDB(unreachable{})}).Poll(none) },
 
@@ -154,6 +177,13 @@ func handle() *bulkhead.Handle { return must(set().Handle("k")) }
 
 func monitor() *load.Monitor {
 	return must(load.New(load.Config{Feeds: []load.Feed{{Source: load.GoMemory{}}}}))
+}
+
+// governor is the one of the process until the test ends.
+func governor(t *testing.T) *memory.Governor {
+	g := must(memory.New(memory.Config{}))
+	t.Cleanup(g.Close)
+	return g
 }
 
 func newThrottle() *throttle.Throttle {
