@@ -3,11 +3,13 @@ package admin
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"github.com/weir-go/weir"
@@ -197,4 +199,19 @@ func TestDocumentHasTheSeries(t *testing.T) {
 	if lines := strings.Count(string(text), "\n| `weir_proxy_"); lines != len(all()) {
 		t.Errorf("docs/metrics.md has %d series of the proxy: want %d", lines, len(all()))
 	}
+}
+
+// row is the line of a series in docs/metrics.md.
+func (s *series) row() string {
+	kind, labels := "gauge", ""
+	if s.kind == prometheus.CounterValue {
+		kind = "counter"
+	}
+	for i, label := range s.labels {
+		if i > 0 {
+			labels += ", "
+		}
+		labels += label
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s |", s.name, kind, labels, s.help)
 }

@@ -1,8 +1,6 @@
 package admin
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -64,19 +62,4 @@ func all() []*series {
 		upstreamActive, upstreamHealthy, upstreamRotation, upstreamRequests, upstreamFailures,
 		reloads, applied, spansBy,
 	}
-}
-
-// row is the line of a series in docs/metrics.md.
-func (s *series) row() string {
-	kind, labels := "gauge", ""
-	if s.kind == prometheus.CounterValue {
-		kind = "counter"
-	}
-	for i, label := range s.labels {
-		if i > 0 {
-			labels += ", "
-		}
-		labels += label
-	}
-	return fmt.Sprintf("| `%s` | %s | %s | %s |", s.name, kind, labels, s.help)
 }

@@ -25,11 +25,6 @@ type operator struct {
 	current  atomic.Pointer[http.Handler] // a reload replaces it
 }
 
-// handler returns what serves a configuration.
-func (o *operator) handler(c *config.Config) (http.Handler, error) {
-	return o.build(c, o.listener.Addr())
-}
-
 // openOperators takes the admin address and that of probes, if there are any.
 func (p *Proxy) openOperators(c *config.Config) error {
 	gathered, err := admin.Metrics(metrics.Sources{
@@ -66,7 +61,7 @@ func (p *Proxy) openOperators(c *config.Config) error {
 // operatorHandlers returns what serves a configuration, in the order of the operators; the error says which setting is wrong.
 func (p *Proxy) operatorHandlers(c *config.Config) (handlers []http.Handler, err error) {
 	for _, o := range p.operators {
-		handler, err := o.handler(c)
+		handler, err := o.build(c, o.listener.Addr())
 		if err != nil {
 			return nil, err
 		}
@@ -157,9 +152,7 @@ func (p *Proxy) figures() admin.Figures {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.tracer != nil {
-		f.Spans = p.tracer.Counts()
-	}
+	f.Spans = p.tracer.Counts()
 	f.Reloads, f.ReloadsRefused, f.Applied = p.reloads, p.reloadsRefused, p.applied
 	return f
 }

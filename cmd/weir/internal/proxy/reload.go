@@ -64,9 +64,7 @@ func (p *Proxy) apply(c *config.Config) {
 	if err := p.shared.Update(c); err != nil {
 		p.log.Error("a cap was not changed", "error", err)
 	}
-	if p.tracer != nil {
-		p.tracer.SetSample(c.Trace.Sample)
-	}
+	p.tracer.SetSample(c.Trace.Sample)
 	for i, l := range p.listeners {
 		if err := l.Update(c.Listeners[i]); err != nil {
 			p.log.Error("a listener was not changed", "listener", c.Listeners[i].Address, "error", err)

@@ -27,7 +27,7 @@ exempt: {paths: [/ping]}
 `, a, b))
 	for _, test := range []struct {
 		method, host, path string
-		want, compartment  string // of the upstream, and that which learns of it
+		want, compartment  string // the upstream that answers, and the compartment that admits
 	}{
 		{"GET", "", "/", "a", "a"},
 		{"POST", "", "/search/x", "b", "b"},

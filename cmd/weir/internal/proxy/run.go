@@ -25,9 +25,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 	var sent sync.WaitGroup
 	defer sent.Wait() // the spans of the last requests are sent, too
 	defer stopTracing()
-	if p.tracer != nil {
-		sent.Go(func() { p.tracer.Run(tracing) })
-	}
+	sent.Go(func() { p.tracer.Run(tracing) })
 	select {
 	case err := <-failed:
 		return err

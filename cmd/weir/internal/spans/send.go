@@ -22,6 +22,9 @@ const (
 
 // Run sends spans until ctx ends, then what is left. It returns within 30 s of that.
 func (t *Tracer) Run(ctx context.Context) {
+	if t == nil {
+		return
+	}
 	tick := time.NewTicker(batchTime)
 	defer tick.Stop()
 	batch := make([]Span, 0, batchSize)

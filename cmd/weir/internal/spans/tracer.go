@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A Tracer places requests in traces, and sends their spans while [Tracer.Run] runs. A nil Tracer places none. Make one with [New]; it is
+// A Tracer places requests in traces, and sends their spans while [Tracer.Run] runs. A nil Tracer places and sends none. Make one with [New]; it is
 // safe for concurrent use.
 type Tracer struct {
 	endpoint string
@@ -46,7 +46,11 @@ func New(c config.Trace, log *slog.Logger) (*Tracer, error) {
 }
 
 // SetSample changes the share of the traces that begin here of which spans are sent, from 0 to 1.
-func (t *Tracer) SetSample(share float64) { t.sample.Store(math.Float64bits(share)) }
+func (t *Tracer) SetSample(share float64) {
+	if t != nil {
+		t.sample.Store(math.Float64bits(share))
+	}
+}
 
 // Start places a request by the values of its traceparent header. The flag of a trusted caller decides whether its span is sent.
 // A trace that begins here has a span for the upstream's parent even if that is not sent.
