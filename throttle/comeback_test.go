@@ -47,13 +47,13 @@ func TestRetryAfterIsRight(t *testing.T) {
 			return p, throttle.Config{}
 		},
 		"tree": func(source *rand.Rand) (*plant, throttle.Config) {
-			return &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}}
+			return &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}}
 		},
 		"linear refusal": func(source *rand.Rand) (*plant, throttle.Config) {
 			k := tank{drain: steady(50 + 300*source.Float64())}
 			return k.plant(), throttle.Config{
 				Emergency: throttle.Emergency{Enter: 1e9},
-				Writes:    throttle.Side{Laws: []throttle.PaceLaw{throttle.LinearRefusal{Soft: 0.5, Hard: 1.5}}},
+				Writes:    throttle.Side{Laws: []throttle.LoadLaw{throttle.LinearRefusal{Soft: 0.5, Hard: 1.5}}},
 			}
 		},
 	}

@@ -239,7 +239,7 @@ func TestConcurrencyOutlivesLostSignals(t *testing.T) {
 
 func TestConcurrencyIsChecked(t *testing.T) {
 	for _, law := range []throttle.Concurrency{{Setpoint: -1}, {Setpoint: math.NaN()}, {Gain: -1}, {Gain: math.Inf(1)}} {
-		if _, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{law}}}); !errors.Is(err, throttle.ErrConfig) {
+		if _, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{law}}}); !errors.Is(err, throttle.ErrConfig) {
 			t.Errorf("%+v: %v", law, err)
 		}
 	}

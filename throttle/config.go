@@ -56,7 +56,7 @@ type Side struct {
 	// gentler gains and a MaxDelay of 200 ms for reads, and one [Concurrency]: each goes by
 	// the signals that name its actuator. While signals are missing the
 	// first PID among them decides, or the default one if there is none.
-	Laws []PaceLaw
+	Laws []LoadLaw
 
 	// LatencyTarget is what the p95 of the latency, from the start of the work, is
 	// to stay below: there it is a load of 1. An operation that runs for twice as
@@ -151,7 +151,7 @@ func (c Config) complete() (Config, error) {
 
 func (s Side) complete(otherwise PID) Side {
 	if len(s.Laws) == 0 {
-		s.Laws = []PaceLaw{otherwise, Concurrency{}}
+		s.Laws = []LoadLaw{otherwise, Concurrency{}}
 	}
 	s.MaxInFlight = cmp.Or(s.MaxInFlight, defaultInFlight)
 	s.Queue.Size = cmp.Or(s.Queue.Size, defaultQueueSize)
@@ -165,7 +165,7 @@ func invalid(field string, value any, want string) error {
 // Relay returns the settings for a server whose clients read and write: both sides
 // hold the load at 0.85, reads more gently than writes and by at most 200 ms.
 func Relay() Config {
-	return Config{Reads: Side{Laws: []PaceLaw{readPID, Concurrency{}}}, Writes: Side{Laws: []PaceLaw{writePID, Concurrency{}}}}
+	return Config{Reads: Side{Laws: []LoadLaw{readPID, Concurrency{}}}, Writes: Side{Laws: []LoadLaw{writePID, Concurrency{}}}}
 }
 
 // Import returns the settings for a bulk import: writes hold the load at 0.70, which
@@ -175,7 +175,7 @@ func Import() Config {
 	c := Relay()
 	writes := writePID
 	writes.Setpoint, writes.Ki = 0.70, 0.15
-	c.Writes.Laws = []PaceLaw{writes, Concurrency{}}
+	c.Writes.Laws = []LoadLaw{writes, Concurrency{}}
 	c.Writes.Queue.Timeout = time.Minute
 	return c
 }

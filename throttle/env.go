@@ -110,17 +110,17 @@ func (e *environment) side(name string, s *Side, setpoint float64) {
 	if p.Setpoint != preset {
 		bound.Setpoint = p.Setpoint
 	}
-	s.Laws = []PaceLaw{p, bound}
+	s.Laws = []LoadLaw{p, bound}
 
 	var law string
 	switch law = e.text(name + "_LAW"); law {
 	case "":
 	case "pid":
-		s.Laws = []PaceLaw{p}
+		s.Laws = []LoadLaw{p}
 	case "drain":
-		s.Laws = []PaceLaw{DrainRate{MaxDelay: p.MaxDelay}}
+		s.Laws = []LoadLaw{DrainRate{MaxDelay: p.MaxDelay}}
 	case "concurrency":
-		s.Laws = []PaceLaw{bound}
+		s.Laws = []LoadLaw{bound}
 	default:
 		e.complain(name+"_LAW", law, "pid, drain or concurrency")
 	}

@@ -86,7 +86,7 @@ func TestEnvRefuses(t *testing.T) {
 }
 
 func TestEnvLaws(t *testing.T) {
-	for law, want := range map[string][]PaceLaw{
+	for law, want := range map[string][]LoadLaw{
 		"":                        {writePID, Concurrency{}},
 		"P_WRITE_LAW=pid":         {writePID},
 		"P_WRITE_LAW=drain":       {DrainRate{MaxDelay: time.Second}},

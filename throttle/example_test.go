@@ -86,7 +86,7 @@ func ExampleThrottle_Start_refused() {
 }
 
 func ExampleNew() {
-	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{Healthy: 2}}}})
+	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{Healthy: 2}}}})
 	fmt.Println(err)
 	// Output: Writes.Laws[0]: throttle: invalid configuration: DrainRate.Healthy is 2: want 0 (the default) to less than 1
 }
@@ -117,7 +117,7 @@ func ExampleConfig() {
 		Monitor: mon,
 		Reads:   throttle.Side{LatencyTarget: 100 * time.Millisecond},
 		Writes: throttle.Side{
-			Laws:  []throttle.PaceLaw{throttle.DrainRate{}, throttle.LinearRefusal{Soft: 0.9, Hard: 1.2}},
+			Laws:  []throttle.LoadLaw{throttle.DrainRate{}, throttle.LinearRefusal{Soft: 0.9, Hard: 1.2}},
 			Queue: weir.Queue{Size: 5000, Timeout: 10 * time.Second, Discipline: weir.Adaptive},
 		},
 		Actions: []throttle.Action{{Name: "flush", Do: flush, Above: 0.95, Every: time.Minute}, throttle.FreeMemory("memory")},

@@ -199,9 +199,9 @@ func TestFaultSettingsAreChecked(t *testing.T) {
 	}()
 	nan := math.NaN()
 	pid := func(p throttle.PID) throttle.Config {
-		return throttle.Config{Reads: throttle.Side{Laws: []throttle.PaceLaw{p}}}
+		return throttle.Config{Reads: throttle.Side{Laws: []throttle.LoadLaw{p}}}
 	}
-	laws := func(l ...throttle.PaceLaw) throttle.Config {
+	laws := func(l ...throttle.LoadLaw) throttle.Config {
 		return throttle.Config{Writes: throttle.Side{Laws: l}}
 	}
 	for _, c := range []struct {

@@ -72,7 +72,7 @@ func TestEmergencyEndsByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
 		p.says(0.5)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.LinearRefusal{Soft: 100, Hard: 200}}}})
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LinearRefusal{Soft: 100, Hard: 200}}}})
 		r.closedLoop(10, 10*time.Millisecond, 5*time.Second)
 		p.says(1.2)
 		pass(time.Second)
@@ -138,7 +138,7 @@ func TestStoreFailsUnderTheMonitor(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := &plant{}
 				p.says(0.2)
-				r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.PID{}, throttle.DrainRate{}}}})
+				r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}, throttle.DrainRate{}}}})
 				r.closedLoop(5, 10*time.Millisecond, time.Second)
 				p.become(fail)
 				if got := r.closedLoop(5, 10*time.Millisecond, 5*time.Second); got < 2400 {

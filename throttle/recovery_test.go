@@ -19,7 +19,7 @@ func TestDrainRateAfterLostSignals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := tree()
 		healthy := p.poll
-		r := run(t, &p.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
+		r := run(t, &p.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
 		r.closedLoop(40, 10*time.Millisecond, 20*time.Second)
 		p.become(func() (load.Sample, error) {
 			_, _ = healthy() // it goes on
@@ -140,7 +140,7 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		th, err := throttle.New(throttle.Config{Writes: throttle.Side{
 			LatencyTarget: 10 * time.Millisecond,
-			Laws:          []throttle.PaceLaw{throttle.LinearRefusal{Soft: 0.5, Hard: 1}},
+			Laws:          []throttle.LoadLaw{throttle.LinearRefusal{Soft: 0.5, Hard: 1}},
 		}})
 		if err != nil {
 			t.Fatal(err)
@@ -174,7 +174,7 @@ func TestDrainRateWantsADrain(t *testing.T) {
 		monitor *load.Monitor
 		want    error
 	}{{nil, throttle.ErrConfig}, {without, throttle.ErrConfig}, {with, nil}} {
-		_, err := throttle.New(throttle.Config{Monitor: c.monitor, Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
+		_, err := throttle.New(throttle.Config{Monitor: c.monitor, Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%v, want %v", err, c.want)
 		}
@@ -190,7 +190,7 @@ func TestAbsurdDrain(t *testing.T) {
 			drained++
 			return load.Sample{Drain: &load.Drain{Drained: drained, Backlog: backlog, Target: 9}}, nil
 		})
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
 		r.closedLoop(4, 10*time.Millisecond, 5*time.Second)
 		before := r.Snapshot().Writes.Pace.Rate
 		p.become(func() (load.Sample, error) {

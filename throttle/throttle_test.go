@@ -102,7 +102,7 @@ func tree() *lsm {
 func TestDrainRateFollowsTheStore(t *testing.T) {
 	for _, writers := range []int{20, 200} {
 		synctest.Test(t, func(t *testing.T) {
-			r := run(t, &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
+			r := run(t, &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
 			r.closedLoop(writers, 10*time.Millisecond, 20*time.Second)
 			stalled := 0
 			writes := int64(0)
@@ -129,7 +129,7 @@ func TestDrainRateBrakesBeforeTheLimit(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := tree()
 			store.limit = limit
-			r := run(t, &store.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.DrainRate{}}}})
+			r := run(t, &store.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
 			r.closedLoop(200, 10*time.Millisecond, 20*time.Second)
 			most := int64(0)
 			store.stuck.Store(true)
@@ -148,7 +148,7 @@ func TestLinearRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
 		p.says(0.95)
-		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.PaceLaw{throttle.LinearRefusal{Soft: 0.9, Hard: 1.1}}}})
+		r := run(t, p, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.LinearRefusal{Soft: 0.9, Hard: 1.1}}}})
 		for _, want := range []struct{ load, refused float64 }{{0.95, 0.25}, {0.9, 0}, {0.2, 0}, {1.1, 1}, {3, 1}, {1, 0.5}} {
 			p.says(want.load)
 			pass(300 * time.Millisecond)

@@ -40,7 +40,7 @@ func DrainRate(ctx context.Context, source load.Source, waiting int) (*throttle.
 	th, err := throttle.New(throttle.Config{
 		Monitor: mon,
 		Writes: throttle.Side{
-			Laws:        []throttle.PaceLaw{throttle.DrainRate{}},
+			Laws:        []throttle.LoadLaw{throttle.DrainRate{}},
 			Queue:       weir.Queue{Size: waiting, Timeout: time.Second},
 			MaxInFlight: inFlight,
 		},

@@ -61,7 +61,7 @@ func (h hotNodes) read(ctx context.Context, _ int) error {
 func TestNeo4j(t *testing.T) {
 	s := dbtest.Neo4j(t)
 	db := newHotNodes(t, s)
-	through := func(laws ...throttle.PaceLaw) func(t *testing.T) result {
+	through := func(laws ...throttle.LoadLaw) func(t *testing.T) result {
 		return func(t *testing.T) result {
 			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
 				source, err := neo4jload.New(neo4jload.Config{URI: dbtest.Neo4jURI(s.Address()), Auth: dbtest.Neo4jAdmin()})

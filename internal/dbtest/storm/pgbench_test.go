@@ -93,8 +93,8 @@ func TestPgbench(t *testing.T) {
 		contender{unthrottled, func(t *testing.T) result {
 			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
 		}},
-		through(pidOnWaits, throttle.Side{Laws: []throttle.PaceLaw{throttle.PID{}}}),
-		through(tenAtOnce, throttle.Side{Laws: []throttle.PaceLaw{throttle.PID{Setpoint: 1e9}}, MaxInFlight: 10}),
+		through(pidOnWaits, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}}}),
+		through(tenAtOnce, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{Setpoint: 1e9}}, MaxInFlight: 10}),
 		through(concurrencyOnWaits, throttle.Side{}),
 	)
 	atLeast(t, medians, "writes/s", concurrencyOnWaits, 1, unthrottled)

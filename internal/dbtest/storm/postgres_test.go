@@ -55,7 +55,7 @@ func (h hotRows) read(ctx context.Context, _ int) error {
 func TestPostgres(t *testing.T) {
 	s := dbtest.Postgres(t)
 	db := newHotRows(t, s)
-	through := func(laws ...throttle.PaceLaw) func(t *testing.T) result {
+	through := func(laws ...throttle.LoadLaw) func(t *testing.T) result {
 		return func(t *testing.T) result {
 			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
 				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")}, laws)
@@ -78,7 +78,7 @@ const (
 )
 
 // onWaits is the throttle for a database whose transactions wait for one another.
-func onWaits(t *testing.T, ctx context.Context, source load.Source, laws []throttle.PaceLaw) storm.Gate {
+func onWaits(t *testing.T, ctx context.Context, source load.Source, laws []throttle.LoadLaw) storm.Gate {
 	mon, err := load.New(load.Config{
 		Feeds:    []load.Feed{{Source: source}},
 		Interval: 50 * time.Millisecond,
