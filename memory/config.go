@@ -72,10 +72,10 @@ type Event struct {
 type Kind uint8
 
 const (
-	// TargetTooSmall: for 5 s the budget was at its least with hardly anything in flight, or the target was exceeded, so
-	// that the memory is not that of the work.
+	// TargetTooSmall: for 3 s the budget was at its least with hardly anything in flight, so that the memory is not that of the work; or
+	// for 1 s more than the target was needed or in use.
 	TargetTooSmall Kind = 1
-	// TargetSuffices: there was room for 20 s.
+	// TargetSuffices: there was room for 18 s.
 	TargetSuffices Kind = 2
 )
 

@@ -21,10 +21,11 @@
 // With the target T, every 50 ms:
 //
 //	off-heap = max(0, anonymous resident memory - memory that the Go runtime has)
-//	limit    = 0.9 T - off-heap                          for runtime/debug.SetMemoryLimit
+//	whole    = 0.9 T - off-heap                          what the runtime may have
 //	need     = live heap after the last collection + stacks + metadata of the runtime
-//	room     = 1 - need/limit
+//	room     = 1 - need/whole
 //	budget   = T/64 x clamp((room - 0.10)/0.25, 0, 1)    at least 64 KiB
+//	limit    = whole                                     for runtime/debug.SetMemoryLimit, at least need/0.95
 //
 // Need is what a collection would leave. It does not count garbage, which resident memory does, so that it falls as
 // soon as work ends. At the least budget the governor collects garbage once a second, for need is only known
@@ -34,14 +35,17 @@
 // # Mapped files
 //
 // The files that a store maps, such as its tables, count in resident memory (RSS) while their pages are in
-// use. Where RSS is above 0.92 T, or others on the machine wait for memory, the governor asks Linux to take back
-// the pages of the files that [Config].Mapped names. It uses MADV_PAGEOUT, which drops no data, even if
+// use. Where RSS is above 0.85 T, or others on the machine wait for memory, the governor asks Linux to take back
+// the pages of the files that [Config].Mapped names. It looks every 10 ms, for a store maps hundreds of megabytes a second. It uses MADV_PAGEOUT, which drops no data, even if
 // the address was given to other memory in the meantime. MADV_DONTNEED would erase that memory.
+//
+// If Mapped names files, garbage makes room for them: the limit is 0.15 T less, or need/0.65 if that is more, of which the budget is whole.
 //
 // # When it fails
 //
 //   - A store whose own memory exceeds the target. The governor reports [TargetTooSmall], with the least target that
-//     leaves room, after 5 s.
+//     leaves room, within 10 s. It does not limit the runtime to less than is needed, which would only
+//     have it collect garbage without end.
 //   - Memory that work in flight takes beyond its bytes, such as a parsed document of ten times the size
 //     of its text: take that many bytes instead.
 //   - Systems other than Linux: the memory outside of the Go runtime is not seen, and pages are not taken back.

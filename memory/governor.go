@@ -35,7 +35,7 @@ type Governor struct {
 	running atomic.Bool
 	closed  chan struct{}
 	closing sync.Once
-	busy    chan struct{} // holds a token while pages are taken back or garbage is collected
+	busy    chan struct{} // holds a token while garbage is collected
 	waited  atomic.Int64
 
 	mu   sync.Mutex
@@ -47,6 +47,7 @@ type Governor struct {
 // process is what a governor reads and acts on. Tests have their own.
 type process struct {
 	read     func() reading
+	resident func() residence
 	setLimit func(int64) int64
 	collect  func()
 	pageOut  func(patterns []string) uint64
@@ -64,11 +65,12 @@ func New(c Config) (*Governor, error) {
 	if !taken.CompareAndSwap(false, true) {
 		return nil, ErrTaken
 	}
-	return newGovernor(c, process{newMeter().read, debug.SetMemoryLimit, runtime.GC, pages.Out}), nil
+	m := newMeter()
+	return newGovernor(c, process{m.read, m.resident, debug.SetMemoryLimit, runtime.GC, pages.Out}), nil
 }
 
 func newGovernor(c Config, p process) *Governor {
-	g := &Governor{conf: c, process: p, control: control{target: c.Target}, busy: make(chan struct{}, 1), closed: make(chan struct{})}
+	g := &Governor{conf: c, process: p, control: control{target: c.Target, files: len(c.Mapped) > 0}, busy: make(chan struct{}, 1), closed: make(chan struct{})}
 	g.budget.size = max(int64(c.Target/budgetShare), leastBudget)
 	return g
 }
@@ -121,6 +123,13 @@ func (g *Governor) Run(ctx context.Context) error {
 			g.free()
 		}
 	}()
+	if len(g.conf.Mapped) > 0 {
+		looking, stop := context.WithCancel(ctx)
+		var pager sync.WaitGroup
+		pager.Go(func() { g.takeBack(looking) })
+		defer pager.Wait()
+		defer stop()
+	}
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
 	var failed error
@@ -145,8 +154,8 @@ func (g *Governor) step(limits *limits) error {
 	d := g.control.step(r)
 	limits.move(d.limit)
 	g.budget.resize(d.budget)
-	if d.collect || d.advise {
-		g.aside(d)
+	if d.collect {
+		g.collect()
 	}
 	g.mu.Lock()
 	was := g.last.short
@@ -165,25 +174,16 @@ func (g *Governor) step(limits *limits) error {
 	return nil
 }
 
-// aside does what takes longer than a step on a goroutine of its own, one at a time.
-func (g *Governor) aside(d decision) {
+// collect collects garbage, which takes longer than a step, on a goroutine of its own, one at a time.
+func (g *Governor) collect() {
 	select {
 	case g.busy <- struct{}{}:
-	default:
-		return
-	}
-	go func() {
-		defer func() { <-g.busy }()
-		if d.collect {
+		go func() {
+			defer func() { <-g.busy }()
 			g.process.collect()
-		}
-		if d.advise && len(g.conf.Mapped) > 0 {
-			advised := g.process.pageOut(g.conf.Mapped)
-			g.mu.Lock()
-			g.took += advised
-			g.mu.Unlock()
-		}
-	}()
+		}()
+	default:
+	}
 }
 
 // Take waits until so many bytes may be in flight, and takes them. It is called before the memory is
@@ -259,15 +259,12 @@ type Snapshot struct {
 	Pressure  float64       // share of the last 10 s in which tasks waited for memory, 0 to 1; 0 where it is not known
 	TooSmall  bool          // the target is below what the store needs
 	Least     uint64        // the least target that leaves room for work
+
+	load float64
 }
 
 // Load is Need as a share of what leaves no room for work: at 1 and above the budget is at its least.
-func (s Snapshot) Load() float64 {
-	if s.Limit == 0 {
-		return 0
-	}
-	return float64(s.Need) / ((1 - leastRoom) * float64(s.Limit))
-}
+func (s Snapshot) Load() float64 { return s.load }
 
 // Snapshot returns the state now. Reading changes nothing.
 func (g *Governor) Snapshot() Snapshot {
@@ -278,7 +275,7 @@ func (g *Governor) Snapshot() Snapshot {
 		Target: g.conf.Target, Anonymous: g.read.anonymous, Resident: g.read.resident,
 		Need: g.last.need, Limit: uint64(g.last.limit), Budget: uint64(size), InFlight: uint64(inFlight),
 		Waiting: waiting, Waited: time.Duration(g.waited.Load()), PagedOut: g.took, Pressure: g.read.pressure,
-		TooSmall: g.last.short, Least: g.last.least,
+		TooSmall: g.last.short, Least: g.last.least, load: g.last.load,
 	}
 }
 

@@ -22,7 +22,7 @@ func governed(t *testing.T, c Config) (*Governor, *made) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newGovernor(c, process{m.read, m.setLimit, m.collect, m.pageOut}), m
+	return newGovernor(c, process{m.read, m.resident, m.setLimit, m.collect, m.pageOut}), m
 }
 
 type made struct {
@@ -31,6 +31,7 @@ type made struct {
 	limit    int64
 	collects int
 	paged    []string
+	pagings  int
 }
 
 func (m *made) read() reading {
@@ -38,6 +39,12 @@ func (m *made) read() reading {
 	defer m.mu.Unlock()
 	m.reading.at += period
 	return m.reading
+}
+
+func (m *made) resident() residence {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return residence{anonymous: m.reading.anonymous, all: m.reading.resident}
 }
 
 func (m *made) set(r reading) {
@@ -58,7 +65,10 @@ func (m *made) pageOut(patterns []string) uint64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.paged = patterns
-	return 42
+	m.pagings++
+	took := m.reading.resident - m.reading.anonymous
+	m.reading.resident = m.reading.anonymous
+	return took
 }
 
 // acted is what the governor did so far.
@@ -270,7 +280,7 @@ func TestRunSaysThatTheTargetIsTooSmall(t *testing.T) {
 		if s := g.Snapshot(); !s.TooSmall || s.Budget != leastBudget || s.Load() < 1 || s.PagedOut == 0 {
 			t.Errorf("%+v", s)
 		}
-		if collects, paged := m.acted(); collects < 5 || collects > 7 || m.limit != 90_000_000 || len(paged) != 1 {
+		if collects, paged := m.acted(); collects < 5 || collects > 7 || m.limit != 170_526_315 || len(paged) != 1 {
 			t.Errorf("%d collections in 7 s, limit %d, took back %v", collects, m.limit, paged)
 		}
 		m.set(reading{live: 1000})

@@ -69,13 +69,21 @@ func (m *meter) read() reading {
 		r.fixed += value(i)
 	}
 	r.anonymous, r.resident = r.runtime, r.runtime // unless Linux knows better
-	if resident, shared, ok := m.statm(); ok {
-		r.anonymous, r.resident = resident-min(shared, resident), resident
+	if known := m.resident(); known.all > 0 {
+		r.anonymous, r.resident = known.anonymous, known.all
 	}
 	if sample, err := m.pressure.Poll(context.Background()); err == nil {
 		r.pressure = sample.Readings[0].Value
 	}
 	return r
+}
+
+// resident is the resident memory as Linux knows it, and 0 elsewhere. Several goroutines may ask.
+func (m *meter) resident() residence {
+	if resident, shared, ok := m.statm(); ok {
+		return residence{anonymous: resident - min(shared, resident), all: resident}
+	}
+	return residence{}
 }
 
 // statm is the resident memory and what of it is of files.

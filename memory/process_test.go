@@ -13,6 +13,7 @@ type fake struct {
 	factor  float64 // live bytes for each byte in flight
 	garbage float64 // bytes allocated for each byte that is done
 	rate    float64 // bytes per second that the store takes, if enough are in flight
+	growth  float64 // of the store, live bytes per second
 
 	at          time.Duration
 	heap, live  float64
@@ -28,6 +29,7 @@ const latency = 5 * time.Millisecond
 
 func (p *fake) step(d decision) {
 	p.limit = float64(d.limit)
+	p.store += p.growth * period.Seconds()
 	p.inFlight = min(float64(d.budget), 64*10_000) // 64 workers, lines of 10 KB
 	done := min(p.rate, p.inFlight/latency.Seconds()) * period.Seconds()
 	p.done += done
@@ -96,6 +98,19 @@ func TestSimulatedStoreThatNeedsMoreThanTheTarget(t *testing.T) {
 		}
 		if rate == 0 {
 			t.Errorf("store of %v of the target: stuck", store)
+		}
+	}
+}
+
+// A store that grows is blamed within 10 s of the moment in which it outgrows the target, and not before there is no room.
+func TestSimulatedStoreThatOutgrowsTheTarget(t *testing.T) {
+	for _, growth := range []float64{0.005, 0.02, 0.1, 1} { // of the target, a second
+		p := &fake{growth: growth * 256 * mib, factor: 1, garbage: 8, rate: 50e6}
+		_, _, said := p.run(256*mib, 250*time.Second)
+		outgrown := time.Duration(float64(time.Second) / growth)
+		noRoom := time.Duration((1 - leastRoom) * limitShare * float64(outgrown))
+		if said < noRoom || said > outgrown+10*time.Second {
+			t.Errorf("%v of the target a second: said at %v, want %v to %v", growth, said, noRoom, outgrown+10*time.Second)
 		}
 	}
 }
