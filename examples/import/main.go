@@ -70,7 +70,11 @@ func run(ctx context.Context, args []string, in io.Reader, out io.Writer) error 
 
 // load imports what it reads.
 func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err error) {
-	db, err := badgerload.Open(badgerload.Sized(badger.DefaultOptions(s.store).WithLogger(nil), s.target))
+	options := badgerload.Sized(badger.DefaultOptions(s.store).WithLogger(nil), s.target)
+	if err := badgerload.Space(options); err != nil {
+		return err
+	}
+	db, err := badgerload.Open(options)
 	if err != nil {
 		return err
 	}
@@ -104,11 +108,14 @@ func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err er
 	return err
 }
 
-// put writes a line under its key. A line without a key, and one that the store cannot hold, is rejected.
+// put writes a line under its key. A line without a key, and one that the store cannot hold, is rejected. A full disk stops the import.
 func put(db *badger.DB, field string, l bulk.Line) error {
 	key, err := keyOf(l.Text, field)
 	if err != nil {
 		return bulk.Reject(err)
+	}
+	if err := badgerload.Space(db.Opts()); err != nil {
+		return err
 	}
 	return db.Update(func(tx *badger.Txn) error {
 		return bulk.Reject(tx.Set(key, l.Text)) // too large, or a key that Badger does not allow: the line's fault

@@ -53,3 +53,9 @@ func ExampleOpen() {
 	fmt.Println(db.IsClosed())
 	// Output: false
 }
+
+func ExampleSpace() {
+	options := badger.DefaultOptions("").WithInMemory(true)
+	fmt.Println(badgerload.Space(options)) // before the store is opened, and before each write
+	// Output: <nil>
+}

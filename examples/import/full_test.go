@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/longtest"
+)
+
+// smallDisk mounts a file system of so many MiB in memory.
+func smallDisk(t *testing.T, size int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", size), "weir-import", dir).CombinedOutput(); err != nil {
+		t.Skipf("needs to mount a file system: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+	return dir
+}
+
+// TestFullDisk imports until the disk is full, in a process of its own, for Badger on a full disk may get SIGBUS.
+func TestFullDisk(t *testing.T) {
+	longtest.Skip(t)
+	const n = 60_000
+	disk := smallDisk(t, 160) // of which Space keeps 120
+	store := filepath.Join(disk, "store")
+	file := source(t, n) // 66 MB
+	load := func() (said string, err error) {
+		c := self(t, importing, "-store", store, "-target", "256", file)
+		var out bytes.Buffer
+		c.Stdout, c.Stderr = &out, &out
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		stuck := time.AfterFunc(time.Minute, func() { _ = c.Process.Kill() })
+		defer stuck.Stop()
+		err = c.Wait()
+		return out.String(), err
+	}
+	began := time.Now()
+	said, err := load()
+	t.Logf("after %v: %s", time.Since(began), said)
+	if err == nil || !strings.Contains(said, "stopped at line ") || !strings.Contains(said, syscall.ENOSPC.Error()) || strings.Contains(said, "goroutine ") {
+		t.Fatalf("a disk that becomes full: %v: %s", err, said)
+	}
+	acknowledged := acknowledged(t, store)
+	if said, err = load(); err == nil || !strings.Contains(said, syscall.ENOSPC.Error()) || strings.Contains(said, "goroutine ") {
+		t.Errorf("a disk that is full: %v: %s", err, said)
+	}
+	inStore(t, store, acknowledged)
+
+	if out, err := exec.Command("mount", "-o", "remount,size=1g", disk).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if said, err = load(); err != nil {
+		t.Fatalf("with space again: %v: %s", err, said)
+	}
+	if keys := inStore(t, store, n); acknowledged == 0 || keys != n-n/badEvery {
+		t.Errorf("%d records, of which %d were in before, want %d", keys, acknowledged, n-n/badEvery)
+	}
+}

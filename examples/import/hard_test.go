@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/internal/longtest"
+)
+
+// A hardLimit is a control group with a limit of memory, which the kernel enforces by killing.
+type hardLimit struct {
+	dir string
+	v1  bool
+}
+
+// newHardLimit makes one below the group of this process, or, of version 2, where groups with processes
+// have no groups below them, below the root.
+func newHardLimit(t *testing.T, bytes int) hardLimit {
+	t.Helper()
+	const root = "/sys/fs/cgroup"
+	own, v1 := ownMemoryGroup(t)
+	h, limit := hardLimit{filepath.Join(root, "weir-import-"+strconv.Itoa(os.Getpid())), false}, "memory.max"
+	if v1 {
+		h, limit = hardLimit{filepath.Join(root, "memory", own, "weir-import-"+strconv.Itoa(os.Getpid())), true}, "memory.limit_in_bytes"
+	}
+	if err := os.Mkdir(h.dir, 0o755); err != nil {
+		t.Skipf("needs a control group of its own: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(h.dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.WriteFile(filepath.Join(h.dir, limit), strconv.AppendInt(nil, int64(bytes), 10), 0); err != nil {
+		t.Skipf("needs a control group with a limit of memory: %v", err)
+	}
+	return h
+}
+
+// ownMemoryGroup is the group of this process in the tree of version 1 that has memory, if there is one.
+func ownMemoryGroup(t *testing.T) (name string, v1 bool) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		t.Skip(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(fields) == 3 && slices.Contains(strings.Split(fields[1], ","), "memory") {
+			return fields[2], true
+		}
+	}
+	return "", false
+}
+
+// confine has a command run in the group.
+func (h hardLimit) confine(c *exec.Cmd) *exec.Cmd {
+	const script = `echo $$ >"$0" && exec "$@"`
+	return exec.Command("/bin/sh", append([]string{"-c", script, filepath.Join(h.dir, "cgroup.procs")}, c.Args...)...)
+}
+
+// value is one of a file of the group, by its key, or all of the file if that is "".
+func (h hardLimit) value(t *testing.T, file, key string) (value int) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(h.dir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		if words[0] == key || key == "" {
+			if value, err = strconv.Atoi(words[len(words)-1]); err != nil {
+				t.Fatal(err)
+			}
+			return value
+		}
+	}
+	t.Fatalf("%s has no %s: %s", file, key, text)
+	return 0
+}
+
+// kills is how often the kernel killed, and peak the most memory that the group had, its cache of files included.
+func (h hardLimit) kills(t *testing.T) (kills, peak int) {
+	if h.v1 {
+		return h.value(t, "memory.oom_control", "oom_kill"), h.value(t, "memory.max_usage_in_bytes", "")
+	}
+	return h.value(t, "memory.events", "oom_kill"), h.value(t, "memory.peak", "")
+}
+
+// TestImportInsideAHardLimit imports more than the limit, which the cache of files counts in.
+func TestImportInsideAHardLimit(t *testing.T) {
+	longtest.Skip(t)
+	const (
+		target = 256
+		limit  = target << 20 * 10 / 8 // of which the default target is 0.8
+	)
+	n := max(*records, 60_000)
+	group := newHardLimit(t, limit)
+	c := group.confine(self(t, measuring, "-target", strconv.Itoa(target), "-store", filepath.Join(t.TempDir(), "store"), "-records", strconv.Itoa(n), "-governed"))
+	var out, complaints bytes.Buffer
+	c.Stdout, c.Stderr = &out, &complaints
+	if err := c.Run(); err != nil {
+		t.Fatalf("%v\n%s", err, &complaints)
+	}
+	var f figure
+	if err := json.Unmarshal(out.Bytes(), &f); err != nil {
+		t.Fatalf("%v: %s", err, &out)
+	}
+	kills, peak := group.kills(t)
+	t.Logf("%.0f MB in %.1f s, %.1f MB/s, with up to %d MiB of the limit of %d", f.Megabytes, f.Seconds, f.Megabytes/f.Seconds, peak>>20, limit>>20)
+	if kills != 0 || peak < limit/2 || f.Said != 0 {
+		t.Errorf("%d kills, up to %d MiB of the limit of %d, said to be too small after %.1f s", kills, peak>>20, limit>>20, f.Said)
+	}
+}
