@@ -32,6 +32,7 @@ type made struct {
 	collects int
 	paged    []string
 	pagings  int
+	slow     time.Duration // to take pages back
 }
 
 func (m *made) read() reading {
@@ -62,6 +63,7 @@ func (m *made) collect() {
 }
 
 func (m *made) pageOut(patterns []string) uint64 {
+	time.Sleep(m.slow)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.paged = patterns

@@ -10,8 +10,6 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"runtime/metrics"
 	"slices"
 	"strconv"
@@ -32,6 +30,7 @@ var (
 	records = flag.Int("records", 0, "how many records TestTargets imports each time; 0 skips it")
 	targets = flag.String("targets", "256 512 1500", "the targets of TestTargets in MiB")
 	repeats = flag.Int("repeats", 1, "how often TestTargets imports each")
+	compare = flag.Bool("compare", true, "whether TestTargets imports without the governor too")
 )
 
 // A figure is what a measured import tells of itself.
@@ -43,8 +42,7 @@ type figure struct {
 	Waited             float64 // seconds
 	PagedOut           float64 // MiB
 
-	anonymous, resident float64 // peaks, MiB, as its parent saw them
-	above               float64 // share of samples with resident memory above the target
+	peak // as its parent saw it
 }
 
 // generated is a source of records of 200 B to 20 KB, as many of each size on a logarithmic scale.
@@ -152,52 +150,6 @@ func collector() float64 {
 	return (samples[0].Value.Float64() - samples[1].Value.Float64()) / samples[2].Value.Float64()
 }
 
-// observe runs measure in a process of its own and samples its memory each 50 ms.
-func observe(t *testing.T, target, records int, args ...string) (f figure) {
-	t.Helper()
-	store := filepath.Join(t.TempDir(), "store")
-	defer os.RemoveAll(store) // it takes gigabytes
-	c := self(t, append([]string{measuring, "-target", strconv.Itoa(target), "-store", store, "-records", strconv.Itoa(records)}, args...)...)
-	var out, complaints bytes.Buffer
-	c.Stdout, c.Stderr = &out, &complaints
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error)
-	go func() { ended <- c.Wait() }()
-	var anonymous, resident float64
-	samples, above := 0, 0
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Fatalf("%v: %v\n%s", args, err, &complaints)
-			}
-			if err := json.Unmarshal(out.Bytes(), &f); err != nil {
-				t.Fatalf("%v: %s", err, &out)
-			}
-			f.anonymous, f.resident, f.above = anonymous, resident, float64(above)/float64(max(samples, 1))
-			return f
-		case <-tick.C:
-			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", c.Process.Pid))
-			var size, all, shared float64
-			if err != nil {
-				continue
-			}
-			if _, err := fmt.Sscan(string(text), &size, &all, &shared); err != nil {
-				continue // it has ended
-			}
-			page := float64(os.Getpagesize()) / (1 << 20)
-			anonymous, resident = max(anonymous, (all-shared)*page), max(resident, all*page)
-			if samples++; all*page > float64(target) {
-				above++
-			}
-		}
-	}
-}
-
 // TestTargets imports generated records under targets of memory, with and without the governor in turn, and prints a table:
 //
 //	scripts/all go test ./examples/import -run Targets -v -timeout 1h -records 500000 -repeats 5
@@ -212,12 +164,17 @@ func TestTargets(t *testing.T) {
 		var figures [2][]figure
 		for repeat := range *repeats {
 			for i, name := range []string{"ungoverned", "governed"} {
+				if i == 0 && !*compare {
+					continue
+				}
 				f := observe(t, target, *records, fmt.Sprintf("-governed=%v", i == 1), "-seed", fmt.Sprint(repeat+1000))
 				figures[i] = append(figures[i], f)
 				t.Logf(line, target, name, f.Megabytes, f.Seconds, f.Megabytes/f.Seconds, f.anonymous, f.resident, 100*f.above, 100*f.Collector, f.Waited, f.PagedOut)
 			}
 		}
-		t.Logf("%8v governed as a share of ungoverned, median: %.2f", target, speed(figures[1])/speed(figures[0]))
+		if *compare {
+			t.Logf("%8v governed as a share of ungoverned, median: %.2f", target, speed(figures[1])/speed(figures[0]))
+		}
 		for _, f := range figures[1] {
 			if f.anonymous > float64(target) {
 				t.Errorf("target %v MiB: %0.f MiB of anonymous memory", target, f.anonymous)

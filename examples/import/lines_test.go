@@ -1,0 +1,44 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/internal/longtest"
+)
+
+// repeated is a source without an end, of the same bytes again and again.
+type repeated string
+
+func (r repeated) Read(p []byte) (int, error) { return copy(p, r), nil }
+
+// TestLinesThatAreNone imports what is no text, a line of 100 MB and one without an end, inside the target.
+func TestLinesThatAreNone(t *testing.T) {
+	longtest.Skip(t)
+	const target = 256
+	xs := repeated(strings.Repeat("x", 1<<20))
+	for _, test := range []struct {
+		name   string
+		source io.Reader
+		fails  bool
+		want   string
+	}{
+		{"corrupt", io.MultiReader(strings.NewReader("{\"id\":\"a\"}\n\x00\xff{\"\n{\"id\":\"b\"}\n"), io.LimitReader(repeated("\xff"), 1<<10)), false, "4 lines are in, 2 of them rejected"},
+		{"100 MB", io.MultiReader(strings.NewReader("{\"id\":\"a\"}\n"), io.LimitReader(xs, 100_000_000), strings.NewReader("\n{\"id\":\"b\"}\n")), false, "3 lines are in, 1 of them rejected"},
+		{"endless", io.MultiReader(strings.NewReader("{\"id\":\"a\"}\n"), xs), true, "bulk: line 2, at byte 11, has no end within "},
+	} {
+		c := self(t, importing, "-store", filepath.Join(t.TempDir(), "store"), "-target", "256", "-")
+		var out bytes.Buffer
+		c.Stdin, c.Stdout, c.Stderr = test.source, &out, &out
+		seen, err := sample(t, c, target)
+		if (err != nil) != test.fails || !strings.Contains(out.String(), test.want) {
+			t.Errorf("%s: %v: %s, want %q", test.name, err, &out, test.want)
+		}
+		if seen.resident > target {
+			t.Errorf("%s: %.0f MiB of memory", test.name, seen.resident)
+		}
+	}
+}
