@@ -31,10 +31,10 @@ func smallDisk(t *testing.T, size int) (dir string) {
 // TestFullDisk imports until the disk is full, in a process of its own, for Badger on a full disk may get SIGBUS.
 func TestFullDisk(t *testing.T) {
 	longtest.Skip(t)
-	const n = 60_000
-	disk := smallDisk(t, 160) // of which Space keeps 120
+	const n = 30_000
+	disk := smallDisk(t, 140) // of which Space keeps 120
 	store := filepath.Join(disk, "store")
-	file := source(t, n) // 66 MB
+	file := source(t, n) // 33 MB
 	load := func() (said string, err error) {
 		c := self(t, importing, "-store", store, "-target", "256", file)
 		var out bytes.Buffer

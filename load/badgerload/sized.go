@@ -17,6 +17,10 @@ const (
 	leastTable    = 1 << 20  // while it is compacted, several are in memory
 	logFile       = 64 << 20 // of values: it is mapped into memory
 
+	// Tables of all levels have the same size. With that of Badger, 2, they are twice as large for each level that a store
+	// has grown, and so is the memory of a compaction: at a target of 512 MiB a store needed too much after 6 GB of records.
+	tableGrowth = 1
+
 	// Larger values go to the value log. In the tree, where they are compacted again and again, records of 200 B to
 	// 20 KB took 253 MiB of live heap at a target of 256 MiB; with 4 KiB it was 46, and with 1 KiB 23.
 	inTree = 1 << 10
@@ -34,6 +38,7 @@ func Sized(options badger.Options, target uint64) badger.Options {
 	options.NumCompactors = min(options.NumCompactors, compactors)
 	options.BlockCacheSize = min(options.BlockCacheSize, int64(target/cacheShare))
 	options.BaseTableSize = min(options.BaseTableSize, max(int64(target/tableShare), leastTable))
+	options.TableSizeMultiplier = min(options.TableSizeMultiplier, tableGrowth)
 	options.ValueLogFileSize = min(options.ValueLogFileSize, logFile)
 	options.ValueThreshold = min(options.ValueThreshold, inTree)
 	return options

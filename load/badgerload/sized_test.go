@@ -16,6 +16,9 @@ func TestSizedFitsTheTarget(t *testing.T) {
 		if held := int64(o.NumMemtables)*o.MemTableSize + o.BlockCacheSize; target >= 256<<20 && uint64(held) > target/8 {
 			t.Errorf("target %d: memtables and the cache take %d", target, held)
 		}
+		if o.TableSizeMultiplier != 1 {
+			t.Errorf("target %d: tables grow with the store, %d times each level", target, o.TableSizeMultiplier)
+		}
 		db := open(t, o) // Badger checks that they go together
 		value := make([]byte, o.ValueThreshold+1)
 		if err := db.Update(func(tx *badger.Txn) error { return tx.Set([]byte("large"), value) }); err != nil {
@@ -28,7 +31,7 @@ func TestSizedMakesNothingLarger(t *testing.T) {
 	for _, own := range []badger.Options{small(t), badger.DefaultOptions("")} {
 		o := badgerload.Sized(own, 1<<40)
 		if o.MemTableSize > own.MemTableSize || o.NumMemtables > own.NumMemtables || o.NumCompactors > own.NumCompactors || o.BlockCacheSize > own.BlockCacheSize ||
-			o.BaseTableSize > own.BaseTableSize || o.ValueLogFileSize > own.ValueLogFileSize || o.ValueThreshold > own.ValueThreshold {
+			o.BaseTableSize > own.BaseTableSize || o.ValueLogFileSize > own.ValueLogFileSize || o.TableSizeMultiplier > own.TableSizeMultiplier || o.ValueThreshold > own.ValueThreshold {
 			t.Errorf("%+v became %+v", own, o)
 		}
 	}
