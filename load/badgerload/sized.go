@@ -13,7 +13,7 @@ const (
 	memtables     = 3
 	compactors    = 2
 	cacheShare    = 16       // the target divided by it is the cache of blocks
-	tableShare    = 256      // the target divided by it is a table of the lowest levels
+	tableShare    = 128      // the target divided by it is a table
 	leastTable    = 1 << 20  // while it is compacted, several are in memory
 	logFile       = 64 << 20 // of values: it is mapped into memory
 
