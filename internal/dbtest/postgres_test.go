@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
 )
 
