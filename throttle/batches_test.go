@@ -77,9 +77,10 @@ func TestDrainRateFindsTheRate(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBatcher()
 			r := run(t, &b.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}})
-			r.closedLoop(writers, 2*time.Millisecond, 5*time.Second)
+			each := time.Duration(writers) * 250 * time.Microsecond // 40 tables a second if they are let
+			r.closedLoop(writers, each, 5*time.Second)
 			during := 20.0
-			writes := float64(r.closedLoop(writers, 2*time.Millisecond, time.Duration(during)*time.Second))
+			writes := float64(r.closedLoop(writers, each, time.Duration(during)*time.Second))
 			best := batcherBest * 100 / (batcherFixed + batcherBest*batcherEach).Seconds()
 			if writes < 0.85*best*during {
 				t.Errorf("%d writers: %v writes/s, want 0.85 of the best, %v", writers, writes/during, best)

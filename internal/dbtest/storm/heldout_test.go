@@ -186,4 +186,3 @@ func (b *bucket) gate(ctx context.Context) (func(error), error) {
 	storm.Pause(ctx, time.Until(turn))
 	return func(error) {}, ctx.Err()
 }
-
