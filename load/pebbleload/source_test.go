@@ -93,7 +93,7 @@ func TestThresholdsAreTheStoresOwn(t *testing.T) {
 	if r := reading(t, sample, "compaction debt"); !math.IsInf(r.Limit, 1) || r.Unit != load.Bytes {
 		t.Errorf("got %+v, want bytes that bound nothing", r)
 	}
-	if d := sample.Drain; d.Target != aim*9 || d.Limit != 8 || d.Backlog != 3 {
+	if d := sample.Drain; math.Abs(d.Target-5.4) > 1e-9 || d.Limit != 8 || d.Backlog != 3 {
 		t.Errorf("got the drain %+v, want 3 sublevels, a target of 0.6 of 9 and a limit of 8", d)
 	}
 	source.DebtLimit = 1 << 20

@@ -1,0 +1,117 @@
+package nostr
+
+import (
+	"encoding/hex"
+	"strconv"
+)
+
+// An Event is what a client publishes and a relay keeps.
+type Event struct {
+	ID        ID       // Hash, if it is genuine
+	PubKey    PubKey   // of the author
+	CreatedAt int64    // Unix time in seconds
+	Kind      int      // 0 to 65535
+	Tags      []Tag    // in the author's order
+	Content   string   // any text
+	Sig       [64]byte // of the ID, by the author
+}
+
+// An ID is the SHA-256 of an event's canonical form.
+type ID [32]byte
+
+// String returns the hexadecimal form.
+func (id ID) String() string { return hex.EncodeToString(id[:]) }
+
+// A PubKey is the public key of an author.
+type PubKey [32]byte
+
+// String returns the hexadecimal form.
+func (k PubKey) String() string { return hex.EncodeToString(k[:]) }
+
+// A Tag is a name and its values.
+type Tag []string
+
+// Name returns the name, "" of an empty tag.
+func (t Tag) Name() string { return t.at(0) }
+
+// Value returns the first value, "" if there is none.
+func (t Tag) Value() string { return t.at(1) }
+
+func (t Tag) at(i int) string {
+	if i < len(t) {
+		return t[i]
+	}
+	return ""
+}
+
+// A Class says what a relay keeps of the events of a kind.
+type Class uint8
+
+// The classes.
+const (
+	Regular     Class = 0 // all
+	Replaceable Class = 1 // the newest of an author
+	Addressable Class = 2 // the newest of an author with the same d tag
+	Ephemeral   Class = 3 // none
+)
+
+// KindDeletion is the kind of a request to delete events of the same author.
+const KindDeletion = 5
+
+// KindAuth is the kind of an event that says who a client is. It is not published.
+const KindAuth = 22242
+
+// Class returns the class of the event's kind.
+func (e *Event) Class() Class {
+	switch k := e.Kind; {
+	case k == 0, k == 3, k >= 10_000 && k < 20_000:
+		return Replaceable
+	case k >= 20_000 && k < 30_000:
+		return Ephemeral
+	case k >= 30_000 && k < 40_000:
+		return Addressable
+	}
+	return Regular
+}
+
+// An Address names what is replaced by a newer version: "kind:pubkey:d".
+type Address struct {
+	Kind   int    // of a replaceable or addressable event
+	PubKey PubKey // of the author
+	D      string // value of the d tag, "" of a replaceable event
+}
+
+// String returns the form of an a tag.
+func (a Address) String() string {
+	return strconv.Itoa(a.Kind) + ":" + a.PubKey.String() + ":" + a.D
+}
+
+// Address returns the address of a replaceable or addressable event, and whether it has one.
+func (e *Event) Address() (Address, bool) {
+	switch e.Class() {
+	case Replaceable:
+		return Address{Kind: e.Kind, PubKey: e.PubKey}, true
+	case Addressable:
+		return Address{Kind: e.Kind, PubKey: e.PubKey, D: e.first("d")}, true
+	}
+	return Address{}, false
+}
+
+// first is the value of the first tag of a name.
+func (e *Event) first(name string) string {
+	for _, t := range e.Tags {
+		if t.Name() == name {
+			return t.Value()
+		}
+	}
+	return ""
+}
+
+// Replaces reports whether e goes before another version at the same address: the later one, and of two of the same
+// second the one with the lower ID.
+func (e *Event) Replaces(other *Event) bool {
+	if e.CreatedAt != other.CreatedAt {
+		return e.CreatedAt > other.CreatedAt
+	}
+	return string(e.ID[:]) < string(other.ID[:])
+}

@@ -1,0 +1,38 @@
+package nostr
+
+import "slices"
+
+// A Filter says which events a client wants: those that match all of its conditions. The zero Filter matches everything.
+type Filter struct {
+	IDs     []ID              // nil for any
+	Authors []PubKey          // nil for any
+	Kinds   []int             // nil for any
+	Tags    map[byte][]string // values by the single letter of a tag
+	Since   int64             // 0 for no bound
+	Until   int64             // 0 for no bound
+	Limit   int               // how many stored events at most; -1 for no bound
+}
+
+// Matches reports whether an event is one of those wanted. An absent condition holds, and one of several values holds if one of them does.
+func (f *Filter) Matches(e *Event) bool {
+	switch {
+	case f.IDs != nil && !slices.Contains(f.IDs, e.ID),
+		f.Authors != nil && !slices.Contains(f.Authors, e.PubKey),
+		f.Kinds != nil && !slices.Contains(f.Kinds, e.Kind),
+		f.Since != 0 && e.CreatedAt < f.Since,
+		f.Until != 0 && e.CreatedAt > f.Until:
+		return false
+	}
+	for letter, values := range f.Tags {
+		if !e.tagged(letter, values) {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *Event) tagged(letter byte, values []string) bool {
+	return slices.ContainsFunc(e.Tags, func(t Tag) bool {
+		return len(t) > 1 && len(t[0]) == 1 && t[0][0] == letter && slices.Contains(values, t[1])
+	})
+}
