@@ -206,7 +206,8 @@ func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 // alarms reports whether a feed can begin an emergency. What a Concurrency or a DrainRate goes by cannot: these laws
 // know what to do about it.
 func (s *side) alarms(f load.FeedSnapshot) bool {
-	return !(s.bounds && f.Actuator == load.ByConcurrency) && !(s.drains && f.Drains)
+	concurrency, drain := s.bounds && f.Actuator == load.ByConcurrency, s.drains && f.Drains
+	return !concurrency && !drain
 }
 
 // resume has the controllers that take over go on from the present pace.

@@ -68,8 +68,8 @@ var ofTheThrottle = []mutant{
 	{
 		name: "throttle: what a drain law goes by begins an emergency",
 		file: "throttle/side.go",
-		old:  " && !(s.drains && f.Drains)",
-		new:  "",
+		old:  "return !concurrency && !drain",
+		new:  "return !concurrency",
 		test: "TestDrainRateAndEmergencies",
 	},
 	{
