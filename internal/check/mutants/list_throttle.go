@@ -69,7 +69,7 @@ var ofTheThrottle = []mutant{
 		name: "throttle: what a drain law goes by begins an emergency",
 		file: "throttle/side.go",
 		old:  "return !concurrency && !drain",
-		new:  "return !concurrency",
+		new:  "return !concurrency || drain",
 		test: "TestDrainRateAndEmergencies",
 	},
 	{
