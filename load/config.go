@@ -19,7 +19,8 @@ type Config struct {
 	Combine Combine
 
 	// Interval, Timeout and MaxAge are those of the feeds that do not set
-	// their own. Interval is from one poll to the next, and defaults to 100 ms;
+	// their own. Interval is from one poll to the next, and defaults to 100 ms, or to 20 ms for a
+	// source that tells a [Drain], which says something new with each table;
 	// Timeout is of one poll, and defaults to 1 s; MaxAge is how old a reading
 	// may be, and defaults to 10 intervals, or to 1 s if that is more. It is at
 	// least the Interval.
@@ -69,6 +70,7 @@ func (c Combine) String() string {
 // Defaults of [Config].
 const (
 	defaultInterval = 100 * time.Millisecond
+	drainInterval   = 20 * time.Millisecond // a store that stalls flushes 8 to 16 tables a second
 	defaultTimeout  = time.Second
 	minMaxAge       = time.Second
 	maxAgeIntervals = 10
@@ -112,7 +114,7 @@ func (c Config) complete() (Config, error) {
 		if !(f.Weight >= 0 && f.Weight <= maxWeight) {
 			return c, settings.Invalid(ErrConfig, fmt.Sprintf("Feeds[%d].Weight", i), f.Weight, fmt.Sprintf("0 (the default) to %v", maxWeight))
 		}
-		f.Interval = cmp.Or(f.Interval, cmp.Or(c.Interval, defaultInterval))
+		f.Interval = cmp.Or(f.Interval, c.Interval, usualInterval(f.Source))
 		f.Timeout = cmp.Or(f.Timeout, cmp.Or(c.Timeout, defaultTimeout))
 		f.MaxAge = cmp.Or(f.MaxAge, cmp.Or(c.MaxAge, max(minMaxAge, maxAgeIntervals*f.Interval)))
 		if f.MaxAge < f.Interval {
@@ -123,6 +125,14 @@ func (c Config) complete() (Config, error) {
 	}
 	c.Feeds = feeds
 	return c, nil
+}
+
+// usualInterval is how often a source is polled if it is not said.
+func usualInterval(s Source) time.Duration {
+	if tellsDrain(s) {
+		return drainInterval
+	}
+	return defaultInterval
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

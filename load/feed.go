@@ -36,6 +36,7 @@ type FeedSnapshot struct {
 	Source   string        // Source.Name
 	Readings []Reading     // what it said last, valid or not
 	Actuator Actuator      // what brings them down
+	Drains   bool          // it tells a [Drain]
 	Err      error         // what is wrong: it is stale, one of its readings is not valid, or it is missing
 	Missing  bool          // there is nothing to measure, so it is left out
 	Age      time.Duration // of the newest valid reading, 0 before the first
@@ -179,7 +180,7 @@ func (f *feed) status(now time.Time) FeedSnapshot {
 
 // statusLocked is the state at a moment. Only then it shows which readings are stale.
 func (f *feed) statusLocked(now time.Time) FeedSnapshot {
-	s := FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings), Actuator: f.actuator}
+	s := FeedSnapshot{Source: f.name, Polls: f.polls, Failures: f.failures, Readings: slices.Clone(f.readings), Actuator: f.actuator, Drains: f.drains}
 	if unavailable(f.err) {
 		s.Missing, s.Err = true, f.err
 		return s

@@ -122,15 +122,16 @@ func (m *Monitor) Running() bool { return m.running.Load() }
 // Level is how close the system is to its limit for work of one scope. [All] is
 // the worst for either.
 func (m *Monitor) Level(scope Scope) Level {
-	return m.level(scope, func(FeedSnapshot) bool { return true })
+	return m.LevelOf(scope, func(FeedSnapshot) bool { return true })
 }
 
 // LevelBy is Level of the feeds whose samples name an actuator.
 func (m *Monitor) LevelBy(scope Scope, a Actuator) Level {
-	return m.level(scope, func(s FeedSnapshot) bool { return s.Actuator == a })
+	return m.LevelOf(scope, func(s FeedSnapshot) bool { return s.Actuator == a })
 }
 
-func (m *Monitor) level(scope Scope, counts func(FeedSnapshot) bool) Level {
+// LevelOf is Level of the feeds that count.
+func (m *Monitor) LevelOf(scope Scope, counts func(FeedSnapshot) bool) Level {
 	now := time.Now()
 	var l Level
 	var mean, weights, worst float64
@@ -169,10 +170,12 @@ type Level struct {
 
 // TellsDrain reports whether one of the feeds has a [Drainer] as its source.
 func (m *Monitor) TellsDrain() bool {
-	return slices.ContainsFunc(m.feeds, func(f *feed) bool {
-		d, ok := f.Source.(Drainer)
-		return ok && d.TellsDrain()
-	})
+	return slices.ContainsFunc(m.feeds, func(f *feed) bool { return tellsDrain(f.Source) })
+}
+
+func tellsDrain(s Source) bool {
+	d, ok := s.(Drainer)
+	return ok && d.TellsDrain()
 }
 
 // Drain returns what the first feed that tells a drain measured last, and when. It

@@ -30,7 +30,9 @@ func TestRetryAfterIsRight(t *testing.T) {
 		"tank that clogs": {cloggedTank, 65},
 		"spikes":          {spikes, 65},
 		"tree": {func(*rand.Rand) (*plant, throttle.Config) {
-			return &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}}
+			return &tree().plant, throttle.Config{Writes: throttle.Side{
+				Laws: []throttle.LoadLaw{throttle.DrainRate{}}, Queue: weir.Queue{Size: 10}, // its pace is so even that a long queue refuses nothing
+			}}
 		}, 60},
 		"linear refusal": {linearRefusal, 80},
 		"short queue": {func(source *rand.Rand) (*plant, throttle.Config) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/weir-go/weir"
@@ -33,7 +34,7 @@ type Config struct {
 	// Emergency is when to go to the slowest.
 	Emergency Emergency
 
-	// Tick is how often the laws decide. Defaults to 100 ms.
+	// Tick is how often the laws decide. Defaults to 100 ms, or to 20 ms with a [DrainRate].
 	Tick time.Duration
 
 	// Actions are what to do about a high load besides pacing.
@@ -95,6 +96,7 @@ var ErrRunning = errors.New("throttle: already running")
 // Defaults of [Config].
 const (
 	defaultTick        = 100 * time.Millisecond
+	drainTick          = 20 * time.Millisecond // as often as its source is polled
 	defaultQueueSize   = 1000
 	defaultInFlight    = settings.MaxSlots
 	defaultEnter       = 1
@@ -141,12 +143,22 @@ func (c Config) complete() (Config, error) {
 	e.Longest = cmp.Or(e.Longest, defaultLongest)
 	e.Share = cmp.Or(e.Share, defaultShare)
 	c.Name = cmp.Or(c.Name, "throttle")
-	c.Tick = cmp.Or(c.Tick, defaultTick)
+	c.Tick = cmp.Or(c.Tick, c.usualTick())
 	c.Reads = c.Reads.complete(readPID)
 	c.Writes = c.Writes.complete(writePID)
 	actions, err := completeActions(c.Actions, c.Monitor)
 	c.Actions = actions
 	return c, err
+}
+
+// usualTick is how often the laws decide if it is not said.
+func (c Config) usualTick() time.Duration {
+	for _, l := range slices.Concat(c.Reads.Laws, c.Writes.Laws) {
+		if _, drains := l.(DrainRate); drains {
+			return drainTick
+		}
+	}
+	return defaultTick
 }
 
 func (s Side) complete(otherwise PID) Side {

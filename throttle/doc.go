@@ -38,15 +38,15 @@
 // so that the same gains suit a store of 100 and one of 100,000 operations per second:
 // with f/s = 10^4, 0.1 of effort is a factor of 0.4.
 //
-// [DrainRate] follows what the store digests. With D and A what was drained and what
-// arrived in the backlog, C the cost that was admitted meanwhile, each faded with time, B
-// the backlog, T its target, L the limit at which the store stalls:
+// [DrainRate] follows what the store digests. With D what was drained and A what arrived in the backlog, C the cost that was
+// admitted meanwhile, each faded with time, B the backlog, T its target, L the limit at which the store stalls, and U what was
+// admitted and has not arrived yet:
 //
-//	r = (C/A) (D/time) min(1 + gain (T - mean B)/T, (L - B)/(L - T))
+//	r = (C/A) (D/time) min(1 + gain (T - mean B)/T, (L - B - U)/(0.3 (L - T)))
 //
-// which in a steady state is the rate at which the backlog stays at T. A store that
-// digests in pieces makes a saw of B: its mean steers, and the last term, where there is an
-// L, keeps the teeth below it. Below three
+// A store that digests in pieces makes a saw of B: D/time is known at the end of each piece, and the mean of B steers it, so that
+// the pace is as even as that of a bucket whose rate is known. The last term, where there is an L, counts the room that is left: the
+// backlog comes ever closer to its limit and does not reach it, so what the source reads begins no emergency. Below three
 // quarters of the target the rate doubles each second, until there is none after six.
 //
 // [Concurrency] bounds the cost n that runs at once. It begins with what runs when the load y first exceeds the
@@ -78,7 +78,8 @@
 // Where the load reaches Enter the pace is at most a share of the flow of that
 // moment. The emergency ends when the load is below Leave, and in any case after
 // Longest, for what has not helped by then will not help. It is decided by the
-// clock and the monitor, not by operations that it holds back. Readings that a Concurrency goes by begin none.
+// clock and the monitor, not by operations that it holds back. Readings that a Concurrency goes by begin none, nor those of a source
+// whose drain a DrainRate goes by: these laws know what to do.
 //
 // # Refusals
 //

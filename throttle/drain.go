@@ -14,10 +14,11 @@ import (
 // that tells a [load.Drain]: without a [load.Drainer] in the Monitor, New returns an error.
 //
 // It fails where the backlog grows for other reasons than the work that is paced, and
-// where what is digested comes in fewer and larger pieces than Smoothing evens out.
+// where a store has no backlog that shows before it stalls.
 type DrainRate struct {
 	// Gain is how much a backlog of nothing adds to the rate, and one of twice the
-	// target takes from it, on average. Defaults to 0.8.
+	// target takes from it, on average. Defaults to 1.6: with 0.8 the pace took twice as long to get to
+	// what a store can do.
 	Gain float64
 
 	// Healthy is the share of the target below which the pace doubles each second
@@ -25,8 +26,8 @@ type DrainRate struct {
 	// stall a store lost a sixth of their writes, now nothing (TestBadgerAtEase).
 	Healthy float64
 
-	// Smoothing is the time constant over which the drain is averaged. Defaults
-	// to 5 s.
+	// Smoothing is the time constant over which the drain is averaged, where that is more than twice the time
+	// between two digestions. Defaults to 1 s.
 	Smoothing time.Duration
 
 	// MaxDelay is the slowest pace: the time between two operations of cost 1.
@@ -35,16 +36,23 @@ type DrainRate struct {
 }
 
 const (
-	defaultGain      = 0.8
+	defaultGain      = 1.6
 	defaultHealthy   = 0.75
-	defaultSmoothing = 5 * time.Second
-	// ratioSmoothings is over how many Smoothings the ratio of cost to what
+	defaultSmoothing = time.Second
+	// priceSmoothings is over how many Smoothings the ratio of cost to what
 	// arrives is averaged: it belongs to the kind of work and changes slowly, but
 	// what arrives comes a table at a time.
-	ratioSmoothings = 6
-	// knownAfter is the part of a Smoothing for which the store must have been busy
-	// before its drain is taken for known.
-	knownAfter = 5
+	priceSmoothings = 30
+	// drainPeriods is over how many of the times between two digestions the drain is averaged at least.
+	drainPeriods = 2
+	// unknownDrain is how long a store is taken to need for the room above its target, until it is seen to digest.
+	unknownDrain = time.Second
+	// unseenFades is how fast an error in what is unseen fades. With 5 s the errors added up to three
+	// tables of Badger, a fifth of its level 0.
+	unseenFades = time.Second
+	// brakes is the share of the room between target and limit in which the pace is braked. From 0.3 to 1 nothing
+	// that storms measure differs by more than their noise.
+	brakes = 0.3
 	// A healthy store is let off step by step: all at once, hundreds of callers would
 	// fill it to the brim before the next decision.
 	doublesIn = time.Second
@@ -53,11 +61,8 @@ const (
 	// store that still digests gets something to do. With 0.1 Badger went on to the
 	// stall in one storm of two.
 	leastFactor = 0.02
-	// sawTargets is over how many targets' worth of digestion the backlog is averaged.
-	// By what is there alone, writers waited a quarter longer (p99, TestBadger).
-	sawTargets = 0.5
 	// mostTargets is what a backlog counts as at most, in targets. With the default gain nothing
-	// but leastFactor is left from 2.2 on, and a mean of more would only take longer to come back.
+	// but leastFactor is left from 1.6 on, and a mean of more would only take longer to come back.
 	mostTargets = 10
 )
 
@@ -83,12 +88,15 @@ func (d DrainRate) start() (controller, error) {
 type drainLaw struct {
 	DrainRate
 	last       load.Drain
-	backlog    float64 // on average
 	seen       bool
-	healthyFor time.Duration
 	cost       float64 // admitted since the last entry in the books
-	drained    faded   // what the store digested, per busy second
 	paid       faded   // cost, per unit that arrived
+	unseen     float64 // admitted and not yet in the backlog, in its units
+	backlog    float64 // on average
+	drained    faded   // what the store digested, per second in which it was busy
+	digestions float64 // how many made the sums of drained
+	since      time.Duration
+	healthyFor time.Duration
 }
 
 func (l *drainLaw) next(s signals) demand {
@@ -98,67 +106,89 @@ func (l *drainLaw) next(s signals) demand {
 		return demand{}
 	}
 	l.book(s)
-	rate, known := l.base()
-	if l.healthyFor += s.dt; l.busy(s.drain) {
-		l.healthyFor = 0
-	}
-	if !known || l.healthyFor >= doublings*doublesIn {
+	eased := max(l.healthyFor-l.patience(), 0)
+	if l.paid.per <= 0 || l.paid.sum <= 0 || eased >= doublings*doublesIn {
 		return demand{}
 	}
-	rate *= math.Exp2(l.healthyFor.Seconds() / doublesIn.Seconds())
-	return demand{rate: max(rate*l.correction(s.drain), 1/l.MaxDelay.Seconds())}
+	drain := l.drain(s.drain)
+	rate := drain * l.steer(s.drain) * math.Exp2(eased.Seconds()/doublesIn.Seconds())
+	rate = max(min(rate, drain*l.brake(s.drain)), drain*leastFactor)
+	return demand{rate: max(rate*l.paid.sum/l.paid.per, 1/l.MaxDelay.Seconds())}
 }
 
-// correction is the share of the drain rate that brings the backlog to its target. It goes
-// by the average, for a store that digests in pieces makes a saw of its backlog, and
-// close to the limit also by what is there.
-func (l *drainLaw) correction(d load.Drain) float64 {
-	factor := 1 + l.Gain*(d.Target-l.backlog)/d.Target
-	if d.Limit > d.Target {
-		factor = min(factor, (d.Limit-d.Backlog)/(d.Limit-d.Target))
+// steer is the share of the drain rate that brings the mean of the backlog to its target.
+func (l *drainLaw) steer(d load.Drain) float64 { return 1 + l.Gain*(d.Target-l.backlog)/d.Target }
+
+// brake is the share of the drain rate with which the backlog comes ever closer to its limit and never
+// reaches it, whatever is on its way there.
+func (l *drainLaw) brake(d load.Drain) float64 {
+	if d.Limit <= d.Target {
+		return math.Inf(1)
 	}
-	return max(factor, leastFactor)
+	return (d.Limit - d.Backlog - l.unseen) / (brakes * (d.Limit - d.Target))
 }
+
+// drain is what the store digests per second.
+func (l *drainLaw) drain(d load.Drain) float64 {
+	if l.drained.sum > 0 && l.drained.per > 0 {
+		return l.drained.sum / l.drained.per
+	}
+	return max(d.Limit-d.Target, d.Target/2) / unknownDrain.Seconds()
+}
+
+// period is the time between two digestions, 0 if it is not known.
+func (l *drainLaw) period() time.Duration {
+	if l.digestions <= 0 {
+		return 0
+	}
+	return time.Duration(l.drained.per / l.digestions * float64(time.Second))
+}
+
+// patience is for how long a backlog below what is healthy is taken for a tooth of the saw.
+func (l *drainLaw) patience() time.Duration { return max(doublesIn, l.period()) }
 
 // resume forgets the last drain: what happened since is not known.
 func (l *drainLaw) resume(demand, float64) { l.seen = false }
 
-// book adds what happened since the last decision. How fast the store digests shows
-// only while it has something to digest.
+// book adds what happened since the last decision.
 func (l *drainLaw) book(s signals) {
-	s.drain.Backlog = min(s.drain.Backlog, mostTargets*s.drain.Target)
-	drained := s.drain.Drained - l.last.Drained
-	if l.seen && drained >= 0 {
-		arrived := drained + s.drain.Backlog - l.last.Backlog
-		l.paid.add(l.cost, arrived, share(s.dt, ratioSmoothings*l.Smoothing))
-		if l.busy(l.last) {
-			l.drained.add(drained, s.dt.Seconds(), share(s.dt, l.Smoothing))
-		}
+	d := &s.drain
+	d.Backlog = min(d.Backlog, mostTargets*d.Target)
+	if drained := d.Drained - l.last.Drained; l.seen && drained >= 0 {
+		l.arrive(drained+d.Backlog-l.last.Backlog, s.dt)
+		l.digest(drained, s.dt)
+	} else {
+		l.backlog, l.unseen, l.since = d.Backlog, 0, 0
 	}
-	if !l.seen {
-		l.backlog = s.drain.Backlog
+	l.backlog += (d.Backlog - l.backlog) * share(s.dt, drainPeriods*l.period())
+	if l.healthyFor += s.dt; d.Backlog+l.unseen >= l.Healthy*d.Target {
+		l.healthyFor = 0
 	}
-	l.backlog += (s.drain.Backlog - l.backlog) * share(s.dt, l.saw(s.drain.Target))
-	l.last, l.seen, l.cost = s.drain, true, 0
+	l.last, l.seen, l.cost = *d, true, 0
 }
 
-// saw is over how long the backlog is averaged, 0 as long as the drain is not known.
-func (l *drainLaw) saw(target float64) time.Duration {
-	if l.drained.sum <= 0 {
-		return 0
+// arrive adds what was admitted and what arrived.
+func (l *drainLaw) arrive(arrived float64, dt time.Duration) {
+	l.paid.add(l.cost, arrived, share(dt, priceSmoothings*l.Smoothing))
+	if l.paid.sum > 0 && l.paid.per > 0 {
+		l.unseen += l.cost * l.paid.per / l.paid.sum
 	}
-	seconds := sawTargets * target * l.drained.per / l.drained.sum
-	return time.Duration(min(seconds, l.Smoothing.Seconds()) * float64(time.Second))
+	l.unseen = max(l.unseen-max(arrived, 0), 0) * (1 - share(dt, unseenFades))
 }
 
-func (l *drainLaw) busy(d load.Drain) bool { return d.Backlog >= l.Healthy*d.Target }
-
-// base is the rate that keeps the backlog as it is, once it is known.
-func (l *drainLaw) base() (rate float64, known bool) {
-	if l.paid.per <= 0 || l.paid.sum <= 0 || l.drained.per < l.Smoothing.Seconds()/knownAfter {
-		return 0, false
+// digest adds what the store digested. How fast it does shows only while it has something to digest, and
+// is known when a digestion ends: in between, an average over time would fall.
+func (l *drainLaw) digest(drained float64, dt time.Duration) {
+	if l.healthyFor >= l.patience() {
+		l.since = 0
+		return
 	}
-	return l.paid.sum / l.paid.per * (l.drained.sum / l.drained.per), true
+	if l.since += dt; drained > 0 {
+		part := share(l.since, max(l.Smoothing, drainPeriods*l.period()))
+		l.drained.add(drained, l.since.Seconds(), part)
+		l.digestions += 1 - l.digestions*part
+		l.since = 0
+	}
 }
 
 // faded is a ratio of sums in which the past fades. Unlike an average of ratios it

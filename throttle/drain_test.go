@@ -31,27 +31,68 @@ func digesting(t *testing.T) *digester {
 	return d
 }
 
-func (d *digester) next(backlog float64) (rate float64) {
-	d.drained += 0.5
+// next is a decision after which the store has digested half a table.
+func (d *digester) next(backlog float64) (rate float64) { return d.after(50, 0.5, backlog) }
+
+// after is a decision after which so much was admitted and so much digested.
+func (d *digester) after(cost, drained, backlog float64) (rate float64) {
+	d.drained += drained
 	return d.law.next(signals{
-		dt: every, cost: 50, fresh: true,
+		dt: every, cost: cost, fresh: true,
 		drain: load.Drain{Drained: d.drained, Backlog: backlog, Target: 9, Limit: d.limit},
 	}).rate
 }
 
-// The teeth of a saw around the target move the rate by much less than the backlog of the
-// moment would: by 0.36 of it.
-func TestDrainRateGoesByTheMean(t *testing.T) {
-	d := digesting(t)
-	least, most := math.Inf(1), 0.0
-	for i := range 160 {
-		rate := d.next(7 + 0.5*float64(i%8))
-		if i >= 80 {
+// saw has the store digest four tables at once, every 0.8 s, with its backlog at 7 to 10.5. It returns the slowest and the fastest pace of the second half.
+func (d *digester) saw(teeth int) (least, most float64) {
+	least = math.Inf(1)
+	for i := range 8 * teeth {
+		drained := 0.0
+		if i%8 == 0 {
+			drained = 4
+		}
+		rate := d.after(50, drained, 7+0.5*float64(i%8))
+		if i >= 4*teeth {
 			least, most = min(least, rate), max(most, rate)
 		}
 	}
-	if least < 400 || most > 600 || most-least > 75 {
+	return least, most
+}
+
+// The teeth of a saw around the target move the rate by much less than the backlog of the
+// moment would: by 0.7 of it.
+func TestDrainRateGoesByTheMean(t *testing.T) {
+	least, most := digesting(t).saw(20)
+	if least < 420 || most > 600 || most-least > 100 {
 		t.Errorf("from %v to %v, want about 500", least, most)
+	}
+}
+
+// What was admitted and is in no table yet counts as if it were, so a flood is braked before it shows.
+func TestDrainRateCountsWhatIsNotSeen(t *testing.T) {
+	d := digesting(t)
+	d.limit = 14
+	before := d.next(9)
+	if flooded := d.after(600, 0.5, 9); flooded > 0.5*before {
+		t.Errorf("a pace of %v with 6 tables on their way, %v without", flooded, before)
+	}
+	if arrived := d.after(50, 6.5, 9); arrived < 0.9*before {
+		t.Errorf("a pace of %v once all has arrived and is digested, %v before", arrived, before)
+	}
+}
+
+// What was not written while the store had nothing to do says nothing about how fast it digests.
+func TestDrainRateForgetsIdleTime(t *testing.T) {
+	d := digesting(t)
+	for range 600 {
+		d.after(0, 0, 0)
+	}
+	d.after(900, 0, 9)
+	for i := range 8 {
+		d.after(50, 0, 9+0.5*float64(i))
+	}
+	if rate := d.after(50, 4, 9); rate < 250 {
+		t.Errorf("a pace of %v after a minute of nothing, want hundreds", rate)
 	}
 }
 
@@ -84,16 +125,16 @@ func TestDrainRateForgetsAnAbsurdBacklog(t *testing.T) {
 func TestDrainRateEasesStepByStep(t *testing.T) {
 	d := digesting(t)
 	var rates []float64
-	for range 70 {
-		rates = append(rates, d.next(0))
+	for range 80 {
+		rates = append(rates, d.after(50, 0.5, 0))
 	}
-	for _, second := range []int{3, 4, 5} {
+	for _, second := range []int{4, 5, 6} {
 		if got := rates[10*second] / rates[10*(second-1)]; math.Abs(got-2) > 0.1 {
 			t.Errorf("in second %d the rate went up %v times, want 2", second, got)
 		}
 	}
-	if rates[58] == 0 || rates[60] != 0 {
-		t.Errorf("a pace of %v just before 6 s and of %v after, want one and none", rates[58], rates[60])
+	if rates[68] == 0 || rates[70] != 0 {
+		t.Errorf("a pace of %v just before 7 s and of %v after, want one and none", rates[68], rates[70])
 	}
 }
 

@@ -29,6 +29,7 @@ type side struct {
 	// The rest belongs to the throttle's lock.
 	laws      []controller
 	bounds    bool // one of them is a Concurrency
+	drains    bool // one of them is a DrainRate
 	fallback  *pidLaw
 	held      held
 	symptoms  load.Symptoms
@@ -37,7 +38,8 @@ type side struct {
 	total    uint64     // cost admitted up to the last decision
 	flow     float64    // cost per second, smoothed
 	level    load.Level // of all readings
-	paced    load.Level // of those that the laws of pace and the emergency go by
+	paced    load.Level // of those that the laws of pace go by
+	alarm    load.Level // of those that the emergency goes by
 	symptom  load.Reading
 	latency  load.Reading
 	load     float64 // what the laws went by
@@ -65,7 +67,8 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 		if err != nil {
 			return fmt.Errorf("%s.Laws[%d]: %w", field, i, err)
 		}
-		if _, drains := l.(DrainRate); drains && (c.Monitor == nil || !c.Monitor.TellsDrain()) {
+		_, drains := l.(DrainRate)
+		if s.drains = s.drains || drains; drains && (c.Monitor == nil || !c.Monitor.TellsDrain()) {
 			return invalid(fmt.Sprintf("%s.Laws[%d]", field, i), "DrainRate", "a Monitor with a source that tells a drain, a load.Drainer")
 		}
 		s.laws = append(s.laws, started)
@@ -128,7 +131,7 @@ func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 			next = next.strictest(l.next(in))
 		}
 	}
-	began, ended := s.emergency.judge(s.paced, s.flow, now)
+	began, ended := s.emergency.judge(s.alarm, s.flow, now)
 	s.comeback.until.Store(s.emergency.until())
 	switch {
 	case began:
@@ -174,6 +177,7 @@ func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 		if s.bounds {
 			s.paced, in.waits = m.LevelBy(s.scope, load.ByPace), m.LevelBy(s.scope, load.ByConcurrency).Load
 		}
+		s.alarm = m.LevelOf(s.scope, s.alarms)
 		in.drain, _, in.fresh = m.Drain()
 		degraded = s.level.Degraded
 		in.load = max(in.load, s.paced.Load)
@@ -197,6 +201,13 @@ func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 	}
 	s.resume(from, in.flow)
 	return snap
+}
+
+// alarms reports whether a feed can begin an emergency. What a Concurrency or a DrainRate goes by cannot: these laws
+// know what to do about it.
+func (s *side) alarms(f load.FeedSnapshot) bool {
+	concurrency, drain := s.bounds && f.Actuator == load.ByConcurrency, s.drains && f.Drains
+	return !concurrency && !drain
 }
 
 // resume has the controllers that take over go on from the present pace.

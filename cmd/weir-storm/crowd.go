@@ -31,7 +31,7 @@ type crowd struct {
 func (c *crowd) run(ctx context.Context) {
 	storm.Clients{
 		Number: writers,
-		Gate:   storm.Through(c.throttle, throttle.Write),
+		Gate:   storm.Through(c.throttle, throttle.Write, 1),
 		Work:   func(context.Context, int) error { return c.db.Update(c.put) },
 		Log:    func(_ int, e storm.Entry) { c.note(ctx, e) },
 	}.Run(ctx)

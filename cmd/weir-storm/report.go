@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/figures"
-	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/throttle"
 )
 
@@ -44,11 +43,14 @@ type row struct {
 	fault              error
 }
 
+// sampled is how often level 0 is looked at.
+const sampled = 20 * time.Millisecond
+
 // watch prints a line each second until the storm is over, and sums it up.
 func (p printer) watch(name string, c *crowd, done <-chan struct{}) row {
 	fmt.Fprintln(p, p.bold(fmt.Sprintf("%-12s %9s %13s %13s %9s %8s %8s", name, "writes/s", "database p99", "with wait p99", "level 0", "pace/s", "refused")))
 	begin := time.Now()
-	second, sample := time.NewTicker(time.Second), time.NewTicker(storm.Tick)
+	second, sample := time.NewTicker(time.Second), time.NewTicker(sampled)
 	defer second.Stop()
 	defer sample.Stop()
 	stall := c.db.Opts().NumLevelZeroTablesStall

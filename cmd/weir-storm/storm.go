@@ -88,5 +88,5 @@ func unguarded(context.Context, *badger.DB) (*throttle.Throttle, error) {
 }
 
 func throttled(ctx context.Context, db *badger.DB) (*throttle.Throttle, error) {
-	return storm.DrainRate(ctx, badgerload.New(db), writers)
+	return storm.DrainRate(ctx, badgerload.New(db), writers, 1)
 }

@@ -23,6 +23,8 @@ type Clients struct {
 	Gate   Gate
 	Work   func(ctx context.Context, client int) error
 	Pause  time.Duration // of a client between two operations
+	// Await, if set, is where a client waits before it asks: for the next burst.
+	Await func(ctx context.Context)
 	// Log is told of each operation, by the client that made it.
 	Log func(client int, e Entry)
 }
@@ -47,6 +49,9 @@ func (c Clients) Run(ctx context.Context) {
 	for client := range c.Number {
 		running.Go(func() {
 			for ctx.Err() == nil {
+				if c.Await != nil {
+					c.Await(ctx)
+				}
 				c.Log(client, c.once(ctx, client))
 				if c.Pause > 0 {
 					Pause(ctx, c.Pause)

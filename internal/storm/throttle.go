@@ -9,10 +9,10 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// Through is the gate of a throttle.
-func Through(th *throttle.Throttle, op throttle.Op) Gate {
+// Through is the gate of a throttle for operations of the given cost.
+func Through(th *throttle.Throttle, op throttle.Op, cost int) Gate {
 	return func(ctx context.Context) (func(error), error) {
-		permit, err := th.Start(ctx, op, 1)
+		permit, err := th.Start(ctx, op, cost)
 		if err != nil {
 			return nil, err
 		}
@@ -20,20 +20,14 @@ func Through(th *throttle.Throttle, op throttle.Op) Gate {
 	}
 }
 
-const (
-	// Tick is how often the store is asked and the pace decided: several times for each
-	// table that is flushed.
-	Tick = 20 * time.Millisecond
+// inFlight is how many writes are in the store at once. Badger commits them one batch after another, in one
+// goroutine: what is more than a batch only waits inside.
+const inFlight = 8
 
-	// inFlight is how many writes are in the store at once. It commits them one batch after
-	// another, in one goroutine: what is more than a batch only waits inside.
-	inFlight = 8
-)
-
-// DrainRate returns a throttle that paces writes at what the source says that its store digests, with room for
-// so many that wait. It runs until ctx ends.
-func DrainRate(ctx context.Context, source load.Source, waiting int) (*throttle.Throttle, error) {
-	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}, Interval: Tick})
+// DrainRate returns a throttle that paces writes of the given cost at what the source says that its store digests,
+// with room for so many that wait. It runs until ctx ends.
+func DrainRate(ctx context.Context, source load.Source, waiting, cost int) (*throttle.Throttle, error) {
+	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
 	if err != nil {
 		return nil, err
 	}
@@ -41,10 +35,9 @@ func DrainRate(ctx context.Context, source load.Source, waiting int) (*throttle.
 		Monitor: mon,
 		Writes: throttle.Side{
 			Laws:        []throttle.LoadLaw{throttle.DrainRate{}},
-			Queue:       weir.Queue{Size: waiting, Timeout: time.Second},
-			MaxInFlight: inFlight,
+			Queue:       weir.Queue{Size: waiting, Timeout: patience},
+			MaxInFlight: inFlight * cost,
 		},
-		Tick: Tick,
 	})
 	if err != nil {
 		return nil, err
@@ -53,3 +46,7 @@ func DrainRate(ctx context.Context, source load.Source, waiting int) (*throttle.
 	go func() { _ = th.Run(ctx) }()
 	return th, nil
 }
+
+// patience is how long a write may wait. It is more than a store needs for what a thousand writers ask for at once, so
+// that the wait shows in full and not as refusals.
+const patience = 10 * time.Second

@@ -14,14 +14,14 @@
 // The readings, each with the threshold from the store's own options:
 //
 //	level-0 tables     how many, over the stall threshold; writes
-//	compaction score   the worst of the other levels, see below; writes
+//	compaction score   the worst of the other levels, see below; bounds nothing; writes
 //	tree, value log    their size, as Badger last counted, once a minute; bounds nothing
 //	block cache misses as a share of its reads; bounds nothing; reads
 //	index cache misses the same
 //
 // A score is how full a level is for its target. Badger reports it from 1 on and 0
 // below, so that the reading is 0 as long as all is well; never for the last level.
-// It counts as loaded at [ScoreLimit].
+// It is a symptom: in storms it was 2.5 while level 0 held 11 tables of 15.
 //
 // The [load.Drain] counts tables: level 0 holds the backlog, what compactions took
 // from it is drained. The target is 0.6 of the stall threshold and the limit a table less

@@ -14,10 +14,6 @@ import (
 // ErrClosed is what Poll returns once the store is closed.
 var ErrClosed = errors.New("badgerload: the store is closed")
 
-// ScoreLimit is the compaction score that counts as loaded: a level twice as full as
-// it is meant to be.
-const ScoreLimit = 2
-
 // aim is the share of the stall threshold that level 0 is held at.
 const aim = 0.6
 
@@ -51,7 +47,7 @@ func (s *Source) Poll(context.Context) (load.Sample, error) {
 
 	readings := []load.Reading{
 		{Name: "level-0 tables", Value: float64(tables), Limit: stall, Scope: load.Writes},
-		{Name: "compaction score", Value: worstScore(levels), Limit: ScoreLimit, Scope: load.Writes},
+		{Name: "compaction score", Value: worstScore(levels), Limit: math.Inf(1), Scope: load.Writes},
 	}
 	readings = append(readings, s.sizes()...)
 	readings = appendCache(readings, "block cache misses", s.db.BlockCacheMetrics())

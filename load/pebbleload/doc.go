@@ -18,10 +18,9 @@
 //	compaction debt     bytes to compact until the tree is in shape; bounds nothing,
 //	                    unless [Source].DebtLimit says so; writes
 //
-// The [load.Drain] counts bytes of level 0: what is there is the backlog, what came
-// in and is not there any more is drained. The target is half way between the number of
-// tables that starts a compaction and that which stops writes, the limit the latter, each
-// table as large as a memtable.
+// The [load.Drain] counts tables: the sublevels are the backlog, and what was flushed and is no sublevel is
+// drained. The target is 0.6 of the number at which writes stop and the limit one less than that number, for one is always about to
+// arrive. It says nothing of memtables: a stall that lasts until a flush ends is shorter.
 //
 // # Cost
 //

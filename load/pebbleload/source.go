@@ -15,6 +15,9 @@ import (
 // ErrClosed is what Poll returns once the store is closed.
 var ErrClosed = errors.New("pebbleload: the store is closed")
 
+// aim is the share of the stall threshold that level 0 is held at.
+const aim = 0.6
+
 // A Source measures one store. It is a [load.Source].
 type Source struct {
 	// DebtLimit is the compaction debt, in bytes, at which the store counts as
@@ -24,9 +27,8 @@ type Source struct {
 	db        *pebble.DB
 	memtables float64 // bytes at which writes stop
 	sublevels float64 // at which writes stop
-	target    float64 // bytes of level 0 to hold
-	limit     float64 // bytes of level 0 at which writes stop, if each table overlaps the others
-	found     float64 // bytes that were in level 0 when the store was opened
+	target    float64 // sublevels to hold
+	found     float64 // sublevels that there were when the store was opened
 	stalls    stalls
 }
 
@@ -44,7 +46,7 @@ func Open(dir string, options *pebble.Options) (*pebble.DB, *Source, error) {
 	}
 	s.db = db
 	level0 := &db.Metrics().Levels[0]
-	s.found = float64(level0.TablesSize) - arrived(level0)
+	s.found = float64(level0.Sublevels) - arrived(level0)
 	return db, s, nil
 }
 
@@ -53,8 +55,7 @@ func newSource(o *pebble.Options) *Source {
 	return &Source{
 		memtables: float64(o.MemTableStopWritesThreshold) * float64(o.MemTableSize),
 		sublevels: float64(o.L0StopWritesThreshold),
-		target:    float64(o.L0CompactionThreshold+o.L0StopWritesThreshold) / 2 * float64(o.MemTableSize),
-		limit:     float64(o.L0StopWritesThreshold) * float64(o.MemTableSize),
+		target:    aim * float64(o.L0StopWritesThreshold),
 		stalls:    stalls{asked: time.Now()},
 	}
 }
@@ -85,18 +86,18 @@ func (s *Source) Poll(context.Context) (load.Sample, error) {
 			{Name: "compaction debt", Value: float64(m.Compact.EstimatedDebt), Limit: debtLimit, Unit: load.Bytes, Scope: load.Writes},
 		},
 		Drain: &load.Drain{
-			Drained: max(s.found+arrived(level0)-float64(level0.TablesSize), 0),
-			Backlog: float64(level0.TablesSize),
+			Drained: max(s.found+arrived(level0)-float64(level0.Sublevels), 0),
+			Backlog: float64(level0.Sublevels),
 			Target:  s.target,
-			Limit:   s.limit,
+			Limit:   s.sublevels - 1, // a table more is always about to arrive
 		},
 	}, nil
 }
 
-// arrived is how many bytes have come into a level from outside the tree since the store was
-// opened.
+// arrived is how many tables have come into a level from outside the tree since the store was
+// opened. One that overlaps no other makes no sublevel, and counts as digested at once.
 func arrived(level *pebble.LevelMetrics) float64 {
-	return float64(level.TableBytesFlushed) + float64(level.TableBytesIngested)
+	return float64(level.TablesFlushed) + float64(level.TablesIngested)
 }
 
 // closed reports whether the store is closed: it panics then on whatever it is

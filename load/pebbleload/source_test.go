@@ -93,8 +93,8 @@ func TestThresholdsAreTheStoresOwn(t *testing.T) {
 	if r := reading(t, sample, "compaction debt"); !math.IsInf(r.Limit, 1) || r.Unit != load.Bytes {
 		t.Errorf("got %+v, want bytes that bound nothing", r)
 	}
-	if d := sample.Drain; d.Target != 6.5*(64<<10) || d.Limit != 9*64<<10 {
-		t.Errorf("got the drain %+v, want a target between 4 and 9 memtables and a limit of 9", d)
+	if d := sample.Drain; math.Abs(d.Target-5.4) > 1e-9 || d.Limit != 8 || d.Backlog != 3 {
+		t.Errorf("got the drain %+v, want 3 sublevels, a target of 0.6 of 9 and a limit of 8", d)
 	}
 	source.DebtLimit = 1 << 20
 	if r := reading(t, poll(t, source), "compaction debt"); r.Limit != 1<<20 {

@@ -72,11 +72,11 @@ func badgerStorm(writers int, v values) []contender {
 
 // drainRate is the gate of the throttle that a store of this kind is to have.
 func drainRate(t *testing.T, ctx context.Context, db *badger.DB) storm.Gate {
-	th, err := storm.DrainRate(ctx, badgerload.New(db), 128)
+	th, err := storm.DrainRate(ctx, badgerload.New(db), 128, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return storm.Through(th, throttle.Write)
+	return storm.Through(th, throttle.Write, 1)
 }
 
 // inBadger lets a storm of writers rage in a fresh store.

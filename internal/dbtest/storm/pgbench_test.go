@@ -118,7 +118,7 @@ func TestPgbench(t *testing.T) {
 			return db.storm(t, func(ctx context.Context) storm.Gate {
 				th := bounding(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")}, side)
 				go logBounds(t, ctx, th)
-				return storm.Through(th, throttle.Write)
+				return storm.Through(th, throttle.Write, 1)
 			})
 		}}
 	}

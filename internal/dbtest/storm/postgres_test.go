@@ -102,5 +102,5 @@ func onWaits(t *testing.T, ctx context.Context, source load.Source, laws []throt
 	go mon.Run(ctx)
 	go th.Run(ctx)
 	go logBounds(t, ctx, th)
-	return storm.Through(th, throttle.Write)
+	return storm.Through(th, throttle.Write, 1)
 }

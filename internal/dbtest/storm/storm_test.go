@@ -21,6 +21,7 @@ type crowd struct {
 	gate    storm.Gate
 	work    func(ctx context.Context, client int) error
 	pause   time.Duration // of a client between two operations
+	await   func(ctx context.Context)
 	log     ledger
 }
 
@@ -28,7 +29,7 @@ type crowd struct {
 // refused.
 func (c *crowd) run(ctx context.Context, from time.Time) {
 	c.log.entries = make([][]storm.Entry, c.clients)
-	storm.Clients{Number: c.clients, Gate: c.gate, Work: c.work, Pause: c.pause, Log: func(client int, e storm.Entry) {
+	storm.Clients{Number: c.clients, Gate: c.gate, Work: c.work, Pause: c.pause, Await: c.await, Log: func(client int, e storm.Entry) {
 		if e.Err == nil && e.Asked.After(from) {
 			c.log.entries[client] = append(c.log.entries[client], e)
 		}

@@ -1,0 +1,191 @@
+package storm
+
+import (
+	"context"
+	"flag"
+	"runtime/debug"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/storm"
+	"github.com/weir-go/weir/throttle"
+)
+
+var seed = flag.Uint64("seed", heldOutSeed, "of the storms that the laws were not tuned with")
+
+// byHand is the contender that knows the rate.
+const byHand = "bucket set by hand"
+
+var heldOutColumns = []string{"writes/s", "database p99", "with wait p50", "with wait p99", "at the stall %", "read p99", "refused/s", "emergencies"}
+
+// TestHeldOutBadger puts storms on Badger that the laws were not tuned with.
+func TestHeldOutBadger(t *testing.T) { heldOut(t, openBadger) }
+
+// TestHeldOutPebble is the same on Pebble.
+func TestHeldOutPebble(t *testing.T) { heldOut(t, openPebble) }
+
+func heldOut(t *testing.T, open func(*testing.T, variant) store) {
+	for _, v := range variants(*seed) {
+		if *repeats == 0 && v.batch == 1 {
+			continue // a short try is of one
+		}
+		t.Run(v.name, func(t *testing.T) {
+			t.Log(v)
+			var rate float64 // of the storm without a throttle, just before
+			medians := compare(t, heldOutColumns,
+				contender{unthrottled, func(t *testing.T) result {
+					r := v.rage(t, open(t, v), func(context.Context, store) (storm.Gate, *throttle.Throttle) { return storm.Open, nil })
+					rate = r["writes/s"]
+					return r
+				}},
+				contender{paced, func(t *testing.T) result {
+					return v.rage(t, open(t, v), func(ctx context.Context, s store) (storm.Gate, *throttle.Throttle) {
+						th, err := storm.DrainRate(ctx, s.source, v.writers, v.batch)
+						if err != nil {
+							t.Fatal(err)
+						}
+						return storm.Through(th, throttle.Write, v.batch), th
+					})
+				}},
+				contender{byHand, func(t *testing.T) result {
+					return v.rage(t, open(t, v), func(context.Context, store) (storm.Gate, *throttle.Throttle) {
+						return (&bucket{every: time.Duration(float64(v.batch) / (0.9 * rate) * float64(time.Second))}).gate, nil
+					})
+				}},
+			)
+			v.judge(t, medians)
+		})
+	}
+}
+
+// stalls is the share of the samples from which a storm counts as one that stalls the store.
+const stalls = 3
+
+// judge holds the throttled storm against the targets.
+func (v variant) judge(t *testing.T, medians map[string]result) {
+	if medians[unthrottled]["at the stall %"] < stalls {
+		atLeast(t, medians, "writes/s", paced, 0.95, unthrottled)
+		atMost(t, medians, "with wait p99", paced, 1.15, unthrottled)
+		return
+	}
+	atLeast(t, medians, "writes/s", paced, 0.9, unthrottled)
+	atMost(t, medians, "database p99", paced, 1./5, unthrottled)
+	atMost(t, medians, "with wait p99", paced, 1./2, unthrottled)
+	atLeast(t, medians, "writes/s", paced, 1, byHand)
+	atMost(t, medians, "with wait p99", paced, 1.2, byHand)
+	most := 0.0
+	if v.off > 0 {
+		most = stalls
+	}
+	if have := medians[paced]["at the stall %"]; *repeats > 0 && have > most {
+		t.Errorf("at the stall in %.3g%% of the samples, want %v%%", have, most)
+	}
+}
+
+// rage lets the storm rage in a store.
+func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) (storm.Gate, *throttle.Throttle)) result {
+	defer s.close()
+	debug.FreeOSMemory() // what the storm before has left
+	ctx, from, during := v.schedule(t)
+	gate, th := guard(ctx, s)
+	writers := &crowd{
+		clients: v.writers, gate: gate, await: v.await(),
+		work: func(context.Context, int) error { return s.write(v) },
+	}
+	readers := &crowd{
+		clients: v.readers, gate: storm.Open, pause: time.Millisecond,
+		work: func(context.Context, int) error { return s.read() },
+	}
+	stall := make(chan float64)
+	go func() { stall <- v.fullOf(ctx, s, from) }()
+	var reading sync.WaitGroup
+	reading.Go(func() { readers.run(ctx, from) })
+	writers.run(ctx, from)
+	reading.Wait()
+
+	done, refused := writers.log.count()
+	if done == 0 {
+		t.Error("nothing was written")
+	}
+	withWait := writers.log.withWait()
+	r := result{
+		"writes/s":       float64(done*v.batch) / during.Seconds(),
+		"database p99":   writers.log.database().quantile(0.99),
+		"with wait p50":  withWait.quantile(0.5),
+		"with wait p99":  withWait.quantile(0.99),
+		"at the stall %": 100 * <-stall,
+		"refused/s":      float64(refused) / during.Seconds(),
+	}
+	if v.readers > 0 {
+		r["read p99"] = readers.log.database().quantile(0.99)
+	}
+	if th != nil {
+		r["emergencies"] = float64(th.Snapshot().Writes.Emergencies)
+	}
+	return r
+}
+
+// schedule is that of a storm that lasts or, if it comes in bursts, of the second of two.
+func (v variant) schedule(t *testing.T) (ctx context.Context, from time.Time, during time.Duration) {
+	if v.off == 0 || *repeats == 0 {
+		return schedule(t)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(cancel)
+	time.AfterFunc(v.on+v.off+v.on, cancel)
+	return ctx, time.Now().Add(v.on + v.off), v.on
+}
+
+// await is where a client waits for the next burst.
+func (v variant) await() func(context.Context) {
+	if v.off == 0 {
+		return nil
+	}
+	began := time.Now()
+	return func(ctx context.Context) {
+		if into := time.Since(began) % (v.on + v.off); into >= v.on {
+			storm.Pause(ctx, v.on+v.off-into)
+		}
+	}
+}
+
+// fullOf is the share of samples from a moment on in which the store is at the stall.
+func (v variant) fullOf(ctx context.Context, s store, from time.Time) float64 {
+	full, samples := 0, 0
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return float64(full) / float64(max(samples, 1))
+		case now := <-tick.C:
+			if now.Before(from) {
+				continue
+			}
+			samples++
+			if s.full() {
+				full++
+			}
+		}
+	}
+}
+
+// A bucket lets operations through at an even rate.
+type bucket struct {
+	every time.Duration
+	mu    sync.Mutex
+	next  time.Time
+}
+
+func (b *bucket) gate(ctx context.Context) (func(error), error) {
+	b.mu.Lock()
+	turn := b.next
+	if now := time.Now(); turn.Before(now) {
+		turn = now
+	}
+	b.next = turn.Add(b.every)
+	b.mu.Unlock()
+	storm.Pause(ctx, time.Until(turn))
+	return func(error) {}, ctx.Err()
+}

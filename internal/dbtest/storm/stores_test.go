@@ -1,0 +1,152 @@
+package storm
+
+import (
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+
+	"github.com/weir-go/weir/internal/storm"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/load/badgerload"
+	"github.com/weir-go/weir/load/pebbleload"
+)
+
+// A store is one that a variant rages in.
+type store struct {
+	source load.Source
+	write  func(v variant) error
+	read   func() error
+	full   func() bool // it is at the stall
+	close  func()
+}
+
+// keys is how many keys there are: documents are rewritten, and reads find some.
+const keys = 1 << 20
+
+func key() []byte {
+	return binary.BigEndian.AppendUint64(nil, rand.Uint64N(keys)*0x9E3779B97F4A7C15) // they lie anywhere
+}
+
+// openBadger opens a store in a folder, with what the variant wants to find in it.
+func openBadger(t *testing.T, v variant) store {
+	o := badger.DefaultOptions(t.TempDir()).WithCompression(options.ZSTD).WithLogger(nil)
+	if v.data > 0 {
+		fillBadger(t, o, v)
+	}
+	if v.memtable > 0 {
+		o = o.WithMemTableSize(v.memtable)
+	}
+	if limit := o.MemTableSize / 10; o.ValueThreshold > limit {
+		o.ValueThreshold = limit // Badger wants what goes to the tree to fit in a batch
+	}
+	db, err := badger.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store{
+		source: badgerload.New(db),
+		write: func(v variant) error {
+			if v.batch == 1 {
+				return db.Update(func(tx *badger.Txn) error { return tx.Set(key(), storm.Part(v.stock, v.size)) })
+			}
+			b := db.NewWriteBatch()
+			defer b.Cancel()
+			for range v.batch {
+				if err := b.Set(key(), storm.Part(v.stock, v.size)); err != nil {
+					return err
+				}
+			}
+			return b.Flush()
+		},
+		read: func() error {
+			return db.View(func(tx *badger.Txn) error {
+				item, err := tx.Get(key())
+				if errors.Is(err, badger.ErrKeyNotFound) {
+					return nil
+				} else if err != nil {
+					return err
+				}
+				return item.Value(func([]byte) error { return nil })
+			})
+		},
+		full:  func() bool { return db.Levels()[0].NumTables >= o.NumLevelZeroTablesStall },
+		close: func() { _ = db.Close() },
+	}
+}
+
+func fillBadger(t *testing.T, o badger.Options, v variant) {
+	db, err := badger.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	b := db.NewWriteBatch()
+	for written := int64(0); written < v.data; written += int64(v.size) {
+		if err := b.Set(key(), storm.Part(v.stock, v.size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.Flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openPebble is openBadger for Pebble.
+func openPebble(t *testing.T, v variant) store {
+	var stalled atomic.Bool
+	o := &pebble.Options{
+		MemTableSize: uint64(v.memtable), Logger: quietLogger{},
+		EventListener: &pebble.EventListener{
+			WriteStallBegin: func(pebble.WriteStallBeginInfo) { stalled.Store(true) },
+			WriteStallEnd:   func() { stalled.Store(false) },
+		},
+	}
+	db, source, err := pebbleload.Open(t.TempDir(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := func(documents int) error {
+		b := db.NewBatch()
+		defer b.Close()
+		for range documents {
+			if err := b.Set(key(), storm.Part(v.stock, v.size), nil); err != nil {
+				return err
+			}
+		}
+		return b.Commit(pebble.NoSync)
+	}
+	for written := int64(0); written < v.data; written += int64(v.size) {
+		if err := set(1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return store{
+		source: source,
+		write:  func(v variant) error { return set(v.batch) },
+		read: func() error {
+			_, closer, err := db.Get(key())
+			if errors.Is(err, pebble.ErrNotFound) {
+				return nil
+			} else if err != nil {
+				return err
+			}
+			return closer.Close()
+		},
+		full:  stalled.Load,
+		close: func() { _ = db.Close() },
+	}
+}
+
+type quietLogger struct{}
+
+func (quietLogger) Infof(string, ...any)  {}
+func (quietLogger) Errorf(string, ...any) {}
+func (quietLogger) Fatalf(format string, args ...any) {
+	pebble.DefaultLogger.Fatalf(format, args...)
+}
