@@ -86,7 +86,7 @@ func (q *queueFlag) UnmarshalText(text []byte) error {
 type outputFlags struct {
 	JSON bool     `name:"json" xor:"form" help:"Print one JSON object a line for each law and seed."`
 	CSV  bool     `name:"csv" xor:"form" help:"Print the same as CSV."`
-	Plot plotFlag `placeholder:"FILE" help:"Draw it too, as .svg or .png (needs weir-plot)."`
+	Plot plotFlag `placeholder:"FILE" help:"Draw it to this file too, as SVG, which browsers show."`
 }
 
 func (f outputFlags) form() form {
@@ -146,20 +146,20 @@ func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws
 		}
 		scenarios[i].Sample = every
 	}
-	plot, err := output.Plot.drawing()
-	if err != nil {
+	if err := output.Plot.check(); err != nil {
 		return err
 	}
+	plotted := output.Plot != ""
 	jobs := laws.jobs(scenarios)
 	for i := range jobs {
-		jobs[i].Unscored = every > 0 && plot == nil
+		jobs[i].Unscored = every > 0 && !plotted
 	}
 	if every > 0 {
 		report = newSeries(s.out, output.form())
 	}
 	var drawn []simulate.Outcome
-	err = simulated(ctx, s, jobs, func(o simulate.Outcome) error {
-		if plot != nil && o.Job.Seed == laws.Seed {
+	err := simulated(ctx, s, jobs, func(o simulate.Outcome) error {
+		if plotted && o.Job.Seed == laws.Seed {
 			drawn = append(drawn, o)
 		}
 		return report.add(o)
@@ -167,14 +167,14 @@ func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws
 	if err == nil {
 		err = report.end()
 	}
-	if err != nil || plot == nil {
+	if err != nil || !plotted {
 		return err
 	}
 	chart, err := simulate.ChartRun(drawn)
 	if err != nil {
 		return err
 	}
-	return plot.draw(ctx, s, chart)
+	return output.Plot.draw(chart)
 }
 
 type simSuiteCommand struct {
@@ -208,8 +208,7 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return usageError{err}
 	}
-	plot, err := c.Plot.drawing()
-	if err != nil {
+	if err := c.Plot.check(); err != nil {
 		return err
 	}
 	jobs := c.jobs(scenarios)
@@ -221,10 +220,10 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	if err == nil {
 		err = report.end()
 	}
-	if err != nil || plot == nil {
+	if err != nil || c.Plot == "" {
 		return err
 	}
-	return plot.draw(ctx, s, simulate.ChartSuite(&report.cells))
+	return c.Plot.draw(simulate.ChartSuite(&report.cells))
 }
 
 // scenarios draws those of the suite.
