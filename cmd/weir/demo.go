@@ -33,21 +33,21 @@ type bulkheadDemo struct {
 }
 
 // Run shows the demonstration on the output.
-func (c limitDemo) Run(ctx context.Context, s streams, getenv func(string) string) error {
-	return showLoad(ctx, c.Duration, s, getenv, demo.Run)
+func (c limitDemo) Run(ctx context.Context, s streams, env environ) error {
+	return showLoad(ctx, c.Duration, s, env, demo.Run)
 }
 
 // Run shows the demonstration on the output.
-func (c bulkheadDemo) Run(ctx context.Context, s streams, getenv func(string) string) error {
-	return showLoad(ctx, c.Duration, s, getenv, demo.RunBulkhead)
+func (c bulkheadDemo) Run(ctx context.Context, s streams, env environ) error {
+	return showLoad(ctx, c.Duration, s, env, demo.RunBulkhead)
 }
 
-func showLoad(ctx context.Context, length span, s streams, getenv func(string) string, run func(context.Context, demo.Config) error) error {
+func showLoad(ctx context.Context, length span, s streams, env environ, run func(context.Context, demo.Config) error) error {
 	duration, err := length.within(demo.Shortest, demo.Longest)
 	if err != nil {
 		return err
 	}
-	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, getenv)})
+	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, env)})
 }
 
 type databaseDemo struct {
@@ -72,8 +72,8 @@ func (s span) within(shortest, longest time.Duration) (time.Duration, error) {
 	return duration, nil
 }
 
-func colors(out io.Writer, getenv func(string) string) bool {
-	return isTerminal(out) && getenv("NO_COLOR") == ""
+func colors(out io.Writer, env environ) bool {
+	return isTerminal(out) && env.get("NO_COLOR") == ""
 }
 
 func isTerminal(out io.Writer) bool {

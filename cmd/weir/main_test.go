@@ -23,14 +23,13 @@ func TestBadInput(t *testing.T) {
 		env  string // NAME=value
 		want string
 	}{
-		{args: nil, want: `expected one of "proxy", "check", "schema", "demo", "sim", ...`},
 		{args: []string{"prxy"}, want: `unexpected argument prxy, did you mean "proxy"?`},
 		{args: []string{"proxy"}, want: `want --to=URL of the server to protect, or --config=FILE`},
 		{args: proxy("--mox", "3"), want: `unknown flag --mox, did you mean one of "--to", "--min", "--max"?`},
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
 		{args: []string{"bogus"}, want: `unexpected argument bogus: see weir --help`},
 		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: see weir demo --help`},
-		{args: []string{"--version"}, want: `unknown flag --version: see weir --help`},
+		{args: []string{"--verison"}, want: `unknown flag --verison, did you mean "--version"?`},
 
 		{args: []string{"proxy", "--to", "http://"}, want: `--to: "http://": want a URL such as http://127.0.0.1:9000`},
 		{args: []string{"proxy", "--to", "127.0.0.1:9000"}, want: `--to: "127.0.0.1:9000": want a URL such as http://127.0.0.1:9000`},
@@ -105,6 +104,9 @@ func TestHelpAndVersion(t *testing.T) {
 		{"demo --help", "demo capacity"},
 		{"demo database --help", "--duration"},
 		{"version", "weir "},
+		{"--version", "weir "},
+		{"sim --version", "weir "},
+		{"completion --help", "~/.bashrc"},
 	} {
 		var stdout bytes.Buffer
 		if err := run(t.Context(), strings.Fields(test.args), environmentOf(""), &stdout, io.Discard); err != nil {
@@ -152,16 +154,8 @@ func TestDemoEndsWithAComparison(t *testing.T) {
 	}
 }
 
-// environmentOf returns a getenv that knows one variable, NAME=value.
-func environmentOf(variable string) func(string) string {
-	known, value, _ := strings.Cut(variable, "=")
-	return func(name string) string {
-		if name == known {
-			return value
-		}
-		return ""
-	}
-}
+// environmentOf returns an environment of one variable, NAME=value.
+func environmentOf(variable string) environ { return environ{variable} }
 
 // refusal is what package law says of a text; the list of laws is its own.
 func refusal(text string) string {

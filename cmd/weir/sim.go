@@ -16,6 +16,8 @@ import (
 )
 
 type simCommand struct {
+	Overview helpOfGroup `cmd:"" default:"1" hidden:""`
+
 	List  simListCommand  `cmd:"" help:"List the scenarios that come with weir."`
 	Run   simRunCommand   `cmd:"" help:"Run laws on scenarios."`
 	Suite simSuiteCommand `cmd:"" help:"Run laws on the named suite or on random systems, and sum up."`
@@ -27,7 +29,7 @@ type simCommand struct {
 var defaultLaw law.Law = law.Elastic{}
 
 type lawFlags struct {
-	Law   []lawFlag `sep:"none" placeholder:"LAW" help:"Control law, such as 'little(alpha=0.3)'; may be repeated. Defaults to the scenario's own, or else weir's."`
+	Law   []lawFlag `sep:"none" placeholder:"LAW" help:"Control law, such as 'little(alpha=0.3)': ${laws}; may be repeated. Defaults to the scenario's own, or else elastic. See weir help laws."`
 	Seeds repeats   `default:"1" placeholder:"N" help:"How many seeds to run each law with (default ${default})."`
 	Seed  uint64    `default:"1" placeholder:"S" help:"The first of them (default ${default})."`
 	Queue queueFlag `placeholder:"KIND" help:"Put this queue in front of every law: adaptive, or how many may wait for up to a second. Goodput is then shown uncapped as well, as a queue may do better than the best limit without."`
@@ -104,7 +106,7 @@ type simListCommand struct{}
 // Run lists the scenarios.
 func (simListCommand) Run(s streams) error {
 	t := table{left: 2}
-	for _, scenario := range slices.Concat(sim.Named(), sim.Acceptance(), []sim.Scenario{sim.Kata(), sim.Priorities()}) {
+	for _, scenario := range scenarios() {
 		t.row(scenario.Name, scenario.About)
 	}
 	return t.write(s.out)
@@ -116,6 +118,11 @@ type simRunCommand struct {
 	lawFlags
 	outputFlags
 	Every span `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
+}
+
+// scenarios are those that come with weir.
+func scenarios() []sim.Scenario {
+	return slices.Concat(sim.Named(), sim.Acceptance(), []sim.Scenario{sim.Kata(), sim.Priorities()})
 }
 
 // Run runs the scenarios.

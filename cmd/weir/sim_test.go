@@ -299,7 +299,6 @@ func TestSimBadInput(t *testing.T) {
 		args string
 		want string
 	}{
-		{"sim", `expected one of "list", "run", "suite", "trace", "tune"`},
 		{"sim run", `expected "<scenario> ..."`},
 		{"sim run nope", `unknown scenario "nope": want one of kata,`},
 		{"sim run nope.yaml", `scenario: open nope.yaml: no such file or directory`},
