@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/demo"
 	"github.com/weir-go/weir/cmd/weir/internal/jobs"
+	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 )
 
 type demoCommand struct {
@@ -47,7 +48,19 @@ func showLoad(ctx context.Context, length span, s streams, env environ, run func
 	if err != nil {
 		return err
 	}
-	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, env)})
+	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, env), Size: screenSize(s.out, env)})
+}
+
+// screenSize returns what asks for the size of the screen, nil if there is none to draw on.
+func screenSize(out io.Writer, env environ) func() (columns, rows int) {
+	file, ok := out.(*os.File)
+	if !ok || env.get("TERM") == "dumb" || !terminal.Is(file) {
+		return nil
+	}
+	return func() (columns, rows int) {
+		columns, rows, _ = terminal.Size(file)
+		return columns, rows
+	}
 }
 
 type databaseDemo struct {
@@ -78,9 +91,5 @@ func colors(out io.Writer, env environ) bool {
 
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && terminal.Is(file)
 }
