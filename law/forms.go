@@ -2,13 +2,13 @@ package law
 
 // A Form is how a law is written as text, for [Parse].
 type Form struct {
-	Name     string
-	Settings []Setting
+	Name     string    // what the text begins with
+	Settings []Setting // in the order in which String writes them
 }
 
 // A Setting is one of the settings in the text of a law.
 type Setting struct {
-	Name    string
+	Name    string // as in name=value
 	Default string // what leaving it out stands for; empty if that is to do without it, as the field of the law says
 	Allowed string // in words, such as "0 to less than 1"
 }

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/weir-go/weir/law"
 )
@@ -29,7 +32,7 @@ func TestBadInput(t *testing.T) {
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
 		{args: []string{"bogus"}, want: `unexpected argument bogus: see weir --help`},
 		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: see weir demo --help`},
-		{args: []string{"--verison"}, want: `unknown flag --verison, did you mean "--version"?`},
+		{args: []string{"--versoin"}, want: `unknown flag --versoin, did you mean "--version"?`},
 
 		{args: []string{"proxy", "--to", "http://"}, want: `--to: "http://": want a URL such as http://127.0.0.1:9000`},
 		{args: []string{"proxy", "--to", "127.0.0.1:9000"}, want: `--to: "127.0.0.1:9000": want a URL such as http://127.0.0.1:9000`},
@@ -123,7 +126,8 @@ func TestBulkheadDemoEndsWithAComparison(t *testing.T) {
 	if err := run(t.Context(), []string{"demo", "bulkhead"}, environmentOf("WEIR_DURATION=3s"), &stdout, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"pool of 20 connections, for 3s", "\n 1 search   well", "\n 1 checkout well", "\ncheckout, without"} {
+	fits(t, stdout.String())
+	for _, want := range []string{"pool of 20 connections,\nfor 3s", "\n 1 search   well", "\n 1 checkout well", "\ncheckout, without"} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("no %q in:\n%s", want, &stdout)
 		}
@@ -144,13 +148,30 @@ func TestDemoEndsWithAComparison(t *testing.T) {
 	if strings.Contains(out, "\x1b") {
 		t.Error("colours without a terminal")
 	}
-	for line := range strings.Lines(out) {
-		if len(line) > 110+len("\n") {
-			t.Errorf("%d columns: %s", len(line)-1, line)
-		}
-	}
+	_, table, _ := strings.Cut(out, "\nAnswers within")
+	fits(t, table)
 	if t.Failed() {
 		t.Log(out)
+	}
+}
+
+// fits checks that a text has lines for the narrowest screen.
+func fits(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > screen {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+}
+
+func TestInterruptedSimulationSaysSo(t *testing.T) {
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	interrupt(errors.New("interrupt signal received"))
+	var stderr bytes.Buffer
+	err := run(ctx, []string{"sim", "run", "kata"}, nil, io.Discard, &stderr)
+	if status := exitStatus(err, &stderr); status != statusInterrupted || stderr.String() != "weir: interrupt signal received\n" {
+		t.Errorf("status %d, %q", status, &stderr)
 	}
 }
 

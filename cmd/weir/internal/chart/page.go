@@ -73,7 +73,7 @@ func (c *Chart) WriteTo(w io.Writer) (int64, error) {
 		}
 	}
 	p.printf("</svg>\n")
-	return p.Buffer.WriteTo(w)
+	return p.WriteTo(w)
 }
 
 // size is that of the page, whose plots begin at top.

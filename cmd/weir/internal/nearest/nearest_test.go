@@ -5,7 +5,7 @@ import "testing"
 func TestTo(t *testing.T) {
 	known := []string{"address", "addresses", "law", "min", "max"}
 	for name, want := range map[string]string{
-		"adress": "address", "adresses": "addresses", "mix": "min", "lwa": "", "laws": "law",
+		"addres": "address", "addreses": "addresses", "mix": "min", "lwa": "", "laws": "law",
 		"": "", "x": "", "nothing": "", "adrss": "address", "addrsss": "address", "daress": "",
 	} {
 		if got := To(name, known); got != want {
