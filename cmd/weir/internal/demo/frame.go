@@ -128,8 +128,8 @@ func latest(past []second) []row {
 	return []row{
 		plain(fmt.Sprintf("adaptive: %d in flight, %d queued, p95 %s, %.0f admitted/s, %.0f refused/s",
 			line.InFlight, line.Queued, figures.Latency(line.P95), line.Admitted, line.Refused)),
-		row{{dim, "last change: " + line.Change}},
-		row{{dim, "Ctrl-C ends it early. A table of all follows."}},
+		{{dim, "last change: " + line.Change}},
+		{{dim, "Ctrl-C ends it early. A table of all follows."}},
 	}
 }
 
