@@ -39,6 +39,7 @@ func TestTheEnvironmentIsListed(t *testing.T) {
 			t.Errorf("no line %q in\n%s", line, text)
 		}
 	}
+	contains(t, helped(t, "proxy", "--help"), "Print the version.", "($WEIR_QUEUE_TIMEOUT).")
 	for _, none := range []string{"WEIR_HELP", "WEIR_VERSION"} {
 		if strings.Contains(text, none) {
 			t.Errorf("%s sets nothing", none)

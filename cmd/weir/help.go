@@ -73,6 +73,14 @@ func helpOf(command []string, s streams, env environ) error {
 	return nil
 }
 
+// withVariable is the help of a flag with the variable that sets it.
+func withVariable(value *kong.Value) string {
+	if value.Flag == nil || variableOf(value.Flag) == "" {
+		return value.Help
+	}
+	return strings.TrimSuffix(value.Help, ".") + " ($" + variableOf(value.Flag) + ")."
+}
+
 // printHelp prints the help of a command, and on that of weir itself what else there is.
 func printHelp(options kong.HelpOptions, command *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(options, command); err != nil || command.Selected() != nil {

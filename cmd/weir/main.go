@@ -48,7 +48,8 @@ type commands struct {
 }
 
 const description = `Keeps a server inside its capacity: measures how requests fare, finds how many may ` +
-	`run at once, admits that many and refuses or queues the rest.`
+	`run at once, admits that many and refuses or queues the rest. ` +
+	`Every flag can also be set through the environment: --queue-timeout is WEIR_QUEUE_TIMEOUT.`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -105,6 +106,7 @@ func newParser(env environ, stdout, stderr io.Writer, exit func(int)) (*kong.Kon
 		kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Help(printHelp),
+		kong.ValueFormatter(withVariable),
 		kong.Vars{"laws": strings.Join(lawNames(), ", ")},
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
