@@ -32,7 +32,7 @@ func TestBadInput(t *testing.T) {
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
 		{args: []string{"bogus"}, want: `unexpected argument bogus: see weir --help`},
 		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: see weir demo --help`},
-		{args: []string{"--versoin"}, want: `unknown flag --versoin, did you mean "--version"?`},
+		{args: []string{"--versiom"}, want: `unknown flag --versiom, did you mean "--version"?`},
 
 		{args: []string{"proxy", "--to", "http://"}, want: `--to: "http://": want a URL such as http://127.0.0.1:9000`},
 		{args: []string{"proxy", "--to", "127.0.0.1:9000"}, want: `--to: "127.0.0.1:9000": want a URL such as http://127.0.0.1:9000`},
