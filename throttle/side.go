@@ -163,10 +163,7 @@ func (s *side) measure(dt time.Duration) float64 {
 // look reads the monitor and the side's own operations.
 func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 	snap = s.limiter.Snapshot()
-	s.symptom = s.symptoms.Update(load.Operations{
-		InFlight: snap.InFlight, MaxInFlight: s.maxInFlight(),
-		Oldest: snap.Age, Latency: snap.Mean,
-	}, in.dt)
+	s.symptom = s.symptoms.Update(load.Operations{Oldest: snap.Age, Latency: snap.Mean}, in.dt)
 	s.latency = s.conf.latencyLoad(snap)
 	in.running, in.queued, in.heaviest = float64(snap.InFlight), snap.Queued, float64(s.heaviest.Load())
 	in.load = s.latency.Load()
@@ -200,14 +197,6 @@ func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 	}
 	s.resume(from, in.flow)
 	return snap
-}
-
-// maxInFlight is the bound on work in flight if there is one.
-func (s *side) maxInFlight() int {
-	if s.conf.MaxInFlight == defaultInFlight {
-		return 0
-	}
-	return s.conf.MaxInFlight
 }
 
 // resume has the controllers that take over go on from the present pace.
