@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/weir-go/weir/internal/figures"
+	"github.com/weir-go/weir/sim"
 )
 
 // helped returns what a command prints.
@@ -118,68 +120,71 @@ func explained(title, column string) bool {
 	})
 }
 
-// TestColumnsAreExplained goes by the tables that commands print.
+// TestColumnsAreExplained goes by the tables that commands print, without the lines below their heads.
 func TestColumnsAreExplained(t *testing.T) {
-	tiny := []string{"testdata/tiny.yaml", "--law", "fixed", "--law", "little"}
-	trace := []string{"sim", "trace", "testdata/trace.csv", "--on", "testdata/tiny.yaml"}
+	var out bytes.Buffer
+	full := newScores(&out, asTable, withSummary)
+	full.queued, full.harmed, full.shared = true, true, true
 	for _, test := range []struct {
 		title string
-		args  []string
-		heads []string // the beginnings of the lines with the columns; that of --choose has the name of the scenario, too
+		write func() error
 	}{
-		{"sim run", append([]string{"sim", "run"}, append(tiny, "--queue", "adaptive")...), []string{"scenario"}},
-		{"sim suite", []string{"sim", "suite", "--harm", "1", "--seed", "5", "--law", "fixed", "--law", "little"}, []string{"scenario", "law ", "regime"}},
-		{"sim suite", []string{"sim", "suite", "--shared", "1", "--law", "fixed", "--law", "little"}, []string{"scenario", "law ", "regime"}},
-		{"--every", append([]string{"sim", "run"}, append(tiny, "--every", "1s")...), []string{"time s"}},
-		{"--choose", append(trace, "--choose"), []string{"goodput %"}},
-		{"sim tune", []string{"sim", "tune", "testdata/tiny.yaml", "--law", "fixed", "--vary", "limit=2,3"}, []string{"law "}},
+		{"sim run, suite", full.table},
+		{"sim suite: ", func() error { return full.summaryTable(nil) }},
+		{"sim suite: ", func() error { return full.regimeTable(nil) }},
+		{"with --every: ", func() error { return newSeries(&out, asTable).table([]moment{{}}) }},
+		{"with --choose: ", func() error { return new(choice).table(nil).write(&out) }},
+		{"sim tune: ", func() error { return tuned(nil).write(&out) }},
+		{"a line a second", func() error {
+			_, err := out.WriteString(strings.Join(strings.Fields(figures.Header), "  "))
+			return err
+		}},
 	} {
-		out := output(t, test.args...)
-		for _, head := range test.heads {
-			i := strings.Index("\n"+out, "\n"+head)
-			if i < 0 {
-				t.Fatalf("%v: no line begins with %q:\n%s", test.args, head, out)
-			}
-			line, _, _ := strings.Cut(out[i:], "\n")
-			for _, column := range twoBlanks.Split(strings.TrimSpace(line), -1) {
-				if !explained(test.title, column) && !explained("sim run, suite", column) && column != "trace" {
-					t.Errorf("%v: weir help columns does not explain %q", test.args, column)
-				}
-			}
+		out.Reset()
+		if err := test.write(); err != nil {
+			t.Fatal(err)
 		}
-	}
-	for column := range strings.FieldsSeq(figures.Header) {
-		if !explained("a line a second", column) {
-			t.Errorf("weir help columns does not explain %q of the figures", column)
+		head := out.String()
+		if strings.HasPrefix(test.title, "with --every") {
+			_, head, _ = strings.Cut(head, "\n") // below what it is about
+		}
+		head, _, _ = strings.Cut(head, "\n")
+		found := twoBlanks.Split(strings.TrimSpace(head), -1)
+		if len(found) < 6 {
+			t.Fatalf("%s has the columns %q", test.title, found)
+		}
+		for _, column := range found {
+			if !explained(test.title, column) {
+				t.Errorf("weir help columns does not explain %q of %s", column, test.title)
+			}
 		}
 	}
 }
 
 func TestFieldsAreExplained(t *testing.T) {
-	for title, names := range map[string][]string{
-		"suite and trace with --csv or --json": scoreColumns,
-		"--summary":                            summaryColumns,
-		"--every and --csv":                    momentColumns,
+	for _, test := range []struct {
+		title   string
+		columns []string // of CSV
+		line    any      // of JSON
+	}{
+		{
+			"suite and trace with --csv or --json", scoreColumns,
+			sim.Score{Regime: "r", Starts: 1, StartGoodput: 1, Jain: 1, Harm: new(sim.Comparison)},
+		},
+		{"--summary", summaryColumns, tuning{}},
+		{"--every and --csv", momentColumns, moment{}},
 	} {
-		for _, name := range names {
-			if !explained(title, name) {
-				t.Errorf("weir help columns does not explain %s of CSV", name)
-			}
-		}
-	}
-	for title, args := range map[string][]string{
-		"suite and trace with --csv or --json": {"sim", "suite", "--harm", "1", "--seed", "5", "--law", "fixed", "--json"},
-		"--every and --csv":                    {"sim", "run", "testdata/tiny.yaml", "--every", "1s", "--json"},
-		"--summary":                            {"sim", "tune", "testdata/tiny.yaml", "--law", "fixed", "--vary", "limit=2,3", "--json"},
-	} {
-		line, _, _ := strings.Cut(output(t, args...), "\n")
-		var fields map[string]any
-		if err := json.Unmarshal([]byte(line), &fields); err != nil {
+		text, err := json.Marshal(test.line)
+		if err != nil {
 			t.Fatal(err)
 		}
-		for name := range fields {
-			if !explained(title, name) {
-				t.Errorf("%v: weir help columns does not explain %s of JSON", args, name)
+		var fields map[string]any
+		if err := json.Unmarshal(text, &fields); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range slices.AppendSeq(test.columns, maps.Keys(fields)) {
+			if !explained(test.title, name) {
+				t.Errorf("weir help columns does not explain %s of %s", name, test.title)
 			}
 		}
 	}
