@@ -14,7 +14,6 @@ import (
 var mayImport = map[string]string{
 	"internal/portable": "",
 	"internal/dag":      "",
-	"internal/chart":    "",
 	"internal/longtest": "",
 	"internal/isolate":  "",
 	"internal/trusted":  "",
