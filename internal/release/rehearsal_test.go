@@ -81,7 +81,9 @@ func (r rehearsal) proxy(t *testing.T) (env []string, modules []string) {
 // emptyCaches makes the go command start with nothing downloaded and nothing built.
 func emptyCaches(t *testing.T) {
 	t.Helper()
-	t.Setenv("GOMODCACHE", t.TempDir())
+	modules := t.TempDir()
+	t.Cleanup(func() { output(t, ".", []string{"GOMODCACHE=" + modules}, "go", "clean", "-modcache") }) // it is read-only
+	t.Setenv("GOMODCACHE", modules)
 	t.Setenv("GOCACHE", t.TempDir())
 }
 

@@ -41,7 +41,7 @@ func TestRelease(t *testing.T) {
 	}
 	t.Run("strangers", func(t *testing.T) {
 		for _, module := range modules {
-			t.Run(path.Base(module), func(t *testing.T) {
+			t.Run(strings.TrimPrefix(module, path.Dir(modulePath)), func(t *testing.T) {
 				t.Parallel()
 				get(t, env, module)
 			})
@@ -101,6 +101,14 @@ func TestReleaseRefuses(t *testing.T) {
 	output(t, r.clone, r.env, "git", "add", "--all")
 	output(t, r.clone, r.env, "git", "commit", "--quiet", "-m", "Not pushed")
 	refuses("ahead of origin: git push origin main", rehearsed, "--push")
+
+	// Of a module that is not published yet, the go command would take what main has.
+	work := filepath.Join(r.clone, "all.work")
+	command := "\t./cmd/weir\n"
+	write(t, work, strings.Replace(strings.Replace(read(t, work), command, "", 1), "\t.\n", "\t.\n"+command, 1), 0o644)
+	output(t, r.clone, r.env, "git", "commit", "--quiet", "-am", "Release the command first")
+	output(t, r.clone, r.env, "git", "push", "--quiet", "origin", "main")
+	refuses("cmd/weir imports github.com/weir-go/weir/weirbreaker, which is not published before it: move it up in all.work", rehearsed, "--push")
 	output(t, r.clone, r.env, "git", "switch", "--quiet", "--create", "side")
 	refuses("not on main: git switch main", rehearsed, "--push")
 	if tags := output(t, r.clone, nil, "git", "tag"); tags != "" {

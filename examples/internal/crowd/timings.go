@@ -38,10 +38,8 @@ func (t *Timings) Note(began time.Time, err error) {
 func (t *Timings) Watch(ctx context.Context, show Show) (ended int, slowest time.Duration, err error) {
 	fmt.Fprintf(show.Out, "%8s %8s %8s\n", "second", "ended", "slowest")
 	seconds := int(show.Each / time.Second)
-	for second := range seconds {
-		if pause(ctx, time.Second); ctx.Err() != nil {
-			break
-		}
+	for second := 0; second < seconds && ctx.Err() == nil; second++ {
+		pause(ctx, time.Second)
 		n, most, err := t.take()
 		if err != nil {
 			return ended, slowest, err
