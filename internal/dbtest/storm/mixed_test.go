@@ -54,10 +54,3 @@ func inDatabase(t *testing.T, db database, guard func(context.Context) storm.Gat
 		"refused/s":     float64(refused) / during.Seconds(),
 	}
 }
-
-// judgeMixed holds the throttled storm against the other.
-func judgeMixed(t *testing.T, medians map[string]result, throttled string) {
-	atMost(t, medians, "read p99", throttled, 1./3, unthrottled)
-	atLeast(t, medians, "writes/s", throttled, 0.9, unthrottled)
-	atLeast(t, medians, "reads/s", throttled, 0.9, unthrottled)
-}

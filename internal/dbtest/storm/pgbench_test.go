@@ -3,9 +3,16 @@ package storm
 import (
 	"context"
 	"database/sql"
+	"fmt"
+	"math"
 	"math/rand/v2"
 	"net"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,61 +24,87 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// bank has the tables of pgbench at scale 1, on which its transaction contends for the one row of the branches. Its pool has a
-// connection for each client, as pgbench -c has.
-type bank struct{ db *sql.DB }
+// bank has the tables of pgbench at scale 1, on which its transaction contends for the one row of the branches.
+type bank struct {
+	server string
+	db     *sql.DB // for those who read beside it
+}
 
 func newBank(t *testing.T, s *dbtest.Server) bank {
-	host, port, err := net.SplitHostPort(s.Address())
-	if err != nil {
-		t.Fatal(err)
-	}
-	initialise := exec.Command("pgbench", "-i", "-q", "-s", "1", "-h", host, "-p", port, "-U", "weir", "postgres")
-	if text, err := initialise.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", initialise, err, text)
+	if text, err := pgbench(t.Context(), s.Address(), "-i", "-q", "-s", "1").CombinedOutput(); err != nil {
+		t.Fatalf("pgbench: %v\n%s", err, text)
 	}
 	db := dbtest.OpenPostgres(t, s, "weir")
-	db.SetMaxOpenConns(stormWriters + stormReaders)
-	db.SetMaxIdleConns(stormWriters + stormReaders)
-	return bank{db}
+	db.SetMaxOpenConns(stormReaders)
+	db.SetMaxIdleConns(stormReaders)
+	return bank{s.Address(), db}
 }
 
-const (
-	accounts = 100_000
-	tellers  = 10
-)
-
-// write is pgbench's transaction, "TPC-B (sort of)".
-func (b bank) write(ctx context.Context, _ int) error {
-	tx, err := b.db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() // no more than a formality after Commit
-	account, teller, delta := 1+rand.IntN(accounts), 1+rand.IntN(tellers), rand.IntN(10_001)-5000
-	var balance int
-	if _, err := tx.ExecContext(ctx, "UPDATE pgbench_accounts SET abalance = abalance + $1 WHERE aid = $2", delta, account); err != nil {
-		return err
-	}
-	if err := tx.QueryRowContext(ctx, "SELECT abalance FROM pgbench_accounts WHERE aid = $1", account).Scan(&balance); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, "UPDATE pgbench_tellers SET tbalance = tbalance + $1 WHERE tid = $2", delta, teller); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, "UPDATE pgbench_branches SET bbalance = bbalance + $1 WHERE bid = 1", delta); err != nil {
-		return err
-	}
-	if _, err := tx.ExecContext(ctx, "INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES ($1, 1, $2, $3, CURRENT_TIMESTAMP)",
-		teller, account, delta); err != nil {
-		return err
-	}
-	return tx.Commit()
+// pgbench is a run of pgbench against an address.
+func pgbench(ctx context.Context, address string, args ...string) *exec.Cmd {
+	host, port, _ := net.SplitHostPort(address)
+	return exec.CommandContext(ctx, "pgbench", append(args, "-h", host, "-p", port, "-U", "weir", "postgres")...)
 }
+
+const accounts = 100_000
 
 func (b bank) read(ctx context.Context, _ int) error {
 	var balance int
 	return b.db.QueryRowContext(ctx, "SELECT abalance FROM pgbench_accounts WHERE aid = $1", 1+rand.IntN(accounts)).Scan(&balance)
+}
+
+// storm has pgbench with 64 clients rage through a pooler with a connection for each of them, and readers beside it.
+func (b bank) storm(t *testing.T, guard func(context.Context) storm.Gate) result {
+	ctx, from, during := schedule(t)
+	p := newPooler(t, ctx, b.server, stormWriters, from, guard(ctx))
+	prefix := filepath.Join(t.TempDir(), "log")
+	writers := pgbench(t.Context(), p.listener.Addr().String(), "-n", "-c", strconv.Itoa(stormWriters), "-j", "2",
+		"-T", strconv.Itoa(int(math.Ceil(time.Until(from.Add(during)).Seconds()))), "-l", "--log-prefix", prefix)
+	readers := &crowd{clients: stormReaders, gate: storm.Open, work: b.read, pause: readEvery}
+	reading := make(chan struct{})
+	go func() { readers.run(ctx, from); close(reading) }()
+	if text, err := writers.CombinedOutput(); err != nil && ctx.Err() == nil {
+		t.Fatalf("pgbench: %v\n%s", err, text)
+	}
+	<-reading
+
+	written := transactions(t, prefix, from, during)
+	read, _ := readers.log.count()
+	latency := readers.log.database()
+	return result{
+		"writes/s":      float64(len(written)) / during.Seconds(),
+		"reads/s":       float64(read) / during.Seconds(),
+		"read p50":      latency.quantile(0.5),
+		"read p99":      latency.quantile(0.99),
+		"write p99":     p.database().quantile(0.99),
+		"with wait p99": written.quantile(0.99),
+	}
+}
+
+// transactions returns the latencies that pgbench logged in a span of time. A line has the client, the number of the transaction, its
+// latency in microseconds, the script, and when it ended.
+func transactions(t *testing.T, prefix string, from time.Time, during time.Duration) (all latencies) {
+	files, err := filepath.Glob(prefix + "*")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("pgbench has left no log: %v", err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			var client, number, latency, script, seconds, microseconds int64
+			if n, _ := fmt.Sscan(line, &client, &number, &latency, &script, &seconds, &microseconds); n < 6 {
+				continue // the line in which it was ended
+			}
+			if since := time.Unix(seconds, microseconds*1000).Sub(from); since >= 0 && since < during {
+				all = append(all, time.Duration(latency)*time.Microsecond)
+			}
+		}
+	}
+	slices.Sort(all)
+	return all
 }
 
 const tenAtOnce = "MaxInFlight: 10"
@@ -82,7 +115,7 @@ func TestPgbench(t *testing.T) {
 	db := newBank(t, s)
 	through := func(name string, side throttle.Side) contender {
 		return contender{name, func(t *testing.T) result {
-			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
+			return db.storm(t, func(ctx context.Context) storm.Gate {
 				th := bounding(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")}, side)
 				go logBounds(t, ctx, th)
 				return storm.Through(th, throttle.Write)
@@ -91,7 +124,7 @@ func TestPgbench(t *testing.T) {
 	}
 	medians := compare(t, mixedColumns,
 		contender{unthrottled, func(t *testing.T) result {
-			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
+			return db.storm(t, func(context.Context) storm.Gate { return storm.Open })
 		}},
 		through(pidOnWaits, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}}}),
 		through(tenAtOnce, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{Setpoint: 1e9}}, MaxInFlight: 10}),
