@@ -36,7 +36,7 @@ func rehearse(t *testing.T) rehearsal {
 	r.env = []string{
 		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=url.file://" + r.origin + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + modulePath,
 		"GIT_CONFIG_KEY_1=user.name", "GIT_CONFIG_VALUE_1=Weir", "GIT_CONFIG_KEY_2=user.email", "GIT_CONFIG_VALUE_2=weir@example.com",
-		"GOMODCACHE=" + filepath.Join(tmp, "modules"), "GOFLAGS=-modcacherw -trimpath", "GOPROXY=" + r.real, "GOPRIVATE=" + modulePath, "GOSUMDB=off", "GOTOOLCHAIN=local",
+		"GOMODCACHE=" + filepath.Join(tmp, "modules"), "GOFLAGS=-modcacherw -trimpath", "GOPROXY=" + r.real, "GOPRIVATE=" + modulePath, "GOSUMDB=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
 	}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--bare", "--initial-branch=main", r.origin},

@@ -41,7 +41,7 @@ func TestRelease(t *testing.T) {
 	}
 	t.Run("strangers", func(t *testing.T) {
 		for _, module := range modules {
-			t.Run(strings.TrimPrefix(module, path.Dir(modulePath)), func(t *testing.T) {
+			t.Run(strings.TrimPrefix(module, path.Dir(modulePath)+"/"), func(t *testing.T) {
 				t.Parallel()
 				get(t, env, module)
 			})
