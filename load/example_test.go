@@ -50,7 +50,7 @@ func ExampleNew() {
 func ExampleSymptoms() {
 	var s load.Symptoms
 	s.Update(load.Operations{Latency: 2 * time.Millisecond}, 100*time.Millisecond)
-	worst := s.Update(load.Operations{InFlight: 40, Oldest: 160 * time.Millisecond, Latency: 2 * time.Millisecond}, 100*time.Millisecond)
+	worst := s.Update(load.Operations{Oldest: 160 * time.Millisecond, Latency: 2 * time.Millisecond}, 100*time.Millisecond)
 	fmt.Println(worst, "is a load of", worst.Load())
 	// Output: oldest operation 160ms of 80ms is a load of 2
 }

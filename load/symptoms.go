@@ -7,10 +7,8 @@ import (
 
 // Operations is what a process sees of its own operations.
 type Operations struct {
-	InFlight    int           // how much of it runs
-	MaxInFlight int           // how much may run, 0 if nothing bounds it
-	Oldest      time.Duration // age of the oldest operation in flight
-	Latency     time.Duration // recent mean latency, 0 if nothing completed
+	Oldest  time.Duration // age of the oldest operation in flight
+	Latency time.Duration // recent mean latency, 0 if nothing completed
 }
 
 // Symptoms tells the load of a system from [Operations] alone, for when nothing better
@@ -21,10 +19,10 @@ type Operations struct {
 //	baseline += (latency - baseline) (1 - exp(-dt/tau)),  tau = 2 s down, 5 min up
 //
 // The load is 1 where the latency is 8 baselines and at least 5 ms, below which the
-// scheduler's own noise lies; where the oldest operation is as old as 5 of that, for
-// in a stall nothing completes and latencies look fine; and where what may run
-// does. If the first latencies seen are those of a storm it takes them for ease until
-// there is some.
+// scheduler's own noise lies; and where the oldest operation is as old as 5 of that, for
+// in a stall nothing completes and latencies look fine. How many run tells nothing: clients keep all
+// slots in use of a system that is at ease, too. If the first latencies seen are those of a storm
+// it takes them for ease until there is some.
 //
 // The zero Symptoms is ready. It is not safe for concurrent use.
 type Symptoms struct{ baseline float64 }
@@ -47,13 +45,9 @@ func (s *Symptoms) Update(w Operations, dt time.Duration) Reading {
 	}
 	most := max(latencyBaselines*s.baseline, leastLatency.Seconds())
 	worst := Reading{Name: "latency", Value: max(w.Latency, 0).Seconds(), Unit: Seconds, Limit: most}
-	for _, r := range []Reading{
-		{Name: "oldest operation", Value: max(w.Oldest, 0).Seconds(), Unit: Seconds, Limit: oldestLatencies * most},
-		{Name: "in flight", Value: float64(max(w.InFlight, 0)), Limit: float64(w.MaxInFlight)},
-	} {
-		if r.Limit > 0 && r.Load() > worst.Load() {
-			worst = r
-		}
+	oldest := Reading{Name: "oldest operation", Value: max(w.Oldest, 0).Seconds(), Unit: Seconds, Limit: oldestLatencies * most}
+	if oldest.Load() > worst.Load() {
+		return oldest
 	}
 	return worst
 }

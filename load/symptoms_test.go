@@ -12,7 +12,7 @@ const tick = 100 * time.Millisecond
 
 func TestSymptoms(t *testing.T) {
 	var s load.Symptoms
-	if r := s.Update(load.Operations{InFlight: 5, Oldest: time.Hour}, tick); r.Err == nil {
+	if r := s.Update(load.Operations{Oldest: time.Hour}, tick); r.Err == nil {
 		t.Errorf("before anything completed: %v", r)
 	}
 	s.Update(load.Operations{Latency: 10 * time.Millisecond}, tick)
@@ -21,12 +21,10 @@ func TestSymptoms(t *testing.T) {
 		want float64
 		name string
 	}{
-		"ease":      {load.Operations{InFlight: 3, Latency: 10 * time.Millisecond}, 0.125, "latency"},
-		"slow":      {load.Operations{Latency: 80 * time.Millisecond}, 1, "latency"},
-		"stall":     {load.Operations{Latency: time.Millisecond, Oldest: 800 * time.Millisecond}, 2, "oldest operation"},
-		"full":      {load.Operations{Latency: 10 * time.Millisecond, InFlight: 9, MaxInFlight: 10}, 0.9, "in flight"},
-		"nonsense":  {load.Operations{Latency: -1, Oldest: -1, InFlight: -1}, 0, "latency"},
-		"no bounds": {load.Operations{Latency: 10 * time.Millisecond, InFlight: 1e9}, 0.125, "latency"},
+		"ease":     {load.Operations{Latency: 10 * time.Millisecond}, 0.125, "latency"},
+		"slow":     {load.Operations{Latency: 80 * time.Millisecond}, 1, "latency"},
+		"stall":    {load.Operations{Latency: time.Millisecond, Oldest: 800 * time.Millisecond}, 2, "oldest operation"},
+		"nonsense": {load.Operations{Latency: -1, Oldest: -1}, 0, "latency"},
 	} {
 		s := s
 		if r := s.Update(c.work, time.Millisecond); math.Abs(r.Load()-c.want) > 0.01 || r.Name != c.name {

@@ -15,6 +15,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/memory"
 	"github.com/weir-go/weir/metrics"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/throttle"
@@ -85,6 +86,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		Pools:      map[string]*pool.Pool{"jobs": nil},
 		Capacities: map[string]*capacity.Capacity{"slots": nil},
 		Monitors:   map[string]*load.Monitor{"store": nil},
+		Governors:  map[string]*memory.Governor{"import": nil},
 	})
 	if !errors.Is(err, metrics.ErrConfig) {
 		t.Fatalf("error %v: want one that matches ErrConfig", err)
@@ -96,7 +98,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		`Sets["nothing"] is nil: want one that its package's New returned`,
 		"Throttles[0] is nil", `throttle "db" and throttle "db" have the same name`,
 		`side of a throttle "db Reads" and limiter "db Reads" have the same name`,
-		`Pools["jobs"] is nil`, `Capacities["slots"] is nil`, `Monitors["store"] is nil`,
+		`Pools["jobs"] is nil`, `Capacities["slots"] is nil`, `Monitors["store"] is nil`, `Governors["import"] is nil`,
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in\n%v", want, err)
@@ -258,5 +260,51 @@ func TestTargets(t *testing.T) {
 		if value, ok := got[""]; value != c.want || ok != (c.want > 0) {
 			t.Errorf("%T: %v: want %v", c.law, got, c.want)
 		}
+	}
+}
+
+// What a governor has before it runs, and what is in flight.
+func TestGovernor(t *testing.T) {
+	gov, err := memory.New(memory.Config{Target: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gov.Close()
+	hold, err := gov.Take(t.Context(), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Release()
+	r, err := metrics.New(metrics.Sources{Governors: map[string]*memory.Governor{"import": gov}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	r.Read(func(m metrics.Measurement) {
+		if !slices.Equal(m.Values, []string{"import"}) {
+			t.Errorf("%s has the labels %q", m.Instrument.Prometheus, m.Values)
+		}
+		got[m.Instrument.Prometheus] = m.Value
+	})
+	for name, want := range map[string]float64{
+		"weir_governor_target_bytes":    64 << 20,
+		"weir_governor_budget_bytes":    1 << 20,
+		"weir_governor_in_flight_bytes": 1000,
+		"weir_governor_waiting":         0,
+		"weir_governor_too_small":       0,
+	} {
+		if value, ok := got[name]; !ok || value != want {
+			t.Errorf("%s is %v, want %v", name, value, want)
+		}
+	}
+	declared := 0
+	r.Series(func(i *metrics.Instrument, source string) {
+		if _, ok := got[i.Prometheus]; !ok || source != "import" {
+			t.Errorf("%s of %q is declared and not read", i.Prometheus, source)
+		}
+		declared++
+	})
+	if declared != len(got) {
+		t.Errorf("%d declared, %d read", declared, len(got))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/histogram"
 	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/memory"
 	"github.com/weir-go/weir/pool"
 )
 
@@ -29,6 +30,7 @@ type Reader struct {
 	pools      []owned[*pool.Pool]
 	capacities []owned[*capacity.Capacity]
 	monitors   []owned[*load.Monitor]
+	governors  []owned[*memory.Governor]
 }
 
 // owned is a source with its name as a label.
@@ -46,7 +48,10 @@ func New(s Sources) (*Reader, error) {
 	if s.MaxKeys == 0 {
 		s.MaxKeys = defaultKeys
 	}
-	r := &Reader{pools: owners(s.Pools), capacities: owners(s.Capacities), monitors: owners(s.Monitors)}
+	r := &Reader{
+		pools: owners(s.Pools), capacities: owners(s.Capacities),
+		monitors: owners(s.Monitors), governors: owners(s.Governors),
+	}
 	for _, l := range s.Limiters {
 		r.limiters = append(r.limiters, newLimiter(l))
 	}
@@ -98,6 +103,9 @@ func (r *Reader) Series(yield func(i *Instrument, source string)) {
 	for _, m := range r.monitors {
 		each(forMonitor.all(), m.labels)
 	}
+	for _, g := range r.governors {
+		each(forGovernor.all(), g.labels)
+	}
 }
 
 // Read reads all sources and calls yield with each point, one at a time. Points of one instrument differ in their values.
@@ -120,6 +128,9 @@ func (r *Reader) Read(yield func(Measurement)) {
 	}
 	for _, m := range r.monitors {
 		readMonitor(out, m)
+	}
+	for _, g := range r.governors {
+		readGovernor(out, g)
 	}
 }
 

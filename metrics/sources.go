@@ -11,6 +11,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/settings"
 	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/memory"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/throttle"
 )
@@ -27,6 +28,7 @@ type Sources struct {
 	Pools      map[string]*pool.Pool         // see Sets
 	Capacities map[string]*capacity.Capacity // see Sets
 	Monitors   map[string]*load.Monitor      // see Sets
+	Governors  map[string]*memory.Governor   // see Sets; a process has one at most
 
 	// MaxKeys is how many keys of each set have series of their own, besides those that the
 	// configuration of the set names. A key keeps its series until it is evicted; then the
@@ -76,6 +78,7 @@ func (s *Sources) check() error {
 	named(s.Pools, "Pools", complain, distinct(take, "pool"))
 	named(s.Capacities, "Capacities", complain, distinct(take, "capacity"))
 	named(s.Monitors, "Monitors", complain, distinct(take, "monitor"))
+	named(s.Governors, "Governors", complain, distinct(take, "governor"))
 	return errors.Join(errs...)
 }
 

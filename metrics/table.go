@@ -53,27 +53,28 @@ type Instrument struct {
 
 // The labels.
 var (
-	limiterName = Label{"limiter", "weir.limiter.name"}
-	key         = Label{"key", "weir.key"}
-	reason      = Label{"reason", "error.type"}
-	outcome     = Label{"outcome", "weir.outcome"}
-	direction   = Label{"direction", "weir.direction"}
-	throttling  = Label{"throttle", "weir.throttle.name"}
-	side        = Label{"side", "weir.throttle.side"}
-	action      = Label{"action", "weir.throttle.action"}
-	poolName    = Label{"pool", "weir.pool.name"}
-	state       = Label{"state", "weir.pool.state"}
-	capacityOf  = Label{"capacity", "weir.capacity.name"}
-	resource    = Label{"resource", "weir.capacity.resource"}
-	monitorName = Label{"monitor", "weir.monitor.name"}
-	source      = Label{"source", "weir.monitor.source"}
-	reading     = Label{"reading", "weir.monitor.reading"}
+	limiterName  = Label{"limiter", "weir.limiter.name"}
+	key          = Label{"key", "weir.key"}
+	reason       = Label{"reason", "error.type"}
+	outcome      = Label{"outcome", "weir.outcome"}
+	direction    = Label{"direction", "weir.direction"}
+	throttling   = Label{"throttle", "weir.throttle.name"}
+	side         = Label{"side", "weir.throttle.side"}
+	action       = Label{"action", "weir.throttle.action"}
+	poolName     = Label{"pool", "weir.pool.name"}
+	state        = Label{"state", "weir.pool.state"}
+	capacityOf   = Label{"capacity", "weir.capacity.name"}
+	resource     = Label{"resource", "weir.capacity.resource"}
+	monitorName  = Label{"monitor", "weir.monitor.name"}
+	governorName = Label{"governor", "weir.governor.name"}
+	source       = Label{"source", "weir.monitor.source"}
+	reading      = Label{"reading", "weir.monitor.reading"}
 )
 
 // Table returns all instruments, in the order of docs/metrics.md. They are shared: do not change them.
 func Table() []*Instrument {
 	return slices.Concat(forLimiter.all(), forSet.all(), forKey.all(),
-		forThrottle.all(), forPool.all(), forCapacity.all(), forMonitor.all())
+		forThrottle.all(), forPool.all(), forCapacity.all(), forMonitor.all(), forGovernor.all())
 }
 
 // line is one line of the table.

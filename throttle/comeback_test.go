@@ -16,68 +16,92 @@ import (
 )
 
 // A refusal says when to come back: within a factor of 3 of when an equal operation, asked for each 10 ms from then on, is
-// first let in. Both count as 50 ms at least. It is so for two thirds of the refusals by a pace on these plants, and was for a third by the
-// estimate of the limiter alone. Where hundreds of callers fight for a few starts a second, when one of them gets in is chance.
+// first let in. Both count as 50 ms at least.
+//
+// Where hundreds of callers fight for a few starts a second, when one of them gets in is chance, and 67.5% is the most that any answer
+// reaches (TestBestAnswer). More is right where it takes less than half a second, where the queue has to get shorter first, and where a
+// share is refused. The last two plants, and the seeds, were not looked at when the constants were chosen.
 func TestRetryAfterIsRight(t *testing.T) {
-	plants := map[string]func(source *rand.Rand) (*plant, throttle.Config){
-		"steady tank": func(source *rand.Rand) (*plant, throttle.Config) {
-			k := tank{drain: steady(20 + 400*source.Float64())}
-			return k.plant(), throttle.Config{}
-		},
-		"tank that clogs": func(source *rand.Rand) (*plant, throttle.Config) {
-			least, each := 5+30*source.Float64(), 5+10*source.Float64()
-			k := tank{drain: func(at time.Duration) float64 {
-				if int(at.Seconds()/each)%2 == 0 {
-					return 400
-				}
-				return least
-			}}
-			return k.plant(), throttle.Config{}
-		},
-		"spikes": func(source *rand.Rand) (*plant, throttle.Config) {
-			began, lasts, each := time.Now(), 1+4*source.Float64(), 10+10*source.Float64()
-			p := &plant{}
-			p.become(func() (load.Sample, error) {
-				at := time.Since(began).Seconds()
-				if at-float64(int(at/each))*each < lasts {
-					return sampled(1.5), nil
-				}
-				return sampled(0.7), nil
-			})
-			return p, throttle.Config{}
-		},
-		"tree": func(source *rand.Rand) (*plant, throttle.Config) {
+	for name, plant := range map[string]struct {
+		begin func(source *rand.Rand) (*plant, throttle.Config)
+		want  int // percent that are right, some below what was measured
+	}{
+		"steady tank":     {steadyTank, 65},
+		"tank that clogs": {cloggedTank, 65},
+		"spikes":          {spikes, 65},
+		"tree": {func(*rand.Rand) (*plant, throttle.Config) {
 			return &tree().plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{}}}}
-		},
-		"linear refusal": func(source *rand.Rand) (*plant, throttle.Config) {
-			k := tank{drain: steady(50 + 300*source.Float64())}
-			return k.plant(), throttle.Config{
-				Emergency: throttle.Emergency{Enter: 1e9},
-				Writes:    throttle.Side{Laws: []throttle.LoadLaw{throttle.LinearRefusal{Soft: 0.5, Hard: 1.5}}},
-			}
-		},
-	}
-	var all comebacks
-	for name, begin := range plants {
+		}, 60},
+		"linear refusal": {linearRefusal, 80},
+		"short queue": {func(source *rand.Rand) (*plant, throttle.Config) {
+			p, c := steadyTank(source)
+			c.Writes.Queue.Size = 1 + source.IntN(10)
+			return p, c
+		}, 60},
+		"bound in flight": {boundInFlight, 65},
+	} {
 		var of comebacks
-		for seed := range 2 {
+		for _, seed := range []uint64{1000, 1001} {
 			synctest.Test(t, func(t *testing.T) {
-				source := rand.New(rand.NewPCG(uint64(seed), 1))
-				p, c := begin(source)
+				source := rand.New(rand.NewPCG(seed, 1))
+				p, c := plant.begin(source)
 				c.Writes.Queue.Timeout = time.Duration(100+1900*source.Float64()) * time.Millisecond
 				r := run(t, p, c)
-				of.measure(r, 20+source.IntN(300), 40*time.Second)
+				of.measure(r, 20+source.IntN(200), 30*time.Second)
 			})
 		}
 		t.Logf("%-16s %v", name, &of)
-		all.right += of.right
-		all.early += of.early
-		all.late += of.late
+		if n := of.right + of.early + of.late; of.right*100 < n*plant.want || n < 10 {
+			t.Errorf("%s: %d of %d are right, want %d%%", name, of.right, n, plant.want)
+		}
 	}
-	t.Logf("all              %v", &all)
-	if n := all.right + all.early + all.late; all.right < n*6/10 || n < 1000 {
-		t.Errorf("%d of %d are right, want six tenths of 1000 at least", all.right, n)
+}
+
+func steadyTank(source *rand.Rand) (*plant, throttle.Config) {
+	k := tank{drain: steady(20 + 400*source.Float64())}
+	return k.plant(), throttle.Config{}
+}
+
+func cloggedTank(source *rand.Rand) (*plant, throttle.Config) {
+	least, each := 5+30*source.Float64(), 5+10*source.Float64()
+	k := tank{drain: func(at time.Duration) float64 {
+		if int(at.Seconds()/each)%2 == 0 {
+			return 400
+		}
+		return least
+	}}
+	return k.plant(), throttle.Config{}
+}
+
+func spikes(source *rand.Rand) (*plant, throttle.Config) {
+	began, lasts, each := time.Now(), 1+4*source.Float64(), 10+10*source.Float64()
+	p := &plant{}
+	p.become(func() (load.Sample, error) {
+		at := time.Since(began).Seconds()
+		if at-float64(int(at/each))*each < lasts {
+			return sampled(1.5), nil
+		}
+		return sampled(0.7), nil
+	})
+	return p, throttle.Config{}
+}
+
+func linearRefusal(source *rand.Rand) (*plant, throttle.Config) {
+	k := tank{drain: steady(50 + 300*source.Float64())}
+	return k.plant(), throttle.Config{
+		Emergency: throttle.Emergency{Enter: 1e9},
+		Writes:    throttle.Side{Laws: []throttle.LoadLaw{throttle.LinearRefusal{Soft: 0.5, Hard: 1.5}}},
 	}
+}
+
+// boundInFlight is never loaded, and so few run at once that the queue is full.
+func boundInFlight(source *rand.Rand) (*plant, throttle.Config) {
+	p := &plant{}
+	p.says(0.1)
+	return p, throttle.Config{Writes: throttle.Side{
+		MaxInFlight: 1 + source.IntN(3),
+		Queue:       weir.Queue{Size: 1 + source.IntN(10)},
+	}}
 }
 
 // comebacks are how good the answers were.
@@ -102,13 +126,15 @@ func (c *comebacks) measure(r *rig, clients int, during time.Duration) {
 		running.Go(func() {
 			for ctx.Err() == nil {
 				err := r.Do(context.WithoutCancel(ctx), throttle.Write, 1, func(context.Context) error {
-					time.Sleep(10 * time.Millisecond)
+					time.Sleep(5*time.Millisecond + time.Duration(source.IntN(10_000_000))) // not in step with those who ask
 					return nil
 				})
 				refused := (*weir.RefusedError)(nil)
 				switch {
 				case err == nil:
 					r.plant.write(1)
+					// One that asks again at once would always have the place that it has left.
+					time.Sleep(time.Duration(source.IntN(10_000_000)))
 				case errors.As(err, &refused):
 					if c.mu.Lock(); time.Now().After(next) && refused.Reason != weir.ReasonQueueTimeout {
 						next = time.Now().Add(100 * time.Millisecond)

@@ -116,7 +116,7 @@ func (s *side) begin() {
 func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 	cost := s.measure(dt)
 	in := signals{dt: dt, cost: cost, flow: s.flow, now: s.demand}
-	s.look(t, &in)
+	snap := s.look(t, &in)
 	s.tell(t, now)
 
 	var next demand
@@ -137,6 +137,7 @@ func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 		t.note(Event{At: now, Op: s.op, Kind: EmergencyEnded, Level: s.level})
 	}
 	s.apply(next.strictest(s.emergency.demand()), t.conf.Tick)
+	s.comeback.learn(snap, paceOf(s.limiter), max(1, float64(s.total)/float64(max(1, snap.Admitted))), now, dt)
 }
 
 // read returns the state of the limiter, and the cost admitted up to now, as corrected. Corrections are read
@@ -160,13 +161,9 @@ func (s *side) measure(dt time.Duration) float64 {
 }
 
 // look reads the monitor and the side's own operations.
-func (s *side) look(t *Throttle, in *signals) {
-	snap := s.limiter.Snapshot()
-	s.comeback.learn(snap, in.dt)
-	s.symptom = s.symptoms.Update(load.Operations{
-		InFlight: snap.InFlight, MaxInFlight: s.maxInFlight(),
-		Oldest: snap.Age, Latency: snap.Mean,
-	}, in.dt)
+func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
+	snap = s.limiter.Snapshot()
+	s.symptom = s.symptoms.Update(load.Operations{Oldest: snap.Age, Latency: snap.Mean}, in.dt)
 	s.latency = s.conf.latencyLoad(snap)
 	in.running, in.queued, in.heaviest = float64(snap.InFlight), snap.Queued, float64(s.heaviest.Load())
 	in.load = s.latency.Load()
@@ -189,7 +186,7 @@ func (s *side) look(t *Throttle, in *signals) {
 	}
 	s.load = max(in.load, in.waits)
 	if degraded == s.degraded {
-		return
+		return snap
 	}
 	s.degraded = degraded
 	from := in.now
@@ -199,14 +196,7 @@ func (s *side) look(t *Throttle, in *signals) {
 		from.rate = s.held.rate // symptoms tell nothing of the database now that it answers
 	}
 	s.resume(from, in.flow)
-}
-
-// maxInFlight is the bound on work in flight if there is one.
-func (s *side) maxInFlight() int {
-	if s.conf.MaxInFlight == defaultInFlight {
-		return 0
-	}
-	return s.conf.MaxInFlight
+	return snap
 }
 
 // resume has the controllers that take over go on from the present pace.

@@ -20,6 +20,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/histogram"
 	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/memory"
 	"github.com/weir-go/weir/metrics"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/throttle"
@@ -98,6 +99,11 @@ func everything(t testing.TB) metrics.Sources {
 	if err != nil {
 		t.Fatal(err)
 	}
+	gov, err := memory.New(memory.Config{Target: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(gov.Close)
 	return metrics.Sources{
 		Limiters:   []*weir.Limiter{weir.Must(weir.New(weir.Config{Name: "search", Histograms: true}))},
 		Sets:       map[string]*bulkhead.Set{"routes": set},
@@ -105,6 +111,7 @@ func everything(t testing.TB) metrics.Sources {
 		Pools:      map[string]*pool.Pool{"jobs": jobs},
 		Capacities: map[string]*capacity.Capacity{"slots": slots},
 		Monitors:   map[string]*load.Monitor{"store": mon},
+		Governors:  map[string]*memory.Governor{"import": gov},
 	}
 }
 

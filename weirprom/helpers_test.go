@@ -12,6 +12,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/memory"
 	"github.com/weir-go/weir/metrics"
 	"github.com/weir-go/weir/pool"
 	"github.com/weir-go/weir/throttle"
@@ -92,6 +93,11 @@ func everything(t testing.TB) metrics.Sources {
 
 	slots := must(capacity.New(capacity.Vector{"slots": 6}))(t)
 	jobs := must(pool.New(pool.Config{Capacity: slots, Source: pool.Slice(nil)}))(t)
+	gov, err := memory.New(memory.Config{Target: 64 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(gov.Close)
 	return metrics.Sources{
 		Limiters:   []*weir.Limiter{lim},
 		Sets:       map[string]*bulkhead.Set{"routes": set},
@@ -99,5 +105,6 @@ func everything(t testing.TB) metrics.Sources {
 		Pools:      map[string]*pool.Pool{"jobs": jobs},
 		Capacities: map[string]*capacity.Capacity{"slots": slots},
 		Monitors:   map[string]*load.Monitor{"store": mon},
+		Governors:  map[string]*memory.Governor{"import": gov},
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
 )
 
@@ -91,8 +92,11 @@ func postgresRevoked(t *testing.T, s *Server) {
 	if err := m.goesStale(t); !errors.Is(err, sqlload.ErrPrivilege) {
 		t.Errorf("it is stale because of %v, want that the privilege is missing", err)
 	}
+	if err := m.Snapshot()[0].Err; !errors.Is(err, load.ErrDenied) {
+		t.Errorf("%v: want one that has the monitor leave the server alone", err)
+	}
 	Exec(t, admin, "GRANT pg_monitor TO monitor")
-	m.answers(t)
+	values(t, source) // the monitor leaves it alone for half a minute: load.TestDeniedSourceIsLeftAlone
 }
 
 func postgresFull(t *testing.T, s *Server) {

@@ -71,7 +71,7 @@ var mayImport = map[string]string{
 	"internal/rpc":  ". bulkhead edge retry",
 	"weirgrpc":      ". bulkhead edge internal/rpc retry trust",
 	"weirconnect":   ". bulkhead edge internal/rpc retry weirhttp",
-	"metrics":       ". bulkhead capacity histogram law load pool throttle internal/settings",
+	"metrics":       ". bulkhead capacity histogram law load memory pool throttle internal/settings",
 	"weirprom":      "histogram metrics",
 	"weirotel":      ". edge histogram metrics",
 	"weirriver":     ". bulkhead edge",

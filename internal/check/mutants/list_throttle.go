@@ -166,8 +166,22 @@ var ofTheThrottle = []mutant{
 	{
 		name: "throttle: who is refused comes back when all that waits has started",
 		file: "throttle/comeback.go",
-		old:  "r.RetryAfter = min(max(c.room(r.RetryAfter), turn), most)",
-		new:  "r.RetryAfter = max(r.RetryAfter, turn)",
+		old:  "r.RetryAfter = max(room+time.Duration(c.paced.Load()), least)",
+		new:  "r.RetryAfter = max(r.RetryAfter, room+time.Duration(c.paced.Load()), least)",
 		test: "TestComeback",
+	},
+	{
+		name: "throttle: refusals count as no rivals",
+		file: "throttle/comeback.go",
+		old:  "c.refused.Add(1)",
+		new:  "c.refused.Add(0)",
+		test: "TestComeback",
+	},
+	{
+		name: "throttle: the room of a queue forgets the ages of those who wait",
+		file: "throttle/comeback.go",
+		old:  "left := max(c.patience-c.since, dt).Seconds()",
+		new:  "left := max(c.patience, dt).Seconds()",
+		test: "TestComebackPlaces",
 	},
 }
