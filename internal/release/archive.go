@@ -66,7 +66,8 @@ func tarball(entries []entry, at time.Time) ([]byte, error) {
 	if err := archive.Close(); err != nil {
 		return nil, err
 	}
-	return out.Bytes(), compressed.Close()
+	err := compressed.Close() // which writes the rest
+	return out.Bytes(), err
 }
 
 // zipped packs files in the form of Windows.

@@ -109,6 +109,18 @@ func TestArchivesAreTheSameAgain(t *testing.T) {
 	}
 }
 
+func TestTarballHasPrograms(t *testing.T) {
+	text, err := tarball([]entry{{"weir", 0o755, []byte("program")}}, moment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(t.TempDir(), "weir")
+	write(t, name+".tar.gz", string(text), 0o644)
+	if files := unpacked(t, name); string(files["weir"]) != "program" {
+		t.Errorf("%q", files)
+	}
+}
+
 func TestZipHasPrograms(t *testing.T) {
 	text, err := zipped([]entry{{"weir.exe", 0o755, []byte("program")}}, moment)
 	if err != nil {
