@@ -29,7 +29,7 @@ const modulePath = "github.com/weir-go/weir"
 
 // Of what is built if the flags say nothing.
 const (
-	allCommands  = "weir,weir-plot,weir-storm"
+	allCommands  = "weir,weir-storm"
 	allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
 )
 

@@ -82,6 +82,20 @@ func get(t *testing.T, env []string, module string) {
 }
 
 // TestReleaseRefuses holds scripts/release to what it says of a repository that is not ready. Nothing is tagged then.
+func TestAllCommandsAreReleased(t *testing.T) {
+	directories, err := os.ReadDir(filepath.Join("..", "..", "cmd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, d := range directories {
+		names = append(names, d.Name())
+	}
+	if want := strings.Join(names, ","); allCommands != want {
+		t.Errorf("%s are built, want %s", allCommands, want)
+	}
+}
+
 func TestReleaseRefuses(t *testing.T) {
 	longtest.Skip(t)
 	r := rehearse(t)
