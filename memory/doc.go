@@ -39,7 +39,7 @@
 // the pages of the files that [Config].Mapped names. It looks every 10 ms, for a store maps hundreds of megabytes a second. It uses MADV_PAGEOUT, which drops no data, even if
 // the address was given to other memory in the meantime. MADV_DONTNEED would erase that memory.
 //
-// If Mapped names files, garbage makes room for them: the limit is 0.15 T less, or need/0.65 if that is more, of which the budget is whole.
+// If Mapped names files, garbage makes room for them: the limit is 0.15 T less, but at least need/0.65, at which the budget is still whole.
 //
 // # When it fails
 //

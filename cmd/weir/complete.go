@@ -53,10 +53,9 @@ func complete(root *kong.Node, words []string) []candidate {
 // follow returns the command that the words lead to, and the flag whose value comes next, if any.
 func follow(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	var flag *kong.Flag
-	for i, word := range words {
+	for _, word := range words {
 		switch {
-		case flag != nil && word == "=" && i == len(words)-1: // as bash takes --law=e apart
-		case flag != nil && word == "=":
+		case flag != nil && word == "=": // bash takes --law=e apart
 		case flag != nil:
 			flag = nil
 		case strings.HasPrefix(word, "-"):
