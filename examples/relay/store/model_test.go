@@ -218,11 +218,12 @@ func same(t *rapid.T, got, want []nostr.Event, what string) {
 }
 
 func form(e nostr.Event) string {
-	text := fmt.Sprintf("%x by %x at %d of kind %d %x %s", e.ID, e.PubKey, e.CreatedAt, e.Kind, e.Sig, strconv.Quote(e.Content))
+	var text strings.Builder
+	fmt.Fprintf(&text, "%x by %x at %d of kind %d %x %s", e.ID, e.PubKey, e.CreatedAt, e.Kind, e.Sig, strconv.Quote(e.Content))
 	for _, tag := range e.Tags {
-		text += fmt.Sprintf(" %q", []string(tag))
+		fmt.Fprintf(&text, " %q", []string(tag))
 	}
-	return text
+	return text.String()
 }
 
 func forms(events []nostr.Event) string {
