@@ -18,6 +18,7 @@ var kinds = []kind{
 // A kind is a law that has a text form.
 type kind struct {
 	name string
+	form form // of a zero law
 	read func(settings []string) (Law, error)
 }
 
@@ -26,7 +27,8 @@ func kindOf[L Law, P interface {
 	*L
 	form() form
 }]() kind {
-	return kind{P(new(L)).form().name, func(settings []string) (Law, error) {
+	zero := P(new(L)).form()
+	return kind{zero.name, zero, func(settings []string) (Law, error) {
 		l := new(L)
 		if err := P(l).form().read(settings); err != nil {
 			return nil, err

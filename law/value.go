@@ -14,6 +14,7 @@ type value interface {
 	check() (complaint string)
 	read(text string) (complaint string)
 	fill() // replaces a zero by the default
+	describe() (preset, allowed string)
 	zero() bool
 	String() string
 }
@@ -81,6 +82,13 @@ func (n number[T]) fill() {
 	}
 }
 
+func (n number[T]) describe() (preset, allowed string) {
+	if n.preset != 0 {
+		preset = fmt.Sprint(n.preset)
+	}
+	return preset, n.span()
+}
+
 func (n number[T]) zero() bool     { return *n.field == 0 }
 func (n number[T]) String() string { return fmt.Sprint(*n.field) }
 
@@ -96,6 +104,8 @@ func (t toggle) read(text string) string {
 	}
 	return ""
 }
+
+func (toggle) describe() (preset, allowed string) { return "false", "true or false" }
 
 func (toggle) check() string    { return "" }
 func (toggle) fill()            {}
@@ -136,6 +146,10 @@ func (c choice) names() string {
 		names[i] = o.name
 	}
 	return list(names)
+}
+
+func (c choice) describe() (preset, allowed string) {
+	return choice{new(Signal), c.options}.String(), c.names()
 }
 
 func (choice) fill()        {}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/weir-go/weir/cmd/weir/internal/config"
@@ -13,8 +12,8 @@ type checkCommand struct {
 }
 
 // Run reads the file as the proxy would, with the variables of the environment that replace settings of it.
-func (c checkCommand) Run(s streams) error {
-	checked, err := config.Load(c.File, os.Environ())
+func (c checkCommand) Run(s streams, env environ) error {
+	checked, err := config.Load(c.File, env)
 	if err != nil {
 		return usageError{err}
 	}

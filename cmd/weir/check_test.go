@@ -23,9 +23,8 @@ func TestCheckCountsWhatThereIs(t *testing.T) {
 }
 
 func TestCheckHearsTheEnvironment(t *testing.T) {
-	t.Setenv("WEIR__LOG__FORMAT", "xml")
 	var stdout, stderr bytes.Buffer
-	err := run(t.Context(), []string{"check", "internal/config/testdata/good/small.yaml"}, environmentOf(""), &stdout, &stderr)
+	err := run(t.Context(), []string{"check", "internal/config/testdata/good/small.yaml"}, environmentOf("WEIR__LOG__FORMAT=xml"), &stdout, &stderr)
 	if status := exitStatus(err, &stderr); status != 2 || stdout.Len() > 0 {
 		t.Errorf("status %d, stdout %q", status, &stdout)
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -40,24 +39,15 @@ func TestCompanionThatIsNotInstalled(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", "."+string(filepath.ListSeparator)+t.TempDir())
-	for _, args := range [][]string{
-		{"demo", "database"},
-		{"sim", "run", "kata", "--plot", "kata.svg"},
-		{"sim", "suite", "--named", "--plot", "suite.svg"},
-	} {
-		var stdout, stderr bytes.Buffer
-		err := run(t.Context(), args, environmentOf(""), &stdout, &stderr)
-		if status := exitStatus(err, &stderr); status != 1 {
-			t.Errorf("%v: status %d, want 1", args, status)
-		}
-		name := "weir-plot"
-		if args[0] == "demo" {
-			name = "weir-storm"
-		}
-		want := name + " is not installed: want it beside weir or on the PATH: go install github.com/weir-go/weir/cmd/" + name + "@latest, or in a checkout: scripts/all go install ./cmd/" + name + "\n"
-		if !strings.HasSuffix(stderr.String(), want) || stdout.Len() > 0 {
-			t.Errorf("%v: %s%s", args, &stdout, &stderr)
-		}
+	var stdout, stderr bytes.Buffer
+	err := run(t.Context(), []string{"demo", "database"}, environmentOf(""), &stdout, &stderr)
+	if status := exitStatus(err, &stderr); status != 1 {
+		t.Errorf("status %d, want 1", status)
+	}
+	const want = "weir: weir-storm is not installed: want it beside weir or on the PATH: " +
+		"go install github.com/weir-go/weir/cmd/weir-storm@latest, or in a checkout: scripts/all go install ./cmd/weir-storm\n"
+	if stderr.String() != want || stdout.Len() > 0 {
+		t.Errorf("%s%s, want %s", &stdout, &stderr, want)
 	}
 }
 

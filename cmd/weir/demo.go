@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir/cmd/weir/internal/demo"
 	"github.com/weir-go/weir/cmd/weir/internal/jobs"
+	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 )
 
 type demoCommand struct {
@@ -33,21 +34,33 @@ type bulkheadDemo struct {
 }
 
 // Run shows the demonstration on the output.
-func (c limitDemo) Run(ctx context.Context, s streams, getenv func(string) string) error {
-	return showLoad(ctx, c.Duration, s, getenv, demo.Run)
+func (c limitDemo) Run(ctx context.Context, s streams, env environ) error {
+	return showLoad(ctx, c.Duration, s, env, demo.Run)
 }
 
 // Run shows the demonstration on the output.
-func (c bulkheadDemo) Run(ctx context.Context, s streams, getenv func(string) string) error {
-	return showLoad(ctx, c.Duration, s, getenv, demo.RunBulkhead)
+func (c bulkheadDemo) Run(ctx context.Context, s streams, env environ) error {
+	return showLoad(ctx, c.Duration, s, env, demo.RunBulkhead)
 }
 
-func showLoad(ctx context.Context, length span, s streams, getenv func(string) string, run func(context.Context, demo.Config) error) error {
+func showLoad(ctx context.Context, length span, s streams, env environ, run func(context.Context, demo.Config) error) error {
 	duration, err := length.within(demo.Shortest, demo.Longest)
 	if err != nil {
 		return err
 	}
-	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, getenv)})
+	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, env), Size: screenSize(s.out, env)})
+}
+
+// screenSize returns what asks for the size of the screen, nil if there is none to draw on.
+func screenSize(out io.Writer, env environ) func() (columns, rows int) {
+	file, ok := out.(*os.File)
+	if !ok || env.get("TERM") == "dumb" || !terminal.Is(file) {
+		return nil
+	}
+	return func() (columns, rows int) {
+		columns, rows, _ = terminal.Size(file)
+		return columns, rows
+	}
 }
 
 type databaseDemo struct {
@@ -72,15 +85,11 @@ func (s span) within(shortest, longest time.Duration) (time.Duration, error) {
 	return duration, nil
 }
 
-func colors(out io.Writer, getenv func(string) string) bool {
-	return isTerminal(out) && getenv("NO_COLOR") == ""
+func colors(out io.Writer, env environ) bool {
+	return isTerminal(out) && env.get("NO_COLOR") == ""
 }
 
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && terminal.Is(file)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // documented is a command of weir in a document: at the beginning of a line, or between backquotes.
-var documented = regexp.MustCompile("(?m)(?:^ *|`)((?:go run \\./cmd/)?weir (?:proxy|demo|sim|version)\\b[^`\n#|]*)")
+var documented = regexp.MustCompile("(?m)(?:^ *|`)((?:go run \\./cmd/)?weir (?:proxy|check|schema|demo|sim|version|help|completion)\\b[^`\n#|>]*)")
 
 var (
 	// shortened are those that leave a value out or open, or go on in the next line, which TestTracesPage runs.

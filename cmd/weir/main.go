@@ -11,8 +11,11 @@
 //	weir sim run kata --law band            a control law against a simulated service
 //	weir sim trace access.log ... --choose  which law suits the requests of a log
 //
+//	weir help                               the commands, and what else there is help on
+//
 // Every flag can also be set through the environment: --queue-timeout is
 // WEIR_QUEUE_TIMEOUT. So can every setting of the file: docs/proxy-config.md.
+// docs/command.md has the environment, the exit codes, completion and the columns of all tables.
 package main
 
 import (
@@ -35,6 +38,13 @@ type commands struct {
 	Demo    demoCommand    `cmd:"" help:"Show what a limit, a bulkhead, a pool that sizes itself or a throttle is worth."`
 	Sim     simCommand     `cmd:"" help:"Simulate control laws on scenarios, random systems and traces."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	Completion completionCommand `cmd:"" help:"Print the completion of a shell: bash, zsh or fish."`
+	Complete   completeCommand   `cmd:"" hidden:""`
+	Help       helpCommand       `cmd:"" help:"Print the help of a command or on a topic."`
+
+	Overview    helpOfGroup `cmd:"" default:"1" hidden:""`
+	VersionFlag versionFlag `name:"version" help:"Print the version."`
 }
 
 const description = `Keeps a server inside its capacity: measures how requests fare, finds how many may ` +
@@ -44,26 +54,33 @@ const description = `Keeps a server inside its capacity: measures how requests f
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 	os.Exit(exitStatus(err, os.Stderr))
 }
 
 // run is the program without its process.
-func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
-	helped := false
-	parser, err := newParser(getenv, stdout, stderr, func(int) { helped = true })
+func run(ctx context.Context, args []string, env environ, stdout, stderr io.Writer) error {
+	done := false
+	parser, err := newParser(env, stdout, stderr, func(int) { done = true })
 	if err != nil {
 		return err
 	}
 	command, err := parser.Parse(args)
-	if helped {
+	if done { // by a flag that prints something
 		return nil
 	}
 	if err != nil {
 		return usageError{withHelp(err)}
 	}
+	for _, complaint := range env.unknown(parser.Model.Node) {
+		fmt.Fprintln(stderr, "weir:", complaint)
+	}
 	command.BindTo(ctx, (*context.Context)(nil))
-	return command.Run(streams{stdout, stderr}, getenv)
+	err = command.Run(streams{stdout, stderr}, env)
+	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return interruptedError{err}
+	}
+	return err
 }
 
 // withHelp says where the allowed words are listed, for an error that names none of them.
@@ -83,14 +100,17 @@ func withHelp(err error) error {
 	return fmt.Errorf("%w: see %s --help", err, node.FullPath())
 }
 
-func newParser(getenv func(string) string, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
+func newParser(env environ, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
 	return kong.New(new(commands),
 		kong.Name("weir"),
 		kong.Description(description),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.Help(printHelp),
+		kong.ValueFormatter(withVariable),
+		kong.Vars{"laws": strings.Join(lawNames(), ", ")},
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
-		kong.Resolvers(environment(getenv)),
+		kong.Resolvers(env.resolver()),
 		kong.WithHyphenPrefixedParameters(true), // so that "--min -5" is refused for what it is
 	)
 }
@@ -100,17 +120,6 @@ type streams struct {
 	out, err io.Writer
 }
 
-// environment sets a flag that is not given from the variable named after it.
-func environment(getenv func(string) string) kong.Resolver {
-	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
-		name := "WEIR_" + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
-		if value := getenv(name); value != "" && flag.Name != "help" {
-			return value, nil
-		}
-		return nil, nil
-	})
-}
-
 // A usageError is a fault in what was asked for, not in what then happened.
 type usageError struct {
 	error
@@ -118,8 +127,20 @@ type usageError struct {
 
 func (e usageError) Unwrap() error { return e.error }
 
+// An interruptedError is what the end of a command by a signal left undone.
+type interruptedError struct {
+	error
+}
+
+// The exit codes, besides that of a companion, which is passed on.
+const (
+	statusFailed      = 1
+	statusUsage       = 2
+	statusInterrupted = 130 // as shells have it: 128 and the number of SIGINT
+)
+
 // exitStatus reports err in one line, or one for each of several that were joined, and returns the status to
-// exit with: 2 if it was asked wrongly, 1 if it went wrong.
+// exit with.
 func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
@@ -130,10 +151,13 @@ func exitStatus(err error, stderr io.Writer) int {
 	for _, err := range eachOf(err) {
 		fmt.Fprintf(stderr, "weir: %s\n", strings.ReplaceAll(strings.TrimPrefix(err.Error(), "weir: "), "\n", " "))
 	}
-	if errors.As(err, new(usageError)) {
-		return 2
+	switch {
+	case errors.As(err, new(usageError)):
+		return statusUsage
+	case errors.As(err, new(interruptedError)):
+		return statusInterrupted
 	}
-	return 1
+	return statusFailed
 }
 
 // eachOf takes errors that were joined apart, also by Kong, which joins those of its hooks.

@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/weir-go/weir/law"
 )
@@ -23,14 +26,13 @@ func TestBadInput(t *testing.T) {
 		env  string // NAME=value
 		want string
 	}{
-		{args: nil, want: `expected one of "proxy", "check", "schema", "demo", "sim", ...`},
 		{args: []string{"prxy"}, want: `unexpected argument prxy, did you mean "proxy"?`},
 		{args: []string{"proxy"}, want: `want --to=URL of the server to protect, or --config=FILE`},
 		{args: proxy("--mox", "3"), want: `unknown flag --mox, did you mean one of "--to", "--min", "--max"?`},
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
 		{args: []string{"bogus"}, want: `unexpected argument bogus: see weir --help`},
 		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: see weir demo --help`},
-		{args: []string{"--version"}, want: `unknown flag --version: see weir --help`},
+		{args: []string{"--versiom"}, want: `unknown flag --versiom, did you mean "--version"?`},
 
 		{args: []string{"proxy", "--to", "http://"}, want: `--to: "http://": want a URL such as http://127.0.0.1:9000`},
 		{args: []string{"proxy", "--to", "127.0.0.1:9000"}, want: `--to: "127.0.0.1:9000": want a URL such as http://127.0.0.1:9000`},
@@ -105,6 +107,9 @@ func TestHelpAndVersion(t *testing.T) {
 		{"demo --help", "demo capacity"},
 		{"demo database --help", "--duration"},
 		{"version", "weir "},
+		{"--version", "weir "},
+		{"sim --version", "weir "},
+		{"completion --help", "~/.bashrc"},
 	} {
 		var stdout bytes.Buffer
 		if err := run(t.Context(), strings.Fields(test.args), environmentOf(""), &stdout, io.Discard); err != nil {
@@ -121,7 +126,8 @@ func TestBulkheadDemoEndsWithAComparison(t *testing.T) {
 	if err := run(t.Context(), []string{"demo", "bulkhead"}, environmentOf("WEIR_DURATION=3s"), &stdout, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"pool of 20 connections, for 3s", "\n 1 search   well", "\n 1 checkout well", "\ncheckout, without"} {
+	fits(t, stdout.String())
+	for _, want := range []string{"pool of 20 connections,\nfor 3s", "\n 1 search   well", "\n 1 checkout well", "\ncheckout, without"} {
 		if !strings.Contains(stdout.String(), want) {
 			t.Errorf("no %q in:\n%s", want, &stdout)
 		}
@@ -142,26 +148,35 @@ func TestDemoEndsWithAComparison(t *testing.T) {
 	if strings.Contains(out, "\x1b") {
 		t.Error("colours without a terminal")
 	}
-	for line := range strings.Lines(out) {
-		if len(line) > 110+len("\n") {
-			t.Errorf("%d columns: %s", len(line)-1, line)
-		}
-	}
+	_, table, _ := strings.Cut(out, "\nAnswers within")
+	fits(t, table)
 	if t.Failed() {
 		t.Log(out)
 	}
 }
 
-// environmentOf returns a getenv that knows one variable, NAME=value.
-func environmentOf(variable string) func(string) string {
-	known, value, _ := strings.Cut(variable, "=")
-	return func(name string) string {
-		if name == known {
-			return value
+// fits checks that a text has lines for the narrowest screen.
+func fits(t *testing.T, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > screen {
+			t.Errorf("%d columns: %s", n, line)
 		}
-		return ""
 	}
 }
+
+func TestInterruptedSimulationSaysSo(t *testing.T) {
+	ctx, interrupt := context.WithCancelCause(t.Context())
+	interrupt(errors.New("interrupt signal received"))
+	var stderr bytes.Buffer
+	err := run(ctx, []string{"sim", "run", "kata"}, nil, io.Discard, &stderr)
+	if status := exitStatus(err, &stderr); status != statusInterrupted || stderr.String() != "weir: interrupt signal received\n" {
+		t.Errorf("status %d, %q", status, &stderr)
+	}
+}
+
+// environmentOf returns an environment of one variable, NAME=value.
+func environmentOf(variable string) environ { return environ{variable} }
 
 // refusal is what package law says of a text; the list of laws is its own.
 func refusal(text string) string {

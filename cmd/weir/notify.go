@@ -9,8 +9,8 @@ import (
 
 // announce tells systemd, or what else set NOTIFY_SOCKET, that the program serves, and that it stops once ctx ends or ended is called:
 // see sd_notify(3).
-func announce(ctx context.Context, getenv func(string) string, log *slog.Logger) (ended func()) {
-	socket := getenv("NOTIFY_SOCKET")
+func announce(ctx context.Context, env environ, log *slog.Logger) (ended func()) {
+	socket := env.get("NOTIFY_SOCKET")
 	if socket == "" {
 		return func() {}
 	}

@@ -16,18 +16,12 @@ func TestNotify(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	getenv := func(name string) string {
-		if name == "NOTIFY_SOCKET" {
-			return socket
-		}
-		return ""
-	}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ended := make(chan error, 1)
 	go func() {
 		args := []string{"proxy", "--to", "http://127.0.0.1:1", "--listen", "127.0.0.1:0", "--admin", ""}
-		ended <- run(ctx, args, getenv, io.Discard, io.Discard)
+		ended <- run(ctx, args, environmentOf("NOTIFY_SOCKET="+socket), io.Discard, io.Discard)
 	}()
 	for _, want := range []string{"READY=1", "STOPPING=1"} {
 		said := make([]byte, 64)

@@ -2,48 +2,40 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
+	"os"
 	"path/filepath"
-	"slices"
 
-	"github.com/weir-go/weir/internal/chart"
+	"github.com/weir-go/weir/cmd/weir/internal/chart"
 )
 
 // plotFlag is the name of a file that a chart is drawn to; empty: none.
 type plotFlag string
 
 func (p *plotFlag) UnmarshalText(text []byte) error {
-	if !slices.Contains(chart.Formats, filepath.Ext(string(text))) {
-		return fmt.Errorf("%q: want a file that ends in .svg or .png", text)
+	if filepath.Ext(string(text)) != ".svg" {
+		return fmt.Errorf("%q: want a file that ends in .svg", text)
 	}
 	*p = plotFlag(text)
 	return nil
 }
 
-// A drawing is a file with the command that draws to it. That is found before anything is
-// simulated, which may take minutes.
-type drawing struct {
-	file string
-	by   companion
-}
-
-// drawing returns nil if none is wanted.
-func (p plotFlag) drawing() (*drawing, error) {
+// check looks for the folder before anything is simulated, which may take minutes.
+func (p plotFlag) check() error {
 	if p == "" {
-		return nil, nil
+		return nil
 	}
-	by, err := find("weir-plot")
-	if err != nil {
-		return nil, fmt.Errorf("--plot: %w", err)
+	folder := filepath.Dir(string(p))
+	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+		return usageError{fmt.Errorf("--plot: %q is no folder: want one that exists", folder)}
 	}
-	return &drawing{string(p), by}, nil
+	return nil
 }
 
-func (d *drawing) draw(ctx context.Context, s streams, c *chart.Chart) error {
-	var text bytes.Buffer
-	if err := c.Write(&text); err != nil {
+func (p plotFlag) draw(c *chart.Chart) error {
+	var drawn bytes.Buffer
+	if _, err := c.WriteTo(&drawn); err != nil {
 		return err
 	}
-	return d.by.run(ctx, &text, s, d.file)
+	return os.WriteFile(string(p), drawn.Bytes(), 0o644) //nolint:gosec // others may look at a picture
 }

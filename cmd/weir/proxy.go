@@ -37,8 +37,8 @@ type proxyCommand struct {
 }
 
 // Run serves until ctx ends, then finishes what is in flight.
-func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams, getenv func(string) string) error {
-	settings, read, err := c.settings(command)
+func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams, env environ) error {
+	settings, read, err := c.settings(command, env)
 	if err != nil {
 		return usageError{err}
 	}
@@ -50,7 +50,7 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams,
 	c.greet(s.out, settings, p)
 	defer c.reloadOnChange(ctx, p, log.Logger)()
 	stop := log.write(s, p)
-	ended := announce(ctx, getenv, log.Logger)
+	ended := announce(ctx, env, log.Logger)
 	err = c.named(p.Run(ctx))
 	ended()
 	stop()
@@ -59,13 +59,13 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams,
 }
 
 // settings returns what the proxy is to do, and what reads it again if it is in a file.
-func (c proxyCommand) settings(command *kong.Context) (settings *config.Config, read func() (*config.Config, error), err error) {
+func (c proxyCommand) settings(command *kong.Context, env environ) (settings *config.Config, read func() (*config.Config, error), err error) {
 	switch given := givenFlags(command); {
 	case c.Config != "" && len(given) > 1:
 		given = slices.DeleteFunc(given, func(flag string) bool { return flag == "--config" })
 		return nil, nil, fmt.Errorf("%s beside --config: want it in %s", strings.Join(given, ", "), c.Config)
 	case c.Config != "":
-		read = func() (*config.Config, error) { return config.Load(c.Config, os.Environ()) }
+		read = func() (*config.Config, error) { return config.Load(c.Config, env) }
 		settings, err = read()
 		return settings, read, err
 	case c.To.url == nil:

@@ -15,7 +15,7 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-var update = flag.Bool("update", false, "write the sample logs, and the output of the commands in docs/traces.md")
+var update = flag.Bool("update", false, "write the sample logs, the output of the commands in docs/traces.md, and docs/command.md")
 
 // sampleLogs are the logs of docs/traces.md. They are synthetic: requests come independently of one another, and
 // nothing queued where they were recorded.

@@ -16,6 +16,8 @@ import (
 )
 
 type simCommand struct {
+	Overview helpOfGroup `cmd:"" default:"1" hidden:""`
+
 	List  simListCommand  `cmd:"" help:"List the scenarios that come with weir."`
 	Run   simRunCommand   `cmd:"" help:"Run laws on scenarios."`
 	Suite simSuiteCommand `cmd:"" help:"Run laws on the named suite or on random systems, and sum up."`
@@ -27,7 +29,7 @@ type simCommand struct {
 var defaultLaw law.Law = law.Elastic{}
 
 type lawFlags struct {
-	Law   []lawFlag `sep:"none" placeholder:"LAW" help:"Control law, such as 'little(alpha=0.3)'; may be repeated. Defaults to the scenario's own, or else weir's."`
+	Law   []lawFlag `sep:"none" placeholder:"LAW" help:"Control law, such as 'little(alpha=0.3)': ${laws}; may be repeated. Defaults to the scenario's own, or else elastic. See weir help laws."`
 	Seeds repeats   `default:"1" placeholder:"N" help:"How many seeds to run each law with (default ${default})."`
 	Seed  uint64    `default:"1" placeholder:"S" help:"The first of them (default ${default})."`
 	Queue queueFlag `placeholder:"KIND" help:"Put this queue in front of every law: adaptive, or how many may wait for up to a second. Goodput is then shown uncapped as well, as a queue may do better than the best limit without."`
@@ -86,7 +88,7 @@ func (q *queueFlag) UnmarshalText(text []byte) error {
 type outputFlags struct {
 	JSON bool     `name:"json" xor:"form" help:"Print one JSON object a line for each law and seed."`
 	CSV  bool     `name:"csv" xor:"form" help:"Print the same as CSV."`
-	Plot plotFlag `placeholder:"FILE" help:"Draw it too, as .svg or .png (needs weir-plot)."`
+	Plot plotFlag `placeholder:"FILE" help:"Draw it to this file too, as SVG, which browsers show."`
 }
 
 func (f outputFlags) form() form {
@@ -104,7 +106,7 @@ type simListCommand struct{}
 // Run lists the scenarios.
 func (simListCommand) Run(s streams) error {
 	t := table{left: 2}
-	for _, scenario := range slices.Concat(sim.Named(), sim.Acceptance(), []sim.Scenario{sim.Kata(), sim.Priorities()}) {
+	for _, scenario := range scenarios() {
 		t.row(scenario.Name, scenario.About)
 	}
 	return t.write(s.out)
@@ -116,6 +118,11 @@ type simRunCommand struct {
 	lawFlags
 	outputFlags
 	Every span `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
+}
+
+// scenarios are those that come with weir.
+func scenarios() []sim.Scenario {
+	return slices.Concat(sim.Named(), sim.Acceptance(), []sim.Scenario{sim.Kata(), sim.Priorities()})
 }
 
 // Run runs the scenarios.
@@ -146,20 +153,20 @@ func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws
 		}
 		scenarios[i].Sample = every
 	}
-	plot, err := output.Plot.drawing()
-	if err != nil {
+	if err := output.Plot.check(); err != nil {
 		return err
 	}
+	plotted := output.Plot != ""
 	jobs := laws.jobs(scenarios)
 	for i := range jobs {
-		jobs[i].Unscored = every > 0 && plot == nil
+		jobs[i].Unscored = every > 0 && !plotted
 	}
 	if every > 0 {
 		report = newSeries(s.out, output.form())
 	}
 	var drawn []simulate.Outcome
-	err = simulated(ctx, s, jobs, func(o simulate.Outcome) error {
-		if plot != nil && o.Job.Seed == laws.Seed {
+	err := simulated(ctx, s, jobs, func(o simulate.Outcome) error {
+		if plotted && o.Job.Seed == laws.Seed {
 			drawn = append(drawn, o)
 		}
 		return report.add(o)
@@ -167,14 +174,14 @@ func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws
 	if err == nil {
 		err = report.end()
 	}
-	if err != nil || plot == nil {
+	if err != nil || !plotted {
 		return err
 	}
 	chart, err := simulate.ChartRun(drawn)
 	if err != nil {
 		return err
 	}
-	return plot.draw(ctx, s, chart)
+	return output.Plot.draw(chart)
 }
 
 type simSuiteCommand struct {
@@ -208,8 +215,7 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return usageError{err}
 	}
-	plot, err := c.Plot.drawing()
-	if err != nil {
+	if err := c.Plot.check(); err != nil {
 		return err
 	}
 	jobs := c.jobs(scenarios)
@@ -221,10 +227,10 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	if err == nil {
 		err = report.end()
 	}
-	if err != nil || plot == nil {
+	if err != nil || c.Plot == "" {
 		return err
 	}
-	return plot.draw(ctx, s, simulate.ChartSuite(&report.cells))
+	return c.Plot.draw(simulate.ChartSuite(&report.cells))
 }
 
 // scenarios draws those of the suite.

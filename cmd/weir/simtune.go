@@ -20,7 +20,7 @@ type simTuneCommand struct {
 
 	logFlags
 	systemFlags
-	Law   lawFlag    `required:"" placeholder:"LAW" help:"The law to tune."`
+	Law   lawFlag    `required:"" placeholder:"LAW" help:"The law to tune: ${laws}."`
 	Vary  []variable `required:"" sep:"none" placeholder:"SETTING=V,V,..." help:"Values to try for a setting; once or twice. Every combination is tried."`
 	Seeds repeats    `default:"3" placeholder:"N" help:"How many seeds to search with, and as many to check the best with (default ${default})."`
 	Seed  uint64     `default:"1" placeholder:"S" help:"The first of them (default ${default})."`

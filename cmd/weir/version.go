@@ -2,18 +2,34 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/alecthomas/kong"
 )
 
 type versionCommand struct{}
 
-// Run prints the version that the build recorded.
-func (versionCommand) Run(s streams) error {
+// Run prints the version.
+func (versionCommand) Run(s streams) error { return printVersion(s.out) }
+
+// versionFlag is --version.
+type versionFlag bool
+
+// BeforeReset prints the version before anything is asked for.
+func (versionFlag) BeforeReset(k *kong.Kong) error {
+	err := printVersion(k.Stdout)
+	k.Exit(0)
+	return err
+}
+
+// printVersion prints the version that the build recorded.
+func printVersion(out io.Writer) error {
 	version := "(unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
 		version = info.Main.Version
 	}
-	_, err := fmt.Fprintf(s.out, "weir %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := fmt.Fprintf(out, "weir %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }

@@ -1,4 +1,129 @@
-// Relay is a Nostr relay on Badger that stays responsive while it imports millions of events.
+// Relay is a Nostr relay on Badger that stays responsive while it imports millions of events. README.md explains how.
+//
+//	relay serve            answers clients
+//	relay import FILE      reads events into the store, or into a relay that runs
+//	relay export           writes all events
+//	relay stat             says what the store holds
+//	relay gen N            makes events to try it with
+//
+// The exit status is 0, 1 if something went wrong, and 2 if the command was wrong.
 package main
 
-func main() {}
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	err := run(ctx, os.Args[1:], streams{os.Stdin, os.Stdout, os.Stderr})
+	os.Exit(status(err, os.Stderr))
+}
+
+// streams are the standard ones.
+type streams struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// A command declares its flags and returns what it does with its arguments.
+type command struct {
+	name, args, does string
+	declare          func(*flag.FlagSet) func(ctx context.Context, args []string, std streams) error
+}
+
+var commands = []command{
+	{"serve", "", "answer clients", declareServe},
+	{"import", "FILE|-", "read events, one as JSON a line: plain, gzip or zstd", declareImport},
+	{"export", "", "write all events as JSON lines, the newest first", declareExport},
+	{"stat", "", "say what the store holds", declareStat},
+	{"gen", "N", "write N valid, signed events as JSON lines", declareGen},
+}
+
+// A usageError is a fault in the command.
+type usageError struct{ error }
+
+// status reports an error and returns the status to exit with.
+func status(err error, out io.Writer) int {
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return 0
+	}
+	fmt.Fprintln(out, "relay:", err)
+	if errors.As(err, new(usageError)) {
+		return 2
+	}
+	return 1
+}
+
+func run(ctx context.Context, args []string, std streams) error {
+	if len(args) == 0 || slices.Contains([]string{"help", "-h", "-help", "--help"}, args[0]) {
+		usage(std.out)
+		return nil
+	}
+	i := slices.IndexFunc(commands, func(c command) bool { return c.name == args[0] })
+	if i < 0 {
+		return usageError{fmt.Errorf("unknown command %q: want %s", args[0], strings.Join(names(), ", "))}
+	}
+	c := commands[i]
+	flags := flag.NewFlagSet("relay "+c.name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // the error says it too
+	do := c.declare(flags)
+	if err := settings(flags, args[1:]); errors.Is(err, flag.ErrHelp) {
+		flags.SetOutput(std.out)
+		fmt.Fprintf(std.out, "relay %s [flags] %s: %s\n", c.name, c.args, c.does)
+		flags.PrintDefaults()
+		return err
+	} else if err != nil {
+		return usageError{fmt.Errorf("%s: %w: see relay %s -help", c.name, err, c.name)}
+	}
+	return do(ctx, flags.Args(), std)
+}
+
+// settings sets the flags by the environment, -store by RELAY_STORE and -import-rate by RELAY_IMPORT_RATE, and then by the arguments.
+func settings(flags *flag.FlagSet, args []string) (err error) {
+	flags.VisitAll(func(f *flag.Flag) {
+		name := "RELAY_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if value, ok := os.LookupEnv(name); ok && err == nil {
+			if err = flags.Set(f.Name, value); err != nil {
+				err = fmt.Errorf("%s is %q: %w", name, value, err)
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return flags.Parse(args)
+}
+
+func names() (names []string) {
+	for _, c := range commands {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+func usage(out io.Writer) {
+	fmt.Fprintln(out, "Relay is a Nostr relay on Badger that stays responsive while it imports.")
+	fmt.Fprintln(out)
+	for _, c := range commands {
+		fmt.Fprintf(out, "  relay %-15s %s\n", strings.TrimSpace(c.name+" "+c.args), c.does)
+	}
+	fmt.Fprintln(out, "\nrelay COMMAND -help lists the flags. Each is also read from the environment: -store from RELAY_STORE.")
+}
+
+// noArguments complains about arguments.
+func noArguments(command string, args []string) error {
+	if len(args) > 0 {
+		return usageError{fmt.Errorf("%s: unexpected argument %q: want none", command, args[0])}
+	}
+	return nil
+}

@@ -58,6 +58,43 @@ func modules(t *tree) (complaints []string) {
 	return complaints
 }
 
+// order holds all.work to the order in which scripts/release publishes the modules: each after those that it imports, also in tests.
+func order(t *tree) (complaints []string) {
+	workspace := t.workspace("all.work")
+	place := func(dir string) int { // of the module that a directory is in, the innermost
+		best := -1
+		for i, module := range workspace {
+			inside := module == "." || dir == module || strings.HasPrefix(dir, module+"/")
+			if inside && (best < 0 || len(module) > len(workspace[best]) || workspace[best] == ".") {
+				best = i
+			}
+		}
+		return best
+	}
+	for _, file := range t.sources {
+		own := place(file.dir)
+		for _, imported := range file.imported() {
+			dir, ours := ownPackage(imported)
+			if later := place(dir); ours && own >= 0 && later > own && !slices.ContainsFunc(outside, func(o string) bool { return strings.HasPrefix(file.dir+"/", o+"/") }) {
+				complaints = append(complaints, fmt.Sprintf("%s: imports %s, so ./%s must stand before ./%s in all.work: scripts/release publishes them in that order",
+					file.path, imported, workspace[later], workspace[own]))
+			}
+		}
+	}
+	return complaints
+}
+
+func TestModulesStandAfterWhatTheyImport(t *testing.T) {
+	holds(t, order)
+	complains(t, order,
+		[]string{"cmd/weir/main.go: imports github.com/weir-go/weir/weirprom/grafana, so ./weirprom must stand before ./cmd/weir"},
+		"all.work", "use (\n\t.\n\t./cmd/weir\n\t./weirprom\n)\n",
+		"cmd/weir/main.go", "package main\nimport (_ \"github.com/weir-go/weir/weirprom/grafana\"; _ \"github.com/weir-go/weir/law\")",
+		"law/a.go", "package law",
+		"bench/peers/a.go", "package peers; import _ \"github.com/weir-go/weir/weirprom\"",
+		"weirprom/a.go", "package weirprom\nimport (_ \"github.com/weir-go/weir\"; _ \"example.com/weirprom\")")
+}
+
 // lines splits a go.mod or go.work file into lines and these into words,
 // without comments and empty lines.
 func lines(fsys fs.FS, name string) (lines [][]string) {
@@ -118,7 +155,7 @@ func downloads(t *tree) (complaints []string) {
 		name := path.Join(dir, "go.mod")
 		for _, module := range requires(t.fsys, name) {
 			if !slices.Contains(strings.Fields(allowed), module) {
-				complaints = append(complaints, fmt.Sprintf("%s: requires %s: what needs it becomes a module of its own, as cmd/weir-plot is, "+
+				complaints = append(complaints, fmt.Sprintf("%s: requires %s: what needs it becomes a module of its own, as cmd/weir-storm is, "+
 					"or is worth the time of everyone's first build (allowed here: %q; see scripts/first-build)", name, module, allowed))
 			}
 		}

@@ -2,6 +2,7 @@ package nostr
 
 import (
 	"encoding/hex"
+	"slices"
 	"strconv"
 )
 
@@ -62,8 +63,10 @@ const KindDeletion = 5
 const KindAuth = 22242
 
 // Class returns the class of the event's kind.
-func (e *Event) Class() Class {
-	switch k := e.Kind; {
+func (e *Event) Class() Class { return classOf(e.Kind) }
+
+func classOf(k int) Class {
+	switch {
 	case k == 0, k == 3, k >= 10_000 && k < 20_000:
 		return Replaceable
 	case k >= 20_000 && k < 30_000:
@@ -74,27 +77,15 @@ func (e *Event) Class() Class {
 	return Regular
 }
 
-// An Address names what is replaced by a newer version: "kind:pubkey:d".
-type Address struct {
-	Kind   int    // of a replaceable or addressable event
-	PubKey PubKey // of the author
-	D      string // value of the d tag, "" of a replaceable event
+// Protected reports whether only the author may publish the event, having authenticated (NIP-70).
+func (e *Event) Protected() bool {
+	return slices.ContainsFunc(e.Tags, func(t Tag) bool { return len(t) == 1 && t[0] == "-" })
 }
 
-// String returns the form of an a tag.
-func (a Address) String() string {
-	return strconv.Itoa(a.Kind) + ":" + a.PubKey.String() + ":" + a.D
-}
-
-// Address returns the address of a replaceable or addressable event, and whether it has one.
-func (e *Event) Address() (Address, bool) {
-	switch e.Class() {
-	case Replaceable:
-		return Address{Kind: e.Kind, PubKey: e.PubKey}, true
-	case Addressable:
-		return Address{Kind: e.Kind, PubKey: e.PubKey, D: e.first("d")}, true
-	}
-	return Address{}, false
+// Expiration returns the Unix time from which a relay no longer gives the event away (NIP-40), and whether it says one.
+func (e *Event) Expiration() (at int64, ok bool) {
+	at, err := strconv.ParseInt(e.first("expiration"), 10, 64)
+	return at, err == nil
 }
 
 // first is the value of the first tag of a name.

@@ -4,12 +4,12 @@ import "slices"
 
 // A Filter says which events a client wants: those that match all of its conditions. The zero Filter matches everything.
 type Filter struct {
-	IDs     []ID              // nil for any
-	Authors []PubKey          // nil for any
-	Kinds   []int             // nil for any
+	IDs     []ID              // nil for any, empty for none
+	Authors []PubKey          // nil for any, empty for none
+	Kinds   []int             // nil for any, empty for none
 	Tags    map[byte][]string // values by the single letter of a tag
 	Since   int64             // 0 for no bound
-	Until   int64             // 0 for no bound
+	Until   int64             // 0 for no bound, negative for none
 	Limit   int               // how many stored events at most; -1 for no bound
 }
 

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/weir-go/weir/cmd/weir/internal/nearest"
 )
 
 // plain are the names that need no quotes in the path of a field.
@@ -120,35 +122,8 @@ func kindsOf(t reflect.Type, f field) []kind {
 
 // suggestion is for a name that is none of those known.
 func suggestion(name string, known []string) string {
-	best, least := "", 3
-	for _, k := range known {
-		if d := distance(name, k); d < least && 2*d <= len(name) {
-			best, least = k, d
-		}
-	}
-	if best != "" {
-		return "did you mean " + best + "?"
+	if meant := nearest.To(name, known); meant != "" {
+		return "did you mean " + meant + "?"
 	}
 	return "want " + alternatives(known)
-}
-
-// distance is how many letters must be added, removed or changed to make a into b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			changed := diagonal
-			if a[i] != b[j] {
-				changed++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(changed, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

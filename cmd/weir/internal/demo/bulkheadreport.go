@@ -10,14 +10,17 @@ import (
 
 // introduceBulkhead says what is about to happen.
 func (p printer) introduceBulkhead(during time.Duration) {
-	fmt.Fprintf(p, `Two servers on loopback, each with two routes over one pool of %d connections, for %v:
+	fmt.Fprintf(p, `Two servers on loopback, each with two routes over one pool of %d connections,
+for %v:
 
-  search     %.0f requests/s, %v each: %.0f connections. An answer counts within %v.
-             Every %v, for %v, %.0f%% of them hang for %v and then fail.
-  checkout   %.0f requests/s, %v each: %.1f connections. An answer counts within %v.
+  search    %.0f requests/s, %v each: %.0f connections. An answer counts within
+            %v. Every %v, for %v, %.0f%% of them hang for %v and then fail.
+  checkout  %.0f requests/s, %v each: %.1f connections. An answer counts within
+            %v.
 
-A client gives up after %v. One server has a bulkhead of %d slots: %d are for checkout alone, the others for
-whoever asks first, and each route has a queue of %d, for %v at most. The other has none.
+A client gives up after %v. One server has a bulkhead of %d slots: %d are for
+checkout alone, the others for whoever asks first, and each route has a queue of
+%d, for %v at most. The other has none.
 
 `, connections, during,
 		search.rate, search.takes, search.need(), search.deadline,
@@ -43,13 +46,13 @@ func (p printer) compareSides(ran, during time.Duration, with, without *side) {
 		fmt.Fprintf(p, "\nInterrupted after %v.\n", ran.Round(time.Second))
 	}
 	fmt.Fprintf(p, "\nAnswered in time, of what was asked:\n\n")
-	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf("%-22s %7s  %7s %7s  %10s %8s %8s %8s", "",
+	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf("%-17s %7s  %7s %7s  %10s %7s %6s %6s", "",
 		"overall", "well", "burst", "p99 served", "refused", "late", "failed")))
 	for i, r := range routes {
 		fmt.Fprintln(p, p.paint(bold, with.loads[i].summary(r.name+", with")))
 		fmt.Fprintln(p, without.loads[i].summary(r.name+", without"))
 	}
-	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up. What hangs in a burst fails in either.")
+	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up. What hangs in a burst\nfails in either.")
 }
 
 // summary is the load's line of the closing table.
@@ -63,7 +66,7 @@ func (l *load) summary(name string) string {
 			total[v] += n
 		}
 	}
-	return fmt.Sprintf("%-22s %7s  %7s %7s  %10s %8d %8d %8d", name, share(total), share(counts[0]), share(counts[1]),
+	return fmt.Sprintf("%-17s %7s  %7s %7s  %10s %7d %6d %6d", name, share(total), share(counts[0]), share(counts[1]),
 		figures.Latency(l.slowest()), total[refused], total[late], total[broken])
 }
 

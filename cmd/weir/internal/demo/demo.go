@@ -65,6 +65,9 @@ type Config struct {
 	Duration time.Duration // from Shortest to Longest
 	Out      io.Writer
 	Color    bool
+
+	// Size asks for the size of the screen that Out is; nil if it is none.
+	Size func() (columns, rows int)
 }
 
 // Run shows the demonstration. It ends by itself, or early with ctx.
@@ -76,10 +79,11 @@ func Run(ctx context.Context, cfg Config) error {
 	}
 	defer lanes.close()
 
-	out := printer{cfg.Out, cfg.Color}
-	out.introduce(cfg.Duration)
-	ran := lanes.run(ctx, c, out)
-	out.compare(lanes.all(), c, ran)
+	view := cfg.view()
+	view.begin(c)
+	ran := lanes.run(ctx, c, view)
+	view.end()
+	printer{cfg.Out, cfg.Color}.compare(lanes.all(), c, ran)
 	return nil
 }
 
@@ -114,7 +118,7 @@ func (l lanes) close() {
 
 // run puts all three under the same load and watches them, until the last client
 // has its answer or ctx ends. It returns how far the load came.
-func (l lanes) run(ctx context.Context, c course, out printer) time.Duration {
+func (l lanes) run(ctx context.Context, c course, v view) time.Duration {
 	start := time.Now()
 	requests := arrivals(0, overload*workers/service.Seconds(), time.Duration(c))
 	var driving sync.WaitGroup
@@ -123,14 +127,14 @@ func (l lanes) run(ctx context.Context, c course, out printer) time.Duration {
 	}
 	answered := make(chan struct{})
 	go func() { driving.Wait(); close(answered) }()
-	l.watch(start, c, out, answered)
+	l.watch(start, c, v, answered)
 	return min(time.Since(start), time.Duration(c))
 }
 
-// watch changes the speed and prints a line a second until all is answered.
-func (l lanes) watch(start time.Time, c course, out printer, answered <-chan struct{}) {
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
+// watch changes the speed and shows each second until all is answered.
+func (l lanes) watch(start time.Time, c course, v view, answered <-chan struct{}) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
 	third := time.NewTicker(c.third())
 	defer third.Stop()
 	meter, before := figures.NewMeter(l.adaptive.lim), l.goodput()
@@ -142,11 +146,11 @@ func (l lanes) watch(start time.Time, c course, out printer, answered <-chan str
 			if phase++; phase < len(phases) {
 				l.setSpeed(phases[phase].percent)
 			}
-		case now := <-second.C:
-			line, after := meter.Read(), l.goodput()
-			out.second(now.Sub(start), phase, line, [3]int{
+		case now := <-tick.C:
+			after := l.goodput()
+			v.show(second{now.Sub(start), phase, meter.Read(), [3]int{
 				after[0] - before[0], after[1] - before[1], after[2] - before[2],
-			})
+			}})
 			before = after
 		}
 	}

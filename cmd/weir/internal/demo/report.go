@@ -10,11 +10,13 @@ import (
 	"github.com/weir-go/weir/internal/figures"
 )
 
-// printer writes for a terminal of 110 columns.
+// printer writes for a terminal of 80 columns, but for the last column of lines a second.
 type printer struct {
 	io.Writer
 	color bool
 }
+
+func (p printer) write(text string) { _, _ = io.WriteString(p, text) } // nothing can be said where nothing can be written
 
 const (
 	bold   = "1"
@@ -29,37 +31,41 @@ func (p printer) paint(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// introduce says what is about to happen.
+// introduce says what is compared.
 func (p printer) introduce(duration time.Duration) {
 	fmt.Fprintf(p, `Three servers on loopback, %d workers each: about %d requests/s at full speed.
-Each gets the same %.0f requests/s for %v. In the middle third all of them slow down to %d%%.
-An answer counts if it arrives within %v; a client gives up after %v, but what a server has
-accepted it still works off.
+Each gets the same %.0f requests/s for %v. In the middle third all of them
+slow down to %d%%. An answer counts if it arrives within %v; a client gives up
+after %v, but what a server has accepted it still works off.
 
-  none    no limit
-  fixed   at most %d in flight: right on the day of the load test, 100/s within 300 ms
-  adapt   %v: told when an answer is too late, and nothing of the server
+  none   no limit
+  fixed  at most %d in flight: right on the day of the load test
+  adapt  %v: told when an answer is too late, and
+         nothing of the server
 
-fixed and adapt have a queue of %d, for %v at most. The figures are those of the adaptive lane.
-
+fixed and adapt have a queue of %d, for %v at most.
 `, workers, capacity(), overload*float64(capacity()), duration, slow, deadline, patience, goodDay, aim, queue.Size, queue.Timeout)
-	fmt.Fprintln(p, p.paint(dim, fmt.Sprintf("%8s%-*s goodput/s", "", len(figures.Header), "adaptive lane")))
+}
+
+// heads prints the heads of the lines a second.
+func (p printer) heads() {
+	fmt.Fprintln(p, p.paint(dim, fmt.Sprintf("\n%8s%-*s  in time/s", "", len(figures.Header), "adaptive lane")))
 	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf(" s speed %s none fixed adapt  last change of the limit", figures.Header)))
 }
 
 func capacity() int { return int(workers / service.Seconds()) }
 
 // second prints what happened in the last second.
-func (p printer) second(at time.Duration, phase int, adaptive figures.Line, goodput [3]int) {
+func (p printer) second(s second) {
 	name := p.paint(dim, "idle ") // the load has ended, some clients still wait
-	if phase < len(phases) {
-		name = fmt.Sprintf("%-5s", phases[phase].name)
-		if phases[phase].percent < 100 {
+	if s.phase < len(phases) {
+		name = fmt.Sprintf("%-5s", phases[s.phase].name)
+		if phases[s.phase].percent < 100 {
 			name = p.paint(yellow, name)
 		}
 	}
-	fmt.Fprintf(p, "%2.0f %s %v %4d %5d %s  %s\n", at.Seconds(), name, adaptive,
-		goodput[0], goodput[1], p.paint(bold, fmt.Sprintf("%5d", goodput[2])), adaptive.Change)
+	fmt.Fprintf(p, "%2.0f %s %v %4d %5d %s  %s\n", s.at.Seconds(), name, s.adaptive,
+		s.goodput[0], s.goodput[1], p.paint(bold, fmt.Sprintf("%5d", s.goodput[2])), s.adaptive.Change)
 }
 
 // compare prints the closing table for what ran.
@@ -68,7 +74,7 @@ func (p printer) compare(lanes []*lane, c course, ran time.Duration) {
 		fmt.Fprintf(p, "\nInterrupted after %v.\n", ran.Round(time.Second))
 	}
 	fmt.Fprintf(p, "\nAnswers within %v, per second:\n\n", deadline)
-	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf("%-15s %7s  %7s %7s %7s  %10s %8s %8s %8s", "",
+	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf("%-14s %7s  %6s %6s %6s  %10s %7s %6s %6s", "",
 		"overall", phases[0].name, phases[1].name, phases[2].name, "p99 served", "refused", "late", "failed")))
 	for _, l := range lanes {
 		row := l.row(c, ran)
@@ -87,11 +93,11 @@ func (l *lane) row(c course, ran time.Duration) string {
 	counts := slices.Clone(l.load.counts)
 	l.load.mu.Unlock()
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-15s %7.1f ", l.name, float64(l.load.sum(good))/ran.Seconds())
+	fmt.Fprintf(&b, "%-14s %7.1f ", l.name, float64(l.load.sum(good))/ran.Seconds())
 	for phase := range phases {
-		fmt.Fprintf(&b, " %7s", rate(counts[phase][good], c.lasted(phase, ran)))
+		fmt.Fprintf(&b, " %6s", rate(counts[phase][good], c.lasted(phase, ran)))
 	}
-	fmt.Fprintf(&b, "  %10s %8d %8d %8d", figures.Latency(l.load.slowest()), l.load.sum(refused), l.load.sum(late), l.load.sum(broken))
+	fmt.Fprintf(&b, "  %10s %7d %6d %6d", figures.Latency(l.load.slowest()), l.load.sum(refused), l.load.sum(late), l.load.sum(broken))
 	return b.String()
 }
 
@@ -103,9 +109,9 @@ func possible(c course, ran time.Duration) string {
 		lasted := c.lasted(phase, ran)
 		most := float64(capacity()) * float64(phases[phase].percent) / 100
 		total += most * lasted.Seconds()
-		fmt.Fprintf(&b, " %7s", rate(int(most*lasted.Seconds()), lasted))
+		fmt.Fprintf(&b, " %6s", rate(int(most*lasted.Seconds()), lasted))
 	}
-	return fmt.Sprintf("%-15s %7.1f %s", "possible", total/ran.Seconds(), b.String())
+	return fmt.Sprintf("%-14s %7.1f %s", "possible", total/ran.Seconds(), b.String())
 }
 
 func rate(count int, during time.Duration) string {

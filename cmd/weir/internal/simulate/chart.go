@@ -3,8 +3,10 @@ package simulate
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
-	"github.com/weir-go/weir/internal/chart"
+	"github.com/weir-go/weir/cmd/weir/internal/chart"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -13,32 +15,40 @@ const MostPlotted = 4
 
 // A panel is one of the plots over time.
 type panel struct {
-	title string
+	title string // beside the axis
 	of    func(sim.Point) float64
-	limit bool // has the oracle's limit
+	guide func(Outcome) []chart.Line // what the laws are compared with
+	most  func(Outcome) float64      // cuts the axis off
 }
 
 var panels = []panel{
-	{"limit", func(p sim.Point) float64 { return float64(p.Limit) }, true},
-	{"in flight", func(p sim.Point) float64 { return float64(p.InFlight) }, true},
-	{"throughput, 1/s", func(p sim.Point) float64 { return p.Throughput }, false},
-	{"p99, ms", func(p sim.Point) float64 { return p.P99.Seconds() * 1000 }, false},
+	{"limit", func(p sim.Point) float64 { return float64(p.Limit) }, oracleLimit, nil},
+	{"in flight", func(p sim.Point) float64 { return float64(p.InFlight) }, oracleLimit, nil},
+	{"throughput, 1/s", func(p sim.Point) float64 { return p.Throughput }, nil, nil},
+	{"goodput, 1/s", func(p sim.Point) float64 { return p.Good }, oracleGoodput, nil},
+	{"p99, ms", func(p sim.Point) float64 { return milliseconds(p.P99) }, slo, mostLatency},
 }
 
-// ChartRun shows limit, in flight, throughput and p99 over time, a column for each outcome
+// ChartRun shows limit, in flight, throughput, goodput and p99 over time, a column for each outcome
 // and a line for each law.
 func ChartRun(outcomes []Outcome) (*chart.Chart, error) {
-	var laws []string
+	var laws, scenarios []string
 	for _, o := range outcomes {
+		if !slices.Contains(scenarios, o.Job.Scenario.Name) {
+			scenarios = append(scenarios, o.Job.Scenario.Name)
+		}
 		for _, r := range o.Results {
 			if !slices.Contains(laws, r.Law) {
 				laws = append(laws, r.Law)
 			}
 		}
 	}
-	c := &chart.Chart{Width: 8, Height: 9, Rows: make([][]chart.Plot, len(panels))}
+	c := &chart.Chart{
+		Title: fmt.Sprintf("%s on %s, over time", strings.Join(laws, ", "), strings.Join(scenarios, ", ")),
+		Width: 660, Height: 120, Rows: make([][]chart.Plot, len(panels)),
+	}
 	if len(outcomes) > 1 {
-		c.Width = 5 * float64(len(outcomes))
+		c.Width = 400
 	}
 	for row, panel := range panels {
 		for _, o := range outcomes {
@@ -60,11 +70,9 @@ func ChartRun(outcomes []Outcome) (*chart.Chart, error) {
 
 // plot shows the panel. A law's colour is that of its place in laws.
 func (d panel) plot(o Outcome, laws []string) (chart.Plot, error) {
-	p := chart.Plot{Y: d.title, XMax: Length(o.Job.Scenario).Seconds(), YMax: 1}
-	if d.limit {
-		p.Lines = append(p.Lines, chart.Line{
-			Name: "the oracle: the best constant limit of each phase", Guide: true, Points: oracleLimit(o),
-		})
+	p := chart.Plot{Y: d.title, XMax: Length(o.Job.Scenario).Seconds(), YMax: 1, Phases: phases(o)}
+	if d.guide != nil {
+		p.Lines = d.guide(o)
 	}
 	for _, r := range o.Results {
 		line := chart.Line{Name: r.Law, Colour: slices.Index(laws, r.Law)}
@@ -81,19 +89,45 @@ func (d panel) plot(o Outcome, laws []string) (chart.Plot, error) {
 			p.YMax = max(p.YMax, 1.2*at.Y) // with room for the names of phases
 		}
 	}
-	p.Phases = phases(o)
+	if d.most != nil {
+		p.YMax = min(p.YMax, d.most(o))
+	}
 	return p, nil
 }
 
+// mostLatency is four times the SLO: a law without a hold on latency would flatten all others.
+func mostLatency(o Outcome) float64 { return 4 * milliseconds(o.Job.Scenario.SLO) }
+
+func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
 // oracleLimit is the best limit of each phase, of all limiters together.
-func oracleLimit(o Outcome) (points []chart.Point) {
+func oracleLimit(o Outcome) []chart.Line {
+	return oracle(o, func(best sim.OraclePhase, _ time.Duration) float64 { return float64(best.Limit) })
+}
+
+// oracleGoodput is what is good with it, on the average of the phase.
+func oracleGoodput(o Outcome) []chart.Line {
+	return oracle(o, func(best sim.OraclePhase, length time.Duration) float64 { return float64(best.Good) / length.Seconds() })
+}
+
+func oracle(o Outcome, of func(sim.OraclePhase, time.Duration) float64) []chart.Line {
+	line := chart.Line{Name: "the oracle: the best constant limit of each phase", Dashes: chart.Dashed}
 	for i, phase := range o.Results[0].Phases {
-		limit := float64(o.Oracle.Phases[i].Limit)
-		points = append(points,
-			chart.Point{X: phase.Start.Seconds(), Y: limit},
-			chart.Point{X: (phase.Start + phase.Length).Seconds(), Y: limit})
+		y := of(o.Oracle.Phases[i], phase.Length)
+		line.Points = append(line.Points,
+			chart.Point{X: phase.Start.Seconds(), Y: y},
+			chart.Point{X: (phase.Start + phase.Length).Seconds(), Y: y})
 	}
-	return points
+	return []chart.Line{line}
+}
+
+// slo is how long a client waits, unless its kind or its request says otherwise.
+func slo(o Outcome) []chart.Line {
+	at := milliseconds(o.Job.Scenario.SLO)
+	return []chart.Line{{
+		Name: "the SLO: how long a client waits", Dashes: chart.Dotted,
+		Points: []chart.Point{{X: 0, Y: at}, {X: Length(o.Job.Scenario).Seconds(), Y: at}},
+	}}
 }
 
 // phases shades every other phase, and names them if there are several.
@@ -138,7 +172,7 @@ func ChartSuite(cells *Cells) *chart.Chart {
 		}
 	}
 	p.XMin, p.XMax, p.YMax = p.XMin/1.1, p.XMax*1.1, 102
-	return &chart.Chart{Width: 8, Height: 5.5, Rows: [][]chart.Plot{{p}}}
+	return &chart.Chart{Title: p.Title, Width: 660, Height: 400, Rows: [][]chart.Plot{{p}}}
 }
 
 // drawable keeps a ratio on a logarithmic axis; it is 0 if nothing was answered.

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// A topic is what weir help explains besides commands.
+type topic struct {
+	name, about string
+	print       func(out io.Writer, root *kong.Node)
+}
+
+var topics = []topic{
+	{"laws", "the control laws, with their settings", printLaws},
+	{"scenarios", "those of weir sim, and how to write one", printScenarios},
+	{"trace", "how weir sim trace reads a log", printTrace},
+	{"columns", "the columns of all tables", printColumns},
+	{"environment", "the variables that weir reads", printEnvironment},
+	{"exit-codes", "how weir ends", printExitCodes},
+}
+
+func topicNames() (names []string) {
+	for _, t := range topics {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+type helpCommand struct {
+	Topic []string `arg:"" optional:"" help:"A command, such as sim run, or a topic: laws, scenarios, trace, columns, environment or exit-codes."`
+}
+
+// Run prints the help of a command, or on a topic.
+func (c helpCommand) Run(command *kong.Context, s streams, env environ) error {
+	root := command.Model.Node
+	if len(c.Topic) == 1 {
+		if i := slices.IndexFunc(topics, func(t topic) bool { return t.name == c.Topic[0] }); i >= 0 {
+			topics[i].print(s.out, root)
+			return nil
+		}
+	}
+	node := root
+	for _, name := range c.Topic {
+		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == name && !n.Hidden })
+		if i < 0 {
+			return usageError{fmt.Errorf("no help on %s: want a command, or one of %s", strings.Join(c.Topic, " "), strings.Join(topicNames(), ", "))}
+		}
+		node = node.Children[i]
+	}
+	return helpOf(c.Topic, s, env)
+}
+
+// helpOfGroup is what a command of commands does without one of them: it prints its help.
+type helpOfGroup struct{}
+
+// Run prints the help of the group.
+func (helpOfGroup) Run(command *kong.Context, s streams, env environ) error {
+	return helpOf(strings.Fields(command.Selected().Parent.Path()), s, env)
+}
+
+// helpOf prints what --help does.
+func helpOf(command []string, s streams, env environ) error {
+	parser, err := newParser(env, s.out, s.err, func(int) {})
+	if err != nil {
+		return err
+	}
+	_, _ = parser.Parse(append(slices.Clone(command), "--help")) // what else is wrong with the command does not matter
+	return nil
+}
+
+// withVariable is the help of a flag with the variable that sets it.
+func withVariable(value *kong.Value) string {
+	if value.Flag == nil || variableOf(value.Flag) == "" {
+		return value.Help
+	}
+	return strings.TrimSuffix(value.Help, ".") + " ($" + variableOf(value.Flag) + ")."
+}
+
+// printHelp prints the help of a command, and on that of weir itself what else there is.
+func printHelp(options kong.HelpOptions, command *kong.Context) error {
+	if err := kong.DefaultHelpPrinter(options, command); err != nil || command.Selected() != nil {
+		return err
+	}
+	fmt.Fprint(command.Stdout, "\nHelp on more than a command, by weir help TOPIC:\n")
+	var list []definition
+	for _, t := range topics {
+		list = append(list, definition{t.name, t.about})
+	}
+	define(command.Stdout, list)
+	return nil
+}

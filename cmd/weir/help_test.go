@@ -1,0 +1,191 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/internal/figures"
+	"github.com/weir-go/weir/sim"
+)
+
+// helped returns what a command prints.
+func helped(t *testing.T, args ...string) string {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	err := run(t.Context(), args, nil, &stdout, &stderr)
+	if status := exitStatus(err, &stderr); status != 0 || stderr.Len() > 0 {
+		t.Fatalf("weir %s: status %d, %s", strings.Join(args, " "), status, &stderr)
+	}
+	return stdout.String()
+}
+
+func TestWithoutACommandThereIsHelp(t *testing.T) {
+	for _, group := range []string{"", "sim"} {
+		alone, asked := strings.Fields(group), append(strings.Fields(group), "--help")
+		if got, want := helped(t, alone...), helped(t, asked...); got != want {
+			t.Errorf("weir %s:\n%s\nwant that of --help:\n%s", group, got, want)
+		}
+	}
+}
+
+func TestHelpOfCommands(t *testing.T) {
+	for _, command := range []string{"", "proxy", "demo", "demo bulkhead", "sim run"} {
+		words := strings.Fields(command)
+		if got, want := helped(t, append([]string{"help"}, words...)...), helped(t, append(words, "--help")...); got != want {
+			t.Errorf("weir help %s:\n%s\nwant that of --help:\n%s", command, got, want)
+		}
+	}
+	for _, wrong := range [][]string{{"bogus"}, {"sim", "bogus"}, {"laws", "bogus"}, {"complete"}} {
+		var stderr bytes.Buffer
+		err := run(t.Context(), append([]string{"help"}, wrong...), nil, io.Discard, &stderr)
+		want := "weir: no help on " + strings.Join(wrong, " ") + ": want a command, or one of laws, scenarios, trace, columns, environment, exit-codes\n"
+		if status := exitStatus(err, &stderr); status != statusUsage || stderr.String() != want {
+			t.Errorf("%v: status %d, %s, want %s", wrong, status, &stderr, want)
+		}
+	}
+}
+
+func TestTopicsFitAScreen(t *testing.T) {
+	overview := helped(t)
+	for _, topic := range topics {
+		if !strings.Contains(overview, "\n  "+topic.name) {
+			t.Errorf("the help of weir does not name the topic %s", topic.name)
+		}
+		text := helped(t, "help", topic.name)
+		fits(t, text)
+		if strings.Contains(text, " \n") {
+			t.Errorf("%s has blanks at the end of a line:\n%s", topic.name, text)
+		}
+	}
+}
+
+func TestLawsAreListedWhereTheyAreExplained(t *testing.T) {
+	text := helped(t, "help", "laws")
+	for _, name := range lawNames() {
+		if aboutLaws[name] == "" || !strings.Contains(text, "\n  "+name+"  ") {
+			t.Errorf("no word about %s in:\n%s", name, text)
+		}
+	}
+	if len(aboutLaws) != len(lawNames()) {
+		t.Errorf("%d laws are explained, and there are %d", len(aboutLaws), len(lawNames()))
+	}
+	contains(t, text, "little", "alpha", "0 or more, by default 0.3", "elastic", "replicas", "0 to 10000")
+	for _, command := range []string{"proxy", "sim run", "sim suite", "sim trace", "sim tune"} {
+		help := strings.Join(strings.Fields(helped(t, append(strings.Fields(command), "--help")...)), " ")
+		if list := strings.Join(lawNames(), ", "); !strings.Contains(help, list) {
+			t.Errorf("%s: --law does not list %s", command, list)
+		}
+	}
+}
+
+func TestTheExampleOfAScenarioRuns(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "checkout.yaml")
+	if err := os.WriteFile(file, []byte(exampleScenario), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, output(t, "sim", "run", file, "--every", "20s"), "checkout, elastic, seed 1", "20", "40", "60")
+	contains(t, helped(t, "help", "scenarios"), "slow30", "kata", "name: checkout\n", "    - {name: fault,")
+}
+
+// TestTheTraceTopicNamesFlags: each flag that it explains exists.
+func TestTheTraceTopicNamesFlags(t *testing.T) {
+	text, help := helped(t, "help", "trace"), helped(t, "sim", "trace", "--help")
+	flags := regexp.MustCompile(`--[a-z-]+`).FindAllString(text, -1)
+	if len(flags) < 20 {
+		t.Fatalf("flags %v", flags)
+	}
+	for _, flag := range flags {
+		if !strings.Contains(help, flag+" ") && !strings.Contains(help, flag+"=") {
+			t.Errorf("there is no %s", flag)
+		}
+	}
+}
+
+var twoBlanks = regexp.MustCompile(` {2,}`)
+
+// explained reports whether a section with the word in its title has the column.
+func explained(title, column string) bool {
+	return slices.ContainsFunc(columns, func(s section) bool {
+		return strings.Contains(s.title, title) && slices.ContainsFunc(s.columns, func(d definition) bool {
+			return d.word == column || slices.Contains(strings.Split(d.word, ", "), column)
+		})
+	})
+}
+
+// TestColumnsAreExplained goes by the tables that commands print, without the lines below their heads.
+func TestColumnsAreExplained(t *testing.T) {
+	var out bytes.Buffer
+	full := newScores(&out, asTable, withSummary)
+	full.queued, full.harmed, full.shared = true, true, true
+	for _, test := range []struct {
+		title string
+		write func() error
+	}{
+		{"sim run, suite", full.table},
+		{"sim suite: ", func() error { return full.summaryTable(nil) }},
+		{"sim suite: ", func() error { return full.regimeTable(nil) }},
+		{"with --every: ", func() error { return newSeries(&out, asTable).table([]moment{{}}) }},
+		{"with --choose: ", func() error { return new(choice).table(nil).write(&out) }},
+		{"sim tune: ", func() error { return tuned(nil).write(&out) }},
+		{"a line a second", func() error {
+			_, err := out.WriteString(strings.Join(strings.Fields(figures.Header), "  "))
+			return err
+		}},
+	} {
+		out.Reset()
+		if err := test.write(); err != nil {
+			t.Fatal(err)
+		}
+		head := out.String()
+		if strings.HasPrefix(test.title, "with --every") {
+			_, head, _ = strings.Cut(head, "\n") // below what it is about
+		}
+		head, _, _ = strings.Cut(head, "\n")
+		found := twoBlanks.Split(strings.TrimSpace(head), -1)
+		if len(found) < 6 {
+			t.Fatalf("%s has the columns %q", test.title, found)
+		}
+		for _, column := range found {
+			if !explained(test.title, column) {
+				t.Errorf("weir help columns does not explain %q of %s", column, test.title)
+			}
+		}
+	}
+}
+
+func TestFieldsAreExplained(t *testing.T) {
+	for _, test := range []struct {
+		title   string
+		columns []string // of CSV
+		line    any      // of JSON
+	}{
+		{
+			"suite and trace with --csv or --json", scoreColumns,
+			sim.Score{Regime: "r", Starts: 1, StartGoodput: 1, Jain: 1, Harm: new(sim.Comparison)},
+		},
+		{"--summary", summaryColumns, tuning{}},
+		{"--every and --csv", momentColumns, moment{}},
+	} {
+		text, err := json.Marshal(test.line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields map[string]any
+		if err := json.Unmarshal(text, &fields); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range slices.AppendSeq(test.columns, maps.Keys(fields)) {
+			if !explained(test.title, name) {
+				t.Errorf("weir help columns does not explain %s of %s", name, test.title)
+			}
+		}
+	}
+}

@@ -1,0 +1,143 @@
+package chart
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+)
+
+// The layout, in pixels.
+const (
+	margin     = 14 // around the page
+	axisWidth  = 58 // left of a data area: its labels, and the text beside them
+	axisHeight = 20 // below one: its labels
+	textHeight = 16 // of a title, or of an entry of the key
+	gap        = 12 // between two plots
+)
+
+// style has what differs between light and dark pages. The colours of laws are read on both.
+const style = `<style>
+.page{fill:#fff}
+text{fill:#1f2328}
+.faint{fill:#656d76}
+.grid{stroke:#e4e7ea}
+.frame{fill:none;stroke:#8c959f}
+.shade{fill:#8c959f;fill-opacity:.18}
+.guide{stroke:#1f2328}
+@media (prefers-color-scheme:dark){
+.page{fill:#0d1117}
+text{fill:#e6edf3}
+.faint{fill:#9198a1}
+.grid{stroke:#262c36}
+.frame{stroke:#6e7681}
+.guide{stroke:#e6edf3}
+}
+</style>
+`
+
+// A page is a chart that is being drawn.
+type page struct {
+	bytes.Buffer
+
+	clips int // counts the data areas
+}
+
+func (p *page) printf(format string, args ...any) { fmt.Fprintf(p, format, args...) }
+
+// WriteTo writes the chart as SVG.
+func (c *Chart) WriteTo(w io.Writer) (int64, error) {
+	var p page
+	key := c.key()
+	top := float64(margin + len(key)*textHeight)
+	width, height := c.size(top)
+	p.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s" width="%[1]s" height="%[2]s" font-family="sans-serif" font-size="11" role="img">`+"\n",
+		px(width), px(height))
+	p.printf("<title>%s</title>\n%s", html.EscapeString(c.Title), style)
+	p.printf(`<rect class="page" width="%s" height="%s"/>`+"\n", px(width), px(height))
+	for i, entry := range key {
+		p.entry(entry, margin, float64(margin+i*textHeight))
+	}
+	for i, row := range c.Rows {
+		above, below := around(row)
+		for column, plot := range row {
+			left := margin + axisWidth + float64(column)*(c.Width+axisWidth+gap)
+			p.plot(area{plot, left, top + above, c.Width, c.Height})
+		}
+		top += above + c.Height + below
+		if i < len(c.Rows)-1 {
+			top += gap
+		}
+	}
+	p.printf("</svg>\n")
+	return p.WriteTo(w)
+}
+
+// size is that of the page, whose plots begin at top.
+func (c *Chart) size(top float64) (width, height float64) {
+	columns := float64(len(c.Rows[0]))
+	width = 2*margin + columns*(axisWidth+c.Width) + (columns-1)*gap
+	height = top + float64(len(c.Rows)-1)*gap + margin
+	for _, row := range c.Rows {
+		above, below := around(row)
+		height += above + c.Height + below
+	}
+	return width, height
+}
+
+// around is the room that a row needs above and below its data areas.
+func around(row []Plot) (above, below float64) {
+	above, below = gap, axisHeight
+	for _, plot := range row {
+		if plot.Title != "" {
+			above = gap + textHeight
+		}
+		if plot.X != "" {
+			below = axisHeight + textHeight
+		}
+	}
+	return above, below
+}
+
+// An entry of the key says what a line or a mark stands for.
+type entry struct {
+	name string
+	line Line // with dashes or a colour
+	mark bool // in place of the line
+}
+
+// key lists what stands in the chart, each name once.
+func (c *Chart) key() (entries []entry) {
+	add := func(e entry) {
+		if !slices.ContainsFunc(entries, func(had entry) bool { return had.name == e.name }) {
+			entries = append(entries, e)
+		}
+	}
+	for _, row := range c.Rows {
+		for _, plot := range row {
+			for _, line := range plot.Lines {
+				add(entry{name: line.Name, line: line})
+			}
+			for _, cloud := range plot.Clouds {
+				add(entry{name: cloud.Name, line: Line{Colour: cloud.Colour}, mark: true})
+			}
+		}
+	}
+	return entries
+}
+
+func (p *page) entry(e entry, x, y float64) {
+	y += textHeight / 2
+	if e.mark {
+		p.mark(e.line.Colour, x+12, y, 4, 1)
+	} else {
+		p.stroke(e.line, Point{x, y}, Point{x + 24, y})
+	}
+	p.printf(`<text x="%s" y="%s">%s</text>`+"\n", px(x+32), px(y+4), html.EscapeString(e.name))
+}
+
+// px writes a length to a tenth of a pixel.
+func px(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }

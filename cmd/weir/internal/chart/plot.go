@@ -1,0 +1,102 @@
+package chart
+
+import (
+	"fmt"
+	"html"
+	"strings"
+)
+
+// hues tell laws apart, also for the colour-blind (Okabe and Ito).
+var hues = []string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c8c8c"}
+
+func hue(i int) string { return hues[i%len(hues)] }
+
+// plot draws the axes, and on them what stands in the plot.
+func (p *page) plot(a area) {
+	p.axes(a)
+	p.clips++
+	p.printf(`<clipPath id="area%d"><rect x="%s" y="%s" width="%s" height="%s"/></clipPath>`+"\n",
+		p.clips, px(a.left), px(a.top), px(a.width), px(a.height))
+	p.printf(`<g clip-path="url(#area%d)">`+"\n", p.clips)
+	p.phases(a)
+	for _, line := range a.Lines {
+		points := make([]Point, len(line.Points))
+		for i, at := range line.Points {
+			points[i] = Point{a.x(at.X), a.y(at.Y)}
+		}
+		p.stroke(line, points...)
+	}
+	for _, cloud := range a.Clouds {
+		for _, at := range cloud.Points {
+			p.mark(cloud.Colour, a.x(at.X), a.y(at.Y), 2.5, 0.45)
+		}
+		p.mark(cloud.Colour, a.x(cloud.Centre.X), a.y(cloud.Centre.Y), 6, 1)
+	}
+	p.printf("</g>\n")
+	p.printf(`<rect class="frame" x="%s" y="%s" width="%s" height="%s"/>`+"\n", px(a.left), px(a.top), px(a.width), px(a.height))
+}
+
+// axes draws the grid with its labels, and the texts around.
+func (p *page) axes(a area) {
+	for _, v := range a.ticksX() {
+		x := px(a.x(v))
+		p.printf(`<path class="grid" d="M%s %sV%s"/><text class="faint" x="%s" y="%s" text-anchor="middle">%s</text>`+"\n",
+			x, px(a.top), px(a.bottom()), x, px(a.bottom()+textHeight-2), label(v))
+	}
+	for _, v := range a.ticksY() {
+		y := a.y(v)
+		p.printf(`<path class="grid" d="M%s %sH%s"/><text class="faint" x="%s" y="%s" text-anchor="end">%s</text>`+"\n",
+			px(a.left), px(y), px(a.right()), px(a.left-5), px(y+4), label(v))
+	}
+	centre, middle := px(a.left+a.width/2), px(a.top+a.height/2)
+	p.text(a.Title, centre, px(a.top-8), `text-anchor="middle" font-size="13"`)
+	p.text(a.X, centre, px(a.bottom()+axisHeight+textHeight-4), `text-anchor="middle"`)
+	beside := px(a.left - axisWidth + textHeight - 4)
+	p.text(a.Y, beside, middle, fmt.Sprintf(`text-anchor="middle" transform="rotate(-90 %s %s)"`, beside, middle))
+}
+
+func (p *page) text(text, x, y, attributes string) {
+	if text != "" {
+		p.printf(`<text x="%s" y="%s" %s>%s</text>`+"\n", x, y, attributes, html.EscapeString(text))
+	}
+}
+
+// phases sets phases apart, and names them at the top.
+func (p *page) phases(a area) {
+	for _, phase := range a.Phases {
+		left, right := a.x(phase.From), a.x(phase.To)
+		if phase.Shaded {
+			p.printf(`<rect class="shade" x="%s" y="%s" width="%s" height="%s"/>`+"\n", px(left), px(a.top), px(right-left), px(a.height))
+		}
+		p.printf(`<text class="faint" x="%s" y="%s" font-size="10">%s</text>`+"\n", px(left+4), px(a.top+11), html.EscapeString(phase.Name))
+	}
+}
+
+// stroke draws a line through points of the page.
+func (p *page) stroke(line Line, points ...Point) {
+	paint := fmt.Sprintf(`stroke="%s" stroke-width="1.6"`, hue(line.Colour))
+	if line.Dashes != "" {
+		paint = fmt.Sprintf(`class="guide" stroke-width="1.2" stroke-dasharray="%s"`, line.Dashes)
+	}
+	var d strings.Builder
+	for _, at := range points {
+		fmt.Fprintf(&d, " %s,%s", px(at.X), px(at.Y))
+	}
+	p.printf(`<polyline fill="none" %s stroke-linejoin="round" points="%s"/>`+"\n", paint, strings.TrimSpace(d.String()))
+}
+
+// shapes tell laws apart where colours do not: each is a path around its centre, one unit from it to its edge.
+var shapes = []string{
+	"M1 0A1 1 0 1 1 -1 0A1 1 0 1 1 1 0Z",         // circle
+	"M-.9 -.9H.9V.9H-.9Z",                        // square
+	"M0 -1.1L1 .8H-1Z",                           // triangle
+	"M0 -1.2L1.2 0L0 1.2L-1.2 0Z",                // diamond
+	"M0 1.1L1 -.8H-1Z",                           // triangle on its tip
+	"M-1 -.4H-.4V-1H.4V-.4H1V.4H.4V1H-.4V.4H-1Z", // cross
+}
+
+// mark draws a mark of a cloud.
+func (p *page) mark(colour int, x, y, radius, opacity float64) {
+	p.printf(`<path fill="%s" fill-opacity="%v" transform="translate(%s %s) scale(%v)" d="%s"/>`+"\n",
+		hue(colour), opacity, px(x), px(y), radius, shapes[colour%len(shapes)])
+}

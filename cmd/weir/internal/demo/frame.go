@@ -1,0 +1,162 @@
+package demo
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/weir-go/weir/internal/figures"
+)
+
+// The columns of a frame, besides those of the charts.
+const (
+	nameColumns   = 16 // on the left
+	figureColumns = 14 // on the right
+)
+
+// The rows of a frame.
+const (
+	fixedRows   = 8  // all but the charts
+	tallest     = 12 // of a chart: more shows no more
+	leastHeight = 2
+)
+
+// shown are the lanes as the frame names them, with their colours.
+var shown = [...]struct{ name, style string }{
+	{"no limit", "31"},
+	{fmt.Sprintf("fixed limit %d", goodDay), yellow},
+	{adaptiveName, "32"},
+}
+
+// frame draws what happened so far, in rows that fit the screen.
+func frame(c course, past []second, columns, rows int) (out []row) {
+	height, ofLimit := heights(rows)
+	width := max(columns-nameColumns-figureColumns, 1)
+	out = append(out,
+		row{{bold, "weir demo"}, {"", fmt.Sprintf(": three servers for %d requests a second, each asked for %.0f", capacity(), overload*float64(capacity()))}},
+		progress(c, past),
+		nil,
+		heads(width),
+	)
+	for lane, l := range shown {
+		values, total := make([]float64, len(past)), 0
+		for i, s := range past {
+			values[i] = float64(s.goodput[lane])
+			total += s.goodput[lane]
+		}
+		now, mean := "-", "-"
+		if n := len(past); n > 0 {
+			now, mean = fmt.Sprint(past[n-1].goodput[lane]), fmt.Sprintf("%.1f", float64(total)/past[n-1].at.Seconds())
+		}
+		chart := columnsOf(c, values, float64(capacity())*1.1, width, height)
+		out = append(out, labelled(l.name, l.style, chart, now, mean)...)
+	}
+	out = append(out, nil)
+	out = append(out, limits(c, past, width, ofLimit)...)
+	return append(out, latest(past)...)
+}
+
+// heights are those of the chart of a lane, and of that of the limit.
+func heights(rows int) (lane, limit int) {
+	free := rows - fixedRows - 1 // none in the last row, after which some terminals scroll
+	lane = min(max((free+1)/4, leastHeight), tallest)
+	return lane, min(max(free-3*lane, leastHeight), lane)
+}
+
+// progress says how far it is.
+func progress(c course, past []second) row {
+	const width = 20
+	at, phase := time.Duration(0), 0
+	if len(past) > 0 {
+		at, phase = past[len(past)-1].at, past[len(past)-1].phase
+	}
+	done := min(int(width*at/time.Duration(c)), width)
+	r := plain(fmt.Sprintf("%2.0f of %.0f s [%s%s]  ", min(at, time.Duration(c)).Seconds(), time.Duration(c).Seconds(),
+		strings.Repeat("#", done), strings.Repeat(".", width-done)))
+	switch {
+	case phase >= len(phases):
+		return append(r, piece{dim, "the load has ended, some clients still wait"})
+	case phases[phase].percent < 100:
+		return append(r, piece{yellow, fmt.Sprintf("all servers are slow: %d%% of their speed", phases[phase].percent)})
+	}
+	return append(r, piece{"", "all servers have their full speed"})
+}
+
+// heads names the phases above their parts of the charts.
+func heads(width int) row {
+	r := row{{dim, fmt.Sprintf("%-*s", nameColumns, "in time, 1/s")}}
+	for i, p := range phases {
+		from, to := i*width/len(phases), (i+1)*width/len(phases)
+		r = append(r, piece{dim, fmt.Sprintf("%-*s", to-from, "|"+p.name)})
+	}
+	return append(r, piece{dim, fmt.Sprintf("%*s%*s", figureColumns/2, "now", figureColumns/2, "mean")})
+}
+
+// labelled puts a name before the rows of a chart, and figures behind the last.
+func labelled(name, style string, chart []string, figures ...string) (rows []row) {
+	for i, line := range chart {
+		r := row{{"", strings.Repeat(" ", nameColumns)}, {style, line}}
+		if i == 0 {
+			r[0] = piece{bold, fmt.Sprintf("%-*s", nameColumns, name)}
+		}
+		if i == len(chart)-1 {
+			for _, f := range figures {
+				r = append(r, piece{"", fmt.Sprintf("%*s", figureColumns/2, f)})
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// limits is the chart of the adaptive limit, up to the highest it has been.
+func limits(c course, past []second, width, height int) []row {
+	values, highest, now := make([]float64, len(past)), 10.0, "-"
+	for i, s := range past {
+		values[i] = float64(s.adaptive.Limit)
+		highest, now = max(highest, values[i]), fmt.Sprint(s.adaptive.Limit)
+	}
+	return labelled("adaptive limit", "36", columnsOf(c, values, highest, width, height), now)
+}
+
+// latest has the figures of the adaptive lane in the last second.
+func latest(past []second) []row {
+	var line figures.Line
+	if len(past) > 0 {
+		line = past[len(past)-1].adaptive
+	}
+	return []row{
+		plain(fmt.Sprintf("adaptive: %d in flight, %d queued, p95 %s, %.0f admitted/s, %.0f refused/s",
+			line.InFlight, line.Queued, figures.Latency(line.P95), line.Admitted, line.Refused)),
+		{{dim, "last change: " + line.Change}},
+		{{dim, "Ctrl-C ends it early. A table of all follows."}},
+	}
+}
+
+// eighths are the heights of a column within one row.
+var eighths = []rune(" ▁▂▃▄▅▆▇█")
+
+// columnsOf draws a value a second over the whole course, from top to bottom.
+func columnsOf(c course, values []float64, most float64, width, height int) []string {
+	seconds := max(int(time.Duration(c)/time.Second), 1)
+	full := len(eighths) - 1
+	rows := make([]string, height)
+	for row := range rows {
+		var line strings.Builder
+		below := (height - 1 - row) * full // eighths
+		for column := range width {
+			i := column * seconds / width
+			if i >= len(values) {
+				line.WriteRune(' ')
+				continue
+			}
+			tall := int(values[i]/most*float64(height*full) + 0.5)
+			if row == height-1 {
+				tall = max(tall, 1) // time has passed, if nothing else
+			}
+			line.WriteRune(eighths[min(max(tall-below, 0), full)])
+		}
+		rows[row] = line.String()
+	}
+	return rows
+}

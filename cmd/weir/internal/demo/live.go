@@ -1,0 +1,99 @@
+package demo
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// The least screen that the live view fits.
+const (
+	leastColumns = 80
+	leastRows    = 24
+)
+
+// What switches to the other screen of a terminal and hides the cursor, and back (xterm's private modes).
+const (
+	enterScreen = "\x1b[?1049h\x1b[?25l"
+	leaveScreen = "\x1b[?25h\x1b[?1049l"
+)
+
+// live is a view that draws on a screen of its own, which is gone at the end.
+type live struct {
+	printer
+
+	size   func() (columns, rows int)
+	course course
+	past   []second
+}
+
+func (l *live) begin(c course) {
+	l.course = c
+	l.write(enterScreen)
+	l.draw()
+}
+
+func (l *live) show(s second) {
+	l.past = append(l.past, s)
+	l.draw()
+}
+
+// end leaves what the table below it is about.
+func (l *live) end() {
+	l.write(leaveScreen)
+	l.introduce(time.Duration(l.course))
+}
+
+// draw draws a frame over the last one. It asks for the size each time, as people change it.
+func (l *live) draw() {
+	columns, rows := l.size()
+	var out strings.Builder
+	out.WriteString("\x1b[H")
+	for i, line := range frame(l.course, l.past, columns, rows) {
+		if i > 0 {
+			out.WriteString("\r\n")
+		}
+		out.WriteString(line.cut(columns).paint(l.printer) + "\x1b[K")
+	}
+	out.WriteString("\x1b[J")
+	l.write(out.String())
+}
+
+// A row is a line of the frame, in pieces of one style each.
+type row []piece
+
+type piece struct{ style, text string }
+
+func plain(text string) row { return row{{"", text}} }
+
+// cut ends the row at the edge of the screen: a longer one would go on in the next line.
+func (r row) cut(columns int) (short row) {
+	for _, p := range r {
+		letters := []rune(p.text)
+		if len(letters) > columns {
+			letters = letters[:max(columns, 0)]
+		}
+		columns -= len(letters)
+		short = append(short, piece{p.style, string(letters)})
+	}
+	return short
+}
+
+func (r row) paint(p printer) string {
+	var out strings.Builder
+	for _, piece := range r {
+		if piece.style == "" {
+			out.WriteString(piece.text)
+		} else {
+			out.WriteString(p.paint(piece.style, piece.text))
+		}
+	}
+	return out.String()
+}
+
+func (r row) width() (n int) {
+	for _, p := range r {
+		n += utf8.RuneCountInString(p.text)
+	}
+	return n
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// screen is how many columns the texts of weir take: those of the narrowest terminal in use.
+const screen = 80
+
+// A definition is a word with what it means.
+type definition struct{ word, meaning string }
+
+// define writes a list of definitions, the meanings below one another.
+func define(out io.Writer, list []definition) {
+	const widest = 24
+	column := 0
+	for _, d := range list {
+		if n := utf8.RuneCountInString(d.word); n <= widest {
+			column = max(column, n)
+		}
+	}
+	for _, d := range list {
+		fmt.Fprintf(out, "  %-*s", column, d.word)
+		indent := "  "
+		if utf8.RuneCountInString(d.word) > column {
+			indent = fmt.Sprintf("\n%*s", column+4, "")
+		}
+		for _, line := range wrapped(d.meaning, screen-column-4) {
+			fmt.Fprintf(out, "%s%s", indent, line)
+			indent = fmt.Sprintf("\n%*s", column+4, "")
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+// wrapped breaks a text into lines.
+func wrapped(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/weir-go/weir/law"
+)
+
+// aboutLaws says of each law what it does, and for what.
+var aboutLaws = map[string]string{
+	"elastic":   "finds the concurrency beyond which latency grows but throughput does not. The default: it needs no target",
+	"band":      "holds a latency in a band around a target",
+	"pid":       "holds a latency at a target by a PID controller",
+	"aimd":      "adds a slot while answers come in time, and cuts when they do not. For servers that refuse or time out",
+	"gradient":  "goes by latency over the least it has seen. For work that stays the same",
+	"gradient2": "goes by latency over its long-term average",
+	"vegas":     "keeps the work that waits in the server between two bounds",
+	"little":    "computes the limit from Little's law. For work that changes, before a pool of workers",
+	"fixed":     "keeps one limit, for comparison",
+}
+
+func lawNames() (names []string) {
+	for _, form := range law.Forms() {
+		names = append(names, form.Name)
+	}
+	return names
+}
+
+func printLaws(out io.Writer, _ *kong.Node) {
+	fmt.Fprint(out, `A control law finds the limit. --law takes its name, with settings in
+parentheses: --law elastic, --law 'little(alpha=0.8,probe=0.5)'. Which one suits
+your requests, weir sim trace LOG ... --choose says.
+
+`)
+	for _, form := range law.Forms() {
+		define(out, []definition{{form.Name, aboutLaws[form.Name]}})
+		for _, s := range form.Settings {
+			preset := ""
+			if s.Default != "" {
+				preset = ", by default " + s.Default
+			}
+			fmt.Fprintf(out, "      %-16s  %s%s\n", s.Name, s.Allowed, preset)
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+// exampleScenario is a file of a scenario.
+const exampleScenario = `name: checkout
+arrivals: {poisson: {rate: 240}}     # requests a second
+work: {exponential: {mean: 20ms}}    # what one takes on an idle server
+server: {pool: {workers: 5}}         # so 250 a second
+slo: 200ms                           # how long a client waits
+limiter: {law: elastic, max: 100}
+phases:
+  - {length: 20s}
+  - {name: fault, length: 20s, speed: 0.3}
+  - {length: 20s}
+`
+
+func printScenarios(out io.Writer, _ *kong.Node) {
+	fmt.Fprint(out, "weir sim run takes the name of a scenario, or a file.\n\n")
+	var list []definition
+	for _, s := range scenarios() {
+		list = append(list, definition{s.Name, s.About})
+	}
+	define(out, list)
+	fmt.Fprintf(out, `
+A file ends in .json, .yaml or .yml. Its errors name the line and what is
+allowed. This one is a server that slows down for a third of the time:
+
+%s
+
+Package sim of the library documents all fields: go doc
+github.com/weir-go/weir/sim Scenario.
+`, strings.TrimSuffix(indented(exampleScenario), "\n"))
+}
+
+func indented(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		out.WriteString("  " + line)
+	}
+	return out.String()
+}
+
+func printTrace(out io.Writer, _ *kong.Node) {
+	fmt.Fprint(out, `weir sim trace replays the requests of a log before a server that you describe.
+
+The log says when a request came and what it takes. Each flag is a column, by
+its name or its number from 1, or a formula of columns in seconds, with
++ - * / ( ) min max and the units h m s ms us ns:
+
+`)
+	define(out, []definition{
+		{"--arrival", "when it came: a date, seconds, ms, us or ns since 1970, or a time since the start"},
+		{"--time-is end", "--arrival is when it was answered, as access logs have it"},
+		{"--service", "how long the server works on it when it has nothing else to do"},
+		{"--class", "the kind of client, if --on has several"},
+		{"--deadline", "how long its client waits"},
+	})
+	fmt.Fprint(out, "\nFormats. A file may be compressed by gzip; - is the standard input:\n\n")
+	define(out, []definition{
+		{"CSV, JSON lines", "found out; --columns names the columns where the first line does not"},
+		{"nginx, Apache", "--format combined, and a formula for --service"},
+		{"nginx, with time", "--format 'combined $request_time' --service request_time --time-is end"},
+		{"Apache, with %D", "--format 'combined $micros' --service 'micros*us'"},
+		{"Caddy", "--arrival ts --service duration --time-is end"},
+	})
+	fmt.Fprint(out, "\nThe server:\n\n")
+	define(out, []definition{
+		{"--workers N", "works on N requests at once; the others wait"},
+		{"--cores N", "works on all at once, which share N cores"},
+		{"--on SCENARIO", "that of a scenario, with its clients and limiter"},
+		{"--slo TIME", "how long a client waits"},
+		{"--load 0.7,1,1.5", "send so much of what the server can do; --rate is relative to the log"},
+		{"--choose", "say which law suits"},
+	})
+	fmt.Fprint(out, `
+For example:
+
+  weir sim trace access.log --format 'combined $request_time' \
+    --service request_time --time-is end --workers 4 --slo 1s \
+    --load 0.7,1,1.5 --choose
+`)
+}
+
+// otherVariables are those that set no flag.
+var otherVariables = []definition{
+	{"NO_COLOR", "any value: no colours"},
+	{"TERM", "dumb: no live view, but plain lines"},
+	{"NOTIFY_SOCKET", "set by systemd: weir proxy tells it when it serves and when it stops"},
+	{"PATH", "where weir demo database looks for weir-storm, besides the folder of weir"},
+}
+
+func printEnvironment(out io.Writer, root *kong.Node) {
+	fmt.Fprint(out, `Each flag can be set by a variable of its name. A flag on the command line goes
+before its variable. An empty variable sets nothing. A variable that begins with
+WEIR_ and sets nothing is reported.
+
+`)
+	all := variables(root)
+	var list []definition
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		list = append(list, definition{name, strings.Join(all[name], ", ")})
+	}
+	define(out, list)
+	fmt.Fprint(out, `
+A setting of the proxy's file is set by its path, with two underscores before
+each part:
+
+  WEIR__UPSTREAMS__API__ADDRESSES='["http://10.0.0.1:9000"]'
+  WEIR__LISTENERS__0__ADDRESS=:9090
+
+Others:
+
+`)
+	define(out, otherVariables)
+}
+
+// exitCodes are the statuses with which weir ends.
+var exitCodes = []definition{
+	{"0", "done. A proxy or a demonstration that was asked to stop by Ctrl-C or SIGTERM is done, too"},
+	{fmt.Sprint(statusFailed), "something went wrong: what is on the standard error says what"},
+	{fmt.Sprint(statusUsage), "the command line, a variable, a file or an address is wrong: nothing was started"},
+	{fmt.Sprint(statusInterrupted), "a simulation was interrupted by Ctrl-C or SIGTERM"},
+	{"others", "those of weir-storm, which weir demo database starts"},
+}
+
+func printExitCodes(out io.Writer, _ *kong.Node) { define(out, exitCodes) }

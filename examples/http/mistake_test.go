@@ -1,0 +1,15 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/weir-go/weir"
+)
+
+// A timeout for a queue that is not there. The library has no queue unless a size asks for one.
+func Example_queueWithoutSize() {
+	_, err := weir.New(weir.Config{Name: "orders", Queue: weir.Queue{Timeout: time.Second}})
+	fmt.Println(err)
+	// Output: weir: invalid configuration: Queue.Timeout is 1s: want 0 without a queue: set Queue.Size, or Queue.Discipline to Adaptive
+}

@@ -1,0 +1,87 @@
+// Package crowdtest runs the examples in the time of a testing/synctest bubble. Only tests import it.
+package crowdtest
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/examples/internal/crowd"
+)
+
+// Run runs an example on a network of pipes, as long as it takes by default, and returns what it printed.
+func Run(t *testing.T, run func(context.Context, crowd.Show) error) string {
+	t.Helper()
+	var out bytes.Buffer
+	show, err := crowd.Parse(nil, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	show.Listen = pipes
+	if err := run(t.Context(), show); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	time.Sleep(time.Minute) // a bubble ends only when all that was left behind has come to its end
+	return out.String()
+}
+
+// Figures returns the two numbers of the line that a pattern finds.
+func Figures(t *testing.T, out, pattern string) (first, second int) {
+	t.Helper()
+	found := regexp.MustCompile(pattern).FindStringSubmatch(out)
+	if found == nil {
+		t.Fatalf("no %q in\n%s", pattern, out)
+	}
+	first, err := strconv.Atoi(found[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err = strconv.Atoi(found[2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return first, second
+}
+
+// A listener hands out one end of each pipe.
+type listener struct {
+	conns  chan net.Conn
+	ctx    context.Context //nolint:containedctx // ends when the listener is closed
+	cancel context.CancelFunc
+}
+
+func pipes() (net.Listener, crowd.Dial, error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	l := &listener{make(chan net.Conn), ctx, cancel}
+	return l, func(ctx context.Context, _, _ string) (net.Conn, error) {
+		client, server := net.Pipe()
+		select {
+		case l.conns <- server:
+			return client, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-l.ctx.Done():
+			return nil, net.ErrClosed
+		}
+	}, nil
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.conns:
+		return conn, nil
+	case <-l.ctx.Done():
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *listener) Close() error {
+	l.cancel()
+	return nil
+}
+
+func (l *listener) Addr() net.Addr { return &net.UnixAddr{Name: "pipes", Net: "pipe"} }

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// A client is one connection to a relay. It is of one goroutine.
+type client struct{ conn *websocket.Conn }
+
+func dial(ctx context.Context, address string) (*client, error) {
+	conn, _, err := websocket.Dial(ctx, "ws://"+address, nil)
+	if err != nil {
+		return nil, err
+	}
+	conn.SetReadLimit(1 << 20)
+	return &client{conn}, nil
+}
+
+func (c *client) close() { _ = c.conn.CloseNow() }
+
+func (c *client) send(ctx context.Context, message []byte) error {
+	return c.conn.Write(ctx, websocket.MessageText, message)
+}
+
+// await reads until a message has a prefix, and fails at one with another.
+func (c *client) await(ctx context.Context, prefix, failure string) error {
+	for {
+		_, message, err := c.conn.Read(ctx)
+		switch {
+		case err != nil:
+			return err
+		case bytes.HasPrefix(message, []byte(prefix)):
+			return nil
+		case bytes.HasPrefix(message, []byte(failure)):
+			return fmt.Errorf("%w: %s", errRefused, message)
+		}
+	}
+}
+
+var errRefused = errors.New("refused")
+
+// publish returns once the relay has answered.
+func (c *client) publish(ctx context.Context, e *nostr.Event) error {
+	message := append(e.AppendJSON([]byte(`["EVENT",`)), ']')
+	if err := c.send(ctx, message); err != nil {
+		return err
+	}
+	return c.await(ctx, fmt.Sprintf(`["OK","%v",true`, e.ID), fmt.Sprintf(`["OK","%v",false`, e.ID))
+}
+
+// ask returns once all stored events that match a filter have come.
+func (c *client) ask(ctx context.Context, filter string) error {
+	if err := c.send(ctx, []byte(`["REQ","q",`+filter+`]`)); err != nil {
+		return err
+	}
+	if err := c.await(ctx, `["EOSE","q"`, `["CLOSED","q"`); err != nil {
+		return err
+	}
+	return c.send(ctx, []byte(`["CLOSE","q"]`))
+}
+
+// latencies are what several clients measured.
+type latencies struct {
+	mu      sync.Mutex
+	all     []time.Duration
+	refused int
+	failed  int
+}
+
+// add counts what an operation that began then has become, unless ctx ended it.
+func (l *latencies) add(ctx context.Context, began time.Time, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	took := time.Since(began)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case errors.Is(err, errRefused):
+		l.refused++
+	case err != nil:
+		l.failed++
+	default:
+		l.all = append(l.all, took)
+	}
+}
+
+// quantile is the smallest latency that a share q does not exceed.
+func (l *latencies) quantile(q float64) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.all) == 0 {
+		return 0
+	}
+	slices.Sort(l.all)
+	return l.all[max(int(math.Ceil(q*float64(len(l.all))))-1, 0)]
+}
+
+func (l *latencies) String() string {
+	return fmt.Sprintf("%6d done, p50 %7.2f ms, p99 %7.2f ms, %d refused, %d failed",
+		len(l.all), 1e3*l.quantile(0.5).Seconds(), 1e3*l.quantile(0.99).Seconds(), l.refused, l.failed)
+}
+
+// A crowd is clients that do something now and then, each on a connection of its own, until ctx ends.
+type crowd struct {
+	address string
+	clients int
+	every   time.Duration // between two operations of a client, if they take no longer
+	do      func(ctx context.Context, c *client, number int) error
+}
+
+// run returns what the clients measured. They begin spread over the time between two operations.
+func (c crowd) run(ctx context.Context) *latencies {
+	var measured latencies
+	var running sync.WaitGroup
+	for i := range c.clients {
+		running.Go(func() {
+			if !pause(ctx, c.every*time.Duration(i)/time.Duration(c.clients)) {
+				return
+			}
+			connection, err := dial(ctx, c.address)
+			if err != nil {
+				measured.add(ctx, time.Now(), err)
+				return
+			}
+			defer connection.close()
+			for n := i; ctx.Err() == nil; n += c.clients {
+				began := time.Now()
+				measured.add(ctx, began, c.do(ctx, connection, n))
+				pause(ctx, c.every-time.Since(began))
+			}
+		})
+	}
+	running.Wait()
+	return &measured
+}
+
+// pause waits, and reports whether ctx has not ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+	return ctx.Err() == nil
+}

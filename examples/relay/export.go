@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/store"
+)
+
+func declareExport(flags *flag.FlagSet) func(context.Context, []string, streams) error {
+	p := new(place)
+	p.declare(flags)
+	return func(ctx context.Context, args []string, std streams) error {
+		if err := errors.Join(noArguments("export", args), p.check("export")); err != nil {
+			return err
+		}
+		return p.open(func(events *store.Store) error {
+			out := bufio.NewWriter(std.out)
+			return errors.Join(export(ctx, events, out), out.Flush())
+		})
+	}
+}
+
+const exportSlice = 10_000 // keys a read, which takes some milliseconds
+
+// export writes all events. A bufio.Writer keeps its first error.
+func export(ctx context.Context, events *store.Store, out *bufio.Writer) (err error) {
+	cursor := events.Query(nostr.Filter{Limit: -1})
+	var text []byte
+	for more := true; more && err == nil; {
+		if err = ctx.Err(); err != nil {
+			return err
+		}
+		more, err = cursor.Next(exportSlice, func(e *nostr.Event) bool {
+			text = append(e.AppendJSON(text[:0]), '\n')
+			_, failed := out.Write(text)
+			return failed == nil
+		})
+		if _, failed := out.Write(nil); failed != nil {
+			return failed
+		}
+	}
+	return err
+}

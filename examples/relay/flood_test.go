@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+var visitors = flag.Int("visitors", 100, "how many connections TestFloods has beside the floods")
+
+// TestFloods measures what connections see of others that send as fast as the relay reads:
+//
+//	scripts/all go test ./examples/relay -run Floods -v -lasts 30s -stored 100000 -visitors 2000
+func TestFloods(t *testing.T) {
+	file, dir := generate(t, *stored, 1), filepath.Join(t.TempDir(), "store")
+	relayed(t, "import", "-store", dir, "-trusted", file)
+	r := serve(t, dir, "-connections-per-address", "10000", "-connection-rate", "100000")
+	quiet := r.visitors(t, file, *lasts)
+
+	floods := floods(t, r.public)
+	flooded := r.visitors(t, file, *lasts)
+	_ = floods.Process.Kill()
+	_ = floods.Wait() // killed
+	t.Logf("quiet:   %v", quiet)
+	t.Logf("flooded: %v", flooded)
+	if quiet.failed+flooded.failed > 0 {
+		t.Errorf("%d operations failed", quiet.failed+flooded.failed)
+	}
+	if *lasts < 10*time.Second {
+		return
+	}
+	if have, want := flooded.quantile(0.99), max(quiet.quantile(0.99)*3/2, 20*time.Millisecond); have > want {
+		t.Errorf("p99 is %v beside the floods, want at most %v", have, want)
+	}
+}
+
+// visitors are many connections that each ask once in ten seconds.
+func (r running) visitors(t *testing.T, file string, lasts time.Duration) *latencies {
+	t.Helper()
+	filters := someFilters(t, file)
+	ctx, cancel := context.WithTimeout(t.Context(), lasts)
+	defer cancel()
+	return crowd{r.public, *visitors, min(10*time.Second, lasts/2), func(ctx context.Context, c *client, n int) error {
+		return c.ask(ctx, filters[n%len(filters)])
+	}}.run(ctx)
+}
+
+// floods starts ten connections that flood, in a process of its own which takes what the others leave of the processors, for true floods come from elsewhere.
+func floods(t *testing.T, address string) *exec.Cmd {
+	t.Helper()
+	p := process(t)
+	p.Args = append([]string{"nice", "-n", "19", p.Path}, flooding, address)
+	p.Path = "/usr/bin/nice"
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = p.Process.Kill() })
+	return p
+}
+
+// flood sends until it is killed, without ever waiting for an answer: events with wrong signatures, filters that match everything, and counts of everything.
+func flood(address string) {
+	ctx := context.Background()
+	var running sync.WaitGroup
+	for i := range 10 {
+		running.Go(func() {
+			for {
+				if c, err := dial(ctx, address); err == nil {
+					c.flood(ctx, i)
+					c.close()
+				}
+			}
+		})
+	}
+	running.Wait()
+}
+
+func (c *client) flood(ctx context.Context, number int) {
+	events := liveEvents(100)
+	for _, e := range events {
+		e.Sig[0] ^= 1
+	}
+	go func() { _ = c.await(ctx, "never", "never") }() // reads on, or it would only flood itself
+	var err error
+	for n := number; err == nil; n++ {
+		switch n % 3 {
+		case 0:
+			err = c.send(ctx, append(events[n%len(events)].AppendJSON([]byte(`["EVENT",`)), ']'))
+		case 1:
+			err = c.send(ctx, fmt.Appendf(nil, `["REQ","%d",{}]`, n%20))
+		default:
+			err = c.send(ctx, []byte(`["COUNT","all",{}]`))
+		}
+	}
+}
+
+// TestConnectionsThatNeverRead: 200 of them ask for everything, and the relay stays below its target.
+func TestConnectionsThatNeverRead(t *testing.T) {
+	file, dir := generate(t, *stored, 1), filepath.Join(t.TempDir(), "store")
+	relayed(t, "import", "-store", dir, "-trusted", file)
+	r := serve(t, dir, "-memory", "256", "-connections-per-address", "10000", "-connection-rate", "100000")
+	for range 200 {
+		c, err := dial(t.Context(), r.public)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.close()
+		for s := range 10 {
+			if err := c.send(t.Context(), fmt.Appendf(nil, `["REQ","%d",{"limit":%d}]`, s, nostr.Limits{}.WithDefaults().Limit)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	<-time.After(*lasts) // in which their queries fill what they may fill
+	seen := r.stop(t)
+	t.Logf("%.0f MiB of anonymous memory, %.0f resident", seen.anonymous, seen.resident)
+	if seen.anonymous > 256 {
+		t.Errorf("%.0f MiB of anonymous memory, want at most 256", seen.anonymous)
+	}
+}

@@ -1,0 +1,118 @@
+package gen
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/btcsuite/btcd/btcec/v2"
+	"github.com/btcsuite/btcd/btcec/v2/schnorr"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+const (
+	start  = 1704067200 // 1 January 2024: a hundred million events later it is 2027
+	jitter = 60         // seconds by which clocks of clients differ, so that events are not in the order of their time
+	recent = 1024       // events that replies, reactions and deletions may be about; more than come in the jitter
+)
+
+// A Generator makes events. It is not for concurrent use.
+type Generator struct {
+	random  *rand.Rand
+	seed    uint64
+	authors []*author // nil until one has something to say
+	now     int64
+	events  []draft // the recent ones
+	oldest  int     // of events, once there are enough
+}
+
+// An author signs events.
+type author struct {
+	secret *btcec.PrivateKey
+	key    nostr.PubKey
+}
+
+// A draft is an event without its signature.
+type draft struct {
+	nostr.Event
+	by *author
+}
+
+// New returns a Generator. Of the authors, at least one, some are far more active than others.
+func New(seed uint64, authors int) *Generator {
+	return &Generator{
+		random:  rand.New(rand.NewPCG(seed, 0)),
+		seed:    seed,
+		authors: make([]*author, max(1, authors)),
+		now:     start,
+	}
+}
+
+// Next returns the next event.
+func (g *Generator) Next() nostr.Event {
+	d := g.draft()
+	d.sign()
+	return d.Event
+}
+
+// Unsigned returns the next event without its signature, which takes nearly all of the time: for a store, which verifies nothing.
+func (g *Generator) Unsigned() nostr.Event { return g.draft().Event }
+
+// draft makes an event that was not there before. Apart from the signature it has everything, and takes little time.
+func (g *Generator) draft() draft {
+	g.now += g.random.Int64N(3)
+	for {
+		d := draft{by: g.author()}
+		d.CreatedAt = g.now - g.random.Int64N(jitter)
+		g.fill(&d)
+		d.PubKey = d.by.key
+		d.ID = d.Hash()
+		if !slices.ContainsFunc(g.events, func(other draft) bool { return other.ID == d.ID }) {
+			g.remember(d)
+			return d
+		}
+	}
+}
+
+// remember keeps what later events refer to, but not the tags and texts.
+func (g *Generator) remember(d draft) {
+	d.Tags, d.Content = nil, ""
+	if len(g.events) < recent {
+		g.events = append(g.events, d)
+		return
+	}
+	g.events[g.oldest] = d
+	g.oldest = (g.oldest + 1) % recent
+}
+
+// sign takes nearly all of the time that an event takes. The same event always has the same signature.
+func (d *draft) sign() {
+	// The signature need not be verified, which FastSign leaves out: a test does.
+	signature, err := schnorr.Sign(d.by.secret, d.ID[:], schnorr.FastSign())
+	if err != nil {
+		panic(err) // only for a secret of zero, or a hash of another length
+	}
+	copy(d.Sig[:], signature.Serialize())
+}
+
+// author returns an author: the lower the number, the more often.
+func (g *Generator) author() *author {
+	n := uint64(len(g.authors))
+	x := g.random.Uint64N(1 << 20)
+	x = x * x >> 20
+	x = x * x >> 20 // the fourth power: half of the events are from a sixteenth of the authors
+	return g.numbered(int(x * n >> 20))
+}
+
+// numbered returns an author by number.
+func (g *Generator) numbered(i int) *author {
+	if g.authors[i] == nil {
+		text := binary.BigEndian.AppendUint64([]byte("author"), g.seed)
+		hash := sha256.Sum256(binary.BigEndian.AppendUint64(text, uint64(i)))
+		secret, public := btcec.PrivKeyFromBytes(hash[:])
+		g.authors[i] = &author{secret: secret, key: nostr.PubKey(schnorr.SerializePubKey(public))}
+	}
+	return g.authors[i]
+}

@@ -1,0 +1,108 @@
+package gen
+
+import (
+	"encoding/json"
+	"strconv"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// shares say how many of a thousand events are of a kind.
+var shares = []struct {
+	of   int
+	fill func(*Generator, *draft)
+}{
+	{360, (*Generator).note},
+	{200, (*Generator).reply},
+	{300, (*Generator).reaction},
+	{60, (*Generator).repost},
+	{30, (*Generator).metadata},
+	{25, (*Generator).contacts},
+	{5, (*Generator).article},
+	{20, (*Generator).deletion},
+}
+
+// fill makes a draft an event of some kind.
+func (g *Generator) fill(d *draft) {
+	if len(g.events) == 0 {
+		g.note(d) // the others are about something
+		return
+	}
+	pick := g.random.IntN(1000)
+	for _, share := range shares {
+		if pick -= share.of; pick < 0 {
+			share.fill(g, d)
+			return
+		}
+	}
+}
+
+func (g *Generator) note(d *draft) {
+	d.Kind, d.Content = 1, g.text(g.between(3, 40))
+	if g.random.IntN(10) == 0 {
+		d.Content = g.text(g.between(100, 400))
+	}
+	if g.random.IntN(5) == 0 {
+		d.Tags = append(d.Tags, nostr.Tag{"t", g.word()})
+	}
+}
+
+func (g *Generator) reply(d *draft) {
+	g.note(d)
+	about := g.event()
+	d.Tags = append(d.Tags, nostr.Tag{"e", about.ID.String(), "wss://relay.example.com", "root"}, nostr.Tag{"p", about.PubKey.String()})
+}
+
+func (g *Generator) reaction(d *draft) {
+	about := g.event()
+	d.Kind, d.Content = 7, g.oneOf("+", "+", "+", "-", "❤️", "🤙")
+	d.Tags = []nostr.Tag{{"e", about.ID.String()}, {"p", about.PubKey.String()}, {"k", strconv.Itoa(about.Kind)}}
+}
+
+func (g *Generator) repost(d *draft) {
+	about := g.event()
+	d.Kind = 6
+	d.Tags = []nostr.Tag{{"e", about.ID.String(), "wss://relay.example.com"}, {"p", about.PubKey.String()}}
+}
+
+func (g *Generator) metadata(d *draft) {
+	name := g.word()
+	content, _ := json.Marshal(map[string]string{
+		"name": name, "about": g.text(g.between(5, 30)), "picture": "https://example.com/" + name + ".jpg", "nip05": name + "@example.com",
+	})
+	d.Kind, d.Content = 0, string(content)
+}
+
+// contacts is a list of authors: a few hundred, up to a thousand.
+func (g *Generator) contacts(d *draft) {
+	d.Kind = 3
+	first := g.random.IntN(len(g.authors))
+	for i := range min(g.between(10, 1000)*g.between(1, 1000)/1000+1, len(g.authors)) {
+		d.Tags = append(d.Tags, nostr.Tag{"p", g.numbered((first + i) % len(g.authors)).key.String()})
+	}
+}
+
+// article is a text of 10 to 30 KB, one of twenty of its author.
+func (g *Generator) article(d *draft) {
+	title := g.text(g.between(3, 8))
+	d.Kind = 30023
+	d.Tags = []nostr.Tag{{"d", "article-" + strconv.Itoa(g.random.IntN(20))}, {"title", title}, {"t", g.word()}, {"t", g.word()}}
+	d.Content = "# " + title + "\n"
+	for size := g.between(10_000, 30_000-1000); len(d.Content) < size; {
+		d.Content += "\n" + g.text(g.between(50, 120)) + "\n"
+	}
+}
+
+// deletion is by the author of what it deletes.
+func (g *Generator) deletion(d *draft) {
+	about := g.event()
+	d.by, d.Kind = about.by, nostr.KindDeletion
+	d.Tags = []nostr.Tag{{"e", about.ID.String()}, {"k", strconv.Itoa(about.Kind)}}
+}
+
+// event is a recent one.
+func (g *Generator) event() draft { return g.events[g.random.IntN(len(g.events))] }
+
+func (g *Generator) between(low, high int) int { return low + g.random.IntN(high-low+1) }
+
+func (g *Generator) oneOf(texts ...string) string { return texts[g.random.IntN(len(texts))] }

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+
+	"github.com/weir-go/weir/bulk"
+	"github.com/weir-go/weir/examples/relay/relay"
+)
+
+// importing are the flags of import.
+type importing struct {
+	place
+	to, journal string
+	trusted     bool
+}
+
+func declareImport(flags *flag.FlagSet) func(context.Context, []string, streams) error {
+	i := new(importing)
+	i.declare(flags)
+	i.declareThrottle(flags)
+	flags.StringVar(&i.to, "to", "", "internal `URL` of a relay that runs, such as http://localhost:7778. Empty to open the store")
+	flags.StringVar(&i.journal, "journal", "", "`name` by which the same import goes on after a kill. Empty for the file's name, and for none with -")
+	flags.BoolVar(&i.trusted, "trusted", false, "do not verify ids and signatures, as of a file that export wrote")
+	return func(ctx context.Context, args []string, std streams) error {
+		if len(args) != 1 {
+			return usageError{fmt.Errorf("import: %d arguments: want one file, or - for the standard input", len(args))}
+		}
+		if err := i.check("import"); err != nil {
+			return err
+		}
+		source, err := i.source(args[0], std.in)
+		if err != nil {
+			return err
+		}
+		defer source.Close()
+		if i.to != "" {
+			return i.send(ctx, source, std.out)
+		}
+		return i.load(ctx, source, std)
+	}
+}
+
+// source opens the file, whose name is that of the journal if there is no other.
+func (i *importing) source(name string, in io.Reader) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(in), nil
+	}
+	if i.journal == "" {
+		i.journal = filepath.Base(name)
+	}
+	return os.Open(name)
+}
+
+// load imports into the store.
+func (i *importing) load(ctx context.Context, source io.Reader, std streams) error {
+	dir := i.dir + ".imports"
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(std.err, nil))
+	return i.run(ctx, log, nil, func(ctx context.Context, server *relay.Server) error {
+		name := i.journal
+		if name == "" {
+			name = "import"
+		}
+		job := relay.Import{
+			Trusted: i.trusted, Rejects: filepath.Join(dir, name+".rejects"),
+			OnProgress: func(now bulk.Snapshot) { fmt.Fprintln(std.out, now) },
+		}
+		if i.journal != "" {
+			job.Journal = filepath.Join(dir, i.journal+".journal")
+		}
+		end, err := server.Import(ctx, source, job)
+		report(std.out, end, job.Rejects)
+		return err
+	})
+}
+
+func report(out io.Writer, end bulk.Snapshot, rejects string) {
+	fmt.Fprintf(out, "%d lines are in, %d of them rejected", end.Lines, end.Rejected)
+	if end.Rejected > 0 {
+		fmt.Fprintf(out, " and kept in %s", rejects)
+	}
+	fmt.Fprintln(out)
+}
+
+// send has a relay that runs import it.
+func (i *importing) send(ctx context.Context, source io.Reader, out io.Writer) error {
+	to, err := url.Parse(i.to)
+	if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
+		return usageError{fmt.Errorf("import: -to is %q: want the internal URL of a relay, such as http://localhost:7778", i.to)}
+	}
+	to = to.JoinPath("import")
+	query := url.Values{}
+	if i.journal != "" {
+		query.Set("journal", i.journal)
+	}
+	if i.trusted {
+		query.Set("trusted", "true")
+	}
+	to.RawQuery = query.Encode()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), source)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
+		return fmt.Errorf("%s: %s: %s", to, answer.Status, text)
+	}
+	return follow(answer.Body, out)
+}
+
+// follow reports what the answer says, to its end.
+func follow(answer io.Reader, out io.Writer) error {
+	lines := json.NewDecoder(answer)
+	for {
+		var now struct {
+			bulk.Snapshot
+			Done  bool
+			Error string
+		}
+		switch err := lines.Decode(&now); {
+		case err != nil:
+			return fmt.Errorf("the relay broke off: run the import again, and it goes on from its journal: %w", err)
+		case now.Error != "":
+			return errors.New(now.Error)
+		case now.Done:
+			report(out, now.Snapshot, "the relay's directory of imports")
+			return nil
+		}
+		fmt.Fprintln(out, now.Snapshot)
+	}
+}

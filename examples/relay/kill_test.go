@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+var kills = flag.Int("kills", 3, "how often the tests of kills kill a relay")
+
+// TestKilledImportGoesOn kills an import at random instants: each time the store has what the journal has, and in the end the same as after an import
+// without kills.
+func TestKilledImportGoesOn(t *testing.T) {
+	n := 1000 * *kills
+	file, dir := generate(t, n, 1), t.TempDir()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(bytes.Lines(text))
+	whole, killed := filepath.Join(dir, "whole"), filepath.Join(dir, "killed")
+	began := time.Now()
+	if out, err := process(t, "import", "-store", whole, "-trusted", file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const start = 300 * time.Millisecond // of the process
+	longest := start + time.Since(began)/time.Duration(*kills)
+	for i := range *kills {
+		kill(t, rand.N(longest), "import", "-store", killed, "-trusted", file)
+		acknowledged := inJournal(t, filepath.Join(killed+".imports", "1.jsonl.journal"))
+		var events []*nostr.Event
+		for _, line := range lines[:acknowledged] {
+			events = append(events, parse(t, bytes.TrimSpace(line)))
+		}
+		known(t, killed, events)
+		t.Logf("kill %d: %d of %d lines are acknowledged", i+1, acknowledged, n)
+	}
+	if out, err := process(t, "import", "-store", killed, "-trusted", file).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if have, want := exported(t, killed), exported(t, whole); !slices.Equal(have, want) {
+		t.Errorf("%d events after %d kills, want the %d of an import without", len(have), *kills, len(want))
+	}
+}
+
+// kill starts a command and kills it after a while.
+func kill(t *testing.T, after time.Duration, args ...string) {
+	t.Helper()
+	p := process(t, args...)
+	var complaints bytes.Buffer
+	p.Stderr = &complaints
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(after)
+	if err := p.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = p.Wait() // killed
+	if bytes.Contains(complaints.Bytes(), []byte("relay: ")) {
+		t.Fatalf("before it was killed: %s", &complaints)
+	}
+}
+
+// inJournal is how many lines the journal of an import has.
+func inJournal(t *testing.T, name string) int {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if os.IsNotExist(err) {
+		return 0 // it was killed before
+	}
+	var journal struct{ Lines int }
+	if err == nil {
+		err = json.Unmarshal(text, &journal)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return journal.Lines
+}
+
+// TestKilledRelayKeepsWhatItAcknowledged kills a relay while clients publish: what it answered with OK is there after a restart.
+func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
+	text, err := os.ReadFile(generate(t, 1000**kills, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := make(chan *nostr.Event, 1000**kills)
+	for line := range bytes.Lines(text) {
+		events <- parse(t, bytes.TrimSpace(line))
+	}
+	dir := filepath.Join(t.TempDir(), "store")
+	var acknowledged []*nostr.Event
+	for i := range *kills {
+		r := serve(t, dir, "-message-rate", "100000")
+		publishing, stop := context.WithCancel(t.Context())
+		published := make(chan []*nostr.Event)
+		go func() { published <- publish(publishing, r.public, events) }()
+		<-time.After(rand.N(2 * time.Second))
+		if err := r.process.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		r.wait()
+		stop()
+		acknowledged = append(acknowledged, <-published...)
+		known(t, dir, acknowledged)
+		t.Logf("kill %d: %d events were acknowledged", i+1, len(acknowledged))
+	}
+	if len(acknowledged) == 0 {
+		t.Error("no event was acknowledged before a kill")
+	}
+	lines := exported(t, dir)
+	if unique := slices.Compact(slices.Clone(lines)); len(unique) != len(lines) {
+		t.Errorf("%d events are there twice", len(lines)-len(unique))
+	}
+}
+
+// publish has a few clients publish events until ctx ends, and returns those that the relay answered with OK.
+func publish(ctx context.Context, address string, events <-chan *nostr.Event) (acknowledged []*nostr.Event) {
+	var mu sync.Mutex
+	var clients sync.WaitGroup
+	for range 8 {
+		clients.Go(func() {
+			c, err := dial(ctx, address)
+			if err != nil {
+				return // it was killed before
+			}
+			defer c.close()
+			for ctx.Err() == nil {
+				select {
+				case e := <-events:
+					if c.publish(ctx, e) == nil {
+						mu.Lock()
+						acknowledged = append(acknowledged, e)
+						mu.Unlock()
+					}
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	clients.Wait()
+	return acknowledged
+}

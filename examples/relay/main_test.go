@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/examples/relay/gen"
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/store"
+)
+
+// A test runs this program as a process of its own with these as the first argument.
+const (
+	itself   = "relay"
+	flooding = "flood"
+)
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case itself:
+			os.Args = slices.Delete(os.Args, 1, 2)
+			main()
+		case flooding:
+			flood(os.Args[2])
+		}
+	}
+	os.Exit(m.Run())
+}
+
+// process is a relay command as a process of its own.
+func process(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	name, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exec.Command(name, append([]string{itself}, args...)...)
+}
+
+// relayed runs a command in this process and returns what it printed.
+func relayed(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, complaints bytes.Buffer
+	if err := run(t.Context(), args, streams{strings.NewReader(""), &out, &complaints}); err != nil {
+		t.Fatalf("relay %s: %v\n%s", strings.Join(args, " "), err, &complaints)
+	}
+	return out.String()
+}
+
+// generate writes a file of n events of a seed and returns its name. They have few authors, whose keys take long to make.
+func generate(t *testing.T, n int, seed uint64) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), fmt.Sprintf("%d.jsonl", seed))
+	var text []byte
+	g := gen.New(seed, min(n/10+1, 1000))
+	for range n {
+		e := g.Next()
+		text = append(e.AppendJSON(text), '\n')
+	}
+	if err := os.WriteFile(name, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// exported are the lines of an export, sorted.
+func exported(t *testing.T, dir string) []string {
+	t.Helper()
+	return slices.Sorted(strings.Lines(relayed(t, "export", "-store", dir)))
+}
+
+// parse returns the event of a line.
+func parse(t *testing.T, line []byte) *nostr.Event {
+	t.Helper()
+	e, err := nostr.ParseEvent(line, nostr.Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &e
+}
+
+// known demands that the store has acknowledged events: saved again, each is there, or was replaced or deleted.
+func known(t *testing.T, dir string, acknowledged []*nostr.Event) {
+	t.Helper()
+	events, err := store.Open(store.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	for i, e := range acknowledged {
+		if outcome, err := events.Save(context.Background(), e); err != nil || outcome == store.Saved {
+			t.Fatalf("acknowledged event %d of %d, %v of kind %d, was lost (%v, %v)", i+1, len(acknowledged), e.ID, e.Kind, outcome, err)
+		}
+	}
+}
+
+// TestExportIsImportedAgain: what export writes is the store, also compressed and through another relay.
+func TestExportIsImportedAgain(t *testing.T) {
+	file, dir := generate(t, 1000, 1), t.TempDir()
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	if out := relayed(t, "import", "-store", first, file); !strings.HasSuffix(out, "1000 lines are in, 0 of them rejected\n") {
+		t.Errorf("import said %q", out)
+	}
+	want := exported(t, first)
+	again := filepath.Join(dir, "again.jsonl")
+	if err := os.WriteFile(again, []byte(strings.Join(want, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gzip", again).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	relayed(t, "import", "-store", second, "-trusted", again+".gz")
+	if have := exported(t, second); !slices.Equal(have, want) {
+		t.Errorf("%d events, want the %d of the first store", len(have), len(want))
+	}
+	if stat := relayed(t, "stat", "-store", second); !strings.HasPrefix(stat, "events") || !strings.Contains(stat, "  kind 30023 ") {
+		t.Errorf("stat said\n%s", stat)
+	}
+}
+
+// TestRejectsAreKept: a bad line in mid-file does not stop an import.
+func TestRejectsAreKept(t *testing.T) {
+	file, dir := generate(t, 100, 1), filepath.Join(t.TempDir(), "store")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := slices.Collect(bytes.Lines(text))
+	lines = slices.Insert(lines, 50, []byte("{\"id\":\n"), bytes.Replace(lines[0], []byte(`"content":"`), []byte(`"content":"forged `), 1))
+	if err := os.WriteFile(file, slices.Concat(lines...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out := relayed(t, "import", "-store", dir, file); !strings.Contains(out, "102 lines are in, 2 of them rejected and kept in "+dir) {
+		t.Errorf("import said %q", out)
+	}
+	rejects, err := os.Open(filepath.Join(dir+".imports", "1.jsonl.rejects"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rejects.Close()
+	in := bufio.NewScanner(rejects)
+	for _, want := range []struct {
+		line int
+		why  string
+	}{{51, "invalid: "}, {52, "invalid: "}} {
+		var reject struct {
+			Line  int
+			Error string
+		}
+		if !in.Scan() {
+			t.Fatalf("the rejects end before line %d", want.line)
+		}
+		if err := json.Unmarshal(in.Bytes(), &reject); err != nil || reject.Line != want.line || !strings.Contains(reject.Error, want.why) {
+			t.Errorf("reject is %s (%v), want line %d with %q", in.Bytes(), err, want.line, want.why)
+		}
+	}
+}
+
+func TestWhatIsWrongIsSaid(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	for _, test := range []struct {
+		args []string
+		want string
+		code int
+	}{
+		{[]string{"sreve"}, `unknown command "sreve": want serve, import`, 2},
+		{[]string{"import"}, "want one file", 2},
+		{[]string{"import", "-store", dir, "nowhere"}, "nowhere: no such file", 1},
+		{[]string{"import", "-to", "localhost:7778", os.DevNull}, "want the internal URL", 2},
+		{[]string{"serve", "-memory", "1"}, "-memory is 1: want 64 to", 2},
+		{[]string{"serve", "now"}, `unexpected argument "now"`, 2},
+		{[]string{"serve", "-lisen", "x"}, "flag provided but not defined: -lisen: see relay serve -help", 2},
+		{[]string{"serve", "-store", dir, "-listen", "256.0.0.1:1"}, "-listen: ", 1},
+		{[]string{"gen", "many"}, `"many": want how many`, 2},
+	} {
+		var complaints bytes.Buffer
+		err := run(t.Context(), test.args, streams{strings.NewReader(""), &complaints, &complaints})
+		if code := status(err, &complaints); code != test.code || !strings.Contains(complaints.String(), test.want) {
+			t.Errorf("relay %v: status %d, %s, want %d, %s", test.args, code, &complaints, test.code, test.want)
+		}
+	}
+}
+
+func TestSettingsFromTheEnvironment(t *testing.T) {
+	t.Setenv("RELAY_MEMORY", "lots")
+	err := run(t.Context(), []string{"stat"}, streams{})
+	if err == nil || !strings.Contains(err.Error(), `RELAY_MEMORY is "lots"`) {
+		t.Errorf("%v, want what is wrong with RELAY_MEMORY", err)
+	}
+	t.Setenv("RELAY_MEMORY", "1")
+	t.Setenv("RELAY_STORE", filepath.Join(t.TempDir(), "store"))
+	if err := run(t.Context(), []string{"stat"}, streams{}); err == nil || !strings.Contains(err.Error(), "-memory is 1") {
+		t.Errorf("%v, want what is wrong with the memory", err)
+	}
+	relayed(t, "stat", "-memory", "64") // an argument goes before the environment
+}

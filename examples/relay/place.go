@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+
+	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/examples/relay/store"
+)
+
+// A place is where the events are, and the memory that the process may take.
+type place struct {
+	dir       string
+	megabytes uint64
+	throttle  bool
+}
+
+func (p *place) declare(flags *flag.FlagSet) {
+	flags.StringVar(&p.dir, "store", "relay-store", "`directory` of the store, which one process at a time has open")
+	flags.Uint64Var(&p.megabytes, "memory", 512, "target for the memory of the process, in `MiB`")
+}
+
+// declareThrottle is for the commands that write.
+func (p *place) declareThrottle(flags *flag.FlagSet) {
+	flags.BoolVar(&p.throttle, "throttle", true, "throttle the store; false shows what that is worth")
+}
+
+// leastMegabytes is what a store with its smallest tables needs while it is idle, twice.
+const leastMegabytes = 64
+
+func (p *place) check(command string) error {
+	if p.megabytes < leastMegabytes || p.megabytes > 1<<20 {
+		return usageError{fmt.Errorf("%s: -memory is %d: want %d to %d MiB", command, p.megabytes, leastMegabytes, 1<<20)}
+	}
+	return nil
+}
+
+// open calls do with the store, and closes it.
+func (p *place) open(do func(*store.Store) error) (err error) {
+	events, err := store.Open(store.Options{Dir: p.dir, Memory: p.megabytes << 20})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, events.Close()) }()
+	return do(events)
+}
+
+// run calls do with a relay at work on the store, until do returns.
+func (p *place) run(ctx context.Context, log *slog.Logger, configure func(*relay.Config), do func(context.Context, *relay.Server) error) error {
+	return p.open(func(events *store.Store) error {
+		c, err := relay.Badger(events)
+		if err != nil {
+			return err
+		}
+		c.Memory, c.Logger, c.Unthrottled = p.megabytes<<20, log, !p.throttle
+		if configure != nil {
+			configure(&c)
+		}
+		server, err := relay.New(c)
+		if err != nil {
+			return err
+		}
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		ended := make(chan error, 1)
+		go func() { ended <- server.Run(ctx) }()
+		err = do(ctx, server)
+		stop()
+		return errors.Join(err, <-ended)
+	})
+}

@@ -1,0 +1,102 @@
+package relay
+
+import (
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// admission caps connections by their number: in all, by address, and of new ones per second. It asks nothing of the store's load.
+type admission struct {
+	most, mostByAddress int
+	rate                *rate.Limiter
+
+	mu        sync.Mutex
+	open      int
+	byAddress map[string]int
+}
+
+func newAdmission(c Config) *admission {
+	return &admission{
+		most: c.Connections, mostByAddress: c.ConnectionsPerAddress,
+		rate:      rate.NewLimiter(rate.Limit(c.ConnectionRate), int(math.Ceil(2*c.ConnectionRate))),
+		byAddress: map[string]int{},
+	}
+}
+
+// A denial is why a connection is not admitted.
+type denial struct {
+	status int
+	after  time.Duration
+	text   string
+}
+
+// Those who are refused for their number come back after this time; how long others stay is not known.
+const comeBack = 10 * time.Second
+
+// enter counts a connection in, or returns why not. The cheapest reason is looked for first.
+func (a *admission) enter(address string) *denial {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.open >= a.most:
+		return &denial{http.StatusServiceUnavailable, comeBack, "too many connections"}
+	case a.byAddress[address] >= a.mostByAddress:
+		return &denial{http.StatusTooManyRequests, comeBack, "too many connections from this address"}
+	}
+	if booking := a.rate.Reserve(); booking.Delay() > 0 {
+		after := booking.Delay()
+		booking.Cancel()
+		return &denial{http.StatusServiceUnavailable, after, "too many new connections"}
+	}
+	a.open++
+	a.byAddress[address]++
+	return nil
+}
+
+// leave counts a connection out.
+func (a *admission) leave(address string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open--
+	if a.byAddress[address]--; a.byAddress[address] == 0 {
+		delete(a.byAddress, address)
+	}
+}
+
+// answer refuses over HTTP.
+func (d *denial) answer(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", strconv.Itoa(wholeSeconds(d.after)))
+	http.Error(w, d.text, d.status)
+}
+
+// wholeSeconds rounds up, to 1 at least: 0 would ask a client to come back at once.
+func wholeSeconds(d time.Duration) int {
+	return max(int(math.Ceil(d.Seconds())), 1)
+}
+
+// remoteAddress is the address that connections are counted by: that of the peer, and of IPv6 the /64, which is what a customer has.
+func remoteAddress(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	ip, err := netip.ParseAddr(host)
+	if err != nil {
+		return host
+	}
+	if ip = ip.Unmap(); ip.Is4() {
+		return ip.String()
+	}
+	network, err := ip.WithZone("").Prefix(64)
+	if err != nil {
+		return host
+	}
+	return network.String()
+}

@@ -1,0 +1,110 @@
+package relay_test
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/relay"
+)
+
+func TestConnectionsThatAreRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		conf   relay.Config
+		admits int
+		status int
+	}{
+		"in all":     {relay.Config{Connections: 3}, 3, http.StatusServiceUnavailable},
+		"by address": {relay.Config{ConnectionsPerAddress: 3}, 3, http.StatusTooManyRequests},
+		"by rate":    {relay.Config{ConnectionRate: 0.5}, 1, http.StatusServiceUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, test.conf)
+			var last *client
+			for range test.admits {
+				last = s.client()
+			}
+			_, r, err := websocket.Dial(t.Context(), s.url, nil)
+			if err == nil {
+				t.Fatal("one more was admitted")
+			}
+			after, _ := strconv.Atoi(r.Header.Get("Retry-After"))
+			if r.StatusCode != test.status || after < 1 {
+				t.Errorf("%d, Retry-After %d, want %d", r.StatusCode, after, test.status)
+			}
+			if got := s.metric(`relay_refused_total{stage="admission"}`); got != "1" {
+				t.Errorf("%s are counted, want 1", got)
+			}
+			if name == "by rate" {
+				return
+			}
+			last.CloseNow()
+			for s.metric("relay_connections") != "2" {
+			}
+			s.client()
+		})
+	}
+}
+
+func TestInformation(t *testing.T) {
+	s := serve(t, relay.Config{Name: "a relay", Subscriptions: 7, Limits: nostr.Limits{Limit: 77}})
+	ask := func(method, accept string) *http.Response {
+		r, _ := http.NewRequestWithContext(t.Context(), method, s.url, nil)
+		r.Header.Set("Accept", accept)
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { answer.Body.Close() })
+		return answer
+	}
+	answer := ask(http.MethodGet, "application/nostr+json")
+	var got nostr.Information
+	if err := json.NewDecoder(answer.Body).Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Name != "a relay" || got.Limitation.Subscriptions != 7 || got.Limitation.Limit != 77 || len(got.SupportedNIPs) == 0 {
+		t.Errorf("%+v", got)
+	}
+	if answer.Header.Get("Access-Control-Allow-Origin") != "*" {
+		t.Error("pages of other origins cannot read it")
+	}
+	if got := ask(http.MethodGet, "text/html").Header.Get("Content-Type"); !strings.HasPrefix(got, "text/plain") {
+		t.Errorf("people get %s", got)
+	}
+	if got := ask(http.MethodOptions, "").StatusCode; got != http.StatusNoContent {
+		t.Errorf("OPTIONS: %d", got)
+	}
+	if got := ask(http.MethodPost, "").StatusCode; got != http.StatusMethodNotAllowed {
+		t.Errorf("POST: %d", got)
+	}
+}
+
+func TestConfigurationsThatAreRefused(t *testing.T) {
+	if _, err := relay.New(relay.Config{}); !errors.Is(err, relay.ErrConfig) || !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), "Store is nil") {
+		t.Errorf("without a store: %v", err)
+	}
+	for field, wrong := range map[string]any{
+		"Connections": -1, "ConnectionsPerAddress": 1_000_001, "ConnectionRate": -1.0, "MessageRate": 1e7,
+		"Publishing": -1, "Queries": 10_001, "Subscriptions": -5, "Reads": -1, "Writes": 10_001, "Slice": -1, "Outbox": 100,
+		"Ping": -time.Second, "Stall": -time.Second, "URL": "https://example.com",
+	} {
+		c := relay.Config{Store: &fake{}}
+		reflect.ValueOf(&c).Elem().FieldByName(field).Set(reflect.ValueOf(wrong))
+		if _, err := relay.New(c); !errors.Is(err, relay.ErrConfig) || !strings.Contains(err.Error(), field+" is ") {
+			t.Errorf("%s %v: %v", field, wrong, err)
+		}
+	}
+	if _, err := relay.New(relay.Config{Store: &fake{}, Memory: 1}); err == nil || !strings.Contains(err.Error(), "Target") {
+		t.Errorf("a target of a byte: %v", err)
+	}
+}

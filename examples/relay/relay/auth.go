@@ -1,0 +1,84 @@
+package relay
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// identity is who a client has shown to be.
+type identity struct {
+	challenge string // that it has to sign
+	url       string // of the relay, that it has to sign
+
+	mu   sync.Mutex
+	keys []nostr.PubKey
+}
+
+// mostKeys is how many keys a client may show on one connection.
+const mostKeys = 16
+
+func (i *identity) is(key nostr.PubKey) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.Contains(i.keys, key)
+}
+
+func (i *identity) known() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return len(i.keys) > 0
+}
+
+// add reports false if the client has too many keys.
+func (i *identity) add(key nostr.PubKey) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	switch {
+	case slices.Contains(i.keys, key):
+		return true
+	case len(i.keys) == mostKeys:
+		return false
+	}
+	i.keys = append(i.keys, key)
+	return true
+}
+
+// ownURL is the relay's URL as a client knows it.
+func ownURL(configured string, r *http.Request) string {
+	switch {
+	case configured != "":
+		return configured
+	case r.TLS != nil:
+		return "wss://" + r.Host
+	}
+	return "ws://" + r.Host
+}
+
+// challenge says why a client has to authenticate, and sends the challenge again: some clients lose a message that comes with the handshake, as the
+// first one does (go-nostr v0.38.2).
+func (c *connection) challenge(why string) (reason string) {
+	c.answer(nostr.AppendAuth(nil, c.identity.challenge))
+	return nostr.Reason(nostr.AuthRequired, "%s", why)
+}
+
+// authenticate answers an AUTH. It is verified like an event, since it costs as much.
+func (c *connection) authenticate(m *nostr.AuthMessage) {
+	err := m.Check(c.identity.challenge, c.identity.url, time.Now())
+	if err == nil {
+		err = c.server.verify(c.ctx, &m.Event)
+	}
+	if err == nil && !c.identity.add(m.Event.PubKey) {
+		err = errors.New(nostr.Reason(nostr.Restricted, "%d keys on this connection: want no more", mostKeys))
+	}
+	reason := ""
+	if err != nil {
+		c.server.counts.refused(verifying)
+		reason = refusal("events to verify", err)
+	}
+	c.answer(nostr.AppendOK(nil, m.Event.ID, err == nil, reason))
+}

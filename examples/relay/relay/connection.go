@@ -1,0 +1,267 @@
+package relay
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// A connection is a client over WebSocket. Three goroutines serve it: one reads messages, one writes them, and one asks whether the client is alive.
+type connection struct {
+	server   *Server
+	socket   *websocket.Conn
+	ctx      context.Context //nolint:containedctx // ends with the connection, for which the goroutines of its messages work
+	end      context.CancelCauseFunc
+	internal bool // by the internal listener
+	out      *outbox
+	rate     *rate.Limiter // of messages, nil for no bound
+	identity identity
+
+	steps      atomic.Int64  // even while it reads, odd while a message is in work
+	publishing chan struct{} // an element for each event in work
+	queries    queries
+
+	mu      sync.Mutex
+	leaving bool           // no more messages are taken up
+	work    sync.WaitGroup // what is in work on goroutines of its own
+}
+
+var connected atomic.Uint64 // numbers connections: each is a tenant
+
+var errSlow = errors.New("relay: the client reads too slowly")
+
+func isUpgrade(r *http.Request) bool {
+	return strings.EqualFold(r.Header.Get("Upgrade"), "websocket")
+}
+
+// connect serves a connection until it ends.
+func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) {
+	if !s.begin() {
+		(&denial{http.StatusServiceUnavailable, comeBack, "the relay is closed"}).answer(w)
+		return
+	}
+	defer s.work.Done()
+	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		InsecureSkipVerify: true,                          // a relay is for pages of all origins: nothing here trusts a cookie
+		CompressionMode:    websocket.CompressionDisabled, // a few bytes could become as many as a message may have, and 40 KB for each client that sends
+	})
+	if err != nil {
+		return // answered
+	}
+	defer func() { _ = socket.CloseNow() }()
+	socket.SetReadLimit(int64(s.conf.Limits.WithDefaults().Message))
+	c := newConnection(s, socket, r, internal)
+	defer c.end(nil)
+	if !s.add(c) {
+		_ = socket.Close(websocket.StatusGoingAway, "the relay is closing")
+		return
+	}
+	defer s.remove(c)
+	s.counts.connections.Inc()
+	defer s.counts.connections.Dec()
+	c.serve()
+}
+
+func newConnection(s *Server, socket *websocket.Conn, r *http.Request, internal bool) *connection {
+	c := &connection{
+		server: s, socket: socket, internal: internal,
+		out:        newOutbox(s.conf.Outbox),
+		publishing: make(chan struct{}, s.conf.Publishing),
+		identity:   identity{challenge: rand.Text(), url: ownURL(s.conf.URL, r)},
+	}
+	// The context of the request ends when the handler hands the socket over.
+	ctx := weir.WithTenant(context.Background(), strconv.FormatUint(connected.Add(1), 10))
+	if internal {
+		ctx = weir.WithPriority(ctx, weir.High)
+	} else {
+		burst := int(math.Ceil(2 * s.conf.MessageRate))
+		c.rate = rate.NewLimiter(rate.Limit(s.conf.MessageRate), burst)
+	}
+	c.ctx, c.end = context.WithCancelCause(ctx)
+	c.queries.init(c)
+	return c
+}
+
+// serve returns when the connection has ended and nothing of it is in work.
+func (c *connection) serve() {
+	var others sync.WaitGroup
+	others.Go(c.write)
+	others.Go(c.keepAlive)
+	c.answer(nostr.AppendAuth(nil, c.identity.challenge))
+	err := c.read()
+	if !c.isLeaving() { // or goodbye ends it
+		c.end(err)
+	}
+	<-c.ctx.Done()
+	c.queries.endAll()
+	c.work.Wait()
+	_ = c.socket.CloseNow()
+	others.Wait()
+}
+
+// read takes up messages until the connection ends. It does not read on while a message waits for a place: the client then finds the
+// socket full.
+func (c *connection) read() error {
+	for {
+		kind, text, err := c.next()
+		c.steps.Add(1) // in work
+		if err != nil {
+			if errors.Is(err, websocket.ErrMessageTooBig) {
+				c.server.counts.refused(sizing)
+			}
+			return err
+		}
+		if err := c.wait(len(text)); err != nil {
+			return err
+		}
+		if !c.isLeaving() {
+			c.dispatch(kind, text)
+		}
+		c.steps.Add(1) // reading
+	}
+}
+
+// next reads a message. From its first byte on, the client has a limited time to send it.
+func (c *connection) next() (websocket.MessageType, []byte, error) {
+	ctx, cancel := context.WithCancel(c.ctx)
+	defer cancel()
+	kind, r, err := c.socket.Reader(ctx)
+	if err != nil {
+		return 0, nil, err
+	}
+	late := time.AfterFunc(c.server.conf.Stall, cancel)
+	defer late.Stop()
+	text, err := io.ReadAll(r)
+	return kind, text, err
+}
+
+// perToken is how many bytes of a message count as another message.
+const perToken = 4 << 10
+
+// wait waits until the rate of the connection allows a message. Nothing is refused: the message has been read, and the next one will be read later.
+func (c *connection) wait(bytes int) error {
+	if c.rate == nil {
+		return nil
+	}
+	n := min(1+bytes/perToken, c.rate.Burst())
+	if c.rate.AllowN(time.Now(), n) {
+		return nil
+	}
+	c.server.counts.refused(pacing)
+	return c.rate.WaitN(c.ctx, n)
+}
+
+// answer sends a message, for which it waits until there is room. If the connection ends first, nothing more is to be said.
+func (c *connection) answer(text []byte) {
+	_ = c.out.put(c.ctx, message{text: text})
+}
+
+// write writes what waits in the outbox.
+func (c *connection) write() {
+	var frame []byte
+	for {
+		m, err := c.out.take(c.ctx)
+		if errors.Is(err, errFinished) {
+			_ = c.socket.Close(websocket.StatusGoingAway, "the relay is closing")
+			c.end(errFinished)
+			return
+		}
+		if err != nil {
+			return
+		}
+		frame = m.appendTo(frame[:0])
+		if err := c.writeFrame(frame); err != nil {
+			c.end(err)
+			return
+		}
+		if cap(frame) > keptFrame {
+			frame = nil
+		}
+	}
+}
+
+// keptFrame is how large a buffer a connection keeps between frames.
+const keptFrame = 16 << 10
+
+func (c *connection) writeFrame(frame []byte) error {
+	ctx, cancel := context.WithTimeout(c.ctx, c.server.conf.Stall)
+	defer cancel()
+	err := c.socket.Write(ctx, websocket.MessageText, frame)
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		c.server.counts.refused(delivering)
+		return errSlow
+	}
+	return err
+}
+
+// start runs a part of the work of a message, unless the connection is leaving.
+func (c *connection) start(work func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.leaving {
+		c.work.Go(work)
+	}
+}
+
+func (c *connection) isLeaving() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.leaving
+}
+
+// drop ends the connection of a client that does not keep up.
+func (c *connection) drop() {
+	if c.ctx.Err() == nil {
+		c.server.counts.refused(delivering)
+	}
+	c.end(errSlow)
+}
+
+// keepAlive pings, and ends a connection whose client neither answers nor sends anything. While a message is in work no
+// answer would be read, so that says nothing.
+func (c *connection) keepAlive() {
+	ticker := time.NewTicker(c.server.conf.Ping)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		before := c.steps.Load()
+		ctx, cancel := context.WithTimeout(c.ctx, c.server.conf.Stall)
+		err := c.socket.Ping(ctx)
+		cancel()
+		if err != nil && c.steps.Load() == before && before%2 == 0 {
+			c.server.counts.refused(delivering)
+			c.end(fmt.Errorf("relay: no answer to a ping: %w", err))
+			return
+		}
+	}
+}
+
+// goodbye ends the connection for the relay: what is being written finishes, and the client hears it.
+func (c *connection) goodbye() {
+	c.mu.Lock()
+	c.leaving = true
+	c.mu.Unlock()
+	c.queries.endAll()
+	c.work.Wait()
+	c.answer(nostr.AppendNotice(nil, "the relay is closing"))
+	c.out.finish()
+}

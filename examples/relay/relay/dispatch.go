@@ -1,0 +1,50 @@
+package relay
+
+import (
+	"errors"
+
+	"github.com/coder/websocket"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// dispatch takes up a message. It returns once the message is answered or works on a goroutine of its own.
+func (c *connection) dispatch(kind websocket.MessageType, text []byte) {
+	if kind != websocket.MessageText {
+		c.server.counts.refused(parsing)
+		c.answer(nostr.AppendNotice(nil, nostr.Reason(nostr.Invalid, "a binary frame: want text")))
+		return
+	}
+	parsed, err := nostr.ParseMessage(text, c.server.conf.Limits)
+	if wrong := (*nostr.ParseError)(nil); errors.As(err, &wrong) {
+		c.server.counts.refused(parsing)
+		c.answer(wrong.AppendAnswer(nil))
+		return
+	}
+	switch m := parsed.(type) {
+	case *nostr.EventMessage:
+		c.takeUp(&m.Event)
+	case *nostr.ReqMessage:
+		c.queries.subscribe(m)
+	case *nostr.CountMessage:
+		c.queries.count(m)
+	case *nostr.CloseMessage:
+		c.queries.close(m.Subscription)
+	case *nostr.AuthMessage:
+		c.authenticate(m)
+	}
+}
+
+// takeUp publishes an event on a goroutine of its own, once there is a place.
+func (c *connection) takeUp(e *nostr.Event) {
+	select {
+	case c.publishing <- struct{}{}:
+	case <-c.ctx.Done():
+		return
+	}
+	c.start(func() {
+		ok, reason := c.publish(e)
+		c.answer(nostr.AppendOK(nil, e.ID, ok, reason))
+		<-c.publishing
+	})
+}

@@ -1,0 +1,34 @@
+// Package relay is a Nostr relay in front of a store that can be overloaded. It shows how to throttle a database that many clients share.
+//
+//	c, err := relay.Badger(events)      // a store.Store, and what tells how loaded it is
+//	c.Memory = 512 << 20
+//	s, err := relay.New(c)
+//	go http.Serve(public, s.Handler())
+//	go http.Serve(internal, s.Internal())
+//	err = s.Run(ctx)
+//
+// # Order of protection
+//
+// What a client sends passes these stages, the cheap ones first. Each refuses in the protocol's words, and each counts what it refuses
+// (relay_refused_total).
+//
+//	admission     number of connections, number by address, rate of new ones     HTTP 503 or 429, with Retry-After
+//	size          bytes of a message, time to send it                            close frame 1009
+//	rate          messages of a connection, by a token bucket                    the next message is read later
+//	parsing       nostr.ParseMessage                                             "invalid:"
+//	verification  weir.Limiter: one less at once than processors                 "rate-limited:", or "invalid:"
+//	writes        throttle.Write: DrainRate, and few at once                     "rate-limited:"
+//	queries       throttle.Read: each slice of a cursor is an operation          "rate-limited:"
+//	delivery      bytes that wait for a slow reader                              the connection ends
+//
+// A connection is a tenant in the last but one: where there is not enough for all, each gets its share, so that a flood delays only those who send it.
+// At most a few messages of a connection are in work at once, and no more are read meanwhile: TCP tells a flooding client to wait.
+//
+// Connections are refused by their number alone, never because the store is loaded: a store recovers by finishing what is under way, and that
+// may need a connection.
+//
+// # Internal traffic
+//
+// Imports, metrics and clients without a rate use the handler of another listener ([Server.Internal]). No header makes a request internal.
+// An import has a low priority: its writes start when no client's write waits, apart from one slot of twenty.
+package relay

@@ -1,0 +1,47 @@
+package relay_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+
+	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/examples/relay/store"
+)
+
+// A relay in front of Badger, inside 512 MiB.
+func ExampleNew() {
+	dir, _ := os.MkdirTemp("", "relay")
+	defer os.RemoveAll(dir)
+	events, err := store.Open(store.Options{Dir: dir, Memory: 512 << 20})
+	if err != nil {
+		panic(err)
+	}
+	defer events.Close()
+
+	c, err := relay.Badger(events)
+	if err != nil {
+		panic(err)
+	}
+	c.Memory, c.Name = 512<<20, "an example"
+	s, err := relay.New(c)
+	if err != nil {
+		panic(err)
+	}
+	public := httptest.NewServer(s.Handler()) // and another listener for s.Internal()
+	defer public.Close()
+
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error)
+	go func() { ended <- s.Run(ctx) }()
+
+	r, err := http.Get(public.URL)
+	fmt.Println(r.Status, err)
+	stop()
+	fmt.Println(<-ended)
+	// Output:
+	// 200 OK <nil>
+	// <nil>
+}

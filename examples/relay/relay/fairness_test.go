@@ -1,0 +1,135 @@
+package relay_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/relay"
+)
+
+// waitFor returns once a series has a value.
+func (s *served) waitFor(series, value string) {
+	s.t.Helper()
+	for s.metric(series) != value {
+	}
+}
+
+// tolerated is how much of a connection that has 20 at work or waiting may go before the first of another. With one slot, nothing is at work when it comes
+// free, and then it is the turn of either. In order of arrival it would be 19.
+const tolerated = 3
+
+func TestFloodOfEventsDelaysOnlyItsSender(t *testing.T) {
+	saved, leave := make(chan string), make(chan struct{})
+	kept := &fake{beforeSave: func(e *nostr.Event) error {
+		saved <- e.Content
+		<-leave
+		return nil
+	}}
+	s := serve(t, relay.Config{Store: kept, Writes: 1, Publishing: 20})
+	flood, other := s.client(), s.client()
+	for range 30 {
+		flood.send(eventMessage(someone.event(1, "flood")))
+	}
+	<-saved
+	s.waitFor(`weir_queued{limiter="store Writes"}`, "19") // of 20 that are in work; the others are not read
+	e := someone.event(1, "other")
+	other.send(eventMessage(e))
+	s.waitFor(`weir_queued{limiter="store Writes"}`, "20")
+	between := 0
+	for leave <- struct{}{}; <-saved != "other"; leave <- struct{}{} {
+		if between++; between > tolerated {
+			t.Errorf("%d events of a flood were written before that of another connection", between)
+			break
+		}
+	}
+	go func() {
+		for range saved {
+		}
+	}()
+	close(leave)
+	other.want("OK", e.ID, true)
+	for range 30 {
+		flood.want("OK")
+	}
+	flood.CloseNow()
+	other.CloseNow()
+	s.stop()
+	close(saved)
+}
+
+func TestFilterThatMatchesEverythingDelaysOnlyItsSender(t *testing.T) {
+	kept, _ := filled(t, 2000, "")
+	slice, leave := make(chan int), make(chan struct{}) // slice has the limit of the query
+	kept.beforeNext = func(f nostr.Filter) error {
+		slice <- f.Limit
+		<-leave
+		return nil
+	}
+	s := serve(t, relay.Config{Store: kept, Reads: 1, Slice: 10, Queries: 20})
+	greedy, other := s.client(), s.client()
+	for i := range 20 {
+		greedy.send(fmt.Sprintf(`["COUNT","%d",{}]`, i)) // 200 slices each
+	}
+	<-slice
+	s.waitFor(`weir_queued{limiter="store Reads"}`, "19")
+	other.send(`["REQ","a",{"limit":5}]`)
+	s.waitFor(`weir_queued{limiter="store Reads"}`, "20")
+	between := 0
+	for leave <- struct{}{}; <-slice != 5; leave <- struct{}{} {
+		if between++; between > tolerated {
+			t.Errorf("a query waited for %d slices of a connection that counts everything", between)
+			break
+		}
+	}
+	go func() {
+		for range slice {
+		}
+	}()
+	close(leave)
+	if got := other.ids("a"); len(got) != 5 {
+		t.Errorf("received %d events, want 5", len(got))
+	}
+	greedy.CloseNow()
+	other.CloseNow()
+	s.stop()
+	close(slice)
+}
+
+// A client may offer compression; the relay does not take it, so that there is nothing to inflate.
+func TestCompressionBomb(t *testing.T) {
+	s := serve(t, relay.Config{})
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url, nil)
+	for name, value := range map[string]string{
+		"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==",
+		"Sec-WebSocket-Extensions": "permessage-deflate; client_max_window_bits",
+	} {
+		r.Header.Set(name, value)
+	}
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil || answer.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatal(answer, err)
+	}
+	defer answer.Body.Close()
+	if taken := answer.Header.Get("Sec-WebSocket-Extensions"); taken != "" {
+		t.Errorf("the relay takes %q", taken)
+	}
+	socket := answer.Body.(interface{ Write([]byte) (int, error) })
+	// A text frame, masked with zeros, that says it is compressed.
+	if _, err := socket.Write([]byte{0xc1, 0x80 | 3, 0, 0, 0, 0, 'a', 'b', 'c'}); err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for buffer := make([]byte, 1024); ; {
+		n, err := answer.Body.Read(buffer)
+		got.Write(buffer[:n])
+		if err != nil {
+			break
+		}
+	}
+	if !strings.Contains(got.String(), "\x88") || !strings.Contains(got.String(), "\x03\xea") {
+		t.Errorf("received %q, want a close frame with 1002", got.String())
+	}
+}

@@ -1,0 +1,134 @@
+package relay_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	gonostr "github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/examples/relay/store"
+)
+
+// inBadger serves a store in Badger.
+func inBadger(t *testing.T) *served {
+	t.Helper()
+	events, err := store.Open(store.Options{Dir: t.TempDir(), Memory: 256 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := relay.Badger(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := events.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return serve(t, c)
+}
+
+// asClient is the variable of the environment by which this program becomes a client of the relay at an address.
+const asClient = "RELAY_TEST_CLIENT_OF"
+
+// TestMain is the client in a process of its own: go-nostr v0.38.2 has a data race where a connection ends.
+func TestMain(m *testing.M) {
+	url := os.Getenv(asClient)
+	if url == "" {
+		os.Exit(m.Run())
+	}
+	if err := useGoNostr(context.Background(), url); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+func TestGoNostrClient(t *testing.T) {
+	s := inBadger(t)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := exec.CommandContext(t.Context(), program)
+	client.Env = append(os.Environ(), asClient+"="+strings.Replace(s.url, "http", "ws", 1), "GORACE=exitcode=0")
+	if out, err := client.Output(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// useGoNostr does what a client does, and says what is not as it should be.
+func useGoNostr(ctx context.Context, url string) error {
+	r, err := gonostr.RelayConnect(ctx, url)
+	if err != nil {
+		return err
+	}
+	note := someone.event(1, "hello", gonostr.Tag{"t", "greeting"})
+	if err := r.Publish(ctx, *note); err != nil {
+		return err
+	}
+	sub, err := r.Subscribe(ctx, gonostr.Filters{{Tags: gonostr.TagMap{"t": {"greeting"}}}})
+	if err != nil {
+		return err
+	}
+	if got := <-sub.Events; got.ID != note.ID {
+		return fmt.Errorf("stored: received %v, want %v", got, note)
+	}
+	<-sub.EndOfStoredEvents
+	second := someone.event(1, "again", gonostr.Tag{"t", "greeting"})
+	if err := r.Publish(ctx, *second); err != nil {
+		return err
+	}
+	if got := <-sub.Events; got.ID != second.ID {
+		return fmt.Errorf("live: received %v, want %v", got, second)
+	}
+	sub.Unsub()
+	if n, err := r.Count(ctx, gonostr.Filters{{Authors: []string{someone.key()}}}); err != nil || n != 2 {
+		return fmt.Errorf("COUNT says %d, %w, want 2", n, err)
+	}
+	if err := r.Publish(ctx, *someone.event(5, "", gonostr.Tag{"e", note.ID})); err != nil {
+		return err
+	}
+	if err := refused(r.Publish(ctx, *note), "blocked:"); err != nil {
+		return err
+	}
+	old, current := someone.event(0, "{}"), &gonostr.Event{Kind: 0, CreatedAt: gonostr.Now() + 1, Content: `{"name":"new"}`}
+	someone.sign(current)
+	if err := r.Publish(ctx, *current); err != nil {
+		return err
+	}
+	if err := refused(r.Publish(ctx, *old), "newer"); err != nil {
+		return err
+	}
+	both, err := r.Subscribe(ctx, gonostr.Filters{{Kinds: []int{0, 1}}})
+	if err != nil {
+		return err
+	}
+	found := map[string]bool{} // go-nostr hands events on in any order
+	for range 2 {
+		found[(<-both.Events).ID] = true
+	}
+	if <-both.EndOfStoredEvents; !found[current.ID] || !found[second.ID] {
+		return fmt.Errorf("found %v, want the second note and the new profile", found)
+	}
+	protected := someone.event(1, "mine", gonostr.Tag{"-"})
+	if err := refused(r.Publish(ctx, *protected), "auth-required:"); err != nil {
+		return err
+	}
+	if err := r.Auth(ctx, func(e *gonostr.Event) error { return e.Sign(string(someone)) }); err != nil {
+		return err
+	}
+	return r.Publish(ctx, *protected)
+}
+
+// refused returns an error unless err has the reason.
+func refused(err error, reason string) error {
+	if err == nil || !strings.Contains(err.Error(), reason) {
+		return fmt.Errorf("refused with %w, want %s", err, reason)
+	}
+	return nil
+}

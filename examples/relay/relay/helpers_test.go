@@ -1,0 +1,307 @@
+package relay_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	gonostr "github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/examples/relay/store"
+	"github.com/weir-go/weir/load"
+)
+
+// fake is a store in memory. What a test sets is called before and after each write, and before each slice of a query.
+type fake struct {
+	beforeSave func(*nostr.Event) error
+	afterSave  func(*nostr.Event)
+	beforeNext func(nostr.Filter) error
+
+	mu     sync.Mutex
+	events map[nostr.ID]*nostr.Event
+	saves  int
+}
+
+func (s *fake) Save(_ context.Context, e *nostr.Event) (store.Outcome, error) {
+	if s.afterSave != nil {
+		defer s.afterSave(e) // without the lock
+	}
+	if s.beforeSave != nil {
+		if err := s.beforeSave(e); err != nil {
+			return 0, err
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.saves++
+	if s.events[e.ID] != nil {
+		return store.Duplicate, nil
+	}
+	if s.events == nil {
+		s.events = map[nostr.ID]*nostr.Event{}
+	}
+	s.events[e.ID] = e
+	return store.Saved, nil
+}
+
+func (s *fake) len() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.events)
+}
+
+func (s *fake) Query(f nostr.Filter) relay.Cursor {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := slices.SortedFunc(maps.Values(s.events), func(a, b *nostr.Event) int { return cmp.Compare(b.CreatedAt, a.CreatedAt) })
+	return &fakeCursor{store: s, filter: f, rest: all, left: f.Limit}
+}
+
+type fakeCursor struct {
+	store  *fake
+	filter nostr.Filter
+	rest   []*nostr.Event
+	left   int
+}
+
+func (c *fakeCursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, err error) {
+	if c.store.beforeNext != nil {
+		if err := c.store.beforeNext(c.filter); err != nil {
+			return true, err
+		}
+	}
+	for ; keys > 0 && len(c.rest) > 0 && c.left != 0; keys-- {
+		e := c.rest[0]
+		c.rest = c.rest[1:]
+		if !c.filter.Matches(e) {
+			continue
+		}
+		c.left--
+		if !emit(e) {
+			break
+		}
+	}
+	return len(c.rest) > 0 && c.left != 0, nil
+}
+
+func (c *fakeCursor) Count(keys int) (n int, more bool, err error) {
+	more, err = c.Next(keys, func(*nostr.Event) bool { n++; return true })
+	return n, more, err
+}
+
+// idle is a store that has nothing to do.
+type idle struct{}
+
+func (idle) Name() string { return "idle" }
+
+func (idle) TellsDrain() bool { return true }
+
+func (idle) Poll(context.Context) (load.Sample, error) {
+	return load.Sample{
+		Readings: []load.Reading{{Name: "backlog", Value: 0, Limit: 1}},
+		Drain:    &load.Drain{Target: 10, Limit: 15},
+	}, nil
+}
+
+// served is a server at work.
+type served struct {
+	*relay.Server
+	t    *testing.T
+	url  string // public, http
+	in   string // internal, http
+	stop func() // ends Run and waits for it; also called at the end of the test
+}
+
+func build(t *testing.T, c relay.Config) (*relay.Server, func()) {
+	t.Helper()
+	if c.Store == nil {
+		c.Store = &fake{}
+	}
+	if c.Sources == nil {
+		c.Sources = []load.Source{idle{}}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	s, err := relay.New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if err := s.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	return s, func() { cancel(); <-done }
+}
+
+// serve has a server on real sockets.
+func serve(t *testing.T, c relay.Config) *served {
+	t.Helper()
+	s, stop := build(t, c)
+	public, internal := httptest.NewServer(s.Handler()), httptest.NewServer(s.Internal())
+	waitOpen(t, internal.URL)
+	t.Cleanup(public.Close)
+	t.Cleanup(internal.Close)
+	t.Cleanup(stop)
+	return &served{Server: s, t: t, url: public.URL, in: internal.URL, stop: stop}
+}
+
+// waitOpen returns once Run is at work.
+func waitOpen(t *testing.T, internal string) {
+	t.Helper()
+	for {
+		r, err := http.Get(internal + "/health")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Body.Close()
+		if r.StatusCode == http.StatusOK {
+			return
+		}
+	}
+}
+
+// client is a connection that sends and receives text.
+type client struct {
+	*websocket.Conn
+	t         *testing.T
+	challenge string
+}
+
+func (s *served) client() *client { return connect(s.t, s.url, nil) }
+
+func connect(t *testing.T, url string, through *http.Client) *client {
+	t.Helper()
+	socket, _, err := websocket.Dial(t.Context(), strings.Replace(url, "http", "ws", 1), &websocket.DialOptions{HTTPClient: through})
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket.SetReadLimit(1 << 20)
+	t.Cleanup(func() { socket.CloseNow() })
+	c := &client{Conn: socket, t: t}
+	c.challenge = c.want("AUTH")[1].(string)
+	return c
+}
+
+func (c *client) send(text string) {
+	c.t.Helper()
+	if err := c.Write(c.t.Context(), websocket.MessageText, []byte(text)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// receive returns the next message.
+func (c *client) receive() (message []any) {
+	c.t.Helper()
+	_, text, err := c.Read(c.t.Context())
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &message); err != nil {
+		c.t.Fatalf("%v in %s", err, text)
+	}
+	return message
+}
+
+// want receives a message that begins with these elements; strings that end in * are the beginning of one.
+func (c *client) want(begins ...any) []any {
+	c.t.Helper()
+	got := c.receive()
+	for i, want := range begins {
+		if i >= len(got) || !like(got[i], want) {
+			c.t.Fatalf("received %.300v, want it to begin with %v", got, begins)
+		}
+	}
+	return got
+}
+
+func like(got, want any) bool {
+	text, isText := got.(string)
+	pattern, _ := want.(string)
+	if begin, ok := strings.CutSuffix(pattern, "*"); ok {
+		return isText && strings.HasPrefix(text, begin)
+	}
+	return got == want
+}
+
+// publish sends an event and wants it saved.
+func (c *client) publish(e *gonostr.Event) {
+	c.t.Helper()
+	c.send(eventMessage(e))
+	c.want("OK", e.ID, true)
+}
+
+func eventMessage(e *gonostr.Event) string { return `["EVENT",` + e.String() + `]` }
+
+// author signs events.
+type author string
+
+var someone = author(gonostr.GeneratePrivateKey())
+
+func (a author) key() string {
+	key, err := gonostr.GetPublicKey(string(a))
+	if err != nil {
+		panic(err)
+	}
+	return key
+}
+
+// event returns a signed event of now.
+func (a author) event(kind int, content string, tags ...gonostr.Tag) *gonostr.Event {
+	e := &gonostr.Event{CreatedAt: gonostr.Timestamp(time.Now().Unix()), Kind: kind, Content: content, Tags: tags}
+	a.sign(e)
+	return e
+}
+
+func (a author) sign(e *gonostr.Event) {
+	if err := e.Sign(string(a)); err != nil {
+		panic(err)
+	}
+}
+
+// parsed is an event as the store has it.
+func parsed(e *gonostr.Event) *nostr.Event {
+	p, err := nostr.ParseEvent([]byte(e.String()), nostr.Limits{})
+	if err != nil {
+		panic(err)
+	}
+	return &p
+}
+
+// metric returns the value of a series as /metrics has it.
+func (s *served) metric(series string) string {
+	s.t.Helper()
+	r, err := http.Get(s.in + "/metrics")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if value, ok := strings.CutPrefix(line, series+" "); ok {
+			return strings.TrimSpace(value)
+		}
+	}
+	s.t.Fatalf("no %s in %s", series, text)
+	return ""
+}

@@ -1,0 +1,117 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulk"
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// An Import says how [Server.Import] reads a source. The zero Import verifies, keeps no journal and stops at the first bad line.
+type Import struct {
+	Trusted    bool                // do not verify ids and signatures
+	Journal    string              // path, as of bulk.Config
+	Rejects    string              // path, as of bulk.Config
+	Size       int64               // of the source in bytes, decompressed; 0 if not known
+	OnProgress func(bulk.Snapshot) // called once a second
+}
+
+const (
+	// importWorkers is how many lines are in work at once: as many as write, and as many that are parsed and verified meanwhile. More of
+	// them only stand before clients in the queue for a processor.
+	importWorkers = 2 * defaultWrites
+
+	leastRetry, mostRetry = 10 * time.Millisecond, time.Second // after a refusal
+)
+
+// Import imports events, one as JSON a line: plain, gzip or zstd. It shares the throttle, the verification and the memory of the server with its clients, who go
+// first: an import has a low priority, and what is refused to it is tried again. Events of an import are not sent to subscriptions.
+//
+// A line is rejected that is no event, an event that the relay does not keep, or one that its author did not sign. An event
+// that is there already, was replaced or was deleted is not an error. The rest is as of bulk.Run.
+func (s *Server) Import(ctx context.Context, source io.Reader, i Import) (bulk.Snapshot, error) {
+	lines, end, err := Decompress(source)
+	if err != nil {
+		return bulk.Snapshot{}, err
+	}
+	defer end()
+	ctx = weir.WithPriority(weir.WithTenant(ctx, "import"), weir.Low)
+	throttled := new(atomic.Int64)
+	return bulk.Run(ctx, lines, bulk.Config{
+		Write: func(ctx context.Context, l bulk.Line) error {
+			return s.importLine(ctx, l, i.Trusted, throttled)
+		},
+		Workers: importWorkers, MaxLine: s.conf.Limits.WithDefaults().Message,
+		Memory: s.governor, Journal: i.Journal, Rejects: i.Rejects, Sync: s.conf.Sync, Size: i.Size,
+		OnProgress: s.progress(i.OnProgress, throttled),
+	})
+}
+
+// progress adds to what bulk knows what the throttle does, which importLine asks itself, so that an event is verified before it has a slot of the store.
+func (s *Server) progress(tell func(bulk.Snapshot), throttled *atomic.Int64) func(bulk.Snapshot) {
+	if tell == nil {
+		return nil
+	}
+	return func(now bulk.Snapshot) {
+		now.Load = max(now.Load, s.throttle.Snapshot().Writes.Load)
+		now.Throttled = time.Duration(throttled.Load())
+		tell(now)
+	}
+}
+
+// importLine verifies and saves the event of a line.
+func (s *Server) importLine(ctx context.Context, l bulk.Line, trusted bool, throttled *atomic.Int64) error {
+	e, err := nostr.ParseEvent(l.Text, s.conf.Limits)
+	if err != nil {
+		return bulk.Reject(err)
+	}
+	if err := s.importable(&e); err != nil {
+		return bulk.Reject(err)
+	}
+	if !trusted {
+		err := insist(ctx, throttled, func() error { return s.verify(ctx, &e) })
+		if err != nil && ctx.Err() == nil {
+			return bulk.Reject(err)
+		}
+	}
+	return insist(ctx, throttled, func() error {
+		_, err := s.save(ctx, &e)
+		return err
+	})
+}
+
+func (s *Server) importable(e *nostr.Event) error {
+	switch {
+	case e.Class() == nostr.Ephemeral:
+		return errors.New(nostr.Reason(nostr.Invalid, "kind %d is ephemeral: it is not kept", e.Kind))
+	case e.Kind == nostr.KindAuth:
+		return errors.New(nostr.Reason(nostr.Invalid, "kind %d is for AUTH", e.Kind))
+	}
+	return s.conf.Limits.CheckTime(e, time.Now())
+}
+
+// insist tries again what is refused, until the import stops.
+func insist(ctx context.Context, waited *atomic.Int64, try func() error) error {
+	for {
+		err := try()
+		if !errors.Is(err, weir.ErrRefused) || errors.Is(err, weir.ErrClosed) {
+			return err
+		}
+		wait := leastRetry
+		if refused := (*weir.RefusedError)(nil); errors.As(err, &refused) {
+			wait = min(max(refused.RetryAfter, leastRetry), mostRetry)
+		}
+		waited.Add(int64(wait))
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return fmt.Errorf("relay: stopped while the store was busy: %w", context.Cause(ctx))
+		}
+	}
+}

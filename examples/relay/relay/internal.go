@@ -1,0 +1,166 @@
+package relay
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/weir-go/weir/bulk"
+)
+
+// Internal serves those who run the relay, on a listener that the public does not reach:
+//
+//	GET /metrics    for Prometheus
+//	GET /health     200 while the relay is open
+//	POST /import    events, one a line: plain, gzip or zstd; the answer tells the progress as it goes, as JSON lines
+//	GET /           WebSocket without a rate, and not counted among the connections; its work goes before that of the public
+//
+// Of an import, ?journal=NAME keeps a journal, so that the same source goes on where it was after a kill, and ?trusted=true does
+// not verify.
+func (s *Server) Internal() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.counts.registry, promhttp.HandlerOpts{}))
+	mux.HandleFunc("GET /health", s.health)
+	mux.HandleFunc("POST /import", s.serveImport)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if !isUpgrade(r) {
+			s.inform(w, r)
+			return
+		}
+		s.connect(w, r, true)
+	})
+	return mux
+}
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	if !s.begin() {
+		http.Error(w, "closed", http.StatusServiceUnavailable)
+		return
+	}
+	s.work.Done()
+	_, _ = fmt.Fprintln(w, "ok")
+}
+
+// imports are those that run, by name: of two with the same journal, one would destroy the other's.
+type imports struct {
+	mu      sync.Mutex
+	running map[string]context.CancelCauseFunc
+}
+
+var errStopped = errors.New("relay: the relay is closing: run the import again, and it goes on from its journal")
+
+func (i *imports) begin(name string, cancel context.CancelCauseFunc) bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.running[name] != nil {
+		return false
+	}
+	if i.running == nil {
+		i.running = map[string]context.CancelCauseFunc{}
+	}
+	i.running[name] = cancel
+	return true
+}
+
+func (i *imports) end(name string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.running, name)
+}
+
+func (i *imports) stop() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, cancel := range i.running {
+		cancel(errStopped)
+	}
+}
+
+// named is what a journal may be called: a file of the directory, and no other.
+var named = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
+
+// A line of the answer to an import.
+type line struct {
+	bulk.Snapshot        // as of bulk
+	Done          bool   `json:",omitempty"` // of the last line, if all is in
+	Error         string `json:",omitempty"` // of the last line, if not
+}
+
+// serveImport imports the body of a request.
+func (s *Server) serveImport(w http.ResponseWriter, r *http.Request) {
+	asked := r.URL.Query()
+	journal := asked.Get("journal")
+	name := cmp.Or(journal, "import")
+	switch {
+	case s.conf.Dir == "":
+		http.Error(w, "this relay has no directory for imports: set Config.Dir", http.StatusNotImplemented)
+		return
+	case !named.MatchString(name):
+		http.Error(w, fmt.Sprintf("journal is %q: want 1 to 64 letters, digits, dots, - or _, and no dot first", name), http.StatusBadRequest)
+		return
+	case !s.begin():
+		(&denial{http.StatusServiceUnavailable, comeBack, "the relay is closed"}).answer(w)
+		return
+	}
+	defer s.work.Done()
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	if !s.imports.begin(name, cancel) {
+		http.Error(w, fmt.Sprintf("an import with the journal %q runs: wait for its end, or choose another name", name), http.StatusConflict)
+		return
+	}
+	defer s.imports.end(name)
+
+	defer context.AfterFunc(ctx, func() { // a client that sends nothing does not hold up the end
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now())
+	})()
+	answer := newAnswer(w)
+	i := Import{
+		Trusted: asked.Get("trusted") == "true", Rejects: filepath.Join(s.conf.Dir, name+".rejects"),
+		OnProgress: func(now bulk.Snapshot) { answer.send(line{Snapshot: now}) },
+	}
+	if journal != "" {
+		i.Journal = filepath.Join(s.conf.Dir, name+".journal")
+	}
+	end, err := s.Import(ctx, r.Body, i)
+	last := line{Snapshot: end, Done: err == nil}
+	if err != nil {
+		last.Error = err.Error()
+	}
+	answer.send(last)
+}
+
+// An answer is sent line by line while the request is still being read.
+type answer struct {
+	out   *json.Encoder
+	flush func() error
+}
+
+// answerStall is how long a line may take. The client of an import may be busy sending.
+const answerStall = time.Minute
+
+func newAnswer(w http.ResponseWriter) *answer {
+	control := http.NewResponseController(w)
+	_ = control.EnableFullDuplex() // HTTP/2 needs no leave
+	w.Header().Set("Content-Type", "application/jsonl")
+	return &answer{json.NewEncoder(w), func() error {
+		_ = control.SetWriteDeadline(time.Now().Add(answerStall))
+		return control.Flush()
+	}}
+}
+
+// send sends a line. If that fails, the client has left, and so has its source.
+func (a *answer) send(l line) {
+	if a.out.Encode(l) == nil {
+		_ = a.flush()
+	}
+}

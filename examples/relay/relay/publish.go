@@ -1,0 +1,118 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/store"
+	"github.com/weir-go/weir/throttle"
+)
+
+// publish verifies an event, saves it and hands it to those who want it. It returns the answer to the client.
+func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
+	s := c.server
+	if reason := c.allowed(e); reason != "" {
+		s.counts.refused(allowing)
+		return false, reason
+	}
+	if err := s.verify(c.ctx, e); err != nil {
+		s.counts.refused(verifying)
+		return false, refusal("events to verify", err)
+	}
+	if e.Class() == nostr.Ephemeral {
+		s.registry.publish(e)
+		return true, ""
+	}
+	s.registry.begin(e.ID)
+	defer s.registry.end(e.ID)
+	outcome, err := s.save(c.ctx, e)
+	switch {
+	case errors.Is(err, weir.ErrRefused):
+		s.counts.refused(writing)
+		return false, busy("events to write", err)
+	case err != nil:
+		if c.ctx.Err() == nil {
+			s.conf.Logger.Error("an event was not saved", "id", e.ID, "error", err)
+		}
+		return false, nostr.Reason(nostr.Failed, "the event could not be saved: try again")
+	}
+	if outcome == store.Saved {
+		s.registry.publish(e)
+	}
+	return answerTo(outcome)
+}
+
+// allowed says why this client may not publish an event, "" if it may. It costs nothing, so it comes before verification.
+func (c *connection) allowed(e *nostr.Event) string {
+	if err := c.server.conf.Limits.CheckTime(e, time.Now()); err != nil {
+		return err.Error()
+	}
+	switch {
+	case e.Kind == nostr.KindAuth:
+		return nostr.Reason(nostr.Invalid, "kind %d is for AUTH", e.Kind)
+	case isProtected(e) && !c.identity.is(e.PubKey):
+		return c.challenge("only its author may publish a protected event")
+	case c.server.conf.AuthToWrite && !c.identity.known():
+		return c.challenge("this relay takes events from clients that have authenticated")
+	}
+	return ""
+}
+
+// isProtected reports whether only the author may publish an event (NIP-70).
+func isProtected(e *nostr.Event) bool {
+	for _, t := range e.Tags {
+		if len(t) == 1 && t.Name() == "-" {
+			return true
+		}
+	}
+	return false
+}
+
+// verify checks the signature. Those of one connection do not delay those of others by more than their share.
+func (s *Server) verify(ctx context.Context, e *nostr.Event) error {
+	permit, err := s.verifier.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer permit.Done(nil) // a wrong signature is no failure of the relay
+	return e.Verify()
+}
+
+// refusal is why verification failed: its turn did not come, or the event is wrong.
+func refusal(what string, err error) string {
+	if errors.Is(err, weir.ErrRefused) {
+		return busy(what, err)
+	}
+	return err.Error()
+}
+
+// save writes an event when its turn has come. Once the write has begun it ends, even if the client has left: its answer is what was
+// acknowledged.
+func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcome, err error) {
+	op, err := s.throttle.Start(ctx, throttle.Write, 1)
+	if err != nil {
+		return 0, err
+	}
+	defer op.DoneWith(&err)
+	outcome, err = s.conf.Store.Save(context.WithoutCancel(ctx), e)
+	if err == nil {
+		s.counts.outcomes.WithLabelValues(outcome.String()).Inc()
+	}
+	return outcome, err
+}
+
+// answerTo is what a client hears of an event that was not refused. An event that is not there is not acknowledged.
+func answerTo(o store.Outcome) (ok bool, reason string) {
+	switch o {
+	case store.Duplicate:
+		return true, nostr.Reason(nostr.Duplicate, "the event is here")
+	case store.Superseded:
+		return false, nostr.Reason(nostr.Duplicate, "a newer version is here")
+	case store.Deleted:
+		return false, nostr.Reason(nostr.Blocked, "its author had the event deleted")
+	}
+	return true, ""
+}

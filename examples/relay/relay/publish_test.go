@@ -1,0 +1,179 @@
+package relay_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	gonostr "github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/relay"
+)
+
+func TestEventIsAcknowledgedOnceItIsSaved(t *testing.T) {
+	kept := &fake{}
+	s := serve(t, relay.Config{Store: kept})
+	c := s.client()
+	e := someone.event(1, "hello")
+	c.publish(e)
+	if kept.len() != 1 {
+		t.Fatal("the event was acknowledged and is not in the store")
+	}
+	c.send(eventMessage(e))
+	c.want("OK", e.ID, true, "duplicate:*")
+	if got := s.metric(`relay_events_total{outcome="duplicate"}`); got != "1" {
+		t.Errorf("%s duplicates, want 1", got)
+	}
+}
+
+func TestEventsThatAreRefused(t *testing.T) {
+	altered := someone.event(1, "altered")
+	altered.Content = "other"
+	forged := someone.event(1, "forged")
+	forged.Sig = someone.event(1, "another").Sig
+	future := &gonostr.Event{Kind: 1, CreatedAt: gonostr.Timestamp(time.Now().Add(time.Hour).Unix())}
+	someone.sign(future)
+	for name, test := range map[string]struct {
+		event  *gonostr.Event
+		reason string
+		stage  string
+	}{
+		"altered":       {altered, "invalid:*", "verification"},
+		"forged":        {forged, "invalid:*", "verification"},
+		"future":        {future, "invalid: created_at*", "permission"},
+		"an AUTH":       {someone.event(22242, ""), "invalid:*", "permission"},
+		"protected":     {someone.event(1, "", gonostr.Tag{"-"}), "auth-required:*", "permission"},
+		"of 3,000 tags": {someone.event(1, "", repeated(gonostr.Tag{"t", "x"}, 3000)...), "invalid:*", "parsing"},
+		"of 70 KB":      {someone.event(1, strings.Repeat("x", 70_000)), "invalid:*", "parsing"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := &fake{}
+			s := serve(t, relay.Config{Store: kept})
+			c := s.client()
+			c.send(eventMessage(test.event))
+			if name == "protected" {
+				c.want("AUTH", c.challenge)
+			}
+			c.want("OK", test.event.ID, false, test.reason)
+			if kept.len() > 0 {
+				t.Error("it was saved")
+			}
+			if got := s.metric(`relay_refused_total{stage="` + test.stage + `"}`); got != "1" {
+				t.Errorf("%s are counted by %s, want 1", got, test.stage)
+			}
+			c.publish(someone.event(1, "the connection goes on"))
+		})
+	}
+}
+
+func repeated(tag gonostr.Tag, n int) (tags []gonostr.Tag) {
+	for range n {
+		tags = append(tags, tag)
+	}
+	return tags
+}
+
+func TestStoreThatFails(t *testing.T) {
+	kept := &fake{beforeSave: func(*nostr.Event) error { return errors.New("no space left on device: /secret/path") }}
+	s := serve(t, relay.Config{Store: kept})
+	c := s.client()
+	e := someone.event(1, "")
+	c.send(eventMessage(e))
+	reason := c.want("OK", e.ID, false, "error:*")[3].(string)
+	if strings.Contains(reason, "secret") {
+		t.Errorf("the client hears of the store's insides: %s", reason)
+	}
+}
+
+func TestMessagesThatAreRefused(t *testing.T) {
+	s := serve(t, relay.Config{})
+	c := s.client()
+	for text, answer := range map[string][]any{
+		`{`:                         {"NOTICE", "invalid:*"},
+		`[]`:                        {"NOTICE", "invalid:*"},
+		`["HELLO",1]`:               {"NOTICE", "invalid:*"},
+		`["REQ","a"]`:               {"CLOSED", "a", "invalid:*"},
+		`["REQ","a",{"kinds":"x"}]`: {"CLOSED", "a", "invalid:*"},
+		`["REQ","a",{},{},{},{},{},{},{},{},{},{},{}]`: {"CLOSED", "a", "invalid:*"},
+		`["COUNT","a",{"ids":["x"]}]`:                  {"CLOSED", "a", "invalid:*"},
+		"[\"REQ\",\"\xff\",{}]":                        {"NOTICE", "invalid:*"},
+	} {
+		kind := websocket.MessageText
+		if err := c.Write(t.Context(), kind, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		c.want(answer...)
+	}
+	if err := c.Write(t.Context(), websocket.MessageBinary, []byte(`["REQ","a",{}]`)); err != nil {
+		t.Fatal(err)
+	}
+	c.want("NOTICE", "invalid: a binary frame*")
+	c.publish(someone.event(1, "the connection goes on"))
+}
+
+func TestMessageInFragments(t *testing.T) {
+	s := serve(t, relay.Config{})
+	c := s.client()
+	e := someone.event(1, strings.Repeat("fragments ", 1000))
+	w, err := c.Writer(t.Context(), websocket.MessageText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := range strings.SplitAfterSeq(eventMessage(e), " ") {
+		if _, err := w.Write([]byte(part)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c.want("OK", e.ID, true)
+}
+
+func TestMessageThatIsTooLongEndsTheConnection(t *testing.T) {
+	s := serve(t, relay.Config{Limits: nostr.Limits{Message: 10_000}})
+	c := s.client()
+	c.send(strings.Repeat("x", 10_001))
+	if _, _, err := c.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusMessageTooBig {
+		t.Errorf("the connection ended with %v, want 1009", err)
+	}
+	s.client().publish(someone.event(1, "others go on"))
+	if got := s.metric(`relay_refused_total{stage="size"}`); got != "1" {
+		t.Errorf("%s are counted, want 1", got)
+	}
+}
+
+func TestAuthentication(t *testing.T) {
+	s := serve(t, relay.Config{AuthToWrite: true})
+	c := s.client()
+	e := someone.event(1, "protected", gonostr.Tag{"-"})
+	c.send(eventMessage(e))
+	c.want("AUTH", c.challenge)
+	c.want("OK", e.ID, false, "auth-required:*")
+
+	url := strings.Replace(s.url, "http", "ws", 1)
+	auth := func(challenge, url string) *gonostr.Event {
+		return someone.event(22242, "", gonostr.Tag{"challenge", challenge}, gonostr.Tag{"relay", url})
+	}
+	for _, wrong := range []*gonostr.Event{auth("other", url), auth(c.challenge, "wss://other.example.com"), someone.event(1, "")} {
+		c.send(`["AUTH",` + wrong.String() + `]`)
+		c.want("OK", wrong.ID, false, "invalid:*")
+	}
+	forged := auth(c.challenge, url)
+	forged.Sig = e.Sig
+	c.send(`["AUTH",` + forged.String() + `]`)
+	c.want("OK", forged.ID, false, "invalid:*")
+
+	right := auth(c.challenge, url)
+	c.send(`["AUTH",` + right.String() + `]`)
+	c.want("OK", right.ID, true)
+	c.publish(e)
+
+	stranger := author(gonostr.GeneratePrivateKey()).event(1, "of another", gonostr.Tag{"-"})
+	c.send(eventMessage(stranger))
+	c.want("AUTH", c.challenge)
+	c.want("OK", stranger.ID, false, "auth-required:*")
+}

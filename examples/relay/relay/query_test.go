@@ -1,0 +1,292 @@
+package relay_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	gonostr "github.com/nbd-wtf/go-nostr"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/examples/relay/store"
+)
+
+// filled is a store with n events, of which the last is the newest. They are not signed, for those that are stored are not verified.
+func filled(t *testing.T, n int, content string) (*fake, []*gonostr.Event) {
+	t.Helper()
+	kept := &fake{events: map[nostr.ID]*nostr.Event{}}
+	author := someone.key()
+	var events []*gonostr.Event
+	for i := range n {
+		e := &gonostr.Event{PubKey: author, Kind: 1, CreatedAt: gonostr.Timestamp(1000 + i), Content: content, Sig: strings.Repeat("0", 128)}
+		e.ID = e.GetID()
+		p := parsed(e)
+		kept.events[p.ID] = p
+		events = append(events, e)
+	}
+	return kept, events
+}
+
+// ids receives events until the end of those that are stored.
+func (c *client) ids(subscription string) (ids []string) {
+	c.t.Helper()
+	for {
+		switch m := c.receive(); {
+		case m[0] == "EOSE" && m[1] == subscription:
+			return ids
+		case m[0] == "EVENT" && m[1] == subscription:
+			ids = append(ids, m[2].(map[string]any)["id"].(string))
+		default:
+			c.t.Fatalf("received %.300v", m)
+		}
+	}
+}
+
+func TestStoredEventsThenThoseThatArePublished(t *testing.T) {
+	kept, events := filled(t, 700, "")
+	s := serve(t, relay.Config{Store: kept})
+	c := s.client()
+	c.send(`["REQ","all",{"limit":3}]`)
+	if got := c.ids("all"); len(got) != 3 || got[0] != events[699].ID || got[2] != events[697].ID {
+		t.Errorf("received %v, want the three newest", got)
+	}
+	published := someone.event(7, "")
+	s.client().publish(published)
+	got := c.want("EVENT", "all")[2].(map[string]any)
+	if got["id"] != published.ID || got["sig"] != published.Sig {
+		t.Errorf("received %v, want %v", got, published)
+	}
+	c.send(`["CLOSE","all"]`)
+	c.send(`["REQ","none",{"limit":0}]`)
+	c.want("EOSE", "none")
+	s.client().publish(someone.event(8, ""))
+	c.want("EVENT", "none") // and not "all"
+}
+
+func TestEventThatSeveralFiltersMatchIsSentOnce(t *testing.T) {
+	kept, _ := filled(t, 20, "")
+	s := serve(t, relay.Config{Store: kept})
+	c := s.client()
+	c.send(`["REQ","a",{"limit":10},{"kinds":[1],"limit":15}]`)
+	got := c.ids("a")
+	if len(got) != 15 || len(slices.Compact(slices.Sorted(slices.Values(got)))) != 15 {
+		t.Errorf("received %d events, want 15 different ones", len(got))
+	}
+}
+
+func TestFilterThatMatchesEverythingIsReadInSlices(t *testing.T) {
+	kept, events := filled(t, 400, strings.Repeat("x", 1000))
+	var mu sync.Mutex
+	slices := 0
+	kept.beforeNext = func(nostr.Filter) error {
+		mu.Lock()
+		defer mu.Unlock()
+		slices++
+		return nil
+	}
+	s := serve(t, relay.Config{Store: kept, Slice: 20, Limits: nostr.Limits{Limit: 400}})
+	c := s.client()
+	c.send(`["REQ","all",{}]`)
+	if got := c.ids("all"); len(got) != len(events) {
+		t.Errorf("received %d events, want %d", len(got), len(events))
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if slices < 20 {
+		t.Errorf("400 keys were read in %d slices of 20 keys or less, want 20 at least", slices)
+	}
+}
+
+func TestCount(t *testing.T) {
+	kept, _ := filled(t, 700, "")
+	s := serve(t, relay.Config{Store: kept})
+	c := s.client()
+	for filters, want := range map[string]float64{
+		`{}`:                            700,
+		`{"kinds":[2]}`:                 0,
+		`{"since":1690},{"until":1009}`: 20,
+		`{"since":1690},{"since":1680}`: 20,
+	} {
+		c.send(`["COUNT","n",` + filters + `]`)
+		got := c.want("COUNT", "n")[2].(map[string]any)["count"]
+		if got != want {
+			t.Errorf("%s: %v, want %v", filters, got, want)
+		}
+	}
+}
+
+func TestSubscriptionFlood(t *testing.T) {
+	s := serve(t, relay.Config{Subscriptions: 5})
+	c := s.client()
+	for i := range 50 {
+		c.send(fmt.Sprintf(`["REQ","%d",{"limit":0}]`, i))
+	}
+	opened, refused := 0, 0
+	for range 50 {
+		switch m := c.receive(); {
+		case m[0] == "EOSE":
+			opened++
+		case m[0] == "CLOSED" && strings.HasPrefix(m[2].(string), "rate-limited: 5 subscriptions"):
+			refused++
+		default:
+			t.Fatal(m)
+		}
+	}
+	if opened != 5 || refused != 45 {
+		t.Errorf("%d were opened and %d refused, want 5 and 45", opened, refused)
+	}
+	if got := s.metric("relay_subscriptions"); got != "5" {
+		t.Errorf("relay_subscriptions is %s, want 5", got)
+	}
+	c.send(`["REQ","3",{"limit":0}]`) // in place of one that is open
+	c.want("EOSE", "3")
+	c.send(`["CLOSE","3"]`)
+	c.send(`["REQ","new",{"limit":0}]`)
+	c.want("EOSE", "new")
+}
+
+func TestQueriesOfAConnectionAtOnce(t *testing.T) {
+	kept, _ := filled(t, 1, "")
+	entered, leave := make(chan struct{}), make(chan struct{})
+	kept.beforeNext = func(nostr.Filter) error {
+		entered <- struct{}{}
+		<-leave
+		return nil
+	}
+	s := serve(t, relay.Config{Store: kept, Queries: 2, Reads: 100})
+	c := s.client()
+	for i := range 10 {
+		c.send(fmt.Sprintf(`["REQ","%d",{}]`, i))
+	}
+	c.send(`["CLOSE","9"]`)             // heard while its query waits
+	c.send(`["REQ","bad",{"kinds":1}]`) // answered when all before it were taken up
+	c.want("CLOSED", "bad")
+	<-entered
+	<-entered
+	select {
+	case <-entered:
+		t.Error("three queries of a connection run at once, want two")
+	default:
+	}
+	go func() {
+		for range entered {
+		}
+	}()
+	close(leave)
+	ended := map[any]bool{}
+	for len(ended) < 9 {
+		if m := c.receive(); m[0] == "EOSE" {
+			ended[m[1]] = true
+		}
+	}
+	if ended["9"] {
+		t.Error("the subscription that was closed was answered")
+	}
+	c.CloseNow()
+	s.stop()
+	close(entered)
+}
+
+func TestStoreThatCannotBeRead(t *testing.T) {
+	kept, _ := filled(t, 1, "")
+	kept.beforeNext = func(nostr.Filter) error { return errors.New("disk on fire") }
+	s := serve(t, relay.Config{Store: kept})
+	c := s.client()
+	c.send(`["REQ","a",{}]`)
+	c.want("CLOSED", "a", "error:*")
+	c.send(`["COUNT","n",{}]`)
+	c.want("CLOSED", "n", "error:*")
+	if got := s.metric("relay_subscriptions"); got != "0" {
+		t.Errorf("relay_subscriptions is %s, want 0", got)
+	}
+}
+
+func TestRecordThatIsCorruptIsLeftOut(t *testing.T) {
+	kept, _ := filled(t, 3, "")
+	first := true
+	kept.beforeNext = func(nostr.Filter) error {
+		defer func() { first = false }()
+		if first {
+			return fmt.Errorf("%w: of a test", store.ErrCorrupt)
+		}
+		return nil
+	}
+	s := serve(t, relay.Config{Store: kept})
+	c := s.client()
+	c.send(`["REQ","a",{}]`)
+	if got := c.ids("a"); len(got) != 3 {
+		t.Errorf("received %d events, want those that can be read: 3", len(got))
+	}
+}
+
+func TestEphemeralEventsGoToSubscriptionsOnly(t *testing.T) {
+	kept := &fake{}
+	s := serve(t, relay.Config{Store: kept})
+	c := s.client()
+	c.send(`["REQ","a",{"kinds":[20001]}]`)
+	c.want("EOSE", "a")
+	s.client().publish(someone.event(20001, ""))
+	c.want("EVENT", "a")
+	if kept.len() > 0 {
+		t.Error("it was saved")
+	}
+}
+
+func TestEventsThatArePublishedWhileStoredOnesAreRead(t *testing.T) {
+	kept, _ := filled(t, 10, "")
+	entered, leave := make(chan struct{}, 1), make(chan struct{})
+	kept.beforeNext = func(nostr.Filter) error {
+		entered <- struct{}{}
+		<-leave
+		return nil
+	}
+	s := serve(t, relay.Config{Store: kept})
+	c, other := s.client(), s.client()
+	c.send(`["REQ","a",{}]`)
+	<-entered
+	e, ephemeral := someone.event(1, "meanwhile"), someone.event(20001, "meanwhile")
+	other.publish(e)
+	other.publish(ephemeral)
+	close(leave)
+	if got := c.ids("a"); len(got) != 10 {
+		t.Errorf("received %d events before EOSE, want the 10 that the query began with", len(got))
+	}
+	for _, want := range []*gonostr.Event{e, ephemeral} {
+		if got := c.want("EVENT", "a")[2].(map[string]any)["id"]; got != want.ID {
+			t.Errorf("received %v, want %s", got, want.ID)
+		}
+	}
+	other.publish(someone.event(20002, "later"))
+	c.want("EVENT", "a")
+}
+
+// An event is saved before it is delivered. A subscription that reads it in between gets it once.
+func TestNoEventIsSentTwice(t *testing.T) {
+	saved, leave := make(chan struct{}), make(chan struct{})
+	kept := &fake{afterSave: func(e *nostr.Event) {
+		if e.Content == "slow" {
+			saved <- struct{}{}
+			<-leave
+		}
+	}}
+	s := serve(t, relay.Config{Store: kept})
+	c, other := s.client(), s.client()
+	e := someone.event(1, "slow")
+	other.send(eventMessage(e))
+	<-saved
+	c.send(`["REQ","a",{}]`)
+	if got := c.ids("a"); len(got) != 1 || got[0] != e.ID {
+		t.Fatalf("received %v, want the event that is in the store", got)
+	}
+	close(leave)
+	other.want("OK", e.ID, true)
+	next := someone.event(1, "next")
+	other.publish(next)
+	if got := c.want("EVENT", "a")[2].(map[string]any)["id"]; got != next.ID {
+		t.Errorf("received %v, want %s: an event came twice", got, next.ID)
+	}
+}

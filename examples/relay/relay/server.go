@@ -1,0 +1,223 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/law"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/memory"
+	"github.com/weir-go/weir/throttle"
+)
+
+// A Server is a relay. Make one with [New]; its owner calls Run, and serves Handler and Internal. All methods are safe for
+// concurrent use.
+type Server struct {
+	conf      Config
+	monitor   *load.Monitor // nil without sources
+	throttle  *throttle.Throttle
+	governor  *memory.Governor
+	verifier  *weir.Limiter
+	admission *admission
+	registry  registry
+	imports   imports
+	counts    *counts
+
+	mu          sync.Mutex
+	open        bool // Run is at work, and its context has not ended
+	connections map[*connection]struct{}
+	work        sync.WaitGroup // connections and imports
+}
+
+// New returns a server that answers 503 until Run is called. Until Run has returned it has the memory governor of the process, of which there is
+// one: see memory.ErrTaken. Other errors match [ErrConfig], or those of the packages memory, load and throttle.
+func New(c Config) (*Server, error) {
+	c, err := c.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{conf: c, admission: newAdmission(c), connections: map[*connection]struct{}{}}
+	if len(c.Sources) > 0 {
+		if s.monitor, err = load.New(load.Config{Feeds: feeds(c.Sources)}); err != nil {
+			return nil, err
+		}
+	}
+	if s.throttle, err = newThrottle(c, s.monitor); err != nil {
+		return nil, err
+	}
+	if s.verifier, err = newVerifier(); err != nil {
+		return nil, err
+	}
+	s.governor, err = memory.New(memory.Config{
+		Target: c.Memory, Mapped: c.Mapped,
+		OnEvent: func(e memory.Event) { c.Logger.Warn(e.String()) },
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.counts = newCounts(s)
+	return s, nil
+}
+
+func feeds(sources []load.Source) (feeds []load.Feed) {
+	for _, source := range sources {
+		feeds = append(feeds, load.Feed{Source: source})
+	}
+	return feeds
+}
+
+const (
+	// queued is how many operations wait for the store, or events for verification: a few of each connection.
+	queued = 4096
+	// patience is how long one waits before it is refused. A client that hears nothing for longer sends it again.
+	patience = 5 * time.Second
+	// tenants is in how many buckets connections are told apart. As each has a few messages in work at most, those who share a bucket with a flood
+	// wait behind these few.
+	tenants = 256
+)
+
+func fairQueue() weir.Queue { return weir.Queue{Size: queued, Timeout: patience, Tenants: tenants} }
+
+// newThrottle paces writes by what the store digests, if it tells, and bounds how many operations run at once.
+func newThrottle(c Config, monitor *load.Monitor) (*throttle.Throttle, error) {
+	conf := throttle.Config{
+		Name: "store", Monitor: monitor, Off: c.Unthrottled,
+		Reads:   throttle.Side{MaxInFlight: c.Reads, Queue: fairQueue()},
+		Writes:  throttle.Side{MaxInFlight: c.Writes, Queue: fairQueue()},
+		OnEvent: func(e throttle.Event) { c.Logger.Warn(e.String()) },
+	}
+	if monitor != nil && monitor.TellsDrain() {
+		conf.Writes.Laws = []throttle.LoadLaw{throttle.DrainRate{}}
+	}
+	return throttle.New(conf)
+}
+
+// newVerifier bounds how many signatures are verified at once. Verification takes nothing but a processor, so the right number is known. With more, each
+// would take longer and none would be done earlier.
+func newVerifier() (*weir.Limiter, error) {
+	n := processors()
+	return weir.New(weir.Config{Name: "verification", Min: n, Max: n, Law: law.Fixed{}, Queue: fairQueue(), Histograms: true})
+}
+
+// farewell is how long Run waits at its end for connections and imports. A client that does not answer a close frame takes 5 s.
+const farewell = 15 * time.Second
+
+// Run paces the work until ctx ends. Then it accepts no connection any more, lets the events finish that are being written, tells the clients, stops imports,
+// whose journals say where they go on, and returns nil, or what went wrong. A server runs once.
+func (s *Server) Run(ctx context.Context) error {
+	defer s.governor.Close()
+	machinery, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	parts := []func(context.Context) error{s.governor.Run, s.throttle.Run}
+	if s.monitor != nil {
+		parts = append(parts, s.monitor.Run)
+	}
+	ended := make(chan error, len(parts))
+	for _, run := range parts {
+		go func() { ended <- run(machinery) }()
+	}
+	s.setOpen(true)
+	<-ctx.Done()
+	s.setOpen(false)
+	s.imports.stop()
+	for _, c := range s.all() {
+		go c.goodbye()
+	}
+	err := s.wait()
+	s.throttle.Close()
+	s.verifier.Close()
+	stop()
+	for range parts {
+		err = errors.Join(err, <-ended)
+	}
+	return err
+}
+
+// wait waits for connections and imports.
+func (s *Server) wait() error {
+	done := make(chan struct{})
+	go func() {
+		s.work.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-time.After(farewell):
+		return fmt.Errorf("relay: connections or imports did not end within %v", farewell)
+	}
+}
+
+func (s *Server) setOpen(open bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = open
+}
+
+// begin counts work that Run waits for, unless the server is closed.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open {
+		s.work.Add(1)
+	}
+	return s.open
+}
+
+// add makes a connection known. It reports false if the server has closed meanwhile.
+func (s *Server) add(c *connection) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open {
+		s.connections[c] = struct{}{}
+	}
+	return s.open
+}
+
+func (s *Server) remove(c *connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.connections, c)
+}
+
+func (s *Server) all() (all []*connection) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.connections {
+		all = append(all, c)
+	}
+	return all
+}
+
+// Handler serves clients: WebSocket, and the information document to those who accept application/nostr+json.
+func (s *Server) Handler() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isUpgrade(r) {
+			s.inform(w, r)
+			return
+		}
+		address := s.conf.Address(r)
+		if denied := s.admission.enter(address); denied != nil {
+			s.counts.refused(admitting)
+			denied.answer(w)
+			return
+		}
+		defer s.admission.leave(address)
+		s.connect(w, r, false)
+	})
+}
+
+// busy says in the protocol's words that something was refused, and when to come back.
+func busy(what string, err error) string {
+	refused := (*weir.RefusedError)(nil)
+	if !errors.As(err, &refused) || refused.Reason == weir.ReasonClosed {
+		return nostr.Reason(nostr.Failed, "the relay is closing")
+	}
+	return nostr.Reason(nostr.RateLimited, "too many %s: come back in %d s", what, wholeSeconds(refused.RetryAfter))
+}

@@ -1,0 +1,192 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// A subscription gets the stored events that its filters match, and then those that are published.
+type subscription struct {
+	conn    *connection
+	id      string
+	filters []nostr.Filter
+	head    []byte          // of a message with an event
+	ctx     context.Context //nolint:containedctx // ends with the subscription, of which a query is a part
+	end     context.CancelCauseFunc
+
+	mu   sync.Mutex
+	live bool              // the stored events were sent
+	held []held            // that were published before
+	size int               // bytes of these
+	sent map[nostr.ID]bool // once it is live: stored events that are yet to be delivered
+}
+
+// held is an event that was published while the stored ones were read.
+type held struct {
+	id   nostr.ID
+	text []byte
+}
+
+var (
+	errClosed = errors.New("relay: the subscription was closed")
+	errBehind = errors.New("relay: too many events were published while the stored ones were read")
+)
+
+func newSubscription(c *connection, m *nostr.ReqMessage) *subscription {
+	s := &subscription{conn: c, id: m.Subscription, filters: m.Filters}
+	s.head = headOf(m.Subscription)
+	s.ctx, s.end = context.WithCancelCause(c.ctx)
+	return s
+}
+
+// headOf is what comes before the event in a message.
+func headOf(subscription string) []byte {
+	text := nostr.AppendEOSE(nil, subscription)
+	text = slices.Replace(text, 0, len(`["EOSE`), []byte(`["EVENT`)...)
+	text[len(text)-1] = ','
+	return text
+}
+
+// wanted reports whether one of the filters matches.
+func wanted(filters []nostr.Filter, e *nostr.Event) bool {
+	for i := range filters {
+		if filters[i].Matches(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// deliver sends a new event, or holds it until the stored ones are sent. It does not wait: a client that is too slow is dropped.
+func (s *subscription) deliver(id nostr.ID, text []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.ctx.Err() != nil, s.sent[id]:
+	case s.live:
+		if !s.conn.out.offer(message{s.head, text}) {
+			s.conn.drop()
+		}
+	case s.size+len(text) > s.conn.server.conf.Outbox:
+		s.held = nil
+		s.end(errBehind)
+	default:
+		s.held = append(s.held, held{id, text})
+		s.size += len(text) + perMessage
+	}
+}
+
+// goLive sends what was held and was not among the stored events. From then on events are sent as they are published.
+func (s *subscription) goLive(stored map[nostr.ID]bool) error {
+	for {
+		waiting := s.takeHeld(stored)
+		if waiting == nil {
+			return context.Cause(s.ctx)
+		}
+		for _, h := range waiting {
+			if stored[h.id] {
+				continue
+			}
+			if err := s.conn.out.put(s.ctx, message{s.head, h.text}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// takeHeld takes what was held, or, if there is nothing, lets the subscription go live. An event may be among the stored ones and still
+// be delivered: it is saved first.
+func (s *subscription) takeHeld(stored map[nostr.ID]bool) []held {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	waiting := s.held
+	s.held, s.size = nil, 0
+	if s.live = waiting == nil; s.live {
+		s.sent = s.conn.server.registry.inWork(stored)
+	}
+	return waiting
+}
+
+// A registry has the subscriptions of all connections.
+type registry struct {
+	mu   sync.RWMutex
+	subs map[*subscription]struct{}
+
+	working sync.Mutex
+	work    map[nostr.ID]int // events that are being saved and delivered, by how many clients
+}
+
+func (r *registry) add(s *subscription) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.subs == nil {
+		r.subs = map[*subscription]struct{}{}
+	}
+	r.subs[s] = struct{}{}
+}
+
+func (r *registry) remove(s *subscription) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.subs, s)
+}
+
+func (r *registry) len() int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return len(r.subs)
+}
+
+// begin notes that an event is going to be saved and delivered; end notes that it was.
+func (r *registry) begin(id nostr.ID) {
+	r.working.Lock()
+	defer r.working.Unlock()
+	if r.work == nil {
+		r.work = map[nostr.ID]int{}
+	}
+	r.work[id]++
+}
+
+func (r *registry) end(id nostr.ID) {
+	r.working.Lock()
+	defer r.working.Unlock()
+	if r.work[id]--; r.work[id] == 0 {
+		delete(r.work, id)
+	}
+}
+
+// inWork returns which of these events may yet be delivered.
+func (r *registry) inWork(of map[nostr.ID]bool) (some map[nostr.ID]bool) {
+	r.working.Lock()
+	defer r.working.Unlock()
+	for id := range r.work {
+		if !of[id] {
+			continue
+		}
+		if some == nil {
+			some = map[nostr.ID]bool{}
+		}
+		some[id] = true
+	}
+	return some
+}
+
+// publish hands an event to the subscriptions that want it. Its text is made once, for all.
+func (r *registry) publish(e *nostr.Event) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var text []byte
+	for s := range r.subs {
+		if !wanted(s.filters, e) {
+			continue
+		}
+		if text == nil {
+			text = e.AppendJSON(nil)
+		}
+		s.deliver(e.ID, text)
+	}
+}

@@ -1,0 +1,321 @@
+package relay_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/relay"
+)
+
+// pipes is a listener whose connections are pipes, so that a bubble of synctest knows when all wait.
+type pipes struct {
+	accepted chan net.Conn
+	closed   chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.accepted:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error { close(p.closed); return nil }
+
+func (p *pipes) Addr() net.Addr { return &net.IPAddr{} }
+
+// dial returns the client's end.
+func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	p.accepted <- there
+	return here, nil
+}
+
+// bubble is a server in a bubble. What it leaves behind at its end fails the test: the bubble would wait for it forever.
+type bubble struct {
+	t       *testing.T
+	pipes   *pipes
+	server  *relay.Server
+	through *http.Client
+	stop    func()
+}
+
+// inBubble runs a test with a server whose time is that of the bubble.
+func inBubble(t *testing.T, c relay.Config, test func(t *testing.T, b *bubble)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s, stop := build(t, c)
+		b := &bubble{t: t, pipes: &pipes{make(chan net.Conn), make(chan struct{})}, server: s, stop: stop}
+		transport := &http.Transport{DialContext: b.pipes.dial}
+		b.through = &http.Client{Transport: transport}
+		web := &http.Server{Handler: s.Handler()}
+		go func() { _ = web.Serve(b.pipes) }()
+		synctest.Wait() // until Run is at work
+		test(t, b)
+		stop()
+		web.Close()
+		transport.CloseIdleConnections()
+	})
+}
+
+func (b *bubble) client() *client { return connect(b.t, "http://relay", b.through) }
+
+// wantEnd receives until the connection ends, and returns when.
+func (c *client) wantEnd() time.Time {
+	for {
+		if _, _, err := c.Read(context.Background()); err != nil {
+			return time.Now()
+		}
+	}
+}
+
+func TestMessagesAreReadAtTheRate(t *testing.T) {
+	inBubble(t, relay.Config{MessageRate: 10}, func(t *testing.T, b *bubble) {
+		c := b.client()
+		began := time.Now()
+		go func() {
+			for range 70 {
+				c.send(`["HELLO"]`)
+			}
+		}()
+		for range 70 {
+			c.want("NOTICE")
+		}
+		// 20 at once, as the burst allows, and the others at 10 per second
+		if took := time.Since(began).Round(100 * time.Millisecond); took != 5*time.Second {
+			t.Errorf("70 messages took %v, want 5 s", took)
+		}
+		began = time.Now()
+		c.send(strings.Repeat(" ", 40_000)) // counts as 10
+		c.want("NOTICE")
+		if took := time.Since(began).Round(100 * time.Millisecond); took != time.Second {
+			t.Errorf("a message of 40 KB took %v, want 1 s", took)
+		}
+		c.CloseNow()
+	})
+}
+
+func TestHalfOpenSocket(t *testing.T) {
+	inBubble(t, relay.Config{Ping: 3 * time.Second, Stall: time.Second}, func(t *testing.T, b *bubble) {
+		dead := handshake(t, b)
+		began := time.Now()
+		go func() { // takes what comes and answers nothing
+			for {
+				if _, err := dead.Discard(1); err != nil {
+					return
+				}
+			}
+		}()
+		c := b.client()
+		go c.wantEnd() // answers pings
+		time.Sleep(3900 * time.Millisecond)
+		if n := b.open(); n != 2 {
+			t.Errorf("%d connections after %v, want 2", n, time.Since(began))
+		}
+		time.Sleep(200 * time.Millisecond)
+		if n := b.open(); n != 1 {
+			t.Errorf("%d connections after %v, want the one that answers pings", n, time.Since(began))
+		}
+		time.Sleep(20 * time.Second)
+		if n := b.open(); n != 1 {
+			t.Errorf("%d connections 20 s later, want the one that answers pings", n)
+		}
+		c.CloseNow()
+	})
+}
+
+// handshake is a client that does what a test does by hand.
+func handshake(t *testing.T, b *bubble) *bufio.ReadWriter {
+	t.Helper()
+	raw, _ := b.pipes.dial(t.Context(), "", "")
+	t.Cleanup(func() { raw.Close() })
+	rw := bufio.NewReadWriter(bufio.NewReader(raw), bufio.NewWriter(raw))
+	fmt.Fprint(rw, "GET / HTTP/1.1\r\nHost: relay\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n")
+	rw.Flush()
+	answer, err := http.ReadResponse(rw.Reader, nil)
+	if err != nil || answer.StatusCode != http.StatusSwitchingProtocols {
+		t.Fatal(answer, err)
+	}
+	return rw
+}
+
+// open is how many connections the server has.
+func (b *bubble) open() int {
+	synctest.Wait()
+	w := newRecorder()
+	r, _ := http.NewRequest(http.MethodGet, "/metrics", nil)
+	b.server.Internal().ServeHTTP(w, r)
+	var n int
+	_, text, _ := strings.Cut(w.body.String(), "\nrelay_connections ")
+	fmt.Sscan(text, &n)
+	return n
+}
+
+type recorder struct {
+	header http.Header
+	body   strings.Builder
+}
+
+func newRecorder() *recorder { return &recorder{header: http.Header{}} }
+
+func (r *recorder) Header() http.Header { return r.header }
+
+func (r *recorder) Write(b []byte) (int, error) { return r.body.Write(b) }
+
+func (*recorder) WriteHeader(int) {}
+
+func TestClientThatNeverReads(t *testing.T) {
+	kept, _ := filled(t, 2000, strings.Repeat("x", 1000))
+	inBubble(t, relay.Config{Store: kept, Limits: nostr.Limits{Limit: 2000}}, func(t *testing.T, b *bubble) {
+		slow, other := b.client(), b.client()
+		slow.send(`["REQ","all",{}]`)
+		began := time.Now()
+		other.publish(someone.event(1, "does not wait for the slow one"))
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("an event waited %v for a client that does not read", took)
+		}
+		time.Sleep(11 * time.Second)
+		if n := b.open(); n != 1 {
+			t.Errorf("%d connections, want 1", n)
+		}
+		slow.CloseNow()
+		other.CloseNow()
+	})
+}
+
+func TestLiveEventsForAClientThatDoesNotRead(t *testing.T) {
+	inBubble(t, relay.Config{Outbox: 10_000, MessageRate: 1000}, func(t *testing.T, b *bubble) {
+		slow, other := b.client(), b.client()
+		slow.send(`["REQ","all",{}]`)
+		slow.want("EOSE", "all")
+		for range 12 {
+			other.publish(someone.event(20_000, strings.Repeat("x", 1000)))
+		}
+		if n := b.open(); n != 1 { // before a write has been given up
+			t.Errorf("%d connections after 12 KB for an outbox of 10, want 1", n)
+		}
+		slow.CloseNow()
+		other.CloseNow()
+	})
+}
+
+func TestMessageThatIsNeverFinished(t *testing.T) {
+	inBubble(t, relay.Config{}, func(t *testing.T, b *bubble) {
+		c := b.client()
+		w, err := c.Writer(t.Context(), websocket.MessageText)
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		_, _ = w.Write([]byte(`["EVENT",`))
+		_, _ = w.Write([]byte(strings.Repeat(" ", 10_000)))
+		if took := c.wantEnd().Sub(began); took != 10*time.Second {
+			t.Errorf("the connection ended after %v, want 10 s", took)
+		}
+		c.CloseNow()
+	})
+}
+
+func TestStoreThatStandsStill(t *testing.T) {
+	kept := &fake{}
+	inBubble(t, relay.Config{Store: kept, Writes: 1}, func(t *testing.T, b *bubble) {
+		stuck := make(chan struct{})
+		kept.beforeSave = func(*nostr.Event) error { <-stuck; return nil }
+		first, second := b.client(), b.client()
+		e := someone.event(1, "")
+		first.send(eventMessage(e))
+		synctest.Wait()
+		began := time.Now()
+		refused := someone.event(2, "")
+		second.send(eventMessage(refused))
+		second.want("OK", refused.ID, false, "rate-limited: too many events to write: come back in *")
+		if took := time.Since(began); took > 6*time.Second {
+			t.Errorf("the client heard after %v, want 5 s", took)
+		}
+		second.send(`["REQ","a",{"limit":1}]`) // reads do not wait for writes
+		second.want("EOSE", "a")
+		close(stuck)
+		first.want("OK", e.ID, true)
+		first.CloseNow()
+		second.CloseNow()
+	})
+}
+
+func TestEndOfTheRelay(t *testing.T) {
+	kept := &fake{}
+	inBubble(t, relay.Config{Store: kept}, func(t *testing.T, b *bubble) {
+		entered, leave := make(chan struct{}, 1), make(chan struct{})
+		kept.beforeSave = func(*nostr.Event) error { entered <- struct{}{}; <-leave; return nil }
+		writer, idle := b.client(), b.client()
+		e := someone.event(1, "in flight")
+		writer.send(eventMessage(e))
+		<-entered
+		go b.stop()
+		idle.want("NOTICE", "the relay is closing")
+		if _, _, err := idle.Read(t.Context()); websocket.CloseStatus(err) != websocket.StatusGoingAway {
+			t.Errorf("the connection ended with %v, want 1001", err)
+		}
+		if _, _, err := websocket.Dial(t.Context(), "ws://relay", &websocket.DialOptions{HTTPClient: b.through}); err == nil || !strings.Contains(err.Error(), "503") {
+			t.Errorf("a connection while the relay closes: %v, want 503", err)
+		}
+		close(leave)
+		writer.want("OK", e.ID, true)
+		writer.want("NOTICE", "the relay is closing")
+		writer.wantEnd()
+		if kept.len() != 1 {
+			t.Error("what was acknowledged is not in the store")
+		}
+	})
+}
+
+func TestEndOfTheRelayWithAClientThatDoesNotRead(t *testing.T) {
+	inBubble(t, relay.Config{}, func(t *testing.T, b *bubble) {
+		dead := handshake(t, b)
+		began := time.Now()
+		b.stop()
+		if took := time.Since(began); took > 15*time.Second {
+			t.Errorf("the end took %v", took)
+		}
+		_ = dead
+	})
+}
+
+func TestTooMuchIsPublishedWhileStoredEventsAreRead(t *testing.T) {
+	kept, _ := filled(t, 1, "")
+	inBubble(t, relay.Config{Store: kept, Outbox: 10_000, MessageRate: 1000}, func(t *testing.T, b *bubble) {
+		entered, leave := make(chan struct{}, 1), make(chan struct{})
+		kept.beforeNext = func(nostr.Filter) error { entered <- struct{}{}; <-leave; return nil }
+		c, other := b.client(), b.client()
+		c.send(`["REQ","all",{}]`)
+		<-entered
+		for range 12 {
+			other.publish(someone.event(20_000, strings.Repeat("x", 1000)))
+		}
+		close(leave)
+		for {
+			m := c.receive()
+			if m[0] == "CLOSED" && strings.HasPrefix(m[2].(string), "error: more was published") {
+				break
+			}
+			if text, _ := json.Marshal(m); m[0] != "EVENT" {
+				t.Fatalf("%s", text)
+			}
+		}
+		c.CloseNow()
+		other.CloseNow()
+	})
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/weir-go/weir/examples/relay/relay"
+)
+
+// serving are the flags of serve.
+type serving struct {
+	place
+	listen, internal string
+	conf             relay.Config // what is set by flags
+}
+
+func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) error {
+	s := new(serving)
+	s.declare(flags)
+	s.declareThrottle(flags)
+	flags.StringVar(&s.listen, "listen", "localhost:7777", "`address` for clients")
+	flags.StringVar(&s.internal, "internal", "localhost:7778", "`address` for imports, metrics and clients without a rate; nothing public may reach it. Empty for none")
+	flags.StringVar(&s.conf.URL, "url", "", "the relay's own `URL`, which clients sign to authenticate, such as wss://relay.example.com. Empty for the host of the request")
+	flags.StringVar(&s.conf.Name, "name", "Weir relay", "`name` in the information document")
+	flags.StringVar(&s.conf.Description, "description", "", "`text` in the information document")
+	flags.StringVar(&s.conf.Contact, "contact", "", "`address` in the information document, such as mailto:me@example.com")
+	flags.StringVar(&s.conf.PubKey, "pubkey", "", "of the operator, in the information document")
+	flags.BoolVar(&s.conf.AuthToWrite, "auth-to-write", false, "accept events from clients only that have authenticated")
+	flags.IntVar(&s.conf.Connections, "connections", 0, "how many there may be; 0 for 4000")
+	flags.IntVar(&s.conf.ConnectionsPerAddress, "connections-per-address", 0, "how many of one address; 0 for 64")
+	flags.Float64Var(&s.conf.ConnectionRate, "connection-rate", 0, "new ones per second; 0 for 200")
+	flags.Float64Var(&s.conf.MessageRate, "message-rate", 0, "messages of a connection per second; 0 for 100")
+	flags.IntVar(&s.conf.Subscriptions, "subscriptions", 0, "of a connection; 0 for 32")
+	flags.IntVar(&s.conf.Reads, "reads", 0, "queries that read at once; 0 for one less than the processors")
+	flags.IntVar(&s.conf.Writes, "writes", 0, "events that are written at once; 0 for 8")
+	return func(ctx context.Context, args []string, std streams) error {
+		if err := errors.Join(noArguments("serve", args), s.check("serve")); err != nil {
+			return err
+		}
+		log := slog.New(slog.NewTextHandler(std.err, nil))
+		return s.run(ctx, log, s.configure, func(ctx context.Context, server *relay.Server) error { return s.serve(ctx, log, server) })
+	}
+}
+
+// configure adds what the flags say to what the store says.
+func (s *serving) configure(c *relay.Config) {
+	set := s.conf
+	set.Store, set.Sources, set.Mapped, set.Sync, set.Memory, set.Logger, set.Unthrottled = c.Store, c.Sources, c.Mapped, c.Sync, c.Memory, c.Logger, c.Unthrottled
+	set.Dir = s.dir + ".imports"
+	*c = set
+}
+
+// serve answers on both listeners until ctx ends or one of them fails.
+func (s *serving) serve(ctx context.Context, log *slog.Logger, server *relay.Server) error {
+	failed := make(chan error, 2)
+	for _, l := range []struct {
+		name, address string
+		handler       http.Handler
+	}{
+		{"listen", s.listen, server.Handler()},
+		{"internal", s.internal, server.Internal()},
+	} {
+		if l.address == "" {
+			continue
+		}
+		listener, err := net.Listen("tcp", l.address)
+		if err != nil {
+			return fmt.Errorf("-%s: %w", l.name, err)
+		}
+		log.Info("listening", "for", l.name, "address", listener.Addr().String())
+		httpServer := &http.Server{Handler: l.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+		defer httpServer.Close()
+		go func() { failed <- httpServer.Serve(listener) }()
+	}
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+		log.Info("closing")
+		return nil
+	}
+}
+
+const (
+	headerTimeout = 10 * time.Second // a browser on a bad line sends its request within a few
+	idleTimeout   = time.Minute      // of connections that ask for the information document
+)

@@ -1,0 +1,235 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"testing"
+
+	"github.com/dgraph-io/badger/v4"
+	"pgregory.net/rapid"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/store"
+)
+
+// TestCursorWhileEventsArrive saves events between the steps of a cursor: what was there from the start comes once, in order.
+func TestCursorWhileEventsArrive(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		s, err := store.Open(store.Options{Dir: t.TempDir()})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer s.Close()
+		m := model{ids: map[string]bool{}, addresses: map[string]int64{}}
+		arrive := func(least, most int) {
+			for range rapid.IntRange(least, most).Draw(rt, "events") {
+				e := drawEvent(rt)
+				e.Kind = rapid.SampledFrom([]int{1, 7, 9}).Draw(rt, "kind")
+				if _, err := s.Save(t.Context(), &e); err != nil {
+					rt.Fatal(err)
+				}
+				m.save(e)
+			}
+		}
+		arrive(5, 40)
+		f := drawFilter(rt)
+		f.Limit = -1
+		start, cursor := m.query(f), s.Query(f)
+		var found []nostr.Event
+		for more := true; more; arrive(0, 2) {
+			if more, err = cursor.Next(rapid.IntRange(1, 6).Draw(rt, "keys"), func(e *nostr.Event) bool {
+				found = append(found, *e)
+				return rapid.Bool().Draw(rt, "go on")
+			}); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		old := map[nostr.ID]bool{}
+		for _, e := range start {
+			old[e.ID] = true
+		}
+		var fromStart []nostr.Event
+		for i, e := range found {
+			if i > 0 && newestFirst(found[i-1], e) >= 0 {
+				rt.Fatalf("not newest first: %s", forms(found))
+			}
+			if !f.Matches(&e) {
+				rt.Fatalf("does not match: %s", form(e))
+			}
+			if old[e.ID] {
+				fromStart = append(fromStart, e)
+			}
+		}
+		same(rt, fromStart, start, fmt.Sprintf("%+v", f))
+	})
+}
+
+// TestEventsThatVanish deletes events that a cursor has read ahead.
+func TestEventsThatVanish(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	for n := range 20 {
+		save(t, s, nostr.Event{ID: idOf(n), CreatedAt: int64(n + 1), Kind: 1}, store.Saved)
+	}
+	cursor := s.Query(nostr.Filter{Kinds: []int{1}, Limit: -1})
+	found := 0
+	emit := func(*nostr.Event) bool { found++; return found != 3 }
+	if more, err := cursor.Next(1000, emit); !more || err != nil || found != 3 {
+		t.Fatalf("more %v, %v, %d events, want 3", more, err, found)
+	}
+	save(t, s, nostr.Event{ID: idOf(100), Kind: 5, Tags: []nostr.Tag{{"e", idOf(16).String()}, {"e", idOf(2).String()}}}, store.Saved)
+	if more, err := cursor.Next(1000, emit); more || err != nil || found != 18 {
+		t.Errorf("more %v, %v, %d events, want 18", more, err, found)
+	}
+	if more, err := cursor.Next(1000, emit); more || err != nil || found != 18 {
+		t.Errorf("after the end: more %v, %v, %d events", more, err, found)
+	}
+}
+
+// TestStepsAreBounded holds that a call reads no more keys than asked for, however many events its filter rules out.
+func TestStepsAreBounded(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	const n = 300
+	for i := range n {
+		save(t, s, nostr.Event{ID: idOf(i), PubKey: authorOf(i % 2), Kind: 1 + i%2, CreatedAt: int64(i), Tags: []nostr.Tag{{"t", "x"}}}, store.Saved)
+	}
+	for _, test := range []struct {
+		name string
+		f    nostr.Filter
+		keys int
+	}{
+		{"kinds ruled out by the index", nostr.Filter{Tags: map[byte][]string{'t': {"x"}}, Kinds: []int{3}, Limit: -1}, n},
+		{"authors ruled out by the record", nostr.Filter{Tags: map[byte][]string{'t': {"x"}}, Authors: []nostr.PubKey{authorOf(2), authorOf(3)}, Limit: -1}, 2 * n},
+		{"IDs of others", nostr.Filter{IDs: manyIDs(n), Authors: []nostr.PubKey{authorOf(2)}, Limit: -1}, 2 * n},
+		{"notes of many authors who have others or none", nostr.Filter{Authors: append(manyAuthors(149), authorOf(1)), Kinds: []int{1}, Limit: -1}, 150},
+		{"many empty ranges", nostr.Filter{Authors: manyAuthors(n), Kinds: []int{8}, Limit: -1}, n},
+	} {
+		cursor, steps := s.Query(test.f), 0
+		for more := true; more; steps++ {
+			var err error
+			if more, err = cursor.Next(10, func(e *nostr.Event) bool { t.Errorf("%s: found %s", test.name, form(*e)); return true }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if steps < test.keys/10 || steps > test.keys/10+2 {
+			t.Errorf("%s: %d steps of 10 keys, want %d or two more", test.name, steps, test.keys/10)
+		}
+	}
+}
+
+// TestReadAhead holds how many keys a query takes: those it reads ahead in its ranges, and a record for each event.
+func TestReadAhead(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	const authors, each, newest = 20, 30, 60
+	f := nostr.Filter{}
+	for n := range authors * each {
+		save(t, s, nostr.Event{ID: idOf(n), PubKey: authorOf(n % authors), Kind: 1, CreatedAt: int64(n)}, store.Saved)
+	}
+	for n := range authors {
+		f.Authors = append(f.Authors, authorOf(n))
+	}
+	takes := func(limit, want int) {
+		t.Helper()
+		f.Limit = limit
+		if got := keysOf(t, s, f); got != want {
+			t.Errorf("%d events took %d keys, want %d", limit, got, want)
+		}
+	}
+	takes(1, authors+1)
+	takes(40, 5*authors+40) // twice the two events that each author has among them, and one
+	for n := range newest {
+		save(t, s, nostr.Event{ID: idOf(authors*each + n), PubKey: authorOf(0), Kind: 1, CreatedAt: int64(authors*each + n)}, store.Saved)
+	}
+	takes(29, 3*authors+6+12+16+29) // all of the same author
+}
+
+// keysOf returns with how many keys a single call reads all that a query finds up to its limit.
+func keysOf(t *testing.T, s *store.Store, f nostr.Filter) int {
+	t.Helper()
+	return sort.Search(1000, func(keys int) bool {
+		found := 0
+		if _, err := s.Query(f).Next(keys, func(*nostr.Event) bool { found++; return true }); err != nil {
+			t.Fatal(err)
+		}
+		return found == f.Limit
+	})
+}
+
+func manyIDs(n int) (ids []nostr.ID) {
+	for i := range n {
+		ids = append(ids, idOf(i))
+	}
+	return ids
+}
+
+func manyAuthors(n int) (authors []nostr.PubKey) {
+	for i := range n {
+		authors = append(authors, nostr.PubKey(idOf(i)))
+	}
+	return authors
+}
+
+func TestCost(t *testing.T) {
+	for _, test := range []struct {
+		f    nostr.Filter
+		want int
+	}{
+		{nostr.Filter{}, 1},
+		{nostr.Filter{Kinds: []int{1, 2}}, 2},
+		{nostr.Filter{Kinds: []int{}}, 1},
+		{nostr.Filter{IDs: manyIDs(7), Kinds: []int{1}}, 7},
+		{nostr.Filter{Authors: manyAuthors(10)}, 10},
+		{nostr.Filter{Authors: manyAuthors(10), Kinds: []int{1, 2}}, 20},
+		{nostr.Filter{Authors: manyAuthors(500), Kinds: make([]int, 500)}, 500},
+		{nostr.Filter{Authors: manyAuthors(300), Kinds: []int{0, 3}}, 600},
+		{nostr.Filter{Authors: manyAuthors(300), Kinds: []int{1}}, 300},
+		{nostr.Filter{Authors: manyAuthors(300), Kinds: []int{6, 1}}, 300}, // an author has many notes
+		{nostr.Filter{Authors: manyAuthors(50), Kinds: []int{6, 1}}, 100},
+		{nostr.Filter{Authors: manyAuthors(10), Kinds: []int{1, 2}, Tags: map[byte][]string{'e': {"x", "y"}, 't': {"x"}}}, 1},
+		{nostr.Filter{Kinds: []int{1}, Tags: map[byte][]string{'e': {"x", "y"}}}, 2}, // a kind may have half of all events
+	} {
+		if got := store.Cost(test.f); got != test.want {
+			t.Errorf("%+v costs %d, want %d", test.f, got, test.want)
+		}
+	}
+}
+
+// TestCorruptRecords damages what is stored: an error, and the cursor goes on behind it.
+func TestCorruptRecords(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	for n := range 3 {
+		save(t, s, nostr.Event{ID: idOf(n), CreatedAt: int64(n), Kind: 1, Tags: []nostr.Tag{{"t", "x"}}}, store.Saved)
+	}
+	damage := func(prefix string, change func(tx *badger.Txn, key []byte) error) {
+		t.Helper()
+		if err := s.DB().Update(func(tx *badger.Txn) error {
+			it := tx.NewIterator(badger.IteratorOptions{Prefix: []byte(prefix)})
+			defer it.Close()
+			it.Rewind()
+			it.Next()
+			return change(tx, it.Item().KeyCopy(nil))
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	damage("r", func(tx *badger.Txn, key []byte) error { return tx.Set(key, []byte("short")) })
+	damage("a", func(tx *badger.Txn, key []byte) error { return tx.Set(key[:len(key)-2], []byte{0, 1}) })
+	for _, f := range []nostr.Filter{everything, {Authors: []nostr.PubKey{{}}, Limit: -1}} {
+		cursor, found, corrupt := s.Query(f), 0, 0
+		for more := true; more; {
+			var err error
+			if more, err = cursor.Next(100, func(*nostr.Event) bool { found++; return true }); errors.Is(err, store.ErrCorrupt) {
+				corrupt++
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if found != 2 || corrupt == 0 {
+			t.Errorf("%+v: found %d events and %d errors, want 2 and some", f, found, corrupt)
+		}
+	}
+	deletion := nostr.Event{ID: idOf(9), Kind: 5, Tags: []nostr.Tag{{"e", idOf(1).String()}}}
+	if _, err := s.Save(t.Context(), &deletion); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("%v for a deletion of a corrupt record", err)
+	}
+}

@@ -1,0 +1,120 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// A deletion is what an event of kind 5 names of its author; of other kinds it is empty.
+type deletion struct {
+	author    nostr.PubKey
+	until     int64 // the time of the deletion
+	ids       []nostr.ID
+	addresses []nostr.Address
+}
+
+func namedBy(e *nostr.Event) (d deletion, err error) {
+	if e.Kind != nostr.KindDeletion {
+		return d, nil
+	}
+	ids, addresses := e.Deletions()
+	d = deletion{author: e.PubKey, until: e.CreatedAt, ids: unique(ids), addresses: unique(addresses)}
+	if n := len(d.ids) + len(d.addresses); n > maxIndexed {
+		return d, fmt.Errorf("store: event %s deletes %d events: want at most %d in one deletion", e.ID, n, maxIndexed)
+	}
+	return d, nil
+}
+
+func unique[T comparable](list []T) []T {
+	seen := map[T]bool{}
+	return slices.DeleteFunc(list, func(x T) bool {
+		was := seen[x]
+		seen[x] = true
+		return was
+	})
+}
+
+// mark keeps out what the deletion names. If some of that is still there, mark returns which, and the transaction is to be given up: they may
+// have more keys than a transaction holds. They are removed first, and one that is saved again meanwhile makes the next transaction
+// a conflict, or is doomed again.
+func (d *deletion) mark(tx *badger.Txn) (doomed []stamp, err error) {
+	for _, id := range d.ids {
+		s, mine, err := d.find(tx, id)
+		if err != nil {
+			return nil, err
+		}
+		if mine {
+			doomed = append(doomed, s)
+		}
+		if err := tx.Set(key(goneID, id[:], d.author[:]), nil); err != nil {
+			return nil, err
+		}
+	}
+	for _, a := range d.addresses {
+		newest, found, err := newestOf(tx, a)
+		if err != nil {
+			return nil, err
+		}
+		if found && newest.created() <= d.until {
+			doomed = append(doomed, newest)
+		}
+		if err := d.markTo(tx, a); err != nil {
+			return nil, err
+		}
+	}
+	return doomed, nil
+}
+
+// find returns the stamp of an event, and whether it is there and the author may delete it.
+func (d *deletion) find(tx *badger.Txn, id nostr.ID) (s stamp, mine bool, err error) {
+	created, err := valueOf(tx, key(inIDs, id[:]))
+	if err != nil || len(created) != 8 {
+		return s, false, err
+	}
+	copy(s[:], created)
+	copy(s[8:], id[:])
+	kind, err := valueOf(tx, key(inAuthors, d.author[:], s[:]))
+	return s, len(kind) == 2 && binary.BigEndian.Uint16(kind) != nostr.KindDeletion, err
+}
+
+// markTo keeps out the versions at an address up to the time of the deletion, or of a later one.
+func (d *deletion) markTo(tx *badger.Txn, a nostr.Address) error {
+	k := addressKey(goneTo, a)
+	until, found, err := timeAt(tx, k)
+	if err != nil || found && until >= d.until {
+		return err
+	}
+	return tx.Set(k, binary.BigEndian.AppendUint64(nil, uint64(d.until)))
+}
+
+// isDeleted reports whether the author of an event had it deleted.
+func isDeleted(tx *badger.Txn, e *nostr.Event) (bool, error) {
+	if e.Kind == nostr.KindDeletion {
+		return false, nil
+	}
+	if mark, err := valueOf(tx, key(goneID, e.ID[:], e.PubKey[:])); err != nil || mark != nil {
+		return true, err
+	}
+	address, ok := e.Address()
+	if !ok {
+		return false, nil
+	}
+	until, found, err := timeAt(tx, addressKey(goneTo, address))
+	return found && e.CreatedAt <= until, err
+}
+
+func timeAt(tx *badger.Txn, key []byte) (t int64, found bool, err error) {
+	value, err := valueOf(tx, key)
+	if err != nil || value == nil {
+		return 0, false, err
+	}
+	if len(value) != 8 {
+		return 0, false, fmt.Errorf("%w: a time of %d bytes", ErrCorrupt, len(value))
+	}
+	return int64(binary.BigEndian.Uint64(value)), true, nil
+}

@@ -1,0 +1,52 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/store"
+)
+
+func Example() {
+	dir, err := os.MkdirTemp("", "store")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	s, err := store.Open(store.Options{Dir: dir, Memory: 256 << 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer s.Close()
+
+	profile := nostr.Event{ID: nostr.ID{1}, CreatedAt: 100, Kind: 0, Content: "old"}
+	newer := nostr.Event{ID: nostr.ID{2}, CreatedAt: 200, Kind: 0, Content: "new"}
+	for _, e := range []nostr.Event{profile, newer, profile} {
+		outcome, err := s.Save(context.Background(), &e)
+		fmt.Println(e.Content, outcome, err)
+	}
+
+	cursor := s.Query(nostr.Filter{Kinds: []int{0}, Limit: 10})
+	for more := true; more; {
+		more, err = cursor.Next(100, func(e *nostr.Event) bool {
+			fmt.Println("found", e.Content)
+			return true
+		})
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// old saved <nil>
+	// new saved <nil>
+	// old superseded <nil>
+	// found new
+}
+
+func ExampleCost() {
+	fmt.Println(store.Cost(nostr.Filter{}), store.Cost(nostr.Filter{Authors: make([]nostr.PubKey, 20), Kinds: []int{1, 6}}))
+	// Output: 1 40
+}

@@ -1,0 +1,120 @@
+package store
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// The first byte of a key says what it is. A stamp is 40 bytes: the inverted time and the ID, so that keys in order are events newest first, and of
+// those of one second the one with the lowest ID first, as the protocol wants it.
+//
+//	key                              value
+//	inRecords   stamp                record
+//	inIDs       ID                   inverted time
+//	inAuthors   author, stamp        kind
+//	inBoth      author, kind, stamp  kind
+//	inKinds     kind, stamp          kind
+//	inTags      letter, hash, stamp  kind
+//	inVersions  address              stamp of the newest version
+//	goneID      ID, author           none: the author had the event deleted
+//	goneTo      address              time: the author had the versions up to it deleted
+//	layout      none                 number of this layout
+//
+// An author takes 32 bytes, a kind 2. A hash is 16 bytes of the SHA-256 of a value, which is of any length. An address is the kind, the author and the hash
+// of the d tag.
+const (
+	inRecords  = 'r'
+	inIDs      = 'i'
+	inAuthors  = 'a'
+	inBoth     = 'b'
+	inKinds    = 'k'
+	inTags     = 't'
+	inVersions = 'v'
+	goneID     = 'd'
+	goneTo     = 'D'
+	layout     = 'l'
+)
+
+// maxIndexed is how many values of tags the index has of an event. A new version of a contact list removes as many keys as it adds, which makes 4,000 in
+// a transaction: see leastMemtable.
+const maxIndexed = 2000
+
+// A stamp orders events.
+type stamp [8 + len(nostr.ID{})]byte
+
+func stampOf(created int64, id nostr.ID) (s stamp) {
+	binary.BigEndian.PutUint64(s[:], invert(created))
+	copy(s[8:], id[:])
+	return s
+}
+
+func (s stamp) created() int64 { return int64(binary.BigEndian.Uint64(s[:]) ^ math.MaxInt64) }
+
+func (s stamp) id() nostr.ID { return nostr.ID(s[8:]) }
+
+// before reports whether s is of a newer event.
+func (s stamp) before(other stamp) bool { return bytes.Compare(s[:], other[:]) < 0 }
+
+// invert makes later times smaller, also those before 1970.
+func invert(created int64) uint64 { return uint64(created) ^ math.MaxInt64 }
+
+// key joins the parts of a key.
+func key(table byte, parts ...[]byte) []byte {
+	k := make([]byte, 1, 80) // most are shorter
+	k[0] = table
+	for _, part := range parts {
+		k = append(k, part...)
+	}
+	return k
+}
+
+func bytesOf(kind int) []byte { return binary.BigEndian.AppendUint16(nil, uint16(kind)) }
+
+func hash(value string) []byte {
+	sum := sha256.Sum256([]byte(value))
+	return sum[:16]
+}
+
+func addressKey(table byte, a nostr.Address) []byte {
+	return key(table, bytesOf(a.Kind), a.PubKey[:], hash(a.D))
+}
+
+// indexKeys lists the keys of an event whose values are its kind.
+func indexKeys(e *nostr.Event) [][]byte {
+	s, kind := stampOf(e.CreatedAt, e.ID), bytesOf(e.Kind)
+	keys := [][]byte{
+		key(inAuthors, e.PubKey[:], s[:]),
+		key(inBoth, e.PubKey[:], kind, s[:]),
+		key(inKinds, kind, s[:]),
+	}
+	for _, prefix := range tagPrefixes(e) {
+		keys = append(keys, slices.Concat(prefix, s[:]))
+	}
+	return keys
+}
+
+// tagPrefixes lists the ranges of the index of tags that an event is in, each once.
+func tagPrefixes(e *nostr.Event) (prefixes [][]byte) {
+	seen := map[[17]byte]bool{}
+	for _, tag := range e.Tags {
+		if len(tag) < 2 || len(tag[0]) != 1 {
+			continue
+		}
+		prefix := tagPrefix(tag[0][0], tag[1])
+		if has := [17]byte(prefix[1:]); !seen[has] {
+			seen[has] = true
+			prefixes = append(prefixes, prefix)
+		}
+		if len(prefixes) == maxIndexed {
+			break
+		}
+	}
+	return prefixes
+}
+
+func tagPrefix(letter byte, value string) []byte { return key(inTags, []byte{letter}, hash(value)) }

@@ -1,0 +1,277 @@
+package store_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/store"
+)
+
+// A model is a store as a slice, with the rules of the protocol in their plain form.
+type model struct {
+	events    []nostr.Event
+	ids       map[string]bool  // "ID by author" that were deleted
+	addresses map[string]int64 // until when
+}
+
+func (m *model) save(e nostr.Event) store.Outcome {
+	if e.Class() == nostr.Ephemeral {
+		return store.Ephemeral
+	}
+	if slices.ContainsFunc(m.events, func(x nostr.Event) bool { return x.ID == e.ID }) {
+		return store.Duplicate
+	}
+	address, versioned := e.Address()
+	if e.Kind != nostr.KindDeletion {
+		until, gone := m.addresses[address.String()]
+		if m.ids[e.ID.String()+e.PubKey.String()] || versioned && gone && e.CreatedAt <= until {
+			return store.Deleted
+		}
+	}
+	if versioned {
+		for i, x := range m.events {
+			if a, ok := x.Address(); ok && a == address {
+				if !e.Replaces(&x) {
+					return store.Superseded
+				}
+				m.events = slices.Delete(m.events, i, i+1)
+				break
+			}
+		}
+	}
+	if e.Kind == nostr.KindDeletion {
+		m.remove(e)
+	}
+	m.events = append(m.events, e)
+	return store.Saved
+}
+
+func (m *model) remove(d nostr.Event) {
+	for _, tag := range d.Tags {
+		switch tag.Name() {
+		case "e":
+			m.ids[tag.Value()+d.PubKey.String()] = true
+		case "a":
+			if strings.Contains(tag.Value(), ":"+d.PubKey.String()+":") { // also what is no address: it matches none
+				m.addresses[tag.Value()] = max(m.addresses[tag.Value()], d.CreatedAt)
+			}
+		}
+	}
+	m.events = slices.DeleteFunc(m.events, func(e nostr.Event) bool {
+		if e.Kind == nostr.KindDeletion || e.PubKey != d.PubKey {
+			return false
+		}
+		a, versioned := e.Address()
+		return slices.ContainsFunc(d.Tags, func(t nostr.Tag) bool {
+			return t.Name() == "e" && t.Value() == e.ID.String() ||
+				t.Name() == "a" && versioned && t.Value() == a.String() && e.CreatedAt <= d.CreatedAt
+		})
+	})
+}
+
+func (m *model) query(f nostr.Filter) (found []nostr.Event) {
+	for _, e := range m.events {
+		if f.Matches(&e) {
+			found = append(found, e)
+		}
+	}
+	slices.SortFunc(found, newestFirst)
+	if f.Limit >= 0 && len(found) > f.Limit {
+		found = found[:f.Limit]
+	}
+	return found
+}
+
+func newestFirst(a, b nostr.Event) int {
+	if a.CreatedAt != b.CreatedAt {
+		return int(b.CreatedAt - a.CreatedAt)
+	}
+	return bytes.Compare(a.ID[:], b.ID[:])
+}
+
+// The draws are from few values, so that they meet.
+var (
+	kinds   = []int{1, 1, 7, 5, 5, 0, 3, 10002, 20001, 30023, 30024, 65535}
+	letters = []string{"e", "p", "t", "a", "d", "title", "-"}
+)
+
+func authorOf(n int) (k nostr.PubKey) {
+	k[0], k[31] = 0xaa, byte(n)
+	return k
+}
+
+func idOf(n int) (id nostr.ID) {
+	id[0], id[31] = byte(n), byte(n>>8)
+	return id
+}
+
+const ids = 60
+
+func drawEvent(t *rapid.T) nostr.Event {
+	n := rapid.IntRange(0, ids-1).Draw(t, "id")
+	author := rapid.IntRange(0, 2).Draw(t, "author")
+	return nostr.Event{
+		ID: idOf(n), PubKey: authorOf(author), CreatedAt: int64(rapid.IntRange(1, 6).Draw(t, "time")),
+		Kind: rapid.SampledFrom(kinds).Draw(t, "kind"),
+		Tags: rapid.SliceOfN(rapid.Custom(drawTag), 0, 4).Draw(t, "tags"), Content: rapid.String().Draw(t, "content"),
+		Sig: [64]byte{byte(n), 1, byte(author)},
+	}
+}
+
+func drawTag(t *rapid.T) nostr.Tag {
+	name := rapid.SampledFrom(letters).Draw(t, "name")
+	tag := nostr.Tag{name, drawValue(t, name)}
+	if rapid.Bool().Draw(t, "relay") {
+		tag = append(tag, "wss://relay.example", "")
+	}
+	return tag[:rapid.SampledFrom([]int{len(tag), len(tag), len(tag), 1}).Draw(t, "values")]
+}
+
+func drawValue(t *rapid.T, name string) string {
+	switch name {
+	case "e":
+		return idOf(rapid.IntRange(0, ids-1).Draw(t, "named")).String()
+	case "p":
+		return authorOf(rapid.IntRange(0, 2).Draw(t, "named")).String()
+	case "a":
+		return nostr.Address{
+			Kind: rapid.SampledFrom([]int{0, 3, 10002, 30023, 30024}).Draw(t, "kind"), PubKey: authorOf(rapid.IntRange(0, 2).Draw(t, "author")), D: rapid.SampledFrom([]string{"", "x"}).Draw(t, "d"),
+		}.String()
+	}
+	return rapid.SampledFrom([]string{"", "x", "y", strings.Repeat("AB", 32), strings.Repeat("z", 300)}).Draw(t, "value")
+}
+
+func drawFilter(t *rapid.T) nostr.Filter {
+	f := nostr.Filter{Limit: rapid.SampledFrom([]int{-1, -1, 0, 1, 3, 500}).Draw(t, "limit")}
+	has := func(what string) bool { return rapid.IntRange(0, 2).Draw(t, what) == 0 }
+	if has("has ids") {
+		f.IDs = rapid.SliceOfN(rapid.Map(rapid.IntRange(0, ids), idOf), 0, 20).Draw(t, "ids")
+	}
+	if has("has authors") {
+		f.Authors = rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 3), authorOf), 0, 4).Draw(t, "authors")
+	}
+	if has("has kinds") {
+		f.Kinds = rapid.SliceOfN(rapid.SampledFrom(kinds), 0, 6).Draw(t, "kinds")
+	}
+	if has("has tags") {
+		f.Tags = map[byte][]string{}
+		for range rapid.IntRange(1, 2).Draw(t, "letters") {
+			name := rapid.SampledFrom(letters[:5]).Draw(t, "letter")
+			for range rapid.IntRange(0, 3).Draw(t, "values") {
+				f.Tags[name[0]] = append(f.Tags[name[0]], drawValue(t, name))
+			}
+		}
+	}
+	if has("has since") {
+		f.Since = int64(rapid.IntRange(1, 6).Draw(t, "since"))
+	}
+	if has("has until") {
+		f.Until = int64(rapid.IntRange(1, 6).Draw(t, "until"))
+	}
+	return f
+}
+
+// all reads a cursor in steps of so many keys.
+func all(t fataler, s *store.Store, f nostr.Filter, keys int) (found []nostr.Event) {
+	t.Helper()
+	cursor := s.Query(f)
+	for more := true; more; {
+		var err error
+		if more, err = cursor.Next(keys, func(e *nostr.Event) bool { found = append(found, *e); return true }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+type fataler interface {
+	Helper()
+	Fatal(args ...any)
+}
+
+func count(t fataler, s *store.Store, f nostr.Filter, keys int) (all int) {
+	t.Helper()
+	cursor := s.Query(f)
+	for more := true; more; {
+		n, goOn, err := cursor.Count(keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, more = all+n, goOn
+	}
+	return all
+}
+
+// same demands the same events in the same order.
+func same(t *rapid.T, got, want []nostr.Event, what string) {
+	t.Helper()
+	if !slices.EqualFunc(got, want, func(a, b nostr.Event) bool { return form(a) == form(b) }) {
+		t.Fatalf("%s\ngot  %s\nwant %s", what, forms(got), forms(want))
+	}
+}
+
+func form(e nostr.Event) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%x by %x at %d of kind %d %x %s", e.ID, e.PubKey, e.CreatedAt, e.Kind, e.Sig, strconv.Quote(e.Content))
+	for _, tag := range e.Tags {
+		fmt.Fprintf(&text, " %q", []string(tag))
+	}
+	return text.String()
+}
+
+func forms(events []nostr.Event) string {
+	var text []string
+	for _, e := range events {
+		text = append(text, form(e))
+	}
+	return strings.Join(text, "\n     ")
+}
+
+// TestStoreIsTheModel saves events in any order, with versions, deletions and doubles, reopens the store now and then, and compares what
+// filters find.
+func TestStoreIsTheModel(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		options := store.Options{Dir: t.TempDir()}
+		s, err := store.Open(options)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer func() { s.Close() }()
+		m := model{ids: map[string]bool{}, addresses: map[string]int64{}}
+		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
+			for range rapid.IntRange(1, 30).Draw(rt, "events") {
+				e := drawEvent(rt)
+				got, err := s.Save(t.Context(), &e)
+				if want := m.save(e); got != want || err != nil {
+					rt.Fatalf("%s: %v, %v, want %v", form(e), got, err, want)
+				}
+			}
+			if rapid.IntRange(0, 3).Draw(rt, "reopen") == 0 {
+				if err := s.Close(); err != nil {
+					rt.Fatal(err)
+				}
+				if s, err = store.Open(options); err != nil {
+					rt.Fatal(err)
+				}
+			}
+			if stats, err := s.Stats(t.Context()); err != nil || stats.Events() != uint64(len(m.events)) {
+				rt.Fatalf("the index has %d events, %v, want %d", stats.Events(), err, len(m.events))
+			}
+			for range 5 {
+				f, keys := drawFilter(rt), rapid.IntRange(1, 20).Draw(rt, "keys")
+				want := m.query(f)
+				same(rt, all(rt, s, f, keys), want, fmt.Sprintf("%+v in steps of %d", f, keys))
+				if n := count(rt, s, f, keys); n != len(want) {
+					rt.Fatalf("%+v: a count of %d, want %d", f, n, len(want))
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// A plan is how a filter is answered: by the IDs, or by ranges of one index.
+type plan struct {
+	ids      []nostr.ID // of the filter, if it has any
+	prefixes [][]byte   // of ranges, all in the same index
+	exact    bool       // what is in the ranges, and of the kinds, matches: no record has to be read to know that
+}
+
+// A cursor has to look at all ranges before it knows which event is the newest.
+const (
+	// maxSpans is how many ranges of authors and kinds are merged. A filter with more is answered by its authors alone.
+	maxSpans = 2000
+
+	// fewSpans is how many ranges of authors and kinds are merged if one of several kinds is notes. Those are so much of what an author writes that
+	// a range of all kinds has little else: of a million events, the newest 20 of kinds 1 and 6 of 300 authors took 3.3 ms at the median with a range for each
+	// author, and 5.7 ms with one for each author and kind.
+	fewSpans = 100
+	notes    = 1
+)
+
+// planOf chooses the index with the fewest ranges. Kinds alone are taken only if there are no authors and no tags, since a kind may have
+// half of all events.
+func planOf(f *nostr.Filter) plan {
+	if f.IDs != nil {
+		return plan{ids: f.IDs, exact: f.Authors == nil && f.Kinds == nil && len(f.Tags) == 0}
+	}
+	var best plan
+	if f.Authors != nil {
+		best = byAuthors(f)
+	}
+	for _, letter := range slices.Sorted(maps.Keys(f.Tags)) {
+		if values := f.Tags[letter]; best.prefixes == nil || len(values) < len(best.prefixes) {
+			best = byTag(f, letter, values)
+		}
+	}
+	if best.prefixes == nil {
+		best = byTime(f)
+	}
+	return best
+}
+
+func byTime(f *nostr.Filter) plan {
+	p := plan{prefixes: [][]byte{key(inRecords)}, exact: true}
+	if f.Kinds != nil {
+		p.prefixes = nil
+		for _, kind := range f.Kinds {
+			p.prefixes = append(p.prefixes, key(inKinds, bytesOf(kind)))
+		}
+	}
+	return p
+}
+
+func byAuthors(f *nostr.Filter) plan {
+	p := plan{exact: len(f.Tags) == 0}
+	both := f.Kinds != nil && len(f.Authors)*len(f.Kinds) <= mostSpans(f.Kinds)
+	for _, author := range f.Authors {
+		if !both {
+			p.prefixes = append(p.prefixes, key(inAuthors, author[:]))
+			continue
+		}
+		for _, kind := range f.Kinds {
+			p.prefixes = append(p.prefixes, key(inBoth, author[:], bytesOf(kind)))
+		}
+	}
+	return p
+}
+
+// mostSpans is how many ranges of authors and these kinds are merged.
+func mostSpans(kinds []int) int {
+	if len(kinds) > 1 && slices.Contains(kinds, notes) {
+		return fewSpans
+	}
+	return maxSpans
+}
+
+func byTag(f *nostr.Filter, letter byte, values []string) plan {
+	p := plan{exact: f.Authors == nil && len(f.Tags) == 1}
+	for _, value := range values {
+		p.prefixes = append(p.prefixes, tagPrefix(letter, value))
+	}
+	return p
+}
+
+// empty reports whether nothing can match: a condition without values.
+func empty(f *nostr.Filter) bool {
+	none := f.IDs != nil && len(f.IDs) == 0 || f.Authors != nil && len(f.Authors) == 0 || f.Kinds != nil && len(f.Kinds) == 0
+	for _, values := range f.Tags {
+		none = none || len(values) == 0
+	}
+	return none
+}

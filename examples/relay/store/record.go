@@ -1,0 +1,148 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// ErrCorrupt is what a read returns for a record that no event can have.
+var ErrCorrupt = errors.New("store: a record is corrupt")
+
+// A record is the kind, the author, the signature, how many tags there are, how many values in all and how many of those are hexadecimal, the tags, and the
+// content to its end. A tag is how many values it has, then each as its length and its bytes. A value that is 64 hexadecimal digits, as in e and p tags,
+// takes 32 bytes, and the lowest bit of its length says so.
+
+const fixed = 2 + len(nostr.PubKey{}) + len(nostr.Event{}.Sig)
+
+func recordOf(e *nostr.Event) []byte {
+	b := binary.BigEndian.AppendUint16(make([]byte, 0, fixed+len(e.Content)+40*len(e.Tags)+8), uint16(e.Kind)) // most need no more
+	b = append(b, e.PubKey[:]...)
+	b = append(b, e.Sig[:]...)
+	values, hexadecimal := 0, 0
+	for _, tag := range e.Tags {
+		values += len(tag)
+		for _, value := range tag {
+			if _, ok := fromHex(value); ok {
+				hexadecimal++
+			}
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(e.Tags)))
+	b = binary.AppendUvarint(b, uint64(values))
+	b = binary.AppendUvarint(b, uint64(hexadecimal))
+	for _, tag := range e.Tags {
+		b = binary.AppendUvarint(b, uint64(len(tag)))
+		for _, value := range tag {
+			b = appendValue(b, value)
+		}
+	}
+	return append(b, e.Content...)
+}
+
+func appendValue(b []byte, value string) []byte {
+	if raw, ok := fromHex(value); ok {
+		b = binary.AppendUvarint(b, uint64(len(raw))<<1|1)
+		return append(b, raw[:]...)
+	}
+	b = binary.AppendUvarint(b, uint64(len(value))<<1)
+	return append(b, value...)
+}
+
+// fromHex returns what 64 lower-case hexadecimal digits stand for.
+func fromHex(value string) (raw [32]byte, ok bool) {
+	if len(value) != 2*len(raw) {
+		return raw, false
+	}
+	for _, digit := range []byte(value) {
+		if digit >= 'A' && digit <= 'F' {
+			return raw, false
+		}
+	}
+	_, err := hex.Decode(raw[:], []byte(value))
+	return raw, err == nil
+}
+
+// decode returns the event of a record and the stamp that it is under. It shares nothing with the record.
+func decode(s stamp, record []byte) (e nostr.Event, err error) {
+	if len(record) < fixed {
+		return e, corrupt(s, "it has %d bytes", len(record))
+	}
+	e.ID, e.CreatedAt = s.id(), s.created()
+	e.Kind = int(binary.BigEndian.Uint16(record))
+	copy(e.PubKey[:], record[2:])
+	copy(e.Sig[:], record[2+len(e.PubKey):])
+	r := reader{rest: string(record[fixed:])} // tags and content are parts of one string
+	tags, values, hexadecimal := r.number(), r.number(), r.number()
+	if most := uint64(len(r.rest)); tags > most || values > most || hexadecimal > most/32 { // each takes a byte at least
+		return e, corrupt(s, "it cannot have %d tags with %d values, %d of them hexadecimal", tags, values, hexadecimal)
+	}
+	r.digits.Grow(2 * 32 * int(hexadecimal)) // a contact list has hundreds: one allocation for all
+	if tags > 0 {
+		e.Tags = make([]nostr.Tag, tags)
+	}
+	all := make([]string, 0, values)
+	for i := range e.Tags {
+		n := r.number()
+		if n > values-uint64(len(all)) {
+			return e, corrupt(s, "tag %d has %d values, more than all together", i, n)
+		}
+		first := len(all)
+		for range n {
+			all = append(all, r.value())
+		}
+		e.Tags[i] = slices.Clip(all[first:])
+	}
+	if r.short {
+		return e, corrupt(s, "it ends in its tags")
+	}
+	e.Content = r.rest
+	return e, nil
+}
+
+func corrupt(s stamp, format string, args ...any) error {
+	return fmt.Errorf("%w: event %s: %s", ErrCorrupt, s.id(), fmt.Sprintf(format, args...))
+}
+
+// A reader takes numbers and values from the front of a string.
+type reader struct {
+	rest   string
+	short  bool            // there was less than was asked for
+	digits strings.Builder // of the hexadecimal values
+}
+
+func (r *reader) number() (n uint64) {
+	for shift := 0; shift < 64 && len(r.rest) > 0; shift += 7 {
+		digit := r.rest[0]
+		r.rest = r.rest[1:]
+		n |= uint64(digit&0x7f) << shift
+		if digit < 0x80 {
+			return n
+		}
+	}
+	r.short = true
+	return 0
+}
+
+func (r *reader) value() string {
+	length := r.number()
+	n := length >> 1
+	if n > uint64(len(r.rest)) {
+		r.short = true
+		return ""
+	}
+	value := r.rest[:n]
+	r.rest = r.rest[n:]
+	if length&1 == 0 {
+		return value
+	}
+	var digits [2 * 32]byte
+	first := r.digits.Len()
+	r.digits.Write(hex.AppendEncode(digits[:0], []byte(value)))
+	return r.digits.String()[first:]
+}

@@ -1,0 +1,153 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/store"
+)
+
+func event(n, author int, created int64, kind int, tags ...nostr.Tag) nostr.Event {
+	return nostr.Event{ID: idOf(n), PubKey: authorOf(author), CreatedAt: created, Kind: kind, Tags: tags}
+}
+
+func deletion(n, author int, created int64, tags ...nostr.Tag) nostr.Event {
+	return event(n, author, created, nostr.KindDeletion, tags...)
+}
+
+func ofID(n int) nostr.Tag { return nostr.Tag{"e", idOf(n).String()} }
+
+func ofArticle(author int) nostr.Tag {
+	return nostr.Tag{"a", nostr.Address{Kind: 30023, PubKey: authorOf(author), D: "x"}.String()}
+}
+
+func article(n, author int, created int64) nostr.Event {
+	return event(n, author, created, 30023, nostr.Tag{"d", "x"}, nostr.Tag{"t", fmt.Sprint(n)})
+}
+
+// TestRules saves events one after the other. TestStoreIsTheModel has them in all orders.
+func TestRules(t *testing.T) {
+	type step struct {
+		event nostr.Event
+		want  store.Outcome
+	}
+	for name, test := range map[string]struct {
+		steps []step
+		left  string // IDs, the newest first
+	}{
+		"a double": {
+			[]step{{event(1, 1, 10, 1), store.Saved}, {event(1, 1, 10, 1), store.Duplicate}}, "1",
+		},
+		"versions": {
+			[]step{{article(1, 1, 20), store.Saved}, {article(2, 1, 10), store.Superseded}, {article(3, 1, 30), store.Saved}, {article(4, 2, 5), store.Saved}}, "3 4",
+		},
+		"versions of a second": {
+			[]step{{article(2, 1, 10), store.Saved}, {article(3, 1, 10), store.Superseded}, {article(1, 1, 10), store.Saved}}, "1",
+		},
+		"a deletion keeps out": {
+			[]step{{event(1, 1, 10, 1), store.Saved}, {deletion(2, 1, 20, ofID(1)), store.Saved}, {event(1, 1, 10, 1), store.Deleted}}, "2",
+		},
+		"a deletion before the event": {
+			[]step{{deletion(2, 1, 20, ofID(1)), store.Saved}, {event(1, 1, 10, 1), store.Deleted}}, "2",
+		},
+		"a deletion by another": {
+			[]step{{event(1, 1, 10, 1), store.Saved}, {deletion(2, 2, 20, ofID(1), ofID(3)), store.Saved}, {event(3, 1, 10, 1), store.Saved}}, "2 1 3",
+		},
+		"a deletion of a deletion": {
+			[]step{{deletion(1, 1, 10), store.Saved}, {deletion(2, 1, 20, ofID(1), ofID(3)), store.Saved}, {deletion(3, 1, 5), store.Saved}}, "2 1 3",
+		},
+		"a deletion of versions": {
+			[]step{{article(1, 1, 20), store.Saved}, {deletion(2, 1, 20, ofArticle(1)), store.Saved}, {article(3, 1, 20), store.Deleted}, {article(4, 1, 21), store.Saved}}, "4 2",
+		},
+		"a deletion of the same second": {
+			[]step{{article(1, 1, 20), store.Saved}, {deletion(2, 1, 20, ofArticle(1)), store.Saved}}, "2",
+		},
+		"a deletion of earlier versions": {
+			[]step{{article(1, 1, 21), store.Saved}, {deletion(2, 1, 20, ofArticle(1)), store.Saved}}, "1 2",
+		},
+		"an earlier deletion after a later one": {
+			[]step{{deletion(1, 1, 20, ofArticle(1)), store.Saved}, {deletion(2, 1, 10, ofArticle(1)), store.Saved}, {article(3, 1, 15), store.Deleted}}, "1 2",
+		},
+		"a version after the deletion of a later one": {
+			[]step{{article(1, 1, 20), store.Saved}, {deletion(2, 1, 30, ofID(1)), store.Saved}, {article(3, 1, 10), store.Saved}}, "2 3",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, store.Options{Dir: t.TempDir()})
+			for _, step := range test.steps {
+				save(t, s, step.event, step.want)
+			}
+			for index, f := range map[string]nostr.Filter{
+				"time": everything,
+				"kind": {Kinds: []int{1, 5, 30023}, Limit: -1},
+				"ID":   {IDs: manyIDs(10), Limit: -1},
+			} {
+				if got := numbers(all(t, s, f, 100)); got != test.left {
+					t.Errorf("by %s it has %q, want %q", index, got, test.left)
+				}
+				if n := len(strings.Fields(test.left)); count(t, s, f, 100) != n {
+					t.Errorf("by %s it counts others than %d", index, n)
+				}
+			}
+		})
+	}
+}
+
+// numbers returns those of idOf.
+func numbers(events []nostr.Event) string {
+	var text []string
+	for _, e := range events {
+		text = append(text, fmt.Sprint(e.ID[0]))
+	}
+	return strings.Join(text, " ")
+}
+
+func TestFilters(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	x := func(letter string) nostr.Tag { return nostr.Tag{letter, "x"} }
+	for _, e := range []nostr.Event{
+		event(1, 1, 10, 1, x("t")), event(2, 2, 20, 7, x("t"), x("r")), event(3, 1, 20, 1, x("r"), nostr.Tag{"r", "y"}), event(4, 2, 30, 1),
+	} {
+		save(t, s, e, store.Saved)
+	}
+	one, both := []nostr.PubKey{authorOf(1)}, []nostr.PubKey{authorOf(1), authorOf(2)}
+	for _, test := range []struct {
+		f    nostr.Filter
+		want string
+	}{
+		{nostr.Filter{}, "4 2 3 1"},
+		{nostr.Filter{Since: 20}, "4 2 3"},
+		{nostr.Filter{Since: 21}, "4"},
+		{nostr.Filter{Until: 20}, "2 3 1"},
+		{nostr.Filter{Until: 19}, "1"},
+		{nostr.Filter{Since: 20, Until: 20, Authors: both}, "2 3"},
+		{nostr.Filter{IDs: manyIDs(5), Since: 11, Until: 29}, "2 3"},
+		{nostr.Filter{IDs: []nostr.ID{idOf(1), idOf(4), idOf(1)}}, "4 1"},
+		{nostr.Filter{IDs: manyIDs(5), Kinds: []int{7}}, "2"},
+		{nostr.Filter{Authors: both, Kinds: []int{7, 1, 7}}, "4 2 3 1"},
+		{nostr.Filter{Authors: one, Tags: map[byte][]string{'r': {"x", "y"}}}, "3"},
+		{nostr.Filter{Authors: both, Tags: map[byte][]string{'r': {"x"}, 't': {"x"}}}, "2"},
+		{nostr.Filter{Tags: map[byte][]string{'r': {"x", "y"}}}, "2 3"},
+		{nostr.Filter{Tags: map[byte][]string{'t': {"x"}}}, "2 1"},
+		{nostr.Filter{Tags: map[byte][]string{'t': {"x"}}, Kinds: []int{1}}, "1"},
+		{nostr.Filter{Tags: map[byte][]string{'t': {}}}, ""},
+		{nostr.Filter{Authors: []nostr.PubKey{}}, ""},
+	} {
+		f := test.f
+		f.Limit = -1
+		if got := numbers(all(t, s, f, 3)); got != test.want {
+			t.Errorf("%+v finds %q, want %q", test.f, got, test.want)
+		}
+		n := len(strings.Fields(test.want))
+		if got := count(t, s, f, 3); got != n {
+			t.Errorf("%+v counts %d, want %d", test.f, got, n)
+		}
+		if f.Limit = min(n, 2); n > 0 {
+			if got, want := numbers(all(t, s, f, 3)), strings.Join(strings.Fields(test.want)[:f.Limit], " "); got != want {
+				t.Errorf("%+v finds %q, want %q", f, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+)
+
+// An Outcome says what became of an event.
+type Outcome uint8
+
+// The outcomes. The zero Outcome comes with an error.
+const (
+	Saved      Outcome = 1 // it is in the store
+	Duplicate  Outcome = 2 // it was there before
+	Superseded Outcome = 3 // a newer version is there
+	Deleted    Outcome = 4 // its author had it deleted
+	Ephemeral  Outcome = 5 // its kind is not kept
+)
+
+var outcomes = [...]string{Saved: "saved", Duplicate: "duplicate", Superseded: "superseded", Deleted: "deleted", Ephemeral: "ephemeral"}
+
+// String returns the outcome in a word.
+func (o Outcome) String() string {
+	if int(o) < len(outcomes) && outcomes[o] != "" {
+		return outcomes[o]
+	}
+	return fmt.Sprintf("Outcome(%d)", o)
+}
+
+// Save adds an event to the store, with what that does to others by the rules of the package. The caller has verified it. Events may be
+// saved at once, also versions of the same and deletions: the result is that of some order.
+//
+// The error is that of ctx, [ErrClosed], [ErrFull], what Badger returns, or says that the event has a kind above 65,535 or deletes more than 2,000. The event
+// has then not been saved, but a part of what it deletes may be gone.
+func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
+	if e.Kind < 0 || e.Kind > math.MaxUint16 {
+		return 0, fmt.Errorf("store: kind %d: want 0 to 65535", e.Kind)
+	}
+	if e.Class() == nostr.Ephemeral {
+		return Ephemeral, nil
+	}
+	named, err := namedBy(e)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.enter(); err != nil {
+		return 0, err
+	}
+	defer s.users.Done()
+	if err := s.checkRoom(); err != nil {
+		return 0, err
+	}
+	for {
+		var outcome Outcome
+		var doomed []stamp
+		err := s.update(ctx, func(tx *badger.Txn) (err error) {
+			if outcome, err = refuse(tx, e); outcome != 0 || err != nil {
+				return err
+			}
+			if doomed, err = named.mark(tx); err != nil {
+				return err
+			}
+			if len(doomed) > 0 {
+				return errDoomed
+			}
+			outcome = Saved
+			return add(tx, e)
+		})
+		if err == nil {
+			return outcome, nil
+		}
+		if !errors.Is(err, errDoomed) {
+			return 0, err
+		}
+		for _, d := range doomed {
+			if err := s.update(ctx, func(tx *badger.Txn) error { return remove(tx, d) }); err != nil {
+				return 0, err
+			}
+		}
+	}
+}
+
+// errDoomed ends a transaction that cannot delete events because they are still there.
+var errDoomed = errors.New("store: events are to be removed first")
+
+// update runs a transaction, again if another one changed what it read.
+func (s *Store) update(ctx context.Context, change func(*badger.Txn) error) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		err := s.db.Update(change)
+		if !errors.Is(err, badger.ErrConflict) {
+			return err
+		}
+	}
+}
+
+// refuse says why an event is not saved, and 0 if it is.
+func refuse(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
+	if found, err := valueOf(tx, key(inIDs, e.ID[:])); err != nil || found != nil {
+		return Duplicate, err
+	}
+	if gone, err := isDeleted(tx, e); err != nil || gone {
+		return Deleted, err
+	}
+	if address, ok := e.Address(); ok {
+		newest, found, err := newestOf(tx, address)
+		if err != nil || found && newest.before(stampOf(e.CreatedAt, e.ID)) {
+			return Superseded, err
+		}
+	}
+	return 0, nil
+}
+
+// newestOf returns the stamp of the version that the store has at an address.
+func newestOf(tx *badger.Txn, a nostr.Address) (newest stamp, found bool, err error) {
+	value, err := valueOf(tx, addressKey(inVersions, a))
+	if err != nil || value == nil {
+		return newest, false, err
+	}
+	if len(value) != len(newest) {
+		return newest, false, fmt.Errorf("%w: version of %s", ErrCorrupt, a)
+	}
+	return stamp(value), true, nil
+}
+
+// add writes the keys of an event that was not refused, in place of an older version.
+func add(tx *badger.Txn, e *nostr.Event) error {
+	s := stampOf(e.CreatedAt, e.ID)
+	if address, ok := e.Address(); ok {
+		old, found, err := newestOf(tx, address)
+		if err != nil {
+			return err
+		}
+		if found {
+			if err := remove(tx, old); err != nil {
+				return err
+			}
+		}
+		if err := tx.Set(addressKey(inVersions, address), s[:]); err != nil {
+			return err
+		}
+	}
+	if err := tx.Set(key(inRecords, s[:]), recordOf(e)); err != nil {
+		return err
+	}
+	if err := tx.Set(key(inIDs, e.ID[:]), s[:8]); err != nil {
+		return err
+	}
+	kind := bytesOf(e.Kind)
+	for _, k := range indexKeys(e) {
+		if err := tx.Set(k, kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove deletes the keys of an event, if it is there.
+func remove(tx *badger.Txn, s stamp) error {
+	record, err := valueOf(tx, key(inRecords, s[:]))
+	if err != nil || record == nil {
+		return err
+	}
+	e, err := decode(s, record)
+	if err != nil {
+		return err
+	}
+	keys := append(indexKeys(&e), key(inRecords, s[:]), key(inIDs, e.ID[:]))
+	if address, ok := e.Address(); ok {
+		keys = append(keys, addressKey(inVersions, address))
+	}
+	for _, k := range keys {
+		if err := tx.Delete(k); err != nil {
+			return err
+		}
+	}
+	return nil
+}

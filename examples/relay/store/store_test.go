@@ -1,0 +1,268 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/examples/relay/store"
+	"github.com/weir-go/weir/internal/longtest"
+)
+
+func open(t *testing.T, o store.Options) *store.Store {
+	t.Helper()
+	s, err := store.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() }) // a test may have closed it
+	return s
+}
+
+func save(t *testing.T, s *store.Store, e nostr.Event, want store.Outcome) {
+	t.Helper()
+	if got, err := s.Save(t.Context(), &e); got != want || err != nil {
+		t.Fatalf("event %s: %v, %v, want %v", e.ID, got, err, want)
+	}
+}
+
+// everything matches all events.
+var everything = nostr.Filter{Limit: -1}
+
+// TestLargestEvents holds that what the protocol allows fits a transaction of the smallest store.
+func TestLargestEvents(t *testing.T) {
+	const mostTags = 2000
+	s := open(t, store.Options{Dir: t.TempDir(), Memory: 64 << 20})
+	event := func(n, kind int, tag func(i int) nostr.Tag) nostr.Event {
+		e := nostr.Event{ID: idOf(n), PubKey: authorOf(1), CreatedAt: int64(n), Kind: kind, Content: strings.Repeat("x", 64<<10)}
+		for i := range mostTags {
+			e.Tags = append(e.Tags, tag(i))
+		}
+		return e
+	}
+	follows := func(version int) func(int) nostr.Tag {
+		return func(i int) nostr.Tag { return nostr.Tag{"p", idOf(version*mostTags + i).String()} }
+	}
+	for version := range 3 {
+		save(t, s, event(version+1, 3, follows(version)), store.Saved)
+	}
+	for i, want := range map[int]int{0: 0, mostTags: 0, 2 * mostTags: 1, 3*mostTags - 1: 1} {
+		f := nostr.Filter{Tags: map[byte][]string{'p': {idOf(i).String()}}, Limit: -1}
+		if found := all(t, s, f, 100); len(found) != want {
+			t.Errorf("value %d finds %d versions, want %d", i, len(found), want)
+		}
+	}
+	for n := 100; n < 110; n++ { // each has as many keys as a transaction allows to remove
+		save(t, s, event(n, 1, func(i int) nostr.Tag { return nostr.Tag{"t", fmt.Sprintf("%060d", i)} }), store.Saved)
+	}
+	save(t, s, event(200, 5, func(i int) nostr.Tag { return nostr.Tag{"e", idOf(i).String()} }), store.Saved)
+	save(t, s, event(201, 5, func(i int) nostr.Tag {
+		return nostr.Tag{"a", nostr.Address{Kind: 30023, PubKey: authorOf(1), D: fmt.Sprintf("%010d", i)}.String()}
+	}), store.Saved)
+	if found := all(t, s, everything, 1000); len(found) != 2 {
+		t.Errorf("%d events are left, want the two deletions", len(found))
+	}
+	save(t, s, event(105, 1, follows(0)), store.Deleted)
+
+	tooMany := event(202, 5, func(i int) nostr.Tag { return nostr.Tag{"e", idOf(i).String()} })
+	tooMany.Tags = append(tooMany.Tags, nostr.Tag{"e", idOf(mostTags).String()})
+	if outcome, err := s.Save(t.Context(), &tooMany); err == nil || !strings.Contains(err.Error(), "deletes 2001 events: want at most 2000") {
+		t.Errorf("%v, %v", outcome, err)
+	}
+	beyond := event(3000, 1, func(i int) nostr.Tag { return nostr.Tag{"t", fmt.Sprint(i)} })
+	beyond.Tags = append(beyond.Tags, nostr.Tag{"t", "beyond"})
+	save(t, s, beyond, store.Saved)
+	for value, want := range map[string]int{"1999": 1, "beyond": 0} {
+		if found := all(t, s, nostr.Filter{Tags: map[byte][]string{'t': {value}}, Limit: -1}, 100); len(found) != want {
+			t.Errorf("%q finds %d events, want %d", value, len(found), want)
+		}
+	}
+}
+
+func TestAfterClose(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	save(t, s, nostr.Event{Kind: 1}, store.Saved)
+	cursor := s.Query(everything)
+	if err := s.Sync(); err != nil {
+		t.Error(err)
+	}
+	if _, err := s.Reclaim(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for name, use := range map[string]func() error{
+		"Save":    func() error { _, err := s.Save(t.Context(), &nostr.Event{Kind: 1}); return err },
+		"Next":    func() error { _, err := cursor.Next(1, nil); return err },
+		"Count":   func() error { _, _, err := cursor.Count(1); return err },
+		"Stats":   func() error { _, err := s.Stats(t.Context()); return err },
+		"Reclaim": func() error { _, err := s.Reclaim(t.Context()); return err },
+		"Sync":    s.Sync,
+		"Close":   s.Close,
+	} {
+		if err := use(); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("%s: %v, want ErrClosed", name, err)
+		}
+	}
+}
+
+// TestCloseWaits closes the store while a cursor reads. Closed under it, Badger unmaps what it reads.
+func TestCloseWaits(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	for n := range 10 {
+		save(t, s, nostr.Event{ID: idOf(n), Kind: 1}, store.Saved)
+	}
+	closed, found := make(chan error, 1), 0
+	more, err := s.Query(everything).Next(100, func(*nostr.Event) bool {
+		if found++; found == 1 {
+			go func() { closed <- s.Close() }()
+			for s.Sync() == nil {
+			}
+		}
+		if len(closed) > 0 || s.DB().IsClosed() {
+			t.Error("closed under the cursor")
+		}
+		return true
+	})
+	if more || err != nil || found != 10 {
+		t.Errorf("found %d, more %v, %v", found, more, err)
+	}
+	if err := <-closed; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatOpenRefuses(t *testing.T) {
+	if _, err := store.Open(store.Options{}); err == nil || !strings.Contains(err.Error(), "Dir is empty") {
+		t.Error(err)
+	}
+	dir := t.TempDir()
+	s := open(t, store.Options{Dir: dir})
+	if err := s.DB().Update(func(tx *badger.Txn) error { return tx.Set([]byte("l"), []byte{7}) }); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(store.Options{Dir: dir}); err == nil {
+		t.Error("a directory that is open was opened again")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // it is not left open
+		if _, err := store.Open(store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "its layout is 7") {
+			t.Error(err)
+		}
+	}
+}
+
+func TestWhatSaveRefuses(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	for _, kind := range []int{-1, 65536} {
+		if outcome, err := s.Save(t.Context(), &nostr.Event{Kind: kind}); outcome != 0 || err == nil {
+			t.Errorf("kind %d: %v, %v", kind, outcome, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if outcome, err := s.Save(ctx, &nostr.Event{Kind: 1}); outcome != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, %v", outcome, err)
+	}
+	if got := fmt.Sprint(store.Superseded, store.Outcome(0), store.Outcome(9)); got != "superseded Outcome(0) Outcome(9)" {
+		t.Error(got)
+	}
+}
+
+// TestSavesAtOnce saves versions, their doubles, and a deletion of some of them, from many goroutines.
+func TestSavesAtOnce(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	const savers, versions = 8, 40
+	var saving sync.WaitGroup
+	for saver := range savers {
+		saving.Go(func() {
+			for i := range versions {
+				n := (i*7 + saver*5) % versions
+				e := nostr.Event{ID: idOf(n + 1), PubKey: authorOf(n % 2), CreatedAt: int64(n), Kind: 0, Tags: []nostr.Tag{{"t", "x"}}}
+				if n == versions-1 {
+					e.Kind, e.Tags = 5, []nostr.Tag{{"a", nostr.Address{PubKey: authorOf(1)}.String()}, {"e", idOf(versions - 1).String()}}
+				}
+				if _, err := s.Save(t.Context(), &e); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	saving.Wait()
+	// Of author 1 all versions are from before the deletion; of author 0 the newest, which the deletion names too, is another's.
+	for _, f := range []nostr.Filter{everything, {Kinds: []int{0, 5}, Limit: -1}, {Authors: []nostr.PubKey{authorOf(0), authorOf(1)}, Limit: -1}} {
+		found := all(t, s, f, 100)
+		if len(found) != 2 || found[0].Kind != 5 || found[1].CreatedAt != versions-2 {
+			t.Errorf("found %s", forms(found))
+		}
+	}
+	if found := all(t, s, nostr.Filter{Tags: map[byte][]string{'t': {"x"}}, Limit: -1}, 100); len(found) != 1 {
+		t.Errorf("by tag found %s", forms(found))
+	}
+}
+
+func TestStats(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	if stats := statsOf(t, s); stats.Events() != 0 || stats.Oldest != 0 || stats.Newest != 0 {
+		t.Errorf("%+v of an empty store", stats)
+	}
+	for n, kind := range []int{1, 1, 0, 30023, 7} {
+		save(t, s, nostr.Event{ID: idOf(n), CreatedAt: int64(100 + n%3), Kind: kind}, store.Saved)
+	}
+	stats := statsOf(t, s)
+	if stats.Events() != 5 || stats.Kinds[1] != 2 || stats.ByClass(nostr.Regular) != 3 || stats.ByClass(nostr.Addressable) != 1 || stats.Oldest != 100 || stats.Newest != 102 {
+		t.Errorf("%+v", stats)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := s.Stats(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if _, err := s.Reclaim(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestFullDisk fills a file system of its own. The store refuses in time, and has every event that it acknowledged.
+func TestFullDisk(t *testing.T) {
+	longtest.Skip(t)
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=220m", "none", dir).CombinedOutput(); err != nil {
+		t.Skipf("cannot mount: %v %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			t.Errorf("%v %s", err, out)
+		}
+	})
+	s := open(t, store.Options{Dir: dir, Memory: 64 << 20})
+	saved := 0
+	for ; ; saved++ {
+		e := nostr.Event{ID: idOf(saved), CreatedAt: int64(saved), Kind: 1, Content: strings.Repeat(fmt.Sprint(saved), 2000)}
+		if _, err := s.Save(t.Context(), &e); errors.Is(err, store.ErrFull) {
+			t.Logf("after %d events: %v", saved, err)
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := count(t, s, everything, 1000); n != saved {
+		t.Errorf("%d events, want %d", n, saved)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s = open(t, store.Options{Dir: dir, Memory: 64 << 20}); len(all(t, s, everything, 1000)) != saved {
+		t.Errorf("after reopening not %d events", saved)
+	}
+}

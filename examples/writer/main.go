@@ -1,0 +1,99 @@
+// Writer has 64 writers put documents of 4 KB into a Badger store, each the next when the last is in. The store is
+// real, in a temporary directory that is removed. Its tables are small, so that it has the trouble of a large one.
+//
+//	scripts/all go run ./examples/writer
+//
+// Let loose, the writers are faster than the store can merge its tables. It says "written" for a second or two, and
+// then it stalls: the slowest write of a second takes 300 to 600 ms. A throttle lets in what the store has digested. Once
+// that pace is found, the slowest write takes 20 to 60 ms, at the cost of a quarter of them: the others wait outside.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/examples/internal/crowd"
+	"github.com/weir-go/weir/load"
+	"github.com/weir-go/weir/load/badgerload"
+	"github.com/weir-go/weir/throttle"
+)
+
+const writers = 64
+
+func main() { crowd.Main(run) }
+
+func run(ctx context.Context, show crowd.Show) error {
+	fmt.Fprintf(show.Out, "%d writers put documents of 4 KB into a new Badger store.\n", writers)
+
+	fmt.Fprintln(show.Out, "\nLet loose, they are faster than the store merges its tables, until it makes them wait:")
+	loose, stall, err := write(ctx, show, throttle.Config{Off: true})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(show.Out, "\nWith throttle.DrainRate, which lets in what the store digests:")
+	paced, slowest, err := write(ctx, show, throttle.Config{Tick: tick, Writes: throttle.Side{
+		Laws: []throttle.LoadLaw{throttle.DrainRate{}}, MaxInFlight: 8, Queue: weir.Queue{Size: writers},
+	}})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(show.Out, "\nIn the second half, %d writes ended and the slowest took %d ms without a throttle, and %d and %d ms with it.\n",
+		loose, stall.Milliseconds(), paced, slowest.Milliseconds())
+	return nil
+}
+
+// tick is how often the store is asked: several times for each table.
+const tick = 20 * time.Millisecond
+
+// write lets the writers loose on a new store, behind a throttle.
+func write(ctx context.Context, show crowd.Show, conf throttle.Config) (ended int, slowest time.Duration, err error) {
+	dir, err := os.MkdirTemp("", "weir-writer")
+	if err != nil {
+		return 0, 0, err
+	}
+	defer os.RemoveAll(dir)
+	db, err := badger.Open(badger.DefaultOptions(dir).WithMemTableSize(1 << 20).
+		WithValueThreshold(8 << 10).WithCompression(options.ZSTD).WithLogger(nil))
+	if err != nil {
+		return 0, 0, err
+	}
+	defer db.Close()
+	if conf.Monitor, err = load.New(load.Config{Feeds: []load.Feed{{Source: badgerload.New(db)}}, Interval: tick}); err != nil {
+		return 0, 0, err
+	}
+	th, err := throttle.New(conf)
+	if err != nil {
+		return 0, 0, err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer stop()
+	go func() { _ = conf.Monitor.Run(ctx) }()
+	go func() { _ = th.Run(ctx) }()
+
+	var timings crowd.Timings
+	for range writers {
+		running.Go(func() {
+			for ctx.Err() == nil {
+				op, err := th.Start(ctx, throttle.Write, 1)
+				if err != nil {
+					return // the end: there is room for all in the queue, so none is refused
+				}
+				began := time.Now()
+				err = db.Update(func(tx *badger.Txn) error { return tx.Set([]byte(rand.Text()), crowd.Document(4<<10)) })
+				op.Done(err)
+				timings.Note(began, err)
+			}
+		})
+	}
+	return timings.Watch(ctx, show)
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// binaries installs the command as a user does and makes the files of the release, each from empty caches of its own.
+// The bytes of the command are the same.
+func binaries(t *testing.T, commands, platforms string) (bill string) {
+	t.Helper()
+	bin := t.TempDir()
+	emptyCaches(t)
+	output(t, bin, []string{"GOBIN=" + bin}, "go", "install", "-trimpath", modulePath+"/cmd/weir@"+rehearsed)
+	installed := filepath.Join(bin, "weir")
+	if said := output(t, bin, nil, installed, "version"); !strings.HasPrefix(said, "weir "+rehearsed+" ") {
+		t.Errorf("it says %q of its version, want %s", said, rehearsed)
+	}
+	if runtime.GOOS == "linux" {
+		static(t, installed)
+	}
+
+	emptyCaches(t)
+	dist := filepath.Join(t.TempDir(), "dist")
+	args := []string{"-commands", commands, "-platforms", platforms, "-out", dist, rehearsed}
+	if err := run(args, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	host := filepath.Join(dist, "weir_"+rehearsed+"_"+runtime.GOOS+"_"+runtime.GOARCH)
+	files := unpacked(t, host)
+	if !bytes.Equal(files["weir"], []byte(read(t, installed))) {
+		t.Errorf("%s has other bytes than what `go install -trimpath` made", host)
+	}
+	for _, text := range []string{"=== " + modulePath + "/cmd/weir " + rehearsed, "=== Go go1.", "=== github.com/alecthomas/kong v", "Apache License"} {
+		if !strings.Contains(string(files["LICENSES.txt"]), text) {
+			t.Errorf("LICENSES.txt of %s lacks %q", host, text)
+		}
+	}
+	summed(t, dist)
+	if bills, err := filepath.Glob(filepath.Join(dist, "*.cdx.json")); err != nil || len(bills) != 1+strings.Count(platforms, ",") {
+		t.Errorf("bills of materials: %q (%v), want one for each of %s", bills, err, platforms)
+	}
+	if err := run(args, io.Discard); err == nil || !strings.Contains(err.Error(), "is not empty") {
+		t.Errorf("a second time into the same directory: %v", err)
+	}
+	return read(t, host+".cdx.json")
+}
+
+// static checks that a binary asks for no dynamic linker.
+func static(t *testing.T, name string) {
+	t.Helper()
+	file, err := elf.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	for _, p := range file.Progs {
+		if p.Type == elf.PT_INTERP {
+			t.Errorf("%s is linked dynamically", name)
+		}
+	}
+}
+
+// unpacked returns the files of an archive.
+func unpacked(t *testing.T, name string) map[string][]byte {
+	t.Helper()
+	files := map[string][]byte{}
+	compressed, err := gzip.NewReader(strings.NewReader(read(t, name+".tar.gz")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for archive := tar.NewReader(compressed); ; {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return files
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		if files[header.Name], err = io.ReadAll(archive); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// summed checks SHA256SUMS, which has to name all files.
+func summed(t *testing.T, dir string) {
+	t.Helper()
+	var want strings.Builder
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() != "SHA256SUMS" {
+			fmt.Fprintf(&want, "%x  %s\n", sha256.Sum256([]byte(read(t, filepath.Join(dir, e.Name())))), e.Name())
+		}
+	}
+	if got := read(t, filepath.Join(dir, "SHA256SUMS")); got != want.String() {
+		t.Errorf("SHA256SUMS has\n%swant\n%s", got, &want)
+	}
+}

@@ -1,0 +1,88 @@
+// Command release builds the files of a version that scripts/release has published: for each platform an archive of
+// the commands, with licenses, and its bill of materials (CycloneDX); and the checksums of all.
+//
+//	scripts/all go run ./internal/release -out dist v0.1.0
+//
+// It installs from the module proxy, as users do, and not from the working tree. The same Go version makes the same bytes again,
+// on any machine. So does `CGO_ENABLED=0 go install -trimpath` of a command, whose checksum the bill of materials has.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// modulePath is the path of the root module.
+const modulePath = "github.com/weir-go/weir"
+
+// Of what is built if the flags say nothing.
+const (
+	allCommands  = "weir,weir-plot,weir-storm"
+	allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64"
+)
+
+var versions = regexp.MustCompile(`^v[01]\.\d+\.\d+(-[0-9a-z.]+)?$`)
+
+func run(args []string, out io.Writer) error {
+	flags := flag.NewFlagSet("release", flag.ContinueOnError)
+	flags.SetOutput(out)
+	dir := flags.String("out", "dist", "`directory` for the files; it must be empty or not exist")
+	commands := flags.String("commands", allCommands, "which commands, separated by commas")
+	platforms := flags.String("platforms", allPlatforms, "for which platforms, separated by commas")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 || !versions.MatchString(flags.Arg(0)) {
+		return fmt.Errorf("want one version that is published, such as v0.1.0, got %q", strings.Join(flags.Args(), " "))
+	}
+	targets, err := parsePlatforms(*platforms)
+	if err != nil {
+		return err
+	}
+	if err := makeEmpty(*dir); err != nil {
+		return err
+	}
+	return release{version: flags.Arg(0), commands: strings.Split(*commands, ","), platforms: targets, dir: *dir, log: out}.files()
+}
+
+// makeEmpty makes the directory, in which nothing older may stand: the checksums are of all that is there.
+func makeEmpty(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err == nil && len(entries) > 0 {
+		return fmt.Errorf("%s is not empty: it has %s: remove it, or name another with -out", dir, entries[0].Name())
+	}
+	return err
+}
+
+// A platform is what Go builds for.
+type platform struct {
+	system, processor string
+}
+
+func (p platform) String() string { return p.system + "_" + p.processor }
+
+func parsePlatforms(list string) (all []platform, err error) {
+	for text := range strings.SplitSeq(list, ",") {
+		system, processor, ok := strings.Cut(text, "/")
+		if !ok {
+			err = errors.Join(err, fmt.Errorf("platform %q: want system/processor, such as linux/amd64", text))
+		}
+		all = append(all, platform{system, processor})
+	}
+	return all, err
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// rehearsed is the version that the tests release.
+const rehearsed = "v0.0.1"
+
+// A rehearsal is a release of the working tree to a repository in a directory, which the go command takes for the real one.
+type rehearsal struct {
+	origin, clone string
+	env           []string // with which scripts/release runs
+	real          string   // the proxies for the modules of others: what is downloaded already, then the configured ones
+}
+
+// rehearse copies the working tree, with a section of the changelog for the version and without the gate, which takes minutes.
+func rehearse(t *testing.T) rehearsal {
+	t.Helper()
+	tmp := t.TempDir()
+	r := rehearsal{origin: filepath.Join(tmp, "origin.git"), clone: filepath.Join(tmp, "weir")}
+	root := strings.TrimSpace(output(t, ".", nil, "git", "rev-parse", "--show-toplevel"))
+	for name := range strings.SplitSeq(output(t, root, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"), "\x00") {
+		copyFile(t, filepath.Join(root, name), filepath.Join(r.clone, name))
+	}
+	write(t, filepath.Join(r.clone, ".ci", "run"), "#!/bin/sh\n", 0o755)
+	changelog := filepath.Join(r.clone, "CHANGELOG.md")
+	write(t, changelog, strings.Replace(read(t, changelog), "## [Unreleased]", "## ["+strings.TrimPrefix(rehearsed, "v")+"]", 1), 0o644)
+
+	r.real = "file://" + goEnv(t, "GOMODCACHE") + "/cache/download," + goEnv(t, "GOPROXY")
+	r.env = []string{
+		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=url.file://" + r.origin + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + modulePath,
+		"GIT_CONFIG_KEY_1=user.name", "GIT_CONFIG_VALUE_1=Weir", "GIT_CONFIG_KEY_2=user.email", "GIT_CONFIG_VALUE_2=weir@example.com",
+		"GOMODCACHE=" + filepath.Join(tmp, "modules"), "GOFLAGS=-modcacherw -trimpath", "GOPROXY=" + r.real, "GOPRIVATE=" + modulePath, "GOSUMDB=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet", "--bare", "--initial-branch=main", r.origin},
+		{"init", "--quiet", "--initial-branch=main"},
+		{"add", "--all"},
+		{"commit", "--quiet", "-m", "Rehearse"},
+		{"remote", "add", "origin", r.origin},
+		{"push", "--quiet", "origin", "main"},
+	} {
+		output(t, r.clone, r.env, "git", args...)
+	}
+	return r
+}
+
+// release runs scripts/release and returns all that it printed.
+func (r rehearsal) release(args ...string) (string, error) {
+	cmd := exec.Command("scripts/release", args...)
+	cmd.Dir, cmd.Env = r.clone, append(os.Environ(), r.env...)
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// proxy makes a module proxy of files from what was released, as the go command reads it from the tags. It has the modules of others behind it.
+func (r rehearsal) proxy(t *testing.T) (env []string, modules []string) {
+	t.Helper()
+	cache := filepath.Join(t.TempDir(), "published")
+	for tag := range strings.SplitSeq(strings.TrimSpace(output(t, r.clone, nil, "git", "ls-remote", "--tags", "--refs", r.origin)), "\n") {
+		_, tag, _ = strings.Cut(tag, "refs/tags/")
+		modules = append(modules, strings.TrimSuffix(modulePath+"/"+strings.TrimSuffix(tag, rehearsed), "/"))
+	}
+	args := []string{"mod", "download"}
+	for _, m := range modules {
+		args = append(args, m+"@"+rehearsed)
+	}
+	output(t, t.TempDir(), append(r.env, "GOWORK=off", "GOMODCACHE="+cache), "go", args...)
+	return []string{
+		"GOPROXY=file://" + cache + "/cache/download," + r.real, "GONOSUMDB=" + modulePath, "GOSUMDB=off", "GOTOOLCHAIN=local",
+		"GOWORK=off", "GOPRIVATE=", "GONOPROXY=", "GOFLAGS=-modcacherw -trimpath", "CGO_ENABLED=0",
+	}, modules
+}
+
+// emptyCaches makes the go command start with nothing downloaded and nothing built.
+func emptyCaches(t *testing.T) {
+	t.Helper()
+	modules := t.TempDir()
+	t.Cleanup(func() { output(t, ".", []string{"GOMODCACHE=" + modules}, "go", "clean", "-modcache") }) // it is read-only
+	t.Setenv("GOMODCACHE", modules)
+	t.Setenv("GOCACHE", t.TempDir())
+}
+
+func output(t *testing.T, dir string, env []string, name string, args ...string) string {
+	t.Helper()
+	var complaints bytes.Buffer
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Stderr = dir, &complaints
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, &complaints)
+	}
+	return string(out)
+}
+
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	return strings.TrimSpace(output(t, ".", nil, "go", "env", name))
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	info, err := os.Lstat(from)
+	if err != nil || info.IsDir() { // removed, but not yet from the index; or the name after the last separator
+		return
+	}
+	write(t, to, read(t, from), info.Mode().Perm())
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func write(t *testing.T, name, text string, mode os.FileMode) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"flag"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/internal/longtest"
+)
+
+var builds = flag.Bool("builds", false, "TestRelease also compiles every package of every module, and makes all files of the release twice")
+
+// TestRelease releases the working tree to a proxy on this machine and uses it as a stranger does: outside of the
+// workspace, from empty caches. A push that fails in between is made up for.
+func TestRelease(t *testing.T) {
+	longtest.Skip(t)
+	r, schema := rehearse(t), schemaOfBills(t)
+
+	hook := filepath.Join(r.origin, "hooks", "update")
+	write(t, hook, "#!/bin/sh\ncase $1 in refs/tags/weirgrpc/*) echo down for now >&2; exit 1 ;; esac\n", 0o755)
+	if out, err := r.release(rehearsed, "--push"); err == nil || !strings.Contains(out, "down for now") {
+		t.Fatalf("want the failure of the origin, got %v\n%s", err, out)
+	}
+	if err := os.Remove(hook); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := r.release(rehearsed, "--push"); err != nil || !strings.Contains(out, "next: ") {
+		t.Fatalf("%v\n%s", err, out)
+	}
+
+	env, modules := r.proxy(t)
+	for _, module := range []string{modulePath, modulePath + "/cmd/weir", modulePath + "/weirgrpc", modulePath + "/weirtemporal"} {
+		if !strings.Contains(strings.Join(modules, " ")+" ", module+" ") {
+			t.Errorf("%s is not among the released modules %q", module, modules)
+		}
+	}
+	t.Run("strangers", func(t *testing.T) {
+		for _, module := range modules {
+			t.Run(strings.TrimPrefix(module, path.Dir(modulePath)+"/"), func(t *testing.T) {
+				t.Parallel()
+				get(t, env, module)
+			})
+		}
+	})
+	for _, setting := range env {
+		name, value, _ := strings.Cut(setting, "=")
+		t.Setenv(name, value)
+	}
+	commands, platforms := "weir", runtime.GOOS+"/"+runtime.GOARCH
+	if *builds {
+		commands, platforms = allCommands, allPlatforms
+	}
+	valid(t, schema, binaries(t, commands, platforms))
+}
+
+// get uses a module from a new one.
+func get(t *testing.T, env []string, module string) {
+	env = slices.Concat(env, []string{"GOMODCACHE=" + t.TempDir()})
+	dir := t.TempDir()
+	output(t, dir, env, "go", "mod", "init", "example.com/stranger")
+	output(t, dir, env, "go", "get", module)
+	packages := strings.Fields(output(t, dir, env, "go", "list", module+"/..."))
+	var code strings.Builder
+	code.WriteString("package stranger\n")
+	for _, name := range packages {
+		if strings.Contains(name, "/internal/") || strings.Contains(name, "/cmd/") || strings.Contains(name, "/examples/") {
+			continue // others cannot import it, but of what it needs all must be there
+		}
+		code.WriteString("import _ \"" + name + "\"\n")
+	}
+	write(t, filepath.Join(dir, "stranger.go"), code.String(), 0o644)
+	output(t, dir, env, "go", "get", "./...")
+	output(t, dir, env, "go", append([]string{"list", "-deps"}, packages...)...)
+	if *builds {
+		output(t, dir, env, "go", append([]string{"build", "-o", os.DevNull, "./..."}, packages...)...)
+	}
+}
+
+// TestReleaseRefuses holds scripts/release to what it says of a repository that is not ready. Nothing is tagged then.
+func TestReleaseRefuses(t *testing.T) {
+	longtest.Skip(t)
+	r := rehearse(t)
+	refuses := func(want string, args ...string) {
+		t.Helper()
+		if out, err := r.release(args...); err == nil || !strings.Contains(out, want) {
+			t.Errorf("%q: %v, want %q, got\n%s", args, err, want, out)
+		}
+	}
+	refuses("usage: scripts/release vX.Y.Z")
+	refuses("usage: scripts/release vX.Y.Z", strings.TrimPrefix(rehearsed, "v"))
+	refuses("ends in /v2", "v2.0.0")
+	refuses("unknown argument --pull: want --push", rehearsed, "--pull")
+	refuses(`no section "## [0.0.2]": name and date its Unreleased section so`, "v0.0.2", "--push")
+
+	write(t, filepath.Join(r.clone, "new.go"), "package weir\n", 0o644)
+	refuses("not clean: git status says", rehearsed, "--push")
+	output(t, r.clone, r.env, "git", "add", "--all")
+	output(t, r.clone, r.env, "git", "commit", "--quiet", "-m", "Not pushed")
+	refuses("ahead of origin: git push origin main", rehearsed, "--push")
+
+	// Of a module that is not published yet, the go command would take what main has.
+	work := filepath.Join(r.clone, "all.work")
+	command := "\t./cmd/weir\n"
+	write(t, work, strings.Replace(strings.Replace(read(t, work), command, "", 1), "\t.\n", "\t.\n"+command, 1), 0o644)
+	output(t, r.clone, r.env, "git", "commit", "--quiet", "-am", "Release the command first")
+	output(t, r.clone, r.env, "git", "push", "--quiet", "origin", "main")
+	refuses("cmd/weir imports github.com/weir-go/weir/weirbreaker, which is not published before it: move it up in all.work", rehearsed, "--push")
+	output(t, r.clone, r.env, "git", "switch", "--quiet", "--create", "side")
+	refuses("not on main: git switch main", rehearsed, "--push")
+	if tags := output(t, r.clone, nil, "git", "tag"); tags != "" {
+		t.Errorf("it left the tags %q", tags)
+	}
+}

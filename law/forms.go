@@ -1,0 +1,28 @@
+package law
+
+// A Form is how a law is written as text, for [Parse].
+type Form struct {
+	Name     string    // what the text begins with
+	Settings []Setting // in the order in which String writes them
+}
+
+// A Setting is one of the settings in the text of a law.
+type Setting struct {
+	Name    string // as in name=value
+	Default string // what leaving it out stands for; empty if that is to do without it, as the field of the law says
+	Allowed string // in words, such as "0 to less than 1"
+}
+
+// Forms lists the laws that [Parse] knows, with their settings, in an order that does not change. The list is the
+// caller's own.
+func Forms() []Form {
+	forms := make([]Form, len(kinds))
+	for i, k := range kinds {
+		forms[i].Name = k.name
+		for _, s := range k.form.settings {
+			preset, allowed := s.describe()
+			forms[i].Settings = append(forms[i].Settings, Setting{s.name, preset, allowed})
+		}
+	}
+	return forms
+}
