@@ -17,8 +17,8 @@ import (
 // where a store has no backlog that shows before it stalls.
 type DrainRate struct {
 	// Gain is how much a backlog of nothing adds to the rate, and one of twice the
-	// target takes from it, on average. Defaults to 1.6: with 0.8 the pace took twice as long to get to
-	// what a store can do.
+	// target takes from it, on average. Defaults to 1.6; with 0.8 storms differed by
+	// no more than their noise.
 	Gain float64
 
 	// Healthy is the share of the target below which the pace doubles each second

@@ -21,7 +21,7 @@ func TestCursorWhileEventsArrive(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer s.Close()
-		m := model{ids: map[string]bool{}, addresses: map[string]int64{}}
+		m := newModel()
 		arrive := func(least, most int) {
 			for range rapid.IntRange(least, most).Draw(rt, "events") {
 				e := drawEvent(rt)

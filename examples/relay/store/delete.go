@@ -61,7 +61,11 @@ func (d *deletion) mark(tx *badger.Txn) (doomed []stamp, err error) {
 			return nil, err
 		}
 		if found && newest.created() <= d.until {
-			doomed = append(doomed, newest)
+			if record, err := valueOf(tx, key(inRecords, newest[:])); err != nil {
+				return nil, err
+			} else if record != nil {
+				doomed = append(doomed, newest)
+			}
 		}
 		if err := d.markTo(tx, a); err != nil {
 			return nil, err

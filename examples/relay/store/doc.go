@@ -12,7 +12,8 @@
 //
 // Save applies the protocol's rules in one transaction, whatever the order in which events arrive. Of a replaceable or addressable
 // event the newest version is kept. A deletion (kind 5) removes what it names of the same author, and leaves a mark, so that a later
-// import does not bring it back. A deletion cannot be deleted. The version that a deleted one had replaced does not come back by itself.
+// import does not bring it back. A deletion cannot be deleted. An older version
+// does not take the place of a deleted one, neither by itself nor by an import.
 //
 // # Durability
 //

@@ -20,7 +20,7 @@ import (
 //	inBoth      author, kind, stamp  kind
 //	inKinds     kind, stamp          kind
 //	inTags      letter, hash, stamp  kind
-//	inVersions  address              stamp of the newest version
+//	inVersions  address              stamp of the newest version that came
 //	goneID      ID, author           none: the author had the event deleted
 //	goneTo      address              time: the author had the versions up to it deleted
 //	layout      none                 number of this layout

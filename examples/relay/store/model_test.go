@@ -17,8 +17,13 @@ import (
 // A model is a store as a slice, with the rules of the protocol in their plain form.
 type model struct {
 	events    []nostr.Event
-	ids       map[string]bool  // "ID by author" that were deleted
-	addresses map[string]int64 // until when
+	ids       map[string]bool               // "ID by author" that were deleted
+	addresses map[string]int64              // until when
+	newest    map[nostr.Address]nostr.Event // that came, deleted ones included
+}
+
+func newModel() model {
+	return model{ids: map[string]bool{}, addresses: map[string]int64{}, newest: map[nostr.Address]nostr.Event{}}
 }
 
 func (m *model) save(e nostr.Event) store.Outcome {
@@ -32,25 +37,35 @@ func (m *model) save(e nostr.Event) store.Outcome {
 	if e.Kind != nostr.KindDeletion {
 		until, gone := m.addresses[address.String()]
 		if m.ids[e.ID.String()+e.PubKey.String()] || versioned && gone && e.CreatedAt <= until {
+			m.supersede(e)
 			return store.Deleted
 		}
 	}
-	if versioned {
-		for i, x := range m.events {
-			if a, ok := x.Address(); ok && a == address {
-				if !e.Replaces(&x) {
-					return store.Superseded
-				}
-				m.events = slices.Delete(m.events, i, i+1)
-				break
-			}
-		}
+	if !m.supersede(e) {
+		return store.Superseded
 	}
 	if e.Kind == nostr.KindDeletion {
 		m.remove(e)
 	}
 	m.events = append(m.events, e)
 	return store.Saved
+}
+
+// supersede removes what a version replaces, and reports false if a newer one came to its address.
+func (m *model) supersede(e nostr.Event) bool {
+	address, versioned := e.Address()
+	if !versioned {
+		return true
+	}
+	if newest, ok := m.newest[address]; ok && !e.Replaces(&newest) {
+		return false
+	}
+	m.newest[address] = e
+	m.events = slices.DeleteFunc(m.events, func(x nostr.Event) bool {
+		a, ok := x.Address()
+		return ok && a == address
+	})
+	return true
 }
 
 func (m *model) remove(d nostr.Event) {
@@ -218,11 +233,12 @@ func same(t *rapid.T, got, want []nostr.Event, what string) {
 }
 
 func form(e nostr.Event) string {
-	text := fmt.Sprintf("%x by %x at %d of kind %d %x %s", e.ID, e.PubKey, e.CreatedAt, e.Kind, e.Sig, strconv.Quote(e.Content))
+	var text strings.Builder
+	fmt.Fprintf(&text, "%x by %x at %d of kind %d %x %s", e.ID, e.PubKey, e.CreatedAt, e.Kind, e.Sig, strconv.Quote(e.Content))
 	for _, tag := range e.Tags {
-		text += fmt.Sprintf(" %q", []string(tag))
+		fmt.Fprintf(&text, " %q", []string(tag))
 	}
-	return text
+	return text.String()
 }
 
 func forms(events []nostr.Event) string {
@@ -243,7 +259,7 @@ func TestStoreIsTheModel(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer func() { s.Close() }()
-		m := model{ids: map[string]bool{}, addresses: map[string]int64{}}
+		m := newModel()
 		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
 			for range rapid.IntRange(1, 30).Draw(rt, "events") {
 				e := drawEvent(rt)

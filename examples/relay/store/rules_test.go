@@ -71,7 +71,10 @@ func TestRules(t *testing.T) {
 			[]step{{deletion(1, 1, 20, ofArticle(1)), store.Saved}, {deletion(2, 1, 10, ofArticle(1)), store.Saved}, {article(3, 1, 15), store.Deleted}}, "1 2",
 		},
 		"a version after the deletion of a later one": {
-			[]step{{article(1, 1, 20), store.Saved}, {deletion(2, 1, 30, ofID(1)), store.Saved}, {article(3, 1, 10), store.Saved}}, "2 3",
+			[]step{{article(1, 1, 20), store.Saved}, {deletion(2, 1, 30, ofID(1)), store.Saved}, {article(3, 1, 10), store.Superseded}, {article(4, 1, 21), store.Saved}}, "2 4",
+		},
+		"a version whose deletion came first": {
+			[]step{{article(3, 1, 10), store.Saved}, {deletion(2, 1, 30, ofID(1)), store.Saved}, {article(1, 1, 20), store.Deleted}, {article(4, 1, 15), store.Superseded}}, "2",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -60,7 +60,10 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 		var outcome Outcome
 		var doomed []stamp
 		err := s.update(ctx, func(tx *badger.Txn) (err error) {
-			if outcome, err = refuse(tx, e); outcome != 0 || err != nil {
+			if outcome, err = refuse(tx, e); outcome == Deleted && err == nil {
+				return supersede(tx, e)
+			}
+			if outcome != 0 || err != nil {
 				return err
 			}
 			if doomed, err = named.mark(tx); err != nil {
@@ -119,7 +122,7 @@ func refuse(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
 	return 0, nil
 }
 
-// newestOf returns the stamp of the version that the store has at an address.
+// newestOf returns the stamp of the newest version that came to an address, also if it was deleted since: an older one does not take its place.
 func newestOf(tx *badger.Txn, a nostr.Address) (newest stamp, found bool, err error) {
 	value, err := valueOf(tx, addressKey(inVersions, a))
 	if err != nil || value == nil {
@@ -134,19 +137,8 @@ func newestOf(tx *badger.Txn, a nostr.Address) (newest stamp, found bool, err er
 // add writes the keys of an event that was not refused, in place of an older version.
 func add(tx *badger.Txn, e *nostr.Event) error {
 	s := stampOf(e.CreatedAt, e.ID)
-	if address, ok := e.Address(); ok {
-		old, found, err := newestOf(tx, address)
-		if err != nil {
-			return err
-		}
-		if found {
-			if err := remove(tx, old); err != nil {
-				return err
-			}
-		}
-		if err := tx.Set(addressKey(inVersions, address), s[:]); err != nil {
-			return err
-		}
+	if err := supersede(tx, e); err != nil {
+		return err
 	}
 	if err := tx.Set(key(inRecords, s[:]), recordOf(e)); err != nil {
 		return err
@@ -163,6 +155,26 @@ func add(tx *badger.Txn, e *nostr.Event) error {
 	return nil
 }
 
+// supersede makes way for a version, if it is the newest. One that its author had deleted supersedes too: what is at an address does not depend
+// on whether the version or its deletion came first.
+func supersede(tx *badger.Txn, e *nostr.Event) error {
+	address, ok := e.Address()
+	if !ok {
+		return nil
+	}
+	s := stampOf(e.CreatedAt, e.ID)
+	newest, found, err := newestOf(tx, address)
+	if err != nil || found && newest.before(s) {
+		return err
+	}
+	if found {
+		if err := remove(tx, newest); err != nil {
+			return err
+		}
+	}
+	return tx.Set(addressKey(inVersions, address), s[:])
+}
+
 // remove deletes the keys of an event, if it is there.
 func remove(tx *badger.Txn, s stamp) error {
 	record, err := valueOf(tx, key(inRecords, s[:]))
@@ -173,11 +185,7 @@ func remove(tx *badger.Txn, s stamp) error {
 	if err != nil {
 		return err
 	}
-	keys := append(indexKeys(&e), key(inRecords, s[:]), key(inIDs, e.ID[:]))
-	if address, ok := e.Address(); ok {
-		keys = append(keys, addressKey(inVersions, address))
-	}
-	for _, k := range keys {
+	for _, k := range append(indexKeys(&e), key(inRecords, s[:]), key(inIDs, e.ID[:])) {
 		if err := tx.Delete(k); err != nil {
 			return err
 		}

@@ -5,8 +5,8 @@ var ofTheStore = []mutant{
 	{
 		name: "an older version replaces a newer one",
 		file: "examples/relay/store/save.go",
-		old:  "found && newest.before(",
-		new:  "found && !newest.before(",
+		old:  "found && newest.before(stampOf(",
+		new:  "found && !newest.before(stampOf(",
 		test: "TestRules",
 	},
 	{
