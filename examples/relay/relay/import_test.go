@@ -3,6 +3,7 @@ package relay_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -236,5 +237,32 @@ func TestInternalListener(t *testing.T) {
 		if !bytes.Contains(text, []byte("\n"+name)) {
 			t.Errorf("no %s in the metrics", name)
 		}
+	}
+}
+
+// endingIn calls a function at the end of what it reads.
+type endingIn struct {
+	io.Reader
+	end func()
+}
+
+func (r endingIn) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	if err != nil {
+		r.end()
+	}
+	return n, err
+}
+
+// An import that is stopped saves nothing that it has not verified, also when no throttle refuses it.
+func TestImportThatIsStoppedSavesNothingForged(t *testing.T) {
+	kept := &fake{}
+	s, stop := build(t, relay.Config{Store: kept, Unthrottled: true})
+	defer stop()
+	forged := bytes.ReplaceAll(lines(16), []byte(`"content":"`), []byte(`"content":"forged `+strings.Repeat("x", 50_000)))
+	ctx, cancel := context.WithCancel(t.Context())
+	_, _ = s.Import(ctx, endingIn{bytes.NewReader(forged), cancel}, relay.Import{Rejects: filepath.Join(t.TempDir(), "rejects")})
+	if n := kept.len(); n != 0 {
+		t.Errorf("%d forged events were saved, want none", n)
 	}
 }
