@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coder/websocket"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/weir-go/weir/bulk"
@@ -264,5 +265,33 @@ func TestImportThatIsStoppedSavesNothingForged(t *testing.T) {
 	_, _ = s.Import(ctx, endingIn{bytes.NewReader(forged), cancel}, relay.Import{Rejects: filepath.Join(t.TempDir(), "rejects")})
 	if n := kept.len(); n != 0 {
 		t.Errorf("%d forged events were saved, want none", n)
+	}
+}
+
+// A page in a browser on the relay's machine reaches the internal listener, and may not use it.
+func TestInternalListenerRefusesPages(t *testing.T) {
+	s := serve(t, relay.Config{Dir: t.TempDir()})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.in+"/import?trusted=true", strings.NewReader(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Origin", "https://page.example")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusForbidden {
+		t.Errorf("an import by a page: %s, want 403", answer.Status)
+	}
+	page := &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://page.example"}}}
+	for url, admitted := range map[string]bool{s.url: true, s.in: false} {
+		socket, _, err := websocket.Dial(t.Context(), url, page)
+		if (err == nil) != admitted {
+			t.Errorf("a page that connects to %s: %v, want it admitted: %v", url, err, admitted)
+		}
+		if err == nil {
+			socket.CloseNow()
+		}
 	}
 }
