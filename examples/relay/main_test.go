@@ -204,3 +204,11 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	}
 	relayed(t, "stat", "-memory", "64") // an argument goes before the environment
 }
+
+// TestImportIntoARelayThatIsNew: the first import over HTTP finds a directory for its journal.
+func TestImportIntoARelayThatIsNew(t *testing.T) {
+	r := serve(t, filepath.Join(t.TempDir(), "store"))
+	if out := relayed(t, "import", "-to", "http://"+r.internal, generate(t, 10, 1)); !strings.HasSuffix(out, "10 lines are in, 0 of them rejected\n") {
+		t.Errorf("import said %q", out)
+	}
+}

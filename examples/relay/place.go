@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/examples/relay/store"
@@ -46,6 +47,12 @@ func (p *place) open(do func(*store.Store) error) (err error) {
 	}
 	defer func() { err = errors.Join(err, events.Close()) }()
 	return do(events)
+}
+
+// imports makes the directory of the journals and rejects of imports.
+func (p *place) imports() (dir string, err error) {
+	dir = p.dir + ".imports"
+	return dir, os.MkdirAll(dir, 0o700)
 }
 
 // run calls do with a relay at work on the store, until do returns.

@@ -43,6 +43,11 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 		if err := errors.Join(noArguments("serve", args), s.check("serve")); err != nil {
 			return err
 		}
+		dir, err := s.imports()
+		if err != nil {
+			return err
+		}
+		s.conf.Dir = dir
 		log := slog.New(slog.NewTextHandler(std.err, nil))
 		return s.run(ctx, log, s.configure, func(ctx context.Context, server *relay.Server) error { return s.serve(ctx, log, server) })
 	}
@@ -52,7 +57,6 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 func (s *serving) configure(c *relay.Config) {
 	set := s.conf
 	set.Store, set.Sources, set.Mapped, set.Sync, set.Memory, set.Logger, set.Unthrottled = c.Store, c.Sources, c.Mapped, c.Sync, c.Memory, c.Logger, c.Unthrottled
-	set.Dir = s.dir + ".imports"
 	*c = set
 }
 
