@@ -66,9 +66,10 @@ func (s *serving) serve(ctx context.Context, log *slog.Logger, server *relay.Ser
 	for _, l := range []struct {
 		name, address string
 		handler       http.Handler
+		reading       time.Duration // of a request, 0 for no bound
 	}{
-		{"listen", s.listen, server.Handler()},
-		{"internal", s.internal, server.Internal()},
+		{"listen", s.listen, server.Handler(), requestTimeout},
+		{"internal", s.internal, server.Internal(), 0},
 	} {
 		if l.address == "" {
 			continue
@@ -78,7 +79,7 @@ func (s *serving) serve(ctx context.Context, log *slog.Logger, server *relay.Ser
 			return fmt.Errorf("-%s: %w", l.name, err)
 		}
 		log.Info("listening", "for", l.name, "address", listener.Addr().String())
-		httpServer := &http.Server{Handler: l.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+		httpServer := &http.Server{Handler: l.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: l.reading, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 		defer httpServer.Close()
 		go func() { failed <- httpServer.Serve(listener) }()
 	}
@@ -92,6 +93,7 @@ func (s *serving) serve(ctx context.Context, log *slog.Logger, server *relay.Ser
 }
 
 const (
-	headerTimeout = 10 * time.Second // a browser on a bad line sends its request within a few
-	idleTimeout   = time.Minute      // of connections that ask for the information document
+	headerTimeout  = 10 * time.Second // a browser on a bad line sends its request within a few
+	requestTimeout = headerTimeout    // the public sends no bodies; of a WebSocket, the connection sets its own
+	idleTimeout    = time.Minute      // of connections that ask for the information document
 )
