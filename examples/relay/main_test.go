@@ -181,6 +181,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{[]string{"serve", "now"}, `unexpected argument "now"`, 2},
 		{[]string{"serve", "-lisen", "x"}, "flag provided but not defined: -lisen: see relay serve -help", 2},
 		{[]string{"serve", "-store", dir, "-listen", "256.0.0.1:1"}, "-listen: ", 1},
+		{[]string{"serve", "-store", dir, "-reads", "-1"}, "Reads is -1: want 0", 2},
 		{[]string{"gen", "many"}, `"many": want how many`, 2},
 	} {
 		var complaints bytes.Buffer

@@ -67,6 +67,9 @@ func (p *place) run(ctx context.Context, log *slog.Logger, configure func(*relay
 			configure(&c)
 		}
 		server, err := relay.New(c)
+		if errors.Is(err, relay.ErrConfig) {
+			return usageError{err}
+		}
 		if err != nil {
 			return err
 		}
