@@ -63,8 +63,8 @@ func (i *importing) source(name string, in io.Reader) (io.ReadCloser, error) {
 
 // load imports into the store.
 func (i *importing) load(ctx context.Context, source io.Reader, std streams) error {
-	dir := i.dir + ".imports"
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	dir, err := i.imports()
+	if err != nil {
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(std.err, nil))

@@ -181,6 +181,7 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{[]string{"serve", "now"}, `unexpected argument "now"`, 2},
 		{[]string{"serve", "-lisen", "x"}, "flag provided but not defined: -lisen: see relay serve -help", 2},
 		{[]string{"serve", "-store", dir, "-listen", "256.0.0.1:1"}, "-listen: ", 1},
+		{[]string{"serve", "-store", dir, "-reads", "-1"}, "Reads is -1: want 0", 2},
 		{[]string{"gen", "many"}, `"many": want how many`, 2},
 	} {
 		var complaints bytes.Buffer
@@ -203,4 +204,12 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 		t.Errorf("%v, want what is wrong with the memory", err)
 	}
 	relayed(t, "stat", "-memory", "64") // an argument goes before the environment
+}
+
+// TestImportIntoARelayThatIsNew: the first import over HTTP finds a directory for its journal.
+func TestImportIntoARelayThatIsNew(t *testing.T) {
+	r := serve(t, filepath.Join(t.TempDir(), "store"))
+	if out := relayed(t, "import", "-to", "http://"+r.internal, generate(t, 10, 1)); !strings.HasSuffix(out, "10 lines are in, 0 of them rejected\n") {
+		t.Errorf("import said %q", out)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"os"
 
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/examples/relay/store"
@@ -48,6 +49,12 @@ func (p *place) open(do func(*store.Store) error) (err error) {
 	return do(events)
 }
 
+// imports makes the directory of the journals and rejects of imports.
+func (p *place) imports() (dir string, err error) {
+	dir = p.dir + ".imports"
+	return dir, os.MkdirAll(dir, 0o700)
+}
+
 // run calls do with a relay at work on the store, until do returns.
 func (p *place) run(ctx context.Context, log *slog.Logger, configure func(*relay.Config), do func(context.Context, *relay.Server) error) error {
 	return p.open(func(events *store.Store) error {
@@ -60,6 +67,9 @@ func (p *place) run(ctx context.Context, log *slog.Logger, configure func(*relay
 			configure(&c)
 		}
 		server, err := relay.New(c)
+		if errors.Is(err, relay.ErrConfig) {
+			return usageError{err}
+		}
 		if err != nil {
 			return err
 		}

@@ -43,6 +43,11 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 		if err := errors.Join(noArguments("serve", args), s.check("serve")); err != nil {
 			return err
 		}
+		dir, err := s.imports()
+		if err != nil {
+			return err
+		}
+		s.conf.Dir = dir
 		log := slog.New(slog.NewTextHandler(std.err, nil))
 		return s.run(ctx, log, s.configure, func(ctx context.Context, server *relay.Server) error { return s.serve(ctx, log, server) })
 	}
@@ -52,7 +57,6 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 func (s *serving) configure(c *relay.Config) {
 	set := s.conf
 	set.Store, set.Sources, set.Mapped, set.Sync, set.Memory, set.Logger, set.Unthrottled = c.Store, c.Sources, c.Mapped, c.Sync, c.Memory, c.Logger, c.Unthrottled
-	set.Dir = s.dir + ".imports"
 	*c = set
 }
 
@@ -62,9 +66,10 @@ func (s *serving) serve(ctx context.Context, log *slog.Logger, server *relay.Ser
 	for _, l := range []struct {
 		name, address string
 		handler       http.Handler
+		reading       time.Duration // of a request, 0 for no bound
 	}{
-		{"listen", s.listen, server.Handler()},
-		{"internal", s.internal, server.Internal()},
+		{"listen", s.listen, server.Handler(), requestTimeout},
+		{"internal", s.internal, server.Internal(), 0},
 	} {
 		if l.address == "" {
 			continue
@@ -74,7 +79,7 @@ func (s *serving) serve(ctx context.Context, log *slog.Logger, server *relay.Ser
 			return fmt.Errorf("-%s: %w", l.name, err)
 		}
 		log.Info("listening", "for", l.name, "address", listener.Addr().String())
-		httpServer := &http.Server{Handler: l.handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+		httpServer := &http.Server{Handler: l.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: l.reading, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
 		defer httpServer.Close()
 		go func() { failed <- httpServer.Serve(listener) }()
 	}
@@ -88,6 +93,7 @@ func (s *serving) serve(ctx context.Context, log *slog.Logger, server *relay.Ser
 }
 
 const (
-	headerTimeout = 10 * time.Second // a browser on a bad line sends its request within a few
-	idleTimeout   = time.Minute      // of connections that ask for the information document
+	headerTimeout  = 10 * time.Second // a browser on a bad line sends its request within a few
+	requestTimeout = headerTimeout    // the public sends no bodies; of a WebSocket, the connection sets its own
+	idleTimeout    = time.Minute      // of connections that ask for the information document
 )

@@ -1,9 +1,11 @@
 package nostr_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
@@ -66,5 +68,33 @@ func TestWhatAFilterMatches(t *testing.T) {
 		if got := f.Matches(&e); got != want {
 			t.Errorf("%s: %v, want %v", text, got, want)
 		}
+	}
+}
+
+// TestMatchingManyValues: a filter of a thousand values costs little more than one of a single value, here up to 200 times as much where
+// comparing all with all costs a thousand times.
+func TestMatchingManyValues(t *testing.T) {
+	var e nostr.Event
+	for i := range 2000 {
+		e.Tags = append(e.Tags, nostr.Tag{"t", fmt.Sprintf("a%05d", i)})
+	}
+	many := make([]string, 1000)
+	for i := range many {
+		many[i] = fmt.Sprintf("b%05d", i)
+	}
+	fastest := func(values []string) time.Duration {
+		f := nostr.Filter{Tags: map[byte][]string{'t': values}}
+		least := time.Duration(1 << 62)
+		for range 10 {
+			began := time.Now()
+			if f.Matches(&e) {
+				t.Fatal("a filter matches values that the event does not have")
+			}
+			least = min(least, time.Since(began))
+		}
+		return least
+	}
+	if one, all := fastest(many[:1]), fastest(many); all > 200*one {
+		t.Errorf("1,000 values take %v, and one takes %v", all, one)
 	}
 }

@@ -57,7 +57,7 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 	}
 	defer s.work.Done()
 	socket, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		InsecureSkipVerify: true,                          // a relay is for pages of all origins: nothing here trusts a cookie
+		InsecureSkipVerify: !internal,                     // a relay is for pages of all origins: nothing here trusts a cookie
 		CompressionMode:    websocket.CompressionDisabled, // a few bytes could become as many as a message may have, and 40 KB for each client that sends
 	})
 	if err != nil {

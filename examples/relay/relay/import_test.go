@@ -3,6 +3,7 @@ package relay_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/coder/websocket"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/weir-go/weir/bulk"
@@ -198,7 +200,7 @@ func TestClientsGoBeforeAnImport(t *testing.T) {
 	c := s.client()
 	e := someone.event(1, "live")
 	c.send(eventMessage(e))
-	for s.metric(`weir_queued{limiter="store Writes"}`) != "30" { // 29 lines, and the event
+	for s.metric(`weir_queued{limiter="store Writes"}`) != "16" { // 15 lines of the 16 in work, and the event
 	}
 	leave <- struct{}{}
 	if got := <-saved; got != "live" {
@@ -235,6 +237,61 @@ func TestInternalListener(t *testing.T) {
 		r.Body.Close()
 		if !bytes.Contains(text, []byte("\n"+name)) {
 			t.Errorf("no %s in the metrics", name)
+		}
+	}
+}
+
+// endingIn calls a function at the end of what it reads.
+type endingIn struct {
+	io.Reader
+	end func()
+}
+
+func (r endingIn) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	if err != nil {
+		r.end()
+	}
+	return n, err
+}
+
+// An import that is stopped saves nothing that it has not verified, also when no throttle refuses it.
+func TestImportThatIsStoppedSavesNothingForged(t *testing.T) {
+	kept := &fake{}
+	s, stop := build(t, relay.Config{Store: kept, Unthrottled: true})
+	defer stop()
+	forged := bytes.ReplaceAll(lines(16), []byte(`"content":"`), []byte(`"content":"forged `+strings.Repeat("x", 50_000)))
+	ctx, cancel := context.WithCancel(t.Context())
+	_, _ = s.Import(ctx, endingIn{bytes.NewReader(forged), cancel}, relay.Import{Rejects: filepath.Join(t.TempDir(), "rejects")})
+	if n := kept.len(); n != 0 {
+		t.Errorf("%d forged events were saved, want none", n)
+	}
+}
+
+// A page in a browser on the relay's machine reaches the internal listener, and may not use it.
+func TestInternalListenerRefusesPages(t *testing.T) {
+	s := serve(t, relay.Config{Dir: t.TempDir()})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.in+"/import?trusted=true", strings.NewReader(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Origin", "https://page.example")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusForbidden {
+		t.Errorf("an import by a page: %s, want 403", answer.Status)
+	}
+	page := &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"https://page.example"}}}
+	for url, admitted := range map[string]bool{s.url: true, s.in: false} {
+		socket, _, err := websocket.Dial(t.Context(), url, page)
+		if (err == nil) != admitted {
+			t.Errorf("a page that connects to %s: %v, want it admitted: %v", url, err, admitted)
+		}
+		if err == nil {
+			socket.CloseNow()
 		}
 	}
 }

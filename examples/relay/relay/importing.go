@@ -76,7 +76,10 @@ func (s *Server) importLine(ctx context.Context, l bulk.Line, trusted bool, thro
 	}
 	if !trusted {
 		err := insist(ctx, throttled, func() error { return s.verify(ctx, &e) })
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return err // nothing is known of the event
+		case err != nil:
 			return bulk.Reject(err)
 		}
 	}

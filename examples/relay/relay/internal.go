@@ -25,7 +25,7 @@ import (
 //	GET /           WebSocket without a rate, and not counted among the connections; its work goes before that of the public
 //
 // Of an import, ?journal=NAME keeps a journal, so that the same source goes on where it was after a kill, and ?trusted=true does
-// not verify.
+// not verify. Web pages are refused, since a browser on the same machine would reach the listener for them.
 func (s *Server) Internal() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.counts.registry, promhttp.HandlerOpts{}))
@@ -38,7 +38,7 @@ func (s *Server) Internal() http.Handler {
 		}
 		s.connect(w, r, true)
 	})
-	return mux
+	return http.NewCrossOriginProtection().Handler(mux)
 }
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request) {

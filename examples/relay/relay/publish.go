@@ -53,22 +53,12 @@ func (c *connection) allowed(e *nostr.Event) string {
 	switch {
 	case e.Kind == nostr.KindAuth:
 		return nostr.Reason(nostr.Invalid, "kind %d is for AUTH", e.Kind)
-	case isProtected(e) && !c.identity.is(e.PubKey):
+	case e.Protected() && !c.identity.is(e.PubKey):
 		return c.challenge("only its author may publish a protected event")
 	case c.server.conf.AuthToWrite && !c.identity.known():
 		return c.challenge("this relay takes events from clients that have authenticated")
 	}
 	return ""
-}
-
-// isProtected reports whether only the author may publish an event (NIP-70).
-func isProtected(e *nostr.Event) bool {
-	for _, t := range e.Tags {
-		if len(t) == 1 && t.Name() == "-" {
-			return true
-		}
-	}
-	return false
 }
 
 // verify checks the signature. Those of one connection do not delay those of others by more than their share.

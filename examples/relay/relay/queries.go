@@ -3,6 +3,7 @@ package relay
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/weir-go/weir"
@@ -93,6 +94,7 @@ func (q *queries) remove(s *subscription) {
 	if q.open[s.id] == s {
 		delete(q.open, s.id)
 	}
+	q.waiting = slices.DeleteFunc(q.waiting, func(w *query) bool { return w.sub == s })
 }
 
 // endAll ends the subscriptions, and what waits.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	gonostr "github.com/nbd-wtf/go-nostr"
@@ -288,5 +289,46 @@ func TestNoEventIsSentTwice(t *testing.T) {
 	other.publish(next)
 	if got := c.want("EVENT", "a")[2].(map[string]any)["id"]; got != next.ID {
 		t.Errorf("received %v, want %s: an event came twice", got, next.ID)
+	}
+}
+
+// counting counts the queries that were begun.
+type counting struct {
+	*fake
+	begun atomic.Int64
+}
+
+func (c *counting) Query(f nostr.Filter) relay.Cursor {
+	c.begun.Add(1)
+	return c.fake.Query(f)
+}
+
+// A query that waits goes with its subscription: otherwise a client that opens and closes subscriptions while its queries
+// stand still would fill the memory.
+func TestQueriesOfClosedSubscriptionsDoNotWait(t *testing.T) {
+	kept, _ := filled(t, 1, "")
+	entered, leave := make(chan struct{}, 1000), make(chan struct{})
+	kept.beforeNext = func(nostr.Filter) error {
+		entered <- struct{}{}
+		<-leave
+		return nil
+	}
+	all := &counting{fake: kept}
+	s := serve(t, relay.Config{Store: all, Queries: 1, MessageRate: 10_000})
+	c := s.client()
+	c.send(`["REQ","first",{}]`)
+	<-entered
+	for range 500 {
+		c.send(`["REQ","again",{}]`)
+	}
+	c.send(`["REQ","bad",{"kinds":1}]`) // answered when all before it were taken up
+	c.want("CLOSED", "bad")
+	close(leave)
+	c.want("EVENT", "first")
+	c.want("EOSE", "first")
+	c.want("EVENT", "again")
+	c.want("EOSE", "again")
+	if n := all.begun.Load(); n != 2 {
+		t.Errorf("%d queries were begun, want 2: the first, and the last of 500 with one id", n)
 	}
 }

@@ -182,6 +182,7 @@ func drawFilter(t *rapid.T) nostr.Filter {
 			for range rapid.IntRange(0, 3).Draw(t, "values") {
 				f.Tags[name[0]] = append(f.Tags[name[0]], drawValue(t, name))
 			}
+			slices.Sort(f.Tags[name[0]])
 		}
 	}
 	if has("has since") {
