@@ -17,7 +17,7 @@ func declareExport(flags *flag.FlagSet) func(context.Context, []string, streams)
 		if err := errors.Join(noArguments("export", args), p.check("export")); err != nil {
 			return err
 		}
-		return p.open(func(events *store.Store) error {
+		return p.existing(func(events *store.Store) error {
 			out := bufio.NewWriter(std.out)
 			return errors.Join(export(ctx, events, out), out.Flush())
 		})

@@ -178,6 +178,8 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{[]string{"import", "-store", dir, "nowhere"}, "nowhere: no such file", 1},
 		{[]string{"import", "-to", "localhost:7778", os.DevNull}, "want the internal URL", 2},
 		{[]string{"serve", "-memory", "1"}, "-memory is 1: want 64 to", 2},
+		{[]string{"stat", "-store", dir + "x"}, "-store: ", 1},
+		{[]string{"serve", "-store", dir, "-auth-to-write"}, "AuthToWrite", 2},
 		{[]string{"serve", "now"}, `unexpected argument "now"`, 2},
 		{[]string{"serve", "-lisen", "x"}, "flag provided but not defined: -lisen: see relay serve -help", 2},
 		{[]string{"serve", "-store", dir, "-listen", "256.0.0.1:1"}, "-listen: ", 1},
@@ -199,7 +201,7 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 		t.Errorf("%v, want what is wrong with RELAY_MEMORY", err)
 	}
 	t.Setenv("RELAY_MEMORY", "1")
-	t.Setenv("RELAY_STORE", filepath.Join(t.TempDir(), "store"))
+	t.Setenv("RELAY_STORE", t.TempDir())
 	if err := run(t.Context(), []string{"stat"}, streams{}); err == nil || !strings.Contains(err.Error(), "-memory is 1") {
 		t.Errorf("%v, want what is wrong with the memory", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/weir-go/weir/examples/relay/relay"
 	"github.com/weir-go/weir/examples/relay/store"
@@ -37,6 +38,14 @@ func (p *place) check(command string) error {
 		return usageError{fmt.Errorf("%s: -memory is %d: want %d to %d MiB", command, p.megabytes, leastMegabytes, 1<<20)}
 	}
 	return nil
+}
+
+// existing is open for commands that read: a path with a mistake in it is no empty store.
+func (p *place) existing(do func(*store.Store) error) error {
+	if _, err := os.Stat(p.dir); err != nil {
+		return fmt.Errorf("-store: %w", err)
+	}
+	return p.open(do)
 }
 
 // open calls do with the store, and closes it.
@@ -77,8 +86,30 @@ func (p *place) run(ctx context.Context, log *slog.Logger, configure func(*relay
 		defer stop()
 		ended := make(chan error, 1)
 		go func() { ended <- server.Run(ctx) }()
+		go reclaim(ctx, events, log)
 		err = do(ctx, server)
 		stop()
 		return errors.Join(err, <-ended)
 	})
+}
+
+// reclaimEvery is how often the store gives back the room of deleted events. Compactions tell of it, and take minutes to.
+const reclaimEvery = 5 * time.Minute
+
+// reclaim gives room back until ctx ends.
+func reclaim(ctx context.Context, events *store.Store, log *slog.Logger) {
+	tick := time.NewTicker(reclaimEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if files, err := events.Reclaim(ctx); err != nil && ctx.Err() == nil {
+			log.Error("the room of deleted events was not given back", "error", err)
+		} else if files > 0 {
+			log.Info("gave back the room of deleted events", "files", files)
+		}
+	}
 }

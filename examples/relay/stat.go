@@ -21,7 +21,7 @@ func declareStat(flags *flag.FlagSet) func(context.Context, []string, streams) e
 		if err := errors.Join(noArguments("stat", args), p.check("stat")); err != nil {
 			return err
 		}
-		return p.open(func(events *store.Store) error {
+		return p.existing(func(events *store.Store) error {
 			stats, err := events.Stats(ctx)
 			if err != nil {
 				return err

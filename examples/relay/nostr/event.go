@@ -3,7 +3,6 @@ package nostr
 import (
 	"encoding/hex"
 	"slices"
-	"strconv"
 )
 
 // An Event is what a client publishes and a relay keeps.
@@ -80,12 +79,6 @@ func classOf(k int) Class {
 // Protected reports whether only the author may publish the event, having authenticated (NIP-70).
 func (e *Event) Protected() bool {
 	return slices.ContainsFunc(e.Tags, func(t Tag) bool { return len(t) == 1 && t[0] == "-" })
-}
-
-// Expiration returns the Unix time from which a relay no longer gives the event away (NIP-40), and whether it says one.
-func (e *Event) Expiration() (at int64, ok bool) {
-	at, err := strconv.ParseInt(e.first("expiration"), 10, 64)
-	return at, err == nil
 }
 
 // first is the value of the first tag of a name.

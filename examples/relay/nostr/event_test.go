@@ -98,18 +98,15 @@ func TestWhatTagsSay(t *testing.T) {
 	for _, test := range []struct {
 		tags      []nostr.Tag
 		protected bool
-		expires   bool
 	}{
-		{nil, false, false},
-		{[]nostr.Tag{{"-"}}, true, false},
-		{[]nostr.Tag{{"-", "x"}, {}, {"expiration"}}, false, false},
-		{[]nostr.Tag{{"expiration", "12"}, {"-"}}, true, true},
-		{[]nostr.Tag{{"expiration", "soon"}}, false, false},
+		{nil, false},
+		{[]nostr.Tag{{"-"}}, true},
+		{[]nostr.Tag{{"-", "x"}, {}}, false},
+		{[]nostr.Tag{{"t", "x"}, {"-"}}, true},
 	} {
 		e := nostr.Event{Tags: test.tags}
-		at, ok := e.Expiration()
-		if e.Protected() != test.protected || ok != test.expires || ok && at != 12 {
-			t.Errorf("%v: protected %v, expires %v at %d", test.tags, e.Protected(), ok, at)
+		if e.Protected() != test.protected {
+			t.Errorf("%v: protected is %v", test.tags, e.Protected())
 		}
 	}
 }

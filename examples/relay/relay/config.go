@@ -62,7 +62,8 @@ type Config struct {
 	// URL is the relay's own, such as "wss://relay.example.com", which clients sign when they authenticate. Defaults to the host
 	// of the request, which suits a relay that is reached directly.
 	URL string
-	// AuthToWrite accepts events from clients only that have authenticated.
+	// AuthToWrite accepts events from clients only that have authenticated. It needs a URL: the host of the request is what the client says, and
+	// another relay could pass on what its clients signed for it.
 	AuthToWrite bool
 
 	// Limits bound messages.
@@ -185,6 +186,9 @@ func (c Config) complete() (Config, error) {
 	}
 	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "") {
 		return c, invalid("URL", c.URL, `"" (the host of the request) or one with ws:// or wss://`)
+	}
+	if c.AuthToWrite && c.URL == "" {
+		return c, invalid("AuthToWrite", true, "a URL, which clients sign")
 	}
 	if c.Address == nil {
 		c.Address = remoteAddress

@@ -147,14 +147,14 @@ func TestMessageThatIsTooLongEndsTheConnection(t *testing.T) {
 }
 
 func TestAuthentication(t *testing.T) {
-	s := serve(t, relay.Config{AuthToWrite: true})
+	const url = "wss://relay.example.com"
+	s := serve(t, relay.Config{AuthToWrite: true, URL: url})
 	c := s.client()
 	e := someone.event(1, "protected", gonostr.Tag{"-"})
 	c.send(eventMessage(e))
 	c.want("AUTH", c.challenge)
 	c.want("OK", e.ID, false, "auth-required:*")
 
-	url := strings.Replace(s.url, "http", "ws", 1)
 	auth := func(challenge, url string) *gonostr.Event {
 		return someone.event(22242, "", gonostr.Tag{"challenge", challenge}, gonostr.Tag{"relay", url})
 	}
