@@ -28,7 +28,7 @@ const commandPreface = `# The command weir
 | compare laws on a scenario | ` + "`weir sim run slow30 --law little --law elastic --plot slow30.svg`" + ` | [control](control.md) |
 
 ` + "`weir`" + ` alone prints its help, as ` + "`weir help`" + ` does. ` + "`weir help sim run`" + ` prints that of a command, and ` + "`weir help laws`" + ` explains a topic: laws, scenarios, trace, columns,
-environment or exit-codes. A word or flag that is almost right gets a suggestion.
+environment or exit-codes. A command or flag that is almost right gets a suggestion.
 
 ## The demonstration
 
