@@ -19,14 +19,17 @@ import (
 var (
 	lasts  = flag.Duration("lasts", 2*time.Second, "how long TestWhileImporting and TestFloods measure at a time")
 	events = flag.Int("events", 0, "how many events TestImports imports; 0 skips it")
-	stored = flag.Int("stored", 2000, "how many events the store has at their start")
+	stored = flag.Int("stored", 500, "how many events the store has at their start")
 )
+
+// imported is how many events there are to import for each second: more than a relay can.
+const imported = 20_000
 
 // TestWhileImporting measures what clients see of a relay that imports as fast as it can, with and without its throttle:
 //
 //	scripts/all go test ./examples/relay -run WhileImporting -v -lasts 30s -stored 100000
 func TestWhileImporting(t *testing.T) {
-	before, imported := generate(t, *stored, 1), generate(t, 20*(*stored), 2)
+	before, file := generate(t, *stored, 1, unsigned), generate(t, int(imported*lasts.Seconds()), 2, unsigned)
 	for _, throttled := range []bool{false, true} {
 		dir := filepath.Join(t.TempDir(), "store")
 		relayed(t, "import", "-store", dir, "-trusted", before)
@@ -34,7 +37,7 @@ func TestWhileImporting(t *testing.T) {
 		idle := r.visit(t, before, *lasts)
 		importing, stop := context.WithCancel(t.Context())
 		ended := make(chan string, 1)
-		go func() { ended <- r.importFile(importing, imported) }()
+		go func() { ended <- r.importFile(importing, file) }()
 		busy := r.visit(t, before, *lasts)
 		stop()
 		t.Logf("throttle %v, idle:      REQ %v", throttled, idle.asked)

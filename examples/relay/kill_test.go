@@ -22,7 +22,7 @@ var kills = flag.Int("kills", 3, "how often the tests of kills kill a relay")
 // without kills.
 func TestKilledImportGoesOn(t *testing.T) {
 	n := 1000 * *kills
-	file, dir := generate(t, n, 1), t.TempDir()
+	file, dir := generate(t, n, 1, unsigned), t.TempDir()
 	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func inJournal(t *testing.T, name string) int {
 
 // TestKilledRelayKeepsWhatItAcknowledged kills a relay while clients publish: what it answered with OK is there after a restart.
 func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
-	text, err := os.ReadFile(generate(t, 1000**kills, 1))
+	text, err := os.ReadFile(generate(t, 1000**kills, 1, signed))
 	if err != nil {
 		t.Fatal(err)
 	}

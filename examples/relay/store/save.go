@@ -37,7 +37,7 @@ func (o Outcome) String() string {
 // saved at once, also versions of the same and deletions: the result is that of some order.
 //
 // The error is that of ctx, [ErrClosed], [ErrFull], what Badger returns, or says that the event has a kind above 65,535 or deletes more than 2,000. The event
-// has then not been saved, but a part of what it deletes may be gone.
+// has then not been saved, but if it deletes several, a part of them may be gone.
 func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	if e.Kind < 0 || e.Kind > math.MaxUint16 {
 		return 0, fmt.Errorf("store: kind %d: want 0 to 65535", e.Kind)
@@ -69,7 +69,13 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 			if doomed, err = named.mark(tx); err != nil {
 				return err
 			}
-			if len(doomed) > 0 {
+			switch len(doomed) {
+			case 0:
+			case 1: // as most deletions have: then a kill leaves all of it or nothing
+				if err := remove(tx, doomed[0]); err != nil {
+					return err
+				}
+			default:
 				return errDoomed
 			}
 			outcome = Saved
@@ -78,7 +84,7 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 		if err == nil {
 			return outcome, nil
 		}
-		if !errors.Is(err, errDoomed) {
+		if tooMany := len(doomed) > 0 && errors.Is(err, badger.ErrTxnTooBig); !tooMany && !errors.Is(err, errDoomed) {
 			return 0, err
 		}
 		for _, d := range doomed {
