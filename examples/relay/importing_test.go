@@ -17,7 +17,7 @@ import (
 )
 
 var (
-	lasts  = flag.Duration("lasts", 2*time.Second, "how long TestWhileImporting and TestFloods measure at a time")
+	lasts  = flag.Duration("lasts", 500*time.Millisecond, "how long TestWhileImporting and TestFloods measure at a time")
 	events = flag.Int("events", 0, "how many events TestImports imports; 0 skips it")
 	stored = flag.Int("stored", 500, "how many events the store has at their start")
 )

@@ -13,12 +13,17 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-var builds = flag.Bool("builds", false, "TestRelease also compiles every package of every module, and makes all files of the release twice")
+var (
+	wholly = flag.Bool("rehearse", false, "run TestRelease, which takes five minutes")
+	builds = flag.Bool("builds", false, "TestRelease also compiles every package of every module, and makes all files of the release twice")
+)
 
 // TestRelease releases the working tree to a proxy on this machine and uses it as a stranger does: outside of the
 // workspace, from empty caches. A push that fails in between is made up for.
 func TestRelease(t *testing.T) {
-	longtest.Skip(t)
+	if !*wholly && !*builds {
+		t.Skip("takes five minutes: -rehearse runs it")
+	}
 	r, schema := rehearse(t), schemaOfBills(t)
 
 	hook := filepath.Join(r.origin, "hooks", "update")
