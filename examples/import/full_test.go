@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -10,29 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/internal/longtest"
 )
-
-// smallDisk mounts a file system of so many MiB in memory.
-func smallDisk(t *testing.T, size int) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", size), "weir-import", dir).CombinedOutput(); err != nil {
-		t.Skipf("needs to mount a file system: %v: %s", err, out)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
-			t.Errorf("%v: %s", err, out)
-		}
-	})
-	return dir
-}
 
 // TestFullDisk imports until the disk is full, in a process of its own, for Badger on a full disk may get SIGBUS.
 func TestFullDisk(t *testing.T) {
 	longtest.Skip(t)
 	const n = 30_000
-	disk := smallDisk(t, 140) // of which Space keeps 120
+	disk := importtest.SmallDisk(t, 152) // of which Space keeps 132
 	store := filepath.Join(disk, "store")
 	file := source(t, n) // 33 MB
 	load := func() (said string, err error) {
@@ -53,7 +38,7 @@ func TestFullDisk(t *testing.T) {
 	if err == nil || !strings.Contains(said, "stopped at line ") || !strings.Contains(said, syscall.ENOSPC.Error()) || strings.Contains(said, "goroutine ") {
 		t.Fatalf("a disk that becomes full: %v: %s", err, said)
 	}
-	acknowledged := acknowledged(t, store)
+	acknowledged := importtest.Acknowledged(t, store+".journal")
 	if said, err = load(); err == nil || !strings.Contains(said, syscall.ENOSPC.Error()) || strings.Contains(said, "goroutine ") {
 		t.Errorf("a disk that is full: %v: %s", err, said)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/internal/longtest"
 )
 
@@ -33,12 +34,12 @@ func TestLinesThatAreNone(t *testing.T) {
 		c := self(t, importing, "-store", filepath.Join(t.TempDir(), "store"), "-target", "256", "-")
 		var out bytes.Buffer
 		c.Stdin, c.Stdout, c.Stderr = test.source, &out, &out
-		seen, err := sample(t, c, target)
+		seen, err := importtest.Run(t, c, target)
 		if (err != nil) != test.fails || !strings.Contains(out.String(), test.want) {
 			t.Errorf("%s: %v: %s, want %q", test.name, err, &out, test.want)
 		}
-		if seen.resident > target {
-			t.Errorf("%s: %.0f MiB of memory", test.name, seen.resident)
+		if seen.Resident > target {
+			t.Errorf("%s: %.0f MiB of memory", test.name, seen.Resident)
 		}
 	}
 }

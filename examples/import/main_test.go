@@ -17,6 +17,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/load/badgerload"
 )
 
@@ -112,23 +113,6 @@ func inStore(t *testing.T, store string, n int) (keys int) {
 	return keys
 }
 
-// acknowledged is how many lines the journal has.
-func acknowledged(t *testing.T, store string) int {
-	t.Helper()
-	text, err := os.ReadFile(store + ".journal")
-	if os.IsNotExist(err) {
-		return 0 // it was killed before
-	}
-	var journal struct{ Lines int }
-	if err == nil {
-		err = json.Unmarshal(text, &journal)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return journal.Lines
-}
-
 // TestKilledImportGoesOn kills an import at random instants: what is acknowledged is there after each of them, and in the end every
 // record is there once.
 func TestKilledImportGoesOn(t *testing.T) {
@@ -142,22 +126,12 @@ func TestKilledImportGoesOn(t *testing.T) {
 	const start = 300 * time.Millisecond // of the process, with a store that was not closed
 	longest := start + time.Since(began)/time.Duration(*kills)
 	for killed := 0; killed < *kills; killed++ {
-		importer := self(t, args...)
-		var complaints bytes.Buffer
-		importer.Stderr = &complaints
-		if err := importer.Start(); err != nil {
-			t.Fatal(err)
+		if complaints := importtest.Kill(t, self(t, args...), rand.N(longest)); complaints != "" {
+			t.Fatalf("run %d: %s", killed, complaints)
 		}
-		<-time.After(rand.N(longest))
-		if err := importer.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
-		_ = importer.Wait() // killed
-		if complaints.Len() > 0 {
-			t.Fatalf("run %d: %s", killed, &complaints)
-		}
-		inStore(t, store, acknowledged(t, store))
-		t.Logf("kill %d: %d of %d lines are acknowledged", killed+1, acknowledged(t, store), n)
+		acknowledged := importtest.Acknowledged(t, store+".journal")
+		inStore(t, store, acknowledged)
+		t.Logf("kill %d: %d of %d lines are acknowledged", killed+1, acknowledged, n)
 	}
 	out, err := self(t, args...).CombinedOutput()
 	if err != nil {

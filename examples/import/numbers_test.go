@@ -20,6 +20,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/weir-go/weir/bulk"
+	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load/badgerload"
@@ -42,7 +43,7 @@ type figure struct {
 	Waited             float64 // seconds
 	PagedOut           float64 // MiB
 
-	peak // as its parent saw it
+	importtest.Peak // as its parent saw it
 }
 
 // generated is a source of records of 200 B to 20 KB, as many of each size on a logarithmic scale.
@@ -169,18 +170,18 @@ func TestTargets(t *testing.T) {
 				}
 				f := observe(t, target, *records, fmt.Sprintf("-governed=%v", i == 1), "-seed", fmt.Sprint(repeat+1000))
 				figures[i] = append(figures[i], f)
-				t.Logf(line, target, name, f.Megabytes, f.Seconds, f.Megabytes/f.Seconds, f.anonymous, f.resident, 100*f.above, 100*f.Collector, f.Waited, f.PagedOut)
+				t.Logf(line, target, name, f.Megabytes, f.Seconds, f.Megabytes/f.Seconds, f.Anonymous, f.Resident, 100*f.Above, 100*f.Collector, f.Waited, f.PagedOut)
 			}
 		}
 		if *compare {
 			t.Logf("%8v governed as a share of ungoverned, median: %.2f", target, speed(figures[1])/speed(figures[0]))
 		}
 		for _, f := range figures[1] {
-			if f.anonymous > float64(target) {
-				t.Errorf("target %v MiB: %0.f MiB of anonymous memory", target, f.anonymous)
+			if f.Anonymous > float64(target) {
+				t.Errorf("target %v MiB: %0.f MiB of anonymous memory", target, f.Anonymous)
 			}
-			if f.above >= 0.001 {
-				t.Errorf("target %v MiB: resident memory above it in %.2f%% of samples", target, 100*f.above)
+			if f.Above >= 0.001 {
+				t.Errorf("target %v MiB: resident memory above it in %.2f%% of samples", target, 100*f.Above)
 			}
 			if f.Collector > 0.05 {
 				t.Errorf("target %v MiB: the collector took %.1f%% of the processors", target, 100*f.Collector)

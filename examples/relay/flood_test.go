@@ -120,11 +120,11 @@ func TestConnectionsThatNeverRead(t *testing.T) {
 	}
 	<-time.After(*lasts) // in which their queries fill what they may fill
 	seen := r.stop(t)
-	t.Logf("%.0f MiB of anonymous memory, %.0f resident", seen.anonymous, seen.resident)
+	t.Logf("%.0f MiB of anonymous memory, %.0f resident", seen.Anonymous, seen.Resident)
 	if *lasts < 10*time.Second {
 		return // and the race detector takes memory of its own
 	}
-	if seen.anonymous > 256 {
-		t.Errorf("%.0f MiB of anonymous memory, want at most 256", seen.anonymous)
+	if seen.Anonymous > 256 {
+		t.Errorf("%.0f MiB of anonymous memory, want at most 256", seen.Anonymous)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/examples/relay/gen"
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
@@ -74,20 +75,13 @@ func TestImports(t *testing.T) {
 	for _, args := range [][]string{{"-trusted", "-throttle=false"}, {"-trusted"}, {}} {
 		p := process(t, append(append([]string{"import", "-memory", "512", "-store", filepath.Join(t.TempDir(), "store")}, args...), file)...)
 		began := time.Now()
-		if err := p.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended, seen := make(chan struct{}), make(chan peak, 1)
-		go func() { seen <- watch(p.Process.Pid, ended) }()
-		err := p.Wait()
-		close(ended)
-		most := <-seen
-		t.Logf("%-26v %6.0f events/s, %4.0f MiB of anonymous memory, %4.0f resident", args, float64(*events)/time.Since(began).Seconds(), most.anonymous, most.resident)
+		most, err := importtest.Run(t, p, 512)
+		t.Logf("%-26v %6.0f events/s, %4.0f MiB of anonymous memory, %4.0f resident", args, float64(*events)/time.Since(began).Seconds(), most.Anonymous, most.Resident)
 		if err != nil {
 			t.Errorf("%v: %v", args, err)
 		}
-		if most.anonymous > 512 {
-			t.Errorf("%v: %.0f MiB of anonymous memory, want at most 512", args, most.anonymous)
+		if most.Anonymous > 512 {
+			t.Errorf("%v: %.0f MiB of anonymous memory, want at most 512", args, most.Anonymous)
 		}
 	}
 }

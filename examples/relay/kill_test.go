@@ -3,16 +3,17 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
@@ -36,8 +37,11 @@ func TestKilledImportGoesOn(t *testing.T) {
 	const start = 300 * time.Millisecond // of the process
 	longest := start + time.Since(began)/time.Duration(*kills)
 	for i := range *kills {
-		kill(t, rand.N(longest), "import", "-store", killed, "-trusted", file)
-		acknowledged := inJournal(t, filepath.Join(killed+".imports", "1.jsonl.journal"))
+		importer := process(t, "import", "-store", killed, "-trusted", file)
+		if complaints := importtest.Kill(t, importer, rand.N(longest)); strings.Contains(complaints, "relay: ") {
+			t.Fatalf("before it was killed: %s", complaints)
+		}
+		acknowledged := importtest.Acknowledged(t, filepath.Join(killed+".imports", "1.jsonl.journal"))
 		var events []*nostr.Event
 		for _, line := range lines[:acknowledged] {
 			events = append(events, parse(t, bytes.TrimSpace(line)))
@@ -51,42 +55,6 @@ func TestKilledImportGoesOn(t *testing.T) {
 	if have, want := exported(t, killed), exported(t, whole); !slices.Equal(have, want) {
 		t.Errorf("%d events after %d kills, want the %d of an import without", len(have), *kills, len(want))
 	}
-}
-
-// kill starts a command and kills it after a while.
-func kill(t *testing.T, after time.Duration, args ...string) {
-	t.Helper()
-	p := process(t, args...)
-	var complaints bytes.Buffer
-	p.Stderr = &complaints
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	<-time.After(after)
-	if err := p.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	_ = p.Wait() // killed
-	if bytes.Contains(complaints.Bytes(), []byte("relay: ")) {
-		t.Fatalf("before it was killed: %s", &complaints)
-	}
-}
-
-// inJournal is how many lines the journal of an import has.
-func inJournal(t *testing.T, name string) int {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	if os.IsNotExist(err) {
-		return 0 // it was killed before
-	}
-	var journal struct{ Lines int }
-	if err == nil {
-		err = json.Unmarshal(text, &journal)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return journal.Lines
 }
 
 // TestKilledRelayKeepsWhatItAcknowledged kills a relay while clients publish: what it answered with OK is there after a restart.

@@ -2,14 +2,13 @@ package main
 
 import (
 	"bufio"
-	"fmt"
-	"os"
 	"os/exec"
 	"regexp"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/weir-go/weir/examples/internal/importtest"
 )
 
 // A running is a relay that serves as a process of its own.
@@ -17,7 +16,7 @@ type running struct {
 	process          *exec.Cmd
 	public, internal string // addresses
 	wait             func() // until it has ended
-	memory           func() peak
+	memory           func() importtest.Peak
 }
 
 var listening = regexp.MustCompile(`for=(\w+) address=(\S+)`)
@@ -44,9 +43,9 @@ func serve(t *testing.T, dir string, args ...string) running {
 			r.internal = address[2]
 		}
 	}
-	seen := make(chan peak, 1)
+	seen := make(chan importtest.Peak, 1)
 	ended := make(chan struct{})
-	go func() { seen <- watch(r.process.Process.Pid, ended) }()
+	go func() { seen <- importtest.Watch(r.process.Process.Pid, 512, ended) }()
 	r.wait = sync.OnceFunc(func() {
 		for lines.Scan() { // to its end, as Wait demands
 			t.Log(lines.Text())
@@ -54,7 +53,7 @@ func serve(t *testing.T, dir string, args ...string) running {
 		_ = r.process.Wait() // killed, or it said why
 		close(ended)
 	})
-	r.memory = sync.OnceValue(func() peak { return <-seen })
+	r.memory = sync.OnceValue(func() importtest.Peak { return <-seen })
 	t.Cleanup(func() {
 		_ = r.process.Process.Kill()
 		r.wait()
@@ -66,37 +65,11 @@ func serve(t *testing.T, dir string, args ...string) running {
 }
 
 // stop ends the relay as an operator would, and returns what was seen of its memory.
-func (r running) stop(t *testing.T) peak {
+func (r running) stop(t *testing.T) importtest.Peak {
 	t.Helper()
 	if err := r.process.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	r.wait()
 	return r.memory()
-}
-
-// A peak is what was seen of the memory of a process, at most, in MiB.
-type peak struct{ anonymous, resident float64 }
-
-// watch samples the memory of a process each 50 ms until it has ended.
-func watch(pid int, ended <-chan struct{}) (p peak) {
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ended:
-			return p
-		case <-tick.C:
-		}
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-		var size, resident, shared float64
-		if err != nil {
-			continue
-		}
-		if _, err := fmt.Sscan(string(text), &size, &resident, &shared); err != nil {
-			continue // it has ended
-		}
-		page := float64(os.Getpagesize()) / (1 << 20)
-		p.anonymous, p.resident = max(p.anonymous, (resident-shared)*page), max(p.resident, resident*page)
-	}
 }

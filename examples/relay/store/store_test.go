@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/weir-go/weir/examples/internal/importtest"
 	"github.com/weir-go/weir/examples/relay/nostr"
 	"github.com/weir-go/weir/examples/relay/store"
 	"github.com/weir-go/weir/internal/longtest"
@@ -236,15 +236,7 @@ func TestStats(t *testing.T) {
 // TestFullDisk fills a file system of its own. The store refuses in time, and has every event that it acknowledged.
 func TestFullDisk(t *testing.T) {
 	longtest.Skip(t)
-	dir := t.TempDir()
-	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=220m", "none", dir).CombinedOutput(); err != nil {
-		t.Skipf("cannot mount: %v %s", err, out)
-	}
-	t.Cleanup(func() {
-		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
-			t.Errorf("%v %s", err, out)
-		}
-	})
+	dir := importtest.SmallDisk(t, 220)
 	s := open(t, store.Options{Dir: dir, Memory: 64 << 20})
 	saved := 0
 	for ; ; saved++ {

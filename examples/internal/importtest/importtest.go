@@ -1,0 +1,107 @@
+// Package importtest has what the tests of imports share: processes whose memory is watched, or that are killed, journals, and small disks.
+package importtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+// A Peak is what was seen of the memory of a process.
+type Peak struct {
+	Anonymous, Resident float64 // at most, in MiB
+	Above               float64 // share of samples with resident memory above the target
+}
+
+// Run runs a command and watches its memory against a target in MiB.
+func Run(t *testing.T, c *exec.Cmd, target int) (Peak, error) {
+	t.Helper()
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended, seen := make(chan struct{}), make(chan Peak, 1)
+	go func() { seen <- Watch(c.Process.Pid, target, ended) }()
+	err := c.Wait()
+	close(ended)
+	return <-seen, err
+}
+
+// Watch samples the memory of a process each 50 ms until it has ended, against a target in MiB.
+func Watch(pid, target int, ended <-chan struct{}) (p Peak) {
+	samples, above := 0, 0
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ended:
+			p.Above = float64(above) / float64(max(samples, 1))
+			return p
+		case <-tick.C:
+		}
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+		var size, resident, shared float64
+		if err != nil {
+			continue
+		}
+		if _, err := fmt.Sscan(string(text), &size, &resident, &shared); err != nil {
+			continue // it has ended
+		}
+		page := float64(os.Getpagesize()) / (1 << 20)
+		p.Anonymous, p.Resident = max(p.Anonymous, (resident-shared)*page), max(p.Resident, resident*page)
+		if samples++; resident*page > float64(target) {
+			above++
+		}
+	}
+}
+
+// Kill starts a command, kills it after a while, and returns what it had to say on its standard error.
+func Kill(t *testing.T, c *exec.Cmd, after time.Duration) (complaints string) {
+	t.Helper()
+	var text bytes.Buffer
+	c.Stderr = &text
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(after)
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // killed
+	return text.String()
+}
+
+// Acknowledged is how many lines the journal of an import has.
+func Acknowledged(t *testing.T, journal string) int {
+	t.Helper()
+	text, err := os.ReadFile(journal)
+	if os.IsNotExist(err) {
+		return 0 // the import was killed before
+	}
+	var state struct{ Lines int }
+	if err == nil {
+		err = json.Unmarshal(text, &state)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state.Lines
+}
+
+// SmallDisk mounts a file system of so many MiB in memory, for as long as the test.
+func SmallDisk(t *testing.T, size int) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", fmt.Sprintf("size=%dm", size), "weir-test", dir).CombinedOutput(); err != nil {
+		t.Skipf("needs to mount a file system: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
+		}
+	})
+	return dir
+}
