@@ -92,7 +92,7 @@ func inBadger(t *testing.T, writers int, v values, guard func(context.Context, *
 	ctx, from, during := schedule(t)
 	c := &crowd{clients: writers, gate: guard(ctx, db), work: v.writer(db)}
 	stall, memory := make(chan float64), make(chan float64)
-	go func() { stall <- atTheStall(ctx, db, from) }()
+	go func() { stall <- atTheStall(ctx, func() bool { return fullLevel0(db) }, from) }()
 	go func() { memory <- mostMemory(ctx) }()
 	c.run(ctx, from)
 
@@ -149,26 +149,9 @@ func put(db *badger.DB, value []byte) error {
 	return db.Update(func(tx *badger.Txn) error { return tx.Set(key, value) })
 }
 
-// atTheStall samples level 0 and returns the share of samples in which it was full, from a
-// moment on.
-func atTheStall(ctx context.Context, db *badger.DB, from time.Time) float64 {
-	full, samples := 0, 0
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return float64(full) / float64(max(samples, 1))
-		case now := <-tick.C:
-			if now.Before(from) {
-				continue
-			}
-			samples++
-			if db.Levels()[0].NumTables >= db.Opts().NumLevelZeroTablesStall {
-				full++
-			}
-		}
-	}
+// fullLevel0 reports whether a store is at the stall.
+func fullLevel0(db *badger.DB) bool {
+	return db.Levels()[0].NumTables >= db.Opts().NumLevelZeroTablesStall
 }
 
 // mostMemory is the most memory that the process has until ctx ends, the records of the

@@ -98,7 +98,7 @@ func (v variant) rage(t *testing.T, s store, guard func(context.Context, store) 
 		work: func(context.Context, int) error { return s.read() },
 	}
 	stall := make(chan float64)
-	go func() { stall <- v.fullOf(ctx, s, from) }()
+	go func() { stall <- atTheStall(ctx, s.full, from) }()
 	var reading sync.WaitGroup
 	reading.Go(func() { readers.run(ctx, from) })
 	writers.run(ctx, from)
@@ -146,27 +146,6 @@ func (v variant) await() func(context.Context) {
 	return func(ctx context.Context) {
 		if into := time.Since(began) % (v.on + v.off); into >= v.on {
 			storm.Pause(ctx, v.on+v.off-into)
-		}
-	}
-}
-
-// fullOf is the share of samples from a moment on in which the store is at the stall.
-func (v variant) fullOf(ctx context.Context, s store, from time.Time) float64 {
-	full, samples := 0, 0
-	tick := time.NewTicker(20 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return float64(full) / float64(max(samples, 1))
-		case now := <-tick.C:
-			if now.Before(from) {
-				continue
-			}
-			samples++
-			if s.full() {
-				full++
-			}
 		}
 	}
 }

@@ -75,7 +75,7 @@ func openBadger(t *testing.T, v variant) store {
 				return item.Value(func([]byte) error { return nil })
 			})
 		},
-		full:  func() bool { return db.Levels()[0].NumTables >= o.NumLevelZeroTablesStall },
+		full:  func() bool { return fullLevel0(db) },
 		close: func() { _ = db.Close() },
 	}
 }

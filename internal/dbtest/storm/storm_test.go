@@ -48,3 +48,24 @@ func schedule(t *testing.T) (ctx context.Context, from time.Time, during time.Du
 	time.AfterFunc(warm+lasts, cancel)
 	return ctx, time.Now().Add(warm), lasts
 }
+
+// atTheStall samples a store and returns the share of samples in which it was full, from a moment on.
+func atTheStall(ctx context.Context, full func() bool, from time.Time) float64 {
+	found, samples := 0, 0
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return float64(found) / float64(max(samples, 1))
+		case now := <-tick.C:
+			if now.Before(from) {
+				continue
+			}
+			samples++
+			if full() {
+				found++
+			}
+		}
+	}
+}
