@@ -67,8 +67,8 @@ func (i *importing) load(ctx context.Context, source io.Reader, std streams) err
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(std.err, nil))
-	return i.run(ctx, log, nil, func(ctx context.Context, server *relay.Server) error {
+	conf := relay.Config{Logger: slog.New(slog.NewTextHandler(std.err, nil))}
+	return i.run(ctx, conf, func(ctx context.Context, server *relay.Server) error {
 		name := i.journal
 		if name == "" {
 			name = "import"

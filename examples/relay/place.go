@@ -65,15 +65,12 @@ func (p *place) imports() (dir string, err error) {
 }
 
 // run calls do with a relay at work on the store, until do returns.
-func (p *place) run(ctx context.Context, log *slog.Logger, configure func(*relay.Config), do func(context.Context, *relay.Server) error) error {
+func (p *place) run(ctx context.Context, c relay.Config, do func(context.Context, *relay.Server) error) error {
 	return p.open(func(events *store.Store) error {
-		c, err := relay.Badger(events)
+		c.Memory, c.Unthrottled = p.megabytes<<20, !p.throttle
+		c, err := relay.Badger(c, events)
 		if err != nil {
 			return err
-		}
-		c.Memory, c.Logger, c.Unthrottled = p.megabytes<<20, log, !p.throttle
-		if configure != nil {
-			configure(&c)
 		}
 		server, err := relay.New(c)
 		if errors.Is(err, relay.ErrConfig) {
@@ -86,7 +83,7 @@ func (p *place) run(ctx context.Context, log *slog.Logger, configure func(*relay
 		defer stop()
 		ended := make(chan error, 1)
 		go func() { ended <- server.Run(ctx) }()
-		go reclaim(ctx, events, log)
+		go reclaim(ctx, events, c.Logger)
 		err = do(ctx, server)
 		stop()
 		return errors.Join(err, <-ended)

@@ -47,21 +47,14 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 		if err != nil {
 			return err
 		}
-		s.conf.Dir = dir
-		log := slog.New(slog.NewTextHandler(std.err, nil))
-		return s.run(ctx, log, s.configure, func(ctx context.Context, server *relay.Server) error { return s.serve(ctx, log, server) })
+		s.conf.Dir, s.conf.Logger = dir, slog.New(slog.NewTextHandler(std.err, nil))
+		return s.run(ctx, s.conf, s.serve)
 	}
 }
 
-// configure adds what the flags say to what the store says.
-func (s *serving) configure(c *relay.Config) {
-	set := s.conf
-	set.Store, set.Sources, set.Mapped, set.Sync, set.Memory, set.Logger, set.Unthrottled = c.Store, c.Sources, c.Mapped, c.Sync, c.Memory, c.Logger, c.Unthrottled
-	*c = set
-}
-
 // serve answers on both listeners until ctx ends or one of them fails.
-func (s *serving) serve(ctx context.Context, log *slog.Logger, server *relay.Server) error {
+func (s *serving) serve(ctx context.Context, server *relay.Server) error {
+	log := s.conf.Logger
 	failed := make(chan error, 2)
 	for _, l := range []struct {
 		name, address string

@@ -7,19 +7,14 @@ import (
 	"github.com/weir-go/weir/load/badgerload"
 )
 
-// Badger returns the settings for a store in Badger: what tells its load, which files it maps, how it is synced. The caller goes on from there, and
+// Badger completes settings with those for a store in Badger: what tells its load, which files it maps, how it is synced. The caller
 // closes the store after the server's Run has returned.
-func Badger(s *store.Store) (Config, error) {
-	mapped, err := badgerload.Mapped(s.DB())
-	if err != nil {
-		return Config{}, err
+func Badger(c Config, s *store.Store) (_ Config, err error) {
+	if c.Mapped, err = badgerload.Mapped(s.DB()); err != nil {
+		return c, err
 	}
-	return Config{
-		Store:   inBadger{s},
-		Sources: []load.Source{badgerload.New(s.DB())},
-		Mapped:  mapped,
-		Sync:    s.Sync,
-	}, nil
+	c.Store, c.Sources, c.Sync = inBadger{s}, []load.Source{badgerload.New(s.DB())}, s.Sync
+	return c, nil
 }
 
 // inBadger is the Store of the server: its cursors are an interface.

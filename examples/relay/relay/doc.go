@@ -1,7 +1,6 @@
 // Package relay is a Nostr relay in front of a store that can be overloaded. It shows how to throttle a database that many clients share.
 //
-//	c, err := relay.Badger(events)      // a store.Store, and what tells how loaded it is
-//	c.Memory = 512 << 20
+//	c, err := relay.Badger(relay.Config{Memory: 512 << 20}, events) // a store.Store, and what tells how loaded it is
 //	s, err := relay.New(c)
 //	go http.Serve(public, s.Handler())
 //	go http.Serve(internal, s.Internal())

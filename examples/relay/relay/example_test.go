@@ -21,11 +21,10 @@ func ExampleNew() {
 	}
 	defer events.Close()
 
-	c, err := relay.Badger(events)
+	c, err := relay.Badger(relay.Config{Memory: 512 << 20, Name: "an example"}, events)
 	if err != nil {
 		panic(err)
 	}
-	c.Memory, c.Name = 512<<20, "an example"
 	s, err := relay.New(c)
 	if err != nil {
 		panic(err)

@@ -21,7 +21,7 @@ func inBadger(t *testing.T) *served {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := relay.Badger(events)
+	c, err := relay.Badger(relay.Config{}, events)
 	if err != nil {
 		t.Fatal(err)
 	}
