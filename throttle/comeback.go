@@ -35,8 +35,7 @@ type comeback struct {
 
 const (
 	// rivalsOver, letsOver and trendOver are over how long the three are averaged. Rivals change at once when a pace begins, because
-	// those who were let in until then are refused: with 1 s instead of 0.2 s, half of the answers in
-	// short emergencies were more than three times too late.
+	// those who were let in until then are refused: with 1 s, answers in short emergencies were often too late.
 	rivalsOver, letsOver, trendOver = 200 * time.Millisecond, time.Second, 200 * time.Millisecond
 	// again is how often one asks who asks again and again. Among those who ask more often than that, a free place is gone
 	// before it comes by.

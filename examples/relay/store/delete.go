@@ -39,9 +39,8 @@ func unique[T comparable](list []T) []T {
 	})
 }
 
-// mark keeps out what the deletion names. If some of that is still there, mark returns which, and the transaction is to be given up: they may
-// have more keys than a transaction holds. They are removed first, and one that is saved again meanwhile makes the next transaction
-// a conflict, or is doomed again.
+// mark keeps out what the deletion names, and returns what of that is there. If it has more keys than the transaction holds, it is removed
+// before, and what is saved again meanwhile makes the next transaction a conflict, or is doomed again.
 func (d *deletion) mark(tx *badger.Txn) (doomed []stamp, err error) {
 	for _, id := range d.ids {
 		s, mine, err := d.find(tx, id)

@@ -129,6 +129,18 @@ func idOf(n int) (id nostr.ID) {
 
 const ids = 60
 
+// drawn has the events that were drawn: an ID is the hash of one event.
+type drawn map[nostr.ID]nostr.Event
+
+func (d drawn) event(t *rapid.T) nostr.Event {
+	e := drawEvent(t)
+	if first, ok := d[e.ID]; ok {
+		return first
+	}
+	d[e.ID] = e
+	return e
+}
+
 func drawEvent(t *rapid.T) nostr.Event {
 	n := rapid.IntRange(0, ids-1).Draw(t, "id")
 	author := rapid.IntRange(0, 2).Draw(t, "author")
@@ -260,10 +272,10 @@ func TestStoreIsTheModel(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer func() { s.Close() }()
-		m := newModel()
+		m, drawn := newModel(), drawn{}
 		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
 			for range rapid.IntRange(1, 30).Draw(rt, "events") {
-				e := drawEvent(rt)
+				e := drawn.event(rt)
 				got, err := s.Save(t.Context(), &e)
 				if want := m.save(e); got != want || err != nil {
 					rt.Fatalf("%s: %v, %v, want %v", form(e), got, err, want)

@@ -12,6 +12,9 @@ import (
 	"github.com/weir-go/weir/load/badgerload"
 )
 
+// ErrFull is what Save returns while the disk has too little room left. What is in the store can be read.
+var ErrFull = errors.New("store: the disk is full")
+
 // ErrClosed is what the methods of a store and its cursors return after Close.
 var ErrClosed = errors.New("store: the store is closed")
 
@@ -33,8 +36,8 @@ const (
 
 // A Store keeps events. Its methods may be called by several goroutines at once.
 type Store struct {
-	db      *badger.DB
-	reserve uint64 // see reserveTables
+	db   *badger.DB
+	conf badger.Options
 
 	mu     sync.Mutex
 	closed bool
@@ -59,7 +62,7 @@ func Open(o Options) (*Store, error) {
 	if err := checkLayout(db); err != nil {
 		return nil, errors.Join(fmt.Errorf("store: %s: %w", o.Dir, err), db.Close())
 	}
-	return &Store{db: db, reserve: uint64(reserveTables * conf.MemTableSize)}, nil
+	return &Store{db: db, conf: conf}, nil
 }
 
 // checkLayout marks a new store, and refuses one that another program wrote.

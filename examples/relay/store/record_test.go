@@ -76,11 +76,12 @@ func TestFullDiskIsForeseen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	s.reserve = math.MaxUint64
+	was := s.conf.MemTableSize
+	s.conf.MemTableSize = 1 << 55 // no disk has room for as much
 	if outcome, err := s.Save(t.Context(), &nostr.Event{Kind: 1}); outcome != 0 || !errors.Is(err, ErrFull) {
 		t.Errorf("%v, %v, want ErrFull", outcome, err)
 	}
-	s.reserve = 0
+	s.conf.MemTableSize = was
 	if outcome, err := s.Save(t.Context(), &nostr.Event{Kind: 1}); outcome != Saved || err != nil {
 		t.Errorf("%v, %v", outcome, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/weir-go/weir/examples/relay/nostr"
+	"github.com/weir-go/weir/load/badgerload"
 )
 
 // An Outcome says what became of an event.
@@ -37,7 +38,7 @@ func (o Outcome) String() string {
 // saved at once, also versions of the same and deletions: the result is that of some order.
 //
 // The error is that of ctx, [ErrClosed], [ErrFull], what Badger returns, or says that the event has a kind above 65,535 or deletes more than 2,000. The event
-// has then not been saved, but if it deletes several, a part of them may be gone.
+// has then not been saved, but if it deletes more than fits in a transaction, a part of that may be gone.
 func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	if e.Kind < 0 || e.Kind > math.MaxUint16 {
 		return 0, fmt.Errorf("store: kind %d: want 0 to 65535", e.Kind)
@@ -53,8 +54,8 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 		return 0, err
 	}
 	defer s.users.Done()
-	if err := s.checkRoom(); err != nil {
-		return 0, err
+	if err := badgerload.Space(s.conf); err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrFull, err)
 	}
 	for {
 		var outcome Outcome
@@ -69,14 +70,10 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 			if doomed, err = named.mark(tx); err != nil {
 				return err
 			}
-			switch len(doomed) {
-			case 0:
-			case 1: // as most deletions have: then a kill leaves all of it or nothing
-				if err := remove(tx, doomed[0]); err != nil {
+			for _, d := range doomed {
+				if err := remove(tx, d); err != nil {
 					return err
 				}
-			default:
-				return errDoomed
 			}
 			outcome = Saved
 			return add(tx, e)
@@ -84,7 +81,7 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 		if err == nil {
 			return outcome, nil
 		}
-		if tooMany := len(doomed) > 0 && errors.Is(err, badger.ErrTxnTooBig); !tooMany && !errors.Is(err, errDoomed) {
+		if len(doomed) == 0 || !errors.Is(err, badger.ErrTxnTooBig) {
 			return 0, err
 		}
 		for _, d := range doomed {
@@ -94,9 +91,6 @@ func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 		}
 	}
 }
-
-// errDoomed ends a transaction that cannot delete events because they are still there.
-var errDoomed = errors.New("store: events are to be removed first")
 
 // update runs a transaction, again if another one changed what it read.
 func (s *Store) update(ctx context.Context, change func(*badger.Txn) error) error {
