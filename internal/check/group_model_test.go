@@ -130,22 +130,28 @@ func (c candidate) held(more int) float64 { return float64(c.inFlight+more-c.res
 // call makes one call, has the waiters look that it told to, and judges which it answered. Unless
 // the order of the answers is known, turns are not judged.
 func (h *hierarchy) call(inOrder bool, do func(fx *admit.Effects)) {
-	h.step(inOrder, do)
+	h.effects(do)
+	h.judgeWoken(inOrder)
 	for len(h.rechecked) > 0 {
 		g := h.rechecked[0]
 		h.rechecked = h.rechecked[1:]
-		h.step(inOrder, func(fx *admit.Effects) { g.party.Recheck(&g.Waiter, true, h.now, fx) })
-		if verdict, _ := g.Answer(); verdict.Refused() && slices.Contains(g.party.queue, g) {
-			g.party.judge(g, inOrder) // it is not woken, for it looked
+		h.effects(func(fx *admit.Effects) { g.party.Recheck(&g.Waiter, true, h.now, fx) })
+		if verdict, _ := g.Answer(); verdict.Refused() && !slices.Contains(h.woken, g) {
+			g.party.judge(g, inOrder) // it is not woken, for it looked, and came before those that are
 		}
+		h.judgeWoken(inOrder)
 	}
 }
 
-func (h *hierarchy) step(inOrder bool, do func(fx *admit.Effects)) {
+// effects makes one call and wakes those that it answered.
+func (h *hierarchy) effects(do func(fx *admit.Effects)) {
 	h.woken = nil
 	var fx admit.Effects
 	do(&fx)
 	fx.Woken.Wake()
+}
+
+func (h *hierarchy) judgeWoken(inOrder bool) {
 	for _, g := range h.woken {
 		g.party.judge(g, inOrder)
 	}
