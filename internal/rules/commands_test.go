@@ -92,8 +92,6 @@ func shell(at, dir, line string) (all []command, next string) {
 	c := command{at: at, dir: dir}
 	end := func() {
 		switch {
-		case len(c.words) == 2 && c.words[0] == "cd" && c.words[1] == path.Base(modulePath):
-			c.dir = "." // a clone that was just made
 		case len(c.words) == 2 && c.words[0] == "cd":
 			c.dir = path.Clean(c.words[1]) // documents start from the root
 		case len(c.words) > 1 && c.words[0] == withAll:
@@ -214,7 +212,6 @@ func TestDocumentedCommandsMatchSomething(t *testing.T) {
 			"CONTRIBUTING.md:13: `go test ./sim -run X|Gone|Long`: TestLong is skipped without scripts/all",
 			"CONTRIBUTING.md:14: `go run ./cmd/heavy`: cmd/heavy is not in go.work: want scripts/all before it",
 			"CONTRIBUTING.md:14: `go test ./cmd/heavy`: cmd/heavy is not in go.work",
-			"README.md:3: `go run ./fresh`: there is no program in fresh",
 			"bench/peers/README.md:2: `go test -run Gone`: no test in bench/peers matches Gone",
 			"sim/a.go:5: `go test -run Gone ./sim`: no test in sim matches Gone",
 			"sim/a.go:6: `go test -run Lost ./sim`: no test in sim matches Lost",
@@ -227,7 +224,6 @@ func TestDocumentedCommandsMatchSomething(t *testing.T) {
 			"`scripts/gone`, `.ci/run --gone`, `.ci/run --fix && go vet gone`\n"+
 			"`go test ./sim -run 'X|Gone|Long'`, `scripts/all go test ./sim -run Long`, `go test work`, `go test ./sim -run '^$' -bench Y -cpu 1,2`\n"+
 			"`go run ./cmd/heavy`, `go test ./cmd/heavy`, `scripts/all go run ./cmd/heavy -x`, `scripts/all go test ./cmd/heavy`, `go install github.com/weir-go/weir/cmd/heavy@latest`\n",
-		"README.md", "```sh\ncd sim; git clone https://example.com/weir; cd weir\ngo run ./fresh\n```\n",
 		"go.work", "use (\n\t.\n)\n", "cmd/heavy/go.mod", "module heavy\n", "scripts/all", "",
 		"cmd/heavy/a.go", "package main", "cmd/heavy/a_test.go", "package main\nfunc TestHeavy(t *T) {}",
 		"bench/peers/README.md", "```sh\ngo test -run Gone\ngo test -run Peer\n```\n",
