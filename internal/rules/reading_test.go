@@ -109,6 +109,22 @@ func shortSentences(t *tree) (complaints []string) {
 	return complaints
 }
 
+// nameless are turns of phrase that leave out the noun, as in "What waits is served", and others that pages do without.
+var nameless = regexp.MustCompile(`(?:^|[.!?]["*)]*\s+)\**What [^.!?]*\.|(?i:\b(?:whoever|whomever|somebody|none but)\b)|\bas it is[.,:;)]`)
+
+// named demands that the sentences of a page say who does what.
+func named(t *tree) (complaints []string) {
+	for _, name := range pages(t) {
+		text, _ := fs.ReadFile(t.fsys, name)
+		for _, paragraph := range prose(string(text)) {
+			for _, phrase := range nameless.FindAllString(paragraph, -1) {
+				complaints = append(complaints, fmt.Sprintf("%s: %q: name who does what", name, phrase))
+			}
+		}
+	}
+	return complaints
+}
+
 // pages are the documents that the site shows, but for decisions.
 func pages(t *tree) (names []string) {
 	for _, name := range t.paths {
@@ -124,6 +140,12 @@ func TestEnglishIsShort(t *testing.T) {
 	long := strings.Repeat("word ", 20) + "end.\n"
 	complains(t, shortSentences, []string{"docs/a.md: 21.0 words in the average sentence: want fewer than 20"},
 		"docs/a.md", long, "docs/b.md", long+"\nShort.\n\n```\n"+long+"```\n\n| "+long, "docs/decisions/1.md", long, "docs/c.md", "# "+long+"\n`"+long+"`")
+}
+
+func TestEnglishNamesThings(t *testing.T) {
+	holds(t, named)
+	complains(t, named, []string{`docs/a.md: ". What waits here.": name`, `docs/a.md: "Whoever"`, `docs/a.md: "as it is."`},
+		"docs/a.md", "It works. What waits here. What is it? Whoever asks,\nas soon as it is there, gets it as it is.\n\n```\nWhat stands.\n```\n")
 }
 
 func TestEnglishIsCounted(t *testing.T) {
