@@ -211,7 +211,9 @@ func documentation(pkg string) (paragraphs []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	add := func(text string) { paragraphs = append(paragraphs, prose(strings.ReplaceAll(text, "\n\t", "\n    "))...) }
+	add := func(text string) {
+		paragraphs = append(paragraphs, prose(strings.ReplaceAll(text, "\n\t", "\n    "))...)
+	}
 	functions := docs.Funcs
 	add(docs.Doc)
 	for _, value := range append(docs.Consts, docs.Vars...) {
