@@ -120,7 +120,6 @@ func TestCommandsAreSorted(t *testing.T) {
 	}
 }
 
-
 // TestDocumentsRun types what the documents tell the reader to type, but what runs elsewhere.
 func TestDocumentsRun(t *testing.T) {
 	longtest.Skip(t)

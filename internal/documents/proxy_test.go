@@ -97,7 +97,7 @@ func (r *reader) asks(ctx context.Context, text string) error {
 	commands, _ := Commands("", ".", text)
 	for _, c := range commands {
 		if _, err := exec.LookPath(c.Words[0]); err != nil {
-			return nil //nolint:nilerr // not every machine has it
+			return nil // not every machine has it
 		}
 	}
 	s, err := newStage()

@@ -26,7 +26,7 @@ const (
 // A reader is somebody who types the commands of the documents: a home, a folder with the files that documents name, and
 // the programs of the repository.
 type reader struct {
-	dir      string // has home, work and bin
+	dir string // has home, work and bin
 }
 
 // programs are what the lines run, to be built.

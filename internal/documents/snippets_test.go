@@ -89,7 +89,7 @@ func blocksOf(t *testing.T, languages ...string) (found []Block) {
 }
 
 func TestSnippetsCompile(t *testing.T) {
-	w, err := readWorkspace()
+	w, err := theWorkspace()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +106,11 @@ func TestSnippetsCompile(t *testing.T) {
 
 // TestSnippetsThatDoNotCompile shows what the test says about them.
 func TestSnippetsThatDoNotCompile(t *testing.T) {
-	w, err := readWorkspace()
+	w, err := theWorkspace()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.whole = true
+	all := workspace{w.paths, true}
 	cases := []struct{ name, text, want string }{
 		{"a name that is gone", "\nText.\n\n```go\nlim, err := weir.New(weir.Config{Name: \"a\"})\n\nlim.Gone(ctx)\n```\n", ":7: lim.Gone undefined"},
 		{"a field that is gone", "```go\nvar config = weir.Config{\n\tGone: 1,\n}\n```\n", ":3: unknown field Gone in struct literal"},
@@ -131,7 +131,7 @@ func TestSnippetsThatDoNotCompile(t *testing.T) {
 	for i, test := range cases {
 		blocks = append(blocks, Blocks(document(i), test.text)...)
 	}
-	complaints, _, err := w.complaintsAbout(blocks)
+	complaints, _, err := all.complaintsAbout(blocks)
 	if err != nil {
 		t.Fatal(err)
 	}

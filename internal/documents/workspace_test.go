@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // foreign are the packages of others in the documents, and those of the standard library that share a name with another.
@@ -56,8 +57,8 @@ type workspace struct {
 	whole bool              // all.work, with all modules
 }
 
-// readWorkspace finds the packages of the standard library and of the repository.
-func readWorkspace() (*workspace, error) {
+// theWorkspace has the packages of the standard library and of the repository.
+var theWorkspace = sync.OnceValues(func() (*workspace, error) {
 	list, err := goCommand("list", "-f", "{{.Name}} {{.ImportPath}}", "std")
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func readWorkspace() (*workspace, error) {
 	}
 	maps.Copy(w.paths, foreign)
 	return w, w.addOurs(os.DirFS("../.."))
-}
+})
 
 // isHidden tells whether readers cannot import the package.
 func isHidden(name string) bool {
@@ -183,4 +184,3 @@ func (s snippet) imports() iter.Seq[string] {
 		}
 	}
 }
-
