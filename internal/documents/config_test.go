@@ -35,7 +35,7 @@ func (r *reader) checks(ctx context.Context, dir string, b Block) error {
 	c.Env = append(c.Env, variables...)
 	out, err := c.CombinedOutput()
 	if err != nil {
-		err = fmt.Errorf("%s: this is no configuration of the proxy:\n%s", b.At(), strings.ReplaceAll(string(out), file, b.Document))
+		err = fmt.Errorf("%s: this is no configuration of the proxy:\n%s", b.At(), strings.ReplaceAll(strings.TrimSpace(string(out)), file, b.Document))
 	}
 	return err
 }

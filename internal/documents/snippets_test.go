@@ -52,7 +52,7 @@ func (w *workspace) complaintsAbout(blocks []Block) (complaints []string, skippe
 				return
 			}
 			complaint := err.Error()
-			if strings.HasPrefix(fault.Msg, "undefined: ") {
+			if name, ok := strings.CutPrefix(fault.Msg, "undefined: "); ok && token.IsIdentifier(name) {
 				complaint += undefined
 			}
 			complaints = append(complaints, complaint)
