@@ -31,10 +31,10 @@ var (
 
 	ourPrograms  = regexp.MustCompile(`(^|[ (])(?:scripts/all )?(?:go run \./(?:\w+/)+([\w-]+)|\./(weir)\b)`)
 	weirCommand  = regexp.MustCompile(`^(weir|source <\(weir) `)
-	onlyName     = regexp.MustCompile(`^weir( proxy| check| demo( [a-z]+)?| sim( run| suite| trace| tune)?)?$`)
+	onlyName     = regexp.MustCompile(`^weir( proxy.*| check| demo( [a-z]+)?| sim( run| suite| trace| tune)?)?$`)
 	elidedWords  = regexp.MustCompile(` \.\.\.$`)
-	unended      = regexp.MustCompile(` \.\.\. |\[| --[a-z-]+$`)
-	startsServer = regexp.MustCompile(`^weir proxy `)
+	unended      = regexp.MustCompile(` \.\.\. |\[| --[a-z-]+$| [A-Z]+$`)
+	startsServer = regexp.MustCompile(`^weir proxy .*--(to|config) `)
 	startsDemo   = regexp.MustCompile(`^weir demo\b|^(weir-storm|http|worker|grpc|writer)\b`)
 	asksServer   = regexp.MustCompile(`^(curl|jq) `)
 )
@@ -57,10 +57,12 @@ func wayOf(l Line) (way, string) {
 		return nothing, ""
 	case asksServer.MatchString(text):
 		return asks, text
-	case l.Span && onlyName.MatchString(text), weirCommand.MatchString(text) && unended.MatchString(text):
+	case weirCommand.MatchString(text) && unended.MatchString(text):
 		return helped, text
 	case startsServer.MatchString(text):
 		return served, text
+	case l.Span && onlyName.MatchString(text):
+		return helped, text
 	case startsDemo.MatchString(text):
 		return watched, text
 	case weirCommand.MatchString(text):
@@ -181,18 +183,20 @@ func runWrong(t *testing.T, r *reader) {
 }
 
 func TestWays(t *testing.T) {
-	document := "Run `weir sim` or `weir sim run slow30`, as `weir.New` does; `weir sim trace a.log ... --choose`.\n" +
+	document := "Run `weir sim` or `weir sim run slow30`, as `weir.New` does; `weir sim trace a.log ... --choose`, `weir proxy --law 'fixed(3)'`, `weir proxy --to URL`.\n" +
 		"```sh\nscripts/all go run ./cmd/weir-storm   # a storm\nweir sim run slow30 \\\n    --law little ...  # and so on\n" +
-		"go run ./cmd/weir demo\n./weir proxy --listen :8080\ncurl -s http://a |\n    jq .\ngone --flag\ngo test ./sim\ncd sim\ngo run .\nA_1=b\n```\n" +
+		"go run ./cmd/weir demo\n./weir proxy --listen :8080 --to http://b\ncurl -s http://a |\n    jq .\ngone --flag\ngo test ./sim\ncd sim\ngo run .\nA_1=b\n```\n" +
 		"```text\ngone\n```\n"
 	want := []string{
 		"a.md:1 is a name: there is help on it: weir sim",
 		"a.md:1 runs to its end, or for a while: weir sim run slow30",
 		"a.md:1 is a name: there is help on it: weir sim trace a.log ... --choose",
+		"a.md:1 is a name: there is help on it: weir proxy --law 'fixed(3)'",
+		"a.md:1 is a name: there is help on it: weir proxy --to URL",
 		"a.md:3 runs until it prints its first line: weir-storm",
 		"a.md:4 runs to its end, or for a while: weir sim run slow30 --law little",
 		"a.md:6 runs until it prints its first line: weir demo",
-		"a.md:7 serves requests: weir proxy --listen :8080",
+		"a.md:7 serves requests: weir proxy --listen :8080 --to http://b",
 		"a.md:8 asks the proxy: curl -s http://a |jq .",
 		"a.md:10 : gone --flag",
 		"a.md:11 runs elsewhere: ",
