@@ -66,6 +66,9 @@ func get(t *testing.T, env []string, module string) (dir string, packages []stri
 	output(t, dir, env, "go", "mod", "init", "example.com/stranger")
 	output(t, dir, env, "go", "get", module)
 	packages = strings.Fields(output(t, dir, env, "go", "list", module+"/..."))
+	if len(packages) == 0 {
+		t.Fatalf("%s has no package", module)
+	}
 	var code strings.Builder
 	code.WriteString("package stranger\n")
 	for _, name := range packages {

@@ -150,10 +150,10 @@ func TestEveryMutantFindsItsPlace(t *testing.T) {
 // TestWeave: that a mutant was judged alone would not show in its verdict.
 func TestWeave(t *testing.T) {
 	const text = "package p\n\nfunc f() int {\n\treturn 1\n}\n\nfunc g(n int) {\nloop:\n\tfor {\n\t\tbreak loop\n\t}\n}\n"
-	changed := func(name, old, new string) change {
-		at := match(text, tokens(old))[0]
+	changed := func(name, from, to string) change {
+		at := match(text, tokens(from))[0]
 		at.file = "p/a.go"
-		return change{name, at, at.changed(new)}
+		return change{name, at, at.changed(to)}
 	}
 	files, woven := weave([]change{
 		changed("a", "return 1", "return 2"), changed("b", "1", "3"),
