@@ -56,13 +56,13 @@ func commandPages(s *site) (index *page, pages []*page, err error) {
 		return nil, nil, err
 	}
 	index = &page{Path: "commands/", Title: "Commands", Short: "Commands"}
-	index.make = func() (html, error) {
+	index.make = func() (markup, error) {
 		return s.execute("commands", map[string]any{"Base": s.base, "Commands": commands})
 	}
 	s.add(index)
 	for _, c := range commands {
 		made := &page{Path: c.Path, Title: c.Name, Short: c.Name}
-		made.make = func() (html, error) { return s.execute("command", c) }
+		made.make = func() (markup, error) { return s.execute("command", c) }
 		s.add(made)
 		pages = append(pages, made)
 	}

@@ -3,17 +3,13 @@ package main
 import (
 	"bytes"
 	"go/doc/comment"
-	"html/template"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// html is what needs no escaping.
-type html = template.HTML
-
 // comment is the comment of a package, its code highlighted and its links leading to pages of the site where there are some.
-func (s *site) comment(p *goPackage) (html, error) {
+func (s *site) comment(p *goPackage) (markup, error) {
 	printer := p.Printer()
 	printer.HeadingLevel = 2
 	printer.DocLinkURL = func(link *comment.DocLink) string {
@@ -40,7 +36,7 @@ func (s *site) comment(p *goPackage) (html, error) {
 		}
 		b.Write(printer.HTML(&comment.Doc{Content: []comment.Block{block}, Links: parsed.Links}))
 	}
-	return html(b.String()), nil
+	return markup(b.String()), nil
 }
 
 // packagePage is the page of a package, or nil.

@@ -13,7 +13,7 @@ import (
 // An example is a runnable example of a package.
 type example struct {
 	Title, Doc, Output string
-	Code               html
+	Code               markup
 }
 
 // examples lists the examples of a package, those of the whole package first.
@@ -31,7 +31,7 @@ func (p *goPackage) examples() (examples []example, err error) {
 			if e.Suffix != "" {
 				title += " (" + e.Suffix + ")"
 			}
-			examples = append(examples, example{title, e.Doc, e.Output, code})
+			examples = append(examples, example{title, e.Doc, strings.TrimSpace(e.Output), code})
 		}
 	}
 	functions := func(receiver string, functions []*doc.Func) {
@@ -53,7 +53,7 @@ func (p *goPackage) examples() (examples []example, err error) {
 var outputComment = regexp.MustCompile(`(?is)\n[ \t]*//[ \t]*(unordered )?output:.*$`)
 
 // code is the body of an example, or the whole file if it is one of its own.
-func (p *goPackage) code(e *doc.Example) (html, error) {
+func (p *goPackage) code(e *doc.Example) (markup, error) {
 	var b bytes.Buffer
 	if err := format.Node(&b, p.fset, &printer.CommentedNode{Node: e.Code, Comments: e.Comments}); err != nil {
 		return "", err
@@ -65,5 +65,5 @@ func (p *goPackage) code(e *doc.Example) (html, error) {
 	}
 	var code bytes.Buffer
 	err := highlight(&code, "go", text)
-	return html(code.String()), err
+	return markup(code.String()), err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer"
-	ghtml "github.com/yuin/goldmark/renderer/html"
+	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
@@ -19,7 +19,7 @@ import (
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.GFM),
 	goldmark.WithRendererOptions(
-		ghtml.WithUnsafe(),
+		html.WithUnsafe(),
 		renderer.WithNodeRenderers(util.Prioritized(nodes{}, 100)), // before those of goldmark, which have 500 and more
 	),
 )
@@ -52,10 +52,10 @@ func parse(file string, source []byte) (*page, error) {
 }
 
 // render makes the body of a page, once its links are resolved.
-func (p *page) render() (html, error) {
+func (p *page) render() (markup, error) {
 	var b bytes.Buffer
 	err := markdown.Renderer().Render(&b, p.markdown, p.tree)
-	return html(b.String()), err
+	return markup(b.String()), err
 }
 
 // anchor is the anchor that GitHub gives a heading of this text: lower case, without punctuation, a hyphen for each space, and a number

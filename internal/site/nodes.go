@@ -3,14 +3,8 @@ package main
 import (
 	"bytes"
 	"fmt"
-	gohtml "html"
-	"io"
-	"strings"
+	"html"
 
-	"github.com/alecthomas/chroma/v2"
-	chromahtml "github.com/alecthomas/chroma/v2/formatters/html"
-	"github.com/alecthomas/chroma/v2/lexers"
-	"github.com/alecthomas/chroma/v2/styles"
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/renderer"
@@ -39,7 +33,7 @@ func renderHeading(w util.BufWriter, source []byte, n ast.Node, entering bool) (
 	case h.Level == 1:
 		fmt.Fprint(w, "</h1>\n")
 	default:
-		fmt.Fprintf(w, ` <a class="anchor" href="#%s" aria-label="Link to: %s">#</a></h%d>`+"\n", id, gohtml.EscapeString(plain(h, source)), h.Level)
+		fmt.Fprintf(w, ` <a class="anchor" href="#%s" aria-label="Link to: %s">#</a></h%d>`+"\n", id, html.EscapeString(plain(h, source)), h.Level)
 	}
 	return ast.WalkContinue, nil
 }
@@ -87,25 +81,4 @@ func renderCode(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast
 		language = string(fenced.Language(source))
 	}
 	return ast.WalkContinue, highlight(w, language, code.String())
-}
-
-// formatter marks what the tokens are; site/style.css has their colours, for both schemes.
-var formatter = chromahtml.New(chromahtml.WithClasses(true), chromahtml.PreventSurroundingPre(true))
-
-// highlight writes code in a language, or as it is if the language is not known.
-func highlight(w io.Writer, language, code string) error {
-	fmt.Fprint(w, `<pre role="group" aria-label="Code" tabindex="0"><code>`)
-	if lexer := lexers.Get(language); lexer != nil {
-		tokens, err := chroma.Coalesce(lexer).Tokenise(nil, strings.TrimRight(code, "\n"))
-		if err != nil {
-			return err
-		}
-		if err := formatter.Format(w, styles.Fallback, tokens); err != nil {
-			return err
-		}
-	} else {
-		fmt.Fprint(w, gohtml.EscapeString(strings.TrimRight(code, "\n")))
-	}
-	_, err := fmt.Fprint(w, "</code></pre>\n")
-	return err
 }

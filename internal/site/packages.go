@@ -93,7 +93,7 @@ func packagePages(s *site) (index *page, pages []*page, err error) {
 	for _, p := range packages {
 		list = append(list, name{ID: p.title(), First: p.Synopsis(p.Doc)})
 	}
-	index.make = func() (html, error) {
+	index.make = func() (markup, error) {
 		return s.execute("packages", map[string]any{"Base": s.base, "Packages": list})
 	}
 	s.add(index)
@@ -103,7 +103,7 @@ func packagePages(s *site) (index *page, pages []*page, err error) {
 		for _, name := range p.names() {
 			made.anchors[name.ID] = true
 		}
-		made.make = func() (html, error) { return s.packageBody(p, made) }
+		made.make = func() (markup, error) { return s.packageBody(p, made) }
 		s.add(made)
 		pages = append(pages, made)
 	}
@@ -111,7 +111,7 @@ func packagePages(s *site) (index *page, pages []*page, err error) {
 }
 
 // packageBody is the page of a package.
-func (s *site) packageBody(p *goPackage, made *page) (html, error) {
+func (s *site) packageBody(p *goPackage, made *page) (markup, error) {
 	opening, err := s.comment(p)
 	if err != nil {
 		return "", err

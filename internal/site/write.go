@@ -93,12 +93,12 @@ func (s *site) writePage(file string, v view) error {
 }
 
 // execute renders a layout of site/layouts.
-func (s *site) execute(layout string, data any) (html, error) {
+func (s *site) execute(layout string, data any) (markup, error) {
 	var b bytes.Buffer
 	if err := s.layouts.ExecuteTemplate(&b, layout+".html", data); err != nil {
 		return "", fmt.Errorf("site/layouts: %w", err)
 	}
-	return html(b.String()), nil
+	return markup(b.String()), nil
 }
 
 func copyFile(to, from string) error {
