@@ -43,6 +43,7 @@ func (s *site) resolve(p *page) error {
 		}
 		switch n := n.(type) {
 		case *ast.Link:
+			s.retitle(p, n)
 			n.Destination = replace(n.Destination)
 		case *ast.Image:
 			n.Destination = replace(n.Destination)
@@ -61,6 +62,15 @@ func (s *site) resolve(p *page) error {
 		n.Parent().ReplaceChild(n.Parent(), n, s)
 	}
 	return errors.Join(append(wrong, err)...)
+}
+
+// retitle lets a link that shows the name of a file, as suits a reader of files, show the name of the page.
+func (s *site) retitle(p *page, link *ast.Link) {
+	file, _, _ := strings.Cut(string(link.Destination), "#")
+	if to := s.byFile[path.Join(path.Dir(p.file), file)]; to != nil && plain(link, p.markdown) == path.Base(file) {
+		link.RemoveChildren(link)
+		link.AppendChild(link, ast.NewString([]byte(to.Short)))
+	}
 }
 
 // htmlOf is the HTML that stands in a file as it is.

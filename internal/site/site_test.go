@@ -39,6 +39,7 @@ func TestLinksBecomeThoseOfTheSite(t *testing.T) {
 	for link, want := range map[string]string{
 		"[x](../README.md)":                  `<a href="/weir/">`,
 		"[x](../README.md#part-one)":         `<a href="/weir/#part-one">`,
+		"[README.md](../README.md)":          `<a href="/weir/">Home</a>`,
 		"[x](#a)":                            `<a href="#a">`,
 		"[x](a.md#a)":                        `<a href="#a">`,
 		"[x](../law/aimd.go#L3)":             `<a href="https://github.com/weir-go/weir/blob/main/law/aimd.go#L3">`,
