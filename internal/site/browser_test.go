@@ -114,7 +114,7 @@ func TestPagesInBothSchemes(t *testing.T) {
 				tab.eval(t, axe, nil)
 				tab.inspect(t, what, true)
 				if width == widths[0] {
-					tab.eval(t, "document.querySelector('nav.site details').open = true", nil)
+					tab.eval(t, "document.querySelector('nav.narrow details').open = true", nil)
 					tab.inspect(t, what+", with the contents open", true)
 				}
 			}

@@ -32,8 +32,8 @@ func highlight(w io.Writer, language, code string) error {
 	return err
 }
 
-// class is the class of a token that site/style.css colours. Few have one: with a class for each kind of token, the pages of packages
-// were twice as large.
+// class is the class of a token that site/style.css colours. Few have one: with a class for each kind of token, the page of
+// package weir was 159 KB in place of 62.
 func class(of chroma.TokenType) string {
 	switch {
 	case of.InCategory(chroma.Keyword):

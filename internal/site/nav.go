@@ -31,7 +31,7 @@ type section struct {
 type item struct {
 	Title string `yaml:"title"`
 	File  string `yaml:"file"`
-	Below string `yaml:"below"` // a pattern: these files are shown below the page, by their own titles
+	Below string `yaml:"below"` // a pattern: these files are pages that this one leads to, with titles of their own
 	Made  string `yaml:"made"`  // "packages" or "commands"
 
 	page     *page

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // A view is a page as the layout sees it.
@@ -12,6 +13,7 @@ type view struct {
 	*page
 	Base, Source   string
 	Sections       []viewSection
+	Parent         *page // of a page that the navigation has no line for
 	Previous, Next *page
 }
 
@@ -20,11 +22,10 @@ type viewSection struct {
 	Lines []line
 }
 
-// A line of the navigation; those below it are shown where it, or one of them, is the current page.
+// A line of the navigation. Current is "page" for that of the page, and "true" for that of its parent.
 type line struct {
 	*page
-	Current bool
-	Below   []line
+	Current string
 }
 
 // write writes the site into a folder, which it empties first.
@@ -68,14 +69,11 @@ func (s *site) view(p *page) view {
 	for _, section := range s.nav.Sections {
 		shown := viewSection{Title: section.Title}
 		for _, item := range section.Pages {
-			l := line{page: item.page, Current: item.page == p}
-			here := l.Current
-			for _, child := range item.children {
-				l.Below = append(l.Below, line{page: child, Current: child == p})
-				here = here || child == p
-			}
-			if !here {
-				l.Below = nil
+			l := line{page: item.page}
+			if item.page == p {
+				l.Current = "page"
+			} else if slices.Contains(item.children, p) {
+				l.Current, v.Parent = "true", item.page
 			}
 			shown.Lines = append(shown.Lines, l)
 		}
