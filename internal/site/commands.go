@@ -17,7 +17,7 @@ type command struct {
 // listed finds the commands in the help of weir.
 var listed = regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)?)  `)
 
-// readCommands builds weir, and asks it about itself.
+// readCommands builds weir, and asks it about itself. What weir-storm does is read from its comment: it takes minutes to build.
 func readCommands(root string) ([]command, error) {
 	bin, err := os.MkdirTemp("", "weir-site")
 	if err != nil {
@@ -46,7 +46,12 @@ func readCommands(root string) ([]command, error) {
 		}
 		commands = append(commands, command{"weir " + found[1], "commands/weir-" + strings.ReplaceAll(found[1], " ", "-") + "/", text})
 	}
-	return commands, nil
+	storm, err := readPackage(filepath.Join(root, "cmd/weir-storm"), modulePath+"/cmd/weir-storm")
+	if err != nil {
+		return nil, err
+	}
+	said := storm.Printer().Text(storm.Parser().Parse(storm.Doc))
+	return append(commands, command{"weir-storm", "commands/weir-storm/", strings.TrimRight(string(said), "\n")}), nil
 }
 
 // commandPages adds the list of commands, and a page for each.

@@ -107,7 +107,13 @@ func (s *site) address(p *page, target string) (string, error) {
 	if fragment != "" {
 		fragment = "#" + fragment
 	}
-	if to := s.byFile[file]; to != nil {
+	to := s.byFile[file]
+	for _, opening := range []string{"README.md", "doc.go"} { // of a folder
+		if to == nil {
+			to = s.byFile[path.Join(file, opening)]
+		}
+	}
+	if to != nil {
 		if fragment != "" && !to.anchors[fragment[1:]] {
 			return "", fmt.Errorf("links to %s, but %s has no such heading", target, file)
 		}

@@ -44,6 +44,7 @@ func TestLinksBecomeThoseOfTheSite(t *testing.T) {
 		"[x](a.md#a)":                        `<a href="#a">`,
 		"[x](../law/aimd.go#L3)":             `<a href="https://github.com/weir-go/weir/blob/main/law/aimd.go#L3">`,
 		"[x](../law)":                        `<a href="https://github.com/weir-go/weir/tree/main/law">`,
+		"[x](..)":                            `<a href="/weir/">`,
 		"[x](https://example.com/a.md#b)":    `<a href="https://example.com/a.md#b">`,
 		"![x](p.svg)":                        `<img src="/weir/docs/p.svg" alt="x">`,
 		`<img src="p.svg" alt="x">`:          `<img src="/weir/docs/p.svg" alt="x">`,
