@@ -13,7 +13,7 @@ import (
 )
 
 // A browser is a Chromium that is spoken with through pipes, by the few calls of its protocol that these tests need:
-// https://chromedevtools.github.io/devtools-protocol. A library has all of them, and takes a minute to compile under the race detector.
+// https://chromedevtools.github.io/devtools-protocol.
 type browser struct {
 	mu      sync.Mutex // of what follows
 	to      io.Writer

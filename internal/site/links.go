@@ -73,7 +73,10 @@ func (s *site) retitle(p *page, link *ast.Link) {
 	}
 }
 
-// htmlOf is the HTML that stands in a file as it is.
+// remark finds what a document says to its tests only.
+var remark = regexp.MustCompile(`(?s)<!--.*?-->\n?`)
+
+// htmlOf is the HTML that stands in a file as it is, without comments.
 func htmlOf(n ast.Node, source []byte) []byte {
 	var b []byte
 	switch n := n.(type) {
@@ -91,7 +94,7 @@ func htmlOf(n ast.Node, source []byte) []byte {
 			b = append(b, n.ClosureLine.Value(source)...)
 		}
 	}
-	return b
+	return remark.ReplaceAll(b, nil)
 }
 
 // address is where the target of a link of a page is on the site, or in the repository.

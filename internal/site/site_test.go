@@ -47,6 +47,7 @@ func TestLinksBecomeThoseOfTheSite(t *testing.T) {
 		"[x](..)":                            `<a href="/weir/">`,
 		"[x](https://example.com/a.md#b)":    `<a href="https://example.com/a.md#b">`,
 		"![x](p.svg)":                        `<img src="/weir/docs/p.svg" alt="x">`,
+		"<!-- go: var x int -->\n\n[x](#a)":  `<p><a href="#a">`,
 		`<img src="p.svg" alt="x">`:          `<img src="/weir/docs/p.svg" alt="x">`,
 		`text <img src="p.svg" alt="x"> end`: `text <img src="/weir/docs/p.svg" alt="x"> end`,
 	} {
