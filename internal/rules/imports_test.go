@@ -76,6 +76,8 @@ var mayImport = map[string]string{
 	"weirriver":     ". bulkhead edge",
 	"weirtemporal":  ". edge internal/settings",
 	"internal/jobs": "",
+
+	"internal/documents": "", // for internal/rules
 }
 
 // programs are the trees that may import every package; none but themselves
