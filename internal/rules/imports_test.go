@@ -82,7 +82,7 @@ var mayImport = map[string]string{
 
 // programs are the trees that may import every package; none but themselves
 // may import theirs.
-var programs = []string{"cmd/", "bench/", "examples/", "internal/check/", "internal/dbtest/", "internal/promcheck/", "internal/proxytest/", "internal/release/", "internal/rules/"}
+var programs = []string{"cmd/", "bench/", "examples/", "internal/check/", "internal/dbtest/", "internal/promcheck/", "internal/proxytest/", "internal/release/", "internal/rules/", "internal/site/"}
 
 // ownPackage returns the directory of a package that is imported, if it is one of ours.
 func ownPackage(imported string) (dir string, ours bool) {
