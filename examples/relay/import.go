@@ -125,6 +125,9 @@ func (i *importing) send(ctx context.Context, source io.Reader, out io.Writer) e
 		return err
 	}
 	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusMethodNotAllowed { // the listener for clients
+		return fmt.Errorf("import: -to is %q: want the relay's -internal address, such as http://localhost:7778", i.to)
+	}
 	if answer.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
 		return fmt.Errorf("%s: %s: %s", to, answer.Status, text)

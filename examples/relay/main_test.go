@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -214,6 +215,21 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 		t.Errorf("%v, want what is wrong with the memory", err)
 	}
 	relayed(t, "stat", "-memory", "64") // an argument goes before the environment
+}
+
+// TestMistakesBesideARelay: a second process on its store, and an import sent to the address for clients.
+func TestMistakesBesideARelay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	r := serve(t, dir)
+	file := generate(t, 1, 1, signed)
+	for want, args := range map[string][]string{
+		"stop it, or import into a relay that runs with -to": {"import", "-store", dir, file},
+		"want the relay's -internal address":                 {"import", "-to", "http://" + r.public, file},
+	} {
+		if err := run(t.Context(), args, streams{strings.NewReader(""), io.Discard, io.Discard}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("relay %v: %v, want %q", args, err, want)
+		}
+	}
 }
 
 // TestImportIntoARelayThatIsNew: the first import over HTTP finds a directory for its journal.
