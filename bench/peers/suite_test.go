@@ -20,7 +20,7 @@ var (
 	suite   = flag.String("suite", "", "run the peers on these systems: named, acceptance, random, harm, shared or a scenario's name")
 	seeds   = flag.Int("seeds", 3, "how many seeds for each system")
 	first   = flag.Uint64("seed", 1, "the first of them, and the seed of the first system of random, harm and shared")
-	systems = flag.Int("systems", 24, "how many systems the suites random, harm and shared have")
+	systems = flag.Int("random", 24, "how many systems the suites random, harm and shared have")
 	oracles = flag.String("oracles", "", "keep oracles in this folder; that of weir sim suite --oracles will do")
 	scores  = flag.String("scores", "", "write the scores to this file instead of standard output")
 )
