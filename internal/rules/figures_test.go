@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/documents"
 )
 
 // figuresScript has its commands between these lines.
@@ -16,7 +18,7 @@ const figuresScript, firstFigure, lastFigure = "scripts/figures", "cat <<'END'",
 func repeatedFigures(t *tree) (complaints []string) {
 	documented := map[string]bool{}
 	for _, c := range t.commands() {
-		documented[c.dir+c.String()[len(c.at):]] = true
+		documented[unplaced(c)] = true
 	}
 	text, _ := fs.ReadFile(t.fsys, figuresScript)
 	all := strings.Split(string(text), "\n")
@@ -26,14 +28,20 @@ func repeatedFigures(t *tree) (complaints []string) {
 			break
 		}
 		at := fmt.Sprintf("%s:%d", figuresScript, first+i+1)
-		commands, _ := shell(at, ".", line)
+		commands, _ := documents.Commands(at, ".", line)
 		for _, c := range commands {
-			if !documented[c.dir+c.String()[len(c.at):]] {
+			if !documented[unplaced(c)] {
 				complaints = append(complaints, c.String()+": no document has this: write it as the document does that has its figures")
 			}
 		}
 	}
 	return complaints
+}
+
+// unplaced is a command and where it runs, without where it stands.
+func unplaced(c documents.Command) string {
+	c.At = ""
+	return fmt.Sprint(c.All, c.Dir, c)
 }
 
 func TestFiguresAreThoseOfDocuments(t *testing.T) {
