@@ -21,7 +21,7 @@ func Through(th *throttle.Throttle, op throttle.Op, cost int) Gate {
 }
 
 // inFlight is how many writes are in the store at once. Badger commits them one batch after another, in one
-// goroutine: what is more than a batch only waits inside. With 8, batches were so small that storms lost a twentieth of
+// goroutine: what is more than a batch only waits inside. With 8, batches were so small that storms lost 4% of
 // their writes.
 const inFlight = 16
 
