@@ -38,7 +38,7 @@ the same table. ` + "`NO_COLOR`" + ` has it without colours.
 
 ## Pictures
 
-` + "`--plot FILE.svg`" + ` of ` + "`weir sim`" + ` draws limit, work in flight, throughput, goodput and the p99 of latency over time. Dashed lines are the oracle's, the best constant limit of each phase; the dotted line is the SLO. The axis of latency
+` + "`--plot FILE.svg`" + ` of ` + "`weir sim`" + ` draws limit, work in flight, throughput, goodput and the p99 of latency over time, or those of them that ` + "`--panel`" + ` names. Dashed lines are the oracle's, the best constant limit of each phase; the dotted line is the SLO. The axis of latency
 ends at four times the SLO. Colours fit light and dark pages. Browsers show SVG; for PNG convert it, for example by ` + "`rsvg-convert`" + `.
 
 ## Completion

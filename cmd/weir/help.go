@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/weir-go/weir/cmd/weir/internal/nearest"
 )
 
 // A topic is what weir help explains besides commands.
@@ -45,14 +47,32 @@ func (c helpCommand) Run(command *kong.Context, s streams, env environ) error {
 		}
 	}
 	node := root
-	for _, name := range c.Topic {
+	for at, name := range c.Topic {
 		i := slices.IndexFunc(node.Children, func(n *kong.Node) bool { return n.Name == name && !n.Hidden })
 		if i < 0 {
-			return usageError{fmt.Errorf("no help on %s: want a command, or one of %s", strings.Join(c.Topic, " "), strings.Join(topicNames(), ", "))}
+			return usageError{c.unknown(at, node)}
 		}
 		node = node.Children[i]
 	}
 	return helpOf(c.Topic, s, env)
+}
+
+// unknown says what there is help on, and which of it the word may have meant that stands below a command.
+func (c helpCommand) unknown(at int, command *kong.Node) error {
+	var known []string
+	for _, child := range command.Children {
+		if !child.Hidden {
+			known = append(known, child.Name)
+		}
+	}
+	if at == 0 {
+		known = append(known, topicNames()...)
+	}
+	asked, meant := strings.Join(c.Topic, " "), ""
+	if name := nearest.To(c.Topic[at], known); name != "" {
+		meant = fmt.Sprintf(", did you mean %q?", strings.Join(append(slices.Clone(c.Topic[:at]), name), " "))
+	}
+	return fmt.Errorf("no help on %s: want a command, or one of %s%s", asked, strings.Join(topicNames(), ", "), meant)
 }
 
 // helpOfGroup is what a command of commands does without one of them: it prints its help.

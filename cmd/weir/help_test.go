@@ -43,10 +43,17 @@ func TestHelpOfCommands(t *testing.T) {
 			t.Errorf("weir help %s:\n%s\nwant that of --help:\n%s", command, got, want)
 		}
 	}
-	for _, wrong := range [][]string{{"bogus"}, {"sim", "bogus"}, {"laws", "bogus"}, {"complete"}} {
+	for wrong, meant := range map[string]string{
+		"bogus": "", "sim bogus": "", "complete": "", "laws bogus": "laws",
+		"lwas": "laws", "colunms": "columns", "dmeo": "demo", "sim tace": "sim trace", "sim tace kata": "sim trace",
+	} {
 		var stderr bytes.Buffer
-		err := run(t.Context(), append([]string{"help"}, wrong...), nil, io.Discard, &stderr)
-		want := "weir: no help on " + strings.Join(wrong, " ") + ": want a command, or one of laws, scenarios, trace, columns, environment, exit-codes\n"
+		err := run(t.Context(), append([]string{"help"}, strings.Fields(wrong)...), nil, io.Discard, &stderr)
+		want := "weir: no help on " + wrong + ": want a command, or one of laws, scenarios, trace, columns, environment, exit-codes"
+		if meant != "" {
+			want += `, did you mean "` + meant + `"?`
+		}
+		want += "\n"
 		if status := exitStatus(err, &stderr); status != statusUsage || stderr.String() != want {
 			t.Errorf("%v: status %d, %s, want %s", wrong, status, &stderr, want)
 		}

@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, env environ, stdout, stderr io.Writ
 		return nil
 	}
 	if err != nil {
-		return usageError{withHelp(err)}
+		return usageError{withAdvice(err)}
 	}
 	for _, complaint := range env.unknown(parser.Model.Node) {
 		fmt.Fprintln(stderr, "weir:", complaint)
@@ -81,23 +81,6 @@ func run(ctx context.Context, args []string, env environ, stdout, stderr io.Writ
 		return interruptedError{err}
 	}
 	return err
-}
-
-// withHelp says where the allowed words are listed, for an error that names none of them.
-func withHelp(err error) error {
-	parse, text := new(kong.ParseError), err.Error()
-	argument, flag := strings.HasPrefix(text, "unexpected argument "), strings.HasPrefix(text, "unknown flag ")
-	if !argument && !flag || strings.Contains(text, "did you mean") || !errors.As(err, &parse) {
-		return err
-	}
-	node := parse.Context.Model.Node
-	if selected := parse.Context.Selected(); selected != nil {
-		node = selected
-		if argument && node == node.Parent.DefaultCmd { // a word in place of the default command
-			node = node.Parent
-		}
-	}
-	return fmt.Errorf("%w: see %s --help", err, node.FullPath())
 }
 
 func newParser(env environ, stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {

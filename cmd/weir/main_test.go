@@ -32,6 +32,11 @@ func TestBadInput(t *testing.T) {
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
 		{args: []string{"bogus"}, want: `unexpected argument bogus: see weir --help`},
 		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: see weir demo --help`},
+		{args: []string{"sim", "--plot", "x.svg"}, want: `unknown flag --plot: it belongs to weir sim run, weir sim suite, weir sim trace`},
+		{args: []string{"--to", "http://h"}, want: `unknown flag --to: it belongs to weir proxy`},
+		{args: []string{"sim", "--bogus"}, want: `unknown flag --bogus: see weir sim --help`},
+		{args: []string{"sim", "kata", "--plot", "x.svg"}, want: `unexpected argument kata: did you mean weir sim run kata?`},
+		{args: []string{"sim", "bogus"}, want: `unexpected argument bogus: see weir sim --help`},
 		{args: []string{"--versiom"}, want: `unknown flag --versiom, did you mean "--version"?`},
 
 		{args: []string{"proxy", "--to", "http://"}, want: `--to: "http://": want a URL such as http://127.0.0.1:9000`},

@@ -91,6 +91,12 @@ type outputFlags struct {
 	Plot plotFlag `placeholder:"FILE" help:"Draw it to this file too, as SVG, which browsers show."`
 }
 
+// seriesFlags say what is shown over time.
+type seriesFlags struct {
+	Every span     `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
+	Panel []string `enum:"limit,in-flight,throughput,goodput,latency" placeholder:"NAME" help:"What --plot draws: limit, in-flight, throughput, goodput or latency; may be repeated. Defaults to all of them."`
+}
+
 func (f outputFlags) form() form {
 	switch {
 	case f.JSON:
@@ -117,7 +123,7 @@ type simRunCommand struct {
 
 	lawFlags
 	outputFlags
-	Every span `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
+	seriesFlags
 }
 
 // scenarios are those that come with weir.
@@ -135,12 +141,16 @@ func (c simRunCommand) Run(ctx context.Context, s streams) error {
 		}
 		scenarios[i] = scenario
 	}
-	return runScenarios(ctx, s, scenarios, c.lawFlags, c.outputFlags, time.Duration(c.Every), newScores(s.out, c.form(), noSummary))
+	return runScenarios(ctx, s, scenarios, c.lawFlags, c.outputFlags, c.seriesFlags, newScores(s.out, c.form(), noSummary))
 }
 
-// runScenarios prints and draws what run and trace have in common. With every, it prints
+// runScenarios prints and draws what run and trace have in common. With Every, it prints
 // what happened over time instead of the report.
-func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, output outputFlags, every time.Duration, report reporter) error {
+func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, output outputFlags, series seriesFlags, report reporter) error {
+	every := time.Duration(series.Every)
+	if len(series.Panel) > 0 && output.Plot == "" {
+		return usageError{errors.New("--panel: says what --plot draws: want --plot FILE as well")}
+	}
 	if output.Plot != "" && len(scenarios) > simulate.MostPlotted {
 		return usageError{fmt.Errorf("--plot: %d scenarios: want %d at most", len(scenarios), simulate.MostPlotted)}
 	}
@@ -177,7 +187,7 @@ func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws
 	if err != nil || !plotted {
 		return err
 	}
-	chart, err := simulate.ChartRun(drawn)
+	chart, err := simulate.ChartRun(drawn, series.Panel...)
 	if err != nil {
 		return err
 	}

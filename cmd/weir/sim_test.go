@@ -269,6 +269,21 @@ func TestSimPlots(t *testing.T) {
 	}
 }
 
+func TestSimPlotsOnlyThePanelsThatAreNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "chart.svg")
+	output(t, "sim", "run", "testdata/tiny.yaml", "--law", "fixed", "--plot", file, "--panel", "latency", "--panel", "goodput")
+	drawn, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contains(t, string(drawn), "goodput, 1/s", "p99, ms")
+	for _, other := range []string{">limit<", ">in flight<", "throughput, 1/s"} {
+		if strings.Contains(string(drawn), other) {
+			t.Errorf("there is a panel %q too", other)
+		}
+	}
+}
+
 func TestPlotsAreRefusedBeforeTheSimulation(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "gone", "chart.svg")
 	for _, args := range [][]string{{"run", "kata"}, {"suite", "--named"}} {

@@ -136,7 +136,7 @@ type simTraceCommand struct {
 	systemFlags
 	lawFlags
 	outputFlags
-	Every  span `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
+	seriesFlags
 	Choose bool `help:"Run all laws that come into question, and say which to choose."`
 }
 
@@ -161,5 +161,5 @@ func (c simTraceCommand) Run(ctx context.Context, s streams) error {
 			report = &choice{out: s.out}
 		}
 	}
-	return runScenarios(ctx, s, scenarios, c.lawFlags, c.outputFlags, time.Duration(c.Every), report)
+	return runScenarios(ctx, s, scenarios, c.lawFlags, c.outputFlags, c.seriesFlags, report)
 }

@@ -104,7 +104,11 @@ func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err er
 			fmt.Fprintln(out, now)
 		},
 	})
-	fmt.Fprintf(out, "%d lines are in, %d of them rejected\n", end.Lines, end.Rejected)
+	fmt.Fprintf(out, "%d lines are in, %d of them rejected", end.Lines, end.Rejected)
+	if end.Rejected > 0 {
+		fmt.Fprintf(out, " and kept in %s.rejects", s.store)
+	}
+	fmt.Fprintln(out)
 	return err
 }
 
@@ -122,13 +126,17 @@ func put(db *badger.DB, field string, l bulk.Line) error {
 	})
 }
 
-func keyOf(text []byte, field string) ([]byte, error) {
+func keyOf(line []byte, field string) ([]byte, error) {
 	var record map[string]json.RawMessage
-	if err := json.Unmarshal(text, &record); err != nil {
+	if err := json.Unmarshal(line, &record); err != nil {
 		return nil, err
 	}
+	text, ok := record[field]
+	if !ok {
+		return nil, fmt.Errorf("there is no %q: -key names the field that is the key", field)
+	}
 	var key string
-	if err := json.Unmarshal(record[field], &key); err != nil || key == "" {
+	if err := json.Unmarshal(text, &key); err != nil || key == "" {
 		return nil, fmt.Errorf("%q is no string, or empty", field)
 	}
 	return []byte(key), nil

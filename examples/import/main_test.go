@@ -174,7 +174,11 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	}
 	lines := "{\"id\":\"a\"}\n{\"no\":1}\n{\"id\":7}\n{\"id\":\"" + strings.Repeat("x", 1<<17) + "\"}\n{\"id\":\"b\"}"
 	var out bytes.Buffer
-	if err := run(t.Context(), []string{"-store", store, "-target", "64", "-"}, strings.NewReader(lines), &out); err != nil || !strings.Contains(out.String(), "5 lines are in, 3 of them rejected") {
+	if err := run(t.Context(), []string{"-store", store, "-target", "64", "-"}, strings.NewReader(lines), &out); err != nil || !strings.Contains(out.String(), "5 lines are in, 3 of them rejected and kept in "+store+".rejects\n") {
 		t.Errorf("%v, %s", err, &out)
+	}
+	kept, err := os.ReadFile(store + ".rejects")
+	if want := `there is no \"id\": -key names the field that is the key`; err != nil || !strings.Contains(string(kept), want) {
+		t.Errorf("%v, %s, want %s", err, kept, want)
 	}
 }

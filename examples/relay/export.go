@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
+	"io"
 
 	"github.com/weir-go/weir/examples/relay/nostr"
 	"github.com/weir-go/weir/examples/relay/store"
@@ -19,21 +21,23 @@ func declareExport(flags *flag.FlagSet) func(context.Context, []string, streams)
 		}
 		return p.existing(func(events *store.Store) error {
 			out := bufio.NewWriter(std.out)
-			return errors.Join(export(ctx, events, out), out.Flush())
+			return errors.Join(export(ctx, events, out, std.err), out.Flush())
 		})
 	}
 }
 
 const exportSlice = 10_000 // keys a read, which takes some milliseconds
 
-// export writes all events. A bufio.Writer keeps its first error.
-func export(ctx context.Context, events *store.Store, out *bufio.Writer) (err error) {
+// export writes all events but those whose records are corrupt, of which it tells. A bufio.Writer keeps its first error.
+func export(ctx context.Context, events *store.Store, out *bufio.Writer, complaints io.Writer) error {
 	cursor := events.Query(nostr.Filter{Limit: -1})
 	var text []byte
-	for more := true; more && err == nil; {
-		if err = ctx.Err(); err != nil {
+	corrupt := 0
+	for more := true; more; {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
+		var err error
 		more, err = cursor.Next(exportSlice, func(e *nostr.Event) bool {
 			text = append(e.AppendJSON(text[:0]), '\n')
 			_, failed := out.Write(text)
@@ -42,6 +46,16 @@ func export(ctx context.Context, events *store.Store, out *bufio.Writer) (err er
 		if _, failed := out.Write(nil); failed != nil {
 			return failed
 		}
+		switch {
+		case errors.Is(err, store.ErrCorrupt):
+			corrupt++
+			fmt.Fprintln(complaints, "relay: export leaves out a record:", err)
+		case err != nil:
+			return err
+		}
 	}
-	return err
+	if corrupt > 0 {
+		return fmt.Errorf("export: %d corrupt left out; all others are written", corrupt)
+	}
+	return nil
 }

@@ -38,6 +38,9 @@ func declareImport(flags *flag.FlagSet) func(context.Context, []string, streams)
 		if err := i.check("import"); err != nil {
 			return err
 		}
+		if i.journal != "" && !relay.Named(i.journal) {
+			return usageError{fmt.Errorf("import: -journal is %q: want %s", i.journal, relay.NameWanted)}
+		}
 		source, err := i.source(args[0], std.in)
 		if err != nil {
 			return err
@@ -81,17 +84,21 @@ func (i *importing) load(ctx context.Context, source io.Reader, std streams) err
 			job.Journal = filepath.Join(dir, i.journal+".journal")
 		}
 		end, err := server.Import(ctx, source, job)
-		report(std.out, end, job.Rejects)
-		return err
+		return errors.Join(report(std.out, end, job.Rejects), err)
 	})
 }
 
-func report(out io.Writer, end bulk.Snapshot, rejects string) {
+// report says how it ended. An import of nothing but rejects is an error: the file is of another kind.
+func report(out io.Writer, end bulk.Snapshot, rejects string) error {
 	fmt.Fprintf(out, "%d lines are in, %d of them rejected", end.Lines, end.Rejected)
 	if end.Rejected > 0 {
 		fmt.Fprintf(out, " and kept in %s", rejects)
 	}
 	fmt.Fprintln(out)
+	if end.Lines > 0 && end.Rejected == end.Lines {
+		return errors.New("import: no line was an event that this relay keeps")
+	}
+	return nil
 }
 
 // send has a relay that runs import it.
@@ -118,6 +125,9 @@ func (i *importing) send(ctx context.Context, source io.Reader, out io.Writer) e
 		return err
 	}
 	defer answer.Body.Close()
+	if answer.StatusCode == http.StatusMethodNotAllowed { // the listener for clients
+		return fmt.Errorf("import: -to is %q: want the relay's -internal address, such as http://localhost:7778", i.to)
+	}
 	if answer.StatusCode != http.StatusOK {
 		text, _ := io.ReadAll(io.LimitReader(answer.Body, 1<<10))
 		return fmt.Errorf("%s: %s: %s", to, answer.Status, text)
@@ -140,8 +150,7 @@ func follow(answer io.Reader, out io.Writer) error {
 		case now.Error != "":
 			return errors.New(now.Error)
 		case now.Done:
-			report(out, now.Snapshot, "the relay's directory of imports")
-			return nil
+			return report(out, now.Snapshot, "the relay's directory of imports")
 		}
 		fmt.Fprintln(out, now.Snapshot)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dgraph-io/badger/v4"
 	"github.com/weir-go/weir/examples/relay/gen"
 	"github.com/weir-go/weir/examples/relay/nostr"
 	"github.com/weir-go/weir/examples/relay/store"
@@ -187,6 +189,10 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		{[]string{"serve", "-lisen", "x"}, "flag provided but not defined: -lisen: see relay serve -help", 2},
 		{[]string{"serve", "-store", dir, "-listen", "256.0.0.1:1"}, "-listen: ", 1},
 		{[]string{"serve", "-store", dir, "-reads", "-1"}, "Reads is -1: want 0", 2},
+		{[]string{"serve", "-store", dir, "-pubkey", "npub1x"}, "PubKey is \"npub1x\"", 2},
+		{[]string{"serve", "-listen", "", "-internal", ""}, "-listen and -internal are both empty", 2},
+		{[]string{"import", "-journal", "../x", os.DevNull}, "-journal is \"../x\": want 1 to 64 letters", 2},
+		{[]string{"import", "-store", dir, "main.go"}, "no line was an event", 1},
 		{[]string{"gen", "many"}, `"many": want how many`, 2},
 	} {
 		var complaints bytes.Buffer
@@ -211,10 +217,60 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	relayed(t, "stat", "-memory", "64") // an argument goes before the environment
 }
 
+// TestMistakesBesideARelay: a second process on its store, and an import sent to the address for clients.
+func TestMistakesBesideARelay(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	r := serve(t, dir)
+	file := generate(t, 1, 1, signed)
+	for want, args := range map[string][]string{
+		"stop it, or import into a relay that runs with -to": {"import", "-store", dir, file},
+		"want the relay's -internal address":                 {"import", "-to", "http://" + r.public, file},
+	} {
+		if err := run(t.Context(), args, streams{strings.NewReader(""), io.Discard, io.Discard}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("relay %v: %v, want %q", args, err, want)
+		}
+	}
+}
+
 // TestImportIntoARelayThatIsNew: the first import over HTTP finds a directory for its journal.
 func TestImportIntoARelayThatIsNew(t *testing.T) {
 	r := serve(t, filepath.Join(t.TempDir(), "store"))
 	if out := relayed(t, "import", "-to", "http://"+r.internal, generate(t, 10, 1, signed)); !strings.HasSuffix(out, "10 lines are in, 0 of them rejected\n") {
 		t.Errorf("import said %q", out)
+	}
+}
+
+// TestExportGoesOnAfterACorruptRecord: one bad record costs one event, and is an error all the same.
+func TestExportGoesOnAfterACorruptRecord(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	relayed(t, "import", "-store", dir, generate(t, 100, 1, signed))
+	whole := len(exported(t, dir))
+	damage(t, dir)
+	var out, complaints bytes.Buffer
+	err := run(t.Context(), []string{"export", "-store", dir}, streams{nil, &out, &complaints})
+	if err == nil || !strings.Contains(err.Error(), "1 corrupt left out") || !strings.Contains(complaints.String(), "leaves out a record") {
+		t.Errorf("%v, %q, want that one record is corrupt", err, &complaints)
+	}
+	if lines := bytes.Count(out.Bytes(), []byte("\n")); lines != whole-1 {
+		t.Errorf("%d events of %d, want all but one", lines, whole)
+	}
+}
+
+// damage makes the second record of a store too short.
+func damage(t *testing.T, dir string) {
+	t.Helper()
+	events, err := store.Open(store.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Close()
+	if err := events.DB().Update(func(tx *badger.Txn) error {
+		it := tx.NewIterator(badger.IteratorOptions{Prefix: []byte("r")})
+		defer it.Close()
+		it.Rewind()
+		it.Next()
+		return tx.Set(it.Item().KeyCopy(nil), []byte("short"))
+	}); err != nil {
+		t.Fatal(err)
 	}
 }

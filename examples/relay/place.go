@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/weir-go/weir/examples/relay/relay"
@@ -51,6 +52,9 @@ func (p *place) existing(do func(*store.Store) error) error {
 // open calls do with the store, and closes it.
 func (p *place) open(do func(*store.Store) error) (err error) {
 	events, err := store.Open(store.Options{Dir: p.dir, Memory: p.megabytes << 20})
+	if err != nil && strings.Contains(err.Error(), "Another process is using") { // Badger has no error for it
+		return fmt.Errorf("%w: stop it, or import into a relay that runs with -to", err)
+	}
 	if err != nil {
 		return err
 	}

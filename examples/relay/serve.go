@@ -24,13 +24,13 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 	s := new(serving)
 	s.declare(flags)
 	s.declareThrottle(flags)
-	flags.StringVar(&s.listen, "listen", "localhost:7777", "`address` for clients")
+	flags.StringVar(&s.listen, "listen", "localhost:7777", "`address` for clients. Empty for none")
 	flags.StringVar(&s.internal, "internal", "localhost:7778", "`address` for imports, metrics and clients without a rate; nothing public may reach it. Empty for none")
 	flags.StringVar(&s.conf.URL, "url", "", "the relay's own `URL`, which clients sign to authenticate, such as wss://relay.example.com. Empty for the host of the request")
 	flags.StringVar(&s.conf.Name, "name", "Weir relay", "`name` in the information document")
 	flags.StringVar(&s.conf.Description, "description", "", "`text` in the information document")
 	flags.StringVar(&s.conf.Contact, "contact", "", "`address` in the information document, such as mailto:me@example.com")
-	flags.StringVar(&s.conf.PubKey, "pubkey", "", "of the operator, in the information document")
+	flags.StringVar(&s.conf.PubKey, "pubkey", "", "of the operator in hexadecimal, in the information document")
 	flags.BoolVar(&s.conf.AuthToWrite, "auth-to-write", false, "accept events from clients only that have authenticated; needs -url")
 	flags.IntVar(&s.conf.Connections, "connections", 0, "how many there may be; 0 for 4000")
 	flags.IntVar(&s.conf.ConnectionsPerAddress, "connections-per-address", 0, "how many of one address; 0 for 64")
@@ -42,6 +42,9 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 	return func(ctx context.Context, args []string, std streams) error {
 		if err := errors.Join(noArguments("serve", args), s.check("serve")); err != nil {
 			return err
+		}
+		if s.listen == "" && s.internal == "" {
+			return usageError{errors.New("serve: -listen and -internal are both empty: want an address for one of them")}
 		}
 		dir, err := s.imports()
 		if err != nil {

@@ -128,10 +128,10 @@ func stops(t *testing.T, pod core.PodSpec, file string, sidecar bool) {
 	}
 }
 
-// TestConfigurations has weir check the files in the examples and in docs/proxy.md.
+// TestConfigurations has weir check the files in the examples. Those of the documents are checked in internal/documents.
 func TestConfigurations(t *testing.T) {
 	trial(t)
-	texts := yamlBlocks(t, "docs/proxy.md")
+	texts := map[string]string{}
 	for _, name := range examples {
 		for _, m := range manifests(t, name) {
 			if config, ok := m.(*core.ConfigMap); ok {
@@ -146,32 +146,6 @@ func TestConfigurations(t *testing.T) {
 			t.Errorf("%s: weir check: %v\n%s\n%s", from, err, said, text)
 		}
 	}
-}
-
-// yamlBlocks are those of a document, by where they begin. One in a list is indented.
-func yamlBlocks(t *testing.T, name string) (blocks map[string]string) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(), name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks = map[string]string{}
-	begun, indent := "", ""
-	for i, line := range strings.Split(string(text), "\n") {
-		fence := strings.TrimLeft(line, " ")
-		switch {
-		case fence == "```yaml":
-			begun, indent = fmt.Sprintf("%s:%d", name, i+1), strings.TrimSuffix(line, fence)
-		case fence == "```":
-			begun = ""
-		case begun != "":
-			blocks[begun] += strings.TrimPrefix(line, indent) + "\n"
-		}
-	}
-	if len(blocks) == 0 {
-		t.Fatalf("%s has no block of YAML", name)
-	}
-	return blocks
 }
 
 // TestUnit has systemd verify the unit, where there is systemd.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ const rehearsed = "v0.0.1"
 type rehearsal struct {
 	origin, clone string
 	env           []string // with which scripts/release runs
+	modules       string   // the module cache of scripts/release
 	real          string   // the proxies for the modules of others: what is downloaded already, then the configured ones
 }
 
@@ -23,7 +25,7 @@ type rehearsal struct {
 func rehearse(t *testing.T) rehearsal {
 	t.Helper()
 	tmp := t.TempDir()
-	r := rehearsal{origin: filepath.Join(tmp, "origin.git"), clone: filepath.Join(tmp, "weir")}
+	r := rehearsal{origin: filepath.Join(tmp, "origin.git"), clone: filepath.Join(tmp, "weir"), modules: filepath.Join(tmp, "modules")}
 	root := strings.TrimSpace(output(t, ".", nil, "git", "rev-parse", "--show-toplevel"))
 	for name := range strings.SplitSeq(output(t, root, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"), "\x00") {
 		copyFile(t, filepath.Join(root, name), filepath.Join(r.clone, name))
@@ -36,7 +38,7 @@ func rehearse(t *testing.T) rehearsal {
 	r.env = []string{
 		"GIT_CONFIG_COUNT=3", "GIT_CONFIG_KEY_0=url.file://" + r.origin + ".insteadOf", "GIT_CONFIG_VALUE_0=https://" + modulePath,
 		"GIT_CONFIG_KEY_1=user.name", "GIT_CONFIG_VALUE_1=Weir", "GIT_CONFIG_KEY_2=user.email", "GIT_CONFIG_VALUE_2=weir@example.com",
-		"GOMODCACHE=" + filepath.Join(tmp, "modules"), "GOFLAGS=-modcacherw -trimpath", "GOPROXY=" + r.real, "GOPRIVATE=" + modulePath, "GOSUMDB=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
+		"GOMODCACHE=" + r.modules, "GOFLAGS=-modcacherw -trimpath", "GOPROXY=" + r.real, "GOPRIVATE=" + modulePath, "GOSUMDB=off", "GOTOOLCHAIN=local", "CGO_ENABLED=0",
 	}
 	for _, args := range [][]string{
 		{"init", "--quiet", "--bare", "--initial-branch=main", r.origin},
@@ -51,12 +53,38 @@ func rehearse(t *testing.T) rehearsal {
 	return r
 }
 
+// resolveOnly has scripts/release find all packages that a module needs, in place of building them, which takes minutes.
+func (r rehearsal) resolveOnly(t *testing.T) {
+	t.Helper()
+	script := filepath.Join(r.clone, "scripts", "release")
+	text := strings.Replace(read(t, script), "build -o /dev/null ./...", "list -deps -f {{.ImportPath}}=={{.Error}} ./...", 1)
+	if text == read(t, script) {
+		t.Fatal("scripts/release builds no module before it tags it")
+	}
+	write(t, script, text, 0o755)
+	output(t, r.clone, r.env, "git", "commit", "--quiet", "-am", "Rehearse without building")
+	output(t, r.clone, r.env, "git", "push", "--quiet", "origin", "main")
+}
+
 // release runs scripts/release and returns all that it printed.
 func (r rehearsal) release(args ...string) (string, error) {
 	cmd := exec.Command("scripts/release", args...)
 	cmd.Dir, cmd.Env = r.clone, append(os.Environ(), r.env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// modulesOfOthers is the module cache of the release without what was released: to unpack some hundred modules again
+// takes long, and says nothing of ours.
+func (r rehearsal) modulesOfOthers(t *testing.T) string {
+	t.Helper()
+	own := path.Dir(modulePath)
+	for _, dir := range []string{own, filepath.Join("cache", "download", own), filepath.Join("cache", "vcs")} {
+		if err := os.RemoveAll(filepath.Join(r.modules, dir)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return r.modules
 }
 
 // proxy makes a module proxy of files from what was released, as the go command reads it from the tags. It has the modules of others behind it.
@@ -78,12 +106,27 @@ func (r rehearsal) proxy(t *testing.T) (env []string, modules []string) {
 	}, modules
 }
 
-// emptyCaches makes the go command start with nothing downloaded and nothing built.
-func emptyCaches(t *testing.T) {
+// use sets the environment for what runs in this process.
+func (rehearsal) use(t *testing.T, env []string) {
+	t.Helper()
+	for _, setting := range env {
+		name, value, _ := strings.Cut(setting, "=")
+		t.Setenv(name, value)
+	}
+}
+
+// emptyModules is a module cache with nothing in it.
+func emptyModules(t *testing.T) string {
 	t.Helper()
 	modules := t.TempDir()
 	t.Cleanup(func() { output(t, ".", []string{"GOMODCACHE=" + modules}, "go", "clean", "-modcache") }) // it is read-only
-	t.Setenv("GOMODCACHE", modules)
+	return modules
+}
+
+// emptyCaches makes the go command start with nothing downloaded and nothing built.
+func emptyCaches(t *testing.T) {
+	t.Helper()
+	t.Setenv("GOMODCACHE", emptyModules(t))
 	t.Setenv("GOCACHE", t.TempDir())
 }
 

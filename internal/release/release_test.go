@@ -5,7 +5,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ import (
 
 var (
 	wholly = flag.Bool("rehearse", false, "run TestRelease, which takes five minutes")
-	builds = flag.Bool("builds", false, "TestRelease also compiles every package of every module, and makes all files of the release twice")
+	builds = flag.Bool("builds", false, "run TestRelease and compile every package of every module in it; make all files of the release twice")
 )
 
 // TestRelease releases the working tree to a proxy on this machine and uses it as a stranger does: outside of the
@@ -48,28 +47,28 @@ func TestRelease(t *testing.T) {
 		for _, module := range modules {
 			t.Run(strings.TrimPrefix(module, path.Dir(modulePath)+"/"), func(t *testing.T) {
 				t.Parallel()
-				get(t, env, module)
+				env := slices.Concat(env, []string{"GOMODCACHE=" + emptyModules(t)})
+				dir, packages := get(t, env, module)
+				if *builds {
+					output(t, dir, env, "go", append([]string{"build", "-o", os.DevNull, "./..."}, packages...)...)
+				}
 			})
 		}
 	})
-	for _, setting := range env {
-		name, value, _ := strings.Cut(setting, "=")
-		t.Setenv(name, value)
-	}
-	commands, platforms := "weir", runtime.GOOS+"/"+runtime.GOARCH
-	if *builds {
-		commands, platforms = allCommands, allPlatforms
-	}
-	valid(t, schema, binaries(t, commands, platforms))
+	r.use(t, env)
+	valid(t, schema, binaries(t))
 }
 
-// get uses a module from a new one.
-func get(t *testing.T, env []string, module string) {
-	env = slices.Concat(env, []string{"GOMODCACHE=" + t.TempDir()})
-	dir := t.TempDir()
+// get has a new module import all that it may of another, and finds every package that this needs.
+func get(t *testing.T, env []string, module string) (dir string, packages []string) {
+	t.Helper()
+	dir = t.TempDir()
 	output(t, dir, env, "go", "mod", "init", "example.com/stranger")
 	output(t, dir, env, "go", "get", module)
-	packages := strings.Fields(output(t, dir, env, "go", "list", module+"/..."))
+	packages = strings.Fields(output(t, dir, env, "go", "list", module+"/..."))
+	if len(packages) == 0 {
+		t.Fatalf("%s has no package", module)
+	}
 	var code strings.Builder
 	code.WriteString("package stranger\n")
 	for _, name := range packages {
@@ -81,12 +80,9 @@ func get(t *testing.T, env []string, module string) {
 	write(t, filepath.Join(dir, "stranger.go"), code.String(), 0o644)
 	output(t, dir, env, "go", "get", "./...")
 	output(t, dir, env, "go", append([]string{"list", "-deps"}, packages...)...)
-	if *builds {
-		output(t, dir, env, "go", append([]string{"build", "-o", os.DevNull, "./..."}, packages...)...)
-	}
+	return dir, packages
 }
 
-// TestReleaseRefuses holds scripts/release to what it says of a repository that is not ready. Nothing is tagged then.
 func TestAllCommandsAreReleased(t *testing.T) {
 	directories, err := os.ReadDir(filepath.Join("..", "..", "cmd"))
 	if err != nil {
@@ -101,6 +97,7 @@ func TestAllCommandsAreReleased(t *testing.T) {
 	}
 }
 
+// TestReleaseRefuses holds scripts/release to what it says of a repository that is not ready. Nothing is tagged then.
 func TestReleaseRefuses(t *testing.T) {
 	longtest.Skip(t)
 	r := rehearse(t)

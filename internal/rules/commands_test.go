@@ -8,48 +8,30 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/weir-go/weir/internal/documents"
 )
-
-// A command is one that a document or a comment tells the reader to run.
-type command struct {
-	at    string // file and line
-	dir   string // where it runs
-	words []string
-	all   bool // behind scripts/all: with all modules and all tests
-}
-
-func (c command) String() string { return c.at + ": `" + strings.Join(c.words, " ") + "`" }
-
-// withAll runs a command with all modules and all tests.
-const withAll = "scripts/all"
 
 // commands lists those of the documents, in blocks and spans of code, and of the comments, in
 // indented lines and between backquotes.
-func (t *tree) commands() (all []command) {
+func (t *tree) commands() (all []documents.Command) {
 	for _, name := range t.paths {
 		if path.Ext(name) != ".md" {
 			continue
 		}
 		text, _ := fs.ReadFile(t.fsys, name)
-		fenced, dir := false, base(name)
-		for i, line := range strings.Split(string(text), "\n") {
-			at := fmt.Sprintf("%s:%d", name, i+1)
-			switch {
-			case strings.HasPrefix(strings.TrimSpace(line), "```"):
-				fenced, dir = !fenced, base(name)
-			case fenced:
-				var found []command
-				found, dir = shell(at, dir, line)
-				all = append(all, found...)
-			default:
-				all = append(all, spoken(at, base(name), line, "    ")...)
-			}
+		for _, line := range documents.Lines(name, string(text), base(name)) {
+			found, _ := documents.Commands(line.At, line.Dir, line.Text)
+			all = append(all, found...)
 		}
 	}
 	for _, file := range t.sources {
 		for _, group := range file.Comments {
 			for _, comment := range group.List {
-				all = append(all, spoken(t.at(comment), base(file.path), strings.TrimPrefix(comment.Text, "//"), "\t")...)
+				for _, code := range documents.Spoken(strings.TrimPrefix(comment.Text, "//"), "\t") {
+					found, _ := documents.Commands(t.at(comment), base(file.path), code)
+					all = append(all, found...)
+				}
 			}
 		}
 	}
@@ -66,58 +48,10 @@ func base(name string) string {
 	return "."
 }
 
+// span is code in a line of prose.
 var span = regexp.MustCompile("`[^`]+`")
 
-// spoken lists the commands of a line of prose: all of it where it is indented, and what stands between backquotes.
-func spoken(at, dir, line, indent string) (all []command) {
-	if code, ok := strings.CutPrefix(line, indent); ok {
-		all, _ = shell(at, dir, code)
-		return all
-	}
-	for _, code := range span.FindAllString(line, -1) {
-		found, _ := shell(at, dir, strings.Trim(code, "`"))
-		all = append(all, found...)
-	}
-	return all
-}
-
-// shellToken is a word, of which quotes may hold a part together, or what stands between two commands.
-var shellToken = regexp.MustCompile(`(?:[^\s'";&|]|'[^']*'|"[^"]*")+|[;&|]+`)
-
-// shell takes a line apart, as far as documents need it: commands in a row, directories, variables. What
-// follows two blanks or a # explains. It returns the directory for the next line.
-func shell(at, dir, line string) (all []command, next string) {
-	line, _, _ = strings.Cut(strings.TrimSpace(line), "  ")
-	line, _, _ = strings.Cut(line, " #")
-	c := command{at: at, dir: dir}
-	end := func() {
-		switch {
-		case len(c.words) == 2 && c.words[0] == "cd":
-			c.dir = path.Clean(c.words[1]) // documents start from the root
-		case len(c.words) > 1 && c.words[0] == withAll:
-			all = append(all, command{at, c.dir, c.words[1:], true})
-		case len(c.words) > 0:
-			all = append(all, c)
-		}
-		c.words = nil
-	}
-	for _, word := range shellToken.FindAllString(line, -1) {
-		switch {
-		case strings.Trim(word, ";&|") == "":
-			end()
-		case len(c.words) == 0 && assignment.MatchString(word): // of the environment
-		default:
-			c.words = append(c.words, strings.NewReplacer("'", "", `"`, "").Replace(word))
-		}
-	}
-	end()
-	return all, c.dir
-}
-
-var (
-	assignment  = regexp.MustCompile(`^[A-Z_]+=`)
-	placeholder = regexp.MustCompile(`^[A-Z]+(\.\.\.)?$|^\.\.\.$`)
-)
+var placeholder = regexp.MustCompile(`^[A-Z]+(\.\.\.)?$|^\.\.\.$`)
 
 // documentedCommands has every command that the repository itself answers name something that exists: a test, a
 // package, a flag, a script, a mutant.
@@ -125,13 +59,13 @@ func documentedCommands(t *tree) (complaints []string) {
 	for _, c := range t.commands() {
 		var wrong []string
 		switch {
-		case len(c.words) > 2 && c.words[0] == "go" && c.words[1] == "test":
+		case len(c.Words) > 2 && c.Words[0] == "go" && c.Words[1] == "test":
 			wrong = t.goTest(c)
-		case len(c.words) > 2 && c.words[0] == "go" && (c.words[1] == "run" || c.words[1] == "install"):
+		case len(c.Words) > 2 && c.Words[0] == "go" && (c.Words[1] == "run" || c.Words[1] == "install"):
 			wrong = t.goRun(c)
-		case len(c.words) > 2 && c.words[0] == "go" && c.words[1] == "tool":
+		case len(c.Words) > 2 && c.Words[0] == "go" && c.Words[1] == "tool":
 			wrong = t.goTool(c)
-		case strings.HasPrefix(c.words[0], "scripts/"), c.words[0] == ".ci/run":
+		case strings.HasPrefix(c.Words[0], "scripts/"), c.Words[0] == ".ci/run":
 			wrong = t.script(c)
 		}
 		for _, what := range wrong {
@@ -141,52 +75,52 @@ func documentedCommands(t *tree) (complaints []string) {
 	return complaints
 }
 
-func (t *tree) goRun(c command) (wrong []string) {
-	dir, _, _ := strings.Cut(c.words[2], "@")
+func (t *tree) goRun(c documents.Command) (wrong []string) {
+	dir, _, _ := strings.Cut(c.Words[2], "@")
 	dir, ours := strings.CutPrefix(dir, modulePath+"/")
 	if !ours && !strings.HasPrefix(dir, ".") || strings.HasPrefix(dir, "...") {
 		return nil
 	}
 	if !ours {
-		dir = path.Join(c.dir, dir)
+		dir = path.Join(c.Dir, dir)
 	}
 	if !slices.ContainsFunc(t.sources, func(s source) bool { return s.dir == dir && s.Name.Name == "main" }) {
 		return []string{"there is no program in " + dir}
 	}
 	if !ours && !t.reaches(c, dir) {
-		return []string{dir + " is not in go.work: want " + withAll + " before it"}
+		return []string{dir + " is not in go.work: want " + documents.WithAll + " before it"}
 	}
 	if dir != "internal/check/mutants" {
 		return nil
 	}
-	for i, word := range c.words[3:] {
-		if c.words[i+2] != "-since" && !strings.HasPrefix(word, "-") && !placeholder.MatchString(word) && !slices.ContainsFunc(t.mutantNames(), func(name string) bool { return strings.Contains(name, word) }) {
+	for i, word := range c.Words[3:] {
+		if c.Words[i+2] != "-since" && !strings.HasPrefix(word, "-") && !placeholder.MatchString(word) && !slices.ContainsFunc(t.mutantNames(), func(name string) bool { return strings.Contains(name, word) }) {
 			wrong = append(wrong, "no mutant is named like "+word)
 		}
 	}
 	return wrong
 }
 
-func (t *tree) goTool(c command) []string {
-	modfile, ok := strings.CutPrefix(c.words[2], "-modfile=")
-	if !ok || len(c.words) < 4 {
+func (t *tree) goTool(c documents.Command) []string {
+	modfile, ok := strings.CutPrefix(c.Words[2], "-modfile=")
+	if !ok || len(c.Words) < 4 {
 		return nil
 	}
-	for _, line := range lines(t.fsys, path.Join(c.dir, modfile)) {
-		if path.Base(line[len(line)-1]) == c.words[3] && !strings.HasSuffix(line[0], "/"+c.words[3]+"/v2") {
+	for _, line := range lines(t.fsys, path.Join(c.Dir, modfile)) {
+		if path.Base(line[len(line)-1]) == c.Words[3] && !strings.HasSuffix(line[0], "/"+c.Words[3]+"/v2") {
 			return nil
 		}
 	}
-	return []string{modfile + " has no tool " + c.words[3]}
+	return []string{modfile + " has no tool " + c.Words[3]}
 }
 
 // script asks for the file, and for its flags in it.
-func (t *tree) script(c command) (wrong []string) {
-	text, err := fs.ReadFile(t.fsys, path.Join(c.dir, c.words[0]))
+func (t *tree) script(c documents.Command) (wrong []string) {
+	text, err := fs.ReadFile(t.fsys, path.Join(c.Dir, c.Words[0]))
 	if err != nil {
-		return []string{"there is no " + c.words[0]}
+		return []string{"there is no " + c.Words[0]}
 	}
-	for _, word := range c.words[1:] {
+	for _, word := range c.Words[1:] {
 		if strings.HasPrefix(word, "--") && !strings.Contains(string(text), word) {
 			wrong = append(wrong, "it knows no "+word)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/weir-go/weir/internal/documents"
 )
 
 // testFlags are the flags of go test that documents use, and whether a value follows.
@@ -17,14 +19,14 @@ var testFlags = map[string]bool{
 }
 
 // goTest checks a go test command: its packages have tests, its patterns match some of them, and its flags are known.
-func (t *tree) goTest(c command) (wrong []string) {
+func (t *tree) goTest(c documents.Command) (wrong []string) {
 	dirs, patterns, unknown := t.testArguments(c)
 	for _, dir := range dirs {
 		if dir != "" && !strings.HasSuffix(dir, "...") && len(t.testsIn(dir)) == 0 {
 			return []string{"there is no test in " + dir}
 		}
 		if dir != "" && !t.reaches(c, dir) {
-			return []string{dir + " is not in go.work: want " + withAll + " before it"}
+			return []string{dir + " is not in go.work: want " + documents.WithAll + " before it"}
 		}
 	}
 	for _, flag := range []string{"run", "bench"} {
@@ -41,20 +43,20 @@ func (t *tree) goTest(c command) (wrong []string) {
 }
 
 // reaches reports whether the package is in a module that the command works with.
-func (t *tree) reaches(c command, dir string) bool {
+func (t *tree) reaches(c documents.Command, dir string) bool {
 	module := dir
 	for module != "." && !slices.Contains(t.paths, path.Join(module, "go.mod")) {
 		module = path.Dir(module)
 	}
-	return c.all || slices.Contains(outside, module) || slices.Contains(append(t.workspace("go.work"), "."), module)
+	return c.All || slices.Contains(outside, module) || slices.Contains(append(t.workspace("go.work"), "."), module)
 }
 
 // testArguments takes the arguments of go test apart: the packages, all of the workspace being "", the
 // patterns by flag, and the flags that neither go test nor these packages know.
-func (t *tree) testArguments(c command) (dirs []string, patterns map[string]string, unknown []string) {
+func (t *tree) testArguments(c documents.Command) (dirs []string, patterns map[string]string, unknown []string) {
 	patterns = map[string]string{}
 	var own []string // flags that go test does not know
-	words := c.words[2:]
+	words := c.Words[2:]
 	for i := 0; i < len(words); i++ {
 		name, isFlag := strings.CutPrefix(words[i], "-")
 		name, value, given := strings.Cut(name, "=")
@@ -63,7 +65,7 @@ func (t *tree) testArguments(c command) (dirs []string, patterns map[string]stri
 		case !isFlag && words[i] == "work":
 			dirs = append(dirs, "")
 		case !isFlag && strings.HasPrefix(words[i], "."):
-			dirs = append(dirs, path.Join(c.dir, words[i]))
+			dirs = append(dirs, path.Join(c.Dir, words[i]))
 		case !isFlag: // a value
 		case !known:
 			own = append(own, name)
@@ -76,7 +78,7 @@ func (t *tree) testArguments(c command) (dirs []string, patterns map[string]stri
 		}
 	}
 	if len(dirs) == 0 {
-		dirs = []string{c.dir}
+		dirs = []string{c.Dir}
 	}
 	for _, name := range own {
 		if !slices.ContainsFunc(dirs, func(dir string) bool { return slices.Contains(t.flagsIn(dir), name) }) {
@@ -87,7 +89,7 @@ func (t *tree) testArguments(c command) (dirs []string, patterns map[string]stri
 }
 
 // matched holds one alternative of a pattern against the functions of the packages.
-func (t *tree) matched(c command, flag, pattern string, dirs []string) []string {
+func (t *tree) matched(c documents.Command, flag, pattern string, dirs []string) []string {
 	first, _, _ := strings.Cut(pattern, "/")
 	name, err := regexp.Compile(first)
 	if err != nil {
@@ -104,8 +106,8 @@ func (t *tree) matched(c command, flag, pattern string, dirs []string) []string 
 				continue
 			}
 			found = true
-			if mentions(f, "longtest") && !c.all {
-				return []string{f.Name.Name + " is skipped without " + withAll}
+			if mentions(f, "longtest") && !c.All {
+				return []string{f.Name.Name + " is skipped without " + documents.WithAll}
 			}
 		}
 	}

@@ -19,6 +19,8 @@ var (
 	literal   = regexp.MustCompile(`"[^"]*"`)
 	single    = regexp.MustCompile(`^\*?([A-Za-z]\w*)(\{\}|\(\))?$`)
 	mixedCase = regexp.MustCompile(`[a-z][A-Z]|^[A-Z]\w*[a-z]`)
+
+	alert = regexp.MustCompile(`- alert: (\w+)`) // a rule of Prometheus
 )
 
 // aboutCode are the documents that name unexported identifiers too. In the others, names in lower case are
@@ -64,6 +66,12 @@ func (t *tree) dictionary() dictionary {
 	for _, name := range d.files {
 		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 			d.folders[dir] = true
+		}
+		if path.Base(name) == "alerts.yaml" {
+			rules, _ := fs.ReadFile(t.fsys, name)
+			for _, match := range alert.FindAllSubmatch(rules, -1) {
+				d.words[string(match[1])] = true
+			}
 		}
 	}
 	return d
@@ -210,10 +218,11 @@ func TestDocumentedNamesExist(t *testing.T) {
 		[]string{
 			"ARCHITECTURE.md:2: there is no gone.go", "ARCHITECTURE.md:2: there is no a.go", "ARCHITECTURE.md:3: there is no Node.gone",
 			"ARCHITECTURE.md:3: there is no acquireGone", "ARCHITECTURE.md:4: there is no law/gone", "README.md:1: there is no law.Gone",
-			"README.md:1: there is no Band.Gone", "README.md:2: there is no MaxGone", "README.md:2: there is no set.Gone",
+			"README.md:1: there is no Band.Gone", "README.md:2: there is no MaxGone", "README.md:2: there is no set.Gone", "README.md:3: there is no WeirGone",
 		},
 		"ARCHITECTURE.md", "`law/a.go`, `law`: `a.go`, `law/*.go`, `b.go`\n`gone.go`, `load`: `a.go`\n`Node.mu`, `Node.gone`, `acquireGone`, `acquire`\n`law/gone`, `law/a`, `load`\n",
-		"README.md", "`law.Gone{Max: 3}`, `law.Band{}`, `Band.Gone`, `Band.Max`, `http.Gone`, `elastic`\n`MaxGone`, `set.Gone`, `set.Close()`, `GONE`, `go test ./gone`\n",
+		"README.md", "`law.Gone{Max: 3}`, `law.Band{}`, `Band.Gone`, `Band.Max`, `http.Gone`, `elastic`\n`MaxGone`, `set.Gone`, `set.Close()`, `GONE`, `go test ./gone`\n`WeirStuck`, `WeirGone`\n",
+		"deploy/alerts.yaml", "rules:\n  - alert: WeirStuck\n",
 		"CHANGELOG.md", "`law.Gone`", "docs/decisions/0001.md", "`law.Gone`",
 		"b.go", "package weir\nimport \"net/http\"\n", "load/b.go", "package load\n",
 		"law/a.go", "package law\ntype Band struct { Max int }\ntype Node struct { slots }\ntype slots struct { mu int }\ntype set int\nfunc acquire() { x.Close() }", "law/a/a.go", "package a")

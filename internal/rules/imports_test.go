@@ -76,11 +76,13 @@ var mayImport = map[string]string{
 	"weirriver":     ". bulkhead edge",
 	"weirtemporal":  ". edge internal/settings",
 	"internal/jobs": "",
+
+	"internal/documents": "", // for internal/rules
 }
 
 // programs are the trees that may import every package; none but themselves
 // may import theirs.
-var programs = []string{"cmd/", "bench/", "examples/", "internal/check/", "internal/dbtest/", "internal/promcheck/", "internal/proxytest/", "internal/release/", "internal/rules/"}
+var programs = []string{"cmd/", "bench/", "examples/", "internal/check/", "internal/dbtest/", "internal/promcheck/", "internal/proxytest/", "internal/release/", "internal/rules/", "internal/site/"}
 
 // ownPackage returns the directory of a package that is imported, if it is one of ours.
 func ownPackage(imported string) (dir string, ours bool) {

@@ -38,7 +38,7 @@ func Main(run func(context.Context, Show) error) {
 	if err == nil {
 		err = run(ctx, show)
 	}
-	if err != nil && !errors.Is(err, flag.ErrHelp) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, flag.ErrHelp) { // an interrupt is no failure
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -1,12 +1,16 @@
 package nostr
 
-import "slices"
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
 
 // A Filter says which events a client wants: those that match all of its conditions. The zero Filter matches everything.
 type Filter struct {
-	IDs     []ID              // nil for any, empty for none
-	Authors []PubKey          // nil for any, empty for none
-	Kinds   []int             // nil for any, empty for none
+	IDs     []ID              // nil for any, empty for none; sorted
+	Authors []PubKey          // nil for any, empty for none; sorted
+	Kinds   []int             // nil for any, empty for none; sorted
 	Tags    map[byte][]string // values by the single letter of a tag, sorted
 	Since   int64             // 0 for no bound
 	Until   int64             // 0 for no bound, negative for none
@@ -16,9 +20,9 @@ type Filter struct {
 // Matches reports whether an event is one of those wanted. An absent condition holds, and one of several values holds if one of them does.
 func (f *Filter) Matches(e *Event) bool {
 	switch {
-	case f.IDs != nil && !slices.Contains(f.IDs, e.ID),
-		f.Authors != nil && !slices.Contains(f.Authors, e.PubKey),
-		f.Kinds != nil && !slices.Contains(f.Kinds, e.Kind),
+	case f.IDs != nil && !sortedHas(f.IDs, e.ID, compareIDs),
+		f.Authors != nil && !sortedHas(f.Authors, e.PubKey, compareKeys),
+		f.Kinds != nil && !sortedHas(f.Kinds, e.Kind, cmp.Compare[int]),
 		f.Since != 0 && e.CreatedAt < f.Since,
 		f.Until != 0 && e.CreatedAt > f.Until:
 		return false
@@ -30,6 +34,14 @@ func (f *Filter) Matches(e *Event) bool {
 	}
 	return true
 }
+
+func sortedHas[T any](values []T, value T, compare func(a, b T) int) bool {
+	_, found := slices.BinarySearchFunc(values, value, compare)
+	return found
+}
+
+func compareIDs(a, b ID) int      { return bytes.Compare(a[:], b[:]) }
+func compareKeys(a, b PubKey) int { return bytes.Compare(a[:], b[:]) }
 
 // tagged searches, since an event may have 2,000 tags and a filter 1,000 values: comparing all with all took 48 ms, which a client
 // could make the relay do for each of its subscriptions.

@@ -1,7 +1,6 @@
 package nostr
 
 import (
-	"bytes"
 	"cmp"
 	"math"
 	"slices"
@@ -38,10 +37,10 @@ func (s *scanner) filter(l Limits) Filter {
 		switch key {
 		case "ids":
 			s.once(&ids)
-			f.IDs = list(s, value, func() (id ID) { s.hex(id[:]); return id }, func(a, b ID) int { return bytes.Compare(a[:], b[:]) })
+			f.IDs = list(s, value, func() (id ID) { s.hex(id[:]); return id }, compareIDs)
 		case "authors":
 			s.once(&authors)
-			f.Authors = list(s, value, func() (key PubKey) { s.hex(key[:]); return key }, func(a, b PubKey) int { return bytes.Compare(a[:], b[:]) })
+			f.Authors = list(s, value, func() (key PubKey) { s.hex(key[:]); return key }, compareKeys)
 		case "kinds":
 			s.once(&kinds)
 			f.Kinds = list(s, value, func() int { return int(s.integer(0, maxKind)) }, cmp.Compare[int])

@@ -8,7 +8,9 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"runtime"
+	"strconv"
 	"time"
 
 	"github.com/weir-go/weir/examples/relay/nostr"
@@ -57,6 +59,7 @@ type Config struct {
 	Sync func() error
 
 	// Name, Description, Contact and PubKey say in the information document whose relay it is.
+	// PubKey is 64 hexadecimal digits, or "".
 	Name, Description, Contact, PubKey string
 
 	// URL is the relay's own, such as "wss://relay.example.com", which clients sign when they authenticate. Defaults to the host
@@ -187,6 +190,9 @@ func (c Config) complete() (Config, error) {
 	if u, err := url.Parse(c.URL); c.URL != "" && (err != nil || u.Scheme != "ws" && u.Scheme != "wss" || u.Host == "") {
 		return c, invalid("URL", c.URL, `"" (the host of the request) or one with ws:// or wss://`)
 	}
+	if !hexKey.MatchString(c.PubKey) {
+		return c, invalid("PubKey", strconv.Quote(c.PubKey), `"" (none) or 64 hexadecimal digits; not npub1...`)
+	}
 	if c.AuthToWrite && c.URL == "" {
 		return c, invalid("AuthToWrite", true, "a URL, which clients sign")
 	}
@@ -198,6 +204,8 @@ func (c Config) complete() (Config, error) {
 	}
 	return c, nil
 }
+
+var hexKey = regexp.MustCompile(`^([0-9a-f]{64})?$`)
 
 // processors is how much work runs at once that needs nothing but a processor: all but one, on which what is short finds no queue. With twice as many
 // reads as processors, ten floods made the others' p99 65 ms on two of them, with one 18 ms (TestFloods).

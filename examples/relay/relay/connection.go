@@ -35,6 +35,7 @@ type connection struct {
 	steps      atomic.Int64  // even while it reads, odd while a message is in work
 	publishing chan struct{} // an element for each event in work
 	queries    queries
+	filed      int // headings of its subscriptions; of the registry, under its lock
 
 	mu      sync.Mutex
 	leaving bool           // no more messages are taken up

@@ -85,8 +85,13 @@ func (i *imports) stop() {
 	}
 }
 
-// named is what a journal may be called: a file of the directory, and no other.
 var named = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
+
+// Named reports whether a journal may have the name: it is that of a file of the directory of imports, and of no other.
+func Named(journal string) bool { return named.MatchString(journal) }
+
+// NameWanted says what Named wants.
+const NameWanted = "1 to 64 letters, digits, dots, - or _, and no dot first"
 
 // A line of the answer to an import.
 type line struct {
@@ -104,8 +109,8 @@ func (s *Server) serveImport(w http.ResponseWriter, r *http.Request) {
 	case s.conf.Dir == "":
 		http.Error(w, "this relay has no directory for imports: set Config.Dir", http.StatusNotImplemented)
 		return
-	case !named.MatchString(name):
-		http.Error(w, fmt.Sprintf("journal is %q: want 1 to 64 letters, digits, dots, - or _, and no dot first", name), http.StatusBadRequest)
+	case !Named(name):
+		http.Error(w, fmt.Sprintf("journal is %q: want %s", name, NameWanted), http.StatusBadRequest)
 		return
 	case !s.begin():
 		(&denial{http.StatusServiceUnavailable, comeBack, "the relay is closed"}).answer(w)

@@ -35,7 +35,7 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 		return false, busy("events to write", err)
 	case err != nil:
 		if c.ctx.Err() == nil {
-			s.conf.Logger.Error("an event was not saved", "id", e.ID, "error", err)
+			s.unsaved.failed(s.conf.Logger, e.ID, err)
 		}
 		return false, nostr.Reason(nostr.Failed, "the event could not be saved: try again")
 	}
@@ -89,6 +89,7 @@ func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcom
 	defer op.DoneWith(&err)
 	outcome, err = s.conf.Store.Save(context.WithoutCancel(ctx), e)
 	if err == nil {
+		s.unsaved.saved(s.conf.Logger)
 		s.counts.outcomes.WithLabelValues(outcome.String()).Inc()
 	}
 	return outcome, err

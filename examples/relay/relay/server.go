@@ -28,6 +28,7 @@ type Server struct {
 	registry  registry
 	imports   imports
 	counts    *counts
+	unsaved   unsaved
 
 	mu          sync.Mutex
 	open        bool // Run is at work, and its context has not ended

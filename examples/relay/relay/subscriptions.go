@@ -11,12 +11,13 @@ import (
 
 // A subscription gets the stored events that its filters match, and then those that are published.
 type subscription struct {
-	conn    *connection
-	id      string
-	filters []nostr.Filter
-	head    []byte          // of a message with an event
-	ctx     context.Context //nolint:containedctx // ends with the subscription, of which a query is a part
-	end     context.CancelCauseFunc
+	conn     *connection
+	id       string
+	filters  []nostr.Filter
+	head     []byte          // of a message with an event
+	headings []heading       // under which the index has it
+	ctx      context.Context //nolint:containedctx // ends with the subscription, of which a query is a part
+	end      context.CancelCauseFunc
 
 	mu   sync.Mutex
 	live bool              // the stored events were sent
@@ -113,8 +114,9 @@ func (s *subscription) takeHeld(stored map[nostr.ID]bool) []held {
 
 // A registry has the subscriptions of all connections.
 type registry struct {
-	mu   sync.RWMutex
-	subs map[*subscription]struct{}
+	mu    sync.RWMutex
+	subs  map[*subscription]struct{}
+	index index
 
 	working sync.Mutex
 	work    map[nostr.ID]int // events that are being saved and delivered, by how many clients
@@ -127,12 +129,16 @@ func (r *registry) add(s *subscription) {
 		r.subs = map[*subscription]struct{}{}
 	}
 	r.subs[s] = struct{}{}
+	r.index.add(s)
 }
 
 func (r *registry) remove(s *subscription) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.subs, s)
+	if _, ok := r.subs[s]; ok { // it may have ended for two reasons
+		delete(r.subs, s)
+		r.index.remove(s)
+	}
 }
 
 func (r *registry) len() int {
@@ -179,14 +185,12 @@ func (r *registry) inWork(of map[nostr.ID]bool) (some map[nostr.ID]bool) {
 func (r *registry) publish(e *nostr.Event) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	var text []byte
-	for s := range r.subs {
-		if !wanted(s.filters, e) {
-			continue
-		}
-		if text == nil {
-			text = e.AppendJSON(nil)
-		}
+	wanting := r.index.wanting(e)
+	if len(wanting) == 0 {
+		return
+	}
+	text := e.AppendJSON(nil)
+	for _, s := range wanting {
 		s.deliver(e.ID, text)
 	}
 }

@@ -180,12 +180,15 @@ func drawFilter(t *rapid.T) nostr.Filter {
 	has := func(what string) bool { return rapid.IntRange(0, 2).Draw(t, what) == 0 }
 	if has("has ids") {
 		f.IDs = rapid.SliceOfN(rapid.Map(rapid.IntRange(0, ids), idOf), 0, 20).Draw(t, "ids")
+		slices.SortFunc(f.IDs, func(a, b nostr.ID) int { return bytes.Compare(a[:], b[:]) })
 	}
 	if has("has authors") {
 		f.Authors = rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 3), authorOf), 0, 4).Draw(t, "authors")
+		slices.SortFunc(f.Authors, func(a, b nostr.PubKey) int { return bytes.Compare(a[:], b[:]) })
 	}
 	if has("has kinds") {
 		f.Kinds = rapid.SliceOfN(rapid.SampledFrom(kinds), 0, 6).Draw(t, "kinds")
+		slices.Sort(f.Kinds)
 	}
 	if has("has tags") {
 		f.Tags = map[byte][]string{}

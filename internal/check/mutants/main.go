@@ -6,8 +6,9 @@
 //	go run ./internal/check/mutants pace         those whose name contains "pace"; several words add up
 //	go run ./internal/check/mutants -since main  those of the files that differ from a revision
 //
-// It never touches the working tree: the go command is told to read the
-// changed file in place of the real one (its -overlay flag).
+// It never touches the working tree: the go command is told to read changed
+// files in place of the real ones (its -overlay flag). The mutants that the tests
+// of a package judge are built into one binary, each behind an if.
 package main
 
 import (
@@ -19,7 +20,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 )
 
 func main() {
@@ -81,26 +81,28 @@ func (m mutant) isAmong(root string, files []string) bool {
 	return err != nil || slices.Contains(files, at.file)
 }
 
-// judge tries all mutants, a few at a time, and prints a line for each, in the
-// order of the list. It is an error if one of them is not killed.
+// judge tries all mutants, two packages at a time, and prints a line for each, in the order of the list. It is an
+// error if one of them is not killed.
 func judge(root string, list []mutant) error {
-	const atOnce = 2 // each is a build and a test run, which have threads of their own
+	const atOnce = 2 // a build and a test have threads of their own
 	verdicts := make([]chan error, len(list))
-	turn := make(chan struct{}, atOnce)
-	var healthy sync.Map // of func() error by package and test
-	for i, m := range list {
+	for i := range verdicts {
 		verdicts[i] = make(chan error, 1)
+	}
+	next := make(chan batch)
+	for range atOnce {
 		go func() {
-			turn <- struct{}{}
-			defer func() { <-turn }()
-			check, _ := healthy.LoadOrStore(m.pkg()+" "+m.test, sync.OnceValue(func() error { return m.passesUnchanged(root) }))
-			err := check.(func() error)()
-			if err == nil {
-				err = m.isKilled(root)
+			for b := range next {
+				b.judge(root, func(i int, err error) { verdicts[i] <- err })
 			}
-			verdicts[i] <- err
 		}()
 	}
+	go func() {
+		defer close(next)
+		for _, b := range batches(list) {
+			next <- b
+		}
+	}()
 	failed := 0
 	for i, m := range list {
 		if err := <-verdicts[i]; err != nil {

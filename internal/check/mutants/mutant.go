@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // A mutant is one change that a test must notice.
@@ -27,10 +28,22 @@ func (m mutant) pkg() string {
 	if m.in != "" {
 		return m.in
 	}
-	if path.Ext(m.file) != ".go" {
-		return "./" + m.file
+	dir := m.file
+	if path.Ext(dir) == ".go" {
+		dir = path.Dir(dir)
 	}
-	return "./" + path.Dir(m.file)
+	if dir == "." {
+		return dir
+	}
+	return "./" + dir
+}
+
+// judgeAlone builds the code with this change only. A mutant that is not killed is an error.
+func (m mutant) judgeAlone(root string) error {
+	if err := m.passesUnchanged(root); err != nil {
+		return err
+	}
+	return m.isKilled(root)
 }
 
 // passesUnchanged runs the named test on the real code: only a test that passes
@@ -62,36 +75,50 @@ func (m mutant) isKilled(root string) error {
 		return err
 	}
 	defer os.RemoveAll(tmp)
-	changed, overlay := filepath.Join(tmp, "changed.go"), filepath.Join(tmp, "overlay.json")
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(root, filepath.FromSlash(at.file)): changed}})
-	if err != nil {
+	changed := filepath.Join(tmp, "changed.go")
+	if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
 		return err
 	}
-	err = errors.Join(
-		os.WriteFile(changed, []byte(text), 0o600),
-		os.WriteFile(overlay, replace, 0o600))
+	overlay, err := overlay(tmp, map[string]string{filepath.Join(root, filepath.FromSlash(at.file)): changed})
 	if err != nil {
 		return err
 	}
 
-	output, err := m.runTest(root, "-overlay="+overlay)
+	output, err := m.runTest(root, overlay)
 	switch {
 	case err == nil:
-		return errors.New("survived: no behaviour that this test checks depends on the changed code")
+		return errSurvived
 	case strings.Contains(output, "[build failed]"), strings.Contains(output, "[setup failed]"):
 		return fmt.Errorf("does not compile\n%s", output)
 	}
 	return nil
 }
 
-// runTest runs the named test and returns what it printed. A mutant may hang;
-// its time is short because a test that takes long has no place in the list.
+// runTest builds and runs the named test and returns what it printed.
 func (m mutant) runTest(root, flag string) (string, error) {
-	pattern := "^" + strings.ReplaceAll(m.test, "/", "$/^") + "$"
-	cmd := exec.Command("go", "test", flag, "-count=1", "-vet=off", "-timeout=30s", "-run="+pattern, m.pkg())
+	cmd := exec.Command("go", "test", flag, "-count=1", "-vet=off", "-timeout="+patience.String(), "-run="+pattern(m.test), m.pkg())
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "WEIR_TESTS=all", // also those that take long
-		"RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000") // no files in the working tree; ten times the usual tries
+	cmd.Env = environment()
 	output, err := cmd.CombinedOutput()
 	return string(output), err
+}
+
+// patience is how long a test may take. A mutant may hang, and a test that takes long has no place in the list.
+const patience = 30 * time.Second
+
+var errSurvived = errors.New("survived: no behaviour that this test checks depends on the changed code")
+
+// overlay writes what the go command is to read in place of other files, and returns its flag.
+func overlay(dir string, replace map[string]string) (flag string, err error) {
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	file := filepath.Join(dir, "overlay.json")
+	return "-overlay=" + file, errors.Join(err, os.WriteFile(file, text, 0o600))
+}
+
+func pattern(test string) string { return "^" + strings.ReplaceAll(test, "/", "$/^") + "$" }
+
+// environment is that of a test: also those run that take long, properties are tried ten times as often as usual, and a
+// failure leaves no file in the working tree and is not reduced to a short one, which takes up to half a minute.
+func environment() []string {
+	return append(os.Environ(), "WEIR_TESTS=all", "RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000", "RAPID_SHRINKTIME=0s")
 }

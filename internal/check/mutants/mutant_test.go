@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,10 +19,12 @@ func TestVerdicts(t *testing.T) {
 	root := t.TempDir()
 	t.Setenv("GOWORK", "off")
 	for name, text := range map[string]string{
-		"go.mod":     "module fixture\n\ngo 1.26\n",
-		"max/max.go": "package max\n\nfunc Max(a, b int) int {\n\tif a > b {\n\t\treturn a\n\t}\n\treturn b\n}\n",
+		"go.mod": "module fixture\n\ngo 1.26\n",
+		"max/max.go": "package max\n\nconst Least = 1\n\nfunc Max(a, b int) int {\n\tif a > b {\n\t\treturn a\n\t}\n\treturn b\n}\n\n" +
+			"var sum int\n\nfunc Add(n int) {\n\tsum += n\n}\n",
 		"max/a_test.go": "package max\n\nimport \"testing\"\n\n" +
 			"func TestMax(t *testing.T) {\n\tt.Run(\"left\", func(t *testing.T) {\n\t\tif Max(2, 1) != 2 {\n\t\t\tt.Fail()\n\t\t}\n\t})\n}\n\n" +
+			"func TestAdd(t *testing.T) {\n\tif Add(Least); sum != 1 {\n\t\tt.Fail()\n\t}\n}\n\n" +
 			"func TestNothing(t *testing.T) {}\n\nfunc TestRed(t *testing.T) { t.Fail() }\n\nfunc TestSkipped(t *testing.T) { t.Skip() }\n",
 	} {
 		file := filepath.Join(root, name)
@@ -38,7 +41,7 @@ func TestVerdicts(t *testing.T) {
 		change(&m)
 		return m
 	}
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		mutant
 		want string // part of the complaint; empty: killed
 	}{
@@ -54,6 +57,8 @@ func TestVerdicts(t *testing.T) {
 		"ambiguous":           {with(func(m *mutant) { m.old = "return" }), "stands 2 times"},
 		"changes nothing":     {with(func(m *mutant) { m.new = m.old }), "changes nothing"},
 		"does not compile":    {with(func(m *mutant) { m.new = "a >" }), "does not compile"},
+		"without a result":    {with(func(m *mutant) { m.old, m.new, m.test = "sum += n", "sum = -n", "TestAdd" }), ""},
+		"outside of code":     {with(func(m *mutant) { m.old, m.new, m.test = "Least = 1", "Least = 2", "TestAdd" }), ""},
 		"elsewhere since":     {with(func(m *mutant) { m.file = "max/gone.go" }), ""},
 		"by package":          {with(func(m *mutant) { m.file = "max" }), ""},
 		"other blanks":        {with(func(m *mutant) { m.old = "if a>b{\n\nreturn a}"; m.new = "if a < b { return a }" }), ""},
@@ -61,20 +66,33 @@ func TestVerdicts(t *testing.T) {
 		"names that differ":   {with(func(m *mutant) { m.old, m.new = "$x > $x", "$x < $x" }), "stands 0 times"},
 		"no code":             {with(func(m *mutant) { m.old = " // a > b" }), "is empty"},
 		"no such package":     {with(func(m *mutant) { m.file = "gone/max.go" }), "directory not found"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			err := c.passesUnchanged(root)
-			if err == nil {
-				err = c.isKilled(root)
-			}
-			switch {
-			case c.want == "" && err != nil:
-				t.Errorf("want it killed, got: %v", err)
-			case c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)):
-				t.Errorf("got %v, want a complaint with %q", err, c.want)
-			}
-		})
 	}
+	check := func(t *testing.T, err error, want string) {
+		t.Helper()
+		switch {
+		case want == "" && err != nil:
+			t.Errorf("want it killed, got: %v", err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("got %v, want a complaint with %q", err, want)
+		}
+	}
+	var list []mutant
+	var wants []string
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) { check(t, c.judgeAlone(root), c.want) })
+		if name != "does not compile" { // which a test below has beside another
+			list, wants = append(list, c.mutant), append(wants, c.want)
+		}
+	}
+	t.Run("together", func(t *testing.T) {
+		for _, b := range batches(list) {
+			b.judge(root, func(i int, err error) { check(t, err, wants[i]) })
+		}
+	})
+	t.Run("beside one that does not compile", func(t *testing.T) {
+		wants := []string{"", cases["does not compile"].want}
+		batches([]mutant{base, cases["does not compile"].mutant})[0].judge(root, func(i int, err error) { check(t, err, wants[i]) })
+	})
 	if err := judge(root, []mutant{base, base}); err != nil {
 		t.Errorf("judge: %v", err)
 	}
@@ -125,6 +143,31 @@ func TestEveryMutantFindsItsPlace(t *testing.T) {
 	for _, m := range mutants {
 		if _, err := m.find("../../.."); err != nil {
 			t.Errorf("%s: %v", m.name, err)
+		}
+	}
+}
+
+// TestWeave: that a mutant was judged alone would not show in its verdict.
+func TestWeave(t *testing.T) {
+	const text = "package p\n\nfunc f() int {\n\treturn 1\n}\n\nfunc g(n int) {\nloop:\n\tfor {\n\t\tbreak loop\n\t}\n}\n"
+	changed := func(name, from, to string) change {
+		at := match(text, tokens(from))[0]
+		at.file = "p/a.go"
+		return change{name, at, at.changed(to)}
+	}
+	files, woven := weave([]change{
+		changed("a", "return 1", "return 2"), changed("b", "1", "3"),
+		changed("with a label", "for", "for range n"), changed("the name", "f", "h"), changed("nothing", "1", "1"), changed("no Go", "1", "}"),
+	})
+	if want := map[string]bool{"a": true, "b": true}; !maps.Equal(woven, want) {
+		t.Errorf("woven are %v, want %v", woven, want)
+	}
+	if len(files) != 2 || !strings.Contains(files["p/mutant_at_work.go"], "package p\n") {
+		t.Errorf("files %q", files)
+	}
+	for _, want := range []string{"if mutantAtWork == \"a\" {\n\treturn 2\n", "if mutantAtWork == \"b\" {\n\treturn 3\n", "}\n\n\treturn 1\n"} {
+		if !strings.Contains(files["p/a.go"], want) {
+			t.Errorf("no %q in\n%s", want, files["p/a.go"])
 		}
 	}
 }

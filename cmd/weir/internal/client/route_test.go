@@ -2,21 +2,15 @@ package client
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/cmd/weir/internal/certs/certstest"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
@@ -93,33 +87,10 @@ func TestRoutesThatAreNone(t *testing.T) {
 	}
 }
 
-// certificate is one of a client, signed by itself.
-func certificate(t *testing.T) (tls.Certificate, *x509.Certificate) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "billing"}, NotAfter: time.Now().Add(time.Hour),
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	leaf, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, leaf
-}
-
 func TestClientCertificates(t *testing.T) {
-	own, leaf := certificate(t)
-	authorities := x509.NewCertPool()
-	authorities.AddCert(leaf)
-	want := ":" + base64.StdEncoding.EncodeToString(leaf.Raw) + ":"
+	authority := certstest.New(t)
+	own, authorities := authority.Pair("billing"), authority.Pool()
+	want := ":" + base64.StdEncoding.EncodeToString(own.Leaf.Raw) + ":"
 
 	for what, c := range map[string]struct {
 		auth    tls.ClientAuthType
@@ -170,7 +141,7 @@ func TestClientCertificates(t *testing.T) {
 		if got := strings.Join(seen.Values("Client-Cert"), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", what, got, c.want)
 		}
-		if (tenant == string(leaf.RawSubject)) != c.tenant {
+		if (tenant == string(own.Leaf.RawSubject)) != c.tenant {
 			t.Errorf("%s: tenant %q", what, tenant)
 		}
 		if got := seen.Get("X-Forwarded-Proto"); got != "https" {

@@ -1,39 +1,22 @@
 package config_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"encoding/pem"
-	"math/big"
+	"errors"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/weir-go/weir/cmd/weir/internal/certs/certstest"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
 // newPair returns the path of a certificate and its key without .pem and .key.
 func newPair(t *testing.T) string {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, &x509.Certificate{SerialNumber: big.NewInt(1)}, &x509.Certificate{}, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := t.TempDir() + "/pair"
-	for name, block := range map[string]*pem.Block{".pem": {Type: "CERTIFICATE", Bytes: certificate}, ".key": {Type: "PRIVATE KEY", Bytes: text}} {
-		if err := os.WriteFile(path+name, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
+	cert, key := certstest.New(t).Sign("pair")
+	if err := errors.Join(os.WriteFile(path+".pem", cert, 0o600), os.WriteFile(path+".key", key, 0o600)); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }

@@ -49,7 +49,7 @@ func (l *live) draw() {
 	columns, rows := l.size()
 	var out strings.Builder
 	out.WriteString("\x1b[H")
-	for i, line := range frame(l.course, l.past, columns, rows) {
+	for i, line := range fitting(frame(l.course, l.past, columns, rows), rows) {
 		if i > 0 {
 			out.WriteString("\r\n")
 		}
@@ -58,6 +58,10 @@ func (l *live) draw() {
 	out.WriteString("\x1b[J")
 	l.write(out.String())
 }
+
+// fitting leaves out the rows at the end that a screen has no place for, as after it has shrunk. The last row of the screen
+// stays free: some terminals scroll after it.
+func fitting(frame []row, rows int) []row { return frame[:min(len(frame), max(rows-1, 0))] }
 
 // A row is a line of the frame, in pieces of one style each.
 type row []piece

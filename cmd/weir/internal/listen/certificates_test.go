@@ -2,17 +2,9 @@ package listen
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"io"
 	"log/slog"
-	"math/big"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,64 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/cmd/weir/internal/certs/certstest"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
-
-// authority signs certificates.
-type authority struct {
-	t    *testing.T
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{t: t}
-	a.cert, a.key = a.sign("authority", true)
-	return a
-}
-
-func (a *authority) sign(name string, isAuthority bool) (*x509.Certificate, *ecdsa.PrivateKey) {
-	a.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: isAuthority, BasicConstraintsValid: true,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	parent, signer := a.cert, a.key
-	if isAuthority {
-		parent, signer = template, key
-		template.KeyUsage = x509.KeyUsageCertSign
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return cert, key
-}
-
-// pair is a certificate and its key as PEM.
-func (a *authority) pair(name string) (cert, key []byte) {
-	signed, private := a.sign(name, false)
-	der, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed.Raw}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
-}
-
-func (a *authority) pem() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
-}
 
 // write replaces a file as tools do that rotate certificates: in one step.
 func write(t *testing.T, name string, text []byte) {
@@ -95,14 +32,14 @@ type secured struct {
 	*Listener
 	t      *testing.T
 	log    *bytes.Buffer
-	signed *authority
+	signed *certstest.Authority
 	files  config.ServerTLS
 }
 
 func startTLS(t *testing.T, next http.HandlerFunc, change func(*config.Listener)) *secured {
 	t.Helper()
 	dir := t.TempDir()
-	s := &secured{t: t, log: new(bytes.Buffer), signed: newAuthority(t)}
+	s := &secured{t: t, log: new(bytes.Buffer), signed: certstest.New(t)}
 	s.files = config.ServerTLS{Certificate: filepath.Join(dir, "cert"), Key: filepath.Join(dir, "key"), Clients: "require", Minimum: "1.2"}
 	s.rotate("first")
 	s.Listener = startLogging(t, slog.New(slog.NewTextHandler(s.log, nil)), next, func(c *config.Listener) {
@@ -116,17 +53,15 @@ func startTLS(t *testing.T, next http.HandlerFunc, change func(*config.Listener)
 
 func (s *secured) rotate(name string) {
 	s.t.Helper()
-	cert, key := s.signed.pair(name)
+	cert, key := s.signed.Sign(name)
 	write(s.t, s.files.Key, key)
 	write(s.t, s.files.Certificate, cert)
 }
 
 // client believes the listener's authority. Each of its requests opens a connection.
 func (s *secured) client(certificates ...tls.Certificate) *http.Client {
-	roots := x509.NewCertPool()
-	roots.AddCert(s.signed.cert)
 	transport := &http.Transport{
-		TLSClientConfig:   &tls.Config{RootCAs: roots, Certificates: certificates, ClientSessionCache: tls.NewLRUClientSessionCache(1)},
+		TLSClientConfig:   &tls.Config{RootCAs: s.signed.Pool(), Certificates: certificates, ClientSessionCache: tls.NewLRUClientSessionCache(1)},
 		DisableKeepAlives: true, ForceAttemptHTTP2: true,
 	}
 	s.t.Cleanup(transport.CloseIdleConnections)
@@ -153,53 +88,26 @@ func TestProtocolsOfTLS(t *testing.T) {
 	}
 }
 
+// TestCertificatesAreReadAgain by Update at once; what handshakes do is a test of package certs.
 func TestCertificatesAreReadAgain(t *testing.T) {
 	s := startTLS(t, hello, nil)
-	now := time.Now()
-	s.certificates.mu.Lock()
-	s.certificates.now = func() time.Time { return now }
-	s.certificates.looked = now
-	s.certificates.mu.Unlock()
-	later := func(by time.Duration) {
-		s.certificates.mu.Lock()
-		defer s.certificates.mu.Unlock()
-		now = now.Add(by)
-	}
 	s.rotate("second")
-	later(lookEvery - 1)
-	if name := s.served(); name != "first" {
-		t.Errorf("within a second: %s", name)
-	}
-	later(1)
-	if name := s.served(); name != "second" {
-		t.Errorf("after a second: %s", name)
-	}
-
-	write(t, s.files.Certificate, []byte("no certificate"))
-	for range 3 {
-		later(lookEvery)
-		if name := s.served(); name != "second" {
-			t.Errorf("a broken certificate: %s, want the one before", name)
-		}
-	}
-	if n := strings.Count(s.log.String(), "cannot be used"); n != 1 {
-		t.Errorf("logged %d times:\n%s", n, s.log)
-	}
-	if err := s.Update(settings(func(c *config.Listener) { c.TLS = &s.files })); err == nil || !strings.Contains(err.Error(), s.files.Certificate) {
-		t.Errorf("Update: %v", err)
-	}
-
-	s.rotate("third")
-	if err := s.Update(settings(func(c *config.Listener) { c.TLS = &s.files })); err != nil {
+	update := func() error { return s.Update(settings(func(c *config.Listener) { c.TLS = &s.files })) }
+	if err := update(); err != nil {
 		t.Fatal(err)
 	}
-	if name := s.served(); name != "third" {
+	if name := s.served(); name != "second" {
 		t.Errorf("after Update: %s", name)
 	}
-	os.Remove(s.files.Key)
-	later(lookEvery)
-	if name := s.served(); name != "third" {
-		t.Errorf("without a key: %s", name)
+	write(t, s.files.Certificate, []byte("no certificate"))
+	if err := update(); err == nil || !strings.HasPrefix(err.Error(), "listen: tls.certificate ") || !strings.Contains(err.Error(), s.files.Certificate) {
+		t.Errorf("Update: %v", err)
+	}
+	if name := s.served(); name != "second" {
+		t.Errorf("a broken certificate: %s, want the one before", name)
+	}
+	if !strings.Contains(s.log.String(), "cannot be used") {
+		t.Errorf("logged:\n%s", s.log)
 	}
 }
 
@@ -219,19 +127,13 @@ func TestClientCertificates(t *testing.T) {
 	}
 	for _, clients := range []string{"require", "request"} {
 		t.Run(clients, func(t *testing.T) {
-			signer, stranger := newAuthority(t), newAuthority(t)
+			signer, stranger := certstest.New(t), certstest.New(t)
 			ca := filepath.Join(t.TempDir(), "ca")
-			write(t, ca, signer.pem())
+			write(t, ca, signer.PEM())
 			s := startTLS(t, subject, func(c *config.Listener) { c.TLS.ClientCA, c.TLS.Clients = ca, clients })
 			url := "https://" + s.Addr().String()
-			known, err := tls.X509KeyPair(signer.pair("known"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			unknown, err := tls.X509KeyPair(stranger.pair("unknown"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			known := signer.Pair("known")
+			unknown := stranger.Pair("unknown")
 			resuming := s.client(known)
 			for range 2 {
 				if status, body, _ := fetch(t, resuming, url); status != http.StatusOK || body != "known" {
@@ -245,7 +147,7 @@ func TestClientCertificates(t *testing.T) {
 				t.Errorf("none: %d %s", status, body)
 			}
 
-			write(t, ca, stranger.pem())
+			write(t, ca, stranger.PEM())
 			if err := s.Update(settings(func(c *config.Listener) { c.TLS = &s.files })); err != nil {
 				t.Fatal(err)
 			}
@@ -309,9 +211,7 @@ func TestHandshakes(t *testing.T) {
 func TestTLSBehindTheProxyProtocol(t *testing.T) {
 	s := startTLS(t, addresses, func(c *config.Listener) { c.ProxyProtocol = []string{"127.0.0.1"} })
 	conn, _ := dial(t, s.Listener, "PROXY TCP4 192.0.2.1 192.0.2.2 5000 80\r\n")
-	roots := x509.NewCertPool()
-	roots.AddCert(s.signed.cert)
-	secure := tls.Client(conn, &tls.Config{RootCAs: roots, ServerName: "127.0.0.1"})
+	secure := tls.Client(conn, &tls.Config{RootCAs: s.signed.Pool(), ServerName: "127.0.0.1"})
 	defer secure.Close()
 	_, _ = io.WriteString(secure, "GET / HTTP/1.0\r\nHost: h\r\n\r\n")
 	if text, _ := io.ReadAll(secure); !strings.HasSuffix(string(text), "192.0.2.1:5000 by 127.0.0.1") {

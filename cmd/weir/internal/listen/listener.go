@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weir-go/weir/cmd/weir/internal/certs"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/trust"
 )
@@ -24,7 +25,7 @@ type Listener struct {
 	server        *http.Server
 	next          http.Handler
 	log           *slog.Logger
-	certificates  *certificates // nil without TLS
+	certificates  *certs.Files // nil without TLS
 	headerTimeout time.Duration
 
 	live     atomic.Pointer[live]
@@ -64,7 +65,7 @@ func New(c config.Listener, next http.Handler, log *slog.Logger) (*Listener, err
 		if l.certificates, err = newCertificates(*c.TLS, c.Protocols, log); err != nil {
 			return nil, err
 		}
-		l.server.TLSConfig = l.certificates.config()
+		l.server.TLSConfig = asked(l.certificates)
 	}
 	requests, stop := context.WithCancel(context.Background())
 	l.server.BaseContext = func(net.Listener) context.Context { return requests }
@@ -125,7 +126,7 @@ func (l *Listener) Update(c config.Listener) error {
 		return err
 	}
 	if l.certificates != nil {
-		return l.certificates.refresh()
+		return l.certificates.Refresh()
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ const MostPlotted = 4
 
 // A panel is one of the plots over time.
 type panel struct {
+	name  string // on the command line
 	title string // beside the axis
 	of    func(sim.Point) float64
 	guide func(Outcome) []chart.Line // what the laws are compared with
@@ -22,16 +23,20 @@ type panel struct {
 }
 
 var panels = []panel{
-	{"limit", func(p sim.Point) float64 { return float64(p.Limit) }, oracleLimit, nil},
-	{"in flight", func(p sim.Point) float64 { return float64(p.InFlight) }, oracleLimit, nil},
-	{"throughput, 1/s", func(p sim.Point) float64 { return p.Throughput }, nil, nil},
-	{"goodput, 1/s", func(p sim.Point) float64 { return p.Good }, oracleGoodput, nil},
-	{"p99, ms", func(p sim.Point) float64 { return milliseconds(p.P99) }, slo, mostLatency},
+	{"limit", "limit", func(p sim.Point) float64 { return float64(p.Limit) }, oracleLimit, nil},
+	{"in-flight", "in flight", func(p sim.Point) float64 { return float64(p.InFlight) }, oracleLimit, nil},
+	{"throughput", "throughput, 1/s", func(p sim.Point) float64 { return p.Throughput }, nil, nil},
+	{"goodput", "goodput, 1/s", func(p sim.Point) float64 { return p.Good }, oracleGoodput, nil},
+	{"latency", "p99, ms", func(p sim.Point) float64 { return milliseconds(p.P99) }, slo, mostLatency},
 }
 
 // ChartRun shows limit, in flight, throughput, goodput and p99 over time, a column for each outcome
-// and a line for each law.
-func ChartRun(outcomes []Outcome) (*chart.Chart, error) {
+// and a line for each law; of these panels only those that are named, unless none is.
+func ChartRun(outcomes []Outcome, named ...string) (*chart.Chart, error) {
+	shown := panels
+	if len(named) > 0 {
+		shown = slices.DeleteFunc(slices.Clone(panels), func(p panel) bool { return !slices.Contains(named, p.name) })
+	}
 	var laws, scenarios []string
 	for _, o := range outcomes {
 		if !slices.Contains(scenarios, o.Job.Scenario.Name) {
@@ -45,12 +50,12 @@ func ChartRun(outcomes []Outcome) (*chart.Chart, error) {
 	}
 	c := &chart.Chart{
 		Title: fmt.Sprintf("%s on %s, over time", strings.Join(laws, ", "), strings.Join(scenarios, ", ")),
-		Width: 660, Height: 120, Rows: make([][]chart.Plot, len(panels)),
+		Width: 660, Height: 120, Rows: make([][]chart.Plot, len(shown)),
 	}
 	if len(outcomes) > 1 {
 		c.Width = 400
 	}
-	for row, panel := range panels {
+	for row, panel := range shown {
 		for _, o := range outcomes {
 			p, err := panel.plot(o, laws)
 			if err != nil {
@@ -59,7 +64,7 @@ func ChartRun(outcomes []Outcome) (*chart.Chart, error) {
 			if row == 0 {
 				p.Title = fmt.Sprintf("%s, seed %d", o.Job.Scenario.Name, o.Job.Seed)
 			}
-			if row == len(panels)-1 {
+			if row == len(shown)-1 {
 				p.X = "time, s"
 			}
 			c.Rows[row] = append(c.Rows[row], p)

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/weir-go/weir/cmd/weir/internal/certs"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
@@ -127,7 +128,7 @@ type dialer struct {
 	net      net.Dialer
 	settings settings
 	socket   string
-	files    *reloaded[*tls.Config]
+	files    *certs.Files
 }
 
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
@@ -160,7 +161,7 @@ func (d *dialer) dialTLS(ctx context.Context, network, address string) (net.Conn
 }
 
 func (d *dialer) tlsConfig(address string) *tls.Config {
-	c := d.files.get().Clone()
+	c := d.files.Latest().Clone()
 	if c.ServerName == "" {
 		c.ServerName, _, _ = net.SplitHostPort(address)
 	}

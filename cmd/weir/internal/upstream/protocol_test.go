@@ -11,11 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-go/weir/cmd/weir/internal/certs/certstest"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
 func TestHTTP2ByTLS(t *testing.T) {
-	a, dir := newAuthority(t), &folder{TB: t, path: t.TempDir()}
+	a, dir := certstest.New(t), &folder{TB: t, path: t.TempDir()}
 	for _, test := range []struct {
 		protocol     string
 		server       bool // speaks HTTP/2
@@ -27,7 +28,7 @@ func TestHTTP2ByTLS(t *testing.T) {
 		{"http2", false, "", "TLS handshake for h2"},
 	} {
 		c := defaults(secure(t, a, "api", test.server))
-		c.Protocol, c.TLS.CA, c.TLS.ServerName = test.protocol, dir.write("ca.pem", a.pem), "api"
+		c.Protocol, c.TLS.CA, c.TLS.ServerName = test.protocol, dir.write("ca.pem", a.PEM()), "api"
 		p, _ := started(t, c)
 		if text, err := ask(p); text != test.answer || (err != nil) != (test.fail != "") || err != nil && !strings.Contains(err.Error(), test.fail) {
 			t.Errorf("%s, server speaks HTTP/2 %t: got %q, %v", test.protocol, test.server, text, err)

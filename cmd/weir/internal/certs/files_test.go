@@ -1,0 +1,150 @@
+package certs
+
+import (
+	"bytes"
+	"crypto/tls"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/certs/certstest"
+)
+
+// rotated is a pair of files that a test changes, and what is made of them.
+type rotated struct {
+	*Files
+	t         *testing.T
+	signed    *certstest.Authority
+	cert, key string
+	log       bytes.Buffer
+	at        time.Time
+}
+
+const every = time.Second
+
+func rotating(t *testing.T) *rotated {
+	t.Helper()
+	dir := t.TempDir()
+	r := &rotated{t: t, signed: certstest.New(t), cert: filepath.Join(dir, "cert"), key: filepath.Join(dir, "key"), at: time.Now()}
+	r.rotate("first")
+	read := func() (*tls.Config, error) {
+		pair, err := Pair(r.cert, r.key)
+		return &tls.Config{Certificates: pair}, err
+	}
+	var err error
+	if r.Files, err = Open(read, every, slog.New(slog.NewTextHandler(&r.log, nil)), r.cert, "", r.key); err != nil {
+		t.Fatal(err)
+	}
+	r.now = func() time.Time { return r.at }
+	return r
+}
+
+func (r *rotated) rotate(name string) {
+	cert, key := r.signed.Sign(name)
+	r.write(r.key, key)
+	r.write(r.cert, cert)
+}
+
+// write replaces a file as tools do that rotate certificates: in one step.
+func (r *rotated) write(name string, text []byte) {
+	r.t.Helper()
+	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+	if err := os.Rename(name+".new", name); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// is checks which certificate a handshake gets that comes so much later.
+func (r *rotated) is(want string, later time.Duration) {
+	r.t.Helper()
+	r.at = r.at.Add(later)
+	if name := r.Latest().Certificates[0].Leaf.Subject.CommonName; name != want {
+		r.t.Errorf("%s, want %s", name, want)
+	}
+}
+
+func TestFilesAreReadAgainWhenTheyChange(t *testing.T) {
+	r := rotating(t)
+	r.rotate("second")
+	r.at = r.looked
+	r.is("first", every-1)
+	r.is("second", 1)
+
+	cert, key := r.signed.Sign("third")
+	r.write(r.cert, cert)
+	for range 3 { // the key is still the old one
+		r.is("second", every)
+	}
+	if n := strings.Count(r.log.String(), "cannot be used"); n != 1 {
+		t.Errorf("logged %d times:\n%s", n, &r.log)
+	}
+	if err := r.Refresh(); err == nil || !strings.Contains(err.Error(), r.cert) {
+		t.Errorf("Refresh: %v", err)
+	}
+	r.write(r.key, key)
+	if err := r.Refresh(); err != nil {
+		t.Error(err)
+	}
+	r.is("third", 0)
+	if n := strings.Count(r.log.String(), "used from now on"); n != 2 {
+		t.Errorf("logged %d times:\n%s", n, &r.log)
+	}
+
+	if err := os.Remove(r.key); err != nil {
+		t.Fatal(err)
+	}
+	r.is("third", every)
+	r.write(r.key, key)
+	r.is("third", every)
+	if err := r.Refresh(); err != nil {
+		t.Errorf("after the file came back: %v", err)
+	}
+}
+
+// TestOneLooks: the others take what is there.
+func TestOneLooks(t *testing.T) {
+	r := rotating(t)
+	r.rotate("second")
+	r.mu.Lock()
+	r.is("first", time.Hour)
+	r.mu.Unlock()
+	r.is("second", 0)
+}
+
+// TestNoFiles: an upstream that is known by the authorities of the system has none.
+func TestNoFiles(t *testing.T) {
+	reads := 0
+	f, err := Open(func() (*tls.Config, error) { reads++; return new(tls.Config), nil }, 0, slog.Default(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Latest() == nil || f.Refresh() != nil || reads != 1 {
+		t.Errorf("%v after %d reads, want settings that are read once", f.Latest(), reads)
+	}
+}
+
+func TestFilesThatCannotBeUsed(t *testing.T) {
+	gone := filepath.Join(t.TempDir(), "gone")
+	if _, err := Pair(gone, gone); err == nil || !strings.Contains(err.Error(), `tls.certificate "`+gone+`" and tls.key`) {
+		t.Error(err)
+	}
+	if _, err := Authorities("tls.ca", gone); err == nil || !strings.HasPrefix(err.Error(), "tls.ca: open "+gone) {
+		t.Error(err)
+	}
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Authorities("tls.ca", empty); err == nil || err.Error() != "tls.ca: "+empty+" has no certificate: want PEM" {
+		t.Error(err)
+	}
+	read := func() (*tls.Config, error) { _, err := Pair(gone, gone); return nil, err }
+	if _, err := Open(read, 0, slog.Default(), gone); err == nil {
+		t.Error("Open of a file that is not there: no error")
+	}
+}

@@ -1,0 +1,30 @@
+package certs
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+)
+
+// Pair reads a certificate and its key. An error names the settings that have them.
+func Pair(certificate, key string) ([]tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		return nil, fmt.Errorf("tls.certificate %q and tls.key %q: %w", certificate, key, err)
+	}
+	return []tls.Certificate{pair}, nil
+}
+
+// Authorities reads the certificates of those who sign others. An error names the setting.
+func Authorities(setting, path string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s: %s has no certificate: want PEM", setting, path)
+	}
+	return pool, nil
+}

@@ -1,0 +1,119 @@
+package relay
+
+import "github.com/weir-go/weir/examples/relay/nostr"
+
+// An index finds the subscriptions that may want an event without asking all of them. Each filter is filed under all values of one of its
+// conditions: its ids, else its authors, else the values of a tag, else its kinds. Among 20,000 subscriptions to one author each, those of an event
+// are found in 1.5 µs, and by asking all in 8 ms (scripts/all go test ./examples/relay/relay -run X -bench Publish).
+type index struct {
+	filed map[heading]map[*subscription]struct{}
+}
+
+// A heading is a value of a condition.
+type heading struct {
+	of     byte // what has the value: the letter of a tag, or one of these
+	number int
+	value  string
+}
+
+const (
+	everything = iota // for filters that are not filed under a value
+	byID
+	byAuthor
+	byKind
+)
+
+// mostFiled is how many values the filters of a connection are filed under, which takes 400 KiB. The filters beyond are asked for each event.
+const mostFiled = 4096
+
+func (x *index) add(s *subscription) {
+	if x.filed == nil {
+		x.filed = map[heading]map[*subscription]struct{}{}
+	}
+	s.headings = nil
+	for i := range s.filters {
+		s.headings = append(s.headings, headings(&s.filters[i])...)
+	}
+	if s.conn.filed+len(s.headings) > mostFiled {
+		s.headings = []heading{{of: everything}}
+	}
+	s.conn.filed += len(s.headings)
+	for _, h := range s.headings {
+		if x.filed[h] == nil {
+			x.filed[h] = map[*subscription]struct{}{}
+		}
+		x.filed[h][s] = struct{}{}
+	}
+}
+
+func (x *index) remove(s *subscription) {
+	s.conn.filed -= len(s.headings)
+	for _, h := range s.headings {
+		delete(x.filed[h], s)
+		if len(x.filed[h]) == 0 {
+			delete(x.filed, h)
+		}
+	}
+	s.headings = nil
+}
+
+// wanting returns the subscriptions that want an event.
+func (x *index) wanting(e *nostr.Event) (wanting []*subscription) {
+	asked := map[*subscription]struct{}{}
+	for h := range headingsOf(e) {
+		for s := range x.filed[h] {
+			if _, again := asked[s]; again {
+				continue
+			}
+			asked[s] = struct{}{}
+			if wanted(s.filters, e) {
+				wanting = append(wanting, s)
+			}
+		}
+	}
+	return wanting
+}
+
+// headings are what a filter is filed under.
+func headings(f *nostr.Filter) (under []heading) {
+	switch {
+	case f.IDs != nil:
+		for _, id := range f.IDs {
+			under = append(under, heading{of: byID, value: string(id[:])})
+		}
+	case f.Authors != nil:
+		for _, key := range f.Authors {
+			under = append(under, heading{of: byAuthor, value: string(key[:])})
+		}
+	case len(f.Tags) > 0:
+		for letter, values := range f.Tags {
+			for _, value := range values {
+				under = append(under, heading{of: letter, value: value})
+			}
+			break // an event that the filter wants meets all of its conditions, so one is enough
+		}
+	case f.Kinds != nil:
+		for _, kind := range f.Kinds {
+			under = append(under, heading{of: byKind, number: kind})
+		}
+	default:
+		under = []heading{{of: everything}}
+	}
+	return under
+}
+
+// headingsOf are those under which a filter may be filed that wants an event.
+func headingsOf(e *nostr.Event) map[heading]struct{} {
+	of := map[heading]struct{}{
+		{of: everything}:                           {},
+		{of: byID, value: string(e.ID[:])}:         {},
+		{of: byAuthor, value: string(e.PubKey[:])}: {},
+		{of: byKind, number: e.Kind}:               {},
+	}
+	for _, t := range e.Tags {
+		if len(t) >= 2 && len(t[0]) == 1 {
+			of[heading{of: t[0][0], value: t[1]}] = struct{}{}
+		}
+	}
+	return of
+}

@@ -1,0 +1,81 @@
+package documents
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	onlyComments  = regexp.MustCompile(`^(\s*(#.*)?\n)*$`)
+	onlyVariables = regexp.MustCompile(`^(WEIR__\w+=.*\n)+$`)
+)
+
+// checks has weir check a configuration of the proxy, or variables that replace settings of one.
+func (r *reader) checks(ctx context.Context, dir string, b Block) error {
+	text, variables := b.Text, []string(nil)
+	switch {
+	case onlyComments.MatchString(text):
+		return nil
+	case isShell[b.Language]:
+		variables = strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "'", ""), "\n")
+		text = "upstreams: {api: {addresses: ['http://127.0.0.1:1']}}\n"
+	}
+	// Empty lines above it give its lines their numbers in the document.
+	file := filepath.Join(dir, "weir.yaml")
+	if err := os.WriteFile(file, []byte(strings.Repeat("\n", b.Line)+text), 0o600); err != nil {
+		return err
+	}
+	c := r.command(ctx, "weir check '"+file+"'")
+	c.Env = append(c.Env, variables...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%s: this is no configuration of the proxy:\n%s", b.At(), strings.ReplaceAll(strings.TrimSpace(string(out)), file, b.Document))
+	}
+	return err
+}
+
+// checkAll has every configuration in the documents checked, and then one that is wrong.
+func checkAll(t *testing.T, r *reader) {
+	for _, b := range blocksOf(t, "yaml", "sh") {
+		if isShell[b.Language] && !onlyVariables.MatchString(b.Text) {
+			continue
+		}
+		if err := r.checks(t.Context(), t.TempDir(), b); err != nil {
+			t.Error(err)
+		}
+	}
+	document := "Text.\n\n```yaml\nupstreams:\n  api: {}\ngone: 1\n```\n```sh\nWEIR__GONE=1\n```\n"
+	for i, want := range []string{
+		"a.md:3: this is no configuration of the proxy:\nweir: a.md:5:8: upstreams.api.addresses is missing: want a list\nweir: a.md:6:1: gone is unknown",
+		"a.md:8: this is no configuration of the proxy:\nweir: WEIR__GONE",
+	} {
+		if err := r.checks(t.Context(), t.TempDir(), Blocks("a.md", document)[i]); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("got %v, want an error that begins with %q", err, want)
+		}
+	}
+}
+
+func badJSON(blocks []Block) (complaints []string) {
+	for _, b := range blocks {
+		if err := json.Unmarshal([]byte(b.Text), new(any)); err != nil {
+			complaints = append(complaints, fmt.Sprintf("%s: %v", b.At(), err))
+		}
+	}
+	return complaints
+}
+
+func TestJSONIsJSON(t *testing.T) {
+	for _, complaint := range badJSON(blocksOf(t, "json")) {
+		t.Error(complaint)
+	}
+	got := badJSON(Blocks("a.md", "```json\n{\"a\": 1}\n```\n```json\n{\"a\": }\n```\n"))
+	if len(got) != 1 || !strings.HasPrefix(got[0], "a.md:4: invalid character '}'") {
+		t.Errorf("got the complaints %q", got)
+	}
+}

@@ -1,0 +1,32 @@
+package documents
+
+import (
+	"regexp"
+	"strings"
+)
+
+// elsewhere are the commands that the tests here do not run, and where they run instead. For all of them, internal/rules
+// checks that the tests, packages, flags and files that they name exist.
+var elsewhere = []struct {
+	command *regexp.Regexp
+	where   string
+}{
+	{regexp.MustCompile(`^go (-C \S+ )?(test|tool|vet) |^\.ci/run|^scripts/(databases|proxies|shells|tidy|first-build)|^go run \./internal/check/mutants`), "the gate"},
+	{regexp.MustCompile(`^scripts/release|^go (-C \S+ )?(get|install|work) |^git clone|^cd weir$|^go run \./internal/release`), "TestRelease of internal/release, with a module proxy of its own"},
+	{regexp.MustCompile(`^weir sim trace (access\.log|llm\.csv|requests\.csv) .*(--choose|--on|InputTokens)`), "TestTracesPage of cmd/weir, which compares what they print"},
+	{regexp.MustCompile(`^go build -o relay-bin|^\./relay-bin |^go run \./examples/import`), "the tests of these examples, which import, are killed and import again"},
+	{regexp.MustCompile(`^source .*completion zsh`), "the tests of completion in cmd/weir, which have all shells"},
+	{regexp.MustCompile(`^go build -o weir `), "here, before all others"},
+	{regexp.MustCompile(`^openssl |^change|^curl -s -H|^seq |^xargs |^sort|^uniq|^curl .*(/orders|/limit)`), "by hand: they need a file in /etc, or the program of the page under load"},
+}
+
+// runsElsewhere says where a command runs, if not here.
+func runsElsewhere(c Command) (where string) {
+	text := strings.Join(c.Words, " ")
+	for _, e := range elsewhere {
+		if e.command.MatchString(text) {
+			return e.where
+		}
+	}
+	return ""
+}

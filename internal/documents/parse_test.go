@@ -1,0 +1,124 @@
+package documents
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"regexp"
+)
+
+// A snippet is a block of Go as the files of a package: its own, and that of the comment above it.
+type snippet struct {
+	Block
+	files []*ast.File
+	whole bool // a file that a reader can copy, with its imports
+}
+
+// elided is a line of which a document shows only that there is more.
+var elided = regexp.MustCompile(`(?m)^\s*\.\.\.$`)
+
+// parse makes files of a block, which is a file already, or has declarations or statements.
+func parse(fset *token.FileSet, b Block) (snippet, error) {
+	text := fmt.Sprintf("//line %s:%d\n%s", b.Document, b.Line+1, elided.ReplaceAllString(b.Text, ""))
+	file, err := parser.ParseFile(fset, "", text, 0)
+	if err == nil {
+		return snippet{b, []*ast.File{file}, true}, nil
+	}
+	if file, err = parser.ParseFile(fset, "", "package p\n"+text, 0); err != nil {
+		if file, err = parser.ParseFile(fset, "", "package p\nfunc _() {\n"+text+"\n}\n", 0); err != nil {
+			return snippet{}, err
+		}
+		finish(file.Decls[0].(*ast.FuncDecl))
+	}
+	files := []*ast.File{file}
+	if b.Hidden != "" {
+		above, err := parser.ParseFile(fset, "", fmt.Sprintf("package p\n//line %s:%d\n%s", b.Document, b.hiddenAt, b.Hidden), 0)
+		if err != nil {
+			return snippet{}, err
+		}
+		files = append(files, above)
+	}
+	return snippet{b, files, false}, nil
+}
+
+// finish gives statements the results that they return, and lets them use no value of an expression.
+func finish(f *ast.FuncDecl) {
+	results := 0
+	ast.Inspect(f.Body, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.FuncLit:
+			use(node.Body)
+			return false
+		case *ast.ReturnStmt:
+			results = max(results, len(node.Results))
+		}
+		return true
+	})
+	use(f.Body)
+	if results == 0 {
+		return
+	}
+	// By far most functions return an error last; what comes before it in a document is a number.
+	list := &ast.FieldList{}
+	for range results - 1 {
+		list.List = append(list.List, &ast.Field{Type: ast.NewIdent("int")})
+	}
+	f.Type.Results = &ast.FieldList{List: append(list.List, &ast.Field{Type: ast.NewIdent("error")})}
+	f.Body.List = append(f.Body.List, &ast.ExprStmt{X: &ast.CallExpr{Fun: ast.NewIdent("panic"), Args: []ast.Expr{ast.NewIdent("nil")}}})
+}
+
+// use assigns what only stands there, such as a literal of a struct, to nothing.
+func use(body *ast.BlockStmt) {
+	for i, statement := range body.List {
+		if alone, ok := statement.(*ast.ExprStmt); ok {
+			switch alone.X.(type) {
+			case *ast.CallExpr, *ast.UnaryExpr:
+			default:
+				body.List[i] = &ast.AssignStmt{Lhs: []ast.Expr{ast.NewIdent("_")}, Tok: token.ASSIGN, Rhs: []ast.Expr{alone.X}}
+			}
+		}
+	}
+}
+
+// declared are the names that the files declare at the top.
+func declared(files []*ast.File) map[string]bool {
+	names := map[string]bool{}
+	for _, file := range files {
+		for _, declaration := range file.Decls {
+			switch declaration := declaration.(type) {
+			case *ast.FuncDecl:
+				names[declaration.Name.Name] = true
+			case *ast.GenDecl:
+				for _, spec := range declaration.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						names[spec.Name.Name] = true
+					case *ast.ValueSpec:
+						for _, name := range spec.Names {
+							names[name.Name] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// mentioned are the names in a file: those before a dot, which may be packages, and all.
+func mentioned(file *ast.File) (before, all map[string]bool) {
+	before, all = map[string]bool{}, map[string]bool{}
+	ast.Inspect(file, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.SelectorExpr:
+			if x, ok := node.X.(*ast.Ident); ok {
+				before[x.Name] = true
+			}
+		case *ast.Ident:
+			all[node.Name] = true
+		}
+		return true
+	})
+	return before, all
+}

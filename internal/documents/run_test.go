@@ -1,0 +1,165 @@
+package documents
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// awhile is how long a command that computes for minutes may do so: long enough to read its flags and files.
+	awhile = time.Second
+	// atMost bounds what starts in milliseconds on a machine that has time for it.
+	atMost = time.Minute
+)
+
+// A reader is somebody who types the commands of the documents: a home, a folder with the files that documents name, and
+// the programs of the repository.
+type reader struct {
+	dir string // has home, work and bin
+}
+
+// programs are what the lines run, to be built.
+func programs(lines []Line) (folders []string) {
+	folders = []string{"./cmd/weir"}
+	for _, l := range lines {
+		commands, _ := Commands(l.At, l.Dir, l.Text)
+		for _, c := range commands {
+			if how, _ := wayOf(l); how == watched && len(c.Words) > 2 && c.Words[1] == "run" && !slices.Contains(folders, c.Words[2]) {
+				folders = append(folders, c.Words[2])
+			}
+		}
+	}
+	return folders
+}
+
+// newReader builds the programs, all at once.
+func newReader(dir string, folders []string) (*reader, error) {
+	r := &reader{dir: dir}
+	for _, folder := range []string{"home/.config/fish/completions", "bin", "work/docs/control"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil { //nolint:gosec // for programs of ours
+			return nil, err
+		}
+	}
+	if _, err := goCommand(append([]string{"build", "-o", filepath.Join(dir, "bin") + string(filepath.Separator)}, folders...)...); err != nil {
+		return nil, err
+	}
+	if err := os.CopyFS(filepath.Join(dir, "work"), os.DirFS("../../cmd/weir/testdata/logs")); err != nil {
+		return nil, err
+	}
+	example, err := os.ReadFile("../../deploy/weir.yaml")
+	if err != nil {
+		return nil, err
+	}
+	// The scores of other limiters, which bench/peers takes hours to make: none.
+	return r, errors.Join(
+		os.WriteFile(filepath.Join(dir, "work/weir.yaml"), example, 0o600),
+		os.WriteFile(filepath.Join(dir, "work/peers.jsonl"), nil, 0o600))
+}
+
+// command is a line of shell, which ends by an interrupt when ctx does.
+func (r *reader) command(ctx context.Context, text string) *exec.Cmd {
+	c := exec.CommandContext(ctx, "bash", "-c", text) //nolint:gosec // of our documents
+	c.Dir = filepath.Join(r.dir, "work")
+	c.Env = append(os.Environ(), "HOME="+filepath.Join(r.dir, "home"), "TERM=dumb",
+		"PATH="+filepath.Join(r.dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	c.WaitDelay = 20 * time.Second
+	return c
+}
+
+// ended judges how a command ended, which an interrupt may have ended.
+func ended(text string, err error, out []byte) error {
+	exit := (*exec.ExitError)(nil)
+	switch {
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return nil
+	case errors.As(err, &exit) && (exit.ExitCode() == interrupted || exit.ExitCode() < 0):
+		return nil
+	}
+	return fmt.Errorf("`%s`: %w\n%s", text, err, bytes.TrimSpace(out))
+}
+
+// interrupted is the exit status of a simulation that was: docs/command.md.
+const interrupted = 130
+
+// runs wants the command to end well, or to be busy after a while and to end by an interrupt.
+func (r *reader) runs(ctx context.Context, text string) error {
+	ctx, stop := context.WithTimeout(ctx, awhile)
+	defer stop()
+	out, err := r.command(ctx, text).CombinedOutput()
+	return ended(text, err, out)
+}
+
+// watches wants a first line soon, and then a good end by an interrupt.
+func (r *reader) watches(ctx context.Context, text string) error {
+	stop, err := r.starts(ctx, text, "")
+	if err != nil {
+		return err
+	}
+	return stop()
+}
+
+// starts runs the command until it prints a line with the word. What stop returns is how it ended.
+func (r *reader) starts(ctx context.Context, text, word string, variables ...string) (stop func() error, err error) {
+	ctx, interrupt := context.WithTimeout(ctx, atMost)
+	c := r.command(ctx, text)
+	c.Env = append(c.Env, variables...)
+	var complaints bytes.Buffer
+	c.Stderr = &complaints
+	out, err := c.StdoutPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		interrupt()
+		return nil, err
+	}
+	lines := bufio.NewScanner(out)
+	begun := false
+	for !begun && lines.Scan() {
+		begun = strings.Contains(lines.Text(), word)
+	}
+	if !begun {
+		interrupt()
+		return nil, fmt.Errorf("`%s` ended without a line with %q: %w\n%s", text, word, c.Wait(), &complaints)
+	}
+	return func() error {
+		interrupt()
+		_, _ = io.Copy(io.Discard, out)
+		return ended(text, c.Wait(), complaints.Bytes())
+	}, nil
+}
+
+var (
+	word     = regexp.MustCompile(`^[a-z]+$`)
+	longFlag = regexp.MustCompile(` (--[a-z-]+)`)
+)
+
+// helps wants help on what a line only names, with its flags.
+func (r *reader) helps(ctx context.Context, text string) error {
+	words := strings.Fields(text)[1:]
+	if end := slices.IndexFunc(words, func(w string) bool { return !word.MatchString(w) }); end >= 0 {
+		words = words[:end]
+	}
+	out, err := r.command(ctx, strings.Join(append([]string{"weir help"}, words...), " ")).CombinedOutput()
+	if err != nil {
+		return ended(text, err, out)
+	}
+	for _, flag := range longFlag.FindAllStringSubmatch(text, -1) {
+		if !bytes.Contains(out, []byte(flag[1])) {
+			return fmt.Errorf("`%s`: there is no %s", text, flag[1])
+		}
+	}
+	return nil
+}

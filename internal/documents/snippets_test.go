@@ -1,0 +1,151 @@
+package documents
+
+import (
+	"errors"
+	"fmt"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// undefined is what to do about a name that the compiler does not know.
+const undefined = ": correct it, or declare what readers know anyway in a comment above the block, as in <!-- go: var orders []Order; type Order struct{} -->; " +
+	"packages of others are in foreign in internal/documents"
+
+// complaintsAbout compiles the blocks of Go. Those that import what the workspace does not have are skipped, unless it is whole.
+func (w *workspace) complaintsAbout(blocks []Block) (complaints []string, skipped int, err error) {
+	fset := token.NewFileSet()
+	var snippets []snippet
+	for _, b := range blocks {
+		s, err := parse(fset, b)
+		if err != nil {
+			complaints = append(complaints, err.Error())
+			continue
+		}
+		w.complete(&s)
+		snippets = append(snippets, s)
+	}
+	compiled, err := compile(snippets)
+	if err != nil {
+		return nil, 0, err
+	}
+	packages := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		if compiled[path] == "" {
+			return nil, errors.New("no such package, or it does not compile")
+		}
+		return os.Open(compiled[path])
+	})
+	for _, s := range snippets {
+		if !w.whole && !compilable(s, compiled) {
+			skipped++
+			continue
+		}
+		config := types.Config{Importer: packages, Error: func(err error) {
+			var fault types.Error
+			if !errors.As(err, &fault) || fault.Soft && !s.whole { // such as a variable that the next block uses
+				return
+			}
+			complaint := err.Error()
+			if name, ok := strings.CutPrefix(fault.Msg, "undefined: "); ok && token.IsIdentifier(name) {
+				complaint += undefined
+			}
+			complaints = append(complaints, complaint)
+		}}
+		_, _ = config.Check("p", fset, s.files, nil) // Error has it all
+	}
+	return complaints, skipped, nil
+}
+
+func compilable(s snippet, compiled map[string]string) bool {
+	for path := range s.imports() {
+		if compiled[path] == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// blocksOf are the blocks of the documents in the languages.
+func blocksOf(t *testing.T, languages ...string) (found []Block) {
+	t.Helper()
+	documents, err := Read(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(documents)) {
+		for _, b := range Blocks(name, documents[name]) {
+			if slices.Contains(languages, b.Language) {
+				found = append(found, b)
+			}
+		}
+	}
+	return found
+}
+
+func TestSnippetsCompile(t *testing.T) {
+	w, err := theWorkspace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := blocksOf(t, "go")
+	complaints, skipped, err := w.complaintsAbout(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, complaint := range complaints {
+		t.Error(complaint)
+	}
+	t.Logf("%d blocks of Go; %d import what this workspace does not have: GOWORK=$PWD/all.work compiles these too", len(blocks), skipped)
+}
+
+// TestSnippetsThatDoNotCompile shows what the test says about them.
+func TestSnippetsThatDoNotCompile(t *testing.T) {
+	w, err := theWorkspace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := workspace{w.paths, true}
+	cases := []struct{ name, text, want string }{
+		{"a name that is gone", "\nText.\n\n```go\nlim, err := weir.New(weir.Config{Name: \"a\"})\n\nlim.Gone(ctx)\n```\n", ":7: lim.Gone undefined"},
+		{"a field that is gone", "```go\nvar config = weir.Config{\n\tGone: 1,\n}\n```\n", ":3: unknown field Gone in struct literal"},
+		{"a name that readers do not know", "```go\nerr := lim.Do(ctx, search)\n```\n", ":2: undefined: search: correct it, or declare"},
+		{"a package that is not known", "```go\ngone.New()\n```\n", ":2: undefined: gone: correct it, or declare"},
+		{"a comment that is wrong", "<!-- go: var search\nfunc Gone -->\n```go\nsearch(ctx)\n```\n", ":1: expected type"},
+		{"no Go", "```go\nlim := \n```\n", ":4: expected operand"},
+		{"a block in a list", "1. This:\n\n   ```go\n   gone()\n   ```\n", ":4: undefined: gone"},
+		{"a whole file with an import too many", "```go\npackage main\n\nimport \"os\"\n\nfunc main() {}\n```\n", ":4: \"os\" imported and not used"},
+		{"a package that is not there", "```go\nimport \"example.com/gone\"\n```\n", ":2: could not import example.com/gone (no such package, or it does not compile)"},
+
+		{"what readers know", "```go\nerr := lim.Do(ctx, nil)\nif err != nil {\n\t...\n}\nreturn err\n```\n", ""},
+		{"declared above", "<!-- go: func search(ctx context.Context) error -->\n\n```go\nerr := lim.Do(ctx, search)\n```\n", ""},
+		{"a value", "```go\nweir.Config{Name: \"a\"}\n```\n", ""},
+		{"a whole file", "```go\npackage main\n\nimport \"os\"\n\nfunc main() { os.Exit(0) }\n```\n", ""},
+	}
+	var blocks []Block
+	for i, test := range cases {
+		blocks = append(blocks, Blocks(document(i), test.text)...)
+	}
+	complaints, _, err := all.complaintsAbout(blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, test := range cases {
+		var got []string
+		for _, complaint := range complaints {
+			if about, ok := strings.CutPrefix(complaint, document(i)); ok {
+				got = append(got, about)
+			}
+		}
+		if test.want == "" && len(got) > 0 || test.want != "" && (len(got) != 1 || !strings.HasPrefix(got[0], test.want)) {
+			t.Errorf("%s: got the complaints %q, want one that begins with %q", test.name, got, test.want)
+		}
+	}
+}
+
+func document(i int) string { return fmt.Sprintf("%c.md", 'a'+i) }

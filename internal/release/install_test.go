@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/internal/longtest"
+)
+
+// TestInstall does what README says with what a release of the working tree would publish on a module proxy, outside of the
+// workspace. It gets each module where none of ours was ever downloaded, and finds all packages that its packages need;
+// compiles a program that imports the root module and one that imports weirbreaker; and, with no module downloaded at all,
+// installs the command and runs it. What TestRelease does besides takes minutes: it builds each module before it is
+// tagged, gets each with nothing downloaded, fails a push in between, and compares the bytes of binaries.
+func TestInstall(t *testing.T) {
+	longtest.Skip(t)
+	r := rehearse(t)
+	r.resolveOnly(t)
+	if out, err := r.release(rehearsed, "--push"); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	env, modules := r.proxy(t)
+	env = append(env, "GOFLAGS=-modcacherw", "CGO_ENABLED=") // the standard library is compiled for these already
+	t.Run("get", func(t *testing.T) {
+		env := append(env, "GOMODCACHE="+r.modulesOfOthers(t))
+		for _, module := range modules {
+			t.Run(strings.TrimPrefix(module, path.Dir(modulePath)+"/"), func(t *testing.T) {
+				t.Parallel()
+				dir, _ := get(t, env, module)
+				if slices.Contains([]string{modulePath, modulePath + "/weirbreaker"}, module) {
+					output(t, dir, env, "go", "build", "-o", os.DevNull, ".")
+				}
+			})
+		}
+	})
+	t.Run("install", func(t *testing.T) {
+		bin := t.TempDir()
+		output(t, bin, append(env, "GOMODCACHE="+emptyModules(t), "GOBIN="+bin), "go", "install", modulePath+"/cmd/weir@"+rehearsed)
+		if said := output(t, bin, nil, filepath.Join(bin, "weir"), "--version"); !strings.HasPrefix(said, "weir "+rehearsed+" ") {
+			t.Errorf("it says %q of its version, want %s", said, rehearsed)
+		}
+	})
+}

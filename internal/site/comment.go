@@ -1,0 +1,68 @@
+package main
+
+import (
+	"bytes"
+	"go/doc/comment"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// comment is the comment of a package, its code highlighted and its links leading to pages of the site where there are some.
+func (s *site) comment(p *goPackage) (markup, error) {
+	printer := p.Printer()
+	printer.HeadingLevel = 2
+	printer.DocLinkURL = func(link *comment.DocLink) string {
+		importPath, id := link.ImportPath, link.Name
+		if importPath == "" {
+			importPath = p.ImportPath
+		}
+		if link.Recv != "" {
+			id = link.Recv + "." + id
+		}
+		if to := s.packagePage(importPath); to != nil && (id == "" || to.anchors[id]) {
+			return strings.TrimSuffix(s.base+to.Path+"#"+id, "#")
+		}
+		return link.DefaultURL("https://pkg.go.dev")
+	}
+	var b bytes.Buffer
+	parsed := p.Parser().Parse(p.Doc)
+	for _, block := range parsed.Content {
+		if code, ok := block.(*comment.Code); ok {
+			if err := highlight(&b, "go", code.Text); err != nil {
+				return "", err
+			}
+			continue
+		}
+		b.Write(printer.HTML(&comment.Doc{Content: []comment.Block{block}, Links: parsed.Links}))
+	}
+	return markup(b.String()), nil
+}
+
+// packagePage is the page of a package, or nil.
+func (s *site) packagePage(importPath string) *page {
+	rest, ours := strings.CutPrefix(importPath, modulePath)
+	if !ours {
+		return nil
+	}
+	return s.byFile[strings.TrimPrefix(rest+"/doc.go", "/")]
+}
+
+// mostGuides is how many guides the page of a package names: all limiters need package weir, so every guide does.
+const mostGuides = 5
+
+// guides are the pages that use a package, those first that do so most.
+func (s *site) guides(p *goPackage) (guides []*page) {
+	uses := regexp.MustCompile(`\b` + p.Name + `\.[A-Z]`)
+	count := map[*page]int{}
+	for _, page := range s.pages {
+		if !strings.HasPrefix(page.file, "docs/") || strings.HasPrefix(page.file, "docs/decisions/") {
+			continue
+		}
+		if count[page] = len(uses.FindAll(page.markdown, -1)); count[page] > 0 {
+			guides = append(guides, page)
+		}
+	}
+	slices.SortStableFunc(guides, func(a, b *page) int { return count[b] - count[a] })
+	return guides[:min(len(guides), mostGuides)]
+}

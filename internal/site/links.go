@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// repository is where files are linked to that are no page.
+const repository = "https://github.com/weir-go/weir"
+
+// external finds the addresses that are taken as they are.
+var external = regexp.MustCompile(`^([a-z]+:|//)`)
+
+// attribute finds the addresses in HTML.
+var attribute = regexp.MustCompile(`\b(src|href|srcset)="([^"]*)"`)
+
+// resolve gives the links and pictures of a page the addresses that they have on the site.
+func (s *site) resolve(p *page) error {
+	var wrong []error
+	replace := func(target []byte) []byte {
+		address, err := s.address(p, string(target))
+		if err != nil {
+			line := 1
+			if at := bytes.Index(p.markdown, target); at > 0 {
+				line += bytes.Count(p.markdown[:at], []byte("\n"))
+			}
+			wrong = append(wrong, fmt.Errorf("%s:%d: %w", p.file, line, err))
+		}
+		return []byte(address)
+	}
+	var raw []ast.Node
+	err := ast.Walk(p.tree, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Link:
+			s.retitle(p, n)
+			n.Destination = replace(n.Destination)
+		case *ast.Image:
+			n.Destination = replace(n.Destination)
+		case *ast.RawHTML, *ast.HTMLBlock:
+			raw = append(raw, n)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, n := range raw {
+		text := attribute.ReplaceAllFunc(htmlOf(n, p.markdown), func(found []byte) []byte {
+			at := bytes.IndexByte(found, '"') + 1
+			return fmt.Appendf(nil, `%s%s"`, found[:at], replace(found[at:len(found)-1]))
+		})
+		s := ast.NewString(text)
+		s.SetCode(true) // or it would be escaped
+		n.Parent().ReplaceChild(n.Parent(), n, s)
+	}
+	return errors.Join(append(wrong, err)...)
+}
+
+// retitle lets a link that shows the name of a file, as suits a reader of files, show the name of the page.
+func (s *site) retitle(p *page, link *ast.Link) {
+	file, _, _ := strings.Cut(string(link.Destination), "#")
+	if to := s.byFile[path.Join(path.Dir(p.file), file)]; to != nil && plain(link, p.markdown) == path.Base(file) {
+		link.RemoveChildren(link)
+		link.AppendChild(link, ast.NewString([]byte(to.Short)))
+	}
+}
+
+// remark finds what a document says to its tests only.
+var remark = regexp.MustCompile(`(?s)<!--.*?-->\n?`)
+
+// htmlOf is the HTML that stands in a file as it is, without comments.
+func htmlOf(n ast.Node, source []byte) []byte {
+	var b []byte
+	switch n := n.(type) {
+	case *ast.RawHTML:
+		for i := range n.Segments.Len() {
+			s := n.Segments.At(i)
+			b = append(b, s.Value(source)...)
+		}
+	case *ast.HTMLBlock:
+		for i := range n.Lines().Len() {
+			s := n.Lines().At(i)
+			b = append(b, s.Value(source)...)
+		}
+		if n.HasClosure() {
+			b = append(b, n.ClosureLine.Value(source)...)
+		}
+	}
+	return remark.ReplaceAll(b, nil)
+}
+
+// address is where the target of a link of a page is on the site, or in the repository.
+func (s *site) address(p *page, target string) (string, error) {
+	if external.MatchString(target) {
+		return target, nil
+	}
+	name, fragment, _ := strings.Cut(target, "#")
+	file := p.file
+	if name != "" {
+		file = path.Join(path.Dir(p.file), name)
+	}
+	if fragment != "" {
+		fragment = "#" + fragment
+	}
+	to := s.byFile[file]
+	for _, opening := range []string{"README.md", "doc.go"} { // of a folder
+		if to == nil {
+			to = s.byFile[path.Join(file, opening)]
+		}
+	}
+	if to != nil {
+		if fragment != "" && !to.anchors[fragment[1:]] {
+			return "", fmt.Errorf("links to %s, but %s has no such heading", target, file)
+		}
+		if to == p {
+			return fragment, nil
+		}
+		return s.base + to.Path + fragment, nil
+	}
+	info, err := os.Stat(filepath.Join(s.root, file))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("links to %s, but there is no %s", target, file)
+	case info.IsDir():
+		return repository + "/tree/main/" + file + fragment, nil
+	case pictures[path.Ext(file)]:
+		s.assets[file] = true
+		return s.base + file, nil
+	}
+	return repository + "/blob/main/" + file + fragment, nil
+}
+
+// pictures are copied to the site, at the path that they have in the repository.
+var pictures = map[string]bool{".svg": true, ".png": true}

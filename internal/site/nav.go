@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+)
+
+// navFile names every page of the site that is a file. It is the only list of them.
+const navFile = "site/data/nav.yaml"
+
+// A nav is the navigation, as navFile has it.
+type nav struct {
+	Home     string    `yaml:"home"`
+	Sections []section `yaml:"sections"`
+}
+
+// A section is a heading of the navigation with what stands below it.
+type section struct {
+	Title string `yaml:"title"`
+	Pages []item `yaml:"pages"`
+}
+
+// An item is a line of the navigation: a file, or pages that the build makes.
+type item struct {
+	Title string `yaml:"title"`
+	File  string `yaml:"file"`
+	Below string `yaml:"below"` // a pattern: these files are pages that this one leads to, with titles of their own
+	Made  string `yaml:"made"`  // "packages" or "commands"
+
+	page     *page
+	children []*page
+}
+
+// readNav reads the navigation, and holds it to be complete: every file of docs is in it, and every file in it exists.
+func readNav(root string) (nav, error) {
+	var n nav
+	text, err := os.ReadFile(filepath.Join(root, navFile))
+	if err != nil {
+		return n, err
+	}
+	if err := yaml.UnmarshalWithOptions(text, &n, yaml.Strict()); err != nil {
+		return n, fmt.Errorf("%s: %w", navFile, err)
+	}
+	named := []string{n.Home}
+	for _, section := range n.Sections {
+		for _, item := range section.Pages {
+			named = append(named, item.File)
+			below, err := item.filesBelow(root)
+			if err != nil {
+				return n, err
+			}
+			named = append(named, below...)
+		}
+	}
+	var wrong []error
+	for i, file := range named {
+		if file == "" {
+			continue
+		}
+		if slices.Contains(named[:i], file) {
+			wrong = append(wrong, fmt.Errorf("%s: names %s twice: leave one", navFile, file))
+		}
+		if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+			wrong = append(wrong, fmt.Errorf("%s: names %s, but there is no such file: write it, or take it out", navFile, file))
+		}
+	}
+	for _, pattern := range []string{"docs/*.md", "docs/*/*.md"} {
+		files, err := glob(root, pattern)
+		if err != nil {
+			return n, err
+		}
+		for _, file := range files {
+			if !slices.Contains(named, file) {
+				wrong = append(wrong, fmt.Errorf("%s: is not in %s: add it to a section", file, navFile))
+			}
+		}
+	}
+	return n, errors.Join(wrong...)
+}
+
+// filesBelow lists the files that the pattern of an item matches, besides its own.
+func (i item) filesBelow(root string) ([]string, error) {
+	if i.Below == "" {
+		return nil, nil
+	}
+	files, err := glob(root, i.Below)
+	return slices.DeleteFunc(files, func(file string) bool { return file == i.File }), err
+}
+
+func glob(root, pattern string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(root, pattern))
+	for i, file := range files {
+		if files[i], err = filepath.Rel(root, file); err != nil {
+			return nil, err
+		}
+		files[i] = filepath.ToSlash(files[i])
+	}
+	return files, err
+}
+
+// address is the path of the page that a file becomes: docs/http.md is /http/.
+func address(file string) string {
+	file = strings.TrimSuffix(strings.TrimPrefix(file, "docs/"), ".md")
+	if path.Base(file) == "README" {
+		file = path.Dir(file)
+	}
+	return strings.ToLower(file) + "/"
+}

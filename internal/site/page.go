@@ -1,0 +1,32 @@
+package main
+
+import (
+	"html/template"
+
+	"github.com/yuin/goldmark/ast"
+)
+
+// markup is HTML that needs no escaping.
+type markup = template.HTML
+
+// A page is a page of the site.
+type page struct {
+	Path  string // below the base, with a slash at its end; "" is the home page
+	Title string // its first heading
+	Short string // as the navigation names it
+	Body  markup
+
+	Headings []heading
+	anchors  map[string]bool
+
+	file     string // of the repository, if it was made from one
+	markdown []byte
+	tree     ast.Node
+	make     func() (markup, error) // its body, once all pages are known
+}
+
+// A heading is a line of a page's table of contents.
+type heading struct {
+	Level    int
+	ID, Text string
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"html/template"
+	"os"
+	"path/filepath"
+)
+
+// A site is all pages, ready to be written.
+type site struct {
+	root, base string
+	nav        nav
+	layouts    *template.Template
+	pages      []*page // in the order of the navigation; the home page is the first
+	byFile     map[string]*page
+	assets     map[string]bool // pictures that pages show
+}
+
+// load reads all pages, makes those that are made, and resolves the links.
+func load(root, base string) (*site, error) {
+	s := &site{root: root, base: base, byFile: map[string]*page{}, assets: map[string]bool{}}
+	var err error
+	if s.nav, err = readNav(root); err != nil {
+		return nil, err
+	}
+	if s.layouts, err = template.ParseGlob(filepath.Join(root, "site/layouts/*.html")); err != nil {
+		return nil, err
+	}
+	home, err := s.read(s.nav.Home)
+	if err != nil {
+		return nil, err
+	}
+	home.Path = ""
+	for i, section := range s.nav.Sections {
+		for j := range section.Pages {
+			if err := s.fill(&s.nav.Sections[i].Pages[j]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var wrong []error
+	for _, p := range s.pages {
+		if p.tree != nil {
+			wrong = append(wrong, s.resolve(p))
+		}
+		var err error
+		p.Body, err = p.make()
+		wrong = append(wrong, err)
+	}
+	return s, errors.Join(wrong...)
+}
+
+// read adds the page that a file becomes.
+func (s *site) read(file string) (*page, error) {
+	text, err := os.ReadFile(filepath.Join(s.root, file))
+	if err != nil {
+		return nil, err
+	}
+	p, err := parse(file, text)
+	if err != nil {
+		return nil, err
+	}
+	p.Path = address(file)
+	p.Short = p.Title
+	s.add(p)
+	return p, nil
+}
+
+func (s *site) add(p *page) {
+	s.pages = append(s.pages, p)
+	if p.file != "" {
+		s.byFile[p.file] = p
+	}
+}
+
+// fill adds the pages of a line of the navigation.
+func (s *site) fill(i *item) (err error) {
+	switch {
+	case i.File != "":
+		if i.page, err = s.read(i.File); err != nil {
+			return err
+		}
+		i.page.Short = i.Title
+		below, err := i.filesBelow(s.root)
+		if err != nil {
+			return err
+		}
+		for _, file := range below {
+			child, err := s.read(file)
+			if err != nil {
+				return err
+			}
+			i.children = append(i.children, child)
+		}
+	case i.Made == "packages":
+		i.page, i.children, err = packagePages(s)
+	case i.Made == "commands":
+		i.page, i.children, err = commandPages(s)
+	default:
+		return fmt.Errorf("%s: %q: names no file and nothing that is made: want packages or commands", navFile, i.Title)
+	}
+	return err
+}

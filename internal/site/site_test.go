@@ -1,0 +1,138 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// repositoryOf writes a small repository: pairs of a file and its text.
+func repositoryOf(t *testing.T, files ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for i := 0; i < len(files); i += 2 {
+		if err := writeFile(filepath.Join(root, files[i]), []byte(files[i+1])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(root, "site/layouts"), os.DirFS("../../site/layouts")); err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+const smallNav = "home: README.md\nsections:\n- title: Guides\n  pages:\n  - {title: A, file: docs/a.md}\n"
+
+// loadSmall loads a site with one guide of the given text.
+func loadSmall(t *testing.T, guide string, files ...string) (string, error) {
+	t.Helper()
+	root := repositoryOf(t, append([]string{navFile, smallNav, "README.md", "# Home\n\n## Part one\n", "docs/a.md", guide}, files...)...)
+	s, err := load(root, "/weir/")
+	if err != nil {
+		return "", err
+	}
+	return string(s.pages[1].Body), nil
+}
+
+func TestLinksBecomeThoseOfTheSite(t *testing.T) {
+	for link, want := range map[string]string{
+		"[x](../README.md)":                  `<a href="/weir/">`,
+		"[x](../README.md#part-one)":         `<a href="/weir/#part-one">`,
+		"[README.md](../README.md)":          `<a href="/weir/">Home</a>`,
+		"[x](#a)":                            `<a href="#a">`,
+		"[x](a.md#a)":                        `<a href="#a">`,
+		"[x](../law/aimd.go#L3)":             `<a href="https://github.com/weir-go/weir/blob/main/law/aimd.go#L3">`,
+		"[x](../law)":                        `<a href="https://github.com/weir-go/weir/tree/main/law">`,
+		"[x](..)":                            `<a href="/weir/">`,
+		"[x](https://example.com/a.md#b)":    `<a href="https://example.com/a.md#b">`,
+		"![x](p.svg)":                        `<img src="/weir/docs/p.svg" alt="x">`,
+		"<!-- go: var x int -->\n\n[x](#a)":  `<p><a href="#a">`,
+		`<img src="p.svg" alt="x">`:          `<img src="/weir/docs/p.svg" alt="x">`,
+		`text <img src="p.svg" alt="x"> end`: `text <img src="/weir/docs/p.svg" alt="x"> end`,
+	} {
+		body, err := loadSmall(t, "# A\n\n"+link+"\n", "docs/p.svg", "<svg/>", "law/aimd.go", "package law")
+		if err != nil || !strings.Contains(body, want) {
+			t.Errorf("%s: got %s and the error %v, want %s", link, body, err, want)
+		}
+	}
+}
+
+func TestWrongSitesFailTheBuild(t *testing.T) {
+	for _, c := range []struct{ guide, file, text, want string }{
+		{guide: "# A\n\nword\n[x](gone.md)\n", want: "docs/a.md:4: links to gone.md, but there is no docs/gone.md"},
+		{guide: "# A\n\n[x](../README.md#gone)\n", want: "docs/a.md:3: links to ../README.md#gone, but README.md has no such heading"},
+		{guide: "# A\n\n<img src=\"gone.svg\">\n", want: "docs/a.md:3: links to gone.svg, but there is no docs/gone.svg"},
+		{guide: "## A\n", want: "docs/a.md: has no heading of the first level"},
+		{guide: "# A\n", file: "docs/b.md", text: "# B\n", want: "docs/b.md: is not in site/data/nav.yaml"},
+		{guide: "# A\n", file: "docs/c/b.md", text: "# B\n", want: "docs/c/b.md: is not in site/data/nav.yaml"},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: docs/b.md}\n", want: "site/data/nav.yaml: names docs/b.md, but there is no such file"},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: README.md}\n", want: "site/data/nav.yaml: names README.md twice"},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B}\n", want: `site/data/nav.yaml: "B": names no file`},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {titel: B}\n", want: "unknown field"},
+	} {
+		files := []string{}
+		if c.file != "" {
+			files = []string{c.file, c.text}
+		}
+		if _, err := loadSmall(t, c.guide, files...); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q with %s: got the error %v, want %s", c.guide, c.file, err, c.want)
+		}
+	}
+}
+
+func TestAnchorsAreThoseOfGitHub(t *testing.T) {
+	p, err := parse("a.md", []byte("# Weir's `Do(ctx)`, *again*\n## a_b - c\n## a_b - c\n## 0.5 % of [all](x.md)\n## Über\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"weirs-doctx-again", "a_b---c", "a_b---c-1", "05--of-all", "über"} {
+		if !p.anchors[want] {
+			t.Errorf("there is no anchor %s among %v", want, p.anchors)
+		}
+	}
+}
+
+func TestTablesAndCode(t *testing.T) {
+	body, err := loadSmall(t, "# A\n\n| | b |\n|---|--:|\n| c | d |\n\n```go\nfunc f() {}\n```\n\n```\n<plain>\n```\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`tabindex="0"><table>`, "<td></td>", `<th class="right">b`, `<td class="right">d`, `<span class="k">func</span>`, "<code>&lt;plain&gt;</code>"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("there is no %s in\n%s", want, body)
+		}
+	}
+}
+
+func TestPackagePage(t *testing.T) {
+	root := repositoryOf(t, navFile, smallNav+"  - {title: Packages, made: packages}\n", "README.md", "# Home\n", "docs/a.md", "# A\n\n`law.New()`, [law](../law/doc.go)\n",
+		"law/doc.go", "// Package law says [New] things to [fmt.Stringer].\n//\n//\tcode()\npackage law\n",
+		"law/law.go", "package law\n\n// T is a type. It is long.\ntype T struct{}\n\n// New makes one. It is quick.\nfunc New() T { return T{} }\n\n// M is a method.\nfunc (T) M() {}\n\nconst (\n\t// A is one.\n\tA = 1\n\tb = 2\n)\n",
+		"law/law_test.go", "package law_test\n\nimport (\n\t\"fmt\"\n\n\t\"github.com/weir-go/weir/law\"\n)\n\nfunc ExampleNew() {\n\tfmt.Println(law.New())\n\t// Output: {}\n}\n",
+		"law/internal/no.go", "package no\n", "cmd/no/no.go", "package main\n")
+	s, err := load(root, "/weir/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.pages) != 4 {
+		t.Fatalf("%d pages, want home, A, packages and law", len(s.pages))
+	}
+	if guide := string(s.pages[1].Body); !strings.Contains(guide, `<a href="/weir/packages/law/">law</a>`) {
+		t.Errorf("the guide does not link to the page of the package: %s", guide)
+	}
+	body := string(s.pages[3].Body)
+	for _, want := range []string{
+		`<a href="/weir/packages/law/#New">New</a>`, `<a href="https://pkg.go.dev/fmt#Stringer">`, "It is used in <a href=\"/weir/a/\">A</a>.",
+		"<summary>New</summary>", "<code>{}</code>",
+		`<dt id="A">const <a href="https://pkg.go.dev/github.com/weir-go/weir/law#A">A</a></dt>` + "\n<dd>A is one.</dd>",
+		"<dd>T is a type.</dd>", `<dd class="of">New makes one.</dd>`, `<dt id="T.M" class="of">method `,
+	} {
+		if !strings.Contains(body, want) {
+			t.Errorf("there is no %s in\n%s", want, body)
+		}
+	}
+	if strings.Contains(body, "Output: {}") || strings.Contains(body, `id="b"`) {
+		t.Errorf("it shows the comment of the output, or what is not exported:\n%s", body)
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// A view is a page as the layout sees it.
+type view struct {
+	*page
+	Base, Source   string
+	Sections       []viewSection
+	Parent         *page // of a page that the navigation has no line for
+	Previous, Next *page
+}
+
+type viewSection struct {
+	Title string
+	Lines []line
+}
+
+// A line of the navigation. Current is "page" for that of the page, and "true" for that of its parent.
+type line struct {
+	*page
+	Current string
+}
+
+// write writes the site into a folder, which it empties first.
+func (s *site) write(out string) error {
+	if err := os.RemoveAll(out); err != nil {
+		return err
+	}
+	for i, p := range s.pages {
+		v := s.view(p)
+		if i > 0 {
+			v.Previous = s.pages[i-1]
+		}
+		if i < len(s.pages)-1 {
+			v.Next = s.pages[i+1]
+		}
+		if err := s.writePage(filepath.Join(out, filepath.FromSlash(p.Path), "index.html"), v); err != nil {
+			return err
+		}
+	}
+	body, err := s.execute("missing", view{Base: s.base})
+	if err != nil {
+		return err
+	}
+	// The hosts of static sites show this file for all that is not there.
+	if err := s.writePage(filepath.Join(out, "404.html"), s.view(&page{Title: "Page not found", Body: body})); err != nil {
+		return err
+	}
+	for asset := range s.assets {
+		if err := copyFile(filepath.Join(out, asset), filepath.Join(s.root, asset)); err != nil {
+			return err
+		}
+	}
+	return copyFile(filepath.Join(out, "style.css"), filepath.Join(s.root, "site/style.css"))
+}
+
+func (s *site) view(p *page) view {
+	v := view{page: p, Base: s.base}
+	if p.file != "" {
+		v.Source = repository + "/blob/main/" + p.file
+	}
+	for _, section := range s.nav.Sections {
+		shown := viewSection{Title: section.Title}
+		for _, item := range section.Pages {
+			l := line{page: item.page}
+			if item.page == p {
+				l.Current = "page"
+			} else if slices.Contains(item.children, p) {
+				l.Current, v.Parent = "true", item.page
+			}
+			shown.Lines = append(shown.Lines, l)
+		}
+		v.Sections = append(v.Sections, shown)
+	}
+	return v
+}
+
+func (s *site) writePage(file string, v view) error {
+	text, err := s.execute("page", v)
+	if err != nil {
+		return err
+	}
+	return writeFile(file, []byte(text))
+}
+
+// execute renders a layout of site/layouts.
+func (s *site) execute(layout string, data any) (markup, error) {
+	var b bytes.Buffer
+	if err := s.layouts.ExecuteTemplate(&b, layout+".html", data); err != nil {
+		return "", fmt.Errorf("site/layouts: %w", err)
+	}
+	return markup(b.String()), nil
+}
+
+func copyFile(to, from string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return writeFile(to, text)
+}
+
+func writeFile(file string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o644)
+}
