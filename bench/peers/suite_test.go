@@ -17,10 +17,10 @@ import (
 )
 
 var (
-	suite   = flag.String("suite", "", "run the peers on these systems: named, acceptance, random or a scenario's name")
+	suite   = flag.String("suite", "", "run the peers on these systems: named, acceptance, random, harm, shared or a scenario's name")
 	seeds   = flag.Int("seeds", 3, "how many seeds for each system")
-	first   = flag.Uint64("seed", 1, "the first of them, and the seed of the first random system")
-	random  = flag.Int("random", 24, "how many systems the suite random has")
+	first   = flag.Uint64("seed", 1, "the first of them, and the seed of the first system of random, harm and shared")
+	systems = flag.Int("random", 24, "how many systems the suites random, harm and shared have")
 	oracles = flag.String("oracles", "", "keep oracles in this folder; that of weir sim suite --oracles will do")
 	scores  = flag.String("scores", "", "write the scores to this file instead of standard output")
 )
@@ -60,17 +60,18 @@ func TestSuite(t *testing.T) {
 	write(t, all)
 }
 
-func chosen(t *testing.T) (systems []sim.Scenario) {
+func chosen(t *testing.T) []sim.Scenario {
 	switch *suite {
 	case "named":
 		return sim.Named()
 	case "acceptance":
 		return sim.Acceptance()
 	case "random":
-		for i := range uint64(*random) {
-			systems = append(systems, sim.Random(sim.DefaultRanges, *first+i))
-		}
-		return systems
+		return drawn(func(seed uint64) sim.Scenario { return sim.Random(sim.DefaultRanges, seed) })
+	case "harm":
+		return drawn(sim.Harm)
+	case "shared":
+		return drawn(sim.Shared)
 	}
 	s, err := sim.Lookup(*suite)
 	if err != nil {
@@ -79,14 +80,32 @@ func chosen(t *testing.T) (systems []sim.Scenario) {
 	return []sim.Scenario{s}
 }
 
+func drawn(draw func(seed uint64) sim.Scenario) (all []sim.Scenario) {
+	for i := range uint64(*systems) {
+		all = append(all, draw(*first+i))
+	}
+	return all
+}
+
 // scored scores every peer on a system.
 func scored(t *testing.T, s sim.Scenario, seed uint64) (all []sim.Score) {
-	oracle, err := oraclecache.Cache(*oracles).Sweep(1, s, seed)
+	cache := oraclecache.Cache(*oracles)
+	oracle, err := cache.Sweep(1, s, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
+	var baseline *sim.Baseline
+	if *suite == "harm" {
+		if baseline, err = cache.Baseline(s, seed); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, p := range peers {
-		score, err := oracle.Score(p.run(t, s, seed))
+		result := p.run(t, s, seed)
+		score, err := oracle.Score(result)
+		if err == nil && baseline != nil {
+			score.Harm, err = baseline.Compare(result)
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

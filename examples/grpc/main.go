@@ -3,7 +3,7 @@
 //
 //	scripts/all go run ./examples/grpc
 //
-// Without a limit the service answers 100 a second for the first two seconds, and then hardly any in time: calls wait
+// Without a limit the service answers 100 in the first second, some in the second, and then none in time: calls wait
 // for the database until their deadline has passed, and it works for clients that are gone. With a limit it refuses
 // what it cannot do, at once and before the message is decoded, and answers 90 to 100 a second in time. Nothing tells
 // the limiter what the database can do.

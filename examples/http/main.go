@@ -3,7 +3,7 @@
 //
 //	go run ./examples/http
 //
-// Without a limit the service answers 100 a second for the first two seconds, and then hardly any in time: requests
+// Without a limit the service answers 100 in the first second, some in the second, and then none in time: requests
 // wait for the database until their clients have left, and it works for clients that are gone. With a limit it
 // refuses what it cannot do, at once, and answers 90 to 100 a second in time. Nothing tells the limiter what the
 // database can do.
