@@ -276,7 +276,7 @@ func TestSimPlotsOnlyThePanelsThatAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, string(drawn), "goodput, 1/s", "p99, ms")
+	contains(t, string(drawn), "goodput, 1/s", "time, s", "p99, ms")
 	for _, other := range []string{">limit<", ">in flight<", "throughput, 1/s"} {
 		if strings.Contains(string(drawn), other) {
 			t.Errorf("there is a panel %q too", other)
