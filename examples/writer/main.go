@@ -41,7 +41,7 @@ func run(ctx context.Context, show crowd.Show) error {
 	}
 	fmt.Fprintln(show.Out, "\nWith throttle.DrainRate, which lets in what the store digests:")
 	paced, slowest, err := write(ctx, show, throttle.Config{Tick: tick, Writes: throttle.Side{
-		Laws: []throttle.LoadLaw{throttle.DrainRate{}}, MaxInFlight: 8, Queue: weir.Queue{Size: writers},
+		Laws: []throttle.LoadLaw{throttle.DrainRate{}}, MaxInFlight: 16, Queue: weir.Queue{Size: writers},
 	}})
 	if err != nil {
 		return err
