@@ -26,7 +26,7 @@ type DrainRate struct {
 	// stall a store lost a sixth of their writes, now nothing (TestBadgerAtEase).
 	Healthy float64
 
-	// Smoothing is the time constant over which the drain is averaged, where that is more than twice the time
+	// Smoothing is the time constant over which the drain is averaged, where that is more than the time
 	// between two digestions. Defaults to 1 s.
 	Smoothing time.Duration
 
@@ -43,8 +43,10 @@ const (
 	// arrives is averaged: it belongs to the kind of work and changes slowly, but
 	// what arrives comes a table at a time.
 	priceSmoothings = 30
-	// drainPeriods is over how many of the times between two digestions the drain is averaged at least.
-	drainPeriods = 2
+	// The mean of the backlog is over backlogPeriods of the times between two digestions, and over longestMean at
+	// most. Without that bound a store whose first digestion took seconds got a third of what it could digest, for seconds.
+	backlogPeriods = 2
+	longestMean    = time.Second
 	// unknownDrain is how long a store is taken to need for the room above its target, until it is seen to digest.
 	unknownDrain = time.Second
 	// unseenFades is how fast an error in what is unseen fades. With 5 s the errors added up to three
@@ -160,7 +162,7 @@ func (l *drainLaw) book(s signals) {
 	} else {
 		l.backlog, l.unseen, l.since = d.Backlog, 0, 0
 	}
-	l.backlog += (d.Backlog - l.backlog) * share(s.dt, drainPeriods*l.period())
+	l.backlog += (d.Backlog - l.backlog) * share(s.dt, min(backlogPeriods*l.period(), longestMean))
 	if l.healthyFor += s.dt; d.Backlog+l.unseen >= l.Healthy*d.Target {
 		l.healthyFor = 0
 	}
@@ -184,7 +186,7 @@ func (l *drainLaw) digest(drained float64, dt time.Duration) {
 		return
 	}
 	if l.since += dt; drained > 0 {
-		part := share(l.since, max(l.Smoothing, drainPeriods*l.period()))
+		part := share(l.since, max(l.Smoothing, l.period()))
 		l.drained.add(drained, l.since.Seconds(), part)
 		l.digestions += 1 - l.digestions*part
 		l.since = 0

@@ -81,6 +81,38 @@ func TestDrainRateCountsWhatIsNotSeen(t *testing.T) {
 	}
 }
 
+// A store that needs seconds for its first digestion, as one that was just opened, gets soon what it digests after that. With
+// a mean of the backlog over two of those seconds and more, it wrote 769.
+func TestDrainRateFindsAStoreThatWasSlow(t *testing.T) {
+	const table, limit, first = 100, 14.0, 2500 * time.Millisecond
+	law, err := DrainRate{}.start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate, written, drained, backlog := 2000.0, 0.0, 0.0, 9.0
+	for at := time.Duration(0); at < 2*first; at += every / 5 {
+		cost := min(rate, 4000) * (every / 5).Seconds()
+		backlog += cost / table
+		if at > first {
+			written += cost
+			if backlog >= 5 { // fewer it leaves
+				drained += math.Floor(backlog)
+				backlog -= math.Floor(backlog)
+			}
+		}
+		rate = law.next(signals{
+			dt: every / 5, cost: cost, fresh: true,
+			drain: load.Drain{Drained: drained, Backlog: math.Floor(backlog), Target: 9, Limit: limit},
+		}).rate
+		if rate == 0 {
+			rate = 4000
+		}
+	}
+	if written < 2500 {
+		t.Errorf("%.0f of 10,000 written", written)
+	}
+}
+
 // What was not written while the store had nothing to do says nothing about how fast it digests.
 func TestDrainRateForgetsIdleTime(t *testing.T) {
 	d := digesting(t)

@@ -5,7 +5,7 @@
 //
 // Without a limit the service answers 100 in the first second, some in the second, and then none in time: calls wait
 // for the database until their deadline has passed, and it works for clients that are gone. With a limit it refuses
-// what it cannot do, at once and before the message is decoded, and answers 90 to 100 a second in time. Nothing tells
+// what it cannot do, at once and before the message is decoded, and answers 95 to 100 a second in time, in one second of ten 70. Nothing tells
 // the limiter what the database can do.
 package main
 

@@ -4,8 +4,9 @@
 //	scripts/all go run ./examples/writer
 //
 // Let loose, the writers are faster than the store can merge its tables. It says "written" for a second or two, and
-// then it stalls: the slowest write of a second takes 300 to 600 ms. A throttle lets in what the store has digested. Once
-// that pace is found, the slowest write takes 20 to 60 ms, at the cost of a quarter of them: the others wait outside.
+// then it stalls: the slowest write of a second takes 300 to 900 ms. A throttle lets in what the store has digested. Once
+// that pace is found, the slowest write takes 20 to 60 ms, now and then more, at the cost of up to a third of them: the others wait
+// outside.
 package main
 
 import (
@@ -40,7 +41,7 @@ func run(ctx context.Context, show crowd.Show) error {
 	}
 	fmt.Fprintln(show.Out, "\nWith throttle.DrainRate, which lets in what the store digests:")
 	paced, slowest, err := write(ctx, show, throttle.Config{Tick: tick, Writes: throttle.Side{
-		Laws: []throttle.LoadLaw{throttle.DrainRate{}}, MaxInFlight: 8, Queue: weir.Queue{Size: writers},
+		Laws: []throttle.LoadLaw{throttle.DrainRate{}}, MaxInFlight: 16, Queue: weir.Queue{Size: writers},
 	}})
 	if err != nil {
 		return err

@@ -64,7 +64,8 @@ func newReader(dir string, folders []string) (*reader, error) {
 	// The scores of other limiters, which bench/peers takes hours to make: none.
 	return r, errors.Join(
 		os.WriteFile(filepath.Join(dir, "work/weir.yaml"), example, 0o600),
-		os.WriteFile(filepath.Join(dir, "work/peers.jsonl"), nil, 0o600))
+		os.WriteFile(filepath.Join(dir, "work/random-peers.jsonl"), nil, 0o600),
+		os.WriteFile(filepath.Join(dir, "work/named-peers.jsonl"), nil, 0o600))
 }
 
 // command is a line of shell, which ends by an interrupt when ctx does.

@@ -69,7 +69,7 @@ func (c Clients) once(ctx context.Context, client int) Entry {
 	done, err := c.Gate(ctx)
 	if refusal := (*weir.RefusedError)(nil); errors.As(err, &refusal) {
 		Pause(ctx, max(time.Duration(float64(refusal.RetryAfter)*(1+rand.Float64())), time.Millisecond))
-		e.Refused = true
+		e.Refused, e.Left = true, time.Now()
 		return e
 	}
 	if err != nil {

@@ -5,9 +5,16 @@ var ofTheThrottle = []mutant{
 	{
 		name: "throttle: the drain law goes by the backlog of the moment",
 		file: "throttle/drain.go",
-		old:  "l.backlog += (d.Backlog - l.backlog) * share(s.dt, drainPeriods*l.period())",
+		old:  "l.backlog += (d.Backlog - l.backlog) * share(s.dt, min(backlogPeriods*l.period(), longestMean))",
 		new:  "l.backlog = d.Backlog",
 		test: "TestDrainRateGoesByTheMean",
+	},
+	{
+		name: "throttle: the drain law goes by the mean of a backlog of long ago",
+		file: "throttle/drain.go",
+		old:  "min(backlogPeriods*l.period(), longestMean)",
+		new:  "backlogPeriods*l.period()",
+		test: "TestDrainRateFindsAStoreThatWasSlow",
 	},
 	{
 		name: "throttle: the drain law does not brake before the limit",

@@ -25,12 +25,12 @@ type crowd struct {
 	log     ledger
 }
 
-// run drives the crowd until ctx ends. Only what begins after the storm has warmed up counts, and ended well or was
-// refused.
+// run drives the crowd until ctx ends. Only what ends well after the storm has warmed up counts, and before ctx ends: who waits
+// at either end, before a throttle or inside a store, counts the same. So does what is refused in that time.
 func (c *crowd) run(ctx context.Context, from time.Time) {
 	c.log.entries = make([][]storm.Entry, c.clients)
 	storm.Clients{Number: c.clients, Gate: c.gate, Work: c.work, Pause: c.pause, Await: c.await, Log: func(client int, e storm.Entry) {
-		if e.Err == nil && e.Asked.After(from) {
+		if e.Err == nil && ctx.Err() == nil && e.Left.After(from) {
 			c.log.entries[client] = append(c.log.entries[client], e)
 		}
 	}}.Run(ctx)
