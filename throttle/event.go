@@ -14,8 +14,8 @@ type Event struct {
 	Kind     Kind       // what happened
 	Op       Op         // to which operations, except for ActionRan
 	Level    load.Level // the load at that moment
-	Action   string     // the action, for ActionRan
-	Err      error      // its error
+	Action   string     // what ran, for ActionRan
+	Err      error      // of the action, or of the signal that is lost
 }
 
 // A Kind is a kind of [Event].
@@ -71,6 +71,8 @@ func (e Event) String() string {
 		return fmt.Sprintf("%s: %vs: %v: call Run", e.Throttle, e.Op, e.Kind)
 	case e.Kind == MonitorNotRunning:
 		return fmt.Sprintf("%s: %vs: %v: call Monitor.Run", e.Throttle, e.Op, e.Kind)
+	case e.Kind == Degraded && e.Err != nil:
+		return fmt.Sprintf("%s: %vs: %v, by symptoms: %v", e.Throttle, e.Op, e.Kind, e.Err)
 	}
 	return fmt.Sprintf("%s: %vs: %v at a load of %.2f", e.Throttle, e.Op, e.Kind, e.Level.Load)
 }

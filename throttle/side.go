@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -45,7 +46,8 @@ type side struct {
 	load     float64 // what the laws went by
 	demand   demand
 	degraded bool
-	reported bool // what the last event about it said
+	reported bool      // what the last event about it said
+	untold   time.Time // since when it is otherwise
 }
 
 // The limiter behind a side caps nothing: it queues, refuses and measures. Its
@@ -263,15 +265,37 @@ func (s *side) apply(d demand, tick time.Duration) {
 	setPace(s.limiter, Pace{Rate: d.rate, Burst: min(d.rate*tick.Seconds(), math.MaxFloat64), Refuse: d.refuse})
 }
 
+// firstAnswer is how long a source may take to answer for the first time before that is reported: twice the default timeout of a poll.
+const firstAnswer = 2 * time.Second
+
 // tell reports that the side lost or regained its signals.
 func (s *side) tell(t *Throttle, now time.Time) {
 	if t.conf.Monitor == nil || s.degraded == s.reported {
+		s.untold = time.Time{}
 		return
 	}
-	kind := Restored
+	if s.untold.IsZero() {
+		s.untold = now
+	}
+	e := Event{At: now, Op: s.op, Kind: Restored, Level: s.level}
 	if s.degraded {
-		kind = Degraded
+		feeds := t.conf.Monitor.Snapshot()
+		starts := slices.ContainsFunc(feeds, func(f load.FeedSnapshot) bool { return f.Polls == 0 })
+		if starts && now.Sub(s.untold) < firstAnswer {
+			return
+		}
+		e.Kind, e.Err = Degraded, lost(feeds)
 	}
 	s.reported = s.degraded
-	t.note(Event{At: now, Op: s.op, Kind: kind, Level: s.level})
+	t.note(e)
+}
+
+// lost says why the first feed is lost that is.
+func lost(feeds []load.FeedSnapshot) error {
+	for _, f := range feeds {
+		if f.Err != nil && !f.Missing {
+			return f.Err
+		}
+	}
+	return nil
 }

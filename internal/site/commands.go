@@ -25,8 +25,8 @@ func readCommands(root string) ([]command, error) {
 	}
 	defer os.RemoveAll(bin)
 	weir := filepath.Join(bin, "weir")
-	if err := exec.Command("go", "build", "-C", root, "-o", weir, "./cmd/weir").Run(); err != nil {
-		return nil, fmt.Errorf("go build ./cmd/weir: %w", err)
+	if said, err := exec.Command("go", "build", "-C", root, "-o", weir, "./cmd/weir").CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build ./cmd/weir: %w\n%s", err, said)
 	}
 	help := func(args ...string) (string, error) {
 		text, err := exec.Command(weir, append([]string{"help"}, args...)...).Output()

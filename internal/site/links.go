@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -20,7 +21,7 @@ const repository = "https://github.com/weir-go/weir"
 var external = regexp.MustCompile(`^([a-z]+:|//)`)
 
 // attribute finds the addresses in HTML.
-var attribute = regexp.MustCompile(`\b(src|href|srcset)="([^"]*)"`)
+var attribute = regexp.MustCompile(`\b(?:src|href|srcset)=(?:"[^"]*"|'[^']*')`)
 
 // resolve gives the links and pictures of a page the addresses that they have on the site.
 func (s *site) resolve(p *page) error {
@@ -54,8 +55,8 @@ func (s *site) resolve(p *page) error {
 	})
 	for _, n := range raw {
 		text := attribute.ReplaceAllFunc(htmlOf(n, p.markdown), func(found []byte) []byte {
-			at := bytes.IndexByte(found, '"') + 1
-			return fmt.Appendf(nil, `%s%s"`, found[:at], replace(found[at:len(found)-1]))
+			at := bytes.IndexByte(found, '=') + 2
+			return slices.Concat(found[:at], replace(found[at:len(found)-1]), found[len(found)-1:])
 		})
 		s := ast.NewString(text)
 		s.SetCode(true) // or it would be escaped

@@ -40,7 +40,7 @@ func load(root, base string) (*site, error) {
 			}
 		}
 	}
-	var wrong []error
+	wrong := []error{s.distinct()}
 	for _, p := range s.pages {
 		if p.tree != nil {
 			wrong = append(wrong, s.resolve(p))
@@ -50,6 +50,19 @@ func load(root, base string) (*site, error) {
 		wrong = append(wrong, err)
 	}
 	return s, errors.Join(wrong...)
+}
+
+// distinct holds all pages to have addresses of their own: of two with the same one, the later would be written over the other.
+func (s *site) distinct() error {
+	var wrong []error
+	at := map[string]*page{}
+	for _, p := range s.pages {
+		if other := at[p.Path]; other != nil {
+			wrong = append(wrong, fmt.Errorf("%q and %q both become %s%s: rename one", other.Title, p.Title, s.base, p.Path))
+		}
+		at[p.Path] = p
+	}
+	return errors.Join(wrong...)
 }
 
 // read adds the page that a file becomes.

@@ -49,6 +49,7 @@ func TestLinksBecomeThoseOfTheSite(t *testing.T) {
 		"![x](p.svg)":                        `<img src="/weir/docs/p.svg" alt="x">`,
 		"<!-- go: var x int -->\n\n[x](#a)":  `<p><a href="#a">`,
 		`<img src="p.svg" alt="x">`:          `<img src="/weir/docs/p.svg" alt="x">`,
+		`<img src='p.svg' alt="x">`:          `<img src='/weir/docs/p.svg' alt="x">`,
 		`text <img src="p.svg" alt="x"> end`: `text <img src="/weir/docs/p.svg" alt="x"> end`,
 	} {
 		body, err := loadSmall(t, "# A\n\n"+link+"\n", "docs/p.svg", "<svg/>", "law/aimd.go", "package law")
@@ -68,15 +69,57 @@ func TestWrongSitesFailTheBuild(t *testing.T) {
 		{guide: "# A\n", file: "docs/c/b.md", text: "# B\n", want: "docs/c/b.md: is not in site/data/nav.yaml"},
 		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: docs/b.md}\n", want: "site/data/nav.yaml: names docs/b.md, but there is no such file"},
 		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: README.md}\n", want: "site/data/nav.yaml: names README.md twice"},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: A.md}\n", want: `"A" and "Big" both become /weir/a/: rename one`},
 		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B}\n", want: `site/data/nav.yaml: "B": names no file`},
 		{guide: "# A\n", file: navFile, text: smallNav + "  - {titel: B}\n", want: "unknown field"},
 	} {
-		files := []string{}
+		files := []string{"A.md", "# Big\n"}
 		if c.file != "" {
-			files = []string{c.file, c.text}
+			files = append(files, c.file, c.text)
 		}
 		if _, err := loadSmall(t, c.guide, files...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q with %s: got the error %v, want %s", c.guide, c.file, err, c.want)
+		}
+	}
+}
+
+// TestNothingElseIsEmptied: a wrong -out removes no files of others.
+func TestNothingElseIsEmptied(t *testing.T) {
+	root := repositoryOf(t, navFile, smallNav, "README.md", "# Home\n", "docs/a.md", "# A\n", "site/style.css", "")
+	s, err := load(root, "/weir/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.write(root); err == nil || !strings.Contains(err.Error(), "it has files and is no site") {
+		t.Errorf("into the repository: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "README.md")); err != nil {
+		t.Error(err)
+	}
+	for _, out := range []string{filepath.Join(root, "new", "site"), t.TempDir()} {
+		for range 2 {
+			if err := s.write(out); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// TestHostileMarkdown: what is no good page fails or is shown as text, and never as a link that leads nowhere.
+func TestHostileMarkdown(t *testing.T) {
+	for text, want := range map[string]string{
+		"[x](<with space.md>)":                 "",
+		"[x](with%20space.md)":                 "",
+		"![x](missing.svg)":                    "",
+		"<img src=missing.svg":                 "<p>&lt;img src=missing.svg</p>",
+		"## `a<b>` & \"c\"\n## `a<b>` & \"c\"": `<h2 id="ab--c-1">`,
+		"```go\nfunc (":                        "</code></pre>",
+		"<div>\n\n## In it":                    `<h2 id="in-it">`,
+		"[x][gone]":                            "[x][gone]",
+	} {
+		body, err := loadSmall(t, "# A\n\n"+text+"\n")
+		if want == "" && err == nil || want != "" && (err != nil || !strings.Contains(body, want)) {
+			t.Errorf("%q: got %s and the error %v, want %q", text, body, err, want)
 		}
 	}
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,7 +32,7 @@ type line struct {
 
 // write writes the site into a folder, which it empties first.
 func (s *site) write(out string) error {
-	if err := os.RemoveAll(out); err != nil {
+	if err := empty(out); err != nil {
 		return err
 	}
 	for i, p := range s.pages {
@@ -49,8 +51,7 @@ func (s *site) write(out string) error {
 	if err != nil {
 		return err
 	}
-	// The hosts of static sites show this file for all that is not there.
-	if err := s.writePage(filepath.Join(out, "404.html"), s.view(&page{Title: "Page not found", Body: body})); err != nil {
+	if err := s.writePage(filepath.Join(out, missingFile), s.view(&page{Title: "Page not found", Body: body})); err != nil {
 		return err
 	}
 	for asset := range s.assets {
@@ -60,6 +61,21 @@ func (s *site) write(out string) error {
 	}
 	return copyFile(filepath.Join(out, "style.css"), filepath.Join(s.root, "site/style.css"))
 }
+
+// empty removes the folder of an earlier build, and no other that has something in it.
+func empty(out string) error {
+	entries, err := os.ReadDir(out)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(out, missingFile)); err != nil && len(entries) > 0 {
+		return fmt.Errorf("-out is %s: it has files and is no site: want an empty folder, or one that this command made", out)
+	}
+	return os.RemoveAll(out)
+}
+
+// missingFile is what the hosts of static sites show for all that is not there.
+const missingFile = "404.html"
 
 func (s *site) view(p *page) view {
 	v := view{page: p, Base: s.base}

@@ -78,7 +78,7 @@ func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 		return load.Sample{}, fmt.Errorf("sqlload: pg_stat_activity: %w", explain(err))
 	}
 	if hidden > 0 {
-		return load.Sample{}, fmt.Errorf("%w: %.0f of them", ErrPrivilege, hidden)
+		return load.Sample{}, fmt.Errorf("%w: %.0f are hidden", ErrPrivilege, hidden)
 	}
 	most := math.Inf(1)
 	if p.MaxActive > 0 {

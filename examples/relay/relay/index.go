@@ -86,11 +86,9 @@ func headings(f *nostr.Filter) (under []heading) {
 			under = append(under, heading{of: byAuthor, value: string(key[:])})
 		}
 	case len(f.Tags) > 0:
-		for letter, values := range f.Tags {
-			for _, value := range values {
-				under = append(under, heading{of: letter, value: value})
-			}
-			break // an event that the filter wants meets all of its conditions, so one is enough
+		letter := fewest(f.Tags) // an event that the filter wants meets all of its conditions, so one is enough
+		for _, value := range f.Tags[letter] {
+			under = append(under, heading{of: letter, value: value})
 		}
 	case f.Kinds != nil:
 		for _, kind := range f.Kinds {
@@ -100,6 +98,16 @@ func headings(f *nostr.Filter) (under []heading) {
 		under = []heading{{of: everything}}
 	}
 	return under
+}
+
+// fewest is the letter of the tag that may have the fewest values, and the first of several.
+func fewest(tags map[byte][]string) (letter byte) {
+	for l, values := range tags {
+		if n := len(tags[letter]); letter == 0 || len(values) < n || len(values) == n && l < letter {
+			letter = l
+		}
+	}
+	return letter
 }
 
 // headingsOf are those under which a filter may be filed that wants an event.

@@ -3,6 +3,7 @@ package relay
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/weir-go/weir/examples/relay/nostr"
@@ -53,6 +54,56 @@ func TestIndexAgainstAskingAll(t *testing.T) {
 			t.Fatalf("%d headings and a count of %d are left of no subscription", len(r.index.filed), conn.filed)
 		}
 	})
+}
+
+// TestIndexWhileSubscriptionsComeAndGo: of those that stay, each event finds all; the race detector sees the others.
+func TestIndexWhileSubscriptionsComeAndGo(t *testing.T) {
+	var r registry
+	for range 10 {
+		r.add(&subscription{conn: new(connection), ctx: t.Context(), filters: []nostr.Filter{{Kinds: []int{1}}}})
+	}
+	filters := []nostr.Filter{{}, {Kinds: []int{}}, {Kinds: []int{1, 2}}, {Tags: map[byte][]string{'e': {"x"}}}, {IDs: []nostr.ID{{1}, {1}}}}
+	for range 2000 { // more than are filed
+		filters = append(filters, nostr.Filter{Authors: []nostr.PubKey{{1}, {2}, {3}}})
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			conn := new(connection)
+			for range 20 {
+				one, other := &subscription{conn: conn, filters: filters}, &subscription{conn: conn, filters: filters[:5]}
+				r.add(other)
+				r.add(one)
+				r.remove(other)
+				r.remove(one)
+				r.remove(one)
+			}
+			if conn.filed != 0 {
+				t.Errorf("%d values are filed for a connection without subscriptions", conn.filed)
+			}
+		})
+		all.Go(func() {
+			e := nostr.Event{ID: nostr.ID{1}, PubKey: nostr.PubKey{9}, Kind: 1, Tags: []nostr.Tag{{"e", "x"}, {"\x01", "x"}, {"\x00", ""}}}
+			for range 200 {
+				r.mu.RLock()
+				found := r.index.wanting(&e)
+				r.mu.RUnlock()
+				stay := 0
+				for _, s := range found {
+					if s.ctx != nil {
+						stay++
+					}
+				}
+				if stay != 10 {
+					t.Errorf("found %d of the 10 that stay", stay)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if len(r.index.filed) != 1 {
+		t.Errorf("%d headings, want that of those that stay", len(r.index.filed))
+	}
 }
 
 // A connection with many values is asked for each event, and does not fill the index.

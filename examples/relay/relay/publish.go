@@ -88,8 +88,10 @@ func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcom
 	}
 	defer op.DoneWith(&err)
 	outcome, err = s.conf.Store.Save(context.WithoutCancel(ctx), e)
-	if err == nil {
+	if outcome == store.Saved { // a duplicate is recognised without a write
 		s.unsaved.saved(s.conf.Logger)
+	}
+	if err == nil {
 		s.counts.outcomes.WithLabelValues(outcome.String()).Inc()
 	}
 	return outcome, err

@@ -1,8 +1,12 @@
 package relay_test
 
 import (
+	"bytes"
 	"errors"
+	"log/slog"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -85,6 +89,34 @@ func TestStoreThatFails(t *testing.T) {
 	reason := c.want("OK", e.ID, false, "error:*")[3].(string)
 	if strings.Contains(reason, "secret") {
 		t.Errorf("the client hears of the store's insides: %s", reason)
+	}
+}
+
+// TestDuplicatesDoNotEndAFailure: a store that cannot write still recognises them, and the log would have two lines for each.
+func TestDuplicatesDoNotEndAFailure(t *testing.T) {
+	var text bytes.Buffer
+	var failing atomic.Bool
+	kept := &fake{beforeSave: func(e *nostr.Event) error {
+		if failing.Load() && e.Content == "new" {
+			return errors.New("no space left on device")
+		}
+		return nil
+	}}
+	s := serve(t, relay.Config{Store: kept, Logger: slog.New(slog.NewTextHandler(&text, nil))})
+	c := s.client()
+	before := someone.event(1, "before")
+	c.publish(before)
+	failing.Store(true)
+	for i := range 5 {
+		e := someone.event(1, "new", gonostr.Tag{"t", strconv.Itoa(i)})
+		c.send(eventMessage(e))
+		c.want("OK", e.ID, false, "error:*")
+		c.publish(before)
+	}
+	c.CloseNow()
+	s.stop()
+	if failures, ends := strings.Count(text.String(), "was not saved"), strings.Count(text.String(), "saved again"); failures != 1 || ends != 0 {
+		t.Errorf("the log has %d failures and %d ends, want 1 and none:\n%s", failures, ends, &text)
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -117,10 +118,15 @@ func (t testBinary) passing(list []mutant) map[string]time.Duration {
 	return took
 }
 
-// kills runs the test while a mutant is at work.
+// kills runs the test while a mutant is at work. Only a test that ends with a failure kills it: one that could not be
+// started says nothing of the mutant.
 func (t testBinary) kills(m mutant, name string, timeout time.Duration) error {
-	if _, err := t.run(m.test, name, timeout); err == nil {
+	_, err := t.run(m.test, name, timeout)
+	switch exit := new(exec.ExitError); {
+	case err == nil:
 		return errSurvived
+	case !errors.As(err, &exit):
+		return fmt.Errorf("the test did not run to its end: %w", err)
 	}
 	return nil
 }

@@ -2,9 +2,9 @@
 // checks that the test named for the change goes red. A mutant that survives
 // is a behaviour that no test holds.
 //
-//	go run ./internal/check/mutants              all mutants of the list
-//	go run ./internal/check/mutants pace         those whose name contains "pace"; several words add up
-//	go run ./internal/check/mutants -since main  those of the files that differ from a revision
+//	scripts/all go run ./internal/check/mutants              all mutants of the list
+//	scripts/all go run ./internal/check/mutants pace         those whose name contains "pace"; several words add up
+//	scripts/all go run ./internal/check/mutants -since main  those of the files that differ from a revision
 //
 // It never touches the working tree: the go command is told to read changed
 // files in place of the real ones (its -overlay flag). The mutants that the tests

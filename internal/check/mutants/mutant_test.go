@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weir-go/weir/internal/longtest"
 )
@@ -99,6 +100,14 @@ func TestVerdicts(t *testing.T) {
 	survivor := with(func(m *mutant) { m.test = "TestNothing" })
 	if err := judge(root, []mutant{base, survivor}); err == nil || err.Error() != "1 of 2 mutants were not killed" {
 		t.Errorf("judge: got %v, want a complaint about one mutant", err)
+	}
+}
+
+// TestOnlyAFailureKills: a binary that cannot be started, as when memory is short, is no failure of the test.
+func TestOnlyAFailureKills(t *testing.T) {
+	gone := testBinary{root: t.TempDir(), pkg: ".", file: filepath.Join(t.TempDir(), "gone")}
+	if err := gone.kills(mutant{test: "TestX"}, "0", time.Second); err == nil || !strings.Contains(err.Error(), "did not run to its end") {
+		t.Errorf("%v, want that the test did not run", err)
 	}
 }
 

@@ -2,11 +2,15 @@ package certs
 
 import (
 	"bytes"
+	"crypto/ecdsa"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -114,6 +118,115 @@ func TestOneLooks(t *testing.T) {
 	r.is("first", time.Hour)
 	r.mu.Unlock()
 	r.is("second", 0)
+}
+
+// TestFilesOfKubernetes: they are links into a folder that is exchanged for another in one step.
+func TestFilesOfKubernetes(t *testing.T) {
+	dir, signed := t.TempDir(), certstest.New(t)
+	exchange := func(name string) {
+		t.Helper()
+		folder, link := filepath.Join(dir, ".."+name), filepath.Join(dir, "..data_tmp")
+		cert, key := signed.Sign(name)
+		if err := errors.Join(
+			os.Mkdir(folder, 0o700), os.WriteFile(filepath.Join(folder, "tls.crt"), cert, 0o600), os.WriteFile(filepath.Join(folder, "tls.key"), key, 0o600),
+			os.Symlink(".."+name, link), os.Rename(link, filepath.Join(dir, "..data")),
+		); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exchange("first")
+	var paths []string
+	for _, name := range []string{"tls.crt", "tls.key"} {
+		paths = append(paths, filepath.Join(dir, name))
+		if err := os.Symlink(filepath.Join("..data", name), filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := Open(func() (*tls.Config, error) {
+		pair, err := Pair(paths[0], paths[1])
+		return &tls.Config{Certificates: pair}, err
+	}, 0, slog.New(slog.DiscardHandler), paths...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(want string) {
+		t.Helper()
+		if got := f.Latest().Certificates[0].Leaf.Subject.CommonName; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	is("first")
+	exchange("second")
+	is("second")
+	if err := os.RemoveAll(filepath.Join(dir, "..second")); err != nil {
+		t.Fatal(err)
+	}
+	is("second") // the links lead nowhere
+	exchange("third")
+	is("third")
+}
+
+// TestBadFilesWhileHandshakesGoOn: whatever becomes of the files, each handshake has a pair that belongs together.
+func TestBadFilesWhileHandshakesGoOn(t *testing.T) {
+	r := rotating(t)
+	r.every = 0
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				pair := r.Latest().Certificates[0]
+				if key := pair.PrivateKey.(*ecdsa.PrivateKey); !key.PublicKey.Equal(pair.Leaf.PublicKey) {
+					t.Error("a certificate with the key of another")
+				}
+			}
+		})
+	}
+	whole, err := os.ReadFile(r.cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		r.write(r.cert, nil)
+		r.write(r.cert, []byte("garbage"))
+		r.write(r.cert, whole[:len(whole)/2])
+		if err := errors.Join(os.Remove(r.cert), os.Mkdir(r.cert, 0o700), r.Refresh()); err == nil {
+			t.Error("a folder in place of a file: no error")
+		}
+		if err := os.Remove(r.cert); err != nil {
+			t.Fatal(err)
+		}
+		r.rotate("next")
+	}
+	close(stop)
+	all.Wait()
+	r.is("next", every)
+}
+
+// TestHalfOfAuthorities: of a file that is still being written, those that are there do not take the place of all.
+func TestHalfOfAuthorities(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	one, other := certstest.New(t).PEM(), certstest.New(t).PEM()
+	first := slices.Concat(one, []byte("# text between is common\n"))
+	for name, c := range map[string]struct {
+		text  []byte
+		fails bool
+	}{
+		"all": {slices.Concat(first, other), false}, "the first": {first, false},
+		"half of the second": {slices.Concat(first, other[:len(other)/2]), true}, "all but the last line": {slices.Concat(first, other[:len(other)-5]), true},
+	} {
+		if err := os.WriteFile(file, c.text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Authorities("tls.ca", file); (err != nil) != c.fails {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
 }
 
 // TestNoFiles: an upstream that is known by the authorities of the system has none.
