@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"go/ast"
 	"html"
 	"io"
 	"slices"
@@ -27,7 +26,7 @@ func highlight(w io.Writer, language, code string, names ...string) error {
 		said := html.EscapeString(token.Value)
 		if class := class(token.Type); class != "" {
 			said = fmt.Sprintf(`<span class="%s">%s</span>`, class, said)
-		} else if i := slices.Index(names, token.Value); i >= 0 && ast.IsExported(token.Value) {
+		} else if i := slices.Index(names, token.Value); i >= 0 {
 			said = fmt.Sprintf(`<span id="%s">%[1]s</span>`, said)
 			names = slices.Delete(slices.Clone(names), i, i+1)
 		}
