@@ -8,10 +8,14 @@ import (
 	"strings"
 )
 
-// comment is the comment of a package, its code highlighted and its links leading to pages of the site where there are some.
-func (s *site) comment(p *goPackage) (markup, error) {
+// comment is a comment of a package, its code highlighted and its links leading to pages of the site where there are some. The level is that
+// of its headings.
+func (s *site) comment(p *goPackage, text string, level int) (markup, error) {
 	printer := p.Printer()
-	printer.HeadingLevel = 2
+	printer.HeadingLevel = level
+	if level > 2 { // several declarations may have a heading of the same text, of which only one can be an anchor
+		printer.HeadingID = func(*comment.Heading) string { return "" }
+	}
 	printer.DocLinkURL = func(link *comment.DocLink) string {
 		importPath, id := link.ImportPath, link.Name
 		if importPath == "" {
@@ -21,12 +25,15 @@ func (s *site) comment(p *goPackage) (markup, error) {
 			id = link.Recv + "." + id
 		}
 		if to := s.packagePage(importPath); to != nil && (id == "" || to.anchors[id]) {
+			if importPath == p.ImportPath && id != "" {
+				return "#" + id
+			}
 			return strings.TrimSuffix(s.base+to.Path+"#"+id, "#")
 		}
 		return link.DefaultURL("https://pkg.go.dev")
 	}
 	var b bytes.Buffer
-	parsed := p.Parser().Parse(p.Doc)
+	parsed := p.Parser().Parse(text)
 	for _, block := range parsed.Content {
 		if code, ok := block.(*comment.Code); ok {
 			if err := highlight(&b, "go", code.Text); err != nil {

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-// highlight writes code in a language, or as it is if the language is not known.
-func highlight(w io.Writer, language, code string) error {
+// highlight writes code in a language, or as it is if the language is not known. The first of each of the names in it becomes an anchor.
+func highlight(w io.Writer, language, code string, names ...string) error {
 	tokens := []chroma.Token{{Value: code}}
 	if lexer := lexers.Get(language); lexer != nil {
 		found, err := chroma.Coalesce(lexer).Tokenise(nil, code)
@@ -25,6 +26,9 @@ func highlight(w io.Writer, language, code string) error {
 		said := html.EscapeString(token.Value)
 		if class := class(token.Type); class != "" {
 			said = fmt.Sprintf(`<span class="%s">%s</span>`, class, said)
+		} else if i := slices.Index(names, token.Value); i >= 0 {
+			said = fmt.Sprintf(`<span id="%s">%[1]s</span>`, said)
+			names = slices.Delete(slices.Clone(names), i, i+1)
 		}
 		b.WriteString(said)
 	}

@@ -112,11 +112,15 @@ func packagePages(s *site) (index *page, pages []*page, err error) {
 
 // packageBody is the page of a package.
 func (s *site) packageBody(p *goPackage, made *page) (markup, error) {
-	opening, err := s.comment(p)
+	opening, err := s.comment(p, p.Doc, 2)
 	if err != nil {
 		return "", err
 	}
 	examples, err := p.examples()
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", p.ImportPath, err)
+	}
+	declarations, err := s.declarations(p)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", p.ImportPath, err)
 	}
@@ -127,8 +131,9 @@ func (s *site) packageBody(p *goPackage, made *page) (markup, error) {
 	if len(examples) > 0 {
 		made.Headings = append(made.Headings, heading{2, "examples", "Examples"})
 	}
-	made.Headings = append(made.Headings, heading{2, "index", "Index"})
+	made.Headings = append(made.Headings, heading{2, "index", "Index"}, heading{2, "documentation", "Documentation"})
 	return s.execute("package", map[string]any{
-		"Base": s.base, "Import": p.ImportPath, "Title": made.Title, "Opening": opening, "Guides": guides, "Examples": examples, "Names": p.names(),
+		"Base": s.base, "Import": p.ImportPath, "Title": made.Title, "Opening": opening, "Guides": guides, "Examples": examples,
+		"Names": p.names(), "Declarations": declarations,
 	})
 }

@@ -151,8 +151,8 @@ func TestTablesAndCode(t *testing.T) {
 func TestPackagePage(t *testing.T) {
 	root := repositoryOf(t, navFile, smallNav+"  - {title: Packages, made: packages}\n", "README.md", "# Home\n", "docs/a.md", "# A\n\n`law.New()`, [law](../law/doc.go)\n",
 		"law/doc.go", "// Package law says [New] things to [fmt.Stringer].\n//\n//\tcode()\npackage law\n",
-		"law/law.go", "package law\n\n// T is a type. It is long.\ntype T struct{}\n\n// New makes one. It is quick.\nfunc New() T { return T{} }\n\n// M is a method.\nfunc (T) M() {}\n\nconst (\n\t// A is one.\n\tA = 1\n\tb = 2\n)\n",
-		"law/law_test.go", "package law_test\n\nimport (\n\t\"fmt\"\n\n\t\"github.com/weir-go/weir/law\"\n)\n\nfunc ExampleNew() {\n\tfmt.Println(law.New())\n\t// Output: {}\n}\n",
+		"law/law.go", "package law\n\n// T is a type. It is long.\ntype T struct {\n\t// Most is the highest limit, see [T.M].\n\tMost int\n\tlow int\n}\n\n// New makes one. It is quick.\nfunc New() T { return T{} }\n\n// M is a method like [New].\nfunc (T) M() {}\n\nconst (\n\t// A is one.\n\tA = 1\n\tb = 2\n)\n",
+		"law/law_test.go", "package law_test\n\nimport (\n\t\"fmt\"\n\n\t\"github.com/weir-go/weir/law\"\n)\n\nfunc ExampleNew() {\n\tfmt.Println(law.New())\n\t// Output: {0 0}\n}\n",
 		"law/internal/no.go", "package no\n", "cmd/no/no.go", "package main\n")
 	s, err := load(root, "/weir/")
 	if err != nil {
@@ -166,16 +166,18 @@ func TestPackagePage(t *testing.T) {
 	}
 	body := string(s.pages[3].Body)
 	for _, want := range []string{
-		`<a href="/weir/packages/law/#New">New</a>`, `<a href="https://pkg.go.dev/fmt#Stringer">`, "It is used in <a href=\"/weir/a/\">A</a>.",
-		"<summary>New</summary>", "<code>{}</code>",
-		`<dt id="A">const <a href="https://pkg.go.dev/github.com/weir-go/weir/law#A">A</a></dt>` + "\n<dd>A is one.</dd>",
-		"<dd>T is a type.</dd>", `<dd class="of">New makes one.</dd>`, `<dt id="T.M" class="of">method `,
+		`<a href="#New">New</a>`, `<a href="https://pkg.go.dev/fmt#Stringer">`, "It is used in <a href=\"/weir/a/\">A</a>.",
+		"<summary>New</summary>", "<code>{0 0}</code>",
+		`<dt>const <a href="#A">A</a></dt>` + "\n<dd>A is one.</dd>", `<span id="A">A</span> = `,
+		"<dd>T is a type.</dd>", `<dd class="of">New makes one.</dd>`, `<dt class="of">method <a href="#T.M">`,
+		"// Most is the highest limit, see [T.M].</span>\n\tMost <span class=\"k\">int</span>", `<h3 id="T">type T `, `<h4 id="T.M">method T.M `,
+		"M is a method like <a href=\"#New\">New</a>.",
 	} {
 		if !strings.Contains(body, want) {
 			t.Errorf("there is no %s in\n%s", want, body)
 		}
 	}
-	if strings.Contains(body, "Output: {}") || strings.Contains(body, `id="b"`) {
+	if strings.Contains(body, "Output: {0 0}") || strings.Contains(body, `id="b"`) {
 		t.Errorf("it shows the comment of the output, or what is not exported:\n%s", body)
 	}
 }
