@@ -32,7 +32,7 @@ environment or exit-codes. A command or flag that is almost right gets a suggest
 
 ## The demonstration
 
-` + "`weir demo`" + ` starts three servers on loopback, with no limit, with a fixed one that was right on a good day, and with an adaptive one, and sends all of them half as many requests too many. In the middle third they
+` + "`weir demo`" + ` starts three servers on loopback, with no limit, with a fixed one that was right on a good day, and with an adaptive one, and sends each one and a half times what it can answer. In the middle third they
 slow down. On a terminal of 80 columns and 24 rows or more it draws what each of them answers in time, and the adaptive limit; in a pipe, on a smaller terminal or with ` + "`TERM=dumb`" + ` it prints a line a second. Both end with
 the same table. ` + "`NO_COLOR`" + ` has it without colours.
 

@@ -29,6 +29,7 @@ type rig struct {
 	front    *httptest.Server
 	upstream *httptest.Server
 	open     atomic.Int64       // bodies of its responses
+	gone     atomic.Int64       // clients that the server knows to have left, or that it has answered
 	end      context.CancelFunc // of the proxy
 
 	mu     sync.Mutex
@@ -109,7 +110,10 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 	if err != nil {
 		t.Fatal(err)
 	}
-	rg.front = serve(t, rt)
+	rg.front = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		context.AfterFunc(r.Context(), func() { rg.gone.Add(1) })
+		rt.ServeHTTP(w, r)
+	}))
 	t.Cleanup(func() {
 		end()
 		rg.idle()

@@ -69,6 +69,7 @@ func TestClientsThatLeaveDoNotPileUp(t *testing.T) {
 			if n := rg.inFlight(); n != limit {
 				t.Errorf("%s: %d slots held while the upstream works, want %d", path, n, limit)
 			}
+			rg.until("the server knows that the others have left", func() bool { return rg.gone.Load() == clients })
 			close(up.release)
 			rg.taught(limittest.Taught{Succeeded: limit})
 			if most := up.most.Load(); most != limit {
