@@ -13,7 +13,7 @@ type declaration struct {
 	Code, Doc markup
 }
 
-// declarations lists what a package exports in the order of its names, each type before what belongs to it.
+// declarations lists what a package exports, in the order of its names.
 func (s *site) declarations(p *goPackage) (all []declaration, err error) {
 	add := func(n name, decl ast.Decl, text string, names ...string) {
 		if err != nil {
@@ -26,26 +26,10 @@ func (s *site) declarations(p *goPackage) (all []declaration, err error) {
 		d.Doc, err = s.comment(p, text, 4)
 		all = append(all, d)
 	}
-	values := func(values []*doc.Value) {
-		for _, v := range values {
-			add(name{}, v.Decl, v.Doc, v.Names...)
-		}
-	}
-	functions := func(kind, receiver string, functions []*doc.Func, of bool) {
-		for _, f := range functions {
-			add(name{Kind: kind, ID: receiver + f.Name, Of: of}, f.Decl, f.Doc)
-		}
-	}
-	values(p.Consts)
-	values(p.Vars)
-	functions("func", "", p.Funcs, false)
-	for _, t := range p.Types {
-		add(name{Kind: "type", ID: t.Name}, t.Decl, t.Doc)
-		values(t.Consts)
-		values(t.Vars)
-		functions("func", "", t.Funcs, true)
-		functions("method", t.Name+".", t.Methods, true)
-	}
+	p.visit(
+		func(_ string, v *doc.Value, _ bool) { add(name{}, v.Decl, v.Doc, v.Names...) },
+		func(n name, decl ast.Decl, text string) { add(n, decl, text) },
+	)
 	return all, err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"go/ast"
 	"go/doc"
 	"go/format"
@@ -24,10 +25,7 @@ func (p *goPackage) examples() (examples []example, err error) {
 			if codeErr != nil {
 				err = codeErr
 			}
-			title := "Package"
-			if of != "" {
-				title = of
-			}
+			title := cmp.Or(of, "Package")
 			if e.Suffix != "" {
 				title += " (" + e.Suffix + ")"
 			}

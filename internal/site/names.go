@@ -12,38 +12,46 @@ type name struct {
 	Of              bool   // it belongs to the type above it
 }
 
-// names lists what a package exports: constants, variables and functions, then types, each with what belongs to it.
-func (p *goPackage) names() (names []name) {
-	values := func(kind string, values []*doc.Value, of bool) {
+// visit goes through what a package exports in the order of its page: constants, variables and functions, then types, each before
+// what belongs to it. Group is called for each declaration of constants or variables, and single for each function, method and type.
+func (p *goPackage) visit(group func(kind string, v *doc.Value, of bool), single func(n name, decl ast.Decl, text string)) {
+	groups := func(kind string, values []*doc.Value, of bool) {
 		for _, v := range values {
-			for _, spec := range v.Decl.Specs {
-				spec := spec.(*ast.ValueSpec)
-				said := strings.Join(strings.Fields(spec.Doc.Text()+spec.Comment.Text()), " ")
-				if said == "" {
-					said = v.Doc
-				}
-				for _, ident := range spec.Names {
-					if ident.IsExported() {
-						names = append(names, name{kind, ident.Name, p.Synopsis(said), of})
-					}
-				}
-			}
+			group(kind, v, of)
 		}
 	}
 	functions := func(kind, receiver string, functions []*doc.Func, of bool) {
 		for _, f := range functions {
-			names = append(names, name{kind, receiver + f.Name, p.Synopsis(f.Doc), of})
+			single(name{kind, receiver + f.Name, p.Synopsis(f.Doc), of}, f.Decl, f.Doc)
 		}
 	}
-	values("const", p.Consts, false)
-	values("var", p.Vars, false)
+	groups("const", p.Consts, false)
+	groups("var", p.Vars, false)
 	functions("func", "", p.Funcs, false)
 	for _, t := range p.Types {
-		names = append(names, name{"type", t.Name, p.Synopsis(t.Doc), false})
-		values("const", t.Consts, true)
-		values("var", t.Vars, true)
+		single(name{"type", t.Name, p.Synopsis(t.Doc), false}, t.Decl, t.Doc)
+		groups("const", t.Consts, true)
+		groups("var", t.Vars, true)
 		functions("func", "", t.Funcs, true)
 		functions("method", t.Name+".", t.Methods, true)
 	}
+}
+
+// names lists what a package exports.
+func (p *goPackage) names() (names []name) {
+	p.visit(func(kind string, v *doc.Value, of bool) {
+		for _, spec := range v.Decl.Specs {
+			spec := spec.(*ast.ValueSpec)
+			said := strings.Join(strings.Fields(spec.Doc.Text()+spec.Comment.Text()), " ")
+			if said == "" {
+				said = v.Doc
+			}
+			for _, ident := range spec.Names {
+				if ident.IsExported() {
+					names = append(names, name{kind, ident.Name, p.Synopsis(said), of})
+				}
+			}
+		}
+	}, func(n name, _ ast.Decl, _ string) { names = append(names, n) })
 	return names
 }

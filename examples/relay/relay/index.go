@@ -23,7 +23,8 @@ const (
 	byKind
 )
 
-// mostFiled is how many values the filters of a connection are filed under, which takes 400 KiB. The filters beyond are asked for each event.
+// mostFiled is how many values the filters of a connection are filed under, which bounds the memory of the index. The filters beyond are asked
+// for each event.
 const mostFiled = 4096
 
 func (x *index) add(s *subscription) {
