@@ -72,11 +72,14 @@ type Config struct {
 	// Limits bound messages.
 	Limits nostr.Limits
 
-	// Connections is how many there may be, up to 1,000,000. Defaults to 4000. ConnectionsPerAddress is how many of them
-	// one address may have, by default 64, and ConnectionRate how many may come per second, by default 200.
+	// Connections is how many there may be, up to 1,000,000, and to what a quarter of Memory has room for at 48 KiB each. Defaults to 4000, or to
+	// that room if it is less. ConnectionsPerAddress is how many of them one address may have, by default 64, and ConnectionRate how many may come per second, by default 200.
 	// The internal listener counts and bounds none.
 	Connections, ConnectionsPerAddress int
 	ConnectionRate                     float64
+	// Sockets is how many there may be, those included that have not sent a request yet: see [Server.Serve]. At least Connections, and up to 1,000,000.
+	// Defaults to a quarter more than Connections, so that all connections have a place while others ask for the information document, or say nothing.
+	Sockets int
 	// Address returns the address that a connection counts for. Defaults to that of the peer. Behind a proxy, return the one that
 	// the proxy vouches for.
 	Address func(*http.Request) string
@@ -150,6 +153,7 @@ func (c Config) complete() (Config, error) {
 		{"Subscriptions", &c.Subscriptions, defaultSubscriptions, mostPerConn},
 		{"Reads", &c.Reads, processors(), mostPerConn},
 		{"Writes", &c.Writes, defaultWrites, mostPerConn},
+		{"Sockets", &c.Sockets, 0, mostConnections},
 		{"Slice", &c.Slice, defaultSlice, mostSlice},
 		{"Outbox", &c.Outbox, defaultOutbox, mostOutbox},
 	} {
@@ -196,11 +200,34 @@ func (c Config) complete() (Config, error) {
 	if c.AuthToWrite && c.URL == "" {
 		return c, invalid("AuthToWrite", true, "a URL, which clients sign")
 	}
-	if c.Address == nil {
-		c.Address = remoteAddress
-	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
+	}
+	return c, nil
+}
+
+const (
+	// connectionShare is which part of the target for memory connections have for themselves, besides what the governor lets them keep: with that, with a store
+	// of its size and with an import they stay below the target (TestConnectionsThatNeverRead).
+	connectionShare = 4
+	// perConnection is what a connection takes that keeps nothing: its goroutines and buffers, and its own shares. TestConnectionsWeighWhatTheyTake measures the former.
+	perConnection = 40<<10 + ownSubscriptions + ownOutbox
+
+	perSocket = 4 // Connections divided by it are sockets beside those of connections
+)
+
+// bounded bounds connections by a target for memory, and sockets by connections. The number of connections is that of the user, 0 for none.
+func (c Config) bounded(asked int, target uint64) (Config, error) {
+	room := int(min(target/connectionShare/perConnection, mostConnections))
+	if asked > room {
+		return c, invalid("Connections", asked, fmt.Sprintf("0 (the default) to %d, for which a quarter of Memory, %d MiB, has room", room, target>>20))
+	}
+	c.Connections = min(c.Connections, room)
+	if c.Sockets == 0 {
+		c.Sockets = c.Connections + (c.Connections+perSocket-1)/perSocket
+	}
+	if c.Sockets < c.Connections {
+		return c, invalid("Sockets", c.Sockets, fmt.Sprintf("0 (the default), or at least Connections, %d", c.Connections))
 	}
 	return c, nil
 }

@@ -29,6 +29,7 @@ type connection struct {
 	end      context.CancelCauseFunc
 	internal bool // by the internal listener
 	out      *outbox
+	kept     share         // of memory, for its subscriptions
 	rate     *rate.Limiter // of messages, nil for no bound
 	identity identity
 
@@ -81,7 +82,8 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 func newConnection(s *Server, socket *websocket.Conn, r *http.Request, internal bool) *connection {
 	c := &connection{
 		server: s, socket: socket, internal: internal,
-		out:        newOutbox(s.conf.Outbox),
+		out:        newOutbox(s.conf.Outbox, &share{own: ownOutbox, keep: s.governor.Keep}),
+		kept:       share{own: ownSubscriptions, keep: s.governor.Keep},
 		publishing: make(chan struct{}, s.conf.Publishing),
 		identity:   identity{challenge: rand.Text(), url: ownURL(s.conf.URL, r)},
 	}
@@ -113,6 +115,7 @@ func (c *connection) serve() {
 	c.work.Wait()
 	_ = c.socket.CloseNow()
 	others.Wait()
+	c.out.discard()
 }
 
 // read takes up messages until the connection ends. It does not read on while a message waits for a place: the client then finds the
@@ -174,9 +177,9 @@ func (c *connection) answer(text []byte) {
 
 // write writes what waits in the outbox.
 func (c *connection) write() {
-	var frame []byte
+	var buffer []byte
 	for {
-		m, err := c.out.take(c.ctx)
+		m, err := c.out.next(c.ctx)
 		if errors.Is(err, errFinished) {
 			_ = c.socket.Close(websocket.StatusGoingAway, "the relay is closing")
 			c.end(errFinished)
@@ -185,19 +188,20 @@ func (c *connection) write() {
 		if err != nil {
 			return
 		}
-		frame = m.appendTo(frame[:0])
+		frame := m.frame(buffer)
 		if err := c.writeFrame(frame); err != nil {
 			c.end(err)
 			return
 		}
-		if cap(frame) > keptFrame {
-			frame = nil
+		if m.event != nil && cap(frame) <= keptFrame {
+			buffer = frame
 		}
+		c.out.sent(m)
 	}
 }
 
-// keptFrame is how large a buffer a connection keeps between frames.
-const keptFrame = 16 << 10
+// keptFrame is how large a buffer a connection keeps between frames: events with more are rare.
+const keptFrame = 4 << 10
 
 func (c *connection) writeFrame(frame []byte) error {
 	ctx, cancel := context.WithTimeout(c.ctx, c.server.conf.Stall)
