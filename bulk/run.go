@@ -117,7 +117,9 @@ func (r *run) perform(source io.Reader) error {
 	case <-time.After(readFarewell):
 		left = errors.Join(left, fmt.Errorf("bulk: the source does not return from Read"))
 	}
-	return errors.Join(err, left, r.keep(), cmp.Or(r.tell(), r.hookErr))
+	kept := r.keep()
+	r.window.end()
+	return errors.Join(err, left, kept, cmp.Or(r.tell(), r.hookErr))
 }
 
 // keepUntil keeps the journal until all is written. The error is of writes that do not return.
@@ -160,7 +162,7 @@ func (r *run) keep() error {
 		return err
 	}
 	if r.conf.Sync != nil {
-		if err := r.conf.Sync(); err != nil {
+		if err := r.sync(); err != nil {
 			return fmt.Errorf("bulk: sync: %w", err)
 		}
 	}
@@ -169,6 +171,14 @@ func (r *run) keep() error {
 	}
 	r.kept = all
 	return nil
+}
+
+// sync calls Sync. What it does to its goroutine is an error.
+func (r *run) sync() (err error) {
+	if broken := isolate.Call(func() { err = r.conf.Sync() }); broken != nil {
+		return broken
+	}
+	return err
 }
 
 // read reads the source and hands its lines to the workers.
@@ -196,22 +206,25 @@ func (r *run) read(source io.Reader) {
 	}
 }
 
-// hand gives a line to a worker.
+// hand gives a line to a worker, and its bytes back if there is none.
 func (r *run) hand(p *pending) bool {
 	select {
 	case r.window.room <- struct{}{}:
 	case <-r.ctx.Done():
+		p.hold.Release()
 		return false
 	}
 	r.window.add(p.mark)
 	if p.tooLong {
 		r.reject(p, fmt.Errorf("longer than MaxLine, %d bytes", r.conf.MaxLine))
+		p.hold.Release()
 		return true
 	}
 	select {
 	case r.work <- p:
 		return true
 	case <-r.ctx.Done():
+		p.hold.Release()
 		return false
 	}
 }
