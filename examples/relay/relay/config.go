@@ -211,7 +211,7 @@ const (
 	// of its size and with an import they stay below the target (TestConnectionsThatNeverRead).
 	connectionShare = 4
 	// perConnection is what a connection takes that keeps nothing: its goroutines and buffers, and its own shares. TestConnectionsWeighWhatTheyTake measures the former.
-	perConnection = 40<<10 + ownSubscriptions + ownOutbox
+	perConnection = 36<<10 + ownSubscriptions + ownOutbox + ownIncoming
 
 	perSocket = 4 // Connections divided by it are sockets beside those of connections
 )

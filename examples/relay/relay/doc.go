@@ -32,7 +32,7 @@
 //
 // A connection has a share of memory: bytes of its own, of which a quarter of the target has enough for all, and beyond them what memory.Governor.Keep admits. Subscriptions
 // are charged with their filters and their places in the index. What a client has yet to be sent is charged until it is sent, and so is the slice of a query, before it is
-// read. Where there is no memory, a subscription is refused that is larger than the connection's own share, a query is read in smaller slices, and a client that does not read loses its
+// read. A message is charged while it is read, and an event until it is answered. Where there is no memory, a subscription is refused that is larger than the connection's own share, a query is read in smaller slices, and a client that does not read loses its
 // connection.
 //
 // # Internal traffic

@@ -9,11 +9,11 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// manyKinds is a subscription of some 400 KB, from a message of 5 KB.
-func manyKinds(subscription, first int) string {
+// manyKinds is a subscription to so many kinds, of 408 bytes each: with 1000, a message of 5 KB takes 400 KB.
+func manyKinds(subscription, first, kinds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `["REQ","%d",{"limit":0,"kinds":[%d`, subscription, first)
-	for i := range 999 {
+	for i := range kinds - 1 {
 		fmt.Fprintf(&b, ",%d", first+i+1)
 	}
 	b.WriteString(`]}]`)
@@ -30,7 +30,7 @@ func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
 		c := s.client()
 		clients = append(clients, c)
 		for n := range 4 {
-			c.send(manyKinds(n, 300*(4*i+n)))
+			c.send(manyKinds(n, 300*(4*i+n), 1000))
 			switch m := c.receive(); {
 			case m[0] == "EOSE":
 				opened++
@@ -57,11 +57,21 @@ func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
 	other.send(`["REQ","a",{"kinds":[60000],"limit":0}]`)
 	other.want("EOSE", "a")
 	other.publish(someone.event(59_999, "saved")) // of a kind that the others do not ask for
+	last := s.client()
+	for n, kinds := 0, 100; kinds > 0; n++ { // until nothing is left
+		last.send(manyKinds(n, 0, kinds))
+		if m := last.receive(); m[0] == "CLOSED" {
+			kinds /= 10
+		}
+	}
+	other.send(`["EVENT",` + strings.Repeat(" ", 100_000) + `]`)
+	other.want("NOTICE", "rate-limited: no memory for the message*")
+	other.publish(someone.event(59_999, "small"))
 
 	clients[0].send(`["CLOSE","0"]`)
-	clients[0].send(manyKinds(0, 0))
+	clients[0].send(manyKinds(0, 0, 1000))
 	clients[0].want("EOSE", "0")
-	for _, c := range append(clients, other) {
+	for _, c := range append(clients, other, last) {
 		c.CloseNow()
 	}
 	for deadline := time.Now().Add(10 * time.Second); s.kept() != 0; {

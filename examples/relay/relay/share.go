@@ -1,6 +1,8 @@
 package relay
 
 import (
+	"errors"
+	"io"
 	"sync"
 
 	"github.com/weir-go/weir/memory"
@@ -23,6 +25,9 @@ const (
 
 	ownSubscriptions = 4 << 10 // eight subscriptions to an author or a kind each
 	ownOutbox        = 4 << 10 // a few events
+	ownIncoming      = 4 << 10 // an event of 2 KiB, beside the one before
+
+	leastMessage = 512 // a buffer for most messages
 )
 
 // take reports false if there is no room.
@@ -48,6 +53,44 @@ func (s *share) force(bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bytes += bytes
+}
+
+// read reads all, into a buffer whose capacity is taken. The error is errNoMemory if it may not grow, or that of the reader; then nothing is taken.
+func (s *share) read(r io.Reader) (text []byte, err error) {
+	for {
+		if len(text) == cap(text) {
+			if text, err = s.grow(text); err != nil {
+				return nil, err
+			}
+		}
+		n, err := r.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+		switch {
+		case errors.Is(err, io.EOF):
+			return text, nil
+		case err != nil:
+			s.give(cap(text))
+			return nil, err
+		}
+	}
+}
+
+// grow returns a buffer of twice the capacity. If there is no memory for that, it gives back what the buffer has.
+func (s *share) grow(text []byte) ([]byte, error) {
+	next := max(2*cap(text), leastMessage)
+	if !s.take(next - cap(text)) {
+		s.give(cap(text))
+		return nil, errNoMemory
+	}
+	return append(make([]byte, 0, next), text...), nil
+}
+
+// discard gives all back.
+func (s *share) discard() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes = 0
+	s.release(0)
 }
 
 // give gives back what was taken.

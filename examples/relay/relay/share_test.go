@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
+	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 
 	"pgregory.net/rapid"
 
@@ -218,6 +221,31 @@ func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	}
 	if !o.offer(message{event: make([]byte, 1<<10)}) {
 		t.Error("a live event of 1 KiB has no room in an empty outbox")
+	}
+}
+
+// A message is read as it is, in memory that is taken; and one that does not fit takes none.
+func TestMessagesAreReadInMemoryThatIsTaken(t *testing.T) {
+	g := governorOf(t, fewBytes)
+	for _, size := range []int{0, 1, leastMessage, leastMessage + 1, 3000, 100_000, fewBytes / 2} {
+		s := share{own: ownIncoming, keep: g.Keep}
+		want := bytes.Repeat([]byte("x"), size)
+		got, err := s.read(iotest.OneByteReader(bytes.NewReader(want)))
+		if err != nil || !bytes.Equal(got, want) || s.bytes != cap(got) {
+			t.Errorf("%d bytes: %d, %v, and %d of %d are taken", size, len(got), err, s.bytes, cap(got))
+		}
+		s.give(cap(got))
+		if s.bytes != 0 || g.Snapshot().Kept != 0 {
+			t.Errorf("%d bytes: %d are left, %d with the governor", size, s.bytes, g.Snapshot().Kept)
+		}
+	}
+	s := share{own: ownIncoming, keep: g.Keep}
+	if _, err := s.read(bytes.NewReader(make([]byte, fewBytes+ownIncoming+1))); !errors.Is(err, errNoMemory) || s.bytes != 0 {
+		t.Errorf("more than there is: %v, and %d are taken", err, s.bytes)
+	}
+	failed := errors.New("failed")
+	if _, err := s.read(io.MultiReader(strings.NewReader("half"), iotest.ErrReader(failed))); !errors.Is(err, failed) || s.bytes != 0 {
+		t.Errorf("a reader that fails: %v, and %d are taken", err, s.bytes)
 	}
 }
 
