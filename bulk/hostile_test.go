@@ -154,7 +154,7 @@ func TestSyncThatPanics(t *testing.T) {
 	} {
 		journal, _ := files(t)
 		_, err := Run(t.Context(), strings.NewReader(numbered(10)), Config{Journal: journal, Sync: sync, Write: newStore().write})
-		if err == nil || !strings.Contains(err.Error(), "bulk: sync: ") {
+		if err == nil || !strings.Contains(err.Error(), "bulk: Sync: ") {
 			t.Errorf("a Sync that %s: %v", name, err)
 		}
 		if s, _, err := readJournal(journal); err != nil || s.Lines != 0 {

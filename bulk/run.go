@@ -161,10 +161,8 @@ func (r *run) keep() error {
 	if err != nil || all == r.kept || r.conf.Journal == "" {
 		return err
 	}
-	if r.conf.Sync != nil {
-		if err := r.sync(); err != nil {
-			return fmt.Errorf("bulk: sync: %w", err)
-		}
+	if err := r.sync(); err != nil {
+		return fmt.Errorf("bulk: Sync: %w", err)
 	}
 	if err := writeJournal(r.conf.Journal, state{mark: all, Rejected: rejected, Rejects: r.rejects.size}); err != nil {
 		return err
@@ -173,10 +171,13 @@ func (r *run) keep() error {
 	return nil
 }
 
-// sync calls Sync. What it does to its goroutine is an error.
+// sync makes what is acknowledged durable.
 func (r *run) sync() (err error) {
-	if broken := isolate.Call(func() { err = r.conf.Sync() }); broken != nil {
-		return broken
+	if r.conf.Sync == nil {
+		return nil
+	}
+	if exit := isolate.Call(func() { err = r.conf.Sync() }); exit != nil {
+		return exit
 	}
 	return err
 }

@@ -40,9 +40,10 @@ func TestKeepAgainstASum(t *testing.T) {
 
 func TestNothingIsKeptWithoutRoom(t *testing.T) {
 	g, m := governed(t, Config{Target: 1000 * mib})
+	g.begin()
 	step := func(live uint64) {
 		m.set(reading{live: live})
-		if err := g.step(&limits{set: m.setLimit}); err != nil {
+		if err := g.step(); err != nil {
 			t.Fatal(err)
 		}
 	}
