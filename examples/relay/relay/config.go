@@ -92,7 +92,10 @@ type Config struct {
 	// Subscriptions is how many it may have, those included that wait for a query, by default 32. All up to 10,000.
 	Publishing, Queries, Subscriptions int
 
-	// Reads is how much cost of queries runs at once, by default one less than GOMAXPROCS, which suits a store that is mostly in memory, and
+	// Processors is how many there are, up to 10,000. Defaults to GOMAXPROCS. A program that sets that to more says here how many it has.
+	Processors int
+
+	// Reads is how much cost of queries runs at once, by default one less than Processors, which suits a store that is mostly in memory, and
 	// Writes how many events are written at once, by default 8: see throttle.Side.MaxInFlight.
 	Reads, Writes int
 
@@ -140,6 +143,10 @@ func (c Config) complete() (Config, error) {
 	if c.Store == nil {
 		return c, invalid("Store", "nil", "a store, such as that of Badger")
 	}
+	if c.Processors < 0 || c.Processors > mostPerConn {
+		return c, invalid("Processors", c.Processors, fmt.Sprintf("0 (the default, GOMAXPROCS) to %d", mostPerConn))
+	}
+	c.Processors = cmp.Or(c.Processors, runtime.GOMAXPROCS(0))
 	for _, f := range []struct {
 		name      string
 		value     *int
@@ -151,7 +158,7 @@ func (c Config) complete() (Config, error) {
 		{"Publishing", &c.Publishing, defaultPublishing, mostPerConn},
 		{"Queries", &c.Queries, defaultQueries, mostPerConn},
 		{"Subscriptions", &c.Subscriptions, defaultSubscriptions, mostPerConn},
-		{"Reads", &c.Reads, processors(), mostPerConn},
+		{"Reads", &c.Reads, c.busy(), mostPerConn},
 		{"Writes", &c.Writes, defaultWrites, mostPerConn},
 		{"Sockets", &c.Sockets, 0, mostConnections},
 		{"Slice", &c.Slice, defaultSlice, mostSlice},
@@ -234,9 +241,9 @@ func (c Config) bounded(asked int, target uint64) (Config, error) {
 
 var hexKey = regexp.MustCompile(`^([0-9a-f]{64})?$`)
 
-// processors is how much work runs at once that needs nothing but a processor: all but one, on which what is short finds no queue. With twice as many
+// busy is how much work runs at once that needs nothing but a processor: all but one, on which what is short finds no queue. With twice as many
 // reads as processors, ten floods made the others' p99 65 ms on two of them, with one 18 ms (TestFloods).
-func processors() int { return max(runtime.GOMAXPROCS(0)-1, 1) }
+func (c Config) busy() int { return max(c.Processors-1, 1) }
 
 func invalid(field string, value any, want string) error {
 	return settings.Invalid(ErrConfig, field, value, want)

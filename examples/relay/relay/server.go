@@ -54,7 +54,7 @@ func New(c Config) (*Server, error) {
 	if s.throttle, err = newThrottle(c, s.monitor); err != nil {
 		return nil, err
 	}
-	if s.verifier, err = newVerifier(); err != nil {
+	if s.verifier, err = newVerifier(c); err != nil {
 		return nil, err
 	}
 	s.governor, err = memory.New(memory.Config{
@@ -108,8 +108,8 @@ func newThrottle(c Config, monitor *load.Monitor) (*throttle.Throttle, error) {
 
 // newVerifier bounds how many signatures are verified at once. Verification takes nothing but a processor, so the right number is known. With more, each
 // would take longer and none would be done earlier.
-func newVerifier() (*weir.Limiter, error) {
-	n := processors()
+func newVerifier(c Config) (*weir.Limiter, error) {
+	n := c.busy()
 	return weir.New(weir.Config{Name: "verification", Min: n, Max: n, Law: law.Fixed{}, Queue: fairQueue(), Histograms: true})
 }
 
