@@ -102,12 +102,12 @@ func TestStartWithAHookThatPanics(t *testing.T) {
 	}
 }
 
-// askedTooMuch is an error that panics when it is asked what it is.
-type askedTooMuch struct{}
+// panickingError is an error that panics when it is asked what it is.
+type panickingError struct{}
 
-func (askedTooMuch) Error() string { return "hostile" }
+func (panickingError) Error() string { return "hostile" }
 
-func (askedTooMuch) Is(error) bool { panic("hostile") }
+func (panickingError) Is(error) bool { panic("hostile") }
 
 // TestErrorThatPanicsLeaksNoSlot: an error of the work is asked whether it is that of its context.
 func TestErrorThatPanicsLeaksNoSlot(t *testing.T) {
@@ -119,7 +119,7 @@ func TestErrorThatPanicsLeaksNoSlot(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		func() {
 			defer func() { _ = recover() }()
-			_ = th.Do(ctx, throttle.Write, 1, func(context.Context) error { cancel(); return askedTooMuch{} })
+			_ = th.Do(ctx, throttle.Write, 1, func(context.Context) error { cancel(); return panickingError{} })
 		}()
 	}
 	if n := th.Snapshot().Writes.Limiter.InFlight; n != 0 {

@@ -67,11 +67,11 @@ func (o *outbox) put(ctx context.Context, m message) error {
 // leastSlice is how many bytes of events a query reads at a time where there is no memory, which is within a connection's own.
 const leastSlice = ownOutbox / 2
 
-// reserve waits for room for a slice of a query, before it is read, and returns its bytes: as many as wanted, or leastSlice in an
+// reserve waits for room for a slice of a query, before it is read, and returns its bytes: sliceBytes, or leastSlice in an
 // empty outbox where there is no memory for more. They are for fill, or for unreserve.
-func (o *outbox) reserve(ctx context.Context, wanted int) (bytes int, err error) {
+func (o *outbox) reserve(ctx context.Context) (bytes int, err error) {
 	err = o.wait(ctx, func() bool {
-		if bytes = min(wanted, o.limit/2); o.take(bytes) {
+		if bytes = min(sliceBytes, o.limit/2); o.take(bytes) {
 			return true
 		}
 		bytes = min(bytes, leastSlice)

@@ -198,7 +198,7 @@ func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 		t.Fatalf("the governor keeps %d, want it full at %d", kept, fewBytes)
 	}
 	o := newOutbox(defaultOutbox, &share{own: ownOutbox, keep: g.Keep})
-	n, err := o.reserve(t.Context(), sliceBytes)
+	n, err := o.reserve(t.Context())
 	if err != nil || n != leastSlice {
 		t.Fatalf("reserved %d, %v, want %d", n, err, leastSlice)
 	}
@@ -210,7 +210,7 @@ func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.sent(m)
-	if n, err = o.reserve(t.Context(), sliceBytes); err != nil {
+	if n, err = o.reserve(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if err := o.fill([][]byte{make([]byte, 100<<10)}, n); !errors.Is(err, errNoMemory) || o.bytes != 0 {
@@ -266,7 +266,7 @@ func TestSharesAtOnce(t *testing.T) {
 	for range 4 {
 		writers.Go(func() {
 			for range 500 {
-				n, err := o.reserve(ctx, sliceBytes)
+				n, err := o.reserve(ctx)
 				if err != nil {
 					t.Error(err)
 					return

@@ -92,7 +92,7 @@ func (s *stored) forget() { s.sub.conn.out.memory.give(s.size) }
 func (s *Server) send(sent *stored, f nostr.Filter) error {
 	out, r := sent.sub.conn.out, s.read(f)
 	for more := f.Limit > 0; more; {
-		room, err := out.reserve(sent.sub.ctx, sliceBytes)
+		room, err := out.reserve(sent.sub.ctx)
 		if err != nil {
 			return err
 		}
