@@ -72,7 +72,7 @@ var ofTheMemory = []mutant{
 		old:  "return Hold{&g.kept, int64(bytes)}, nil",
 		new:  "return Hold{&g.budget, int64(bytes)}, nil",
 		in:   "./memory",
-		test: "TestKeep",
+		test: "TestKeepAgainstASum",
 	},
 	{
 		name: "the largest number fits, for its sum is negative",
@@ -88,6 +88,6 @@ var ofTheMemory = []mutant{
 		old:  "defer p.hold.Release() // of a line that was not acknowledged",
 		new:  "",
 		in:   "./bulk",
-		test: "TestImportsThatStop",
+		test: "TestImportsThatStopGiveTheirBytesBack",
 	},
 }

@@ -70,7 +70,7 @@ var ofTheStore = []mutant{
 		file: "examples/relay/relay/queries.go",
 		old:  "if !q.conn.kept.take(next.weight) {",
 		new:  "if q.conn.kept.force(next.weight); false {",
-		test: "TestSubscriptionsThatDoNotFit",
+		test: "TestSubscriptionsThatDoNotFitAreRefused",
 	},
 	{
 		name: "a slice that was short keeps what was reserved for it",
