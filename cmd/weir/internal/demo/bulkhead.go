@@ -50,7 +50,6 @@ func RunBulkhead(ctx context.Context, cfg Config) error {
 	out.introduceBulkhead(cfg.Duration)
 	ran := runSides(ctx, start, cfg.Duration, out, with, without)
 	out.compareSides(ran, cfg.Duration, with, without)
-	out.reserve(together(append(with.loads[:], without.loads[:]...)...))
 	return nil
 }
 

@@ -83,9 +83,7 @@ func Run(ctx context.Context, cfg Config) error {
 	view.begin(c)
 	ran := lanes.run(ctx, c, view)
 	view.end()
-	out := printer{cfg.Out, cfg.Color}
-	out.compare(lanes.all(), c, ran)
-	out.reserve(together(lanes.none.load, lanes.fixed.load, lanes.adaptive.load))
+	printer{cfg.Out, cfg.Color}.compare(lanes.all(), c, ran)
 	return nil
 }
 

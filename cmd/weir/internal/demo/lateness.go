@@ -33,10 +33,11 @@ func together(loads ...*load) (all lateness) {
 	return all
 }
 
-// reserve says that the figures mean little, if they do.
-func (p printer) reserve(l lateness) {
+// reserve is a line which says that the figures mean little, if they do. It takes the place of an empty one, because the table fits a
+// screen.
+func (l lateness) reserve() string {
 	if l.mean() <= tooLate {
-		return
+		return ""
 	}
-	fmt.Fprintf(p, "This machine was too busy for these figures: timers were %v late, not below %v.\n", l.mean().Round(100*time.Microsecond), tooLate)
+	return fmt.Sprintf("This machine was too busy to trust this: timers %v late, bound %v.", l.mean().Round(100*time.Microsecond), tooLate)
 }
