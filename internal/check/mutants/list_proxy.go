@@ -103,7 +103,7 @@ var ofTheProxy = []mutant{
 	{
 		name: "the bodies of a connection have its bytes each",
 		file: "cmd/weir/internal/listen/pace.go",
-		old:  "int64(max(p.conn.awaited.Load(), 1))",
+		old:  "max(p.conn.awaited.Load(), 1)",
 		new:  "1",
 		test: "TestPaceIsOfEachBody",
 	},
@@ -113,7 +113,7 @@ var ofTheProxy = []mutant{
 		old:  "x.body.converse()",
 		new:  "",
 		test: "TestSlowConversation",
-		in:   "cmd/weir/internal/proxy",
+		in:   "./cmd/weir/internal/proxy",
 	},
 	{
 		name: "the client is whoever the chain begins with",

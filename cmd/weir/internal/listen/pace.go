@@ -114,7 +114,7 @@ func (p *pace) count() {
 	if p.conn.isStarved() {
 		waited = 0
 	}
-	share := int64(received-p.received) / int64(max(p.conn.awaited.Load(), 1))
+	share := int64(received-p.received) / max(p.conn.awaited.Load(), 1)
 	p.behind = p.behind.after(waited, share, p.rate)
 	p.credited += share
 	p.counted, p.received = now, received
