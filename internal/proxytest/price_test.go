@@ -19,7 +19,7 @@ func contenders(t *testing.T, to peer) []peer {
 	return all
 }
 
-// TestPriceOfCPU prints what a request takes of the processor.
+// TestPriceOfCPU prints what a request takes of the processor, by the size of its answer and the number of connections.
 func TestPriceOfCPU(t *testing.T) {
 	trial(t)
 	up := startUpstream(t, upstream{})
@@ -27,7 +27,7 @@ func TestPriceOfCPU(t *testing.T) {
 	during, rounds := either(5*time.Second, time.Second), either(5, 1)
 	for _, size := range either([]int{1 << 10, 1 << 20}, []int{1 << 10}) {
 		for _, connections := range either([]int{1, 32, 256}, []int{32}) {
-			t.Run(fmt.Sprintf("bytes=%d/connections=%d", size, connections), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%dKB/%d", size>>10, connections), func(t *testing.T) {
 				times := map[string][]float64{}
 				for range rounds {
 					for _, p := range peers {
