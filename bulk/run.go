@@ -159,16 +159,25 @@ func (r *run) keep() error {
 	if err != nil || all == r.kept || r.conf.Journal == "" {
 		return err
 	}
-	if r.conf.Sync != nil {
-		if err := r.conf.Sync(); err != nil {
-			return fmt.Errorf("bulk: sync: %w", err)
-		}
+	if err := r.sync(); err != nil {
+		return fmt.Errorf("bulk: Sync: %w", err)
 	}
 	if err := writeJournal(r.conf.Journal, state{mark: all, Rejected: rejected, Rejects: r.rejects.size}); err != nil {
 		return err
 	}
 	r.kept = all
 	return nil
+}
+
+// sync makes what is acknowledged durable.
+func (r *run) sync() (err error) {
+	if r.conf.Sync == nil {
+		return nil
+	}
+	if exit := isolate.Call(func() { err = r.conf.Sync() }); exit != nil {
+		return exit
+	}
+	return err
 }
 
 // read reads the source and hands its lines to the workers.

@@ -237,12 +237,20 @@ func (r reader) Read(p []byte) (int, error) { return r(p) }
 // A worker that is ended by Write, and a hook that panics, are errors too.
 func TestCodeThatEndsItsGoroutine(t *testing.T) {
 	var once sync.Once
-	_, err := Run(t.Context(), strings.NewReader(numbered(100)), Config{Write: func(context.Context, Line) error {
+	th, err := throttle.New(throttle.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer th.Close()
+	_, err = Run(t.Context(), strings.NewReader(numbered(100)), Config{Throttle: th, Write: func(context.Context, Line) error {
 		once.Do(runtime.Goexit)
 		return nil
 	}})
 	if err == nil || !strings.Contains(err.Error(), "the worker ended its goroutine") {
 		t.Errorf("%v", err)
+	}
+	if held := th.Snapshot().Writes.Limiter.InFlight; held != 0 {
+		t.Errorf("%d permits are held by workers that are no more", held)
 	}
 	s := newStore()
 	p, err := Run(t.Context(), strings.NewReader(numbered(100)), Config{Write: s.write, OnProgress: func(Snapshot) { panic("boom") }})
@@ -250,6 +258,10 @@ func TestCodeThatEndsItsGoroutine(t *testing.T) {
 		t.Errorf("%v after %d lines", err, p.Lines)
 	}
 	s.has(t, 100)
+	_, err = Run(t.Context(), strings.NewReader(numbered(100)), Config{Write: s.write, Journal: t.TempDir() + "/journal", Sync: func() error { panic("boom") }})
+	if err == nil || !strings.Contains(err.Error(), "Sync: panicked: boom") {
+		t.Errorf("Sync: %v", err)
+	}
 }
 
 func TestSettingsOutOfRange(t *testing.T) {

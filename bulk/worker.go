@@ -38,6 +38,7 @@ func (r *run) writeOne(p *pending) {
 		r.stop(fmt.Errorf("bulk: stopped before line %d, byte %d: %w", p.Lines, p.Last, err))
 		return
 	}
+	defer permit.Release() // where Write ends the goroutine
 	err = r.call(p)
 	switch {
 	case err == nil:
@@ -45,7 +46,6 @@ func (r *run) writeOne(p *pending) {
 		r.lines.Add(1)
 		r.window.acknowledge(p, nil)
 	case errors.Is(err, ErrRejected):
-		permit.Release()
 		r.reject(p, err)
 	default:
 		permit.Done(err)

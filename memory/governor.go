@@ -38,6 +38,9 @@ type Governor struct {
 	busy    chan struct{} // holds a token while garbage is collected
 	waited  atomic.Int64
 
+	deciding sync.Mutex // held for a step of Run, so that none follows Close
+	limits   limits
+
 	mu   sync.Mutex
 	last decision // and the rest of what Snapshot tells
 	read reading
@@ -75,20 +78,32 @@ func newGovernor(c Config, p process) *Governor {
 	return g
 }
 
-// Close ends Run, which gives the runtime its memory limit back, and refuses what waits in Take. The process may have another
-// governor afterwards. Closing twice is closing once.
+// Close ends Run, gives the runtime its memory limit back, and refuses what waits in Take. Once it has returned the process may
+// have another governor. OnEvent may call it. Closing twice is closing once.
 func (g *Governor) Close() {
 	g.closing.Do(func() {
 		close(g.closed)
-		g.free() // or, while Run is at work, the end of it does
+		g.end()
+		taken.Store(false)
 	})
 }
 
-// free lets the process have another governor, once.
-func (g *Governor) free() {
-	if g.running.CompareAndSwap(false, true) { // never to run again
-		taken.Store(false)
+// begin takes the memory limit of the runtime over, unless the governor is closed.
+func (g *Governor) begin() bool {
+	g.deciding.Lock()
+	defer g.deciding.Unlock()
+	if g.isClosed() {
+		return false
 	}
+	g.limits.begin(g.process.setLimit)
+	return true
+}
+
+// end gives the memory limit back, after the step that is being decided.
+func (g *Governor) end() {
+	g.deciding.Lock()
+	defer g.deciding.Unlock()
+	g.limits.end()
 }
 
 func (g *Governor) isClosed() bool {
@@ -114,15 +129,11 @@ func (g *Governor) Run(ctx context.Context) error {
 	if !g.running.CompareAndSwap(false, true) {
 		return ErrRunning
 	}
-	limits := limits{set: g.process.setLimit}
-	limits.begin()
-	defer func() {
-		limits.end()
-		g.running.Store(false)
-		if g.isClosed() {
-			g.free()
-		}
-	}()
+	defer g.running.Store(false)
+	if !g.begin() {
+		return ErrClosed
+	}
+	defer g.end()
 	if len(g.conf.Mapped) > 0 {
 		looking, stop := context.WithCancel(ctx)
 		var pager sync.WaitGroup
@@ -134,7 +145,7 @@ func (g *Governor) Run(ctx context.Context) error {
 	defer ticker.Stop()
 	var failed error
 	for {
-		if err := g.step(&limits); err != nil {
+		if err := g.step(); err != nil {
 			failed = err
 		}
 		select {
@@ -148,20 +159,9 @@ func (g *Governor) Run(ctx context.Context) error {
 }
 
 // step decides once. It returns how OnEvent failed.
-func (g *Governor) step(limits *limits) error {
-	r := g.process.read()
-	_, r.inFlight, _ = g.budget.snapshot()
-	d := g.control.step(r)
-	limits.move(d.limit)
-	g.budget.resize(d.budget)
-	if d.collect {
-		g.collect()
-	}
-	g.mu.Lock()
-	was := g.last.short
-	g.last, g.read = d, r
-	g.mu.Unlock()
-	if was == d.short || g.conf.OnEvent == nil {
+func (g *Governor) step() error {
+	was, d := g.decide()
+	if was.short == d.short || g.conf.OnEvent == nil {
 		return nil
 	}
 	e := Event{At: time.Now(), Kind: TargetSuffices, Target: g.conf.Target, Least: d.least}
@@ -172,6 +172,27 @@ func (g *Governor) step(limits *limits) error {
 		return fmt.Errorf("memory: OnEvent %w", err)
 	}
 	return nil
+}
+
+// decide returns the last decision and the next, which it puts into effect unless the governor is closed.
+func (g *Governor) decide() (was, d decision) {
+	g.deciding.Lock()
+	defer g.deciding.Unlock()
+	if g.isClosed() {
+		return was, d
+	}
+	r := g.process.read()
+	_, r.inFlight, _ = g.budget.snapshot()
+	d = g.control.step(r)
+	g.limits.move(d.limit)
+	g.budget.resize(d.budget)
+	if d.collect {
+		g.collect()
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	was, g.last, g.read = g.last, d, r
+	return was, d
 }
 
 // collect collects garbage, which takes longer than a step, on a goroutine of its own, one at a time.
@@ -279,15 +300,16 @@ func (g *Governor) Snapshot() Snapshot {
 	}
 }
 
-// limits moves the memory limit of the runtime below that of the user.
+// limits moves the memory limit of the runtime below that of the user, from begin to end.
 type limits struct {
 	set  func(int64) int64
 	user int64 // theirs
 	own  int64 // what was set last
 }
 
-func (l *limits) begin() {
-	l.user = l.set(-1)
+func (l *limits) begin(set func(int64) int64) {
+	l.set = set
+	l.user = set(-1)
 	l.own = l.user
 }
 
@@ -304,7 +326,12 @@ func (l *limits) move(limit int64) {
 	l.set(l.own)
 }
 
+// end does nothing if it was called since begin.
 func (l *limits) end() {
+	if l.set == nil {
+		return
+	}
 	l.noticed()
 	l.set(min(l.user, math.MaxInt64))
+	l.set = nil
 }

@@ -143,10 +143,34 @@ func TestMemoryLimitIsGivenBack(t *testing.T) {
 	}
 }
 
+func TestCloseDoesNotWaitForRunToReturn(t *testing.T) {
+	users := debug.SetMemoryLimit(-1)
+	for range 100 {
+		g, err := New(Config{Target: 4 << 30})
+		if err != nil {
+			t.Fatalf("after Close: %v", err)
+		}
+		ended := make(chan error)
+		go func() { ended <- g.Run(t.Context()) }()
+		for g.Snapshot().Limit == 0 {
+			runtime.Gosched()
+		}
+		g.Close()
+		if got := debug.SetMemoryLimit(-1); got != users {
+			t.Errorf("limit %d after Close, want the user's, %d", got, users)
+		}
+		defer func() {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+}
+
 func TestLimitIsNeverAboveTheUsers(t *testing.T) {
 	m := &made{limit: 700}
-	l := limits{set: m.setLimit}
-	l.begin()
+	var l limits
+	l.begin(m.setLimit)
 	for _, step := range []struct{ users, wanted, want int64 }{
 		{0, 900, 700}, {0, 500, 500}, {600, 900, 600}, {0, 500, 500}, {0, 650, 600}, {math.MaxInt64, 650, 650},
 	} {

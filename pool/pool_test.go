@@ -42,8 +42,10 @@ type record struct {
 
 func run(t *testing.T, c pool.Config, each ...func(*pool.Pool, pool.Event)) (r record) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour) // of faked time: a run that does not end by itself fails
+	defer cancel()
 	p := must(pool.New(c))
-	for ev, err := range p.Run(t.Context()) {
+	for ev, err := range p.Run(ctx) {
 		if err != nil {
 			r.err = err
 			continue

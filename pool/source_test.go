@@ -57,9 +57,11 @@ func TestDrainLeavesASourceBehindThatBlocks(t *testing.T) {
 		source := &faulty{tasks: 2, then: func(context.Context) error { <-release; return io.EOF }}
 		p := must(pool.New(pool.Config{Capacity: slots(2), Source: source, Grace: 100 * time.Millisecond}))
 		time.AfterFunc(500*time.Millisecond, p.Drain)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour) // or a run that waits for the source would not end
+		defer cancel()
 		began, done := time.Now(), 0
 		var last error
-		for ev, err := range p.Run(t.Context()) {
+		for ev, err := range p.Run(ctx) {
 			if last = err; ev.Kind == pool.Done {
 				done++
 			}

@@ -18,7 +18,8 @@ type Config struct {
 	// Name identifies the downstream in errors. Defaults to "client".
 	Name string
 
-	// Retries is how often a call is tried again at most. Defaults to 2; up to 10.
+	// Retries is how often a call is tried again at most. Defaults to 2; up to 10. No value means none: calls that are not to
+	// be tried again go without a Client, or with a [Throttle] of their own.
 	Retries int
 
 	// Backoff is the mean pause before the first retry; it doubles with each one more, up to MaxWait. Defaults to 100 ms; from 1 ms to MaxWait.
@@ -60,7 +61,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	c.backoff = cmp.Or(cfg.Backoff, min(100*time.Millisecond, c.maxWait))
 	if c.retries < 0 || c.retries > 10 {
-		return nil, settings.Invalid(weir.ErrConfig, "retry: Retries", c.retries, "0 (the default, 2) or 1 to 10")
+		return nil, settings.Invalid(weir.ErrConfig, "retry: Retries", c.retries, "0 (the default, 2) or 1 to 10; without retries, use no Client")
 	}
 	if err := cmp.Or(
 		lasts("MaxWait", c.maxWait, time.Millisecond, time.Hour),

@@ -12,7 +12,7 @@ import (
 // The method panics if next is nil.
 func (s *Shedder) Admitter(next weir.Admitter) weir.Admitter {
 	if edge.IsExempt(next) {
-		panic("shed: Admitter of a nil admitter")
+		panic("shed: Admitter: next is nil: want a limiter, or an admitter of your own")
 	}
 	return admitter{gate{s, next}, next}
 }

@@ -31,7 +31,7 @@ type Retries struct{ client *retry.Client }
 // [weir.ErrOverload]. If the call is cancelled while it waits, the error is canceled and matches the cause.
 func RetryClient(client *retry.Client) *Retries {
 	if client == nil {
-		panic("weirconnect: RetryClient: client is nil")
+		panic("weirconnect: RetryClient: client is nil: want one of retry.New")
 	}
 	return &Retries{client}
 }

@@ -34,7 +34,7 @@ type Retries struct{ client *retry.Client }
 // [weir.ErrOverload]. If the call is cancelled while it waits, the error is CANCELLED and matches the cause.
 func RetryClient(client *retry.Client) *Retries {
 	if client == nil {
-		panic("weirgrpc: RetryClient: client is nil")
+		panic("weirgrpc: RetryClient: client is nil: want one of retry.New")
 	}
 	return &Retries{client}
 }

@@ -45,10 +45,10 @@ func Limit(next http.Handler, gateFor func(*http.Request) Gate) http.Handler {
 // New is [Limit] with settings. Its error matches [weir.ErrConfig].
 func New(next http.Handler, gateFor func(*http.Request) Gate, cfg Config) (http.Handler, error) {
 	if next == nil {
-		return nil, settings.Invalid(weir.ErrConfig, "weirhttp: next", "nil", "a handler")
+		return nil, missing("next", "a handler")
 	}
 	if gateFor == nil {
-		return nil, settings.Invalid(weir.ErrConfig, "weirhttp: gateFor", "nil", "a function, such as One(limiter)")
+		return nil, missing("gateFor", aFunction)
 	}
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -57,11 +57,20 @@ func New(next http.Handler, gateFor func(*http.Request) Gate, cfg Config) (http.
 	return &handler{next: next, gateFor: gateFor, conf: cfg}, nil
 }
 
+// aFunction is what gateFor may be.
+const aFunction = "a function, such as One(limiter)"
+
+// missing is the error about an argument that is nil. New returns it. The other functions, which are called where a program
+// is put together, panic with it.
+func missing(argument, want string) error {
+	return settings.Invalid(weir.ErrConfig, "weirhttp: "+argument, "nil", want)
+}
+
 // One returns a function for [Limit] and [Transport] that names the same gate
 // for every request. It panics if the gate is nil: that would limit nothing.
 func One(gate Gate) func(*http.Request) Gate {
 	if edge.IsExempt(gate) {
-		panic("weirhttp: One of a nil gate")
+		panic(missing("One: gate", "a limiter, or a gate of your own; Exempt names the paths without one"))
 	}
 	return func(*http.Request) Gate { return gate }
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/bulkhead"
 	"github.com/weir-go/weir/internal/limittest"
 	"github.com/weir-go/weir/weirhttp"
 )
@@ -236,17 +237,36 @@ func TestBadSettings(t *testing.T) {
 			t.Errorf("got %v and error %q, want %q", h, err, want)
 		}
 	}
-	for name, wire := range map[string]func(){
-		"Limit without a handler":      func() { weirhttp.Limit(nil, one) },
-		"Limit without a function":     func() { weirhttp.Limit(status(200), nil) },
-		"One without a gate":           func() { weirhttp.One(nil) },
-		"One of a nil limiter":         func() { weirhttp.One((*weir.Limiter)(nil)) },
-		"Transport without a function": func() { weirhttp.Transport(nil, nil) },
+}
+
+// TestNilArguments: what is nil where a program is put together panics, with an error that says what it wants, of one form.
+func TestNilArguments(t *testing.T) {
+	one, mux := weirhttp.One(fixed(t, 1)), http.NewServeMux()
+	set, err := bulkhead.New(bulkhead.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := func(*http.Request) bool { return true }
+	const aSet = "one of bulkhead.New, whose error says why there is none"
+	for want, wire := range map[string]func(){
+		"next is nil: want a handler":                                   func() { weirhttp.Limit(nil, one) },
+		"gateFor is nil: want a function, such as One(limiter)":         func() { weirhttp.Limit(status(200), nil) },
+		"One: gate is nil: want a limiter":                              func() { weirhttp.One(nil) },
+		"One: gate is nil: want a limiter, or":                          func() { weirhttp.One((*weir.Limiter)(nil)) },
+		"Transport: gateFor is nil: want a function":                    func() { weirhttp.Transport(nil, nil) },
+		"RetryTransport: client is nil: want one of retry.New":          func() { weirhttp.RetryTransport(nil, nil) },
+		"Trust: next is nil: want a handler":                            func() { weirhttp.Trust(nil, trusted) },
+		"Trust: trusted is nil: want a function, such as Peers.Request": func() { weirhttp.Trust(mux, nil) },
+		"ByRoute: mux is nil: want the mux":                             func() { weirhttp.ByRoute(nil, set) },
+		"ByRoute: set is nil: want " + aSet:                             func() { weirhttp.ByRoute(mux, nil) },
+		"ByKey: set is nil: want " + aSet:                               func() { weirhttp.ByKey(nil, func(*http.Request) string { return "" }) },
+		"ByKey: key is nil: want a function":                            func() { weirhttp.ByKey(set, nil) },
 	} {
 		func() {
 			defer func() {
-				if recover() == nil {
-					t.Errorf("%s: no panic", name)
+				err, _ := recover().(error)
+				if !errors.Is(err, weir.ErrConfig) || !strings.HasPrefix(err.Error(), "weir: invalid configuration: weirhttp: "+want) {
+					t.Errorf("a panic with %v, want %q", err, want)
 				}
 			}()
 			wire()

@@ -63,8 +63,11 @@ func withHeader(req *http.Request) *http.Request {
 // "critical" will. Put Trust outside of [Limit]. An invalid value counts as none. trusted is called
 // concurrently, for requests with one of the headers. Trust panics if next or trusted is nil.
 func Trust(next http.Handler, trusted func(*http.Request) bool) http.Handler {
-	if next == nil || trusted == nil {
-		panic("weirhttp: Trust: next or trusted is nil")
+	if next == nil {
+		panic(missing("Trust: next", "a handler"))
+	}
+	if trusted == nil {
+		panic(missing("Trust: trusted", "a function, such as Peers.Request of package trust"))
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !propagated(r.Header) {

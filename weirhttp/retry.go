@@ -31,7 +31,7 @@ import (
 //	weirhttp.RetryTransport(weirhttp.Propagate(weirhttp.Transport(nil, weirhttp.One(lim))), client)
 func RetryTransport(base http.RoundTripper, client *retry.Client) http.RoundTripper {
 	if client == nil {
-		panic("weirhttp: RetryTransport: client is nil")
+		panic(missing("RetryTransport: client", "one of retry.New"))
 	}
 	return &retrier{base: on(base), client: client}
 }

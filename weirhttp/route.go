@@ -17,8 +17,11 @@ import (
 //
 // The mux is asked twice, here and when it serves. It panics if mux or set is nil.
 func ByRoute(mux *http.ServeMux, set *bulkhead.Set) func(*http.Request) Gate {
-	if mux == nil || set == nil {
-		panic("weirhttp: ByRoute of a nil mux or set")
+	if mux == nil {
+		panic(missing("ByRoute: mux", "the mux that Limit is put around"))
+	}
+	if set == nil {
+		panic(missing("ByRoute: set", aSet))
 	}
 	return func(r *http.Request) Gate {
 		if _, pattern := mux.Handler(r); pattern != "" {
@@ -27,6 +30,9 @@ func ByRoute(mux *http.ServeMux, set *bulkhead.Set) func(*http.Request) Gate {
 		return nil
 	}
 }
+
+// aSet is where a set comes from. A caller that leaves out the error of bulkhead.New has a nil one.
+const aSet = "one of bulkhead.New, whose error says why there is none"
 
 // ByKey returns a function for [Limit] and [Transport] that gives each key the compartment of its own in the set: the
 // pattern of another router's route, a tenant, a downstream. Choose keys of which there are few, and which no stranger can
@@ -39,8 +45,11 @@ func ByRoute(mux *http.ServeMux, set *bulkhead.Set) func(*http.Request) Gate {
 //
 // key is called concurrently. ByKey panics if set or key is nil.
 func ByKey(set *bulkhead.Set, key func(*http.Request) string) func(*http.Request) Gate {
-	if set == nil || key == nil {
-		panic("weirhttp: ByKey of a nil set or key")
+	if set == nil {
+		panic(missing("ByKey: set", aSet))
+	}
+	if key == nil {
+		panic(missing("ByKey: key", "a function that names the key of a request"))
 	}
 	return func(r *http.Request) Gate { return compartment{set, key(r)} }
 }

@@ -26,7 +26,7 @@ import (
 // context without an end, keeps its slot as it keeps its connection.
 func Transport(base http.RoundTripper, gateFor func(*http.Request) Gate) http.RoundTripper {
 	if gateFor == nil {
-		panic("weirhttp: Transport: gateFor is nil")
+		panic(missing("Transport: gateFor", aFunction))
 	}
 	return &transport{base: on(base), gateFor: gateFor}
 }

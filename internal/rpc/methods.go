@@ -18,7 +18,7 @@ type Chooser = func(fullMethod string) weir.Admitter
 // One names the same admitter for every method. It panics if that is nil.
 func One(admitter weir.Admitter) Chooser {
 	if edge.IsExempt(admitter) {
-		panic("weir: One of a nil admitter")
+		panic("weir: One: admitter is nil: want a limiter, or an admitter of your own")
 	}
 	return func(string) weir.Admitter { return admitter }
 }
@@ -26,7 +26,7 @@ func One(admitter weir.Admitter) Chooser {
 // ByMethod names the compartment of the set that has the method as its key.
 func ByMethod(set *bulkhead.Set) Chooser {
 	if set == nil {
-		panic("weir: ByMethod of a nil set")
+		panic("weir: ByMethod: set is nil: want one of bulkhead.New, whose error says why there is none")
 	}
 	return func(fullMethod string) weir.Admitter {
 		handle, _ := set.Handle(fullMethod) // nil refuses a method that is too long, as a bad key

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,19 +22,28 @@ const repository = "https://github.com/weir-go/weir"
 var external = regexp.MustCompile(`^([a-z]+:|//)`)
 
 // attribute finds the addresses in HTML.
-var attribute = regexp.MustCompile(`\b(?:src|href|srcset)=(?:"[^"]*"|'[^']*')`)
+var attribute = regexp.MustCompile(`(?i)\b(?:src|href|srcset)\s*=\s*(?:"[^"]*"|'[^']*')`)
+
+// unquoted finds the tags whose addresses attribute does not find, once what stands in quotes is left out.
+var (
+	unquoted = regexp.MustCompile(`(?i)<[a-z][^<>]*\b(?:src|href|srcset)\s*=\s*[^\s"'<>]+`)
+	quoted   = regexp.MustCompile(`"[^"]*"|'[^']*'`)
+)
 
 // resolve gives the links and pictures of a page the addresses that they have on the site.
 func (s *site) resolve(p *page) error {
 	var wrong []error
-	replace := func(target []byte) []byte {
-		address, err := s.address(p, string(target))
+	complain := func(about []byte, err error) {
+		line := 1
+		if at := bytes.Index(p.markdown, about); at > 0 {
+			line += bytes.Count(p.markdown[:at], []byte("\n"))
+		}
+		wrong = append(wrong, fmt.Errorf("%s:%d: %w", p.file, line, err))
+	}
+	replace := func(target []byte, of func(*page, string) (string, error)) []byte {
+		address, err := of(p, string(target))
 		if err != nil {
-			line := 1
-			if at := bytes.Index(p.markdown, target); at > 0 {
-				line += bytes.Count(p.markdown[:at], []byte("\n"))
-			}
-			wrong = append(wrong, fmt.Errorf("%s:%d: %w", p.file, line, err))
+			complain(target, err)
 		}
 		return []byte(address)
 	}
@@ -45,18 +55,27 @@ func (s *site) resolve(p *page) error {
 		switch n := n.(type) {
 		case *ast.Link:
 			s.retitle(p, n)
-			n.Destination = replace(n.Destination)
+			n.Destination = replace(n.Destination, s.address)
 		case *ast.Image:
-			n.Destination = replace(n.Destination)
+			n.Destination = replace(n.Destination, s.picture)
 		case *ast.RawHTML, *ast.HTMLBlock:
 			raw = append(raw, n)
 		}
 		return ast.WalkContinue, nil
 	})
 	for _, n := range raw {
-		text := attribute.ReplaceAllFunc(htmlOf(n, p.markdown), func(found []byte) []byte {
-			at := bytes.IndexByte(found, '=') + 2
-			return slices.Concat(found[:at], replace(found[at:len(found)-1]), found[len(found)-1:])
+		text := htmlOf(n, p.markdown)
+		if tag := unquoted.Find(quoted.ReplaceAll(text, []byte(`""`))); tag != nil {
+			value := tag[bytes.LastIndexByte(tag, '=')+1:]
+			complain(value, fmt.Errorf("has the address %s in a tag without quotes: want =\"%[1]s\"", bytes.TrimSpace(value)))
+		}
+		text = attribute.ReplaceAllFunc(text, func(found []byte) []byte {
+			of := s.picture
+			if bytes.EqualFold(found[:1], []byte("h")) { // href
+				of = s.address
+			}
+			at := bytes.IndexAny(found, `"'`) + 1
+			return slices.Concat(found[:at], replace(found[at:len(found)-1], of), found[len(found)-1:])
 		})
 		s := ast.NewString(text)
 		s.SetCode(true) // or it would be escaped
@@ -96,6 +115,14 @@ func htmlOf(n ast.Node, source []byte) []byte {
 		}
 	}
 	return remark.ReplaceAll(b, nil)
+}
+
+// picture is where a picture of a page is on the site.
+func (s *site) picture(p *page, target string) (string, error) {
+	if name, _, _ := strings.Cut(target, "#"); !external.MatchString(target) && !pictures[path.Ext(name)] {
+		return "", fmt.Errorf("shows %s, which is no picture for the site: want one of %s", target, strings.Join(slices.Sorted(maps.Keys(pictures)), ", "))
+	}
+	return s.address(p, target)
 }
 
 // address is where the target of a link of a page is on the site, or in the repository.
@@ -140,4 +167,4 @@ func (s *site) address(p *page, target string) (string, error) {
 }
 
 // pictures are copied to the site, at the path that they have in the repository.
-var pictures = map[string]bool{".svg": true, ".png": true}
+var pictures = map[string]bool{".gif": true, ".jpeg": true, ".jpg": true, ".png": true, ".svg": true, ".webp": true}

@@ -49,8 +49,13 @@ func readNav(root string) (nav, error) {
 		return n, fmt.Errorf("%s: %w", navFile, err)
 	}
 	named := []string{n.Home}
+	var wrong []error
 	for _, section := range n.Sections {
 		for _, item := range section.Pages {
+			if err := item.check(); err != nil {
+				wrong = append(wrong, fmt.Errorf("%s: %w", navFile, err))
+				continue
+			}
 			named = append(named, item.File)
 			below, err := item.filesBelow(root)
 			if err != nil {
@@ -59,7 +64,6 @@ func readNav(root string) (nav, error) {
 			named = append(named, below...)
 		}
 	}
-	var wrong []error
 	for i, file := range named {
 		if file == "" {
 			continue
@@ -85,13 +89,35 @@ func readNav(root string) (nav, error) {
 	return n, errors.Join(wrong...)
 }
 
+// check holds a line to say what it is, once.
+func (i item) check() error {
+	switch {
+	case i.Title == "":
+		return fmt.Errorf("a line with file %q and made %q has no title: add one", i.File, i.Made)
+	case i.File == "" && i.Below != "":
+		return fmt.Errorf("%q: has files below (%s) and no file that leads to them: add it", i.Title, i.Below)
+	case i.File != "" && i.Made != "":
+		return fmt.Errorf("%q: names the file %s and is made (%s): leave one", i.Title, i.File, i.Made)
+	case i.File == "" && i.Made != "packages" && i.Made != "commands":
+		return fmt.Errorf("%q: names no file and nothing that is made: want packages or commands", i.Title)
+	}
+	return nil
+}
+
 // filesBelow lists the files that the pattern of an item matches, besides its own.
 func (i item) filesBelow(root string) ([]string, error) {
 	if i.Below == "" {
 		return nil, nil
 	}
 	files, err := glob(root, i.Below)
-	return slices.DeleteFunc(files, func(file string) bool { return file == i.File }), err
+	files = slices.DeleteFunc(files, func(file string) bool { return file == i.File })
+	if err == nil && len(files) == 0 {
+		err = errors.New("there is no such file")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %q: below is %s: %w", navFile, i.Title, i.Below, err)
+	}
+	return files, nil
 }
 
 func glob(root, pattern string) ([]string, error) {

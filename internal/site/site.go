@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"os"
 	"path/filepath"
+	"regexp"
 )
 
 // A site is all pages, ready to be written.
@@ -20,6 +21,9 @@ type site struct {
 
 // load reads all pages, makes those that are made, and resolves the links.
 func load(root, base string) (*site, error) {
+	if !rooted.MatchString(base) {
+		return nil, fmt.Errorf("-base is %q: want a path with a slash at both ends, such as / or /weir/", base)
+	}
 	s := &site{root: root, base: base, byFile: map[string]*page{}, assets: map[string]bool{}}
 	var err error
 	if s.nav, err = readNav(root); err != nil {
@@ -51,6 +55,9 @@ func load(root, base string) (*site, error) {
 	}
 	return s, errors.Join(wrong...)
 }
+
+// rooted matches what can stand before the path of a page, so that the result is a path on the same host.
+var rooted = regexp.MustCompile(`^/([^/?#\s]+/)*$`)
 
 // distinct holds all pages to have addresses of their own: of two with the same one, the later would be written over the other.
 func (s *site) distinct() error {
@@ -111,8 +118,6 @@ func (s *site) fill(i *item) (err error) {
 		i.page, i.children, err = packagePages(s)
 	case i.Made == "commands":
 		i.page, i.children, err = commandPages(s)
-	default:
-		return fmt.Errorf("%s: %q: names no file and nothing that is made: want packages or commands", navFile, i.Title)
 	}
 	return err
 }

@@ -51,8 +51,11 @@ func TestLinksBecomeThoseOfTheSite(t *testing.T) {
 		`<img src="p.svg" alt="x">`:          `<img src="/weir/docs/p.svg" alt="x">`,
 		`<img src='p.svg' alt="x">`:          `<img src='/weir/docs/p.svg' alt="x">`,
 		`text <img src="p.svg" alt="x"> end`: `text <img src="/weir/docs/p.svg" alt="x"> end`,
+		`<IMG SRC = "p.svg" alt="x=y">`:      `<IMG SRC = "/weir/docs/p.svg" alt="x=y">`,
+		"![x](p.jpg)":                        `<img src="/weir/docs/p.jpg" alt="x">`,
+		"![x](https://example.com/badge)":    `<img src="https://example.com/badge" alt="x">`,
 	} {
-		body, err := loadSmall(t, "# A\n\n"+link+"\n", "docs/p.svg", "<svg/>", "law/aimd.go", "package law")
+		body, err := loadSmall(t, "# A\n\n"+link+"\n", "docs/p.svg", "<svg/>", "docs/p.jpg", "", "law/aimd.go", "package law")
 		if err != nil || !strings.Contains(body, want) {
 			t.Errorf("%s: got %s and the error %v, want %s", link, body, err, want)
 		}
@@ -64,6 +67,10 @@ func TestWrongSitesFailTheBuild(t *testing.T) {
 		{guide: "# A\n\nword\n[x](gone.md)\n", want: "docs/a.md:4: links to gone.md, but there is no docs/gone.md"},
 		{guide: "# A\n\n[x](../README.md#gone)\n", want: "docs/a.md:3: links to ../README.md#gone, but README.md has no such heading"},
 		{guide: "# A\n\n<img src=\"gone.svg\">\n", want: "docs/a.md:3: links to gone.svg, but there is no docs/gone.svg"},
+		{guide: "# A\n\n![x](p.bmp)\n", file: "docs/p.bmp", want: "docs/a.md:3: shows p.bmp, which is no picture for the site: want one of .gif, .jpeg, .jpg, .png, .svg, .webp"},
+		{guide: "# A\n\n<img src='a.md'>\n", want: "docs/a.md:3: shows a.md, which is no picture for the site"},
+		{guide: "# A\n\n<img alt=\"x\" src=p.svg>\n", want: `docs/a.md:3: has the address p.svg in a tag without quotes: want ="p.svg"`},
+		{guide: "# A\n\nword <a href=a.md>x</a>\n", want: `docs/a.md:3: has the address a.md in a tag without quotes`},
 		{guide: "## A\n", want: "docs/a.md: has no heading of the first level"},
 		{guide: "# A\n", file: "docs/b.md", text: "# B\n", want: "docs/b.md: is not in site/data/nav.yaml"},
 		{guide: "# A\n", file: "docs/c/b.md", text: "# B\n", want: "docs/c/b.md: is not in site/data/nav.yaml"},
@@ -72,6 +79,11 @@ func TestWrongSitesFailTheBuild(t *testing.T) {
 		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: A.md}\n", want: `"A" and "Big" both become /weir/a/: rename one`},
 		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B}\n", want: `site/data/nav.yaml: "B": names no file`},
 		{guide: "# A\n", file: navFile, text: smallNav + "  - {titel: B}\n", want: "unknown field"},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {file: A.md}\n", want: `site/data/nav.yaml: a line with file "A.md" and made "" has no title`},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, below: A.md}\n", want: `site/data/nav.yaml: "B": has files below (A.md) and no file that leads to them`},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, made: packages, below: A.md}\n", want: `site/data/nav.yaml: "B": has files below (A.md) and no file`},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: A.md, made: packages}\n", want: `site/data/nav.yaml: "B": names the file A.md and is made (packages)`},
+		{guide: "# A\n", file: navFile, text: smallNav + "  - {title: B, file: A.md, below: gone/*.md}\n", want: `site/data/nav.yaml: "B": below is gone/*.md: there is no such file`},
 	} {
 		files := []string{"A.md", "# Big\n"}
 		if c.file != "" {
@@ -79,6 +91,20 @@ func TestWrongSitesFailTheBuild(t *testing.T) {
 		}
 		if _, err := loadSmall(t, c.guide, files...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q with %s: got the error %v, want %s", c.guide, c.file, err, c.want)
+		}
+	}
+}
+
+// TestBase: a base without slashes would make links like weirstyle.css.
+func TestBase(t *testing.T) {
+	root := repositoryOf(t, navFile, smallNav, "README.md", "# Home\n", "docs/a.md", "# A\n")
+	for base, good := range map[string]bool{
+		"/": true, "/weir/": true, "/a/b/": true,
+		"": false, "weir": false, "/weir": false, "weir/": false, "//": false, "//weir/": false, "https://example.com/weir/": false, "/a b/": false,
+	} {
+		_, err := load(root, base)
+		if good && err != nil || !good && (err == nil || !strings.Contains(err.Error(), "want a path with a slash at both ends, such as / or /weir/")) {
+			t.Errorf("-base %q: %v", base, err)
 		}
 	}
 }

@@ -55,16 +55,23 @@ func (b batch) judge(root string, report func(i int, err error)) {
 	for i, m := range b.list {
 		name := strconv.Itoa(i)
 		if usual, passes := took[m.test]; passes && woven[name] {
-			report(b.from[i], t.kills(m, name, hangs+4*usual))
+			report(b.from[i], t.kills(m, name, m.patience()+4*usual))
 		} else {
 			report(b.from[i], m.judgeAlone(root))
 		}
 	}
 }
 
-// hangs is the time after which a mutant in a binary is taken to hang, besides some times what the test takes without it.
-// It is less than patience, for which none of the few that hang then has to be waited.
+// hangs is the time after which a mutant of which that is expected is taken to hang, so that no one waits for patience in vain.
 const hangs = 10 * time.Second
+
+// patience is how long the test may take with this mutant, besides some times what it takes without.
+func (m mutant) patience() time.Duration {
+	if m.hangs != "" {
+		return hangs
+	}
+	return patience
+}
 
 // A testBinary is a compiled test package with mutants in it.
 type testBinary struct {
@@ -119,12 +126,14 @@ func (t testBinary) passing(list []mutant) map[string]time.Duration {
 }
 
 // kills runs the test while a mutant is at work. Only a test that ends with a failure kills it: one that could not be
-// started says nothing of the mutant.
+// started says nothing of the mutant, and one that hangs says less than a failure.
 func (t testBinary) kills(m mutant, name string, timeout time.Duration) error {
 	_, err := t.run(m.test, name, timeout)
 	switch exit := new(exec.ExitError); {
 	case err == nil:
 		return errSurvived
+	case errors.Is(err, errHung):
+		return err
 	case !errors.As(err, &exit):
 		return fmt.Errorf("the test did not run to its end: %w", err)
 	}
@@ -140,5 +149,8 @@ func (t testBinary) run(test, mutant string, timeout time.Duration) (string, err
 	cmd.Env = append(environment(), selector+"="+mutant)
 	cmd.WaitDelay = time.Second // for what it started and left behind
 	output, err := cmd.CombinedOutput()
+	if err != nil && (ctx.Err() != nil || strings.Contains(string(output), timedOut)) {
+		return string(output), errHung
+	}
 	return string(output), err
 }

@@ -1,6 +1,7 @@
 // Command mutants breaks the code on purpose, one small change at a time, and
 // checks that the test named for the change goes red. A mutant that survives
-// is a behaviour that no test holds.
+// is a behaviour that no test holds. One whose test does not end says so: the test
+// is to fail, unless the list has a reason.
 //
 //	scripts/all go run ./internal/check/mutants              all mutants of the list
 //	scripts/all go run ./internal/check/mutants pace         those whose name contains "pace"; several words add up
@@ -79,42 +80,4 @@ func differing(root, revision string) (files []string, err error) {
 func (m mutant) isAmong(root string, files []string) bool {
 	at, err := m.find(root)
 	return err != nil || slices.Contains(files, at.file)
-}
-
-// judge tries all mutants, two packages at a time, and prints a line for each, in the order of the list. It is an
-// error if one of them is not killed.
-func judge(root string, list []mutant) error {
-	const atOnce = 2 // a build and a test have threads of their own
-	verdicts := make([]chan error, len(list))
-	for i := range verdicts {
-		verdicts[i] = make(chan error, 1)
-	}
-	next := make(chan batch)
-	for range atOnce {
-		go func() {
-			for b := range next {
-				b.judge(root, func(i int, err error) { verdicts[i] <- err })
-			}
-		}()
-	}
-	go func() {
-		defer close(next)
-		for _, b := range batches(list) {
-			next <- b
-		}
-	}()
-	failed := 0
-	for i, m := range list {
-		if err := <-verdicts[i]; err != nil {
-			failed++
-			fmt.Printf("FAIL    %s: %v\n", m, err)
-		} else {
-			fmt.Printf("killed  %s\n", m)
-		}
-	}
-	fmt.Printf("mutants: %d killed, %d not\n", len(list)-failed, failed)
-	if failed > 0 {
-		return fmt.Errorf("%d of %d mutants were not killed", failed, len(list))
-	}
-	return nil
 }

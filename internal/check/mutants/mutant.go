@@ -20,6 +20,8 @@ type mutant struct {
 	new  string // takes its place
 	test string // the test that goes red, as in "TestX" or "TestX/case"
 	in   string // the package of the test, as in "./internal/check"; default: that of the file
+
+	hangs string // why the test can notice it only by not coming to an end; default: it fails
 }
 
 func (m mutant) String() string { return fmt.Sprintf("%s (%s, %s)", m.name, m.file, m.test) }
@@ -43,13 +45,13 @@ func (m mutant) judgeAlone(root string) error {
 	if err := m.passesUnchanged(root); err != nil {
 		return err
 	}
-	return m.isKilled(root)
+	return m.isKilled(root, patience)
 }
 
 // passesUnchanged runs the named test on the real code: only a test that passes
 // there says something when it fails elsewhere.
 func (m mutant) passesUnchanged(root string) error {
-	output, err := m.runTest(root, "-v")
+	output, err := m.runTest(root, patience, "-v")
 	switch {
 	case err != nil:
 		return fmt.Errorf("%s fails on the real code as well\n%s", m.test, output)
@@ -60,7 +62,7 @@ func (m mutant) passesUnchanged(root string) error {
 }
 
 // isKilled runs the named test on the changed code.
-func (m mutant) isKilled(root string) error {
+func (m mutant) isKilled(root string, timeout time.Duration) error {
 	at, err := m.find(root)
 	if err != nil {
 		return err
@@ -84,10 +86,12 @@ func (m mutant) isKilled(root string) error {
 		return err
 	}
 
-	output, err := m.runTest(root, overlay)
+	output, err := m.runTest(root, timeout, overlay)
 	switch {
 	case err == nil:
 		return errSurvived
+	case strings.Contains(output, timedOut):
+		return errHung
 	case strings.Contains(output, "[build failed]"), strings.Contains(output, "[setup failed]"):
 		return fmt.Errorf("does not compile\n%s", output)
 	}
@@ -95,18 +99,28 @@ func (m mutant) isKilled(root string) error {
 }
 
 // runTest builds and runs the named test and returns what it printed.
-func (m mutant) runTest(root, flag string) (string, error) {
-	cmd := exec.Command("go", "test", flag, "-count=1", "-vet=off", "-timeout="+patience.String(), "-run="+pattern(m.test), m.pkg())
+func (m mutant) runTest(root string, timeout time.Duration, flag string) (string, error) {
+	cmd := exec.Command("go", "test", flag, "-count=1", "-vet=off", "-timeout="+timeout.String(), "-run="+pattern(m.test), m.pkg())
 	cmd.Dir = root
 	cmd.Env = environment()
 	output, err := cmd.CombinedOutput()
 	return string(output), err
 }
 
-// patience is how long a test may take. A mutant may hang, and a test that takes long has no place in the list.
+// patience is how long a test may take. It is more than the 20 s for which tests with servers wait for something to become
+// true, so that they fail by themselves.
 const patience = 30 * time.Second
 
-var errSurvived = errors.New("survived: no behaviour that this test checks depends on the changed code")
+// lastPatience is that of the second try: on a busy machine a test may fail later than patience allows.
+const lastPatience = 4 * patience
+
+var (
+	errSurvived = errors.New("survived: no behaviour that this test checks depends on the changed code")
+	errHung     = errors.New("timed out: let the test fail by itself, or let the list say why it hangs")
+)
+
+// timedOut is what a test binary prints that ends itself by its -timeout.
+const timedOut = "panic: test timed out after "
 
 // overlay writes what the go command is to read in place of other files, and returns its flag.
 func overlay(dir string, replace map[string]string) (flag string, err error) {

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +110,69 @@ func TestOnlyAFailureKills(t *testing.T) {
 	gone := testBinary{root: t.TempDir(), pkg: ".", file: filepath.Join(t.TempDir(), "gone")}
 	if err := gone.kills(mutant{test: "TestX"}, "0", time.Second); err == nil || !strings.Contains(err.Error(), "did not run to its end") {
 		t.Errorf("%v, want that the test did not run", err)
+	}
+}
+
+// TestAHangIsNoFailure: a test that does not come to an end is told apart from one that fails.
+func TestAHangIsNoFailure(t *testing.T) {
+	root := t.TempDir()
+	t.Setenv("GOWORK", "off")
+	for name, text := range map[string]string{
+		"go.mod":    "module fixture\n\ngo 1.26\n",
+		"a_test.go": "package a\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestA(t *testing.T) {\n\tswitch os.Getenv(\"" + selector + "\") {\n\tcase \"hangs\":\n\t\tselect {}\n\tcase \"fails\":\n\t\tt.Fail()\n\t}\n}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := testBinary{root: root, pkg: ".", file: filepath.Join(root, "test")}
+	if _, err := b.build(root, nil); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]error{"hangs": errHung, "fails": nil, "neither": errSurvived} {
+		timeout := time.Minute
+		if name == "hangs" {
+			timeout = 100 * time.Millisecond
+		}
+		if err := b.kills(mutant{test: "TestA"}, name, timeout); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+}
+
+// TestTell: a mutant that survived or hung is tried again before it fails, and a hang is counted apart.
+func TestTell(t *testing.T) {
+	other := errors.New("does not compile")
+	type tries struct {
+		hangs         string
+		first, second error
+	}
+	for _, c := range []struct {
+		tries []tries
+		want  string
+		err   bool
+	}{
+		{[]tries{{}, {}}, "2 killed, 0 of them at the second try; 0 timed out as expected; 0 not killed", false},
+		{[]tries{{first: errSurvived}, {first: errHung}}, "2 killed, 2 of them at the second try; 0 timed out as expected; 0 not killed", false},
+		{[]tries{{first: errSurvived, second: errSurvived}}, "0 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed", true},
+		{[]tries{{first: errHung, second: errHung}}, "0 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed", true},
+		{[]tries{{hangs: "it waits", first: errHung, second: other}}, "0 killed, 0 of them at the second try; 1 timed out as expected; 0 not killed", false},
+		{[]tries{{hangs: "it waits", first: errSurvived, second: errHung}}, "0 killed, 0 of them at the second try; 1 timed out as expected; 0 not killed", false},
+		{[]tries{{hangs: "it waits"}}, "1 killed, 0 of them at the second try; 0 timed out as expected; 0 not killed", false},
+		{[]tries{{first: other}}, "0 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed", true},
+	} {
+		var list []mutant
+		for i, try := range c.tries {
+			list = append(list, mutant{name: strconv.Itoa(i), hangs: try.hangs})
+		}
+		var said strings.Builder
+		err := tell(&said, list, func(i int) error { return c.tries[i].first }, func(m mutant) error {
+			i, _ := strconv.Atoi(m.name)
+			return c.tries[i].second
+		})
+		if !strings.Contains(said.String(), "mutants: "+c.want+"\n") || (err != nil) != c.err {
+			t.Errorf("%+v: got %v and\n%s\nwant %s", c.tries, err, said.String(), c.want)
+		}
 	}
 }
 

@@ -52,6 +52,8 @@ func TestClientsThatLeaveDoNotPileUp(t *testing.T) {
 		for _, h2c := range []bool{false, true} {
 			up := &worker{release: make(chan struct{})}
 			rg := newRig(t, limit, h2c, up.ServeHTTP, leaving("finish"))
+			release := sync.OnceFunc(func() { close(up.release) })
+			t.Cleanup(release) // also if the test ends here, or its servers would wait for their requests
 			client := rg.client(h2c)
 			ctx, leave := context.WithCancel(t.Context())
 			var all sync.WaitGroup
@@ -70,7 +72,7 @@ func TestClientsThatLeaveDoNotPileUp(t *testing.T) {
 				t.Errorf("%s: %d slots held while the upstream works, want %d", path, n, limit)
 			}
 			rg.until("the server knows that the others have left", func() bool { return rg.gone.Load() == clients })
-			close(up.release)
+			release()
 			rg.taught(limittest.Taught{Succeeded: limit})
 			if most := up.most.Load(); most != limit {
 				t.Errorf("%s: the upstream had %d requests, want %d", path, most, limit)

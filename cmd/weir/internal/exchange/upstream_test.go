@@ -97,7 +97,7 @@ func TestTimeout(t *testing.T) {
 					w.(http.Flusher).Flush()
 				}
 				<-r.Context().Done()
-			}, func(_ *config.Config, r *config.Route) { r.Timeout = config.Duration(30 * time.Millisecond) })
+			}, func(_ *config.Config, r *config.Route) { r.Timeout = config.Duration(300 * time.Millisecond) })
 			status, _, err := rg.get(path)
 			if status != want || (err != nil) != (want == 200) {
 				t.Errorf("status %d, error %v", status, err)
