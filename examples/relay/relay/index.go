@@ -101,6 +101,21 @@ func headings(f *nostr.Filter) (under []heading) {
 	return under
 }
 
+// filedUnder is how many headings a filter has.
+func filedUnder(f *nostr.Filter) int {
+	switch {
+	case f.IDs != nil:
+		return len(f.IDs)
+	case f.Authors != nil:
+		return len(f.Authors)
+	case len(f.Tags) > 0:
+		return len(f.Tags[fewest(f.Tags)])
+	case f.Kinds != nil:
+		return len(f.Kinds)
+	}
+	return 1
+}
+
 // fewest is the letter of the tag that may have the fewest values, and the first of several.
 func fewest(tags map[byte][]string) (letter byte) {
 	for l, values := range tags {
