@@ -28,9 +28,10 @@ type rig struct {
 	shared   *Shared
 	front    *httptest.Server
 	upstream *httptest.Server
-	open     atomic.Int64       // bodies of its responses
-	gone     atomic.Int64       // clients that the server knows to have left, or that it has answered
-	end      context.CancelFunc // of the proxy
+	open     atomic.Int64                      // bodies of its responses
+	gone     atomic.Int64                      // clients that the server knows to have left, or that it has answered
+	end      context.CancelFunc                // of the proxy
+	wrap     func(*http.Request) io.ReadCloser // makes another body of a request, if not nil
 
 	mu     sync.Mutex
 	faults []error
@@ -112,6 +113,9 @@ func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change
 	}
 	rg.front = serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		context.AfterFunc(r.Context(), func() { rg.gone.Add(1) })
+		if rg.wrap != nil {
+			r.Body = rg.wrap(r)
+		}
 		rt.ServeHTTP(w, r)
 	}))
 	t.Cleanup(func() {

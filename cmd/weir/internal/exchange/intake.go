@@ -54,7 +54,11 @@ func (x *exchange) takeIn() (stream bool, err error) {
 		return false, &http.MaxBytesError{Limit: most} // nothing reads the body, so that net/http can before it answers
 	}
 	b.rest = r.Body
-	if most > 0 {
+	switch {
+	case r.ContentLength > 0 && r.ProtoMajor == 1:
+		// A transport looks for the end beyond it, while the server may have closed the body because the answer begins.
+		b.rest = io.LimitReader(r.Body, r.ContentLength)
+	case most > 0:
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
 	}
 	switch {

@@ -120,6 +120,37 @@ func TestMaxBody(t *testing.T) {
 	}
 }
 
+// The server closes the body of a request when it begins to answer, and a transport that reads on then ends the connection
+// to the upstream, and with it the answer.
+func TestNothingIsReadBeyondTheLength(t *testing.T) {
+	rg := newRig(t, 1, false, echo, nil)
+	rg.wrap = func(r *http.Request) io.ReadCloser { return &exact{r.Body, r.ContentLength} }
+	text := strings.Repeat("0123456789", 20_000) // more than the buffer
+	status, got, err := read(rg.client(false).Post(rg.front.URL, "text/plain", strings.NewReader(text)))
+	if status != 200 || got != text || err != nil {
+		t.Errorf("status %d, %d bytes, error %v", status, len(got), err)
+	}
+	rg.idle()
+	if c := rg.shared.Counts(); c.Streamed != 1 || c.Broken != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// exact is a body that fails once it is read beyond its length.
+type exact struct {
+	io.ReadCloser
+	left int64
+}
+
+func (e *exact) Read(p []byte) (int, error) {
+	if e.left == 0 {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	n, err := e.ReadCloser.Read(p)
+	e.left -= int64(n)
+	return n, err
+}
+
 // A conversation goes on in both directions, whoever speaks first.
 func TestConversations(t *testing.T) {
 	for _, h2c := range []bool{false, true} {
