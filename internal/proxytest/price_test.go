@@ -9,10 +9,14 @@ import (
 	"time"
 )
 
-// contenders are the proxies before an upstream, without any limit but weir's own. The first is what the others are held
-// against.
+// contenders are the proxies before an upstream. Weir and Envoy have limits that refuse nothing here, the others have none.
+// The first is what the others are held against.
 func contenders(t *testing.T, to peer) []peer {
-	return []peer{startPlain(t, to), startWeir(t, to, "--law", "fixed(1000)"), startNginx(t, to, 0), startHAProxy(t, to, 0, time.Minute)}
+	all := []peer{startPlain(t, to), startWeir(t, to, "--law", "fixed(1000)"), startNginx(t, to, 0), startHAProxy(t, to, 0, time.Minute)}
+	if hasEnvoy() {
+		all = append(all, startEnvoy(t, to, envoyRoom))
+	}
+	return all
 }
 
 // TestPriceOfCPU prints what a request takes of the processor, by the size of its answer and the number of connections.
