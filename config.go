@@ -117,7 +117,7 @@ type Queue struct {
 	// room while another above it waits. Nothing that runs is
 	// interrupted.
 	//
-	// It takes about 90 bytes for each bucket, and a few nanoseconds for each
+	// It takes about 100 bytes for each bucket, and a few nanoseconds for each
 	// whenever work begins or ends a wait. It needs a queue. Defaults to 0:
 	// tenants are not told apart.
 	Tenants int

@@ -135,3 +135,27 @@ func TestMemoryAfterEvents(t *testing.T) {
 	}
 	runtime.KeepAlive(limiters)
 }
+
+// TestMemoryOfTenants holds what a bucket of tenants takes.
+func TestMemoryOfTenants(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector changes sizes")
+	}
+	each := func(tenants int) int64 {
+		limiters := make([]*weir.Limiter, 500)
+		before := heap()
+		for i := range limiters {
+			limiters[i] = newLimiter(t, weir.Config{Queue: weir.Queue{Size: 5, Timeout: time.Minute, Tenants: tenants}})
+		}
+		defer runtime.KeepAlive(limiters)
+		return (heap() - before) / int64(len(limiters))
+	}
+	none := each(0)
+	for _, tenants := range []int64{64, 1024} {
+		took := (each(int(tenants)) - none) / tenants
+		t.Logf("%d tenants: %d B each", tenants, took)
+		if took > 112 {
+			t.Errorf("%d tenants take %d B each, want at most 112", tenants, took)
+		}
+	}
+}

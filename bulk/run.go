@@ -117,7 +117,9 @@ func (r *run) perform(source io.Reader) error {
 	case <-time.After(readFarewell):
 		left = errors.Join(left, fmt.Errorf("bulk: the source does not return from Read"))
 	}
-	return errors.Join(err, left, r.keep(), cmp.Or(r.tell(), r.hookErr))
+	kept := r.keep()
+	r.window.end()
+	return errors.Join(err, left, kept, cmp.Or(r.tell(), r.hookErr))
 }
 
 // keepUntil keeps the journal until all is written. The error is of writes that do not return.
@@ -205,22 +207,25 @@ func (r *run) read(source io.Reader) {
 	}
 }
 
-// hand gives a line to a worker.
+// hand gives a line to a worker, and its bytes back if there is none.
 func (r *run) hand(p *pending) bool {
 	select {
 	case r.window.room <- struct{}{}:
 	case <-r.ctx.Done():
+		p.hold.Release()
 		return false
 	}
 	r.window.add(p.mark)
 	if p.tooLong {
 		r.reject(p, fmt.Errorf("longer than MaxLine, %d bytes", r.conf.MaxLine))
+		p.hold.Release()
 		return true
 	}
 	select {
 	case r.work <- p:
 		return true
 	case <-r.ctx.Done():
+		p.hold.Release()
 		return false
 	}
 }

@@ -20,6 +20,7 @@ type window struct {
 	rejected int64         // how many of these were rejected
 	text     []byte        // of rejects to be written
 	holds    []memory.Hold // of these
+	ended    bool
 }
 
 type record struct {
@@ -45,6 +46,9 @@ func (w *window) add(m mark) {
 func (w *window) acknowledge(p *pending, reject []byte) (waiting int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.ended {
+		return 0
+	}
 	r := &w.lines[p.Lines-w.first]
 	r.acknowledged, r.reject = true, reject
 	if reject == nil {
@@ -80,6 +84,19 @@ func (w *window) collect() (all mark, rejected int64, text []byte, holds []memor
 	text, holds = w.text, w.holds
 	w.text, w.holds = nil, nil
 	return w.all, w.rejected, text, holds
+}
+
+// end gives back the bytes of rejects behind a line that was not acknowledged. Writes that return later are too late to be acknowledged.
+func (w *window) end() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ended = true
+	for i := range w.lines {
+		w.lines[i].hold.Release()
+	}
+	for i := range w.holds {
+		w.holds[i].Release()
+	}
 }
 
 // waiting is how many lines were read and are not acknowledged in order yet.

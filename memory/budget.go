@@ -17,7 +17,19 @@ type waiter struct {
 	admitted chan struct{} // closed once it is
 }
 
-func (b *budget) fits(bytes int64) bool { return b.inFlight == 0 || b.inFlight+bytes <= b.size }
+// fits subtracts, for a sum with the largest of numbers would be negative, and fit.
+func (b *budget) fits(bytes int64) bool { return b.inFlight == 0 || bytes <= b.size-b.inFlight }
+
+// keep takes bytes if they fit, and nothing goes alone.
+func (b *budget) keep(bytes int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	fits := bytes <= b.size-b.inFlight
+	if fits {
+		b.inFlight += bytes
+	}
+	return fits
+}
 
 // try takes bytes or returns the waiter that now stands in the queue.
 func (b *budget) try(bytes int64) *waiter {

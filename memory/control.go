@@ -8,6 +8,7 @@ const (
 	limitShare  = 0.9      // of the target for the runtime; with 0.95 anonymous memory went above the target
 	budgetShare = 64       // the budget is the target divided by it
 	leastBudget = 64 << 10 // bytes
+	keptShare   = 8        // what may be kept is the target divided by it: a store sized to the target, an import and as many clients take three quarters
 
 	leastRoom = 0.10 // at which the budget is least
 	fullRoom  = 0.35 // from which it is whole
@@ -47,6 +48,7 @@ type reading struct {
 type decision struct {
 	limit   int64   // for the runtime
 	budget  int64   // bytes in flight
+	keep    int64   // bytes that are kept
 	need    uint64  // what a collection would leave
 	load    float64 // need as a share of what leaves no room
 	collect bool    // collect garbage
@@ -88,6 +90,9 @@ func (c *control) step(r reading) decision {
 	share := min(max((room-leastRoom)/(fullRoom-leastRoom), 0), 1)
 	d.budget = max(int64(float64(c.target)/budgetShare*share), leastBudget)
 	atFloor := room <= leastRoom
+	if !atFloor {
+		d.keep = int64(c.target / keptShare)
+	}
 	if d.collect = atFloor && r.at-c.lastCollect >= collectEvery; d.collect {
 		c.lastCollect = r.at
 	}

@@ -32,6 +32,13 @@
 // then. An item larger than the budget goes alone: it waits until nothing is in flight. So every item is
 // admitted at last, however small the budget is.
 //
+// # What stays
+//
+// The bytes of an import come and go. Those of a server's clients stay: sessions, subscriptions, answers that are not read. They are not of the
+// budget, in which they would stop the import, and waiting for them would have no end. [Governor.Keep] takes them or refuses them at once:
+//
+//	kept <= T/8, and nothing is added while room <= 0.10
+//
 // # Mapped files
 //
 // The files that a store maps, such as its tables, count in resident memory (RSS) while their pages are in

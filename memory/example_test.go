@@ -3,6 +3,7 @@ package memory_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -40,4 +41,27 @@ func Example() {
 	// Output:
 	// write one
 	// write two
+}
+
+// A server keeps bytes for each client, and refuses one that does not fit.
+func ExampleGovernor_Keep() {
+	gov, err := memory.New(memory.Config{Target: 64 << 20})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer gov.Close()
+	subscription, err := gov.Keep(6 << 20)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := gov.Keep(3 << 20); errors.Is(err, memory.ErrFull) {
+		fmt.Println("refused: come back later")
+	}
+	subscription.Release() // the client has left
+	fmt.Println(gov.Snapshot().Kept, "bytes are kept")
+	// Output:
+	// refused: come back later
+	// 0 bytes are kept
 }

@@ -21,7 +21,9 @@ var (
 	ErrTaken = errors.New("memory: the process has a governor already: close it first, or share it")
 	// ErrRunning is what Run returns if the governor runs already.
 	ErrRunning = errors.New("memory: already running")
-	// ErrClosed is what Run and Take return once the governor is closed.
+	// ErrFull is what Keep returns if no more may be kept.
+	ErrFull = errors.New("memory: no more may be kept: release what is, or set a larger Config.Target")
+	// ErrClosed is what Run, Take and Keep return once the governor is closed.
 	ErrClosed = errors.New("memory: the governor is closed")
 )
 
@@ -30,7 +32,8 @@ var (
 type Governor struct {
 	conf    Config
 	control control
-	budget  budget
+	budget  budget // for what is in flight
+	kept    budget
 	process process
 	running atomic.Bool
 	closed  chan struct{}
@@ -75,6 +78,7 @@ func New(c Config) (*Governor, error) {
 func newGovernor(c Config, p process) *Governor {
 	g := &Governor{conf: c, process: p, control: control{target: c.Target, files: len(c.Mapped) > 0}, busy: make(chan struct{}, 1), closed: make(chan struct{})}
 	g.budget.size = max(int64(c.Target/budgetShare), leastBudget)
+	g.kept.size = int64(c.Target / keptShare)
 	return g
 }
 
@@ -186,6 +190,7 @@ func (g *Governor) decide() (was, d decision) {
 	d = g.control.step(r)
 	g.limits.move(d.limit)
 	g.budget.resize(d.budget)
+	g.kept.resize(d.keep)
 	if d.collect {
 		g.collect()
 	}
@@ -250,7 +255,25 @@ func (g *Governor) wait(ctx context.Context, w *waiter) (err error) {
 	return err
 }
 
-// A Hold is bytes in flight. The zero Hold is one of nothing.
+// Keep takes bytes that stay for as long as a client does, such as those of a session, a subscription or a queue of answers. It does not wait. The
+// error is [ErrFull] if more than an eighth of the target would be kept, or if the target leaves no room for work, a [Snapshot.Load] of 1;
+// [ErrClosed] once the governor is closed; and one that matches [ErrConfig] for bytes below 0. Keep does not allocate.
+//
+// What is kept is not in flight: a client that stays would otherwise stop the import. It is part of what a collection leaves,
+// and so it makes the budget of Take smaller.
+func (g *Governor) Keep(bytes int) (Hold, error) {
+	switch {
+	case bytes < 0:
+		return Hold{}, settings.Invalid(ErrConfig, "bytes", bytes, "0 or more")
+	case g.isClosed():
+		return Hold{}, ErrClosed
+	case !g.kept.keep(int64(bytes)):
+		return Hold{}, ErrFull
+	}
+	return Hold{&g.kept, int64(bytes)}, nil
+}
+
+// A Hold is bytes in flight, or bytes that are kept. The zero Hold is one of nothing.
 type Hold struct {
 	budget *budget
 	bytes  int64
@@ -274,6 +297,7 @@ type Snapshot struct {
 	Limit     uint64        // the memory limit for the runtime
 	Budget    uint64        // how much may be in flight
 	InFlight  uint64        // how much is
+	Kept      uint64        // how much is kept
 	Waiting   int           // how many calls of Take wait
 	Waited    time.Duration // how long calls of Take have waited, together
 	PagedOut  uint64        // pages of mapped files that Linux was asked to take back, together
@@ -290,11 +314,12 @@ func (s Snapshot) Load() float64 { return s.load }
 // Snapshot returns the state now. Reading changes nothing.
 func (g *Governor) Snapshot() Snapshot {
 	size, inFlight, waiting := g.budget.snapshot()
+	_, kept, _ := g.kept.snapshot()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return Snapshot{
 		Target: g.conf.Target, Anonymous: g.read.anonymous, Resident: g.read.resident,
-		Need: g.last.need, Limit: uint64(g.last.limit), Budget: uint64(size), InFlight: uint64(inFlight),
+		Need: g.last.need, Limit: uint64(g.last.limit), Budget: uint64(size), InFlight: uint64(inFlight), Kept: uint64(kept),
 		Waiting: waiting, Waited: time.Duration(g.waited.Load()), PagedOut: g.took, Pressure: g.read.pressure,
 		TooSmall: g.last.short, Least: g.last.least, load: g.last.load,
 	}

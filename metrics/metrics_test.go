@@ -263,7 +263,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// What a governor has before it runs, and what is in flight.
+// What a governor has before it runs, what is in flight, and what is kept.
 func TestGovernor(t *testing.T) {
 	gov, err := memory.New(memory.Config{Target: 64 << 20})
 	if err != nil {
@@ -275,6 +275,11 @@ func TestGovernor(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer hold.Release()
+	kept, err := gov.Keep(2000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Release()
 	r, err := metrics.New(metrics.Sources{Governors: map[string]*memory.Governor{"import": gov}})
 	if err != nil {
 		t.Fatal(err)
@@ -290,6 +295,7 @@ func TestGovernor(t *testing.T) {
 		"weir_governor_target_bytes":    64 << 20,
 		"weir_governor_budget_bytes":    1 << 20,
 		"weir_governor_in_flight_bytes": 1000,
+		"weir_governor_kept_bytes":      2000,
 		"weir_governor_waiting":         0,
 		"weir_governor_too_small":       0,
 	} {

@@ -32,7 +32,7 @@ type level struct {
 }
 
 // freshness is how long a level is used before the monitor is asked again: a tenth of what it leaves by default between two polls. To
-// ask it takes 330 ns and an allocation, 70 ns not to, and a lock that all requests share (BenchmarkAdmit).
+// ask it takes 200 ns and an allocation, 50 ns not to, and a lock that all requests share (BenchmarkAdmit).
 const freshness = 10 * time.Millisecond
 
 // retryAfter is when shed work may come back: a load that was above its mark has had ten polls by then.

@@ -3,31 +3,77 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
-// problems are what is wrong with a file. All are counted, and as many kept as one cares to read.
+// problems are what is wrong with a file. All are counted, and as many kept as one cares to read. A problem that many lines have
+// is one.
 type problems struct {
-	file  string
-	list  []error
-	count int
+	file   string
+	list   []*problem
+	count  int
+	others int // that are not in the list
 }
 
-const mostProblems = 20
+// A problem has the lines that have it.
+type problem struct {
+	FieldError
+	count int
+	more  []string // lines after the first
+}
 
-func (p *problems) add(line int, field, problem string) {
-	if p.count++; p.count <= mostProblems {
-		p.list = append(p.list, &FieldError{File: p.file, Line: line, Field: field, Problem: problem})
+const (
+	mostProblems = 20
+	mostLines    = 5
+)
+
+func (p *problems) add(line int, field, text string) {
+	p.count++
+	for _, known := range p.list {
+		if known.Field == field && known.Problem == text {
+			known.add(line)
+			return
+		}
 	}
+	if len(p.list) == mostProblems {
+		p.others++
+		return
+	}
+	p.list = append(p.list, &problem{FieldError: FieldError{File: p.file, Line: line, Field: field, Problem: text}, count: 1})
+}
+
+func (p *problem) add(line int) {
+	p.count++
+	if len(p.more) < mostLines {
+		p.more = append(p.more, fmt.Sprint(line))
+	}
+}
+
+// err says where the problem is.
+func (p *problem) err() error {
+	told := p.FieldError
+	switch more := p.count - 1; {
+	case more == 1:
+		told.Problem += fmt.Sprintf(" (also in line %s)", p.more[0])
+	case more == len(p.more) && more > 0:
+		told.Problem += fmt.Sprintf(" (also in lines %s)", strings.Join(p.more, ", "))
+	case more > 0:
+		told.Problem += fmt.Sprintf(" (also in %d more lines, such as %s)", more, strings.Join(p.more, ", "))
+	}
+	return &told
 }
 
 // err is nil if there are none, and a single problem as it is.
 func (p *problems) err() error {
-	if p.count == 1 {
-		return p.list[0]
+	var all []error
+	for _, problem := range p.list {
+		all = append(all, problem.err())
 	}
-	if more := p.count - len(p.list); more > 0 {
-		p.list = append(p.list, fmt.Errorf("%s: has %d more problems", p.file, more))
-		p.count = len(p.list)
+	if p.others > 0 {
+		all = append(all, fmt.Errorf("%s: has %d more problems", p.file, p.others))
 	}
-	return errors.Join(p.list...)
+	if len(all) == 1 {
+		return all[0]
+	}
+	return errors.Join(all...)
 }

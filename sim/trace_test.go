@@ -156,12 +156,36 @@ func TestTraceReaderRefuses(t *testing.T) {
 func TestTraceTellsAll(t *testing.T) {
 	var log strings.Builder
 	for i := range 50 {
-		fmt.Fprintf(&log, "%d,%d\n", i, i%2)
+		service := i
+		if i%2 == 0 {
+			service = -i - 1
+		}
+		fmt.Fprintf(&log, "%d,%d\n", i, service)
 	}
 	_, err := ParseTrace("log", strings.NewReader(log.String()))
 	told := strings.Split(err.Error(), "\n")
 	if len(told) != 21 || !strings.HasPrefix(told[0], "log:1: ") || !strings.HasPrefix(told[19], "log:39: ") || told[20] != "log: has 5 more problems" {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestTraceTellsOnce: what is wrong with many lines is told once.
+func TestTraceTellsOnce(t *testing.T) {
+	const wrong = "service is 0s: want more than 0 and up to 10000h"
+	for rows, want := range map[int]string{
+		1: "log:2: " + wrong,
+		2: "log:2: " + wrong + " (also in line 3)",
+		6: "log:2: " + wrong + " (also in lines 3, 4, 5, 6, 7)",
+		7: "log:2: " + wrong + " (also in 6 more lines, such as 3, 4, 5, 6, 7)",
+	} {
+		_, err := ParseTrace("log", strings.NewReader("0,1\n"+strings.Repeat("1,0\n", rows)))
+		if err == nil || err.Error() != want || !errors.As(err, new(*FieldError)) {
+			t.Errorf("%d rows: %v, want %s", rows, err, want)
+		}
+	}
+	_, err := ParseTrace("log", strings.NewReader("0,1\n1,0\n2,-1\n3,0\n"))
+	if want := "log:2: service is 0s: want more than 0 and up to 10000h (also in line 4)\nlog:3: service is -1s: want more than 0 and up to 10000h"; err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

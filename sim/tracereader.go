@@ -58,7 +58,7 @@ type TraceReader struct {
 
 // Parse reads a trace; the file's name is for errors. Requests are put in the order of arrival. What is wrong with the
 // log is a [FieldError] that names the file, the line and what is allowed, or several of them, joined by
-// [errors.Join]: the first twenty, and how many more there are.
+// [errors.Join]: the first twenty, and how many more there are. What is wrong with many lines in the same way is one error.
 func (t TraceReader) Parse(file string, r io.Reader) (Trace, error) {
 	p := &traceParser{TraceReader: t, problems: problems{file: file}, classes: map[string]string{}}
 	if err := p.open(bufio.NewReaderSize(r, 1<<16)); err != nil {

@@ -75,3 +75,54 @@ func TestHostileCallbacks(t *testing.T) {
 		}
 	}
 }
+
+// TestStartWithAHookThatPanics: the operation that finds that Run is not at work starts all the same.
+func TestStartWithAHookThatPanics(t *testing.T) {
+	for name, act := range map[string]func(){"panics": func() { panic("hostile") }, "exits": runtime.Goexit} {
+		told := 0
+		th, err := throttle.New(throttle.Config{OnEvent: func(throttle.Event) { told++; act() }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan any, 1)
+		go func() {
+			defer func() { done <- recover() }()
+			op, err := th.Start(t.Context(), throttle.Write, 1)
+			if err != nil {
+				t.Errorf("OnEvent %s: %v", name, err)
+			}
+			op.Done(nil)
+		}()
+		if panicked := <-done; panicked != nil {
+			t.Errorf("OnEvent %s, and Start with it: %v", name, panicked)
+		}
+		if told != 1 {
+			t.Errorf("OnEvent %s: told %d times, want 1", name, told)
+		}
+	}
+}
+
+// panickingError is an error that panics when it is asked what it is.
+type panickingError struct{}
+
+func (panickingError) Error() string { return "hostile" }
+
+func (panickingError) Is(error) bool { panic("hostile") }
+
+// TestErrorThatPanicsLeaksNoSlot: an error of the work is asked whether it is that of its context.
+func TestErrorThatPanicsLeaksNoSlot(t *testing.T) {
+	th, err := throttle.New(throttle.Config{Writes: throttle.Side{MaxInFlight: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		ctx, cancel := context.WithCancel(t.Context())
+		func() {
+			defer func() { _ = recover() }()
+			_ = th.Do(ctx, throttle.Write, 1, func(context.Context) error { cancel(); return panickingError{} })
+		}()
+	}
+	if n := th.Snapshot().Writes.Limiter.InFlight; n != 0 {
+		t.Errorf("%d are in flight, want 0", n)
+	}
+}

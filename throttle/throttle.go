@@ -127,7 +127,7 @@ func (t *Throttle) checkRuns(op Op) {
 	if !t.told.CompareAndSwap(false, true) || runs || t.conf.OnEvent == nil {
 		return
 	}
-	t.conf.OnEvent(Event{At: time.Now(), Throttle: t.conf.Name, Op: op, Kind: kind})
+	_ = t.call(Event{At: time.Now(), Throttle: t.conf.Name, Op: op, Kind: kind}) // a hook that panics is no failure of the operation
 }
 
 func misuse(op Op, cost int) error {
@@ -150,16 +150,16 @@ func (t *Throttle) Do(ctx context.Context, op Op, cost int, fn func(context.Cont
 	}
 	returned := false
 	defer func() {
-		if !returned { // it panicked, or ended its goroutine
+		if !returned { // it panicked, or ended its goroutine, or its error did when it was asked
 			permit.Finish(weir.Failure)
 		}
 	}()
 	err = fn(ctx)
-	returned = true
 	if err != nil && ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) && !errors.Is(err, weir.ErrRefused) {
 		permit.Done(ctx.Err()) // the caller's own doing, whatever cause was given
 	}
 	permit.Done(err)
+	returned = true
 	return err
 }
 

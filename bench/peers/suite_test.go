@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"sync"
@@ -22,6 +23,7 @@ var (
 	first   = flag.Uint64("seed", 1, "the first of them, and the seed of the first system of random, harm and shared")
 	systems = flag.Int("random", 24, "how many systems the suites random, harm and shared have")
 	oracles = flag.String("oracles", "", "keep oracles in this folder; that of weir sim suite --oracles will do")
+	names   = flag.String("peers", "", "run only the peers whose names match this regular expression")
 	scores  = flag.String("scores", "", "write the scores to this file instead of standard output")
 )
 
@@ -33,6 +35,7 @@ func TestSuite(t *testing.T) {
 	if *suite == "" {
 		t.Skip("needs -suite")
 	}
+	those := named(append(netflixPeers(t), peers...))
 	var mu sync.Mutex
 	var all []sim.Score
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
@@ -43,7 +46,7 @@ func TestSuite(t *testing.T) {
 					t.Parallel()
 					slots <- struct{}{}
 					defer func() { <-slots }()
-					some := scored(t, s, seed)
+					some := scored(t, those, s, seed)
 					mu.Lock()
 					defer mu.Unlock()
 					all = append(all, some...)
@@ -87,8 +90,19 @@ func drawn(draw func(seed uint64) sim.Scenario) (all []sim.Scenario) {
 	return all
 }
 
-// scored scores every peer on a system.
-func scored(t *testing.T, s sim.Scenario, seed uint64) (all []sim.Score) {
+// named are the peers that -peers asks for.
+func named(all []peer) (some []peer) {
+	wanted := regexp.MustCompile(*names)
+	for _, p := range all {
+		if wanted.MatchString(p.name) {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+// scored scores peers on a system.
+func scored(t *testing.T, peers []peer, s sim.Scenario, seed uint64) (all []sim.Score) {
 	cache := oraclecache.Cache(*oracles)
 	oracle, err := cache.Sweep(1, s, seed)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/weir-go/weir/cmd/weir/internal/nearest"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -16,8 +17,9 @@ import (
 func withAdvice(err error) error {
 	parse, text := new(kong.ParseError), err.Error()
 	argument, isArgument := strings.CutPrefix(text, "unexpected argument ")
+	isExpected := strings.HasPrefix(text, "expected ")
 	flag, isFlag := strings.CutPrefix(text, "unknown flag --")
-	if !isArgument && !isFlag || strings.Contains(text, "did you mean") || !errors.As(err, &parse) {
+	if !isArgument && !isFlag && !isExpected || strings.Contains(text, "did you mean") || !errors.As(err, &parse) {
 		return err
 	}
 	node := parse.Context.Model.Node
@@ -35,7 +37,23 @@ func withAdvice(err error) error {
 	if isArgument && node.Name == "sim" && slices.ContainsFunc(scenarios(), func(s sim.Scenario) bool { return s.Name == argument }) {
 		return fmt.Errorf("%w: did you mean %s run %s?", err, node.FullPath(), argument)
 	}
+	if isArgument && node.Name == "proxy" && strings.Contains(argument, "://") {
+		return fmt.Errorf("%w: did you mean --to %s?", err, argument)
+	}
+	if name := nearest.To(argument, namesOf(node)); isArgument && name != "" {
+		return fmt.Errorf("%w: did you mean %s %s?", err, node.FullPath(), name)
+	}
 	return fmt.Errorf("%w: see %s --help", err, node.FullPath())
+}
+
+// namesOf lists the commands below a group.
+func namesOf(group *kong.Node) (names []string) {
+	for _, command := range group.Children {
+		if !command.Hidden {
+			names = append(names, command.Name)
+		}
+	}
+	return names
 }
 
 // withFlag lists the commands below a group that have the flag.

@@ -158,6 +158,7 @@ var columns = []section{
 		{"late", "requests that were answered after the deadline, or that the client gave up on"},
 		{"failed", "all others"},
 		{"possible", "a line: what a server could do that wastes nothing"},
+		{"too busy", "a line: the timers of the clients were so late on average that the servers were 5% slower or more"},
 	}},
 	{"weir demo capacity: the table at the end", []definition{
 		{"size", "how many jobs may run at once: adaptive, or fixed"},

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/weir-go/weir/cmd/weir/internal/simulate"
 )
 
 // A candidate may stand in place of a word.
@@ -128,6 +130,8 @@ func valuesOf(value *kong.Value) (all []candidate) {
 		}
 	case "file", "config", "plot", "with", "oracles":
 		return []candidate{files}
+	case "panel":
+		return words(simulate.Panels()...)
 	case "delimiter":
 		return words("comma", "semicolon", "tab", "space")
 	case "format":

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/demo"
@@ -53,8 +52,8 @@ func showLoad(ctx context.Context, length span, s streams, env environ, run func
 
 // screenSize returns what asks for the size of the screen, nil if there is none to draw on.
 func screenSize(out io.Writer, env environ) func() (columns, rows int) {
-	file, ok := out.(*os.File)
-	if !ok || env.get("TERM") == "dumb" || !terminal.Is(file) {
+	file := fileOf(out)
+	if file == nil || env.get("TERM") == "dumb" || !terminal.Is(file) {
 		return nil
 	}
 	return func() (columns, rows int) {
@@ -73,7 +72,7 @@ func (c databaseDemo) Run(ctx context.Context, s streams) error {
 	if err != nil {
 		return err
 	}
-	return storm.run(ctx, nil, s, "-duration", time.Duration(c.Duration).String())
+	return storm.run(ctx, nil, s.unwatched(), "-duration", time.Duration(c.Duration).String())
 }
 
 // within returns the duration of a demonstration.
@@ -90,6 +89,6 @@ func colors(out io.Writer, env environ) bool {
 }
 
 func isTerminal(out io.Writer) bool {
-	file, ok := out.(*os.File)
-	return ok && terminal.Is(file)
+	file := fileOf(out)
+	return file != nil && terminal.Is(file)
 }

@@ -59,12 +59,7 @@ func (c helpCommand) Run(command *kong.Context, s streams, env environ) error {
 
 // unknown says what there is help on, and which of it the word may have meant that stands below a command.
 func (c helpCommand) unknown(at int, command *kong.Node) error {
-	var known []string
-	for _, child := range command.Children {
-		if !child.Hidden {
-			known = append(known, child.Name)
-		}
-	}
+	known := namesOf(command)
 	if at == 0 {
 		known = append(known, topicNames()...)
 	}
@@ -72,7 +67,7 @@ func (c helpCommand) unknown(at int, command *kong.Node) error {
 	if name := nearest.To(c.Topic[at], known); name != "" {
 		meant = fmt.Sprintf(", did you mean %q?", strings.Join(append(slices.Clone(c.Topic[:at]), name), " "))
 	}
-	return fmt.Errorf("no help on %s: want a command, or one of %s%s", asked, strings.Join(topicNames(), ", "), meant)
+	return fmt.Errorf("no help on %q: want a command, or one of %s%s", asked, strings.Join(topicNames(), ", "), meant)
 }
 
 // helpOfGroup is what a command of commands does without one of them: it prints its help.

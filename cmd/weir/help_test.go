@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -49,7 +50,7 @@ func TestHelpOfCommands(t *testing.T) {
 	} {
 		var stderr bytes.Buffer
 		err := run(t.Context(), append([]string{"help"}, strings.Fields(wrong)...), nil, io.Discard, &stderr)
-		want := "weir: no help on " + wrong + ": want a command, or one of laws, scenarios, trace, columns, environment, exit-codes"
+		want := fmt.Sprintf("weir: no help on %q", wrong) + ": want a command, or one of laws, scenarios, trace, columns, environment, exit-codes"
 		if meant != "" {
 			want += `, did you mean "` + meant + `"?`
 		}

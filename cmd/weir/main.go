@@ -29,6 +29,8 @@ import (
 	"syscall"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/weir-go/weir/cmd/weir/internal/simulate"
 )
 
 type commands struct {
@@ -60,6 +62,13 @@ func main() {
 
 // run is the program without its process.
 func run(ctx context.Context, args []string, env environ, stdout, stderr io.Writer) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	out := &watchedOutput{Writer: stdout, end: end}
+	return out.outcome(runOn(ctx, args, env, out, stderr))
+}
+
+func runOn(ctx context.Context, args []string, env environ, stdout, stderr io.Writer) error {
 	done := false
 	parser, err := newParser(env, stdout, stderr, func(int) { done = true })
 	if err != nil {
@@ -90,7 +99,7 @@ func newParser(env environ, stdout, stderr io.Writer, exit func(int)) (*kong.Kon
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 		kong.Help(printHelp),
 		kong.ValueFormatter(withVariable),
-		kong.Vars{"laws": strings.Join(lawNames(), ", ")},
+		kong.Vars{"laws": strings.Join(lawNames(), ", "), "panels": strings.Join(simulate.Panels(), ", ")},
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
 		kong.Resolvers(env.resolver()),

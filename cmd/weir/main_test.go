@@ -67,16 +67,19 @@ func TestBadInput(t *testing.T) {
 		{args: proxy("--grace", "-1s"), want: `--grace: "-1s": want a time such as 30s, or 0 for none`},
 		{args: proxy("--exempt", "healthz"), want: `--exempt: "healthz": want a path such as /healthz`},
 
-		{args: proxy("--listen", taken), want: `--listen: listen tcp ` + taken + `: bind: address already in use`},
+		{args: proxy("--listen", taken), want: `--listen: listen tcp ` + taken + `: bind: address already in use: want one that no other process listens on`},
 		{args: proxy("--listen", "nowhere"), want: `--listen is "nowhere": want host:port such as :8080, or unix:/path of a socket`},
-		{args: proxy("--listen", "127.0.0.1:0", "--admin", taken), want: `--admin: listen tcp ` + taken + `: bind: address already in use`},
+		{args: proxy("--listen", "127.0.0.1:0", "--admin", taken), want: `--admin: listen tcp ` + taken + `: bind: address already in use: want one that no other process listens on`},
 
-		{args: []string{"check"}, want: `expected "<file>"`},
+		{args: []string{"check"}, want: `expected "<file>": see weir check --help`},
 		{args: []string{"check", "testdata/none.yaml"}, want: `testdata/none.yaml: no such file or directory: want a file with a configuration`},
 		{args: []string{"check", "testdata"}, want: `testdata: is a directory: want a file with a configuration`},
 		{args: []string{"check", "testdata/wrong.yaml"}, want: `testdata/wrong.yaml:3:5: upstreams.api.adresses is unknown: did you mean addresses?` +
 			"\nweir: " + `testdata/wrong.yaml:3:5: upstreams.api.addresses is missing: want a list` +
 			"\nweir: " + `testdata/wrong.yaml:4:15: log.format is "xml": want auto, text or json`},
+		{args: []string{"proxy", "http://127.0.0.1:9000"}, want: `unexpected argument http://127.0.0.1:9000: did you mean --to http://127.0.0.1:9000?`},
+		{args: []string{"demo", "bulkhed"}, want: `unexpected argument bulkhed: did you mean weir demo bulkhead?`},
+		{args: []string{"help", ""}, want: `no help on "": want a command, or one of laws, scenarios, trace, columns, environment, exit-codes`},
 		{args: []string{"schema", "extra"}, want: `unexpected argument extra: see weir schema --help`},
 
 		{args: []string{"demo", "--duration", "1s"}, want: `--duration: 1s: want 3s to 60s`},

@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -20,16 +22,29 @@ func (p *plotFlag) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// check looks for the folder before anything is simulated, which may take minutes.
+// check opens the file before anything is simulated, which may take minutes. It leaves everything as it is.
 func (p plotFlag) check() error {
 	if p == "" {
 		return nil
 	}
-	folder := filepath.Dir(string(p))
+	name := string(p)
+	folder := filepath.Dir(name)
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		return usageError{fmt.Errorf("--plot: %q is no folder: want one that exists", folder)}
 	}
-	return nil
+	_, missing := os.Stat(name)
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // others may look at a picture
+	if err != nil {
+		reason := err
+		if fault := new(fs.PathError); errors.As(err, &fault) {
+			reason = fault.Err
+		}
+		return usageError{fmt.Errorf("--plot: %q cannot be written: %w: want a file in a folder where you may write", name, reason)}
+	}
+	if missing != nil {
+		_ = os.Remove(name)
+	}
+	return file.Close()
 }
 
 func (p plotFlag) draw(c *chart.Chart) error {

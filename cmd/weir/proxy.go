@@ -38,6 +38,7 @@ type proxyCommand struct {
 
 // Run serves until ctx ends, then finishes what is in flight.
 func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams, env environ) error {
+	s = s.unwatched()
 	settings, read, err := c.settings(command, env)
 	if err != nil {
 		return usageError{err}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
@@ -93,8 +94,23 @@ type outputFlags struct {
 
 // seriesFlags say what is shown over time.
 type seriesFlags struct {
-	Every span     `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
-	Panel []string `enum:"limit,in-flight,throughput,goodput,latency" placeholder:"NAME" help:"What --plot draws: limit, in-flight, throughput, goodput or latency; may be repeated. Defaults to all of them."`
+	Every span   `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
+	Panel panels `placeholder:"NAME,..." help:"What --plot draws: ${panels}. Defaults to all of them."`
+}
+
+// panels are what a chart over time shows.
+type panels []string
+
+func (p *panels) UnmarshalText(text []byte) error {
+	known := simulate.Panels()
+	for name := range strings.SplitSeq(string(text), ",") {
+		name = strings.TrimSpace(name)
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("%q: want some of %s, such as %s,%s", text, strings.Join(known, ", "), known[0], known[len(known)-1])
+		}
+		*p = append(*p, name)
+	}
+	return nil
 }
 
 func (f outputFlags) form() form {

@@ -271,7 +271,7 @@ func TestSimPlots(t *testing.T) {
 
 func TestSimPlotsOnlyThePanelsThatAreNamed(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "chart.svg")
-	output(t, "sim", "run", "testdata/tiny.yaml", "--law", "fixed", "--plot", file, "--panel", "latency", "--panel", "goodput")
+	output(t, "sim", "run", "testdata/tiny.yaml", "--law", "fixed", "--plot", file, "--panel", "latency,goodput")
 	drawn, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -295,6 +295,41 @@ func TestPlotsAreRefusedBeforeTheSimulation(t *testing.T) {
 	}
 }
 
+// The folder is there and cannot be written, as those of the system cannot, or the name is taken by a folder.
+func TestPlotsThatCannotBeWritten(t *testing.T) {
+	dir := t.TempDir()
+	taken := filepath.Join(dir, "taken.svg")
+	if err := os.Mkdir(taken, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	long := filepath.Join(dir, strings.Repeat("x", 300)+".svg")
+	for _, file := range []string{taken, long} {
+		var stdout, stderr bytes.Buffer
+		err := run(t.Context(), []string{"sim", "run", "kata", "--plot", file}, nil, &stdout, &stderr)
+		if status := exitStatus(err, &stderr); status != statusUsage || !strings.Contains(stderr.String(), "cannot be written") || stdout.Len() > 0 {
+			t.Errorf("status %d, %s%s", status, &stderr, &stdout)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("%v, %v in the folder", left, err)
+	}
+}
+
+// What is in the file stays until there is a chart, and there is no empty file before.
+func TestPlotLeavesTheFileUntilItIsDrawn(t *testing.T) {
+	dir := t.TempDir()
+	had := written(t, filepath.Join(dir, "had.svg"), "before")
+	for _, file := range []string{had, filepath.Join(dir, "new.svg")} {
+		if err := plotFlag(file).check(); err != nil {
+			t.Error(err)
+		}
+	}
+	text, err := os.ReadFile(had)
+	if left, _ := os.ReadDir(dir); err != nil || string(text) != "before" || len(left) != 1 {
+		t.Errorf("%q, %v, %v", text, err, left)
+	}
+}
+
 func TestSimBadInput(t *testing.T) {
 	dir := t.TempDir()
 	tiny, err := os.ReadFile("testdata/tiny.yaml")
@@ -314,9 +349,15 @@ func TestSimBadInput(t *testing.T) {
 		args string
 		want string
 	}{
-		{"sim run", `expected "<scenario> ..."`},
+		{"sim run", `expected "<scenario> ...": see weir sim run --help`},
+		{"sim run testdata", `testdata: is a directory: want a scenario: weir help scenarios shows one`},
+		{"sim trace testdata --workers 4 --slo 1s", `testdata: is a directory: want the logs in it`},
+		{"sim run kata --plot testdata/tiny.yaml/x.svg", `--plot: "testdata/tiny.yaml" is no folder: want one that exists`},
+		{"sim run kata --plot x.svg --panel=", `--panel: "": want some of limit, in-flight, throughput, goodput, latency, such as limit,latency`},
+		{"sim run kata --plot x.svg --panel limit,x", `--panel: "limit,x": want some of limit, in-flight, throughput, goodput, latency, such as limit,latency`},
+		{"sim run kata --panel limit", `--panel: says what --plot draws: want --plot FILE as well`},
 		{"sim run nope", `unknown scenario "nope": want one of kata,`},
-		{"sim run nope.yaml", `scenario: open nope.yaml: no such file or directory`},
+		{"sim run nope.yaml", `nope.yaml: no such file or directory: want a scenario: weir help scenarios shows one`},
 		{"sim run " + broken("a.yaml", "workers: 0.5", "wrokers: 0.5"), "a.yaml:15: " + onePhase + ".wrokers is unknown: want name, length"},
 		{"sim run " + broken("b.yaml", "rate: 240", "rate: -1"), "b.yaml:3: arrivals.poisson.rate is -1: want more than 0 to 1e8"},
 		{"sim run " + broken("c.yaml", "length: 1s", "length: 0s"), "c.yaml:14: " + onePhase + ".length is 0s: want 1ms to 10000h"},
@@ -340,7 +381,7 @@ func TestSimBadInput(t *testing.T) {
 		{"sim trace " + trace, `a trace needs a system to run on: want --on SCENARIO, or --workers N or --cores N and --slo TIME`},
 		{"sim trace --workers 3 " + trace, `--slo is missing: want how long a client waits, such as 400ms`},
 		{"sim trace --on kata " + trace, `t.csv:4: arrival is "x": want a date`},
-		{"sim trace --on kata nope.csv", `trace: open nope.csv: no such file or directory`},
+		{"sim trace --on kata nope.csv", `nope.csv: no such file or directory: want a log, or - for the standard input`},
 		{"sim tune kata --law fixed --vary limit", `--vary: "limit": want a setting and its values, such as alpha=0.1,0.3,0.5`},
 		{"sim tune kata --law fixed --vary nope=1", `--vary: "fixed(nope=1)": law: fixed: unknown setting "nope": want limit`},
 	} {

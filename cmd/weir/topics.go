@@ -167,7 +167,7 @@ Others:
 // exitCodes are the statuses with which weir ends.
 var exitCodes = []definition{
 	{"0", "done. A proxy or a demonstration that was asked to stop by Ctrl-C or SIGTERM is done, too"},
-	{fmt.Sprint(statusFailed), "something went wrong: what is on the standard error says what"},
+	{fmt.Sprint(statusFailed), "something went wrong, or the output could not be written: what is on the standard error says what"},
 	{fmt.Sprint(statusUsage), "the command line, a variable, a file or an address is wrong: nothing was started"},
 	{fmt.Sprint(statusInterrupted), "a simulation was interrupted by Ctrl-C or SIGTERM"},
 	{"others", "those of weir-storm, which weir demo database starts"},

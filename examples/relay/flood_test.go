@@ -13,7 +13,10 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-var visitors = flag.Int("visitors", 100, "how many connections TestFloods has beside the floods")
+var (
+	visitors = flag.Int("visitors", 100, "how many connections TestFloods has beside the floods")
+	silent   = flag.Int("silent", 200, "how many connections TestConnectionsThatNeverRead has")
+)
 
 // TestFloods measures what connections see of others that send as fast as the relay reads:
 //
@@ -101,12 +104,12 @@ func (c *client) flood(ctx context.Context, number int) {
 	}
 }
 
-// TestConnectionsThatNeverRead: 200 of them ask for everything, and the relay stays below its target.
+// TestConnectionsThatNeverRead: many of them ask for everything, and the relay stays below its target.
 func TestConnectionsThatNeverRead(t *testing.T) {
 	file, dir := generate(t, *stored, 1, unsigned), filepath.Join(t.TempDir(), "store")
 	relayed(t, "import", "-store", dir, "-trusted", file)
 	r := serve(t, dir, "-memory", "256", "-connections-per-address", "10000", "-connection-rate", "100000")
-	for range 200 {
+	for range *silent {
 		c, err := dial(t.Context(), r.public)
 		if err != nil {
 			t.Fatal(err)

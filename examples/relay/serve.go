@@ -32,7 +32,8 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 	flags.StringVar(&s.conf.Contact, "contact", "", "`address` in the information document, such as mailto:me@example.com")
 	flags.StringVar(&s.conf.PubKey, "pubkey", "", "of the operator in hexadecimal, in the information document")
 	flags.BoolVar(&s.conf.AuthToWrite, "auth-to-write", false, "accept events from clients only that have authenticated; needs -url")
-	flags.IntVar(&s.conf.Connections, "connections", 0, "how many there may be; 0 for 4000")
+	flags.IntVar(&s.conf.Connections, "connections", 0, "how many there may be; 0 for 4000, or fewer if -memory has no room for them")
+	flags.IntVar(&s.conf.Sockets, "sockets", 0, "how many there may be, those included that have sent no request; 0 for a quarter more than connections")
 	flags.IntVar(&s.conf.ConnectionsPerAddress, "connections-per-address", 0, "how many of one address; 0 for 64")
 	flags.Float64Var(&s.conf.ConnectionRate, "connection-rate", 0, "new ones per second; 0 for 200")
 	flags.Float64Var(&s.conf.MessageRate, "message-rate", 0, "messages of a connection per second; 0 for 100")
@@ -59,13 +60,16 @@ func declareServe(flags *flag.FlagSet) func(context.Context, []string, streams) 
 func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 	log := s.conf.Logger
 	failed := make(chan error, 2)
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	internal := &http.Server{Handler: server.Internal(), ReadHeaderTimeout: headerTimeout, IdleTimeout: time.Minute, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
+	defer internal.Close()
 	for _, l := range []struct {
 		name, address string
-		handler       http.Handler
-		reading       time.Duration // of a request, 0 for no bound
+		serve         func(net.Listener) error
 	}{
-		{"listen", s.listen, server.Handler(), requestTimeout},
-		{"internal", s.internal, server.Internal(), 0},
+		{"listen", s.listen, func(l net.Listener) error { return server.Serve(serving, l) }},
+		{"internal", s.internal, internal.Serve},
 	} {
 		if l.address == "" {
 			continue
@@ -75,9 +79,7 @@ func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 			return fmt.Errorf("-%s: %w", l.name, err)
 		}
 		log.Info("listening", "for", l.name, "address", listener.Addr().String())
-		httpServer := &http.Server{Handler: l.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: l.reading, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug)}
-		defer httpServer.Close()
-		go func() { failed <- httpServer.Serve(listener) }()
+		go func() { failed <- l.serve(listener) }()
 	}
 	select {
 	case err := <-failed:
@@ -88,8 +90,5 @@ func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 	}
 }
 
-const (
-	headerTimeout  = 10 * time.Second // a browser on a bad line sends its request within a few
-	requestTimeout = headerTimeout    // the public sends no bodies; of a WebSocket, the connection sets its own
-	idleTimeout    = time.Minute      // of connections that ask for the information document
-)
+// headerTimeout is for the internal listener, which does not bound the time of a body: an import lasts.
+const headerTimeout = 10 * time.Second

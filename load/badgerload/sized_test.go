@@ -69,3 +69,16 @@ func TestMappedFilesAreThoseOfTheStore(t *testing.T) {
 		t.Errorf("a store in memory: %q, %v", patterns, err)
 	}
 }
+
+// A store opens whatever the target: without a cache of blocks, Badger panics.
+func TestSizedToNothing(t *testing.T) {
+	for _, target := range []uint64{0, 1, 1 << 20} {
+		db, err := badger.Open(badgerload.Sized(badger.DefaultOptions(t.TempDir()).WithLogger(nil), target))
+		if err != nil {
+			t.Fatalf("a target of %d: %v", target, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

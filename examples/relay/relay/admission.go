@@ -30,6 +30,15 @@ func newAdmission(c Config) *admission {
 	}
 }
 
+// newSocketAdmission is for sockets, whose rate is not bounded: a client that only asks for the information document counts as no new connection.
+func newSocketAdmission(c Config) *admission {
+	a := &admission{most: c.Sockets, mostByAddress: c.Sockets, rate: rate.NewLimiter(rate.Inf, 0), byAddress: map[string]int{}}
+	if c.Address == nil {
+		a.mostByAddress = c.ConnectionsPerAddress
+	}
+	return a
+}
+
 // A denial is why a connection is not admitted.
 type denial struct {
 	status int
@@ -81,11 +90,11 @@ func wholeSeconds(d time.Duration) int {
 	return max(int(math.Ceil(d.Seconds())), 1)
 }
 
-// remoteAddress is the address that connections are counted by: that of the peer, and of IPv6 the /64, which is what a customer has.
-func remoteAddress(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
+// addressOf is the address that a peer is counted by: of IPv6 it is the /64, which is what a customer has.
+func addressOf(peer string) string {
+	host, _, err := net.SplitHostPort(peer)
 	if err != nil {
-		return r.RemoteAddr
+		return peer
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil {

@@ -95,7 +95,7 @@ func TestConfigurationsThatAreRefused(t *testing.T) {
 	}
 	for field, wrong := range map[string]any{
 		"Connections": -1, "ConnectionsPerAddress": 1_000_001, "ConnectionRate": -1.0, "MessageRate": 1e7,
-		"Publishing": -1, "Queries": 10_001, "Subscriptions": -5, "Reads": -1, "Writes": 10_001, "Slice": -1, "Outbox": 100,
+		"Publishing": -1, "Processors": -1, "Sockets": -1, "Queries": 10_001, "Subscriptions": -5, "Reads": -1, "Writes": 10_001, "Slice": -1, "Outbox": 100,
 		"Ping": -time.Second, "Stall": -time.Second, "URL": "https://example.com",
 	} {
 		c := relay.Config{Store: &fake{}}

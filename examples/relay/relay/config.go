@@ -72,11 +72,14 @@ type Config struct {
 	// Limits bound messages.
 	Limits nostr.Limits
 
-	// Connections is how many there may be, up to 1,000,000. Defaults to 4000. ConnectionsPerAddress is how many of them
-	// one address may have, by default 64, and ConnectionRate how many may come per second, by default 200.
+	// Connections is how many there may be, up to 1,000,000, and to what a quarter of Memory has room for at 48 KiB each. Defaults to 4000, or to
+	// that room if it is less. ConnectionsPerAddress is how many of them one address may have, by default 64, and ConnectionRate how many may come per second, by default 200.
 	// The internal listener counts and bounds none.
 	Connections, ConnectionsPerAddress int
 	ConnectionRate                     float64
+	// Sockets is how many there may be, those included that have not sent a request yet: see [Server.Serve]. At least Connections, and up to 1,000,000.
+	// Defaults to a quarter more than Connections, so that all connections have a place while others ask for the information document, or say nothing.
+	Sockets int
 	// Address returns the address that a connection counts for. Defaults to that of the peer. Behind a proxy, return the one that
 	// the proxy vouches for.
 	Address func(*http.Request) string
@@ -89,7 +92,10 @@ type Config struct {
 	// Subscriptions is how many it may have, those included that wait for a query, by default 32. All up to 10,000.
 	Publishing, Queries, Subscriptions int
 
-	// Reads is how much cost of queries runs at once, by default one less than GOMAXPROCS, which suits a store that is mostly in memory, and
+	// Processors is how many there are, up to 10,000. Defaults to GOMAXPROCS. A program that sets that to more says here how many it has.
+	Processors int
+
+	// Reads is how much cost of queries runs at once, by default one less than Processors, which suits a store that is mostly in memory, and
 	// Writes how many events are written at once, by default 8: see throttle.Side.MaxInFlight.
 	Reads, Writes int
 
@@ -137,6 +143,10 @@ func (c Config) complete() (Config, error) {
 	if c.Store == nil {
 		return c, invalid("Store", "nil", "a store, such as that of Badger")
 	}
+	if c.Processors < 0 || c.Processors > mostPerConn {
+		return c, invalid("Processors", c.Processors, fmt.Sprintf("0 (the default, GOMAXPROCS) to %d", mostPerConn))
+	}
+	c.Processors = cmp.Or(c.Processors, runtime.GOMAXPROCS(0))
 	for _, f := range []struct {
 		name      string
 		value     *int
@@ -148,8 +158,9 @@ func (c Config) complete() (Config, error) {
 		{"Publishing", &c.Publishing, defaultPublishing, mostPerConn},
 		{"Queries", &c.Queries, defaultQueries, mostPerConn},
 		{"Subscriptions", &c.Subscriptions, defaultSubscriptions, mostPerConn},
-		{"Reads", &c.Reads, processors(), mostPerConn},
+		{"Reads", &c.Reads, c.busy(), mostPerConn},
 		{"Writes", &c.Writes, defaultWrites, mostPerConn},
+		{"Sockets", &c.Sockets, 0, mostConnections},
 		{"Slice", &c.Slice, defaultSlice, mostSlice},
 		{"Outbox", &c.Outbox, defaultOutbox, mostOutbox},
 	} {
@@ -196,20 +207,43 @@ func (c Config) complete() (Config, error) {
 	if c.AuthToWrite && c.URL == "" {
 		return c, invalid("AuthToWrite", true, "a URL, which clients sign")
 	}
-	if c.Address == nil {
-		c.Address = remoteAddress
-	}
 	if c.Logger == nil {
 		c.Logger = slog.Default()
 	}
 	return c, nil
 }
 
+const (
+	// connectionShare is which part of the target for memory connections have for themselves, besides what the governor lets them keep: with that, with a store
+	// of its size and with an import they stay below the target (TestConnectionsThatNeverRead).
+	connectionShare = 4
+	// perConnection is what a connection takes that keeps nothing: its goroutines and buffers, and its own shares. TestConnectionsWeighWhatTheyTake measures the former.
+	perConnection = 36<<10 + ownSubscriptions + ownOutbox + ownIncoming
+
+	perSocket = 4 // Connections divided by it are sockets beside those of connections
+)
+
+// bounded bounds connections by a target for memory, and sockets by connections. The number of connections is that of the user, 0 for none.
+func (c Config) bounded(asked int, target uint64) (Config, error) {
+	room := int(min(target/connectionShare/perConnection, mostConnections))
+	if asked > room {
+		return c, invalid("Connections", asked, fmt.Sprintf("0 (the default) to %d, for which a quarter of Memory, %d MiB, has room", room, target>>20))
+	}
+	c.Connections = min(c.Connections, room)
+	if c.Sockets == 0 {
+		c.Sockets = c.Connections + (c.Connections+perSocket-1)/perSocket
+	}
+	if c.Sockets < c.Connections {
+		return c, invalid("Sockets", c.Sockets, fmt.Sprintf("0 (the default), or at least Connections, %d", c.Connections))
+	}
+	return c, nil
+}
+
 var hexKey = regexp.MustCompile(`^([0-9a-f]{64})?$`)
 
-// processors is how much work runs at once that needs nothing but a processor: all but one, on which what is short finds no queue. With twice as many
+// busy is how much work runs at once that needs nothing but a processor: all but one, on which what is short finds no queue. With twice as many
 // reads as processors, ten floods made the others' p99 65 ms on two of them, with one 18 ms (TestFloods).
-func processors() int { return max(runtime.GOMAXPROCS(0)-1, 1) }
+func (c Config) busy() int { return max(c.Processors-1, 1) }
 
 func invalid(field string, value any, want string) error {
 	return settings.Invalid(ErrConfig, field, value, want)

@@ -29,6 +29,8 @@ type connection struct {
 	end      context.CancelCauseFunc
 	internal bool // by the internal listener
 	out      *outbox
+	kept     share         // of memory, for its subscriptions
+	incoming share         // of memory, for messages that are read, and events in work
 	rate     *rate.Limiter // of messages, nil for no bound
 	identity identity
 
@@ -81,7 +83,9 @@ func (s *Server) connect(w http.ResponseWriter, r *http.Request, internal bool) 
 func newConnection(s *Server, socket *websocket.Conn, r *http.Request, internal bool) *connection {
 	c := &connection{
 		server: s, socket: socket, internal: internal,
-		out:        newOutbox(s.conf.Outbox),
+		out:        newOutbox(s.conf.Outbox, &share{own: ownOutbox, keep: s.governor.Keep}),
+		kept:       share{own: ownSubscriptions, keep: s.governor.Keep},
+		incoming:   share{own: ownIncoming, keep: s.governor.Keep},
 		publishing: make(chan struct{}, s.conf.Publishing),
 		identity:   identity{challenge: rand.Text(), url: ownURL(s.conf.URL, r)},
 	}
@@ -113,6 +117,8 @@ func (c *connection) serve() {
 	c.work.Wait()
 	_ = c.socket.CloseNow()
 	others.Wait()
+	c.out.discard()
+	c.incoming.discard()
 }
 
 // read takes up messages until the connection ends. It does not read on while a message waits for a place: the client then finds the
@@ -121,23 +127,34 @@ func (c *connection) read() error {
 	for {
 		kind, text, err := c.next()
 		c.steps.Add(1) // in work
-		if err != nil {
-			if errors.Is(err, websocket.ErrMessageTooBig) {
-				c.server.counts.refused(sizing)
+		switch {
+		case errors.Is(err, errNoMemory):
+			c.server.counts.refused(keeping)
+			c.answer(nostr.AppendNotice(nil, noMemory("the message")))
+		case errors.Is(err, websocket.ErrMessageTooBig):
+			c.server.counts.refused(sizing)
+			return err
+		case err != nil:
+			return err
+		default:
+			if err := c.wait(len(text)); err != nil {
+				return err
 			}
-			return err
-		}
-		if err := c.wait(len(text)); err != nil {
-			return err
-		}
-		if !c.isLeaving() {
-			c.dispatch(kind, text)
+			c.takeIn(kind, text)
 		}
 		c.steps.Add(1) // reading
 	}
 }
 
-// next reads a message. From its first byte on, the client has a limited time to send it.
+// takeIn takes up a message and gives its memory back, unless it is an event, which does so when it is answered.
+func (c *connection) takeIn(kind websocket.MessageType, text []byte) {
+	if c.isLeaving() || !c.dispatch(kind, text) {
+		c.incoming.give(cap(text))
+	}
+}
+
+// next reads a message, whose memory is the caller's to give back. From its first byte on, the client has a limited time to send it. The error is errNoMemory
+// if there is none for it; the next message may be read then.
 func (c *connection) next() (websocket.MessageType, []byte, error) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
@@ -147,7 +164,12 @@ func (c *connection) next() (websocket.MessageType, []byte, error) {
 	}
 	late := time.AfterFunc(c.server.conf.Stall, cancel)
 	defer late.Stop()
-	text, err := io.ReadAll(r)
+	text, err := c.incoming.read(r)
+	if errors.Is(err, errNoMemory) {
+		if _, err := io.Copy(io.Discard, r); err != nil {
+			return 0, nil, err
+		}
+	}
 	return kind, text, err
 }
 
@@ -174,9 +196,9 @@ func (c *connection) answer(text []byte) {
 
 // write writes what waits in the outbox.
 func (c *connection) write() {
-	var frame []byte
+	var buffer []byte
 	for {
-		m, err := c.out.take(c.ctx)
+		m, err := c.out.next(c.ctx)
 		if errors.Is(err, errFinished) {
 			_ = c.socket.Close(websocket.StatusGoingAway, "the relay is closing")
 			c.end(errFinished)
@@ -185,19 +207,20 @@ func (c *connection) write() {
 		if err != nil {
 			return
 		}
-		frame = m.appendTo(frame[:0])
+		frame := m.frame(buffer)
 		if err := c.writeFrame(frame); err != nil {
 			c.end(err)
 			return
 		}
-		if cap(frame) > keptFrame {
-			frame = nil
+		if m.event != nil && cap(frame) <= keptFrame {
+			buffer = frame
 		}
+		c.out.sent(m)
 	}
 }
 
-// keptFrame is how large a buffer a connection keeps between frames.
-const keptFrame = 16 << 10
+// keptFrame is how large a buffer a connection keeps between frames: events with more are rare.
+const keptFrame = 4 << 10
 
 func (c *connection) writeFrame(frame []byte) error {
 	ctx, cancel := context.WithTimeout(c.ctx, c.server.conf.Stall)
@@ -211,12 +234,13 @@ func (c *connection) writeFrame(frame []byte) error {
 }
 
 // start runs a part of the work of a message, unless the connection is leaving.
-func (c *connection) start(work func()) {
+func (c *connection) start(work func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.leaving {
 		c.work.Go(work)
 	}
+	return !c.leaving
 }
 
 func (c *connection) isLeaving() bool {

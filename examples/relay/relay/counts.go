@@ -15,6 +15,7 @@ import (
 type stage string
 
 const (
+	accepting   stage = "socket"
 	admitting   stage = "admission"
 	sizing      stage = "size"
 	pacing      stage = "rate" // read later, not refused
@@ -23,17 +24,19 @@ const (
 	verifying   stage = "verification"
 	writing     stage = "write"
 	subscribing stage = "subscription"
+	keeping     stage = "memory" // of a subscription, or of an answer
 	querying    stage = "query"
 	delivering  stage = "delivery" // slow and dead clients, which were dropped
 )
 
-var stages = []stage{admitting, sizing, pacing, parsing, allowing, verifying, writing, subscribing, querying, delivering}
+var stages = []stage{accepting, admitting, sizing, pacing, parsing, allowing, verifying, writing, subscribing, keeping, querying, delivering}
 
 // counts are the relay's own metrics, beside those of its throttle, limiter and monitor.
 type counts struct {
 	registry    *prometheus.Registry
 	refusals    *prometheus.CounterVec
 	outcomes    *prometheus.CounterVec
+	sockets     prometheus.Gauge
 	connections prometheus.Gauge
 }
 
@@ -42,6 +45,7 @@ func newCounts(s *Server) *counts {
 		registry:    prometheus.NewRegistry(),
 		refusals:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "relay_refused_total", Help: "What a stage of protection refused, dropped, or, of the rate, delayed."}, []string{"stage"}),
 		outcomes:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: "relay_events_total", Help: "Events that were handed to the store, by what became of them."}, []string{"outcome"}),
+		sockets:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "relay_sockets", Help: "Sockets of clients, those that have not sent a request yet included."}),
 		connections: prometheus.NewGauge(prometheus.GaugeOpts{Name: "relay_connections", Help: "Connections."}),
 	}
 	for _, st := range stages {
@@ -57,7 +61,7 @@ func newCounts(s *Server) *counts {
 	}
 	subscriptions := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "relay_subscriptions", Help: "Subscriptions of all connections."},
 		func() float64 { return float64(s.registry.len()) })
-	c.registry.MustRegister(c.refusals, c.outcomes, c.connections, subscriptions, weirprom.New(sources))
+	c.registry.MustRegister(c.refusals, c.outcomes, c.sockets, c.connections, subscriptions, weirprom.New(sources))
 	return c
 }
 

@@ -8,22 +8,22 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// dispatch takes up a message. It returns once the message is answered or works on a goroutine of its own.
-func (c *connection) dispatch(kind websocket.MessageType, text []byte) {
+// dispatch takes up a message. It returns once the message is answered, or later if it is an event that is published on a goroutine of its own.
+func (c *connection) dispatch(kind websocket.MessageType, text []byte) (later bool) {
 	if kind != websocket.MessageText {
 		c.server.counts.refused(parsing)
 		c.answer(nostr.AppendNotice(nil, nostr.Reason(nostr.Invalid, "a binary frame: want text")))
-		return
+		return false
 	}
 	parsed, err := nostr.ParseMessage(text, c.server.conf.Limits)
 	if wrong := (*nostr.ParseError)(nil); errors.As(err, &wrong) {
 		c.server.counts.refused(parsing)
 		c.answer(wrong.AppendAnswer(nil))
-		return
+		return false
 	}
 	switch m := parsed.(type) {
 	case *nostr.EventMessage:
-		c.takeUp(&m.Event)
+		return c.takeUp(&m.Event, cap(text))
 	case *nostr.ReqMessage:
 		c.queries.subscribe(m)
 	case *nostr.CountMessage:
@@ -33,16 +33,18 @@ func (c *connection) dispatch(kind websocket.MessageType, text []byte) {
 	case *nostr.AuthMessage:
 		c.authenticate(m)
 	}
+	return false
 }
 
-// takeUp publishes an event on a goroutine of its own, once there is a place.
-func (c *connection) takeUp(e *nostr.Event) {
+// takeUp publishes an event on a goroutine of its own, once there is a place, and gives back its bytes of memory.
+func (c *connection) takeUp(e *nostr.Event, bytes int) bool {
 	select {
 	case c.publishing <- struct{}{}:
 	case <-c.ctx.Done():
-		return
+		return false
 	}
-	c.start(func() {
+	return c.start(func() {
+		defer c.incoming.give(bytes)
 		ok, reason := c.publish(e)
 		c.answer(nostr.AppendOK(nil, e.ID, ok, reason))
 		<-c.publishing

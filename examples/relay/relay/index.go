@@ -4,7 +4,7 @@ import "github.com/weir-go/weir/examples/relay/nostr"
 
 // An index finds the subscriptions that may want an event without asking all of them. Each filter is filed under all values of one of its
 // conditions: its ids, else its authors, else the values of a tag, else its kinds. Among 20,000 subscriptions to one author each, those of an event
-// are found in 1.5 µs, and by asking all in 8 ms (scripts/all go test ./examples/relay/relay -run X -bench Publish).
+// are found in 0.6 µs, and by asking all in 1.1 ms (scripts/all go test ./examples/relay/relay -run X -bench Publish).
 type index struct {
 	filed map[heading]map[*subscription]struct{}
 }
@@ -99,6 +99,21 @@ func headings(f *nostr.Filter) (under []heading) {
 		under = []heading{{of: everything}}
 	}
 	return under
+}
+
+// filedUnder is how many headings a filter has.
+func filedUnder(f *nostr.Filter) int {
+	switch {
+	case f.IDs != nil:
+		return len(f.IDs)
+	case f.Authors != nil:
+		return len(f.Authors)
+	case len(f.Tags) > 0:
+		return len(f.Tags[fewest(f.Tags)])
+	case f.Kinds != nil:
+		return len(f.Kinds)
+	}
+	return 1
 }
 
 // fewest is the letter of the tag that may have the fewest values, and the first of several.

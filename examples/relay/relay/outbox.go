@@ -18,43 +18,119 @@ const perMessage = 64
 
 func (m message) size() int { return len(m.text) + len(m.event) + perMessage }
 
-func (m message) appendTo(b []byte) []byte {
-	b = append(b, m.text...)
-	if m.event != nil {
-		b = append(b, m.event...)
-		b = append(b, ']')
+// frame is what is sent; the buffer is for a live event, which is put together.
+func (m message) frame(buffer []byte) []byte {
+	if m.event == nil {
+		return m.text
 	}
-	return b
+	buffer = append(append(buffer[:0], m.text...), m.event...)
+	return append(buffer, ']')
 }
 
-// errFinished is why an outbox takes no more.
-var errFinished = errors.New("relay: the connection is closing")
+var (
+	// errFinished is why an outbox takes no more.
+	errFinished = errors.New("relay: the connection is closing")
+	// errNoMemory is why a query ends whose answer has no room in memory.
+	errNoMemory = errors.New("relay: no memory for the answer")
+)
 
-// An outbox holds what a connection has yet to be sent, up to a limit of bytes. What answers a client waits for room (put); a live event
-// does not (offer). Answers fill half of the limit, so that a long query leaves room for live events.
+// An outbox holds what a connection has yet to be sent, up to a limit of bytes, which are of the connection's share of memory until they are
+// sent. What answers a client waits for room (put, reserve); a live event does not (offer). Answers fill half of the limit, so that a long query leaves
+// room for live events.
 type outbox struct {
-	limit int
+	limit  int
+	memory *share
 
 	mu       sync.Mutex
 	queue    []message
-	bytes    int
+	bytes    int // of the queue, of what is being sent, and reserved
 	finished bool
 	more     chan struct{} // tells the writer: a message, or the end
-	room     chan struct{} // closed when a message was taken
+	room     chan struct{} // closed when a message was sent
 }
 
-func newOutbox(limit int) *outbox {
-	return &outbox{limit: limit, more: make(chan struct{}, 1), room: make(chan struct{})}
+func newOutbox(limit int, memory *share) *outbox {
+	return &outbox{limit: limit, memory: memory, more: make(chan struct{}, 1), room: make(chan struct{})}
 }
 
-// put waits for room. A message goes into an empty outbox whatever its size. The error is errFinished or the cause of ctx.
+// put waits for room for an answer. Into an empty outbox it goes in any case. The error is errFinished or the cause of ctx.
 func (o *outbox) put(ctx context.Context, m message) error {
+	return o.wait(ctx, func() bool {
+		if !o.take(m.size()) && !o.force(m.size()) {
+			return false
+		}
+		o.append(m)
+		return true
+	})
+}
+
+// leastSlice is how many bytes of events a query reads at a time where there is no memory, which is within a connection's own.
+const leastSlice = ownOutbox / 2
+
+// reserve waits for room for a slice of a query, before it is read, and returns its bytes: sliceBytes, or leastSlice in an
+// empty outbox where there is no memory for more. They are for fill, or for unreserve.
+func (o *outbox) reserve(ctx context.Context) (bytes int, err error) {
+	err = o.wait(ctx, func() bool {
+		if bytes = min(sliceBytes, o.limit/2); o.take(bytes) {
+			return true
+		}
+		bytes = min(bytes, leastSlice)
+		return o.force(bytes)
+	})
+	return bytes, err
+}
+
+// fill sends what a slice has read, in place of what was reserved for it. If that is more, by an event at most, and there is no memory for it, the error
+// is errNoMemory.
+func (o *outbox) fill(texts [][]byte, reserved int) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	size := 0
+	for _, text := range texts {
+		size += message{text: text}.size()
+	}
+	if size > reserved && !o.memory.take(size-reserved) {
+		o.give(reserved)
+		return errNoMemory
+	}
+	o.bytes += max(size-reserved, 0)
+	o.give(max(reserved-size, 0))
+	for _, text := range texts {
+		o.append(message{text: text})
+	}
+	return nil
+}
+
+// unreserve gives back what was reserved for a slice that could not be read.
+func (o *outbox) unreserve(bytes int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.give(bytes)
+}
+
+// offer reports false if there is no room.
+func (o *outbox) offer(m message) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.finished:
+		return true // the connection ends anyway
+	case o.bytes > 0 && o.bytes+m.size() > o.limit, !o.memory.take(m.size()):
+		return false
+	}
+	o.bytes += m.size()
+	o.append(m)
+	return true
+}
+
+// wait tries until it succeeds, again whenever there is more room.
+func (o *outbox) wait(ctx context.Context, try func() bool) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		room, err := o.try(m, o.limit/2)
-		if room == nil || err != nil {
+		room, err := o.attempt(try)
+		if room == nil {
 			return err
 		}
 		select {
@@ -65,30 +141,57 @@ func (o *outbox) put(ctx context.Context, m message) error {
 	}
 }
 
-// offer reports false if there is no room.
-func (o *outbox) offer(m message) bool {
-	room, _ := o.try(m, o.limit)
-	return room == nil
-}
-
-// try appends a message, or returns what to wait for.
-func (o *outbox) try(m message, limit int) (room <-chan struct{}, err error) {
+// attempt returns what to wait for if it does not succeed.
+func (o *outbox) attempt(try func() bool) (room <-chan struct{}, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	switch {
 	case o.finished:
 		return nil, errFinished
-	case o.bytes > 0 && o.bytes+m.size() > limit:
-		return o.room, nil
+	case try():
+		return nil, nil
 	}
-	o.queue = append(o.queue, m)
-	o.bytes += m.size()
-	o.tell()
-	return nil, nil
+	return o.room, nil
 }
 
-// take waits for a message. It returns errFinished once all is taken.
-func (o *outbox) take(ctx context.Context) (message, error) {
+// take takes room for an answer, if there is enough of it and of memory.
+func (o *outbox) take(bytes int) bool {
+	if o.bytes > 0 && o.bytes+bytes > o.limit/2 || !o.memory.take(bytes) {
+		return false
+	}
+	o.bytes += bytes
+	return true
+}
+
+// force takes room in an empty outbox, or no connection would hear anything once the memory is full.
+func (o *outbox) force(bytes int) bool {
+	if o.bytes > 0 {
+		return false
+	}
+	o.memory.force(bytes)
+	o.bytes = bytes
+	return true
+}
+
+// give gives room back and tells those who wait for it.
+func (o *outbox) give(bytes int) {
+	if bytes == 0 {
+		return
+	}
+	o.bytes -= bytes
+	o.memory.give(bytes)
+	close(o.room)
+	o.room = make(chan struct{})
+}
+
+// append appends a message, for which room was taken.
+func (o *outbox) append(m message) {
+	o.queue = append(o.queue, m)
+	o.tell()
+}
+
+// next waits for a message, whose room is taken until it was sent. It returns errFinished once all is taken.
+func (o *outbox) next(ctx context.Context) (message, error) {
 	for {
 		m, ok, finished := o.first()
 		switch {
@@ -114,10 +217,14 @@ func (o *outbox) first() (m message, ok, finished bool) {
 	}
 	m = o.queue[0]
 	o.queue = slices.Delete(o.queue, 0, 1)
-	o.bytes -= m.size()
-	close(o.room)
-	o.room = make(chan struct{})
 	return m, true, false
+}
+
+// sent gives back the room of a message.
+func (o *outbox) sent(m message) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.give(m.size())
 }
 
 // finish lets the writer end once all is written.
@@ -126,6 +233,14 @@ func (o *outbox) finish() {
 	defer o.mu.Unlock()
 	o.finished = true
 	o.tell()
+}
+
+// discard gives back all room, at the end of the connection.
+func (o *outbox) discard() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.finished, o.queue = true, nil
+	o.give(o.bytes)
 }
 
 func (o *outbox) tell() {

@@ -27,6 +27,7 @@ type query struct {
 	ctx     context.Context //nolint:containedctx // of the subscription, or of the connection
 	id      string
 	filters []nostr.Filter
+	weight  int           // what it takes of the connection's share of memory
 	sub     *subscription // nil for a COUNT
 }
 
@@ -38,34 +39,52 @@ func (q *queries) init(c *connection) {
 func (q *queries) subscribe(m *nostr.ReqMessage) {
 	q.close(m.Subscription)
 	s := newSubscription(q.conn, m)
-	if !q.enter(&query{ctx: s.ctx, id: s.id, filters: s.filters, sub: s}) {
+	if err := q.enter(&query{ctx: s.ctx, id: s.id, filters: s.filters, sub: s}); err != nil {
 		s.end(errClosed)
-		q.refuse(m.Subscription)
+		q.refuse(m.Subscription, err)
 	}
 }
 
 // count answers a COUNT.
 func (q *queries) count(m *nostr.CountMessage) {
-	if !q.enter(&query{ctx: q.conn.ctx, id: m.Subscription, filters: m.Filters}) {
-		q.refuse(m.Subscription)
+	if err := q.enter(&query{ctx: q.conn.ctx, id: m.Subscription, filters: m.Filters}); err != nil {
+		q.refuse(m.Subscription, err)
 	}
 }
 
-// refuse answers where there are too many subscriptions.
-func (q *queries) refuse(id string) {
-	q.conn.server.counts.refused(subscribing)
-	q.conn.answer(nostr.AppendClosed(nil, id,
-		nostr.Reason(nostr.RateLimited, "%d subscriptions are open: close one first", q.conn.server.conf.Subscriptions)))
+var errTooMany = errors.New("relay: too many subscriptions")
+
+// refuse answers where there are too many subscriptions, or no memory for one.
+func (q *queries) refuse(id string, err error) {
+	server := q.conn.server
+	reason := nostr.Reason(nostr.RateLimited, "%d subscriptions are open: close one first", server.conf.Subscriptions)
+	if errors.Is(err, errTooMany) {
+		server.counts.refused(subscribing)
+	} else {
+		server.counts.refused(keeping)
+		reason = noMemory("the subscription")
+	}
+	q.conn.answer(nostr.AppendClosed(nil, id, reason))
 }
 
-// enter registers a subscription before its query starts, so that no event is missed between the two.
-func (q *queries) enter(next *query) bool {
+// noMemory says in the protocol's words that there is no memory for something.
+func noMemory(what string) string {
+	return nostr.Reason(nostr.RateLimited, "no memory for %s: ask for less, close others, or come back in %d s", what, wholeSeconds(comeBack))
+}
+
+// enter registers a subscription before its query starts, so that no event is missed between the two. The error is errTooMany or errNoMemory.
+func (q *queries) enter(next *query) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.open)+q.counting >= q.conn.server.conf.Subscriptions {
-		return false
+		return errTooMany
+	}
+	next.weight = weightOf(next.filters, q.conn.server.registry.filed(q.conn))
+	if !q.conn.kept.take(next.weight) {
+		return errNoMemory
 	}
 	if next.sub != nil {
+		next.sub.weight = next.weight
 		q.open[next.id] = next.sub
 		q.conn.server.registry.add(next.sub)
 	} else {
@@ -76,7 +95,7 @@ func (q *queries) enter(next *query) bool {
 		q.running++
 		q.conn.start(q.run)
 	}
-	return true
+	return nil
 }
 
 // close ends the subscription with an id, if there is one.
@@ -88,12 +107,16 @@ func (q *queries) close(id string) {
 	}
 }
 
+// remove ends a subscription. Those that are not open have been removed.
 func (q *queries) remove(s *subscription) {
+	if q.open[s.id] != s {
+		return
+	}
+	delete(q.open, s.id)
 	s.end(errClosed)
 	q.conn.server.registry.remove(s)
-	if q.open[s.id] == s {
-		delete(q.open, s.id)
-	}
+	s.forget()
+	q.conn.kept.give(s.weight)
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *query) bool { return w.sub == s })
 }
 
@@ -103,6 +126,9 @@ func (q *queries) endAll() {
 	defer q.mu.Unlock()
 	for _, s := range q.open {
 		q.remove(s)
+	}
+	for _, w := range q.waiting { // COUNTs
+		q.forget(w)
 	}
 	q.waiting = nil
 }
@@ -144,6 +170,9 @@ func (q *queries) perform(next *query) {
 	case errors.Is(cause, errBehind):
 		server.counts.refused(delivering)
 		reason = nostr.Reason(nostr.Failed, "more was published than can wait while stored events are sent: ask again")
+	case errors.Is(err, errNoMemory):
+		server.counts.refused(keeping)
+		reason = noMemory("the answer")
 	case errors.Is(err, weir.ErrRefused):
 		server.counts.refused(querying)
 		reason = busy("queries", err)
@@ -160,8 +189,14 @@ func (q *queries) done(next *query, err error) {
 	defer q.mu.Unlock()
 	switch {
 	case next.sub == nil:
-		q.counting--
+		q.forget(next)
 	case err != nil:
 		q.remove(next.sub)
 	}
+}
+
+// forget leaves out a COUNT.
+func (q *queries) forget(count *query) {
+	q.counting--
+	q.conn.kept.give(count.weight)
 }

@@ -24,6 +24,7 @@ type Server struct {
 	throttle  *throttle.Throttle
 	governor  *memory.Governor
 	verifier  *weir.Limiter
+	sockets   *admission
 	admission *admission
 	registry  registry
 	imports   imports
@@ -39,11 +40,12 @@ type Server struct {
 // New returns a server that answers 503 until Run is called. Until Run has returned it has the memory governor of the process, of which there is
 // one: see memory.ErrTaken. Other errors match [ErrConfig], or those of the packages memory, load and throttle.
 func New(c Config) (*Server, error) {
+	connections := c.Connections
 	c, err := c.complete()
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{conf: c, admission: newAdmission(c), connections: map[*connection]struct{}{}}
+	s := &Server{conf: c, connections: map[*connection]struct{}{}}
 	if len(c.Sources) > 0 {
 		if s.monitor, err = load.New(load.Config{Feeds: feeds(c.Sources)}); err != nil {
 			return nil, err
@@ -52,7 +54,7 @@ func New(c Config) (*Server, error) {
 	if s.throttle, err = newThrottle(c, s.monitor); err != nil {
 		return nil, err
 	}
-	if s.verifier, err = newVerifier(); err != nil {
+	if s.verifier, err = newVerifier(c); err != nil {
 		return nil, err
 	}
 	s.governor, err = memory.New(memory.Config{
@@ -62,6 +64,11 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.conf, err = c.bounded(connections, s.governor.Snapshot().Target); err != nil {
+		s.governor.Close()
+		return nil, err
+	}
+	s.sockets, s.admission = newSocketAdmission(s.conf), newAdmission(s.conf)
 	s.counts = newCounts(s)
 	return s, nil
 }
@@ -101,8 +108,8 @@ func newThrottle(c Config, monitor *load.Monitor) (*throttle.Throttle, error) {
 
 // newVerifier bounds how many signatures are verified at once. Verification takes nothing but a processor, so the right number is known. With more, each
 // would take longer and none would be done earlier.
-func newVerifier() (*weir.Limiter, error) {
-	n := processors()
+func newVerifier(c Config) (*weir.Limiter, error) {
+	n := c.busy()
 	return weir.New(weir.Config{Name: "verification", Min: n, Max: n, Law: law.Fixed{}, Queue: fairQueue(), Histograms: true})
 }
 
@@ -203,7 +210,7 @@ func (s *Server) Handler() http.Handler {
 			s.inform(w, r)
 			return
 		}
-		address := s.conf.Address(r)
+		address := s.addressOf(r)
 		if denied := s.admission.enter(address); denied != nil {
 			s.counts.refused(admitting)
 			denied.answer(w)
@@ -212,6 +219,14 @@ func (s *Server) Handler() http.Handler {
 		defer s.admission.leave(address)
 		s.connect(w, r, false)
 	})
+}
+
+// addressOf is the address that a connection counts for.
+func (s *Server) addressOf(r *http.Request) string {
+	if s.conf.Address != nil {
+		return s.conf.Address(r)
+	}
+	return addressOf(r.RemoteAddr)
 }
 
 // busy says in the protocol's words that something was refused, and when to come back.

@@ -53,47 +53,79 @@ func (r *reading) slice(ctx context.Context, next func(Cursor) (more bool, err e
 
 // stored sends the stored events that a subscription wants, an EOSE, and what was published meanwhile. No event is sent twice.
 func (s *Server) stored(sub *subscription) error {
-	sent := map[nostr.ID]bool{}
+	sent := stored{sub: sub, ids: map[nostr.ID]bool{}}
+	defer sent.forget()
 	for _, f := range sub.filters {
-		if err := s.send(sub, f, sent); err != nil {
+		if err := s.send(&sent, f); err != nil {
 			return err
 		}
 	}
 	if err := sub.conn.out.put(sub.ctx, message{text: nostr.AppendEOSE(nil, sub.id)}); err != nil {
 		return err
 	}
-	return sub.goLive(sent)
+	return sub.goLive(sent.ids)
 }
 
+// stored are the stored events that a subscription was sent.
+type stored struct {
+	sub  *subscription
+	ids  map[nostr.ID]bool
+	size int // what these take of the outbox's share of memory
+}
+
+// perSent is what a map has in memory for each of them, on average between two doublings.
+const perSent = 72
+
+// note takes the memory of those that were added.
+func (s *stored) note() error {
+	more := perSent*len(s.ids) - s.size
+	if !s.sub.conn.out.memory.take(more) {
+		return errNoMemory
+	}
+	s.size += more
+	return nil
+}
+
+func (s *stored) forget() { s.sub.conn.out.memory.give(s.size) }
+
 // send sends what one filter matches, up to its limit. It reads the next slice when there is room for it.
-func (s *Server) send(sub *subscription, f nostr.Filter, sent map[nostr.ID]bool) error {
-	r := s.read(f)
-	var batch [][]byte
+func (s *Server) send(sent *stored, f nostr.Filter) error {
+	out, r := sent.sub.conn.out, s.read(f)
 	for more := f.Limit > 0; more; {
-		batch = batch[:0]
-		size := 0
-		var err error
-		more, err = r.slice(sub.ctx, func(c Cursor) (bool, error) {
-			return c.Next(s.conf.Slice, func(e *nostr.Event) bool {
-				if !sent[e.ID] {
-					sent[e.ID] = true
-					text := nostr.AppendEventMessage(nil, sub.id, e)
-					batch = append(batch, text)
-					size += len(text)
-				}
-				return size < sliceBytes
-			})
-		})
+		room, err := out.reserve(sent.sub.ctx)
 		if err != nil {
 			return err
 		}
-		for _, text := range batch {
-			if err := sub.conn.out.put(sub.ctx, message{text: text}); err != nil {
-				return err
-			}
+		var batch [][]byte
+		if batch, more, err = r.batch(sent, room); err == nil {
+			err = sent.note()
+		}
+		if err != nil {
+			out.unreserve(room)
+			return err
+		}
+		if err := out.fill(batch, room); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// batch reads a slice of events that were not sent yet, up to the one that fills the room.
+func (r *reading) batch(sent *stored, room int) (batch [][]byte, more bool, err error) {
+	size := 0
+	more, err = r.slice(sent.sub.ctx, func(c Cursor) (bool, error) {
+		return c.Next(r.server.conf.Slice, func(e *nostr.Event) bool {
+			if !sent.ids[e.ID] {
+				sent.ids[e.ID] = true
+				text := nostr.AppendEventMessage(nil, sent.sub.id, e)
+				batch = append(batch, text)
+				size += message{text: text}.size()
+			}
+			return size < room
+		})
+	})
+	return batch, more, err
 }
 
 // count answers a COUNT.

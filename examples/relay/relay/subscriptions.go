@@ -14,6 +14,7 @@ type subscription struct {
 	conn     *connection
 	id       string
 	filters  []nostr.Filter
+	weight   int             // what it takes of the connection's share of memory
 	head     []byte          // of a message with an event
 	headings []heading       // under which the index has it
 	ctx      context.Context //nolint:containedctx // ends with the subscription, of which a query is a part
@@ -22,7 +23,7 @@ type subscription struct {
 	mu   sync.Mutex
 	live bool              // the stored events were sent
 	held []held            // that were published before
-	size int               // bytes of these
+	size int               // what these take of the outbox's share of memory
 	sent map[nostr.ID]bool // once it is live: stored events that are yet to be delivered
 }
 
@@ -72,44 +73,69 @@ func (s *subscription) deliver(id nostr.ID, text []byte) {
 		if !s.conn.out.offer(message{s.head, text}) {
 			s.conn.drop()
 		}
-	case s.size+len(text) > s.conn.server.conf.Outbox:
-		s.held = nil
-		s.end(errBehind)
 	default:
-		s.held = append(s.held, held{id, text})
-		s.size += len(text) + perMessage
+		s.hold(held{id, text})
 	}
+}
+
+// hold holds an event if there is room. Without, the subscription ends.
+func (s *subscription) hold(h held) {
+	bytes := message{event: h.text}.size()
+	if s.size+bytes > s.conn.out.limit || !s.conn.out.memory.take(bytes) {
+		s.end(errBehind)
+		return
+	}
+	s.held = append(s.held, h)
+	s.size += bytes
+}
+
+// forget gives back the room of what is held.
+func (s *subscription) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.conn.out.memory.give(s.size)
+	s.held, s.size = nil, 0
 }
 
 // goLive sends what was held and was not among the stored events. From then on events are sent as they are published.
 func (s *subscription) goLive(stored map[nostr.ID]bool) error {
 	for {
-		waiting := s.takeHeld(stored)
+		waiting, size := s.takeHeld(stored)
 		if waiting == nil {
 			return context.Cause(s.ctx)
 		}
-		for _, h := range waiting {
-			if stored[h.id] {
-				continue
-			}
-			if err := s.conn.out.put(s.ctx, message{s.head, h.text}); err != nil {
-				return err
-			}
+		err := s.release(waiting, stored)
+		s.conn.out.memory.give(size)
+		if err != nil {
+			return err
 		}
 	}
 }
 
-// takeHeld takes what was held, or, if there is nothing, lets the subscription go live. An event may be among the stored ones and still
+// release sends events that were held.
+func (s *subscription) release(waiting []held, stored map[nostr.ID]bool) error {
+	for _, h := range waiting {
+		if stored[h.id] {
+			continue
+		}
+		if err := s.conn.out.put(s.ctx, message{s.head, h.text}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeHeld takes what was held, with its room, or, if there is nothing, lets the subscription go live. An event may be among the stored ones and still
 // be delivered: it is saved first.
-func (s *subscription) takeHeld(stored map[nostr.ID]bool) []held {
+func (s *subscription) takeHeld(stored map[nostr.ID]bool) (waiting []held, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	waiting := s.held
+	waiting, size = s.held, s.size
 	s.held, s.size = nil, 0
 	if s.live = waiting == nil; s.live {
 		s.sent = s.conn.server.registry.inWork(stored)
 	}
-	return waiting
+	return waiting, size
 }
 
 // A registry has the subscriptions of all connections.
@@ -139,6 +165,13 @@ func (r *registry) remove(s *subscription) {
 		delete(r.subs, s)
 		r.index.remove(s)
 	}
+}
+
+// filed is how many headings the subscriptions of a connection have.
+func (r *registry) filed(c *connection) int {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return c.filed
 }
 
 func (r *registry) len() int {

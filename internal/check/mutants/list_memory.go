@@ -66,4 +66,28 @@ var ofTheMemory = []mutant{
 		in:   "./memory",
 		test: "TestPagesAreTakenBackWhereResidentMemoryIsHigh",
 	},
+	{
+		name: "what is kept is given back to what is in flight",
+		file: "memory/governor.go",
+		old:  "return Hold{&g.kept, int64(bytes)}, nil",
+		new:  "return Hold{&g.budget, int64(bytes)}, nil",
+		in:   "./memory",
+		test: "TestKeepAgainstASum",
+	},
+	{
+		name: "the largest number fits, for its sum is negative",
+		file: "memory/budget.go",
+		old:  "return b.inFlight == 0 || bytes <= b.size-b.inFlight",
+		new:  "return b.inFlight == 0 || b.inFlight+bytes <= b.size",
+		in:   "./memory",
+		test: "TestBudgetOfTheLargestNumber",
+	},
+	{
+		name: "an import that stops keeps the bytes of its lines",
+		file: "bulk/worker.go",
+		old:  "defer p.hold.Release() // of a line that was not acknowledged",
+		new:  "",
+		in:   "./bulk",
+		test: "TestImportsThatStopGiveTheirBytesBack",
+	},
 }

@@ -58,4 +58,32 @@ var ofTheStore = []mutant{
 		new:  "",
 		test: "TestCloseWaits",
 	},
+	{
+		name: "what a client keeps asks the governor for nothing",
+		file: "examples/relay/relay/share.go",
+		old:  "s.bytes > s.own+len(s.holds)*quantum",
+		new:  "s.bytes > 1<<40",
+		test: "TestSharesAgainstSums",
+	},
+	{
+		name: "a subscription is opened for which there is no memory",
+		file: "examples/relay/relay/queries.go",
+		old:  "if !q.conn.kept.take(next.weight) {",
+		new:  "if q.conn.kept.force(next.weight); false {",
+		test: "TestSubscriptionsThatDoNotFitAreRefused",
+	},
+	{
+		name: "a slice that was short keeps what was reserved for it",
+		file: "examples/relay/relay/outbox.go",
+		old:  "o.give(max(reserved-size, 0))",
+		new:  "_ = reserved",
+		test: "TestOutboxesAgainstSums",
+	},
+	{
+		name: "sockets that say nothing have no bound",
+		file: "examples/relay/relay/listener.go",
+		old:  "if denied == nil {",
+		new:  "if denied == nil || true {",
+		test: "TestSocketsThatAreRefused",
+	},
 }

@@ -92,6 +92,7 @@ func (out output) connections(listener string, n listen.Counts) {
 	out.number(connectionsClosed, float64(n.Displaced), listener, "idle")
 	out.number(connectionsClosed, float64(n.Handshakes), listener, "TLS handshake")
 	out.number(connectionsClosed, float64(n.Stalled), listener, "stalled")
+	out.number(connectionsClosed, float64(n.Slow), listener, "slow")
 	out.number(resets, float64(n.Resets), listener)
 }
 

@@ -95,7 +95,7 @@ func TestProfiles(t *testing.T) {
 func figured() Figures {
 	return Figures{
 		Listeners: map[string]listen.Counts{":8080": {
-			Open: 1, Accepted: 2, OverTotal: 3, OverAddress: 4, BadHeader: 5, Displaced: 6, Handshakes: 7, Resets: 8, Stalled: 9,
+			Open: 1, Accepted: 2, OverTotal: 3, OverAddress: 4, BadHeader: 5, Displaced: 6, Handshakes: 7, Resets: 8, Stalled: 9, Slow: 30,
 		}},
 		Exchanges: exchange.Counts{
 			Received: 10, Answered: map[string]uint64{"2xx": 11}, Refused: map[string]uint64{"queue full": 12}, Left: 13, Broken: 14,
@@ -139,6 +139,7 @@ func TestMetrics(t *testing.T) {
 		`weir_proxy_connections_closed_total{listener=":8080",reason="idle"} 6`,
 		`weir_proxy_connections_closed_total{listener=":8080",reason="TLS handshake"} 7`,
 		`weir_proxy_resets_total{listener=":8080"} 8`, `weir_proxy_connections_closed_total{listener=":8080",reason="stalled"} 9`,
+		`weir_proxy_connections_closed_total{listener=":8080",reason="slow"} 30`,
 		`weir_proxy_requests_total 10`, `weir_proxy_responses_total{status="2xx"} 11`, `weir_proxy_refused_total{reason="queue full"} 12`,
 		`weir_proxy_left_total 13`, `weir_proxy_broken_total 14`, `weir_proxy_streams_total{kind="request"} 15`, `weir_proxy_streams_total{kind="response"} 16`,
 		`weir_proxy_streams_refused_total 17`, `weir_proxy_timeouts_total 18`, `weir_proxy_buffer_bytes 19`, `weir_proxy_buffer_files 20`,

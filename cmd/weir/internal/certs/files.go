@@ -2,6 +2,7 @@
 package certs
 
 import (
+	"crypto/sha256"
 	"crypto/tls"
 	"log/slog"
 	"os"
@@ -24,8 +25,8 @@ type Files struct {
 
 	mu     sync.Mutex // held while the files are looked at
 	looked time.Time
-	seen   []os.FileInfo // of the files that were read last, whether they were good or not; nil before
-	broken error         // why those that were read last are not current
+	seen   []digest // of the files that were read last, whether they were good or not; nil before
+	broken error    // why those that were read last are not current
 }
 
 // Open makes the settings with read, which it calls again when one of the paths has changed; an empty path is left out. Latest
@@ -58,13 +59,13 @@ func (f *Files) Refresh() error {
 // look reads the files if they have changed. The lock is held.
 func (f *Files) look() {
 	f.looked = f.now()
-	infos, err := f.stat()
-	if err == nil && f.seen != nil && slices.EqualFunc(infos, f.seen, unchanged) {
+	digests, err := f.digests()
+	if err == nil && f.seen != nil && slices.Equal(digests, f.seen) {
 		return
 	}
 	config, err := f.read() // of a file that is missing it says which setting names it
 	repeated := err != nil && f.broken != nil && err.Error() == f.broken.Error()
-	f.seen, f.broken = infos, err
+	f.seen, f.broken = digests, err
 	had := f.current.Load() != nil
 	switch {
 	case err == nil:
@@ -77,19 +78,19 @@ func (f *Files) look() {
 	}
 }
 
-// stat looks before the files are read: what is written meanwhile is read the next time.
-func (f *Files) stat() ([]os.FileInfo, error) {
-	infos := make([]os.FileInfo, 0, len(f.paths))
+// A digest tells the contents of files apart. Their size and time do not: a file that is written in place with a certificate of the same
+// length keeps both within one tick of the clock of its file system, which may be some milliseconds or two seconds.
+type digest [sha256.Size]byte
+
+// digests looks before the files are read: what is written meanwhile is read the next time.
+func (f *Files) digests() ([]digest, error) {
+	digests := make([]digest, 0, len(f.paths))
 	for _, path := range f.paths {
-		info, err := os.Stat(path)
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
-		infos = append(infos, info)
+		digests = append(digests, sha256.Sum256(text))
 	}
-	return infos, nil
-}
-
-func unchanged(a, b os.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
+	return digests, nil
 }

@@ -261,3 +261,30 @@ func TestFilesThatCannotBeUsed(t *testing.T) {
 		t.Error("Open of a file that is not there: no error")
 	}
 }
+
+// TestRewrittenInPlace: neither the size of the file nor its time differs.
+func TestRewrittenInPlace(t *testing.T) {
+	r := rotating(t)
+	info, err := os.Stat(r.cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := os.ReadFile(r.cert)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, key := r.signed.Sign("other")
+	r.write(r.key, key)
+	size := max(len(first), len(cert))
+	rewrite := func(text []byte) {
+		t.Helper()
+		padded := append(text, bytes.Repeat([]byte("\n"), size-len(text))...)
+		if err := errors.Join(os.WriteFile(r.cert, padded, 0o600), os.Chtimes(r.cert, info.ModTime(), info.ModTime())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rewrite(first)
+	r.is("first", every)
+	rewrite(cert)
+	r.is("other", every)
+}

@@ -69,7 +69,7 @@ func TestBadEnvironment(t *testing.T) {
 		{"WEIR__LOG__FORMAT__X=1", `WEIR__LOG__FORMAT__X: goes on after log.format, which is a text: want a setting`},
 		{"WEIR__LOG__FORMAT=xml", `WEIR__LOG__FORMAT: log.format is "xml": want auto, text or json`},
 		{"WEIR__LOG__FORMAT=", `WEIR__LOG__FORMAT: log.format is empty: want auto, text or json; leave it out for its default`},
-		{"WEIR__LOG=[", `WEIR__LOG: log is no YAML: sequence end token ']' not found`},
+		{"WEIR__LOG=[", `WEIR__LOG: log is no YAML: sequence end token ']' not found: want lines of the same list or object to begin in the same column, and each bracket and quote to have an end`},
 		{"WEIR__LOG=&a {}", `WEIR__LOG: log has an anchor ("&"): want plain values, lists and objects`},
 		{"WEIR__LOG={acces: true}", `WEIR__LOG: log.acces is unknown: did you mean access?`},
 		{"WEIR__LOG={access: true, access: true}", `WEIR__LOG: log.access is there a second time`},

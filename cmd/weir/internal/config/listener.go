@@ -18,6 +18,7 @@ type Listener struct {
 
 	HeaderTimeout Duration `yaml:"header_timeout" default:"10s" live:"no" help:"How long a client may take to send its headers, or its part of a TLS handshake. 0 is any time."`
 	BodyTimeout   Duration `yaml:"body_timeout" default:"30s" help:"How long a client may stall while it sends or reads a body. 0 is any time."`
+	BodyRate      Bytes    `yaml:"body_rate" default:"240" max:"1GiB" help:"How many bytes a client must send of a body in each second that the proxy waits for it. One that falls behind by body_timeout gets a 408. 0 is any number, as is a body_timeout of 0. Calls of a route with grpc, and what is sent once the response has begun, need not keep it."`
 	IdleTimeout   Duration `yaml:"idle_timeout" default:"2m" live:"no" help:"How long a connection may stay without a request. 0 is any time."`
 
 	MaxConnections           int   `yaml:"max_connections" default:"10000" min:"1" help:"Connections of this listener; what comes above is closed at once."`

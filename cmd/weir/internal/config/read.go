@@ -10,7 +10,9 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
+
 	"github.com/goccy/go-yaml/token"
+	"github.com/weir-go/weir/cmd/weir/internal/yamladvice"
 )
 
 const (
@@ -40,7 +42,7 @@ func read(origin place, field string, source []byte, wrong *faults) *node {
 		if syntax := yaml.Error(nil); errors.As(err, &syntax) && syntax.GetToken() != nil {
 			at, problem = placed(origin, syntax.GetToken()), syntax.GetMessage()
 		}
-		wrong.add(at, field, "is no YAML: %s", problem)
+		wrong.add(at, field, "is no YAML: %s", yamladvice.To(problem))
 		return nil
 	}
 	var value *node

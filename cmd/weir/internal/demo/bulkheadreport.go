@@ -52,7 +52,8 @@ func (p printer) compareSides(ran, during time.Duration, with, without *side) {
 		fmt.Fprintln(p, p.paint(bold, with.loads[i].summary(r.name+", with")))
 		fmt.Fprintln(p, without.loads[i].summary(r.name+", without"))
 	}
-	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up. What hangs in a burst\nfails in either.")
+	fmt.Fprintln(p, together(slices.Concat(with.loads[:], without.loads[:])...).reserve())
+	fmt.Fprintln(p, "Late: answered after the deadline, or the client gave up. What hangs in a burst\nfails in either.")
 }
 
 // summary is the load's line of the closing table.

@@ -53,6 +53,7 @@ type load struct {
 	mu     sync.Mutex
 	counts [][verdicts]int // by part
 	served []time.Duration // latencies of what was answered, good or late
+	late   lateness        // of its arrivals
 }
 
 func newLoad(url string, m manner) *load {
@@ -74,6 +75,9 @@ func (l *load) drive(ctx context.Context, start time.Time, arrivals []time.Durat
 	for _, at := range arrivals {
 		select {
 		case <-time.After(time.Until(start.Add(at))):
+			l.mu.Lock()
+			l.late.add(time.Since(start.Add(at)))
+			l.mu.Unlock()
 			pending.Go(func() { l.ask(ctx, start.Add(at), at) })
 		case <-ctx.Done():
 			return

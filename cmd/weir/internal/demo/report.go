@@ -84,7 +84,15 @@ func (p printer) compare(lanes []*lane, c course, ran time.Duration) {
 		fmt.Fprintln(p, row)
 	}
 	fmt.Fprintln(p, p.paint(dim, possible(c, ran)))
-	fmt.Fprintln(p, "\nLate: answered after the deadline, or the client gave up.")
+	fmt.Fprintln(p, together(loadsOf(lanes)...).reserve())
+	fmt.Fprintln(p, "Late: answered after the deadline, or the client gave up.")
+}
+
+func loadsOf(lanes []*lane) (loads []*load) {
+	for _, l := range lanes {
+		loads = append(loads, l.load)
+	}
+	return loads
 }
 
 // row is the lane's line of the closing table.

@@ -42,6 +42,9 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	r, b := x.in, &x.body
 	b.client, b.length, b.buf.memory = r, r.ContentLength, &x.shared.memory
 	b.buf.request, b.trailer = true, r.Trailer
+	if x.route.config.GRPC != "" {
+		b.converse()
+	}
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		b.done = true
 		return false, nil
@@ -90,6 +93,13 @@ func (x *exchange) takeAll() (stream bool, err error) {
 		return false, nil
 	}
 	return false, short(err)
+}
+
+// converse lets the client send as slowly as a conversation may go.
+func (b *intake) converse() {
+	if paced, ok := b.client.Body.(interface{ Converse() }); ok {
+		paced.Converse()
+	}
 }
 
 // short returns the error of a body that ends before its length.

@@ -19,6 +19,7 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 	x.status, x.source = res.StatusCode, res.Body
 	x.record(res)
 	x.restore()
+	x.body.converse()
 	weirhttp.TellWait(res.Header, x.permit)
 	x.hangUp()
 	begun := weirhttp.ResponseOutcome(res.StatusCode, nil, nil)

@@ -23,10 +23,11 @@ type Counts struct {
 	Handshakes uint64 `json:"handshakes"` // TLS handshakes that failed
 	Resets     uint64 `json:"resets"`     // requests of HTTP/2 that clients reset
 	Stalled    uint64 `json:"stalled"`    // connections and streams whose clients stopped reading
+	Slow       uint64 `json:"slow"`       // connections and streams whose clients sent a body below BodyRate
 }
 
 type counters struct {
-	accepted, overTotal, overAddress, header, displaced, handshakes, resets, stalled atomic.Uint64
+	accepted, overTotal, overAddress, header, displaced, handshakes, resets, stalled, slow atomic.Uint64
 }
 
 // Counts returns what happened so far.
@@ -38,7 +39,7 @@ func (l *Listener) Counts() Counts {
 	return Counts{
 		Open: open, Accepted: n.accepted.Load(),
 		OverTotal: n.overTotal.Load(), OverAddress: n.overAddress.Load(), BadHeader: n.header.Load(), Displaced: n.displaced.Load(),
-		Handshakes: n.handshakes.Load(), Resets: n.resets.Load(), Stalled: n.stalled.Load(),
+		Handshakes: n.handshakes.Load(), Resets: n.resets.Load(), Stalled: n.stalled.Load(), Slow: n.slow.Load(),
 	}
 }
 
@@ -174,7 +175,7 @@ func (l *Listener) changed(of net.Conn, state http.ConnState) {
 		l.setIdle(c, false)
 		l.mu.Unlock()
 	case http.StateClosed:
-		if handshakeFailed(of) && c.received.Load() {
+		if handshakeFailed(of) && c.received.Load() > 0 {
 			l.counters.handshakes.Add(1)
 		}
 	case http.StateNew:

@@ -11,6 +11,19 @@ import (
 
 // Bind takes an address: host:port, or unix:/path.
 func Bind(address string) (net.Listener, error) {
+	socket, err := bind(address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		err = fmt.Errorf("%w: want one that no other process listens on", err)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		err = fmt.Errorf("%w: want one that this machine has", err)
+	case errors.Is(err, syscall.EACCES):
+		err = fmt.Errorf("%w: want one that this user may take, such as a port above 1023", err)
+	}
+	return socket, err
+}
+
+func bind(address string) (net.Listener, error) {
 	path, isUnix := strings.CutPrefix(address, "unix:")
 	if !isUnix {
 		return net.Listen("tcp", address)

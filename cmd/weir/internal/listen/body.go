@@ -7,15 +7,32 @@ import (
 	"time"
 )
 
-// body is a request body that fails if its client stalls.
+// body is a request body that fails if its client stalls, or sends it too slowly.
 type body struct {
 	io.ReadCloser
 	conn    *conn
 	stream  *http.ResponseController // of HTTP/2, nil otherwise
-	reading watch                    // of the stream
+	reading watch
+	pace    pace
 
-	mu   sync.Mutex
-	over bool // nothing more is expected of the client
+	// Of the read of HTTP/1 that is under way.
+	deadline int
+	received uint64 // by the connection at the last look
+
+	mu     sync.Mutex
+	left   int64 // to be read, -1 if its length is unknown
+	over   bool  // nothing more is expected of the client
+	unread bool  // counts as such for the connection
+}
+
+func newBody(r *http.Request, c *conn, w http.ResponseWriter) *body {
+	b := &body{ReadCloser: r.Body, conn: c, left: r.ContentLength}
+	b.pace.conn, b.pace.cut = c, b.cut
+	if r.ProtoMajor >= 2 {
+		b.stream = http.NewResponseController(w)
+		b.setUnread(true)
+	}
+	return b
 }
 
 func (b *body) Read(p []byte) (int, error) {
@@ -24,12 +41,16 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.reading.end()
-	if err == nil {
-		return n, nil
-	}
+	b.pace.end(n)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.over = true // the deadline stays: without it the server would wait for the rest of the body before it answers
+	if b.left > 0 {
+		b.left -= int64(n)
+	}
+	if err != nil {
+		b.over = true // the deadline stays: without it the server would wait for the rest of the body before it answers
+	}
+	b.setUnread(true)
 	return n, err
 }
 
@@ -37,31 +58,48 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) begin() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.over {
+	if b.over || !b.pace.begin() {
 		return false
 	}
-	if b.stream != nil {
-		b.reading.begin(b.conn.sendStall(), b)
-	} else {
-		b.delay()
+	b.setUnread(false)
+	if b.stream == nil {
+		b.deadline = b.delay()
+		b.received = b.conn.received.Load()
 	}
+	b.reading.begin(b.conn.sendStall(), b)
 	return true
 }
 
-// delay gives the client of HTTP/1 its time to send something.
-func (b *body) delay() {
-	var deadline time.Time
-	if stall := b.conn.sendStall(); stall > 0 {
-		deadline = time.Now().Add(stall)
+// setUnread tells the connection whether some of a body of HTTP/2 may wait for the proxy. The lock is held, or the body is new.
+func (b *body) setUnread(unread bool) {
+	unread = unread && b.stream != nil && !b.over && b.left != 0
+	if unread == b.unread {
+		return
 	}
-	_ = b.conn.SetReadDeadline(deadline)
+	b.unread = unread
+	if unread {
+		b.conn.unread.Add(1)
+	} else {
+		b.conn.unread.Add(-1)
+	}
 }
+
+// delay gives the client of HTTP/1 its time to send something.
+func (b *body) delay() (deadline int) {
+	var at time.Time
+	if stall := b.conn.sendStall(); stall > 0 {
+		at = time.Now().Add(stall)
+	}
+	deadline, _ = b.conn.delayRead(at)
+	return deadline
+}
+
+// Converse has the client send when it has something to say: only BodyTimeout bounds what it does from now on.
+func (b *body) Converse() { b.pace.close() }
 
 // Close closes the body; it may overtake a Read.
 func (b *body) Close() error {
-	b.mu.Lock()
-	b.over = true
-	b.mu.Unlock()
+	b.finish()
 	return b.ReadCloser.Close()
 }
 
@@ -69,15 +107,42 @@ func (b *body) Close() error {
 // yet, must not touch the deadline of the next request.
 func (b *body) release() {
 	b.reading.close()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !b.over && b.stream == nil {
+	b.pace.close()
+	if !b.finish() && b.stream == nil && !b.pace.isSlow() {
 		b.delay() // net/http reads some of the rest, to keep the connection
 	}
-	b.over = true
 }
 
-// moved is false: a Read that goes on has brought nothing.
-func (b *body) moved() bool { return false }
+// finish expects nothing more of the client, and reports whether that was so before.
+func (b *body) finish() (before bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before = b.over
+	b.over = true
+	b.setUnread(false)
+	return before
+}
 
-func (b *body) cut() { _ = b.stream.SetReadDeadline(past) }
+// moved reports whether the client sent something that the Read which goes on has not brought, such as a part of a record of TLS, or
+// may be unable to send.
+func (b *body) moved() bool {
+	if b.stream != nil {
+		return b.conn.isStarved()
+	}
+	before := b.received
+	b.received = b.conn.received.Load()
+	if b.received == before {
+		return false
+	}
+	b.conn.extendRead(b.deadline, time.Now().Add(b.conn.sendStall()))
+	return true
+}
+
+// cut makes the reads fail, for good.
+func (b *body) cut() {
+	if b.stream != nil {
+		_ = b.stream.SetReadDeadline(past)
+	} else {
+		_ = b.conn.SetReadDeadline(past)
+	}
+}

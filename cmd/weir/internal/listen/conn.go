@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -20,12 +21,17 @@ type conn struct {
 	header   *header // of the PROXY protocol; nil without
 
 	writing  watch
-	acked    uint64      // when writing last looked
-	hijacked atomic.Bool // it may stall
-	received atomic.Bool // the client has sent something
-	gone     atomic.Bool // the client has left
+	acked    uint64        // when writing last looked
+	hijacked atomic.Bool   // it may stall
+	received atomic.Uint64 // bytes, those of TLS and framing included
+	gone     atomic.Bool   // the client has left
 	resets   atomic.Int64
 	closed   atomic.Bool
+	awaited  atomic.Int64 // bodies that wait for the client at a pace
+	unread   atomic.Int64 // bodies of HTTP/2 that the proxy does not read now
+
+	reading   sync.Mutex
+	deadlines int // of reads, that were set
 
 	// Guarded by the listener's lock.
 	address netip.Addr    // that it is counted for; none if zero
@@ -66,8 +72,8 @@ func (c *conn) Read(p []byte) (n int, err error) {
 	} else if _, err = c.header.read(c); err == nil {
 		n, err = c.header.rest(c.Conn, p)
 	}
-	if n > 0 && !c.received.Load() {
-		c.received.Store(true)
+	if n > 0 {
+		c.received.Add(uint64(n))
 	}
 	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
 		c.gone.Store(true)
@@ -108,6 +114,33 @@ func (c *conn) readStall() time.Duration {
 
 // sendStall is how long a client may not send.
 func (c *conn) sendStall() time.Duration { return c.listener.live.Load().bodyTimeout }
+
+// SetReadDeadline is also how a handler ends a read of the body that is under way.
+func (c *conn) SetReadDeadline(t time.Time) error {
+	_, err := c.delayRead(t)
+	return err
+}
+
+// delayRead sets the deadline of reads, and returns what extendRead takes.
+func (c *conn) delayRead(t time.Time) (deadline int, err error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	c.deadlines++
+	return c.deadlines, c.Conn.SetReadDeadline(t)
+}
+
+// extendRead sets a later deadline, unless another was set meanwhile.
+func (c *conn) extendRead(deadline int, t time.Time) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if c.deadlines == deadline {
+		_ = c.Conn.SetReadDeadline(t)
+	}
+}
+
+// isStarved reports whether the client may be unable to send, because bodies that the proxy does not read fill the window of its
+// connection.
+func (c *conn) isStarved() bool { return c.unread.Load() >= connectionWindow/streamWindow }
 
 // moved reports whether the client has acknowledged something since the last call, or has nothing to acknowledge.
 func (c *conn) moved() bool {

@@ -45,6 +45,7 @@ type live struct {
 	balancers   trust.Peers // that may use it
 	trusted     trust.Peers
 	bodyTimeout time.Duration
+	bodyRate    int64 // bytes a second
 	connections int
 	perAddress  int
 	resets      int
@@ -118,7 +119,7 @@ func (l *Listener) Close() error {
 // Addr returns the address that was taken.
 func (l *Listener) Addr() net.Addr { return l.socket.Addr() }
 
-// Update takes over what can change while clients are connected: the networks, the caps, BodyTimeout and MaxResets. A lower cap
+// Update takes over what can change while clients are connected: the networks, the caps, BodyTimeout, BodyRate and MaxResets. A lower cap
 // closes no connection. It also reads the certificates again if their files have changed; an error says why they, or the
 // networks, were not taken over.
 func (l *Listener) Update(c config.Listener) error {
@@ -142,7 +143,7 @@ func (l *Listener) update(c config.Listener) error {
 	}
 	l.live.Store(&live{
 		proxied: len(c.ProxyProtocol) > 0, balancers: balancers, trusted: trusted,
-		bodyTimeout: time.Duration(c.BodyTimeout),
+		bodyTimeout: time.Duration(c.BodyTimeout), bodyRate: int64(c.BodyRate),
 		connections: c.MaxConnections, perAddress: c.MaxConnectionsPerAddress,
 		resets: c.MaxResets,
 	})

@@ -14,13 +14,11 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 		w = s
 	}
 	if r.Body != http.NoBody {
-		b := &body{ReadCloser: r.Body, conn: c}
+		b := newBody(r, c, w)
 		defer b.release()
 		r = r.WithContext(r.Context()) // a copy: the server needs its own body
 		r.Body = b
-		if r.ProtoMajor >= 2 {
-			b.stream = http.NewResponseController(w)
-		} else {
+		if r.ProtoMajor < 2 {
 			ignoreUpgrade(r)
 			b.delay() // an early answer makes net/http read some of the body
 		}

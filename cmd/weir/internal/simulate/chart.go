@@ -30,8 +30,15 @@ var panels = []panel{
 	{"latency", "p99, ms", func(p sim.Point) float64 { return milliseconds(p.P99) }, slo, mostLatency},
 }
 
-// ChartRun shows limit, in flight, throughput, goodput and p99 over time, a column for each outcome
-// and a line for each law; of these panels only those that are named, unless none is.
+// Panels returns the names of what ChartRun can show.
+func Panels() (names []string) {
+	for _, p := range panels {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// ChartRun shows the Panels over time, a column for each outcome and a line for each law; only those that are named, unless none is.
 func ChartRun(outcomes []Outcome, named ...string) (*chart.Chart, error) {
 	shown := panels
 	if len(named) > 0 {

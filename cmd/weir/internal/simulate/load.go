@@ -3,10 +3,12 @@ package simulate
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weir-go/weir/sim"
 )
@@ -23,6 +25,9 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 	case ".json", ".yaml", ".yml":
 	default:
 		s, err := sim.Lookup(scenario)
+		if info, fault := os.Stat(scenario); err != nil && fault == nil && info.IsDir() {
+			return s, fmt.Errorf("%s: is a directory: want a scenario: weir help scenarios shows one", scenario)
+		}
 		if err != nil {
 			return s, fmt.Errorf("%s, or a file: .json, .yaml or .yml", strings.TrimPrefix(err.Error(), "sim: "))
 		}
@@ -30,7 +35,10 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 	}
 	text, err := os.ReadFile(scenario)
 	if err != nil {
-		return sim.Scenario{}, fmt.Errorf("scenario: %w", err)
+		return sim.Scenario{}, fmt.Errorf("%s: %w: want a scenario: weir help scenarios shows one", scenario, reason(err))
+	}
+	if !utf8.Valid(text) {
+		return sim.Scenario{}, fmt.Errorf("%s: is no text in UTF-8: want a scenario: weir help scenarios shows one", scenario)
 	}
 	if extension != ".json" {
 		if text, err = jsonOf(scenario, text); err != nil {
@@ -42,6 +50,14 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 		fault.Field = "YAML"
 	}
 	return parsed, err
+}
+
+// reason returns why a file cannot be read, without its name.
+func reason(err error) error {
+	if fault := new(fs.PathError); errors.As(err, &fault) {
+		return fault.Err
+	}
+	return err
 }
 
 // Length is how long the scenario lasts.

@@ -90,7 +90,11 @@ func (r Recording) read() (sim.Trace, error) {
 	if r.File != "-" {
 		file, err := os.Open(r.File)
 		if err != nil {
-			return nil, fmt.Errorf("trace: %w", err)
+			return nil, fmt.Errorf("%s: %w: want a log, or - for the standard input", r.File, reason(err))
+		}
+		if info, err := file.Stat(); err == nil && info.IsDir() {
+			_ = file.Close()
+			return nil, fmt.Errorf("%s: is a directory: want the logs in it", r.File)
 		}
 		in = file
 	}

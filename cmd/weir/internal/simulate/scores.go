@@ -45,6 +45,8 @@ func (s Scores) read(name string) error {
 		var score sim.Score
 		err := lines.Decode(&score)
 		switch {
+		case errors.Is(err, io.EOF) && n == 1:
+			return fmt.Errorf("%s: has no scores: want lines as weir sim suite --json prints them", name)
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:

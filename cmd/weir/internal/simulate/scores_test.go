@@ -22,7 +22,7 @@ func TestScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := ReadScores([]string{write(string(line) + "\n"), write("")})
+	all, err := ReadScores([]string{write(string(line) + "\n")})
 	if got := all.Of("shop", 7); err != nil || len(got) != 1 || got[0].Law != "theirs" || got[0].Goodput != 90 {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -30,6 +30,7 @@ func TestScores(t *testing.T) {
 		t.Errorf("%+v of another seed", got)
 	}
 	for text, want := range map[string]string{
+		"":                                 "has no scores: want lines as weir sim suite --json prints them",
 		string(line) + "\n{":               "score 2: unexpected EOF",
 		`{"scenario":"x"}`:                 "score 1 has no scenario or no law",
 		`{"scenario":"x","goodput":1}`:     `score 1: json: unknown field "goodput"`,

@@ -54,7 +54,8 @@ func TestYAMLRefuses(t *testing.T) {
 		"a: 1\nb: &x 2\n":    `f.yaml:2: YAML has "&": want plain values, lists and objects`,
 		"a: 1\nb: !!str 2\n": `f.yaml:2: YAML has "!!str": want plain values, lists and objects`,
 		"a: 1\n<<: {b: 2}\n": `f.yaml:2: YAML has "<<": want plain values, lists and objects`,
-		"a: 1\nb: [1":        "f.yaml:2: YAML is wrong: sequence end token ']' not found",
+		"a: 1\nb: [1":        "f.yaml:2: YAML is wrong: sequence end token ']' not found: want lines of the same list or object to begin in the same column, and each bracket and quote to have an end",
+		"a:\n\tb: 1":         "f.yaml:2: YAML is wrong: a line begins with a tab: want blanks",
 	} {
 		_, err := jsonOf("f.yaml", []byte(text))
 		if err == nil || err.Error() != want {

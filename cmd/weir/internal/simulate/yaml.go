@@ -10,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 
+	"github.com/weir-go/weir/cmd/weir/internal/yamladvice"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -21,7 +22,7 @@ func jsonOf(file string, text []byte) ([]byte, error) {
 	var syntax yaml.Error
 	switch {
 	case errors.As(err, &syntax) && syntax.GetToken() != nil:
-		return nil, yamlFault(file, syntax.GetToken().Position.Line, "is wrong: %s", syntax.GetMessage())
+		return nil, yamlFault(file, syntax.GetToken().Position.Line, "is wrong: %s", yamladvice.To(syntax.GetMessage()))
 	case err != nil:
 		return nil, yamlFault(file, 1, "is wrong: %v", err)
 	}

@@ -1,0 +1,156 @@
+package peers
+
+import (
+	"bufio"
+	"encoding/binary"
+	"flag"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/sim"
+)
+
+var java = flag.String("java", "", "folder of bench/java, once compiled: run Netflix's limits too")
+
+// The limits of bench.Limits.
+const (
+	netflixGradient  = 0
+	netflixGradient2 = 1
+	netflixVegas     = 2
+	netflixAIMD      = 3
+)
+
+// netflixPeers are Netflix's limits in its SimpleLimiter: with the windows of a second that its documents put around
+// Gradient2, with the least that a window may have, and sample by sample, which is how SimpleLimiter uses Vegas unless told
+// otherwise.
+func netflixPeers(t testing.TB) []peer {
+	t.Helper()
+	if *java == "" {
+		return nil
+	}
+	m := startMachine(t, *java)
+	netflix := func(name string, kind int32, window time.Duration) peer {
+		return peer{name, func(b sim.Limiter, _ *processor) sim.Gate {
+			return &simple{machine: m, limit: b.Initial, window: window, id: m.make(kind, window, true, b)}
+		}}
+	}
+	return []peer{
+		netflix("netflix-gradient2", netflixGradient2, time.Second),
+		netflix("netflix-gradient2(window=100ms)", netflixGradient2, 100*time.Millisecond),
+		netflix("netflix-gradient", netflixGradient, time.Second),
+		netflix("netflix-gradient(window=100ms)", netflixGradient, 100*time.Millisecond),
+		netflix("netflix-vegas", netflixVegas, 0),
+		netflix("netflix-aimd", netflixAIMD, 0),
+	}
+}
+
+// simple does what SimpleLimiter does, with a limit that lives in another process: it counts what is in flight, and tells
+// the limit of what ended as the interceptor of gRPC servers does.
+type simple struct {
+	machine         *machine
+	id              int32
+	limit, inflight int
+
+	window time.Duration // 0 for none
+	closes time.Duration // no answer from before then can change the limit
+}
+
+// shortest is the least latency that a WindowedLimit takes for a sample.
+const shortest = 100 * time.Microsecond
+
+func (s *simple) Limit() int { return s.limit }
+
+func (s *simple) Acquire(began time.Duration) (func(time.Duration, sim.Outcome), bool) {
+	if s.inflight >= s.limit {
+		return nil, false
+	}
+	s.inflight++
+	among := s.inflight
+	return func(now time.Duration, how sim.Outcome) {
+		s.inflight--
+		s.ended(began, now, among, how == sim.Timeout)
+	}, true
+}
+
+// ended tells the limit of work that ended. It waits for an answer only if the limit can be another now.
+func (s *simple) ended(began, now time.Duration, among int, dropped bool) {
+	latency := max(1, now-began)
+	if s.window > 0 && (now <= s.closes || latency < shortest) {
+		s.machine.tell(s.id, began, latency, among, dropped)
+		return
+	}
+	s.limit = s.machine.sample(s.id, began, latency, among, dropped)
+	s.closes = now + s.window
+}
+
+// A machine is a process of bench.Limits.
+type machine struct {
+	mu  sync.Mutex
+	in  *bufio.Writer
+	out *bufio.Reader
+}
+
+func startMachine(t testing.TB, folder string) *machine {
+	t.Helper()
+	cmd := exec.Command("java", "-cp", "target/classes:target/dependency/*", "bench.Limits")
+	cmd.Dir = folder
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("bench.Limits: %v", err)
+		}
+	})
+	return &machine{in: bufio.NewWriter(in), out: bufio.NewReader(out)}
+}
+
+// What bench.Limits is asked.
+const (
+	makeLimit byte = iota
+	askSample
+	tellSample // it has no answer
+)
+
+// make makes a limit and returns its number. Without probes its answers do not depend on a random number.
+func (m *machine) make(kind int32, window time.Duration, probes bool, b sim.Limiter) int32 {
+	return m.ask(makeLimit, kind, int32(window.Milliseconds()), probes, int32(b.Min), int32(b.Max), int32(b.Initial))
+}
+
+// sample tells a limit of work that ended and returns what it is then.
+func (m *machine) sample(id int32, began, latency time.Duration, inflight int, dropped bool) int {
+	return int(m.ask(askSample, id, int64(began), int64(latency), int32(inflight), dropped))
+}
+
+// tell is sample where the limit stays as it is.
+func (m *machine) tell(id int32, began, latency time.Duration, inflight int, dropped bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.write(tellSample, id, int64(began), int64(latency), int32(inflight), dropped)
+}
+
+func (m *machine) ask(question ...any) (answer int32) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.write(question...)
+	must(0, m.in.Flush())
+	must(0, binary.Read(m.out, binary.BigEndian, &answer))
+	return answer
+}
+
+func (m *machine) write(question ...any) {
+	for _, part := range question {
+		must(0, binary.Write(m.in, binary.BigEndian, part))
+	}
+}

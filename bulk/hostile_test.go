@@ -1,0 +1,164 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/memory"
+)
+
+var errHostile = errors.New("hostile")
+
+// An import that stops, whichever way, gives back the bytes of the lines that it read: those who share its governor would otherwise stand still
+// after some of them.
+func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
+	lines := strings.Repeat(strings.Repeat("x", 1000)+"\n", 500)
+	for name, test := range map[string]struct {
+		source func() io.Reader
+		write  func(n int64, cancel func()) error
+		sync   func() error
+		conf   Config
+	}{
+		"Write fails":     {write: func(n int64, _ func()) error { return failAt(n, errHostile) }},
+		"Write panics":    {write: func(n int64, _ func()) error { return failAt(n, nil) }},
+		"Write exits":     {write: func(n int64, _ func()) error { exitAt(n); return nil }},
+		"cancelled":       {write: func(n int64, cancel func()) error { cancelAt(n, cancel); return nil }},
+		"the source ends": {source: func() io.Reader { return io.MultiReader(strings.NewReader(lines), broken{}) }},
+		"a reject behind a failure": {write: func(n int64, _ func()) error {
+			if n%2 == 0 {
+				return Reject(errHostile)
+			}
+			return failAt(n, errHostile)
+		}},
+		"too many rejects": {write: func(int64, func()) error { return Reject(errHostile) }, conf: Config{MaxRejects: 5}},
+		"too long":         {conf: Config{MaxLine: 10}},
+		"Sync fails":       {sync: func() error { return errHostile }, write: slowly},
+		"Sync panics":      {sync: func() error { panic("boom") }, write: slowly},
+	} {
+		for _, keeps := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				gov, err := memory.New(memory.Config{Target: 16 << 20})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer gov.Close()
+				synctest.Test(t, func(t *testing.T) {
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					c := test.conf
+					c.Memory, c.Workers, c.Sync = gov, 8, test.sync
+					c.Write = func(_ context.Context, l Line) error {
+						if test.write == nil {
+							return nil
+						}
+						return test.write(l.Number, cancel)
+					}
+					c.Journal, _ = files(t)
+					if keeps {
+						_, c.Rejects = files(t)
+					}
+					source := io.Reader(strings.NewReader(lines))
+					if test.source != nil {
+						source = test.source()
+					}
+					_, err = Run(ctx, source, c)
+				})
+				if err == nil && name != "too long" {
+					t.Error("no error")
+				}
+				if s := gov.Snapshot(); s.InFlight != 0 {
+					t.Errorf("%d bytes are in flight after %v", s.InFlight, err)
+				}
+			})
+		}
+	}
+}
+
+func failAt(n int64, err error) error {
+	switch {
+	case n < 100:
+		return nil
+	case err == nil:
+		panic("boom")
+	}
+	return err
+}
+
+func exitAt(n int64) {
+	if n == 100 {
+		runtime.Goexit()
+	}
+}
+
+func cancelAt(n int64, cancel func()) {
+	if n == 100 {
+		cancel()
+	}
+}
+
+func slowly(int64, func()) error {
+	time.Sleep(100 * time.Millisecond)
+	return nil
+}
+
+// broken is a source that fails.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errHostile }
+
+// A write that returns when Run has is too late to be acknowledged, and gives its bytes back.
+func TestWriteThatReturnsTooLate(t *testing.T) {
+	gov, err := memory.New(memory.Config{Target: 16 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gov.Close()
+	for _, late := range []error{nil, Reject(errHostile), errHostile} {
+		synctest.Test(t, func(t *testing.T) {
+			_, rejects := files(t)
+			ctx, cancel := context.WithCancel(t.Context())
+			var entered atomic.Bool
+			_, err := Run(ctx, strings.NewReader("one\ntwo\nthree\n"), Config{
+				Memory: gov, Workers: 1, Rejects: rejects,
+				Write: func(context.Context, Line) error {
+					entered.Store(true)
+					cancel()
+					time.Sleep(time.Minute)
+					return late
+				},
+			})
+			if !entered.Load() || err == nil || !strings.Contains(err.Error(), "not all writes returned") {
+				t.Errorf("%v", err)
+			}
+			time.Sleep(2 * time.Minute)
+			synctest.Wait()
+			if s := gov.Snapshot(); s.InFlight != 0 {
+				t.Errorf("%d bytes are in flight after a write that returned %v", s.InFlight, late)
+			}
+		})
+	}
+}
+
+// A Sync that panics stops the import as one that fails.
+func TestSyncThatPanics(t *testing.T) {
+	for name, sync := range map[string]func() error{
+		"panics": func() error { panic("boom") },
+		"exits":  func() error { runtime.Goexit(); return nil },
+	} {
+		journal, _ := files(t)
+		_, err := Run(t.Context(), strings.NewReader(numbered(10)), Config{Journal: journal, Sync: sync, Write: newStore().write})
+		if err == nil || !strings.Contains(err.Error(), "bulk: Sync: ") {
+			t.Errorf("a Sync that %s: %v", name, err)
+		}
+		if s, _, err := readJournal(journal); err != nil || s.Lines != 0 {
+			t.Errorf("a Sync that %s: the journal knows of %d lines, %v", name, s.Lines, err)
+		}
+	}
+}

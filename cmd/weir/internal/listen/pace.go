@@ -1,0 +1,136 @@
+package listen
+
+import (
+	"sync"
+	"time"
+)
+
+// A pace cuts a client that sends a body too slowly. It counts only the time in which the proxy waits for the client.
+//
+// The client is credited with what was read of the body, or with its share of what its connection received, if that is more. A record
+// of TLS and a frame of HTTP/2 have up to 16 KiB and are read whole: a client of 1 KB/s seems to send nothing for 16 s. The bodies
+// that the proxy waits for share what a connection of HTTP/2 received, so each slow one costs its client the rate.
+type pace struct {
+	conn *conn
+	cut  func()
+
+	mu       sync.Mutex
+	timer    *time.Timer
+	ticking  bool
+	waiting  bool // for the client
+	closed   bool
+	slow     bool // the client has been cut
+	rate     int64
+	grace    time.Duration
+	behind   arrears
+	counted  time.Time // up to when the wait has been counted
+	received uint64    // by the connection until then
+	credited int64     // to this wait
+}
+
+// begin begins to wait for the client. It reports false once the client has been cut.
+func (p *pace) begin() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	live := p.conn.listener.live.Load()
+	if p.closed || p.slow || live.bodyRate <= 0 || live.bodyTimeout <= 0 {
+		return !p.slow
+	}
+	p.rate, p.grace = live.bodyRate, live.bodyTimeout
+	p.waiting, p.credited = true, 0
+	p.conn.awaited.Add(1)
+	p.counted, p.received = time.Now(), p.conn.received.Load()
+	if p.ticking {
+		return true
+	}
+	p.ticking = true
+	if p.timer == nil {
+		p.timer = time.AfterFunc(p.grace/looks, p.look)
+	} else {
+		p.timer.Reset(p.grace / looks)
+	}
+	return true
+}
+
+// end ends the wait, which brought so many bytes of the body.
+func (p *pace) end(bytes int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.waiting {
+		return
+	}
+	p.count()
+	p.behind = p.behind.after(0, int64(bytes)-p.credited, p.rate)
+	p.rest()
+}
+
+// close ends the wait and all later ones.
+func (p *pace) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	if p.waiting {
+		p.rest()
+	}
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+}
+
+// isSlow reports whether the client has been cut.
+func (p *pace) isSlow() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.slow
+}
+
+func (p *pace) rest() {
+	p.waiting = false
+	p.conn.awaited.Add(-1)
+}
+
+func (p *pace) look() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.waiting {
+		p.ticking = false
+		return
+	}
+	p.count()
+	if p.behind > arrears(p.grace) {
+		p.slow, p.ticking = true, false
+		p.rest()
+		p.conn.listener.counters.slow.Add(1)
+		p.cut()
+		return
+	}
+	p.timer.Reset(p.grace / looks)
+}
+
+// count takes in the wait since the last time. While other bodies keep the connection's window closed, the client cannot send.
+func (p *pace) count() {
+	now, received := time.Now(), p.conn.received.Load()
+	waited := now.Sub(p.counted)
+	if p.conn.isStarved() {
+		waited = 0
+	}
+	share := int64(received-p.received) / max(p.conn.awaited.Load(), 1)
+	p.behind = p.behind.after(waited, share, p.rate)
+	p.credited += share
+	p.counted, p.received = now, received
+}
+
+// arrears is how far a client is behind the rate: how much longer it took than its bytes take at that rate. Being ahead is not
+// kept, because a client that begins fast could buy hours with a megabyte.
+type arrears time.Duration
+
+// after returns the arrears after another wait, which brought so many bytes.
+func (a arrears) after(waited time.Duration, bytes, rate int64) arrears {
+	return max(0, a+arrears(waited-lasts(max(bytes, 0), rate)))
+}
+
+// lasts returns how long so many bytes take at the rate, up to 136 years.
+func lasts(bytes, rate int64) time.Duration {
+	seconds := min(bytes/rate, 1<<32)
+	return time.Duration(seconds)*time.Second + time.Duration(bytes%rate)*time.Second/time.Duration(rate)
+}

@@ -1,0 +1,212 @@
+package listen
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// hasty wants 100 KB/s.
+func hasty(c *config.Listener) { c.BodyTimeout, c.BodyRate = 4*short, 100_000 }
+
+// trickle sends a byte a millisecond, until it is told that the proxy has had enough.
+func trickle(to io.Writer, piece string) {
+	for {
+		if _, err := io.WriteString(to, piece); err != nil {
+			return
+		}
+		after(config.Duration(time.Millisecond), nil)
+	}
+}
+
+func TestSlowSender(t *testing.T) {
+	for name, test := range map[string]struct{ text, piece string }{
+		"length":    {"Content-Length: 1000000\r\n\r\n", "x"},
+		"chunks":    {"Transfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n"},
+		"one chunk": {"Transfer-Encoding: chunked\r\n\r\n100000\r\n", "x"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := start(t, sink, hasty)
+			conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\n"+test.text)
+			go trickle(conn, test.piece)
+			if status, _ := answer(t, answers); status != http.StatusRequestTimeout {
+				t.Errorf("status %d, want 408", status)
+			}
+			if _, err := answers.ReadByte(); err == nil {
+				t.Error("the connection goes on")
+			}
+			eventually(t, "it is closed and counted", func() bool { n := l.Counts(); return n.Open == 0 && n.Slow == 1 && n.Stalled == 0 })
+		})
+	}
+}
+
+func TestSlowSenderOfHTTP2(t *testing.T) {
+	l := start(t, sink, hasty)
+	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+	body, sender := io.Pipe()
+	go trickle(sender, "x")
+	response, err := c.Post("http://"+l.Addr().String(), "text/plain", body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusRequestTimeout {
+		t.Errorf("status %d, want 408", response.StatusCode)
+	}
+	if status, text, _ := fetch(t, c, "http://"+l.Addr().String()); status != http.StatusOK {
+		t.Errorf("another request on the connection: %d %s", status, text)
+	}
+	if n := l.Counts(); n.Accepted != 1 || n.Slow != 1 {
+		t.Errorf("%+v, want one connection and one slow body", n)
+	}
+}
+
+// The rate holds for the time in which the proxy waits for the client. This one sends when it is read, and the proxy hardly reads.
+func TestSlowUpstreamIsNoSlowSender(t *testing.T) {
+	const size, pieces = 1 << 20, 20
+	l := start(t, func(w http.ResponseWriter, r *http.Request) {
+		for piece := make([]byte, size/pieces); ; after(short, nil) {
+			if _, err := io.ReadFull(r.Body, piece); err == io.EOF {
+				return
+			} else if err != nil {
+				t.Errorf("Read: %v", err)
+				w.WriteHeader(http.StatusTeapot)
+				return
+			}
+		}
+	}, hasty)
+	for name, protocol := range map[string]func(*http.Protocols, bool){"h1": (*http.Protocols).SetHTTP1, "h2": (*http.Protocols).SetUnencryptedHTTP2} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := client(t, protocol)
+			response, err := c.Post("http://"+l.Addr().String(), "", strings.NewReader(strings.Repeat("x", size/pieces*pieces)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			if response.StatusCode != http.StatusOK {
+				t.Errorf("status %d", response.StatusCode)
+			}
+		})
+	}
+}
+
+// Four bodies that the proxy does not read fill the window of the connection, so the client can send nothing of the fifth.
+func TestStarvedBodyIsNotSlow(t *testing.T) {
+	unread := make(chan struct{})
+	l := start(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/unread" {
+			<-unread
+		}
+		sink(w, r)
+	}, hasty)
+	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
+	statuses := make(chan int)
+	post := func(path string, body io.Reader) {
+		response, err := c.Post("http://"+l.Addr().String()+path, "", body)
+		if err != nil {
+			t.Error(err)
+			statuses <- 0
+			return
+		}
+		response.Body.Close()
+		statuses <- response.StatusCode
+	}
+	for range connectionWindow / streamWindow {
+		go post("/unread", strings.NewReader(strings.Repeat("x", streamWindow+1)))
+	}
+	var one *conn
+	eventually(t, "the window is closed", func() bool {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for one = range l.conns {
+			return one.received.Load() > connectionWindow
+		}
+		return false
+	})
+	go post("/", strings.NewReader(strings.Repeat("x", 1000)))
+	eventually(t, "the fifth body is waited for", func() bool { return one.awaited.Load() == 1 })
+	after(12*short, nil)
+	close(unread)
+	for range connectionWindow/streamWindow + 1 {
+		if status := <-statuses; status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	}
+	if n := l.Counts(); n.Slow != 0 {
+		t.Errorf("%+v, want none that was slow", n)
+	}
+	if n := one.unread.Load(); n != 0 {
+		t.Errorf("%d bodies count as not read", n)
+	}
+}
+
+// A response that has begun may have the client wait for more of it before it sends more.
+func TestConverse(t *testing.T) {
+	l := start(t, func(w http.ResponseWriter, r *http.Request) {
+		r.Body.(interface{ Converse() }).Converse()
+		sink(w, r)
+	}, hasty)
+	conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n")
+	sendSlowly(conn, "0123456789", short)
+	if status, body := answer(t, answers); status != http.StatusOK || body != "0123456789" {
+		t.Errorf("%d %q", status, body)
+	}
+}
+
+func sendSlowly(to net.Conn, text string, pace config.Duration) {
+	for i := range text {
+		_, _ = io.WriteString(to, text[i:i+1])
+		after(pace, nil)
+	}
+}
+
+// A reload changes the rate of bodies that are under way.
+func TestRateChanges(t *testing.T) {
+	begun := make(chan struct{})
+	l := start(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadFull(r.Body, make([]byte, 4))
+		close(begun)
+		sink(w, r)
+	}, func(c *config.Listener) { c.BodyTimeout = 4 * short })
+	conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\nhalf")
+	<-begun
+	changed := settings(hasty)
+	if err := l.Update(changed); err != nil {
+		t.Fatal(err)
+	}
+	go trickle(conn, "x")
+	if status, _ := answer(t, answers); status != http.StatusRequestTimeout {
+		t.Errorf("status %d, want 408", status)
+	}
+}
+
+// net/http reads a chunk whole if there is room for it, so this is one read.
+func TestSlowChunkIsNotStalled(t *testing.T) {
+	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = 10 * short })
+	conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n")
+	sendSlowly(conn, strings.Repeat("x", 20)+"\r\n0\r\n\r\n", short)
+	if status, body := answer(t, answers); status != http.StatusOK || len(body) != 20 {
+		t.Errorf("%d %q", status, body)
+	}
+}
+
+// A handler ends the read that is under way.
+func TestInterruptedReadIsNotExtended(t *testing.T) {
+	socket, other := net.Pipe()
+	defer other.Close()
+	c := &conn{Conn: socket, listener: new(Listener)}
+	defer socket.Close()
+	deadline, _ := c.delayRead(time.Now().Add(time.Hour))
+	_ = c.SetReadDeadline(past)
+	c.extendRead(deadline, time.Now().Add(time.Hour))
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// full fails as a file on a full disk does, or a pipe without a reader.
+type full struct{ err error }
+
+func (f full) Write([]byte) (int, error) {
+	return 0, &os.PathError{Op: "write", Path: "/dev/stdout", Err: f.err}
+}
+
+var errFull = errors.New("no space left on device")
+
+func TestOutputThatCannotBeWritten(t *testing.T) {
+	for _, command := range []string{
+		"", "help", "help laws", "help sim run", "--help", "sim --help", "--version", "version", "schema", "completion bash", "check internal/config/testdata/good/small.yaml",
+		"sim list", "sim run testdata/tiny.yaml --law fixed", "sim run testdata/tiny.yaml --law fixed --json",
+		"demo", "demo bulkhead", "demo capacity",
+	} {
+		t.Run(command, func(t *testing.T) {
+			for _, test := range []struct {
+				why    error
+				status int
+				said   string
+			}{
+				{errFull, statusFailed, "weir: the output is not complete: write /dev/stdout: no space left on device\n"},
+				{syscall.EPIPE, 0, ""},
+			} {
+				var stderr bytes.Buffer
+				err := run(t.Context(), strings.Fields(command), environmentOf(""), full{test.why}, &stderr)
+				if status := exitStatus(err, &stderr); status != test.status || stderr.String() != test.said {
+					t.Errorf("%v: status %d, %q", test.why, status, &stderr)
+				}
+			}
+		})
+	}
+}
+
+// A proxy serves on, though nothing of what it prints is read.
+func TestUnwatchedOutput(t *testing.T) {
+	out := &watchedOutput{Writer: full{errFull}, end: func(error) { t.Error("the command would end") }}
+	if _, err := (streams{out: out}).unwatched().out.Write([]byte("x")); !errors.Is(err, errFull) {
+		t.Error(err)
+	}
+	if err := out.outcome(nil); err != nil {
+		t.Error(err)
+	}
+}

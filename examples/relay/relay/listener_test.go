@@ -1,0 +1,181 @@
+package relay_test
+
+import (
+	"bufio"
+	"context"
+	"net"
+	"net/http"
+	"runtime"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir/examples/relay/relay"
+)
+
+// listening is a server that serves on a socket.
+func listening(t *testing.T, c relay.Config) (s *served, address string) {
+	t.Helper()
+	s = serve(t, c)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return s, l.Addr().String()
+}
+
+func dialed(t *testing.T, address string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// Sockets that say nothing are bounded: in all, and by address.
+func TestSocketsThatAreRefused(t *testing.T) {
+	for name, test := range map[string]struct {
+		conf   relay.Config
+		status int
+	}{
+		"in all":     {relay.Config{Connections: 2, Sockets: 3}, http.StatusServiceUnavailable},
+		"by address": {relay.Config{ConnectionsPerAddress: 3}, http.StatusTooManyRequests},
+		"behind a proxy": {relay.Config{
+			Connections: 2, Sockets: 3, ConnectionsPerAddress: 1,
+			Address: func(r *http.Request) string { return r.Header.Get("X-Real-IP") },
+		}, http.StatusServiceUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, address := listening(t, test.conf)
+			var silent []net.Conn
+			for range 3 {
+				silent = append(silent, dialed(t, address))
+			}
+			for s.metric("relay_sockets") != "3" {
+			}
+			refused := dialed(t, address)
+			answer, err := http.ReadResponse(bufio.NewReader(refused), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer.Body.Close()
+			if after, _ := strconv.Atoi(answer.Header.Get("Retry-After")); answer.StatusCode != test.status || after < 1 {
+				t.Errorf("%d, Retry-After %d, want %d", answer.StatusCode, after, test.status)
+			}
+			if got := s.metric(`relay_refused_total{stage="socket"}`); got != "1" {
+				t.Errorf("%s are counted, want 1", got)
+			}
+			silent[0].Close()
+			for s.metric("relay_sockets") != "2" {
+			}
+			connect(t, "http://"+address, nil)
+			if got := s.metric("relay_sockets"); got != "3" {
+				t.Errorf("%s sockets, want 3", got)
+			}
+		})
+	}
+}
+
+// A WebSocket gives its place back once, whichever way it ends.
+func TestSocketsOfConnectionsAreCounted(t *testing.T) {
+	s, address := listening(t, relay.Config{})
+	for range 3 {
+		connect(t, "http://"+address, nil).CloseNow()
+	}
+	for s.metric("relay_sockets") != "0" {
+	}
+	r, err := http.Get("http://" + address)
+	if err != nil || r.StatusCode != http.StatusOK {
+		t.Fatal(r, err)
+	}
+	r.Body.Close()
+	http.DefaultClient.CloseIdleConnections()
+	for s.metric("relay_sockets") != "0" {
+	}
+}
+
+func TestSocketsThatSendNoWholeRequest(t *testing.T) {
+	for name, says := range map[string]string{
+		"nothing": "", "half a line": "GET / HT", "half of the headers": "GET / HTTP/1.1\r\nHost: relay\r\nConnection: Upgrade\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, stop := build(t, relay.Config{})
+				p := &pipes{make(chan net.Conn), make(chan struct{})}
+				ctx, cancel := context.WithCancel(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- s.Serve(ctx, p) }()
+				synctest.Wait()
+				c, _ := p.dial(t.Context(), "", "")
+				began := time.Now()
+				go func() { _, _ = c.Write([]byte(says)) }()
+				for {
+					if _, err := c.Read(make([]byte, 1000)); err != nil {
+						break
+					}
+				}
+				if took := time.Since(began); took != 10*time.Second {
+					t.Errorf("the socket was closed after %v, want 10 s", took)
+				}
+				cancel()
+				if err := <-ended; err != nil {
+					t.Error(err)
+				}
+				stop()
+			})
+		})
+	}
+}
+
+// A listener that fails ends Serve.
+func TestListenerThatFails(t *testing.T) {
+	s := serve(t, relay.Config{})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if err := s.Serve(t.Context(), l); err == nil {
+		t.Error("no error")
+	}
+}
+
+// What a connection takes that keeps nothing is about what is counted for it: 33 KiB of the 36 besides what it may keep, to which the race detector adds 14.
+func TestConnectionsWeighWhatTheyTake(t *testing.T) {
+	s, address := listening(t, relay.Config{ConnectionsPerAddress: 1000, ConnectionRate: 1e5})
+	takes := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc + m.StackInuse
+	}
+	const connections = 300
+	before := takes()
+	for range connections {
+		c := dialed(t, address)
+		_, _ = c.Write([]byte("GET / HTTP/1.1\r\nHost: relay\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"))
+		if _, err := c.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for s.metric("relay_connections") != strconv.Itoa(connections) {
+	}
+	each := int(takes()-before) / connections
+	t.Logf("%d bytes each", each)
+	if most := 56 << 10; each > most {
+		t.Errorf("a connection takes %d bytes, want at most %d", each, most)
+	}
+}

