@@ -100,7 +100,7 @@ func TestSlowConversation(t *testing.T) {
 			body, sender := io.Pipe()
 			go func() {
 				defer sender.Close()
-				for n := 0; n < 20; n++ { // longer than the patience
+				for range 20 { // longer than the patience
 					_, _ = io.WriteString(sender, "x")
 					<-time.After(25 * time.Millisecond)
 				}
