@@ -165,7 +165,7 @@ func runWrong(t *testing.T, r *reader) {
 		{r.watches, "weir demo gone", "`weir demo gone` ended without a line"},
 		{r.serves, "weir proxy --to gone", "`weir proxy --to gone` ended without a line"},
 		{r.asks, "curl --gone", "`curl --gone`: exit status 2"},
-		{r.helps, "weir gone", "`weir gone`: exit status 2\nweir: no help on gone"},
+		{r.helps, "weir gone", "`weir gone`: exit status 2\nweir: no help on \"gone\""},
 		{r.helps, "weir proxy --gone", "`weir proxy --gone`: there is no --gone"},
 
 		{r.runs, "weir help laws", ""},

@@ -35,8 +35,8 @@ var (
 )
 
 // An outbox holds what a connection has yet to be sent, up to a limit of bytes, which are of the connection's share of memory until they are
-// sent. What answers a client waits for room (put, reserve); a live event does not (offer). Answers fill half of the limit, so that a long query leaves
-// room for live events.
+// sent. What answers a client waits for room (put, reserve); a live event does not (offer). Slices of queries fill half of the limit and short answers a
+// quarter more, so that queries which wait for the store hold up neither an answer nor a live event.
 type outbox struct {
 	limit  int
 	memory *share
@@ -56,7 +56,7 @@ func newOutbox(limit int, memory *share) *outbox {
 // put waits for room for an answer. Into an empty outbox it goes in any case. The error is errFinished or the cause of ctx.
 func (o *outbox) put(ctx context.Context, m message) error {
 	return o.wait(ctx, func() bool {
-		if !o.take(m.size()) && !o.force(m.size()) {
+		if !o.take(m.size(), o.limit/4*3) && !o.force(m.size()) {
 			return false
 		}
 		o.append(m)
@@ -71,7 +71,7 @@ const leastSlice = ownOutbox / 2
 // empty outbox where there is no memory for more. They are for fill, or for unreserve.
 func (o *outbox) reserve(ctx context.Context) (bytes int, err error) {
 	err = o.wait(ctx, func() bool {
-		if bytes = min(sliceBytes, o.limit/2); o.take(bytes) {
+		if bytes = min(sliceBytes, o.limit/2); o.take(bytes, o.limit/2) {
 			return true
 		}
 		bytes = min(bytes, leastSlice)
@@ -154,9 +154,9 @@ func (o *outbox) attempt(try func() bool) (room <-chan struct{}, err error) {
 	return o.room, nil
 }
 
-// take takes room for an answer, if there is enough of it and of memory.
-func (o *outbox) take(bytes int) bool {
-	if o.bytes > 0 && o.bytes+bytes > o.limit/2 || !o.memory.take(bytes) {
+// take takes room for an answer, if there is enough of it below a bound, and of memory.
+func (o *outbox) take(bytes, bound int) bool {
+	if o.bytes > 0 && o.bytes+bytes > bound || !o.memory.take(bytes) {
 		return false
 	}
 	o.bytes += bytes

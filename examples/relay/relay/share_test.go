@@ -106,14 +106,14 @@ func TestOutboxesAgainstSums(t *testing.T) {
 			"fill up": func(t *rapid.T) {
 				for i, o := range boxes {
 					n := 0
-					for without(o, func() bool { n = limit / 4; return o.take(n) }) {
+					for without(o, func() bool { n = limit / 4; return o.take(n, limit/2) }) {
 						reserved[i] = append(reserved[i], n)
 					}
 				}
 			},
 			"reserve": func(t *rapid.T) {
 				i := which.Draw(t, "who")
-				if without(boxes[i], func() bool { return boxes[i].take(limit / 4) }) {
+				if without(boxes[i], func() bool { return boxes[i].take(limit/4, limit/2) }) {
 					reserved[i] = append(reserved[i], limit/4)
 				} else if without(boxes[i], func() bool { return boxes[i].force(leastSlice) }) {
 					reserved[i] = append(reserved[i], leastSlice)
@@ -191,7 +191,7 @@ func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	g := governorOf(t, fewBytes)
 	for range 100 {
 		o := newOutbox(defaultOutbox, &share{own: ownOutbox, keep: g.Keep})
-		for o.take(sliceBytes) { //nolint:revive // until it refuses
+		for o.take(sliceBytes, defaultOutbox/2) { //nolint:revive // until it refuses
 		}
 	}
 	if kept := g.Snapshot().Kept; kept > fewBytes || kept < fewBytes-sliceBytes {
