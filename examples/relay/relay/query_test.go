@@ -163,11 +163,11 @@ func TestQueriesOfAConnectionAtOnce(t *testing.T) {
 	for i := range 10 {
 		c.send(fmt.Sprintf(`["REQ","%d",{}]`, i))
 	}
-	c.send(`["CLOSE","9"]`)             // heard while its query waits
-	c.send(`["REQ","bad",{"kinds":1}]`) // answered when all before it were taken up
+	c.send(`["CLOSE","9"]`) // heard while its query waits
 	<-entered
 	<-entered
-	c.want("CLOSED", "bad") // although both of them have room for what they will read
+	c.send(`["REQ","bad",{"kinds":1}]`) // answered when all before it were taken up, though two have room for what they read
+	c.want("CLOSED", "bad")
 	select {
 	case <-entered:
 		t.Error("three queries of a connection run at once, want two")
