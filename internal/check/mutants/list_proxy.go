@@ -38,13 +38,6 @@ var ofTheProxy = []mutant{
 		test: "TestRestOfABodyIsNoRequest",
 	},
 	{
-		name: "an upload is read beyond its length",
-		file: "cmd/weir/internal/exchange/intake.go",
-		old:  "if left == 0 {",
-		new:  "if left < 0 {",
-		test: "TestNothingIsReadBeyondTheLength",
-	},
-	{
 		name: "a unary call of gRPC is a stream",
 		file: "cmd/weir/internal/exchange/intake.go",
 		old:  "stream, err = x.takeEarly()",

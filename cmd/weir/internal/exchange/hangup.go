@@ -12,7 +12,7 @@ const linger = 500 * time.Millisecond
 // hangUp has the connection be closed after the response if the body was not read to its end, because the rest must not pass for
 // another request: with full duplex, net/http leaves that to the handler. HTTP/2 frames bodies.
 func (x *exchange) hangUp() {
-	if x.body.duplex && x.in.ProtoMajor == 1 && x.body.isUnfinished() {
+	if x.body.ahead != nil && x.in.ProtoMajor == 1 && x.body.isUnfinished() {
 		x.w.Header().Set("Connection", "close")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/weir-go/weir/internal/headers"
@@ -21,12 +20,10 @@ const pause = 50 * time.Millisecond
 type intake struct {
 	client  *http.Request
 	rest    io.Reader // of the client, nil if there is none
-	known   *known    // counts a body of HTTP/1 of known length
 	ahead   *ahead    // reads a body of unknown length
 	length  int64     // of the whole, -1 if it is unknown
 	read    bool      // something was read before, so the client has been told to go on
 	done    bool      // there is no more to read of the client
-	duplex  bool      // it may be read while the answer is written
 	trailer http.Header
 
 	reading sync.Mutex // held while a transport reads
@@ -59,9 +56,8 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	b.rest = r.Body
 	switch {
 	case r.ContentLength > 0 && r.ProtoMajor == 1:
-		b.known = &known{src: r.Body}
-		b.known.left.Store(r.ContentLength)
-		b.rest = b.known
+		// A transport looks for the end beyond it, while the server may have closed the body because the answer begins.
+		b.rest = io.LimitReader(r.Body, r.ContentLength)
 	case most > 0:
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
 	}
@@ -73,32 +69,7 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	default:
 		stream, err = x.takeAll()
 	}
-	if stream {
-		x.bothWays()
-	}
 	return stream, err
-}
-
-// bothWays lets the answer begin before the body ends. Otherwise the server reads the rest of it first, or instead of the upstream.
-func (x *exchange) bothWays() {
-	x.body.duplex = true
-	_ = http.NewResponseController(x.w).EnableFullDuplex()
-}
-
-// known is a body of known length. A transport looks for the end beyond it, when the server may have closed the body.
-type known struct {
-	src  io.Reader
-	left atomic.Int64
-}
-
-func (k *known) Read(p []byte) (int, error) {
-	left := k.left.Load()
-	if left == 0 {
-		return 0, io.EOF
-	}
-	n, err := k.src.Read(p[:min(int64(len(p)), left)])
-	k.left.Add(-int64(n))
-	return n, err
 }
 
 // takeAll reads a body of known length, into memory and then into a file. What finds no room is streamed. It grows as the body comes: a client that
@@ -163,7 +134,8 @@ func (x *exchange) takeEarly() (stream bool, err error) {
 	}
 	b.trailer = announced
 	b.ahead, b.read, b.rest = a, true, nil
-	x.bothWays()
+	// The server would wait for the goroutine before it writes a header.
+	_ = http.NewResponseController(x.w).EnableFullDuplex()
 	timer := time.NewTimer(x.shared.pause)
 	defer timer.Stop()
 	select {
@@ -297,9 +269,6 @@ func (b *intake) isUnfinished() bool {
 	}
 	if b.ahead != nil {
 		return !b.ahead.isWhole()
-	}
-	if b.known != nil {
-		return b.known.left.Load() > 0
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -136,29 +136,6 @@ func TestNothingIsReadBeyondTheLength(t *testing.T) {
 	}
 }
 
-// An upstream may answer before it has read an upload.
-func TestAnswersThatBeginBeforeTheUploadEnds(t *testing.T) {
-	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).EnableFullDuplex()
-		_, _ = io.WriteString(w, strings.Repeat("x", 500_000))
-		_ = http.NewResponseController(w).Flush()
-		n, err := io.Copy(io.Discard, r.Body)
-		fmt.Fprint(w, " read ", n, " ", err)
-	}, nil)
-	conn, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 200000\r\n\r\n" + strings.Repeat("y", 100_000))
-	res, err := http.ReadResponse(answers, nil)
-	if err != nil || res.StatusCode != 200 {
-		t.Fatal(res, err)
-	}
-	if _, err := io.CopyN(io.Discard, res.Body, 500_000); err != nil {
-		t.Fatal(err)
-	}
-	_, _ = io.WriteString(conn, strings.Repeat("y", 100_000))
-	if rest, err := io.ReadAll(res.Body); string(rest) != " read 200000 <nil>" || err != nil {
-		t.Errorf("%q, %v", rest, err)
-	}
-}
-
 // exact is a body that fails once it is read beyond its length.
 type exact struct {
 	io.ReadCloser
