@@ -44,10 +44,16 @@ func TestStalledSender(t *testing.T) {
 
 func TestStalledSenderOfHTTP2(t *testing.T) {
 	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = short })
+	timesOutOverHTTP2(t, l, func(to io.Writer) { _, _ = io.WriteString(to, "half") })
+}
+
+// timesOutOverHTTP2 wants a body that is sent so to be answered with 408, and the connection to go on.
+func timesOutOverHTTP2(t *testing.T, l *Listener, send func(io.Writer)) {
+	t.Helper()
 	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
 	body, sender := io.Pipe()
 	defer sender.Close()
-	go func() { _, _ = io.WriteString(sender, "half") }()
+	go send(sender)
 	response, err := c.Post("http://"+l.Addr().String(), "text/plain", body)
 	if err != nil {
 		t.Fatal(err)

@@ -49,22 +49,9 @@ func TestSlowSender(t *testing.T) {
 
 func TestSlowSenderOfHTTP2(t *testing.T) {
 	l := start(t, sink, hasty)
-	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
-	body, sender := io.Pipe()
-	go trickle(sender, "x")
-	response, err := c.Post("http://"+l.Addr().String(), "text/plain", body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusRequestTimeout {
-		t.Errorf("status %d, want 408", response.StatusCode)
-	}
-	if status, text, _ := fetch(t, c, "http://"+l.Addr().String()); status != http.StatusOK {
-		t.Errorf("another request on the connection: %d %s", status, text)
-	}
-	if n := l.Counts(); n.Accepted != 1 || n.Slow != 1 {
-		t.Errorf("%+v, want one connection and one slow body", n)
+	timesOutOverHTTP2(t, l, func(to io.Writer) { trickle(to, "x") })
+	if n := l.Counts(); n.Slow != 1 {
+		t.Errorf("%+v, want one slow body", n)
 	}
 }
 
