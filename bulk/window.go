@@ -51,9 +51,7 @@ func (w *window) acknowledge(p *pending, reject []byte) (waiting int) {
 	}
 	r := &w.lines[p.Lines-w.first]
 	r.acknowledged, r.reject = true, reject
-	if reject == nil {
-		p.hold.Release()
-	} else {
+	if reject != nil {
 		r.hold, p.hold = p.hold, memory.Hold{}
 	}
 	n := 0
