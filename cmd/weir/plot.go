@@ -2,13 +2,12 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/weir-go/weir/cmd/weir/internal/chart"
+	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
 // plotFlag is the name of a file that a chart is drawn to; empty: none.
@@ -35,11 +34,7 @@ func (p plotFlag) check() error {
 	_, missing := os.Stat(name)
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644) //nolint:gosec // others may look at a picture
 	if err != nil {
-		reason := err
-		if fault := new(fs.PathError); errors.As(err, &fault) {
-			reason = fault.Err
-		}
-		return usageError{fmt.Errorf("--plot: %q cannot be written: %w: want a file in a folder where you may write", name, reason)}
+		return usageError{fmt.Errorf("--plot: %q cannot be written: %w: want a file in a folder where you may write", name, paths.Cause(err))}
 	}
 	if missing != nil {
 		_ = os.Remove(name)

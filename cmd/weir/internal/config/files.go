@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"os"
+
+	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
 // keyPair checks that the files of a certificate and its key are there and belong together.
@@ -26,7 +28,7 @@ func (c *checker) keyPair(path, certificate, key string) {
 func (c *checker) readable(path, file string) bool {
 	_, err := os.ReadFile(file)
 	if err != nil {
-		c.refuse(path, "is %s: %v: want a file in PEM", quoted(file), cause(err))
+		c.refuse(path, "is %s: %v: want a file in PEM", quoted(file), paths.Cause(err))
 	}
 	return err == nil
 }

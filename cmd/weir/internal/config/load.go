@@ -1,19 +1,19 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"reflect"
+
+	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
 // Load reads the configuration of a file, with what the environment sets of it: see [Parse].
 func Load(path string, environ []string) (*Config, error) {
 	source, err := readUpTo(path, longest+1) // so that Parse refuses what is longer
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: want a file with a configuration", path, cause(err))
+		return nil, fmt.Errorf("%s: %w: want a file with a configuration", path, paths.Cause(err))
 	}
 	return Parse(path, source, environ)
 }
@@ -26,14 +26,6 @@ func readUpTo(path string, most int64) ([]byte, error) {
 	}
 	defer file.Close()
 	return io.ReadAll(io.LimitReader(file, most))
-}
-
-// cause is what happened to a file, without the name of the file and of the system call.
-func cause(err error) error {
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return failed.Err
-	}
-	return err
 }
 
 // Parse reads a configuration from the text of a file. Variables in environ, NAME=value, replace settings of it: their names are

@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+
+	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
 // Admin is for operators.
@@ -48,7 +50,7 @@ const (
 func ReadToken(file string) (string, error) {
 	text, err := readUpTo(file, maxToken+1)
 	if err != nil {
-		return "", fmt.Errorf("%w: want a file with a token", cause(err))
+		return "", fmt.Errorf("%w: want a file with a token", paths.Cause(err))
 	}
 	words := strings.Fields(string(text))
 	if len(words) != 1 || len(words[0]) < minToken || len(text) > maxToken {

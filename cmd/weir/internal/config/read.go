@@ -10,8 +10,8 @@ import (
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
-
 	"github.com/goccy/go-yaml/token"
+
 	"github.com/weir-go/weir/cmd/weir/internal/yamladvice"
 )
 

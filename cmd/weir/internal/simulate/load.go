@@ -3,13 +3,13 @@ package simulate
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/weir-go/weir/cmd/weir/internal/paths"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -35,7 +35,7 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 	}
 	text, err := os.ReadFile(scenario)
 	if err != nil {
-		return sim.Scenario{}, fmt.Errorf("%s: %w: want a scenario: weir help scenarios shows one", scenario, reason(err))
+		return sim.Scenario{}, fmt.Errorf("%s: %w: want a scenario: weir help scenarios shows one", scenario, paths.Cause(err))
 	}
 	if !utf8.Valid(text) {
 		return sim.Scenario{}, fmt.Errorf("%s: is no text in UTF-8: want a scenario: weir help scenarios shows one", scenario)
@@ -50,14 +50,6 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 		fault.Field = "YAML"
 	}
 	return parsed, err
-}
-
-// reason returns why a file cannot be read, without its name.
-func reason(err error) error {
-	if fault := new(fs.PathError); errors.As(err, &fault) {
-		return fault.Err
-	}
-	return err
 }
 
 // Length is how long the scenario lasts.

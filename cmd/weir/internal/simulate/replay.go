@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weir-go/weir/cmd/weir/internal/paths"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -90,7 +91,7 @@ func (r Recording) read() (sim.Trace, error) {
 	if r.File != "-" {
 		file, err := os.Open(r.File)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w: want a log, or - for the standard input", r.File, reason(err))
+			return nil, fmt.Errorf("%s: %w: want a log, or - for the standard input", r.File, paths.Cause(err))
 		}
 		if info, err := file.Stat(); err == nil && info.IsDir() {
 			_ = file.Close()
