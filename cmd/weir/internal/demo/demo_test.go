@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -106,7 +107,10 @@ func TestInterruptedDemoComparesWhatRan(t *testing.T) {
 	if err := Run(ctx, Config{Duration: Longest, Out: out, Color: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"Interrupted after ", "p99 served", "\x1b[1madaptive"} {
+	if !regexp.MustCompile(`\nInterrupted after [1-9]\d?s\.\n`).MatchString(out.String()) {
+		t.Errorf("it does not say after how many seconds it was interrupted:\n%s", out)
+	}
+	for _, want := range []string{"p99 served", "\x1b[1madaptive"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out)
 		}
