@@ -52,8 +52,8 @@ func (b *breaker) heard(t testing.TB, want ...weir.Outcome) {
 	}
 }
 
-// forgetOrder is for outcomes of which either may be told first: work that ends gives its slot back and
-// then tells the breaker, while the work that gets the slot tells it too.
+// forgetOrder is for outcomes of which either may be told first: work that ends gives its slot back
+// and then tells the breaker, while the work that gets the slot tells it too.
 func (b *breaker) forgetOrder() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

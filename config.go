@@ -69,15 +69,15 @@ type Config struct {
 	// [Event].Seq has the order.
 	OnEvent func(Event)
 
-	// Histograms keeps what monitoring systems read: [Snapshot].Latencies, QueueWaits and Peak. They
-	// take 112 bytes, and 64 for each octave that latencies or waits fall into: 0.7 to 1.5 KB for most. An
-	// update that turns Histograms off drops them.
+	// Histograms keeps what monitoring systems read: [Snapshot].Latencies, QueueWaits and Peak.
+	// They take 112 bytes, and 64 for each octave that latencies or waits fall into: 0.7 to 1.5 KB
+	// for most. An update that turns Histograms off drops them.
 	Histograms bool
 
 	// Exemplar, if set, returns a label that leads from a latency to its request, such as the
 	// identifier of a trace, or "" for none. It is called outside all locks with the context of
-	// work that was just admitted, at most ten times a second. If the work succeeds, it becomes one of
-	// Latencies.Exemplars. If Exemplar panics, the permit is given back and the panic goes on.
+	// work that was just admitted, at most ten times a second. If the work succeeds, it becomes one
+	// of Latencies.Exemplars. If Exemplar panics, the permit is given back and the panic goes on.
 	// An update drops all exemplars. It needs Histograms.
 	Exemplar func(context.Context) string
 
@@ -99,7 +99,8 @@ type Queue struct {
 	// with FIFO and a Size of 0 it is an error.
 	Timeout time.Duration
 
-	// Discipline decides which requests wait and in which order they are served. Defaults to [FIFO].
+	// Discipline decides which requests wait and in which order they are served. Defaults to
+	// [FIFO].
 	Discipline Discipline
 
 	// Tenants, if set, is fairness between tenants: see [WithTenant]. It is the
@@ -130,8 +131,8 @@ func (q Queue) holds() bool { return q.Size > 0 || q.Discipline != FIFO }
 type Discipline uint8
 
 const (
-	// FIFO serves in order of arrival, the higher [Priority] first. Size it to absorb short bursts only:
-	// under a lasting overload everyone in it waits for the full timeout.
+	// FIFO serves in order of arrival, the higher [Priority] first. Size it to absorb short bursts
+	// only: under a lasting overload everyone in it waits for the full timeout.
 	FIFO Discipline = 0
 
 	// Adaptive serves the earliest deadline first, and the newest first once

@@ -13,9 +13,9 @@ import (
 )
 
 // BenchmarkContended measures what callers pay that do nothing but take and give back, with a
-// limiter and with cores that share their state in other ways. The cores count up to a limit, and measure each
-// call with the meter of a limiter. They lack all else: a queue, a window that closes, the ages of what runs. So
-// each is the least that its way can cost.
+// limiter and with cores that share their state in other ways. The cores count up to a limit, and
+// measure each call with the meter of a limiter. They lack all else: a queue, a window that closes,
+// the ages of what runs. So each is the least that its way can cost.
 //
 //	go test -run '^$' -bench Contended -cpu 2 -count 5 .
 func BenchmarkContended(b *testing.B) {
@@ -187,8 +187,8 @@ func (c *spreadCore) pass() {
 	c.down()
 }
 
-// A combiningCore has whoever holds the lock do the work of those who found it taken (flat combining: Hendler,
-// Incze, Shavit and Tzafrir, 2010).
+// A combiningCore has whoever holds the lock do the work of those who found it taken (flat
+// combining: Hendler, Incze, Shavit and Tzafrir, 2010).
 type combiningCore struct {
 	lockedCore
 	asked    atomic.Pointer[request] // a stack

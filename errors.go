@@ -14,7 +14,8 @@ import (
 // Use errors.As with a [*RefusedError] for the reason and when to come back.
 var ErrRefused = errors.New("weir: refused")
 
-// The refusals by reason; each also matches [ErrRefused], and ErrDeadline matches context.DeadlineExceeded too.
+// The refusals by reason; each also matches [ErrRefused], and ErrDeadline matches
+// context.DeadlineExceeded too.
 var (
 	ErrTenantShare  = refusal(ReasonTenantShare)
 	ErrQueueFull    = refusal(ReasonQueueFull)
@@ -100,9 +101,10 @@ func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 type RefusedError struct {
 	Limiter string // Config.Name, or the key of a bulkhead with ReasonBadKey
 	Reason  Reason // why
-	// RetryAfter is how long what runs and what waits now takes to drain: at most
-	// 30 s, and 0 if nothing is known because nothing has ended yet. All that are refused at one moment hear the same, so callers should
-	// spread their return over one to two times of it, as edge.RetryAfter does. A throttle says instead when one more may wait.
+	// RetryAfter is how long what runs and what waits now takes to drain: at most 30 s, and 0 if
+	// nothing is known because nothing has ended yet. All that are refused at one moment hear the
+	// same, so callers should spread their return over one to two times of it, as edge.RetryAfter
+	// does. A throttle says instead when one more may wait.
 	RetryAfter time.Duration
 }
 

@@ -22,7 +22,8 @@ type Event struct {
 	Reason     Reason
 	RetryAfter time.Duration
 
-	// Lost is how many events a reader of [Limiter.Events] was too slow for, of those that no earlier event counted.
+	// Lost is how many events a reader of [Limiter.Events] was too slow for, of those that no
+	// earlier event counted.
 	Lost uint64
 }
 

@@ -10,13 +10,15 @@ import (
 // mostBuffered bounds the buffer of [Limiter.Events], which takes 200 bytes for each event.
 const mostBuffered = 65_536
 
-// Events returns a channel of what the limiter does from now on, as [Config].OnEvent hears it, with a buffer of size
-// events: from 1 to 65,536, the nearer of them if it is beyond. The limiter never waits for the reader. If the buffer is full
-// a new event takes the place of the oldest one, and [Event].Lost of the new one counts it.
+// Events returns a channel of what the limiter does from now on, as [Config].OnEvent hears it, with
+// a buffer of size events: from 1 to 65,536, the nearer of them if it is beyond. The limiter never
+// waits for the reader. If the buffer is full a new event takes the place of the oldest one, and
+// [Event].Lost of the new one counts it.
 //
-// The caller ends the subscription with stop, which closes the channel. What it still holds can be read, and
-// another call does nothing. Closing the limiter does not close the channel, because a closed limiter still refuses
-// work; an update keeps the subscription. A limiter may have any number of them; each makes an event a little dearer.
+// The caller ends the subscription with stop, which closes the channel. What it still holds can be
+// read, and another call does nothing. Closing the limiter does not close the channel, because a
+// closed limiter still refuses work; an update keeps the subscription. A limiter may have any
+// number of them; each makes an event a little dearer.
 func (l *Limiter) Events(size int) (events <-chan Event, stop func()) {
 	r := newReader(size)
 	l.follow(r)
@@ -32,7 +34,8 @@ func newReader(size int) *reader {
 	return feed.New(min(size, mostBuffered), func(e *Event) *uint64 { return &e.Lost })
 }
 
-// follow has the reader told of all events. All replacements of the config stand under the node's lock.
+// follow has the reader told of all events. All replacements of the config stand under the node's
+// lock.
 func (l *Limiter) follow(r *reader) {
 	l.node.Follow(func() bool {
 		conf := l.config.Load()

@@ -166,8 +166,8 @@ func TestEventsFromWithinAHook(t *testing.T) {
 	})
 }
 
-// TestEventsWhileAllChanges: readers come and go, updates are applied, and one reader stays: it is told of each
-// event, or that it lost it.
+// TestEventsWhileAllChanges: readers come and go, updates are applied, and one reader stays: it is
+// told of each event, or that it lost it.
 func TestEventsWhileAllChanges(t *testing.T) {
 	var happened atomic.Uint64
 	c := weir.Config{Max: 1, Law: law.Fixed{}, OnEvent: func(weir.Event) { happened.Add(1) }}

@@ -93,7 +93,8 @@ func ExamplePermit_Finish() {
 	// Output: 1 timed out
 }
 
-// The client is slow: what the server did is over at the first byte, but its memory is taken until the last.
+// The client is slow: what the server did is over at the first byte, but its memory is taken until
+// the last.
 func ExamplePermit_Measure() {
 	lim := weir.Must(weir.New(weir.Config{}))
 	permit, err := lim.Acquire(context.Background())

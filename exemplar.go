@@ -8,17 +8,17 @@ import (
 	"github.com/weir-go/weir/histogram"
 )
 
-// exemplars samples work by time: what is admitted first after a pause. The latency is not known yet then,
-// and a permit has no room for a context, so slow work is not preferred. Instead the latest exemplar of each octave is
-// kept: rare latencies keep theirs.
+// exemplars samples work by time: what is admitted first after a pause. The latency is not known
+// yet then, and a permit has no room for a context, so slow work is not preferred. Instead the
+// latest exemplar of each octave is kept: rare latencies keep theirs.
 type exemplars struct {
 	label func(context.Context) string
 	next  atomic.Int64 // when the next sample is due
 	kept  atomic.Pointer[histogram.Snapshot]
 }
 
-// sampleEvery bounds what exemplars cost: at ten requests a second or more, one of the slowest thousandth
-// is sampled every 100 s.
+// sampleEvery bounds what exemplars cost: at ten requests a second or more, one of the slowest
+// thousandth is sampled every 100 s.
 const sampleEvery = int64(100 * time.Millisecond)
 
 func newExemplars(label func(context.Context) string) *exemplars {
@@ -35,8 +35,8 @@ func (e *exemplars) due(at int64) bool {
 	return (at >= next || next-at > sampleEvery) && e.next.CompareAndSwap(next, at+sampleEvery)
 }
 
-// sample has the permit leave an exemplar if its work succeeds. If the user's function does not return,
-// the permit is given back.
+// sample has the permit leave an exemplar if its work succeeds. If the user's function does not
+// return, the permit is given back.
 func (e *exemplars) sample(ctx context.Context, p *Permit) {
 	returned := false
 	defer func() {

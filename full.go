@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// An Admitter admits work: a [*Limiter], or one key of a set, such as the Handle of package bulkhead. All methods are
-// safe for concurrent use.
+// An Admitter admits work: a [*Limiter], or one key of a set, such as the Handle of package
+// bulkhead. All methods are safe for concurrent use.
 type Admitter interface {
 	// Do runs fn once it is admitted, as [Limiter.Do] does.
 	Do(ctx context.Context, fn func(context.Context) error) error
@@ -24,15 +24,17 @@ type Admitter interface {
 	Full(ctx context.Context) error
 }
 
-// Full says whether work is to be refused before it is so much as read, as in a tap of a gRPC server or a proxy
-// ahead of a body. It takes no slot and no place in the queue.
+// Full says whether work is to be refused before it is so much as read, as in a tap of a gRPC
+// server or a proxy ahead of a body. It takes no slot and no place in the queue.
 //
-// An error is the one that [Limiter.Acquire] would return for ctx now, with its priority, its tenant and its deadline.
-// It is a refusal like any other: counted, reported as an event, and heard by the law. So the work must not go on to
-// Acquire, which would refuse it a second time. If ctx has ended, the work counts as cancelled instead.
+// An error is the one that [Limiter.Acquire] would return for ctx now, with its priority, its
+// tenant and its deadline. It is a refusal like any other: counted, reported as an event, and heard
+// by the law. So the work must not go on to Acquire, which would refuse it a second time. If ctx
+// has ended, the work counts as cancelled instead.
 //
-// nil says that Acquire would admit the work now, or let it queue. It promises nothing, because others may be quicker.
-// In shadow mode a limiter is never full. A [Breaker] is not asked, because it would have to be told an outcome.
+// nil says that Acquire would admit the work now, or let it queue. It promises nothing, because
+// others may be quicker. In shadow mode a limiter is never full. A [Breaker] is not asked, because
+// it would have to be told an outcome.
 //
 // Full does not allocate unless it refuses. A nil ctx counts as context.Background.
 func (l *Limiter) Full(ctx context.Context) error {
@@ -62,7 +64,8 @@ func (l *Limiter) Full(ctx context.Context) error {
 	return l.refuse(verdict, retryAfter, seq)
 }
 
-// inquirers are waiters that only ask. They are kept, because a waiter is shown to a queue and so lives on the heap.
+// inquirers are waiters that only ask. They are kept, because a waiter is shown to a queue and so
+// lives on the heap.
 var inquirers = sync.Pool{New: func() any { return new(queue.Waiter) }}
 
 // describe fills in what a waiter's context says of it.

@@ -13,7 +13,8 @@ import (
 
 var _ weir.Admitter = (*weir.Limiter)(nil)
 
-// A refusal by Full is one of Acquire: the same error, counted and reported once, and the law hears of it.
+// A refusal by Full is one of Acquire: the same error, counted and reported once, and the law hears
+// of it.
 func TestFullRefusesAsAcquireDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events journal

@@ -32,9 +32,9 @@ var hostileCallbacks = map[string]func(c *weir.Config, act func()){
 	"done": func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{func() {}, act} },
 }
 
-// TestHostileCallbacks: a hook, a classification, a breaker and what makes exemplars may call every method of the limiter that does
-// not wait for the caller, may panic and may end their goroutine, on the goroutine of the
-// caller. No slot is lost and no lock is held.
+// TestHostileCallbacks: a hook, a classification, a breaker and what makes exemplars may call every
+// method of the limiter that does not wait for the caller, may panic and may end their goroutine,
+// on the goroutine of the caller. No slot is lost and no lock is held.
 func TestHostileCallbacks(t *testing.T) {
 	for name, setup := range hostileCallbacks {
 		for _, way := range []string{"panics", "exits", "calls us"} {

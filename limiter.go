@@ -106,12 +106,13 @@ func (l *Limiter) apply(c Config, s admit.Settings) error {
 
 // SetCap bounds the work in flight by so many slots besides the limit, from 0 to 1,000,000,000, at
 // once and while work runs. Nothing that runs is interrupted: above the cap nothing starts until
-// enough has ended, and at 0 nothing starts at all. Work that finds no room waits in the queue, or is
-// refused without one.
+// enough has ended, and at 0 nothing starts at all. Work that finds no room waits in the queue, or
+// is refused without one.
 //
 // The cap may be below [Config].Min. The law hears nothing of what only the cap holds back, and the
-// limit that it found counts again once the cap is above it; a cap from Config.Max up bounds nothing.
-// [Limiter.Update] keeps the cap. To move a cap over several limiters, see package bulkhead.
+// limit that it found counts again once the cap is above it; a cap from Config.Max up bounds
+// nothing. [Limiter.Update] keeps the cap. To move a cap over several limiters, see package
+// bulkhead.
 //
 // A value out of range is an error that matches [ErrConfig].
 func (l *Limiter) SetCap(slots int) error {

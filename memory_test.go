@@ -116,7 +116,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// A subscription that has ended leaves nothing behind: the limiter is as small, and as quick, as one without.
+// A subscription that has ended leaves nothing behind: the limiter is as small, and as quick, as
+// one without.
 func TestMemoryAfterEvents(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector changes sizes")

@@ -19,9 +19,9 @@ const (
 	Ignore Outcome = 3
 )
 
-// Classify is the default of [Config].Classify: nil is a Success, a refusal by another limiter
-// is a Failure, a cancellation by the caller is to be ignored, a deadline exceeded is a Timeout, and
-// any other error is a Failure.
+// Classify is the default of [Config].Classify: nil is a Success, a refusal by another limiter is a
+// Failure, a cancellation by the caller is to be ignored, a deadline exceeded is a Timeout, and any
+// other error is a Failure.
 func Classify(err error) Outcome {
 	switch {
 	case err == nil:

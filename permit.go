@@ -20,8 +20,8 @@ type Permit struct {
 	cold    *permitCold // nil for most
 }
 
-// permitCold is the part of a permit that only work has that waited, or that tells a breaker or an exemplar
-// how it ended.
+// permitCold is the part of a permit that only work has that waited, or that tells a breaker or an
+// exemplar how it ended.
 type permitCold struct {
 	waited time.Duration
 	done   func(Outcome) // nil if there is nothing to tell
@@ -115,13 +115,13 @@ func (p Permit) heard(fx *admit.Effects, o Outcome) {
 	}
 }
 
-// Measure tells the limiter, and the breaker, the outcome of the work and its latency up to
-// now, while the permit goes on to hold its slots until it is given back. Giving it back then tells no
-// outcome, and the work has no age in [Snapshot].Age. Measuring again, or after the permit
-// is back, does nothing. An outcome out of range counts as [Ignore].
+// Measure tells the limiter, and the breaker, the outcome of the work and its latency up to now,
+// while the permit goes on to hold its slots until it is given back. Giving it back then tells no
+// outcome, and the work has no age in [Snapshot].Age. Measuring again, or after the permit is back,
+// does nothing. An outcome out of range counts as [Ignore].
 //
-// Measure [Success] at the first byte of a response if the rest takes as long as the client
-// makes it. Measure Ignore right after admission for a stream or a long poll, whose latency says nothing.
+// Measure [Success] at the first byte of a response if the rest takes as long as the client makes
+// it. Measure Ignore right after admission for a stream or a long poll, whose latency says nothing.
 // The law finds its limit for measured work, and what others hold comes on top of that, up to
 // [Config].Max; with law.Fixed the limit is for both. A [Change] counts what the law found.
 func (p Permit) Measure(o Outcome) {
@@ -137,9 +137,9 @@ func (p Permit) Measure(o Outcome) {
 	p.limiter.after(&fx, reply.Ticket{})
 }
 
-// SetWeight changes how many slots the work takes, from 1 to 1,000,000,000, at once: for work that turns
-// out to cost more or less than it was admitted for, as rows or tokens do. Slots that it no longer takes go to
-// waiters. If it takes more, the work in flight may exceed the limit: nothing is
+// SetWeight changes how many slots the work takes, from 1 to 1,000,000,000, at once: for work that
+// turns out to cost more or less than it was admitted for, as rows or tokens do. Slots that it no
+// longer takes go to waiters. If it takes more, the work in flight may exceed the limit: nothing is
 // interrupted, and nothing starts until enough has ended. On a permit that is back it does nothing.
 //
 // A weight out of range is an error that matches [ErrConfig], and changes nothing.

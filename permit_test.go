@@ -158,8 +158,8 @@ func TestFinishOutOfRangeIsIgnored(t *testing.T) {
 	balanced(t, l)
 }
 
-// Copies stand for the same work: the second to be given back does nothing, even while the record of the
-// first is in use by other work.
+// Copies stand for the same work: the second to be given back does nothing, even while the record
+// of the first is in use by other work.
 func TestCopiesAreBackOnce(t *testing.T) {
 	l := fixed(t, 2, weir.Queue{})
 	p := hold(t, l, 1)[0]
@@ -242,8 +242,8 @@ func TestDoneWithOfTheZeroPermitLetsAPanicGoOn(t *testing.T) {
 	panic("odd")
 }
 
-// Copies on many goroutines measure, reweigh and give back, in any order: each piece of work is heard of once,
-// by the limiter and by the breaker, and is back once.
+// Copies on many goroutines measure, reweigh and give back, in any order: each piece of work is
+// heard of once, by the limiter and by the breaker, and is back once.
 func TestCopiesInAnyOrder(t *testing.T) {
 	const work, each = 300, 6
 	b := &breaker{}
@@ -318,8 +318,8 @@ func TestMeasureOutOfRangeIsIgnored(t *testing.T) {
 	}
 }
 
-// A hook that panics at a Measure or at a SetWeight does not keep the breaker from hearing the outcome,
-// and leaves the permit usable.
+// A hook that panics at a Measure or at a SetWeight does not keep the breaker from hearing the
+// outcome, and leaves the permit usable.
 func TestPanicAtAMeasure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		panics := false

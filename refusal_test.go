@@ -201,8 +201,8 @@ func TestClassification(t *testing.T) {
 	}
 }
 
-// A refusal by another limiter counts as a failure, also once the caller's deadline has passed or the
-// work has had its time.
+// A refusal by another limiter counts as a failure, also once the caller's deadline has passed or
+// the work has had its time.
 func TestInnerRefusalStaysAFailure(t *testing.T) {
 	for name, timeout := range map[string]time.Duration{"deadline": 0, "execution timeout": time.Second} {
 		t.Run(name, func(t *testing.T) {

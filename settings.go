@@ -31,7 +31,8 @@ type coldConfig struct {
 	hook    func(Event) // with readers: Config.OnEvent, as config.onEvent tells them too
 }
 
-// ifNeeded returns nil for a limiter without any cold setting, which takes the short way through Acquire.
+// ifNeeded returns nil for a limiter without any cold setting, which takes the short way through
+// Acquire.
 func (c *coldConfig) ifNeeded() *coldConfig {
 	if c.breaker == nil && !c.tenants && !c.measures && len(c.readers) == 0 {
 		return nil
@@ -65,13 +66,13 @@ func (c Config) config() *config {
 	return &config{name: c.Name, law: c.Law, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent, cold: cold.ifNeeded()}
 }
 
-// Config returns the configuration at work: that of [New] or of the last [Limiter.Update], with the defaults
-// filled in for what it left out. Functions that it left out are nil. It is a copy, so to change one
-// setting of a running limiter change it there and give it to Update; a bound that
+// Config returns the configuration at work: that of [New] or of the last [Limiter.Update], with the
+// defaults filled in for what it left out. Functions that it left out are nil. It is a copy, so to
+// change one setting of a running limiter change it there and give it to Update; a bound that
 // passes Initial, or an Interval that passes Window, takes that along only if it is changed too.
 //
-// What changes by itself or by other means is in the [Snapshot]: the limit, of which Initial is only where it
-// started, and what [Limiter.SetCap] set.
+// What changes by itself or by other means is in the [Snapshot]: the limit, of which Initial is
+// only where it started, and what [Limiter.SetCap] set.
 func (l *Limiter) Config() Config {
 	for {
 		conf := l.config.Load()

@@ -74,8 +74,8 @@ type Snapshot struct {
 	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the cap, 1/16 each; not in QueueWait
 }
 
-// snapshot reads the limiter. What was measured is copied under the lock, the recent part of it to raw, and worked up outside
-// of it.
+// snapshot reads the limiter. What was measured is copied under the lock, the recent part of it to
+// raw, and worked up outside of it.
 func (l *Limiter) snapshot(at int64, raw *window.Raw) Snapshot {
 	conf := l.config.Load()
 	if conf.cold == nil || !conf.cold.measures {

@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A service is a pool of workers behind a limiter with the default law. Requests come at random, 1.2
-// times as many as the pool can do, while some long streams may hold permits.
+// A service is a pool of workers behind a limiter with the default law. Requests come at random,
+// 1.2 times as many as the pool can do, while some long streams may hold permits.
 type service struct {
 	*weir.Limiter
 	workers    chan struct{}
@@ -68,8 +68,8 @@ func (s *service) stream(ctx context.Context, measure func(weir.Permit)) {
 	}
 }
 
-// beside runs the service for a minute beside streams and for a minute without them, and returns how many
-// requests were good and late in each, and the state at the end of the first.
+// beside runs the service for a minute beside streams and for a minute without them, and returns
+// how many requests were good and late in each, and the state at the end of the first.
 func beside(t *testing.T, n int, seed uint64, measure func(weir.Permit)) (good, late [2]int64, among weir.Snapshot) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{Limiter: newLimiter(t, weir.Config{}), workers: make(chan struct{}, poolSize)}
@@ -95,8 +95,8 @@ func beside(t *testing.T, n int, seed uint64, measure func(weir.Permit)) (good, 
 	return good, late, among
 }
 
-// Streams that are measured right away leave the service as it is without them, while they hold their slots
-// and when all end at once. Streams that are not take most of it.
+// Streams that are measured right away leave the service as it is without them, while they hold
+// their slots and when all end at once. Streams that are not take most of it.
 func TestStreamsBesideRequests(t *testing.T) {
 	ignored := func(p weir.Permit) { p.Measure(weir.Ignore) }
 	for seed := range uint64(3) {

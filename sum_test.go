@@ -78,7 +78,8 @@ func TestSumOfAnUnusedLimiter(t *testing.T) {
 	}
 }
 
-// A field of a snapshot that Sum forgets is zero in the sum, also where it is not zero in a limiter.
+// A field of a snapshot that Sum forgets is zero in the sum, also where it is not zero in a
+// limiter.
 func TestSumForgetsNoField(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{

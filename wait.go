@@ -32,8 +32,9 @@ func (w *waiter) Wake() { w.ready <- answered }
 // Recheck tells the waiter to look again.
 func (w *waiter) Recheck() { w.ready <- recheck }
 
-// expire is called by the waiter's timer. With a channel of the timer's own, as a third case to wait
-// for, BenchmarkHandoff took 2.6 seconds of a processor instead of 2.1, its other side included.
+// expire is called by the waiter's timer. With a channel of the timer's own, as a third case to
+// wait for, BenchmarkHandoff took 2.6 seconds of a processor instead of 2.1, its other side
+// included.
 func (w *waiter) expire() { w.ready <- expired }
 
 // wait queues for a permit.

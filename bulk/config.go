@@ -15,52 +15,61 @@ import (
 var (
 	// ErrConfig matches every error about a setting.
 	ErrConfig = settings.ErrConfigOf("bulk")
-	// ErrChanged is why an import does not go on: the source is not the one that the journal, or the file of rejects, is of.
+	// ErrChanged is why an import does not go on: the source is not the one that the journal, or
+	// the file of rejects, is of.
 	ErrChanged = errors.New("bulk: not the source of the journal")
 	// ErrRejected is matched by the error of a line that was rejected, where it stops the import.
 	ErrRejected = errors.New("bulk: line rejected")
 )
 
-// Config configures [Run]. 0 always means the default; a value out of range is an error that names the field.
+// Config configures [Run]. 0 always means the default; a value out of range is an error that names
+// the field.
 type Config struct {
-	// Write writes one line and returns once the store has acknowledged it. It is called by several workers at
-	// once. An error from [Reject] rejects the line, and any other stops the import, as does a panic. Required.
+	// Write writes one line and returns once the store has acknowledged it. It is called by several
+	// workers at once. An error from [Reject] rejects the line, and any other stops the import, as
+	// does a panic. Required.
 	Write func(context.Context, Line) error
 
 	// Workers is how many lines are written at once, up to 10,000. Defaults to 64.
 	Workers int
 
-	// MaxLine is the longest line, in bytes, up to 1 GiB. Longer ones are rejected. Defaults to 16 MiB.
+	// MaxLine is the longest line, in bytes, up to 1 GiB. Longer ones are rejected. Defaults to 16
+	// MiB.
 	MaxLine int
 
-	// Memory bounds the bytes in flight. Its Run is the caller's. A line that does not fit the reader's buffer of 1 MiB takes
-	// MaxLine bytes, for its length is not known yet. Defaults to none: the lines of all workers are in memory.
+	// Memory bounds the bytes in flight. Its Run is the caller's. A line that does not fit the
+	// reader's buffer of 1 MiB takes MaxLine bytes, for its length is not known yet. Defaults to
+	// none: the lines of all workers are in memory.
 	Memory *memory.Governor
 
-	// Throttle paces the writes, at a cost of 1. Its Run is the caller's. A line that it refuses is tried again. Defaults to none.
+	// Throttle paces the writes, at a cost of 1. Its Run is the caller's. A line that it refuses is
+	// tried again. Defaults to none.
 	Throttle *throttle.Throttle
 
-	// Journal is the path of the journal. While an import runs, no other may use it. Defaults to none: the
-	// import starts anew.
+	// Journal is the path of the journal. While an import runs, no other may use it. Defaults to
+	// none: the import starts anew.
 	Journal string
 
-	// Rejects is the path of the file to which rejected lines are appended, as JSON with line, byte, error and text (data, in base64, if the text is no
-	// UTF-8). They are in order, and none is there twice if there is a journal. Defaults to none: a rejected line stops the import.
+	// Rejects is the path of the file to which rejected lines are appended, as JSON with line,
+	// byte, error and text (data, in base64, if the text is no UTF-8). They are in order, and none
+	// is there twice if there is a journal. Defaults to none: a rejected line stops the import.
 	Rejects string
 
-	// MaxRejects stops the import once so many lines are rejected, for that is the wrong source rather than a bad
-	// line. Defaults to no bound.
+	// MaxRejects stops the import once so many lines are rejected, for that is the wrong source
+	// rather than a bad line. Defaults to no bound.
 	MaxRejects int
 
-	// Sync makes what is acknowledged durable, such as the Sync of a store that does not do so at each write.
-	// It is called before the journal is written, up to five times a second. Defaults to none.
+	// Sync makes what is acknowledged durable, such as the Sync of a store that does not do so at
+	// each write. It is called before the journal is written, up to five times a second. Defaults
+	// to none.
 	Sync func() error
 
-	// Size is the length of the source in bytes, for the estimate of the end. Defaults to that of the file, if the source is
-	// one.
+	// Size is the length of the source in bytes, for the estimate of the end. Defaults to that of
+	// the file, if the source is one.
 	Size int64
 
-	// OnProgress, if set, is called every Every, and at the end. It delays the journal: keep it short.
+	// OnProgress, if set, is called every Every, and at the end. It delays the journal: keep it
+	// short.
 	OnProgress func(Snapshot)
 	// Every defaults to 1 s.
 	Every time.Duration
@@ -110,7 +119,8 @@ type Line struct {
 	Text   []byte // without the end of the line; valid until Write returns
 }
 
-// Reject returns an error for Write to return, which rejects the line instead of stopping the import. Reject of nil is nil.
+// Reject returns an error for Write to return, which rejects the line instead of stopping the
+// import. Reject of nil is nil.
 func Reject(err error) error {
 	if err == nil {
 		return nil

@@ -1,5 +1,5 @@
-// Package bulk imports lines into a database: any number of them, of any size, in bounded memory, and from where
-// it was if the import was killed.
+// Package bulk imports lines into a database: any number of them, of any size, in bounded memory,
+// and from where it was if the import was killed.
 //
 //	progress, err := bulk.Run(ctx, file, bulk.Config{
 //		Write:   func(ctx context.Context, l bulk.Line) error { return put(ctx, l.Text) },
@@ -8,24 +8,26 @@
 //		Rejects: "orders.rejects",    // lines that Write rejected, with their numbers
 //	})
 //
-// One goroutine reads. A fixed number of workers writes, so that lines are written in any order. The bytes of a line are taken
-// from the governor's budget before the line is copied, and given back when its write is acknowledged.
+// One goroutine reads. A fixed number of workers writes, so that lines are written in any order.
+// The bytes of a line are taken from the governor's budget before the line is copied, and given
+// back when its write is acknowledged.
 //
 // # What the journal promises
 //
-// The journal says up to which line all are acknowledged: Write returned nil, or rejected the line. It is replaced as a whole five times
-// a second, so that an import may be killed at any instant. The next run starts behind that line, and writes again
-// those later lines that were acknowledged already. So no acknowledged line is lost, and none is there twice if Write replaces what has the
+// The journal says up to which line all are acknowledged: Write returned nil, or rejected the line.
+// It is replaced as a whole five times a second, so that an import may be killed at any instant.
+// The next run starts behind that line, and writes again those later lines that were acknowledged
+// already. So no acknowledged line is lost, and none is there twice if Write replaces what has the
 // same key. A source that is not the one of the journal is an error ([ErrChanged]).
 //
-// "Acknowledged" is what the store says. One that acknowledges before the data is on disk keeps it if
-// the process is killed, and may lose it if the machine is. [Config].Sync is for that: it is called before the
-// journal is written.
+// "Acknowledged" is what the store says. One that acknowledges before the data is on disk keeps it
+// if the process is killed, and may lose it if the machine is. [Config].Sync is for that: it is
+// called before the journal is written.
 //
 // # What stops an import
 //
-// An error of Write, unless [Reject] made it: a full disk is not the fault of the line, and the lines behind it would fail too. The error names
-// the line. The journal has what was acknowledged until then, so that the import goes on when it is
-// run again. A line that is longer than MaxLine is rejected and skipped. One without an end stops the import once it is 64 times as
-// long.
+// An error of Write, unless [Reject] made it: a full disk is not the fault of the line, and the
+// lines behind it would fail too. The error names the line. The journal has what was acknowledged
+// until then, so that the import goes on when it is run again. A line that is longer than MaxLine
+// is rejected and skipped. One without an end stops the import once it is 64 times as long.
 package bulk

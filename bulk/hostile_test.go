@@ -16,8 +16,9 @@ import (
 
 var errHostile = errors.New("hostile")
 
-// An import that stops, whichever way, gives back the bytes of the lines that it read: those who share its governor would otherwise stand still
-// after some of them. All lines fit into the least budget, so that lines which keep their bytes fail the test and do not hang it.
+// An import that stops, whichever way, gives back the bytes of the lines that it read: those who
+// share its governor would otherwise stand still after some of them. All lines fit into the least
+// budget, so that lines which keep their bytes fail the test and do not hang it.
 func TestImportsThatStopGiveTheirBytesBack(t *testing.T) {
 	lines := strings.Repeat(strings.Repeat("x", 100)+"\n", 500)
 	for name, test := range map[string]struct {

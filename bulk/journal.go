@@ -39,7 +39,8 @@ func readJournal(name string) (s state, known bool, err error) {
 	return s, true, nil
 }
 
-// writeJournal replaces the journal. Whenever the process is killed, the old one or the new one is there.
+// writeJournal replaces the journal. Whenever the process is killed, the old one or the new one is
+// there.
 func writeJournal(name string, s state) error {
 	if name == "" {
 		return nil

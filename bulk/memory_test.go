@@ -11,7 +11,8 @@ import (
 	"github.com/weir-go/weir/memory"
 )
 
-// The bytes in flight stay inside the budget of the governor, which is 256 KiB here, but for a longer line, which goes alone.
+// The bytes in flight stay inside the budget of the governor, which is 256 KiB here, but for a
+// longer line, which goes alone.
 func TestBytesInFlightAreBounded(t *testing.T) {
 	gov, err := memory.New(memory.Config{Target: 16 << 20})
 	if err != nil {

@@ -39,8 +39,8 @@ type rejects struct {
 	size int64
 }
 
-// openRejects opens the file. What is in it behind the size that the journal knows is of lines that are to
-// be read again.
+// openRejects opens the file. What is in it behind the size that the journal knows is of lines that
+// are to be read again.
 func openRejects(name string, resumed bool, size int64) (r rejects, err error) {
 	if name == "" {
 		return r, nil

@@ -41,8 +41,9 @@ func (w *window) add(m mark) {
 	w.lines = append(w.lines, record{mark: m})
 }
 
-// acknowledge notes that a line was written, or rejected if reject is not nil. A line that was rejected keeps its bytes
-// until it is written to the file of rejects. The result is the size of the rejects that wait for that.
+// acknowledge notes that a line was written, or rejected if reject is not nil. A line that was
+// rejected keeps its bytes until it is written to the file of rejects. The result is the size of
+// the rejects that wait for that.
 func (w *window) acknowledge(p *pending, reject []byte) (waiting int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,7 +85,8 @@ func (w *window) collect() (all mark, rejected int64, text []byte, holds []memor
 	return w.all, w.rejected, text, holds
 }
 
-// end gives back the bytes of rejects behind a line that was not acknowledged. Writes that return later are too late to be acknowledged.
+// end gives back the bytes of rejects behind a line that was not acknowledged. Writes that return
+// later are too late to be acknowledged.
 func (w *window) end() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

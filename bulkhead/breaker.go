@@ -8,8 +8,9 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A lateBreaker is a breaker that [Compartment].Breaker makes when the first work of its compartment
-// asks: code of the user then runs on the goroutine of that work, and under no lock of the set.
+// A lateBreaker is a breaker that [Compartment].Breaker makes when the first work of its
+// compartment asks: code of the user then runs on the goroutine of that work, and under no lock of
+// the set.
 type lateBreaker struct {
 	key   string
 	make  func(key string) weir.Breaker
@@ -32,8 +33,8 @@ func (b *lateBreaker) Allow(ctx context.Context) (done func(weir.Outcome), err e
 	return (*breaker).Allow(ctx)
 }
 
-// first makes the breaker, unless another has meanwhile. If that panics, or ends its goroutine, the next work
-// tries again.
+// first makes the breaker, unless another has meanwhile. If that panics, or ends its goroutine, the
+// next work tries again.
 func (b *lateBreaker) first() *weir.Breaker {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -8,13 +8,14 @@ import (
 	"github.com/weir-go/weir/internal/feed"
 )
 
-// Events returns a channel of what the limiters of all keys do from now on, those of keys that are yet to come too, and
-// also where a key has an OnEvent of its own. It is otherwise as [weir.Limiter.Events]: the Set never waits for the reader,
-// [weir.Event].Lost counts the events that a reader missed, stop ends the subscription, and an update keeps it.
-// [weir.Event].Limiter names the key, and [weir.Event].Seq is the order of the events of one key.
+// Events returns a channel of what the limiters of all keys do from now on, those of keys that are
+// yet to come too, and also where a key has an OnEvent of its own. It is otherwise as
+// [weir.Limiter.Events]: the Set never waits for the reader, [weir.Event].Lost counts the events
+// that a reader missed, stop ends the subscription, and an update keeps it. [weir.Event].Limiter
+// names the key, and [weir.Event].Seq is the order of the events of one key.
 //
-// To begin and to end a subscription takes time, and 300 bytes for as long as it lasts, for each key. Meanwhile work of keys that
-// the configuration does not name has to wait.
+// To begin and to end a subscription takes time, and 300 bytes for as long as it lasts, for each
+// key. Meanwhile work of keys that the configuration does not name has to wait.
 func (s *Set) Events(size int) (events <-chan weir.Event, stop func()) {
 	r := limiters.NewReader(size)
 	d := &s.dynamic

@@ -10,7 +10,8 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 )
 
-// TestEventsOfAllKeys: those named and unknown, there and yet to come, with a hook of their own and without.
+// TestEventsOfAllKeys: those named and unknown, there and yet to come, with a hook of their own and
+// without.
 func TestEventsOfAllKeys(t *testing.T) {
 	var own journal
 	c := bulkhead.Config{Max: 10, MaxKeys: 2, Default: fixed(1, 0, 0), ByKey: byKey{"named": fixed(1, 0, 0), "private": fixed(1, 0, 0)}}

@@ -92,8 +92,8 @@ func (s starting) Controller(law.Bounds) (law.Controller, error) { s(); return s
 
 func (starting) Next(w law.Window) law.Decision { return law.Decision{Limit: float64(w.Limit)} }
 
-// A law of a new key that cannot be started keeps all of the update from being applied, whichever of its starts
-// fails.
+// A law of a new key that cannot be started keeps all of the update from being applied, whichever
+// of its starts fails.
 func TestUpdateWithoutItsLawIsNotApplied(t *testing.T) {
 	s := newSet(t, bulkhead.Config{Max: 10, ByKey: byKey{"a": fixed(2, 0, 0), "b": fixed(2, 0, 0)}})
 	hold(t, s, "dynamic", 1)[0].Done(nil)

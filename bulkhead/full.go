@@ -5,12 +5,13 @@ import (
 	"context"
 )
 
-// Full says whether work of the key is to be refused before it is so much as read, as [weir.Limiter.Full] does: an
-// error is a refusal that was counted, and nil promises nothing. A full cap refuses like a full limit.
+// Full says whether work of the key is to be refused before it is so much as read, as
+// [weir.Limiter.Full] does: an error is a refusal that was counted, and nil promises nothing. A
+// full cap refuses like a full limit.
 //
-// Full makes no compartment. If the key has none and would get one, Full returns nil whatever the cap says,
-// because there is no limiter yet to count a refusal. A bad key, an unknown key of a closed set, and what the
-// overflow has no room for are refused.
+// Full makes no compartment. If the key has none and would get one, Full returns nil whatever the
+// cap says, because there is no limiter yet to count a refusal. A bad key, an unknown key of a
+// closed set, and what the overflow has no room for are refused.
 func (s *Set) Full(ctx context.Context, key string) error {
 	c, err := s.find(key)
 	if c == nil {
@@ -47,7 +48,8 @@ func (s *Set) find(key string) (*compartment, error) {
 	}
 }
 
-// existing returns the compartment that work of the key would be admitted by now, nil if it had to be made.
+// existing returns the compartment that work of the key would be admitted by now, nil if it had to
+// be made.
 func (s *Set) existing(key string) (*compartment, error) {
 	if c := s.table.Load().byKey[key]; c != nil {
 		return c, nil

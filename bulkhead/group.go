@@ -55,7 +55,8 @@ func (g group) reserve(l *weir.Limiter, least, most int) {
 	fx.Woken.Wake()
 }
 
-// remove takes an idle limiter out of the group, which closes it, and gives its reserve to the others.
+// remove takes an idle limiter out of the group, which closes it, and gives its reserve to the
+// others.
 func (g group) remove(l *weir.Limiter) {
 	if g.slots == nil {
 		return

@@ -22,7 +22,8 @@ func (b hostileBreaker) Allow(context.Context) (func(weir.Outcome), error) {
 	return func(weir.Outcome) { b.done() }, nil
 }
 
-// hostileLaw moves its limit to and fro, and does what it is told as it is started, asked and retuned.
+// hostileLaw moves its limit to and fro, and does what it is told as it is started, asked and
+// retuned.
 type hostileLaw struct{ start, next, retune func() }
 
 func (l hostileLaw) Controller(law.Bounds) (law.Controller, error) { l.start(); return l, nil }
@@ -73,9 +74,9 @@ var callbacks = map[string]callback{
 	}},
 }
 
-// TestHostileCallbacks: code of the user may call every method of the set that does not wait for the caller, but for
-// laws, which must not call it; it may panic and may end its goroutine, on the goroutine of the caller. No slot is
-// lost, no lock is held, and the set can be used as before.
+// TestHostileCallbacks: code of the user may call every method of the set that does not wait for
+// the caller, but for laws, which must not call it; it may panic and may end its goroutine, on the
+// goroutine of the caller. No slot is lost, no lock is held, and the set can be used as before.
 func TestHostileCallbacks(t *testing.T) {
 	for name, callback := range callbacks {
 		for _, way := range []string{"panics", "exits", "calls us"} {
@@ -195,8 +196,8 @@ func testHostile(t *testing.T, callback callback, way string) {
 	}
 }
 
-// TestHostileWork: a function that panics or ends its goroutine gives its slot back, and a handle that is used by it
-// goes on.
+// TestHostileWork: a function that panics or ends its goroutine gives its slot back, and a handle
+// that is used by it goes on.
 func TestHostileWork(t *testing.T) {
 	for name, act := range map[string]func(){"panics": func() { panic("hostile") }, "exits": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {

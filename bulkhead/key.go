@@ -9,8 +9,8 @@ import (
 // MaxKeyLength is how many bytes a key may have.
 const MaxKeyLength = 256
 
-// ErrKey matches the refusal of a key that is empty or too long, which is a [weir.RefusedError] with
-// [weir.ReasonBadKey].
+// ErrKey matches the refusal of a key that is empty or too long, which is a [weir.RefusedError]
+// with [weir.ReasonBadKey].
 var ErrKey = fmt.Errorf("%w: bulkhead: key", weir.ErrRefused)
 
 // keyError is the refusal of a key.

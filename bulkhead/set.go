@@ -55,7 +55,8 @@ func New(c Config) (*Set, error) {
 	return s, nil
 }
 
-// open makes the compartment of a key. But for a set that is not in use yet, the caller holds dynamic.mu.
+// open makes the compartment of a key. But for a set that is not in use yet, the caller holds
+// dynamic.mu.
 func (s *Set) open(key string, k Compartment, allocation admit.Allocation) (*compartment, error) {
 	c := &compartment{key: key, breaker: k.newBreaker(key)}
 	var err error
@@ -89,10 +90,11 @@ func (s *Set) enter(key string) (*compartment, error) {
 	}
 }
 
-// Config returns the configuration at work: that of [New] or of the last [Set.Update], with the defaults filled in
-// for what it left out, within each Compartment too, as [weir.Limiter.Config] does. It names no key that
-// was not named. It is a copy, also of the map, so to change one setting change it there and
-// give it to Update. The cap now, which [Set.SetMax] moves, is in the [Snapshot].
+// Config returns the configuration at work: that of [New] or of the last [Set.Update], with the
+// defaults filled in for what it left out, within each Compartment too, as [weir.Limiter.Config]
+// does. It names no key that was not named. It is a copy, also of the map, so to change one setting
+// change it there and give it to Update. The cap now, which [Set.SetMax] moves, is in the
+// [Snapshot].
 func (s *Set) Config() Config {
 	c := s.table.Load().given
 	c.ByKey = maps.Clone(c.ByKey)

@@ -108,7 +108,8 @@ func (s *Set) replace(old *table, c Config) (changes []change, err error) {
 	return changes, nil
 }
 
-// divide splits the dynamic compartments that the table does not name into those that stay and those that leave.
+// divide splits the dynamic compartments that the table does not name into those that stay and
+// those that leave.
 func (d *dynamic) divide(next *table) (stay, leave []*compartment) {
 	for _, c := range d.ring {
 		switch {

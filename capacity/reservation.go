@@ -121,10 +121,10 @@ func (w *Reservation) Cancel() {
 	granted.Release() // of nothing if it waited
 }
 
-// Backfill takes what another request of the reservation's owner asks for while the reservation itself
-// goes on waiting: the only way to overtake, and at the expense of
-// the reservation only. It is refused as [Capacity.TryAcquire] is, also if others wait in front
-// of the reservation. An owner that backfills without bound starves its reservation.
+// Backfill takes what another request of the reservation's owner asks for while the reservation
+// itself goes on waiting: the only way to overtake, and at the expense of the reservation only. It
+// is refused as [Capacity.TryAcquire] is, also if others wait in front of the reservation. An owner
+// that backfills without bound starves its reservation.
 func (w *Reservation) Backfill(req *Request) (Grant, error) {
 	c := w.request.of
 	if err := c.checked(req); err != nil {

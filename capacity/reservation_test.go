@@ -235,7 +235,8 @@ func TestShrunkChildStepsBack(t *testing.T) {
 	})
 }
 
-// A reservation that waits at the parent and was passed by work that fills its own capacity does too.
+// A reservation that waits at the parent and was passed by work that fills its own capacity does
+// too.
 func TestPassedChildStepsBack(t *testing.T) {
 	parent, request := slots(t, 3)
 	a := must(parent.Child(capacity.Vector{"slots": 2}))

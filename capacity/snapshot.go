@@ -1,7 +1,7 @@
 package capacity
 
-// A ResourceSnapshot is the state of one resource at one moment. Available is what could be taken now, if
-// no reservation waits for it; Available, InUse and Withheld add up to the limit, except
+// A ResourceSnapshot is the state of one resource at one moment. Available is what could be taken
+// now, if no reservation waits for it; Available, InUse and Withheld add up to the limit, except
 // that a shrink that is owed comes on top.
 type ResourceSnapshot struct {
 	Limit     int64 // what there is

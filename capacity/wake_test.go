@@ -30,8 +30,8 @@ func hostile(c *capacity.Capacity) map[string]func() {
 	}
 }
 
-// TestWakeOfAnotherOwner: whatever the wake of one reservation does, the reservation keeps its grant, the reservations after
-// it are served and woken, and the one that made room goes on.
+// TestWakeOfAnotherOwner: whatever the wake of one reservation does, the reservation keeps its
+// grant, the reservations after it are served and woken, and the one that made room goes on.
 func TestWakeOfAnotherOwner(t *testing.T) {
 	ways := map[string]func(*capacity.Capacity, capacity.Grant, *capacity.Reservation){
 		"Release":  func(_ *capacity.Capacity, g capacity.Grant, _ *capacity.Reservation) { g.Release() },

@@ -14,8 +14,8 @@ type Gate interface {
 	Acquire(ctx context.Context) (weir.Permit, error)
 }
 
-// IsExempt reports whether a gate limits nothing: nil, or a nil *weir.Limiter, which a look-up in a map of
-// limiters returns for a call that has none.
+// IsExempt reports whether a gate limits nothing: nil, or a nil *weir.Limiter, which a look-up in a
+// map of limiters returns for a call that has none.
 func IsExempt(gate Gate) bool {
 	if lim, ok := gate.(*weir.Limiter); ok {
 		return lim == nil

@@ -13,7 +13,8 @@ import (
 	"github.com/weir-go/weir/histogram"
 )
 
-// above reports whether d is above 2^(index/8) seconds, without rounding: whether d^8 > 10^72 * 2^index in nanoseconds.
+// above reports whether d is above 2^(index/8) seconds, without rounding: whether d^8 > 10^72 *
+// 2^index in nanoseconds.
 func above(d time.Duration, index int) bool {
 	have := new(big.Int).Exp(big.NewInt(int64(d)), big.NewInt(8), nil)
 	want := new(big.Int).Exp(big.NewInt(10), big.NewInt(72), nil)

@@ -6,21 +6,22 @@ import (
 	"time"
 )
 
-// Schema is the Prometheus schema of the buckets: each is 2^(2^-Schema) times as long as the last one.
+// Schema is the Prometheus schema of the buckets: each is 2^(2^-Schema) times as long as the last
+// one.
 const Schema = 3
 
 // perOctave is how many buckets double a duration.
 const perOctave = 1 << Schema
 
-// mantissas are the bounds of the eight buckets from 2^30 nanoseconds on, 10^9 * 2^(i/8) for i from 1
-// to 8, as 64 leading bits. Bounds an octave up or down differ in the exponent only.
+// mantissas are the bounds of the eight buckets from 2^30 nanoseconds on, 10^9 * 2^(i/8) for i from
+// 1 to 8, as 64 leading bits. Bounds an octave up or down differ in the exponent only.
 var mantissas = [perOctave]uint64{
 	0x81ffa7a9549ca6e3, 0x8dc3b8960164a7d9, 0x9a9867054d512391, 0xa8965f74bf065071,
 	0xb7d88a12d0dd9ea0, 0xc87c3e7d03cdbec3, 0xdaa17c2cd19555db, 0xee6b280000000000,
 }
 
-// below counts the mantissas below each of the 128 values that eight leading bits can have. Two mantissas
-// are further apart than two of these values, so at most one more is below a duration.
+// below counts the mantissas below each of the 128 values that eight leading bits can have. Two
+// mantissas are further apart than two of these values, so at most one more is below a duration.
 var below = func() (n [128]uint8) {
 	for leading := range n {
 		for _, m := range mantissas {

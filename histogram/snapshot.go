@@ -22,7 +22,8 @@ type Bucket struct {
 	Count uint64 `json:"count"` // how many durations, of this bucket alone
 }
 
-// Bounds returns the bounds of the bucket in seconds. The lower one is not in the bucket, the upper one is.
+// Bounds returns the bounds of the bucket in seconds. The lower one is not in the bucket, the upper
+// one is.
 func (b Bucket) Bounds() (lower, upper float64) { return bound(b.Index - 1), bound(b.Index) }
 
 // An Exemplar is one of the durations, with a label that leads to the request.
@@ -32,8 +33,8 @@ type Exemplar struct {
 	At    time.Time     `json:"at"`       // when it was measured
 }
 
-// Quantile returns the duration that the share q of all durations did not exceed, to within 4.4%: nearest
-// rank, for q from 0 to 1. It returns 0 if there are none.
+// Quantile returns the duration that the share q of all durations did not exceed, to within 4.4%:
+// nearest rank, for q from 0 to 1. It returns 0 if there are none.
 func (s *Snapshot) Quantile(q float64) time.Duration {
 	rank := math.Ceil(q * float64(s.Count))
 	var seen uint64
@@ -53,8 +54,8 @@ func (b Bucket) middle() time.Duration {
 	return time.Duration(float64(seconds*float64(time.Second)) + 0.5)
 }
 
-// Add returns a histogram of the durations of both, and changes neither. A nil Snapshot adds nothing; the
-// sum of two of them is nil. Of two exemplars in an octave it keeps the later one.
+// Add returns a histogram of the durations of both, and changes neither. A nil Snapshot adds
+// nothing; the sum of two of them is nil. Of two exemplars in an octave it keeps the later one.
 func (s *Snapshot) Add(o *Snapshot) *Snapshot {
 	if s == nil && o == nil {
 		return nil

@@ -57,20 +57,20 @@ import "time"
 //
 // # Time
 //
-// Windows, settling and patience are in units of the latency and of the rate at which work
-// ends. The unit is the least latency that was seen, which fades. The few constants in seconds bound
-// the cost of deciding where work is quick.
+// Windows, settling and patience are in units of the latency and of the rate at which work ends.
+// The unit is the least latency that was seen, which fades. The few constants in seconds bound the
+// cost of deciding where work is quick.
 //
 // # Replicas
 //
-// Several limiters on one server see throughput follow their own share of a queue that all of
-// them fill. Elastic finds out by ebbs: at ticks of the wall clock, [Window].Closed, a limiter that reached its
-// limit lowers it for a few latencies, and so do the others, if there are any. If the latency
-// falls with it there was a queue, and a ceiling holds the latency near 1.2 to 3 times that
-// of the ebb. At some ticks a limiter keeps its limit and listens. One that never hears
-// the latency dip is alone, drops its ceiling and ebbs no more. Clocks that are 20 ms apart
-// cost nothing. Eight replicas whose clocks are spread over 100 ms lose 1 point of goodput in
-// the mean of ten seeds and 7 at worst, over 500 ms 3 and 21 (limiter_skew in the scenario "8clients").
+// Several limiters on one server see throughput follow their own share of a queue that all of them
+// fill. Elastic finds out by ebbs: at ticks of the wall clock, [Window].Closed, a limiter that
+// reached its limit lowers it for a few latencies, and so do the others, if there are any. If the
+// latency falls with it there was a queue, and a ceiling holds the latency near 1.2 to 3 times that
+// of the ebb. At some ticks a limiter keeps its limit and listens. One that never hears the latency
+// dip is alone, drops its ceiling and ebbs no more. Clocks that are 20 ms apart cost nothing. Eight
+// replicas whose clocks are spread over 100 ms lose 1 point of goodput in the mean of ten seeds and
+// 7 at worst, over 500 ms 3 and 21 (limiter_skew in the scenario "8clients").
 //
 // # The budget
 //

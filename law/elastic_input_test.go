@@ -9,7 +9,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A pilot is Elastic before a pool of 50 workers of 50 ms, asked for half as much again as it can do.
+// A pilot is Elastic before a pool of 50 workers of 50 ms, asked for half as much again as it can
+// do.
 type pilot struct {
 	controller law.Controller
 	bounds     law.Bounds
@@ -82,7 +83,8 @@ func (p *pilot) fly(t *testing.T, span time.Duration) float64 {
 	return area / seconds
 }
 
-// The limit is right from somewhat below the workers to twice as many: what is more waits for too long.
+// The limit is right from somewhat below the workers to twice as many: what is more waits for too
+// long.
 const lowest, highest = 40, 100
 
 // steers fails unless good windows lead the limit to where the server is best.
@@ -206,8 +208,8 @@ func (p *pilot) ebb(t *testing.T) {
 	t.Fatal("never measures with less load")
 }
 
-// TestElasticInMidEbb: other settings, or another controller, while the limit is lowered to measure do not
-// leave it there.
+// TestElasticInMidEbb: other settings, or another controller, while the limit is lowered to measure
+// do not leave it there.
 func TestElasticInMidEbb(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, p *pilot){
 		"retuned": func(t *testing.T, p *pilot) {

@@ -6,9 +6,10 @@ import (
 	"github.com/weir-go/weir/internal/knee"
 )
 
-// A keptSeeker is a seeker between two decisions. A service may hold a hundred thousand, and numbers of 64 bits would
-// take the next size of the heap, 896 bytes instead of 768. Those with a unit of time have 64 bits all the same, because
-// in 32 they would be rounded otherwise in another unit.
+// A keptSeeker is a seeker between two decisions. A service may hold a hundred thousand, and
+// numbers of 64 bits would take the next size of the heap, 896 bytes instead of 768. Those with a
+// unit of time have 64 bits all the same, because in 32 they would be rounded otherwise in another
+// unit.
 type keptSeeker struct {
 	tracker knee.Tracker
 

@@ -75,8 +75,8 @@ const (
 )
 
 // unfinished reports whether most of a burst that reached an idle server still runs. What ended so
-// far is its quick part. Fan-outs of 60 calls, of which half take ten times as long as the others, kept
-// 25% of their calls when the limit followed the quick half, and keep 64% or more now.
+// far is its quick part. Fan-outs of 60 calls, of which half take ten times as long as the others,
+// kept 25% of their calls when the limit followed the quick half, and keep 64% or more now.
 func unfinished(w Window) bool {
 	ended := w.Completed() + w.Carried + w.CarriedFailed
 	return burstRise*w.First < w.Peak && w.Last >= ended && w.Age < burstTail*w.Mean

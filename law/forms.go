@@ -13,8 +13,8 @@ type Setting struct {
 	Allowed string // in words, such as "0 to less than 1"
 }
 
-// Forms lists the laws that [Parse] knows, with their settings, in an order that does not change. The list is the
-// caller's own.
+// Forms lists the laws that [Parse] knows, with their settings, in an order that does not change.
+// The list is the caller's own.
 func Forms() []Form {
 	forms := make([]Form, len(kinds))
 	for i, k := range kinds {

@@ -9,7 +9,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// TestFormsAreWhatParseReads: each setting is known, its default may be given, and neither changes the law.
+// TestFormsAreWhatParseReads: each setting is known, its default may be given, and neither changes
+// the law.
 func TestFormsAreWhatParseReads(t *testing.T) {
 	for _, f := range law.Forms() {
 		plain, err := law.Parse(f.Name)

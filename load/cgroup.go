@@ -48,8 +48,9 @@ func (c *Cgroup) Poll(context.Context) (Sample, error) {
 	return one(Reading{Name: "cgroup memory", Value: used, Unit: Bytes, Limit: most}), nil
 }
 
-// A controlGroup is the control group of this process that has one controller. Systems mount version 2, or version 1
-// with a tree for each controller, or both with the controllers in version 1 (hybrid).
+// A controlGroup is the control group of this process that has one controller. Systems mount
+// version 2, or version 1 with a tree for each controller, or both with the controllers in version
+// 1 (hybrid).
 type controlGroup struct {
 	dir string
 	v1  bool
@@ -100,7 +101,8 @@ func (g controlGroup) memoryLimit(fsys fs.FS) (bytes float64, limited bool, err 
 	return bytes, limited && bytes < noLimit, err
 }
 
-// memoryUsed is what the group's processes use in bytes, less the files that could be dropped from the cache.
+// memoryUsed is what the group's processes use in bytes, less the files that could be dropped from
+// the cache.
 func (g controlGroup) memoryUsed(fsys fs.FS) (float64, error) {
 	usage, cache := "memory.current", "inactive_file"
 	if g.v1 {
@@ -138,7 +140,8 @@ func (g controlGroup) cpuLimit(fsys fs.FS) (processors float64, limited bool, er
 	return quota[0] / quota[1], true, nil
 }
 
-// cpuUsed is what the group with the accounts of processor time has used. In version 1 that is a controller of its own.
+// cpuUsed is what the group with the accounts of processor time has used. In version 1 that is a
+// controller of its own.
 func cpuUsed(fsys fs.FS) (time.Duration, error) {
 	g, err := groupOf(fsys, "cpuacct")
 	if err != nil {

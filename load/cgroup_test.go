@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The two ways in which systems have control groups of version 1: alone, and hybrid, where version 2 is mounted
-// beside them and has no controllers.
+// The two ways in which systems have control groups of version 1: alone, and hybrid, where version
+// 2 is mounted beside them and has no controllers.
 var versions = map[string]string{
 	"version 1": "5:memory:/app\n4:cpu,cpuacct:/app\n1:name=systemd:/app\n",
 	"hybrid":    "5:memory:/app\n4:cpu,cpuacct:/app\n1:name=systemd:/app\n0::/app\n",

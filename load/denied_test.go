@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// A system that refuses the source's credentials is left alone for half a minute, because it may lock out a user
-// whose password is wrong too often. The event says so at once.
+// A system that refuses the source's credentials is left alone for half a minute, because it may
+// lock out a user whose password is wrong too often. The event says so at once.
 func TestDeniedSourceIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{name: "store"}

@@ -44,8 +44,9 @@ type FeedSnapshot struct {
 	Failures uint64        // of these, those without a valid reading
 }
 
-// deniedFor is how long a source is left alone after its system did not let it in. Neo4j locks a user out
-// for 5 s after three wrong passwords; polled each 100 ms it refused the right password too, in 35 of 37 tries.
+// deniedFor is how long a source is left alone after its system did not let it in. Neo4j locks a
+// user out for 5 s after three wrong passwords; polled each 100 ms it refused the right password
+// too, in 35 of 37 tries.
 const deniedFor = 30 * time.Second
 
 // start polls, unless the last poll has not returned yet or its system did not let the source in.

@@ -11,8 +11,8 @@ type heard struct {
 	denied  bool // it matches ErrDenied
 }
 
-// hear asks an error. One that panics, or ends its goroutine, does so in its poll and not in a goroutine of
-// the monitor, or of who reads it.
+// hear asks an error. One that panics, or ends its goroutine, does so in its poll and not in a
+// goroutine of the monitor, or of who reads it.
 func hear(err error) error {
 	if err == nil {
 		return nil

@@ -10,11 +10,11 @@ import (
 	"runtime/metrics"
 )
 
-// Memory is the memory of this process against a target: on Linux what is
-// resident and not shared, which includes memory that the runtime does not know of;
-// elsewhere what the runtime holds. Of mapped files it counts the pages that were written to in a private mapping.
-// The pages of a shared mapping, such as the tables and logs of Badger, are not in it: the kernel can drop them
-// when it needs room. For a remote database it is the wrong process.
+// Memory is the memory of this process against a target: on Linux what is resident and not shared,
+// which includes memory that the runtime does not know of; elsewhere what the runtime holds. Of
+// mapped files it counts the pages that were written to in a private mapping. The pages of a shared
+// mapping, such as the tables and logs of Badger, are not in it: the kernel can drop them when it
+// needs room. For a remote database it is the wrong process.
 type Memory struct {
 	Target uint64 // in bytes. Defaults to 1.5 GB, 1,500,000,000 bytes
 

@@ -130,8 +130,9 @@ func (m *Monitor) LevelBy(scope Scope, a Actuator) Level {
 	return m.LevelOf(scope, func(s FeedSnapshot) bool { return s.Actuator == a })
 }
 
-// LevelOf is Level of the feeds for which counts returns true: the rest are left out, as if the monitor did not have them.
-// It asks once for each feed that has polled, on the goroutine of the caller and without a lock, so counts may use the monitor.
+// LevelOf is Level of the feeds for which counts returns true: the rest are left out, as if the
+// monitor did not have them. It asks once for each feed that has polled, on the goroutine of the
+// caller and without a lock, so counts may use the monitor.
 func (m *Monitor) LevelOf(scope Scope, counts func(FeedSnapshot) bool) Level {
 	now := time.Now()
 	var l Level

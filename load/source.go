@@ -47,8 +47,8 @@ type Actuator uint8
 const (
 	// ByPace is how fast work starts: for what fills and drains, as a backlog or memory does.
 	ByPace Actuator = 0
-	// ByConcurrency is how much work runs at once: for work that waits for other work, as for a lock, a connection
-	// or a thread.
+	// ByConcurrency is how much work runs at once: for work that waits for other work, as for a
+	// lock, a connection or a thread.
 	ByConcurrency Actuator = 1
 )
 

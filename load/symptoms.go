@@ -18,11 +18,11 @@ type Operations struct {
 //
 //	baseline += (latency - baseline) (1 - exp(-dt/tau)),  tau = 2 s down, 5 min up
 //
-// The load is 1 where the latency is 8 baselines and at least 5 ms, below which the
-// scheduler's own noise lies; and where the oldest operation is as old as 5 of that, for
-// in a stall nothing completes and latencies look fine. How many run tells nothing: clients keep all
-// slots in use of a system that is at ease, too. If the first latencies seen are those of a storm
-// it takes them for ease until there is some.
+// The load is 1 where the latency is 8 baselines and at least 5 ms, below which the scheduler's own
+// noise lies; and where the oldest operation is as old as 5 of that, for in a stall nothing
+// completes and latencies look fine. How many run tells nothing: clients keep all slots in use of a
+// system that is at ease, too. If the first latencies seen are those of a storm it takes them for
+// ease until there is some.
 //
 // The zero Symptoms is ready. It is not safe for concurrent use.
 type Symptoms struct{ baseline float64 }

@@ -2,9 +2,9 @@ package memory
 
 import "sync"
 
-// budget is a queue for bytes: who takes waits until what is in flight leaves room, first come, first served. It is no weir.Limiter and no
-// capacity.Capacity, for what is larger than the budget goes alone, also if the budget shrank while
-// it waited, and neither has that.
+// budget is a queue for bytes: who takes waits until what is in flight leaves room, first come,
+// first served. It is no weir.Limiter and no capacity.Capacity, for what is larger than the budget
+// goes alone, also if the budget shrank while it waited, and neither has that.
 type budget struct {
 	mu       sync.Mutex
 	size     int64

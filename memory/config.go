@@ -16,17 +16,19 @@ var ErrConfig = settings.ErrConfigOf("memory")
 
 // Config configures a [Governor]. The zero Config works.
 type Config struct {
-	// Target is the memory that the process may have, in bytes, at least 16 MiB. Defaults to 0.8 of the memory limit of the
-	// process's control group, and without one to 1.5 GB, 1,500,000,000 bytes.
+	// Target is the memory that the process may have, in bytes, at least 16 MiB. Defaults to 0.8 of
+	// the memory limit of the process's control group, and without one to 1.5 GB, 1,500,000,000
+	// bytes.
 	Target uint64
 
-	// Mapped has patterns, as of [filepath.Match], of the absolute paths of files that a store maps shared into the
-	// memory of the process, such as "/data/*.sst". Their pages are the ones that the governor asks Linux to take back.
-	// Defaults to none.
+	// Mapped has patterns, as of [filepath.Match], of the absolute paths of files that a store maps
+	// shared into the memory of the process, such as "/data/*.sst". Their pages are the ones that
+	// the governor asks Linux to take back. Defaults to none.
 	Mapped []string
 
-	// OnEvent, if set, is called by Run when the target turns out to be too small, and when it suffices again.
-	// The next decision waits for it. If it panics or ends its goroutine, Run goes on and returns that as an error.
+	// OnEvent, if set, is called by Run when the target turns out to be too small, and when it
+	// suffices again. The next decision waits for it. If it panics or ends its goroutine, Run goes
+	// on and returns that as an error.
 	OnEvent func(Event)
 }
 
@@ -72,8 +74,8 @@ type Event struct {
 type Kind uint8
 
 const (
-	// TargetTooSmall: for 3 s the budget was at its least with hardly anything in flight, so that the memory is not that of the work; or
-	// for 1 s more than the target was needed or in use.
+	// TargetTooSmall: for 3 s the budget was at its least with hardly anything in flight, so that
+	// the memory is not that of the work; or for 1 s more than the target was needed or in use.
 	TargetTooSmall Kind = 1
 	// TargetSuffices: there was room for 18 s.
 	TargetSuffices Kind = 2

@@ -13,17 +13,19 @@ const (
 	leastRoom = 0.10 // at which the budget is least
 	fullRoom  = 0.35 // from which it is whole
 
-	// What garbage leaves of the target to the pages of mapped files. Without it they had 20 MiB of 256, which a store on a
-	// quiet machine writes in 50 ms.
+	// What garbage leaves of the target to the pages of mapped files. Without it they had 20 MiB of
+	// 256, which a store on a quiet machine writes in 50 ms.
 	filesShare = 0.15
-	// What garbage has of the memory limit in any case. Where the store needed more than the limit, and garbage had none, there were 1,000 collections
-	// a second, and they took a third of the processors.
+	// What garbage has of the memory limit in any case. Where the store needed more than the limit,
+	// and garbage had none, there were 1,000 collections a second, and they took a third of the
+	// processors.
 	garbageShare = 0.05
 
 	collectEvery = time.Second // at the least budget
 
-	// The target is said to be too small after so long without room. Time in which more than the target is needed counts
-	// threefold, and time with room takes off a sixth of itself, for the need of a store swings as it compacts.
+	// The target is said to be too small after so long without room. Time in which more than the
+	// target is needed counts threefold, and time with room takes off a sixth of itself, for the
+	// need of a store swings as it compacts.
 	patience  = 3 * time.Second
 	exceeding = 3
 	relief    = 6
@@ -101,8 +103,8 @@ func (c *control) step(r reading) decision {
 	return d
 }
 
-// limit is the memory limit for the runtime. Garbage makes room for mapped files as long as that does not take of the
-// room that a whole budget has.
+// limit is the memory limit for the runtime. Garbage makes room for mapped files as long as that
+// does not take of the room that a whole budget has.
 func (c *control) limit(whole, need float64) float64 {
 	limit := whole
 	if c.files {
@@ -111,8 +113,8 @@ func (c *control) limit(whole, need float64) float64 {
 	return max(limit, need/(1-garbageShare))
 }
 
-// judge notes whether the target leaves no room, though hardly anything is in flight; or is exceeded, though no more than the whole
-// budget is in flight.
+// judge notes whether the target leaves no room, though hardly anything is in flight; or is
+// exceeded, though no more than the whole budget is in flight.
 func (c *control) judge(r reading, atFloor bool, need, least uint64) {
 	during := min(r.at-c.judged, longestStep)
 	c.judged = r.at

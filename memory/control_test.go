@@ -127,7 +127,8 @@ func TestTargetTooSmallIsNotTheWorkInFlight(t *testing.T) {
 	}
 }
 
-// swinging is when it is said of a store whose need swings, as it compacts, on a machine on which a step takes so long.
+// swinging is when it is said of a store whose need swings, as it compacts, on a machine on which a
+// step takes so long.
 func swinging(need uint64, share float64, step time.Duration) time.Duration {
 	c := control{target: 1000 * mib}
 	r := reading{}

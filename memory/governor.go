@@ -27,8 +27,9 @@ var (
 	ErrClosed = errors.New("memory: the governor is closed")
 )
 
-// A Governor keeps the process inside its target. A process has one at most, for the runtime has one memory
-// limit. Make one with [New]; the zero Governor is not usable. All methods are safe for concurrent use.
+// A Governor keeps the process inside its target. A process has one at most, for the runtime has
+// one memory limit. Make one with [New]; the zero Governor is not usable. All methods are safe for
+// concurrent use.
 type Governor struct {
 	conf    Config
 	control control
@@ -61,8 +62,8 @@ type process struct {
 
 var taken atomic.Bool
 
-// New returns a governor that admits up to 1/64 of the target, and changes nothing before Run. The error matches
-// [ErrConfig], or is [ErrTaken].
+// New returns a governor that admits up to 1/64 of the target, and changes nothing before Run. The
+// error matches [ErrConfig], or is [ErrTaken].
 func New(c Config) (*Governor, error) {
 	c, err := c.complete()
 	if err != nil {
@@ -82,8 +83,9 @@ func newGovernor(c Config, p process) *Governor {
 	return g
 }
 
-// Close ends Run, gives the runtime its memory limit back, and refuses what waits in Take. Once it has returned the process may
-// have another governor. OnEvent may call it. Closing twice is closing once.
+// Close ends Run, gives the runtime its memory limit back, and refuses what waits in Take. Once it
+// has returned the process may have another governor. OnEvent may call it. Closing twice is closing
+// once.
 func (g *Governor) Close() {
 	g.closing.Do(func() {
 		close(g.closed)
@@ -119,10 +121,10 @@ func (g *Governor) isClosed() bool {
 	}
 }
 
-// Run decides every 50 ms until ctx ends or the governor is closed, and returns nil. Then the runtime has the
-// memory limit again that it had before, which the governor's own is never above: that of GOMEMLIMIT, or what the program set
-// itself, also meanwhile. While the governor runs, Run returns [ErrRunning]. A nil ctx counts as
-// context.Background.
+// Run decides every 50 ms until ctx ends or the governor is closed, and returns nil. Then the
+// runtime has the memory limit again that it had before, which the governor's own is never above:
+// that of GOMEMLIMIT, or what the program set itself, also meanwhile. While the governor runs, Run
+// returns [ErrRunning]. A nil ctx counts as context.Background.
 func (g *Governor) Run(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -178,7 +180,8 @@ func (g *Governor) step() error {
 	return nil
 }
 
-// decide returns the last decision and the next, which it puts into effect unless the governor is closed.
+// decide returns the last decision and the next, which it puts into effect unless the governor is
+// closed.
 func (g *Governor) decide() (was, d decision) {
 	g.deciding.Lock()
 	defer g.deciding.Unlock()
@@ -200,7 +203,8 @@ func (g *Governor) decide() (was, d decision) {
 	return was, d
 }
 
-// collect collects garbage, which takes longer than a step, on a goroutine of its own, one at a time.
+// collect collects garbage, which takes longer than a step, on a goroutine of its own, one at a
+// time.
 func (g *Governor) collect() {
 	select {
 	case g.busy <- struct{}{}:
@@ -212,12 +216,13 @@ func (g *Governor) collect() {
 	}
 }
 
-// Take waits until so many bytes may be in flight, and takes them. It is called before the memory is
-// used. More than the budget goes alone, as soon as nothing else is in flight. The order is that of the calls.
+// Take waits until so many bytes may be in flight, and takes them. It is called before the memory
+// is used. More than the budget goes alone, as soon as nothing else is in flight. The order is that
+// of the calls.
 //
-// If ctx ends first, the error matches context.Cause(ctx); once the governor is closed it is [ErrClosed]. Bytes
-// below 0 are an error that matches [ErrConfig]. A nil ctx counts as context.Background. Take does not allocate
-// unless it has to wait.
+// If ctx ends first, the error matches context.Cause(ctx); once the governor is closed it is
+// [ErrClosed]. Bytes below 0 are an error that matches [ErrConfig]. A nil ctx counts as
+// context.Background. Take does not allocate unless it has to wait.
 func (g *Governor) Take(ctx context.Context, bytes int) (Hold, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -255,12 +260,14 @@ func (g *Governor) wait(ctx context.Context, w *waiter) (err error) {
 	return err
 }
 
-// Keep takes bytes that stay for as long as a client does, such as those of a session, a subscription or a queue of answers. It does not wait. The
-// error is [ErrFull] if more than an eighth of the target would be kept, or if the target leaves no room for work, a [Snapshot.Load] of 1;
-// [ErrClosed] once the governor is closed; and one that matches [ErrConfig] for bytes below 0. Keep does not allocate.
+// Keep takes bytes that stay for as long as a client does, such as those of a session, a
+// subscription or a queue of answers. It does not wait. The error is [ErrFull] if more than an
+// eighth of the target would be kept, or if the target leaves no room for work, a [Snapshot.Load]
+// of 1; [ErrClosed] once the governor is closed; and one that matches [ErrConfig] for bytes
+// below 0. Keep does not allocate.
 //
-// What is kept is not in flight: a client that stays would otherwise stop the import. It is part of what a collection leaves,
-// and so it makes the budget of Take smaller.
+// What is kept is not in flight: a client that stays would otherwise stop the import. It is part of
+// what a collection leaves, and so it makes the budget of Take smaller.
 func (g *Governor) Keep(bytes int) (Hold, error) {
 	switch {
 	case bytes < 0:
@@ -279,7 +286,8 @@ type Hold struct {
 	bytes  int64
 }
 
-// Release gives the bytes back. Releasing the same Hold again does nothing; a copy of it must not be released.
+// Release gives the bytes back. Releasing the same Hold again does nothing; a copy of it must not
+// be released.
 func (h *Hold) Release() {
 	if h.budget == nil {
 		return
@@ -288,7 +296,8 @@ func (h *Hold) Release() {
 	*h = Hold{}
 }
 
-// A Snapshot is the state of a governor at one moment. Sizes are in bytes. What Run measures is 0 before it has.
+// A Snapshot is the state of a governor at one moment. Sizes are in bytes. What Run measures is 0
+// before it has.
 type Snapshot struct {
 	Target    uint64        // Config.Target, or its default
 	Anonymous uint64        // resident memory that is of no file
@@ -308,7 +317,8 @@ type Snapshot struct {
 	load float64
 }
 
-// Load is Need as a share of what leaves no room for work: at 1 and above the budget is at its least.
+// Load is Need as a share of what leaves no room for work: at 1 and above the budget is at its
+// least.
 func (s Snapshot) Load() float64 { return s.load }
 
 // Snapshot returns the state now. Reading changes nothing.

@@ -47,7 +47,8 @@ func (p *pager) took(at time.Duration, before, after residence) {
 	}
 }
 
-// takeBack takes pages back until ctx ends. It looks more often than Run decides, for a store maps and writes fast.
+// takeBack takes pages back until ctx ends. It looks more often than Run decides, for a store maps
+// and writes fast.
 func (g *Governor) takeBack(ctx context.Context) {
 	p := pager{target: g.conf.Target}
 	began := time.Now()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// fake is a Go process with a store, for the control: work in flight makes garbage in proportion to its bytes, and a
-// collection is due when the heap has doubled or the memory limit is reached.
+// fake is a Go process with a store, for the control: work in flight makes garbage in proportion to
+// its bytes, and a collection is due when the heap has doubled or the memory limit is reached.
 type fake struct {
 	store   float64 // live bytes of the store
 	offHeap float64
@@ -24,7 +24,8 @@ type fake struct {
 	limit       float64
 }
 
-// latency is that of one write: in flight are rate x latency bytes when the store is the bottleneck.
+// latency is that of one write: in flight are rate x latency bytes when the store is the
+// bottleneck.
 const latency = 5 * time.Millisecond
 
 func (p *fake) step(d decision) {
@@ -55,7 +56,8 @@ func (p *fake) reading() reading {
 	}
 }
 
-// run lets the process run under a target and returns the most anonymous memory, and what was done in a second.
+// run lets the process run under a target and returns the most anonymous memory, and what was done
+// in a second.
 func (p *fake) run(target uint64, during time.Duration) (most, rate float64, said time.Duration) {
 	c := control{target: target}
 	for p.at < during {
@@ -102,7 +104,8 @@ func TestSimulatedStoreThatNeedsMoreThanTheTarget(t *testing.T) {
 	}
 }
 
-// A store that grows is blamed within 10 s of the moment in which it outgrows the target, and not before there is no room.
+// A store that grows is blamed within 10 s of the moment in which it outgrows the target, and not
+// before there is no room.
 func TestSimulatedStoreThatOutgrowsTheTarget(t *testing.T) {
 	for _, growth := range []float64{0.005, 0.02, 0.1, 1} { // of the target, a second
 		p := &fake{growth: growth * 256 * mib, factor: 1, garbage: 8, rate: 50e6}

@@ -115,7 +115,8 @@ func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, l *wor
 	out.histogram(w.wait, s.QueueWaits, l.labels)
 }
 
-// readPeak yields the peak, which a set has none of: its keys have theirs at different moments, and the sum can be far above the cap.
+// readPeak yields the peak, which a set has none of: its keys have theirs at different moments, and
+// the sum can be far above the cap.
 func (w *ofWork) readPeak(out output, s *weir.Snapshot, l *workLabels) {
 	if s.Latencies != nil {
 		out.number(w.peak, float64(s.Peak), l.labels)

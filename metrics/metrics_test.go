@@ -21,7 +21,8 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// docs/metrics.md has each instrument in a line: | `weir_limit` | `weir.limiter.limit` | gauge | ...
+// docs/metrics.md has each instrument in a line: | `weir_limit` | `weir.limiter.limit` | gauge |
+// ...
 func TestDocumentHasTheTable(t *testing.T) {
 	text, err := os.ReadFile("../docs/metrics.md")
 	if err != nil {

@@ -22,7 +22,8 @@ type Measurement struct {
 	Histogram *histogram.Snapshot // of a histogram; nil otherwise
 }
 
-// A Reader reads its sources. Make one with [New]. It is safe for concurrent use, by any number of readers.
+// A Reader reads its sources. Make one with [New]. It is safe for concurrent use, by any number of
+// readers.
 type Reader struct {
 	limiters   []*limiter
 	sets       []*set
@@ -108,7 +109,8 @@ func (r *Reader) Series(yield func(i *Instrument, source string)) {
 	}
 }
 
-// Read reads all sources and calls yield with each point, one at a time. Points of one instrument differ in their values.
+// Read reads all sources and calls yield with each point, one at a time. Points of one instrument
+// differ in their values.
 func (r *Reader) Read(yield func(Measurement)) {
 	out := output(yield)
 	for _, l := range r.limiters {

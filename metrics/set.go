@@ -62,8 +62,8 @@ func (s *set) read(out output) {
 	}
 }
 
-// seat returns the keys that have series: those with a name in the configuration, those that had series before, and the
-// busiest others, as far as there is room.
+// seat returns the keys that have series: those with a name in the configuration, those that had
+// series before, and the busiest others, as far as there is room.
 func (s *set) seat(snap *bulkhead.Snapshot, conf *bulkhead.Config) map[string]*keyLabels {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,8 +106,8 @@ func isNamed(conf *bulkhead.Config, name string) bool {
 	return named || name == bulkhead.Overflow
 }
 
-// give gives a key series, unless another key has the same value as a label: two equal series would fail
-// the whole scrape.
+// give gives a key series, unless another key has the same value as a label: two equal series would
+// fail the whole scrape.
 func (s *set) give(name string, taken map[string]bool) {
 	value := clean(name)
 	if taken[value] {

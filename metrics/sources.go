@@ -19,8 +19,8 @@ import (
 // ErrConfig matches every error about [Sources].
 var ErrConfig = settings.ErrConfigOf("metrics")
 
-// Sources are what is shown. Limiters and throttles have names of their own; the others get theirs here. The zero
-// Sources shows nothing.
+// Sources are what is shown. Limiters and throttles have names of their own; the others get theirs
+// here. The zero Sources shows nothing.
 type Sources struct {
 	Limiters   []*weir.Limiter               // with names that differ: see weir.Config.Name
 	Sets       map[string]*bulkhead.Set      // by name, as all that follows
@@ -36,11 +36,12 @@ type Sources struct {
 	MaxKeys int
 }
 
-// defaultKeys is 3,000 series for each set, and 8,000 with histograms. A Prometheus server holds a few million.
+// defaultKeys is 3,000 series for each set, and 8,000 with histograms. A Prometheus server holds a
+// few million.
 const defaultKeys = 100
 
-// check returns all errors of the sources together. A name that several kinds of sources use as the same label
-// is one error.
+// check returns all errors of the sources together. A name that several kinds of sources use as the
+// same label is one error.
 func (s *Sources) check() error {
 	var errs []error
 	complain := func(format string, args ...any) {
@@ -82,7 +83,8 @@ func (s *Sources) check() error {
 	return errors.Join(errs...)
 }
 
-// distinct takes names of one kind. Keys of a map differ, but two long ones might not once they are cut.
+// distinct takes names of one kind. Keys of a map differ, but two long ones might not once they are
+// cut.
 func distinct(take func(taken map[string]string, kind, name, advice string), kind string) func(string) {
 	taken := map[string]string{}
 	return func(name string) { take(taken, kind, name, "rename one") }

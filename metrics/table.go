@@ -71,7 +71,8 @@ var (
 	reading      = Label{"reading", "weir.monitor.reading"}
 )
 
-// Table returns all instruments, in the order of docs/metrics.md. They are shared: do not change them.
+// Table returns all instruments, in the order of docs/metrics.md. They are shared: do not change
+// them.
 func Table() []*Instrument {
 	return slices.Concat(forLimiter.all(), forSet.all(), forKey.all(),
 		forThrottle.all(), forPool.all(), forCapacity.all(), forMonitor.all(), forGovernor.all())

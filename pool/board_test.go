@@ -243,8 +243,8 @@ func (m *boardModel) check() {
 }
 
 // TestBoardModel draws what happens to a board and when its effects are performed. Each task ends
-// once, after those it waits for; what could start does, or stands in the queue; and in the end nothing is
-// left, here or of the capacity.
+// once, after those it waits for; what could start does, or stands in the queue; and in the end
+// nothing is left, here or of the capacity.
 func TestBoardModel(t *testing.T) {
 	for seed := range uint64(500) {
 		m := newBoardModel(t, seed)

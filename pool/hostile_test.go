@@ -143,9 +143,10 @@ func (e hostileError) Error() string { e(); return "hostile" }
 func (e hostileError) Is(error) bool { e(); return false }
 func (e hostileError) As(any) bool   { e(); return false }
 
-// TestHostileCallbacks: code of the user may call every method of the pool and its capacity that does not
-// wait for it, may panic, and may end its goroutine, wherever it is called. The process lives, the run ends,
-// every task that was claimed ends in one event, and nothing of the capacity is lost.
+// TestHostileCallbacks: code of the user may call every method of the pool and its capacity that
+// does not wait for it, may panic, and may end its goroutine, wherever it is called. The process
+// lives, the run ends, every task that was claimed ends in one event, and nothing of the capacity
+// is lost.
 func TestHostileCallbacks(t *testing.T) {
 	for _, callback := range callbacks {
 		for _, act := range []string{"panics", "exits", "calls us", "drains"} {
@@ -262,8 +263,8 @@ func TestSequenceThatFailsAtItsEnd(t *testing.T) {
 	}
 }
 
-// TestWakeMayCallThePool: whatever the pool does that lets another owner in front, it holds no lock while that is
-// told.
+// TestWakeMayCallThePool: whatever the pool does that lets another owner in front, it holds no lock
+// while that is told.
 func TestWakeMayCallThePool(t *testing.T) {
 	for name, way := range map[string]func(p *pool.Pool, cancel func(), more chan pool.Task){
 		"drained":   func(p *pool.Pool, _ func(), _ chan pool.Task) { p.Drain() },

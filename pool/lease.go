@@ -24,8 +24,8 @@ type lease struct {
 }
 
 // Leases are extended when a third of their time is over, as most systems with leases advise: two
-// tries may then fail. After a failure the next try comes sooner. A lease counts as lost a twelfth of
-// its time before it runs out, so that its task can end before another has it.
+// tries may then fail. After a failure the next try comes sooner. A lease counts as lost a twelfth
+// of its time before it runs out, so that its task can end before another has it.
 const (
 	extendAfter = 3
 	retryAfter  = 12

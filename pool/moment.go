@@ -62,7 +62,8 @@ type ending struct {
 	redeliver time.Duration
 }
 
-// A question is which of some items, tried in this order, may be backfilled past a reservation that waits.
+// A question is which of some items, tried in this order, may be backfilled past a reservation that
+// waits.
 type question struct {
 	reservation *capacity.Reservation
 	items       []*item

@@ -76,10 +76,9 @@ func (p *Pool) Run(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-// Drain lets the run end early but in peace: nothing more is claimed or started, what
-// runs is finished, and what was claimed but not started ends as [Cancelled] with [ErrDrained] and is
-// given back. A source that ignores the end of its context is left behind after
-// [Config].Grace.
+// Drain lets the run end early but in peace: nothing more is claimed or started, what runs is
+// finished, and what was claimed but not started ends as [Cancelled] with [ErrDrained] and is given
+// back. A source that ignores the end of its context is left behind after [Config].Grace.
 func (p *Pool) Drain() {
 	p.drained.Store(true)
 	if r := p.current.Load(); r != nil {

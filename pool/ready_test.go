@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestReadyKeepsItsOrder adds and takes at random, mostly in order, and holds what comes out against
-// a sorted slice.
+// TestReadyKeepsItsOrder adds and takes at random, mostly in order, and holds what comes out
+// against a sorted slice.
 func TestReadyKeepsItsOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	var r ready

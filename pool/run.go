@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// A run is a pool at work: the goroutines, timers and contexts around a board. Each goroutine tells the
-// board under the lock what happened, and performs what that brings about when it has let go
-// of the lock. There are five kinds: the reader of the events, which called Run
-// (reader.go); one that claims (feed.go); one that waits for timers (timers.go); one for each task
-// that runs (work.go), which runs the next itself when it is done; and one that scales, if there
-// is a scaler (scale.go). The end of each lease has one of its own.
+// A run is a pool at work: the goroutines, timers and contexts around a board. Each goroutine tells
+// the board under the lock what happened, and performs what that brings about when it has let go of
+// the lock. There are five kinds: the reader of the events, which called Run (reader.go); one that
+// claims (feed.go); one that waits for timers (timers.go); one for each task that runs (work.go),
+// which runs the next itself when it is done; and one that scales, if there is a scaler (scale.go).
+// The end of each lease has one of its own.
 type run struct {
 	*Pool
 	outer      context.Context //nolint:containedctx // as given to Run: a run is one call

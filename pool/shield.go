@@ -7,9 +7,9 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A shield is between a law and the workers that measure for it: when a window closes it asks the law on
-// a goroutine of its own, so that a law which panics or ends its goroutine holds its
-// size, and takes no worker with it.
+// A shield is between a law and the workers that measure for it: when a window closes it asks the
+// law on a goroutine of its own, so that a law which panics or ends its goroutine holds its size,
+// and takes no worker with it.
 type shield struct {
 	law    law.Law
 	failed atomic.Pointer[error] // why the law failed since it was last asked for

@@ -46,7 +46,8 @@ func newSizings(c Config) (all []*sizing, err error) {
 	return all, nil
 }
 
-// leastPeriod keeps a scaler from taking a processor for itself: a decision takes some microseconds.
+// leastPeriod keeps a scaler from taking a processor for itself: a decision takes some
+// microseconds.
 const leastPeriod = time.Millisecond
 
 // apply holds back what is above the size.

@@ -25,8 +25,8 @@ func (b *board) start(m moment, fx *effects) {
 	}
 }
 
-// startFirst starts the first item, or ends it if it can never run. It reports false if the item has
-// to wait.
+// startFirst starts the first item, or ends it if it can never run. It reports false if the item
+// has to wait.
 func (b *board) startFirst(m moment, fx *effects) bool {
 	first := b.ready.first()
 	if b.place.reservation != nil && b.place.of != first { // another has come, of higher priority

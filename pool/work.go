@@ -112,8 +112,8 @@ func (r *run) passed() {
 	r.tell(func(b *board, m moment, fx *effects) { b.passed(m, fx) })
 }
 
-// finish gives back what an item was granted, tells what became of it, and returns an item that waits
-// for a worker, nil if there is none.
+// finish gives back what an item was granted, tells what became of it, and returns an item that
+// waits for a worker, nil if there is none.
 func (r *run) finish(it *item, a attempt) (next *item) {
 	r.releasing.Add(1)
 	it.grant.Release()

@@ -15,11 +15,14 @@ type Outcome uint8
 
 // The outcomes of an attempt.
 const (
-	// Success: the downstream did what was asked. It comes first, so that a Classify that says nothing has nothing tried again.
+	// Success: the downstream did what was asked. It comes first, so that a Classify that says
+	// nothing has nothing tried again.
 	Success Outcome = 0
-	// Failure: the downstream took the work and answered with an error that says nothing about its load.
+	// Failure: the downstream took the work and answered with an error that says nothing about its
+	// load.
 	Failure Outcome = 1
-	// Rejected: the downstream refused it, or gave no answer: a timeout or a connection that broke is what overload looks like from outside.
+	// Rejected: the downstream refused it, or gave no answer: a timeout or a connection that broke
+	// is what overload looks like from outside.
 	Rejected Outcome = 2
 	// Ignored: it was never sent, or its caller left before the answer.
 	Ignored Outcome = 3
@@ -40,8 +43,9 @@ type Answer struct {
 	Final      bool          // it must not be tried again
 }
 
-// A Call is the attempts of one call: Begin, the attempt, Again, and if that allows it Wait, and once more. Whoever needs no more than a
-// function uses [Client.Do]. A Call must not be used concurrently. A nil context counts as context.Background.
+// A Call is the attempts of one call: Begin, the attempt, Again, and if that allows it Wait, and
+// once more. Whoever needs no more than a function uses [Client.Do]. A Call must not be used
+// concurrently. A nil context counts as context.Background.
 type Call struct {
 	client  *Client
 	ticket  Ticket
@@ -55,8 +59,9 @@ func (c *Client) Call() *Call { return &Call{client: c} }
 // Attempt returns the number of the attempt that began last, from 1, and 0 before the first.
 func (c *Call) Attempt() int { return c.attempt }
 
-// Begin begins an attempt. It has to end with [Call.Again]. If the throttle refuses the first one, the error is a
-// [*weir.RefusedError] with [weir.ReasonOverload], and the call is over; a further one was approved by Again.
+// Begin begins an attempt. It has to end with [Call.Again]. If the throttle refuses the first one,
+// the error is a [*weir.RefusedError] with [weir.ReasonOverload], and the call is over; a further
+// one was approved by Again.
 func (c *Call) Begin(ctx context.Context) error {
 	cl, p := c.client, weir.PriorityFrom(ctx)
 	if c.attempt > 0 {

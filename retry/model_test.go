@@ -191,7 +191,8 @@ func TestClockTurnedBack(t *testing.T) {
 	}
 }
 
-// TestSpreadIsEven: of every stretch in which the shares add up to n, n calls are picked, one more or less.
+// TestSpreadIsEven: of every stretch in which the shares add up to n, n calls are picked, one more
+// or less.
 func TestSpreadIsEven(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

@@ -10,28 +10,30 @@ import (
 	"github.com/weir-go/weir/internal/clock"
 )
 
-// minSamples is how many requests the throttle needs for an opinion. It is MinSamples of a limiter. Without it one call
-// that failed would have the next refused with probability 1/2.
+// minSamples is how many requests the throttle needs for an opinion. It is MinSamples of a limiter.
+// Without it one call that failed would have the next refused with probability 1/2.
 const minSamples = 20
 
-// ThrottleConfig configures a [Throttle]. The zero ThrottleConfig works; 0 always means the default.
+// ThrottleConfig configures a [Throttle]. The zero ThrottleConfig works; 0 always means the
+// default.
 type ThrottleConfig struct {
-	// K is how many calls are sent for each that is accepted. A smaller K sends less in vain and notices
-	// later that the downstream accepts more. Defaults to 2; above 1 and up to 100.
+	// K is how many calls are sent for each that is accepted. A smaller K sends less in vain and
+	// notices later that the downstream accepts more. Defaults to 2; above 1 and up to 100.
 	K float64
 
-	// Window is how far back the throttle looks. In a full outage it refuses the first call after Window*(1-1/K).
-	// Defaults to 30 s; from 1 s to 1 h.
+	// Window is how far back the throttle looks. In a full outage it refuses the first call after
+	// Window*(1-1/K). Defaults to 30 s; from 1 s to 1 h.
 	Window time.Duration
 
-	// MaxReject is the greatest share of calls that it refuses. The others find out that the downstream is back.
-	// Defaults to 0.9; up to 1.
+	// MaxReject is the greatest share of calls that it refuses. The others find out that the
+	// downstream is back. Defaults to 0.9; up to 1.
 	MaxReject float64
 }
 
-// A Throttle refuses calls before they are sent that their downstream would refuse: the adaptive throttling of the SRE
-// book, with counts for each priority. Its methods are safe for concurrent use and take time independent of the traffic. Make one with [NewThrottle];
-// the zero Throttle is not usable.
+// A Throttle refuses calls before they are sent that their downstream would refuse: the adaptive
+// throttling of the SRE book, with counts for each priority. Its methods are safe for concurrent
+// use and take time independent of the traffic. Make one with [NewThrottle]; the zero Throttle is
+// not usable.
 type Throttle struct {
 	k, most float64
 	length  time.Duration
@@ -70,8 +72,8 @@ func NewThrottle(cfg ThrottleConfig) (*Throttle, error) {
 	return &Throttle{k: cfg.K, most: cfg.MaxReject, length: cfg.Window, random: rand.Float64}, nil
 }
 
-// Begin counts a call that is about to be sent and reports whether to send it. If so, tell the [Ticket] how the call
-// ended. A priority beyond either end counts as that end.
+// Begin counts a call that is about to be sent and reports whether to send it. If so, tell the
+// [Ticket] how the call ended. A priority beyond either end counts as that end.
 func (t *Throttle) Begin(p weir.Priority) (Ticket, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,7 +153,8 @@ func (t *Throttle) share(l *lane, now int64) float64 {
 	return min(max(p, 0), t.most)
 }
 
-// A Ticket is a call that a [Throttle] let pass. The zero Ticket is no call. It must not be used concurrently.
+// A Ticket is a call that a [Throttle] let pass. The zero Ticket is no call. It must not be used
+// concurrently.
 type Ticket struct {
 	throttle *Throttle
 	lane     *lane
@@ -192,7 +195,8 @@ func (k *Ticket) end(o Outcome, now int64) {
 	}
 }
 
-// A spread picks a share of calls evenly: one, by chance, of each stretch of calls in which the shares add up to 1.
+// A spread picks a share of calls evenly: one, by chance, of each stretch of calls in which the
+// shares add up to 1.
 type spread struct {
 	sum  float64 // of the shares in this stretch
 	mark float64 // where in it one is picked

@@ -95,7 +95,8 @@ func TestThrottleAtAColdStart(t *testing.T) {
 	})
 }
 
-// TestThrottleSeesCallsThatHang: calls of 20 ms, 50 a second, hang from now on and time out after a minute.
+// TestThrottleSeesCallsThatHang: calls of 20 ms, 50 a second, hang from now on and time out after a
+// minute.
 func TestThrottleSeesCallsThatHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		throttle := newThrottle(t, retry.ThrottleConfig{})
@@ -123,7 +124,8 @@ func TestThrottleSeesCallsThatHang(t *testing.T) {
 	})
 }
 
-// TestThrottleOfCallsLongerThanItsWindow: what takes a minute counts where it was sent, or not at all.
+// TestThrottleOfCallsLongerThanItsWindow: what takes a minute counts where it was sent, or not at
+// all.
 func TestThrottleOfCallsLongerThanItsWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		throttle := newThrottle(t, retry.ThrottleConfig{Window: 30 * time.Second})

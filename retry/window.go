@@ -16,8 +16,9 @@ func newWindow[B any](length time.Duration) window[B] {
 	return window[B]{width: int64(length) / buckets}
 }
 
-// advance drops what has left the window at a time of internal/clock, which is far above 0. If the clock was turned
-// back, as for a client that was made outside of a testing/synctest bubble, the window begins anew.
+// advance drops what has left the window at a time of internal/clock, which is far above 0. If the
+// clock was turned back, as for a client that was made outside of a testing/synctest bubble, the
+// window begins anew.
 func (w *window[B]) advance(now int64) {
 	number := now / w.width
 	switch past := number - w.newest; {

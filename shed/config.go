@@ -14,8 +14,9 @@ type Config struct {
 	// Name stands in refusals, as [weir.RefusedError].Limiter. Defaults to "load".
 	Name string
 
-	// Low, Normal and High are where work of the priority is shed. The zero Mark means the default: 1 to 1.2, 1.2 to 1.5 and 1.5 to
-	// 2. Critical work is never shed. From must not be below that of the next lower priority.
+	// Low, Normal and High are where work of the priority is shed. The zero Mark means the default:
+	// 1 to 1.2, 1.2 to 1.5 and 1.5 to 2. Critical work is never shed. From must not be below that
+	// of the next lower priority.
 	Low, Normal, High Mark
 
 	// Scope says which work the load concerns. The zero Scope is all.

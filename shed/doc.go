@@ -1,8 +1,9 @@
-// Package shed refuses work while a signal of load is above its mark, the least important first: the CPU, memory, a
-// store's backlog, whatever a [load.Monitor] watches.
+// Package shed refuses work while a signal of load is above its mark, the least important first:
+// the CPU, memory, a store's backlog, whatever a [load.Monitor] watches.
 //
-// A limiter sees a server by the latency of its work. That is enough as long as what becomes scarce slows the work down. A
-// [Shedder] stands in front of a limiter, or of a set, and adds what latency does not show, or shows too late:
+// A limiter sees a server by the latency of its work. That is enough as long as what becomes scarce
+// slows the work down. A [Shedder] stands in front of a limiter, or of a set, and adds what latency
+// does not show, or shows too late:
 //
 //	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{Limit: 0.6}}}})
 //	go mon.Run(ctx)
@@ -22,19 +23,22 @@
 //	high      from 1.5 to 2.0
 //	critical  never
 //
-// so one priority is gone before the next loses anything. The refused are spread evenly over those that come: with a share of 0.25 each
-// fourth, by adding up shares and refusing whenever the sum reaches 1. Nothing is random.
+// so one priority is gone before the next loses anything. The refused are spread evenly over those
+// that come: with a share of 0.25 each fourth, by adding up shares and refusing whenever the sum
+// reaches 1. Nothing is random.
 //
 // # When it fails
 //
-//   - A signal that cannot exceed its limit: a CPU with the limit 1 has no load above 1, so only low priorities are ever
-//     shed, and those not by much. With [load.CPU].Limit 0.6, low work is shed from 60% of the CPU, normal from 72% and high from 90%.
-//   - A signal that the refused work does not move: all but the critical is refused, and it stays above its mark.
+//   - A signal that cannot exceed its limit: a CPU with the limit 1 has no load above 1, so only
+//     low priorities are ever shed, and those not by much. With [load.CPU].Limit 0.6, low work is
+//     shed from 60% of the CPU, normal from 72% and high from 90%.
+//   - A signal that the refused work does not move: all but the critical is refused, and it stays
+//     above its mark.
 //   - A signal that is missing or stale sheds nothing. [load.Config].OnEvent tells of it.
 //   - Several servers that shed by one shared signal all shed at once.
 //
 // # Sources
 //
-//   - Shares that rise with the load, by priority: Netflix, "Enhancing Netflix Reliability with Service-Level Prioritized Load
-//     Shedding", 2024; Uber, "Cinnamon", 2023.
+//   - Shares that rise with the load, by priority: Netflix, "Enhancing Netflix Reliability with
+//     Service-Level Prioritized Load Shedding", 2024; Uber, "Cinnamon", 2023.
 package shed

@@ -12,7 +12,8 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// A Shedder refuses work by the level of a monitor. Make one with [New]. All methods are safe for concurrent use.
+// A Shedder refuses work by the level of a monitor. Make one with [New]. All methods are safe for
+// concurrent use.
 type Shedder struct {
 	name    string
 	monitor *load.Monitor
@@ -31,14 +32,17 @@ type level struct {
 	load float64 // 0 if nothing is known
 }
 
-// freshness is how long a level is used before the monitor is asked again: a tenth of what it leaves by default between two polls. To
-// ask it takes 200 ns and an allocation, 50 ns not to, and a lock that all requests share (BenchmarkAdmit).
+// freshness is how long a level is used before the monitor is asked again: a tenth of what it
+// leaves by default between two polls. To ask it takes 200 ns and an allocation, 50 ns not to, and
+// a lock that all requests share (BenchmarkAdmit).
 const freshness = 10 * time.Millisecond
 
-// retryAfter is when shed work may come back: a load that was above its mark has had ten polls by then.
+// retryAfter is when shed work may come back: a load that was above its mark has had ten polls by
+// then.
 const retryAfter = time.Second
 
-// New returns a shedder by what the monitor says. Its owner runs the monitor. The error matches [weir.ErrConfig].
+// New returns a shedder by what the monitor says. Its owner runs the monitor. The error matches
+// [weir.ErrConfig].
 func New(monitor *load.Monitor, cfg Config) (*Shedder, error) {
 	if monitor == nil {
 		return nil, settings.Invalid(weir.ErrConfig, "shed: monitor", "nil", "a load.Monitor, which its owner runs")
@@ -50,12 +54,13 @@ func New(monitor *load.Monitor, cfg Config) (*Shedder, error) {
 	return &Shedder{name: cmp.Or(cfg.Name, "load"), monitor: monitor, scope: cfg.Scope, ranges: ranges}, nil
 }
 
-// Full returns a [*weir.RefusedError] with [weir.ReasonOverload] if work of the context's priority is to be refused, and nil
-// otherwise. The refusal is counted. A nil ctx counts as context.Background.
+// Full returns a [*weir.RefusedError] with [weir.ReasonOverload] if work of the context's priority
+// is to be refused, and nil otherwise. The refusal is counted. A nil ctx counts as
+// context.Background.
 func (s *Shedder) Full(ctx context.Context) error { return s.full(ctx, false) }
 
-// full is Full. If the work comes again, to be asked for in full, only a refusal takes its part of the share: a share that was taken for
-// both would refuse twice as much.
+// full is Full. If the work comes again, to be asked for in full, only a refusal takes its part of
+// the share: a share that was taken for both would refuse twice as much.
 func (s *Shedder) full(ctx context.Context, comesAgain bool) error {
 	load := s.load()
 	if load < s.ranges[0].From {

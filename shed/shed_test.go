@@ -115,7 +115,8 @@ func TestSheddingIsSpread(t *testing.T) {
 	})
 }
 
-// A tap of a server asks first, and an interceptor asks for what it let pass. That is still one piece of work.
+// A tap of a server asks first, and an interceptor asks for what it let pass. That is still one
+// piece of work.
 func TestAskingFirstShedsNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, set := watched(t, shed.Config{Low: shed.Mark{From: 1, To: 3}})

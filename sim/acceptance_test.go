@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// What Elastic does in the acceptance scenarios, with default settings and on every seed: a little less
-// than on the worst of them. Tighten it when the law gets better, as far as its target.
+// What Elastic does in the acceptance scenarios, with default settings and on every seed: a little
+// less than on the worst of them. Tighten it when the law gets better, as far as its target.
 const (
 	acceptanceSeeds = 30
 
@@ -109,7 +109,8 @@ func refusedInFanout(t *testing.T, s Scenario, seed uint64, most int) {
 	}
 }
 
-// TestAcceptanceReplicas: limiters that know nothing of each other share a server that is overloaded.
+// TestAcceptanceReplicas: limiters that know nothing of each other share a server that is
+// overloaded.
 func TestAcceptanceReplicas(t *testing.T) {
 	longtest.Skip(t)
 	if raceEnabled {
@@ -127,8 +128,8 @@ func TestAcceptanceReplicas(t *testing.T) {
 	}
 }
 
-// steadyAtBest is the good answers of the oracle in the second phase of accept-replicas. To spare time it
-// tries only the limits around the best one, from 1.4 to 3.4 times the workers.
+// steadyAtBest is the good answers of the oracle in the second phase of accept-replicas. To spare
+// time it tries only the limits around the best one, from 1.4 to 3.4 times the workers.
 func steadyAtBest(t *testing.T, s Scenario, seed uint64) (best int) {
 	t.Helper()
 	s.Limiter = Limiter{Law: law.Fixed{}}

@@ -12,8 +12,8 @@ type Spacer interface {
 	Space() float64
 }
 
-// Batches of Size requests come at Rate per second, each batch in one instant and to one limiter, as when
-// a request fans out. They are a Poisson process, or Periodic.
+// Batches of Size requests come at Rate per second, each batch in one instant and to one limiter,
+// as when a request fans out. They are a Poisson process, or Periodic.
 type Batches struct {
 	Rate     float64 `json:"rate" range:"(0,1e8]"`
 	Size     int     `json:"size" range:"[1,1e6]"`

@@ -45,8 +45,8 @@ func parseScenario(file string, text []byte, part bool) (Scenario, error) {
 	return s, nil
 }
 
-// filled returns the scenario with something in each field that must be there, so that the others can be
-// checked.
+// filled returns the scenario with something in each field that must be there, so that the others
+// can be checked.
 func (s Scenario) filled() Scenario {
 	s.Arrivals = cmp.Or(s.Arrivals, Arrivals(Poisson{Rate: 1}))
 	s.Work = cmp.Or(s.Work, Work(Constant{Mean: time.Second}))

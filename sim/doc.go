@@ -47,16 +47,15 @@
 //		]
 //	}
 //
-// [ParseScenario] reads it and refuses whatever it does not know. [Named], [Gates],
-// [Kata] and [Priorities] come with the package, in the folder scenarios; [Random] draws systems that no
-// law was tuned on, [Harm] those in which limiters do harm, and [Shared] those with several
-// limiters.
+// [ParseScenario] reads it and refuses whatever it does not know. [Named], [Gates], [Kata] and
+// [Priorities] come with the package, in the folder scenarios; [Random] draws systems that no law
+// was tuned on, [Harm] those in which limiters do harm, and [Shared] those with several limiters.
 //
 // # Requests that were recorded
 //
-// [TraceReader] reads a log, whatever its columns, into a [Trace], which replaces arrivals and work in a
-// scenario. [ParseSystem] reads the rest of the scenario, and [Trace.Faster] and [EffectiveWorkers] scale
-// one to the other: t.Faster(0.7*capacity/t.Offered()) has a load of 0.7.
+// [TraceReader] reads a log, whatever its columns, into a [Trace], which replaces arrivals and work
+// in a scenario. [ParseSystem] reads the rest of the scenario, and [Trace.Faster] and
+// [EffectiveWorkers] scale one to the other: t.Faster(0.7*capacity/t.Offered()) has a load of 0.7.
 //
 // # Time inside a server
 //

@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A fan-out of 25 calls, 20 times a second, to a server that always has room: no limit serves all of it, and a limit
-// of 20 refuses five calls of each.
+// A fan-out of 25 calls, 20 times a second, to a server that always has room: no limit serves all
+// of it, and a limit of 20 refuses five calls of each.
 func ExampleBaseline() {
 	scenario := sim.Scenario{
 		Name:     "fan-out",

@@ -36,8 +36,8 @@ type Foreign struct {
 	// Name stands for the law in results. Defaults to the type of its gates.
 	Name string
 
-	// New makes a gate; it is called once for each of Scenario.Limiters, other than those of LimiterFixed,
-	// and is given their settings, which are complete.
+	// New makes a gate; it is called once for each of Scenario.Limiters, other than those of
+	// LimiterFixed, and is given their settings, which are complete.
 	New func(Limiter) Gate
 
 	// Sleep, if set, is called to let time pass between the calls of gates. It is

@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
-// Harm returns a system in which limiters are known to do harm; the same one for the same seed. Its Regime
-// says what kind it is, and they take turns from seed to seed. A law does harm where less is answered
-// in time than without any limit or under a fixed limit of 20, whichever is better: see [Baseline].
+// Harm returns a system in which limiters are known to do harm; the same one for the same seed. Its
+// Regime says what kind it is, and they take turns from seed to seed. A law does harm where less is
+// answered in time than without any limit or under a fixed limit of 20, whichever is better: see
+// [Baseline].
 //
-// Work is from 50 µs to 10 minutes, servers have knees from 1 to 10,000 or none at all, and do 0.2 to 50,000
-// requests per second. A phase lasts a hundred times the latency of an idle server, and
-// 5 s and 60 requests at least; the Start lasts 10 s or, if that is longer, 30 latencies. Where there would be more
-// than 200,000 requests, the start has less load and the phases are shorter, and below 20 latencies
-// have less load too.
+// Work is from 50 µs to 10 minutes, servers have knees from 1 to 10,000 or none at all, and do 0.2
+// to 50,000 requests per second. A phase lasts a hundred times the latency of an idle server, and 5
+// s and 60 requests at least; the Start lasts 10 s or, if that is longer, 30 latencies. Where there
+// would be more than 200,000 requests, the start has less load and the phases are shorter, and
+// below 20 latencies have less load too.
 func Harm(seed uint64) Scenario {
 	r := regimes[seed%uint64(len(regimes))]
 	d := &draft{
@@ -179,8 +180,8 @@ func (d *draft) timed() Scenario {
 	return *s
 }
 
-// worthTrying is a limit beyond which more is no better: a few times the knee, as far as the SLO allows to
-// wait, and what comes at once.
+// worthTrying is a limit beyond which more is no better: a few times the knee, as far as the SLO
+// allows to wait, and what comes at once.
 func (d *draft) worthTrying(latency float64) int {
 	patience := min(6, d.scenario.SLO.Seconds()/d.mean)
 	inflight := mul(d.size, latency/d.mean)

@@ -132,7 +132,8 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// TestAnsweredByArrival: a queue that is worked off in the next phase counts for the phase in which it came.
+// TestAnsweredByArrival: a queue that is worked off in the next phase counts for the phase in which
+// it came.
 func TestAnsweredByArrival(t *testing.T) {
 	s := steady(2000, func(s *Scenario) {
 		s.SLO, s.Limiter = 10*time.Second, unlimited
@@ -144,7 +145,8 @@ func TestAnsweredByArrival(t *testing.T) {
 	}
 }
 
-// TestStartIsScoredApart: what happens in the phases that begin before Start does not count in the goodput.
+// TestStartIsScoredApart: what happens in the phases that begin before Start does not count in the
+// goodput.
 func TestStartIsScoredApart(t *testing.T) {
 	s := steady(900, func(s *Scenario) {
 		s.Phases = []Phase{{Length: 2 * time.Second, Down: true}, {Length: 2 * time.Second}, {Length: 2 * time.Second}}

@@ -16,9 +16,9 @@ type hazard struct {
 	// stands for none.
 	suits int
 
-	// keeps is what Elastic keeps of the best of them, in percent, in each phase after the start
-	// on the worst of the seeds: a little less than it reaches. Raise it when
-	// the law gets better, as far as harmTarget. It is 0 for a phase in which nothing can be answered.
+	// keeps is what Elastic keeps of the best of them, in percent, in each phase after the start on
+	// the worst of the seeds: a little less than it reaches. Raise it when the law gets better, as
+	// far as harmTarget. It is 0 for a phase in which nothing can be answered.
 	keeps []float64
 }
 
@@ -29,7 +29,8 @@ const (
 	harmTarget = 97
 )
 
-// TestHazards: wherever no limit or a constant one does well, the law by default keeps most of that.
+// TestHazards: wherever no limit or a constant one does well, the law by default keeps most of
+// that.
 func TestHazards(t *testing.T) {
 	longtest.Skip(t)
 	if raceEnabled {

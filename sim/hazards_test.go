@@ -14,8 +14,8 @@ func startsFor(start time.Duration, s Scenario) Scenario {
 	return s
 }
 
-// atOnce is traffic whose mean says little about how much work runs at once, and shared servers, where
-// the work of one limiter says little about all of it.
+// atOnce is traffic whose mean says little about how much work runs at once, and shared servers,
+// where the work of one limiter says little about all of it.
 func atOnce() []hazard {
 	batches := func(rate float64, size int) Scenario {
 		return startsFor(10*time.Second, Scenario{
@@ -100,7 +100,8 @@ func lasting() []hazard {
 	}
 }
 
-// languageModel is work by the tokens that are read and written: 1500 of 0.2 ms and 300 of 15 ms on average.
+// languageModel is work by the tokens that are read and written: 1500 of 0.2 ms and 300 of 15 ms on
+// average.
 type languageModel struct{}
 
 // Draw implements [Work].
@@ -109,8 +110,8 @@ func (languageModel) Draw(r *Rand) time.Duration {
 	return read.Draw(r) + written.Draw(r)
 }
 
-// changing is servers that become worse and better again, and clients that say of late work that it ran
-// out of time.
+// changing is servers that become worse and better again, and clients that say of late work that it
+// ran out of time.
 func changing() []hazard {
 	system := func(load float64, fault Phase) Scenario {
 		fault.Length = 30 * time.Second

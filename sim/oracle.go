@@ -41,11 +41,11 @@ const (
 	usualHighest = 1000 // of the limits that are tried where several limiters would allow more
 )
 
-// Sweep finds the oracle: it runs the scenario without a queue under each of 40 constant
-// limits, from 1 to the scenario's OracleMax in steps of about a sixth, and keeps for
-// each phase the one with the most good answers. Where there are several limiters, the limit is that
-// of all of them together, of which each gets a part by max-min fairness: all that it needs, or
-// else as much as any other, and at least 1.
+// Sweep finds the oracle: it runs the scenario without a queue under each of 40 constant limits,
+// from 1 to the scenario's OracleMax in steps of about a sixth, and keeps for each phase the one
+// with the most good answers. Where there are several limiters, the limit is that of all of them
+// together, of which each gets a part by max-min fairness: all that it needs, or else as much as
+// any other, and at least 1.
 func Sweep(s Scenario, seed uint64) (*Oracle, error) { return SweepOn(1, s, seed) }
 
 // SweepOn is [Sweep] on so many processors at once, with the same oracle. A server, work and

@@ -12,8 +12,8 @@ import (
 // false refusals.
 const binned = 100 * time.Millisecond
 
-// mostBins is how many bins there are at most. Two hours of them are a megabyte, and an oracle keeps
-// forty runs; what lasts longer has wider bins.
+// mostBins is how many bins there are at most. Two hours of them are a megabyte, and an oracle
+// keeps forty runs; what lasts longer has wider bins.
 const mostBins = 1 << 16
 
 // binWidth is the width of the bins, a multiple of [binned].

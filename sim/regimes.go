@@ -50,7 +50,8 @@ func (d *draft) large() {
 	d.phase(d.load(), nil)
 }
 
-// fanout is batches at even distances or not, of 2 to 200 requests. A server with a knee has room for one.
+// fanout is batches at even distances or not, of 2 to 200 requests. A server with a knee has room
+// for one.
 func (d *draft) fanout() {
 	size, duty := math.Round(d.from(Range{2, 200})), d.from(Range{0.01, 0.6})
 	if d.N(2) == 0 {

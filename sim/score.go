@@ -55,9 +55,9 @@ type Score struct {
 	Starts       int     `json:"start_phases,omitempty"`
 	StartGoodput float64 `json:"start_goodput_pct,omitempty"`
 
-	// Jain is Jain's index of fairness between several limiters: of the goodput of each over what it has under
-	// the oracle, which is fair. It is 1 if all have the same part of that, and
-	// 1/n if one of n has all. Limiters with a fixed limit are left out.
+	// Jain is Jain's index of fairness between several limiters: of the goodput of each over what
+	// it has under the oracle, which is fair. It is 1 if all have the same part of that, and 1/n if
+	// one of n has all. Limiters with a fixed limit are left out.
 	Jain float64 `json:"jain,omitempty"`
 
 	// Harm is the result held against the baseline, if there is one.

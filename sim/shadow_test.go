@@ -23,8 +23,8 @@ var (
 const shadowOff = 3.0
 
 // TestShadowAgreesWithLive: in shadow mode a limiter would refuse what a live one refuses, where
-// throughput does not fall with load. After ten seconds at half of what the server does comes the load, and
-// after ten more it counts. The whole table takes two minutes:
+// throughput does not fall with load. After ten seconds at half of what the server does comes the
+// load, and after ten more it counts. The whole table takes two minutes:
 //
 //	scripts/all go test ./sim -run ShadowAgreesWithLive -v -shadow 10
 //	scripts/all go test ./sim -run ShadowAgreesWithLive -v -shadow 10 -shadowstart 2
@@ -67,9 +67,9 @@ type shadowServer struct {
 	queue  int     // in front of it
 }
 
-// shadowServers are first those whose throughput does not fall with load. A server that shares itself
-// out keeps it for exponential work only: under a backlog that grows for ever it ends less constant work
-// than it could, and more of what varies much, for the long of that never ends.
+// shadowServers are first those whose throughput does not fall with load. A server that shares
+// itself out keeps it for exponential work only: under a backlog that grows for ever it ends less
+// constant work than it could, and more of what varies much, for the long of that never ends.
 var shadowServers = []shadowServer{
 	{"pool", WorkerPool{Workers: 50}, Exponential{Mean: 50 * ms}, 1000, 0},
 	{"pool, cv 2", WorkerPool{Workers: 50}, Lognormal{Mean: 50 * ms, CV: 2}, 1000, 0},

@@ -38,8 +38,8 @@ func (r *Rand) neighbour(s *Scenario, limit Range) {
 	s.LimiterFixed[r.N(s.Limiters)] = int(math.Round(r.from(limit)))
 }
 
-// replicas are up to 64 limiters, with clocks up to half a second apart, in a third of the systems beside
-// one with a fixed limit.
+// replicas are up to 64 limiters, with clocks up to half a second apart, in a third of the systems
+// beside one with a fixed limit.
 func (d *draft) replicas() {
 	d.steadily()
 	skew := d.from(Range{0.001, 0.5})
@@ -52,8 +52,8 @@ func (d *draft) replicas() {
 	}
 }
 
-// Shared returns a system of 2 to 16 limiters before one server, each of which gets a part of the requests; the same one
-// for the same seed. Its Regime says how the limiters or the load differ.
+// Shared returns a system of 2 to 16 limiters before one server, each of which gets a part of the
+// requests; the same one for the same seed. Its Regime says how the limiters or the load differ.
 func Shared(seed uint64) Scenario {
 	r := newRand(seed, sharedStream)
 	kinds := []string{"together", "late", "unequal", "fixed", "steps", "fault"}

@@ -2,8 +2,8 @@ package sim
 
 import "time"
 
-// A Source is clients of your own, whose requests replace those of Arrivals and Work: for example clients
-// that ask again only when they were answered. It is used from one goroutine. The limiter
+// A Source is clients of your own, whose requests replace those of Arrivals and Work: for example
+// clients that ask again only when they were answered. It is used from one goroutine. The limiter
 // that a request asks is drawn as ever.
 type Source interface {
 	// Next returns when the next request comes, [Never] if none does before one

@@ -22,8 +22,8 @@ type Arrival struct {
 	Deadline time.Duration // how long its client waits, from each attempt; 0 for the SLO of its kind
 }
 
-// ParseTrace reads a trace with the zero [TraceReader]: from CSV, arrival time, service time and, if
-// you like, class, one request a line.
+// ParseTrace reads a trace with the zero [TraceReader]: from CSV, arrival time, service time and,
+// if you like, class, one request a line.
 func ParseTrace(file string, r io.Reader) (Trace, error) { return TraceReader{}.Parse(file, r) }
 
 // Length is how long a scenario of the trace should last: until a second after the last

@@ -38,8 +38,8 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// log is what the tests of mappings have in their logs: three requests of 10, 20 and 30 ms, a second and a half apart
-// in all, the last of them without a deadline of its own.
+// log is what the tests of mappings have in their logs: three requests of 10, 20 and 30 ms, a
+// second and a half apart in all, the last of them without a deadline of its own.
 var mapped = Trace{{0, 10 * ms, "a", 200 * ms}, {500 * ms, 20 * ms, "b", 300 * ms}, {1500 * ms, 30 * ms, "a", 0}}
 
 func TestTraceReader(t *testing.T) {

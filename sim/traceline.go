@@ -90,7 +90,8 @@ func words(line string) (cells []string, problem string) {
 	return cells, ""
 }
 
-// indexOf is where the text begins in the line, unless it begins with a quote that is escaped there.
+// indexOf is where the text begins in the line, unless it begins with a quote that is escaped
+// there.
 func indexOf(line, text string) int {
 	for from := 0; ; {
 		i := strings.Index(line[from:], text)

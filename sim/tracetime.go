@@ -39,9 +39,9 @@ var dateLayouts = []string{
 const (
 	wantStamp = "a date such as 2026-03-01T12:00:00.5Z or 01/Mar/2026:12:00:00 +0000, seconds, ms, us or ns since 1970, or a time since the start, 0 to 10000h, such as 0.5 or 35ms"
 
-	// firstEpoch is the least number that is not seconds since the start: more than three years, and a day of
-	// 1973 as seconds since 1970. From a thousand times as much on it is milliseconds, and so on; up to
-	// lastEpoch, in 2261, none of them can be taken for another.
+	// firstEpoch is the least number that is not seconds since the start: more than three years,
+	// and a day of 1973 as seconds since 1970. From a thousand times as much on it is milliseconds,
+	// and so on; up to lastEpoch, in 2261, none of them can be taken for another.
 	firstEpoch = 1e8
 	lastEpoch  = 9.2e9
 

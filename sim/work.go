@@ -38,8 +38,9 @@ type Bimodal struct {
 	Share float64       `json:"share" range:"[0,1]"`
 }
 
-// Pareto work is around Mean with a tail that falls as a power: the share that takes longer than t falls as t^-Alpha.
-// Its variance is infinite up to an Alpha of 2. No piece takes longer than a day.
+// Pareto work is around Mean with a tail that falls as a power: the share that takes longer than t
+// falls as t^-Alpha. Its variance is infinite up to an Alpha of 2. No piece takes longer than a
+// day.
 type Pareto struct {
 	Mean  time.Duration `json:"mean" range:"(0s,24h]"`
 	Alpha float64       `json:"alpha" range:"(1,100]"`

@@ -9,9 +9,10 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// A batcher is a plant that digests as Badger does. A hundred writes make a memtable, which is a table of level 0 some time
-// later. A compaction takes all tables that it finds, in a time that is not proportional to them, because what is
-// below is rewritten too: so more at a time are faster. It stalls at 15.
+// A batcher is a plant that digests as Badger does. A hundred writes make a memtable, which is a
+// table of level 0 some time later. A compaction takes all tables that it finds, in a time that is
+// not proportional to them, because what is below is rewritten too: so more at a time are faster.
+// It stalls at 15.
 type batcher struct {
 	plant
 	flushing []time.Duration // for how much longer
@@ -70,8 +71,8 @@ func (b *batcher) flush(dt time.Duration) {
 	b.flushing = rest
 }
 
-// TestDrainRateFindsTheRate: what a bucket set by hand knows is found, and the store never stalls, not even before it
-// is seen to digest.
+// TestDrainRateFindsTheRate: what a bucket set by hand knows is found, and the store never stalls,
+// not even before it is seen to digest.
 func TestDrainRateFindsTheRate(t *testing.T) {
 	for _, writers := range []int{8, 64, 512} {
 		synctest.Test(t, func(t *testing.T) {
@@ -92,8 +93,8 @@ func TestDrainRateFindsTheRate(t *testing.T) {
 	}
 }
 
-// TestDrainRateAndEmergencies: a store that is at its stall begins no emergency, for the law paces by that, and memory that is
-// full does.
+// TestDrainRateAndEmergencies: a store that is at its stall begins no emergency, for the law paces
+// by that, and memory that is full does.
 func TestDrainRateAndEmergencies(t *testing.T) {
 	for _, drains := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -37,8 +37,9 @@ func (f *floor) add(delta int64) {
 	}
 }
 
-// BenchmarkStart prints an operation that nothing throttles as a multiple of the floor,
-// measured in turn with it. It compares the first quartiles of a hundred turns, because others on the machine lengthen some.
+// BenchmarkStart prints an operation that nothing throttles as a multiple of the floor, measured in
+// turn with it. It compares the first quartiles of a hundred turns, because others on the machine
+// lengthen some.
 //
 //	go test -run '^$' -bench Start -cpu 1,2 -count 5 ./throttle
 func BenchmarkStart(b *testing.B) {

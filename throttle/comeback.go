@@ -8,12 +8,13 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// comeback is what is known of when an operation that was refused would be let in. The limiter's own answer is how long all that waits
-// takes at the pace of the moment. An emergency, or one bad reading, makes that half a minute, when one more may wait as soon as
-// one of those who wait has left.
+// comeback is what is known of when an operation that was refused would be let in. The limiter's
+// own answer is how long all that waits takes at the pace of the moment. An emergency, or one bad
+// reading, makes that half a minute, when one more may wait as soon as one of those who wait has
+// left.
 //
-// It has two parts. Room is known: when the queue has become short enough. What follows is a competition: places come free at some
-// rate, and rivals who ask as well take them.
+// It has two parts. Room is known: when the queue has become short enough. What follows is a
+// competition: places come free at some rate, and rivals who ask as well take them.
 type comeback struct {
 	patience time.Duration // how long one may wait: the queue's timeout
 	longest  time.Duration // how long an emergency may last
@@ -34,20 +35,24 @@ type comeback struct {
 }
 
 const (
-	// rivalsOver, letsOver and trendOver are over how long the three are averaged. Rivals change at once when a pace begins, because
-	// those who were let in until then are refused: with 1 s, answers in short emergencies were often too late.
+	// rivalsOver, letsOver and trendOver are over how long the three are averaged. Rivals change at
+	// once when a pace begins, because those who were let in until then are refused: with 1 s,
+	// answers in short emergencies were often too late.
 	rivalsOver, letsOver, trendOver = 200 * time.Millisecond, time.Second, 200 * time.Millisecond
-	// again is how often one asks who asks again and again. Among those who ask more often than that, a free place is gone
-	// before it comes by.
+	// again is how often one asks who asks again and again. Among those who ask more often than
+	// that, a free place is gone before it comes by.
 	again = 10 * time.Millisecond
-	// likely is the answer, in means of the time that the competition takes. It is exponential if rivals are many, and then 0.82 is
-	// within a factor of three in 67.5% of cases, 0.7 in 67% (TestBestAnswer). If they are few it is even, and less is better.
+	// likely is the answer, in means of the time that the competition takes. It is exponential if
+	// rivals are many, and then 0.82 is within a factor of three in 67.5% of cases, 0.7 in 67%
+	// (TestBestAnswer). If they are few it is even, and less is better.
 	likely = 0.7
-	// soon is the least answer where a queue is behind it. Up to 0.45 s it is then not too early by a factor of three.
+	// soon is the least answer where a queue is behind it. Up to 0.45 s it is then not too early by
+	// a factor of three.
 	soon = 150 * time.Millisecond
 )
 
-// learn counts who was let in since the last decision, and who was refused. The pace is that from now on, each the cost of an operation.
+// learn counts who was let in since the last decision, and who was refused. The pace is that from
+// now on, each the cost of an operation.
 func (c *comeback) learn(snap weir.Snapshot, pace Pace, each float64, now time.Time, dt time.Duration) {
 	let := snap.Admitted + snap.Cancelled + snap.Refused[weir.ReasonQueueTimeout] + uint64(snap.Queued)
 	count := c.refused.Load()
@@ -78,8 +83,9 @@ func (c *comeback) learn(snap weir.Snapshot, pace Pace, each float64, now time.T
 	c.shed.Store(c.bounded(again.Seconds() / (1 - pace.Refuse)))
 }
 
-// places is how many places come free per second under the pace, and how long it takes until the first does, in seconds. Those who wait
-// joined at an even rate and leave when they start or when they have waited for as long as they may. A pace that grows makes places besides.
+// places is how many places come free per second under the pace, and how long it takes until the
+// first does, in seconds. Those who wait joined at an even rate and leave when they start or when
+// they have waited for as long as they may. A pace that grows makes places besides.
 func (c *comeback) places(queued float64, dt time.Duration) (perSecond, room float64) {
 	if c.rate == 0 {
 		return c.lets, 0
@@ -93,8 +99,8 @@ func (c *comeback) places(queued float64, dt time.Duration) (perSecond, room flo
 	return max(c.rate, (queued-1)/left) + patience*max(0, c.trend), room
 }
 
-// competition is how long one who asks again and again competes for places. A place comes free between two of its
-// asks, and it gets it unless a rival asks before.
+// competition is how long one who asks again and again competes for places. A place comes free
+// between two of its asks, and it gets it unless a rival asks before.
 func (c *comeback) competition(places float64) int64 {
 	rivals := (c.rivals + places) * again.Seconds() // between two of its asks
 	tries := 1.0
@@ -118,7 +124,8 @@ func (c *comeback) correct(r *weir.RefusedError, now time.Time) {
 	if r.Reason != weir.ReasonQueueTimeout {
 		c.refused.Add(1)
 	}
-	// One who adds as much jitter again is back before all who wait now have left, so nothing stands idle.
+	// One who adds as much jitter again is back before all who wait now have left, so nothing
+	// stands idle.
 	least := min(soon, r.RetryAfter/2)
 	switch r.Reason {
 	case weir.ReasonPace:

@@ -15,12 +15,13 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// A refusal says when to come back: within a factor of 3 of when an equal operation, asked for each 10 ms from then on, is
-// first let in. Both count as 50 ms at least.
+// A refusal says when to come back: within a factor of 3 of when an equal operation, asked for each
+// 10 ms from then on, is first let in. Both count as 50 ms at least.
 //
-// Where hundreds of callers fight for a few starts a second, when one of them gets in is chance, and 67.5% is the most that any answer
-// reaches (TestBestAnswer). More is right where it takes less than half a second, where the queue has to get shorter first, and where a
-// share is refused. The last two plants, and the seeds, were not looked at when the constants were chosen.
+// Where hundreds of callers fight for a few starts a second, when one of them gets in is chance,
+// and 67.5% is the most that any answer reaches (TestBestAnswer). More is right where it takes less
+// than half a second, where the queue has to get shorter first, and where a share is refused. The
+// last two plants, and the seeds, were not looked at when the constants were chosen.
 func TestRetryAfterIsRight(t *testing.T) {
 	for name, plant := range map[string]struct {
 		begin func(source *rand.Rand) (*plant, throttle.Config)
@@ -117,7 +118,8 @@ func (c *comebacks) String() string {
 	return fmt.Sprintf("%d refusals: %d%% right, %d%% too early, %d%% too late", n, 100*c.right/n, 100*c.early/n, 100*c.late/n)
 }
 
-// measure has so many clients write in a closed loop. Who is refused comes back when it was told to, or up to as much later.
+// measure has so many clients write in a closed loop. Who is refused comes back when it was told
+// to, or up to as much later.
 func (c *comebacks) measure(r *rig, clients int, during time.Duration) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), during)
 	defer cancel()

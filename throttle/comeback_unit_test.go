@@ -9,7 +9,8 @@ import (
 )
 
 // An operation that is refused comes back when the queue has room and the competition is over, and
-// at most when the emergency ends. What is told for a queue is never so long that it drains meanwhile.
+// at most when the emergency ends. What is told for a queue is never so long that it drains
+// meanwhile.
 func TestComeback(t *testing.T) {
 	now := time.Unix(1000, 0)
 	for _, test := range []struct {
@@ -88,7 +89,8 @@ func TestComebackLearns(t *testing.T) {
 	}
 }
 
-// A pace that grows makes places besides those of who starts, and those who wait too long leave theirs.
+// A pace that grows makes places besides those of who starts, and those who wait too long leave
+// theirs.
 func TestComebackPlaces(t *testing.T) {
 	c := comeback{patience: time.Second, longest: 10 * time.Second, rate: 10}
 	if n, room := c.places(9, time.Millisecond); n != 10 || room != 0 {
@@ -104,9 +106,10 @@ func TestComebackPlaces(t *testing.T) {
 	}
 }
 
-// Where rivals are many the time until one of them has a place is exponential, whatever the rates are: a place that a rival took says nothing
-// of the next one. An answer of c means is within a factor of three with probability exp(-c/3) - exp(-3c), which is
-// 67.5% at best, at c = 3/8 ln 9. So nine tenths cannot be had of a limiter that keeps no places for refused callers.
+// Where rivals are many the time until one of them has a place is exponential, whatever the rates
+// are: a place that a rival took says nothing of the next one. An answer of c means is within a
+// factor of three with probability exp(-c/3) - exp(-3c), which is 67.5% at best, at c = 3/8 ln 9.
+// So nine tenths cannot be had of a limiter that keeps no places for refused callers.
 func TestBestAnswer(t *testing.T) {
 	within := func(c float64) float64 { return math.Exp(-c/3) - math.Exp(-3*c) }
 	best := 3.0 / 8 * math.Log(9)

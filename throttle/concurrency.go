@@ -6,28 +6,29 @@ import (
 	"time"
 )
 
-// Concurrency bounds how much cost runs at once, so that the load is held at a setpoint. It suits work that waits for
-// other work within the database, for locks, connections or threads: there a pace
-// either idles the lock or leaves the queue, while as many operations as keep it in use are as fast as can be.
+// Concurrency bounds how much cost runs at once, so that the load is held at a setpoint. It suits
+// work that waits for other work within the database, for locks, connections or threads: there a
+// pace either idles the lock or leaves the queue, while as many operations as keep it in use are as
+// fast as can be.
 //
-// It goes by the readings of samples that name [load.ByConcurrency], and the other laws of the side and its [Emergency] by the
-// rest. As the only law of a side it goes by all, and by the latency target. The cost of the heaviest operation so far is
-// always let in.
+// It goes by the readings of samples that name [load.ByConcurrency], and the other laws of the side
+// and its [Emergency] by the rest. As the only law of a side it goes by all, and by the latency
+// target. The cost of the heaviest operation so far is always let in.
 type Concurrency struct {
 	// Setpoint is the load to hold, more than 0. Defaults to 0.85.
 	Setpoint float64
 
-	// Gain is by how much the logarithm of the bound falls in a second, for each 1 that the load is above the setpoint.
-	// Defaults to 1.
+	// Gain is by how much the logarithm of the bound falls in a second, for each 1 that the load is
+	// above the setpoint. Defaults to 1.
 	Gain float64
 }
 
 const (
-	// defaultConcurrencyGain: twice as much swung between 7 and 17 at once where 12 are right, half as much took twice as
-	// long to get there (TestConcurrencyOnALockQueue).
+	// defaultConcurrencyGain: twice as much swung between 7 and 17 at once where 12 are right, half
+	// as much took twice as long to get there (TestConcurrencyOnALockQueue).
 	defaultConcurrencyGain = 1
-	// steepest is how far one decision goes at most, as a logarithm: signals that lag would take the bound to 1 before they
-	// tell of the first cut.
+	// steepest is how far one decision goes at most, as a logarithm: signals that lag would take
+	// the bound to 1 before they tell of the first cut.
 	steepest = 0.5
 	// freeAt is at how many times of what ran without a bound there is none again.
 	freeAt = 2

@@ -14,8 +14,9 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// A lockQueue is a database with one hot row: an operation works for a while beside the others, then holds the row. Each that
-// waits for the row makes the one that has it slower, as a database's bookkeeping of its waiters does.
+// A lockQueue is a database with one hot row: an operation works for a while beside the others,
+// then holds the row. Each that waits for the row makes the one that has it slower, as a database's
+// bookkeeping of its waiters does.
 type lockQueue struct {
 	plant
 	beside, holds time.Duration
@@ -52,7 +53,8 @@ func (q *lockQueue) write(context.Context) error {
 	return nil
 }
 
-// storm has so many writers, until the time is over. It returns the rate and the p99 of the latency with the wait.
+// storm has so many writers, until the time is over. It returns the rate and the p99 of the latency
+// with the wait.
 func (q *lockQueue) storm(ctx context.Context, do func(context.Context, func(context.Context) error) error, writers int, during time.Duration) (rate float64, p99 time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, during)
 	defer cancel()
@@ -78,8 +80,8 @@ func (q *lockQueue) storm(ctx context.Context, do func(context.Context, func(con
 	return float64(len(took)) / during.Seconds(), took[len(took)*99/100]
 }
 
-// Where writers wait for a row, the law finds how many to let in, by itself: as many as keep the row in use. The pace
-// stays out of it.
+// Where writers wait for a row, the law finds how many to let in, by itself: as many as keep the
+// row in use. The pace stays out of it.
 func TestConcurrencyOnALockQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		none, _ := hotRow().storm(t.Context(), func(ctx context.Context, work func(context.Context) error) error { return work(ctx) }, 64, 20*time.Second)

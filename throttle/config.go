@@ -53,10 +53,10 @@ type Config struct {
 
 // A Side is how reads, or writes, are throttled.
 type Side struct {
-	// Laws find the pace, and how much may run at once; the strictest counts. Default to one [PID], with
-	// gentler gains and a MaxDelay of 200 ms for reads, and one [Concurrency]: each goes by
-	// the signals that name its actuator. While signals are missing the
-	// first PID among them decides, or the default one if there is none.
+	// Laws find the pace, and how much may run at once; the strictest counts. Default to one [PID],
+	// with gentler gains and a MaxDelay of 200 ms for reads, and one [Concurrency]: each goes by
+	// the signals that name its actuator. While signals are missing the first PID among them
+	// decides, or the default one if there is none.
 	Laws []LoadLaw
 
 	// LatencyTarget is what the p95 of the latency, from the start of the work, is

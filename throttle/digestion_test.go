@@ -10,8 +10,9 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// An lsm is a store in the manner of Badger, simulated. A digestion takes all tables of level 0, from five on. When it ends they are
-// gone, and before the next begins the level below is put in order, which takes time for each of them too.
+// An lsm is a store in the manner of Badger, simulated. A digestion takes all tables of level 0,
+// from five on. When it ends they are gone, and before the next begins the level below is put in
+// order, which takes time for each of them too.
 type lsm struct {
 	random   *rand.Rand
 	memtable float64 // what it holds, in tables
@@ -23,7 +24,8 @@ type lsm struct {
 	drained  float64
 }
 
-// The stall and the times are those of traces of Badger 4.9 with memtables of 1 MiB on two processors.
+// The stall and the times are those of traces of Badger 4.9 with memtables of 1 MiB on two
+// processors.
 const (
 	leastTables = 5
 	stallTables = 15
@@ -62,8 +64,8 @@ func (s *lsm) of(work float64) float64 { return work * math.Exp(jitter*s.random.
 // stalls reports whether a write has to wait inside the store.
 func (s *lsm) stalls() bool { return s.memtable >= 1 && s.full >= memtables }
 
-// A digested storm is how fast writers in a closed loop wrote, how long 99 of a hundred waited at most, and for how much
-// of the time the store was at its stall.
+// A digested storm is how fast writers in a closed loop wrote, how long 99 of a hundred waited at
+// most, and for how much of the time the store was at its stall.
 type digestedStorm struct{ rate, wait, stalled float64 }
 
 // digest lets writers loose on a simulated store, behind a drain law if target is not 0.
@@ -111,8 +113,8 @@ func digest(t *testing.T, target float64, writers int, seed uint64) digestedStor
 	return digestedStorm{float64(len(waits)) / (ends - warmUp), waits[len(waits)*99/100], stalled / (ends - warmUp)}
 }
 
-// A store whose level 0 is a saw is held off its stall, and loses little for it. The lower the target, the shorter are the waits and
-// the less is written: decision 0044.
+// A store whose level 0 is a saw is held off its stall, and loses little for it. The lower the
+// target, the shorter are the waits and the less is written: decision 0044.
 func TestDrainRateHoldsASawOffItsStall(t *testing.T) {
 	const writers = 80
 	for seed := range uint64(5) {

@@ -1,6 +1,6 @@
-// Package throttle paces what is written to a database and read from it, or bounds how much of it runs at once, by how
-// close the database is to its limit, so that a storm neither stalls it nor fills
-// the memory.
+// Package throttle paces what is written to a database and read from it, or bounds how much of it
+// runs at once, by how close the database is to its limit, so that a storm neither stalls it nor
+// fills the memory.
 //
 // A limiter caps how much runs at once, and goes by latency. That is not enough for a
 // store that says "written" long before the work is done: latency is fine until
@@ -38,19 +38,20 @@
 // so that the same gains suit a store of 100 and one of 100,000 operations per second:
 // with f/s = 10^4, 0.1 of effort is a factor of 0.4.
 //
-// [DrainRate] follows what the store digests. With D what was drained and A what arrived in the backlog, C the cost that was
-// admitted meanwhile, each faded with time, B the backlog, T its target, L the limit at which the store stalls, and U what was
-// admitted and has not arrived yet:
+// [DrainRate] follows what the store digests. With D what was drained and A what arrived in the
+// backlog, C the cost that was admitted meanwhile, each faded with time, B the backlog, T its
+// target, L the limit at which the store stalls, and U what was admitted and has not arrived yet:
 //
 //	r = (C/A) (D/time) min(1 + gain (T - mean B)/T, (L - B - U)/(0.3 (L - T)))
 //
-// A store that digests in pieces makes a saw of B: D/time is known at the end of each piece, and the mean of B steers it, so that
-// the pace is as even as that of a bucket whose rate is known. The last term, where there is an L, counts the room that is left: the
-// backlog comes ever closer to its limit and does not reach it, so what the source reads begins no emergency. Below three
+// A store that digests in pieces makes a saw of B: D/time is known at the end of each piece, and
+// the mean of B steers it, so that the pace is as even as that of a bucket whose rate is known. The
+// last term, where there is an L, counts the room that is left: the backlog comes ever closer to
+// its limit and does not reach it, so what the source reads begins no emergency. Below three
 // quarters of the target the rate doubles each second, until there is none after six.
 //
-// [Concurrency] bounds the cost n that runs at once. It begins with what runs when the load y first exceeds the
-// setpoint, and then integrates:
+// [Concurrency] bounds the cost n that runs at once. It begins with what runs when the load y first
+// exceeds the setpoint, and then integrates:
 //
 //	d(ln n)/dt = gain (setpoint - y)
 //
@@ -59,9 +60,9 @@
 // [LinearRefusal] refuses a share of the work, from none at a soft limit of the load
 // to all at a hard one.
 //
-// A sample names the actuator that brings its readings down ([load.Actuator]). The default laws of a side are a PID for those that
-// name pace, as of memory and LSM trees, and a Concurrency for those that name concurrency, as
-// of PostgreSQL, Neo4j and pools of connections.
+// A sample names the actuator that brings its readings down ([load.Actuator]). The default laws of
+// a side are a PID for those that name pace, as of memory and LSM trees, and a Concurrency for
+// those that name concurrency, as of PostgreSQL, Neo4j and pools of connections.
 //
 // The pace is a token bucket that may be in debt by one operation, so an operation of
 // any cost starts at last and the rate is exact in the long run.
@@ -75,19 +76,19 @@
 //
 // # Emergency
 //
-// Where the load reaches Enter the pace is at most a share of the flow of that
-// moment. The emergency ends when the load is below Leave, and in any case after
-// Longest, for what has not helped by then will not help. It is decided by the
-// clock and the monitor, not by operations that it holds back. Readings that a Concurrency goes by begin none, nor those of a source
-// whose drain a DrainRate goes by: these laws know what to do.
+// Where the load reaches Enter the pace is at most a share of the flow of that moment. The
+// emergency ends when the load is below Leave, and in any case after Longest, for what has not
+// helped by then will not help. It is decided by the clock and the monitor, not by operations that
+// it holds back. Readings that a Concurrency goes by begin none, nor those of a source whose drain
+// a DrainRate goes by: these laws know what to do.
 //
 // # Refusals
 //
-// An operation that the pace would let start later than it may wait is refused with [weir.ErrPace]. RetryAfter
-// says when one more would have a place in the queue, not when all that waits has started, and is at most
-// Emergency.Longest. On simulated stores more than four fifths of the answers are within a factor of three
-// (TestRetryAfterIsRight). Where many compete for few places it is chance who gets one, and no answer
-// would be right more often than two times of three.
+// An operation that the pace would let start later than it may wait is refused with [weir.ErrPace].
+// RetryAfter says when one more would have a place in the queue, not when all that waits has
+// started, and is at most Emergency.Longest. On simulated stores more than four fifths of the
+// answers are within a factor of three (TestRetryAfterIsRight). Where many compete for few places
+// it is chance who gets one, and no answer would be right more often than two times of three.
 //
 // # When it fails
 //

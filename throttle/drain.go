@@ -26,8 +26,8 @@ type DrainRate struct {
 	// stall a store lost a sixth of their writes, now nothing (TestBadgerAtEase).
 	Healthy float64
 
-	// Smoothing is the time constant over which the drain is averaged, where that is more than the time
-	// between two digestions. Defaults to 1 s.
+	// Smoothing is the time constant over which the drain is averaged, where that is more than the
+	// time between two digestions. Defaults to 1 s.
 	Smoothing time.Duration
 
 	// MaxDelay is the slowest pace: the time between two operations of cost 1.
@@ -43,17 +43,19 @@ const (
 	// arrives is averaged: it belongs to the kind of work and changes slowly, but
 	// what arrives comes a table at a time.
 	priceSmoothings = 30
-	// The mean of the backlog is over backlogPeriods of the times between two digestions, and over longestMean at
-	// most. Without that bound a store whose first digestion took seconds got a third of what it could digest, for seconds.
+	// The mean of the backlog is over backlogPeriods of the times between two digestions, and over
+	// longestMean at most. Without that bound a store whose first digestion took seconds got a
+	// third of what it could digest, for seconds.
 	backlogPeriods = 2
 	longestMean    = time.Second
-	// unknownDrain is how long a store is taken to need for the room above its target, until it is seen to digest.
+	// unknownDrain is how long a store is taken to need for the room above its target, until it is
+	// seen to digest.
 	unknownDrain = time.Second
-	// unseenFades is how fast an error in what is unseen fades. With 5 s the errors added up to three
-	// tables of Badger, a fifth of its level 0.
+	// unseenFades is how fast an error in what is unseen fades. With 5 s the errors added up to
+	// three tables of Badger, a fifth of its level 0.
 	unseenFades = time.Second
-	// brakes is the share of the room between target and limit in which the pace is braked. From 0.3 to 1 nothing
-	// that storms measure differs by more than their noise.
+	// brakes is the share of the room between target and limit in which the pace is braked. From
+	// 0.3 to 1 nothing that storms measure differs by more than their noise.
 	brakes = 0.3
 	// A healthy store is let off step by step: all at once, hundreds of callers would
 	// fill it to the brim before the next decision.
@@ -121,8 +123,8 @@ func (l *drainLaw) next(s signals) demand {
 // steer is the share of the drain rate that brings the mean of the backlog to its target.
 func (l *drainLaw) steer(d load.Drain) float64 { return 1 + l.Gain*(d.Target-l.backlog)/d.Target }
 
-// brake is the share of the drain rate with which the backlog comes ever closer to its limit and never
-// reaches it, whatever is on its way there.
+// brake is the share of the drain rate with which the backlog comes ever closer to its limit and
+// never reaches it, whatever is on its way there.
 func (l *drainLaw) brake(d load.Drain) float64 {
 	if d.Limit <= d.Target {
 		return math.Inf(1)
@@ -178,8 +180,8 @@ func (l *drainLaw) arrive(arrived float64, dt time.Duration) {
 	l.unseen = max(l.unseen-max(arrived, 0), 0) * (1 - share(dt, unseenFades))
 }
 
-// digest adds what the store digested. How fast it does shows only while it has something to digest, and
-// is known when a digestion ends: in between, an average over time would fall.
+// digest adds what the store digested. How fast it does shows only while it has something to
+// digest, and is known when a digestion ends: in between, an average over time would fall.
 func (l *drainLaw) digest(drained float64, dt time.Duration) {
 	if l.healthyFor >= l.patience() {
 		l.since = 0

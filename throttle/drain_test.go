@@ -43,7 +43,8 @@ func (d *digester) after(cost, drained, backlog float64) (rate float64) {
 	}).rate
 }
 
-// saw has the store digest four tables at once, every 0.8 s, with its backlog at 7 to 10.5. It returns the slowest and the fastest pace of the second half.
+// saw has the store digest four tables at once, every 0.8 s, with its backlog at 7 to 10.5. It
+// returns the slowest and the fastest pace of the second half.
 func (d *digester) saw(teeth int) (least, most float64) {
 	least = math.Inf(1)
 	for i := range 8 * teeth {
@@ -68,7 +69,8 @@ func TestDrainRateGoesByTheMean(t *testing.T) {
 	}
 }
 
-// What was admitted and is in no table yet counts as if it were, so a flood is braked before it shows.
+// What was admitted and is in no table yet counts as if it were, so a flood is braked before it
+// shows.
 func TestDrainRateCountsWhatIsNotSeen(t *testing.T) {
 	d := digesting(t)
 	d.limit = 14
@@ -81,8 +83,9 @@ func TestDrainRateCountsWhatIsNotSeen(t *testing.T) {
 	}
 }
 
-// A store that needs seconds for its first digestion, as one that was just opened, gets soon what it digests after that. With
-// a mean of the backlog over two of those seconds and more, it wrote 769.
+// A store that needs seconds for its first digestion, as one that was just opened, gets soon what
+// it digests after that. With a mean of the backlog over two of those seconds and more, it
+// wrote 769.
 func TestDrainRateFindsAStoreThatWasSlow(t *testing.T) {
 	const table, limit, first = 100, 14.0, 2500 * time.Millisecond
 	law, err := DrainRate{}.start()

@@ -171,8 +171,8 @@ func (e *environment) whole(name string, into *int, least, most int) {
 	*into = value
 }
 
-// The bounds of TICK_MS: with 0.001 an idle program took a third of a processor, and after 10 s a store has long
-// stalled.
+// The bounds of TICK_MS: with 0.001 an idle program took a third of a processor, and after 10 s a
+// store has long stalled.
 const (
 	leastTick = time.Millisecond
 	mostTick  = 10 * time.Second
@@ -218,8 +218,8 @@ func (e *environment) complainAboutNames() {
 	}
 }
 
-// ofKubernetes matches the end of the variables by which a container learns of the services around it, also of those
-// whose name begins with the prefix and a dash.
+// ofKubernetes matches the end of the variables by which a container learns of the services around
+// it, also of those whose name begins with the prefix and a dash.
 var ofKubernetes = regexp.MustCompile(`^(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
 // removed are older names, and what takes their place.

@@ -96,7 +96,8 @@ func ExampleImport() {
 	// Output: {Setpoint:0.7 Kp:0.5 Ki:0.15 Kd:0.05 Filter:450ms MaxDelay:1s}
 }
 
-// A store is the source of a store that tells what it digests, as badgerload and pebbleload have one.
+// A store is the source of a store that tells what it digests, as badgerload and pebbleload have
+// one.
 type store struct{}
 
 func (store) Name() string                              { return "store" }

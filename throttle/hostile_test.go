@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// TestHostileCallbacks: an action and a hook may call every method of the throttle, may panic and may
-// end their goroutine. The decisions go on, and what was wrong is told.
+// TestHostileCallbacks: an action and a hook may call every method of the throttle, may panic and
+// may end their goroutine. The decisions go on, and what was wrong is told.
 func TestHostileCallbacks(t *testing.T) {
 	for name, tells := range map[string]string{"panics": "panicked", "exits": "ended", "calls us": ""} {
 		for _, where := range []string{"action", "OnEvent"} {
@@ -76,7 +76,8 @@ func TestHostileCallbacks(t *testing.T) {
 	}
 }
 
-// TestStartWithAHookThatPanics: the operation that finds that Run is not at work starts all the same.
+// TestStartWithAHookThatPanics: the operation that finds that Run is not at work starts all the
+// same.
 func TestStartWithAHookThatPanics(t *testing.T) {
 	for name, act := range map[string]func(){"panics": func() { panic("hostile") }, "exits": runtime.Goexit} {
 		told := 0

@@ -9,8 +9,9 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// A LoadLaw goes by load and finds how fast operations may start, or how many may run: [PID], [DrainRate], [LinearRefusal] or
-// [Concurrency]. It is a plain value and may serve several throttles.
+// A LoadLaw goes by load and finds how fast operations may start, or how many may run: [PID],
+// [DrainRate], [LinearRefusal] or [Concurrency]. It is a plain value and may serve several
+// throttles.
 type LoadLaw interface {
 	// start returns the state of the law, or an error that matches ErrConfig.
 	start() (controller, error)

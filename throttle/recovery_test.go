@@ -58,8 +58,8 @@ func TestLostSignalsHoldThePace(t *testing.T) {
 	})
 }
 
-// A database that stood still for seconds and has little to do is not paced any more once its signals are back. What
-// was seen of the operations while it stood still says nothing about it now.
+// A database that stood still for seconds and has little to do is not paced any more once its
+// signals are back. What was seen of the operations while it stood still says nothing about it now.
 func TestFreezeOfAnIdleDatabase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
@@ -160,7 +160,8 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 	})
 }
 
-// A drain law has nothing to go by without a source that tells a drain: it would pace nothing, and not say so.
+// A drain law has nothing to go by without a source that tells a drain: it would pace nothing, and
+// not say so.
 func TestDrainRateWantsADrain(t *testing.T) {
 	without, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}}})
 	if err != nil {

@@ -145,8 +145,9 @@ func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 	s.comeback.learn(snap, paceOf(s.limiter), max(1, float64(s.total)/float64(max(1, snap.Admitted))), now, dt)
 }
 
-// read returns the state of the limiter, and the cost admitted up to now, as corrected. Corrections are read
-// first: one that takes cost away follows its admission, and without that the sum could be below 0.
+// read returns the state of the limiter, and the cost admitted up to now, as corrected. Corrections
+// are read first: one that takes cost away follows its admission, and without that the sum could be
+// below 0.
 func (s *side) read() (now weir.Snapshot, cost uint64) {
 	corrected := uint64(limiters.Node(s.limiter).Corrected())
 	extra := s.extra.Load()
@@ -205,8 +206,8 @@ func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 	return snap
 }
 
-// alarms reports whether a feed can begin an emergency. What a Concurrency or a DrainRate goes by cannot: these laws
-// know what to do about it.
+// alarms reports whether a feed can begin an emergency. What a Concurrency or a DrainRate goes by
+// cannot: these laws know what to do about it.
 func (s *side) alarms(f load.FeedSnapshot) bool {
 	concurrency, drain := s.bounds && f.Actuator == load.ByConcurrency, s.drains && f.Drains
 	return !concurrency && !drain
@@ -265,7 +266,8 @@ func (s *side) apply(d demand, tick time.Duration) {
 	setPace(s.limiter, Pace{Rate: d.rate, Burst: min(d.rate*tick.Seconds(), math.MaxFloat64), Refuse: d.refuse})
 }
 
-// firstAnswer is how long a source may take to answer for the first time before that is reported: twice the default timeout of a poll.
+// firstAnswer is how long a source may take to answer for the first time before that is reported:
+// twice the default timeout of a poll.
 const firstAnswer = 2 * time.Second
 
 // tell reports that the side lost or regained its signals.

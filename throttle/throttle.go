@@ -74,10 +74,10 @@ func New(c Config) (*Throttle, error) {
 // Done, DoneWith or Release. What it really cost may be told with SetWeight before that, which
 // changes what it took of the pace.
 //
-// An operation that could start only after the deadline of ctx, or after it has waited
-// for as long as the queue allows, is refused at once, with an error that matches
-// [weir.ErrRefused] and [weir.RefusedError], whose RetryAfter is at most Emergency.Longest. If ctx ends first the error matches
-// context.Cause(ctx). Start does not allocate unless it has to wait or refuse.
+// An operation that could start only after the deadline of ctx, or after it has waited for as long
+// as the queue allows, is refused at once, with an error that matches [weir.ErrRefused] and
+// [weir.RefusedError], whose RetryAfter is at most Emergency.Longest. If ctx ends first the error
+// matches context.Cause(ctx). Start does not allocate unless it has to wait or refuse.
 func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Permit, err error) {
 	if op > Write || cost < 1 {
 		return weir.Permit{}, misuse(op, cost)
@@ -252,8 +252,8 @@ func (t *Throttle) tell() {
 	}
 }
 
-// call calls the hook on a goroutine of its own, so that one which panics or ends its goroutine does
-// not end Run and with it the pace.
+// call calls the hook on a goroutine of its own, so that one which panics or ends its goroutine
+// does not end Run and with it the pace.
 func (t *Throttle) call(e Event) error {
 	if err := isolate.Call(func() { t.conf.OnEvent(e) }); err != nil {
 		return fmt.Errorf("throttle: OnEvent %w", err)

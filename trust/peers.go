@@ -12,14 +12,15 @@ import (
 
 // A Peer is the other end of a connection.
 type Peer struct {
-	// Addr is where the connection comes from; the zero Addr if it has no IP address, as that of a Unix socket.
+	// Addr is where the connection comes from; the zero Addr if it has no IP address, as that of a
+	// Unix socket.
 	Addr netip.Addr
 	// TLS is the state of the connection's TLS, nil without TLS. It is only read.
 	TLS *tls.ConnectionState
 }
 
-// FromAddr returns the peer at an address, with the TLS state of its connection or nil. An address that
-// is not a [*net.TCPAddr] leaves Addr zero.
+// FromAddr returns the peer at an address, with the TLS state of its connection or nil. An address
+// that is not a [*net.TCPAddr] leaves Addr zero.
 func FromAddr(addr net.Addr, state *tls.ConnectionState) Peer {
 	if tcp, ok := addr.(*net.TCPAddr); ok {
 		return Peer{Addr: tcp.AddrPort().Addr(), TLS: state}
@@ -38,12 +39,13 @@ func FromRequest(r *http.Request) Peer {
 // fast. A nil Peers trusts no peer.
 type Peers func(Peer) bool
 
-// Request reports whether the peer that sent a request is trusted, as weirhttp.Trust asks. It trusts no request if it is nil.
+// Request reports whether the peer that sent a request is trusted, as weirhttp.Trust asks. It
+// trusts no request if it is nil.
 func (trusts Peers) Request(r *http.Request) bool { return trusts != nil && trusts(FromRequest(r)) }
 
-// Networks returns Peers that trusts connections from the given networks, such as "10.0.0.0/8", "fd00::/8" or
-// a single address, "192.0.2.7". An IPv4 address that a dual-stack listener reports as IPv6
-// counts as IPv4. Zones are ignored. The error matches [weir.ErrConfig].
+// Networks returns Peers that trusts connections from the given networks, such as "10.0.0.0/8",
+// "fd00::/8" or a single address, "192.0.2.7". An IPv4 address that a dual-stack listener reports
+// as IPv6 counts as IPv4. Zones are ignored. The error matches [weir.ErrConfig].
 func Networks(networks ...string) (Peers, error) {
 	var all []netip.Prefix
 	for _, text := range networks {
@@ -77,10 +79,10 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return network, err
 }
 
-// Verified is a [Peers] that trusts mutual TLS: a peer with a certificate that the server verified, as it does under
-// [tls.RequireAndVerifyClientCert] and [tls.VerifyClientCertIfGiven]. Under [tls.RequireAnyClientCert] no peer is.
-// It trusts all that the server's ClientCAs signed; to trust some of them, write a Peers that calls Verified and
-// then looks at p.TLS.PeerCertificates[0].
+// Verified is a [Peers] that trusts mutual TLS: a peer with a certificate that the server verified,
+// as it does under [tls.RequireAndVerifyClientCert] and [tls.VerifyClientCertIfGiven]. Under
+// [tls.RequireAnyClientCert] no peer is. It trusts all that the server's ClientCAs signed; to trust
+// some of them, write a Peers that calls Verified and then looks at p.TLS.PeerCertificates[0].
 func Verified(p Peer) bool { return p.TLS != nil && len(p.TLS.VerifiedChains) > 0 }
 
 // Either returns Peers that trusts those that at least one of the given does.

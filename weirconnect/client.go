@@ -18,20 +18,21 @@ type ClientConfig struct {
 	Streams Streams
 }
 
-// ClientLimits puts limiters in front of the calls of Connect's clients. It is a [connect.Interceptor], given to a client by
-// [connect.WithInterceptors]. Make one with [LimitClient]. All methods are safe for concurrent use.
+// ClientLimits puts limiters in front of the calls of Connect's clients. It is a
+// [connect.Interceptor], given to a client by [connect.WithInterceptors]. Make one with
+// [LimitClient]. All methods are safe for concurrent use.
 type ClientLimits struct {
 	methods rpc.Methods
 	streams Streams
 }
 
-// LimitClient returns a ClientLimits that makes each call within the limit of the admitter that admitterFor names for its
-// procedure, as for [LimitServer]. Use one limiter for each downstream.
+// LimitClient returns a ClientLimits that makes each call within the limit of the admitter that
+// admitterFor names for its procedure, as for [LimitServer]. Use one limiter for each downstream.
 //
-// A refused call is not sent. Its error has the code that a server's refusal would have, and matches [weir.ErrRefused]
-// besides, which what a server sent does not. A call whose context has a priority other than Normal sends it on as a header;
-// the deadline Connect sends on by itself. An interceptor that retries belongs before this one, so that each attempt asks for
-// a slot.
+// A refused call is not sent. Its error has the code that a server's refusal would have, and
+// matches [weir.ErrRefused] besides, which what a server sent does not. A call whose context has a
+// priority other than Normal sends it on as a header; the deadline Connect sends on by itself. An
+// interceptor that retries belongs before this one, so that each attempt asks for a slot.
 func LimitClient(admitterFor func(procedure string) weir.Admitter, cfg ClientConfig) *ClientLimits {
 	c := &ClientLimits{streams: cfg.Streams.checked()}
 	c.methods.Init(admitterFor)
@@ -100,8 +101,8 @@ func open(ctx context.Context, spec connect.Spec, next connect.StreamingClientFu
 	return conn
 }
 
-// clientOutcome returns what a call that is over teaches. A refusal by another limiter of this client never
-// reached the server.
+// clientOutcome returns what a call that is over teaches. A refusal by another limiter of this
+// client never reached the server.
 func clientOutcome(ctx context.Context, err error) weir.Outcome {
 	switch {
 	case ctx.Err() != nil:
@@ -113,7 +114,8 @@ func clientOutcome(ctx context.Context, err error) weir.Outcome {
 	}
 }
 
-// streamOutcome is clientOutcome for the error of Receive, which is io.EOF at the end of a stream that succeeded.
+// streamOutcome is clientOutcome for the error of Receive, which is io.EOF at the end of a stream
+// that succeeded.
 func streamOutcome(ctx context.Context, err error) weir.Outcome {
 	if errors.Is(err, io.EOF) {
 		err = nil

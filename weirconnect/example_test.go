@@ -34,7 +34,8 @@ func ask(h http.Handler, opts ...connect.ClientOption) error {
 	return err
 }
 
-// One limiter for all procedures, and priorities from peers with a certificate that the server verified.
+// One limiter for all procedures, and priorities from peers with a certificate that the server
+// verified.
 func ExampleLimitServer() {
 	lim := weir.Must(weir.New(weir.Config{Name: "cart", Queue: weir.Queue{Size: 100}}))
 	limits := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{})

@@ -167,7 +167,8 @@ func TestManyCancelledCallsLeaveNothing(t *testing.T) {
 	cancelCalls(t, 20_000)
 }
 
-// cancelCalls has callers leave at every stage: before they are sent, in the queue, at work and in a stream.
+// cancelCalls has callers leave at every stage: before they are sent, in the queue, at work and in
+// a stream.
 func cancelCalls(t *testing.T, calls int) {
 	lim, ours := limittest.Fixed(t, 8, weir.Queue{Size: 8}), limittest.Fixed(t, 1000, weir.Queue{})
 	server := weirconnect.LimitServer(weirconnect.One(lim), weirconnect.ServerConfig{Streams: weirconnect.EachMessage})

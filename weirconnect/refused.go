@@ -6,7 +6,8 @@ import (
 	"connectrpc.com/connect"
 )
 
-// refusedConn is a client's stream that was not admitted. Nothing is sent, and all that could fail fails.
+// refusedConn is a client's stream that was not admitted. Nothing is sent, and all that could fail
+// fails.
 type refusedConn struct {
 	spec              connect.Spec
 	request, response http.Header

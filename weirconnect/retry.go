@@ -12,23 +12,28 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// Retries makes the calls of Connect's clients as a [retry.Client] allows. It is a [connect.Interceptor], given to a client by
-// [connect.WithInterceptors]. Make one with [RetryClient]. All methods are safe for concurrent use.
+// Retries makes the calls of Connect's clients as a [retry.Client] allows. It is a
+// [connect.Interceptor], given to a client by [connect.WithInterceptors]. Make one with
+// [RetryClient]. All methods are safe for concurrent use.
 type Retries struct{ client *retry.Client }
 
-// RetryClient returns Retries that send calls as client allows: its throttle refuses what the downstream would refuse,
-// and a call that was refused is sent again within the client's budget, no sooner than the server says and only if its deadline leaves the
-// time. Use a client for each downstream, and give the interceptor before those of [LimitClient], so that each attempt asks for a slot
-// and none holds one while it waits. RetryClient panics if client is nil.
+// RetryClient returns Retries that send calls as client allows: its throttle refuses what the
+// downstream would refuse, and a call that was refused is sent again within the client's budget, no
+// sooner than the server says and only if its deadline leaves the time. Use a client for each
+// downstream, and give the interceptor before those of [LimitClient], so that each attempt asks for
+// a slot and none holds one while it waits. RetryClient panics if client is nil.
 //
-// A call is sent again if the server asks for it, by RetryInfo or the trailer grpc-retry-pushback-ms, or a limiter of this client
-// refused it. A procedure with an [connect.IdempotencyLevel] is sent again after any unavailable and
-// resource_exhausted. A pushback below 0 forbids it. The Classify of the client is not asked.
+// A call is sent again if the server asks for it, by RetryInfo or the trailer
+// grpc-retry-pushback-ms, or a limiter of this client refused it. A procedure with an
+// [connect.IdempotencyLevel] is sent again after any unavailable and resource_exhausted. A pushback
+// below 0 forbids it. The Classify of the client is not asked.
 //
-// Only unary calls are: what a server says of a stream comes after messages were sent, so only its caller can begin again.
+// Only unary calls are: what a server says of a stream comes after messages were sent, so only its
+// caller can begin again.
 //
-// The last error is returned as it is. What the throttle refuses is not sent; the error is resource_exhausted and matches
-// [weir.ErrOverload]. If the call is cancelled while it waits, the error is canceled and matches the cause.
+// The last error is returned as it is. What the throttle refuses is not sent; the error is
+// resource_exhausted and matches [weir.ErrOverload]. If the call is cancelled while it waits, the
+// error is canceled and matches the cause.
 func RetryClient(client *retry.Client) *Retries {
 	if client == nil {
 		panic("weirconnect: RetryClient: client is nil: want one of retry.New")
@@ -36,8 +41,8 @@ func RetryClient(client *retry.Client) *Retries {
 	return &Retries{client}
 }
 
-// WrapUnary retries the calls of clients. It sends on the priority of the context, and the number of the attempt with
-// retries, in the headers of package weirhttp.
+// WrapUnary retries the calls of clients. It sends on the priority of the context, and the number
+// of the attempt with retries, in the headers of package weirhttp.
 func (r *Retries) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
 		if !req.Spec().IsClient {
@@ -81,7 +86,8 @@ func try(ctx context.Context, call *retry.Call, req connect.AnyRequest, next con
 	return res, false, err
 }
 
-// answerTo returns what the end of an attempt says of the downstream, and whether the call may be sent again.
+// answerTo returns what the end of an attempt says of the downstream, and whether the call may be
+// sent again.
 func answerTo(spec connect.Spec, err error) retry.Answer {
 	if err == nil {
 		return retry.Answer{Outcome: retry.Success}

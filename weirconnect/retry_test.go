@@ -31,7 +31,8 @@ func newClient(t testing.TB, cfg retry.Config) *retry.Client {
 	return c
 }
 
-// downstream is a server in memory that ends its first call as told, and all others well. It notes what it gets.
+// downstream is a server in memory that ends its first call as told, and all others well. It notes
+// what it gets.
 type downstream struct {
 	err      error
 	at       []time.Time
@@ -123,7 +124,8 @@ func TestWhatIsSentAgain(t *testing.T) {
 	}
 }
 
-// TestWhatARetrySays to the server; a request that is sent once more says nothing of the attempts before.
+// TestWhatARetrySays to the server; a request that is sent once more says nothing of the attempts
+// before.
 func TestWhatARetrySays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDownstream(t, says(connect.CodeResourceExhausted, 0))
@@ -217,7 +219,8 @@ func TestRetryOfNothing(t *testing.T) {
 	weirconnect.RetryClient(nil)
 }
 
-// TestRetryOverARealConnection by each protocol: a server that is full at first, and behind [weirhttp.Trust].
+// TestRetryOverARealConnection by each protocol: a server that is full at first, and behind
+// [weirhttp.Trust].
 func TestRetryOverARealConnection(t *testing.T) {
 	for name, protocol := range map[string]connect.ClientOption{
 		connect.ProtocolConnect: connect.WithProtoJSON(), connect.ProtocolGRPC: connect.WithGRPC(), connect.ProtocolGRPCWeb: connect.WithGRPCWeb(),

@@ -16,16 +16,18 @@ type ServerConfig struct {
 	Streams Streams
 }
 
-// ServerLimits puts limiters in front of the handlers of Connect, by whichever of its protocols they are called. It is a
-// [connect.Interceptor]. Make one with [LimitServer]. All methods are safe for concurrent use.
+// ServerLimits puts limiters in front of the handlers of Connect, by whichever of its protocols
+// they are called. It is a [connect.Interceptor]. Make one with [LimitServer]. All methods are safe
+// for concurrent use.
 type ServerLimits struct {
 	methods rpc.Methods
 	streams Streams
 }
 
-// LimitServer returns a ServerLimits that runs each call within the limit of the admitter that admitterFor names for its
-// procedure, such as "/pkg.Service/Method": see [One], [ByMethod] and [Exempt]. A nil admitter exempts the procedure. admitterFor is
-// called once for each procedure, and its answer remembered; it may be called concurrently.
+// LimitServer returns a ServerLimits that runs each call within the limit of the admitter that
+// admitterFor names for its procedure, such as "/pkg.Service/Method": see [One], [ByMethod] and
+// [Exempt]. A nil admitter exempts the procedure. admitterFor is called once for each procedure,
+// and its answer remembered; it may be called concurrently.
 //
 // It panics if admitterFor is nil or a setting is out of range.
 func LimitServer(admitterFor func(procedure string) weir.Admitter, cfg ServerConfig) *ServerLimits {
@@ -34,15 +36,16 @@ func LimitServer(admitterFor func(procedure string) weir.Admitter, cfg ServerCon
 	return s
 }
 
-// Option returns the gate and the interceptor as one option for the handlers of Connect. Interceptors of options before
-// it run around the interceptor.
+// Option returns the gate and the interceptor as one option for the handlers of Connect.
+// Interceptors of options before it run around the interceptor.
 func (s *ServerLimits) Option() connect.HandlerOption {
 	return connect.WithHandlerOptions(connect.WithRequestGate(s.Gate), connect.WithInterceptors(s))
 }
 
-// Gate is a [connect.RequestGateFunc]. While the limiter of the procedure is full it refuses the call before its message
-// is read or decoded; it never waits and takes no slot, for which there is the interceptor. What it refuses reaches no
-// interceptor; it is in the limiter's own snapshot and events.
+// Gate is a [connect.RequestGateFunc]. While the limiter of the procedure is full it refuses the
+// call before its message is read or decoded; it never waits and takes no slot, for which there is
+// the interceptor. What it refuses reaches no interceptor; it is in the limiter's own snapshot and
+// events.
 func (s *ServerLimits) Gate(ctx context.Context, spec connect.Spec, peer connect.Peer, _ http.Header) (context.Context, error) {
 	admitter := s.methods.Of(spec.Procedure)
 	if admitter == nil {
@@ -54,7 +57,8 @@ func (s *ServerLimits) Gate(ctx context.Context, spec connect.Spec, peer connect
 	return ctx, nil
 }
 
-// WrapUnary limits the calls of handlers; the slot is freed when the handler returns, panics, or ends its goroutine.
+// WrapUnary limits the calls of handlers; the slot is freed when the handler returns, panics, or
+// ends its goroutine.
 func (s *ServerLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 	return func(ctx context.Context, req connect.AnyRequest) (connect.AnyResponse, error) {
 		spec := req.Spec()
@@ -103,8 +107,8 @@ func (s *ServerLimits) WrapStreamingClient(next connect.StreamingClientFunc) con
 	return next
 }
 
-// serverOutcome returns what a call teaches that its handler has ended. A client that left teaches nothing, whatever
-// became of its call.
+// serverOutcome returns what a call teaches that its handler has ended. A client that left teaches
+// nothing, whatever became of its call.
 func serverOutcome(ctx context.Context, err error) weir.Outcome {
 	if ctx.Err() != nil {
 		return edge.ContextOutcome(ctx)

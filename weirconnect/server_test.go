@@ -164,7 +164,8 @@ func TestByMethodAndExempt(t *testing.T) {
 	finish(t, other)
 }
 
-// TestPriority of a header is that of the handler's context, if the peer is trusted; the client sends it on.
+// TestPriority of a header is that of the handler's context, if the peer is trusted; the client
+// sends it on.
 func TestPriority(t *testing.T) {
 	got := make(chan weir.Priority, 1)
 	srv := start(t, &service{

@@ -13,10 +13,12 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// pushbackKey is the trailer by which a server tells a gRPC client when to retry, in milliseconds: gRFC A6.
+// pushbackKey is the trailer by which a server tells a gRPC client when to retry, in milliseconds:
+// gRFC A6.
 const pushbackKey = "Grpc-Retry-Pushback-Ms"
 
-// A reason is what a refusal says to the caller, and the error of the admitter to errors.Is and errors.As.
+// A reason is what a refusal says to the caller, and the error of the admitter to errors.Is and
+// errors.As.
 type reason struct {
 	message string
 	cause   error
@@ -42,8 +44,9 @@ func refusal(ctx context.Context, err error, protocol string) *connect.Error {
 	return refused
 }
 
-// RetryAfter returns how long a server asked this client to wait before it retries, by the RetryInfo among the details of
-// err, as a refusal has it. It is false if err has none, or one that is negative.
+// RetryAfter returns how long a server asked this client to wait before it retries, by the
+// RetryInfo among the details of err, as a refusal has it. It is false if err has none, or one that
+// is negative.
 func RetryAfter(err error) (time.Duration, bool) {
 	refused, ok := errors.AsType[*connect.Error](err)
 	if !ok || refused == nil {
@@ -59,8 +62,9 @@ func RetryAfter(err error) (time.Duration, bool) {
 	return 0, false
 }
 
-// Classify is for [retry.Config].Classify: what the error of a call says of its server. A call is tried again if the status has
-// RetryInfo, as a refusal has: the server asks for it. For calls that may run twice, clear Final. [RetryClient] has more to go by.
+// Classify is for [retry.Config].Classify: what the error of a call says of its server. A call is
+// tried again if the status has RetryInfo, as a refusal has: the server asks for it. For calls that
+// may run twice, clear Final. [RetryClient] has more to go by.
 func Classify(err error) retry.Answer {
 	after, told := RetryAfter(err)
 	return rpc.Answer(err, codeOf(err), after, told)

@@ -13,8 +13,8 @@ import (
 	testpb "google.golang.org/grpc/interop/grpc_testing"
 )
 
-// BenchmarkUnary prints the cost of each interceptor as a multiple of the limiter's own calls, measured in turn with them:
-// "x/own".
+// BenchmarkUnary prints the cost of each interceptor as a multiple of the limiter's own calls,
+// measured in turn with them: "x/own".
 //
 //	scripts/all go test ./weirgrpc -run '^$' -bench Unary
 func BenchmarkUnary(b *testing.B) {
@@ -56,8 +56,8 @@ func BenchmarkUnary(b *testing.B) {
 	}
 }
 
-// against times the limiter's own calls and ours in turns, so that both meet the same machine, and reports the median of
-// the ratios.
+// against times the limiter's own calls and ours in turns, so that both meet the same machine, and
+// reports the median of the ratios.
 func against(b *testing.B, own, ours func()) {
 	b.ReportAllocs()
 	const turns = 500 // of less than a time slice, so that what else runs hits few of them

@@ -19,32 +19,34 @@ type ClientConfig struct {
 	Streams Streams
 }
 
-// ClientLimits puts limiters in front of the calls of a [grpc.ClientConn]. Make one with [LimitClient]. All methods are safe
-// for concurrent use.
+// ClientLimits puts limiters in front of the calls of a [grpc.ClientConn]. Make one with
+// [LimitClient]. All methods are safe for concurrent use.
 type ClientLimits struct {
 	methods rpc.Methods
 	streams Streams
 }
 
-// LimitClient returns a ClientLimits that makes each call within the limit of the admitter that admitterFor names for its
-// method, as for [LimitServer]. Use one limiter for each downstream.
+// LimitClient returns a ClientLimits that makes each call within the limit of the admitter that
+// admitterFor names for its method, as for [LimitServer]. Use one limiter for each downstream.
 //
-// A refused call is not sent. Its error has the code that a server's refusal would have, and matches [weir.ErrRefused]
-// besides, which what a server sent does not. A call whose context has a priority other than Normal sends it on as metadata;
-// the deadline gRPC sends on by itself.
+// A refused call is not sent. Its error has the code that a server's refusal would have, and
+// matches [weir.ErrRefused] besides, which what a server sent does not. A call whose context has a
+// priority other than Normal sends it on as metadata; the deadline gRPC sends on by itself.
 func LimitClient(admitterFor func(fullMethod string) weir.Admitter, cfg ClientConfig) *ClientLimits {
 	c := &ClientLimits{streams: cfg.Streams.checked()}
 	c.methods.Init(admitterFor)
 	return c
 }
 
-// Options returns the interceptors as options for [grpc.NewClient]. They chain: those given to NewClient before them
-// run around them. Those of [RetryClient] belong before them, so that each attempt asks for a slot.
+// Options returns the interceptors as options for [grpc.NewClient]. They chain: those given to
+// NewClient before them run around them. Those of [RetryClient] belong before them, so that each
+// attempt asks for a slot.
 func (c *ClientLimits) Options() []grpc.DialOption {
 	return []grpc.DialOption{grpc.WithChainUnaryInterceptor(c.Unary), grpc.WithChainStreamInterceptor(c.Stream)}
 }
 
-// Unary is a [grpc.UnaryClientInterceptor]. The slot is held until the call is over, gRPC's own retries included.
+// Unary is a [grpc.UnaryClientInterceptor]. The slot is held until the call is over, gRPC's own
+// retries included.
 func (c *ClientLimits) Unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	ctx = sendPriority(ctx)
 	admitter := c.methods.Of(method)
@@ -100,7 +102,8 @@ func sendPriority(ctx context.Context) context.Context {
 	return withMetadata(ctx, trust.Key, p.String())
 }
 
-// withMetadata returns ctx with a value to send, in place of one that was set by hand: of two, a server would believe neither.
+// withMetadata returns ctx with a value to send, in place of one that was set by hand: of two, a
+// server would believe neither.
 func withMetadata(ctx context.Context, key, value string) context.Context {
 	sent, _ := metadata.FromOutgoingContext(ctx) // a copy
 	if sent == nil {
@@ -110,8 +113,8 @@ func withMetadata(ctx context.Context, key, value string) context.Context {
 	return metadata.NewOutgoingContext(ctx, sent)
 }
 
-// clientOutcome returns what a call that is over teaches. A refusal by another limiter of this client never
-// reached the server.
+// clientOutcome returns what a call that is over teaches. A refusal by another limiter of this
+// client never reached the server.
 func clientOutcome(ctx context.Context, err error) weir.Outcome {
 	switch {
 	case ctx.Err() != nil:
@@ -123,7 +126,8 @@ func clientOutcome(ctx context.Context, err error) weir.Outcome {
 	}
 }
 
-// streamOutcome is clientOutcome for the error of RecvMsg, which is io.EOF at the end of a stream that succeeded.
+// streamOutcome is clientOutcome for the error of RecvMsg, which is io.EOF at the end of a stream
+// that succeeded.
 func streamOutcome(ctx context.Context, err error) weir.Outcome {
 	if errors.Is(err, io.EOF) {
 		err = nil

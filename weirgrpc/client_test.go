@@ -47,7 +47,8 @@ func TestServersTeachTheClient(t *testing.T) {
 	}
 }
 
-// TestCallersTeachLittle: whoever cancelled has no opinion, and a deadline that passed is a timeout, whatever the server said.
+// TestCallersTeachLittle: whoever cancelled has no opinion, and a deadline that passed is a
+// timeout, whatever the server said.
 func TestCallersTeachLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
@@ -66,7 +67,8 @@ func TestCallersTeachLittle(t *testing.T) {
 	})
 }
 
-// TestClientRefuses what a handler may pass on: it is a status, and a refusal that can be told from the server's.
+// TestClientRefuses what a handler may pass on: it is a status, and a refusal that can be told from
+// the server's.
 func TestClientRefuses(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	defer limittest.Fill(t, lim)()
@@ -94,7 +96,8 @@ func TestPanicOfTheInvoker(t *testing.T) {
 	limittest.Check(t, lim, limittest.Taught{Failed: 1})
 }
 
-// TestClientOfAServer limits each side for itself: the server's refusal is a failure of the client's limiter.
+// TestClientOfAServer limits each side for itself: the server's refusal is a failure of the
+// client's limiter.
 func TestClientOfAServer(t *testing.T) {
 	theirs, ours := limittest.Fixed(t, 1, weir.Queue{}), limittest.Fixed(t, 1, weir.Queue{})
 	server := weirgrpc.LimitServer(weirgrpc.One(theirs), weirgrpc.ServerConfig{})

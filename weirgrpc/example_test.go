@@ -78,7 +78,8 @@ func ExampleExempt() {
 	// Output: true true false
 }
 
-// Priorities are taken from clients within the cluster, and from those with a certificate that the server verified.
+// Priorities are taken from clients within the cluster, and from those with a certificate that the
+// server verified.
 func ExampleServerConfig() {
 	lim := weir.Must(weir.New(weir.Config{Queue: weir.Queue{Size: 100}}))
 	cluster, err := trust.Networks("10.0.0.0/8")

@@ -97,7 +97,8 @@ func dial(t testing.TB, addr string, opts ...grpc.DialOption) *grpc.ClientConn {
 	return conn
 }
 
-// limited returns a client of a server behind the limiter, which has served a call, so that its tap knows the method.
+// limited returns a client of a server behind the limiter, which has served a call, so that its tap
+// knows the method.
 func limited(t testing.TB, s *service, lim weir.Admitter, cfg weirgrpc.ServerConfig) testpb.BenchmarkServiceClient {
 	t.Helper()
 	server := weirgrpc.LimitServer(weirgrpc.One(lim), cfg)

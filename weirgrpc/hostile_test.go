@@ -178,7 +178,8 @@ func TestHostileMetadata(t *testing.T) {
 	}
 }
 
-// TestInventedMethods open no compartment and are answered by gRPC, or by an UnknownServiceHandler within the bound of the set.
+// TestInventedMethods open no compartment and are answered by gRPC, or by an UnknownServiceHandler
+// within the bound of the set.
 func TestInventedMethods(t *testing.T) {
 	for name, unknown := range map[string]bool{"unknown": false, "forwarded": true} {
 		t.Run(name, func(t *testing.T) {
@@ -232,7 +233,8 @@ func TestManyCancelledCallsLeaveNothing(t *testing.T) {
 	cancelCalls(t, 100_000)
 }
 
-// cancelCalls has callers leave at every stage: before they are sent, in the queue, at work and in a stream.
+// cancelCalls has callers leave at every stage: before they are sent, in the queue, at work and in
+// a stream.
 func cancelCalls(t *testing.T, calls int) {
 	lim := limittest.Fixed(t, 8, weir.Queue{Size: 8})
 	ours := limittest.Fixed(t, 1000, weir.Queue{})

@@ -11,7 +11,8 @@ import (
 	"google.golang.org/grpc/tap"
 )
 
-// TestTapLeavesABoundedNumberOfContexts, for gRPC does not cancel them: the rest is for the interceptor to refuse.
+// TestTapLeavesABoundedNumberOfContexts, for gRPC does not cancel them: the rest is for the
+// interceptor to refuse.
 func TestTapLeavesABoundedNumberOfContexts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Max: 1}))

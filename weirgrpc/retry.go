@@ -16,22 +16,26 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// Retries makes the calls of a [grpc.ClientConn] as a [retry.Client] allows. Make one with [RetryClient]. All methods are
-// safe for concurrent use.
+// Retries makes the calls of a [grpc.ClientConn] as a [retry.Client] allows. Make one with
+// [RetryClient]. All methods are safe for concurrent use.
 type Retries struct{ client *retry.Client }
 
-// RetryClient returns Retries that send calls as client allows: its throttle refuses what the downstream would refuse,
-// and a call that was refused is sent again within the client's budget, no sooner than the server says and only if its deadline leaves the
-// time. Use a client for each downstream. RetryClient panics if client is nil.
+// RetryClient returns Retries that send calls as client allows: its throttle refuses what the
+// downstream would refuse, and a call that was refused is sent again within the client's budget, no
+// sooner than the server says and only if its deadline leaves the time. Use a client for each
+// downstream. RetryClient panics if client is nil.
 //
-// A call is sent again if the server asks for it, by RetryInfo or the trailer grpc-retry-pushback-ms, or a limiter of this client
-// refused it. A method that its .proto declares idempotent (idempotency_level) is sent again after any
-// UNAVAILABLE and RESOURCE_EXHAUSTED. A pushback below 0 forbids it. The Classify of the client is not asked.
+// A call is sent again if the server asks for it, by RetryInfo or the trailer
+// grpc-retry-pushback-ms, or a limiter of this client refused it. A method that its .proto declares
+// idempotent (idempotency_level) is sent again after any UNAVAILABLE and RESOURCE_EXHAUSTED. A
+// pushback below 0 forbids it. The Classify of the client is not asked.
 //
-// Only unary calls are: what a server says of a stream comes after messages were sent, so only its caller can begin again.
+// Only unary calls are: what a server says of a stream comes after messages were sent, so only its
+// caller can begin again.
 //
-// The last error is returned as it is. What the throttle refuses is not sent; the error is RESOURCE_EXHAUSTED and matches
-// [weir.ErrOverload]. If the call is cancelled while it waits, the error is CANCELLED and matches the cause.
+// The last error is returned as it is. What the throttle refuses is not sent; the error is
+// RESOURCE_EXHAUSTED and matches [weir.ErrOverload]. If the call is cancelled while it waits, the
+// error is CANCELLED and matches the cause.
 func RetryClient(client *retry.Client) *Retries {
 	if client == nil {
 		panic("weirgrpc: RetryClient: client is nil: want one of retry.New")
@@ -39,14 +43,16 @@ func RetryClient(client *retry.Client) *Retries {
 	return &Retries{client}
 }
 
-// Options returns the interceptor as an option for [grpc.NewClient], without the retries of a service config, which would
-// multiply with these. Give it before those of [LimitClient], so that each attempt asks for a slot and none holds one while it waits.
+// Options returns the interceptor as an option for [grpc.NewClient], without the retries of a
+// service config, which would multiply with these. Give it before those of [LimitClient], so that
+// each attempt asks for a slot and none holds one while it waits.
 func (r *Retries) Options() []grpc.DialOption {
 	return []grpc.DialOption{grpc.WithDisableRetry(), grpc.WithChainUnaryInterceptor(r.Unary)}
 }
 
-// Unary is a [grpc.UnaryClientInterceptor]. It sends on the priority of the context, and the number of the attempt with
-// retries ([trust.Key], [trust.AttemptKey]). Call options hold for each attempt.
+// Unary is a [grpc.UnaryClientInterceptor]. It sends on the priority of the context, and the number
+// of the attempt with retries ([trust.Key], [trust.AttemptKey]). Call options hold for each
+// attempt.
 func (r *Retries) Unary(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoker grpc.UnaryInvoker, opts ...grpc.CallOption) error {
 	call, ctx := r.client.Call(), sendPriority(ctx)
 	send := func(attempt context.Context, trailer *metadata.MD) error {
@@ -76,7 +82,8 @@ func try(ctx context.Context, call *retry.Call, method string, send func(context
 	return false, err
 }
 
-// answerTo returns what the end of an attempt says of the downstream, and whether the call may be sent again.
+// answerTo returns what the end of an attempt says of the downstream, and whether the call may be
+// sent again.
 func answerTo(method string, err error, trailer metadata.MD) retry.Answer {
 	if err == nil {
 		return retry.Answer{Outcome: retry.Success}
@@ -89,7 +96,8 @@ func answerTo(method string, err error, trailer metadata.MD) retry.Answer {
 	return rpc.Answer(err, codeOf(err), after, mayRepeat)
 }
 
-// idempotent reports whether the .proto of a method, if it is part of the program, declares that a call may run twice.
+// idempotent reports whether the .proto of a method, if it is part of the program, declares that a
+// call may run twice.
 func idempotent(fullMethod string) bool {
 	name := strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", ".")
 	method, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
@@ -100,7 +108,8 @@ func idempotent(fullMethod string) bool {
 	return ok && options.GetIdempotencyLevel() != descriptorpb.MethodOptions_IDEMPOTENCY_UNKNOWN
 }
 
-// sendAttempt returns ctx with the number of the attempt in the metadata to send. grpc-previous-rpc-attempts is gRPC's to set.
+// sendAttempt returns ctx with the number of the attempt in the metadata to send.
+// grpc-previous-rpc-attempts is gRPC's to set.
 func sendAttempt(ctx context.Context, n int) context.Context {
 	return withMetadata(ctx, trust.AttemptKey, strconv.Itoa(n))
 }

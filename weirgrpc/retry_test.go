@@ -36,7 +36,8 @@ func newClient(t testing.TB, cfg retry.Config) *retry.Client {
 	return c
 }
 
-// downstream is an invoker that ends its first call as told, and all others well. It notes what it gets.
+// downstream is an invoker that ends its first call as told, and all others well. It notes what it
+// gets.
 type downstream struct {
 	err      error
 	pushback []string
@@ -149,7 +150,8 @@ func TestWhatIsSentAgain(t *testing.T) {
 	}
 }
 
-// TestWhatARetrySays to the server, in place of what was set by hand; first attempts have no number.
+// TestWhatARetrySays to the server, in place of what was set by hand; first attempts have no
+// number.
 func TestWhatARetrySays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &downstream{err: says(codes.ResourceExhausted, 0)}
@@ -230,7 +232,8 @@ func TestRetryOfNothing(t *testing.T) {
 	weirgrpc.RetryClient(nil)
 }
 
-// TestRetryOverARealConnection: a server that is full at first, with its pushback, and an option of the caller's own.
+// TestRetryOverARealConnection: a server that is full at first, with its pushback, and an option of
+// the caller's own.
 func TestRetryOverARealConnection(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	got := make(chan weir.Priority, 1)

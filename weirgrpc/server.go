@@ -15,7 +15,8 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// previousKey is the metadata by which gRPC's own retries say how many attempts there were before: gRFC A6.
+// previousKey is the metadata by which gRPC's own retries say how many attempts there were before:
+// gRFC A6.
 const previousKey = "grpc-previous-rpc-attempts"
 
 // ServerConfig is what [LimitServer] can be told. The zero ServerConfig works.
@@ -23,14 +24,14 @@ type ServerConfig struct {
 	// Streams says what of a stream takes a slot. Defaults to Once.
 	Streams Streams
 
-	// Trust says which peers may set the priority of their calls, by the metadata of [trust.Key]. Their retries, by
-	// [trust.AttemptKey] or gRPC's own grpc-previous-rpc-attempts, have the next lower priority. Defaults to
-	// none: what they send is ignored, and each call is Normal.
+	// Trust says which peers may set the priority of their calls, by the metadata of [trust.Key].
+	// Their retries, by [trust.AttemptKey] or gRPC's own grpc-previous-rpc-attempts, have the next
+	// lower priority. Defaults to none: what they send is ignored, and each call is Normal.
 	Trust trust.Peers
 }
 
-// ServerLimits puts limiters in front of the methods of a [grpc.Server]. Make one with [LimitServer]. All methods are safe
-// for concurrent use.
+// ServerLimits puts limiters in front of the methods of a [grpc.Server]. Make one with
+// [LimitServer]. All methods are safe for concurrent use.
 type ServerLimits struct {
 	methods rpc.Methods
 	streams Streams
@@ -38,9 +39,10 @@ type ServerLimits struct {
 	left    atomic.Int64 // contexts that the tap left behind
 }
 
-// LimitServer returns a ServerLimits that runs each call within the limit of the admitter that admitterFor names for its
-// method, such as "/pkg.Service/Method": see [One], [ByMethod] and [Exempt]. A nil admitter exempts the method. admitterFor is
-// called once for each method, and its answer remembered; it may be called concurrently.
+// LimitServer returns a ServerLimits that runs each call within the limit of the admitter that
+// admitterFor names for its method, such as "/pkg.Service/Method": see [One], [ByMethod] and
+// [Exempt]. A nil admitter exempts the method. admitterFor is called once for each method, and its
+// answer remembered; it may be called concurrently.
 //
 // It panics if admitterFor is nil or a setting is out of range.
 func LimitServer(admitterFor func(fullMethod string) weir.Admitter, cfg ServerConfig) *ServerLimits {
@@ -49,9 +51,9 @@ func LimitServer(admitterFor func(fullMethod string) weir.Admitter, cfg ServerCo
 	return s
 }
 
-// Options returns the tap and the interceptors as options for [grpc.NewServer]. The interceptors chain: those given to
-// NewServer before them run around them. A server has one tap, so if yours has another, use
-// the methods one by one.
+// Options returns the tap and the interceptors as options for [grpc.NewServer]. The interceptors
+// chain: those given to NewServer before them run around them. A server has one tap, so if yours
+// has another, use the methods one by one.
 func (s *ServerLimits) Options() []grpc.ServerOption {
 	return []grpc.ServerOption{
 		grpc.InTapHandle(s.Tap),
@@ -60,7 +62,8 @@ func (s *ServerLimits) Options() []grpc.ServerOption {
 	}
 }
 
-// Unary is a [grpc.UnaryServerInterceptor]. The slot is freed when the handler returns, panics, or ends its goroutine.
+// Unary is a [grpc.UnaryServerInterceptor]. The slot is freed when the handler returns, panics, or
+// ends its goroutine.
 func (s *ServerLimits) Unary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (resp any, err error) {
 	ctx = s.withPriority(ctx)
 	admitter := s.methods.Of(info.FullMethod)
@@ -113,7 +116,8 @@ func (s *ServerLimits) admitterOfStream(srv any, info *grpc.StreamServerInfo) we
 	return s.methods.Of(info.FullMethod)
 }
 
-// withPriority returns ctx with the priority that its peer sent, and a lower one for a retry, if the peer is trusted.
+// withPriority returns ctx with the priority that its peer sent, and a lower one for a retry, if
+// the peer is trusted.
 func (s *ServerLimits) withPriority(ctx context.Context) context.Context {
 	if s.trusted == nil {
 		return ctx
@@ -129,7 +133,8 @@ func (s *ServerLimits) withPriority(ctx context.Context) context.Context {
 	return s.trusted.WithPriority(ctx, trust.FromAddr(from.Addr, nil), priority, attempt)
 }
 
-// attemptOf returns the number of the attempt that a client sent. gRPC's own retries count what came before them.
+// attemptOf returns the number of the attempt that a client sent. gRPC's own retries count what
+// came before them.
 func attemptOf(ctx context.Context) []string {
 	if previous := metadata.ValueFromIncomingContext(ctx, previousKey); len(previous) == 1 {
 		if n, err := strconv.ParseUint(previous[0], 10, 31); err == nil {
@@ -139,8 +144,8 @@ func attemptOf(ctx context.Context) []string {
 	return metadata.ValueFromIncomingContext(ctx, trust.AttemptKey)
 }
 
-// serverOutcome returns what a call teaches that its handler has ended. A client that left teaches nothing, whatever
-// became of its call.
+// serverOutcome returns what a call teaches that its handler has ended. A client that left teaches
+// nothing, whatever became of its call.
 func serverOutcome(ctx context.Context, err error) weir.Outcome {
 	if ctx.Err() != nil {
 		return edge.ContextOutcome(ctx)

@@ -15,11 +15,12 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// pushbackKey is the trailer by which a server tells a gRPC client when to retry, in milliseconds: gRFC A6.
+// pushbackKey is the trailer by which a server tells a gRPC client when to retry, in milliseconds:
+// gRFC A6.
 const pushbackKey = "grpc-retry-pushback-ms"
 
-// A refusal is the error for a call that was not admitted: a status to gRPC, and the error of the admitter
-// to errors.Is and errors.As.
+// A refusal is the error for a call that was not admitted: a status to gRPC, and the error of the
+// admitter to errors.Is and errors.As.
 type refusal struct {
 	status     *status.Status
 	retryAfter time.Duration
@@ -52,8 +53,9 @@ func (r *refusal) pushback() metadata.MD {
 	return metadata.Pairs(pushbackKey, strconv.FormatInt(r.retryAfter.Milliseconds(), 10))
 }
 
-// RetryAfter returns how long a server asked this client to wait before it retries, by the RetryInfo in the status of
-// err, as a refusal has it. It is false if err has none, or one that is negative.
+// RetryAfter returns how long a server asked this client to wait before it retries, by the
+// RetryInfo in the status of err, as a refusal has it. It is false if err has none, or one that is
+// negative.
 func RetryAfter(err error) (time.Duration, bool) {
 	s, ok := status.FromError(err)
 	if !ok || err == nil {
@@ -68,8 +70,9 @@ func RetryAfter(err error) (time.Duration, bool) {
 	return 0, false
 }
 
-// Classify is for [retry.Config].Classify: what the error of a call says of its server. A call is tried again if the status has
-// RetryInfo, as a refusal has: the server asks for it. For calls that may run twice, clear Final. [RetryClient] has more to go by.
+// Classify is for [retry.Config].Classify: what the error of a call says of its server. A call is
+// tried again if the status has RetryInfo, as a refusal has: the server asks for it. For calls that
+// may run twice, clear Final. [RetryClient] has more to go by.
 func Classify(err error) retry.Answer {
 	after, told := RetryAfter(err)
 	return rpc.Answer(err, codeOf(err), after, told)

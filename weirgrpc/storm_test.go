@@ -33,8 +33,8 @@ const (
 	stormShort   = 8 * time.Second  // where nothing is held to a bound
 )
 
-// A storm is real clients and a real server, over connections in memory and a faked clock. It counts what happens between the
-// warm-up and its end.
+// A storm is real clients and a real server, over connections in memory and a faked clock. It
+// counts what happens between the warm-up and its end.
 type storm struct {
 	began                   time.Time
 	length                  time.Duration
@@ -106,7 +106,8 @@ func (s *storm) call(client testpb.BenchmarkServiceClient) {
 //
 //	scripts/all go test -run RetryStorm -v ./weirgrpc
 //
-// In 20 such runs the goodput was 0.987 to 1.004 of that without retries, and 0.996 in the mean: the bound is far from chance.
+// In 20 such runs the goodput was 0.987 to 1.004 of that without retries, and 0.996 in the mean:
+// the bound is far from chance.
 func TestRetryStorm(t *testing.T) {
 	longtest.Skip(t)
 	if raceEnabled {

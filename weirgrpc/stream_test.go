@@ -181,7 +181,8 @@ func TestCallerThatLeavesWithinAMessage(t *testing.T) {
 	}
 }
 
-// TestHandlerMayGoOnAfterARefusal: it is an error of Recv, and the next message is another question.
+// TestHandlerMayGoOnAfterARefusal: it is an error of Recv, and the next message is another
+// question.
 func TestHandlerMayGoOnAfterARefusal(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	refused := make(chan error, 1)

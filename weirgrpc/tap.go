@@ -7,21 +7,23 @@ import (
 	"google.golang.org/grpc/tap"
 )
 
-// mostLeft bounds the contexts that a tap leaves behind. grpc-go (v1.85.0) does not cancel the context of a call that a tap
-// refuses, so one with a deadline stays until then, with a timer. Each takes about 1 KB, with the timer that counts it, so 50,000 of them 50 MB, and calls that
-// claim to have until next year would take all memory. A context without a deadline leaves nothing.
+// mostLeft bounds the contexts that a tap leaves behind. grpc-go (v1.85.0) does not cancel the
+// context of a call that a tap refuses, so one with a deadline stays until then, with a timer. Each
+// takes about 1 KB, with the timer that counts it, so 50,000 of them 50 MB, and calls that claim to
+// have until next year would take all memory. A context without a deadline leaves nothing.
 const mostLeft = 50_000
 
-// Tap is a [tap.ServerInHandle]. While the limiter of the method is full it refuses the call before its message is
-// read or decoded; it never waits and takes no slot, for which there is the interceptor. It
-// knows the methods that an interceptor of s has seen and lets all others pass, so that methods which a peer invents are
-// neither asked for nor remembered.
+// Tap is a [tap.ServerInHandle]. While the limiter of the method is full it refuses the call before
+// its message is read or decoded; it never waits and takes no slot, for which there is the
+// interceptor. It knows the methods that an interceptor of s has seen and lets all others pass, so
+// that methods which a peer invents are neither asked for nor remembered.
 //
-// What it refuses reaches no interceptor and no [google.golang.org/grpc/stats.Handler]; it is in the limiter's own
-// snapshot and events. Its refusals carry RetryInfo, but no pushback, because a tap cannot send a trailer.
+// What it refuses reaches no interceptor and no [google.golang.org/grpc/stats.Handler]; it is in
+// the limiter's own snapshot and events. Its refusals carry RetryInfo, but no pushback, because a
+// tap cannot send a trailer.
 //
-// gRPC keeps the context of a call that a tap refused until its deadline. While that is so for 50,000 of them, further
-// calls with a deadline pass, to be refused by the interceptor.
+// gRPC keeps the context of a call that a tap refused until its deadline. While that is so for
+// 50,000 of them, further calls with a deadline pass, to be refused by the interceptor.
 func (s *ServerLimits) Tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	admitter := s.methods.Known(info.FullMethodName)
 	if admitter == nil {

@@ -15,8 +15,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// BenchmarkRefusal prints how many times as many calls of 64 KB a tap refuses as an interceptor in the same time,
-// "x/interceptor", over real sockets.
+// BenchmarkRefusal prints how many times as many calls of 64 KB a tap refuses as an interceptor in
+// the same time, "x/interceptor", over real sockets.
 //
 //	scripts/all go test ./weirgrpc -run '^$' -bench Refusal
 func BenchmarkRefusal(b *testing.B) {

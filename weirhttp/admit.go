@@ -29,8 +29,9 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request, gate Gate) (res 
 	return res, err
 }
 
-// admitStream returns a permit of the streams. The gate is asked too, so that an overloaded server begins no streams, but
-// its slot is given back at once: how long a stream takes says nothing of the server.
+// admitStream returns a permit of the streams. The gate is asked too, so that an overloaded server
+// begins no streams, but its slot is given back at once: how long a stream takes says nothing of
+// the server.
 func admitStream(ctx context.Context, streams, gate Gate) (weir.Permit, error) {
 	permit, err := streams.Acquire(ctx)
 	if err != nil {
@@ -51,15 +52,16 @@ func admitStream(ctx context.Context, streams, gate Gate) (weir.Permit, error) {
 	return permit, nil
 }
 
-// streams reports whether a request is a stream by what it says of itself: its body does not fit the buffer
-// or has no known length, because it may be one half of a conversation, or the connection is to become another protocol's.
+// streams reports whether a request is a stream by what it says of itself: its body does not fit
+// the buffer or has no known length, because it may be one half of a conversation, or the
+// connection is to become another protocol's.
 func (c Config) streams(r *http.Request) bool {
 	return r.ContentLength < 0 || r.ContentLength > int64(c.RequestBuffer) ||
 		r.Method == http.MethodConnect || headers.IsUpgrade(r.Header) || headers.IsGRPC(r.Header)
 }
 
-// readAhead returns the request with its body read, if it is to be read before the request takes a slot. The server's
-// deadline for reading bounds how long that takes.
+// readAhead returns the request with its body read, if it is to be read before the request takes a
+// slot. The server's deadline for reading bounds how long that takes.
 func (h *handler) readAhead(r *http.Request) (*http.Request, error) {
 	if h.conf.Streams == nil || r.ContentLength == 0 || r.Body == nil || h.conf.streams(r) {
 		return r, nil
@@ -86,9 +88,9 @@ type readBody struct {
 
 func (b readBody) Close() error { return b.close() }
 
-// BodyStatus returns the status that answers a request whose body could not be read because of the error: 413 if it was longer than an
-// [http.MaxBytesReader] takes, 408 if its client stalled, 499 if its client left, and otherwise 400. A nil
-// ctx counts as context.Background.
+// BodyStatus returns the status that answers a request whose body could not be read because of the
+// error: 413 if it was longer than an [http.MaxBytesReader] takes, 408 if its client stalled, 499
+// if its client left, and otherwise 400. A nil ctx counts as context.Background.
 func BodyStatus(ctx context.Context, err error) int {
 	tooLarge, ok := errors.AsType[*http.MaxBytesError](err)
 	switch {

@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/retry"
 )
 
-// answerTo returns what a response, or the error of a transport, says of the downstream, and whether the request may be
-// sent again.
+// answerTo returns what a response, or the error of a transport, says of the downstream, and
+// whether the request may be sent again.
 func answerTo(req *http.Request, res *http.Response, err error) (a retry.Answer) {
 	untouched := false // the downstream did nothing
 	if err != nil {
@@ -54,8 +54,8 @@ func errorAnswer(ctx context.Context, err error) (a retry.Answer, untouched bool
 	return retry.Answer{Outcome: retry.Rejected}, ok && dial.Op == "dial"
 }
 
-// idempotent reports whether a request may reach the downstream twice: by its method (RFC 9110, section 9.2.2), or
-// by a key, as for [http.Transport].
+// idempotent reports whether a request may reach the downstream twice: by its method (RFC 9110,
+// section 9.2.2), or by a key, as for [http.Transport].
 func idempotent(req *http.Request) bool {
 	switch req.Method {
 	case "", http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodTrace, http.MethodPut, http.MethodDelete:

@@ -14,7 +14,8 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// BenchmarkStreams is what it costs to hold back a response of 1 KB, and one of 32 KB, beside what Limit costs without.
+// BenchmarkStreams is what it costs to hold back a response of 1 KB, and one of 32 KB, beside what
+// Limit costs without.
 func BenchmarkStreams(b *testing.B) {
 	streams := weir.Must(weir.New(weir.Config{Law: law.Fixed{}, Initial: 100, Max: 100}))
 	for name, cfg := range map[string]weirhttp.Config{"without": {}, "with": {Streams: streams}} {

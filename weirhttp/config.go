@@ -11,9 +11,8 @@ import (
 
 // Config is what [New] can be told. The zero Config works.
 type Config struct {
-	// Status answers a request that was refused for want of capacity. Use 429 where the limit is a caller's
-	// own quota rather than the server's capacity. Defaults to 503; from 400
-	// to 599.
+	// Status answers a request that was refused for want of capacity. Use 429 where the limit is a
+	// caller's own quota rather than the server's capacity. Defaults to 503; from 400 to 599.
 	Status int
 
 	// OnRefused, if set, writes the response to a refused request, status
@@ -23,31 +22,33 @@ type Config struct {
 	// a deadline of the server's own passed in the queue.
 	OnRefused func(w http.ResponseWriter, r *http.Request, err error)
 
-	// Tenant, if set, names the tenant of a request for [weir.WithTenant]; "" names none. It is called concurrently,
-	// and before gateFor. Name only what has been authenticated, for a client that may choose its
-	// tenant takes the share of many.
+	// Tenant, if set, names the tenant of a request for [weir.WithTenant]; "" names none. It is
+	// called concurrently, and before gateFor. Name only what has been authenticated, for a client
+	// that may choose its tenant takes the share of many.
 	Tenant func(*http.Request) string
 
-	// FirstByte measures the latency of a response to its first byte, or to its first flush, and no longer to its end,
-	// with what its status teaches. The slot is still held to the end. A response of gRPC is measured at its end, because its
-	// status comes last.
+	// FirstByte measures the latency of a response to its first byte, or to its first flush, and no
+	// longer to its end, with what its status teaches. The slot is still held to the end. A
+	// response of gRPC is measured at its end, because its status comes last.
 	FirstByte bool
 
-	// Streams, if set, keeps clients that send or read slowly from holding slots of the gate. It admits what does not
-	// fit into the buffers below, in place of the gate: see the package's documentation. A limiter with law.Fixed
-	// and no queue is what it takes. A nil *weir.Limiter counts as nil.
+	// Streams, if set, keeps clients that send or read slowly from holding slots of the gate. It
+	// admits what does not fit into the buffers below, in place of the gate: see the package's
+	// documentation. A limiter with law.Fixed and no queue is what it takes. A nil *weir.Limiter
+	// counts as nil.
 	Streams Gate
 
-	// RequestBuffer is the longest body of a request, in bytes, that is read before the request takes a slot. ResponseBuffer is
-	// the longest body of a response that is held back until the slot is free. They need Streams. The
-	// memory that they take is bounded by the number of connections, not by the limit. Both default to 64 KB;
-	// from 1 byte to 1 GB.
+	// RequestBuffer is the longest body of a request, in bytes, that is read before the request
+	// takes a slot. ResponseBuffer is the longest body of a response that is held back until the
+	// slot is free. They need Streams. The memory that they take is bounded by the number of
+	// connections, not by the limit. Both default to 64 KB; from 1 byte to 1 GB.
 	RequestBuffer, ResponseBuffer int
 }
 
 const (
-	// defaultBuffer is what nginx buffers of a response by default, in eight buffers of 8 KB. A client of HTTP/1 that never reads a
-	// response of this size takes 80 to 94 KB, and 20 to 27 KB if nothing is held back (TestStalledReaderMemory).
+	// defaultBuffer is what nginx buffers of a response by default, in eight buffers of 8 KB. A
+	// client of HTTP/1 that never reads a response of this size takes 80 to 94 KB, and 20 to 27 KB
+	// if nothing is held back (TestStalledReaderMemory).
 	defaultBuffer = 64 << 10
 	maxBuffer     = 1 << 30
 )

@@ -7,7 +7,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// keepPermit returns a connection that was taken over as one that gives the permit back when it is closed.
+// keepPermit returns a connection that was taken over as one that gives the permit back when it is
+// closed.
 func keepPermit(c net.Conn, permit weir.Permit) net.Conn {
 	kept := conn{c, permit}
 	if half, ok := c.(halfCloser); ok {

@@ -25,28 +25,36 @@
 //	http.ListenAndServe(":8080", weirhttp.Limit(mux, weirhttp.One(lim)))
 //	client := &http.Client{Transport: weirhttp.Transport(nil, weirhttp.One(lim))}
 //
-// To choose a limiter for each request, choose by route ([ByRoute], or [ByKey] for other routers than that
-// of net/http) or by downstream, never by raw path: clients invent paths, and each would come with a limiter.
+// To choose a limiter for each request, choose by route ([ByRoute], or [ByKey] for other routers
+// than that of net/http) or by downstream, never by raw path: clients invent paths, and each would
+// come with a limiter.
 //
 // # Slow clients
 //
-// A client that sends or reads slowly keeps a slot of Limit for as long as it likes: twenty of them shut a service with a limit of 20.
-// [Config].Streams keeps them from it:
+// A client that sends or reads slowly keeps a slot of Limit for as long as it likes: twenty of them
+// shut a service with a limit of 20. [Config].Streams keeps them from it:
 //
-//   - A body of a request of known length is read before the request takes a slot, up to [Config].RequestBuffer.
-//   - A response is held back until its handler has returned and its slot is free, up to [Config].ResponseBuffer.
-//   - What does not fit is a stream. A request is one if its body is longer or of unknown length, if it asks for an upgrade,
-//     or if it is of gRPC: it needs a slot of the streams to run, and asks the gate too, whose slot it gives back at
-//     once. A response becomes one when it exceeds the buffer, is flushed, or takes its connection over: it exchanges its slot for one of the streams,
-//     and the gate learns the latency to there. A stream holds its slot to its end; an upgraded connection, until it is closed.
+//   - A body of a request of known length is read before the request takes a slot, up to
+//     [Config].RequestBuffer.
+//   - A response is held back until its handler has returned and its slot is free, up to
+//     [Config].ResponseBuffer.
+//   - What does not fit is a stream. A request is one if its body is longer or of unknown length,
+//     if it asks for an upgrade, or if it is of gRPC: it needs a slot of the streams to run, and
+//     asks the gate too, whose slot it gives back at once. A response becomes one when it exceeds
+//     the buffer, is flushed, or takes its connection over: it exchanges its slot for one of the
+//     streams, and the gate learns the latency to there. A stream holds its slot to its end; an
+//     upgraded connection, until it is closed.
 //
-// A response that finds no slot among the streams is replaced by a refusal, the context of its handler ends, and its
-// writes fail. It does not keep its slot of the gate, or twenty slow readers more would shut the service all the same. The refusal has no Retry-After, because
-// the work was done. So cap streams by what memory and connections allow (hundreds or thousands), not by what the server can compute. Announce the
-// length of a large response, and it is refused at its first byte.
+// A response that finds no slot among the streams is replaced by a refusal, the context of its
+// handler ends, and its writes fail. It does not keep its slot of the gate, or twenty slow readers
+// more would shut the service all the same. The refusal has no Retry-After, because the work was
+// done. So cap streams by what memory and connections allow (hundreds or thousands), not by what
+// the server can compute. Announce the length of a large response, and it is refused at its first
+// byte.
 //
-// Held responses are the reason to set [net/http.Server].WriteTimeout and ReadTimeout, or deadlines of a request: nothing else ends a client that
-// stalls. What is held back takes memory that the limit does not bound; bound the connections.
+// Held responses are the reason to set [net/http.Server].WriteTimeout and ReadTimeout, or deadlines
+// of a request: nothing else ends a client that stalls. What is held back takes memory that the
+// limit does not bound; bound the connections.
 //
 // # Long-lived exchanges
 //

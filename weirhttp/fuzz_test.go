@@ -11,7 +11,8 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// FuzzRetryAfter: whatever a server says, a retry comes after MaxWait, twice, at the latest, or not at all.
+// FuzzRetryAfter: whatever a server says, a retry comes after MaxWait, twice, at the latest, or not
+// at all.
 func FuzzRetryAfter(f *testing.F) {
 	for _, seed := range []string{"", "0", "5", "-1", "1e3", "99999999999999999999", "Fri, 31 Dec 2999 23:59:59 GMT", "Sat, 01 Jan 2000 00:00:05 GMT", "Saturday, 01-Jan-00 00:00:05 GMT"} {
 		f.Add(seed, "Sat, 01 Jan 2000 00:00:00 GMT")
@@ -37,7 +38,8 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// FuzzTrust: whatever a client sends, the handler runs, with one of the priorities and within a day.
+// FuzzTrust: whatever a client sends, the handler runs, with one of the priorities and within a
+// day.
 func FuzzTrust(f *testing.F) {
 	for _, seed := range []string{"", "critical", "LOW", "-2", "0", "86400000", "9223372036854775807", "\x00"} {
 		f.Add(seed, seed, seed)

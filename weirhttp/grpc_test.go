@@ -11,7 +11,8 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// grpcAnswer answers as a server of gRPC does that net/http serves: the status of a call is a trailer.
+// grpcAnswer answers as a server of gRPC does that net/http serves: the status of a call is a
+// trailer.
 func grpcAnswer(code string, how string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

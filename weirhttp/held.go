@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// A held response keeps its body until the handler has returned, so that its slot does not wait for a client
-// that reads slowly. One that does not fit, or is flushed, becomes a stream: it goes through, and takes a slot of the
-// streams in place of that of the gate.
+// A held response keeps its body until the handler has returned, so that its slot does not wait for
+// a client that reads slowly. One that does not fit, or is flushed, becomes a stream: it goes
+// through, and takes a slot of the streams in place of that of the gate.
 type held struct {
 	http.ResponseWriter // the server's
 
@@ -27,7 +27,8 @@ type held struct {
 	refused error // the streams had no slot, and the client has been told so
 }
 
-// WriteHeader writes through what announces, and holds the final header back, to be replaced should a slot be lacking.
+// WriteHeader writes through what announces, and holds the final header back, to be replaced should
+// a slot be lacking.
 func (h *held) WriteHeader(status int) {
 	switch {
 	case h.refused != nil:
@@ -89,9 +90,10 @@ func (h *held) open() error {
 	return h.send()
 }
 
-// refuse tells the client that there will be no response, and the handler, by its context and by its writes. The client is told at
-// once and how much there is to read, because a handler may go on, or abort the connection. It is not told when to come back, because
-// the work has been done: a client that repeats whatever comes with Retry-After would have it done twice.
+// refuse tells the client that there will be no response, and the handler, by its context and by
+// its writes. The client is told at once and how much there is to read, because a handler may go
+// on, or abort the connection. It is not told when to come back, because the work has been done: a
+// client that repeats whatever comes with Retry-After would have it done twice.
 func (h *held) refuse(err error) {
 	h.refused, h.body = err, nil
 	h.stop(err)

@@ -127,7 +127,8 @@ func TestFirstByte(t *testing.T) {
 	}
 }
 
-// Whatever a handler writes that sees its client leave, be it measured there or when it becomes a stream.
+// Whatever a handler writes that sees its client leave, be it measured there or when it becomes a
+// stream.
 func TestFirstByteAfterTheClientLeftTeachesNothing(t *testing.T) {
 	for name, cfg := range map[string]weirhttp.Config{
 		"first byte": {FirstByte: true},

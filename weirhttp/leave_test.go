@@ -15,8 +15,8 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// TestClientsThatLeave has clients leave before they ask, in the queue, at work and in a stream. The bubble would not end
-// if a goroutine were left.
+// TestClientsThatLeave has clients leave before they ask, in the queue, at work and in a stream.
+// The bubble would not end if a goroutine were left.
 func TestClientsThatLeave(t *testing.T) {
 	requests := 2_000
 	if longtest.All() {

@@ -21,17 +21,17 @@ type Gate = edge.Gate
 // it is. gateFor is called concurrently, and before anything is admitted:
 // it has to be fast.
 //
-// A request whose key a bulkhead does not take is answered with 400. Any other
-// refused request is answered with 503, the reason as a line of plain text,
-// and a Retry-After that is spread over one to two times what the limiter needs
-// to drain. [RefusedHeader] tells clients that it did not run. A request whose client left the queue gets an empty 499, which only
-// the server's own logs will see. A response that had to wait says for how
-// long: "Server-Timing: weir;dur=12.3", in milliseconds.
+// A request whose key a bulkhead does not take is answered with 400. Any other refused request is
+// answered with 503, the reason as a line of plain text, and a Retry-After that is spread over one
+// to two times what the limiter needs to drain. [RefusedHeader] tells clients that it did not run.
+// A request whose client left the queue gets an empty 499, which only the server's own logs will
+// see. A response that had to wait says for how long: "Server-Timing: weir;dur=12.3", in
+// milliseconds.
 //
-// The slot is freed when next returns or panics, or at once when it hijacks the
-// connection. [Config].Streams frees it earlier. The ResponseWriter that next receives implements [http.Flusher],
-// [http.Hijacker], [http.Pusher] and [io.ReaderFrom] as the one outside does
-// (of HTTP/1, HTTP/2, or a wrapper), and unwraps for [http.ResponseController].
+// The slot is freed when next returns or panics, or at once when it hijacks the connection.
+// [Config].Streams frees it earlier. The ResponseWriter that next receives implements
+// [http.Flusher], [http.Hijacker], [http.Pusher] and [io.ReaderFrom] as the one outside does (of
+// HTTP/1, HTTP/2, or a wrapper), and unwraps for [http.ResponseController].
 //
 // Limit panics if next or gateFor is nil. [New] has more settings.
 func Limit(next http.Handler, gateFor func(*http.Request) Gate) http.Handler {
@@ -60,8 +60,8 @@ func New(next http.Handler, gateFor func(*http.Request) Gate, cfg Config) (http.
 // aFunction is what gateFor may be.
 const aFunction = "a function, such as One(limiter)"
 
-// missing is the error about an argument that is nil. New returns it. The other functions, which are called where a program
-// is put together, panic with it.
+// missing is the error about an argument that is nil. New returns it. The other functions, which
+// are called where a program is put together, panic with it.
 func missing(argument, want string) error {
 	return settings.Invalid(weir.ErrConfig, "weirhttp: "+argument, "nil", want)
 }
@@ -120,7 +120,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	returned = true
 }
 
-// TellWait adds to the header of a response how long its request waited for the permit, if it did, as [Limit] does.
+// TellWait adds to the header of a response how long its request waited for the permit, if it did,
+// as [Limit] does.
 func TellWait(header http.Header, permit weir.Permit) {
 	if waited := permit.Waited(); waited > 0 {
 		header.Add("Server-Timing", "weir;dur="+milliseconds(waited))

@@ -239,7 +239,8 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// TestNilArguments: what is nil where a program is put together panics, with an error that says what it wants, of one form.
+// TestNilArguments: what is nil where a program is put together panics, with an error that says
+// what it wants, of one form.
 func TestNilArguments(t *testing.T) {
 	one, mux := weirhttp.One(fixed(t, 1)), http.NewServeMux()
 	set, err := bulkhead.New(bulkhead.Config{})

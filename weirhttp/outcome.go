@@ -9,10 +9,11 @@ import (
 	"github.com/weir-go/weir/internal/rpc"
 )
 
-// ResponseOutcome returns what a response teaches the limiter of a server, by its status, by the status of gRPC among its
-// trailers or its header, and by its content: the end of a stream of server-sent events teaches nothing. For one that begins now, of which only the
-// latency to there is to be measured, header and trailer are nil. A handler that
-// passes on the response of another server uses it; [Limit] does the same by itself.
+// ResponseOutcome returns what a response teaches the limiter of a server, by its status, by the
+// status of gRPC among its trailers or its header, and by its content: the end of a stream of
+// server-sent events teaches nothing. For one that begins now, of which only the latency to there
+// is to be measured, header and trailer are nil. A handler that passes on the response of another
+// server uses it; [Limit] does the same by itself.
 func ResponseOutcome(status int, header, trailer http.Header) weir.Outcome {
 	if status == http.StatusOK && headers.IsGRPC(header) {
 		for _, from := range []http.Header{trailer, header} {
@@ -32,8 +33,8 @@ func statusOutcome(status int, header http.Header) weir.Outcome {
 	return weir.Ignore
 }
 
-// beginOutcome returns what a response teaches that begins with the status. Its latency to there says something even
-// of a stream.
+// beginOutcome returns what a response teaches that begins with the status. Its latency to there
+// says something even of a stream.
 func beginOutcome(status int) weir.Outcome {
 	switch {
 	case status == http.StatusGatewayTimeout:
@@ -47,8 +48,8 @@ func beginOutcome(status int) weir.Outcome {
 	}
 }
 
-// handledOutcome is statusOutcome for a handler that has returned: what its trailers say goes first. Their map is the
-// header's, in which a trailer that was not announced has a prefix.
+// handledOutcome is statusOutcome for a handler that has returned: what its trailers say goes
+// first. Their map is the header's, in which a trailer that was not announced has a prefix.
 func handledOutcome(status int, header http.Header) weir.Outcome {
 	if headers.IsGRPC(header) && status == http.StatusOK {
 		for _, name := range []string{grpcStatus, http.TrailerPrefix + grpcStatus} {
@@ -60,8 +61,8 @@ func handledOutcome(status int, header http.Header) weir.Outcome {
 	return statusOutcome(status, header)
 }
 
-// grpcStatus is the trailer with the status of a call. A call that fails before its first message may have
-// it among its headers.
+// grpcStatus is the trailer with the status of a call. A call that fails before its first message
+// may have it among its headers.
 const grpcStatus = "Grpc-Status"
 
 // grpcCode reads a status. What is no number, as what is not one of gRPC, counts as Unknown.

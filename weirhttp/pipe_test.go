@@ -17,14 +17,15 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// pipes is a listener whose connections have no buffers: a client that does not read stops the server at once. In a
-// bubble of synctest, synctest.Wait returns when all has come to rest.
+// pipes is a listener whose connections have no buffers: a client that does not read stops the
+// server at once. In a bubble of synctest, synctest.Wait returns when all has come to rest.
 type pipes struct {
 	conns  chan net.Conn
 	closed chan struct{}
 }
 
-// servePipes runs a server of HTTP/1 and unencrypted HTTP/2 until the end of the test, which must be in a bubble. It returns how to connect.
+// servePipes runs a server of HTTP/1 and unencrypted HTTP/2 until the end of the test, which must
+// be in a bubble. It returns how to connect.
 func servePipes(t *testing.T, h http.Handler) *pipes {
 	t.Helper()
 	p := &pipes{make(chan net.Conn), make(chan struct{})}

@@ -10,21 +10,27 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// The headers in which a client tells a server of a request what the server's limiter can use. No standard has any of them: Priority
-// (RFC 9218) orders responses within a connection, and the names of Envoy, gRPC and the SDKs of AWS are their own.
+// The headers in which a client tells a server of a request what the server's limiter can use. No
+// standard has any of them: Priority (RFC 9218) orders responses within a connection, and the names
+// of Envoy, gRPC and the SDKs of AWS are their own.
 const (
-	// PriorityHeader has the request's [weir.Priority] by name, such as "high". It is left out for normal.
+	// PriorityHeader has the request's [weir.Priority] by name, such as "high". It is left out for
+	// normal.
 	PriorityHeader = "Weir-Priority"
-	// TimeoutHeader has the time that is left until the client gives up, in whole milliseconds, rounded down. It is left out if the client waits for ever. It is no
-	// date, because clocks differ.
+	// TimeoutHeader has the time that is left until the client gives up, in whole milliseconds,
+	// rounded down. It is left out if the client waits for ever. It is no date, because clocks
+	// differ.
 	TimeoutHeader = "Weir-Timeout-Ms"
-	// AttemptHeader has the number of the attempt, 2 for the first retry. It is left out for first attempts.
+	// AttemptHeader has the number of the attempt, 2 for the first retry. It is left out for first
+	// attempts.
 	AttemptHeader = "Weir-Attempt"
 )
 
-// Propagate returns a RoundTripper that sends on the [weir.Priority] and the deadline of each request's context, in [PriorityHeader] and
-// [TimeoutHeader], with base, or with [http.DefaultTransport] if base is nil. What the request had there before is dropped: a proxy
-// must not pass on what it does not trust. It is safe for concurrent use if base is, and leaves requests as they are.
+// Propagate returns a RoundTripper that sends on the [weir.Priority] and the deadline of each
+// request's context, in [PriorityHeader] and [TimeoutHeader], with base, or with
+// [http.DefaultTransport] if base is nil. What the request had there before is dropped: a proxy
+// must not pass on what it does not trust. It is safe for concurrent use if base is, and leaves
+// requests as they are.
 func Propagate(base http.RoundTripper) http.RoundTripper {
 	return propagator{on(base)}
 }
@@ -54,14 +60,16 @@ func withHeader(req *http.Request) *http.Request {
 	return req
 }
 
-// Trust returns a handler that runs next with what the client said in [PriorityHeader], [TimeoutHeader] and [AttemptHeader], if trusted
-// vouches for the request: with that priority, and a context that ends when the client gives up. A retry has the next lower priority, so
-// that a queue refuses it before the first attempts. Other requests reach next without these headers, so that what reads them later, such
-// as a function that chooses a gate for retries, can rely on them.
+// Trust returns a handler that runs next with what the client said in [PriorityHeader],
+// [TimeoutHeader] and [AttemptHeader], if trusted vouches for the request: with that priority, and
+// a context that ends when the client gives up. A retry has the next lower priority, so that a
+// queue refuses it before the first attempts. Other requests reach next without these headers, so
+// that what reads them later, such as a function that chooses a gate for retries, can rely on them.
 //
-// Vouch for a request by the address of its peer or its certificate, never by another header: whoever can send
-// "critical" will. Put Trust outside of [Limit]. An invalid value counts as none. trusted is called
-// concurrently, for requests with one of the headers. Trust panics if next or trusted is nil.
+// Vouch for a request by the address of its peer or its certificate, never by another header:
+// whoever can send "critical" will. Put Trust outside of [Limit]. An invalid value counts as none.
+// trusted is called concurrently, for requests with one of the headers. Trust panics if next or
+// trusted is nil.
 func Trust(next http.Handler, trusted func(*http.Request) bool) http.Handler {
 	if next == nil {
 		panic(missing("Trust: next", "a handler"))
@@ -100,7 +108,8 @@ func propagated(h http.Header) bool {
 	return false
 }
 
-// maxTimeout is the longest time to wait that is believed. Beyond it a timeout means nothing for a request.
+// maxTimeout is the longest time to wait that is believed. Beyond it a timeout means nothing for a
+// request.
 const maxTimeout = 24 * time.Hour
 
 // received returns the context of a request whose headers are trusted.

@@ -14,17 +14,18 @@ import (
 // statusClientLeft is what nginx logs for a client that closed its request.
 const statusClientLeft = 499
 
-// RefusedHeader is the header by which a response says that its request did not run, because [Limit] refused it. The value is the
-// reason, such as "queue full". [RetryTransport] sends even a POST again that was answered so. A handler that did part of
-// the work must not pass on the header of its own downstream.
+// RefusedHeader is the header by which a response says that its request did not run, because
+// [Limit] refused it. The value is the reason, such as "queue full". [RetryTransport] sends even a
+// POST again that was answered so. A handler that did part of the work must not pass on the header
+// of its own downstream.
 const RefusedHeader = "Weir-Refused"
 
-// Refuse answers a request that a gate did not admit, as [Limit] does: with Acquire's error as its reason, and with when to come
-// back. It is for handlers that ask a gate themselves.
+// Refuse answers a request that a gate did not admit, as [Limit] does: with Acquire's error as its
+// reason, and with when to come back. It is for handlers that ask a gate themselves.
 func Refuse(w http.ResponseWriter, r *http.Request, err error) { unset.refuse(w, r, err) }
 
-// RefuseResponse answers a request that ran, and that gets no response because the streams had no slot for it, as Limit does with
-// [Config].Streams: it does not say when to come back.
+// RefuseResponse answers a request that ran, and that gets no response because the streams had no
+// slot for it, as Limit does with [Config].Streams: it does not say when to come back.
 func RefuseResponse(w http.ResponseWriter, r *http.Request, err error) { unset.answer(w, r, err) }
 
 // unset is the configuration of Limit.

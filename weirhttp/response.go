@@ -14,8 +14,8 @@ import (
 	"github.com/weir-go/weir/internal/headers"
 )
 
-// response is what a limited handler writes to. It notes the status, measures the first byte where that is
-// chosen, and gives the slot back when the connection is taken over. Everything else is the
+// response is what a limited handler writes to. It notes the status, measures the first byte where
+// that is chosen, and gives the slot back when the connection is taken over. Everything else is the
 // business of the writer it wraps.
 type response struct {
 	http.ResponseWriter                     // the server's, or what holds the response back
@@ -30,7 +30,8 @@ type response struct {
 	hijacked  bool
 }
 
-// Unwrap serves [http.ResponseController]. What is held back has to be flushed and taken over here, which writer sees to.
+// Unwrap serves [http.ResponseController]. What is held back has to be flushed and taken over here,
+// which writer sees to.
 func (r *response) Unwrap() http.ResponseWriter { return r.server }
 
 func (r *response) WriteHeader(status int) {
@@ -111,8 +112,8 @@ func (r *response) outcome(returned bool) weir.Outcome {
 	}
 }
 
-// becomeStream exchanges the permit for one of the streams. If they have none left, the slot is given back all the same, for the
-// client that is told so may read that slowly, too.
+// becomeStream exchanges the permit for one of the streams. If they have none left, the slot is
+// given back all the same, for the client that is told so may read that slowly, too.
 func (r *response) becomeStream(streams Gate) error {
 	permit, err := streams.Acquire(r.ctx)
 	permit.Measure(weir.Ignore)
@@ -149,8 +150,8 @@ func (r *response) hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, rw, nil
 }
 
-// sniffed is how much of a copied body is written by itself, to see when the first byte is there. The server of
-// net/http reads as much by itself to tell the type of the content.
+// sniffed is how much of a copied body is written by itself, to see when the first byte is there.
+// The server of net/http reads as much by itself to tell the type of the content.
 const sniffed = 512
 
 func (r *response) readFrom(src io.Reader) (n int64, err error) {

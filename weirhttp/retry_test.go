@@ -29,7 +29,8 @@ func newClient(t *testing.T, cfg retry.Config) *retry.Client {
 	return c
 }
 
-// A downstream is a base that answers with one thing after the other, and then with 200. It notes what it gets.
+// A downstream is a base that answers with one thing after the other, and then with 200. It notes
+// what it gets.
 type downstream struct {
 	answers []any // a status, a response or an error
 	bodies  []string
@@ -153,7 +154,8 @@ func TestWhatIsSentAgain(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatDidNotRunIsSentAgain: the same status from the limiter and from the handler, to a POST.
+// TestOnlyWhatDidNotRunIsSentAgain: the same status from the limiter and from the handler, to a
+// POST.
 func TestOnlyWhatDidNotRunIsSentAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		key  []string // of the request
@@ -259,7 +261,8 @@ func TestRetryOverARealConnection(t *testing.T) {
 	}
 }
 
-// A downstream that is not there did nothing, so even a POST may be sent again; one that breaks the connection may have.
+// A downstream that is not there did nothing, so even a POST may be sent again; one that breaks the
+// connection may have.
 func TestRetryOverABrokenConnection(t *testing.T) {
 	var attempts atomic.Int32
 	srv := serve(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -362,7 +365,8 @@ func TestThrottledRequestIsNotSent(t *testing.T) {
 	}
 }
 
-// TestRetryAroundALimiter: while a retry waits it holds no slot, and what the limiter refuses says nothing of the downstream.
+// TestRetryAroundALimiter: while a retry waits it holds no slot, and what the limiter refuses says
+// nothing of the downstream.
 func TestRetryAroundALimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := fixed(t, 1)

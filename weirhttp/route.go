@@ -34,14 +34,16 @@ func ByRoute(mux *http.ServeMux, set *bulkhead.Set) func(*http.Request) Gate {
 // aSet is where a set comes from. A caller that leaves out the error of bulkhead.New has a nil one.
 const aSet = "one of bulkhead.New, whose error says why there is none"
 
-// ByKey returns a function for [Limit] and [Transport] that gives each key the compartment of its own in the set: the
-// pattern of another router's route, a tenant, a downstream. Choose keys of which there are few, and which no stranger can
-// invent: the pattern and not the path, the account and not the name in a header. Keys that the set does not
-// name share its bound on keys. A pattern is known only once the router has found the route: in chi, within a Group or a With.
+// ByKey returns a function for [Limit] and [Transport] that gives each key the compartment of its
+// own in the set: the pattern of another router's route, a tenant, a downstream. Choose keys of
+// which there are few, and which no stranger can invent: the pattern and not the path, the account
+// and not the name in a header. Keys that the set does not name share its bound on keys. A pattern
+// is known only once the router has found the route: in chi, within a Group or a With.
 //
-// A key that is empty or too long is refused with 400, as a set refuses it everywhere: were it exempt, a
-// client could leave out what the key is made of. To exempt a request, use [Exempt] or return a nil gate from a function of your
-// own. What no route matches is best given one key for all, such as "unmatched".
+// A key that is empty or too long is refused with 400, as a set refuses it everywhere: were it
+// exempt, a client could leave out what the key is made of. To exempt a request, use [Exempt] or
+// return a nil gate from a function of your own. What no route matches is best given one key for
+// all, such as "unmatched".
 //
 // key is called concurrently. ByKey panics if set or key is nil.
 func ByKey(set *bulkhead.Set, key func(*http.Request) string) func(*http.Request) Gate {

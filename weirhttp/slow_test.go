@@ -12,7 +12,8 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// site has a page, one that is too large to be held back, an upload, and a stream of events that ends with its client.
+// site has a page, one that is too large to be held back, an upload, and a stream of events that
+// ends with its client.
 func site(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/page":

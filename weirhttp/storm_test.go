@@ -41,7 +41,8 @@ func (s *storm) count(n *atomic.Int64) {
 	}
 }
 
-// server does 500 requests a second. Each attempt, refused or not, takes its front 0.8 ms, so it can answer 1250 attempts a second.
+// server does 500 requests a second. Each attempt, refused or not, takes its front 0.8 ms, so it
+// can answer 1250 attempts a second.
 func (s *storm) server(t *testing.T) http.RoundTripper {
 	front := make(chan struct{}, 1)
 	h := limit(fixed(t, stormSlots), func(http.ResponseWriter, *http.Request) {
@@ -110,8 +111,9 @@ func unsaid(server http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// Chance moves the goodput of one run by 0.01 of that without retries, up and down: it was 0.98 to 1.02 in 75 runs, and the mean of five
-// runs 0.989 to 1.008 in 36. So the bound of 0.97 is for the mean of several runs, and for one run there is one that only a collapse of the goodput misses.
+// Chance moves the goodput of one run by 0.01 of that without retries, up and down: it was 0.98 to
+// 1.02 in 75 runs, and the mean of five runs 0.989 to 1.008 in 36. So the bound of 0.97 is for the
+// mean of several runs, and for one run there is one that only a collapse of the goodput misses.
 const (
 	stormRuns     = 3
 	stormGoodput  = 0.97

@@ -135,7 +135,8 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// ended returns what a body teaches that was read to its end: gRPC says in a trailer how the call ended.
+// ended returns what a body teaches that was read to its end: gRPC says in a trailer how the call
+// ended.
 func (b *body) ended() weir.Outcome {
 	if b.res.StatusCode == http.StatusOK && headers.IsGRPC(b.res.Header) {
 		for _, header := range []http.Header{b.res.Trailer, b.res.Header} {

@@ -1,13 +1,15 @@
-// Package weirotel shows limiters, sets, throttles, pools, capacities and monitors to OpenTelemetry: their metrics by a
-// [Producer], and their refusals and queue waits as events of the span of the work by [Traced].
+// Package weirotel shows limiters, sets, throttles, pools, capacities and monitors to
+// OpenTelemetry: their metrics by a [Producer], and their refusals and queue waits as events of the
+// span of the work by [Traced].
 //
 //	producer, err := weirotel.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
 //	...
 //	reader := sdkmetric.NewPeriodicReader(exporter, sdkmetric.WithProducer(producer))
 //
-// docs/metrics.md has the names, units and attributes; package metrics bounds the attributes. A producer hands out
-// what limiters count anyway, so no measurement is made twice, and histograms are exponential, of scale 3: the
-// metric API has no instrument that observes a histogram.
+// docs/metrics.md has the names, units and attributes; package metrics bounds the attributes. A
+// producer hands out what limiters count anyway, so no measurement is made twice, and histograms
+// are exponential, of scale 3: the metric API has no instrument that observes a histogram.
 //
-// Counters and histograms are cumulative since the producer was made or since the limiter was, whichever came first.
+// Counters and histograms are cumulative since the producer was made or since the limiter was,
+// whichever came first.
 package weirotel

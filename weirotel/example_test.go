@@ -15,7 +15,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 )
 
-// show prints the first metric that a reader of the SDK gets. A program has a PeriodicReader with an exporter instead.
+// show prints the first metric that a reader of the SDK gets. A program has a PeriodicReader with
+// an exporter instead.
 func show(p *weirotel.Producer) {
 	reader := sdkmetric.NewManualReader(sdkmetric.WithProducer(p))
 	sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))

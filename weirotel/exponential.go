@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// exponential returns the histogram as a data point. Bucket i of OpenTelemetry ends where bucket i+1
-// of [histogram.Schema] does.
+// exponential returns the histogram as a data point. Bucket i of OpenTelemetry ends where bucket
+// i+1 of [histogram.Schema] does.
 func exponential(s *histogram.Snapshot, attributes attribute.Set, start, now time.Time) metricdata.ExponentialHistogramDataPoint[float64] {
 	p := metricdata.ExponentialHistogramDataPoint[float64]{
 		Attributes: attributes, StartTime: start, Time: now,
@@ -33,7 +33,8 @@ func exponential(s *histogram.Snapshot, attributes attribute.Set, start, now tim
 // traceLength is how many bytes the identifier of a trace has.
 const traceLength = 16
 
-// exemplar names the trace if the label is the identifier of one in hexadecimal, and has the label as an attribute if not.
+// exemplar names the trace if the label is the identifier of one in hexadecimal, and has the label
+// as an attribute if not.
 func exemplar(e histogram.Exemplar) metricdata.Exemplar[float64] {
 	x := metricdata.Exemplar[float64]{Time: e.At, Value: e.Value.Seconds()}
 	if id, err := hex.DecodeString(e.Label); err == nil && len(id) == traceLength {

@@ -14,8 +14,8 @@ import (
 // scope is the name of this package for OpenTelemetry.
 const scope = "github.com/weir-go/weir/weirotel"
 
-// A Producer hands the metrics of sources to a reader of the OpenTelemetry SDK, by WithProducer. Make
-// one with [New]. It is safe for concurrent use, by any number of readers.
+// A Producer hands the metrics of sources to a reader of the OpenTelemetry SDK, by WithProducer.
+// Make one with [New]. It is safe for concurrent use, by any number of readers.
 type Producer struct {
 	reader *metrics.Reader
 	start  time.Time
@@ -23,7 +23,8 @@ type Producer struct {
 
 var _ sdkmetric.Producer = (*Producer)(nil)
 
-// New returns a producer, or an error that matches [metrics.ErrConfig] and has all that is wrong with the sources.
+// New returns a producer, or an error that matches [metrics.ErrConfig] and has all that is wrong
+// with the sources.
 func New(s metrics.Sources) (*Producer, error) {
 	reader, err := metrics.New(s)
 	if err != nil {

@@ -25,14 +25,15 @@ const (
 	attributeWait       = "weir.queue.wait"  // in seconds
 )
 
-// Traced returns a gate that says on the span of the context what the gate did: an event when work is
-// refused, with the limiter, the reason and when to come back; when it waited, and for how long; and when its
-// context ended first. Work that starts at once leaves no event. Without a span that
+// Traced returns a gate that says on the span of the context what the gate did: an event when work
+// is refused, with the limiter, the reason and when to come back; when it waited, and for how long;
+// and when its context ended first. Work that starts at once leaves no event. Without a span that
 // records it costs a look at the context.
 //
 //	handler = weirhttp.Limit(handler, weirhttp.One(weirotel.Traced(lim)))
 //
-// A nil gate, which exempts what it is asked for, stays nil: so Traced can wrap what weirhttp.ByRoute returns.
+// A nil gate, which exempts what it is asked for, stays nil: so Traced can wrap what
+// weirhttp.ByRoute returns.
 func Traced(g edge.Gate) edge.Gate {
 	if edge.IsExempt(g) {
 		return nil
@@ -57,7 +58,8 @@ func (t traced) Acquire(ctx context.Context) (weir.Permit, error) {
 	return permit, err
 }
 
-// valid repairs text that came from outside, such as the key of a set: invalid UTF-8 fails the export of all spans.
+// valid repairs text that came from outside, such as the key of a set: invalid UTF-8 fails the
+// export of all spans.
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // event is the event of an error.

@@ -5,8 +5,8 @@ import (
 	"github.com/weir-go/weir/metrics"
 )
 
-// A Collector collects from sources. Make one with [New]. It is safe for concurrent use, and may be in several
-// registries.
+// A Collector collects from sources. Make one with [New]. It is safe for concurrent use, and may be
+// in several registries.
 type Collector struct {
 	reader *metrics.Reader
 	descs  map[series]*prometheus.Desc
@@ -21,8 +21,8 @@ type series struct {
 
 var _ prometheus.Collector = (*Collector)(nil)
 
-// New returns a collector. If the sources are not valid, it is one that a registry refuses to register, with an error that
-// matches [metrics.ErrConfig] and has all that is wrong.
+// New returns a collector. If the sources are not valid, it is one that a registry refuses to
+// register, with an error that matches [metrics.ErrConfig] and has all that is wrong.
 func New(s metrics.Sources) *Collector {
 	reader, err := metrics.New(s)
 	if err != nil {

@@ -24,7 +24,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// gathered registers the sources in a registry that checks everything, and returns a scrape in a format.
+// gathered registers the sources in a registry that checks everything, and returns a scrape in a
+// format.
 func gathered(t testing.TB, s metrics.Sources, format expfmt.Format) string {
 	t.Helper()
 	reg := prometheus.NewPedanticRegistry()

@@ -10,8 +10,9 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// The classic buckets end at powers of two, where buckets of the schema end too, so their counts are exact: from
-// 2^-13 s, an eighth of a millisecond, to 2^6 s, a minute. Finer ones would cost a series each.
+// The classic buckets end at powers of two, where buckets of the schema end too, so their counts
+// are exact: from 2^-13 s, an eighth of a millisecond, to 2^6 s, a minute. Finer ones would cost a
+// series each.
 const (
 	lowest, highest = -13, 6
 	perOctave       = 1 << histogram.Schema
@@ -35,7 +36,8 @@ func histogramOf(s *histogram.Snapshot) *dto.Histogram {
 	return h
 }
 
-// native adds the buckets as spans of neighbours, and each count as its difference to the one before.
+// native adds the buckets as spans of neighbours, and each count as its difference to the one
+// before.
 func native(h *dto.Histogram, buckets []histogram.Bucket) {
 	last, next := int64(0), 0
 	for i, b := range buckets {

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/metrics"
 )
 
-// A metric is a point as a registry takes it. Constant metrics of the client library would copy the labels of each
-// and have no histogram that is classic and native at once.
+// A metric is a point as a registry takes it. Constant metrics of the client library would copy the
+// labels of each and have no histogram that is classic and native at once.
 type metric struct {
 	desc  *prometheus.Desc
 	point metrics.Measurement

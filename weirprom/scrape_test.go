@@ -25,8 +25,9 @@ var scrape = flag.Duration("scrape", 0, "with -bench Scrape: how long each turn 
 
 const keys = 10_000
 
-// BenchmarkScrape prints how much longer admission takes while 10,000 keys are scraped every 2 s, as the median of five pairs of turns
-// without and with the scrapes. All keys count in the totals of the set; 100 of them, or all, have series.
+// BenchmarkScrape prints how much longer admission takes while 10,000 keys are scraped every 2 s,
+// as the median of five pairs of turns without and with the scrapes. All keys count in the totals
+// of the set; 100 of them, or all, have series.
 //
 //	scripts/all go test ./weirprom -run '^$' -bench Scrape -benchtime 1x -scrape 10s -timeout 1h
 func BenchmarkScrape(b *testing.B) {
@@ -58,7 +59,8 @@ func BenchmarkScrape(b *testing.B) {
 	}
 }
 
-// BenchmarkGather prints which share of a registry's Gather the collector takes, and how long that is, with 10,000 keys.
+// BenchmarkGather prints which share of a registry's Gather the collector takes, and how long that
+// is, with 10,000 keys.
 //
 //	scripts/all go test ./weirprom -run '^$' -bench Gather -benchtime 5x
 func BenchmarkGather(b *testing.B) {
@@ -131,7 +133,8 @@ func admit(set *bulkhead.Set, key string) {
 	}
 }
 
-// admissions is how long it takes to be admitted and to give the slot back, while the reader runs every 2 s.
+// admissions is how long it takes to be admitted and to give the slot back, while the reader runs
+// every 2 s.
 func admissions(set *bulkhead.Set, keys []string, read func()) *histogram.Snapshot {
 	var stop atomic.Bool
 	var all sync.WaitGroup

@@ -19,8 +19,8 @@ func One(gate edge.Gate) func(*rivertype.JobRow) edge.Gate {
 	return func(*rivertype.JobRow) edge.Gate { return gate }
 }
 
-// ByKind returns a function for [Middleware].Gate that gives each kind of job a limiter of its own in the
-// set. It panics if the set is nil.
+// ByKind returns a function for [Middleware].Gate that gives each kind of job a limiter of its own
+// in the set. It panics if the set is nil.
 func ByKind(set *bulkhead.Set) func(*rivertype.JobRow) edge.Gate {
 	return byKey(set, func(job *rivertype.JobRow) string { return job.Kind })
 }

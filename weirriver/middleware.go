@@ -11,29 +11,33 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// A Middleware admits each job through a gate before it runs. It is a [rivertype.WorkerMiddleware] for
-// river.Config.Middleware, or for the Middleware method of one worker. Put it before middleware that opens a transaction
-// or counts the time of a job, because jobs may wait in it. The zero Middleware limits nothing. Its methods are safe
-// for concurrent use; its fields must not change once it is in use.
+// A Middleware admits each job through a gate before it runs. It is a [rivertype.WorkerMiddleware]
+// for river.Config.Middleware, or for the Middleware method of one worker. Put it before middleware
+// that opens a transaction or counts the time of a job, because jobs may wait in it. The zero
+// Middleware limits nothing. Its methods are safe for concurrent use; its fields must not change
+// once it is in use.
 type Middleware struct {
 	river.MiddlewareDefaults
 
-	// Gate names the gate of a job: [One], [ByKind], [ByQueue], or a function of your own, which is called
-	// concurrently. A job is exempt if it returns nil or a nil *weir.Limiter; so are all if Gate is nil.
+	// Gate names the gate of a job: [One], [ByKind], [ByQueue], or a function of your own, which is
+	// called concurrently. A job is exempt if it returns nil or a nil *weir.Limiter; so are all if
+	// Gate is nil.
 	Gate func(*rivertype.JobRow) edge.Gate
 
 	// Priority says with which priority a job waits in the gate's queue. Defaults to [PriorityOf].
 	Priority func(*rivertype.JobRow) weir.Priority
 }
 
-// Work implements [rivertype.WorkerMiddleware]. The job runs as soon as the gate admits it. If the gate refuses it, Work returns
-// River's error for a snooze of [edge.RetryAfter], and if the gate will refuse it however late it comes, that refusal,
-// which uses up an attempt. If ctx ends while the job waits, Work returns an error that matches
-// the cause, so that a client that stops puts the job back.
+// Work implements [rivertype.WorkerMiddleware]. The job runs as soon as the gate admits it. If the
+// gate refuses it, Work returns River's error for a snooze of [edge.RetryAfter], and if the gate
+// will refuse it however late it comes, that refusal, which uses up an attempt. If ctx ends while
+// the job waits, Work returns an error that matches the cause, so that a client that stops puts the
+// job back.
 //
-// The slot comes free when the job returns, panics or ends its goroutine. Its latency counts from admission, if it succeeds. A
-// job that snoozes or cancels itself, or is cancelled, teaches the limiter nothing; one that
-// panics, or ends its goroutine, has failed; for others see [edge.ErrorOutcome].
+// The slot comes free when the job returns, panics or ends its goroutine. Its latency counts from
+// admission, if it succeeds. A job that snoozes or cancels itself, or is cancelled, teaches the
+// limiter nothing; one that panics, or ends its goroutine, has failed; for others see
+// [edge.ErrorOutcome].
 func (m *Middleware) Work(ctx context.Context, job *rivertype.JobRow, doInner func(context.Context) error) error {
 	gate := m.gate(job)
 	if edge.IsExempt(gate) {
@@ -90,9 +94,9 @@ func outcome(ctx context.Context, err error) weir.Outcome {
 	return edge.ErrorOutcome(ctx, err)
 }
 
-// PriorityOf returns [weir.Normal] for a job of River's priority 1, which jobs have by default, and [weir.Low] for those of 2 to 4.
-// So no job goes before live requests that share its limiter. River has fetched the jobs in the order of
-// their priorities before they get here.
+// PriorityOf returns [weir.Normal] for a job of River's priority 1, which jobs have by default, and
+// [weir.Low] for those of 2 to 4. So no job goes before live requests that share its limiter. River
+// has fetched the jobs in the order of their priorities before they get here.
 func PriorityOf(job *rivertype.JobRow) weir.Priority {
 	if job.Priority > river.PriorityDefault {
 		return weir.Low

@@ -17,8 +17,8 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// A frontend is the part of a Temporal server that a worker of activities talks to: it hands out tasks that were put in, and
-// hears what became of them.
+// A frontend is the part of a Temporal server that a worker of activities talks to: it hands out
+// tasks that were put in, and hears what became of them.
 type frontend struct {
 	workflowservice.UnimplementedWorkflowServiceServer
 

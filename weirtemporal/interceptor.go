@@ -12,16 +12,19 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// Interceptor returns what tells the limiter of activities, for worker.Options.Interceptors of a worker whose Tuner has the slots.
-// [Slots.Plugin] installs both. Put it last, or it measures the other interceptors too.
+// Interceptor returns what tells the limiter of activities, for worker.Options.Interceptors of a
+// worker whose Tuner has the slots. [Slots.Plugin] installs both. Put it last, or it measures the
+// other interceptors too.
 //
-// The latency of an activity counts while it runs, if it succeeds. An activity that is cancelled, that ends with
-// activity.ErrResultPending, or with an error of the benign category teaches the limiter nothing; one
-// that panics, or ends its goroutine, has failed; for others see [edge.ErrorOutcome].
+// The latency of an activity counts while it runs, if it succeeds. An activity that is cancelled,
+// that ends with activity.ErrResultPending, or with an error of the benign category teaches the
+// limiter nothing; one that panics, or ends its goroutine, has failed; for others see
+// [edge.ErrorOutcome].
 //
-// An activity that the limiter refuses, because its limit fell or other work took the room while the worker polled,
-// runs all the same and is not measured: the server has handed it out, and to fail it would use up an attempt. There
-// are at most as many of these as the worker has pollers. If the limiter has a queue, the activity waits there first.
+// An activity that the limiter refuses, because its limit fell or other work took the room while
+// the worker polled, runs all the same and is not measured: the server has handed it out, and to
+// fail it would use up an attempt. There are at most as many of these as the worker has pollers. If
+// the limiter has a queue, the activity waits there first.
 func (s *Slots) Interceptor() interceptor.WorkerInterceptor { return &workerInterceptor{slots: s} }
 
 type workerInterceptor struct {

@@ -9,12 +9,13 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// Plugin returns a plugin for worker.Options.Plugins. It has the worker take the slots of its activities here, and those for
-// everything else from its Tuner or its other options; and it adds the interceptor.
+// Plugin returns a plugin for worker.Options.Plugins. It has the worker take the slots of its
+// activities here, and those for everything else from its Tuner or its other options; and it adds
+// the interceptor.
 //
-// worker.New panics, with an error that matches [weir.ErrConfig], if the options have MaxConcurrentActivityExecutionSize,
-// which is the limiter's Max here, or EnableSessionWorker: a session holds a slot for as long as it
-// lives, which says nothing about load.
+// worker.New panics, with an error that matches [weir.ErrConfig], if the options have
+// MaxConcurrentActivityExecutionSize, which is the limiter's Max here, or EnableSessionWorker: a
+// session holds a slot for as long as it lives, which says nothing about load.
 func (s *Slots) Plugin() worker.Plugin { return &plugin{slots: s} }
 
 type plugin struct {
@@ -49,8 +50,8 @@ func (p *plugin) ConfigureWorker(_ context.Context, options worker.PluginConfigu
 	return err
 }
 
-// tuner returns the tuner that the options ask for, by itself or by numbers, which it takes out of them: the SDK takes only one
-// of the two.
+// tuner returns the tuner that the options ask for, by itself or by numbers, which it takes out of
+// them: the SDK takes only one of the two.
 func tuner(o *worker.Options) (worker.WorkerTuner, error) {
 	if o.Tuner != nil {
 		return o.Tuner, nil

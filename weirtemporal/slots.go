@@ -10,13 +10,15 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// lookAgain is how often a poller without a slot looks whether it has one now. It hears at once of slots that come back, but
-// not of other work that shares the limiter, or of a limit that was set by hand. The SDK's ResourceBasedSlotSupplier, which follows
-// the load of the machine, asks as often.
+// lookAgain is how often a poller without a slot looks whether it has one now. It hears at once of
+// slots that come back, but not of other work that shares the limiter, or of a limit that was set
+// by hand. The SDK's ResourceBasedSlotSupplier, which follows the load of the machine, asks as
+// often.
 const lookAgain = 10 * time.Millisecond
 
-// Slots is a [worker.SlotSupplier] for activities: it hands out as many slots as its limiter has room for. Make one with
-// [New]. Several workers may share it. All methods are safe for concurrent use.
+// Slots is a [worker.SlotSupplier] for activities: it hands out as many slots as its limiter has
+// room for. Make one with [New]. Several workers may share it. All methods are safe for concurrent
+// use.
 type Slots struct {
 	lim *weir.Limiter
 
@@ -26,8 +28,9 @@ type Slots struct {
 	back    chan struct{} // closed when a slot comes back
 }
 
-// New returns slots that follow the limiter. Without the interceptor, which [Slots.Plugin] installs, the limiter would
-// learn nothing. What else the limiter admits takes room from the slots, and has it first. New panics if lim is nil.
+// New returns slots that follow the limiter. Without the interceptor, which [Slots.Plugin]
+// installs, the limiter would learn nothing. What else the limiter admits takes room from the
+// slots, and has it first. New panics if lim is nil.
 func New(lim *weir.Limiter) *Slots {
 	if lim == nil {
 		panic("weirtemporal: New of a nil limiter")
@@ -35,8 +38,8 @@ func New(lim *weir.Limiter) *Slots {
 	return &Slots{lim: lim, back: make(chan struct{})}
 }
 
-// ReserveSlot implements [worker.SlotSupplier]: it returns as soon as there is room for one more activity, or with
-// the error of ctx.
+// ReserveSlot implements [worker.SlotSupplier]: it returns as soon as there is room for one more
+// activity, or with the error of ctx.
 func (s *Slots) ReserveSlot(ctx context.Context, _ worker.SlotReservationInfo) (*worker.SlotPermit, error) {
 	again := time.NewTimer(lookAgain)
 	defer again.Stop()
@@ -78,12 +81,12 @@ func (s *Slots) reserve() (*worker.SlotPermit, <-chan struct{}) {
 	return &worker.SlotPermit{UserData: s}, nil
 }
 
-// MarkSlotUsed implements [worker.SlotSupplier]. It does nothing: the interceptor is called at the same time, and hears how the
-// activity ends too.
+// MarkSlotUsed implements [worker.SlotSupplier]. It does nothing: the interceptor is called at the
+// same time, and hears how the activity ends too.
 func (s *Slots) MarkSlotUsed(worker.SlotMarkUsedInfo) {}
 
-// ReleaseSlot implements [worker.SlotSupplier]. It does nothing with a permit that is back, or that others
-// handed out.
+// ReleaseSlot implements [worker.SlotSupplier]. It does nothing with a permit that is back, or that
+// others handed out.
 func (s *Slots) ReleaseSlot(info worker.SlotReleaseInfo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,9 +18,10 @@ type round struct {
 	dropped  bool
 }
 
-// TestNetflixLaws feeds the same windows to our laws and to Netflix's classes, and wants the same limits. They may differ by a
-// slot: a limit that falls short of a whole number by an error of rounding is whole for us. Neither measures its least latency
-// anew, as Netflix does that at random times. No limit is used by half to all, where Netflix raises it and we do not.
+// TestNetflixLaws feeds the same windows to our laws and to Netflix's classes, and wants the same
+// limits. They may differ by a slot: a limit that falls short of a whole number by an error of
+// rounding is whole for us. Neither measures its least latency anew, as Netflix does that at random
+// times. No limit is used by half to all, where Netflix raises it and we do not.
 func TestNetflixLaws(t *testing.T) {
 	if *java == "" {
 		t.Skip("needs -java=../java")
@@ -49,7 +50,8 @@ func TestNetflixLaws(t *testing.T) {
 
 const windows = 10_000
 
-// compare counts the windows after which both limits are the same, and says by how much they differ at most.
+// compare counts the windows after which both limits are the same, and says by how much they differ
+// at most.
 func compare(t *testing.T, m *machine, l law.Law, kind int32, drops bool) (same, most int) {
 	bounds := sim.Limiter{Min: 1, Max: 500, Initial: 20}
 	ours, err := l.Controller(law.Bounds{Min: bounds.Min, Max: bounds.Max, Initial: bounds.Initial})
@@ -71,7 +73,8 @@ func compare(t *testing.T, m *machine, l law.Law, kind int32, drops bool) (same,
 	return same, most
 }
 
-// drawRound draws work of 10 ms, which becomes as slow as 20 and 100 ms, and a limit that is used or not.
+// drawRound draws work of 10 ms, which becomes as slow as 20 and 100 ms, and a limit that is used
+// or not.
 func drawRound(random *rand.Rand, n, limit int, drops bool) round {
 	scale := []float64{1, 2, 1, 10}[n/500%4]
 	r := round{latency: time.Duration(scale * (0.9 + 0.4*random.Float64()) * float64(10*time.Millisecond)), inflight: limit}
@@ -82,7 +85,8 @@ func drawRound(random *rand.Rand, n, limit int, drops bool) round {
 	return r
 }
 
-// window is what our limiter would have measured: a hundred pieces of work, of which one may have run out of time.
+// window is what our limiter would have measured: a hundred pieces of work, of which one may have
+// run out of time.
 func (r round) window(b sim.Limiter, limit int) law.Window {
 	const samples = 100
 	w := law.Window{

@@ -22,9 +22,9 @@ const (
 	netflixAIMD      = 3
 )
 
-// netflixPeers are Netflix's limits in its SimpleLimiter: with the windows of a second that its documents put around
-// Gradient2, with the least that a window may have, and sample by sample, which is how SimpleLimiter uses Vegas unless told
-// otherwise.
+// netflixPeers are Netflix's limits in its SimpleLimiter: with the windows of a second that its
+// documents put around Gradient2, with the least that a window may have, and sample by sample,
+// which is how SimpleLimiter uses Vegas unless told otherwise.
 func netflixPeers(t testing.TB) []peer {
 	t.Helper()
 	if *java == "" {
@@ -46,8 +46,8 @@ func netflixPeers(t testing.TB) []peer {
 	}
 }
 
-// simple does what SimpleLimiter does, with a limit that lives in another process: it counts what is in flight, and tells
-// the limit of what ended as the interceptor of gRPC servers does.
+// simple does what SimpleLimiter does, with a limit that lives in another process: it counts what
+// is in flight, and tells the limit of what ended as the interceptor of gRPC servers does.
 type simple struct {
 	machine         *machine
 	id              int32
@@ -74,7 +74,8 @@ func (s *simple) Acquire(began time.Duration) (func(time.Duration, sim.Outcome),
 	}, true
 }
 
-// ended tells the limit of work that ended. It waits for an answer only if the limit can be another now.
+// ended tells the limit of work that ended. It waits for an answer only if the limit can be another
+// now.
 func (s *simple) ended(began, now time.Duration, among int, dropped bool) {
 	latency := max(1, now-began)
 	if s.window > 0 && (now <= s.closes || latency < shortest) {
@@ -123,7 +124,8 @@ const (
 	tellSample // it has no answer
 )
 
-// make makes a limit and returns its number. Without probes its answers do not depend on a random number.
+// make makes a limit and returns its number. Without probes its answers do not depend on a random
+// number.
 func (m *machine) make(kind int32, window time.Duration, probes bool, b sim.Limiter) int32 {
 	return m.ask(makeLimit, kind, int32(window.Milliseconds()), probes, int32(b.Min), int32(b.Max), int32(b.Initial))
 }

@@ -146,8 +146,8 @@ func ours(w workload, size int64, scaler pool.Scaler) (r tally) {
 	return r
 }
 
-// theirs runs a workload in a pool of a fixed size. Memory, which they do not know, is waited for in
-// the job, as their users do.
+// theirs runs a workload in a pool of a fixed size. Memory, which they do not know, is waited for
+// in the job, as their users do.
 func theirs(w workload, size int, open func(size int) (submit func(func()), wait func())) (r tally) {
 	f := &floor{w: w, began: time.Now()}
 	c := must(capacity.New(capacity.Vector{"memory": memory}))

@@ -21,14 +21,15 @@ import (
 )
 
 func main() {
-	// Under weir an interrupt comes twice, from the terminal and from weir, so the second is no wish to end at once.
+	// Under weir an interrupt comes twice, from the terminal and from weir, so the second is no
+	// wish to end at once.
 	ctx, _ := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdout, colors())
 	os.Exit(exitStatus(err, os.Stderr))
 }
 
-// exitStatus reports err and returns the status to exit with, as weir does: 2 if it was asked wrongly, 1 if it
-// went wrong.
+// exitStatus reports err and returns the status to exit with, as weir does: 2 if it was asked
+// wrongly, 1 if it went wrong.
 func exitStatus(err error, stderr io.Writer) int {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return 0

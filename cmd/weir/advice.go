@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// withAdvice adds what to write instead to an error that names no allowed word: the commands that take the flag or the
-// scenario, or else where the allowed words are listed.
+// withAdvice adds what to write instead to an error that names no allowed word: the commands that
+// take the flag or the scenario, or else where the allowed words are listed.
 func withAdvice(err error) error {
 	parse, text := new(kong.ParseError), err.Error()
 	argument, isArgument := strings.CutPrefix(text, "unexpected argument ")

@@ -11,7 +11,8 @@ type checkCommand struct {
 	File string `arg:"" help:"Configuration of the proxy, such as weir.yaml."`
 }
 
-// Run reads the file as the proxy would, with the variables of the environment that replace settings of it.
+// Run reads the file as the proxy would, with the variables of the environment that replace
+// settings of it.
 func (c checkCommand) Run(s streams, env environ) error {
 	checked, err := config.Load(c.File, env)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 
 const commandPreface = `# The command weir
 
-` + "`weir`" + ` limits a server as a proxy, shows what a limit is worth, and simulates control laws. In a clone, ` + "`go install ./cmd/weir`" + ` builds it.
+` + "`weir`" + ` limits a server as a proxy, shows what a limit is worth, and simulates control laws. In a
+clone, ` + "`go install ./cmd/weir`" + ` builds it.
 
 | to | run | more |
 |---|---|---|
@@ -27,19 +28,25 @@ const commandPreface = `# The command weir
 | choose a law from your own log | ` + "`weir sim trace access.log ... --choose`" + ` | [traces](traces.md) |
 | compare laws on a scenario | ` + "`weir sim run slow30 --law little --law elastic --plot slow30.svg`" + ` | [control](control.md) |
 
-` + "`weir`" + ` alone prints its help, as ` + "`weir help`" + ` does. ` + "`weir help sim run`" + ` prints that of a command, and ` + "`weir help laws`" + ` explains a topic: laws, scenarios, trace, columns,
-environment or exit-codes. A command or flag that is almost right gets a suggestion.
+` + "`weir`" + ` alone prints its help, as ` + "`weir help`" + ` does. ` + "`weir help sim run`" + ` prints that of a command, and
+` + "`weir help laws`" + ` explains a topic: laws, scenarios, trace, columns, environment or exit-codes. A
+command or flag that is almost right gets a suggestion.
 
 ## The demonstration
 
-` + "`weir demo`" + ` starts three servers on loopback, with no limit, with a fixed one that was right on a good day, and with an adaptive one, and sends each one and a half times what it can answer. In the middle third they
-slow down. On a terminal of 80 columns and 24 rows or more it draws what each of them answers in time, and the adaptive limit; in a pipe, on a smaller terminal or with ` + "`TERM=dumb`" + ` it prints a line a second. Both end with
-the same table. ` + "`NO_COLOR`" + ` has it without colours.
+` + "`weir demo`" + ` starts three servers on loopback, with no limit, with a fixed one that was right on a
+good day, and with an adaptive one, and sends each one and a half times what it can answer. In the
+middle third they slow down. On a terminal of 80 columns and 24 rows or more it draws what each of
+them answers in time, and the adaptive limit; in a pipe, on a smaller terminal or with ` + "`TERM=dumb`" + `
+it prints a line a second. Both end with the same table. ` + "`NO_COLOR`" + ` has it without colours.
 
 ## Pictures
 
-` + "`--plot FILE.svg`" + ` of ` + "`weir sim`" + ` draws limit, work in flight, throughput, goodput and the p99 of latency over time, or those of them that ` + "`--panel`" + ` names. Dashed lines are the oracle's, the best constant limit of each phase; the dotted line is the SLO. The axis of latency
-ends at four times the SLO. Colours fit light and dark pages. Browsers show SVG; for PNG convert it, for example by ` + "`rsvg-convert`" + `.
+` + "`--plot FILE.svg`" + ` of ` + "`weir sim`" + ` draws limit, work in flight, throughput, goodput and the p99 of
+latency over time, or those of them that ` + "`--panel`" + ` names. Dashed lines are the oracle's, the best
+constant limit of each phase; the dotted line is the SLO. The axis of latency ends at four times the
+SLO. Colours fit light and dark pages. Browsers show SVG; for PNG convert it, for example by
+` + "`rsvg-convert`" + `.
 
 ## Completion
 
@@ -60,8 +67,11 @@ The scripts ask the installed ` + "`weir`" + `, so they need not be made anew wi
 const variablesPreface = `
 ## Environment
 
-A flag can be set by a variable of its name. The flag on the command line goes before it, and an empty variable sets nothing. A variable that begins with WEIR_ and sets nothing is reported on the standard error, with the one that was
-probably meant; those that Kubernetes sets beside a service named weir are not. Settings of the proxy's file are set [by their path](proxy-config.md#the-environment).
+A flag can be set by a variable of its name. The flag on the command line goes before it, and an
+empty variable sets nothing. A variable that begins with WEIR_ and sets nothing is reported on the
+standard error, with the one that was probably meant; those that Kubernetes sets beside a service
+named weir are not. Settings of the proxy's file are set
+[by their path](proxy-config.md#the-environment).
 
 | variable | sets the flag of |
 |---|---|
@@ -70,7 +80,8 @@ probably meant; those that Kubernetes sets beside a service named weir are not. 
 const lawsPreface = `
 ## Laws
 
-` + "`--law`" + ` takes the name of a law, with settings in parentheses: ` + "`--law 'little(alpha=0.8,probe=0.5)'`" + `. [control.md](control.md) compares them.
+` + "`--law`" + ` takes the name of a law, with settings in parentheses:
+` + "`--law 'little(alpha=0.8,probe=0.5)'`" + `. [control.md](control.md) compares them.
 
 | law | | settings |
 |---|---|---|

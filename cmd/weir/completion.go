@@ -7,7 +7,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// scripts ask weir complete what may follow, so they know the commands of the weir that is installed.
+// scripts ask weir complete what may follow, so they know the commands of the weir that is
+// installed.
 //
 //go:embed completion
 var scripts embed.FS
@@ -39,7 +40,8 @@ type completeCommand struct {
 	Words []string `arg:"" optional:"" passthrough:""`
 }
 
-// Run prints what may stand in place of the last of the words, one a line, each with a tab and what it means.
+// Run prints what may stand in place of the last of the words, one a line, each with a tab and what
+// it means.
 func (c completeCommand) Run(command *kong.Context, s streams) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {

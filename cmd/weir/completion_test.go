@@ -69,7 +69,8 @@ func TestComplete(t *testing.T) {
 	contains(t, helped(t, "complete", "--", "proxy", "--law", "e"), "elastic\tfinds the concurrency")
 }
 
-// inShell runs a script in a shell whose PATH begins with this program as weir, and returns what it prints.
+// inShell runs a script in a shell whose PATH begins with this program as weir, and returns what it
+// prints.
 func inShell(t *testing.T, shell, script string, args ...string) string {
 	t.Helper()
 	longtest.Skip(t)

@@ -15,13 +15,15 @@ import (
 var documented = regexp.MustCompile("(?m)(?:^ *|`)((?:go run \\./cmd/)?weir (?:proxy|check|schema|demo|sim|version|help|completion)\\b[^`\n#|>]*)")
 
 var (
-	// shortened are those that leave a value out or open, or go on in the next line, which TestTracesPage runs.
+	// shortened are those that leave a value out or open, or go on in the next line, which
+	// TestTracesPage runs.
 	shortened = regexp.MustCompile(`\.\.\.|\[|\\$| (?:--[a-z-]+|[A-Z]+)$`)
 	// incomplete is what is wrong with a command that prose only names.
 	incomplete = regexp.MustCompile(`^expected |^missing flags`)
 )
 
-// TestDocumentedCommandsParse: what documents tell the reader to run has commands and flags that exist.
+// TestDocumentedCommandsParse: what documents tell the reader to run has commands and flags that
+// exist.
 func TestDocumentedCommandsParse(t *testing.T) {
 	root := filepath.Join("..", "..")
 	if _, err := os.Stat(filepath.Join(root, "go.work")); errors.Is(err, fs.ErrNotExist) {

@@ -62,12 +62,13 @@ func variables(root *kong.Node) map[string][]string {
 	return found
 }
 
-// notFlags matches variables that are not meant for weir's flags: those of the proxy's file, which are checked with it, those
-// that Kubernetes sets for a service named weir, and those of weir's tests.
+// notFlags matches variables that are not meant for weir's flags: those of the proxy's file, which
+// are checked with it, those that Kubernetes sets for a service named weir, and those of weir's
+// tests.
 var notFlags = regexp.MustCompile(`^WEIR_(_.*|(.*_)?SERVICE_HOST|(.*_)?SERVICE_PORT(_.*)?|(.*_)?PORT(_\d+_.*)?|TESTS|TRIALS)$`)
 
-// unknown says which variables look like those of weir, and set nothing. They are no errors: what starts weir may set more than
-// this version knows.
+// unknown says which variables look like those of weir, and set nothing. They are no errors: what
+// starts weir may set more than this version knows.
 func (e environ) unknown(root *kong.Node) (complaints []string) {
 	known := slices.Sorted(maps.Keys(variables(root)))
 	for _, variable := range e {

@@ -57,7 +57,8 @@ func (c helpCommand) Run(command *kong.Context, s streams, env environ) error {
 	return helpOf(c.Topic, s, env)
 }
 
-// unknown says what there is help on, and which of it the word may have meant that stands below a command.
+// unknown says what there is help on, and which of it the word may have meant that stands below a
+// command.
 func (c helpCommand) unknown(at int, command *kong.Node) error {
 	known := namesOf(command)
 	if at == 0 {

@@ -128,7 +128,8 @@ func explained(title, column string) bool {
 	})
 }
 
-// TestColumnsAreExplained goes by the tables that commands print, without the lines below their heads.
+// TestColumnsAreExplained goes by the tables that commands print, without the lines below their
+// heads.
 func TestColumnsAreExplained(t *testing.T) {
 	var out bytes.Buffer
 	full := newScores(&out, asTable, withSummary)

@@ -12,7 +12,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/proxy"
 )
 
-// A proxyLog is what the proxy writes: on a terminal figures, one line a second, and otherwise a log on the standard error.
+// A proxyLog is what the proxy writes: on a terminal figures, one line a second, and otherwise a
+// log on the standard error.
 type proxyLog struct {
 	*slog.Logger
 	figures bool

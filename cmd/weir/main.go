@@ -131,8 +131,8 @@ const (
 	statusInterrupted = 130 // as shells have it: 128 and the number of SIGINT
 )
 
-// exitStatus reports err in one line, or one for each of several that were joined, and returns the status to
-// exit with.
+// exitStatus reports err in one line, or one for each of several that were joined, and returns the
+// status to exit with.
 func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// announce tells systemd, or what else set NOTIFY_SOCKET, that the program serves, and that it stops once ctx ends or ended is called:
-// see sd_notify(3).
+// announce tells systemd, or what else set NOTIFY_SOCKET, that the program serves, and that it
+// stops once ctx ends or ended is called: see sd_notify(3).
 func announce(ctx context.Context, env environ, log *slog.Logger) (ended func()) {
 	socket := env.get("NOTIFY_SOCKET")
 	if socket == "" {

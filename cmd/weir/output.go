@@ -32,7 +32,8 @@ func (o *watchedOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// outcome returns how the command ended that ended with err. A reader that has seen enough, as head has, is no failure.
+// outcome returns how the command ended that ended with err. A reader that has seen enough, as head
+// has, is no failure.
 func (o *watchedOutput) outcome(err error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -21,7 +21,8 @@ func (p *plotFlag) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// check opens the file before anything is simulated, which may take minutes. It leaves everything as it is.
+// check opens the file before anything is simulated, which may take minutes. It leaves everything
+// as it is.
 func (p plotFlag) check() error {
 	if p == "" {
 		return nil

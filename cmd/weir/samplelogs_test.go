@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the sample logs, the output of the commands in docs/traces.md, and docs/command.md")
 
-// sampleLogs are the logs of docs/traces.md. They are synthetic: requests come independently of one another, and
-// nothing queued where they were recorded.
+// sampleLogs are the logs of docs/traces.md. They are synthetic: requests come independently of one
+// another, and nothing queued where they were recorded.
 var sampleLogs = map[string]func(*sim.Rand) []byte{
 	"access.log":   sampleAccessLog,
 	"caddy.jsonl":  sampleJSONLog,
@@ -50,8 +50,8 @@ type visit struct {
 	at, took time.Duration
 }
 
-// visits are requests at so many a second, half of them to a page that takes 40 ms and half to a search that takes
-// 160, in the order in which they end.
+// visits are requests at so many a second, half of them to a page that takes 40 ms and half to a
+// search that takes 160, in the order in which they end.
 func visits(r *sim.Rand, n int, perSecond float64) (list []visit) {
 	at := time.Duration(0)
 	for range n {
@@ -92,8 +92,8 @@ func sampleJSONLog(r *sim.Rand) []byte {
 	return log.Bytes()
 }
 
-// sampleTokens has the columns of the traces of Azure's language models: when a request came, and how many tokens it
-// had and made.
+// sampleTokens has the columns of the traces of Azure's language models: when a request came, and
+// how many tokens it had and made.
 func sampleTokens(r *sim.Rand) []byte {
 	log := bytes.NewBufferString("TIMESTAMP,ContextTokens,GeneratedTokens\n")
 	at := time.Duration(0)

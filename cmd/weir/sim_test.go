@@ -138,7 +138,8 @@ func TestSimSuite(t *testing.T) {
 	contains(t, out, "random-"+cheap, "mean %", "95% interval", "p10", "worst", "fixed(limit=1)", "± -", "fixed(limit=30)", "± -", "+")
 }
 
-// TestSimQueue: a queue in front of the same law makes a difference, and may do better than the oracle.
+// TestSimQueue: a queue in front of the same law makes a difference, and may do better than the
+// oracle.
 func TestSimQueue(t *testing.T) {
 	args := []string{"sim", "run", "testdata/tiny.yaml", "--law", "fixed(limit=4)"}
 	without := output(t, args...)
@@ -295,7 +296,8 @@ func TestPlotsAreRefusedBeforeTheSimulation(t *testing.T) {
 	}
 }
 
-// The folder is there and cannot be written, as those of the system cannot, or the name is taken by a folder.
+// The folder is there and cannot be written, as those of the system cannot, or the name is taken by
+// a folder.
 func TestPlotsThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	taken := filepath.Join(dir, "taken.svg")

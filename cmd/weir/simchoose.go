@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// contenders are the laws to choose from, the default first, and those that were asked for. Some are told the SLO; the settings
-// of others are those that did well in docs/control.md.
+// contenders are the laws to choose from, the default first, and those that were asked for. Some
+// are told the SLO; the settings of others are those that did well in docs/control.md.
 func contenders(asked []lawFlag, slo time.Duration) (laws []lawFlag) {
 	for _, l := range []law.Law{
 		defaultLaw,
@@ -61,8 +61,8 @@ func (c *choice) end() error {
 	return err
 }
 
-// chosen says which of the laws, the best first, to choose: the default unless another is better by more than chance, going
-// by all scenarios, and no worse in the worst of them.
+// chosen says which of the laws, the best first, to choose: the default unless another is better by
+// more than chance, going by all scenarios, and no worse in the worst of them.
 func chosen(laws []simulate.Summary, standard simulate.Summary) string {
 	best := laws[0]
 	if best.Law == standard.Law {

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// TestSimHarm: the suite says for each regime what no limit or a fixed 20 would have served, and keeps
-// that in the cache.
+// TestSimHarm: the suite says for each regime what no limit or a fixed 20 would have served, and
+// keeps that in the cache.
 func TestSimHarm(t *testing.T) {
 	args := []string{"sim", "suite", "--harm", "2", "--seed", "544", "--law", "fixed(limit=1)", "--law", "fixed(limit=20)", "--oracles", t.TempDir()}
 	out := output(t, args...)

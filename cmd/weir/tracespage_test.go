@@ -63,7 +63,8 @@ func TestTracesPage(t *testing.T) {
 	}
 }
 
-// arguments splits a command as a shell does, as far as the page needs it, and leaves out the first.
+// arguments splits a command as a shell does, as far as the page needs it, and leaves out the
+// first.
 func arguments(command string) (args []string) {
 	for _, match := range regexp.MustCompile(`'[^']*'|[^\s\\]+`).FindAllString(command, -1) {
 		args = append(args, strings.Trim(match, "'"))
@@ -73,8 +74,8 @@ func arguments(command string) (args []string) {
 
 var logs = flag.Int("logs", 2, "compare so many sample logs of one service")
 
-// TestOneLogIsOneDraw: logs of the same service, of two minutes each, do not agree about a law. Run it with -v -logs 8 to see by
-// how much; docs/traces.md has the figures.
+// TestOneLogIsOneDraw: logs of the same service, of two minutes each, do not agree about a law. Run
+// it with -v -logs 8 to see by how much; docs/traces.md has the figures.
 func TestOneLogIsOneDraw(t *testing.T) {
 	r := new(sim.Rand)
 	means, firsts := map[string][]float64{}, map[string]int{}

@@ -1,12 +1,13 @@
-// Grpc is a gRPC service whose database has room for 4 queries at once, of 40 ms each: 100 calls a second. A crowd
-// makes 150 a second, with a deadline of half a second.
+// Grpc is a gRPC service whose database has room for 4 queries at once, of 40 ms each: 100 calls a
+// second. A crowd makes 150 a second, with a deadline of half a second.
 //
 //	scripts/all go run ./examples/grpc
 //
-// Without a limit the service answers 100 in the first second, some in the second, and then none in time: calls wait
-// for the database until their deadline has passed, and it works for clients that are gone. With a limit it refuses
-// what it cannot do, at once and before the message is decoded, and answers 95 to 100 a second in time, in one second of ten 70. Nothing tells
-// the limiter what the database can do.
+// Without a limit the service answers 100 in the first second, some in the second, and then none in
+// time: calls wait for the database until their deadline has passed, and it works for clients that
+// are gone. With a limit it refuses what it cannot do, at once and before the message is decoded,
+// and answers 95 to 100 a second in time, in one second of ten 70. Nothing tells the limiter what
+// the database can do.
 package main
 
 import (

@@ -1,12 +1,12 @@
-// Http is an HTTP service whose database has room for 4 queries at once, of 40 ms each: 100 requests a second. A crowd
-// asks for 150 a second and waits for half a second.
+// Http is an HTTP service whose database has room for 4 queries at once, of 40 ms each: 100
+// requests a second. A crowd asks for 150 a second and waits for half a second.
 //
 //	go run ./examples/http
 //
-// Without a limit the service answers 100 in the first second, some in the second, and then none in time: requests
-// wait for the database until their clients have left, and it works for clients that are gone. With a limit it
-// refuses what it cannot do, at once, and answers 90 to 100 a second in time. Nothing tells the limiter what the
-// database can do.
+// Without a limit the service answers 100 in the first second, some in the second, and then none in
+// time: requests wait for the database until their clients have left, and it works for clients that
+// are gone. With a limit it refuses what it cannot do, at once, and answers 90 to 100 a second in
+// time. Nothing tells the limiter what the database can do.
 package main
 
 import (

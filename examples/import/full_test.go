@@ -13,7 +13,8 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// TestFullDisk imports until the disk is full, in a process of its own, for Badger on a full disk may get SIGBUS.
+// TestFullDisk imports until the disk is full, in a process of its own, for Badger on a full disk
+// may get SIGBUS.
 func TestFullDisk(t *testing.T) {
 	longtest.Skip(t)
 	const n = 30_000

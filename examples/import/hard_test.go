@@ -20,8 +20,8 @@ type hardLimit struct {
 	v1  bool
 }
 
-// newHardLimit makes one below the group of this process, or, of version 2, where groups with processes
-// have no groups below them, below the root.
+// newHardLimit makes one below the group of this process, or, of version 2, where groups with
+// processes have no groups below them, below the root.
 func newHardLimit(t *testing.T, bytes int) hardLimit {
 	t.Helper()
 	const root = "/sys/fs/cgroup"
@@ -44,7 +44,8 @@ func newHardLimit(t *testing.T, bytes int) hardLimit {
 	return h
 }
 
-// ownMemoryGroup is the group of this process in the tree of version 1 that has memory, if there is one.
+// ownMemoryGroup is the group of this process in the tree of version 1 that has memory, if there is
+// one.
 func ownMemoryGroup(t *testing.T) (name string, v1 bool) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/cgroup")
@@ -86,7 +87,8 @@ func (h hardLimit) value(t *testing.T, file, key string) (value int) {
 	return 0
 }
 
-// kills is how often the kernel killed, and peak the most memory that the group had, its cache of files included.
+// kills is how often the kernel killed, and peak the most memory that the group had, its cache of
+// files included.
 func (h hardLimit) kills(t *testing.T) (kills, peak int) {
 	if h.v1 {
 		return h.value(t, "memory.oom_control", "oom_kill"), h.value(t, "memory.max_usage_in_bytes", "")

@@ -1,5 +1,5 @@
-// Import imports JSON lines into a Badger store, inside a target of memory. Stopped or killed, it goes on where it was
-// when it is started again.
+// Import imports JSON lines into a Badger store, inside a target of memory. Stopped or killed, it
+// goes on where it was when it is started again.
 //
 //	scripts/all go run ./examples/import -store /data -target 512 -key id orders.jsonl
 package main
@@ -112,7 +112,8 @@ func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err er
 	return err
 }
 
-// put writes a line under its key. A line without a key, and one that the store cannot hold, is rejected. A full disk stops the import.
+// put writes a line under its key. A line without a key, and one that the store cannot hold, is
+// rejected. A full disk stops the import.
 func put(db *badger.DB, field string, l bulk.Line) error {
 	key, err := keyOf(l.Text, field)
 	if err != nil {

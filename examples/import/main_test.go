@@ -113,8 +113,8 @@ func inStore(t *testing.T, store string, n int) (keys int) {
 	return keys
 }
 
-// TestKilledImportGoesOn kills an import at random instants: what is acknowledged is there after each of them, and in the end every
-// record is there once.
+// TestKilledImportGoesOn kills an import at random instants: what is acknowledged is there after
+// each of them, and in the end every record is there once.
 func TestKilledImportGoesOn(t *testing.T) {
 	n := 8000 * *kills
 	file, store := source(t, n), filepath.Join(t.TempDir(), "store")

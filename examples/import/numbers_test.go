@@ -151,7 +151,8 @@ func collector() float64 {
 	return (samples[0].Value.Float64() - samples[1].Value.Float64()) / samples[2].Value.Float64()
 }
 
-// TestTargets imports generated records under targets of memory, with and without the governor in turn, and prints a table:
+// TestTargets imports generated records under targets of memory, with and without the governor in
+// turn, and prints a table:
 //
 //	scripts/all go test ./examples/import -run Targets -v -timeout 1h -records 500000 -repeats 5
 func TestTargets(t *testing.T) {
@@ -193,8 +194,9 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// TestStoreThatNeedsMoreThanTheTarget imports into Badger as it comes, with values in the tree, of which compaction alone needs
-// hundreds of MiB. That is said within 10 s, and not of a store that fits. The target is the first of -targets.
+// TestStoreThatNeedsMoreThanTheTarget imports into Badger as it comes, with values in the tree, of
+// which compaction alone needs hundreds of MiB. That is said within 10 s, and not of a store that
+// fits. The target is the first of -targets.
 func TestStoreThatNeedsMoreThanTheTarget(t *testing.T) {
 	longtest.Skip(t)
 	target := sizes(t)[0]

@@ -28,7 +28,8 @@ func Example_fake() {
 	// Output: [book] <nil>
 }
 
-// busy is an Admitter that refuses what asks for a permit. A call of any other method panics, for the test does not expect it.
+// busy is an Admitter that refuses what asks for a permit. A call of any other method panics, for
+// the test does not expect it.
 type busy struct{ weir.Admitter }
 
 func (busy) Acquire(context.Context) (weir.Permit, error) {
@@ -44,8 +45,8 @@ func Example_fakeAdmitter() {
 	// Output: 503 Service Unavailable: queue full
 }
 
-// A limiter that refuses on demand: with a cap of 0 nothing starts, and with one above the limit it is as before. A
-// fixed law keeps the limit where it is.
+// A limiter that refuses on demand: with a cap of 0 nothing starts, and with one above the limit it
+// is as before. A fixed law keeps the limit where it is.
 func Example_refuseOnDemand() {
 	lim := weir.Must(weir.New(weir.Config{Name: "payments", Law: law.Fixed{Limit: 10}}))
 	s := &orders.Service{Limit: lim, Payments: answers(200, 200)}

@@ -10,7 +10,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A Limiter is what the service needs of a [weir.Limiter]. An interface of one method is easily faked.
+// A Limiter is what the service needs of a [weir.Limiter]. An interface of one method is easily
+// faked.
 type Limiter interface {
 	// Do calls work, or returns a refusal.
 	Do(ctx context.Context, work func(context.Context) error) error
@@ -23,7 +24,8 @@ type Service struct {
 	Later    []string     // orders to be paid later, because payments are busy
 }
 
-// Place has an order paid now, or puts it aside if that is refused. An error means that it is neither.
+// Place has an order paid now, or puts it aside if that is refused. An error means that it is
+// neither.
 func (s *Service) Place(ctx context.Context, order string) error {
 	err := s.Limit.Do(ctx, func(ctx context.Context) error { return s.pay(ctx, order) })
 	if errors.Is(err, weir.ErrRefused) {

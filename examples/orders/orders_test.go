@@ -21,7 +21,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
 
-// script answers requests with one status after the other, and asks for 5 s of patience with each 503.
+// script answers requests with one status after the other, and asks for 5 s of patience with
+// each 503.
 func script(statuses ...int) http.RoundTripper {
 	return roundTrip(func(req *http.Request) (*http.Response, error) {
 		status := statuses[0]

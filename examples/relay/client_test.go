@@ -112,7 +112,8 @@ func (l *latencies) String() string {
 		len(l.all), 1e3*l.quantile(0.5).Seconds(), 1e3*l.quantile(0.99).Seconds(), l.refused, l.failed)
 }
 
-// A crowd is clients that do something now and then, each on a connection of its own, until ctx ends.
+// A crowd is clients that do something now and then, each on a connection of its own, until ctx
+// ends.
 type crowd struct {
 	address string
 	clients int

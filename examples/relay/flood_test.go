@@ -55,7 +55,8 @@ func (r running) visitors(t *testing.T, file string, lasts time.Duration) *laten
 	}}.run(ctx)
 }
 
-// floods starts ten connections that flood, in a process of its own which takes what the others leave of the processors, for true floods come from elsewhere.
+// floods starts ten connections that flood, in a process of its own which takes what the others
+// leave of the processors, for true floods come from elsewhere.
 func floods(t *testing.T, address string) *exec.Cmd {
 	t.Helper()
 	p := process(t)
@@ -68,7 +69,8 @@ func floods(t *testing.T, address string) *exec.Cmd {
 	return p
 }
 
-// flood sends until it is killed, without ever waiting for an answer: events with wrong signatures, filters that match everything, and counts of everything.
+// flood sends until it is killed, without ever waiting for an answer: events with wrong signatures,
+// filters that match everything, and counts of everything.
 func flood(address string) {
 	ctx := context.Background()
 	var running sync.WaitGroup
@@ -104,7 +106,8 @@ func (c *client) flood(ctx context.Context, number int) {
 	}
 }
 
-// TestConnectionsThatNeverRead: many of them ask for everything, and the relay stays below its target.
+// TestConnectionsThatNeverRead: many of them ask for everything, and the relay stays below its
+// target.
 func TestConnectionsThatNeverRead(t *testing.T) {
 	file, dir := generate(t, *stored, 1, unsigned), filepath.Join(t.TempDir(), "store")
 	relayed(t, "import", "-store", dir, "-trusted", file)

@@ -88,7 +88,8 @@ func (i *importing) load(ctx context.Context, source io.Reader, std streams) err
 	})
 }
 
-// report says how it ended. An import of nothing but rejects is an error: the file is of another kind.
+// report says how it ended. An import of nothing but rejects is an error: the file is of another
+// kind.
 func report(out io.Writer, end bulk.Snapshot, rejects string) error {
 	fmt.Fprintf(out, "%d lines are in, %d of them rejected", end.Lines, end.Rejected)
 	if end.Rejected > 0 {

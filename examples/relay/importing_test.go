@@ -26,7 +26,8 @@ var (
 // imported is how many events there are to import for each second: more than a relay can.
 const imported = 20_000
 
-// TestWhileImporting measures what clients see of a relay that imports as fast as it can, with and without its throttle:
+// TestWhileImporting measures what clients see of a relay that imports as fast as it can, with and
+// without its throttle:
 //
 //	scripts/all go test ./examples/relay -run WhileImporting -v -lasts 30s -stored 100000
 func TestWhileImporting(t *testing.T) {
@@ -100,7 +101,8 @@ func (r running) importFile(ctx context.Context, name string) string {
 // A visit is what clients measured.
 type visit struct{ asked, published *latencies }
 
-// visit has clients ask and publish for a while: 8 that ask each 50 ms, and 4 that publish each 100 ms.
+// visit has clients ask and publish for a while: 8 that ask each 50 ms, and 4 that publish each 100
+// ms.
 func (r running) visit(t *testing.T, file string, lasts time.Duration) (v visit) {
 	t.Helper()
 	filters, live := someFilters(t, file), liveEvents(1000)

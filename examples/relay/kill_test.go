@@ -19,8 +19,8 @@ import (
 
 var kills = flag.Int("kills", 3, "how often the tests of kills kill a relay")
 
-// TestKilledImportGoesOn kills an import at random instants: each time the store has what the journal has, and in the end the same as after an import
-// without kills.
+// TestKilledImportGoesOn kills an import at random instants: each time the store has what the
+// journal has, and in the end the same as after an import without kills.
 func TestKilledImportGoesOn(t *testing.T) {
 	n := 1000 * *kills
 	file, dir := generate(t, n, 1, unsigned), t.TempDir()
@@ -57,7 +57,8 @@ func TestKilledImportGoesOn(t *testing.T) {
 	}
 }
 
-// TestKilledRelayKeepsWhatItAcknowledged kills a relay while clients publish: what it answered with OK is there after a restart.
+// TestKilledRelayKeepsWhatItAcknowledged kills a relay while clients publish: what it answered with
+// OK is there after a restart.
 func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
 	text, err := os.ReadFile(generate(t, 1000**kills, 1, signed))
 	if err != nil {
@@ -93,7 +94,8 @@ func TestKilledRelayKeepsWhatItAcknowledged(t *testing.T) {
 	}
 }
 
-// publish has a few clients publish events until ctx ends, and returns those that the relay answered with OK.
+// publish has a few clients publish events until ctx ends, and returns those that the relay
+// answered with OK.
 func publish(ctx context.Context, address string, events <-chan *nostr.Event) (acknowledged []*nostr.Event) {
 	var mu sync.Mutex
 	var clients sync.WaitGroup

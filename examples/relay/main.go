@@ -1,4 +1,5 @@
-// Relay is a Nostr relay on Badger that stays responsive while it imports millions of events. README.md explains how.
+// Relay is a Nostr relay on Badger that stays responsive while it imports millions of events.
+// README.md explains how.
 //
 //	relay serve            answers clients
 //	relay import FILE      reads events into the store, or into a relay that runs
@@ -88,7 +89,8 @@ func run(ctx context.Context, args []string, std streams) error {
 	return do(ctx, flags.Args(), std)
 }
 
-// settings sets the flags by the environment, -store by RELAY_STORE and -import-rate by RELAY_IMPORT_RATE, and then by the arguments.
+// settings sets the flags by the environment, -store by RELAY_STORE and -import-rate by
+// RELAY_IMPORT_RATE, and then by the arguments.
 func settings(flags *flag.FlagSet, args []string) (err error) {
 	flags.VisitAll(func(f *flag.Flag) {
 		name := "RELAY_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))

@@ -59,10 +59,12 @@ func relayed(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// Signing takes most of the time that an event takes, and a trusted import does not look at signatures.
+// Signing takes most of the time that an event takes, and a trusted import does not look at
+// signatures.
 var signed, unsigned = (*gen.Generator).Next, (*gen.Generator).Unsigned
 
-// generate writes a file of n events of a seed and returns its name. They have few authors, whose keys take long to make.
+// generate writes a file of n events of a seed and returns its name. They have few authors, whose
+// keys take long to make.
 func generate(t *testing.T, n int, seed uint64, next func(*gen.Generator) nostr.Event) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), fmt.Sprintf("%d.jsonl", seed))
@@ -94,7 +96,8 @@ func parse(t *testing.T, line []byte) *nostr.Event {
 	return &e
 }
 
-// known demands that the store has acknowledged events: saved again, each is there, or was replaced or deleted.
+// known demands that the store has acknowledged events: saved again, each is there, or was replaced
+// or deleted.
 func known(t *testing.T, dir string, acknowledged []*nostr.Event) {
 	t.Helper()
 	events, err := store.Open(store.Options{Dir: dir})
@@ -109,7 +112,8 @@ func known(t *testing.T, dir string, acknowledged []*nostr.Event) {
 	}
 }
 
-// TestExportIsImportedAgain: what export writes is the store, also compressed and through another relay.
+// TestExportIsImportedAgain: what export writes is the store, also compressed and through another
+// relay.
 func TestExportIsImportedAgain(t *testing.T) {
 	file, dir := generate(t, 1000, 1, signed), t.TempDir()
 	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
@@ -217,7 +221,8 @@ func TestSettingsFromTheEnvironment(t *testing.T) {
 	relayed(t, "stat", "-memory", "64") // an argument goes before the environment
 }
 
-// TestMistakesBesideARelay: a second process on its store, and an import sent to the address for clients.
+// TestMistakesBesideARelay: a second process on its store, and an import sent to the address for
+// clients.
 func TestMistakesBesideARelay(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	r := serve(t, dir)
@@ -240,7 +245,8 @@ func TestImportIntoARelayThatIsNew(t *testing.T) {
 	}
 }
 
-// TestExportGoesOnAfterACorruptRecord: one bad record costs one event, and is an error all the same.
+// TestExportGoesOnAfterACorruptRecord: one bad record costs one event, and is an error all the
+// same.
 func TestExportGoesOnAfterACorruptRecord(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	relayed(t, "import", "-store", dir, generate(t, 100, 1, signed))

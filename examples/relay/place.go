@@ -96,12 +96,15 @@ func (p *place) run(ctx context.Context, c relay.Config, do func(context.Context
 	})
 }
 
-// threads is how many threads run Go code for each processor. With one, a goroutine that answers a client stands in the queue of Go's scheduler behind those that
-// compact and import, of which each runs for up to 10 ms; a thread of its own the system prefers, since it has slept. Some of the others hold up a
-// processor while the system reads a page of a mapped file. TestWhileImporting measures it.
+// threads is how many threads run Go code for each processor. With one, a goroutine that answers a
+// client stands in the queue of Go's scheduler behind those that compact and import, of which each
+// runs for up to 10 ms; a thread of its own the system prefers, since it has slept. Some of the
+// others hold up a processor while the system reads a page of a mapped file. TestWhileImporting
+// measures it.
 const threads = 4
 
-// widen has more threads run Go code than there are processors, unless the environment says how many, and returns how many processors there are.
+// widen has more threads run Go code than there are processors, unless the environment says how
+// many, and returns how many processors there are.
 var widen = sync.OnceValue(func() (processors int) {
 	processors = runtime.GOMAXPROCS(0)
 	if os.Getenv("GOMAXPROCS") == "" {
@@ -110,7 +113,8 @@ var widen = sync.OnceValue(func() (processors int) {
 	return processors
 })
 
-// reclaimEvery is how often the store gives back the room of deleted events. Compactions tell of it, and take minutes to.
+// reclaimEvery is how often the store gives back the room of deleted events. Compactions tell of
+// it, and take minutes to.
 const reclaimEvery = 5 * time.Minute
 
 // reclaim gives room back until ctx ends.

@@ -90,5 +90,6 @@ func (s *serving) serve(ctx context.Context, server *relay.Server) error {
 	}
 }
 
-// headerTimeout is for the internal listener, which does not bound the time of a body: an import lasts.
+// headerTimeout is for the internal listener, which does not bound the time of a body: an import
+// lasts.
 const headerTimeout = 10 * time.Second

@@ -1,10 +1,12 @@
-// Worker sends mail from a queue with up to 64 workers. The mail server takes 8 at once, of 20 ms each: 400 a second.
-// More than that get in each other's way: with twice as many, each takes four times as long.
+// Worker sends mail from a queue with up to 64 workers. The mail server takes 8 at once, of 20 ms
+// each: 400 a second. More than that get in each other's way: with twice as many, each takes four
+// times as long.
 //
 //	go run ./examples/worker
 //
-// With all 64 workers about 50 mails a second go out. A pool that sizes itself starts with 2, finds within seconds
-// how many suit the mail server, and sends 300 to 350 a second. It goes by how many end and how long they take.
+// With all 64 workers about 50 mails a second go out. A pool that sizes itself starts with 2, finds
+// within seconds how many suit the mail server, and sends 300 to 350 a second. It goes by how many
+// end and how long they take.
 package main
 
 import (

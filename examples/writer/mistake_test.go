@@ -14,7 +14,8 @@ func Example_nothingDrains() {
 	// Output: throttle: invalid configuration: Writes.Laws[0] is DrainRate: want a Monitor with a source that tells a drain, a load.Drainer
 }
 
-// A throttle whose Run nothing calls decides nothing. An event says so when the first operation starts.
+// A throttle whose Run nothing calls decides nothing. An event says so when the first operation
+// starts.
 func Example_notRunning() {
 	th, err := throttle.New(throttle.Config{OnEvent: func(e throttle.Event) { fmt.Println(e) }})
 	if err != nil {

@@ -25,17 +25,17 @@
 //
 // # The rooms
 //
-// A node is put together of parts that do not know it: slots (what work takes to start, and
-// the measurements), loop (when the law is asked, and on what), history, the queue of package queue
-// and the virtual work of package virtual. What is left to Node is what joins them: acquire.go, wait.go
+// A node is put together of parts that do not know it: slots (what work takes to start, and the
+// measurements), loop (when the law is asked, and on what), history, the queue of package queue and
+// the virtual work of package virtual. What is left to Node is what joins them: acquire.go, wait.go
 // and done.go are the ways in and out, serve.go hands free slots on, law.go moves the limit. Group,
-// member and shareQueue share slots out among nodes. A rule in internal/rules holds how many methods Node
-// has, and how many pairs of files know each other (decision 0017).
+// member and shareQueue share slots out among nodes. A rule in internal/rules holds how many
+// methods Node has, and how many pairs of files know each other (decision 0017).
 //
 // # The queue
 //
-// The queue says which waiters may stay, which is next and which have to go; see [queue.Queue]. The node
-// shows it a [queue.View], counts those that it evicts, and has their owners told.
+// The queue says which waiters may stay, which is next and which have to go; see [queue.Queue]. The
+// node shows it a [queue.View], counts those that it evicts, and has their owners told.
 //
 // The drain rate X that the view shows is completions per second of saturated time, time in which
 // the limit held work back. With c and t the completions and the saturated

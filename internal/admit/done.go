@@ -60,8 +60,9 @@ func (n *Node) Measure(t reply.Ticket, now int64, outcome window.Outcome, fx *Ef
 	n.pass(weight, now, fx)
 }
 
-// pass ends a call that heard an outcome: it closes the window if that is due, hands slots on and unlocks. If
-// the law ends the goroutine, which never comes to the effects, it does the same, and wakes who got them.
+// pass ends a call that heard an outcome: it closes the window if that is due, hands slots on and
+// unlocks. If the law ends the goroutine, which never comes to the effects, it does the same, and
+// wakes who got them.
 func (n *Node) pass(weight, now int64, fx *Effects) {
 	exits := true
 	defer func() {

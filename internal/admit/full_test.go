@@ -65,8 +65,8 @@ func TestWhoGivesWayToAQuestionStepsBack(t *testing.T) {
 	}
 }
 
-// Each refusal by Full teaches the adaptive queue what the refusal by Join would, and without one it teaches
-// nothing.
+// Each refusal by Full teaches the adaptive queue what the refusal by Join would, and without one
+// it teaches nothing.
 func TestQuestionsTeachNothing(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { adaptiveQueue(s); s.QueueTimeout = time.Hour })
 	ticket := r.must(1)

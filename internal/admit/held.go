@@ -2,12 +2,14 @@ package admit
 
 import "github.com/weir-go/weir/law"
 
-// What is held are the slots of work that was measured and has not ended. A law finds its limit for measured
-// work, so what is held comes on top of that, and the limit moves with it at once: at the next decision would be too
-// late, because without free slots nothing is measured. No change is recorded, for the law changed nothing.
+// What is held are the slots of work that was measured and has not ended. A law finds its limit for
+// measured work, so what is held comes on top of that, and the limit moves with it at once: at the
+// next decision would be too late, because without free slots nothing is measured. No change is
+// recorded, for the law changed nothing.
 //
-// What the law found and what is held may be more than Max together. The limit then leaves out the excess, and
-// the law is shown what is left to it. Unless it cuts that, it has its limit back once less is held.
+// What the law found and what is held may be more than Max together. The limit then leaves out the
+// excess, and the law is shown what is left to it. Unless it cuts that, it has its limit back once
+// less is held.
 
 // hold books that so much more is held, while the limit may move so far.
 func (s *slots) hold(more int64, r reach) { s.setHeld(s.held()+more, r) }
@@ -24,7 +26,8 @@ func (s *slots) setHeld(weight int64, r reach) {
 // reach is how far a limit may move.
 type reach struct{ least, most int32 }
 
-// reach is how far the limit may move with what is held: not at all if it was not found by measuring.
+// reach is how far the limit may move with what is held: not at all if it was not found by
+// measuring.
 func (c *conf) reach(decided reason, limit int32) reach {
 	if decided.code == law.Pinned {
 		return reach{limit, limit}
@@ -49,7 +52,8 @@ func (s *slots) found(decided reason) int32 {
 	return int32(int64(s.limit) + c.excess - c.held)
 }
 
-// above is the limit with what is held on top of what the law found, as far as most has room, and the excess.
+// above is the limit with what is held on top of what the law found, as far as most has room, and
+// the excess.
 func (s *slots) above(found int32, decided reason, most int32) (limit int32, excess int64) {
 	sum := int64(found) + int64(decided.beside(s.held()))
 	limit = int32(min(sum, int64(most)))

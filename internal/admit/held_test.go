@@ -21,8 +21,8 @@ func (r *rig) holdAll(n int) (held []*reply.Ticket) {
 	return held
 }
 
-// Max may leave no room for what the law found beside what is held. Once that is back, the limit is where the
-// law had it, unless the law cut what was left to it.
+// Max may leave no room for what the law found beside what is held. Once that is back, the limit is
+// where the law had it, unless the law cut what was left to it.
 func TestLimitOutlivesWhatIsHeld(t *testing.T) {
 	for _, c := range []struct{ decides, shown, want int }{
 		{0, 2, 4}, // it holds

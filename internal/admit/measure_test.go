@@ -132,8 +132,8 @@ func TestMeasureInGroup(t *testing.T) {
 	b.must(2)
 }
 
-// In shadow mode the virtual work holds its slots like the real one, and gives them back with it, also if
-// the mode changes meanwhile.
+// In shadow mode the virtual work holds its slots like the real one, and gives them back with it,
+// also if the mode changes meanwhile.
 func TestMeasureInShadow(t *testing.T) {
 	live := func(shadow bool) admit.Settings { return settings(2, func(s *admit.Settings) { s.Shadow = shadow }) }
 	r := newLawRig(t, law.Fixed{}, live(true), nil)

@@ -29,8 +29,8 @@ func (p *pacer) fill(elapsed int64) {
 	}
 }
 
-// sheds reports whether work of the given weight that arrives is among the share to refuse. Refusals
-// are spread evenly, not drawn at random.
+// sheds reports whether work of the given weight that arrives is among the share to refuse.
+// Refusals are spread evenly, not drawn at random.
 func (p *pacer) sheds(weight int) bool {
 	p.toShed = p.withNext(weight)
 	if p.toShed < float64(weight) {

@@ -12,7 +12,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A shop is a group of nodes of which all is done at random that permits, updates and the cap allow.
+// A shop is a group of nodes of which all is done at random that permits, updates and the cap
+// allow.
 type shop struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -63,8 +64,8 @@ func newShop(t *testing.T, seed uint64) *shop {
 	return s
 }
 
-// Whatever becomes of permits, of their weights and of the modes of their nodes, the group knows what runs, and has
-// its slots back in the end.
+// Whatever becomes of permits, of their weights and of the modes of their nodes, the group knows
+// what runs, and has its slots back in the end.
 func TestPermitsInGroup(t *testing.T) {
 	for seed := range uint64(60) {
 		s := newShop(t, seed)

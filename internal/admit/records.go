@@ -2,12 +2,14 @@ package admit
 
 import "github.com/weir-go/weir/internal/reply"
 
-// records are the records that no work uses, last in, first out. Each knows in place of a weight how many
-// there are with those below it: a count beside the list would put a limiter into the next size class.
+// records are the records that no work uses, last in, first out. Each knows in place of a weight
+// how many there are with those below it: a count beside the list would put a limiter into the next
+// size class.
 type records struct{ top *reply.Record }
 
-// mostFree bounds what is kept after a burst, to 2 KiB. With bursts of 100 pieces of work that all end
-// before the next, a piece then allocates 11 bytes, and with bursts of 1,000 29 bytes, a whole record.
+// mostFree bounds what is kept after a burst, to 2 KiB. With bursts of 100 pieces of work that all
+// end before the next, a piece then allocates 11 bytes, and with bursts of 1,000 29 bytes, a whole
+// record.
 const mostFree = 64
 
 // use returns the record of work that starts.

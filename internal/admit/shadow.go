@@ -139,8 +139,8 @@ func (s *slots) endInShadow(r *reply.Record, now int64, outcome window.Outcome, 
 	}
 }
 
-// measureInShadow books the outcome of real work that goes on, and of its virtual work, which goes on to hold
-// its slots and ends in place of no other.
+// measureInShadow books the outcome of real work that goes on, and of its virtual work, which goes
+// on to hold its slots and ends in place of no other.
 func (s *slots) measureInShadow(r *reply.Record, now int64, outcome window.Outcome, limit reach) {
 	v := s.virtual()
 	v.Measure(r, now, outcome)
@@ -157,8 +157,8 @@ func (s *slots) measureInShadow(r *reply.Record, now int64, outcome window.Outco
 	v.Active.Remove(own)
 }
 
-// letGo frees what virtual work held. It may hold less than its real work, which may have been measured
-// before shadow mode began.
+// letGo frees what virtual work held. It may hold less than its real work, which may have been
+// measured before shadow mode began.
 func (s *slots) letGo(r *reply.Record, limit reach) {
 	if r.Has(reply.Virtually) {
 		held := min(int64(r.Weight), s.held())

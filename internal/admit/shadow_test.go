@@ -29,8 +29,8 @@ type job struct {
 	ends     time.Duration
 }
 
-// arrive has requests come until the given time, so far apart in the mean, each of which takes 100 ms in
-// the mean.
+// arrive has requests come until the given time, so far apart in the mean, each of which takes 100
+// ms in the mean.
 func (w *workers) arrive(every, until time.Duration) {
 	for w.now < until {
 		gap, takes := w.random.ExpFloat64()*float64(every), w.random.ExpFloat64()*float64(100*ms)
@@ -74,8 +74,8 @@ func (w *workers) pass(until time.Duration) {
 	w.now = until
 }
 
-// In shadow mode a node would refuse what a live one refuses, whether the limit is above what the server
-// can do at once or below, and whether or not there is more than it can do.
+// In shadow mode a node would refuse what a live one refuses, whether the limit is above what the
+// server can do at once or below, and whether or not there is more than it can do.
 func TestShadowRefusesWhatALiveNodeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -166,8 +166,8 @@ func TestShadowSlotEndsWithItsWork(t *testing.T) {
 	}
 }
 
-// hangs has work of 10 ms end without load, and then work that takes the whole limit hang. It returns its
-// ticket and those of so many others, which a live node would have refused.
+// hangs has work of 10 ms end without load, and then work that takes the whole limit hang. It
+// returns its ticket and those of so many others, which a live node would have refused.
 func (r *rig) hangs(limit, more int) (first *reply.Ticket, others []*reply.Ticket) {
 	for range 100 {
 		ticket := r.wantWould(1, reply.Admitted)
@@ -198,8 +198,8 @@ func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
 	r.wantWould(1, reply.Admitted)
 }
 
-// What was saved up under one limit ends no work under the next: a law that lowers it would take the server
-// for quicker than it is.
+// What was saved up under one limit ends no work under the next: a law that lowers it would take
+// the server for quicker than it is.
 func TestShadowForgetsCredit(t *testing.T) {
 	r := shadowRig(t, 4, nil)
 	_, others := r.hangs(4, 8)
@@ -218,7 +218,8 @@ func TestShadowForgetsCredit(t *testing.T) {
 	r.wantWould(1, reply.LimitReached) // with two of the four left
 }
 
-// However much is left over from before, work that has just started does not end in place of other work.
+// However much is left over from before, work that has just started does not end in place of other
+// work.
 func TestShadowSlotHasItsTime(t *testing.T) {
 	r := shadowRig(t, 4, nil)
 	first, others := r.hangs(4, 3)
@@ -256,7 +257,8 @@ func TestShadowShowsTheLawVirtualWork(t *testing.T) {
 	}
 }
 
-// In the queue, too, virtual work has its time, and what would have timed out is counted when that is up.
+// In the queue, too, virtual work has its time, and what would have timed out is counted when that
+// is up.
 func TestShadowQueue(t *testing.T) {
 	r := shadowRig(t, 1, func(s *admit.Settings) { s.QueueSize, s.Observed = 2, true })
 	first := r.wantWould(1, reply.Admitted)
@@ -305,7 +307,8 @@ func TestShadowPace(t *testing.T) {
 	}
 }
 
-// In its group a node in shadow mode takes what it would have, and the others lose nothing by the rest.
+// In its group a node in shadow mode takes what it would have, and the others lose nothing by the
+// rest.
 func TestShadowInAGroup(t *testing.T) {
 	group, n := newGroup(t, 6, 1)
 	shadow := newLawRig(t, law.Fixed{}, settings(4, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), group)
@@ -367,8 +370,8 @@ func TestShadowBeginsAndEnds(t *testing.T) {
 	}
 }
 
-// Virtual work that turns out to have ended long ago does not turn the clock back: what really runs is
-// still measured.
+// Virtual work that turns out to have ended long ago does not turn the clock back: what really runs
+// is still measured.
 func TestShadowKeepsTheTime(t *testing.T) {
 	r := newRig(t, 2, func(s *admit.Settings) { s.Shadow, s.QueueTimeout = true, time.Hour })
 	for range 100 { // 10 ms without load

@@ -2,10 +2,10 @@ package admit
 
 import "container/heap"
 
-// A shareQueue is the members that wait for their group's slots, whatever waits in them.
-// A member that stays within its entitlement with its next work goes first, and of these the one that
-// would hold least for its share. Then comes the one that has borrowed least for its share. Equal
-// members take turns, by share. See decision 0007.
+// A shareQueue is the members that wait for their group's slots, whatever waits in them. A member
+// that stays within its entitlement with its next work goes first, and of these the one that would
+// hold least for its share. Then comes the one that has borrowed least for its share. Equal members
+// take turns, by share. See decision 0007.
 type shareQueue struct {
 	claims, turns memberHeap
 	turn          float64 // of who was served last by turn

@@ -10,8 +10,8 @@ import (
 )
 
 // slots is what work takes to start: slots below the limit and the cap and, in a group, below the
-// group's; and the pace. With it stands what those who use them show: the latency and how fast they drain. It
-// knows nothing of who waits or what the law does.
+// group's; and the pace. With it stands what those who use them show: the latency and how fast they
+// drain. It knows nothing of who waits or what the law does.
 type slots struct {
 	mu         sync.Mutex
 	member     *member // nil without a group
@@ -218,8 +218,8 @@ type backlog struct {
 
 // retryAfter is how long it takes until what runs and what waits now has drained and the pace has
 // room for work of the given weight. Earlier, only a slot or two come free, and all that were
-// refused would try for them: 40 clients of ten slots tried 2,200 times a second and not 320. Refusals
-// are not counted, because a client that tries often would be taken for many.
+// refused would try for them: 40 clients of ten slots tried 2,200 times a second and not 320.
+// Refusals are not counted, because a client that tries often would be taken for many.
 func (s *slots) retryAfter(weight int, b backlog, now int64) int64 {
 	seconds := 0.0
 	if rate := s.turnover(b.running, now); rate > 0 {

@@ -45,8 +45,8 @@ func (n *Node) Settings() Settings {
 	return s
 }
 
-// State reads the node and changes nothing: no window is closed. What it accumulated is copied in the same
-// moment, for those who want it.
+// State reads the node and changes nothing: no window is closed. What it accumulated is copied in
+// the same moment, for those who want it.
 func (n *Node) State(now int64, copies ...*window.Cumulative) State {
 	raw := window.NewRaw()
 	s := n.Read(now, raw, copies...)
@@ -54,8 +54,8 @@ func (n *Node) State(now int64, copies ...*window.Cumulative) State {
 	return s
 }
 
-// Read is State for a reader of many nodes. It leaves Recent to the reader, who works it up from the raw
-// measurements when the lock is free.
+// Read is State for a reader of many nodes. It leaves Recent to the reader, who works it up from
+// the raw measurements when the lock is free.
 func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) State {
 	raw.Clear()
 	n.lock()

@@ -115,8 +115,8 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	return nil
 }
 
-// Follow has the owner of the node change who hears of its events, under the lock, and say whether any do besides
-// those of Settings.Observed. Updates keep that.
+// Follow has the owner of the node change who hears of its events, under the lock, and say whether
+// any do besides those of Settings.Observed. Updates keep that.
 func (n *Node) Follow(change func() bool) {
 	n.lock()
 	defer n.unlock()

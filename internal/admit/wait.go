@@ -83,9 +83,9 @@ func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects)
 	return why
 }
 
-// Recheck is what the owner of a waiter calls when its Patience is over, or when it was told to: told says so,
-// and then the waiter may be told again. A waiter with its time in the queue up leaves it; one that a pace
-// holds back starts if it can, and goes on waiting if not.
+// Recheck is what the owner of a waiter calls when its Patience is over, or when it was told to:
+// told says so, and then the waiter may be told again. A waiter with its time in the queue up
+// leaves it; one that a pace holds back starts if it can, and goes on waiting if not.
 func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply.Verdict {
 	n.lock()
 	defer n.unlock()

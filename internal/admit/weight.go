@@ -2,9 +2,9 @@ package admit
 
 import "github.com/weir-go/weir/internal/reply"
 
-// SetWeight changes the slots that running work takes, and the tokens of the pace that it took. What it no
-// longer takes goes to waiters. What it takes in addition may exceed the limit. If the ticket is back,
-// nothing changes.
+// SetWeight changes the slots that running work takes, and the tokens of the pace that it took.
+// What it no longer takes goes to waiters. What it takes in addition may exceed the limit. If the
+// ticket is back, nothing changes.
 func (n *Node) SetWeight(t reply.Ticket, weight int, now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()
@@ -42,8 +42,8 @@ func (s *slots) Corrected() int64 {
 	return s.contention.cold.corrected
 }
 
-// reweighInShadow changes the weight of real work. It returns by how much that of its virtual work changes, of which
-// some may have ended.
+// reweighInShadow changes the weight of real work. It returns by how much that of its virtual work
+// changes, of which some may have ended.
 func (s *slots) reweighInShadow(r *reply.Record, more int64) int64 {
 	v := s.virtual()
 	v.Reweigh(r, more)

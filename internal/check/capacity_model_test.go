@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A modelLevel is what an onlooker knows of one capacity: its amounts, and the reservations that wait
-// for an answer, in order of arrival. It judges every answer as it comes.
+// A modelLevel is what an onlooker knows of one capacity: its amounts, and the reservations that
+// wait for an answer, in order of arrival. It judges every answer as it comes.
 type modelLevel struct {
 	*capacity.Capacity
 	parent          *modelLevel
@@ -86,7 +86,8 @@ func (m *capacityModel) granted(at *modelLevel, request capacity.Vector, g capac
 	m.grants = append(m.grants, &modelGrant{Grant: g, at: at, request: request})
 }
 
-// collect finds the reservations that the last call answered: in each queue, none before an earlier one.
+// collect finds the reservations that the last call answered: in each queue, none before an earlier
+// one.
 func (m *capacityModel) collect() {
 	for again := true; again; {
 		again = false

@@ -11,8 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// To ask whether a node is full and then to acquire is the same as to acquire: all answers, all counts and all
-// that follows are equal. So a refusal by Full is the one of Acquire, and without one it changed nothing.
+// To ask whether a node is full and then to acquire is the same as to acquire: all answers, all
+// counts and all that follows are equal. So a refusal by Full is the one of Acquire, and without
+// one it changed nothing.
 func TestFullAnswersAsAcquireDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		asks, acquires := newTwin(t, drawTwins(t)), (*twin)(nil)

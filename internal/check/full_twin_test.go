@@ -231,9 +231,9 @@ func (tw *twin) request(node *admit.Node, s twinStep) {
 	}
 }
 
-// onlyAsk has one twin ask for work that then goes away unless it is refused. Any call that looks into the queue
-// shuffles tenants, has those leave whose time is up and makes the queue, so none of that may be due; and it estimates
-// the service time anew if that is some milliseconds old.
+// onlyAsk has one twin ask for work that then goes away unless it is refused. Any call that looks
+// into the queue shuffles tenants, has those leave whose time is up and makes the queue, so none of
+// that may be due; and it estimates the service time anew if that is some milliseconds old.
 func (tw *twin) onlyAsk(node *admit.Node, s twinStep) {
 	settings := node.Settings()
 	if settings.Tenants > 0 || !tw.plan.prompt || settings.Order == queue.Adaptive && node.State(tw.now).Queued == 0 {

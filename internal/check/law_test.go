@@ -93,8 +93,8 @@ func TestLawsAnswerWithinBounds(t *testing.T) {
 	})
 }
 
-// Elastic plans its windows in seconds, but decides on ratios alone: work that takes longer
-// in all its times leads a reached limit to the same, give or take the slot of a rounding. Times that are
+// Elastic plans its windows in seconds, but decides on ratios alone: work that takes longer in all
+// its times leads a reached limit to the same, give or take the slot of a rounding. Times that are
 // powers of two lose nothing in a float, so that a comparison of two equal numbers stays one.
 func TestElasticIsUnchangedByTheUnitOfTime(t *testing.T) {
 	const budget, elapsed = time.Second / 4, time.Second / 8

@@ -42,8 +42,8 @@ func must[T any](v T, err error) T {
 // none is the nil context.
 var none context.Context
 
-// takesContext has a call without a context for each exported function and method that takes one, by package
-// and name.
+// takesContext has a call without a context for each exported function and method that takes one,
+// by package and name.
 var takesContext = map[string]func(*testing.T){
 	"weir PriorityFrom": func(*testing.T) { weir.PriorityFrom(none) },
 	"weir TenantFrom":   func(*testing.T) { weir.TenantFrom(none) },
@@ -228,8 +228,8 @@ func tried(t *testing.T, acquire func() (weir.Permit, bool)) {
 	p.Release()
 }
 
-// runs starts a loop, which nothing ends, twice: the one that runs is why the other does not. Had it panicked the
-// test would be no more.
+// runs starts a loop, which nothing ends, twice: the one that runs is why the other does not. Had
+// it panicked the test would be no more.
 func runs(t *testing.T, run func(context.Context) error, running error) {
 	t.Helper()
 	ended := make(chan error)
@@ -259,7 +259,8 @@ var (
 	free   = regexp.MustCompile(`^func (\w+)(?:\[[^\]]*\])?\((.*)`)
 )
 
-// exported lists the functions and methods that take a context, but for those of interfaces, from the golden API.
+// exported lists the functions and methods that take a context, but for those of interfaces, from
+// the golden API.
 func exported(t *testing.T) map[string]bool {
 	found := map[string]bool{}
 	files := must(filepath.Glob("../rules/testdata/api/*.txt"))

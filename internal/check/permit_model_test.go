@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A permitModel is what an onlooker knows of the tickets of a node: which are out, what they weigh and which
-// were measured. Tickets that are back stay, to be tried again.
+// A permitModel is what an onlooker knows of the tickets of a node: which are out, what they weigh
+// and which were measured. Tickets that are back stay, to be tried again.
 type permitModel struct {
 	*rapid.T
 	node      *admit.Node
@@ -61,8 +61,8 @@ func (m *permitModel) running() (unmeasured, held int) {
 	return unmeasured, held
 }
 
-// In whatever order work is measured, reweighed and given back, through whatever copy, it is heard of once and
-// back once, all counts add up, and nothing is left when nothing runs.
+// In whatever order work is measured, reweighed and given back, through whatever copy, it is heard
+// of once and back once, all counts add up, and nothing is left when nothing runs.
 func TestPermitsAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &permitModel{T: t, measured: map[window.Outcome]uint64{}}

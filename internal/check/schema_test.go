@@ -10,8 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// TestSchemaOfTheProxy has a validator of JSON schemas read that of weir proxy, accept the files that package config accepts, and refuse
-// those that it must refuse for their form.
+// TestSchemaOfTheProxy has a validator of JSON schemas read that of weir proxy, accept the files
+// that package config accepts, and refuse those that it must refuse for their form.
 func TestSchemaOfTheProxy(t *testing.T) {
 	const dir = "../../cmd/weir/internal/config/"
 	schema, err := jsonschema.NewCompiler().Compile(dir + "schema.json")

@@ -6,7 +6,7 @@
 //	scripts/databases install
 //	scripts/all go test ./internal/dbtest
 //
-// The package is also where the sources that need a server are tested: the database's own
-// client libraries are third parties, which users of the library should not need. So are the jobs of River,
-// which keeps them in PostgreSQL.
+// The package is also where the sources that need a server are tested: the database's own client
+// libraries are third parties, which users of the library should not need. So are the jobs of
+// River, which keeps them in PostgreSQL.
 package dbtest

@@ -150,7 +150,8 @@ func neo4jBlocked(t *testing.T, s *Server) {
 	until(t, source, "none", func(v map[string]float64) bool { return v["running"] == 0 && v["blocked"] == 0 })
 }
 
-// neo4jWaited: what a transaction waited for a lock that it has now is past, however long the transaction goes on.
+// neo4jWaited: what a transaction waited for a lock that it has now is past, however long the
+// transaction goes on.
 func neo4jWaited(t *testing.T, s *Server) {
 	source, driver := neo4jSource(t, s, Neo4jAdmin()), OpenNeo4j(t, s, 10)
 	neo4jAsk(t, driver, "CREATE (h:Waited {n: 0}) RETURN h.n")

@@ -21,7 +21,8 @@ import (
 	"github.com/weir-go/weir/weirriver"
 )
 
-// TestRiver has River run jobs from PostgreSQL through limiters. It is one test with parts: a server takes seconds to start.
+// TestRiver has River run jobs from PostgreSQL through limiters. It is one test with parts: a
+// server takes seconds to start.
 func TestRiver(t *testing.T) {
 	s := Postgres(t)
 	pool, err := pgxpool.New(t.Context(), postgresURL(s.Address(), "weir"))
@@ -93,7 +94,8 @@ func (c *riverClient) insert(t *testing.T, n int) {
 	}
 }
 
-// await returns the jobs of the next n events of the kind, and how many of other kinds there were before.
+// await returns the jobs of the next n events of the kind, and how many of other kinds there were
+// before.
 func (c *riverClient) await(t *testing.T, kind river.EventKind, n int) (jobs []*rivertype.JobRow, others int) {
 	t.Helper()
 	late := time.After(patience)

@@ -14,8 +14,9 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// TestThrottleOutlivesPostgres: a throttle before a database that stands still for seconds, or is killed and started again. What
-// asks meanwhile gets an answer, and afterwards work goes on as before within seconds.
+// TestThrottleOutlivesPostgres: a throttle before a database that stands still for seconds, or is
+// killed and started again. What asks meanwhile gets an answer, and afterwards work goes on as
+// before within seconds.
 func TestThrottleOutlivesPostgres(t *testing.T) {
 	s := Postgres(t)
 	db := OpenPostgres(t, s, "weir")

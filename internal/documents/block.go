@@ -62,8 +62,8 @@ func hidden(comment string) string {
 	return code
 }
 
-// Read returns the documents for readers by name. Those of the benchmarks, the decisions and the changelog are left out: they show
-// the code as it was when they were written.
+// Read returns the documents for readers by name. Those of the benchmarks, the decisions and the
+// changelog are left out: they show the code as it was when they were written.
 func Read(fsys fs.FS) (map[string]string, error) {
 	documents := map[string]string{}
 	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md"} {

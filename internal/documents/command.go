@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// A Line is what a document tells the reader to type: a line of a block, with those that it continues in, or a span of code.
+// A Line is what a document tells the reader to type: a line of a block, with those that it
+// continues in, or a span of code.
 type Line struct {
 	At       string // file and line
 	Dir      string // where it runs
@@ -64,7 +65,8 @@ func explained(line string) string {
 
 var span = regexp.MustCompile("`[^`]+`")
 
-// Spoken lists the code in a line of prose: all of it where it is indented, and what stands between backquotes.
+// Spoken lists the code in a line of prose: all of it where it is indented, and what stands between
+// backquotes.
 func Spoken(line, indent string) (spans []string) {
 	if code, ok := strings.CutPrefix(line, indent); ok {
 		return []string{explained(strings.TrimSpace(code))}
@@ -76,14 +78,15 @@ func Spoken(line, indent string) (spans []string) {
 }
 
 var (
-	// shellToken is a word, of which quotes may hold a part together, or what stands between two commands.
+	// shellToken is a word, of which quotes may hold a part together, or what stands between two
+	// commands.
 	shellToken = regexp.MustCompile(`(?:[^\s'";&|]|'[^']*'|"[^"]*")+|[;&|]+`)
 	assignment = regexp.MustCompile(`^[A-Z0-9_]+=`)
 	quotes     = strings.NewReplacer("'", "", `"`, "")
 )
 
-// Commands takes a line apart, as far as documents need it: commands in a row, directories, variables. It returns the
-// directory for the next line.
+// Commands takes a line apart, as far as documents need it: commands in a row, directories,
+// variables. It returns the directory for the next line.
 func Commands(at, dir, line string) (all []Command, next string) {
 	c := Command{At: at, Dir: dir}
 	end := func() {

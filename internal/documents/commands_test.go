@@ -91,7 +91,8 @@ func lines(t *testing.T) (all []Line) {
 	return all
 }
 
-// TestCommandsAreSorted wants each command to run here or to be known to run elsewhere, and lists all of them.
+// TestCommandsAreSorted wants each command to run here or to be known to run elsewhere, and lists
+// all of them.
 func TestCommandsAreSorted(t *testing.T) {
 	sorted, used := map[way][]string{}, map[string]bool{}
 	for _, l := range lines(t) {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// elsewhere are the commands that the tests here do not run, and where they run instead. For all of them, internal/rules
-// checks that the tests, packages, flags and files that they name exist.
+// elsewhere are the commands that the tests here do not run, and where they run instead. For all of
+// them, internal/rules checks that the tests, packages, flags and files that they name exist.
 var elsewhere = []struct {
 	command *regexp.Regexp
 	where   string

@@ -42,7 +42,8 @@ func parse(fset *token.FileSet, b Block) (snippet, error) {
 	return snippet{b, files, false}, nil
 }
 
-// finish gives statements the results that they return, and lets them use no value of an expression.
+// finish gives statements the results that they return, and lets them use no value of an
+// expression.
 func finish(f *ast.FuncDecl) {
 	results := 0
 	ast.Inspect(f.Body, func(node ast.Node) bool {

@@ -45,7 +45,8 @@ func (s *stage) moved(text string) string {
 	).Replace(text)
 }
 
-// begins starts a proxy on the stage. The variables move what a line or a file leaves to defaults or sets.
+// begins starts a proxy on the stage. The variables move what a line or a file leaves to defaults
+// or sets.
 func (s *stage) begins(ctx context.Context, r *reader, text string) (stop func() error, err error) {
 	variables := []string{"WEIR_LISTEN=" + s.listen, "WEIR_ADMIN=" + s.admin}
 	if strings.Contains(text, "--config") {

@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	// awhile is how long a command that computes for minutes may do so: long enough to read its flags and files.
+	// awhile is how long a command that computes for minutes may do so: long enough to read its
+	// flags and files.
 	awhile = time.Second
 	// atMost bounds what starts in milliseconds on a machine that has time for it.
 	atMost = time.Minute
 )
 
-// A reader is somebody who types the commands of the documents: a home, a folder with the files that documents name, and
-// the programs of the repository.
+// A reader is somebody who types the commands of the documents: a home, a folder with the files
+// that documents name, and the programs of the repository.
 type reader struct {
 	dir string // has home, work and bin
 }

@@ -18,7 +18,8 @@ import (
 const undefined = ": correct it, or declare what readers know anyway in a comment above the block, as in <!-- go: var orders []Order; type Order struct{} -->; " +
 	"packages of others are in foreign in internal/documents"
 
-// complaintsAbout compiles the blocks of Go. Those that import what the workspace does not have are skipped, unless it is whole.
+// complaintsAbout compiles the blocks of Go. Those that import what the workspace does not have are
+// skipped, unless it is whole.
 func (w *workspace) complaintsAbout(blocks []Block) (complaints []string, skipped int, err error) {
 	fset := token.NewFileSet()
 	var snippets []snippet

@@ -17,7 +17,8 @@ import (
 	"sync"
 )
 
-// foreign are the packages of others in the documents, and those of the standard library that share a name with another.
+// foreign are the packages of others in the documents, and those of the standard library that share
+// a name with another.
 var foreign = map[string]string{
 	"asynq":      "github.com/hibiken/asynq",
 	"badger":     "github.com/dgraph-io/badger/v4",
@@ -83,7 +84,8 @@ func isHidden(name string) bool {
 	})
 }
 
-// addOurs reads a file of each package, which go list would only find in the workspace of which it is.
+// addOurs reads a file of each package, which go list would only find in the workspace of which it
+// is.
 func (w *workspace) addOurs(repository fs.FS) error {
 	return fs.WalkDir(repository, ".", func(dir string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() || isHidden(dir) {
@@ -154,7 +156,8 @@ func (w *workspace) complete(s *snippet) {
 	}
 }
 
-// compile has the go command compile what snippets import, all at once, and returns the files with what these packages export.
+// compile has the go command compile what snippets import, all at once, and returns the files with
+// what these packages export.
 func compile(snippets []snippet) (map[string]string, error) {
 	wanted := map[string]bool{}
 	for _, s := range snippets {

@@ -11,7 +11,8 @@ type Reader[E any] struct {
 	closed bool
 }
 
-// New returns a reader that holds so many events, at least 1. Each says at lost how many the reader lost before it.
+// New returns a reader that holds so many events, at least 1. Each says at lost how many the reader
+// lost before it.
 func New[E any](size int, lost func(*E) *uint64) *Reader[E] {
 	return &Reader[E]{lost: lost, events: make(chan E, max(size, 1))}
 }
@@ -19,8 +20,9 @@ func New[E any](size int, lost func(*E) *uint64) *Reader[E] {
 // Events returns the channel of the events, which Close closes.
 func (r *Reader[E]) Events() <-chan E { return r.events }
 
-// Tell hands over an event. In a full channel it takes the place of the oldest, and counts that as lost: the newest event always
-// arrives, so a reader that has read all of them has been told of all that it lost.
+// Tell hands over an event. In a full channel it takes the place of the oldest, and counts that as
+// lost: the newest event always arrives, so a reader that has read all of them has been told of all
+// that it lost.
 func (r *Reader[E]) Tell(e E) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -56,7 +56,8 @@ func NewMeter(lim *weir.Limiter) *Meter {
 	})
 }
 
-// NewTotalMeter is NewMeter for several limiters, whose sum total returns. change says what the last change of a limit was.
+// NewTotalMeter is NewMeter for several limiters, whose sum total returns. change says what the
+// last change of a limit was.
 func NewTotalMeter(total func() weir.Snapshot, change func() string) *Meter {
 	return start(total, change)
 }

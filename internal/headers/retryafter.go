@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// RetryAfter reads the Retry-After of a response (RFC 9110, section 10.2.3), in seconds or as a date, and reports whether it has one that is valid. A date counts from
-// the response's own Date, because the clocks may differ; one in the past is 0.
+// RetryAfter reads the Retry-After of a response (RFC 9110, section 10.2.3), in seconds or as a
+// date, and reports whether it has one that is valid. A date counts from the response's own Date,
+// because the clocks may differ; one in the past is 0.
 func RetryAfter(h http.Header, now time.Time) (after time.Duration, ok bool) {
 	text := h.Get("Retry-After")
 	if isDigits(text) {

@@ -10,7 +10,8 @@ import (
 
 var goBlock = regexp.MustCompile("(?s)```go\n(.*?)```")
 
-// TestDocumentShowsTheExamples holds the code of docs/jobs.md to the examples here, which are compiled and run.
+// TestDocumentShowsTheExamples holds the code of docs/jobs.md to the examples here, which are
+// compiled and run.
 func TestDocumentShowsTheExamples(t *testing.T) {
 	document, err := os.ReadFile("../../docs/jobs.md")
 	if err != nil {

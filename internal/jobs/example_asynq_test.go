@@ -22,7 +22,8 @@ func limitTasks(set *bulkhead.Set) asynq.MiddlewareFunc {
 	}
 }
 
-// config has refused tasks come back when the limiter expects to have room, without using up a retry.
+// config has refused tasks come back when the limiter expects to have room, without using up a
+// retry.
 var config = asynq.Config{
 	IsFailure: func(err error) bool { return !errors.Is(err, weir.ErrRefused) },
 	RetryDelayFunc: func(n int, err error, task *asynq.Task) time.Duration {

@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// limitMessages runs handlers within the limit. A message that is refused is kept until the limiter expects to have room,
-// and then goes back to its queue.
+// limitMessages runs handlers within the limit. A message that is refused is kept until the limiter
+// expects to have room, and then goes back to its queue.
 func limitMessages(lim *weir.Limiter) message.HandlerMiddleware {
 	return func(next message.HandlerFunc) message.HandlerFunc {
 		return func(msg *message.Message) ([]*message.Message, error) {

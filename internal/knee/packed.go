@@ -6,15 +6,16 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// A filter keeps its numbers in few bits, because a service may hold a hundred thousand filters. What they
-// lose is rounded up or down by a dice (stochastic rounding), so that many small steps add up
-// as they would in a float. They are relative to the first observation: the unit of time moves ln C, and would
-// move what is rounded away.
+// A filter keeps its numbers in few bits, because a service may hold a hundred thousand filters.
+// What they lose is rounded up or down by a dice (stochastic rounding), so that many small steps
+// add up as they would in a float. They are relative to the first observation: the unit of time
+// moves ln C, and would move what is rounded away.
 const (
 	scoreStep    = -leastScore / 255.0 // of a score, which is from leastScore to 0
 	capacityStep = 1.0 / 1024          // of ln C, which is within 32 of the first ln X
 
-	// The mean of ln C is smooth in K: at every other knee it is kept, and between them it is the mean of the two.
+	// The mean of ln C is smooth in K: at every other knee it is kept, and between them it is the
+	// mean of the two.
 	nodes = knees/2 + 1
 )
 
@@ -32,7 +33,8 @@ type scores [shapes][knees]float32
 // lnScore is the log of the probability of a hypothesis, against that of the likeliest.
 func (f *Filter) lnScore(s, k int) float32 { return float32(-scoreStep * float32(f.score[s][k])) }
 
-// lnCapacity is the mean of ln C of a hypothesis, or at the node above the last, relative to f.origin.
+// lnCapacity is the mean of ln C of a hypothesis, or at the node above the last, relative to
+// f.origin.
 func (f *Filter) lnCapacity(s, k int) float32 {
 	below, above := f.capacity[s][k/2], f.capacity[s][(k+1)/2]
 	return float32(capacityStep / 2 * (float32(below) + float32(above)))

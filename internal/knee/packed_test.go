@@ -13,7 +13,8 @@ func TestSmallStepsAddUp(t *testing.T) {
 	for range times {
 		f.setCapacity(soft, 3, f.lnCapacity(soft, 6)+each)
 	}
-	// Each time the dice adds a variance of 6/49 of a step: the deviation of all is 29 steps of 1000.
+	// Each time the dice adds a variance of 6/49 of a step: the deviation of all is 29 steps
+	// of 1000.
 	if got, want := float64(f.lnCapacity(soft, 6)), float64(each*times); math.Abs(got-want) > 0.12*want {
 		t.Errorf("%d times %.6f is %.3f, want %.3f", times, each, got, want)
 	}
@@ -49,7 +50,8 @@ func TestScoresAreRelative(t *testing.T) {
 	}
 }
 
-// Between two knees ln C is kept by neither, and must be near what it is. The sharp curve bends most.
+// Between two knees ln C is kept by neither, and must be near what it is. The sharp curve bends
+// most.
 func TestCapacityBetweenNodes(t *testing.T) {
 	for s := range shapes {
 		var f Filter

@@ -2,8 +2,8 @@ package knee
 
 import "testing"
 
-// In another unit of time ln X differs by a constant, and a filter must round as it would without. The constant
-// and the observations have few bits, so that their differences are exact.
+// In another unit of time ln X differs by a constant, and a filter must round as it would without.
+// The constant and the observations have few bits, so that their differences are exact.
 func TestFilterIsUnchangedByTheUnitOfTime(t *testing.T) {
 	const other = 349525.0 / (1 << 20) // a third, and so no whole number of steps
 	var one, two Tracker

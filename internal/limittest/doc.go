@@ -1,2 +1,3 @@
-// Package limittest has what tests of adapters need of a limiter: one whose limit stays, its slots taken, and what it was told.
+// Package limittest has what tests of adapters need of a limiter: one whose limit stays, its slots
+// taken, and what it was told.
 package limittest

@@ -15,8 +15,8 @@ import (
 // Several processes may use one.
 type Cache string
 
-// Sweep returns what [sim.SweepOn] does, from the cache if it is there, and otherwise puts it there.
-// An error may also be one of the file system.
+// Sweep returns what [sim.SweepOn] does, from the cache if it is there, and otherwise puts it
+// there. An error may also be one of the file system.
 func (c Cache) Sweep(processors int, scenario sim.Scenario, seed uint64) (*sim.Oracle, error) {
 	path, ok := c.file(scenario, seed, "oracle")
 	if !ok {
@@ -37,8 +37,8 @@ func (c Cache) Sweep(processors int, scenario sim.Scenario, seed uint64) (*sim.O
 	return oracle, c.store(data, path)
 }
 
-// Baseline returns what [sim.BaselineOf] does, from the cache if it is there, and otherwise puts it there.
-// An error may also be one of the file system.
+// Baseline returns what [sim.BaselineOf] does, from the cache if it is there, and otherwise puts it
+// there. An error may also be one of the file system.
 func (c Cache) Baseline(scenario sim.Scenario, seed uint64) (*sim.Baseline, error) {
 	path, ok := c.file(scenario, seed, "baseline")
 	if !ok {
@@ -59,8 +59,8 @@ func (c Cache) Baseline(scenario sim.Scenario, seed uint64) (*sim.Baseline, erro
 	return baseline, c.store(data, path)
 }
 
-// file is the path of an oracle or a baseline, named after all that it depends on. It is not ok for a
-// trace, a source, and parts that have no text form.
+// file is the path of an oracle or a baseline, named after all that it depends on. It is not ok for
+// a trace, a source, and parts that have no text form.
 func (c Cache) file(scenario sim.Scenario, seed uint64, what string) (path string, ok bool) {
 	if c == "" || scenario.Trace != nil || scenario.Source != nil {
 		return "", false

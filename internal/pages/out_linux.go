@@ -8,8 +8,8 @@ import (
 // pageOut is MADV_PAGEOUT, of Linux 5.4: take the pages back, and lose nothing of them.
 const pageOut = 21
 
-// Out asks Linux to take back the pages of the files that match a pattern, and returns the size of their
-// mappings. A mapping that is gone meanwhile is no error.
+// Out asks Linux to take back the pages of the files that match a pattern, and returns the size of
+// their mappings. A mapping that is gone meanwhile is no error.
 func Out(patterns []string) (advised uint64) {
 	maps, err := os.ReadFile("/proc/self/maps")
 	if err != nil {

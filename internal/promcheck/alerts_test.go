@@ -15,8 +15,9 @@ const (
 	phase    = 30 * time.Minute
 )
 
-// A recording is a shop that was well for one phase, then in trouble for two, and in the second of these heard nothing of
-// its store. Work that hangs is apart: it would keep the limit from being measured.
+// A recording is a shop that was well for one phase, then in trouble for two, and in the second of
+// these heard nothing of its store. Work that hangs is apart: it would keep the limit from being
+// measured.
 type recording struct {
 	*database
 	start, sick, gone, end time.Time
@@ -49,7 +50,8 @@ func record(t *testing.T, native bool) recording {
 	return r
 }
 
-// fires reports whether the alert is due at some moment of a span: its expression held for as long as it asks for.
+// fires reports whether the alert is due at some moment of a span: its expression held for as long
+// as it asks for.
 func (r recording) fires(t *testing.T, rule rulefmt.Rule, from, to time.Time) bool {
 	t.Helper()
 	since := map[string]time.Time{}
@@ -70,8 +72,8 @@ func (r recording) fires(t *testing.T, rule rulefmt.Rule, from, to time.Time) bo
 	return false
 }
 
-// Each alert is silent while all is well and fires in trouble, and each panel shows something, whether the server scrapes
-// native histograms or classic ones.
+// Each alert is silent while all is well and fires in trouble, and each panel shows something,
+// whether the server scrapes native histograms or classic ones.
 func TestAlertsAndPanels(t *testing.T) {
 	for _, native := range []bool{true, false} {
 		r := record(t, native)

@@ -2,7 +2,8 @@ package promcheck
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// own are the series that the proxy counts beside its limiters. cmd/weir/internal/proxy tries that it has those of the alerts.
+// own are the series that the proxy counts beside its limiters. cmd/weir/internal/proxy tries that
+// it has those of the alerts.
 type own struct {
 	requests, failures  prometheus.Counter
 	healthy, inRotation *prometheus.GaugeVec
@@ -33,7 +34,8 @@ func newOwn(reg prometheus.Registerer) *own {
 	}
 }
 
-// count is one interval of a proxy with a reload in each and two addresses, of which the second is ejected while it is sick.
+// count is one interval of a proxy with a reload in each and two addresses, of which the second is
+// ejected while it is sick.
 func (o *own) count(sick bool) {
 	const often = 100
 	o.requests.Add(often)

@@ -20,7 +20,8 @@ import (
 	"github.com/weir-go/weir/weirprom"
 )
 
-// TestProxyAlerts: each alert of deploy/alerts.yaml is silent while a proxy is well and fires when its upstream is in trouble.
+// TestProxyAlerts: each alert of deploy/alerts.yaml is silent while a proxy is well and fires when
+// its upstream is in trouble.
 func TestProxyAlerts(t *testing.T) {
 	text, err := os.ReadFile("../../deploy/alerts.yaml")
 	if err != nil {
@@ -44,8 +45,9 @@ func TestProxyAlerts(t *testing.T) {
 	}
 }
 
-// recordProxy records what the limiters of a proxy are: well for one phase, then before an upstream that takes a hundred times
-// as long, fails half of the requests and never answers one, while streams fill their cap.
+// recordProxy records what the limiters of a proxy are: well for one phase, then before an upstream
+// that takes a hundred times as long, fails half of the requests and never answers one, while
+// streams fill their cap.
 func recordProxy(t *testing.T) recording {
 	r := recording{database: newDatabase()}
 	synctest.Test(t, func(t *testing.T) {

@@ -19,7 +19,8 @@ import (
 	"github.com/weir-go/weir/weirprom"
 )
 
-// A shop is a program that is well, or in trouble: its work takes a hundred times as long, and its store is at its limit and then does not answer.
+// A shop is a program that is well, or in trouble: its work takes a hundred times as long, and its
+// store is at its limit and then does not answer.
 type shop struct {
 	sick    atomic.Bool
 	gone    atomic.Bool // the store does not answer

@@ -10,7 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
-// The spans that weir proxy sends, as its own test writes them, read with the official types. A field that they do not know is an error.
+// The spans that weir proxy sends, as its own test writes them, read with the official types. A
+// field that they do not know is an error.
 func TestSpansAreOTLP(t *testing.T) {
 	text, err := os.ReadFile("../../cmd/weir/internal/spans/testdata/export.json")
 	if err != nil {

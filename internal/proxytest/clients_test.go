@@ -38,9 +38,9 @@ func TestClientCurl(t *testing.T) {
 	}
 }
 
-// TestClientAnswerDuringTheBody has an upstream answer while it still reads. A server of net/http that was not told of it
-// (http.ResponseController.EnableFullDuplex) cuts the body off at the first byte of the answer, which then ends early, with
-// a 200.
+// TestClientAnswerDuringTheBody has an upstream answer while it still reads. A server of net/http
+// that was not told of it (http.ResponseController.EnableFullDuplex) cuts the body off at the first
+// byte of the answer, which then ends early, with a 200.
 func TestClientAnswerDuringTheBody(t *testing.T) {
 	trial(t)
 	p := newConfigured(t, startUpstream(t, upstream{}))
@@ -131,7 +131,8 @@ func TestClientH2load(t *testing.T) {
 	}
 }
 
-// TestClientWebSocket talks through the proxy as coder/websocket does, in short messages and in long ones.
+// TestClientWebSocket talks through the proxy as coder/websocket does, in short messages and in
+// long ones.
 func TestClientWebSocket(t *testing.T) {
 	trial(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -66,7 +66,8 @@ var (
 	heapInUse      = regexp.MustCompile(`(?m)^# HeapInuse = (\d+)`)
 )
 
-// remains is what a proxy has left of goroutines and, after a collection of garbage, of memory in bytes.
+// remains is what a proxy has left of goroutines and, after a collection of garbage, of memory in
+// bytes.
 func (p peer) remains(t testing.TB) (goroutines, heap float64) {
 	t.Helper()
 	return p.profiled(t, "goroutine?debug=1", goroutineTotal), p.profiled(t, "heap?gc=1&debug=1", heapInUse)

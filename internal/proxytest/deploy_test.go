@@ -19,7 +19,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// manifests are the documents of a file of Kubernetes, each as its type of the API, in which a misspelt field is an error.
+// manifests are the documents of a file of Kubernetes, each as its type of the API, in which a
+// misspelt field is an error.
 func manifests(t *testing.T, name string) (all []any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(), "deploy", "kubernetes", name))
@@ -102,8 +103,9 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// stops follows the end of a pod. A sidecar is told to stop only when the other containers have stopped, so it is they who wait until
-// no more requests come; weir itself waits if it stands alone.
+// stops follows the end of a pod. A sidecar is told to stop only when the other containers have
+// stopped, so it is they who wait until no more requests come; weir itself waits if it stands
+// alone.
 func stops(t *testing.T, pod core.PodSpec, file string, sidecar bool) {
 	t.Helper()
 	var c struct {
@@ -128,7 +130,8 @@ func stops(t *testing.T, pod core.PodSpec, file string, sidecar bool) {
 	}
 }
 
-// TestConfigurations has weir check the files in the examples. Those of the documents are checked in internal/documents.
+// TestConfigurations has weir check the files in the examples. Those of the documents are checked
+// in internal/documents.
 func TestConfigurations(t *testing.T) {
 	trial(t)
 	texts := map[string]string{}
@@ -166,7 +169,8 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// TestContainer builds the program as the Containerfile does: static, so that it runs in an image without a C library.
+// TestContainer builds the program as the Containerfile does: static, so that it runs in an image
+// without a C library.
 func TestContainer(t *testing.T) {
 	trial(t)
 	text, err := os.ReadFile(filepath.Join(root(), "deploy", "Containerfile"))

@@ -8,14 +8,15 @@ import (
 	"testing"
 )
 
-// hasEnvoy reports whether Envoy is installed. It is no package of Debian, so a trial does without it where it is not.
+// hasEnvoy reports whether Envoy is installed. It is no package of Debian, so a trial does without
+// it where it is not.
 func hasEnvoy() bool {
 	_, err := exec.LookPath("envoy")
 	return err == nil
 }
 
-// The settings of Envoy's filter: the example in its documentation, nothing but what it requires, and a limit that
-// refuses nothing.
+// The settings of Envoy's filter: the example in its documentation, nothing but what it requires,
+// and a limit that refuses nothing.
 const (
 	envoyExample = `
                 sample_aggregate_percentile: {value: 90}

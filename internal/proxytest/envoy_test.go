@@ -11,15 +11,16 @@ func envoyAs(name, settings string) guard {
 	return guard{name, func(t testing.TB, to peer) peer { return startEnvoy(t, to, settings) }}
 }
 
-// A rise is a load that becomes too much: first half of what the upstream can do, then more than it can.
+// A rise is a load that becomes too much: first half of what the upstream can do, then more than it
+// can.
 type rise struct {
 	name         string
 	warm, during time.Duration
 	times        float64 // what the upstream can do
 }
 
-// TestEnvoy prints how upstreams do behind weir and behind Envoy's adaptive concurrency, in turns. Both find their limits.
-// HAProxy is told the right one.
+// TestEnvoy prints how upstreams do behind weir and behind Envoy's adaptive concurrency, in turns.
+// Both find their limits. HAProxy is told the right one.
 func TestEnvoy(t *testing.T) {
 	trial(t)
 	if !hasEnvoy() {
@@ -53,8 +54,8 @@ func (r rise) compare(t *testing.T, u upstream, guards []guard) {
 	}
 }
 
-// An outcome is what became of an overload: the share of the capacity that was answered in time in either half of it, and
-// the p99 of these answers.
+// An outcome is what became of an overload: the share of the capacity that was answered in time in
+// either half of it, and the p99 of these answers.
 type outcome struct {
 	first, second float64
 	p99           time.Duration

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestFaults has an upstream break HTTP in all ways that it knows: the client hears a clear status, or that the body is
-// broken, and the slot comes back.
+// TestFaults has an upstream break HTTP in all ways that it knows: the client hears a clear status,
+// or that the body is broken, and the slot comes back.
 func TestFaults(t *testing.T) {
 	trial(t)
 	up := startUpstream(t, upstream{})
@@ -42,7 +42,8 @@ func TestFaults(t *testing.T) {
 			wanted := a.status == f.status && (a.err != nil) == f.broken
 			// A proxy may see it before it passes the header on.
 			early := f.broken && (a.status == http.StatusBadGateway && a.err == nil || a.status == 0)
-			// What the upstream says beyond its length may be read as the answer to the next request.
+			// What the upstream says beyond its length may be read as the answer to the next
+			// request.
 			late := f.kind == "long" && a.status == http.StatusBadGateway
 			if !wanted && !early && !late {
 				t.Errorf("%s: status %d, %v; want %d, broken %v", f.kind, a.status, a.err, f.status, f.broken)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// figures are what weir says of its limiters, all together. Those that hold no slot for the upstream, such as the caps
-// on streams, are not among them.
+// figures are what weir says of its limiters, all together. Those that hold no slot for the
+// upstream, such as the caps on streams, are not among them.
 type figures struct {
 	limit, inFlight, queued      float64
 	admitted, refused, cancelled float64
@@ -66,8 +66,8 @@ func (p peer) figures(t testing.TB) figures {
 // sample is a line of Prometheus' text format.
 var sample = regexp.MustCompile(`^(\w+)(\{.*\})? (\S+)$`)
 
-// apart are the limiters that only count what lasts, or what is exempt, and the key that a set has for all that it does not
-// know.
+// apart are the limiters that only count what lasts, or what is exempt, and the key that a set has
+// for all that it does not know.
 var apart = regexp.MustCompile(`(limiter|key)="(streams|websockets|events|exempt|\(overflow\))"`)
 
 // fromMetrics sums the compartments. Without a set, they are limiters of their own.

@@ -14,7 +14,8 @@ import (
 	"github.com/summerwind/h2spec/config"
 )
 
-// TestClientH2spec holds the listener to the specification of HTTP/2: it fails no case that net/http's own server passes.
+// TestClientH2spec holds the listener to the specification of HTTP/2: it fails no case that
+// net/http's own server passes.
 func TestClientH2spec(t *testing.T) {
 	trial(t)
 	p := newConfigured(t, startUpstream(t, upstream{}))

@@ -10,8 +10,8 @@ import (
 // deadline is when an answer is worth nothing any more: clients leave.
 const deadline = time.Second
 
-// systems are the upstreams of the trials of overload. Work of the widest is longer, or two processors could not send it
-// three times what it can do.
+// systems are the upstreams of the trials of overload. Work of the widest is longer, or two
+// processors could not send it three times what it can do.
 var systems = []upstream{
 	{5, 50 * time.Millisecond, 100 * time.Millisecond},
 	{20, 50 * time.Millisecond, 100 * time.Millisecond},
@@ -30,8 +30,9 @@ var (
 	byDefault = guard{"weir", func(t testing.TB, to peer) peer { return startWeir(t, to) }}
 )
 
-// byHand is HAProxy with a maxconn, which is a fraction of the upstream's workers. Requests may wait for half of the time
-// that work leaves them before the deadline: under overload nearly all do.
+// byHand is HAProxy with a maxconn, which is a fraction of the upstream's workers. Requests may
+// wait for half of the time that work leaves them before the deadline: under overload nearly all
+// do.
 func byHand(u upstream, fraction float64) guard {
 	maxconn := max(1, int(math.Round(fraction*float64(u.workers))))
 	return guard{fmt.Sprintf("HAProxy maxconn %d", maxconn), func(t testing.TB, to peer) peer {
@@ -46,8 +47,8 @@ func byConnections(u upstream) guard {
 	}}
 }
 
-// storm sends so many times what the upstream can do, from a cold start. It returns the goodput of each second as a share
-// of the capacity.
+// storm sends so many times what the upstream can do, from a cold start. It returns the goodput of
+// each second as a share of the capacity.
 func storm(t *testing.T, u upstream, g guard, times float64, seed uint64, during time.Duration) (shares []float64) {
 	t.Helper()
 	t.Run("", func(t *testing.T) { // so that its processes end
@@ -70,7 +71,8 @@ func mean(values []float64) (m float64) {
 	return m
 }
 
-// reached is the second from which on the mean of the goodput of three is at least so much, counted from 1; 0 is never.
+// reached is the second from which on the mean of the goodput of three is at least so much, counted
+// from 1; 0 is never.
 func reached(shares []float64, atLeast float64) int {
 	for i := range shares {
 		if mean(shares[i:min(i+3, len(shares))]) >= atLeast {
@@ -80,7 +82,8 @@ func reached(shares []float64, atLeast float64) int {
 	return 0
 }
 
-// TestOverload prints how much of its capacity an upstream does in time while more comes than it can do.
+// TestOverload prints how much of its capacity an upstream does in time while more comes than it
+// can do.
 func TestOverload(t *testing.T) {
 	trial(t)
 	during, seeds := either(30*time.Second, 4*time.Second), either(5, 1)
@@ -129,8 +132,8 @@ func minimum(values []float64) float64 {
 	return least
 }
 
-// bestByHand looks for the maxconn with which HAProxy does best at three times the capacity, with a seed that the
-// comparison does not have.
+// bestByHand looks for the maxconn with which HAProxy does best at three times the capacity, with a
+// seed that the comparison does not have.
 func bestByHand(t *testing.T, u upstream, during time.Duration, settled int) (best guard) {
 	most := -1.
 	for _, fraction := range either([]float64{0.8, 1, 1.25, 2}, []float64{1}) {

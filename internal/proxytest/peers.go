@@ -71,8 +71,8 @@ func startConfigured(t testing.TB, file, address, admin, ready string) peer {
 	return p
 }
 
-// startHAProxy starts HAProxy. With a maxconn of 0 it lets all requests through; otherwise the rest waits in its queue,
-// which those leave whose clients have left.
+// startHAProxy starts HAProxy. With a maxconn of 0 it lets all requests through; otherwise the rest
+// waits in its queue, which those leave whose clients have left.
 func startHAProxy(t testing.TB, to peer, maxconn int, queue time.Duration) peer {
 	t.Helper()
 	server := "server s " + strings.TrimPrefix(to.url, "http://")

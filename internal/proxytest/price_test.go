@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// contenders are the proxies before an upstream. Weir and Envoy have limits that refuse nothing here, the others have none.
-// The first is what the others are held against.
+// contenders are the proxies before an upstream. Weir and Envoy have limits that refuse nothing
+// here, the others have none. The first is what the others are held against.
 func contenders(t *testing.T, to peer) []peer {
 	all := []peer{startPlain(t, to), startWeir(t, to, "--law", "fixed(1000)"), startNginx(t, to, 0), startHAProxy(t, to, 0, time.Minute)}
 	if hasEnvoy() {
@@ -19,7 +19,8 @@ func contenders(t *testing.T, to peer) []peer {
 	return all
 }
 
-// TestPriceOfCPU prints what a request takes of the processor, by the size of its answer and the number of connections.
+// TestPriceOfCPU prints what a request takes of the processor, by the size of its answer and the
+// number of connections.
 func TestPriceOfCPU(t *testing.T) {
 	trial(t)
 	up := startUpstream(t, upstream{})

@@ -125,7 +125,8 @@ func (p *process) cpu(t testing.TB) (used time.Duration) {
 		if err != nil {
 			t.Fatalf("%s: %v", p.name, err)
 		}
-		// The name of the program stands in parentheses and may have blanks. utime and stime are the 14th and 15th field of all.
+		// The name of the program stands in parentheses and may have blanks. utime and stime are
+		// the 14th and 15th field of all.
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		for _, field := range fields[11:13] {
 			ticks, err := strconv.ParseInt(field, 10, 64)

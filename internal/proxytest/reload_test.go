@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// onceEach sends requests that nothing on the way may send twice: they are no GET, and each has a name.
+// onceEach sends requests that nothing on the way may send twice: they are no GET, and each has a
+// name.
 func onceEach(t testing.TB, url string) func(int) *http.Request {
 	t.Helper()
 	return func(n int) *http.Request {
@@ -26,7 +27,8 @@ func onceEach(t testing.TB, url string) func(int) *http.Request {
 	}
 }
 
-// under runs what is to happen under load, and ends the load when it has happened. It returns the answers.
+// under runs what is to happen under load, and ends the load when it has happened. It returns the
+// answers.
 func under(t *testing.T, url string, rate float64, happen func()) []answer {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -80,7 +82,8 @@ func TestReload(t *testing.T) {
 	u := upstream{20, 10 * time.Millisecond, 30 * time.Millisecond}
 	up := startUpstream(t, u)
 	p := newConfigured(t, up)
-	// Each file has a number of its own. The limits stay above what runs, so that nothing is to be refused.
+	// Each file has a number of its own. The limits stay above what runs, so that nothing is to be
+	// refused.
 	file := func(n int) (text, marker string) {
 		marker = fmt.Sprint(20000 + n)
 		return fmt.Sprintf(`compartments:

@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// A recorder is an upstream that keeps what it is sent, to the byte, and counts the requests that are whole.
+// A recorder is an upstream that keeps what it is sent, to the byte, and counts the requests that
+// are whole.
 type recorder struct {
 	net.Listener
 	mu       sync.Mutex
@@ -131,8 +132,8 @@ func withBody(framing, body string) string {
 	return "POST /x HTTP/1.1\r\nHost: a\r\n" + framing + "\r\n\r\n" + body
 }
 
-// TestNothingIsSmuggled sends requests that may be read in two ways: each is refused, or reaches the upstream once, as one
-// that can be read in only one way.
+// TestNothingIsSmuggled sends requests that may be read in two ways: each is refused, or reaches
+// the upstream once, as one that can be read in only one way.
 func TestNothingIsSmuggled(t *testing.T) {
 	trial(t)
 	up := record(t)
@@ -160,7 +161,8 @@ func TestNothingIsSmuggled(t *testing.T) {
 	}
 }
 
-// say sends what it says and returns the status line of the answer, once the connection is silent or closed.
+// say sends what it says and returns the status line of the answer, once the connection is silent
+// or closed.
 func say(t *testing.T, p peer, text string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))

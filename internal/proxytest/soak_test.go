@@ -70,7 +70,8 @@ func mixed(url string) *http.Request {
 	return r
 }
 
-// TestSoak holds the accounts of a proxy to what was sent while its upstream is killed and clients leave.
+// TestSoak holds the accounts of a proxy to what was sent while its upstream is killed and clients
+// leave.
 func TestSoak(t *testing.T) {
 	trial(t)
 	during, kills := either(8*time.Minute, 6*time.Second), either(10*time.Second, 2*time.Second)
@@ -131,5 +132,6 @@ func TestSoak(t *testing.T) {
 	tb.row("heap in use after, MB", left/1e6)
 }
 
-// keptConnections is how many idle connections to the upstream a soak may leave; each has two goroutines.
+// keptConnections is how many idle connections to the upstream a soak may leave; each has two
+// goroutines.
 const keptConnections = 200

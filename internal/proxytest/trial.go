@@ -14,7 +14,8 @@ import (
 // full reports whether a trial is to be as long as its figures need.
 func full() bool { return os.Getenv("WEIR_TRIALS") == "full" }
 
-// trial skips a test that takes seconds unless it is asked for. A short one measures nothing, so it runs beside others.
+// trial skips a test that takes seconds unless it is asked for. A short one measures nothing, so it
+// runs beside others.
 func trial(t *testing.T) {
 	t.Helper()
 	longtest.Skip(t)

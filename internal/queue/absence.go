@@ -1,7 +1,7 @@
 package queue
 
-// An absence is where a waiter stood that stepped out of a queue. Those that stepped out step back in the reverse
-// order.
+// An absence is where a waiter stood that stepped out of a queue. Those that stepped out step back
+// in the reverse order.
 type absence struct {
 	w      *Waiter
 	links  [kinds]link

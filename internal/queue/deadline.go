@@ -44,7 +44,8 @@ func (q *Queue) inFront(w *Waiter) int {
 	return ahead + int(q.lanes[w.Lane].length)
 }
 
-// reachable reports whether w, which has a deadline, can be served in time, behind all that is ahead of it.
+// reachable reports whether w, which has a deadline, can be served in time, behind all that is
+// ahead of it.
 func (q *Queue) reachable(w *Waiter, v View) bool {
 	wait := q.paceDelay(w.Lane, v)
 	if rate := v.Measured.DrainRate(v.Now); rate > 0 {

@@ -34,7 +34,8 @@ func (fifo) ahead(q *Queue, w *Waiter) int { return q.inFront(w) }
 
 func (fifo) quantile() float64 { return likeQuantile }
 
-// Oldest returns the oldest waiter of the lane, and the tenant, that is picked, nil if nothing waits.
+// Oldest returns the oldest waiter of the lane, and the tenant, that is picked, nil if nothing
+// waits.
 func (q *Queue) Oldest() *Waiter {
 	i := q.pickLane()
 	if i < 0 {

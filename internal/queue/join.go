@@ -22,8 +22,9 @@ func (q *Queue) Join(w *Waiter, timeout int64, v View) (verdict reply.Verdict, e
 	return verdict, evicted
 }
 
-// Refuse is Join for a waiter that only asks: if Join would refuse it, it is refused, with all that follows
-// from that. Otherwise Refuse returns Waiting, and w does not wait. It may evict those whose time is up.
+// Refuse is Join for a waiter that only asks: if Join would refuse it, it is refused, with all that
+// follows from that. Otherwise Refuse returns Waiting, and w does not wait. It may evict those
+// whose time is up.
 func (q *Queue) Refuse(w *Waiter, timeout int64, v View) (verdict reply.Verdict, evicted Chain) {
 	evicted = q.receive(w, timeout, v)
 	if q.hasRoomFor(w, v) {
@@ -57,8 +58,8 @@ func (q *Queue) hasRoomFor(w *Waiter, v View) bool {
 	return q.discipline.screen(q, w, v) == reply.Waiting && q.keeps(w, v)
 }
 
-// squeezeIn puts w into its lane, and evicts those who give way for it. It returns Waiting, or says why w has to go
-// itself.
+// squeezeIn puts w into its lane, and evicts those who give way for it. It returns Waiting, or says
+// why w has to go itself.
 func (q *Queue) squeezeIn(w *Waiter, v View, evicted *Chain) reply.Verdict {
 	most := q.discipline.bound(q, w, v)
 	q.insert(w)
@@ -75,7 +76,8 @@ func (q *Queue) squeezeIn(w *Waiter, v View, evicted *Chain) reply.Verdict {
 	return reply.Waiting
 }
 
-// keeps reports whether squeezeIn would return Waiting. It has those who would give way step out, and back.
+// keeps reports whether squeezeIn would return Waiting. It has those who would give way step out,
+// and back.
 func (q *Queue) keeps(w *Waiter, v View) bool {
 	most := q.discipline.bound(q, w, v)
 	var few [8]absence // more give way at once only after a cut of the limit, or for a short deadline

@@ -30,10 +30,11 @@ func (o Order) Bounds(v View, timeout int64) (most int, patience int64) {
 
 // A discipline is an order at work in one queue.
 type discipline interface {
-	// screen returns Waiting, or says why w may not wait whoever gives way. It may have w's time be up earlier
-	// and changes nothing else.
+	// screen returns Waiting, or says why w may not wait whoever gives way. It may have w's time be
+	// up earlier and changes nothing else.
 	screen(q *Queue, w *Waiter, v View) reply.Verdict
-	// bound is how many may wait with w, which has not joined yet. For more than that, others or w give way.
+	// bound is how many may wait with w, which has not joined yet. For more than that, others or w
+	// give way.
 	bound(q *Queue, w *Waiter, v View) int
 	// yields returns the waiter that gives way, of those of which one has to.
 	yields(among *lane, k kind) *Waiter
@@ -48,7 +49,8 @@ type discipline interface {
 
 // An observer is a discipline that keeps more than the lanes do.
 type observer interface {
-	// learn tells of a waiter that has come, and returns what was known before, for recall to forget it.
+	// learn tells of a waiter that has come, and returns what was known before, for recall to
+	// forget it.
 	learn(w *Waiter, now int64) habits
 	recall(habits)
 	// note tells whether a waiter that came, or that gave way, was refused.

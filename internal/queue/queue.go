@@ -71,8 +71,8 @@ func (q *Queue) Full(size int32) bool { return !orders[q.order].endless && q.len
 // Observes reports whether the order wants Pass to be called.
 func (q *Queue) Observes() bool { return q != nil && q.observer != nil }
 
-// Pass books the last d nanoseconds, in which the node did or did not hold work back, with its recent
-// latency.
+// Pass books the last d nanoseconds, in which the node did or did not hold work back, with its
+// recent latency.
 func (q *Queue) Pass(d int64, saturated bool, latency time.Duration) {
 	q.observer.pass(d, saturated, latency)
 }
@@ -147,7 +147,8 @@ func (q *Queue) Clear(why reply.Verdict) (evicted Chain) {
 	return evicted
 }
 
-// Rest has an empty queue forget its picks, and reports whether it knows nothing more than a new one.
+// Rest has an empty queue forget its picks, and reports whether it knows nothing more than a new
+// one.
 func (q *Queue) Rest() bool {
 	if q.order == FIFO && q.cold == nil {
 		return true

@@ -31,8 +31,8 @@ type tenants struct {
 	lines   []lane  // by lane, and in it by bucket
 }
 
-// stampOf returns what stands for a shuffle among the last few: work that runs is of this one or the
-// one before. It is never 0.
+// stampOf returns what stands for a shuffle among the last few: work that runs is of this one or
+// the one before. It is never 0.
 func stampOf(shuffled uint32) uint8 { return uint8(shuffled%255) + 1 }
 
 // shuffleEvery is how long two tenants share a bucket; Linux shuffles its stochastic
@@ -85,8 +85,8 @@ func (t *tenants) lineUp(q *Queue) {
 	}
 }
 
-// ShuffleTenants gives all tenants other buckets if that is due and all of what is in flight is known
-// by them.
+// ShuffleTenants gives all tenants other buckets if that is due and all of what is in flight is
+// known by them.
 func (q *Queue) ShuffleTenants(now, inflight int64) {
 	t := q.tenants()
 	if t == nil || now < t.due || t.counted != inflight {

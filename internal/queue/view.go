@@ -14,8 +14,8 @@ type View struct {
 	Measured Measured
 }
 
-// Measured is the pace of a node and what was measured of its work. Only what needs them asks, because
-// a view is made for each waiter, and most need none.
+// Measured is the pace of a node and what was measured of its work. Only what needs them asks,
+// because a view is made for each waiter, and most need none.
 type Measured interface {
 	// Latency returns the recent latency from dispatch, 0 if nothing has completed.
 	Latency() time.Duration

@@ -25,7 +25,8 @@ type Waiter struct {
 	Deadline int64  // when the work must have finished; 0 if it has no deadline
 	Tenant   uint16 // the hash of its tenant
 
-	// The answer, and what the node and the queue note, in the order in which a hand-off needs them.
+	// The answer, and what the node and the queue note, in the order in which a hand-off needs
+	// them.
 	Verdict    reply.Verdict
 	RecheckDue bool // its owner was told to look again, and has not yet
 	joined     int64

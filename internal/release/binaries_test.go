@@ -16,7 +16,8 @@ import (
 	"testing"
 )
 
-// TestBinariesAreReproducible makes all files of a release twice, from empty caches and into different directories.
+// TestBinariesAreReproducible makes all files of a release twice, from empty caches and into
+// different directories.
 func TestBinariesAreReproducible(t *testing.T) {
 	if !*builds {
 		t.Skip("compiles both commands twelve times: -builds runs it")
@@ -54,8 +55,8 @@ func files(t *testing.T, dir, commands, platforms string) string {
 	return dir
 }
 
-// binaries installs the command as a user does and makes the files of the release for this platform, each from empty
-// caches of its own. The bytes of the command are the same.
+// binaries installs the command as a user does and makes the files of the release for this
+// platform, each from empty caches of its own. The bytes of the command are the same.
 func binaries(t *testing.T) (bill string) {
 	t.Helper()
 	bin := t.TempDir()

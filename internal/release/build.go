@@ -49,7 +49,8 @@ func (r release) files() error {
 	return r.sums()
 }
 
-// published is when the version of the commands was made, as the proxy tells it. The files have no other time.
+// published is when the version of the commands was made, as the proxy tells it. The files have no
+// other time.
 func (r release) published() (time.Time, error) {
 	modules, err := download(modulePath + "/cmd/" + r.commands[0] + "@" + r.version)
 	if err != nil {
@@ -70,7 +71,8 @@ type module struct {
 	Error         string
 }
 
-// download has the go command download modules, each as path@version, and returns them in that order.
+// download has the go command download modules, each as path@version, and returns them in that
+// order.
 func download(modules ...string) (all []module, err error) {
 	out, failed := goCommand(nil, append([]string{"mod", "download", "-json"}, modules...)...)
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
@@ -101,8 +103,8 @@ func goCommand(env []string, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// build installs the commands for a platform. What could make a difference to the bytes is set here, so that nothing
-// in the environment does.
+// build installs the commands for a platform. What could make a difference to the bytes is set
+// here, so that nothing in the environment does.
 func (r release) build(p platform) ([]binary, error) {
 	tmp, err := os.MkdirTemp("", "weir-release")
 	if err != nil {

@@ -11,11 +11,13 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// TestInstall does what README says with what a release of the working tree would publish on a module proxy, outside of the
-// workspace. It gets each module where none of ours was ever downloaded, and finds all packages that its packages need;
-// compiles a program that imports the root module and one that imports weirbreaker; and, with no module downloaded at all,
-// installs the command and runs it. What TestRelease does besides takes minutes: it builds each module before it is
-// tagged, gets each with nothing downloaded, fails a push in between, and compares the bytes of binaries.
+// TestInstall does what README says with what a release of the working tree would publish on a
+// module proxy, outside of the workspace. It gets each module where none of ours was ever
+// downloaded, and finds all packages that its packages need; compiles a program that imports the
+// root module and one that imports weirbreaker; and, with no module downloaded at all, installs the
+// command and runs it. What TestRelease does besides takes minutes: it builds each module before it
+// is tagged, gets each with nothing downloaded, fails a push in between, and compares the bytes of
+// binaries.
 func TestInstall(t *testing.T) {
 	longtest.Skip(t)
 	r := rehearse(t)

@@ -1,10 +1,12 @@
-// Command release builds the files of a version that scripts/release has published: for each platform an archive of
-// the commands, with licenses, and its bill of materials (CycloneDX); and the checksums of all.
+// Command release builds the files of a version that scripts/release has published: for each
+// platform an archive of the commands, with licenses, and its bill of materials (CycloneDX); and
+// the checksums of all.
 //
 //	scripts/all go run ./internal/release -out dist v0.1.0
 //
-// It installs from the module proxy, as users do, and not from the working tree. The same Go version makes the same bytes again,
-// on any machine. So does `CGO_ENABLED=0 go install -trimpath` of a command, whose checksum the bill of materials has.
+// It installs from the module proxy, as users do, and not from the working tree. The same Go
+// version makes the same bytes again, on any machine. So does `CGO_ENABLED=0 go install -trimpath`
+// of a command, whose checksum the bill of materials has.
 package main
 
 import (
@@ -57,7 +59,8 @@ func run(args []string, out io.Writer) error {
 	return release{version: flags.Arg(0), commands: strings.Split(*commands, ","), platforms: targets, dir: *dir, log: out}.files()
 }
 
-// makeEmpty makes the directory, in which nothing older may stand: the checksums are of all that is there.
+// makeEmpty makes the directory, in which nothing older may stand: the checksums are of all that is
+// there.
 func makeEmpty(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err

@@ -13,7 +13,8 @@ import (
 // rehearsed is the version that the tests release.
 const rehearsed = "v0.0.1"
 
-// A rehearsal is a release of the working tree to a repository in a directory, which the go command takes for the real one.
+// A rehearsal is a release of the working tree to a repository in a directory, which the go command
+// takes for the real one.
 type rehearsal struct {
 	origin, clone string
 	env           []string // with which scripts/release runs
@@ -21,7 +22,8 @@ type rehearsal struct {
 	real          string   // the proxies for the modules of others: what is downloaded already, then the configured ones
 }
 
-// rehearse copies the working tree, with a section of the changelog for the version and without the gate, which takes minutes.
+// rehearse copies the working tree, with a section of the changelog for the version and without the
+// gate, which takes minutes.
 func rehearse(t *testing.T) rehearsal {
 	t.Helper()
 	tmp := t.TempDir()
@@ -53,7 +55,8 @@ func rehearse(t *testing.T) rehearsal {
 	return r
 }
 
-// resolveOnly has scripts/release find all packages that a module needs, in place of building them, which takes minutes.
+// resolveOnly has scripts/release find all packages that a module needs, in place of building them,
+// which takes minutes.
 func (r rehearsal) resolveOnly(t *testing.T) {
 	t.Helper()
 	script := filepath.Join(r.clone, "scripts", "release")
@@ -74,8 +77,8 @@ func (r rehearsal) release(args ...string) (string, error) {
 	return string(out), err
 }
 
-// modulesOfOthers is the module cache of the release without what was released: to unpack some hundred modules again
-// takes long, and says nothing of ours.
+// modulesOfOthers is the module cache of the release without what was released: to unpack some
+// hundred modules again takes long, and says nothing of ours.
 func (r rehearsal) modulesOfOthers(t *testing.T) string {
 	t.Helper()
 	own := path.Dir(modulePath)
@@ -87,7 +90,8 @@ func (r rehearsal) modulesOfOthers(t *testing.T) string {
 	return r.modules
 }
 
-// proxy makes a module proxy of files from what was released, as the go command reads it from the tags. It has the modules of others behind it.
+// proxy makes a module proxy of files from what was released, as the go command reads it from the
+// tags. It has the modules of others behind it.
 func (r rehearsal) proxy(t *testing.T) (env []string, modules []string) {
 	t.Helper()
 	cache := filepath.Join(t.TempDir(), "published")

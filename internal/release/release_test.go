@@ -17,8 +17,8 @@ var (
 	builds = flag.Bool("builds", false, "run TestRelease and compile every package of every module in it; make all files of the release twice")
 )
 
-// TestRelease releases the working tree to a proxy on this machine and uses it as a stranger does: outside of the
-// workspace, from empty caches. A push that fails in between is made up for.
+// TestRelease releases the working tree to a proxy on this machine and uses it as a stranger does:
+// outside of the workspace, from empty caches. A push that fails in between is made up for.
 func TestRelease(t *testing.T) {
 	if !*wholly && !*builds {
 		t.Skip("takes five minutes: -rehearse runs it")
@@ -97,7 +97,8 @@ func TestAllCommandsAreReleased(t *testing.T) {
 	}
 }
 
-// TestReleaseRefuses holds scripts/release to what it says of a repository that is not ready. Nothing is tagged then.
+// TestReleaseRefuses holds scripts/release to what it says of a repository that is not ready.
+// Nothing is tagged then.
 func TestReleaseRefuses(t *testing.T) {
 	longtest.Skip(t)
 	r := rehearse(t)

@@ -1,6 +1,7 @@
 package reply
 
-// The refusals. Their numbers are those of the exported reasons of package weir; a new one takes the next.
+// The refusals. Their numbers are those of the exported reasons of package weir; a new one takes
+// the next.
 const (
 	BadKey       Verdict = 1 // no node answers this: the key names none
 	OverShare    Verdict = 2
@@ -44,8 +45,9 @@ type answer struct {
 
 var (
 	invalid = answer{400, 3} // INVALID_ARGUMENT: the same request is refused again
-	// exhausted is RESOURCE_EXHAUSTED. Clients of gRPC do not repeat such a call by themselves, as many do with UNAVAILABLE,
-	// and a server with more work than it can do wants no second attempts.
+	// exhausted is RESOURCE_EXHAUSTED. Clients of gRPC do not repeat such a call by themselves, as
+	// many do with UNAVAILABLE, and a server with more work than it can do wants no second
+	// attempts.
 	exhausted   = answer{503, 8}
 	unavailable = answer{503, 14} // UNAVAILABLE: another server can do it
 )
@@ -53,7 +55,8 @@ var (
 // Refused reports whether the verdict is a refusal.
 func (v Verdict) Refused() bool { return v > Admitted && v < Refusals }
 
-// HTTP returns the status with which a server answers work that was refused so, 503 for a verdict that is no refusal.
+// HTTP returns the status with which a server answers work that was refused so, 503 for a verdict
+// that is no refusal.
 func (v Verdict) HTTP() int { return v.answer().http }
 
 // GRPC is HTTP for gRPC, with 8 for a verdict that is no refusal.

@@ -10,8 +10,9 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// In chi, middleware of a Group or a With runs when the route is known. In a Use of the top router the pattern is
-// still empty, and within a Route it ends in /*, so that all routes there would share one key.
+// In chi, middleware of a Group or a With runs when the route is known. In a Use of the top router
+// the pattern is still empty, and within a Route it ends in /*, so that all routes there would
+// share one key.
 func Example_chi() {
 	set, err := bulkhead.New(bulkhead.Config{Max: 20})
 	if err != nil {

@@ -26,9 +26,9 @@ const (
 	Unauthenticated
 )
 
-// outcomes is what a code teaches the limiter of a server, and that of a client. They differ where a server
-// tells one caller to ask for less: to the server's limiter that is no failure of its own, and to the client's it is
-// the one thing to hear.
+// outcomes is what a code teaches the limiter of a server, and that of a client. They differ where
+// a server tells one caller to ask for less: to the server's limiter that is no failure of its own,
+// and to the client's it is the one thing to hear.
 var outcomes = [...]struct{ server, client weir.Outcome }{
 	OK:                 {weir.Success, weir.Success},
 	Canceled:           {weir.Ignore, weir.Ignore},
@@ -49,8 +49,8 @@ var outcomes = [...]struct{ server, client weir.Outcome }{
 	Unauthenticated:    {weir.Ignore, weir.Ignore},
 }
 
-// ServerOutcome returns what a call that a server answered with the code teaches its limiter. A code that gRPC does not
-// define counts as Unknown, as gRPC itself has it.
+// ServerOutcome returns what a call that a server answered with the code teaches its limiter. A
+// code that gRPC does not define counts as Unknown, as gRPC itself has it.
 func (c Code) ServerOutcome() weir.Outcome { return outcomes[c.defined()].server }
 
 // ClientOutcome returns what a call that ended with the code teaches the limiter of its client.

@@ -46,8 +46,8 @@ func Exempt(choose Chooser, names ...string) Chooser {
 	}
 }
 
-// mostMethods bounds what Methods remembers. A server has tens of methods; a client that forwards whatever
-// it is asked for may see any number.
+// mostMethods bounds what Methods remembers. A server has tens of methods; a client that forwards
+// whatever it is asked for may see any number.
 const mostMethods = 1000
 
 // Methods remembers the admitter of each method. The methods of a peer must not be remembered

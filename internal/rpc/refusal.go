@@ -17,7 +17,8 @@ type Refusal struct {
 }
 
 // Refused returns the status for the error of an admitter that was asked under ctx. Only what is
-// ResourceExhausted has a RetryAfter: another server may take at once what this one, closed, does not.
+// ResourceExhausted has a RetryAfter: another server may take at once what this one, closed, does
+// not.
 func Refused(ctx context.Context, err error) Refusal {
 	r := Refusal{Code: ResourceExhausted, Message: "refused"}
 	switch refused, ok := errors.AsType[*weir.RefusedError](err); {

@@ -8,15 +8,17 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// A Turn is the slot of the message that a stream is working on, if there is one. Its methods are safe for concurrent
-// use, as one goroutine may receive while another sends. The zero Turn holds no slot.
+// A Turn is the slot of the message that a stream is working on, if there is one. Its methods are
+// safe for concurrent use, as one goroutine may receive while another sends. The zero Turn holds no
+// slot.
 type Turn struct {
 	mu     sync.Mutex
 	permit weir.Permit // zero without a slot
 	ended  bool
 }
 
-// Take waits for a slot for the next message. What the turn holds is given back first, and teaches nothing.
+// Take waits for a slot for the next message. What the turn holds is given back first, and teaches
+// nothing.
 func (t *Turn) Take(ctx context.Context, admitter weir.Admitter) error {
 	t.Give(weir.Ignore)
 	permit, err := admitter.Acquire(ctx)
@@ -44,7 +46,8 @@ func (t *Turn) Give(o weir.Outcome) {
 	permit.Finish(o) // outside of the lock, for it may call a hook
 }
 
-// Served gives the slot back because the handler goes on with its stream: a success, unless the stream's context has ended.
+// Served gives the slot back because the handler goes on with its stream: a success, unless the
+// stream's context has ended.
 func (t *Turn) Served(ctx context.Context) {
 	if ctx.Err() != nil {
 		t.Give(edge.ContextOutcome(ctx))

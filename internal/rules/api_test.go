@@ -48,8 +48,9 @@ var frozen = map[string]string{
 
 const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go test ./internal/rules -run API -update"
 
-// mostExported is how many lines the API of the root may have: it is what a newcomer reads. It was 189 when all
-// that bulkhead and throttle need stood there too (decision 0021), and 175 before ErrPace and its reason.
+// mostExported is how many lines the API of the root may have: it is what a newcomer reads. It was
+// 189 when all that bulkhead and throttle need stood there too (decision 0021), and 175 before
+// ErrPace and its reason.
 const mostExported = 177
 
 // unchanged demands that the frozen packages export what their golden files say.

@@ -38,7 +38,8 @@ func (t *tree) commands() (all []documents.Command) {
 	return all
 }
 
-// base is where the commands of a file run: the root, or the folder of a module outside the workspace.
+// base is where the commands of a file run: the root, or the folder of a module outside the
+// workspace.
 func base(name string) string {
 	for _, module := range outside {
 		if strings.HasPrefix(name, module+"/") {
@@ -53,8 +54,8 @@ var span = regexp.MustCompile("`[^`]+`")
 
 var placeholder = regexp.MustCompile(`^[A-Z]+(\.\.\.)?$|^\.\.\.$`)
 
-// documentedCommands has every command that the repository itself answers name something that exists: a test, a
-// package, a flag, a script, a mutant.
+// documentedCommands has every command that the repository itself answers name something that
+// exists: a test, a package, a flag, a script, a mutant.
 func documentedCommands(t *tree) (complaints []string) {
 	for _, c := range t.commands() {
 		var wrong []string

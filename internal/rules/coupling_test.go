@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// In the admission core 42 pairs of files used the unexported names of each other when it was a single
-// object (decision 0017).
+// In the admission core 42 pairs of files used the unexported names of each other when it was a
+// single object (decision 0017).
 const (
 	core      = "internal/admit"
 	mostPairs = 8
@@ -74,7 +74,8 @@ func (t *tree) usesBetweenFiles() (map[fileUse]map[string]bool, error) {
 	return uses, nil
 }
 
-// spansFiles reports whether other files can use the object: it is of the package, a field or a method.
+// spansFiles reports whether other files can use the object: it is of the package, a field or a
+// method.
 func spansFiles(obj types.Object) bool {
 	switch obj := obj.(type) {
 	case *types.Var:

@@ -6,8 +6,8 @@
 //   - The root module requires nothing, the others do not require one another,
 //     all of them are in all.work, and those in go.work download little
 //     (modules_test.go).
-//   - Every exported name has a doc comment and every package a doc.go; a file
-//     has at most 500 lines; no test sleeps on the wall clock; no constructor
+//   - Every exported name has a doc comment and every package a doc.go; a file has at most 500
+//     lines and a comment at most 100 columns; no test sleeps on the wall clock; no constructor
 //     starts a goroutine (code_test.go).
 //   - A type of internal/admit has at most 60 methods, one of pool at most 35
 //     (methods_test.go), and at most 8 pairs of files of internal/admit know each

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// odd are turns of phrase that the standard library and the Go blog do not use: a comment is subject, verb
-// and object, in the words of the field.
+// odd are turns of phrase that the standard library and the Go blog do not use: a comment is
+// subject, verb and object, in the words of the field.
 var odd = regexp.MustCompile(`(?i)\b(whom|lest|nobody|manieth|whose[\s/]+turn|of[\s/]+no[\s/]+matter|who[\s/]+is[\s/]+next)\b`)
 
 func plainEnglish(t *tree) (complaints []string) {

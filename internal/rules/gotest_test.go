@@ -18,7 +18,8 @@ var testFlags = map[string]bool{
 	"v": false, "race": false, "short": false, "benchmem": false, "failfast": false,
 }
 
-// goTest checks a go test command: its packages have tests, its patterns match some of them, and its flags are known.
+// goTest checks a go test command: its packages have tests, its patterns match some of them, and
+// its flags are known.
 func (t *tree) goTest(c documents.Command) (wrong []string) {
 	dirs, patterns, unknown := t.testArguments(c)
 	for _, dir := range dirs {
@@ -51,8 +52,8 @@ func (t *tree) reaches(c documents.Command, dir string) bool {
 	return c.All || slices.Contains(outside, module) || slices.Contains(append(t.workspace("go.work"), "."), module)
 }
 
-// testArguments takes the arguments of go test apart: the packages, all of the workspace being "", the
-// patterns by flag, and the flags that neither go test nor these packages know.
+// testArguments takes the arguments of go test apart: the packages, all of the workspace being "",
+// the patterns by flag, and the flags that neither go test nor these packages know.
 func (t *tree) testArguments(c documents.Command) (dirs []string, patterns map[string]string, unknown []string) {
 	patterns = map[string]string{}
 	var own []string // flags that go test does not know

@@ -23,8 +23,8 @@ var (
 	alert = regexp.MustCompile(`- alert: (\w+)`) // a rule of Prometheus
 )
 
-// aboutCode are the documents that name unexported identifiers too. In the others, names in lower case are
-// those of laws, scenarios and metrics.
+// aboutCode are the documents that name unexported identifiers too. In the others, names in lower
+// case are those of laws, scenarios and metrics.
 var aboutCode = []string{"ARCHITECTURE.md", "CONTRIBUTING.md"}
 
 // A dictionary has what the code declares.
@@ -120,8 +120,8 @@ func (d dictionary) field(of string, field *ast.Field) {
 	}
 }
 
-// missing lists the names in a span of code that the repository does not have. dirs are the folders that its
-// line names.
+// missing lists the names in a span of code that the repository does not have. dirs are the folders
+// that its line names.
 func (d dictionary) missing(code string, dirs []string, lower bool) (wrong []string) {
 	if goFile.MatchString(code) {
 		if !slices.ContainsFunc(d.files, func(name string) bool { return sameFile(code, name, dirs) }) {
@@ -146,8 +146,8 @@ func (d dictionary) missing(code string, dirs []string, lower bool) (wrong []str
 	return wrong
 }
 
-// sameFile tells whether a document means the file by a pattern: one without a folder stands in the root or in
-// those that the line names, anywhere if it names none.
+// sameFile tells whether a document means the file by a pattern: one without a folder stands in the
+// root or in those that the line names, anywhere if it names none.
 func sameFile(pattern, name string, dirs []string) bool {
 	if strings.Contains(pattern, "/") {
 		ok, _ := path.Match(pattern, name)
@@ -156,8 +156,8 @@ func sameFile(pattern, name string, dirs []string) bool {
 	return path.Base(name) == pattern && (len(dirs) == 0 || path.Dir(name) == "." || slices.Contains(dirs, path.Dir(name)))
 }
 
-// has tells whether the package, the type or the variable has the member. A variable may be of any type; only
-// documents about code mean unexported types.
+// has tells whether the package, the type or the variable has the member. A variable may be of any
+// type; only documents about code mean unexported types.
 func (d dictionary) has(of, name string, lower bool) bool {
 	members := d.members[of]
 	if !lower && !ast.IsExported(of) && !d.packages[of] {
@@ -178,8 +178,8 @@ func (d dictionary) knows(name string) bool {
 	return d.words[name] || d.foreign[name] || d.folders[name]
 }
 
-// documentedNames demands that what a document shows as code exists. Decisions and the changelog tell of the
-// past.
+// documentedNames demands that what a document shows as code exists. Decisions and the changelog
+// tell of the past.
 func documentedNames(t *tree) (complaints []string) {
 	d := t.dictionary()
 	for _, name := range t.paths {

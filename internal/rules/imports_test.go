@@ -131,8 +131,8 @@ func TestPackagesImportOnlyWhatStandsBelow(t *testing.T) {
 		"weir.go", `package weir; import (_ "github.com/weir-go/weir/law"; _ "github.com/weir-go/weirder")`)
 }
 
-// unusedPermissions complains about packages of a graph that do not exist, and imports that it allows and
-// none of their files has.
+// unusedPermissions complains about packages of a graph that do not exist, and imports that it
+// allows and none of their files has.
 func unusedPermissions(graph map[string]string) func(*tree) []string {
 	return func(t *tree) (complaints []string) {
 		used := map[string]map[string]bool{} // by package

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// maxMethods is how many methods a type of a package may have. A function whose first parameter is of
-// the type counts as one: it differs from a method in spelling only. The Node of the admission core
-// once had 138 (decision 0017).
+// maxMethods is how many methods a type of a package may have. A function whose first parameter is
+// of the type counts as one: it differs from a method in spelling only. The Node of the admission
+// core once had 138 (decision 0017).
 var maxMethods = map[string]int{core: 60, "pool": 35}
 
 // uncrowded keeps one type from becoming the whole package.

@@ -58,7 +58,8 @@ func modules(t *tree) (complaints []string) {
 	return complaints
 }
 
-// order holds all.work to the order in which scripts/release publishes the modules: each after those that it imports, also in tests.
+// order holds all.work to the order in which scripts/release publishes the modules: each after
+// those that it imports, also in tests.
 func order(t *tree) (complaints []string) {
 	workspace := t.workspace("all.work")
 	place := func(dir string) int { // of the module that a directory is in, the innermost
@@ -130,8 +131,8 @@ func TestModulesNeedOnlyTheWorkspace(t *testing.T) {
 		"bench/other/go.mod", "module github.com/weir-go/weir/bench/other\n")
 }
 
-// light are the modules of go.work with what each may download. A first look needs nothing else, so what needs more
-// is a module, and a command, of its own: docs/decisions/0019.
+// light are the modules of go.work with what each may download. A first look needs nothing else, so
+// what needs more is a module, and a command, of its own: docs/decisions/0019.
 var light = map[string]string{
 	".":              "",
 	"cmd/weir":       "github.com/alecthomas/kong github.com/fsnotify/fsnotify github.com/goccy/go-yaml github.com/pires/go-proxyproto github.com/sony/gobreaker/v2 " + prometheus,

@@ -69,8 +69,8 @@ func syllables(word string) int {
 	return max(1, n)
 }
 
-// prose lists the paragraphs and the items of lists of a page. Code, tables and headings are no sentences; a span of code
-// counts as one word.
+// prose lists the paragraphs and the items of lists of a page. Code, tables and headings are no
+// sentences; a span of code counts as one word.
 func prose(page string) (paragraphs []string) {
 	var now []string
 	end := func() {
@@ -109,7 +109,8 @@ func shortSentences(t *tree) (complaints []string) {
 	return complaints
 }
 
-// nameless are turns of phrase that leave out the noun, as in "What waits is served", and others that pages do without.
+// nameless are turns of phrase that leave out the noun, as in "What waits is served", and others
+// that pages do without.
 var nameless = regexp.MustCompile(`(?:^|[.!?]["*)]*\s+)\**What [^.!?]*\.|(?i:\b(?:whoever|whomever|somebody|none but)\b)|\bas it is[.,:;)]`)
 
 // named demands that the sentences of a page say who does what.
@@ -160,7 +161,8 @@ func TestEnglishIsCounted(t *testing.T) {
 	}
 }
 
-// TestEnglishReadsLikeTime prints, with -v, the grade of every page and of the documentation of x/time/rate, as go doc shows it.
+// TestEnglishReadsLikeTime prints, with -v, the grade of every page and of the documentation of
+// x/time/rate, as go doc shows it.
 func TestEnglishReadsLikeTime(t *testing.T) {
 	longtest.Skip(t)
 	anchor, err := documentation("golang.org/x/time/rate")

@@ -23,8 +23,8 @@ const allTests = "export WEIR_TESTS=all"
 // unraced is where it says which tests, by patterns, and in which packages.
 var unraced = regexp.MustCompile(`(?s)unraced=\((.*?)\)\ngo test [^\n]*" (\.[^\n]*)\n`)
 
-// skipped has all tests asked for, and every test that asks for the race detector, which the README's test command
-// runs with, run without it as well.
+// skipped has all tests asked for, and every test that asks for the race detector, which the
+// README's test command runs with, run without it as well.
 func skipped(t *tree) (complaints []string) {
 	script, err := fs.ReadFile(t.fsys, gate)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 // Limiters is what package weir provides: L is *weir.Limiter, C is weir.Config, S is weir.Snapshot
 // and E is weir.Event.
 type Limiters[L, C, S, E any] struct {
-	// Complete returns the configuration with its defaults, or the error of weir.New. It does not check the law.
+	// Complete returns the configuration with its defaults, or the error of weir.New. It does not
+	// check the law.
 	Complete func(c C) (C, error)
 
 	// New returns a limiter with a allocation in the group. Without a group it is weir.New.
@@ -25,8 +26,8 @@ type Limiters[L, C, S, E any] struct {
 	// SetPace replaces the pace. Its values must be in range.
 	SetPace func(l L, p admit.Pace)
 
-	// NewReader returns a reader with the buffer of weir.Limiter.Events. A limiter tells those that Follow named,
-	// and no more of Unfollow.
+	// NewReader returns a reader with the buffer of weir.Limiter.Events. A limiter tells those that
+	// Follow named, and no more of Unfollow.
 	NewReader func(size int) *feed.Reader[E]
 	Follow    func(l L, r *feed.Reader[E])
 	Unfollow  func(l L, r *feed.Reader[E])

@@ -17,7 +17,8 @@ func (pkg configError) Error() string { return string(pkg) + ": invalid configur
 
 func (configError) Is(target error) bool { return target == ErrConfig }
 
-// Invalid returns an error that matches of, names the field and its value, and says which values are allowed.
+// Invalid returns an error that matches of, names the field and its value, and says which values
+// are allowed.
 func Invalid(of error, field string, value any, want string) error {
 	return fmt.Errorf("%w: %s is %v: want %s", of, field, value, want)
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// MaxSlots bounds limits, caps, weights and counts of waiters, so that work in flight plus a weight fits 32 bits.
+// MaxSlots bounds limits, caps, weights and counts of waiters, so that work in flight plus a weight
+// fits 32 bits.
 const MaxSlots = 1_000_000_000
 
 // A Limiter has the settings that every limiter has, whoever configures it. 0 means the default.
@@ -36,8 +37,8 @@ type Fault struct {
 	Want  string
 }
 
-// Check returns what is wrong with complete settings, each alone in its range, or nil. The fields are spelled as the
-// caller's users know them.
+// Check returns what is wrong with complete settings, each alone in its range, or nil. The fields
+// are spelled as the caller's users know them.
 func (l Limiter) Check(spell func(field string) string) *Fault {
 	switch {
 	case l.Min > l.Max:

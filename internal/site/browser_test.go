@@ -46,7 +46,8 @@ type violation struct {
 	}
 }
 
-// inspect holds what is in the tab to what every page promises: nothing to scroll sideways to, and no barrier that axe knows.
+// inspect holds what is in the tab to what every page promises: nothing to scroll sideways to, and
+// no barrier that axe knows.
 func (tab tab) inspect(t *testing.T, what string, axe bool) {
 	t.Helper()
 	var wide struct{ Page, Window int }

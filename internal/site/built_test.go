@@ -98,7 +98,8 @@ func readSite(t *testing.T, dir string) (pages map[string]file, sizes map[string
 	return pages, sizes
 }
 
-// broken lists the links of a page that lead nowhere on the site. Those to other sites are not followed.
+// broken lists the links of a page that lead nowhere on the site. Those to other sites are not
+// followed.
 func broken(from string, pages map[string]file, sizes map[string]int) (complaints []string) {
 	for _, link := range pages[from].links {
 		to, err := url.Parse(link)

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// A browser is a Chromium that is spoken with through pipes, by the few calls of its protocol that these tests need:
-// https://chromedevtools.github.io/devtools-protocol.
+// A browser is a Chromium that is spoken with through pipes, by the few calls of its protocol that
+// these tests need: https://chromedevtools.github.io/devtools-protocol.
 type browser struct {
 	mu      sync.Mutex // of what follows
 	to      io.Writer

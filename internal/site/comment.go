@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// comment is a comment of a package, its code highlighted and its links leading to pages of the site where there are some. The level is that
-// of its headings.
+// comment is a comment of a package, its code highlighted and its links leading to pages of the
+// site where there are some. The level is that of its headings.
 func (s *site) comment(p *goPackage, text string, level int) (markup, error) {
 	printer := p.Printer()
 	printer.HeadingLevel = level
@@ -55,7 +55,8 @@ func (s *site) packagePage(importPath string) *page {
 	return s.byFile[strings.TrimPrefix(rest+"/doc.go", "/")]
 }
 
-// mostGuides is how many guides the page of a package names: all limiters need package weir, so every guide does.
+// mostGuides is how many guides the page of a package names: all limiters need package weir, so
+// every guide does.
 const mostGuides = 5
 
 // guides are the pages that use a package, those first that do so most.

@@ -7,7 +7,8 @@ import (
 	"go/format"
 )
 
-// A declaration is what a package declares, as its page shows it: a group of constants or variables, a function, a method or a type.
+// A declaration is what a package declares, as its page shows it: a group of constants or
+// variables, a function, a method or a type.
 type declaration struct {
 	name      // of a function, a method or a type; a group has none
 	Code, Doc markup

@@ -11,7 +11,8 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 )
 
-// highlight writes code in a language, or as it is if the language is not known. The first of each of the names in it becomes an anchor.
+// highlight writes code in a language, or as it is if the language is not known. The first of each
+// of the names in it becomes an anchor.
 func highlight(w io.Writer, language, code string, names ...string) error {
 	tokens := []chroma.Token{{Value: code}}
 	if lexer := lexers.Get(language); lexer != nil {
@@ -36,8 +37,8 @@ func highlight(w io.Writer, language, code string, names ...string) error {
 	return err
 }
 
-// class is the class of a token that site/style.css colours. Few have one: with a class for each kind of token, the page of
-// package weir was 159 KB in place of 62.
+// class is the class of a token that site/style.css colours. Few have one: with a class for each
+// kind of token, the page of package weir was 159 KB in place of 62.
 func class(of chroma.TokenType) string {
 	switch {
 	case of.InCategory(chroma.Keyword):

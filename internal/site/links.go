@@ -24,7 +24,8 @@ var external = regexp.MustCompile(`^([a-z]+:|//)`)
 // attribute finds the addresses in HTML.
 var attribute = regexp.MustCompile(`(?i)\b(?:src|href|srcset)\s*=\s*(?:"[^"]*"|'[^']*')`)
 
-// unquoted finds the tags whose addresses attribute does not find, once what stands in quotes is left out.
+// unquoted finds the tags whose addresses attribute does not find, once what stands in quotes is
+// left out.
 var (
 	unquoted = regexp.MustCompile(`(?i)<[a-z][^<>]*\b(?:src|href|srcset)\s*=\s*[^\s"'<>]+`)
 	quoted   = regexp.MustCompile(`"[^"]*"|'[^']*'`)
@@ -84,7 +85,8 @@ func (s *site) resolve(p *page) error {
 	return errors.Join(append(wrong, err)...)
 }
 
-// retitle lets a link that shows the name of a file, as suits a reader of files, show the name of the page.
+// retitle lets a link that shows the name of a file, as suits a reader of files, show the name of
+// the page.
 func (s *site) retitle(p *page, link *ast.Link) {
 	file, _, _ := strings.Cut(string(link.Destination), "#")
 	if to := s.byFile[path.Join(path.Dir(p.file), file)]; to != nil && plain(link, p.markdown) == path.Base(file) {

@@ -15,7 +15,8 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown is what GitHub makes of a file, within reason. The files are ours, so their HTML is let through.
+// markdown is what GitHub makes of a file, within reason. The files are ours, so their HTML is let
+// through.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.GFM),
 	goldmark.WithRendererOptions(
@@ -58,8 +59,8 @@ func (p *page) render() (markup, error) {
 	return markup(b.String()), err
 }
 
-// anchor is the anchor that GitHub gives a heading of this text: lower case, without punctuation, a hyphen for each space, and a number
-// if there is one already.
+// anchor is the anchor that GitHub gives a heading of this text: lower case, without punctuation, a
+// hyphen for each space, and a number if there is one already.
 func (p *page) anchor(said string) string {
 	id := strings.Map(func(r rune) rune {
 		switch {

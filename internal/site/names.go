@@ -12,8 +12,9 @@ type name struct {
 	Of              bool   // it belongs to the type above it
 }
 
-// visit goes through what a package exports in the order of its page: constants, variables and functions, then types, each before
-// what belongs to it. Group is called for each declaration of constants or variables, and single for each function, method and type.
+// visit goes through what a package exports in the order of its page: constants, variables and
+// functions, then types, each before what belongs to it. Group is called for each declaration of
+// constants or variables, and single for each function, method and type.
 func (p *goPackage) visit(group func(kind string, v *doc.Value, of bool), single func(n name, decl ast.Decl, text string)) {
 	groups := func(kind string, values []*doc.Value, of bool) {
 		for _, v := range values {

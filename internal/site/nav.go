@@ -38,7 +38,8 @@ type item struct {
 	children []*page
 }
 
-// readNav reads the navigation, and holds it to be complete: every file of docs is in it, and every file in it exists.
+// readNav reads the navigation, and holds it to be complete: every file of docs is in it, and every
+// file in it exists.
 func readNav(root string) (nav, error) {
 	var n nav
 	text, err := os.ReadFile(filepath.Join(root, navFile))

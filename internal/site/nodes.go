@@ -38,7 +38,8 @@ func renderHeading(w util.BufWriter, source []byte, n ast.Node, entering bool) (
 	return ast.WalkContinue, nil
 }
 
-// renderTable puts a table into a box that scrolls by itself where the screen is narrow, also by the keyboard.
+// renderTable puts a table into a box that scrolls by itself where the screen is narrow, also by
+// the keyboard.
 func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		fmt.Fprint(w, `<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>`+"\n")
@@ -48,7 +49,8 @@ func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.Wal
 	return ast.WalkContinue, nil
 }
 
-// renderCell makes a header without text a plain cell: there is nothing for a screen reader to announce.
+// renderCell makes a header without text a plain cell: there is nothing for a screen reader to
+// announce.
 func renderCell(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	tag := "td"
 	if n.Parent().Kind() == east.KindTableHeader && n.HasChildren() {

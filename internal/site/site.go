@@ -56,10 +56,12 @@ func load(root, base string) (*site, error) {
 	return s, errors.Join(wrong...)
 }
 
-// rooted matches what can stand before the path of a page, so that the result is a path on the same host.
+// rooted matches what can stand before the path of a page, so that the result is a path on the same
+// host.
 var rooted = regexp.MustCompile(`^/([^/?#\s]+/)*$`)
 
-// distinct holds all pages to have addresses of their own: of two with the same one, the later would be written over the other.
+// distinct holds all pages to have addresses of their own: of two with the same one, the later
+// would be written over the other.
 func (s *site) distinct() error {
 	var wrong []error
 	at := map[string]*page{}

@@ -131,7 +131,8 @@ func TestNothingElseIsEmptied(t *testing.T) {
 	}
 }
 
-// TestHostileMarkdown: what is no good page fails or is shown as text, and never as a link that leads nowhere.
+// TestHostileMarkdown: what is no good page fails or is shown as text, and never as a link that
+// leads nowhere.
 func TestHostileMarkdown(t *testing.T) {
 	for text, want := range map[string]string{
 		"[x](<with space.md>)":                 "",

@@ -24,7 +24,8 @@ type viewSection struct {
 	Lines []line
 }
 
-// A line of the navigation. Current is "page" for that of the page, and "true" for that of its parent.
+// A line of the navigation. Current is "page" for that of the page, and "true" for that of its
+// parent.
 type line struct {
 	*page
 	Current string

@@ -29,8 +29,8 @@ type Clients struct {
 	Log func(client int, e Entry)
 }
 
-// An Entry is one operation: when its client asked, when it started and ended, and when the client could go
-// on. One that was refused, or whose gate failed, did not start.
+// An Entry is one operation: when its client asked, when it started and ended, and when the client
+// could go on. One that was refused, or whose gate failed, did not start.
 type Entry struct {
 	Asked, Started, Ended, Left time.Time
 	Refused                     bool
@@ -62,8 +62,8 @@ func (c Clients) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// once is one operation. A client that is refused comes back when the refusal says, or up to as much later, so
-// that not all come back at once.
+// once is one operation. A client that is refused comes back when the refusal says, or up to as
+// much later, so that not all come back at once.
 func (c Clients) once(ctx context.Context, client int) Entry {
 	e := Entry{Asked: time.Now()}
 	done, err := c.Gate(ctx)

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 )
 
-// Stock is how much a storm has to write at hand: to make each value while the storm lasts would take processors
-// that the store needs.
+// Stock is how much a storm has to write at hand: to make each value while the storm lasts would
+// take processors that the store needs.
 const Stock = 1 << 20
 
 // Readings returns a [Stock] of JSON, of which each document is a part.

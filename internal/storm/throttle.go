@@ -20,13 +20,13 @@ func Through(th *throttle.Throttle, op throttle.Op, cost int) Gate {
 	}
 }
 
-// inFlight is how many writes are in the store at once. Badger commits them one batch after another, in one
-// goroutine: what is more than a batch only waits inside. With 8, batches were so small that storms lost 4% of
-// their writes.
+// inFlight is how many writes are in the store at once. Badger commits them one batch after
+// another, in one goroutine: what is more than a batch only waits inside. With 8, batches were so
+// small that storms lost 4% of their writes.
 const inFlight = 16
 
-// DrainRate returns a throttle that paces writes of the given cost at what the source says that its store digests,
-// with room for so many that wait. It runs until ctx ends.
+// DrainRate returns a throttle that paces writes of the given cost at what the source says that its
+// store digests, with room for so many that wait. It runs until ctx ends.
 func DrainRate(ctx context.Context, source load.Source, waiting, cost int) (*throttle.Throttle, error) {
 	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: source}}})
 	if err != nil {
@@ -48,6 +48,6 @@ func DrainRate(ctx context.Context, source load.Source, waiting, cost int) (*thr
 	return th, nil
 }
 
-// patience is how long a write may wait. It is more than a store needs for what a thousand writers ask for at once, so
-// that the wait shows in full and not as refusals.
+// patience is how long a write may wait. It is more than a store needs for what a thousand writers
+// ask for at once, so that the wait shows in full and not as refusals.
 const patience = 10 * time.Second

@@ -6,10 +6,10 @@
 // those of the virtual work, so law and group see what they would see if the node were live;
 // what really runs is counted here.
 //
-// Virtual work ends with its own real work, if it is in flight then. The end of any other real work,
-// which would have been refused or started later, ends the oldest: in its place the server would have
-// done what was admitted. But v in flight end no faster than without any load, v/R a second, where
-// R is the latency then. So their throughput is the smaller one of v/R and of what the server really
-// achieves. That is right for a server whose throughput does not fall with load; decision
-// 0014 has the measurements.
+// Virtual work ends with its own real work, if it is in flight then. The end of any other real
+// work, which would have been refused or started later, ends the oldest: in its place the server
+// would have done what was admitted. But v in flight end no faster than without any load, v/R a
+// second, where R is the latency then. So their throughput is the smaller one of v/R and of what
+// the server really achieves. That is right for a server whose throughput does not fall with load;
+// decision 0014 has the measurements.
 package virtual

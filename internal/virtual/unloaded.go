@@ -23,15 +23,16 @@ type unloaded struct {
 }
 
 const (
-	// firstCohort is the size of the first cohort, small because the load may be rising. Each of the
-	// next moreCohorts is twice as large. With 32 alone, fixed(20) would refuse 3.7 points too few of work
-	// that varies with a coefficient of 2, at 0.8 of what a pool can do; with up to 256, 1.8.
+	// firstCohort is the size of the first cohort, small because the load may be rising. Each of
+	// the next moreCohorts is twice as large. With 32 alone, fixed(20) would refuse 3.7 points too
+	// few of work that varies with a coefficient of 2, at 0.8 of what a pool can do; with up to
+	// 256, 1.8.
 	firstCohort, moreCohorts = 32, 3
-	// cohortWeight is the weight of a new cohort in the estimate; the larger ones at the beginning have
-	// twice as much.
+	// cohortWeight is the weight of a new cohort in the estimate; the larger ones at the beginning
+	// have twice as much.
 	cohortWeight = 0.25
-	// noMore is how many times the work in flight is no more load: it varies that much by itself, and most
-	// where work takes long by chance. With 1.1 the 1.8 points are 9.2.
+	// noMore is how many times the work in flight is no more load: it varies that much by itself,
+	// and most where work takes long by chance. With 1.1 the 1.8 points are 9.2.
 	noMore = 1.5
 	// hopeless is how many cohorts may end before what is left of this one counts with its age.
 	hopeless = 8

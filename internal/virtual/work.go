@@ -21,10 +21,10 @@ type Work struct {
 }
 
 // Credit is bounded by so many limits. As long as all ends with its own work, it is the sum of many
-// deviations from R, and what is forgiven ends work that would still run. With a debt of one limit instead of
-// eight, fixed(20) would refuse 3.8 points too few of work that varies with a coefficient of 2, at 0.8 of
-// what a pool can do, and now 1.8. What was not used is worth one limit: a server, too, makes up for a
-// moment without work.
+// deviations from R, and what is forgiven ends work that would still run. With a debt of one limit
+// instead of eight, fixed(20) would refuse 3.8 points too few of work that varies with a
+// coefficient of 2, at 0.8 of what a pool can do, and now 1.8. What was not used is worth one
+// limit: a server, too, makes up for a moment without work.
 const mostCredit, mostDebt = 1, 8
 
 // Adopt makes virtual work, which starts now, of so much weight that runs by now. It calls started
@@ -103,14 +103,15 @@ func (v *Work) Dequeue(p *Piece) {
 	v.Waiting.Remove(p)
 }
 
-// youngest is the age from which on virtual work may end in place of other work: half of the latency without
-// load. Were there none, then after an overload what was left of the credit would end work that has just
-// started, and gradient, which keeps the least latency, would refuse up to 38 points too much at 0.8 of what
-// a pool can do. With all of the latency, fixed(55) would refuse 4 points too much at 1.2.
+// youngest is the age from which on virtual work may end in place of other work: half of the
+// latency without load. Were there none, then after an overload what was left of the credit would
+// end work that has just started, and gradient, which keeps the least latency, would refuse up to
+// 38 points too much at 0.8 of what a pool can do. With all of the latency, fixed(55) would refuse
+// 4 points too much at 1.2.
 func (v *Work) youngest() float64 { return 0.5 * v.unloaded.latency }
 
-// InPlace calls end for virtual work that ends in place of other work of the given weight: the oldest, or a
-// part of it, as far as there is credit.
+// InPlace calls end for virtual work that ends in place of other work of the given weight: the
+// oldest, or a part of it, as far as there is credit.
 func (v *Work) InPlace(weight int32, now int64, end func(p *Piece, part int32)) {
 	able := int32(min(float64(weight), max(0, v.credit)))
 	before := now - int64(v.youngest())
@@ -137,13 +138,14 @@ func (v *Work) Flow(elapsed, now, inflight int64, limit int32) {
 	}
 }
 
-// ForgetCredit has a new limit begin without what was saved up under the last one, which would have a law
-// that lowers it take the server for quicker than it is: little would refuse 2.7 points too few at 1.2 of
-// what a pool can do, instead of 1.0.
+// ForgetCredit has a new limit begin without what was saved up under the last one, which would have
+// a law that lowers it take the server for quicker than it is: little would refuse 2.7 points too
+// few at 1.2 of what a pool can do, instead of 1.0.
 func (v *Work) ForgetCredit() { v.credit = min(v.credit, 0) }
 
-// Ends returns when the oldest virtual work ends by itself, [math.MaxInt64] if it does not. More work in
-// flight than really runs waited while its real work ran, and takes as long as that would without load.
+// Ends returns when the oldest virtual work ends by itself, [math.MaxInt64] if it does not. More
+// work in flight than really runs waited while its real work ran, and takes as long as that would
+// without load.
 func (v *Work) Ends(inflight int64) int64 {
 	if p := v.Active.Oldest(); p != nil && inflight > v.Running {
 		return p.Since + int64(v.unloaded.latency)

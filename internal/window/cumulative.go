@@ -51,11 +51,12 @@ func (m *Meter) Queued(wait int64) {
 	}
 }
 
-// PeakSpan is how often something has to be read to see all peaks: scrapers read every 10 to 60 seconds.
+// PeakSpan is how often something has to be read to see all peaks: scrapers read every 10 to 60
+// seconds.
 const PeakSpan = time.Minute
 
-// A peak knows the most work in flight of the current span and of the one before. Reading does not reset it,
-// so that it serves any number of readers.
+// A peak knows the most work in flight of the current span and of the one before. Reading does not
+// reset it, so that it serves any number of readers.
 type peak struct {
 	until       int64 // when the current span ends
 	now, before uint32

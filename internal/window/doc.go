@@ -55,8 +55,8 @@
 //
 // # Cumulative
 //
-// [Cumulative] has what monitoring systems read, for a meter that was asked to [Meter.Accumulate]: histograms that
-// forget nothing, and the peak of the work in flight. Restarts do not touch it.
+// [Cumulative] has what monitoring systems read, for a meter that was asked to [Meter.Accumulate]:
+// histograms that forget nothing, and the peak of the work in flight. Restarts do not touch it.
 //
 // # Ages
 //

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// More than 32 bits of weight, or of work in flight, are counted as the most that there is room for.
+// More than 32 bits of weight, or of work in flight, are counted as the most that there is room
+// for.
 func TestWeightDoesNotWrap(t *testing.T) {
 	const heavy = 1_000_000_000
 	m := New(0, time.Second)

@@ -2,9 +2,9 @@ package window
 
 import "time"
 
-// A Raw is what a meter measured within its look-back, copied to be worked up later. A reader copies it
-// under the lock of a limiter and asks it when the lock is free: quantiles take longer than the copy. Use
-// [NewRaw] to make one.
+// A Raw is what a meter measured within its look-back, copied to be worked up later. A reader
+// copies it under the lock of a limiter and asks it when the lock is free: quantiles take longer
+// than the copy. Use [NewRaw] to make one.
 type Raw struct {
 	tally   tally
 	sides   sides
@@ -24,7 +24,8 @@ func (r *Raw) Clear() {
 	*r = Raw{sketch: sketch{rows: r.sketch.rows[:0]}, carries: r.carries[:0]}
 }
 
-// CopyRecent makes r what the meter measured within the look-back, and changes nothing in the meter.
+// CopyRecent makes r what the meter measured within the look-back, and changes nothing in the
+// meter.
 func (m *Meter) CopyRecent(r *Raw, now int64) {
 	r.tally, r.sides = m.recent(now)
 	r.average = m.EWMA()

@@ -32,8 +32,8 @@ func (a *ages) turnBack(now int64) {
 // BeforeAll stands for the start of work that began before the clock was turned back.
 const BeforeAll = math.MinInt64
 
-// Ended is [Meter.Done] for work that may have started before the clock was turned back. It is not known
-// then how long it took.
+// Ended is [Meter.Done] for work that may have started before the clock was turned back. It is not
+// known then how long it took.
 func (m *Meter) Ended(start, now int64, weight int32, o Outcome) {
 	if start > now {
 		start, o = BeforeAll, Ignore

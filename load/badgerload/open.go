@@ -7,9 +7,10 @@ import (
 	"github.com/dgraph-io/ristretto/v2/z"
 )
 
-// Open opens a store as [badger.Open] does, also after its process was killed in the instant in which it had made
-// a log and not yet written to it. Badger refuses such a store the first time, with an error that says "Create a new file", and
-// gives the log its size; the next time it opens it (Badger's issue 2207).
+// Open opens a store as [badger.Open] does, also after its process was killed in the instant in
+// which it had made a log and not yet written to it. Badger refuses such a store the first time,
+// with an error that says "Create a new file", and gives the log its size; the next time it opens
+// it (Badger's issue 2207).
 func Open(options badger.Options) (db *badger.DB, err error) {
 	for range mostLogs {
 		db, err = badger.Open(options)
@@ -20,5 +21,6 @@ func Open(options badger.Options) (db *badger.DB, err error) {
 	return db, err
 }
 
-// mostLogs is more than the logs that a store makes at once: one of values, and one for each memtable.
+// mostLogs is more than the logs that a store makes at once: one of values, and one for each
+// memtable.
 const mostLogs = 20

@@ -18,20 +18,24 @@ const (
 	leastTable    = 1 << 20  // while it is compacted, several are in memory
 	logFile       = 64 << 20 // of values: it is mapped into memory
 
-	// Tables of all levels have the same size. With that of Badger, 2, they are twice as large for each level that a store
-	// has grown, and so is the memory of a compaction: at a target of 512 MiB a store needed too much after 6 GB of records.
+	// Tables of all levels have the same size. With that of Badger, 2, they are twice as large for
+	// each level that a store has grown, and so is the memory of a compaction: at a target of 512
+	// MiB a store needed too much after 6 GB of records.
 	tableGrowth = 1
 
-	// Larger values go to the value log. In the tree, where they are compacted again and again, records of 200 B to
-	// 20 KB took 253 MiB of live heap at a target of 256 MiB; with 4 KiB it was 46, and with 1 KiB 23.
+	// Larger values go to the value log. In the tree, where they are compacted again and again,
+	// records of 200 B to 20 KB took 253 MiB of live heap at a target of 256 MiB; with 4 KiB it was
+	// 46, and with 1 KiB 23.
 	inTree = 1 << 10
 )
 
-// Sized returns the options with the sizes of what Badger holds in memory made to fit a target of memory in bytes, as of
-// package memory. A target below 16 MiB counts as 16 MiB. It makes nothing larger than it was.
+// Sized returns the options with the sizes of what Badger holds in memory made to fit a target of
+// memory in bytes, as of package memory. A target below 16 MiB counts as 16 MiB. It makes nothing
+// larger than it was.
 //
-// Values larger than 1 KiB go to the value log: where records are replaced or deleted, call RunValueLogGC now and then. A program
-// that wants them in the tree sets ValueThreshold afterwards, and needs a larger target.
+// Values larger than 1 KiB go to the value log: where records are replaced or deleted, call
+// RunValueLogGC now and then. A program that wants them in the tree sets ValueThreshold afterwards,
+// and needs a larger target.
 func Sized(options badger.Options, target uint64) badger.Options {
 	target = max(target, leastTarget)
 	memtable := max(int64(target/memtableShare), leastMemtable)
@@ -46,8 +50,8 @@ func Sized(options badger.Options, target uint64) badger.Options {
 	return options
 }
 
-// Mapped returns patterns of the files that a store maps into memory, for the Mapped of a memory.Config: its tables, logs of
-// values and logs of memtables.
+// Mapped returns patterns of the files that a store maps into memory, for the Mapped of a
+// memory.Config: its tables, logs of values and logs of memtables.
 func Mapped(db *badger.DB) (patterns []string, err error) {
 	options := db.Opts()
 	for _, files := range [][2]string{{options.Dir, "*.sst"}, {options.Dir, "*.mem"}, {options.ValueDir, "*.vlog"}} {

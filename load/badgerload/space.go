@@ -10,14 +10,17 @@ import (
 // leastSpace is for the logs, and for a store with small memtables.
 const leastSpace = 64 << 20
 
-// Space returns an error that matches [syscall.ENOSPC] if a file system of the store has less space left than a compaction may need.
-// Call it before each write, and before the store is opened: Badger writes to files that are mapped into memory, and a process that
-// does so on a full disk is killed by SIGBUS, without an error. It costs a microsecond. Elsewhere than on Linux and macOS it returns nil.
+// Space returns an error that matches [syscall.ENOSPC] if a file system of the store has less space
+// left than a compaction may need. Call it before each write, and before the store is opened:
+// Badger writes to files that are mapped into memory, and a process that does so on a full disk is
+// killed by SIGBUS, without an error. It costs a microsecond. Elsewhere than on Linux and macOS it
+// returns nil.
 func Space(options badger.Options) error {
 	if options.InMemory {
 		return nil
 	}
-	// A compaction writes what level 0 has, and as much of the level below, before it deletes either. Meanwhile all memtables may be flushed.
+	// A compaction writes what level 0 has, and as much of the level below, before it deletes
+	// either. Meanwhile all memtables may be flushed.
 	tables := 2*uint64(options.NumLevelZeroTablesStall) + uint64(options.NumMemtables)
 	needed := max(tables*uint64(options.MemTableSize), leastSpace)
 	if err := checkSpace(options.Dir, needed); err != nil || options.ValueDir == options.Dir {

@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// space is what the file system of a directory has left in bytes, or that of the directory that it will be made in.
+// space is what the file system of a directory has left in bytes, or that of the directory that it
+// will be made in.
 func space(dir string) (left uint64, known bool) {
 	var s syscall.Statfs_t
 	err := syscall.Statfs(dir, &s)

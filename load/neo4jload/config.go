@@ -45,8 +45,8 @@ type Config struct {
 // Defaults of [Config].
 const (
 	defaultRunning = 20
-	// With 10, and so 11 writers at once on two nodes, a server wrote half as much as with 4 at once (TestNeo4j of
-	// internal/dbtest/storm): each waiter costs it time.
+	// With 10, and so 11 writers at once on two nodes, a server wrote half as much as with 4 at
+	// once (TestNeo4j of internal/dbtest/storm): each waiter costs it time.
 	defaultBlocked     = 3
 	defaultConnections = 400 // server.bolt.thread_pool_max_size
 	defaultWait        = time.Second

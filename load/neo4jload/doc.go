@@ -29,14 +29,14 @@
 //
 // # Privileges
 //
-// On the Enterprise edition the user needs the privilege SHOW TRANSACTION or TRANSACTION MANAGEMENT. Without it
-// the server shows only the user's own transactions, which is none here, and does not
-// say so. The source asks for the user's privileges, at first and each minute, and
-// fails with [ErrPrivilege] if neither is there.
+// On the Enterprise edition the user needs the privilege SHOW TRANSACTION or TRANSACTION
+// MANAGEMENT. Without it the server shows only the user's own transactions, which is none here, and
+// does not say so. The source asks for the user's privileges, at first and each minute, and fails
+// with [ErrPrivilege] if neither is there.
 //
-// Give the source a user of its own. Neo4j locks a user out after a few wrong passwords, and
-// were that the application's, a source with an old password would lock the application out. A source that is not let
-// in asks again after half a minute ([load.ErrDenied]).
+// Give the source a user of its own. Neo4j locks a user out after a few wrong passwords, and were
+// that the application's, a source with an old password would lock the application out. A source
+// that is not let in asks again after half a minute ([load.ErrDenied]).
 //
 // # Cost
 //

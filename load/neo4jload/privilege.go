@@ -18,16 +18,17 @@ var ErrPrivilege = fmt.Errorf("neo4jload: the transactions of other users are hi
 const (
 	showPrivileges = "SHOW USER PRIVILEGES YIELD access, action RETURN access, action"
 
-	// checkedFor is how long a privilege counts as granted. Without it the server would show the user's own
-	// transactions only, and not say so.
+	// checkedFor is how long a privilege counts as granted. Without it the server would show the
+	// user's own transactions only, and not say so.
 	checkedFor = time.Minute
 
-	// unsupported is what the Community edition answers to showPrivileges. It has no privileges: everybody
-	// sees everything.
+	// unsupported is what the Community edition answers to showPrivileges. It has no privileges:
+	// everybody sees everything.
 	unsupported = "Neo.ClientError.Statement.UnsupportedAdministrationCommand"
 )
 
-// checkPrivilege asks whether the user may see the transactions of others, unless it was asked within the last minute.
+// checkPrivilege asks whether the user may see the transactions of others, unless it was asked
+// within the last minute.
 func (s *Source) checkPrivilege(ctx context.Context, session neo4j.SessionWithContext) error {
 	now := time.Now()
 	if now.Sub(s.checked) < checkedFor {
@@ -48,7 +49,8 @@ func (s *Source) checkPrivilege(ctx context.Context, session neo4j.SessionWithCo
 	return nil
 }
 
-// mayShow reports whether the privileges let their user see transactions: one that is granted, and none denied.
+// mayShow reports whether the privileges let their user see transactions: one that is granted, and
+// none denied.
 func mayShow(privileges []*neo4j.Record) bool {
 	granted := false
 	for _, p := range privileges {
@@ -64,7 +66,8 @@ func mayShow(privileges []*neo4j.Record) bool {
 	return granted
 }
 
-// explain makes an error by which the server says that it does not let the user in, or see, match load.ErrDenied.
+// explain makes an error by which the server says that it does not let the user in, or see, match
+// load.ErrDenied.
 func explain(err error) error {
 	if answer := (*neo4j.Neo4jError)(nil); errors.As(err, &answer) && answer.HasSecurityCode() {
 		return fmt.Errorf("neo4jload: %w: %w", load.ErrDenied, err)

@@ -54,8 +54,9 @@ func (s *Source) Close(ctx context.Context) error {
 // Name implements [load.Source].
 func (*Source) Name() string { return "neo4j" }
 
-// showTransactions leaves out the transactions that carry the mark $self. The status of one
-// that waits for a lock is "Blocked by: [...]". Its waitTime goes on counting once it runs: that of the others is past.
+// showTransactions leaves out the transactions that carry the mark $self. The status of one that
+// waits for a lock is "Blocked by: [...]". Its waitTime goes on counting once it runs: that of the
+// others is past.
 const showTransactions = `
 SHOW TRANSACTIONS
 YIELD status, elapsedTime, waitTime, pageFaults, metaData

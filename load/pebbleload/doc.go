@@ -18,9 +18,10 @@
 //	compaction debt     bytes to compact until the tree is in shape; bounds nothing,
 //	                    unless [Source].DebtLimit says so; writes
 //
-// The [load.Drain] counts tables: the sublevels are the backlog, and what was flushed and is no sublevel is
-// drained. The target is 0.6 of the number at which writes stop and the limit one less than that number, for one is always about to
-// arrive. It says nothing of memtables: a stall that lasts until a flush ends is shorter.
+// The [load.Drain] counts tables: the sublevels are the backlog, and what was flushed and is no
+// sublevel is drained. The target is 0.6 of the number at which writes stop and the limit one less
+// than that number, for one is always about to arrive. It says nothing of memtables: a stall that
+// lasts until a flush ends is shorter.
 //
 // # Cost
 //

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// ConnPool is how long callers wait for a connection of a pool, also while none comes free,
-// and how many of its connections are in use. It asks the pool's statistics, not the database. A ConnPool
+// ConnPool is how long callers wait for a connection of a pool, also while none comes free, and how
+// many of its connections are in use. It asks the pool's statistics, not the database. A ConnPool
 // serves one monitor.
 type ConnPool struct {
 	DB *sql.DB // the pool that the application uses. Required

@@ -43,10 +43,11 @@ type Postgres struct {
 // of others do.
 var ErrPrivilege = fmt.Errorf("sqlload: the sessions of other users are hidden: GRANT pg_monitor to the monitor's user: %w", load.ErrDenied)
 
-// Defaults of [Postgres]. Of those who wait for one row some have to be there, so that it is
-// never idle; each more makes the server slower. Of 64 clients with pgbench's transaction 3 and 5 at once, of which all but
-// one or two wait, wrote 1.7 and 1.5 times what all did, and 11 wrote 1.1 times (TestPgbench). A pace needs more of them: with 4 and a
-// PID writes fell to a half, with 10 to 0.95. The disk and the server's own locks serve several at once.
+// Defaults of [Postgres]. Of those who wait for one row some have to be there, so that it is never
+// idle; each more makes the server slower. Of 64 clients with pgbench's transaction 3 and 5 at
+// once, of which all but one or two wait, wrote 1.7 and 1.5 times what all did, and 11 wrote 1.1
+// times (TestPgbench). A pace needs more of them: with 4 and a PID writes fell to a half, with 10
+// to 0.95. The disk and the server's own locks serve several at once.
 const (
 	defaultMaxLocked   = 4
 	defaultMaxIO       = 16
@@ -93,8 +94,8 @@ func (p *Postgres) Poll(ctx context.Context) (load.Sample, error) {
 }
 
 // explain makes an error by which the server says that it does not let the user in, or see, match
-// load.ErrDenied. The codes are SQLSTATEs, which pgx and lib/pq tell: class 28 is about who the user is, and 42501 about
-// what the user may do.
+// load.ErrDenied. The codes are SQLSTATEs, which pgx and lib/pq tell: class 28 is about who the
+// user is, and 42501 about what the user may do.
 func explain(err error) error {
 	var coded interface{ SQLState() string }
 	if errors.As(err, &coded) && (strings.HasPrefix(coded.SQLState(), "28") || coded.SQLState() == "42501") {

@@ -35,7 +35,8 @@ type score struct {
 	fault error // the first that is neither a refusal nor a caller that left
 }
 
-// Run prints a line a second and returns what the second half of the time brought, when the limit has been found.
+// Run prints a line a second and returns what the second half of the time brought, when the limit
+// has been found.
 func (c Crowd) Run(ctx context.Context, out io.Writer, during time.Duration) (Tally, error) {
 	fmt.Fprintf(out, "%8s %6s %8s %8s %8s %6s\n", "second", "asked", "in time", "too late", "refused", "limit")
 	var (

@@ -30,7 +30,8 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 	}
 }
 
-// Of ten calls a second, calls end in four ways in turn; what ends after a second is counted in the next.
+// Of ten calls a second, calls end in four ways in turn; what ends after a second is counted in the
+// next.
 func TestCrowdCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0

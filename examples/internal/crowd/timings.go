@@ -11,7 +11,8 @@ import (
 
 var readings = sync.OnceValue(storm.Readings)
 
-// Document returns a document of the given size. It is JSON, and compresses as JSON does. It must not be changed.
+// Document returns a document of the given size. It is JSON, and compresses as JSON does. It must
+// not be changed.
 func Document(size int) []byte { return storm.Part(readings(), size) }
 
 // Timings are how long operations took. All goroutines may use them.
@@ -33,8 +34,9 @@ func (t *Timings) Note(began time.Time, err error) {
 	}
 }
 
-// Watch prints a line a second, and returns how many operations ended in the second half, and the slowest of them. It
-// ends with the show, with ctx, or with the first operation that failed, and returns that error.
+// Watch prints a line a second, and returns how many operations ended in the second half, and the
+// slowest of them. It ends with the show, with ctx, or with the first operation that failed, and
+// returns that error.
 func (t *Timings) Watch(ctx context.Context, show Show) (ended int, slowest time.Duration, err error) {
 	fmt.Fprintf(show.Out, "%8s %8s %8s\n", "second", "ended", "slowest")
 	seconds := int(show.Each / time.Second)

@@ -1,4 +1,5 @@
-// Package importtest has what the tests of imports share: processes whose memory is watched, or that are killed, journals, and small disks.
+// Package importtest has what the tests of imports share: processes whose memory is watched, or
+// that are killed, journals, and small disks.
 package importtest
 
 import (
@@ -58,7 +59,8 @@ func Watch(pid, target int, ended <-chan struct{}) (p Peak) {
 	}
 }
 
-// Kill starts a command, kills it after a while, and returns what it had to say on its standard error.
+// Kill starts a command, kills it after a while, and returns what it had to say on its standard
+// error.
 func Kill(t *testing.T, c *exec.Cmd, after time.Duration) (complaints string) {
 	t.Helper()
 	var text bytes.Buffer

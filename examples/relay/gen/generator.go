@@ -57,10 +57,12 @@ func (g *Generator) Next() nostr.Event {
 	return d.Event
 }
 
-// Unsigned returns the next event without its signature, which takes nearly all of the time: for a store, which verifies nothing.
+// Unsigned returns the next event without its signature, which takes nearly all of the time: for a
+// store, which verifies nothing.
 func (g *Generator) Unsigned() nostr.Event { return g.draft().Event }
 
-// draft makes an event that was not there before. Apart from the signature it has everything, and takes little time.
+// draft makes an event that was not there before. Apart from the signature it has everything, and
+// takes little time.
 func (g *Generator) draft() draft {
 	g.now += g.random.Int64N(3)
 	for {
@@ -87,7 +89,8 @@ func (g *Generator) remember(d draft) {
 	g.oldest = (g.oldest + 1) % recent
 }
 
-// sign takes nearly all of the time that an event takes. The same event always has the same signature.
+// sign takes nearly all of the time that an event takes. The same event always has the same
+// signature.
 func (d *draft) sign() {
 	// The signature need not be verified, which FastSign leaves out: a test does.
 	signature, err := schnorr.Sign(d.by.secret, d.ID[:], schnorr.FastSign())

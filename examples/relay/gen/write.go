@@ -18,9 +18,10 @@ type batch struct {
 	lines  chan []byte // has room for the one value
 }
 
-// Write writes n events of a Generator with 10,000 authors as JSON lines, none for n below 1. Several workers sign them; the order is that of
-// the Generator, so that the same seed always gives the same lines, and those of a smaller n come first. It returns early, with the error,
-// if the context ends or writing fails.
+// Write writes n events of a Generator with 10,000 authors as JSON lines, none for n below 1.
+// Several workers sign them; the order is that of the Generator, so that the same seed always gives
+// the same lines, and those of a smaller n come first. It returns early, with the error, if the
+// context ends or writing fails.
 func Write(ctx context.Context, w io.Writer, n int, seed uint64) error {
 	workers := runtime.GOMAXPROCS(0)
 	ctx, cancel := context.WithCancel(ctx)

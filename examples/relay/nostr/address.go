@@ -17,7 +17,8 @@ func (a Address) String() string {
 	return strconv.Itoa(a.Kind) + ":" + a.PubKey.String() + ":" + a.D
 }
 
-// ParseAddress reads the form of an a tag, and reports whether it is the address of a replaceable or addressable event.
+// ParseAddress reads the form of an a tag, and reports whether it is the address of a replaceable
+// or addressable event.
 func ParseAddress(text string) (a Address, ok bool) {
 	kind, rest, _ := strings.Cut(text, ":")
 	author, d, _ := strings.Cut(rest, ":")

@@ -57,8 +57,9 @@ func appendTags(b []byte, tags []Tag) []byte {
 	return append(b, ']')
 }
 
-// appendString escapes what NIP-01 names, and no other character that JSON allows as it is: the ID depends on it. Of the control
-// characters that NIP-01 does not name, which JSON does not allow, all clients write the code.
+// appendString escapes what NIP-01 names, and no other character that JSON allows as it is: the ID
+// depends on it. Of the control characters that NIP-01 does not name, which JSON does not allow,
+// all clients write the code.
 func appendString(b []byte, text string) []byte {
 	b = append(b, '"')
 	plain := 0 // where what is not yet appended starts

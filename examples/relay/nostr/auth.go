@@ -9,8 +9,9 @@ import (
 // authWindow is how far the time of an AUTH may be from now: NIP-42 suggests about ten minutes.
 const authWindow = 10 * time.Minute
 
-// Check returns an error unless the client answers this challenge of this relay, now. The URL is the one that clients connect to.
-// The signature is not checked here: Event.Verify takes time, for which a relay sets the pace. The error's text is a Reason.
+// Check returns an error unless the client answers this challenge of this relay, now. The URL is
+// the one that clients connect to. The signature is not checked here: Event.Verify takes time, for
+// which a relay sets the pace. The error's text is a Reason.
 func (m *AuthMessage) Check(challenge, relayURL string, now time.Time) error {
 	e := &m.Event
 	switch {
@@ -26,7 +27,8 @@ func (m *AuthMessage) Check(challenge, relayURL string, now time.Time) error {
 	return nil
 }
 
-// sameRelay compares what decides which relay is reached: host and path, without what clients write in several ways.
+// sameRelay compares what decides which relay is reached: host and path, without what clients write
+// in several ways.
 func sameRelay(a, b string) bool {
 	first, err := url.Parse(a)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// oneKilobyte is an EVENT message of about that length, with a reply's tags and a text with escapes.
+// oneKilobyte is an EVENT message of about that length, with a reply's tags and a text with
+// escapes.
 func oneKilobyte(b *testing.B) []byte {
 	e := signed(b, gonostr.Event{
 		CreatedAt: 1_700_000_000, Kind: 1,

@@ -1,7 +1,8 @@
 package nostr
 
-// Deletions returns what a deletion (NIP-09) names in its e and a tags: the events, of which only those of its author are meant, and the addresses,
-// which are only those of its author. What is not well-formed is left out.
+// Deletions returns what a deletion (NIP-09) names in its e and a tags: the events, of which only
+// those of its author are meant, and the addresses, which are only those of its author. What is not
+// well-formed is left out.
 func (e *Event) Deletions() (ids []ID, addresses []Address) {
 	for _, tag := range e.Tags {
 		switch tag.Name() {

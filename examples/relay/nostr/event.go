@@ -91,8 +91,8 @@ func (e *Event) first(name string) string {
 	return ""
 }
 
-// Replaces reports whether e goes before another version at the same address: the later one, and of two of the same
-// second the one with the lower ID.
+// Replaces reports whether e goes before another version at the same address: the later one, and of
+// two of the same second the one with the lower ID.
 func (e *Event) Replaces(other *Event) bool {
 	if e.CreatedAt != other.CreatedAt {
 		return e.CreatedAt > other.CreatedAt

@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// A Filter says which events a client wants: those that match all of its conditions. The zero Filter matches everything.
+// A Filter says which events a client wants: those that match all of its conditions. The zero
+// Filter matches everything.
 type Filter struct {
 	IDs     []ID              // nil for any, empty for none; sorted
 	Authors []PubKey          // nil for any, empty for none; sorted
@@ -17,7 +18,8 @@ type Filter struct {
 	Limit   int               // how many stored events at most; -1 for no bound
 }
 
-// Matches reports whether an event is one of those wanted. An absent condition holds, and one of several values holds if one of them does.
+// Matches reports whether an event is one of those wanted. An absent condition holds, and one of
+// several values holds if one of them does.
 func (f *Filter) Matches(e *Event) bool {
 	switch {
 	case f.IDs != nil && !sortedHas(f.IDs, e.ID, compareIDs),
@@ -43,8 +45,8 @@ func sortedHas[T any](values []T, value T, compare func(a, b T) int) bool {
 func compareIDs(a, b ID) int      { return bytes.Compare(a[:], b[:]) }
 func compareKeys(a, b PubKey) int { return bytes.Compare(a[:], b[:]) }
 
-// tagged searches, since an event may have 2,000 tags and a filter 1,000 values: comparing all with all took 48 ms, which a client
-// could make the relay do for each of its subscriptions.
+// tagged searches, since an event may have 2,000 tags and a filter 1,000 values: comparing all with
+// all took 48 ms, which a client could make the relay do for each of its subscriptions.
 func (e *Event) tagged(letter byte, values []string) bool {
 	return slices.ContainsFunc(e.Tags, func(t Tag) bool {
 		if len(t) < 2 || len(t[0]) != 1 || t[0][0] != letter {

@@ -26,7 +26,8 @@ func TestWhatAFilterMeans(t *testing.T) {
 		`{"since":-5,"until":-5}`: {Until: -5, Limit: 500},
 		`{"since":-0,"until":5}`:  {Until: 5, Limit: 500},
 		`{"since":5,"until":9}`:   {Since: 5, Until: 9, Limit: 500},
-		// A limit of 0 asks for no stored events, and more than the relay gives is as much as it gives.
+		// A limit of 0 asks for no stored events, and more than the relay gives is as much as it
+		// gives.
 		`{"limit":0}`:                   {Limit: 0},
 		`{"limit":499}`:                 {Limit: 499},
 		`{"limit":9223372036854775807}`: {Limit: 500},
@@ -71,8 +72,8 @@ func TestWhatAFilterMatches(t *testing.T) {
 	}
 }
 
-// TestMatchingManyValues: a filter of a thousand values costs little more than one of a single value, here up to 200 times as much where
-// comparing all with all costs a thousand times.
+// TestMatchingManyValues: a filter of a thousand values costs little more than one of a single
+// value, here up to 200 times as much where comparing all with all costs a thousand times.
 func TestMatchingManyValues(t *testing.T) {
 	var e nostr.Event
 	for i := range 2000 {

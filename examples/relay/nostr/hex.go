@@ -1,6 +1,7 @@
 package nostr
 
-// decodeHex reads lower-case digits, exactly as many as are needed, and says whether that is what the text is.
+// decodeHex reads lower-case digits, exactly as many as are needed, and says whether that is what
+// the text is.
 func decodeHex(to []byte, text string) bool {
 	if len(text) != 2*len(to) {
 		return false

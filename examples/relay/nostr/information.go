@@ -2,7 +2,8 @@ package nostr
 
 import "time"
 
-// Information is the document that a relay serves over HTTP to those who accept application/nostr+json (NIP-11).
+// Information is the document that a relay serves over HTTP to those who accept
+// application/nostr+json (NIP-11).
 type Information struct {
 	// The relay and its operator, for people.
 	Name        string `json:"name,omitempty"`
@@ -38,7 +39,8 @@ type Limitation struct {
 	Ahead            int64 `json:"created_at_upper_limit,omitempty"`
 }
 
-// Limitation returns the limits as the information document has them. What is not about parsing is left to the caller.
+// Limitation returns the limits as the information document has them. What is not about parsing is
+// left to the caller.
 func (l Limits) Limitation() Limitation {
 	l = l.WithDefaults()
 	return Limitation{

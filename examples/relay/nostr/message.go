@@ -2,7 +2,8 @@ package nostr
 
 import "unicode/utf8"
 
-// A Message is what a client sends: *EventMessage, *ReqMessage, *CountMessage, *CloseMessage or *AuthMessage.
+// A Message is what a client sends: *EventMessage, *ReqMessage, *CountMessage, *CloseMessage or
+// *AuthMessage.
 type Message interface{ message() }
 
 // An EventMessage publishes an event.
@@ -48,7 +49,8 @@ type ParseError struct {
 // Error returns the reason.
 func (e *ParseError) Error() string { return e.Reason }
 
-// AppendAnswer appends the message that tells the client: an OK for an event, a CLOSED for a subscription, a NOTICE for everything else.
+// AppendAnswer appends the message that tells the client: an OK for an event, a CLOSED for a
+// subscription, a NOTICE for everything else.
 func (e *ParseError) AppendAnswer(b []byte) []byte {
 	switch {
 	case e.ID != nil:
@@ -59,8 +61,9 @@ func (e *ParseError) AppendAnswer(b []byte) []byte {
 	return AppendNotice(b, e.Reason)
 }
 
-// ParseMessage reads a message of a client. An error is a *ParseError. Text that is not JSON, or more than the limits allow, is refused;
-// what holds for events and filters is said at ParseEvent and ParseFilter.
+// ParseMessage reads a message of a client. An error is a *ParseError. Text that is not JSON, or
+// more than the limits allow, is refused; what holds for events and filters is said at ParseEvent
+// and ParseFilter.
 func ParseMessage(text []byte, l Limits) (Message, error) {
 	l = l.WithDefaults()
 	p := messageParser{scanner: newScanner(text, l), limits: l}

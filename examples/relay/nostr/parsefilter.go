@@ -6,11 +6,12 @@ import (
 	"slices"
 )
 
-// ParseFilter reads a filter. Its values are sorted, without duplicates. Its limit is that of the client, at most Limits.Limit, which also holds
-// if the client sets none.
+// ParseFilter reads a filter. Its values are sorted, without duplicates. Its limit is that of the
+// client, at most Limits.Limit, which also holds if the client sets none.
 //
-// A condition with an empty list matches nothing. Fields that are not known are ignored: clients send those of extensions, such as the search
-// of NIP-50, to every relay. A tag of more than a letter, which relays do not index, is refused. The error's text is a Reason.
+// A condition with an empty list matches nothing. Fields that are not known are ignored: clients
+// send those of extensions, such as the search of NIP-50, to every relay. A tag of more than a
+// letter, which relays do not index, is refused. The error's text is a Reason.
 func ParseFilter(text []byte, l Limits) (Filter, error) {
 	l = l.WithDefaults()
 	s := newScanner(text, l)

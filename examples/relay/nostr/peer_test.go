@@ -44,7 +44,8 @@ func ofPeer(e *nostr.Event) *gonostr.Event {
 	}
 }
 
-// Texts with what JSON escapes, what some implementations escape and others do not, and what is not ASCII.
+// Texts with what JSON escapes, what some implementations escape and others do not, and what is not
+// ASCII.
 var text = rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
 	"", "\"\\\n\r\t\b\f", "\x00\x01\x0b\x10\x19\x1a\x1f", "\x7f\u0080", "\u2028\u2029", "</script>&", "é こんにちは 🙂", "\ufffd", "/",
 }))

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// A Prefix is the word before the colon of a reason, by which programs tell the reasons of OK and CLOSED apart.
+// A Prefix is the word before the colon of a reason, by which programs tell the reasons of OK and
+// CLOSED apart.
 type Prefix string
 
 // The prefixes.

@@ -7,10 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth bounds how deep arrays and objects nest in a value that the protocol does not know and that is skipped.
+// maxDepth bounds how deep arrays and objects nest in a value that the protocol does not know and
+// that is skipped.
 const maxDepth = 16
 
-// A scanner reads JSON. After the first error it is at the end, so that everything else fails too; the first error stays.
+// A scanner reads JSON. After the first error it is at the end, so that everything else fails too;
+// the first error stays.
 //
 // It shares the text with the strings that it returns, unless they have escapes.
 type scanner struct {
@@ -190,8 +192,8 @@ func (s *scanner) escape() {
 	s.at += 2
 }
 
-// codePoint reads \uXXXX, or two of them that are a pair of surrogates. Half a pair is no character: no UTF-8
-// is the same text, so that the ID of the event could not be computed.
+// codePoint reads \uXXXX, or two of them that are a pair of surrogates. Half a pair is no
+// character: no UTF-8 is the same text, so that the ID of the event could not be computed.
 func (s *scanner) codePoint() {
 	r := s.unit(s.at)
 	length := 6

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// admission caps connections by their number: in all, by address, and of new ones per second. It asks nothing of the store's load.
+// admission caps connections by their number: in all, by address, and of new ones per second. It
+// asks nothing of the store's load.
 type admission struct {
 	most, mostByAddress int
 	rate                *rate.Limiter
@@ -30,7 +31,8 @@ func newAdmission(c Config) *admission {
 	}
 }
 
-// newSocketAdmission is for sockets, whose rate is not bounded: a client that only asks for the information document counts as no new connection.
+// newSocketAdmission is for sockets, whose rate is not bounded: a client that only asks for the
+// information document counts as no new connection.
 func newSocketAdmission(c Config) *admission {
 	a := &admission{most: c.Sockets, mostByAddress: c.Sockets, rate: rate.NewLimiter(rate.Inf, 0), byAddress: map[string]int{}}
 	if c.Address == nil {
@@ -46,7 +48,8 @@ type denial struct {
 	text   string
 }
 
-// Those who are refused for their number come back after this time; how long others stay is not known.
+// Those who are refused for their number come back after this time; how long others stay is not
+// known.
 const comeBack = 10 * time.Second
 
 // enter counts a connection in, or returns why not. The cheapest reason is looked for first.
@@ -90,7 +93,8 @@ func wholeSeconds(d time.Duration) int {
 	return max(int(math.Ceil(d.Seconds())), 1)
 }
 
-// addressOf is the address that a peer is counted by: of IPv6 it is the /64, which is what a customer has.
+// addressOf is the address that a peer is counted by: of IPv6 it is the /64, which is what a
+// customer has.
 func addressOf(peer string) string {
 	host, _, err := net.SplitHostPort(peer)
 	if err != nil {

@@ -59,8 +59,8 @@ func ownURL(configured string, r *http.Request) string {
 	return "ws://" + r.Host
 }
 
-// challenge says why a client has to authenticate, and sends the challenge again: some clients lose a message that comes with the handshake, as the
-// first one does (go-nostr v0.38.2).
+// challenge says why a client has to authenticate, and sends the challenge again: some clients lose
+// a message that comes with the handshake, as the first one does (go-nostr v0.38.2).
 func (c *connection) challenge(why string) (reason string) {
 	c.answer(nostr.AppendAuth(nil, c.identity.challenge))
 	return nostr.Reason(nostr.AuthRequired, "%s", why)

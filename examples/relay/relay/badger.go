@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/load/badgerload"
 )
 
-// Badger completes settings with those for a store in Badger: what tells its load, which files it maps, how it is synced. The caller
-// closes the store after the server's Run has returned.
+// Badger completes settings with those for a store in Badger: what tells its load, which files it
+// maps, how it is synced. The caller closes the store after the server's Run has returned.
 func Badger(c Config, s *store.Store) (_ Config, err error) {
 	if c.Mapped, err = badgerload.Mapped(s.DB()); err != nil {
 		return c, err

@@ -21,7 +21,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// A connection is a client over WebSocket. Three goroutines serve it: one reads messages, one writes them, and one asks whether the client is alive.
+// A connection is a client over WebSocket. Three goroutines serve it: one reads messages, one
+// writes them, and one asks whether the client is alive.
 type connection struct {
 	server   *Server
 	socket   *websocket.Conn
@@ -121,8 +122,8 @@ func (c *connection) serve() {
 	c.incoming.discard()
 }
 
-// read takes up messages until the connection ends. It does not read on while a message waits for a place: the client then finds the
-// socket full.
+// read takes up messages until the connection ends. It does not read on while a message waits for a
+// place: the client then finds the socket full.
 func (c *connection) read() error {
 	for {
 		kind, text, err := c.next()
@@ -146,15 +147,17 @@ func (c *connection) read() error {
 	}
 }
 
-// takeIn takes up a message and gives its memory back, unless it is an event, which does so when it is answered.
+// takeIn takes up a message and gives its memory back, unless it is an event, which does so when it
+// is answered.
 func (c *connection) takeIn(kind websocket.MessageType, text []byte) {
 	if c.isLeaving() || !c.dispatch(kind, text) {
 		c.incoming.give(cap(text))
 	}
 }
 
-// next reads a message, whose memory is the caller's to give back. From its first byte on, the client has a limited time to send it. The error is errNoMemory
-// if there is none for it; the next message may be read then.
+// next reads a message, whose memory is the caller's to give back. From its first byte on, the
+// client has a limited time to send it. The error is errNoMemory if there is none for it; the next
+// message may be read then.
 func (c *connection) next() (websocket.MessageType, []byte, error) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	defer cancel()
@@ -176,7 +179,8 @@ func (c *connection) next() (websocket.MessageType, []byte, error) {
 // perToken is how many bytes of a message count as another message.
 const perToken = 4 << 10
 
-// wait waits until the rate of the connection allows a message. Nothing is refused: the message has been read, and the next one will be read later.
+// wait waits until the rate of the connection allows a message. Nothing is refused: the message has
+// been read, and the next one will be read later.
 func (c *connection) wait(bytes int) error {
 	if c.rate == nil {
 		return nil
@@ -189,7 +193,8 @@ func (c *connection) wait(bytes int) error {
 	return c.rate.WaitN(c.ctx, n)
 }
 
-// answer sends a message, for which it waits until there is room. If the connection ends first, nothing more is to be said.
+// answer sends a message, for which it waits until there is room. If the connection ends first,
+// nothing more is to be said.
 func (c *connection) answer(text []byte) {
 	_ = c.out.put(c.ctx, message{text: text})
 }
@@ -257,8 +262,8 @@ func (c *connection) drop() {
 	c.end(errSlow)
 }
 
-// keepAlive pings, and ends a connection whose client neither answers nor sends anything. While a message is in work no
-// answer would be read, so that says nothing.
+// keepAlive pings, and ends a connection whose client neither answers nor sends anything. While a
+// message is in work no answer would be read, so that says nothing.
 func (c *connection) keepAlive() {
 	ticker := time.NewTicker(c.server.conf.Ping)
 	defer ticker.Stop()
@@ -280,7 +285,8 @@ func (c *connection) keepAlive() {
 	}
 }
 
-// goodbye ends the connection for the relay: what is being written finishes, and the client hears it.
+// goodbye ends the connection for the relay: what is being written finishes, and the client hears
+// it.
 func (c *connection) goodbye() {
 	c.mu.Lock()
 	c.leaving = true

@@ -16,11 +16,13 @@ var (
 	zstdStart = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
 
-// maxWindow is how much memory a zstd frame may ask for: what its specification recommends decoders to support.
+// maxWindow is how much memory a zstd frame may ask for: what its specification recommends decoders
+// to support.
 const maxWindow = 8 << 20
 
-// Decompress returns the lines of a source that is plain, gzip or zstd: its first bytes say which. A plain file is returned as it is, so that an import
-// can go on in its middle. The caller calls end when nothing reads the lines any more; it does not close the source.
+// Decompress returns the lines of a source that is plain, gzip or zstd: its first bytes say which.
+// A plain file is returned as it is, so that an import can go on in its middle. The caller calls
+// end when nothing reads the lines any more; it does not close the source.
 func Decompress(source io.Reader) (lines io.Reader, end func(), err error) {
 	in := bufio.NewReader(source)
 	start, err := in.Peek(len(zstdStart))

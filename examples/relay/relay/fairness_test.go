@@ -17,8 +17,9 @@ func (s *served) waitFor(series, value string) {
 	}
 }
 
-// tolerated is how much of a connection that has 20 at work or waiting may go before the first of another. With one slot, nothing is at work when it comes
-// free, and then it is the turn of either. In order of arrival it would be 19.
+// tolerated is how much of a connection that has 20 at work or waiting may go before the first of
+// another. With one slot, nothing is at work when it comes free, and then it is the turn of either.
+// In order of arrival it would be 19.
 const tolerated = 3
 
 func TestFloodOfEventsDelaysOnlyItsSender(t *testing.T) {

@@ -33,10 +33,12 @@ func inBadger(t *testing.T) *served {
 	return serve(t, c)
 }
 
-// asClient is the variable of the environment by which this program becomes a client of the relay at an address.
+// asClient is the variable of the environment by which this program becomes a client of the relay
+// at an address.
 const asClient = "RELAY_TEST_CLIENT_OF"
 
-// TestMain is the client in a process of its own: go-nostr v0.38.2 has a data race where a connection ends.
+// TestMain is the client in a process of its own: go-nostr v0.38.2 has a data race where a
+// connection ends.
 func TestMain(m *testing.M) {
 	url := os.Getenv(asClient)
 	if url == "" {

@@ -24,7 +24,8 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// fake is a store in memory. What a test sets is called before and after each write, and before each slice of a query.
+// fake is a store in memory. What a test sets is called before and after each write, and before
+// each slice of a query.
 type fake struct {
 	beforeSave func(*nostr.Event) error
 	afterSave  func(*nostr.Event)
@@ -220,7 +221,8 @@ func (c *client) receive() (message []any) {
 	return message
 }
 
-// want receives a message that begins with these elements; strings that end in * are the beginning of one.
+// want receives a message that begins with these elements; strings that end in * are the beginning
+// of one.
 func (c *client) want(begins ...any) []any {
 	c.t.Helper()
 	got := c.receive()

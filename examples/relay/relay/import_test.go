@@ -255,7 +255,8 @@ func (r endingIn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// An import that is stopped saves nothing that it has not verified, also when no throttle refuses it.
+// An import that is stopped saves nothing that it has not verified, also when no throttle refuses
+// it.
 func TestImportThatIsStoppedSavesNothingForged(t *testing.T) {
 	kept := &fake{}
 	s, stop := build(t, relay.Config{Store: kept, Unthrottled: true})

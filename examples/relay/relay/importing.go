@@ -13,7 +13,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// An Import says how [Server.Import] reads a source. The zero Import verifies, keeps no journal and stops at the first bad line.
+// An Import says how [Server.Import] reads a source. The zero Import verifies, keeps no journal and
+// stops at the first bad line.
 type Import struct {
 	Trusted    bool                // do not verify ids and signatures
 	Journal    string              // path, as of bulk.Config
@@ -23,18 +24,22 @@ type Import struct {
 }
 
 const (
-	// importWorkers is how many lines are in work at once: as many as write, and as many that are parsed and verified meanwhile. More of
-	// them only stand before clients in the queue for a processor.
+	// importWorkers is how many lines are in work at once: as many as write, and as many that are
+	// parsed and verified meanwhile. More of them only stand before clients in the queue for a
+	// processor.
 	importWorkers = 2 * defaultWrites
 
 	leastRetry, mostRetry = 10 * time.Millisecond, time.Second // after a refusal
 )
 
-// Import imports events, one as JSON a line: plain, gzip or zstd. It shares the throttle, the verification and the memory of the server with its clients, who go
-// first: an import has a low priority, and what is refused to it is tried again. Events of an import are not sent to subscriptions.
+// Import imports events, one as JSON a line: plain, gzip or zstd. It shares the throttle, the
+// verification and the memory of the server with its clients, who go first: an import has a low
+// priority, and what is refused to it is tried again. Events of an import are not sent to
+// subscriptions.
 //
-// A line is rejected that is no event, an event that the relay does not keep, or one that its author did not sign. An event
-// that is there already, was replaced or was deleted is not an error. The rest is as of bulk.Run.
+// A line is rejected that is no event, an event that the relay does not keep, or one that its
+// author did not sign. An event that is there already, was replaced or was deleted is not an error.
+// The rest is as of bulk.Run.
 func (s *Server) Import(ctx context.Context, source io.Reader, i Import) (bulk.Snapshot, error) {
 	lines, end, err := Decompress(source)
 	if err != nil {
@@ -53,7 +58,8 @@ func (s *Server) Import(ctx context.Context, source io.Reader, i Import) (bulk.S
 	})
 }
 
-// progress adds to what bulk knows what the throttle does, which importLine asks itself, so that an event is verified before it has a slot of the store.
+// progress adds to what bulk knows what the throttle does, which importLine asks itself, so that an
+// event is verified before it has a slot of the store.
 func (s *Server) progress(tell func(bulk.Snapshot), throttled *atomic.Int64) func(bulk.Snapshot) {
 	if tell == nil {
 		return nil

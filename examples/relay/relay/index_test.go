@@ -56,7 +56,8 @@ func TestIndexAgainstAskingAll(t *testing.T) {
 	})
 }
 
-// TestIndexWhileSubscriptionsComeAndGo: of those that stay, each event finds all; the race detector sees the others.
+// TestIndexWhileSubscriptionsComeAndGo: of those that stay, each event finds all; the race detector
+// sees the others.
 func TestIndexWhileSubscriptionsComeAndGo(t *testing.T) {
 	var r registry
 	for range 10 {
@@ -172,7 +173,8 @@ func drawEvent(t *rapid.T) nostr.Event {
 	return e
 }
 
-// BenchmarkPublish finds the subscriptions of an event among 20,000 that have an author each, and asks all for comparison.
+// BenchmarkPublish finds the subscriptions of an event among 20,000 that have an author each, and
+// asks all for comparison.
 func BenchmarkPublish(b *testing.B) {
 	var r registry
 	var conn *connection

@@ -24,8 +24,9 @@ import (
 //	POST /import    events, one a line: plain, gzip or zstd; the answer tells the progress as it goes, as JSON lines
 //	GET /           WebSocket without a rate, and not counted among the connections; its work goes before that of the public
 //
-// Of an import, ?journal=NAME keeps a journal, so that the same source goes on where it was after a kill, and ?trusted=true does
-// not verify. Web pages are refused, since a browser on the same machine would reach the listener for them.
+// Of an import, ?journal=NAME keeps a journal, so that the same source goes on where it was after a
+// kill, and ?trusted=true does not verify. Web pages are refused, since a browser on the same
+// machine would reach the listener for them.
 func (s *Server) Internal() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.counts.registry, promhttp.HandlerOpts{}))
@@ -87,7 +88,8 @@ func (i *imports) stop() {
 
 var named = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}$`)
 
-// Named reports whether a journal may have the name: it is that of a file of the directory of imports, and of no other.
+// Named reports whether a journal may have the name: it is that of a file of the directory of
+// imports, and of no other.
 func Named(journal string) bool { return named.MatchString(journal) }
 
 // NameWanted says what Named wants.

@@ -16,14 +16,16 @@ const (
 	requestTimeout = headerTimeout    // the public sends no bodies; of a WebSocket, the connection sets its own
 	idleTimeout    = headerTimeout    // between two requests for the information document
 
-	// farewells is how many sockets are told at once why they are refused. Where more come, they are closed without an answer, which costs nothing.
+	// farewells is how many sockets are told at once why they are refused. Where more come, they
+	// are closed without an answer, which costs nothing.
 	farewells    = 64
 	farewellTime = time.Second
 )
 
-// Serve serves clients on a listener until ctx ends, and returns nil, or until the listener fails. It bounds what a handler does not see: the sockets
-// on which no request has come yet. One above Config.Sockets, or above Config.ConnectionsPerAddress of one address, is answered 503 or 429 with Retry-After, and
-// one that sends no whole request within 10 s is closed.
+// Serve serves clients on a listener until ctx ends, and returns nil, or until the listener fails.
+// It bounds what a handler does not see: the sockets on which no request has come yet. One above
+// Config.Sockets, or above Config.ConnectionsPerAddress of one address, is answered 503 or 429 with
+// Retry-After, and one that sends no whole request within 10 s is closed.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := &http.Server{
 		Handler: s.Handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: requestTimeout, IdleTimeout: idleTimeout,

@@ -152,7 +152,8 @@ func TestListenerThatFails(t *testing.T) {
 	}
 }
 
-// What a connection takes that keeps nothing is about what is counted for it: 33 KiB of the 36 besides what it may keep, to which the race detector adds 14.
+// What a connection takes that keeps nothing is about what is counted for it: 33 KiB of the 36
+// besides what it may keep, to which the race detector adds 14.
 func TestConnectionsWeighWhatTheyTake(t *testing.T) {
 	s, address := listening(t, relay.Config{ConnectionsPerAddress: 1000, ConnectionRate: 1e5})
 	takes := func() uint64 {

@@ -9,7 +9,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// manyKinds is a subscription to so many kinds, of 408 bytes each: with 1000, a message of 5 KB takes 400 KB.
+// manyKinds is a subscription to so many kinds, of 408 bytes each: with 1000, a message of 5 KB
+// takes 400 KB.
 func manyKinds(subscription, first, kinds int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `["REQ","%d",{"limit":0,"kinds":[%d`, subscription, first)
@@ -20,7 +21,8 @@ func manyKinds(subscription, first, kinds int) string {
 	return b.String()
 }
 
-// Clients that open all that they may do not fill the memory: what does not fit is refused, those who ask for little are served, and what is closed makes room.
+// Clients that open all that they may do not fill the memory: what does not fit is refused, those
+// who ask for little are served, and what is closed makes room.
 func TestSubscriptionsThatDoNotFitAreRefused(t *testing.T) {
 	const target = 512 << 20 // of which an eighth is for 160 such subscriptions
 	s := serve(t, relay.Config{Memory: target, MessageRate: 1e6, Ping: time.Hour})

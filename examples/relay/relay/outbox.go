@@ -34,9 +34,11 @@ var (
 	errNoMemory = errors.New("relay: no memory for the answer")
 )
 
-// An outbox holds what a connection has yet to be sent, up to a limit of bytes, which are of the connection's share of memory until they are
-// sent. What answers a client waits for room (put, reserve); a live event does not (offer). Slices of queries fill half of the limit and short answers a
-// quarter more, so that queries which wait for the store hold up neither an answer nor a live event.
+// An outbox holds what a connection has yet to be sent, up to a limit of bytes, which are of the
+// connection's share of memory until they are sent. What answers a client waits for room (put,
+// reserve); a live event does not (offer). Slices of queries fill half of the limit and short
+// answers a quarter more, so that queries which wait for the store hold up neither an answer nor a
+// live event.
 type outbox struct {
 	limit  int
 	memory *share
@@ -53,7 +55,8 @@ func newOutbox(limit int, memory *share) *outbox {
 	return &outbox{limit: limit, memory: memory, more: make(chan struct{}, 1), room: make(chan struct{})}
 }
 
-// put waits for room for an answer. Into an empty outbox it goes in any case. The error is errFinished or the cause of ctx.
+// put waits for room for an answer. Into an empty outbox it goes in any case. The error is
+// errFinished or the cause of ctx.
 func (o *outbox) put(ctx context.Context, m message) error {
 	return o.wait(ctx, func() bool {
 		if !o.take(m.size(), o.limit/4*3) && !o.force(m.size()) {
@@ -64,11 +67,13 @@ func (o *outbox) put(ctx context.Context, m message) error {
 	})
 }
 
-// leastSlice is how many bytes of events a query reads at a time where there is no memory, which is within a connection's own.
+// leastSlice is how many bytes of events a query reads at a time where there is no memory, which is
+// within a connection's own.
 const leastSlice = ownOutbox / 2
 
-// reserve waits for room for a slice of a query, before it is read, and returns its bytes: sliceBytes, or leastSlice in an
-// empty outbox where there is no memory for more. They are for fill, or for unreserve.
+// reserve waits for room for a slice of a query, before it is read, and returns its bytes:
+// sliceBytes, or leastSlice in an empty outbox where there is no memory for more. They are for
+// fill, or for unreserve.
 func (o *outbox) reserve(ctx context.Context) (bytes int, err error) {
 	err = o.wait(ctx, func() bool {
 		if bytes = min(sliceBytes, o.limit/2); o.take(bytes, o.limit/2) {
@@ -80,8 +85,8 @@ func (o *outbox) reserve(ctx context.Context) (bytes int, err error) {
 	return bytes, err
 }
 
-// fill sends what a slice has read, in place of what was reserved for it. If that is more, by an event at most, and there is no memory for it, the error
-// is errNoMemory.
+// fill sends what a slice has read, in place of what was reserved for it. If that is more, by an
+// event at most, and there is no memory for it, the error is errNoMemory.
 func (o *outbox) fill(texts [][]byte, reserved int) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -163,7 +168,8 @@ func (o *outbox) take(bytes, bound int) bool {
 	return true
 }
 
-// force takes room in an empty outbox, or no connection would hear anything once the memory is full.
+// force takes room in an empty outbox, or no connection would hear anything once the memory is
+// full.
 func (o *outbox) force(bytes int) bool {
 	if o.bytes > 0 {
 		return false
@@ -190,7 +196,8 @@ func (o *outbox) append(m message) {
 	o.tell()
 }
 
-// next waits for a message, whose room is taken until it was sent. It returns errFinished once all is taken.
+// next waits for a message, whose room is taken until it was sent. It returns errFinished once all
+// is taken.
 func (o *outbox) next(ctx context.Context) (message, error) {
 	for {
 		m, ok, finished := o.first()

@@ -11,7 +11,8 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// publish verifies an event, saves it and hands it to those who want it. It returns the answer to the client.
+// publish verifies an event, saves it and hands it to those who want it. It returns the answer to
+// the client.
 func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 	s := c.server
 	if reason := c.allowed(e); reason != "" {
@@ -45,7 +46,8 @@ func (c *connection) publish(e *nostr.Event) (ok bool, reason string) {
 	return answerTo(outcome)
 }
 
-// allowed says why this client may not publish an event, "" if it may. It costs nothing, so it comes before verification.
+// allowed says why this client may not publish an event, "" if it may. It costs nothing, so it
+// comes before verification.
 func (c *connection) allowed(e *nostr.Event) string {
 	if err := c.server.conf.Limits.CheckTime(e, time.Now()); err != nil {
 		return err.Error()
@@ -61,7 +63,8 @@ func (c *connection) allowed(e *nostr.Event) string {
 	return ""
 }
 
-// verify checks the signature. Those of one connection do not delay those of others by more than their share.
+// verify checks the signature. Those of one connection do not delay those of others by more than
+// their share.
 func (s *Server) verify(ctx context.Context, e *nostr.Event) error {
 	permit, err := s.verifier.Acquire(ctx)
 	if err != nil {
@@ -79,8 +82,8 @@ func refusal(what string, err error) string {
 	return err.Error()
 }
 
-// save writes an event when its turn has come. Once the write has begun it ends, even if the client has left: its answer is what was
-// acknowledged.
+// save writes an event when its turn has come. Once the write has begun it ends, even if the client
+// has left: its answer is what was acknowledged.
 func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcome, err error) {
 	op, err := s.throttle.Start(ctx, throttle.Write, 1)
 	if err != nil {
@@ -97,7 +100,8 @@ func (s *Server) save(ctx context.Context, e *nostr.Event) (outcome store.Outcom
 	return outcome, err
 }
 
-// answerTo is what a client hears of an event that was not refused. An event that is not there is not acknowledged.
+// answerTo is what a client hears of an event that was not refused. An event that is not there is
+// not acknowledged.
 func answerTo(o store.Outcome) (ok bool, reason string) {
 	switch o {
 	case store.Duplicate:

@@ -92,7 +92,8 @@ func TestStoreThatFails(t *testing.T) {
 	}
 }
 
-// TestDuplicatesDoNotEndAFailure: a store that cannot write still recognises them, and the log would have two lines for each.
+// TestDuplicatesDoNotEndAFailure: a store that cannot write still recognises them, and the log
+// would have two lines for each.
 func TestDuplicatesDoNotEndAFailure(t *testing.T) {
 	var text bytes.Buffer
 	var failing atomic.Bool

@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// queries are those of a connection: its subscriptions, and what reads the store for them or for a COUNT. Few run at once; the others
-// wait here, where they take no goroutine.
+// queries are those of a connection: its subscriptions, and what reads the store for them or for a
+// COUNT. Few run at once; the others wait here, where they take no goroutine.
 type queries struct {
 	conn *connection
 
@@ -72,7 +72,8 @@ func noMemory(what string) string {
 	return nostr.Reason(nostr.RateLimited, "no memory for %s: ask for less, close others, or come back in %d s", what, wholeSeconds(comeBack))
 }
 
-// enter registers a subscription before its query starts, so that no event is missed between the two. The error is errTooMany or errNoMemory.
+// enter registers a subscription before its query starts, so that no event is missed between the
+// two. The error is errTooMany or errNoMemory.
 func (q *queries) enter(next *query) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

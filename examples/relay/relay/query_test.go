@@ -16,7 +16,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
-// filled is a store with n events, of which the last is the newest. They are not signed, for those that are stored are not verified.
+// filled is a store with n events, of which the last is the newest. They are not signed, for those
+// that are stored are not verified.
 func filled(t *testing.T, n int, content string) (*fake, []*gonostr.Event) {
 	t.Helper()
 	kept := &fake{events: map[nostr.ID]*nostr.Event{}}
@@ -303,8 +304,8 @@ func (c *counting) Query(f nostr.Filter) relay.Cursor {
 	return c.fake.Query(f)
 }
 
-// A query that waits goes with its subscription: otherwise a client that opens and closes subscriptions while its queries
-// stand still would fill the memory.
+// A query that waits goes with its subscription: otherwise a client that opens and closes
+// subscriptions while its queries stand still would fill the memory.
 func TestQueriesOfClosedSubscriptionsDoNotWait(t *testing.T) {
 	kept, _ := filled(t, 1, "")
 	entered, leave := make(chan struct{}, 1000), make(chan struct{})

@@ -16,8 +16,8 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// A Server is a relay. Make one with [New]; its owner calls Run, and serves Handler and Internal. All methods are safe for
-// concurrent use.
+// A Server is a relay. Make one with [New]; its owner calls Run, and serves Handler and Internal.
+// All methods are safe for concurrent use.
 type Server struct {
 	conf      Config
 	monitor   *load.Monitor // nil without sources
@@ -37,8 +37,9 @@ type Server struct {
 	work        sync.WaitGroup // connections and imports
 }
 
-// New returns a server that answers 503 until Run is called. Until Run has returned it has the memory governor of the process, of which there is
-// one: see memory.ErrTaken. Other errors match [ErrConfig], or those of the packages memory, load and throttle.
+// New returns a server that answers 503 until Run is called. Until Run has returned it has the
+// memory governor of the process, of which there is one: see memory.ErrTaken. Other errors match
+// [ErrConfig], or those of the packages memory, load and throttle.
 func New(c Config) (*Server, error) {
 	connections := c.Connections
 	c, err := c.complete()
@@ -81,18 +82,21 @@ func feeds(sources []load.Source) (feeds []load.Feed) {
 }
 
 const (
-	// queued is how many operations wait for the store, or events for verification: a few of each connection.
+	// queued is how many operations wait for the store, or events for verification: a few of each
+	// connection.
 	queued = 4096
-	// patience is how long one waits before it is refused. A client that hears nothing for longer sends it again.
+	// patience is how long one waits before it is refused. A client that hears nothing for longer
+	// sends it again.
 	patience = 5 * time.Second
-	// tenants is in how many buckets connections are told apart. As each has a few messages in work at most, those who share a bucket with a flood
-	// wait behind these few.
+	// tenants is in how many buckets connections are told apart. As each has a few messages in work
+	// at most, those who share a bucket with a flood wait behind these few.
 	tenants = 256
 )
 
 func fairQueue() weir.Queue { return weir.Queue{Size: queued, Timeout: patience, Tenants: tenants} }
 
-// newThrottle paces writes by what the store digests, if it tells, and bounds how many operations run at once.
+// newThrottle paces writes by what the store digests, if it tells, and bounds how many operations
+// run at once.
 func newThrottle(c Config, monitor *load.Monitor) (*throttle.Throttle, error) {
 	conf := throttle.Config{
 		Name: "store", Monitor: monitor, Off: c.Unthrottled,
@@ -106,18 +110,21 @@ func newThrottle(c Config, monitor *load.Monitor) (*throttle.Throttle, error) {
 	return throttle.New(conf)
 }
 
-// newVerifier bounds how many signatures are verified at once. Verification takes nothing but a processor, so the right number is known. With more, each
-// would take longer and none would be done earlier.
+// newVerifier bounds how many signatures are verified at once. Verification takes nothing but a
+// processor, so the right number is known. With more, each would take longer and none would be done
+// earlier.
 func newVerifier(c Config) (*weir.Limiter, error) {
 	n := c.busy()
 	return weir.New(weir.Config{Name: "verification", Min: n, Max: n, Law: law.Fixed{}, Queue: fairQueue(), Histograms: true})
 }
 
-// farewell is how long Run waits at its end for connections and imports. A client that does not answer a close frame takes 5 s.
+// farewell is how long Run waits at its end for connections and imports. A client that does not
+// answer a close frame takes 5 s.
 const farewell = 15 * time.Second
 
-// Run paces the work until ctx ends. Then it accepts no connection any more, lets the events finish that are being written, tells the clients, stops imports,
-// whose journals say where they go on, and returns nil, or what went wrong. A server runs once.
+// Run paces the work until ctx ends. Then it accepts no connection any more, lets the events finish
+// that are being written, tells the clients, stops imports, whose journals say where they go on,
+// and returns nil, or what went wrong. A server runs once.
 func (s *Server) Run(ctx context.Context) error {
 	defer s.governor.Close()
 	machinery, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -203,7 +210,8 @@ func (s *Server) all() (all []*connection) {
 	return all
 }
 
-// Handler serves clients: WebSocket, and the information document to those who accept application/nostr+json.
+// Handler serves clients: WebSocket, and the information document to those who accept
+// application/nostr+json.
 func (s *Server) Handler() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !isUpgrade(r) {

@@ -8,8 +8,9 @@ import (
 	"github.com/weir-go/weir/memory"
 )
 
-// A share is what a connection may keep in memory: bytes of its own, which are there for as many connections as there may be, and beyond them what the memory governor
-// lets it keep. So clients that keep much are refused, and never those that keep little.
+// A share is what a connection may keep in memory: bytes of its own, which are there for as many
+// connections as there may be, and beyond them what the memory governor lets it keep. So clients
+// that keep much are refused, and never those that keep little.
 type share struct {
 	own  int
 	keep func(bytes int) (memory.Hold, error) // the governor's
@@ -20,7 +21,8 @@ type share struct {
 }
 
 const (
-	// quantum is how much is asked of the governor at a time, so that a message of a few hundred bytes seldom asks.
+	// quantum is how much is asked of the governor at a time, so that a message of a few hundred
+	// bytes seldom asks.
 	quantum = 4 << 10
 
 	ownSubscriptions = 4 << 10 // eight subscriptions to an author or a kind each
@@ -55,7 +57,8 @@ func (s *share) force(bytes int) {
 	s.bytes += bytes
 }
 
-// read reads all, into a buffer whose capacity is taken. The error is errNoMemory if it may not grow, or that of the reader; then nothing is taken.
+// read reads all, into a buffer whose capacity is taken. The error is errNoMemory if it may not
+// grow, or that of the reader; then nothing is taken.
 func (s *share) read(r io.Reader) (text []byte, err error) {
 	for {
 		if len(text) == cap(text) {
@@ -75,7 +78,8 @@ func (s *share) read(r io.Reader) (text []byte, err error) {
 	}
 }
 
-// grow returns a buffer of twice the capacity. If there is no memory for that, it gives back what the buffer has.
+// grow returns a buffer of twice the capacity. If there is no memory for that, it gives back what
+// the buffer has.
 func (s *share) grow(text []byte) ([]byte, error) {
 	next := max(2*cap(text), leastMessage)
 	if !s.take(next - cap(text)) {

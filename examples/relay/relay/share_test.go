@@ -15,7 +15,8 @@ import (
 	"github.com/weir-go/weir/memory"
 )
 
-// governorOf is a governor that lets so many bytes be kept, for which its target is eight times as large.
+// governorOf is a governor that lets so many bytes be kept, for which its target is eight times as
+// large.
 func governorOf(t interface {
 	Fatal(args ...any)
 	Cleanup(func())
@@ -31,7 +32,8 @@ func governorOf(t interface {
 
 const fewBytes = 2 << 20 // the least that a governor keeps
 
-// Of any takes of several connections, each has what it took, the governor has what is beyond their own, and nothing is refused that fits.
+// Of any takes of several connections, each has what it took, the governor has what is beyond their
+// own, and nothing is refused that fits.
 func TestSharesAgainstSums(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := governorOf(t, fewBytes)
@@ -83,7 +85,8 @@ func TestSharesAgainstSums(t *testing.T) {
 	})
 }
 
-// Of any use of outboxes, their bytes are those of what is queued, sent and reserved; the answers of each are within its limit; and the governor keeps no more than it may.
+// Of any use of outboxes, their bytes are those of what is queued, sent and reserved; the answers
+// of each are within its limit; and the governor keeps no more than it may.
 func TestOutboxesAgainstSums(t *testing.T) {
 	const limit = 64 << 10
 	ended, end := context.WithCancel(context.Background())
@@ -186,7 +189,8 @@ func TestOutboxesAgainstSums(t *testing.T) {
 	})
 }
 
-// A connection that reads gets its answers in small slices while others, which do not, have filled the memory. An event that has no room is refused.
+// A connection that reads gets its answers in small slices while others, which do not, have filled
+// the memory. An event that has no room is refused.
 func TestConnectionsThatDoNotReadLeaveOthersTheirOwn(t *testing.T) {
 	g := governorOf(t, fewBytes)
 	for range 100 {

@@ -9,11 +9,13 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// A query is many short reads, each an operation of the throttle: one that matches everything waits for its turn again and again, and
-// takes no more than the share of its connection. Between two of them it holds no transaction.
+// A query is many short reads, each an operation of the throttle: one that matches everything waits
+// for its turn again and again, and takes no more than the share of its connection. Between two of
+// them it holds no transaction.
 
 const (
-	// perCost is how many ranges of an index cost as much as a slice. A cursor looks into all of them first.
+	// perCost is how many ranges of an index cost as much as a slice. A cursor looks into all of
+	// them first.
 	perCost = 64
 	// sliceBytes ends a slice early, so that what a query has in memory is bounded in bytes too.
 	sliceBytes = 64 << 10
@@ -51,7 +53,8 @@ func (r *reading) slice(ctx context.Context, next func(Cursor) (more bool, err e
 	return more, err
 }
 
-// stored sends the stored events that a subscription wants, an EOSE, and what was published meanwhile. No event is sent twice.
+// stored sends the stored events that a subscription wants, an EOSE, and what was published
+// meanwhile. No event is sent twice.
 func (s *Server) stored(sub *subscription) error {
 	sent := stored{sub: sub, ids: map[nostr.ID]bool{}}
 	defer sent.forget()
@@ -88,7 +91,8 @@ func (s *stored) note() error {
 
 func (s *stored) forget() { s.sub.conn.out.memory.give(s.size) }
 
-// send sends what one filter matches, up to its limit. It reads the next slice when there is room for it.
+// send sends what one filter matches, up to its limit. It reads the next slice when there is room
+// for it.
 func (s *Server) send(sent *stored, f nostr.Filter) error {
 	out, r := sent.sub.conn.out, s.read(f)
 	for more := f.Limit > 0; more; {
@@ -149,7 +153,8 @@ func (s *Server) count(q *query, c *connection) error {
 	return c.out.put(q.ctx, message{text: nostr.AppendCount(nil, q.id, n)})
 }
 
-// countSlice counts the events of a slice that none of the filters before has counted. The first filter needs no look at the events.
+// countSlice counts the events of a slice that none of the filters before has counted. The first
+// filter needs no look at the events.
 func countSlice(c Cursor, keys int, before []nostr.Filter) (n int, more bool, err error) {
 	if len(before) == 0 {
 		return c.Count(keys)

@@ -63,7 +63,8 @@ func wanted(filters []nostr.Filter, e *nostr.Event) bool {
 	return false
 }
 
-// deliver sends a new event, or holds it until the stored ones are sent. It does not wait: a client that is too slow is dropped.
+// deliver sends a new event, or holds it until the stored ones are sent. It does not wait: a client
+// that is too slow is dropped.
 func (s *subscription) deliver(id nostr.ID, text []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,7 +98,8 @@ func (s *subscription) forget() {
 	s.held, s.size = nil, 0
 }
 
-// goLive sends what was held and was not among the stored events. From then on events are sent as they are published.
+// goLive sends what was held and was not among the stored events. From then on events are sent as
+// they are published.
 func (s *subscription) goLive(stored map[nostr.ID]bool) error {
 	for {
 		waiting, size := s.takeHeld(stored)
@@ -125,8 +127,8 @@ func (s *subscription) release(waiting []held, stored map[nostr.ID]bool) error {
 	return nil
 }
 
-// takeHeld takes what was held, with its room, or, if there is nothing, lets the subscription go live. An event may be among the stored ones and still
-// be delivered: it is saved first.
+// takeHeld takes what was held, with its room, or, if there is nothing, lets the subscription go
+// live. An event may be among the stored ones and still be delivered: it is saved first.
 func (s *subscription) takeHeld(stored map[nostr.ID]bool) (waiting []held, size int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/relay"
 )
 
-// pipes is a listener whose connections are pipes, so that a bubble of synctest knows when all wait.
+// pipes is a listener whose connections are pipes, so that a bubble of synctest knows when all
+// wait.
 type pipes struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -44,7 +45,8 @@ func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
 	return here, nil
 }
 
-// bubble is a server in a bubble. What it leaves behind at its end fails the test: the bubble would wait for it forever.
+// bubble is a server in a bubble. What it leaves behind at its end fails the test: the bubble would
+// wait for it forever.
 type bubble struct {
 	t       *testing.T
 	pipes   *pipes

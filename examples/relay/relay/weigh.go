@@ -2,7 +2,8 @@ package relay
 
 import "github.com/weir-go/weir/examples/relay/nostr"
 
-// What subscriptions have in memory, in bytes. TestSubscriptionsWeighWhatTheyTake compares it with the heap.
+// What subscriptions have in memory, in bytes. TestSubscriptionsWeighWhatTheyTake compares it with
+// the heap.
 const (
 	ofSubscription = 640 // itself, its context, and its places in three maps
 	ofFilter       = 192
@@ -11,7 +12,8 @@ const (
 	ofValue        = 32  // beside the text of a tag's value
 )
 
-// weightOf is what a subscription with these filters has in memory beside so many headings of the same connection, its own included.
+// weightOf is what a subscription with these filters has in memory beside so many headings of the
+// same connection, its own included.
 func weightOf(filters []nostr.Filter, filed int) int {
 	bytes, under := ofSubscription, 0
 	for i := range filters {

@@ -8,8 +8,9 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// A Cursor reads the events that match a filter, newest first, and of those of one second the one with the lowest ID first. One goroutine at
-// a time uses it. It holds nothing of the store between two calls and needs no closing.
+// A Cursor reads the events that match a filter, newest first, and of those of one second the one
+// with the lowest ID first. One goroutine at a time uses it. It holds nothing of the store between
+// two calls and needs no closing.
 type Cursor struct {
 	store  *Store
 	filter nostr.Filter
@@ -25,8 +26,8 @@ type Cursor struct {
 	begun bool       // there was one
 }
 
-// Query returns a cursor over the events that match a filter, at most as many as its limit. The filter's slices and maps must not
-// change while the cursor is in use.
+// Query returns a cursor over the events that match a filter, at most as many as its limit. The
+// filter's slices and maps must not change while the cursor is in use.
 func (s *Store) Query(f nostr.Filter) *Cursor {
 	c := &Cursor{store: s, filter: f, left: f.Limit}
 	if empty(&f) {
@@ -44,8 +45,8 @@ func (s *Store) Query(f nostr.Filter) *Cursor {
 	return c
 }
 
-// Cost returns how many ranges of keys, or single keys, the cursor of a filter looks at before its first event: 1 for the
-// simplest, up to 2,000, or more if the filter has more values.
+// Cost returns how many ranges of keys, or single keys, the cursor of a filter looks at before its
+// first event: 1 for the simplest, up to 2,000, or more if the filter has more values.
 func Cost(f nostr.Filter) int {
 	if empty(&f) {
 		return 1
@@ -54,13 +55,16 @@ func Cost(f nostr.Filter) int {
 	return len(p.ids) + len(p.prefixes)
 }
 
-// Next reads about so many keys and passes the events among them to emit, until emit returns false: it has taken that event and wants no
-// other now. Next reports whether there may be more. The next call goes on after the last event, also if events were saved or deleted
-// meanwhile: none comes twice, and none that was there from the start is missed, unless it was replaced or deleted.
+// Next reads about so many keys and passes the events among them to emit, until emit returns false:
+// it has taken that event and wants no other now. Next reports whether there may be more. The next
+// call goes on after the last event, also if events were saved or deleted meanwhile: none comes
+// twice, and none that was there from the start is missed, unless it was replaced or deleted.
 //
-// A call is one transaction, and its duration is bounded by keys, which counts index entries and records. Emit runs in it, and must not wait.
+// A call is one transaction, and its duration is bounded by keys, which counts index entries and
+// records. Emit runs in it, and must not wait.
 //
-// The error is [ErrClosed], [ErrCorrupt], or what Badger returns. After ErrCorrupt more is true, and the next call goes on after the record.
+// The error is [ErrClosed], [ErrCorrupt], or what Badger returns. After ErrCorrupt more is true,
+// and the next call goes on after the record.
 func (c *Cursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, err error) {
 	return c.walk(keys, func(tx *badger.Txn, s stamp) (goOn bool, err error) {
 		e, err := c.match(tx, s)
@@ -72,7 +76,8 @@ func (c *Cursor) Next(keys int, emit func(*nostr.Event) bool) (more bool, err er
 	})
 }
 
-// Count is Next for a caller who wants to know how many events there are: n is how many this call met. It reads no records where the index tells all.
+// Count is Next for a caller who wants to know how many events there are: n is how many this call
+// met. It reads no records where the index tells all.
 func (c *Cursor) Count(keys int) (n int, more bool, err error) {
 	more, err = c.walk(keys, func(tx *badger.Txn, s stamp) (bool, error) {
 		if !c.exact {

@@ -13,7 +13,8 @@ import (
 	"github.com/weir-go/weir/examples/relay/store"
 )
 
-// TestCursorWhileEventsArrive saves events between the steps of a cursor: what was there from the start comes once, in order.
+// TestCursorWhileEventsArrive saves events between the steps of a cursor: what was there from the
+// start comes once, in order.
 func TestCursorWhileEventsArrive(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s, err := store.Open(store.Options{Dir: t.TempDir()})
@@ -86,7 +87,8 @@ func TestEventsThatVanish(t *testing.T) {
 	}
 }
 
-// TestStepsAreBounded holds that a call reads no more keys than asked for, however many events its filter rules out.
+// TestStepsAreBounded holds that a call reads no more keys than asked for, however many events its
+// filter rules out.
 func TestStepsAreBounded(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	const n = 300
@@ -117,7 +119,8 @@ func TestStepsAreBounded(t *testing.T) {
 	}
 }
 
-// TestReadAhead holds how many keys a query takes: those it reads ahead in its ranges, and a record for each event.
+// TestReadAhead holds how many keys a query takes: those it reads ahead in its ranges, and a record
+// for each event.
 func TestReadAhead(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	const authors, each, newest = 20, 30, 60

@@ -39,8 +39,9 @@ func unique[T comparable](list []T) []T {
 	})
 }
 
-// mark keeps out what the deletion names, and returns what of that is there. If it has more keys than the transaction holds, it is removed
-// before, and what is saved again meanwhile makes the next transaction a conflict, or is doomed again.
+// mark keeps out what the deletion names, and returns what of that is there. If it has more keys
+// than the transaction holds, it is removed before, and what is saved again meanwhile makes the
+// next transaction a conflict, or is doomed again.
 func (d *deletion) mark(tx *badger.Txn) (doomed []stamp, err error) {
 	for _, id := range d.ids {
 		s, mine, err := d.find(tx, id)

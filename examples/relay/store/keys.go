@@ -10,8 +10,9 @@ import (
 	"github.com/weir-go/weir/examples/relay/nostr"
 )
 
-// The first byte of a key says what it is. A stamp is 40 bytes: the inverted time and the ID, so that keys in order are events newest first, and of
-// those of one second the one with the lowest ID first, as the protocol wants it.
+// The first byte of a key says what it is. A stamp is 40 bytes: the inverted time and the ID, so
+// that keys in order are events newest first, and of those of one second the one with the lowest ID
+// first, as the protocol wants it.
 //
 //	key                              value
 //	inRecords   stamp                record
@@ -25,8 +26,8 @@ import (
 //	goneTo      address              time: the author had the versions up to it deleted
 //	layout      none                 number of this layout
 //
-// An author takes 32 bytes, a kind 2. A hash is 16 bytes of the SHA-256 of a value, which is of any length. An address is the kind, the author and the hash
-// of the d tag.
+// An author takes 32 bytes, a kind 2. A hash is 16 bytes of the SHA-256 of a value, which is of any
+// length. An address is the kind, the author and the hash of the d tag.
 const (
 	inRecords  = 'r'
 	inIDs      = 'i'
@@ -40,8 +41,8 @@ const (
 	layout     = 'l'
 )
 
-// maxIndexed is how many values of tags the index has of an event. A new version of a contact list removes as many keys as it adds, which makes 4,000 in
-// a transaction: see leastMemtable.
+// maxIndexed is how many values of tags the index has of an event. A new version of a contact list
+// removes as many keys as it adds, which makes 4,000 in a transaction: see leastMemtable.
 const maxIndexed = 2000
 
 // A stamp orders events.

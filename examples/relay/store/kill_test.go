@@ -16,7 +16,8 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// A test runs this program as a process of its own with this as the first argument, and with the directory of a store and the number of the first event.
+// A test runs this program as a process of its own with this as the first argument, and with the
+// directory of a store and the number of the first event.
 const saving = "save"
 
 func TestMain(m *testing.M) {
@@ -35,7 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// saveAll saves events from four goroutines, and writes the number of each that is acknowledged, until it is killed.
+// saveAll saves events from four goroutines, and writes the number of each that is acknowledged,
+// until it is killed.
 func saveAll(dir string, first int) error {
 	s, err := store.Open(store.Options{Dir: dir, Memory: 64 << 20})
 	if err != nil {
@@ -68,7 +70,8 @@ func numbered(n int) nostr.Event {
 	return e
 }
 
-// TestKilledStoreHasWhatItAcknowledged kills a process while it saves, again and again on the same store.
+// TestKilledStoreHasWhatItAcknowledged kills a process while it saves, again and again on the same
+// store.
 func TestKilledStoreHasWhatItAcknowledged(t *testing.T) {
 	longtest.Skip(t)
 	program, err := os.Executable()

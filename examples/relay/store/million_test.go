@@ -24,7 +24,8 @@ var (
 // limits are how many events a query asks for: a screen, a page, and the most that the relay gives.
 var limits = []int{20, 100, 500}
 
-// TestMillion fills a store and prints how long queries take, how many events they find and how large their answers are:
+// TestMillion fills a store and prints how long queries take, how many events they find and how
+// large their answers are:
 //
 //	scripts/all go test ./examples/relay/store -run Million -v -timeout 1h -events 1000000
 func TestMillion(t *testing.T) {
@@ -84,7 +85,8 @@ func measure(t *testing.T, s *store.Store, name string, limit int, filter func(*
 		float64(emitted)/float64(n), float64(sum)/float64(n)/1e3, float64(sizes[n*99/100])/1e3)
 }
 
-// read decodes the events and lets go of them, as a relay does that sends them. Writing them as JSON is not in the time.
+// read decodes the events and lets go of them, as a relay does that sends them. Writing them as
+// JSON is not in the time.
 func read(t *testing.T, s *store.Store, f nostr.Filter) {
 	t.Helper()
 	cursor := s.Query(f)

@@ -265,8 +265,8 @@ func forms(events []nostr.Event) string {
 	return strings.Join(text, "\n     ")
 }
 
-// TestStoreIsTheModel saves events in any order, with versions, deletions and doubles, reopens the store now and then, and compares what
-// filters find.
+// TestStoreIsTheModel saves events in any order, with versions, deletions and doubles, reopens the
+// store now and then, and compares what filters find.
 func TestStoreIsTheModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		options := store.Options{Dir: t.TempDir()}

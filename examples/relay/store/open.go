@@ -12,7 +12,8 @@ import (
 	"github.com/weir-go/weir/load/badgerload"
 )
 
-// ErrFull is what Save returns while the disk has too little room left. What is in the store can be read.
+// ErrFull is what Save returns while the disk has too little room left. What is in the store can be
+// read.
 var ErrFull = errors.New("store: the disk is full")
 
 // ErrClosed is what the methods of a store and its cursors return after Close.
@@ -27,8 +28,9 @@ type Options struct {
 const (
 	defaultMemory = 512 << 20
 
-	// A transaction holds an entry for each 587 bytes of a memtable. The largest has 4,000 and a few: with 2 MiB, as a store
-	// that is sized to less than 256 MiB has, a contact list of 2,000 could not be replaced.
+	// A transaction holds an entry for each 587 bytes of a memtable. The largest has 4,000 and a
+	// few: with 2 MiB, as a store that is sized to less than 256 MiB has, a contact list of 2,000
+	// could not be replaced.
 	leastMemtable = 4 << 20
 
 	layoutNumber = 1
@@ -44,7 +46,8 @@ type Store struct {
 	users  sync.WaitGroup // those that read or write
 }
 
-// Open opens the store in a directory, and makes one if there is none. A directory is open in one process at a time.
+// Open opens the store in a directory, and makes one if there is none. A directory is open in one
+// process at a time.
 func Open(o Options) (*Store, error) {
 	if o.Dir == "" {
 		return nil, errors.New("store: Options.Dir is empty: want the directory of the store")
@@ -52,7 +55,8 @@ func Open(o Options) (*Store, error) {
 	if o.Memory == 0 {
 		o.Memory = defaultMemory
 	}
-	// Compressing tables took processors in bursts: without it the p99 of queries beside an import fell from 149 to 84 ms on two of them.
+	// Compressing tables took processors in bursts: without it the p99 of queries beside an import
+	// fell from 149 to 84 ms on two of them.
 	conf := badgerload.Sized(badger.DefaultOptions(o.Dir).WithCompression(options.None).WithLogger(nil), o.Memory)
 	conf.MemTableSize = max(conf.MemTableSize, leastMemtable)
 	db, err := badgerload.Open(conf)
@@ -82,7 +86,8 @@ func checkLayout(db *badger.DB) error {
 	})
 }
 
-// Close waits for the reads and writes at work and closes the store. Those that come later return [ErrClosed], as a second Close does.
+// Close waits for the reads and writes at work and closes the store. Those that come later return
+// [ErrClosed], as a second Close does.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -95,7 +100,8 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
-// enter begins a use of the store, which calls s.users.Done at its end: Badger may not be closed under it.
+// enter begins a use of the store, which calls s.users.Done at its end: Badger may not be closed
+// under it.
 func (s *Store) enter() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -115,7 +121,8 @@ func (s *Store) Sync() error {
 	return s.db.Sync()
 }
 
-// DB returns the database, for packages that measure it: badgerload.New and badgerload.Mapped. The store owns it.
+// DB returns the database, for packages that measure it: badgerload.New and badgerload.Mapped. The
+// store owns it.
 func (s *Store) DB() *badger.DB { return s.db }
 
 // valueOf returns a copy of the value under a key, nil if there is none. An empty value is not nil.

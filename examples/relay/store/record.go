@@ -14,9 +14,10 @@ import (
 // ErrCorrupt is what a read returns for a record that no event can have.
 var ErrCorrupt = errors.New("store: a record is corrupt")
 
-// A record is the kind, the author, the signature, how many tags there are, how many values in all and how many of those are hexadecimal, the tags, and the
-// content to its end. A tag is how many values it has, then each as its length and its bytes. A value that is 64 hexadecimal digits, as in e and p tags,
-// takes 32 bytes, and the lowest bit of its length says so.
+// A record is the kind, the author, the signature, how many tags there are, how many values in all
+// and how many of those are hexadecimal, the tags, and the content to its end. A tag is how many
+// values it has, then each as its length and its bytes. A value that is 64 hexadecimal digits, as
+// in e and p tags, takes 32 bytes, and the lowest bit of its length says so.
 
 const fixed = 2 + len(nostr.PubKey{}) + len(nostr.Event{}.Sig)
 
@@ -68,7 +69,8 @@ func fromHex(value string) (raw [32]byte, ok bool) {
 	return raw, err == nil
 }
 
-// decode returns the event of a record and the stamp that it is under. It shares nothing with the record.
+// decode returns the event of a record and the stamp that it is under. It shares nothing with the
+// record.
 func decode(s stamp, record []byte) (e nostr.Event, err error) {
 	if len(record) < fixed {
 		return e, corrupt(s, "it has %d bytes", len(record))

@@ -34,11 +34,13 @@ func (o Outcome) String() string {
 	return fmt.Sprintf("Outcome(%d)", o)
 }
 
-// Save adds an event to the store, with what that does to others by the rules of the package. The caller has verified it. Events may be
-// saved at once, also versions of the same and deletions: the result is that of some order.
+// Save adds an event to the store, with what that does to others by the rules of the package. The
+// caller has verified it. Events may be saved at once, also versions of the same and deletions: the
+// result is that of some order.
 //
-// The error is that of ctx, [ErrClosed], [ErrFull], what Badger returns, or says that the event has a kind above 65,535 or deletes more than 2,000. The event
-// has then not been saved, but if it deletes more than fits in a transaction, a part of that may be gone.
+// The error is that of ctx, [ErrClosed], [ErrFull], what Badger returns, or says that the event has
+// a kind above 65,535 or deletes more than 2,000. The event has then not been saved, but if it
+// deletes more than fits in a transaction, a part of that may be gone.
 func (s *Store) Save(ctx context.Context, e *nostr.Event) (Outcome, error) {
 	if e.Kind < 0 || e.Kind > math.MaxUint16 {
 		return 0, fmt.Errorf("store: kind %d: want 0 to 65535", e.Kind)
@@ -122,7 +124,8 @@ func refuse(tx *badger.Txn, e *nostr.Event) (Outcome, error) {
 	return 0, nil
 }
 
-// newestOf returns the stamp of the newest version that came to an address, also if it was deleted since: an older one does not take its place.
+// newestOf returns the stamp of the newest version that came to an address, also if it was deleted
+// since: an older one does not take its place.
 func newestOf(tx *badger.Txn, a nostr.Address) (newest stamp, found bool, err error) {
 	value, err := valueOf(tx, addressKey(inVersions, a))
 	if err != nil || value == nil {
@@ -155,8 +158,9 @@ func add(tx *badger.Txn, e *nostr.Event) error {
 	return nil
 }
 
-// supersede makes way for a version, if it is the newest. One that its author had deleted supersedes too: what is at an address does not depend
-// on whether the version or its deletion came first.
+// supersede makes way for a version, if it is the newest. One that its author had deleted
+// supersedes too: what is at an address does not depend on whether the version or its deletion came
+// first.
 func supersede(tx *badger.Txn, e *nostr.Event) error {
 	address, ok := e.Address()
 	if !ok {

@@ -74,8 +74,10 @@ func (c *Cursor) fill(r *reads, keys int) (read int, err error) {
 	return read, nil
 }
 
-// A seek costs as much as some dozens of keys in order. So a cursor reads ahead: at first twice what each range gives if all give the same, and in a range
-// that had more of the newest events twice as many each time, up to mostAhead. What is read ahead in 2,000 ranges takes at most 1.3 MB.
+// A seek costs as much as some dozens of keys in order. So a cursor reads ahead: at first twice
+// what each range gives if all give the same, and in a range that had more of the newest events
+// twice as many each time, up to mostAhead. What is read ahead in 2,000 ranges takes at most 1.3
+// MB.
 const mostAhead = 16
 
 // firstWindow is how many keys to read at first of each of so many ranges.
@@ -108,7 +110,8 @@ func (c *Cursor) lookUp(tx *badger.Txn) error {
 	return nil
 }
 
-// A reads is the reading of ranges in one transaction. All share an iterator, since one for each takes longer to make than to use.
+// A reads is the reading of ranges in one transaction. All share an iterator, since one for each
+// takes longer to make than to use.
 type reads struct {
 	tx     *badger.Txn
 	index  []byte

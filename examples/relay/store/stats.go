@@ -34,7 +34,8 @@ func (s Stats) ByClass(class nostr.Class) (n uint64) {
 	return n
 }
 
-// Stats counts the events. It reads an index of all of them, which takes about a second for a million, and ends early with ctx.
+// Stats counts the events. It reads an index of all of them, which takes about a second for a
+// million, and ends early with ctx.
 func (s *Store) Stats(ctx context.Context) (stats Stats, err error) {
 	if err := s.enter(); err != nil {
 		return stats, err

@@ -114,7 +114,8 @@ func TestAfterClose(t *testing.T) {
 	}
 }
 
-// TestCloseWaits closes the store while a cursor reads. Closed under it, Badger unmaps what it reads.
+// TestCloseWaits closes the store while a cursor reads. Closed under it, Badger unmaps what it
+// reads.
 func TestCloseWaits(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	for n := range 10 {
@@ -179,7 +180,8 @@ func TestWhatSaveRefuses(t *testing.T) {
 	}
 }
 
-// TestSavesAtOnce saves versions, their doubles, and a deletion of some of them, from many goroutines.
+// TestSavesAtOnce saves versions, their doubles, and a deletion of some of them, from many
+// goroutines.
 func TestSavesAtOnce(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	const savers, versions = 8, 40
@@ -199,7 +201,8 @@ func TestSavesAtOnce(t *testing.T) {
 		})
 	}
 	saving.Wait()
-	// Of author 1 all versions are from before the deletion; of author 0 the newest, which the deletion names too, is another's.
+	// Of author 1 all versions are from before the deletion; of author 0 the newest, which the
+	// deletion names too, is another's.
 	for _, f := range []nostr.Filter{everything, {Kinds: []int{0, 5}, Limit: -1}, {Authors: []nostr.PubKey{authorOf(0), authorOf(1)}, Limit: -1}} {
 		found := all(t, s, f, 100)
 		if len(found) != 2 || found[0].Kind != 5 || found[1].CreatedAt != versions-2 {
@@ -233,7 +236,8 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// TestFullDisk fills a file system of its own. The store refuses in time, and has every event that it acknowledged.
+// TestFullDisk fills a file system of its own. The store refuses in time, and has every event that
+// it acknowledged.
 func TestFullDisk(t *testing.T) {
 	longtest.Skip(t)
 	dir := importtest.SmallDisk(t, 220)

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A batch is the mutants that the tests of one package judge. They share a test binary: to build one takes seconds of
-// processor time, and most tests take hundredths.
+// A batch is the mutants that the tests of one package judge. They share a test binary: to build
+// one takes seconds of processor time, and most tests take hundredths.
 type batch struct {
 	pkg  string
 	list []mutant
@@ -34,8 +34,9 @@ func batches(list []mutant) (all []batch) {
 	return all
 }
 
-// judge reports on each mutant, as judgeAlone does. That has the last word on those that cannot be woven, those of a binary
-// that does not compile, and those of a test that does not pass without a mutant.
+// judge reports on each mutant, as judgeAlone does. That has the last word on those that cannot be
+// woven, those of a binary that does not compile, and those of a test that does not pass without a
+// mutant.
 func (b batch) judge(root string, report func(i int, err error)) {
 	tmp, err := os.MkdirTemp("", "mutants")
 	if err != nil {
@@ -62,10 +63,12 @@ func (b batch) judge(root string, report func(i int, err error)) {
 	}
 }
 
-// hangs is the time after which a mutant of which that is expected is taken to hang, so that no one waits for patience in vain.
+// hangs is the time after which a mutant of which that is expected is taken to hang, so that no one
+// waits for patience in vain.
 const hangs = 10 * time.Second
 
-// patience is how long the test may take with this mutant, besides some times what it takes without.
+// patience is how long the test may take with this mutant, besides some times what it takes
+// without.
 func (m mutant) patience() time.Duration {
 	if m.hangs != "" {
 		return hangs
@@ -125,8 +128,9 @@ func (t testBinary) passing(list []mutant) map[string]time.Duration {
 	return took
 }
 
-// kills runs the test while a mutant is at work. Only a test that ends with a failure kills it: one that could not be
-// started says nothing of the mutant, and one that hangs says less than a failure.
+// kills runs the test while a mutant is at work. Only a test that ends with a failure kills it: one
+// that could not be started says nothing of the mutant, and one that hangs says less than a
+// failure.
 func (t testBinary) kills(m mutant, name string, timeout time.Duration) error {
 	_, err := t.run(m.test, name, timeout)
 	switch exit := new(exec.ExitError); {

@@ -1,6 +1,7 @@
 package main
 
-// ofTheProxy are those of weir proxy: what keeps slots, memory and upstreams safe from clients, and strangers from being believed.
+// ofTheProxy are those of weir proxy: what keeps slots, memory and upstreams safe from clients, and
+// strangers from being believed.
 var ofTheProxy = []mutant{
 	{
 		name: "a stream does not ask the gate of its compartment",

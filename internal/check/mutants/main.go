@@ -62,7 +62,8 @@ func matches(name string, parts []string) bool {
 	return len(parts) == 0
 }
 
-// differing lists the files that are not as they are in the revision, those that git does not know yet included.
+// differing lists the files that are not as they are in the revision, those that git does not know
+// yet included.
 func differing(root, revision string) (files []string, err error) {
 	for _, args := range [][]string{{"diff", "--name-only", revision, "--"}, {"ls-files", "--others", "--exclude-standard"}} {
 		list, err := exec.Command("git", append([]string{"-C", root}, args...)...).Output()
@@ -76,7 +77,8 @@ func differing(root, revision string) (files []string, err error) {
 	return files, nil
 }
 
-// isAmong reports whether a mutant changes one of the files, or can no longer be found, which judge then says.
+// isAmong reports whether a mutant changes one of the files, or can no longer be found, which judge
+// then says.
 func (m mutant) isAmong(root string, files []string) bool {
 	at, err := m.find(root)
 	return err != nil || slices.Contains(files, at.file)

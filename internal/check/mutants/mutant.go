@@ -107,11 +107,12 @@ func (m mutant) runTest(root string, timeout time.Duration, flag string) (string
 	return string(output), err
 }
 
-// patience is how long a test may take. It is more than the 20 s for which tests with servers wait for something to become
-// true, so that they fail by themselves.
+// patience is how long a test may take. It is more than the 20 s for which tests with servers wait
+// for something to become true, so that they fail by themselves.
 const patience = 30 * time.Second
 
-// lastPatience is that of the second try: on a busy machine a test may fail later than patience allows.
+// lastPatience is that of the second try: on a busy machine a test may fail later than patience
+// allows.
 const lastPatience = 4 * patience
 
 var (
@@ -131,8 +132,9 @@ func overlay(dir string, replace map[string]string) (flag string, err error) {
 
 func pattern(test string) string { return "^" + strings.ReplaceAll(test, "/", "$/^") + "$" }
 
-// environment is that of a test: also those run that take long, properties are tried ten times as often as usual, and a
-// failure leaves no file in the working tree and is not reduced to a short one, which takes up to half a minute.
+// environment is that of a test: also those run that take long, properties are tried ten times as
+// often as usual, and a failure leaves no file in the working tree and is not reduced to a short
+// one, which takes up to half a minute.
 func environment() []string {
 	return append(os.Environ(), "WEIR_TESTS=all", "RAPID_NOFAILFILE=true", "RAPID_CHECKS=1000", "RAPID_SHRINKTIME=0s")
 }

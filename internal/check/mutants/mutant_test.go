@@ -105,7 +105,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestOnlyAFailureKills: a binary that cannot be started, as when memory is short, is no failure of the test.
+// TestOnlyAFailureKills: a binary that cannot be started, as when memory is short, is no failure of
+// the test.
 func TestOnlyAFailureKills(t *testing.T) {
 	gone := testBinary{root: t.TempDir(), pkg: ".", file: filepath.Join(t.TempDir(), "gone")}
 	if err := gone.kills(mutant{test: "TestX"}, "0", time.Second); err == nil || !strings.Contains(err.Error(), "did not run to its end") {
@@ -140,7 +141,8 @@ func TestAHangIsNoFailure(t *testing.T) {
 	}
 }
 
-// TestTell: a mutant that survived or hung is tried again before it fails, and a hang is counted apart.
+// TestTell: a mutant that survived or hung is tried again before it fails, and a hang is counted
+// apart.
 func TestTell(t *testing.T) {
 	other := errors.New("does not compile")
 	type tries struct {
@@ -212,7 +214,8 @@ func TestOnlyThoseOfFilesThatDiffer(t *testing.T) {
 	}
 }
 
-// Code moves and is reworded. A mutant that no longer finds its place would show only when it is run, which takes minutes.
+// Code moves and is reworded. A mutant that no longer finds its place would show only when it is
+// run, which takes minutes.
 func TestEveryMutantFindsItsPlace(t *testing.T) {
 	for _, m := range mutants {
 		if _, err := m.find("../../.."); err != nil {

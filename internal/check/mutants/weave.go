@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// selector is the variable of the environment that says which mutant of a binary is at work, and atWork
-// the variable of each changed package that holds it.
+// selector is the variable of the environment that says which mutant of a binary is at work, and
+// atWork the variable of each changed package that holds it.
 const (
 	selector = "MUTANT"
 	atWork   = "mutantAtWork"
@@ -23,9 +23,10 @@ type change struct {
 	text string // of the whole file, changed
 }
 
-// weave puts changes into their packages, so that all of them take one build: a changed function begins with the changed
-// copies of its body, each in an `if` that only its mutant enters. It returns the files that differ, by their names from
-// the root, and the names of the changes that are in them, which are those inside of functions.
+// weave puts changes into their packages, so that all of them take one build: a changed function
+// begins with the changed copies of its body, each in an `if` that only its mutant enters. It
+// returns the files that differ, by their names from the root, and the names of the changes that
+// are in them, which are those inside of functions.
 func weave(changes []change) (files map[string]string, woven map[string]bool) {
 	files, woven = map[string]string{}, map[string]bool{}
 	copies := map[string]map[int]string{} // by file, and by where a body begins
@@ -60,8 +61,8 @@ type span struct {
 
 func (s span) ok() bool { return s.from > 0 }
 
-// bodyOf finds the declared function that holds a part of the code. There is none if a copy of its body
-// would not compile, as with a label.
+// bodyOf finds the declared function that holds a part of the code. There is none if a copy of its
+// body would not compile, as with a label.
 func bodyOf(text string, from, to int) (body span) {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "", text, parser.SkipObjectResolution)

@@ -24,7 +24,8 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// bank has the tables of pgbench at scale 1, on which its transaction contends for the one row of the branches.
+// bank has the tables of pgbench at scale 1, on which its transaction contends for the one row of
+// the branches.
 type bank struct {
 	server string
 	db     *sql.DB // for those who read beside it
@@ -53,7 +54,8 @@ func (b bank) read(ctx context.Context, _ int) error {
 	return b.db.QueryRowContext(ctx, "SELECT abalance FROM pgbench_accounts WHERE aid = $1", 1+rand.IntN(accounts)).Scan(&balance)
 }
 
-// storm has pgbench with 64 clients rage through a pooler with a connection for each of them, and readers beside it.
+// storm has pgbench with 64 clients rage through a pooler with a connection for each of them, and
+// readers beside it.
 func (b bank) storm(t *testing.T, guard func(context.Context) storm.Gate) result {
 	ctx, from, during := schedule(t)
 	p := newPooler(t, ctx, b.server, stormWriters, from, guard(ctx))
@@ -81,8 +83,8 @@ func (b bank) storm(t *testing.T, guard func(context.Context) storm.Gate) result
 	}
 }
 
-// transactions returns the latencies that pgbench logged in a span of time. A line has the client, the number of the transaction, its
-// latency in microseconds, the script, and when it ended.
+// transactions returns the latencies that pgbench logged in a span of time. A line has the client,
+// the number of the transaction, its latency in microseconds, the script, and when it ended.
 func transactions(t *testing.T, prefix string, from time.Time, during time.Duration) (all latencies) {
 	files, err := filepath.Glob(prefix + "*")
 	if err != nil || len(files) == 0 {

@@ -18,9 +18,10 @@ import (
 	"github.com/weir-go/weir/internal/storm"
 )
 
-// A pooler stands between clients and PostgreSQL as PgBouncer does in its mode "transaction": a client has a connection of the server
-// from the first statement of a transaction to its end. Before that each transaction passes a gate. It knows the
-// simple protocol only, which is what pgbench speaks.
+// A pooler stands between clients and PostgreSQL as PgBouncer does in its mode "transaction": a
+// client has a connection of the server from the first statement of a transaction to its end.
+// Before that each transaction passes a gate. It knows the simple protocol only, which is what
+// pgbench speaks.
 type pooler struct {
 	listener net.Listener
 	gate     storm.Gate
@@ -108,7 +109,8 @@ func (p *pooler) database() latencies {
 	return slices.Sorted(slices.Values(p.log))
 }
 
-// pass waits until a transaction may start. pgbench gives up a client whose transaction fails, so one that is refused asks again.
+// pass waits until a transaction may start. pgbench gives up a client whose transaction fails, so
+// one that is refused asks again.
 func (p *pooler) pass(ctx context.Context) (done func(error), err error) {
 	for ctx.Err() == nil {
 		done, err = p.gate(ctx)

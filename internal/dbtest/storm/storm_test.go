@@ -25,8 +25,9 @@ type crowd struct {
 	log     ledger
 }
 
-// run drives the crowd until ctx ends. Only what ends well after the storm has warmed up counts, and before ctx ends: who waits
-// at either end, before a throttle or inside a store, counts the same. So does what is refused in that time.
+// run drives the crowd until ctx ends. Only what ends well after the storm has warmed up counts,
+// and before ctx ends: who waits at either end, before a throttle or inside a store, counts the
+// same. So does what is refused in that time.
 func (c *crowd) run(ctx context.Context, from time.Time) {
 	c.log.entries = make([][]storm.Entry, c.clients)
 	storm.Clients{Number: c.clients, Gate: c.gate, Work: c.work, Pause: c.pause, Await: c.await, Log: func(client int, e storm.Entry) {
@@ -49,7 +50,8 @@ func schedule(t *testing.T) (ctx context.Context, from time.Time, during time.Du
 	return ctx, time.Now().Add(warm), lasts
 }
 
-// atTheStall samples a store and returns the share of samples in which it was full, from a moment on.
+// atTheStall samples a store and returns the share of samples in which it was full, from a moment
+// on.
 func atTheStall(ctx context.Context, full func() bool, from time.Time) float64 {
 	found, samples := 0, 0
 	tick := time.NewTicker(20 * time.Millisecond)

@@ -29,7 +29,8 @@ const (
 	heldOutSeed = 23
 )
 
-// variants draws the storms of a seed: what their documents are like, how large they are and how many write them.
+// variants draws the storms of a seed: what their documents are like, how large they are and how
+// many write them.
 func variants(seed uint64) []variant {
 	r := rand.New(rand.NewPCG(seed, 14))
 	between := func(least, most float64) float64 { return least * math.Pow(most/least, r.Float64()) }
@@ -76,7 +77,8 @@ func (v variant) String() string {
 
 const smallMemtable = 1 << 20
 
-// documentsOf returns a stock of JSON. Its fields and words are drawn, and with them how well it compresses.
+// documentsOf returns a stock of JSON. Its fields and words are drawn, and with them how well it
+// compresses.
 func documentsOf(r *rand.Rand) []byte {
 	word := func() string {
 		letters := make([]byte, 3+r.IntN(8))

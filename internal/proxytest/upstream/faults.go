@@ -6,7 +6,8 @@ import (
 	"net/http"
 )
 
-// raw are the answers that are no HTTP, or end before they should. What follows is that the connection is closed.
+// raw are the answers that are no HTTP, or end before they should. What follows is that the
+// connection is closed.
 var raw = map[string]string{
 	"close":   "",                                                   // before the header
 	"header":  "HTTP/1.1 200 OK\r\nContent-Le",                      // within it

@@ -89,8 +89,8 @@ func (s *server) handler() http.Handler {
 	return s.seen.count(mux)
 }
 
-// work is what a pool of threads does: the queue is as long as it takes, and a worker does not look whether the client
-// is still there.
+// work is what a pool of threads does: the queue is as long as it takes, and a worker does not look
+// whether the client is still there.
 func (s *server) work(w http.ResponseWriter, _ *http.Request) {
 	s.workers <- struct{}{}
 	time.Sleep(s.least + time.Duration(rand.Int64N(int64(s.most-s.least)+1)))
@@ -156,7 +156,8 @@ func events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// socket opens a WebSocket of the key that is the example of RFC 6455, and waits until the client closes it.
+// socket opens a WebSocket of the key that is the example of RFC 6455, and waits until the client
+// closes it.
 func socket(w http.ResponseWriter, _ *http.Request) {
 	conn, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {

@@ -21,13 +21,14 @@ type Proxy struct {
 	Ready   func() error // why it is not
 
 	Reload func() error
-	// Pin holds the limit of a compartment, or lets the law decide again if limit is nil. Its error matches
-	// [ErrCompartment] if there is no such compartment; so does that of Shadow.
+	// Pin holds the limit of a compartment, or lets the law decide again if limit is nil. Its error
+	// matches [ErrCompartment] if there is no such compartment; so does that of Shadow.
 	Pin    func(compartment string, limit *int) error
 	Shadow func(compartment string, on bool) error
 }
 
-// New returns the handler for operators on a listener with the given address; it answers platforms too. The error says which setting is wrong.
+// New returns the handler for operators on a listener with the given address; it answers platforms
+// too. The error says which setting is wrong.
 func New(p Proxy, settings config.Admin, address net.Addr) (http.Handler, error) {
 	access, err := newAccess(settings, address)
 	if err != nil {
@@ -91,7 +92,8 @@ func (p Proxy) ready(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// Probes returns the handler for platforms: /live says that the process works, /ready that it takes requests. Shedding load is ready.
+// Probes returns the handler for platforms: /live says that the process works, /ready that it takes
+// requests. Shedding load is ready.
 func Probes(p Proxy, settings config.Probes) http.Handler {
 	mux := http.NewServeMux()
 	p.probe(mux)

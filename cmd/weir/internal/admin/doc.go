@@ -18,10 +18,12 @@
 // # Who may
 //
 // On a loopback address or a Unix socket anyone may look. Elsewhere a request needs the token, as
-// "Authorization: Bearer TOKEN". Changes always need it, and there are none without a token. The file of the token is read for each
-// request that needs it, so a new one counts at once.
+// "Authorization: Bearer TOKEN". Changes always need it, and there are none without a token. The
+// file of the token is read for each request that needs it, so a new one counts at once.
 //
-// A page of another site can have a browser send requests to this machine. So the Host of a request has to be a loopback address, localhost, an
-// address of the listener, or one of admin.hosts; a name that an attacker lets point here is none of them. Changes are refused if
-// a browser sends them for another site, and have to be JSON, which no form can send. The probes ask for none of this: they say nothing.
+// A page of another site can have a browser send requests to this machine. So the Host of a request
+// has to be a loopback address, localhost, an address of the listener, or one of admin.hosts; a
+// name that an attacker lets point here is none of them. Changes are refused if a browser sends
+// them for another site, and have to be JSON, which no form can send. The probes ask for none of
+// this: they say nothing.
 package admin

@@ -25,8 +25,8 @@ type Figures struct {
 	Applied        time.Time // when the configuration at work was
 }
 
-// Metrics returns what /metrics shows: the limiters, the proxy's own figures, and those of Go and the process. figures is called
-// for each scrape. The error says which limiters share a name.
+// Metrics returns what /metrics shows: the limiters, the proxy's own figures, and those of Go and
+// the process. figures is called for each scrape. The error says which limiters share a name.
 func Metrics(limiters metrics.Sources, figures func() Figures) (prometheus.Gatherer, error) {
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{

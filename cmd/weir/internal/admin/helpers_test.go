@@ -75,7 +75,8 @@ func newProxied(t *testing.T) *proxied {
 	return p
 }
 
-// serve has a listener answer requests with New's handler until the test ends, and returns its address.
+// serve has a listener answer requests with New's handler until the test ends, and returns its
+// address.
 func serve(t *testing.T, p Proxy, settings config.Admin, network, address string) net.Addr {
 	t.Helper()
 	listener, err := net.Listen(network, address)

@@ -170,7 +170,8 @@ func TestMetricsOfOneName(t *testing.T) {
 	}
 }
 
-// A gatherer of what has not happened yet has no series that it cannot know the labels of, and no time of a configuration.
+// A gatherer of what has not happened yet has no series that it cannot know the labels of, and no
+// time of a configuration.
 func TestFiguresOfNothing(t *testing.T) {
 	g, err := Metrics(metrics.Sources{}, func() Figures { return Figures{} })
 	if err != nil {

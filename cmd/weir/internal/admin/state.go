@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/upstream"
 )
 
-// A State is what the proxy does at one moment. In JSON the fields of Total stand at the top, as those of the one limiter of a
-// proxy without a configuration file do.
+// A State is what the proxy does at one moment. In JSON the fields of Total stand at the top, as
+// those of the one limiter of a proxy without a configuration file do.
 type State struct {
 	Total weir.Snapshot `json:"-"` // all compartments as if they were one
 	Parts

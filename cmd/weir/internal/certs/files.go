@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// Files are settings of TLS made from files. While changed files cannot be used, as when only the first of two was replaced,
-// the settings from before stay. The methods are safe for concurrent use.
+// Files are settings of TLS made from files. While changed files cannot be used, as when only the
+// first of two was replaced, the settings from before stay. The methods are safe for concurrent
+// use.
 type Files struct {
 	paths []string
 	read  func() (*tls.Config, error)
@@ -29,15 +30,17 @@ type Files struct {
 	broken error    // why those that were read last are not current
 }
 
-// Open makes the settings with read, which it calls again when one of the paths has changed; an empty path is left out. Latest
-// looks for that, and at most once in every, so that a flood of handshakes does not become a flood of system calls.
+// Open makes the settings with read, which it calls again when one of the paths has changed; an
+// empty path is left out. Latest looks for that, and at most once in every, so that a flood of
+// handshakes does not become a flood of system calls.
 func Open(read func() (*tls.Config, error), every time.Duration, log *slog.Logger, paths ...string) (*Files, error) {
 	f := &Files{read: read, every: every, log: log, now: time.Now}
 	f.paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" })
 	return f, f.Refresh()
 }
 
-// Latest returns the settings, which the caller must not change. One caller looks at the files; others do not wait for it.
+// Latest returns the settings, which the caller must not change. One caller looks at the files;
+// others do not wait for it.
 func (f *Files) Latest() *tls.Config {
 	if f.mu.TryLock() {
 		if f.now().Sub(f.looked) >= f.every {
@@ -78,8 +81,9 @@ func (f *Files) look() {
 	}
 }
 
-// A digest tells the contents of files apart. Their size and time do not: a file that is written in place with a certificate of the same
-// length keeps both within one tick of the clock of its file system, which may be some milliseconds or two seconds.
+// A digest tells the contents of files apart. Their size and time do not: a file that is written in
+// place with a certificate of the same length keeps both within one tick of the clock of its file
+// system, which may be some milliseconds or two seconds.
 type digest [sha256.Size]byte
 
 // digests looks before the files are read: what is written meanwhile is read the next time.

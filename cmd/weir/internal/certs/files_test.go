@@ -166,7 +166,8 @@ func TestFilesOfKubernetes(t *testing.T) {
 	is("third")
 }
 
-// TestBadFilesWhileHandshakesGoOn: whatever becomes of the files, each handshake has a pair that belongs together.
+// TestBadFilesWhileHandshakesGoOn: whatever becomes of the files, each handshake has a pair that
+// belongs together.
 func TestBadFilesWhileHandshakesGoOn(t *testing.T) {
 	r := rotating(t)
 	r.every = 0
@@ -208,7 +209,8 @@ func TestBadFilesWhileHandshakesGoOn(t *testing.T) {
 	r.is("next", every)
 }
 
-// TestHalfOfAuthorities: of a file that is still being written, those that are there do not take the place of all.
+// TestHalfOfAuthorities: of a file that is still being written, those that are there do not take
+// the place of all.
 func TestHalfOfAuthorities(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	one, other := certstest.New(t).PEM(), certstest.New(t).PEM()

@@ -89,7 +89,8 @@ func TestTextsStandOnceEach(t *testing.T) {
 	}
 }
 
-// TestValuesStandWhereTheAxesSay goes by the second data area, whose axis is logarithmic, and by the lines of the first.
+// TestValuesStandWhereTheAxesSay goes by the second data area, whose axis is logarithmic, and by
+// the lines of the first.
 func TestValuesStandWhereTheAxesSay(t *testing.T) {
 	var lines, frames, marks []string
 	ticks := map[string]string{}
@@ -108,7 +109,8 @@ func TestValuesStandWhereTheAxesSay(t *testing.T) {
 	if want := []string{"72 106 600 110", "72 276 600 110"}; !slices.Equal(frames, want) {
 		t.Fatalf("data areas at %q, want %q", frames, want)
 	}
-	// After the entries of the key. The value above the axis stands above the area, which cuts it off.
+	// After the entries of the key. The value above the axis stands above the area, which cuts it
+	// off.
 	if want := []string{"72,161 672,161", "72,128 672,128", "72,216 372,161 672,-4", "72,205 672,117"}; !slices.Equal(lines[3:], want) {
 		t.Errorf("lines %q, want %q", lines[3:], want)
 	}

@@ -85,7 +85,8 @@ func (p *page) stroke(line Line, points ...Point) {
 	p.printf(`<polyline fill="none" %s stroke-linejoin="round" points="%s"/>`+"\n", paint, strings.TrimSpace(d.String()))
 }
 
-// shapes tell laws apart where colours do not: each is a path around its centre, one unit from it to its edge.
+// shapes tell laws apart where colours do not: each is a path around its centre, one unit from it
+// to its edge.
 var shapes = []string{
 	"M1 0A1 1 0 1 1 -1 0A1 1 0 1 1 1 0Z",         // circle
 	"M-.9 -.9H.9V.9H-.9Z",                        // square

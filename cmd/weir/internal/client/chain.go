@@ -8,10 +8,12 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// maxHops bounds what is read of a chain that consists of trusted addresses only. Real ones have a handful.
+// maxHops bounds what is read of a chain that consists of trusted addresses only. Real ones have a
+// handful.
 const maxHops = 32
 
-// origin returns the client's address as a trusted peer and the trusted hops before it say, and whether they say anything.
+// origin returns the client's address as a trusted peer and the trusted hops before it say, and
+// whether they say anything.
 func origin(h http.Header, peer netip.Addr, peers trust.Peers) (client netip.Addr, said bool) {
 	switch {
 	case h[forwardedFor] != nil:
@@ -27,8 +29,8 @@ func origin(h http.Header, peer netip.Addr, peers trust.Peers) (client netip.Add
 	return peer, false
 }
 
-// walk goes from the right end of a chain to the first address that is not trusted, or that is none. last splits a line of the header
-// before its last element, addressOf reads that.
+// walk goes from the right end of a chain to the first address that is not trusted, or that is
+// none. last splits a line of the header before its last element, addressOf reads that.
 func walk(lines []string, last func(string) (before, element string, more bool), addressOf func(string) (netip.Addr, bool),
 	known netip.Addr, peers trust.Peers,
 ) netip.Addr {
@@ -59,8 +61,8 @@ func lastListed(list string) (before, element string, more bool) {
 // maxNode is the longest node with an address: [IPv6]:port, with a zone of 16 bytes.
 const maxNode = 72
 
-// parseNode reads an address with or without a port, in any of the forms that proxies write: 192.0.2.1, 192.0.2.1:80, 2001:db8::1, [2001:db8::1],
-// [2001:db8::1]:80.
+// parseNode reads an address with or without a port, in any of the forms that proxies write:
+// 192.0.2.1, 192.0.2.1:80, 2001:db8::1, [2001:db8::1], [2001:db8::1]:80.
 func parseNode(text string) (addr netip.Addr, ok bool) {
 	if len(text) == 0 || len(text) > maxNode {
 		return addr, false

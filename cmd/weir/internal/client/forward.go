@@ -30,9 +30,9 @@ const (
 // maxChain bounds what is passed on of a chain. Of a longer one only the client's address is.
 const maxChain = 4 << 10
 
-// Forward sets the headers by which the upstream knows the client. in is the request as it came, out the one for the upstream,
-// whose header it owns: what [net/http/httputil.ProxyRequest] has. Call it last, because a client can have headers removed by
-// naming them in Connection.
+// Forward sets the headers by which the upstream knows the client. in is the request as it came,
+// out the one for the upstream, whose header it owns: what [net/http/httputil.ProxyRequest] has.
+// Call it last, because a client can have headers removed by naming them in Connection.
 func (id *Identity) Forward(in, out *http.Request) {
 	h := out.Header
 	id.forwardAddresses(in, h)
@@ -112,8 +112,8 @@ func (id *Identity) forwardCertificate(in *http.Request, h http.Header) {
 	}
 }
 
-// verified reports whether the certificate of the connection is the client's own. That of a trusted peer which speaks for another
-// client is not: with it a stranger would have the proxy's rights.
+// verified reports whether the certificate of the connection is the client's own. That of a trusted
+// peer which speaks for another client is not: with it a stranger would have the proxy's rights.
 func (id *Identity) verified(r *http.Request) bool {
 	return !id.forwarded && trust.Verified(trust.Peer{TLS: r.TLS})
 }

@@ -13,7 +13,8 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// told is the header that the upstream gets for that of a client, through servers and connections that are real.
+// told is the header that the upstream gets for that of a client, through servers and connections
+// that are real.
 func told(t *testing.T, peers trust.Peers, tracer *spans.Tracer, route config.Route, header ...string) (seen, answer http.Header) {
 	t.Helper()
 	url, headers := upstream(t)

@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// lastElement splits the list of a Forwarded header before its last element. It reads from the right end, where the text is a
-// trusted hop's own: there quotes come in pairs, whatever a stranger left open further left.
+// lastElement splits the list of a Forwarded header before its last element. It reads from the
+// right end, where the text is a trusted hop's own: there quotes come in pairs, whatever a stranger
+// left open further left.
 func lastElement(list string) (before, element string, more bool) {
 	quoted := false
 	for i := len(list) - 1; i >= 0; i-- {

@@ -28,8 +28,8 @@ type Identity struct {
 	traced    bool // Trace is for the upstream; without it the client's own headers are
 }
 
-// A Record is what the layers below note of a request, for the access log and its span. Only the goroutine that
-// serves the request may write it, until the handler returns.
+// A Record is what the layers below note of a request, for the access log and its span. Only the
+// goroutine that serves the request may write it, until the handler returns.
 type Record struct {
 	Route       string        // its pattern
 	Compartment string        // its name
@@ -40,7 +40,8 @@ type Record struct {
 
 type identityKey struct{}
 
-// Of returns the identity of the request that ctx belongs to, or nil outside of [New]. The layers below may fill in its Record.
+// Of returns the identity of the request that ctx belongs to, or nil outside of [New]. The layers
+// below may fill in its Record.
 func Of(ctx context.Context) *Identity {
 	id, _ := ctx.Value(identityKey{}).(*Identity)
 	return id
@@ -49,8 +50,9 @@ func Of(ctx context.Context) *Identity {
 // RequestIDHeader identifies a request on its way, and in the response.
 const RequestIDHeader = "X-Request-Id"
 
-// New returns a handler that runs next with the [Identity] of each request. A nil tracer leaves traceparent as it comes.
-// Requests keep their headers: [Identity.Forward] has those for the upstream.
+// New returns a handler that runs next with the [Identity] of each request. A nil tracer leaves
+// traceparent as it comes. Requests keep their headers: [Identity.Forward] has those for the
+// upstream.
 func New(next http.Handler, peers trust.Peers, tracer *spans.Tracer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := identify(r, peers, tracer)
@@ -121,5 +123,6 @@ func single(values []string) string {
 	return ""
 }
 
-// plain is an address as it is compared and written: IPv4 as such, and without a zone, which only its own host knows.
+// plain is an address as it is compared and written: IPv4 as such, and without a zone, which only
+// its own host knows.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }

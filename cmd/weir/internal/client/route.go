@@ -13,8 +13,9 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// Prioritize returns a handler that runs next with the priority and the tenant of a route. A trusted client may set
-// another priority and a timeout: see [weirhttp.Trust]. It belongs within [New], and outside of what asks for a slot.
+// Prioritize returns a handler that runs next with the priority and the tenant of a route. A
+// trusted client may set another priority and a timeout: see [weirhttp.Trust]. It belongs within
+// [New], and outside of what asks for a slot.
 func Prioritize(next http.Handler, route config.Route) (http.Handler, error) {
 	priority := weir.Normal
 	if route.Priority != "" {
@@ -72,7 +73,8 @@ func tenantBy(kind string) (func(*http.Request, *Identity) string, error) {
 	return nil, fmt.Errorf("tenant is %q: want address, certificate or header:NAME", kind)
 }
 
-// networkOf is the tenant at an address. Of IPv6 it is the /64 network, of which any one client can have all the addresses.
+// networkOf is the tenant at an address. Of IPv6 it is the /64 network, of which any one client can
+// have all the addresses.
 func networkOf(addr netip.Addr) string {
 	if addr.Is6() {
 		network, _ := addr.Prefix(64)
@@ -84,7 +86,8 @@ func networkOf(addr netip.Addr) string {
 	return addr.String()
 }
 
-// subject is the verified subject of the client's certificate as it is encoded: two of the same text could be two.
+// subject is the verified subject of the client's certificate as it is encoded: two of the same
+// text could be two.
 func subject(r *http.Request, id *Identity) string {
 	if !id.verified(r) {
 		return ""

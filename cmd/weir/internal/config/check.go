@@ -26,7 +26,8 @@ func (c *checker) at(path string) place {
 	}
 }
 
-// refuse complains of a field, unless there is a complaint already that this one may only follow from.
+// refuse complains of a field, unless there is a complaint already that this one may only follow
+// from.
 func (c *checker) refuse(path, format string, args ...any) {
 	if !c.faults.cover(path) {
 		c.faults.add(c.at(path), path, format, args...)

@@ -32,7 +32,8 @@ type Queue struct {
 	Tenants int      `yaml:"tenants" max:"1024" help:"How many tenants are told apart, so that each gets its share; 0 is none."`
 }
 
-// Breaker opens when too many requests fail. A reload can bring or remove one, but keeps what a breaker has learned, and with it its settings.
+// Breaker opens when too many requests fail. A reload can bring or remove one, but keeps what a
+// breaker has learned, and with it its settings.
 type Breaker struct {
 	Failures int      `yaml:"failures" default:"5" min:"1" live:"no" help:"Failures in a row that open it."`
 	Open     Duration `yaml:"open" default:"10s" min:"1ms" live:"no" help:"How long it stays open before it tries again."`
@@ -65,7 +66,8 @@ var spelling = map[string]string{
 	"Min": "min", "Max": "max", "Initial": "initial", "Interval": "interval", "Window": "window",
 }
 
-// compartmentAlone checks what bulkhead.New would, but tells the field. FuzzParse holds that nothing is left for that.
+// compartmentAlone checks what bulkhead.New would, but tells the field. FuzzParse holds that
+// nothing is left for that.
 func (c *checker) compartmentAlone(own Compartment, path string) {
 	if !own.Queue.holds() {
 		const want = "none without a queue: set size"

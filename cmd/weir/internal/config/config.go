@@ -23,7 +23,8 @@ type Exempt struct {
 	Max   int      `yaml:"max" default:"10" min:"1" help:"How many exempt requests may run at once, those of all exempt routes together."`
 }
 
-// Streams caps what lasts as long as a client likes. How long it lasts says nothing of the upstream, so no law sees it.
+// Streams caps what lasts as long as a client likes. How long it lasts says nothing of the
+// upstream, so no law sees it.
 type Streams struct {
 	Max        int      `yaml:"max" default:"1000" min:"1" help:"Responses and requests that do not fit into the buffers, and calls of gRPC that go on."`
 	WebSockets int      `yaml:"websockets" default:"1000" min:"1" help:"Connections that were upgraded."`

@@ -105,7 +105,8 @@ func (d *decoder) scalar(n *node, v reflect.Value, f field, path string) {
 	}
 }
 
-// kindsOf are the kinds of nodes that a scalar may be written as. A word such as 1.2 looks like a number to YAML.
+// kindsOf are the kinds of nodes that a scalar may be written as. A word such as 1.2 looks like a
+// number to YAML.
 func kindsOf(t reflect.Type, f field) []kind {
 	switch {
 	case t == lawType:

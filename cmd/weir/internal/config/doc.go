@@ -3,7 +3,8 @@
 //	upstreams:
 //	  api: {addresses: ["http://127.0.0.1:9000"]}
 //
-// is a whole one. It listens on :8080 and limits what reaches the upstream with the default law; the admin address is 127.0.0.1:8081.
+// is a whole one. It listens on :8080 and limits what reaches the upstream with the default law;
+// the admin address is 127.0.0.1:8081.
 //
 // # Tags
 //
@@ -19,6 +20,7 @@
 //
 // # Errors
 //
-// What is wrong is said with the file, the line and column, the field, the value, and what is allowed; of a value of the environment
-// with its variable in place of the line. All that is wrong is said at once, but for a file that is no YAML.
+// What is wrong is said with the file, the line and column, the field, the value, and what is
+// allowed; of a value of the environment with its variable in place of the line. All that is wrong
+// is said at once, but for a file that is no YAML.
 package config

@@ -33,8 +33,8 @@ func override(root *node, environ []string, wrong *faults) {
 	}
 }
 
-// variables returns those of the configuration, each after those of the objects and lists around its value, and items of a
-// list in their order.
+// variables returns those of the configuration, each after those of the objects and lists around
+// its value, and items of a list in their order.
 func variables(environ []string) (all []variable) {
 	for _, text := range environ {
 		name, value, _ := strings.Cut(text, "=")

@@ -30,7 +30,8 @@ func ExampleConfig_Complete() {
 	// Output: upstreams.api.host is "a b": want a host such as api.internal, or one with a port
 }
 
-// TestFilesOfTheRepository are read, and their limits accepted; those in bad, which are for the schema too, are not.
+// TestFilesOfTheRepository are read, and their limits accepted; those in bad, which are for the
+// schema too, are not.
 func TestFilesOfTheRepository(t *testing.T) {
 	for pattern, valid := range map[string]bool{"testdata/good/*.yaml": true, "../../../../deploy/weir.yaml": true, "testdata/bad/*.yaml": false} {
 		files, err := filepath.Glob(pattern)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A place is where a value comes from: a file with a line and column, or a variable of the environment. A value
-// that was set in Go has none.
+// A place is where a value comes from: a file with a line and column, or a variable of the
+// environment. A value that was set in Go has none.
 type place struct {
 	file         string
 	line, column int
@@ -69,8 +69,8 @@ func (f faults) err() error {
 	return errors.Join(errs...)
 }
 
-// cover reports whether something is wrong with the field or with what is around it, so that what else is wrong with
-// the field may only follow from that.
+// cover reports whether something is wrong with the field or with what is around it, so that what
+// else is wrong with the field may only follow from that.
 func (f faults) cover(field string) bool {
 	return slices.ContainsFunc(f, func(one *fault) bool { return (one.field != "" || one.variable == "") && within(field, one.field) })
 }

@@ -58,7 +58,8 @@ var (
 	scalarType   = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// limits are the bounds of a field in the file's words. Without tags they are 0 and what its kind allows.
+// limits are the bounds of a field in the file's words. Without tags they are 0 and what its kind
+// allows.
 func (f field) limits(t reflect.Type) (least, most string) {
 	switch {
 	case t == durationType:
@@ -148,8 +149,9 @@ func set(v reflect.Value, text string) error {
 	return nil
 }
 
-// New returns a T with the defaults of its fields, such as New[Route](): what a file without any settings of it
-// would have. A Config has no listeners and routes until [Config.Complete] adds them.
+// New returns a T with the defaults of its fields, such as New[Route](): what a file without any
+// settings of it would have. A Config has no listeners and routes until [Config.Complete] adds
+// them.
 func New[T any]() T {
 	var made T
 	fill(reflect.ValueOf(&made).Elem())

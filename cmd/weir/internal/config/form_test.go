@@ -43,7 +43,8 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestFields is about fields and values that do not have their form, which are all told at once, by line.
+// TestFields is about fields and values that do not have their form, which are all told at once, by
+// line.
 func TestFields(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"upstream: {}\n" + small, "w:1:1: upstream is unknown: did you mean upstreams?"},

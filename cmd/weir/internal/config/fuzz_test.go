@@ -14,8 +14,9 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// FuzzParse holds that no text makes Parse panic or take long, that an error names the file or the variable in each line, and that a
-// configuration which is accepted has limits that are, and is the same when it is written and read again.
+// FuzzParse holds that no text makes Parse panic or take long, that an error names the file or the
+// variable in each line, and that a configuration which is accepted has limits that are, and is the
+// same when it is written and read again.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/good/*.yaml", "testdata/bad/*.yaml", "../../../../deploy/weir.yaml"} {
 		files, err := filepath.Glob(pattern)

@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/weirbreaker"
 )
 
-// Bulkhead returns the limits of a complete configuration for [bulkhead.New] and [bulkhead.Set.Update]: a key for each
-// compartment that a route has, with histograms, and the cap.
+// Bulkhead returns the limits of a complete configuration for [bulkhead.New] and
+// [bulkhead.Set.Update]: a key for each compartment that a route has, with histograms, and the cap.
 func (c *Config) Bulkhead() bulkhead.Config {
 	made := bulkhead.Config{ByKey: map[string]bulkhead.Compartment{}, Max: c.Max}
 	for _, r := range c.Routes {
@@ -22,7 +22,8 @@ func (c *Config) Bulkhead() bulkhead.Config {
 	return made
 }
 
-// compartment returns the settings of a compartment, which are the defaults for one that is only named after its upstream.
+// compartment returns the settings of a compartment, which are the defaults for one that is only
+// named after its upstream.
 func (c *Config) compartment(name string) Compartment {
 	if own, ok := c.Compartments[name]; ok {
 		return own

@@ -28,7 +28,8 @@ type Listener struct {
 	MaxResets                int   `yaml:"max_resets" default:"1000" min:"1" help:"Requests that a client may reset on one connection of HTTP/2 before it is told to open another."`
 }
 
-// ServerTLS is the proxy's own certificate, and what it asks of clients. The files are read again when they change.
+// ServerTLS is the proxy's own certificate, and what it asks of clients. The files are read again
+// when they change.
 type ServerTLS struct {
 	Certificate string `yaml:"certificate" required:"yes" help:"File of the certificate chain, PEM."`
 	Key         string `yaml:"key" required:"yes" help:"File of its key, PEM."`

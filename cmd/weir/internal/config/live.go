@@ -6,12 +6,13 @@ import (
 	"reflect"
 )
 
-// Live returns what keeps a running proxy from changing from one complete configuration to another, nil if nothing does. The error
-// has one line for each field.
+// Live returns what keeps a running proxy from changing from one complete configuration to another,
+// nil if nothing does. The error has one line for each field.
 //
-// The fields with the tag live:"no" must stay as they are, each whole. Of a list of objects the number must stay, and the
-// fields of the objects say for themselves. A field with live:"cap" may change, but not to 0 and not from 0. Objects in a map are
-// compared by name, and may come and go. The items of a list without the tag, which may move, are not compared.
+// The fields with the tag live:"no" must stay as they are, each whole. Of a list of objects the
+// number must stay, and the fields of the objects say for themselves. A field with live:"cap" may
+// change, but not to 0 and not from 0. Objects in a map are compared by name, and may come and go.
+// The items of a list without the tag, which may move, are not compared.
 func Live(old, changed *Config) error {
 	var d diff
 	d.object(reflect.ValueOf(old).Elem(), reflect.ValueOf(changed).Elem(), "", false)

@@ -28,12 +28,13 @@ func readUpTo(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most))
 }
 
-// Parse reads a configuration from the text of a file. Variables in environ, NAME=value, replace settings of it: their names are
-// WEIR and the path to the setting with two underscores between its parts, as WEIR__UPSTREAMS__API__ADDRESSES or
-// WEIR__LISTENERS__0__ADDRESS, and their values are YAML.
+// Parse reads a configuration from the text of a file. Variables in environ, NAME=value, replace
+// settings of it: their names are WEIR and the path to the setting with two underscores between its
+// parts, as WEIR__UPSTREAMS__API__ADDRESSES or WEIR__LISTENERS__0__ADDRESS, and their values are
+// YAML.
 //
-// The configuration is complete: all that the file leaves out has its default. The error has one line for each thing
-// that is wrong.
+// The configuration is complete: all that the file leaves out has its default. The error has one
+// line for each thing that is wrong.
 func Parse(file string, source []byte, environ []string) (*Config, error) {
 	wrong := new(faults)
 	origin := place{file: file}
@@ -56,9 +57,9 @@ func Parse(file string, source []byte, environ []string) (*Config, error) {
 	return &made, nil
 }
 
-// Complete adds what a configuration made in Go leaves out, as Parse does for a file: a listener, a route, and which upstream and
-// compartment a route has. Then it checks the whole. The parts are to be made by [New], for a 0 in them counts as one that was
-// set.
+// Complete adds what a configuration made in Go leaves out, as Parse does for a file: a listener, a
+// route, and which upstream and compartment a route has. Then it checks the whole. The parts are to
+// be made by [New], for a 0 in them counts as one that was set.
 func (c *Config) Complete() error {
 	wrong := new(faults)
 	c.complete(nil, wrong)

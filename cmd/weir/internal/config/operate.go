@@ -40,7 +40,8 @@ type Trace struct {
 
 const noAddress = "none" // of an admin listener that is not wanted
 
-// The sizes of a token. 16 hexadecimal digits that openssl draws have 64 bits, which no one guesses by asking.
+// The sizes of a token. 16 hexadecimal digits that openssl draws have 64 bits, which no one guesses
+// by asking.
 const (
 	minToken = 16
 	maxToken = 4 << 10

@@ -19,14 +19,14 @@ const (
 	// longest is how many bytes a file may have: ten times that of a thousand routes.
 	longest = 1 << 20
 
-	// mostTokens bounds what the parser is given. Its time grows with the square of the keys of an object; this many
-	// take it a third of a second. A thousand routes have 13,000.
+	// mostTokens bounds what the parser is given. Its time grows with the square of the keys of an
+	// object; this many take it a third of a second. A thousand routes have 13,000.
 	mostTokens = 30_000
 )
 
-// read returns the value of a YAML text, nil if there is none or something is wrong with it. What nothing here needs and
-// readers of YAML disagree about is refused: anchors and aliases, merge keys, tags, keys that are no plain words,
-// directives, several documents.
+// read returns the value of a YAML text, nil if there is none or something is wrong with it. What
+// nothing here needs and readers of YAML disagree about is refused: anchors and aliases, merge
+// keys, tags, keys that are no plain words, directives, several documents.
 func read(origin place, field string, source []byte, wrong *faults) *node {
 	if problem := unreadable(source); problem != "" {
 		wrong.add(origin, field, "%s", problem)

@@ -26,8 +26,8 @@ type Route struct {
 	MaxBody  Bytes    `yaml:"max_body" default:"0" help:"Longest body of a request; 0 is any."`
 }
 
-// Pattern returns the pattern of a complete route for [http.ServeMux]. The mux finds the host of a request as
-// it was sent: look for it in lower case.
+// Pattern returns the pattern of a complete route for [http.ServeMux]. The mux finds the host of a
+// request as it was sent: look for it in lower case.
 func (r Route) Pattern() string {
 	method, path := r.Method, r.Path
 	if r.GRPC != "" {

@@ -53,7 +53,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestDefaults of the smallest file are those that the documentation of the package promises, and those of the same Config made in Go.
+// TestDefaults of the smallest file are those that the documentation of the package promises, and
+// those of the same Config made in Go.
 func TestDefaults(t *testing.T) {
 	read := parsed(t, small)
 	if l := read.Listeners[0]; l.Address != ":8080" || !reflect.DeepEqual(l.Protocols, []string{"http1", "http2"}) || l.MaxHeader != 64<<10 {

@@ -12,7 +12,8 @@ const (
 	leastRows    = 24
 )
 
-// What switches to the other screen of a terminal and hides the cursor, and back (xterm's private modes).
+// What switches to the other screen of a terminal and hides the cursor, and back (xterm's private
+// modes).
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l"
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
@@ -59,8 +60,8 @@ func (l *live) draw() {
 	l.write(out.String())
 }
 
-// fitting leaves out the rows at the end that a screen has no place for, as after it has shrunk. The last row of the screen
-// stays free: some terminals scroll after it.
+// fitting leaves out the rows at the end that a screen has no place for, as after it has shrunk.
+// The last row of the screen stays free: some terminals scroll after it.
 func fitting(frame []row, rows int) []row { return frame[:min(len(frame), max(rows-1, 0))] }
 
 // A row is a line of the frame, in pieces of one style each.

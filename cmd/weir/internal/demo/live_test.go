@@ -51,7 +51,8 @@ func TestFramesFitTheScreen(t *testing.T) {
 	}
 }
 
-// TestFramesOfAnyScreen: a screen may shrink while the demonstration runs. What it draws then is at most what fits.
+// TestFramesOfAnyScreen: a screen may shrink while the demonstration runs. What it draws then is at
+// most what fits.
 func TestFramesOfAnyScreen(t *testing.T) {
 	for _, size := range [][2]int{{0, 0}, {1, 1}, {20, 5}, {40, 10}, {80, 12}, {79, 23}} {
 		var out strings.Builder

@@ -7,8 +7,9 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// admit takes a slot of the gate. A request that is a stream takes one of the streams instead. The gate is asked too, so that an overloaded upstream
-// begins no streams, but its slot is given back at once.
+// admit takes a slot of the gate. A request that is a stream takes one of the streams instead. The
+// gate is asked too, so that an overloaded upstream begins no streams, but its slot is given back
+// at once.
 func (x *exchange) admit(stream bool) (err error) {
 	ctx := x.in.Context()
 	if !stream {
@@ -42,8 +43,8 @@ func (x *exchange) settle(o weir.Outcome) {
 	x.permit.Finish(o)
 }
 
-// becomeStream exchanges the gate's slot for one of the others, if it is still held. If there is none, the slot is given back all the same: the client
-// that is told so may read that slowly, too.
+// becomeStream exchanges the gate's slot for one of the others, if it is still held. If there is
+// none, the slot is given back all the same: the client that is told so may read that slowly, too.
 func (x *exchange) becomeStream(of *weir.Limiter, o weir.Outcome) error {
 	if !x.slot.release() {
 		return nil

@@ -59,7 +59,8 @@ func (a *ahead) run() {
 	}
 }
 
-// room returns where to read into, nil if there is nothing to read for. It waits for the receiver while the buffer is full or the memory is used up.
+// room returns where to read into, nil if there is nothing to read for. It waits for the receiver
+// while the buffer is full or the memory is used up.
 func (a *ahead) room() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -143,7 +144,8 @@ func (a *ahead) setMode(m aheadMode) {
 	a.news.Broadcast()
 }
 
-// close waits for the goroutine, and gives the memory back. Whoever reads on is told that it is over.
+// close waits for the goroutine, and gives the memory back. Whoever reads on is told that it is
+// over.
 func (a *ahead) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -158,7 +160,8 @@ func (a *ahead) close() {
 	a.err = errStopped // for a transport that reads on
 }
 
-// failure waits for the end of src, which is near because its sender is gone, and returns why it failed.
+// failure waits for the end of src, which is near because its sender is gone, and returns why it
+// failed.
 func (a *ahead) failure() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

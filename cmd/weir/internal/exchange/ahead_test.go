@@ -7,7 +7,8 @@ import (
 	"testing/synctest"
 )
 
-// A body that has no more memory waits for its receiver. Whoever asks why it failed must not wait for both.
+// A body that has no more memory waits for its receiver. Whoever asks why it failed must not wait
+// for both.
 func TestFailureOfABodyWithoutMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m memory

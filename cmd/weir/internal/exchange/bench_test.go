@@ -19,8 +19,8 @@ import (
 	"github.com/weir-go/weir/internal/limittest"
 )
 
-// BenchmarkExchange prints what a request costs of the processor beside one through ReverseProxy alone. Client and upstream run in the same
-// process, and what they cost alone is taken off both.
+// BenchmarkExchange prints what a request costs of the processor beside one through ReverseProxy
+// alone. Client and upstream run in the same process, and what they cost alone is taken off both.
 func BenchmarkExchange(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 20} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {

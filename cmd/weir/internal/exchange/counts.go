@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// Counts is what became of requests since the start. Each that was received and is not under way was answered or refused, or its
-// client left, or its response was broken off.
+// Counts is what became of requests since the start. Each that was received and is not under way
+// was answered or refused, or its client left, or its response was broken off.
 type Counts struct {
 	Received uint64            `json:"received"` // by a route
 	Answered map[string]uint64 `json:"answered"` // by class of status, "2xx"; also by the proxy itself, such as a 502

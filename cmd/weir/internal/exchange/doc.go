@@ -1,9 +1,10 @@
-// Package exchange takes one request through a slot to its upstream, and keeps clients that send or read slowly from
-// holding that slot.
+// Package exchange takes one request through a slot to its upstream, and keeps clients that send or
+// read slowly from holding that slot.
 //
-// The slot is held at the upstream's side only. The body of a request is read before the request takes its slot, and the body of a response
-// is read ahead of the client, which receives it when the slot is free. What does not fit into the buffers, lasts, or
-// converses is a stream: it has a slot of a cap of its own, and no law sees how long its client makes it take.
+// The slot is held at the upstream's side only. The body of a request is read before the request
+// takes its slot, and the body of a response is read ahead of the client, which receives it when
+// the slot is free. What does not fit into the buffers, lasts, or converses is a stream: it has a
+// slot of a cap of its own, and no law sees how long its client makes it take.
 //
 //	request                       slot while the upstream works              then
 //	body fits the buffers         its gate's                                 by its response
@@ -18,11 +19,14 @@
 //	                              the buffer, or goes on for longer than Streams.After
 //	server-sent events            exchanged for one of the event streams at the header
 //
-// The gate learns the latency to where its slot ends. That is never the client's doing: what makes a response a stream is how much of it
-// has come, and for how long, and it comes up to the buffer's size however slowly the client reads.
+// The gate learns the latency to where its slot ends. That is never the client's doing: what makes
+// a response a stream is how much of it has come, and for how long, and it comes up to the buffer's
+// size however slowly the client reads.
 //
-// A response that finds no slot of its kind is replaced by a refusal, or broken off if its header has been sent (decision 0033).
+// A response that finds no slot of its kind is replaced by a refusal, or broken off if its header
+// has been sent (decision 0033).
 //
-// A [Shared] has what all routes share: the caps, the memory, the counters. A [Route] is the handler of the requests of one
-// compartment. Their context already has the priority, the tenant and the deadline of a request, and its header is as the upstream is to see it.
+// A [Shared] has what all routes share: the caps, the memory, the counters. A [Route] is the
+// handler of the requests of one compartment. Their context already has the priority, the tenant
+// and the deadline of a request, and its header is as the upstream is to see it.
 package exchange

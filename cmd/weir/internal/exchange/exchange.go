@@ -136,8 +136,8 @@ func (x *exchange) end() {
 	x.count()
 }
 
-// endResponse comes to the end of a response that is read ahead. If its client has left, the upstream may still work on it, which holds
-// the slot.
+// endResponse comes to the end of a response that is read ahead. If its client has left, the
+// upstream may still work on it, which holds the slot.
 func (x *exchange) endResponse() {
 	if x.ahead == nil {
 		return
@@ -166,7 +166,8 @@ func (x *exchange) count() {
 	}
 }
 
-// lifetime is the context of the request to the upstream: it has the values of the client's, but not its end.
+// lifetime is the context of the request to the upstream: it has the values of the client's, but
+// not its end.
 type lifetime struct {
 	context.Context //nolint:containedctx // this is one
 	x               *exchange
@@ -215,7 +216,8 @@ func (x *exchange) begin() {
 // forever is a timeout that never comes.
 const forever = 1<<63 - 1
 
-// A slot is what the exchange holds: the gate's, which a law limits, or that of a stream in its place.
+// A slot is what the exchange holds: the gate's, which a law limits, or that of a stream in its
+// place.
 type slot struct {
 	mu     sync.Mutex
 	held   bool        // the gate's

@@ -5,19 +5,21 @@ import (
 	"time"
 )
 
-// linger is how long a client may go on to send a body after it has its response: net/http waits as long before it closes such a connection,
-// for a reset would overtake the response.
+// linger is how long a client may go on to send a body after it has its response: net/http waits as
+// long before it closes such a connection, for a reset would overtake the response.
 const linger = 500 * time.Millisecond
 
-// hangUp has the connection be closed after the response if the body was not read to its end, because the rest must not pass for
-// another request: with full duplex, net/http leaves that to the handler. HTTP/2 frames bodies.
+// hangUp has the connection be closed after the response if the body was not read to its end,
+// because the rest must not pass for another request: with full duplex, net/http leaves that to the
+// handler. HTTP/2 frames bodies.
 func (x *exchange) hangUp() {
 	if x.body.ahead != nil && x.in.ProtoMajor == 1 && x.body.isUnfinished() {
 		x.w.Header().Set("Connection", "close")
 	}
 }
 
-// interrupt ends a read of the body that is under way, which the server would wait for before it answers.
+// interrupt ends a read of the body that is under way, which the server would wait for before it
+// answers.
 func (x *exchange) interrupt(after time.Duration) {
 	_ = http.NewResponseController(x.w).SetReadDeadline(time.Now().Add(after))
 }

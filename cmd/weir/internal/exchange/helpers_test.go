@@ -83,7 +83,8 @@ func settings() (config.Config, config.Route) {
 	}, config.Route{Timeout: config.Duration(time.Minute), Leaves: "finish"}
 }
 
-// newRig changes the settings by change, which may be nil. Both servers speak HTTP/1 and h2c, and the proxy the given protocol to the upstream.
+// newRig changes the settings by change, which may be nil. Both servers speak HTTP/1 and h2c, and
+// the proxy the given protocol to the upstream.
 func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change func(*config.Config, *config.Route)) *rig {
 	t.Helper()
 	c, rc := settings()

@@ -11,12 +11,13 @@ import (
 	"github.com/weir-go/weir/internal/headers"
 )
 
-// pause is how long a body of unknown length is read before its request goes on as a stream. A unary call of gRPC sends its message with its header, so
-// what takes longer is a conversation, or a client that is slow. A conversation is late by this once, when it begins.
+// pause is how long a body of unknown length is read before its request goes on as a stream. A
+// unary call of gRPC sends its message with its header, so what takes longer is a conversation, or
+// a client that is slow. A conversation is late by this once, when it begins.
 const pause = 50 * time.Millisecond
 
-// An intake is the body of a request: what has been read of it before the request took its slot, and the rest. A transport may read it
-// after the exchange is over.
+// An intake is the body of a request: what has been read of it before the request took its slot,
+// and the rest. A transport may read it after the exchange is over.
 type intake struct {
 	client  *http.Request
 	rest    io.Reader // of the client, nil if there is none
@@ -56,7 +57,8 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	b.rest = r.Body
 	switch {
 	case r.ContentLength > 0 && r.ProtoMajor == 1:
-		// A transport looks for the end beyond it, while the server may have closed the body because the answer begins.
+		// A transport looks for the end beyond it, while the server may have closed the body
+		// because the answer begins.
 		b.rest = io.LimitReader(r.Body, r.ContentLength)
 	case most > 0:
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
@@ -72,8 +74,9 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	return stream, err
 }
 
-// takeAll reads a body of known length, into memory and then into a file. What finds no room is streamed. It grows as the body comes: a client that
-// only promises one takes no memory. The listener bounds how long a client may stall.
+// takeAll reads a body of known length, into memory and then into a file. What finds no room is
+// streamed. It grows as the body comes: a client that only promises one takes no memory. The
+// listener bounds how long a client may stall.
 func (x *exchange) takeAll() (stream bool, err error) {
 	b := &x.body
 	b.read = true
@@ -249,7 +252,8 @@ func (b *intake) failed() error {
 	return b.failure
 }
 
-// failedAtLast is failed of a client that is gone: the server gives its request up before it returns the error to the reader.
+// failedAtLast is failed of a client that is gone: the server gives its request up before it
+// returns the error to the reader.
 func (b *intake) failedAtLast() error {
 	if b.ahead != nil {
 		return b.ahead.failure()
@@ -262,7 +266,8 @@ func (b *intake) failedAtLast() error {
 // isStreaming reports whether a transport reads of the client itself.
 func (b *intake) isStreaming() bool { return b.rest != nil && !b.done }
 
-// isUnfinished reports whether the client has not sent its whole body, as far as anything was read of that.
+// isUnfinished reports whether the client has not sent its whole body, as far as anything was read
+// of that.
 func (b *intake) isUnfinished() bool {
 	if b.done {
 		return false

@@ -12,7 +12,8 @@ import (
 	"github.com/weir-go/weir/internal/limittest"
 )
 
-// A worker is an upstream whose requests work until they are released, whether their client is there or not.
+// A worker is an upstream whose requests work until they are released, whether their client is
+// there or not.
 type worker struct {
 	busy, most atomic.Int64
 	release    chan struct{}
@@ -133,7 +134,8 @@ func TestStreamEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// A client that leaves within a response of unknown length holds the slot until that becomes a stream.
+// A client that leaves within a response of unknown length holds the slot until that becomes a
+// stream.
 func TestClientLeavesWhatBecomesAStream(t *testing.T) {
 	noticed := make(chan struct{})
 	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
@@ -167,7 +169,8 @@ func TestProxyThatEndsCutsRequests(t *testing.T) {
 	rg.taught(limittest.Taught{Ignored: 1})
 }
 
-// The upstream goes on with a response that its client cannot be sent any more, so the slot stays taken to its end.
+// The upstream goes on with a response that its client cannot be sent any more, so the slot stays
+// taken to its end.
 func TestClientLeavesWithinAResponse(t *testing.T) {
 	left := make(chan struct{})
 	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {

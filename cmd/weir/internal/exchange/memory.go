@@ -9,7 +9,8 @@ import (
 // memory bounds what all buffers take together.
 type memory struct{ bound, used atomic.Int64 }
 
-// take reports whether there was room for n more bytes, so that no more than so many eighths of the memory are used.
+// take reports whether there was room for n more bytes, so that no more than so many eighths of the
+// memory are used.
 func (m *memory) take(n, eighths int64) bool {
 	if m.used.Add(n) <= m.bound.Load()/8*eighths {
 		return true
@@ -27,15 +28,17 @@ type chunk struct {
 	bytes    []byte
 }
 
-// The first chunk of a buffer has room for most bodies, and for what net/http reads at a time; those after it
-// for a frame of HTTP/2. So a client that sends a byte takes 4 KB, and a body of 64 KB five chunks.
+// The first chunk of a buffer has room for most bodies, and for what net/http reads at a time;
+// those after it for a frame of HTTP/2. So a client that sends a byte takes 4 KB, and a body of 64
+// KB five chunks.
 const (
 	firstChunk = 4 << 10
 	nextChunk  = 16 << 10
 )
 
-// How many eighths of the memory may be used for another chunk. Clients that send slowly leave half of it to
-// responses, and a quarter of it to the first chunks of other requests: 4,000 stalled bodies of 60 KB would have every request refused else.
+// How many eighths of the memory may be used for another chunk. Clients that send slowly leave half
+// of it to responses, and a quarter of it to the first chunks of other requests: 4,000 stalled
+// bodies of 60 KB would have every request refused else.
 const (
 	ofResponses = 8
 	ofFirst     = 6 // chunks of requests
@@ -51,7 +54,8 @@ func newChunk(pool *sync.Pool, size int) *chunk {
 	return &chunk{bytes: make([]byte, size)}
 }
 
-// A buffer is a queue of bytes in memory. The zero buffer with a memory is empty. Its user locks it.
+// A buffer is a queue of bytes in memory. The zero buffer with a memory is empty. Its user locks
+// it.
 type buffer struct {
 	memory      *memory
 	request     bool // it is the body of one

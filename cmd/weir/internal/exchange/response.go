@@ -61,7 +61,8 @@ func (x *exchange) record(res *http.Response) {
 	}
 }
 
-// restore sets again what the layers above have said: ReverseProxy forgets it with each informational response.
+// restore sets again what the layers above have said: ReverseProxy forgets it with each
+// informational response.
 func (x *exchange) restore() {
 	h := x.w.Header()
 	if x.who != nil && h[client.RequestIDHeader] == nil {
@@ -155,7 +156,8 @@ func (x *exchange) broke(err error) {
 	x.shared.onFault(err)
 }
 
-// readOn reads a response of unknown length ahead of the client, which has its header at once, because it may wait for that.
+// readOn reads a response of unknown length ahead of the client, which has its header at once,
+// because it may wait for that.
 func (x *exchange) readOn(res *http.Response, begun weir.Outcome) (*http.Response, error) {
 	toStreams := func() error {
 		if x.ahead.isDropped() {

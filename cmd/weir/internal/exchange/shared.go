@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Shared is what all routes of a proxy share. A reload updates it, so that requests that run count below the new
-// bounds, too. All methods are safe for concurrent use.
+// A Shared is what all routes of a proxy share. A reload updates it, so that requests that run
+// count below the new bounds, too. All methods are safe for concurrent use.
 type Shared struct {
 	life    context.Context //nolint:containedctx // it ends with the proxy, and every request to an upstream with it
 	onFault func(error)
@@ -36,8 +36,9 @@ type setting struct {
 	after                   time.Duration
 }
 
-// New returns the parts of the configuration that routes share. All requests to upstreams end with the context. onFault is told why an
-// upstream gave no answer or only a part of one, concurrently; nil is told nothing.
+// New returns the parts of the configuration that routes share. All requests to upstreams end with
+// the context. onFault is told why an upstream gave no answer or only a part of one, concurrently;
+// nil is told nothing.
 func New(ctx context.Context, c *config.Config, onFault func(error)) (*Shared, error) {
 	if onFault == nil {
 		onFault = func(error) {}
@@ -65,7 +66,8 @@ func (s *Shared) Update(c *config.Config) error {
 	return nil
 }
 
-// Drain is for a proxy that stops: from now on no request goes on that its client has left, because the proxy would wait for it.
+// Drain is for a proxy that stops: from now on no request goes on that its client has left, because
+// the proxy would wait for it.
 func (s *Shared) Drain() { s.finishing.end() }
 
 // Close refuses what comes from now on.
@@ -116,8 +118,9 @@ type Route struct {
 	config   config.Route
 }
 
-// Route returns the handler of a route: its requests take a slot of the gate, which an exempt route does not need, and go to the upstream, which
-// sets the address of a request. Its answers are those of package weirhttp.
+// Route returns the handler of a route: its requests take a slot of the gate, which an exempt route
+// does not need, and go to the upstream, which sets the address of a request. Its answers are those
+// of package weirhttp.
 func (s *Shared) Route(gate edge.Gate, upstream http.RoundTripper, c config.Route) (*Route, error) {
 	if c.Exempt {
 		gate = s.exempt

@@ -36,7 +36,8 @@ func site(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Whatever slow clients do, there are enough of them to take the limit of 10, and none of the other requests notices.
+// Whatever slow clients do, there are enough of them to take the limit of 10, and none of the other
+// requests notices.
 func TestSlowClientsHoldNoSlots(t *testing.T) {
 	const crowd, requests = 40, 100
 	for name, text := range map[string]string{
@@ -218,7 +219,8 @@ func TestFailureWithoutMemory(t *testing.T) {
 	}
 }
 
-// Clients that stall in their bodies, however many, take neither the memory of responses nor that of short bodies.
+// Clients that stall in their bodies, however many, take neither the memory of responses nor that
+// of short bodies.
 func TestStalledBodiesLeaveMemory(t *testing.T) {
 	const stalled = 100
 	rg := newRig(t, 10, false, echo, func(c *config.Config, _ *config.Route) {

@@ -6,7 +6,8 @@ import (
 	"os"
 )
 
-// spool reads the rest of a body into a temporary file. If there is none to be had, or the disk fails, what is left is streamed.
+// spool reads the rest of a body into a temporary file. If there is none to be had, or the disk
+// fails, what is left is streamed.
 func (x *exchange) spool(left int64) (stream bool, err error) {
 	b := &x.body
 	file, err := os.CreateTemp(x.directory, "weir-*")

@@ -120,8 +120,8 @@ func TestMaxBody(t *testing.T) {
 	}
 }
 
-// The server closes the body of a request when it begins to answer, and a transport that reads on then ends the connection
-// to the upstream, and with it the answer.
+// The server closes the body of a request when it begins to answer, and a transport that reads on
+// then ends the connection to the upstream, and with it the answer.
 func TestNothingIsReadBeyondTheLength(t *testing.T) {
 	rg := newRig(t, 1, false, echo, nil)
 	rg.wrap = func(r *http.Request) io.ReadCloser { return &exact{r.Body, r.ContentLength} }

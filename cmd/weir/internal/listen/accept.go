@@ -90,8 +90,9 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 	return c, true
 }
 
-// add counts the connection against the cap on all. If that is reached, the connection that has been idle for longest gives
-// way: its client can open another without losing a request, as after the idle timeout.
+// add counts the connection against the cap on all. If that is reached, the connection that has
+// been idle for longest gives way: its client can open another without losing a request, as after
+// the idle timeout.
 func (l *Listener) add(c *conn, most int) bool {
 	l.mu.Lock()
 	var displaced *conn

@@ -70,7 +70,8 @@ func (b *body) begin() bool {
 	return true
 }
 
-// setUnread tells the connection whether some of a body of HTTP/2 may wait for the proxy. The lock is held, or the body is new.
+// setUnread tells the connection whether some of a body of HTTP/2 may wait for the proxy. The lock
+// is held, or the body is new.
 func (b *body) setUnread(unread bool) {
 	unread = unread && b.stream != nil && !b.over && b.left != 0
 	if unread == b.unread {
@@ -94,7 +95,8 @@ func (b *body) delay() (deadline int) {
 	return deadline
 }
 
-// Converse has the client send when it has something to say: only BodyTimeout bounds what it does from now on.
+// Converse has the client send when it has something to say: only BodyTimeout bounds what it does
+// from now on.
 func (b *body) Converse() { b.pace.close() }
 
 // Close closes the body; it may overtake a Read.
@@ -103,8 +105,8 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// release ends the care for the body as its handler returns. A Read that comes later, from a transport that has not noticed
-// yet, must not touch the deadline of the next request.
+// release ends the care for the body as its handler returns. A Read that comes later, from a
+// transport that has not noticed yet, must not touch the deadline of the next request.
 func (b *body) release() {
 	b.reading.close()
 	b.pace.close()
@@ -123,8 +125,8 @@ func (b *body) finish() (before bool) {
 	return before
 }
 
-// moved reports whether the client sent something that the Read which goes on has not brought, such as a part of a record of TLS, or
-// may be unable to send.
+// moved reports whether the client sent something that the Read which goes on has not brought, such
+// as a part of a record of TLS, or may be unable to send.
 func (b *body) moved() bool {
 	if b.stream != nil {
 		return b.conn.isStarved()

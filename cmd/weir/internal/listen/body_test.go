@@ -47,7 +47,8 @@ func TestStalledSenderOfHTTP2(t *testing.T) {
 	timesOutOverHTTP2(t, l, func(to io.Writer) { _, _ = io.WriteString(to, "half") })
 }
 
-// timesOutOverHTTP2 wants a body that is sent so to be answered with 408, and the connection to go on.
+// timesOutOverHTTP2 wants a body that is sent so to be answered with 408, and the connection to go
+// on.
 func timesOutOverHTTP2(t *testing.T, l *Listener, send func(io.Writer)) {
 	t.Helper()
 	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
@@ -103,7 +104,8 @@ func TestSlowSenderIsNoStalledOne(t *testing.T) {
 	}
 }
 
-// The client is still sending, and the handler does not want to know: net/http reads some of the rest before it answers.
+// The client is still sending, and the handler does not want to know: net/http reads some of the
+// rest before it answers.
 func TestEarlyAnswerToStalledSender(t *testing.T) {
 	for _, size := range []int{0, 64 << 10} { // net/http does it after the handler, or as it sends the first part
 		l := start(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -150,7 +152,8 @@ func TestSlowHandlerIsNoStalledClient(t *testing.T) {
 	}
 }
 
-// A transport may read a request's body after its handler has returned. That must not put a time limit on what comes next.
+// A transport may read a request's body after its handler has returned. That must not put a time
+// limit on what comes next.
 func TestReadAfterTheHandler(t *testing.T) {
 	bodies := make(chan io.Reader, 1)
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {

@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// lookEvery is how often handshakes look whether the files have changed: no client waits for much longer than that for a new
-// certificate.
+// lookEvery is how often handshakes look whether the files have changed: no client waits for much
+// longer than that for a new certificate.
 const lookEvery = time.Second
 
 // newCertificates reads the files by which the listener is known.
@@ -50,9 +50,9 @@ func readCertificates(files config.ServerTLS) (settings *tls.Config, err error) 
 	return settings, err
 }
 
-// asked is what the server starts from: each handshake has the latest settings. Keys of session tickets are the server's own, so
-// sessions outlive a change of the files; a session of a client certificate is resumed only while the authorities that signed
-// it are still believed.
+// asked is what the server starts from: each handshake has the latest settings. Keys of session
+// tickets are the server's own, so sessions outlive a change of the files; a session of a client
+// certificate is resumed only while the authorities that signed it are still believed.
 func asked(files *certs.Files) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,

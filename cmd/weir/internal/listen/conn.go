@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// conn is a client's connection, below TLS. It knows which cap it counts against, and gives up on a client that stopped
-// reading.
+// conn is a client's connection, below TLS. It knows which cap it counts against, and gives up on a
+// client that stopped reading.
 type conn struct {
 	net.Conn // the socket
 	listener *Listener
@@ -55,8 +55,8 @@ func unwrap(of net.Conn) *conn {
 	return c
 }
 
-// RemoteAddr is the client's. The first call waits for the PROXY header; net/http makes it on the connection's own
-// goroutine.
+// RemoteAddr is the client's. The first call waits for the PROXY header; net/http makes it on the
+// connection's own goroutine.
 func (c *conn) RemoteAddr() net.Addr {
 	if c.header != nil {
 		if address, err := c.header.read(c); err == nil {
@@ -87,8 +87,8 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// ReadFrom lets the kernel copy where it can, as the socket does. It may wait for its source, so it can only be watched
-// where it is known what the client owes.
+// ReadFrom lets the kernel copy where it can, as the socket does. It may wait for its source, so it
+// can only be watched where it is known what the client owes.
 func (c *conn) ReadFrom(from io.Reader) (int64, error) {
 	to, ok := c.Conn.(io.ReaderFrom)
 	if !ok || !seesProgress(c.Conn) {
@@ -99,9 +99,10 @@ func (c *conn) ReadFrom(from io.Reader) (int64, error) {
 	return to.ReadFrom(from)
 }
 
-// A client that reads is seen to only once its system has room for more, and that comes in steps: Linux with its usual buffer of
-// 128 KiB acknowledges 110 KB at a time, which a client of 1 KB/s needs 108 s for. So what waits for a client to read waits for
-// four times as long as what waits for it to send: with 30 s that is 120 s.
+// A client that reads is seen to only once its system has room for more, and that comes in steps:
+// Linux with its usual buffer of 128 KiB acknowledges 110 KB at a time, which a client of 1 KB/s
+// needs 108 s for. So what waits for a client to read waits for four times as long as what waits
+// for it to send: with 30 s that is 120 s.
 const readersPatience = 4
 
 // readStall is how long a client may seem not to read.
@@ -138,11 +139,12 @@ func (c *conn) extendRead(deadline int, t time.Time) {
 	}
 }
 
-// isStarved reports whether the client may be unable to send, because bodies that the proxy does not read fill the window of its
-// connection.
+// isStarved reports whether the client may be unable to send, because bodies that the proxy does
+// not read fill the window of its connection.
 func (c *conn) isStarved() bool { return c.unread.Load() >= connectionWindow/streamWindow }
 
-// moved reports whether the client has acknowledged something since the last call, or has nothing to acknowledge.
+// moved reports whether the client has acknowledged something since the last call, or has nothing
+// to acknowledge.
 func (c *conn) moved() bool {
 	now, ok := progressOf(c.Conn)
 	before := c.acked

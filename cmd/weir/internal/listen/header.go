@@ -21,8 +21,9 @@ type header struct {
 	err     error
 }
 
-// read waits for the header, and returns the address that it names: the peer's own if it names none, as in the health
-// checks of a balancer. If there is no header, or the client may have no more connections, it closes the connection.
+// read waits for the header, and returns the address that it names: the peer's own if it names
+// none, as in the health checks of a balancer. If there is no header, or the client may have no
+// more connections, it closes the connection.
 func (h *header) read(c *conn) (net.Addr, error) {
 	h.once.Do(func() {
 		if h.client, h.err = h.parse(c.Conn); h.err == nil {
@@ -56,7 +57,8 @@ func (h *header) parse(socket net.Conn) (net.Addr, error) {
 	return parsed.SourceAddr, nil
 }
 
-// headerBuffer holds the longest header of version 1, 107 bytes, and of version 2 without extensions, 232.
+// headerBuffer holds the longest header of version 1, 107 bytes, and of version 2 without
+// extensions, 232.
 const headerBuffer = 256
 
 var errHeader = errors.New("listen: no valid header of the PROXY protocol")

@@ -17,8 +17,8 @@ import (
 // short is a time limit that a test waits for.
 const short = config.Duration(60 * time.Millisecond)
 
-// start serves on a free port until the test ends, and then checks that no goroutine is left. What change does not set is
-// generous.
+// start serves on a free port until the test ends, and then checks that no goroutine is left. What
+// change does not set is generous.
 func start(t testing.TB, next http.HandlerFunc, change func(*config.Listener)) *Listener {
 	t.Helper()
 	return startLogging(t, slog.New(slog.DiscardHandler), next, change)

@@ -75,7 +75,8 @@ func TestRapidReset(t *testing.T) {
 	}
 }
 
-// A client that resets more than it may, and slowly enough for net/http, is told to go away. What it has asked for is answered.
+// A client that resets more than it may, and slowly enough for net/http, is told to go away. What
+// it has asked for is answered.
 func TestTooManyResets(t *testing.T) {
 	const most = 20
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,8 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// The comparison is with a server of net/http and no more. Both ends of a connection are here, so 9,000 need 18,000 files.
+// The comparison is with a server of net/http and no more. Both ends of a connection are here, so
+// 9,000 need 18,000 files.
 func TestMemoryOfIdleConnections(t *testing.T) {
 	n := 1000
 	if longtest.All() {

@@ -18,7 +18,8 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// A Listener serves clients on one address. Make one with New. Its methods may be called concurrently.
+// A Listener serves clients on one address. Make one with New. Its methods may be called
+// concurrently.
 type Listener struct {
 	socket        net.Listener
 	closing       sync.Once
@@ -93,8 +94,8 @@ func (l *Listener) Serve() error {
 	return err
 }
 
-// Shutdown takes no more connections, and returns once every request has been answered or ctx has ended. Connections that were
-// hijacked go on until Close.
+// Shutdown takes no more connections, and returns once every request has been answered or ctx has
+// ended. Connections that were hijacked go on until Close.
 func (l *Listener) Shutdown(ctx context.Context) error {
 	_ = accepting{l}.Close() // the server does not know it before Serve
 	return l.server.Shutdown(ctx)
@@ -119,9 +120,10 @@ func (l *Listener) Close() error {
 // Addr returns the address that was taken.
 func (l *Listener) Addr() net.Addr { return l.socket.Addr() }
 
-// Update takes over what can change while clients are connected: the networks, the caps, BodyTimeout, BodyRate and MaxResets. A lower cap
-// closes no connection. It also reads the certificates again if their files have changed; an error says why they, or the
-// networks, were not taken over.
+// Update takes over what can change while clients are connected: the networks, the caps,
+// BodyTimeout, BodyRate and MaxResets. A lower cap closes no connection. It also reads the
+// certificates again if their files have changed; an error says why they, or the networks, were not
+// taken over.
 func (l *Listener) Update(c config.Listener) error {
 	if err := l.update(c); err != nil {
 		return err

@@ -5,11 +5,13 @@ import (
 	"time"
 )
 
-// A pace cuts a client that sends a body too slowly. It counts only the time in which the proxy waits for the client.
+// A pace cuts a client that sends a body too slowly. It counts only the time in which the proxy
+// waits for the client.
 //
-// The client is credited with what was read of the body, or with its share of what its connection received, if that is more. A record
-// of TLS and a frame of HTTP/2 have up to 16 KiB and are read whole: a client of 1 KB/s seems to send nothing for 16 s. The bodies
-// that the proxy waits for share what a connection of HTTP/2 received, so each slow one costs its client the rate.
+// The client is credited with what was read of the body, or with its share of what its connection
+// received, if that is more. A record of TLS and a frame of HTTP/2 have up to 16 KiB and are read
+// whole: a client of 1 KB/s seems to send nothing for 16 s. The bodies that the proxy waits for
+// share what a connection of HTTP/2 received, so each slow one costs its client the rate.
 type pace struct {
 	conn *conn
 	cut  func()
@@ -107,7 +109,8 @@ func (p *pace) look() {
 	p.timer.Reset(p.grace / looks)
 }
 
-// count takes in the wait since the last time. While other bodies keep the connection's window closed, the client cannot send.
+// count takes in the wait since the last time. While other bodies keep the connection's window
+// closed, the client cannot send.
 func (p *pace) count() {
 	now, received := time.Now(), p.conn.received.Load()
 	waited := now.Sub(p.counted)
@@ -120,8 +123,9 @@ func (p *pace) count() {
 	p.counted, p.received = now, received
 }
 
-// arrears is how far a client is behind the rate: how much longer it took than its bytes take at that rate. Being ahead is not
-// kept, because a client that begins fast could buy hours with a megabyte.
+// arrears is how far a client is behind the rate: how much longer it took than its bytes take at
+// that rate. Being ahead is not kept, because a client that begins fast could buy hours with a
+// megabyte.
 type arrears time.Duration
 
 // after returns the arrears after another wait, which brought so many bytes.

@@ -20,7 +20,8 @@ func paced() (p *pace, cuts chan time.Time) {
 	return &pace{conn: &conn{listener: l}, cut: func() { cuts <- time.Now() }}, cuts
 }
 
-// wait is a read of the body that takes so long, of which the connection receives bytes each second and the last second the body's.
+// wait is a read of the body that takes so long, of which the connection receives bytes each second
+// and the last second the body's.
 func (p *pace) wait(seconds int, perSecond uint64, body int) {
 	p.begin()
 	for range seconds {
@@ -112,7 +113,8 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// Ten bodies on a connection that receives the rate of one: nine of them are slow, however fast the tenth is.
+// Ten bodies on a connection that receives the rate of one: nine of them are slow, however fast the
+// tenth is.
 func TestPaceIsOfEachBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fast, cuts := paced()
@@ -130,8 +132,8 @@ func TestPaceIsOfEachBody(t *testing.T) {
 	})
 }
 
-// FuzzArrears compares with the definition: the arrears are the most, over all times before, by which the client took longer since
-// then than its bytes take.
+// FuzzArrears compares with the definition: the arrears are the most, over all times before, by
+// which the client took longer since then than its bytes take.
 func FuzzArrears(f *testing.F) {
 	f.Add(uint64(1), int64(240), uint16(100))
 	f.Add(uint64(2), int64(1), uint16(1000))

@@ -45,7 +45,8 @@ func TestStalledReaderOfHTTP2(t *testing.T) {
 	}
 }
 
-// A write takes as long as the client needs for what waits in the socket, which is more than it may stall.
+// A write takes as long as the client needs for what waits in the socket, which is more than it may
+// stall.
 func TestSlowReaderIsNoStalledOne(t *testing.T) {
 	const stall = 100 * time.Millisecond
 	size := 12 << 20

@@ -14,8 +14,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// What one connection of HTTP/2 may make the proxy keep. net/http's own frames may have 1 MiB, and each connection keeps a buffer of
-// the longest that it has read.
+// What one connection of HTTP/2 may make the proxy keep. net/http's own frames may have 1 MiB, and
+// each connection keeps a buffer of the longest that it has read.
 const (
 	frameSize        = 16 << 10  // the least that the protocol allows
 	connectionWindow = 1 << 20   // net/http's own

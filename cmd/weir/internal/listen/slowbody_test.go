@@ -55,7 +55,8 @@ func TestSlowSenderOfHTTP2(t *testing.T) {
 	}
 }
 
-// The rate holds for the time in which the proxy waits for the client. This one sends when it is read, and the proxy hardly reads.
+// The rate holds for the time in which the proxy waits for the client. This one sends when it is
+// read, and the proxy hardly reads.
 func TestSlowUpstreamIsNoSlowSender(t *testing.T) {
 	const size, pieces = 1 << 20, 20
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -84,7 +85,8 @@ func TestSlowUpstreamIsNoSlowSender(t *testing.T) {
 	}
 }
 
-// Four bodies that the proxy does not read fill the window of the connection, so the client can send nothing of the fifth.
+// Four bodies that the proxy does not read fill the window of the connection, so the client can
+// send nothing of the fifth.
 func TestStarvedBodyIsNotSlow(t *testing.T) {
 	unread := make(chan struct{})
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {

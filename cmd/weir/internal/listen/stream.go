@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// stream is the writer of a response in HTTP/2, where each has a flow control of its own: a client may read the connection
-// and not the stream.
+// stream is the writer of a response in HTTP/2, where each has a flow control of its own: a client
+// may read the connection and not the stream.
 type stream struct {
 	http.ResponseWriter
 	conn    *conn
@@ -23,7 +23,8 @@ func (l *Listener) newStream(w http.ResponseWriter, c *conn) *stream {
 	return &stream{ResponseWriter: w, conn: c, control: http.NewResponseController(w)}
 }
 
-// Write writes a frame's worth at a time, so that a stall is one of frames and not of whatever the handler writes at once.
+// Write writes a frame's worth at a time, so that a stall is one of frames and not of whatever the
+// handler writes at once.
 func (s *stream) Write(p []byte) (n int, err error) {
 	for {
 		part := p[n:min(len(p), n+frameSize)]
@@ -59,8 +60,8 @@ func (s *stream) cut() {
 	_ = s.control.SetWriteDeadline(past)
 }
 
-// release ends the care for the stream as its handler returns. What is still to be sent is less than a frame, and has a
-// deadline; while the connection is slow, it is sent here.
+// release ends the care for the stream as its handler returns. What is still to be sent is less
+// than a frame, and has a deadline; while the connection is slow, it is sent here.
 func (s *stream) release(request context.Context) {
 	stall := s.conn.readStall()
 	if s.conn.writing.waiting() {
@@ -74,7 +75,8 @@ func (s *stream) release(request context.Context) {
 	}
 }
 
-// reset counts a request that ended before its response, unless the proxy ended it, or the whole connection did.
+// reset counts a request that ended before its response, unless the proxy ended it, or the whole
+// connection did.
 func (s *stream) reset() {
 	if s.wasCut || s.conn.gone.Load() || s.conn.closed.Load() {
 		return

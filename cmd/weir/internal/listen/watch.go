@@ -13,11 +13,12 @@ type operation interface {
 	cut()
 }
 
-// A watch cuts an operation that has not moved for as long as it may stall. It looks eight times in that time, and may learn
-// at the first look of what moved before, so the operation lasts an eighth longer at most.
+// A watch cuts an operation that has not moved for as long as it may stall. It looks eight times in
+// that time, and may learn at the first look of what moved before, so the operation lasts an eighth
+// longer at most.
 //
-// Beginning and ending an operation costs a lock and not a timer: the timer goes on from one operation to the next, and
-// finds out when it fires.
+// Beginning and ending an operation costs a lock and not a timer: the timer goes on from one
+// operation to the next, and finds out when it fires.
 type watch struct {
 	mu      sync.Mutex
 	timer   *time.Timer
@@ -32,7 +33,8 @@ type watch struct {
 // looks is how often a watch looks at an operation before it cuts it.
 const looks = 8
 
-// begin starts an operation that may stall for the given time; 0 is any time. Only one may be under way.
+// begin starts an operation that may stall for the given time; 0 is any time. Only one may be under
+// way.
 func (w *watch) begin(stall time.Duration, of operation) {
 	if stall <= 0 {
 		return

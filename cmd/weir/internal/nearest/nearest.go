@@ -1,7 +1,8 @@
 // Package nearest finds the name that someone may have meant.
 package nearest
 
-// To returns the known name that is like name, empty if none is: at most two letters of it are wrong, and not more than half.
+// To returns the known name that is like name, empty if none is: at most two letters of it are
+// wrong, and not more than half.
 func To(name string, known []string) string {
 	best, least := "", 3
 	for _, k := range known {

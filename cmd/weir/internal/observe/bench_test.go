@@ -10,7 +10,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/client"
 )
 
-// What a line costs, beside a line of slog with as many attributes that are there already, and beside no line:
+// What a line costs, beside a line of slog with as many attributes that are there already, and
+// beside no line:
 //
 //	go test ./cmd/weir/internal/observe -run '^$' -bench . -benchmem
 func BenchmarkAccess(b *testing.B) {

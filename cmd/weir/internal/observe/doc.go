@@ -1,7 +1,8 @@
-// Package observe writes down what happens to requests: an access log, spans, and figures on a terminal.
+// Package observe writes down what happens to requests: an access log, spans, and figures on a
+// terminal.
 //
-// [New] stands within client.New, which says who asks, and outside of all that serves. The layers below fill in the
-// client.Record of the request.
+// [New] stands within client.New, which says who asks, and outside of all that serves. The layers
+// below fill in the client.Record of the request.
 //
 // # Access log
 //
@@ -15,6 +16,6 @@
 //	refused                      why Weir refused it
 //	request_id, trace_id         to find it elsewhere
 //
-// What has no value is left out. What a client chooses is cut at a length, and control characters are escaped: a request cannot
-// write a line of its own.
+// What has no value is left out. What a client chooses is cut at a length, and control characters
+// are escaped: a request cannot write a line of its own.
 package observe

@@ -11,8 +11,8 @@ import (
 	"unicode"
 )
 
-// Faults gather the failures of upstreams, so that an outage is one line a second however many requests it hits. The zero Faults
-// is ready. It is safe for concurrent use.
+// Faults gather the failures of upstreams, so that an outage is one line a second however many
+// requests it hits. The zero Faults is ready. It is safe for concurrent use.
 type Faults struct {
 	mu    sync.Mutex
 	count int
@@ -56,7 +56,8 @@ func visible(r rune) rune {
 	return unicode.ReplacementChar
 }
 
-// Log writes the sentence to log, at most once a second, until ctx ends: what [PrintFigures] does on a terminal.
+// Log writes the sentence to log, at most once a second, until ctx ends: what [PrintFigures] does
+// on a terminal.
 func (f *Faults) Log(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

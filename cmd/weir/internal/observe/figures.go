@@ -14,11 +14,12 @@ import (
 // headerEvery is how many lines of figures go below one header: a screen of 24 lines has it.
 const headerEvery = 20
 
-// screen is how many columns a line may take: those of the narrowest terminal in use. A longer line would take two.
+// screen is how many columns a line may take: those of the narrowest terminal in use. A longer line
+// would take two.
 const screen = 80
 
-// PrintFigures prints a line a second to out until ctx ends: the sum of all compartments, which is what meter reads. What faults have gathered
-// meanwhile goes to problems.
+// PrintFigures prints a line a second to out until ctx ends: the sum of all compartments, which is
+// what meter reads. What faults have gathered meanwhile goes to problems.
 func PrintFigures(ctx context.Context, out, problems io.Writer, meter *figures.Meter, faults *Faults) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -47,7 +48,8 @@ func fitted(line string) string {
 	return line
 }
 
-// Changes remember the last change of any limit. The zero Changes is ready. It is safe for concurrent use.
+// Changes remember the last change of any limit. The zero Changes is ready. It is safe for
+// concurrent use.
 type Changes struct{ last atomic.Pointer[weir.Event] }
 
 // Handle takes the events of limiters: what OnEvent of a bulkhead.Config wants.

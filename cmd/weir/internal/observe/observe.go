@@ -9,7 +9,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 )
 
-// New returns a handler that runs next and then writes a line to access and ends the span of the request. Either may be nil.
+// New returns a handler that runs next and then writes a line to access and ends the span of the
+// request. Either may be nil.
 func New(next http.Handler, access *slog.Logger, tracer *spans.Tracer) http.Handler {
 	if access == nil && tracer == nil {
 		return next

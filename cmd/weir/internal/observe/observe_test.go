@@ -29,7 +29,8 @@ func (b *buffer) Write(p []byte) (int, error) { b.mu.Lock(); defer b.mu.Unlock()
 
 func (b *buffer) String() string { b.mu.Lock(); defer b.mu.Unlock(); return b.b.String() }
 
-// logged runs requests through a real server, sends raw text to it, and returns the lines of the log.
+// logged runs requests through a real server, sends raw text to it, and returns the lines of the
+// log.
 func logged(t *testing.T, h http.HandlerFunc, raw ...string) (lines []map[string]any) {
 	t.Helper()
 	out := new(buffer)

@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// sparingly is how many records a second pass: enough for all listeners to say what is wrong, too few to fill a disk.
+// sparingly is how many records a second pass: enough for all listeners to say what is wrong, too
+// few to fill a disk.
 const sparingly = 5
 
-// Sparing returns a handler for records that clients can cause. A few a second go to next; the first of a later second says how many
-// were left out.
+// Sparing returns a handler for records that clients can cause. A few a second go to next; the
+// first of a later second says how many were left out.
 func Sparing(next slog.Handler) slog.Handler {
 	return sparing{next, new(spared)}
 }

@@ -34,7 +34,8 @@ func TestChunksOfATrustedProxyAreTheLast(t *testing.T) {
 	}
 }
 
-// What the proxy says of the connection and the request stands beside informational responses, and in the last one.
+// What the proxy says of the connection and the request stands beside informational responses, and
+// in the last one.
 func TestEarlyHintsForgetNothing(t *testing.T) {
 	for _, breaks := range []bool{false, true} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -58,7 +58,8 @@ func (p *Proxy) openOperators(c *config.Config) error {
 	return err
 }
 
-// operatorHandlers returns what serves a configuration, in the order of the operators; the error says which setting is wrong.
+// operatorHandlers returns what serves a configuration, in the order of the operators; the error
+// says which setting is wrong.
 func (p *Proxy) operatorHandlers(c *config.Config) (handlers []http.Handler, err error) {
 	for _, o := range p.operators {
 		handler, err := o.build(c, o.listener.Addr())
@@ -76,8 +77,9 @@ func (p *Proxy) serveOperators(handlers []http.Handler) {
 	}
 }
 
-// operatorTimeout bounds how long an operator's client may take over its request's header, and operatorIdle how long its connection
-// may have no request: strangers can reach the probes. A profile takes half a minute to write.
+// operatorTimeout bounds how long an operator's client may take over its request's header, and
+// operatorIdle how long its connection may have no request: strangers can reach the probes. A
+// profile takes half a minute to write.
 const (
 	operatorTimeout = 10 * time.Second
 	operatorIdle    = 2 * time.Minute // above the usual pauses between probes and scrapes
@@ -97,7 +99,8 @@ func (p *Proxy) openOperator(setting, address string, handler func(*config.Confi
 	return nil
 }
 
-// Addresses returns what the proxy listens on: its listeners in their order, then the admin address and that of probes.
+// Addresses returns what the proxy listens on: its listeners in their order, then the admin address
+// and that of probes.
 func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
 	for _, l := range p.listeners {
 		listeners = append(listeners, l.Addr())

@@ -55,7 +55,8 @@ type Options struct {
 	Read    func() (*config.Config, error) // reads the configuration again; nil if there is none to read
 }
 
-// New takes the addresses of a complete configuration. It needs no upstream to be there. The error says which setting cannot be had.
+// New takes the addresses of a complete configuration. It needs no upstream to be there. The error
+// says which setting cannot be had.
 func New(c *config.Config, o Options) (*Proxy, error) {
 	life, cut := context.WithCancel(context.Background())
 	p := &Proxy{

@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Reload reads the configuration again and applies it, whole or not at all. What an operator pinned or shadowed is as configured again. An error,
-// which is logged too, leaves everything as it was.
+// Reload reads the configuration again and applies it, whole or not at all. What an operator pinned
+// or shadowed is as configured again. An error, which is logged too, leaves everything as it was.
 func (p *Proxy) Reload() error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -59,7 +59,8 @@ func (p *Proxy) reload() error {
 	return nil
 }
 
-// apply takes over what cannot fail, because it has been checked: an error would be a file that changed meanwhile.
+// apply takes over what cannot fail, because it has been checked: an error would be a file that
+// changed meanwhile.
 func (p *Proxy) apply(c *config.Config) {
 	if err := p.shared.Update(c); err != nil {
 		p.log.Error("a cap was not changed", "error", err)

@@ -9,8 +9,9 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A router finds the route of a request. Patterns are those of [http.ServeMux], which says what matches and what is
-// most specific. A request goes on with the path that its client sent: the mux's redirects to cleaner paths are not used.
+// A router finds the route of a request. Patterns are those of [http.ServeMux], which says what
+// matches and what is most specific. A request goes on with the path that its client sent: the
+// mux's redirects to cleaner paths are not used.
 type router struct {
 	mux    *http.ServeMux
 	routes map[string]route // by pattern
@@ -59,7 +60,8 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	to.limited.ServeHTTP(w, r)
 }
 
-// plainHost returns the request with its host as patterns have it: in lower case, and without the dot that a full name may end with.
+// plainHost returns the request with its host as patterns have it: in lower case, and without the
+// dot that a full name may end with.
 func plainHost(r *http.Request) *http.Request {
 	host := strings.ToLower(r.Host)
 	host = strings.TrimSuffix(strings.Replace(host, ".:", ":", 1), ".")

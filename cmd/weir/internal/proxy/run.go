@@ -34,8 +34,8 @@ func (p *Proxy) Run(ctx context.Context) error {
 	return p.drain()
 }
 
-// drain lets balancers notice, then takes no more requests and answers those that have been taken. The operators' addresses go on to tell how
-// that goes.
+// drain lets balancers notice, then takes no more requests and answers those that have been taken.
+// The operators' addresses go on to tell how that goes.
 func (p *Proxy) drain() error {
 	settings := p.table.Load().config.Shutdown
 	p.stopping.Store(true)

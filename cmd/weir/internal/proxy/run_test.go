@@ -46,7 +46,8 @@ func TestStartsWhileTheUpstreamIsDown(t *testing.T) {
 	}
 }
 
-// A balancer sees that the proxy is not ready, and the proxy goes on to answer what the balancer still sends.
+// A balancer sees that the proxy is not ready, and the proxy goes on to answer what the balancer
+// still sends.
 func TestLameDuck(t *testing.T) {
 	a, release := named(t, "a")
 	r := start(t, file(a, "shutdown: {wait: 300ms}"))

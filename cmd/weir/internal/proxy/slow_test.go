@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// startHasty runs a proxy with one stream, that wants 1 MiB/s and patience of a quarter of a second.
+// startHasty runs a proxy with one stream, that wants 1 MiB/s and patience of a quarter of a
+// second.
 func startHasty(t *testing.T, upstream http.HandlerFunc, more string) *running {
 	server := httptest.NewUnstartedServer(upstream)
 	server.Config.Protocols = new(http.Protocols)

@@ -19,7 +19,8 @@ type table struct {
 	handlers []http.Handler // of the listeners
 }
 
-// newTable makes the table of a configuration, and changes nothing else: if it is not used, drop it.
+// newTable makes the table of a configuration, and changes nothing else: if it is not used, drop
+// it.
 func (p *Proxy) newTable(c *config.Config, previous *table) (*table, error) {
 	t := &table{config: c, pools: map[string]*upstream.Pool{}}
 	if err := p.fill(t, previous); err != nil {

@@ -38,7 +38,8 @@ func Panels() (names []string) {
 	return names
 }
 
-// ChartRun shows the Panels over time, a column for each outcome and a line for each law; only those that are named, unless none is.
+// ChartRun shows the Panels over time, a column for each outcome and a line for each law; only
+// those that are named, unless none is.
 func ChartRun(outcomes []Outcome, named ...string) (*chart.Chart, error) {
 	shown := panels
 	if len(named) > 0 {

@@ -63,8 +63,8 @@ func (h harms) least() float64 {
 	return least
 }
 
-// Share is the least share of what no limit or a fixed 20, whichever is better, has answered well, in percent, of
-// any phase after the start. It is NaN if there is no baseline.
+// Share is the least share of what no limit or a fixed 20, whichever is better, has answered well,
+// in percent, of any phase after the start. It is NaN if there is no baseline.
 func (c *Cell) Share() float64 { return c.harms[min(c.Mean.Starts, len(c.harms)):].least() }
 
 // StartShare is Share of the start.

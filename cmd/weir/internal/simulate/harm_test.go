@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// TestHarm: a phase with 200 possible answers counts with its worst seed, others are pooled, and the start
-// is apart.
+// TestHarm: a phase with 200 possible answers counts with its worst seed, others are pooled, and
+// the start is apart.
 func TestHarm(t *testing.T) {
 	var cells Cells
 	for seed, good := range [][]int{{30, 190, 90, 0}, {50, 200, 110, 0}} {

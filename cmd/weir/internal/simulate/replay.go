@@ -22,16 +22,17 @@ type Recording struct {
 	File   string // "-" for standard input
 	Reader sim.TraceReader
 
-	// Loads and Rates are how fast: as multiples of the server's capacity and of what was recorded. Each of them is
-	// a scenario; without any there is one, at the rate that was recorded.
+	// Loads and Rates are how fast: as multiples of the server's capacity and of what was recorded.
+	// Each of them is a scenario; without any there is one, at the rate that was recorded.
 	Loads, Rates []float64
 
-	// Phases are what happens to the server meanwhile. The last one lasts as long as the requests. Defaults to one.
+	// Phases are what happens to the server meanwhile. The last one lasts as long as the requests.
+	// Defaults to one.
 	Phases []sim.Phase
 }
 
-// Scenarios returns scenarios that send the requests to the system, whose own load and phases are not used. Without an SLO,
-// it is the longest deadline.
+// Scenarios returns scenarios that send the requests to the system, whose own load and phases are
+// not used. Without an SLO, it is the longest deadline.
 func (r Recording) Scenarios(system sim.Scenario) (scenarios []sim.Scenario, err error) {
 	trace, err := r.read()
 	if err != nil {

@@ -129,9 +129,9 @@ func told(slo time.Duration) []toldLaw {
 	}
 }
 
-// Run runs the jobs on all processors, of which few jobs get several each, and hands over
-// each outcome in the order of the jobs. Progress, which may be nil, is told how many have ended. When ctx ends it returns at
-// once; simulations under way end by themselves.
+// Run runs the jobs on all processors, of which few jobs get several each, and hands over each
+// outcome in the order of the jobs. Progress, which may be nil, is told how many have ended. When
+// ctx ends it returns at once; simulations under way end by themselves.
 func Run(ctx context.Context, jobs []Job, progress func(done int), each func(Outcome) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

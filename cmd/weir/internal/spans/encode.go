@@ -111,7 +111,8 @@ func encode(service string, batch []Span) []byte {
 	return body
 }
 
-// methods are those that a name may have. Any other is the client's invention, of which there is no end.
+// methods are those that a name may have. Any other is the client's invention, of which there is no
+// end.
 var methods = map[string]bool{
 	http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true,
 	http.MethodDelete: true, http.MethodConnect: true, http.MethodOptions: true, http.MethodTrace: true,

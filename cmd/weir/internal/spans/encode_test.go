@@ -12,7 +12,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/export.json")
 
-// all are spans with all that a span can have. internal/promcheck reads what they become with the official types.
+// all are spans with all that a span can have. internal/promcheck reads what they become with the
+// official types.
 func all(t *testing.T) []Span {
 	t.Helper()
 	start := time.Unix(1_700_000_000, 5).UTC()

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// The sizes and times of sending. The first three are the defaults of OpenTelemetry's batch processor, so that a collector
-// gets what it is used to.
+// The sizes and times of sending. The first three are the defaults of OpenTelemetry's batch
+// processor, so that a collector gets what it is used to.
 const (
 	queueSize = 2048
 	batchSize = 512
@@ -63,7 +63,8 @@ func (t *Tracer) finish(batch []Span) {
 	}
 }
 
-// send sends a batch, and once more if that may help: after a pause, or at once when the proxy ends.
+// send sends a batch, and once more if that may help: after a pause, or at once when the proxy
+// ends.
 func (t *Tracer) send(ctx context.Context, ends <-chan struct{}, batch []Span) {
 	if len(batch) == 0 {
 		return

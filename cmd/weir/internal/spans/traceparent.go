@@ -76,8 +76,8 @@ func lowerHex(into []byte, digits string) bool {
 	return err == nil
 }
 
-// Traceparent returns the header for the upstream, whose parent is the span of the proxy if that is sent, and the
-// caller's if not.
+// Traceparent returns the header for the upstream, whose parent is the span of the proxy if that is
+// sent, and the caller's if not.
 func (c Context) Traceparent() string {
 	parent := c.Span
 	if parent == (SpanID{}) {

@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A Tracer places requests in traces, and sends their spans while [Tracer.Run] runs. A nil Tracer places and sends none. Make one with [New]; it is
-// safe for concurrent use.
+// A Tracer places requests in traces, and sends their spans while [Tracer.Run] runs. A nil Tracer
+// places and sends none. Make one with [New]; it is safe for concurrent use.
 type Tracer struct {
 	endpoint string
 	service  string
@@ -27,8 +27,8 @@ type Tracer struct {
 	failing               bool // of the last batch; for Run
 }
 
-// New returns a tracer, or nil if the settings name no endpoint. The log says when the collector stops taking spans, and when it takes them
-// again. The error says which setting is wrong.
+// New returns a tracer, or nil if the settings name no endpoint. The log says when the collector
+// stops taking spans, and when it takes them again. The error says which setting is wrong.
 func New(c config.Trace, log *slog.Logger) (*Tracer, error) {
 	if c.Endpoint == "" {
 		return nil, nil
@@ -52,8 +52,9 @@ func (t *Tracer) SetSample(share float64) {
 	}
 }
 
-// Start places a request by the values of its traceparent header. The flag of a trusted caller decides whether its span is sent.
-// A trace that begins here has a span for the upstream's parent even if that is not sent.
+// Start places a request by the values of its traceparent header. The flag of a trusted caller
+// decides whether its span is sent. A trace that begins here has a span for the upstream's parent
+// even if that is not sent.
 func (t *Tracer) Start(traceparent []string, trusted bool) Context {
 	if t == nil {
 		return Context{}
@@ -74,7 +75,8 @@ func (t *Tracer) Start(traceparent []string, trusted bool) Context {
 	return c
 }
 
-// End sends the span of a request that was sampled, later: it never waits. A span that finds the queue full is dropped.
+// End sends the span of a request that was sampled, later: it never waits. A span that finds the
+// queue full is dropped.
 func (t *Tracer) End(s Span) {
 	if t == nil || !s.Context.Sampled() {
 		return

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// BenchmarkRoundTrip sends each request through a pool of three addresses and, in turn with it, through a plain transport. x is the ratio of the processor time.
+// BenchmarkRoundTrip sends each request through a pool of three addresses and, in turn with it,
+// through a plain transport. x is the ratio of the processor time.
 func BenchmarkRoundTrip(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 20} {
 		b.Run(strconv.Itoa(size>>10)+"KB", func(b *testing.B) {

@@ -23,8 +23,9 @@ const (
 	expect    = time.Second      // for a server to ask for a body that was announced, as in http.DefaultTransport
 )
 
-// readBuffer is that of a connection. A chunked answer of 1 MB takes 0.93 to 0.98 of the processor time that it takes with the 4 KB of
-// net/http, of server and client together (go test ./cmd/weir/internal/upstream -bench RoundTrip).
+// readBuffer is that of a connection. A chunked answer of 1 MB takes 0.93 to 0.98 of the processor
+// time that it takes with the 4 KB of net/http, of server and client together (go test
+// ./cmd/weir/internal/upstream -bench RoundTrip).
 const readBuffer = 16 << 10
 
 // settings are what connections depend on. A reload keeps the connections if it keeps these.
@@ -86,7 +87,8 @@ func (c *connections) release() {
 	c.closeUnused()
 }
 
-// begin is called before a request. Either closeUnused sees the request, or the request waits for closeUnused.
+// begin is called before a request. Either closeUnused sees the request, or the request waits for
+// closeUnused.
 func (c *connections) begin() {
 	c.running.Add(1)
 	if c.closing.Load() {
@@ -102,8 +104,8 @@ func (c *connections) end() {
 	}
 }
 
-// closeUnused closes the connections if no pool has them any more and no request runs. A request that began meanwhile could
-// find that net/http closes the connection under it.
+// closeUnused closes the connections if no pool has them any more and no request runs. A request
+// that began meanwhile could find that net/http closes the connection under it.
 func (c *connections) closeUnused() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -122,8 +124,8 @@ type dialError struct{ err error }
 func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
 
-// A dialer makes connections. It does the handshake of TLS itself to tell its errors from those of requests, and to read the
-// files again that have changed.
+// A dialer makes connections. It does the handshake of TLS itself to tell its errors from those of
+// requests, and to read the files again that have changed.
 type dialer struct {
 	net      net.Dialer
 	settings settings

@@ -54,7 +54,8 @@ func reset(conn net.Conn) {
 	conn.Close()
 }
 
-// What a server does wrong before the headers of its response is an error and a failure; in the body it is an error of the body.
+// What a server does wrong before the headers of its response is an error and a failure; in the
+// body it is an error of the body.
 func TestServersThatMisbehave(t *testing.T) {
 	for name, test := range map[string]struct {
 		handle   func(conn net.Conn, timeout func())

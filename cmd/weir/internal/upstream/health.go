@@ -14,7 +14,8 @@ import (
 // mostRead is how much of the answer to a check is read, so that the connection can be used again.
 const mostRead = 64 << 10
 
-// errSheds is the answer of a server that sheds load: its check says neither that it is healthy nor that it is not.
+// errSheds is the answer of a server that sheds load: its check says neither that it is healthy nor
+// that it is not.
 var errSheds = errors.New("the server sheds load")
 
 // checkUntil checks an address until the context ends.
@@ -55,7 +56,8 @@ func (p *Pool) ask(ctx context.Context, a *address) error {
 		URL:    &url.URL{Path: path, RawQuery: query},
 		Header: http.Header{"User-Agent": {"weir-health"}},
 		Host:   p.config.Host,
-		// net/http may have given the connection of HTTP/1 to a request when a check is cancelled, which fails that request.
+		// net/http may have given the connection of HTTP/1 to a request when a check is cancelled,
+		// which fails that request.
 		Close: !a.settings.http2,
 	}
 	a.locate(req.URL)

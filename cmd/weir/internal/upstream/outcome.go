@@ -13,7 +13,8 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// failed reports whether a response says that the address is sick. A server that sheds load asks its clients to come back later.
+// failed reports whether a response says that the address is sick. A server that sheds load asks
+// its clients to come back later.
 func failed(res *http.Response, asksLater bool) bool {
 	switch res.StatusCode {
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
@@ -36,8 +37,8 @@ func (s *sending) blames(err error) bool {
 	return s.connected.Load() || errors.As(err, new(*dialError))
 }
 
-// boundRetryAfter cuts a Retry-After that is longer than the bound, makes seconds of a date, and drops one that is
-// neither. It reports whether one is left.
+// boundRetryAfter cuts a Retry-After that is longer than the bound, makes seconds of a date, and
+// drops one that is neither. It reports whether one is left.
 func boundRetryAfter(h http.Header, bound time.Duration) bool {
 	given := h["Retry-After"]
 	if given == nil {

@@ -13,7 +13,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A Pool is the addresses of an upstream. It is an [http.RoundTripper], and safe for concurrent use.
+// A Pool is the addresses of an upstream. It is an [http.RoundTripper], and safe for concurrent
+// use.
 type Pool struct {
 	name      string
 	config    config.Upstream
@@ -28,9 +29,10 @@ type Pool struct {
 	checks sync.WaitGroup
 }
 
-// New returns a pool. Of addresses that the previous pool has too it takes over what is known of them, and their connections
-// unless the settings of these differ. The previous pool goes on to work, and the new one can still be closed in its place.
-// New connects to no address. It fails if an address or a file of TLS cannot be used.
+// New returns a pool. Of addresses that the previous pool has too it takes over what is known of
+// them, and their connections unless the settings of these differ. The previous pool goes on to
+// work, and the new one can still be closed in its place. New connects to no address. It fails if
+// an address or a file of TLS cannot be used.
 func New(name string, c config.Upstream, previous *Pool, log *slog.Logger) (*Pool, error) {
 	p := &Pool{name: name, config: c, log: log.With("upstream", name), changes: new(atomic.Uint64)}
 	if previous != nil {
@@ -91,7 +93,8 @@ func (p *Pool) find(same *address) *address {
 	return p.addresses[i]
 }
 
-// Start begins the checks, and is called once. If the pool replaces another, close that one afterwards: checks go on as they were scheduled.
+// Start begins the checks, and is called once. If the pool replaces another, close that one
+// afterwards: checks go on as they were scheduled.
 func (p *Pool) Start() {
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -104,8 +107,9 @@ func (p *Pool) Start() {
 	}
 }
 
-// Close ends the checks and closes idle connections that no other pool uses. It is called once, also for a pool that
-// was not started. Requests that are under way or come later are sent, and then their connections are closed.
+// Close ends the checks and closes idle connections that no other pool uses. It is called once,
+// also for a pool that was not started. Requests that are under way or come later are sent, and
+// then their connections are closed.
 func (p *Pool) Close() {
 	if p.stop != nil {
 		p.stop()

@@ -9,7 +9,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A record is what is known of an address. The pools that a reload replaces and those that it makes share it. It is told the time.
+// A record is what is known of an address. The pools that a reload replaces and those that it makes
+// share it. It is told the time.
 type record struct {
 	changes *atomic.Uint64 // counts what may change which addresses are in rotation; all records of an upstream have the same
 
@@ -97,8 +98,9 @@ func (r *record) forgetHealth() {
 	r.changes.Add(1)
 }
 
-// checkIn returns how long to wait for the next check. If that is 0, the caller checks now and no other does until the next. The
-// first is at a random time, and the interval varies by a tenth, so that proxies and addresses do not check in step.
+// checkIn returns how long to wait for the next check. If that is 0, the caller checks now and no
+// other does until the next. The first is at a random time, and the interval varies by a tenth, so
+// that proxies and addresses do not check in step.
 func (r *record) checkIn(interval time.Duration, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -112,7 +114,8 @@ func (r *record) checkIn(interval time.Duration, now time.Time) time.Duration {
 	return 0
 }
 
-// sick reports whether the address should be out of rotation, since when, and when that ends by itself, if it does.
+// sick reports whether the address should be out of rotation, since when, and when that ends by
+// itself, if it does.
 func (r *record) sick(checked bool, now time.Time) (sick bool, since, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -176,7 +176,8 @@ func TestABodyIsOpenForTheNextTry(t *testing.T) {
 	}
 }
 
-// One of three servers dies under load. Requests that it was working on may fail; all others are answered by the other two.
+// One of three servers dies under load. Requests that it was working on may fail; all others are
+// answered by the other two.
 func TestAKilledServerFailsWhatItHadAlone(t *testing.T) {
 	var servers []*httptest.Server
 	var addresses []string

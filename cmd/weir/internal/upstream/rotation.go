@@ -13,7 +13,8 @@ type rotation struct {
 	until     time.Time // when an ejection ends; zero if there is none
 }
 
-// newRotation leaves the sick addresses out, but no more than half of all: those that became sick last.
+// newRotation leaves the sick addresses out, but no more than half of all: those that became sick
+// last.
 func newRotation(all []*address, checked bool, changes uint64, now time.Time) *rotation {
 	type out struct {
 		*address
@@ -46,7 +47,8 @@ func (r *rotation) holds(changes uint64) bool {
 	return r.changes == changes && (r.until.IsZero() || time.Now().Before(r.until))
 }
 
-// rotation returns the present rotation. It is made anew when it is asked for, so that nothing has to run when an ejection ends.
+// rotation returns the present rotation. It is made anew when it is asked for, so that nothing has
+// to run when an ejection ends.
 func (p *Pool) rotation() []*address {
 	if r := p.current.Load(); r.holds(p.changes.Load()) {
 		return r.addresses
@@ -62,7 +64,8 @@ func (p *Pool) rotation() []*address {
 	return r.addresses
 }
 
-// choose returns an address for a request that was not tried, from the rotation if it has one; nil if all were tried.
+// choose returns an address for a request that was not tried, from the rotation if it has one; nil
+// if all were tried.
 func (p *Pool) choose(tried []*address) *address {
 	in := p.rotation()
 	if len(tried) == 0 {
@@ -88,8 +91,8 @@ func lessBusy(of []*address) *address {
 	}
 }
 
-// ofPair returns the less busy of an ordered pair of different addresses, and the first if both are as busy. There
-// are n*(n-1) pairs of n addresses.
+// ofPair returns the less busy of an ordered pair of different addresses, and the first if both are
+// as busy. There are n*(n-1) pairs of n addresses.
 func ofPair(of []*address, pair int) *address {
 	i, j := pair/(len(of)-1), pair%(len(of)-1)
 	if j >= i {

@@ -13,13 +13,15 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A patient is an address in the model: when it became sick, and until when it is; zero is until it is healed.
+// A patient is an address in the model: when it became sick, and until when it is; zero is until it
+// is healed.
 type patient struct {
 	sick         bool
 	since, until int
 }
 
-// inRotation is the model: healthy addresses, and of the sick ones those that became sick first beyond half of all.
+// inRotation is the model: healthy addresses, and of the sick ones those that became sick first
+// beyond half of all.
 func inRotation(patients []patient, now int) (in []int) {
 	left, out := len(patients)/2, map[int]bool{}
 	for range left {

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// maxTries is how many addresses a request is tried at, so that a service that is down as a whole costs a client three
-// connect timeouts at most.
+// maxTries is how many addresses a request is tried at, so that a service that is down as a whole
+// costs a client three connect timeouts at most.
 const maxTries = 3
 
-// RoundTrip sends a request to an address: to its scheme, host and base path, and under the Host of the configuration, or else its own. The
-// Request of the response is the one that was sent. A body that has GetBody can be replayed; another cannot, once it was
-// read from.
+// RoundTrip sends a request to an address: to its scheme, host and base path, and under the Host of
+// the configuration, or else its own. The Request of the response is the one that was sent. A body
+// that has GetBody can be replayed; another cannot, once it was read from.
 func (p *Pool) RoundTrip(req *http.Request) (*http.Response, error) {
 	s := newSending(req)
 	defer s.release()

@@ -12,8 +12,9 @@ import (
 	"sync/atomic"
 )
 
-// maxEarly bounds the informational responses to a request. net/http bounds their size only if they are not passed on, as
-// httputil.ReverseProxy does. A server that says each 20 s that it is still at work (102) can do so for half an hour.
+// maxEarly bounds the informational responses to a request. net/http bounds their size only if they
+// are not passed on, as httputil.ReverseProxy does. A server that says each 20 s that it is still
+// at work (102) can do so for half an hour.
 const maxEarly = 100
 
 var errEarly = errors.New("more than 100 informational responses")
@@ -63,7 +64,8 @@ func (s *sending) to(a *address, host string) *http.Request {
 	return s.out
 }
 
-// Value is that of the context of the request, but for the trace. Its key is known to its package alone.
+// Value is that of the context of the request, but for the trace. Its key is known to its package
+// alone.
 func (s *sending) Value(key any) any {
 	value := s.Context.Value(key)
 	if value == any(s.asked) {
@@ -106,8 +108,8 @@ func (s *sending) release() {
 	}
 }
 
-// An upload is a body that can be read once. A transport closes the body of a request that it could not send; the upload stays open
-// until it was read from or released.
+// An upload is a body that can be read once. A transport closes the body of a request that it could
+// not send; the upload stays open until it was read from or released.
 type upload struct {
 	body io.ReadCloser
 

@@ -35,8 +35,8 @@ func (f *folder) write(name string, text []byte) (path string) {
 	return path
 }
 
-// secure starts a server that answers with the name in its client's certificate and the protocol. It closes its connections, so that each
-// request makes a handshake.
+// secure starts a server that answers with the name in its client's certificate and the protocol.
+// It closes its connections, so that each request makes a handshake.
 func secure(t testing.TB, a *certstest.Authority, name string, http2 bool) (url string) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -1,8 +1,8 @@
 // Package watch tells when a file has changed.
 //
-// It watches the file's directory and not the file itself: editors replace files, and Kubernetes mounts a ConfigMap as a
-// symbolic link to a directory, which it exchanges. Changes come in groups, so one is told once nothing has changed for [Quiet], and after [Most] at
-// the latest.
+// It watches the file's directory and not the file itself: editors replace files, and Kubernetes
+// mounts a ConfigMap as a symbolic link to a directory, which it exchanges. Changes come in groups,
+// so one is told once nothing has changed for [Quiet], and after [Most] at the latest.
 package watch
 
 import (
@@ -17,14 +17,15 @@ import (
 )
 
 const (
-	// Quiet is how long nothing may change before a change is told. An editor writes and renames within milliseconds.
+	// Quiet is how long nothing may change before a change is told. An editor writes and renames
+	// within milliseconds.
 	Quiet = 100 * time.Millisecond
 	// Most is how long a change is held back when others follow it all the time.
 	Most = time.Second
 )
 
-// File returns a channel that receives when the file has other bytes than before, until ctx ends. Only one
-// change waits in the channel.
+// File returns a channel that receives when the file has other bytes than before, until ctx ends.
+// Only one change waits in the channel.
 func File(ctx context.Context, file string) (<-chan struct{}, error) {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -43,7 +44,8 @@ func File(ctx context.Context, file string) (<-chan struct{}, error) {
 	return debounce(ctx, changed, Quiet, Most, differs(file)), nil
 }
 
-// differs returns a function that reports whether the file has changed since the last call. One that cannot be read is empty.
+// differs returns a function that reports whether the file has changed since the last call. One
+// that cannot be read is empty.
 func differs(file string) func() bool {
 	last, _ := os.ReadFile(file)
 	return func() bool {

@@ -1,4 +1,5 @@
-// Package crowdtest runs the examples in the time of a testing/synctest bubble. Only tests import it.
+// Package crowdtest runs the examples in the time of a testing/synctest bubble. Only tests import
+// it.
 package crowdtest
 
 import (
@@ -13,7 +14,8 @@ import (
 	"github.com/weir-go/weir/examples/internal/crowd"
 )
 
-// Run runs an example on a network of pipes, as long as it takes by default, and returns what it printed.
+// Run runs an example on a network of pipes, as long as it takes by default, and returns what it
+// printed.
 func Run(t *testing.T, run func(context.Context, crowd.Show) error) string {
 	t.Helper()
 	var out bytes.Buffer

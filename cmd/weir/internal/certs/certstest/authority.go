@@ -33,7 +33,8 @@ func New(t testing.TB) *Authority {
 	return a
 }
 
-// Sign returns a certificate for clients and for a server of that name, or on 127.0.0.1, and its key, as PEM.
+// Sign returns a certificate for clients and for a server of that name, or on 127.0.0.1, and its
+// key, as PEM.
 func (a *Authority) Sign(name string) (cert, key []byte) {
 	a.t.Helper()
 	private := a.newKey()
