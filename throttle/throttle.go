@@ -42,6 +42,7 @@ type Throttle struct {
 	sides   [ops]side
 	actions []*action
 	running atomic.Bool
+	made    time.Time
 	told    atomic.Bool // that an operation started without Run, or the monitor's
 	hookErr error       // how OnEvent failed last; of Run alone
 
@@ -57,7 +58,7 @@ func New(c Config) (*Throttle, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Throttle{conf: c}
+	t := &Throttle{conf: c, made: time.Now()}
 	for op, s := range [ops]Side{Read: c.Reads, Write: c.Writes} {
 		if err := t.sides[op].init(Op(op), s, c); err != nil {
 			return nil, err
@@ -117,13 +118,21 @@ func (s *side) weigh(cost int) {
 	}
 }
 
-// checkRuns tells if the first operation starts while nothing decides on its pace.
+// beforeRun is how long after New an operation may start before Run does: the goroutine of a
+// "go th.Run(ctx)" does not go on at once.
+const beforeRun = time.Second
+
+// checkRuns tells if an operation starts while nothing decides on its pace. It asks no more once it
+// has told, or all were at work.
 func (t *Throttle) checkRuns(op Op) {
 	kind := NotRunning
 	if t.running.Load() {
 		kind = MonitorNotRunning
 	}
 	runs := kind == MonitorNotRunning && (t.conf.Monitor == nil || t.conf.Monitor.Running())
+	if !runs && time.Since(t.made) < beforeRun {
+		return
+	}
 	if !t.told.CompareAndSwap(false, true) || runs || t.conf.OnEvent == nil {
 		return
 	}
