@@ -208,7 +208,7 @@ func ExamplePostgres() {
 		fmt.Println(r)
 	}
 	// Output:
-	// active sessions 12 of +Inf
+	// active sessions 12
 	// waiting for a lock 6 of 4
 	// waiting for the disk 0 of 16
 	// waiting for the server 1 of 16
