@@ -54,7 +54,7 @@ func (c Config) complete() (Config, error) {
 		value float64
 	}{{"Kp", c.Kp}, {"Ki", c.Ki}, {"Kd", c.Kd}} {
 		if !(gain.value >= 0) || math.IsInf(gain.value, 1) {
-			return c, faultf("%s %v out of range: want 0 or more", gain.name, gain.value)
+			return c, settings.Invalid(ErrConfig, gain.name, gain.value, "0 or more")
 		}
 	}
 	for _, span := range [...]struct {
@@ -62,7 +62,7 @@ func (c Config) complete() (Config, error) {
 		value time.Duration
 	}{{"Tau", c.Tau}, {"Tracking", c.Tracking}, {"MaxStep", c.MaxStep}} {
 		if span.value < 0 {
-			return c, faultf("%s %v out of range: want 0 or more", span.name, span.value)
+			return c, settings.Invalid(ErrConfig, span.name, span.value, "0 or more")
 		}
 	}
 	for _, level := range [...]struct {
@@ -70,14 +70,14 @@ func (c Config) complete() (Config, error) {
 		value float64
 	}{{"Setpoint", c.Setpoint}, {"Min", c.Min}, {"Max", c.Max}} {
 		if !finite(level.value) {
-			return c, faultf("%s %v out of range: want a finite number", level.name, level.value)
+			return c, settings.Invalid(ErrConfig, level.name, level.value, "a finite number")
 		}
 	}
 	if c.Min == 0 && c.Max == 0 {
 		c.Max = 1
 	}
 	if c.Min >= c.Max {
-		return c, faultf("Min %v out of range: want less than Max %v", c.Min, c.Max)
+		return c, settings.Invalid(ErrConfig, "Min", c.Min, fmt.Sprintf("less than Max, which is %v", c.Max))
 	}
 	if c.MaxStep == 0 {
 		c.MaxStep = defaultMaxStep
@@ -106,11 +106,3 @@ func share(dt, tau float64) float64 {
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// A fault is an error in its own words that matches ErrConfig.
-type fault string
-
-func (f fault) Error() string { return "pid: " + string(f) }
-func (f fault) Unwrap() error { return ErrConfig }
-
-func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }

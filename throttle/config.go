@@ -122,6 +122,14 @@ func (c Config) complete() (Config, error) {
 			return c, invalid(f.name, f.value, "0 (the default) or more")
 		}
 	}
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"Reads.MaxInFlight", c.Reads.MaxInFlight}, {"Writes.MaxInFlight", c.Writes.MaxInFlight}} {
+		if f.value < 0 || f.value > defaultInFlight {
+			return c, invalid(f.name, f.value, fmt.Sprintf("0 (the default) to %d", defaultInFlight))
+		}
+	}
 	e := &c.Emergency
 	for _, f := range []struct {
 		name        string

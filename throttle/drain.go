@@ -70,20 +70,20 @@ const (
 	mostTargets = 10
 )
 
-func (d DrainRate) start() (controller, error) {
+func (d DrainRate) start(field string) (controller, error) {
 	d.Gain = cmp.Or(d.Gain, defaultGain)
 	d.Healthy = cmp.Or(d.Healthy, defaultHealthy)
 	d.Smoothing = cmp.Or(d.Smoothing, defaultSmoothing)
 	d.MaxDelay = cmp.Or(d.MaxDelay, time.Second)
 	switch {
 	case !(d.Gain > 0) || math.IsInf(d.Gain, 1):
-		return nil, invalid("DrainRate.Gain", d.Gain, "0 (the default) or more")
+		return nil, invalid(field+".Gain", d.Gain, "0 (the default) or more")
 	case !(d.Healthy > 0 && d.Healthy < 1):
-		return nil, invalid("DrainRate.Healthy", d.Healthy, "0 (the default) to less than 1")
+		return nil, invalid(field+".Healthy", d.Healthy, "0 (the default) to less than 1")
 	case d.Smoothing < 0:
-		return nil, invalid("DrainRate.Smoothing", d.Smoothing, "0 (the default) or more")
+		return nil, invalid(field+".Smoothing", d.Smoothing, "0 (the default) or more")
 	case d.MaxDelay < 0:
-		return nil, invalid("DrainRate.MaxDelay", d.MaxDelay, "0 (the default) or more")
+		return nil, invalid(field+".MaxDelay", d.MaxDelay, "0 (the default) or more")
 	}
 	return &drainLaw{DrainRate: d}, nil
 }

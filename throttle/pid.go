@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"time"
 
@@ -36,36 +37,47 @@ var (
 	readPID  = PID{Setpoint: 0.85, Kp: 0.3, Ki: 0.05, Kd: 0.02, Filter: 280 * time.Millisecond, MaxDelay: 200 * time.Millisecond}
 )
 
-func (p PID) complete() (PID, error) {
-	if p.MaxDelay < 0 {
-		return p, invalid("PID.MaxDelay", p.MaxDelay, "0 (the default) or more")
-	}
-	if p.Filter < 0 {
-		return p, invalid("PID.Filter", p.Filter, "0 (the default) or more")
-	}
-	if p.Setpoint < 0 {
-		return p, invalid("PID.Setpoint", p.Setpoint, "0 (the default) or more")
-	}
+// complete fills in the defaults.
+func (p PID) complete() PID {
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		p.Kp, p.Ki, p.Kd = writePID.Kp, writePID.Ki, writePID.Kd
 	}
 	p.Setpoint = cmp.Or(p.Setpoint, writePID.Setpoint)
 	p.Filter = cmp.Or(p.Filter, writePID.Filter)
 	p.MaxDelay = cmp.Or(p.MaxDelay, writePID.MaxDelay)
-	return p, nil
+	return p
 }
 
-func (p PID) start() (controller, error) {
-	p, err := p.complete()
-	if err != nil {
+// check finds what is out of range.
+func (p PID) check(field string) error {
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{".Setpoint", p.Setpoint}, {".Kp", p.Kp}, {".Ki", p.Ki}, {".Kd", p.Kd}} {
+		if !(f.value >= 0) || math.IsInf(f.value, 1) {
+			return invalid(field+f.name, f.value, "0 (the default) or more")
+		}
+	}
+	if p.Filter < 0 {
+		return invalid(field+".Filter", p.Filter, "0 (the default) or more")
+	}
+	if p.MaxDelay < 0 {
+		return invalid(field+".MaxDelay", p.MaxDelay, "0 (the default) or more")
+	}
+	return nil
+}
+
+func (p PID) start(field string) (controller, error) {
+	if err := p.check(field); err != nil {
 		return nil, err
 	}
+	p = p.complete()
 	loop, err := pid.New(pid.Config{
 		Kp: p.Kp, Ki: p.Ki, Kd: p.Kd, Tau: p.Filter,
 		Setpoint: p.Setpoint, Reverse: true, Min: 0, Max: 1,
 	})
 	if err != nil {
-		return nil, invalid("PID", err, "valid gains")
+		return nil, fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
 	return &pidLaw{loop: loop, slowest: 1 / p.MaxDelay.Seconds()}, nil
 }
