@@ -54,8 +54,9 @@ type Config struct {
 	Journal string
 
 	// Rejects is the path of the file to which rejected lines are appended, as JSON with line,
-	// byte, error and text (data, in base64, if the text is no UTF-8). It is not the source's. They are in order, and none
-	// is there twice if there is a journal. Defaults to none: a rejected line stops the import.
+	// byte, error and text (data, in base64, if the text is no UTF-8). It is not the source's. They
+	// are in order, and none is there twice if there is a journal. Defaults to none: a rejected
+	// line stops the import.
 	Rejects string
 
 	// MaxRejects stops the import once so many lines are rejected, for that is the wrong source

@@ -19,14 +19,12 @@ type Config struct {
 	Ki float64 // integral gain, per second
 	Kd float64 // derivative gain, in seconds
 
-	// Tau is the time constant of the filter before the derivative. 0 means
-	// no filter.
+	// Tau is the time constant of the filter before the derivative. 0 means no filter.
 	Tau time.Duration
 
-	// Tracking is the time constant with which the integral is led back
-	// while the output is at a limit. Defaults to sqrt(Kd/Ki), the geometric
-	// mean of integral and derivative time, or without a derivative to Kp/Ki;
-	// without either the integral follows at once.
+	// Tracking is the time constant with which the integral is led back while the output is at a
+	// limit. Defaults to sqrt(Kd/Ki), the geometric mean of integral and derivative time, or
+	// without a derivative to Kp/Ki; without either the integral follows at once.
 	Tracking time.Duration
 
 	// Setpoint is what the measurement is brought to.
@@ -36,12 +34,10 @@ type Config struct {
 	// such as load under a delay: the output then rises with the measurement.
 	Reverse bool
 
-	// Min and Max are the limits of the output. They default to 0 and 1 if
-	// both are 0.
+	// Min and Max are the limits of the output. They default to 0 and 1 if both are 0.
 	Min, Max float64
 
-	// MaxStep is the longest time that one update integrates over. Defaults
-	// to 1 s.
+	// MaxStep is the longest time that one update integrates over. Defaults to 1 s.
 	MaxStep time.Duration
 }
 
@@ -96,8 +92,7 @@ func (c *Config) tracking() float64 {
 	return c.Kp / c.Ki
 }
 
-// share is how much of the way a first-order lag goes within dt: all of it if
-// there is no lag.
+// share is how much of the way a first-order lag goes within dt: all of it if there is no lag.
 func share(dt, tau float64) float64 {
 	if tau <= 0 {
 		return 1

@@ -17,8 +17,7 @@ import (
 // operations alone; with a Monitor it is [Relay]. 0 always means the default; a value
 // out of range is an error that names the field.
 type Config struct {
-	// Name identifies the throttle in errors and events. Defaults to
-	// "throttle".
+	// Name identifies the throttle in errors and events. Defaults to "throttle".
 	Name string
 
 	// Off makes the throttle free: Start neither waits, refuses nor measures.

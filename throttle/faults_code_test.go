@@ -146,8 +146,7 @@ func TestFaultMemoryInTheRightPlace(t *testing.T) {
 	})
 }
 
-// The naive thresholds are numbers; ours a share of the limit that the source read from
-// its store.
+// The naive thresholds are numbers; ours a share of the limit that the source read from its store.
 func TestFaultThresholdsOfTheStore(t *testing.T) {
 	naive := func(tables int) bool { return tables > 6 }
 	broken(t, naive(7), "7 tables of a stall at 40 throttle")

@@ -116,8 +116,7 @@ func TestEmergencyEndsByItself(t *testing.T) {
 	})
 }
 
-// A store that is closed, hangs or panics under its monitor costs signals, not
-// operations.
+// A store that is closed, hangs or panics under its monitor costs signals, not operations.
 func TestStoreFailsUnderTheMonitor(t *testing.T) {
 	for name, fail := range map[string]func() (load.Sample, error){
 		"closed":       func() (load.Sample, error) { panic("DB closed") },

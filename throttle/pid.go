@@ -20,8 +20,7 @@ type PID struct {
 	// If all are 0 they are 0.5, 0.1 and 0.05.
 	Kp, Ki, Kd float64
 
-	// Filter is the time constant of the filter before the derivative. Defaults
-	// to 450 ms.
+	// Filter is the time constant of the filter before the derivative. Defaults to 450 ms.
 	Filter time.Duration
 
 	// MaxDelay is the slowest pace: the time between two operations of cost 1 at
@@ -89,8 +88,7 @@ type pidLaw struct {
 	fastest float64 // at the least effort: the flow that was seen without one
 }
 
-// flowMemory is how long a flow that was seen once counts as one that the store
-// takes.
+// flowMemory is how long a flow that was seen once counts as one that the store takes.
 const flowMemory = time.Minute
 
 // headroom is how far above the slowest pace the fastest one is at least, so that

@@ -231,9 +231,8 @@ func (s *side) resume(from demand, flow float64) {
 	}
 }
 
-// held is the pace at which the signals were lost. Symptoms may be fine while a
-// backlog grows, so it bounds the pace until they are back, and eases, because it may
-// no longer be right.
+// held is the pace at which the signals were lost. Symptoms may be fine while a backlog grows, so
+// it bounds the pace until they are back, and eases, because it may no longer be right.
 type held struct{ rate float64 }
 
 func (h *held) after(dt time.Duration) demand {
@@ -244,8 +243,7 @@ func (h *held) after(dt time.Duration) demand {
 	return demand{rate: h.rate}
 }
 
-// enough is how many latencies make a quantile. A slow pace leaves fewer, whose mean
-// then counts.
+// enough is how many latencies make a quantile. A slow pace leaves fewer, whose mean then counts.
 const enough = 10
 
 // latencyLoad is how close the latency is to its target.

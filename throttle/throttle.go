@@ -34,9 +34,8 @@ func (o Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(o))
 }
 
-// A Throttle paces operations on a database. Make one with [New] and have its
-// owner call Run; the zero Throttle is not usable. All methods are safe for concurrent
-// use.
+// A Throttle paces operations on a database. Make one with [New] and have its owner call Run; the
+// zero Throttle is not usable. All methods are safe for concurrent use.
 type Throttle struct {
 	conf    Config
 	sides   [ops]side
@@ -183,12 +182,11 @@ func (t *Throttle) Close() {
 // farewell is how long Run waits for an action whose context has ended.
 const farewell = time.Second
 
-// Run decides on the pace, every Tick until ctx ends, and then lifts it and returns
-// nil: what waits goes on, unless the throttle is closed first. An action that has not
-// returned a second later is left behind and named in the error, as is an OnEvent that
-// panicked or ended its goroutine: the decisions went on. While the throttle
-// runs already, Run returns [ErrRunning]; afterwards it may run again. A nil ctx counts as
-// context.Background.
+// Run decides on the pace, every Tick until ctx ends, and then lifts it and returns nil: what waits
+// goes on, unless the throttle is closed first. An action that has not returned a second later is
+// left behind and named in the error, as is an OnEvent that panicked or ended its goroutine: the
+// decisions went on. While the throttle runs already, Run returns [ErrRunning]; afterwards it may
+// run again. A nil ctx counts as context.Background.
 func (t *Throttle) Run(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()

@@ -26,10 +26,9 @@ type Config struct {
 	// time-outs. Its user agent and its one connection are the source's.
 	Driver func(*config.Config)
 
-	// Running, Blocked and Connections are the numbers at which the server counts as
-	// loaded. They default to 20 transactions, as many as a server handles well, to 3
-	// that wait for a lock, and to 400 connections, the server's own default for its
-	// Bolt threads.
+	// Running, Blocked and Connections are the numbers at which the server counts as loaded. They
+	// default to 20 transactions, as many as a server handles well, to 3 that wait for a lock, and
+	// to 400 connections, the server's own default for its Bolt threads.
 	Running, Blocked, Connections int
 
 	// Wait is the wait for locks, of one transaction, at which the server counts as

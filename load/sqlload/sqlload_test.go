@@ -248,8 +248,7 @@ func TestPoolThatHangs(t *testing.T) {
 	})
 }
 
-// A hundred that began together and end one by one each waited no longer than the pool
-// was full.
+// A hundred that began together and end one by one each waited no longer than the pool was full.
 func TestPoolWaitOfABurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := new(server).open(t, 1)
