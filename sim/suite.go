@@ -69,7 +69,8 @@ func Lookup(name string) (Scenario, error) {
 	if s, ok := drawnAs(name); ok {
 		return s, nil
 	}
-	return Scenario{}, fmt.Errorf("sim: unknown scenario %q: want one of %s, or random-N, harm-N or shared-N with a seed N", name, strings.Join(all, ", "))
+	return Scenario{}, fmt.Errorf("sim: unknown scenario %q: want one of %s, or random-N, harm-N or shared-N with a seed N",
+		name, strings.Join(all, ", "))
 }
 
 // drawnAs draws the system of that name.
