@@ -125,7 +125,8 @@ func stress(t *testing.T, c weir.Config) {
 	balanced(t, l)
 	s := l.Snapshot()
 	if total := s.Admitted + s.RefusedTotal() + s.Cancelled; total != uint64(asked.Load()) {
-		t.Errorf("%d asked, but %d admitted, %d refused and %d cancelled are %d", asked.Load(), s.Admitted, s.RefusedTotal(), s.Cancelled, total)
+		t.Errorf("%d asked, but %d admitted, %d refused and %d cancelled are %d",
+			asked.Load(), s.Admitted, s.RefusedTotal(), s.Cancelled, total)
 	}
 	// Some left in the instant of their admission.
 	if late := int64(s.Admitted) - ran.Load(); late < 0 || late > int64(s.Ignored) {
@@ -135,7 +136,8 @@ func stress(t *testing.T, c weir.Config) {
 		t.Errorf("%d refused, %d heard so, %d events", s.RefusedTotal(), refused.Load(), events.Load())
 	}
 	if panicked.Load() == 0 || refused.Load() == 0 || cancelled.Load() == 0 {
-		t.Errorf("not much of a stress: %d panics, %d refusals, %d cancellations", panicked.Load(), refused.Load(), cancelled.Load())
+		t.Errorf("not much of a stress: %d panics, %d refusals, %d cancellations",
+			panicked.Load(), refused.Load(), cancelled.Load())
 	}
 	if err := l.Shutdown(t.Context()); err != nil {
 		t.Error(err)
