@@ -62,7 +62,7 @@ func load(names []string) []Scenario {
 // "harm-7" and "shared-7" are [Random] from the [DefaultRanges], [Harm] and [Shared] with seed 7,
 // with or without the regime that their names end in. An error lists the names.
 func Lookup(name string) (Scenario, error) {
-	all := append(append([]string{"kata"}, suite...), append(acceptance, "priorities-3x")...)
+	all := slices.Concat([]string{"kata"}, suite, acceptance, []string{"priorities-3x"})
 	if slices.Contains(all, name) {
 		return load([]string{name})[0], nil
 	}
