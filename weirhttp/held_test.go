@@ -108,6 +108,29 @@ func TestHeldResponsesWithoutABody(t *testing.T) {
 	}
 }
 
+// A handler that writes more than it announced is told so, and what it wrote before is sent.
+func TestHeldResponsesLongerThanAnnounced(t *testing.T) {
+	for _, streams := range []weirhttp.Gate{nil, pinned(t, 1)} { // without them, the server says it
+		srv := serve(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "5")
+			_, _ = io.WriteString(w, "hello")
+			if n, err := io.WriteString(w, "\n"); n != 0 || !errors.Is(err, http.ErrContentLength) {
+				t.Errorf("held %v: wrote %d more, error %v", streams != nil, n, err)
+			}
+		}), http1)
+		res, err := srv.Client().Get(srv.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if string(body) != "hello" || err != nil {
+			t.Errorf("held %v: got %q, error %v", streams != nil, body, err)
+		}
+		<-srv.ended
+	}
+}
+
 func TestFirstByte(t *testing.T) {
 	for name, c := range map[string]struct {
 		write func(http.ResponseWriter)
