@@ -131,7 +131,8 @@ func TestRetuneWithoutBump(t *testing.T) {
 		near(t, "proportional term", s.P, conf.Kp*(1-y))
 	}
 	before := c.Snapshot()
-	if err := c.Retune(pid.Config{Kp: -1}); !errors.Is(err, pid.ErrConfig) || c.Snapshot() != before || c.Config().Kp != conf.Kp {
+	if err := c.Retune(pid.Config{Kp: -1}); !errors.Is(err, pid.ErrConfig) || c.Snapshot() != before ||
+		c.Config().Kp != conf.Kp {
 		t.Errorf("a bad setting: %v, %+v", err, c.Snapshot())
 	}
 }
@@ -195,7 +196,8 @@ func TestAnySamplesStayWithinLimits(t *testing.T) {
 				y = odd[r.IntN(len(odd))]
 			}
 			out := c.Update(y, time.Duration(r.Int64N(1e10)-1e9))
-			if s := c.Snapshot(); !(out >= conf.Min && out <= conf.Max) || s.Output != out || math.IsNaN(s.P+s.I+s.D+s.Filtered) {
+			if s := c.Snapshot(); !(out >= conf.Min && out <= conf.Max) || s.Output != out ||
+				math.IsNaN(s.P+s.I+s.D+s.Filtered) {
 				t.Fatalf("%+v: output %v, %+v", conf, out, s)
 			}
 		}
@@ -205,7 +207,10 @@ func TestAnySamplesStayWithinLimits(t *testing.T) {
 // A first-order plant is brought to the setpoint and no further than a little.
 func TestClosedLoop(t *testing.T) {
 	for _, reverse := range []bool{false, true} {
-		c := start(t, pid.Config{Kp: 2, Ki: 2, Kd: 0.05, Tau: 50 * time.Millisecond, Setpoint: 3, Min: -10, Max: 10, Reverse: reverse})
+		c := start(t, pid.Config{
+			Kp: 2, Ki: 2, Kd: 0.05, Tau: 50 * time.Millisecond, Setpoint: 3, Min: -10, Max: 10,
+			Reverse: reverse,
+		})
 		y, u, worst := 0.0, 0.0, 0.0
 		for range 200 {
 			gain := 1.0

@@ -92,7 +92,9 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 	if cost == 1 {
 		permit, err = s.limiter.Acquire(ctx)
 	} else {
-		s.weigh(cost)
+		if cost <= s.conf.MaxInFlight { // or it is refused
+			s.weigh(cost)
+		}
 		permit, err = s.limiter.AcquireN(ctx, cost)
 		if err == nil {
 			s.extra.Add(uint64(cost - 1))
