@@ -5,8 +5,8 @@
 //
 // Let loose, the writers are faster than the store merges its tables. It says "written" for a
 // second or two, and then stalls: the slowest write of a second takes 300 to 900 ms. A throttle
-// admits what the store has digested. Then the slowest write takes 20 to 60 ms, now and then more,
-// at the cost of up to a third of the writes: the others wait outside.
+// admits what the store has digested. Once that pace is found, the slowest write takes 20 to 60 ms,
+// now and then more, at the cost of up to a third of the writes: the others wait outside.
 package main
 
 import (
