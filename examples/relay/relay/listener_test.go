@@ -66,6 +66,11 @@ func TestSocketsThatAreRefused(t *testing.T) {
 			for s.metric("relay_sockets") != "3" {
 			}
 			refused := dialed(t, address)
+			for s.metric(`relay_refused_total{stage="socket"}`) == "0" {
+				if s.metric("relay_sockets") == "4" {
+					t.Fatal("a socket more than there may be is let in")
+				}
+			}
 			answer, err := http.ReadResponse(bufio.NewReader(refused), nil)
 			if err != nil {
 				t.Fatal(err)
