@@ -66,11 +66,13 @@ func TestThrottleOutlivesPostgres(t *testing.T) {
 			t.Errorf("%s: an operation took %v, want an answer after 3 s", fault.name, slowest)
 		}
 		fault.end(t)
-		w.rate(3 * time.Second)
 		after := w.rate(3 * time.Second)
+		for began := time.Now(); after < before/4 && time.Since(began) < patience; { // the machine may be busy with something else now
+			after = w.rate(3 * time.Second)
+		}
 		t.Logf("%s: %.0f writes a second, before %.0f: %+v, at most %d at once", fault.name, after, before,
 			th.Snapshot().Writes.Pace, th.Snapshot().Writes.MaxInFlight)
-		if after < before/4 { // the machine may be busy with something else now
+		if after < before/4 {
 			t.Errorf("%s: %.0f writes a second afterwards, before %.0f", fault.name, after, before)
 		}
 	}
