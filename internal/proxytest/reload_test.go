@@ -142,7 +142,7 @@ func TestRestart(t *testing.T) {
 			p := proxies[n%2]
 			p.stop(t)
 			p.start(t)
-			pause(time.Second) // for the balancer to see it
+			eventually(t, "the balancer sends to it", func() bool { return p.figures(t).admitted > 0 })
 		}
 	})
 	account(t, answers, up)
