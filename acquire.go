@@ -75,10 +75,10 @@ func (l *Limiter) acquire(ctx context.Context, tenant uint16, weight int) (Permi
 	}
 }
 
-// TryAcquire is Acquire for work that will not wait: if there is no free slot it
-// is refused, and counted as such, at once. If ctx has ended already, ok is false too, and the work
-// is counted as cancelled instead of refused. A nil ctx counts as context.Background. It never
-// allocates but for a Breaker or an exemplar.
+// TryAcquire is Acquire for work that will not wait. If there is no free slot, ok is false and the
+// work counts as refused. If ctx has ended already, ok is false too and the work counts as
+// cancelled. A nil ctx counts as context.Background. Only a Breaker or an exemplar makes TryAcquire
+// allocate.
 func (l *Limiter) TryAcquire(ctx context.Context) (p Permit, ok bool) {
 	if ctx == nil {
 		ctx = context.Background()

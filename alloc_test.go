@@ -23,7 +23,10 @@ func TestAllocations(t *testing.T) {
 	l := newLimiter(t, weir.Config{Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1})
 	full := newLimiter(t, weir.Config{Max: 1, Law: moving, Interval: time.Nanosecond, MinSamples: 1})
 	hold(t, full, 1)
-	fair := newLimiter(t, weir.Config{Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1, Queue: weir.Queue{Size: 1, Tenants: 64}})
+	fair := newLimiter(t, weir.Config{
+		Initial: 100, Law: moving, Interval: time.Nanosecond, MinSamples: 1,
+		Queue: weir.Queue{Size: 1, Tenants: 64},
+	})
 	shadow := newLimiter(t, weir.Config{Max: 2, Law: moving, Interval: time.Nanosecond, MinSamples: 1, Shadow: true})
 	hold(t, shadow, 5)
 	measured := newLimiter(t, weir.Config{

@@ -64,7 +64,10 @@ func TestOpenBreakerRefusesAtOnceWithItsReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal
 		b := &breaker{open: true}
-		l := newLimiter(t, weir.Config{Name: "search", Max: 1, Law: law.Fixed{}, Breaker: b, OnEvent: j.note, Queue: weir.Queue{Size: 5}})
+		l := newLimiter(t, weir.Config{
+			Name: "search", Max: 1, Law: law.Fixed{}, Breaker: b, OnEvent: j.note,
+			Queue: weir.Queue{Size: 5},
+		})
 		_, err := l.Acquire(t.Context())
 		var refused *weir.RefusedError
 		if !errors.Is(err, weir.ErrBreakerOpen) || !errors.Is(err, weir.ErrRefused) || !errors.As(err, &refused) ||
@@ -103,7 +106,9 @@ func TestBreakerHearsTheLimitersOutcomes(t *testing.T) {
 func TestBreakerIsToldOfWorkThatNeverRan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &breaker{}
-		l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 1, Timeout: time.Second}})
+		l := newLimiter(t, weir.Config{
+			Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 1, Timeout: time.Second},
+		})
 		held := hold(t, l, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		left := ask(ctx, l, 1)
@@ -125,7 +130,9 @@ func TestBreakerIsToldOfWorkThatNeverRan(t *testing.T) {
 func TestWaitedWorkIsAskedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &breaker{}
-		l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 2, Timeout: time.Minute}})
+		l := newLimiter(t, weir.Config{
+			Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 2, Timeout: time.Minute},
+		})
 		held := hold(t, l, 1)
 		lucky, unlucky := ask(t.Context(), l, 1), ask(t.Context(), l, 1)
 		time.Sleep(time.Second)
@@ -161,7 +168,10 @@ func TestBreakerInShadowIsOnlyReported(t *testing.T) {
 func TestPanicInTheHookLeavesNothingBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &breaker{}
-		l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 1, Timeout: time.Minute}, OnEvent: func(weir.Event) { panic("hook") }})
+		l := newLimiter(t, weir.Config{
+			Max: 1, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: 1, Timeout: time.Minute},
+			OnEvent: func(weir.Event) { panic("hook") },
+		})
 		held := hold(t, l, 1)
 		panicked := make(chan any)
 		go func() {

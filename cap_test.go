@@ -47,7 +47,9 @@ func TestCapMovesWhileItIsInUse(t *testing.T) {
 
 func TestCapOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Min: 3, Max: 5, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Minute}})
+		l := newLimiter(t, weir.Config{
+			Min: 3, Max: 5, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Minute},
+		})
 		setCap(t, l, 0)
 		waiting := ask(t.Context(), l, 3)
 		waits(t, waiting)
@@ -57,7 +59,9 @@ func TestCapOfNothing(t *testing.T) {
 		if _, err := l.Acquire(t.Context()); !errors.Is(err, weir.ErrQueueFull) {
 			t.Error(err)
 		}
-		if err := l.Update(weir.Config{Max: 7, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Minute}}); err != nil {
+		if err := l.Update(weir.Config{
+			Max: 7, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Minute},
+		}); err != nil {
 			t.Fatal(err)
 		}
 		waits(t, waiting)

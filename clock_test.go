@@ -10,7 +10,10 @@ import (
 
 // A package's limiter is made before a test has a bubble, in which the clock is decades behind.
 var (
-	madeOutside   = weir.Must(weir.New(weir.Config{Min: 3, Initial: 10, Law: band, MinSamples: 1, Queue: weir.Queue{Size: 9, Timeout: time.Second}}))
+	madeOutside = weir.Must(weir.New(weir.Config{
+		Min: 3, Initial: 10, Law: band, MinSamples: 1,
+		Queue: weir.Queue{Size: 9, Timeout: time.Second},
+	}))
 	shadowOutside = weir.Must(weir.New(weir.Config{Min: 3, Initial: 10, Law: band, MinSamples: 1, Shadow: true}))
 )
 

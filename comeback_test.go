@@ -42,7 +42,8 @@ func TestClientsThatComeBack(t *testing.T) {
 				told := func(percent int) time.Duration { return clients.told[len(clients.told)*percent/100] }
 				t.Logf("%.1f done and %.1f tries per second; told p50 %v, p99 %v", done, tries, told(50), told(99))
 				if done < 95 || told(99) > 500*time.Millisecond {
-					t.Errorf("%.1f of 100 done per second, one in a hundred told to come back after more than %v", done, told(99))
+					t.Errorf("%.1f of 100 done per second, one in a hundred told to come back after more than %v",
+						done, told(99))
 				}
 			})
 		})

@@ -162,52 +162,12 @@ var defaultLaw law.Law = law.Elastic{}
 // complete returns the configuration with all that was left out filled in, or the
 // error of [New]. It does not check the law.
 func (c Config) complete() (Config, error) {
-	for _, f := range []struct {
-		name   string
-		value  int
-		atMost int
-	}{
-		{"Min", c.Min, maxSlots},
-		{"Max", c.Max, maxSlots},
-		{"Initial", c.Initial, maxSlots},
-		{"MinSamples", c.MinSamples, maxSlots},
-		{"Queue.Size", c.Queue.Size, maxSlots},
-		{"Queue.Tenants", c.Queue.Tenants, maxTenants},
-	} {
-		if f.value < 0 || f.value > f.atMost {
-			return c, invalid(f.name, f.value, fmt.Sprintf("0 (the default) or 1 to %d", f.atMost))
-		}
+	if err := c.checkRanges(); err != nil {
+		return c, err
 	}
-	for _, f := range []struct {
-		name  string
-		value time.Duration
-	}{
-		{"Interval", c.Interval},
-		{"Window", c.Window},
-		{"Queue.Timeout", c.Queue.Timeout},
-		{"Timeout", c.Timeout},
-	} {
-		if f.value < 0 {
-			return c, invalid(f.name, f.value, "0 (the default) or more")
-		}
+	if err := c.checkCombinations(); err != nil {
+		return c, err
 	}
-	if c.Queue.Discipline > Adaptive {
-		return c, invalid("Queue.Discipline", c.Queue.Discipline, "FIFO or Adaptive")
-	}
-
-	if c.Exemplar != nil && !c.Histograms {
-		return c, invalid("Exemplar", "set", "nil without Histograms, which keeps exemplars")
-	}
-	if !c.Queue.holds() {
-		const want = "0 without a queue: set Queue.Size, or Queue.Discipline to Adaptive"
-		switch {
-		case c.Queue.Tenants > 0:
-			return c, invalid("Queue.Tenants", c.Queue.Tenants, want)
-		case c.Queue.Timeout > 0:
-			return c, invalid("Queue.Timeout", c.Queue.Timeout, want)
-		}
-	}
-
 	c.Name = cmp.Or(c.Name, "limiter")
 	shared := settings.Limiter{
 		Min: c.Min, Max: c.Max, Initial: c.Initial,
@@ -225,6 +185,61 @@ func (c Config) complete() (Config, error) {
 		c.Law = defaultLaw
 	}
 	return c, nil
+}
+
+// checkRanges checks each field by itself.
+func (c Config) checkRanges() error {
+	for _, f := range []struct {
+		name   string
+		value  int
+		atMost int
+	}{
+		{"Min", c.Min, maxSlots},
+		{"Max", c.Max, maxSlots},
+		{"Initial", c.Initial, maxSlots},
+		{"MinSamples", c.MinSamples, maxSlots},
+		{"Queue.Size", c.Queue.Size, maxSlots},
+		{"Queue.Tenants", c.Queue.Tenants, maxTenants},
+	} {
+		if f.value < 0 || f.value > f.atMost {
+			return invalid(f.name, f.value, fmt.Sprintf("0 (the default) or 1 to %d", f.atMost))
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value time.Duration
+	}{
+		{"Interval", c.Interval},
+		{"Window", c.Window},
+		{"Queue.Timeout", c.Queue.Timeout},
+		{"Timeout", c.Timeout},
+	} {
+		if f.value < 0 {
+			return invalid(f.name, f.value, "0 (the default) or more")
+		}
+	}
+	if c.Queue.Discipline > Adaptive {
+		return invalid("Queue.Discipline", c.Queue.Discipline, "FIFO or Adaptive")
+	}
+	return nil
+}
+
+// checkCombinations checks the fields that mean nothing without another one.
+func (c Config) checkCombinations() error {
+	if c.Exemplar != nil && !c.Histograms {
+		return invalid("Exemplar", "set", "nil without Histograms, which keeps exemplars")
+	}
+	if c.Queue.holds() {
+		return nil
+	}
+	const want = "0 without a queue: set Queue.Size, or Queue.Discipline to Adaptive"
+	switch {
+	case c.Queue.Tenants > 0:
+		return invalid("Queue.Tenants", c.Queue.Tenants, want)
+	case c.Queue.Timeout > 0:
+		return invalid("Queue.Timeout", c.Queue.Timeout, want)
+	}
+	return nil
 }
 
 func invalid(field string, value any, want string) error {

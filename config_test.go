@@ -32,22 +32,32 @@ func TestConfigInvalid(t *testing.T) {
 		{weir.Config{Queue: weir.Queue{Size: 1, Tenants: -1}}, []string{"Queue.Tenants", "-1", "1 to 1024"}},
 		{weir.Config{Queue: weir.Queue{Size: 1, Tenants: 1025}}, []string{"Queue.Tenants", "1025", "1 to 1024"}},
 		{weir.Config{Queue: weir.Queue{Tenants: 64}}, []string{"Queue.Tenants", "64", "without a queue"}},
-		{weir.Config{Queue: weir.Queue{Timeout: time.Second}}, []string{"Queue.Timeout", "1s", "0 without a queue", "set Queue.Size", "Adaptive"}},
+		{weir.Config{Queue: weir.Queue{Timeout: time.Second}}, []string{
+			"Queue.Timeout", "1s", "0 without a queue", "set Queue.Size", "Adaptive",
+		}},
 		{weir.Config{Queue: weir.Queue{Size: tooMany}}, []string{"Queue.Size", "1000000001"}},
 		{weir.Config{Interval: -time.Second}, []string{"Interval", "-1s", "or more"}},
 		{weir.Config{Window: -time.Second}, []string{"Window", "-1s", "or more"}},
 		{weir.Config{Queue: weir.Queue{Timeout: -1}}, []string{"Queue.Timeout", "-1ns", "or more"}},
 		{weir.Config{Timeout: math.MinInt64}, []string{"Timeout", "-2562047h47m16.854775808s", "or more"}},
-		{weir.Config{Queue: weir.Queue{Discipline: 2}}, []string{"Queue.Discipline", "Discipline(2)", "FIFO or Adaptive"}},
+		{weir.Config{Queue: weir.Queue{Discipline: 2}}, []string{
+			"Queue.Discipline", "Discipline(2)", "FIFO or Adaptive",
+		}},
 		{weir.Config{Min: 10, Max: 5}, []string{"Min", "10", "at most Max, which is 5"}},
 		{weir.Config{Max: 5, Initial: 6}, []string{"Initial", "6", "1 and 5"}},
 		{weir.Config{Min: 5, Initial: 4}, []string{"Initial", "4", "5 and 100000"}},
-		{weir.Config{Interval: 2 * time.Second, Window: time.Second}, []string{"Window", "1s", "at least Interval, which is 2s"}},
+		{weir.Config{Interval: 2 * time.Second, Window: time.Second}, []string{
+			"Window", "1s", "at least Interval, which is 2s",
+		}},
 		{weir.Config{Window: time.Millisecond}, []string{"Window", "1ms", "at least Interval, which is 1s"}},
-		{weir.Config{Name: "search", Law: law.Band{Tolerance: math.NaN()}}, []string{`"search"`, "band", "tolerance", "NaN", "0 to less than 1"}},
+		{weir.Config{Name: "search", Law: law.Band{Tolerance: math.NaN()}}, []string{
+			`"search"`, "band", "tolerance", "NaN", "0 to less than 1",
+		}},
 		{weir.Config{Law: law.Band{Factor: 1}}, []string{"band", "factor", "1", "0 to less than 1"}},
 		{weir.Config{Law: law.Band{Target: -time.Second}}, []string{"band", "target", "-1s", "0 or more"}},
-		{weir.Config{Law: law.Band{MaxErrorRate: math.Inf(1)}}, []string{"band", "max_error_rate", "+Inf", "0 to less than 1"}},
+		{weir.Config{Law: law.Band{MaxErrorRate: math.Inf(1)}}, []string{
+			"band", "max_error_rate", "+Inf", "0 to less than 1",
+		}},
 	} {
 		l, err := weir.New(c.config)
 		if err == nil || l != nil {
@@ -139,10 +149,13 @@ func TestDisciplineNames(t *testing.T) {
 // FuzzConfig checks that any setting is either refused or works.
 func FuzzConfig(f *testing.F) {
 	f.Add("", 0, 0, 0, int64(0), int64(0), 0, 0, int64(0), byte(0), int64(0), "fixed", false)
-	f.Add("a", 1, 10, 5, int64(time.Second), int64(time.Minute), 5, 5, int64(time.Second), byte(1), int64(1), "band(target=1ns)", true)
-	f.Add("b", 7, 7, 7, int64(1), int64(math.MaxInt64), 1, 1_000_000_000, int64(math.MaxInt64), byte(0), int64(math.MaxInt64), "band", false)
+	f.Add("a", 1, 10, 5, int64(time.Second), int64(time.Minute), 5, 5, int64(time.Second), byte(1), int64(1),
+		"band(target=1ns)", true)
+	f.Add("b", 7, 7, 7, int64(1), int64(math.MaxInt64), 1, 1_000_000_000, int64(math.MaxInt64), byte(0),
+		int64(math.MaxInt64), "band", false)
 	f.Add("c", -1, 0, math.MinInt, int64(-1), int64(0), 0, 0, int64(0), byte(9), int64(0), "", false)
-	f.Add("d", 1_000_000_000, 1_000_000_000, 0, int64(math.MaxInt64), int64(math.MaxInt64), 1_000_000_000, 0, int64(1), byte(1), int64(0),
+	f.Add("d", 1_000_000_000, 1_000_000_000, 0, int64(math.MaxInt64), int64(math.MaxInt64), 1_000_000_000, 0, int64(1),
+		byte(1), int64(0),
 		"band(signal=queue_wait,max_error_rate=0.5,cooldown=2562047h,proportional=true)", false)
 	f.Fuzz(func(t *testing.T, name string, least, most, initial int, interval, window int64, samples, size int,
 		wait int64, discipline byte, timeout int64, text string, shadow bool,

@@ -74,7 +74,8 @@ func TestDoTimeout(t *testing.T) {
 			if took := time.Since(began); took != 50*time.Millisecond {
 				t.Errorf("the context ended after %v", took)
 			}
-			if !errors.Is(ctx.Err(), context.DeadlineExceeded) || !errors.Is(context.Cause(ctx), weir.ErrExecutionTimeout) {
+			if !errors.Is(ctx.Err(), context.DeadlineExceeded) ||
+				!errors.Is(context.Cause(ctx), weir.ErrExecutionTimeout) {
 				t.Errorf("err %v, cause %v", ctx.Err(), context.Cause(ctx))
 			}
 			time.Sleep(30 * time.Millisecond)
@@ -83,7 +84,8 @@ func TestDoTimeout(t *testing.T) {
 			}
 			return fmt.Errorf("query: %w", ctx.Err())
 		})
-		if !errors.Is(err, weir.ErrExecutionTimeout) || !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, weir.ErrRefused) {
+		if !errors.Is(err, weir.ErrExecutionTimeout) || !errors.Is(err, context.DeadlineExceeded) ||
+			errors.Is(err, weir.ErrRefused) {
 			t.Errorf("%v: want an execution timeout, a deadline exceeded and no refusal", err)
 		}
 		if took := time.Since(began); took != 80*time.Millisecond {
@@ -204,7 +206,8 @@ func TestDoAlreadyCancelled(t *testing.T) {
 		return nil
 	})
 	s := l.Snapshot()
-	if !errors.Is(err, gone) || errors.Is(err, weir.ErrRefused) || s.Cancelled != 1 || s.RefusedTotal() != 0 || s.Admitted != 0 {
+	if !errors.Is(err, gone) || errors.Is(err, weir.ErrRefused) || s.Cancelled != 1 || s.RefusedTotal() != 0 ||
+		s.Admitted != 0 {
 		t.Errorf("%v; %v", err, l)
 	}
 }

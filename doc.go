@@ -15,16 +15,25 @@
 //		// it did not run: answer 503, or fall back
 //	}
 //
+// # Giving work to a limiter
+//
+// [Limiter.Do] runs a function once it is admitted, and [Do] one that returns a value. Work that
+// does not fit a function takes a [Permit] with [Limiter.Acquire] and gives it back with
+// [Permit.Done] or [Permit.DoneWith]. [Limiter.TryAcquire] never waits. [Limiter.Full] asks before
+// the work is read, and takes no slot. Heavy work takes several slots with [Limiter.DoN] or
+// [Limiter.AcquireN].
+//
+// Work above the limit is refused at once, unless [Config].Queue lets it wait. The queue goes by
+// the [Priority], the tenant and the deadline of each context: see [WithPriority] and [WithTenant].
+// A refusal matches [ErrRefused] and the error of its reason, and is a [*RefusedError], which says
+// when to come back.
+//
 // # What a limiter promises
 //
-// Work in flight never exceeds the limit. When the limit falls below what is in
-// flight nothing is interrupted; nothing new starts until enough has ended. A
-// freed slot goes straight to the next waiter. A permit is given back
-// once, however often it is tried, and a panic does not lose it. What is refused,
-// cancelled in the queue or timed out there never runs.
-//
-// Package bulkhead puts one cap over several limiters, with slots reserved for some and the
-// rest shared out among those that have work.
+// Work starts only while there is room for it below the limit. When the limit falls below what is
+// in flight, nothing is interrupted, and nothing starts until enough has ended. A freed slot goes
+// straight to the next waiter. A permit is given back once, however often it is tried, and a panic
+// does not lose it. Work that is refused, or that gives up waiting, never runs.
 //
 // # How the limit moves
 //
@@ -41,6 +50,16 @@
 // writes them to a log), and a Limiter is an expvar.Var. [Config].Shadow tries
 // settings without refusing anyone.
 //
-// Package weirhttp puts a limiter in front of an http.Handler or a transport, and
-// the command weir in front of any HTTP server.
+// # Related packages
+//
+//   - law: the control laws, and how to write one
+//   - weirhttp: handlers and clients of net/http; weirgrpc and weirconnect are modules of their own
+//   - bulkhead: a limiter for each key, under one cap that they share
+//   - retry: clients that try again within a budget
+//   - throttle: the pace of writes to a database
+//   - pool, capacity: tasks from a source, run as named resources allow
+//   - metrics: what monitoring systems read; weirprom and weirotel are modules of their own
+//   - sim: laws tried on simulated servers
+//
+// The command weir puts a limiter in front of any HTTP server.
 package weir

@@ -11,7 +11,7 @@ import (
 )
 
 // ErrRefused matches every refusal: work that was not admitted and never ran.
-// Use errors.As with a [*RefusedError] for the reason and when to come back.
+// Use errors.As with a [*RefusedError] for the reason and for when to come back.
 var ErrRefused = errors.New("weir: refused")
 
 // The refusals by reason; each also matches [ErrRefused], and ErrDeadline matches
@@ -81,8 +81,8 @@ const (
 	ReasonPace Reason = 11
 )
 
-// Reasons returns all reasons for a refusal, as a metric needs them that shows those which have not
-// happened yet.
+// Reasons returns all reasons for a refusal, so that a metric can show those that have not happened
+// yet.
 func Reasons() []Reason {
 	var all []Reason
 	for v := reply.Admitted + 1; v.Refused(); v++ {
@@ -101,10 +101,10 @@ func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 type RefusedError struct {
 	Limiter string // Config.Name, or the key of a bulkhead with ReasonBadKey
 	Reason  Reason // why
-	// RetryAfter is how long what runs and what waits now takes to drain: at most 30 s, and 0 if
-	// nothing is known because nothing has ended yet. All that are refused at one moment hear the
-	// same, so callers should spread their return over one to two times of it, as edge.RetryAfter
-	// does. A throttle says instead when one more may wait.
+	// RetryAfter is how long the work that runs and waits now takes to drain: at most 30 s, and 0
+	// if that is unknown because nothing has ended yet. All refusals of one moment have the same
+	// RetryAfter, so callers should come back after one to two times as long, drawn at random, as
+	// edge.RetryAfter does. A throttle says instead when one more may wait.
 	RetryAfter time.Duration
 }
 

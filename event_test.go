@@ -16,7 +16,10 @@ import (
 func TestEventOfARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal
-		l := newLimiter(t, weir.Config{Name: "search", Max: 1, Law: law.Fixed{}, OnEvent: j.note, Queue: weir.Queue{Size: 1, Timeout: time.Second}})
+		l := newLimiter(t, weir.Config{
+			Name: "search", Max: 1, Law: law.Fixed{}, OnEvent: j.note,
+			Queue: weir.Queue{Size: 1, Timeout: time.Second},
+		})
 		hold(t, l, 1)
 		waiting := ask(t.Context(), l, 1)
 		_, err := l.Acquire(t.Context())
@@ -32,14 +35,17 @@ func TestEventOfARefusal(t *testing.T) {
 			t.Fatal(err)
 		}
 		reasons := []weir.Reason{
-			weir.ReasonQueueFull, weir.ReasonLimitReached, weir.ReasonQueueTimeout, weir.ReasonTooHeavy, weir.ReasonClosed,
+			weir.ReasonQueueFull, weir.ReasonLimitReached, weir.ReasonQueueTimeout, weir.ReasonTooHeavy,
+			weir.ReasonClosed,
 		}
 		for i, e := range j.events {
-			if e.Kind != weir.Refused || e.Reason != reasons[i] || e.Limiter != "search" || e.Seq != uint64(i+1) || e.At.IsZero() {
+			if e.Kind != weir.Refused || e.Reason != reasons[i] || e.Limiter != "search" || e.Seq != uint64(i+1) ||
+				e.At.IsZero() {
 				t.Errorf("event %d: %+v", i, e)
 			}
 		}
-		if len(j.events) != 5 || j.events[0].String() != "search: refused: queue full" || j.events[0].RetryAfter != want.RetryAfter {
+		if len(j.events) != 5 || j.events[0].String() != "search: refused: queue full" ||
+			j.events[0].RetryAfter != want.RetryAfter {
 			t.Errorf("%v", j.events)
 		}
 	})
@@ -57,7 +63,8 @@ func TestEventOfAChange(t *testing.T) {
 		}
 		for i, c := range history {
 			e := changes[i]
-			if e.Seq != uint64(i+1) || e.Change.From != c.From || e.Change.To != c.To || !e.At.Equal(c.At) || !e.Change.At.Equal(c.At) ||
+			if e.Seq != uint64(i+1) || e.Change.From != c.From || e.Change.To != c.To || !e.At.Equal(c.At) ||
+				!e.Change.At.Equal(c.At) ||
 				e.Change.String() != c.String() || e.String() != "limiter: limit changed: "+c.String() {
 				t.Errorf("event %+v, history %+v", e, c)
 			}

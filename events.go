@@ -10,15 +10,15 @@ import (
 // mostBuffered bounds the buffer of [Limiter.Events], which takes 200 bytes for each event.
 const mostBuffered = 65_536
 
-// Events returns a channel of what the limiter does from now on, as [Config].OnEvent hears it, with
-// a buffer of size events: from 1 to 65,536, the nearer of them if it is beyond. The limiter never
-// waits for the reader. If the buffer is full a new event takes the place of the oldest one, and
-// [Event].Lost of the new one counts it.
+// Events returns a channel of the events from now on, those that [Config].OnEvent gets, with a
+// buffer of size events. A size below 1 counts as 1, and one above 65,536 as 65,536. The limiter
+// never waits for the reader. If the buffer is full, a new event takes the place of the oldest one,
+// and counts it in [Event].Lost.
 //
-// The caller ends the subscription with stop, which closes the channel. What it still holds can be
-// read, and another call does nothing. Closing the limiter does not close the channel, because a
-// closed limiter still refuses work; an update keeps the subscription. A limiter may have any
-// number of them; each makes an event a little dearer.
+// The caller ends the subscription with stop, which closes the channel. Events that are still in
+// the channel can be read, and another call of stop does nothing. Closing the limiter does not
+// close the channel, because a closed limiter still refuses work. An update keeps the subscription.
+// A limiter may have any number of subscriptions; each makes an event slightly more expensive.
 func (l *Limiter) Events(size int) (events <-chan Event, stop func()) {
 	r := newReader(size)
 	l.follow(r)

@@ -24,17 +24,17 @@ type Admitter interface {
 	Full(ctx context.Context) error
 }
 
-// Full says whether work is to be refused before it is so much as read, as in a tap of a gRPC
-// server or a proxy ahead of a body. It takes no slot and no place in the queue.
+// Full tells whether to refuse work before any of it is read, as a tap of a gRPC server does, or a
+// proxy ahead of a body. It takes no slot and no place in the queue.
 //
-// An error is the one that [Limiter.Acquire] would return for ctx now, with its priority, its
-// tenant and its deadline. It is a refusal like any other: counted, reported as an event, and heard
-// by the law. So the work must not go on to Acquire, which would refuse it a second time. If ctx
-// has ended, the work counts as cancelled instead.
+// The error is the one that [Limiter.Acquire] would return now for the priority, the tenant and the
+// deadline of ctx. It is a refusal like any other: it is counted, reported as an event, and seen by
+// the law. So the work must not go on to Acquire, which would refuse it a second time. If ctx has
+// ended, the work counts as cancelled instead.
 //
-// nil says that Acquire would admit the work now, or let it queue. It promises nothing, because
-// others may be quicker. In shadow mode a limiter is never full. A [Breaker] is not asked, because
-// it would have to be told an outcome.
+// A nil error says that Acquire would admit the work now, or let it queue. It promises nothing,
+// because others may be quicker. In shadow mode a limiter is never full. A [Breaker] is not asked,
+// because it would have to be told an outcome.
 //
 // Full does not allocate unless it refuses. A nil ctx counts as context.Background.
 func (l *Limiter) Full(ctx context.Context) error {

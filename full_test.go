@@ -32,7 +32,8 @@ func TestFullRefusesAsAcquireDoes(t *testing.T) {
 		asked := l.Full(t.Context())
 		_, acquired := l.Acquire(t.Context())
 		var a, b *weir.RefusedError
-		if !errors.As(asked, &a) || !errors.As(acquired, &b) || *a != *b || a.Reason != weir.ReasonQueueFull || a.RetryAfter == 0 {
+		if !errors.As(asked, &a) || !errors.As(acquired, &b) || *a != *b || a.Reason != weir.ReasonQueueFull ||
+			a.RetryAfter == 0 {
 			t.Errorf("Full: %+v, Acquire: %+v", a, b)
 		}
 		if s := l.Snapshot(); s.Refused[weir.ReasonQueueFull] != 2 || s.InFlight != 1 || s.Queued != 1 {

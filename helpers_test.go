@@ -132,7 +132,8 @@ func limits(l *weir.Limiter, n int, interval time.Duration) []int {
 func balanced(t testing.TB, l *weir.Limiter) {
 	t.Helper()
 	if s := l.Snapshot(); s.InFlight != 0 || s.Queued != 0 || s.Admitted != s.Completed {
-		t.Errorf("%d in flight, %d queued, %d admitted, %d completed: want all back", s.InFlight, s.Queued, s.Admitted, s.Completed)
+		t.Errorf("%d in flight, %d queued, %d admitted, %d completed: want all back",
+			s.InFlight, s.Queued, s.Admitted, s.Completed)
 	}
 }
 

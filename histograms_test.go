@@ -41,7 +41,8 @@ func TestHistogramsCountAllSinceTheStart(t *testing.T) {
 			time.Sleep(2 * time.Minute) // beyond look-back and peak
 		}
 		s := l.Snapshot()
-		if s.Succeeded != s.Latencies.Count || s.Succeeded+s.Failed+s.TimedOut+s.Ignored != s.Completed || s.Failed != 1 || s.TimedOut != 1 {
+		if s.Succeeded != s.Latencies.Count || s.Succeeded+s.Failed+s.TimedOut+s.Ignored != s.Completed ||
+			s.Failed != 1 || s.TimedOut != 1 {
 			t.Errorf("%+v: want each success in the histogram", s)
 		}
 		of10 := histogram.Index(10 * time.Millisecond)
@@ -69,7 +70,8 @@ func TestNoHistogramsUnlessAskedFor(t *testing.T) {
 	pass := func() { hold(t, l, 1)[0].Done(nil) }
 	expect := func(latencies uint64, peak int) {
 		t.Helper()
-		if s := l.Snapshot(); s.Latencies == nil || s.QueueWaits == nil || s.Latencies.Count != latencies || s.Peak != peak {
+		if s := l.Snapshot(); s.Latencies == nil || s.QueueWaits == nil || s.Latencies.Count != latencies ||
+			s.Peak != peak {
 			t.Errorf("%+v: want %d latencies and a peak of %d", s, latencies, peak)
 		}
 	}
@@ -120,7 +122,8 @@ func TestReasonsAreAll(t *testing.T) {
 	all := weir.Reasons()
 	for r := range weir.Reason(math.MaxUint8) {
 		text := r.String()
-		isReason := text != "admitted" && text != "cancelled" && text != "waiting" && text != "must wait" && !strings.Contains(text, "(")
+		isReason := text != "admitted" && text != "cancelled" && text != "waiting" && text != "must wait" &&
+			!strings.Contains(text, "(")
 		if isReason != slices.Contains(all, r) {
 			t.Errorf("%v (%d) among the reasons: %v", r, r, !isReason)
 		}

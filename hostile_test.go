@@ -23,9 +23,11 @@ func (b hostileBreaker) Allow(context.Context) (func(weir.Outcome), error) {
 
 // hostileCallbacks put code of the user at one place of a configuration.
 var hostileCallbacks = map[string]func(c *weir.Config, act func()){
-	"OnEvent":  func(c *weir.Config, act func()) { c.OnEvent = func(weir.Event) { act() } },
-	"Classify": func(c *weir.Config, act func()) { c.Classify = func(error) weir.Outcome { act(); return weir.Success } },
-	"Allow":    func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{act, func() {}} },
+	"OnEvent": func(c *weir.Config, act func()) { c.OnEvent = func(weir.Event) { act() } },
+	"Classify": func(c *weir.Config, act func()) {
+		c.Classify = func(error) weir.Outcome { act(); return weir.Success }
+	},
+	"Allow": func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{act, func() {}} },
 	"Exemplar": func(c *weir.Config, act func()) {
 		c.Histograms, c.Exemplar = true, func(context.Context) string { act(); return "id" }
 	},
@@ -49,8 +51,9 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 	var lim *weir.Limiter
 	var acted, nested atomic.Int64
 	config := weir.Config{
-		Initial: 2, Min: 1, Max: 4, MinSamples: 1, Interval: 100 * time.Millisecond, Queue: weir.Queue{Size: 2, Timeout: time.Second},
-		Law: script(func(w law.Window) law.Decision { return law.Decision{Limit: float64(5 - w.Limit)} }),
+		Initial: 2, Min: 1, Max: 4, MinSamples: 1, Interval: 100 * time.Millisecond,
+		Queue: weir.Queue{Size: 2, Timeout: time.Second},
+		Law:   script(func(w law.Window) law.Decision { return law.Decision{Limit: float64(5 - w.Limit)} }),
 	}
 	setup(&config, func() {
 		if nested.Load() > 0 || lim == nil {

@@ -39,19 +39,28 @@ func TestBadInput(t *testing.T) {
 		call func() error
 		want error
 	}{
-		"Acquire without a context":   {func() error { p, err := l.Acquire(noContext); p.Release(); return err }, nil},
-		"AcquireN 0":                  {acquireN(0), weir.ErrConfig},
-		"AcquireN -1":                 {acquireN(-1), weir.ErrConfig},
-		"AcquireN least":              {acquireN(math.MinInt), weir.ErrConfig},
-		"AcquireN most":               {acquireN(math.MaxInt), weir.ErrConfig},
-		"AcquireN above the limit":    {acquireN(5), weir.ErrTooHeavy},
-		"Do without a context":        {func() error { return l.Do(noContext, work) }, nil},
-		"Update with a negative":      {func() error { return l.Update(weir.Config{Interval: -1}) }, weir.ErrConfig},
-		"New with a name and no more": {func() error { _, err := weir.New(weir.Config{Name: hostile[4]}); return err }, nil},
-		"Sum of none":                 {func() error { weir.Sum(); return nil }, nil},
-		"Sum of no limiter":           {func() error { weir.Sum(nil, l, nil); return nil }, nil},
-		"Log without a logger":        {func() error { weir.Log(nil)(weir.Event{Kind: weir.LimitChanged}); return nil }, nil},
-		"Log of an unknown event":     {func() error { weir.Log(slog.New(slog.DiscardHandler))(weir.Event{Kind: 99}); return nil }, nil},
+		"Acquire without a context": {func() error { p, err := l.Acquire(noContext); p.Release(); return err }, nil},
+		"AcquireN 0":                {acquireN(0), weir.ErrConfig},
+		"AcquireN -1":               {acquireN(-1), weir.ErrConfig},
+		"AcquireN least":            {acquireN(math.MinInt), weir.ErrConfig},
+		"AcquireN most":             {acquireN(math.MaxInt), weir.ErrConfig},
+		"AcquireN above the limit":  {acquireN(5), weir.ErrTooHeavy},
+		"Do without a context":      {func() error { return l.Do(noContext, work) }, nil},
+		"Update with a negative":    {func() error { return l.Update(weir.Config{Interval: -1}) }, weir.ErrConfig},
+		"New with a name and no more": {func() error {
+			_, err := weir.New(weir.Config{Name: hostile[4]})
+			return err
+		}, nil},
+		"Sum of none":       {func() error { weir.Sum(); return nil }, nil},
+		"Sum of no limiter": {func() error { weir.Sum(nil, l, nil); return nil }, nil},
+		"Log without a logger": {func() error {
+			weir.Log(nil)(weir.Event{Kind: weir.LimitChanged})
+			return nil
+		}, nil},
+		"Log of an unknown event": {func() error {
+			weir.Log(slog.New(slog.DiscardHandler))(weir.Event{Kind: 99})
+			return nil
+		}, nil},
 		"the zero Permit": {func() error {
 			var p weir.Permit
 			p.Done(nil)
@@ -61,9 +70,13 @@ func TestBadInput(t *testing.T) {
 			return nil
 		}, nil},
 		"Shutdown without a context": {func() error { return newLimiter(t, weir.Config{}).Shutdown(noContext) }, nil},
-		"an unknown outcome":         {func() error { p, _ := l.TryAcquire(t.Context()); p.Finish(200); return nil }, nil},
-		"a priority beyond all":      {func() error { return l.Do(weir.WithPriority(t.Context(), 127), work) }, nil},
-		"a priority before all":      {func() error { return l.Do(weir.WithPriority(noContext, -128), work) }, nil},
+		"an unknown outcome": {func() error {
+			p, _ := l.TryAcquire(t.Context())
+			p.Finish(200)
+			return nil
+		}, nil},
+		"a priority beyond all": {func() error { return l.Do(weir.WithPriority(t.Context(), 127), work) }, nil},
+		"a priority before all": {func() error { return l.Do(weir.WithPriority(noContext, -128), work) }, nil},
 		"names of what there is not": {func() error {
 			_ = weir.Reason(99).String() + weir.Kind(99).String() + weir.Discipline(99).String()
 			return nil

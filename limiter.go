@@ -77,14 +77,14 @@ func (l *Limiter) String() string {
 	return string(text)
 }
 
-// Update applies a new configuration to the running limiter, whole or not at
-// all. What runs and what waits is left alone: a longer queue, another
-// discipline or a lower limit take effect as work comes and goes. The limit stays
-// where it is unless the new bounds or the new law move it. A law of the same
-// type keeps what it learned; another one starts from the current limit. A closed
-// limiter stays closed. The error is one that [New]
-// would return. If the law panics the panic goes on, either from its Controller before
-// anything was changed, or once everything is.
+// Update applies a new configuration to the running limiter, whole or not at all. Work that runs
+// or waits is left alone: a longer queue, another discipline or a lower limit take effect as work
+// comes and goes. The limit stays where it is unless the new bounds or the new law move it. A law
+// of the same type keeps what it learned; another one starts from the current limit. A closed
+// limiter stays closed.
+//
+// The error is one that [New] would return. If the law panics, so does Update: before anything has
+// changed if the law's Controller method panicked, and otherwise once everything has.
 func (l *Limiter) Update(c Config) error {
 	c, err := c.complete()
 	if err != nil {
@@ -104,15 +104,14 @@ func (l *Limiter) apply(c Config, s admit.Settings) error {
 	return nil
 }
 
-// SetCap bounds the work in flight by so many slots besides the limit, from 0 to 1,000,000,000, at
-// once and while work runs. Nothing that runs is interrupted: above the cap nothing starts until
-// enough has ended, and at 0 nothing starts at all. Work that finds no room waits in the queue, or
-// is refused without one.
+// SetCap bounds the work in flight by a number of slots, from 0 to 1,000,000,000, in addition to
+// the limit. It takes effect at once. Nothing that runs is interrupted: above the cap nothing
+// starts until enough has ended, and at 0 nothing starts at all. Work that finds no room waits in
+// the queue, or is refused without one.
 //
-// The cap may be below [Config].Min. The law hears nothing of what only the cap holds back, and the
-// limit that it found counts again once the cap is above it; a cap from Config.Max up bounds
-// nothing. [Limiter.Update] keeps the cap. To move a cap over several limiters, see package
-// bulkhead.
+// The cap may be below [Config].Min; at Config.Max or more it bounds nothing. The law does not
+// learn from work that only the cap holds back, and its limit counts again once the cap is above
+// it. [Limiter.Update] keeps the cap. To move a cap over several limiters, see package bulkhead.
 //
 // A value out of range is an error that matches [ErrConfig].
 func (l *Limiter) SetCap(slots int) error {

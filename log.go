@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// Log returns a handler for [Config].OnEvent that writes to logger and does not
-// flood it: changes of the limit are written as they come, anything else as one
-// line a second for each limiter, kind and reason. One handler may serve many limiters. A nil
-// logger is slog.Default.
+// Log returns a handler for [Config].OnEvent that writes to logger and does not flood it: changes
+// of the limit are written as they come, anything else as one line a second for each limiter, kind
+// and reason. One handler may serve many limiters. A nil logger is slog.Default.
 func Log(logger *slog.Logger) func(Event) {
 	if logger == nil {
 		logger = slog.Default()

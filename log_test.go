@@ -64,7 +64,8 @@ func TestLogDoesNotFlood(t *testing.T) {
 		written := lines(text())
 		total := 0
 		for _, line := range written {
-			if !strings.Contains(line, "refused") || !strings.Contains(line, "limiter=search") || !strings.Contains(line, `reason="limit reached"`) {
+			if !strings.Contains(line, "refused") || !strings.Contains(line, "limiter=search") ||
+				!strings.Contains(line, `reason="limit reached"`) {
 				t.Errorf("line %q", line)
 			}
 			var n int

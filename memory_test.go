@@ -46,7 +46,9 @@ func testMemory(t *testing.T, l law.Law, most int64) {
 		var all sync.WaitGroup
 		put := func(from, to int) {
 			for i := from; i < to; i++ {
-				limiters[i] = newLimiter(t, weir.Config{Max: 2, Law: l, Queue: weir.Queue{Size: 5, Timeout: time.Minute}})
+				limiters[i] = newLimiter(t, weir.Config{
+					Max: 2, Law: l, Queue: weir.Queue{Size: 5, Timeout: time.Minute},
+				})
 			}
 		}
 		wear := func(from, to int) {
@@ -101,7 +103,9 @@ func use(t *testing.T, all *sync.WaitGroup, l *weir.Limiter, c law.Law, seed uin
 		for i := range 8 {
 			time.Sleep(250 * time.Millisecond)
 			limit := 1 + i%2
-			if err := l.Update(weir.Config{Min: limit, Max: limit, Law: c, Queue: weir.Queue{Size: 5, Timeout: time.Minute}}); err != nil {
+			if err := l.Update(weir.Config{
+				Min: limit, Max: limit, Law: c, Queue: weir.Queue{Size: 5, Timeout: time.Minute},
+			}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -11,13 +11,16 @@ import (
 // Constants become those of the core by their number.
 func TestConstantsAreThoseOfTheCore(t *testing.T) {
 	for outcome, inside := range map[weir.Outcome]window.Outcome{
-		weir.Success: window.Success, weir.Failure: window.Failure, weir.Timeout: window.Timeout, weir.Ignore: window.Ignore,
+		weir.Success: window.Success, weir.Failure: window.Failure, weir.Timeout: window.Timeout,
+		weir.Ignore: window.Ignore,
 	} {
 		if outcome != weir.Outcome(inside) {
 			t.Errorf("an outcome is %d, and %d in the core", outcome, inside)
 		}
 	}
-	for discipline, inside := range map[weir.Discipline]queue.Order{weir.FIFO: queue.FIFO, weir.Adaptive: queue.Adaptive} {
+	for discipline, inside := range map[weir.Discipline]queue.Order{
+		weir.FIFO: queue.FIFO, weir.Adaptive: queue.Adaptive,
+	} {
 		if discipline != weir.Discipline(inside) {
 			t.Errorf("%v is %d, and %d in the core", discipline, discipline, inside)
 		}

@@ -15,7 +15,7 @@ const (
 	Failure Outcome = 1
 	// Timeout counts in the error and the timeout rate.
 	Timeout Outcome = 2
-	// Ignore teaches nothing.
+	// Ignore tells the law nothing.
 	Ignore Outcome = 3
 )
 

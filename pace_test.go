@@ -53,7 +53,8 @@ func TestPaceDoesNotDependOnTheNumberOfCallers(t *testing.T) {
 				l := pacedLimiter(t, admit.Pace{Rate: 1000, Burst: 10}, weir.Queue{Size: 1000, Timeout: time.Minute})
 				got := float64(storm(t, l, goroutines, weight, 10*time.Second))
 				if most := 10_000.0 + 10 + float64(goroutines*weight) + 7; got < 9_900 || got > most {
-					t.Errorf("%d goroutines, weight %d: %v passed in 10 s, want 10000 and what was queued at the end", goroutines, weight, got)
+					t.Errorf("%d goroutines, weight %d: %v passed in 10 s, want 10000 and what was queued at the end",
+						goroutines, weight, got)
 				}
 			})
 		}

@@ -11,9 +11,9 @@ import (
 )
 
 // A Permit stands for one piece of admitted work. Give it back with Done, DoneWith,
-// Finish or Release. It is a small value, to be copied freely: all copies stand for the
-// same work, and only the first call that gives it back, through any of them, does
-// anything. All methods are safe for concurrent use. The zero Permit is one that is back.
+// Finish or Release. It is a small value and may be copied: all copies stand for the same
+// work, and only the first call that gives it back, through any of them, does anything. All
+// methods are safe for concurrent use. The zero Permit has been given back.
 type Permit struct {
 	limiter *Limiter
 	ticket  reply.Ticket
@@ -115,10 +115,10 @@ func (p Permit) heard(fx *admit.Effects, o Outcome) {
 	}
 }
 
-// Measure tells the limiter, and the breaker, the outcome of the work and its latency up to now,
-// while the permit goes on to hold its slots until it is given back. Giving it back then tells no
-// outcome, and the work has no age in [Snapshot].Age. Measuring again, or after the permit is back,
-// does nothing. An outcome out of range counts as [Ignore].
+// Measure tells the limiter, and the breaker, the outcome of the work and its latency up to now.
+// The permit holds its slots until it is given back, which then tells no outcome, and the work has
+// no age in [Snapshot].Age. Measuring again, or after the permit is back, does nothing. An outcome
+// out of range counts as [Ignore].
 //
 // Measure [Success] at the first byte of a response if the rest takes as long as the client makes
 // it. Measure Ignore right after admission for a stream or a long poll, whose latency says nothing.

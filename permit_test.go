@@ -247,7 +247,10 @@ func TestDoneWithOfTheZeroPermitLetsAPanicGoOn(t *testing.T) {
 func TestCopiesInAnyOrder(t *testing.T) {
 	const work, each = 300, 6
 	b := &breaker{}
-	l := newLimiter(t, weir.Config{Initial: 50, Max: 10_000, Law: law.Fixed{}, Breaker: b, Queue: weir.Queue{Size: work, Timeout: time.Hour}})
+	l := newLimiter(t, weir.Config{
+		Initial: 50, Max: 10_000, Law: law.Fixed{}, Breaker: b,
+		Queue: weir.Queue{Size: work, Timeout: time.Hour},
+	})
 	var all sync.WaitGroup
 	for i := range work {
 		all.Go(func() {
@@ -327,7 +330,10 @@ func TestPanicAtAMeasure(t *testing.T) {
 		up := 1
 		l := newLimiter(t, weir.Config{
 			MinSamples: 1, Interval: time.Millisecond, Breaker: b,
-			Law: script(func(w law.Window) law.Decision { up = -up; return law.Decision{Limit: float64(w.Limit + up)} }),
+			Law: script(func(w law.Window) law.Decision {
+				up = -up
+				return law.Decision{Limit: float64(w.Limit + up)}
+			}),
 			OnEvent: func(weir.Event) {
 				if panics {
 					panic("boom")

@@ -18,7 +18,10 @@ func TestPriorityIsServedFirst(t *testing.T) {
 				l := fixed(t, 2, weir.Queue{Size: 20, Timeout: time.Minute, Discipline: d})
 				held := hold(t, l, 2)
 				var order []weir.Priority
-				arrivals := []weir.Priority{weir.Normal, weir.Low, weir.Critical, weir.High, weir.Low, weir.Normal, weir.Critical, weir.High}
+				arrivals := []weir.Priority{
+					weir.Normal, weir.Low, weir.Critical, weir.High, weir.Low, weir.Normal,
+					weir.Critical, weir.High,
+				}
 				for _, p := range arrivals {
 					go func() {
 						err := l.Do(weir.WithPriority(t.Context(), p), func(context.Context) error {
@@ -91,7 +94,10 @@ func TestLowerPrioritiesDoNotStarve(t *testing.T) {
 				l := fixed(t, 1, weir.Queue{Size: 4, Timeout: time.Minute, Discipline: d})
 				served := map[weir.Priority]int{}
 				end := time.Now().Add(1200*10*time.Millisecond + time.Millisecond)
-				for _, p := range []weir.Priority{weir.Critical, weir.Critical, weir.Critical, weir.Critical, weir.Critical, weir.Normal, weir.Low} {
+				for _, p := range []weir.Priority{
+					weir.Critical, weir.Critical, weir.Critical, weir.Critical, weir.Critical,
+					weir.Normal, weir.Low,
+				} {
 					go func() {
 						for time.Now().Before(end) {
 							err := l.Do(weir.WithPriority(t.Context(), p), func(context.Context) error {

@@ -40,11 +40,14 @@ func TestRefusalsMatchTheirReasonOnly(t *testing.T) {
 			if errors.Is(err, sentinel) != (other == reason) {
 				t.Errorf("%v matches %v: %v", err, sentinel, other != reason)
 			}
-			if !errors.Is(sentinel, weir.ErrRefused) || errors.Is(sentinel, context.DeadlineExceeded) != (other == weir.ReasonDeadline) {
+			if !errors.Is(sentinel, weir.ErrRefused) ||
+				errors.Is(sentinel, context.DeadlineExceeded) != (other == weir.ReasonDeadline) {
 				t.Errorf("%v is no refusal", sentinel)
 			}
 		}
-		if !errors.Is(err, weir.ErrRefused) || errors.Is(err, context.DeadlineExceeded) != (reason == weir.ReasonDeadline) || errors.Is(err, weir.ErrExecutionTimeout) {
+		if !errors.Is(err, weir.ErrRefused) ||
+			errors.Is(err, context.DeadlineExceeded) != (reason == weir.ReasonDeadline) ||
+			errors.Is(err, weir.ErrExecutionTimeout) {
 			t.Errorf("%v matches the wrong roots", err)
 		}
 		if text, _ := reason.MarshalText(); string(text) != reason.String() {
@@ -57,7 +60,8 @@ func TestRefusalsMatchTheirReasonOnly(t *testing.T) {
 func TestWithoutAQueueTheLimitIsReached(t *testing.T) {
 	plain := fixed(t, 1, weir.Queue{})
 	_ = hold(t, plain, 1)
-	if _, err := plain.Acquire(t.Context()); !errors.Is(err, weir.ErrLimitReached) || errors.Is(err, weir.ErrQueueFull) {
+	if _, err := plain.Acquire(t.Context()); !errors.Is(err, weir.ErrLimitReached) ||
+		errors.Is(err, weir.ErrQueueFull) {
 		t.Errorf("without a queue: %v", err)
 	}
 	queued := fixed(t, 1, weir.Queue{Size: 1})
@@ -99,7 +103,8 @@ func TestCallersDeadlineWhileQueuedIsNoRefusal(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 		defer cancel()
 		_, err := l.Acquire(ctx)
-		if s := l.Snapshot(); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, weir.ErrRefused) || s.Cancelled != 1 {
+		if s := l.Snapshot(); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, weir.ErrRefused) ||
+			s.Cancelled != 1 {
 			t.Errorf("%v, %d cancelled", err, s.Cancelled)
 		}
 	})
@@ -138,7 +143,8 @@ func TestDeadlineThatCannotBeMetIsRefused(t *testing.T) {
 					permit.Done(nil)
 					return
 				}
-				if !errors.Is(err, weir.ErrDeadline) || !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != c.after {
+				if !errors.Is(err, weir.ErrDeadline) || !errors.Is(err, context.DeadlineExceeded) ||
+					time.Since(began) != c.after {
 					t.Errorf("%v after %v: want a refusal after %v", err, time.Since(began), c.after)
 				}
 				if s := l.Snapshot(); s.Refused[weir.ReasonDeadline] != 1 || s.Cancelled != 0 {
@@ -251,13 +257,15 @@ func TestFailuresAreNotInTheQuantiles(t *testing.T) {
 		if s.Samples != 2 || s.P99 > 11*time.Millisecond || s.Mean != 10*time.Millisecond {
 			t.Errorf("%d samples, p99 %v, mean %v: want 2 of 10ms", s.Samples, s.P99, s.Mean)
 		}
-		if s.ErrorRate != 0.5 || s.TimeoutRate != 0.25 || s.Failed != 1 || s.TimedOut != 1 || s.Ignored != 2 || s.Completed != 6 {
+		if s.ErrorRate != 0.5 || s.TimeoutRate != 0.25 || s.Failed != 1 || s.TimedOut != 1 || s.Ignored != 2 ||
+			s.Completed != 6 {
 			t.Error(l)
 		}
 		if len(windows) != 1 {
 			t.Fatalf("%d windows", len(windows))
 		}
-		if w := windows[0]; w.Samples != 2 || w.Failures != 1 || w.Timeouts != 1 || w.Quantile(1) > 11*time.Millisecond {
+		if w := windows[0]; w.Samples != 2 || w.Failures != 1 || w.Timeouts != 1 ||
+			w.Quantile(1) > 11*time.Millisecond {
 			t.Errorf("the law was shown %+v", w)
 		}
 	})
@@ -292,8 +300,9 @@ func TestQueueWaitIsNotInTheLatency(t *testing.T) {
 func TestReasonsAreThoseOfTheCore(t *testing.T) {
 	core := map[weir.Reason]reply.Verdict{
 		weir.ReasonBadKey: reply.BadKey, weir.ReasonTenantShare: reply.OverShare, weir.ReasonQueueFull: reply.QueueFull,
-		weir.ReasonQueueTimeout: reply.QueueTimeout, weir.ReasonDeadline: reply.Deadline, weir.ReasonTooHeavy: reply.TooHeavy,
-		weir.ReasonClosed: reply.Closed, weir.ReasonBreakerOpen: reply.BreakerOpen, weir.ReasonOverload: reply.Overload,
+		weir.ReasonQueueTimeout: reply.QueueTimeout, weir.ReasonDeadline: reply.Deadline,
+		weir.ReasonTooHeavy: reply.TooHeavy,
+		weir.ReasonClosed:   reply.Closed, weir.ReasonBreakerOpen: reply.BreakerOpen, weir.ReasonOverload: reply.Overload,
 		weir.ReasonLimitReached: reply.LimitReached, weir.ReasonPace: reply.Paced,
 	}
 	for reason, verdict := range core {

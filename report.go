@@ -45,7 +45,10 @@ func (l *Limiter) report(fx *admit.Effects) {
 	}
 	e := Event{Seq: fx.Seq, At: time.Now(), Limiter: conf.name}
 	for i := range uint64(fx.Lapsed) {
-		conf.onEvent(Event{Seq: fx.LapsedSeq + i, At: e.At, Limiter: conf.name, Kind: WouldRefuse, Reason: ReasonQueueTimeout})
+		conf.onEvent(Event{
+			Seq: fx.LapsedSeq + i, At: e.At, Limiter: conf.name, Kind: WouldRefuse,
+			Reason: ReasonQueueTimeout,
+		})
 	}
 	if fx.WouldRefuse != reply.Admitted {
 		e.Kind, e.Reason = WouldRefuse, Reason(fx.WouldRefuse)

@@ -62,8 +62,20 @@ func (c Config) settings() admit.Settings {
 
 // config returns what the core is not told of a complete configuration.
 func (c Config) config() *config {
-	cold := &coldConfig{breaker: c.Breaker, tenants: c.Queue.Tenants > 0, measures: c.Histograms, exemplars: newExemplars(c.Exemplar)}
-	return &config{name: c.Name, law: c.Law, timeout: c.Timeout, classify: c.Classify, onEvent: c.OnEvent, cold: cold.ifNeeded()}
+	cold := &coldConfig{
+		breaker:   c.Breaker,
+		tenants:   c.Queue.Tenants > 0,
+		measures:  c.Histograms,
+		exemplars: newExemplars(c.Exemplar),
+	}
+	return &config{
+		name:     c.Name,
+		law:      c.Law,
+		timeout:  c.Timeout,
+		classify: c.Classify,
+		onEvent:  c.OnEvent,
+		cold:     cold.ifNeeded(),
+	}
 }
 
 // Config returns the configuration at work: that of [New] or of the last [Limiter.Update], with the

@@ -18,7 +18,8 @@ func TestConfigHasTheDefaults(t *testing.T) {
 		}},
 		{weir.Config{Max: 5, Interval: time.Minute, Queue: weir.Queue{Size: 3}}, weir.Config{
 			Name: "limiter", Min: 1, Max: 5, Initial: 5, Law: law.Elastic{},
-			Interval: time.Minute, Window: time.Minute, MinSamples: 20, Queue: weir.Queue{Size: 3, Timeout: time.Second},
+			Interval: time.Minute, Window: time.Minute, MinSamples: 20,
+			Queue: weir.Queue{Size: 3, Timeout: time.Second},
 		}},
 	} {
 		if got := newLimiter(t, c.given).Config(); !reflect.DeepEqual(got, c.want) {
@@ -37,7 +38,9 @@ var everything = weir.Config{
 
 // A configuration that is read is the one that was given, whatever else changed, and goes in again.
 func TestConfigIsWhatWasGiven(t *testing.T) {
-	for name, l := range map[string]*weir.Limiter{"new": newLimiter(t, everything), "updated": newLimiter(t, weir.Config{})} {
+	for name, l := range map[string]*weir.Limiter{
+		"new": newLimiter(t, everything), "updated": newLimiter(t, weir.Config{}),
+	} {
 		if name == "updated" {
 			update(t, l, everything)
 		}
@@ -89,7 +92,9 @@ func TestConfigIsReadWhole(t *testing.T) {
 
 func TestConfigThatWasRefusedIsNotAtWork(t *testing.T) {
 	l := newLimiter(t, everything)
-	if l.Update(weir.Config{Name: "other", Min: -1}) == nil || l.Update(weir.Config{Name: "other", Law: law.Fixed{Limit: -1}}) == nil {
+	if l.Update(weir.Config{Name: "other", Min: -1}) == nil || l.Update(weir.Config{
+		Name: "other", Law: law.Fixed{Limit: -1},
+	}) == nil {
 		t.Fatal("want errors")
 	}
 	if got := l.Config(); !reflect.DeepEqual(got, everything) {

@@ -107,7 +107,9 @@ func TestShadowAdmitsWaiters(t *testing.T) {
 // What a shadow limiter reports is what the limiter would have answered.
 func TestShadowReportsTooHeavy(t *testing.T) {
 	var j journal
-	l := newLimiter(t, weir.Config{Initial: 3, Law: law.Fixed{}, Queue: weir.Queue{Size: 50}, Shadow: true, OnEvent: j.note})
+	l := newLimiter(t, weir.Config{
+		Initial: 3, Law: law.Fixed{}, Queue: weir.Queue{Size: 50}, Shadow: true, OnEvent: j.note,
+	})
 	permit, err := l.AcquireN(t.Context(), 10)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +124,9 @@ func TestShadowReportsTooHeavy(t *testing.T) {
 func TestShadowReportsWhatWouldTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal
-		l := newLimiter(t, weir.Config{Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 2}, Shadow: true, OnEvent: j.note})
+		l := newLimiter(t, weir.Config{
+			Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 2}, Shadow: true, OnEvent: j.note,
+		})
 		for range 4 { // one would run, two wait
 			if _, err := l.Acquire(t.Context()); err != nil {
 				t.Fatal(err)

@@ -94,7 +94,8 @@ func TestNestedTimeoutsAreToldApart(t *testing.T) {
 				return ctx.Err()
 			})
 		})
-		if !errors.Is(err, weir.ErrExecutionTimeout) || !strings.Contains(err.Error(), "20ms") || strings.Contains(err.Error(), "10s") {
+		if !errors.Is(err, weir.ErrExecutionTimeout) || !strings.Contains(err.Error(), "20ms") ||
+			strings.Contains(err.Error(), "10s") {
 			t.Errorf("%v: want an execution timeout after 20ms", err)
 		}
 	})

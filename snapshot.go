@@ -17,7 +17,7 @@ import (
 // the names in JSON.
 type Snapshot struct {
 	Name     string `wire:"name"`      // Config.Name
-	Limit    int    `wire:"limit"`     // what may be in flight now: what the law found, or the cap of SetCap if that is lower
+	Limit    int    `wire:"limit"`     // what may be in flight now: the limit, or the cap of SetCap if lower
 	Min      int    `wire:"min"`       // the bounds of the limit
 	Max      int    `wire:"max"`       // see Min
 	InFlight int    `wire:"in_flight"` // what runs now, by weight
@@ -34,15 +34,15 @@ type Snapshot struct {
 	TimeoutRate float64       `wire:"timeout_rate"`  // share of timeouts, 0 to 1
 	QueueWait   time.Duration `wire:"queue_wait_ms"` // mean wait of what had to wait for the limit
 	Age         time.Duration `wire:"age_ms"`        // age of the oldest work in flight; up to half too high
-	DrainRate   float64       `wire:"drain_rate"`    // completions per second while saturated; 0 if unknown, also once it is old
+	DrainRate   float64       `wire:"drain_rate"`    // completions per second while saturated; 0 if unknown or old
 
 	Admitted  uint64            `wire:"admitted"`  // started
 	Completed uint64            `wire:"completed"` // ended, however; the rest of Admitted runs now
-	Succeeded uint64            `wire:"succeeded"` // successes, counted when they are heard: work that was measured may still run
+	Succeeded uint64            `wire:"succeeded"` // successes, counted when reported: measured work may still run
 	Failed    uint64            `wire:"failed"`    // failures, likewise
 	TimedOut  uint64            `wire:"timed_out"` // timeouts, likewise
 	Ignored   uint64            `wire:"ignored"`   // ignored or released, likewise
-	Cancelled uint64            `wire:"cancelled"` // left by its caller while it waited; in the instant of its admission it is Ignored
+	Cancelled uint64            `wire:"cancelled"` // left the queue by itself; if admitted in that instant, Ignored
 	Refused   map[Reason]uint64 `wire:"refused"`   // not admitted, by reason
 
 	// WouldRefuse is what was admitted in shadow mode only. Beside the work that runs
@@ -64,14 +64,14 @@ type Snapshot struct {
 	// With [Config].Histograms; nil and 0 without.
 	Latencies  *histogram.Snapshot `wire:"latencies"`   // of successes
 	QueueWaits *histogram.Snapshot `wire:"queue_waits"` // of work that waited and was then admitted
-	Peak       int                 `wire:"peak"`        // most in flight in the last one to two minutes; reading does not reset it
+	Peak       int                 `wire:"peak"`        // most in flight in the last one to two minutes
 
 	// Of a limiter in a bulkhead.Set with a cap; the zero values otherwise.
 	Reserved  int           `wire:"reserved"`      // slots that are kept for it
 	Share     float64       `wire:"share"`         // its weight against the others
 	Entitled  float64       `wire:"entitled"`      // slots of the cap that it has a right to now, its reserve included
 	Borrowed  float64       `wire:"borrowed"`      // slots in flight beyond that, which go back as their work ends
-	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the cap, 1/16 each; not in QueueWait
+	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the cap, 1/16 a wait
 }
 
 // snapshot reads the limiter. What was measured is copied under the lock, the recent part of it to

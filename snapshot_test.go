@@ -17,7 +17,10 @@ var _ expvar.Var = (*weir.Limiter)(nil)
 
 func TestSnapshotTellsAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Name: "search", Initial: 2, Max: 10, Law: law.Fixed{}, Queue: weir.Queue{Size: 1, Timeout: time.Second}})
+		l := newLimiter(t, weir.Config{
+			Name: "search", Initial: 2, Max: 10, Law: law.Fixed{},
+			Queue: weir.Queue{Size: 1, Timeout: time.Second},
+		})
 		for range 10 {
 			held := hold(t, l, 2)
 			time.Sleep(50 * time.Millisecond)
@@ -44,7 +47,8 @@ func TestSnapshotTellsAll(t *testing.T) {
 			Samples: 20, Mean: 50 * time.Millisecond, EWMA: 50 * time.Millisecond,
 			Admitted: 22, Completed: 20,
 		}
-		if s.Name != want.Name || s.Limit != want.Limit || s.Min != want.Min || s.Max != want.Max || s.InFlight != want.InFlight ||
+		if s.Name != want.Name || s.Limit != want.Limit || s.Min != want.Min || s.Max != want.Max ||
+			s.InFlight != want.InFlight ||
 			s.Queued != want.Queued || s.Samples != want.Samples || s.Mean != want.Mean || s.EWMA != want.EWMA ||
 			s.Admitted != want.Admitted || s.Completed != want.Completed || s.RefusedTotal() != 1 {
 			t.Errorf("%+v: want %+v and one refused", s, want)
@@ -144,7 +148,8 @@ func TestHistoryKeepsTheLastSixteen(t *testing.T) {
 			t.Fatalf("%d changes: want 16", len(h))
 		}
 		for i, c := range h {
-			if want := 124 + i; c.From != want || c.To != want+1 || c.Reason.Code != law.Configured || !c.At.Equal(began.Add(time.Duration(25+i)*time.Second)) {
+			if want := 124 + i; c.From != want || c.To != want+1 || c.Reason.Code != law.Configured ||
+				!c.At.Equal(began.Add(time.Duration(25+i)*time.Second)) {
 				t.Errorf("change %d: %+v", i, c)
 			}
 		}

@@ -102,7 +102,8 @@ func TestStreamsBesideRequests(t *testing.T) {
 	for seed := range uint64(3) {
 		alone, _, usual := beside(t, 0, seed, nil)
 		good, late, s := beside(t, streams, seed, ignored)
-		t.Logf("good %v, late %v, limit %d, age %v; without streams good %v, limit %d", good, late, s.Limit, s.Age, alone, usual.Limit)
+		t.Logf("good %v, late %v, limit %d, age %v; without streams good %v, limit %d",
+			good, late, s.Limit, s.Age, alone, usual.Limit)
 		for i := range good {
 			if float64(good[i]) < 0.97*float64(alone[i]) || late[i] > good[i]/100 {
 				t.Errorf("minute %d: %d good and %d late, and %d good without streams", i, good[i], late[i], alone[i])
@@ -117,7 +118,8 @@ func TestStreamsBesideRequests(t *testing.T) {
 		held, _, s := beside(t, streams, seed, func(weir.Permit) {})
 		t.Logf("not measured: good %v, limit %d, age %v", held, s.Limit, s.Age)
 		if held[0] > alone[0]/2 || s.Age < 50*time.Second {
-			t.Errorf("streams that are not measured leave %d good, age %v: is there still a difference?", held[0], s.Age)
+			t.Errorf("streams that are not measured leave %d good, age %v: is there still a difference?",
+				held[0], s.Age)
 		}
 	}
 }

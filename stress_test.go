@@ -26,118 +26,146 @@ func TestStress(t *testing.T) {
 			t.Parallel()
 			c.Initial, c.Max, c.MinSamples, c.Interval = 6, 8, 5, 50*time.Microsecond
 			c.Law = law.Band{Target: 30 * time.Microsecond}
-			stress(t, c)
+			newStress(t, c).run()
 		})
 	}
 }
 
-func stress(t *testing.T, c weir.Config) {
-	const goroutines, each = 32, 300
-	var running, asked, ran, panicked, refused, cancelled atomic.Int64
-	var events atomic.Int64
+// A stress counts what became of the requests of many goroutines, and holds it against what the
+// limiter counted.
+type stress struct {
+	*testing.T
+	conf weir.Config
+	lim  *weir.Limiter
+
+	running, asked, ran, panicked, refused, cancelled, events atomic.Int64
+}
+
+func newStress(t *testing.T, c weir.Config) *stress {
+	s := &stress{T: t}
 	c.OnEvent = func(e weir.Event) {
 		if e.Kind == weir.Refused {
-			events.Add(1)
+			s.events.Add(1)
 		}
 	}
-	l := newLimiter(t, c)
-	work := func(r *rand.Rand) func(context.Context) error {
-		return func(ctx context.Context) error {
-			if n := running.Add(1); n > 8 {
-				t.Errorf("%d at work under a maximum of 8", n)
-			}
-			defer running.Add(-1)
-			ran.Add(1)
-			for range r.IntN(5) {
-				runtime.Gosched()
-			}
-			switch r.IntN(10) {
-			case 0:
-				panic(t)
-			case 1:
-				return errors.New("boom")
-			}
-			return ctx.Err()
-		}
-	}
-	one := func(r *rand.Rand) (err error) {
-		defer func() {
-			if v := recover(); v != nil {
-				panicked.Add(1)
-			}
-		}()
-		ctx, cancel := context.WithCancel(weir.WithPriority(t.Context(), weir.Priority(r.IntN(4)-2)))
-		defer cancel()
-		switch r.IntN(4) {
-		case 0:
-			ctx, cancel = context.WithTimeout(ctx, time.Duration(r.IntN(1000))*time.Microsecond)
-			defer cancel()
-		case 1:
-			go func() {
-				runtime.Gosched()
-				cancel()
-			}()
-		}
-		if r.IntN(3) > 0 {
-			return l.Do(ctx, work(r))
-		}
-		permit, err := l.AcquireN(ctx, 1+r.IntN(3))
-		if err != nil {
-			return err
-		}
-		defer permit.DoneWith(&err)
-		return work(r)(ctx)
-	}
+	s.conf, s.lim = c, newLimiter(t, c)
+	return s
+}
 
+func (s *stress) run() {
+	const goroutines, each = 32, 300
 	var all sync.WaitGroup
 	for i := range goroutines {
 		all.Go(func() {
 			r := rand.New(rand.NewPCG(47, uint64(i)))
 			for n := range each {
-				asked.Add(1)
-				err := one(r)
-				switch {
-				case errors.Is(err, weir.ErrRefused):
-					refused.Add(1)
-				case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-					cancelled.Add(1) // in the queue or at work
-				}
+				s.count(s.request(r))
 				if i == 0 && n%10 == 0 {
-					u := c
-					u.Max = 4 + n%5
-					u.Initial = 0
-					if n%20 == 0 {
-						u.Law = law.Fixed{}
-					}
-					if err := l.Update(u); err != nil {
-						t.Error(err)
-					}
+					s.update(n)
 				}
 				if n%20 == 0 {
-					_ = l.String()
-					_ = l.History()
+					_ = s.lim.String()
+					_ = s.lim.History()
 				}
 			}
 		})
 	}
 	all.Wait()
+	s.check()
+}
 
-	balanced(t, l)
-	s := l.Snapshot()
-	if total := s.Admitted + s.RefusedTotal() + s.Cancelled; total != uint64(asked.Load()) {
-		t.Errorf("%d asked, but %d admitted, %d refused and %d cancelled are %d", asked.Load(), s.Admitted, s.RefusedTotal(), s.Cancelled, total)
+// request asks for a permit in one of several ways, and works if it gets one.
+func (s *stress) request(r *rand.Rand) (err error) {
+	s.asked.Add(1)
+	defer func() {
+		if v := recover(); v != nil {
+			s.panicked.Add(1)
+		}
+	}()
+	ctx, cancel := context.WithCancel(weir.WithPriority(s.Context(), weir.Priority(r.IntN(4)-2)))
+	defer cancel()
+	switch r.IntN(4) {
+	case 0:
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(r.IntN(1000))*time.Microsecond)
+		defer cancel()
+	case 1:
+		go func() {
+			runtime.Gosched()
+			cancel()
+		}()
+	}
+	if r.IntN(3) > 0 {
+		return s.lim.Do(ctx, func(ctx context.Context) error { return s.work(ctx, r) })
+	}
+	permit, err := s.lim.AcquireN(ctx, 1+r.IntN(3))
+	if err != nil {
+		return err
+	}
+	defer permit.DoneWith(&err)
+	return s.work(ctx, r)
+}
+
+// work ends well, with an error or with a panic.
+func (s *stress) work(ctx context.Context, r *rand.Rand) error {
+	if n := s.running.Add(1); n > 8 {
+		s.Errorf("%d at work under a maximum of 8", n)
+	}
+	defer s.running.Add(-1)
+	s.ran.Add(1)
+	for range r.IntN(5) {
+		runtime.Gosched()
+	}
+	switch r.IntN(10) {
+	case 0:
+		panic(s)
+	case 1:
+		return errors.New("boom")
+	}
+	return ctx.Err()
+}
+
+func (s *stress) count(err error) {
+	switch {
+	case errors.Is(err, weir.ErrRefused):
+		s.refused.Add(1)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		s.cancelled.Add(1) // in the queue or at work
+	}
+}
+
+func (s *stress) update(n int) {
+	c := s.conf
+	c.Max = 4 + n%5
+	c.Initial = 0
+	if n%20 == 0 {
+		c.Law = law.Fixed{}
+	}
+	if err := s.lim.Update(c); err != nil {
+		s.Error(err)
+	}
+}
+
+// check compares the sums once all requests have ended.
+func (s *stress) check() {
+	balanced(s.T, s.lim)
+	snap := s.lim.Snapshot()
+	if total := snap.Admitted + snap.RefusedTotal() + snap.Cancelled; total != uint64(s.asked.Load()) {
+		s.Errorf("%d asked, but %d admitted, %d refused and %d cancelled are %d",
+			s.asked.Load(), snap.Admitted, snap.RefusedTotal(), snap.Cancelled, total)
 	}
 	// Some left in the instant of their admission.
-	if late := int64(s.Admitted) - ran.Load(); late < 0 || late > int64(s.Ignored) {
-		t.Errorf("%d admitted, %d ran, %d ignored", s.Admitted, ran.Load(), s.Ignored)
+	if late := int64(snap.Admitted) - s.ran.Load(); late < 0 || late > int64(snap.Ignored) {
+		s.Errorf("%d admitted, %d ran, %d ignored", snap.Admitted, s.ran.Load(), snap.Ignored)
 	}
-	if s.RefusedTotal() != uint64(refused.Load()) || s.RefusedTotal() != uint64(events.Load()) {
-		t.Errorf("%d refused, %d heard so, %d events", s.RefusedTotal(), refused.Load(), events.Load())
+	if snap.RefusedTotal() != uint64(s.refused.Load()) || snap.RefusedTotal() != uint64(s.events.Load()) {
+		s.Errorf("%d refused, %d heard so, %d events",
+			snap.RefusedTotal(), s.refused.Load(), s.events.Load())
 	}
-	if panicked.Load() == 0 || refused.Load() == 0 || cancelled.Load() == 0 {
-		t.Errorf("not much of a stress: %d panics, %d refusals, %d cancellations", panicked.Load(), refused.Load(), cancelled.Load())
+	if s.panicked.Load() == 0 || s.refused.Load() == 0 || s.cancelled.Load() == 0 {
+		s.Errorf("not much of a stress: %d panics, %d refusals, %d cancellations",
+			s.panicked.Load(), s.refused.Load(), s.cancelled.Load())
 	}
-	if err := l.Shutdown(t.Context()); err != nil {
-		t.Error(err)
+	if err := s.lim.Shutdown(s.Context()); err != nil {
+		s.Error(err)
 	}
 }

@@ -4,11 +4,10 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// Sum returns the state of several limiters as if they were one: totals, limits, work and
-// drain rates are added up, rates and quantiles are over the work of all, EWMA is
-// weighted by samples, Age is that of the oldest work, Peak is the sum of peaks at
-// different moments. Names and reasons stay empty. They are read one after the
-// other. A nil limiter adds nothing.
+// Sum returns the state of several limiters as if they were one: totals, limits, work and drain
+// rates are added up, rates and quantiles are over the work of all, EWMA is weighted by samples,
+// Age is that of the oldest work, and Peak is the sum of peaks at different moments. Name, Last and
+// Decision stay empty. The limiters are read one after the other. A nil limiter adds nothing.
 func Sum(limiters ...*Limiter) Snapshot {
 	return sumOf(limiters, func(int, *Snapshot) {})
 }

@@ -17,7 +17,10 @@ func TestSumIsOneLimiter(t *testing.T) {
 		fast, slow := fixed(t, 2, weir.Queue{}), fixed(t, 3, weir.Queue{})
 		for i, l := range []*weir.Limiter{fast, slow} {
 			for range 50 {
-				_ = l.Do(t.Context(), func(context.Context) error { time.Sleep(time.Duration(1+99*i) * time.Millisecond); return nil })
+				_ = l.Do(t.Context(), func(context.Context) error {
+					time.Sleep(time.Duration(1+99*i) * time.Millisecond)
+					return nil
+				})
 			}
 		}
 		_ = slow.Do(t.Context(), func(context.Context) error { return errors.New("failed") })
@@ -27,7 +30,8 @@ func TestSumIsOneLimiter(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		s := weir.Sum(fast, slow)
-		if s.Samples != 100 || s.P50 > 2*time.Millisecond || s.P95 < 95*time.Millisecond || s.Mean.Round(time.Microsecond) != 50500*time.Microsecond {
+		if s.Samples != 100 || s.P50 > 2*time.Millisecond || s.P95 < 95*time.Millisecond ||
+			s.Mean.Round(time.Microsecond) != 50500*time.Microsecond {
 			t.Errorf("samples %d, p50 %v, p95 %v, mean %v", s.Samples, s.P50, s.P95, s.Mean)
 		}
 		if s.Limit != 5 || s.InFlight != 2 || s.Admitted != 103 || s.Completed != 101 || s.Failed != 1 ||
@@ -83,13 +87,17 @@ func TestSumOfAnUnusedLimiter(t *testing.T) {
 func TestSumForgetsNoField(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{
-			Name: "one", Initial: 2, Max: 2, Law: law.Band{Target: time.Second}, Histograms: true, MinSamples: 1, Interval: time.Second,
+			Name: "one", Initial: 2, Max: 2, Law: law.Band{Target: time.Second}, Histograms: true,
+			MinSamples: 1, Interval: time.Second,
 			Queue: weir.Queue{Size: 2, Timeout: time.Minute},
 		})
 		work := func(err error) {
 			_ = l.Do(t.Context(), func(context.Context) error { time.Sleep(10 * time.Second); return err })
 		}
-		for _, err := range []error{nil, nil, nil, errors.New("failed"), context.DeadlineExceeded, context.Canceled, nil, nil} {
+		for _, err := range []error{
+			nil, nil, nil, errors.New("failed"), context.DeadlineExceeded, context.Canceled, nil,
+			nil,
+		} {
 			for range 5 { // at least one runs, two wait and one is refused
 				go work(err)
 				synctest.Wait()

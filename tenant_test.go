@@ -93,8 +93,10 @@ func TestTenantIsToldThatItIsOverItsShare(t *testing.T) {
 			waits(t, first)
 			err := now(t, second).err
 			var refused *weir.RefusedError
-			if !errors.Is(err, weir.ErrTenantShare) || !errors.Is(err, weir.ErrRefused) || errors.Is(err, weir.ErrQueueFull) ||
-				!errors.As(err, &refused) || refused.Reason != weir.ReasonTenantShare || refused.Reason.String() != "tenant over its share" {
+			if !errors.Is(err, weir.ErrTenantShare) || !errors.Is(err, weir.ErrRefused) ||
+				errors.Is(err, weir.ErrQueueFull) ||
+				!errors.As(err, &refused) || refused.Reason != weir.ReasonTenantShare ||
+				refused.Reason.String() != "tenant over its share" {
 				t.Errorf("%v", err)
 			}
 			if n := l.Snapshot().Refused[weir.ReasonTenantShare]; n != 1 {
@@ -178,7 +180,10 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 // A tenant without a name is the one that work without a tenant has.
 func TestTenantWithoutANameIsNoTenant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(t, weir.Config{Initial: 2, Law: law.Fixed{}, Queue: weir.Queue{Size: 20, Timeout: time.Minute, Tenants: 1024}})
+		l := newLimiter(t, weir.Config{
+			Initial: 2, Law: law.Fixed{},
+			Queue: weir.Queue{Size: 20, Timeout: time.Minute, Tenants: 1024},
+		})
 		held := hold(t, l, 2) // of no tenant
 		unnamed := ask(weir.WithTenant(t.Context(), ""), l, 1)
 		var named []<-chan answer

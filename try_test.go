@@ -18,7 +18,10 @@ func TestTryAcquireCountsForItsTenant(t *testing.T) {
 	for try := range 10 { // they may meet in a bucket, but not time and again
 		served := false
 		synctest.Test(t, func(t *testing.T) {
-			l := newLimiter(t, weir.Config{Initial: 4, Law: law.Fixed{}, Queue: weir.Queue{Size: 4, Timeout: time.Minute, Tenants: 1024}})
+			l := newLimiter(t, weir.Config{
+				Initial: 4, Law: law.Fixed{},
+				Queue: weir.Queue{Size: 4, Timeout: time.Minute, Tenants: 1024},
+			})
 			busy, other := weir.WithTenant(t.Context(), fmt.Sprint("busy", try)), weir.WithTenant(t.Context(), "other")
 			held := []weir.Permit{admitted(t, ask(other, l, 1))}
 			for range 3 {
@@ -55,7 +58,9 @@ func TestTryAcquireLeavesAnExemplar(t *testing.T) {
 }
 
 func TestTryAcquireGivesBackWhatAnExemplarLost(t *testing.T) {
-	l := newLimiter(t, weir.Config{Max: 1, Histograms: true, Exemplar: func(context.Context) string { panic("no label") }})
+	l := newLimiter(t, weir.Config{
+		Max: 1, Histograms: true, Exemplar: func(context.Context) string { panic("no label") },
+	})
 	func() {
 		defer func() {
 			if recover() == nil {
@@ -104,7 +109,10 @@ func TestTryAcquireUnderAContextThatEnded(t *testing.T) {
 
 func TestTryAcquireWithoutAContext(t *testing.T) {
 	var none context.Context
-	l := newLimiter(t, weir.Config{Histograms: true, Exemplar: traceOf, Breaker: new(allowedFor), Queue: weir.Queue{Size: 1, Tenants: 8}})
+	l := newLimiter(t, weir.Config{
+		Histograms: true, Exemplar: traceOf, Breaker: new(allowedFor),
+		Queue: weir.Queue{Size: 1, Tenants: 8},
+	})
 	permit, ok := l.TryAcquire(none)
 	permit.Done(nil)
 	if !ok {

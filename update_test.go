@@ -27,7 +27,8 @@ func TestUpdateBoundsMoveTheLimit(t *testing.T) {
 	} {
 		update(t, l, weir.Config{Min: step.low, Max: step.high})
 		if s := l.Snapshot(); s.Limit != step.want || s.Min != step.low || s.Max != step.high {
-			t.Errorf("limit %d within %d to %d: want %d within %d to %d", s.Limit, s.Min, s.Max, step.want, step.low, step.high)
+			t.Errorf("limit %d within %d to %d: want %d within %d to %d",
+				s.Limit, s.Min, s.Max, step.want, step.low, step.high)
 		}
 	}
 	var got []string
@@ -35,7 +36,8 @@ func TestUpdateBoundsMoveTheLimit(t *testing.T) {
 		got = append(got, c.String())
 	}
 	want := []string{
-		"configuration changed: cut 20 to 10", "configuration changed: raised 10 to 30", "configuration changed: cut 30 to 7",
+		"configuration changed: cut 20 to 10", "configuration changed: raised 10 to 30",
+		"configuration changed: cut 30 to 7",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("history %q: want %q", got, want)

@@ -40,7 +40,8 @@ func TestWeightOutOfRange(t *testing.T) {
 	l := fixed(t, 10, weir.Queue{Size: 1})
 	for _, weight := range []int{0, -1, math.MinInt, 1_000_000_001, math.MaxInt} {
 		_, err := l.AcquireN(t.Context(), weight)
-		if !errors.Is(err, weir.ErrConfig) || errors.Is(err, weir.ErrRefused) || !strings.Contains(err.Error(), "weight") {
+		if !errors.Is(err, weir.ErrConfig) || errors.Is(err, weir.ErrRefused) ||
+			!strings.Contains(err.Error(), "weight") {
 			t.Errorf("weight %d: %v", weight, err)
 		}
 	}

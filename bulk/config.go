@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"strconv"
 	"time"
 
 	"github.com/weir-go/weir/internal/settings"
@@ -46,13 +49,14 @@ type Config struct {
 	// tried again. Defaults to none.
 	Throttle *throttle.Throttle
 
-	// Journal is the path of the journal. While an import runs, no other may use it. Defaults to
-	// none: the import starts anew.
+	// Journal is the path of the journal, which is not the source's. While an import runs, no other
+	// may use it. Defaults to none: the import starts anew.
 	Journal string
 
 	// Rejects is the path of the file to which rejected lines are appended, as JSON with line,
-	// byte, error and text (data, in base64, if the text is no UTF-8). They are in order, and none
-	// is there twice if there is a journal. Defaults to none: a rejected line stops the import.
+	// byte, error and text (data, in base64, if the text is no UTF-8). It is not the source's. They
+	// are in order, and none is there twice if there is a journal. Defaults to none: a rejected
+	// line stops the import.
 	Rejects string
 
 	// MaxRejects stops the import once so many lines are rejected, for that is the wrong source
@@ -110,6 +114,21 @@ func (c Config) complete() (Config, error) {
 	c.MaxLine = cmp.Or(c.MaxLine, defaultMaxLine)
 	c.Every = cmp.Or(c.Every, time.Second)
 	return c, nil
+}
+
+// apartFrom demands that what is read is not written to: rejects would become lines.
+func (c Config) apartFrom(source io.Reader) error {
+	read := regular(source)
+	if read == nil {
+		return nil
+	}
+	for field, name := range map[string]string{"Journal": c.Journal, "Rejects": c.Rejects} {
+		written, err := os.Stat(name)
+		if err == nil && os.SameFile(read, written) {
+			return settings.Invalid(ErrConfig, field, strconv.Quote(name), "another file than the source")
+		}
+	}
+	return nil
 }
 
 // A Line is a line of the source.

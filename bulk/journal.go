@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -16,14 +17,17 @@ type state struct {
 	Rejects  int64 `json:"rejects_size"` // of the file of rejects with these
 }
 
-const journalVersion = 1
+const (
+	journalVersion = 1
+	mostJournal    = 4 << 10 // bytes: a file that was named by mistake may be larger than the memory
+)
 
 // readJournal returns the state of a journal, and whether there is one.
 func readJournal(name string) (s state, known bool, err error) {
 	if name == "" {
 		return state{}, false, nil
 	}
-	text, err := os.ReadFile(name)
+	text, err := readBeginning(name, mostJournal)
 	if errors.Is(err, fs.ErrNotExist) {
 		return state{}, false, nil
 	}
@@ -34,9 +38,19 @@ func readJournal(name string) (s state, known bool, err error) {
 		return state{}, false, fmt.Errorf("bulk: %s is no journal: %w: name another file, or remove it to start anew", name, err)
 	}
 	if s.Version != journalVersion || s.Lines < 0 || s.Last < 0 || s.Offset < s.Last || s.Rejected < 0 || s.Rejects < 0 {
-		return state{}, false, fmt.Errorf("bulk: %s is no journal of version %d: %s: name another file, or remove it to start anew", name, journalVersion, text)
+		return state{}, false, fmt.Errorf("bulk: %s is no journal of version %d: %q: name another file, or remove it to start anew", name, journalVersion, text)
 	}
 	return s, true, nil
+}
+
+// readBeginning reads a file, up to so many bytes.
+func readBeginning(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, most))
 }
 
 // writeJournal replaces the journal. Whenever the process is killed, the old one or the new one is

@@ -99,11 +99,41 @@ func TestJournalThatIsNone(t *testing.T) {
 			t.Errorf("%s: %v, and %d lines written", name, err, len(s.times))
 		}
 	}
+	huge := filepath.Join(dir, "huge")
+	if err := errors.Join(os.WriteFile(huge, nil, 0o600), os.Truncate(huge, 1<<36)); err != nil { // it takes no space
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), strings.NewReader("x"), Config{Write: newStore().write, Journal: huge}); err == nil || !strings.Contains(err.Error(), "no journal") {
+		t.Errorf("64 GiB: %v", err)
+	}
 	for field, c := range map[string]Config{"journal": {Journal: filepath.Join(dir, "no", "where")}, "rejects": {Rejects: filepath.Join(dir, "no", "where")}} {
 		c.Write = newStore().write
 		if _, err := Run(t.Context(), strings.NewReader("x"), c); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s in no directory: %v", field, err)
 		}
+	}
+}
+
+// A file that is read and written to would have its own rejects as lines, without an end.
+func TestSourceIsNotWrittenTo(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "lines")
+	if err := os.WriteFile(name, []byte("bad\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for field, c := range map[string]Config{"Rejects": {Rejects: name, MaxRejects: 100}, "Journal": {Journal: name}} {
+		source, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer source.Close()
+		c.Write = func(context.Context, Line) error { return Reject(errors.New("bad")) }
+		_, err = Run(t.Context(), source, c)
+		if want := field + ` is "` + name + `": want another file than the source`; !errors.Is(err, ErrConfig) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if text, err := os.ReadFile(name); err != nil || string(text) != "bad\n" {
+		t.Errorf("the source is %q (%v)", text, err)
 	}
 }
 

@@ -92,13 +92,21 @@ func (r *run) progress() Snapshot {
 
 // sizeOf is the size of a source, 0 if it is not known.
 func sizeOf(source io.Reader, told int64) int64 {
+	if info := regular(source); told == 0 && info != nil {
+		return info.Size()
+	}
+	return told
+}
+
+// regular is what is known of a source that is a regular file, and nil for another.
+func regular(source io.Reader) fs.FileInfo {
 	file, ok := source.(interface{ Stat() (fs.FileInfo, error) })
-	if told > 0 || !ok {
-		return told
+	if !ok {
+		return nil
 	}
 	info, err := file.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return 0
+		return nil
 	}
-	return info.Size()
+	return info
 }

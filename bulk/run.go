@@ -42,6 +42,9 @@ func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, err
 	}
+	if err := c.apartFrom(source); err != nil {
+		return Snapshot{}, err
+	}
 	from, known, err := readJournal(c.Journal)
 	if err != nil {
 		return Snapshot{}, err

@@ -94,7 +94,10 @@ func (k *keeper) judge(w law.Window) (r law.Reason, judged bool) {
 	}
 	rank := quantile * float64(n) / float64(w.Samples) // work that timed out is slower than all
 	if w.Samples == 0 || rank > 1 {
-		return law.Reason{Code: law.Above, Signal: law.Timeouts, Have: float64(w.Timeouts) / float64(n), Want: 1 - quantile}, true
+		return law.Reason{
+			Code: law.Above, Signal: law.Timeouts,
+			Have: float64(w.Timeouts) / float64(n), Want: 1 - quantile,
+		}, true
 	}
 	have := w.Latencies.Quantile(rank).Seconds()
 	r = law.Reason{Code: law.Within, Signal: law.P95, Have: have, Want: want}

@@ -75,7 +75,8 @@ func TestKeyOverBudgetLosesSlotsAndGetsThemBack(t *testing.T) {
 			}
 		}
 		// 20 14 9 6 4 3, and 2 a window back
-		if len(cut) != 5 || !strings.HasPrefix(cut[0], "search: limit changed: p95 15") || !strings.HasSuffix(cut[0], "ms above 100ms: cut 20 to 14") {
+		if len(cut) != 5 || !strings.HasPrefix(cut[0], "search: limit changed: p95 15") ||
+			!strings.HasSuffix(cut[0], "ms above 100ms: cut 20 to 14") {
 			t.Errorf("%q", cut)
 		}
 		if len(raised) != 9 || !strings.HasSuffix(raised[8], "below 100ms: raised 19 to 20") {
@@ -125,7 +126,10 @@ func TestUpdateOfACutKey(t *testing.T) {
 	for name, own := range map[string]law.Law{"fixed": law.Fixed{}, "adaptive": law.Band{Target: time.Second}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := bulkhead.Compartment{Budget: 100 * time.Millisecond, Config: weir.Config{Initial: 10, Max: 10, Law: own}}
+				k := bulkhead.Compartment{
+					Budget: 100 * time.Millisecond,
+					Config: weir.Config{Initial: 10, Max: 10, Law: own},
+				}
 				s := newSet(t, bulkhead.Config{Default: k})
 				var latency atomic.Int64
 				latency.Store(int64(150 * time.Millisecond))

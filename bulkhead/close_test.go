@@ -14,7 +14,10 @@ import (
 
 func TestCloseRefusesEveryKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newSet(t, bulkhead.Config{Max: 10, Default: fixed(1, 2, time.Minute), ByKey: byKey{"named": fixed(1, 1, time.Minute)}})
+		s := newSet(t, bulkhead.Config{
+			Max: 10, Default: fixed(1, 2, time.Minute),
+			ByKey: byKey{"named": fixed(1, 1, time.Minute)},
+		})
 		held := append(hold(t, s, "named", 1), hold(t, s, "known", 1)...)
 		waiting := []<-chan answer{ask(t.Context(), s, "named"), ask(t.Context(), s, "known")}
 		s.Close()

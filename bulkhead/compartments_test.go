@@ -36,7 +36,10 @@ func TestOneKeyOverloadedLeavesTheOtherAlone(t *testing.T) {
 					checkout.Reserved = 5
 					search.Config.Initial = c.capped // borrows all that is left
 				}
-				s := newSet(t, bulkhead.Config{Max: c.capped, ByKey: map[string]bulkhead.Compartment{"search": search, "checkout": checkout}})
+				s := newSet(t, bulkhead.Config{
+					Max:   c.capped,
+					ByKey: map[string]bulkhead.Compartment{"search": search, "checkout": checkout},
+				})
 				var all sync.WaitGroup
 				for range c.flood {
 					all.Go(func() { _ = s.Do(t.Context(), "search", work(200*time.Millisecond)) })
@@ -59,7 +62,8 @@ func TestOneKeyOverloadedLeavesTheOtherAlone(t *testing.T) {
 				all.Wait()
 				snap := s.Snapshot()
 				a, b := snap.ByKey["search"], snap.ByKey["checkout"]
-				if a.Refused[weir.ReasonQueueFull] != uint64(c.flood-4) || a.Refused[weir.ReasonQueueTimeout] != 2 || a.Completed != 2 {
+				if a.Refused[weir.ReasonQueueFull] != uint64(c.flood-4) || a.Refused[weir.ReasonQueueTimeout] != 2 ||
+					a.Completed != 2 {
 					t.Errorf("search: %v", a.Refused)
 				}
 				if b.RefusedTotal() != 0 || b.Completed != 20 || b.QueueWait != 0 {

@@ -117,11 +117,11 @@ func (c Config) complete() (Config, error) {
 		if byKey[key], err = c.ByKey[key].complete(fmt.Sprintf("ByKey[%q]", key)); err != nil {
 			return c, err
 		}
-		reserved += byKey[key].Reserved
-		if reserved > c.Max {
+		if left := c.Max - reserved; byKey[key].Reserved > left {
 			return c, invalid(fmt.Sprintf("ByKey[%q].Reserved", key), byKey[key].Reserved,
-				fmt.Sprintf("at most %d, which is what the keys before it leave of Max", c.Max-reserved+byKey[key].Reserved))
+				fmt.Sprintf("at most %d, which is what the keys before it leave of Max", left))
 		}
+		reserved += byKey[key].Reserved
 	}
 	c.ByKey = byKey
 	return c, nil

@@ -16,23 +16,26 @@ type byKey = map[string]bulkhead.Compartment
 
 func TestConfigErrorsNameTheFieldTheValueAndTheRange(t *testing.T) {
 	for want, c := range map[string]bulkhead.Config{
-		"Max is -1: want 0 (no cap) or 1 to":           {Max: -1},
-		"Max is 1000000001: want 0 (no cap) or 1 to":   {Max: 1_000_000_001},
-		"MaxKeys is -1: want 0 (the default, 10000)":   {MaxKeys: -1},
-		"MaxKeys is 10000001: want 0":                  {MaxKeys: 10_000_001},
-		"Default.Reserved is 1: want 0":                {Max: 10, Default: bulkhead.Compartment{Reserved: 1}},
-		"Default.Config.Name is x: want none":          {Default: bulkhead.Compartment{Config: weir.Config{Name: "x"}}},
-		"Default.Config: weir: invalid":                {Default: bulkhead.Compartment{Config: weir.Config{Min: -1}}},
-		`ByKey["a"].Config: weir: invalid`:             {ByKey: byKey{"a": {Config: weir.Config{Min: 5, Max: 2}}}},
-		`ByKey["a"].Config: law: `:                     {ByKey: byKey{"a": {Config: weir.Config{Law: law.Band{Target: -1}}}}},
-		`ByKey["a"].Share is -1: want 0 (the default`:  {ByKey: byKey{"a": {Share: -1}}},
-		`ByKey["a"].Share is NaN: want`:                {ByKey: byKey{"a": {Share: math.NaN()}}},
-		`ByKey["a"].Share is +Inf: want`:               {ByKey: byKey{"a": {Share: math.Inf(1)}}},
-		`ByKey["a"].Reserved is -1: want 0 to`:         {Max: 10, ByKey: byKey{"a": {Reserved: -1}}},
-		`ByKey["a"].Reserved is 3: want 0 to Config.M`: {Max: 10, ByKey: byKey{"a": {Reserved: 3, Config: weir.Config{Max: 2}}}},
-		`ByKey["b"].Reserved is 6: want at most 5`:     {Max: 10, ByKey: byKey{"a": {Reserved: 5}, "b": {Reserved: 6}}},
-		`ByKey["a"].Reserved is 1: want at most 0`:     {ByKey: byKey{"a": {Reserved: 1}}},
-		`ByKey["a"].Budget is -1ns: want 0 (none)`:     {ByKey: byKey{"a": {Budget: -1}}},
+		"Max is -1: want 0 (no cap) or 1 to":          {Max: -1},
+		"Max is 1000000001: want 0 (no cap) or 1 to":  {Max: 1_000_000_001},
+		"MaxKeys is -1: want 0 (the default, 10000)":  {MaxKeys: -1},
+		"MaxKeys is 10000001: want 0":                 {MaxKeys: 10_000_001},
+		"Default.Reserved is 1: want 0":               {Max: 10, Default: bulkhead.Compartment{Reserved: 1}},
+		"Default.Config.Name is x: want none":         {Default: bulkhead.Compartment{Config: weir.Config{Name: "x"}}},
+		"Default.Config: weir: invalid":               {Default: bulkhead.Compartment{Config: weir.Config{Min: -1}}},
+		`ByKey["a"].Config: weir: invalid`:            {ByKey: byKey{"a": {Config: weir.Config{Min: 5, Max: 2}}}},
+		`ByKey["a"].Config: law: `:                    {ByKey: byKey{"a": {Config: weir.Config{Law: law.Band{Target: -1}}}}},
+		`ByKey["a"].Share is -1: want 0 (the default`: {ByKey: byKey{"a": {Share: -1}}},
+		`ByKey["a"].Share is NaN: want`:               {ByKey: byKey{"a": {Share: math.NaN()}}},
+		`ByKey["a"].Share is +Inf: want`:              {ByKey: byKey{"a": {Share: math.Inf(1)}}},
+		`ByKey["a"].Reserved is -1: want 0 to`:        {Max: 10, ByKey: byKey{"a": {Reserved: -1}}},
+		`ByKey["a"].Reserved is 3: want 0 to Config.M`: {
+			Max:   10,
+			ByKey: byKey{"a": {Reserved: 3, Config: weir.Config{Max: 2}}},
+		},
+		`ByKey["b"].Reserved is 6: want at most 5`: {Max: 10, ByKey: byKey{"a": {Reserved: 5}, "b": {Reserved: 6}}},
+		`ByKey["a"].Reserved is 1: want at most 0`: {ByKey: byKey{"a": {Reserved: 1}}},
+		`ByKey["a"].Budget is -1ns: want 0 (none)`: {ByKey: byKey{"a": {Budget: -1}}},
 		`ByKey["a"].Breaker is set beside`: {ByKey: byKey{"a": {
 			Config: weir.Config{Breaker: &breaker{}}, Breaker: func(string) weir.Breaker { return nil },
 		}}},
@@ -40,7 +43,8 @@ func TestConfigErrorsNameTheFieldTheValueAndTheRange(t *testing.T) {
 		"ByKey: key of 257 bytes: want 1 to 256": {ByKey: byKey{strings.Repeat("x", 257): {}}},
 	} {
 		_, err := bulkhead.New(c)
-		if err == nil || !errors.Is(err, weir.ErrConfig) || errors.Is(err, weir.ErrRefused) || !strings.Contains(err.Error(), want) {
+		if err == nil || !errors.Is(err, weir.ErrConfig) || errors.Is(err, weir.ErrRefused) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("got %v\nwant ... %s", err, want)
 		}
 		s := newSet(t, bulkhead.Config{Max: min(1, max(0, c.Max))})

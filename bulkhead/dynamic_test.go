@@ -62,7 +62,8 @@ func TestOverflowTakesWhatFindsNoRoom(t *testing.T) {
 	for i := range 3 {
 		hold(t, s, fmt.Sprint("more", i), 1)
 	}
-	if _, err := s.Acquire(t.Context(), "fourth"); err == nil || !strings.Contains(err.Error(), `"(overflow)" refused`) {
+	if _, err := s.Acquire(t.Context(), "fourth"); err == nil ||
+		!strings.Contains(err.Error(), `"(overflow)" refused`) {
 		t.Errorf("got %v", err)
 	}
 	hold(t, s, "checkout", 1) // is out of their reach
@@ -173,7 +174,10 @@ func TestHostileKeys(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			const maxKeys = 1000
 			checkout := fixed(2, 0, 0)
-			s := newSet(t, bulkhead.Config{MaxKeys: maxKeys, Max: c.max, Default: fixed(2, 0, 0), ByKey: byKey{"checkout": checkout}})
+			s := newSet(t, bulkhead.Config{
+				MaxKeys: maxKeys, Max: c.max, Default: fixed(2, 0, 0),
+				ByKey: byKey{"checkout": checkout},
+			})
 			before := heap()
 			long := strings.Repeat("x", 1000)
 			for i := range keys {
@@ -215,7 +219,10 @@ func TestStorm(t *testing.T) {
 
 func storm(t *testing.T, capped bool) {
 	table := func(r *rand.Rand) bulkhead.Config {
-		c := bulkhead.Config{MaxKeys: 2 + r.IntN(6), Default: fixed(1+r.IntN(3), r.IntN(4), 5*time.Millisecond), ByKey: byKey{}}
+		c := bulkhead.Config{
+			MaxKeys: 2 + r.IntN(6), Default: fixed(1+r.IntN(3), r.IntN(4), 5*time.Millisecond),
+			ByKey: byKey{},
+		}
 		for i := range 8 {
 			if r.IntN(2) == 0 {
 				k := fixed(2+r.IntN(3), r.IntN(4), 10*time.Millisecond)

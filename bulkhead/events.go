@@ -32,7 +32,8 @@ func (s *Set) unfollow(r *feed.Reader[weir.Event]) {
 	d := &s.dynamic
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.readers = slices.DeleteFunc(slices.Clone(d.readers), func(other *feed.Reader[weir.Event]) bool { return other == r })
+	d.readers = slices.DeleteFunc(slices.Clone(d.readers),
+		func(other *feed.Reader[weir.Event]) bool { return other == r })
 	for _, c := range s.all() {
 		limiters.Unfollow(c.limiter, r)
 	}

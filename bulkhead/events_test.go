@@ -14,7 +14,10 @@ import (
 // without.
 func TestEventsOfAllKeys(t *testing.T) {
 	var own journal
-	c := bulkhead.Config{Max: 10, MaxKeys: 2, Default: fixed(1, 0, 0), ByKey: byKey{"named": fixed(1, 0, 0), "private": fixed(1, 0, 0)}}
+	c := bulkhead.Config{
+		Max: 10, MaxKeys: 2, Default: fixed(1, 0, 0),
+		ByKey: byKey{"named": fixed(1, 0, 0), "private": fixed(1, 0, 0)},
+	}
 	private := c.ByKey["private"]
 	private.Config.OnEvent = own.note
 	c.ByKey["private"] = private
@@ -36,7 +39,8 @@ func TestEventsOfAllKeys(t *testing.T) {
 		return heard
 	}
 	// The unknown key is the last of two; one more is in the overflow.
-	if got := fmt.Sprint(refuse("named", "private", "unknown", "more")); got != "map[(overflow):1 named:1 private:1 unknown:1]" {
+	if got := fmt.Sprint(refuse("named", "private", "unknown",
+		"more")); got != "map[(overflow):1 named:1 private:1 unknown:1]" {
 		t.Error(got)
 	}
 	c.ByKey["late"] = fixed(1, 0, 0)

@@ -11,7 +11,9 @@ import (
 )
 
 func ExampleSet_Events() {
-	set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Max: 1, Law: law.Fixed{}}}})
+	set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{
+		Max: 1, Law: law.Fixed{},
+	}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -16,7 +16,10 @@ func Example() {
 		Max: 50, // what the pool of connections can take
 		ByKey: map[string]bulkhead.Compartment{
 			"checkout": {
-				Config:   weir.Config{Initial: 20, Law: law.Fixed{}, Queue: weir.Queue{Size: 20, Timeout: 200 * time.Millisecond}},
+				Config: weir.Config{
+					Initial: 20, Law: law.Fixed{},
+					Queue: weir.Queue{Size: 20, Timeout: 200 * time.Millisecond},
+				},
 				Reserved: 10, // starts at once, whatever the others do
 				Share:    3,
 			},
@@ -212,7 +215,8 @@ func ExampleSet_SetMax() {
 		}
 		s := set.Snapshot()
 		_, ok := set.TryAcquire(context.Background(), "checkout")
-		fmt.Println(s.Max, "slots, reserved", s.ByKey["checkout"].Reserved, "and", s.ByKey["login"].Reserved, "admitted:", ok)
+		fmt.Println(s.Max, "slots, reserved", s.ByKey["checkout"].Reserved, "and", s.ByKey["login"].Reserved,
+			"admitted:", ok)
 	}
 	// Output:
 	// 20 slots, reserved 8 and 4 admitted: true

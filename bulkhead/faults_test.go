@@ -106,7 +106,10 @@ func TestUpdateWithoutItsLawIsNotApplied(t *testing.T) {
 				panic("boom")
 			}
 		})
-		next := bulkhead.Config{Max: 50, Default: fixed(9, 0, 0), ByKey: byKey{"a": fixed(9, 0, 0), "b": fixed(9, 0, 0), "new": fails, "other": fails}}
+		next := bulkhead.Config{
+			Max: 50, Default: fixed(9, 0, 0),
+			ByKey: byKey{"a": fixed(9, 0, 0), "b": fixed(9, 0, 0), "new": fails, "other": fails},
+		}
 		defer func() { done = recover() == nil }()
 		if err := s.Update(next); err != nil {
 			t.Error(err)
@@ -120,7 +123,8 @@ func TestUpdateWithoutItsLawIsNotApplied(t *testing.T) {
 		}
 		after := s.Snapshot()
 		if after.Max != before.Max || len(after.ByKey) != len(before.ByKey) {
-			t.Errorf("start %d: cap %d and %d keys: want %d and %d", bad, after.Max, len(after.ByKey), before.Max, len(before.ByKey))
+			t.Errorf("start %d: cap %d and %d keys: want %d and %d",
+				bad, after.Max, len(after.ByKey), before.Max, len(before.ByKey))
 		}
 		for key, k := range after.ByKey {
 			if k.Limit != before.ByKey[key].Limit {
@@ -129,7 +133,8 @@ func TestUpdateWithoutItsLawIsNotApplied(t *testing.T) {
 		}
 	}
 	if done, after := update(0), s.Snapshot(); !done || after.Max != 50 || after.ByKey["new"].Limit != 9 {
-		t.Errorf("the update was done: %v, with a cap of %d and %+v: want 50 and a limit of 9", done, after.Max, after.ByKey["new"])
+		t.Errorf("the update was done: %v, with a cap of %d and %+v: want 50 and a limit of 9",
+			done, after.Max, after.ByKey["new"])
 	}
 }
 
@@ -137,7 +142,9 @@ func TestUpdateWithoutItsLawIsNotApplied(t *testing.T) {
 func TestLawWithoutAController(t *testing.T) {
 	nothing := bulkhead.Compartment{Config: weir.Config{Law: none{}}, Budget: time.Second}
 	_, err := bulkhead.New(bulkhead.Config{ByKey: byKey{"a": nothing}})
-	if !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), `ByKey["a"].Config: bulkhead_test.none returned neither a controller nor an error`) {
+	if !errors.Is(err, weir.ErrConfig) ||
+		!strings.Contains(err.Error(),
+			`ByKey["a"].Config: bulkhead_test.none returned neither a controller nor an error`) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -5,9 +5,9 @@ import (
 	"context"
 )
 
-// Full says whether work of the key is to be refused before it is so much as read, as
-// [weir.Limiter.Full] does: an error is a refusal that was counted, and nil promises nothing. A
-// full cap refuses like a full limit.
+// Full tells whether to refuse work of the key before any of it is read, as [weir.Limiter.Full]
+// does: an error is a refusal that was counted, and nil promises nothing. A full cap refuses like a
+// full limit.
 //
 // Full makes no compartment. If the key has none and would get one, Full returns nil whatever the
 // cap says, because there is no limiter yet to count a refusal. A bad key, an unknown key of a

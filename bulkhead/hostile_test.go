@@ -50,7 +50,9 @@ type callback struct {
 
 var callbacks = map[string]callback{
 	"OnEvent of the set": {ofSet: func(c *bulkhead.Config, act func()) { c.OnEvent = func(weir.Event) { act() } }},
-	"OnEvent of a key":   {ofKey: func(k *bulkhead.Compartment, act func()) { k.Config.OnEvent = func(weir.Event) { act() } }},
+	"OnEvent of a key": {ofKey: func(k *bulkhead.Compartment, act func()) {
+		k.Config.OnEvent = func(weir.Event) { act() }
+	}},
 	"Classify": {ofKey: func(k *bulkhead.Compartment, act func()) {
 		k.Config.Classify = func(error) weir.Outcome { act(); return weir.Success }
 	}},
@@ -66,9 +68,15 @@ var callbacks = map[string]callback{
 	"done": {ofKey: func(k *bulkhead.Compartment, act func()) {
 		k.Breaker = func(string) weir.Breaker { return hostileBreaker{nothing, act} }
 	}},
-	"start of a law":  {locks: true, ofKey: func(k *bulkhead.Compartment, act func()) { k.Config.Law = hostileLaw{act, nothing, nothing} }},
-	"Next of a law":   {locks: true, ofKey: func(k *bulkhead.Compartment, act func()) { k.Config.Law = hostileLaw{nothing, act, nothing} }},
-	"Retune of a law": {locks: true, ofKey: func(k *bulkhead.Compartment, act func()) { k.Config.Law = hostileLaw{nothing, nothing, act} }},
+	"start of a law": {locks: true, ofKey: func(k *bulkhead.Compartment, act func()) {
+		k.Config.Law = hostileLaw{act, nothing, nothing}
+	}},
+	"Next of a law": {locks: true, ofKey: func(k *bulkhead.Compartment, act func()) {
+		k.Config.Law = hostileLaw{nothing, act, nothing}
+	}},
+	"Retune of a law": {locks: true, ofKey: func(k *bulkhead.Compartment, act func()) {
+		k.Config.Law = hostileLaw{nothing, nothing, act}
+	}},
 	"Next of a law under a budget": {locks: true, ofKey: func(k *bulkhead.Compartment, act func()) {
 		k.Budget, k.Config.Law = time.Hour, hostileLaw{nothing, act, nothing}
 	}},
@@ -125,8 +133,9 @@ func testHostile(t *testing.T, callback callback, way string) {
 		}
 	}
 	usual := bulkhead.Compartment{Reserved: 1, Config: weir.Config{
-		Initial: 2, Min: 1, Max: 4, MinSamples: 1, Interval: 100 * time.Millisecond, Queue: weir.Queue{Size: 2, Timeout: time.Second},
-		Law: hostileLaw{nothing, nothing, nothing},
+		Initial: 2, Min: 1, Max: 4, MinSamples: 1, Interval: 100 * time.Millisecond,
+		Queue: weir.Queue{Size: 2, Timeout: time.Second},
+		Law:   hostileLaw{nothing, nothing, nothing},
 	}}
 	hostile := usual
 	config = bulkhead.Config{Max: 6, MaxKeys: 3}

@@ -42,10 +42,18 @@ func TestBadInput(t *testing.T) {
 		"Max most":                {update(bulkhead.Config{Max: math.MaxInt}), weir.ErrConfig},
 		"MaxKeys -1":              {update(bulkhead.Config{Max: 4, MaxKeys: -1}), weir.ErrConfig},
 		"MaxKeys most":            {update(bulkhead.Config{Max: 4, MaxKeys: math.MaxInt}), weir.ErrConfig},
-		"a Share that is none":    {update(bulkhead.Config{Max: 4, Default: bulkhead.Compartment{Share: math.NaN()}}), weir.ErrConfig},
-		"a Share of -Inf":         {update(bulkhead.Config{Max: 4, Default: bulkhead.Compartment{Share: math.Inf(-1)}}), weir.ErrConfig},
-		"a Budget below 0":        {update(bulkhead.Config{Max: 4, Default: bulkhead.Compartment{Budget: math.MinInt64}}), weir.ErrConfig},
-		"Reserved most":           {update(bulkhead.Config{Max: 4, ByKey: byKey{"a": {Reserved: math.MaxInt}}}), weir.ErrConfig},
+		"a Share that is none": {update(bulkhead.Config{
+			Max: 4, Default: bulkhead.Compartment{Share: math.NaN()},
+		}), weir.ErrConfig},
+		"a Share of -Inf": {update(bulkhead.Config{
+			Max: 4, Default: bulkhead.Compartment{Share: math.Inf(-1)},
+		}), weir.ErrConfig},
+		"a Budget below 0": {update(bulkhead.Config{
+			Max: 4, Default: bulkhead.Compartment{Budget: math.MinInt64},
+		}), weir.ErrConfig},
+		"Reserved most": {update(bulkhead.Config{
+			Max: 4, ByKey: byKey{"a": {Reserved: math.MaxInt}},
+		}), weir.ErrConfig},
 		"a setting without a key": {update(bulkhead.Config{Max: 4, ByKey: byKey{"": {}}}), weir.ErrConfig},
 	} {
 		t.Run(name, func(t *testing.T) {

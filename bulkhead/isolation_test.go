@@ -77,7 +77,10 @@ func checkoutP95(t *testing.T, capped, pool, flood int) (p95 time.Duration, fail
 	if capped < 0 {
 		search, checkout = fixed(1000, 0, 0), fixed(1000, 0, 0)
 	}
-	s := newSet(t, bulkhead.Config{Max: max(0, capped), ByKey: map[string]bulkhead.Compartment{"search": search, "checkout": checkout}})
+	s := newSet(t, bulkhead.Config{
+		Max:   max(0, capped),
+		ByKey: map[string]bulkhead.Compartment{"search": search, "checkout": checkout},
+	})
 	shared := make(backend, pool)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
@@ -98,7 +101,9 @@ func checkoutP95(t *testing.T, capped, pool, flood int) (p95 time.Duration, fail
 			all.Go(func() {
 				_ = work(time.Duration(batch) * 15 * time.Millisecond)(ctx)
 				began := time.Now()
-				err := s.Do(ctx, "checkout", func(ctx context.Context) error { return shared.call(ctx, 10*time.Millisecond) })
+				err := s.Do(ctx, "checkout", func(ctx context.Context) error {
+					return shared.call(ctx, 10*time.Millisecond)
+				})
 				mu.Lock()
 				defer mu.Unlock()
 				took = append(took, time.Since(began))

@@ -6,8 +6,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// SetMax moves the cap of all keys to so many slots, from 0 to 1,000,000,000, at once and while
-// work runs. Nothing that runs is interrupted: above the new cap nothing starts until enough has
+// SetMax moves the cap of all keys to a number of slots, from 0 to 1,000,000,000. It takes effect
+// at once. Nothing that runs is interrupted: above the new cap nothing starts until enough has
 // ended, and at 0 nothing starts at all. Work that finds no room waits in its key's queue, or is
 // refused without one.
 //

@@ -127,7 +127,8 @@ func TestOwnerGetsBackWhatWasBorrowed(t *testing.T) {
 		waits(t, back)
 		time.Sleep(time.Second)
 		snap := s.Snapshot()
-		if k := snap.ByKey["checkout"]; k.InFlight != 2 || k.Queued != 1 || k.Reserved != 2 || k.Share != 3 || k.Entitled != 8 {
+		if k := snap.ByKey["checkout"]; k.InFlight != 2 || k.Queued != 1 || k.Reserved != 2 || k.Share != 3 ||
+			k.Entitled != 8 {
 			t.Errorf("checkout: %+v", k)
 		}
 		if k := snap.ByKey["search"]; k.Entitled != 2 || k.Borrowed != 6 || k.Share != 1 {
@@ -147,7 +148,9 @@ func TestOwnerGetsBackWhatWasBorrowed(t *testing.T) {
 // An adaptive key that is held back by the cap alone learns nothing of higher limits.
 func TestCapDoesNotRaiseLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		key := bulkhead.Compartment{Config: weir.Config{Initial: 10, Law: law.Band{Target: time.Second}, Queue: weir.Queue{Size: 100}}}
+		key := bulkhead.Compartment{Config: weir.Config{
+			Initial: 10, Law: law.Band{Target: time.Second}, Queue: weir.Queue{Size: 100},
+		}}
 		limit := func(capped int) int {
 			s := newSet(t, bulkhead.Config{Max: capped, ByKey: byKey{"a": key}})
 			var all sync.WaitGroup

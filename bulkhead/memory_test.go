@@ -44,7 +44,10 @@ func TestMemoryOfAdaptiveKeys(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				const batch = 20
 				keys := *memoryKeys
-				k := bulkhead.Compartment{Config: weir.Config{Initial: 2, Max: 50, Law: c.law, Queue: weir.Queue{Size: 5, Timeout: time.Minute}}}
+				k := bulkhead.Compartment{Config: weir.Config{
+					Initial: 2, Max: 50, Law: c.law,
+					Queue: weir.Queue{Size: 5, Timeout: time.Minute},
+				}}
 				wear := func(s *bulkhead.Set, from int) {
 					var all sync.WaitGroup
 					for i := from; i < from+batch; i++ {

@@ -35,14 +35,17 @@ func TestConfigGoesInAgain(t *testing.T) {
 	slow.Config.Law, busy.Config.Law = law.Fixed{}, law.Fixed{}
 	slow.Budget = 20 * time.Millisecond
 	slow.Breaker = func(string) weir.Breaker { return nil }
-	s := newSet(t, bulkhead.Config{Default: fixed(1, 0, 0), ByKey: byKey{"slow": slow, "busy": busy}, OnEvent: hook("first")})
+	s := newSet(t, bulkhead.Config{
+		Default: fixed(1, 0, 0), ByKey: byKey{"slow": slow, "busy": busy}, OnEvent: hook("first"),
+	})
 
 	c := s.Config()
 	k := c.ByKey["slow"]
 	if _, named := c.ByKey[bulkhead.Overflow]; named || len(c.ByKey) != 2 {
 		t.Errorf("%v: want the keys that were named", c.ByKey)
 	}
-	if k.Config.Law != law.Law(law.Fixed{}) || k.Budget != slow.Budget || k.Config.OnEvent != nil || k.Breaker == nil || c.OnEvent == nil {
+	if k.Config.Law != law.Law(law.Fixed{}) || k.Budget != slow.Budget || k.Config.OnEvent != nil || k.Breaker == nil ||
+		c.OnEvent == nil {
 		t.Errorf("%+v: want what was given", k)
 	}
 	busy = c.ByKey["busy"]

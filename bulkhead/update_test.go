@@ -76,7 +76,8 @@ func TestUpdateIsWholeOrNotAtAll(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		snap := s.Snapshot()
-		if len(snap.ByKey) != 3 || snap.ByKey["a"].Limit != 2 || snap.ByKey["a"].Reserved != 0 || snap.Max != 10 || snap.Leaving != 0 {
+		if len(snap.ByKey) != 3 || snap.ByKey["a"].Limit != 2 || snap.ByKey["a"].Reserved != 0 || snap.Max != 10 ||
+			snap.Leaving != 0 {
 			t.Errorf("%+v", snap)
 		}
 	}
@@ -171,7 +172,8 @@ func TestKeysVanishWhileTheirRequestsQueue(t *testing.T) {
 		if err := s.Update(c); err != nil {
 			t.Fatal(err)
 		}
-		if snap := s.Snapshot(); snap.Leaving != 0 || snap.Total.Completed != 27 || snap.Total.Refused[weir.ReasonQueueTimeout] != 10 {
+		if snap := s.Snapshot(); snap.Leaving != 0 || snap.Total.Completed != 27 ||
+			snap.Total.Refused[weir.ReasonQueueTimeout] != 10 {
 			t.Errorf("leaving %d, %+v", snap.Leaving, snap.Total)
 		}
 	})
@@ -229,7 +231,9 @@ func TestUpdatesFollowEachOther(t *testing.T) {
 		all.Go(func() {
 			for range 20 {
 				k := bulkhead.Compartment{Config: fixed(12, 0, 0).Config, Reserved: 12}
-				if err := s.Update(bulkhead.Config{Max: 12, Default: fixed(1, 0, 0), ByKey: byKey{fmt.Sprint(i): k}}); err != nil {
+				if err := s.Update(bulkhead.Config{
+					Max: 12, Default: fixed(1, 0, 0), ByKey: byKey{fmt.Sprint(i): k},
+				}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -260,7 +264,9 @@ func TestFickleLaw(t *testing.T) {
 	asked := 0
 	s := newSet(t, bulkhead.Config{MaxKeys: 1, Max: 10})
 	hold(t, s, "a", 1)[0].Done(nil)
-	err := s.Update(bulkhead.Config{MaxKeys: 1, Max: 10, ByKey: byKey{"b": {Config: weir.Config{Law: fickle{&asked}}}, "c": {}}})
+	err := s.Update(bulkhead.Config{
+		MaxKeys: 1, Max: 10, ByKey: byKey{"b": {Config: weir.Config{Law: fickle{&asked}}}, "c": {}},
+	})
 	if !errors.Is(err, weir.ErrConfig) {
 		t.Errorf("got %v", err)
 	}

@@ -33,7 +33,8 @@ func TestAllOrNothing(t *testing.T) {
 	}) {
 		t.Errorf("refused for %+v", refused)
 	}
-	if !errors.Is(err, capacity.ErrShort) || !errors.Is(err, capacity.ErrRefused) || errors.Is(err, capacity.ErrQueued) {
+	if !errors.Is(err, capacity.ErrShort) || !errors.Is(err, capacity.ErrRefused) ||
+		errors.Is(err, capacity.ErrQueued) {
 		t.Errorf("%v matches the wrong errors", err)
 	}
 	if u := c.Resource("slots"); u != (capacity.ResourceSnapshot{Limit: 6, InUse: 1, Available: 5}) {
@@ -81,7 +82,8 @@ func TestShrinkIsOwedAndCollected(t *testing.T) {
 				t.Fatal(err)
 			}
 			for owed := int64(4); owed > 0; owed-- {
-				if u := c.Resource("slots"); u.Owed != owed || u.Available != 0 || u.InUse+u.Withheld > max(u.Limit, u.InUse) {
+				if u := c.Resource("slots"); u.Owed != owed || u.Available != 0 ||
+					u.InUse+u.Withheld > max(u.Limit, u.InUse) {
 					t.Errorf("%d owed: %+v", owed, u)
 				}
 				grants[owed].Release()
@@ -118,23 +120,74 @@ func TestBadInput(t *testing.T) {
 		is   error
 		want string
 	}{
-		{second(capacity.New(nil)), capacity.ErrConfig, `capacity: invalid configuration: no resources: want at least one`},
-		{second(capacity.New(capacity.Vector{"": 1})), capacity.ErrConfig, `capacity: invalid configuration: a resource has no name`},
-		{second(capacity.New(capacity.Vector{"slots": -1})), capacity.ErrConfig, `capacity: invalid configuration: limit of "slots" is -1: want 0 or more`},
-		{second(c.Child(capacity.Vector{"slots": -1})), capacity.ErrConfig, `capacity: invalid configuration: limit of "slots" is -1: want 0 or more`},
-		{c.SetLimit("slots", -1), capacity.ErrConfig, `capacity: invalid configuration: limit of "slots" is -1: want 0 or more`},
-		{c.SetLimit("slot", 1), capacity.ErrConfig, `capacity: invalid configuration: unknown resource "slot": want one of ["slots"]`},
-		{c.Withhold("slots", 7), capacity.ErrConfig, `capacity: invalid configuration: withheld "slots" is 7: want 0 to its limit, which is 6`},
-		{c.Withhold("slots", -1), capacity.ErrConfig, `capacity: invalid configuration: withheld "slots" is -1: want 0 to its limit, which is 6`},
-		{c.Withhold("slot", 1), capacity.ErrConfig, `capacity: invalid configuration: unknown resource "slot": want one of ["slots"]`},
-		{second(c.Request(capacity.Vector{"slots": -1})), capacity.ErrConfig, `capacity: invalid configuration: request for "slots" is -1: want 0 or more`},
-		{second(child.Request(capacity.Vector{"slot": 1})), capacity.ErrConfig, `capacity: invalid configuration: request for "slot", which is unknown: want one of ["jobs" "slots"]`},
-		{second(c.Request(capacity.Vector{"slots": math.MaxInt64})), capacity.ErrNeverFits, `capacity: refused: needs 9223372036854775807 of "slots", its limit is 6`},
-		{second(child.Request(capacity.Vector{"slots": 7})), capacity.ErrNeverFits, `capacity: refused: needs 7 of "slots" of the parent, its limit is 6`},
-		{second(c.TryAcquire(nil)), capacity.ErrConfig, `capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`},
-		{second(other.TryAcquire(request(1))), capacity.ErrConfig, `capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`},
-		{second(other.Acquire(t.Context(), request(1))), capacity.ErrConfig, `capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`},
-		{second(other.Reserve(request(1), nil)), capacity.ErrConfig, `capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`},
+		{
+			second(capacity.New(nil)), capacity.ErrConfig,
+			`capacity: invalid configuration: no resources: want at least one`,
+		},
+		{
+			second(capacity.New(capacity.Vector{"": 1})), capacity.ErrConfig,
+			`capacity: invalid configuration: a resource has no name`,
+		},
+		{
+			second(capacity.New(capacity.Vector{"slots": -1})), capacity.ErrConfig,
+			`capacity: invalid configuration: limit of "slots" is -1: want 0 or more`,
+		},
+		{
+			second(c.Child(capacity.Vector{"slots": -1})), capacity.ErrConfig,
+			`capacity: invalid configuration: limit of "slots" is -1: want 0 or more`,
+		},
+		{
+			c.SetLimit("slots", -1), capacity.ErrConfig,
+			`capacity: invalid configuration: limit of "slots" is -1: want 0 or more`,
+		},
+		{
+			c.SetLimit("slot", 1), capacity.ErrConfig,
+			`capacity: invalid configuration: unknown resource "slot": want one of ["slots"]`,
+		},
+		{
+			c.Withhold("slots", 7), capacity.ErrConfig,
+			`capacity: invalid configuration: withheld "slots" is 7: want 0 to its limit, which is 6`,
+		},
+		{
+			c.Withhold("slots", -1), capacity.ErrConfig,
+			`capacity: invalid configuration: withheld "slots" is -1: want 0 to its limit, which is 6`,
+		},
+		{
+			c.Withhold("slot", 1), capacity.ErrConfig,
+			`capacity: invalid configuration: unknown resource "slot": want one of ["slots"]`,
+		},
+		{
+			second(c.Request(capacity.Vector{"slots": -1})), capacity.ErrConfig,
+			`capacity: invalid configuration: request for "slots" is -1: want 0 or more`,
+		},
+		{
+			second(child.Request(capacity.Vector{"slot": 1})), capacity.ErrConfig,
+			`capacity: invalid configuration: request for "slot", which is unknown: want one of ["jobs" "slots"]`,
+		},
+		{
+			second(c.Request(capacity.Vector{"slots": math.MaxInt64})), capacity.ErrNeverFits,
+			`capacity: refused: needs 9223372036854775807 of "slots", its limit is 6`,
+		},
+		{
+			second(child.Request(capacity.Vector{"slots": 7})), capacity.ErrNeverFits,
+			`capacity: refused: needs 7 of "slots" of the parent, its limit is 6`,
+		},
+		{
+			second(c.TryAcquire(nil)), capacity.ErrConfig,
+			`capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`,
+		},
+		{
+			second(other.TryAcquire(request(1))), capacity.ErrConfig,
+			`capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`,
+		},
+		{
+			second(other.Acquire(t.Context(), request(1))), capacity.ErrConfig,
+			`capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`,
+		},
+		{
+			second(other.Reserve(request(1), nil)), capacity.ErrConfig,
+			`capacity: invalid configuration: the request was not compiled by this capacity: use its Request method`,
+		},
 	} {
 		if test.got == nil || test.got.Error() != test.want || !errors.Is(test.got, test.is) {
 			t.Errorf("\n got %v\nwant %s", test.got, test.want)

@@ -81,9 +81,11 @@ func (e *RefusedError) Error() string {
 	}
 	switch e.Reason {
 	case Short:
-		return fmt.Sprintf("capacity: refused: needs %d of %q%s, %d free of %d", e.Requested, e.Resource, where, e.Free, e.Limit)
+		return fmt.Sprintf("capacity: refused: needs %d of %q%s, %d free of %d",
+			e.Requested, e.Resource, where, e.Free, e.Limit)
 	case NeverFits:
-		return fmt.Sprintf("capacity: refused: needs %d of %q%s, its limit is %d", e.Requested, e.Resource, where, e.Limit)
+		return fmt.Sprintf("capacity: refused: needs %d of %q%s, its limit is %d",
+			e.Requested, e.Resource, where, e.Limit)
 	default:
 		return fmt.Sprintf("capacity: refused: %v%s", e.Reason, where)
 	}

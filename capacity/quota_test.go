@@ -27,7 +27,9 @@ func TestQuotaComesBackWithTime(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			for after, want := range test.after {
 				synctest.Test(t, func(t *testing.T) {
-					q := must(capacity.NewQuota(capacity.Vector{"calls": 10}, capacity.Refill{Every: time.Second, Add: test.add}))
+					q := must(capacity.NewQuota(capacity.Vector{"calls": 10}, capacity.Refill{
+						Every: time.Second, Add: test.add,
+					}))
 					must(q.TryAcquire(must(q.Request(capacity.Vector{"calls": 10})))).Release()
 					time.Sleep(after)
 					if got := q.Resource("calls").Available; got != want {
@@ -76,7 +78,8 @@ func TestQuotaAsParent(t *testing.T) {
 			must(c.TryAcquire(request)).Release()
 		}
 		_, err := c.TryAcquire(request)
-		if want := `capacity: refused: needs 1 of "calls" of the parent, 0 free of 3`; err == nil || err.Error() != want {
+		if want := `capacity: refused: needs 1 of "calls" of the parent, 0 free of 3`; err == nil ||
+			err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 		must(c.Acquire(t.Context(), request)).Release()
@@ -96,8 +99,14 @@ func TestBadRefill(t *testing.T) {
 		want   string
 	}{
 		{capacity.Refill{}, `capacity: invalid configuration: Refill.Every is 0s: want more than 0`},
-		{capacity.Refill{Every: 1, Add: capacity.Vector{"call": 1}}, `Refill.Add: capacity: invalid configuration: unknown resource "call": want one of ["calls"]`},
-		{capacity.Refill{Every: 1, Add: capacity.Vector{"calls": -1}}, `capacity: invalid configuration: Refill.Add of "calls" is -1: want 0 or more`},
+		{
+			capacity.Refill{Every: 1, Add: capacity.Vector{"call": 1}},
+			`Refill.Add: capacity: invalid configuration: unknown resource "call": want one of ["calls"]`,
+		},
+		{
+			capacity.Refill{Every: 1, Add: capacity.Vector{"calls": -1}},
+			`capacity: invalid configuration: Refill.Add of "calls" is -1: want 0 or more`,
+		},
 	} {
 		if _, err := capacity.NewQuota(limits, test.refill); err == nil || err.Error() != test.want {
 			t.Errorf("\n got %v\nwant %s", err, test.want)

@@ -47,7 +47,8 @@ func (c *Capacity) Request(v Vector) (*Request, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("%w: request for %q, which is unknown: want one of %q", ErrConfig, name, c.allNames())
+			return nil, fmt.Errorf("%w: request for %q, which is unknown: want one of %q",
+				ErrConfig, name, c.allNames())
 		}
 	}
 	c.mu.Lock()

@@ -34,10 +34,14 @@ func hostile(c *capacity.Capacity) map[string]func() {
 // grant, the reservations after it are served and woken, and the one that made room goes on.
 func TestWakeOfAnotherOwner(t *testing.T) {
 	ways := map[string]func(*capacity.Capacity, capacity.Grant, *capacity.Reservation){
-		"Release":  func(_ *capacity.Capacity, g capacity.Grant, _ *capacity.Reservation) { g.Release() },
-		"Cancel":   func(_ *capacity.Capacity, _ capacity.Grant, first *capacity.Reservation) { first.Cancel() },
-		"SetLimit": func(c *capacity.Capacity, _ capacity.Grant, _ *capacity.Reservation) { _ = c.SetLimit("slots", 9) },
-		"Withhold": func(c *capacity.Capacity, _ capacity.Grant, _ *capacity.Reservation) { _ = c.Withhold("slots", 0) },
+		"Release": func(_ *capacity.Capacity, g capacity.Grant, _ *capacity.Reservation) { g.Release() },
+		"Cancel":  func(_ *capacity.Capacity, _ capacity.Grant, first *capacity.Reservation) { first.Cancel() },
+		"SetLimit": func(c *capacity.Capacity, _ capacity.Grant, _ *capacity.Reservation) {
+			_ = c.SetLimit("slots", 9)
+		},
+		"Withhold": func(c *capacity.Capacity, _ capacity.Grant, _ *capacity.Reservation) {
+			_ = c.Withhold("slots", 0)
+		},
 	}
 	for way, make2Free := range ways {
 		for _, name := range []string{"panics", "exits", "calls us"} {
@@ -67,7 +71,8 @@ func TestWakeOfAnotherOwner(t *testing.T) {
 				if !survived || !woken {
 					t.Errorf("went on: %v, the reservation after it was woken: %v", survived, woken)
 				}
-				if s := c.Snapshot(); (s.WakeErr != nil) != (name != "calls us") || s.WakeErr != nil && !errors.Is(s.WakeErr, capacity.ErrWake) {
+				if s := c.Snapshot(); (s.WakeErr != nil) != (name != "calls us") ||
+					s.WakeErr != nil && !errors.Is(s.WakeErr, capacity.ErrWake) {
 					t.Errorf("WakeErr is %v", s.WakeErr)
 				}
 				held.Release()

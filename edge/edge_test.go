@@ -30,7 +30,9 @@ func TestRetryAfterIsSpread(t *testing.T) {
 	} {
 		low, high := time.Duration(math.MaxInt64), time.Duration(0)
 		for range 1000 {
-			after, again := edge.RetryAfter(fmt.Errorf("wrapped: %w", &weir.RefusedError{Reason: weir.ReasonQueueFull, RetryAfter: c.drain}))
+			after, again := edge.RetryAfter(fmt.Errorf("wrapped: %w", &weir.RefusedError{
+				Reason: weir.ReasonQueueFull, RetryAfter: c.drain,
+			}))
 			if !again {
 				t.Fatalf("%v: never again", c.drain)
 			}
@@ -45,7 +47,8 @@ func TestRetryAfterIsSpread(t *testing.T) {
 
 func TestRetryAfterOfOtherErrors(t *testing.T) {
 	for _, err := range []error{nil, context.DeadlineExceeded, weir.ErrRefused, errors.New("odd")} {
-		if after, again := edge.RetryAfter(err); !again || after < 100*time.Millisecond || after > 200*time.Millisecond {
+		if after, again := edge.RetryAfter(err); !again || after < 100*time.Millisecond ||
+			after > 200*time.Millisecond {
 			t.Errorf("%v: %v, %v", err, after, again)
 		}
 	}

@@ -99,7 +99,10 @@ func TestQuantileIsWithinItsError(t *testing.T) {
 
 func TestQuantileOfOddNumbers(t *testing.T) {
 	s := of([]time.Duration{time.Second, time.Minute})
-	for q, want := range map[float64]time.Duration{-1: time.Second, 0: time.Second, 0.5: time.Second, 0.51: time.Minute, 1: time.Minute, 2: time.Minute, math.Inf(1): time.Minute, math.NaN(): time.Second} {
+	for q, want := range map[float64]time.Duration{
+		-1: time.Second, 0: time.Second, 0.5: time.Second, 0.51: time.Minute, 1: time.Minute,
+		2: time.Minute, math.Inf(1): time.Minute, math.NaN(): time.Second,
+	} {
 		if got := s.Quantile(q); histogram.Index(got) != histogram.Index(want) {
 			t.Errorf("quantile %v is %v: want %v", q, got, want)
 		}

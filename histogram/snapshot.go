@@ -13,7 +13,7 @@ type Snapshot struct {
 	Count     uint64     `json:"count"`               // how many durations
 	Sum       float64    `json:"sum_seconds"`         // of all of them, in seconds
 	Buckets   []Bucket   `json:"buckets"`             // those that are not empty, by ascending Index
-	Exemplars []Exemplar `json:"exemplars,omitempty"` // by ascending Value, at most one an octave; see weir.Config.Exemplar
+	Exemplars []Exemplar `json:"exemplars,omitempty"` // by ascending Value, at most one an octave
 }
 
 // A Bucket is one bucket of a histogram.

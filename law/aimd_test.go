@@ -22,7 +22,10 @@ func TestAIMDByHand(t *testing.T) {
 		law.AIMD{Backoff: 1 - 1e-12, Timeout: ms},
 		3,
 		[]law.Window{average(2 * ms), average(2 * ms), average(2 * ms)},
-		[]string{"average 2ms above 1ms: cut 3 to 2", "average 2ms above 1ms: cut 2 to 1", "average 2ms above 1ms: held at 1"},
+		[]string{
+			"average 2ms above 1ms: cut 3 to 2", "average 2ms above 1ms: cut 2 to 1",
+			"average 2ms above 1ms: held at 1",
+		},
 	}, {
 		"cuts by timeouts, also when nothing succeeds",
 		law.AIMD{MaxTimeoutRate: 0.05},

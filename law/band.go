@@ -131,7 +131,8 @@ func (b Band) complete() (completeBand, error) {
 		return completeBand{}, err
 	}
 	if b.Signal == QueueWait && b.Ceiling == 0 && b.MaxErrorRate == 0 {
-		return completeBand{}, form.fault("signal queue_wait needs ceiling or max_error_rate: nothing else would ever cut the limit")
+		return completeBand{}, form.fault(
+			"signal queue_wait needs ceiling or max_error_rate: nothing else would ever cut the limit")
 	}
 	form.fill()
 	return completeBand(b), nil

@@ -48,7 +48,7 @@ func (b *base) follow(f flow, variation float64, room bool) {
 	case b.latency == 0:
 		b.latency = f.latency
 	case f.latency < b.latency:
-		b.latency = min(b.latency, portable.Toward(b.latency, f.surely(variation), 0.3))
+		b.latency = min(b.latency, portable.Toward(b.latency, f.upperLatency(variation), 0.3))
 	case room:
 		b.latency = portable.Toward(b.latency, f.latency, 0.1)
 	}
@@ -66,7 +66,7 @@ const (
 func (b *base) rebase(f flow, variation, queue float64) {
 	seen := f.latency
 	if seen < b.latency {
-		seen = min(b.latency, f.surely(variation))
+		seen = min(b.latency, f.upperLatency(variation))
 	} else {
 		seen = portable.Toward(b.latency, min(seen, 3*b.latency), min(max((queueing-queue)/(queueing-idling), 0), 1))
 	}

@@ -23,9 +23,9 @@ const (
 	pulseReach = 3
 )
 
-// feel takes in a window and returns the unit.
-func (p *pulse) feel(f flow, variation float64) float64 {
-	seen := f.surely(variation)
+// observe takes in a window and returns the unit.
+func (p *pulse) observe(f flow, variation float64) float64 {
+	seen := f.upperLatency(variation)
 	if p.least == 0 {
 		p.least = seen
 	}

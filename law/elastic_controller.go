@@ -23,7 +23,7 @@ func (c *elasticController) Next(w Window) Decision {
 		d.Next = c.planned.plan()
 		return d
 	case c.seeker != nil && unfinished(w):
-		d.Reason, d.Next = tooFew(w, w.Last), d.Next.goOn(w)
+		d.Reason, d.Next = tooFew(w, w.Last), d.Next.extended(w)
 		return d
 	case f.done == 0 && f.ended >= leastWindow:
 		return c.failing(w, d)
@@ -32,7 +32,7 @@ func (c *elasticController) Next(w Window) Decision {
 	case c.healthy > 0:
 		return c.recover(w, d)
 	case c.seeker == nil && !f.saturated: // nothing is known against a higher limit
-		c.pulse.feel(f, 1)
+		c.pulse.observe(f, 1)
 		d.Reason, d.Next.MinSamples = Reason{Unused, Elasticity, 1, price}, enoughDone
 		return d
 	case c.seeker == nil:

@@ -31,8 +31,11 @@ const (
 // flowOf reports false for a window in which too little ended.
 func flowOf(w Window) (flow, bool) {
 	f := flow{
-		span: w.Elapsed.Seconds(), done: float64(w.Samples + w.Carried), ended: float64(w.Completed() + w.Carried + w.CarriedFailed),
-		limit: float64(w.Limit), max: float64(w.Max),
+		span:  w.Elapsed.Seconds(),
+		done:  float64(w.Samples + w.Carried),
+		ended: float64(w.Completed() + w.Carried + w.CarriedFailed),
+		limit: float64(w.Limit),
+		max:   float64(w.Max),
 	}
 	if f.span <= 0 || w.Samples < 0 || w.Carried < 0 || f.ended < f.done || f.done < leastDone {
 		return f, false
@@ -74,7 +77,7 @@ func finite(v, otherwise float64) float64 {
 	return otherwise
 }
 
-// surely is a latency that is not too low by chance.
-func (f flow) surely(variation float64) float64 {
+// upperLatency is the latency and one standard error of its mean: it is not too low by chance.
+func (f flow) upperLatency(variation float64) float64 {
 	return f.latency * portable.FiniteExp(math.Sqrt((0.1+variation)/f.done))
 }

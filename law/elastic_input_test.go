@@ -22,7 +22,10 @@ type pilot struct {
 
 func newPilot(t *testing.T, b law.Bounds) *pilot {
 	t.Helper()
-	p := &pilot{bounds: b, limit: b.Initial, now: time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC), rand: rand.New(rand.NewPCG(21, 22))}
+	p := &pilot{
+		bounds: b, limit: b.Initial, now: time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC),
+		rand: rand.New(rand.NewPCG(21, 22)),
+	}
 	p.replace(t, law.Elastic{})
 	return p
 }
@@ -97,15 +100,17 @@ func (p *pilot) steers(t *testing.T) {
 
 // badClocks is ways in which the wall clock of the i-th window may be wrong.
 var badClocks = map[string]func(w *law.Window, i int){
-	"a clock an hour ahead":            func(w *law.Window, _ int) { w.Closed = w.Closed.Add(time.Hour) },
-	"a clock an hour behind":           func(w *law.Window, _ int) { w.Closed = w.Closed.Add(-time.Hour) },
-	"a clock that goes back and forth": func(w *law.Window, i int) { w.Closed = w.Closed.Add(time.Duration(2*(i%2)-1) * time.Hour) },
-	"a clock that stands":              func(w *law.Window, _ int) { w.Closed = time.Unix(1_800_000_000, 0) },
-	"no clock":                         func(w *law.Window, _ int) { w.Closed = time.Time{} },
-	"a clock that comes and goes":      func(w *law.Window, i int) { w.Closed = []time.Time{{}, w.Closed}[i%2] },
-	"a clock at the beginning":         func(w *law.Window, i int) { w.Closed = time.Unix(0, int64(i%2)) },
-	"a clock before the beginning":     func(w *law.Window, _ int) { w.Closed = time.Unix(-1e9, 0) },
-	"a clock beyond nanoseconds":       func(w *law.Window, _ int) { w.Closed = time.Unix(1e12, 0) },
+	"a clock an hour ahead":  func(w *law.Window, _ int) { w.Closed = w.Closed.Add(time.Hour) },
+	"a clock an hour behind": func(w *law.Window, _ int) { w.Closed = w.Closed.Add(-time.Hour) },
+	"a clock that goes back and forth": func(w *law.Window, i int) {
+		w.Closed = w.Closed.Add(time.Duration(2*(i%2)-1) * time.Hour)
+	},
+	"a clock that stands":          func(w *law.Window, _ int) { w.Closed = time.Unix(1_800_000_000, 0) },
+	"no clock":                     func(w *law.Window, _ int) { w.Closed = time.Time{} },
+	"a clock that comes and goes":  func(w *law.Window, i int) { w.Closed = []time.Time{{}, w.Closed}[i%2] },
+	"a clock at the beginning":     func(w *law.Window, i int) { w.Closed = time.Unix(0, int64(i%2)) },
+	"a clock before the beginning": func(w *law.Window, _ int) { w.Closed = time.Unix(-1e9, 0) },
+	"a clock beyond nanoseconds":   func(w *law.Window, _ int) { w.Closed = time.Unix(1e12, 0) },
 }
 
 // badWindows is ways in which what was measured may be wrong.
@@ -123,7 +128,9 @@ var badWindows = map[string]func(w *law.Window, i int){
 	"less than no weight":    func(w *law.Window, _ int) { w.Weight = -1000 },
 	"less than no work":      func(w *law.Window, _ int) { w.Peak, w.First, w.Last = -1000, -1000, -1000 },
 
-	"less than no time":      func(w *law.Window, _ int) { w.Elapsed, w.Mean, w.Sojourn, w.Deviation, w.Age = -1, -1, -1, -1, -1 },
+	"less than no time": func(w *law.Window, _ int) {
+		w.Elapsed, w.Mean, w.Sojourn, w.Deviation, w.Age = -1, -1, -1, -1, -1
+	},
 	"no time":                func(w *law.Window, _ int) { w.Elapsed, w.Mean, w.Sojourn, w.Deviation = 0, 0, 0, 0 },
 	"latencies of nothing":   func(w *law.Window, _ int) { w.Mean, w.Sojourn, w.Deviation, w.Least = 0, 0, 0, 0 },
 	"failures only":          func(w *law.Window, _ int) { w.Failures, w.Samples, w.Weight = w.Samples, 0, 0 },

@@ -15,7 +15,8 @@ func TestSeekerIsKeptBetweenDecisions(t *testing.T) {
 		ebb: ebb{
 			stage: deeper, from: point{13, 14.1, 15.1, 16}, resume: 17, ebbs: 18,
 			base:  base{latency: 19.1, known: true, reference: sums{20.1, 21, 22.1, 23}},
-			theta: 24, ceiling: 25, over: 26, schedule: schedule{27, 28}, sharing: evidence{29}, reached: 30, pressed: 31,
+			theta: 24, ceiling: 25, over: 26, schedule: schedule{27, 28}, sharing: evidence{29}, reached: 30,
+			pressed: 31,
 		},
 	}
 	was.tracker.Absorb(knee.Observation{N: 1, X: 2, Weight: 3})

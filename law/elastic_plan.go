@@ -47,7 +47,8 @@ func keep(p Plan) kept {
 
 func (k kept) plan() Plan {
 	p := afresh
-	p.Settle, p.Interval, p.MaxAge, p.MinSamples, p.Carried = k.settle, k.interval, k.maxAge, int(k.minSamples), k.carried
+	p.Settle, p.Interval, p.MaxAge = k.settle, k.interval, k.maxAge
+	p.MinSamples, p.Carried = int(k.minSamples), k.carried
 	return p
 }
 
@@ -82,8 +83,8 @@ func unfinished(w Window) bool {
 	return burstRise*w.First < w.Peak && w.Last >= ended && w.Age < burstTail*w.Mean
 }
 
-// goOn keeps the window open until more of the burst has ended.
-func (p Plan) goOn(w Window) Plan {
+// extended keeps the window open until more of the burst has ended.
+func (p Plan) extended(w Window) Plan {
 	p.MaxSamples = 0 // measured on, not afresh
 	p.MinSamples = w.Completed() + max(w.Last/4, 1)
 	elapsed := min(w.Elapsed, mostPatience)

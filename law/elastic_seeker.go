@@ -86,7 +86,9 @@ func (k *seeker) next(w Window, f flow, settings Elastic) (to float64, why Reaso
 		return k.ebbed(f), k.ebb.reason(f)
 	}
 	k.ebb.base.reference.add(f)
-	change, again := k.tracker.Learn(z, knee.Circumstances{Saturated: f.saturated, Flooding: f.flooding, Probing: k.probing})
+	change, again := k.tracker.Learn(z, knee.Circumstances{
+		Saturated: f.saturated, Flooding: f.flooding, Probing: k.probing,
+	})
 	k.probing = again
 	if change != knee.NoChange {
 		k.change, k.windows, k.every = change, 0, firstProbe
@@ -114,7 +116,7 @@ func (k *seeker) measure(w Window, f flow) {
 		cv := w.Deviation.Seconds() / mean
 		k.variation = portable.Toward(k.variation, min(cv*cv, 4), 0.2)
 	}
-	k.unit = k.pulse.feel(f, k.variation)
+	k.unit = k.pulse.observe(f, k.variation)
 	if f.saturated {
 		k.used = portable.Toward(k.used, min(max(f.n/f.limit, 0.6), 1), 0.3)
 	}

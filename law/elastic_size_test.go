@@ -20,7 +20,10 @@ func BenchmarkElastic(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			w := Window{Limit: 20, Min: 1, Max: 1000, Elapsed: 100e6, Samples: 60, Refused: 30, InFlight: 20, Peak: 20, Mean: 33e6, Deviation: 20e6}
+			w := Window{
+				Limit: 20, Min: 1, Max: 1000, Elapsed: 100e6, Samples: 60, Refused: 30,
+				InFlight: 20, Peak: 20, Mean: 33e6, Deviation: 20e6,
+			}
 			b.ReportAllocs()
 			for b.Loop() {
 				d := c.Next(w)

@@ -104,7 +104,12 @@ func TestElasticLeavesWhatFailsAtOnce(t *testing.T) {
 }
 
 func TestElasticStaysWithinBoundsAndIsDeterministic(t *testing.T) {
-	for _, l := range []law.Law{law.Elastic{}, law.Elastic{Budget: 1}, law.Elastic{Budget: 100 * ms}, law.Elastic{Budget: math.MaxInt64}} {
+	for _, l := range []law.Law{
+		law.Elastic{},
+		law.Elastic{Budget: 1},
+		law.Elastic{Budget: 100 * ms},
+		law.Elastic{Budget: math.MaxInt64},
+	} {
 		r := rand.New(rand.NewPCG(1, 2))
 		one, two, limit := start(t, l), start(t, l), 20
 		for range 5_000 {
@@ -114,7 +119,8 @@ func TestElasticStaysWithinBoundsAndIsDeterministic(t *testing.T) {
 			if again := two.Next(w); again != d {
 				t.Fatalf("%v: %+v and then %+v from %+v", l, d, again, w)
 			}
-			if !(d.Limit >= 3 && d.Limit <= 50) || d.Limit != math.Trunc(d.Limit) || math.IsNaN(d.Reason.Have+d.Reason.Want) {
+			if !(d.Limit >= 3 && d.Limit <= 50) || d.Limit != math.Trunc(d.Limit) ||
+				math.IsNaN(d.Reason.Have+d.Reason.Want) {
 				t.Fatalf("%v: limit %v, %+v from %+v", l, d.Limit, d.Reason, w)
 			}
 			if p := d.Next; p.Interval <= 0 || p.Settle < 0 || p.MaxAge < p.Interval || p.MinSamples <= 0 {

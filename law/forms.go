@@ -9,7 +9,7 @@ type Form struct {
 // A Setting is one of the settings in the text of a law.
 type Setting struct {
 	Name    string // as in name=value
-	Default string // what leaving it out stands for; empty if that is to do without it, as the field of the law says
+	Default string // the value if it is left out; empty for none
 	Allowed string // in words, such as "0 to less than 1"
 }
 

@@ -55,7 +55,8 @@ func TestGradientByHand(t *testing.T) {
 		20,
 		[]law.Window{idle(average(50*ms), 19), idle(average(100*ms), 9), idle(average(100*ms), 10)},
 		[]string{
-			"average 50ms below 50ms, limit not used: held at 20", "average 100ms above 50ms, limit not used: held at 20",
+			"average 50ms below 50ms, limit not used: held at 20",
+			"average 100ms above 50ms, limit not used: held at 20",
 			"average 100ms above 50ms: cut 20 to 11",
 		},
 	}, {
@@ -111,17 +112,26 @@ func TestGradient2ByHand(t *testing.T) {
 		200,
 		[]law.Window{
 			average(100 * ms), average(100 * ms), average(100 * ms), average(100 * ms), average(100 * ms),
-			average(100 * ms), average(100 * ms), average(100 * ms), average(100 * ms), average(100 * ms), average(200 * ms),
+			average(100 * ms), average(100 * ms), average(100 * ms), average(100 * ms), average(100 * ms),
+			average(200 * ms),
 		},
-		append(slices.Repeat([]string{"average 100ms near 100ms: held at 200"}, 10), "average 200ms above 150ms: cut 200 to 190"),
+		append(slices.Repeat([]string{"average 100ms near 100ms: held at 200"}, 10),
+			"average 200ms above 150ms: cut 200 to 190"),
 	}, {
 		"judges only what it can",
 		law.Gradient2{},
 		20,
-		[]law.Window{{}, {Samples: 3, MinSamples: 4, Mean: ms}, idle(average(50*ms), 19), idle(average(100*ms), 9), {Failures: 4}},
+		[]law.Window{
+			{},
+			{Samples: 3, MinSamples: 4, Mean: ms},
+			idle(average(50*ms), 19),
+			idle(average(100*ms), 9),
+			{Failures: 4},
+		},
 		[]string{
 			"no reason given: held at 20", "too few samples (3 of 4): held at 20",
-			"average 50ms below 75ms, limit not used: held at 20", "average 100ms below 113ms, limit not used: held at 20",
+			"average 50ms below 75ms, limit not used: held at 20",
+			"average 100ms below 113ms, limit not used: held at 20",
 			"error rate 100% above 0%: cut 20 to 10",
 		},
 	}})

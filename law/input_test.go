@@ -31,14 +31,20 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("Quantile(%v) of an empty window is %v", q, got)
 		}
 	}
-	for _, w := range []law.Window{{}, {Elapsed: -time.Second, Samples: -1}, {Samples: math.MaxInt, Elapsed: math.MaxInt64}} {
+	for _, w := range []law.Window{
+		{}, {Elapsed: -time.Second, Samples: -1}, {Samples: math.MaxInt, Elapsed: math.MaxInt64},
+	} {
 		for _, share := range []float64{w.ErrorRate(), w.TimeoutRate(), w.Throughput()} {
 			if math.IsNaN(share) || math.IsInf(share, 0) || share < 0 {
 				t.Errorf("%+v: a rate of %v", w, share)
 			}
 		}
 	}
-	for _, r := range []law.Reason{{Code: 255, Signal: math.MaxUint16, Have: nan, Want: inf}, {Code: law.Above, Have: -inf}, {Code: law.TooFew, Have: nan}} {
+	for _, r := range []law.Reason{
+		{Code: 255, Signal: math.MaxUint16, Have: nan, Want: inf},
+		{Code: law.Above, Have: -inf},
+		{Code: law.TooFew, Have: nan},
+	} {
 		if text := law.Explain(r, math.MinInt, math.MaxInt); text == "" || strings.Contains(text, "\n") {
 			t.Errorf("%+v: %q", r, text)
 		}
@@ -48,8 +54,10 @@ func TestBadInput(t *testing.T) {
 // What is no law is an error of one line, whatever it holds.
 func TestParseOfHostileText(t *testing.T) {
 	for _, text := range []string{
-		"", " ", "\x00", "\xff", "(", ")", "()", "band(", "band)", "band()(", "band(=)", "band(target)", "band(target=)",
-		"band(target=1ms,target=2ms)", "fixed(-1)", "fixed(99999999999999999999)", "fixed(1e309)", "band(tolerance=NaN)",
+		"", " ", "\x00", "\xff", "(", ")", "()", "band(", "band)", "band()(", "band(=)", "band(target)",
+		"band(target=)",
+		"band(target=1ms,target=2ms)", "fixed(-1)", "fixed(99999999999999999999)", "fixed(1e309)",
+		"band(tolerance=NaN)",
 		"band(tolerance=Inf)", "no such law", strings.Repeat("(", 1<<16), "band(" + strings.Repeat("x", 1<<16) + "=1)",
 	} {
 		if l, err := law.Parse(text); err == nil || l != nil || strings.Contains(err.Error(), "\n") {
@@ -60,14 +68,32 @@ func TestParseOfHostileText(t *testing.T) {
 
 // A law says what is wrong also with bounds that no limiter would give it, or keeps to them.
 func TestBoundsThatCannotBe(t *testing.T) {
-	for _, l := range []law.Law{law.Fixed{}, law.Band{}, law.AIMD{}, law.Gradient{}, law.Gradient2{}, law.Vegas{}, law.Little{}, law.PID{}, law.Elastic{}} {
-		for _, b := range []law.Bounds{{}, {Min: -5, Max: -1, Initial: -3}, {Min: 9, Max: 1, Initial: 5}, {Min: 1, Max: math.MaxInt, Initial: math.MaxInt}} {
+	for _, l := range []law.Law{
+		law.Fixed{},
+		law.Band{},
+		law.AIMD{},
+		law.Gradient{},
+		law.Gradient2{},
+		law.Vegas{},
+		law.Little{},
+		law.PID{},
+		law.Elastic{},
+	} {
+		for _, b := range []law.Bounds{
+			{},
+			{Min: -5, Max: -1, Initial: -3},
+			{Min: 9, Max: 1, Initial: 5},
+			{Min: 1, Max: math.MaxInt, Initial: math.MaxInt},
+		} {
 			c, err := l.Controller(b)
 			if err != nil {
 				continue
 			}
 			for range 3 {
-				c.Next(law.Window{Limit: b.Initial, Min: b.Min, Max: b.Max, Elapsed: time.Second, Samples: 10, Latencies: law.SortedOf(1)})
+				c.Next(law.Window{
+					Limit: b.Initial, Min: b.Min, Max: b.Max, Elapsed: time.Second, Samples: 10,
+					Latencies: law.SortedOf(1),
+				})
 			}
 		}
 	}

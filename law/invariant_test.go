@@ -121,7 +121,10 @@ func TestBadSettings(t *testing.T) {
 		{law.Little{Probe: 1}, "law: little: probe 1 out of range: want 0 to less than 1"},
 		{law.PID{Ki: -1}, "law: pid: ki -1 out of range: want 0 or more"},
 		{law.PID{Signal: law.QueueWait}, "law: pid: signal queue wait out of range: want quantile or ewma"},
-		{law.Band{Signal: law.QueueWait}, "law: band: signal queue_wait needs ceiling or max_error_rate: nothing else would ever cut the limit"},
+		{
+			law.Band{Signal: law.QueueWait},
+			"law: band: signal queue_wait needs ceiling or max_error_rate: nothing else would ever cut the limit",
+		},
 	} {
 		c, err := test.law.Controller(law.Bounds{Min: 1, Max: 9, Initial: 5})
 		if c != nil || !errors.Is(err, law.ErrConfig) || err.Error() != test.want {

@@ -19,11 +19,11 @@ type Law interface {
 // Next from one goroutine at a time and never keeps it waiting, so Next must
 // not block, allocate or read a clock.
 //
-// A limiter calls Next and Retune, and an update Law.Controller, under its lock.
-// Limiters of one bulkhead.Set with a cap share that lock, and the set has
+// A limiter calls Next and Retune, and Law.Controller in an update, under its
+// lock. Limiters of one bulkhead.Set with a cap share that lock, and the set has
 // locks of its own. So none of the three may call its limiter, the set, or any
-// other limiter of the set: it would wait for itself. A hook
-// such as OnEvent may: it runs after the lock is released.
+// other limiter of the set: it would wait for itself. A hook such as OnEvent may,
+// because it runs after the lock is released.
 //
 // A Controller may also implement [Retuner].
 type Controller interface {

@@ -52,7 +52,11 @@ func TestLittleByHand(t *testing.T) {
 		"counts failed work against the latency",
 		law.Little{},
 		20,
-		[]law.Window{flow(200, 20), {Elapsed: time.Second, Samples: 100, Failures: 100, InFlight: 20, Peak: 26}, {Elapsed: time.Second, Failures: 9}},
+		[]law.Window{
+			flow(200, 20),
+			{Elapsed: time.Second, Samples: 100, Failures: 100, InFlight: 20, Peak: 26},
+			{Elapsed: time.Second, Failures: 9},
+		},
 		[]string{
 			"average 100ms below 115ms: raised 20 to 26", "average 200ms above 115ms: cut 26 to 20",
 			"error rate 100% above 0%: cut 20 to 10",
@@ -79,7 +83,10 @@ func TestLittleByHand(t *testing.T) {
 		law.Little{},
 		1,
 		[]law.Window{flow(10, 1), flow(20, 2), flow(30, 3)},
-		[]string{"average 100ms below 115ms: raised 1 to 2", "average 100ms below 115ms: raised 2 to 3", "average 100ms below 115ms: raised 3 to 4"},
+		[]string{
+			"average 100ms below 115ms: raised 1 to 2", "average 100ms below 115ms: raised 2 to 3",
+			"average 100ms below 115ms: raised 3 to 4",
+		},
 	}})
 }
 

@@ -14,7 +14,9 @@ func TestThroughputCountsWhatRanBefore(t *testing.T) {
 	}{
 		{"nothing ran before", Window{Elapsed: 2 * time.Second, Samples: 100}, 50},
 		{"some did", Window{Elapsed: 2 * time.Second, Samples: 100, First: 20}, 60},
-		{"and failed like the rest", Window{Elapsed: 2 * time.Second, Samples: 50, Failures: 30, Timeouts: 20, First: 20}, 30},
+		{"and failed like the rest", Window{
+			Elapsed: 2 * time.Second, Samples: 50, Failures: 30, Timeouts: 20, First: 20,
+		}, 30},
 		{"nothing succeeded", Window{Elapsed: time.Second, Failures: 10, First: 20}, 0},
 		{"no time passed", Window{Samples: 10}, 0},
 	} {

@@ -43,7 +43,10 @@ func TestParse(t *testing.T) {
 		},
 		{
 			"gradient(tolerance=1.5,queue=3,smoothing=1,backoff=0.5,remeasure=50,least=true,min_samples=3,max_samples=4)",
-			law.Gradient{Tolerance: 1.5, Queue: 3, Smoothing: 1, Backoff: 0.5, Remeasure: 50, Least: true, MinSamples: 3, MaxSamples: 4},
+			law.Gradient{
+				Tolerance: 1.5, Queue: 3, Smoothing: 1, Backoff: 0.5, Remeasure: 50, Least: true,
+				MinSamples: 3, MaxSamples: 4,
+			},
 			"",
 		},
 		{
@@ -58,7 +61,10 @@ func TestParse(t *testing.T) {
 		},
 		{
 			"little(alpha=0.3,ema=0.1,floor=0.5,remeasure=30s,probe=0.9,min_samples=3,max_samples=4)",
-			law.Little{Alpha: 0.3, EMA: 0.1, Floor: 0.5, Remeasure: 30 * time.Second, Probe: 0.9, MinSamples: 3, MaxSamples: 4},
+			law.Little{
+				Alpha: 0.3, EMA: 0.1, Floor: 0.5, Remeasure: 30 * time.Second, Probe: 0.9,
+				MinSamples: 3, MaxSamples: 4,
+			},
 			"",
 		},
 		{
@@ -110,7 +116,10 @@ func TestParseErrors(t *testing.T) {
 		{"band(proportional=maybe)", `law: band: proportional "maybe": want true or false`},
 		{"band(signal=p95)", `law: band: signal "p95": want quantile, ewma or queue_wait`},
 		{"band(target=0)", `law: band: target 0 out of range: want more than 0, or leave it out for the default 100ms`},
-		{"band(factor=0.0)", `law: band: factor 0.0 out of range: want more than 0, or leave it out for the default 0.7`},
+		{
+			"band(factor=0.0)",
+			`law: band: factor 0.0 out of range: want more than 0, or leave it out for the default 0.7`,
+		},
 		{"band(tolerance=1.5)", `law: band: tolerance 1.5 out of range: want 0 to less than 1`},
 		{"band(factor=nan)", `law: band: factor NaN out of range: want 0 to less than 1`},
 		{"band(step=-1)", `law: band: step -1 out of range: want 0 or more`},
@@ -127,7 +136,8 @@ func FuzzParse(f *testing.F) {
 		"", "fixed", "band", "band()", " band ( step = 2 ) ", everyText, "band(signal=ewma,ceiling=1h)",
 		"band(tolerance=1e-3,quantile=0x1p-2)", "band(target=0)", "band(step=-0)", "band(factor=-0)",
 		"fixed(60)", "fixed(limit=60)", "fixed(6", "fixed( 007 )", "fixed(=1)", "aimd(timeout=200ms,backoff=0.5)",
-		"gradient(least=true,tolerance=1.5)", "gradient2(long=100,smoothing=1)", "vegas(alpha=7)", "vegas(alpha=2,beta=4)",
+		"gradient(least=true,tolerance=1.5)", "gradient2(long=100,smoothing=1)", "vegas(alpha=7)",
+		"vegas(alpha=2,beta=4)",
 		"little(alpha=0.3,ema=0.1)", "little(alpha=1e300)", "pid(target=200ms,ki=0.5)", "pid(kp=1e308,kd=1e308)",
 		"band(a=b,a=b)", "band(((", "band)(", "fixed(x)", "band(tolerance=inf)",
 		"elastic", "elastic(budget=300ms)", "elastic(budget=0)",

@@ -20,7 +20,10 @@ func TestPIDByHand(t *testing.T) {
 		"integrates the logarithm",
 		law.PID{Ki: 1},
 		20,
-		[]law.Window{second(200 * ms), second(50 * ms), second(100 * ms), second(400 * ms), second(time.Minute), second(50 * ms)},
+		[]law.Window{
+			second(200 * ms), second(50 * ms), second(100 * ms), second(400 * ms),
+			second(time.Minute), second(50 * ms),
+		},
 		[]string{
 			"p95 200ms above 100ms: cut 20 to 10", "p95 50ms below 100ms: raised 10 to 20",
 			"p95 100ms near 100ms: held at 20", "p95 400ms above 100ms: cut 20 to 5",
@@ -55,7 +58,8 @@ func TestPIDByHand(t *testing.T) {
 			idle(second(ms), 99), idle(second(ms), 99), second(200 * ms),
 		},
 		[]string{
-			"p95 25ms below 100ms: raised 150 to 200", "p95 1ms near 100ms: held at 200", "p95 1ms near 100ms: held at 200",
+			"p95 25ms below 100ms: raised 150 to 200", "p95 1ms near 100ms: held at 200",
+			"p95 1ms near 100ms: held at 200",
 			"p95 200ms above 100ms: cut 200 to 100", "p95 1ms below 100ms, limit not used: held at 100",
 			"p95 1ms below 100ms, limit not used: held at 100", "p95 200ms above 100ms: cut 100 to 50",
 		},
@@ -76,7 +80,12 @@ func TestPIDByHand(t *testing.T) {
 		"judges only what it can",
 		law.PID{},
 		20,
-		[]law.Window{{}, {Samples: 3, MinSamples: 4}, {Samples: 3, Elapsed: time.Second}, {Samples: 3, Latencies: law.Sorted{ms}}},
+		[]law.Window{
+			{},
+			{Samples: 3, MinSamples: 4},
+			{Samples: 3, Elapsed: time.Second},
+			{Samples: 3, Latencies: law.Sorted{ms}},
+		},
 		[]string{
 			"no reason given: held at 20", "too few samples (3 of 4): held at 20",
 			"too few samples (3 of 1): held at 20", "too few samples (3 of 1): held at 20",

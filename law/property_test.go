@@ -63,7 +63,8 @@ func TestTheUnitOfTimeDoesNotMatter(t *testing.T) {
 			a, b := next(quick, limit, w), next(slow, limit, times(w, 10))
 			settles := (10*a.Next.Settle - b.Next.Settle).Abs() <= 10
 			if a.Limit != b.Limit || a.Reason.Code != b.Reason.Code || !settles {
-				t.Fatalf("%v: window %d under %d: %v to %v, ten times as slow %v to %v", test.law, i, limit, a.Reason, a.Limit, b.Reason, b.Limit)
+				t.Fatalf("%v: window %d under %d: %v to %v, ten times as slow %v to %v",
+					test.law, i, limit, a.Reason, a.Limit, b.Reason, b.Limit)
 			}
 			limit = int(a.Limit)
 		}
@@ -92,7 +93,8 @@ func TestSlowerWorkNeverRaisesTheLimit(t *testing.T) {
 			x, y := next(a, limit, w), next(b, limit, slower)
 			measuring := x.Reason.Code == law.Rebased || x.Reason.Code == law.Probing
 			if y.Limit > x.Limit && !measuring {
-				t.Fatalf("%v under %d: %v to %v, slower %v to %v", test.law, limit, x.Reason, x.Limit, y.Reason, y.Limit)
+				t.Fatalf("%v under %d: %v to %v, slower %v to %v",
+					test.law, limit, x.Reason, x.Limit, y.Reason, y.Limit)
 			}
 		}
 	}
@@ -135,7 +137,14 @@ func TestRetuneKeepsWhatWasLearned(t *testing.T) {
 			t.Errorf("%v takes a Band", test.law)
 		}
 	}
-	for _, bad := range []law.Law{law.AIMD{Step: -1}, law.Gradient{Queue: -1}, law.Gradient2{Long: -1}, law.Vegas{Alpha: 9}, law.Little{Probe: 2}, law.PID{Ki: -1}} {
+	for _, bad := range []law.Law{
+		law.AIMD{Step: -1},
+		law.Gradient{Queue: -1},
+		law.Gradient2{Long: -1},
+		law.Vegas{Alpha: 9},
+		law.Little{Probe: 2},
+		law.PID{Ki: -1},
+	} {
 		c := start(t, zero(t, bad))
 		before := next(c, 20, second(50*ms))
 		if c.(law.Retuner).Retune(bad) {

@@ -58,7 +58,10 @@ func TestNoReasonInJSON(t *testing.T) {
 }
 
 func TestReasonCodeString(t *testing.T) {
-	want := []string{"none", "above", "below", "within", "unused", "pinned", "configured", "too few", "probing", "rebased", "exploring", "code 11"}
+	want := []string{
+		"none", "above", "below", "within", "unused", "pinned", "configured", "too few", "probing",
+		"rebased", "exploring", "code 11",
+	}
 	for i, want := range want {
 		if got := law.ReasonCode(i).String(); got != want {
 			t.Errorf("code %d: %q, want %q", i, got, want)

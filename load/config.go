@@ -18,12 +18,11 @@ type Config struct {
 	// Combine says how feeds make one load. Defaults to [Worst].
 	Combine Combine
 
-	// Interval, Timeout and MaxAge are those of the feeds that do not set
-	// their own. Interval is from one poll to the next, and defaults to 100 ms, or to 20 ms for a
-	// source that tells a [Drain], which says something new with each table;
-	// Timeout is of one poll, and defaults to 1 s; MaxAge is how old a reading
-	// may be, and defaults to 10 intervals, or to 1 s if that is more. It is at
-	// least the Interval.
+	// Interval, Timeout and MaxAge are those of the feeds that do not set their own. Interval is
+	// from one poll to the next, and defaults to 100 ms, or to 20 ms for a source that tells a
+	// [Drain], which says something new with each table; Timeout is of one poll, and defaults to 1
+	// s; MaxAge is how old a reading may be, and defaults to 10 intervals, or to 1 s if that is
+	// more. It is at least the Interval.
 	Interval, Timeout, MaxAge time.Duration
 
 	// OnEvent, if set, is called when a feed becomes stale and when it answers
@@ -42,17 +41,15 @@ type Feed struct {
 	Weight float64
 }
 
-// Combine says how several feeds make one load. Within a feed the worst reading
-// counts.
+// Combine says how several feeds make one load. Within a feed the worst reading counts.
 type Combine uint8
 
 // The ways to combine.
 const (
 	// Worst is the load of the worst feed.
 	Worst Combine = 0
-	// WeightedSum is the sum of the loads, each times its feed's share of the
-	// weights. It masks a single bottleneck: 0.7 of memory at 30% and 0.3 of a store
-	// that is at its limit are 0.51.
+	// WeightedSum is the sum of the loads, each times its feed's share of the weights. It masks a
+	// single bottleneck: 0.7 of memory at 30% and 0.3 of a store that is at its limit are 0.51.
 	WeightedSum Combine = 1
 )
 

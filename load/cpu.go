@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// Scheduler is how long runnable goroutines wait for a processor: the p99 since the
-// last poll against a limit. It is the earliest sign that the CPU of this process
-// is short.
+// Scheduler is how long runnable goroutines wait for a processor: the p99 since the last poll
+// against a limit. It is the earliest sign that the CPU of this process is short.
 type Scheduler struct {
 	// Limit is the wait at which the CPU is taken to be at its limit. Defaults to
 	// 1 ms, as CockroachDB has it.
@@ -39,8 +38,7 @@ func (s *Scheduler) Poll(context.Context) (Sample, error) {
 	return one(Reading{Name: "scheduling latency", Value: wait, Unit: Seconds, Limit: limit.Seconds()}), nil
 }
 
-// quantile is that of what was counted since the last call, as the upper bound of
-// its bucket.
+// quantile is that of what was counted since the last call, as the upper bound of its bucket.
 func (s *Scheduler) quantile(h *metrics.Float64Histogram) float64 {
 	counts := make([]uint64, len(h.Counts))
 	var total uint64

@@ -26,11 +26,10 @@
 //
 // # Age
 //
-// A reading is valid until it is MaxAge old by its own time, so a source that
-// stops answering, answers with nonsense, or answers with what it measured an hour
-// ago becomes stale, and so does everything if the Monitor is not run. What reads
-// the monitor then falls back on [Symptoms]: what the process sees of its own
-// operations. The change is an [Event] either way.
+// A reading is valid until it is MaxAge old by its own time, so a source that stops answering,
+// answers with nonsense, or answers with what it measured an hour ago becomes stale, and so does
+// everything if the Monitor is not run. What reads the monitor then falls back on [Symptoms]: what
+// the process sees of its own operations. The change is an [Event] either way.
 //
 // # When it fails
 //
@@ -41,8 +40,7 @@
 //
 // # Sources
 //
-//   - Worst bottleneck: every throttle that research found trusted combines so
-//     (CockroachDB admission control, TiKV flow control, MongoDB flow control).
-//   - Scheduler latency as a load signal, p99 against 1 ms: CockroachDB, "elastic CPU
-//     control", 2022.
+//   - Worst bottleneck: CockroachDB admission control, TiKV flow control and MongoDB flow control
+//     combine so.
+//   - Scheduler latency as a load signal, p99 against 1 ms: CockroachDB, "elastic CPU control", 2022.
 package load

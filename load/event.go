@@ -15,8 +15,11 @@ type Event struct {
 
 // String describes the event in one line.
 func (e Event) String() string {
-	if e.Err != nil {
-		return fmt.Sprintf("%s: %v: %v", e.Source, e.Kind, e.Err)
+	switch {
+	case e.Err != nil && e.Kind == WentStale:
+		return e.Err.Error() // it names the source
+	case e.Err != nil:
+		return fmt.Sprintf("%s: %v", e.Source, e.Err)
 	}
 	return fmt.Sprintf("%s: %v", e.Source, e.Kind)
 }

@@ -61,9 +61,8 @@ func read(names ...string) []metrics.Sample {
 	return samples
 }
 
-// GoMemory is the memory that counts towards the runtime's own limit (GOMEMLIMIT)
-// against that. Near it the program collects garbage all the time. It is
-// unavailable where no limit is set.
+// GoMemory is the memory that counts towards the runtime's own limit (GOMEMLIMIT) against that.
+// Near it the program collects garbage all the time. It is unavailable where no limit is set.
 type GoMemory struct{}
 
 // Name returns "go memory".

@@ -37,12 +37,11 @@ func New(c Config) (*Monitor, error) {
 // farewell is how long Run waits for a poll whose context has ended.
 const farewell = time.Second
 
-// Run polls the sources until ctx ends, and then returns nil. A source that has
-// not returned a second later is left behind and named in the error, as is an OnEvent
-// that panicked or ended its goroutine: the polls went on. While the
-// monitor runs already, Run returns [ErrRunning]; afterwards it may run again. A
-// source that was left behind is polled again once it has returned. A nil ctx counts as
-// context.Background.
+// Run polls the sources until ctx ends, and then returns nil. A source that has not returned a
+// second later is left behind and named in the error, as is an OnEvent that panicked or ended its
+// goroutine: the polls went on. While the monitor runs already, Run returns [ErrRunning];
+// afterwards it may run again. A source that was left behind is polled again once it has returned.
+// A nil ctx counts as context.Background.
 func (m *Monitor) Run(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -192,8 +191,7 @@ func (m *Monitor) Drain() (d Drain, at time.Time, ok bool) {
 	return Drain{}, time.Time{}, false
 }
 
-// Snapshot returns the state of each feed, in the order of [Config].Feeds. Reading
-// changes nothing.
+// Snapshot returns the state of each feed, in the order of [Config].Feeds. Reading changes nothing.
 func (m *Monitor) Snapshot() []FeedSnapshot {
 	now := time.Now()
 	all := make([]FeedSnapshot, len(m.feeds))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -101,6 +102,9 @@ func TestWorstBottleneck(t *testing.T) {
 			}
 		}
 		if got := w.Level(load.Writes).Worst.String(); got != "tables 15 of 15" {
+			t.Error(got)
+		}
+		if got := reading("seen only", 5, math.Inf(1)).String(); got != "seen only 5" {
 			t.Error(got)
 		}
 	})
@@ -202,6 +206,9 @@ func TestUnavailableIsNotStale(t *testing.T) {
 		if got := w.kinds(); len(got) != 1 || got[0] != load.WentMissing {
 			t.Errorf("events %v", got)
 		}
+		if got := w.events[0].String(); strings.Count(got, "unavailable") != 1 || !strings.HasPrefix(got, w.events[0].Source+": ") {
+			t.Errorf("it says %q", got)
+		}
 	})
 }
 
@@ -218,6 +225,9 @@ func TestPollThatNeverReturns(t *testing.T) {
 		pass(10 * time.Second)
 		if got := w.kinds(); len(got) != 1 || got[0] != load.WentStale || calls != 1 {
 			t.Errorf("events %v after %d calls", got, calls)
+		}
+		if got, want := w.events[0].String(), `load: stale: source "a" has not answered yet`; got != want {
+			t.Errorf("it says %q, want %q", got, want)
 		}
 		if l := w.Level(load.All); l.Load != 0.1 || !l.Degraded {
 			t.Errorf("%+v", l)

@@ -32,10 +32,14 @@ func (r Reading) Load() float64 {
 	return 0
 }
 
-// String returns the reading in words, such as "level-0 tables 9 of 15".
+// String returns the reading in words, such as "level-0 tables 9 of 15", or "tree 120 MiB" of what
+// has no limit.
 func (r Reading) String() string {
-	if r.Err != nil {
+	switch {
+	case r.Err != nil:
 		return fmt.Sprintf("%s: %v", r.Name, r.Err)
+	case math.IsInf(r.Limit, 1):
+		return fmt.Sprintf("%s %s", r.Name, r.Unit.format(r.Value))
 	}
 	return fmt.Sprintf("%s %s of %s", r.Name, r.Unit.format(r.Value), r.Unit.format(r.Limit))
 }

@@ -13,11 +13,10 @@ import (
 type Source interface {
 	// Name identifies the source in events and readings, such as "badger".
 	Name() string
-	// Poll measures. It returns soon after ctx ends. An error means that the
-	// system did not answer, and one that matches [ErrUnavailable] that it never
-	// will: there is nothing to measure here; one that matches [ErrDenied] that it does not let the
-	// source in. A panic counts as an error, and so does
-	// the end of the goroutine.
+	// Poll measures. It returns soon after ctx ends. An error means that the system did not answer,
+	// and one that matches [ErrUnavailable] that it never will: there is nothing to measure here;
+	// one that matches [ErrDenied] that it does not let the source in. A panic counts as an error,
+	// and so does the end of the goroutine.
 	Poll(ctx context.Context) (Sample, error)
 }
 
@@ -92,9 +91,8 @@ var (
 	ErrConfig = settings.ErrConfigOf("load")
 	// ErrInvalid matches the error of a reading that makes no sense.
 	ErrInvalid = errors.New("load: invalid reading")
-	// ErrUnavailable is for a source whose system is not there to be measured,
-	// such as a memory limit where none is set. Its feed is left out and is not
-	// stale.
+	// ErrUnavailable is for a source whose system is not there to be measured, such as a memory
+	// limit where none is set. Its feed is left out and is not stale.
 	ErrUnavailable = errors.New("load: unavailable")
 	// ErrDenied is for a source that the system does not let in: a wrong password, a
 	// missing privilege. The source is polled again after half a minute, because some servers lock

@@ -11,10 +11,9 @@ type Operations struct {
 	Latency time.Duration // recent mean latency, 0 if nothing completed
 }
 
-// Symptoms tells the load of a system from [Operations] alone, for when nothing better
-// answers. It compares latency with a baseline, the latency at which the system
-// was at ease, which sinks to a lower latency within seconds and rises to a higher
-// one within minutes:
+// Symptoms tells the load of a system from [Operations] alone, for when nothing better answers. It
+// compares latency with a baseline, the latency at which the system was at ease, which sinks to a
+// lower latency within seconds and rises to a higher one within minutes:
 //
 //	baseline += (latency - baseline) (1 - exp(-dt/tau)),  tau = 2 s down, 5 min up
 //
@@ -67,8 +66,7 @@ func (s *Symptoms) learn(latency float64, dt time.Duration) {
 	s.baseline += (latency - s.baseline) * -math.Expm1(-dt.Seconds()/tau.Seconds())
 }
 
-// Baseline returns the latency at which the system is taken to be at ease, 0 if
-// none was seen.
+// Baseline returns the latency at which the system is taken to be at ease, 0 if none was seen.
 func (s *Symptoms) Baseline() time.Duration {
 	if ns := s.baseline * float64(time.Second); ns < math.MaxInt64 {
 		return time.Duration(ns)

@@ -19,14 +19,12 @@ type Config struct {
 	Ki float64 // integral gain, per second
 	Kd float64 // derivative gain, in seconds
 
-	// Tau is the time constant of the filter before the derivative. 0 means
-	// no filter.
+	// Tau is the time constant of the filter before the derivative. 0 means no filter.
 	Tau time.Duration
 
-	// Tracking is the time constant with which the integral is led back
-	// while the output is at a limit. Defaults to sqrt(Kd/Ki), the geometric
-	// mean of integral and derivative time, or without a derivative to Kp/Ki;
-	// without either the integral follows at once.
+	// Tracking is the time constant with which the integral is led back while the output is at a
+	// limit. Defaults to sqrt(Kd/Ki), the geometric mean of integral and derivative time, or
+	// without a derivative to Kp/Ki; without either the integral follows at once.
 	Tracking time.Duration
 
 	// Setpoint is what the measurement is brought to.
@@ -36,12 +34,10 @@ type Config struct {
 	// such as load under a delay: the output then rises with the measurement.
 	Reverse bool
 
-	// Min and Max are the limits of the output. They default to 0 and 1 if
-	// both are 0.
+	// Min and Max are the limits of the output. They default to 0 and 1 if both are 0.
 	Min, Max float64
 
-	// MaxStep is the longest time that one update integrates over. Defaults
-	// to 1 s.
+	// MaxStep is the longest time that one update integrates over. Defaults to 1 s.
 	MaxStep time.Duration
 }
 
@@ -54,7 +50,7 @@ func (c Config) complete() (Config, error) {
 		value float64
 	}{{"Kp", c.Kp}, {"Ki", c.Ki}, {"Kd", c.Kd}} {
 		if !(gain.value >= 0) || math.IsInf(gain.value, 1) {
-			return c, faultf("%s %v out of range: want 0 or more", gain.name, gain.value)
+			return c, settings.Invalid(ErrConfig, gain.name, gain.value, "0 or more")
 		}
 	}
 	for _, span := range [...]struct {
@@ -62,7 +58,7 @@ func (c Config) complete() (Config, error) {
 		value time.Duration
 	}{{"Tau", c.Tau}, {"Tracking", c.Tracking}, {"MaxStep", c.MaxStep}} {
 		if span.value < 0 {
-			return c, faultf("%s %v out of range: want 0 or more", span.name, span.value)
+			return c, settings.Invalid(ErrConfig, span.name, span.value, "0 or more")
 		}
 	}
 	for _, level := range [...]struct {
@@ -70,14 +66,14 @@ func (c Config) complete() (Config, error) {
 		value float64
 	}{{"Setpoint", c.Setpoint}, {"Min", c.Min}, {"Max", c.Max}} {
 		if !finite(level.value) {
-			return c, faultf("%s %v out of range: want a finite number", level.name, level.value)
+			return c, settings.Invalid(ErrConfig, level.name, level.value, "a finite number")
 		}
 	}
 	if c.Min == 0 && c.Max == 0 {
 		c.Max = 1
 	}
 	if c.Min >= c.Max {
-		return c, faultf("Min %v out of range: want less than Max %v", c.Min, c.Max)
+		return c, settings.Invalid(ErrConfig, "Min", c.Min, fmt.Sprintf("less than Max, which is %v", c.Max))
 	}
 	if c.MaxStep == 0 {
 		c.MaxStep = defaultMaxStep
@@ -96,8 +92,7 @@ func (c *Config) tracking() float64 {
 	return c.Kp / c.Ki
 }
 
-// share is how much of the way a first-order lag goes within dt: all of it if
-// there is no lag.
+// share is how much of the way a first-order lag goes within dt: all of it if there is no lag.
 func share(dt, tau float64) float64 {
 	if tau <= 0 {
 		return 1
@@ -106,11 +101,3 @@ func share(dt, tau float64) float64 {
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// A fault is an error in its own words that matches ErrConfig.
-type fault string
-
-func (f fault) Error() string { return "pid: " + string(f) }
-func (f fault) Unwrap() error { return ErrConfig }
-
-func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }

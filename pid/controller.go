@@ -2,8 +2,7 @@ package pid
 
 import "time"
 
-// A Controller is a [Config] at work. Make one with [New]. It is not safe for
-// concurrent use.
+// A Controller is a [Config] at work. Make one with [New]. It is not safe for concurrent use.
 type Controller struct {
 	conf   Config
 	state  Snapshot
@@ -19,9 +18,8 @@ type Snapshot struct {
 	Filtered float64 // the measurement as the derivative sees it
 }
 
-// New starts a controller whose output and integral are Min or, if that is
-// between the limits, 0. A setting out of range is an error that matches
-// [ErrConfig].
+// New starts a controller whose output and integral are Min or, if that is between the limits, 0. A
+// setting out of range is an error that matches [ErrConfig].
 func New(conf Config) (*Controller, error) {
 	conf, err := conf.complete()
 	if err != nil {

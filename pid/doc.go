@@ -1,18 +1,16 @@
 // Package pid is a PID controller: it moves an output so that a measurement
 // comes to a setpoint and stays there.
 //
-// It reads no clock, takes no lock and knows nothing of what it controls: the
-// caller says what it measured and how much time has passed, and applies the
-// output.
+// It reads no clock, takes no lock and knows nothing of what it controls: the caller says what it
+// measured and how much time has passed, and applies the output.
 //
 //	c, err := pid.New(pid.Config{Kp: 0.5, Ki: 0.2, Setpoint: 0.85, Max: 10})
 //	output := c.Update(measurement, elapsed)
 //
 // # Mathematics
 //
-// With the measurement y, the setpoint r and the error e = r - y (y - r if the
-// controller is reversed), the output is the sum of three terms, held within
-// its limits:
+// With the measurement y, the setpoint r and the error e = r - y (y - r if the controller is
+// reversed), the output is the sum of three terms, held within its limits:
 //
 //	P = Kp e                     what the error is now
 //	I = integral of Ki e dt      what it was
@@ -21,31 +19,27 @@
 // P alone stops short of the setpoint as soon as a steady output is needed; I
 // supplies that output and leaves no error; D brakes.
 //
-// Filter. A derivative amplifies noise, so it is taken of a first-order filter
-// of y with the time constant Tau. Over a step dt the filter moves by the share
-// 1 - exp(-dt/Tau) of the way, which is exact for a measurement that is constant
-// over the step: the filter does the same however often it is called. The first
-// sample seeds it. P and I see y itself, because the lag of a filter costs them
-// stability.
+// Filter. A derivative amplifies noise, so it is taken of a first-order filter of y with the time
+// constant Tau. Over a step dt the filter moves by the share 1 - exp(-dt/Tau) of the way, which is
+// exact for a measurement that is constant over the step: the filter does the same however often it
+// is called. The first sample seeds it. P and I see y itself, because the lag of a filter costs
+// them stability.
 //
 // Derivative on the measurement. A step of the setpoint would make the
 // derivative of e a spike; that of y is unaffected.
 //
-// Anti-windup. While the output is at a limit, more integral changes nothing now
-// and delays the way back later. With v the sum of the terms and u the output,
-// the integral also follows
+// Anti-windup. While the output is at a limit, more integral changes nothing now and delays the way
+// back later. With v the sum of the terms and u the output, the integral also follows
 //
 //	dI = (u - v) (1 - exp(-dt/Tracking))
 //
-// which is back-calculation: the integral is led back, in units of the output,
-// to where the output just reaches the limit. Without it, clamping the integral
-// alone, the bound would have to be known in units of the output and would cap
-// what I may contribute in ordinary work.
+// which is back-calculation: the integral is led back, in units of the output, to where the output
+// just reaches the limit. Without it, clamping the integral alone, the bound would have to be known
+// in units of the output and would cap what I may contribute in ordinary work.
 //
-// Retuning. I is stored in units of the output, as Ki times the integral and not
-// as the integral, so a change of Ki does not multiply the past. What P and D
-// change by at the present error is moved into I: the output goes on from where
-// it is.
+// Retuning. I is stored in units of the output, as Ki times the integral and not as the integral,
+// so a change of Ki does not multiply the past. What P and D change by at the present error is
+// moved into I: the output goes on from where it is.
 //
 // # When it fails
 //

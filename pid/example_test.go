@@ -48,5 +48,5 @@ func ExampleController_Track() {
 func ExampleNew() {
 	_, err := pid.New(pid.Config{Kp: -1})
 	fmt.Println(err)
-	// Output: pid: Kp -1 out of range: want 0 or more
+	// Output: pid: invalid configuration: Kp is -1: want 0 or more
 }

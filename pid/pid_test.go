@@ -82,9 +82,8 @@ func TestDerivativeIgnoresTheSetpoint(t *testing.T) {
 	near(t, "kick", c.Update(1, tick), 0)
 }
 
-// At the limit for long, the integral converges to where the sum of the terms is
-// Ki e times the tracking time over the limit. So the way back is as short after an
-// hour as after a minute.
+// At the limit for long, the integral converges to where the sum of the terms is Ki e times the
+// tracking time over the limit. So the way back is as short after an hour as after a minute.
 func TestSaturation(t *testing.T) {
 	for _, n := range []int{600, 36_000} {
 		c := start(t, pid.Config{Kp: 1, Ki: 1, Setpoint: 5, Min: -1, Max: 1, Tracking: tick})
@@ -132,7 +131,8 @@ func TestRetuneWithoutBump(t *testing.T) {
 		near(t, "proportional term", s.P, conf.Kp*(1-y))
 	}
 	before := c.Snapshot()
-	if err := c.Retune(pid.Config{Kp: -1}); !errors.Is(err, pid.ErrConfig) || c.Snapshot() != before || c.Config().Kp != conf.Kp {
+	if err := c.Retune(pid.Config{Kp: -1}); !errors.Is(err, pid.ErrConfig) || c.Snapshot() != before ||
+		c.Config().Kp != conf.Kp {
 		t.Errorf("a bad setting: %v, %+v", err, c.Snapshot())
 	}
 }
@@ -196,7 +196,8 @@ func TestAnySamplesStayWithinLimits(t *testing.T) {
 				y = odd[r.IntN(len(odd))]
 			}
 			out := c.Update(y, time.Duration(r.Int64N(1e10)-1e9))
-			if s := c.Snapshot(); !(out >= conf.Min && out <= conf.Max) || s.Output != out || math.IsNaN(s.P+s.I+s.D+s.Filtered) {
+			if s := c.Snapshot(); !(out >= conf.Min && out <= conf.Max) || s.Output != out ||
+				math.IsNaN(s.P+s.I+s.D+s.Filtered) {
 				t.Fatalf("%+v: output %v, %+v", conf, out, s)
 			}
 		}
@@ -206,7 +207,10 @@ func TestAnySamplesStayWithinLimits(t *testing.T) {
 // A first-order plant is brought to the setpoint and no further than a little.
 func TestClosedLoop(t *testing.T) {
 	for _, reverse := range []bool{false, true} {
-		c := start(t, pid.Config{Kp: 2, Ki: 2, Kd: 0.05, Tau: 50 * time.Millisecond, Setpoint: 3, Min: -10, Max: 10, Reverse: reverse})
+		c := start(t, pid.Config{
+			Kp: 2, Ki: 2, Kd: 0.05, Tau: 50 * time.Millisecond, Setpoint: 3, Min: -10, Max: 10,
+			Reverse: reverse,
+		})
 		y, u, worst := 0.0, 0.0, 0.0
 		for range 200 {
 			gain := 1.0
@@ -228,16 +232,16 @@ func TestBadSettings(t *testing.T) {
 		conf pid.Config
 		want string
 	}{
-		{pid.Config{Kp: -1}, "pid: Kp -1 out of range: want 0 or more"},
-		{pid.Config{Ki: math.NaN()}, "pid: Ki NaN out of range: want 0 or more"},
-		{pid.Config{Kd: math.Inf(1)}, "pid: Kd +Inf out of range: want 0 or more"},
-		{pid.Config{Tau: -1}, "pid: Tau -1ns out of range: want 0 or more"},
-		{pid.Config{Tracking: -1}, "pid: Tracking -1ns out of range: want 0 or more"},
-		{pid.Config{MaxStep: -1}, "pid: MaxStep -1ns out of range: want 0 or more"},
-		{pid.Config{Setpoint: math.NaN()}, "pid: Setpoint NaN out of range: want a finite number"},
-		{pid.Config{Min: math.Inf(-1)}, "pid: Min -Inf out of range: want a finite number"},
-		{pid.Config{Max: math.Inf(1)}, "pid: Max +Inf out of range: want a finite number"},
-		{pid.Config{Min: 1, Max: 1}, "pid: Min 1 out of range: want less than Max 1"},
+		{pid.Config{Kp: -1}, "pid: invalid configuration: Kp is -1: want 0 or more"},
+		{pid.Config{Ki: math.NaN()}, "pid: invalid configuration: Ki is NaN: want 0 or more"},
+		{pid.Config{Kd: math.Inf(1)}, "pid: invalid configuration: Kd is +Inf: want 0 or more"},
+		{pid.Config{Tau: -1}, "pid: invalid configuration: Tau is -1ns: want 0 or more"},
+		{pid.Config{Tracking: -1}, "pid: invalid configuration: Tracking is -1ns: want 0 or more"},
+		{pid.Config{MaxStep: -1}, "pid: invalid configuration: MaxStep is -1ns: want 0 or more"},
+		{pid.Config{Setpoint: math.NaN()}, "pid: invalid configuration: Setpoint is NaN: want a finite number"},
+		{pid.Config{Min: math.Inf(-1)}, "pid: invalid configuration: Min is -Inf: want a finite number"},
+		{pid.Config{Max: math.Inf(1)}, "pid: invalid configuration: Max is +Inf: want a finite number"},
+		{pid.Config{Min: 1, Max: 1}, "pid: invalid configuration: Min is 1: want less than Max, which is 1"},
 	} {
 		c, err := pid.New(test.conf)
 		if c != nil || !errors.Is(err, pid.ErrConfig) || err.Error() != test.want {

@@ -99,7 +99,9 @@ func (m *boardModel) run(it *item) {
 		m.Fatalf("%s was started twice", it.Key)
 	}
 	for _, key := range it.After {
-		if !slices.ContainsFunc(m.items, func(o *item) bool { return o.Key == key && m.ended[o] == Done }) && m.settling == 0 && !m.published(key) {
+		if !slices.ContainsFunc(m.items, func(o *item) bool {
+			return o.Key == key && m.ended[o] == Done
+		}) && m.settling == 0 && !m.published(key) {
 			m.Fatalf("%s was started before %s", it.Key, key)
 		}
 	}

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -83,6 +84,19 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Source == nil {
 		return c, invalid("Source", nil, "a source, such as Slice(tasks)")
 	}
+	if err := c.completeNumbers(); err != nil {
+		return c, err
+	}
+	if err := c.Retry.check("Retry"); err != nil {
+		return c, err
+	}
+	c.Retry = c.Retry.orDefault(Retry{Attempts: 1, Backoff: time.Second, Max: time.Minute})
+	err := c.completeResources()
+	return c, err
+}
+
+// completeNumbers checks the numbers and durations, and fills in those that are 0.
+func (c *Config) completeNumbers() error {
 	for _, f := range []struct {
 		name      string
 		value     *int
@@ -94,11 +108,9 @@ func (c Config) withDefaults() (Config, error) {
 		{"History", &c.History, 10_000},
 	} {
 		if *f.value < 0 {
-			return c, invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %d) or more", f.otherwise))
+			return invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %d) or more", f.otherwise))
 		}
-		if *f.value == 0 {
-			*f.value = f.otherwise
-		}
+		*f.value = cmp.Or(*f.value, f.otherwise)
 	}
 	for _, f := range []struct {
 		name      string
@@ -110,17 +122,16 @@ func (c Config) withDefaults() (Config, error) {
 		{"Grace", &c.Grace, 30 * time.Second},
 	} {
 		if *f.value < 0 || *f.value > maxLong {
-			return c, invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %v) to %v", f.otherwise, maxLong))
+			return invalid(f.name, *f.value, fmt.Sprintf("0 (the default, %v) to %v", f.otherwise, maxLong))
 		}
-		if *f.value == 0 {
-			*f.value = f.otherwise
-		}
+		*f.value = cmp.Or(*f.value, f.otherwise)
 	}
-	if err := c.Retry.check("Retry"); err != nil {
-		return c, err
-	}
-	c.Retry = c.Retry.orDefault(Retry{Attempts: 1, Backoff: time.Second, Max: time.Minute})
+	return nil
+}
 
+// completeResources checks the settings that name resources of the Capacity. The main one is what
+// Cost and Scaler are about by default.
+func (c *Config) completeResources() error {
 	names := slices.Sorted(maps.Keys(c.Capacity.Snapshot().Resources))
 	main := "slots"
 	if len(names) == 1 {
@@ -128,13 +139,14 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Cost == nil {
 		if !slices.Contains(names, main) {
-			return c, invalid("Cost", nil, fmt.Sprintf(`a vector, for the Capacity has several resources and none is "slots": %q`, names))
+			const want = `a vector, for the Capacity has several resources and none is "slots": %q`
+			return invalid("Cost", nil, fmt.Sprintf(want, names))
 		}
 		c.Cost = capacity.Vector{main: 1}
 	}
 	if c.Scaler != nil {
 		if c.Scalers[main] != nil {
-			return c, invalid("Scalers", fmt.Sprintf("%q twice", main), "either Scaler or Scalers for it")
+			return invalid("Scalers", fmt.Sprintf("%q twice", main), "either Scaler or Scalers for it")
 		}
 		c.Scalers = maps.Clone(c.Scalers)
 		if c.Scalers == nil {
@@ -144,10 +156,10 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	for name := range c.Scalers {
 		if !slices.Contains(names, name) {
-			return c, invalid("Scalers", fmt.Sprintf("for %q", name), fmt.Sprintf("one of %q", names))
+			return invalid("Scalers", fmt.Sprintf("for %q", name), fmt.Sprintf("one of %q", names))
 		}
 	}
-	return c, nil
+	return nil
 }
 
 func invalid(field string, value any, want string) error {

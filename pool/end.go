@@ -66,7 +66,8 @@ func (b *board) fail(it *item, e Event, fx *effects) {
 	b.failed++
 	b.conclude(it, e, b.conf.Redeliver, fx)
 	if it.Key != "" {
-		b.failDependents(it.Key, &causedError{ErrDependency, fmt.Sprintf("it waits for %q, which failed", it.Key), e.Err}, fx)
+		why := &causedError{ErrDependency, fmt.Sprintf("it waits for %q, which failed", it.Key), e.Err}
+		b.failDependents(it.Key, why, fx)
 	}
 	if b.conf.StopOnError && b.why == nil {
 		b.stop(&causedError{ErrStopped, fmt.Sprintf("task %q", it.Key), e.Err}, fx)

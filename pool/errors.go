@@ -7,20 +7,31 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// The errors of a pool. ErrConfig matches every error about a setting or a task that
-// makes no sense.
+// The errors of a pool. [Pool.Run] yields those that end the run; the others are in the Err of an
+// [Event], or of a [Lease].
 var (
-	ErrConfig     = settings.ErrConfigOf("pool")
-	ErrUsed       = errors.New("pool: Run was called before")
-	ErrSource     = errors.New("pool: the source failed")
-	ErrScaler     = errors.New("pool: the scaler failed")
-	ErrStopped    = errors.New("pool: stopped on the first error")
-	ErrAbandoned  = errors.New("pool: left behind what did not end in time")
-	ErrDrained    = errors.New("pool: drained before it started")
+	// ErrConfig matches every error about a setting or a task that makes no sense.
+	ErrConfig = settings.ErrConfigOf("pool")
+	// ErrUsed: a pool runs once, and it did.
+	ErrUsed = errors.New("pool: Run was called before")
+	// ErrSource: the source returned an error, panicked or ended its goroutine.
+	ErrSource = errors.New("pool: the source failed")
+	// ErrScaler: a scaler or its law failed, and the size was held.
+	ErrScaler = errors.New("pool: the scaler failed")
+	// ErrStopped: a task failed for good, and [Config].StopOnError is set.
+	ErrStopped = errors.New("pool: stopped on the first error")
+	// ErrAbandoned: something ignored the end of its context for longer than [Config].Grace.
+	ErrAbandoned = errors.New("pool: left behind what did not end in time")
+	// ErrDrained: [Pool.Drain] was called before the task started.
+	ErrDrained = errors.New("pool: drained before it started")
+	// ErrDependency: a task that this one comes After failed or never came, or waits for this one.
 	ErrDependency = errors.New("pool: dependency")
-	ErrDuplicate  = errors.New("pool: duplicate key")
-	ErrLeaseLost  = errors.New("pool: lease lost")
-	ErrExited     = errors.New("pool: ended its goroutine")
+	// ErrDuplicate: another task of the same key is not finished yet.
+	ErrDuplicate = errors.New("pool: duplicate key")
+	// ErrLeaseLost: the source no longer reserves the task for this run; a [Lease] returns it.
+	ErrLeaseLost = errors.New("pool: lease lost")
+	// ErrExited: code of the user ended its goroutine with runtime.Goexit.
+	ErrExited = errors.New("pool: ended its goroutine")
 
 	errBroken = errors.New("pool: the events have no reader any more")
 )

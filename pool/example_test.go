@@ -82,7 +82,10 @@ func ExampleByLaw() {
 		Capacity: c,
 		Source:   pool.Slice(nil),
 		// For tasks of some 100 ms; for longer ones a longer Interval.
-		Scaler: pool.ByLaw{Law: law.Vegas{Alpha: 2, Beta: 4}, Initial: 4, Interval: 250 * time.Millisecond, MinSamples: 10},
+		Scaler: pool.ByLaw{
+			Law: law.Vegas{Alpha: 2, Beta: 4}, Initial: 4, Interval: 250 * time.Millisecond,
+			MinSamples: 10,
+		},
 	})
 	if err != nil {
 		panic(err)

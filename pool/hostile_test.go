@@ -27,12 +27,16 @@ type callback struct {
 
 var callbacks = []callback{
 	{name: "Run", tells: true, setup: func(c *pool.Config, act func()) {
-		c.Source = pool.Slice(append(three(), pool.Task{Key: "bad", Run: func(context.Context) (any, error) { act(); return nil, nil }}))
+		c.Source = pool.Slice(append(three(), pool.Task{
+			Key: "bad", Run: func(context.Context) (any, error) { act(); return nil, nil },
+		}))
 	}},
 	{name: "Error of a task", tells: true, setup: func(c *pool.Config, act func()) {
 		last := task("last", time.Second, nil)
 		last.After = []string{"bad"}
-		c.Source = pool.Slice(append(three(), pool.Task{Key: "bad", Run: func(context.Context) (any, error) { return nil, hostileError(act) }}, last))
+		c.Source = pool.Slice(append(three(), pool.Task{
+			Key: "bad", Run: func(context.Context) (any, error) { return nil, hostileError(act) },
+		}, last))
 	}},
 	{name: "Gate", tells: true, setup: func(c *pool.Config, act func()) {
 		c.Gate = func(ctx context.Context, attempt func(context.Context) error) error { act(); return attempt(ctx) }
@@ -70,19 +74,25 @@ var callbacks = []callback{
 		c.Source = leased(nil, stub{extend: func() error { act(); return nil }})
 	}},
 	{name: "Sizer", tells: true, setup: func(c *pool.Config, act func()) {
-		c.Scaler = hostileScaler{func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 3, Period: time.Second} }, act}
+		c.Scaler = hostileScaler{
+			func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 3, Period: time.Second} },
+			act,
+		}
 	}},
 	{name: "Measure", tells: true, setup: func(c *pool.Config, act func()) {
 		c.Scaler = pool.ByLoad{Initial: 2, Measure: func() (float64, bool) { act(); return 0.8, true }}
 	}},
 	{name: "Law", tells: true, setup: func(c *pool.Config, act func()) {
 		asked := false
-		c.Scaler = pool.MinOf{pool.ByBacklog{Initial: 3}, pool.ByLaw{Initial: 3, Interval: time.Second, Law: hostileLaw(func() {
-			if asked { // the first time is when the pool is made
-				act()
-			}
-			asked = true
-		})}}
+		c.Scaler = pool.MinOf{
+			pool.ByBacklog{Initial: 3},
+			pool.ByLaw{Initial: 3, Interval: time.Second, Law: hostileLaw(func() {
+				if asked { // the first time is when the pool is made
+					act()
+				}
+				asked = true
+			})},
+		}
 	}},
 	{name: "wake of another owner", setup: func(c *pool.Config, act func()) {
 		request := must(c.Capacity.Request(capacity.Vector{"slots": 3}))
@@ -113,7 +123,10 @@ func leased(err error, lease pool.Lease) pool.Source {
 		if n++; n > 3 {
 			return pool.Delivery{}, false
 		}
-		return pool.Delivery{Task: task(string(rune('0'+n)), time.Duration(n)*time.Second, err), Lease: lease, LeaseTime: 900 * time.Millisecond}, true
+		return pool.Delivery{
+			Task: task(string(rune('0'+n)), time.Duration(n)*time.Second, err), Lease: lease,
+			LeaseTime: 900 * time.Millisecond,
+		}, true
 	}}
 }
 
@@ -219,7 +232,8 @@ func testHostile(t *testing.T, callback callback, act string) {
 			t.Errorf("%q ended %d times", key, n)
 		}
 	}
-	if s := p.Snapshot(); s.Running+s.Ready+s.Blocked+s.Resting != 0 || int(s.Completed+s.Failed+s.Cancelled) != len(ends) {
+	if s := p.Snapshot(); s.Running+s.Ready+s.Blocked+s.Resting != 0 ||
+		int(s.Completed+s.Failed+s.Cancelled) != len(ends) {
 		t.Errorf("%+v with %d ends", s, len(ends))
 	}
 	if s := c.Snapshot(); s.Grants != 0 || s.Waiting != 0 || s.Resources["slots"].Available != 3 {
@@ -232,7 +246,8 @@ func testHostile(t *testing.T, callback callback, act string) {
 	if bad && callback.tells && !told {
 		t.Error("no event tells of it")
 	}
-	if ends := bad && callback.ends || act == "calls us" && callback.name == "Error of Claim"; ends != errors.Is(last, pool.ErrSource) {
+	if ends := bad && callback.ends ||
+		act == "calls us" && callback.name == "Error of Claim"; ends != errors.Is(last, pool.ErrSource) {
 		t.Errorf("the run ended with %v", last)
 	}
 }
@@ -286,14 +301,20 @@ func TestWakeMayCallThePool(t *testing.T) {
 				held := must(c.TryAcquire(must(c.Request(capacity.Vector{"slots": 2}))))
 				config := pool.Config{Capacity: c, Source: pool.Chan(more)}
 				if name == "resized" { // to the task, which is then granted, and the other behind it
-					config.Scaler = hostileScaler{func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 4, Period: time.Second} }, func() {}}
+					config.Scaler = hostileScaler{
+						func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 4, Period: time.Second} },
+						func() {},
+					}
 					held.Release()
 				}
 				p := must(pool.New(config))
 				var woken atomic.Bool
 				go func() {
 					synctest.Wait() // the pool stands in the queue
-					w := must(c.Reserve(must(c.Request(capacity.Vector{"slots": 1})), func() { p.Snapshot(); woken.Store(true) }))
+					w := must(c.Reserve(must(c.Request(capacity.Vector{"slots": 1})), func() {
+						p.Snapshot()
+						woken.Store(true)
+					}))
 					way(p, cancel, more)
 					time.Sleep(10 * time.Second)
 					if !woken.Load() {
@@ -326,13 +347,21 @@ func TestBadPlans(t *testing.T) {
 	} {
 		scaler := hostileScaler{func() pool.Plan { return plan }, func() {}}
 		for _, s := range []pool.Scaler{scaler, pool.MinOf{scaler}} {
-			if p, err := pool.New(pool.Config{Capacity: slots(3), Source: pool.Slice(nil), Scaler: s}); p != nil || !errors.Is(err, pool.ErrConfig) {
+			if p, err := pool.New(pool.Config{Capacity: slots(3), Source: pool.Slice(nil), Scaler: s}); p != nil ||
+				!errors.Is(err, pool.ErrConfig) {
 				t.Errorf("%+v: %v, %v", plan, p, err)
 			}
 		}
 	}
-	for _, s := range []pool.Scaler{noSizer{}, pool.MinOf{noSizer{}}, pool.MinOf{nil}, pool.ByLaw{Law: noController{}}, pool.ByLaw{Law: hostileLaw(func() { panic("new") })}} {
-		if p, err := pool.New(pool.Config{Capacity: slots(3), Source: pool.Slice(nil), Scaler: s}); p != nil || !errors.Is(err, pool.ErrConfig) {
+	for _, s := range []pool.Scaler{
+		noSizer{},
+		pool.MinOf{noSizer{}},
+		pool.MinOf{nil},
+		pool.ByLaw{Law: noController{}},
+		pool.ByLaw{Law: hostileLaw(func() { panic("new") })},
+	} {
+		if p, err := pool.New(pool.Config{Capacity: slots(3), Source: pool.Slice(nil), Scaler: s}); p != nil ||
+			!errors.Is(err, pool.ErrConfig) {
 			t.Errorf("%T: %v, %v", s, p, err)
 		}
 	}
@@ -350,7 +379,10 @@ func (noController) Controller(law.Bounds) (law.Controller, error) { return nil,
 func TestQuickScaler(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0
-		s := hostileScaler{func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 3, Period: 1} }, func() { asked++ }}
+		s := hostileScaler{
+			func() pool.Plan { return pool.Plan{Initial: 2, Min: 1, Max: 3, Period: 1} },
+			func() { asked++ },
+		}
 		r := run(t, pool.Config{Capacity: slots(3), Source: pool.Slice(three()), Scaler: s})
 		slices.Sort(r.events)
 		r.expect(t, "1 done, 2 done, 3 done", nil)

@@ -63,7 +63,8 @@ func (b *board) refuse(it *item, why error, fx *effects) {
 	switch failed := (*dag.FailedError)(nil); {
 	case errors.Is(why, dag.ErrDuplicate):
 		b.failed++ // its twin is in the graph, and stays
-		b.conclude(it, Event{Kind: Failed, Err: fmt.Errorf("%w: %q: %w", ErrDuplicate, it.Key, why)}, b.conf.Redeliver, fx)
+		err = fmt.Errorf("%w: %q: %w", ErrDuplicate, it.Key, why)
+		b.conclude(it, Event{Kind: Failed, Err: err}, b.conf.Redeliver, fx)
 	case errors.As(why, &failed):
 		b.conclude(it, Event{Kind: Cancelled, Err: err}, b.conf.Redeliver, fx)
 		b.failDependents(it.Key, err, fx)

@@ -28,7 +28,10 @@ func TestLeases(t *testing.T) {
 				}
 				return nil, nil
 			}},
-			{Key: "bad", Run: func(context.Context) (any, error) { time.Sleep(time.Millisecond); return nil, pool.Permanent(errTask) }},
+			{Key: "bad", Run: func(context.Context) (any, error) {
+				time.Sleep(time.Millisecond)
+				return nil, pool.Permanent(errTask)
+			}},
 		})
 		r := run(t, pool.Config{Capacity: slots(2), Source: source, Redeliver: time.Minute})
 		r.expect(t, "again failed, bad failed, again failed, again done, long done", nil)
@@ -40,7 +43,9 @@ func TestLeases(t *testing.T) {
 
 func TestWhatWasCutShortIsGivenBackAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		source := sourcetest.NewMemory(time.Minute, []pool.Task{task("a", 1, nil), task("b", time.Hour, nil), task("c", time.Hour, nil)})
+		source := sourcetest.NewMemory(time.Minute, []pool.Task{
+			task("a", 1, nil), task("b", time.Hour, nil), task("c", time.Hour, nil),
+		})
 		for range must(pool.New(pool.Config{Capacity: slots(2), Source: source})).Run(t.Context()) {
 			break
 		}
@@ -82,13 +87,18 @@ func TestLostLeaseEndsItsTask(t *testing.T) {
 		{"panics", func() error { panic("extend") }, pool.ErrSource, 55 * time.Second},
 		{"exits", func() error { runtime.Goexit(); return nil }, pool.ErrExited, 55 * time.Second},
 		{"does not return", func() error { time.Sleep(time.Hour); return nil }, pool.ErrLeaseLost, 55 * time.Second},
-		{"says so", func() error { return fmt.Errorf("another has it: %w", pool.ErrLeaseLost) }, pool.ErrLeaseLost, 20 * time.Second},
+		{
+			"says so",
+			func() error { return fmt.Errorf("another has it: %w", pool.ErrLeaseLost) },
+			pool.ErrLeaseLost, 20 * time.Second,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				source := deaf{sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)}), test.extend}
 				for ev := range must(pool.New(pool.Config{Capacity: slots(1), Source: source})).Run(t.Context()) {
-					if ev.Kind != pool.Failed || !errors.Is(ev.Err, pool.ErrLeaseLost) || !errors.Is(ev.Err, test.is) || ev.Took != test.after {
+					if ev.Kind != pool.Failed || !errors.Is(ev.Err, pool.ErrLeaseLost) || !errors.Is(ev.Err, test.is) ||
+						ev.Took != test.after {
 						t.Errorf("%+v: want it lost after %v, for %v", ev, test.after, test.is)
 					}
 					break
@@ -145,7 +155,10 @@ func (l flakyLease) Extend(ctx context.Context, by time.Duration) error {
 
 // TestShortAndLongLeases: no length of a lease keeps a processor busy or overflows.
 func TestShortAndLongLeases(t *testing.T) {
-	for length, kept := range map[time.Duration]bool{-1: true, 0: true, 1: false, 2 * time.Nanosecond: false, 3 * time.Millisecond: true, math.MaxInt64: true} {
+	for length, kept := range map[time.Duration]bool{
+		-1: true, 0: true, 1: false, 2 * time.Nanosecond: false, 3 * time.Millisecond: true,
+		math.MaxInt64: true,
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			var extended atomic.Int64
 			first := true

@@ -17,70 +17,6 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-var errTask = errors.New("no luck")
-
-// task sleeps and then returns err.
-func task(key string, takes time.Duration, err error) pool.Task {
-	return pool.Task{Key: key, Run: func(ctx context.Context) (any, error) {
-		select {
-		case <-time.After(takes):
-			return key + ":ok", err
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		}
-	}}
-}
-
-func slots(n int64) *capacity.Capacity { return must(capacity.New(capacity.Vector{"slots": n})) }
-
-// record is what a run yielded: events as "key kind", then the error.
-type record struct {
-	events []string
-	all    []pool.Event
-	err    error
-}
-
-func run(t *testing.T, c pool.Config, each ...func(*pool.Pool, pool.Event)) (r record) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Hour) // of faked time: a run that does not end by itself fails
-	defer cancel()
-	p := must(pool.New(c))
-	for ev, err := range p.Run(ctx) {
-		if err != nil {
-			r.err = err
-			continue
-		}
-		if r.err != nil {
-			t.Errorf("%v after the error", ev)
-		}
-		r.all = append(r.all, ev)
-		if ev.Kind != pool.Decided {
-			r.events = append(r.events, ev.Key+" "+ev.Kind.String())
-		}
-		for _, f := range each {
-			f(p, ev)
-		}
-	}
-	s := p.Snapshot()
-	if s.Running+s.Ready+s.Blocked+s.Resting > 0 && len(s.Abandoned) == 0 {
-		t.Errorf("left behind: %+v", s)
-	}
-	if g := c.Capacity.Snapshot(); len(s.Abandoned) == 0 && (g.Grants > 0 || g.Waiting > 0) {
-		t.Errorf("left behind: %+v", g)
-	}
-	return r
-}
-
-func (r record) expect(t *testing.T, events string, is error) {
-	t.Helper()
-	if got := strings.Join(r.events, ", "); got != events {
-		t.Errorf("\n got %s\nwant %s", got, events)
-	}
-	if !errors.Is(r.err, is) {
-		t.Errorf("error %v, want %v", r.err, is)
-	}
-}
-
 func TestEventsComeInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := slots(2)
@@ -123,7 +59,8 @@ func TestPriorityAgesAndKeepsItsOrder(t *testing.T) {
 			send("late", 2) // low has waited for 25 s by then, which is worth more
 			close(c)
 		}()
-		run(t, pool.Config{Capacity: slots(1), Source: pool.Chan(c)}).expect(t, "first done, high done, middle done, low done, late done", nil)
+		run(t, pool.Config{Capacity: slots(1), Source: pool.Chan(c)}).expect(t,
+			"first done, high done, middle done, low done, late done", nil)
 	})
 }
 
@@ -141,21 +78,71 @@ func TestDependencies(t *testing.T) {
 		{"failure cascades", []pool.Task{
 			task("a", 3, errTask), after(task("b", 1, nil), "a"), after(task("c", 1, nil), "b"), task("d", 5, nil),
 		}, "a failed, b cancelled, c cancelled, d done", `pool: dependency: it waits for "a", which failed: no luck`},
-		{"cycle", []pool.Task{
-			after(task("a", 1, nil), "b"), after(task("b", 1, nil), "c"), after(task("c", 1, nil), "a"), task("d", 9, nil),
-		}, "c failed, b cancelled, a cancelled, d done", "pool: dependency: cycle: c waits for a waits for b waits for c"},
+		{
+			"cycle",
+			[]pool.Task{
+				after(task("a", 1, nil), "b"), after(task("b", 1, nil), "c"), after(task("c", 1, nil), "a"),
+				task("d", 9, nil),
+			},
+			"c failed, b cancelled, a cancelled, d done",
+			"pool: dependency: cycle: c waits for a waits for b waits for c",
+		},
 		{"itself", []pool.Task{after(task("a", 1, nil), "a")}, "a failed", "pool: dependency: cycle: a waits for a"},
-		{"unknown", []pool.Task{after(task("a", 1, nil), "x"), task("b", 9, nil)}, "a cancelled, b done", `pool: dependency: it waits for "x", which never came`},
-		{"finished before", []pool.Task{task("a", 0, nil), task("x", 1, nil), task("y", 5, nil), after(task("b", 1, nil), "a")}, "a done, x done, b done, y done", ""},
-		{"twice", []pool.Task{task("a", 1, nil), task("a", 1, nil)}, "a failed, a done", `pool: duplicate key: "a": a task of this key is not finished yet`},
-		{"twice, and invalid", []pool.Task{task("a", 1, nil), {Key: "a"}, after(task("b", 1, nil), "a")}, "a failed, a done, b done", `pool: duplicate key: "a": a task of this key is not finished yet`},
-		{"refused before", []pool.Task{after(task("a", 1, nil), "a"), after(task("b", 1, nil), "a"), task("c", 9, nil)}, "a failed, b cancelled, c done", `pool: dependency: it waits for "a", which failed`},
-		{"nameless", []pool.Task{after(task("", 1, nil), "x")}, " failed", `pool: invalid configuration: a task without a Key is After ["x"]: want a Key`},
+		{
+			"unknown",
+			[]pool.Task{after(task("a", 1, nil), "x"), task("b", 9, nil)},
+			"a cancelled, b done",
+			`pool: dependency: it waits for "x", which never came`,
+		},
+		{
+			"finished before",
+			[]pool.Task{
+				task("a", 0, nil), task("x", 1, nil), task("y", 5, nil),
+				after(task("b", 1, nil), "a"),
+			},
+			"a done, x done, b done, y done", "",
+		},
+		{
+			"twice",
+			[]pool.Task{task("a", 1, nil), task("a", 1, nil)},
+			"a failed, a done",
+			`pool: duplicate key: "a": a task of this key is not finished yet`,
+		},
+		{
+			"twice, and invalid",
+			[]pool.Task{task("a", 1, nil), {Key: "a"}, after(task("b", 1, nil), "a")},
+			"a failed, a done, b done", `pool: duplicate key: "a": a task of this key is not finished yet`,
+		},
+		{
+			"refused before",
+			[]pool.Task{after(task("a", 1, nil), "a"), after(task("b", 1, nil), "a"), task("c", 9, nil)},
+			"a failed, b cancelled, c done", `pool: dependency: it waits for "a", which failed`,
+		},
+		{
+			"nameless",
+			[]pool.Task{after(task("", 1, nil), "x")},
+			" failed",
+			`pool: invalid configuration: a task without a Key is After ["x"]: want a Key`,
+		},
 		{"empty", []pool.Task{{Key: "a"}}, "a failed", `pool: invalid configuration: task "a" has no Run`},
-		{"priority", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Priority: 1001}}, "a failed", `pool: invalid configuration: Priority of task "a" is 1001: want -1000 to 1000`},
+		{
+			"priority",
+			[]pool.Task{{Key: "a", Run: task("", 0, nil).Run, Priority: 1001}},
+			"a failed",
+			`pool: invalid configuration: Priority of task "a" is 1001: want -1000 to 1000`,
+		},
 		{"negative", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Retry: pool.Retry{Attempts: -1}}}, "a failed", `pool: invalid configuration: Retry of task a is {Attempts:-1 Backoff:0s Max:0s}: want 0 (the default) or more`},
-		{"too large", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slots": 3}}}, "a failed", `capacity: refused: needs 3 of "slots", its limit is 2`},
-		{"unknown resource", []pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slot": 1}}}, "a failed", `capacity: invalid configuration: request for "slot", which is unknown: want one of ["slots"]`},
+		{
+			"too large",
+			[]pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slots": 3}}},
+			"a failed",
+			`capacity: refused: needs 3 of "slots", its limit is 2`,
+		},
+		{
+			"unknown resource",
+			[]pool.Task{{Key: "a", Run: task("", 0, nil).Run, Cost: capacity.Vector{"slot": 1}}},
+			"a failed", `capacity: invalid configuration: request for "slot", which is unknown: want one of ["slots"]`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -179,10 +166,13 @@ func TestRetriesRestLongerEachTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
 		var at []time.Duration
-		fails := pool.Task{Key: "a", Retry: pool.Retry{Attempts: 4, Backoff: time.Second, Max: 3 * time.Second}, Run: func(context.Context) (any, error) {
-			at = append(at, time.Since(began))
-			return nil, errTask
-		}}
+		fails := pool.Task{
+			Key: "a", Retry: pool.Retry{Attempts: 4, Backoff: time.Second, Max: 3 * time.Second},
+			Run: func(context.Context) (any, error) {
+				at = append(at, time.Since(began))
+				return nil, errTask
+			},
+		}
 		given := fails
 		given.Key, given.Run = "b", func(context.Context) (any, error) { return nil, pool.Permanent(errTask) }
 		r := run(t, pool.Config{Capacity: slots(1), Source: pool.Slice([]pool.Task{fails, given})})
@@ -198,7 +188,9 @@ func TestRetriesRestLongerEachTime(t *testing.T) {
 
 func TestPanicIsAnError(t *testing.T) {
 	lim := weir.Must(weir.New(weir.Config{}))
-	for name, gate := range map[string]func(context.Context, func(context.Context) error) error{"without gate": nil, "with gate": lim.Do} {
+	for name, gate := range map[string]func(context.Context, func(context.Context) error) error{
+		"without gate": nil, "with gate": lim.Do,
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := run(t, pool.Config{Capacity: slots(1), Gate: gate, Source: pool.Slice([]pool.Task{
 				{Key: "a", Run: explode},
@@ -207,7 +199,8 @@ func TestPanicIsAnError(t *testing.T) {
 			})})
 			r.expect(t, "a failed, b failed, c done", nil)
 			var p *pool.PanicError
-			if !errors.As(r.all[0].Err, &p) || !strings.Contains(string(p.Stack), "explode") || !errors.Is(r.all[0].Err, errTask) {
+			if !errors.As(r.all[0].Err, &p) || !strings.Contains(string(p.Stack), "explode") ||
+				!errors.Is(r.all[0].Err, errTask) {
 				t.Errorf("%v: want the stack", r.all[0].Err)
 			}
 			if !errors.Is(r.all[1].Err, pool.ErrExited) {
@@ -235,7 +228,10 @@ func TestContextEndsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		bored := errors.New("bored")
-		p := must(pool.New(pool.Config{Capacity: slots(1), Source: pool.Slice([]pool.Task{task("a", time.Hour, nil), task("b", 1, nil)})}))
+		p := must(pool.New(pool.Config{
+			Capacity: slots(1),
+			Source:   pool.Slice([]pool.Task{task("a", time.Hour, nil), task("b", 1, nil)}),
+		}))
 		time.AfterFunc(time.Second, func() { cancel(bored) })
 		var got []string
 		for ev, err := range p.Run(ctx) {
@@ -277,7 +273,10 @@ func TestBreakCancelsAndWaits(t *testing.T) {
 				t.Errorf("recovered %v, %d grants", r, c.Snapshot().Grants)
 			}
 		}()
-		for range must(pool.New(pool.Config{Capacity: c, Source: pool.Slice([]pool.Task{task("a", 1, nil), task("b", time.Hour, nil)})})).Run(t.Context()) {
+		for range must(pool.New(pool.Config{
+			Capacity: c,
+			Source:   pool.Slice([]pool.Task{task("a", 1, nil), task("b", time.Hour, nil)}),
+		})).Run(t.Context()) {
 			panic("reader")
 		}
 	})
@@ -292,7 +291,11 @@ func TestTaskThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 			c := slots(1)
 			release := make(chan struct{})
 			p = must(pool.New(pool.Config{Capacity: c, Grace: time.Minute, Source: pool.Slice([]pool.Task{
-				{Key: "stuck", Run: func(ctx context.Context) (any, error) { pool.Report(ctx, way); <-release; return nil, nil }},
+				{Key: "stuck", Run: func(ctx context.Context) (any, error) {
+					pool.Report(ctx, way)
+					<-release
+					return nil, nil
+				}},
 			})}))
 			began := time.Now()
 			var last error
@@ -305,7 +308,9 @@ func TestTaskThatIgnoresItsContextIsLeftBehind(t *testing.T) {
 			if took := time.Since(began); took != time.Minute {
 				t.Errorf("%s: %v, want the grace", way, took)
 			}
-			if way == "cancelled" && (!errors.Is(last, pool.ErrAbandoned) || !errors.Is(last, context.Canceled) || !strings.Contains(last.Error(), "stuck")) {
+			if way == "cancelled" &&
+				(!errors.Is(last, pool.ErrAbandoned) || !errors.Is(last, context.Canceled) ||
+					!strings.Contains(last.Error(), "stuck")) {
 				t.Errorf("%s: %v", way, last)
 			}
 			if s := p.Snapshot(); !slices.Equal(s.Abandoned, []string{`task "stuck"`}) {
@@ -329,7 +334,12 @@ func TestReaderThatStopsReading(t *testing.T) {
 		c, started := slots(10), 0
 		var mu sync.Mutex
 		source := pool.Seq(func(yield func(pool.Task) bool) {
-			for yield(pool.Task{Run: func(context.Context) (any, error) { mu.Lock(); started++; mu.Unlock(); return nil, nil }}) {
+			for yield(pool.Task{Run: func(context.Context) (any, error) {
+				mu.Lock()
+				started++
+				mu.Unlock()
+				return nil, nil
+			}}) {
 			}
 		})
 		p := must(pool.New(pool.Config{Capacity: c, Source: source, Buffer: 20}))
@@ -349,7 +359,9 @@ func TestDrain(t *testing.T) {
 		for _, key := range []string{"a", "b", "c"} {
 			c <- task(key, time.Second, nil)
 		}
-		r := run(t, pool.Config{Capacity: slots(1), Source: pool.Chan(c)}, func(p *pool.Pool, _ pool.Event) { p.Drain() })
+		r := run(t, pool.Config{Capacity: slots(1), Source: pool.Chan(c)}, func(p *pool.Pool, _ pool.Event) {
+			p.Drain()
+		})
 		r.expect(t, "a done, c cancelled, b done", nil)
 	})
 }

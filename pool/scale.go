@@ -134,7 +134,8 @@ func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
 	s.mu.Unlock()
 	size, why, err := each.next(observed)
 	d := Decision{
-		At: time.Now(), Resource: each.resource, From: each.size, To: size, Reason: why, Backlog: depth.Depth, Completed: observed.Completed,
+		At: time.Now(), Resource: each.resource, From: each.size, To: size, Reason: why,
+		Backlog: depth.Depth, Completed: observed.Completed,
 	}
 	s.tell(func(b *board, _ moment, fx *effects) {
 		size = b.decided(d, usage.Limit-each.before, errors.Join(depth.err, err), fx)

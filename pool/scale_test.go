@@ -40,9 +40,12 @@ func TestBacklogScaler(t *testing.T) {
 			"3: backlog 3 below 4", "2: backlog 0 below 4", "2: backlog 0, size at its bound",
 		}},
 		{"cooldown", pool.ByBacklog{Cooldown: 2 * time.Second}, []int64{20, 20, 20, 0}, []string{
-			"2: backlog 20 above 10", "2: backlog 20, too soon after the last change", "3: backlog 20 above 10", "3: backlog 0, too soon after the last change",
+			"2: backlog 20 above 10", "2: backlog 20, too soon after the last change",
+			"3: backlog 20 above 10", "3: backlog 0, too soon after the last change",
 		}},
-		{"in proportion", pool.ByBacklog{Per: 5}, []int64{11, 25}, []string{"2: backlog 11 above 10", "6: backlog 25 above 10"}},
+		{"in proportion", pool.ByBacklog{Per: 5}, []int64{11, 25}, []string{
+			"2: backlog 11 above 10", "6: backlog 25 above 10",
+		}},
 		{"largest", pool.ByBacklog{Per: 1, Step: 2}, []int64{1 << 62}, []string{"6: backlog 4.612e+18 above 10"}},
 	} {
 		if got := sizes(t, test.scaler, 6, test.backlogs...); !slices.Equal(got, test.want) {
@@ -74,7 +77,9 @@ func TestBacklogDoesNotHoldWhatIsNotUsed(t *testing.T) {
 func TestLoadScaler(t *testing.T) {
 	var load float64
 	valid := true
-	s := must(pool.ByLoad{Measure: func() (float64, bool) { return load, valid }, High: 0.8, Low: 0.5, Initial: 2}.Sizer(6))
+	s := must(pool.ByLoad{
+		Measure: func() (float64, bool) { return load, valid }, High: 0.8, Low: 0.5, Initial: 2,
+	}.Sizer(6))
 	r := pool.Observation{Size: 4, Backlog: pool.Depth{Count: 1}}
 	for _, test := range []struct {
 		load    float64
@@ -119,12 +124,27 @@ func TestBadSettings(t *testing.T) {
 	}{
 		{pool.Config{Source: source}, "Capacity is <nil>: want one from capacity.New"},
 		{pool.Config{Capacity: c}, "Source is <nil>: want a source, such as Slice(tasks)"},
-		{pool.Config{Capacity: two, Source: source}, `Cost is <nil>: want a vector, for the Capacity has several resources and none is "slots": ["a" "b"]`},
-		{pool.Config{Capacity: c, Source: source, Cost: capacity.Vector{"slots": 7}}, `Cost is map[slots:7]: capacity: refused: needs 7 of "slots", its limit is 6`},
+		{
+			pool.Config{Capacity: two, Source: source},
+			`Cost is <nil>: want a vector, for the Capacity has several resources and none is "slots": ["a" "b"]`,
+		},
+		{
+			pool.Config{Capacity: c, Source: source, Cost: capacity.Vector{"slots": 7}},
+			`Cost is map[slots:7]: capacity: refused: needs 7 of "slots", its limit is 6`,
+		},
 		{pool.Config{Capacity: c, Source: source, Lookahead: -1}, "Lookahead is -1: want 0 (the default, 64) or more"},
 		{pool.Config{Capacity: c, Source: source, Aging: -1}, "Aging is -1ns: want 0 (the default, 10s) to 1000h0m0s"},
-		{pool.Config{Capacity: c, Source: source, Scalers: map[string]pool.Scaler{"x": pool.ByBacklog{}}}, `Scalers is for "x": want one of ["slots"]`},
-		{pool.Config{Capacity: c, Source: source, Scaler: pool.ByBacklog{}, Scalers: map[string]pool.Scaler{"slots": pool.ByBacklog{}}}, `Scalers is "slots" twice: want either Scaler or Scalers for it`},
+		{
+			pool.Config{Capacity: c, Source: source, Scalers: map[string]pool.Scaler{"x": pool.ByBacklog{}}},
+			`Scalers is for "x": want one of ["slots"]`,
+		},
+		{
+			pool.Config{
+				Capacity: c, Source: source, Scaler: pool.ByBacklog{},
+				Scalers: map[string]pool.Scaler{"slots": pool.ByBacklog{}},
+			},
+			`Scalers is "slots" twice: want either Scaler or Scalers for it`,
+		},
 		{with(pool.ByBacklog{High: -1}), "ByBacklog.High is -1: want 0 (the default, 10) or more"},
 		{with(pool.ByBacklog{Low: 10}), "ByBacklog.Low is 10: want 0 (the default) or less than High, which is 10"},
 		{with(pool.ByBacklog{Max: 7}), "ByBacklog.Max is 7: want 0 (the default) or up to the limit, which is 6"},
@@ -135,12 +155,18 @@ func TestBadSettings(t *testing.T) {
 		{with(pool.ByBacklog{Period: -1}), "ByBacklog.Period is -1ns: want 0 (the default, 1s) or more"},
 		{with(pool.ByBacklog{Cooldown: -1}), "ByBacklog.Cooldown is -1ns: want 0 (none) or more"},
 		{with(pool.ByLoad{}), "ByLoad.Measure is nil: want a function"},
-		{with(pool.ByLoad{Measure: measure, High: 0.5, Low: 0.6}), "ByLoad.Low and ByLoad.High are 0.6 and 0.5: want above 0, finite, and Low below High"},
+		{
+			with(pool.ByLoad{Measure: measure, High: 0.5, Low: 0.6}),
+			"ByLoad.Low and ByLoad.High are 0.6 and 0.5: want above 0, finite, and Low below High",
+		},
 		{with(pool.MinOf{}), "MinOf is empty: want at least one scaler"},
 		{with(pool.MinOf{pool.ByBacklog{High: -1}}), "ByBacklog.High is -1: want 0 (the default, 10) or more"},
 		{with(pool.ByLatency{}), "ByLatency.Target is 0s: want more than 0"},
 		{with(pool.ByLaw{Units: 7}), "ByLaw.Units is 7: want 0 (the default, 1) or up to the limit, which is 6"},
-		{with(pool.ByLaw{Window: 1}), "ByLaw.Window and ByLaw.MinSamples are 1ns and 20: want at least Interval, and 0 (the default) or more"},
+		{
+			with(pool.ByLaw{Window: 1}),
+			"ByLaw.Window and ByLaw.MinSamples are 1ns and 20: want at least Interval, and 0 (the default) or more",
+		},
 	} {
 		_, err := pool.New(test.config)
 		if err == nil || err.Error() != "pool: invalid configuration: "+test.want || !errors.Is(err, pool.ErrConfig) {
@@ -163,8 +189,10 @@ func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
 		most := int64(0)
 		r := run(t, pool.Config{
 			Capacity: c, Source: pool.Slice(tasks), Cost: capacity.Vector{"slots": 1, "memory": 10},
-			Scaler:  pool.ByBacklog{Initial: 2},
-			Scalers: map[string]pool.Scaler{"memory": pool.ByBacklog{Initial: 20, Step: 10, Max: 40, Period: 2 * time.Second}},
+			Scaler: pool.ByBacklog{Initial: 2},
+			Scalers: map[string]pool.Scaler{"memory": pool.ByBacklog{
+				Initial: 20, Step: 10, Max: 40, Period: 2 * time.Second,
+			}},
 		}, func(p *pool.Pool, _ pool.Event) {
 			most = max(most, c.Resource("memory").InUse)
 			for _, d := range p.History() {
@@ -218,7 +246,10 @@ func TestBacklogThatLies(t *testing.T) {
 				c := slots(6)
 				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				defer cancel()
-				source := &faulty{tasks: 3, backlog: backlog, then: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }}
+				source := &faulty{
+					tasks: 3, backlog: backlog,
+					then: func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() },
+				}
 				p := must(pool.New(pool.Config{Capacity: c, Source: source, Scaler: pool.ByBacklog{}}))
 				done, size := 0, int64(0)
 				for ev := range p.Run(ctx) {
@@ -261,7 +292,8 @@ func TestBacklogThatIgnoresItsContext(t *testing.T) {
 			}
 		}
 		if done != 3 || size != 1 || !errors.Is(last, pool.ErrAbandoned) || c.Resource("slots").Available != 6 {
-			t.Errorf("%d done, size %d, %v, %+v: want 3, 1 for the load, that the source was left behind, and all back", done, size, last, c.Resource("slots"))
+			t.Errorf("%d done, size %d, %v, %+v: want 3, 1 for the load, that the source was left behind, and all back",
+				done, size, last, c.Resource("slots"))
 		}
 		close(release)
 	})
@@ -271,7 +303,10 @@ func TestBacklogThatIgnoresItsContext(t *testing.T) {
 func TestLawsSizeThePool(t *testing.T) {
 	for name, scaler := range map[string]pool.Scaler{
 		"latency": pool.ByLatency{Target: 100 * time.Millisecond, Initial: 10},
-		"law":     pool.MinOf{pool.ByLaw{Law: law.Band{Target: 100 * time.Millisecond}, Initial: 10}, pool.ByBacklog{Initial: 40}},
+		"law": pool.MinOf{
+			pool.ByLaw{Law: law.Band{Target: 100 * time.Millisecond}, Initial: 10},
+			pool.ByBacklog{Initial: 40},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -51,10 +51,12 @@ func (l ByLoad) Sizer(limit int64) (Sizer, error) {
 		l.Low = 0.7 * l.High
 	}
 	if !(l.Low > 0 && l.Low < l.High) || math.IsInf(l.High, 0) {
-		return nil, fmt.Errorf("%w: ByLoad.Low and ByLoad.High are %v and %v: want above 0, finite, and Low below High", ErrConfig, l.Low, l.High)
+		return nil, fmt.Errorf("%w: ByLoad.Low and ByLoad.High are %v and %v: want above 0, finite, and Low below High",
+			ErrConfig, l.Low, l.High)
 	}
 	if l.Step < 0 || l.Step > limit {
-		return nil, fmt.Errorf("%w: ByLoad.Step is %d: want 0 (the default, 1) or up to the limit, which is %d", ErrConfig, l.Step, limit)
+		return nil, fmt.Errorf("%w: ByLoad.Step is %d: want 0 (the default, 1) or up to the limit, which is %d",
+			ErrConfig, l.Step, limit)
 	}
 	if l.Step == 0 {
 		l.Step = 1
@@ -120,16 +122,19 @@ func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 		l.Units = 1
 	}
 	if l.Units < 0 || l.Units > limit {
-		return nil, fmt.Errorf("%w: ByLaw.Units is %d: want 0 (the default, 1) or up to the limit, which is %d", ErrConfig, l.Units, limit)
+		return nil, fmt.Errorf("%w: ByLaw.Units is %d: want 0 (the default, 1) or up to the limit, which is %d",
+			ErrConfig, l.Units, limit)
 	}
-	b, err := bounds{Plan: Plan{l.Initial, l.Min, l.Max, l.Interval}}.check("ByLaw", min(limit/l.Units, math.MaxInt32/2))
+	most := min(limit/l.Units, math.MaxInt32/2)
+	b, err := bounds{Plan: Plan{l.Initial, l.Min, l.Max, l.Interval}}.check("ByLaw", most)
 	if err != nil {
 		return nil, err
 	}
 	shared := settings.Limiter{Interval: b.Period, Window: l.Window, MinSamples: l.MinSamples}.Complete()
 	l.Window, l.MinSamples = shared.Window, shared.MinSamples
 	if l.Window < b.Period || l.MinSamples < 0 {
-		return nil, fmt.Errorf("%w: ByLaw.Window and ByLaw.MinSamples are %v and %d: want at least Interval, and 0 (the default) or more", ErrConfig, l.Window, l.MinSamples)
+		return nil, fmt.Errorf("%w: ByLaw.Window and ByLaw.MinSamples are %v and %d: "+
+			"want at least Interval, and 0 (the default) or more", ErrConfig, l.Window, l.MinSamples)
 	}
 	if b.Min < 1 {
 		return nil, fmt.Errorf("%w: ByLaw.Max is %d: want a resource of which there is any", ErrConfig, b.Max)
@@ -255,7 +260,12 @@ func (c minSizer) Plan() Plan {
 	least := c[0].Plan()
 	for _, s := range c[1:] {
 		p := s.Plan()
-		least = Plan{min(least.Initial, p.Initial), min(least.Min, p.Min), min(least.Max, p.Max), min(least.Period, p.Period)}
+		least = Plan{
+			Initial: min(least.Initial, p.Initial),
+			Min:     min(least.Min, p.Min),
+			Max:     min(least.Max, p.Max),
+			Period:  min(least.Period, p.Period),
+		}
 	}
 	return least
 }

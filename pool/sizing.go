@@ -35,8 +35,9 @@ func newSizings(c Config) (all []*sizing, err error) {
 		if s.sizer == nil {
 			return nil, fmt.Errorf("%w: the Scaler of %q returned no Sizer and no error: want one", ErrConfig, name)
 		}
-		if s.plan = s.sizer.Plan(); s.plan.Period <= 0 || s.plan.Min < 0 || s.plan.Min > s.plan.Initial || s.plan.Initial > s.plan.Max || s.plan.Max > limit {
-			return nil, fmt.Errorf("%w: the Plan of %q is %+v: want a Period above 0 and 0 <= Min <= Initial <= Max <= the limit, which is %d",
+		if s.plan = s.sizer.Plan(); !s.plan.fits(limit) {
+			return nil, fmt.Errorf("%w: the Plan of %q is %+v: "+
+				"want a Period above 0 and 0 <= Min <= Initial <= Max <= the limit, which is %d",
 				ErrConfig, name, s.plan, limit)
 		}
 		s.plan.Period = max(s.plan.Period, leastPeriod)
@@ -44,6 +45,10 @@ func newSizings(c Config) (all []*sizing, err error) {
 		all = append(all, s)
 	}
 	return all, nil
+}
+
+func (p Plan) fits(limit int64) bool {
+	return p.Period > 0 && 0 <= p.Min && p.Min <= p.Initial && p.Initial <= p.Max && p.Max <= limit
 }
 
 // leastPeriod keeps a scaler from taking a processor for itself: a decision takes some

@@ -66,7 +66,8 @@ func TestDrainLeavesASourceBehindThatBlocks(t *testing.T) {
 				done++
 			}
 		}
-		if took := time.Since(began); done != 2 || took != 2100*time.Millisecond || !errors.Is(last, pool.ErrAbandoned) {
+		if took := time.Since(began); done != 2 || took != 2100*time.Millisecond ||
+			!errors.Is(last, pool.ErrAbandoned) {
 			t.Errorf("%d done in %v, %v: want what ran to end, and then the grace", done, took, last)
 		}
 		close(release)

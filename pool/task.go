@@ -54,7 +54,8 @@ func (t *Task) check() error {
 	case t.Run == nil:
 		return fmt.Errorf("%w: task %q has no Run", ErrConfig, t.Key)
 	case t.Priority < -highest || t.Priority > highest:
-		return fmt.Errorf("%w: Priority of task %q is %d: want %d to %d", ErrConfig, t.Key, t.Priority, -highest, highest)
+		return fmt.Errorf("%w: Priority of task %q is %d: want %d to %d",
+			ErrConfig, t.Key, t.Priority, -highest, highest)
 	case t.Key == "" && len(t.After) > 0:
 		return fmt.Errorf("%w: a task without a Key is After %q: want a Key", ErrConfig, t.After)
 	}

@@ -46,7 +46,11 @@ func NewBudget(cfg BudgetConfig) (*Budget, error) {
 	); err != nil {
 		return nil, err
 	}
-	return &Budget{share: cfg.Share, least: cfg.MinPerSecond * cfg.Window.Seconds(), window: newWindow[budgetBucket](cfg.Window)}, nil
+	return &Budget{
+		share:  cfg.Share,
+		least:  cfg.MinPerSecond * cfg.Window.Seconds(),
+		window: newWindow[budgetBucket](cfg.Window),
+	}, nil
 }
 
 // Deposit records a success, which pays for a share of a retry until it leaves the window.

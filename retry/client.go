@@ -9,7 +9,6 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
-	"github.com/weir-go/weir/internal/settings"
 )
 
 // Config configures a [Client]. The zero Config works; 0 and nil always mean the default, and a
@@ -66,7 +65,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	c.backoff = cmp.Or(cfg.Backoff, min(100*time.Millisecond, c.maxWait))
 	if c.retries < 0 || c.retries > 10 {
-		return nil, settings.Invalid(weir.ErrConfig, "retry: Retries", c.retries, "0 (the default, 2) or 1 to 10; without retries, use no Client")
+		return nil, invalid("Retries", c.retries, "0 (the default, 2) or 1 to 10; without retries, use no Client")
 	}
 	if err := cmp.Or(
 		lasts("MaxWait", c.maxWait, time.Millisecond, time.Hour),
@@ -76,9 +75,9 @@ func New(cfg Config) (*Client, error) {
 	}
 	switch {
 	case c.budget != nil && c.budget.window.width == 0:
-		return nil, settings.Invalid(weir.ErrConfig, "retry: Budget", "the zero one", "nil or what NewBudget returned")
+		return nil, invalid("Budget", "the zero one", "nil or what NewBudget returned")
 	case c.throttle != nil && c.throttle.length == 0:
-		return nil, settings.Invalid(weir.ErrConfig, "retry: Throttle", "the zero one", "nil or what NewThrottle returned")
+		return nil, invalid("Throttle", "the zero one", "nil or what NewThrottle returned")
 	}
 	if c.budget == nil {
 		c.budget, _ = NewBudget(BudgetConfig{}) // valid

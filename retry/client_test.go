@@ -27,7 +27,9 @@ func newClient(t *testing.T, cfg retry.Config) *retry.Client {
 
 // refusal returns what a server says that is full.
 func refusal(after time.Duration) error {
-	return fmt.Errorf("search: %w", &weir.RefusedError{Limiter: "server", Reason: weir.ReasonQueueFull, RetryAfter: after})
+	return fmt.Errorf("search: %w", &weir.RefusedError{
+		Limiter: "server", Reason: weir.ReasonQueueFull, RetryAfter: after,
+	})
 }
 
 // script is attempts that end with the given errors, one after the other, and then well.
@@ -57,20 +59,37 @@ func TestDo(t *testing.T) {
 		attempts int
 		want     error
 	}{
-		"success":                       {attempts: 1},
-		"a refusal is tried again":      {errs: []error{refusal(0)}, attempts: 2},
-		"two are":                       {errs: []error{refusal(0), refusal(time.Second)}, attempts: 3},
-		"three are not":                 {errs: []error{refusal(0), refusal(0), refusal(0)}, attempts: 3, want: weir.ErrQueueFull},
-		"three are if asked for":        {cfg: retry.Config{Retries: 3}, errs: []error{refusal(0), refusal(0), refusal(0)}, attempts: 4},
-		"another error is not":          {errs: []error{odd}, attempts: 1, want: odd},
-		"a plain refusal is":            {errs: []error{weir.ErrRefused}, attempts: 2},
-		"a bad key is not":              {errs: []error{&weir.RefusedError{Reason: weir.ReasonBadKey}}, attempts: 1, want: weir.ErrRefused},
-		"a long wait is not":            {errs: []error{refusal(31 * time.Second)}, attempts: 1, want: weir.ErrQueueFull},
-		"the longest wait is not":       {errs: []error{refusal(math.MaxInt64)}, attempts: 1, want: weir.ErrQueueFull},
-		"a negative wait is none":       {errs: []error{refusal(math.MinInt64)}, attempts: 2},
-		"no wait beyond the deadline":   {timeout: time.Second, errs: []error{refusal(time.Second)}, attempts: 1, want: weir.ErrQueueFull},
-		"a wait within the deadline":    {timeout: 3 * time.Second, errs: []error{refusal(time.Second)}, attempts: 2},
-		"no attempt after the deadline": {timeout: time.Nanosecond, errs: []error{context.DeadlineExceeded}, attempts: 1, want: context.DeadlineExceeded},
+		"success":                  {attempts: 1},
+		"a refusal is tried again": {errs: []error{refusal(0)}, attempts: 2},
+		"two are":                  {errs: []error{refusal(0), refusal(time.Second)}, attempts: 3},
+		"three are not": {
+			errs: []error{refusal(0), refusal(0), refusal(0)}, attempts: 3,
+			want: weir.ErrQueueFull,
+		},
+		"three are if asked for": {cfg: retry.Config{Retries: 3}, errs: []error{
+			refusal(0), refusal(0), refusal(0),
+		}, attempts: 4},
+		"another error is not": {errs: []error{odd}, attempts: 1, want: odd},
+		"a plain refusal is":   {errs: []error{weir.ErrRefused}, attempts: 2},
+		"a bad key is not": {
+			errs: []error{&weir.RefusedError{Reason: weir.ReasonBadKey}}, attempts: 1,
+			want: weir.ErrRefused,
+		},
+		"a long wait is not": {
+			errs: []error{refusal(31 * time.Second)}, attempts: 1,
+			want: weir.ErrQueueFull,
+		},
+		"the longest wait is not": {errs: []error{refusal(math.MaxInt64)}, attempts: 1, want: weir.ErrQueueFull},
+		"a negative wait is none": {errs: []error{refusal(math.MinInt64)}, attempts: 2},
+		"no wait beyond the deadline": {
+			timeout: time.Second, errs: []error{refusal(time.Second)}, attempts: 1,
+			want: weir.ErrQueueFull,
+		},
+		"a wait within the deadline": {timeout: 3 * time.Second, errs: []error{refusal(time.Second)}, attempts: 2},
+		"no attempt after the deadline": {
+			timeout: time.Nanosecond, errs: []error{context.DeadlineExceeded},
+			attempts: 1, want: context.DeadlineExceeded,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -103,11 +122,34 @@ func TestWaitsAreSpread(t *testing.T) {
 		errs        []error
 		least, most time.Duration // until the last attempt
 	}{
-		"backoff":                  {retry.Config{}, []error{refusal(0)}, 50 * time.Millisecond, 150 * time.Millisecond},
-		"backoff doubled":          {retry.Config{}, []error{refusal(0), refusal(0)}, 150 * time.Millisecond, 450 * time.Millisecond},
-		"as long as it said":       {retry.Config{}, []error{refusal(10 * time.Second)}, 10 * time.Second, 20 * time.Second},
-		"backoff, if it is longer": {retry.Config{Backoff: 20 * time.Second}, []error{refusal(time.Millisecond)}, 10 * time.Second, 30 * time.Second},
-		"backoff up to MaxWait":    {retry.Config{Retries: 1, Backoff: time.Hour, MaxWait: time.Hour}, []error{refusal(0)}, time.Hour / 2, 3 * time.Hour / 2},
+		"backoff": {
+			retry.Config{},
+			[]error{refusal(0)},
+			50 * time.Millisecond,
+			150 * time.Millisecond,
+		},
+		"backoff doubled": {
+			retry.Config{},
+			[]error{refusal(0), refusal(0)},
+			150 * time.Millisecond,
+			450 * time.Millisecond,
+		},
+		"as long as it said": {
+			retry.Config{},
+			[]error{refusal(10 * time.Second)},
+			10 * time.Second,
+			20 * time.Second,
+		},
+		"backoff, if it is longer": {
+			retry.Config{Backoff: 20 * time.Second},
+			[]error{refusal(time.Millisecond)},
+			10 * time.Second, 30 * time.Second,
+		},
+		"backoff up to MaxWait": {
+			retry.Config{Retries: 1, Backoff: time.Hour, MaxWait: time.Hour},
+			[]error{refusal(0)},
+			time.Hour / 2, 3 * time.Hour / 2,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -135,7 +177,8 @@ func TestCancelledWhileItWaits(t *testing.T) {
 		time.AfterFunc(time.Second, func() { cancel(io.ErrClosedPipe) })
 		s := &script{errs: []error{refusal(10 * time.Second)}}
 		began := time.Now()
-		if err := newClient(t, retry.Config{}).Do(ctx, s.attempt); !errors.Is(err, io.ErrClosedPipe) || len(s.at) != 1 || time.Since(began) != time.Second {
+		if err := newClient(t, retry.Config{}).Do(ctx, s.attempt); !errors.Is(err, io.ErrClosedPipe) ||
+			len(s.at) != 1 || time.Since(began) != time.Second {
 			t.Errorf("error %v after %v and %d attempts", err, time.Since(began), len(s.at))
 		}
 	})
@@ -147,7 +190,9 @@ func TestRetriesEndWithTheBudget(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 15 {
 			wg.Go(func() {
-				if err := client.Do(t.Context(), func(context.Context) error { return refusal(0) }); !errors.Is(err, weir.ErrQueueFull) {
+				if err := client.Do(t.Context(), func(context.Context) error {
+					return refusal(0)
+				}); !errors.Is(err, weir.ErrQueueFull) {
 					t.Errorf("error %v, want that of the last attempt", err)
 				}
 			})
@@ -214,7 +259,8 @@ func TestClassifyOfOnesOwn(t *testing.T) {
 func TestBadSettings(t *testing.T) {
 	check := func(field string, err error) {
 		t.Helper()
-		if !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), field+" is ") || !strings.Contains(err.Error(), "want 0 (the default") {
+		if !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), field+" is ") ||
+			!strings.Contains(err.Error(), "want 0 (the default") {
 			t.Errorf("%s: error %v", field, err)
 		}
 	}
@@ -308,7 +354,10 @@ func TestManyCallsAtOnce(t *testing.T) {
 }
 
 func TestOutcomeInWords(t *testing.T) {
-	for o, want := range map[retry.Outcome]string{retry.Rejected: "rejected", retry.Success: "success", retry.Failure: "failure", retry.Ignored: "ignored", 99: "unknown"} {
+	for o, want := range map[retry.Outcome]string{
+		retry.Rejected: "rejected", retry.Success: "success", retry.Failure: "failure",
+		retry.Ignored: "ignored", 99: "unknown",
+	} {
 		if got := o.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

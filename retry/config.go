@@ -13,7 +13,7 @@ func inRange(field string, value, above, most float64) error {
 	if value > above && value <= most {
 		return nil
 	}
-	return settings.Invalid(weir.ErrConfig, "retry: "+field, value, fmt.Sprintf("0 (the default), or above %v and at most %v", above, most))
+	return invalid(field, value, fmt.Sprintf("0 (the default), or above %v and at most %v", above, most))
 }
 
 // lasts complains about a duration that is out of range.
@@ -21,5 +21,9 @@ func lasts(field string, value, least, most time.Duration) error {
 	if value >= least && value <= most {
 		return nil
 	}
-	return settings.Invalid(weir.ErrConfig, "retry: "+field, value, fmt.Sprintf("0 (the default), or %v to %v", least, most))
+	return invalid(field, value, fmt.Sprintf("0 (the default), or %v to %v", least, most))
+}
+
+func invalid(field string, value any, want string) error {
+	return settings.Invalid(weir.ErrConfig, "retry: "+field, value, want)
 }

@@ -42,7 +42,10 @@ func step(r *rand.Rand, window time.Duration) int64 {
 func TestBudgetCountsAsItsModel(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 0))
-		cfg := BudgetConfig{Share: r.Float64(), Window: time.Second + time.Duration(r.Int64N(int64(time.Minute))), MinPerSecond: math.Exp(4*r.Float64() - 3)}
+		cfg := BudgetConfig{
+			Share: r.Float64(), Window: time.Second + time.Duration(r.Int64N(int64(time.Minute))),
+			MinPerSecond: math.Exp(4*r.Float64() - 3),
+		}
 		b, err := NewBudget(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +93,11 @@ func TestThrottleCountsAsItsModel(t *testing.T) {
 	refusing := 0
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		cfg := ThrottleConfig{K: 1 + 2*r.Float64() + 1e-9, Window: time.Second + time.Duration(r.Int64N(int64(time.Minute))), MaxReject: 0.5 + r.Float64()/2}
+		cfg := ThrottleConfig{
+			K:         1 + 2*r.Float64() + 1e-9,
+			Window:    time.Second + time.Duration(r.Int64N(int64(time.Minute))),
+			MaxReject: 0.5 + r.Float64()/2,
+		}
 		throttle, err := NewThrottle(cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -134,7 +141,8 @@ func TestThrottleCountsAsItsModel(t *testing.T) {
 			l := throttle.lane(weir.Normal)
 			l.window.advance(now)
 			if got := throttle.share(l, now); math.Abs(got-want) > 1e-9 {
-				t.Fatalf("seed %d, %+v: refuses %v, want %v of %v requests, %v accepted", seed, cfg, got, want, requests, accepts)
+				t.Fatalf("seed %d, %+v: refuses %v, want %v of %v requests, %v accepted",
+					seed, cfg, got, want, requests, accepts)
 			}
 			if want > 0 {
 				refusing++

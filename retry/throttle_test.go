@@ -32,7 +32,8 @@ func sends(throttle *retry.Throttle, p weir.Priority, n int, o retry.Outcome) (s
 func TestThrottleLetsAHealthyDownstreamBe(t *testing.T) {
 	throttle := newThrottle(t, retry.ThrottleConfig{})
 	for range 100 { // just under half is refused
-		if n := sends(throttle, weir.Normal, 11, retry.Success) + sends(throttle, weir.Normal, 9, retry.Rejected); n != 20 {
+		if n := sends(throttle, weir.Normal, 11, retry.Success) + sends(throttle, weir.Normal, 9,
+			retry.Rejected); n != 20 {
 			t.Fatalf("%d of 20 sent", n)
 		}
 	}
@@ -184,8 +185,10 @@ func TestThrottleTellsPrioritiesApart(t *testing.T) {
 	if n := sends(throttle, weir.Critical, 100, retry.Success); n != 100 {
 		t.Errorf("%d critical calls of 100 sent", n)
 	}
-	if n := sends(throttle, weir.Low+100, 100, retry.Success) + sends(throttle, weir.Critical-100, 100, retry.Success); n > 150 || n < 100 {
-		t.Errorf("%d sent with priorities beyond the ends, want a tenth of the low ones and all of the critical ones", n)
+	if n := sends(throttle, weir.Low+100, 100, retry.Success) + sends(throttle, weir.Critical-100, 100,
+		retry.Success); n > 150 || n < 100 {
+		t.Errorf("%d sent with priorities beyond the ends, want a tenth of the low ones and all of the critical ones",
+			n)
 	}
 }
 

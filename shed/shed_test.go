@@ -74,7 +74,8 @@ func refused(t *testing.T, a weir.Admitter) (shares map[weir.Priority]int) {
 
 func TestTheLeastImportantIsShedFirst(t *testing.T) {
 	for load, want := range map[float64][3]int{ // of low, normal and high
-		0: {}, 0.99: {}, 1: {}, 1.1: {50}, 1.2: {100}, 1.26: {100, 20}, 1.5: {100, 100}, 1.75: {100, 100, 50}, 2: {100, 100, 100}, 1e9: {100, 100, 100},
+		0: {}, 0.99: {}, 1: {}, 1.1: {50}, 1.2: {100}, 1.26: {100, 20}, 1.5: {100, 100}, 1.75: {100, 100, 50},
+		2: {100, 100, 100}, 1e9: {100, 100, 100},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s, set := watched(t, shed.Config{})
@@ -88,7 +89,8 @@ func TestTheLeastImportantIsShedFirst(t *testing.T) {
 			if got[weir.Critical] != 0 || got[weir.Critical-1] != 0 || got[weir.Low+1] != got[weir.Low] && load != 1.1 {
 				t.Errorf("load %v: %v", load, got)
 			}
-			if snap := s.Snapshot(); snap.Load != load || snap.High != uint64(got[weir.High]) || snap.Low != uint64(got[weir.Low]+got[weir.Low+1]) {
+			if snap := s.Snapshot(); snap.Load != load || snap.High != uint64(got[weir.High]) ||
+				snap.Low != uint64(got[weir.Low]+got[weir.Low+1]) {
 				t.Errorf("load %v: snapshot %+v after %v", load, snap, got)
 			}
 		})
@@ -163,7 +165,8 @@ func TestShedWorkIsRefusedEverywhere(t *testing.T) {
 		errs, ok := ask()
 		for _, err := range errs {
 			refused, is := errors.AsType[*weir.RefusedError](err)
-			if !is || !errors.Is(err, weir.ErrOverload) || refused.Limiter != "cpu" || refused.RetryAfter != time.Second {
+			if !is || !errors.Is(err, weir.ErrOverload) || refused.Limiter != "cpu" ||
+				refused.RetryAfter != time.Second {
 				t.Errorf("refused with %v", err)
 			}
 		}

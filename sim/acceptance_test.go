@@ -57,10 +57,12 @@ func TestAcceptanceOverload(t *testing.T) {
 		good /= seconds
 		t.Logf("seed %d: settled after %v, then %.0f good answers per second", seed, settled, good)
 		if settled > overloadSettled {
-			t.Errorf("seed %d: fewer than %v good answers in each of two seconds until %v, want at most %v", seed, enough, settled, overloadSettled)
+			t.Errorf("seed %d: fewer than %v good answers in each of two seconds until %v, want at most %v",
+				seed, enough, settled, overloadSettled)
 		}
 		if good < overloadGood {
-			t.Errorf("seed %d: %.0f good answers per second after %v, want at least %d", seed, good, later, overloadGood)
+			t.Errorf("seed %d: %.0f good answers per second after %v, want at least %d",
+				seed, good, later, overloadGood)
 		}
 	}
 }
@@ -103,9 +105,11 @@ func refusedInFanout(t *testing.T, s Scenario, seed uint64, most int) {
 	t.Helper()
 	r := mustRun(t, s, law.Elastic{}, seed)
 	start, steady := r.Phases[0], r.Phases[1]
-	t.Logf("%+v, seed %d: %d of %d refused in the first %v, then %d of %d", s.Arrivals, seed, start.Refused, start.Attempts, start.Length, steady.Refused, steady.Attempts)
+	t.Logf("%+v, seed %d: %d of %d refused in the first %v, then %d of %d",
+		s.Arrivals, seed, start.Refused, start.Attempts, start.Length, steady.Refused, steady.Attempts)
 	if steady.Refused > most {
-		t.Errorf("%+v, seed %d: %d of %d refused after %v, want at most %d", s.Arrivals, seed, steady.Refused, steady.Attempts, start.Length, most)
+		t.Errorf("%+v, seed %d: %d of %d refused after %v, want at most %d",
+			s.Arrivals, seed, steady.Refused, steady.Attempts, start.Length, most)
 	}
 }
 
@@ -123,7 +127,8 @@ func TestAcceptanceReplicas(t *testing.T) {
 		good := percent(steady.Good, possible)
 		t.Logf("seed %d: %.1f%% of the oracle's %d good answers", seed, good, possible)
 		if good < replicasGood {
-			t.Errorf("seed %d: %.1f%% of the oracle's %d good answers, want at least %v%%", seed, good, possible, replicasGood)
+			t.Errorf("seed %d: %.1f%% of the oracle's %d good answers, want at least %v%%",
+				seed, good, possible, replicasGood)
 		}
 	}
 }

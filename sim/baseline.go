@@ -58,7 +58,8 @@ type Comparison struct {
 // error.
 func (b *Baseline) Compare(r *Result) (*Comparison, error) {
 	if r.Scenario != b.Scenario || r.Seed != b.Seed || len(r.Phases) != len(b.Phases) {
-		return nil, fmt.Errorf("sim: a result of %q with seed %d cannot be held against the baseline of %q with seed %d",
+		return nil, fmt.Errorf(
+			"sim: a result of %q with seed %d cannot be held against the baseline of %q with seed %d",
 			r.Scenario, r.Seed, b.Scenario, b.Seed)
 	}
 	c := &Comparison{Possible: b.Phases}

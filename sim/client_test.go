@@ -22,8 +22,10 @@ func TestWeight(t *testing.T) {
 		s.Phases[0].Length = time.Second
 	})
 	r := mustRun(t, s, nil, 1)
-	if r.Good != 2 || r.Refused != 1 || r.Latency.Quantile(0) < 9900*time.Microsecond || r.Latency.Quantile(1) < 19*ms || r.Latency.Mean() != 14500*time.Microsecond {
-		t.Errorf("%+v, latencies from %v to %v, mean %v", r.Tally, r.Latency.Quantile(0), r.Latency.Quantile(1), r.Latency.Mean())
+	if r.Good != 2 || r.Refused != 1 || r.Latency.Quantile(0) < 9900*time.Microsecond ||
+		r.Latency.Quantile(1) < 19*ms || r.Latency.Mean() != 14500*time.Microsecond {
+		t.Errorf("%+v, latencies from %v to %v, mean %v", r.Tally, r.Latency.Quantile(0), r.Latency.Quantile(1),
+			r.Latency.Mean())
 	}
 	if got, want := r.Phases[0].InFlight, 5*0.029; got != want {
 		t.Errorf("%v in flight, want %v", got, want)
@@ -33,14 +35,24 @@ func TestWeight(t *testing.T) {
 // TestNothingHeavyIsLost: all units are given back, however requests end.
 func TestNothingHeavyIsLost(t *testing.T) {
 	for i, server := range []Server{WorkerPool{Workers: 10}, Sharing{Cores: 10}} {
-		for _, client := range []Client{{}, {Cancel: true}, {Retry: Retry{Times: 2, Backoff: 10 * ms}}, {Cancel: true, Slow: 5 * ms, Retry: Retry{Times: 1}}} {
+		for _, client := range []Client{
+			{},
+			{Cancel: true},
+			{Retry: Retry{Times: 2, Backoff: 10 * ms}},
+			{Cancel: true, Slow: 5 * ms, Retry: Retry{Times: 1}},
+		} {
 			s := steady(400, func(s *Scenario) {
 				heavy := client
 				heavy.Weight, heavy.Share = 7, 0.3
 				s.Clients, s.Server, s.SLO, s.Work = []Client{client, heavy}, server, 40*ms, Exponential{Mean: 10 * ms}
 				s.Limiter.Initial = 40
 				s.Limiter.Queue = []Queue{{}, {Size: 30, Timeout: 20 * ms}}[i]
-				s.Phases = []Phase{{Length: 2 * time.Second}, {Length: time.Second, Down: true}, {Length: time.Second}, {Length: time.Second, Load: 0.001}}
+				s.Phases = []Phase{
+					{Length: 2 * time.Second},
+					{Length: time.Second, Down: true},
+					{Length: time.Second},
+					{Length: time.Second, Load: 0.001},
+				}
 			})
 			e, err := newEngine(s, 1)
 			if err != nil {
@@ -54,8 +66,10 @@ func TestNothingHeavyIsLost(t *testing.T) {
 			for _, n := range e.nodes {
 				units += n.State(int64(e.now)).InFlight
 			}
-			if ended := sum.Good + sum.Late + sum.Failed + sum.Refused + sum.Cancelled; ended != sum.Attempts || e.record.inflight != 0 || units != 0 || sum.Good == 0 || len(e.free) != len(e.attempts) {
-				t.Errorf("%T, %+v: %+v, %d in flight, %d of %d slots free", server, client, sum, e.record.inflight, len(e.free), len(e.attempts))
+			if ended := sum.Good + sum.Late + sum.Failed + sum.Refused + sum.Cancelled; ended != sum.Attempts ||
+				e.record.inflight != 0 || units != 0 || sum.Good == 0 || len(e.free) != len(e.attempts) {
+				t.Errorf("%T, %+v: %+v, %d in flight, %d of %d slots free",
+					server, client, sum, e.record.inflight, len(e.free), len(e.attempts))
 			}
 		}
 	}
@@ -75,7 +89,8 @@ func TestHeavyWaiters(t *testing.T) {
 		t.Fatal(err)
 	}
 	if state := e.nodes[0].State(int64(e.now)); state.Queued == 0 || state.InFlight != 14 || e.record.inflight != 14 {
-		t.Errorf("%d queued, %d in flight, %d by our count, want two requests of 7", state.Queued, state.InFlight, e.record.inflight)
+		t.Errorf("%d queued, %d in flight, %d by our count, want two requests of 7",
+			state.Queued, state.InFlight, e.record.inflight)
 	}
 }
 
@@ -111,7 +126,8 @@ func TestTimeoutAtSLO(t *testing.T) {
 		})
 		var seen [3]int
 		r := mustRun(t, s, deaf{&seen}, 1)
-		if timeouts := seen[window.Timeout]; r.Late < 4000 || told != (timeouts > 3000) || told != (seen[window.Success] == 0) {
+		if timeouts := seen[window.Timeout]; r.Late < 4000 || told != (timeouts > 3000) ||
+			told != (seen[window.Success] == 0) {
 			t.Errorf("told %v: %+v, outcomes %v", told, r.Tally, seen)
 		}
 	}
@@ -123,7 +139,11 @@ func TestDown(t *testing.T) {
 	s := steady(500, func(s *Scenario) {
 		s.Work = Constant{Mean: time.Second}
 		s.SLO = 3 * time.Second
-		s.Phases = []Phase{{Length: 1500 * ms}, {Length: time.Second, Down: true, ErrorTime: 10 * time.Microsecond}, {Length: 1500 * ms}}
+		s.Phases = []Phase{
+			{Length: 1500 * ms},
+			{Length: time.Second, Down: true, ErrorTime: 10 * time.Microsecond},
+			{Length: 1500 * ms},
+		}
 	})
 	r := mustRun(t, s, nil, 1)
 	down := r.Phases[1]
@@ -189,7 +209,8 @@ func TestSource(t *testing.T) {
 		t.Error(err)
 	}
 	s.LimiterStarts = []float64{0, 1}
-	if _, err := Run(s, nil, 1); err == nil || !strings.Contains(err.Error(), "source is set beside a trace or limiter_starts") {
+	if _, err := Run(s, nil, 1); err == nil ||
+		!strings.Contains(err.Error(), "source is set beside a trace or limiter_starts") {
 		t.Error(err)
 	}
 }
@@ -206,7 +227,9 @@ func everything() Scenario {
 }
 
 func TestEverythingReadsTheSame(t *testing.T) {
-	for _, arrivals := range []Arrivals{Batches{Rate: 20, Size: 25}, OnOff{Rate: 3, On: time.Second, Off: 9 * time.Second}} {
+	for _, arrivals := range []Arrivals{
+		Batches{Rate: 20, Size: 25}, OnOff{Rate: 3, On: time.Second, Off: 9 * time.Second},
+	} {
 		s := everything()
 		s.Arrivals = arrivals
 		text, err := json.Marshal(s)

@@ -83,6 +83,11 @@ func (d *decoder) fault(n *jsonValue, path, format string, args ...any) error {
 	return &FieldError{File: d.file, Line: n.line, Field: path, Problem: fmt.Sprintf(format, args...)}
 }
 
+// unknown is the error for a member that has no such name.
+func (d *decoder) unknown(m jsonMember, path, want string) error {
+	return &FieldError{File: d.file, Line: m.line, Field: path, Problem: "is unknown: want " + want}
+}
+
 // unlike is the error for a value of the wrong type.
 func (d *decoder) unlike(n *jsonValue, path, want string) error {
 	switch n.shape {
@@ -186,7 +191,7 @@ func (d *decoder) fields(path string, n *jsonValue, to reflect.Value) error {
 			continue // for editors
 		}
 		if !slices.Contains(names, m.name) {
-			return &FieldError{File: d.file, Line: m.line, Field: inner, Problem: "is unknown: want " + list(names)}
+			return d.unknown(m, inner, list(names))
 		}
 		for f, field := range to.Fields() {
 			if jsonName(f) != m.name {
@@ -242,5 +247,5 @@ func (d *decoder) kind(path string, n *jsonValue, to reflect.Value) error {
 		to.Set(v)
 		return nil
 	}
-	return &FieldError{File: d.file, Line: m.line, Field: path + "." + m.name, Problem: "is unknown: want " + kindNames(to.Type())}
+	return d.unknown(m, path+"."+m.name, kindNames(to.Type()))
 }

@@ -8,7 +8,7 @@
 //
 //	result, err := sim.Run(scenario, law.Band{Target: 200 * time.Millisecond}, seed)
 //	oracle, err := sim.Sweep(scenario, seed)
-//	score := oracle.Score(result) // goodput as a percentage of the best there is
+//	score, err := oracle.Score(result) // goodput as a percentage of the best there is
 //
 // # What is simulated
 //
@@ -47,7 +47,7 @@
 //		]
 //	}
 //
-// [ParseScenario] reads it and refuses whatever it does not know. [Named], [Gates], [Kata] and
+// [ParseScenario] reads it and refuses whatever it does not know. [Named], [Acceptance], [Kata] and
 // [Priorities] come with the package, in the folder scenarios; [Random] draws systems that no law
 // was tuned on, [Harm] those in which limiters do harm, and [Shared] those with several limiters.
 //

@@ -22,7 +22,16 @@ type encodedOracle struct {
 
 // MarshalBinary lets an oracle be stored: to find one takes forty times as long as to try a law.
 func (o *Oracle) MarshalBinary() ([]byte, error) {
-	e := encodedOracle{o.Scenario, o.Regime, o.Seed, o.Phases, o.latency.cells, o.latency.count, o.latency.sum, nil, o.width}
+	e := encodedOracle{
+		Scenario: o.Scenario,
+		Regime:   o.Regime,
+		Seed:     o.Seed,
+		Phases:   o.Phases,
+		Cells:    o.latency.cells,
+		Count:    o.latency.count,
+		Sum:      o.latency.sum,
+		Width:    o.width,
+	}
 	for _, b := range o.bins {
 		e.Bins = append(e.Bins, b.good, b.refused, b.lost)
 	}
@@ -36,9 +45,17 @@ func (o *Oracle) UnmarshalBinary(data []byte) error {
 		return fmt.Errorf("sim: an oracle: %w", err)
 	}
 	if n := len(e.Cells); n != 0 && n != histogramCells || len(e.Bins)%3 != 0 || e.Width <= 0 || len(e.Phases) == 0 {
-		return fmt.Errorf("sim: an oracle has %d phases, %d cells and %d counts: want one written by MarshalBinary", len(e.Phases), n, len(e.Bins))
+		return fmt.Errorf("sim: an oracle has %d phases, %d cells and %d counts: want one written by MarshalBinary",
+			len(e.Phases), n, len(e.Bins))
 	}
-	*o = Oracle{Scenario: e.Scenario, Regime: e.Regime, Seed: e.Seed, Phases: e.Phases, latency: Histogram{e.Cells, e.Count, e.Sum}, width: e.Width}
+	*o = Oracle{
+		Scenario: e.Scenario,
+		Regime:   e.Regime,
+		Seed:     e.Seed,
+		Phases:   e.Phases,
+		latency:  Histogram{e.Cells, e.Count, e.Sum},
+		width:    e.Width,
+	}
 	for i := 0; i < len(e.Bins); i += 3 {
 		o.bins = append(o.bins, bin{e.Bins[i], e.Bins[i+1], e.Bins[i+2]})
 	}

@@ -16,7 +16,7 @@ type eventKind uint8
 
 const (
 	queueTimeout eventKind = iota // its time in the limiter's queue is up
-	deadline                      // its client's patience is up: just after the SLO, for an answer at the SLO is in time
+	deadline                      // its client gives up: just after the SLO, for an answer at the SLO is in time
 	answer                        // the answer arrives
 	retry                         // it is tried again
 )

@@ -35,7 +35,8 @@ func ExampleBaseline() {
 		return
 	}
 	possible := comparison.Possible[0]
-	fmt.Printf("no limit %d, a limit of 20 %d, a limit of 10 %d\n", possible.Unlimited, possible.Twenty, comparison.Good[0])
+	fmt.Printf("no limit %d, a limit of 20 %d, a limit of 10 %d\n",
+		possible.Unlimited, possible.Twenty, comparison.Good[0])
 	// Output: no limit 4975, a limit of 20 3980, a limit of 10 1990
 }
 

@@ -37,7 +37,8 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Printf("limit %d: %.0f%% of the oracle's goodput, %.0f%% refused\n", limit, score.Goodput, 100*score.Refused)
+		fmt.Printf("limit %d: %.0f%% of the oracle's goodput, %.0f%% refused\n",
+			limit, score.Goodput, 100*score.Refused)
 	}
 	// Output:
 	// limit 20: 39% of the oracle's goodput, 74% refused

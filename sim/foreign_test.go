@@ -58,7 +58,8 @@ func TestForeignLikeOurs(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, want %+v", s.Name, got.Tally, want.Tally)
 		}
-		if told[sim.Success] != got.Good+got.Late || told[sim.Failure] != got.Failed || told[sim.Timeout] != got.Cancelled {
+		if told[sim.Success] != got.Good+got.Late || told[sim.Failure] != got.Failed ||
+			told[sim.Timeout] != got.Cancelled {
 			t.Errorf("%s: the gates were told %v of %+v", s.Name, told, got.Tally)
 		}
 	}
@@ -101,10 +102,13 @@ func TestForeignWithoutLimit(t *testing.T) {
 }
 
 func TestForeignBadInput(t *testing.T) {
-	if _, err := sim.RunForeign(sim.Kata(), sim.Foreign{}, 1); err == nil || !strings.Contains(err.Error(), "Foreign.New is missing") {
+	if _, err := sim.RunForeign(sim.Kata(), sim.Foreign{}, 1); err == nil ||
+		!strings.Contains(err.Error(), "Foreign.New is missing") {
 		t.Errorf("without gates: %v", err)
 	}
-	if _, err := sim.RunForeign(sim.Scenario{}, sim.Foreign{New: func(sim.Limiter) sim.Gate { return mute{} }}, 1); err == nil {
+	if _, err := sim.RunForeign(sim.Scenario{}, sim.Foreign{New: func(sim.Limiter) sim.Gate {
+		return mute{}
+	}}, 1); err == nil {
 		t.Error("an empty scenario was run")
 	}
 }

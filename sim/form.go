@@ -32,6 +32,10 @@ func (e *FieldError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, text)
 }
 
+func fieldError(field, format string, args ...any) error {
+	return &FieldError{Field: field, Problem: fmt.Sprintf(format, args...)}
+}
+
 // A kind is an implementation of an interface that has a name in JSON, where it is an
 // object with that name as its only key: {"pool": {"workers": 50}}.
 type kind struct {
@@ -41,9 +45,27 @@ type kind struct {
 
 // kinds are the implementations of an interface, in the order that errors list them.
 var kinds = map[reflect.Type][]kind{
-	reflect.TypeFor[Server]():   {{"pool", WorkerPool{}}, {"sharing", Sharing{}}, {"usl", USL{}}, {"quadratic", Quadratic{}}, {"unbounded", Unbounded{}}},
-	reflect.TypeFor[Work]():     {{"constant", Constant{}}, {"exponential", Exponential{}}, {"lognormal", Lognormal{}}, {"bimodal", Bimodal{}}, {"pareto", Pareto{}}},
-	reflect.TypeFor[Arrivals](): {{"poisson", Poisson{}}, {"bursts", Bursts{}}, {"diurnal", Diurnal{}}, {"batches", Batches{}}, {"onoff", OnOff{}}},
+	reflect.TypeFor[Server](): {
+		{"pool", WorkerPool{}},
+		{"sharing", Sharing{}},
+		{"usl", USL{}},
+		{"quadratic", Quadratic{}},
+		{"unbounded", Unbounded{}},
+	},
+	reflect.TypeFor[Work](): {
+		{"constant", Constant{}},
+		{"exponential", Exponential{}},
+		{"lognormal", Lognormal{}},
+		{"bimodal", Bimodal{}},
+		{"pareto", Pareto{}},
+	},
+	reflect.TypeFor[Arrivals](): {
+		{"poisson", Poisson{}},
+		{"bursts", Bursts{}},
+		{"diurnal", Diurnal{}},
+		{"batches", Batches{}},
+		{"onoff", OnOff{}},
+	},
 }
 
 var (
@@ -176,7 +198,7 @@ func checkNumber(path string, v reflect.Value, tag string) error {
 		number = float64(v.Int())
 	}
 	if r := rangeOf(tag); math.IsNaN(number) || !r.has(number) {
-		return &FieldError{Field: path, Problem: fmt.Sprintf("is %v: want %v", v.Interface(), r)}
+		return fieldError(path, "is %v: want %v", v.Interface(), r)
 	}
 	return nil
 }

@@ -31,7 +31,8 @@ func parseFormula(text string) (f *formula, problem string) {
 	expression, err := parser.ParseExpr(text)
 	var wrong scanner.ErrorList
 	if errors.As(err, &wrong) && len(wrong) > 0 {
-		return nil, fmt.Sprintf("is %q, which is no formula at character %d: %s", text, wrong[0].Pos.Column, wrong[0].Msg)
+		return nil, fmt.Sprintf("is %q, which is no formula at character %d: %s",
+			text, wrong[0].Pos.Column, wrong[0].Msg)
 	}
 	f = &formula{}
 	f.value, problem = f.compile(expression)

@@ -24,7 +24,8 @@ func TestHarmSystems(t *testing.T) {
 			t.Fatal(err)
 		}
 		seen[s.Regime]++
-		if s.Start < 10*time.Second || s.Phases[0].Length != s.Start || s.Phases[0].Name != "start" || len(s.Phases) < 2 {
+		if s.Start < 10*time.Second || s.Phases[0].Length != s.Start || s.Phases[0].Name != "start" ||
+			len(s.Phases) < 2 {
 			t.Errorf("%s: a start of %v, phases %+v", s.Name, s.Start, s.Phases)
 		}
 		for _, p := range s.Phases {
@@ -70,7 +71,8 @@ func TestSharedSystems(t *testing.T) {
 		if _, err := s.complete(); err != nil {
 			t.Fatal(err)
 		}
-		if s.Limiters < 2 || s.Limiters > 16 || !reflect.DeepEqual(s, Shared(seed)) || len(s.LimiterSkew) != s.Limiters || slices.Max(s.LimiterSkew) > 0.02 {
+		if s.Limiters < 2 || s.Limiters > 16 || !reflect.DeepEqual(s, Shared(seed)) ||
+			len(s.LimiterSkew) != s.Limiters || slices.Max(s.LimiterSkew) > 0.02 {
 			t.Errorf("%+v", s)
 		}
 		seen[s.Regime]++
@@ -120,7 +122,8 @@ func TestBaseline(t *testing.T) {
 	}
 	r := mustRun(t, s, law.Fixed{}, 1)
 	c, err := b.Compare(r)
-	if err != nil || !reflect.DeepEqual(c.Good, []int{r.Phases[0].Answered, r.Phases[1].Answered}) || r.Phases[0].Answered <= r.Phases[0].Good || !reflect.DeepEqual(c.Possible, b.Phases) {
+	if err != nil || !reflect.DeepEqual(c.Good, []int{r.Phases[0].Answered, r.Phases[1].Answered}) ||
+		r.Phases[0].Answered <= r.Phases[0].Good || !reflect.DeepEqual(c.Possible, b.Phases) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	if _, err := b.Compare(mustRun(t, s, nil, 2)); err == nil {
@@ -140,8 +143,10 @@ func TestAnsweredByArrival(t *testing.T) {
 		s.Phases = []Phase{{Length: 2 * time.Second}, {Length: 4 * time.Second, Load: 0.001}}
 	})
 	r := mustRun(t, s, nil, 1)
-	if first, second := r.Phases[0], r.Phases[1]; first.Answered != first.Requests || second.Answered != second.Requests || second.Good < 1500 {
-		t.Errorf("%d of %d requests answered, then %d of %d", first.Answered, first.Requests, second.Answered, second.Requests)
+	if first, second := r.Phases[0], r.Phases[1]; first.Answered != first.Requests ||
+		second.Answered != second.Requests || second.Good < 1500 {
+		t.Errorf("%d of %d requests answered, then %d of %d",
+			first.Answered, first.Requests, second.Answered, second.Requests)
 	}
 }
 
@@ -153,7 +158,8 @@ func TestStartIsScoredApart(t *testing.T) {
 		s.Start, s.Regime, s.Limiter.Initial = 3*time.Second, "some", 5
 	})
 	c := mustScore(t, s, nil)
-	if c.Starts != 2 || c.Regime != "some" || c.StartGoodput != c.Phases[1] || c.Goodput != c.Phases[2] || c.Phases[0] != 100 || c.Phases[2] > 70 {
+	if c.Starts != 2 || c.Regime != "some" || c.StartGoodput != c.Phases[1] || c.Goodput != c.Phases[2] ||
+		c.Phases[0] != 100 || c.Phases[2] > 70 {
 		t.Errorf("%+v", c)
 	}
 }
@@ -180,7 +186,9 @@ func TestJain(t *testing.T) {
 
 // TestWideBins: what lasts for hours is scored by wider bins.
 func TestWideBins(t *testing.T) {
-	for end, want := range map[time.Duration]time.Duration{0: binned, time.Hour: binned, mostBins * binned: binned, 10 * time.Hour: 6 * binned} {
+	for end, want := range map[time.Duration]time.Duration{
+		0: binned, time.Hour: binned, mostBins * binned: binned, 10 * time.Hour: 6 * binned,
+	} {
 		if got := binWidth(end); got != want {
 			t.Errorf("%v: bins of %v, want %v", end, got, want)
 		}

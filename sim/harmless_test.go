@@ -43,7 +43,8 @@ func TestHazards(t *testing.T) {
 			for phase, kept := range h.kept(t, seed) {
 				worst[phase] = min(worst[phase], kept)
 				if kept < h.keeps[phase] {
-					t.Errorf("%s, seed %d: keeps %.1f%% in phase %d after the start, want at least %v%%", h.name, seed, kept, phase+1, h.keeps[phase])
+					t.Errorf("%s, seed %d: keeps %.1f%% in phase %d after the start, want at least %v%%",
+						h.name, seed, kept, phase+1, h.keeps[phase])
 				}
 			}
 		}

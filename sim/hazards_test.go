@@ -62,10 +62,16 @@ func lasting() []hazard {
 		return startsFor(30*latency, s)
 	}
 	cores := func(load float64) Scenario {
-		return system(4400*ms, load*16/4.4, Scenario{Work: Lognormal{Mean: 4400 * ms, CV: 0.74}, Server: Sharing{Cores: 16}, SLO: 30 * time.Second})
+		return system(4400*ms, load*16/4.4, Scenario{
+			Work: Lognormal{Mean: 4400 * ms, CV: 0.74}, Server: Sharing{Cores: 16},
+			SLO: 30 * time.Second,
+		})
 	}
 	slots := func(load float64) Scenario {
-		return system(10*time.Second, load*16/10, Scenario{Work: Exponential{Mean: 10 * time.Second}, Server: WorkerPool{Workers: 16}, SLO: time.Minute})
+		return system(10*time.Second, load*16/10, Scenario{
+			Work: Exponential{Mean: 10 * time.Second}, Server: WorkerPool{Workers: 16},
+			SLO: time.Minute,
+		})
 	}
 	tokens := func(load float64) Scenario {
 		s := system(4800*ms, 1, Scenario{Work: languageModel{}, Server: Sharing{Cores: 16}, SLO: time.Minute})
@@ -73,15 +79,23 @@ func lasting() []hazard {
 		return s
 	}
 	large := func(load float64) Scenario {
-		s := system(time.Second, load*5000, Scenario{Work: Exponential{Mean: time.Second}, Server: WorkerPool{Workers: 5000}, SLO: 4 * time.Second})
+		s := system(time.Second, load*5000, Scenario{
+			Work: Exponential{Mean: time.Second}, Server: WorkerPool{Workers: 5000},
+			SLO: 4 * time.Second,
+		})
 		s.Phases[1].Length = 20 * time.Second // it has many requests
 		return s
 	}
 	few := func(rate, load float64) Scenario {
 		work := seconds(4 / rate)
-		return system(work, load*rate, Scenario{Work: Exponential{Mean: work}, Server: WorkerPool{Workers: 4}, SLO: 6 * work})
+		return system(work, load*rate, Scenario{
+			Work: Exponential{Mean: work}, Server: WorkerPool{Workers: 4}, SLO: 6 * work,
+		})
 	}
-	pareto := system(time.Second, 1.5*20, Scenario{Work: Pareto{Mean: time.Second, Alpha: 1.5}, Server: Sharing{Cores: 20}, SLO: 8 * time.Second})
+	pareto := system(time.Second, 1.5*20, Scenario{
+		Work: Pareto{Mean: time.Second, Alpha: 1.5}, Server: Sharing{Cores: 20},
+		SLO: 8 * time.Second,
+	})
 	return []hazard{
 		{"4.4 s on 16 cores, 0.7x", cores(0.7), 0, []float64{97}},
 		{"4.4 s on 16 cores, 1.5x", cores(1.5), 0, []float64{95}},
@@ -116,7 +130,8 @@ func changing() []hazard {
 	system := func(load float64, fault Phase) Scenario {
 		fault.Length = 30 * time.Second
 		return startsFor(10*time.Second, Scenario{
-			Arrivals: Poisson{Rate: load * 500}, Work: Exponential{Mean: 40 * ms}, Server: WorkerPool{Workers: 20}, SLO: 600 * ms,
+			Arrivals: Poisson{Rate: load * 500}, Work: Exponential{Mean: 40 * ms},
+			Server: WorkerPool{Workers: 20}, SLO: 600 * ms,
 			Phases: []Phase{{Length: 20 * time.Second}, fault, {Length: 30 * time.Second}},
 		})
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-var httpRounds = flag.Int("http", 0, "hold the simulator against real HTTP servers, in so many rounds, which take minutes each")
+var httpRounds = flag.Int("http", 0,
+	"hold the simulator against real HTTP servers, in so many rounds, which take minutes each")
 
 const (
 	apart      = 5.0 // points of goodput: laws that are no further apart may come out in any order
@@ -76,7 +77,11 @@ func httpScenarios() []Scenario {
 	slow.Name, slow.Arrivals, slow.SLO = "slow", Poisson{Rate: 70}, 1200*ms
 	slow.Phases = []Phase{{Length: 8 * time.Second}, {Length: 12 * time.Second, Speed: 0.3}, {Length: 8 * time.Second}}
 	delay.Name, delay.Arrivals, delay.SLO = "delay", Poisson{Rate: 110}, time.Second
-	delay.Phases = []Phase{{Length: 8 * time.Second}, {Length: 10 * time.Second, Delay: 250 * ms}, {Length: 8 * time.Second}}
+	delay.Phases = []Phase{
+		{Length: 8 * time.Second},
+		{Length: 10 * time.Second, Delay: 250 * ms},
+		{Length: 8 * time.Second},
+	}
 	return []Scenario{overload, slow, delay}
 }
 
@@ -213,7 +218,9 @@ func (c *contest) open(t *testing.T, group []*rival, seed uint64) (sites []*site
 // judge prints the table and complains about what came out otherwise.
 func (c *contest) judge(t *testing.T) {
 	t.Helper()
-	slices.SortStableFunc(c.rivals, func(a, b *rival) int { return cmp.Compare(median(b.simulated), median(a.simulated)) })
+	slices.SortStableFunc(c.rivals, func(a, b *rival) int {
+		return cmp.Compare(median(b.simulated), median(a.simulated))
+	})
 	var text strings.Builder
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "law\tsimulated\tshaken\treal\trounds")
@@ -225,14 +232,17 @@ func (c *contest) judge(t *testing.T) {
 	t.Logf("%s: goodput in percent of the best constant limit's\n%s", c.scenario.Name, text.String())
 
 	for _, r := range c.rivals {
-		if goodput := median(r.real); goodput < slices.Min(r.simulated)-apart || goodput > slices.Max(r.simulated)+apart {
-			t.Errorf("%s: %v does %.1f, simulated %.1f to %.1f", c.scenario.Name, r.law, goodput, slices.Min(r.simulated), slices.Max(r.simulated))
+		if goodput := median(r.real); goodput < slices.Min(r.simulated)-apart ||
+			goodput > slices.Max(r.simulated)+apart {
+			t.Errorf("%s: %v does %.1f, simulated %.1f to %.1f",
+				c.scenario.Name, r.law, goodput, slices.Min(r.simulated), slices.Max(r.simulated))
 		}
 	}
 	off := median(c.control)
 	t.Logf("%s: that does %.1f%% of what is simulated (%.1f)", c.scenario.Name, off, c.control)
 	if off < 100-controlOff || off > 100+controlOff {
-		t.Errorf("%s: the control does %.1f%% of what is simulated, want 100 give or take %v", c.scenario.Name, off, controlOff)
+		t.Errorf("%s: the control does %.1f%% of what is simulated, want 100 give or take %v",
+			c.scenario.Name, off, controlOff)
 	}
 	c.order(t)
 }
@@ -255,7 +265,8 @@ func (c *contest) order(t *testing.T) {
 			if median(better.real) > median(worse.real) {
 				continue
 			}
-			swap := fmt.Sprintf("%s: swapped: %v and %v: simulated %.1f and %.1f, real %.1f and %.1f", c.scenario.Name, better.law, worse.law,
+			swap := fmt.Sprintf("%s: swapped: %v and %v: simulated %.1f and %.1f, real %.1f and %.1f",
+				c.scenario.Name, better.law, worse.law,
 				median(better.simulated), median(worse.simulated), median(better.real), median(worse.real))
 			if !certain {
 				t.Log(swap + ", as they are when shaken")

@@ -82,7 +82,10 @@ func (r *jsonReader) token() (json.Token, error) {
 	case err == nil:
 		return token, nil
 	case errors.As(err, &syntax):
-		return nil, &FieldError{File: r.file, Line: r.nextLine(), Field: cmp.Or(r.path, "JSON"), Problem: "is wrong: " + syntax.Error()}
+		return nil, &FieldError{
+			File: r.file, Line: r.nextLine(), Field: cmp.Or(r.path, "JSON"),
+			Problem: "is wrong: " + syntax.Error(),
+		}
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, r.fault("ends too early")
 	}

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -70,7 +69,7 @@ func (l Limiter) consistent() error {
 	if f == nil {
 		return nil
 	}
-	return &FieldError{Field: "limiter." + f.Field, Problem: fmt.Sprintf("is %v: want %s", f.Value, f.Want)}
+	return fieldError("limiter."+f.Field, "is %v: want %s", f.Value, f.Want)
 }
 
 func (l Limiter) shared() settings.Limiter {

@@ -55,7 +55,10 @@ func SweepOn(processors int, s Scenario, seed uint64) (*Oracle, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &Oracle{Scenario: s.Name, Regime: s.Regime, Seed: seed, bins: make([]bin, len(runs[0].bins)), width: runs[0].width}
+	o := &Oracle{
+		Scenario: s.Name, Regime: s.Regime, Seed: seed,
+		bins: make([]bin, len(runs[0].bins)), width: runs[0].width,
+	}
 	for i := range s.Phases {
 		best, smallest := bestRun(runs, i)
 		phase := &best.phases[i]

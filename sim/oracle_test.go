@@ -29,7 +29,8 @@ func mustScore(t testing.TB, s Scenario, l law.Law) Score {
 func TestSweptLimits(t *testing.T) {
 	for _, highest := range []int{1, 2, 30, 39, 40, 41, 100, 1000, 1e6} {
 		limits := limitsUpTo(highest)
-		if len(limits) > sweepLimits || len(limits) < min(highest, sweepLimits) || limits[0] != 1 || limits[len(limits)-1] != highest {
+		if len(limits) > sweepLimits || len(limits) < min(highest, sweepLimits) || limits[0] != 1 ||
+			limits[len(limits)-1] != highest {
 			t.Errorf("up to %d: %d limits, %v", highest, len(limits), limits)
 		}
 		if !slices.IsSorted(limits) || len(slices.Compact(slices.Clone(limits))) != len(limits) {
@@ -49,7 +50,8 @@ func TestOracle(t *testing.T) {
 	}
 	for i, p := range o.Phases {
 		workers := []int{10, 3}[i]
-		if p.Smallest < workers || p.Smallest > workers+2 || p.Limit < p.Smallest || math.Abs(float64(p.Good)/float64(300*workers)-1) > 0.02 {
+		if p.Smallest < workers || p.Smallest > workers+2 || p.Limit < p.Smallest ||
+			math.Abs(float64(p.Good)/float64(300*workers)-1) > 0.02 {
 			t.Errorf("phase %d: %+v", i, p)
 		}
 	}
@@ -57,11 +59,13 @@ func TestOracle(t *testing.T) {
 
 func TestScore(t *testing.T) {
 	s := steady(2000, func(s *Scenario) { s.Phases[0].Length = 2 * time.Second })
-	if c := mustScore(t, s, nil); c.Goodput < 99 || c.Convergence != 0 || c.FalseRefused != 0 || c.Refused < 0.45 || c.LimitMean != 20 || c.LimitCV != 0 || c.P99Ratio < 1 {
+	if c := mustScore(t, s, nil); c.Goodput < 99 || c.Convergence != 0 || c.FalseRefused != 0 || c.Refused < 0.45 ||
+		c.LimitMean != 20 || c.LimitCV != 0 || c.P99Ratio < 1 {
 		t.Errorf("a limit of 20 for 10 workers: %+v", c)
 	}
 	s.Limiter.Initial = 5
-	if c := mustScore(t, s, nil); c.Goodput < 45 || c.Goodput > 50 || c.Convergence != 2 || c.Phases[0] != c.Goodput || c.P99Ratio > 1 {
+	if c := mustScore(t, s, nil); c.Goodput < 45 || c.Goodput > 50 || c.Convergence != 2 || c.Phases[0] != c.Goodput ||
+		c.P99Ratio > 1 {
 		t.Errorf("a limit of 5 for 10 workers: %+v", c)
 	}
 	s.Limiter.Initial = 500
@@ -94,13 +98,18 @@ func TestScoreNeedsItsOracle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := o.Score(mustRun(t, s, nil, 2)); err == nil || !strings.Contains(err.Error(), "with seed 2 cannot be scored") {
+	if _, err := o.Score(mustRun(t, s, nil, 2)); err == nil ||
+		!strings.Contains(err.Error(), "with seed 2 cannot be scored") {
 		t.Error(err)
 	}
 }
 
 func TestKeptOracle(t *testing.T) {
-	s := steady(1500, func(s *Scenario) { s.Phases = []Phase{{Length: 2 * time.Second}, {Length: time.Second, Workers: 0.3}} })
+	s := steady(1500, func(s *Scenario) {
+		s.Phases = []Phase{
+			{Length: 2 * time.Second}, {Length: time.Second, Workers: 0.3},
+		}
+	})
 	o, err := Sweep(s, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -135,7 +144,8 @@ func TestScoreAsJSON(t *testing.T) {
 	}
 }
 
-var calibrate = flag.Bool("calibrate", false, "score a fixed limit of 60 on the whole named suite, which takes half a minute")
+var calibrate = flag.Bool("calibrate", false,
+	"score a fixed limit of 60 on the whole named suite, which takes half a minute")
 
 // TestCalibration: an independent simulator scored a fixed limit of 60 on this suite with
 // 87.3 in the mean and 6.5 at worst. Run it with
@@ -161,7 +171,11 @@ func TestCalibration(t *testing.T) {
 }
 
 func TestSweepOnManyProcessors(t *testing.T) {
-	s := steady(2000, func(s *Scenario) { s.Phases = []Phase{{Length: time.Second}, {Length: time.Second, Workers: 0.3}} })
+	s := steady(2000, func(s *Scenario) {
+		s.Phases = []Phase{
+			{Length: time.Second}, {Length: time.Second, Workers: 0.3},
+		}
+	})
 	one, err := Sweep(s, 1)
 	if err != nil {
 		t.Fatal(err)
@@ -182,7 +196,8 @@ func TestSweepOnManyProcessors(t *testing.T) {
 func TestProbed(t *testing.T) {
 	s := steady(900, func(s *Scenario) { s.Phases[0].Length = 20 * time.Second })
 	often := mustRun(t, s, law.Little{Remeasure: 2 * time.Second}, 1)
-	if score := mustScore(t, s, law.Little{Remeasure: 2 * time.Second}); often.Probed == 0 || often.Probed > often.Refused ||
+	if score := mustScore(t, s, law.Little{Remeasure: 2 * time.Second}); often.Probed == 0 ||
+		often.Probed > often.Refused ||
 		score.Probed != float64(often.Probed)/float64(often.Attempts) {
 		t.Errorf("%d of %d refusals while probing, a share of %v", often.Probed, often.Refused, score.Probed)
 	}

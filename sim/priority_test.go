@@ -60,7 +60,8 @@ func TestPrioritiesUnderOverload(t *testing.T) {
 		t.Logf("%v, %s: %.2f%% of the critical, %.1f%%, %.1f%% and %.1f%% of the others are good, in all %.1f%% of the oracle's",
 			lawText(test.law), test.queue.text(), top, of(clients[1]), of(clients[2]), of(clients[3]), overall)
 		if top < test.top || overall < test.overall {
-			t.Errorf("%v, %s: want %v%% of the critical and %v%% in all", lawText(test.law), test.queue.text(), test.top, test.overall)
+			t.Errorf("%v, %s: want %v%% of the critical and %v%% in all",
+				lawText(test.law), test.queue.text(), test.top, test.overall)
 		}
 	}
 }

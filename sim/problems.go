@@ -39,7 +39,10 @@ func (p *problems) add(line int, field, text string) {
 		p.others++
 		return
 	}
-	p.list = append(p.list, &problem{FieldError: FieldError{File: p.file, Line: line, Field: field, Problem: text}, count: 1})
+	p.list = append(p.list, &problem{
+		FieldError: FieldError{File: p.file, Line: line, Field: field, Problem: text},
+		count:      1,
+	})
 }
 
 func (p *problem) add(line int) {

@@ -81,7 +81,8 @@ var DefaultRanges = Ranges{
 	Retrying: 0.25, MostRetries: 3, Backoff: Range{0.05, 0.5},
 	Cancelling: 0.3,
 	Load:       Range{0.5, 2.5}, Phase: Range{15, 30},
-	Faulty: 0.6, Speed: Range{0.3, 0.8}, Workers: Range{0.3, 0.8}, Delay: Range{0.5, 3}, Errors: Range{0.05, 0.5}, Pause: Range{0.05, 0.3},
+	Faulty: 0.6, Speed: Range{0.3, 0.8}, Workers: Range{0.3, 0.8}, Delay: Range{0.5, 3},
+	Errors: Range{0.05, 0.5}, Pause: Range{0.05, 0.3},
 	Replicated: 1.0 / 3, Replicas: UsualReplicas,
 }
 

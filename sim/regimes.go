@@ -82,7 +82,9 @@ func (d *draft) bursts() {
 		d.most = math.Round(d.from(Range{2, 200}))
 		d.scenario.Arrivals = Batches{Rate: significant(d.rate / d.most), Size: int(d.most)}
 	} else {
-		factor, calm, burst := d.from(Range{2, 50}), mul(d.mean, d.from(Range{1, 10})), mul(d.mean, d.from(Range{0.5, 5}))
+		factor := d.from(Range{2, 50})
+		calm := mul(d.mean, d.from(Range{1, 10}))
+		burst := mul(d.mean, d.from(Range{0.5, 5}))
 		d.scenario.Arrivals = burstsOf(d.rate, significant(factor), max(0.001, calm), max(0.001, burst))
 		d.most = d.size
 	}

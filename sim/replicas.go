@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -26,11 +25,11 @@ func (s *Scenario) replicated() error {
 		{"limiter_skew", s.LimiterSkew != nil, s.LimiterSkew, len(s.LimiterSkew)},
 	} {
 		if list.given && list.count != limiters {
-			return &FieldError{Field: list.field, Problem: fmt.Sprintf("is %v: want one for each limiter, of which there are %d", list.value, limiters)}
+			return fieldError(list.field, "is %v: want one for each limiter, of which there are %d", list.value, limiters)
 		}
 	}
 	if s.LimiterShares != nil && sum(s.LimiterShares) == 0 {
-		return &FieldError{Field: "limiter_shares", Problem: fmt.Sprintf("is %v: want not all of them 0", s.LimiterShares)}
+		return fieldError("limiter_shares", "is %v: want not all of them 0", s.LimiterShares)
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ func replicated(change func(*Scenario)) Scenario {
 func TestLimiterShares(t *testing.T) {
 	s := replicated(func(s *Scenario) { s.LimiterShares = []float64{6, 0, 2} })
 	r := mustRun(t, s, nil, 1)
-	if share := float64(r.Limiters[0].Requests) / float64(r.Requests); math.Abs(share-0.75) > 0.01 || r.Limiters[1].Attempts != 0 {
+	if share := float64(r.Limiters[0].Requests) / float64(r.Requests); math.Abs(share-0.75) > 0.01 ||
+		r.Limiters[1].Attempts != 0 {
 		t.Errorf("%.3f of the requests go to the first of %+v", share, r.Limiters)
 	}
 	if all := r.Limiters[0].Good + r.Limiters[2].Good; all != r.Good {
@@ -156,7 +157,8 @@ func TestSharedOracle(t *testing.T) {
 			t.Fatal(err)
 		}
 		if share := float64(o.Phases[0].Good) / float64(one.Phases[0].Good); share < 0.98 || share > 1.01 {
-			t.Errorf("shares %v, starts %v: %+v, %.3f of one limiter's %+v", s.LimiterShares, s.LimiterStarts, o.Phases[0], share, one.Phases[0])
+			t.Errorf("shares %v, starts %v: %+v, %.3f of one limiter's %+v",
+				s.LimiterShares, s.LimiterStarts, o.Phases[0], share, one.Phases[0])
 		}
 	}
 	s := replicated(func(s *Scenario) { s.OracleMax = 5 })

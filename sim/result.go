@@ -97,8 +97,10 @@ func (e *engine) result(law string, seed uint64) *Result {
 	e.record.book(e.now)
 	r := &Result{
 		Scenario: e.scenario.Name, Law: law, Seed: seed,
-		Tally: e.record.tally(), Clients: make([]Tally, len(e.scenario.Clients)), Limiters: make([]Tally, e.scenario.Limiters),
-		Series: e.record.series, Changes: e.record.changes, bins: e.record.bins, Probed: e.record.probed,
+		Tally:    e.record.tally(),
+		Clients:  make([]Tally, len(e.scenario.Clients)),
+		Limiters: make([]Tally, e.scenario.Limiters),
+		Series:   e.record.series, Changes: e.record.changes, bins: e.record.bins, Probed: e.record.probed,
 	}
 	for i := range e.scenario.Limiters {
 		r.pinned = append(r.pinned, e.scenario.pinned(i) > 0)
@@ -107,7 +109,8 @@ func (e *engine) result(law string, seed uint64) *Result {
 	for i := range e.record.phases {
 		p := &e.record.phases[i]
 		phase := PhaseResult{
-			Tally: p.tally(), Answered: p.answered, Name: e.scenario.Phases[i].Name, Start: p.start, Length: p.end - p.start,
+			Tally: p.tally(), Answered: p.answered,
+			Name: e.scenario.Phases[i].Name, Start: p.start, Length: p.end - p.start,
 			Latency: p.latency, InFlight: float64(p.area) / float64(p.end-p.start), WouldRefuse: p.would,
 		}
 		phase.LimitMean, phase.LimitCV = p.limitMean()

@@ -35,7 +35,12 @@ func mustRun(t testing.TB, s Scenario, l law.Law, seed uint64) *Result {
 // TestLittle: when all is done, work in flight times time is the sum of latencies, to
 // the nanosecond.
 func TestLittle(t *testing.T) {
-	for _, server := range []Server{WorkerPool{Workers: 3}, Sharing{Cores: 2}, USL{Alpha: 0.1, Beta: 0.01}, Quadratic{Double: 8}} {
+	for _, server := range []Server{
+		WorkerPool{Workers: 3},
+		Sharing{Cores: 2},
+		USL{Alpha: 0.1, Beta: 0.01},
+		Quadratic{Double: 8},
+	} {
 		r := newRand(7, 7)
 		trace, at := Trace{}, 0.0
 		for range 5000 {
@@ -128,7 +133,8 @@ func TestGolden(t *testing.T) {
 // TestGoldenLaws notices when a law does.
 func TestGoldenLaws(t *testing.T) {
 	golden(t, "testdata/laws.txt", tallies(t, []string{"exp-1.5x", "usl-2x", "slow30"},
-		law.AIMD{Timeout: 150 * ms}, law.Gradient{}, law.Gradient2{}, law.Vegas{}, law.Little{Remeasure: 2 * time.Second},
+		law.AIMD{Timeout: 150 * ms}, law.Gradient{}, law.Gradient2{}, law.Vegas{},
+		law.Little{Remeasure: 2 * time.Second},
 		law.PID{Target: 150 * ms}, law.Elastic{}, law.Elastic{Budget: 300 * ms}))
 }
 
@@ -295,7 +301,8 @@ func TestFaults(t *testing.T) {
 		})
 		r := mustRun(t, s, nil, 1).Phases[1]
 		share, median := float64(r.Good)/5000, r.Latency.Quantile(0.5)
-		if share < test.good-0.08 || share > test.good+0.05 || median < test.median*98/100 || median > test.median*102/100 {
+		if share < test.good-0.08 || share > test.good+0.05 || median < test.median*98/100 ||
+			median > test.median*102/100 {
 			t.Errorf("%s: %.2f good, median %v; want %.2f, %v", test.name, share, median, test.good, test.median)
 		}
 	}
@@ -362,7 +369,8 @@ func (bomb) Next(w law.Window) law.Decision {
 }
 
 func TestPanickingLaw(t *testing.T) {
-	if _, err := Run(steady(100, nil), bomb{}, 1); err == nil || !strings.Contains(err.Error(), `sim: scenario "steady", at 1`) || !strings.Contains(err.Error(), "boom") {
+	if _, err := Run(steady(100, nil), bomb{}, 1); err == nil ||
+		!strings.Contains(err.Error(), `sim: scenario "steady", at 1`) || !strings.Contains(err.Error(), "boom") {
 		t.Errorf("got %v", err)
 	}
 }

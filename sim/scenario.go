@@ -178,24 +178,21 @@ func (s *Scenario) drawn() bool { return s.Trace == nil && s.Source == nil }
 func (s Scenario) consistent() error {
 	switch {
 	case len(s.Phases) == 0:
-		return &FieldError{Field: "phases", Problem: "is empty: want at least one phase"}
+		return fieldError("phases", "is empty: want at least one phase")
 	case s.Server == nil:
-		return &FieldError{Field: "server", Problem: "is missing: want " + kindsOf[Server]()}
+		return fieldError("server", "is missing: want %s", kindsOf[Server]())
 	case s.drawn() && s.Arrivals == nil:
-		return &FieldError{Field: "arrivals", Problem: "is missing: want " + kindsOf[Arrivals]()}
+		return fieldError("arrivals", "is missing: want %s", kindsOf[Arrivals]())
 	case s.drawn() && s.Work == nil:
-		return &FieldError{Field: "work", Problem: "is missing: want " + kindsOf[Work]()}
+		return fieldError("work", "is missing: want %s", kindsOf[Work]())
 	case s.Source != nil && (s.Trace != nil || s.LimiterStarts != nil):
-		return &FieldError{Field: "source", Problem: "is set beside a trace or limiter_starts: want neither of them"}
+		return fieldError("source", "is set beside a trace or limiter_starts: want neither of them")
 	case s.Sample > 0 && s.Sample < time.Millisecond:
-		return &FieldError{Field: "sample", Problem: fmt.Sprintf("is %v: want 1ms to 10000h, or leave it out for 1s", s.Sample)}
+		return fieldError("sample", "is %v: want 1ms to 10000h, or leave it out for 1s", s.Sample)
 	}
 	for i, p := range s.Phases {
-		if p.Pause.For > 0 && p.Pause.For >= p.Pause.Every {
-			return &FieldError{Field: fmt.Sprintf("phases[%d].pause.for", i), Problem: fmt.Sprintf("is %v: want less than every, which is %v", p.Pause.For, p.Pause.Every)}
-		}
-		if clients := max(1, len(s.Clients)); p.Shares != nil && (len(p.Shares) != clients || slices.Max(p.Shares) == 0) {
-			return &FieldError{Field: fmt.Sprintf("phases[%d].shares", i), Problem: fmt.Sprintf("is %v: want one for each kind of client, of which there are %d, and not all of them 0", p.Shares, clients)}
+		if err := p.consistent(fmt.Sprintf("phases[%d]", i), max(1, len(s.Clients))); err != nil {
+			return err
 		}
 	}
 	if err := s.Limiter.complete().consistent(); err != nil {
@@ -206,6 +203,17 @@ func (s Scenario) consistent() error {
 	}
 	if s.Trace != nil {
 		return s.Trace.fits(s.Clients)
+	}
+	return nil
+}
+
+func (p Phase) consistent(path string, clients int) error {
+	if p.Pause.For > 0 && p.Pause.For >= p.Pause.Every {
+		return fieldError(path+".pause.for", "is %v: want less than every, which is %v", p.Pause.For, p.Pause.Every)
+	}
+	if p.Shares != nil && (len(p.Shares) != clients || slices.Max(p.Shares) == 0) {
+		return fieldError(path+".shares",
+			"is %v: want one for each kind of client, of which there are %d, and not all of them 0", p.Shares, clients)
 	}
 	return nil
 }

@@ -45,22 +45,58 @@ func TestScenarioErrors(t *testing.T) {
 		{`{"length": "10s", `, `{"length": "0s", `, "f.json:10: phases[1].length is 0s: want 1ms to 10000h"},
 		{`{"length": "10s", `, `{`, "f.json:10: phases[1].length is missing: want 1ms to 10000h"},
 		{`"speed": 0.5`, `"speed": -0.5`, "f.json:10: phases[1].speed is -0.5: want 0 to 1000"},
-		{`"speed": 0.5`, `"shares": [1, 2]`, "f.json:10: phases[1].shares is [1 2]: want one for each kind of client, of which there are 1"},
+		{
+			`"speed": 0.5`, `"shares": [1, 2]`,
+			"f.json:10: phases[1].shares is [1 2]: want one for each kind of client, of which there are 1",
+		},
 		{`"speed": 0.5`, `"shares": [0]`, "f.json:10: phases[1].shares is [0]: want one for each kind of client, of which there are 1, and not all of them 0"},
 		{`"speed": 0.5`, `"shares": [-1]`, "f.json:10: phases[1].shares[0] is -1: want 0 to 1e6"},
-		{`"speed": 0.5`, `"pause": {"every": "1s", "for": "1s"}`, "f.json:10: phases[1].pause.for is 1s: want less than every, which is 1s"},
+		{
+			`"speed": 0.5`, `"pause": {"every": "1s", "for": "1s"}`,
+			"f.json:10: phases[1].pause.for is 1s: want less than every, which is 1s",
+		},
 		{`"band(target=50ms)"`, `"bend"`, `f.json:7: limiter.law is "bend": law: unknown law "bend": want `},
-		{`"band(target=50ms)"`, `"band(target=x)"`, `f.json:7: limiter.law is "band(target=x)": law: band: target "x": want a duration`},
-		{`"law": "band(target=50ms)"`, `"min": 30, "max": 20`, "f.json:7: limiter.min is 30: want at most max, which is 20"},
-		{`"law": "band(target=50ms)"`, `"max": 10, "initial": 20`, "f.json:7: limiter.initial is 20: want from min to max, which are 1 and 10"},
+		{
+			`"band(target=50ms)"`, `"band(target=x)"`,
+			`f.json:7: limiter.law is "band(target=x)": law: band: target "x": want a duration`,
+		},
+		{
+			`"law": "band(target=50ms)"`, `"min": 30, "max": 20`,
+			"f.json:7: limiter.min is 30: want at most max, which is 20",
+		},
+		{
+			`"law": "band(target=50ms)"`, `"max": 10, "initial": 20`,
+			"f.json:7: limiter.initial is 20: want from min to max, which are 1 and 10",
+		},
 		{`"law": "band(target=50ms)"`, `"window": "10ms"`, "f.json:7: limiter.window is 10ms: want at least interval"},
-		{`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_shares": [1]`, "f.json:6: limiter_shares is [1]: want one for each limiter, of which there are 2"},
-		{`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_shares": [0, 0]`, "f.json:6: limiter_shares is [0 0]: want not all of them 0"},
-		{`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_starts": [0, -1]`, "f.json:6: limiter_starts[1] is -1: want 0 to 1e7"},
-		{`"slo": "100ms"`, `"slo": "100ms", "limiter_fixed": [1, 2]`, "f.json:6: limiter_fixed is [1 2]: want one for each limiter, of which there are 1"},
-		{`"slo": "100ms"`, `"slo": "100ms", "limiter_fixed": [1.5]`, "f.json:6: limiter_fixed[0] is 1.5: want a whole number"},
-		{`"slo": "100ms"`, `"slo": "100ms", "limiter_skew": []`, "f.json:6: limiter_skew is []: want one for each limiter"},
-		{`"slo": "100ms"`, `"slo": "100ms", "limiter_skew": ["1s"]`, `f.json:6: limiter_skew[0] is "1s": want a number, -1e7 to 1e7`},
+		{
+			`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_shares": [1]`,
+			"f.json:6: limiter_shares is [1]: want one for each limiter, of which there are 2",
+		},
+		{
+			`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_shares": [0, 0]`,
+			"f.json:6: limiter_shares is [0 0]: want not all of them 0",
+		},
+		{
+			`"slo": "100ms"`, `"limiters": 2, "slo": "100ms", "limiter_starts": [0, -1]`,
+			"f.json:6: limiter_starts[1] is -1: want 0 to 1e7",
+		},
+		{
+			`"slo": "100ms"`, `"slo": "100ms", "limiter_fixed": [1, 2]`,
+			"f.json:6: limiter_fixed is [1 2]: want one for each limiter, of which there are 1",
+		},
+		{
+			`"slo": "100ms"`, `"slo": "100ms", "limiter_fixed": [1.5]`,
+			"f.json:6: limiter_fixed[0] is 1.5: want a whole number",
+		},
+		{
+			`"slo": "100ms"`, `"slo": "100ms", "limiter_skew": []`,
+			"f.json:6: limiter_skew is []: want one for each limiter",
+		},
+		{
+			`"slo": "100ms"`, `"slo": "100ms", "limiter_skew": ["1s"]`,
+			`f.json:6: limiter_skew[0] is "1s": want a number, -1e7 to 1e7`,
+		},
 		{`"name": "plain"`, `"name": "a", "sample": "1us"`, "f.json:2: sample is 1µs: want 1ms to 10000h"},
 		{`"name": "plain"`, `"name": "a", "name": "b"`, `f.json:2: JSON has "name" twice`},
 		{`"name": "plain",`, ``, "f.json:1: name is missing"},
@@ -69,7 +105,10 @@ func TestScenarioErrors(t *testing.T) {
 		{plain, `[]`, "f.json:1: scenario is a list: want an object"},
 		{plain, plain + "{}", "f.json:12: JSON has more after its end"},
 		{plain, strings.Repeat("[", 100), "f.json:1: JSON is nested too deeply"},
-		{plain[strings.Index(plain, `"phases"`):], `"phases": []}`, "f.json:8: phases is empty: want at least one phase"},
+		{
+			plain[strings.Index(plain, `"phases"`):], `"phases": []}`,
+			"f.json:8: phases is empty: want at least one phase",
+		},
 	} {
 		text := strings.Replace(plain, test.old, test.with, 1)
 		_, err := ParseScenario("f.json", []byte(text))
@@ -89,10 +128,14 @@ func TestScenariosInGo(t *testing.T) {
 		{func(s *Scenario) { s.Server = nil }, `sim: scenario "steady": server is missing: want pool`},
 		{func(s *Scenario) { s.Work = nil }, "work is missing"},
 		{func(s *Scenario) { s.Arrivals = nil }, "arrivals is missing"},
-		{func(s *Scenario) { s.Arrivals = Poisson{Rate: math.NaN()} }, "arrivals.poisson.rate is NaN: want more than 0"},
+		{func(s *Scenario) {
+			s.Arrivals = Poisson{Rate: math.NaN()}
+		}, "arrivals.poisson.rate is NaN: want more than 0"},
 		{func(s *Scenario) { s.Phases[0].Load = math.Inf(1) }, "phases[0].load is +Inf: want 0 to 1000"},
 		{func(s *Scenario) { s.Phases = nil }, "phases is empty"},
-		{func(s *Scenario) { s.Trace, s.Clients = Trace{{Class: "c"}}, []Client{{Name: "a"}, {Name: "b"}} }, `trace has class "c": want the name of a client, a or b`},
+		{func(s *Scenario) {
+			s.Trace, s.Clients = Trace{{Class: "c"}}, []Client{{Name: "a"}, {Name: "b"}}
+		}, `trace has class "c": want the name of a client, a or b`},
 	} {
 		if _, err := Run(steady(1, test.change), nil, 1); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("got %v, want %s", err, test.want)
@@ -108,7 +151,8 @@ func TestScenariosInGo(t *testing.T) {
 // TestParseSystem: what surrounds a trace may leave anything out, and is checked all the same.
 func TestParseSystem(t *testing.T) {
 	s, err := ParseSystem("s.json", []byte(`{"server": {"sharing": {"cores": 16}}, "limiter": {"max": 50}}`))
-	if want := (Scenario{Server: Sharing{Cores: 16}, Limiter: Limiter{Max: 50}}); err != nil || !reflect.DeepEqual(s, want) {
+	if want := (Scenario{Server: Sharing{Cores: 16}, Limiter: Limiter{Max: 50}}); err != nil ||
+		!reflect.DeepEqual(s, want) {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for text, want := range map[string]string{
@@ -142,7 +186,8 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	own := steady(1, func(s *Scenario) { s.Server = &lifo{} })
-	if _, err := json.Marshal(own); err == nil || !strings.Contains(err.Error(), "want pool, sharing, usl, quadratic or unbounded") {
+	if _, err := json.Marshal(own); err == nil ||
+		!strings.Contains(err.Error(), "want pool, sharing, usl, quadratic or unbounded") {
 		t.Errorf("a server without a name is written: %v", err)
 	}
 }
@@ -153,7 +198,8 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 	}
-	if _, err := Lookup("nonsense"); err == nil || !strings.Contains(err.Error(), `"nonsense": want one of kata, det-1.5x`) {
+	if _, err := Lookup("nonsense"); err == nil ||
+		!strings.Contains(err.Error(), `"nonsense": want one of kata, det-1.5x`) {
 		t.Error(err)
 	}
 }

@@ -67,7 +67,8 @@ type Score struct {
 // Score holds a result against the oracle. That it is of another scenario or seed is an
 // error.
 func (o *Oracle) Score(r *Result) (Score, error) {
-	if r.Scenario != o.Scenario || r.Seed != o.Seed || len(r.Phases) != len(o.Phases) || len(r.bins) != len(o.bins) || len(r.Limiters) != len(o.Phases[0].Limiters) {
+	if r.Scenario != o.Scenario || r.Seed != o.Seed || len(r.Phases) != len(o.Phases) ||
+		len(r.bins) != len(o.bins) || len(r.Limiters) != len(o.Phases[0].Limiters) {
 		return Score{}, fmt.Errorf("sim: a result of %q with seed %d cannot be scored by the oracle of %q with seed %d",
 			r.Scenario, r.Seed, o.Scenario, o.Seed)
 	}

@@ -49,7 +49,8 @@ func TestShadowAgreesWithLive(t *testing.T) {
 				live, shadow := server.refuses(t, load, text, false), server.refuses(t, load, text, true)
 				fmt.Fprintf(w, "%.1f\t%+.1f\t", live, shadow-live)
 				if i < keepThroughput && j < heldToLive && math.Abs(shadow-live) > shadowOff {
-					t.Errorf("%s, %.1fx, %s: would refuse %.1f%%, refuses %.1f%%", server.name, load, text, shadow, live)
+					t.Errorf("%s, %.1fx, %s: would refuse %.1f%%, refuses %.1f%%",
+						server.name, load, text, shadow, live)
 				}
 			}
 			fmt.Fprintln(w)
@@ -90,7 +91,12 @@ func (server shadowServer) refuses(t *testing.T, load float64, text string, shad
 	t.Helper()
 	s := Scenario{
 		Name: server.name, Server: server.server, Work: server.work, Arrivals: Poisson{Rate: server.rate * load},
-		SLO: 400 * ms, Limiter: Limiter{Shadow: shadow, Queue: Queue{Size: server.queue}}, Phases: []Phase{{Length: 10 * time.Second, Load: *shadowStart / load}, {Length: 10 * time.Second}, {Length: 30 * time.Second}},
+		SLO: 400 * ms, Limiter: Limiter{Shadow: shadow, Queue: Queue{Size: server.queue}},
+		Phases: []Phase{
+			{Length: 10 * time.Second, Load: *shadowStart / load},
+			{Length: 10 * time.Second},
+			{Length: 30 * time.Second},
+		},
 	}
 	if limit, ok := strings.CutPrefix(text, "fixed "); ok {
 		text = "fixed"

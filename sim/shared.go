@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -15,7 +16,12 @@ type Replicas struct {
 }
 
 // UsualReplicas start within 10 s, with clocks that are kept by NTP.
-var UsualReplicas = Replicas{Count: Range{2, 16}, Within: 10 * time.Second, Skew: 20 * time.Millisecond, Unequal: Range{1, 8}}
+var UsualReplicas = Replicas{
+	Count:   Range{2, 16},
+	Within:  10 * time.Second,
+	Skew:    20 * time.Millisecond,
+	Unequal: Range{1, 8},
+}
 
 // replicate puts several limiters before a system.
 func (r *Rand) replicate(s *Scenario, of Replicas) {
@@ -58,14 +64,23 @@ func Shared(seed uint64) Scenario {
 	r := newRand(seed, sharedStream)
 	kinds := []string{"together", "late", "unequal", "fixed", "steps", "fault"}
 	kind := kinds[seed%uint64(len(kinds))]
-	g := generator{Ranges{Alpha: Range{0.005, 0.04}, CV: Range{0.5, 2}, Speed: Range{0.3, 0.7}, Workers: Range{0.3, 0.7}, Delay: Range{0.5, 2}}, r}
+	g := generator{Ranges{
+		Alpha: Range{0.005, 0.04}, CV: Range{0.5, 2},
+		Speed: Range{0.3, 0.7}, Workers: Range{0.3, 0.7}, Delay: Range{0.5, 2},
+	}, r}
 	size := math.Round(r.from(Range{10, 150}))
 	mean := max(r.from(Range{0.01, 0.1}), size/1500)
-	s := Scenario{Name: fmt.Sprintf("shared-%d-%s", seed, kind), Regime: kind, SLO: seconds(mul(mean, r.from(Range{3, 20})))}
+	s := Scenario{
+		Name:   fmt.Sprintf("shared-%d-%s", seed, kind),
+		Regime: kind,
+		SLO:    seconds(mul(mean, r.from(Range{3, 20}))),
+	}
 	var throughput float64
 	s.Server, throughput = g.server(size)
 	s.Work = []Work{
-		Constant{Mean: seconds(mean)}, Exponential{Mean: seconds(mean)}, Lognormal{Mean: seconds(mean), CV: rounded(r.from(g.CV))},
+		Constant{Mean: seconds(mean)},
+		Exponential{Mean: seconds(mean)},
+		Lognormal{Mean: seconds(mean), CV: rounded(r.from(g.CV))},
 	}[r.N(3)]
 	s.Arrivals = Poisson{Rate: rounded(throughput / mean)}
 	replicas := UsualReplicas
@@ -101,7 +116,7 @@ func (g generator) differ(s *Scenario, kind string, mean, size float64) {
 		}
 	case "fault":
 		load := s.Phases[0].Load
-		s.Phases = []Phase{{Length: 25 * time.Second, Load: load}, {Length: 25 * time.Second, Load: load}, {Length: 25 * time.Second, Load: load}}
+		s.Phases = slices.Repeat([]Phase{{Length: 25 * time.Second, Load: load}}, 3)
 		switch fault := &s.Phases[1]; g.N(3) {
 		case 0:
 			fault.Name, fault.Speed = "slow", rounded(g.from(g.Speed))

@@ -30,6 +30,7 @@ func (e *engine) ended(slot int32, good bool) {
 		return
 	}
 	r := &e.attempts[slot].request
-	t.source.Ended(e.now, Arrival{At: r.at, Work: r.work, Class: e.scenario.Clients[r.client].Name, Deadline: r.slo}, good)
+	ended := Arrival{At: r.at, Work: r.work, Class: e.scenario.Clients[r.client].Name, Deadline: r.slo}
+	t.source.Ended(e.now, ended, good)
 	t.advance()
 }

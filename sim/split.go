@@ -138,7 +138,8 @@ func (e *engine) allot() {
 			continue
 		}
 		e.fx = admit.Effects{}
-		if err := e.nodes[i].Update(e.scenario.Limiter.settings(), law.Fixed{Limit: limit}, int64(e.now), &e.fx); err != nil {
+		fixed := law.Fixed{Limit: limit}
+		if err := e.nodes[i].Update(e.scenario.Limiter.settings(), fixed, int64(e.now), &e.fx); err != nil {
 			e.broken = err
 		}
 		e.after(int32(i))

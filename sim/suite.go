@@ -62,14 +62,15 @@ func load(names []string) []Scenario {
 // "harm-7" and "shared-7" are [Random] from the [DefaultRanges], [Harm] and [Shared] with seed 7,
 // with or without the regime that their names end in. An error lists the names.
 func Lookup(name string) (Scenario, error) {
-	all := append(append([]string{"kata"}, suite...), append(acceptance, "priorities-3x")...)
+	all := slices.Concat([]string{"kata"}, suite, acceptance, []string{"priorities-3x"})
 	if slices.Contains(all, name) {
 		return load([]string{name})[0], nil
 	}
 	if s, ok := drawnAs(name); ok {
 		return s, nil
 	}
-	return Scenario{}, fmt.Errorf("sim: unknown scenario %q: want one of %s, or random-N, harm-N or shared-N with a seed N", name, strings.Join(all, ", "))
+	return Scenario{}, fmt.Errorf("sim: unknown scenario %q: want one of %s, or random-N, harm-N or shared-N with a seed N",
+		name, strings.Join(all, ", "))
 }
 
 // drawnAs draws the system of that name.

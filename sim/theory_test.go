@@ -69,12 +69,16 @@ func TestQueueingTheory(t *testing.T) {
 		map[float64]float64{0.5: math.Ln2 * s / 0.3, 0.9: math.Log(10) * s / 0.3, 0.99: math.Log(100) * s / 0.3},
 	}, {
 		"M/M/10 at 0.8", queueOf(WorkerPool{Workers: 10}, exponential, 800), s + erlangC(10, 8)*s/2,
-		map[float64]float64{0.5: sojourn(0.5, 10, 800, 100), 0.9: sojourn(0.9, 10, 800, 100), 0.99: sojourn(0.99, 10, 800, 100)},
+		map[float64]float64{
+			0.5: sojourn(0.5, 10, 800, 100), 0.9: sojourn(0.9, 10, 800, 100),
+			0.99: sojourn(0.99, 10, 800, 100),
+		},
 	}, {
 		// Pollaczek and Khinchine: wait rho s (1+cv²) / 2(1-rho).
 		"M/D/1 at 0.7", queueOf(WorkerPool{Workers: 1}, constant, 70), s + 0.7*s/0.6, nil,
 	}, {
-		"M/G/1 at 0.5, lognormal", queueOf(WorkerPool{Workers: 1}, Lognormal{Mean: 10 * ms, CV: 1.5}, 50), s + 0.5*s*(1+1.5*1.5)/(2*0.5), nil,
+		"M/G/1 at 0.5, lognormal", queueOf(WorkerPool{Workers: 1}, Lognormal{Mean: 10 * ms, CV: 1.5}, 50),
+		s + 0.5*s*(1+1.5*1.5)/(2*0.5), nil,
 	}, {
 		"M/G/1 at 0.6, bimodal", queueOf(WorkerPool{Workers: 1}, Bimodal{Fast: 5 * ms, Slow: 30 * ms, Share: 0.2}, 60),
 		s + 60*(0.8*25e-6+0.2*900e-6)/(2*0.4), nil,

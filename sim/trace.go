@@ -110,5 +110,5 @@ func (t Trace) fits(clients []Client) error {
 	if more := len(strange) - mostProblems; more > 0 {
 		strange = append(strange[:mostProblems], fmt.Sprintf("%d more", more))
 	}
-	return &FieldError{Field: "trace", Problem: fmt.Sprintf("has class %s: want the name of a client, %s", strings.Join(strange, ", "), list(names))}
+	return fieldError("trace", "has class %s: want the name of a client, %s", strings.Join(strange, ", "), list(names))
 }

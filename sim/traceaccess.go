@@ -15,8 +15,9 @@ type template struct {
 
 // accessLogs are the formats that servers agree on.
 var accessLogs = map[string]string{
-	"common":   `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent`,
-	"combined": `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent "$http_referer" "$http_user_agent"`,
+	"common": `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent`,
+	"combined": `$remote_addr - $remote_user [$time_local] "$request" $status $body_bytes_sent ` +
+		`"$http_referer" "$http_user_agent"`,
 }
 
 // inAccessLog is a date as access logs have it.
@@ -51,10 +52,12 @@ func parseTemplate(format string) (t template, problem string) {
 		}
 	}
 	if len(t.names) == 0 {
-		return t, fmt.Sprintf("is %q: want csv, json, common, combined, or the log_format of the server, such as 'combined $request_time'", format)
+		return t, fmt.Sprintf("is %q: want csv, json, common, combined, or the log_format of the server, "+
+			"such as 'combined $request_time'", format)
 	}
 	if i := slices.Index(t.texts[1:max(1, len(t.texts)-1)], ""); i >= 0 {
-		return t, fmt.Sprintf("has nothing between $%s and $%s: want a text there, as it cannot be told where one ends", t.names[i], t.names[i+1])
+		return t, fmt.Sprintf("has nothing between $%s and $%s: want a text there, as it cannot be told where one ends",
+			t.names[i], t.names[i+1])
 	}
 	return t, ""
 }
@@ -74,7 +77,8 @@ func (t template) cut(line string) (cells []string, problem string) {
 		cells, rest = append(cells, rest[:end]), rest[end+len(text):]
 	}
 	if rest != "" {
-		return nil, fmt.Sprintf("goes on with %q: want the whole format of the log, as in 'combined $request_time'", rest)
+		return nil, fmt.Sprintf(
+			"goes on with %q: want the whole format of the log, as in 'combined $request_time'", rest)
 	}
 	return cells, ""
 }

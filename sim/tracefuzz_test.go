@@ -15,10 +15,14 @@ func FuzzTraceReader(f *testing.F) {
 	f.Add("csv", "at", "took", "who", "until", "at,took,who,until\n1,0.01,a,2\n2,0.02,b,-\n", true)
 	f.Add("", "1", "2", "", "3", "1700000000;10ms;0.5\n1700000001;5us;\n", false)
 	f.Add("", "a.b", "c*ms", "", "", `{"a":{"b":"2026-03-01T12:00:00Z"},"c":3}`, true)
-	f.Add("combined $t", "", "max(t, ms)", "status", "", `192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "x" 0.010`, true)
+	f.Add("combined $t", "", "max(t, ms)", "status", "",
+		`192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "x" 0.010`, true)
 	f.Add("", "col(1)", "2-1", "3", "", "3 [a b] \"c\\\"d\"\n", false)
 	f.Fuzz(func(t *testing.T, format, arrival, service, class, deadline, text string, end bool) {
-		readsWell(t, TraceReader{Format: format, Arrival: arrival, Service: service, Class: class, Deadline: deadline, AtEnd: end}, text)
+		readsWell(t, TraceReader{
+			Format: format, Arrival: arrival, Service: service, Class: class, Deadline: deadline,
+			AtEnd: end,
+		}, text)
 	})
 }
 

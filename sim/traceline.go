@@ -31,7 +31,8 @@ func (t csvTable) next() (cells []string, line int, problem string, err error) {
 	cells, err = t.Read()
 	var wrong *csv.ParseError
 	if errors.As(err, &wrong) {
-		return nil, wrong.StartLine, fmt.Sprintf("is no CSV: %v: want quotes around the whole of a field, and doubled inside of it", wrong.Err), nil
+		problem = fmt.Sprintf("is no CSV: %v: want quotes around the whole of a field, and doubled inside of it", wrong.Err)
+		return nil, wrong.StartLine, problem, nil
 	}
 	if err == nil {
 		line, _ = t.FieldPos(0)

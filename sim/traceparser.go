@@ -69,7 +69,8 @@ func (p *traceParser) openCSV(in io.Reader) error {
 	if p.Delimiter == 0 {
 		p.Delimiter = ','
 		bare := quoted.ReplaceAllString(p.first, "")
-		if i := strings.IndexFunc("\t;, ", func(r rune) bool { return strings.ContainsRune(bare, r) }); i >= 0 && !p.simple {
+		inBare := func(r rune) bool { return strings.ContainsRune(bare, r) }
+		if i := strings.IndexFunc("\t;, ", inBare); i >= 0 && !p.simple {
 			p.Delimiter = rune("\t;, "[i])
 		}
 	}
@@ -79,7 +80,7 @@ func (p *traceParser) openCSV(in io.Reader) error {
 	case ',', ';', '\t':
 		p.table = newCSV(in, p.Delimiter)
 	default:
-		return &FieldError{Field: "delimiter", Problem: fmt.Sprintf("is %q: want a comma, a semicolon, a tab or a space", p.Delimiter)}
+		return fieldError("delimiter", "is %q: want a comma, a semicolon, a tab or a space", p.Delimiter)
 	}
 	p.names = p.Columns
 	if p.names != nil || len(p.wanted()) == 0 {

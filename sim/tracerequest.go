@@ -38,7 +38,8 @@ func (p *traceParser) foreign() string {
 	case inAccessLog.MatchString(p.first):
 		want = "the format of the access log, such as 'combined $request_time', and which column is service"
 	}
-	return fmt.Sprintf("is %.60q: want arrival,service[,class], such as 0.5,35ms, or to be told %s", strings.TrimRight(p.first, "\r"), want)
+	return fmt.Sprintf("is %.60q: want arrival,service[,class], such as 0.5,35ms, or to be told %s",
+		strings.TrimRight(p.first, "\r"), want)
 }
 
 // misfit says what is wrong with the number of columns of a row.
@@ -65,7 +66,8 @@ func (p *traceParser) request(cells []string, line int) {
 	case p.early.line == 0:
 		p.dates, p.early, p.late = at.date, seen{at.ns, line}, seen{at.ns, line}
 	case at.date != p.dates:
-		p.problems.add(line, p.arrival.label, fmt.Sprintf("is %q, and those before %s: want all of them alike", p.arrival.text(cells), kindOfStamp[p.dates]))
+		p.problems.add(line, p.arrival.label, fmt.Sprintf("is %q, and those before %s: want all of them alike",
+			p.arrival.text(cells), kindOfStamp[p.dates]))
 	}
 	work, problem := p.service.time(cells)
 	if problem != "" {
@@ -140,7 +142,8 @@ func (p *traceParser) trace() (Trace, error) {
 	case len(t) == 0 && p.problems.count == 0:
 		p.problems.add(1, "trace", "is empty: want a request a line")
 	case span > longest:
-		p.problems.add(p.late.line, p.arrival.label, fmt.Sprintf("is %v after that in line %d: want at most 10000h", span, p.early.line))
+		p.problems.add(p.late.line, p.arrival.label,
+			fmt.Sprintf("is %v after that in line %d: want at most 10000h", span, p.early.line))
 	}
 	if err := p.problems.err(); err != nil {
 		return nil, err

@@ -21,7 +21,9 @@ type source struct {
 // bind finds the columns.
 func (p *traceParser) bind() {
 	if p.simple {
-		p.arrival, p.service, p.class = &source{label: "arrival", column: 0}, &source{label: "service", column: 1}, &source{column: 2}
+		p.arrival = &source{label: "arrival", column: 0}
+		p.service = &source{label: "service", column: 1}
+		p.class = &source{column: 2}
 		p.least = 2
 		return
 	}
@@ -146,7 +148,8 @@ func (s *source) compute(cells []string) (seconds float64, problem string) {
 			v, err = d.Seconds(), nil
 		}
 		if err != nil {
-			return 0, fmt.Sprintf("needs %s, which is %q: want a number, or a time with a unit such as 35ms", s.formula.names[i], text)
+			return 0, fmt.Sprintf("needs %s, which is %q: want a number, or a time with a unit such as 35ms",
+				s.formula.names[i], text)
 		}
 		s.values[i] = v
 	}

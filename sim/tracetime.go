@@ -37,7 +37,8 @@ var dateLayouts = []string{
 }
 
 const (
-	wantStamp = "a date such as 2026-03-01T12:00:00.5Z or 01/Mar/2026:12:00:00 +0000, seconds, ms, us or ns since 1970, or a time since the start, 0 to 10000h, such as 0.5 or 35ms"
+	wantStamp = "a date such as 2026-03-01T12:00:00.5Z or 01/Mar/2026:12:00:00 +0000, " +
+		"seconds, ms, us or ns since 1970, or a time since the start, 0 to 10000h, such as 0.5 or 35ms"
 
 	// firstEpoch is the least number that is not seconds since the start: more than three years,
 	// and a day of 1973 as seconds since 1970. From a thousand times as much on it is milliseconds,

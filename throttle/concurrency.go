@@ -34,14 +34,14 @@ const (
 	freeAt = 2
 )
 
-func (c Concurrency) start() (controller, error) {
+func (c Concurrency) start(field string) (controller, error) {
 	c.Setpoint = cmp.Or(c.Setpoint, writePID.Setpoint)
 	c.Gain = cmp.Or(c.Gain, defaultConcurrencyGain)
 	switch {
 	case !(c.Setpoint > 0) || math.IsInf(c.Setpoint, 1):
-		return nil, invalid("Concurrency.Setpoint", c.Setpoint, "0 (the default) or more")
+		return nil, invalid(field+".Setpoint", c.Setpoint, "0 (the default) or more")
 	case !(c.Gain > 0) || math.IsInf(c.Gain, 1):
-		return nil, invalid("Concurrency.Gain", c.Gain, "0 (the default) or more")
+		return nil, invalid(field+".Gain", c.Gain, "0 (the default) or more")
 	}
 	return &concurrencyLaw{Concurrency: c}, nil
 }

@@ -156,6 +156,27 @@ func TestConcurrencyLetsTheHeaviestIn(t *testing.T) {
 	})
 }
 
+// An operation that is refused for its cost is not the heaviest: one mistaken cost would lift the
+// bound of all others for good.
+func TestConcurrencyForgetsWhatIsTooHeavy(t *testing.T) {
+	for _, cost := range []int{1001, math.MaxInt} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &plant{}
+			p.become(func() (load.Sample, error) {
+				return load.Sample{Actuator: load.ByConcurrency, Readings: sampled(5).Readings}, nil
+			})
+			r := run(t, p, throttle.Config{Writes: throttle.Side{MaxInFlight: 1000}})
+			if _, err := r.Start(t.Context(), throttle.Write, cost); err == nil {
+				t.Fatalf("a cost of %d was let in", cost)
+			}
+			r.closedLoop(4, 10*time.Millisecond, 10*time.Second)
+			if got := r.Snapshot().Writes.MaxInFlight; got != 1 {
+				t.Errorf("after a cost of %d: at most %d at once, want 1", cost, got)
+			}
+		})
+	}
+}
+
 // Signals of both kinds each have their law: memory paces while lock waits bound what runs.
 func TestEachSignalHasItsActuator(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

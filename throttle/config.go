@@ -17,8 +17,7 @@ import (
 // operations alone; with a Monitor it is [Relay]. 0 always means the default; a value
 // out of range is an error that names the field.
 type Config struct {
-	// Name identifies the throttle in errors and events. Defaults to
-	// "throttle".
+	// Name identifies the throttle in errors and events. Defaults to "throttle".
 	Name string
 
 	// Off makes the throttle free: Start neither waits, refuses nor measures.
@@ -120,6 +119,14 @@ func (c Config) complete() (Config, error) {
 	} {
 		if f.value < 0 {
 			return c, invalid(f.name, f.value, "0 (the default) or more")
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"Reads.MaxInFlight", c.Reads.MaxInFlight}, {"Writes.MaxInFlight", c.Writes.MaxInFlight}} {
+		if f.value < 0 || f.value > defaultInFlight {
+			return c, invalid(f.name, f.value, fmt.Sprintf("0 (the default) to %d", defaultInFlight))
 		}
 	}
 	e := &c.Emergency

@@ -75,7 +75,7 @@ func digest(t *testing.T, target float64, writers int, seed uint64) digestedStor
 		ofATable, atOnce = 200, 7000 // writes, and of them a second at most
 		warmUp, ends     = 4.0, 24.0
 	)
-	law, err := DrainRate{}.start()
+	law, err := DrainRate{}.start("")
 	if err != nil {
 		t.Fatal(err)
 	}

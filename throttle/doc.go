@@ -2,10 +2,9 @@
 // runs at once, by how close the database is to its limit, so that a storm neither stalls it nor
 // fills the memory.
 //
-// A limiter caps how much runs at once, and goes by latency. That is not enough for a
-// store that says "written" long before the work is done: latency is fine until
-// it stalls. A throttle asks the store instead (package load) and bounds the rate at
-// which operations start.
+// A limiter caps how much runs at once, and goes by latency. That is not enough for a store that
+// says "written" long before the work is done: latency is fine until it stalls. A throttle asks the
+// store instead (package load) and bounds the rate at which operations start.
 //
 //	th, err := throttle.New(throttle.Config{Monitor: mon})
 //	...
@@ -69,10 +68,9 @@
 //
 // # Without signals
 //
-// When the monitor has gone stale, the side goes on from its present pace with
-// a PID controller on [load.Symptoms], what it sees of its own operations, and says so
-// by an [Event]; when the monitor is back the laws go on from there. If Run
-// was never called, or has ended, there is no pace.
+// When the monitor has gone stale, the side goes on from its present pace with a PID controller on
+// [load.Symptoms], what it sees of its own operations, and says so by an [Event]; when the monitor
+// is back the laws go on from there. If Run was never called, or has ended, there is no pace.
 //
 // # Emergency
 //

@@ -16,9 +16,8 @@ import (
 // It fails where the backlog grows for other reasons than the work that is paced, and
 // where a store has no backlog that shows before it stalls.
 type DrainRate struct {
-	// Gain is how much a backlog of nothing adds to the rate, and one of twice the
-	// target takes from it, on average. Defaults to 1.6; with 0.8 storms differed by
-	// no more than their noise.
+	// Gain is how much a backlog of nothing adds to the rate, and one of twice the target takes
+	// from it, on average. Defaults to 1.6; with 0.8 storms differed by no more than their noise.
 	Gain float64
 
 	// Healthy is the share of the target below which the pace doubles each second
@@ -30,8 +29,7 @@ type DrainRate struct {
 	// time between two digestions. Defaults to 1 s.
 	Smoothing time.Duration
 
-	// MaxDelay is the slowest pace: the time between two operations of cost 1.
-	// Defaults to 1 s.
+	// MaxDelay is the slowest pace: the time between two operations of cost 1. Defaults to 1 s.
 	MaxDelay time.Duration
 }
 
@@ -39,9 +37,8 @@ const (
 	defaultGain      = 1.6
 	defaultHealthy   = 0.75
 	defaultSmoothing = time.Second
-	// priceSmoothings is over how many Smoothings the ratio of cost to what
-	// arrives is averaged: it belongs to the kind of work and changes slowly, but
-	// what arrives comes a table at a time.
+	// priceSmoothings is over how many Smoothings the ratio of cost to what arrives is averaged: it
+	// belongs to the kind of work and changes slowly, but what arrives comes a table at a time.
 	priceSmoothings = 30
 	// The mean of the backlog is over backlogPeriods of the times between two digestions, and over
 	// longestMean at most. Without that bound a store whose first digestion took seconds got a
@@ -61,29 +58,28 @@ const (
 	// fill it to the brim before the next decision.
 	doublesIn = time.Second
 	doublings = 6
-	// leastFactor is what a backlog however large leaves of the drain rate. A
-	// store that still digests gets something to do. With 0.1 Badger went on to the
-	// stall in one storm of two.
+	// leastFactor is what a backlog however large leaves of the drain rate. A store that still
+	// digests gets something to do. With 0.1 Badger went on to the stall in one storm of two.
 	leastFactor = 0.02
 	// mostTargets is what a backlog counts as at most, in targets. With the default gain nothing
 	// but leastFactor is left from 1.6 on, and a mean of more would only take longer to come back.
 	mostTargets = 10
 )
 
-func (d DrainRate) start() (controller, error) {
+func (d DrainRate) start(field string) (controller, error) {
 	d.Gain = cmp.Or(d.Gain, defaultGain)
 	d.Healthy = cmp.Or(d.Healthy, defaultHealthy)
 	d.Smoothing = cmp.Or(d.Smoothing, defaultSmoothing)
 	d.MaxDelay = cmp.Or(d.MaxDelay, time.Second)
 	switch {
 	case !(d.Gain > 0) || math.IsInf(d.Gain, 1):
-		return nil, invalid("DrainRate.Gain", d.Gain, "0 (the default) or more")
+		return nil, invalid(field+".Gain", d.Gain, "0 (the default) or more")
 	case !(d.Healthy > 0 && d.Healthy < 1):
-		return nil, invalid("DrainRate.Healthy", d.Healthy, "0 (the default) to less than 1")
+		return nil, invalid(field+".Healthy", d.Healthy, "0 (the default) to less than 1")
 	case d.Smoothing < 0:
-		return nil, invalid("DrainRate.Smoothing", d.Smoothing, "0 (the default) or more")
+		return nil, invalid(field+".Smoothing", d.Smoothing, "0 (the default) or more")
 	case d.MaxDelay < 0:
-		return nil, invalid("DrainRate.MaxDelay", d.MaxDelay, "0 (the default) or more")
+		return nil, invalid(field+".MaxDelay", d.MaxDelay, "0 (the default) or more")
 	}
 	return &drainLaw{DrainRate: d}, nil
 }

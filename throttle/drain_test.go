@@ -20,7 +20,7 @@ const every = 100 * time.Millisecond
 
 func digesting(t *testing.T) *digester {
 	t.Helper()
-	law, err := DrainRate{}.start()
+	law, err := DrainRate{}.start("")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestDrainRateCountsWhatIsNotSeen(t *testing.T) {
 // wrote 769.
 func TestDrainRateFindsAStoreThatWasSlow(t *testing.T) {
 	const table, limit, first = 100, 14.0, 2500 * time.Millisecond
-	law, err := DrainRate{}.start()
+	law, err := DrainRate{}.start("")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,8 +137,7 @@ func TestEnvOfKubernetes(t *testing.T) {
 	}
 }
 
-// Each older name is known here: kept, or removed with a replacement that is a
-// setting.
+// Each older name is known here: kept, or removed with a replacement that is a setting.
 func TestEnvOfOlderNames(t *testing.T) {
 	for name := range strings.FieldsSeq(`
 		RATE_LIMIT_ENABLED RATE_LIMIT_TARGET_MEMORY_MB RATE_LIMIT_SETPOINT

@@ -31,11 +31,11 @@ const (
 	EmergencyEnded Kind = 4 // see EmergencyBegan
 	// ActionRan: an action has returned.
 	ActionRan Kind = 5
-	// NotRunning: the first operation started while Run was not at work, so that
-	// it was not paced. Start reports it, on the operation's goroutine.
+	// NotRunning: an operation started a second after New or later, and Run was not at work yet,
+	// so that it was not paced. Start reports it once, on the operation's goroutine.
 	NotRunning Kind = 6
-	// MonitorNotRunning: the first operation started while Run was at work and
-	// that of [Config].Monitor was not, so that the sides go by their symptoms.
+	// MonitorNotRunning: the same, but Run was at work and that of [Config].Monitor was not, so
+	// that the sides go by their symptoms.
 	MonitorNotRunning Kind = 7
 )
 

@@ -88,7 +88,7 @@ func ExampleThrottle_Start_refused() {
 func ExampleNew() {
 	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{Healthy: 2}}}})
 	fmt.Println(err)
-	// Output: Writes.Laws[0]: throttle: invalid configuration: DrainRate.Healthy is 2: want 0 (the default) to less than 1
+	// Output: throttle: invalid configuration: Writes.Laws[0].Healthy is 2: want 0 (the default) to less than 1
 }
 
 func ExampleImport() {

@@ -146,8 +146,7 @@ func TestFaultMemoryInTheRightPlace(t *testing.T) {
 	})
 }
 
-// The naive thresholds are numbers; ours a share of the limit that the source read from
-// its store.
+// The naive thresholds are numbers; ours a share of the limit that the source read from its store.
 func TestFaultThresholdsOfTheStore(t *testing.T) {
 	naive := func(tables int) bool { return tables > 6 }
 	broken(t, naive(7), "7 tables of a stall at 40 throttle")
@@ -214,16 +213,16 @@ func TestFaultSettingsAreChecked(t *testing.T) {
 		{throttle.Config{Emergency: throttle.Emergency{Share: 2}}, "Emergency.Share"},
 		{throttle.Config{Emergency: throttle.Emergency{Longest: -1}}, "Emergency.Longest"},
 		{throttle.Config{Writes: throttle.Side{LatencyTarget: -1}}, "Writes.LatencyTarget"},
-		{throttle.Config{Writes: throttle.Side{MaxInFlight: -1}}, "Writes"},
+		{throttle.Config{Writes: throttle.Side{MaxInFlight: -1}}, "Writes.MaxInFlight is -1: want 0"},
 		{throttle.Config{Reads: throttle.Side{Queue: weir.Queue{Size: -1}}}, "Reads"},
 		{pid(throttle.PID{Setpoint: nan}), "Setpoint"},
 		{pid(throttle.PID{Setpoint: -1}), "Setpoint"},
-		{pid(throttle.PID{Kp: -1}), "Kp"},
+		{pid(throttle.PID{Kp: -1}), ": Reads.Laws[0].Kp is -1: want 0 (the default) or more"},
 		{pid(throttle.PID{Ki: nan}), "Ki"},
 		{pid(throttle.PID{MaxDelay: -1}), "MaxDelay"},
-		{pid(throttle.PID{Filter: -1}), "PID.Filter"},
+		{pid(throttle.PID{Filter: -1}), "Laws[0].Filter is -1ns: want 0"},
 		{laws(nil), "Laws[0]"},
-		{laws(throttle.DrainRate{Gain: -1}), "Gain"},
+		{laws(throttle.DrainRate{Gain: -1}), ": Writes.Laws[0].Gain is -1: want 0 (the default) or more"},
 		{laws(throttle.DrainRate{Healthy: 1}), "Healthy"},
 		{laws(throttle.DrainRate{Smoothing: -1}), "Smoothing"},
 		{laws(throttle.DrainRate{MaxDelay: -1}), "MaxDelay"},

@@ -80,26 +80,29 @@ func TestHostileCallbacks(t *testing.T) {
 // same.
 func TestStartWithAHookThatPanics(t *testing.T) {
 	for name, act := range map[string]func(){"panics": func() { panic("hostile") }, "exits": runtime.Goexit} {
-		told := 0
-		th, err := throttle.New(throttle.Config{OnEvent: func(throttle.Event) { told++; act() }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		done := make(chan any, 1)
-		go func() {
-			defer func() { done <- recover() }()
-			op, err := th.Start(t.Context(), throttle.Write, 1)
+		synctest.Test(t, func(t *testing.T) {
+			told := 0
+			th, err := throttle.New(throttle.Config{OnEvent: func(throttle.Event) { told++; act() }})
 			if err != nil {
-				t.Errorf("OnEvent %s: %v", name, err)
+				t.Fatal(err)
 			}
-			op.Done(nil)
-		}()
-		if panicked := <-done; panicked != nil {
-			t.Errorf("OnEvent %s, and Start with it: %v", name, panicked)
-		}
-		if told != 1 {
-			t.Errorf("OnEvent %s: told %d times, want 1", name, told)
-		}
+			pass(time.Second)
+			done := make(chan any, 1)
+			go func() {
+				defer func() { done <- recover() }()
+				op, err := th.Start(t.Context(), throttle.Write, 1)
+				if err != nil {
+					t.Errorf("OnEvent %s: %v", name, err)
+				}
+				op.Done(nil)
+			}()
+			if panicked := <-done; panicked != nil {
+				t.Errorf("OnEvent %s, and Start with it: %v", name, panicked)
+			}
+			if told != 1 {
+				t.Errorf("OnEvent %s: told %d times, want 1", name, told)
+			}
+		})
 	}
 }
 

@@ -13,8 +13,9 @@ import (
 // [DrainRate], [LinearRefusal] or [Concurrency]. It is a plain value and may serve several
 // throttles.
 type LoadLaw interface {
-	// start returns the state of the law, or an error that matches ErrConfig.
-	start() (controller, error)
+	// start returns the state of the law, or an error that matches ErrConfig and names a setting
+	// below the field, where the law is.
+	start(field string) (controller, error)
 }
 
 // A controller is a law at work. It is not safe for concurrent use.
@@ -69,13 +70,13 @@ type LinearRefusal struct {
 	Hard float64 // load from which all are. Defaults to 1.1
 }
 
-func (l LinearRefusal) start() (controller, error) {
+func (l LinearRefusal) start(field string) (controller, error) {
 	l.Soft, l.Hard = cmp.Or(l.Soft, 0.9), cmp.Or(l.Hard, 1.1)
 	if !(l.Soft > 0) || math.IsInf(l.Soft, 1) {
-		return nil, invalid("LinearRefusal.Soft", l.Soft, "more than 0")
+		return nil, invalid(field+".Soft", l.Soft, "more than 0")
 	}
 	if !(l.Hard > l.Soft) || math.IsInf(l.Hard, 1) {
-		return nil, invalid("LinearRefusal.Hard", l.Hard, fmt.Sprintf("more than Soft, which is %v", l.Soft))
+		return nil, invalid(field+".Hard", l.Hard, fmt.Sprintf("more than Soft, which is %v", l.Soft))
 	}
 	return l, nil
 }

@@ -116,8 +116,7 @@ func TestEmergencyEndsByItself(t *testing.T) {
 	})
 }
 
-// A store that is closed, hangs or panics under its monitor costs signals, not
-// operations.
+// A store that is closed, hangs or panics under its monitor costs signals, not operations.
 func TestStoreFailsUnderTheMonitor(t *testing.T) {
 	for name, fail := range map[string]func() (load.Sample, error){
 		"closed":       func() (load.Sample, error) { panic("DB closed") },
@@ -157,6 +156,44 @@ func TestStoreFailsUnderTheMonitor(t *testing.T) {
 	}
 }
 
+// An operation that starts at once goes before the goroutine of Run: that is no fault.
+func TestStartBeforeTheGoroutineOfRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &plant{}
+		p.says(0)
+		mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: p}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var events []throttle.Event
+		th, err := throttle.New(throttle.Config{Monitor: mon, OnEvent: func(e throttle.Event) { events = append(events, e) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := func() {
+			op, err := th.Start(t.Context(), throttle.Write, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			op.Done(nil)
+		}
+		start()
+		ctx, stop := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = th.Run(ctx) })
+		synctest.Wait()
+		start() // before the goroutine of the monitor's
+		running.Go(func() { _ = mon.Run(ctx) })
+		pass(2 * time.Second)
+		start()
+		stop()
+		running.Wait()
+		if len(events) != 0 {
+			t.Errorf("events %v: want none", events)
+		}
+	})
+}
+
 // A throttle whose Run was never called paces nothing, and says so once.
 func TestStartBeforeRunIsReported(t *testing.T) {
 	for name, monitored := range map[string]bool{"alone": false, "with a monitor": true} {
@@ -175,6 +212,7 @@ func TestStartBeforeRunIsReported(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
+				pass(time.Second)
 				for range 3 {
 					op, err := th.Start(t.Context(), throttle.Write, 1)
 					if err != nil {
@@ -206,7 +244,7 @@ func TestStartWithoutTheMonitorIsReported(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() { ended <- th.Run(ctx) }()
-		synctest.Wait()
+		pass(time.Second)
 		for range 3 {
 			op, err := th.Start(t.Context(), throttle.Read, 1)
 			if err != nil {

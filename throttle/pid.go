@@ -2,6 +2,7 @@ package throttle
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"time"
 
@@ -19,8 +20,7 @@ type PID struct {
 	// If all are 0 they are 0.5, 0.1 and 0.05.
 	Kp, Ki, Kd float64
 
-	// Filter is the time constant of the filter before the derivative. Defaults
-	// to 450 ms.
+	// Filter is the time constant of the filter before the derivative. Defaults to 450 ms.
 	Filter time.Duration
 
 	// MaxDelay is the slowest pace: the time between two operations of cost 1 at
@@ -36,36 +36,47 @@ var (
 	readPID  = PID{Setpoint: 0.85, Kp: 0.3, Ki: 0.05, Kd: 0.02, Filter: 280 * time.Millisecond, MaxDelay: 200 * time.Millisecond}
 )
 
-func (p PID) complete() (PID, error) {
-	if p.MaxDelay < 0 {
-		return p, invalid("PID.MaxDelay", p.MaxDelay, "0 (the default) or more")
-	}
-	if p.Filter < 0 {
-		return p, invalid("PID.Filter", p.Filter, "0 (the default) or more")
-	}
-	if p.Setpoint < 0 {
-		return p, invalid("PID.Setpoint", p.Setpoint, "0 (the default) or more")
-	}
+// complete fills in the defaults.
+func (p PID) complete() PID {
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		p.Kp, p.Ki, p.Kd = writePID.Kp, writePID.Ki, writePID.Kd
 	}
 	p.Setpoint = cmp.Or(p.Setpoint, writePID.Setpoint)
 	p.Filter = cmp.Or(p.Filter, writePID.Filter)
 	p.MaxDelay = cmp.Or(p.MaxDelay, writePID.MaxDelay)
-	return p, nil
+	return p
 }
 
-func (p PID) start() (controller, error) {
-	p, err := p.complete()
-	if err != nil {
+// check finds what is out of range.
+func (p PID) check(field string) error {
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{".Setpoint", p.Setpoint}, {".Kp", p.Kp}, {".Ki", p.Ki}, {".Kd", p.Kd}} {
+		if !(f.value >= 0) || math.IsInf(f.value, 1) {
+			return invalid(field+f.name, f.value, "0 (the default) or more")
+		}
+	}
+	if p.Filter < 0 {
+		return invalid(field+".Filter", p.Filter, "0 (the default) or more")
+	}
+	if p.MaxDelay < 0 {
+		return invalid(field+".MaxDelay", p.MaxDelay, "0 (the default) or more")
+	}
+	return nil
+}
+
+func (p PID) start(field string) (controller, error) {
+	if err := p.check(field); err != nil {
 		return nil, err
 	}
+	p = p.complete()
 	loop, err := pid.New(pid.Config{
 		Kp: p.Kp, Ki: p.Ki, Kd: p.Kd, Tau: p.Filter,
 		Setpoint: p.Setpoint, Reverse: true, Min: 0, Max: 1,
 	})
 	if err != nil {
-		return nil, invalid("PID", err, "valid gains")
+		return nil, fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
 	return &pidLaw{loop: loop, slowest: 1 / p.MaxDelay.Seconds()}, nil
 }
@@ -77,8 +88,7 @@ type pidLaw struct {
 	fastest float64 // at the least effort: the flow that was seen without one
 }
 
-// flowMemory is how long a flow that was seen once counts as one that the store
-// takes.
+// flowMemory is how long a flow that was seen once counts as one that the store takes.
 const flowMemory = time.Minute
 
 // headroom is how far above the slowest pace the fastest one is at least, so that

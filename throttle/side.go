@@ -62,23 +62,11 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 	}
 	s.emergency.Emergency = c.Emergency
 	for i, l := range conf.Laws {
-		if l == nil {
-			return invalid(fmt.Sprintf("%s.Laws[%d]", field, i), l, "a law")
-		}
-		started, err := l.start()
-		if err != nil {
-			return fmt.Errorf("%s.Laws[%d]: %w", field, i, err)
-		}
-		_, drains := l.(DrainRate)
-		if s.drains = s.drains || drains; drains && (c.Monitor == nil || !c.Monitor.TellsDrain()) {
-			return invalid(fmt.Sprintf("%s.Laws[%d]", field, i), "DrainRate", "a Monitor with a source that tells a drain, a load.Drainer")
-		}
-		s.laws = append(s.laws, started)
-		if _, ok := l.(Concurrency); ok {
-			s.bounds = true
+		if err := s.add(l, fmt.Sprintf("%s.Laws[%d]", field, i), c.Monitor); err != nil {
+			return err
 		}
 	}
-	fallback, err := conf.fallback(op).start()
+	fallback, err := conf.fallback(op).start(field)
 	if err != nil {
 		return err
 	}
@@ -94,6 +82,28 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
 	s.comeback.patience, s.comeback.longest = s.limiter.Config().Queue.Timeout, c.Emergency.Longest
+	return nil
+}
+
+// add starts a law, which is at a field of the Config.
+func (s *side) add(l LoadLaw, field string, m *load.Monitor) error {
+	if l == nil {
+		return invalid(field, l, "a law")
+	}
+	started, err := l.start(field)
+	if err != nil {
+		return err
+	}
+	switch l.(type) {
+	case Concurrency:
+		s.bounds = true
+	case DrainRate:
+		if m == nil || !m.TellsDrain() {
+			return invalid(field, "DrainRate", "a Monitor with a source that tells a drain, a load.Drainer")
+		}
+		s.drains = true
+	}
+	s.laws = append(s.laws, started)
 	return nil
 }
 
@@ -221,9 +231,8 @@ func (s *side) resume(from demand, flow float64) {
 	}
 }
 
-// held is the pace at which the signals were lost. Symptoms may be fine while a
-// backlog grows, so it bounds the pace until they are back, and eases, because it may
-// no longer be right.
+// held is the pace at which the signals were lost. Symptoms may be fine while a backlog grows, so
+// it bounds the pace until they are back, and eases, because it may no longer be right.
 type held struct{ rate float64 }
 
 func (h *held) after(dt time.Duration) demand {
@@ -234,8 +243,7 @@ func (h *held) after(dt time.Duration) demand {
 	return demand{rate: h.rate}
 }
 
-// enough is how many latencies make a quantile. A slow pace leaves fewer, whose mean
-// then counts.
+// enough is how many latencies make a quantile. A slow pace leaves fewer, whose mean then counts.
 const enough = 10
 
 // latencyLoad is how close the latency is to its target.

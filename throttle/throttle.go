@@ -34,14 +34,14 @@ func (o Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(o))
 }
 
-// A Throttle paces operations on a database. Make one with [New] and have its
-// owner call Run; the zero Throttle is not usable. All methods are safe for concurrent
-// use.
+// A Throttle paces operations on a database. Make one with [New] and have its owner call Run; the
+// zero Throttle is not usable. All methods are safe for concurrent use.
 type Throttle struct {
 	conf    Config
 	sides   [ops]side
 	actions []*action
 	running atomic.Bool
+	made    time.Time
 	told    atomic.Bool // that an operation started without Run, or the monitor's
 	hookErr error       // how OnEvent failed last; of Run alone
 
@@ -57,7 +57,7 @@ func New(c Config) (*Throttle, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Throttle{conf: c}
+	t := &Throttle{conf: c, made: time.Now()}
 	for op, s := range [ops]Side{Read: c.Reads, Write: c.Writes} {
 		if err := t.sides[op].init(Op(op), s, c); err != nil {
 			return nil, err
@@ -92,7 +92,9 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 	if cost == 1 {
 		permit, err = s.limiter.Acquire(ctx)
 	} else {
-		s.weigh(cost)
+		if cost <= s.conf.MaxInFlight { // or it is refused
+			s.weigh(cost)
+		}
 		permit, err = s.limiter.AcquireN(ctx, cost)
 		if err == nil {
 			s.extra.Add(uint64(cost - 1))
@@ -117,13 +119,21 @@ func (s *side) weigh(cost int) {
 	}
 }
 
-// checkRuns tells if the first operation starts while nothing decides on its pace.
+// beforeRun is how long after New an operation may start before Run does: the goroutine of a
+// "go th.Run(ctx)" does not go on at once.
+const beforeRun = time.Second
+
+// checkRuns tells if an operation starts while nothing decides on its pace. It asks no more once it
+// has told, or all were at work.
 func (t *Throttle) checkRuns(op Op) {
 	kind := NotRunning
 	if t.running.Load() {
 		kind = MonitorNotRunning
 	}
 	runs := kind == MonitorNotRunning && (t.conf.Monitor == nil || t.conf.Monitor.Running())
+	if !runs && time.Since(t.made) < beforeRun {
+		return
+	}
 	if !t.told.CompareAndSwap(false, true) || runs || t.conf.OnEvent == nil {
 		return
 	}
@@ -174,12 +184,11 @@ func (t *Throttle) Close() {
 // farewell is how long Run waits for an action whose context has ended.
 const farewell = time.Second
 
-// Run decides on the pace, every Tick until ctx ends, and then lifts it and returns
-// nil: what waits goes on, unless the throttle is closed first. An action that has not
-// returned a second later is left behind and named in the error, as is an OnEvent that
-// panicked or ended its goroutine: the decisions went on. While the throttle
-// runs already, Run returns [ErrRunning]; afterwards it may run again. A nil ctx counts as
-// context.Background.
+// Run decides on the pace, every Tick until ctx ends, and then lifts it and returns nil: what waits
+// goes on, unless the throttle is closed first. An action that has not returned a second later is
+// left behind and named in the error, as is an OnEvent that panicked or ended its goroutine: the
+// decisions went on. While the throttle runs already, Run returns [ErrRunning]; afterwards it may
+// run again. A nil ctx counts as context.Background.
 func (t *Throttle) Run(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()

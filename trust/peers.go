@@ -51,7 +51,8 @@ func Networks(networks ...string) (Peers, error) {
 	for _, text := range networks {
 		network, err := parseNetwork(text)
 		if err != nil {
-			return nil, fmt.Errorf("%w: trust: network %q: want a prefix such as 10.0.0.0/8, or an address: %w", weir.ErrConfig, text, err)
+			return nil, fmt.Errorf("%w: trust: network %q: want a prefix such as 10.0.0.0/8, or an address: %w",
+				weir.ErrConfig, text, err)
 		}
 		all = append(all, network)
 	}

@@ -43,7 +43,10 @@ func TestNetworks(t *testing.T) {
 }
 
 func TestNetworksThatAreNone(t *testing.T) {
-	for _, text := range []string{"", "10.0.0.0/33", "10.0.0", "example.com", "::ffff:10.0.0.0/104", "10.0.0.1:80", "10.0.0.0/8 "} {
+	for _, text := range []string{
+		"", "10.0.0.0/33", "10.0.0", "example.com", "::ffff:10.0.0.0/104", "10.0.0.1:80",
+		"10.0.0.0/8 ",
+	} {
 		_, err := trust.Networks("::1", text)
 		if !errors.Is(err, weir.ErrConfig) || !strings.Contains(err.Error(), `"`+text+`"`) {
 			t.Errorf("%q: %v", text, err)
@@ -99,7 +102,8 @@ func TestWithPriority(t *testing.T) {
 		"a signed attempt":    {all, nil, []string{"+2"}, weir.Normal},
 		"beyond 63 bits":      {all, nil, []string{"9223372036854775808"}, weir.Normal},
 	} {
-		if got := weir.PriorityFrom(c.peers.WithPriority(t.Context(), trust.Peer{}, c.priority, c.attempt)); got != c.want {
+		if got := weir.PriorityFrom(c.peers.WithPriority(t.Context(), trust.Peer{}, c.priority,
+			c.attempt)); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}

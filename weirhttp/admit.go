@@ -71,8 +71,9 @@ func (h *handler) readAhead(r *http.Request) (*http.Request, error) {
 	if err != nil {
 		return r, err
 	}
-	ahead := r.WithContext(r.Context())                                                // a copy: the server needs its own body
-	ahead.Body = readBody{io.MultiReader(bytes.NewReader(body), r.Body), r.Body.Close} // middleware may have put a longer one there
+	ahead := r.WithContext(r.Context()) // a copy: the server needs its own body
+	// The body may go on, where middleware has put a longer one in its place.
+	ahead.Body = readBody{io.MultiReader(bytes.NewReader(body), r.Body), r.Body.Close}
 	if r.Header.Get("Expect") != "" {
 		ahead.Header = r.Header.Clone()
 		ahead.Header.Del("Expect") // has been answered

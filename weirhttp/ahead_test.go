@@ -40,7 +40,8 @@ func TestBodiesAreReadAhead(t *testing.T) {
 					}
 					defer res.Body.Close()
 					got, _ := io.ReadAll(res.Body)
-					if want := text + "<nil>"; !strings.HasPrefix(string(got), text) || streamed == 0 && size > 0 && string(got) != want {
+					if want := text + "<nil>"; !strings.HasPrefix(string(got), text) ||
+						streamed == 0 && size > 0 && string(got) != want {
 						t.Errorf("got %q, want %q", got, want)
 					}
 					if n := streams.Snapshot().Admitted; n != uint64(streamed) {
@@ -64,9 +65,11 @@ func TestHostileBodies(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			lim, streams := fixed(t, 1), pinned(t, 1)
-			p := servePipes(t, timed(configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, r *http.Request) {
-				_, _ = io.Copy(io.Discard, r.Body)
-			})))
+			p := servePipes(t,
+				timed(configured(t, lim, weirhttp.Config{Streams: streams},
+					func(w http.ResponseWriter, r *http.Request) {
+						_, _ = io.Copy(io.Discard, r.Body)
+					})))
 			conn := p.dial(t)
 			go io.WriteString(conn, request)
 			if got := answerOn(t, conn).StatusCode; got != want {
@@ -109,7 +112,9 @@ func TestClientsThatLeaveWithinTheirBody(t *testing.T) {
 
 // Middleware may put another body there than the length says.
 func TestLyingContentLength(t *testing.T) {
-	for length, want := range map[int64]string{-7: "hello<nil>", 2: "hello<nil>", 5: "hello<nil>", 7: "hello<nil>", 1 << 40: "hello<nil>"} {
+	for length, want := range map[int64]string{
+		-7: "hello<nil>", 2: "hello<nil>", 5: "hello<nil>", 7: "hello<nil>", 1 << 40: "hello<nil>",
+	} {
 		r := httptest.NewRequest(http.MethodPost, "/", io.NopCloser(strings.NewReader("hello")))
 		r.ContentLength = length
 		w := httptest.NewRecorder()
@@ -175,10 +180,12 @@ func TestHandlersThatDoNotReturn(t *testing.T) {
 			t.Run(how+" "+when, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					lim, streams := fixed(t, 1), pinned(t, 1)
-					p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
-						before(w)
-						end()
-					}))
+					p := servePipes(t,
+						configured(t, lim, weirhttp.Config{Streams: streams},
+							func(w http.ResponseWriter, _ *http.Request) {
+								before(w)
+								end()
+							}))
 					for range 3 {
 						conn := p.dial(t)
 						go io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")

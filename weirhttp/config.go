@@ -9,17 +9,16 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// Config is what [New] can be told. The zero Config works.
+// Config has the settings of [New]. The zero Config works.
 type Config struct {
 	// Status answers a request that was refused for want of capacity. Use 429 where the limit is a
 	// caller's own quota rather than the server's capacity. Defaults to 503; from 400 to 599.
 	Status int
 
-	// OnRefused, if set, writes the response to a refused request, status
-	// included, in place of the line of plain text. The header already has
-	// Retry-After, Cache-Control and [RefusedHeader]. It is called concurrently. The error
-	// matches [weir.ErrRefused], or the cause of the request's context where
-	// a deadline of the server's own passed in the queue.
+	// OnRefused, if set, writes the response to a refused request, status included, in place of the
+	// line of plain text. The header already has Retry-After, Cache-Control and [RefusedHeader].
+	// OnRefused is called concurrently. The error matches [weir.ErrRefused], or the cause of the
+	// request's context where a deadline of the server's own passed in the queue.
 	OnRefused func(w http.ResponseWriter, r *http.Request, err error)
 
 	// Tenant, if set, names the tenant of a request for [weir.WithTenant]; "" names none. It is
@@ -27,15 +26,15 @@ type Config struct {
 	// that may choose its tenant takes the share of many.
 	Tenant func(*http.Request) string
 
-	// FirstByte measures the latency of a response to its first byte, or to its first flush, and no
-	// longer to its end, with what its status teaches. The slot is still held to the end. A
+	// FirstByte measures a response at its first byte, or its first flush, instead of its end: the
+	// latency until then, and the outcome by its status. The slot is still held to the end. A
 	// response of gRPC is measured at its end, because its status comes last.
 	FirstByte bool
 
 	// Streams, if set, keeps clients that send or read slowly from holding slots of the gate. It
 	// admits what does not fit into the buffers below, in place of the gate: see the package's
-	// documentation. A limiter with law.Fixed and no queue is what it takes. A nil *weir.Limiter
-	// counts as nil.
+	// documentation. Give it a limiter with law.Fixed and no queue. A nil *weir.Limiter counts as
+	// nil.
 	Streams Gate
 
 	// RequestBuffer is the longest body of a request, in bytes, that is read before the request
@@ -57,7 +56,7 @@ const (
 func (c Config) complete() (Config, error) {
 	c.Status = cmp.Or(c.Status, http.StatusServiceUnavailable)
 	if c.Status < 400 || c.Status > 599 {
-		return c, settings.Invalid(weir.ErrConfig, "weirhttp: Status", c.Status, "0 (the default, 503) or 400 to 599")
+		return c, invalid("Status", c.Status, "0 (the default, 503) or 400 to 599")
 	}
 	if edge.IsExempt(c.Streams) {
 		c.Streams = nil
@@ -67,14 +66,18 @@ func (c Config) complete() (Config, error) {
 		bytes *int
 	}{{"RequestBuffer", &c.RequestBuffer}, {"ResponseBuffer", &c.ResponseBuffer}} {
 		if *b.bytes < 0 || *b.bytes > maxBuffer {
-			return c, settings.Invalid(weir.ErrConfig, "weirhttp: "+b.field, *b.bytes, "0 (the default, 65536) or 1 to 1073741824")
+			return c, invalid(b.field, *b.bytes, "0 (the default, 65536) or 1 to 1073741824")
 		}
 		if *b.bytes > 0 && c.Streams == nil {
-			return c, settings.Invalid(weir.ErrConfig, "weirhttp: "+b.field, *b.bytes, "0, or a gate in Streams for what does not fit")
+			return c, invalid(b.field, *b.bytes, "0, or a gate in Streams for what does not fit")
 		}
 		*b.bytes = cmp.Or(*b.bytes, defaultBuffer)
 	}
 	return c, nil
+}
+
+func invalid(setting string, value any, want string) error {
+	return settings.Invalid(weir.ErrConfig, "weirhttp: "+setting, value, want)
 }
 
 // withTenant returns the request with its tenant in its context.

@@ -1,7 +1,18 @@
 // Package weirhttp puts limiters in front of HTTP handlers ([Limit]) and HTTP
 // clients ([Transport]), and has clients retry within a budget ([RetryTransport]).
 //
-// # The idea
+// Use Limit where a server has to stay fast while more is asked of it than it
+// can do, and Transport where a client must not ask a downstream for more than
+// it can do. Both work out of the box with one limiter:
+//
+//	http.ListenAndServe(":8080", weirhttp.Limit(mux, weirhttp.One(lim)))
+//	client := &http.Client{Transport: weirhttp.Transport(nil, weirhttp.One(lim))}
+//
+// To choose a limiter for each request, choose by route ([ByRoute], or [ByKey] for other routers
+// than that of net/http) or by downstream, never by raw path: clients invent paths, and each would
+// come with a limiter.
+//
+// # What a limiter learns
 //
 // A request takes a slot of its [Gate] before it runs and gives the slot back
 // when it is over. What it gives back is also a measurement, so the package has
@@ -18,21 +29,10 @@
 //     client for less, the one thing its limiter has to hear;
 //   - a client that left teaches nothing, whatever became of its request.
 //
-// Use Limit where a server has to stay fast while more is asked of it than it
-// can do, and Transport where a client must not ask a downstream for more than
-// it can do. Both work out of the box with one limiter:
-//
-//	http.ListenAndServe(":8080", weirhttp.Limit(mux, weirhttp.One(lim)))
-//	client := &http.Client{Transport: weirhttp.Transport(nil, weirhttp.One(lim))}
-//
-// To choose a limiter for each request, choose by route ([ByRoute], or [ByKey] for other routers
-// than that of net/http) or by downstream, never by raw path: clients invent paths, and each would
-// come with a limiter.
-//
 // # Slow clients
 //
 // A client that sends or reads slowly keeps a slot of Limit for as long as it likes: twenty of them
-// shut a service with a limit of 20. [Config].Streams keeps them from it:
+// shut a service with a limit of 20. [Config].Streams prevents that:
 //
 //   - A body of a request of known length is read before the request takes a slot, up to
 //     [Config].RequestBuffer.
@@ -64,13 +64,13 @@
 //   - An upgraded connection (Hijack, or 101 on the client's side) gives its
 //     slot back at once and teaches nothing. Limit its messages one by one with
 //     the limiter's own Acquire; Config.Streams caps the connections.
-//   - A stream of server-sent events (Content-Type: text/event-stream) keeps
-//     its slot to the end, and is not measured if it succeeds. Give streams
-//     Config.Streams, or a gate of their own, or they fill the slots that short requests need.
-//   - Flushing alone makes no stream: [net/http/httputil.ReverseProxy] flushes
-//     every chunked response. With Config.Streams it does, so a proxy needs a cap for all of
-//     those that its upstream answers at a time. Anything else that is slow by design, such as long
-//     polling, belongs behind a limiter of its own, or none.
+//   - A stream of server-sent events (Content-Type: text/event-stream) keeps its slot to the end,
+//     and is not measured if it succeeds. Set Config.Streams, or give streams a gate of their own:
+//     otherwise they fill the slots that short requests need.
+//   - Flushing alone makes no stream: [net/http/httputil.ReverseProxy] flushes every chunked
+//     response. With Config.Streams it does make one, so a proxy needs as many slots for streams as
+//     its upstream sends chunked responses at a time. Anything else that is slow by design, such as
+//     long polling, belongs behind a limiter of its own, or none.
 //
 // All other latencies run from the slot to the end: until the handler returns,
 // or until the client has read or closed the response's body. They include a

@@ -14,7 +14,10 @@ import (
 // FuzzRetryAfter: whatever a server says, a retry comes after MaxWait, twice, at the latest, or not
 // at all.
 func FuzzRetryAfter(f *testing.F) {
-	for _, seed := range []string{"", "0", "5", "-1", "1e3", "99999999999999999999", "Fri, 31 Dec 2999 23:59:59 GMT", "Sat, 01 Jan 2000 00:00:05 GMT", "Saturday, 01-Jan-00 00:00:05 GMT"} {
+	for _, seed := range []string{
+		"", "0", "5", "-1", "1e3", "99999999999999999999", "Fri, 31 Dec 2999 23:59:59 GMT",
+		"Sat, 01 Jan 2000 00:00:05 GMT", "Saturday, 01-Jan-00 00:00:05 GMT",
+	} {
 		f.Add(seed, "Sat, 01 Jan 2000 00:00:00 GMT")
 		f.Add(seed, "")
 	}
@@ -47,9 +50,11 @@ func FuzzTrust(f *testing.F) {
 	f.Fuzz(func(t *testing.T, priority, timeout, attempt string) {
 		synctest.Test(t, func(t *testing.T) {
 			got := behindTrust(true, t.Context(), http.Header{
-				weirhttp.PriorityHeader: {priority}, weirhttp.TimeoutHeader: {timeout}, weirhttp.AttemptHeader: {attempt},
+				weirhttp.PriorityHeader: {priority}, weirhttp.TimeoutHeader: {timeout},
+				weirhttp.AttemptHeader: {attempt},
 			})
-			if got.priority < weir.Critical || got.priority > weir.Low || got.left < -1 || got.left > 24*time.Hour || got.headers != 3 {
+			if got.priority < weir.Critical || got.priority > weir.Low || got.left < -1 || got.left > 24*time.Hour ||
+				got.headers != 3 {
 				t.Errorf("%+v", got)
 			}
 		})

@@ -3,6 +3,7 @@ package weirhttp
 import (
 	"context"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -50,6 +51,8 @@ func (h *held) Write(p []byte) (int, error) {
 		return h.ResponseWriter.Write(p)
 	case h.status < 200 || h.status == http.StatusNoContent || h.status == http.StatusNotModified:
 		return 0, http.ErrBodyNotAllowed
+	case int64(len(p)) > h.announced()-int64(len(h.body)):
+		return 0, http.ErrContentLength // sent together, the server would write none of it
 	case int64(len(p)) <= h.left():
 		h.body = append(h.body, p...)
 		return len(p), nil
@@ -65,15 +68,27 @@ func (h *held) left() int64 {
 	if h.opened {
 		return -1
 	}
+	bound := int64(h.conf.ResponseBuffer)
+	if length := h.announced(); length != unannounced && length > bound {
+		return 0 // it will not fit
+	}
+	return bound - int64(len(h.body))
+}
+
+// unannounced is the length of a body that may be of any.
+const unannounced = math.MaxInt64
+
+// announced returns how long the header says that the body is.
+func (h *held) announced() int64 {
 	header := h.header
 	if header == nil {
 		header = h.Header()
 	}
-	bound := int64(h.conf.ResponseBuffer)
-	if length, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64); err == nil && length > bound {
-		return 0 // it will not fit
+	length, err := strconv.ParseInt(header.Get("Content-Length"), 10, 64)
+	if err != nil || length < 0 { // the server drops it
+		return unannounced
 	}
-	return bound - int64(len(h.body))
+	return length
 }
 
 // open makes the response a stream. Its error is the refusal if the streams have no slot.

@@ -30,25 +30,30 @@ func TestHeldResponsesAreWhole(t *testing.T) {
 						_, _ = w.Write([]byte{text[i]})
 					}
 				},
-				"copied":            func(w http.ResponseWriter, text string) { _, _ = io.Copy(w, plainReader{strings.NewReader(text)}) },
+				"copied": func(w http.ResponseWriter, text string) {
+					_, _ = io.Copy(w, plainReader{strings.NewReader(text)})
+				},
 				"with known length": func(w http.ResponseWriter, text string) { _, _ = io.WriteString(w, text) },
 			} {
 				lim, streams := fixed(t, 1), pinned(t, 1)
-				srv := serve(t, configured(t, lim, weirhttp.Config{Streams: streams, ResponseBuffer: 100}, func(w http.ResponseWriter, r *http.Request) {
-					w.Header().Set("Trailer", "X-Sum")
-					w.Header().Set("X-Header", "1")
-					if how == "with known length" {
-						w.Header().Set("Content-Length", strconv.Itoa(size))
-					}
-					w.WriteHeader(http.StatusCreated)
-					w.Header().Set("X-Header", "2") // too late
-					write(w, strings.Repeat("x", size))
-					w.Header().Set("X-Sum", "42")
-					w.Header().Set(http.TrailerPrefix+"X-Late", "43")
-				}), start)
+				srv := serve(t,
+					configured(t, lim, weirhttp.Config{Streams: streams, ResponseBuffer: 100},
+						func(w http.ResponseWriter, r *http.Request) {
+							w.Header().Set("Trailer", "X-Sum")
+							w.Header().Set("X-Header", "1")
+							if how == "with known length" {
+								w.Header().Set("Content-Length", strconv.Itoa(size))
+							}
+							w.WriteHeader(http.StatusCreated)
+							w.Header().Set("X-Header", "2") // too late
+							write(w, strings.Repeat("x", size))
+							w.Header().Set("X-Sum", "42")
+							w.Header().Set(http.TrailerPrefix+"X-Late", "43")
+						}), start)
 				res, text := get(t, srv.Client(), srv.URL)
 				<-srv.ended
-				got := fmt.Sprint(res.StatusCode, " ", len(text), res.Header["X-Header"], res.Trailer["X-Sum"], res.Trailer["X-Late"])
+				got := fmt.Sprint(res.StatusCode, " ", len(text), res.Header["X-Header"], res.Trailer["X-Sum"],
+					res.Trailer["X-Late"])
 				want := fmt.Sprintf("201 %d [1] [42] [43]", size)
 				if how == "with known length" && name == "HTTP/1" { // which has trailers for chunks only
 					want = fmt.Sprintf("201 %d [1] [] []", size)
@@ -62,7 +67,8 @@ func TestHeldResponsesAreWhole(t *testing.T) {
 					streamed = 1
 				}
 				if s := streams.Snapshot(); s.Admitted != streamed || s.InFlight != 0 {
-					t.Errorf("%s, %d bytes %s: %d streams, %d of them in flight, want %d and 0", name, size, how, s.Admitted, s.InFlight, streamed)
+					t.Errorf("%s, %d bytes %s: %d streams, %d of them in flight, want %d and 0",
+						name, size, how, s.Admitted, s.InFlight, streamed)
 				}
 			}
 		}
@@ -74,16 +80,18 @@ type plainReader struct{ io.Reader }
 
 func TestHeldResponsesWithoutABody(t *testing.T) {
 	streams := pinned(t, 1)
-	srv := serve(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: streams, ResponseBuffer: 10}, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/none" {
-			w.WriteHeader(http.StatusNoContent)
-			if n, err := io.WriteString(w, "x"); n != 0 || !errors.Is(err, http.ErrBodyNotAllowed) {
-				t.Errorf("wrote %d to a 204, error %v", n, err)
-			}
-			return
-		}
-		_, _ = io.WriteString(w, strings.Repeat("x", 100))
-	}), http1)
+	srv := serve(t,
+		configured(t, fixed(t, 1), weirhttp.Config{Streams: streams, ResponseBuffer: 10},
+			func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/none" {
+					w.WriteHeader(http.StatusNoContent)
+					if n, err := io.WriteString(w, "x"); n != 0 || !errors.Is(err, http.ErrBodyNotAllowed) {
+						t.Errorf("wrote %d to a 204, error %v", n, err)
+					}
+					return
+				}
+				_, _ = io.WriteString(w, strings.Repeat("x", 100))
+			}), http1)
 	for path, want := range map[string]int{"/none": 204, "/head": 200} {
 		res, err := srv.Client().Head(srv.URL + path)
 		if err != nil {
@@ -100,6 +108,29 @@ func TestHeldResponsesWithoutABody(t *testing.T) {
 	}
 }
 
+// A handler that writes more than it announced is told so, and what it wrote before is sent.
+func TestHeldResponsesLongerThanAnnounced(t *testing.T) {
+	for _, streams := range []weirhttp.Gate{nil, pinned(t, 1)} { // without them, the server says it
+		srv := serve(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "5")
+			_, _ = io.WriteString(w, "hello")
+			if n, err := io.WriteString(w, "\n"); n != 0 || !errors.Is(err, http.ErrContentLength) {
+				t.Errorf("held %v: wrote %d more, error %v", streams != nil, n, err)
+			}
+		}), http1)
+		res, err := srv.Client().Get(srv.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		res.Body.Close()
+		if string(body) != "hello" || err != nil {
+			t.Errorf("held %v: got %q, error %v", streams != nil, body, err)
+		}
+		<-srv.ended
+	}
+}
+
 func TestFirstByte(t *testing.T) {
 	for name, c := range map[string]struct {
 		write func(http.ResponseWriter)
@@ -107,17 +138,20 @@ func TestFirstByte(t *testing.T) {
 	}{
 		"written": {func(w http.ResponseWriter) { fmt.Fprint(w, "x") }, limittest.Taught{Succeeded: 1}},
 		"flushed": {func(w http.ResponseWriter) { w.(http.Flusher).Flush() }, limittest.Taught{Succeeded: 1}},
-		"copied":  {func(w http.ResponseWriter) { _, _ = w.(io.ReaderFrom).ReadFrom(strings.NewReader("x")) }, limittest.Taught{Succeeded: 1}},
+		"copied": {func(w http.ResponseWriter) {
+			_, _ = w.(io.ReaderFrom).ReadFrom(strings.NewReader("x"))
+		}, limittest.Taught{Succeeded: 1}},
 		"failed":  {func(w http.ResponseWriter) { http.Error(w, "", 500) }, limittest.Taught{Failed: 1}},
 		"nothing": {func(http.ResponseWriter) {}, limittest.Taught{Failed: 1}}, // measured at its end, which is a panic
 	} {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1)
-			srv := serve(t, configured(t, lim, weirhttp.Config{FirstByte: true}, func(w http.ResponseWriter, _ *http.Request) {
-				c.write(w)
-				checkInFlight(t, lim, 1)
-				panic(http.ErrAbortHandler)
-			}), http1)
+			srv := serve(t,
+				configured(t, lim, weirhttp.Config{FirstByte: true}, func(w http.ResponseWriter, _ *http.Request) {
+					c.write(w)
+					checkInFlight(t, lim, 1)
+					panic(http.ErrAbortHandler)
+				}), http1)
 			if res, err := srv.Client().Get(srv.URL); err == nil {
 				res.Body.Close()
 			}
@@ -235,14 +269,15 @@ func TestHijackOfAHeldResponse(t *testing.T) {
 
 func TestPanicAfterHijackFreesTheSlot(t *testing.T) {
 	streams := pinned(t, 1)
-	srv := serve(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
-		conn, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-		}
-		defer func() { _ = conn.(interface{ NetConn() net.Conn }).NetConn().Close() }()
-		panic(http.ErrAbortHandler)
-	}), http1)
+	srv := serve(t,
+		configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				t.Error(err)
+			}
+			defer func() { _ = conn.(interface{ NetConn() net.Conn }).NetConn().Close() }()
+			panic(http.ErrAbortHandler)
+		}), http1)
 	if res, err := srv.Client().Get(srv.URL); err == nil {
 		res.Body.Close()
 	}
@@ -251,7 +286,9 @@ func TestPanicAfterHijackFreesTheSlot(t *testing.T) {
 }
 
 func TestTenantOfARequest(t *testing.T) {
-	h := configured(t, fixed(t, 1), weirhttp.Config{Tenant: func(r *http.Request) string { return r.URL.Query().Get("tenant") }},
+	h := configured(t, fixed(t, 1), weirhttp.Config{Tenant: func(r *http.Request) string {
+		return r.URL.Query().Get("tenant")
+	}},
 		func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, weir.TenantFrom(r.Context())) })
 	for target, want := range map[string]string{"/?tenant=a": "a", "/": ""} {
 		w := httptest.NewRecorder()
@@ -265,10 +302,19 @@ func TestTenantOfARequest(t *testing.T) {
 func TestSettingsOfStreams(t *testing.T) {
 	streams := pinned(t, 1)
 	for want, cfg := range map[string]weirhttp.Config{
-		"RequestBuffer is -1: want 0 (the default, 65536) or 1 to 1073741824":          {Streams: streams, RequestBuffer: -1},
-		"ResponseBuffer is 1073741825: want 0 (the default, 65536) or 1 to 1073741824": {Streams: streams, ResponseBuffer: 1<<30 + 1},
-		"RequestBuffer is 10: want 0, or a gate in Streams for what does not fit":      {RequestBuffer: 10},
-		"ResponseBuffer is 10: want 0, or a gate in Streams for what does not fit":     {Streams: (*weir.Limiter)(nil), ResponseBuffer: 10},
+		"RequestBuffer is -1: want 0 (the default, 65536) or 1 to 1073741824": {
+			Streams:       streams,
+			RequestBuffer: -1,
+		},
+		"ResponseBuffer is 1073741825: want 0 (the default, 65536) or 1 to 1073741824": {
+			Streams:        streams,
+			ResponseBuffer: 1<<30 + 1,
+		},
+		"RequestBuffer is 10: want 0, or a gate in Streams for what does not fit": {RequestBuffer: 10},
+		"ResponseBuffer is 10: want 0, or a gate in Streams for what does not fit": {
+			Streams:        (*weir.Limiter)(nil),
+			ResponseBuffer: 10,
+		},
 	} {
 		_, err := weirhttp.New(status(200), weirhttp.One(streams), cfg)
 		if !errors.Is(err, weir.ErrConfig) || !strings.HasSuffix(err.Error(), want) {

@@ -23,7 +23,9 @@ func TestClientsThatLeave(t *testing.T) {
 		requests = 100_000
 	}
 	synctest.Test(t, func(t *testing.T) {
-		lim := weir.Must(weir.New(weir.Config{Initial: 8, Law: law.Fixed{}, Queue: weir.Queue{Size: 8, Timeout: time.Second}}))
+		lim := weir.Must(weir.New(weir.Config{
+			Initial: 8, Law: law.Fixed{}, Queue: weir.Queue{Size: 8, Timeout: time.Second},
+		}))
 		streams := weir.Must(weir.New(weir.Config{Initial: 8, Law: law.Fixed{}}))
 		h, err := weirhttp.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/stream" {
@@ -42,7 +44,8 @@ func TestClientsThatLeave(t *testing.T) {
 				for i := client; i < requests; i += clients {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i%8)*time.Millisecond)
 					path := [...]string{"/", "/stream"}[i/clients%2]
-					h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody))
+					h.ServeHTTP(httptest.NewRecorder(),
+						httptest.NewRequestWithContext(ctx, http.MethodGet, path, http.NoBody))
 					cancel()
 				}
 			})

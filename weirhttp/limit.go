@@ -8,10 +8,9 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
-	"github.com/weir-go/weir/internal/settings"
 )
 
-// A Gate admits requests: a [*weir.Limiter], or whatever else hands out
+// A Gate admits requests: a [*weir.Limiter], or anything else that hands out
 // permits. Acquire must be safe for concurrent use.
 type Gate = edge.Gate
 
@@ -63,7 +62,7 @@ const aFunction = "a function, such as One(limiter)"
 // missing is the error about an argument that is nil. New returns it. The other functions, which
 // are called where a program is put together, panic with it.
 func missing(argument, want string) error {
-	return settings.Invalid(weir.ErrConfig, "weirhttp: "+argument, "nil", want)
+	return invalid(argument, "nil", want)
 }
 
 // One returns a function for [Limit] and [Transport] that names the same gate

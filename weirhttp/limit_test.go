@@ -260,13 +260,16 @@ func TestNilArguments(t *testing.T) {
 		"Trust: trusted is nil: want a function, such as Peers.Request": func() { weirhttp.Trust(mux, nil) },
 		"ByRoute: mux is nil: want the mux":                             func() { weirhttp.ByRoute(nil, set) },
 		"ByRoute: set is nil: want " + aSet:                             func() { weirhttp.ByRoute(mux, nil) },
-		"ByKey: set is nil: want " + aSet:                               func() { weirhttp.ByKey(nil, func(*http.Request) string { return "" }) },
-		"ByKey: key is nil: want a function":                            func() { weirhttp.ByKey(set, nil) },
+		"ByKey: set is nil: want " + aSet: func() {
+			weirhttp.ByKey(nil, func(*http.Request) string { return "" })
+		},
+		"ByKey: key is nil: want a function": func() { weirhttp.ByKey(set, nil) },
 	} {
 		func() {
 			defer func() {
 				err, _ := recover().(error)
-				if !errors.Is(err, weir.ErrConfig) || !strings.HasPrefix(err.Error(), "weir: invalid configuration: weirhttp: "+want) {
+				if !errors.Is(err, weir.ErrConfig) ||
+					!strings.HasPrefix(err.Error(), "weir: invalid configuration: weirhttp: "+want) {
 					t.Errorf("a panic with %v, want %q", err, want)
 				}
 			}()

@@ -11,9 +11,9 @@ import (
 
 // ResponseOutcome returns what a response teaches the limiter of a server, by its status, by the
 // status of gRPC among its trailers or its header, and by its content: the end of a stream of
-// server-sent events teaches nothing. For one that begins now, of which only the latency to there
-// is to be measured, header and trailer are nil. A handler that passes on the response of another
-// server uses it; [Limit] does the same by itself.
+// server-sent events teaches nothing. Pass nil for header and trailer at the beginning of a
+// response, if its latency is measured only until then. A handler that passes on the response of
+// another server calls ResponseOutcome; [Limit] does so by itself.
 func ResponseOutcome(status int, header, trailer http.Header) weir.Outcome {
 	if status == http.StatusOK && headers.IsGRPC(header) {
 		for _, from := range []http.Header{trailer, header} {

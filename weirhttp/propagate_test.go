@@ -42,7 +42,9 @@ func TestPropagate(t *testing.T) {
 				t.Fatal(err)
 			}
 			res.Body.Close()
-			if got := [2]string{d.headers[0].Get(weirhttp.PriorityHeader), d.headers[0].Get(weirhttp.TimeoutHeader)}; got != c.want {
+			if got := [2]string{
+				d.headers[0].Get(weirhttp.PriorityHeader), d.headers[0].Get(weirhttp.TimeoutHeader),
+			}; got != c.want {
 				t.Errorf("%s: priority and timeout %q, want %q", name, got, c.want)
 			}
 			if req.Header.Get(weirhttp.PriorityHeader) != "spoofed" {
@@ -106,7 +108,9 @@ func TestTrust(t *testing.T) {
 		"a critical retry":         {http.Header{n: {"3"}, p: {"critical"}}, seen{weir.High, -1, 2}},
 		"a low retry":              {http.Header{n: {"3"}, p: {"low"}}, seen{weir.Low, -1, 2}},
 		"an attempt of no number":  {http.Header{n: {"two"}}, nothing},
-		"all":                      {http.Header{n: {"2"}, p: {"High"}, ms: {"10"}}, seen{weir.Normal, 10 * time.Millisecond, 3}},
+		"all": {http.Header{n: {"2"}, p: {"High"}, ms: {"10"}}, seen{
+			weir.Normal, 10 * time.Millisecond, 3,
+		}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			if got := behindTrust(true, t.Context(), c.header.Clone()); got != c.want {
@@ -193,7 +197,9 @@ func TestFromClientToClient(t *testing.T) {
 func TestServerRefusesRetriesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := weir.Must(weir.New(weir.Config{Min: 1, Max: 1, Queue: weir.Queue{Size: 1, Timeout: time.Minute}}))
-		server := weirhttp.Trust(limit(lim, func(http.ResponseWriter, *http.Request) { time.Sleep(time.Second) }), func(*http.Request) bool { return true })
+		server := weirhttp.Trust(limit(lim, func(http.ResponseWriter, *http.Request) {
+			time.Sleep(time.Second)
+		}), func(*http.Request) bool { return true })
 		ask := func(attempt string) chan int {
 			code := make(chan int, 1)
 			go func() {
@@ -218,7 +224,10 @@ func TestServerRefusesRetriesFirst(t *testing.T) {
 func TestRetryIsToldTheTimeThatIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &downstream{answers: []any{refuses(503, "1")}}
-		client := &http.Client{Timeout: 5 * time.Second, Transport: weirhttp.RetryTransport(weirhttp.Propagate(d), newClient(t, retry.Config{}))}
+		client := &http.Client{
+			Timeout:   5 * time.Second,
+			Transport: weirhttp.RetryTransport(weirhttp.Propagate(d), newClient(t, retry.Config{})),
+		}
 		res, err := client.Get("http://x/")
 		if err != nil {
 			t.Fatal(err)
@@ -240,7 +249,9 @@ func TestNoTimeLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer permit.Release()
-		server := weirhttp.Trust(limit(lim, func(http.ResponseWriter, *http.Request) { t.Error("it ran") }), func(*http.Request) bool { return true })
+		server := weirhttp.Trust(limit(lim, func(http.ResponseWriter, *http.Request) {
+			t.Error("it ran")
+		}), func(*http.Request) bool { return true })
 		w, req := httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil)
 		req.Header.Set(weirhttp.TimeoutHeader, "0")
 		server.ServeHTTP(w, req)

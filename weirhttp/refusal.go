@@ -15,9 +15,9 @@ import (
 const statusClientLeft = 499
 
 // RefusedHeader is the header by which a response says that its request did not run, because
-// [Limit] refused it. The value is the reason, such as "queue full". [RetryTransport] sends even a
-// POST again that was answered so. A handler that did part of the work must not pass on the header
-// of its own downstream.
+// [Limit] refused it. The value is the reason, such as "queue full". After a response with this
+// header [RetryTransport] sends even a POST again. A handler that did part of the work must not
+// pass on the header of its own downstream.
 const RefusedHeader = "Weir-Refused"
 
 // Refuse answers a request that a gate did not admit, as [Limit] does: with Acquire's error as its

@@ -155,8 +155,11 @@ func TestBadKeyIsABadRequest(t *testing.T) {
 	var none *bulkhead.Handle
 	for name, gate := range map[string]weirhttp.Gate{"nil handle": none, "long key": longKey{set}} {
 		w := httptest.NewRecorder()
-		weirhttp.Limit(http.NotFoundHandler(), func(*http.Request) weirhttp.Gate { return gate }).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-		if w.Code != http.StatusBadRequest || w.Header().Get("Retry-After") != "" || !strings.Contains(w.Body.String(), "bad key") {
+		weirhttp.Limit(http.NotFoundHandler(), func(*http.Request) weirhttp.Gate {
+			return gate
+		}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+		if w.Code != http.StatusBadRequest || w.Header().Get("Retry-After") != "" ||
+			!strings.Contains(w.Body.String(), "bad key") {
 			t.Errorf("%s: %d %v %q", name, w.Code, w.Header(), w.Body)
 		}
 	}

@@ -312,7 +312,10 @@ func TestCapabilitiesAreThoseOfTheServer(t *testing.T) {
 	} {
 		for _, streams := range []weirhttp.Gate{nil, pinned(t, 1)} {
 			var got can
-			lim := configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) { got = capabilities(w) })
+			lim := configured(t, fixed(t, 1), weirhttp.Config{Streams: streams},
+				func(w http.ResponseWriter, _ *http.Request) {
+					got = capabilities(w)
+				})
 			lim.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 			if want := capabilities(w); got != want {
 				t.Errorf("%T with streams %v: %+v, want %+v", w, streams, got, want)

@@ -64,12 +64,18 @@ func (d *downstream) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // refuses is a response that says when to come back, as given in its header.
 func refuses(status int, after string) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {after}}, Body: io.NopCloser(strings.NewReader("no"))}
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Retry-After": {after}},
+		Body: io.NopCloser(strings.NewReader("no")),
+	}
 }
 
 // untouched is a response of a limiter that refused the request.
 func untouched(status int) *http.Response {
-	return &http.Response{StatusCode: status, Header: http.Header{weirhttp.RefusedHeader: {"queue full"}}, Body: io.NopCloser(strings.NewReader("no"))}
+	return &http.Response{
+		StatusCode: status, Header: http.Header{weirhttp.RefusedHeader: {"queue full"}},
+		Body: io.NopCloser(strings.NewReader("no")),
+	}
 }
 
 var errDial = &net.OpError{Op: "dial", Err: errors.New("connection refused")}
@@ -82,38 +88,56 @@ func TestWhatIsSentAgain(t *testing.T) {
 		header       string
 		attempts     int
 	}{
-		"GET 200":                     {method: "GET", answer: 200, attempts: once},
-		"GET 404":                     {method: "GET", answer: 404, attempts: once},
-		"GET 500":                     {method: "GET", answer: 500, attempts: once},
-		"GET 501":                     {method: "GET", answer: 501, attempts: once},
-		"GET 429":                     {method: "GET", answer: 429, attempts: again},
-		"GET 502":                     {method: "GET", answer: 502, attempts: again},
-		"GET 503":                     {method: "GET", answer: 503, attempts: again},
-		"GET 504":                     {method: "GET", answer: 504, attempts: again},
-		"no method":                   {answer: 503, attempts: again},
-		"PUT 503":                     {method: "PUT", body: "x", answer: 503, attempts: again},
-		"DELETE 503":                  {method: "DELETE", answer: 503, attempts: again},
-		"PATCH 503":                   {method: "PATCH", body: "x", answer: 503, attempts: once},
-		"POST 503":                    {method: "POST", body: "x", answer: 503, attempts: once},
-		"POST 503 with Retry-After":   {method: "POST", body: "x", answer: refuses(503, "1"), attempts: once},
-		"POST 429 with Retry-After":   {method: "POST", body: "x", answer: refuses(429, "0"), attempts: once},
-		"POST 503, refused":           {method: "POST", body: "x", answer: untouched(503), attempts: again},
-		"POST 429, refused":           {method: "POST", body: "x", answer: untouched(429), attempts: again},
-		"POST 500, refused":           {method: "POST", body: "x", answer: untouched(500), attempts: once},
-		"POST 502, refused":           {method: "POST", body: "x", answer: untouched(502), attempts: once},
-		"POST 400, refused":           {method: "POST", body: "x", answer: untouched(400), attempts: once},
-		"POST 504":                    {method: "POST", body: "x", answer: 504, attempts: once},
-		"POST with a key":             {method: "POST", body: "x", answer: 503, header: "Idempotency-Key", attempts: again},
-		"POST with a key of old":      {method: "POST", body: "x", answer: 503, header: "X-Idempotency-Key", attempts: again},
-		"GET, connection lost":        {method: "GET", answer: io.ErrUnexpectedEOF, attempts: again},
-		"POST, connection lost":       {method: "POST", body: "x", answer: io.ErrUnexpectedEOF, attempts: once},
-		"POST, write failed":          {method: "POST", body: "x", answer: &net.OpError{Op: "write", Err: io.EOF}, attempts: once},
-		"POST, no connection":         {method: "POST", body: "x", answer: fmt.Errorf("x: %w", errDial), attempts: again},
-		"POST, refused on the way":    {method: "POST", body: "x", answer: weir.ErrQueueFull, attempts: again},
-		"POST, refused by a limiter":  {method: "POST", body: "x", answer: &weir.RefusedError{Reason: weir.ReasonQueueFull}, attempts: again},
-		"GET, refused for a bad key":  {method: "GET", answer: &weir.RefusedError{Reason: weir.ReasonBadKey}, attempts: once},
-		"GET, past MaxWait":           {method: "GET", answer: refuses(503, "31"), attempts: once},
-		"GET, years ahead":            {method: "GET", answer: refuses(503, "Fri, 31 Dec 2999 23:59:59 GMT"), attempts: once},
+		"GET 200":                   {method: "GET", answer: 200, attempts: once},
+		"GET 404":                   {method: "GET", answer: 404, attempts: once},
+		"GET 500":                   {method: "GET", answer: 500, attempts: once},
+		"GET 501":                   {method: "GET", answer: 501, attempts: once},
+		"GET 429":                   {method: "GET", answer: 429, attempts: again},
+		"GET 502":                   {method: "GET", answer: 502, attempts: again},
+		"GET 503":                   {method: "GET", answer: 503, attempts: again},
+		"GET 504":                   {method: "GET", answer: 504, attempts: again},
+		"no method":                 {answer: 503, attempts: again},
+		"PUT 503":                   {method: "PUT", body: "x", answer: 503, attempts: again},
+		"DELETE 503":                {method: "DELETE", answer: 503, attempts: again},
+		"PATCH 503":                 {method: "PATCH", body: "x", answer: 503, attempts: once},
+		"POST 503":                  {method: "POST", body: "x", answer: 503, attempts: once},
+		"POST 503 with Retry-After": {method: "POST", body: "x", answer: refuses(503, "1"), attempts: once},
+		"POST 429 with Retry-After": {method: "POST", body: "x", answer: refuses(429, "0"), attempts: once},
+		"POST 503, refused":         {method: "POST", body: "x", answer: untouched(503), attempts: again},
+		"POST 429, refused":         {method: "POST", body: "x", answer: untouched(429), attempts: again},
+		"POST 500, refused":         {method: "POST", body: "x", answer: untouched(500), attempts: once},
+		"POST 502, refused":         {method: "POST", body: "x", answer: untouched(502), attempts: once},
+		"POST 400, refused":         {method: "POST", body: "x", answer: untouched(400), attempts: once},
+		"POST 504":                  {method: "POST", body: "x", answer: 504, attempts: once},
+		"POST with a key": {
+			method: "POST", body: "x", answer: 503, header: "Idempotency-Key",
+			attempts: again,
+		},
+		"POST with a key of old": {
+			method: "POST", body: "x", answer: 503, header: "X-Idempotency-Key",
+			attempts: again,
+		},
+		"GET, connection lost":  {method: "GET", answer: io.ErrUnexpectedEOF, attempts: again},
+		"POST, connection lost": {method: "POST", body: "x", answer: io.ErrUnexpectedEOF, attempts: once},
+		"POST, write failed": {method: "POST", body: "x", answer: &net.OpError{
+			Op: "write", Err: io.EOF,
+		}, attempts: once},
+		"POST, no connection": {method: "POST", body: "x", answer: fmt.Errorf("x: %w",
+			errDial), attempts: again},
+		"POST, refused on the way": {method: "POST", body: "x", answer: weir.ErrQueueFull, attempts: again},
+		"POST, refused by a limiter": {
+			method: "POST", body: "x",
+			answer: &weir.RefusedError{Reason: weir.ReasonQueueFull}, attempts: again,
+		},
+		"GET, refused for a bad key": {
+			method: "GET", answer: &weir.RefusedError{Reason: weir.ReasonBadKey},
+			attempts: once,
+		},
+		"GET, past MaxWait": {method: "GET", answer: refuses(503, "31"), attempts: once},
+		"GET, years ahead": {
+			method: "GET", answer: refuses(503, "Fri, 31 Dec 2999 23:59:59 GMT"),
+			attempts: once,
+		},
 		"GET, more than there can be": {method: "GET", answer: refuses(503, strings.Repeat("9", 400)), attempts: once},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +156,8 @@ func TestWhatIsSentAgain(t *testing.T) {
 				for i, body := range d.bodies {
 					number := strings.Join(d.headers[i][weirhttp.AttemptHeader], " ")
 					if want := map[int]string{0: "", 1: "2"}[i]; body != c.body || number != want {
-						t.Errorf("attempt %d: body %q, %s %q, want %q and %q", i+1, body, weirhttp.AttemptHeader, number, c.body, want)
+						t.Errorf("attempt %d: body %q, %s %q, want %q and %q",
+							i+1, body, weirhttp.AttemptHeader, number, c.body, want)
 					}
 				}
 				if after := fmt.Sprint(req.Header); after != before {
@@ -145,7 +170,8 @@ func TestWhatIsSentAgain(t *testing.T) {
 					return
 				}
 				text, err := io.ReadAll(res.Body)
-				if want := map[bool]string{true: "yes", false: "no"}[c.attempts == again]; err != nil || string(text) != want && c.answer != 200 {
+				if want := map[bool]string{true: "yes", false: "no"}[c.attempts == again]; err != nil ||
+					string(text) != want && c.answer != 200 {
 					t.Errorf("body %q, %v, want %q", text, err, want)
 				}
 				res.Body.Close()
@@ -240,7 +266,8 @@ func TestRetryOverARealConnection(t *testing.T) {
 					http.Error(w, "busy", http.StatusServiceUnavailable)
 				}
 			}), start)
-			client := &http.Client{Transport: weirhttp.RetryTransport(srv.Client().Transport, newClient(t, retry.Config{Backoff: time.Millisecond}))}
+			client := &http.Client{Transport: weirhttp.RetryTransport(srv.Client().Transport,
+				newClient(t, retry.Config{Backoff: time.Millisecond}))}
 			res, err := client.Post(srv.URL, "text/plain", bytes.NewBufferString("order"))
 			if err != nil {
 				t.Fatal(err)
@@ -317,11 +344,15 @@ func TestCallersThatLeaveDoNotThrottle(t *testing.T) {
 			cancel()
 			return ctx, cancel
 		}, false},
-		"late": {func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, -1) }, true},
+		"late": {func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, -1)
+		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rc := newClient(t, retry.Config{})
-			client := weirhttp.RetryTransport(roundTrip(func(r *http.Request) (*http.Response, error) { return nil, r.Context().Err() }), rc)
+			client := weirhttp.RetryTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+				return nil, r.Context().Err()
+			}), rc)
 			for range 200 {
 				ctx, cancel := c.end(t.Context())
 				req, _ := http.NewRequestWithContext(ctx, http.MethodGet, "http://x/", nil)
@@ -353,7 +384,8 @@ func TestThrottledRequestIsNotSent(t *testing.T) {
 			res.Body.Close()
 			continue
 		}
-		if refused, ok := errors.AsType[*weir.RefusedError](err); !ok || refused.Limiter != "search" || refused.Reason != weir.ReasonOverload {
+		if refused, ok := errors.AsType[*weir.RefusedError](err); !ok || refused.Limiter != "search" ||
+			refused.Reason != weir.ReasonOverload {
 			t.Fatalf("error %v", err)
 		}
 		if sent != before || payload.closed == 0 {
@@ -371,7 +403,8 @@ func TestRetryAroundALimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := fixed(t, 1)
 		d := &downstream{answers: []any{refuses(503, "5")}}
-		client := &http.Client{Transport: weirhttp.RetryTransport(weirhttp.Transport(d, weirhttp.One(lim)), newClient(t, retry.Config{}))}
+		client := &http.Client{Transport: weirhttp.RetryTransport(weirhttp.Transport(d, weirhttp.One(lim)),
+			newClient(t, retry.Config{}))}
 		time.AfterFunc(time.Second, func() { checkInFlight(t, lim, 0) })
 		res, err := client.Get("http://x/")
 		if err != nil || len(d.at) != 2 {
@@ -400,7 +433,9 @@ func TestRetryThroughAPanic(t *testing.T) {
 				t.Error("the panic is lost")
 			}
 		}()
-		_, _ = (&http.Client{Transport: weirhttp.RetryTransport(roundTrip(func(*http.Request) (*http.Response, error) { panic("boom") }), rc)}).Get("http://x/")
+		_, _ = (&http.Client{Transport: weirhttp.RetryTransport(roundTrip(func(*http.Request) (*http.Response, error) {
+			panic("boom")
+		}), rc)}).Get("http://x/")
 	}()
 	if got := rc.Snapshot(); got != (retry.Snapshot{Attempts: 1}) {
 		t.Errorf("%+v", got)
@@ -418,9 +453,11 @@ func TestRetryOfNothing(t *testing.T) {
 
 func TestIdleConnectionsAreClosedBelow(t *testing.T) {
 	base := &idleCloser{}
-	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(base), newClient(t, retry.Config{}))}).CloseIdleConnections()
+	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(base),
+		newClient(t, retry.Config{}))}).CloseIdleConnections()
 	if !base.closed {
 		t.Error("it did not reach the base")
 	}
-	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(roundTrip(nil)), newClient(t, retry.Config{}))}).CloseIdleConnections()
+	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(roundTrip(nil)),
+		newClient(t, retry.Config{}))}).CloseIdleConnections()
 }

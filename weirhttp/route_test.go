@@ -23,7 +23,9 @@ func ask(h http.Handler, method, path string) int {
 }
 
 func TestEachRouteHasItsCompartment(t *testing.T) {
-	set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Law: law.Fixed{}, Initial: 1}}})
+	set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{
+		Law: law.Fixed{}, Initial: 1,
+	}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +101,9 @@ func TestByKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := weirhttp.Limit(status(204), weirhttp.ByKey(set, func(r *http.Request) string { return r.URL.Query().Get("key") }))
+	h := weirhttp.Limit(status(204), weirhttp.ByKey(set, func(r *http.Request) string {
+		return r.URL.Query().Get("key")
+	}))
 	for target, want := range map[string]int{
 		"/?key=a":                            204,
 		"/?key=b":                            204,

@@ -63,7 +63,8 @@ func TestSlowClientsLeaveTheSlotsToOthers(t *testing.T) {
 				checkInFlight(t, streams, 4*slowClients)
 				client := p.client(t, http2)
 				for range 100 {
-					if res, text := get(t, client, "http://x/page"); res.StatusCode != http.StatusOK || len(text) != 50_000 {
+					if res, text := get(t, client, "http://x/page"); res.StatusCode != http.StatusOK ||
+						len(text) != 50_000 {
 						t.Fatalf("status %d with %d bytes, want 200 with 50000", res.StatusCode, len(text))
 					}
 				}
@@ -88,11 +89,12 @@ func TestSlowClientsWithoutStreams(t *testing.T) {
 func TestStreamsAreCapped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim, streams := fixed(t, 10), pinned(t, 2)
-		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Etag", `"1"`)
-			w.Header().Set("Content-Length", r.Header.Get("Length"))
-			site(w, r)
-		}))
+		p := servePipes(t,
+			configured(t, lim, weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Etag", `"1"`)
+				w.Header().Set("Content-Length", r.Header.Get("Length"))
+				site(w, r)
+			}))
 		crowd(t, p)
 		checkInFlight(t, lim, 0)
 		checkInFlight(t, streams, 2)
@@ -102,7 +104,9 @@ func TestStreamsAreCapped(t *testing.T) {
 			if res.StatusCode != want {
 				t.Errorf("%s: status %d, want %d", path, res.StatusCode, want)
 			}
-			if want == 503 && (text != "Service Unavailable: limit reached\n" || res.Header.Get("Etag") != "" || res.Header.Get("Retry-After") != "" || res.Header.Get(weirhttp.RefusedHeader) != "") {
+			if want == 503 &&
+				(text != "Service Unavailable: limit reached\n" || res.Header.Get("Etag") != "" ||
+					res.Header.Get("Retry-After") != "" || res.Header.Get(weirhttp.RefusedHeader) != "") {
 				t.Errorf("%s: %q with %v", path, text, res.Header)
 			}
 		}
@@ -112,7 +116,8 @@ func TestStreamsAreCapped(t *testing.T) {
 			t.Fatal(err)
 		}
 		res.Body.Close()
-		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" || res.Header.Get(weirhttp.RefusedHeader) == "" {
+		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
+			res.Header.Get(weirhttp.RefusedHeader) == "" {
 			t.Errorf("an upload that was not begun: status %d with %v", res.StatusCode, res.Header)
 		}
 	})

@@ -191,5 +191,6 @@ func (s *storm) perSecond(n *atomic.Int64) float64 {
 }
 
 func (s *storm) String() string {
-	return fmt.Sprintf("offered %.0f/s, attempts %.0f/s, goodput %.0f/s", s.perSecond(&s.offered), s.perSecond(&s.attempts), s.perSecond(&s.good))
+	return fmt.Sprintf("offered %.0f/s, attempts %.0f/s, goodput %.0f/s",
+		s.perSecond(&s.offered), s.perSecond(&s.attempts), s.perSecond(&s.good))
 }

@@ -90,7 +90,9 @@ func TestErrorTeaches(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1)
-			_, err := through(lim, roundTrip(func(*http.Request) (*http.Response, error) { return nil, c.err })).Get("http://x/")
+			_, err := through(lim, roundTrip(func(*http.Request) (*http.Response, error) {
+				return nil, c.err
+			})).Get("http://x/")
 			if !errors.Is(err, c.err) {
 				t.Errorf("error %v, want %v", err, c.err)
 			}

@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -22,9 +23,9 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program, also while a file that is a pipe has no writer
+	if err := run(ctx, os.Args[1:], os.Stdin, os.Stdout); err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -36,6 +37,9 @@ type settings struct {
 	target           uint64 // in bytes
 }
 
+// leastTarget and mostTarget are in MiB: the least of package memory, and 1 PiB.
+const leastTarget, mostTarget = 16, 1 << 30
+
 func parse(args []string, out io.Writer) (s settings, err error) {
 	flags := flag.NewFlagSet("import", flag.ContinueOnError)
 	flags.SetOutput(out)
@@ -45,8 +49,13 @@ func parse(args []string, out io.Writer) (s settings, err error) {
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
-	if flags.NArg() != 1 {
+	switch {
+	case flags.NArg() != 1:
 		return s, errors.New("import: want one file of JSON lines, or - for the standard input")
+	case s.store == "":
+		return s, errors.New("import: -store is empty: want a directory")
+	case *megabytes < leastTarget || *megabytes > mostTarget:
+		return s, fmt.Errorf("import: -target is %d: want %d to %d MiB", *megabytes, leastTarget, mostTarget)
 	}
 	s.target, s.file = *megabytes<<20, flags.Arg(0)
 	return s, nil

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -33,7 +32,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case importing:
-			exit(run(context.Background(), os.Args[2:], os.Stdin, os.Stdout))
+			os.Args = os.Args[1:]
+			main()
+			os.Exit(0)
 		case measuring:
 			exit(measure(os.Args[2:], os.Stdout))
 		}
@@ -163,10 +164,13 @@ func TestWhatIsWrongIsSaid(t *testing.T) {
 		args []string
 		want string
 	}{
-		"no file":         {[]string{"-store", store}, "want one file"},
-		"no such file":    {[]string{"-store", store, "nowhere"}, "nowhere: no such file"},
-		"a tiny target":   {[]string{"-store", store, "-target", "1", "-"}, "Target is 1048576: want"},
-		"an unknown flag": {[]string{"-tarket", "1"}, "flag provided but not defined: -tarket"},
+		"no file":                 {[]string{"-store", store}, "want one file"},
+		"no such file":            {[]string{"-store", store, "nowhere"}, "nowhere: no such file"},
+		"a tiny target":           {[]string{"-store", store, "-target", "1", "-"}, "-target is 1: want 16 to "},
+		"no target":               {[]string{"-store", store, "-target", "0", "-"}, "-target is 0: want 16 to "},
+		"a target that overflows": {[]string{"-store", store, "-target", "17592186044928", "-"}, "-target is 17592186044928: want 16 to "},
+		"no store":                {[]string{"-store", "", "-"}, "-store is empty"},
+		"an unknown flag":         {[]string{"-tarket", "1"}, "flag provided but not defined: -tarket"},
 	} {
 		if err := run(t.Context(), test.args, strings.NewReader(""), io.Discard); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %q", name, err, test.want)

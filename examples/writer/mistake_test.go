@@ -1,8 +1,11 @@
 package main
 
 import (
-	"context"
 	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/weir-go/weir/throttle"
 )
@@ -14,14 +17,20 @@ func Example_nothingDrains() {
 	// Output: throttle: invalid configuration: Writes.Laws[0] is DrainRate: want a Monitor with a source that tells a drain, a load.Drainer
 }
 
-// A throttle whose Run nothing calls decides nothing. An event says so when the first operation
-// starts.
-func Example_notRunning() {
-	th, err := throttle.New(throttle.Config{OnEvent: func(e throttle.Event) { fmt.Println(e) }})
-	if err != nil {
-		return
-	}
-	op, err := th.Start(context.Background(), throttle.Write, 1)
-	op.Done(err)
-	// Output: throttle: writes: not running: call Run
+// A throttle whose Run nothing calls decides nothing. An event says so when an operation starts a
+// second later.
+func TestNotRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		th, err := throttle.New(throttle.Config{OnEvent: func(e throttle.Event) { said = append(said, e.String()) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		op, err := th.Start(t.Context(), throttle.Write, 1)
+		op.Done(err)
+		if want := []string{"throttle: writes: not running: call Run"}; !slices.Equal(said, want) {
+			t.Errorf("said %q, want %q", said, want)
+		}
+	})
 }

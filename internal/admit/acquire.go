@@ -32,7 +32,9 @@ func (n *Node) acquire(t *reply.Ticket, tenant uint16, weight int, now int64, pa
 }
 
 // acquireSlow answers for acquire, and unlocks also if the law ends the goroutine.
-func (n *Node) acquireSlow(t *reply.Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) reply.Verdict {
+func (n *Node) acquireSlow(
+	t *reply.Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects,
+) reply.Verdict {
 	defer n.unlock()
 	now = n.advance(now, fx)
 	if n.flags&(shadow|closed) == shadow {

@@ -62,7 +62,8 @@ func TestAccumulatedIsWhatRuns(t *testing.T) {
 	}
 	r.update(settings(1, accumulating), law.Fixed{})
 	c := r.cumulative()
-	if latencies, waits := c.Latencies.Snapshot(), c.Waits.Snapshot(); latencies.Count != 4 || latencies.Sum != 0.25 || waits.Count != 1 || c.Peak() != 4 {
+	if latencies, waits := c.Latencies.Snapshot(), c.Waits.Snapshot(); latencies.Count != 4 || latencies.Sum != 0.25 ||
+		waits.Count != 1 || c.Peak() != 4 {
 		t.Errorf("%+v, %+v, peak %d: want four latencies, a wait and a peak of 4", latencies, waits, c.Peak())
 	}
 }

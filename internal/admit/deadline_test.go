@@ -86,7 +86,8 @@ func TestRetryAfterIsBounded(t *testing.T) {
 	r.learn(1, 20*time.Second)
 	r.join()
 	if r.try(1); time.Duration(r.fx.RetryAfter) != 30*time.Second {
-		t.Errorf("retry after %v: want 30s, though it takes 40s until all that runs and waits is done", time.Duration(r.fx.RetryAfter))
+		t.Errorf("retry after %v: want 30s, though it takes 40s until all that runs and waits is done",
+			time.Duration(r.fx.RetryAfter))
 	}
 }
 

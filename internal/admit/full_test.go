@@ -33,7 +33,11 @@ func (r *rig) wantFull(verdict reply.Verdict, options ...func(*request)) {
 func TestWhoGivesWayToAQuestionStepsBack(t *testing.T) {
 	for name, tenants := range map[string]int{"one tenant": 0, "tenants": 1024} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 1, func(s *admit.Settings) { adaptiveQueue(s); s.Tenants = tenants; s.QueueTimeout = time.Hour })
+			r := newRig(t, 1, func(s *admit.Settings) {
+				adaptiveQueue(s)
+				s.Tenants = tenants
+				s.QueueTimeout = time.Hour
+			})
 			ticket := r.must(1)
 			for range 4 { // ten a second
 				next := r.join()
@@ -53,7 +57,8 @@ func TestWhoGivesWayToAQuestionStepsBack(t *testing.T) {
 			}
 			newcomer := r.join(hurried)
 			if newcomer.verdict() != reply.Waiting || waiting[1].verdict() == reply.Waiting {
-				t.Errorf("%v, and those before %v: fewer gave way than the test is about", newcomer.verdict(), waiting[1].verdict())
+				t.Errorf("%v, and those before %v: fewer gave way than the test is about",
+					newcomer.verdict(), waiting[1].verdict())
 			}
 			if tenants == 0 {
 				want(t, reply.Waiting, waiting[3]) // the one that came last

@@ -54,7 +54,8 @@ func (m *member) affords(s Settings) error {
 	case int(reserved) > s.Bounds.Max:
 		return fmt.Errorf("%s is %d: want at most Max, which is %d", "Reserved", reserved, s.Bounds.Max)
 	case int64(reserved) > left:
-		return fmt.Errorf("%s is %d: want at most %d, what others leave of the group's %d", "Reserved", reserved, left, m.group.limit)
+		return fmt.Errorf("%s is %d: want at most %d, what others leave of the group's %d",
+			"Reserved", reserved, left, m.group.limit)
 	}
 	return nil
 }

@@ -151,7 +151,8 @@ func TestReserveIsRaisedLive(t *testing.T) {
 	}
 	want(t, reply.Waiting, borrower)
 	now, fx := n[0].call()
-	if err := n[1].node.Update(allocation(2, 1), law.Fixed{}, now, fx); err == nil || !strings.Contains(err.Error(), "Reserved is 2: want at most 1") {
+	if err := n[1].node.Update(allocation(2, 1), law.Fixed{}, now, fx); err == nil ||
+		!strings.Contains(err.Error(), "Reserved is 2: want at most 1") {
 		t.Errorf("more than there is: %v", err)
 	}
 	n[0].update(settings(100, nil), law.Fixed{}) // no allocation: it is kept
@@ -167,7 +168,8 @@ func TestReserveIsRaisedLive(t *testing.T) {
 func TestReserveAboveTheMaximumIsRefused(t *testing.T) {
 	s := allocation(3, 1)
 	s.Bounds = law.Bounds{Min: 1, Max: 2, Initial: 1}
-	if _, err := admit.New(s, law.Fixed{}, admit.NewGroup(10), 0); err == nil || !strings.Contains(err.Error(), "Reserved is 3: want at most Max, which is 2") {
+	if _, err := admit.New(s, law.Fixed{}, admit.NewGroup(10), 0); err == nil ||
+		!strings.Contains(err.Error(), "Reserved is 3: want at most Max, which is 2") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -274,7 +276,8 @@ func TestLawHearsOfItsLimitInAGroup(t *testing.T) {
 		ticket = q.ticket()
 	}
 	if w := l.last(); w.Saturated != 1 || w.Refused == 0 || w.Waited == 0 || w.QueueWait != 100*time.Millisecond {
-		t.Errorf("the law saw %v saturated, %d refused, %d waited for %v", w.Saturated, w.Refused, w.Waited, w.QueueWait)
+		t.Errorf("the law saw %v saturated, %d refused, %d waited for %v",
+			w.Saturated, w.Refused, w.Waited, w.QueueWait)
 	}
 }
 

@@ -79,7 +79,9 @@ func TestCopiedTicketIsBack(t *testing.T) {
 
 func TestCountsByOutcome(t *testing.T) {
 	r := newRig(t, 10, nil)
-	for _, outcome := range []window.Outcome{window.Success, window.Failure, window.Timeout, window.Timeout, window.Ignore} {
+	for _, outcome := range []window.Outcome{
+		window.Success, window.Failure, window.Timeout, window.Timeout, window.Ignore,
+	} {
 		r.done(r.must(1), outcome)
 	}
 	now, fx := r.call()

@@ -52,7 +52,8 @@ func TestNextIsNudged(t *testing.T) {
 		t.Fatalf("rechecked %d and %d times before they looked, want 1 and 0", next.rechecked, last.rechecked)
 	}
 	now, fx := r.call()
-	if v := r.node.Recheck(&next.Waiter, true, now, fx); v != reply.Waiting || next.Patience(now) != 100*time.Millisecond {
+	if v := r.node.Recheck(&next.Waiter, true, now, fx); v != reply.Waiting ||
+		next.Patience(now) != 100*time.Millisecond {
 		t.Errorf("%v, and to look in %v", v, next.Patience(now))
 	}
 	r.now = 100 * time.Millisecond
@@ -83,6 +84,7 @@ func TestCancelAfterAdmissionGivesThePaceBack(t *testing.T) {
 	}
 	want(t, reply.Admitted, next)
 	if got := r.join(); got.verdict() != reply.Waiting || got.Patience(int64(r.now)) != 100*time.Millisecond {
-		t.Errorf("%v, and to look in %v: want it to owe nothing but the one that started", got.verdict(), got.Patience(int64(r.now)))
+		t.Errorf("%v, and to look in %v: want it to owe nothing but the one that started",
+			got.verdict(), got.Patience(int64(r.now)))
 	}
 }

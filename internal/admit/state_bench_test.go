@@ -20,7 +20,9 @@ func BenchmarkState(b *testing.B) {
 			name = "cumulative"
 		}
 		b.Run(name, func(b *testing.B) {
-			node, err := admit.New(settings(100, func(s *admit.Settings) { s.Cumulative, s.Lookback = cumulative, time.Hour }), law.Fixed{}, nil, 0)
+			node, err := admit.New(settings(100, func(s *admit.Settings) {
+				s.Cumulative, s.Lookback = cumulative, time.Hour
+			}), law.Fixed{}, nil, 0)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -284,7 +284,8 @@ func TestTenantsChangeUnderThoseWhoWait(t *testing.T) {
 		before := r.state()
 		r.update(s, law.Fixed{})
 		if after := r.state(); after.InFlight != before.InFlight || after.Queued != before.Queued {
-			t.Errorf("%d tenants: %d in flight and %d queued, were %d and %d", s.Tenants, after.InFlight, after.Queued, before.InFlight, before.Queued)
+			t.Errorf("%d tenants: %d in flight and %d queued, were %d and %d",
+				s.Tenants, after.InFlight, after.Queued, before.InFlight, before.Queued)
 		}
 		r.done(tickets[0], window.Ignore)
 		r.done(tickets[1], window.Ignore)

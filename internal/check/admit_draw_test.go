@@ -19,15 +19,19 @@ func (n *modelNode) draw(order *rapid.Generator[queue.Order]) admit.Settings {
 	low := rapid.SampledFrom([]int{1, 1, 2, 3}).Draw(n.T, "min")
 	high := low + rapid.SampledFrom([]int{0, 1, 2, 4}).Draw(n.T, "spread")
 	return admit.Settings{
-		Bounds:       law.Bounds{Min: low, Max: high, Initial: rapid.IntRange(low, high).Draw(n.T, "initial")},
-		Interval:     rapid.SampledFrom([]time.Duration{1, time.Millisecond, time.Second, time.Hour}).Draw(n.T, "interval"),
-		Lookback:     rapid.SampledFrom([]time.Duration{1, 10 * time.Second}).Draw(n.T, "lookback"),
-		MinSamples:   rapid.SampledFrom([]int{1, 1, 3}).Draw(n.T, "samples"),
-		QueueSize:    rapid.SampledFrom([]int{0, 1, 2, 3, 5, 5}).Draw(n.T, "size"),
-		QueueTimeout: rapid.SampledFrom([]time.Duration{time.Second, time.Second, time.Millisecond, 1 << 62}).Draw(n.T, "timeout"),
-		Order:        order.Draw(n.T, "order"),
-		Lanes:        lanes,
-		Shadow:       n.group == nil && oneIn(n.T, 10, "shadow"),
+		Bounds: law.Bounds{Min: low, Max: high, Initial: rapid.IntRange(low, high).Draw(n.T, "initial")},
+		Interval: rapid.SampledFrom([]time.Duration{
+			1, time.Millisecond, time.Second, time.Hour,
+		}).Draw(n.T, "interval"),
+		Lookback:   rapid.SampledFrom([]time.Duration{1, 10 * time.Second}).Draw(n.T, "lookback"),
+		MinSamples: rapid.SampledFrom([]int{1, 1, 3}).Draw(n.T, "samples"),
+		QueueSize:  rapid.SampledFrom([]int{0, 1, 2, 3, 5, 5}).Draw(n.T, "size"),
+		QueueTimeout: rapid.SampledFrom([]time.Duration{
+			time.Second, time.Second, time.Millisecond, 1 << 62,
+		}).Draw(n.T, "timeout"),
+		Order:  order.Draw(n.T, "order"),
+		Lanes:  lanes,
+		Shadow: n.group == nil && oneIn(n.T, 10, "shadow"),
 	}
 }
 
@@ -67,7 +71,10 @@ func (l wildLaw) Next(w law.Window) law.Decision {
 	d := law.Decision{
 		Limit: rapid.OneOf(
 			rapid.Float64Range(0, 6),
-			rapid.SampledFrom([]float64{float64(w.Limit), float64(w.Limit), math.NaN(), math.Inf(1), math.Inf(-1), -1, 1e300}),
+			rapid.SampledFrom([]float64{
+				float64(w.Limit), float64(w.Limit), math.NaN(), math.Inf(1), math.Inf(-1), -1,
+				1e300,
+			}),
 		).Draw(n.T, "decision"),
 	}
 	if rapid.Bool().Draw(n.T, "plans") {

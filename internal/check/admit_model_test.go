@@ -371,7 +371,8 @@ func (n *modelNode) checkNobodyForgotten() {
 		}
 	}
 	if !stuck {
-		n.Fatalf("a waiter has room and was not dispatched: %d in flight of %d, %d queued", n.inFlight, n.limit, len(n.waiters))
+		n.Fatalf("a waiter has room and was not dispatched: %d in flight of %d, %d queued",
+			n.inFlight, n.limit, len(n.waiters))
 	}
 	if n.drained != nil {
 		select {

@@ -87,7 +87,9 @@ func (n *modelNode) refusal(weight int, patient bool) reply.Verdict {
 // heavier work that waits in another node for more than is free. The model of the
 // hierarchy knows whether it should have.
 func (n *modelNode) overtakes(want, got reply.Verdict) bool {
-	return want == reply.Admitted && (got == reply.MustWait || got == reply.QueueFull || got == reply.LimitReached || got == reply.Deadline) && n.lineIsHeld()
+	return want == reply.Admitted &&
+		(got == reply.MustWait || got == reply.QueueFull || got == reply.LimitReached || got == reply.Deadline) &&
+		n.lineIsHeld()
 }
 
 func (n *modelNode) acquire() {
@@ -165,7 +167,9 @@ func (n *modelNode) done() {
 	}
 	i := rapid.IntRange(0, len(n.out)-1).Draw(n.T, "ticket")
 	ticket := n.out[i]
-	outcome := rapid.SampledFrom([]window.Outcome{window.Success, window.Success, window.Failure, window.Timeout, window.Ignore}).Draw(n.T, "outcome")
+	outcome := rapid.SampledFrom([]window.Outcome{
+		window.Success, window.Success, window.Failure, window.Timeout, window.Ignore,
+	}).Draw(n.T, "outcome")
 	n.out = append(n.out[:i:i], n.out[i+1:]...)
 	n.completed++
 	n.inFlight -= ticket.weight

@@ -120,7 +120,8 @@ func (m *capacityModel) check() {
 	m.collect()
 	blocks := false // somebody who has a turn in its own queue is short above
 	for _, l := range m.levels {
-		if len(l.waiting) > 0 && l.parent != nil && l.fits(l.waiting[0].request) && !l.parent.fits(l.waiting[0].request) {
+		if len(l.waiting) > 0 && l.parent != nil && l.fits(l.waiting[0].request) &&
+			!l.parent.fits(l.waiting[0].request) {
 			blocks = true
 		}
 		if len(l.waiting) > 0 && l.parent == nil && !l.fits(l.waiting[0].request) {
@@ -166,7 +167,14 @@ func (m *capacityModel) check() {
 
 func (m *capacityModel) drawNeed() capacity.Vector {
 	return rapid.SampledFrom([]capacity.Vector{
-		{"slots": 1}, {"slots": 1}, {"slots": 2}, {"slots": 4}, {"memory": 3}, {"slots": 1, "memory": 2}, {"slots": 2, "memory": 5}, {},
+		{"slots": 1},
+		{"slots": 1},
+		{"slots": 2},
+		{"slots": 4},
+		{"memory": 3},
+		{"slots": 1, "memory": 2},
+		{"slots": 2, "memory": 5},
+		{},
 	}).Draw(m.T, "need")
 }
 

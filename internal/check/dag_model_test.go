@@ -91,7 +91,9 @@ func TestGraphModel(t *testing.T) {
 		}
 		t.Repeat(map[string]func(*rapid.T){
 			"add": func(*rapid.T) {
-				add(key(), slices.Compact(rapid.SliceOfN(rapid.Custom(func(*rapid.T) string { return key() }), 0, 3).Draw(t, "after")))
+				add(key(), slices.Compact(rapid.SliceOfN(rapid.Custom(func(*rapid.T) string {
+					return key()
+				}), 0, 3).Draw(t, "after")))
 			},
 			"done": func(*rapid.T) { done(key()) },
 			"fail": func(*rapid.T) { fail(key()) },

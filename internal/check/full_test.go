@@ -28,7 +28,8 @@ func TestFullAnswersAsAcquireDoes(t *testing.T) {
 			}
 			want := acquires.take(s)
 			if !slices.EqualFunc(asks.estimates, acquires.estimates, nearly) {
-				t.Fatalf("%+v: estimates with Full %v, without %v\n%s\n%s", s, asks.estimates, acquires.estimates, got, want)
+				t.Fatalf("%+v: estimates with Full %v, without %v\n%s\n%s",
+					s, asks.estimates, acquires.estimates, got, want)
 			}
 			if got != want {
 				t.Fatalf("%+v: with Full\n%s\nwithout\n%s", s, got, want)
@@ -69,8 +70,10 @@ func (p twinPlan) drawSettings(t *rapid.T) admit.Settings {
 		tenants = manyBuckets
 	}
 	return admit.Settings{
-		Bounds:       law.Bounds{Min: 1, Max: high, Initial: high},
-		Interval:     rapid.SampledFrom([]time.Duration{time.Millisecond, 100 * time.Millisecond, time.Hour}).Draw(t, "interval"),
+		Bounds: law.Bounds{Min: 1, Max: high, Initial: high},
+		Interval: rapid.SampledFrom([]time.Duration{
+			time.Millisecond, 100 * time.Millisecond, time.Hour,
+		}).Draw(t, "interval"),
 		Lookback:     10 * time.Second,
 		MinSamples:   1,
 		QueueSize:    rapid.SampledFrom([]int{0, 1, 2, 5, 20}).Draw(t, "size"),
@@ -99,16 +102,25 @@ type twinStep struct {
 func (p twinPlan) drawStep(t *rapid.T) twinStep {
 	s := twinStep{
 		kind: rapid.SampledFrom([]string{
-			"request", "request", "request", "request", "done", "done", "pass", "pass", "leave", "ask", "pace", "cap", "update", "end",
+			"request", "request", "request", "request", "done", "done", "pass", "pass", "leave", "ask",
+			"pace", "cap", "update", "end",
 		}).Draw(t, "kind"),
-		node:     rapid.IntRange(0, 5).Draw(t, "node"),
-		index:    rapid.IntRange(0, 50).Draw(t, "index"),
-		weight:   rapid.SampledFrom([]int{1, 1, 1, 1, 2, 4}).Draw(t, "weight"),
-		lane:     rapid.IntRange(0, lanes-1).Draw(t, "lane"),
-		tenant:   uint16(firstTenant + rapid.IntRange(0, manyTenants-1).Draw(t, "tenant")),
-		deadline: rapid.SampledFrom([]time.Duration{0, 0, time.Microsecond, 5 * time.Millisecond, 50 * time.Millisecond, time.Second, time.Hour}).Draw(t, "deadline"),
-		passes:   rapid.SampledFrom([]time.Duration{0, time.Microsecond, time.Millisecond, 20 * time.Millisecond, time.Second, 11 * time.Second}).Draw(t, "passes"),
-		outcome:  rapid.SampledFrom([]window.Outcome{window.Success, window.Success, window.Failure, window.Ignore}).Draw(t, "outcome"),
+		node:   rapid.IntRange(0, 5).Draw(t, "node"),
+		index:  rapid.IntRange(0, 50).Draw(t, "index"),
+		weight: rapid.SampledFrom([]int{1, 1, 1, 1, 2, 4}).Draw(t, "weight"),
+		lane:   rapid.IntRange(0, lanes-1).Draw(t, "lane"),
+		tenant: uint16(firstTenant + rapid.IntRange(0, manyTenants-1).Draw(t, "tenant")),
+		deadline: rapid.SampledFrom([]time.Duration{
+			0, 0, time.Microsecond, 5 * time.Millisecond, 50 * time.Millisecond, time.Second,
+			time.Hour,
+		}).Draw(t, "deadline"),
+		passes: rapid.SampledFrom([]time.Duration{
+			0, time.Microsecond, time.Millisecond, 20 * time.Millisecond, time.Second,
+			11 * time.Second,
+		}).Draw(t, "passes"),
+		outcome: rapid.SampledFrom([]window.Outcome{
+			window.Success, window.Success, window.Failure, window.Ignore,
+		}).Draw(t, "outcome"),
 	}
 	if p.tenants {
 		s.passes = min(s.passes, 20*time.Millisecond)

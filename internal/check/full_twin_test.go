@@ -185,7 +185,8 @@ func (tw *twin) full(node *admit.Node, s twinStep) (verdict reply.Verdict) {
 
 func (tw *twin) admit(ticket reply.Ticket) {
 	r := ticket.Out()
-	tw.note("admitted: since %d, weight %d, tenant %d %d, %v", r.Start, r.Weight, r.Tenant, r.Stamp, r.Has(reply.Virtually))
+	tw.note("admitted: since %d, weight %d, tenant %d %d, %v", r.Start, r.Weight, r.Tenant, r.Stamp,
+		r.Has(reply.Virtually))
 }
 
 func (tw *twin) refuse(verdict reply.Verdict, retryAfter int64, seq uint64) {

@@ -278,7 +278,8 @@ func (h *hierarchy) describe() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "cap %d", h.cap)
 	for _, p := range h.parties {
-		fmt.Fprintf(&text, "; %d of %d in flight, reserve %d, share %v, entitled to %.2f, queue", p.inFlight, p.limit, p.reserved, p.share, p.entitled(p))
+		fmt.Fprintf(&text, "; %d of %d in flight, reserve %d, share %v, entitled to %.2f, queue", p.inFlight, p.limit,
+			p.reserved, p.share, p.entitled(p))
 		for _, g := range p.queue {
 			fmt.Fprintf(&text, " %d", g.Weight)
 		}

@@ -52,9 +52,11 @@ func anyWindow(t *rapid.T, limit int, b law.Bounds) law.Window {
 	w := law.Window{
 		Limit: limit, Min: b.Min, Max: b.Max,
 		Elapsed: span("elapsed"), MinSamples: count("min samples"),
-		Samples: count("samples"), Failures: count("failures"), Timeouts: count("timeouts"), Refused: count("refused"), Carried: count("carried"),
+		Samples: count("samples"), Failures: count("failures"), Timeouts: count("timeouts"),
+		Refused: count("refused"), Carried: count("carried"),
 		Mean: span("mean"), Deviation: span("deviation"), Least: span("least"), EWMA: span("ewma"),
-		InFlight: anyFloat(t, "in flight"), Peak: count("peak"), First: count("first"), Last: count("last"), Age: span("age"),
+		InFlight: anyFloat(t, "in flight"), Peak: count("peak"), First: count("first"), Last: count("last"),
+		Age:    span("age"),
 		Waited: count("waited"), QueueWait: span("queue wait"), Saturated: anyFloat(t, "saturated"),
 	}
 	if rapid.Bool().Draw(t, "latencies") {
@@ -64,7 +66,9 @@ func anyWindow(t *rapid.T, limit int, b law.Bounds) law.Window {
 }
 
 func anyFloat(t *rapid.T, name string) float64 {
-	return rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Inf(-1)})).Draw(t, name)
+	return rapid.OneOf(rapid.Float64(), rapid.SampledFrom([]float64{
+		math.NaN(), math.Inf(1), math.Inf(-1),
+	})).Draw(t, name)
 }
 
 // Whatever is measured, a law's answer is a whole limit within the bounds, with a reason in

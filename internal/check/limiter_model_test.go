@@ -51,10 +51,14 @@ func drawConfig() *rapid.Generator[weir.Config] {
 	return rapid.Custom(func(t *rapid.T) weir.Config {
 		c := weir.Config{
 			Max: rapid.SampledFrom([]int{1, 2, 5}).Draw(t, "max"),
-			Law: rapid.SampledFrom([]law.Law{law.Fixed{}, law.Band{Target: 5 * time.Millisecond}, law.Band{Target: time.Second}}).Draw(t, "law"),
+			Law: rapid.SampledFrom([]law.Law{
+				law.Fixed{}, law.Band{Target: 5 * time.Millisecond}, law.Band{Target: time.Second},
+			}).Draw(t, "law"),
 			Queue: weir.Queue{
-				Size:       rapid.SampledFrom([]int{0, 1, 3, 20}).Draw(t, "size"),
-				Timeout:    rapid.SampledFrom([]time.Duration{time.Millisecond, 30 * time.Millisecond, math.MaxInt64}).Draw(t, "patience"),
+				Size: rapid.SampledFrom([]int{0, 1, 3, 20}).Draw(t, "size"),
+				Timeout: rapid.SampledFrom([]time.Duration{
+					time.Millisecond, 30 * time.Millisecond, math.MaxInt64,
+				}).Draw(t, "patience"),
 				Discipline: rapid.SampledFrom([]weir.Discipline{weir.FIFO, weir.Adaptive}).Draw(t, "discipline"),
 			},
 			Interval:   10 * time.Millisecond,
@@ -72,7 +76,10 @@ func drawConfig() *rapid.Generator[weir.Config] {
 }
 
 func drawCaller() *rapid.Generator[caller] {
-	some := rapid.SampledFrom([]time.Duration{0, time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond, 20 * time.Millisecond})
+	some := rapid.SampledFrom([]time.Duration{
+		0, time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond, 10 * time.Millisecond,
+		20 * time.Millisecond,
+	})
 	return rapid.Custom(func(t *rapid.T) caller {
 		return caller{
 			At: some.Draw(t, "at"), Work: some.Draw(t, "work"),
@@ -89,7 +96,12 @@ func drawCaller() *rapid.Generator[caller] {
 
 func drawChange() *rapid.Generator[change] {
 	return rapid.Custom(func(t *rapid.T) change {
-		c := change{At: rapid.SampledFrom([]time.Duration{0, 5 * time.Millisecond, 10 * time.Millisecond, 40 * time.Millisecond}).Draw(t, "at"), Config: drawConfig().Draw(t, "config")}
+		c := change{
+			At: rapid.SampledFrom([]time.Duration{
+				0, 5 * time.Millisecond, 10 * time.Millisecond, 40 * time.Millisecond,
+			}).Draw(t, "at"),
+			Config: drawConfig().Draw(t, "config"),
+		}
 		if oneIn(t, 5, "ends") {
 			c.End = rapid.SampledFrom([]string{"close", "shutdown"}).Draw(t, "end")
 		}
@@ -153,7 +165,8 @@ func crowd(config weir.Config, callers []caller, changes []change) error {
 	case s.Admitted != s.Completed || s.Admitted != h.admitted.Load()+late:
 		h.fail("%d admitted and %d completed, but %d came in", s.Admitted, s.Completed, h.admitted.Load())
 	case refused != h.refused.Load() || s.Cancelled > h.givenUp.Load():
-		h.fail("%d refused and %d cancelled, but %d and %d were told so", refused, s.Cancelled, h.refused.Load(), h.givenUp.Load())
+		h.fail("%d refused and %d cancelled, but %d and %d were told so", refused, s.Cancelled, h.refused.Load(),
+			h.givenUp.Load())
 	}
 	return h.problem
 }

@@ -56,14 +56,20 @@ var takesContext = map[string]func(*testing.T){
 	"weir *Limiter.Do": func(t *testing.T) {
 		succeeds(t, limiter().Do(none, func(ctx context.Context) error { return ctx.Err() }))
 	},
-	"weir *Limiter.Acquire":  func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return limiter().Acquire(none) }) },
-	"weir *Limiter.AcquireN": func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return limiter().AcquireN(none, 1) }) },
+	"weir *Limiter.Acquire": func(t *testing.T) {
+		admitted(t, func() (weir.Permit, error) { return limiter().Acquire(none) })
+	},
+	"weir *Limiter.AcquireN": func(t *testing.T) {
+		admitted(t, func() (weir.Permit, error) { return limiter().AcquireN(none, 1) })
+	},
 	"weir *Limiter.DoN": func(t *testing.T) {
 		succeeds(t, limiter().DoN(none, 1, func(ctx context.Context) error { return ctx.Err() }))
 	},
-	"weir *Limiter.Full":       func(t *testing.T) { succeeds(t, limiter().Full(none)) },
-	"weir *Limiter.TryAcquire": func(t *testing.T) { tried(t, func() (weir.Permit, bool) { return limiter().TryAcquire(none) }) },
-	"weir *Limiter.Shutdown":   func(t *testing.T) { succeeds(t, limiter().Shutdown(none)) },
+	"weir *Limiter.Full": func(t *testing.T) { succeeds(t, limiter().Full(none)) },
+	"weir *Limiter.TryAcquire": func(t *testing.T) {
+		tried(t, func() (weir.Permit, bool) { return limiter().TryAcquire(none) })
+	},
+	"weir *Limiter.Shutdown": func(t *testing.T) { succeeds(t, limiter().Shutdown(none)) },
 
 	"bulkhead Do": func(t *testing.T) {
 		_, err := bulkhead.Do(none, set(), "k", func(ctx context.Context) (int, error) { return 1, ctx.Err() })
@@ -72,24 +78,36 @@ var takesContext = map[string]func(*testing.T){
 	"bulkhead *Set.Do": func(t *testing.T) {
 		succeeds(t, set().Do(none, "k", func(ctx context.Context) error { return ctx.Err() }))
 	},
-	"bulkhead *Set.Acquire":  func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return set().Acquire(none, "k") }) },
-	"bulkhead *Set.AcquireN": func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return set().AcquireN(none, "k", 1) }) },
+	"bulkhead *Set.Acquire": func(t *testing.T) {
+		admitted(t, func() (weir.Permit, error) { return set().Acquire(none, "k") })
+	},
+	"bulkhead *Set.AcquireN": func(t *testing.T) {
+		admitted(t, func() (weir.Permit, error) { return set().AcquireN(none, "k", 1) })
+	},
 	"bulkhead *Set.DoN": func(t *testing.T) {
 		succeeds(t, set().DoN(none, "k", 1, func(ctx context.Context) error { return ctx.Err() }))
 	},
-	"bulkhead *Set.Full":       func(t *testing.T) { succeeds(t, set().Full(none, "k")) },
-	"bulkhead *Set.TryAcquire": func(t *testing.T) { tried(t, func() (weir.Permit, bool) { return set().TryAcquire(none, "k") }) },
-	"bulkhead *Set.Shutdown":   func(t *testing.T) { succeeds(t, set().Shutdown(none)) },
+	"bulkhead *Set.Full": func(t *testing.T) { succeeds(t, set().Full(none, "k")) },
+	"bulkhead *Set.TryAcquire": func(t *testing.T) {
+		tried(t, func() (weir.Permit, bool) { return set().TryAcquire(none, "k") })
+	},
+	"bulkhead *Set.Shutdown": func(t *testing.T) { succeeds(t, set().Shutdown(none)) },
 	"bulkhead *Handle.Do": func(t *testing.T) {
 		succeeds(t, handle().Do(none, func(ctx context.Context) error { return ctx.Err() }))
 	},
-	"bulkhead *Handle.Acquire":  func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return handle().Acquire(none) }) },
-	"bulkhead *Handle.AcquireN": func(t *testing.T) { admitted(t, func() (weir.Permit, error) { return handle().AcquireN(none, 1) }) },
+	"bulkhead *Handle.Acquire": func(t *testing.T) {
+		admitted(t, func() (weir.Permit, error) { return handle().Acquire(none) })
+	},
+	"bulkhead *Handle.AcquireN": func(t *testing.T) {
+		admitted(t, func() (weir.Permit, error) { return handle().AcquireN(none, 1) })
+	},
 	"bulkhead *Handle.DoN": func(t *testing.T) {
 		succeeds(t, handle().DoN(none, 1, func(ctx context.Context) error { return ctx.Err() }))
 	},
-	"bulkhead *Handle.Full":       func(t *testing.T) { succeeds(t, handle().Full(none)) },
-	"bulkhead *Handle.TryAcquire": func(t *testing.T) { tried(t, func() (weir.Permit, bool) { return handle().TryAcquire(none) }) },
+	"bulkhead *Handle.Full": func(t *testing.T) { succeeds(t, handle().Full(none)) },
+	"bulkhead *Handle.TryAcquire": func(t *testing.T) {
+		tried(t, func() (weir.Permit, bool) { return handle().TryAcquire(none) })
+	},
 
 	"throttle *Throttle.Start": func(t *testing.T) {
 		admitted(t, func() (weir.Permit, error) { return newThrottle().Start(none, throttle.Read, 1) })
@@ -156,7 +174,9 @@ var takesContext = map[string]func(*testing.T){
 
 	"trust Told": func(*testing.T) { trust.Told(none, []string{"high"}, []string{"2"}) },
 	"trust Peers.WithPriority": func(*testing.T) {
-		trust.Peers(func(trust.Peer) bool { return true }).WithPriority(none, trust.Peer{}, []string{"high"}, []string{"2"})
+		trust.Peers(func(trust.Peer) bool {
+			return true
+		}).WithPriority(none, trust.Peer{}, []string{"high"}, []string{"2"})
 	},
 
 	"edge ContextOutcome": func(*testing.T) { edge.ContextOutcome(none) },
@@ -277,7 +297,8 @@ func exported(t *testing.T) map[string]bool {
 			if of, ok := strings.CutPrefix(line, "type "); ok && strings.Contains(line, "interface") {
 				interfaces[strings.Fields(of)[0]] = true
 			}
-			if m := method.FindStringSubmatch(line); m != nil && !interfaces[m[1]] && strings.Contains(m[3], "context.Context") {
+			if m := method.FindStringSubmatch(line); m != nil && !interfaces[m[1]] &&
+				strings.Contains(m[3], "context.Context") {
 				found[dir+" "+m[1]+"."+m[2]] = true
 			}
 			if m := free.FindStringSubmatch(line); m != nil && strings.HasPrefix(m[2], "ctx context.Context") {

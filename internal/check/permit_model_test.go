@@ -68,8 +68,9 @@ func TestPermitsAgainstModel(t *testing.T) {
 		m := &permitModel{T: t, measured: map[window.Outcome]uint64{}}
 		m.settings = admit.Settings{
 			Bounds:   law.Bounds{Min: 1, Max: permitMost, Initial: permitLimit},
-			Interval: time.Second, Lookback: time.Second, MinSamples: 1, Lanes: lanes, QueueSize: 3, QueueTimeout: time.Second,
-			Tenants: rapid.SampledFrom([]int{0, 2}).Draw(t, "tenants"), Shadow: rapid.Bool().Draw(t, "shadow"),
+			Interval: time.Second, Lookback: time.Second, MinSamples: 1, Lanes: lanes, QueueSize: 3,
+			QueueTimeout: time.Second,
+			Tenants:      rapid.SampledFrom([]int{0, 2}).Draw(t, "tenants"), Shadow: rapid.Bool().Draw(t, "shadow"),
 		}
 		if rapid.Bool().Draw(t, "in a group") {
 			m.group = admit.NewGroup(permitMost)
@@ -107,7 +108,8 @@ func (m *permitModel) acquire() {
 	tenant := uint16(rapid.IntRange(1, 2).Draw(m.T, "tenant"))
 	var verdict reply.Verdict
 	m.call(func(fx *admit.Effects) { verdict = m.node.TryAcquire(&p.Ticket, tenant, p.weight, m.now, fx) })
-	if unmeasured, _ := m.running(); !m.settings.Shadow && verdict == reply.Admitted && unmeasured+p.weight > permitLimit {
+	if unmeasured, _ := m.running(); !m.settings.Shadow && verdict == reply.Admitted &&
+		unmeasured+p.weight > permitLimit {
 		m.Fatalf("admitted %d besides %d", p.weight, unmeasured)
 	}
 	if verdict == reply.Admitted {
@@ -201,7 +203,8 @@ func (m *permitModel) check() {
 		m.Fatalf("%d in flight, %d admitted, %d completed: want %d, %d and %d",
 			s.InFlight, s.Admitted, s.Completed, unmeasured+held, m.admitted, m.completed)
 	}
-	if s.Failed != m.measured[window.Failure] || s.TimedOut != m.measured[window.Timeout] || s.Ignored != m.measured[window.Ignore] {
+	if s.Failed != m.measured[window.Failure] || s.TimedOut != m.measured[window.Timeout] ||
+		s.Ignored != m.measured[window.Ignore] {
 		m.Fatalf("outcomes %+v: want %v", s, m.measured)
 	}
 	if !m.settings.Shadow && s.Limit != permitLimit+held {

@@ -100,7 +100,8 @@ func (m *shadowModel) acquire() {
 		m.Fatalf("in shadow mode: %v", verdict)
 	case !m.settings.Shadow && fx.WouldRefuse != reply.Admitted:
 		m.Fatalf("would be %v, without shadow mode", fx.WouldRefuse)
-	case m.alone && (fx.WouldRefuse == reply.QueueFull || fx.WouldRefuse == reply.LimitReached) && m.running+weight <= m.settings.Bounds.Max:
+	case m.alone && (fx.WouldRefuse == reply.QueueFull || fx.WouldRefuse == reply.LimitReached) &&
+		m.running+weight <= m.settings.Bounds.Max:
 		m.Fatalf("would be refused with %d in flight", m.running)
 	case fx.WouldRefuse == reply.TooHeavy && weight <= min(m.settings.Bounds.Max, 3):
 		m.Fatalf("weight %d would be too heavy", weight)
@@ -116,7 +117,9 @@ func (m *shadowModel) done() {
 		return
 	}
 	i := rapid.IntRange(0, len(m.out)-1).Draw(m.T, "ticket")
-	outcome := rapid.SampledFrom([]window.Outcome{window.Success, window.Success, window.Failure, window.Timeout, window.Ignore}).Draw(m.T, "outcome")
+	outcome := rapid.SampledFrom([]window.Outcome{
+		window.Success, window.Success, window.Failure, window.Timeout, window.Ignore,
+	}).Draw(m.T, "outcome")
 	m.end(i, outcome)
 }
 
@@ -132,7 +135,9 @@ func (m *shadowModel) end(i int, outcome window.Outcome) {
 }
 
 func (m *shadowModel) pass() {
-	m.now += int64(rapid.SampledFrom([]time.Duration{1, time.Millisecond, 100 * time.Millisecond, 2 * time.Second}).Draw(m.T, "time"))
+	m.now += int64(rapid.SampledFrom([]time.Duration{
+		1, time.Millisecond, 100 * time.Millisecond, 2 * time.Second,
+	}).Draw(m.T, "time"))
 }
 
 // change gives the node other settings, with or without shadow mode, or another pace.

@@ -54,7 +54,9 @@ func TestTenantsAgainstModel(t *testing.T) {
 					m.leave(m.waiters[rapid.IntRange(0, len(m.waiters)-1).Draw(t, "waiter")])
 				}
 			case "pass":
-				m.now += int64(rapid.SampledFrom([]time.Duration{time.Microsecond, time.Second, 11 * time.Second}).Draw(t, "time"))
+				m.now += int64(rapid.SampledFrom([]time.Duration{
+					time.Microsecond, time.Second, 11 * time.Second,
+				}).Draw(t, "time"))
 			}
 			m.check()
 		}
@@ -218,7 +220,8 @@ func (m *tenantModel) judgeRefusal(w *tenantWaiter, verdict reply.Verdict) {
 	}
 	above := func(tenant int) bool { return active > 1 && has[tenant]*active > m.limit }
 	if above(w.tenant) != (verdict == reply.OverShare) {
-		m.Fatalf("%v: tenant %d has %d, where each of %d has a share in %d", verdict, w.tenant, has[w.tenant], active, m.limit)
+		m.Fatalf("%v: tenant %d has %d, where each of %d has a share in %d",
+			verdict, w.tenant, has[w.tenant], active, m.limit)
 	}
 	for _, other := range m.waiters {
 		if other.Lane == w.Lane && !above(w.tenant) && above(other.tenant) {
@@ -226,7 +229,8 @@ func (m *tenantModel) judgeRefusal(w *tenantWaiter, verdict reply.Verdict) {
 				w.tenant, has[w.tenant], other.tenant, has[other.tenant])
 		}
 		if other.Lane == w.Lane && has[other.tenant] > has[w.tenant] {
-			m.Fatalf("tenant %d has %d and was refused, not tenant %d, which has %d", w.tenant, has[w.tenant], other.tenant, has[other.tenant])
+			m.Fatalf("tenant %d has %d and was refused, not tenant %d, which has %d",
+				w.tenant, has[w.tenant], other.tenant, has[other.tenant])
 		}
 	}
 }
@@ -238,7 +242,8 @@ func (m *tenantModel) check() {
 	}
 	s := m.node.State(m.now)
 	if s.InFlight != total || s.Queued != len(m.waiters) || total > m.limit {
-		m.Fatalf("%d in flight and %d queued, want %d and %d, and at most %d in flight", s.InFlight, s.Queued, total, len(m.waiters), m.limit)
+		m.Fatalf("%d in flight and %d queued, want %d and %d, and at most %d in flight",
+			s.InFlight, s.Queued, total, len(m.waiters), m.limit)
 	}
 	if room := m.limit - total; len(m.waiters) > 0 && room > 0 {
 		for _, w := range m.waiters {

@@ -135,8 +135,7 @@ func (s *Server) Stop(t testing.TB) {
 	}
 }
 
-// Restart starts a server that was stopped or killed, at the same address with the same
-// data.
+// Restart starts a server that was stopped or killed, at the same address with the same data.
 func (s *Server) Restart(t testing.TB) {
 	t.Helper()
 	if err := s.run(); err != nil {

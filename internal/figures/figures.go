@@ -22,7 +22,8 @@ type Line struct {
 
 // String renders the figures below [Header].
 func (l Line) String() string {
-	return fmt.Sprintf("%5d %4d %5d %5s %5.0f %5.0f", l.Limit, l.InFlight, l.Queued, Latency(l.P95), l.Admitted, l.Refused)
+	return fmt.Sprintf("%5d %4d %5d %5s %5.0f %5.0f",
+		l.Limit, l.InFlight, l.Queued, Latency(l.P95), l.Admitted, l.Refused)
 }
 
 // Latency renders d in five characters, and a dash where nothing was measured.

@@ -24,7 +24,9 @@ func TestKinds(t *testing.T) {
 		{http.Header{"Upgrade": {"websocket"}}, kinds{}},
 		{http.Header{"Connection": {"upgraded"}, "Upgrade": {"websocket"}}, kinds{}},
 	} {
-		if got := (kinds{headers.IsGRPC(c.header), headers.IsEvents(c.header), headers.IsUpgrade(c.header)}); got != c.want {
+		if got := (kinds{
+			headers.IsGRPC(c.header), headers.IsEvents(c.header), headers.IsUpgrade(c.header),
+		}); got != c.want {
 			t.Errorf("%v: %+v, want %+v", c.header, got, c.want)
 		}
 	}

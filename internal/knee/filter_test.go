@@ -67,7 +67,8 @@ func TestAbsorbByHand(t *testing.T) {
 	// lose 0.2² * 50*50/100 / 2 = 0.5, so none is likelier still.
 	before := f.lnCapacity(soft, 30)
 	f.absorb(Observation{math.Log(20), math.Log(500) + 0.2, 50}, 1)
-	if moved := f.lnCapacity(soft, 30) - before; math.Abs(float64(moved)-0.1) > capacityStep || f.weight != 100 || f.score[soft][30] > 1 {
+	if moved := f.lnCapacity(soft, 30) - before; math.Abs(float64(moved)-0.1) > capacityStep || f.weight != 100 ||
+		f.score[soft][30] > 1 {
 		t.Errorf("moved %v, weight %v, score %v", moved, f.weight, f.lnScore(soft, 30))
 	}
 }

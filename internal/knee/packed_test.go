@@ -28,7 +28,8 @@ func TestWhatFitsIsKeptExactly(t *testing.T) {
 		}
 	}
 	for _, x := range []float32{-1e9, 1e9} {
-		if f.setCapacity(folded, 0, x); math.Abs(float64(f.lnCapacity(folded, 0))) < 31 || f.lnCapacity(folded, 0)*x < 0 {
+		if f.setCapacity(folded, 0, x); math.Abs(float64(f.lnCapacity(folded, 0))) < 31 ||
+			f.lnCapacity(folded, 0)*x < 0 {
 			t.Errorf("%v became %v", x, f.lnCapacity(folded, 0))
 		}
 	}
@@ -45,8 +46,10 @@ func TestScoresAreRelative(t *testing.T) {
 	}
 	to[soft][7], to[sharp][9] = 50, 48
 	f.setScores(&to)
-	if f.score[soft][7] != 0 || f.lnScore(folded, 0) != leastScore || math.Abs(float64(f.lnScore(sharp, 9)+2)) > scoreStep {
-		t.Errorf("scores %v, %v and %v, want 0, %v and -2", f.lnScore(soft, 7), f.lnScore(folded, 0), f.lnScore(sharp, 9), float64(leastScore))
+	if f.score[soft][7] != 0 || f.lnScore(folded, 0) != leastScore ||
+		math.Abs(float64(f.lnScore(sharp, 9)+2)) > scoreStep {
+		t.Errorf("scores %v, %v and %v, want 0, %v and -2", f.lnScore(soft, 7), f.lnScore(folded, 0),
+			f.lnScore(sharp, 9), float64(leastScore))
 	}
 }
 

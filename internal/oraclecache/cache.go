@@ -45,8 +45,10 @@ func (c Cache) Baseline(scenario sim.Scenario, seed uint64) (*sim.Baseline, erro
 		return sim.BaselineOf(scenario, seed)
 	}
 	stored := new(sim.Baseline)
-	if data, err := os.ReadFile(path); err == nil && json.Unmarshal(data, stored) == nil && len(stored.Phases) == len(scenario.Phases) {
-		return stored, nil
+	if data, err := os.ReadFile(path); err == nil {
+		if json.Unmarshal(data, stored) == nil && len(stored.Phases) == len(scenario.Phases) {
+			return stored, nil
+		}
 	}
 	baseline, err := sim.BaselineOf(scenario, seed)
 	if err != nil {

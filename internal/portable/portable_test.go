@@ -56,7 +56,10 @@ func TestNearThoseOfMath(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	inf := math.Inf(1)
-	for _, x := range []float64{0, math.Copysign(0, -1), 1, -1, inf, -inf, math.NaN(), 3e-308, math.MaxFloat64, -math.MaxFloat64, overflow, underflow, 710, -746} {
+	for _, x := range []float64{
+		0, math.Copysign(0, -1), 1, -1, inf, -inf, math.NaN(), 3e-308, math.MaxFloat64,
+		-math.MaxFloat64, overflow, underflow, 710, -746,
+	} {
 		for _, f := range functions {
 			if got, want := f.ours(x), f.theirs(x); ulps(got, want) > 4 {
 				t.Errorf("%s(%v) is %v, want %v", f.name, x, got, want)

@@ -90,7 +90,8 @@ func TestDeadlineBehindWhatIsAhead(t *testing.T) {
 		}
 		for _, lane := range []int{1, 2} {
 			if w, _ := b.join(lane, 900*time.Millisecond); w.Verdict != reply.Deadline {
-				t.Errorf("order %d: in lane %d, behind nine at ten a second, with 0.9 s left: %v", order, lane, w.Verdict)
+				t.Errorf("order %d: in lane %d, behind nine at ten a second, with 0.9 s left: %v",
+					order, lane, w.Verdict)
 			}
 		}
 		if w, _ := b.join(0, 900*time.Millisecond); w.Verdict != reply.Waiting {

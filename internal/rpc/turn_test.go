@@ -25,7 +25,8 @@ func TestTurn(t *testing.T) {
 	check := func(when string, inFlight int, succeeded, ignored uint64) {
 		t.Helper()
 		if s := lim.Snapshot(); s.InFlight != inFlight || s.Succeeded != succeeded || s.Ignored != ignored {
-			t.Errorf("%s: %d in flight, %d succeeded, %d ignored; want %d, %d, %d", when, s.InFlight, s.Succeeded, s.Ignored, inFlight, succeeded, ignored)
+			t.Errorf("%s: %d in flight, %d succeeded, %d ignored; want %d, %d, %d",
+				when, s.InFlight, s.Succeeded, s.Ignored, inFlight, succeeded, ignored)
 		}
 	}
 	var turn rpc.Turn

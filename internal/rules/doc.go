@@ -13,9 +13,10 @@
 //     (methods_test.go), and at most 8 pairs of files of internal/admit know each
 //     other's unexported names (coupling_test.go).
 //   - Every relative link in a document leads to a file (links_test.go), every
-//     command in a document or a comment matches something (commands_test.go), and
-//     every name that a document shows as code exists (identifiers_test.go). Package
-//     internal/documents runs the commands and compiles the code.
+//     link of a doc comment to a name (doclinks_test.go), every command in a document
+//     or a comment matches something (commands_test.go), and every name that a
+//     document shows as code exists (identifiers_test.go). Package internal/documents
+//     runs the commands and compiles the code.
 //   - Comments, documents and messages are in plain English (english_test.go).
 //   - An exported name that several packages have means one thing in all of
 //     them (words_test.go).

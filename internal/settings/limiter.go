@@ -44,7 +44,10 @@ func (l Limiter) Check(spell func(field string) string) *Fault {
 	case l.Min > l.Max:
 		return &Fault{spell("Min"), l.Min, fmt.Sprintf("at most %s, which is %d", spell("Max"), l.Max)}
 	case l.Initial < l.Min || l.Initial > l.Max:
-		return &Fault{spell("Initial"), l.Initial, fmt.Sprintf("from %s to %s, which are %d and %d", spell("Min"), spell("Max"), l.Min, l.Max)}
+		return &Fault{
+			spell("Initial"), l.Initial,
+			fmt.Sprintf("from %s to %s, which are %d and %d", spell("Min"), spell("Max"), l.Min, l.Max),
+		}
 	case l.Window < l.Interval:
 		return &Fault{spell("Window"), l.Window, fmt.Sprintf("at least %s, which is %v", spell("Interval"), l.Interval)}
 	}

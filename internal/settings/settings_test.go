@@ -10,14 +10,26 @@ import (
 )
 
 func TestComplete(t *testing.T) {
-	full := settings.Limiter{Min: 1, Max: 100_000, Initial: 20, Interval: time.Second, Window: 10 * time.Second, MinSamples: 20, QueueTimeout: time.Second}
+	full := settings.Limiter{
+		Min: 1, Max: 100_000, Initial: 20, Interval: time.Second, Window: 10 * time.Second,
+		MinSamples: 20, QueueTimeout: time.Second,
+	}
 	own := settings.Limiter{Min: 2, Max: 3, Initial: 3, Interval: 4, Window: 5, MinSamples: 6, QueueTimeout: 7}
 	for given, want := range map[settings.Limiter]settings.Limiter{
-		{}:                      full,
-		own:                     own,
-		{Min: 200_000}:          {Min: 200_000, Max: 200_000, Initial: 200_000, Interval: full.Interval, Window: full.Window, MinSamples: 20, QueueTimeout: time.Second},
-		{Max: 5}:                {Min: 1, Max: 5, Initial: 5, Interval: full.Interval, Window: full.Window, MinSamples: 20, QueueTimeout: time.Second},
-		{Interval: time.Minute}: {Min: 1, Max: 100_000, Initial: 20, Interval: time.Minute, Window: time.Minute, MinSamples: 20, QueueTimeout: time.Second},
+		{}:  full,
+		own: own,
+		{Min: 200_000}: {
+			Min: 200_000, Max: 200_000, Initial: 200_000, Interval: full.Interval,
+			Window: full.Window, MinSamples: 20, QueueTimeout: time.Second,
+		},
+		{Max: 5}: {
+			Min: 1, Max: 5, Initial: 5, Interval: full.Interval, Window: full.Window,
+			MinSamples: 20, QueueTimeout: time.Second,
+		},
+		{Interval: time.Minute}: {
+			Min: 1, Max: 100_000, Initial: 20, Interval: time.Minute, Window: time.Minute,
+			MinSamples: 20, QueueTimeout: time.Second,
+		},
 	} {
 		if got := given.Complete(); got != want {
 			t.Errorf("%+v:\n got %+v\nwant %+v", given, got, want)
@@ -50,7 +62,8 @@ func TestCheck(t *testing.T) {
 
 func TestErrConfigOfEveryPackageMatches(t *testing.T) {
 	err := settings.Invalid(settings.ErrConfigOf("pool"), "Workers", -1, "0 or more")
-	if !errors.Is(err, settings.ErrConfigOf("pool")) || !errors.Is(err, settings.ErrConfig) || errors.Is(err, settings.ErrConfigOf("load")) {
+	if !errors.Is(err, settings.ErrConfigOf("pool")) || !errors.Is(err, settings.ErrConfig) ||
+		errors.Is(err, settings.ErrConfigOf("load")) {
 		t.Errorf("%v matches what it should not, or does not match what it should", err)
 	}
 }

@@ -51,14 +51,17 @@ func TestClosedLoop(t *testing.T) {
 				if e.Err != nil {
 					failures++
 				}
-				if !e.Refused && (e.Database() != 200*time.Millisecond || e.WithWait() != 300*time.Millisecond || (e.Err == failed) != (client == 1)) {
+				if !e.Refused &&
+					(e.Database() != 200*time.Millisecond || e.WithWait() != 300*time.Millisecond ||
+						(e.Err == failed) != (client == 1)) {
 					t.Errorf("client %d: %+v", client, e)
 				}
 				if i == 0 {
 					continue
 				}
 				gap := e.Asked.Sub(all[i-1].Asked)
-				if all[i-1].Refused && (gap < 1700*time.Millisecond || gap > 2700*time.Millisecond) || !all[i-1].Refused && gap != time.Second {
+				if all[i-1].Refused && (gap < 1700*time.Millisecond || gap > 2700*time.Millisecond) ||
+					!all[i-1].Refused && gap != time.Second {
 					t.Errorf("client %d asks %v after one that was refused: %v", client, gap, all[i-1].Refused)
 				}
 			}

@@ -13,7 +13,8 @@ const Stock = 1 << 20
 func Readings() []byte {
 	text := make([]byte, 0, Stock)
 	for len(text) < Stock {
-		text = fmt.Appendf(text, `{"sensor":"s-%04d","at":"2026-11-21T%02d:%02d:%02d.%03dZ","value":%.3f,"unit":"C","state":"ok"},`,
+		text = fmt.Appendf(text,
+			`{"sensor":"s-%04d","at":"2026-11-21T%02d:%02d:%02d.%03dZ","value":%.3f,"unit":"C","state":"ok"},`,
 			rand.IntN(1000), rand.IntN(24), rand.IntN(60), rand.IntN(60), rand.IntN(1000), 20+5*rand.NormFloat64())
 	}
 	return text

@@ -34,7 +34,8 @@ func TestPieces(t *testing.T) {
 				ring.Remove(found)
 				list = slices.Delete(list, slices.Index(list, wanted), slices.Index(list, wanted)+1)
 			}
-			if ring.Len() != len(list) || len(list) > 0 && *ring.Oldest() != list[0] || len(list) == 0 && ring.Oldest() != nil {
+			if ring.Len() != len(list) || len(list) > 0 && *ring.Oldest() != list[0] ||
+				len(list) == 0 && ring.Oldest() != nil {
 				t.Fatalf("%d Pieces, want %v", ring.Len(), list)
 			}
 			if ring.find(now+1, 1) != nil {

@@ -39,7 +39,8 @@ func expectCounts(t *testing.T, got *histogram.Snapshot, durations []time.Durati
 		counts[histogram.Index(d)]++
 		sum += d
 	}
-	if got.Count != uint64(len(durations)) || math.Abs(got.Sum-sum.Seconds()) > 1e-12*sum.Seconds() || len(got.Buckets) != len(counts) {
+	if got.Count != uint64(len(durations)) || math.Abs(got.Sum-sum.Seconds()) > 1e-12*sum.Seconds() ||
+		len(got.Buckets) != len(counts) {
 		t.Fatalf("%+v of %d durations, %v in all", got, len(durations), sum)
 	}
 	for _, b := range got.Buckets {
@@ -88,7 +89,8 @@ func TestCumulativeIsTheNaiveModel(t *testing.T) {
 			model.levels = append(model.levels, level{now, len(starts)})
 			read := now + int64(r.ExpFloat64()*pace/4)
 			m.CopyTo(c, read, len(starts))
-			if least, most := model.peak(read-int64(PeakSpan)), model.peak(read-2*int64(PeakSpan)); c.Peak() < least || c.Peak() > most {
+			if least, most := model.peak(read-int64(PeakSpan)), model.peak(read-2*int64(PeakSpan)); c.Peak() < least ||
+				c.Peak() > most {
 				t.Fatalf("peak %d at %v: want %d to %d", c.Peak(), time.Duration(read), least, most)
 			}
 		}
@@ -123,7 +125,8 @@ func TestAccumulateOnRequestOnly(t *testing.T) {
 		t.Helper()
 		c := NewCumulative()
 		m.CopyTo(c, m.last, 0)
-		if l, w := c.Latencies.Snapshot().Count, c.Waits.Snapshot().Count; l != latencies || w != waits || c.Peak() != peak {
+		if l, w := c.Latencies.Snapshot().Count, c.Waits.Snapshot().Count; l != latencies || w != waits ||
+			c.Peak() != peak {
 			t.Errorf("%d latencies, %d waits, peak %d: want %d, %d, %d", l, w, c.Peak(), latencies, waits, peak)
 		}
 	}

@@ -25,7 +25,7 @@
 // Once the past generation is one that the law sees, such stragglers count nowhere
 // but in the moving average.
 //
-// [Meter.Recent] goes on seeing both. A restart drops the older past only if the
+// [Raw.Recent] goes on seeing both. A restart drops the older past only if the
 // current generation makes up for it by being a quarter of a look-back old; otherwise
 // it adds the current to the past, which then leaves when its oldest part has to. After
 // a single restart, so, at least a quarter of the look-back counts. Restarts that follow

@@ -105,7 +105,8 @@ func summarize(t *tally) summary {
 	return summary{
 		area: float32(t.area), crowd: float32(t.crowd), heldArea: float32(t.heldArea),
 		saturated: float32(t.saturated), waited: float32(t.waited),
-		mean: float32(t.mean()), deviation: float32(t.deviation()), least: float32(t.least), sojourns: float32(t.sojourns),
+		mean: float32(t.mean()), deviation: float32(t.deviation()),
+		least: float32(t.least), sojourns: float32(t.sojourns),
 		samples: t.samples, failures: t.failures, timeouts: t.timeouts,
 		refused: t.refused, waits: t.waits, peak: t.peak,
 		carried: t.carried, carriedFailed: t.carriedFailed, held: t.held, weight: t.weight,
@@ -117,7 +118,8 @@ func (s *summary) tally() tally {
 	return tally{
 		area: float64(s.area), crowd: float64(s.crowd), heldArea: float64(s.heldArea),
 		saturated: int64(s.saturated), waited: float64(s.waited),
-		sum: product(n, mean), squares: product(n, product(mean, mean)+product(deviation, deviation)), least: int64(s.least),
+		sum: product(n, mean), squares: product(n, product(mean, mean)+product(deviation, deviation)),
+		least:    int64(s.least),
 		sojourns: float64(s.sojourns),
 		samples:  s.samples, failures: s.failures, timeouts: s.timeouts,
 		refused: s.refused, waits: s.waits, peak: s.peak,

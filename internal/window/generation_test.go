@@ -108,7 +108,8 @@ func TestStatistics(t *testing.T) {
 	if w.Samples != 8 || w.Failures != 1 || w.Timeouts != 1 || w.Refused != 1 || w.Waited != 3 || m.Completed() != 10 {
 		t.Errorf("counts %+v", w)
 	}
-	if w.Mean != 5*time.Millisecond || w.Deviation != 2*time.Millisecond || w.Least != 2*time.Millisecond || w.QueueWait != 10 {
+	if w.Mean != 5*time.Millisecond || w.Deviation != 2*time.Millisecond || w.Least != 2*time.Millisecond ||
+		w.QueueWait != 10 {
 		t.Errorf("mean %v, deviation %v, least %v, wait %v", w.Mean, w.Deviation, w.Least, w.QueueWait)
 	}
 	r := m.Recent(second)

@@ -44,6 +44,12 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 		Waited:    int(t.waits),
 		QueueWait: t.wait(),
 	}
+	t.average(&w)
+	return w
+}
+
+// average fills in what is measured over time or per piece of work, where there was any.
+func (t *tally) average(w *law.Window) {
 	if t.samples > 0 {
 		w.Least = time.Duration(t.least)
 	}
@@ -58,9 +64,12 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 		w.Crowd = t.crowd / t.area
 	}
 	if t.saturated > 0 {
-		w.Held = law.Held{Elapsed: time.Duration(t.saturated), Completed: int(t.held), InFlight: t.heldArea / float64(t.saturated)}
+		w.Held = law.Held{
+			Elapsed:   time.Duration(t.saturated),
+			Completed: int(t.held),
+			InFlight:  t.heldArea / float64(t.saturated),
+		}
 	}
-	return w
 }
 
 // Samples is the number of latencies that the law would see now.

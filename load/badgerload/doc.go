@@ -4,12 +4,11 @@
 //
 // # What it measures
 //
-// Badger writes to a memtable, flushes that to a table of level 0, and compacts
-// level 0 into the level below. When level 0 holds
-// [badger.Options.NumLevelZeroTablesStall] tables, flushes wait, then memtables
-// fill up, then every write waits until a compaction ends: that is the stall, and
-// the number of tables over that threshold is the reading that foresees it best.
-// It concerns writes.
+// Badger writes to a memtable, flushes that to a table of level 0, and compacts level 0 into the
+// level below. When level 0 holds [badger.Options.NumLevelZeroTablesStall] tables, flushes wait,
+// then memtables fill up, then every write waits until a compaction ends: that is the stall, and
+// the number of tables over that threshold is the reading that foresees it best. It concerns
+// writes.
 //
 // The readings, each with the threshold from the store's own options:
 //

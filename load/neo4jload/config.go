@@ -1,7 +1,6 @@
 package neo4jload
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -27,10 +26,9 @@ type Config struct {
 	// time-outs. Its user agent and its one connection are the source's.
 	Driver func(*config.Config)
 
-	// Running, Blocked and Connections are the numbers at which the server counts as
-	// loaded. They default to 20 transactions, as many as a server handles well, to 3
-	// that wait for a lock, and to 400 connections, the server's own default for its
-	// Bolt threads.
+	// Running, Blocked and Connections are the numbers at which the server counts as loaded. They
+	// default to 20 transactions, as many as a server handles well, to 3 that wait for a lock, and
+	// to 400 connections, the server's own default for its Bolt threads.
 	Running, Blocked, Connections int
 
 	// Wait is the wait for locks, of one transaction, at which the server counts as
@@ -55,7 +53,7 @@ const (
 // complete checks the settings and fills in the defaults.
 func (c Config) complete() (Config, error) {
 	if c.URI == "" {
-		return c, fmt.Errorf("%w: URI is empty: want one such as neo4j://localhost:7687", ErrConfig)
+		return c, settings.Invalid(ErrConfig, "URI", "empty", "one such as neo4j://localhost:7687")
 	}
 	for _, s := range []struct {
 		field     string
@@ -67,20 +65,20 @@ func (c Config) complete() (Config, error) {
 		{"Connections", &c.Connections, defaultConnections},
 	} {
 		if *s.value < 0 {
-			return c, fmt.Errorf("%w: %s is %d: want 0 (the default) or more", ErrConfig, s.field, *s.value)
+			return c, settings.Invalid(ErrConfig, s.field, *s.value, "0 (the default) or more")
 		}
 		if *s.value == 0 {
 			*s.value = s.otherwise
 		}
 	}
 	if c.Wait < 0 {
-		return c, fmt.Errorf("%w: Wait is %v: want 0 (the default) or more", ErrConfig, c.Wait)
+		return c, settings.Invalid(ErrConfig, "Wait", c.Wait, "0 (the default) or more")
 	}
 	if c.Wait == 0 {
 		c.Wait = defaultWait
 	}
 	if c.Oldest < 0 {
-		return c, fmt.Errorf("%w: Oldest is %v: want 0 (no bound) or more", ErrConfig, c.Oldest)
+		return c, settings.Invalid(ErrConfig, "Oldest", c.Oldest, "0 (no bound) or more")
 	}
 	if c.Auth == nil {
 		c.Auth = neo4j.NoAuth()

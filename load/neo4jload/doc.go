@@ -1,5 +1,4 @@
-// Package neo4jload tells how loaded a Neo4j server is, version 5 or later, as a
-// source for [load].
+// Package neo4jload tells how loaded a Neo4j server is, version 5 or later, as a source for [load].
 //
 //	source, err := neo4jload.New(neo4jload.Config{
 //		URI: "neo4j://localhost", Auth: neo4j.BasicAuth("monitor", "secret", ""),

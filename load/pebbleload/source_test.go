@@ -139,8 +139,7 @@ func TestWhatWasThereBeforeIsDrainedToo(t *testing.T) {
 	drains(t, db, source)
 }
 
-// Two sublevels stop writes here, and a few values fill a memtable: writes are stopped
-// before long.
+// Two sublevels stop writes here, and a few values fill a memtable: writes are stopped before long.
 func TestWriteStallsAreSeen(t *testing.T) {
 	options := small()
 	options.DisableAutomaticCompactions = false

@@ -44,8 +44,7 @@ func (s *stalls) book(now time.Time) {
 	}
 }
 
-// share is the share of the time since it was last asked for in which writes were
-// stopped.
+// share is the share of the time since it was last asked for in which writes were stopped.
 func (s *stalls) share(now time.Time) float64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

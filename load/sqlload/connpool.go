@@ -19,8 +19,7 @@ type ConnPool struct {
 	// last poll, at which the pool is at its limit. Defaults to 100 ms.
 	MaxWait time.Duration
 
-	// Title is the name of the source, for programs with several pools. Defaults
-	// to "sql pool".
+	// Title is the name of the source, for programs with several pools. Defaults to "sql pool".
 	Title string
 
 	seen   bool
@@ -63,9 +62,8 @@ func (p *ConnPool) Poll(context.Context) (load.Sample, error) {
 	return load.Sample{Actuator: load.ByConcurrency, Readings: readings}, nil
 }
 
-// busy is the load of a pool whose connections are all in use while no request waits
-// for one: it works as hard as it may, but nothing is wrong. The setpoint of a throttle
-// is above it.
+// busy is the load of a pool whose connections are all in use while no request waits for one: it
+// works as hard as it may, but nothing is wrong. The setpoint of a throttle is above it.
 const busy = 0.8
 
 func inUse(s sql.DBStats) load.Reading {
@@ -75,11 +73,10 @@ func inUse(s sql.DBStats) load.Reading {
 	}
 }
 
-// wait is the mean wait of those whose wait ended since the last poll. While a pool
-// hangs none ends: then it is how long ago, at least, the next one began. The statistics
-// count a wait when it begins and its time when it ends, so where many began before
-// those that ended the quotient is too large; but no request waited for longer than no
-// connection was free.
+// wait is the mean wait of those whose wait ended since the last poll. While a pool hangs none
+// ends: then it is how long ago, at least, the next one began. The statistics count a wait when it
+// begins and its time when it ends, so where many began before those that ended the quotient is too
+// large; but no request waited for longer than no connection was free.
 func (p *ConnPool) wait(s sql.DBStats) time.Duration {
 	now := time.Now()
 	began, waited, known := s.WaitCount-p.waits, s.WaitDuration-p.waited, p.seen

@@ -12,10 +12,9 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// Postgres is what the sessions of a PostgreSQL database wait for. It asks on one
-// connection that it keeps, so that it need not queue behind the load that it is to
-// see, and leaves its own session out. A Postgres serves one monitor; when that no longer
-// runs, Close gives the connection back.
+// Postgres is what the sessions of a PostgreSQL database wait for. It asks on one connection that
+// it keeps, so that it need not queue behind the load that it is to see, and leaves its own session
+// out. A Postgres serves one monitor; when that no longer runs, Close gives the connection back.
 //
 // Its user has to be a member of pg_monitor or the one whose sessions they are:
 // otherwise the database hides what they do, and Poll fails with [ErrPrivilege]. That error, and
@@ -25,9 +24,8 @@ type Postgres struct {
 	// Required. In a shared one the first connection would have to wait its turn.
 	DB *sql.DB
 
-	// MaxLocked, MaxIO and MaxInternal are how many sessions that wait for a lock of
-	// a row or table, for the disk, or for a lock within the server, are the
-	// limit. Default to 4, 16 and 16.
+	// MaxLocked, MaxIO and MaxInternal are how many sessions that wait for a lock of a row or
+	// table, for the disk, or for a lock within the server, are the limit. Default to 4, 16 and 16.
 	MaxLocked, MaxIO, MaxInternal int
 
 	// MaxActive is how many sessions that execute something are the limit. 0
@@ -39,8 +37,7 @@ type Postgres struct {
 	closed int       // how often Close was called
 }
 
-// ErrPrivilege matches the error of a monitor whose user may not see what sessions
-// of others do.
+// ErrPrivilege matches the error of a monitor whose user may not see what sessions of others do.
 var ErrPrivilege = fmt.Errorf("sqlload: the sessions of other users are hidden: GRANT pg_monitor to the monitor's user: %w", load.ErrDenied)
 
 // Defaults of [Postgres]. Of those who wait for one row some have to be there, so that it is never

@@ -208,7 +208,7 @@ func ExamplePostgres() {
 		fmt.Println(r)
 	}
 	// Output:
-	// active sessions 12 of +Inf
+	// active sessions 12
 	// waiting for a lock 6 of 4
 	// waiting for the disk 0 of 16
 	// waiting for the server 1 of 16
@@ -248,8 +248,7 @@ func TestPoolThatHangs(t *testing.T) {
 	})
 }
 
-// A hundred that began together and end one by one each waited no longer than the pool
-// was full.
+// A hundred that began together and end one by one each waited no longer than the pool was full.
 func TestPoolWaitOfABurst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := new(server).open(t, 1)

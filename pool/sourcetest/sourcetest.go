@@ -91,7 +91,9 @@ func (c Config) once(t *testing.T) {
 			if err := d.Lease.Acknowledge(t.Context()); err != nil {
 				t.Errorf("Acknowledge: %v", err)
 			}
-			if d.Lease.Acknowledge(t.Context()) == nil || d.Lease.GiveBack(t.Context(), 0) == nil || d.Lease.Extend(t.Context(), time.Hour) == nil {
+			if d.Lease.Acknowledge(t.Context()) == nil ||
+				d.Lease.GiveBack(t.Context(), 0) == nil ||
+				d.Lease.Extend(t.Context(), time.Hour) == nil {
 				t.Error("a lease that has ended: no error")
 			}
 		}

@@ -260,8 +260,8 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "an update is applied in part",
 		file: "bulkhead/config.go",
-		old:  "reserved > c.Max",
-		new:  "reserved > 2*c.Max",
+		old:  "byKey[key].Reserved > left",
+		new:  "byKey[key].Reserved > left+c.Max",
 		test: "TestUpdateIsWholeOrNotAtAll",
 	},
 	{

@@ -61,14 +61,19 @@ func TestVerdicts(t *testing.T) {
 		"changes nothing":     {with(func(m *mutant) { m.new = m.old }), "changes nothing"},
 		"does not compile":    {with(func(m *mutant) { m.new = "a >" }), "does not compile"},
 		"without a result":    {with(func(m *mutant) { m.old, m.new, m.test = "sum += n", "sum = -n", "TestAdd" }), ""},
-		"outside of code":     {with(func(m *mutant) { m.old, m.new, m.test = "Least = 1", "Least = 2", "TestAdd" }), ""},
-		"elsewhere since":     {with(func(m *mutant) { m.file = "max/gone.go" }), ""},
-		"by package":          {with(func(m *mutant) { m.file = "max" }), ""},
-		"other blanks":        {with(func(m *mutant) { m.old = "if a>b{\n\nreturn a}"; m.new = "if a < b { return a }" }), ""},
-		"any names":           {with(func(m *mutant) { m.old, m.new = "$x > $y", "$x < $y" }), ""},
-		"names that differ":   {with(func(m *mutant) { m.old, m.new = "$x > $x", "$x < $x" }), "stands 0 times"},
-		"no code":             {with(func(m *mutant) { m.old = " // a > b" }), "is empty"},
-		"no such package":     {with(func(m *mutant) { m.file = "gone/max.go" }), "directory not found"},
+		"outside of code": {with(func(m *mutant) {
+			m.old, m.new, m.test = "Least = 1", "Least = 2", "TestAdd"
+		}), ""},
+		"elsewhere since": {with(func(m *mutant) { m.file = "max/gone.go" }), ""},
+		"by package":      {with(func(m *mutant) { m.file = "max" }), ""},
+		"other blanks": {with(func(m *mutant) {
+			m.old = "if a>b{\n\nreturn a}"
+			m.new = "if a < b { return a }"
+		}), ""},
+		"any names":         {with(func(m *mutant) { m.old, m.new = "$x > $y", "$x < $y" }), ""},
+		"names that differ": {with(func(m *mutant) { m.old, m.new = "$x > $x", "$x < $x" }), "stands 0 times"},
+		"no code":           {with(func(m *mutant) { m.old = " // a > b" }), "is empty"},
+		"no such package":   {with(func(m *mutant) { m.file = "gone/max.go" }), "directory not found"},
 	}
 	check := func(t *testing.T, err error, want string) {
 		t.Helper()
@@ -94,7 +99,9 @@ func TestVerdicts(t *testing.T) {
 	})
 	t.Run("beside one that does not compile", func(t *testing.T) {
 		wants := []string{"", cases["does not compile"].want}
-		batches([]mutant{base, cases["does not compile"].mutant})[0].judge(root, func(i int, err error) { check(t, err, wants[i]) })
+		batches([]mutant{base, cases["does not compile"].mutant})[0].judge(root, func(i int, err error) {
+			check(t, err, wants[i])
+		})
 	})
 	if err := judge(root, []mutant{base, base}); err != nil {
 		t.Errorf("judge: %v", err)
@@ -109,7 +116,8 @@ func TestVerdicts(t *testing.T) {
 // the test.
 func TestOnlyAFailureKills(t *testing.T) {
 	gone := testBinary{root: t.TempDir(), pkg: ".", file: filepath.Join(t.TempDir(), "gone")}
-	if err := gone.kills(mutant{test: "TestX"}, "0", time.Second); err == nil || !strings.Contains(err.Error(), "did not run to its end") {
+	if err := gone.kills(mutant{test: "TestX"}, "0", time.Second); err == nil ||
+		!strings.Contains(err.Error(), "did not run to its end") {
 		t.Errorf("%v, want that the test did not run", err)
 	}
 }
@@ -155,11 +163,26 @@ func TestTell(t *testing.T) {
 		err   bool
 	}{
 		{[]tries{{}, {}}, "2 killed, 0 of them at the second try; 0 timed out as expected; 0 not killed", false},
-		{[]tries{{first: errSurvived}, {first: errHung}}, "2 killed, 2 of them at the second try; 0 timed out as expected; 0 not killed", false},
-		{[]tries{{first: errSurvived, second: errSurvived}}, "0 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed", true},
-		{[]tries{{first: errHung, second: errHung}}, "0 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed", true},
-		{[]tries{{hangs: "it waits", first: errHung, second: other}}, "0 killed, 0 of them at the second try; 1 timed out as expected; 0 not killed", false},
-		{[]tries{{hangs: "it waits", first: errSurvived, second: errHung}}, "0 killed, 0 of them at the second try; 1 timed out as expected; 0 not killed", false},
+		{
+			[]tries{{first: errSurvived}, {first: errHung}},
+			"2 killed, 2 of them at the second try; 0 timed out as expected; 0 not killed", false,
+		},
+		{
+			[]tries{{first: errSurvived, second: errSurvived}},
+			"0 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed", true,
+		},
+		{
+			[]tries{{first: errHung, second: errHung}},
+			"0 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed", true,
+		},
+		{
+			[]tries{{hangs: "it waits", first: errHung, second: other}},
+			"0 killed, 0 of them at the second try; 1 timed out as expected; 0 not killed", false,
+		},
+		{
+			[]tries{{hangs: "it waits", first: errSurvived, second: errHung}},
+			"0 killed, 0 of them at the second try; 1 timed out as expected; 0 not killed", false,
+		},
 		{[]tries{{hangs: "it waits"}}, "1 killed, 0 of them at the second try; 0 timed out as expected; 0 not killed", false},
 		{[]tries{{first: other}}, "0 killed, 0 of them at the second try; 0 timed out as expected; 1 not killed", true},
 	} {
@@ -182,7 +205,9 @@ func TestOnlyThoseOfFilesThatDiffer(t *testing.T) {
 	root := t.TempDir()
 	git := func(args ...string) {
 		t.Helper()
-		cmd := exec.Command("git", append([]string{"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		cmd := exec.Command("git", append([]string{
+			"-C", root, "-c", "user.name=a", "-c", "user.email=a@example.com",
+		}, args...)...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
@@ -234,7 +259,8 @@ func TestWeave(t *testing.T) {
 	}
 	files, woven := weave([]change{
 		changed("a", "return 1", "return 2"), changed("b", "1", "3"),
-		changed("with a label", "for", "for range n"), changed("the name", "f", "h"), changed("nothing", "1", "1"), changed("no Go", "1", "}"),
+		changed("with a label", "for", "for range n"), changed("the name", "f", "h"),
+		changed("nothing", "1", "1"), changed("no Go", "1", "}"),
 	})
 	if want := map[string]bool{"a": true, "b": true}; !maps.Equal(woven, want) {
 		t.Errorf("woven are %v, want %v", woven, want)
@@ -242,7 +268,10 @@ func TestWeave(t *testing.T) {
 	if len(files) != 2 || !strings.Contains(files["p/mutant_at_work.go"], "package p\n") {
 		t.Errorf("files %q", files)
 	}
-	for _, want := range []string{"if mutantAtWork == \"a\" {\n\treturn 2\n", "if mutantAtWork == \"b\" {\n\treturn 3\n", "}\n\n\treturn 1\n"} {
+	for _, want := range []string{
+		"if mutantAtWork == \"a\" {\n\treturn 2\n", "if mutantAtWork == \"b\" {\n\treturn 3\n",
+		"}\n\n\treturn 1\n",
+	} {
 		if !strings.Contains(files["p/a.go"], want) {
 			t.Errorf("no %q in\n%s", want, files["p/a.go"])
 		}

@@ -8,9 +8,8 @@ import (
 	"github.com/weir-go/weir/internal/storm"
 )
 
-// A mixed storm: a crowd of writers that fight for the same rows, and a few readers, on one
-// pool of connections. The readers pause between two reads, so that faster answers do not
-// make more work.
+// A mixed storm: a crowd of writers that fight for the same rows, and a few readers, on one pool of
+// connections. The readers pause between two reads, so that faster answers do not make more work.
 const (
 	stormWriters = 64
 	stormReaders = 8

@@ -8,6 +8,8 @@ import (
 	"io"
 	"mime"
 	"net/http"
+
+	"github.com/weir-go/weir/internal/settings"
 )
 
 // ErrCompartment matches the error of a change to a compartment that does not exist.
@@ -24,8 +26,8 @@ func (p Proxy) pin(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	if limit != nil && *limit < 0 {
-		http.Error(w, fmt.Sprintf("pin is %d: want 0 or more, or null", *limit), http.StatusBadRequest)
+	if limit != nil && (*limit < 0 || *limit > settings.MaxSlots) {
+		http.Error(w, fmt.Sprintf("pin is %d: want 0 to %d, or null", *limit, settings.MaxSlots), http.StatusBadRequest)
 		return
 	}
 	name := r.PathValue("compartment")

@@ -33,6 +33,8 @@ func TestForm(t *testing.T) {
 			"w:6:1: has a complex key (\"?\"): want plain values, lists and objects"},
 		{"%YAML 1.2\n---\na: b\n", "w:1:1: has a directive (\"%\"): want plain values, lists and objects"},
 		{"a: " + strings.Repeat("[", 21), "w:1:24: is nested too deeply: want 20 levels at most"},
+		{"a:\n" + strings.Repeat("- ", 21), "w:2:41: is nested too deeply: want 20 levels at most"},
+		{small + "a:\n" + strings.Repeat("-\n", 21), "w:3:1: a is unknown: want listeners, upstreams, routes, compartments, max, exempt, streams, buffers, shutdown, admin, probes, log or trace"},
 		{small + "routes:\n" + strings.Repeat("- ", 20) + "a", "w:4:3: routes[0] is a list: want an object with host, path, method, grpc, upstream, compartment, exempt, priority, tenant, timeout, client_leaves or max_body\n" +
 			"w:4:41: routes" + strings.Repeat("[0]", 20) + " is nested too deeply: want 20 levels at most"},
 	} {

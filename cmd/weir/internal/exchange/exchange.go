@@ -117,10 +117,10 @@ const statusClientLeft = 499
 
 // end gives back whatever the exchange still has, and counts it.
 func (x *exchange) end() {
-	if x.after != nil {
+	x.endResponse()
+	if x.after != nil { // it ends a response that goes on without its client
 		x.after.Stop()
 	}
-	x.endResponse()
 	x.settle(weir.Ignore) // unless that has been done
 	x.shared.finishing.remove(x)
 	x.slot.close()

@@ -152,6 +152,29 @@ func TestClientLeavesWhatBecomesAStream(t *testing.T) {
 	rg.idle()
 }
 
+// So does one that leaves while more of the response comes, which tells the proxy at once.
+func TestClientLeavesWhatGoesOn(t *testing.T) {
+	var noticed atomic.Bool
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			_, _ = w.Write([]byte("more"))
+			w.(http.Flusher).Flush()
+			select {
+			case <-time.After(5 * time.Millisecond):
+			case <-r.Context().Done():
+			}
+		}
+		noticed.Store(true)
+	}, func(c *config.Config, _ *config.Route) { c.Streams.After = config.Duration(500e6) })
+	conn, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != 200 {
+		t.Fatal(res, err)
+	}
+	conn.Close()
+	rg.until("the upstream notices", noticed.Load)
+	rg.idle()
+}
+
 func TestProxyThatEndsCutsRequests(t *testing.T) {
 	up := &worker{release: make(chan struct{})}
 	rg := newRig(t, 1, false, up.ServeHTTP, nil)

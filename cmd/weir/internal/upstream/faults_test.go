@@ -68,6 +68,8 @@ func TestServersThatMisbehave(t *testing.T) {
 		"garbage":            {says("SSH-2.0-OpenSSH_9.2p1\r\n"), false, 1},
 		"bad length":         {says("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\n"), false, 1},
 		"two lengths":        {says("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello"), false, 1},
+		"status 0":           {says("HTTP/1.1 000 None\r\nContent-Length: 0\r\n\r\n"), false, 1},
+		"status 99":          {says("HTTP/1.1 099 None\r\nContent-Length: 0\r\n\r\n"), false, 1},
 		"endless header":     {does(endlessHeader), false, 1},
 		"endless early":      {does(endlessEarly), false, 1},
 		"hangs":              {stops(""), false, 1},

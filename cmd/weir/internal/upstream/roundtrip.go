@@ -41,6 +41,9 @@ func (p *Pool) send(s *sending, a *address) (*http.Response, error) {
 	a.inFlight.Add(1)
 	a.begin()
 	res, err := a.transport.RoundTrip(s.to(a, p.config.Host))
+	if err == nil {
+		err = checkStatus(res)
+	}
 	if err != nil {
 		a.done()
 		if s.blames(err) {
@@ -56,6 +59,15 @@ func (p *Pool) send(s *sending, a *address) (*http.Response, error) {
 	}
 	res.Body = a.untilClosed(res.Body)
 	return res, nil
+}
+
+// checkStatus refuses what net/http reads as the status of a response but panics to write.
+func checkStatus(res *http.Response) error {
+	if res.StatusCode >= 100 && res.StatusCode <= 999 {
+		return nil
+	}
+	_ = res.Body.Close()
+	return fmt.Errorf("the response has status %d: want 100 to 999", res.StatusCode)
 }
 
 // fail books that a request failed.
