@@ -55,6 +55,10 @@ import "time"
 // peak. Where nothing succeeds, work that hangs halves the limit until something does; then
 // the limit is what it was. Work that fails at once leaves it alone.
 //
+// A little work may hold slots for a thousand times as long as the rest takes. If the work that
+// begins and ends in a window is as quick as while the limit was not reached, the limit never
+// falls, and rises by a tenth if it was reached.
+//
 // # Time
 //
 // Windows, settling and patience are in units of the latency and of the rate at which work ends.
@@ -88,6 +92,9 @@ import "time"
 //     anything to learn from. Set Initial to what one replica may do.
 //   - Deadlines near the latency without load: it cannot know that a little queue is
 //     too much. Set Budget.
+//   - Work of very different length near the capacity: where 1% takes 5 s and the rest 5 ms, at 0.77
+//     of what the workers can do, one seed of four kept 74% of the goodput, and at 0.99 one kept 14%.
+//     Give long work a limiter of its own.
 //   - Bursts minutes apart: the limit doubles from one to the next, and no faster.
 //   - Neighbours with limiters of another kind do not ebb: it gets less than its share.
 //   - It is never still: the coefficient of variation of its limit is 0.17 to 0.19.

@@ -6,6 +6,7 @@ import "time"
 type elasticController struct {
 	Elastic
 	pulse   pulse
+	usual   float64 // seconds that work takes while the limit is not reached, 0 if not known
 	healthy float64 // limit before everything failed, 0 while something succeeds
 	seeker  *keptSeeker
 	planned kept // the last; an idle time does not change it
@@ -31,6 +32,11 @@ func (c *elasticController) Next(w Window) Decision {
 		return c.wait(w, d)
 	case c.healthy > 0:
 		return c.recover(w, d)
+	}
+	c.observeUsual(w, f)
+	switch {
+	case c.occupied(w, f):
+		return c.makeRoom(w, f, d)
 	case c.seeker == nil && !f.saturated: // nothing is known against a higher limit
 		c.pulse.observe(f, 1)
 		d.Reason, d.Next.MinSamples = Reason{Unused, Elasticity, 1, price}, enoughDone

@@ -103,6 +103,39 @@ func TestElasticLeavesWhatFailsAtOnce(t *testing.T) {
 	}
 }
 
+// Slots that hold long work say nothing of the server, as long as the rest is as quick as ever.
+func TestElasticMakesRoomForLongStays(t *testing.T) {
+	free := law.Window{
+		Limit: 20, Min: 1, Max: 100, Elapsed: 300 * ms, Samples: 60, Weight: 60,
+		Mean: 5 * ms, Sojourn: 5 * ms, InFlight: 1, Crowd: 1, First: 1, Last: 1,
+	}
+	stays := free
+	stays.InFlight, stays.Crowd, stays.First, stays.Last, stays.Refused = 18, 18, 18, 18, 30
+	for name, test := range map[string]struct {
+		change func(*law.Window)
+		want   float64 // 0 for less than before
+	}{
+		"long stays":              {func(*law.Window) {}, 22},
+		"which leave room":        {func(w *law.Window) { w.Refused = 0 }, 20},
+		"all of it is slower":     {func(w *law.Window) { w.Mean, w.Sojourn = 20*ms, 20*ms }, 0},
+		"all of it stays":         {func(w *law.Window) { w.Mean, w.Sojourn = 90*ms, 90*ms }, 0},
+		"some of it failed":       {func(w *law.Window) { w.Failures = 1 }, 0},
+		"half of it ran before":   {func(w *law.Window) { w.Samples, w.Carried = 30, 30 }, 0},
+		"a flood comes meanwhile": {func(w *law.Window) { w.First = 2 }, 0},
+		"the rest is quicker":     {func(w *law.Window) { w.Mean, w.Sojourn = 2*ms, 2*ms }, 0},
+	} {
+		c := start(t, law.Elastic{})
+		c.Next(free)
+		w := stays
+		test.change(&w)
+		c.Next(w)
+		d := c.Next(w)
+		if lowered := d.Limit < 20; lowered != (test.want == 0) || !lowered && d.Limit != test.want {
+			t.Errorf("%s: %v to %v, want %v", name, d.Reason, d.Limit, test.want)
+		}
+	}
+}
+
 func TestElasticStaysWithinBoundsAndIsDeterministic(t *testing.T) {
 	for _, l := range []law.Law{
 		law.Elastic{},

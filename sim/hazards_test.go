@@ -92,6 +92,10 @@ func lasting() []hazard {
 			Work: Exponential{Mean: work}, Server: WorkerPool{Workers: 4}, SLO: 6 * work,
 		})
 	}
+	exports := startsFor(10*time.Second, Scenario{
+		Arrivals: Poisson{Rate: 200}, Work: Bimodal{Fast: 5 * ms, Slow: 5 * time.Second, Share: 0.01},
+		Server: WorkerPool{Workers: 50}, SLO: 6 * time.Second, Phases: []Phase{{Length: 2 * time.Minute}},
+	})
 	pareto := system(time.Second, 1.5*20, Scenario{
 		Work: Pareto{Mean: time.Second, Alpha: 1.5}, Server: Sharing{Cores: 20},
 		SLO: 8 * time.Second,
@@ -106,6 +110,7 @@ func lasting() []hazard {
 		{"a language model, 3x", tokens(3), 40, []float64{93}},
 		{"a knee of 5000, 0.9x", large(0.9), 0, []float64{97}},
 		{"a knee of 5000, 1.5x", large(1.5), 6000, []float64{58}},
+		{"one in a hundred takes 5 s and not 5 ms, 0.2x", exports, 0, []float64{99}},
 		{"Pareto of 1.5 on 20 cores, 1.5x", pareto, 40, []float64{91}},
 		{"1 completion a second, 0.8x", few(1, 0.8), 0, []float64{89}},
 		{"1 completion a second, 1.5x", few(1, 1.5), 10, []float64{82}},
