@@ -15,7 +15,8 @@ const (
 	// longStay is the latency by Little's law, in mean latencies of the work that began and ended
 	// in the window, from which the slots are held by work that did neither.
 	longStay = 4
-	// asEver is by which factor that mean may differ from what it is while the limit is not reached.
+	// asEver is by which factor that mean may differ from what it is while the limit is not
+	// reached.
 	asEver = 1.5
 	// roomForStays is the growth of a limit that long stays fill. One request in a hundred that
 	// takes 5 s and not 5 ms left 38% of the goodput that a limit of 60 had, and leaves 99.9% now.
