@@ -90,6 +90,33 @@ func TestTimings(t *testing.T) {
 	})
 }
 
+// A crowd that is held up at each of its lines is late with what follows.
+func TestABusyMachineSaysSo(t *testing.T) {
+	for held, want := range map[time.Duration]bool{0: false, 200 * time.Millisecond: true} {
+		synctest.Test(t, func(t *testing.T) {
+			c := Crowd{Rate: 10, Patience: time.Second, Call: func(context.Context) error { return nil }}
+			var out bytes.Buffer
+			if _, err := c.Run(t.Context(), slowWriter{&out, held}, 4*time.Second); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(out.String(), "too busy to trust this"); got != want {
+				t.Errorf("held up for %v, it says so: %v, want %v:\n%s", held, got, want, &out)
+			}
+		})
+	}
+}
+
+// A slowWriter holds up each line.
+type slowWriter struct {
+	io.Writer
+	held time.Duration
+}
+
+func (w slowWriter) Write(p []byte) (int, error) {
+	time.Sleep(w.held)
+	return w.Writer.Write(p)
+}
+
 // An interrupt ends a show at once.
 func TestInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

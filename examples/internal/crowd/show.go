@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 )
 
@@ -32,13 +33,13 @@ const (
 
 // Main runs an example as a program.
 func Main(run func(context.Context, Show) error) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	show, err := Parse(os.Args[1:], os.Stdout)
 	if err == nil {
 		err = run(ctx, show)
 	}
-	if err != nil && ctx.Err() == nil && !errors.Is(err, flag.ErrHelp) { // an interrupt is no failure
+	if err != nil && ctx.Err() == nil && !errors.Is(err, flag.ErrHelp) { // a signal is no failure
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
