@@ -15,6 +15,6 @@ func ExampleForms() {
 		}
 	}
 	// Output:
-	// budget 0 or more
+	// budget 0s or more
 	// replicas 0 to 10000
 }

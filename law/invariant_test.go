@@ -95,7 +95,7 @@ func TestBadSettings(t *testing.T) {
 		law  law.Law
 		want string
 	}{
-		{law.Band{Target: -ms}, "law: band: target -1ms out of range: want 0 or more"},
+		{law.Band{Target: -ms}, "law: band: target -1ms out of range: want 0s or more"},
 		{law.Band{Tolerance: 1.5}, "law: band: tolerance 1.5 out of range: want 0 to less than 1"},
 		{law.Band{Tolerance: math.NaN()}, "law: band: tolerance NaN out of range: want 0 to less than 1"},
 		{law.Band{Quantile: math.Inf(1)}, "law: band: quantile +Inf out of range: want 0 to less than 1"},
@@ -105,12 +105,12 @@ func TestBadSettings(t *testing.T) {
 		{law.Band{Step: -1}, "law: band: step -1 out of range: want 0 or more"},
 		{law.Band{MaxCut: -1}, "law: band: max_cut -1 out of range: want 0 or more"},
 		{law.Band{MinSamples: -1}, "law: band: min_samples -1 out of range: want 0 or more"},
-		{law.Band{Ceiling: -1}, "law: band: ceiling -1ns out of range: want 0 or more"},
-		{law.Band{Cooldown: -1}, "law: band: cooldown -1ns out of range: want 0 or more"},
+		{law.Band{Ceiling: -1}, "law: band: ceiling -1ns out of range: want 0s or more"},
+		{law.Band{Cooldown: -1}, "law: band: cooldown -1ns out of range: want 0s or more"},
 		{law.Band{Signal: 950}, "law: band: signal p95 out of range: want quantile, ewma or queue_wait"},
 		{law.Fixed{Limit: -1}, "law: fixed: limit -1 out of range: want 0 or more"},
 		{law.AIMD{Backoff: 1}, "law: aimd: backoff 1 out of range: want 0 to less than 1"},
-		{law.AIMD{Timeout: -1}, "law: aimd: timeout -1ns out of range: want 0 or more"},
+		{law.AIMD{Timeout: -1}, "law: aimd: timeout -1ns out of range: want 0s or more"},
 		{law.Gradient{Tolerance: 0.5}, "law: gradient: tolerance 0.5 out of range: want 1 or more"},
 		{law.Gradient{Remeasure: -1}, "law: gradient: remeasure -1 out of range: want 0 or more"},
 		{law.Gradient2{Smoothing: 2}, "law: gradient2: smoothing 2 out of range: want 0 to 1"},

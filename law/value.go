@@ -38,19 +38,15 @@ func (n number[T]) check() string {
 	return fmt.Sprintf("%v out of range: want %s", v, n.span())
 }
 
-// span names the range in words.
+// span names the range in words. A range of durations starts at 0s, which shows the unit.
 func (n number[T]) span() string {
-	from := "0"
-	if n.from != 0 {
-		from = fmt.Sprint(n.from)
-	}
 	switch {
 	case n.below != 0:
-		return fmt.Sprintf("%s to less than %v", from, n.below)
+		return fmt.Sprintf("%v to less than %v", n.from, n.below)
 	case n.atMost != 0:
-		return fmt.Sprintf("%s to %v", from, n.atMost)
+		return fmt.Sprintf("%v to %v", n.from, n.atMost)
 	}
-	return from + " or more"
+	return fmt.Sprintf("%v or more", n.from)
 }
 
 func (n number[T]) read(text string) string {

@@ -88,7 +88,8 @@ func TestThrottleAtAColdStart(t *testing.T) {
 			time.Sleep(time.Second)
 			for i := range tickets {
 				tickets[i].End(retry.Success)
-				if i == 0 && sends(throttle, weir.Normal, 1, retry.Success) == 0 {
+				// Two, because chance says which of two calls a share of 0.9 refuses.
+				if i == 0 && sends(throttle, weir.Normal, 2, retry.Success) < 2 {
 					t.Fatal("refused when the first of them was answered")
 				}
 			}

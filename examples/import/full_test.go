@@ -28,7 +28,7 @@ func TestFullDisk(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		stuck := time.AfterFunc(time.Minute, func() { _ = c.Process.Kill() })
+		stuck := time.AfterFunc(10*time.Minute, func() { _ = c.Process.Kill() })
 		defer stuck.Stop()
 		err = c.Wait()
 		return out.String(), err

@@ -1,13 +1,12 @@
-// Writer has 64 writers put documents of 4 KB into a Badger store, each the next when the last is
-// in. The store is real, in a temporary directory that is removed. Its tables are small, so that it
-// has the trouble of a large one.
+// Writer has 64 writers put documents of 4 KB into a temporary Badger store, each the next when the
+// last is in. The store's tables are small, so that it has the trouble of a large one.
 //
 //	scripts/all go run ./examples/writer
 //
-// Let loose, the writers are faster than the store can merge its tables. It says "written" for a
-// second or two, and then it stalls: the slowest write of a second takes 300 to 900 ms. A throttle
-// lets in what the store has digested. Once that pace is found, the slowest write takes 20 to 60
-// ms, now and then more, at the cost of up to a third of them: the others wait outside.
+// Let loose, the writers are faster than the store merges its tables. It says "written" for a
+// second or two, and then stalls: the slowest write of a second takes 300 to 900 ms. A throttle
+// admits what the store has digested. Once that pace is found, the slowest write takes 20 to 60 ms,
+// now and then more, at the cost of up to a third of the writes: the others wait outside.
 package main
 
 import (
@@ -52,8 +51,7 @@ func run(ctx context.Context, show crowd.Show) error {
 	return nil
 }
 
-// tick is how often the store is asked: several times for each table.
-const tick = 20 * time.Millisecond
+const tick = 20 * time.Millisecond // the store is asked several times for each table
 
 // write lets the writers loose on a new store, behind a throttle.
 func write(ctx context.Context, show crowd.Show, conf throttle.Config) (ended int, slowest time.Duration, err error) {

@@ -21,9 +21,16 @@ func TestClientH2spec(t *testing.T) {
 	p := newConfigured(t, startUpstream(t, upstream{}))
 	p.write(t, "")
 	p.start(t)
-	theirs := specified(t, startUpstream(t, upstream{}).url) // that is a server of net/http, too
+	// A server of net/http, too.
+	theirs := specified(t, startUpstream(t, upstream{}).url, either(patient, 300*time.Millisecond))
 	failed := 0
-	passed := specified(t, p.url)
+	passed := specified(t, p.url, either(patient, 300*time.Millisecond))
+	for name, ok := range passed {
+		if !ok && theirs[name] && !full() { // perhaps because the machine was busy
+			passed = specified(t, p.url, patient)
+			break
+		}
+	}
 	for name, ok := range passed {
 		if !ok {
 			failed++
@@ -36,8 +43,11 @@ func TestClientH2spec(t *testing.T) {
 	tb.row(len(passed), failed)
 }
 
+// patient is how long a case of h2spec waits for an answer, or for none.
+const patient = 2 * time.Second
+
 // specified runs all cases against a server and returns which it passed.
-func specified(t *testing.T, url string) (passed map[string]bool) {
+func specified(t *testing.T, url string, timeout time.Duration) (passed map[string]bool) {
 	t.Helper()
 	host, port, _ := strings.Cut(strings.TrimPrefix(url, "http://"), ":")
 	number, err := strconv.Atoi(port)
@@ -46,7 +56,7 @@ func specified(t *testing.T, url string) (passed map[string]bool) {
 	}
 	file := filepath.Join(t.TempDir(), "report.xml")
 	_, err = h2spec.Run(&config.Config{
-		Host: host, Port: number, Path: "/bytes?n=1024", Timeout: either(2*time.Second, 300*time.Millisecond), MaxHeaderLen: http.DefaultMaxHeaderBytes / 256, JUnitReport: file,
+		Host: host, Port: number, Path: "/bytes?n=1024", Timeout: timeout, MaxHeaderLen: http.DefaultMaxHeaderBytes / 256, JUnitReport: file,
 	})
 	if err != nil {
 		t.Fatal(err)

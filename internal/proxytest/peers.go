@@ -94,6 +94,7 @@ defaults
   option abortonclose
   option http-buffer-request
   timeout connect 5s
+  timeout check 5s
   timeout client 60s
   timeout server 60s
   timeout http-request 60s

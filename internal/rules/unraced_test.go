@@ -21,7 +21,7 @@ const gate = ".ci/run"
 const allTests = "export WEIR_TESTS=all"
 
 // unraced is where it says which tests, by patterns, and in which packages.
-var unraced = regexp.MustCompile(`(?s)unraced=\((.*?)\)\ngo test [^\n]*" (\.[^\n]*)\n`)
+var unraced = regexp.MustCompile(`(?s)unraced=\((.*?)\)\ntests [^\n]*" (\.[^\n]*)\n`)
 
 // skipped has all tests asked for, and every test that asks for the race detector, which the
 // README's test command runs with, run without it as well.
@@ -77,11 +77,11 @@ func TestWhatTheRaceDetectorSkipsIsRun(t *testing.T) {
 	holds(t, skipped)
 	asks := "{ if raceEnabled { t.Skip() } }"
 	complains(t, skipped, []string{".ci/run: skips the tests that take long"},
-		".ci/run", "unraced=(\n\t'TestA.*'\n)\ngo test -count=1 -run \"$x\" . ./a\n", "a/a_test.go", "package a\nfunc TestA(t *T) {}")
+		".ci/run", "unraced=(\n\t'TestA.*'\n)\ntests -run \"$x\" . ./a\n", "a/a_test.go", "package a\nfunc TestA(t *T) {}")
 	complains(t, skipped, []string{".ci/run: no test matches TestGone"},
-		".ci/run", "export WEIR_TESTS=all\nunraced=(\n\tTestA TestGone\n)\ngo test -count=1 -run \"$x\" . ./a\n", "a/a_test.go", "package a\nfunc TestA(t *T) {}")
+		".ci/run", "export WEIR_TESTS=all\nunraced=(\n\tTestA TestGone\n)\ntests -run \"$x\" . ./a\n", "a/a_test.go", "package a\nfunc TestA(t *T) {}")
 	complains(t, skipped, []string{"a/a_test.go:3: TestB", "b/b_test.go:1: TestA"},
-		".ci/run", "export WEIR_TESTS=all\nunraced=(\n\t'TestA.*'\n)\ngo test -count=1 -run \"$x\" . ./a\n",
+		".ci/run", "export WEIR_TESTS=all\nunraced=(\n\t'TestA.*'\n)\ntests -run \"$x\" . ./a\n",
 		"a/a_test.go", "package a\nfunc TestA1(t *T) "+asks+"\nfunc TestB(t *T) "+asks+"\nfunc TestC(t *T) {}",
 		"b/b_test.go", "package b; func TestA(t *T) "+asks)
 	complains(t, skipped, []string{".ci/run: lists no tests"}, ".ci/run", "go test work\n")

@@ -41,7 +41,7 @@ func fill(t *testing.T, db *badger.DB, tables int) int {
 	}
 	// What is being flushed arrives without a further write.
 	settled := db.Levels()[0].NumTables
-	for quiet := 0; quiet < 20; quiet++ {
+	for quiet := 0; quiet < 100; quiet++ {
 		<-time.After(5 * time.Millisecond)
 		if now := db.Levels()[0].NumTables; now != settled {
 			settled, quiet = now, 0

@@ -7,11 +7,13 @@ import (
 	"net/http"
 	"runtime"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir/examples/relay/relay"
+	"github.com/weir-go/weir/load"
 )
 
 // listening is a server that serves on a socket.
@@ -44,6 +46,41 @@ func dialed(t *testing.T, address string) net.Conn {
 	return c
 }
 
+// TestClientsWaitForRun: a program may listen before Run is at work.
+func TestClientsWaitForRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := relay.New(relay.Config{Store: &fake{}, Sources: []load.Source{idle{}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		p := &pipes{make(chan net.Conn), make(chan struct{})}
+		accepted := make(chan net.Conn, 1)
+		var all sync.WaitGroup
+		all.Go(func() { _ = s.Serve(ctx, p) })
+		go func() {
+			c, _ := p.dial(ctx, "", "")
+			accepted <- c
+		}()
+		synctest.Wait()
+		if len(accepted) > 0 {
+			t.Error("a client is accepted before Run")
+		}
+		all.Go(func() {
+			if err := s.Run(ctx); err != nil {
+				t.Error(err)
+			}
+		})
+		synctest.Wait()
+		if len(accepted) == 0 {
+			t.Fatal("no client is accepted while Run is at work")
+		}
+		(<-accepted).Close()
+		stop()
+		all.Wait()
+	})
+}
+
 // Sockets that say nothing are bounded: in all, and by address.
 func TestSocketsThatAreRefused(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -66,6 +103,11 @@ func TestSocketsThatAreRefused(t *testing.T) {
 			for s.metric("relay_sockets") != "3" {
 			}
 			refused := dialed(t, address)
+			for s.metric(`relay_refused_total{stage="socket"}`) == "0" {
+				if s.metric("relay_sockets") == "4" {
+					t.Fatal("a socket more than there may be is let in")
+				}
+			}
 			answer, err := http.ReadResponse(bufio.NewReader(refused), nil)
 			if err != nil {
 				t.Fatal(err)

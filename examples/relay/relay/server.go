@@ -32,7 +32,8 @@ type Server struct {
 	unsaved   unsaved
 
 	mu          sync.Mutex
-	open        bool // Run is at work, and its context has not ended
+	open        bool          // Run is at work, and its context has not ended
+	opened      chan struct{} // closed once Run is at work
 	connections map[*connection]struct{}
 	work        sync.WaitGroup // connections and imports
 }
@@ -46,7 +47,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{conf: c, connections: map[*connection]struct{}{}}
+	s := &Server{conf: c, connections: map[*connection]struct{}{}, opened: make(chan struct{})}
 	if len(c.Sources) > 0 {
 		if s.monitor, err = load.New(load.Config{Feeds: feeds(c.Sources)}); err != nil {
 			return nil, err
@@ -138,6 +139,7 @@ func (s *Server) Run(ctx context.Context) error {
 		go func() { ended <- run(machinery) }()
 	}
 	s.setOpen(true)
+	close(s.opened)
 	<-ctx.Done()
 	s.setOpen(false)
 	s.imports.stop()

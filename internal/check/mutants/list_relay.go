@@ -80,6 +80,13 @@ var ofTheStore = []mutant{
 		test: "TestOutboxesAgainstSums",
 	},
 	{
+		name: "clients are answered before the relay is at work",
+		file: "examples/relay/relay/listener.go",
+		old:  "case <-s.opened:",
+		new:  "case <-s.opened:\n\tdefault:",
+		test: "TestClientsWaitForRun",
+	},
+	{
 		name: "sockets that say nothing have no bound",
 		file: "examples/relay/relay/listener.go",
 		old:  "if denied == nil {",

@@ -10,28 +10,34 @@ import (
 
 const preface = `# The file of weir proxy
 
-The proxy reads its settings from a YAML file: ` + "`weir proxy --config weir.yaml`" + `. [deploy/weir.yaml](../deploy/weir.yaml) has an example of each section.
-` + "`weir check weir.yaml`" + ` says what is wrong with a file, and ` + "`weir schema`" + ` prints its JSON schema. With the schema in a file, an editor completes names:
+The proxy reads its settings from a YAML file: ` + "`weir proxy --config weir.yaml`" + `.
+[deploy/weir.yaml](../deploy/weir.yaml) has an example of each section. ` + "`weir check weir.yaml`" + ` says
+what is wrong with a file, and ` + "`weir schema`" + ` prints its JSON schema. With the schema in a file, an
+editor completes names:
 
 ` + "```yaml\n# yaml-language-server: $schema=weir.schema.json\n```" + `
 
-The file is UTF-8, with plain values, lists and objects: anchors, aliases, merge keys, tags, and several documents are refused. So are
-unknown names, names that are there twice, and values left empty. It has 1 MiB and 30,000 names, values and signs at most. A text with a
-colon between brackets, such as a URL in a list on one line, takes quotes.
+The file is UTF-8, with plain values, lists and objects: anchors, aliases, merge keys, tags, and
+several documents are refused. So are unknown names, names that are there twice, and values left
+empty. It has 1 MiB and 30,000 names, values and signs at most. A text with a colon between
+brackets, such as a URL in a list on one line, takes quotes.
 
 ## The environment
 
-A variable replaces one value. Its name is WEIR and the path to the value, with two underscores between the parts; capitals do not
-count, and a dot or a hyphen is an underscore. Items of a list have numbers from 0, and the number of items adds one. The value is YAML.
+A variable replaces one value. Its name is WEIR and the path to the value, with two underscores
+between the parts; capitals do not count, and a dot or a hyphen is an underscore. Items of a list
+have numbers from 0, and the number of items adds one. The value is YAML.
 
 ` + "```sh\nWEIR__UPSTREAMS__API__ADDRESSES='[\"http://10.0.0.1:9000\"]'\nWEIR__LISTENERS__0__ADDRESS=:9090\n```" + `
 
-An upstream or compartment that the file does not have is added with its name in lower case. A variable with an unknown path is an error.
+An upstream or compartment that the file does not have is added with its name in lower case. A
+variable with an unknown path is an error.
 
 ## Settings
 
-A reload applies all but those with "yes" below *Restart*. In a list of objects with "number" their number needs a restart.
-A "yes" of an object holds for all that is in it. Upstreams and compartments may come and go.
+A reload applies all but those with "yes" below *Restart*. In a list of objects with "number" their
+number needs a restart. A "yes" of an object holds for all that is in it. Upstreams and compartments
+may come and go.
 
 These tables are written by ` + "`go test ./cmd/weir/internal/config -update`" + ` from the types.
 `

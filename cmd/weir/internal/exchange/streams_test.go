@@ -73,7 +73,7 @@ func TestUpgrade(t *testing.T) {
 		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 		_, _ = io.Copy(conn, rw)
 	}, func(c *config.Config, r *config.Route) {
-		c.Streams.WebSockets, r.Timeout = 1, config.Duration(500*time.Millisecond)
+		c.Streams.WebSockets, r.Timeout = 1, config.Duration(timeout)
 	})
 	const upgrade = "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
 	conn, answers := rg.dial(upgrade)
@@ -87,7 +87,7 @@ func TestUpgrade(t *testing.T) {
 	if res, err := http.ReadResponse(other, nil); err != nil || res.StatusCode != 503 {
 		t.Errorf("the second of one: %v, %v", res, err)
 	}
-	<-time.After(600 * time.Millisecond) // the timeout is not for what was upgraded
+	<-time.After(timeout + timeout/5) // the timeout is not for what was upgraded
 	_, _ = io.WriteString(conn, "hello")
 	got := make([]byte, 5)
 	if _, err := io.ReadFull(answers, got); err != nil || string(got) != "hello" {

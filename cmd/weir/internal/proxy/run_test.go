@@ -50,7 +50,9 @@ func TestStartsWhileTheUpstreamIsDown(t *testing.T) {
 // still sends.
 func TestLameDuck(t *testing.T) {
 	a, release := named(t, "a")
-	r := start(t, file(a, "shutdown: {wait: 300ms}"))
+	defer release() // or the end of the proxy would wait for it
+	// Two requests are to be answered within the wait.
+	r := start(t, file(a, "shutdown: {wait: 3s}"))
 	held := make(chan int, 1)
 	go func() {
 		status, _ := r.get("/hold")

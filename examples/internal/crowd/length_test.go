@@ -1,0 +1,22 @@
+package crowd
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The documents promise it: who chooses a library reads an example to its end.
+func TestExamplesAreUnder100Lines(t *testing.T) {
+	for _, name := range []string{"http", "grpc", "worker", "writer"} {
+		path := filepath.Join("..", "..", name, "main.go")
+		source, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := bytes.Count(source, []byte("\n")); lines >= 100 {
+			t.Errorf("%s has %d lines: want under 100, as docs/use.md says", path, lines)
+		}
+	}
+}
