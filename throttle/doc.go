@@ -94,6 +94,8 @@
 //   - A store whose limit no source sees. It needs a [Side].LatencyTarget, or a limiter.
 //   - Load that operations do not cause: the pace falls to its slowest for nothing.
 //     [PID].MaxDelay bounds it.
+//   - A drain that is measured too low: the pace may stay too low while the backlog is small.
+//     [DrainRate].MaxDelay bounds it, and holds at the limit of the store too.
 //   - A latency target below what the store needs when idle: the same.
 //   - Costs that do not go with the work: the pace admits the wrong mix.
 //
