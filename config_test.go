@@ -54,7 +54,7 @@ func TestConfigInvalid(t *testing.T) {
 			`"search"`, "band", "tolerance", "NaN", "0 to less than 1",
 		}},
 		{weir.Config{Law: law.Band{Factor: 1}}, []string{"band", "factor", "1", "0 to less than 1"}},
-		{weir.Config{Law: law.Band{Target: -time.Second}}, []string{"band", "target", "-1s", "0 or more"}},
+		{weir.Config{Law: law.Band{Target: -time.Second}}, []string{"band", "target", "-1s", "0s or more"}},
 		{weir.Config{Law: law.Band{MaxErrorRate: math.Inf(1)}}, []string{
 			"band", "max_error_rate", "+Inf", "0 to less than 1",
 		}},
