@@ -290,6 +290,9 @@ func (s *side) tell(t *Throttle, now time.Time) {
 	e := Event{At: now, Op: s.op, Kind: Restored, Level: s.level}
 	if s.degraded {
 		feeds := t.conf.Monitor.Snapshot()
+		if !t.conf.Monitor.Level(s.scope).Degraded { // a source answered since look
+			return
+		}
 		starts := slices.ContainsFunc(feeds, func(f load.FeedSnapshot) bool { return f.Polls == 0 })
 		if starts && now.Sub(s.untold) < firstAnswer {
 			return
