@@ -66,11 +66,17 @@ func (c *elasticController) wait(w Window, d Decision) Decision {
 	d.Reason, d.Next = tooFew(w, leastDone), patient(w)
 	d.Next.MaxAge = max(d.Next.MaxAge, c.planned.maxAge/2)
 	c.planned = keep(d.Next)
+	d.Limit = c.resumed(w, d.Limit)
+	return d
+}
+
+// resumed gives up an ebb and returns the limit of before, or the given one if there is no ebb.
+func (c *elasticController) resumed(w Window, limit float64) float64 {
 	if k := c.seeker; k != nil && k.ebb.stage != flowing {
 		k.ebb.stage = flowing
-		d.Limit = within(float64(k.ebb.resume), w)
+		return within(float64(k.ebb.resume), w)
 	}
-	return d
+	return limit
 }
 
 // failing answers a window in which nothing succeeded. Work that fails at once needs no lower

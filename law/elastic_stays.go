@@ -48,11 +48,8 @@ func (c *elasticController) occupied(w Window, f flow) bool {
 // makeRoom answers a window whose slots long stays hold: the limit never falls, and rises if it
 // was reached.
 func (c *elasticController) makeRoom(w Window, f flow, d Decision) Decision {
-	if k := c.seeker; k != nil && k.ebb.stage != flowing {
-		k.ebb.stage = flowing
-		d.Limit = within(float64(k.ebb.resume), w)
-	}
-	from := d.Limit
+	from := c.resumed(w, d.Limit)
+	d.Limit = from
 	if f.saturated {
 		d.Limit = within(math.Ceil(from*roomForStays), w)
 	}
