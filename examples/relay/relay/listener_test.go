@@ -78,6 +78,7 @@ func TestClientsWaitForRun(t *testing.T) {
 		(<-accepted).Close()
 		stop()
 		all.Wait()
+		_ = s.Run(ctx) // a second time, which must end and not panic
 	})
 }
 

@@ -33,7 +33,8 @@ type Server struct {
 
 	mu          sync.Mutex
 	open        bool          // Run is at work, and its context has not ended
-	opened      chan struct{} // closed once Run is at work
+	opened      chan struct{} // closed by the first Run, once it is at work
+	opening     sync.Once
 	connections map[*connection]struct{}
 	work        sync.WaitGroup // connections and imports
 }
@@ -139,7 +140,7 @@ func (s *Server) Run(ctx context.Context) error {
 		go func() { ended <- run(machinery) }()
 	}
 	s.setOpen(true)
-	close(s.opened)
+	s.opening.Do(func() { close(s.opened) })
 	<-ctx.Done()
 	s.setOpen(false)
 	s.imports.stop()
