@@ -58,6 +58,25 @@ func TestOwnerThatComesAgainHasItsSlot(t *testing.T) {
 	}
 }
 
+// A slot given back just before the waiter looks is not lent at this look: its owner had no time to
+// come again. Another look lends it.
+func TestEachOfferHasALookOfItsOwn(t *testing.T) {
+	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
+	lent := n[0].hold(2)
+	n[1].hold(2)
+	first, second := n[1].join(), n[1].join()
+	n[0].done(lent[0], window.Success)
+	n[0].must(1)
+	n[0].done(lent[1], window.Success)
+	if got := n[1].look(first); got != reply.Waiting || first.rechecked != 2 {
+		t.Fatalf("%v, told to look %d times: want waiting, and twice", got, first.rechecked)
+	}
+	if got := n[1].look(first); got != reply.Admitted {
+		t.Errorf("%v at the second look, though the owner is gone", got)
+	}
+	want(t, reply.Waiting, second)
+}
+
 // With its only work done the owner counts among those at work for this once.
 func TestSlotOfAnOwnerThatRanAloneIsOffered(t *testing.T) {
 	_, n := shareOut(t, 2, allocation(0, 1), allocation(0, 1))

@@ -96,8 +96,15 @@ func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply
 		n.decline(w, w.Expiry())
 	}
 	w.RecheckAt, w.RecheckDue = w.Expires(), true
+	if told && n.member != nil {
+		n.member.group.look(w)
+	}
 	n.serve(now, fx)
+	again := n.member != nil && n.member.group.onOffer() > 0 && n.member.group.offered.to == w
 	w.RecheckDue, w.Told = underWay, w.RecheckAt
+	if again {
+		fx.Woken.Recheck(w)
+	}
 	return w.Verdict
 }
 

@@ -131,9 +131,16 @@ var ofTheBulkhead = []mutant{
 	{
 		name: "a slot is offered and its borrower not told",
 		file: "internal/admit/group.go",
-		old:  "\t\t\tfx.Woken.Recheck(w)\n",
+		old:  "\tfx.Woken.Recheck(w)\n",
 		new:  "",
 		test: "TestSlotWithinItsPartIsOfferedNotLentAtOnce",
+	},
+	{
+		name: "a look ends an offer that came after the waiter was told",
+		file: "internal/admit/group.go",
+		old:  "g.offered.slots, g.offered.more = g.offered.more, 0",
+		new:  "g.offered = offer{}",
+		test: "TestEachOfferHasALookOfItsOwn",
 	},
 	{
 		name: "an evicted node keeps its reserve",
