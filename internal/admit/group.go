@@ -182,9 +182,9 @@ func (g *Group) serve(now int64, fx *Effects) {
 // offer hands on slots of the given weight that m, in which nothing waits, gave back, to a queue
 // that is not empty. If m is entitled to them and the queue would only borrow them, they stay on
 // offer for a moment: the first waiter is told to recheck, and takes them when it looks unless m's
-// caller came again before it. A caller that works in a loop does. Lent at once, such a slot is away
-// most of the time: of three equal members with 40, 10 and 4 callers on 12 slots the last then ran
-// 3.6, not 4.
+// caller came again before it. A caller that works in a loop does. Lent at once, such a slot is
+// away most of the time: of three equal members with 40, 10 and 4 callers on 12 slots the last then
+// ran 3.6, not 4.
 func (m *member) offer(weight, now int64, fx *Effects) {
 	g, level := m.group, m.level()
 	if m.borrowed(weight) <= level && g.queue.claims.members[0].claim() > level {
