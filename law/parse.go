@@ -46,8 +46,8 @@ func kindOf[L Law, P interface {
 // "fixed(60)". Spaces around names and values do not matter.
 //
 // What Parse accepts, Controller accepts. A setting whose zero value stands for
-// anything else, such as a default or no bound, cannot be given as 0. Errors match [ErrConfig], and name what is wrong
-// and what would be right.
+// anything else, such as a default or no bound, cannot be given as 0. Errors match
+// [ErrConfig], and name what is wrong and what would be right.
 //
 // Every law of this package writes the same text with String, and parsing that
 // gives an equal law.
