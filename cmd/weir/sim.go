@@ -127,11 +127,8 @@ type simListCommand struct{}
 
 // Run lists the scenarios.
 func (simListCommand) Run(s streams) error {
-	t := table{left: 2}
-	for _, scenario := range scenarios() {
-		t.row(scenario.Name, scenario.About)
-	}
-	return t.write(s.out)
+	listScenarios(s.out)
+	return nil
 }
 
 type simRunCommand struct {

@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/weir-go/weir/sim"
 )
 
 // output returns what the command prints.
@@ -42,23 +40,24 @@ func contains(t *testing.T, out string, words ...string) {
 	}
 }
 
+// first is the part of a table that has its first columns.
+func first(table string) string {
+	part, _, _ := strings.Cut(table, "\n\n")
+	return strings.TrimSuffix(part, "\n") + "\n"
+}
+
 func TestSimList(t *testing.T) {
-	out := output(t, "sim", "list")
-	for line := range strings.Lines(out) {
-		if fields := strings.Fields(line); len(fields) < 4 {
-			t.Errorf("no description: %s", line)
-		} else if _, err := sim.Lookup(fields[0]); err != nil {
-			t.Error(err)
-		}
+	out := "\n" + output(t, "sim", "list")
+	for _, scenario := range scenarios() {
+		contains(t, out, "\n  "+scenario.Name+" ")
 	}
-	contains(t, out, "det-1.5x", "accept-overload", "accept-fanout", "accept-replicas", "kata")
 }
 
 func TestSimRun(t *testing.T) {
 	args := []string{"sim", "run", "testdata/tiny.yaml", "testdata/bare.json", "--law", "fixed(60)", "--law", "little(alpha=0.3,ema=0.1)", "--seeds", "2"}
 	out := output(t, args...)
 	contains(t, out, "scenario", "goodput %", "late %", "tiny", "fixed(limit=60)", "little(", "bare", "fixed(limit=60)", "little(")
-	if lines := strings.Count(out, "\n"); lines != 5 {
+	if lines := strings.Count(first(out), "\n"); lines != 5 {
 		t.Errorf("%d lines:\n%s", lines, out)
 	}
 	if again := output(t, args...); again != out {
@@ -161,7 +160,7 @@ func TestSimQueue(t *testing.T) {
 
 func TestSimSummary(t *testing.T) {
 	args := []string{"sim", "suite", "--random", "2", "--seed", cheap, "--law", "fixed(limit=1)", "--law", "fixed(limit=30)", "--summary"}
-	if out := output(t, args...); strings.Contains(out, "random-") || strings.Count(out, "\n") != 3 {
+	if out := output(t, args...); strings.Contains(out, "random-") || strings.Count(first(out), "\n") != 3 {
 		t.Errorf("more than the summary:\n%s", out)
 	}
 	var summaries []map[string]any
