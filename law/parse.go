@@ -1,6 +1,10 @@
 package law
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/weir-go/weir/internal/nearest"
+)
 
 // The laws that Parse knows, in the order that errors list them.
 var kinds = []kind{
@@ -63,7 +67,7 @@ func Parse(text string) (Law, error) {
 		}
 		names[i] = k.name
 	}
-	return nil, faultf("unknown law %q: want %s", name, list(names))
+	return nil, faultf("unknown law %q: %s", name, nearest.Advice(name, names))
 }
 
 // split takes name(setting,...) apart.
@@ -119,5 +123,5 @@ func (f form) set(name, value string) error {
 		}
 		return nil
 	}
-	return f.fault("unknown setting %q: want %s", name, list(f.names()))
+	return f.fault("unknown setting %q: %s", name, nearest.Advice(name, f.names()))
 }

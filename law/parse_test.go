@@ -90,8 +90,9 @@ func TestParseErrors(t *testing.T) {
 	const settings = "target, tolerance, signal, quantile, ceiling, max_error_rate, step, factor, max_cut, proportional, cooldown or min_samples"
 	for _, test := range []struct{ text, want string }{
 		{"", `law: unknown law "": want ` + laws},
-		{"Band", `law: unknown law "Band": want ` + laws},
-		{"band)", `law: unknown law "band)": want ` + laws},
+		{"Band", `law: unknown law "Band": did you mean band?`},
+		{"band)", `law: unknown law "band)": did you mean band?`},
+		{"bandits", `law: unknown law "bandits": want ` + laws},
 		{"band(", `law: "band(" has no closing ")"`},
 		{"band(target=1s) x", `law: "x" follows the closing ")" of "band"`},
 		{"band(target=1s))", `law: ")" follows the closing ")" of "band"`},
@@ -99,6 +100,7 @@ func TestParseErrors(t *testing.T) {
 		{"band(target=)", `law: band: "target=": want setting=value`},
 		{"band(target=1s,)", `law: band: "": want setting=value`},
 		{"band(speed=1)", `law: band: unknown setting "speed": want ` + settings},
+		{"band(stp=1)", `law: band: unknown setting "stp": did you mean step?`},
 		{"fixed(size=1)", `law: fixed: unknown setting "size": want limit`},
 		{"fixed(6.5)", `law: fixed: limit "6.5": want a whole number`},
 		{"fixed(0)", `law: fixed: limit 0 out of range: want more than 0, or leave it out for the limit that the limiter starts from`},

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/weir-go/weir/internal/nearest"
 )
 
 // A value is a field that can be checked, read and written. A complaint is what
@@ -152,7 +154,7 @@ func (c choice) names() string {
 	for i, o := range c.options {
 		names[i] = o.name
 	}
-	return list(names)
+	return nearest.Alternatives(names)
 }
 
 func (c choice) describe() (preset, allowed string) {

@@ -21,6 +21,7 @@ var mayImport = map[string]string{
 	"internal/clock":    "",
 	"internal/pages":    "",
 	"internal/wire":     "",
+	"internal/nearest":  "",
 	"histogram":         "",
 
 	"pid":             "internal/portable internal/settings",
@@ -32,7 +33,7 @@ var mayImport = map[string]string{
 	"memory":          "internal/isolate internal/pages internal/settings load internal/wire",
 
 	"internal/knee":   "internal/portable",
-	"law":             "pid internal/knee internal/portable internal/settings",
+	"law":             "pid internal/knee internal/portable internal/settings internal/nearest",
 	"internal/window": "histogram law",
 
 	"internal/reply":   "",
@@ -53,7 +54,7 @@ var mayImport = map[string]string{
 	"bulk": ". internal/isolate internal/settings memory throttle",
 
 	"pool/sourcetest": "pool",
-	"sim":             "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable",
+	"sim":             "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable internal/nearest",
 
 	"internal/oraclecache": "sim",
 	"internal/storm":       ". load throttle",
