@@ -9,6 +9,7 @@ import (
 	"github.com/weir-go/weir/internal/clock"
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/internal/wire"
 )
 
 // A Limiter admits work up to a limit on work in flight and moves that limit by
@@ -69,13 +70,7 @@ func (l *Limiter) History() []Change {
 // String returns the snapshot as JSON, which makes a Limiter an expvar.Var:
 //
 //	expvar.Publish("search", lim)
-func (l *Limiter) String() string {
-	text, err := l.Snapshot().MarshalJSON()
-	if err != nil {
-		return fmt.Sprintf("{%q:%q}", "error", err)
-	}
-	return string(text)
-}
+func (l *Limiter) String() string { return wire.String(l.Snapshot()) }
 
 // Update applies a new configuration to the running limiter, whole or not at all. Work that runs
 // or waits is left alone: a longer queue, another discipline or a lower limit take effect as work

@@ -1,14 +1,12 @@
 package weir
 
 import (
-	"encoding/json"
-	"reflect"
-	"strconv"
 	"time"
 
 	"github.com/weir-go/weir/histogram"
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/window"
+	"github.com/weir-go/weir/internal/wire"
 	"github.com/weir-go/weir/law"
 )
 
@@ -133,23 +131,4 @@ func (s Snapshot) RefusedTotal() uint64 {
 
 // MarshalJSON renders the snapshot with names in lower case and durations as
 // milliseconds, as in "p95_ms": 131.2.
-func (s Snapshot) MarshalJSON() ([]byte, error) {
-	fields, text := reflect.ValueOf(s), []byte{'{'}
-	for field, value := range fields.Fields() {
-		v := value.Interface()
-		if d, ok := v.(time.Duration); ok {
-			v = float64(d) / float64(time.Millisecond)
-		}
-		rendered, err := json.Marshal(v)
-		if err != nil {
-			return nil, err
-		}
-		if len(text) > 1 {
-			text = append(text, ',')
-		}
-		text = strconv.AppendQuote(text, field.Tag.Get("wire"))
-		text = append(text, ':')
-		text = append(text, rendered...)
-	}
-	return append(text, '}'), nil
-}
+func (s Snapshot) MarshalJSON() ([]byte, error) { return wire.JSON(s) }

@@ -36,6 +36,9 @@ func (h *Handle) Key() string {
 	return h.key
 }
 
+// String returns the key.
+func (h *Handle) String() string { return h.Key() }
+
 func (h *Handle) enter() (*compartment, error) { return h.lookUp((*Set).enter) }
 
 // lookUp returns the compartment that was found last or, if it is gone, the one that the set finds.

@@ -1,6 +1,9 @@
 package bulkhead
 
-import "github.com/weir-go/weir"
+import (
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/wire"
+)
 
 // A Snapshot is a set's state. The keys are read one after the other, so that sums may
 // be off by what came and went meanwhile.
@@ -39,6 +42,9 @@ func (s *Set) Snapshot() Snapshot {
 	limiters.AddTotals(&snap.Total, past)
 	return snap
 }
+
+// String returns the snapshot as JSON, which makes a Set an expvar.Var.
+func (s *Set) String() string { return wire.String(s.Snapshot()) }
 
 // survey returns what there is, with the totals of what is gone. Those that are leaving
 // come after those that are present.

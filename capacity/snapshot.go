@@ -1,5 +1,7 @@
 package capacity
 
+import "github.com/weir-go/weir/internal/wire"
+
 // A ResourceSnapshot is the state of one resource at one moment. Available is what could be taken
 // now, if no reservation waits for it; Available, InUse and Withheld add up to the limit, except
 // that a shrink that is owed comes on top.
@@ -57,6 +59,9 @@ func (c *Capacity) Snapshot() Snapshot {
 	s.Grants, s.Waiting, s.WakeErr = c.ledger.out(), c.queue.length, c.wakeErr
 	return s
 }
+
+// String returns the snapshot as JSON, which makes a Capacity an expvar.Var.
+func (c *Capacity) String() string { return wire.String(c.Snapshot()) }
 
 func (r *resource) snapshot() ResourceSnapshot {
 	return ResourceSnapshot{

@@ -84,7 +84,7 @@ func (a *AIMD) form() form {
 		{"timeout", number[time.Duration]{field: &a.Timeout, preset: aimdTimeout}},
 		{"max_timeout_rate", number[float64]{field: &a.MaxTimeoutRate, below: 1}},
 		{"step", number[int]{field: &a.Step, preset: aimdStep}},
-		{"min_samples", number[int]{field: &a.MinSamples}},
+		{"min_samples", number[int]{field: &a.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &a.MaxSamples, preset: earlySamples}},
 	}}
 }

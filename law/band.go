@@ -111,14 +111,14 @@ func (b *Band) form() form {
 		{"tolerance", number[float64]{field: &b.Tolerance, preset: bandTolerance, below: 1}},
 		{"signal", choice{&b.Signal, bandSignals}},
 		{"quantile", number[float64]{field: &b.Quantile, preset: bandQuantile, below: 1}},
-		{"ceiling", number[time.Duration]{field: &b.Ceiling}},
-		{"max_error_rate", number[float64]{field: &b.MaxErrorRate, below: 1}},
+		{"ceiling", number[time.Duration]{field: &b.Ceiling, unset: noBound}},
+		{"max_error_rate", number[float64]{field: &b.MaxErrorRate, unset: noBound, below: 1}},
 		{"step", number[int]{field: &b.Step, preset: bandStep}},
 		{"factor", number[float64]{field: &b.Factor, preset: bandFactor, below: 1}},
-		{"max_cut", number[int]{field: &b.MaxCut}},
+		{"max_cut", number[int]{field: &b.MaxCut, unset: noBound}},
 		{"proportional", toggle{&b.Proportional}},
 		{"cooldown", number[time.Duration]{field: &b.Cooldown}},
-		{"min_samples", number[int]{field: &b.MinSamples}},
+		{"min_samples", number[int]{field: &b.MinSamples, unset: ofLimiter}},
 	}}
 }
 

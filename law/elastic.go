@@ -138,8 +138,8 @@ func (l Elastic) String() string { return l.form().String() }
 
 func (l *Elastic) form() form {
 	return form{name: "elastic", bare: true, settings: []setting{
-		{"budget", number[time.Duration]{field: &l.Budget}},
-		{"replicas", number[int]{field: &l.Replicas, atMost: 10_000}},
+		{"budget", number[time.Duration]{field: &l.Budget, unset: "none"}},
+		{"replicas", number[int]{field: &l.Replicas, unset: "an unknown number", atMost: 10_000}},
 	}}
 }
 

@@ -28,7 +28,7 @@ func (l Fixed) Controller(b Bounds) (Controller, error) {
 func (l Fixed) String() string { return l.form().String() }
 
 func (l *Fixed) form() form {
-	return form{name: "fixed", bare: true, settings: []setting{{"limit", number[int]{field: &l.Limit}}}}
+	return form{name: "fixed", bare: true, settings: []setting{{"limit", number[int]{field: &l.Limit, unset: "the limit that the limiter starts from"}}}}
 }
 
 type fixedController int

@@ -72,12 +72,3 @@ func (f form) String() string {
 	}
 	return f.name + "(" + strings.Join(set, ",") + ")"
 }
-
-// list joins names as prose does: "a, b or c".
-func list(names []string) string {
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " or " + names[last]
-}

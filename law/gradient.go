@@ -106,12 +106,12 @@ func (g Gradient) String() string { return g.form().String() }
 func (g *Gradient) form() form {
 	return form{name: "gradient", settings: []setting{
 		{"tolerance", number[float64]{field: &g.Tolerance, preset: gradientTolerance, from: 1}},
-		{"queue", number[int]{field: &g.Queue}},
+		{"queue", number[int]{field: &g.Queue, unset: "the square root of the limit"}},
 		{"smoothing", number[float64]{field: &g.Smoothing, preset: gradientSmoothing, atMost: 1}},
 		{"backoff", number[float64]{field: &g.Backoff, preset: gradientBackoff, below: 1}},
 		{"remeasure", number[int]{field: &g.Remeasure, preset: gradientRemeasure}},
 		{"least", toggle{&g.Least}},
-		{"min_samples", number[int]{field: &g.MinSamples}},
+		{"min_samples", number[int]{field: &g.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &g.MaxSamples, preset: earlySamples}},
 	}}
 }

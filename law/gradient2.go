@@ -87,7 +87,7 @@ func (g *Gradient2) form() form {
 		{"queue", number[int]{field: &g.Queue, preset: gradient2Queue}},
 		{"smoothing", number[float64]{field: &g.Smoothing, preset: gradient2Smoothing, atMost: 1}},
 		{"long", number[int]{field: &g.Long, preset: gradient2Long}},
-		{"min_samples", number[int]{field: &g.MinSamples}},
+		{"min_samples", number[int]{field: &g.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &g.MaxSamples, preset: earlySamples}},
 	}}
 }

@@ -143,7 +143,7 @@ func (l *Little) form() form {
 		{"floor", number[float64]{field: &l.Floor, preset: littleFloor, atMost: 1}},
 		{"remeasure", number[time.Duration]{field: &l.Remeasure, preset: littleRemeasure}},
 		{"probe", number[float64]{field: &l.Probe, preset: littleProbe, below: 1}},
-		{"min_samples", number[int]{field: &l.MinSamples}},
+		{"min_samples", number[int]{field: &l.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &l.MaxSamples, preset: littleMaxSamples}},
 	}}
 }

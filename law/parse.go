@@ -1,6 +1,10 @@
 package law
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/weir-go/weir/internal/nearest"
+)
 
 // The laws that Parse knows, in the order that errors list them.
 var kinds = []kind{
@@ -45,9 +49,9 @@ func kindOf[L Law, P interface {
 // case with underscores; a law with a single one takes its value alone, as in
 // "fixed(60)". Spaces around names and values do not matter.
 //
-// What Parse accepts, Controller accepts. A setting whose zero value stands for a
-// default cannot be given as 0. Errors match [ErrConfig], and name what is wrong
-// and what would be right.
+// What Parse accepts, Controller accepts. A setting whose zero value stands for
+// anything else, such as a default or no bound, cannot be given as 0. Errors match
+// [ErrConfig], and name what is wrong and what would be right.
 //
 // Every law of this package writes the same text with String, and parsing that
 // gives an equal law.
@@ -63,7 +67,7 @@ func Parse(text string) (Law, error) {
 		}
 		names[i] = k.name
 	}
-	return nil, faultf("unknown law %q: want %s", name, list(names))
+	return nil, faultf("unknown law %q: %s", name, nearest.Advice(name, names))
 }
 
 // split takes name(setting,...) apart.
@@ -119,5 +123,5 @@ func (f form) set(name, value string) error {
 		}
 		return nil
 	}
-	return f.fault("unknown setting %q: want %s", name, list(f.names()))
+	return f.fault("unknown setting %q: %s", name, nearest.Advice(name, f.names()))
 }

@@ -132,8 +132,8 @@ func (p *PID) form() form {
 		{"kd", number[float64]{field: &p.Kd}},
 		{"tau", number[time.Duration]{field: &p.Tau, preset: pidTau}},
 		{"max_step", number[time.Duration]{field: &p.MaxStep, preset: pidMaxStep}},
-		{"max_error_rate", number[float64]{field: &p.MaxErrorRate, below: 1}},
-		{"min_samples", number[int]{field: &p.MinSamples}},
+		{"max_error_rate", number[float64]{field: &p.MaxErrorRate, unset: noBound, below: 1}},
+		{"min_samples", number[int]{field: &p.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &p.MaxSamples, preset: earlySamples}},
 	}}
 }

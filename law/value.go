@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/weir-go/weir/internal/nearest"
 )
 
 // A value is a field that can be checked, read and written. A complaint is what
@@ -20,13 +22,20 @@ type value interface {
 }
 
 // A number is a field from the value from to atMost, or to less than below, or
-// without end if those are 0. If it has a preset, a zero in the field stands for
-// it, and a zero in a text is a mistake.
+// without end if those are 0. If it has a preset, or an unset, which says it in words,
+// a zero in the field stands for that, and a zero in a text is a mistake.
 type number[T int | float64 | time.Duration] struct {
 	field               *T
 	preset              T
+	unset               string
 	from, below, atMost T
 }
+
+// What several settings stand for when they are left out.
+const (
+	noBound   = "no bound"
+	ofLimiter = "the limiter's own"
+)
 
 func (n number[T]) check() string {
 	v := *n.field
@@ -66,8 +75,12 @@ func (n number[T]) read(text string) string {
 	if err != nil {
 		return fmt.Sprintf("%q: want %s", text, want)
 	}
-	if n.zero() && n.preset != 0 {
-		return fmt.Sprintf("%s out of range: want more than 0, or leave it out for the default %v", text, n.preset)
+	unset := n.unset
+	if n.preset != 0 {
+		unset = fmt.Sprintf("the default %v", n.preset)
+	}
+	if n.zero() && unset != "" {
+		return fmt.Sprintf("%s out of range: want more than 0, or leave it out for %s", text, unset)
 	}
 	return ""
 }
@@ -141,7 +154,7 @@ func (c choice) names() string {
 	for i, o := range c.options {
 		names[i] = o.name
 	}
-	return list(names)
+	return nearest.Alternatives(names)
 }
 
 func (c choice) describe() (preset, allowed string) {

@@ -92,7 +92,7 @@ func (v *Vegas) form() form {
 		{"beta", number[float64]{field: &v.Beta, preset: vegasBeta}},
 		{"threshold", number[float64]{field: &v.Threshold, preset: vegasThreshold}},
 		{"probe", number[float64]{field: &v.Probe, preset: vegasProbe}},
-		{"min_samples", number[int]{field: &v.MinSamples}},
+		{"min_samples", number[int]{field: &v.MinSamples, unset: ofLimiter}},
 		{"max_samples", number[int]{field: &v.MaxSamples, preset: earlySamples}},
 	}}
 }

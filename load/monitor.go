@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/isolate"
+	"github.com/weir-go/weir/internal/wire"
 )
 
 // A Monitor polls sources and tells how loaded they say the system is. Make one
@@ -200,3 +201,6 @@ func (m *Monitor) Snapshot() []FeedSnapshot {
 	}
 	return all
 }
+
+// String returns the snapshot as JSON, which makes a Monitor an expvar.Var.
+func (m *Monitor) String() string { return wire.String(m.Snapshot()) }

@@ -14,6 +14,7 @@ import (
 	"github.com/weir-go/weir/internal/isolate"
 	"github.com/weir-go/weir/internal/pages"
 	"github.com/weir-go/weir/internal/settings"
+	"github.com/weir-go/weir/internal/wire"
 )
 
 var (
@@ -334,6 +335,9 @@ func (g *Governor) Snapshot() Snapshot {
 		TooSmall: g.last.short, Least: g.last.least, load: g.last.load,
 	}
 }
+
+// String returns the snapshot as JSON, which makes a Governor an expvar.Var.
+func (g *Governor) String() string { return wire.String(g.Snapshot()) }
 
 // limits moves the memory limit of the runtime below that of the user, from begin to end.
 type limits struct {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/weir-go/weir/capacity"
 	"github.com/weir-go/weir/internal/clock"
+	"github.com/weir-go/weir/internal/wire"
 )
 
 // A Pool runs the tasks of a source within a capacity. Make one with [New] and
@@ -108,6 +109,9 @@ func (p *Pool) Snapshot() Snapshot {
 	defer r.mu.Unlock()
 	return r.board.snapshot()
 }
+
+// String returns the snapshot as JSON, which makes a Pool an expvar.Var.
+func (p *Pool) String() string { return wire.String(p.Snapshot()) }
 
 // History returns the last changes of a size, up to sixteen, oldest first.
 func (p *Pool) History() []Decision {

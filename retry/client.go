@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/wire"
 )
 
 // Config configures a [Client]. The zero Config works; 0 and nil always mean the default, and a
@@ -160,3 +161,6 @@ func (c *Client) Snapshot() Snapshot {
 	n := &c.count
 	return Snapshot{n.attempts.Load(), n.retries.Load(), n.throttled.Load(), n.overBudget.Load()}
 }
+
+// String returns the snapshot as JSON, which makes a Client an expvar.Var.
+func (c *Client) String() string { return wire.String(c.Snapshot()) }

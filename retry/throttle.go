@@ -2,6 +2,7 @@ package retry
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -70,6 +71,11 @@ func NewThrottle(cfg ThrottleConfig) (*Throttle, error) {
 		return nil, err
 	}
 	return &Throttle{k: cfg.K, most: cfg.MaxReject, length: cfg.Window, random: rand.Float64}, nil
+}
+
+// String returns the settings in words.
+func (t *Throttle) String() string {
+	return fmt.Sprintf("a throttle that refuses up to %v of the calls above %v times the accepted ones of %v", t.most, t.k, t.length)
 }
 
 // Begin counts a call that is about to be sent and reports whether to send it. If so, tell the

@@ -9,6 +9,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/settings"
+	"github.com/weir-go/weir/internal/wire"
 	"github.com/weir-go/weir/load"
 )
 
@@ -121,3 +122,6 @@ func (s *Shedder) Snapshot() Snapshot {
 	shed.Load = load
 	return shed
 }
+
+// String returns the snapshot as JSON, which makes a Shedder an expvar.Var.
+func (s *Shedder) String() string { return wire.String(s.Snapshot()) }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -84,8 +85,8 @@ func (d *decoder) fault(n *jsonValue, path, format string, args ...any) error {
 }
 
 // unknown is the error for a member that has no such name.
-func (d *decoder) unknown(m jsonMember, path, want string) error {
-	return &FieldError{File: d.file, Line: m.line, Field: path, Problem: "is unknown: want " + want}
+func (d *decoder) unknown(m jsonMember, path string, known []string) error {
+	return &FieldError{File: d.file, Line: m.line, Field: path, Problem: "is unknown: " + nearest.Advice(m.name, known)}
 }
 
 // unlike is the error for a value of the wrong type.
@@ -191,7 +192,7 @@ func (d *decoder) fields(path string, n *jsonValue, to reflect.Value) error {
 			continue // for editors
 		}
 		if !slices.Contains(names, m.name) {
-			return d.unknown(m, inner, list(names))
+			return d.unknown(m, inner, names)
 		}
 		for f, field := range to.Fields() {
 			if jsonName(f) != m.name {
@@ -207,7 +208,7 @@ func (d *decoder) fields(path string, n *jsonValue, to reflect.Value) error {
 			want := ""
 			switch t := f.Type; {
 			case kinds[t] != nil:
-				want = ": want " + kindNames(t)
+				want = ": want " + nearest.Alternatives(kindNames(t))
 			case f.Tag.Get("range") != "":
 				want = ": want " + rangeOf(f.Tag.Get("range")).String()
 			}
@@ -231,7 +232,8 @@ func (d *decoder) items(path string, n *jsonValue, to reflect.Value, tag string)
 }
 
 func (d *decoder) kind(path string, n *jsonValue, to reflect.Value) error {
-	want := "an object with one key: " + kindNames(to.Type())
+	known := kindNames(to.Type())
+	want := "an object with one key: " + nearest.Alternatives(known)
 	if n.shape != object || len(n.members) != 1 {
 		return d.unlike(n, path, want)
 	}
@@ -247,5 +249,5 @@ func (d *decoder) kind(path string, n *jsonValue, to reflect.Value) error {
 		to.Set(v)
 		return nil
 	}
-	return d.unknown(m, path+"."+m.name, kindNames(to.Type()))
+	return d.unknown(m, path+"."+m.name, known)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -93,5 +94,5 @@ func encodeKind(b *bytes.Buffer, path string, v reflect.Value) error {
 		b.WriteByte('}')
 		return err
 	}
-	return fmt.Errorf("%s is a %T, which has no name in JSON: want %s", path, v.Interface(), kindNames(v.Type()))
+	return fmt.Errorf("%s is a %T, which has no name in JSON: want %s", path, v.Interface(), nearest.Alternatives(kindNames(v.Type())))
 }

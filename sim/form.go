@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -73,23 +74,14 @@ var (
 	lawType      = reflect.TypeFor[law.Law]()
 )
 
-func kindsOf[T any]() string { return kindNames(reflect.TypeFor[T]()) }
+func kindsOf[T any]() string { return nearest.Alternatives(kindNames(reflect.TypeFor[T]())) }
 
-func kindNames(t reflect.Type) string {
+func kindNames(t reflect.Type) []string {
 	names := make([]string, 0, 4)
 	for _, k := range kinds[t] {
 		names = append(names, k.name)
 	}
-	return list(names)
-}
-
-// list joins names as prose does: "a, b or c".
-func list(names []string) string {
-	last := len(names) - 1
-	if last < 1 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:last], ", ") + " or " + names[last]
+	return names
 }
 
 // jsonName is what a field is called in JSON, empty if it is not there.

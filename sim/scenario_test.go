@@ -29,8 +29,8 @@ func TestScenarioErrors(t *testing.T) {
 	}
 	for _, test := range []struct{ old, with, want string }{
 		{`"slo"`, `"sol"`, "f.json:6: sol is unknown: want name, about, arrivals, "},
-		{`"workers": 2`, `"worker": 2`, "f.json:5: server.pool.worker is unknown: want workers"},
-		{`"pool"`, `"pond"`, "f.json:5: server.pond is unknown: want pool, sharing, usl, quadratic or unbounded"},
+		{`"workers": 2`, `"worker": 2`, "f.json:5: server.pool.worker is unknown: did you mean workers?"},
+		{`"pool"`, `"pind"`, "f.json:5: server.pind is unknown: want pool, sharing, usl, quadratic or unbounded"},
 		{`{"pool": {"workers": 2}}`, `{}`, "f.json:5: server is an object: want an object with one key: pool, "},
 		{`"rate": 100`, `"rate": -1`, "f.json:3: arrivals.poisson.rate is -1: want more than 0 to 1e8"},
 		{`"rate": 100`, `"rate": 0`, "f.json:3: arrivals.poisson.rate is 0: want more than 0"},
@@ -55,7 +55,7 @@ func TestScenarioErrors(t *testing.T) {
 			`"speed": 0.5`, `"pause": {"every": "1s", "for": "1s"}`,
 			"f.json:10: phases[1].pause.for is 1s: want less than every, which is 1s",
 		},
-		{`"band(target=50ms)"`, `"bend"`, `f.json:7: limiter.law is "bend": law: unknown law "bend": want `},
+		{`"band(target=50ms)"`, `"bend"`, `f.json:7: limiter.law is "bend": law: unknown law "bend": did you mean band?`},
 		{
 			`"band(target=50ms)"`, `"band(target=x)"`,
 			`f.json:7: limiter.law is "band(target=x)": law: band: target "x": want a duration`,
@@ -198,9 +198,10 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s: %v", s.Name, err)
 		}
 	}
-	if _, err := Lookup("nonsense"); err == nil ||
-		!strings.Contains(err.Error(), `"nonsense": want one of kata, det-1.5x`) {
-		t.Error(err)
+	for name, want := range map[string]string{"nonsense": "want kata, det-1.5x,", "slow3": "did you mean slow30?"} {
+		if _, err := Lookup(name); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/weir-go/weir/internal/nearest"
 )
 
 //go:embed scenarios/*.json
@@ -69,8 +71,7 @@ func Lookup(name string) (Scenario, error) {
 	if s, ok := drawnAs(name); ok {
 		return s, nil
 	}
-	return Scenario{}, fmt.Errorf("sim: unknown scenario %q: want one of %s, or random-N, harm-N or shared-N with a seed N",
-		name, strings.Join(all, ", "))
+	return Scenario{}, fmt.Errorf("sim: unknown scenario %q: %s", name, nearest.Advice(name, append(all, "random-N", "harm-N", "shared-N with a seed N")))
 }
 
 // drawnAs draws the system of that name.

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weir-go/weir/internal/nearest"
 )
 
 // A Trace is requests that were recorded, in the order of their arrival. [TraceReader] reads one
@@ -110,5 +112,5 @@ func (t Trace) fits(clients []Client) error {
 	if more := len(strange) - mostProblems; more > 0 {
 		strange = append(strange[:mostProblems], fmt.Sprintf("%d more", more))
 	}
-	return fieldError("trace", "has class %s: want the name of a client, %s", strings.Join(strange, ", "), list(names))
+	return fieldError("trace", "has class %s: want the name of a client, %s", strings.Join(strange, ", "), nearest.Alternatives(names))
 }

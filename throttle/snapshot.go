@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/wire"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/pid"
 )
@@ -60,6 +61,9 @@ func (t *Throttle) Snapshot() Snapshot {
 	}
 	return snap
 }
+
+// String returns the snapshot as JSON, which makes a Throttle an expvar.Var.
+func (t *Throttle) String() string { return wire.String(t.Snapshot()) }
 
 func (s *side) snapshot() SideSnapshot {
 	snap, cost := s.read()

@@ -22,7 +22,7 @@ type ClientConfig struct {
 // [connect.Interceptor], given to a client by [connect.WithInterceptors]. Make one with
 // [LimitClient]. All methods are safe for concurrent use.
 type ClientLimits struct {
-	methods rpc.Methods
+	methods *rpc.Methods
 	streams Streams
 }
 
@@ -34,9 +34,7 @@ type ClientLimits struct {
 // priority other than Normal sends it on as a header; the deadline Connect sends on by itself. An
 // interceptor that retries belongs before this one, so that each attempt asks for a slot.
 func LimitClient(admitterFor func(procedure string) weir.Admitter, cfg ClientConfig) *ClientLimits {
-	c := &ClientLimits{streams: cfg.Streams.checked()}
-	c.methods.Init(admitterFor)
-	return c
+	return &ClientLimits{methods: rpc.NewMethods(admitterFor), streams: cfg.Streams.checked()}
 }
 
 // WrapUnary limits the calls of clients; the slot is held until the call is over.

@@ -20,7 +20,7 @@ type ServerConfig struct {
 // they are called. It is a [connect.Interceptor]. Make one with [LimitServer]. All methods are safe
 // for concurrent use.
 type ServerLimits struct {
-	methods rpc.Methods
+	methods *rpc.Methods
 	streams Streams
 }
 
@@ -31,9 +31,7 @@ type ServerLimits struct {
 //
 // It panics if admitterFor is nil or a setting is out of range.
 func LimitServer(admitterFor func(procedure string) weir.Admitter, cfg ServerConfig) *ServerLimits {
-	s := &ServerLimits{streams: cfg.Streams.checked()}
-	s.methods.Init(admitterFor)
-	return s
+	return &ServerLimits{methods: rpc.NewMethods(admitterFor), streams: cfg.Streams.checked()}
 }
 
 // Option returns the gate and the interceptor as one option for the handlers of Connect.

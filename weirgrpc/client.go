@@ -22,7 +22,7 @@ type ClientConfig struct {
 // ClientLimits puts limiters in front of the calls of a [grpc.ClientConn]. Make one with
 // [LimitClient]. All methods are safe for concurrent use.
 type ClientLimits struct {
-	methods rpc.Methods
+	methods *rpc.Methods
 	streams Streams
 }
 
@@ -33,9 +33,7 @@ type ClientLimits struct {
 // matches [weir.ErrRefused] besides, which what a server sent does not. A call whose context has a
 // priority other than Normal sends it on as metadata; the deadline gRPC sends on by itself.
 func LimitClient(admitterFor func(fullMethod string) weir.Admitter, cfg ClientConfig) *ClientLimits {
-	c := &ClientLimits{streams: cfg.Streams.checked()}
-	c.methods.Init(admitterFor)
-	return c
+	return &ClientLimits{methods: rpc.NewMethods(admitterFor), streams: cfg.Streams.checked()}
 }
 
 // Options returns the interceptors as options for [grpc.NewClient]. They chain: those given to

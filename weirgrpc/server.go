@@ -33,10 +33,10 @@ type ServerConfig struct {
 // ServerLimits puts limiters in front of the methods of a [grpc.Server]. Make one with
 // [LimitServer]. All methods are safe for concurrent use.
 type ServerLimits struct {
-	methods rpc.Methods
+	methods *rpc.Methods
 	streams Streams
 	trusted trust.Peers
-	left    atomic.Int64 // contexts that the tap left behind
+	left    *atomic.Int64 // contexts that the tap left behind
 }
 
 // LimitServer returns a ServerLimits that runs each call within the limit of the admitter that
@@ -46,9 +46,7 @@ type ServerLimits struct {
 //
 // It panics if admitterFor is nil or a setting is out of range.
 func LimitServer(admitterFor func(fullMethod string) weir.Admitter, cfg ServerConfig) *ServerLimits {
-	s := &ServerLimits{streams: cfg.Streams.checked(), trusted: cfg.Trust}
-	s.methods.Init(admitterFor)
-	return s
+	return &ServerLimits{methods: rpc.NewMethods(admitterFor), streams: cfg.Streams.checked(), trusted: cfg.Trust, left: new(atomic.Int64)}
 }
 
 // Options returns the tap and the interceptors as options for [grpc.NewServer]. The interceptors

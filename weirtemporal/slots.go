@@ -2,6 +2,7 @@ package weirtemporal
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -102,6 +103,13 @@ func (s *Slots) ReleaseSlot(info worker.SlotReleaseInfo) {
 
 // MaxSlots implements [worker.SlotSupplier]: it returns the limiter's Max.
 func (s *Slots) MaxSlots() int { return s.lim.Snapshot().Max }
+
+// String returns how many slots workers have.
+func (s *Slots) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fmt.Sprintf("%d slots of limiter %s", s.issued, s.lim.Snapshot().Name)
+}
 
 // begin takes a permit for an activity that has a slot.
 func (s *Slots) begin(ctx context.Context) (weir.Permit, error) {

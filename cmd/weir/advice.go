@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/weir-go/weir/cmd/weir/internal/nearest"
+	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/sim"
 )
 
@@ -40,8 +40,8 @@ func withAdvice(err error) error {
 	if isArgument && node.Name == "proxy" && strings.Contains(argument, "://") {
 		return fmt.Errorf("%w: did you mean --to %s?", err, argument)
 	}
-	if name := nearest.To(argument, namesOf(node)); isArgument && name != "" {
-		return fmt.Errorf("%w: did you mean %s %s?", err, node.FullPath(), name)
+	if names := namesOf(node); isArgument && len(names) > 0 {
+		return fmt.Errorf("%w: %s", err, nearest.Advice(argument, names))
 	}
 	return fmt.Errorf("%w: see %s --help", err, node.FullPath())
 }

@@ -15,7 +15,8 @@ type section struct {
 
 const aboutOracle = `The oracle is the best of 40 constant limits for each phase of a scenario, with
 the same requests. Good is what was answered without error and within the SLO.
-Figures of several seeds are their means.
+Figures of several seeds are their means. Columns that do not fit into the
+terminal, or elsewhere into 80 columns, follow below the others.
 `
 
 var columns = []section{
@@ -74,7 +75,7 @@ var columns = []section{
 		{"refused/s", "requests that were refused a second, since the line above"},
 	}},
 	{"weir sim trace with --choose: a line for each law, the best first", []definition{
-		{"goodput %", "the law, and below the names of up to 6 scenarios its goodput % in each"},
+		{"goodput %", "the law, and below the names of up to 6 scenarios, which come last, its goodput % in each"},
 		{"mean", "goodput % over all scenarios"},
 		{"worst", "goodput % of the worst"},
 		{"over the default", "goodput % above that of the default law, and half of its 95% interval"},

@@ -30,7 +30,8 @@ clone, ` + "`go install ./cmd/weir`" + ` builds it.
 
 ` + "`weir`" + ` alone prints its help, as ` + "`weir help`" + ` does. ` + "`weir help sim run`" + ` prints that of a command, and
 ` + "`weir help laws`" + ` explains a topic: laws, scenarios, trace, columns, environment or exit-codes. A
-command or flag that is almost right gets a suggestion.
+command, flag, scenario, law or setting that is almost right gets a suggestion; another error lists
+the names that there are.
 
 ## The demonstration
 

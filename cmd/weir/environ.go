@@ -9,7 +9,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/weir-go/weir/cmd/weir/internal/nearest"
+	"github.com/weir-go/weir/internal/nearest"
 )
 
 // environ is the environment: each variable as NAME=value.

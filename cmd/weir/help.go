@@ -8,7 +8,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/weir-go/weir/cmd/weir/internal/nearest"
+	"github.com/weir-go/weir/internal/nearest"
 )
 
 // A topic is what weir help explains besides commands.
@@ -57,18 +57,13 @@ func (c helpCommand) Run(command *kong.Context, s streams, env environ) error {
 	return helpOf(c.Topic, s, env)
 }
 
-// unknown says what there is help on, and which of it the word may have meant that stands below a
-// command.
+// unknown says what there is help on in place of the word that stands below a command.
 func (c helpCommand) unknown(at int, command *kong.Node) error {
 	known := namesOf(command)
 	if at == 0 {
 		known = append(known, topicNames()...)
 	}
-	asked, meant := strings.Join(c.Topic, " "), ""
-	if name := nearest.To(c.Topic[at], known); name != "" {
-		meant = fmt.Sprintf(", did you mean %q?", strings.Join(append(slices.Clone(c.Topic[:at]), name), " "))
-	}
-	return fmt.Errorf("no help on %q: want a command, or one of %s%s", asked, strings.Join(topicNames(), ", "), meant)
+	return fmt.Errorf("no help on %q: %s", strings.Join(c.Topic, " "), nearest.Advice(c.Topic[at], known))
 }
 
 // helpOfGroup is what a command of commands does without one of them: it prints its help.

@@ -30,13 +30,13 @@ func TestBadInput(t *testing.T) {
 		{args: []string{"proxy"}, want: `want --to=URL of the server to protect, or --config=FILE`},
 		{args: proxy("--mox", "3"), want: `unknown flag --mox, did you mean one of "--to", "--min", "--max"?`},
 		{args: proxy("extra"), want: `unexpected argument extra: see weir proxy --help`},
-		{args: []string{"bogus"}, want: `unexpected argument bogus: see weir --help`},
-		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: see weir demo --help`},
+		{args: []string{"bogus"}, want: `unexpected argument bogus: want proxy, check, schema, demo, sim, version, completion or help`},
+		{args: []string{"demo", "bogus"}, want: `unexpected argument bogus: want limit, bulkhead, capacity or database`},
 		{args: []string{"sim", "--plot", "x.svg"}, want: `unknown flag --plot: it belongs to weir sim run, weir sim suite, weir sim trace`},
 		{args: []string{"--to", "http://h"}, want: `unknown flag --to: it belongs to weir proxy`},
 		{args: []string{"sim", "--bogus"}, want: `unknown flag --bogus: see weir sim --help`},
 		{args: []string{"sim", "kata", "--plot", "x.svg"}, want: `unexpected argument kata: did you mean weir sim run kata?`},
-		{args: []string{"sim", "bogus"}, want: `unexpected argument bogus: see weir sim --help`},
+		{args: []string{"sim", "bogus"}, want: `unexpected argument bogus: want list, run, suite, trace or tune`},
 		{args: []string{"--versiom"}, want: `unknown flag --versiom, did you mean "--version"?`},
 
 		{args: []string{"proxy", "--to", "http://"}, want: `--to: "http://": want a URL such as http://127.0.0.1:9000`},
@@ -78,8 +78,8 @@ func TestBadInput(t *testing.T) {
 			"\nweir: " + `testdata/wrong.yaml:3:5: upstreams.api.addresses is missing: want a list` +
 			"\nweir: " + `testdata/wrong.yaml:4:15: log.format is "xml": want auto, text or json`},
 		{args: []string{"proxy", "http://127.0.0.1:9000"}, want: `unexpected argument http://127.0.0.1:9000: did you mean --to http://127.0.0.1:9000?`},
-		{args: []string{"demo", "bulkhed"}, want: `unexpected argument bulkhed: did you mean weir demo bulkhead?`},
-		{args: []string{"help", ""}, want: `no help on "": want a command, or one of laws, scenarios, trace, columns, environment, exit-codes`},
+		{args: []string{"demo", "bulkhed"}, want: `unexpected argument bulkhed: did you mean bulkhead?`},
+		{args: []string{"help", ""}, want: `no help on "": want proxy, check, schema, demo, sim, version, completion, help, laws, scenarios, trace, columns, environment or exit-codes`},
 		{args: []string{"schema", "extra"}, want: `unexpected argument extra: see weir schema --help`},
 
 		{args: []string{"demo", "--duration", "1s"}, want: `--duration: 1s: want 3s to 60s`},

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
+	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/internal/oraclecache"
 	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/sim"
@@ -106,7 +107,7 @@ func (p *panels) UnmarshalText(text []byte) error {
 	for name := range strings.SplitSeq(string(text), ",") {
 		name = strings.TrimSpace(name)
 		if !slices.Contains(known, name) {
-			return fmt.Errorf("%q: want some of %s, such as %s,%s", text, strings.Join(known, ", "), known[0], known[len(known)-1])
+			return fmt.Errorf("%q: %s", name, nearest.Advice(name, known))
 		}
 		*p = append(*p, name)
 	}
@@ -127,11 +128,8 @@ type simListCommand struct{}
 
 // Run lists the scenarios.
 func (simListCommand) Run(s streams) error {
-	t := table{left: 2}
-	for _, scenario := range scenarios() {
-		t.row(scenario.Name, scenario.About)
-	}
-	return t.write(s.out)
+	listScenarios(s.out)
+	return nil
 }
 
 type simRunCommand struct {

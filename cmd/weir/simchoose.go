@@ -92,22 +92,24 @@ func gain(s simulate.Summary) string {
 const mostColumns = 6
 
 func (c *choice) table(laws []simulate.Summary) *table {
-	t := &table{left: 1}
-	head, rows := []string{"goodput %"}, map[string][]string{}
+	var names []string
+	rows := map[string][]string{}
 	for _, cell := range c.cells.List() {
+		if laws[0].Scenarios > mostColumns {
+			break
+		}
 		_, speed, _ := strings.Cut(cell.Scenario, ", ")
 		speed, _, _ = strings.Cut(speed, " (rate")
-		if name := cmp.Or(speed, cell.Scenario); cell.Law == laws[0].Law && laws[0].Scenarios <= mostColumns {
-			head = append(head, name)
+		if cell.Law == laws[0].Law {
+			names = append(names, cmp.Or(speed, cell.Scenario))
 		}
-		if laws[0].Scenarios <= mostColumns {
-			rows[cell.Law] = append(rows[cell.Law], tenths(cell.Mean.Goodput))
-		}
+		rows[cell.Law] = append(rows[cell.Law], tenths(cell.Mean.Goodput))
 	}
-	t.row(append(head, "mean", "worst", "over the default", "p99x", "false %", "late %")...)
+	t := &table{left: 1}
+	t.row(append([]string{"goodput %", "mean", "worst", "over the default", "p99x", "false %", "late %"}, names...)...)
 	for _, l := range laws {
-		row := append([]string{l.Law}, rows[l.Law]...)
-		t.row(append(row, tenths(l.Goodput), tenths(l.Worst), margin(l), hundredths(l.P99Ratio), hundredths(100*l.FalseRefused), hundredths(100*l.Late))...)
+		row := []string{l.Law, tenths(l.Goodput), tenths(l.Worst), margin(l), hundredths(l.P99Ratio), hundredths(100 * l.FalseRefused), hundredths(100 * l.Late)}
+		t.row(append(row, rows[l.Law]...)...)
 	}
 	return t
 }

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
 	"github.com/weir-go/weir/sim"
@@ -175,47 +172,4 @@ func decimals(v float64, n int) string {
 		return "-"
 	}
 	return strconv.FormatFloat(v, 'f', n, 64)
-}
-
-// A table aligns the first columns to the left and the others, which are numbers, to the right.
-type table struct {
-	left int
-	rows [][]string
-}
-
-// noColumn is a field that no row has.
-const noColumn = "\x00"
-
-func (t *table) row(fields ...string) {
-	t.rows = append(t.rows, slices.DeleteFunc(fields, func(f string) bool { return f == noColumn }))
-}
-
-func (t *table) write(to io.Writer) error {
-	var widths []int
-	for _, row := range t.rows {
-		for i, field := range row {
-			if i == len(widths) {
-				widths = append(widths, 0)
-			}
-			widths[i] = max(widths[i], utf8.RuneCountInString(field))
-		}
-	}
-	var out bytes.Buffer
-	for _, row := range t.rows {
-		var line strings.Builder
-		for i, field := range row {
-			space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(field))
-			if i > 0 {
-				line.WriteString("  ")
-			}
-			if i < t.left {
-				line.WriteString(field + space)
-			} else {
-				line.WriteString(space + field)
-			}
-		}
-		out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
-	}
-	_, err := to.Write(out.Bytes())
-	return err
 }

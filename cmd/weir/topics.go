@@ -66,11 +66,7 @@ phases:
 
 func printScenarios(out io.Writer, _ *kong.Node) {
 	fmt.Fprint(out, "weir sim run takes the name of a scenario, or a file.\n\n")
-	var list []definition
-	for _, s := range scenarios() {
-		list = append(list, definition{s.Name, s.About})
-	}
-	define(out, list)
+	listScenarios(out)
 	fmt.Fprintf(out, `
 A file ends in .json, .yaml or .yml. Its errors name the line and what is
 allowed. This one is a server that slows down for a third of the time:
@@ -80,6 +76,14 @@ allowed. This one is a server that slows down for a third of the time:
 Package sim of the library documents all fields: go doc
 github.com/weir-go/weir/sim Scenario.
 `, strings.TrimSuffix(indented(exampleScenario), "\n"))
+}
+
+func listScenarios(out io.Writer) {
+	var list []definition
+	for _, s := range scenarios() {
+		list = append(list, definition{s.Name, s.About})
+	}
+	define(out, list)
 }
 
 func indented(text string) string {

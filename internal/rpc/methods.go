@@ -58,13 +58,14 @@ type Methods struct {
 	adding sync.Mutex
 }
 
-// Init sets the function that names the admitters.
-func (m *Methods) Init(choose Chooser) {
+// NewMethods returns methods whose admitters the function names.
+func NewMethods(choose Chooser) *Methods {
 	if choose == nil {
 		panic("weir: the function that names the admitter of a method is nil: want one, such as One(limiter)")
 	}
-	m.choose = choose
+	m := &Methods{choose: choose}
 	m.known.Store(&map[string]weir.Admitter{})
+	return m
 }
 
 // Of returns the admitter of a method that exists, nil if the method is exempt.

@@ -13,8 +13,7 @@ import (
 func TestMethodsAreRemembered(t *testing.T) {
 	lim := weir.Must(weir.New(weir.Config{}))
 	asked := 0
-	var methods rpc.Methods
-	methods.Init(func(method string) weir.Admitter {
+	methods := rpc.NewMethods(func(method string) weir.Admitter {
 		asked++
 		if method == "/exempt" {
 			return (*weir.Limiter)(nil)
@@ -45,8 +44,7 @@ func TestMethodsAreRemembered(t *testing.T) {
 
 // TestMethodsFromManyGoroutines loses none.
 func TestMethodsFromManyGoroutines(t *testing.T) {
-	var methods rpc.Methods
-	methods.Init(rpc.One(weir.Must(weir.New(weir.Config{}))))
+	methods := rpc.NewMethods(rpc.One(weir.Must(weir.New(weir.Config{}))))
 	var all sync.WaitGroup
 	for g := range 4 {
 		all.Go(func() {

@@ -18,6 +18,7 @@
 //     document shows as code exists (identifiers_test.go). Package internal/documents
 //     runs the commands and compiles the code.
 //   - Comments, documents and messages are in plain English (english_test.go).
+//   - An exported type with locks has a String method (printed_test.go).
 //   - An exported name that several packages have means one thing in all of
 //     them (words_test.go).
 //   - The gate runs what takes long, and what the race detector skips

@@ -20,18 +20,20 @@ var mayImport = map[string]string{
 	"internal/settings": "",
 	"internal/clock":    "",
 	"internal/pages":    "",
+	"internal/wire":     "",
+	"internal/nearest":  "",
 	"histogram":         "",
 
 	"pid":             "internal/portable internal/settings",
-	"load":            "internal/isolate internal/settings",
+	"load":            "internal/isolate internal/settings internal/wire",
 	"load/sqlload":    "load",
 	"load/badgerload": "load",
 	"load/neo4jload":  "load internal/settings",
 	"load/pebbleload": "load",
-	"memory":          "internal/isolate internal/pages internal/settings load",
+	"memory":          "internal/isolate internal/pages internal/settings load internal/wire",
 
 	"internal/knee":   "internal/portable",
-	"law":             "pid internal/knee internal/portable internal/settings",
+	"law":             "pid internal/knee internal/portable internal/settings internal/nearest",
 	"internal/window": "histogram law",
 
 	"internal/reply":   "",
@@ -42,28 +44,28 @@ var mayImport = map[string]string{
 	"internal/feed": "",
 	"internal/seam": "internal/admit internal/feed",
 
-	".":        "histogram internal/admit internal/clock internal/feed internal/queue internal/reply internal/seam internal/settings internal/window law",
-	"capacity": "internal/isolate internal/trusted internal/settings",
+	".":        "histogram internal/admit internal/clock internal/feed internal/queue internal/reply internal/seam internal/settings internal/window law internal/wire",
+	"capacity": "internal/isolate internal/trusted internal/settings internal/wire",
 
-	"bulkhead": ". internal/admit internal/clock internal/feed internal/seam internal/settings law",
-	"throttle": ". internal/admit internal/isolate internal/seam internal/settings law load pid",
-	"pool":     "capacity internal/admit internal/clock internal/dag internal/isolate internal/reply internal/settings internal/trusted internal/window law", // a gate function connects it to a limiter
+	"bulkhead": ". internal/admit internal/clock internal/feed internal/seam internal/settings law internal/wire",
+	"throttle": ". internal/admit internal/isolate internal/seam internal/settings law load pid internal/wire",
+	"pool":     "capacity internal/admit internal/clock internal/dag internal/isolate internal/reply internal/settings internal/trusted internal/window law internal/wire", // a gate function connects it to a limiter
 
 	"bulk": ". internal/isolate internal/settings memory throttle",
 
 	"pool/sourcetest": "pool",
-	"sim":             "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable",
+	"sim":             "internal/admit internal/queue internal/reply internal/settings internal/window law internal/portable internal/nearest",
 
 	"internal/oraclecache": "sim",
 	"internal/storm":       ". load throttle",
 	"internal/figures":     ". bulkhead",
 	"internal/limittest":   ".", // for tests
 	"edge":                 ". internal/reply",
-	"retry":                ". edge internal/clock internal/settings",
+	"retry":                ". edge internal/clock internal/settings internal/wire",
 	"internal/headers":     "",
 	"weirhttp":             ". bulkhead edge internal/headers internal/rpc internal/settings retry trust",
 	"weirbreaker":          ".",
-	"shed":                 ". edge internal/settings load",
+	"shed":                 ". edge internal/settings load internal/wire",
 	"internal/routers":     "", // its examples are tests
 
 	"trust":         ".",

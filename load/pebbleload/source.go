@@ -63,6 +63,9 @@ func newSource(o *pebble.Options) *Source {
 // Name implements [load.Source].
 func (*Source) Name() string { return "pebble" }
 
+// String returns the name.
+func (s *Source) String() string { return s.Name() }
+
 // TellsDrain implements [load.Drainer].
 func (*Source) TellsDrain() bool { return true }
 

@@ -54,6 +54,9 @@ const (
 // Name returns "postgres".
 func (*Postgres) Name() string { return "postgres" }
 
+// String returns the name.
+func (p *Postgres) String() string { return p.Name() }
+
 // activity counts the sessions of this database except for the one that asks. The
 // query of a hidden session is the one thing that is not null.
 const activity = `SELECT

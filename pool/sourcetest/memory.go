@@ -3,6 +3,7 @@ package sourcetest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -40,6 +41,13 @@ func NewMemory(length time.Duration, tasks []pool.Task) *MemorySource {
 		m.entries = append(m.entries, &entry{task: task, since: now, free: now})
 	}
 	return m
+}
+
+// String returns how many tasks there are.
+func (m *MemorySource) String() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return fmt.Sprintf("%d tasks", len(m.entries))
 }
 
 // Claim implements [pool.Source].

@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/internal/settings"
 )
 
@@ -49,7 +50,7 @@ func (c *checker) compartments() {
 	for _, name := range sortedKeysOf(c.Compartments) {
 		own, path := c.Compartments[name], join("compartments", name)
 		if !used[name] && !c.faults.touch("routes") {
-			c.refuse(path, "has no route: %s", suggestion(name, sortedKeysOf(used)))
+			c.refuse(path, "has no route: %s", nearest.Advice(name, sortedKeysOf(used)))
 		}
 		c.compartmentAlone(own, path)
 		switch reserved += own.Reserved; {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/weir-go/weir/cmd/weir/internal/nearest"
+	"github.com/weir-go/weir/internal/nearest"
 )
 
 // plain are the names that need no quotes in the path of a field.
@@ -73,7 +73,7 @@ func (d *decoder) fields(n *node, v reflect.Value, path string) {
 	for _, m := range n.keys {
 		at := slices.IndexFunc(fields, func(f field) bool { return f.name == m.name })
 		if at < 0 {
-			d.faults.add(m.at, join(path, m.name), "is unknown: %s", suggestion(m.name, names(fields)))
+			d.faults.add(m.at, join(path, m.name), "is unknown: %s", nearest.Advice(m.name, names(fields)))
 			continue
 		}
 		d.value(m.value, v.Field(fields[at].index), fields[at], join(path, m.name))
@@ -119,12 +119,4 @@ func kindsOf(t reflect.Type, f field) []kind {
 		return []kind{text}
 	}
 	return []kind{number}
-}
-
-// suggestion is for a name that is none of those known.
-func suggestion(name string, known []string) string {
-	if meant := nearest.To(name, known); meant != "" {
-		return "did you mean " + meant + "?"
-	}
-	return "want " + alternatives(known)
 }

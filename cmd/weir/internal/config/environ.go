@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/weir-go/weir/internal/nearest"
 )
 
 // prefix begins the variables of the configuration. Those of flags have one underscore there.
@@ -95,7 +97,7 @@ func (o overrider) put(n *node, t reflect.Type, parts []string, path string) {
 		fields := fieldsOf(t)
 		at := slices.IndexFunc(fields, func(f field) bool { return folded(f.name) == folded(parts[0]) })
 		if at < 0 {
-			o.fault("has an unknown part %s: %s", quoted(parts[0]), suggestion(strings.ToLower(parts[0]), names(fields)))
+			o.fault("has an unknown part %s: %s", quoted(parts[0]), nearest.Advice(strings.ToLower(parts[0]), names(fields)))
 			return
 		}
 		o.member(n, fields[at].name, fields[at].kind, parts[1:], path)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/weir-go/weir/internal/nearest"
 	"github.com/weir-go/weir/internal/settings"
 )
 
@@ -81,7 +82,7 @@ func (f field) want(t reflect.Type) string {
 	least, most := f.limits(t)
 	switch {
 	case f.words != nil && t.Kind() == reflect.String:
-		return alternatives(f.words)
+		return nearest.Alternatives(f.words)
 	case t == durationType:
 		return fmt.Sprintf("a time such as 500ms, from %s to %s", least, most)
 	case t == bytesType:
@@ -103,7 +104,7 @@ func (f field) want(t reflect.Type) string {
 	case reflect.Map:
 		return "an object of names"
 	case reflect.Struct:
-		return "an object with " + alternatives(names(fieldsOf(t)))
+		return "an object with " + nearest.Alternatives(names(fieldsOf(t)))
 	}
 	return "a text"
 }
@@ -114,15 +115,6 @@ func names(fields []field) []string {
 		names[i] = f.name
 	}
 	return names
-}
-
-// alternatives joins words as prose does: "a, b or c".
-func alternatives(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // set gives a scalar the value that a text stands for.

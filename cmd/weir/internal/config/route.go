@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/weir-go/weir/internal/nearest"
 )
 
 // Route says what becomes of the requests that it matches.
@@ -50,10 +52,10 @@ func (c *checker) routes() {
 
 func (c *checker) missing(path, name string, known map[string]Upstream) {
 	if name == "" {
-		c.refuse(path, "is missing, and there are several: want %s", alternatives(sortedKeysOf(known)))
+		c.refuse(path, "is missing, and there are several: want %s", nearest.Alternatives(sortedKeysOf(known)))
 		return
 	}
-	c.refuse(path, "is %s, which is none: %s", quoted(name), suggestion(name, sortedKeysOf(known)))
+	c.refuse(path, "is %s, which is none: %s", quoted(name), nearest.Advice(name, sortedKeysOf(known)))
 }
 
 var (
@@ -106,7 +108,7 @@ func (c *checker) slot(r Route, path string) {
 		for name := range c.Upstreams {
 			known[name] = true
 		}
-		c.refuse(path+".compartment", "is %s, which is none: %s", quoted(r.Compartment), suggestion(r.Compartment, sortedKeysOf(known)))
+		c.refuse(path+".compartment", "is %s, which is none: %s", quoted(r.Compartment), nearest.Advice(r.Compartment, sortedKeysOf(known)))
 	}
 }
 

@@ -29,7 +29,7 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 			return s, fmt.Errorf("%s: is a directory: want a scenario: weir help scenarios shows one", scenario)
 		}
 		if err != nil {
-			return s, fmt.Errorf("%s, or a file: .json, .yaml or .yml", strings.TrimPrefix(err.Error(), "sim: "))
+			return s, fmt.Errorf("%s (a file ends in .json, .yaml or .yml)", strings.TrimPrefix(err.Error(), "sim: "))
 		}
 		return s, nil
 	}

@@ -13,3 +13,18 @@ func TestTo(t *testing.T) {
 		}
 	}
 }
+
+func TestAdvice(t *testing.T) {
+	for _, test := range []struct {
+		name, want string
+		known      []string
+	}{
+		{"mix", "did you mean min?", []string{"law", "min"}},
+		{"other", "want law, min or max", []string{"law", "min", "max"}},
+		{"other", "want law", []string{"law"}},
+	} {
+		if got := Advice(test.name, test.known); got != test.want {
+			t.Errorf("%s among %v: %q, want %q", test.name, test.known, got, test.want)
+		}
+	}
+}

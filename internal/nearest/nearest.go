@@ -1,5 +1,24 @@
-// Package nearest finds the name that someone may have meant.
 package nearest
+
+import "strings"
+
+// Advice says what to write instead of a name that is none of the known: the one that is like it,
+// otherwise any of them.
+func Advice(name string, known []string) string {
+	if meant := To(name, known); meant != "" {
+		return "did you mean " + meant + "?"
+	}
+	return "want " + Alternatives(known)
+}
+
+// Alternatives joins words as prose does: "a, b or c".
+func Alternatives(words []string) string {
+	last := len(words) - 1
+	if last < 1 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
 
 // To returns the known name that is like name, empty if none is: at most two letters of it are
 // wrong, and not more than half.

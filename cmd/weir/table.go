@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/weir-go/weir/cmd/weir/internal/terminal"
+)
+
+// A table aligns the first columns to the left and the others, which are numbers, to the right.
+type table struct {
+	left int
+	rows [][]string
+}
+
+// noColumn is a field that no row has.
+const noColumn = "\x00"
+
+func (t *table) row(fields ...string) {
+	t.rows = append(t.rows, slices.DeleteFunc(fields, func(f string) bool { return f == noColumn }))
+}
+
+// gap is what separates two columns.
+const gap = "  "
+
+// write prints the table. Columns beyond the width of the screen follow below it, beside the left
+// ones once more.
+func (t *table) write(to io.Writer) error {
+	widths := t.widths()
+	var out bytes.Buffer
+	for from := t.left; ; {
+		room := widthOf(to)
+		for _, width := range widths[:t.left] {
+			room -= width + len(gap)
+		}
+		end := from
+		for end < len(widths) && (end == from || widths[end] <= room) {
+			room -= widths[end] + len(gap)
+			end++
+		}
+		for _, row := range t.rows {
+			var line strings.Builder
+			for i, field := range row {
+				space := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(field))
+				switch {
+				case i < t.left:
+					line.WriteString(field + space + gap)
+				case i >= from && i < end:
+					line.WriteString(space + field + gap)
+				}
+			}
+			out.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+		}
+		if end == len(widths) {
+			break
+		}
+		out.WriteByte('\n')
+		from = end
+	}
+	_, err := to.Write(out.Bytes())
+	return err
+}
+
+// widths are those of the columns.
+func (t *table) widths() (widths []int) {
+	for _, row := range t.rows {
+		for i, field := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(field))
+		}
+	}
+	return widths
+}
+
+// widthOf is how many columns a table may take: those of the terminal, or else of the narrowest in
+// use.
+func widthOf(out io.Writer) int {
+	if file := fileOf(out); file != nil {
+		if columns, _, ok := terminal.Size(file); ok {
+			return columns
+		}
+	}
+	return screen
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// A table that is wider than the screen goes on below, beside the names of its lines.
+func TestTableFitsTheScreen(t *testing.T) {
+	var wide table
+	wide.left = 1
+	wide.row("law", "mean %", noColumn, strings.Repeat("a", 32), strings.Repeat("b", 33), "± c", strings.Repeat("d", 90), "e")
+	wide.row("little", "9.5", noColumn, "1", "2", "3", "4", "")
+	var out strings.Builder
+	if err := wide.write(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := "law     mean %  " + strings.Repeat("a", 32) + "\n" +
+		"little     9.5  " + strings.Repeat(" ", 31) + "1\n" +
+		"\n" +
+		"law     " + strings.Repeat("b", 33) + "  ± c\n" +
+		"little  " + strings.Repeat(" ", 32) + "2    3\n" +
+		"\n" +
+		"law     " + strings.Repeat("d", 90) + "\n" +
+		"little  " + strings.Repeat(" ", 89) + "4\n" +
+		"\n" +
+		"law     e\n" +
+		"little\n"
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", &out, want)
+	}
+}
+
+// No table of the simulator is wider than the screen.
+func TestTablesOfTheSimulatorFitTheScreen(t *testing.T) {
+	for _, command := range []string{
+		"sim list",
+		"sim run testdata/tiny.yaml --law fixed(60) --law little(alpha=0.3,probe=0.5) --seeds 2 --queue adaptive",
+		"sim run testdata/tiny.yaml --law fixed --every 1s",
+	} {
+		fits(t, output(t, strings.Fields(command)...))
+	}
+}

@@ -1,0 +1,2 @@
+// Package nearest advises on names that are not known.
+package nearest

@@ -1,0 +1,2 @@
+// Package wire writes snapshots as JSON.
+package wire
