@@ -57,6 +57,17 @@ func (h *Handle) lookUp(find func(*Set, string) (*compartment, error)) (*compart
 	return c, err
 }
 
+// Limit returns how many slots the key has at this moment, 0 if it has no compartment: see
+// [weir.Limiter.Limit].
+func (h *Handle) Limit() int {
+	c, err := h.enter()
+	if err != nil {
+		return 0
+	}
+	defer c.leave()
+	return c.limiter.Limit()
+}
+
 // Do is [Set.Do] for the handle's key.
 func (h *Handle) Do(ctx context.Context, fn func(context.Context) error) error {
 	return h.DoN(ctx, 1, fn)

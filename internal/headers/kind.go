@@ -12,6 +12,14 @@ func IsGRPC(header http.Header) bool {
 	return len(text) >= len(media) && strings.EqualFold(text[:len(media)], media)
 }
 
+// IsConversation tells a request whose two sides may take turns: a call of gRPC, or a stream of
+// Connect.
+func IsConversation(header http.Header) bool {
+	const connect = "application/connect+"
+	text := header.Get("Content-Type")
+	return IsGRPC(header) || len(text) >= len(connect) && strings.EqualFold(text[:len(connect)], connect)
+}
+
 // IsEvents tells a stream of server-sent events, by the same sign as httputil.ReverseProxy.
 func IsEvents(header http.Header) bool {
 	media, _, _ := strings.Cut(header.Get("Content-Type"), ";")

@@ -112,6 +112,7 @@ func (out output) exchanges(n exchange.Counts) {
 	out.number(noStream, float64(n.NoStream))
 	out.number(memory, float64(n.Memory))
 	out.number(files, float64(n.Files))
+	out.number(stored, float64(n.Stored))
 }
 
 func (out output) address(name string, a upstream.Address) {

@@ -42,6 +42,7 @@ var (
 	noStream  = counter("streams_refused", "Those that found no slot of the streams.")
 	memory    = gauge("buffer_bytes", "Memory that buffers take.")
 	files     = gauge("buffer_files", "Temporary files that buffers take.")
+	stored    = gauge("buffer_file_bytes", "Bytes in the temporary files of buffers.")
 
 	upstreamActive   = gauge("upstream_in_flight", "Requests at an address of an upstream.", "upstream", "address")
 	upstreamHealthy  = gauge("upstream_healthy", "1 if the checks of an address succeed, or there are none.", "upstream", "address")
@@ -58,7 +59,7 @@ var (
 func all() []*series {
 	return []*series{
 		connections, connectionsOpened, connectionsClosed, resets,
-		requests, responses, refused, left, broken, timeouts, streams, noStream, memory, files,
+		requests, responses, refused, left, broken, timeouts, streams, noStream, memory, files, stored,
 		upstreamActive, upstreamHealthy, upstreamRotation, upstreamRequests, upstreamFailures,
 		reloads, applied, spansBy,
 	}

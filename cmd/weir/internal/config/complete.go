@@ -37,6 +37,11 @@ func (c *Config) completeRoute(r *Route) {
 	if r.GRPC == "" {
 		r.Path = cmp.Or(r.Path, "/")
 	}
+	most := c.Streams.Max
+	if len(c.Routes) > 1 {
+		most = max(1, most/2)
+	}
+	r.Streams = cmp.Or(r.Streams, most)
 	if !r.Exempt {
 		r.Compartment = cmp.Or(r.Compartment, r.Upstream)
 	}

@@ -26,7 +26,8 @@ type Exempt struct {
 // Streams caps what lasts as long as a client likes. How long it lasts says nothing of the
 // upstream, so no law sees it.
 type Streams struct {
-	Max        int      `yaml:"max" default:"1000" min:"1" help:"Responses and requests that do not fit into the buffers, and calls of gRPC that go on."`
+	Max        int      `yaml:"max" default:"1000" min:"1" help:"Responses that do not fit into the buffers, and conversations, such as calls of gRPC that go on."`
+	Uploads    float64  `yaml:"uploads" default:"0.25" min:"0.01" max:"1" help:"The part of a compartment's limit that requests may hold whose bodies are too long for the buffers; at least one slot."`
 	WebSockets int      `yaml:"websockets" default:"1000" min:"1" help:"Connections that were upgraded."`
 	Events     int      `yaml:"events" default:"1000" min:"1" help:"Streams of server-sent events."`
 	After      Duration `yaml:"after" default:"1s" help:"When a response that has begun and not ended becomes a stream."`
@@ -35,9 +36,10 @@ type Streams struct {
 // Buffers bounds what is kept for clients that send or read slowly.
 type Buffers struct {
 	Request   Bytes  `yaml:"request" default:"64KiB" help:"How much of a request's body is kept in memory before the request takes a slot."`
-	File      Bytes  `yaml:"file" default:"0" help:"How much more of it is kept in a temporary file; 0 is none. What does not fit is a stream."`
+	File      Bytes  `yaml:"file" default:"16MiB" help:"How much more of it is kept in a temporary file; 0 is none. A longer body streams."`
+	Store     Bytes  `yaml:"store" default:"0" help:"All that is kept in temporary files, a quarter of it for one client. 0 is the lesser of 1GiB and half of the free space, and in a file system in memory at most buffers.memory."`
 	Response  Bytes  `yaml:"response" default:"64KiB" help:"How far a response may be ahead of its client while it holds its slot. A longer one is a stream."`
-	Memory    Bytes  `yaml:"memory" default:"64MiB" help:"All that is kept in memory, half of it for responses alone. What finds no room is a stream."`
+	Memory    Bytes  `yaml:"memory" default:"64MiB" help:"All that is kept in memory, half of it for responses alone. A body that finds no room goes to a file, a response becomes a stream."`
 	Directory string `yaml:"directory" help:"Where temporary files are made. Defaults to the system's own."`
 }
 

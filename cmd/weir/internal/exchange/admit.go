@@ -1,37 +1,61 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"math"
 
 	"github.com/weir-go/weir"
 )
 
-// admit takes a slot of the gate. A request that is a stream takes one of the streams instead. The
-// gate is asked too, so that an overloaded upstream begins no streams, but its slot is given back
-// at once.
+// admit takes a slot of the gate. A conversation takes one of the streams instead. The gate is asked
+// too, so that an overloaded upstream begins none, but its slot is given back at once. An upload,
+// whose body streams, holds a slot within the uploads' part of the limit.
 func (x *exchange) admit(stream bool) (err error) {
 	ctx := x.in.Context()
-	if !stream {
+	switch {
+	case !stream:
 		x.permit, err = x.route.gate.Acquire(ctx)
 		x.slot.held = err == nil
 		return err
+	case !x.upgrade && !x.converses:
+		return x.admitUpload(ctx)
 	}
 	of := x.shared.streams
 	if x.upgrade {
 		of = x.shared.sockets
 	}
-	permit, err := of.Acquire(ctx)
+	release, err := x.takeStream(of)
 	if err != nil {
 		return err
 	}
-	x.slot.keep(permit)
+	x.slot.keep(release)
 	if x.permit, err = x.route.gate.Acquire(ctx); err != nil {
 		return err
 	}
 	x.permit.Release()
 	x.shared.counts.streamed.Add(1)
 	return nil
+}
+
+// takeStream takes a slot of a cap on streams, within the part of the route.
+func (x *exchange) takeStream(of *weir.Limiter) (release func(), err error) {
+	leave := func() {}
+	if of == x.shared.streams {
+		route := x.route.config.Pattern()
+		most := cmp.Or(int64(x.route.config.Streams), math.MaxInt64)
+		if !x.shared.streamsOf.take(route, 1, most, math.MaxInt64) {
+			return nil, &weir.RefusedError{Limiter: "streams", Reason: weir.ReasonTenantShare}
+		}
+		leave = func() { x.shared.streamsOf.give(route, 1) }
+	}
+	permit, err := of.Acquire(x.in.Context())
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return func() { permit.Release(); leave() }, nil
 }
 
 // settle gives the gate's slot back, with what the upstream's work teaches.
@@ -51,7 +75,7 @@ func (x *exchange) becomeStream(of *weir.Limiter, o weir.Outcome) error {
 	}
 	x.timeout.Stop()
 	x.permit.Finish(o)
-	permit, err := of.Acquire(x.in.Context())
+	release, err := x.takeStream(of)
 	if err != nil && errors.Is(x.in.Context().Err(), context.Canceled) {
 		return errClientLeft
 	}
@@ -61,7 +85,7 @@ func (x *exchange) becomeStream(of *weir.Limiter, o weir.Outcome) error {
 		return noStreamError{err}
 	}
 	x.shared.counts.exchanged.Add(1)
-	x.slot.keep(permit)
+	x.slot.keep(release)
 	if x.route.config.Leaves != leavesCancel { // otherwise it is watched already
 		x.watch()
 	}

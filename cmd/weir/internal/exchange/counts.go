@@ -22,6 +22,7 @@ type Counts struct {
 	TimedOut  uint64 `json:"timed_out"` // those whose upstream took too long
 	Memory    int64  `json:"memory"`    // bytes that buffers take now
 	Files     int64  `json:"files"`     // temporary files that there are now
+	Stored    int64  `json:"stored"`    // bytes in them
 }
 
 type counters struct {
@@ -38,7 +39,7 @@ func (s *Shared) Counts() Counts {
 	counts := Counts{
 		Answered: map[string]uint64{}, Refused: map[string]uint64{},
 		Left: c.left.Load(), Broken: c.broken.Load(), Streamed: c.streamed.Load(), Exchanged: c.exchanged.Load(),
-		NoStream: c.noStream.Load(), TimedOut: c.timedOut.Load(), Memory: s.memory.used.Load(), Files: c.files.Load(),
+		NoStream: c.noStream.Load(), TimedOut: c.timedOut.Load(), Memory: s.memory.used.Load(), Files: c.files.Load(), Stored: s.stored.used(),
 	}
 	for class := range c.answered {
 		if n := c.answered[class].Load(); n > 0 {

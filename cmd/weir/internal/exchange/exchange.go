@@ -27,15 +27,16 @@ type exchange struct {
 	cancel  context.CancelCauseFunc
 	timeout *time.Timer // until the response begins, and ends if it has the gate's slot
 
-	upgrade bool
-	closes  bool // a layer above has asked for the end of the connection
-	permit  weir.Permit
-	slot    slot
-	body    intake
-	whole   buffer    // a response of known length
-	ahead   *ahead    // a response of unknown length
-	source  io.Closer // the body of the response, as the upstream has it
-	after   *time.Timer
+	upgrade   bool
+	converses bool // its two sides may take turns
+	closes    bool // a layer above has asked for the end of the connection
+	permit    weir.Permit
+	slot      slot
+	body      intake
+	whole     buffer    // a response of known length
+	ahead     *ahead    // a response of unknown length
+	source    io.Closer // the body of the response, as the upstream has it
+	after     *time.Timer
 
 	status   int  // of the response, 0 until it is known
 	refused  bool // and counted as such
@@ -61,18 +62,29 @@ func (rt *Route) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (x *exchange) serve() {
+	x.upgrade = headers.IsUpgrade(x.in.Header)
+	x.converses = x.upgrade || headers.IsConversation(x.in.Header) ||
+		x.route.config.Body == bodyStreams || x.route.config.GRPC != ""
+	if x.in.ContentLength != 0 { // nobody sends a body that would be refused after it
+		if err := x.route.gate.Full(x.in.Context()); err != nil {
+			x.refuse(err)
+			return
+		}
+	}
 	stream, err := x.takeIn()
 	if err != nil {
 		x.answer(weirhttp.BodyStatus(x.in.Context(), err))
 		return
 	}
-	x.upgrade = headers.IsUpgrade(x.in.Header)
 	if err := x.admit(stream || x.upgrade); err != nil {
 		x.refuse(err)
 		return
 	}
 	x.forward()
 }
+
+// bodyStreams has the body of a request be sent on as it comes; config.Route.Body.
+const bodyStreams = "stream"
 
 // refuse answers a request that got no slot.
 func (x *exchange) refuse(err error) {
@@ -221,7 +233,8 @@ const forever = 1<<63 - 1
 type slot struct {
 	mu     sync.Mutex
 	held   bool        // the gate's
-	stream weir.Permit // a stream's, WebSocket's or event stream's
+	part   func()      // gives an upload's part of the limit back with it; nil for others
+	stream func()      // gives back that of a stream, WebSocket or event stream; nil if there is none
 	stop   func() bool // to watch the client
 	closed bool
 	broken bool
@@ -237,20 +250,25 @@ func (s *slot) isHeld() bool {
 // release reports whether the gate's slot was held, which it is no more.
 func (s *slot) release() bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	held := s.held
-	s.held = false
+	held, part := s.held, s.part
+	s.held, s.part = false, nil
+	s.mu.Unlock()
+	if part != nil {
+		part()
+	}
 	return held
 }
 
-// keep holds the permit of a stream to the end of the exchange.
-func (s *slot) keep(permit weir.Permit) {
+// keep holds the slot of a stream to the end of the exchange.
+func (s *slot) keep(release func()) {
 	s.mu.Lock()
-	s.stream = permit
 	closed := s.closed
+	if !closed {
+		s.stream = release
+	}
 	s.mu.Unlock()
 	if closed { // a timer came late
-		permit.Release()
+		release()
 	}
 }
 
@@ -268,9 +286,12 @@ func (s *slot) watch(stop func() bool) {
 func (s *slot) close() {
 	s.mu.Lock()
 	s.closed = true
-	permit, stop := s.stream, s.stop
+	release, stop := s.stream, s.stop
+	s.stream = nil
 	s.mu.Unlock()
-	permit.Release()
+	if release != nil {
+		release()
+	}
 	if stop != nil {
 		stop()
 	}

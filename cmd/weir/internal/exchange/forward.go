@@ -60,8 +60,7 @@ func (toUpstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	return x.receive(res)
 }
 
-// outcome returns what an error of the upstream teaches. Whatever has the gate's slot has the whole
-// body of the request, too.
+// outcome returns what an error of the upstream teaches.
 func (x *exchange) outcome(err error) weir.Outcome {
 	switch cause := context.Cause(&x.ctx); {
 	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):

@@ -77,7 +77,7 @@ func (b *untilClosed) Close() error {
 // settings returns the defaults of the file that matter here, and a limit of 10.
 func settings() (config.Config, config.Route) {
 	return config.Config{
-		Streams: config.Streams{Max: 1000, WebSockets: 1000, Events: 1000, After: config.Duration(time.Second)},
+		Streams: config.Streams{Max: 1000, WebSockets: 1000, Events: 1000, Uploads: 0.25, After: config.Duration(time.Second)},
 		Buffers: config.Buffers{Request: 64 << 10, Response: 64 << 10, Memory: 64 << 20},
 		Exempt:  config.Exempt{Max: 10},
 	}, config.Route{Timeout: config.Duration(time.Minute), Leaves: "finish"}

@@ -23,6 +23,7 @@ type intake struct {
 	rest    io.Reader // of the client, nil if there is none
 	ahead   *ahead    // reads a body of unknown length
 	length  int64     // of the whole, -1 if it is unknown
+	left    int64     // of it, to be read of the client; -1 if that is unknown
 	read    bool      // something was read before, so the client has been told to go on
 	done    bool      // there is no more to read of the client
 	trailer http.Header
@@ -41,7 +42,7 @@ type intake struct {
 // takeIn reads the body ahead, as far as it may. It reports whether the rest has to be streamed.
 func (x *exchange) takeIn() (stream bool, err error) {
 	r, b := x.in, &x.body
-	b.client, b.length, b.buf.memory = r, r.ContentLength, &x.shared.memory
+	b.client, b.length, b.left, b.buf.memory = r, r.ContentLength, r.ContentLength, &x.shared.memory
 	b.buf.request, b.trailer = true, r.Trailer
 	if x.route.config.GRPC != "" {
 		b.converse()
@@ -64,9 +65,9 @@ func (x *exchange) takeIn() (stream bool, err error) {
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
 	}
 	switch {
-	case r.Method == http.MethodConnect, headers.IsUpgrade(r.Header), r.ContentLength > x.request+x.file:
+	case r.Method == http.MethodConnect, x.upgrade, r.ContentLength > x.request+x.file:
 		stream = true
-	case r.ContentLength < 0:
+	case x.converses && r.ContentLength < 0:
 		stream, err = x.takeEarly()
 	default:
 		stream, err = x.takeAll()
@@ -74,32 +75,69 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	return stream, err
 }
 
-// takeAll reads a body of known length, into memory and then into a file. What finds no room is
-// streamed. It grows as the body comes: a client that only promises one takes no memory. The
-// listener bounds how long a client may stall.
+// takeAll reads a body into memory and then into a file. It grows as the body comes: a client that
+// only promises one takes no memory. The listener bounds how long a client may stall, and how slowly
+// it may send.
 func (x *exchange) takeAll() (stream bool, err error) {
 	b := &x.body
 	b.read = true
-	for left := b.length; left > 0 && err == nil; {
+	if b.length < 0 {
+		b.trailer = maps.Clone(b.client.Trailer) // because the server writes to that of the request
+	}
+	for !b.done && err == nil {
 		var room []byte
 		if b.buf.size < x.request {
 			room = b.buf.room()
-		} else {
-			return x.spool(left)
 		}
 		if room == nil {
-			return true, nil
+			stream, err = x.spool()
+			break
 		}
 		var n int
-		n, err = b.rest.Read(room[:min(int64(len(room)), left)])
+		n, err = b.rest.Read(room[:b.most(int64(len(room)))])
 		b.buf.filled(n)
-		left -= int64(n)
-		b.done = left == 0
+		err = b.came(n, err)
 	}
-	if b.done {
-		return false, nil
+	if b.done && b.length < 0 {
+		b.settle()
 	}
-	return false, short(err)
+	return stream, err
+}
+
+// most returns how many of n bytes may be read of the client.
+func (b *intake) most(n int64) int64 {
+	if b.left < 0 {
+		return n
+	}
+	return min(n, b.left)
+}
+
+// came takes in how a read went, and returns why the body failed.
+func (b *intake) came(n int, err error) error {
+	if b.left >= 0 {
+		if b.left -= int64(n); b.left == 0 {
+			b.done = true
+			return nil
+		}
+		return short(err)
+	}
+	if errors.Is(err, io.EOF) {
+		b.done = true
+		return nil
+	}
+	return err
+}
+
+// settle tells the length of a body that has come whole. Trailers need chunks.
+func (b *intake) settle() {
+	maps.Copy(b.trailer, b.client.Trailer)
+	if len(b.client.Trailer) > 0 {
+		return
+	}
+	b.length = b.buf.size
+	if b.file != nil {
+		b.length += b.file.size
+	}
 }
 
 // converse lets the client send as slowly as a conversation may go.
@@ -117,7 +155,8 @@ func short(err error) error {
 	return err
 }
 
-// takeEarly reads a body of unknown length for a while. If it ends meanwhile, its length is known.
+// takeEarly reads the body of what may be a conversation for a while. If it ends meanwhile, its
+// length is known.
 func (x *exchange) takeEarly() (stream bool, err error) {
 	b := &x.body
 	announced := maps.Clone(b.client.Trailer) // because the server writes to that of the request
@@ -198,7 +237,7 @@ func (b *intake) Read(p []byte) (int, error) {
 	case b.ahead != nil:
 		n, err = b.ahead.Read(p)
 	case b.done:
-		return 0, io.EOF
+		err = io.EOF
 	default:
 		n, err = b.rest.Read(p)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -22,6 +23,9 @@ type Shared struct {
 	streams, sockets, events, exempt *weir.Limiter
 
 	finishing finishing
+	uploads   allUploads
+	streamsOf quota[string]     // by route
+	stored    quota[netip.Addr] // bytes in temporary files
 
 	memory  memory
 	setting atomic.Pointer[setting]
@@ -32,6 +36,8 @@ type Shared struct {
 // setting is what a request reads once, when it begins.
 type setting struct {
 	request, file, response int64
+	store                   int64 // bytes in temporary files
+	uploads                 float64
 	directory               string
 	after                   time.Duration
 }
@@ -86,7 +92,7 @@ func (s *Shared) set(c *config.Config) {
 	s.memory.bound.Store(int64(c.Buffers.Memory))
 	s.setting.Store(&setting{
 		request: int64(c.Buffers.Request), file: int64(c.Buffers.File), response: int64(c.Buffers.Response),
-		directory: c.Buffers.Directory, after: time.Duration(c.Streams.After),
+		store: storeOf(c.Buffers), uploads: c.Streams.Uploads, directory: c.Buffers.Directory, after: time.Duration(c.Streams.After),
 	})
 }
 
@@ -110,10 +116,18 @@ func (s *Shared) caps(c *config.Config) []fixed {
 	}
 }
 
+// A Gate admits the requests of a compartment: a [*weir.Limiter], or the handle of a bulkhead. Full
+// is the refusal that Acquire would answer with now, and Limit the number of slots.
+type Gate interface {
+	edge.Gate
+	Full(ctx context.Context) error
+	Limit() int
+}
+
 // A Route is the handler of the requests of a route.
 type Route struct {
 	shared   *Shared
-	gate     edge.Gate
+	gate     Gate
 	upstream http.RoundTripper
 	config   config.Route
 }
@@ -121,7 +135,7 @@ type Route struct {
 // Route returns the handler of a route: its requests take a slot of the gate, which an exempt route
 // does not need, and go to the upstream, which sets the address of a request. Its answers are those
 // of package weirhttp.
-func (s *Shared) Route(gate edge.Gate, upstream http.RoundTripper, c config.Route) (*Route, error) {
+func (s *Shared) Route(gate Gate, upstream http.RoundTripper, c config.Route) (*Route, error) {
 	if c.Exempt {
 		gate = s.exempt
 	}

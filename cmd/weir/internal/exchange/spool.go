@@ -2,54 +2,99 @@ package exchange
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"net/netip"
 	"os"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// spool reads the rest of a body into a temporary file. If there is none to be had, or the disk
-// fails, what is left is streamed.
-func (x *exchange) spool(left int64) (stream bool, err error) {
+// maxStore is the most that temporary files hold if no bound is set.
+const maxStore = 1 << 30
+
+// storeOf returns how many bytes temporary files may hold in all: half of the free space leaves room
+// for others, and a file system in memory has no more than the buffers in memory.
+func storeOf(c config.Buffers) int64 {
+	if c.Store > 0 {
+		return int64(c.Store)
+	}
+	directory := c.Directory
+	if directory == "" {
+		directory = os.TempDir()
+	}
+	free, inMemory := space(directory)
+	if inMemory {
+		free = min(free, 2*int64(c.Memory))
+	}
+	return min(maxStore, free/2)
+}
+
+// ofClient is the part of the store that one client may have: a quarter, or one body.
+func (s *setting) ofClient() int64 { return max(s.store/4, s.file) }
+
+// spool reads on into a temporary file. It reports whether the rest has to be streamed: because the
+// body is too long, or because there is no file to be had, no room in the store or none on the disk.
+func (x *exchange) spool() (stream bool, err error) {
 	b := &x.body
-	file, err := os.CreateTemp(x.directory, "weir-*")
+	if x.file == 0 {
+		return true, nil
+	}
+	file, err := os.CreateTemp(x.directory, "weir-*") // with mode 0600
 	if err != nil {
 		x.shared.onFault(err)
 		return true, nil
 	}
 	_ = os.Remove(file.Name()) // its name, so that a crash leaves nothing
 	x.shared.counts.files.Add(1)
-	b.file = &spool{file: file, free: func() { x.shared.counts.files.Add(-1) }}
+	b.file = &spool{file: file, shared: x.shared, client: x.address()}
 	page := copies.Get()
 	defer copies.Put(page)
-	written := int64(0)
-	for left > 0 && err == nil {
+	for !b.done && !stream && err == nil {
 		var n int
-		n, err = b.rest.Read(page[:min(int64(len(page)), left)])
-		left -= int64(n)
-		m, fault := file.Write(page[:n])
-		written += int64(m)
-		if fault != nil {
-			x.shared.onFault(fault)
-			b.rest = io.MultiReader(bytes.NewReader(bytes.Clone(page[m:n])), b.rest)
-			stream = true
+		n, err = b.rest.Read(page[:b.most(min(int64(len(page)), x.file-b.file.size))])
+		if fault := b.file.write(page[:n], x.setting); fault != nil {
+			if !errors.Is(fault, errStoreFull) {
+				x.shared.onFault(fault)
+			}
+			b.rest = io.MultiReader(bytes.NewReader(bytes.Clone(page[:n])), b.rest)
+			stream, err = true, nil
 			break
 		}
+		err = b.came(n, err)
+		stream = !b.done && err == nil && b.file.size == x.file
 	}
-	b.file.SectionReader = io.NewSectionReader(file, 0, written)
-	b.done = left == 0 && !stream
-	if b.done || stream {
-		return stream, nil
-	}
-	return false, short(err)
+	b.file.SectionReader = io.NewSectionReader(file, 0, b.file.size)
+	return stream, err
 }
 
 // A spool is a temporary file that has no name any more.
 type spool struct {
 	*io.SectionReader
-	file *os.File
-	free func()
+	file   *os.File
+	size   int64
+	shared *Shared
+	client netip.Addr
+}
+
+var errStoreFull = errors.New("no room in the store of bodies")
+
+// write appends all of a page, or nothing that counts.
+func (s *spool) write(page []byte, set *setting) error {
+	n := int64(len(page))
+	if !s.shared.stored.take(s.client, n, set.ofClient(), set.store) {
+		return errStoreFull
+	}
+	if _, err := s.file.WriteAt(page, s.size); err != nil {
+		s.shared.stored.give(s.client, n)
+		return err
+	}
+	s.size += n
+	return nil
 }
 
 func (s *spool) close() {
 	_ = s.file.Close()
-	s.free()
+	s.shared.stored.give(s.client, s.size)
+	s.shared.counts.files.Add(-1)
 }

@@ -1,0 +1,17 @@
+package exchange
+
+import (
+	"math"
+
+	"golang.org/x/sys/unix"
+)
+
+// space returns how many bytes are free in the file system of a directory, and whether it is in
+// memory.
+func space(directory string) (free int64, inMemory bool) {
+	var s unix.Statfs_t
+	if unix.Statfs(directory, &s) != nil {
+		return math.MaxInt64, false
+	}
+	return int64(s.Bavail) * int64(s.Bsize), int64(s.Type) == unix.TMPFS_MAGIC
+}

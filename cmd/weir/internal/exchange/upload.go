@@ -1,0 +1,96 @@
+package exchange
+
+import (
+	"context"
+	"math"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+// uploads are requests of a compartment whose bodies stream: they are too long for the buffers, or
+// found no room. How long one takes is its client's doing, so that they hold a part of the limit at
+// most, and no client more than half of that.
+type uploads struct {
+	limiter *weir.Limiter
+	clients quota[netip.Addr]
+}
+
+// address is the one that quotas know a client by: of IPv6 the network of 64 bits, all addresses of
+// which a client may have. It is zero behind a Unix socket.
+func (x *exchange) address() netip.Addr {
+	if x.who == nil {
+		return netip.Addr{}
+	}
+	address := x.who.Address.Unmap()
+	if address.Is6() {
+		network, _ := address.Prefix(64)
+		address = network.Addr()
+	}
+	return address
+}
+
+// Uploads wait for their part as other requests wait for a slot.
+const (
+	uploadsWait    = 100
+	uploadsTimeout = time.Second
+)
+
+// allUploads are the uploads by compartment.
+type allUploads struct {
+	mu sync.Mutex
+	of map[string]*uploads
+}
+
+func (a *allUploads) get(compartment string) (*uploads, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if u := a.of[compartment]; u != nil {
+		return u, nil
+	}
+	lim, err := weir.New(weir.Config{
+		Name: "uploads", Law: law.Fixed{}, Initial: 100_000, Queue: weir.Queue{Size: uploadsWait, Timeout: uploadsTimeout},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if a.of == nil {
+		a.of = map[string]*uploads{}
+	}
+	a.of[compartment] = &uploads{limiter: lim}
+	return a.of[compartment], nil
+}
+
+// admitUpload takes a slot for an upload, which it holds until its response is there. The gate learns
+// nothing of it: its latency is its client's, and a slot that waits for a client is no load.
+func (x *exchange) admitUpload(ctx context.Context) error {
+	u, err := x.shared.uploads.get(x.route.config.Compartment)
+	if err != nil {
+		return err
+	}
+	part := max(1, int(x.uploads*float64(x.route.gate.Limit())))
+	who := x.address()
+	if !u.clients.take(who, 1, int64(max(1, part/2)), math.MaxInt64) {
+		return &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonTenantShare}
+	}
+	if err := u.limiter.SetCap(part); err != nil {
+		return err
+	}
+	share, err := u.limiter.Acquire(ctx)
+	if err != nil {
+		u.clients.give(who, 1)
+		return err
+	}
+	release := func() { share.Release(); u.clients.give(who, 1) }
+	if x.permit, err = x.route.gate.Acquire(ctx); err != nil {
+		release()
+		return err
+	}
+	x.permit.Measure(weir.Ignore)
+	x.slot.held, x.slot.part = true, release
+	x.shared.counts.streamed.Add(1)
+	return nil
+}
