@@ -188,7 +188,7 @@ func (a *adaptive) bound(q *Queue, w *Waiter, v View) int {
 	bound := v.longest()
 	if rate := q.drainRate(v); rate > 0 {
 		slack := max(0, time.Duration(w.latest-v.Now), time.Duration(a.budget)/2).Seconds()
-		bound = min(bound, int(rate*slack))
+		bound = int(min(float64(bound), rate*slack))
 	}
 	return max(1, bound)
 }
