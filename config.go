@@ -90,9 +90,8 @@ type Config struct {
 
 // Queue configures where work waits for a slot.
 type Queue struct {
-	// Size is how many pieces of work may wait. 0 means none for [FIFO]; for
-	// [Adaptive] it means no bound but its own. When it is reached, work of a
-	// higher [Priority] takes the place of the lowest.
+	// Size is how many pieces of work may wait. It defaults to none for [FIFO], and to 1,000 for
+	// [Adaptive]. When it is reached, work of a higher [Priority] takes the place of the lowest.
 	Size int
 
 	// Timeout is how long work may wait. Defaults to 1 s. It needs a queue:
@@ -135,9 +134,10 @@ const (
 	// only: under a lasting overload everyone in it waits for the full timeout.
 	FIFO Discipline = 0
 
-	// Adaptive serves the earliest deadline first, and the newest first once
-	// the queue stands; it holds at most four times the limit and no more
-	// than can still finish in time, and gives up the oldest for a newcomer.
+	// Adaptive serves the earliest deadline first. It sheds only where a queue stands: once the
+	// oldest work has waited for longer than half of the time that its caller gave it, or half of
+	// Timeout, and for as long again, such work is refused, and the newest is served first. A full
+	// queue gives up the oldest for a newcomer.
 	Adaptive Discipline = 1
 )
 

@@ -45,7 +45,7 @@ func TestShadowCountsRoomInTheQueue(t *testing.T) {
 	}{
 		{weir.Queue{}, 18},
 		{weir.Queue{Size: 5}, 13},
-		{weir.Queue{Discipline: weir.Adaptive}, 10},
+		{weir.Queue{Discipline: weir.Adaptive}, 0},
 		{weir.Queue{Discipline: weir.Adaptive, Size: 3}, 15},
 	} {
 		l := newLimiter(t, weir.Config{Max: 2, Shadow: true, Queue: c.queue})

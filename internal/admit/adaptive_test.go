@@ -45,49 +45,89 @@ func TestEarliestDeadlineFirst(t *testing.T) {
 	wantOrder(t, r.order(ticket, late, early, middle), 1, 2, 0)
 }
 
-// Without a deadline it must start within four latencies, which is its place among
-// those with one.
-func TestNoDeadlineStandsForFourLatencies(t *testing.T) {
+// Without a deadline it must start before its timeout, which is its place among those with one.
+func TestNoDeadlineStandsForTheTimeout(t *testing.T) {
 	r := newRig(t, 1, adaptiveQueue)
-	ticket := r.learn(1, 10*ms)[0]
-	later, none, sooner := r.join(due(r.now+100*ms)), r.join(), r.join(due(r.now+45*ms))
+	ticket := r.must(1)
+	later, none, sooner := r.join(due(2*time.Second)), r.join(), r.join(due(500*ms))
 	wantOrder(t, r.order(ticket, later, none, sooner), 2, 1, 0)
 }
 
-// The queue held work back for most of the last while: it is no burst.
-func TestNewestFirstOnceSaturated(t *testing.T) {
+// The oldest has waited for longer than its target, which is half of its time, but not for an
+// interval.
+func TestBurstIsServedInOrder(t *testing.T) {
 	r := newRig(t, 1, adaptiveQueue)
 	ticket := r.must(1)
-	first := r.join(due(2 * time.Second))
-	r.now = 600 * ms
-	second, third := r.join(due(r.now+2*time.Second)), r.join(due(r.now+2*time.Second))
-	wantOrder(t, r.order(ticket, first, second, third), 2, 1, 0)
+	first := r.join()
+	r.now = 980 * ms
+	second := r.join()
+	r.now += ms
+	third := r.join()
+	wantOrder(t, r.order(ticket, first, second, third), 0, 1, 2)
 }
 
-// The queue has not been empty for two budgets, though it does not look saturated.
-func TestNewestFirstOnceTheQueueStood(t *testing.T) {
-	r := newRig(t, 1, adaptiveQueue)
-	ticket := r.learn(1, 10*ms)[0] // four latencies make a budget
-	r.join()
-	r.now += 35 * ms
-	r.join()
-	r.now += 35 * ms
-	older := r.join()
-	r.now += 15 * ms
-	newer := r.join()
-	wantOrder(t, r.order(ticket, older, newer), 1, 0)
-}
-
-func TestQueueIsFourLimitsLong(t *testing.T) {
-	r := newRig(t, 2, adaptiveQueue)
-	r.must(2)
-	var queue []*request
-	for range 10 {
-		queue = append(queue, r.join())
+// standing returns a node with one slot, work of 200 ms and twice as much of it, at the time at which
+// its oldest waiters have been above their target of 500 ms for an interval.
+func standing(t *testing.T, change func(*admit.Settings)) (r *rig, running *reply.Ticket) {
+	t.Helper()
+	r = newRig(t, 1, change)
+	running = r.must(1)
+	var waiting []*request
+	for range 8 {
+		waiting = append(waiting, r.join(), r.join())
+		r.now += 200 * ms
+		running = r.turn(running, waiting)
 	}
-	want(t, reply.QueueFull, queue[:2]...) // the oldest, not the newcomers
-	want(t, reply.Waiting, queue[2:]...)
-	r.wantCounts(2, 8)
+	for _, q := range waiting {
+		if q.verdict() == reply.Waiting && q.Waited(int64(r.now)) > int64(500*ms) {
+			t.Errorf("one has waited for %v: want it shed", time.Duration(q.Waited(int64(r.now))))
+		}
+	}
+	if r.state().Refused[reply.QueueTimeout] == 0 {
+		t.Fatal("nothing was shed")
+	}
+	return r, running
+}
+
+// turn ends the work that runs and returns the ticket of the one that was served in its place.
+func (r *rig) turn(running *reply.Ticket, waiting []*request) *reply.Ticket {
+	r.done(running, window.Ignore)
+	for _, q := range waiting {
+		if q.verdict() == reply.Admitted && q.woken > 0 {
+			q.woken = 0
+			return q.ticket()
+		}
+	}
+	return nil
+}
+
+func TestStandingQueueServesTheNewest(t *testing.T) {
+	r, running := standing(t, adaptiveQueue)
+	older, newer := r.join(), r.join()
+	r.done(running, window.Ignore)
+	want(t, reply.Admitted, newer)
+	want(t, reply.Waiting, older)
+}
+
+// Once nothing was shed for an interval the queue stands no more.
+func TestQueueStandsNoMore(t *testing.T) {
+	r, running := standing(t, adaptiveQueue)
+	r.now += 501 * ms // the last ones of that time are shed
+	first := r.join()
+	r.now += ms
+	second := r.join()
+	r.now += 499 * ms
+	wantOrder(t, r.order(running, first, second), 0, 1)
+}
+
+// However long a queue is, a burst that drains in time is served whole.
+func TestBurstIsNotShed(t *testing.T) {
+	r := newRig(t, 10, adaptiveQueue)
+	r.must(10)
+	for range 500 {
+		want(t, reply.Waiting, r.join())
+	}
+	r.wantCounts(10, 500)
 }
 
 func TestQueueSizeBoundsTheAdaptiveQueue(t *testing.T) {
@@ -100,7 +140,7 @@ func TestQueueSizeBoundsTheAdaptiveQueue(t *testing.T) {
 }
 
 func TestOldestOfTheLowestLaneGivesWay(t *testing.T) {
-	r := newRig(t, 1, adaptiveQueue)
+	r := newRig(t, 1, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 4 })
 	r.must(1)
 	high := []*request{r.join(inLane(0)), r.join(inLane(0))}
 	lowOld, lowNew := r.join(inLane(2)), r.join(inLane(2))
@@ -111,19 +151,6 @@ func TestOldestOfTheLowestLaneGivesWay(t *testing.T) {
 	high = append(high, r.join(inLane(0)))
 	want(t, reply.QueueFull, lowNew, r.join(inLane(2)))
 	want(t, reply.Waiting, high...)
-}
-
-// Work that has 150 ms and takes half of that may wait for the other half, in
-// which seven or eight drain; forty would be four limits.
-func TestQueueIsNoLongerThanDrainsInTime(t *testing.T) {
-	r := newRig(t, 10, adaptiveQueue)
-	r.learn(10, 100*ms)
-	for range 12 {
-		r.join(due(r.now + 150*ms))
-	}
-	if got := r.state().Queued; got < 7 || got > 8 {
-		t.Errorf("%d wait, want 7 or 8", got)
-	}
 }
 
 // With like deadlines a newcomer is as good as any; the oldest gives way. With mixed
@@ -152,29 +179,23 @@ func TestLateWaitersAreDroppedInTime(t *testing.T) {
 	r := newRig(t, 2, adaptiveQueue)
 	ticket := r.learn(2, 20*ms)[0]
 	late, none, fine := r.join(due(r.now+50*ms), weighs(2)), r.join(weighs(2)), r.join(due(r.now+time.Second), weighs(2))
-	r.now += 90 * ms // a deadline less 20 ms, or four times 20 ms
+	r.now += 90 * ms // a deadline less 20 ms
 	r.done(ticket, window.Ignore)
 	want(t, reply.Deadline, late)
-	want(t, reply.QueueTimeout, none)
-	want(t, reply.Waiting, fine)
+	want(t, reply.Waiting, none, fine)
 }
 
-// Of several lanes that wait, one turns to the newest first only if it is refused.
-func TestLaneKeepsItsOrderUnlessRefused(t *testing.T) {
-	for _, refused := range []int{0, 4} {
-		r := newRig(t, 1, adaptiveQueue)
-		ticket := r.must(1)
-		r.join(inLane(1), due(time.Hour))
-		r.now = 600 * ms // saturated by now
-		for range refused {
-			want(t, reply.Deadline, r.join(due(r.now-1)))
-		}
-		older, newer := r.join(due(r.now+2*time.Second)), r.join(due(r.now+3*time.Second))
-		r.done(ticket, window.Ignore)
-		if refused == 0 {
-			want(t, reply.Admitted, older)
-		} else {
-			want(t, reply.Admitted, newer)
-		}
+// A lane that is served in time keeps its order while the one below it stands.
+func TestLaneKeepsItsOrderUnlessItStands(t *testing.T) {
+	r := newRig(t, 1, adaptiveQueue)
+	running := r.must(1)
+	var low []*request
+	for range 8 { // one of the high lane is served for each of the low
+		low = append(low, r.join(inLane(1)), r.join(inLane(1)), r.join(inLane(1)))
+		r.now += 200 * ms
+		running = r.turn(running, low)
 	}
+	first, second := r.join(inLane(0)), r.join(inLane(0))
+	lowOlder, lowNewer := r.join(inLane(1)), r.join(inLane(1))
+	wantOrder(t, r.order(running, first, second, lowOlder, lowNewer), 0, 1, 3, 2)
 }

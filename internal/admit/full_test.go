@@ -29,39 +29,30 @@ func (r *rig) wantFull(verdict reply.Verdict, options ...func(*request)) {
 	}
 }
 
-// Several give way to one that cannot wait for long; who only asks leaves them where they stood.
+// A waiter that would give way to one that only asks stays where it was.
 func TestWhoGivesWayToAQuestionStepsBack(t *testing.T) {
 	for name, tenants := range map[string]int{"one tenant": 0, "tenants": 1024} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, 1, func(s *admit.Settings) {
-				adaptiveQueue(s)
+				s.Order, s.QueueSize = queue.Adaptive, 4
 				s.Tenants = tenants
-				s.QueueTimeout = time.Hour
 			})
 			ticket := r.must(1)
-			for range 4 { // ten a second
-				next := r.join()
-				r.now += 100 * ms
-				r.done(ticket, window.Success)
-				ticket = next.ticket()
-			}
 			waiting := make([]*request, 4)
 			for i := range waiting {
-				waiting[i] = r.join(inLane(1), due(r.now+600*ms), func(q *request) { q.Tenant = uint16(7 + i%2) })
+				waiting[i] = r.join(inLane(1), func(q *request) { q.Tenant = uint16(7 + i%2) })
 			}
 			want(t, reply.Waiting, waiting...)
-			hurried := due(r.now + 260*ms)
 			for range 3 {
-				r.wantFull(reply.Waiting, hurried)
+				r.wantFull(reply.Waiting)
 				r.wantCounts(1, 4)
 			}
-			newcomer := r.join(hurried)
-			if newcomer.verdict() != reply.Waiting || waiting[1].verdict() == reply.Waiting {
-				t.Errorf("%v, and those before %v: fewer gave way than the test is about",
-					newcomer.verdict(), waiting[1].verdict())
-			}
-			if tenants == 0 {
-				want(t, reply.Waiting, waiting[3]) // the one that came last
+			newcomer := r.join()
+			want(t, reply.Waiting, newcomer, waiting[3])
+			r.wantCounts(1, 4)
+			refused := r.state().Refused
+			if got := refused[reply.QueueFull] + refused[reply.OverShare]; got != 1 {
+				t.Errorf("%d gave way, want one", got)
 			}
 			r.now += ms
 			r.done(ticket, window.Success)

@@ -9,14 +9,6 @@ import (
 // measured is slots as the queue is shown them.
 type measured slots
 
-// Latency returns the recent latency from dispatch, 0 if nothing has completed.
-func (m *measured) Latency() time.Duration {
-	if m.meter == nil {
-		return 0
-	}
-	return m.meter.EWMA()
-}
-
 // Quantile returns the recent latency at a quantile, 0 if nothing has completed.
 func (m *measured) Quantile(p float64) time.Duration {
 	if m.meter == nil {

@@ -28,13 +28,10 @@ func (n *Node) flow(now int64) int64 {
 		n.turnBack(now)
 	}
 	now = max(now, n.last)
-	saturated, limited := n.saturated(), false
-	if saturated && !n.awaitsPace() {
+	limited := false
+	if n.saturated() && !n.awaitsPace() {
 		n.contended().pass(n.last, now, n.lookback)
 		limited = !n.awaitsGroup() && !n.awaitsCap()
-	}
-	if n.queue.Observes() {
-		n.queue.Pass(now-n.last, saturated, (*measured)(&n.slots).Latency())
 	}
 	if n.meter != nil {
 		n.meter.Flow(now, int(n.measuring()), limited)

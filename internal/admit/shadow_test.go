@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/queue"
 	"github.com/weir-go/weir/internal/reply"
 	"github.com/weir-go/weir/internal/window"
 	"github.com/weir-go/weir/law"
@@ -282,10 +283,10 @@ func TestShadowQueue(t *testing.T) {
 	}
 }
 
-// The queue that the adaptive discipline would keep is bounded by the limit.
+// The queue that the adaptive discipline would keep is bounded by its size.
 func TestShadowQueueIsAdaptive(t *testing.T) {
-	r := shadowRig(t, 2, adaptiveQueue)
-	for range 2 + 4*2 {
+	r := shadowRig(t, 2, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 8 })
+	for range 2 + 8 {
 		r.wantWould(1, reply.Admitted)
 	}
 	r.wantWould(1, reply.QueueFull)

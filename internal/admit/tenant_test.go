@@ -209,12 +209,11 @@ func TestDisciplineWithinATenant(t *testing.T) {
 		wantOrder(t, r.order(ticket, late, early, middle), 1, 2, 0)
 	})
 	t.Run("newest", func(t *testing.T) {
-		r := newRig(t, 1, tenants(adaptiveQueue))
-		ticket := r.starts(ann, 1)[0]
-		first := r.join(from(bob), due(2*time.Second))
-		r.now = 600 * ms
-		second, third := r.join(from(bob), due(r.now+2*time.Second)), r.join(from(bob), due(r.now+2*time.Second))
-		wantOrder(t, r.order(ticket, first, second, third), 2, 1, 0)
+		r, running := standing(t, tenants(adaptiveQueue, func(s *admit.Settings) { s.QueueTimeout = time.Second }))
+		older, newer := r.join(from(bob)), r.join(from(bob))
+		r.done(running, window.Ignore)
+		want(t, reply.Admitted, newer)
+		want(t, reply.Waiting, older)
 	})
 }
 

@@ -28,9 +28,12 @@
 // may be, and who gives way. Each is one file. To add one, write that file, with a
 // constant and a type that is a discipline, and add its line to the table of orders.
 //
-// First in, first out is the plain one. The adaptive order follows from the
-// measurements in decision 0004: earliest deadline first, newest first once the queue
-// stands, no longer than four limits or than what can drain in time, oldest out first.
+// First in, first out is the plain one. The adaptive order serves the earliest deadline first, and
+// the newest first once the queue stands. A queue stands if its oldest waiters have waited for
+// longer than their target for an interval; then it sheds the waiters above their target, until
+// none was for an interval. The target and the interval are half of the time that the caller gave,
+// or half of the timeout. A burst that drains in time is never shed, however long its queue is.
+// Decisions 0004 and 0046 have the measurements.
 //
 // # Deadlines
 //

@@ -2,34 +2,47 @@ package queue
 
 import "container/heap"
 
-// A laneState is what the adaptive order knows of a lane: who must start first,
-// and whether its queue stands.
+// A laneState is what the adaptive order knows of a lane: which waiter must start first, and
+// whether the queue stands. That is the idea of CoDel (Nichols and Jacobson, 2012): a queue stands
+// if its wait has been above a target for an interval, and not because it is long.
 type laneState struct {
-	urgent  deadlines
-	since   int64   // when it last stopped being empty
-	refused float32 // share of its recent arrivals that were refused
+	urgent deadlines
+	above  int64 // since when the oldest waiter has been above its target; 0 if it is not
+	shed   int64 // when a waiter was shed last, and its target
+	target int64
 }
 
-func (s *laneState) push(w *Waiter) {
-	if len(s.urgent) == 0 {
-		s.since = w.joined
-	}
-	heap.Push(&s.urgent, w)
-}
-
+func (s *laneState) push(w *Waiter)   { heap.Push(&s.urgent, w) }
 func (s *laneState) remove(w *Waiter) { heap.Remove(&s.urgent, w.position) }
 
 // isLate reports whether the one that must start first no longer can.
 func (s *laneState) isLate(now int64) bool { return len(s.urgent) > 0 && s.urgent[0].latest < now }
 
-// note counts an arrival, or the refusal of one, in the share of refusals.
-func (s *laneState) note(refused bool) {
-	share := float32(0)
-	if refused {
-		share = 1
+// stands reports whether the queue stands. It does not if the clock was turned back.
+func (s *laneState) stands(now int64) bool { return now >= s.shed && now-s.shed < s.target }
+
+// sheds reports whether the oldest waiter, which may be nil, is to be shed. The queue stands once
+// its oldest waiters have been above their target for an interval, until none was for an interval.
+// The interval is the target.
+func (s *laneState) sheds(oldest *Waiter, now int64) bool {
+	if oldest == nil || now-oldest.joined <= oldest.target() {
+		s.above = 0
+		return false
 	}
-	s.refused += float32(arrivalWeight * (share - s.refused))
+	target := oldest.target()
+	if s.above == 0 {
+		s.above = oldest.joined + target
+	}
+	if !s.stands(now) && now-s.above < target {
+		return false
+	}
+	s.shed, s.target = now, target
+	return true
 }
+
+// target is how long a waiter may wait in a standing queue: half of the time that its caller gave
+// it.
+func (w *Waiter) target() int64 { return (min(w.Deadline, w.joined+w.patience) - w.joined) / 2 }
 
 // deadlines is a heap of waiters, the one that must start first on top.
 type deadlines []*Waiter

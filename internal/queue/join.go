@@ -14,7 +14,6 @@ func (q *Queue) Join(w *Waiter, timeout int64, v View) (verdict reply.Verdict, e
 		q.observer.learn(w, v.Now)
 	}
 	verdict = q.discipline.screen(q, w, v)
-	q.note(w, verdict != reply.Waiting)
 	if verdict == reply.Waiting {
 		verdict = q.squeezeIn(w, v, &evicted)
 	}
@@ -38,7 +37,7 @@ func (q *Queue) Refuse(w *Waiter, timeout int64, v View) (verdict reply.Verdict,
 // receive fills in what a newcomer needs, and evicts those whose time is up.
 func (q *Queue) receive(w *Waiter, timeout int64, v View) (evicted Chain) {
 	w.Lane = min(max(w.Lane, 0), len(q.lanes)-1)
-	w.expires = v.Now + timeout
+	w.patience, w.expires = timeout, v.Now+timeout
 	if w.Deadline == 0 {
 		w.Deadline = noDeadline
 	}
@@ -71,7 +70,6 @@ func (q *Queue) squeezeIn(w *Waiter, v View, evicted *Chain) reply.Verdict {
 			return why
 		}
 		q.evict(out, why, evicted)
-		q.note(out, true)
 	}
 	return reply.Waiting
 }
@@ -108,11 +106,4 @@ func (q *Queue) lack(out *Waiter, v View) reply.Verdict {
 		return reply.OverShare
 	}
 	return reply.QueueFull
-}
-
-// note tells the order whether a waiter was refused.
-func (q *Queue) note(w *Waiter, refused bool) {
-	if q.observer != nil {
-		q.observer.note(w, refused)
-	}
 }

@@ -1,10 +1,6 @@
 package queue
 
-import (
-	"time"
-
-	"github.com/weir-go/weir/internal/reply"
-)
+import "github.com/weir-go/weir/internal/reply"
 
 // An Order is how a queue ranks waiters of the same lane and tenant.
 type Order uint8
@@ -13,7 +9,7 @@ type Order uint8
 var orders = [...]struct {
 	start   func(*Queue, View) discipline // takes over those that wait already
 	bounds  func(v View, timeout int64) (most int, patience int64)
-	endless bool // a size of 0 is no bound and not no queue, and join decides when the queue is full
+	endless bool // a size of 0 is not no queue, and join decides when the queue is full
 }{
 	FIFO:     {startFIFO, boundsOfFIFO, false},
 	Adaptive: {startAdaptive, boundsOfAdaptive, true},
@@ -53,13 +49,9 @@ type observer interface {
 	// forget it.
 	learn(w *Waiter, now int64) habits
 	recall(habits)
-	// note tells whether a waiter that came, or that gave way, was refused.
-	note(w *Waiter, refused bool)
-	// dropLate evicts those whose time is up.
+	// dropLate evicts the waiters whose time is up.
 	dropLate(q *Queue, now int64) Chain
 	// added and removed tell of a waiter that was put into the queue, or taken out.
 	added(w *Waiter)
 	removed(w *Waiter)
-	// pass tells that for the last d nanoseconds the node did or did not hold work back.
-	pass(d int64, saturated bool, latency time.Duration)
 }

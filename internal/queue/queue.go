@@ -1,10 +1,6 @@
 package queue
 
-import (
-	"time"
-
-	"github.com/weir-go/weir/internal/reply"
-)
+import "github.com/weir-go/weir/internal/reply"
 
 // A Queue is where work waits for one node. It is not safe for concurrent use. The methods
 // of a nil Queue that read answer as an empty one does.
@@ -67,15 +63,6 @@ func (q *Queue) Next(v View) (*Waiter, Chain) { return q.discipline.next(q, v) }
 
 // Full reports whether one more would exceed the size, in an order that leaves that to the size.
 func (q *Queue) Full(size int32) bool { return !orders[q.order].endless && q.length >= size }
-
-// Observes reports whether the order wants Pass to be called.
-func (q *Queue) Observes() bool { return q != nil && q.observer != nil }
-
-// Pass books the last d nanoseconds, in which the node did or did not hold work back, with its
-// recent latency.
-func (q *Queue) Pass(d int64, saturated bool, latency time.Duration) {
-	q.observer.pass(d, saturated, latency)
-}
 
 // insert puts w at the end of its lane.
 func (q *Queue) insert(w *Waiter) {

@@ -17,8 +17,6 @@ type View struct {
 // Measured is the pace of a node and what was measured of its work. Only what needs them asks,
 // because a view is made for each waiter, and most need none.
 type Measured interface {
-	// Latency returns the recent latency from dispatch, 0 if nothing has completed.
-	Latency() time.Duration
 	// Quantile returns the latency that a share p of recent work does not exceed, 0 if nothing has
 	// completed.
 	Quantile(p float64) time.Duration
@@ -34,16 +32,6 @@ func (q *Queue) paceDelay(lane int, v View) int64 {
 		return 0
 	}
 	return v.Measured.Pace().Delay(q.weightUpTo(lane))
-}
-
-// drainRate is how much drains per second while it is held back: as much as completed at
-// the limit and as the pace allows, 0 if unknown.
-func (q *Queue) drainRate(v View) float64 {
-	rate := v.Measured.DrainRate(v.Now)
-	if !q.weighs() {
-		return rate
-	}
-	return v.Measured.Pace().Bound(rate)
 }
 
 // A Pace is a token bucket at one moment: work starts when the tokens are not negative. The zero

@@ -30,6 +30,7 @@ type Waiter struct {
 	Verdict    reply.Verdict
 	RecheckDue bool // its owner was told to look again, and has not yet
 	joined     int64
+	patience   int64 // how long it may wait
 	expires    int64 // when its time in the queue is up
 	links      [kinds]link
 	Ticket     reply.Ticket // if the verdict is Admitted,

@@ -59,8 +59,8 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the law takes the pace for its limit",
 		file: "internal/admit/node.go",
-		old:  "if saturated && !n.awaitsPace() {",
-		new:  "if saturated {",
+		old:  "if n.saturated() && !n.awaitsPace() {",
+		new:  "if n.saturated() {",
 		in:   ".",
 		test: "TestLawHearsNothingOfThePace",
 	},
@@ -175,7 +175,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "idle time counts as time in which work drains",
 		file: "internal/admit/node.go",
-		old:  "if saturated && !n.awaitsPace() {",
+		old:  "if n.saturated() && !n.awaitsPace() {",
 		new:  "{",
 		test: "TestDrainRateCountsSaturatedTimeOnly",
 	},
