@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,7 +24,7 @@ func TestConfigInvalid(t *testing.T) {
 		{weir.Config{Min: -1}, []string{"Min", "-1", "1 to 1000000000"}},
 		{weir.Config{Min: tooMany}, []string{"Min", "1000000001", "1 to 1000000000"}},
 		{weir.Config{Max: -5}, []string{"Max", "-5", "1 to 1000000000"}},
-		{weir.Config{Max: math.MaxInt}, []string{"Max", "9223372036854775807", "1 to 1000000000"}},
+		{weir.Config{Max: math.MaxInt}, []string{"Max", strconv.Itoa(math.MaxInt), "1 to 1000000000"}},
 		{weir.Config{Initial: -1}, []string{"Initial", "-1"}},
 		{weir.Config{Initial: tooMany}, []string{"Initial", "1000000001"}},
 		{weir.Config{MinSamples: -1}, []string{"MinSamples", "-1"}},

@@ -2,6 +2,7 @@ package weir_test
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -74,7 +75,7 @@ func TestEventsOfARunningLimiter(t *testing.T) {
 func TestSlowReaderLosesTheOldestAndIsTold(t *testing.T) {
 	l := newLimiter(t, weir.Config{Max: 1, Law: law.Fixed{}})
 	hold(t, l, 1)
-	for size, buffer := range map[int]int{-5: 1, 0: 1, 1: 1, 4: 4, 1 << 40: 65_536} {
+	for size, buffer := range map[int]int{-5: 1, 0: 1, 1: 1, 4: 4, math.MaxInt: 65_536} {
 		events, stop := l.Events(size)
 		if cap(events) != buffer {
 			t.Fatalf("size %d: a buffer of %d", size, cap(events))

@@ -38,7 +38,7 @@ var everyLaw = []law.Law{
 }
 
 func anyWindow(r *rand.Rand) law.Window {
-	count := func() int { return []int{0, 1, r.IntN(100), r.IntN(1 << 30)}[r.IntN(4)] }
+	count := func() int { return []int{0, 1, r.IntN(100), r.IntN(1 << 29)}[r.IntN(4)] }
 	span := func() time.Duration {
 		return []time.Duration{0, -1, math.MaxInt64, time.Duration(r.IntN(int(time.Second)))}[r.IntN(4)]
 	}

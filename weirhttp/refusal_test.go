@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -44,7 +45,7 @@ func TestRefusal(t *testing.T) {
 func TestRetryAfterIsSpread(t *testing.T) {
 	for _, c := range []struct {
 		drain       time.Duration
-		least, most int
+		least, most int64
 	}{
 		{0, 1, 1},
 		{time.Millisecond, 1, 1},
@@ -55,11 +56,11 @@ func TestRetryAfterIsSpread(t *testing.T) {
 		{1 << 62, 4611686018, 9223372037},
 	} {
 		h := limit(refusing{&weir.RefusedError{Reason: weir.ReasonQueueFull, RetryAfter: c.drain}}, nil)
-		low, high := int(^uint(0)>>1), 0
+		low, high := int64(math.MaxInt64), int64(0)
 		for range 1000 {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-			seconds, err := strconv.Atoi(w.Header().Get("Retry-After"))
+			seconds, err := strconv.ParseInt(w.Header().Get("Retry-After"), 10, 64)
 			if err != nil {
 				t.Fatal(err)
 			}

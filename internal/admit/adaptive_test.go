@@ -66,8 +66,8 @@ func TestBurstIsServedInOrder(t *testing.T) {
 	wantOrder(t, r.order(ticket, first, second, third), 0, 1, 2)
 }
 
-// standing returns a node with one slot, work of 200 ms and twice as much of it, at the time at which
-// its oldest waiters have been above their target of 500 ms for an interval.
+// standing returns a node with one slot, work of 200 ms and twice as much of it, at the time at
+// which its oldest waiters have been above their target of 500 ms for an interval.
 func standing(t *testing.T, change func(*admit.Settings)) (r *rig, running *reply.Ticket) {
 	t.Helper()
 	r = newRig(t, 1, change)

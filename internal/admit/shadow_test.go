@@ -1,6 +1,7 @@
 package admit_test
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -53,7 +54,7 @@ func (w *workers) start(j job) {
 	slices.Sort(w.free)
 	w.free[0] = max(w.free[0], w.now) + j.takes
 	j.ends = w.free[0]
-	at, _ := slices.BinarySearchFunc(w.busy, j.ends, func(o job, ends time.Duration) int { return int(o.ends - ends) })
+	at, _ := slices.BinarySearchFunc(w.busy, j.ends, func(o job, ends time.Duration) int { return cmp.Compare(o.ends, ends) })
 	w.busy = slices.Insert(w.busy, at, j)
 }
 

@@ -27,6 +27,9 @@ type Command struct {
 // String is the command with its place, for complaints.
 func (c Command) String() string { return c.At + ": `" + strings.Join(c.Words, " ") + "`" }
 
+// clone is where git clone puts the repository.
+const clone = "weir"
+
 // WithAll runs a command with all modules and all tests.
 const WithAll = "scripts/all"
 
@@ -93,6 +96,9 @@ func Commands(at, dir, line string) (all []Command, next string) {
 		switch {
 		case len(c.Words) == 2 && c.Words[0] == "cd":
 			c.Dir = path.Clean(c.Words[1]) // documents start from the root
+			if c.Dir == clone {
+				c.Dir = "."
+			}
 		case len(c.Words) > 1 && c.Words[0] == WithAll:
 			all = append(all, Command{at, c.Dir, c.Words[1:], true})
 		case len(c.Words) > 0:

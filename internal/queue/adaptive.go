@@ -8,7 +8,7 @@ import (
 )
 
 // Adaptive serves the earliest deadline first. In a lane with a standing queue it serves the newest
-// first, and sheds the waiters that are above their target. Decision 0046 has the measurements.
+// first, and sheds the waiters that are above their target. Decision 0004 has the measurements.
 const Adaptive Order = 1
 
 type adaptive struct {

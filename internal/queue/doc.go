@@ -33,7 +33,7 @@
 // longer than their target for an interval; then it sheds the waiters above their target, until
 // none was for an interval. The target and the interval are half of the time that the caller gave,
 // or half of the timeout. A burst that drains in time is never shed, however long its queue is.
-// Decisions 0004 and 0046 have the measurements.
+// Decision 0004 has the measurements.
 //
 // # Deadlines
 //

@@ -23,7 +23,7 @@ type rehearsal struct {
 }
 
 // rehearse copies the working tree, with a section of the changelog for the version and without the
-// gate, which takes minutes.
+// gate and the first look, which take minutes.
 func rehearse(t *testing.T) rehearsal {
 	t.Helper()
 	tmp := t.TempDir()
@@ -32,7 +32,9 @@ func rehearse(t *testing.T) rehearsal {
 	for name := range strings.SplitSeq(output(t, root, nil, "git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"), "\x00") {
 		copyFile(t, filepath.Join(root, name), filepath.Join(r.clone, name))
 	}
-	write(t, filepath.Join(r.clone, ".ci", "run"), "#!/bin/sh\n", 0o755)
+	for _, minutes := range []string{".ci/run", "scripts/first-look"} {
+		write(t, filepath.Join(r.clone, minutes), "#!/bin/sh\n", 0o755)
+	}
 	changelog := filepath.Join(r.clone, "CHANGELOG.md")
 	write(t, changelog, strings.Replace(read(t, changelog), "## [Unreleased]", "## ["+strings.TrimPrefix(rehearsed, "v")+"]", 1), 0o644)
 

@@ -1,6 +1,7 @@
 package window
 
 import (
+	"math"
 	"testing"
 	"time"
 )
@@ -9,13 +10,14 @@ import (
 // for.
 func TestWeightDoesNotWrap(t *testing.T) {
 	const heavy = 1_000_000_000
+	inFlight := math.MaxInt
 	m := New(0, time.Second)
 	for range 5 {
 		m.Flow(1, 0, false)
-		m.Start(1, 5*heavy)
+		m.Start(1, inFlight)
 		m.Done(1, 2, heavy, Success)
 	}
-	if w := m.Window(2, 5*heavy); w.Weight != most || w.Peak != most {
+	if w := m.Window(2, inFlight); w.Weight != most || w.Peak != most {
 		t.Errorf("weight %d, peak %d: want %d", w.Weight, w.Peak, most)
 	}
 }
