@@ -119,10 +119,6 @@ func (l *Limiter) SetCap(slots int) error {
 	return nil
 }
 
-// Limit returns how many slots there are at this moment: the limit, or the cap if that is lower.
-// [Limiter.Snapshot] says more and costs more.
-func (l *Limiter) Limit() int { return l.node.Limit() }
-
 // Close refuses all that waits and all that arrives from now on, with
 // [ErrClosed]. What runs is left alone, and its permits can be given back as
 // ever. Closing twice is closing once.

@@ -57,15 +57,15 @@ func (h *Handle) lookUp(find func(*Set, string) (*compartment, error)) (*compart
 	return c, err
 }
 
-// Limit returns how many slots the key has at this moment, 0 if it has no compartment: see
-// [weir.Limiter.Limit].
-func (h *Handle) Limit() int {
+// Snapshot returns the state of the key's limiter, as [Set.Snapshot] has it for all keys. It is zero
+// if the key has no limiter.
+func (h *Handle) Snapshot() weir.Snapshot {
 	c, err := h.enter()
 	if err != nil {
-		return 0
+		return weir.Snapshot{}
 	}
 	defer c.leave()
-	return c.limiter.Limit()
+	return c.limiter.Snapshot()
 }
 
 // Do is [Set.Do] for the handle's key.

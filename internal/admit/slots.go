@@ -63,13 +63,6 @@ func (s *slots) ceiling() int32 {
 	return s.limit
 }
 
-// Limit returns the limit, or the cap if that is lower.
-func (n *Node) Limit() int {
-	n.lock()
-	defer n.unlock()
-	return int(n.ceiling())
-}
-
 // awaitsCap reports whether the cap holds work back before the limit does.
 func (s *slots) awaitsCap() bool { return s.ceiling() < s.limit }
 

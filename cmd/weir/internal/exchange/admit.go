@@ -9,9 +9,9 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// admit takes a slot of the gate. A conversation takes one of the streams instead. The gate is asked
-// too, so that an overloaded upstream begins none, but its slot is given back at once. An upload,
-// whose body streams, holds a slot within the uploads' part of the limit.
+// admit takes a slot of the gate. A conversation takes one of the streams instead. The gate is
+// asked too, so that an overloaded upstream begins none, but its slot is given back at once. An
+// upload, whose body streams, holds a slot within the uploads' part of the limit.
 func (x *exchange) admit(stream bool) (err error) {
 	ctx := x.in.Context()
 	switch {

@@ -2,14 +2,16 @@
 // read slowly from holding that slot.
 //
 // The slot is held at the upstream's side only. The body of a request is read before the request
-// takes its slot, and the body of a response is read ahead of the client, which receives it when
-// the slot is free. What does not fit into the buffers, lasts, or converses is a stream: it has a
-// slot of a cap of its own, and no law sees how long its client makes it take.
+// takes its slot: in memory, then in a file. The body of a response is read ahead of the client,
+// which receives it when the slot is free. Requests whose bodies are too long for that hold their
+// slots within a part of the limit. Conversations and long responses are streams: they have a cap of
+// their own. No law sees how long a client makes its request take.
 //
-//	request                       slot while the upstream works              then
-//	body fits the buffers         its gate's                                 by its response
-//	long, or unknown after 50 ms  one of the streams; its gate is asked too  to its end
-//	upgrade                       one of the WebSockets; its gate too        to the end of the connection
+//	request                        slot while the upstream works                    then
+//	body fits the buffers          its gate's                                       by its response
+//	longer, or no room             its gate's, within the part of uploads           by its response
+//	conversation, open after 50ms  one of the streams; its gate is asked too        to its end
+//	upgrade                        one of the WebSockets; its gate is asked too     to the end of the connection
 //
 //	response                      what becomes of the gate's slot
 //	no body                       free at the header

@@ -65,7 +65,7 @@ func (x *exchange) serve() {
 	x.upgrade = headers.IsUpgrade(x.in.Header)
 	x.converses = x.upgrade || headers.IsConversation(x.in.Header) ||
 		x.route.config.Body == bodyStreams || x.route.config.GRPC != ""
-	if x.in.ContentLength != 0 { // nobody sends a body that would be refused after it
+	if x.in.ContentLength != 0 { // no client sends a body that would be refused after it
 		if err := x.route.gate.Full(x.in.Context()); err != nil {
 			x.refuse(err)
 			return
@@ -83,7 +83,7 @@ func (x *exchange) serve() {
 	x.forward()
 }
 
-// bodyStreams has the body of a request be sent on as it comes; config.Route.Body.
+// bodyStreams is the setting of routes whose requests converse; config.Route.Body.
 const bodyStreams = "stream"
 
 // refuse answers a request that got no slot.

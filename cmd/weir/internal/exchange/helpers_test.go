@@ -78,7 +78,7 @@ func (b *untilClosed) Close() error {
 func settings() (config.Config, config.Route) {
 	return config.Config{
 		Streams: config.Streams{Max: 1000, WebSockets: 1000, Events: 1000, Uploads: 0.25, After: config.Duration(time.Second)},
-		Buffers: config.Buffers{Request: 64 << 10, Response: 64 << 10, Memory: 64 << 20},
+		Buffers: config.Buffers{Request: 64 << 10, File: 1 << 20, Response: 64 << 10, Memory: 64 << 20, Store: 64 << 20},
 		Exempt:  config.Exempt{Max: 10},
 	}, config.Route{Timeout: config.Duration(time.Minute), Leaves: "finish"}
 }
@@ -189,8 +189,8 @@ func (rg *rig) idle() {
 	rg.t.Helper()
 	rg.until("all requests are over", func() bool { c := rg.shared.Counts(); return c.Received == c.Ended() })
 	c := rg.shared.Counts()
-	if c.Memory != 0 || c.Files != 0 {
-		rg.t.Errorf("%d bytes and %d files are still taken", c.Memory, c.Files)
+	if c.Memory != 0 || c.Files != 0 || c.Stored != 0 {
+		rg.t.Errorf("%d bytes and %d files of %d bytes are still taken", c.Memory, c.Files, c.Stored)
 	}
 	rg.until("all bodies of responses are closed", func() bool { return rg.open.Load() == 0 })
 	for _, lim := range append(rg.shared.Caps(), rg.lim) {

@@ -75,9 +75,9 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	return stream, err
 }
 
-// takeAll reads a body into memory and then into a file. It grows as the body comes: a client that
-// only promises one takes no memory. The listener bounds how long a client may stall, and how slowly
-// it may send.
+// takeAll reads a body into memory and then into a file. The buffer grows as the body comes: a
+// client that only promises one takes no memory. The listener bounds how long a client may stall,
+// and how slowly it may send.
 func (x *exchange) takeAll() (stream bool, err error) {
 	b := &x.body
 	b.read = true

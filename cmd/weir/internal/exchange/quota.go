@@ -10,8 +10,8 @@ type quota[K comparable] struct {
 	each map[K]int64
 }
 
-// take reports whether it gave n more to k: so that nobody has more than each, and all together
-// have no more than all.
+// take gives n more to k, and reports whether it did: no k may have more than each, and all
+// together no more than all.
 func (q *quota[K]) take(k K, n, each, all int64) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

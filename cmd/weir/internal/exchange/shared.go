@@ -117,11 +117,11 @@ func (s *Shared) caps(c *config.Config) []fixed {
 }
 
 // A Gate admits the requests of a compartment: a [*weir.Limiter], or the handle of a bulkhead. Full
-// is the refusal that Acquire would answer with now, and Limit the number of slots.
+// is the refusal that Acquire would answer with now.
 type Gate interface {
 	edge.Gate
 	Full(ctx context.Context) error
-	Limit() int
+	Snapshot() weir.Snapshot
 }
 
 // A Route is the handler of the requests of a route.

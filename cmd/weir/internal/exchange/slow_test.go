@@ -58,7 +58,11 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 				rg.dial(text)
 			}
 			rg.until("all are there", func() bool { return rg.shared.Counts().Received == crowd })
-			rg.until("none holds a slot", func() bool { return rg.inFlight() == 0 })
+			// Some are still on their way to a slot when they are counted.
+			rg.until("none holds a slot", func() bool {
+				s := rg.lim.Snapshot()
+				return s.InFlight == 0 && (strings.HasPrefix(text, "POST") || s.Succeeded == crowd)
+			})
 			before := rg.lim.Snapshot()
 			client := rg.client(false)
 			for range requests {
@@ -82,7 +86,7 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 	}
 }
 
-// What finds no memory is a stream, and arrives whole.
+// A body that finds no memory goes to a file, a response becomes a stream, and both arrive whole.
 func TestMemoryIsBounded(t *testing.T) {
 	const bound = 3 * firstChunk
 	rg := newRig(t, 10, false, func(w http.ResponseWriter, r *http.Request) {
@@ -111,7 +115,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 	}
 	rg.idle()
-	if c := rg.shared.Counts(); c.Streamed == 0 || c.Exchanged == 0 {
+	if c := rg.shared.Counts(); c.Exchanged == 0 || c.Streamed != 0 {
 		t.Errorf("all of it found room: %+v", c)
 	}
 }
@@ -224,12 +228,18 @@ func TestFailureWithoutMemory(t *testing.T) {
 func TestStalledBodiesLeaveMemory(t *testing.T) {
 	const stalled = 100
 	rg := newRig(t, 10, false, echo, func(c *config.Config, _ *config.Route) {
-		c.Buffers.Memory, c.Streams.Max = 512<<10, 10
+		c.Buffers.Memory = 512 << 10
 	})
 	for range stalled {
 		rg.dial("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 60000\r\n\r\n" + strings.Repeat("x", 59000))
 	}
-	rg.until("all others are refused", func() bool { return rg.shared.Counts().Ended() > 0 && rg.shared.streams.Snapshot().InFlight == 10 })
+	rg.until("all are in memory or in files", func() bool {
+		c := rg.shared.Counts()
+		return c.Received == stalled && c.Stored+c.Memory >= stalled*59000
+	})
+	if c := rg.shared.Counts(); c.Files == 0 || c.Memory > 256<<10+firstChunk*stalled {
+		t.Errorf("%+v", c)
+	}
 	for _, size := range []int{0, 2000} {
 		res, err := rg.client(false).Post(rg.front.URL, "", strings.NewReader(strings.Repeat("x", size)))
 		if status, body, err := read(res, err); status != 200 || len(body) != size || err != nil {

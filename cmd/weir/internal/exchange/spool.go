@@ -13,8 +13,8 @@ import (
 // maxStore is the most that temporary files hold if no bound is set.
 const maxStore = 1 << 30
 
-// storeOf returns how many bytes temporary files may hold in all: half of the free space leaves room
-// for others, and a file system in memory has no more than the buffers in memory.
+// storeOf returns how many bytes temporary files may hold in all. Half of the free space leaves
+// room for other programs. Files in memory may take as much as the buffers in memory.
 func storeOf(c config.Buffers) int64 {
 	if c.Store > 0 {
 		return int64(c.Store)
@@ -33,8 +33,8 @@ func storeOf(c config.Buffers) int64 {
 // ofClient is the part of the store that one client may have: a quarter, or one body.
 func (s *setting) ofClient() int64 { return max(s.store/4, s.file) }
 
-// spool reads on into a temporary file. It reports whether the rest has to be streamed: because the
-// body is too long, or because there is no file to be had, no room in the store or none on the disk.
+// spool reads on into a temporary file. It reports whether the rest has to be streamed: because
+// the body is too long, no file can be made, or neither the store nor the disk has room.
 func (x *exchange) spool() (stream bool, err error) {
 	b := &x.body
 	if x.file == 0 {

@@ -125,7 +125,7 @@ func TestMaxBody(t *testing.T) {
 func TestNothingIsReadBeyondTheLength(t *testing.T) {
 	rg := newRig(t, 1, false, echo, nil)
 	rg.wrap = func(r *http.Request) io.ReadCloser { return &exact{r.Body, r.ContentLength} }
-	text := strings.Repeat("0123456789", 20_000) // more than the buffer
+	text := strings.Repeat("0123456789", 200_000) // more than the buffers
 	status, got, err := read(rg.client(false).Post(rg.front.URL, "text/plain", strings.NewReader(text)))
 	if status != 200 || got != text || err != nil {
 		t.Errorf("status %d, %d bytes, error %v", status, len(got), err)
@@ -172,7 +172,11 @@ func TestConversations(t *testing.T) {
 						w.(http.Flusher).Flush()
 					}
 					w.Header().Set("Grpc-Status", "0")
-				}, nil)
+				}, func(_ *config.Config, r *config.Route) {
+					if !grpc {
+						r.Body = bodyStreams
+					}
+				})
 				rg.shared.pause = time.Millisecond
 				from, to := io.Pipe()
 				req, _ := http.NewRequest(http.MethodPost, rg.front.URL, from)
@@ -268,7 +272,7 @@ func TestRestOfABodyIsNoRequest(t *testing.T) {
 		asked <- r.URL.Path
 		_ = http.NewResponseController(w).EnableFullDuplex()
 		w.WriteHeader(http.StatusUnauthorized)
-	}, nil)
+	}, func(_ *config.Config, r *config.Route) { r.Body = bodyStreams })
 	rg.shared.pause = time.Millisecond
 	conn, answers := rg.dial("POST /first HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
 	res, err := http.ReadResponse(answers, nil)

@@ -11,9 +11,9 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// uploads are requests of a compartment whose bodies stream: they are too long for the buffers, or
-// found no room. How long one takes is its client's doing, so that they hold a part of the limit at
-// most, and no client more than half of that.
+// uploads are the requests of a compartment whose bodies stream, because they are too long for the
+// buffers or found no room. Their clients decide how long they take. So all of them together hold a
+// part of the limit at most, and one client half of that part.
 type uploads struct {
 	limiter *weir.Limiter
 	clients quota[netip.Addr]
@@ -64,14 +64,15 @@ func (a *allUploads) get(compartment string) (*uploads, error) {
 	return a.of[compartment], nil
 }
 
-// admitUpload takes a slot for an upload, which it holds until its response is there. The gate learns
-// nothing of it: its latency is its client's, and a slot that waits for a client is no load.
+// admitUpload takes a slot for an upload, which holds it until its response is there. The gate
+// learns nothing of it: the client decides how long it takes, and a slot that waits for a client is
+// no load.
 func (x *exchange) admitUpload(ctx context.Context) error {
 	u, err := x.shared.uploads.get(x.route.config.Compartment)
 	if err != nil {
 		return err
 	}
-	part := max(1, int(x.uploads*float64(x.route.gate.Limit())))
+	part := max(1, int(x.uploads*float64(x.route.gate.Snapshot().Limit)))
 	who := x.address()
 	if !u.clients.take(who, 1, int64(max(1, part/2)), math.MaxInt64) {
 		return &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonTenantShare}

@@ -1,0 +1,130 @@
+package exchange
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+	"github.com/weir-go/weir/internal/limittest"
+)
+
+const mebibyte = 1 << 20
+
+// upload is the head of a request whose body is too long for the buffers of a rig.
+var upload = fmt.Sprintf("POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\nbegin", 17*mebibyte)
+
+// Forty uploads that do not come hold at most their part of the limit. The others are refused, and
+// short requests do not notice.
+func TestUploadsHoldAPartOfTheLimit(t *testing.T) {
+	const limit, crowd = 8, 40
+	rg := newRig(t, limit, false, site, func(c *config.Config, _ *config.Route) { c.Streams.Uploads = 0.5 })
+	for range crowd {
+		rg.dial(upload)
+	}
+	// One address has half of the part.
+	rg.until("all others are refused", func() bool {
+		return rg.shared.Counts().Refused["tenant over its share"] == crowd-limit/4 && rg.inFlight() == limit/4
+	})
+	for range 100 {
+		if status, _, err := rg.get("/?size=1000&length=1"); status != 200 || err != nil {
+			t.Fatalf("a request beside them: status %d, error %v", status, err)
+		}
+	}
+	if s := rg.lim.Snapshot(); s.InFlight > limit/2 || s.Failed != 0 {
+		t.Errorf("%+v", s)
+	}
+	rg.front.CloseClientConnections()
+	rg.idle()
+}
+
+// An upload that comes has its slot until the response is there, and no longer.
+func TestUploadsHoldTheirSlots(t *testing.T) {
+	release, held := make(chan struct{}), make(chan struct{})
+	rg := newRig(t, 4, false, func(w http.ResponseWriter, r *http.Request) {
+		n, err := io.Copy(io.Discard, r.Body)
+		close(held)
+		<-release
+		fmt.Fprint(w, n, err)
+	}, nil)
+	answered := make(chan string)
+	go func() {
+		status, body, err := read(rg.client(false).Post(rg.front.URL, "", io.MultiReader(strings.NewReader(strings.Repeat("x", 3*mebibyte)))))
+		answered <- fmt.Sprint(status, " ", body, err)
+	}()
+	<-held
+	if n := rg.inFlight(); n != 1 {
+		t.Errorf("%d slots are held, want 1", n)
+	}
+	close(release)
+	if got, want := <-answered, fmt.Sprintf("200 %d <nil><nil>", 3*mebibyte); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	rg.taught(limittest.Taught{Ignored: 1})
+	if c := rg.shared.Counts(); c.Streamed != 1 || c.Stored != 0 {
+		t.Errorf("%+v", c)
+	}
+}
+
+// A slow body reaches the upstream when it is whole, whether its length is known or not.
+func TestUpstreamIsNotAskedForHalfABody(t *testing.T) {
+	for _, text := range []string{
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\nhalf",
+		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+	} {
+		asked := make(chan struct{}, 1)
+		rg := newRig(t, 4, false, func(w http.ResponseWriter, _ *http.Request) { asked <- struct{}{} }, nil)
+		rg.dial(text)
+		rg.until("it has come", func() bool { return rg.shared.Counts().Memory > 0 })
+		rg.front.CloseClientConnections()
+		rg.idle()
+		if len(asked) > 0 {
+			t.Error("the upstream was asked")
+		}
+	}
+}
+
+// Bodies that find no room in the store stream, and one client leaves room for others.
+func TestStoreIsBounded(t *testing.T) {
+	rg := newRig(t, 100, false, site, func(c *config.Config, _ *config.Route) {
+		c.Buffers.Store, c.Buffers.File = 4*mebibyte, mebibyte
+	})
+	body := "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("x", 999_000)
+	for range 8 {
+		go rg.dial(body)
+	}
+	rg.until("the client has its part", func() bool { c := rg.shared.Counts(); return c.Received == 8 && c.Streamed >= 6 })
+	if c := rg.shared.Counts(); c.Stored > mebibyte || c.Stored < mebibyte/2 {
+		t.Errorf("%d bytes are stored, want at most a quarter of 4 MiB", c.Stored)
+	}
+	rg.front.CloseClientConnections()
+	rg.idle()
+}
+
+// A request that would be refused is refused before its client is asked for the body.
+func TestRefusedBeforeTheBodyIsAskedFor(t *testing.T) {
+	rg := newRig(t, 1, false, echo, nil)
+	rg.lim.Close()
+	_, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n")
+	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("%v, %v: want 503, and no 100 before", res, err)
+	}
+}
+
+func TestQuota(t *testing.T) {
+	var q quota[string]
+	for _, c := range []struct {
+		who  string
+		n    int64
+		want bool
+	}{{"a", 3, true}, {"a", 1, false}, {"b", 2, true}, {"c", 1, false}} {
+		if got := q.take(c.who, c.n, 3, 5); got != c.want {
+			t.Errorf("take %d for %s: %v", c.n, c.who, got)
+		}
+	}
+	if q.give("a", 3); q.used() != 2 || !q.take("c", 3, 3, 5) {
+		t.Errorf("%d are taken", q.used())
+	}
+}
