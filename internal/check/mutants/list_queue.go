@@ -39,7 +39,7 @@ var ofTheQueue = []mutant{
 		old:  "return among.oldest(k)",
 		new:  "return among.newest",
 		in:   "./internal/admit",
-		test: "TestQueueIsFourLimitsLong",
+		test: "TestQueueSizeBoundsTheAdaptiveQueue",
 	},
 	{
 		name: "a lower lane never has its share",
@@ -108,10 +108,23 @@ var ofTheQueue = []mutant{
 	{
 		name: "a standing queue is served in order",
 		file: "internal/queue/adaptive.go",
-		old:  "return line.newest, evicted",
-		new:  "return s.urgent[0], evicted",
-		in:   "./internal/admit",
-		test: "TestNewestFirstOnceSaturated",
+		old:  "case s.stands(v.Now):",
+		new:  "case false:",
+		test: "TestStandingQueueServesTheNewest",
+	},
+	{
+		name: "a queue stands as soon as its oldest is above the target",
+		file: "internal/queue/heap.go",
+		old:  "if !s.stands(now) && now-s.above < target {",
+		new:  "if false {",
+		test: "TestBurstIsServedInOrder",
+	},
+	{
+		name: "a queue that stood stands for ever",
+		file: "internal/queue/heap.go",
+		old:  "now-s.shed < s.target",
+		new:  "s.target > 0",
+		test: "TestQueueStandsNoMore",
 	},
 	{
 		name: "a shuffle forgets what runs",
