@@ -110,6 +110,7 @@ var ofTheQueue = []mutant{
 		file: "internal/queue/adaptive.go",
 		old:  "case s.stands(v.Now):",
 		new:  "case false:",
+		in:   "./internal/admit",
 		test: "TestStandingQueueServesTheNewest",
 	},
 	{
@@ -117,6 +118,7 @@ var ofTheQueue = []mutant{
 		file: "internal/queue/heap.go",
 		old:  "if !s.stands(now) && now-s.above < target {",
 		new:  "if false {",
+		in:   "./internal/admit",
 		test: "TestBurstIsServedInOrder",
 	},
 	{
@@ -124,6 +126,7 @@ var ofTheQueue = []mutant{
 		file: "internal/queue/heap.go",
 		old:  "now-s.shed < s.target",
 		new:  "s.target > 0",
+		in:   "./internal/admit",
 		test: "TestQueueStandsNoMore",
 	},
 	{
