@@ -8,7 +8,9 @@ import (
 
 // Log returns a handler for [Config].OnEvent that writes to logger and does not flood it: changes
 // of the limit are written as they come, anything else as one line a second for each limiter, kind
-// and reason. One handler may serve many limiters. A nil logger is slog.Default.
+// and reason. Above 20 lines the rest of a second is in a line for each kind and reason, with no
+// limiter: clients may invent the keys of a bulkhead. One handler may serve many limiters. A nil
+// logger is slog.Default.
 func Log(logger *slog.Logger) func(Event) {
 	if logger == nil {
 		logger = slog.Default()
@@ -19,6 +21,9 @@ func Log(logger *slog.Logger) func(Event) {
 
 // summarizeEvery is how long events are gathered before they are written.
 const summarizeEvery = time.Second
+
+// mostSummaries is how many lines a second name a limiter.
+const mostSummaries = 20
 
 type eventLog struct {
 	logger *slog.Logger
@@ -51,6 +56,9 @@ func (l *eventLog) gather(s summary) {
 	if len(l.gathered) == 0 {
 		time.AfterFunc(summarizeEvery, l.write)
 	}
+	if l.gathered[s] == 0 && len(l.gathered) >= mostSummaries {
+		s.limiter = ""
+	}
 	l.gathered[s]++
 }
 
@@ -60,7 +68,10 @@ func (l *eventLog) write() {
 	l.gathered = map[summary]int{}
 	l.mu.Unlock()
 	for s, n := range gathered {
-		line := l.logger.With("limiter", s.limiter)
+		line := l.logger
+		if s.limiter != "" {
+			line = line.With("limiter", s.limiter)
+		}
 		if s.reason != 0 {
 			line = line.With("reason", s.reason.String())
 		}

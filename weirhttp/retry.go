@@ -58,7 +58,7 @@ func (t *retrier) RoundTrip(req *http.Request) (*http.Response, error) {
 		if !again {
 			return res, err
 		}
-		if res != nil {
+		if res != nil && res.Body != nil { // a transport of tests may leave it out
 			discard(res.Body)
 		}
 		if err := call.Wait(ctx); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -169,13 +170,18 @@ func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, log *s
 		log.Warn("changes of the file are not seen, only SIGHUP is", "error", err)
 	}
 	go func() {
+		var applied []byte // the file as it was read last
 		for {
 			select {
 			case <-ctx.Done():
 				return
 			case <-hangup:
 			case <-changed:
+				if now, err := os.ReadFile(c.Config); err == nil && bytes.Equal(now, applied) {
+					continue // it was read on SIGHUP
+				}
 			}
+			applied, _ = os.ReadFile(c.Config)
 			_ = p.Reload() // says in the log how it went
 		}
 	}()

@@ -1,10 +1,12 @@
 package admin
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
 	"github.com/weir-go/weir/cmd/weir/internal/exchange"
 	"github.com/weir-go/weir/cmd/weir/internal/listen"
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
@@ -38,7 +40,17 @@ func Metrics(limiters metrics.Sources, figures func() Figures) (prometheus.Gathe
 			return nil, err
 		}
 	}
-	return registry, nil
+	return withoutTwins{registry}, nil
+}
+
+// withoutTwins leaves out the counter of allocated bytes that Go's collector has beside its gauge:
+// in OpenMetrics a counter's family has no _total, so that both would be one family.
+type withoutTwins struct{ prometheus.Gatherer }
+
+// Gather implements [prometheus.Gatherer].
+func (g withoutTwins) Gather() ([]*dto.MetricFamily, error) {
+	all, err := g.Gatherer.Gather()
+	return slices.DeleteFunc(all, func(f *dto.MetricFamily) bool { return f.GetName() == "go_memstats_alloc_bytes_total" }), err
 }
 
 // A collector collects figures.

@@ -13,5 +13,6 @@ func space(directory string) (free int64, inMemory bool) {
 	if unix.Statfs(directory, &s) != nil {
 		return math.MaxInt64, false
 	}
+	//nolint:unconvert // Bsize and Type have 32 bits on some systems
 	return int64(s.Bavail) * int64(s.Bsize), int64(s.Type) == unix.TMPFS_MAGIC
 }

@@ -21,7 +21,7 @@ func TestRequestThatNeverEndsAfterItsAnswer(t *testing.T) {
 		_ = control.Flush()
 	}))
 	defer server.CloseClientConnections()
-	r := start(t, file(server.URL, ""))
+	r := start(t, file(server.URL, "routes: [{path: /, body: stream}]"))
 	conn, err := net.Dial("tcp", r.address)
 	if err != nil {
 		t.Fatal(err)

@@ -60,7 +60,7 @@ func (p *Proxy) fill(t, previous *table) error {
 		if err != nil {
 			return fmt.Errorf("listeners[%d].trusted: %w", i, err)
 		}
-		t.handlers = append(t.handlers, client.New(served, trusted, p.tracer))
+		t.handlers = append(t.handlers, strict(client.New(served, trusted, p.tracer), c.Underscores))
 	}
 	return nil
 }
