@@ -114,6 +114,21 @@ func TestLogTellsReasonsAndLimitersApart(t *testing.T) {
 	})
 }
 
+// Clients that invent the keys of a bulkhead do not write the log.
+func TestLogNamesFewLimiters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		logger, text := textLog()
+		handle := weir.Log(logger)
+		for i := range 1000 {
+			handle(weir.Event{Kind: weir.Refused, Limiter: fmt.Sprint("key", i), Reason: weir.ReasonQueueFull})
+		}
+		time.Sleep(2 * time.Second)
+		if got := text(); len(lines(got)) != 21 || !strings.Contains(got, `refused" reason="queue full" count=980 `) {
+			t.Errorf("%d lines, want 20 that name a limiter and one for 980 others:\n%s", len(lines(got)), got)
+		}
+	})
+}
+
 func TestLogWritesChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		logger, text := textLog()

@@ -57,8 +57,8 @@ func (h *Handle) lookUp(find func(*Set, string) (*compartment, error)) (*compart
 	return c, err
 }
 
-// Snapshot returns the state of the key's limiter, as [Set.Snapshot] has it for all keys. It is zero
-// if the key has no limiter.
+// Snapshot returns the state of the key's limiter, as [Set.Snapshot] has it for all keys. It is
+// zero if the key has no limiter.
 func (h *Handle) Snapshot() weir.Snapshot {
 	c, err := h.enter()
 	if err != nil {

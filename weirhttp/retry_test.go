@@ -461,3 +461,26 @@ func TestIdleConnectionsAreClosedBelow(t *testing.T) {
 	(&http.Client{Transport: weirhttp.RetryTransport(weirhttp.Propagate(roundTrip(nil)),
 		newClient(t, retry.Config{}))}).CloseIdleConnections()
 }
+
+// bodiless answers with a refusal, and then with success, and never with a body.
+type bodiless struct{ tries int }
+
+func (b *bodiless) RoundTrip(*http.Request) (*http.Response, error) {
+	b.tries++
+	status := http.StatusOK
+	if b.tries == 1 {
+		status = http.StatusServiceUnavailable
+	}
+	return &http.Response{StatusCode: status, Header: http.Header{}}, nil
+}
+
+func TestRetriedResponseWithoutABody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		base := &bodiless{}
+		req, _ := http.NewRequest(http.MethodGet, "http://h/", nil)
+		res, err := weirhttp.RetryTransport(base, newClient(t, retry.Config{})).RoundTrip(req)
+		if err != nil || res.StatusCode != http.StatusOK || base.tries != 2 {
+			t.Errorf("%v, %v after %d tries, want 200 after two", res, err, base.tries)
+		}
+	})
+}

@@ -99,7 +99,7 @@ func figured() Figures {
 		}},
 		Exchanges: exchange.Counts{
 			Received: 10, Answered: map[string]uint64{"2xx": 11}, Refused: map[string]uint64{"queue full": 12}, Left: 13, Broken: 14,
-			Streamed: 15, Exchanged: 16, NoStream: 17, TimedOut: 18, Memory: 19, Files: 20,
+			Streamed: 15, Exchanged: 16, NoStream: 17, TimedOut: 18, Memory: 19, Files: 20, Stored: 31,
 		},
 		Upstreams: map[string][]upstream.Address{"api": {
 			{URL: "http://127.0.0.1:9000", InFlight: 21, Requests: 22, Failures: 23, Healthy: true}, {URL: "\xff"},
@@ -123,6 +123,11 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s is missing", name)
 		}
 	}
+	for name := range families {
+		if base, counts := strings.CutSuffix(name, "_total"); counts && families[base] != nil {
+			t.Errorf("%s and %s are one family in OpenMetrics", name, base)
+		}
+	}
 	for _, s := range all() {
 		if families[s.name] == nil {
 			t.Errorf("%s is missing", s.name)
@@ -142,7 +147,7 @@ func TestMetrics(t *testing.T) {
 		`weir_proxy_connections_closed_total{listener=":8080",reason="slow"} 30`,
 		`weir_proxy_requests_total 10`, `weir_proxy_responses_total{status="2xx"} 11`, `weir_proxy_refused_total{reason="queue full"} 12`,
 		`weir_proxy_left_total 13`, `weir_proxy_broken_total 14`, `weir_proxy_streams_total{kind="request"} 15`, `weir_proxy_streams_total{kind="response"} 16`,
-		`weir_proxy_streams_refused_total 17`, `weir_proxy_timeouts_total 18`, `weir_proxy_buffer_bytes 19`, `weir_proxy_buffer_files 20`,
+		`weir_proxy_streams_refused_total 17`, `weir_proxy_timeouts_total 18`, `weir_proxy_buffer_bytes 19`, `weir_proxy_buffer_files 20`, `weir_proxy_buffer_file_bytes 31`,
 		`weir_proxy_upstream_in_flight{address="http://127.0.0.1:9000",upstream="api"} 21`,
 		`weir_proxy_upstream_requests_total{address="http://127.0.0.1:9000",upstream="api"} 22`,
 		`weir_proxy_upstream_failures_total{address="http://127.0.0.1:9000",upstream="api"} 23`,

@@ -4,8 +4,8 @@
 // The slot is held at the upstream's side only. The body of a request is read before the request
 // takes its slot: in memory, then in a file. The body of a response is read ahead of the client,
 // which receives it when the slot is free. Requests whose bodies are too long for that hold their
-// slots within a part of the limit. Conversations and long responses are streams: they have a cap of
-// their own. No law sees how long a client makes its request take.
+// slots within a part of the limit. Conversations and long responses are streams: they have a cap
+// of their own. No law sees how long a client makes its request take.
 //
 //	request                        slot while the upstream works                    then
 //	body fits the buffers          its gate's                                       by its response

@@ -38,8 +38,8 @@ func trickle(to io.Writer, piece string) {
 	}
 }
 
-// A slow upload gets a 408. If its body is too long for the buffers, its slot and its request to the
-// upstream end; otherwise the upstream was not asked.
+// A slow upload gets a 408. If its body is too long for the buffers, its slot and its request to
+// the upstream end; otherwise the upstream was not asked.
 func TestSlowUpload(t *testing.T) {
 	for name, framing := range map[string]struct {
 		header, piece string
