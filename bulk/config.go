@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"time"
 
@@ -107,7 +108,7 @@ func (c Config) complete() (Config, error) {
 	if c.Every < 0 {
 		return c, settings.Invalid(ErrConfig, "Every", c.Every, "0 (the default) or more")
 	}
-	if c.Journal != "" && c.Journal == c.Rejects {
+	if c.Journal != "" && (isSame(c.Journal, c.Rejects) || isSame(c.Journal+nextSuffix, c.Rejects)) {
 		return c, settings.Invalid(ErrConfig, "Rejects", c.Rejects, "another file than Journal")
 	}
 	c.Workers = cmp.Or(c.Workers, defaultWorkers)
@@ -122,13 +123,40 @@ func (c Config) apartFrom(source io.Reader) error {
 	if read == nil {
 		return nil
 	}
-	for field, name := range map[string]string{"Journal": c.Journal, "Rejects": c.Rejects} {
-		written, err := os.Stat(name)
+	for _, f := range []struct{ field, name string }{
+		{"Journal", c.Journal}, {"Journal", c.Journal + nextSuffix}, {"Rejects", c.Rejects},
+	} {
+		written, err := os.Stat(f.name)
 		if err == nil && os.SameFile(read, written) {
-			return settings.Invalid(ErrConfig, field, strconv.Quote(name), "another file than the source")
+			return settings.Invalid(ErrConfig, f.field, strconv.Quote(f.name), "another file than the source")
 		}
 	}
 	return nil
+}
+
+// isSame reports whether two paths lead to one file, which need not exist.
+func isSame(a, b string) bool {
+	if b == "" {
+		return false
+	}
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	if err == nil && err2 == nil {
+		return os.SameFile(one, other)
+	}
+	return place(a) == place(b)
+}
+
+// place is the path of a file that may not exist, by the way of folders that do.
+func place(name string) string {
+	folder, err := filepath.EvalSymlinks(filepath.Dir(name))
+	if err == nil {
+		folder, err = filepath.Abs(folder)
+	}
+	if err != nil {
+		return filepath.Clean(name)
+	}
+	return filepath.Join(folder, filepath.Base(name))
 }
 
 // A Line is a line of the source.

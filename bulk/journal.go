@@ -18,6 +18,7 @@ type state struct {
 }
 
 const (
+	nextSuffix     = ".next" // of the file that replaces a journal
 	journalVersion = 1
 	mostJournal    = 4 << 10 // bytes: a file that was named by mistake may be larger than the memory
 )
@@ -37,10 +38,19 @@ func readJournal(name string) (s state, known bool, err error) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		return state{}, false, fmt.Errorf("bulk: %s is no journal: %w: name another file, or remove it to start anew", name, err)
 	}
-	if s.Version != journalVersion || s.Lines < 0 || s.Last < 0 || s.Offset < s.Last || s.Rejected < 0 || s.Rejects < 0 {
+	if s.Version != journalVersion || !s.isPossible() || s.Rejected < 0 || s.Rejects < 0 {
 		return state{}, false, fmt.Errorf("bulk: %s is no journal of version %d: %q: name another file, or remove it to start anew", name, journalVersion, text)
 	}
 	return s, true, nil
+}
+
+// isPossible reports whether a line may end there: it has a byte at least, and before the first one
+// there is none.
+func (m mark) isPossible() bool {
+	if m.Lines == 0 {
+		return m.Offset == 0 && m.Last == 0
+	}
+	return m.Lines > 0 && m.Last >= m.Lines-1 && m.Offset > m.Last
 }
 
 // readBeginning reads a file, up to so many bytes.
@@ -64,7 +74,7 @@ func writeJournal(name string, s state) error {
 	if err != nil {
 		return fmt.Errorf("bulk: journal: %w", err)
 	}
-	next := name + ".next"
+	next := name + nextSuffix
 	if err := writeFile(next, append(text, '\n')); err != nil {
 		return fmt.Errorf("bulk: journal: %w", err)
 	}

@@ -267,3 +267,56 @@ func TestFullDiskUnderTheRejects(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The last line of a source that is still being written was imported without its end.
+func TestLastLineThatGrows(t *testing.T) {
+	for more, want := range map[string]string{"": "", "\n": "", "\nline 3\n": "line 3", "3\n": "grown"} {
+		journal, _ := files(t)
+		s := newStore()
+		if _, err := Run(t.Context(), strings.NewReader("line 1\nline 2"), Config{Write: s.write, Journal: journal}); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 {
+			p, err := Run(t.Context(), strings.NewReader("line 1\nline 2"+more), Config{Write: s.write, Journal: journal})
+			switch {
+			case want == "grown":
+				if !errors.Is(err, ErrChanged) || len(s.times) != 2 {
+					t.Errorf("%q: %v, %v: want an error, and nothing written", more, err, s.times)
+				}
+			case err != nil || p.Lines != int64(2+len(want)/6):
+				t.Errorf("%q: %d lines, %v", more, p.Lines, err)
+			}
+		}
+		if want == "line 3" && (s.times[want] != 1 || len(s.times) != 3) {
+			t.Errorf("%q: %v", more, s.times)
+		}
+	}
+}
+
+func TestImpossibleJournals(t *testing.T) {
+	for _, text := range []string{
+		`{"version":1,"lines":0,"offset":100,"last":0}`, `{"version":1,"lines":2,"offset":5,"last":5}`, `{"version":1,"lines":5,"offset":3,"last":2}`,
+	} {
+		journal, _ := files(t)
+		if err := os.WriteFile(journal, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s := newStore()
+		if _, err := Run(t.Context(), strings.NewReader(numbered(100)), Config{Write: s.write, Journal: journal}); err == nil {
+			t.Errorf("%s was accepted", text)
+		}
+	}
+}
+
+// Other spellings of a path lead to the same file.
+func TestRejectsAreNotTheJournal(t *testing.T) {
+	folder := t.TempDir()
+	t.Chdir(folder)
+	for _, rejects := range []string{"j", "./j", filepath.Join(folder, "j"), "j.next", "../" + filepath.Base(folder) + "/j"} {
+		s := newStore()
+		_, err := Run(t.Context(), strings.NewReader(numbered(3)), Config{Write: s.write, Journal: "j", Rejects: rejects})
+		if !errors.Is(err, ErrConfig) {
+			t.Errorf("%s: %v, want an error of the configuration", rejects, err)
+		}
+	}
+}

@@ -137,23 +137,47 @@ func withoutEnd(line []byte) []byte {
 	return text
 }
 
-// skip goes on behind a mark, and makes sure that it is of this source.
-func skip(source io.Reader, to mark) error {
+// skip goes on behind a mark, and makes sure that it is of this source. It returns the mark, with the
+// end of its line if the source had none when the mark was made.
+func skip(source io.Reader, to mark) (mark, error) {
 	if to.Lines == 0 {
-		return nil
+		return to, nil
 	}
 	if n, err := discard(source, to.Last); err != nil {
-		return fmt.Errorf("%w: it ends or fails at byte %d, before line %d: %w", ErrChanged, n, to.Lines, err)
+		return to, fmt.Errorf("%w: it ends or fails at byte %d, before line %d: %w", ErrChanged, n, to.Lines, err)
 	}
-	sum := crc32.New(castagnoli)
-	n, err := io.CopyN(sum, source, to.Offset-to.Last)
+	sum, end := crc32.New(castagnoli), new(lastByte)
+	n, err := io.CopyN(io.MultiWriter(sum, end), source, to.Offset-to.Last)
 	if err != nil {
-		return fmt.Errorf("%w: it ends or fails at byte %d, in line %d: %w", ErrChanged, to.Last+n, to.Lines, err)
+		return to, fmt.Errorf("%w: it ends or fails at byte %d, in line %d: %w", ErrChanged, to.Last+n, to.Lines, err)
 	}
 	if sum.Sum32() != to.Sum {
-		return fmt.Errorf("%w: line %d, at byte %d, has another text", ErrChanged, to.Lines, to.Last)
+		return to, fmt.Errorf("%w: line %d, at byte %d, has another text", ErrChanged, to.Lines, to.Last)
 	}
-	return nil
+	if *end == '\n' {
+		return to, nil
+	}
+	switch n, err := io.CopyN(io.MultiWriter(sum, end), source, 1); {
+	case n == 0 && errors.Is(err, io.EOF):
+		return to, nil
+	case err != nil:
+		return to, fmt.Errorf("bulk: the source failed after line %d, byte %d: %w", to.Lines, to.Offset, err)
+	case *end != '\n':
+		return to, fmt.Errorf("%w: line %d, at byte %d, had no end when it was imported, and has grown: "+
+			"import sources that are whole, or remove the journal to import all of it again", ErrChanged, to.Lines, to.Last)
+	}
+	to.Offset, to.Sum = to.Offset+1, sum.Sum32()
+	return to, nil
+}
+
+// lastByte is the last one that was written.
+type lastByte byte
+
+func (b *lastByte) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		*b = lastByte(p[len(p)-1])
+	}
+	return len(p), nil
 }
 
 // discard goes on behind so many bytes. Some files, such as pipes, have a Seek that fails.

@@ -189,12 +189,13 @@ func (r *run) sync() (err error) {
 
 // read reads the source and hands its lines to the workers.
 func (r *run) read(source io.Reader) {
-	if err := skip(source, r.kept); err != nil {
+	at, err := skip(source, r.kept)
+	if err != nil {
 		r.stop(err)
 		return
 	}
 	in := lines{
-		src: bufio.NewReaderSize(source, readBuffer), maxLine: r.conf.MaxLine, at: r.kept,
+		src: bufio.NewReaderSize(source, readBuffer), maxLine: r.conf.MaxLine, at: at,
 		take: r.take, stopped: func() error { return context.Cause(r.ctx) },
 	}
 	for {

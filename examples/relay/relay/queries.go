@@ -52,15 +52,22 @@ func (q *queries) count(m *nostr.CountMessage) {
 	}
 }
 
-var errTooMany = errors.New("relay: too many subscriptions")
+var (
+	errTooMany       = errors.New("relay: too many subscriptions")
+	errTooManyCounts = errors.New("relay: too many COUNTs")
+)
 
 // refuse answers where there are too many subscriptions, or no memory for one.
 func (q *queries) refuse(id string, err error) {
 	server := q.conn.server
 	reason := nostr.Reason(nostr.RateLimited, "%d subscriptions are open: close one first", server.conf.Subscriptions)
-	if errors.Is(err, errTooMany) {
+	switch {
+	case errors.Is(err, errTooManyCounts):
+		reason = nostr.Reason(nostr.RateLimited, "%d COUNTs wait for their answers: wait for one first", server.conf.Subscriptions)
+		fallthrough
+	case errors.Is(err, errTooMany):
 		server.counts.refused(subscribing)
-	} else {
+	default:
 		server.counts.refused(keeping)
 		reason = noMemory("the subscription")
 	}
@@ -73,12 +80,15 @@ func noMemory(what string) string {
 }
 
 // enter registers a subscription before its query starts, so that no event is missed between the
-// two. The error is errTooMany or errNoMemory.
+// two. The error is errTooMany, errTooManyCounts or errNoMemory.
 func (q *queries) enter(next *query) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.open)+q.counting >= q.conn.server.conf.Subscriptions {
+	switch most := q.conn.server.conf.Subscriptions; {
+	case next.sub != nil && len(q.open) >= most:
 		return errTooMany
+	case next.sub == nil && q.counting >= most:
+		return errTooManyCounts
 	}
 	next.weight = weightOf(next.filters, q.conn.server.registry.filed(q.conn))
 	if !q.conn.kept.take(next.weight) {
