@@ -137,8 +137,8 @@ func withoutEnd(line []byte) []byte {
 	return text
 }
 
-// skip goes on behind a mark, and makes sure that it is of this source. It returns the mark, with the
-// end of its line if the source had none when the mark was made.
+// skip goes on behind a mark, and makes sure that it is of this source. It returns the mark, with
+// the end of its line if the source had none when the mark was made.
 func skip(source io.Reader, to mark) (mark, error) {
 	if to.Lines == 0 {
 		return to, nil
