@@ -134,37 +134,3 @@ func TestCompressionBomb(t *testing.T) {
 		t.Errorf("received %q, want a close frame with 1002", got.String())
 	}
 }
-
-// COUNTs that wait take no subscription's place.
-func TestCountsAreNoSubscriptions(t *testing.T) {
-	kept, _ := filled(t, 20, "")
-	slice, leave := make(chan struct{}), make(chan struct{})
-	kept.beforeNext = func(f nostr.Filter) error {
-		if f.Limit == 0 || f.Limit > 5 {
-			select {
-			case slice <- struct{}{}:
-			default:
-			}
-			<-leave
-		}
-		return nil
-	}
-	s := serve(t, relay.Config{Store: kept, Reads: 4, Slice: 10, Queries: 4, Subscriptions: 2})
-	c := s.client()
-	for i := range 3 {
-		c.send(fmt.Sprintf(`["COUNT","%d",{}]`, i))
-	}
-	if got := fmt.Sprint(c.want("CLOSED", "2")); !strings.Contains(got, "2 COUNTs wait") {
-		t.Errorf("the third of two: %s", got)
-	}
-	<-slice
-	c.send(`["REQ","a",{"limit":5}]`)
-	close(leave)
-	for got := c.receive(); got[0] != "EOSE"; got = c.receive() {
-		if got[0] == "CLOSED" {
-			t.Fatalf("%v: want the subscription beside the COUNTs", got)
-		}
-	}
-	c.CloseNow()
-	s.stop()
-}

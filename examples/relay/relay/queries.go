@@ -52,22 +52,15 @@ func (q *queries) count(m *nostr.CountMessage) {
 	}
 }
 
-var (
-	errTooMany       = errors.New("relay: too many subscriptions")
-	errTooManyCounts = errors.New("relay: too many COUNTs")
-)
+var errTooMany = errors.New("relay: too many subscriptions")
 
 // refuse answers where there are too many subscriptions, or no memory for one.
 func (q *queries) refuse(id string, err error) {
 	server := q.conn.server
 	reason := nostr.Reason(nostr.RateLimited, "%d subscriptions are open: close one first", server.conf.Subscriptions)
-	switch {
-	case errors.Is(err, errTooManyCounts):
-		reason = nostr.Reason(nostr.RateLimited, "%d COUNTs wait for their answers: wait for one first", server.conf.Subscriptions)
-		fallthrough
-	case errors.Is(err, errTooMany):
+	if errors.Is(err, errTooMany) {
 		server.counts.refused(subscribing)
-	default:
+	} else {
 		server.counts.refused(keeping)
 		reason = noMemory("the subscription")
 	}
@@ -80,15 +73,12 @@ func noMemory(what string) string {
 }
 
 // enter registers a subscription before its query starts, so that no event is missed between the
-// two. The error is errTooMany, errTooManyCounts or errNoMemory.
+// two. The error is errTooMany or errNoMemory.
 func (q *queries) enter(next *query) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	switch most := q.conn.server.conf.Subscriptions; {
-	case next.sub != nil && len(q.open) >= most:
+	if len(q.open)+q.counting >= q.conn.server.conf.Subscriptions {
 		return errTooMany
-	case next.sub == nil && q.counting >= most:
-		return errTooManyCounts
 	}
 	next.weight = weightOf(next.filters, q.conn.server.registry.filed(q.conn))
 	if !q.conn.kept.take(next.weight) {
