@@ -11,10 +11,31 @@ var ofTheProxy = []mutant{
 		test: "TestStreamsAskTheGateToo",
 	},
 	{
+		name: "an upload leaves the limit",
+		file: "cmd/weir/internal/exchange/upload.go",
+		old:  "x.slot.held, x.slot.part = true, release",
+		new:  "x.permit.Release()\n\trelease()",
+		test: "TestUploadsHoldTheirSlots",
+	},
+	{
+		name: "uploads hold all of the limit",
+		file: "cmd/weir/internal/exchange/upload.go",
+		old:  "part := max(1, int(x.uploads*",
+		new:  "part := max(1, int(1*",
+		test: "TestUploadsHoldAPartOfTheLimit",
+	},
+	{
+		name: "one client fills the store",
+		file: "cmd/weir/internal/exchange/spool.go",
+		old:  "return max(s.store/4, s.file)",
+		new:  "return s.store",
+		test: "TestStoreIsBounded",
+	},
+	{
 		name: "a response that becomes a stream keeps its slot",
 		file: "cmd/weir/internal/exchange/admit.go",
-		old:  "x.permit.Finish(o)\n\tpermit, err := of.Acquire(x.in.Context())",
-		new:  "permit, err := of.Acquire(x.in.Context())",
+		old:  "x.permit.Finish(o)\n\trelease, err := x.takeStream(of)",
+		new:  "release, err := x.takeStream(of)",
 		test: "TestSlowClientsHoldNoSlots/events", // the other cases wait for 20 s as well
 	},
 	{

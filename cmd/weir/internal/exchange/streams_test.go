@@ -290,10 +290,9 @@ func TestRestOfABodyIsNoRequest(t *testing.T) {
 func TestStreamsAskTheGateToo(t *testing.T) {
 	rg := newRig(t, 1, false, echo, nil)
 	rg.lim.Close()
-	body := strings.NewReader(strings.Repeat("x", 100<<10)) // more than the buffer
-	status, _, err := read(rg.client(false).Post(rg.front.URL, "text/plain", body))
-	if err != nil || status != http.StatusServiceUnavailable {
-		t.Errorf("%d, %v, want 503", status, err)
+	_, answers := rg.dial("GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("%v, %v, want 503", res, err)
 	}
 	rg.idle()
 	if c := rg.shared.Counts(); c.Refused["closed"] != 1 || c.Streamed != 0 {
