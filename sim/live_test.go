@@ -29,7 +29,7 @@ func TestSameAsLive(t *testing.T) {
 	}
 	for _, l := range []law.Law{law.Band{Target: 40 * time.Millisecond}, law.Elastic{}, law.Little{}} {
 		for _, queue := range []weir.Queue{
-			{}, {Size: 10, Timeout: 15 * time.Millisecond}, {Discipline: weir.Adaptive},
+			{}, {Size: 10, Timeout: 15 * time.Millisecond}, {Discipline: weir.Adaptive, Timeout: 50 * time.Millisecond},
 		} {
 			sameAsLive(t, trace, l, queue)
 		}
