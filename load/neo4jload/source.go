@@ -17,7 +17,8 @@ import (
 type Source struct {
 	conf   Config
 	driver neo4j.DriverWithContext
-	mark   string // says which transactions and which connection are the source's own
+	busy   chan struct{} // has room unless Poll is at work: the driver may not be closed then
+	mark   string        // says which transactions and which connection are the source's own
 
 	checked time.Time // when the user's privilege was last found; of Poll alone
 }
@@ -29,7 +30,7 @@ func New(c Config) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{conf: c, mark: "weir-neo4jload/" + rand.Text()}
+	s := &Source{conf: c, busy: make(chan struct{}, 1), mark: "weir-neo4jload/" + rand.Text()}
 	s.driver, err = neo4j.NewDriverWithContext(c.URI, c.Auth, func(d *config.Config) {
 		if c.Driver != nil {
 			c.Driver(d)
@@ -43,10 +44,15 @@ func New(c Config) (*Source, error) {
 	return s, nil
 }
 
-// Close closes the connection.
+// Close closes the connection, once a Poll that is under way has returned or ctx has ended.
 func (s *Source) Close(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
+	}
+	select {
+	case s.busy <- struct{}{}:
+		defer func() { <-s.busy }()
+	case <-ctx.Done():
 	}
 	return s.driver.Close(ctx)
 }
@@ -77,6 +83,12 @@ RETURN sum(CASE WHEN userAgent = $self THEN 0 ELSE 1 END) AS connections`
 func (s *Source) Poll(ctx context.Context) (load.Sample, error) {
 	if ctx == nil {
 		ctx = context.Background()
+	}
+	select {
+	case s.busy <- struct{}{}:
+		defer func() { <-s.busy }()
+	case <-ctx.Done():
+		return load.Sample{}, ctx.Err()
 	}
 	session := s.driver.NewSession(ctx, neo4j.SessionConfig{
 		AccessMode:   neo4j.AccessModeRead,
