@@ -139,6 +139,20 @@ func TestQueueSizeBoundsTheAdaptiveQueue(t *testing.T) {
 	want(t, reply.Waiting, rest...)
 }
 
+// A queue that is full stands: its oldest waiters are gone before they are above their target.
+func TestFullQueueStands(t *testing.T) {
+	r := newRig(t, 1, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 3 })
+	running := r.must(1)
+	var waiting []*request
+	for range 4 {
+		waiting = append(waiting, r.join())
+		r.now += ms
+	}
+	want(t, reply.QueueFull, waiting[0])
+	r.done(running, window.Ignore)
+	want(t, reply.Admitted, waiting[3])
+}
+
 func TestOldestOfTheLowestLaneGivesWay(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 4 })
 	r.must(1)

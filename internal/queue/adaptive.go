@@ -99,6 +99,10 @@ func (a *adaptive) quantile() float64 {
 func (a *adaptive) added(w *Waiter)   { a.lanes[w.Lane].push(w) }
 func (a *adaptive) removed(w *Waiter) { a.lanes[w.Lane].remove(w) }
 
+// gaveWay notes that the queue is full, and so stands: the oldest waiters give way as fast as
+// others come, so that none of them may be above its target.
+func (a *adaptive) gaveWay(w *Waiter, now int64) { a.lanes[w.Lane].noteShed(w, now) }
+
 func (a *adaptive) recall(h habits) { a.habits = h }
 
 func (a *adaptive) learn(w *Waiter, now int64) (before habits) {

@@ -36,9 +36,12 @@ func (s *laneState) sheds(oldest *Waiter, now int64) bool {
 	if !s.stands(now) && now-s.above < target {
 		return false
 	}
-	s.shed, s.target = now, target
+	s.noteShed(oldest, now)
 	return true
 }
+
+// noteShed has the queue stand for an interval from now on.
+func (s *laneState) noteShed(w *Waiter, now int64) { s.shed, s.target = now, w.target() }
 
 // target is how long a waiter may wait in a standing queue: half of the time that its caller gave
 // it.

@@ -70,6 +70,9 @@ func (q *Queue) squeezeIn(w *Waiter, v View, evicted *Chain) reply.Verdict {
 			return why
 		}
 		q.evict(out, why, evicted)
+		if q.observer != nil {
+			q.observer.gaveWay(out, v.Now)
+		}
 	}
 	return reply.Waiting
 }

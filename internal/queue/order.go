@@ -49,6 +49,8 @@ type observer interface {
 	// forget it.
 	learn(w *Waiter, now int64) habits
 	recall(habits)
+	// gaveWay tells of a waiter that was evicted for another.
+	gaveWay(w *Waiter, now int64)
 	// dropLate evicts the waiters whose time is up.
 	dropLate(q *Queue, now int64) Chain
 	// added and removed tell of a waiter that was put into the queue, or taken out.

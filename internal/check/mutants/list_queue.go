@@ -122,6 +122,14 @@ var ofTheQueue = []mutant{
 		test: "TestBurstIsServedInOrder",
 	},
 	{
+		name: "a full queue does not stand",
+		file: "internal/queue/adaptive.go",
+		old:  "{ a.lanes[w.Lane].noteShed(w, now) }",
+		new:  "{}",
+		in:   "./internal/admit",
+		test: "TestFullQueueStands",
+	},
+	{
 		name: "a queue that stood stands for ever",
 		file: "internal/queue/heap.go",
 		old:  "now-s.shed < s.target",
