@@ -29,6 +29,18 @@ var (
 			}
 		}
 	}}
+	slowChunks = slowKind{"a chunk of a byte a second up", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprint(conn, "POST /work HTTP/1.1\r\nHost: slow\r\nTransfer-Encoding: chunked\r\n\r\n")
+		send(ctx, conn, "1\r\nx\r\n", time.Second)
+	}}
+	slowLength = slowKind{"a byte a second of 100 kB up", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprint(conn, "POST /work HTTP/1.1\r\nHost: slow\r\nContent-Length: 100000\r\n\r\n")
+		send(ctx, conn, "x", time.Second)
+	}}
+	slowLarge = slowKind{"2 KiB a second of 17 MiB up", func(ctx context.Context, conn net.Conn) {
+		fmt.Fprintf(conn, "POST /work HTTP/1.1\r\nHost: slow\r\nContent-Length: %d\r\n\r\n", 17<<20)
+		send(ctx, conn, strings.Repeat("x", 205), time.Second/10)
+	}}
 	slowDown = slowKind{"a byte a second down", func(ctx context.Context, conn net.Conn) {
 		fmt.Fprintf(conn, "GET /bytes?n=%d HTTP/1.1\r\nHost: slow\r\n\r\n", slowBody)
 		for wait(ctx, time.Second) {
@@ -55,6 +67,15 @@ var (
 		untilClosed(conn)
 	}}
 )
+
+// send sends a piece at a time until the connection is closed or ctx ends.
+func send(ctx context.Context, conn net.Conn, piece string, every time.Duration) {
+	for wait(ctx, every) {
+		if _, err := io.WriteString(conn, piece); err != nil {
+			return
+		}
+	}
+}
 
 // untilClosed reads and discards. The connection is closed when the crowd is sent away.
 func untilClosed(conn net.Conn) {

@@ -91,8 +91,9 @@ func (s *server) handler() http.Handler {
 
 // work is what a pool of threads does: the queue is as long as it takes, and a worker does not look
 // whether the client is still there.
-func (s *server) work(w http.ResponseWriter, _ *http.Request) {
+func (s *server) work(w http.ResponseWriter, r *http.Request) {
 	s.workers <- struct{}{}
+	_, _ = io.Copy(io.Discard, r.Body) // a thread for each request waits for its body
 	time.Sleep(s.least + time.Duration(rand.Int64N(int64(s.most-s.least)+1)))
 	<-s.workers
 	fmt.Fprint(w, "done\n")

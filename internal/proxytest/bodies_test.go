@@ -1,0 +1,139 @@
+package proxytest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// tenWorkers are the upstream of the trials with bodies.
+var tenWorkers = upstream{10, 50 * time.Millisecond, 50 * time.Millisecond}
+
+// bodies are requests with bodies, and clients that send slowly, beside requests without.
+var bodies = []struct {
+	name    string
+	u       upstream
+	times   float64 // the capacity
+	posts   int     // of ten requests
+	size    int
+	chunked bool
+	slow    []slowKind
+	crowd   int
+	short   bool
+}{
+	{name: "60 kB", u: tenWorkers, times: 2, posts: 10, size: 60_000},
+	{name: "100 kB", u: tenWorkers, times: 2, posts: 10, size: 100_000},
+	{name: "100 kB in chunks", u: tenWorkers, times: 2, posts: 10, size: 100_000, chunked: true, short: true},
+	{name: "1 MB", u: upstream{10, 500 * time.Millisecond, 500 * time.Millisecond}, times: 2, posts: 10, size: 1_000_000},
+	{name: "half GETs, half 100 kB", u: tenWorkers, times: 2, posts: 5, size: 100_000},
+	{name: "GETs beside 1,000 slow uploads", u: tenWorkers, times: 0.75, slow: []slowKind{slowLength}, crowd: 1000},
+	{name: "GETs beside 1,000 slow uploads in chunks", u: tenWorkers, times: 0.75, slow: []slowKind{slowChunks}, crowd: 1000, short: true},
+	{name: "GETs beside 20 slow uploads of 17 MiB", u: tenWorkers, times: 0.75, slow: []slowKind{slowLarge}, crowd: 20},
+}
+
+// withBodies sends so many POSTs of ten requests.
+func withBodies(t testing.TB, url string, posts, size int, chunked bool) func(int) *http.Request {
+	get, body := gets(t, url), make([]byte, size)
+	return func(n int) *http.Request {
+		if n%10 >= posts {
+			return get(n)
+		}
+		from := io.Reader(bytes.NewReader(body))
+		if chunked {
+			from = io.MultiReader(from)
+		}
+		post, err := http.NewRequest(http.MethodPost, url, from)
+		if err != nil {
+			t.Error(err)
+			return get(n)
+		}
+		return post
+	}
+}
+
+// TestBodies prints how much of its capacity an upstream does in time where requests have bodies. A
+// short trial wants most of it.
+func TestBodies(t *testing.T) {
+	trial(t)
+	during, settled, repeats := either(17*time.Second, 5*time.Second), either(5*time.Second, 2*time.Second), either(5, 1)
+	tb := newTable(t, fmt.Sprintf("requests answered within %v as a share of the capacity from second %v on, medians of %d", deadline, settled, repeats),
+		"requests", "weir: GETs", "POSTs", "HAProxy: GETs", "POSTs")
+	for _, c := range bodies {
+		if !full() && !c.short {
+			continue
+		}
+		row := []any{c.name}
+		for _, g := range []guard{byDefault, byHand(c.u, 1)} {
+			var ofGets, ofPosts []float64
+			for seed := range repeats {
+				t.Run("", func(t *testing.T) { // so that its processes end
+					p := g.start(t, startUpstream(t, c.u))
+					slow := gather(p, either(c.crowd, min(c.crowd, 100)), c.slow...)
+					defer slow.disperse()
+					answers := openLoop{
+						rate: c.times * c.u.capacity(), during: during, timeout: deadline, seed: uint64(seed),
+						request: withBodies(t, p.url+"/work", c.posts, c.size, c.chunked),
+					}.run(t.Context())
+					var get, post []answer
+					for _, a := range answers {
+						if a.n%10 < c.posts {
+							post = append(post, a)
+						} else {
+							get = append(get, a)
+						}
+					}
+					capacity := c.u.capacity() * (during - settled).Seconds()
+					ofGets = append(ofGets, float64(good(get, settled, during))/capacity)
+					ofPosts = append(ofPosts, float64(good(post, settled, during))/capacity)
+				})
+			}
+			row = append(row, median(ofGets), median(ofPosts))
+			if share := median(ofGets) + median(ofPosts); g.name == byDefault.name && !full() && share < 0.6*min(1, c.times) {
+				t.Errorf("%s: %.2f of the capacity is done in time, want most of it", c.name, share)
+			}
+		}
+		tb.row(row...)
+	}
+}
+
+// TestBursts prints how many requests of a burst are refused that an idle upstream has workers for.
+func TestBursts(t *testing.T) {
+	trial(t)
+	tb := newTable(t, "requests at once, every 5 s", "at once", "workers", "sent", "refused", "too late")
+	for _, c := range []struct{ atOnce, workers int }{{30, 200}, {180, 200}, {300, 200}, {900, 1000}} {
+		if !full() && c.atOnce != 300 {
+			continue
+		}
+		t.Run("", func(t *testing.T) {
+			p := startWeir(t, startUpstream(t, upstream{c.workers, 50 * time.Millisecond, 50 * time.Millisecond}))
+			sent, refused, late := 0, 0, 0
+			for burst := range either(6, 1) {
+				if burst > 0 {
+					pause(5 * time.Second)
+				}
+				const microsecond = 1e6 // of which each has a request
+				answers := openLoop{
+					rate: microsecond, during: time.Duration(c.atOnce) * time.Microsecond, timeout: 5 * time.Second,
+					seed: uint64(burst), request: gets(t, p.url+"/work"),
+				}.run(context.Background())
+				for _, a := range answers {
+					sent++
+					switch {
+					case !a.ok():
+						refused++
+					case a.latency > deadline:
+						late++
+					}
+				}
+			}
+			tb.row(c.atOnce, c.workers, sent, refused, late)
+			if refused > 0 {
+				t.Errorf("%d of %d requests were refused before %d idle workers", refused, sent, c.workers)
+			}
+		})
+	}
+}
