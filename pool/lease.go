@@ -25,10 +25,12 @@ type lease struct {
 
 // Leases are extended when a third of their time is over, as most systems with leases advise: two
 // tries may then fail. After a failure the next try comes sooner. A lease counts as lost a twelfth
-// of its time before it runs out, so that its task can end before another has it.
+// of its time before it runs out, so that its task can end before another has it. A try may take a
+// quarter of its time: one that hangs leaves time for another.
 const (
 	extendAfter = 3
 	retryAfter  = 12
+	tryFor      = 4
 	spare       = 12
 	leastRest   = time.Millisecond // between tries, of leases that are shorter than any call
 )
@@ -58,7 +60,7 @@ func (l *lease) extend(ctx context.Context) {
 		return
 	}
 	at := now()
-	within, cancel := context.WithTimeout(ctx, until-at)
+	within, cancel := context.WithTimeout(ctx, min(until-at, l.share(tryFor)))
 	defer cancel()
 	var err error
 	gone := false

@@ -127,6 +127,38 @@ func TestLeaseOutlivesAFailure(t *testing.T) {
 	})
 }
 
+// A call that hangs costs one try.
+func TestLeaseOutlivesACallThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		memory := sourcetest.NewMemory(time.Minute, []pool.Task{task("a", time.Hour, nil)})
+		run(t, pool.Config{Capacity: slots(1), Source: hanging{memory}}).expect(t, "a done", nil)
+	})
+}
+
+// hanging is a source of which every second call to extend a lease hangs.
+type hanging struct{ *sourcetest.MemorySource }
+
+func (h hanging) Claim(ctx context.Context) (pool.Delivery, error) {
+	delivery, err := h.MemorySource.Claim(ctx)
+	if err == nil {
+		delivery.Lease = &hangingLease{Lease: delivery.Lease}
+	}
+	return delivery, err
+}
+
+type hangingLease struct {
+	pool.Lease
+	calls int
+}
+
+func (l *hangingLease) Extend(ctx context.Context, by time.Duration) error {
+	if l.calls++; l.calls%2 == 1 {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return l.Lease.Extend(ctx, by)
+}
+
 // flaky is a source whose leases cannot be extended now and then.
 type flaky struct {
 	*sourcetest.MemorySource

@@ -13,7 +13,7 @@ import (
 //
 // It goes by the readings of samples that name [load.ByConcurrency], and the other laws of the side
 // and its [Emergency] by the rest. As the only law of a side it goes by all, and by the latency
-// target. The cost of the heaviest operation so far is always let in.
+// target. The heaviest operation that waits is always let in, alone if need be.
 type Concurrency struct {
 	// Setpoint is the load to hold, more than 0. Defaults to 0.85.
 	Setpoint float64
@@ -69,11 +69,12 @@ func (l *concurrencyLaw) next(s signals) demand {
 	default:
 		l.bound *= math.Exp(min(max(l.Gain*room*s.dt.Seconds(), -steepest), steepest))
 	}
-	l.bound = max(l.bound, s.heaviest, 1)
-	if l.bound >= freeAt*max(l.free, s.heaviest) {
+	l.bound = max(l.bound, 1)
+	if l.bound >= freeAt*l.free {
 		l.bound = 0
+		return demand{}
 	}
-	return demand{slots: int(math.Round(l.bound))}
+	return demand{slots: int(math.Round(max(l.bound, s.heaviest)))}
 }
 
 // resume goes on from a bound that holds.

@@ -153,6 +153,10 @@ func TestConcurrencyLetsTheHeaviestIn(t *testing.T) {
 			}
 			op.Done(nil)
 		}
+		r.closedLoop(4, 10*time.Millisecond, time.Second)
+		if got := r.Snapshot().Writes.MaxInFlight; got != 1 {
+			t.Errorf("a second after the heaviest: at most %d at once, want 1 again", got)
+		}
 	})
 }
 

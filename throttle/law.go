@@ -37,7 +37,7 @@ type signals struct {
 	waits    float64 // the load that Concurrency goes by; finite, 0 or more
 	running  float64 // cost in flight
 	queued   int     // operations that wait
-	heaviest float64 // cost of the heaviest operation so far
+	heaviest float64 // cost of the heaviest operation that waits
 
 	drain load.Drain
 	fresh bool // whether drain tells anything

@@ -21,7 +21,7 @@ type side struct {
 	limiter *weir.Limiter
 
 	extra        atomic.Uint64 // cost admitted beyond 1 for each operation
-	heaviest     atomic.Int64  // cost of the heaviest operation so far, if more than 1
+	waiting      costs
 	throttled    atomic.Uint64 // operations that had to wait
 	throttleTime atomic.Int64  // how long they did
 
@@ -181,7 +181,7 @@ func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 	snap = s.limiter.Snapshot()
 	s.symptom = s.symptoms.Update(load.Operations{Oldest: snap.Age, Latency: snap.Mean}, in.dt)
 	s.latency = s.conf.latencyLoad(snap)
-	in.running, in.queued, in.heaviest = float64(snap.InFlight), snap.Queued, float64(s.heaviest.Load())
+	in.running, in.queued, in.heaviest = float64(snap.InFlight), snap.Queued, float64(s.waiting.heaviest())
 	in.load = s.latency.Load()
 	degraded := false
 	if m := t.conf.Monitor; m != nil {

@@ -93,7 +93,8 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 		permit, err = s.limiter.Acquire(ctx)
 	} else {
 		if cost <= s.conf.MaxInFlight { // or it is refused
-			s.weigh(cost)
+			s.waiting.enter(cost)
+			defer s.waiting.leave(cost)
 		}
 		permit, err = s.limiter.AcquireN(ctx, cost)
 		if err == nil {
@@ -110,13 +111,37 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 	return
 }
 
-// weigh remembers the cost of the heaviest operation.
-func (s *side) weigh(cost int) {
-	for most := s.heaviest.Load(); int64(cost) > most; most = s.heaviest.Load() {
-		if s.heaviest.CompareAndSwap(most, int64(cost)) {
-			return
-		}
+// costs are the operations above a cost of 1 that wait to start.
+type costs struct {
+	mu sync.Mutex
+	of map[int]int // how many, by cost
+}
+
+func (c *costs) enter(cost int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of = map[int]int{}
 	}
+	c.of[cost]++
+}
+
+func (c *costs) leave(cost int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of[cost]--; c.of[cost] == 0 {
+		delete(c.of, cost)
+	}
+}
+
+// heaviest returns the greatest cost, 0 if none waits.
+func (c *costs) heaviest() (most int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for cost := range c.of {
+		most = max(most, cost)
+	}
+	return most
 }
 
 // beforeRun is how long after New an operation may start before Run does: the goroutine of a
