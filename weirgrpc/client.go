@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
@@ -70,12 +71,13 @@ func (c *ClientLimits) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *
 	case admitter == nil:
 		return streamer(ctx, desc, conn, method, opts...)
 	case c.streams == EachMessage:
-		stream, err := streamer(ctx, desc, conn, method, opts...)
-		if err != nil {
+		messages := &clientMessages{ctx: ctx, admitter: admitter, answers: desc.ServerStreams}
+		// However the stream ends: by its context, with its connection, or as RecvMsg says.
+		opts = append(slices.Clone(opts), grpc.OnFinish(messages.finish))
+		var err error
+		if messages.ClientStream, err = streamer(ctx, desc, conn, method, opts...); err != nil {
 			return nil, err
 		}
-		messages := &clientMessages{ClientStream: stream, ctx: ctx, admitter: admitter, answers: desc.ServerStreams}
-		messages.stop = context.AfterFunc(ctx, func() { messages.turn.End(edge.ContextOutcome(ctx)) })
 		return messages, nil
 	}
 	permit, err := admitter.Acquire(ctx)

@@ -93,8 +93,10 @@ type clientMessages struct {
 	admitter weir.Admitter
 	answers  bool // messages come back one by one
 	turn     rpc.Turn
-	stop     func() bool // ends the wait for the end of ctx
 }
+
+// finish gives back the slot of the last message.
+func (s *clientMessages) finish(err error) { s.turn.End(streamOutcome(s.ctx, err)) }
 
 func (s *clientMessages) SendMsg(m any) error {
 	if err := s.turn.Take(s.ctx, s.admitter); err != nil {
@@ -113,7 +115,6 @@ func (s *clientMessages) RecvMsg(m any) error {
 		s.turn.Give(weir.Success)
 		return nil
 	}
-	s.stop()
 	s.turn.End(streamOutcome(s.ctx, err))
 	return err
 }

@@ -280,3 +280,26 @@ func TestClientStreams(t *testing.T) {
 		limittest.Check(t, lim, limittest.Taught{Ignored: 3})
 	})
 }
+
+// A connection that is closed ends its streams, also those that nobody receives from any more.
+func TestClosedConnectionGivesTheSlotBack(t *testing.T) {
+	lim := limittest.Fixed(t, 1, weir.Queue{})
+	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{Streams: weirgrpc.EachMessage})
+	got := make(chan struct{})
+	conn := dial(t, start(t, &service{stream: func(stream echoServer) error {
+		_, err := stream.Recv()
+		close(got)
+		<-stream.Context().Done()
+		return err
+	}}), limits.Options()...)
+	stream := open(context.Background(), t, testpb.NewBenchmarkServiceClient(conn))
+	if err := stream.Send(message); err != nil {
+		t.Fatal(err)
+	}
+	<-got
+	if n := lim.Snapshot().InFlight; n != 1 {
+		t.Fatalf("%d in flight, want the message", n)
+	}
+	conn.Close()
+	limittest.Idle(t, lim)
+}
