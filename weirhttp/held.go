@@ -33,7 +33,7 @@ type held struct {
 func (h *held) WriteHeader(status int) {
 	switch {
 	case h.refused != nil:
-	case h.opened || informs(status):
+	case h.opened || informs(status) && h.status == 0:
 		h.ResponseWriter.WriteHeader(status)
 	case h.status == 0:
 		h.status, h.header = status, h.Header().Clone()

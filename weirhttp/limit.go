@@ -94,6 +94,8 @@ type handler struct {
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	server := r
+	defer func() { passBack(server, r) }()
 	r = h.conf.withTenant(r)
 	gate := h.gateFor(r)
 	if edge.IsExempt(gate) {
@@ -117,6 +119,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	TellWait(w.Header(), res.permit)
 	res.serve(h.next, r)
 	returned = true
+}
+
+// passBack tells the request of an outer layer about its copy: which pattern it matched, and which
+// files the server has to remove.
+func passBack(outer, inner *http.Request) {
+	outer.Pattern, outer.MultipartForm = inner.Pattern, inner.MultipartForm
 }
 
 // TellWait adds to the header of a response how long its request waited for the permit, if it did,

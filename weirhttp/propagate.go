@@ -92,7 +92,9 @@ func Trust(next http.Handler, trusted func(*http.Request) bool) http.Handler {
 		}
 		ctx, cancel := received(r)
 		defer cancel()
-		next.ServeHTTP(w, r.WithContext(ctx))
+		inner := r.WithContext(ctx)
+		defer func() { passBack(r, inner) }()
+		next.ServeHTTP(w, inner)
 	})
 }
 

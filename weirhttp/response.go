@@ -82,6 +82,8 @@ func (r *response) serve(next http.Handler, req *http.Request) {
 	if r.held != nil {
 		ctx, stop := context.WithCancelCause(req.Context())
 		defer stop(nil)
+		outer := req
+		defer func() { passBack(outer, req) }()
 		req = req.WithContext(ctx)
 		r.held.before, r.held.stop = maps.Clone(r.server.Header()), stop
 	}

@@ -1,0 +1,80 @@
+package weirhttp_test
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"net/textproto"
+	"slices"
+	"testing"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/limittest"
+	"github.com/weir-go/weir/weirhttp"
+)
+
+// The server removes the files of a form, and outer layers see the pattern, though the handler has a
+// copy of the request.
+func TestServerKnowsOfTheForm(t *testing.T) {
+	streams := limittest.Fixed(t, 10, weir.Queue{})
+	for name, cfg := range map[string]weirhttp.Config{
+		"tenant":  {Tenant: func(*http.Request) string { return "a" }},
+		"streams": {Streams: streams},
+		"both":    {Streams: streams, Tenant: func(*http.Request) string { return "a" }},
+	} {
+		mux := http.NewServeMux()
+		mux.HandleFunc("POST /form/{id}", func(_ http.ResponseWriter, r *http.Request) {
+			if err := r.ParseMultipartForm(1); err != nil {
+				t.Error(err)
+			}
+		})
+		h, err := weirhttp.New(mux, weirhttp.One(limittest.Fixed(t, 10, weir.Queue{})), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body bytes.Buffer
+		form := multipart.NewWriter(&body)
+		file, _ := form.CreateFormFile("file", "name")
+		_, _ = file.Write(make([]byte, 1<<10))
+		form.Close()
+		r := httptest.NewRequest(http.MethodPost, "/form/1", &body)
+		r.Header.Set("Content-Type", form.FormDataContentType())
+		h.ServeHTTP(httptest.NewRecorder(), r)
+		if r.Pattern != "POST /form/{id}" || r.MultipartForm == nil || len(r.MultipartForm.File["file"]) != 1 {
+			t.Errorf("%s: pattern %q, form %v", name, r.Pattern, r.MultipartForm)
+			continue
+		}
+		if err := r.MultipartForm.RemoveAll(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What announces comes before the final header or not at all, also while that is held back.
+func TestNoInformationAfterTheHeader(t *testing.T) {
+	h, err := weirhttp.New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusEarlyHints)
+		w.WriteHeader(http.StatusTeapot)
+		w.WriteHeader(http.StatusProcessing)
+	}), weirhttp.One(limittest.Fixed(t, 1, weir.Queue{})), weirhttp.Config{Streams: limittest.Fixed(t, 1, weir.Queue{})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(h)
+	defer server.Close()
+	var informed []int
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+		Got1xxResponse: func(code int, _ textproto.MIMEHeader) error { informed = append(informed, code); return nil },
+	})
+	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusTeapot || !slices.Equal(informed, []int{http.StatusEarlyHints}) {
+		t.Errorf("status %d after %v, want 418 after 103 alone", res.StatusCode, informed)
+	}
+}
