@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"github.com/weir-go/weir"
@@ -123,7 +125,9 @@ func points(r *metrics.Reader, prometheus string) map[string]float64 {
 	return all
 }
 
-func TestKeysAreBounded(t *testing.T) {
+func TestKeysAreBounded(t *testing.T) { synctest.Test(t, testKeysAreBounded) }
+
+func testKeysAreBounded(t *testing.T) {
 	set, err := bulkhead.New(bulkhead.Config{MaxKeys: 6, ByKey: map[string]bulkhead.Compartment{"named": {}}})
 	if err != nil {
 		t.Fatal(err)
@@ -168,6 +172,11 @@ func TestKeysAreBounded(t *testing.T) {
 	if _, b := snap.ByKey["b"]; b {
 		t.Fatal("b was not evicted: the test is broken")
 	}
+	if got := points(r, "weir_key_admitted_total"); len(got) != 2 {
+		t.Errorf("series for %v: want none in the places of b and c within an hour", got)
+	}
+	time.Sleep(time.Hour)
+	use("a", 1)
 	got := points(r, "weir_key_admitted_total")
 	if _, ok := got["a"]; !ok || len(got) != 2+2 {
 		t.Errorf("series for %v: want the busiest in the places of those that are gone", got)

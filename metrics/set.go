@@ -33,7 +33,13 @@ var forSet = &ofSet{
 type keyLabels struct {
 	workLabels
 	value string
+	given time.Time
 }
+
+// placeLasts is how long a key has its place, at least. So there are as many names an hour as there
+// are places, however many keys clients invent: at each scrape another would have one, and a
+// monitoring system keeps all of them.
+const placeLasts = time.Hour
 
 func newSet(o owned[*bulkhead.Set], most int) *set {
 	return &set{owned: o, most: most, places: map[string]*keyLabels{}}
@@ -62,14 +68,14 @@ func (s *set) read(out output) {
 	}
 }
 
-// seat returns the keys that have series: those with a name in the configuration, those that had
-// series before, and the busiest others, as far as there is room.
+// seat returns the keys that have series: the keys with a name in the configuration, the keys that
+// had series before, and the busiest others, as far as there is room.
 func (s *set) seat(snap *bulkhead.Snapshot, conf *bulkhead.Config) map[string]*keyLabels {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.places, func(name string, _ *keyLabels) bool {
+	maps.DeleteFunc(s.places, func(name string, place *keyLabels) bool {
 		_, present := snap.ByKey[name]
-		return !present
+		return !present && time.Since(place.given) >= placeLasts
 	})
 	taken, room := map[string]bool{}, s.most
 	for name, place := range s.places {
@@ -97,7 +103,12 @@ func (s *set) seat(snap *bulkhead.Snapshot, conf *bulkhead.Config) map[string]*k
 	for _, name := range unknown[:min(len(unknown), max(0, room))] {
 		s.give(name, taken)
 	}
-	return maps.Clone(s.places)
+	present := maps.Clone(s.places)
+	maps.DeleteFunc(present, func(name string, _ *keyLabels) bool {
+		_, ok := snap.ByKey[name]
+		return !ok
+	})
+	return present
 }
 
 // isNamed reports whether a key is not one of those whose number has a bound.
@@ -114,7 +125,7 @@ func (s *set) give(name string, taken map[string]bool) {
 		return
 	}
 	taken[value] = true
-	s.places[name] = &keyLabels{newWorkLabels(s.labels[0], value), value}
+	s.places[name] = &keyLabels{newWorkLabels(s.labels[0], value), value, time.Now()}
 }
 
 // targetOfKey is the latency that the key's budget or law keeps, or 0 if it has none.

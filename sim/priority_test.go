@@ -9,9 +9,8 @@ import (
 )
 
 // Under three times the load, while the mix shifts, the highest priority hardly notices and
-// next to nothing of the capacity is lost: 99.5% and 97%. With an exact limit any queue has
-// that, and with Elastic an adaptive one of three times what the server takes. Others lose
-// some more, which is what their margins say.
+// next to nothing of the capacity is lost: with an exact limit 99.8% and 97%. The laws lose some
+// more; their margins are below the figures of three seeds.
 //
 //	scripts/all go test -run TestPrioritiesUnderOverload -v ./sim
 func TestPrioritiesUnderOverload(t *testing.T) {
@@ -41,8 +40,8 @@ func TestPrioritiesUnderOverload(t *testing.T) {
 		{law.Elastic{}, Queue{Adaptive: true}, 99.5, 95},
 		{law.Little{}, Queue{Adaptive: true}, 98.9, 95.5},
 		{law.Fixed{}, Queue{Adaptive: true, Size: 150}, 99.8, 97},
-		{law.Elastic{}, Queue{Adaptive: true, Size: 150}, 99.5, 97},
-		{law.Little{}, Queue{Adaptive: true, Size: 150}, 99, 97},
+		{law.Elastic{}, Queue{Adaptive: true, Size: 150}, 99.4, 97},
+		{law.Little{}, Queue{Adaptive: true, Size: 150}, 98.7, 97},
 	} {
 		s := exact
 		s.Limiter.Queue = test.queue

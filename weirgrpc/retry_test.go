@@ -292,3 +292,19 @@ func TestAttemptsOfPeers(t *testing.T) {
 		}
 	}
 }
+
+// The retries of a service config would multiply with those of the client.
+func TestServiceConfigDoesNotRetry(t *testing.T) {
+	calls := 0
+	addr := start(t, &service{unary: func(context.Context) error {
+		calls++
+		return status.Error(codes.Unavailable, "no")
+	}})
+	retries := weirgrpc.RetryClient(newClient(t, retry.Config{Retries: 1, Backoff: time.Millisecond}))
+	conn := dial(t, addr, append(retries.Options(), grpc.WithDefaultServiceConfig(`{"methodConfig": [{"name": [{}], "retryPolicy": {
+		"maxAttempts": 5, "initialBackoff": "0.001s", "maxBackoff": "0.001s", "backoffMultiplier": 1, "retryableStatusCodes": ["UNAVAILABLE"]}}]}`))...)
+	_, err := testpb.NewBenchmarkServiceClient(conn).UnaryCall(t.Context(), &testpb.SimpleRequest{})
+	if status.Code(err) != codes.Unavailable || calls > 2 {
+		t.Errorf("%v after %d calls, want two at most", err, calls)
+	}
+}

@@ -281,7 +281,7 @@ func TestClientStreams(t *testing.T) {
 	})
 }
 
-// A connection that is closed ends its streams, also those that nobody receives from any more.
+// A connection that is closed ends its streams, also one from which no caller receives any more.
 func TestClosedConnectionGivesTheSlotBack(t *testing.T) {
 	lim := limittest.Fixed(t, 1, weir.Queue{})
 	limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{Streams: weirgrpc.EachMessage})

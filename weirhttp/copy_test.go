@@ -15,8 +15,8 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// The server removes the files of a form, and outer layers see the pattern, though the handler has a
-// copy of the request.
+// The server removes the files of a form, and outer layers see the pattern, though the handler has
+// a copy of the request.
 func TestServerKnowsOfTheForm(t *testing.T) {
 	streams := limittest.Fixed(t, 10, weir.Queue{})
 	for name, cfg := range map[string]weirhttp.Config{
