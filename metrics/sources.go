@@ -31,8 +31,9 @@ type Sources struct {
 	Governors  map[string]*memory.Governor   // see Sets; a process has one at most
 
 	// MaxKeys is how many keys of each set have series of their own, besides those that the
-	// configuration of the set names. A key keeps its series until it is evicted; then, an
-	// hour after it got them at the earliest, the busiest that has none gets its place. Defaults to 100; below 0 means none.
+	// configuration of the set names. A key keeps its series until it is evicted; then, an hour
+	// after it got them at the earliest, the busiest that has none gets its place. Defaults to
+	// 100; below 0 means none.
 	MaxKeys int
 }
 
