@@ -22,6 +22,9 @@ var (
 	// ErrChanged is why an import does not go on: the source is not the one that the journal, or
 	// the file of rejects, is of.
 	ErrChanged = errors.New("bulk: not the source of the journal")
+	// ErrStore is why an import does not go on: the store does not have what the journal says is in
+	// it. See [Marks].
+	ErrStore = errors.New("bulk: not the store of the journal")
 	// ErrRejected is matched by the error of a line that was rejected, where it stops the import.
 	ErrRejected = errors.New("bulk: line rejected")
 )
@@ -53,6 +56,10 @@ type Config struct {
 	// Journal is the path of the journal, which is not the source's. While an import runs, no other
 	// may use it. Defaults to none: the import starts anew.
 	Journal string
+
+	// Marks is the store's, which tells it from another one and from an older state of it. Without a
+	// Journal it is not used. Defaults to none: the journal is believed, whatever the store holds.
+	Marks Marks
 
 	// Rejects is the path of the file to which rejected lines are appended, as JSON with line,
 	// byte, error and text (data, in base64, if the text is no UTF-8). It is not the source's. They

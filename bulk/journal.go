@@ -1,6 +1,8 @@
 package bulk
 
 import (
+	"cmp"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +14,7 @@ import (
 // state is what the journal says: one line of JSON.
 type state struct {
 	Version  int   `json:"version"`
+	Import   string `json:"import"` // id under which the store has its mark
 	mark           // up to which all lines are acknowledged
 	Rejected int64 `json:"rejected"`     // how many of them were rejected
 	Rejects  int64 `json:"rejects_size"` // of the file of rejects with these
@@ -23,14 +26,15 @@ const (
 	mostJournal    = 4 << 10 // bytes: a file that was named by mistake may be larger than the memory
 )
 
-// readJournal returns the state of a journal, and whether there is one.
+// readJournal returns the state of a journal, and whether there is one. One without an id gets
+// its own, of which no store has a mark.
 func readJournal(name string) (s state, known bool, err error) {
 	if name == "" {
 		return state{}, false, nil
 	}
 	text, err := readBeginning(name, mostJournal)
 	if errors.Is(err, fs.ErrNotExist) {
-		return state{}, false, nil
+		return state{Import: rand.Text()}, false, nil
 	}
 	if err != nil {
 		return state{}, false, fmt.Errorf("bulk: journal: %w", err)
@@ -41,6 +45,7 @@ func readJournal(name string) (s state, known bool, err error) {
 	if s.Version != journalVersion || !s.isPossible() || s.Rejected < 0 || s.Rejects < 0 {
 		return state{}, false, fmt.Errorf("bulk: %s is no journal of version %d: %q: name another file, or remove it to start anew", name, journalVersion, text)
 	}
+	s.Import = cmp.Or(s.Import, rand.Text())
 	return s, true, nil
 }
 

@@ -28,7 +28,7 @@ var errDone = errors.New("bulk: done")
 
 // Run imports the lines of a source until it ends, and returns nil once all are acknowledged and
 // the journal says so. Otherwise the error says why it stopped, and at which line: it matches
-// [ErrConfig], [ErrChanged], context.Cause(ctx), or what Write, the source or a file returned. The
+// [ErrConfig], [ErrChanged], [ErrStore], context.Cause(ctx), or what Write, the source or a file returned. The
 // snapshot is the last in any case. A nil ctx counts as context.Background.
 //
 // Where the journal knows of earlier lines, an io.Seeker is sent to where they end, and of any
@@ -46,6 +46,9 @@ func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	from, known, err := readJournal(c.Journal)
+	if err == nil {
+		err = c.checkStore(ctx, from)
+	}
 	if err != nil {
 		return Snapshot{}, err
 	}
@@ -54,7 +57,7 @@ func Run(ctx context.Context, source io.Reader, c Config) (Snapshot, error) {
 		return Snapshot{}, err
 	}
 	if !known { // so that the next run knows which rejects are of this one
-		if err := writeJournal(c.Journal, state{Rejects: rejects.size}); err != nil {
+		if err := writeJournal(c.Journal, state{Import: from.Import, Rejects: rejects.size}); err != nil {
 			return Snapshot{}, errors.Join(err, rejects.close())
 		}
 	}
@@ -74,6 +77,7 @@ type run struct {
 	work    chan *pending
 	kick    chan struct{} // wants rejects to be written before their time
 	hookErr error         // how OnProgress failed last; of keep alone
+	id      string        // of the import
 	kept    mark          // what the journal says; of keep alone
 	meter   meter
 
@@ -84,7 +88,7 @@ type run struct {
 }
 
 func newRun(ctx context.Context, c Config, from state, rejects rejects) *run {
-	r := &run{conf: c, window: newWindow(from), rejects: rejects, work: make(chan *pending), kick: make(chan struct{}, 1), kept: from.mark}
+	r := &run{conf: c, window: newWindow(from), rejects: rejects, work: make(chan *pending), kick: make(chan struct{}, 1), id: from.Import, kept: from.mark}
 	r.ctx, r.stop = context.WithCancelCause(ctx)
 	r.lines.Store(from.Lines)
 	r.rejected.Store(from.Rejected)
@@ -166,10 +170,13 @@ func (r *run) keep() error {
 	if err != nil || all == r.kept || r.conf.Journal == "" {
 		return err
 	}
+	if err := r.setMark(all.Lines); err != nil {
+		return err
+	}
 	if err := r.sync(); err != nil {
 		return fmt.Errorf("bulk: Sync: %w", err)
 	}
-	if err := writeJournal(r.conf.Journal, state{mark: all, Rejected: rejected, Rejects: r.rejects.size}); err != nil {
+	if err := writeJournal(r.conf.Journal, state{Import: r.id, mark: all, Rejected: rejected, Rejects: r.rejects.size}); err != nil {
 		return err
 	}
 	r.kept = all

@@ -1,0 +1,59 @@
+package bulk
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/weir-go/weir/internal/isolate"
+)
+
+// Marks are kept by a store in itself, such as under keys of their own, or in a table of two
+// columns. A mark says how many lines of an import the store has. The journal has the same number,
+// so that a store that was removed, another one and an older state of this one differ from it.
+//
+// A mark is set before each writing of the journal, once the lines up to it are acknowledged, and
+// before [Config].Sync. So a store that has the mark has the lines, if what it keeps of its writes
+// is always a first part of them, as of a backup of one instant. The marks do not notice a store
+// that lost single records later, or one from which a user deleted them.
+type Marks interface {
+	// Mark returns the mark of the import with an id, 0 if there is none.
+	Mark(ctx context.Context, id string) (lines int64, err error)
+	// SetMark sets it. The id is 26 letters and digits, chosen at random when an import begins
+	// without a journal. Each has its own mark, so that several imports into a store are apart.
+	SetMark(ctx context.Context, id string, lines int64) error
+}
+
+// checkStore makes sure that the store has what the journal says is in it.
+func (c Config) checkStore(ctx context.Context, from state) (err error) {
+	if c.Marks == nil || from.Lines == 0 {
+		return nil
+	}
+	var has int64
+	if exit := isolate.Call(func() { has, err = c.Marks.Mark(ctx, from.Import) }); exit != nil {
+		err = exit
+	}
+	if err != nil {
+		return fmt.Errorf("bulk: Marks: %w", err)
+	}
+	if has >= from.Lines {
+		return nil
+	}
+	return fmt.Errorf("%w: %s says that %d lines are in, and the store's mark says %d: it is another store or an older one, or its marks were not kept: "+
+		"open the store of the journal, or remove the journal to import all lines again", ErrStore, c.Journal, from.Lines, max(has, 0))
+}
+
+// setMark sets the mark. It has the time of a write, also of an import that stops.
+func (r *run) setMark(lines int64) (err error) {
+	if r.conf.Marks == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.ctx), farewell)
+	defer cancel()
+	if exit := isolate.Call(func() { err = r.conf.Marks.SetMark(ctx, r.id, lines) }); exit != nil {
+		err = exit
+	}
+	if err != nil {
+		return fmt.Errorf("bulk: Marks: %w", err)
+	}
+	return nil
+}
