@@ -5,6 +5,7 @@
 //		Write:   func(ctx context.Context, l bulk.Line) error { return put(ctx, l.Text) },
 //		Memory:  gov,                 // a memory.Governor: bounds the bytes in flight
 //		Journal: "orders.journal",    // what is in: a second run goes on from there
+//		Marks:   marks,               // in the store: a journal of another store is an error
 //		Rejects: "orders.rejects",    // lines that Write rejected, with their numbers
 //	})
 //
@@ -19,6 +20,10 @@
 // The next run starts behind that line, and writes again those later lines that were acknowledged
 // already. So no acknowledged line is lost, and none is there twice if Write replaces what has the
 // same key. A source that is not the one of the journal is an error ([ErrChanged]).
+//
+// The journal is a file beside the store, which may be removed, replaced or restored from a backup
+// without it. With [Config].Marks the store says how much of the import it has, and less than the
+// journal says is an error ([ErrStore]).
 //
 // "Acknowledged" is what the store says. One that acknowledges before the data is on disk keeps it
 // if the process is killed, and may lose it if the machine is. [Config].Sync is for that: it is

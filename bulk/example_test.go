@@ -3,6 +3,7 @@ package bulk_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,4 +55,47 @@ func ExampleReject() {
 	})
 	fmt.Println(err)
 	// Output: bulk: line rejected: line 1, byte 0: no number: set Config.Rejects to keep it and go on
+}
+
+// table is a store that keeps marks beside what is imported, here in memory.
+type table struct{ rows, marks sync.Map }
+
+func (t *table) put(_ context.Context, l bulk.Line) error {
+	t.rows.Store(string(l.Text), true)
+	return nil
+}
+
+func (t *table) Mark(_ context.Context, id string) (int64, error) {
+	lines, _ := t.marks.Load(id)
+	n, _ := lines.(int64) // 0 if there is none
+	return n, nil
+}
+
+func (t *table) SetMark(_ context.Context, id string, lines int64) error {
+	t.marks.Store(id, lines)
+	return nil
+}
+
+func ExampleMarks() {
+	dir, err := os.MkdirTemp("", "import")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	into := func(t *table) {
+		progress, err := bulk.Run(context.Background(), strings.NewReader("one\ntwo\n"), bulk.Config{
+			Write: t.put, Marks: t, Journal: filepath.Join(dir, "journal"),
+		})
+		fmt.Println(progress.Lines, "lines, another store:", errors.Is(err, bulk.ErrStore))
+	}
+
+	store := new(table)
+	into(store)
+	into(store)      // goes on behind the last line
+	into(new(table)) // the store was removed, and its journal was not
+	// Output:
+	// 2 lines, another store: false
+	// 2 lines, another store: false
+	// 0 lines, another store: true
 }

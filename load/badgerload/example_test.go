@@ -59,3 +59,15 @@ func ExampleSpace() {
 	fmt.Println(badgerload.Space(options)) // before the store is opened, and before each write
 	// Output: <nil>
 }
+
+func ExampleMarks() {
+	db, err := badgerload.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer db.Close()
+
+	marks := badgerload.Marks{DB: db, Prefix: "imports/"} // for bulk.Config
+	fmt.Println(marks.Mark(context.Background(), "an import"))
+	// Output: 0 <nil>
+}

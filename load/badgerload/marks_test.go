@@ -1,0 +1,38 @@
+package badgerload_test
+
+import (
+	"testing"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/weir-go/weir/bulk"
+	"github.com/weir-go/weir/load/badgerload"
+)
+
+var _ bulk.Marks = badgerload.Marks{}
+
+func TestMarksAreKept(t *testing.T) {
+	options := small(t)
+	db := open(t, options)
+	marks := badgerload.Marks{DB: db, Prefix: "mark/"}
+	want := func(id string, lines int64) {
+		t.Helper()
+		if has, err := marks.Mark(t.Context(), id); err != nil || has != lines {
+			t.Errorf("the mark of %s is %d, %v, want %d", id, has, err, lines)
+		}
+	}
+	want("a", 0)
+	for _, lines := range []int64{1, 1 << 40} {
+		if err := marks.SetMark(t.Context(), "a", lines); err != nil {
+			t.Fatal(err)
+		}
+		want("a", lines)
+	}
+	want("b", 0)
+	if err := db.Update(func(tx *badger.Txn) error { return tx.Set([]byte("mark/b"), []byte("no mark")) }); err != nil {
+		t.Fatal(err)
+	}
+	if has, err := marks.Mark(t.Context(), "b"); err == nil {
+		t.Errorf("another value counts as the mark %d", has)
+	}
+}
