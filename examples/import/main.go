@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/dgraph-io/badger/v4"
@@ -107,6 +108,7 @@ func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err er
 		Write:   func(_ context.Context, l bulk.Line) error { return put(db, s.key, l) },
 		Memory:  gov,
 		Journal: s.store + ".journal",
+		Marks:   badgerload.Marks{DB: db, Prefix: marks},
 		Rejects: s.store + ".rejects",
 		Sync:    db.Sync, // or a power failure would lose what the journal has
 		OnProgress: func(now bulk.Snapshot) {
@@ -120,6 +122,9 @@ func (s settings) load(ctx context.Context, in io.Reader, out io.Writer) (err er
 	fmt.Fprintln(out)
 	return err
 }
+
+// marks is the prefix of the keys of marks, by which the store and its journal know each other.
+const marks = "\x00import/"
 
 // put writes a line under its key. A line without a key, and one that the store cannot hold, is
 // rejected. A full disk stops the import.
@@ -148,6 +153,9 @@ func keyOf(line []byte, field string) ([]byte, error) {
 	var key string
 	if err := json.Unmarshal(text, &key); err != nil || key == "" {
 		return nil, fmt.Errorf("%q is no string, or empty", field)
+	}
+	if strings.HasPrefix(key, marks) {
+		return nil, fmt.Errorf("%q begins with %q, as the marks of imports do", field, marks)
 	}
 	return []byte(key), nil
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/weir-go/weir/bulk"
+)
+
+// A store that was removed, or restored from an older copy, got nothing: its journal said that all
+// lines were in.
+func TestStoreThatIsNotTheJournals(t *testing.T) {
+	dir := t.TempDir()
+	store, older := filepath.Join(dir, "store"), filepath.Join(dir, "older")
+	load := func(file string) (string, error) {
+		var out bytes.Buffer
+		err := run(t.Context(), []string{"-store", store, "-target", "64", file}, strings.NewReader(""), &out)
+		return out.String(), err
+	}
+	const n = 60
+	all := source(t, n)
+	half := filepath.Join(dir, "half")
+	text, err := os.ReadFile(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(half, text[:bytes.IndexByte(text[len(text)/2:], '\n')+len(text)/2+1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{half, all} {
+		if out, err := load(file); err != nil {
+			t.Fatal(err, out)
+		}
+		if file == half {
+			if err := os.CopyFS(older, os.DirFS(store)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, put := range map[string]func() error{
+		"removed": func() error { return nil },
+		"older":   func() error { return os.CopyFS(store, os.DirFS(older)) },
+	} {
+		if err := errors.Join(os.RemoveAll(store), put()); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := load(all); !errors.Is(err, bulk.ErrStore) || !strings.Contains(out, "0 lines are in") {
+			t.Errorf("%s: %v, %s, want ErrStore", name, err, out)
+		}
+	}
+	if err := os.Remove(store + ".journal"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := load(all); err != nil {
+		t.Errorf("begun anew: %v, %s", err, out)
+	}
+	inStore(t, store, n)
+	if out, err := load(all); err != nil || !strings.Contains(out, "60 lines are in") {
+		t.Errorf("again: %v, %s", err, out)
+	}
+}
+
+// A record is not put where a mark is.
+func TestKeyOfAMark(t *testing.T) {
+	var out bytes.Buffer
+	lines := io.Reader(strings.NewReader(`{"id":"\u0000import/A"}` + "\n"))
+	err := run(t.Context(), []string{"-store", filepath.Join(t.TempDir(), "store"), "-target", "64", "-"}, lines, &out)
+	if err != nil || !strings.Contains(out.String(), "1 lines are in, 1 of them rejected") {
+		t.Errorf("%v, %s", err, &out)
+	}
+}
