@@ -57,8 +57,8 @@ type Config struct {
 	// may use it. Defaults to none: the import starts anew.
 	Journal string
 
-	// Marks is the store's, which tells it from another one and from an older state of it. Without a
-	// Journal it is not used. Defaults to none: the journal is believed, whatever the store holds.
+	// Marks are the store's, which tell it from another one and from an older state of it. They are
+	// not used without a Journal. Default to none: the journal is believed, whatever the store has.
 	Marks Marks
 
 	// Rejects is the path of the file to which rejected lines are appended, as JSON with line,

@@ -28,8 +28,8 @@ var errDone = errors.New("bulk: done")
 
 // Run imports the lines of a source until it ends, and returns nil once all are acknowledged and
 // the journal says so. Otherwise the error says why it stopped, and at which line: it matches
-// [ErrConfig], [ErrChanged], [ErrStore], context.Cause(ctx), or what Write, the source or a file returned. The
-// snapshot is the last in any case. A nil ctx counts as context.Background.
+// [ErrConfig], [ErrChanged], [ErrStore], context.Cause(ctx), or what Write, the source or a file
+// returned. The snapshot is the last in any case. A nil ctx counts as context.Background.
 //
 // Where the journal knows of earlier lines, an io.Seeker is sent to where they end, and of any
 // other source they are read and dropped. Writes that have not returned 10 s after the import

@@ -137,6 +137,33 @@ func TestExportIsImportedAgain(t *testing.T) {
 	}
 }
 
+// TestImportIntoAStoreThatWasRemoved: the journal is beside the store, and stays when that is
+// removed.
+func TestImportIntoAStoreThatWasRemoved(t *testing.T) {
+	file, dir := generate(t, 100, 1, signed), filepath.Join(t.TempDir(), "store")
+	relayed(t, "import", "-store", dir, file)
+	relayed(t, "import", "-store", dir, file) // goes on behind the last line
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	refuses := func(args ...string) {
+		t.Helper()
+		err := run(t.Context(), append(append([]string{"import"}, args...), file), streams{strings.NewReader(""), io.Discard, io.Discard})
+		if err == nil || !strings.Contains(err.Error(), "remove the journal") {
+			t.Errorf("%v, want that the store is not that of the journal", err)
+		}
+	}
+	refuses("-store", dir)
+	r := serve(t, dir)
+	refuses("-to", "http://"+r.internal)
+	if err := os.Remove(filepath.Join(dir+".imports", "1.jsonl.journal")); err != nil {
+		t.Fatal(err)
+	}
+	if out := relayed(t, "import", "-to", "http://"+r.internal, file); !strings.HasSuffix(out, "100 lines are in, 0 of them rejected\n") {
+		t.Errorf("import said %q", out)
+	}
+}
+
 // TestRejectsAreKept: a bad line in mid-file does not stop an import.
 func TestRejectsAreKept(t *testing.T) {
 	file, dir := generate(t, 100, 1, signed), filepath.Join(t.TempDir(), "store")

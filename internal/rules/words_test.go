@@ -41,6 +41,7 @@ var shared = map[string]string{
 	"LimitClient":  "weirconnect weirgrpc: makes ClientLimits",
 	"LimitServer":  "weirconnect weirgrpc: makes ServerLimits",
 	"Limiter":      ". sim: bounds work in flight; in sim its settings, as a part of a scenario",
+	"Marks":        "bulk load/badgerload: where a store keeps how much of an import it has",
 	"New":          ". bulkhead capacity load load/badgerload load/neo4jload memory metrics pid pool retry shed throttle weirbreaker weirhttp weirotel weirprom weirtemporal: makes what the package is about",
 	"NoReason":     "law pool: the zero Code of a Reason",
 	"Once":         "weirconnect weirgrpc: admits a stream when it begins",

@@ -11,8 +11,8 @@ import (
 
 // Marks keeps the marks of imports in the store itself, each under a key of its own: a bulk.Marks.
 type Marks struct {
-	DB     *badger.DB
-	Prefix string // of their keys, which no other key has
+	DB     *badger.DB // the store
+	Prefix string     // of their keys, which no other key has
 }
 
 // Mark returns the mark of an import, 0 if there is none.

@@ -8,12 +8,13 @@ import (
 )
 
 // Badger completes settings with those for a store in Badger: what tells its load, which files it
-// maps, how it is synced. The caller closes the store after the server's Run has returned.
+// maps, how it is synced, where it has the marks of imports. The caller closes the store after the
+// server's Run has returned.
 func Badger(c Config, s *store.Store) (_ Config, err error) {
 	if c.Mapped, err = badgerload.Mapped(s.DB()); err != nil {
 		return c, err
 	}
-	c.Store, c.Sources, c.Sync = inBadger{s}, []load.Source{badgerload.New(s.DB())}, s.Sync
+	c.Store, c.Sources, c.Sync, c.Marks = inBadger{s}, []load.Source{badgerload.New(s.DB())}, s.Sync, s.Marks()
 	return c, nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/weir-go/weir/bulk"
 	"github.com/weir-go/weir/examples/relay/nostr"
 	"github.com/weir-go/weir/examples/relay/store"
 	"github.com/weir-go/weir/internal/settings"
@@ -60,6 +61,8 @@ type Config struct {
 	Dir string
 	// Sync makes durable what the store has acknowledged: see bulk.Config. Defaults to none.
 	Sync func() error
+	// Marks of imports are in the store: see bulk.Config. Default to none.
+	Marks bulk.Marks
 
 	// Name, Description, Contact and PubKey say in the information document whose relay it is.
 	// PubKey is 64 hexadecimal digits, or "".

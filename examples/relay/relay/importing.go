@@ -53,7 +53,7 @@ func (s *Server) Import(ctx context.Context, source io.Reader, i Import) (bulk.S
 			return s.importLine(ctx, l, i.Trusted, throttled)
 		},
 		Workers: importWorkers, MaxLine: s.conf.Limits.WithDefaults().Message,
-		Memory: s.governor, Journal: i.Journal, Rejects: i.Rejects, Sync: s.conf.Sync, Size: i.Size,
+		Memory: s.governor, Journal: i.Journal, Rejects: i.Rejects, Marks: s.conf.Marks, Sync: s.conf.Sync, Size: i.Size,
 		OnProgress: s.progress(i.OnProgress, throttled),
 	})
 }

@@ -24,6 +24,7 @@ import (
 //	inVersions  address              stamp of the newest version that came
 //	goneID      ID, author           none: the author had the event deleted
 //	goneTo      address              time: the author had the versions up to it deleted
+//	ofImports   ID of an import      how many of its lines are in
 //	layout      none                 number of this layout
 //
 // An author takes 32 bytes, a kind 2. A hash is 16 bytes of the SHA-256 of a value, which is of any
@@ -38,6 +39,7 @@ const (
 	inVersions = 'v'
 	goneID     = 'd'
 	goneTo     = 'D'
+	ofImports  = 'm'
 	layout     = 'l'
 )
 

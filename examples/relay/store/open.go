@@ -121,6 +121,11 @@ func (s *Store) Sync() error {
 	return s.db.Sync()
 }
 
+// Marks are those that imports leave in the store.
+func (s *Store) Marks() badgerload.Marks {
+	return badgerload.Marks{DB: s.db, Prefix: string(key(ofImports))}
+}
+
 // DB returns the database, for packages that measure it: badgerload.New and badgerload.Mapped. The
 // store owns it.
 func (s *Store) DB() *badger.DB { return s.db }
