@@ -24,12 +24,13 @@ const (
 	verifying   stage = "verification"
 	writing     stage = "write"
 	subscribing stage = "subscription"
+	counting    stage = "count"
 	keeping     stage = "memory" // of a subscription, or of an answer
 	querying    stage = "query"
 	delivering  stage = "delivery" // slow and dead clients, which were dropped
 )
 
-var stages = []stage{accepting, admitting, sizing, pacing, parsing, allowing, verifying, writing, subscribing, keeping, querying, delivering}
+var stages = []stage{accepting, admitting, sizing, pacing, parsing, allowing, verifying, writing, subscribing, counting, keeping, querying, delivering}
 
 // counts are the relay's own metrics, beside those of its throttle, limiter and monitor.
 type counts struct {

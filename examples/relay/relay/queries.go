@@ -52,18 +52,22 @@ func (q *queries) count(m *nostr.CountMessage) {
 	}
 }
 
-var errTooMany = errors.New("relay: too many subscriptions")
+var (
+	errTooMany       = errors.New("relay: too many subscriptions")
+	errTooManyCounts = errors.New("relay: too many COUNTs")
+)
 
-// refuse answers where there are too many subscriptions, or no memory for one.
+// refuse answers where there are too many subscriptions or COUNTs, or no memory for one.
 func (q *queries) refuse(id string, err error) {
 	server := q.conn.server
-	reason := nostr.Reason(nostr.RateLimited, "%d subscriptions are open: close one first", server.conf.Subscriptions)
-	if errors.Is(err, errTooMany) {
-		server.counts.refused(subscribing)
-	} else {
-		server.counts.refused(keeping)
-		reason = noMemory("the subscription")
+	at, reason := keeping, noMemory("the subscription")
+	switch {
+	case errors.Is(err, errTooMany):
+		at, reason = subscribing, nostr.Reason(nostr.RateLimited, "%d subscriptions are open: close one first", server.conf.Subscriptions)
+	case errors.Is(err, errTooManyCounts):
+		at, reason = counting, nostr.Reason(nostr.RateLimited, "%d COUNTs are not answered yet: wait for one first", server.conf.Subscriptions)
 	}
+	server.counts.refused(at)
 	q.conn.answer(nostr.AppendClosed(nil, id, reason))
 }
 
@@ -73,12 +77,15 @@ func noMemory(what string) string {
 }
 
 // enter registers a subscription before its query starts, so that no event is missed between the
-// two. The error is errTooMany or errNoMemory.
+// two. The error is errTooMany, errTooManyCounts or errNoMemory.
 func (q *queries) enter(next *query) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.open)+q.counting >= q.conn.server.conf.Subscriptions {
+	switch most := q.conn.server.conf.Subscriptions; {
+	case next.sub != nil && len(q.open) >= most:
 		return errTooMany
+	case next.sub == nil && q.counting >= most:
+		return errTooManyCounts
 	}
 	next.weight = weightOf(next.filters, q.conn.server.registry.filed(q.conn))
 	if !q.conn.kept.take(next.weight) {

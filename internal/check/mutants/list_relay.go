@@ -66,6 +66,13 @@ var ofTheStore = []mutant{
 		test: "TestSharesAgainstSums",
 	},
 	{
+		name: "COUNTs take the places of subscriptions",
+		file: "examples/relay/relay/queries.go",
+		old:  "len(q.open) >= most",
+		new:  "len(q.open)+q.counting >= most",
+		test: "TestCountsAreNoSubscriptions",
+	},
+	{
 		name: "a subscription is opened for which there is no memory",
 		file: "examples/relay/relay/queries.go",
 		old:  "if !q.conn.kept.take(next.weight) {",
