@@ -188,6 +188,20 @@ func TestLimitIsNeverAboveTheUsers(t *testing.T) {
 	}
 }
 
+// Between the last step and Close no step notices what the program set.
+func TestLimitThatIsSetJustBeforeClose(t *testing.T) {
+	g, m := governed(t, Config{Target: 1 << 30})
+	g.begin()
+	if err := g.step(); err != nil || m.limit == math.MaxInt64 {
+		t.Fatalf("limit %d after a step, %v", m.limit, err)
+	}
+	m.setLimit(600)
+	g.Close()
+	if m.limit != 600 {
+		t.Errorf("limit %d after Close, want the program's, 600", m.limit)
+	}
+}
+
 func TestTakeWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := governed(t, Config{Target: 64 * mib}) // a budget of 1 MiB

@@ -122,4 +122,11 @@ var ofSlowClients = []mutant{
 		new:  "known != nil && known.at != now",
 		test: "TestASignalThatIsLostShedsNothing",
 	},
+	{
+		name: "a level is kept while the clock is behind it",
+		file: "shed/shed.go",
+		old:  "now.Sub(known.at).Abs() < freshness",
+		new:  "now.Sub(known.at) < freshness",
+		test: "TestLevelFromBeforeTheClockWentBack",
+	},
 }

@@ -3,6 +3,48 @@ package main
 // ofTheMemory are those of what keeps a process inside its memory.
 var ofTheMemory = []mutant{
 	{
+		name: "a memory limit that is set just before Close is overwritten",
+		file: "memory/governor.go",
+		old:  "l.noticed()\n\tl.set(min",
+		new:  "l.set(min",
+		test: "TestLimitThatIsSetJustBeforeClose",
+	},
+	{
+		name: "the journal is not on disk",
+		file: "bulk/journal.go",
+		old:  "return f.Sync()",
+		new:  "return nil",
+		test: "TestJournalIsOnDisk",
+	},
+	{
+		name: "the rejects are not on disk",
+		file: "bulk/rejects.go",
+		old:  "err = r.file.Sync()",
+		new:  "err = nil",
+		test: "TestRejectsAreOnDisk",
+	},
+	{
+		name: "a \\r that ends the source is cut",
+		file: "bulk/lines.go",
+		old:  "if ended {",
+		new:  "if ended || true {",
+		test: "TestReturnThatEndsTheSource",
+	},
+	{
+		name: "an older store is taken for the journal's",
+		file: "bulk/marks.go",
+		old:  "has >= from.Lines",
+		new:  "has > 0",
+		test: "TestStatesOfStoreAndJournal",
+	},
+	{
+		name: "the journal is written before the mark",
+		file: "bulk/run.go",
+		old:  "r.setMark(all.Lines)",
+		new:  "r.setMark(r.kept.Lines)",
+		test: "TestMarkComesBeforeTheJournal",
+	},
+	{
 		name: "a step that came late counts as one in time",
 		file: "memory/control.go",
 		old:  "min(r.at-c.judged, longestStep)",
