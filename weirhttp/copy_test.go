@@ -19,10 +19,26 @@ import (
 // a copy of the request.
 func TestServerKnowsOfTheForm(t *testing.T) {
 	streams := limittest.Fixed(t, 10, weir.Queue{})
-	for name, cfg := range map[string]weirhttp.Config{
-		"tenant":  {Tenant: func(*http.Request) string { return "a" }},
-		"streams": {Streams: streams},
-		"both":    {Streams: streams, Tenant: func(*http.Request) string { return "a" }},
+	limited := func(cfg weirhttp.Config) func(http.Handler) http.Handler {
+		return func(next http.Handler) http.Handler {
+			h, err := weirhttp.New(next, weirhttp.One(limittest.Fixed(t, 10, weir.Queue{})), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return h
+		}
+	}
+	trusting := func(vouched bool) func(http.Handler) http.Handler {
+		return func(next http.Handler) http.Handler {
+			return weirhttp.Trust(next, func(*http.Request) bool { return vouched })
+		}
+	}
+	for name, with := range map[string]func(http.Handler) http.Handler{
+		"tenant":    limited(weirhttp.Config{Tenant: func(*http.Request) string { return "a" }}),
+		"streams":   limited(weirhttp.Config{Streams: streams}),
+		"both":      limited(weirhttp.Config{Streams: streams, Tenant: func(*http.Request) string { return "a" }}),
+		"trusted":   trusting(true),
+		"untrusted": trusting(false),
 	} {
 		mux := http.NewServeMux()
 		mux.HandleFunc("POST /form/{id}", func(_ http.ResponseWriter, r *http.Request) {
@@ -30,10 +46,7 @@ func TestServerKnowsOfTheForm(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		h, err := weirhttp.New(mux, weirhttp.One(limittest.Fixed(t, 10, weir.Queue{})), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := with(mux)
 		var body bytes.Buffer
 		form := multipart.NewWriter(&body)
 		file, _ := form.CreateFormFile("file", "name")
@@ -41,6 +54,7 @@ func TestServerKnowsOfTheForm(t *testing.T) {
 		form.Close()
 		r := httptest.NewRequest(http.MethodPost, "/form/1", &body)
 		r.Header.Set("Content-Type", form.FormDataContentType())
+		r.Header.Set(weirhttp.PriorityHeader, "low")
 		h.ServeHTTP(httptest.NewRecorder(), r)
 		if r.Pattern != "POST /form/{id}" || r.MultipartForm == nil || len(r.MultipartForm.File["file"]) != 1 {
 			t.Errorf("%s: pattern %q, form %v", name, r.Pattern, r.MultipartForm)

@@ -82,18 +82,15 @@ func Trust(next http.Handler, trusted func(*http.Request) bool) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		if !trusted(r) {
-			r = withHeader(r)
-			for _, name := range propagation {
-				r.Header.Del(name)
-			}
-			next.ServeHTTP(w, r)
-			return
+		var inner *http.Request
+		if trusted(r) {
+			ctx, cancel := received(r)
+			defer cancel()
+			inner = r.WithContext(ctx)
+		} else {
+			inner = unheard(r)
 		}
-		ctx, cancel := received(r)
-		defer cancel()
-		inner := r.WithContext(ctx)
-		defer func() { passBack(r, inner) }()
+		defer passBack(r, inner)
 		next.ServeHTTP(w, inner)
 	})
 }
@@ -108,6 +105,15 @@ func propagated(h http.Header) bool {
 		}
 	}
 	return false
+}
+
+// unheard returns the request without the headers.
+func unheard(r *http.Request) *http.Request {
+	r = withHeader(r)
+	for _, name := range propagation {
+		r.Header.Del(name)
+	}
+	return r
 }
 
 // maxTimeout is the longest time to wait that is believed. Beyond it a timeout means nothing for a

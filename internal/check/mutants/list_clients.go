@@ -171,6 +171,13 @@ var ofTheClients = []mutant{
 		test: "TestTrust",
 	},
 	{
+		name: "the server does not know of the form of a request that is not trusted",
+		file: "weirhttp/propagate.go",
+		old:  "defer passBack(r, inner)",
+		new:  "",
+		test: "TestServerKnowsOfTheForm",
+	},
+	{
 		name: "a retry is like a first attempt",
 		file: "trust/priority.go",
 		old:  "min(p+1, weir.Low)",
