@@ -13,11 +13,11 @@ import (
 
 // state is what the journal says: one line of JSON.
 type state struct {
-	Version  int   `json:"version"`
+	Version  int    `json:"version"`
 	Import   string `json:"import"` // id under which the store has its mark
-	mark           // up to which all lines are acknowledged
-	Rejected int64 `json:"rejected"`     // how many of them were rejected
-	Rejects  int64 `json:"rejects_size"` // of the file of rejects with these
+	mark            // up to which all lines are acknowledged
+	Rejected int64  `json:"rejected"`     // how many of them were rejected
+	Rejects  int64  `json:"rejects_size"` // of the file of rejects with these
 }
 
 const (

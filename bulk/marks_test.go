@@ -247,10 +247,10 @@ func TestStatesOfStoreAndJournal(t *testing.T) {
 	}
 	s.set = func(int64) error { note(); return nil } // the lines are in, and neither the mark nor the journal
 	sync := func() error { note(); return nil }      // the mark is, and not the journal
-	for err := error(boom); errors.Is(err, boom); {
+	for stopped := true; stopped; {
 		at += 1 + rand.Int64N(n/10)
-		_, err = Run(t.Context(), strings.NewReader(numbered(n)), Config{Write: s.write, Journal: journal, Marks: s, Sync: sync})
-		if err != nil && !errors.Is(err, boom) {
+		_, err := Run(t.Context(), strings.NewReader(numbered(n)), Config{Write: s.write, Journal: journal, Marks: s, Sync: sync})
+		if stopped = errors.Is(err, boom); err != nil && !stopped {
 			t.Fatal(err)
 		}
 		note()

@@ -103,8 +103,7 @@ type Config struct {
 
 	// Publishing is how many events of a connection are in work at once, by default 8, and Queries
 	// how many of its queries, by default 4. Subscriptions is how many it may have, those included
-	// that wait for a query, and how many COUNTs may be unanswered besides, by default 32. All up to
-	// 10,000.
+	// that wait for a query, and how many COUNTs may wait besides, by default 32. All up to 10,000.
 	Publishing, Queries, Subscriptions int
 
 	// Processors is how many there are, up to 10,000. Defaults to GOMAXPROCS. A program that sets
