@@ -173,8 +173,8 @@ var ofTheThrottle = []mutant{
 	{
 		name: "throttle: what costs more than the bound never starts",
 		file: "throttle/concurrency.go",
-		old:  "max(l.bound, s.heaviest, 1)",
-		new:  "max(l.bound, 1)",
+		old:  "max(l.bound, s.heaviest)",
+		new:  "l.bound",
 		test: "TestConcurrencyLetsTheHeaviestIn",
 	},
 	{
