@@ -85,7 +85,7 @@ func TestJournalOfAnotherStoreIsAnError(t *testing.T) {
 			t.Errorf("%s: %d lines, %d written, %v, want ErrStore and nothing written", name, p.Lines, len(s.times)-before, err)
 			continue
 		}
-		for _, want := range []string{journal, "100 lines", "remove the journal", "open the store"} {
+		for _, want := range []string{journal + " says that 100 lines are in, and the store's mark says ", "remove the journal", "open the store"} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v: want it to say %q", name, err, want)
 			}

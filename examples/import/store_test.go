@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 
 // A store that was removed, or restored from an older copy, got nothing: its journal said that all
 // lines were in.
-func TestStoreThatIsNotTheJournals(t *testing.T) {
+func TestMistakesAboutTheStore(t *testing.T) {
 	dir := t.TempDir()
 	store, older := filepath.Join(dir, "store"), filepath.Join(dir, "older")
 	load := func(file string) (string, error) {
@@ -24,12 +25,12 @@ func TestStoreThatIsNotTheJournals(t *testing.T) {
 	}
 	const n = 60
 	all := source(t, n)
-	half := filepath.Join(dir, "half")
+	half := filepath.Join(dir, "half") // of the lines
 	text, err := os.ReadFile(all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(half, text[:bytes.IndexByte(text[len(text)/2:], '\n')+len(text)/2+1], 0o600); err != nil {
+	if err := os.WriteFile(half, slices.Concat(slices.Collect(bytes.Lines(text))[:n/2]...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{half, all} {
@@ -42,15 +43,16 @@ func TestStoreThatIsNotTheJournals(t *testing.T) {
 			}
 		}
 	}
-	for name, put := range map[string]func() error{
-		"removed": func() error { return nil },
-		"older":   func() error { return os.CopyFS(store, os.DirFS(older)) },
+	for want, put := range map[string]func() error{
+		"0:":  func() error { return nil },                               // removed
+		"30:": func() error { return os.CopyFS(store, os.DirFS(older)) }, // restored
 	} {
 		if err := errors.Join(os.RemoveAll(store), put()); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := load(all); !errors.Is(err, bulk.ErrStore) || !strings.Contains(out, "0 lines are in") {
-			t.Errorf("%s: %v, %s, want ErrStore", name, err, out)
+		want = store + ".journal says that 60 lines are in, and the store's mark says " + want
+		if out, err := load(all); !errors.Is(err, bulk.ErrStore) || !strings.Contains(err.Error(), want) || !strings.Contains(out, "0 lines are in") {
+			t.Errorf("%v, %s, want ErrStore with %s", err, out, want)
 		}
 	}
 	if err := os.Remove(store + ".journal"); err != nil {
