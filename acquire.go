@@ -17,8 +17,8 @@ import (
 func (l *Limiter) Acquire(ctx context.Context) (Permit, error) { return l.enter(ctx, 1) }
 
 // AcquireN is Acquire for work that takes weight slots instead of one. A weight
-// above the limit is refused with [ErrTooHeavy]; one below 1 is an error that
-// matches [ErrConfig].
+// above the limit is refused with [ErrTooHeavy], so Config.Initial should be at
+// least the largest weight; one below 1 is an error that matches [ErrConfig].
 func (l *Limiter) AcquireN(ctx context.Context, weight int) (Permit, error) {
 	if err := checkWeight(weight); err != nil {
 		return Permit{}, err

@@ -21,16 +21,16 @@ type Config struct {
 	// from 1 to 1,000,000,000.
 	Min, Max int
 
-	// Initial is the limit to start from. Defaults to 20, or to the nearer
-	// bound.
+	// Initial is the limit to start from. Defaults to 4 with law.Setpoint, which doubles
+	// it from window to window, to 20 with other laws, or to the nearer bound.
 	Initial int
 
-	// Law finds the limit. Defaults to law.Elastic{}, which needs no target. It
+	// Law finds the limit. Defaults to law.Setpoint{}, which needs no target. It
 	// runs under the limiter's lock and must not call the limiter.
 	Law law.Law
 
 	// Interval is how often the law decides. Defaults to 1 s. Laws that plan
-	// their own windows, such as law.Elastic, ignore Interval, Window and
+	// their own windows, such as law.Setpoint, ignore Interval, Window and
 	// MinSamples.
 	Interval time.Duration
 
@@ -51,7 +51,7 @@ type Config struct {
 	// in the queue; it reaches the work through its context, with
 	// [ErrExecutionTimeout] as the cause. Acquire is not affected. Work that
 	// times out is missing from the latency, so let the law hear of it, as with
-	// law.Band{MaxErrorRate: 0.05}; to law.Elastic it is no throughput. Defaults
+	// law.Band{MaxErrorRate: 0.05}; to law.Setpoint it is no throughput. Defaults
 	// to none.
 	Timeout time.Duration
 
@@ -157,7 +157,7 @@ const (
 	maxSlots   = settings.MaxSlots
 )
 
-var defaultLaw law.Law = law.Elastic{}
+var defaultLaw law.Law = law.Setpoint{}
 
 // complete returns the configuration with all that was left out filled in, or the
 // error of [New]. It does not check the law.
@@ -169,8 +169,11 @@ func (c Config) complete() (Config, error) {
 		return c, err
 	}
 	c.Name = cmp.Or(c.Name, "limiter")
+	if c.Law == nil {
+		c.Law = defaultLaw
+	}
 	shared := settings.Limiter{
-		Min: c.Min, Max: c.Max, Initial: c.Initial,
+		Start: law.Start(c.Law), Min: c.Min, Max: c.Max, Initial: c.Initial,
 		Interval: c.Interval, Window: c.Window, MinSamples: c.MinSamples, QueueTimeout: c.Queue.Timeout,
 	}.Complete()
 	if f := shared.Check(func(field string) string { return field }); f != nil {
@@ -180,9 +183,6 @@ func (c Config) complete() (Config, error) {
 	c.Interval, c.Window, c.MinSamples = shared.Interval, shared.Window, shared.MinSamples
 	if c.Queue.holds() {
 		c.Queue.Timeout = shared.QueueTimeout
-	}
-	if c.Law == nil {
-		c.Law = defaultLaw
 	}
 	return c, nil
 }

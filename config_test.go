@@ -84,8 +84,9 @@ func TestConfigDefaults(t *testing.T) {
 		config               weir.Config
 		initial, least, most int
 	}{
-		{weir.Config{}, 20, 1, 100_000},
-		{weir.Config{Max: 5}, 5, 1, 5},
+		{weir.Config{}, 4, 1, 100_000},
+		{weir.Config{Law: law.Little{}}, 20, 1, 100_000},
+		{weir.Config{Max: 5}, 4, 1, 5},
 		{weir.Config{Min: 50}, 50, 50, 100_000},
 		{weir.Config{Min: 5000}, 5000, 5000, 100_000},
 		{weir.Config{Max: 1}, 1, 1, 1},
@@ -102,7 +103,7 @@ func TestConfigDefaults(t *testing.T) {
 func TestConfigDefaultsAtWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{Queue: weir.Queue{Size: 1}})
-		hold(t, l, 20)
+		hold(t, l, 4)
 		began := time.Now()
 		_, err := l.Acquire(t.Context())
 		if !errors.Is(err, weir.ErrQueueTimeout) || time.Since(began) != time.Second {

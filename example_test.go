@@ -92,7 +92,7 @@ func ExampleLimiter_Acquire() {
 }
 
 func ExampleLimiter_AcquireN() {
-	lim := weir.Must(weir.New(weir.Config{Name: "export", Max: 10}))
+	lim := weir.Must(weir.New(weir.Config{Name: "export", Max: 10, Initial: 10}))
 	permit, err := lim.AcquireN(context.Background(), 8) // a full export takes eight slots
 	if err != nil {
 		return
@@ -128,7 +128,7 @@ func ExampleLimiter_Config() {
 	c.Max = 200 // and nothing else
 	fmt.Println(lim.Update(c), lim.Snapshot().Max)
 	// Output:
-	// starts from 20 and decides every 1s
+	// starts from 4 and decides every 1s
 	// <nil> 200
 }
 
@@ -226,7 +226,7 @@ func ExampleLimiter_String() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search"}))
 	expvar.Publish("search", lim) // GET /debug/vars shows its snapshot
 	fmt.Println(expvar.Get("search").String()[:40])
-	// Output: {"name":"search","limit":20,"min":1,"max
+	// Output: {"name":"search","limit":4,"min":1,"max"
 }
 
 func ExampleWithPriority() {
@@ -329,8 +329,8 @@ func ExampleQueue_adaptive() {
 }
 
 func ExampleSum() {
-	reads := weir.Must(weir.New(weir.Config{Name: "reads", Max: 5}))
-	writes := weir.Must(weir.New(weir.Config{Name: "writes", Max: 2}))
+	reads := weir.Must(weir.New(weir.Config{Name: "reads", Initial: 5}))
+	writes := weir.Must(weir.New(weir.Config{Name: "writes", Initial: 2}))
 	permit, _ := writes.TryAcquire(context.Background())
 	defer permit.Release()
 	fmt.Println(weir.Sum(reads, writes).InFlight, "of", weir.Sum(reads, writes).Limit)

@@ -20,11 +20,11 @@ import (
 const (
 	heapFresh   = 512
 	heapUsed    = 1344 // after 300 operations, with queueing and 8 changes of the limit
-	heapElastic = 1024 // what law.Elastic may add once the limit was reached
+	heapElastic = 1024 // what law.Setpoint may add once the limit was reached
 )
 
 // TestMemory bounds the heap that a limiter takes, before and after use, with a law of a few
-// numbers and with law.Elastic, which keeps what it believes.
+// numbers and with law.Setpoint, which keeps what it believes.
 func TestMemory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector changes sizes")
@@ -32,7 +32,7 @@ func TestMemory(t *testing.T) {
 	for _, c := range []struct {
 		law  law.Law
 		used int64
-	}{{band, heapUsed}, {law.Elastic{}, heapUsed + heapElastic}} {
+	}{{band, heapUsed}, {law.Setpoint{}, heapUsed + heapElastic}} {
 		t.Run(fmt.Sprint(c.law), func(t *testing.T) { testMemory(t, c.law, c.used) })
 	}
 }

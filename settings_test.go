@@ -13,11 +13,11 @@ import (
 func TestConfigHasTheDefaults(t *testing.T) {
 	for _, c := range []struct{ given, want weir.Config }{
 		{weir.Config{}, weir.Config{
-			Name: "limiter", Min: 1, Max: 100_000, Initial: 20, Law: law.Elastic{},
+			Name: "limiter", Min: 1, Max: 100_000, Initial: 4, Law: law.Setpoint{},
 			Interval: time.Second, Window: 10 * time.Second, MinSamples: 20,
 		}},
 		{weir.Config{Max: 5, Interval: time.Minute, Queue: weir.Queue{Size: 3}}, weir.Config{
-			Name: "limiter", Min: 1, Max: 5, Initial: 5, Law: law.Elastic{},
+			Name: "limiter", Min: 1, Max: 5, Initial: 4, Law: law.Setpoint{},
 			Interval: time.Minute, Window: time.Minute, MinSamples: 20,
 			Queue: weir.Queue{Size: 3, Timeout: time.Second},
 		}},

@@ -32,6 +32,9 @@ func (b budget) Controller(bounds law.Bounds) (law.Controller, error) {
 	return &keeper{budget: b, own: own}, nil
 }
 
+// Start returns the limit that the law beneath the budget starts from.
+func (b budget) Start() int { return law.Start(b.law) }
+
 // A keeper keeps one key to its budget.
 type keeper struct {
 	budget

@@ -93,7 +93,7 @@ func ExampleSet_Do() {
 }
 
 func ExampleSet_DoN() {
-	s, err := bulkhead.New(bulkhead.Config{})
+	s, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Initial: 20}}})
 	if err != nil {
 		return
 	}
@@ -131,7 +131,7 @@ func ExampleSet_Acquire() {
 }
 
 func ExampleSet_AcquireN() {
-	set, err := bulkhead.New(bulkhead.Config{})
+	set, err := bulkhead.New(bulkhead.Config{Default: bulkhead.Compartment{Config: weir.Config{Initial: 20}}})
 	if err != nil {
 		return
 	}

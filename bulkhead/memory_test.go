@@ -22,7 +22,7 @@ var memoryKeys = flag.Int("keys", 2000, "keys of TestMemoryOfAdaptiveKeys")
 // TestMemoryOfAdaptiveKeys measures what a key takes when its limiter was used: queueing,
 // changes of the limit, latencies over three decades. A hundred thousand have to fit in
 // 145 MB, key and table included, also under a cap, which knows something of each; with
-// law.Elastic, once the limit was reached, in 225 MB. Of 2000 a key takes 20 bytes more.
+// law.Setpoint, once the limit was reached, in 225 MB. Of 2000 a key takes 20 bytes more.
 func TestMemoryOfAdaptiveKeys(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector changes sizes")
@@ -32,13 +32,13 @@ func TestMemoryOfAdaptiveKeys(t *testing.T) {
 		name   string
 		law    law.Law
 		max    int
-		queues bool  // to the end; Elastic raises the limit until nothing waits
+		queues bool  // to the end; Setpoint raises the limit until nothing waits
 		most   int64 // bytes a key
 	}{
 		{"Band", law.Band{}, 0, true, 1384},
 		{"AIMD", law.AIMD{}, 0, true, 1456},
 		{"Band, capped", law.Band{}, 1_000_000, true, 1400},
-		{"Elastic", law.Elastic{}, 0, false, 2275},
+		{"Setpoint", law.Setpoint{}, 0, false, 2275},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

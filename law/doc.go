@@ -76,9 +76,8 @@
 // [PID] holds a latency at a target, like Band, by a PID controller on
 // logarithms. Smooth, and at rest at the target; the target is absolute.
 //
-// [Elastic] estimates how throughput answers to work in flight and goes to the
-// knee. No target and no least latency; several of them on one server do not see
-// the queue that they fill together.
+// [Setpoint] holds the latency at a multiple of the no-load latency, which all
+// limiters of a server measure at the same moments. It needs no target.
 //
 // Those that compare one window with the next ask for windows of their own, see
 // [Plan].MaxSamples. In these they take the work in flight over the throughput

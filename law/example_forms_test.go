@@ -8,7 +8,7 @@ import (
 
 func ExampleForms() {
 	for _, form := range law.Forms() {
-		if form.Name == "elastic" {
+		if form.Name == "setpoint" {
 			for _, s := range form.Settings {
 				fmt.Println(s.Name, s.Allowed)
 			}
@@ -16,5 +16,5 @@ func ExampleForms() {
 	}
 	// Output:
 	// budget 0s or more
-	// replicas 0 to 10000
+	// without climb, burst, fail, recover, tick, look, stays or hold
 }

@@ -77,7 +77,7 @@ func TestBoundsThatCannotBe(t *testing.T) {
 		law.Vegas{},
 		law.Little{},
 		law.PID{},
-		law.Elastic{},
+		law.Setpoint{},
 	} {
 		for _, b := range []law.Bounds{
 			{},

@@ -15,6 +15,15 @@ type Law interface {
 	Controller(Bounds) (Controller, error)
 }
 
+// Start returns the limit to start from where the configuration gives none. A law chooses it by a
+// method Start() int; others start from 20.
+func Start(l Law) int {
+	if s, ok := l.(interface{ Start() int }); ok {
+		return s.Start()
+	}
+	return usualLimit
+}
+
 // A Controller is a [Law] at work: the state of one limiter. Its owner calls
 // Next from one goroutine at a time and never keeps it waiting, so Next must
 // not block, allocate or read a clock.

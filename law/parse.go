@@ -16,7 +16,7 @@ var kinds = []kind{
 	kindOf[Vegas](),
 	kindOf[Little](),
 	kindOf[PID](),
-	kindOf[Elastic](),
+	kindOf[Setpoint](),
 }
 
 // A kind is a law that has a text form.

@@ -86,7 +86,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseErrors(t *testing.T) {
-	const laws = "band, fixed, aimd, gradient, gradient2, vegas, little, pid or elastic"
+	const laws = "band, fixed, aimd, gradient, gradient2, vegas, little, pid or setpoint"
 	const settings = "target, tolerance, signal, quantile, ceiling, max_error_rate, step, factor, max_cut, proportional, cooldown or min_samples"
 	for _, test := range []struct{ text, want string }{
 		{"", `law: unknown law "": want ` + laws},
@@ -104,8 +104,8 @@ func TestParseErrors(t *testing.T) {
 		{"fixed(size=1)", `law: fixed: unknown setting "size": want limit`},
 		{"fixed(6.5)", `law: fixed: limit "6.5": want a whole number`},
 		{"fixed(0)", `law: fixed: limit 0 out of range: want more than 0, or leave it out for the limit that the limiter starts from`},
-		{"elastic(0s)", `law: elastic: budget 0s out of range: want more than 0, or leave it out for none`},
-		{"elastic(replicas=0)", `law: elastic: replicas 0 out of range: want more than 0, or leave it out for an unknown number`},
+		{"setpoint(0s)", `law: setpoint: budget 0s out of range: want more than 0, or leave it out for none`},
+		{"setpoint(without=all)", `law: setpoint: without "all": want climb, burst, fail, recover, tick, look, stays or hold`},
 		{"gradient(queue=0)", `law: gradient: queue 0 out of range: want more than 0, or leave it out for the square root of the limit`},
 		{"band(max_cut=0)", `law: band: max_cut 0 out of range: want more than 0, or leave it out for no bound`},
 		{"pid(min_samples=0)", `law: pid: min_samples 0 out of range: want more than 0, or leave it out for the limiter's own`},
@@ -147,7 +147,7 @@ func FuzzParse(f *testing.F) {
 		"vegas(alpha=2,beta=4)",
 		"little(alpha=0.3,ema=0.1)", "little(alpha=1e300)", "pid(target=200ms,ki=0.5)", "pid(kp=1e308,kd=1e308)",
 		"band(a=b,a=b)", "band(((", "band)(", "fixed(x)", "band(tolerance=inf)",
-		"elastic", "elastic(budget=300ms)", "elastic(budget=0)",
+		"setpoint", "setpoint(budget=300ms)", "setpoint(budget=0)",
 	} {
 		f.Add(seed)
 	}

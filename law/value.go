@@ -172,3 +172,30 @@ func (c choice) String() string {
 	}
 	return c.field.String()
 }
+
+// A word is a field that takes one of a few words, or none.
+type word struct {
+	field   *string
+	allowed []string
+}
+
+func (v word) check() string {
+	if v.zero() || slices.Contains(v.allowed, *v.field) {
+		return ""
+	}
+	return fmt.Sprintf("%q: want %s", *v.field, nearest.Alternatives(v.allowed))
+}
+
+func (v word) read(text string) string {
+	if !slices.Contains(v.allowed, text) {
+		return fmt.Sprintf("%q: want %s", text, nearest.Alternatives(v.allowed))
+	}
+	*v.field = text
+	return ""
+}
+
+func (v word) describe() (preset, allowed string) { return "", nearest.Alternatives(v.allowed) }
+
+func (word) fill()            {}
+func (v word) zero() bool     { return *v.field == "" }
+func (v word) String() string { return *v.field }

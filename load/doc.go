@@ -42,5 +42,5 @@
 //
 //   - Worst bottleneck: CockroachDB admission control, TiKV flow control and MongoDB flow control
 //     combine so.
-//   - Scheduler latency as a load signal, p99 against 1 ms: CockroachDB, "elastic CPU control", 2022.
+//   - Scheduler latency as a load signal, p99 against 1 ms: CockroachDB, "setpoint CPU control", 2022.
 package load

@@ -20,7 +20,7 @@ func ExampleNew() {
 		}
 	})
 	// Output:
-	// weir_limit [search] 20
+	// weir_limit [search] 4
 	// weir_limit_min [search] 1
 	// weir_limit_max [search] 100000
 	// weir_in_flight [search] 0

@@ -146,7 +146,7 @@ func targetOf(l law.Law) time.Duration {
 		return l.Target
 	case law.PID:
 		return l.Target
-	case law.Elastic:
+	case law.Setpoint:
 		return l.Budget
 	}
 	return 0

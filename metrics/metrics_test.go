@@ -260,7 +260,7 @@ func TestTargets(t *testing.T) {
 	for _, c := range []struct {
 		law  law.Law
 		want float64
-	}{{law.Band{Target: 1e8}, 0.1}, {law.PID{Target: 2e8}, 0.2}, {law.Elastic{Budget: 3e8}, 0.3}, {law.Elastic{}, 0}, {law.Fixed{}, 0}} {
+	}{{law.Band{Target: 1e8}, 0.1}, {law.PID{Target: 2e8}, 0.2}, {law.Setpoint{Budget: 3e8}, 0.3}, {law.Setpoint{}, 0}, {law.Fixed{}, 0}} {
 		lim := weir.Must(weir.New(weir.Config{Law: c.law}))
 		r, err := metrics.New(metrics.Sources{Limiters: []*weir.Limiter{lim}})
 		if err != nil {

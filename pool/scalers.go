@@ -97,7 +97,7 @@ func (s *loadSizer) Next(r Observation) (int64, Reason) {
 // ByLaw is a [Scaler] whose size is what a control law finds by how the tasks fare, as a
 // weir.Limiter's limit is. It measures attempts, those that the pool runs.
 type ByLaw struct {
-	// Law finds the size. Defaults to law.Elastic{}.
+	// Law finds the size. Defaults to law.Setpoint{}.
 	Law law.Law
 
 	// Min and Max bound how many tasks run at once. Default to 1 and what the resource
@@ -116,7 +116,7 @@ type ByLaw struct {
 // Sizer implements [Scaler].
 func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 	if l.Law == nil {
-		l.Law = law.Elastic{}
+		l.Law = law.Setpoint{}
 	}
 	if l.Units == 0 {
 		l.Units = 1

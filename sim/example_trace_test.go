@@ -33,7 +33,7 @@ func ExampleTraceReader() {
 	result, err := sim.Run(sim.Scenario{
 		Name: "llm", Trace: trace, Server: server, SLO: 30 * time.Second,
 		Phases: []sim.Phase{{Length: trace.Length()}},
-	}, law.Elastic{}, 1)
+	}, law.Setpoint{}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

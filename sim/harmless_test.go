@@ -16,9 +16,9 @@ type hazard struct {
 	// stands for none.
 	suits int
 
-	// keeps is what Elastic keeps of the best of them, in percent, in each phase after the start on
-	// the worst of the seeds: a little less than it reaches. Raise it when the law gets better, as
-	// far as harmTarget. It is 0 for a phase in which nothing can be answered.
+	// keeps is what Setpoint keeps of the best of them, in percent, in each phase after the start
+	// on the worst of the seeds: a little less than it reaches. Raise it when the law gets better,
+	// as far as harmTarget. It is 0 for a phase in which nothing can be answered.
 	keeps []float64
 }
 
@@ -52,14 +52,14 @@ func TestHazards(t *testing.T) {
 	}
 }
 
-// kept is what Elastic keeps in each phase after the start, in percent.
+// kept is what Setpoint keeps in each phase after the start, in percent.
 func (h *hazard) kept(t *testing.T, seed uint64) (shares []float64) {
 	t.Helper()
 	baseline, err := BaselineOf(h.system, seed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	result := mustRun(t, h.system, law.Elastic{}, seed)
+	result := mustRun(t, h.system, law.Setpoint{}, seed)
 	compared, err := baseline.Compare(result)
 	if err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ func TestSameHarmOnHTTP(t *testing.T) {
 	}
 	var contests []*contest
 	for _, s := range httpHazards() {
-		contests = append(contests, newContest(t, s, "fixed(20)", "fixed(200)", "gradient", "elastic"))
+		contests = append(contests, newContest(t, s, "fixed(20)", "fixed(200)", "gradient", "setpoint"))
 	}
 	compete(t, contests)
 }

@@ -46,7 +46,7 @@ func TestSameOrderOnHTTP(t *testing.T) {
 		contests = append(contests, newContest(t, s, "fixed(3)", "fixed(200)",
 			"aimd", "gradient", "gradient2", "vegas", "little",
 			fmt.Sprintf("pid(target=%v)", s.SLO/2), fmt.Sprintf("band(target=%v)", s.SLO/2),
-			"elastic", fmt.Sprintf("elastic(%v)", s.SLO/2)))
+			"setpoint", fmt.Sprintf("setpoint(%v)", s.SLO/2)))
 	}
 	compete(t, contests)
 }

@@ -53,13 +53,13 @@ const lanes = 4
 
 // complete fills in the defaults of weir.Config.
 func (l Limiter) complete() Limiter {
+	if l.Law == nil {
+		l.Law = law.Fixed{}
+	}
 	s := l.shared().Complete()
 	l.Min, l.Max, l.Initial = s.Min, s.Max, s.Initial
 	l.Interval, l.Window, l.MinSamples = s.Interval, s.Window, s.MinSamples
 	l.Queue.Timeout = s.QueueTimeout
-	if l.Law == nil {
-		l.Law = law.Fixed{}
-	}
 	return l
 }
 
@@ -74,7 +74,7 @@ func (l Limiter) consistent() error {
 
 func (l Limiter) shared() settings.Limiter {
 	return settings.Limiter{
-		Min: l.Min, Max: l.Max, Initial: l.Initial,
+		Start: law.Start(l.Law), Min: l.Min, Max: l.Max, Initial: l.Initial,
 		Interval: l.Interval, Window: l.Window, MinSamples: l.MinSamples, QueueTimeout: l.Queue.Timeout,
 	}
 }

@@ -27,7 +27,7 @@ func TestSameAsLive(t *testing.T) {
 		}
 		trace = append(trace, sim.Arrival{At: time.Duration(at), Work: work + time.Duration(r.Int64N(10e6))})
 	}
-	for _, l := range []law.Law{law.Band{Target: 40 * time.Millisecond}, law.Elastic{}, law.Little{}} {
+	for _, l := range []law.Law{law.Band{Target: 40 * time.Millisecond}, law.Setpoint{}, law.Little{}} {
 		for _, queue := range []weir.Queue{
 			{}, {Size: 10, Timeout: 15 * time.Millisecond}, {Discipline: weir.Adaptive, Timeout: 50 * time.Millisecond},
 		} {

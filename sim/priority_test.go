@@ -34,13 +34,13 @@ func TestPrioritiesUnderOverload(t *testing.T) {
 		top, overall float64
 	}{
 		{law.Fixed{}, inOrder, 99.5, 97},
-		{law.Elastic{}, inOrder, 98.7, 97},
+		{law.Setpoint{}, inOrder, 98.7, 97},
 		{law.Little{}, inOrder, 98.7, 97},
 		{law.Fixed{}, Queue{Adaptive: true}, 99.8, 97},
-		{law.Elastic{}, Queue{Adaptive: true}, 99.5, 95},
+		{law.Setpoint{}, Queue{Adaptive: true}, 99.5, 95},
 		{law.Little{}, Queue{Adaptive: true}, 98.9, 95.5},
 		{law.Fixed{}, Queue{Adaptive: true, Size: 150}, 99.8, 97},
-		{law.Elastic{}, Queue{Adaptive: true, Size: 150}, 99.4, 97},
+		{law.Setpoint{}, Queue{Adaptive: true, Size: 150}, 99.4, 97},
 		{law.Little{}, Queue{Adaptive: true, Size: 150}, 98.7, 97},
 	} {
 		s := exact

@@ -135,7 +135,7 @@ func TestGoldenLaws(t *testing.T) {
 	golden(t, "testdata/laws.txt", tallies(t, []string{"exp-1.5x", "usl-2x", "slow30"},
 		law.AIMD{Timeout: 150 * ms}, law.Gradient{}, law.Gradient2{}, law.Vegas{},
 		law.Little{Remeasure: 2 * time.Second},
-		law.PID{Target: 150 * ms}, law.Elastic{}, law.Elastic{Budget: 300 * ms}))
+		law.PID{Target: 150 * ms}, law.Setpoint{}, law.Setpoint{Budget: 300 * ms}))
 }
 
 // tallies is a line for each scenario, cut to phases of 4 s, and law.

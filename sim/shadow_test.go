@@ -33,7 +33,7 @@ func TestShadowAgreesWithLive(t *testing.T) {
 	if raceEnabled {
 		t.Skip(tooSlow)
 	}
-	laws := []string{"elastic", "little", "gradient", "gradient2", "aimd(timeout=400ms)"}
+	laws := []string{"setpoint", "little", "gradient", "gradient2", "aimd(timeout=400ms)"}
 	servers := shadowServers[:keepThroughput]
 	if *shadowSeeds > 0 {
 		laws = append(laws, "vegas", "band(target=200ms)", "pid(target=200ms)", "fixed 55", "fixed 20")

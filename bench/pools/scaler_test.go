@@ -44,7 +44,7 @@ func TestScalers(t *testing.T) {
 		from func(initial int64) pool.Scaler
 	}{
 		{"Law{Initial: N}", func(n int64) pool.Scaler { return pool.ByLaw{Initial: n} }},
-		{"elastic", byLaw(law.Elastic{})},
+		{"setpoint", byLaw(law.Setpoint{})},
 		{"little", byLaw(law.Little{})},
 		{"little, alpha 0.8", byLaw(law.Little{Alpha: 0.8})},
 		{"gradient", byLaw(law.Gradient{})},

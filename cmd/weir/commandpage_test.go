@@ -26,7 +26,7 @@ clone, ` + "`go install ./cmd/weir`" + ` builds it.
 | limit a server in any language | ` + "`weir proxy --to http://127.0.0.1:9000`" + ` | [proxy](proxy.md) |
 | find out what is wrong with a file of the proxy | ` + "`weir check weir.yaml`" + ` | [its settings](proxy-config.md) |
 | choose a law from your own log | ` + "`weir sim trace access.log ... --choose`" + ` | [traces](traces.md) |
-| compare laws on a scenario | ` + "`weir sim run slow30 --law little --law elastic --plot slow30.svg`" + ` | [control](control.md) |
+| compare laws on a scenario | ` + "`weir sim run slow30 --law little --law setpoint --plot slow30.svg`" + ` | [control](control.md) |
 
 ` + "`weir`" + ` alone prints its help, as ` + "`weir help`" + ` does. ` + "`weir help sim run`" + ` prints that of a command, and
 ` + "`weir help laws`" + ` explains a topic: laws, scenarios, trace, columns, environment or exit-codes. A

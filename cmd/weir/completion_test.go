@@ -66,7 +66,7 @@ func TestComplete(t *testing.T) {
 			t.Errorf("%q: %q, want %q", test.words, got, want)
 		}
 	}
-	contains(t, helped(t, "complete", "--", "proxy", "--law", "e"), "elastic\tfinds the concurrency")
+	contains(t, helped(t, "complete", "--", "proxy", "--law", "s"), "setpoint\tholds the latency")
 }
 
 // inShell runs a script in a shell whose PATH begins with this program as weir, and returns what it
@@ -142,6 +142,6 @@ for line in 'weir sim tr' 'weir proxy --law=elas' 'weir proxy --queue-order ad' 
 done
 zpty -d inner
 `, "-f", "-c")
-	contains(t, out, "weir sim trace ", "weir proxy --law=elastic ", "weir proxy --queue-order adaptive ", "weir check tiny.yaml ", "weir sim run tiny.yaml ",
+	contains(t, out, "weir sim trace ", "weir proxy --law=setpoint ", "weir proxy --queue-order adaptive ", "weir check tiny.yaml ", "weir sim run tiny.yaml ",
 		"weir proxy --config=tiny.yaml ")
 }

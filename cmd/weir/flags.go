@@ -15,7 +15,7 @@ import (
 // which leaves the default to the library; an explicit zero is only accepted
 // where it says something.
 type limitFlags struct {
-	Law        lawFlag `placeholder:"LAW" help:"Control law that finds the limit: ${laws}. Defaults to elastic, which needs no target. See weir help laws."`
+	Law        lawFlag `placeholder:"LAW" help:"Control law that finds the limit: ${laws}. Defaults to setpoint, which needs no target. See weir help laws."`
 	Min        count   `placeholder:"N" help:"Least limit. Defaults to 1."`
 	Max        count   `placeholder:"N" help:"Greatest limit. Defaults to 100000."`
 	Initial    count   `placeholder:"N" help:"Limit to start from. Defaults to 20."`

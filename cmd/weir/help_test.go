@@ -88,7 +88,7 @@ func TestLawsAreListedWhereTheyAreExplained(t *testing.T) {
 	if len(aboutLaws) != len(lawNames()) {
 		t.Errorf("%d laws are explained, and there are %d", len(aboutLaws), len(lawNames()))
 	}
-	contains(t, text, "little", "alpha", "0 or more, by default 0.3", "elastic", "replicas", "0 to 10000")
+	contains(t, text, "little", "alpha", "0 or more, by default 0.3", "setpoint", "without", "climb, burst")
 	for _, command := range []string{"proxy", "sim run", "sim suite", "sim trace", "sim tune"} {
 		help := strings.Join(strings.Fields(helped(t, append(strings.Fields(command), "--help")...)), " ")
 		if list := strings.Join(lawNames(), ", "); !strings.Contains(help, list) {
@@ -102,7 +102,7 @@ func TestTheExampleOfAScenarioRuns(t *testing.T) {
 	if err := os.WriteFile(file, []byte(exampleScenario), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	contains(t, output(t, "sim", "run", file, "--every", "20s"), "checkout, elastic, seed 1", "20", "40", "60")
+	contains(t, output(t, "sim", "run", file, "--every", "20s"), "checkout, setpoint, seed 1", "20", "40", "60")
 	contains(t, helped(t, "help", "scenarios"), "slow30", "kata", "name: checkout\n", "    - {name: fault,")
 }
 

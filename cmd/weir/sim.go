@@ -28,10 +28,10 @@ type simCommand struct {
 }
 
 // defaultLaw is that of the library.
-var defaultLaw law.Law = law.Elastic{}
+var defaultLaw law.Law = law.Setpoint{}
 
 type lawFlags struct {
-	Law   []lawFlag `sep:"none" placeholder:"LAW" help:"Control law, such as 'little(alpha=0.3)': ${laws}; may be repeated. Defaults to the scenario's own, or else elastic. See weir help laws."`
+	Law   []lawFlag `sep:"none" placeholder:"LAW" help:"Control law, such as 'little(alpha=0.3)': ${laws}; may be repeated. Defaults to the scenario's own, or else setpoint. See weir help laws."`
 	Seeds repeats   `default:"1" placeholder:"N" help:"How many seeds to run each law with (default ${default})."`
 	Seed  uint64    `default:"1" placeholder:"S" help:"The first of them (default ${default})."`
 	Queue queueFlag `placeholder:"KIND" help:"Put this queue in front of every law: adaptive, or how many may wait for up to a second. Goodput is then shown uncapped as well, as a queue may do better than the best limit without."`
@@ -218,7 +218,7 @@ type simSuiteCommand struct {
 	outputFlags
 	Summary bool     `help:"Print the summary of each law only: with --json one object a line, with null where there is nothing to compare."`
 	Regimes bool     `help:"Sum up each law in each regime as well, which --harm and --shared do anyway: the kinds of systems, or with --random those with several limiters apart."`
-	Told    bool     `help:"Add elastic with each scenario's SLO as its budget, and pid and band with half of it as their target."`
+	Told    bool     `help:"Add setpoint with each scenario's SLO as its budget, and pid and band with half of it as their target."`
 	With    []string `type:"existingfile" sep:"none" placeholder:"FILE" help:"Add these scores of other limiters, as --json prints them; may be repeated."`
 	Oracles string   `placeholder:"DIR" help:"Keep in this folder the best there is of each scenario and seed, which takes forty times as long as a law, and find it there next time. Empty it when weir is updated."`
 }

@@ -64,7 +64,7 @@ func TestSimRun(t *testing.T) {
 		t.Errorf("another run differs:\n%s\n%s", out, again)
 	}
 	contains(t, output(t, "sim", "run", "testdata/tiny.yaml"), "tiny", "aimd(timeout=100ms)") // the scenario's own
-	contains(t, output(t, "sim", "run", "testdata/bare.json"), "bare", "elastic")
+	contains(t, output(t, "sim", "run", "testdata/bare.json"), "bare", "setpoint")
 }
 
 func TestSimJSON(t *testing.T) {
@@ -198,7 +198,7 @@ func TestSimSuiteWithOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := output(t, append(args, "--law", "fixed(limit=30)", "--told", "--with", others, "--summary")...)
-	contains(t, out, "elastic(budget=slo)", "pid(target=slo/2)", "theirs", "+0.0")
+	contains(t, out, "setpoint(budget=slo)", "pid(target=slo/2)", "theirs", "+0.0")
 	broken := filepath.Join(t.TempDir(), "broken.jsonl")
 	if err := os.WriteFile(broken, []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)

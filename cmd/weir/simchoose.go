@@ -18,7 +18,7 @@ import (
 func contenders(asked []lawFlag, slo time.Duration) (laws []lawFlag) {
 	for _, l := range []law.Law{
 		defaultLaw,
-		law.Elastic{Budget: slo},
+		law.Setpoint{Budget: slo},
 		law.Little{},
 		law.Little{Alpha: 0.8},
 		law.Gradient{},

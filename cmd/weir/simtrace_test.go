@@ -78,7 +78,7 @@ func TestSimTraceFromStandardInput(t *testing.T) {
 	}
 	defer func(before *os.File) { os.Stdin = before }(os.Stdin)
 	os.Stdin = in
-	contains(t, output(t, "sim", "trace", "-", "--workers", "4", "--slo", "200ms"), "stdin", "elastic")
+	contains(t, output(t, "sim", "trace", "-", "--workers", "4", "--slo", "200ms"), "stdin", "setpoint")
 }
 
 // TestSimTraceOfGzip: a log that was rotated away is read as it is.
@@ -127,17 +127,17 @@ func TestSimTraceChoose(t *testing.T) {
 // worst case.
 func TestChosen(t *testing.T) {
 	nothing := simulate.Figure(math.NaN())
-	standard := simulate.Summary{Law: "elastic", Goodput: 90, Worst: 80, Margin: nothing, MarginInterval: nothing}
+	standard := simulate.Summary{Law: "setpoint", Goodput: 90, Worst: 80, Margin: nothing, MarginInterval: nothing}
 	for _, test := range []struct {
 		goodput, worst   float64
 		margin, interval simulate.Figure
 		want             string
 	}{
-		{89, 89, -1, 0.5, "Choose elastic, the default: none is better."},
-		{95, 85, 5, 4, "Choose other: it is better than elastic, the default, by 5.0 ± 4.0 points."},
-		{95, 85, 5, 6, "Choose elastic, the default: other is better by 5.0 ± 6.0 points, which may be chance. More logs, or more loads, would tell."},
-		{95, 79, 5, 4, "Choose elastic, the default: other is better by 5.0 ± 4.0 points, but worse in the worst case: 79.0, not 80.0."},
-		{95, 95, 5, nothing, "Choose elastic, the default: other is better by 5.0 points, which may be chance. More logs, or more loads, would tell."},
+		{89, 89, -1, 0.5, "Choose setpoint, the default: none is better."},
+		{95, 85, 5, 4, "Choose other: it is better than setpoint, the default, by 5.0 ± 4.0 points."},
+		{95, 85, 5, 6, "Choose setpoint, the default: other is better by 5.0 ± 6.0 points, which may be chance. More logs, or more loads, would tell."},
+		{95, 79, 5, 4, "Choose setpoint, the default: other is better by 5.0 ± 4.0 points, but worse in the worst case: 79.0, not 80.0."},
+		{95, 95, 5, nothing, "Choose setpoint, the default: other is better by 5.0 points, which may be chance. More logs, or more loads, would tell."},
 	} {
 		laws := []simulate.Summary{{Law: "other", Goodput: test.goodput, Worst: test.worst, Margin: test.margin, MarginInterval: test.interval}, standard}
 		if test.goodput < standard.Goodput {

@@ -14,7 +14,7 @@ import (
 
 // aboutLaws says of each law what it does, and for what.
 var aboutLaws = map[string]string{
-	"elastic":   "finds the concurrency beyond which latency grows but throughput does not. The default: it needs no target",
+	"setpoint":  "holds the latency at a multiple of the latency without load, which it measures again and again. The default: it needs no target",
 	"band":      "holds a latency in a band around a target",
 	"pid":       "holds a latency at a target by a PID controller",
 	"aimd":      "adds a slot while answers come in time, and cuts when they do not. For servers that refuse or time out",
@@ -34,8 +34,8 @@ func lawNames() (names []string) {
 
 func printLaws(out io.Writer, _ *kong.Node) {
 	fmt.Fprint(out, `A control law finds the limit. --law takes its name, with settings in
-parentheses: --law elastic, --law 'little(alpha=0.8,probe=0.5)'. Which one suits
-your requests, weir sim trace LOG ... --choose says.
+parentheses: --law setpoint, --law 'little(alpha=0.8,probe=0.5)'. Which one
+suits your requests, weir sim trace LOG ... --choose says.
 
 `)
 	for _, form := range law.Forms() {
@@ -57,7 +57,7 @@ arrivals: {poisson: {rate: 240}}     # requests a second
 work: {exponential: {mean: 20ms}}    # what one takes on an idle server
 server: {pool: {workers: 5}}         # so 250 a second
 slo: 200ms                           # how long a client waits
-limiter: {law: elastic, max: 100}
+limiter: {law: setpoint, max: 100}
 phases:
   - {length: 20s}
   - {name: fault, length: 20s, speed: 0.3}

@@ -33,8 +33,8 @@ var laws = []law.Law{
 	law.Vegas{},
 	law.Little{},
 	law.PID{},
-	law.Elastic{},
-	law.Elastic{Budget: 100 * time.Millisecond},
+	law.Setpoint{},
+	law.Setpoint{Budget: 100 * time.Millisecond},
 }
 
 func controller(t *rapid.T, l law.Law, b law.Bounds) law.Controller {
@@ -97,16 +97,26 @@ func TestLawsAnswerWithinBounds(t *testing.T) {
 	})
 }
 
-// Elastic plans its windows in seconds, but decides on ratios alone: work that takes longer in all
+// tickless is Setpoint without the ticks, which are of the wall clock.
+func tickless(budget time.Duration) law.Law { return law.Setpoint{Budget: budget, Without: "tick"} }
+
+// Setpoint plans its windows in seconds, but decides on ratios alone: work that takes longer in all
 // its times leads a reached limit to the same, give or take the slot of a rounding. Times that are
 // powers of two lose nothing in a float, so that a comparison of two equal numbers stays one.
-func TestElasticIsUnchangedByTheUnitOfTime(t *testing.T) {
+func TestSetpointIsUnchangedByTheUnitOfTime(t *testing.T) {
 	const budget, elapsed = time.Second / 4, time.Second / 8
 	rapid.Check(t, func(t *rapid.T) {
 		b := law.Bounds{Min: 1, Max: 1000, Initial: rapid.IntRange(1, 200).Draw(t, "initial")}
 		times := time.Duration(1) << rapid.IntRange(1, 6).Draw(t, "doublings")
-		quick, slow := controller(t, law.Elastic{Budget: budget}, b), controller(t, law.Elastic{Budget: times * budget}, b)
+		quick, slow := controller(t, tickless(budget), b), controller(t, tickless(times*budget), b)
 		limit := b.Initial
+		calm := law.Window{
+			Limit: limit, Min: b.Min, Max: b.Max, Elapsed: elapsed, Samples: 20, Mean: time.Millisecond,
+			InFlight: 0.2, Peak: 1, First: 1, Last: 1,
+		}
+		quick.Next(calm)
+		calm.Elapsed, calm.Mean = times*calm.Elapsed, times*calm.Mean
+		slow.Next(calm)
 		for range rapid.IntRange(1, 30).Draw(t, "windows") {
 			mean := time.Duration(rapid.IntRange(1e6, 1e8).Draw(t, "mean"))
 			w := law.Window{

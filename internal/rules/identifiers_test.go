@@ -221,7 +221,7 @@ func TestDocumentedNamesExist(t *testing.T) {
 			"README.md:1: there is no Band.Gone", "README.md:2: there is no MaxGone", "README.md:2: there is no set.Gone", "README.md:3: there is no WeirGone",
 		},
 		"ARCHITECTURE.md", "`law/a.go`, `law`: `a.go`, `law/*.go`, `b.go`\n`gone.go`, `load`: `a.go`\n`Node.mu`, `Node.gone`, `acquireGone`, `acquire`\n`law/gone`, `law/a`, `load`\n",
-		"README.md", "`law.Gone{Max: 3}`, `law.Band{}`, `Band.Gone`, `Band.Max`, `http.Gone`, `elastic`\n`MaxGone`, `set.Gone`, `set.Close()`, `GONE`, `go test ./gone`\n`WeirStuck`, `WeirGone`\n",
+		"README.md", "`law.Gone{Max: 3}`, `law.Band{}`, `Band.Gone`, `Band.Max`, `http.Gone`, `setpoint`\n`MaxGone`, `set.Gone`, `set.Close()`, `GONE`, `go test ./gone`\n`WeirStuck`, `WeirGone`\n",
 		"deploy/alerts.yaml", "rules:\n  - alert: WeirStuck\n",
 		"CHANGELOG.md", "`law.Gone`", "docs/decisions/0001.md", "`law.Gone`",
 		"b.go", "package weir\nimport \"net/http\"\n", "load/b.go", "package load\n",

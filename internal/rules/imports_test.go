@@ -32,8 +32,7 @@ var mayImport = map[string]string{
 	"load/pebbleload": "load",
 	"memory":          "internal/isolate internal/pages internal/settings load internal/wire",
 
-	"internal/knee":   "internal/portable",
-	"law":             "pid internal/knee internal/portable internal/settings internal/nearest",
+	"law":             "pid internal/portable internal/settings internal/nearest",
 	"internal/window": "histogram law",
 
 	"internal/reply":   "",
@@ -177,7 +176,7 @@ func TestPermissionsAreUsed(t *testing.T) {
 
 // untimed are the packages that are told the time: the live limiter and the
 // simulator drive the same code, so it must not know which of them it serves.
-var untimed = []string{"law", "internal/knee", "pid", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim"}
+var untimed = []string{"law", "pid", "internal/window", "internal/queue", "internal/virtual", "internal/admit", "sim"}
 
 // impure are the imports that a control law does without: a window in, a
 // decision out.
@@ -193,7 +192,7 @@ func clocks(t *tree) (complaints []string) {
 				"take the time, or the time that passed, as an argument", t.at(use), file.dir))
 		}
 		for _, path := range file.imported() {
-			if (file.dir == "law" || file.dir == "internal/knee") && slices.Contains(impure, path) {
+			if file.dir == "law" && slices.Contains(impure, path) {
 				complaints = append(complaints, fmt.Sprintf("%s: a law must not import %s: "+
 					"its caller serialises the calls, and what it needs to know comes in with the window", file.path, path))
 			}

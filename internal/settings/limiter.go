@@ -16,13 +16,14 @@ type Limiter struct {
 	Interval, Window  time.Duration
 	MinSamples        int
 	QueueTimeout      time.Duration
+	Start             int // the law's Initial
 }
 
 // Complete fills in what was left out.
 func (l Limiter) Complete() Limiter {
 	l.Min = cmp.Or(l.Min, 1)
 	l.Max = cmp.Or(l.Max, max(100_000, l.Min))
-	l.Initial = cmp.Or(l.Initial, min(max(20, l.Min), l.Max))
+	l.Initial = cmp.Or(l.Initial, min(max(l.Start, l.Min), l.Max))
 	l.Interval = cmp.Or(l.Interval, time.Second)
 	l.Window = cmp.Or(l.Window, max(10*time.Second, l.Interval))
 	l.MinSamples = cmp.Or(l.MinSamples, 20)

@@ -12,23 +12,23 @@ import (
 func TestComplete(t *testing.T) {
 	full := settings.Limiter{
 		Min: 1, Max: 100_000, Initial: 20, Interval: time.Second, Window: 10 * time.Second,
-		MinSamples: 20, QueueTimeout: time.Second,
+		MinSamples: 20, QueueTimeout: time.Second, Start: 20,
 	}
 	own := settings.Limiter{Min: 2, Max: 3, Initial: 3, Interval: 4, Window: 5, MinSamples: 6, QueueTimeout: 7}
 	for given, want := range map[settings.Limiter]settings.Limiter{
-		{}:  full,
-		own: own,
-		{Min: 200_000}: {
+		{Start: 20}: full,
+		own:         own,
+		{Min: 200_000, Start: 20}: {
 			Min: 200_000, Max: 200_000, Initial: 200_000, Interval: full.Interval,
-			Window: full.Window, MinSamples: 20, QueueTimeout: time.Second,
+			Window: full.Window, MinSamples: 20, QueueTimeout: time.Second, Start: 20,
 		},
-		{Max: 5}: {
+		{Max: 5, Start: 20}: {
 			Min: 1, Max: 5, Initial: 5, Interval: full.Interval, Window: full.Window,
-			MinSamples: 20, QueueTimeout: time.Second,
+			MinSamples: 20, QueueTimeout: time.Second, Start: 20,
 		},
-		{Interval: time.Minute}: {
+		{Interval: time.Minute, Start: 20}: {
 			Min: 1, Max: 100_000, Initial: 20, Interval: time.Minute, Window: time.Minute,
-			MinSamples: 20, QueueTimeout: time.Second,
+			MinSamples: 20, QueueTimeout: time.Second, Start: 20,
 		},
 	} {
 		if got := given.Complete(); got != want {

@@ -9,7 +9,7 @@ import (
 
 // Compartment is a limit, and the queue before it. What is not set has the library's default.
 type Compartment struct {
-	Law        Law      `yaml:"law" default:"elastic" help:"Control law that finds the limit, such as elastic, or band(target=100ms)."`
+	Law        Law      `yaml:"law" default:"setpoint" help:"Control law that finds the limit, such as setpoint, or band(target=100ms)."`
 	Min        int      `yaml:"min,omitempty" min:"1" help:"Least limit. Defaults to 1."`
 	Max        int      `yaml:"max,omitempty" min:"1" help:"Greatest limit. Defaults to 100000."`
 	Initial    int      `yaml:"initial,omitempty" min:"1" help:"Limit to start from. Defaults to 20, or to the nearer bound."`

@@ -88,7 +88,7 @@ func (f field) want(t reflect.Type) string {
 	case t == bytesType:
 		return fmt.Sprintf("a size such as 64KiB, from %s to %s", least, most)
 	case t == lawType:
-		return "a control law such as elastic or band(target=100ms)"
+		return "a control law such as setpoint or band(target=100ms)"
 	case t.Kind() == reflect.Pointer:
 		return f.want(t.Elem())
 	}

@@ -67,7 +67,7 @@ func TestMeaning(t *testing.T) {
 		// Compartments
 		{small + "compartments:\n  apj: {}\n", "w:4:8: compartments.apj has no route: did you mean api?"},
 		{small + "compartments:\n  api: {law: bond}\n", "w:4:14: compartments.api.law is \"bond\": " + strings.TrimPrefix(refusalOf("bond"), "law: ")},
-		{small + "compartments:\n  api: {law: 3}\n", "w:4:14: compartments.api.law is 3: want a control law such as elastic or band(target=100ms)"},
+		{small + "compartments:\n  api: {law: 3}\n", "w:4:14: compartments.api.law is 3: want a control law such as setpoint or band(target=100ms)"},
 		{small + "compartments:\n  api: {min: 5, max: 3}\n", "w:4:14: compartments.api.min is 5: want at most max, which is 3"},
 		{small + "compartments:\n  api: {max: 3, initial: 4}\n", "w:4:26: compartments.api.initial is 4: want from min to max, which are 1 and 3"},
 		{small + "compartments:\n  api: {window: 5ms}\n", "w:4:17: compartments.api.window is 5ms: want at least interval, which is 1s"},

@@ -122,7 +122,7 @@ compartments:
 	if !reflect.DeepEqual(slow.Config, want) || slow.Reserved != 3 || slow.Share != 0.5 || slow.Budget != 300*time.Millisecond {
 		t.Errorf("\n got %+v\nwant %+v", slow, want)
 	}
-	if web := limits.ByKey["web"]; web.Config.Law != (law.Elastic{}) || !web.Config.Histograms || web.Share != 1 || web.Breaker != nil {
+	if web := limits.ByKey["web"]; web.Config.Law != (law.Setpoint{}) || !web.Config.Histograms || web.Share != 1 || web.Breaker != nil {
 		t.Errorf("%+v", web)
 	}
 	if len(limits.ByKey) != 2 || limits.Max != 100 {

@@ -34,9 +34,9 @@ const (
 // speed would have it.
 const goodDay = 30
 
-// aim is the law of the adaptive limit: the default one, told when an answer is worth nothing any
-// more, and that no other limiter stands before the server.
-var aim = law.Elastic{Budget: deadline, Replicas: 1}
+// aim is the law of the adaptive limit: the default one, with the time after which an answer is
+// worth nothing any more.
+var aim = law.Setpoint{Budget: deadline}
 
 // queue is the same short one before either limit.
 var queue = weir.Queue{Size: 5, Timeout: 100 * time.Millisecond}

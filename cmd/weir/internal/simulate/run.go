@@ -123,7 +123,7 @@ type toldLaw struct {
 // as much for variation.
 func told(slo time.Duration) []toldLaw {
 	return []toldLaw{
-		{"elastic(budget=slo)", law.Elastic{Budget: slo}},
+		{"setpoint(budget=slo)", law.Setpoint{Budget: slo}},
 		{"pid(target=slo/2)", law.PID{Target: slo / 2}},
 		{"band(target=slo/2)", law.Band{Target: slo / 2}},
 	}

@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-func TestElasticSize(t *testing.T) {
-	idle, active := unsafe.Sizeof(elasticController{}), unsafe.Sizeof(keptSeeker{})
-	if idle > 80 || active > 768 {
-		t.Errorf("%d bytes idle, %d more once the limit was reached: want at most 80 and 768, which the heap has sizes for", idle, active)
+func TestSetpointSize(t *testing.T) {
+	idle, active := unsafe.Sizeof(setpointController{}), unsafe.Sizeof(regulator{})
+	if idle > 96 || active > 256 {
+		t.Errorf("%d bytes idle, %d more once the limit was reached: want at most 96 and 256, which the heap has sizes for", idle, active)
 	}
 	t.Log(idle, active)
 }
 
-func BenchmarkElastic(b *testing.B) {
-	for _, l := range []Elastic{{}, {Budget: 300e6}} {
+func BenchmarkSetpoint(b *testing.B) {
+	for _, l := range []Setpoint{{}, {Budget: 300e6}} {
 		b.Run(l.String(), func(b *testing.B) {
 			c, err := l.Controller(Bounds{Min: 1, Max: 1000, Initial: 20})
 			if err != nil {

@@ -50,22 +50,22 @@ func settled(t *testing.T, l law.Law, c curve, windows int, limit int) float64 {
 	return sum / float64(windows-windows/2)
 }
 
-func TestElasticFindsTheKnee(t *testing.T) {
+func TestSetpointFindsTheKnee(t *testing.T) {
 	pool := func(n float64) float64 { return 20 * min(n, 50) }
 	usl := func(n float64) float64 { return 64 * n / (1 + 0.02*(n-1) + 0.0005*n*(n-1)) } // peak at 44
 	for _, test := range []struct {
 		name     string
 		curve    curve
-		law      law.Elastic
+		law      law.Setpoint
 		from     int
 		low, top float64
 	}{
-		{"a pool of 50", curve{pool, 1500}, law.Elastic{}, 20, 45, 85},
-		{"from far below", curve{pool, 1500}, law.Elastic{}, 2, 45, 85},
-		{"from inside an overload", curve{pool, 1500}, law.Elastic{}, 500, 45, 85},
-		{"past the peak", curve{usl, 3000}, law.Elastic{}, 20, 20, 55},
-		{"from far past the peak", curve{usl, 3000}, law.Elastic{}, 300, 20, 55},
-		{"a budget of 60 ms", curve{pool, 1500}, law.Elastic{Budget: 60 * ms}, 20, 35, 62},
+		{"a pool of 50", curve{pool, 1500}, law.Setpoint{}, 20, 45, 85},
+		{"from far below", curve{pool, 1500}, law.Setpoint{}, 2, 45, 95},
+		{"from inside an overload", curve{pool, 1500}, law.Setpoint{}, 500, 45, 85},
+		{"past the peak", curve{usl, 3000}, law.Setpoint{}, 20, 20, 55},
+		{"from far past the peak", curve{usl, 3000}, law.Setpoint{}, 300, 20, 55},
+		{"a budget of 60 ms", curve{pool, 1500}, law.Setpoint{Budget: 60 * ms}, 20, 35, 62},
 	} {
 		if got := settled(t, test.law, test.curve, 400, test.from); got < test.low || got > test.top {
 			t.Errorf("%s: limit %.1f, want %.0f to %.0f", test.name, got, test.low, test.top)
@@ -73,15 +73,15 @@ func TestElasticFindsTheKnee(t *testing.T) {
 	}
 }
 
-func TestElasticLeavesAnUnusedLimit(t *testing.T) {
+func TestSetpointLeavesAnUnusedLimit(t *testing.T) {
 	c := curve{func(n float64) float64 { return 20 * min(n, 50) }, 200}
-	if got := settled(t, law.Elastic{}, c, 100, 20); got != 20 {
+	if got := settled(t, law.Setpoint{}, c, 100, 20); got != 20 {
 		t.Errorf("limit %v, want 20", got)
 	}
 }
 
-func TestElasticCutsWhatOnlyHangs(t *testing.T) {
-	c := start(t, law.Elastic{})
+func TestSetpointCutsWhatOnlyHangs(t *testing.T) {
+	c := start(t, law.Setpoint{})
 	w := law.Window{Limit: 20, Min: 1, Max: 100, Elapsed: time.Second, Timeouts: 30, InFlight: 20, Refused: 10}
 	if d := c.Next(w); d.Limit != 10 || d.Reason.Signal != law.Errors {
 		t.Errorf("%v to %v", d.Reason, d.Limit)
@@ -96,52 +96,19 @@ func TestElasticCutsWhatOnlyHangs(t *testing.T) {
 	}
 }
 
-func TestElasticLeavesWhatFailsAtOnce(t *testing.T) {
+func TestSetpointLeavesWhatFailsAtOnce(t *testing.T) {
 	w := law.Window{Limit: 20, Min: 1, Max: 100, Elapsed: time.Second, Failures: 30, InFlight: 0.1}
-	if d := start(t, law.Elastic{}).Next(w); d.Limit != 20 || d.Reason.Signal != law.Errors {
+	if d := start(t, law.Setpoint{}).Next(w); d.Limit != 20 || d.Reason.Signal != law.Errors {
 		t.Errorf("%v to %v", d.Reason, d.Limit)
 	}
 }
 
-// Slots that hold long work say nothing of the server, as long as the rest is as quick as ever.
-func TestElasticMakesRoomForLongStays(t *testing.T) {
-	free := law.Window{
-		Limit: 20, Min: 1, Max: 100, Elapsed: 300 * ms, Samples: 60, Weight: 60,
-		Mean: 5 * ms, Sojourn: 5 * ms, InFlight: 1, Crowd: 1, First: 1, Last: 1,
-	}
-	stays := free
-	stays.InFlight, stays.Crowd, stays.First, stays.Last, stays.Refused = 18, 18, 18, 18, 30
-	for name, test := range map[string]struct {
-		change func(*law.Window)
-		want   float64 // 0 for less than before
-	}{
-		"long stays":              {func(*law.Window) {}, 22},
-		"which leave room":        {func(w *law.Window) { w.Refused = 0 }, 20},
-		"all of it is slower":     {func(w *law.Window) { w.Mean, w.Sojourn = 20*ms, 20*ms }, 0},
-		"all of it stays":         {func(w *law.Window) { w.Mean, w.Sojourn = 90*ms, 90*ms }, 0},
-		"some of it failed":       {func(w *law.Window) { w.Failures = 1 }, 0},
-		"half of it ran before":   {func(w *law.Window) { w.Samples, w.Carried = 30, 30 }, 0},
-		"a flood comes meanwhile": {func(w *law.Window) { w.First = 2 }, 0},
-		"the rest is quicker":     {func(w *law.Window) { w.Mean, w.Sojourn = 2*ms, 2*ms }, 0},
-	} {
-		c := start(t, law.Elastic{})
-		c.Next(free)
-		w := stays
-		test.change(&w)
-		c.Next(w)
-		d := c.Next(w)
-		if lowered := d.Limit < 20; lowered != (test.want == 0) || !lowered && d.Limit != test.want {
-			t.Errorf("%s: %v to %v, want %v", name, d.Reason, d.Limit, test.want)
-		}
-	}
-}
-
-func TestElasticStaysWithinBoundsAndIsDeterministic(t *testing.T) {
+func TestSetpointStaysWithinBoundsAndIsDeterministic(t *testing.T) {
 	for _, l := range []law.Law{
-		law.Elastic{},
-		law.Elastic{Budget: 1},
-		law.Elastic{Budget: 100 * ms},
-		law.Elastic{Budget: math.MaxInt64},
+		law.Setpoint{},
+		law.Setpoint{Budget: 1},
+		law.Setpoint{Budget: 100 * ms},
+		law.Setpoint{Budget: math.MaxInt64},
 	} {
 		r := rand.New(rand.NewPCG(1, 2))
 		one, two, limit := start(t, l), start(t, l), 20
@@ -165,37 +132,37 @@ func TestElasticStaysWithinBoundsAndIsDeterministic(t *testing.T) {
 }
 
 // Where work takes longer than a window, no decision may wait for work that begins in it.
-func TestElasticDoesNotWaitForSlowWork(t *testing.T) {
+func TestSetpointDoesNotWaitForSlowWork(t *testing.T) {
 	w := law.Window{Limit: 40, Min: 1, Max: 100, Elapsed: 2 * time.Second, Carried: 400, Refused: 10, InFlight: 1600}
-	if d := start(t, law.Elastic{}).Next(w); !d.Next.Carried && d.Next.Interval < 8*time.Second {
+	if d := start(t, law.Setpoint{}).Next(w); !d.Next.Carried && d.Next.Interval < 8*time.Second {
 		t.Errorf("plan %+v after a latency of 8 s", d.Next)
 	}
 	w.Carried, w.Age = 0, 30*time.Second
-	if d := start(t, law.Elastic{}).Next(w); !d.Next.Carried || d.Next.MaxAge < time.Minute {
+	if d := start(t, law.Setpoint{}).Next(w); !d.Next.Carried || d.Next.MaxAge < time.Minute {
 		t.Errorf("plan %+v after a window without completions", d.Next)
 	}
 	w.Samples, w.InFlight = 400, 1
-	if d := start(t, law.Elastic{}).Next(w); d.Next.Carried {
+	if d := start(t, law.Setpoint{}).Next(w); d.Next.Carried {
 		t.Errorf("plan %+v after a latency of 5 ms", d.Next)
 	}
 }
 
-func TestElasticDoesNotAllocate(t *testing.T) {
+func TestSetpointDoesNotAllocate(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	c := start(t, law.Elastic{Budget: 100 * ms})
+	c := start(t, law.Setpoint{Budget: 100 * ms})
 	w := curve{func(n float64) float64 { return 20 * min(n, 50) }, 1500}.window(r, 20)
 	if n := testing.AllocsPerRun(200, func() { c.Next(w) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
-func TestElasticParse(t *testing.T) {
-	for text, want := range map[string]law.Elastic{
-		"elastic":                    {},
-		"elastic(budget=300ms)":      {Budget: 300 * ms},
-		" elastic ( budget = 1.5s )": {Budget: 1500 * ms},
-		"elastic(300ms)":             {Budget: 300 * ms},
-		"elastic(replicas=8)":        {Replicas: 8},
+func TestSetpointParse(t *testing.T) {
+	for text, want := range map[string]law.Setpoint{
+		"setpoint":                    {},
+		"setpoint(budget=300ms)":      {Budget: 300 * ms},
+		" setpoint ( budget = 1.5s )": {Budget: 1500 * ms},
+		"setpoint(300ms)":             {Budget: 300 * ms},
+		"setpoint(without=hold)":      {Without: "hold"},
 	} {
 		got, err := law.Parse(text)
 		if err != nil || got != law.Law(want) {
@@ -205,23 +172,23 @@ func TestElasticParse(t *testing.T) {
 			t.Errorf("%v became %v, %v", want, again, err)
 		}
 	}
-	if _, err := law.Parse("elastic(budget=-1s)"); err == nil {
+	if _, err := law.Parse("setpoint(budget=-1s)"); err == nil {
 		t.Error("a negative budget was taken")
 	}
 }
 
-func TestElasticRetune(t *testing.T) {
-	c := start(t, law.Elastic{}).(law.Retuner)
-	if !c.Retune(law.Elastic{Budget: ms}) || c.Retune(law.Elastic{Budget: -1}) || c.Retune(law.Fixed{}) {
+func TestSetpointRetune(t *testing.T) {
+	c := start(t, law.Setpoint{}).(law.Retuner)
+	if !c.Retune(law.Setpoint{Budget: ms}) || c.Retune(law.Setpoint{Budget: -1}) || c.Retune(law.Fixed{}) {
 		t.Error("retuned to what it should not, or not to what it should")
 	}
 }
 
-func ExampleElastic() {
+func ExampleSetpoint() {
 	// A pool of 50 workers of 50 ms each, asked for half as much again as it can do.
 	server := curve{func(n float64) float64 { return 20 * min(n, 50) }, 1500}
 	bounds := law.Bounds{Min: 1, Max: 1000, Initial: 20}
-	controller, err := law.Elastic{}.Controller(bounds)
+	controller, err := law.Setpoint{}.Controller(bounds)
 	if err != nil {
 		fmt.Println(err)
 		return

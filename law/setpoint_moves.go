@@ -1,0 +1,168 @@
+package law
+
+// A setpointController costs little until the limit is first reached.
+type setpointController struct {
+	Setpoint
+	planned   Plan       // the last; an idle time does not change it
+	regulator *regulator // once the limit was reached
+	least     float64    // least latency so far, in seconds
+	healthy   float32    // limit before everything failed, 0 while something succeeds
+	calm      bool       // a window was neither saturated nor filling, so that least is of no load
+}
+
+// A setpointMove answers a window that it fits.
+type setpointMove struct {
+	name string
+	fits func(*setpointController, reading) bool
+	make func(*setpointController, reading) Decision
+}
+
+// moves is the law: the first move that fits answers the window.
+var moves = [...]setpointMove{
+	{"idle", (*setpointController).isIdle, (*setpointController).idle},
+	{"burst", (*setpointController).isUnfinished, (*setpointController).extend},
+	{"fail", (*setpointController).isFailing, (*setpointController).fail},
+	{"wait", (*setpointController).hasTooLittle, (*setpointController).wait},
+	{"recover", (*setpointController).hasRecovered, (*setpointController).recover},
+	{"leave", (*setpointController).isUnreached, (*setpointController).leave},
+	{"probe", (*setpointController).isProbing, (*setpointController).probe},
+	{"tick", (*setpointController).isTick, (*setpointController).lower},
+	{"look", (*setpointController).isDoubtful, (*setpointController).lower},
+	{"stays", (*setpointController).isHeldByStays, (*setpointController).makeRoom},
+	{"unused", (*setpointController).isUnused, (*setpointController).leaveUnused},
+	{"hold", (*setpointController).isHolding, (*setpointController).steady},
+	{"steer", func(*setpointController, reading) bool { return true }, (*setpointController).steer},
+}
+
+// optionalMoves can be switched off.
+var optionalMoves = []string{"climb", "burst", "fail", "recover", "tick", "look", "stays", "hold"}
+
+// Retune takes new settings and keeps all that was learned.
+func (c *setpointController) Retune(l Law) bool { return retuned(&c.Setpoint, l) }
+
+// Next measures the window and makes the first move that fits.
+func (c *setpointController) Next(w Window) Decision {
+	r := readingOf(w)
+	c.measure(r)
+	i := 0
+	for moves[i].name == c.Without || !moves[i].fits(c, r) {
+		i++
+	}
+	d := moves[i].make(c, r)
+	if r.span > 0 {
+		c.planned = d.Next
+	}
+	return d
+}
+
+// measure learns from a window that is a point on the curve.
+func (c *setpointController) measure(r reading) {
+	if k := c.regulator; k != nil {
+		k.ticks.passed += duration(r.span).Nanoseconds() + c.planned.Settle.Nanoseconds()
+	}
+	if !r.isPoint() || c.isUnfinished(r) {
+		return
+	}
+	if c.regulator == nil {
+		upper := r.upper(1)
+		if c.least == 0 || upper < c.least {
+			c.least = upper
+		}
+		c.calm = c.calm || !r.saturated && !r.filling
+		if !r.saturated {
+			return
+		}
+		c.regulator = newRegulator(r, c.least, c.calm)
+		c.regulator.climbing = r.limit <= usualLimit && c.Without != "climb"
+	}
+	if c.Without != "stays" && c.isHeldByStays(r) {
+		return
+	}
+	c.regulator.measure(r)
+}
+
+const (
+	// startLimit is the limit to start from. With 10, shared servers score 2.5 points less, with 20
+	// they score 8 less.
+	startLimit = 4
+	// usualLimit is where other laws start, and Setpoint where bursts reach an idle server or where
+	// work has been in flight for more seconds than slowWork.
+	usualLimit = 20
+	slowWork   = 2
+)
+
+// Start returns the limit to start from: 4.
+func (Setpoint) Start() int { return startLimit }
+
+func (c *setpointController) isIdle(r reading) bool { return r.span <= 0 }
+
+// idle answers a time without work. Work that came and went since the start is no overload.
+func (c *setpointController) idle(r reading) Decision {
+	limit := c.resumed(r)
+	if c.regulator == nil && r.peak > 0 {
+		limit = r.allowed(max(limit, usualLimit))
+	}
+	return Decision{Limit: limit, Next: c.planned}
+}
+
+func (c *setpointController) isUnfinished(r reading) bool {
+	return r.unfinished && (c.regulator != nil || r.saturated)
+}
+
+func (c *setpointController) extend(r reading) Decision {
+	return Decision{Limit: r.limit, Reason: Reason{TooFew, NoSignal, r.ended, r.last}, Next: r.extended()}
+}
+
+func (c *setpointController) isFailing(r reading) bool { return r.done == 0 && r.ended >= leastWindow }
+
+// fail answers a window in which nothing succeeded. Work that fails at once needs no lower limit.
+func (c *setpointController) fail(r reading) Decision {
+	if !r.saturated {
+		return Decision{Limit: r.limit, Reason: Reason{Unused, Errors, r.failed, 0}, Next: afresh}
+	}
+	c.healthy = max(c.healthy, float32(r.limit))
+	return Decision{Limit: r.allowed(r.limit / 2), Reason: Reason{Above, Errors, r.failed, 0}, Next: afresh}
+}
+
+func (c *setpointController) hasTooLittle(r reading) bool { return !r.isPoint() }
+
+func (c *setpointController) wait(r reading) Decision {
+	limit := c.resumed(r)
+	if c.regulator == nil && r.age > slowWork {
+		limit = r.allowed(max(limit, usualLimit))
+	}
+	p := r.patient()
+	p.MaxAge = max(p.MaxAge, c.planned.MaxAge/2)
+	return Decision{Limit: limit, Reason: Reason{TooFew, NoSignal, r.done, leastDone}, Next: p}
+}
+
+func (c *setpointController) hasRecovered(reading) bool { return c.healthy > 0 }
+
+// recover goes back to the limit from before everything failed: without, three to four seconds of
+// refusals follow each outage.
+func (c *setpointController) recover(r reading) Decision {
+	limit := r.allowed(float64(c.healthy))
+	c.healthy = 0
+	p := afresh
+	p.Carried, p.MinSamples = true, leastDone
+	return Decision{Limit: limit, Reason: Reason{Rebased, Errors, r.failed, 1}, Next: p}
+}
+
+func (c *setpointController) isUnreached(reading) bool { return c.regulator == nil }
+
+func (c *setpointController) leave(r reading) Decision {
+	p := afresh
+	if r.limit >= usualLimit {
+		p.MinSamples = enoughDone
+	}
+	return Decision{Limit: r.limit, Reason: Reason{Unused, Average, r.latency, r.latency}, Next: p}
+}
+
+// resumed gives up a probe and returns the limit of before.
+func (c *setpointController) resumed(r reading) float64 {
+	if k := c.regulator; k != nil && k.test.running {
+		k.test.running = false
+		return r.allowed(k.limit())
+	}
+	return r.limit
+}

@@ -1,0 +1,142 @@
+package law
+
+import (
+	"math"
+	"time"
+
+	"github.com/weir-go/weir/internal/portable"
+)
+
+// Windows are measured in units of the latency and by the rate at which work ends. The constants in
+// seconds bound the cost of deciding where work is quick.
+const (
+	leastSettle = 0.01 // seconds
+	leastSpan   = 0.02 // seconds
+	quickSpan   = 1.0  // seconds that a window may always last, and
+	slowSpan    = 3.0  // where fewer than slowDone end in that time
+	quickAge    = 3.0  // seconds in which a window may always wait for samples
+
+	enoughDone  = 60 // completions make a good window; 40 score 0.7 points less
+	slowDone    = 16 // completions that a window beyond quickSpan waits for
+	leastWindow = 10 // completions without which a window stays open
+
+	bigMove = 0.3 // a change of ln limit after which all of a latency has to settle
+	// leastSettling is the share of it after the least change: after a small one,
+	// work in flight and throughput still belong together. Scores 0.2 more than 1.
+	leastSettling = 0.3
+
+	burstAge     = 20 // times what has passed, in which a window waits for the rest of a burst
+	mostPatience = 24 * time.Hour
+)
+
+// afresh plans windows of their own before anything is known.
+var afresh = Plan{
+	Interval:   duration(leastSpan),
+	MinSamples: leastWindow,
+	MaxSamples: math.MaxInt32, // so that each window is measured afresh
+	MaxAge:     duration(quickAge),
+}
+
+// patient plans the window after one in which too little ended: it waits for as long as
+// what runs has taken so far, and then that again.
+func (r reading) patient() Plan {
+	p := afresh
+	p.MinSamples, p.Carried = leastDone, true
+	p.Interval = max(p.Interval, min(duration(r.age), mostPatience))
+	p.MaxAge = max(p.MaxAge, 2*min(duration(max(r.age, r.span)), mostPatience))
+	return p
+}
+
+// extended keeps the window open until more of the burst has ended.
+func (r reading) extended() Plan {
+	p := afresh
+	p.MaxSamples = 0 // measured on, not afresh
+	p.MinSamples = int(r.ended + max(math.Floor(r.last/4), 1))
+	elapsed := min(duration(r.span), mostPatience)
+	p.Interval = elapsed / 2
+	p.MaxAge = max(p.MaxAge, burstAge*elapsed)
+	return p
+}
+
+// plan makes windows as short as the samples allow. The unit is the latency that windows are
+// measured in.
+func (r reading) plan(to, unit float64) Plan {
+	rate := r.ended / r.span
+	quick := max(quickSpan, min(2*r.latency, 2*unit))
+	span := max(min(r.latency, quick), enoughDone/rate)
+	span = min(span, max(quick, min(slowDone/rate, max(slowSpan, 2*unit))))
+	span = max(span, leastSpan)
+	p := afresh
+	p.Interval = duration(span)
+	p.MaxAge = duration(max(quickAge, 3*span, 6/rate))
+	// Of work that takes longer than the window none begins and ends in it. A law that waited for
+	// some decided no more.
+	p.Carried = r.latency > span
+	if rate < leastWindow {
+		p.MinSamples = leastDone
+	}
+	moved := math.Abs(portable.Log(to/r.limit)) / bigMove
+	settle := min(max(r.latency, leastSettle), max(quickSpan, unit))
+	p.Settle = duration(settle * min(max(moved, leastSettling), 1))
+	return p
+}
+
+// climb plans the windows of a start, which are as short as they can be.
+func (r reading) climb(p Plan, noLoad float64) Plan {
+	p.MinSamples, p.Carried = leastWindow, false
+	p.Interval = duration(max(leastSpan, min(r.latency, quickSpan)))
+	p.Settle = duration(min(r.latency, noLoad) / 2)
+	return p
+}
+
+// Ticks are the moments at which limiters that know nothing of each other probe together. They are
+// at multiples of a power of two seconds that follows the no-load latency, so that the ticks of
+// limiters that measure differently still meet.
+type ticks struct {
+	period, next int64 // nanoseconds; next is of the wall clock
+	passed       int64 // since the last tick
+	own          bool  // the last tick was not a common one
+}
+
+const (
+	// tickPeriod is the least period. Every 2 s costs 3 points on shared servers; every 8 s leaves
+	// 56% in the worst lone system, not 74.
+	tickPeriod = 4 * time.Second
+	// noLoadsInTick is the least period in no-load latencies: a probe takes 3 to 10 of them.
+	noLoadsInTick = 32
+	// tooLate is how long after a tick a window may end for the limiter to take part.
+	tooLate = 250 * time.Millisecond
+	// brokenClock is how many periods without a tick say that the wall clock does not go on.
+	brokenClock = 4
+)
+
+// due reports whether a tick is now, and finds the next one. Without a wall clock, or with one that
+// does not go on, a limiter has ticks of its own.
+func (t *ticks) due(now int64, noLoad float64) bool {
+	due := t.next
+	t.period = int64(tickPeriod)
+	for float64(t.period) < noLoadsInTick*noLoad*1e9 && t.period < int64(mostPatience) {
+		t.period *= 2
+	}
+	if due <= now || due-now > t.period {
+		t.next = (now/t.period + 1) * t.period
+	}
+	common := now > 0 && due != 0 && due <= now && now-due <= max(int64(tooLate), t.period/32)
+	t.own = !common && (t.passed > brokenClock*t.period || now == 0 && t.passed > t.period)
+	if common || t.own {
+		t.passed = 0
+	}
+	return common || t.own
+}
+
+// align ends the window that would straddle the next tick with the tick.
+func (t *ticks) align(p Plan, now int64) Plan {
+	left := time.Duration(t.next - now)
+	if now == 0 || left <= 0 || p.Settle+p.Interval+p.Interval/2 < left {
+		return p
+	}
+	p.Settle = min(p.Settle, left/2)
+	p.Interval = left - p.Settle
+	p.MinSamples, p.Carried = leastDone, true
+	return p
+}

@@ -1,0 +1,183 @@
+package law
+
+import (
+	"math"
+
+	"github.com/weir-go/weir/internal/portable"
+)
+
+// A test is a probe: the limit is lowered for a few latencies, to see the latency without a queue.
+type test struct {
+	running    bool
+	second     bool // this window looks at the same limit once more
+	steps      int
+	from, last point   // before the probe, and before this step
+	rate       float64 // of completions that is to be expected
+	least      float64 // latency so far
+	area, done float64 // of the windows at the last limit
+}
+
+const (
+	mostSteps  = 6
+	firstDepth = 0.5 // what a step leaves of the concurrency while the no-load latency is unknown
+	// queueing is the elasticity of the latency above which there is a queue still. 0.3 to 0.6
+	// score the same.
+	queueing   = 0.5
+	leastDepth = 0.1 // a step of ln n by less teaches nothing
+	alone      = 1.2 // concurrency at which there is no queue of one's own
+	// mostRise is by how much one probe may raise the no-load latency. Without common ticks
+	// replicas find their own share of the queue, and 4 costs shared servers 9 points more.
+	mostRise     = 4
+	mostRiseOwn  = 1.3
+	firstRise    = 1.5  // of the first probe, over the latency of the first window
+	goodDone     = 25   // completions of constant work in a probe, and twice as many of exponential
+	firstDone    = 5    // the same at the start, where it is to tell a factor of two
+	longWork     = 0.25 // seconds of latency from which a start looks before it climbs
+	longFew      = 20   // completions of a window from which it does not need to
+	recently     = 10.0 // seconds, or a tick, in which a limiter that takes part reached its limit
+	probeSettles = 1.5  // latencies
+)
+
+func (c *setpointController) isTick(r reading) bool {
+	k := c.regulator
+	if !k.ticks.due(r.now, k.noLoad) {
+		return false
+	}
+	k.heat = heat{}
+	from := k.recent.point()
+	recent := k.unreached < max(recently, float64(k.ticks.period)/1e9)
+	enough := !k.known || leastWindow*(1+k.variation) < k.probeSpan(from)*from.x
+	return recent && enough && k.pressed > pressedInTick && from.n > 1 && r.limit > 1
+}
+
+// isDoubtful reports whether the latency of a limiter that has just started may be an overload, of
+// which it sees nothing else.
+func (c *setpointController) isDoubtful(r reading) bool {
+	k := c.regulator
+	lasting := r.saturated && !r.bursty && 2*r.last >= r.limit
+	quick := k.climbing && (r.done >= longFew || r.latency <= longWork)
+	return !k.known && lasting && !quick && r.limit > 1
+}
+
+// lower begins a probe.
+func (c *setpointController) lower(r reading) Decision {
+	from := c.regulator.recent.point()
+	c.regulator.test = test{running: true, from: from, last: from, least: math.Inf(1)}
+	return c.step(r, max(from.n, r.n))
+}
+
+// step lowers the limit below what runs.
+func (c *setpointController) step(r reading, n float64) Decision {
+	k, depth := c.regulator, firstDepth
+	t := &k.test
+	if k.known {
+		depth = min(max(0.85*k.noLoad/t.last.latency, 0.3), 0.6)
+	}
+	to := max(1, math.Round(min(r.limit, 1.1*n)*depth))
+	t.rate = t.last.x * min(1, to/t.last.n)
+	t.steps++
+	return c.probing(r, to)
+}
+
+func (c *setpointController) probing(r reading, to float64) Decision {
+	k := c.regulator
+	return Decision{Limit: r.allowed(to), Reason: Reason{Probing, Average, r.latency, k.noLoad}, Next: k.probePlan()}
+}
+
+func (c *setpointController) isProbing(reading) bool { return c.regulator.test.running }
+
+// probe answers a window of a probe: it goes deeper, looks again, or learns and ends.
+func (c *setpointController) probe(r reading) Decision {
+	k := c.regulator
+	t := &k.test
+	depth := portable.Log(t.last.n / r.n)
+	if r.done < leastWindow && k.known || depth < leastDepth && !t.second {
+		t.running = false
+		return c.steady(r)
+	}
+	queue := 0.0
+	if depth >= leastDepth {
+		queue = portable.Log(t.last.latency/r.latency) / depth
+	}
+	t.least = min(t.least, r.latency)
+	near := k.known && r.latency > 0.85*k.noLoad && r.latency < 1.25*k.noLoad
+	lowest := r.n <= alone || r.limit <= 1
+	if !t.second && queue > queueing && !near && t.steps < mostSteps && !lowest {
+		t.last, t.area, t.done = point{r.n, r.x, r.latency}, 0, 0
+		return c.step(r, r.n)
+	}
+	t.area, t.done = t.area+float64(r.latency*r.done), t.done+r.done
+	empty := queue <= queueing || lowest || t.second
+	if empty && !t.second && k.surprised(r) {
+		t.second = true
+		d := c.probing(r, r.limit)
+		d.Next.Settle = 0
+		return d
+	}
+	k.learn(r, empty)
+	return c.finish(r)
+}
+
+// surprised reports whether a latency without a queue is to be looked at twice: it may be a pause.
+func (k *regulator) surprised(r reading) bool {
+	if !k.known {
+		return !k.climbing
+	}
+	return r.latency > 1.25*k.noLoad
+}
+
+// learn takes what a probe found for the no-load latency.
+func (k *regulator) learn(r reading, empty bool) {
+	t, most := &k.test, float64(mostRise)
+	if k.ticks.own {
+		most = mostRiseOwn
+	}
+	switch {
+	case !k.known && empty:
+		k.noLoad, k.known = min(t.area/t.done, firstRise*k.noLoad), true
+	case t.least < k.noLoad:
+		k.noLoad = min(k.noLoad, t.least*r.doubt(k.variation))
+	case empty:
+		k.noLoad = min(t.least, most*k.noLoad)
+	}
+}
+
+// finish ends a probe. It sets the target to what runs at the target latency, where that is a rise,
+// or the latency was too high, or the limit is really in use.
+func (c *setpointController) finish(r reading) Decision {
+	k, goal := c.regulator, c.goal()
+	from := k.test.from
+	k.test.running = false
+	target := min(max(from.x*goal, 0.5*from.n), 2*from.n)
+	if target > k.target || from.latency > goal || k.pressed > 0.5 {
+		k.aim(target, r)
+	}
+	to := r.allowed(k.limit())
+	return Decision{Limit: to, Reason: Reason{Rebased, NoLoad, k.noLoad, k.noLoad}, Next: k.plan(r, to)}
+}
+
+// probeSpan is how long a probe is measured, in seconds.
+func (k *regulator) probeSpan(p point) float64 {
+	good, least := float64(goodDone), 0.1
+	if !k.known {
+		good, least = firstDone, leastSpan
+	}
+	span := max(p.latency, good*(1+k.variation)/p.x, least)
+	return min(span, max(quickSpan, 2*min(p.latency, 3*k.noLoad)))
+}
+
+// probePlan measures a step once the work in flight is down to the lowered limit. Settling for less
+// than 1.5 latencies costs eight replicas 2 points.
+func (k *regulator) probePlan() Plan {
+	last := k.test.last
+	last.x = k.test.rate
+	p, span := afresh, k.probeSpan(last)
+	p.Carried = true
+	if !k.known {
+		p.MinSamples = leastDone
+	}
+	p.Interval = duration(span)
+	p.MaxAge = duration(max(quickAge, 4*span, 6/k.test.last.x))
+	p.Settle = duration(probeSettles * last.latency)
+	return p
+}

@@ -1,0 +1,115 @@
+package law_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// probes shows good windows until the law lowers the limit to measure, and returns when it did.
+func (p *pilot) probes(t *testing.T) time.Time {
+	t.Helper()
+	p.probe(t)
+	return p.now
+}
+
+// Two limiters that started at different moments and measure other latencies probe at the same
+// ticks of the wall clock.
+func TestSetpointProbesAtCommonTicks(t *testing.T) {
+	one := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})
+	other := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 200})
+	other.now = other.now.Add(1300 * ms)
+	for range 3 {
+		first, second := one.probes(t), other.probes(t)
+		for first.Sub(second).Abs() > time.Second && first.Before(second) {
+			first = one.probes(t)
+		}
+		for second.Sub(first).Abs() > time.Second && second.Before(first) {
+			second = other.probes(t)
+		}
+		if apart := first.Sub(second).Abs(); apart > 250*ms {
+			t.Errorf("the probes are %v apart: %v and %v", apart, first, second)
+		}
+		one.fly(t, 2*time.Second)
+		other.fly(t, 2*time.Second)
+	}
+}
+
+// A probe is deepened until less concurrency lowers the latency no further: the server takes
+// 50 ms, and the limiter begins with 400 ms of work before it.
+func TestSetpointLooksForTheNoLoadLatency(t *testing.T) {
+	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 400})
+	lowest, steps := p.limit, 0
+	for range 2000 {
+		before := p.limit
+		d := p.show(t, p.window())
+		if d.Reason.Code == law.Probing && p.limit < before {
+			steps++
+		}
+		if d.Reason.Code == law.Rebased {
+			break
+		}
+		lowest = min(lowest, p.limit)
+	}
+	if steps < 2 || lowest > 60 {
+		t.Errorf("%d steps, down to %d: want at least two, to 60 or below", steps, lowest)
+	}
+	p.steers(t)
+}
+
+// Work that becomes slower leaves the limit where it was, once a cut has not helped.
+func TestSetpointHoldsTheLimitOfSlowerWork(t *testing.T) {
+	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})
+	before := p.fly(t, 30*time.Second)
+	slower := func(w law.Window) law.Window {
+		w.Mean, w.Sojourn = 6*w.Mean, 6*w.Sojourn
+		w.Samples = max(2, w.Samples/6)
+		w.Weight = w.Samples
+		return w
+	}
+	sum := 0
+	for i := range 40 {
+		if p.show(t, slower(p.window())); i >= 20 {
+			sum += p.limit
+		}
+	}
+	if mean := float64(sum) / 20; mean < before/3 {
+		t.Errorf("the limit fell from %.0f to %.0f", before, mean)
+	}
+}
+
+// A limiter that has just started doubles its limit, and leaves it where nothing is held back.
+func TestSetpointClimbs(t *testing.T) {
+	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: law.Start(law.Setpoint{})})
+	for _, want := range []int{8, 16, 32} {
+		if p.show(t, p.window()); p.limit < want {
+			t.Fatalf("limit %d, want at least %d", p.limit, want)
+		}
+	}
+	w := p.window()
+	w.Refused, w.Waited = 0, 0
+	before := p.limit
+	if p.show(t, w); p.limit != before {
+		t.Errorf("%d became %d though nothing was held back", before, p.limit)
+	}
+}
+
+// Each move can be switched off, and the law then still answers.
+func TestSetpointWithoutAMove(t *testing.T) {
+	for _, form := range law.Forms() {
+		if form.Name != "setpoint" {
+			continue
+		}
+		for _, name := range []string{"climb", "burst", "fail", "recover", "tick", "look", "hold"} {
+			p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: 20})
+			p.replace(t, law.Setpoint{Without: name})
+			if mean := p.fly(t, 30*time.Second); mean < 20 {
+				t.Errorf("without %s the limit is %.1f", name, mean)
+			}
+		}
+	}
+	if _, err := (law.Setpoint{Without: "steer"}).Controller(law.Bounds{Min: 1, Max: 2, Initial: 1}); err == nil {
+		t.Error("a move that the law needs was switched off")
+	}
+}

@@ -1,0 +1,245 @@
+package law
+
+import (
+	"math"
+
+	"github.com/weir-go/weir/internal/portable"
+)
+
+// A regulator is what the law knows once the limit was reached. Times are in seconds.
+type regulator struct {
+	noLoad    float64 // no-load latency
+	known     bool    // it was measured without load, or by a probe
+	climbing  bool    // the limit doubles from window to window
+	target    float64 // concurrency
+	used      float64 // share of a reached limit that is in flight, smoothed
+	variation float64 // squared coefficient of variation of the latency, smoothed
+	peak      float64 // most work in flight, decaying
+	pressed   float64 // share of windows in which the limit was reached, smoothed
+	unreached float64 // time since the limit was last reached
+	recent    sums
+	heat      heat
+	ticks     ticks
+	test      test
+}
+
+const (
+	// tolerance is the target latency in no-load latencies. With 1.5 lone systems score 1 point
+	// less, with 2 shared servers 2.5 less.
+	tolerance = 1.65
+	// followDown is the share of a lower latency that the no-load latency takes over.
+	followDown = 0.2
+	// quickClimb is the latency, in no-load latencies, below which the target may double.
+	quickClimb = 1.3
+	// climbEnds is the latency, in no-load latencies, at which a start stops doubling.
+	climbEnds = 1.4
+	// shareRise times the root of the target is added in each window.
+	shareRise = 0.25
+	// pressing is the share of reached windows above which the target may fall. Without, 122 of
+	// 15,000 requests are refused when work becomes three times as slow.
+	pressing = 0.25
+	// pressedInTick is the same for a probe at a tick: with 0.05 it is 136.
+	pressedInTick = 0.15
+	peakDecay     = 10.0 // seconds
+	idleHeadroom  = 4    // peaks above which a limit that is not reached falls
+)
+
+func newRegulator(r reading, noLoad float64, known bool) *regulator {
+	return &regulator{noLoad: noLoad, known: known, target: r.limit, used: 1, variation: 1}
+}
+
+func (k *regulator) measure(r reading) {
+	if r.variation >= 0 {
+		k.variation = portable.Toward(k.variation, r.variation, 0.2)
+	}
+	if r.saturated {
+		k.used = portable.Toward(k.used, min(max(r.n/r.limit, 0.6), 1), 0.3)
+	}
+	k.peak = max(k.peak*portable.FiniteExp(-r.span/max(peakDecay, 20*k.unit(r))), r.peak)
+	if k.test.running {
+		return
+	}
+	k.recent.add(r)
+	k.unreached += r.span
+	reached := 0.0
+	if r.saturated && !r.bursty {
+		k.unreached, reached = 0, 1
+	}
+	k.pressed = portable.Toward(k.pressed, reached, 0.1)
+	k.noLoad = min(k.noLoad, portable.Toward(k.noLoad, r.upper(max(1, k.variation)), followDown))
+	k.known = k.known || !r.saturated && !r.filling
+	if k.climbing && (!r.saturated || r.latency > climbEnds*k.noLoad*r.doubt(k.variation)) {
+		k.climbing, k.known = false, true
+	}
+}
+
+// unit is the latency that windows are measured in. In an overload, windows in units of the latency
+// itself would last as long as the queue that they are to find.
+func (k *regulator) unit(r reading) float64 { return min(r.latency, 3*k.noLoad) }
+
+// goal is the target latency. A budget lowers it: to raise it to a half of a long budget scores 2
+// points less.
+func (k *regulator) goal(budget float64) float64 {
+	g := tolerance * k.noLoad
+	if budget > 0 {
+		g = max(min(g, budget/2), 1.1*k.noLoad)
+	}
+	return g
+}
+
+// limit is the one that lets the target run.
+func (k *regulator) limit() float64 { return max(1, math.Round(k.target/k.used)) }
+
+func (k *regulator) aim(target float64, r reading) { k.target = min(max(target, 0.5), 1.2*r.max) }
+
+func (k *regulator) plan(r reading, to float64) Plan {
+	p := r.plan(to, k.unit(r))
+	if k.climbing {
+		p = r.climb(p, k.noLoad)
+	}
+	return k.ticks.align(p, r.now)
+}
+
+func (c *setpointController) goal() float64 { return c.regulator.goal(c.Budget.Seconds()) }
+
+const (
+	// asQuick is by which factor fresh work may take longer than the no-load latency, and longStay
+	// by which factor the latency must be above theirs, for slots to be held by long work.
+	asQuick      = 1.5
+	longStay     = 2
+	roomForStays = 1.1 // growth of a limit that long work fills
+)
+
+// isHeldByStays reports whether a few pieces of long work hold the slots. A server that is behind
+// slows the short work too. Where one request in a hundred takes 5 s and not 5 ms, this move keeps
+// 99% of the goodput instead of 85.
+func (c *setpointController) isHeldByStays(r reading) bool {
+	return r.fresh > 0 && r.fresh < asQuick*c.regulator.noLoad && r.latency > longStay*r.fresh
+}
+
+// makeRoom raises a limit that long work fills.
+func (c *setpointController) makeRoom(r reading) Decision {
+	k, to := c.regulator, r.limit
+	if r.saturated {
+		to = r.allowed(math.Ceil(to * roomForStays))
+		k.aim(to*k.used, r)
+	}
+	why := lean(Average, r.fresh, asQuick*k.noLoad, r.limit, to)
+	return Decision{Limit: to, Reason: why, Next: k.plan(r, to)}
+}
+
+func (c *setpointController) isUnused(r reading) bool { return !r.saturated }
+
+// leaveUnused keeps a limit that was not reached. A limit far above the peak falls, and one that
+// steady bursts come close to rises.
+func (c *setpointController) leaveUnused(r reading) Decision {
+	k, goal, to := c.regulator, c.goal(), r.limit
+	if r.latency <= goal {
+		k.heat = heat{}
+	}
+	switch enough := max(usualLimit, idleHeadroom*k.peak); {
+	case r.bursty && k.variation < 0.5 && r.upper(k.variation) < quickClimb*k.noLoad:
+		to = max(to, math.Ceil(1.5*k.peak/k.used))
+	case r.limit > enough && r.latency <= goal:
+		to = max(usualLimit, 3*k.peak)
+	}
+	if to = r.allowed(math.Round(to)); to != r.limit {
+		k.aim(to*k.used, r)
+	}
+	return Decision{Limit: to, Reason: Reason{Unused, Average, r.latency, goal}, Next: k.plan(r, to)}
+}
+
+// steer moves the target so that the latency comes to the goal. Windows that ran far below the
+// target say nothing of it.
+func (c *setpointController) steer(r reading) Decision {
+	k := c.regulator
+	if ratio := c.goal() / r.latency; r.n > 0.5*k.target {
+		target := k.target
+		switch {
+		case k.climbing:
+			target = 2 * max(target, r.n)
+			if r.bursty {
+				target = max(target, usualLimit)
+			}
+		case r.latency < quickClimb*k.noLoad:
+			target *= min(2, ratio)
+		case ratio >= 1:
+			target *= math.Sqrt(ratio)
+		case k.pressed > pressing:
+			target = min(target, max(target*math.Sqrt(ratio), 0.5*r.n))
+		}
+		k.aim(target+float64(shareRise*math.Sqrt(target)), r)
+	}
+	return c.steady(r)
+}
+
+// steady keeps the target.
+func (c *setpointController) steady(r reading) Decision {
+	k := c.regulator
+	to := r.allowed(k.limit())
+	return Decision{Limit: to, Reason: lean(Average, r.latency, c.goal(), r.limit, to), Next: k.plan(r, to)}
+}
+
+// Heat tells a queue from slower work where the latency is far above the goal: it looks whether the
+// latency falls with the concurrency.
+type heat struct {
+	windows int     // in a row that were hot
+	n, r    float64 // before the cut
+	target  float64
+	slower  bool // the cut did not help
+}
+
+const (
+	hot = 1.5 // goals, from which a window is hot
+	// helps is the elasticity of the latency below which a cut did not help, seen once the
+	// concurrency is below lowEnough of what it was.
+	helps     = 0.3
+	lowEnough = 0.75
+)
+
+// isHolding reports whether the target is to stay: in the first hot window, and after a cut that
+// did not help.
+func (c *setpointController) isHolding(r reading) bool {
+	k, goal := c.regulator, c.goal()
+	h := &k.heat
+	switch {
+	case r.latency < goal:
+		*h = heat{}
+	case h.slower:
+	case r.latency <= hot*goal:
+		h.windows = 0
+	default:
+		h.windows++
+		h.judge(r, k)
+		return h.windows == 1 || h.slower
+	}
+	return h.slower
+}
+
+func (h *heat) judge(r reading, k *regulator) {
+	switch {
+	case h.windows == 1:
+		return
+	case h.windows > 2 && r.n >= lowEnough*h.n:
+		return
+	case h.windows > 2 && portable.Log(h.r/r.latency) < helps*portable.Log(h.n/r.n):
+		h.slower, k.target = true, h.target
+		return
+	}
+	h.n, h.r, h.target = r.n, r.latency, k.target
+}
+
+// A point is where on the curve a limiter was.
+type point struct{ n, x, latency float64 }
+
+// Sums are what windows measured, faded from one to the next.
+type sums struct{ area, work, span float64 }
+
+func (s *sums) add(r reading) {
+	const kept = 0.6
+	s.area = float64(s.area*kept) + float64(r.latency*r.x*r.span)
+	s.work = float64(s.work*kept) + float64(r.x*r.span)
+	s.span = float64(s.span*kept) + r.span
+}
+
+func (s *sums) point() point { return point{s.area / s.span, s.work / s.span, s.area / s.work} }
