@@ -25,16 +25,15 @@ type ReasonCode uint8
 // The reasons that laws give.
 const (
 	NoReason   ReasonCode = 0
-	Above      ReasonCode = 1  // the signal is above what the law wants
-	Below      ReasonCode = 2  // the signal is below what the law wants
-	Within     ReasonCode = 3  // the signal is where the law wants it
-	Unused     ReasonCode = 4  // there is room, but the limit is not used
-	Pinned     ReasonCode = 5  // the limit is fixed
-	Configured ReasonCode = 6  // the configuration was changed
-	TooFew     ReasonCode = 7  // there are too few samples to judge by
-	Probing    ReasonCode = 8  // the limit is lowered to measure without load
-	Rebased    ReasonCode = 9  // the latency without load was measured anew
-	Exploring  ReasonCode = 10 // the limit is moved to learn from it
+	Above      ReasonCode = 1 // the signal is above what the law wants
+	Below      ReasonCode = 2 // the signal is below what the law wants
+	Within     ReasonCode = 3 // the signal is where the law wants it
+	Unused     ReasonCode = 4 // there is room, but the limit is not used
+	Pinned     ReasonCode = 5 // the limit is fixed
+	Configured ReasonCode = 6 // the configuration was changed
+	TooFew     ReasonCode = 7 // there are too few samples to judge by
+	Probing    ReasonCode = 8 // the limit is lowered to measure without load
+	Rebased    ReasonCode = 9 // the latency without load was measured anew
 )
 
 // A Signal names what was measured: a quantile of the latency (the value is its
@@ -54,16 +53,15 @@ const (
 
 // The signals that are no quantiles.
 const (
-	EWMA       Signal = 1001 // exponentially weighted average latency
-	QueueWait  Signal = 1002 // time spent in the queue
-	Errors     Signal = 1003 // share of failures and timeouts
-	Timeouts   Signal = 1004 // share of timeouts
-	Average    Signal = 1005 // average latency of the window
-	Least      Signal = 1006 // smallest latency of the window
-	NoLoad     Signal = 1007 // latency without load
-	Standing   Signal = 1008 // work that stands in a queue, estimated
-	Age        Signal = 1009 // age of the oldest work in flight
-	Elasticity Signal = 1010 // by how many percent throughput rises with 1% more work in flight
+	EWMA      Signal = 1001 // exponentially weighted average latency
+	QueueWait Signal = 1002 // time spent in the queue
+	Errors    Signal = 1003 // share of failures and timeouts
+	Timeouts  Signal = 1004 // share of timeouts
+	Average   Signal = 1005 // average latency of the window
+	Least     Signal = 1006 // smallest latency of the window
+	NoLoad    Signal = 1007 // latency without load
+	Standing  Signal = 1008 // work that stands in a queue, estimated
+	Age       Signal = 1009 // age of the oldest work in flight
 )
 
 // quantile names the quantile q, to a tenth of a percent.
@@ -102,8 +100,6 @@ func (r Reason) String() string {
 		return "measuring without load"
 	case Rebased:
 		return r.compare("after")
-	case Exploring:
-		return "trying another limit"
 	case Configured:
 		return "configuration changed"
 	case NoReason:
@@ -148,8 +144,6 @@ func (c ReasonCode) String() string {
 		return "probing"
 	case Rebased:
 		return "rebased"
-	case Exploring:
-		return "exploring"
 	}
 	return "code " + strconv.Itoa(int(c))
 }
@@ -175,8 +169,6 @@ func (s Signal) String() string {
 		return "no-load latency"
 	case Standing:
 		return "standing queue"
-	case Elasticity:
-		return "elasticity"
 	case Age:
 		return "oldest work"
 	}
@@ -191,7 +183,7 @@ func (s Signal) format(v float64) string {
 	switch s {
 	case Errors, Timeouts:
 		return strconv.FormatFloat(100*v, 'g', 3, 64) + "%"
-	case Standing, Elasticity:
+	case Standing:
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	}
 	d := time.Duration(math.Round(v * float64(time.Second)))

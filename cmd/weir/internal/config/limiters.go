@@ -49,7 +49,8 @@ func (c Compartment) bulkhead() bulkhead.Compartment {
 	return made
 }
 
-// weir returns the queue of a limiter, to which an adaptive one of size 0 would have no bound.
+// weir returns the queue of a limiter. Here a size of 0 means none, and there an adaptive queue of
+// the default size.
 func (q Queue) weir() weir.Queue {
 	if !q.holds() {
 		return weir.Queue{}
