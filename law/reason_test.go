@@ -60,7 +60,7 @@ func TestNoReasonInJSON(t *testing.T) {
 func TestReasonCodeString(t *testing.T) {
 	want := []string{
 		"none", "above", "below", "within", "unused", "pinned", "configured", "too few", "probing",
-		"rebased", "exploring", "code 11",
+		"rebased", "code 10",
 	}
 	for i, want := range want {
 		if got := law.ReasonCode(i).String(); got != want {
