@@ -43,7 +43,7 @@ import "time"
 // A limiter starts with four slots, unless its configuration gives another number, and doubles them
 // from window to window until the latency rises or the limit is not reached: a server that thrashes
 // answers nothing from which a limiter could learn. Work of seconds, and bursts on an idle server,
-// start with 20.
+// start with 20, or with the number that the configuration gives.
 //
 // # When it fails
 //
@@ -59,7 +59,7 @@ import "time"
 //
 // # Cost
 //
-// 96 bytes, and 256 more once the limit was reached. BenchmarkSetpoint has the time of a decision.
+// 104 bytes, and 256 more once the limit was reached. BenchmarkSetpoint has the time of a decision.
 //
 // # Sources
 //
@@ -79,12 +79,16 @@ type Setpoint struct {
 
 // Controller starts the law. A setting out of range is an error that matches
 // [ErrConfig]. The Controller is also a [Retuner].
-func (l Setpoint) Controller(Bounds) (Controller, error) {
+func (l Setpoint) Controller(b Bounds) (Controller, error) {
 	complete, err := l.complete()
 	if err != nil {
 		return nil, err
 	}
-	return &setpointController{Setpoint: complete, planned: afresh}, nil
+	usual := usualLimit
+	if b.Initial != startLimit {
+		usual = b.Initial
+	}
+	return &setpointController{Setpoint: complete, planned: afresh, usual: float32(usual)}, nil
 }
 
 // String returns "setpoint" or, for example, "setpoint(budget=300ms)". [Parse] reads both.

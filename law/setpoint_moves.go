@@ -6,6 +6,7 @@ type setpointController struct {
 	planned   Plan       // the last; an idle time does not change it
 	regulator *regulator // once the limit was reached
 	least     float64    // least latency so far, in seconds
+	usual     float32    // limit for bursts on an idle server and for long work
 	healthy   float32    // limit before everything failed, 0 while something succeeds
 	calm      bool       // a window was neither saturated nor filling, so that least is of no load
 }
@@ -86,7 +87,7 @@ const (
 	// they score 8 less.
 	startLimit = 4
 	// usualLimit is where other laws start, and Setpoint where bursts reach an idle server or where
-	// work has been in flight for more seconds than slowWork.
+	// work has been in flight for more seconds than slowWork, unless the configuration says where to start.
 	usualLimit = 20
 	slowWork   = 2
 )
@@ -100,7 +101,7 @@ func (c *setpointController) isIdle(r reading) bool { return r.span <= 0 }
 func (c *setpointController) idle(r reading) Decision {
 	limit := c.resumed(r)
 	if c.regulator == nil && r.peak > 0 {
-		limit = r.allowed(max(limit, usualLimit))
+		limit = r.allowed(max(limit, float64(c.usual)))
 	}
 	return Decision{Limit: limit, Next: c.planned}
 }
@@ -129,7 +130,7 @@ func (c *setpointController) hasTooLittle(r reading) bool { return !r.isPoint() 
 func (c *setpointController) wait(r reading) Decision {
 	limit := c.resumed(r)
 	if c.regulator == nil && r.age > slowWork {
-		limit = r.allowed(max(limit, usualLimit))
+		limit = r.allowed(max(limit, float64(c.usual)))
 	}
 	p := r.patient()
 	p.MaxAge = max(p.MaxAge, c.planned.MaxAge/2)
@@ -152,7 +153,7 @@ func (c *setpointController) isUnreached(reading) bool { return c.regulator == n
 
 func (c *setpointController) leave(r reading) Decision {
 	p := afresh
-	if r.limit >= usualLimit {
+	if r.limit >= float64(c.usual) {
 		p.MinSamples = enoughDone
 	}
 	return Decision{Limit: r.limit, Reason: Reason{Unused, Average, r.latency, r.latency}, Next: p}

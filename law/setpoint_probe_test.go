@@ -113,3 +113,19 @@ func TestSetpointWithoutAMove(t *testing.T) {
 		t.Error("a move that the law needs was switched off")
 	}
 }
+
+// Where the configuration gives the limit to start from, long work starts there too, and else with
+// 20.
+func TestSetpointStartsLongWork(t *testing.T) {
+	for initial, want := range map[int]float64{law.Start(law.Setpoint{}): 20, 2: 2, 50: 50} {
+		b := law.Bounds{Min: 1, Max: 100, Initial: initial}
+		c, err := law.Setpoint{}.Controller(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := law.Window{Limit: initial, Min: 1, Max: 100, Elapsed: 5 * time.Second, InFlight: 1, Peak: 1, First: 1, Last: 1, Age: 5 * time.Second}
+		if d := c.Next(w); d.Limit != want {
+			t.Errorf("from %d: %v, want %v", initial, d.Limit, want)
+		}
+	}
+}

@@ -159,7 +159,7 @@ func (c *setpointController) steer(r reading) Decision {
 		case k.climbing:
 			target = 2 * max(target, r.n)
 			if r.bursty {
-				target = max(target, usualLimit)
+				target = max(target, float64(c.usual))
 			}
 		case r.latency < quickClimb*k.noLoad:
 			target *= min(2, ratio)

@@ -135,7 +135,7 @@ zpty inner "PS1= zsh -f -i"
 zpty -w inner 'autoload -Uz compinit && compinit -u -D && source <(weir completion zsh); unsetopt beep; zstyle ":completion:*" list-prompt ""; echo rea""dy'
 zpty -r -m inner out '*ready*'
 # Ctrl-A echo and Ctrl-E prints the line that Tab completed.
-for line in 'weir sim tr' 'weir proxy --law=elas' 'weir proxy --queue-order ad' 'weir check tin' 'weir sim run tin' 'weir proxy --config=tin'; do
+for line in 'weir sim tr' 'weir proxy --law=setp' 'weir proxy --queue-order ad' 'weir check tin' 'weir sim run tin' 'weir proxy --config=tin'; do
 	zpty -n -w inner "$line"$'\t'$'\x01echo completed: \x05 :end\n'
 	zpty -r -m inner out $'*\ncompleted: *:end*'
 	print -r -- "${${out##*$'\n'completed: }%%:end*}"
