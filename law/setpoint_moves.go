@@ -86,8 +86,9 @@ const (
 	// startLimit is the limit to start from. With 10, shared servers score 2.5 points less, with 20
 	// they score 8 less.
 	startLimit = 4
-	// usualLimit is where other laws start, and Setpoint where bursts reach an idle server or where
-	// work has been in flight for more seconds than slowWork, unless the configuration says where to start.
+	// usualLimit is where other laws start. Setpoint goes there where bursts reach an idle server,
+	// or where work has been in flight for more seconds than slowWork, unless the configuration
+	// says where to start.
 	usualLimit = 20
 	slowWork   = 2
 )

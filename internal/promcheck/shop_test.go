@@ -72,7 +72,7 @@ func open(ctx context.Context, t *testing.T) *shop {
 	trial, err := weir.New(weir.Config{Name: "trial", Min: 2, Max: 50, Law: band, Shadow: true, MinSamples: 2})
 	check(err)
 	routes, err := bulkhead.New(bulkhead.Config{
-		Max: 8, Default: bulkhead.Compartment{Config: weir.Config{Max: 6, Initial: 6}}, // so that one key can borrow
+		Max: 8, Default: bulkhead.Compartment{Config: weir.Config{Max: 6, Initial: 6, Law: law.Fixed{}}}, // so that one key can borrow
 	})
 	check(err)
 	monitor, err := load.New(load.Config{Feeds: []load.Feed{{Source: s}}})

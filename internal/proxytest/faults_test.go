@@ -12,7 +12,7 @@ func TestFaults(t *testing.T) {
 	trial(t)
 	up := startUpstream(t, upstream{})
 	// Beside other trials a fault of a short one may take long to arrive.
-	p := startWeir(t, up, "--timeout", either("300ms", "3s"))
+	p := startWeir(t, up, "--timeout", either("300ms", "3s"), "--initial", "20")
 	each := either(200, 10)
 	tb := newTable(t, "an upstream that breaks HTTP", "fault", "requests", "seen by the upstream", "502", "504", "200", "body broken", "closed", "admitted", "completed")
 	for _, f := range []struct {
