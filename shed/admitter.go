@@ -38,6 +38,15 @@ func (g gate) Acquire(ctx context.Context) (weir.Permit, error) {
 	return g.next.Acquire(ctx)
 }
 
+// Snapshot has the limit of next for weirhttp, which lets uploads hold a part of it. It is zero if
+// next has none.
+func (g gate) Snapshot() weir.Snapshot {
+	if next, ok := g.next.(interface{ Snapshot() weir.Snapshot }); ok {
+		return next.Snapshot()
+	}
+	return weir.Snapshot{}
+}
+
 type admitter struct {
 	gate
 	next weir.Admitter

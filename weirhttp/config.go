@@ -31,10 +31,10 @@ type Config struct {
 	// response of gRPC is measured at its end, because its status comes last.
 	FirstByte bool
 
-	// Streams, if set, keeps clients that send or read slowly from holding slots of the gate. It
-	// admits what does not fit into the buffers below, in place of the gate: see the package's
-	// documentation. Give it a limiter with law.Fixed and no queue. A nil *weir.Limiter counts as
-	// nil.
+	// Streams, if set, keeps clients that send or read slowly from holding the slots of the gate.
+	// It admits conversations, and responses that do not fit into the buffer below, in place of the
+	// gate: see the package's documentation. Give it a limiter with law.Fixed and no queue. A nil
+	// *weir.Limiter counts as nil.
 	Streams Gate
 
 	// RequestBuffer is the longest body of a request, in bytes, that is read before the request
@@ -42,6 +42,13 @@ type Config struct {
 	// slot is free. They need Streams. The memory that they take is bounded by the number of
 	// connections, not by the limit. Both default to 64 KB; from 1 byte to 1 GB.
 	RequestBuffer, ResponseBuffer int
+
+	// Uploads is the part of a gate's limit, but at least one slot, that requests hold together
+	// whose bodies do not fit RequestBuffer. It needs Streams. A gate says its limit and its name
+	// by a method Snapshot, as a [*weir.Limiter] does, and the gates of ByRoute and ByKey. Gates of
+	// one name share a part, and all gates without the method one slot. Defaults to 0.25; at most
+	// 1.
+	Uploads float64
 }
 
 const (
@@ -50,6 +57,9 @@ const (
 	// if nothing is held back (TestStalledReaderMemory).
 	defaultBuffer = 64 << 10
 	maxBuffer     = 1 << 30
+
+	// defaultUploads is that of weir proxy (decision 0046).
+	defaultUploads = 0.25
 )
 
 // complete checks the settings and fills in the defaults.
@@ -73,6 +83,13 @@ func (c Config) complete() (Config, error) {
 		}
 		*b.bytes = cmp.Or(*b.bytes, defaultBuffer)
 	}
+	if !(c.Uploads >= 0 && c.Uploads <= 1) { // nor NaN
+		return c, invalid("Uploads", c.Uploads, "0 (the default, 0.25) to 1")
+	}
+	if c.Uploads > 0 && c.Streams == nil {
+		return c, invalid("Uploads", c.Uploads, "0, or a gate in Streams")
+	}
+	c.Uploads = cmp.Or(c.Uploads, defaultUploads)
 	return c, nil
 }
 

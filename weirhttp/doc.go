@@ -34,16 +34,23 @@
 // A client that sends or reads slowly keeps a slot of Limit for as long as it likes: twenty of them
 // shut a service with a limit of 20. [Config].Streams prevents that:
 //
-//   - A body of a request of known length is read before the request takes a slot, up to
-//     [Config].RequestBuffer.
+//   - The body of a request is read before the request takes a slot, up to [Config].RequestBuffer,
+//     whether its length is known or not.
+//   - A request with a longer body is an upload. It holds a slot of its gate while its handler runs,
+//     which waits for its client too, so all uploads of a gate together hold a part of the limit at
+//     most: [Config].Uploads, a quarter. The gate learns nothing of them, because their clients
+//     decide how long they take.
 //   - A response is held back until its handler has returned and its slot is free, up to
 //     [Config].ResponseBuffer.
-//   - What does not fit is a stream. A request is one if its body is longer or of unknown length,
-//     if it asks for an upgrade, or if it is of gRPC: it needs a slot of the streams to run, and
-//     asks the gate too, whose slot it gives back at once. A response becomes one when it exceeds
-//     the buffer, is flushed, or takes its connection over: it exchanges its slot for one of the
-//     streams, and the gate learns the latency to there. A stream holds its slot to its end; an
-//     upgraded connection, until it is closed.
+//   - A conversation, whose two sides may take turns, is a stream: a request that asks for an
+//     upgrade, or is of gRPC or of Connect's streams. It needs a slot of the streams to run, and
+//     asks the gate too, whose slot it gives back at once.
+//   - A response becomes a stream when it exceeds the buffer, is flushed, or takes its connection
+//     over: it exchanges its slot for one of the streams, and the gate learns the latency to there.
+//     A stream holds its slot to its end; an upgraded connection, until it is closed.
+//
+// Other conversations would wait for each other, as the body is read first. Give their handlers a
+// Limit of their own, whose gate is that of the streams, and which has no Streams itself.
 //
 // A response that finds no slot among the streams is replaced by a refusal, the context of its
 // handler ends, and its writes fail. It does not keep its slot of the gate, or twenty slow readers

@@ -8,6 +8,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/quota"
 )
 
 // A Gate admits requests: a [*weir.Limiter], or anything else that hands out
@@ -91,6 +92,7 @@ type handler struct {
 	next    http.Handler
 	gateFor func(*http.Request) Gate
 	conf    Config
+	uploads quota.Quota[string] // slots of uploads, by the name of their limiter
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -102,12 +104,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.next.ServeHTTP(w, r)
 		return
 	}
-	r, err := h.readAhead(r)
+	r, upload, err := h.readAhead(server, r)
 	if err != nil {
 		w.WriteHeader(BodyStatus(r.Context(), err))
 		return
 	}
-	res, err := h.admit(w, r, gate)
+	res, err := h.admit(w, r, gate, upload)
 	if err != nil {
 		h.conf.refuse(w, r, err)
 		return

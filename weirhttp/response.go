@@ -24,9 +24,10 @@ type response struct {
 	ctx                 context.Context     //nolint:containedctx // the request's, which a response has
 
 	permit    weir.Permit
-	stream    bool // the permit is one of Config.Streams
-	firstByte bool // measures the latency to the first byte
-	status    int  // of the final header, 0 until it is written
+	part      func() // gives an upload's part of the limit back with the permit; nil for others
+	stream    bool   // the permit is one of Config.Streams
+	firstByte bool   // measures the latency to the first byte
+	status    int    // of the final header, 0 until it is written
 	hijacked  bool
 }
 
@@ -85,6 +86,9 @@ func (r *response) serve(next http.Handler, req *http.Request) {
 		outer := req
 		defer func() { passBack(outer, req) }()
 		req = req.WithContext(ctx)
+		if body, ok := req.Body.(*readBody); ok {
+			body.handler = req
+		}
 		r.held.before, r.held.stop = maps.Clone(r.server.Header()), stop
 	}
 	next.ServeHTTP(r.writer(), req)
@@ -95,9 +99,18 @@ func (r *response) end(returned bool) {
 	if r.hijacked && returned {
 		return // the connection has the permit
 	}
-	r.permit.Finish(r.outcome(returned))
+	r.finish(r.outcome(returned))
 	if r.held != nil && returned {
 		_ = r.held.send() // the server knows of a client that left
+	}
+}
+
+// finish gives the slot back.
+func (r *response) finish(o weir.Outcome) {
+	r.permit.Finish(o)
+	if r.part != nil {
+		r.part()
+		r.part = nil
 	}
 }
 
@@ -119,7 +132,7 @@ func (r *response) outcome(returned bool) weir.Outcome {
 func (r *response) becomeStream(streams Gate) error {
 	permit, err := streams.Acquire(r.ctx)
 	permit.Measure(weir.Ignore)
-	r.permit.Finish(r.begun())
+	r.finish(r.begun())
 	r.permit, r.stream = permit, true
 	return err
 }

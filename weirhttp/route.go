@@ -65,3 +65,12 @@ type compartment struct {
 func (c compartment) Acquire(ctx context.Context) (weir.Permit, error) {
 	return c.set.Acquire(ctx, c.key)
 }
+
+// Snapshot has the limit of the key, of which uploads may hold a part.
+func (c compartment) Snapshot() weir.Snapshot {
+	handle, err := c.set.Handle(c.key)
+	if err != nil {
+		return weir.Snapshot{}
+	}
+	return handle.Snapshot()
+}

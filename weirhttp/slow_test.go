@@ -59,8 +59,8 @@ func TestSlowClientsLeaveTheSlotsToOthers(t *testing.T) {
 				lim, streams := fixed(t, 10), pinned(t, 1000)
 				p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, site))
 				crowd(t, p)
-				checkInFlight(t, lim, 0)
-				checkInFlight(t, streams, 4*slowClients)
+				checkInFlight(t, lim, 2) // the part of uploads whose bodies do not fit
+				checkInFlight(t, streams, 2*slowClients)
 				client := p.client(t, http2)
 				for range 100 {
 					if res, text := get(t, client, "http://x/page"); res.StatusCode != http.StatusOK ||
@@ -96,7 +96,7 @@ func TestStreamsAreCapped(t *testing.T) {
 				site(w, r)
 			}))
 		crowd(t, p)
-		checkInFlight(t, lim, 0)
+		checkInFlight(t, lim, 2)
 		checkInFlight(t, streams, 2)
 		client := p.client(t, false)
 		for path, want := range map[string]int{"/page": 200, "/upload": 200, "/file": 503, "/events": 503} {
@@ -110,17 +110,32 @@ func TestStreamsAreCapped(t *testing.T) {
 				t.Errorf("%s: %q with %v", path, text, res.Header)
 			}
 		}
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/upload", io.MultiReader(strings.NewReader("x"))) // of unknown length
-		res, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		res.Body.Close()
-		if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
-			res.Header.Get(weirhttp.RefusedHeader) == "" {
-			t.Errorf("an upload that was not begun: status %d with %v", res.StatusCode, res.Header)
+		for _, refused := range []*http.Request{conversation(t), upload(t)} {
+			res, err := client.Do(refused)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if res.StatusCode != 503 || res.Header.Get("Retry-After") == "" ||
+				res.Header.Get(weirhttp.RefusedHeader) == "" {
+				t.Errorf("a request that was not begun: status %d with %v", res.StatusCode, res.Header)
+			}
 		}
 	})
+}
+
+// conversation is a request that is a stream, by what it says.
+func conversation(t *testing.T) *http.Request {
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/upload", strings.NewReader("x"))
+	req.Header.Set("Content-Type", "application/grpc")
+	return req
+}
+
+// upload is a request whose body does not fit the buffer.
+func upload(t *testing.T) *http.Request {
+	body := strings.NewReader(strings.Repeat("x", 100_000))
+	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/upload", body)
+	return req
 }
 
 func TestStreamsTeachTheirFirstByte(t *testing.T) {
@@ -144,8 +159,7 @@ func TestStreamsAskTheGateToo(t *testing.T) {
 		defer permit.Release()
 		p := servePipes(t, configured(t, lim, weirhttp.Config{Streams: streams}, site))
 		conn := p.dial(t)
-		req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/upload", io.MultiReader(strings.NewReader("x")))
-		go req.Write(conn)
+		go conversation(t).Write(conn)
 		if status := answerOn(t, conn).StatusCode; status != http.StatusServiceUnavailable {
 			t.Errorf("status %d, want 503", status)
 		}

@@ -62,7 +62,8 @@ var mayImport = map[string]string{
 	"edge":                 ". internal/reply",
 	"retry":                ". edge internal/clock internal/settings internal/wire",
 	"internal/headers":     "",
-	"weirhttp":             ". bulkhead edge internal/headers internal/rpc internal/settings retry trust",
+	"internal/quota":       "",
+	"weirhttp":             ". bulkhead edge internal/headers internal/quota internal/rpc internal/settings retry trust",
 	"weirbreaker":          ".",
 	"shed":                 ". edge internal/settings load internal/wire",
 	"internal/routers":     "", // its examples are tests

@@ -45,10 +45,10 @@ func (x *exchange) takeStream(of *weir.Limiter) (release func(), err error) {
 	if of == x.shared.streams {
 		route := x.route.config.Pattern()
 		most := cmp.Or(int64(x.route.config.Streams), math.MaxInt64)
-		if !x.shared.streamsOf.take(route, 1, most, math.MaxInt64) {
+		if !x.shared.streamsOf.Take(route, 1, most, math.MaxInt64) {
 			return nil, &weir.RefusedError{Limiter: "streams", Reason: weir.ReasonTenantShare}
 		}
-		leave = func() { x.shared.streamsOf.give(route, 1) }
+		leave = func() { x.shared.streamsOf.Give(route, 1) }
 	}
 	permit, err := of.Acquire(x.in.Context())
 	if err != nil {

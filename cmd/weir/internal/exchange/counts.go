@@ -39,7 +39,7 @@ func (s *Shared) Counts() Counts {
 	counts := Counts{
 		Answered: map[string]uint64{}, Refused: map[string]uint64{},
 		Left: c.left.Load(), Broken: c.broken.Load(), Streamed: c.streamed.Load(), Exchanged: c.exchanged.Load(),
-		NoStream: c.noStream.Load(), TimedOut: c.timedOut.Load(), Memory: s.memory.used.Load(), Files: c.files.Load(), Stored: s.stored.used(),
+		NoStream: c.noStream.Load(), TimedOut: c.timedOut.Load(), Memory: s.memory.used.Load(), Files: c.files.Load(), Stored: s.stored.Used(),
 	}
 	for class := range c.answered {
 		if n := c.answered[class].Load(); n > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/quota"
 	"github.com/weir-go/weir/law"
 )
 
@@ -24,8 +25,8 @@ type Shared struct {
 
 	finishing finishing
 	uploads   allUploads
-	streamsOf quota[string]     // by route
-	stored    quota[netip.Addr] // bytes in temporary files
+	streamsOf quota.Quota[string]     // by route
+	stored    quota.Quota[netip.Addr] // bytes in temporary files
 
 	memory  memory
 	setting atomic.Pointer[setting]

@@ -82,11 +82,11 @@ var errStoreFull = errors.New("no room in the store of bodies")
 // write appends all of a page, or nothing that counts.
 func (s *spool) write(page []byte, set *setting) error {
 	n := int64(len(page))
-	if !s.shared.stored.take(s.client, n, set.ofClient(), set.store) {
+	if !s.shared.stored.Take(s.client, n, set.ofClient(), set.store) {
 		return errStoreFull
 	}
 	if _, err := s.file.WriteAt(page, s.size); err != nil {
-		s.shared.stored.give(s.client, n)
+		s.shared.stored.Give(s.client, n)
 		return err
 	}
 	s.size += n
@@ -95,6 +95,6 @@ func (s *spool) write(page []byte, set *setting) error {
 
 func (s *spool) close() {
 	_ = s.file.Close()
-	s.shared.stored.give(s.client, s.size)
+	s.shared.stored.Give(s.client, s.size)
 	s.shared.counts.files.Add(-1)
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/quota"
 	"github.com/weir-go/weir/law"
 )
 
@@ -16,7 +17,7 @@ import (
 // part of the limit at most, and one client half of that part.
 type uploads struct {
 	limiter *weir.Limiter
-	clients quota[netip.Addr]
+	clients quota.Quota[netip.Addr]
 }
 
 // address is the one that quotas know a client by: of IPv6 the network of 64 bits, all addresses of
@@ -72,9 +73,13 @@ func (x *exchange) admitUpload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	part := max(1, int(x.uploads*float64(x.route.gate.Snapshot().Limit)))
+	gate := x.route.gate.Snapshot()
+	if gate.Shadow { // refuses nothing
+		return x.holdUpload(ctx, nil)
+	}
+	part := max(1, int(x.uploads*float64(gate.Limit)))
 	who := x.address()
-	if !u.clients.take(who, 1, int64(max(1, part/2)), math.MaxInt64) {
+	if !u.clients.Take(who, 1, int64(max(1, part/2)), math.MaxInt64) {
 		return &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonTenantShare}
 	}
 	if err := u.limiter.SetCap(part); err != nil {
@@ -82,12 +87,21 @@ func (x *exchange) admitUpload(ctx context.Context) error {
 	}
 	share, err := u.limiter.Acquire(ctx)
 	if err != nil {
-		u.clients.give(who, 1)
+		u.clients.Give(who, 1)
 		return err
 	}
-	release := func() { share.Release(); u.clients.give(who, 1) }
-	if x.permit, err = x.route.gate.Acquire(ctx); err != nil {
+	release := func() { share.Release(); u.clients.Give(who, 1) }
+	if err := x.holdUpload(ctx, release); err != nil {
 		release()
+		return err
+	}
+	return nil
+}
+
+// holdUpload takes a slot of the gate. With it, release gives the upload's part back, if it is not
+// nil.
+func (x *exchange) holdUpload(ctx context.Context, release func()) (err error) {
+	if x.permit, err = x.route.gate.Acquire(ctx); err != nil {
 		return err
 	}
 	x.permit.Measure(weir.Ignore)

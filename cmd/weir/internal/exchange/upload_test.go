@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 	"github.com/weir-go/weir/internal/limittest"
 )
@@ -114,18 +115,20 @@ func TestRefusedBeforeTheBodyIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestQuota(t *testing.T) {
-	var q quota[string]
-	for _, c := range []struct {
-		who  string
-		n    int64
-		want bool
-	}{{"a", 3, true}, {"a", 1, false}, {"b", 2, true}, {"c", 1, false}} {
-		if got := q.take(c.who, c.n, 3, 5); got != c.want {
-			t.Errorf("take %d for %s: %v", c.n, c.who, got)
-		}
+// A compartment that is only tried refuses nothing.
+func TestUploadsInShadowMode(t *testing.T) {
+	const crowd = 10
+	rg := newRig(t, 4, false, site, nil)
+	if err := rg.lim.Update(weir.Config{Name: "tried", Min: 4, Max: 4, Shadow: true}); err != nil {
+		t.Fatal(err)
 	}
-	if q.give("a", 3); q.used() != 2 || !q.take("c", 3, 3, 5) {
-		t.Errorf("%d are taken", q.used())
+	for range crowd {
+		rg.dial(upload)
 	}
+	rg.until("all have come", func() bool { c := rg.shared.Counts(); return c.Streamed+c.Ended() == crowd })
+	if c := rg.shared.Counts(); c.Streamed != crowd {
+		t.Errorf("refused: %v", c.Refused)
+	}
+	rg.front.CloseClientConnections()
+	rg.idle()
 }

@@ -1,0 +1,44 @@
+package quota
+
+import "sync"
+
+// A Quota bounds how much of something there is, and how much of it each of many has. The zero
+// Quota has given nothing. All methods are safe for concurrent use.
+type Quota[K comparable] struct {
+	mu   sync.Mutex
+	all  int64
+	each map[K]int64
+}
+
+// Take gives n more to k, and reports whether it did: no k may have more than each, and all
+// together no more than all.
+func (q *Quota[K]) Take(k K, n, each, all int64) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.all+n > all || q.each[k]+n > each {
+		return false
+	}
+	if q.each == nil {
+		q.each = map[K]int64{}
+	}
+	q.all += n
+	q.each[k] += n
+	return true
+}
+
+// Give takes back n of what Take gave to k.
+func (q *Quota[K]) Give(k K, n int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.all -= n
+	if q.each[k] -= n; q.each[k] == 0 {
+		delete(q.each, k)
+	}
+}
+
+// Used returns how much was given and is not back.
+func (q *Quota[K]) Used() int64 {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.all
+}

@@ -1,0 +1,87 @@
+package weirhttp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+
+	"github.com/weir-go/weir"
+)
+
+// readAhead returns the request with its body read, as far as it is to be read before the request
+// takes a slot, and whether more of it comes. The server's deadline for reading bounds how long
+// that takes.
+func (h *handler) readAhead(server, r *http.Request) (ahead *http.Request, more bool, err error) {
+	if h.conf.Streams == nil || r.ContentLength == 0 || r.Body == nil || converses(r) {
+		return r, false, nil
+	}
+	bound := int64(h.conf.RequestBuffer)
+	if r.ContentLength > bound {
+		return r, true, nil
+	}
+	most := r.ContentLength
+	if most < 0 {
+		most = bound + 1
+	}
+	// It grows as the body comes: a client that only promises one takes no memory.
+	body, err := io.ReadAll(io.LimitReader(r.Body, most))
+	if err != nil {
+		return r, false, err
+	}
+	ahead = r.WithContext(r.Context()) // a copy: the server needs its own body
+	// The body may go on, also where middleware has put a longer one in its place.
+	ahead.Body = &readBody{io.MultiReader(bytes.NewReader(body), r.Body), r.Body, server, ahead}
+	if r.Header.Get("Expect") != "" {
+		ahead.Header = r.Header.Clone()
+		ahead.Header.Del("Expect") // has been answered
+	}
+	return ahead, int64(len(body)) > bound, nil
+}
+
+// A readBody is a body of which the beginning has been read.
+type readBody struct {
+	io.Reader
+	io.Closer
+	server, handler *http.Request // as they have it
+}
+
+// Read shows the handler the trailers, which the server learns at the end of the body.
+func (b *readBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		b.handler.Trailer = b.server.Trailer
+	}
+	return n, err
+}
+
+// admitUpload returns a permit of the gate for a request whose client decides how long it takes,
+// and what gives its part of the limit back. All such requests of a gate hold a part of its limit
+// together, or as many slow ones as the limit would shut the service. They teach nothing.
+func (h *handler) admitUpload(ctx context.Context, gate Gate) (permit weir.Permit, giveBack func(), err error) {
+	var s weir.Snapshot // that of a gate which has none lets one in
+	if g, ok := gate.(interface{ Snapshot() weir.Snapshot }); ok {
+		s = g.Snapshot()
+	}
+	part := max(1, int64(h.conf.Uploads*float64(s.Limit)))
+	if s.Shadow {
+		part = math.MaxInt64
+	}
+	// By name, because gates may be made anew for each request.
+	if !h.uploads.Take(s.Name, 1, part, math.MaxInt64) {
+		return permit, nil, &weir.RefusedError{Limiter: "uploads", Reason: weir.ReasonLimitReached}
+	}
+	give := func() { h.uploads.Give(s.Name, 1) }
+	defer func() {
+		if giveBack == nil { // refused, or the gate panics
+			give()
+		}
+	}()
+	if permit, err = gate.Acquire(ctx); err != nil {
+		return permit, nil, err
+	}
+	permit.Measure(weir.Ignore)
+	return permit, give, nil
+}
