@@ -130,8 +130,8 @@ func (b *intake) came(n int, err error) error {
 
 // settle tells the length of a body that has come whole. Trailers need chunks.
 func (b *intake) settle() {
-	maps.Copy(b.trailer, b.client.Trailer)
-	if len(b.client.Trailer) > 0 {
+	b.trailer = maps.Clone(b.client.Trailer) // with those that were not announced
+	if len(b.trailer) > 0 {
 		return
 	}
 	b.length = b.buf.size
@@ -192,9 +192,9 @@ func (x *exchange) takeEarly() (stream bool, err error) {
 		return false, err
 	}
 	b.done = true
-	maps.Copy(b.trailer, b.client.Trailer)
+	b.trailer = maps.Clone(b.client.Trailer)
 	// Trailers need chunks, and a call of gRPC has no length.
-	if len(b.client.Trailer) == 0 && !headers.IsGRPC(b.client.Header) {
+	if len(b.trailer) == 0 && !headers.IsGRPC(b.client.Header) {
 		b.length = a.size()
 	}
 	return false, nil
