@@ -31,8 +31,10 @@ func (q *Quota[K]) Give(k K, n int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.all -= n
-	if q.each[k] -= n; q.each[k] == 0 {
+	if left := q.each[k] - n; left == 0 {
 		delete(q.each, k)
+	} else {
+		q.each[k] = left
 	}
 }
 

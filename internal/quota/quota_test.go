@@ -6,6 +6,17 @@ import (
 	"github.com/weir-go/weir/internal/quota"
 )
 
+// Who was given nothing, because there was nothing to give, may give it back.
+func TestNothingComesBack(t *testing.T) {
+	var q quota.Quota[string]
+	if q.Take("a", 1, 0, 0) {
+		t.Error("there was something to take")
+	}
+	if q.Give("a", 0); q.Used() != 0 {
+		t.Errorf("%d are taken", q.Used())
+	}
+}
+
 func TestQuota(t *testing.T) {
 	var q quota.Quota[string]
 	for _, c := range []struct {

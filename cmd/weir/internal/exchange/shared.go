@@ -32,6 +32,7 @@ type Shared struct {
 	setting atomic.Pointer[setting]
 	counts  counters
 	pause   time.Duration // shorter in tests, or longer
+	create  func(directory string) (file, error)
 }
 
 // setting is what a request reads once, when it begins.
@@ -50,7 +51,7 @@ func New(ctx context.Context, c *config.Config, onFault func(error)) (*Shared, e
 	if onFault == nil {
 		onFault = func(error) {}
 	}
-	s := &Shared{life: ctx, onFault: onFault, pause: pause}
+	s := &Shared{life: ctx, onFault: onFault, pause: pause, create: createFile}
 	for _, limit := range s.caps(c) {
 		lim, err := weir.New(limit.config())
 		if err != nil {

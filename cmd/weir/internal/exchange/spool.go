@@ -40,12 +40,11 @@ func (x *exchange) spool() (stream bool, err error) {
 	if x.file == 0 {
 		return true, nil
 	}
-	file, err := os.CreateTemp(x.directory, "weir-*") // with mode 0600
+	file, err := x.shared.create(x.directory)
 	if err != nil {
 		x.shared.onFault(err)
 		return true, nil
 	}
-	_ = os.Remove(file.Name()) // its name, so that a crash leaves nothing
 	x.shared.counts.files.Add(1)
 	b.file = &spool{file: file, shared: x.shared, client: x.address()}
 	page := copies.Get()
@@ -68,10 +67,37 @@ func (x *exchange) spool() (stream bool, err error) {
 	return stream, err
 }
 
-// A spool is a temporary file that has no name any more.
+// A file is a temporary one, which is gone when it is closed.
+type file interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+}
+
+// createFile makes a temporary file with mode 0600. It loses its name at once, so that a crash
+// leaves nothing.
+func createFile(directory string) (file, error) {
+	f, err := os.CreateTemp(directory, "weir-*")
+	if err != nil {
+		return nil, err
+	}
+	if os.Remove(f.Name()) != nil {
+		return named{f}, nil
+	}
+	return f, nil
+}
+
+// A named file keeps its name while it is open, as on Windows.
+type named struct{ *os.File }
+
+func (n named) Close() error {
+	return errors.Join(n.File.Close(), os.Remove(n.Name()))
+}
+
+// A spool is a body, or as much of it as came, in a temporary file.
 type spool struct {
 	*io.SectionReader
-	file   *os.File
+	file   file
 	size   int64
 	shared *Shared
 	client netip.Addr

@@ -1,0 +1,279 @@
+package exchange
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// A disk is one of a test, whose files are in memory.
+type disk struct {
+	write, read func() error // are called before, and may block or fail; nil does neither
+	room        int64        // for how many bytes in all; those above fail
+	used        atomic.Int64
+	open        atomic.Int64 // files
+	made        atomic.Int64 // files, so far
+}
+
+func (d *disk) create(string) (file, error) {
+	d.open.Add(1)
+	d.made.Add(1)
+	return &diskFile{disk: d}, nil
+}
+
+type diskFile struct {
+	disk *disk
+	mu   sync.Mutex
+	data []byte
+}
+
+// WriteAt writes as much as there is room for, as a disk does that is full.
+func (f *diskFile) WriteAt(p []byte, at int64) (int, error) {
+	if f.disk.write != nil {
+		if err := f.disk.write(); err != nil {
+			return 0, err
+		}
+	}
+	n := len(p)
+	if over := f.disk.used.Add(int64(n)) - f.disk.room; over > 0 {
+		n = max(0, n-int(over))
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.data = append(f.data[:at], p[:n]...)
+	if n < len(p) {
+		return n, &fs.PathError{Op: "write", Path: "weir-1", Err: syscall.ENOSPC}
+	}
+	return n, nil
+}
+
+func (f *diskFile) ReadAt(p []byte, at int64) (int, error) {
+	if f.disk.read != nil {
+		if err := f.disk.read(); err != nil {
+			return 0, err
+		}
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := copy(p, f.data[min(at, int64(len(f.data))):])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+func (f *diskFile) Close() error {
+	f.disk.open.Add(-1)
+	return nil
+}
+
+// Bodies for which there is no room stream, and arrive whole: those of a store of a few bytes, of a
+// disk that is full from the start or becomes so, and of a folder that cannot be written to.
+func TestNoRoomForBodies(t *testing.T) {
+	refuse := func(err error) func(string) (file, error) {
+		return func(string) (file, error) {
+			return nil, &fs.PathError{Op: "open", Path: "weir-1", Err: err}
+		}
+	}
+	for name, c := range map[string]struct {
+		change  func(*config.Config)
+		create  func(string) (file, error)
+		faults  bool // that are said
+		anyRoom bool // for one of the bodies
+	}{
+		"a store of 10 bytes":      {change: func(c *config.Config) { c.Buffers.Store = 10 }},
+		"no files":                 {change: func(c *config.Config) { c.Buffers.File = 0 }},
+		"full":                     {create: (&disk{}).create, faults: true},
+		"full after a few bytes":   {create: (&disk{room: 10}).create, faults: true},
+		"full after a few pages":   {create: (&disk{room: 90_000}).create, faults: true},
+		"a folder to read only":    {create: refuse(syscall.EROFS), faults: true},
+		"no more files":            {create: refuse(syscall.EMFILE), faults: true},
+		"a folder that is a file":  {change: func(c *config.Config) { c.Buffers.Directory = ordinary(t) }, faults: true},
+		"a folder that is no more": {change: func(c *config.Config) { os.Remove(c.Buffers.Directory) }, faults: true},
+	} {
+		for _, known := range []bool{true, false} {
+			t.Run(fmt.Sprint(name, " known ", known), func(t *testing.T) {
+				rg := newRig(t, 8, false, echo, func(s *config.Config, _ *config.Route) {
+					if c.change != nil {
+						c.change(s)
+					}
+				})
+				if c.create != nil {
+					rg.shared.create = c.create
+				}
+				text := strings.Repeat("0123456789", 20_000)
+				for range 2 {
+					body := io.Reader(strings.NewReader(text))
+					if !known {
+						body = io.MultiReader(body)
+					}
+					status, got, err := read(rg.client(false).Post(rg.front.URL, "text/plain", body))
+					if status != 200 || got != text || err != nil {
+						t.Errorf("status %d, %d bytes, error %v", status, len(got), err)
+					}
+				}
+				rg.idle()
+				if c := rg.shared.Counts(); c.Streamed != 2 {
+					t.Errorf("%+v", c)
+				}
+				if (len(rg.faults) == 2) != c.faults {
+					t.Errorf("faults %v", rg.faults)
+				}
+			})
+		}
+	}
+}
+
+// ordinary is the name of a file.
+func ordinary(t *testing.T) string {
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// A folder may come back: what is buffered next is in a file again.
+func TestFolderThatComesBack(t *testing.T) {
+	var folder string
+	rg := newRig(t, 8, false, echo, func(c *config.Config, _ *config.Route) { folder = c.Buffers.Directory })
+	body := strings.Repeat("x", 200_000)
+	for _, gone := range []bool{false, true, false} {
+		if err := os.Remove(folder); err == nil && !gone {
+			err = os.Mkdir(folder, 0o700)
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := rg.shared.Counts().Streamed
+		if status, _, err := read(rg.client(false).Post(rg.front.URL, "", strings.NewReader(body))); status != 200 || err != nil {
+			t.Errorf("status %d, %v", status, err)
+		}
+		rg.idle()
+		if streamed := rg.shared.Counts().Streamed > before; streamed != gone {
+			t.Errorf("gone %v: streamed %v", gone, streamed)
+		}
+		if gone {
+			if err := os.Mkdir(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// While a disk takes its time, requests that do not need it go on, and those that wait for it hold
+// no slot, however many they are. Their clients may leave meanwhile.
+func TestSlowDisk(t *testing.T) {
+	const crowd = 40
+	for name, leave := range map[string]bool{"stay": false, "leave": true} {
+		t.Run(name, func(t *testing.T) {
+			moves := make(chan struct{})
+			d := &disk{room: 1 << 40, write: func() error { <-moves; return nil }}
+			rg := newRig(t, 4, false, echo, nil)
+			move := sync.OnceFunc(func() { close(moves) })
+			t.Cleanup(move)
+			rg.shared.create = d.create
+			statuses := make(chan int, crowd)
+			for range crowd {
+				conn, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat("x", 100_000))
+				if leave {
+					rg.until("it waits for the disk", func() bool { return d.open.Load() > 0 })
+					conn.Close()
+					continue
+				}
+				go func() {
+					res, err := http.ReadResponse(answers, nil)
+					if err != nil {
+						statuses <- 0
+						return
+					}
+					_, _ = io.Copy(io.Discard, res.Body)
+					statuses <- res.StatusCode
+				}()
+			}
+			rg.until("all wait for the disk", func() bool { return d.open.Load() == crowd })
+			client := rg.client(false)
+			for _, size := range []int{0, 10, 60_000} {
+				for range 20 {
+					status, got, err := read(client.Post(rg.front.URL, "", strings.NewReader(strings.Repeat("x", size))))
+					if status != 200 || len(got) != size || err != nil {
+						t.Fatalf("%d bytes beside them: status %d, error %v", size, status, err)
+					}
+				}
+			}
+			if n := rg.inFlight(); n != 0 {
+				t.Errorf("%d slots wait for the disk", n)
+			}
+			move()
+			for range crowd {
+				if leave {
+					break
+				}
+				if status := <-statuses; status != 200 {
+					t.Errorf("status %d once the disk goes on", status)
+				}
+			}
+			rg.idle()
+			if n := d.open.Load(); n != 0 {
+				t.Errorf("%d files are open", n)
+			}
+		})
+	}
+}
+
+// A disk that does not give back what was written does not keep the slot beyond the timeout of the
+// route.
+func TestDiskThatIsNotRead(t *testing.T) {
+	moves := make(chan struct{})
+	d := &disk{room: 1 << 40, read: func() error { <-moves; return syscall.EIO }}
+	rg := newRig(t, 1, false, echo, func(_ *config.Config, r *config.Route) { r.Timeout = config.Duration(timeout) })
+	move := sync.OnceFunc(func() { close(moves) })
+	t.Cleanup(move)
+	rg.shared.create = d.create
+	_, answers := rg.dial("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n" + strings.Repeat("x", 100_000))
+	rg.until("the slot is taken", func() bool { return rg.inFlight() == 1 })
+	rg.until("the slot is free", func() bool { return rg.inFlight() == 0 })
+	if status, _, err := rg.get("/"); status != 200 || err != nil {
+		t.Errorf("status %d, %v", status, err)
+	}
+	move()
+	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != http.StatusGatewayTimeout {
+		t.Errorf("%v, %v: want 504", res, err)
+	}
+	rg.idle()
+}
+
+// An upstream gets a whole body or an error: what a disk lost is not the end of one.
+func TestDiskThatLosesABody(t *testing.T) {
+	whole := make(chan bool, 1)
+	d := &disk{room: 1 << 40, read: func() error { return syscall.EIO }}
+	rg := newRig(t, 1, false, func(_ http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		whole <- err == nil
+	}, nil)
+	rg.shared.create = d.create
+	body := io.MultiReader(strings.NewReader(strings.Repeat("x", 100_000))) // of unknown length
+	status, _, err := read(rg.client(false).Post(rg.front.URL, "", body))
+	if status != http.StatusBadGateway || err != nil {
+		t.Errorf("status %d, %v, want 502", status, err)
+	}
+	rg.idle()
+	select {
+	case w := <-whole:
+		if w {
+			t.Error("the upstream took half a body for a whole one")
+		}
+	case <-time.After(0):
+	}
+}
