@@ -222,6 +222,10 @@ func (x *exchange) begin() {
 	x.timeout = time.AfterFunc(left, func() {
 		x.shared.counts.timedOut.Add(1)
 		x.cancel(cause)
+		// Now, because a transport waits for the read of a body that its client, or a disk, holds up.
+		if x.slot.release() {
+			x.permit.Finish(weir.Timeout)
+		}
 	})
 }
 

@@ -145,3 +145,20 @@ func TestStreamsOutliveTheTimeout(t *testing.T) {
 		rg.taught(limittest.Taught{Succeeded: 1})
 	}
 }
+
+// A client that stalls within its upload holds the slot no longer than the timeout: a transport
+// waits for it before it gives up, but the connection to the upstream is closed.
+func TestTimeoutOfAnUpload(t *testing.T) {
+	rg := newRig(t, 1, false, site, func(_ *config.Config, r *config.Route) { r.Timeout = config.Duration(timeout) })
+	rg.dial(upload)
+	rg.until("the slot is taken", func() bool { return rg.inFlight() == 1 })
+	rg.until("the slot is free", func() bool { return rg.inFlight() == 0 })
+	if status, _, err := rg.get("/"); status != 200 || err != nil {
+		t.Errorf("status %d, %v", status, err)
+	}
+	rg.front.CloseClientConnections()
+	rg.idle()
+	if c := rg.shared.Counts(); c.TimedOut != 1 {
+		t.Errorf("%+v", c)
+	}
+}
