@@ -63,6 +63,11 @@ func (x *exchange) spool() (stream bool, err error) {
 		err = b.came(n, err)
 		stream = !b.done && err == nil && b.file.size == x.file
 	}
+	if b.file.size == 0 { // there was no room for a file to wait beside its upload
+		b.file.close()
+		b.file = nil
+		return stream, err
+	}
 	b.file.SectionReader = io.NewSectionReader(file, 0, b.file.size)
 	return stream, err
 }

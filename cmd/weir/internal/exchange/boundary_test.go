@@ -1,0 +1,313 @@
+package exchange
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/client"
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// Where a body goes on elsewhere in the rig of these tests: the end of memory, and that of the file.
+const (
+	inMemory = 64 << 10
+	inFile   = inMemory + 100_000
+)
+
+func small(c *config.Config, _ *config.Route) { c.Buffers.File = inFile - inMemory }
+
+// left is what a test must leave as it was.
+type left struct {
+	rg         *rig
+	folder     string
+	goroutines int
+}
+
+func newLeft(t *testing.T, upstream http.HandlerFunc) *left {
+	l := new(left)
+	l.goroutines = runtime.NumGoroutine()
+	l.rg = newRig(t, 8, false, upstream, func(c *config.Config, r *config.Route) {
+		small(c, r)
+		l.folder = c.Buffers.Directory
+	})
+	return l
+}
+
+// nothing demands that no slot, byte, file or goroutine is left.
+func (l *left) nothing(t *testing.T) {
+	t.Helper()
+	l.rg.idle()
+	if names, err := os.ReadDir(l.folder); err != nil || len(names) != 0 {
+		t.Errorf("files %v, error %v", names, err)
+	}
+	l.rg.front.CloseClientConnections()
+	l.rg.upstream.CloseClientConnections()
+	const servers = 4 // the goroutines of both listeners, and what net/http has just ended
+	l.rg.until("the goroutines are gone", func() bool { return runtime.NumGoroutine() <= l.goroutines+servers })
+}
+
+// framed returns the head of a POST with the length, or in chunks, and how a piece of its body is
+// sent.
+func framed(length int, chunked bool) (head string, piece func(string) string) {
+	if chunked {
+		return "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", func(s string) string {
+			if s == "" {
+				return ""
+			}
+			return fmt.Sprintf("%x\r\n%s\r\n", len(s), s)
+		}
+	}
+	return fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", length), func(s string) string { return s }
+}
+
+// A client that stops in the middle of a body, wherever that goes on elsewhere, leaves nothing, and
+// no upstream takes what came for a whole body.
+func TestClientsThatStopWithinABody(t *testing.T) {
+	for how, stop := range map[string]func(*net.TCPConn){
+		"closes":      func(c *net.TCPConn) { c.Close() },
+		"resets":      func(c *net.TCPConn) { _ = c.SetLinger(0); c.Close() },
+		"half closes": func(c *net.TCPConn) { _ = c.CloseWrite() },
+		"stalls":      func(*net.TCPConn) {},
+	} {
+		t.Run(how, func(t *testing.T) {
+			var whole atomic.Int64
+			l := newLeft(t, func(_ http.ResponseWriter, r *http.Request) {
+				if _, err := io.Copy(io.Discard, r.Body); err == nil {
+					whole.Add(1)
+				}
+			})
+			var requests uint64
+			for _, chunked := range []bool{false, true} {
+				for _, size := range []int{
+					0, 1, firstChunk - 1, firstChunk, inMemory - 1, inMemory, inMemory + 1,
+					inMemory + copySize, inFile - 1, inFile, inFile + 1, inFile + 200_000,
+				} {
+					for _, more := range []int{1, 1_000_000} { // that were announced
+						head, piece := framed(size+more, chunked)
+						conn, answers := l.rg.dial(head)
+						_, _ = io.WriteString(conn, piece(strings.Repeat("x", size)))
+						requests++
+						l.rg.until("it has come", func() bool { return l.rg.shared.Counts().Received == requests })
+						stop(conn.(*net.TCPConn))
+						if how == "half closes" {
+							if res, err := http.ReadResponse(answers, nil); err == nil && res.StatusCode < 400 {
+								t.Errorf("chunked %v, %d bytes of %d: status %d", chunked, size, size+more, res.StatusCode)
+							}
+							conn.Close()
+						}
+						if how == "stalls" && requests%8 == 0 { // as many as may leave the limit full
+							l.rg.front.CloseClientConnections()
+						}
+					}
+				}
+			}
+			if how == "stalls" {
+				l.rg.front.CloseClientConnections()
+			}
+			l.nothing(t)
+			if n := whole.Load(); n != 0 {
+				t.Errorf("%d halves passed for whole bodies", n)
+			}
+			if s := l.rg.lim.Snapshot(); s.Failed+s.TimedOut != 0 {
+				t.Errorf("the clients' mistakes are failures: %+v", s)
+			}
+		})
+	}
+}
+
+// What comes beyond the length of a body is no part of it, and no request either.
+func TestMoreThanTheLength(t *testing.T) {
+	var asked atomic.Int64
+	l := newLeft(t, func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		n, err := io.Copy(io.Discard, r.Body)
+		fmt.Fprint(w, n, err)
+	})
+	sizes := []int{0, 1, inMemory, inMemory + 1, inFile, inFile + 1, inFile + 200_000}
+	for _, size := range sizes {
+		conn, answers := l.rg.dial(fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", size))
+		_, _ = io.WriteString(conn, strings.Repeat("x", size)+"GET\r\n\r\n")
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		if want := fmt.Sprint(size, error(nil)); res.StatusCode != 200 || string(body) != want {
+			t.Errorf("%d bytes: status %d, %q, want %q", size, res.StatusCode, body, want)
+		}
+		if res, err := http.ReadResponse(answers, nil); err == nil && res.StatusCode != http.StatusBadRequest {
+			t.Errorf("%d bytes: status %d for the rest", size, res.StatusCode)
+		}
+		conn.Close()
+	}
+	l.nothing(t)
+	if n := asked.Load(); n != int64(len(sizes)) {
+		t.Errorf("the upstream was asked %d times, want %d", n, len(sizes))
+	}
+}
+
+// An upstream may answer before it reads the body, or without it. Its client gets the answer, and
+// the slot is free, wherever the body waited.
+func TestUpstreamsThatAnswerBeforeTheBody(t *testing.T) {
+	for how, answer := range map[string]http.HandlerFunc{
+		"and go on": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
+		"and close": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Connection", "close")
+			w.WriteHeader(http.StatusForbidden)
+		},
+		"and read it then": func(w http.ResponseWriter, r *http.Request) {
+			_ = http.NewResponseController(w).EnableFullDuplex()
+			w.WriteHeader(http.StatusForbidden)
+			_ = http.NewResponseController(w).Flush()
+			_, _ = io.Copy(io.Discard, r.Body)
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			l := newLeft(t, answer)
+			for _, chunked := range []bool{false, true} {
+				for _, size := range []int{1, inMemory, inMemory + 1, inFile, inFile + 1, inFile + 2*mebibyte} {
+					head, piece := framed(size, chunked)
+					conn, answers := l.rg.dial(head)
+					go func() {
+						_, _ = io.WriteString(conn, piece(strings.Repeat("x", size)))
+						if chunked {
+							_, _ = io.WriteString(conn, "0\r\n\r\n")
+						}
+					}()
+					res, err := http.ReadResponse(answers, nil)
+					if err != nil || res.StatusCode != http.StatusForbidden {
+						t.Errorf("chunked %v, %d bytes: %v, %v, want 403", chunked, size, res, err)
+					}
+					conn.Close()
+				}
+			}
+			l.nothing(t)
+		})
+	}
+}
+
+// Ten thousand bodies at once take no more memory and no more of the store than there is, of which
+// one client has its part. Those without room have no file either.
+func TestTenThousandBodies(t *testing.T) {
+	const bodies, clients, size = 10_000, 100, 30_000
+	c, rc := settings()
+	c.Buffers.Memory, c.Buffers.Store, c.Buffers.File = 8*mebibyte, 32*mebibyte, mebibyte
+	shared, err := New(t.Context(), &c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &disk{room: 1 << 40}
+	shared.create = d.create
+	rt := &Route{shared: shared, config: rc}
+	all := make([]*exchange, bodies)
+	var streamed, mostMemory, mostStored atomic.Int64
+	var taking sync.WaitGroup
+	for worker := range 8 {
+		taking.Go(func() {
+			for i := worker; i < bodies; i += 8 {
+				r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "/", io.LimitReader(zeros{}, size))
+				r.ContentLength = size
+				address := netip.AddrFrom4([4]byte{10, 0, 0, byte(i % clients)})
+				all[i] = &exchange{route: rt, shared: shared, setting: shared.setting.Load(), in: r, who: &client.Identity{Address: address}}
+				stream, err := all[i].takeIn()
+				if err != nil {
+					t.Error(err)
+				}
+				if stream {
+					streamed.Add(1)
+				}
+				counts := shared.Counts()
+				atLeast(&mostMemory, counts.Memory)
+				atLeast(&mostStored, counts.Stored)
+			}
+		})
+	}
+	taking.Wait()
+	counts := shared.Counts()
+	if most := mostMemory.Load(); most > int64(c.Buffers.Memory) || counts.Memory < int64(c.Buffers.Memory)/4 {
+		t.Errorf("%d bytes of memory at most, of %d; %d now", most, c.Buffers.Memory, counts.Memory)
+	}
+	if most := mostStored.Load(); most > int64(c.Buffers.Store) || counts.Stored < int64(c.Buffers.Store)*9/10 {
+		t.Errorf("%d bytes in the store at most, of %d; %d now", most, c.Buffers.Store, counts.Stored)
+	}
+	if files := d.open.Load(); files != counts.Files || files > counts.Stored/(size-firstChunk) || streamed.Load() < bodies/2 {
+		t.Errorf("%d files, %d of them counted, for %d bytes; %d bodies stream", files, counts.Files, counts.Stored, streamed.Load())
+	}
+	for _, x := range all {
+		x.body.close()
+	}
+	if counts := shared.Counts(); counts.Memory != 0 || counts.Stored != 0 || counts.Files != 0 || d.open.Load() != 0 {
+		t.Errorf("afterwards: %+v, %d files", counts, d.open.Load())
+	}
+}
+
+// zeros is a body without an end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+func atLeast(most *atomic.Int64, n int64) {
+	for {
+		if old := most.Load(); n <= old || most.CompareAndSwap(old, n) {
+			return
+		}
+	}
+}
+
+// The same with connections, and as many as a test may open: each body is answered or refused, and
+// none is lost.
+func TestManyBodiesAtOnce(t *testing.T) {
+	const bodies, size = 300, 100_000
+	rg := newRig(t, 8, false, echo, func(c *config.Config, _ *config.Route) {
+		c.Buffers.Memory, c.Buffers.Store, c.Buffers.File = mebibyte, 4*mebibyte, mebibyte
+	})
+	head, piece := framed(size, false)
+	type sender struct {
+		conn    net.Conn
+		answers *bufio.Reader
+	}
+	senders := make([]sender, bodies)
+	for i := range senders {
+		conn, answers := rg.dial(head)
+		senders[i] = sender{conn, answers}
+		go func() { _, _ = io.WriteString(conn, piece(strings.Repeat("x", size-1))) }()
+	}
+	rg.until("there is no more room", func() bool { c := rg.shared.Counts(); return c.Received == bodies && len(c.Refused) > 0 })
+	if c := rg.shared.Counts(); c.Memory > mebibyte || c.Stored > 4*mebibyte {
+		t.Errorf("%+v", c)
+	}
+	var answered, refused, cut atomic.Int64
+	var all sync.WaitGroup
+	for _, s := range senders {
+		all.Go(func() {
+			_, _ = io.WriteString(s.conn, "x")
+			res, err := http.ReadResponse(s.answers, nil)
+			switch {
+			case err != nil: // refused, and the connection was closed while the body came
+				cut.Add(1)
+			case res.StatusCode == http.StatusOK:
+				if n, err := io.Copy(io.Discard, res.Body); n == size && err == nil {
+					answered.Add(1)
+				}
+			case res.StatusCode == http.StatusServiceUnavailable:
+				refused.Add(1)
+			}
+			s.conn.Close()
+		})
+	}
+	all.Wait()
+	rg.idle()
+	if sum := answered.Load() + refused.Load() + cut.Load(); sum != bodies || answered.Load() < 10 {
+		t.Errorf("%d answered, %d refused, %d cut, of %d", answered.Load(), refused.Load(), cut.Load(), bodies)
+	}
+}
