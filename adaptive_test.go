@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
 )
 
 func adaptive(t *testing.T, limit int) *weir.Limiter {
@@ -141,4 +143,51 @@ func TestAdaptiveTimesOut(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A standing queue sheds at half of the time that its callers gave, and says which time that was.
+func TestStandingQueueSaysWhy(t *testing.T) {
+	for _, c := range []struct {
+		given, waits time.Duration
+		want         error
+	}{
+		{0, 500 * time.Millisecond, weir.ErrQueueTimeout},
+		{3 * time.Second, 500 * time.Millisecond, weir.ErrQueueTimeout}, // more than Queue.Timeout
+		{600 * time.Millisecond, 300 * time.Millisecond, weir.ErrDeadline},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			lim := weir.Must(weir.New(weir.Config{
+				Law: law.Fixed{}, Initial: 1, Queue: weir.Queue{Discipline: weir.Adaptive, Timeout: time.Second},
+			}))
+			var all sync.WaitGroup
+			defer all.Wait()
+			for n := range 400 {
+				stands := n > 250 // the wait has been above the target for the interval
+				all.Go(func() {
+					ctx := t.Context()
+					if c.given > 0 {
+						var cancel func()
+						ctx, cancel = context.WithTimeout(ctx, c.given)
+						defer cancel()
+					}
+					began := time.Now()
+					permit, err := lim.Acquire(ctx)
+					waited := time.Since(began)
+					if err == nil {
+						time.Sleep(20 * time.Millisecond) // twice as much comes
+						permit.Done(nil)
+						return
+					}
+					if !errors.Is(err, c.want) || waited < c.waits || stands && waited > c.waits+50*time.Millisecond {
+						t.Errorf("given %v: %v after %v, want %v after %v", c.given, err, waited, c.want, c.waits)
+					}
+				})
+				time.Sleep(10 * time.Millisecond)
+			}
+			all.Wait()
+			if lim.Snapshot().Refused == nil {
+				t.Error("nothing was refused")
+			}
+		})
+	}
 }

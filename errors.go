@@ -59,12 +59,15 @@ const (
 	// ReasonTenantShare: the queue had no room, and its tenant had more than its
 	// fair share while others had work too; see [Queue].Tenants.
 	ReasonTenantShare Reason = 2
-	// ReasonQueueFull: the limit was reached and the queue had no room.
+	// ReasonQueueFull: the limit was reached and the queue had no room. An [Adaptive] queue refuses
+	// the oldest that waits, and not the newcomer.
 	ReasonQueueFull Reason = 3
-	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout.
+	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout, or, in an
+	// [Adaptive] queue that stood, for longer than half of it.
 	ReasonQueueTimeout Reason = 4
 	// ReasonDeadline: it could not have finished before its context's deadline
-	// had it waited any longer, or waited at all.
+	// had it waited any longer, or waited at all; or it waited for half of the time to there while
+	// an [Adaptive] queue stood.
 	ReasonDeadline Reason = 5
 	// ReasonTooHeavy: its weight is above the limit.
 	ReasonTooHeavy Reason = 6

@@ -28,7 +28,7 @@ type Compartment struct {
 // Queue is where requests wait.
 type Queue struct {
 	Size    int      `yaml:"size" default:"1000" help:"Requests that may wait; 0 refuses them at once."`
-	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" help:"How long one may wait. Defaults to 1s."`
+	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" help:"How long one may wait, and half as long while an adaptive queue stands. Defaults to 1s."`
 	Order   string   `yaml:"order" enum:"fifo,adaptive" default:"adaptive" help:"Order of service: adaptive serves the earliest deadline first, and once the oldest requests wait for longer than half of their time, the newest first; it then refuses the oldest."`
 	Tenants int      `yaml:"tenants" max:"1024" help:"How many tenants are told apart, so that each gets its share; 0 is none."`
 }

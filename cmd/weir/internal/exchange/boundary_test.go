@@ -18,7 +18,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// Where a body goes on elsewhere in the rig of these tests: the end of memory, and that of the file.
+// Where a body goes on elsewhere in the rig of these tests: the ends of the memory and of the file.
 const (
 	inMemory = 64 << 10
 	inFile   = inMemory + 100_000

@@ -222,7 +222,7 @@ func (x *exchange) begin() {
 	x.timeout = time.AfterFunc(left, func() {
 		x.shared.counts.timedOut.Add(1)
 		x.cancel(cause)
-		// Now, because a transport waits for the read of a body that its client, or a disk, holds up.
+		// Now, because a transport waits for a read of the body, which its client may hold up.
 		if x.slot.release() {
 			x.permit.Finish(weir.Timeout)
 		}
