@@ -191,3 +191,30 @@ func TestStandingQueueSaysWhy(t *testing.T) {
 		})
 	}
 }
+
+// The first burst waits for the climb of the limit and for nothing else, however long the limiter
+// stood idle.
+func TestFirstBurst(t *testing.T) {
+	for _, idle := range []time.Duration{0, 700 * time.Millisecond, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			lim := weir.Must(weir.New(weir.Config{Queue: weir.Queue{Discipline: weir.Adaptive, Size: 1000}}))
+			time.Sleep(idle)
+			began := time.Now()
+			var all sync.WaitGroup
+			for range 300 {
+				all.Go(func() {
+					if err := lim.Do(t.Context(), func(context.Context) error {
+						time.Sleep(50 * time.Millisecond)
+						return nil
+					}); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			all.Wait()
+			if took := time.Since(began); took > 600*time.Millisecond {
+				t.Errorf("after %v of idleness 300 calls of 50ms end within %v, want 600ms", idle, took)
+			}
+		})
+	}
+}

@@ -83,7 +83,7 @@ func (r reading) plan(to, unit float64) Plan {
 
 // climb plans the windows of a start, which are as short as they can be.
 func (r reading) climb(p Plan, noLoad float64) Plan {
-	p.MinSamples, p.Carried = leastWindow, false
+	p.MinSamples, p.Carried = int(min(leastWindow, r.limit)), false
 	p.Interval = duration(max(leastSpan, min(r.latency, quickSpan)))
 	p.Settle = duration(min(r.latency, noLoad) / 2)
 	return p

@@ -27,8 +27,9 @@ func (n *Node) advance(now int64, fx *Effects) int64 {
 
 // closeWindow lets the law decide if the window that is due has the samples for it.
 func (n *Node) closeWindow(now int64, fx *Effects) {
-	if n.meter == nil {
-		n.due, n.expired = now+n.conf.interval, now+n.lookback
+	if n.meter == nil { // nothing ran yet: the first window begins now
+		n.due = now + n.conf.interval // should the law end the goroutine
+		n.plan(now, first(n.control, n.conf.bounds(n.limit), fx).Next, 0, &n.conf, n.lookback)
 		return
 	}
 	if !n.ready(n.meter, now) {
