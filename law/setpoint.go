@@ -88,7 +88,9 @@ func (l Setpoint) Controller(b Bounds) (Controller, error) {
 	if b.Initial != startLimit {
 		usual = b.Initial
 	}
-	return &setpointController{Setpoint: complete, planned: afresh, usual: float32(usual)}, nil
+	start := afresh
+	start.MinSamples = min(leastWindow, b.Initial)
+	return &setpointController{Setpoint: complete, planned: start, usual: float32(usual)}, nil
 }
 
 // String returns "setpoint" or, for example, "setpoint(budget=300ms)". [Parse] reads both.

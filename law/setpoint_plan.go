@@ -18,7 +18,7 @@ const (
 
 	enoughDone  = 60 // completions make a good window; 40 score 0.7 points less
 	slowDone    = 16 // completions that a window beyond quickSpan waits for
-	leastWindow = 10 // completions without which a window stays open
+	leastWindow = 10 // completions without which a window stays open, unless the limit is lower
 
 	bigMove = 0.3 // a change of ln limit after which all of a latency has to settle
 	// leastSettling is the share of it after the least change: after a small one,
