@@ -33,10 +33,11 @@ type Admitter interface {
 // ended, the work counts as cancelled instead.
 //
 // A nil error says that Acquire would admit the work now, or let it queue. It promises nothing,
-// because others may be quicker. In shadow mode a limiter is never full. A [Breaker] is not asked,
-// because it would have to be told an outcome.
+// because others may be quicker. In shadow mode a limiter is never full. A [Breaker] is asked, and
+// told [Ignore] at once.
 //
-// Full does not allocate unless it refuses. A nil ctx counts as context.Background.
+// Full does not allocate unless it refuses, or its breaker does. A nil ctx counts as
+// context.Background.
 func (l *Limiter) Full(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -52,6 +53,13 @@ func (l *Limiter) Full(ctx context.Context) error {
 	describe(ctx, w, at)
 	if cold := l.config.Load().cold; cold != nil {
 		w.Tenant = cold.tenant(ctx)
+		if cold.breaker != nil {
+			done, err := l.ask(ctx, cold.breaker)
+			if err != nil {
+				return err
+			}
+			done(Ignore)
+		}
 	}
 	w.Weight = 1
 	var fx admit.Effects

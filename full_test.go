@@ -175,18 +175,37 @@ func TestShadowIsNeverFull(t *testing.T) {
 	}
 }
 
-// A breaker is not asked: it would wait for an outcome.
-func TestFullDoesNotAskTheBreaker(t *testing.T) {
+// A breaker is asked, and told that nothing came of it.
+func TestFullAsksTheBreaker(t *testing.T) {
 	b := &countingBreaker{}
 	l := newLimiter(t, weir.Config{Max: 1, Breaker: b})
-	if err := l.Full(t.Context()); err != nil || b.asked != 0 {
-		t.Errorf("%v, asked %d times", err, b.asked)
+	for range 2 {
+		if err := l.Full(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if b.asked != 2 || b.ignored != 2 {
+		t.Errorf("asked %d times, told of %d that do not count", b.asked, b.ignored)
+	}
+	b.open = true
+	if err := l.Full(t.Context()); !errors.Is(err, weir.ErrBreakerOpen) {
+		t.Error(err)
 	}
 }
 
-type countingBreaker struct{ asked int }
+type countingBreaker struct {
+	asked, ignored int
+	open           bool
+}
 
 func (b *countingBreaker) Allow(context.Context) (func(weir.Outcome), error) {
 	b.asked++
-	return nil, errors.New("open")
+	if b.open {
+		return nil, errors.New("open")
+	}
+	return func(o weir.Outcome) {
+		if o == weir.Ignore {
+			b.ignored++
+		}
+	}, nil
 }

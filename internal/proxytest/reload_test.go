@@ -116,6 +116,9 @@ streams: {max: %s}
 		}
 	})
 	account(t, answers, up)
+	if _, metrics := get(t, p.admin+"/metrics"); !strings.Contains(metrics, fmt.Sprintf("reloads_total{result=\"applied\"} %d\n", len(took))) {
+		t.Errorf("not one reload for each of %d changes:\n%s", len(took), metrics)
+	}
 	tb := newTable(t, "reloads by SIGHUP under load", "reloads", "requests", "median until in force")
 	tb.row(len(took), len(answers), median(took))
 }

@@ -86,10 +86,10 @@ func createFile(directory string) (file, error) {
 	if err != nil {
 		return nil, err
 	}
-	if os.Remove(f.Name()) != nil {
-		return named{f}, nil
+	if os.Remove(f.Name()) == nil {
+		return f, nil
 	}
-	return f, nil
+	return named{f}, nil
 }
 
 // A named file keeps its name while it is open, as on Windows.

@@ -55,7 +55,7 @@ func (l accepting) Accept() (net.Conn, error) {
 		}
 		l.counters.accepted.Add(1)
 		if c, ok := l.admit(socket); ok {
-			return c, nil
+			return newCleartext(c, l.settings), nil
 		}
 		_ = socket.Close()
 	}
@@ -176,7 +176,7 @@ func (l *Listener) changed(of net.Conn, state http.ConnState) {
 		l.setIdle(c, false)
 		l.mu.Unlock()
 	case http.StateClosed:
-		if handshakeFailed(of) && c.received.Load() > 0 {
+		if c.handshakeFailed() && c.received.Load() > 0 {
 			l.counters.handshakes.Add(1)
 		}
 	case http.StateNew:

@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -14,6 +15,7 @@ type body struct {
 	stream  *http.ResponseController // of HTTP/2, nil otherwise
 	reading watch
 	pace    pace
+	trailer http.Header // from which names with underscores are dropped
 
 	// Of the read of HTTP/1 that is under way.
 	deadline int
@@ -37,9 +39,9 @@ func newBody(r *http.Request, c *conn, w http.ResponseWriter) *body {
 
 func (b *body) Read(p []byte) (int, error) {
 	if !b.begin() {
-		return b.ReadCloser.Read(p)
+		return b.read(p)
 	}
-	n, err := b.ReadCloser.Read(p)
+	n, err := b.read(p)
 	b.reading.end()
 	b.pace.end(n)
 	b.mu.Lock()
@@ -51,6 +53,14 @@ func (b *body) Read(p []byte) (int, error) {
 		b.over = true // the deadline stays: without it the server would wait for the rest of the body before it answers
 	}
 	b.setUnread(true)
+	return n, err
+}
+
+func (b *body) read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) {
+		dropUnderscores(b.trailer)
+	}
 	return n, err
 }
 

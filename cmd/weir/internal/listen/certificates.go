@@ -57,8 +57,5 @@ func asked(files *certs.Files) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return files.Latest(), nil },
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { // never asked, but the server wants to have one
-			return &files.Latest().Certificates[0], nil
-		},
 	}
 }

@@ -3,6 +3,7 @@ package listen
 import (
 	"container/list"
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"net"
@@ -18,7 +19,9 @@ import (
 type conn struct {
 	net.Conn // the socket
 	listener *Listener
-	header   *header // of the PROXY protocol; nil without
+	header   *header   // of the PROXY protocol; nil without
+	secure   *tls.Conn // above; nil without TLS
+	secured  func() *tls.ConnectionState
 
 	writing  watch
 	acked    uint64        // when writing last looked
@@ -48,11 +51,10 @@ func connOf(ctx context.Context) *conn {
 
 // unwrap returns the connection below TLS; nil if it is none of ours.
 func unwrap(of net.Conn) *conn {
-	if tls, ok := of.(interface{ NetConn() net.Conn }); ok {
-		of = tls.NetConn()
+	if c, ok := of.(*cleartext); ok {
+		return c.below
 	}
-	c, _ := of.(*conn)
-	return c
+	return nil
 }
 
 // RemoteAddr is the client's. The first call waits for the PROXY header; net/http makes it on the

@@ -2,7 +2,8 @@
 // connections, and time limits for clients that are slow or gone.
 //
 // Protocols are those of net/http: HTTP/1.1, and HTTP/2 by ALPN or, without TLS, to clients that
-// know it beforehand.
+// know it beforehand. net/http reads cleartext, above TLS. On the way there heads are refused that
+// two servers may read in two ways; net/http would not say that it saw one.
 //
 // # Who a client is
 //

@@ -3,6 +3,7 @@ package listen
 import (
 	"container/list"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -26,7 +27,8 @@ type Listener struct {
 	server        *http.Server
 	next          http.Handler
 	log           *slog.Logger
-	certificates  *certs.Files // nil without TLS
+	certificates  *certs.Files // nil without TLS, as settings
+	settings      *tls.Config
 	headerTimeout time.Duration
 
 	live     atomic.Pointer[live]
@@ -45,6 +47,7 @@ type live struct {
 	proxied     bool        // clients are behind the PROXY protocol
 	balancers   trust.Peers // that may use it
 	trusted     trust.Peers
+	underscores bool // names of headers may have them
 	bodyTimeout time.Duration
 	bodyRate    int64 // bytes a second
 	connections int
@@ -67,7 +70,7 @@ func New(c config.Listener, next http.Handler, log *slog.Logger) (*Listener, err
 		if l.certificates, err = newCertificates(*c.TLS, c.Protocols, log); err != nil {
 			return nil, err
 		}
-		l.server.TLSConfig = asked(l.certificates)
+		l.settings = asked(l.certificates)
 	}
 	requests, stop := context.WithCancel(context.Background())
 	l.server.BaseContext = func(net.Listener) context.Context { return requests }
@@ -82,12 +85,7 @@ func New(c config.Listener, next http.Handler, log *slog.Logger) (*Listener, err
 
 // Serve serves clients until Shutdown or Close is called, and returns nil then.
 func (l *Listener) Serve() error {
-	var err error
-	if l.certificates != nil {
-		err = l.server.ServeTLS(accepting{l}, "", "")
-	} else {
-		err = l.server.Serve(accepting{l})
-	}
+	err := l.server.Serve(accepting{l})
 	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
 		return nil
 	}
@@ -144,7 +142,7 @@ func (l *Listener) update(c config.Listener) error {
 		return fmt.Errorf("trusted: %w", err)
 	}
 	l.live.Store(&live{
-		proxied: len(c.ProxyProtocol) > 0, balancers: balancers, trusted: trusted,
+		proxied: len(c.ProxyProtocol) > 0, balancers: balancers, trusted: trusted, underscores: c.Underscores,
 		bodyTimeout: time.Duration(c.BodyTimeout), bodyRate: int64(c.BodyRate),
 		connections: c.MaxConnections, perAddress: c.MaxConnectionsPerAddress,
 		resets: c.MaxResets,

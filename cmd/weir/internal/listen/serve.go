@@ -2,12 +2,26 @@ package listen
 
 import (
 	"net/http"
+	"strings"
 )
 
 // serve hands a request on with a body and a writer that give up on a client that stalls. Responses
 // of HTTP/1 need no writer of their own: their connection looks after itself.
 func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	c := connOf(r.Context())
+	if c.secured != nil {
+		r.TLS = c.secured()
+	}
+	if s := r.URL.Scheme; s != "" && !strings.EqualFold(s, "http") && !strings.EqualFold(s, "https") {
+		// An upstream would take such a URL for a path.
+		http.Error(w, "the scheme of the request is not http or https", http.StatusBadRequest)
+		return
+	}
+	underscores := l.live.Load().underscores
+	if !underscores {
+		dropUnderscores(r.Header)
+		dropUnderscores(r.Trailer)
+	}
 	if r.ProtoMajor >= 2 {
 		s := l.newStream(w, c)
 		defer s.release(r.Context())
@@ -15,6 +29,9 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Body != http.NoBody {
 		b := newBody(r, c, w)
+		if !underscores {
+			b.trailer = r.Trailer
+		}
 		defer b.release()
 		r = r.WithContext(r.Context()) // a copy: the server needs its own body
 		r.Body = b
@@ -24,6 +41,16 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	l.next.ServeHTTP(w, r)
+}
+
+// dropUnderscores drops what has an underscore in its name: CGI and WSGI read X_Forwarded_For as
+// X-Forwarded-For, which is not the client's to say.
+func dropUnderscores(from http.Header) {
+	for name := range from {
+		if strings.Contains(name, "_") {
+			delete(from, name)
+		}
+	}
 }
 
 // ignoreUpgrade ignores that the client asks for another protocol, as a server may (RFC 9110, 7.8).

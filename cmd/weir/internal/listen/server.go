@@ -3,7 +3,6 @@ package listen
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"log"
 	"log/slog"
 	"net"
@@ -22,7 +21,7 @@ const (
 	streamWindow     = 256 << 10 // 100 ms away, a client can still send 2.5 MB/s in one request
 )
 
-// newServer returns the server of net/http, without what depends on TLS.
+// newServer returns the server of net/http. TLS is below it.
 func newServer(c config.Listener, l *Listener, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           http.HandlerFunc(l.serve),
@@ -48,8 +47,7 @@ func newServer(c config.Listener, l *Listener, logger *slog.Logger) *http.Server
 func protocols(c config.Listener) *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(speaks(c.Protocols, "http1"))
-	p.SetHTTP2(speaks(c.Protocols, "http2") && c.TLS != nil)
-	p.SetUnencryptedHTTP2(speaks(c.Protocols, "http2") && c.TLS == nil)
+	p.SetUnencryptedHTTP2(speaks(c.Protocols, "http2"))
 	return p
 }
 
@@ -57,20 +55,10 @@ func speaks(protocols []string, protocol string) bool {
 	return len(protocols) == 0 || slices.Contains(protocols, protocol)
 }
 
-// handshakeFailed reports whether a connection that has ended is one of TLS that never began.
-func handshakeFailed(of net.Conn) bool {
-	secured, ok := of.(*tls.Conn)
-	return ok && !secured.ConnectionState().HandshakeComplete
-}
-
-// serverLog takes what net/http logs. Failed handshakes are counted, and anyone can cause them.
+// serverLog takes what net/http logs.
 type serverLog struct{ to *slog.Logger }
 
 func (l serverLog) Write(line []byte) (int, error) {
-	level := slog.LevelWarn
-	if bytes.Contains(line, []byte("TLS handshake error")) {
-		level = slog.LevelDebug
-	}
-	l.to.Log(context.Background(), level, string(bytes.TrimSpace(line)))
+	l.to.Warn(string(bytes.TrimSpace(line)))
 	return len(line), nil
 }

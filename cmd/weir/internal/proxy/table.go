@@ -54,13 +54,13 @@ func (p *Proxy) fill(t, previous *table) error {
 	if t.config.Log.Access {
 		access = p.log
 	}
-	served := framed(observe.New(routes, access, p.tracer))
+	served := observe.New(routes, access, p.tracer)
 	for i, c := range t.config.Listeners {
 		trusted, err := trust.Networks(c.Trusted...)
 		if err != nil {
 			return fmt.Errorf("listeners[%d].trusted: %w", i, err)
 		}
-		t.handlers = append(t.handlers, strict(client.New(served, trusted, p.tracer), c.Underscores))
+		t.handlers = append(t.handlers, client.New(served, trusted, p.tracer))
 	}
 	return nil
 }

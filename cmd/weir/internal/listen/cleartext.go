@@ -1,0 +1,100 @@
+package listen
+
+import (
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+)
+
+// A cleartext connection is the one that net/http has, above TLS if there is any. net/http itself
+// answers an ambiguous head with 400 and closes the connection, because it reads a bad line in the
+// place of the head's end.
+type cleartext struct {
+	net.Conn // the conn below, or TLS above it
+	below    *conn
+	framing  framing
+	refusal  []byte // the rest of what net/http reads after an ambiguous head
+	refused  bool
+}
+
+// badLine is a line without a colon, which ends the line that has begun, and the end of the head.
+const badLine = "bad\r\n\r\n"
+
+// newCleartext begins TLS with the settings, unless they are nil. The first read shakes hands.
+func newCleartext(c *conn, settings *tls.Config) *cleartext {
+	if settings == nil {
+		return &cleartext{Conn: c, below: c}
+	}
+	secure := tls.Server(c, settings)
+	c.secure = secure
+	c.secured = sync.OnceValue(func() *tls.ConnectionState {
+		state := secure.ConnectionState()
+		return &state
+	})
+	return &cleartext{Conn: secure, below: c}
+}
+
+func (c *cleartext) Read(p []byte) (n int, err error) {
+	if !c.refused {
+		n, err = c.Conn.Read(p)
+		if err != nil {
+			c.below.failHandshake(err)
+		}
+		if c.below.hijacked.Load() {
+			return n, err
+		}
+		passed := c.framing.scan(p[:n])
+		if passed == n {
+			return n, err
+		}
+		c.refused, c.refusal = true, []byte(badLine)
+		n = passed
+	}
+	bad := copy(p[n:], c.refusal)
+	c.refusal = c.refusal[bad:]
+	if n += bad; n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// ReadFrom lets the kernel copy where it can.
+func (c *cleartext) ReadFrom(from io.Reader) (int64, error) {
+	if c.Conn == c.below {
+		return c.below.ReadFrom(from)
+	}
+	return io.Copy(struct{ io.Writer }{c.Conn}, from)
+}
+
+// CloseWrite is how net/http ends a connection whose client may still be sending.
+func (c *cleartext) CloseWrite() error {
+	return c.Conn.(interface{ CloseWrite() error }).CloseWrite() //nolint:forcetypeassert // both have it
+}
+
+// failHandshake tells a client that does not speak TLS, and the log, what went wrong.
+func (c *conn) failHandshake(err error) {
+	if !c.handshakeFailed() || c.received.Load() == 0 {
+		return
+	}
+	c.listener.log.Debug("TLS handshake failed", "client", c.RemoteAddr().String(), "error", err)
+	var header tls.RecordHeaderError
+	if errors.As(err, &header) && header.Conn != nil && isHTTP(header.RecordHeader) {
+		_, _ = io.WriteString(header.Conn, "HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n")
+	}
+}
+
+// handshakeFailed reports whether TLS has not begun on a connection that has ended.
+func (c *conn) handshakeFailed() bool {
+	return c.secure != nil && !c.secure.ConnectionState().HandshakeComplete
+}
+
+// isHTTP reports whether what is no record of TLS begins as a request does.
+func isHTTP(record [5]byte) bool {
+	switch string(record[:]) {
+	case "GET /", "HEAD ", "POST ", "PUT /", "OPTIO", "DELET", "PATCH":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,217 @@
+package listen
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/weir-go/weir/cmd/weir/internal/config"
+)
+
+// Heads that two servers may read differently are refused, and nothing after them is served.
+func TestSmuggling(t *testing.T) {
+	const (
+		next  = "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n"
+		empty = "0\r\n\r\n"
+	)
+	served := 0
+	l := start(t, func(w http.ResponseWriter, r *http.Request) {
+		served++
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			w.WriteHeader(http.StatusBadRequest)
+		}
+	}, nil)
+	for _, c := range []struct {
+		name, request string
+		status        int
+		served        int // requests
+	}{
+		{"length and chunks", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + empty + next, 400, 0},
+		{"chunks and length", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n" + empty + next, 400, 0},
+		{"no length and chunks", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n" + empty + next, 400, 0},
+		{"capitals", "POST / HTTP/1.1\r\nHost: h\r\ncONTENT-lENGTH: 5\r\ntRANSFER-eNCODING: chunked\r\n\r\n" + empty + next, 400, 0},
+		{"line feeds alone", "POST / HTTP/1.1\nHost: h\nContent-Length: 5\nTransfer-Encoding: chunked\n\n" + empty + next, 400, 0},
+		{"chunks of HTTP/1.0", "POST / HTTP/1.0\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n" + empty + next, 400, 0},
+		{"a folded length", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length:\r\n 5\r\n\r\nhello" + next, 400, 0},
+		{"folded chunks", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding:\r\n chunked\r\n\r\n" + empty + next, 400, 0},
+		{"another coding", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: xchunked\r\n\r\n" + empty + next, 501, 0},
+		{"two codings", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip, chunked\r\n\r\n" + empty + next, 501, 0},
+		{"chunks twice", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n" + empty + next, 501, 0},
+		{"a space before the colon", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding : chunked\r\nContent-Length: 5\r\n\r\nhello" + next, 400, 0},
+		{"a tab before the name", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\tTransfer-Encoding: chunked\r\n\r\nhello" + next, 400, 0},
+		{"a vertical tab", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: \vchunked\r\n\r\n" + empty + next, 400, 0},
+		{"two lengths", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello" + next, 400, 0},
+		{"a list of lengths", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5, 6\r\n\r\nhello" + next, 400, 0},
+		{"a length with a sign", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: +5\r\n\r\nhello" + next, 400, 0},
+		{"a negative length", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: -5\r\n\r\nhello" + next, 400, 0},
+		{"a hexadecimal length", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 0x5\r\n\r\nhello" + next, 400, 0},
+		{"a zero byte", "GET / HTTP/1.1\r\nHost: h\r\nA: b\x00c\r\n\r\n" + next, 400, 0},
+		{"a carriage return", "GET / HTTP/1.1\r\nHost: h\r\nA: b\rc\r\n\r\n" + next, 400, 0},
+		{"two hosts", "GET / HTTP/1.1\r\nHost: h\r\nHost: g\r\n\r\n" + next, 400, 0},
+		{"no host", "GET / HTTP/1.1\r\n\r\n" + next, 400, 0},
+		{"another scheme", "GET file:///etc/passwd HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", 400, 0},
+		{"a bad size of a chunk", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n" + next, 400, 1},
+		{"a chunk that is longer than its size", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n" + empty + next, 400, 1},
+		{"a size beyond 64 bits", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000005\r\nhello\r\n" + empty + next, 400, 1},
+		{"after a sound request", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello" +
+			"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + empty + next, 400, 1},
+		{"after chunks", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nA: b\r\n\r\n" +
+			"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n" + empty + next, 400, 1},
+	} {
+		for _, split := range []bool{false, true} {
+			served = 0
+			text := c.request
+			if split {
+				text = text[:1]
+			}
+			conn, answers := dial(t, l, text)
+			for i := 1; split && i < len(c.request); i++ {
+				_, _ = conn.Write([]byte{c.request[i]}) // the listener may have closed
+			}
+			status := 0
+			for {
+				response, err := http.ReadResponse(answers, nil)
+				if errors.Is(err, os.ErrDeadlineExceeded) {
+					t.Fatalf("%s, byte by byte %v: no end", c.name, split)
+				}
+				if err != nil {
+					break
+				}
+				status = response.StatusCode
+				_, _ = io.Copy(io.Discard, response.Body) // a client that sends on may lose it
+			}
+			if status != c.status || served != c.served {
+				t.Errorf("%s, byte by byte %v: the last status is %d after %d served, want %d after %d", c.name, split, status, served, c.status, c.served)
+			}
+		}
+	}
+}
+
+// Behind TLS heads are read as in front of it.
+func TestSmugglingWithinTLS(t *testing.T) {
+	s := startTLS(t, hello, nil)
+	conn, _ := dial(t, s.Listener, "")
+	secure := tls.Client(conn, &tls.Config{RootCAs: s.signed.Pool(), ServerName: "127.0.0.1"})
+	_, _ = io.WriteString(secure, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"+get)
+	answers := bufio.NewReader(secure)
+	if status, _ := answer(t, answers); status != http.StatusBadRequest {
+		t.Errorf("status %d, want 400", status)
+	}
+	if status, _ := answer(t, answers); status != 0 {
+		t.Errorf("status %d after it, want the end", status)
+	}
+}
+
+// Bodies, and what follows an upgrade, may look like heads.
+func TestBodiesThatLookLikeHeads(t *testing.T) {
+	const bad = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+	l := start(t, func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil || string(body) != bad {
+			t.Errorf("%q, %v", body, err)
+		}
+	}, nil)
+	_, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 75\r\n\r\n"+bad+
+		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4b\r\n"+bad+"\r\n0\r\n\r\n")
+	for range 2 {
+		if status, _ := answer(t, answers); status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	}
+
+	got := make(chan string, 1)
+	l = start(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, rw, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+		page := make([]byte, len(bad))
+		_, _ = io.ReadFull(rw, page)
+		got <- string(page)
+	}, nil)
+	conn, answers := dial(t, l, "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+	if _, err := http.ReadResponse(answers, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(conn, bad)
+	if text := <-got; text != bad {
+		t.Errorf("after the upgrade %q", text)
+	}
+}
+
+func TestUnderscores(t *testing.T) {
+	for _, pass := range []bool{false, true} {
+		l := start(t, func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, header := r.Header["X_forwarded_for"]
+			_, trailer := r.Trailer["X_sum"]
+			if header != pass || trailer != pass || r.Header.Get("X-Kept") == "" || r.Trailer.Get("Sum") == "" {
+				t.Errorf("may pass %v: header %v, trailer %v", pass, r.Header, r.Trailer)
+			}
+		}, func(c *config.Listener) { c.Underscores = pass })
+		_, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nX_Forwarded_For: 10.0.0.1\r\nX-Kept: yes\r\nTrailer: X_Sum, Sum\r\n"+
+			"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nX_Sum: 1\r\nSum: 2\r\n\r\n")
+		if status, _ := answer(t, answers); status != http.StatusOK {
+			t.Errorf("status %d", status)
+		}
+	}
+}
+
+// FuzzFraming reads each input whole and byte by byte, which must make no difference. Where
+// net/http finds nothing but requests, framing stands before the next one at the end.
+func FuzzFraming(f *testing.F) {
+	for _, seed := range []string{
+		get, get + get, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello" + get,
+		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5;a\r\nhello\r\n0\r\nA: b\r\n\r\n" + get,
+		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, input []byte) {
+		var whole, bytewise framing
+		passed, slow := whole.scan(input), 0
+		for slow < len(input) && bytewise.scan(input[slow:slow+1]) == 1 {
+			slow++
+		}
+		if slow != passed {
+			t.Fatalf("%d bytes pass at once, %d one by one", passed, slow)
+		}
+		if passed < len(input) || whole.step == foreign {
+			return
+		}
+		requests := bufio.NewReader(bytes.NewReader(input))
+		for {
+			r, err := http.ReadRequest(requests)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return
+			}
+			if _, err := io.Copy(io.Discard, r.Body); err != nil {
+				return
+			}
+		}
+		if whole.step != requestLine || whole.body > 0 {
+			t.Errorf("at step %d, before %d bytes, where net/http has read all", whole.step, whole.body)
+		}
+	})
+}
+
+func BenchmarkFraming(b *testing.B) {
+	head := []byte("GET /path HTTP/1.1\r\nHost: example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36\r\n" +
+		"Accept: text/html,application/xhtml+xml\r\nAccept-Language: en\r\nAccept-Encoding: gzip, deflate, br\r\nCookie: a=b; c=d\r\n\r\n")
+	var f framing
+	for b.Loop() {
+		f.scan(head)
+	}
+}
