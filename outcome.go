@@ -3,6 +3,8 @@ package weir
 import (
 	"context"
 	"errors"
+
+	"github.com/weir-go/weir/internal/window"
 )
 
 // An Outcome is what finished work says about its downstream.
@@ -17,17 +19,21 @@ const (
 	Timeout Outcome = 2
 	// Ignore tells the law nothing.
 	Ignore Outcome = 3
+	// Overloaded is work that the downstream refused because it has too much: a 429 or 503, a
+	// RESOURCE_EXHAUSTED, a refusal by another limiter. It counts in neither rate. A law lowers the
+	// limit by its share, and a breaker takes it for a failure.
+	Overloaded Outcome = 4
 )
 
-// Classify is the default of [Config].Classify: nil is a Success, a refusal by another limiter is a
-// Failure, a cancellation by the caller is to be ignored, a deadline exceeded is a Timeout, and any
-// other error is a Failure.
+// Classify is the default of [Config].Classify: nil is a Success, a refusal by another limiter is
+// Overloaded, a cancellation by the caller is to be ignored, a deadline exceeded is a Timeout, and
+// any other error is a Failure.
 func Classify(err error) Outcome {
 	switch {
 	case err == nil:
 		return Success
 	case errors.Is(err, ErrRefused): // before the deadline, which a refusal may match too
-		return Failure
+		return Overloaded
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrExecutionTimeout):
 		return Timeout
 	case errors.Is(err, context.Canceled):
@@ -35,4 +41,12 @@ func Classify(err error) Outcome {
 	default:
 		return Failure
 	}
+}
+
+// known returns an outcome that the limiter knows; one out of range is Ignore.
+func (o Outcome) known() window.Outcome {
+	if o > Overloaded {
+		o = Ignore
+	}
+	return window.Outcome(o)
 }

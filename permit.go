@@ -7,7 +7,6 @@ import (
 
 	"github.com/weir-go/weir/internal/admit"
 	"github.com/weir-go/weir/internal/reply"
-	"github.com/weir-go/weir/internal/window"
 )
 
 // A Permit stands for one piece of admitted work. Give it back with Done, DoneWith,
@@ -90,13 +89,12 @@ func (p Permit) Finish(o Outcome) {
 	if p.limiter == nil {
 		return
 	}
-	o = min(o, Ignore)
 	if p.cold != nil && p.cold.done != nil {
 		p.finishWithBreaker(o)
 		return
 	}
 	var fx admit.Effects
-	p.limiter.node.Done(p.ticket, now(), window.Outcome(o), &fx)
+	p.limiter.node.Done(p.ticket, now(), o.known(), &fx)
 	p.limiter.after(&fx, reply.Ticket{})
 }
 
@@ -104,7 +102,7 @@ func (p Permit) Finish(o Outcome) {
 func (p Permit) finishWithBreaker(o Outcome) {
 	var fx admit.Effects
 	defer p.heard(&fx, o)
-	p.limiter.node.Done(p.ticket, now(), window.Outcome(o), &fx)
+	p.limiter.node.Done(p.ticket, now(), o.known(), &fx)
 	p.limiter.after(&fx, reply.Ticket{})
 }
 
@@ -128,12 +126,11 @@ func (p Permit) Measure(o Outcome) {
 	if p.limiter == nil {
 		return
 	}
-	o = min(o, Ignore)
 	var fx admit.Effects
 	if p.cold != nil && p.cold.done != nil {
 		defer p.heard(&fx, o)
 	}
-	p.limiter.node.Measure(p.ticket, now(), window.Outcome(o), &fx)
+	p.limiter.node.Measure(p.ticket, now(), o.known(), &fx)
 	p.limiter.after(&fx, reply.Ticket{})
 }
 

@@ -196,9 +196,9 @@ func TestClassification(t *testing.T) {
 		{weir.ErrExecutionTimeout, weir.Timeout},
 		{errors.Join(context.Canceled, context.DeadlineExceeded), weir.Timeout},
 		{errors.New("boom"), weir.Failure},
-		{fmt.Errorf("query: %w", weir.ErrDeadline), weir.Failure},
-		{&weir.RefusedError{Reason: weir.ReasonDeadline}, weir.Failure},
-		{errors.Join(context.Canceled, weir.ErrRefused), weir.Failure},
+		{fmt.Errorf("query: %w", weir.ErrDeadline), weir.Overloaded},
+		{&weir.RefusedError{Reason: weir.ReasonDeadline}, weir.Overloaded},
+		{errors.Join(context.Canceled, weir.ErrRefused), weir.Overloaded},
 		{os.ErrNotExist, weir.Failure},
 	} {
 		if got := weir.Classify(c.err); got != c.want {
@@ -207,9 +207,9 @@ func TestClassification(t *testing.T) {
 	}
 }
 
-// A refusal by another limiter counts as a failure, also once the caller's deadline has passed or
+// A refusal by another limiter counts as an overload, also once the caller's deadline has passed or
 // the work has had its time.
-func TestInnerRefusalStaysAFailure(t *testing.T) {
+func TestInnerRefusalStaysAnOverload(t *testing.T) {
 	for name, timeout := range map[string]time.Duration{"deadline": 0, "execution timeout": time.Second} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -223,8 +223,8 @@ func TestInnerRefusalStaysAFailure(t *testing.T) {
 					<-ctx.Done()
 					return fmt.Errorf("inner: %w", &weir.RefusedError{Reason: weir.ReasonDeadline})
 				})
-				if s := l.Snapshot(); s.Failed != 1 || s.TimedOut != 0 || errors.Is(err, weir.ErrExecutionTimeout) {
-					t.Errorf("%d failed, %d timed out: %v", s.Failed, s.TimedOut, err)
+				if s := l.Snapshot(); s.Overloaded != 1 || s.TimedOut != 0 || errors.Is(err, weir.ErrExecutionTimeout) {
+					t.Errorf("%d overloaded, %d timed out: %v", s.Overloaded, s.TimedOut, err)
 				}
 			})
 		})

@@ -34,14 +34,15 @@ type Snapshot struct {
 	Age         time.Duration `wire:"age_ms"`        // age of the oldest work in flight; up to half too high
 	DrainRate   float64       `wire:"drain_rate"`    // completions per second while saturated; 0 if unknown or old
 
-	Admitted  uint64            `wire:"admitted"`  // started
-	Completed uint64            `wire:"completed"` // ended, however; the rest of Admitted runs now
-	Succeeded uint64            `wire:"succeeded"` // successes, counted when reported: measured work may still run
-	Failed    uint64            `wire:"failed"`    // failures, likewise
-	TimedOut  uint64            `wire:"timed_out"` // timeouts, likewise
-	Ignored   uint64            `wire:"ignored"`   // ignored or released, likewise
-	Cancelled uint64            `wire:"cancelled"` // left the queue by itself; if admitted in that instant, Ignored
-	Refused   map[Reason]uint64 `wire:"refused"`   // not admitted, by reason
+	Admitted   uint64            `wire:"admitted"`   // started
+	Completed  uint64            `wire:"completed"`  // ended, however; the rest of Admitted runs now
+	Succeeded  uint64            `wire:"succeeded"`  // successes, counted when reported: measured work may still run
+	Failed     uint64            `wire:"failed"`     // failures, likewise
+	TimedOut   uint64            `wire:"timed_out"`  // timeouts, likewise
+	Ignored    uint64            `wire:"ignored"`    // ignored or released, likewise
+	Overloaded uint64            `wire:"overloaded"` // refused by the downstream, likewise
+	Cancelled  uint64            `wire:"cancelled"`  // left the queue by itself; if admitted in that instant, Ignored
+	Refused    map[Reason]uint64 `wire:"refused"`    // not admitted, by reason
 
 	// WouldRefuse is what was admitted in shadow mode only. Beside the work that runs
 	// the limiter follows the work that it would have admitted, with its queue
@@ -97,7 +98,7 @@ func snapshotOf(name string, s admit.State, raw *window.Raw) Snapshot {
 		InFlight: s.InFlight, Queued: s.Queued, Shadow: s.Shadow,
 		Age: s.Age, DrainRate: s.DrainRate,
 		Admitted: s.Admitted, Completed: s.Completed, Failed: s.Failed,
-		Succeeded: s.Succeeded, TimedOut: s.TimedOut, Ignored: s.Ignored, Cancelled: s.Cancelled,
+		Succeeded: s.Succeeded, TimedOut: s.TimedOut, Ignored: s.Ignored, Overloaded: s.Overloaded, Cancelled: s.Cancelled,
 		Refused: map[Reason]uint64{}, WouldRefuse: s.WouldRefuse,
 		Raised: s.Raised, Cut: s.Cuts, Last: s.Last, Decision: s.Decided,
 		Reserved: s.Member.Reserved, Share: s.Member.Share,

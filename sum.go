@@ -52,6 +52,7 @@ func (s *Snapshot) addTotals(o Snapshot) {
 	s.Failed += o.Failed
 	s.TimedOut += o.TimedOut
 	s.Ignored += o.Ignored
+	s.Overloaded += o.Overloaded
 	s.Cancelled += o.Cancelled
 	s.WouldRefuse += o.WouldRefuse
 	s.Raised += o.Raised

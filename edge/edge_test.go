@@ -96,7 +96,7 @@ func TestErrorOutcome(t *testing.T) {
 	}{
 		{"going on", errors.New("odd"), weir.Failure},
 		{"going on", context.Canceled, weir.Ignore},
-		{"going on", weir.ErrQueueFull, weir.Ignore},
+		{"going on", weir.ErrQueueFull, weir.Overloaded},
 		{"going on", os.ErrDeadlineExceeded, weir.Timeout},
 		{"going on", &net.OpError{Err: os.ErrDeadlineExceeded}, weir.Timeout},
 		{"going on", &net.OpError{Err: errors.New("reset")}, weir.Failure},

@@ -69,6 +69,6 @@ func ExampleContextOutcome() {
 
 func ExampleErrorOutcome() {
 	refusal := &weir.RefusedError{Reason: weir.ReasonQueueFull}
-	fmt.Println(edge.ErrorOutcome(context.Background(), refusal) == weir.Ignore)
+	fmt.Println(edge.ErrorOutcome(context.Background(), refusal) == weir.Overloaded)
 	// Output: true
 }

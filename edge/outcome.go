@@ -18,14 +18,17 @@ func ContextOutcome(ctx context.Context) weir.Outcome {
 }
 
 // ErrorOutcome returns what an error teaches that ended a client's call: [ContextOutcome] if the
-// context has ended, nothing for a cancellation or for a refusal by another limiter on the way,
-// because such a call never reached the downstream, a timeout for a [net.Error] that is one, and
-// otherwise a failure. The error must not be nil; a nil ctx counts as context.Background.
+// context has ended, nothing for a cancellation, an overload for a refusal by another limiter on
+// the way, a timeout for a [net.Error] that is one, and otherwise a failure. The error must not be
+// nil; a nil ctx counts as context.Background.
 func ErrorOutcome(ctx context.Context, err error) weir.Outcome {
 	if ctx != nil && ctx.Err() != nil {
 		return ContextOutcome(ctx)
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, weir.ErrRefused) {
+	switch {
+	case errors.Is(err, weir.ErrRefused):
+		return weir.Overloaded
+	case errors.Is(err, context.Canceled):
 		return weir.Ignore
 	}
 	if t, ok := errors.AsType[net.Error](err); ok && t.Timeout() {

@@ -116,6 +116,9 @@ func (c *aimdController) Next(w Window) Decision {
 }
 
 func (c *aimdController) judge(w Window) (move, Reason) {
+	if w.Overloaded > 0 {
+		return cut, Reason{Above, Pushback, w.OverloadRate(), 0}
+	}
 	if w.Completed() == 0 {
 		return hold, Reason{}
 	}

@@ -186,7 +186,7 @@ func (c *gradientController) step(w Window, from, now, queue float64) (float64, 
 	}
 	to := float64(from*min(max(want/now, steepest), 1)) + queue
 	switch {
-	case w.Timeouts > 0:
+	case w.Timeouts+w.Overloaded > 0:
 		to = from * c.Backoff
 	case !w.Used() && (to > from || 2*w.Peak < w.Limit):
 		return from, Reason{Unused, signal, now, want}
@@ -194,7 +194,10 @@ func (c *gradientController) step(w Window, from, now, queue float64) (float64, 
 	if to < from {
 		to = portable.Toward(from, to, c.Smoothing)
 	}
-	if w.Timeouts > 0 {
+	switch {
+	case w.Overloaded > 0:
+		return to, Reason{Above, Pushback, w.OverloadRate(), 0}
+	case w.Timeouts > 0:
 		return to, Reason{Above, Timeouts, w.TimeoutRate(), 0}
 	}
 	return to, lean(signal, now, want, from, to)

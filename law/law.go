@@ -78,7 +78,10 @@ type Window struct {
 	Failures int // work that failed
 	Timeouts int // work that ran out of time
 	Refused  int // work that was refused
-	Weight   int // weight of the work that succeeded, whenever it started
+	// Overloaded is the work that the downstream refused because it has too much. It is none of
+	// the above.
+	Overloaded int
+	Weight     int // weight of the work that succeeded, whenever it started
 
 	// Work that ended in the window and had started before measuring began. Its
 	// latency is no sample.
@@ -148,6 +151,11 @@ func (w Window) ErrorRate() float64 {
 // TimeoutRate is the share of the completed work that ran out of time, 0 to 1.
 func (w Window) TimeoutRate() float64 {
 	return float64(w.Timeouts) / float64(max(1, w.Completed()))
+}
+
+// OverloadRate is the share of the work that the downstream refused, 0 to 1.
+func (w Window) OverloadRate() float64 {
+	return float64(w.Overloaded) / float64(max(1, w.Completed()+w.Overloaded))
 }
 
 // Throughput is successful work per second.

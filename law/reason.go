@@ -62,6 +62,7 @@ const (
 	NoLoad    Signal = 1007 // latency without load
 	Standing  Signal = 1008 // work that stands in a queue, estimated
 	Age       Signal = 1009 // age of the oldest work in flight
+	Pushback  Signal = 1010 // share of the work that the downstream refused
 )
 
 // quantile names the quantile q, to a tenth of a percent.
@@ -171,6 +172,8 @@ func (s Signal) String() string {
 		return "standing queue"
 	case Age:
 		return "oldest work"
+	case Pushback:
+		return "share refused downstream"
 	}
 	if s > 1000 {
 		return "signal " + strconv.Itoa(int(s))
@@ -181,7 +184,7 @@ func (s Signal) String() string {
 // format writes a value of the signal in its unit, to three digits.
 func (s Signal) format(v float64) string {
 	switch s {
-	case Errors, Timeouts:
+	case Errors, Timeouts, Pushback:
 		return strconv.FormatFloat(100*v, 'g', 3, 64) + "%"
 	case Standing:
 		return strconv.FormatFloat(v, 'g', 3, 64)

@@ -32,6 +32,9 @@ import "time"
 //   - probe: at a tick, and where work in a limiter that has just started takes long. The limit
 //     goes to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n tells what R shows there.
 //     Above 0.5 it is a queue still, and the limit is lowered again; else R is the no-load latency.
+//   - yield: the downstream refuses more than 2% of the work. The limit goes to what it served at a
+//     time, and rises again once it refuses less: by little first, then twice as far each time. If
+//     cuts do not lower the share, it is no load, and the law ignores it until the next tick.
 //   - stays: long work holds the slots, and the work beside it is as quick as ever. The limit
 //     rises where it was reached.
 //   - unused: the limit was not reached. It stays, unless it is far above the peak.
@@ -89,7 +92,7 @@ func (l Setpoint) Controller(b Bounds) (Controller, error) {
 		usual = b.Initial
 	}
 	start := afresh
-	start.MinSamples = min(leastWindow, b.Initial)
+	start.MaxAge = firstAge
 	return &setpointController{Setpoint: complete, planned: start, usual: float32(usual)}, nil
 }
 

@@ -27,6 +27,7 @@ var moves = [...]setpointMove{
 	{"recover", (*setpointController).hasRecovered, (*setpointController).recover},
 	{"leave", (*setpointController).isUnreached, (*setpointController).leave},
 	{"probe", (*setpointController).isProbing, (*setpointController).probe},
+	{"yield", (*setpointController).isPushedBack, (*setpointController).yield},
 	{"tick", (*setpointController).isTick, (*setpointController).lower},
 	{"look", (*setpointController).isDoubtful, (*setpointController).lower},
 	{"stays", (*setpointController).isHeldByStays, (*setpointController).makeRoom},
@@ -36,7 +37,7 @@ var moves = [...]setpointMove{
 }
 
 // optionalMoves can be switched off.
-var optionalMoves = []string{"climb", "burst", "fail", "recover", "tick", "look", "stays", "hold"}
+var optionalMoves = []string{"climb", "burst", "fail", "recover", "yield", "tick", "look", "stays", "hold"}
 
 // Retune takes new settings and keeps all that was learned.
 func (c *setpointController) Retune(l Law) bool { return retuned(&c.Setpoint, l) }
@@ -70,7 +71,7 @@ func (c *setpointController) measure(r reading) {
 			c.least = upper
 		}
 		c.calm = c.calm || !r.saturated && !r.filling
-		if !r.saturated {
+		if !r.saturated && r.pushed <= tolerable {
 			return
 		}
 		c.regulator = newRegulator(r, c.least, c.calm)
@@ -130,6 +131,10 @@ func (c *setpointController) hasTooLittle(r reading) bool { return !r.isPoint() 
 
 func (c *setpointController) wait(r reading) Decision {
 	limit := c.resumed(r)
+	if k := c.regulator; k != nil && k.push.trial.cuts > 0 && r.done == 0 && r.overloaded >= leastPushback {
+		k.push.forget(r, k)
+		limit = r.allowed(k.limit())
+	}
 	if c.regulator == nil && r.age > slowWork {
 		limit = r.allowed(max(limit, float64(c.usual)))
 	}

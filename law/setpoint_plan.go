@@ -15,6 +15,8 @@ const (
 	quickSpan   = 1.0  // seconds that a window may always last, and
 	slowSpan    = 3.0  // where fewer than slowDone end in that time
 	quickAge    = 3.0  // seconds in which a window may always wait for samples
+	// firstAge is the same for the first one. With 3 s, work of 4.4 s keeps 46% and not 97.
+	firstAge = 10 * time.Second
 
 	enoughDone  = 60 // completions make a good window; 40 score 0.7 points less
 	slowDone    = 16 // completions that a window beyond quickSpan waits for
@@ -83,7 +85,10 @@ func (r reading) plan(to, unit float64) Plan {
 
 // climb plans the windows of a start, which are as short as they can be.
 func (r reading) climb(p Plan, noLoad float64) Plan {
-	p.MinSamples, p.Carried = int(min(leastWindow, r.limit)), false
+	p.MinSamples, p.Carried = leastWindow, false
+	if r.latency <= longWork { // with 10, 300 calls wait for four slots for three latencies
+		p.MinSamples = int(min(leastWindow, r.limit))
+	}
 	p.Interval = duration(max(leastSpan, min(r.latency, quickSpan)))
 	p.Settle = duration(min(r.latency, noLoad) / 2)
 	return p

@@ -44,10 +44,12 @@ func (c *setpointController) isTick(r reading) bool {
 		return false
 	}
 	k.heat = heat{}
+	k.push.tick()
 	from := k.recent.point()
 	recent := k.unreached < max(recently, float64(k.ticks.period)/1e9)
 	enough := !k.known || leastWindow*(1+k.variation) < k.probeSpan(from)*from.x
-	return recent && enough && k.pressed > pressedInTick && from.n > 1 && r.limit > 1
+	needed := k.push.ceiling == 0 || from.latency > c.goal() // the ceiling keeps the queue short
+	return needed && recent && enough && k.pressed > pressedInTick && from.n > 1 && r.limit > 1
 }
 
 // isDoubtful reports whether the latency of a limiter that has just started may be an overload, of

@@ -18,6 +18,8 @@ type reading struct {
 	peak, last      float64 // work in flight, at most and at the end
 	age             float64 // of the oldest work in flight
 	failed          float64 // share of what ended
+	overloaded      float64 // work that the downstream refused, and its share
+	pushed          float64
 	fresh           float64 // mean latency of work that began and ended here, if that says something
 	saturated       bool    // the limit held work back
 	bursty          bool    // work came in bursts that left the server idle between
@@ -45,6 +47,7 @@ func readingOf(w Window) reading {
 		done:      float64(w.Samples + w.Carried),
 		ended:     float64(w.Completed() + w.Carried + w.CarriedFailed),
 		variation: -1, peak: float64(w.Peak), last: float64(w.Last), age: w.Age.Seconds(), failed: w.ErrorRate(),
+		overloaded: float64(w.Overloaded), pushed: w.OverloadRate(),
 	}
 	r.saturated = float64(w.Refused+w.Waited) > heldBack*(r.ended+float64(w.Refused))
 	r.filling = float64(w.Last) > float64(1.15*float64(w.First))+3

@@ -18,6 +18,7 @@ type regulator struct {
 	pressed   float64 // share of windows in which the limit was reached, smoothed
 	unreached float64 // time since the limit was last reached
 	recent    sums
+	push      pushback
 	heat      heat
 	ticks     ticks
 	test      test
@@ -59,6 +60,7 @@ func (k *regulator) measure(r reading) {
 	if k.test.running {
 		return
 	}
+	k.push.measure(r, k.noLoad)
 	k.recent.add(r)
 	k.unreached += r.span
 	reached := 0.0
@@ -88,14 +90,32 @@ func (k *regulator) goal(budget float64) float64 {
 }
 
 // limit is the one that lets the target run.
-func (k *regulator) limit() float64 { return max(1, math.Round(k.target/k.used)) }
+func (k *regulator) limit() float64 {
+	limit := math.Round(k.target / k.used)
+	if c := k.push.ceiling; c > 0 {
+		limit = min(limit, math.Round(float64(c)))
+	}
+	return max(1, limit)
+}
 
-func (k *regulator) aim(target float64, r reading) { k.target = min(max(target, 0.5), 1.2*r.max) }
+func (k *regulator) aim(target float64, r reading) {
+	most := 1.2 * r.max
+	if c := k.push.ceiling; c > 0 {
+		most = float64(c)
+	}
+	k.target = min(max(target, 0.5), most)
+}
 
 func (k *regulator) plan(r reading, to float64) Plan {
 	p := r.plan(to, k.unit(r))
 	if k.climbing {
 		p = r.climb(p, k.noLoad)
+	}
+	if k.push.ceiling > 0 {
+		p.Interval = min(p.Interval, duration(max(leastSpan, min(r.latency, quickSpan))))
+	}
+	if k.push.rose() {
+		p = hurried(p, k.noLoad)
 	}
 	return k.ticks.align(p, r.now)
 }

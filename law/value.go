@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/weir-go/weir/internal/nearest"
@@ -194,7 +195,7 @@ func (v word) read(text string) string {
 	return ""
 }
 
-func (v word) describe() (preset, allowed string) { return "", nearest.Alternatives(v.allowed) }
+func (v word) describe() (preset, allowed string) { return "", strings.Join(v.allowed, "|") }
 
 func (word) fill()            {}
 func (v word) zero() bool     { return *v.field == "" }

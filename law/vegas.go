@@ -153,6 +153,8 @@ func (c *vegasController) step(w Window, standing float64) (float64, Reason) {
 	standing = max(0, wholeUp(standing))
 	alpha, beta := c.Alpha*size, float64(c.Beta*size)
 	switch {
+	case w.Overloaded > 0:
+		return limit - size, Reason{Above, Pushback, w.OverloadRate(), 0}
 	case w.Timeouts > 0:
 		return limit - size, Reason{Above, Timeouts, w.TimeoutRate(), 0}
 	case !w.Used() && (standing < alpha || 2*w.Peak < w.Limit):

@@ -67,7 +67,7 @@ func newOfWork(prom, otel string, labels ...Label) *ofWork {
 type workLabels struct {
 	labels     []string
 	reasons    [][]string // as weir.Reasons
-	outcomes   [4][]string
+	outcomes   [5][]string
 	directions [2][]string
 }
 
@@ -78,7 +78,7 @@ func newWorkLabels(labels ...string) workLabels {
 	for i, reason := range reasons {
 		w.reasons[i] = join(labels, reason.String())
 	}
-	for i, outcome := range []string{"success", "failure", "timeout", "ignored"} {
+	for i, outcome := range []string{"success", "failure", "timeout", "ignored", "overloaded"} {
 		w.outcomes[i] = join(labels, outcome)
 	}
 	w.directions = [2][]string{join(labels, "up"), join(labels, "down")}
@@ -104,7 +104,7 @@ func (w *ofWork) read(out output, s *weir.Snapshot, target time.Duration, l *wor
 	}
 	out.number(w.cancelled, float64(s.Cancelled), l.labels)
 	out.number(w.wouldRefuse, float64(s.WouldRefuse), l.labels)
-	for i, n := range [...]uint64{s.Succeeded, s.Failed, s.TimedOut, s.Ignored} {
+	for i, n := range [...]uint64{s.Succeeded, s.Failed, s.TimedOut, s.Ignored, s.Overloaded} {
 		out.number(w.completed, float64(n), l.outcomes[i])
 	}
 	for i, n := range [...]uint64{s.Raised, s.Cut} {

@@ -22,6 +22,7 @@ type attempt struct {
 	timed  bool // its deadline will come up
 	gone   bool // its client gave up
 	failed bool
+	pushed bool // the server refused it
 	ticket reply.Ticket
 	waiter *waiter // while it waits
 
@@ -156,12 +157,16 @@ func (e *engine) dispatch(slot int32) {
 		e.later(slot, deadline, a.began+e.slo(a)+1)
 	}
 	e.record.flow(e.now, e.weight(a))
-	if phase.Down {
+	if a.pushed = !phase.Down && e.refuses(a, phase); a.pushed {
+		a.failed, work = true, phase.ErrorTime
+	}
+	if phase.Down || a.pushed {
 		a.stage = answering
 		e.later(slot, answer, e.now+work)
 		return
 	}
 	a.stage = runs
+	e.door.serving += client.Weight
 	e.start(slot, work)
 }
 
@@ -172,6 +177,7 @@ func (e *engine) worked(job Job) {
 		return
 	}
 	a := &e.attempts[slot]
+	e.door.serving -= e.scenario.Clients[a.client].Weight
 	if delay := e.phase().Delay + e.scenario.Clients[a.client].Slow; delay > 0 {
 		a.stage = answering
 		e.later(slot, answer, e.now+delay)
@@ -189,6 +195,8 @@ func (e *engine) answered(slot int32) {
 	late := latency > e.slo(a)
 	outcome := window.Success
 	switch {
+	case a.pushed:
+		outcome = window.Overloaded
 	case a.failed:
 		outcome = window.Failure
 	case late && client.TimeoutAtSLO:
@@ -196,6 +204,8 @@ func (e *engine) answered(slot int32) {
 	}
 	e.done(slot, outcome)
 	switch {
+	case a.pushed:
+		e.record.of(&a.request).Pushed++
 	case a.failed:
 		e.record.of(&a.request).Failed++
 	case late:

@@ -32,6 +32,9 @@ type Client struct {
 	// Untold keeps the deadline from the limiter.
 	Untold bool `json:"untold,omitempty"`
 
+	// Over is a client that is over a quota of its own: the server refuses all it sends.
+	Over bool `json:"over,omitempty"`
+
 	// Cancel ends the work of a request when the client gives up.
 	Cancel bool `json:"cancel,omitempty"`
 

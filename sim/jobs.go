@@ -57,6 +57,7 @@ func (e *engine) part(slot int32) {
 
 // abandon takes the jobs of an attempt from the server.
 func (e *engine) abandon(slot int32) {
+	e.door.serving -= e.scenario.Clients[e.attempts[slot].client].Weight
 	if e.attempts[slot].jobs.undone == 0 {
 		e.station.Abandon(e.now, Job(slot))
 		return

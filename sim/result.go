@@ -15,6 +15,7 @@ type Tally struct {
 	Good      int // answered without error within the SLO
 	Late      int // answered without error after the SLO
 	Failed    int // answered with an error
+	Pushed    int // refused by the server
 	Refused   int // refused by a limiter, at once or in its queue
 	Cancelled int // given up by the client, in the queue or, if it cancels work, on the server
 }
@@ -25,6 +26,7 @@ func (t *Tally) add(o Tally) {
 	t.Good += o.Good
 	t.Late += o.Late
 	t.Failed += o.Failed
+	t.Pushed += o.Pushed
 	t.Refused += o.Refused
 	t.Cancelled += o.Cancelled
 }

@@ -53,6 +53,7 @@ type engine struct {
 	woken    []*waiter // answered, and not dealt with yet
 	budgets  []float64 // retries that each kind of client has saved up
 	retries  *Rand
+	door     door
 
 	record record
 	broken error // the law panicked

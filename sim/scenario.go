@@ -117,11 +117,28 @@ type Phase struct {
 	// comes fails ErrorTime later.
 	Down bool `json:"down,omitempty"`
 
+	// Refuse says what the server refuses, ErrorTime after it comes.
+	Refuse Refusals `json:"refuse,omitzero"`
+
 	// Pause stops the server now and then.
 	Pause Pause `json:"pause,omitzero"`
 
 	// Work, if set, is what requests take that arrive in this phase.
 	Work Work `json:"work,omitempty"`
+}
+
+// Refusals are what a server refuses as an API does that answers 429: the limiter hears of an
+// overload. The zero Refusals are none.
+type Refusals struct {
+	// Above is how many units of work run at once; what comes beyond them is refused. 0 is any
+	// number.
+	Above int `json:"above,omitempty" range:"[0,1e6]"`
+
+	// Rate is how many requests it takes in a second, and a tenth of them at once. 0 is any number.
+	Rate float64 `json:"rate,omitempty" range:"[0,1e6]"`
+
+	// Share is the share of requests that it refuses whatever the load.
+	Share float64 `json:"share,omitempty" range:"[0,1]"`
 }
 
 // A Pause stops the server For so long at the end of Every such period, as

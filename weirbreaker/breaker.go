@@ -51,7 +51,7 @@ func (b *Breaker) Allow(context.Context) (done func(weir.Outcome), err error) {
 		switch o {
 		case weir.Success:
 			tell(nil)
-		case weir.Failure, weir.Timeout:
+		case weir.Failure, weir.Timeout, weir.Overloaded:
 			tell(errFailed)
 		default:
 			tell(errIgnored)

@@ -4,9 +4,9 @@
 // A limiter holds back what a downstream cannot take; a breaker stops what it cannot
 // answer. Behind one, work is refused at once while the breaker is open
 // ([weir.ErrBreakerOpen]); when it is half open its probes go through the limiter as
-// any other work does. It counts what the limiter counts: a failure or a timeout as a
-// failure, a success as a success, and nothing that was ignored, refused by the limiter,
-// or left by its caller.
+// any other work does. It counts what the limiter counts: a failure, a timeout or an
+// overload as a failure, a success as a success, and nothing that was ignored, refused
+// by the limiter, or left by its caller.
 //
 //	lim, err := weir.New(weir.Config{Name: "search", Breaker: weirbreaker.New(gobreaker.Settings{})})
 //

@@ -99,14 +99,13 @@ func open(ctx context.Context, spec connect.Spec, next connect.StreamingClientFu
 	return conn
 }
 
-// clientOutcome returns what a call that is over teaches. A refusal by another limiter of this
-// client never reached the server.
+// clientOutcome returns what a call that is over teaches.
 func clientOutcome(ctx context.Context, err error) weir.Outcome {
 	switch {
 	case ctx.Err() != nil:
 		return edge.ContextOutcome(ctx)
-	case errors.Is(err, weir.ErrRefused):
-		return weir.Ignore
+	case errors.Is(err, weir.ErrRefused): // by another limiter of this client
+		return weir.Overloaded
 	default:
 		return codeOf(err).ClientOutcome()
 	}

@@ -10,7 +10,7 @@
 //
 //   - What a call teaches is in its code: no error, and an answer that was not modified, are
 //     successes; unknown, internal, unavailable and data_loss are failures, and so is a handler
-//     that panics; deadline_exceeded is a timeout; resource_exhausted is a failure on a client and
+//     that panics; deadline_exceeded is a timeout; resource_exhausted is an overload on a client and
 //     nothing on a server; all else teaches nothing.
 //   - A refusal is resource_exhausted with RetryInfo, which [RetryClient] honours and [RetryAfter]
 //     reads, and in the gRPC protocols the trailer grpc-retry-pushback-ms. A closed limiter is

@@ -113,14 +113,13 @@ func withMetadata(ctx context.Context, key, value string) context.Context {
 	return metadata.NewOutgoingContext(ctx, sent)
 }
 
-// clientOutcome returns what a call that is over teaches. A refusal by another limiter of this
-// client never reached the server.
+// clientOutcome returns what a call that is over teaches.
 func clientOutcome(ctx context.Context, err error) weir.Outcome {
 	switch {
 	case ctx.Err() != nil:
 		return edge.ContextOutcome(ctx)
-	case errors.Is(err, weir.ErrRefused):
-		return weir.Ignore
+	case errors.Is(err, weir.ErrRefused): // by another limiter of this client
+		return weir.Overloaded
 	default:
 		return codeOf(err).ClientOutcome()
 	}

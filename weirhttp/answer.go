@@ -28,7 +28,7 @@ func answerTo(req *http.Request, res *http.Response, err error) (a retry.Answer)
 
 func responseAnswer(res *http.Response) (a retry.Answer, untouched bool) {
 	switch {
-	case res.StatusCode == http.StatusServiceUnavailable, res.StatusCode == http.StatusTooManyRequests:
+	case responseOutcome(res) == weir.Overloaded:
 		after, _ := headers.RetryAfter(res.Header, time.Now())
 		return retry.Answer{Outcome: retry.Rejected, RetryAfter: after}, res.Header[RefusedHeader] != nil
 	case res.StatusCode == http.StatusBadGateway, res.StatusCode == http.StatusGatewayTimeout:

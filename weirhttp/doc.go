@@ -19,14 +19,15 @@
 // to see how the request ended:
 //
 //   - a status below 400 is a success, and its latency is measured;
-//   - 5xx is a failure, and so is a handler that panics or an error of the
-//     transport; 504, a deadline that passed, or a transport's time-out, is a
+//   - 503 is an overload: the server refused the work;
+//   - any other 5xx is a failure, and so is a handler that panics or an error of
+//     the transport; 504, a deadline that passed, or a transport's time-out, is a
 //     timeout;
 //   - a response of gRPC teaches what its status says, which is a trailer: see
 //     weirgrpc for servers and clients of gRPC's own;
 //   - 4xx teaches nothing: the caller was wrong, and being told so is fast. For
-//     [Transport] only, 429 is a failure: it is the downstream asking this very
-//     client for less, the one thing its limiter has to hear;
+//     [Transport] only, 429 is an overload, and so is 529: the downstream refuses
+//     this very client. A handler's 429 is most often a quota of one caller;
 //   - a client that left teaches nothing, whatever became of its request.
 //
 // # Slow clients

@@ -39,7 +39,7 @@ func TestStatusInTrailersTeaches(t *testing.T) {
 		"0":   {limittest.Taught{Succeeded: calls}, limittest.Taught{Succeeded: calls}},
 		"3":   {limittest.Taught{Ignored: calls}, limittest.Taught{Ignored: calls}},
 		"4":   {limittest.Taught{TimedOut: calls}, limittest.Taught{TimedOut: calls}},
-		"8":   {limittest.Taught{Ignored: calls}, limittest.Taught{Failed: calls}}, // RESOURCE_EXHAUSTED
+		"8":   {limittest.Taught{Ignored: calls}, limittest.Taught{Overloaded: calls}}, // RESOURCE_EXHAUSTED
 		"14":  {limittest.Taught{Failed: calls}, limittest.Taught{Failed: calls}},
 		"x":   {limittest.Taught{Failed: calls}, limittest.Taught{Failed: calls}},
 		"-1":  {limittest.Taught{Failed: calls}, limittest.Taught{Failed: calls}},

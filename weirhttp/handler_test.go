@@ -32,7 +32,7 @@ func TestResponseOutcome(t *testing.T) {
 		{200, grpc, status("4"), weir.Timeout},
 		{200, grpc, status("x"), weir.Failure},
 		{200, failed, nil, weir.Failure},
-		{503, grpc, status("0"), weir.Failure},
+		{503, grpc, status("0"), weir.Overloaded},
 		{200, nil, status("13"), weir.Success},
 		{200, events, nil, weir.Ignore},
 		{500, events, nil, weir.Failure},

@@ -37,7 +37,7 @@ func TestStatusTeaches(t *testing.T) {
 		"429":              {status(429), nothing},
 		"499":              {status(499), nothing},
 		"500":              {status(500), failure},
-		"503":              {status(503), failure},
+		"503":              {status(503), limittest.Taught{Overloaded: 1}},
 		"504":              {status(504), limittest.Taught{TimedOut: 1}},
 		"early hints, 500": {status(103, 500), failure},
 		"500, then 200":    {status(500, 200), failure},

@@ -39,6 +39,8 @@ func beginOutcome(status int) weir.Outcome {
 	switch {
 	case status == http.StatusGatewayTimeout:
 		return weir.Timeout
+	case status == http.StatusServiceUnavailable:
+		return weir.Overloaded
 	case status >= 500:
 		return weir.Failure
 	case status >= 400, status == http.StatusSwitchingProtocols:

@@ -81,11 +81,14 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// responseOutcome is statusOutcome, but for 429: it refuses this client for
-// what it asks, and a limiter that heard nothing would go on asking.
+// statusOverloaded is what some APIs answer in place of 503.
+const statusOverloaded = 529
+
+// responseOutcome is statusOutcome, but for 429 and 529: with them the downstream refuses this very
+// client.
 func responseOutcome(res *http.Response) weir.Outcome {
-	if res.StatusCode == http.StatusTooManyRequests {
-		return weir.Failure
+	if res.StatusCode == http.StatusTooManyRequests || res.StatusCode == statusOverloaded {
+		return weir.Overloaded
 	}
 	return statusOutcome(res.StatusCode, res.Header)
 }

@@ -39,6 +39,7 @@ func answer(status int, body io.Reader) roundTrip {
 
 func TestResponseTeaches(t *testing.T) {
 	success, failure, nothing := limittest.Taught{Succeeded: 1}, limittest.Taught{Failed: 1}, limittest.Taught{Ignored: 1}
+	overloaded := limittest.Taught{Overloaded: 1}
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
 		want    limittest.Taught
@@ -49,9 +50,10 @@ func TestResponseTeaches(t *testing.T) {
 		"307": {status(307), success},
 		"400": {status(400), nothing},
 		"404": {http.NotFound, nothing},
-		"429": {status(429), failure},
+		"429": {status(429), overloaded},
 		"500": {status(500), failure},
-		"503": {status(503), failure},
+		"503": {status(503), overloaded},
+		"529": {status(529), overloaded},
 		"event stream": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "text/event-stream")
 			fmt.Fprint(w, "data: 1\n\n")
@@ -86,7 +88,7 @@ func TestErrorTeaches(t *testing.T) {
 		"time-out":    {fmt.Errorf("dial: %w", os.ErrDeadlineExceeded), limittest.Taught{TimedOut: 1}},
 		"deadline":    {context.DeadlineExceeded, limittest.Taught{TimedOut: 1}},
 		"cancelled":   {context.Canceled, limittest.Taught{Ignored: 1}},
-		"refused too": {&weir.RefusedError{Reason: weir.ReasonQueueFull}, limittest.Taught{Ignored: 1}},
+		"refused too": {&weir.RefusedError{Reason: weir.ReasonQueueFull}, limittest.Taught{Overloaded: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			lim := fixed(t, 1)

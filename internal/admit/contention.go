@@ -31,6 +31,7 @@ type cold struct {
 	corrected   int64         // see Corrected
 	held        int64         // with the flag holding; in shadow mode of virtual work
 	excess      int64         // see held.go
+	overloaded  uint64        // how many pieces of work the downstream refused
 	heard       uint64        // how many pieces of work in flight were measured
 }
 

@@ -54,7 +54,7 @@ func (n *Node) Measure(t reply.Ticket, now int64, outcome window.Outcome, fx *Ef
 	} else {
 		n.measureInShadow(r, now, outcome, n.conf.reach(n.decided, n.limit))
 	}
-	n.outcomes.count(outcome)
+	n.outcomes.count(outcome, &n.slots)
 	n.contended().coldPart().heard++
 	r.Marks |= reply.Measured
 	n.pass(weight, now, fx)
@@ -112,7 +112,7 @@ func (n *Node) end(r *reply.Record, now int64, outcome window.Outcome) {
 	if measured {
 		n.contention.cold.heard--
 	} else {
-		n.outcomes.count(outcome)
+		n.outcomes.count(outcome, &n.slots)
 	}
 	n.records().retire(r)
 }

@@ -2,12 +2,13 @@ package admit
 
 import "github.com/weir-go/weir/internal/window"
 
-// outcomes counts the work that did not succeed.
+// outcomes counts the work that did not succeed. What a downstream refused is counted in the cold
+// part, because few nodes hear of any.
 type outcomes struct {
 	failed, timedOut, ignored uint64
 }
 
-func (o *outcomes) count(outcome window.Outcome) {
+func (o *outcomes) count(outcome window.Outcome, s *slots) {
 	switch outcome {
 	case window.Failure:
 		o.failed++
@@ -15,5 +16,7 @@ func (o *outcomes) count(outcome window.Outcome) {
 		o.timedOut++
 	case window.Ignore:
 		o.ignored++
+	case window.Overloaded:
+		s.contended().coldPart().overloaded++
 	}
 }

@@ -37,13 +37,13 @@ func Fill(t testing.TB, lim *weir.Limiter) (empty func()) {
 }
 
 // Taught is what a limiter was told of the work that ended.
-type Taught struct{ Succeeded, Failed, TimedOut, Ignored uint64 }
+type Taught struct{ Succeeded, Failed, TimedOut, Ignored, Overloaded uint64 }
 
 // Check compares that with what is wanted, and demands that nothing is in flight.
 func Check(t testing.TB, lim *weir.Limiter, want Taught) {
 	t.Helper()
 	s := lim.Snapshot()
-	got := Taught{s.Succeeded, s.Failed, s.TimedOut, s.Ignored}
+	got := Taught{s.Succeeded, s.Failed, s.TimedOut, s.Ignored, s.Overloaded}
 	if got != want {
 		t.Errorf("taught %+v, want %+v", got, want)
 	}

@@ -38,7 +38,7 @@ var outcomes = [...]struct{ server, client weir.Outcome }{
 	NotFound:           {weir.Ignore, weir.Ignore},
 	AlreadyExists:      {weir.Ignore, weir.Ignore},
 	PermissionDenied:   {weir.Ignore, weir.Ignore},
-	ResourceExhausted:  {weir.Ignore, weir.Failure},
+	ResourceExhausted:  {weir.Ignore, weir.Overloaded},
 	FailedPrecondition: {weir.Ignore, weir.Ignore},
 	Aborted:            {weir.Ignore, weir.Ignore},
 	OutOfRange:         {weir.Ignore, weir.Ignore},

@@ -24,6 +24,7 @@ type tally struct {
 	carriedFailed uint32 // failures and timeouts of such work
 	held          uint32 // work that ended while the limit held work back
 	weight        uint32 // of the work that succeeded
+	overloaded    uint32 // work that the downstream refused
 }
 
 // most is where a count stops: it fits an int on every machine. A look-back of an hour has room
@@ -75,6 +76,7 @@ func (t *tally) add(o tally) {
 	t.carriedFailed = plus(t.carriedFailed, o.carriedFailed)
 	t.held = plus(t.held, o.held)
 	t.weight = plus(t.weight, o.weight)
+	t.overloaded = plus(t.overloaded, o.overloaded)
 	t.waits = plus(t.waits, o.waits)
 	t.peak = max(t.peak, o.peak)
 }
@@ -91,14 +93,14 @@ func (t *tally) deviation() float64 {
 	return math.Sqrt(max(0, t.squares/float64(max(1, t.samples))-product(mean, mean)))
 }
 
-// A summary is a tally in 76 bytes. It keeps mean and deviation rather than the two
+// A summary is a tally in 80 bytes. It keeps mean and deviation rather than the two
 // sums, whose difference would drown in the rounding to 32 bits.
 type summary struct {
 	area, crowd, heldArea, saturated, waited float32
 	mean, deviation, least, sojourns         float32
 
 	samples, failures, timeouts, refused, waits, peak uint32
-	carried, carriedFailed, held, weight              uint32
+	carried, carriedFailed, held, weight, overloaded  uint32
 }
 
 func summarize(t *tally) summary {
@@ -110,6 +112,7 @@ func summarize(t *tally) summary {
 		samples: t.samples, failures: t.failures, timeouts: t.timeouts,
 		refused: t.refused, waits: t.waits, peak: t.peak,
 		carried: t.carried, carriedFailed: t.carriedFailed, held: t.held, weight: t.weight,
+		overloaded: t.overloaded,
 	}
 }
 
@@ -124,6 +127,7 @@ func (s *summary) tally() tally {
 		samples:  s.samples, failures: s.failures, timeouts: s.timeouts,
 		refused: s.refused, waits: s.waits, peak: s.peak,
 		carried: s.carried, carriedFailed: s.carriedFailed, held: s.held, weight: s.weight,
+		overloaded: s.overloaded,
 	}
 }
 

@@ -13,7 +13,8 @@ const (
 	Success Outcome = iota
 	Failure
 	Timeout
-	Ignore // teaches nothing
+	Ignore     // teaches nothing
+	Overloaded // the downstream refused it
 )
 
 const (
@@ -41,6 +42,7 @@ type Meter struct {
 
 	first   [2]uint32 // work in flight when each side's generation began
 	average float32   // moving average of latency
+	beside  uint32    // work in flight that it does not measure
 	side    uint8     // the current generation's side of the sketch
 	begun   bool      // the time is past from
 	alone   bool      // the law sees the current generation only
@@ -50,8 +52,7 @@ type Meter struct {
 // cold is the part of a Meter that only turns, restarts and reads touch.
 type cold struct {
 	past     summary
-	beside   uint32 // work in flight that it does not measure
-	from     int64  // nothing in past is older
+	from     int64 // nothing in past is older
 	lookback int64
 }
 
@@ -65,7 +66,7 @@ func New(now int64, lookback time.Duration) *Meter {
 
 // SetBeside says how much is in flight besides the work that is measured: it counts for the peak of
 // [Cumulative] alone.
-func (m *Meter) SetBeside(weight int) { m.cold.beside = bounded(weight) }
+func (m *Meter) SetBeside(weight int) { m.beside = bounded(weight) }
 
 // SetLookback changes how far to look back. What is older than the new look-back is
 // dropped by the next call of Flow.
@@ -86,7 +87,7 @@ func (m *Meter) Flow(now int64, inflight int, saturated bool) {
 	m.book(now, inflight, saturated)
 	m.held = saturated
 	if m.cumulative != nil {
-		m.cumulative.peak.pass(now, inflight+int(m.cold.beside))
+		m.cumulative.peak.pass(now, inflight+int(m.beside))
 	}
 }
 
@@ -117,7 +118,7 @@ func (m *Meter) Rise(inflight int) {
 		m.current.peak = max(m.current.peak, bounded(inflight))
 	}
 	if m.cumulative != nil {
-		m.cumulative.peak.rise(inflight + int(m.cold.beside))
+		m.cumulative.peak.rise(inflight + int(m.beside))
 	}
 }
 
@@ -141,7 +142,7 @@ func (m *Meter) add(t tally) {
 // Done says that work of a weight that started at the given time has ended.
 func (m *Meter) Done(start, now int64, weight int, o Outcome) {
 	m.ages.end(start)
-	if m.last >= m.from && o != Ignore {
+	if m.last >= m.from && o != Ignore && o != Overloaded {
 		m.ended(start, now, weight, o)
 	}
 	if o != Success {
@@ -207,6 +208,8 @@ func (m *Meter) fail(start int64, o Outcome) {
 		t.failures = 1
 	case Timeout:
 		t.timeouts = 1
+	case Overloaded:
+		t.overloaded = 1
 	default:
 		return
 	}

@@ -28,6 +28,8 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 		Refused:  int(t.refused),
 		Weight:   int(t.weight),
 
+		Overloaded: int(t.overloaded),
+
 		Carried:       int(t.carried),
 		CarriedFailed: int(t.carriedFailed),
 		Mean:          round(t.mean()),

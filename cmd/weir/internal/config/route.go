@@ -25,6 +25,7 @@ type Route struct {
 	Tenant   string   `yaml:"tenant" help:"Whose share of the queue a request takes: address (the client's), certificate (its verified subject), or header:NAME, of which the client must be trusted."`
 	Timeout  Duration `yaml:"timeout" default:"1m" help:"How long the upstream may take to begin its answer, and to end it while it holds a slot. Then the client gets a 504. 0 is any time."`
 	Leaves   string   `yaml:"client_leaves" enum:"finish,cancel" default:"finish" help:"finish waits for the answer of a request whose client has left, because the upstream may still work on it; cancel closes the connection to the upstream and frees the slot."`
+	Pushback bool     `yaml:"pushback" help:"Takes the upstream's 429 for an overload, as its 503 is. Without, a 429 teaches nothing, because most are quotas of one key."`
 	MaxBody  Bytes    `yaml:"max_body" default:"0" help:"Longest body of a request; 0 is any."`
 	Body     string   `yaml:"body" enum:"buffer,stream" default:"buffer" help:"buffer reads the body of a request before the upstream is asked; stream sends it on as it comes, for conversations: a request whose body goes on for 50ms is then a stream."`
 	Streams  int      `yaml:"streams,omitempty" min:"1" help:"Most streams at a time. Defaults to half of streams.max, or to all of it if there is one route."`

@@ -22,7 +22,7 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 	x.body.converse()
 	weirhttp.TellWait(res.Header, x.permit)
 	x.hangUp()
-	begun := weirhttp.ResponseOutcome(res.StatusCode, nil, nil)
+	begun := x.teaches(res.StatusCode, nil, nil)
 	var err error
 	switch length := res.ContentLength; {
 	case !x.slot.isHeld(): // a stream already
@@ -31,7 +31,7 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 	case res.StatusCode == http.StatusSwitchingProtocols: // which was not asked for, so that ReverseProxy refuses it
 		x.settle(weir.Failure)
 	case length == 0, res.Body == http.NoBody, x.in.Method == http.MethodHead:
-		x.settle(weirhttp.ResponseOutcome(res.StatusCode, res.Header, res.Trailer))
+		x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
 	case headers.IsEvents(res.Header):
 		err = x.becomeStream(x.shared.events, begun)
 		x.pass(res)
@@ -50,6 +50,15 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 		return nil, err
 	}
 	return res, nil
+}
+
+// teaches returns what a response teaches. Most 429s are quotas of one key, unless the route says
+// that they are not.
+func (x *exchange) teaches(status int, header, trailer http.Header) weir.Outcome {
+	if status == http.StatusTooManyRequests && x.route.config.Pushback {
+		return weir.Overloaded
+	}
+	return weirhttp.ResponseOutcome(status, header, trailer)
 }
 
 // record notes for the log where the response came from.
@@ -100,7 +109,7 @@ func (x *exchange) readWhole(res *http.Response, begun weir.Outcome) error {
 		x.settle(x.outcome(err))
 		return err
 	}
-	x.settle(weirhttp.ResponseOutcome(res.StatusCode, res.Header, res.Trailer))
+	x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
 	res.Body.Close()
 	res.Body = io.NopCloser(&x.whole)
 	return nil
@@ -177,7 +186,7 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) (*http.Respons
 			if !x.body.isUnfinished() { // a transport would wait for it
 				_ = res.Body.Close()
 			}
-			x.settle(weirhttp.ResponseOutcome(res.StatusCode, header, res.Trailer))
+			x.settle(x.teaches(res.StatusCode, header, res.Trailer))
 			return
 		}
 		x.settle(x.outcome(err))

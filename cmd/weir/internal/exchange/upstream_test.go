@@ -46,6 +46,8 @@ func TestUpstreamsThatFail(t *testing.T) {
 		"another protocol":   {raw("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"), 502, false, limittest.Taught{Failed: 1}},
 		"longer":             {raw(ok + "Content-Length: 4\r\n\r\nhalf an answer"), 200, false, limittest.Taught{Succeeded: 1}},
 		"500":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, 500, false, limittest.Taught{Failed: 1}},
+		"503":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, 503, false, limittest.Taught{Overloaded: 1}},
+		"429":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, 429, false, limittest.Taught{Ignored: 1}},
 		"504":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(504) }, 504, false, limittest.Taught{TimedOut: 1}},
 		"404":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, 404, false, limittest.Taught{Ignored: 1}},
 		"204":                {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(204) }, 204, false, limittest.Taught{Succeeded: 1}},
@@ -73,6 +75,16 @@ func TestUpstreamsThatFail(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestPushbackOfARoute(t *testing.T) {
+	rg := newRig(t, 1, false, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(429) }, func(_ *config.Config, rc *config.Route) {
+		rc.Pushback = true
+	})
+	if status, _, err := rg.get("/"); status != 429 || err != nil {
+		t.Errorf("status %d, error %v", status, err)
+	}
+	rg.taught(limittest.Taught{Overloaded: 1})
 }
 
 func TestUpstreamThatIsNotThere(t *testing.T) {

@@ -1,0 +1,89 @@
+package law_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/law"
+)
+
+// A refuser is a downstream that refuses work; nothing makes it slower.
+type refuser struct {
+	above  int     // what it does at once
+	always float64 // share that it refuses whatever the load
+	limit  int
+}
+
+// show has the law decide on 100 ms under the limit, of ten times as much work as fits.
+func (f *refuser) show(c law.Controller) law.Decision {
+	served := f.limit
+	if f.above > 0 {
+		served = min(served, f.above)
+	}
+	refused := int(f.always * 4 * float64(served))
+	if served < f.limit {
+		refused += 5 * served
+	}
+	d := c.Next(law.Window{
+		Limit: f.limit, Min: 1, Max: 1000, Elapsed: 100 * ms, Samples: 4 * served, Overloaded: refused, Waited: 100,
+		Mean: 25 * ms, Deviation: 10 * ms, InFlight: float64(served), Peak: f.limit, Last: f.limit,
+	})
+	f.limit = int(d.Limit)
+	return d
+}
+
+func TestSetpointYieldsToPushback(t *testing.T) {
+	c, f := start(t, law.Setpoint{}), &refuser{above: 50, limit: 80}
+	if d := f.show(c); d.Limit != 50 || d.Reason.Signal != law.Pushback {
+		t.Errorf("%v to %v, want what is served", d.Reason, d.Limit)
+	}
+	over := 0
+	for range 1000 {
+		if d := f.show(c); f.limit < 45 && d.Reason.Code != law.Probing {
+			t.Fatalf("%v to %d", d.Reason, f.limit)
+		}
+		if f.limit > f.above {
+			over++
+		}
+	}
+	if over == 0 || over > 50 {
+		t.Errorf("above what is served in %d of 1000 windows, want a few", over)
+	}
+	f.above = 100
+	began := 0
+	for f.limit < 90 && began < 1000 {
+		f.show(c)
+		began++
+	}
+	if took := time.Duration(began) * 100 * ms; took > 10*time.Second {
+		t.Errorf("finds twice the capacity after %v", took)
+	}
+}
+
+func TestSetpointTellsAQuotaFromLoad(t *testing.T) {
+	c, f := start(t, law.Setpoint{}), &refuser{always: 0.1, limit: 80}
+	least, yields := f.limit, 0
+	for range 200 {
+		d := f.show(c)
+		if d.Reason.Signal == law.Pushback {
+			yields++
+		}
+		if d.Reason.Code != law.Probing {
+			least = min(least, f.limit)
+		}
+	}
+	if yields == 0 || least < 60 || f.limit < 80 {
+		t.Errorf("%d cuts, down to %d, and %d in the end: want a trial, and the limit back", yields, least, f.limit)
+	}
+}
+
+// Everything is refused, for ever: the limit stays, for there is nothing to lose.
+func TestSetpointWaitsWhereAllIsRefused(t *testing.T) {
+	c := start(t, law.Setpoint{})
+	for range 100 {
+		d := c.Next(law.Window{Limit: 20, Min: 1, Max: 100, Elapsed: time.Second, Overloaded: 1_000_000, Peak: 20})
+		if d.Limit != 20 {
+			t.Fatalf("%v to %v", d.Reason, d.Limit)
+		}
+	}
+}

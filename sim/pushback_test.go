@@ -1,0 +1,115 @@
+package sim
+
+import (
+	"testing"
+	"time"
+
+	"github.com/weir-go/weir/internal/longtest"
+	"github.com/weir-go/weir/law"
+)
+
+// A refusing system has a server that refuses work.
+type refusing struct {
+	name     string
+	scenario Scenario
+	capacity float64       // good answers that it can give, after the start
+	most     float64       // share of what is sent that may be refused
+	least    float64       // share of the capacity
+	back     time.Duration // at most, until the last phase has 90% of its mean load or capacity; 0 for any
+}
+
+// refusingServers are APIs with a hidden limit, each after ten seconds to start.
+func refusingServers() []refusing {
+	const twenty = 400 // a second
+	api := func(load float64, replicas int, phases ...Phase) Scenario {
+		s := startsFor(10*time.Second, Scenario{
+			Arrivals: Poisson{Rate: load}, Work: Exponential{Mean: 50 * ms}, Server: Unbounded{}, SLO: time.Second,
+			Limiter: Limiter{Queue: Queue{Size: 1000, Timeout: 500 * ms, Adaptive: true}}, Limiters: replicas, Phases: phases,
+		})
+		s.Phases[0].Refuse = phases[0].Refuse
+		return s
+	}
+	minute := func(r Refusals) Phase { return Phase{Length: time.Minute, Refuse: r} }
+	grows := api(4*twenty, 1, Phase{Length: 30 * time.Second, Refuse: Refusals{Above: 20}}, minute(Refusals{Above: 40}))
+	eight := api(2*8*twenty, 8, minute(Refusals{Above: 160}))
+	unequal := eight
+	unequal.LimiterShares = []float64{1, 1, 2, 2, 3, 3, 4, 4}
+	rate := api(200, 1, minute(Refusals{Rate: 100}))
+	rate.Work, rate.SLO = Exponential{Mean: 250 * ms}, 2*time.Second
+	quota := api(twenty/2, 1, minute(Refusals{}))
+	quota.Clients = []Client{{Share: 19}, {Share: 1, Over: true}}
+	loaded := api(2*twenty, 1, minute(Refusals{}))
+	loaded.Clients, loaded.Server = quota.Clients, WorkerPool{Workers: 20}
+	outage := api(twenty/2, 1, Phase{Length: 30 * time.Second}, minute(Refusals{Share: 1}), Phase{Length: 30 * time.Second})
+	return []refusing{
+		{"20 at once, 2x", api(2*twenty, 1, minute(Refusals{Above: 20})), 60 * twenty, 0.05, 0.98, 0},
+		{"grows from 20 to 40, 4x and 2x", grows, 30*twenty + 60*2*twenty, 0.08, 0.90, 15 * time.Second},
+		{"160 at once, eight limiters, 2x", eight, 60 * 8 * twenty, 0.08, 0.96, 0},
+		{"eight limiters, unequal load", unequal, 60 * 8 * twenty, 0.08, 0.96, 0},
+		{"100 a second, 2x", rate, 60 * 100, 0.15, 0.70, 0},
+		{"a client over its quota, 0.5x", quota, 60 * twenty / 2 * 0.95, 1, 0.97, 0},
+		{"a client over its quota, 2x", loaded, 60 * twenty, 1, 0.95, 0},
+		{"one in a hundred, 0.5x", api(twenty/2, 1, minute(Refusals{Share: 0.01})), 60 * twenty / 2 * 0.99, 1, 0.98, 0},
+		{"all for a minute, 0.5x", outage, 60 * twenty / 2, 1, 0.98, 3 * time.Second},
+	}
+}
+
+// TestPushback holds the default law to the capacity of servers that refuse work, and to how much
+// they refuse. In full it takes 30 seeds, and prints what other laws make of them.
+func TestPushback(t *testing.T) {
+	laws, seeds := []law.Law{law.Setpoint{}}, uint64(1)
+	if longtest.All() {
+		laws, seeds = append(laws, law.Setpoint{Without: "yield"}, law.Gradient{}, law.Little{}, law.Vegas{}, law.AIMD{}), 30
+	}
+	for _, r := range refusingServers() {
+		for i, l := range laws {
+			var share, good, back, jain float64
+			for seed := range seeds {
+				result, err := Run(r.scenario, l, seed+1)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var sum Tally
+				for _, p := range result.Phases[1:] {
+					sum.add(p.Tally)
+				}
+				share += float64(sum.Pushed) / float64(sum.Attempts-sum.Refused-sum.Cancelled) / float64(seeds)
+				good += float64(sum.Good) / r.capacity / float64(seeds)
+				back += recovered(result).Seconds() / float64(seeds)
+				jain += fairness(result) / float64(seeds)
+			}
+			t.Logf("%-32s %-24v refused %4.1f%%, goodput %5.1f%%, 90%% after %4.1f s, Jain %.3f", r.name, l, 100*share, 100*good, back, jain)
+			if i == 0 && (share > r.most || good < r.least || r.back > 0 && back > r.back.Seconds()) {
+				t.Errorf("%s: want at most %.0f%% refused, %.0f%% of the goodput, and 90%% after %v", r.name, 100*r.most, 100*r.least, r.back)
+			}
+		}
+	}
+}
+
+// recovered returns how long the last phase lasts before a second has 90% of the mean goodput of
+// its second half.
+func recovered(r *Result) time.Duration {
+	last := r.Phases[len(r.Phases)-1]
+	mean, n := 0.0, 0.0
+	for _, p := range r.Series {
+		if p.At > last.Start+last.Length/2 {
+			mean, n = mean+p.Good, n+1
+		}
+	}
+	for _, p := range r.Series {
+		if p.At > last.Start && p.Good >= 0.9*mean/n {
+			return p.At - last.Start
+		}
+	}
+	return last.Length
+}
+
+// fairness is Jain's index of what the limiters let through, in proportion to what asks them.
+func fairness(r *Result) float64 {
+	sum, squares := 0.0, 0.0
+	for _, l := range r.Limiters {
+		x := float64(l.Good) / float64(l.Requests)
+		sum, squares = sum+x, squares+x*x
+	}
+	return sum * sum / squares / float64(len(r.Limiters))
+}
