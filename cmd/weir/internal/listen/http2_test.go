@@ -140,7 +140,7 @@ func TestClosedWindow(t *testing.T) {
 func TestSlowConnectionStallsNoStream(t *testing.T) {
 	const size = 10 << 20
 	l := start(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) },
-		func(c *config.Listener) { c.BodyTimeout = config.Duration(100 * time.Millisecond) })
+		func(c *config.Listener) { c.BodyTimeout = config.Duration(250 * time.Millisecond) })
 	conn, _ := dial(t, l, "")
 	_ = conn.(*net.TCPConn).SetReadBuffer(128 << 10) // or it would grow, and acknowledge in longer steps
 	_, _ = io.WriteString(conn, preface+frame(setting, 0, 0, "\x00\x04\x7f\xff\xff\xff")+frame(windowUpdate, 0, 0, "\x7f\xff\x00\x00")+request(1))
