@@ -121,7 +121,8 @@ func clientOutcome(ctx context.Context, err error) weir.Outcome {
 	case errors.Is(err, weir.ErrRefused): // by another limiter of this client
 		return weir.Overloaded
 	default:
-		return codeOf(err).ClientOutcome()
+		_, told := RetryAfter(err)
+		return codeOf(err).ClientOutcome(told)
 	}
 }
 

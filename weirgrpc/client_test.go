@@ -33,11 +33,12 @@ func TestServersTeachTheClient(t *testing.T) {
 		want limittest.Taught
 	}{
 		{nil, limittest.Taught{Succeeded: 1}},
-		{status.Error(codes.ResourceExhausted, ""), limittest.Taught{Failed: 1}},
+		{status.Error(codes.ResourceExhausted, ""), limittest.Taught{Overloaded: 1}},
 		{status.Error(codes.Unavailable, ""), limittest.Taught{Failed: 1}},
+		{says(codes.Unavailable, time.Second), limittest.Taught{Overloaded: 1}},
 		{status.Error(codes.DeadlineExceeded, ""), limittest.Taught{TimedOut: 1}},
 		{status.Error(codes.NotFound, ""), limittest.Taught{Ignored: 1}},
-		{fmt.Errorf("%w", weir.ErrQueueFull), limittest.Taught{Ignored: 1}}, // of another limiter on the way
+		{fmt.Errorf("%w", weir.ErrQueueFull), limittest.Taught{Overloaded: 1}}, // of another limiter on the way
 	} {
 		lim := limittest.Fixed(t, 1, weir.Queue{})
 		if err := invoke(t.Context(), lim, c.err); !errors.Is(err, c.err) {
@@ -111,7 +112,7 @@ func TestClientOfAServer(t *testing.T) {
 	if errors.Is(err, weir.ErrRefused) || status.Code(err) != codes.ResourceExhausted {
 		t.Errorf("%v", err)
 	}
-	limittest.Check(t, ours, limittest.Taught{Succeeded: 1, Failed: 1})
+	limittest.Check(t, ours, limittest.Taught{Succeeded: 1, Overloaded: 1})
 }
 
 func TestRetryAfter(t *testing.T) {

@@ -16,8 +16,9 @@
 //     failures, and so is a handler that panics;
 //   - DEADLINE_EXCEEDED is a timeout, and so is a deadline that passed whatever the handler
 //     returned;
-//   - RESOURCE_EXHAUSTED is an overload on a client, for the server refused it. On a server it
-//     teaches nothing, since a quota of one caller says nothing about the server;
+//   - RESOURCE_EXHAUSTED, and UNAVAILABLE with RetryInfo, is an overload on a client, for the server
+//     refused it. On a server it teaches nothing, since a quota of one caller says nothing about
+//     the server;
 //   - all other codes teach nothing: the caller was wrong, and being told so is fast. Nor does a
 //     caller that left.
 //

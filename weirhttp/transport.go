@@ -144,7 +144,7 @@ func (b *body) ended() weir.Outcome {
 	if b.res.StatusCode == http.StatusOK && headers.IsGRPC(b.res.Header) {
 		for _, header := range []http.Header{b.res.Trailer, b.res.Header} {
 			if values := header[grpcStatus]; len(values) > 0 {
-				return grpcCode(values).ClientOutcome()
+				return grpcCode(values).ClientOutcome(false)
 			}
 		}
 	}

@@ -38,20 +38,20 @@ func fixed(limit int, queue weir.Queue) (*weir.Limiter, *weirriver.Middleware) {
 func TestOutcomes(t *testing.T) {
 	odd := errors.New("odd")
 	for _, c := range []struct {
-		name                                 string
-		cancelled                            bool // while it runs
-		err                                  error
-		succeeded, failed, timedOut, ignored uint64
+		name                                             string
+		cancelled                                        bool // while it runs
+		err                                              error
+		succeeded, failed, timedOut, ignored, overloaded uint64
 	}{
-		{"success", false, nil, 1, 0, 0, 0},
-		{"failure", false, odd, 0, 1, 0, 0},
-		{"timeout of the job", false, fmt.Errorf("read: %w", context.DeadlineExceeded), 0, 0, 1, 0},
-		{"timeout of a connection", false, os.ErrDeadlineExceeded, 0, 0, 1, 0},
-		{"snooze", false, fmt.Errorf("later: %w", river.JobSnooze(time.Minute)), 0, 0, 0, 1},
-		{"cancel", false, fmt.Errorf("gone: %w", river.JobCancel(odd)), 0, 0, 0, 1},
-		{"refusal by another limiter", false, weir.ErrQueueFull, 0, 0, 0, 1},
-		{"cancelled while it ran", true, odd, 0, 0, 0, 1},
-		{"success though cancelled", true, nil, 1, 0, 0, 0},
+		{"success", false, nil, 1, 0, 0, 0, 0},
+		{"failure", false, odd, 0, 1, 0, 0, 0},
+		{"timeout of the job", false, fmt.Errorf("read: %w", context.DeadlineExceeded), 0, 0, 1, 0, 0},
+		{"timeout of a connection", false, os.ErrDeadlineExceeded, 0, 0, 1, 0, 0},
+		{"snooze", false, fmt.Errorf("later: %w", river.JobSnooze(time.Minute)), 0, 0, 0, 1, 0},
+		{"cancel", false, fmt.Errorf("gone: %w", river.JobCancel(odd)), 0, 0, 0, 1, 0},
+		{"refusal by another limiter", false, weir.ErrQueueFull, 0, 0, 0, 0, 1},
+		{"cancelled while it ran", true, odd, 0, 0, 0, 1, 0},
+		{"success though cancelled", true, nil, 1, 0, 0, 0, 0},
 	} {
 		lim, limit := fixed(1, weir.Queue{})
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -66,7 +66,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: River hears %v, want %v", c.name, err, c.err)
 		}
 		s := lim.Snapshot()
-		if s.Succeeded != c.succeeded || s.Failed != c.failed || s.TimedOut != c.timedOut || s.Ignored != c.ignored || s.InFlight != 0 {
+		if s.Succeeded != c.succeeded || s.Failed != c.failed || s.TimedOut != c.timedOut || s.Ignored != c.ignored || s.Overloaded != c.overloaded || s.InFlight != 0 {
 			t.Errorf("%s: %+v", c.name, s)
 		}
 	}

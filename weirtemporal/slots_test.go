@@ -173,17 +173,17 @@ func TestRefusedActivitiesRun(t *testing.T) {
 
 func TestOutcomes(t *testing.T) {
 	for _, c := range []struct {
-		name                                 string
-		end                                  func() error
-		succeeded, failed, timedOut, ignored uint64
+		name                                             string
+		end                                              func() error
+		succeeded, failed, timedOut, ignored, overloaded uint64
 	}{
-		{"success", func() error { return nil }, 1, 0, 0, 0},
-		{"failure", func() error { return errors.New("odd") }, 0, 1, 0, 0},
-		{"panic", func() error { panic("odd") }, 0, 1, 0, 0},
-		{"timeout", func() error { return context.DeadlineExceeded }, 0, 0, 1, 0},
-		{"cancelled", func() error { return temporal.NewCanceledError() }, 0, 0, 0, 1},
-		{"completed elsewhere", func() error { return activity.ErrResultPending }, 0, 0, 0, 1},
-		{"refused by another limiter", func() error { return weir.ErrQueueFull }, 0, 0, 0, 1},
+		{"success", func() error { return nil }, 1, 0, 0, 0, 0},
+		{"failure", func() error { return errors.New("odd") }, 0, 1, 0, 0, 0},
+		{"panic", func() error { panic("odd") }, 0, 1, 0, 0, 0},
+		{"timeout", func() error { return context.DeadlineExceeded }, 0, 0, 1, 0, 0},
+		{"cancelled", func() error { return temporal.NewCanceledError() }, 0, 0, 0, 1, 0},
+		{"completed elsewhere", func() error { return activity.ErrResultPending }, 0, 0, 0, 1, 0},
+		{"refused by another limiter", func() error { return weir.ErrQueueFull }, 0, 0, 0, 0, 1},
 	} {
 		lim, slots := fixed(1)
 		env := environment(slots)
@@ -191,7 +191,7 @@ func TestOutcomes(t *testing.T) {
 		env.RegisterActivity(work)
 		_, _ = env.ExecuteActivity(work)
 		s := lim.Snapshot()
-		if s.Succeeded != c.succeeded || s.Failed != c.failed || s.TimedOut != c.timedOut || s.Ignored != c.ignored || s.InFlight != 0 {
+		if s.Succeeded != c.succeeded || s.Failed != c.failed || s.TimedOut != c.timedOut || s.Ignored != c.ignored || s.Overloaded != c.overloaded || s.InFlight != 0 {
 			t.Errorf("%s: %+v", c.name, s)
 		}
 	}

@@ -29,7 +29,7 @@ func (n *Node) advance(now int64, fx *Effects) int64 {
 func (n *Node) closeWindow(now int64, fx *Effects) {
 	if n.meter == nil { // nothing ran yet: the first window begins now
 		n.due = now + n.conf.interval // should the law end the goroutine
-		n.plan(now, first(n.control, n.conf.bounds(n.limit), fx).Next, 0, &n.conf, n.lookback)
+		n.begin(now, first(n.control, n.conf.bounds(n.limit), fx))
 		return
 	}
 	if !n.ready(n.meter, now) {

@@ -25,7 +25,7 @@ func Answer(err error, code Code, after time.Duration, mayRepeat bool) retry.Ans
 		return retry.Answer{Outcome: retry.Rejected, Final: true}
 	case code == Canceled:
 		return retry.Answer{Outcome: retry.Ignored, Final: true}
-	case code.ClientOutcome() == weir.Failure:
+	case code.ClientOutcome(false) == weir.Failure:
 		return retry.Answer{Outcome: retry.Failure, Final: true}
 	default: // done, or the caller's mistake
 		return retry.Answer{Outcome: retry.Success, Final: true}

@@ -53,8 +53,14 @@ var outcomes = [...]struct{ server, client weir.Outcome }{
 // code that gRPC does not define counts as Unknown, as gRPC itself has it.
 func (c Code) ServerOutcome() weir.Outcome { return outcomes[c.defined()].server }
 
-// ClientOutcome returns what a call that ended with the code teaches the limiter of its client.
-func (c Code) ClientOutcome() weir.Outcome { return outcomes[c.defined()].client }
+// ClientOutcome returns what a call that ended with the code teaches the limiter of its client. A
+// server that is unavailable and says when to come back has too much.
+func (c Code) ClientOutcome(comeBack bool) weir.Outcome {
+	if c == Unavailable && comeBack {
+		return weir.Overloaded
+	}
+	return outcomes[c.defined()].client
+}
 
 func (c Code) defined() Code {
 	if int(c) >= len(outcomes) {

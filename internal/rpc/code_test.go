@@ -33,8 +33,11 @@ func TestOutcomes(t *testing.T) {
 		if got := code.ServerOutcome(); got != want.server {
 			t.Errorf("%d on a server: %v, want %v", code, got, want.server)
 		}
-		if got := code.ClientOutcome(); got != want.client {
+		if got := code.ClientOutcome(false); got != want.client {
 			t.Errorf("%d on a client: %v, want %v", code, got, want.client)
+		}
+		if got := code.ClientOutcome(true); (got == weir.Overloaded) != (code == 8 || code == 14) {
+			t.Errorf("%d on a client that is told when to come back: %v", code, got)
 		}
 	}
 }

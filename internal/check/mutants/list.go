@@ -49,7 +49,7 @@ var ofTheLimiter = []mutant{
 	{
 		name: "the first window begins before there is work",
 		file: "internal/admit/law.go",
-		old:  "n.plan(now, first(n.control, n.conf.bounds(n.limit), fx).Next, 0, &n.conf, n.lookback)",
+		old:  "n.begin(now, first(n.control, n.conf.bounds(n.limit), fx))",
 		new:  "n.expired = now + n.lookback",
 		in:   ".",
 		test: "TestFirstBurst",
