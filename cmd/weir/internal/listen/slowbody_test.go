@@ -13,8 +13,11 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// hasty wants 100 KB/s. A busy machine may hold up a sender, which is to be slow and not stalled.
-func hasty(c *config.Listener) { c.BodyTimeout, c.BodyRate = 16*short, 100_000 }
+// hasty wants 100 KB/s.
+func hasty(c *config.Listener) { c.BodyTimeout, c.BodyRate = 4*short, 100_000 }
+
+// patient wants it too, of a sender that a busy machine holds up: it is slow, and not stalled.
+func patient(c *config.Listener) { c.BodyTimeout, c.BodyRate = 16*short, 100_000 }
 
 // trickle sends a byte a millisecond, until it is told that the proxy has had enough.
 func trickle(to io.Writer, piece string) {
@@ -33,7 +36,7 @@ func TestSlowSender(t *testing.T) {
 		"one chunk": {"Transfer-Encoding: chunked\r\n\r\n100000\r\n", "x"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := start(t, sink, hasty)
+			l := start(t, sink, patient)
 			conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\n"+test.text)
 			go trickle(conn, test.piece)
 			if status, _ := answer(t, answers); status != http.StatusRequestTimeout {
@@ -48,7 +51,7 @@ func TestSlowSender(t *testing.T) {
 }
 
 func TestSlowSenderOfHTTP2(t *testing.T) {
-	l := start(t, sink, hasty)
+	l := start(t, sink, patient)
 	timesOutOverHTTP2(t, l, func(to io.Writer) { trickle(to, "x") })
 	if n := l.Counts(); n.Slow != 1 {
 		t.Errorf("%+v, want one slow body", n)
