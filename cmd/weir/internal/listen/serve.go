@@ -12,6 +12,13 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	if c.secured != nil {
 		r.TLS = c.secured()
 	}
+	if r.Method == "PRI" {
+		// It begins HTTP/2 (RFC 9113, 3.4). net/http serves it in the midst of HTTP/1, where framing
+		// looks at no head behind it.
+		w.Header().Set("Connection", "close")
+		http.Error(w, "PRI begins HTTP/2 and is no method", http.StatusBadRequest)
+		return
+	}
 	if s := r.URL.Scheme; s != "" && !strings.EqualFold(s, "http") && !strings.EqualFold(s, "https") {
 		// An upstream would take such a URL for a path.
 		http.Error(w, "the scheme of the request is not http or https", http.StatusBadRequest)
@@ -20,8 +27,8 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	underscores := l.live.Load().underscores
 	if !underscores {
 		dropUnderscores(r.Header)
-		dropUnderscores(r.Trailer)
 	}
+	dropTrailers(r.Trailer, underscores)
 	if r.ProtoMajor >= 2 {
 		s := l.newStream(w, c)
 		defer s.release(r.Context())
@@ -29,9 +36,7 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Body != http.NoBody {
 		b := newBody(r, c, w)
-		if !underscores {
-			b.trailer = r.Trailer
-		}
+		b.trailer, b.underscores = r.Trailer, underscores
 		defer b.release()
 		r = r.WithContext(r.Context()) // a copy: the server needs its own body
 		r.Body = b
