@@ -20,8 +20,3 @@ func dropTrailers(from http.Header, underscores bool) {
 		}
 	}
 }
-
-// noToken reports whether names have no such character (RFC 9110, 5.6.2).
-func noToken(c rune) bool {
-	return c <= ' ' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
-}

@@ -110,6 +110,8 @@ func probes() []probe {
 		{"absolute form", "GET http://h/x HTTP/1.1\r\nHost: g\r\n\r\n", "200" + end, "GET /x"},
 		{"absolute form of a file", "GET file:///x HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
 		{"absolute form of FTP", "GET ftp://h/x HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
+		{"absolute form with another character", "GET http://h<g/x HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
+		{"absolute form with a host that is not ASCII", "GET http://h\xc3\xa4/x HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
 		{"no form", "GET x HTTP/1.1\r\nHost: h\r\n\r\n", "400", ""},
 		{"no version", "GET /x\r\n\r\n", "400", ""},
 		{"another version", "GET /x HTTP/2.0\r\nHost: h\r\n\r\n", "505", ""},
