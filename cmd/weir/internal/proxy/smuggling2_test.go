@@ -121,7 +121,7 @@ func (r *running) ask2(fields []string, body string) string {
 	} else {
 		text += frame(headers, endHeaders, 1, block) + frame(data, endStream, 1, body)
 	}
-	go io.WriteString(conn, text) //nolint:errcheck // the proxy may have closed
+	go io.WriteString(conn, text) // the proxy may have closed
 	for head := make([]byte, 9); ; {
 		if _, err := io.ReadFull(conn, head); err != nil {
 			r.t.Fatalf("%q: %v", fields, err)

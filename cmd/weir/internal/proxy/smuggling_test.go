@@ -156,7 +156,7 @@ func (r *running) say(text string) string {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	go io.WriteString(conn, text) //nolint:errcheck // the proxy may have closed
+	go io.WriteString(conn, text) // the proxy may have closed
 	var statuses []string
 	for answers := bufio.NewReader(conn); ; {
 		res, err := http.ReadResponse(answers, nil)
