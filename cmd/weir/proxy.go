@@ -169,21 +169,25 @@ func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, log *s
 	if err != nil {
 		log.Warn("changes of the file are not seen, only SIGHUP is", "error", err)
 	}
-	go func() {
-		var applied []byte // the file as it was read last
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-hangup:
-			case <-changed:
-				if now, err := os.ReadFile(c.Config); err == nil && bytes.Equal(now, applied) {
-					continue // it was read on SIGHUP
-				}
-			}
-			applied, _ = os.ReadFile(c.Config)
-			_ = p.Reload() // says in the log how it went
-		}
-	}()
+	read := func() ([]byte, error) { return os.ReadFile(c.Config) }
+	go eachChange(ctx, hangup, changed, read, func() { _ = p.Reload() }) // says in the log how it went
 	return func() { signal.Stop(hangup); cancel() }
+}
+
+// eachChange calls reload on each hangup, and when the file has changed since.
+func eachChange(ctx context.Context, hangup <-chan os.Signal, changed <-chan struct{}, read func() ([]byte, error), reload func()) {
+	var applied []byte // the file as it was read last
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangup:
+		case <-changed:
+			if now, err := read(); err == nil && bytes.Equal(now, applied) {
+				continue // it was read on SIGHUP
+			}
+		}
+		applied, _ = read()
+		reload()
+	}
 }

@@ -67,6 +67,8 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	switch {
 	case r.Method == http.MethodConnect, x.upgrade, r.ContentLength > x.request+x.file:
 		stream = true
+	case x.converses && r.ContentLength < 0 && r.Header["Expect"] != nil:
+		stream = true // the upstream says when the client may begin
 	case x.converses && r.ContentLength < 0:
 		stream, err = x.takeEarly()
 	default:

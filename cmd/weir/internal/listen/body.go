@@ -15,7 +15,9 @@ type body struct {
 	stream  *http.ResponseController // of HTTP/2, nil otherwise
 	reading watch
 	pace    pace
-	trailer http.Header // from which names with underscores are dropped
+	trailer http.Header
+
+	underscores bool // pass in names of trailers
 
 	// Of the read of HTTP/1 that is under way.
 	deadline int
@@ -59,7 +61,7 @@ func (b *body) Read(p []byte) (int, error) {
 func (b *body) read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if errors.Is(err, io.EOF) {
-		dropUnderscores(b.trailer)
+		dropTrailers(b.trailer, b.underscores)
 	}
 	return n, err
 }

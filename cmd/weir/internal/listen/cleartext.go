@@ -54,10 +54,14 @@ func (c *cleartext) Read(p []byte) (n int, err error) {
 	}
 	bad := copy(p[n:], c.refusal)
 	c.refusal = c.refusal[bad:]
-	if n += bad; n == 0 {
-		return 0, io.EOF
+	if n += bad; n > 0 {
+		return n, nil
 	}
-	return n, nil
+	// The requests before may still run, and an end of the connection would end them.
+	for err == nil {
+		_, err = c.Conn.Read(p)
+	}
+	return 0, err
 }
 
 // ReadFrom lets the kernel copy where it can.

@@ -58,6 +58,9 @@ func TestSmuggling(t *testing.T) {
 		{"a bad size of a chunk", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n" + next, 400, 1},
 		{"a chunk that is longer than its size", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhello\r\n" + empty + next, 400, 1},
 		{"a size beyond 64 bits", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000005\r\nhello\r\n" + empty + next, 400, 1},
+		{"a method that begins HTTP/2", "PRI * HTTP/2.0\r\nHost: h\r\n\r\n" + next, 400, 0},
+		{"a preface without its end", "PRI * HTTP/2.0\r\n\r\n" + next, 400, 0},
+		{"a preface after a request", get + "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + next, 400, 1},
 		{"after a sound request", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello" +
 			"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n" + empty + next, 400, 1},
 		{"after chunks", "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nA: b\r\n\r\n" +
@@ -88,6 +91,28 @@ func TestSmuggling(t *testing.T) {
 			if status != c.status || served != c.served {
 				t.Errorf("%s, byte by byte %v: the last status is %d after %d served, want %d after %d", c.name, split, status, served, c.status, c.served)
 			}
+		}
+	}
+}
+
+// A request that is under way does not end because an ambiguous head follows it.
+func TestRequestBeforeAnAmbiguousHead(t *testing.T) {
+	const bad = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
+	begun := make(chan struct{})
+	l := start(t, func(_ http.ResponseWriter, r *http.Request) {
+		close(begun)
+		c := connOf(r.Context())
+		eventually(t, "all is read", func() bool { return c.received.Load() == uint64(len(get+bad+get)) || r.Context().Err() != nil })
+		if err := r.Context().Err(); err != nil {
+			t.Errorf("the request before has ended: %v", err)
+		}
+	}, nil)
+	conn, answers := dial(t, l, get+bad)
+	<-begun
+	_, _ = io.WriteString(conn, get)
+	for _, want := range []int{200, 400, 0} {
+		if status, _ := answer(t, answers); status != want {
+			t.Errorf("status %d, want %d", status, want)
 		}
 	}
 }
@@ -144,6 +169,21 @@ func TestBodiesThatLookLikeHeads(t *testing.T) {
 	_, _ = io.WriteString(conn, bad)
 	if text := <-got; text != bad {
 		t.Errorf("after the upgrade %q", text)
+	}
+}
+
+// Trailers that a transport refuses to send are dropped, whether they were announced or not.
+func TestTrailersThatMayNotBe(t *testing.T) {
+	l := start(t, func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		if len(r.Trailer) != 1 || r.Trailer.Get("Sum") != "2" {
+			t.Errorf("trailers %q", r.Trailer)
+		}
+	}, nil)
+	_, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nTrailer: A B, Sum\r\nTransfer-Encoding: chunked\r\n\r\n"+
+		"5\r\nhello\r\n0\r\nContent-Length: 5\r\nTransfer-Encoding: x\r\nTrailer: y\r\nHost: g\r\nA : b\r\nSum: 2\r\n\r\n")
+	if status, _ := answer(t, answers); status != http.StatusOK {
+		t.Errorf("status %d", status)
 	}
 }
 

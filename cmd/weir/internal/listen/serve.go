@@ -12,16 +12,18 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	if c.secured != nil {
 		r.TLS = c.secured()
 	}
-	if s := r.URL.Scheme; s != "" && !strings.EqualFold(s, "http") && !strings.EqualFold(s, "https") {
-		// An upstream would take such a URL for a path.
-		http.Error(w, "the scheme of the request is not http or https", http.StatusBadRequest)
+	if why := complaint(r); why != "" {
+		if r.Method == "PRI" {
+			w.Header().Set("Connection", "close") // because framing looks at no head behind it
+		}
+		http.Error(w, why, http.StatusBadRequest)
 		return
 	}
 	underscores := l.live.Load().underscores
 	if !underscores {
 		dropUnderscores(r.Header)
-		dropUnderscores(r.Trailer)
 	}
+	dropTrailers(r.Trailer, underscores)
 	if r.ProtoMajor >= 2 {
 		s := l.newStream(w, c)
 		defer s.release(r.Context())
@@ -29,9 +31,7 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Body != http.NoBody {
 		b := newBody(r, c, w)
-		if !underscores {
-			b.trailer = r.Trailer
-		}
+		b.trailer, b.underscores = r.Trailer, underscores
 		defer b.release()
 		r = r.WithContext(r.Context()) // a copy: the server needs its own body
 		r.Body = b
@@ -41,6 +41,21 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	l.next.ServeHTTP(w, r)
+}
+
+// complaint says what is wrong with a request that net/http serves and no upstream should have.
+func complaint(r *http.Request) string {
+	switch scheme := r.URL.Scheme; {
+	case r.Method == "PRI": // which net/http serves in the midst of HTTP/1
+		return "PRI begins HTTP/2 and is no method"
+	case strings.ContainsFunc(r.Method, noToken): // of HTTP/2
+		return "the method is no token"
+	case scheme != "" && !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https"):
+		return "the scheme of the request is not http or https" // an upstream would take the URL for a path
+	case strings.ContainsFunc(r.Host, noHost): // of HTTP/2, or of an absolute form
+		return "the host of the request has a character that none may have"
+	}
+	return ""
 }
 
 // dropUnderscores drops what has an underscore in its name: CGI and WSGI read X_Forwarded_For as

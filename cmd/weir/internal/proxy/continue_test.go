@@ -7,12 +7,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 )
 
 // ask announces a body and waits for leave to send it.
-func ask(t *testing.T, address, path string, length int) (conn net.Conn, answers *bufio.Reader, status int) {
+func ask(t *testing.T, address, path, framing string) (conn net.Conn, answers *bufio.Reader, status int) {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -20,7 +21,7 @@ func ask(t *testing.T, address, path string, length int) (conn net.Conn, answers
 	}
 	t.Cleanup(func() { conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: %d\r\n\r\n", path, length)
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n%s\r\n\r\n", path, framing)
 	answers = bufio.NewReader(conn)
 	res, err := http.ReadResponse(answers, nil)
 	if err != nil {
@@ -66,40 +67,64 @@ routes:
 		path   string
 		status int
 	}{{"/unknown", 404}, {"/short", 413}, {"/held", 503}, {"/broken", 503}, {"/api", 100}} {
-		if _, _, status := ask(t, p.address, c.path, 11); status != c.status {
+		if _, _, status := ask(t, p.address, c.path, "Content-Length: 11"); status != c.status {
 			t.Errorf("%s: status %d, want %d", c.path, status, c.status)
 		}
 	}
 }
 
+const (
+	tooLong = 17 << 20 // above buffers.file
+	length  = "Content-Length: 17825792"
+	chunked = "Transfer-Encoding: chunked"
+)
+
 // A body that streams is asked for when the upstream asks for it.
 func TestUpstreamAsksForAStreamedBody(t *testing.T) {
-	const length = 17 << 20 // above buffers.file
 	asked, ask100 := make(chan struct{}), make(chan struct{})
 	upstream := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		close(asked)
+		asked <- struct{}{}
 		<-ask100
 		_, _ = io.Copy(io.Discard, r.Body) // sends 100
 	}))
 	t.Cleanup(upstream.Close)
-	p := start(t, fmt.Sprintf("upstreams: {api: {addresses: [%q]}}\n", upstream.URL))
-	early := make(chan struct{})
-	go func() {
-		<-asked
-		close(early)
-		close(ask100)
-	}()
-	conn, answers, status := ask(t, p.address, "/", length)
-	select {
-	case <-early:
-	default:
-		t.Error("the client was asked before the upstream asked")
+	p := start(t, file(upstream.URL, "routes: [{body: stream}]"))
+	for framing, body := range map[string]string{
+		length:  strings.Repeat("x", tooLong),
+		chunked: "5\r\nhello\r\n0\r\n\r\n",
+	} {
+		early := make(chan struct{})
+		go func() {
+			<-asked
+			close(early)
+			ask100 <- struct{}{}
+		}()
+		conn, answers, status := ask(t, p.address, "/", framing)
+		select {
+		case <-early:
+		default:
+			t.Errorf("%s: the client was asked before the upstream asked", framing)
+		}
+		if status != http.StatusContinue {
+			t.Fatalf("%s: status %d, want 100", framing, status)
+		}
+		go io.WriteString(conn, body) // the reader of the answer sees what becomes of it
+		if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != http.StatusOK {
+			t.Errorf("%s: %v, %v", framing, res, err)
+		}
 	}
-	if status != http.StatusContinue {
-		t.Fatalf("status %d, want 100", status)
-	}
-	go func() { _, _ = conn.Write(make([]byte, length)) }()
-	if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != http.StatusOK {
-		t.Errorf("%v, %v", res, err)
+}
+
+// An upstream that refuses a body by its header has no client send it.
+func TestUpstreamRefusesBeforeContinue(t *testing.T) {
+	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	t.Cleanup(upstream.Close)
+	p := start(t, file(upstream.URL, "routes: [{body: stream}]"))
+	for _, framing := range []string{length, chunked} {
+		if _, _, status := ask(t, p.address, "/", framing); status != http.StatusForbidden {
+			t.Errorf("%s: status %d, want 403", framing, status)
+		}
 	}
 }

@@ -85,6 +85,9 @@ func (s *sending) got1xx(code int, header textproto.MIMEHeader) error {
 	if s.early.Add(1) > maxEarly {
 		return errEarly
 	}
+	if code == http.StatusContinue && s.in.Header["Expect"] != nil {
+		return nil // the server says so itself once its body is read, and a client might obey twice
+	}
 	return s.asked.Got1xxResponse(code, header)
 }
 

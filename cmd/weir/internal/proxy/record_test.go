@@ -1,0 +1,82 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A recorder is an upstream that keeps the requests it is sent, as it reads them and to the byte.
+type recorder struct {
+	address string
+
+	mu       sync.Mutex
+	sent     bytes.Buffer
+	requests []string
+}
+
+func record(t *testing.T) *recorder {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &recorder{address: "http://" + l.Addr().String()}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go r.serve(conn)
+		}
+	}()
+	return r
+}
+
+func (r *recorder) serve(conn net.Conn) {
+	defer conn.Close()
+	in := bufio.NewReader(io.TeeReader(conn, r))
+	for {
+		request, err := http.ReadRequest(in)
+		if err != nil {
+			return
+		}
+		body, err := io.ReadAll(request.Body)
+		line := fmt.Sprint(request.Method, " ", request.RequestURI, " ", string(body))
+		if err != nil {
+			line += err.Error()
+		}
+		r.mu.Lock()
+		r.requests = append(r.requests, strings.TrimSpace(line))
+		r.mu.Unlock()
+		if err != nil {
+			return
+		}
+		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	}
+}
+
+// Write keeps what a connection has brought.
+func (r *recorder) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sent.Write(p)
+}
+
+// take returns what came since the last time: the requests in one line, and their bytes.
+func (r *recorder) take() (requests, sent string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	requests, sent = strings.Join(r.requests, ", "), r.sent.String()
+	r.requests = nil
+	r.sent.Reset()
+	return requests, sent
+}

@@ -1,0 +1,172 @@
+package proxy
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A probe is what one client sends, and what becomes of it. The answers are the statuses; end is
+// that of the request behind the probe, which is answered if the connection stays.
+type probe struct{ name, text, answers, upstream string }
+
+const (
+	within = "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n" // in what should be a body
+	zero   = "0\r\n\r\n"
+	end    = " end"
+)
+
+func post(framing, body string) string {
+	return "POST /x HTTP/1.1\r\nHost: h\r\n" + framing + "\r\n\r\n" + body
+}
+
+func chunks(text string) string { return post("Transfer-Encoding: chunked", text) }
+
+func probes() []probe {
+	const both = "Content-Length: 5\r\nTransfer-Encoding: chunked"
+	return []probe{
+		{"length and chunks", post(both, zero+within), "400", ""},
+		{"chunks and length", post("Transfer-Encoding: chunked\r\nContent-Length: 5", zero+within), "400", ""},
+		{"length and an unknown coding", post("Content-Length: 5\r\nTransfer-Encoding: x", "hello"), "400", ""},
+		{"capitals", post("CONTENT-LENGTH: 5\r\nTRANSFER-ENCODING: CHUNKED", zero+within), "400", ""},
+		{"behind a sound request", post("Content-Length: 5", "hello") + post(both, zero+within), "200 400", "POST /x hello"},
+		{"behind chunks", chunks("5\r\nhello\r\n0\r\n\r\n") + post(both, zero+within), "200 400", "POST /x hello"},
+		{"behind PRI", "PRI * HTTP/2.0\r\nHost: h\r\n\r\n" + post(both, zero+within), "400", ""},
+		{"behind half a preface", "PRI * HTTP/2.0\r\n\r\n" + post(both, zero+within), "400", ""},
+		{"chunks of HTTP/1.0", "POST /x HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n" + zero + within, "400", ""},
+		{"chunks of HTTP/1.0 that stays", "POST /x HTTP/1.0\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n" + zero + within, "400", ""},
+
+		{"two codings", post("Transfer-Encoding: gzip, chunked", zero), "501", ""},
+		{"two lines of codings", post("Transfer-Encoding: chunked\r\nTransfer-Encoding: x", zero), "501", ""},
+		{"chunks twice", post("Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked", zero), "501", ""},
+		{"identity", post("Transfer-Encoding: identity", "hello"), "501", ""},
+		{"no coding", post("Transfer-Encoding:", zero), "501", ""},
+		{"a coding in a list", post("Transfer-Encoding: , chunked", zero), "501", ""},
+		{"a coding in quotes", post("Transfer-Encoding: \"chunked\"", zero), "501", ""},
+		{"a coding with a parameter", post("Transfer-Encoding: chunked;q=1", zero), "501", ""},
+		{"a coding in capitals", post("Transfer-Encoding: CHUNKED", zero), "200" + end, "POST /x"},
+		{"a coding after a tab", post("Transfer-Encoding:\tchunked", zero), "200" + end, "POST /x"},
+		{"a coding before blanks", post("Transfer-Encoding: chunked \t", zero), "200" + end, "POST /x"},
+		{"a coding after \\v", post("Transfer-Encoding: \vchunked", zero), "400", ""},
+		{"a coding in the next line", post("Transfer-Encoding:\r\n chunked", zero), "400", ""},
+		{"a blank before the colon", post("Transfer-Encoding : chunked", zero), "400", ""},
+		{"a tab before the colon", post("Transfer-Encoding\t: chunked", zero), "400", ""},
+		{"a blank before the first name", "POST /x HTTP/1.1\r\n Transfer-Encoding: chunked\r\nHost: h\r\n\r\n" + zero, "400", ""},
+		{"a name within another header", post("A: b\r\n Transfer-Encoding: chunked", ""), "200" + end, "POST /x"},
+		{"a name with an underscore", post("Content-Length: 5\r\nTransfer_Encoding: chunked", "hello"), "200" + end, "POST /x hello"},
+		{"a name that Connection lists", post("Connection: Content-Length\r\nContent-Length: 5", "hello"), "200" + end, "POST /x hello"},
+
+		{"two lengths", post("Content-Length: 5\r\nContent-Length: 0", within), "400", ""},
+		{"the same length twice", post("Content-Length: 5\r\nContent-Length: 5", "hello"), "200" + end, "POST /x hello"},
+		{"lengths in a list", post("Content-Length: 5, 5", "hello"), "400", ""},
+		{"a length with a plus", post("Content-Length: +5", "hello"), "400", ""},
+		{"a length with a minus", post("Content-Length: -5", "hello"), "400", ""},
+		{"a hexadecimal length", post("Content-Length: 0x5", "hello"), "400", ""},
+		{"a length in two words", post("Content-Length: 5 5", "hello"), "400", ""},
+		{"a length beyond 63 bits", post("Content-Length: 9223372036854775808", "hello"), "400", ""},
+		{"an empty length", post("Content-Length:", "hello"), "400", ""},
+		{"a length in the next line", post("Content-Length:\r\n 5", "hello"), "400", ""},
+		{"the length of a GET", "GET /x HTTP/1.1\r\nHost: h\r\nContent-Length: 35\r\n\r\n" + within, "200" + end, "GET /x " + strings.TrimSpace(within)},
+
+		{"an extension of a chunk", chunks("5;a=b\r\nhello\r\n0;c\r\n\r\n"), "200" + end, "POST /x hello"},
+		{"a line within an extension", chunks("5;a=\"\r\n\"\r\nhello\r\n" + zero), "400", ""},
+		{"LF within an extension", chunks("5;a\nb\r\nhello\r\n" + zero), "400", ""},
+		{"CR within an extension", chunks("5;a\rb\r\nhello\r\n" + zero), "400", ""},
+		{"LF after a size", chunks("5\nhello\r\n" + zero), "400", ""},
+		{"LF after a chunk", chunks("5\r\nhello\n" + zero), "400", ""},
+		{"LF after the last chunk", chunks("0\n\n"), "400", ""},
+		{"a chunk that is longer than its size", chunks("2\r\nhello\r\n" + zero), "400", ""},
+		{"a chunk without its end", chunks("5\r\nhello" + zero), "400", ""},
+		{"a size with a plus", chunks("+5\r\nhello\r\n" + zero), "400", ""},
+		{"a size with a minus", chunks("-5\r\nhello\r\n" + zero), "400", ""},
+		{"a size with 0x", chunks("0x5\r\nhello\r\n" + zero), "400", ""},
+		{"a size after a blank", chunks(" 5\r\nhello\r\n" + zero), "400", ""},
+		{"a size with a zero before it", chunks("05\r\nhello\r\n00\r\n\r\n"), "200" + end, "POST /x hello"},
+		{"a size beyond 64 bits", chunks("10000000000000005\r\nhello\r\n" + zero), "400", ""},
+		{"a size of no digit", chunks("\r\nhello\r\n" + zero), "400", ""},
+		{"a length among the trailers", post("Trailer: B\r\nTransfer-Encoding: chunked", "5\r\nhello\r\n0\r\nContent-Length: 5\r\nB: c\r\n\r\n"), "200" + end, "POST /x hello"},
+		{"a trailer with a blank in its name", post("Trailer: B\r\nTransfer-Encoding: chunked", "5\r\nhello\r\n0\r\nA : b\r\nB: c\r\n\r\n"), "200" + end, "POST /x hello"},
+		{"an announcement of no name", post("Trailer: A B\r\nTransfer-Encoding: chunked", zero), "200" + end, "POST /x"},
+		{"a zero byte in a trailer", post("Trailer: B\r\nTransfer-Encoding: chunked", "0\r\nB: \x00\r\n\r\n"), "400", ""},
+
+		{"LF alone", "GET /x HTTP/1.1\nHost: h\n\n", "200" + end, "GET /x"},
+		{"LF alone, length and chunks", "POST /x HTTP/1.1\nHost: h\nContent-Length: 5\nTransfer-Encoding: chunked\n\n" + zero + within, "400", ""},
+		{"CR alone", "GET /x HTTP/1.1\r\nHost: h\r\nA: b\rTransfer-Encoding: chunked\r\n\r\n", "400", ""},
+		{"a zero byte in a value", "GET /x HTTP/1.1\r\nHost: h\r\nA: b\x00\r\n\r\n", "400", ""},
+		{"a zero byte in a name", "GET /x HTTP/1.1\r\nHost: h\r\nA\x00: b\r\n\r\n", "400", ""},
+		{"a zero byte in the path", "GET /x\x00 HTTP/1.1\r\nHost: h\r\n\r\n", "400", ""},
+		{"a line without a colon", "GET /x HTTP/1.1\r\nHost: h\r\nA\r\n\r\n", "400", ""},
+		{"an empty name", "GET /x HTTP/1.1\r\nHost: h\r\n: b\r\n\r\n", "400", ""},
+
+		{"two hosts", "GET /x HTTP/1.1\r\nHost: h\r\nHost: g\r\n\r\n", "400", ""},
+		{"no host", "GET /x HTTP/1.1\r\n\r\n", "400", ""},
+		{"a host with a blank", "GET /x HTTP/1.1\r\nHost: h g\r\n\r\n", "400", ""},
+		{"absolute form", "GET http://h/x HTTP/1.1\r\nHost: g\r\n\r\n", "200" + end, "GET /x"},
+		{"absolute form of a file", "GET file:///x HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
+		{"absolute form of FTP", "GET ftp://h/x HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
+		{"absolute form with another character", "GET http://h<g/x HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
+		{"absolute form with a host that is not ASCII", "GET http://h\xc3\xa4/x HTTP/1.1\r\nHost: h\r\n\r\n", "400" + end, ""},
+		{"no form", "GET x HTTP/1.1\r\nHost: h\r\n\r\n", "400", ""},
+		{"no version", "GET /x\r\n\r\n", "400", ""},
+		{"another version", "GET /x HTTP/2.0\r\nHost: h\r\n\r\n", "505", ""},
+		{"two blanks in the first line", "GET /x  HTTP/1.1\r\nHost: h\r\n\r\n", "400", ""},
+		{"a tab in the first line", "GET\t/x HTTP/1.1\r\nHost: h\r\n\r\n", "400", ""},
+		{"a method that is no token", "G@T /x HTTP/1.1\r\nHost: h\r\n\r\n", "400", ""},
+		{"encoded line ends in the path", "GET /x%0d%0aA:%20b HTTP/1.1\r\nHost: h\r\n\r\n", "200" + end, "GET /x%0d%0aA:%20b"},
+	}
+}
+
+// Each probe is refused, and its connection closed where its end is in doubt; or it reaches the
+// upstream once, as a request that can be read in one way. None of them is the upstream's fault.
+func TestProbes(t *testing.T) {
+	up := record(t)
+	p := start(t, file(up.address, "compartments: {api: {breaker: {failures: 1}}}"))
+	for _, c := range probes() {
+		answers := p.say(c.text + "GET /end HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+		requests, sent := up.take()
+		requests, behind := strings.CutSuffix(requests, "GET /end")
+		if requests = strings.TrimSuffix(requests, ", "); behind {
+			answers = strings.TrimSuffix(answers, " 200") + end
+		}
+		if answers != c.answers || requests != c.upstream {
+			t.Errorf("%s: answers %q, want %q; the upstream has %q, want %q", c.name, answers, c.answers, requests, c.upstream)
+		}
+		lower := strings.ToLower(sent)
+		if strings.Count(lower, "\ncontent-length:")+strings.Count(lower, "\ntransfer-encoding:") > 1 || strings.Count(sent, "\n") != strings.Count(sent, "\r\n") {
+			t.Errorf("%s: the upstream may read this in two ways: %q", c.name, sent)
+		}
+	}
+	if s := p.Snapshot().ByKey["api"]; s.Failed > 0 {
+		t.Errorf("%d failures of the upstream", s.Failed)
+	}
+}
+
+// say sends text and returns the statuses of the answers, once the connection is closed.
+func (r *running) say(text string) string {
+	r.t.Helper()
+	conn, err := net.Dial("tcp", r.address)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
+	go io.WriteString(conn, text) // the proxy may have closed
+	var statuses []string
+	for answers := bufio.NewReader(conn); ; {
+		res, err := http.ReadResponse(answers, nil)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			r.t.Fatalf("%q: no end", text)
+		}
+		if err != nil {
+			return strings.Join(statuses, " ")
+		}
+		statuses = append(statuses, res.Status[:3])
+		_, _ = io.Copy(io.Discard, res.Body)
+	}
+}
