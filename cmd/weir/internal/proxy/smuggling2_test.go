@@ -99,7 +99,8 @@ func TestProbesOfHTTP2(t *testing.T) {
 	}
 }
 
-// ask2 sends a request of HTTP/2 and returns how it is answered: by a status or a reset of its stream.
+// ask2 sends a request of HTTP/2 and returns how it is answered: by a status, or a reset of its
+// stream.
 func (r *running) ask2(fields []string, body string) string {
 	r.t.Helper()
 	conn, err := net.Dial("tcp", r.address)
