@@ -1,10 +1,10 @@
 package sim
 
 import (
+	"os"
 	"testing"
 	"time"
 
-	"github.com/weir-go/weir/internal/longtest"
 	"github.com/weir-go/weir/law"
 )
 
@@ -58,7 +58,7 @@ func refusingServers() []refusing {
 // they refuse. In full it takes 30 seeds, and prints what other laws make of them.
 func TestPushback(t *testing.T) {
 	laws, seeds := []law.Law{law.Setpoint{}}, uint64(1)
-	if longtest.All() {
+	if os.Getenv("WEIR_TRIALS") == "full" {
 		laws, seeds = append(laws, law.Setpoint{Without: "yield"}, law.Gradient{}, law.Little{}, law.Vegas{}, law.AIMD{}), 30
 	}
 	for _, r := range refusingServers() {
