@@ -109,18 +109,18 @@ func (r *running) ask2(fields []string, body string) string {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	block := "" // of literals (RFC 7541, 6.2.2)
+	var block strings.Builder // of literals (RFC 7541, 6.2.2)
 	for i, field := range fields {
 		if i%2 == 0 {
-			block += "\x00"
+			block.WriteString("\x00")
 		}
-		block += string([]byte{byte(len(field))}) + field
+		block.WriteString(string([]byte{byte(len(field))}) + field)
 	}
 	text := "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(settings, 0, 0, "")
 	if body == "" {
-		text += frame(headers, endHeaders|endStream, 1, block)
+		text += frame(headers, endHeaders|endStream, 1, block.String())
 	} else {
-		text += frame(headers, endHeaders, 1, block) + frame(data, endStream, 1, body)
+		text += frame(headers, endHeaders, 1, block.String()) + frame(data, endStream, 1, body)
 	}
 	go io.WriteString(conn, text) // the proxy may have closed
 	for head := make([]byte, 9); ; {
