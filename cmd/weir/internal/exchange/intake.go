@@ -64,12 +64,13 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	case most > 0:
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
 	}
+	talks := x.converses && (r.ContentLength < 0 || x.route.config.Body == bodyStreams)
 	switch {
-	case r.Method == http.MethodConnect, x.upgrade, r.ContentLength > x.request+x.file:
+	case r.Method == http.MethodConnect, x.upgrade:
 		stream = true
-	case x.converses && r.ContentLength < 0 && r.Header["Expect"] != nil:
+	case talks && r.Header["Expect"] != nil:
 		stream = true // the upstream says when the client may begin
-	case x.converses && r.ContentLength < 0:
+	case talks:
 		stream, err = x.takeEarly()
 	default:
 		stream, err = x.takeAll()

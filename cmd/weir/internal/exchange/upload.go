@@ -12,9 +12,9 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// uploads are the requests of a compartment whose bodies stream, because they are too long for the
-// buffers or found no room. Their clients decide how long they take. So all of them together hold a
-// part of the limit at most, and one client half of that part.
+// uploads are the requests of a compartment whose bodies were too long for the buffers, or found no
+// room there, so that the rest streams. Their clients decide how long they take. So all of them
+// together hold a part of the limit at most, and one client half of that part.
 type uploads struct {
 	limiter *weir.Limiter
 	clients quota.Quota[netip.Addr]

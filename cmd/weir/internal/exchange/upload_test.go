@@ -14,14 +14,19 @@ import (
 
 const mebibyte = 1 << 20
 
-// upload is the head of a request whose body is too long for the buffers of a rig.
+// upload is the beginning of a request whose body goes on, and is streamed where there are noBuffers.
 var upload = fmt.Sprintf("POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\nbegin", 17*mebibyte)
+
+func noBuffers(c *config.Config, _ *config.Route) { c.Buffers.Request, c.Buffers.File = 0, 0 }
 
 // Forty uploads that do not come hold at most their part of the limit. The others are refused, and
 // short requests do not notice.
 func TestUploadsHoldAPartOfTheLimit(t *testing.T) {
 	const limit, crowd = 8, 40
-	rg := newRig(t, limit, false, site, func(c *config.Config, _ *config.Route) { c.Streams.Uploads = 0.5 })
+	rg := newRig(t, limit, false, site, func(c *config.Config, rc *config.Route) {
+		noBuffers(c, rc)
+		c.Streams.Uploads = 0.5
+	})
 	for range crowd {
 		rg.dial(upload)
 	}
@@ -69,11 +74,13 @@ func TestUploadsHoldTheirSlots(t *testing.T) {
 	}
 }
 
-// A slow body reaches the upstream when it is whole, whether its length is known or not.
+// A slow body reaches the upstream when it is whole, whether its length is known or not, or when the
+// buffers are full of it.
 func TestUpstreamIsNotAskedForHalfABody(t *testing.T) {
 	for _, text := range []string{
 		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\nhalf",
 		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+		upload,
 	} {
 		asked := make(chan struct{}, 1)
 		rg := newRig(t, 4, false, func(w http.ResponseWriter, _ *http.Request) { asked <- struct{}{} }, nil)
@@ -118,7 +125,7 @@ func TestRefusedBeforeTheBodyIsAskedFor(t *testing.T) {
 // A compartment that is only tried refuses nothing.
 func TestUploadsInShadowMode(t *testing.T) {
 	const crowd = 10
-	rg := newRig(t, 4, false, site, nil)
+	rg := newRig(t, 4, false, site, noBuffers)
 	if err := rg.lim.Update(weir.Config{Name: "tried", Min: 4, Max: 4, Shadow: true}); err != nil {
 		t.Fatal(err)
 	}

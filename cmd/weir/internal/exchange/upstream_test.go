@@ -161,7 +161,10 @@ func TestStreamsOutliveTheTimeout(t *testing.T) {
 // A client that stalls within its upload holds the slot no longer than the timeout: a transport
 // waits for it before it gives up, but the connection to the upstream is closed.
 func TestTimeoutOfAnUpload(t *testing.T) {
-	rg := newRig(t, 1, false, site, func(_ *config.Config, r *config.Route) { r.Timeout = config.Duration(timeout) })
+	rg := newRig(t, 1, false, site, func(c *config.Config, r *config.Route) {
+		noBuffers(c, r)
+		r.Timeout = config.Duration(timeout)
+	})
 	rg.dial(upload)
 	rg.until("the slot is taken", func() bool { return rg.inFlight() == 1 })
 	rg.until("the slot is free", func() bool { return rg.inFlight() == 0 })
