@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/weir-go/weir/internal/admit"
+	"github.com/weir-go/weir/internal/deadline"
 	"github.com/weir-go/weir/internal/reply"
 )
 
@@ -63,7 +64,8 @@ func (l *Limiter) enterCold(ctx context.Context, weight int, c *coldConfig) (p P
 func (l *Limiter) acquire(ctx context.Context, tenant uint16, weight int) (Permit, error) {
 	var fx admit.Effects
 	var ticket reply.Ticket
-	verdict := l.node.Acquire(&ticket, tenant, weight, now(), &fx)
+	work := admit.Work{Weight: weight, Tenant: tenant, Deadline: deadline.Of(ctx)}
+	verdict := l.node.Acquire(&ticket, work, now(), &fx)
 	l.after(&fx, ticket)
 	switch verdict {
 	case reply.Admitted:
@@ -90,7 +92,7 @@ func (l *Limiter) TryAcquire(ctx context.Context) (p Permit, ok bool) {
 	if cold := l.config.Load().cold; cold != nil {
 		return l.tryEnterCold(ctx, cold)
 	}
-	return l.tryAcquire(0)
+	return l.tryAcquire(ctx, 0)
 }
 
 // tryEnterCold is enterCold for work that will not wait.
@@ -98,7 +100,7 @@ func (l *Limiter) tryEnterCold(ctx context.Context, c *coldConfig) (p Permit, ok
 	if c.breaker != nil {
 		p, ok = l.tryAcquireWithBreaker(ctx, c.tenant(ctx), c.breaker)
 	} else {
-		p, ok = l.tryAcquire(c.tenant(ctx))
+		p, ok = l.tryAcquire(ctx, c.tenant(ctx))
 	}
 	if ok {
 		c.sample(ctx, &p)
@@ -106,10 +108,11 @@ func (l *Limiter) tryEnterCold(ctx context.Context, c *coldConfig) (p Permit, ok
 	return p, ok
 }
 
-func (l *Limiter) tryAcquire(tenant uint16) (Permit, bool) {
+func (l *Limiter) tryAcquire(ctx context.Context, tenant uint16) (Permit, bool) {
+	work := admit.Work{Weight: 1, Tenant: tenant, Deadline: deadline.Of(ctx)}
 	var fx admit.Effects
 	var ticket reply.Ticket
-	verdict := l.node.TryAcquire(&ticket, tenant, 1, now(), &fx)
+	verdict := l.node.TryAcquire(&ticket, work, now(), &fx)
 	l.after(&fx, ticket)
 	if verdict == reply.Admitted {
 		return Permit{limiter: l, ticket: ticket}, true

@@ -68,7 +68,7 @@ func (l *Limiter) tryAcquireWithBreaker(ctx context.Context, tenant uint16, b Br
 			done(Ignore)
 		}
 	}()
-	if p, ok = l.tryAcquire(tenant); ok {
+	if p, ok = l.tryAcquire(ctx, tenant); ok {
 		p.tell(done)
 	}
 	return p, ok

@@ -26,9 +26,9 @@ func TestExpiredHeavyWorkWakesWhatIsBehind(t *testing.T) {
 	var fx admit.Effects
 	second := int64(time.Second)
 	var first, next reply.Ticket
-	n.Acquire(&first, 0, 2, 0, &fx) // teaches a drain rate of 1/s
+	n.Acquire(&first, admit.Work{Weight: 2}, 0, &fx) // teaches a drain rate of 1/s
 	n.Done(first, second, window.Success, &fx)
-	if v := n.Acquire(&next, 0, 1, second, &fx); v != reply.Admitted {
+	if v := n.Acquire(&next, admit.Work{Weight: 1}, second, &fx); v != reply.Admitted {
 		t.Fatal(v)
 	}
 	heavy, light := &queue.Waiter{Weight: 2, Owner: deaf{}}, &queue.Waiter{Weight: 1, Owner: deaf{}}
@@ -59,9 +59,9 @@ func TestExpiredTakesNoPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	var fx admit.Effects
-	n.Acquire(new(reply.Ticket), 0, 1, 0, &fx)
+	n.Acquire(new(reply.Ticket), admit.Work{Weight: 1}, 0, &fx)
 	n.Join(&queue.Waiter{Weight: 1, Owner: deaf{}}, 0, &fx)
-	if v := n.Acquire(new(reply.Ticket), 0, 1, int64(2*time.Second), &fx); v != reply.MustWait {
+	if v := n.Acquire(new(reply.Ticket), admit.Work{Weight: 1}, int64(2*time.Second), &fx); v != reply.MustWait {
 		t.Error(v)
 	}
 }

@@ -107,6 +107,10 @@ type Window struct {
 	QueueWait time.Duration // mean time in the queue of the work that waited
 	Saturated float64       // share of the time in which the limit held work back, 0 to 1
 
+	// Deadline is how much time the work had left when it arrived: the median of the last arrivals.
+	// It is 0 if most work has no deadline.
+	Deadline time.Duration
+
 	// Closed is the wall clock when the window was closed, the zero Time if it is not
 	// known. Limiters that know nothing of each other agree on it as far as their
 	// machines do, so a law may use it to act in step with others; intervals are
@@ -186,6 +190,8 @@ type Plan struct {
 	MaxSamples int           // decide as soon as there are so many, and measure each window afresh
 	MaxAge     time.Duration // look no further back
 	Carried    bool          // count work that had started before measuring began among MinSamples
+
+	MinDeadline time.Duration // leave work that has less time left out of Window.Deadline
 }
 
 // Sorted is a list of latencies in ascending order: the [Latencies] for those

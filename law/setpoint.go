@@ -21,7 +21,8 @@ import "time"
 // misled by completions that come in waves; the other is never misled and comes late.
 //
 // B is the no-load latency and G the target latency: 1.65 B. With a budget it is at most half of
-// that, and at least 1.1 B.
+// that, and at least 1.1 B. The budget is a setting, or else the median of the time left to work
+// when it arrives, if most work has a deadline. Deadlines below B are left out.
 //
 // Each window is answered by one move, the first one that fits:
 //
@@ -50,8 +51,8 @@ import "time"
 //
 // # When it fails
 //
-//   - A deadline near the no-load latency: it cannot know that a little queue is too much. Set
-//     Budget.
+//   - A deadline near the no-load latency that the work does not carry: it cannot know that a little
+//     queue is too much. Set Budget.
 //   - A server whose latency rises long before its throughput stops rising: it keeps 80 to 90% of
 //     the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
@@ -62,7 +63,7 @@ import "time"
 //
 // # Cost
 //
-// 104 bytes, and 256 more once the limit was reached. BenchmarkSetpoint has the time of a decision.
+// 112 bytes, and 312 more once the limit was reached. BenchmarkSetpoint has the time of a decision.
 //
 // # Sources
 //
@@ -72,7 +73,7 @@ import "time"
 // the elasticity of the latency in a probe, are our own.
 type Setpoint struct {
 	// Budget is how long work may take from its start, not counting a wait in
-	// the limiter's queue. 0 means that it is not known.
+	// the limiter's queue. 0 means that only the deadlines of the work say it.
 	Budget time.Duration
 
 	// Without names a move that the law is not to make, to measure what the move is worth. Empty

@@ -51,6 +51,9 @@ func (c *setpointController) Next(w Window) Decision {
 		i++
 	}
 	d := moves[i].make(c, r)
+	if c.regulator != nil {
+		d.Next.MinDeadline = duration(c.regulator.noLoad)
+	}
 	if r.span > 0 {
 		c.planned = d.Next
 	}

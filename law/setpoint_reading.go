@@ -20,6 +20,7 @@ type reading struct {
 	failed          float64 // share of what ended
 	overloaded      float64 // work that the downstream refused, and its share
 	pushed          float64
+	deadline        float64 // time left to most work when it arrived, 0 for none
 	fresh           float64 // mean latency of work that began and ended here, if that says something
 	saturated       bool    // the limit held work back
 	bursty          bool    // work came in bursts that left the server idle between
@@ -47,7 +48,7 @@ func readingOf(w Window) reading {
 		done:      float64(w.Samples + w.Carried),
 		ended:     float64(w.Completed() + w.Carried + w.CarriedFailed),
 		variation: -1, peak: float64(w.Peak), last: float64(w.Last), age: w.Age.Seconds(), failed: w.ErrorRate(),
-		overloaded: float64(w.Overloaded), pushed: w.OverloadRate(),
+		overloaded: float64(w.Overloaded), pushed: w.OverloadRate(), deadline: w.Deadline.Seconds(),
 	}
 	r.saturated = float64(w.Refused+w.Waited) > heldBack*(r.ended+float64(w.Refused))
 	r.filling = float64(w.Last) > float64(1.15*float64(w.First))+3

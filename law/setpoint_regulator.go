@@ -17,6 +17,8 @@ type regulator struct {
 	peak      float64 // most work in flight, decaying
 	pressed   float64 // share of windows in which the limit was reached, smoothed
 	unreached float64 // time since the limit was last reached
+	deadline  float64 // time left to arriving work, smoothed
+	dated     float64 // share of windows in which most work had a deadline, smoothed
 	recent    sums
 	push      pushback
 	heat      heat
@@ -56,6 +58,7 @@ func (k *regulator) measure(r reading) {
 	if r.saturated {
 		k.used = portable.Toward(k.used, min(max(r.n/r.limit, 0.6), 1), 0.3)
 	}
+	k.measureDeadline(r)
 	k.peak = max(k.peak*portable.FiniteExp(-r.span/max(peakDecay, 20*k.unit(r))), r.peak)
 	if k.test.running {
 		return
@@ -73,6 +76,17 @@ func (k *regulator) measure(r reading) {
 	if k.climbing && (!r.saturated || r.latency > climbEnds*k.noLoad*r.doubt(k.variation)) {
 		k.climbing, k.known = false, true
 	}
+}
+
+func (k *regulator) measureDeadline(r reading) {
+	has := 0.0
+	if r.deadline > 0 {
+		if has = 1; k.deadline == 0 {
+			k.deadline = r.deadline
+		}
+		k.deadline *= math.Sqrt(math.Sqrt(r.deadline / k.deadline))
+	}
+	k.dated = portable.Toward(k.dated, has, 0.2)
 }
 
 // unit is the latency that windows are measured in. In an overload, windows in units of the latency
@@ -120,7 +134,17 @@ func (k *regulator) plan(r reading, to float64) Plan {
 	return k.ticks.align(p, r.now)
 }
 
-func (c *setpointController) goal() float64 { return c.regulator.goal(c.Budget.Seconds()) }
+// goal is the target latency. The budget that is set goes before the deadlines of most work.
+func (c *setpointController) goal() float64 {
+	k := c.regulator
+	switch {
+	case c.Budget > 0:
+		return k.goal(c.Budget.Seconds())
+	case k.dated > 0.5:
+		return k.goal(k.deadline)
+	}
+	return k.goal(0)
+}
 
 const (
 	// asQuick is by which factor fresh work may take longer than the no-load latency, and longStay

@@ -108,7 +108,7 @@ func (e *engine) attempt(slot int32) {
 	}
 	node := e.nodes[a.limiter]
 	e.fx = admit.Effects{}
-	switch verdict := node.Acquire(&a.ticket, 0, e.weight(a), int64(e.now), &e.fx); verdict {
+	switch verdict := node.Acquire(&a.ticket, e.asks(a), int64(e.now), &e.fx); verdict {
 	case reply.Admitted:
 		e.dispatch(slot)
 	case reply.MustWait:
@@ -119,6 +119,15 @@ func (e *engine) attempt(slot int32) {
 		e.refused(slot, time.Duration(e.fx.RetryAfter))
 	}
 	e.after(a.limiter)
+}
+
+// asks is what an attempt asks for.
+func (e *engine) asks(a *attempt) admit.Work {
+	w := admit.Work{Weight: e.weight(a)}
+	if e.scenario.Clients[a.client].Deadlines {
+		w.Deadline = int64(a.began + e.slo(a))
+	}
+	return w
 }
 
 // after deals with what a call of the node left to be done.

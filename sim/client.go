@@ -29,8 +29,11 @@ type Client struct {
 	// Priority is its lane in the limiter's queue, 0 being served first.
 	Priority int `json:"priority,omitempty" range:"[0,3]"`
 
-	// Untold keeps the deadline from the limiter.
+	// Untold keeps the deadline from the limiter's queue.
 	Untold bool `json:"untold,omitempty"`
+
+	// Deadlines has its requests carry their deadlines, so that the law hears of them.
+	Deadlines bool `json:"deadlines,omitempty"`
 
 	// Over is a client that is over a quota of its own: the server refuses all it sends.
 	Over bool `json:"over,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"connectrpc.com/connect"
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/deadline"
 	"github.com/weir-go/weir/internal/rpc"
 )
 
@@ -67,7 +68,7 @@ func (s *ServerLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		if admitter == nil {
 			return next(ctx, req)
 		}
-		permit, err := admitter.Acquire(ctx)
+		permit, err := admitter.Acquire(deadline.Stranger(ctx)) // who sent it is not known here
 		if err != nil {
 			return nil, refusal(ctx, err, req.Peer().Protocol)
 		}
@@ -91,7 +92,7 @@ func (s *ServerLimits) WrapStreamingHandler(next connect.StreamingHandlerFunc) c
 			messages := &serverMessages{StreamingHandlerConn: conn, ctx: ctx, admitter: admitter}
 			return messages.run(next)
 		}
-		permit, err := admitter.Acquire(ctx)
+		permit, err := admitter.Acquire(deadline.Stranger(ctx))
 		if err != nil {
 			return refusal(ctx, err, conn.Peer().Protocol)
 		}

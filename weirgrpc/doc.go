@@ -48,7 +48,8 @@
 //
 // A client sends the priority of its context on ([trust.Key]). A server believes it only if
 // [ServerConfig].Trust says so of the connection: anybody can claim to be critical. Deadlines gRPC
-// carries by itself. They need no trust, for a deadline can only make a call give up sooner. But
+// carries by itself. Any deadline ends a call and its wait, but only that of a trusted peer tells
+// the law how much time there is: by short ones, others could be limited. But
 // [weir.Adaptive] serves the earliest deadline first, so use [weir.FIFO] for callers that may lie.
 //
 // # Order of interceptors

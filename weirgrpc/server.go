@@ -7,6 +7,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/deadline"
 	"github.com/weir-go/weir/internal/rpc"
 	"github.com/weir-go/weir/trust"
 	"google.golang.org/grpc"
@@ -68,7 +69,7 @@ func (s *ServerLimits) Unary(ctx context.Context, req any, info *grpc.UnaryServe
 	if admitter == nil {
 		return handler(ctx, req)
 	}
-	permit, err := admitter.Acquire(ctx)
+	permit, err := admitter.Acquire(s.withDeadline(ctx))
 	if err != nil {
 		refused := newRefusal(ctx, err)
 		if pushback := refused.pushback(); pushback != nil {
@@ -98,7 +99,7 @@ func (s *ServerLimits) Stream(srv any, stream grpc.ServerStream, info *grpc.Stre
 		messages := &serverMessages{ServerStream: stream, admitter: admitter}
 		return messages.run(srv, handler)
 	}
-	permit, err := admitter.Acquire(ctx)
+	permit, err := admitter.Acquire(deadline.Stranger(ctx)) // the deadline is of the whole stream
 	if err != nil {
 		return refuseStream(stream, err)
 	}
@@ -121,14 +122,31 @@ func (s *ServerLimits) withPriority(ctx context.Context) context.Context {
 		return ctx
 	}
 	priority, attempt := metadata.ValueFromIncomingContext(ctx, trust.Key), attemptOf(ctx)
-	from, ok := peer.FromContext(ctx)
+	from, ok := peerOf(ctx)
 	if len(priority)+len(attempt) == 0 || !ok {
 		return ctx
 	}
-	if info, ok := from.AuthInfo.(credentials.TLSInfo); ok {
-		return s.trusted.WithPriority(ctx, trust.FromAddr(from.Addr, &info.State), priority, attempt)
+	return s.trusted.WithPriority(ctx, from, priority, attempt)
+}
+
+// withDeadline returns ctx with a deadline that the law hears of only if the peer is trusted.
+func (s *ServerLimits) withDeadline(ctx context.Context) context.Context {
+	if from, ok := peerOf(ctx); ok && s.trusted != nil && s.trusted(from) {
+		return ctx
 	}
-	return s.trusted.WithPriority(ctx, trust.FromAddr(from.Addr, nil), priority, attempt)
+	return deadline.Stranger(ctx)
+}
+
+// peerOf returns the peer of a call.
+func peerOf(ctx context.Context) (p trust.Peer, ok bool) {
+	from, ok := peer.FromContext(ctx)
+	if !ok {
+		return p, false
+	}
+	if info, ok := from.AuthInfo.(credentials.TLSInfo); ok {
+		return trust.FromAddr(from.Addr, &info.State), true
+	}
+	return trust.FromAddr(from.Addr, nil), true
 }
 
 // attemptOf returns the number of the attempt that a client sent. gRPC's own retries count what

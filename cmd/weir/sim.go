@@ -218,7 +218,7 @@ type simSuiteCommand struct {
 	outputFlags
 	Summary bool     `help:"Print the summary of each law only: with --json one object a line, with null where there is nothing to compare."`
 	Regimes bool     `help:"Sum up each law in each regime as well, which --harm and --shared do anyway: the kinds of systems, or with --random those with several limiters apart."`
-	Told    bool     `help:"Add setpoint with each scenario's SLO as its budget, and pid and band with half of it as their target."`
+	Told    bool     `help:"Add setpoint with each scenario's SLO as the deadline of the work and as its budget, and pid and band with half of it as their target."`
 	With    []string `type:"existingfile" sep:"none" placeholder:"FILE" help:"Add these scores of other limiters, as --json prints them; may be repeated."`
 	Oracles string   `placeholder:"DIR" help:"Keep in this folder the best there is of each scenario and seed, which takes forty times as long as a law, and find it there next time. Empty it when weir is updated."`
 }

@@ -75,12 +75,11 @@ func TestSlowSenderHoldsNoSlot(t *testing.T) {
 func TestStalledSender(t *testing.T) {
 	for _, test := range []struct {
 		name, framing, part string
-		admitted            int // a body is read before the request takes a slot, if it is not too long
 	}{
-		{"short body", "Content-Length: 10", "half", 0},
-		{"long body", "Content-Length: 100000", "half", 0},
-		{"upload", "Content-Length: 100000000", "half", 1},
-		{"chunks", "Transfer-Encoding: chunked", "4\r\nhalf\r\n", 0},
+		{"short body", "Content-Length: 10", "half"},
+		{"long body", "Content-Length: 100000", "half"},
+		{"upload", "Content-Length: 100000000", "half"},
+		{"chunks", "Transfer-Encoding: chunked", "4\r\nhalf\r\n"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			p := startProxy(t, echo(t), "--body-timeout", "300ms")
@@ -88,9 +87,8 @@ func TestStalledSender(t *testing.T) {
 			if status, _ := readAnswer(t, answers); status != http.StatusRequestTimeout {
 				t.Errorf("status %d, want 408", status)
 			}
-			p.until("the slot is free", func(s state) bool { return s.Completed == test.admitted && s.InFlight == 0 })
-			if s := p.state(); s.Failed != 0 || s.Ignored != test.admitted {
-				t.Errorf("a client that stalls teaches nothing: %+v", s)
+			if s := p.state(); s.Admitted != 0 {
+				t.Errorf("it took a slot before its body was whole: %+v", s)
 			}
 		})
 	}

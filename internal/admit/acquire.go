@@ -4,56 +4,63 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// Acquire admits work of the given weight, and makes t its ticket, or says why
-// not. MustWait means that the work has to queue: the caller then calls Join
-// with a waiter. The tenant is the hash of its name, 0 for none.
-func (n *Node) Acquire(t *reply.Ticket, tenant uint16, weight int, now int64, fx *Effects) reply.Verdict {
-	return n.acquire(t, tenant, weight, now, true, fx)
+// Work is what asks for admission.
+type Work struct {
+	Weight   int
+	Tenant   uint16 // the hash of its name, 0 for none
+	Deadline int64  // on the scale of the node's time, 0 for none
+}
+
+// Acquire admits work, and makes t its ticket, or says why not. MustWait means that the work has to
+// queue: the caller then calls Join with a waiter.
+func (n *Node) Acquire(t *reply.Ticket, w Work, now int64, fx *Effects) reply.Verdict {
+	return n.acquire(t, w, now, true, fx)
 }
 
 // TryAcquire is Acquire for work that will not wait.
-func (n *Node) TryAcquire(t *reply.Ticket, tenant uint16, weight int, now int64, fx *Effects) reply.Verdict {
-	return n.acquire(t, tenant, weight, now, false, fx)
+func (n *Node) TryAcquire(t *reply.Ticket, w Work, now int64, fx *Effects) reply.Verdict {
+	return n.acquire(t, w, now, false, fx)
 }
 
 // acquire admits at once what has room while no window is due. Only acquireSlow calls the law.
-func (n *Node) acquire(t *reply.Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) reply.Verdict {
+func (n *Node) acquire(t *reply.Ticket, w Work, now int64, patient bool, fx *Effects) reply.Verdict {
 	n.lock()
-	if now < n.due && n.flags&^holding == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
-		(n.member == nil || n.member.group.queue.empty() && n.member.hasRoom(int64(weight))) {
+	if n.contention != nil {
+		n.contention.arrive(w.Deadline, now)
+	}
+	if now < n.due && n.flags&^holding == 0 && n.inflight+int64(w.Weight) <= int64(n.limit) &&
+		(n.member == nil || n.member.group.queue.empty() && n.member.hasRoom(int64(w.Weight))) {
 		now = n.flow(now)
-		*t = n.records().use(weight, now).Ticket()
+		*t = n.records().use(w.Weight, now).Ticket()
 		n.admitted++
-		n.take(weight, now)
+		n.take(w.Weight, now)
 		n.unlock()
 		return reply.Admitted
 	}
-	return n.acquireSlow(t, tenant, weight, now, patient, fx)
+	return n.acquireSlow(t, w, now, patient, fx)
 }
 
 // acquireSlow answers for acquire, and unlocks also if the law ends the goroutine.
-func (n *Node) acquireSlow(
-	t *reply.Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects,
-) reply.Verdict {
+func (n *Node) acquireSlow(t *reply.Ticket, w Work, now int64, patient bool, fx *Effects) reply.Verdict {
 	defer n.unlock()
 	now = n.advance(now, fx)
 	if n.flags&(shadow|closed) == shadow {
-		*t = n.acquireInShadow(tenant, weight, now, patient, fx)
+		*t = n.acquireInShadow(w, now, patient, fx)
 		return reply.Admitted
 	}
 	verdict := reply.Overload
-	if !n.sheds(weight) {
-		verdict = n.consider(weight, patient, now, fx)
+	if !n.sheds(w.Weight) {
+		verdict = n.consider(w.Weight, patient, now, fx)
 	}
 	switch {
 	case verdict == reply.Admitted:
-		*t = n.register(tenant, weight, now).Ticket()
-		n.take(weight, now)
+		*t = n.register(w.Tenant, w.Weight, now).Ticket()
+		n.take(w.Weight, now)
 		if n.member != nil {
 			n.member.group.serve(now, fx) // with one more at work others may be first
 		}
 	case verdict.Refused():
-		fx.RetryAfter = n.refuse(verdict, weight)
+		fx.RetryAfter = n.refuse(verdict, w.Weight)
 		fx.Seq = n.events.next()
 	}
 	return verdict

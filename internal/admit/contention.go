@@ -33,6 +33,7 @@ type cold struct {
 	excess      int64         // see held.go
 	overloaded  uint64        // how many pieces of work the downstream refused
 	heard       uint64        // how many pieces of work in flight were measured
+	deadlines   *deadlines    // nil before work with a deadline
 }
 
 // coldPart returns what few nodes need, which exists once it was needed.
@@ -84,4 +85,42 @@ func (p *contention) drainRate(now, lookback int64) float64 {
 		return 0
 	}
 	return min(float64(p.drained)/float64(p.draining), float64(time.Second)) // one a nanosecond
+}
+
+// arrive notes the deadline of work that arrives, 0 for none. Before the limit was reached there is
+// no contention, and no law that asks.
+func (p *contention) arrive(deadline, now int64) {
+	if deadline != 0 || p.hasDeadlines() {
+		p.addDeadline(deadline, now)
+	}
+}
+
+func (p *contention) hasDeadlines() bool { return p.cold != nil && p.cold.deadlines != nil }
+
+func (p *contention) addDeadline(deadline, now int64) {
+	c := p.coldPart()
+	if c.deadlines == nil {
+		c.deadlines = &deadlines{}
+	}
+	left := endless
+	if deadline != 0 {
+		left = float32(time.Duration(deadline - now).Seconds())
+	}
+	c.deadlines.add(left)
+}
+
+// deadline is the median of the time that arrivals had left, 0 if most had no deadline. From now on
+// those with less than the law's least time are left out.
+func (p *contention) deadline() time.Duration {
+	if p == nil || !p.hasDeadlines() {
+		return 0
+	}
+	return p.cold.deadlines.median()
+}
+
+// expect leaves out arrivals that have less time left.
+func (p *contention) expect(least time.Duration) {
+	if p != nil && p.hasDeadlines() {
+		p.cold.deadlines.least = float32(least.Seconds())
+	}
 }

@@ -62,7 +62,7 @@ func (r *rig) must(weight int) *reply.Ticket {
 	r.t.Helper()
 	now, fx := r.call()
 	var ticket reply.Ticket
-	verdict := r.node.Acquire(&ticket, 0, weight, now, fx)
+	verdict := r.node.Acquire(&ticket, admit.Work{Weight: weight}, now, fx)
 	r.fx.Woken.Wake()
 	if verdict != reply.Admitted {
 		r.t.Fatalf("at %v: weight %d was not admitted: %v", r.now, weight, verdict)
@@ -72,14 +72,14 @@ func (r *rig) must(weight int) *reply.Ticket {
 
 func (r *rig) acquire(weight int) reply.Verdict {
 	now, fx := r.call()
-	verdict := r.node.Acquire(new(reply.Ticket), 0, weight, now, fx)
+	verdict := r.node.Acquire(new(reply.Ticket), admit.Work{Weight: weight}, now, fx)
 	r.fx.Woken.Wake()
 	return verdict
 }
 
 func (r *rig) try(weight int) reply.Verdict {
 	now, fx := r.call()
-	verdict := r.node.TryAcquire(new(reply.Ticket), 0, weight, now, fx)
+	verdict := r.node.TryAcquire(new(reply.Ticket), admit.Work{Weight: weight}, now, fx)
 	r.fx.Woken.Wake()
 	return verdict
 }

@@ -42,10 +42,12 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	if n.conf.wall != nil {
 		w.Closed = n.conf.wall()
 	}
+	w.Deadline = n.contention.deadline()
 	n.due = now + n.conf.interval // should the law end the goroutine: what defers has to get by
 	from := n.found(n.decided)
 	d := ask(n.control, w, fx)
 	n.decided = newReason(d.Reason)
+	n.contention.expect(d.Next.MinDeadline)
 	found := int32(n.conf.bounds(n.limit).Clamp(d.Limit, w.Limit))
 	limit, _ := n.above(found, n.decided, n.conf.max)
 	changed := limit != n.limit

@@ -62,25 +62,25 @@ func (s *slots) endShadow(now int64, r reach) {
 }
 
 // acquireInShadow admits work, and finds out what would have become of it.
-func (n *Node) acquireInShadow(tenant uint16, weight int, now int64, patient bool, fx *Effects) reply.Ticket {
+func (n *Node) acquireInShadow(w Work, now int64, patient bool, fx *Effects) reply.Ticket {
 	would := reply.Overload
-	if !n.sheds(weight) {
-		would = n.arrive(int32(weight), now)
+	if !n.sheds(w.Weight) {
+		would = n.arrive(int32(w.Weight), now)
 	}
 	if would == reply.MustWait {
 		most, patience := 0, int64(0)
 		if patient {
 			most, patience = n.conf.order.Bounds(n.view(now), n.conf.queueTimeout)
 		}
-		would = n.enqueueVirtual(int32(weight), now, most, patience)
+		would = n.enqueueVirtual(int32(w.Weight), now, most, patience)
 	}
 	if would.Refused() {
-		n.hear(would, weight)
+		n.hear(would, w.Weight)
 		n.contention.cold.wouldRefuse++
 		fx.Notable, fx.WouldRefuse, fx.Seq = true, would, n.events.next()
 	}
-	n.virtual().Start(weight, now)
-	r := n.register(tenant, weight, now)
+	n.virtual().Start(w.Weight, now)
+	r := n.register(w.Tenant, w.Weight, now)
 	if would == reply.Admitted {
 		r.Marks |= reply.Virtually
 	}

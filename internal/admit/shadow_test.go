@@ -39,7 +39,7 @@ func (w *workers) arrive(every, until time.Duration) {
 		w.pass(w.now + time.Duration(gap))
 		j := job{ticket: &reply.Ticket{}, takes: time.Duration(takes)}
 		now, fx := w.call()
-		switch w.node.Acquire(j.ticket, 0, 1, now, fx) {
+		switch w.node.Acquire(j.ticket, admit.Work{Weight: 1}, now, fx) {
 		case reply.Admitted:
 			w.start(j)
 		case reply.MustWait:

@@ -30,7 +30,7 @@ func BenchmarkState(b *testing.B) {
 			for range 1000 {
 				var ticket reply.Ticket
 				var fx admit.Effects
-				node.Acquire(&ticket, 0, 1, now, &fx)
+				node.Acquire(&ticket, admit.Work{Weight: 1}, now, &fx)
 				now += int64(time.Millisecond) << r.IntN(10)
 				node.Done(ticket, now, window.Success, &fx)
 			}

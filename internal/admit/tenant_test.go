@@ -38,7 +38,7 @@ func (r *rig) starts(tenant uint16, times int) (tickets []*reply.Ticket) {
 	for range times {
 		now, fx := r.call()
 		var ticket reply.Ticket
-		verdict := r.node.Acquire(&ticket, tenant, 1, now, fx)
+		verdict := r.node.Acquire(&ticket, admit.Work{Tenant: tenant, Weight: 1}, now, fx)
 		if verdict != reply.Admitted {
 			r.t.Fatalf("at %v: %v", r.now, verdict)
 		}

@@ -102,9 +102,9 @@ func (n *modelNode) acquire() {
 	var got reply.Verdict
 	n.call(nil, func(now int64, fx *admit.Effects) {
 		if patient {
-			got = n.Acquire(&ticket, 0, weight, now, fx)
+			got = n.Acquire(&ticket, admit.Work{Weight: weight}, now, fx)
 		} else {
-			got = n.TryAcquire(&ticket, 0, weight, now, fx)
+			got = n.TryAcquire(&ticket, admit.Work{Weight: weight}, now, fx)
 		}
 	})
 	if want := n.refusal(weight, patient); got != want && !n.overtakes(want, got) {

@@ -207,7 +207,7 @@ func (tw *twin) request(node *admit.Node, s twinStep) {
 	var seq uint64
 	ticket := &twinTicket{node: node}
 	tw.call(func(fx *admit.Effects) {
-		verdict = node.Acquire(&ticket.Ticket, s.tenant, s.weight, tw.now, fx)
+		verdict = node.Acquire(&ticket.Ticket, admit.Work{Tenant: s.tenant, Weight: s.weight}, tw.now, fx)
 		retryAfter, seq = fx.RetryAfter, fx.Seq
 	})
 	if verdict == reply.MustWait {

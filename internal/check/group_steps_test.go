@@ -192,9 +192,9 @@ func (p *party) acquire() {
 	var got reply.Verdict
 	p.call(true, func(fx *admit.Effects) {
 		if patient {
-			got = p.Acquire(&g.ticket, 0, g.Weight, p.now, fx)
+			got = p.Acquire(&g.ticket, admit.Work{Weight: g.Weight}, p.now, fx)
 		} else {
-			got = p.TryAcquire(&g.ticket, 0, g.Weight, p.now, fx)
+			got = p.TryAcquire(&g.ticket, admit.Work{Weight: g.Weight}, p.now, fx)
 		}
 	})
 	otherwise := reply.LimitReached

@@ -107,7 +107,9 @@ func (m *permitModel) acquire() {
 	p := &modelPermit{weight: rapid.IntRange(1, 3).Draw(m.T, "weight"), start: m.now}
 	tenant := uint16(rapid.IntRange(1, 2).Draw(m.T, "tenant"))
 	var verdict reply.Verdict
-	m.call(func(fx *admit.Effects) { verdict = m.node.TryAcquire(&p.Ticket, tenant, p.weight, m.now, fx) })
+	m.call(func(fx *admit.Effects) {
+		verdict = m.node.TryAcquire(&p.Ticket, admit.Work{Tenant: tenant, Weight: p.weight}, m.now, fx)
+	})
 	if unmeasured, _ := m.running(); !m.settings.Shadow && verdict == reply.Admitted &&
 		unmeasured+p.weight > permitLimit {
 		m.Fatalf("admitted %d besides %d", p.weight, unmeasured)
@@ -241,7 +243,7 @@ func (m *permitModel) drain() {
 	m.check()
 	var ticket reply.Ticket
 	fx := m.call(func(fx *admit.Effects) {
-		if v := m.node.Acquire(&ticket, 1, permitLimit, m.now, fx); v != reply.Admitted {
+		if v := m.node.Acquire(&ticket, admit.Work{Tenant: 1, Weight: permitLimit}, m.now, fx); v != reply.Admitted {
 			m.Fatalf("%v with nothing in flight", v)
 		}
 	})

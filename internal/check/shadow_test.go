@@ -94,7 +94,9 @@ func (m *shadowModel) acquire() {
 	weight := rapid.SampledFrom([]int{1, 1, 1, 2, 3}).Draw(m.T, "weight")
 	ticket := &modelTicket{weight: weight}
 	var verdict reply.Verdict
-	fx := m.call(func(fx *admit.Effects) { verdict = m.node.Acquire(&ticket.Ticket, 0, weight, m.now, fx) })
+	fx := m.call(func(fx *admit.Effects) {
+		verdict = m.node.Acquire(&ticket.Ticket, admit.Work{Weight: weight}, m.now, fx)
+	})
 	switch {
 	case m.settings.Shadow && verdict != reply.Admitted:
 		m.Fatalf("in shadow mode: %v", verdict)
@@ -188,7 +190,9 @@ func (m *shadowModel) drain(group *admit.Group) {
 		m.Fatalf("the group has %+v", group.State())
 	}
 	var ticket reply.Ticket
-	fx := m.call(func(fx *admit.Effects) { m.node.Acquire(&ticket, 0, min(m.settings.Bounds.Max, 3), m.now, fx) })
+	fx := m.call(func(fx *admit.Effects) {
+		m.node.Acquire(&ticket, admit.Work{Weight: min(m.settings.Bounds.Max, 3)}, m.now, fx)
+	})
 	if fx.WouldRefuse != reply.Admitted {
 		m.Fatalf("%v with nothing in flight", fx.WouldRefuse)
 	}

@@ -142,7 +142,9 @@ func (m *tenantModel) join(tenant, weight, lane int) {
 }
 
 func (m *tenantModel) acquire(w *tenantWaiter) (ticket reply.Ticket, verdict reply.Verdict) {
-	m.call(func(fx *admit.Effects) { verdict = m.node.Acquire(&ticket, w.Tenant, w.Weight, m.now, fx) })
+	m.call(func(fx *admit.Effects) {
+		verdict = m.node.Acquire(&ticket, admit.Work{Tenant: w.Tenant, Weight: w.Weight}, m.now, fx)
+	})
 	return ticket, verdict
 }
 

@@ -9,3 +9,6 @@ var epoch = time.Now().Add(-50 * 365 * 24 * time.Hour)
 
 // Now reads the clock, in nanoseconds.
 func Now() int64 { return int64(time.Since(epoch)) }
+
+// At returns a time on the scale of Now.
+func At(t time.Time) int64 { return int64(t.Sub(epoch)) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
+	"github.com/weir-go/weir/internal/deadline"
 )
 
 // A Turn is the slot of the message that a stream is working on, if there is one. Its methods are
@@ -21,7 +22,7 @@ type Turn struct {
 // nothing.
 func (t *Turn) Take(ctx context.Context, admitter weir.Admitter) error {
 	t.Give(weir.Ignore)
-	permit, err := admitter.Acquire(ctx)
+	permit, err := admitter.Acquire(deadline.Stranger(ctx)) // it is of the whole stream
 	if err == nil && !t.hold(permit) {
 		permit.Release()
 	}

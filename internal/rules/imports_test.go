@@ -19,6 +19,7 @@ var mayImport = map[string]string{
 	"internal/trusted":  "",
 	"internal/settings": "",
 	"internal/clock":    "",
+	"internal/deadline": "internal/clock",
 	"internal/pages":    "",
 	"internal/wire":     "",
 	"internal/nearest":  "",
@@ -43,7 +44,7 @@ var mayImport = map[string]string{
 	"internal/feed": "",
 	"internal/seam": "internal/admit internal/feed",
 
-	".":        "histogram internal/admit internal/clock internal/feed internal/queue internal/reply internal/seam internal/settings internal/window law internal/wire",
+	".":        "histogram internal/admit internal/clock internal/deadline internal/feed internal/queue internal/reply internal/seam internal/settings internal/window law internal/wire",
 	"capacity": "internal/isolate internal/trusted internal/settings internal/wire",
 
 	"bulkhead": ". internal/admit internal/clock internal/feed internal/seam internal/settings law internal/wire",
@@ -69,9 +70,9 @@ var mayImport = map[string]string{
 	"internal/routers":     "", // its examples are tests
 
 	"trust":         ".",
-	"internal/rpc":  ". bulkhead edge retry",
-	"weirgrpc":      ". bulkhead edge internal/rpc retry trust",
-	"weirconnect":   ". bulkhead edge internal/rpc retry weirhttp",
+	"internal/rpc":  ". bulkhead edge internal/deadline retry",
+	"weirgrpc":      ". bulkhead edge internal/deadline internal/rpc retry trust",
+	"weirconnect":   ". bulkhead edge internal/deadline internal/rpc retry weirhttp",
 	"metrics":       ". bulkhead capacity histogram law load memory pool throttle internal/settings",
 	"weirprom":      "histogram metrics",
 	"weirotel":      ". edge histogram metrics",

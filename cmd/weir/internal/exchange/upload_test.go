@@ -14,7 +14,7 @@ import (
 
 const mebibyte = 1 << 20
 
-// upload is the beginning of a request whose body goes on, and is streamed where there are noBuffers.
+// upload is the beginning of a request whose body goes on. It streams where there are noBuffers.
 var upload = fmt.Sprintf("POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\nbegin", 17*mebibyte)
 
 func noBuffers(c *config.Config, _ *config.Route) { c.Buffers.Request, c.Buffers.File = 0, 0 }
@@ -74,8 +74,8 @@ func TestUploadsHoldTheirSlots(t *testing.T) {
 	}
 }
 
-// A slow body reaches the upstream when it is whole, whether its length is known or not, or when the
-// buffers are full of it.
+// A slow body reaches the upstream when it is whole, whether its length is known or not, or when it
+// fills its buffers.
 func TestUpstreamIsNotAskedForHalfABody(t *testing.T) {
 	for _, text := range []string{
 		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\nhalf",

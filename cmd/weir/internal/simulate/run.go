@@ -3,9 +3,9 @@ package simulate
 import (
 	"context"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/weir-go/weir/internal/oraclecache"
 	"github.com/weir-go/weir/law"
@@ -74,8 +74,8 @@ func (j Job) run(processors int) (o Outcome, err error) {
 		o.Results = append(o.Results, r)
 	}
 	if j.Told {
-		for _, l := range told(j.Scenario.SLO) {
-			r, err := sim.Run(j.Scenario, l.law, j.Seed)
+		for _, l := range told(j.Scenario) {
+			r, err := sim.Run(l.scenario, l.law, j.Seed)
 			if err != nil {
 				return o, &InputError{err}
 			}
@@ -115,18 +115,32 @@ func (o *Outcome) score(r *sim.Result) (sim.Score, error) {
 }
 
 type toldLaw struct {
-	name string
-	law  law.Law
+	name     string
+	law      law.Law
+	scenario sim.Scenario
 }
 
-// told returns the laws that can be told what is too late. A target at half of it leaves
-// as much for variation.
-func told(slo time.Duration) []toldLaw {
+// told returns the laws that can be told what is too late: by a setting, or by the work. A target
+// at half of it leaves as much for variation.
+func told(s sim.Scenario) []toldLaw {
 	return []toldLaw{
-		{"setpoint(budget=slo)", law.Setpoint{Budget: slo}},
-		{"pid(target=slo/2)", law.PID{Target: slo / 2}},
-		{"band(target=slo/2)", law.Band{Target: slo / 2}},
+		{"setpoint(deadlines)", law.Setpoint{}, withDeadlines(s)},
+		{"setpoint(budget=slo)", law.Setpoint{Budget: s.SLO}, s},
+		{"pid(target=slo/2)", law.PID{Target: s.SLO / 2}, s},
+		{"band(target=slo/2)", law.Band{Target: s.SLO / 2}, s},
 	}
+}
+
+// withDeadlines has all requests carry their deadlines.
+func withDeadlines(s sim.Scenario) sim.Scenario {
+	s.Clients = slices.Clone(s.Clients)
+	if len(s.Clients) == 0 {
+		s.Clients = make([]sim.Client, 1)
+	}
+	for i := range s.Clients {
+		s.Clients[i].Deadlines = true
+	}
+	return s
 }
 
 // Run runs the jobs on all processors, of which few jobs get several each, and hands over each

@@ -1,0 +1,145 @@
+package weir_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/internal/deadline"
+	"github.com/weir-go/weir/law"
+)
+
+// deadlineHeard is the median that a law hears of, after arrivals at a full limiter under the
+// contexts of which there are so many each.
+func deadlineHeard(t *testing.T, arrivals map[context.Context]int) (heard time.Duration) {
+	t.Helper()
+	lim := weir.Must(weir.New(weir.Config{
+		Min: 1, Max: 1, Queue: weir.Queue{Size: 0}, Interval: time.Second, MinSamples: 1,
+		Law: script(func(w law.Window) law.Decision {
+			heard = w.Deadline
+			return law.Decision{Limit: 1, Next: law.Plan{MinDeadline: 10 * time.Millisecond}}
+		}),
+	}))
+	decide := func() {
+		permit, ok := lim.TryAcquire(t.Context())
+		if !ok {
+			t.Fatal("the limiter is full")
+		}
+		_, _ = lim.TryAcquire(t.Context()) // the limit is reached
+		time.Sleep(time.Second)
+		permit.Done(nil)
+	}
+	decide()
+	for range 4 { // the first round only shows that there are deadlines
+		for ctx, n := range arrivals {
+			for range n {
+				if permit, err := lim.Acquire(ctx); err == nil {
+					permit.Release()
+				}
+			}
+		}
+		decide()
+	}
+	return heard
+}
+
+func TestDeadlinesReachTheLaw(t *testing.T) {
+	within := func(t *testing.T, left time.Duration) context.Context {
+		ctx, cancel := context.WithTimeout(t.Context(), left)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	const soon, late = time.Minute, time.Hour
+	for name, c := range map[string]struct {
+		arrivals func(*testing.T) map[context.Context]int
+		want     time.Duration // 0 for none
+	}{
+		"all": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{within(t, soon): 30}
+		}, soon},
+		"most": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{within(t, soon): 20, t.Context(): 8}
+		}, soon},
+		"few": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{within(t, soon): 10, t.Context(): 20}
+		}, 0},
+		"most are late": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{within(t, soon): 10, within(t, late): 20}
+		}, late},
+		"strangers": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{deadline.Stranger(within(t, soon)): 20, within(t, late): 10}
+		}, 0},
+		"years": {func(t *testing.T) map[context.Context]int {
+			return map[context.Context]int{within(t, 200*365*24*time.Hour): 30}
+		}, 200 * 365 * 24 * time.Hour},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				heard := deadlineHeard(t, c.arrivals(t))
+				if off := (heard - c.want).Abs(); off > max(10*time.Second, c.want/1000) {
+					t.Errorf("the law hears of %v, want about %v", heard, c.want)
+				}
+			})
+		})
+	}
+}
+
+// Deadlines below what the law says are left out: all of these, so that those without one remain.
+func TestShortDeadlinesAreLeftOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		heard := time.Duration(-1)
+		lim := weir.Must(weir.New(weir.Config{
+			Min: 1, Max: 1, Queue: weir.Queue{Size: 0}, Interval: time.Second, MinSamples: 1,
+			Law: script(func(w law.Window) law.Decision {
+				heard = w.Deadline
+				return law.Decision{Limit: 1, Next: law.Plan{MinDeadline: 10 * time.Millisecond}}
+			}),
+		}))
+		for range 4 {
+			held, _ := lim.TryAcquire(t.Context())
+			for i := range 100 {
+				left := time.Millisecond
+				if i >= 60 {
+					left = time.Hour
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), left)
+				if i < 70 {
+					_, _ = lim.TryAcquire(ctx)
+				} else {
+					_, _ = lim.TryAcquire(t.Context())
+				}
+				cancel()
+			}
+			time.Sleep(time.Second)
+			held.Done(nil)
+		}
+		if heard != 0 {
+			t.Errorf("the law hears of %v, want none", heard)
+		}
+	})
+}
+
+// BenchmarkDeadline prints what a deadline in the context costs, at a limit that was reached.
+func BenchmarkDeadline(b *testing.B) {
+	lim := weir.Must(weir.New(weir.Config{Min: 1, Max: 1, Law: law.Fixed{}}))
+	held, _ := lim.TryAcquire(b.Context())
+	_, _ = lim.TryAcquire(b.Context())
+	held.Done(nil)
+	dated, cancel := context.WithTimeout(b.Context(), time.Hour)
+	defer cancel()
+	for _, c := range []struct {
+		name string
+		ctx  context.Context
+	}{{"none", b.Context()}, {"an hour", dated}} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if permit, err := lim.Acquire(c.ctx); err == nil {
+					permit.Done(nil)
+				}
+			}
+		})
+	}
+}
