@@ -129,14 +129,11 @@ func BenchmarkDeadline(b *testing.B) {
 	held.Done(nil)
 	dated, cancel := context.WithTimeout(b.Context(), time.Hour)
 	defer cancel()
-	for _, c := range []struct {
-		name string
-		ctx  context.Context
-	}{{"none", b.Context()}, {"an hour", dated}} {
-		b.Run(c.name, func(b *testing.B) {
+	for i, ctx := range []context.Context{b.Context(), dated} {
+		b.Run([]string{"none", "an hour"}[i], func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if permit, err := lim.Acquire(c.ctx); err == nil {
+				if permit, err := lim.Acquire(ctx); err == nil {
 					permit.Done(nil)
 				}
 			}

@@ -15,7 +15,9 @@ func Stranger(ctx context.Context) context.Context {
 	return ctx
 }
 
-type stranger struct{ context.Context }
+type stranger struct {
+	context.Context //nolint:containedctx // it is one
+}
 
 // Of returns the deadline on the scale of package clock, 0 if there is none, or only a stranger's.
 func Of(ctx context.Context) int64 {
