@@ -19,7 +19,7 @@ func (n *Node) TryAcquire(t *reply.Ticket, tenant uint16, weight int, now int64,
 // acquire admits at once what has room while no window is due. Only acquireSlow calls the law.
 func (n *Node) acquire(t *reply.Ticket, tenant uint16, weight int, now int64, patient bool, fx *Effects) reply.Verdict {
 	n.lock()
-	if now < n.due && n.flags&^holding == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
+	if now < n.due && n.flags&^(holding|alone) == 0 && n.inflight+int64(weight) <= int64(n.limit) &&
 		(n.member == nil || n.member.group.queue.empty() && n.member.hasRoom(int64(weight))) {
 		now = n.flow(now)
 		*t = n.records().use(weight, now).Ticket()

@@ -36,6 +36,7 @@ const (
 	paced
 	capped
 	holding // some work in flight was measured
+	alone   // see RunAlone
 )
 
 func (f *flags) set(bit flags, on bool) {
@@ -52,7 +53,8 @@ func (s *slots) fits(weight int) bool {
 
 // admits reports whether the node's own limit, cap and pace have room for work of the given weight.
 func (s *slots) admits(weight int) bool {
-	return s.inflight+int64(weight) <= int64(s.ceiling()) && s.onPace()
+	room := s.inflight+int64(weight) <= int64(s.ceiling()) || s.inflight == 0 && s.flags&alone != 0
+	return room && s.onPace()
 }
 
 // ceiling is what may be in flight.

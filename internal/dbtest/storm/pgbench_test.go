@@ -128,8 +128,9 @@ func TestPgbench(t *testing.T) {
 		contender{unthrottled, func(t *testing.T) result {
 			return db.storm(t, func(context.Context) storm.Gate { return storm.Open })
 		}},
-		through(pidOnWaits, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}}}),
 		through(tenAtOnce, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{Setpoint: 1e9}}, MaxInFlight: 10}),
+		through(sixteenAtOnce, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{Setpoint: 1e9}}, MaxInFlight: 16}),
+		contender{"weir.Limiter", func(t *testing.T) result { return db.storm(t, limited(t, nil, 0)) }},
 		through(concurrencyOnWaits, throttle.Side{}),
 	)
 	atLeast(t, medians, "writes/s", concurrencyOnWaits, 1, unthrottled)

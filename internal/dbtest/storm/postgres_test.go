@@ -10,6 +10,7 @@ import (
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/dbtest"
 	"github.com/weir-go/weir/internal/storm"
+	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
 	"github.com/weir-go/weir/throttle"
@@ -67,11 +68,39 @@ func TestPostgres(t *testing.T) {
 			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
 		}},
 		contender{pidOnWaits, through(throttle.PID{})},
+		contender{sixteenAtOnce, func(t *testing.T) result { return inDatabase(t, db, limited(t, law.Fixed{}, 16)) }},
+		contender{"weir.Limiter", func(t *testing.T) result { return inDatabase(t, db, limited(t, nil, 0)) }},
 		contender{concurrencyOnWaits, through()},
 	)
 	atMost(t, medians, "read p99", concurrencyOnWaits, 1./3, unthrottled)
 	atLeast(t, medians, "writes/s", concurrencyOnWaits, 0.8, unthrottled) // the medians of 0.83 and 1.16 differ by the disk
 	atLeast(t, medians, "reads/s", concurrencyOnWaits, 1, unthrottled)
+}
+
+const sixteenAtOnce = "MaxInFlight: 16"
+
+func limited(t *testing.T, l law.Law, at int) func(ctx context.Context) storm.Gate {
+	return func(ctx context.Context) storm.Gate {
+		lim, err := weir.New(weir.Config{Law: l, Initial: at, Queue: weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			var seen []int
+			for ctx.Err() == nil {
+				time.Sleep(time.Second)
+				seen = append(seen, lim.Snapshot().Limit)
+			}
+			t.Log("limits", seen)
+			for _, c := range lim.History() {
+				t.Log(c)
+			}
+		}()
+		return func(ctx context.Context) (func(error), error) {
+			p, err := lim.Acquire(ctx)
+			return func(err error) { p.Done(err) }, err
+		}
+	}
 }
 
 const (
