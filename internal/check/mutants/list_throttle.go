@@ -168,6 +168,7 @@ var ofTheThrottle = []mutant{
 		file: "internal/admit/weight.go",
 		old:  "return weight > int(n.conf.max)",
 		new:  "return false",
+		in:   "./throttle",
 		test: "TestConcurrencyRefusesWhatIsTooHeavy",
 	},
 	{
@@ -182,6 +183,7 @@ var ofTheThrottle = []mutant{
 		file: "internal/admit/slots.go",
 		old:  "|| s.inflight == 0 && s.flags&alone != 0",
 		new:  "",
+		in:   "./throttle",
 		test: "TestConcurrencyLetsTheHeaviestIn",
 	},
 	{
