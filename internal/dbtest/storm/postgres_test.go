@@ -5,12 +5,9 @@ import (
 	"database/sql"
 	"math/rand/v2"
 	"testing"
-	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/dbtest"
 	"github.com/weir-go/weir/internal/storm"
-	"github.com/weir-go/weir/law"
 	"github.com/weir-go/weir/load"
 	"github.com/weir-go/weir/load/sqlload"
 	"github.com/weir-go/weir/throttle"
@@ -56,80 +53,38 @@ func (h hotRows) read(ctx context.Context, _ int) error {
 func TestPostgres(t *testing.T) {
 	s := dbtest.Postgres(t)
 	db := newHotRows(t, s)
-	through := func(laws ...throttle.LoadLaw) func(t *testing.T) result {
-		return func(t *testing.T) result {
+	through := func(name string, side throttle.Side) contender {
+		return contender{name, func(t *testing.T) result {
 			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
-				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")}, laws)
+				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")}, side)
 			})
-		}
+		}}
 	}
 	medians := compare(t, mixedColumns,
 		contender{unthrottled, func(t *testing.T) result {
 			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
 		}},
-		contender{pidOnWaits, through(throttle.PID{})},
-		contender{sixteenAtOnce, func(t *testing.T) result { return inDatabase(t, db, limited(t, law.Fixed{}, 16)) }},
-		contender{"weir.Limiter", func(t *testing.T) result { return inDatabase(t, db, limited(t, nil, 0)) }},
-		contender{concurrencyOnWaits, through()},
+		through(pidOnWaits, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}}}),
+		through(sixteenAtOnce, sixteen),
+		through(byDefault, throttle.Side{}),
 	)
-	atMost(t, medians, "read p99", concurrencyOnWaits, 1./3, unthrottled)
-	atLeast(t, medians, "writes/s", concurrencyOnWaits, 0.8, unthrottled) // the medians of 0.83 and 1.16 differ by the disk
-	atLeast(t, medians, "reads/s", concurrencyOnWaits, 1, unthrottled)
-}
-
-const sixteenAtOnce = "MaxInFlight: 16"
-
-func limited(t *testing.T, l law.Law, at int) func(ctx context.Context) storm.Gate {
-	return func(ctx context.Context) storm.Gate {
-		lim, err := weir.New(weir.Config{Law: l, Initial: at, Queue: weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		go func() {
-			var seen []int
-			for ctx.Err() == nil {
-				time.Sleep(time.Second)
-				seen = append(seen, lim.Snapshot().Limit)
-			}
-			t.Log("limits", seen)
-			for _, c := range lim.History() {
-				t.Log(c)
-			}
-		}()
-		return func(ctx context.Context) (func(error), error) {
-			p, err := lim.Acquire(ctx)
-			return func(err error) { p.Done(err) }, err
-		}
-	}
+	atMost(t, medians, "read p99", byDefault, 1./3, unthrottled)
+	atLeast(t, medians, "writes/s", byDefault, 0.8, unthrottled) // the medians of 0.83 and 1.16 differ by the disk
+	atLeast(t, medians, "reads/s", byDefault, 1, unthrottled)
 }
 
 const (
-	pidOnWaits         = "PID on lock waits"
-	concurrencyOnWaits = "Concurrency (default)"
+	pidOnWaits    = "PID on lock waits"
+	sixteenAtOnce = "MaxInFlight: 16"
+	byDefault     = "Concurrency (default)"
 )
 
+// sixteen has a bound set by hand, and no pace.
+var sixteen = throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{Setpoint: 1e9}}, MaxInFlight: 16}
+
 // onWaits is the throttle for a database whose transactions wait for one another.
-func onWaits(t *testing.T, ctx context.Context, source load.Source, laws []throttle.LoadLaw) storm.Gate {
-	mon, err := load.New(load.Config{
-		Feeds:    []load.Feed{{Source: source}},
-		Interval: 50 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	th, err := throttle.New(throttle.Config{
-		Monitor: mon,
-		Writes: throttle.Side{
-			Laws:  laws,
-			Queue: weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second},
-		},
-		Tick: 50 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go mon.Run(ctx)
-	go th.Run(ctx)
+func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) storm.Gate {
+	th := bounding(t, ctx, source, writes)
 	go logBounds(t, ctx, th)
 	return storm.Through(th, throttle.Write, 1)
 }
