@@ -83,7 +83,7 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 	if s.limiter, err = weir.New(limit); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
-	limiters.Node(s.limiter).RunAlone()
+	limiters.Node(s.limiter).RunAlone(conf.MaxInFlight)
 	s.comeback.patience, s.comeback.longest = s.limiter.Config().Queue.Timeout, c.Emergency.Longest
 	return nil
 }
@@ -214,8 +214,8 @@ func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 	return snap
 }
 
-// alarms reports whether a feed can begin an emergency. What a Concurrency or a DrainRate goes by
-// cannot: these laws know what to do about it.
+// alarms reports whether a feed can begin an emergency. What a Concurrency brings down cannot, nor
+// what a DrainRate goes by: these laws know what to do about it.
 func (s *side) alarms(f load.FeedSnapshot) bool {
 	concurrency, drain := s.bounds && f.Actuator == load.ByConcurrency, s.drains && f.Drains
 	return !concurrency && !drain

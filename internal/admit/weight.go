@@ -2,22 +2,6 @@ package admit
 
 import "github.com/weir-go/weir/internal/reply"
 
-// RunAlone has work that is heavier than the limit run once nothing else does, instead of being
-// refused, up to the upper bound of the limit. It is called before there is work.
-func (n *Node) RunAlone() {
-	n.lock()
-	defer n.unlock()
-	n.flags.set(alone, true)
-}
-
-// tooHeavy reports whether work of the given weight has no room even alone.
-func (n *Node) tooHeavy(weight int) bool {
-	if n.flags&alone != 0 {
-		return weight > int(n.conf.max)
-	}
-	return n.slots.tooHeavy(weight)
-}
-
 // SetWeight changes the slots that running work takes, and the tokens of the pace that it took.
 // What it no longer takes goes to waiters. What it takes in addition may exceed the limit. If the
 // ticket is back, nothing changes.

@@ -165,9 +165,9 @@ var ofTheThrottle = []mutant{
 	},
 	{
 		name: "throttle: what is heavier than MaxInFlight runs alone",
-		file: "internal/admit/weight.go",
-		old:  "return weight > int(n.conf.max)",
-		new:  "return false",
+		file: "internal/admit/slots.go",
+		old:  "s.flags&alone != 0 && weight <= int(s.contention.cold.alone)",
+		new:  "s.flags&alone != 0",
 		in:   "./throttle",
 		test: "TestConcurrencyRefusesWhatIsTooHeavy",
 	},
@@ -181,8 +181,8 @@ var ofTheThrottle = []mutant{
 	{
 		name: "throttle: what costs more than the bound never starts",
 		file: "internal/admit/slots.go",
-		old:  "|| s.inflight == 0 && s.flags&alone != 0",
-		new:  "",
+		old:  "room || s.inflight == 0 && s.runsAlone(weight)",
+		new:  "room",
 		in:   "./throttle",
 		test: "TestConcurrencyLetsTheHeaviestIn",
 	},
