@@ -36,7 +36,7 @@ const (
 	paced
 	capped
 	holding // some work in flight was measured
-	alone   // see RunAlone
+	alone   // what is too heavy may run alone
 )
 
 func (f *flags) set(bit flags, on bool) {
@@ -67,15 +67,6 @@ func (s *slots) ceiling() int32 {
 
 // awaitsCap reports whether the cap holds work back before the limit does.
 func (s *slots) awaitsCap() bool { return s.ceiling() < s.limit }
-
-// RunAlone has work that is heavier than the limit run once nothing else does, instead of being
-// refused, up to a weight. It is called before there is work.
-func (s *slots) RunAlone(most int) {
-	s.lock()
-	defer s.unlock()
-	s.contended().coldPart().alone = int32(most)
-	s.flags.set(alone, true)
-}
 
 func (s *slots) runsAlone(weight int) bool {
 	return s.flags&alone != 0 && weight <= int(s.contention.cold.alone)
