@@ -109,6 +109,26 @@ func TestConcurrencyOnALockQueue(t *testing.T) {
 	})
 }
 
+// A latency target is the law's budget: fewer wait for the row than otherwise.
+func TestConcurrencyHoldsTheLatencyTarget(t *testing.T) {
+	mean := func(target time.Duration) (sum int) {
+		synctest.Test(t, func(t *testing.T) {
+			q := hotRow()
+			r := run(t, &q.plant, throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.Concurrency{}}, LatencyTarget: target}})
+			for range 30 {
+				q.storm(t.Context(), func(ctx context.Context, work func(context.Context) error) error {
+					return r.Do(context.WithoutCancel(ctx), throttle.Write, 1, work)
+				}, 64, time.Second)
+				sum += r.Snapshot().Writes.MaxInFlight
+			}
+		})
+		return sum / 30
+	}
+	if with, without := mean(22*time.Millisecond), mean(0); with >= without {
+		t.Errorf("%d at once with a target of 22 ms, %d without: want fewer", with, without)
+	}
+}
+
 // At ease the bound is out of the way.
 func TestConcurrencyAtEase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
