@@ -299,6 +299,49 @@ func TestBacklogThatIgnoresItsContext(t *testing.T) {
 	})
 }
 
+// The default law starts as in a limiter, and hears the wall clock, by which limiters that share a
+// server probe together.
+func TestDefaultLawIsThatOfALimiter(t *testing.T) {
+	for _, test := range []struct {
+		law  pool.ByLaw
+		want int64
+	}{
+		{pool.ByLaw{}, 4},
+		{pool.ByLaw{Min: 6}, 6},
+		{pool.ByLaw{Max: 2}, 2},
+		{pool.ByLaw{Initial: 1}, 1},
+		{pool.ByLaw{Law: law.Little{}}, 1},
+	} {
+		if got := must(test.law.Sizer(16)).Plan().Initial; got != test.want {
+			t.Errorf("%+v starts from %d, want %d", test.law, got, test.want)
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		var closed time.Time
+		tasks := make([]pool.Task, 100)
+		for i := range tasks {
+			tasks[i].Run = func(context.Context) (any, error) { time.Sleep(time.Second); return nil, nil }
+		}
+		watch := watching(func(w law.Window) { closed = w.Closed })
+		p := must(pool.New(pool.Config{Capacity: slots(4), Source: pool.Slice(tasks), Scaler: pool.ByLaw{Law: watch, Initial: 4}}))
+		for range p.Run(t.Context()) {
+		}
+		if since := time.Since(closed); since < 0 || since > 20*time.Second {
+			t.Errorf("the last window was closed at %v, want the time of the wall clock", closed)
+		}
+	})
+}
+
+// watching is a law that keeps its limit and shows its windows.
+type watching func(law.Window)
+
+func (l watching) Controller(law.Bounds) (law.Controller, error) { return l, nil }
+
+func (l watching) Next(w law.Window) law.Decision {
+	l(w)
+	return law.Decision{Limit: float64(w.Limit)}
+}
+
 // Latency rises with what runs: the law holds back.
 func TestLawsSizeThePool(t *testing.T) {
 	for name, scaler := range map[string]pool.Scaler{

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -101,14 +102,15 @@ type ByLaw struct {
 	Law law.Law
 
 	// Min and Max bound how many tasks run at once. Default to 1 and what the resource
-	// has of Units. Initial is how many to start from. Defaults to Min.
+	// has of Units. Initial is how many to start from. Defaults to 4 with law.Setpoint, as in a
+	// weir.Limiter, and to Min with other laws.
 	Min, Max, Initial int64
 
 	// Units is how much of the resource a task takes. Defaults to 1.
 	Units int64
 
 	// Interval, Window and MinSamples are those of weir.Config. Default to 1 s, 10 s
-	// and 20.
+	// and 20. law.Setpoint plans its own windows and ignores them.
 	Interval, Window time.Duration
 	MinSamples       int
 }
@@ -126,6 +128,9 @@ func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 			ErrConfig, l.Units, limit)
 	}
 	most := min(limit/l.Units, math.MaxInt32/2)
+	if s, ok := l.Law.(law.Setpoint); ok && l.Initial == 0 {
+		l.Initial = min(max(int64(s.Start()), l.Min), cmp.Or(l.Max, most))
+	}
 	b, err := bounds{Plan: Plan{l.Initial, l.Min, l.Max, l.Interval}}.check("ByLaw", most)
 	if err != nil {
 		return nil, err
@@ -143,6 +148,7 @@ func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 	err = s.node.Init(admit.Settings{
 		Bounds:   law.Bounds{Min: int(b.Min), Max: int(b.Max), Initial: int(b.Initial)},
 		Interval: b.Period, Lookback: l.Window, MinSamples: l.MinSamples,
+		Wall: time.Now, // law.Setpoint probes at ticks of it, with the limiters of the same server
 	}, &s.shield, nil, int64(now()))
 	if err == nil {
 		err = s.failure()

@@ -53,22 +53,21 @@ type Config struct {
 // A Side is how reads, or writes, are throttled.
 type Side struct {
 	// Laws find the pace, and how much may run at once; the strictest counts. Default to one [PID],
-	// with gentler gains and a MaxDelay of 200 ms for reads, and one [Concurrency]: each goes by
-	// the signals that name its actuator. While signals are missing the first PID among them
-	// decides, or the default one if there is none.
+	// with gentler gains and a MaxDelay of 200 ms for reads, and one [Concurrency]. While signals
+	// are missing the first PID among them decides, or the default one if there is none.
 	Laws []LoadLaw
 
 	// LatencyTarget is what the p95 of the latency, from the start of the work, is
 	// to stay below: there it is a load of 1. An operation that runs for twice as
-	// long is a load of 1 too. 0 means none.
+	// long is a load of 1 too. 0 means none. To a [Concurrency] it is the budget of law.Setpoint.
 	LatencyTarget time.Duration
 
 	// Queue is where operations wait for their turn. Its Size defaults to 1000, its
 	// Timeout to 1 s. An operation that cannot start in time is refused at once.
 	Queue weir.Queue
 
-	// MaxInFlight is how much cost may run at once. Defaults to 1,000,000,000,
-	// which is no bound; the greatest cost of one operation.
+	// MaxInFlight is how much cost may run at once, and the greatest cost of one operation.
+	// Defaults to 1,000,000,000, which is no bound. A [Concurrency] finds a lower one.
 	MaxInFlight int
 }
 

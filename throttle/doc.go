@@ -21,6 +21,7 @@
 // so the total does not grow with the number of connections, and one
 // [weir.Limiter] that queues, refuses and measures. While nothing has to be
 // held back there is no pace, and Start costs what [weir.Limiter.Acquire] does.
+// The default bound on what runs starts at four and doubles while they are all in use.
 //
 // # Mathematics
 //
@@ -49,19 +50,16 @@
 // its limit and does not reach it, so what the source reads begins no emergency. Below three
 // quarters of the target the rate doubles each second, until there is none after six.
 //
-// [Concurrency] bounds the cost n that runs at once. It begins with what runs when the load y first
-// exceeds the setpoint, and then integrates:
-//
-//	d(ln n)/dt = gain (setpoint - y)
-//
-// so that one gain suits a lock that three may wait for and a pool of 300 connections.
+// [Concurrency] bounds the cost that runs at once by [law.Setpoint], the law of every limiter. It
+// goes by the latency of the side's own operations, with what the database says or without it.
 //
 // [LinearRefusal] refuses a share of the work, from none at a soft limit of the load
 // to all at a hard one.
 //
 // A sample names the actuator that brings its readings down ([load.Actuator]). The default laws of
-// a side are a PID for those that name pace, as of memory and LSM trees, and a Concurrency for
-// those that name concurrency, as of PostgreSQL, Neo4j and pools of connections.
+// a side are a PID and a Concurrency. The PID goes by samples that name pace, as of memory and LSM
+// trees. It leaves those alone that name concurrency, as of PostgreSQL, Neo4j and pools of
+// connections: what they show is what the Concurrency brings down.
 //
 // The pace is a token bucket that may be in debt by one operation, so an operation of
 // any cost starts at last and the rate is exact in the long run.
@@ -70,15 +68,16 @@
 //
 // When the monitor has gone stale, the side goes on from its present pace with a PID controller on
 // [load.Symptoms], what it sees of its own operations, and says so by an [Event]; when the monitor
-// is back the laws go on from there. If Run was never called, or has ended, there is no pace.
+// is back the laws go on from there. If Run was never called, or has ended, there is no pace. The
+// bound of a Concurrency needs neither.
 //
 // # Emergency
 //
 // Where the load reaches Enter the pace is at most a share of the flow of that moment. The
 // emergency ends when the load is below Leave, and in any case after Longest, for what has not
 // helped by then will not help. It is decided by the clock and the monitor, not by operations that
-// it holds back. Readings that a Concurrency goes by begin none, nor those of a source whose drain
-// a DrainRate goes by: these laws know what to do.
+// it holds back. Readings that a Concurrency brings down begin none, nor those of a source whose
+// drain a DrainRate goes by: these laws know what to do.
 //
 // # Refusals
 //

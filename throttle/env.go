@@ -91,7 +91,6 @@ func (e *environment) settings() Settings {
 // side reads the settings of one side, whose preset has one PID.
 func (e *environment) side(name string, s *Side, setpoint float64) {
 	p := s.Laws[0].(PID)
-	preset, bound := p.Setpoint, Concurrency{}
 	if !math.IsNaN(setpoint) {
 		p.Setpoint = setpoint
 	}
@@ -107,10 +106,7 @@ func (e *environment) side(name string, s *Side, setpoint float64) {
 	if p.Kp == 0 && p.Ki == 0 && p.Kd == 0 {
 		e.complain(name+"_KP", "0", "a gain other than 0, here or in KI or KD: to throttle nothing, set ENABLED=false")
 	}
-	if p.Setpoint != preset {
-		bound.Setpoint = p.Setpoint
-	}
-	s.Laws = []LoadLaw{p, bound}
+	s.Laws = []LoadLaw{p, Concurrency{}}
 
 	var law string
 	switch law = e.text(name + "_LAW"); law {
@@ -120,7 +116,7 @@ func (e *environment) side(name string, s *Side, setpoint float64) {
 	case "drain":
 		s.Laws = []LoadLaw{DrainRate{MaxDelay: p.MaxDelay}}
 	case "concurrency":
-		s.Laws = []LoadLaw{bound}
+		s.Laws = []LoadLaw{Concurrency{}}
 	default:
 		e.complain(name+"_LAW", law, "pid, drain or concurrency")
 	}

@@ -98,10 +98,6 @@ func TestEnvLaws(t *testing.T) {
 			t.Errorf("%s: %+v, %v", law, s.Throttle.Writes.Laws, err)
 		}
 	}
-	s, err := fromEnv("P", []string{"P_WRITE_SETPOINT=0.5"})
-	if err != nil || s.Throttle.Writes.Laws[1] != (Concurrency{Setpoint: 0.5}) {
-		t.Errorf("%+v, %v", s.Throttle.Writes.Laws, err)
-	}
 }
 
 func TestEnvMaxInFlight(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// A LoadLaw goes by load and finds how fast operations may start, or how many may run: [PID],
+// A LoadLaw finds how fast operations may start, by the load, or how many may run: [PID],
 // [DrainRate], [LinearRefusal] or [Concurrency]. It is a plain value and may serve several
 // throttles.
 type LoadLaw interface {
@@ -34,11 +34,6 @@ type signals struct {
 	flow float64       // cost per second, smoothed
 	now  demand        // what holds at present
 
-	waits    float64 // the load that Concurrency goes by; finite, 0 or more
-	running  float64 // cost in flight
-	queued   int     // operations that wait
-	heaviest float64 // cost of the heaviest operation that waits
-
 	drain load.Drain
 	fresh bool // whether drain tells anything
 }
@@ -47,7 +42,6 @@ type signals struct {
 type demand struct {
 	rate   float64 // cost per second, 0 for no bound
 	refuse float64 // share to refuse
-	slots  int     // cost that may run at once, 0 for no bound
 }
 
 // strictest is what satisfies both.
@@ -55,9 +49,6 @@ func (d demand) strictest(other demand) demand {
 	d.refuse = max(d.refuse, other.refuse)
 	if d.rate == 0 || other.rate > 0 && other.rate < d.rate {
 		d.rate = other.rate
-	}
-	if d.slots == 0 || other.slots > 0 && other.slots < d.slots {
-		d.slots = other.slots
 	}
 	return d
 }

@@ -1,7 +1,6 @@
 package throttle
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -21,7 +20,6 @@ type side struct {
 	limiter *weir.Limiter
 
 	extra        atomic.Uint64 // cost admitted beyond 1 for each operation
-	waiting      costs
 	throttled    atomic.Uint64 // operations that had to wait
 	throttleTime atomic.Int64  // how long they did
 
@@ -50,8 +48,9 @@ type side struct {
 	untold   time.Time // since when it is otherwise
 }
 
-// The limiter behind a side caps nothing: it queues, refuses and measures. Its
-// latencies are those of the last two seconds, because the laws go by them.
+// The limiter behind a side queues, refuses and measures. It caps nothing but with a Concurrency.
+// Its latencies are then those of the law's window, and else of the last two seconds, because the
+// laws go by them.
 const measured = 2 * time.Second
 
 func (s *side) init(op Op, conf Side, c Config) (err error) {
@@ -71,16 +70,20 @@ func (s *side) init(op Op, conf Side, c Config) (err error) {
 		return err
 	}
 	s.fallback = fallback.(*pidLaw)
-	s.limiter, err = weir.New(weir.Config{
+	limit := weir.Config{
 		Name: c.Name + " " + field,
 		Min:  conf.MaxInFlight, Max: conf.MaxInFlight,
 		Law:    law.Fixed{},
 		Window: measured, Interval: measured,
 		Queue: conf.Queue, Classify: c.Classify,
-	})
-	if err != nil {
+	}
+	if s.bounds {
+		limit.Min, limit.Law = 1, law.Setpoint{Budget: conf.LatencyTarget}
+	}
+	if s.limiter, err = weir.New(limit); err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrConfig, field, err)
 	}
+	limiters.Node(s.limiter).RunAlone(conf.MaxInFlight)
 	s.comeback.patience, s.comeback.longest = s.limiter.Config().Queue.Timeout, c.Emergency.Longest
 	return nil
 }
@@ -137,7 +140,6 @@ func (s *side) decide(t *Throttle, now time.Time, dt time.Duration) {
 	var next demand
 	if s.degraded {
 		next = s.fallback.next(in).strictest(s.held.after(dt))
-		next.slots = s.demand.slots
 	} else {
 		for _, l := range s.laws {
 			next = next.strictest(l.next(in))
@@ -181,14 +183,13 @@ func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 	snap = s.limiter.Snapshot()
 	s.symptom = s.symptoms.Update(load.Operations{Oldest: snap.Age, Latency: snap.Mean}, in.dt)
 	s.latency = s.conf.latencyLoad(snap)
-	in.running, in.queued, in.heaviest = float64(snap.InFlight), snap.Queued, float64(s.waiting.heaviest())
 	in.load = s.latency.Load()
 	degraded := false
 	if m := t.conf.Monitor; m != nil {
 		s.level = m.Level(s.scope)
 		s.paced = s.level
 		if s.bounds {
-			s.paced, in.waits = m.LevelBy(s.scope, load.ByPace), m.LevelBy(s.scope, load.ByConcurrency).Load
+			s.paced = m.LevelBy(s.scope, load.ByPace)
 		}
 		s.alarm = m.LevelOf(s.scope, s.alarms)
 		in.drain, _, in.fresh = m.Drain()
@@ -196,12 +197,9 @@ func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 		in.load = max(in.load, s.paced.Load)
 	}
 	if degraded || t.conf.Monitor == nil {
-		in.load = max(in.load, s.symptom.Load(), in.waits)
+		in.load = max(in.load, s.symptom.Load())
 	}
-	if s.bounds && len(s.laws) == 1 {
-		in.waits = max(in.waits, in.load)
-	}
-	s.load = max(in.load, in.waits)
+	s.load = in.load
 	if degraded == s.degraded {
 		return snap
 	}
@@ -216,8 +214,8 @@ func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 	return snap
 }
 
-// alarms reports whether a feed can begin an emergency. What a Concurrency or a DrainRate goes by
-// cannot: these laws know what to do about it.
+// alarms reports whether a feed can begin an emergency. What a Concurrency brings down cannot, nor
+// what a DrainRate goes by: these laws know what to do about it.
 func (s *side) alarms(f load.FeedSnapshot) bool {
 	concurrency, drain := s.bounds && f.Actuator == load.ByConcurrency, s.drains && f.Drains
 	return !concurrency && !drain
@@ -235,8 +233,11 @@ func (s *side) resume(from demand, flow float64) {
 // it bounds the pace until they are back, and eases, because it may no longer be right.
 type held struct{ rate float64 }
 
+// easesIn is how long it takes what is known of the past to ease to the double.
+const easesIn = time.Minute
+
 func (h *held) after(dt time.Duration) demand {
-	h.rate *= easing(dt)
+	h.rate *= math.Exp2(dt.Seconds() / easesIn.Seconds())
 	if math.IsInf(h.rate, 1) {
 		h.rate = 0
 	}
@@ -265,9 +266,6 @@ func (s *Side) latencyLoad(snap weir.Snapshot) load.Reading {
 func (s *side) apply(d demand, tick time.Duration) {
 	if d == s.demand || math.IsNaN(d.rate) || math.IsInf(d.rate, 0) {
 		return // as it was, also if numbers beyond all sense made for no answer
-	}
-	if d.slots != s.demand.slots {
-		_ = s.limiter.SetCap(cmp.Or(d.slots, s.conf.MaxInFlight)) // it is in range
 	}
 	s.demand = d
 	// What flows in between two decisions must not overflow.

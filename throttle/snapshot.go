@@ -68,13 +68,21 @@ func (t *Throttle) String() string { return wire.String(t.Snapshot()) }
 func (s *side) snapshot() SideSnapshot {
 	snap, cost := s.read()
 	return SideSnapshot{
-		Pace: paceOf(s.limiter), MaxInFlight: s.demand.slots, Load: s.load, Level: s.level, Latency: s.latency, Symptom: s.symptom,
+		Pace: paceOf(s.limiter), MaxInFlight: s.bound(snap), Load: s.load, Level: s.level, Latency: s.latency, Symptom: s.symptom,
 		Degraded: s.degraded, Emergency: s.emergency.on, Emergencies: s.emergency.count,
 		PID:  s.terms(),
 		Rate: s.flow, Cost: cost,
 		Throttled: s.throttled.Load(), ThrottleTime: time.Duration(s.throttleTime.Load()),
 		Limiter: snap,
 	}
+}
+
+// bound is the limit that a Concurrency has found.
+func (s *side) bound(snap weir.Snapshot) int {
+	if !s.bounds {
+		return 0
+	}
+	return snap.Limit
 }
 
 // terms are those of the controller that decides.

@@ -92,10 +92,6 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 	if cost == 1 {
 		permit, err = s.limiter.Acquire(ctx)
 	} else {
-		if cost <= s.conf.MaxInFlight { // or it is refused
-			s.waiting.enter(cost)
-			defer s.waiting.leave(cost)
-		}
 		permit, err = s.limiter.AcquireN(ctx, cost)
 		if err == nil {
 			s.extra.Add(uint64(cost - 1))
@@ -109,39 +105,6 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 		s.throttleTime.Add(int64(waited))
 	}
 	return
-}
-
-// costs are the operations above a cost of 1 that wait to start.
-type costs struct {
-	mu sync.Mutex
-	of map[int]int // how many, by cost
-}
-
-func (c *costs) enter(cost int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.of == nil {
-		c.of = map[int]int{}
-	}
-	c.of[cost]++
-}
-
-func (c *costs) leave(cost int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.of[cost]--; c.of[cost] == 0 {
-		delete(c.of, cost)
-	}
-}
-
-// heaviest returns the greatest cost, 0 if none waits.
-func (c *costs) heaviest() (most int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for cost := range c.of {
-		most = max(most, cost)
-	}
-	return most
 }
 
 // beforeRun is how long after New an operation may start before Run does: the goroutine of a

@@ -18,7 +18,7 @@ type limitFlags struct {
 	Law        lawFlag `placeholder:"LAW" help:"Control law that finds the limit: ${laws}. Defaults to setpoint, which needs no target. See weir help laws."`
 	Min        count   `placeholder:"N" help:"Least limit. Defaults to 1."`
 	Max        count   `placeholder:"N" help:"Greatest limit. Defaults to 100000."`
-	Initial    count   `placeholder:"N" help:"Limit to start from. Defaults to 20."`
+	Initial    count   `placeholder:"N" help:"Limit to start from. Defaults to 4 with setpoint, to 20 with other laws."`
 	Interval   span    `placeholder:"TIME" help:"How often the law decides. Defaults to 1s."`
 	Window     span    `placeholder:"TIME" help:"How far back it looks. Defaults to 10s."`
 	MinSamples count   `placeholder:"N" help:"Answers that a decision takes at least. Defaults to 20."`

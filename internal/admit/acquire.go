@@ -28,7 +28,7 @@ func (n *Node) acquire(t *reply.Ticket, w Work, now int64, patient bool, fx *Eff
 	if n.contention != nil {
 		n.contention.arrive(w.Deadline, now)
 	}
-	if now < n.due && n.flags&^holding == 0 && n.inflight+int64(w.Weight) <= int64(n.limit) &&
+	if now < n.due && n.flags&^(holding|alone) == 0 && n.inflight+int64(w.Weight) <= int64(n.limit) &&
 		(n.member == nil || n.member.group.queue.empty() && n.member.hasRoom(int64(w.Weight))) {
 		now = n.flow(now)
 		*t = n.records().use(w.Weight, now).Ticket()

@@ -27,6 +27,7 @@ type cold struct {
 	empty       chan struct{} // of a shutdown: closed when the node is closed and empty
 	pacer       pacer
 	cap         int32         // with the flag capped
+	alone       int32         // with the flag alone: see RunAlone
 	virtual     *virtual.Work // in shadow mode
 	corrected   int64         // see Corrected
 	held        int64         // with the flag holding; in shadow mode of virtual work

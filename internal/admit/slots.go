@@ -36,6 +36,7 @@ const (
 	paced
 	capped
 	holding // some work in flight was measured
+	alone   // what is too heavy may run alone
 )
 
 func (f *flags) set(bit flags, on bool) {
@@ -52,7 +53,8 @@ func (s *slots) fits(weight int) bool {
 
 // admits reports whether the node's own limit, cap and pace have room for work of the given weight.
 func (s *slots) admits(weight int) bool {
-	return s.inflight+int64(weight) <= int64(s.ceiling()) && s.onPace()
+	room := s.inflight+int64(weight) <= int64(s.ceiling())
+	return (room || s.inflight == 0 && s.runsAlone(weight)) && s.onPace()
 }
 
 // ceiling is what may be in flight.
@@ -66,9 +68,13 @@ func (s *slots) ceiling() int32 {
 // awaitsCap reports whether the cap holds work back before the limit does.
 func (s *slots) awaitsCap() bool { return s.ceiling() < s.limit }
 
+func (s *slots) runsAlone(weight int) bool {
+	return s.flags&alone != 0 && weight <= int(s.contention.cold.alone)
+}
+
 // tooHeavy reports whether work of the given weight has no room even alone.
 func (s *slots) tooHeavy(weight int) bool {
-	return weight > int(s.limit) || s.member != nil && s.member.excludes(int64(weight))
+	return weight > int(s.limit) && !s.runsAlone(weight) || s.member != nil && s.member.excludes(int64(weight))
 }
 
 // take takes slots, and of the pace what is due.

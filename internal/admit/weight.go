@@ -2,6 +2,15 @@ package admit
 
 import "github.com/weir-go/weir/internal/reply"
 
+// RunAlone has work that is heavier than the limit run once nothing else does, instead of being
+// refused, up to a weight. It is called before there is work.
+func (s *slots) RunAlone(most int) {
+	s.lock()
+	defer s.unlock()
+	s.contended().coldPart().alone = int32(most)
+	s.flags.set(alone, true)
+}
+
 // SetWeight changes the slots that running work takes, and the tokens of the pace that it took.
 // What it no longer takes goes to waiters. What it takes in addition may exceed the limit. If the
 // ticket is back, nothing changes.

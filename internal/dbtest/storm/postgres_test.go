@@ -5,9 +5,7 @@ import (
 	"database/sql"
 	"math/rand/v2"
 	"testing"
-	"time"
 
-	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/internal/dbtest"
 	"github.com/weir-go/weir/internal/storm"
 	"github.com/weir-go/weir/load"
@@ -55,52 +53,38 @@ func (h hotRows) read(ctx context.Context, _ int) error {
 func TestPostgres(t *testing.T) {
 	s := dbtest.Postgres(t)
 	db := newHotRows(t, s)
-	through := func(laws ...throttle.LoadLaw) func(t *testing.T) result {
-		return func(t *testing.T) result {
+	through := func(name string, side throttle.Side) contender {
+		return contender{name, func(t *testing.T) result {
 			return inDatabase(t, db, func(ctx context.Context) storm.Gate {
-				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")}, laws)
+				return onWaits(t, ctx, &sqlload.Postgres{DB: dbtest.OpenPostgres(t, s, "weir")}, side)
 			})
-		}
+		}}
 	}
 	medians := compare(t, mixedColumns,
 		contender{unthrottled, func(t *testing.T) result {
 			return inDatabase(t, db, func(context.Context) storm.Gate { return storm.Open })
 		}},
-		contender{pidOnWaits, through(throttle.PID{})},
-		contender{concurrencyOnWaits, through()},
+		through(pidOnWaits, throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{}}}),
+		through(sixteenAtOnce, sixteen),
+		through(byDefault, throttle.Side{}),
 	)
-	atMost(t, medians, "read p99", concurrencyOnWaits, 1./3, unthrottled)
-	atLeast(t, medians, "writes/s", concurrencyOnWaits, 0.8, unthrottled) // the medians of 0.83 and 1.16 differ by the disk
-	atLeast(t, medians, "reads/s", concurrencyOnWaits, 1, unthrottled)
+	atMost(t, medians, "read p99", byDefault, 1./3, unthrottled)
+	atLeast(t, medians, "writes/s", byDefault, 0.8, unthrottled) // the medians of 0.83 and 1.16 differ by the disk
+	atLeast(t, medians, "reads/s", byDefault, 1, unthrottled)
 }
 
 const (
-	pidOnWaits         = "PID on lock waits"
-	concurrencyOnWaits = "Concurrency (default)"
+	pidOnWaits    = "PID on lock waits"
+	sixteenAtOnce = "MaxInFlight: 16"
+	byDefault     = "Concurrency (default)"
 )
 
+// sixteen has a bound set by hand, and no pace.
+var sixteen = throttle.Side{Laws: []throttle.LoadLaw{throttle.PID{Setpoint: 1e9}}, MaxInFlight: 16}
+
 // onWaits is the throttle for a database whose transactions wait for one another.
-func onWaits(t *testing.T, ctx context.Context, source load.Source, laws []throttle.LoadLaw) storm.Gate {
-	mon, err := load.New(load.Config{
-		Feeds:    []load.Feed{{Source: source}},
-		Interval: 50 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	th, err := throttle.New(throttle.Config{
-		Monitor: mon,
-		Writes: throttle.Side{
-			Laws:  laws,
-			Queue: weir.Queue{Size: 2 * stormWriters, Timeout: 5 * time.Second},
-		},
-		Tick: 50 * time.Millisecond,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go mon.Run(ctx)
-	go th.Run(ctx)
+func onWaits(t *testing.T, ctx context.Context, source load.Source, writes throttle.Side) storm.Gate {
+	th := bounding(t, ctx, source, writes)
 	go logBounds(t, ctx, th)
 	return storm.Through(th, throttle.Write, 1)
 }

@@ -12,7 +12,7 @@ type Compartment struct {
 	Law        Law      `yaml:"law" default:"setpoint" help:"Control law that finds the limit, such as setpoint, or band(target=100ms)."`
 	Min        int      `yaml:"min,omitempty" min:"1" help:"Least limit. Defaults to 1."`
 	Max        int      `yaml:"max,omitempty" min:"1" help:"Greatest limit. Defaults to 100000."`
-	Initial    int      `yaml:"initial,omitempty" min:"1" help:"Limit to start from. Defaults to 20, or to the nearer bound."`
+	Initial    int      `yaml:"initial,omitempty" min:"1" help:"Limit to start from. Defaults to 4 with setpoint, to 20 with other laws, or to the nearer bound."`
 	Interval   Duration `yaml:"interval,omitempty" min:"1ms" help:"How often the law decides. Defaults to 1s."`
 	Window     Duration `yaml:"window,omitempty" min:"1ms" help:"How far back it looks. Defaults to 10s, or to interval if that is longer."`
 	MinSamples int      `yaml:"min_samples,omitempty" min:"1" help:"Answers that a decision takes at least. Defaults to 20."`
