@@ -36,7 +36,7 @@ func (l *Limiter) run(ctx context.Context, weight int, fn func(context.Context) 
 	}
 	conf := l.config.Load()
 	outcome := Failure // unless fn returns
-	defer func() { permit.Finish(outcome) }()
+	defer func() { permit.finish(outcome, err) }()
 	if conf.timeout > 0 {
 		err = doWithin(ctx, conf.timeout, fn)
 	} else {

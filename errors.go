@@ -27,6 +27,7 @@ var (
 	ErrOverload     = refusal(ReasonOverload)
 	ErrLimitReached = refusal(ReasonLimitReached)
 	ErrPace         = refusal(ReasonPace)
+	ErrPushback     = refusal(ReasonPushback)
 )
 
 // refusal returns the error that refusals for a reason match.
@@ -82,6 +83,9 @@ const (
 	ReasonLimitReached Reason = 10
 	// ReasonPace: the pace of a throttle lets the work start later than it may wait.
 	ReasonPace Reason = 11
+	// ReasonPushback: the downstream refused all work of late, and the time to come back that it
+	// named is still ahead. Little is sent meanwhile; see [Permit.Pushback].
+	ReasonPushback Reason = 12
 )
 
 // Reasons returns all reasons for a refusal, so that a metric can show those that have not happened

@@ -1,6 +1,7 @@
 package weir
 
 import (
+	"errors"
 	"reflect"
 	"runtime"
 	"time"
@@ -37,11 +38,11 @@ func (p Permit) Done(err error) {
 	}
 	classify := p.limiter.config.Load().classify
 	if classify == nil {
-		p.Finish(Classify(err))
+		p.finish(Classify(err), err)
 		return
 	}
 	outcome := Failure // should classify panic
-	defer func() { p.Finish(outcome) }()
+	defer func() { p.finish(outcome, err) }()
 	outcome = classify(err)
 }
 
@@ -111,6 +112,29 @@ func (p Permit) heard(fx *admit.Effects, o Outcome) {
 	if fx.Heard {
 		p.cold.done(o)
 	}
+}
+
+// Pushback says how long the downstream, which refused the work, asked to stay away: by
+// Retry-After, or by RetryInfo of gRPC. The permit is still to be given back, with [Overloaded].
+// Done and [Limiter.Do] do both for a [*RefusedError].
+//
+// Once the downstream has refused 32 pieces of work in a row, the limiter refuses work itself until
+// that time ([ErrPushback]), and at most for 30 s. It sends one piece in each tenth of the time
+// meanwhile, and all once one of them succeeds. A time of 0 or less changes nothing.
+func (p Permit) Pushback(after time.Duration) {
+	if p.limiter != nil && after > 0 {
+		p.limiter.node.Pushback(after, now())
+	}
+}
+
+// finish gives the permit back with what err teaches.
+func (p Permit) finish(o Outcome, err error) {
+	if o == Overloaded {
+		if refused, ok := errors.AsType[*RefusedError](err); ok {
+			p.Pushback(refused.RetryAfter)
+		}
+	}
+	p.Finish(o)
 }
 
 // Measure tells the limiter, and the breaker, the outcome of the work and its latency up to now.

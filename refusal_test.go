@@ -303,7 +303,7 @@ func TestReasonsAreThoseOfTheCore(t *testing.T) {
 		weir.ReasonQueueTimeout: reply.QueueTimeout, weir.ReasonDeadline: reply.Deadline,
 		weir.ReasonTooHeavy: reply.TooHeavy,
 		weir.ReasonClosed:   reply.Closed, weir.ReasonBreakerOpen: reply.BreakerOpen, weir.ReasonOverload: reply.Overload,
-		weir.ReasonLimitReached: reply.LimitReached, weir.ReasonPace: reply.Paced,
+		weir.ReasonLimitReached: reply.LimitReached, weir.ReasonPace: reply.Paced, weir.ReasonPushback: reply.PushedBack,
 	}
 	for reason, verdict := range core {
 		if reason != weir.Reason(verdict) {

@@ -81,6 +81,8 @@ type Window struct {
 	// Overloaded is the work that the downstream refused because it has too much. It is none of
 	// the above.
 	Overloaded int
+	// RetryAfter is how long the downstream, which serves nothing, asked to stay away.
+	RetryAfter time.Duration
 	Weight     int // weight of the work that succeeded, whenever it started
 
 	// Work that ended in the window and had started before measuring began. Its

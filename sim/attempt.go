@@ -242,6 +242,9 @@ func (e *engine) done(slot int32, outcome window.Outcome) {
 	a := &e.attempts[slot]
 	limiter := a.limiter
 	e.fx = admit.Effects{}
+	if after := e.phase().Refuse.RetryAfter; after > 0 && outcome == window.Overloaded {
+		e.nodes[limiter].Pushback(after, int64(e.now))
+	}
 	e.nodes[limiter].Done(a.ticket, int64(e.now), outcome, &e.fx)
 	e.after(limiter)
 }

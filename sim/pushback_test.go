@@ -41,6 +41,8 @@ func refusingServers() []refusing {
 	loaded := api(2*twenty, 1, minute(Refusals{}))
 	loaded.Clients, loaded.Server = quota.Clients, WorkerPool{Workers: 20}
 	outage := api(twenty/2, 1, Phase{Length: 30 * time.Second}, minute(Refusals{Share: 1}), Phase{Length: 30 * time.Second})
+	named := api(twenty/2, 1, Phase{Length: 30 * time.Second}, minute(Refusals{Share: 1, RetryAfter: 10 * time.Second}), Phase{Length: 30 * time.Second})
+	namedLimit := api(2*twenty, 1, minute(Refusals{Above: 20, RetryAfter: time.Second}))
 	return []refusing{
 		{"20 at once, 2x", api(2*twenty, 1, minute(Refusals{Above: 20})), 60 * twenty, 0.05, 0.98, 0},
 		{"grows from 20 to 40, 4x and 2x", grows, 30*twenty + 60*2*twenty, 0.08, 0.90, 15 * time.Second},
@@ -51,6 +53,8 @@ func refusingServers() []refusing {
 		{"a client over its quota, 2x", loaded, 60 * twenty, 1, 0.95, 0},
 		{"one in a hundred, 0.5x", api(twenty/2, 1, minute(Refusals{Share: 0.01})), 60 * twenty / 2 * 0.99, 1, 0.98, 0},
 		{"all for a minute, 0.5x", outage, 60 * twenty / 2, 1, 0.98, 3 * time.Second},
+		{"all for a minute, 0.5x, to come back in 10 s", named, 60 * twenty / 2, 0.2, 0.98, 3 * time.Second},
+		{"20 at once, 2x, to come back in 1 s", namedLimit, 60 * twenty, 0.05, 0.98, 0},
 	}
 }
 

@@ -139,6 +139,9 @@ type Refusals struct {
 
 	// Share is the share of requests that it refuses whatever the load.
 	Share float64 `json:"share,omitempty" range:"[0,1]"`
+
+	// RetryAfter is the time to come back that it names. 0 names none.
+	RetryAfter time.Duration `json:"retry_after,omitempty" range:"[0s,10000h]"`
 }
 
 // A Pause stops the server For so long at the end of Every such period, as

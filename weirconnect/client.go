@@ -58,7 +58,7 @@ func (c *ClientLimits) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 		outcome := weir.Failure // should next panic, or end its goroutine
 		defer func() { permit.Finish(outcome) }()
 		res, err := next(ctx, req)
-		outcome = clientOutcome(ctx, err)
+		outcome = pushedBack(permit, clientOutcome(ctx, err), err)
 		return res, err
 	}
 }
@@ -97,6 +97,15 @@ func open(ctx context.Context, spec connect.Spec, next connect.StreamingClientFu
 		conn.RequestHeader().Set(weirhttp.PriorityHeader, p.String())
 	}
 	return conn
+}
+
+// pushedBack returns an outcome, and tells the permit when to come back if the server said so.
+func pushedBack(permit weir.Permit, o weir.Outcome, err error) weir.Outcome {
+	if o == weir.Overloaded {
+		after, _ := RetryAfter(err)
+		permit.Pushback(after)
+	}
+	return o
 }
 
 // clientOutcome returns what a call that is over teaches.

@@ -270,3 +270,26 @@ func TestStreamsAndServersAreLeftAlone(t *testing.T) {
 		t.Error("gRPC and HTTP have different names for the attempt")
 	}
 }
+
+// TestServerThatRefusesAll is sent nothing for the time that it names.
+func TestServerThatRefusesAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := limittest.Fixed(t, 2, weir.Queue{})
+		call := weirconnect.LimitClient(weirconnect.One(lim), weirconnect.ClientConfig{}).WrapUnary(
+			func(context.Context, connect.AnyRequest) (connect.AnyResponse, error) {
+				return nil, says(connect.CodeResourceExhausted, 5*time.Second)
+			})
+		request := clientRequest{connect.NewRequest(&durationpb.Duration{})}
+		for range 32 {
+			_, _ = call(t.Context(), request)
+		}
+		if _, err := call(t.Context(), request); !errors.Is(err, weir.ErrPushback) {
+			t.Errorf("%v, want pushback", err)
+		}
+	})
+}
+
+// clientRequest is a request as the interceptors of a client see it.
+type clientRequest struct{ connect.AnyRequest }
+
+func (clientRequest) Spec() connect.Spec { return connect.Spec{IsClient: true, Procedure: "/a.B/C"} }

@@ -58,8 +58,12 @@ func (c *ClientLimits) Unary(ctx context.Context, method string, req, reply any,
 	}
 	outcome := weir.Failure // should the invoker panic, or end its goroutine
 	defer func() { permit.Finish(outcome) }()
-	err = invoker(ctx, method, req, reply, conn, opts...)
-	outcome = clientOutcome(ctx, err)
+	var trailer metadata.MD
+	err = invoker(ctx, method, req, reply, conn, append(slices.Clone(opts), grpc.Trailer(&trailer))...)
+	after, told := comeBack(err, trailer)
+	if outcome = clientOutcome(ctx, err, told); outcome == weir.Overloaded {
+		permit.Pushback(after)
+	}
 	return err
 }
 
@@ -88,7 +92,10 @@ func (c *ClientLimits) Stream(ctx context.Context, desc *grpc.StreamDesc, conn *
 	defer func() { permit.Finish(outcome) }()
 	stream, err := streamer(ctx, desc, conn, method, opts...)
 	if outcome = weir.Ignore; err != nil {
-		outcome = clientOutcome(ctx, err)
+		after, told := RetryAfter(err)
+		if outcome = clientOutcome(ctx, err, told); outcome == weir.Overloaded {
+			permit.Pushback(after)
+		}
 	}
 	return stream, err
 }
@@ -113,15 +120,15 @@ func withMetadata(ctx context.Context, key, value string) context.Context {
 	return metadata.NewOutgoingContext(ctx, sent)
 }
 
-// clientOutcome returns what a call that is over teaches.
-func clientOutcome(ctx context.Context, err error) weir.Outcome {
+// clientOutcome returns what a call teaches that is over. Its server may have told when to come
+// back.
+func clientOutcome(ctx context.Context, err error, told bool) weir.Outcome {
 	switch {
 	case ctx.Err() != nil:
 		return edge.ContextOutcome(ctx)
 	case errors.Is(err, weir.ErrRefused): // by another limiter of this client
 		return weir.Overloaded
 	default:
-		_, told := RetryAfter(err)
 		return codeOf(err).ClientOutcome(told)
 	}
 }
@@ -132,5 +139,6 @@ func streamOutcome(ctx context.Context, err error) weir.Outcome {
 	if errors.Is(err, io.EOF) {
 		err = nil
 	}
-	return clientOutcome(ctx, err)
+	_, told := RetryAfter(err)
+	return clientOutcome(ctx, err, told)
 }

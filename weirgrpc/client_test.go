@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	testpb "google.golang.org/grpc/interop/grpc_testing"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
 )
@@ -170,4 +171,39 @@ func TestRetries(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestServerThatRefusesAll is sent nothing for the time that it names, in its status or trailer.
+func TestServerThatRefusesAll(t *testing.T) {
+	for name, c := range map[string]struct {
+		err     error
+		trailer metadata.MD
+	}{
+		"RetryInfo": {err: says(codes.ResourceExhausted, 5*time.Second)},
+		"trailer":   {err: says(codes.Unavailable, -1), trailer: metadata.Pairs("grpc-retry-pushback-ms", "5000")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lim := limittest.Fixed(t, 2, weir.Queue{})
+				limits := weirgrpc.LimitClient(weirgrpc.One(lim), weirgrpc.ClientConfig{})
+				call := func() error {
+					return limits.Unary(t.Context(), unaryCall, nil, nil, nil,
+						func(_ context.Context, _ string, _, _ any, _ *grpc.ClientConn, opts ...grpc.CallOption) error {
+							for _, o := range opts {
+								if o, ok := o.(grpc.TrailerCallOption); ok {
+									*o.TrailerAddr = c.trailer
+								}
+							}
+							return c.err
+						})
+				}
+				for range 32 {
+					_ = call()
+				}
+				if after, _ := weirgrpc.RetryAfter(call()); after < 5*time.Second || after > 10*time.Second {
+					t.Errorf("a call may come back in %v, want 5 to 10 s", after)
+				}
+			})
+		})
+	}
 }

@@ -88,10 +88,9 @@ func answerTo(method string, err error, trailer metadata.MD) retry.Answer {
 	if err == nil {
 		return retry.Answer{Outcome: retry.Success}
 	}
-	after, mayRepeat := RetryAfter(err)
-	mayRepeat = mayRepeat || idempotent(method)
-	if values := trailer.Get(pushbackKey); len(values) > 0 {
-		after, mayRepeat = rpc.Pushback(values)
+	after, mayRepeat := comeBack(err, trailer)
+	if len(trailer.Get(pushbackKey)) == 0 {
+		mayRepeat = mayRepeat || idempotent(method)
 	}
 	return rpc.Answer(err, codeOf(err), after, mayRepeat)
 }

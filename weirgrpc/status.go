@@ -70,6 +70,14 @@ func RetryAfter(err error) (time.Duration, bool) {
 	return 0, false
 }
 
+// comeBack is RetryAfter where the trailer goes before the status.
+func comeBack(err error, trailer metadata.MD) (after time.Duration, told bool) {
+	if values := trailer.Get(pushbackKey); len(values) > 0 {
+		return rpc.Pushback(values)
+	}
+	return RetryAfter(err)
+}
+
 // Classify is for [retry.Config].Classify: what the error of a call says of its server. A call is
 // tried again if the status has RetryInfo, as a refusal has: the server asks for it. For calls that
 // may run twice, clear Final. [RetryClient] has more to go by.

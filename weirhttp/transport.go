@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/weir-go/weir"
 	"github.com/weir-go/weir/edge"
@@ -76,7 +77,10 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		b.outcome = edge.ErrorOutcome(req.Context(), err)
 		return res, err
 	}
-	b.outcome = responseOutcome(res)
+	if b.outcome = responseOutcome(res); b.outcome == weir.Overloaded {
+		after, _ := headers.RetryAfter(res.Header, time.Now())
+		b.permit.Pushback(after)
+	}
 	open = b.wrap(res)
 	return res, nil
 }

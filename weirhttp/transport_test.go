@@ -319,3 +319,34 @@ func TestCloseIdleConnectionsReachesTheBase(t *testing.T) {
 	}
 	through(fixed(t, 1), roundTrip(nil)).CloseIdleConnections() // which has none
 }
+
+// A server that refuses everything is sent one request in each tenth of the time that it names.
+func TestServerThatRefusesAll(t *testing.T) {
+	for retryAfter, want := range map[string]time.Duration{
+		"5":                             5 * time.Second,
+		"99999999999999999999":          30 * time.Second,
+		"0":                             0,
+		"soon":                          0,
+		"-5":                            0,
+		"":                              0,
+		"Sun, 06 Nov 1994 08:49:37 GMT": 0,
+	} {
+		t.Run(retryAfter, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lim := fixed(t, 2)
+				client := through(lim, roundTrip(func(*http.Request) (*http.Response, error) {
+					return &http.Response{StatusCode: 429, Header: http.Header{"Retry-After": {retryAfter}}, Body: http.NoBody}, nil
+				}))
+				for range 32 {
+					if _, err := client.Get("http://x/"); err != nil {
+						t.Fatal(err)
+					}
+				}
+				_, err := client.Get("http://x/")
+				if refused, ok := errors.AsType[*weir.RefusedError](err); ok != (want > 0) || ok && refused.RetryAfter != want {
+					t.Errorf("%v, want to come back in %v", err, want)
+				}
+			})
+		})
+	}
+}

@@ -77,6 +77,8 @@ func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) reply.
 	switch {
 	case n.flags&closed != 0:
 		return reply.Closed
+	case n.staysAway(now):
+		return reply.PushedBack
 	case n.tooHeavy(weight):
 		return reply.TooHeavy
 	case n.flags&waiting == 0 && n.fits(weight):

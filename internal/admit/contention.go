@@ -33,9 +33,21 @@ type cold struct {
 	held        int64         // with the flag holding; in shadow mode of virtual work
 	excess      int64         // see held.go
 	overloaded  uint64        // how many pieces of work the downstream refused
-	heard       uint64        // how many pieces of work in flight were measured
-	deadlines   *deadlines    // nil before work with a deadline
+	pushback    pushback
+	heard       uint64     // how many pieces of work in flight were measured
+	deadlines   *deadlines // nil before work with a deadline
 }
+
+// A pushback is what is known of a downstream that refuses work and says when to come back.
+type pushback struct {
+	after int64  // the time that it named
+	until int64  // when to come back
+	next  int64  // when to send a piece of work before that
+	row   uint32 // how many pieces of work it refused in a row
+}
+
+// send notes that a piece of work starts.
+func (p *pushback) send(now int64) { p.next = now + p.after/10 }
 
 // coldPart returns what few nodes need, which exists once it was needed.
 func (p *contention) coldPart() *cold {

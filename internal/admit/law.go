@@ -42,7 +42,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	if n.conf.wall != nil {
 		w.Closed = n.conf.wall()
 	}
-	w.Deadline = n.contention.deadline()
+	w.Deadline, w.RetryAfter = n.contention.deadline(), time.Duration(n.contention.awayFor(now))
 	n.due = now + n.conf.interval // should the law end the goroutine: what defers has to get by
 	from := n.found(n.decided)
 	d := ask(n.control, w, fx)

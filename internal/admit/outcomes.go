@@ -10,6 +10,11 @@ type outcomes struct {
 
 func (o *outcomes) count(outcome window.Outcome, s *slots) {
 	switch outcome {
+	case window.Success:
+		if s.flags&pushed != 0 {
+			s.flags.set(pushed, false)
+			s.contention.cold.pushback = pushback{}
+		}
 	case window.Failure:
 		o.failed++
 	case window.Timeout:
@@ -17,6 +22,7 @@ func (o *outcomes) count(outcome window.Outcome, s *slots) {
 	case window.Ignore:
 		o.ignored++
 	case window.Overloaded:
-		s.contended().coldPart().overloaded++
+		s.flags.set(pushed, true)
+		s.contended().refusedDownstream()
 	}
 }

@@ -126,6 +126,9 @@ func (n *Node) refuse(v reply.Verdict, weight int) int64 {
 	if v == reply.Closed {
 		return 0
 	}
+	if v == reply.PushedBack {
+		return n.contention.awayFor(n.last)
+	}
 	ahead := backlog{max(int(n.admitted-n.completed), 1), n.queue.Len(), n.queue.Weight()}
 	return n.retryAfter(weight, ahead, n.last)
 }

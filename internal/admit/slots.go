@@ -26,7 +26,7 @@ type slots struct {
 }
 
 // flags are what keeps a request from the short way through Acquire.
-type flags uint8
+type flags uint16
 
 const (
 	closed flags = 1 << iota
@@ -37,6 +37,7 @@ const (
 	capped
 	holding // some work in flight was measured
 	alone   // what is too heavy may run alone
+	pushed  // the downstream refused the last work that taught something
 )
 
 func (f *flags) set(bit flags, on bool) {
@@ -81,6 +82,9 @@ func (s *slots) tooHeavy(weight int) bool {
 func (s *slots) take(weight int, now int64) {
 	if s.flags&paced != 0 {
 		s.owe(weight)
+	}
+	if s.flags&pushed != 0 {
+		s.contention.cold.pushback.send(now)
 	}
 	if s.member == nil {
 		s.inflight += int64(weight)
@@ -191,9 +195,10 @@ func (s *slots) contended() *contention {
 	return s.contention
 }
 
-// hear has the law hear of a refusal, unless the group, the cap, the pace or its share refused.
+// hear has the law hear of a refusal, unless the group, the cap, the pace or its share refused, or
+// the downstream.
 func (s *slots) hear(v reply.Verdict, weight int) {
-	if s.meter != nil && v != reply.Overload && !s.lacksGroup(weight) && !s.awaitsCap() && !s.awaitsPace() {
+	if s.meter != nil && v != reply.Overload && v != reply.PushedBack && !s.lacksGroup(weight) && !s.awaitsCap() && !s.awaitsPace() {
 		s.meter.Refused()
 	}
 }

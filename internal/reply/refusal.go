@@ -14,6 +14,7 @@ const (
 	Overload     Verdict = 9  // the pace refuses a share of the work, and this was part of it
 	LimitReached Verdict = 10 // there is no slot, and the work cannot or will not wait
 	Paced        Verdict = 11 // the pace lets it start too late
+	PushedBack   Verdict = 12 // the downstream would refuse it
 )
 
 // refusals has for each refusal how it is rendered, and what a server answers by HTTP and by gRPC.
@@ -32,6 +33,7 @@ var refusals = [...]struct {
 	Overload:     {"overload", exhausted},
 	LimitReached: {"limit reached", exhausted},
 	Paced:        {"pace", exhausted},
+	PushedBack:   {"pushback", exhausted},
 }
 
 // Refusals is one more than the greatest refusal.

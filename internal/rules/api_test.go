@@ -51,7 +51,7 @@ const howToUpdate = "if that is meant, tell users in CHANGELOG.md and run go tes
 // mostExported is how many lines the API of the root may have: it is what a newcomer reads. It was
 // 189 when all that bulkhead and throttle need stood there too (decision 0021), and 175 before
 // ErrPace and its reason.
-const mostExported = 179
+const mostExported = 182
 
 // unchanged demands that the frozen packages export what their golden files say.
 func unchanged(t *tree) (complaints []string) {
@@ -307,7 +307,7 @@ func TestAPIOfTheRootIsSmall(t *testing.T) {
 		fmt.Fprintf(&source, "const C%03d int = 0\n", i)
 		fmt.Fprintf(&golden, "const C%03d int = 0\n", i)
 	}
-	complains(t, unchanged, []string{".: exports 180 lines, at most 179"}, "weir.go", source.String(), frozen["."], golden.String())
+	complains(t, unchanged, []string{".: exports 183 lines, at most 182"}, "weir.go", source.String(), frozen["."], golden.String())
 }
 
 // writeAPI writes the golden files.

@@ -11,9 +11,9 @@ var ofTheRPC = []mutant{
 	},
 	{
 		name: "a pushback forbids nothing",
-		file: "weirgrpc/retry.go",
-		old:  "after, mayRepeat = rpc.Pushback(values)",
-		new:  "after, _ = rpc.Pushback(values)",
+		file: "weirgrpc/status.go",
+		old:  "return rpc.Pushback(values)",
+		new:  "after, _ = rpc.Pushback(values)\n\t\treturn after, true",
 		test: "TestWhatIsSentAgain/pushback_forbids",
 	},
 	{

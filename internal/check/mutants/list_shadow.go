@@ -51,7 +51,7 @@ var ofTheShadow = []mutant{
 	{
 		name: "in shadow mode the law hears of no refusal",
 		file: "internal/admit/shadow.go",
-		old:  "\t\tn.hear(would, weight)\n",
+		old:  "\t\tn.hear(would, w.Weight)\n",
 		new:  "",
 		test: "TestShadowShowsTheLawVirtualWork",
 	},
@@ -88,8 +88,8 @@ var ofTheShadow = []mutant{
 	{
 		name: "in shadow mode what runs takes the group's slots",
 		file: "internal/admit/shadow.go",
-		old:  "\tn.virtual().Start(weight, now)\n",
-		new:  "\tn.virtual().Start(weight, now)\n\tif n.member != nil {\n\t\tn.member.group.inflight += int64(weight)\n\t}\n",
+		old:  "\tn.virtual().Start(w.Weight, now)\n",
+		new:  "\tn.virtual().Start(w.Weight, now)\n\tif n.member != nil {\n\t\tn.member.group.inflight += int64(w.Weight)\n\t}\n",
 		test: "TestShadowInAGroup",
 	},
 	{

@@ -55,10 +55,15 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 // teaches returns what a response teaches. Most 429s are quotas of one key, unless the route says
 // that they are not.
 func (x *exchange) teaches(status int, header, trailer http.Header) weir.Outcome {
+	o := weirhttp.ResponseOutcome(status, header, trailer)
 	if status == http.StatusTooManyRequests && x.route.config.Pushback {
-		return weir.Overloaded
+		o = weir.Overloaded
 	}
-	return weirhttp.ResponseOutcome(status, header, trailer)
+	if o == weir.Overloaded {
+		after, _ := headers.RetryAfter(header, time.Now())
+		x.permit.Pushback(after)
+	}
+	return o
 }
 
 // record notes for the log where the response came from.

@@ -1,0 +1,136 @@
+package weir_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/weir-go/weir"
+	"github.com/weir-go/weir/law"
+)
+
+// pushed has a limiter of ten slots hear that work was refused so many times, with a time to come
+// back.
+func pushed(t *testing.T, times int, after time.Duration) *weir.Limiter {
+	t.Helper()
+	lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{Limit: 10}, Max: 10}))
+	for range times {
+		permit, err := lim.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		permit.Pushback(after)
+		permit.Finish(weir.Overloaded)
+	}
+	return lim
+}
+
+const inARow = 32
+
+func TestPushback(t *testing.T) {
+	for name, c := range map[string]struct {
+		times       int
+		after, away time.Duration
+	}{
+		"all of late":  {inARow, 5 * time.Second, 5 * time.Second},
+		"some of late": {inARow - 1, 5 * time.Second, 0},
+		"no time":      {inARow, 0, 0},
+		"in the past":  {inARow, -time.Hour, 0},
+		"years":        {inARow, 1<<63 - 1, 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lim := pushed(t, c.times, c.after)
+				sent := func() bool {
+					permit, err := lim.Acquire(t.Context())
+					defer permit.Release()
+					refused, ok := errors.AsType[*weir.RefusedError](err)
+					if ok && (!errors.Is(err, weir.ErrPushback) || refused.RetryAfter > c.away || refused.RetryAfter < c.away*9/10) {
+						t.Errorf("%v, to come back in %v, want pushback and %v", err, refused.RetryAfter, c.away)
+					}
+					return err == nil
+				}
+				if got := sent(); got != (c.away == 0) {
+					t.Errorf("at once: sent %v", got)
+				}
+				time.Sleep(c.away / 10)
+				if !sent() {
+					t.Error("a tenth of the time later: not sent")
+				}
+				if got := sent(); got != (c.away == 0) {
+					t.Errorf("another one: sent %v", got)
+				}
+				time.Sleep(c.away)
+				if !sent() || !sent() {
+					t.Error("when the time is over: not sent")
+				}
+			})
+		})
+	}
+}
+
+// The first success ends it, and what was refused before counts no more.
+func TestPushbackEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := pushed(t, inARow, time.Minute)
+		time.Sleep(3 * time.Second)
+		probe, err := lim.Acquire(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		probe.Done(nil)
+		for range 10 {
+			if _, err := lim.Acquire(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// In shadow mode nothing is refused.
+func TestPushbackInShadow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := pushed(t, inARow, time.Minute)
+		if err := lim.Update(weir.Config{Law: law.Fixed{Limit: 10}, Max: 10, Shadow: true}); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			if _, err := lim.Acquire(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A limiter within another one names the time itself.
+func TestPushbackOfAnInnerLimiter(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lim := pushed(t, 0, 0)
+		inner := &weir.RefusedError{Limiter: "inner", Reason: weir.ReasonQueueFull, RetryAfter: time.Second}
+		for i := range inARow {
+			if i%2 == 0 {
+				_ = lim.Do(t.Context(), func(context.Context) error { return inner })
+				continue
+			}
+			permit, _ := lim.Acquire(t.Context())
+			permit.Done(inner)
+		}
+		err := lim.Do(t.Context(), func(context.Context) error { return nil })
+		if !errors.Is(err, weir.ErrPushback) {
+			t.Errorf("%v, want pushback", err)
+		}
+	})
+}
+
+func ExamplePermit_Pushback() {
+	lim := weir.Must(weir.New(weir.Config{Name: "billing"}))
+	permit, err := lim.Acquire(context.Background())
+	if err != nil {
+		return
+	}
+	// The API answered 429 with Retry-After: 5.
+	permit.Pushback(5 * time.Second)
+	permit.Finish(weir.Overloaded)
+}
