@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -144,6 +145,16 @@ func (s *Server) serveImport(w http.ResponseWriter, r *http.Request) {
 		last.Error = err.Error()
 	}
 	answer.send(last)
+	if err != nil && ctx.Err() == nil {
+		drain(w, r)
+	}
+}
+
+// drain discards the body for a second: a connection that is closed with unread bytes is reset, and
+// the client loses the answer.
+func drain(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(time.Second))
+	_, _ = io.Copy(io.Discard, r.Body)
 }
 
 // An answer is sent line by line while the request is still being read.

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// startHasty runs a proxy with one stream, that wants 1 MiB/s and patience of a quarter of a
-// second.
-func startHasty(t *testing.T, upstream http.HandlerFunc, more string) *running {
+// startHasty runs a proxy with one stream, which wants 1 MiB/s and has a body timeout.
+func startHasty(t *testing.T, timeout time.Duration, upstream http.HandlerFunc, more string) *running {
 	server := httptest.NewUnstartedServer(upstream)
 	server.Config.Protocols = new(http.Protocols)
 	server.Config.Protocols.SetHTTP1(true)
@@ -22,11 +21,11 @@ func startHasty(t *testing.T, upstream http.HandlerFunc, more string) *running {
 	server.Start()
 	t.Cleanup(server.Close)
 	return startAt(t, fmt.Sprintf(`
-listeners: [{address: "127.0.0.1:0", body_timeout: 250ms, body_rate: 1MiB}]
+listeners: [{address: "127.0.0.1:0", body_timeout: %s, body_rate: 1MiB}]
 admin: {address: "127.0.0.1:0"}
 streams: {max: 1}
 upstreams: {api: {addresses: [%q], protocol: http2}}
-%s`, server.URL, more))
+%s`, timeout, server.URL, more))
 }
 
 // trickle sends a byte a millisecond until the connection is closed.
@@ -51,7 +50,7 @@ func TestSlowUpload(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ended := make(chan error, 1)
-			r := startHasty(t, func(_ http.ResponseWriter, r *http.Request) {
+			r := startHasty(t, 250*time.Millisecond, func(_ http.ResponseWriter, r *http.Request) {
 				_, err := io.Copy(io.Discard, r.Body)
 				ended <- err
 			}, framing.more)
@@ -96,7 +95,7 @@ func TestSlowConversation(t *testing.T) {
 	const route = "routes: [{path: /begun}, {grpc: a.B/*}]"
 	for path, begins := range map[string]bool{"/begun": true, "/a.B/C": false} {
 		t.Run(path, func(t *testing.T) {
-			r := startHasty(t, func(w http.ResponseWriter, r *http.Request) {
+			r := startHasty(t, time.Second, func(w http.ResponseWriter, r *http.Request) {
 				if begins {
 					w.WriteHeader(http.StatusOK)
 					_ = http.NewResponseController(w).Flush()
@@ -110,9 +109,9 @@ func TestSlowConversation(t *testing.T) {
 			body, sender := io.Pipe()
 			go func() {
 				defer sender.Close()
-				for range 20 { // longer than the patience
+				for range 20 { // longer than the timeout
 					_, _ = io.WriteString(sender, "x")
-					<-time.After(25 * time.Millisecond)
+					<-time.After(60 * time.Millisecond)
 				}
 			}()
 			answer, err := (&http.Client{Transport: transport}).Post("http://"+r.address+path, "application/grpc", body)
