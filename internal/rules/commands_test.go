@@ -164,7 +164,7 @@ func TestDocumentedCommandsMatchSomething(t *testing.T) {
 		"bench/peers/README.md", "```sh\ngo test -run Gone\ngo test -run Peer\n```\n",
 		"bench/peers/a_test.go", "package peers\nfunc TestPeer(t *T) {}",
 		".ci/run", "--fix", "tools/go.mod", "module tools\ntool (\n\texample.com/cmd/stat\n)\n",
-		"internal/check/mutants/list.go", "package main\nvar m = []mutant{{name: \"work is slow\", file: \"timeout.go\"}}",
+		"internal/check/mutants/list.go", "package main\nvar m = []mutant{{\"work is slow\", \"timeout.go\"}}",
 		"sim/a.go", "package sim\n// Says so:\n//\n//\tgo test -run X ./sim    well\n//\tgo test -run Gone ./sim\n// and `go test -run Lost ./sim`.\n",
 		"sim/a_test.go", "package sim\nimport \"flag\"\nvar a, b = flag.Int(\"keys\", 0, \"\"), flag.Bool(\"real\", false, \"\")\n"+
 			"func TestX(t *T) {}\nfunc ExampleX() {}\nfunc BenchmarkY(b *B) {}\nfunc TestLong(t *T) { longtest.Skip(t) }")

@@ -155,17 +155,15 @@ func (t *tree) flagsIn(dir string) (names []string) {
 	return names
 }
 
-// mutantNames lists the names of the mutants.
+// mutantNames lists the names of the mutants, the first field of each.
 func (t *tree) mutantNames() (names []string) {
 	for _, file := range t.sources {
 		if file.dir != "internal/check/mutants" || file.test {
 			continue
 		}
 		ast.Inspect(file.File, func(node ast.Node) bool {
-			if pair, ok := node.(*ast.KeyValueExpr); ok {
-				if key, ok := pair.Key.(*ast.Ident); ok && key.Name == "name" {
-					names = append(names, literals(pair.Value)...)
-				}
+			if mutant, ok := node.(*ast.CompositeLit); ok && mutant.Type == nil && len(mutant.Elts) > 0 {
+				names = append(names, literals(mutant.Elts[0])...)
 			}
 			return true
 		})
