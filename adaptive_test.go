@@ -60,8 +60,8 @@ func TestAdaptiveServesTheEarliestDeadlineFirst(t *testing.T) {
 	})
 }
 
-// A burst that drains in time is served whole and in order. Under twice its load the queue stands:
-// the work that is served has waited for at most the target, and the slot is never idle.
+// A burst that drains in time is served whole and in order. Under twice its load the queue
+// persists: the work that is served has waited for at most the target, and the slot is never idle.
 func TestAdaptiveShedsOnlyWhereAQueueStands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const took = 10 * time.Millisecond

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// TestAllocations holds the hot paths to what they promise while windows close and
+// TestAllocations holds the hot paths to their promises while windows close and
 // the limit moves all the time.
 func TestAllocations(t *testing.T) {
 	windows, up := 0, 1.0

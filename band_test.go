@@ -15,7 +15,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// What a limiter does under law.Band, whose target is 100 ms
+// A limiter under law.Band, whose target is 100 ms
 // and whose band is 90 to 110 ms.
 
 func bandOf100ms(t *testing.T, initial int) *weir.Limiter {
@@ -29,7 +29,7 @@ func bandOf100ms(t *testing.T, initial int) *weir.Limiter {
 }
 
 // background puts 20 callers on the limiter for so long, and returns once the
-// clock stands between two intervals.
+// clock is set between two intervals.
 func background(t *testing.T, l *weir.Limiter, lasting time.Duration, latency func() time.Duration) (wait func()) {
 	var all sync.WaitGroup
 	all.Go(func() { load(t.Context(), l, 20, lasting, latency) })

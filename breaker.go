@@ -10,7 +10,7 @@ import (
 // A Breaker forbids work while its downstream is broken. It is asked by a
 // limiter that has one ([Config].Breaker) before the work may take a slot or a
 // place in the queue; work that it does not allow is refused at once, with
-// [ErrBreakerOpen]. What is allowed goes through the limiter like any other work,
+// [ErrBreakerOpen]. Allowed work goes through the limiter like any other work,
 // the probes of a half-open breaker too.
 //
 // Work that had to queue is asked for again when its turn has come, so that what
@@ -74,7 +74,7 @@ func (l *Limiter) tryAcquireWithBreaker(ctx context.Context, tenant uint16, b Br
 	return p, ok
 }
 
-// ask returns what to tell the outcome to, or the refusal.
+// ask returns the receiver of the outcome, or the refusal.
 func (l *Limiter) ask(ctx context.Context, b Breaker) (done func(Outcome), err error) {
 	done, err = b.Allow(ctx)
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A breaker is a weir.Breaker moved by hand that keeps what it was told.
+// A breaker is a weir.Breaker moved by hand that records outcomes.
 type breaker struct {
 	mu      sync.Mutex
 	open    bool
@@ -41,7 +41,7 @@ func (b *breaker) set(open bool) {
 	b.open = open
 }
 
-// heard fails the test unless the breaker was told this and nothing else, once
+// heard fails the test unless the breaker got this outcome and nothing else, once
 // for each piece of work that it allowed.
 func (b *breaker) heard(t testing.TB, want ...weir.Outcome) {
 	t.Helper()

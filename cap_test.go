@@ -72,7 +72,7 @@ func TestCapOfNothing(t *testing.T) {
 }
 
 // A limit that was not reached says nothing about a higher one, so the law hears nothing of
-// what a cap holds back.
+// the work that a cap holds back.
 func TestLawHearsNothingOfTheCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hears{}

@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// However often clients try, they are told when a slot comes free, and those who heed it keep the
-// server busy.
+// However often clients try, a refusal says when a slot comes free, and clients that heed it keep
+// the server busy.
 func TestClientsThatComeBack(t *testing.T) {
 	heed := func(least time.Duration) func(time.Duration, float64) time.Duration {
 		return func(told time.Duration, jitter float64) time.Duration {

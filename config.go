@@ -55,7 +55,7 @@ type Config struct {
 	// to none.
 	Timeout time.Duration
 
-	// Classify tells what the error of finished work says about its
+	// Classify returns what the error of finished work says about its
 	// downstream. Defaults to [Classify].
 	Classify func(error) Outcome
 
@@ -69,9 +69,9 @@ type Config struct {
 	// [Event].Seq has the order.
 	OnEvent func(Event)
 
-	// Histograms keeps what monitoring systems read: [Snapshot].Latencies, QueueWaits and Peak.
-	// They take 112 bytes, and 64 for each octave that latencies or waits fall into: 0.7 to 1.5 KB
-	// for most. An update that turns Histograms off drops them.
+	// Histograms keeps the figures for monitoring systems: [Snapshot].Latencies, QueueWaits and
+	// Peak. They take 112 bytes, and 64 for each octave that latencies or waits fall into: 0.7 to
+	// 1.5 KB for most. An update that turns Histograms off drops them.
 	Histograms bool
 
 	// Exemplar, if set, returns a label that leads from a latency to its request, such as the
@@ -107,7 +107,7 @@ type Queue struct {
 	// start, and more where more are busy at once. Tenants that meet in a
 	// bucket share one share until the buckets are shuffled, which is at most
 	// every ten seconds, and once all has ended that ran at the last shuffle.
-	// (A pair in 65,536 has the same hash and is never told apart.)
+	// (One pair in 65,536 has the same hash and counts as one tenant.)
 	//
 	// The fair share is the limit divided by the tenants that have work in
 	// flight or waiting, so that one alone may use everything. Within a
@@ -119,7 +119,7 @@ type Queue struct {
 	//
 	// It takes about 100 bytes for each bucket, and a few nanoseconds for each
 	// whenever work begins or ends a wait. It needs a queue. Defaults to 0:
-	// tenants are not told apart.
+	// tenants are not distinguished.
 	Tenants int
 }
 
@@ -134,7 +134,7 @@ const (
 	// only: under a lasting overload everyone in it waits for the full timeout.
 	FIFO Discipline = 0
 
-	// Adaptive serves the earliest deadline first. It sheds only where a queue stands: once the
+	// Adaptive serves the earliest deadline first. It sheds only where a queue persists: once the
 	// oldest work has waited for longer than half of the time that its caller gave it, or half of
 	// Timeout, and for as long again, such work is refused, and the newest is served first. A full
 	// queue gives up the oldest for a newcomer.

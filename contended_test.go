@@ -12,10 +12,10 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// BenchmarkContended measures what callers pay that do nothing but take and give back, with a
+// BenchmarkContended measures the cost for callers that only acquire and release, with a
 // limiter and with cores that share their state in other ways. The cores count up to a limit, and
 // measure each call with the meter of a limiter. They lack all else: a queue, a window that closes,
-// the ages of what runs. So each is the least that its way can cost.
+// the ages of running work. So each is the least that its design can cost.
 //
 //	go test -run '^$' -bench Contended -cpu 2 -count 5 .
 func BenchmarkContended(b *testing.B) {
@@ -53,7 +53,7 @@ func book(m *window.Meter, began, now int64, inflight int) {
 	m.Done(began, now, 1, window.Success)
 }
 
-// A lockAlone shows what the lock itself costs.
+// A lockAlone measures the lock itself.
 type lockAlone struct {
 	spinLock
 	inflight int
@@ -85,7 +85,7 @@ func (l *spinLock) lock() {
 	l.Lock()
 }
 
-// A lockedCore does what a limiter does: all under one lock, taken twice.
+// A lockedCore does the work of a limiter under one lock, taken twice.
 type lockedCore struct {
 	spinLock
 	inflight int

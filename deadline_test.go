@@ -86,7 +86,7 @@ func TestDeadlinesReachTheLaw(t *testing.T) {
 	}
 }
 
-// Deadlines below what the law says are left out: all of these, so that those without one remain.
+// The law's least deadline excludes all deadlines here, so only work without one counts.
 func TestShortDeadlinesAreLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := time.Duration(-1)
@@ -120,7 +120,7 @@ func TestShortDeadlinesAreLeftOut(t *testing.T) {
 	})
 }
 
-// BenchmarkDeadline prints what a deadline in the context costs, at a limit that was reached.
+// BenchmarkDeadline measures a deadline in the context, at a limit that was reached.
 func BenchmarkDeadline(b *testing.B) {
 	lim := weir.Must(weir.New(weir.Config{Min: 1, Max: 1, Law: law.Fixed{}}))
 	held, _ := lim.TryAcquire(b.Context())

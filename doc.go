@@ -28,7 +28,7 @@
 // A refusal matches [ErrRefused] and the error of its reason, and is a [*RefusedError], which says
 // when to come back.
 //
-// # What a limiter promises
+// # Guarantees
 //
 // Work starts only while there is room for it below the limit. When the limit falls below what is
 // in flight, nothing is interrupted, and nothing starts until enough has ended. A freed slot goes
@@ -43,7 +43,7 @@
 // downstream. Windows close on the calls that pass by, so an idle limiter costs
 // nothing but its memory.
 //
-// # Seeing what it does
+// # Observing a limiter
 //
 // [Limiter.Snapshot] is the state now, [Limiter.History] the last changes with
 // their reasons, [Config].OnEvent every change and refusal as it happens ([Log]
@@ -58,7 +58,7 @@
 //   - retry: clients that try again within a budget
 //   - throttle: the pace of writes to a database
 //   - pool, capacity: tasks from a source, run as named resources allow
-//   - metrics: what monitoring systems read; weirprom and weirotel are modules of their own
+//   - metrics: the figures for monitoring systems; weirprom and weirotel are modules of their own
 //   - sim: laws tried on simulated servers
 //
 // The command weir puts a limiter in front of any HTTP server.

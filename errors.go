@@ -37,7 +37,7 @@ type sentinel struct{ reason Reason }
 
 func (s sentinel) Error() string { return ErrRefused.Error() + ": " + s.reason.String() }
 
-// Is makes errors.Is match what all refusals for the reason match.
+// Is makes errors.Is match the errors that all refusals for the reason match.
 func (s sentinel) Is(target error) bool {
 	return target == ErrRefused || s.reason == ReasonDeadline && target == context.DeadlineExceeded
 }
@@ -88,8 +88,8 @@ const (
 	ReasonPushback Reason = 12
 )
 
-// Reasons returns all reasons for a refusal, so that a metric can show those that have not happened
-// yet.
+// Reasons returns all reasons for a refusal, so that a metric can show a zero for reasons that
+// have not happened yet.
 func Reasons() []Reason {
 	var all []Reason
 	for v := reply.Admitted + 1; v.Refused(); v++ {

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// An Event tells what a limiter did and why. See [Config].OnEvent, [Limiter.Events], and
+// An Event is an act of a limiter and its reason. See [Config].OnEvent, [Limiter.Events], and
 // [Log] for a handler that writes events to a log.
 type Event struct {
 	Seq     uint64    // position in the order of this limiter's events, from 1
@@ -33,7 +33,7 @@ type Kind uint8
 const (
 	// LimitChanged: the law, or an update, moved the limit.
 	LimitChanged Kind = 1
-	// LawReplaced: an update brought a law that could not take over what the
+	// LawReplaced: an update brought a law that could not take over the state of the
 	// last one had learned, so it starts from the current limit.
 	LawReplaced Kind = 2
 	// Refused: work was not admitted.

@@ -84,7 +84,7 @@ func (c *config) withReaders(readers []*reader) *config {
 	return &next
 }
 
-// tell tells the readers before the hook, which may panic.
+// tell informs the readers before the hook, which may panic.
 func tell(readers []*reader, hook func(Event), e Event) {
 	for _, r := range readers {
 		if e.Seq > 0 { // not of a call that began before there were readers

@@ -22,7 +22,7 @@ func refuseTimes(t testing.TB, l *weir.Limiter, n int) {
 	}
 }
 
-// drained returns what a channel holds now.
+// drained returns the events that a channel holds now.
 func drained(events <-chan weir.Event) (all []weir.Event) {
 	for {
 		select {

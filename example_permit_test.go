@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Slot is a permit with what the program knows of the work. Permits are values: they can be
+// A Slot is a permit with the program's data about the work. Permits are values: they can be
 // stored, handed on and returned.
 type Slot struct {
 	weir.Permit
@@ -93,7 +93,7 @@ func ExamplePermit_Finish() {
 	// Output: 1 timed out
 }
 
-// The client is slow: what the server did is over at the first byte, but its memory is taken until
+// The client is slow: the server's work is over at the first byte, but its memory is taken until
 // the last.
 func ExamplePermit_Measure() {
 	lim := weir.Must(weir.New(weir.Config{}))
@@ -164,7 +164,7 @@ func ExampleBreaker() {
 	// weir: limiter "search" refused: breaker open
 }
 
-// A process that is told its part of what a downstream can take moves its cap to it.
+// A process that learns its share of the downstream's capacity moves its cap to it.
 func ExampleLimiter_SetCap() {
 	lim := weir.Must(weir.New(weir.Config{Initial: 10}))
 	for _, part := range []int{4, 0, 100} {
@@ -202,7 +202,7 @@ func ExampleLimiter_Full() {
 	// weir: limiter "upload" refused: limit reached
 }
 
-// What admits work need not know whether a limiter or one key of a set stands behind it.
+// Code that admits work need not know whether it uses a limiter or one key of a set.
 func ExampleAdmitter() {
 	serve := func(gate weir.Admitter, name string) error {
 		return gate.Do(context.Background(), func(context.Context) error {

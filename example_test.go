@@ -277,7 +277,7 @@ func ExampleLimiter_Close() {
 	// Output: weir: limiter "search" refused: closed true
 }
 
-// Shadow mode shows what a limit would do before it does it.
+// Shadow mode shows the refusals of a limit before it refuses.
 func ExampleConfig_shadow() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 2, Shadow: true}))
 	for range 5 {

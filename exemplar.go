@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/histogram"
 )
 
-// exemplars samples work by time: what is admitted first after a pause. The latency is not known
+// exemplars samples work by time: the first work admitted after a pause. The latency is not known
 // yet then, and a permit has no room for a context, so slow work is not preferred. Instead the
 // latest exemplar of each octave is kept: rare latencies keep theirs.
 type exemplars struct {
@@ -17,7 +17,7 @@ type exemplars struct {
 	kept  atomic.Pointer[histogram.Snapshot]
 }
 
-// sampleEvery bounds what exemplars cost: at ten requests a second or more, one of the slowest
+// sampleEvery bounds the cost of exemplars: at ten requests a second or more, one of the slowest
 // thousandth is sampled every 100 s.
 const sampleEvery = int64(100 * time.Millisecond)
 

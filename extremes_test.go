@@ -80,7 +80,7 @@ func TestDrainRateStaysFinite(t *testing.T) {
 	})
 }
 
-// In a bubble the clock stands in the year 2000, before the process began: a limiter
+// In a bubble the clock shows the year 2000, before the process began: a limiter
 // measures there as ever.
 func TestClockInBubbles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -24,7 +24,7 @@ type Admitter interface {
 	Full(ctx context.Context) error
 }
 
-// Full tells whether to refuse work before any of it is read, as a tap of a gRPC server does, or a
+// Full says whether to refuse work before any of it is read, as a tap of a gRPC server does, or a
 // proxy ahead of a body. It takes no slot and no place in the queue.
 //
 // The error is the one that [Limiter.Acquire] would return now for the priority, the tenant and the
@@ -76,7 +76,7 @@ func (l *Limiter) Full(ctx context.Context) error {
 // lives on the heap.
 var inquirers = sync.Pool{New: func() any { return new(queue.Waiter) }}
 
-// describe fills in what a waiter's context says of it.
+// describe fills in the priority and the deadline of a waiter's context.
 func describe(ctx context.Context, w *queue.Waiter, now int64) {
 	w.Lane = PriorityFrom(ctx).lane()
 	if deadline, ok := ctx.Deadline(); ok {

@@ -76,7 +76,7 @@ func TestFullTakesNothing(t *testing.T) {
 	})
 }
 
-// Full reads of a context what Acquire reads.
+// Full reads the same values of a context as Acquire.
 func TestFullOfAContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 1, weir.Queue{Size: 2, Timeout: time.Hour, Tenants: 64})
@@ -175,7 +175,7 @@ func TestShadowIsNeverFull(t *testing.T) {
 	}
 }
 
-// A breaker is asked, and told that nothing came of it.
+// A breaker is asked, and gets Ignore.
 func TestFullAsksTheBreaker(t *testing.T) {
 	b := &countingBreaker{}
 	l := newLimiter(t, weir.Config{Max: 1, Breaker: b})

@@ -43,7 +43,7 @@ func hold(t testing.TB, l *weir.Limiter, n int) []weir.Permit {
 	return permits
 }
 
-// An answer is what a goroutine that asked for a permit got, and when.
+// An answer is the result of a goroutine's request for a permit, and its time.
 type answer struct {
 	permit weir.Permit
 	err    error

@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// hostileBreaker does what it is told when it is asked, and when it is told of an outcome.
+// hostileBreaker runs a function in Allow, and another one for an outcome.
 type hostileBreaker struct{ allow, done func() }
 
 func (b hostileBreaker) Allow(context.Context) (func(weir.Outcome), error) {
@@ -34,7 +34,7 @@ var hostileCallbacks = map[string]func(c *weir.Config, act func()){
 	"done": func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{func() {}, act} },
 }
 
-// TestHostileCallbacks: a hook, a classification, a breaker and what makes exemplars may call every
+// TestHostileCallbacks: a hook, a classification, a breaker and a maker of exemplars may call every
 // method of the limiter that does not wait for the caller, may panic and may end their goroutine,
 // on the goroutine of the caller. No slot is lost and no lock is held.
 func TestHostileCallbacks(t *testing.T) {

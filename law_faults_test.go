@@ -40,7 +40,7 @@ func TestLawWithoutAController(t *testing.T) {
 	}
 }
 
-// faulty is a law that panics where it is told to.
+// faulty is a law that panics in a chosen method.
 type faulty struct{ controller, retune, first bool }
 
 func (f *faulty) Controller(law.Bounds) (law.Controller, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 // A Limiter admits work up to a limit on work in flight and moves that limit by
-// what it measures. Most callers want [Limiter.Do]; those whose work does not
+// its measurements. Most callers want [Limiter.Do]; those whose work does not
 // fit a function take a [Permit] with [Limiter.Acquire].
 //
 // A Limiter has no goroutine and no timer of its own: windows close, and the law
@@ -75,7 +75,7 @@ func (l *Limiter) String() string { return wire.String(l.Snapshot()) }
 // Update applies a new configuration to the running limiter, whole or not at all. Work that runs
 // or waits is left alone: a longer queue, another discipline or a lower limit take effect as work
 // comes and goes. The limit stays where it is unless the new bounds or the new law move it. A law
-// of the same type keeps what it learned; another one starts from the current limit. A closed
+// of the same type keeps its state; another one starts from the current limit. A closed
 // limiter stays closed.
 //
 // The error is one that [New] would return. If the law panics, so does Update: before anything has
@@ -120,7 +120,7 @@ func (l *Limiter) SetCap(slots int) error {
 }
 
 // Close refuses all that waits and all that arrives from now on, with
-// [ErrClosed]. What runs is left alone, and its permits can be given back as
+// [ErrClosed]. Running work is left alone, and its permits can be given back as
 // ever. Closing twice is closing once.
 func (l *Limiter) Close() {
 	var fx admit.Effects
@@ -128,8 +128,8 @@ func (l *Limiter) Close() {
 	l.after(&fx, reply.Ticket{})
 }
 
-// Drain refuses what arrives from now on, with [ErrClosed], and leaves what waits and
-// what runs to be done. It does not wait for that; [Limiter.Shutdown] does.
+// Drain refuses arrivals from now on, with [ErrClosed]. Waiting and running work completes.
+// Drain does not wait for that; [Limiter.Shutdown] does.
 func (l *Limiter) Drain() { l.drain() }
 
 func (l *Limiter) drain() <-chan struct{} {
@@ -139,7 +139,7 @@ func (l *Limiter) drain() <-chan struct{} {
 	return drained
 }
 
-// Shutdown refuses what arrives from now on and waits until all that waited or
+// Shutdown refuses arrivals from now on and waits until all that waited or
 // ran is done. If ctx ends before, it closes the limiter and returns an error
 // that matches context.Cause(ctx). A nil ctx counts as context.Background.
 func (l *Limiter) Shutdown(ctx context.Context) error {

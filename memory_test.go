@@ -15,7 +15,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// What a limiter may take of the heap, in bytes: a service may have a hundred
+// The heap that a limiter may take, in bytes: a service may have a hundred
 // thousand of them.
 const (
 	heapFresh   = 512
@@ -24,7 +24,7 @@ const (
 )
 
 // TestMemory bounds the heap that a limiter takes, before and after use, with a law of a few
-// numbers and with law.Setpoint, which keeps what it believes.
+// numbers and with law.Setpoint, which keeps estimates.
 func TestMemory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector changes sizes")
@@ -141,7 +141,7 @@ func TestMemoryAfterEvents(t *testing.T) {
 	runtime.KeepAlive(limiters)
 }
 
-// TestMemoryOfTenants holds what a bucket of tenants takes.
+// TestMemoryOfTenants bounds the memory of a bucket of tenants.
 func TestMemoryOfTenants(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector changes sizes")

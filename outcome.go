@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// An Outcome is what finished work says about its downstream.
+// An Outcome is the evidence of finished work about its downstream.
 type Outcome uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	Failure Outcome = 1
 	// Timeout counts in the error and the timeout rate.
 	Timeout Outcome = 2
-	// Ignore tells the law nothing.
+	// Ignore is no evidence for the law.
 	Ignore Outcome = 3
 	// Overloaded is work that the downstream refused because it has too much: a 429 or 503, a
 	// RESOURCE_EXHAUSTED, a refusal by another limiter. It counts in neither rate. A law lowers the

@@ -110,7 +110,7 @@ func TestSlowerPaceHoldsForThoseWhoWait(t *testing.T) {
 	}
 }
 
-// Who could not be served in time is told so at once.
+// Work that could not be served in time is refused at once.
 func TestPaceRefusesWhatCannotWaitSoLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
@@ -204,7 +204,7 @@ func TestTurnsComeForward(t *testing.T) {
 	}
 }
 
-// hears is a law that notes what it hears.
+// hears is a law that records its windows.
 type hears struct{ saturated, refused, waited bool }
 
 func (h *hears) Controller(law.Bounds) (law.Controller, error) { return h, nil }
@@ -217,7 +217,7 @@ func (h *hears) Next(w law.Window) law.Decision {
 }
 
 // A limit that was not reached says nothing about a higher one, so the law hears
-// nothing of what a pace holds back.
+// nothing of the work that a pace holds back.
 func TestLawHearsNothingOfThePace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hears{}
@@ -233,7 +233,7 @@ func TestLawHearsNothingOfThePace(t *testing.T) {
 	})
 }
 
-// In shadow mode a pace holds nothing back, counts what it would have refused, and
+// In shadow mode a pace holds nothing back, counts would-be refusals, and
 // leaves no debt behind.
 func TestPaceInShadow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -282,7 +282,7 @@ func TestRefusingAShareLeavesDeadlinesAlone(t *testing.T) {
 	})
 }
 
-// The time to come back after counts what waits by its weight.
+// The time to come back counts waiting work by its weight.
 func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 10}, weir.Queue{Size: 3, Timeout: time.Minute})
@@ -330,7 +330,7 @@ func TestNobodyWaitsForAPaceInVain(t *testing.T) {
 	})
 }
 
-// Light work that is refused behind heavy work is told to come back when that is paid for.
+// Light work that is refused behind heavy work may come back once the heavy work is paid for.
 func TestRetryAfterCountsWhatThePaceIsOwed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 10}, weir.Queue{})

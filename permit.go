@@ -11,7 +11,7 @@ import (
 )
 
 // A Permit stands for one piece of admitted work. Give it back with Done, DoneWith,
-// Finish or Release. It is a small value and may be copied: all copies stand for the same
+// Finish or Release. It is a small value and may be copied: all copies are the same
 // work, and only the first call that gives it back, through any of them, does anything. All
 // methods are safe for concurrent use. The zero Permit has been given back.
 type Permit struct {
@@ -20,7 +20,7 @@ type Permit struct {
 	cold    *permitCold // nil for most
 }
 
-// permitCold is the part of a permit that only work has that waited, or that tells a breaker or an
+// permitCold is the part of a permit for work that waited, or whose outcome goes to a breaker or an
 // exemplar how it ended.
 type permitCold struct {
 	waited time.Duration
@@ -99,7 +99,7 @@ func (p Permit) Finish(o Outcome) {
 	p.limiter.after(&fx, reply.Ticket{})
 }
 
-// finishWithBreaker tells the breaker too, even should a hook panic or a law end the goroutine.
+// finishWithBreaker informs the breaker too, even if a hook panics or a law calls runtime.Goexit.
 func (p Permit) finishWithBreaker(o Outcome) {
 	var fx admit.Effects
 	defer p.heard(&fx, o)
@@ -107,7 +107,7 @@ func (p Permit) finishWithBreaker(o Outcome) {
 	p.limiter.after(&fx, reply.Ticket{})
 }
 
-// heard tells an outcome on if the limiter heard it.
+// heard passes an outcome to the breaker if it was the first one.
 func (p Permit) heard(fx *admit.Effects, o Outcome) {
 	if fx.Heard {
 		p.cold.done(o)
@@ -127,7 +127,7 @@ func (p Permit) Pushback(after time.Duration) {
 	}
 }
 
-// finish gives the permit back with what err teaches.
+// finish gives the permit back with the outcome of err.
 func (p Permit) finish(o Outcome, err error) {
 	if o == Overloaded {
 		if refused, ok := errors.AsType[*RefusedError](err); ok {
@@ -137,15 +137,15 @@ func (p Permit) finish(o Outcome, err error) {
 	p.Finish(o)
 }
 
-// Measure tells the limiter, and the breaker, the outcome of the work and its latency up to now.
-// The permit holds its slots until it is given back, which then tells no outcome, and the work has
-// no age in [Snapshot].Age. Measuring again, or after the permit is back, does nothing. An outcome
-// out of range counts as [Ignore].
+// Measure reports the outcome of the work and its latency so far to the limiter and the breaker.
+// The permit holds its slots until it is given back, which then reports no outcome, and the work
+// has no age in [Snapshot].Age. Measuring again, or after the permit is back, does nothing. An
+// outcome out of range counts as [Ignore].
 //
 // Measure [Success] at the first byte of a response if the rest takes as long as the client makes
 // it. Measure Ignore right after admission for a stream or a long poll, whose latency says nothing.
-// The law finds its limit for measured work, and what others hold comes on top of that, up to
-// [Config].Max; with law.Fixed the limit is for both. A [Change] counts what the law found.
+// The law finds its limit for measured work, and slots that others hold come on top, up to
+// [Config].Max; with law.Fixed the limit is for both. A [Change] has the limit that the law found.
 func (p Permit) Measure(o Outcome) {
 	if p.limiter == nil {
 		return

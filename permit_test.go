@@ -158,7 +158,7 @@ func TestFinishOutOfRangeIsIgnored(t *testing.T) {
 	balanced(t, l)
 }
 
-// Copies stand for the same work: the second to be given back does nothing, even while the record
+// Copies are the same work: the second to be given back does nothing, even while the record
 // of the first is in use by other work.
 func TestCopiesAreBackOnce(t *testing.T) {
 	l := fixed(t, 2, weir.Queue{})

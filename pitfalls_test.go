@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Each test stands for a pitfall that other limiters fall into, which its comment describes.
+// Each test shows a pitfall that other limiters fall into, which its comment describes.
 
 // A panic in the handler leaks the permit.
 func TestPanicLeaksNoPermit(t *testing.T) {
@@ -129,7 +129,7 @@ func TestQueueIsNeverOverfull(t *testing.T) {
 }
 
 // A gate is a context that holds up whoever asks for the priority it carries, which
-// is what a request does on its way into the queue.
+// is the path of a request into the queue.
 type gate struct {
 	context.Context //nolint:containedctx // it is a context
 
@@ -224,7 +224,7 @@ func TestFastWorkIsMeasured(t *testing.T) {
 	})
 }
 
-// After a pause, a burst is judged by what was measured before it.
+// After a pause, a burst is judged by measurements from before it.
 func TestPauseEmptiesTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var windows []law.Window

@@ -2,7 +2,7 @@ package weir
 
 import "context"
 
-// A Priority orders work that has to queue: what waits with a higher one is served
+// A Priority orders work that has to queue: work with a higher one is served
 // first, and a full queue refuses the lowest for it. It means nothing while there is
 // room below the limit. The zero value is Normal.
 //
@@ -22,7 +22,7 @@ const (
 // lanes is how many priorities there are; each waits in a lane of its own.
 const lanes = int(Low-Critical) + 1
 
-// lane returns the priority's lane, 0 for the highest; what is beyond either end
+// lane returns the priority's lane, 0 for the highest; a value beyond either end
 // counts as that end.
 func (p Priority) lane() int { return int(min(max(p, Critical), Low) - Critical) }
 

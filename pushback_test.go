@@ -74,7 +74,7 @@ func TestPushback(t *testing.T) {
 	}
 }
 
-// The first success ends it, and what was refused before counts no more.
+// The first success ends it, and earlier refusals count no more.
 func TestPushbackEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := pushed(t, inARow, time.Minute)

@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// after does what a call into the core leaves to be done without its lock. It is
+// after performs the effects of a call into the core, without its lock. It is
 // small enough to be inlined where there is nothing to do.
 func (l *Limiter) after(fx *admit.Effects, ticket reply.Ticket) {
 	if !fx.None() {

@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/seam"
 )
 
-// inside is what the other packages of this module use of a limiter.
+// inside has the parts of a limiter that other packages of this module use.
 var inside = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
 
 func TestSeamIsTyped(t *testing.T) {

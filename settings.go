@@ -40,7 +40,7 @@ func (c *coldConfig) ifNeeded() *coldConfig {
 	return c
 }
 
-// settings returns what the core is told of a complete configuration. The rest is its config.
+// settings returns the part of a complete configuration for the core. The rest is its config.
 func (c Config) settings() admit.Settings {
 	return admit.Settings{
 		Name:         c.Name,
@@ -60,7 +60,7 @@ func (c Config) settings() admit.Settings {
 	}
 }
 
-// config returns what the core is not told of a complete configuration.
+// config returns the part of a complete configuration that the core does not need.
 func (c Config) config() *config {
 	cold := &coldConfig{
 		breaker:   c.Breaker,
@@ -79,12 +79,12 @@ func (c Config) config() *config {
 }
 
 // Config returns the configuration at work: that of [New] or of the last [Limiter.Update], with the
-// defaults filled in for what it left out. Functions that it left out are nil. It is a copy, so to
+// defaults filled in. Functions that it left out are nil. It is a copy, so to
 // change one setting of a running limiter change it there and give it to Update; a bound that
 // passes Initial, or an Interval that passes Window, takes that along only if it is changed too.
 //
-// What changes by itself or by other means is in the [Snapshot]: the limit, of which Initial is
-// only where it started, and what [Limiter.SetCap] set.
+// Values that change by themselves or by other means are in the [Snapshot]: the limit, of which
+// Initial is only the start, and the cap of [Limiter.SetCap].
 func (l *Limiter) Config() Config {
 	for {
 		conf := l.config.Load()
@@ -126,7 +126,7 @@ func (c *config) public(s admit.Settings) Config {
 	return full
 }
 
-// tenant returns the hash of the tenant of work under ctx, 0 unless tenants are told apart.
+// tenant returns the hash of the tenant of work under ctx, 0 unless tenants are distinguished.
 func (c *coldConfig) tenant(ctx context.Context) uint16 {
 	if !c.tenants {
 		return 0

@@ -105,7 +105,7 @@ func TestShadowAdmitsWaiters(t *testing.T) {
 	})
 }
 
-// What a shadow limiter reports is what the limiter would have answered.
+// A shadow limiter reports the answers that the limiter would have given.
 func TestShadowReportsTooHeavy(t *testing.T) {
 	var j journal
 	l := newLimiter(t, weir.Config{
@@ -121,7 +121,7 @@ func TestShadowReportsTooHeavy(t *testing.T) {
 	}
 }
 
-// What would have waited and run out of time is reported when it would have been.
+// A would-be timeout in the queue is reported at its time.
 func TestShadowReportsWhatWouldTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal

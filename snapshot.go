@@ -44,13 +44,13 @@ type Snapshot struct {
 	Cancelled  uint64            `wire:"cancelled"`  // left the queue by itself; if admitted in that instant, Ignored
 	Refused    map[Reason]uint64 `wire:"refused"`    // not admitted, by reason
 
-	// WouldRefuse is what was admitted in shadow mode only. Beside the work that runs
+	// WouldRefuse is the work admitted in shadow mode only. Beside the work that runs
 	// the limiter follows the work that it would have admitted, with its queue
 	// and its timeout; what that runs counts against the limit, and what ends
 	// on the server makes room in it. On a server whose throughput does not
 	// fall with load, WouldRefuse comes within 3% of all requests of what a
 	// live limiter refuses; where it does fall, it is too high as long as
-	// there is overload, for nothing shows what the server could do without.
+	// there is overload, for nothing shows the server's capacity without it.
 	// Deadlines, priorities and tenants are not known of work that does not wait.
 	// The latencies above are those of the work that really runs.
 	WouldRefuse uint64 `wire:"would_refuse"`
@@ -73,7 +73,7 @@ type Snapshot struct {
 	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the cap, 1/16 a wait
 }
 
-// snapshot reads the limiter. What was measured is copied under the lock, the recent part of it to
+// snapshot reads the limiter. Measurements are copied under the lock, the recent part of them to
 // raw, and worked up outside of it.
 func (l *Limiter) snapshot(at int64, raw *window.Raw) Snapshot {
 	conf := l.config.Load()

@@ -31,7 +31,7 @@ func TestStress(t *testing.T) {
 	}
 }
 
-// A stress counts what became of the requests of many goroutines, and holds it against what the
+// A stress counts the outcomes of the requests of many goroutines, and compares them with what the
 // limiter counted.
 type stress struct {
 	*testing.T

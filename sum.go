@@ -43,7 +43,7 @@ func sumOf(limiters []*Limiter, each func(i int, s *Snapshot)) Snapshot {
 	return sum
 }
 
-// addTotals adds what another snapshot counted since its limiter was made: Admitted,
+// addTotals adds the counts of another snapshot since its limiter was made: Admitted,
 // Completed, Refused, histograms and so on. The rest stays as it is.
 func (s *Snapshot) addTotals(o Snapshot) {
 	s.Admitted += o.Admitted

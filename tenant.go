@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 )
 
-// tenant is what a context carries: the hash is all that the core sees.
+// tenant is the value in a context: the core sees only the hash.
 type tenant struct {
 	id   string
 	hash uint16

@@ -15,7 +15,7 @@ import (
 )
 
 // A tenant with thirty callers that never stop takes all that three others leave, and
-// nothing of what they need. Without fairness they are refused like everybody else.
+// nothing of their share. Without fairness they are refused like all others.
 func TestNoisyTenantTakesNobodysShare(t *testing.T) {
 	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
 		for _, tenants := range []int{0, 1024} {

@@ -90,8 +90,8 @@ func TestTryAcquireAsksTheBreakerForItsWork(t *testing.T) {
 	}
 }
 
-// What arrives too late is cancelled, as by Acquire, and no refusal: neither the breaker nor the
-// hook hears of it.
+// Work that arrives too late is cancelled, as by Acquire, and no refusal: neither the breaker nor
+// the hook hears of it.
 func TestTryAcquireUnderAContextThatEnded(t *testing.T) {
 	var j journal
 	var asked allowedFor

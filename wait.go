@@ -17,7 +17,7 @@ type waiter struct {
 	ready chan news  // has room for one of each, so that who sends never waits
 }
 
-// news is what a waiter hears.
+// news is a message to a waiter.
 type news uint8
 
 const (
@@ -26,10 +26,10 @@ const (
 	expired              // its patience is over
 )
 
-// Wake tells the waiter that it was answered.
+// Wake informs the waiter of its answer.
 func (w *waiter) Wake() { w.ready <- answered }
 
-// Recheck tells the waiter to look again.
+// Recheck has the waiter look again.
 func (w *waiter) Recheck() { w.ready <- recheck }
 
 // expire is called by the waiter's timer. With a channel of the timer's own, as a third case to
@@ -56,7 +56,7 @@ func (l *Limiter) wait(ctx context.Context, tenant uint16, weight int) (Permit, 
 	}
 }
 
-// queue returns what becomes of a waiter. Should a law or a hook panic, or exit, the waiter
+// queue returns the verdict on a waiter. If a law or a hook panics, or exits, the waiter
 // leaves the queue, or gives back the slot that it was given meanwhile.
 func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) reply.Verdict {
 	done := false
@@ -77,7 +77,7 @@ func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) reply.Verdict 
 	return verdict
 }
 
-// await returns what becomes of a waiter in the queue.
+// await returns the verdict on a waiter in the queue.
 func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 	timer := time.AfterFunc(w.Patience(now()), w.expire)
 	defer timer.Stop()
