@@ -4,7 +4,7 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// Work is what asks for admission.
+// Work asks for admission.
 type Work struct {
 	Weight   int
 	Tenant   uint16 // the hash of its name, 0 for none
@@ -22,7 +22,7 @@ func (n *Node) TryAcquire(t *reply.Ticket, w Work, now int64, fx *Effects) reply
 	return n.acquire(t, w, now, false, fx)
 }
 
-// acquire admits at once what has room while no window is due. Only acquireSlow calls the law.
+// acquire admits work at once that has room while no window is due. Only acquireSlow calls the law.
 func (n *Node) acquire(t *reply.Ticket, w Work, now int64, patient bool, fx *Effects) reply.Verdict {
 	n.lock()
 	if n.contention != nil {

@@ -109,7 +109,7 @@ func TestStandingQueueServesTheNewest(t *testing.T) {
 	want(t, reply.Waiting, older)
 }
 
-// Once nothing was shed for an interval the queue stands no more.
+// An interval without shedding ends a standing queue.
 func TestQueueStandsNoMore(t *testing.T) {
 	r, running := standing(t, adaptiveQueue)
 	r.now += 501 * ms // the last ones of that time are shed
@@ -139,7 +139,7 @@ func TestQueueSizeBoundsTheAdaptiveQueue(t *testing.T) {
 	want(t, reply.Waiting, rest...)
 }
 
-// A queue that is full stands: its oldest waiters are gone before they are above their target.
+// A full queue is a standing queue: its oldest waiters are gone before they are above their target.
 func TestFullQueueStands(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 3 })
 	running := r.must(1)
@@ -199,7 +199,7 @@ func TestLateWaitersAreDroppedInTime(t *testing.T) {
 	want(t, reply.Waiting, none, fine)
 }
 
-// A lane that is served in time keeps its order while the one below it stands.
+// A lane that is served in time keeps its order while the lane below it has a standing queue.
 func TestLaneKeepsItsOrderUnlessItStands(t *testing.T) {
 	r := newRig(t, 1, adaptiveQueue)
 	running := r.must(1)

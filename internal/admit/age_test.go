@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// What was measured in a slow spell says nothing after a day without work: 80,000 quick
+// Measurements of a slow spell say nothing after a day without work: 80,000 quick
 // requests in batches a tenth above the limit, each of which could wait for its turn.
 func TestSlowSpellIsForgotten(t *testing.T) {
 	for _, order := range []queue.Order{queue.FIFO, queue.Adaptive} {

@@ -3,8 +3,8 @@ package admit
 import "math"
 
 // SetCap bounds the work in flight besides the limit. Unlike the limit's bounds it may be 0, and
-// the law hears nothing of what it holds back (decision 0007): the limit stays where it is, and
-// counts again once the cap is above it. Those who wait are served as the cap allows.
+// the law learns nothing of work that it holds back (decision 0007): the limit stays where it is,
+// and counts again once the cap is above it. Those who wait are served as the cap allows.
 func (n *Node) SetCap(slots int, now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()

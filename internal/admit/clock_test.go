@@ -22,7 +22,7 @@ func TestClockALittleBack(t *testing.T) {
 	}
 }
 
-// Beyond a second measurement restarts: what ran by then is no sample, and its age counts from
+// Beyond a second measurement restarts: work that ran by then is no sample, and its age counts from
 // there.
 func TestClockFarBack(t *testing.T) {
 	r := newRig(t, 4, nil)

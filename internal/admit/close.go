@@ -4,7 +4,7 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// Close refuses what arrives or waits from now on. What runs is left alone.
+// Close refuses arriving and waiting work from now on. Running work is left alone.
 func (n *Node) Close(now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()
@@ -17,8 +17,8 @@ func (n *Node) Close(now int64, fx *Effects) {
 }
 
 // Forbid counts work that was refused outside the node, with the verdict, and so
-// tells the law nothing. It reports false for a shadow node, which only counts
-// what it would have refused.
+// teaches the law nothing. It reports false for a shadow node, which only counts
+// would-be refusals.
 func (n *Node) Forbid(v reply.Verdict, now int64, fx *Effects) bool {
 	n.lock()
 	defer n.unlock()
@@ -33,8 +33,8 @@ func (n *Node) Forbid(v reply.Verdict, now int64, fx *Effects) bool {
 	return true
 }
 
-// Drain refuses what arrives from now on. The channel is closed when what
-// waits and what runs is done.
+// Drain refuses arrivals from now on. The channel is closed when all waiting
+// and running work is done.
 func (n *Node) Drain(now int64, fx *Effects) <-chan struct{} {
 	n.lock()
 	defer n.unlock()

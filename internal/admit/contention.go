@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/internal/virtual"
 )
 
-// contention is what a node learns from the moment its limit is first reached:
-// what it did not serve, and how fast work drains while the limit holds it back.
+// contention is the state of a node from the moment its limit is first reached:
+// its refusals, and how fast work drains while the limit holds it back.
 type contention struct {
 	refused   [reply.Refusals - reply.OverShare]uint64 // by verdict, from OverShare: no node refuses a key
 	cancelled uint64
@@ -21,7 +21,7 @@ type contention struct {
 	cold *cold
 }
 
-// cold is what few nodes need.
+// cold is the rarely used state.
 type cold struct {
 	wouldRefuse uint64        // in shadow mode
 	empty       chan struct{} // of a shutdown: closed when the node is closed and empty
@@ -38,7 +38,7 @@ type cold struct {
 	deadlines   *deadlines // nil before work with a deadline
 }
 
-// A pushback is what is known of a downstream that refuses work and says when to come back.
+// A pushback is the state of a downstream that refuses work and says when to come back.
 type pushback struct {
 	after int64  // the time that it named
 	until int64  // when to come back
@@ -49,7 +49,7 @@ type pushback struct {
 // send notes that a piece of work starts.
 func (p *pushback) send(now int64) { p.next = now + p.after/10 }
 
-// coldPart returns what few nodes need, which exists once it was needed.
+// coldPart allocates the rarely used state on first use.
 func (p *contention) coldPart() *cold {
 	if p.cold == nil {
 		p.cold = &cold{}
@@ -66,7 +66,7 @@ func (p *contention) pass(from, to, lookback int64) {
 	p.until = to
 }
 
-// fresh is how much of what was counted still holds, 0 to 1. It fades with the time since then
+// fresh is the share of the counts that still holds, 0 to 1. It fades with the time since then
 // in which the limit held nothing back, and is gone after a look-back of that or, if that is
 // longer, after as much as it was counted in. Saturated time is no such pause: however long
 // the work takes, how it drains is being measured.

@@ -45,7 +45,7 @@ func TestAllWaitsAreAccumulated(t *testing.T) {
 	}
 }
 
-// In shadow mode the histograms are of what really runs.
+// In shadow mode the histograms are of work that really runs.
 func TestAccumulatedIsWhatRuns(t *testing.T) {
 	r := newRig(t, 1, accumulating)
 	ticket := r.must(1)

@@ -117,7 +117,7 @@ func TestDeadlineOnArrival(t *testing.T) {
 	want(t, reply.Waiting, r.join()) // without one
 }
 
-// Those in lower lanes are not ahead.
+// Waiters in lower lanes are not ahead.
 func TestDeadlineOnArrivalLooksAtHigherLanesOnly(t *testing.T) {
 	r := newRig(t, 1, nil)
 	r.learn(1, 10*ms)

@@ -1,6 +1,6 @@
 // Package admit is the admission core: the state machine that decides which
 // work starts, which waits and which is refused, and that lets a control law
-// move the limit. It is told the time and never reads a clock, starts a
+// move the limit. The caller passes the time; it never reads a clock, starts a
 // goroutine or blocks, so the live limiter and the simulator drive the same
 // code.
 //
@@ -19,23 +19,23 @@
 // max(x, r) is out of reach for the others; work starts if the sum of that stays
 // within C. So a reserve is never lent, and the rest of C, R = C - sum of r, is lent
 // to whoever asks. A node with the share s is entitled to e = r + R*s/S, S being the
-// sum of the shares of those that run or wait. A slot that comes free goes to the
+// sum of the shares of the members that run or wait work. A slot that comes free goes to the
 // least (x-r+1)/s among those with x+1 <= e, then to the least max(0, x-r)/s, and
 // among equals in turn by share. Decision 0007 has the reasons.
 //
 // # The rooms
 //
-// A node is put together of parts that do not know it: slots (what work takes to start, and the
-// measurements), loop (when the law is asked, and on what), history, the queue of package queue and
-// the virtual work of package virtual. What is left to Node is what joins them: acquire.go, wait.go
-// and done.go are the ways in and out, serve.go hands free slots on, law.go moves the limit. Group,
-// member and shareQueue share slots out among nodes. A rule in internal/rules holds how many
-// methods Node has, and how many pairs of files know each other (decision 0017).
+// A node is put together of parts that do not know it: slots (the resources that work takes to
+// start, and the measurements), loop (the windows of the law), history, the queue of package queue
+// and the virtual work of package virtual. Node joins them: acquire.go, wait.go and done.go are
+// the ways in and out, serve.go hands free slots on, law.go moves the limit. Group, member and
+// shareQueue share slots out among nodes. A rule in internal/rules holds how many methods Node
+// has, and how many pairs of files know each other (decision 0017).
 //
 // # The queue
 //
 // The queue says which waiters may stay, which is next and which have to go; see [queue.Queue]. The
-// node shows it a [queue.View], counts those that it evicts, and has their owners told.
+// node shows it a [queue.View], counts the evicted waiters, and informs their owners.
 //
 // The drain rate X that the view shows is completions per second of saturated time, time in which
 // the limit held work back. With c and t the completions and the saturated
@@ -51,7 +51,7 @@
 //
 // # Shadow mode
 //
-// A node in shadow mode admits all, and keeps virtual work beside it: what it would have
+// A node in shadow mode admits all, and keeps virtual work beside it: the work that it would have
 // admitted. Of that the law hears, and the group; see package virtual.
 //
 // # The law

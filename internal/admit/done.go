@@ -78,8 +78,8 @@ func (n *Node) pass(weight, now int64, fx *Effects) {
 	exits = false
 }
 
-// handOn serves waiters with what work held. The queue of an idle node forgets its picks, and is
-// dropped if it knows no more.
+// handOn serves waiters with the slots that work held. The queue of an idle node forgets its
+// picks, and is dropped if it knows no more.
 func (n *Node) handOn(weight, now int64, fx *Effects) {
 	switch {
 	case n.flags&^holding != 0:

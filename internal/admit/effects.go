@@ -5,7 +5,7 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// Effects is what a call leaves to be done after it, without the lock.
+// Effects are the acts that follow a call, without the lock.
 type Effects struct {
 	Woken       queue.Woken
 	Change      *Change       // a change of the limit, if the node is observed
@@ -17,7 +17,7 @@ type Effects struct {
 	Heard       bool          // an outcome was heard: not of work that was measured before
 	Lapsed      int32         // how much would have been refused after it had waited, on a shadow node,
 	LapsedSeq   uint64        // and the number of the first of these
-	WouldRefuse reply.Verdict // what a shadow node would have answered, if not Admitted
+	WouldRefuse reply.Verdict // the answer of a live node, if not Admitted
 }
 
 // None reports whether there is nothing to do.

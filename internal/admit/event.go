@@ -1,6 +1,6 @@
 package admit
 
-// events numbers what a node reports.
+// events numbers the reports of a node.
 type events struct {
 	last     uint64
 	observed bool // Settings.Observed

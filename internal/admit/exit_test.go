@@ -18,7 +18,7 @@ func exit(call func()) {
 	<-done
 }
 
-// exiting is a law that ends the goroutine at each window until it is told to stop.
+// exiting is a law that calls runtime.Goexit at each window until stopped.
 func exiting(exits *bool) law.Law {
 	return lawFunc(func(w law.Window) law.Decision {
 		if w.Elapsed > 0 && *exits {

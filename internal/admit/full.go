@@ -6,8 +6,8 @@ import (
 )
 
 // Full answers as Acquire does, and Join after it, but takes no slot and no place in the queue.
-// With a refusal w was refused, just as by them. Admitted and Waiting say what they would answer at
-// this moment, and then the node is as it was. A node in shadow mode is never full.
+// With a refusal w was refused, just as by them. Admitted and Waiting are the answers that they
+// would give at this moment, and then the node is as it was. A node in shadow mode is never full.
 func (n *Node) Full(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	n.lock()
 	defer n.unlock()

@@ -61,8 +61,8 @@ func TestWhoGivesWayToAQuestionStepsBack(t *testing.T) {
 	}
 }
 
-// Each refusal by Full teaches the adaptive queue what the refusal by Join would, and without one
-// it teaches nothing.
+// Each refusal by Full teaches the adaptive queue as much as the refusal by Join would, and
+// without one it teaches nothing.
 func TestQuestionsTeachNothing(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { adaptiveQueue(s); s.QueueTimeout = time.Hour })
 	ticket := r.must(1)
@@ -81,7 +81,7 @@ func TestQuestionsTeachNothing(t *testing.T) {
 	}
 }
 
-// Work that only asks is no part of what a pace refuses a share of, unless it is refused.
+// Work that only asks does not count for the share that a pace refuses, unless it is refused.
 func TestQuestionsUnderAShareOfRefusals(t *testing.T) {
 	r := newRig(t, 1000, nil)
 	now, fx := r.call()

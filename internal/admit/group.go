@@ -22,16 +22,16 @@ type Group struct {
 	committed int64 // sum over the members, see [member.committed]
 	shares    int64 // of the busy members, in thousandths
 	members   int
-	busy      []*member // those that run or wait, in no order
+	busy      []*member // with running or waiting work, in no order
 	queue     shareQueue
 	offered   offer
 	records   records
 }
 
 // An offer is slots that members within their entitlement gave back. For a moment only members
-// within their entitlement may take them: until the waiter has looked that was told to.
+// within their entitlement may take them: until the informed waiter has looked.
 type offer struct {
-	slots int64 // given back before the waiter was told
+	slots int64 // given back before the waiter was informed
 	more  int64 // given back since
 	to    *queue.Waiter
 }
@@ -64,7 +64,7 @@ func (g *Group) running() (weight int) {
 // Has reports whether the node is of this group, or was until it was removed.
 func (g *Group) Has(n *Node) bool { return n.member != nil && n.member.group == g }
 
-// Resize changes the limit, which must leave room for the reserves. What runs is left
+// Resize changes the limit, which must leave room for the reserves. Running work is left
 // alone: above the new limit nothing starts until enough has ended.
 func (g *Group) Resize(limit int, now int64, fx *Effects) error {
 	lock(&g.mu)
@@ -122,9 +122,9 @@ var errStranger = errors.New("it is not in the group, or was removed from it")
 type GroupState struct {
 	Limit, InFlight int
 	Reserved        int // sum of the reserves
-	Lent            int // what nodes run beyond their reserves
+	Lent            int // slots that nodes use beyond their reserves
 	Members         int
-	Busy            []MemberState // those that run or wait, in no order
+	Busy            []MemberState // with running or waiting work, in no order
 }
 
 // MemberState is a node in its group at one moment.
@@ -134,7 +134,7 @@ type MemberState struct {
 	InFlight, Queued int
 	Entitled         float64       // slots it has a right to, reserve included
 	Borrowed         float64       // slots in flight beyond that
-	Wait             time.Duration // moving average of what waited for the group
+	Wait             time.Duration // moving average of the waits for the group
 }
 
 // State reads the group, all of it at the same moment.
@@ -181,7 +181,7 @@ func (g *Group) serve(now int64, fx *Effects) {
 
 // offer hands on slots of the given weight that m, in which nothing waits, gave back, to a queue
 // that is not empty. If m is entitled to them and the queue would only borrow them, they stay on
-// offer for a moment: the first waiter is told to recheck, and takes them when it looks unless m's
+// offer for a moment: the first waiter is asked to recheck, and takes them when it looks unless m's
 // caller came again before it. A caller that works in a loop does. Lent at once, such a slot is
 // away most of the time: of three equal members with 40, 10 and 4 callers on 12 slots the last then
 // ran 3.6, not 4.
@@ -197,7 +197,7 @@ func (m *member) offer(weight, now int64, fx *Effects) {
 	g.serve(now, fx)
 }
 
-// putOnOffer tells the waiter of the slots, unless it is about to look for others.
+// putOnOffer offers the slots to the waiter, unless it is about to look for others.
 func (g *Group) putOnOffer(slots int64, w *queue.Waiter, fx *Effects) {
 	if w.RecheckDue && g.offered.to == w {
 		g.offered.more += slots
@@ -223,7 +223,7 @@ func (o *offer) claim(slots int64) {
 	}
 }
 
-// look ends the offer that the waiter was told of.
+// look ends the offer to the waiter.
 func (g *Group) look(w *queue.Waiter) {
 	if g.offered.to == w {
 		g.offered.slots, g.offered.more = g.offered.more, 0

@@ -13,7 +13,7 @@ import (
 
 const ms = time.Millisecond
 
-// A rig drives one node and tells it the time.
+// A rig drives one node and passes it the time.
 type rig struct {
 	t    *testing.T
 	node *admit.Node
@@ -21,7 +21,7 @@ type rig struct {
 	fx   admit.Effects // of the last call
 }
 
-// settings are those of a small node with a plain queue; change adapts them.
+// settings configure a small node with a plain queue; change adapts them.
 func settings(limit int, change func(*admit.Settings)) admit.Settings {
 	s := admit.Settings{
 		Bounds:   law.Bounds{Min: 1, Max: 100, Initial: limit},
@@ -115,7 +115,7 @@ func (r *rig) drain() <-chan struct{} {
 
 func (r *rig) state() admit.State { return r.node.State(int64(r.now)) }
 
-// wantCounts checks what is in flight and what waits.
+// wantCounts checks the work in flight and in the queue.
 func (r *rig) wantCounts(inFlight, queued int) {
 	r.t.Helper()
 	if s := r.state(); s.InFlight != inFlight || s.Queued != queued {
@@ -123,7 +123,7 @@ func (r *rig) wantCounts(inFlight, queued int) {
 	}
 }
 
-// A request waits and counts how often it is woken and told to recheck.
+// A request waits and counts how often it is woken and asked to recheck.
 type request struct {
 	queue.Waiter
 	woken, rechecked int
@@ -169,7 +169,7 @@ func (r *rig) leave(q *request, why reply.Verdict) reply.Verdict {
 	return v
 }
 
-// want checks what became of requests.
+// want checks the outcomes of requests.
 func want(t *testing.T, verdict reply.Verdict, requests ...*request) {
 	t.Helper()
 	for i, q := range requests {

@@ -43,7 +43,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 		w.Closed = n.conf.wall()
 	}
 	w.Deadline, w.RetryAfter = n.contention.deadline(), time.Duration(n.contention.awayFor(now))
-	n.due = now + n.conf.interval // should the law end the goroutine: what defers has to get by
+	n.due = now + n.conf.interval // for the deferred calls, if the law calls runtime.Goexit
 	from := n.found(n.decided)
 	d := ask(n.control, w, fx)
 	n.decided = newReason(d.Reason)
@@ -66,7 +66,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	}
 }
 
-// change records why what the law found was moved.
+// change records why the law's limit moved.
 func (n *Node) change(now int64, from int32, why law.Reason, fx *Effects) {
 	next := n.found(n.decided)
 	if n.flags&shadow != 0 {

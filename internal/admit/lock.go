@@ -22,7 +22,7 @@ func (s *slots) mutex() *sync.Mutex {
 }
 
 // A goroutine that finds the lock taken tries it for a moment, lets others run, and
-// tries again, before it sleeps. What the lock guards takes less time than putting a
+// tries again, before it sleeps. The critical section takes less time than putting a
 // goroutine to sleep, and a mutex that goroutines sleep on turns slow to be fair:
 // with Lock alone BenchmarkHandoff loses 5% and now and then a third.
 const (

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// loop is the control loop of a node: its controller, and when it is asked next, and on what.
+// loop is the control loop of a node: its controller, and the plan of its window.
 type loop struct {
 	due        int64 // when the window closes
 	expired    int64 // when it closes with however few samples
@@ -27,7 +27,7 @@ func (l *loop) ready(m *window.Meter, now int64) bool {
 	return l.completed(m) >= int(l.minSamples) || l.sampled(m) || now >= l.expired
 }
 
-// completed is what counts among the samples that the window needs.
+// completed is the number of samples that count for the window.
 func (l *loop) completed(m *window.Meter) int {
 	if l.carried {
 		return m.Completed() + m.Carried()
@@ -74,7 +74,7 @@ func (fx *Effects) catch() {
 	}
 }
 
-// plan says when the next window closes, and on what. It returns how far back the law looks.
+// plan sets when the next window closes, and its samples. It returns how far back the law looks.
 func (l *loop) plan(now int64, p law.Plan, settle int64, c *conf, usual int64) (lookback int64) {
 	interval, lookback := span(p.Interval), span(p.MaxAge)
 	if interval == 0 {

@@ -55,7 +55,7 @@ func TestMeasureTakesTheTime(t *testing.T) {
 	}
 }
 
-// The law is shown the limit and the crowd of what it measures. What is held comes on top, and
+// The law sees the limit and the crowd of measured work. Held slots come on top, and
 // a waiter gets the slot at once.
 func TestLawSeesNothingOfWhatIsHeld(t *testing.T) {
 	l := &recorder{}
@@ -78,7 +78,7 @@ func TestLawSeesNothingOfWhatIsHeld(t *testing.T) {
 	}
 }
 
-// What is held is within the limit of law.Fixed, and within Max with any law.
+// Held slots are within the limit of law.Fixed, and within Max with any law.
 func TestLimitOfWhatIsHeld(t *testing.T) {
 	for name, l := range map[string]law.Law{"fixed": law.Fixed{}, "any": &recorder{}} {
 		r := newLawRig(t, l, settings(4, func(s *admit.Settings) { s.Bounds.Max = 6 }), nil)
@@ -118,7 +118,7 @@ func TestPeakCountsWhatIsHeld(t *testing.T) {
 	}
 }
 
-// In a group, what is held takes the group's slots.
+// In a group, held slots are slots of the group.
 func TestMeasureInGroup(t *testing.T) {
 	group := admit.NewGroup(3)
 	a, b := newLawRig(t, law.Fixed{}, settings(9, nil), group), newLawRig(t, law.Fixed{}, settings(9, nil), group)

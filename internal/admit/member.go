@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// An Allocation is what a node may have of its group's slots.
+// An Allocation bounds a node's part of its group's slots.
 type Allocation struct {
 	Reserved int     // slots that are never lent
 	Share    float64 // of the slots that no node reserves, against the shares of others; to a thousandth
 }
 
-// A member is what a group knows of a node, in little memory. It is guarded by the
+// A member is a group's record of a node, in little memory. It is guarded by the
 // group's lock.
 type member struct {
 	group    *Group
@@ -87,7 +87,7 @@ func (m *member) set(reserved, share int32) {
 	g.queue.fix(m)
 }
 
-// committed is what of the group's slots is out of reach for others: what runs, and
+// committed is the number of the group's slots out of reach for others: those in use, and
 // the rest of the reserve.
 func (m *member) committed() int64 { return max(m.node.inflight, int64(m.reserved)) }
 
@@ -122,7 +122,7 @@ func (m *member) records() *records { return &m.group.records }
 func (m *member) busy() bool { return m.index >= 0 }
 
 // count counts the member in or out when shares are weighed against each other: they
-// are of those that run or wait.
+// belong to members with running or waiting work.
 func (m *member) count() {
 	n, g := m.node, m.group
 	busy := n.inflight > 0 || n.running() > 0 || n.flags&waiting != 0
@@ -149,7 +149,7 @@ func (m *member) entitled() float64 {
 	return float64(m.reserved) + float64(m.level()*float64(m.share))
 }
 
-// level is what a thousandth of a share is worth now, in slots.
+// level is the worth of a thousandth of a share, in slots.
 func (m *member) level() float64 {
 	shares := m.group.shares
 	if !m.busy() {
@@ -158,7 +158,7 @@ func (m *member) level() float64 {
 	return float64(m.group.limit-m.group.reserved) / float64(shares)
 }
 
-// borrowed is what the member runs beyond its reserve, were weight added.
+// borrowed is the work beyond the member's reserve, with weight added.
 func (m *member) borrowed(weight int64) float64 {
 	return float64(m.node.inflight+weight-int64(m.reserved)) / float64(m.share)
 }
@@ -170,7 +170,7 @@ func (m *member) most() int64 { return m.group.limit - m.group.reserved + int64(
 // for a while, so it excludes nothing.
 func (m *member) excludes(weight int64) bool { return m.group.limit > 0 && weight > m.most() }
 
-// grows is by how much work of the given weight would raise what is committed.
+// grows is by how much work of the given weight would raise the committed slots.
 func (m *member) grows(weight int64) int64 {
 	return max(0, min(weight, m.node.inflight+weight-int64(m.reserved)))
 }

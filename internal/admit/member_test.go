@@ -233,7 +233,7 @@ func TestRemove(t *testing.T) {
 }
 
 // A limit that is not reached says nothing about a higher one, so the law hears nothing
-// of what the group holds back.
+// of work that the group holds back.
 func TestLawDoesNotHearOfTheGroup(t *testing.T) {
 	group := admit.NewGroup(2)
 	l := &recorder{}
@@ -263,7 +263,7 @@ func TestLawDoesNotHearOfTheGroup(t *testing.T) {
 	within(t, "rate", s.DrainRate, 10, 0.05)
 }
 
-// What its own limit holds back it does hear of.
+// It does learn of work that its own limit holds back.
 func TestLawHearsOfItsLimitInAGroup(t *testing.T) {
 	l := &recorder{}
 	n := newLawRig(t, l, settings(1, nil), admit.NewGroup(2))

@@ -6,7 +6,7 @@ import "github.com/weir-go/weir/internal/queue"
 // for concurrent use and take the time in nanoseconds on one monotonic scale; a
 // time up to a second before one that was seen counts as that one (see clock.go).
 type Node struct {
-	// What every call touches stands together.
+	// Every call touches these, so they are adjacent.
 	slots
 	last     int64 // the time of the last call
 	admitted uint64
@@ -43,7 +43,7 @@ func (n *Node) flow(now int64) int64 {
 	return now
 }
 
-// view is what the queue is shown.
+// view is the queue's view of the node.
 func (n *Node) view(now int64) queue.View {
 	return queue.View{Now: now, Limit: max(1, n.ceiling()), Size: n.conf.queueSize, Measured: (*measured)(&n.slots)}
 }

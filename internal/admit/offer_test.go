@@ -88,7 +88,7 @@ func TestSlotOfAnOwnerThatRanAloneIsOffered(t *testing.T) {
 	n[0].must(1)
 }
 
-// Who would borrow may be told and gone; the next call of anybody lends the slot.
+// A borrower may be gone when it is asked; any next call lends the slot.
 func TestOfferIsNotLost(t *testing.T) {
 	n, ticket, waiting := lender(t)
 	other := n[1].join()
@@ -97,7 +97,7 @@ func TestOfferIsNotLost(t *testing.T) {
 	want(t, reply.Admitted, other)
 }
 
-// What the owner borrowed itself, and what others have a right to, is handed on at once.
+// Slots that the owner borrowed, and slots of other owners, are handed on at once.
 func TestOnlyTheOwnersPartIsOffered(t *testing.T) {
 	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(4)

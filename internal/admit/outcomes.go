@@ -2,7 +2,7 @@ package admit
 
 import "github.com/weir-go/weir/internal/window"
 
-// outcomes counts the work that did not succeed. What a downstream refused is counted in the cold
+// outcomes counts the work that did not succeed. Refusals of the downstream are counted in the cold
 // part, because few nodes hear of any.
 type outcomes struct {
 	failed, timedOut, ignored uint64

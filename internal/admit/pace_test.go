@@ -28,7 +28,7 @@ func TestLimitedWaiterSleepsUnderAPace(t *testing.T) {
 	want(t, reply.Waiting, last)
 }
 
-// Only the first waiter looks again when the pace lets it start, and is told when
+// Only the first waiter looks again when the pace lets it start, and learns when
 // that comes sooner.
 func TestNextIsNudged(t *testing.T) {
 	r := newRig(t, 100, nil)

@@ -22,7 +22,7 @@ type pacer struct {
 // trace is the rounding that a wait for tokens may leave.
 const trace = 1e-6
 
-// fill adds what has flowed in since the last call.
+// fill adds the tokens since the last call.
 func (p *pacer) fill(elapsed int64) {
 	if p.Rate > 0 {
 		p.tokens = min(p.Burst, p.tokens+float64(p.Rate*float64(elapsed)/float64(time.Second)))
@@ -43,5 +43,5 @@ func (p *pacer) sheds(weight int) bool {
 // shedsNext reports whether sheds would be true.
 func (p *pacer) shedsNext(weight int) bool { return p.withNext(weight) >= float64(weight) }
 
-// withNext is what is to be refused once work of the given weight has arrived.
+// withNext is the weight to be refused once work of the given weight has arrived.
 func (p *pacer) withNext(weight int) float64 { return p.toShed + float64(p.Refuse*float64(weight)) }

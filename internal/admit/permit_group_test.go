@@ -65,7 +65,7 @@ func newShop(t *testing.T, seed uint64) *shop {
 }
 
 // Whatever becomes of permits, of their weights and of the modes of their nodes, the group knows
-// what runs, and has its slots back in the end.
+// the running work, and has its slots back in the end.
 func TestPermitsInGroup(t *testing.T) {
 	for seed := range uint64(60) {
 		s := newShop(t, seed)
@@ -153,7 +153,7 @@ func (s *shop) done(i int, outcome window.Outcome) {
 	s.back = append(s.back, p)
 }
 
-// settle has those who were told to recheck do so, and hears the answers.
+// settle rechecks the waiters that were asked to, and collects the answers.
 func (s *shop) settle() {
 	for again := true; again; {
 		again = false

@@ -77,7 +77,7 @@ func TestHigherLanePassesWhatDoesNotFit(t *testing.T) {
 func TestQueueSizeIsExact(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 2 })
 	r.must(1)
-	// Both were told to join before either did.
+	// Both were asked to join before either did.
 	if a, b := r.acquire(1), r.acquire(1); a != reply.MustWait || b != reply.MustWait {
 		t.Fatal(a, b)
 	}
@@ -114,7 +114,7 @@ func TestLeavingMakesRoom(t *testing.T) {
 	}
 }
 
-// When who leaves was the one that did not fit, who stands behind may.
+// When the waiter that did not fit leaves, the one behind it may start.
 func TestLeavingLetsTheNextGo(t *testing.T) {
 	r := newRig(t, 2, nil)
 	r.must(1)
@@ -268,7 +268,7 @@ func TestHigherLimitServes(t *testing.T) {
 	want(t, reply.Waiting, third)
 }
 
-// A lower limit interrupts nothing, starts nothing, and refuses what it has no
+// A lower limit interrupts nothing, starts nothing, and refuses work that has no
 // room for even alone.
 func TestLowerLimit(t *testing.T) {
 	r := newRig(t, 3, nil)

@@ -7,9 +7,9 @@ import "github.com/weir-go/weir/internal/reply"
 // size class.
 type records struct{ top *reply.Record }
 
-// mostFree bounds what is kept after a burst, to 2 KiB. With bursts of 100 pieces of work that all
-// end before the next, a piece then allocates 11 bytes, and with bursts of 1,000 29 bytes, a whole
-// record.
+// mostFree bounds the records kept after a burst, to 2 KiB. With bursts of 100 pieces of work that
+// all end before the next, a piece then allocates 11 bytes, and with bursts of 1,000 29 bytes, a
+// whole record.
 const mostFree = 64
 
 // use returns the record of work that starts.

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// What a node keeps of a burst is bounded.
+// A node keeps a bounded number of records after a burst.
 func TestKeepsFewRecords(t *testing.T) {
 	const burst, most = 100, 64
 	r := newRig(t, burst, nil)

@@ -55,7 +55,7 @@ func (n *Node) next(now int64, fx *Effects) *queue.Waiter {
 	return w
 }
 
-// dispatch starts the work of a waiter in the queue and has its owner told.
+// dispatch starts the work of a waiter in the queue and informs its owner.
 func (n *Node) dispatch(w *queue.Waiter, now int64, fx *Effects) {
 	n.queue.Take(w)
 	n.flags.set(waiting, n.queue.Len() > 0)
@@ -92,14 +92,14 @@ func (n *Node) remove(w *queue.Waiter) {
 	n.flags.set(waiting, n.queue.Len() > 0)
 }
 
-// reject takes a waiter out of the queue, declines it and has its owner told.
+// reject takes a waiter out of the queue, declines it and informs its owner.
 func (n *Node) reject(w *queue.Waiter, why reply.Verdict, fx *Effects) {
 	n.remove(w)
 	n.decline(w, why)
 	fx.Woken.Add(w)
 }
 
-// turnAway declines those that the queue evicted and has their owners told.
+// turnAway declines the evicted waiters and informs their owners.
 func (n *Node) turnAway(evicted queue.Chain, fx *Effects) {
 	n.flags.set(waiting, n.queue.Len() > 0)
 	for w := range evicted.All() {
@@ -134,7 +134,7 @@ func (n *Node) refuse(v reply.Verdict, weight int) int64 {
 }
 
 // soonest is how soon a waiter looks again, and by how much earlier it must be able to start
-// for it to be told.
+// for a message to it.
 const soonest = int64(time.Millisecond)
 
 // recheckSooner has w, the next one, look again when the pace lets it start: no call may

@@ -13,20 +13,20 @@ type Settings struct {
 	Interval     time.Duration // between decisions
 	Lookback     time.Duration // how far back the law looks
 	MinSamples   int           // completions that a decision needs
-	QueueSize    int           // what 0 means is the order's to say
+	QueueSize    int           // the order defines 0
 	QueueTimeout time.Duration
 	Order        queue.Order
 	Lanes        int
-	Tenants      int  // buckets in which tenants are told apart, 0 for none
-	Shadow       bool // admit everything, count what would have been refused
+	Tenants      int  // buckets of tenants, 0 for none
+	Shadow       bool // admit everything, count would-be refusals
 	Observed     bool // report changes and number events
-	Cumulative   bool // measure what window.Cumulative has
+	Cumulative   bool // accumulate a window.Cumulative
 
 	// Wall reads the wall clock, once a window; nil if there is none.
 	Wall func() time.Time
 
-	// Applied, if set, is called under the lock when an update applies. What the owner keeps of the
-	// configuration then always comes from the same update as what the node keeps.
+	// Applied, if set, is called under the lock when an update applies. The owner's copy of the
+	// configuration then always comes from the same update as the node's.
 	Applied func()
 
 	// Of a node in a group.
@@ -85,7 +85,7 @@ func (c *conf) bounds(limit int32) law.Bounds {
 // span bounds a duration so that adding a few to any time does not overflow.
 func span(d time.Duration) int64 { return min(max(int64(d), 0), 1<<60) }
 
-// newQueue returns an empty queue, which weighs what waits under a pace.
+// newQueue returns an empty queue, which weighs waiting work under a pace.
 func (c *conf) newQueue(v queue.View, weighs bool) *queue.Queue {
 	q := queue.New(c.order, int(c.lanes), v)
 	if weighs {

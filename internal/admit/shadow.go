@@ -50,7 +50,7 @@ func (s *slots) beginShadow(now int64, r reach) {
 	s.flags.set(shadow, true)
 }
 
-// endShadow has what really runs count again. What ran above the limit does not judge it.
+// endShadow counts really running work again. Work that ran above the limit does not judge it.
 func (s *slots) endShadow(now int64, r reach) {
 	v := s.virtual()
 	s.free(s.inflight - v.Running)
@@ -61,7 +61,7 @@ func (s *slots) endShadow(now int64, r reach) {
 	s.flags.set(shadow, false)
 }
 
-// acquireInShadow admits work, and finds out what would have become of it.
+// acquireInShadow admits work, and finds its would-be verdict.
 func (n *Node) acquireInShadow(w Work, now int64, patient bool, fx *Effects) reply.Ticket {
 	would := reply.Overload
 	if !n.sheds(w.Weight) {
@@ -157,7 +157,7 @@ func (s *slots) measureInShadow(r *reply.Record, now int64, outcome window.Outco
 	v.Active.Remove(own)
 }
 
-// letGo frees what virtual work held. It may hold less than its real work, which may have been
+// letGo frees the slots of virtual work. It may hold less than its real work, which may have been
 // measured before shadow mode began.
 func (s *slots) letGo(r *reply.Record, limit reach) {
 	if r.Has(reply.Virtually) {
@@ -246,7 +246,7 @@ func (n *Node) catchUp(now int64, fx *Effects) {
 		if at > now {
 			return
 		}
-		n.flow(max(at, n.last)) // what estimates it may have fallen since
+		n.flow(max(at, n.last)) // the estimate may have fallen since
 		switch at {
 		case ends:
 			p := v.Active.Oldest()

@@ -15,12 +15,12 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// workers take turns at what a node admits.
+// workers take turns at admitted work.
 type workers struct {
 	*rig
 	random  *rand.Rand
 	free    []time.Duration // when each of them is
-	busy    []job           // what they do or will do, by when it ends
+	busy    []job           // running and future jobs, by their end
 	waiting []job
 }
 
@@ -76,8 +76,8 @@ func (w *workers) pass(until time.Duration) {
 	w.now = until
 }
 
-// In shadow mode a node would refuse what a live one refuses, whether the limit is above what the
-// server can do at once or below, and whether or not there is more than it can do.
+// In shadow mode a node would refuse the same work as a live one, whether the limit is above the
+// work the server can do at once or below, and whether or not there is more than it can do.
 func TestShadowRefusesWhatALiveNodeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -132,14 +132,14 @@ func shadowRig(t *testing.T, limit int, change func(*admit.Settings)) *rig {
 	})
 }
 
-// would has work run in shadow mode and returns what would have become of it.
+// would runs work in shadow mode and returns its would-be verdict.
 func (r *rig) would(weight int) (*reply.Ticket, reply.Verdict) {
 	r.t.Helper()
 	ticket := r.must(weight)
 	return ticket, r.fx.WouldRefuse
 }
 
-// wantWould has work run in shadow mode and checks what would have become of it.
+// wantWould runs work in shadow mode and checks its would-be verdict.
 func (r *rig) wantWould(weight int, verdict reply.Verdict) *reply.Ticket {
 	r.t.Helper()
 	ticket, got := r.would(weight)
@@ -149,7 +149,7 @@ func (r *rig) wantWould(weight int, verdict reply.Verdict) *reply.Ticket {
 	return ticket
 }
 
-// What would have been refused holds no slot, and what would have run gives its own back.
+// Would-be refusals hold no slot, and would-be work gives its slot back.
 func TestShadowSlotEndsWithItsWork(t *testing.T) {
 	r := shadowRig(t, 2, nil)
 	first := r.wantWould(1, reply.Admitted)
@@ -169,7 +169,7 @@ func TestShadowSlotEndsWithItsWork(t *testing.T) {
 }
 
 // hangs has work of 10 ms end without load, and then work that takes the whole limit hang. It
-// returns its ticket and those of so many others, which a live node would have refused.
+// returns its ticket and the tickets of n others, which a live node would have refused.
 func (r *rig) hangs(limit, more int) (first *reply.Ticket, others []*reply.Ticket) {
 	for range 100 {
 		ticket := r.wantWould(1, reply.Admitted)
@@ -200,7 +200,7 @@ func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
 	r.wantWould(1, reply.Admitted)
 }
 
-// What was saved up under one limit ends no work under the next: a law that lowers it would take
+// Credit saved under one limit ends no work under the next: a law that lowers it would take
 // the server for quicker than it is.
 func TestShadowForgetsCredit(t *testing.T) {
 	r := shadowRig(t, 4, nil)
@@ -237,7 +237,7 @@ func TestShadowSlotHasItsTime(t *testing.T) {
 	r.wantWould(1, reply.Admitted)
 }
 
-// The law sees what it would see if the node were live; a snapshot has what really runs.
+// The law sees the windows of a live node; a snapshot has the really running work.
 func TestShadowShowsTheLawVirtualWork(t *testing.T) {
 	l := &recorder{}
 	r := newLawRig(t, l, settings(2, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), nil)
@@ -259,7 +259,7 @@ func TestShadowShowsTheLawVirtualWork(t *testing.T) {
 	}
 }
 
-// In the queue, too, virtual work has its time, and what would have timed out is counted when that
+// In the queue, too, virtual work has its time, and a would-be timeout is counted when it
 // is up.
 func TestShadowQueue(t *testing.T) {
 	r := shadowRig(t, 1, func(s *admit.Settings) { s.QueueSize, s.Observed = 2, true })
@@ -309,8 +309,8 @@ func TestShadowPace(t *testing.T) {
 	}
 }
 
-// In its group a node in shadow mode takes what it would have, and the others lose nothing by the
-// rest.
+// In its group a node in shadow mode takes the slots that it would have, and the others lose
+// nothing by the rest.
 func TestShadowInAGroup(t *testing.T) {
 	group, n := newGroup(t, 6, 1)
 	shadow := newLawRig(t, law.Fixed{}, settings(4, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), group)
@@ -342,7 +342,8 @@ func TestShadowInAGroup(t *testing.T) {
 	}
 }
 
-// What runs when shadow mode begins counts in it, and what runs when it ends counts after it.
+// Work that runs when shadow mode begins counts in it, and work that runs when it ends counts
+// after.
 func TestShadowBeginsAndEnds(t *testing.T) {
 	group := admit.NewGroup(100)
 	live := settings(3, func(s *admit.Settings) { s.QueueSize = 5 })
@@ -372,8 +373,8 @@ func TestShadowBeginsAndEnds(t *testing.T) {
 	}
 }
 
-// Virtual work that turns out to have ended long ago does not turn the clock back: what really runs
-// is still measured.
+// Virtual work that turns out to have ended long ago does not turn the clock back: really running
+// work is still measured.
 func TestShadowKeepsTheTime(t *testing.T) {
 	r := newRig(t, 2, func(s *admit.Settings) { s.Shadow, s.QueueTimeout = true, time.Hour })
 	for range 100 { // 10 ms without load

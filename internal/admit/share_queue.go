@@ -12,7 +12,7 @@ type shareQueue struct {
 	arrivals      uint64
 }
 
-// A position is where a member stands in the queue.
+// A position is the place of a member in the queue.
 type position struct {
 	turn    float64  // slots it got by turn, for its share
 	arrival uint64   // when it came or was last served
@@ -77,7 +77,7 @@ func (q *shareQueue) drop(m *member) {
 	}
 }
 
-// fix follows a change of what m holds or may hold. Turns that it could not have had
+// fix follows a change of m's slots or claim. Turns that it could not have had
 // while it held more than others are not made up for.
 func (q *shareQueue) fix(m *member) {
 	if m.position.taken() {
@@ -98,7 +98,7 @@ func (q *shareQueue) serve(m *member, level float64) {
 	}
 }
 
-// claim is what m would hold of its share with its next work.
+// claim is the part of its share that m would hold with its next work.
 func (m *member) claim() float64 { return m.borrowed(int64(m.position.weight)) }
 
 // An order is one in which members are served.

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// The owner gets what borrowers finish, ahead of their own work, up to its part.
+// The owner gets the slots that borrowers give back, ahead of their own work, up to its part.
 func TestReturningOwnerGoesFirst(t *testing.T) {
 	_, n := shareOut(t, 10, allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(10)
@@ -25,7 +25,7 @@ func TestReturningOwnerGoesFirst(t *testing.T) {
 	}
 }
 
-// What an owner does not claim goes to the others by share.
+// Slots that an owner does not claim go to the others by share.
 func TestRestIsBalancedByShare(t *testing.T) {
 	_, n := shareOut(t, 12, allocation(0, 1), allocation(0, 1), allocation(0, 3))
 	n[0].must(1)
@@ -79,7 +79,7 @@ func TestTurnsThatWereNeverDueAreNotMadeUpFor(t *testing.T) {
 }
 
 // Many with a right to a fraction of a slot do not take the whole slots of another,
-// however long they hold what they have.
+// however long they hold their slots.
 func TestFractionsDoNotTakeWholeSlots(t *testing.T) {
 	allocations := []admit.Settings{allocation(0, 10)}
 	for range 10 {
@@ -92,7 +92,7 @@ func TestFractionsDoNotTakeWholeSlots(t *testing.T) {
 	for _, s := range small {
 		tiny = append(tiny, s.queue(2)...)
 	}
-	for range 20 { // what it finishes comes back to it as long as it is within its part
+	for range 20 { // its slots come back to it as long as it is within its part
 		large.queue(1)
 		large.done(running[0], window.Success)
 		running = running[1:]
@@ -168,7 +168,7 @@ func TestExpiredHoldsNobodyBackInAGroup(t *testing.T) {
 	want(t, reply.QueueTimeout, heavy)
 }
 
-// A newcomer with a right to what is free does not wait behind one without.
+// A newcomer with a right to free slots does not wait behind one without.
 func TestNewcomerWithinItsPartPassesABorrower(t *testing.T) {
 	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(4)

@@ -9,9 +9,9 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// slots is what work takes to start: slots below the limit and the cap and, in a group, below the
-// group's; and the pace. With it stands what those who use them show: the latency and how fast they
-// drain. It knows nothing of who waits or what the law does.
+// slots are the resources that work takes to start: slots below the limit and the cap and, in a
+// group, below the group's; and the pace. It also measures their use: the latency and how fast
+// they drain. It knows nothing of waiters or the law.
 type slots struct {
 	mu         sync.Mutex
 	member     *member // nil without a group
@@ -25,7 +25,7 @@ type slots struct {
 	own        records // not in a group
 }
 
-// flags are what keeps a request from the short way through Acquire.
+// flags keep a request from the fast path of Acquire.
 type flags uint16
 
 const (
@@ -36,7 +36,7 @@ const (
 	paced
 	capped
 	holding // some work in flight was measured
-	alone   // what is too heavy may run alone
+	alone   // work that is too heavy may run alone
 	pushed  // the downstream refused the last work that taught something
 )
 
@@ -58,7 +58,7 @@ func (s *slots) admits(weight int) bool {
 	return (room || s.inflight == 0 && s.runsAlone(weight)) && s.onPace()
 }
 
-// ceiling is what may be in flight.
+// ceiling is the most work in flight.
 func (s *slots) ceiling() int32 {
 	if s.flags&capped != 0 {
 		return min(s.limit, s.contention.cold.cap)
@@ -78,7 +78,7 @@ func (s *slots) tooHeavy(weight int) bool {
 	return weight > int(s.limit) && !s.runsAlone(weight) || s.member != nil && s.member.excludes(int64(weight))
 }
 
-// take takes slots, and of the pace what is due.
+// take takes slots, and the tokens that the pace asks.
 func (s *slots) take(weight int, now int64) {
 	if s.flags&paced != 0 {
 		s.owe(weight)
@@ -100,7 +100,7 @@ func (s *slots) take(weight int, now int64) {
 // measuring is the work in flight that was not measured yet.
 func (s *slots) measuring() int64 { return s.inflight - s.held() }
 
-// held is what is held, in shadow mode by virtual work.
+// held is the number of held slots, in shadow mode by virtual work.
 func (s *slots) held() int64 {
 	if s.flags&holding == 0 {
 		return 0
@@ -108,7 +108,7 @@ func (s *slots) held() int64 {
 	return s.contention.cold.held
 }
 
-// records are those of the node or, in a group, the group's: a node that is idle then keeps none.
+// records belong to the node or, in a group, to the group: a node that is idle then keeps none.
 func (s *slots) records() *records {
 	if s.member != nil {
 		return s.member.records()
@@ -123,7 +123,7 @@ func (s *slots) newMeter(now int64) *window.Meter {
 	return m
 }
 
-// accumulate begins or ends the accumulation of what really runs.
+// accumulate begins or ends the accumulation of really running work.
 func (s *slots) accumulate(on bool) {
 	s.cumulative = on
 	if m := s.realMeter(); m != nil {
@@ -143,7 +143,7 @@ func (s *slots) free(weight int64) {
 // saturated reports whether the limit, the group or the pace holds work back.
 func (s *slots) saturated() bool { return s.inflight >= int64(s.limit) || s.flags&waiting != 0 }
 
-// awaitsGroup reports whether those that wait do so for the group alone.
+// awaitsGroup reports whether waiters wait for the group alone.
 func (s *slots) awaitsGroup() bool { return s.member != nil && s.member.position.taken() }
 
 // lacksGroup reports whether it is the group that has no room for work of the given
@@ -216,18 +216,18 @@ func (s *slots) bookWait(waited int64) {
 	}
 }
 
-// longestRetryAfter bounds what a refusal says. The estimate is of this moment, and a client that
+// longestRetryAfter bounds the time in a refusal. The estimate is of this moment, and a client that
 // stays away for longer than half a minute hears of no better one.
 const longestRetryAfter = 30.0
 
-// backlog is what runs and waits in a node.
+// backlog is the running and waiting work of a node.
 type backlog struct {
 	running int // pieces of work, at least 1
 	pieces  int // that wait
 	weight  int // of these, under a pace
 }
 
-// retryAfter is how long it takes until what runs and what waits now has drained and the pace has
+// retryAfter is the time until all work that runs and waits now has drained and the pace has
 // room for work of the given weight. Earlier, only a slot or two come free, and all that were
 // refused would try for them: 40 clients of ten slots tried 2,200 times a second and not 320.
 // Refusals are not counted, because a client that tries often would be taken for many.
@@ -237,14 +237,14 @@ func (s *slots) retryAfter(weight int, b backlog, now int64) int64 {
 		seconds = float64(b.pieces+b.running) / rate
 	}
 	if pace := s.tokens(); pace.Rate > 0 {
-		owed := max(-pace.Tokens, float64(weight)) // what started may have been heavier than this
+		owed := max(-pace.Tokens, float64(weight)) // the started work may have been heavier than this
 		seconds = max(seconds, (float64(b.weight)+owed)/pace.Rate)
 	}
 	return int64(min(seconds, longestRetryAfter) * float64(time.Second))
 }
 
 // turnover is how many pieces of work end in a second: the drain rate or, if that is not known,
-// those that run over the recent latency, by Little's law. It is 0 if neither is known.
+// the running work over the recent latency, by Little's law. It is 0 if neither is known.
 func (s *slots) turnover(running int, now int64) float64 {
 	if rate := s.contention.drainRate(now, s.lookback); rate > 0 || s.meter == nil {
 		return rate
@@ -271,7 +271,7 @@ func (s *slots) realMeter() *window.Meter {
 	return s.meter
 }
 
-// flowCold books time for what few nodes have.
+// flowCold books time in the rarely used state.
 func (s *slots) flowCold(elapsed, now int64) {
 	c := s.contention.cold
 	if s.flags&paced != 0 {
@@ -282,7 +282,7 @@ func (s *slots) flowCold(elapsed, now int64) {
 	}
 }
 
-// lookBack has what is measured look back so far.
+// lookBack sets the look-back of the meters.
 func (s *slots) lookBack(lookback int64) {
 	if s.meter != nil {
 		s.meter.SetLookback(time.Duration(lookback))

@@ -36,7 +36,7 @@ func (n *Node) Idle() bool {
 	return n.running() == 0 && n.queue.Len() == 0
 }
 
-// Settings returns the node's settings, apart from Applied and those of a node in a group.
+// Settings returns the node's settings, apart from Applied and the settings of a group's member.
 func (n *Node) Settings() Settings {
 	n.lock()
 	defer n.unlock()
@@ -46,8 +46,8 @@ func (n *Node) Settings() Settings {
 	return s
 }
 
-// State reads the node and changes nothing: no window is closed. What it accumulated is copied in
-// the same moment, for those who want it.
+// State reads the node and changes nothing: no window is closed. Its accumulated counts are copied
+// in the same moment, for those who want it.
 func (n *Node) State(now int64, copies ...*window.Cumulative) State {
 	raw := window.NewRaw()
 	s := n.Read(now, raw, copies...)

@@ -111,7 +111,7 @@ func TestTenantsTakeTurns(t *testing.T) {
 }
 
 // A full queue gives up work of the tenant that has most: the newest, or under the
-// adaptive discipline the oldest. It is told why.
+// adaptive discipline the oldest. The refusal says why.
 func TestTenantWithinItsShareDisplacesOneAbove(t *testing.T) {
 	for name, discipline := range disciplines {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +165,7 @@ func TestLanesComeBeforeTenants(t *testing.T) {
 	want(t, reply.QueueFull, low)
 }
 
-// What a noisy tenant has waiting is not ahead of another's work, and so no reason to
+// Waiting work of a noisy tenant is not ahead of another's work, and so no reason to
 // think that its deadline cannot be met.
 func TestNoisyTenantCostsNobodyTheDeadline(t *testing.T) {
 	r := newRig(t, 2, tenants(func(s *admit.Settings) { s.QueueSize = 100 }))
@@ -217,7 +217,7 @@ func TestDisciplineWithinATenant(t *testing.T) {
 	})
 }
 
-// What runs is counted by the new buckets as well, and so never forgotten: the buckets
+// Running work is counted by the new buckets as well, and so never forgotten: the buckets
 // stay as they are for as long as something runs that the next do not know.
 func TestShuffleKnowsWhatRuns(t *testing.T) {
 	for _, roles := range [][2]uint16{{ann, bob}, {bob, ann}} {
@@ -272,7 +272,7 @@ func TestTenantsThatMeetPartAgain(t *testing.T) {
 	}
 }
 
-// Tenants are told apart from an update on, and no longer from another.
+// One update begins to distinguish tenants, and another ends it.
 func TestTenantsChangeUnderThoseWhoWait(t *testing.T) {
 	without := settings(4, func(s *admit.Settings) { s.QueueTimeout = time.Hour })
 	with, fewer := settings(4, tenants()), settings(4, tenants(func(s *admit.Settings) { s.Tenants = 32 }))

@@ -8,7 +8,7 @@ func New(s Settings, l law.Law, group *Group, now int64) (*Node, error) {
 	return n, n.Init(s, l, group, now)
 }
 
-// Init makes the zero Node what New returns, so that a node can be part of
+// Init initializes a zero Node as New does, so that a node can be part of
 // something larger.
 func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	control, err := controllerOf(l, s.Bounds)
@@ -46,8 +46,8 @@ func (n *Node) arrange(s Settings, now int64) {
 }
 
 // Update applies new settings and a new law to a running node, or neither if the
-// law or the group refuses them. What the old law learned is kept if the controller can be
-// retuned; otherwise a new one starts from the current limit. What runs and what
+// law or the group refuses them. The state of the old law is kept if the controller can be
+// retuned; otherwise a new one starts from the current limit. Work that runs and
 // waits is left alone. A law that panics once its controller is made does not keep the settings
 // from being applied.
 func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
@@ -116,7 +116,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 }
 
 // Follow has the owner of the node change who hears of its events, under the lock, and say whether
-// any do besides those of Settings.Observed. Updates keep that.
+// any do besides the readers of Settings.Observed. Updates keep that.
 func (n *Node) Follow(change func() bool) {
 	n.lock()
 	defer n.unlock()

@@ -37,7 +37,7 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	return verdict
 }
 
-// enqueue has w join the queue, or ask it in another way, and returns what the queue says.
+// enqueue has w join the queue, or ask it in another way, and returns the queue's verdict.
 func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) reply.Verdict {
 	if n.queue == nil {
 		n.queue = n.conf.newQueue(n.view(now), n.flags&paced != 0)
@@ -59,7 +59,7 @@ type joining func(q *queue.Queue, w *queue.Waiter, timeout int64, v queue.View) 
 // Leave is how the owner of a waiter gives up: because its caller is gone, or
 // because its time in the queue is up. A waiter that was answered meanwhile
 // keeps its answer, and its owner is woken as ever; but if it was admitted for a
-// caller that is gone, the slot and what it used of the pace go on to the next.
+// caller that is gone, the slot and its tokens of the pace go to the next.
 // Totals never fall, so that one counts as admitted and ignored.
 func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects) reply.Verdict {
 	n.lock()
@@ -83,8 +83,8 @@ func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects)
 	return why
 }
 
-// Recheck is what the owner of a waiter calls when its Patience is over, or when it was told to:
-// told says so, and then the waiter may be told again. A waiter with its time in the queue up
+// The owner of a waiter calls Recheck when its Patience is over, or when it was asked to:
+// told says so, and then the waiter may be asked again. A waiter with its time in the queue up
 // leaves it; one that a pace holds back starts if it can, and goes on waiting if not.
 func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply.Verdict {
 	n.lock()

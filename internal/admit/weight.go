@@ -12,7 +12,7 @@ func (s *slots) RunAlone(most int) {
 }
 
 // SetWeight changes the slots that running work takes, and the tokens of the pace that it took.
-// What it no longer takes goes to waiters. What it takes in addition may exceed the limit. If the
+// Freed slots go to waiters. Additional slots may exceed the limit. If the
 // ticket is back, nothing changes.
 func (n *Node) SetWeight(t reply.Ticket, weight int, now int64, fx *Effects) {
 	n.lock()
@@ -41,7 +41,7 @@ func (n *Node) SetWeight(t reply.Ticket, weight int, now int64, fx *Effects) {
 	n.serve(now, fx)
 }
 
-// Corrected is the weight that SetWeight added to work, less what it took away.
+// Corrected is the weight that SetWeight added to work, less the weight that it removed.
 func (s *slots) Corrected() int64 {
 	s.lock()
 	defer s.unlock()

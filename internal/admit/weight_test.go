@@ -78,7 +78,7 @@ func TestCorrectedWeightIsOfTheTenant(t *testing.T) {
 	r.wantCounts(0, 0)
 }
 
-// What a law learns of the weight of work is the weight that it had in the end.
+// A law learns the final weight of work.
 func TestLawLearnsTheCorrectedWeight(t *testing.T) {
 	l := &recorder{}
 	r := newLawRig(t, l, settings(9, nil), nil)
