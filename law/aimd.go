@@ -14,13 +14,13 @@ import "time"
 //
 // Of all rules that are linear in n only those that add on the way up and multiply
 // on the way down lead limiters that share a server to equal shares. Between two
-// cuts the limit is a saw tooth from n*Backoff to n: on average it stands at
+// cuts the limit is a saw tooth from n*Backoff to n: on average it is at
 // (1+Backoff)/2 of the limit at which work begins to be late.
 //
 // It suits a downstream that refuses or times out when it has too much, and
 // limiters that are to share one.
 //
-// It fails where overload shows as latency below Timeout: nothing tells it to
+// It fails where overload shows as latency below Timeout: nothing makes it
 // stop, and the queue grows to the Timeout. Inside an overload without timeouts
 // it freezes. A loss that is not caused by load cuts all the same. Growth by
 // Step takes (m-n)/Step windows from n to m, however far that is.
@@ -29,7 +29,7 @@ import "time"
 // AIMDLimit), which looks at each request and lets half a limit count as used; this
 // one looks at windows, so a burst of timeouts cuts once.
 type AIMD struct {
-	// Backoff is what share of the limit a cut leaves, rounded down: from 0
+	// Backoff is the share of the limit that a cut keeps, rounded down: from 0
 	// to less than 1. Defaults to 0.9.
 	Backoff float64
 
@@ -53,13 +53,13 @@ type AIMD struct {
 	MaxSamples int
 }
 
-// What a zero setting stands for.
+// The defaults.
 const (
 	aimdBackoff = 0.9
 	aimdTimeout = 5 * time.Second
 	aimdStep    = 1
 
-	// earlySamples is how many samples tell the average of work whose
+	// earlySamples is how many samples give the average of work whose
 	// latency varies by its own size to a tenth.
 	earlySamples = 100
 )

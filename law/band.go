@@ -17,14 +17,14 @@ import (
 //
 // follows the average, which reacts fast, while the p95 keeps the tail safe.
 type Band struct {
-	// Target is what the signal is held to. Defaults to 100 ms.
+	// Target is the value to hold the signal to. Defaults to 100 ms.
 	Target time.Duration
 
 	// Tolerance is half the width of the band, as a share of Target: from 0
 	// to less than 1. Defaults to 0.15.
 	Tolerance float64
 
-	// Signal is what is held to Target. Defaults to the Quantile of the
+	// Signal is the measurement to hold to Target. Defaults to the Quantile of the
 	// latency. EWMA is the moving average of the latency.
 	//
 	// QueueWait is the mean wait in the limiter's own queue. A higher limit
@@ -54,7 +54,7 @@ type Band struct {
 	// Step is how many slots a raise adds. Defaults to 1.
 	Step int
 
-	// Factor is what share of the limit a cut leaves, rounded down: from 0
+	// Factor is the share of the limit that a cut keeps, rounded down: from 0
 	// to less than 1. Defaults to 0.7, which cuts 10 to 7, 4, 2, 1.
 	Factor float64
 
@@ -80,7 +80,7 @@ type Band struct {
 	MinSamples int
 }
 
-// What a zero setting stands for. Target, tolerance and quantile make a common
+// The defaults. Target, tolerance and quantile make a common
 // objective of interactive services. One step at a time is what a band cannot be
 // jumped with; at a factor of 0.7 a limit twice too high is right after two cuts.
 const (

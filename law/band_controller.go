@@ -117,7 +117,7 @@ func (b *completeBand) stuck(w Window) Reason {
 	return Reason{Above, signal, seconds(have, 1), bound}
 }
 
-// errors stands the error rate against its bound. Unlike a latency it needs no
+// errors compares the error rate with its bound. Unlike a latency it needs no
 // success to be measured.
 func (b *completeBand) errors(w Window, enough int) Reason {
 	if b.MaxErrorRate == 0 || w.Completed() < enough {
@@ -137,7 +137,7 @@ func (b *completeBand) guard(s Signal, have, bound float64) Reason {
 	return stand(s, have, bound*(1-b.Tolerance), bound, bound)
 }
 
-// signal stands the signal against the band around the target.
+// signal compares the signal with the band around the target.
 func (b *completeBand) signal(w Window) Reason {
 	signal, have := b.Signal, time.Duration(0)
 	switch signal {
@@ -152,7 +152,7 @@ func (b *completeBand) signal(w Window) Reason {
 		seconds(b.Target, 1-b.Tolerance), seconds(b.Target, 1), seconds(b.Target, 1+b.Tolerance))
 }
 
-// stand says how a signal stands to the band from low to high around want.
+// stand compares a signal with the band from low to high around want.
 func stand(s Signal, have, low, want, high float64) Reason {
 	switch {
 	case have > high:
@@ -169,7 +169,7 @@ func seconds(d time.Duration, by float64) float64 {
 	return math.Round(float64(d)*by) / float64(time.Second)
 }
 
-// cut returns what a cut leaves of the limit: at least one slot less.
+// cut returns the limit after a cut: at least one slot less.
 func (b *completeBand) cut(limit float64, r Reason) float64 {
 	factor := b.Factor
 	if b.Proportional {

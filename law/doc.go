@@ -1,4 +1,4 @@
-// Package law holds control laws: rules that turn what was measured into how
+// Package law holds control laws: rules that turn measurements into how
 // much may run at once.
 //
 // A signal goes through a law to an actuator. The signal is a [Window]: how work
@@ -51,9 +51,9 @@
 //
 // # The other laws
 //
-// The mathematics of each stands with its type, and when it fails.
+// Each type documents its mathematics, and when it fails.
 //
-// [Fixed] keeps one limit. It is what to compare with.
+// [Fixed] keeps one limit, as a baseline.
 //
 // [AIMD] adds a slot while work comes back in time and cuts by a factor when it
 // does not. For downstreams that refuse or time out; blind to latency below its
@@ -65,7 +65,7 @@
 // [Gradient2] compares the latency with its own long-term average. Robust to
 // noise; the average comes to follow the overload that it should detect.
 //
-// [Vegas] estimates how many slots stand in a queue, n(1-R0/R), and keeps them
+// [Vegas] estimates how many slots are queued, n(1-R0/R), and keeps them
 // between two bounds. For small limits; it sheds slots of a large one without
 // need.
 //
@@ -79,7 +79,7 @@
 // [Setpoint] holds the latency at a multiple of the no-load latency, which all
 // limiters of a server measure at the same moments. It needs no target.
 //
-// Those that compare one window with the next ask for windows of their own, see
+// Laws that compare one window with the next ask for windows of their own, see
 // [Plan].MaxSamples. In these they take the work in flight over the throughput
 // for the average latency, by Little's law: of the work that started in a short
 // window the quick ends first, and the mean of its latencies is too low.

@@ -2,7 +2,7 @@ package law
 
 // A Form is how a law is written as text, for [Parse].
 type Form struct {
-	Name     string    // what the text begins with
+	Name     string    // the beginning of the text
 	Settings []Setting // in the order in which String writes them
 }
 

@@ -24,15 +24,15 @@ import (
 // Backoff.
 //
 // R0 can only fall, so it is forgotten every Remeasure windows: the limit is
-// lowered to q, what runs is given two latencies to drain, and R0 starts anew.
-// The climb back takes about 2*sqrt(n) windows, which is what that costs.
+// lowered to q, running work has two latencies to drain, and R0 starts anew.
+// The climb back takes about 2*sqrt(n) windows, which is the cost of it.
 //
 // It suits a service whose latency without load is steady and whose work is of
 // one kind.
 //
 // It fails where the least latency says little. R0 is the minimum of noise: the
 // more the latency varies, the further it lies below what the work takes and the
-// lower the limit stands, unless Tolerance makes up for it; with Least and
+// lower the limit is, unless Tolerance makes up for it; with Least and
 // exponential work R0 goes to nothing and the limit collapses. Work that becomes
 // slower looks like a queue until the next re-measurement, and an R0 measured in
 // an overload takes the overload for normal.
@@ -41,7 +41,7 @@ import (
 // (class GradientLimit). Unlike the source it raises only a limit that was used,
 // and re-measures after a number of windows that is not random.
 type Gradient struct {
-	// Tolerance is by what factor the latency may exceed the least before
+	// Tolerance is the factor by which the latency may exceed the least before
 	// the limit is lowered: 1 or more. Defaults to 2.
 	Tolerance float64
 
@@ -49,11 +49,11 @@ type Gradient struct {
 	// Defaults to the square root of the limit, at least 4.
 	Queue int
 
-	// Smoothing is what share of a lowering is carried out, from 0 to 1.
+	// Smoothing is the share of a lowering that is carried out, from 0 to 1.
 	// Defaults to 0.2.
 	Smoothing float64
 
-	// Backoff is what share of the limit a window with timeouts leaves, before
+	// Backoff is the share of the limit that a window with timeouts keeps, before
 	// Smoothing: from 0 to less than 1. Defaults to 0.9.
 	Backoff float64
 
@@ -74,7 +74,7 @@ type Gradient struct {
 	MaxSamples int
 }
 
-// What a zero setting stands for.
+// The defaults.
 const (
 	gradientTolerance = 2
 	gradientSmoothing = 0.2

@@ -30,7 +30,7 @@ import (
 // (class Gradient2Limit). Unlike the source it raises only a limit that was used
 // and halves it when nothing succeeds.
 type Gradient2 struct {
-	// Tolerance is by what factor the latency may exceed the long-term
+	// Tolerance is the factor by which the latency may exceed the long-term
 	// average before the limit is lowered: 1 or more. Defaults to 1.5.
 	Tolerance float64
 
@@ -38,7 +38,7 @@ type Gradient2 struct {
 	// Defaults to 4.
 	Queue int
 
-	// Smoothing is what share of a move is carried out, from 0 to 1.
+	// Smoothing is the share of a move that is carried out, from 0 to 1.
 	// Defaults to 0.2.
 	Smoothing float64
 
@@ -55,7 +55,7 @@ type Gradient2 struct {
 	MaxSamples int
 }
 
-// What a zero setting stands for.
+// The defaults.
 const (
 	gradient2Tolerance = 1.5
 	gradient2Queue     = 4
@@ -64,7 +64,7 @@ const (
 
 	warmUp     = 10   // windows that are averaged plainly
 	outdated   = 2    // times the latency at which the average is led back
-	forgetting = 0.95 // what a window leaves of it then
+	forgetting = 0.95 // the share that a window keeps then
 )
 
 // Controller starts the law. A setting out of range is an error that matches

@@ -40,7 +40,7 @@ func TestGradientByHand(t *testing.T) {
 		},
 	}, {
 		// The third window of two re-measures: the limit goes to the
-		// root of 104, and what is least starts anew.
+		// root of 104, and the least latency starts anew.
 		"measures the least latency anew",
 		law.Gradient{Remeasure: 2, Queue: 4},
 		100,

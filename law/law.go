@@ -36,14 +36,14 @@ func Start(l Law) int {
 //
 // A Controller may also implement [Retuner].
 type Controller interface {
-	// Next decides the next limit from what the last window measured. The
+	// Next decides the next limit from the last window. The
 	// first call, before any work, shows an empty window, in which nothing
 	// but Limit, Min and Max is set: there a law plans how the first window
 	// is measured.
 	Next(Window) Decision
 }
 
-// A Retuner is a [Controller] that can take over new settings and keep what it
+// A Retuner is a [Controller] that can take over new settings and keep its
 // learned. Retune reports whether it did; it declines a Law of another type.
 type Retuner interface {
 	Retune(Law) bool
@@ -64,7 +64,7 @@ func (b Bounds) Clamp(limit float64, fallback int) int {
 	return int(min(max(limit, float64(b.Min)), float64(b.Max)))
 }
 
-// A Window is what was measured since the law last changed the limit, or over
+// A Window holds the measurements since the law last changed the limit, or over
 // the limiter's look-back where that is shorter. Work that started under an
 // earlier limit is not in it.
 type Window struct {
@@ -98,8 +98,8 @@ type Window struct {
 	Latencies Latencies     // their distribution; only valid during the call of Next
 
 	InFlight float64       // mean work in flight, weighted by time
-	Crowd    float64       // mean work in flight, weighted by work: what each piece of work ran among
-	Held     Held          // of all this, what happened while the limit held work back
+	Crowd    float64       // mean work in flight, weighted by work: the company of each piece of work
+	Held     Held          // the part of this while the limit held work back
 	Peak     int           // most work in flight at once
 	First    int           // work in flight when measuring began
 	Last     int           // work in flight now

@@ -20,7 +20,7 @@ import "time"
 // not fall while R is below (1+Alpha/2) R0: there a limit is above n only
 // because it is not filled.
 //
-// # What it measures
+// # Measurement
 //
 // R and P come from windows that close after MaxSamples, and after far fewer
 // while the limit still grows from its start. R is the work in flight over the
@@ -30,7 +30,7 @@ import "time"
 // window has fewer than MaxSamples, so that one lucky window does not halve it.
 // A rise looks like a queue, so every Remeasure the limit is lowered to the
 // share Probe of itself or, if less, of P*R0, given twice the latency R to
-// drain, and R0 becomes what one window then measures. The limit is restored at
+// drain, and R0 becomes the latency of one window then. The limit is restored at
 // once. A limit that was not used makes no queue; there R0 is measured without
 // lowering it. Should R0 have risen by more than Alpha, it is other work, and P
 // is forgotten too; should it have fallen by as much, there was a queue in it,
@@ -39,7 +39,7 @@ import "time"
 // P rises at once, and falls by a tenth of EMA, and only while the limit is
 // used: less throughput seldom means that the server can do less.
 //
-// # What a probe costs
+// # The cost of a probe
 //
 // A probe that takes p seconds, every d seconds, loses at most (1-Probe)*p/d of
 // the traffic, and d is at least 20 p unless the probes find less each time.
@@ -75,7 +75,7 @@ import "time"
 // moves between 0.06 and 0.3. brpc lowers the limit to 0.9 of P*R0 every 25 to
 // 50 s.
 type Little struct {
-	// Alpha is what rise of the latency is accepted, as a share of the
+	// Alpha is the accepted rise of the latency, as a share of the
 	// no-load latency. Defaults to 0.3.
 	Alpha float64
 
@@ -91,7 +91,7 @@ type Little struct {
 	// to 10 s.
 	Remeasure time.Duration
 
-	// Probe is what share of the no-load concurrency is admitted meanwhile:
+	// Probe is the share of the no-load concurrency that is admitted meanwhile:
 	// from 0 to less than 1. Defaults to 0.5.
 	Probe float64
 
@@ -104,7 +104,7 @@ type Little struct {
 	MaxSamples int
 }
 
-// What a zero setting stands for.
+// The defaults.
 const (
 	littleAlpha      = 0.3
 	littleEMA        = 0.1

@@ -7,7 +7,7 @@ import (
 type littleController struct {
 	Little
 	noLoad float64 // latency without load in seconds
-	known  float64 // share of a full window that noLoad stands on
+	known  float64 // share of a full window behind noLoad
 	peak   float64 // peak throughput per second
 	recent float64 // throughput of the last window in which the limit was used
 	since  float64 // seconds since noLoad was measured, or since the probe began
@@ -15,7 +15,7 @@ type littleController struct {
 	phase  phase
 }
 
-// A phase is what the next window is for.
+// A phase is the purpose of the next window.
 type phase uint8
 
 const (

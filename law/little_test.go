@@ -134,7 +134,7 @@ func TestLittleProbes(t *testing.T) {
 	if d := next(c, 100, flow(450, 90)); d.Reason.Code != law.Probing || d.Limit != 45 {
 		t.Errorf("%v to %v, want a probe with 45", d.Reason, d.Limit)
 	}
-	// Too few samples end it with what was known.
+	// Too few samples end it with the former latency.
 	w := flow(5, 1)
 	w.MinSamples = 20
 	if d := next(c, 45, w); d.Reason.String() != "too few samples (5 of 20)" || d.Limit != 117 {
@@ -187,8 +187,8 @@ func TestLittleProbesForFree(t *testing.T) {
 	}
 }
 
-// A server with 60 workers of 50 ms. The sample counts are those that the plans
-// ask for, so this is what the ramp takes.
+// A server with 60 workers of 50 ms. The sample counts are the ones that the plans
+// ask for, so this is the duration of the ramp.
 func TestLittleRampsFast(t *testing.T) {
 	c, limit, samples := start(t, law.Little{}), 5, 0
 	plan := next(c, limit, law.Window{}).Next

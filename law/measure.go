@@ -32,7 +32,7 @@ func throughput(w Window) float64 {
 // latency is the average latency in seconds, or 0 if it was not measured. By
 // Little's law it is the work in flight over the throughput; the mean of the
 // samples is lower, because of the work that started in a short window the
-// quick ends first. What failed work held of the slots is counted as well.
+// quick ends first. The slots of failed work count as well.
 func latency(w Window) float64 {
 	if r := w.InFlight / throughput(w); r > 0 && !math.IsInf(r, 0) {
 		return r
@@ -79,7 +79,7 @@ func within(limit float64, w Window) float64 {
 	return min(max(limit, float64(w.Min)), float64(w.Max))
 }
 
-// halved is what is left of a limit under which nothing succeeds.
+// halved is half of a limit under which nothing succeeds.
 func halved(w Window) (float64, Reason) {
 	return math.Floor(float64(w.Limit) / 2), Reason{Above, Errors, w.ErrorRate(), 0}
 }
@@ -88,7 +88,7 @@ func tooFew(w Window, enough int) Reason {
 	return Reason{Code: TooFew, Have: float64(w.Samples), Want: float64(enough)}
 }
 
-// lean explains a move by how a signal stands to what it is held against. A move
+// lean explains a move by a signal and its target. A move
 // that goes the other way, or none, has it near.
 func lean(s Signal, have, want, from, to float64) Reason {
 	switch {

@@ -51,7 +51,7 @@ func kindOf[L Law, P interface {
 //
 // What Parse accepts, Controller accepts. A setting whose zero value stands for
 // anything else, such as a default or no bound, cannot be given as 0. Errors match
-// [ErrConfig], and name what is wrong and what would be right.
+// [ErrConfig], and name the fault and the allowed values.
 //
 // Every law of this package writes the same text with String, and parsing that
 // gives an equal law.

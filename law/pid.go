@@ -39,10 +39,10 @@ import (
 // Source: K. J. Åström, T. Hägglund: PID Controllers: Theory, Design, and
 // Tuning, 1995. Uber's Cinnamon sheds load by such a controller.
 type PID struct {
-	// Target is what the signal is brought to. Defaults to 100 ms.
+	// Target is the value to bring the signal to. Defaults to 100 ms.
 	Target time.Duration
 
-	// Signal is what is held to Target. Defaults to the Quantile of the
+	// Signal is the measurement to hold to Target. Defaults to the Quantile of the
 	// latency. EWMA is the moving average of the latency.
 	Signal Signal
 
@@ -72,12 +72,12 @@ type PID struct {
 	MinSamples int
 
 	// MaxSamples closes a window early, once it has so many samples and four
-	// for each slot: those of the first round trips alone are the quick ones.
+	// for each slot: the samples of the first round trips alone are the quick ones.
 	// Defaults to 100.
 	MaxSamples int
 }
 
-// What a zero setting stands for. The integral settles within a second, where a
+// The defaults. The integral settles within a second, where a
 // window of a second is still stable; the rest only has to keep up with it.
 const (
 	pidTarget   = 100 * time.Millisecond
@@ -89,7 +89,7 @@ const (
 
 	// roundTrips is how many samples for each slot show a quantile.
 	roundTrips = 4
-	// errorBackoff is what a window with too many errors leaves of the limit.
+	// errorBackoff is the share of the limit that a window with too many errors keeps.
 	errorBackoff = 0.9
 )
 

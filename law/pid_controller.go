@@ -12,7 +12,7 @@ type pidController struct {
 	PID
 	loop     *pid.Controller
 	limit    estimate
-	min, max int // what the loop's limits are for
+	min, max int // the bounds that the loop's limits follow
 }
 
 // Retune takes new settings. The limit goes on from where it is.
@@ -70,7 +70,7 @@ func (c *pidController) step(w Window, from float64, now time.Duration) (float64
 	return to, lean(signal, have, want, whole(from), whole(to))
 }
 
-// follow tells the loop what the limit and the bounds are, if they were changed.
+// follow passes the limit and the bounds to the loop, if they changed.
 func (c *pidController) follow(w Window, from float64) {
 	if (w.Min != c.min || w.Max != c.max) && c.loop.Retune(c.PID.loop(w.Min, w.Max)) == nil {
 		c.min, c.max = w.Min, w.Max

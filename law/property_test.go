@@ -11,7 +11,7 @@ import (
 )
 
 // adaptive has the laws that learn from the latency. Each is also given with its
-// times ten times as long: what is per second is a tenth.
+// times ten times as long: rates are a tenth.
 var adaptive = []struct{ law, slow law.Law }{
 	{law.AIMD{Timeout: 60 * ms}, law.AIMD{Timeout: 600 * ms}},
 	{law.Gradient{Remeasure: 40}, law.Gradient{Remeasure: 40}},
@@ -117,7 +117,7 @@ func TestUnusedLimitIsNotRaised(t *testing.T) {
 	}
 }
 
-// What was learned survives a retune: with the same settings nothing changes.
+// The state survives a retune: with the same settings nothing changes.
 func TestRetuneKeepsWhatWasLearned(t *testing.T) {
 	for _, test := range adaptive {
 		r := rand.New(rand.NewPCG(11, 12))

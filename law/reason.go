@@ -12,21 +12,21 @@ import (
 // "p95 131ms above 115ms".
 type Reason struct {
 	Code   ReasonCode // how the signal stood
-	Signal Signal     // what was measured
-	// Have is the measured value and Want what it was held against, in
+	Signal Signal     // the measured quantity
+	// Have is the measured value and Want its target, in
 	// seconds for a latency, as a share (0 to 1) for a rate and as a count
 	// for [TooFew] and [Standing].
 	Have, Want float64
 }
 
-// A ReasonCode says how a signal stood to what a law wants.
+// A ReasonCode compares a signal with its target.
 type ReasonCode uint8
 
 // The reasons that laws give.
 const (
 	NoReason   ReasonCode = 0
-	Above      ReasonCode = 1 // the signal is above what the law wants
-	Below      ReasonCode = 2 // the signal is below what the law wants
+	Above      ReasonCode = 1 // the signal is above the target
+	Below      ReasonCode = 2 // the signal is below the target
 	Within     ReasonCode = 3 // the signal is where the law wants it
 	Unused     ReasonCode = 4 // there is room, but the limit is not used
 	Pinned     ReasonCode = 5 // the limit is fixed
@@ -36,7 +36,7 @@ const (
 	Rebased    ReasonCode = 9 // the latency without load was measured anew
 )
 
-// A Signal names what was measured: a quantile of the latency (the value is its
+// A Signal names the measured quantity: a quantile of the latency (the value is its
 // rank in tenths of a percent, so p95 is 950) or one of the constants.
 type Signal uint16
 
@@ -60,7 +60,7 @@ const (
 	Average   Signal = 1005 // average latency of the window
 	Least     Signal = 1006 // smallest latency of the window
 	NoLoad    Signal = 1007 // latency without load
-	Standing  Signal = 1008 // work that stands in a queue, estimated
+	Standing  Signal = 1008 // work in a queue, estimated
 	Age       Signal = 1009 // age of the oldest work in flight
 	Pushback  Signal = 1010 // share of the work that the downstream refused
 )

@@ -28,10 +28,10 @@ import "time"
 //
 //   - wait: too little ended. Fan-outs that reached an idle server are waited for.
 //   - fail: nothing succeeds and the limit is full of work that hangs: it is halved. Once something
-//     succeeds, the limit is what it was.
+//     succeeds, the former limit returns.
 //   - leave: the limit was never reached, so nothing speaks against it.
 //   - probe: at a tick, and where work in a limiter that has just started takes long. The limit
-//     goes to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n tells what R shows there.
+//     goes to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n tells a queue from work.
 //     Above 0.5 it is a queue still, and the limit is lowered again; else R is the no-load latency.
 //   - yield: the downstream refuses more than 2% of the work. The limit goes to what it served at a
 //     time, and rises again once it refuses less: by little first, then twice as far each time. If
@@ -76,7 +76,7 @@ type Setpoint struct {
 	// the limiter's queue. 0 means that only the deadlines of the work say it.
 	Budget time.Duration
 
-	// Without names a move that the law is not to make, to measure what the move is worth. Empty
+	// Without names a move that the law is not to make, to measure the worth of the move. Empty
 	// in production.
 	Without string
 }

@@ -86,7 +86,7 @@ func (p *pilot) fly(t *testing.T, span time.Duration) float64 {
 	return area / seconds
 }
 
-// The limit is right from somewhat below the workers to twice as many: what is more waits for too
+// The limit is right from somewhat below the workers to twice as many: more work waits for too
 // long.
 const lowest, highest = 40, 100
 
@@ -113,7 +113,7 @@ var badClocks = map[string]func(w *law.Window, i int){
 	"a clock beyond nanoseconds":   func(w *law.Window, _ int) { w.Closed = time.Unix(1e12, 0) },
 }
 
-// badWindows is ways in which what was measured may be wrong.
+// badWindows are ways in which measurements may be wrong.
 var badWindows = map[string]func(w *law.Window, i int){
 	"work in flight that is no number": func(w *law.Window, _ int) { w.InFlight = math.NaN() },
 	"a crowd that is no number":        func(w *law.Window, _ int) { w.Crowd = math.NaN() },
@@ -160,7 +160,7 @@ func TestSetpointAfterBadInput(t *testing.T) {
 	}
 }
 
-// TestSetpointWithBadClock: what a clock says is no reason to lose sight of the server.
+// TestSetpointWithBadClock: no clock makes the law lose sight of the server.
 func TestSetpointWithBadClock(t *testing.T) {
 	const windows = 600
 	for name, spoil := range badClocks {

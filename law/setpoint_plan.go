@@ -40,7 +40,7 @@ var afresh = Plan{
 }
 
 // patient plans the window after one in which too little ended: it waits for as long as
-// what runs has taken so far, and then that again.
+// the running work has taken so far, and then that again.
 func (r reading) patient() Plan {
 	p := afresh
 	p.MinSamples, p.Carried = leastDone, true

@@ -19,7 +19,7 @@ type test struct {
 
 const (
 	mostSteps  = 6
-	firstDepth = 0.5 // what a step leaves of the concurrency while the no-load latency is unknown
+	firstDepth = 0.5 // the share of the concurrency that a step keeps while the no-load latency is unknown
 	// queueing is the elasticity of the latency above which there is a queue still. 0.3 to 0.6
 	// score the same.
 	queueing   = 0.5
@@ -68,7 +68,7 @@ func (c *setpointController) lower(r reading) Decision {
 	return c.step(r, max(from.n, r.n))
 }
 
-// step lowers the limit below what runs.
+// step lowers the limit below the running work.
 func (c *setpointController) step(r reading, n float64) Decision {
 	k, depth := c.regulator, firstDepth
 	t := &k.test
@@ -128,7 +128,7 @@ func (k *regulator) surprised(r reading) bool {
 	return r.latency > 1.25*k.noLoad
 }
 
-// learn takes what a probe found for the no-load latency.
+// learn takes the latency of a probe for the no-load latency.
 func (k *regulator) learn(r reading, empty bool) {
 	t, most := &k.test, float64(mostRise)
 	if k.ticks.own {
@@ -144,8 +144,8 @@ func (k *regulator) learn(r reading, empty bool) {
 	}
 }
 
-// finish ends a probe. It sets the target to what runs at the target latency, where that is a rise,
-// or the latency was too high, or the limit is really in use.
+// finish ends a probe. It sets the target to the concurrency at the target latency, where that is
+// a rise, or the latency was too high, or the limit is really in use.
 func (c *setpointController) finish(r reading) Decision {
 	k, goal := c.regulator, c.goal()
 	from := k.test.from

@@ -6,7 +6,7 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Pushback is what the law knows of a downstream that refuses work. Refused work is a mark of
+// Pushback is the law's state for a downstream that refuses work. Refused work is a mark of
 // congestion, as a marked packet is with ECN: it needs no latency, and all limiters of the
 // downstream see it at once.
 type pushback struct {
@@ -77,7 +77,7 @@ func (p *pushback) measure(r reading, noLoad float64) {
 // rose reports whether the ceiling rose after the last window.
 func (p *pushback) rose() bool { return p.ceiling > 0 && p.steady == 0 && p.trial.cuts == 0 }
 
-// judged reports whether enough came since the last cut to say what the cut did.
+// judged reports whether enough came since the last cut to judge the cut.
 func (p *pushback) judged(noLoad float64) bool {
 	return p.trial.share*p.trial.sent >= enoughPushback && float64(p.steady) > max(othersCut, 2*noLoad)
 }
@@ -134,7 +134,8 @@ func (p *pushback) tick() {
 	}
 }
 
-// forget restores what a trial has cut, because nothing is served at all: no limit helps there.
+// forget restores the limit that a trial has cut, because nothing is served at all: no limit helps
+// there.
 func (p *pushback) forget(r reading, k *regulator) {
 	target := max(k.target, float64(p.trial.target))
 	*p = pushback{}

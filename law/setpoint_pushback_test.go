@@ -9,7 +9,7 @@ import (
 
 // A refuser is a downstream that refuses work; nothing makes it slower.
 type refuser struct {
-	above  int     // what it does at once
+	above  int     // how many it does at once
 	always float64 // share that it refuses whatever the load
 	limit  int
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// A reading is what the law takes from a window: times in seconds, work by its weight.
+// A reading is the law's view of a window: times in seconds, work by its weight.
 type reading struct {
 	limit, min, max float64
 	now             int64 // nanoseconds of the wall clock, 0 if it is not known

@@ -6,7 +6,7 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// A regulator is what the law knows once the limit was reached. Times are in seconds.
+// A regulator is the state of the law once the limit was reached. Times are in seconds.
 type regulator struct {
 	noLoad    float64 // no-load latency
 	known     bool    // it was measured without load, or by a probe
@@ -236,7 +236,7 @@ type heat struct {
 const (
 	hot = 1.5 // goals, from which a window is hot
 	// helps is the elasticity of the latency below which a cut did not help, seen once the
-	// concurrency is below lowEnough of what it was.
+	// concurrency is below lowEnough of the former.
 	helps     = 0.3
 	lowEnough = 0.75
 )
@@ -276,7 +276,7 @@ func (h *heat) judge(r reading, k *regulator) {
 // A point is where on the curve a limiter was.
 type point struct{ n, x, latency float64 }
 
-// Sums are what windows measured, faded from one to the next.
+// Sums are measurements of windows, faded from one to the next.
 type sums struct{ area, work, span float64 }
 
 func (s *sums) add(r reading) {

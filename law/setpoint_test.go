@@ -16,7 +16,7 @@ type curve struct {
 	demand float64
 }
 
-// window is what a limiter would measure under a limit.
+// window is a limiter's measurement under a limit.
 func (c curve) window(r *rand.Rand, limit int) law.Window {
 	n, refused := float64(limit), 0.0
 	if x := c.x(n); x < c.demand {

@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/internal/nearest"
 )
 
-// A value is a field that can be checked, read and written. A complaint is what
-// is wrong with it and what would be right, or empty.
+// A value is a field that can be checked, read and written. A complaint is the
+// fault and the allowed values, or empty.
 type value interface {
 	check() (complaint string)
 	read(text string) (complaint string)
@@ -32,7 +32,7 @@ type number[T int | float64 | time.Duration] struct {
 	from, below, atMost T
 }
 
-// What several settings stand for when they are left out.
+// The defaults of several settings.
 const (
 	noBound   = "no bound"
 	ofLimiter = "the limiter's own"

@@ -6,11 +6,11 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Vegas estimates how much work stands in a queue and keeps that between two
+// Vegas estimates how much work is queued and keeps that between two
 // bounds, as TCP Vegas does with packets.
 //
 // With the latency R of the window and the least latency R0, Little's law says
-// that of n slots n*R0/R are at work; the rest stands:
+// that of n slots n*R0/R are at work; the rest is queued:
 //
 //	s = ceil(n (1 - R0/R))
 //
@@ -39,15 +39,15 @@ import (
 // source it raises only a limit that was used, and probes after a number of
 // windows that is not random but the mean of the source's.
 type Vegas struct {
-	// Alpha is how much work may stand, in units of k, before the limit is no
+	// Alpha is how much work may be queued, in units of k, before the limit is no
 	// longer raised. Defaults to 3.
 	Alpha float64
 
-	// Beta is how much work may stand, in units of k, before the limit is
+	// Beta is how much work may be queued, in units of k, before the limit is
 	// lowered. It is at least Alpha. Defaults to 6.
 	Beta float64
 
-	// Threshold is how much work may stand, in units of k, for the limit to
+	// Threshold is how much work may be queued, in units of k, for the limit to
 	// be raised by Beta*k. Defaults to 1.
 	Threshold float64
 
@@ -64,7 +64,7 @@ type Vegas struct {
 	MaxSamples int
 }
 
-// What a zero setting stands for.
+// The defaults.
 const (
 	vegasAlpha     = 3
 	vegasBeta      = 6
@@ -146,7 +146,7 @@ func (c *vegasController) judge(w Window) (float64, Reason) {
 	return c.step(w, limit*(1-c.least/now))
 }
 
-// step moves the limit by how much work stands.
+// step moves the limit by how much work is queued.
 func (c *vegasController) step(w Window, standing float64) (float64, Reason) {
 	limit := float64(w.Limit)
 	size := max(1, whole(portable.Log(limit)/math.Ln10))

@@ -27,7 +27,7 @@ type Config struct {
 	// without a derivative to Kp/Ki; without either the integral follows at once.
 	Tracking time.Duration
 
-	// Setpoint is what the measurement is brought to.
+	// Setpoint is the value to bring the measurement to.
 	Setpoint float64
 
 	// Reverse is for a plant whose measurement falls when the output rises,

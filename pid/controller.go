@@ -11,7 +11,7 @@ type Controller struct {
 	seeded bool
 }
 
-// A Snapshot is what a [Controller] knows and does.
+// A Snapshot is the state of a [Controller].
 type Snapshot struct {
 	P, I, D  float64 // the terms, in units of the output
 	Output   float64 // their sum within the limits
@@ -109,7 +109,7 @@ func (c *Controller) Reset(output float64) {
 }
 
 // Retune takes new settings over, or none if one of them is out of range. New
-// gains do not move the output: what the terms change by goes into the integral.
+// gains do not move the output: the difference of the terms goes into the integral.
 // A new setpoint and new limits act from the next update on.
 func (c *Controller) Retune(conf Config) error {
 	conf, err := conf.complete()

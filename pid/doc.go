@@ -12,8 +12,8 @@
 // With the measurement y, the setpoint r and the error e = r - y (y - r if the controller is
 // reversed), the output is the sum of three terms, held within its limits:
 //
-//	P = Kp e                     what the error is now
-//	I = integral of Ki e dt      what it was
+//	P = Kp e                     the error now
+//	I = integral of Ki e dt      the error so far
 //	D = -Kd d(filtered y)/dt     where it is heading
 //
 // P alone stops short of the setpoint as soon as a steady output is needed; I

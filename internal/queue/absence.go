@@ -1,6 +1,6 @@
 package queue
 
-// An absence is where a waiter stood that stepped out of a queue. Those that stepped out step back
+// An absence is the place of a waiter that stepped out of a queue. Such waiters step back
 // in the reverse order.
 type absence struct {
 	w      *Waiter

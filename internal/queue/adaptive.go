@@ -63,7 +63,7 @@ func (a *adaptive) bound(_ *Queue, _ *Waiter, v View) int {
 
 func (a *adaptive) screen(q *Queue, w *Waiter, v View) reply.Verdict {
 	w.latest = q.latestStart(w, v)
-	w.expires = min(w.expires, w.latest+1) // its timer tells even if nothing else happens
+	w.expires = min(w.expires, w.latest+1) // its timer fires even if nothing else happens
 	if w.HasDeadline() && (!q.InTime(w, v) || a.mixed() && !a.lanes[w.Lane].stands(v.Now) && !q.reachable(w, v)) {
 		return reply.Deadline
 	}

@@ -44,27 +44,27 @@ func (c *Chain) All() iter.Seq[*Waiter] {
 	}
 }
 
-// Woken is a chain of waiters that were answered and wait to be told, and of those who
+// Woken is a chain of waiters that were answered and wait for the message, and of those who
 // are to look again.
 type Woken struct {
 	Chain
 	rechecks *recheck
 }
 
-// recheck is apart from the waiter, which may be answered, or told to recheck again, before it
+// recheck is apart from the waiter, which may be answered, or asked to recheck again, before it
 // has heard of this one.
 type recheck struct {
 	w    *Waiter
 	next *recheck
 }
 
-// None reports whether there is nothing to tell.
+// None reports whether the chain is empty.
 func (c *Woken) None() bool { return c.first == nil && c.rechecks == nil }
 
-// Append has the waiters of a chain told after those that are in it by now.
+// Append adds the waiters of another chain at the end.
 func (c *Woken) Append(more Chain) { c.append(more) }
 
-// Recheck has the owner of a waiter look again, unless it was told already.
+// Recheck has the owner of a waiter look again, unless it was asked already.
 func (c *Woken) Recheck(w *Waiter) {
 	if !w.RecheckDue {
 		w.RecheckDue = true
@@ -72,7 +72,7 @@ func (c *Woken) Recheck(w *Waiter) {
 	}
 }
 
-// Wake tells them all. It is called without any lock held.
+// Wake wakes them all. It is called without any lock held.
 func (c *Woken) Wake() {
 	for n := c.rechecks; n != nil; n = n.next {
 		n.w.Owner.Recheck()

@@ -1,6 +1,6 @@
 // Package queue is where requests wait for admission: lanes by priority, tenants within a
-// lane, and within both an order such as first in, first out. It is told the time and the
-// state of what it queues for, never reads a clock, and knows nothing of slots, laws or
+// lane, and within both an order such as first in, first out. The caller passes the time and the
+// state of the node; the queue never reads a clock, and knows nothing of slots, laws or
 // locks: package admit calls it under the lock of a node.
 //
 // # The answers
@@ -12,14 +12,14 @@
 //   - [Queue.Next]: who is served next?
 //   - ahead: how many are served before a newcomer, which decides whether its deadline can be met.
 //
-// Those that have to go are returned as a [Chain], out of the queue and with their verdict. The
-// node counts them and has their owners told.
+// Evicted waiters are returned as a [Chain], out of the queue and with their verdict. The
+// node counts them and informs their owners.
 //
 // # Lanes and tenants
 //
 // The highest lane that has waiters is served. One pick of twenty goes to a lower lane, the
 // one that has gone longest without. A queue that is too long evicts from the lowest lane.
-// Within a lane, if tenants are told apart, the one that runs least is served and the one
+// Within a lane, if there are tenants, the one that runs least is served and the one
 // that has most gives way; decision 0008 has the reasons.
 //
 // # Orders
@@ -38,7 +38,7 @@
 // # Deadlines
 //
 // Work with a deadline is refused as soon as it cannot be met: on arrival, when
-// draining what is ahead of it takes too long, and again when it is next.
+// draining the work ahead of it takes too long, and again when it is next.
 // The service time S used for that is a high quantile of the recent
 // latency, but at most half the time the work was given: were S to grow beyond
 // all deadlines, everything would be refused, nothing measured, and S never

@@ -22,7 +22,7 @@ func (fifo) screen(q *Queue, w *Waiter, v View) reply.Verdict {
 	return reply.Waiting
 }
 
-// bound is the size, or what waits since it was larger.
+// bound is the size, or the present length since it was larger.
 func (fifo) bound(q *Queue, _ *Waiter, v View) int { return int(max(v.Size, q.length)) }
 
 func (fifo) yields(among *lane, _ kind) *Waiter { return among.newest }

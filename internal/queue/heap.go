@@ -2,7 +2,7 @@ package queue
 
 import "container/heap"
 
-// A laneState is what the adaptive order knows of a lane: which waiter must start first, and
+// A laneState is the adaptive order's state of a lane: which waiter must start first, and
 // whether the queue stands. That is the idea of CoDel (Nichols and Jacobson, 2012): a queue stands
 // if its wait has been above a target for an interval, and not because it is long.
 type laneState struct {

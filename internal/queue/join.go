@@ -34,7 +34,7 @@ func (q *Queue) Refuse(w *Waiter, timeout int64, v View) (verdict reply.Verdict,
 	return verdict, evicted
 }
 
-// receive fills in what a newcomer needs, and evicts those whose time is up.
+// receive fills in a newcomer's fields, and evicts the waiters whose time is up.
 func (q *Queue) receive(w *Waiter, timeout int64, v View) (evicted Chain) {
 	w.Lane = min(max(w.Lane, 0), len(q.lanes)-1)
 	w.patience, w.expires = timeout, v.Now+timeout

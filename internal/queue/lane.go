@@ -2,7 +2,7 @@ package queue
 
 import "iter"
 
-// A lane is the waiters of one priority, or those of one tenant among them, in order of
+// A lane is the waiters of one priority, or of one tenant among them, in order of
 // arrival: a ring in which the oldest follows the newest.
 type lane struct {
 	newest *Waiter
@@ -10,7 +10,7 @@ type lane struct {
 	passed uint32 // how often others were served since it was
 }
 
-// kind says which of the rings that a waiter stands in is meant.
+// kind names one of the rings that a waiter is in.
 type kind int
 
 const (

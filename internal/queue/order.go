@@ -7,7 +7,7 @@ type Order uint8
 
 // orders has a line for each order.
 var orders = [...]struct {
-	start   func(*Queue, View) discipline // takes over those that wait already
+	start   func(*Queue, View) discipline // takes over the present waiters
 	bounds  func(v View, timeout int64) (most int, patience int64)
 	endless bool // a size of 0 is not no queue, and join decides when the queue is full
 }{
@@ -32,28 +32,28 @@ type discipline interface {
 	// bound is how many may wait with w, which has not joined yet. For more than that, others or w
 	// give way.
 	bound(q *Queue, w *Waiter, v View) int
-	// yields returns the waiter that gives way, of those of which one has to.
+	// yields returns the waiter that gives way.
 	yields(among *lane, k kind) *Waiter
 	// next returns the waiter that is served next, nil if there is none. It may evict others.
 	next(q *Queue, v View) (*Waiter, Chain)
 	// ahead is how many are served before w, which has not joined yet.
 	ahead(q *Queue, w *Waiter) int
 
-	// quantile is the one of the latency that stands for the service time.
+	// quantile is the quantile of the latency that counts as the service time.
 	quantile() float64
 }
 
 // An observer is a discipline that keeps more than the lanes do.
 type observer interface {
-	// learn tells of a waiter that has come, and returns what was known before, for recall to
+	// learn notes a waiter that has come, and returns the former state, for recall to
 	// forget it.
 	learn(w *Waiter, now int64) habits
 	recall(habits)
-	// gaveWay tells of a waiter that was evicted for another.
+	// gaveWay notes a waiter that was evicted for another.
 	gaveWay(w *Waiter, now int64)
 	// dropLate evicts the waiters whose time is up.
 	dropLate(q *Queue, now int64) Chain
-	// added and removed tell of a waiter that was put into the queue, or taken out.
+	// added and removed note a waiter that was put into the queue, or taken out.
 	added(w *Waiter)
 	removed(w *Waiter)
 }

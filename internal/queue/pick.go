@@ -53,7 +53,7 @@ func (q *Queue) forgetPicks() {
 	}
 }
 
-// line returns those of the lane of which one is next: of the tenant that has least, or all.
+// line returns the waiters eligible to be served next: of the tenant that has least, or all.
 func (q *Queue) line(i int) (*lane, kind) {
 	if t := q.tenants(); t != nil {
 		return t.least(i), byTenant
@@ -61,7 +61,7 @@ func (q *Queue) line(i int) (*lane, kind) {
 	return &q.lanes[i], byLane
 }
 
-// evictable returns those of which one is evicted if the queue is too long, now that w has
+// evictable returns the waiters eligible for eviction if the queue is too long, now that w has
 // joined: the lowest lane that has any, though the one that is picked keeps its
 // last; and in it the tenant that has most.
 func (q *Queue) evictable(w *Waiter) (*lane, kind) {

@@ -7,18 +7,18 @@ import "github.com/weir-go/weir/internal/reply"
 type Queue struct {
 	discipline discipline
 	observer   observer // the discipline, if it is one
-	cold       *cold    // nil until work with a deadline comes, tenants are told apart, or weights are kept
+	cold       *cold    // nil until work with a deadline comes, or there are tenants or weights
 	lanes      []lane
 	length     int32
 	order      Order
 	picks      uint8 // in strict order since a lower lane was picked
 }
 
-// cold is what many queues do without, kept apart because queues are many.
+// cold is the rarely used state, kept apart because queues are many.
 type cold struct {
 	service  service
-	tenants  *tenants // nil unless they are told apart
-	shuffled uint32   // how often tenants were shuffled that are told apart no more
+	tenants  *tenants // nil if there are none
+	shuffled uint32   // how often former tenants were shuffled
 	weights  []int    // that wait in each lane, nil unless they are kept
 }
 
@@ -29,7 +29,7 @@ func New(order Order, lanes int, v View) *Queue {
 	return q
 }
 
-// coldPart returns what few queues need, which exist once they were needed.
+// coldPart allocates the rarely used state on first use.
 func (q *Queue) coldPart() *cold {
 	if q.cold == nil {
 		q.cold = &cold{}
@@ -144,7 +144,7 @@ func (q *Queue) Rest() bool {
 	return false
 }
 
-// TurnBack forgets what was measured at times after now.
+// TurnBack forgets measurements at times after now.
 func (q *Queue) TurnBack(now int64) {
 	if q.cold == nil {
 		return

@@ -20,7 +20,7 @@ func (f fixed) Quantile(float64) time.Duration { return f.latency }
 func (f fixed) DrainRate(int64) float64        { return f.rate }
 func (f fixed) Pace() Pace                     { return f.pace }
 
-// A bench holds one queue and what it is shown.
+// A bench holds one queue and its view.
 type bench struct {
 	*Queue
 	view View
@@ -113,7 +113,7 @@ func TestAdaptiveDropsTheLate(t *testing.T) {
 	}
 }
 
-// What joins is in the queue, was evicted or refused, whatever the order.
+// A newcomer is in the queue, was evicted or refused, whatever the order.
 func TestOrdersLoseNothing(t *testing.T) {
 	for order := range orders {
 		b := newBench(Order(order), 2, 5, fixed{latency: time.Second, rate: 2})

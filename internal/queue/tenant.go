@@ -9,23 +9,23 @@ import (
 
 // tenants is fairness between the tenants of a node, in memory that does not depend on how
 // many there are: each is hashed into one of a few buckets, as in stochastic fairness
-// queueing (McKenney, 1990), and what follows calls a bucket a tenant.
+// queueing (McKenney, 1990), and below a bucket is called a tenant.
 //
-// What a tenant has is what it runs and what it has waiting, by weight. Its fair share is
+// A tenant's work is its running and waiting work, by weight. Its fair share is
 // the limit divided by the tenants that have anything. The slot that comes free goes to
 // the tenant that runs least, of those with work in the lane that is picked; a queue
 // that is too long gives up work of the tenant that has most. So a tenant within its share
 // is never refused for want of room while one above its share waits in the same lane.
 //
 // Two tenants may meet in one bucket. The buckets are shuffled now and then, so that
-// they part again. That needs to know what runs by the new buckets too, so work is counted
+// they part again. That needs the running work by the new buckets too, so work is counted
 // by both, and the new ones take over once all that runs was counted there.
 type tenants struct {
 	shuffled uint32 // how often
 	due      int64  // when they are shuffled again
 
 	running []int64 // by bucket
-	next    []int64 // the same by the buckets to come, of what started since the last shuffle
+	next    []int64 // the same by the buckets to come, of work started since the last shuffle
 	counted int64   // sum of next
 	waiting []int64 // by bucket
 	lines   []lane  // by lane, and in it by bucket
@@ -39,7 +39,7 @@ func stampOf(shuffled uint32) uint8 { return uint8(shuffled%255) + 1 }
 // fairness queues about as often.
 const shuffleEvery = 10 * time.Second
 
-// tenants returns the tenants, nil if they are not told apart.
+// tenants returns the tenants, nil if there are none.
 func (q *Queue) tenants() *tenants {
 	if q == nil || q.cold == nil {
 		return nil
@@ -47,7 +47,7 @@ func (q *Queue) tenants() *tenants {
 	return q.cold.tenants
 }
 
-// SetTenants changes in how many buckets tenants are told apart, 0 for none. Work that runs by then
+// SetTenants changes the number of buckets for tenants, 0 for none. Work that runs by then
 // belongs to no tenant.
 func (q *Queue) SetTenants(buckets int, now int64) {
 	old := q.tenants()
@@ -74,7 +74,7 @@ func (q *Queue) SetTenants(buckets int, now int64) {
 	x.tenants.lineUp(q)
 }
 
-// lineUp has those who wait stand by tenant, in order of arrival.
+// lineUp sorts the waiters by tenant, in order of arrival.
 func (t *tenants) lineUp(q *Queue) {
 	clear(t.lines)
 	clear(t.waiting)
@@ -85,7 +85,7 @@ func (t *tenants) lineUp(q *Queue) {
 	}
 }
 
-// ShuffleTenants gives all tenants other buckets if that is due and all of what is in flight is
+// ShuffleTenants gives all tenants other buckets if that is due and all work in flight is
 // known by them.
 func (q *Queue) ShuffleTenants(now, inflight int64) {
 	t := q.tenants()
@@ -131,7 +131,7 @@ func (t *tenants) leave(w *Waiter) {
 	t.waiting[b] -= int64(w.Weight)
 }
 
-// Start counts work of a tenant that starts, if tenants are told apart, and notes in its record
+// Start counts work of a tenant that starts, if there are tenants, and notes in its record
 // by what it was counted.
 func (q *Queue) Start(r *reply.Record, tenant uint16) {
 	t := q.tenants()
@@ -147,7 +147,7 @@ func (q *Queue) Start(r *reply.Record, tenant uint16) {
 // End counts work that ended, if it was counted when it started.
 func (q *Queue) End(r *reply.Record) { q.Reweigh(r, -int64(r.Weight)) }
 
-// Reweigh counts what work takes in addition, if it was counted when it started.
+// Reweigh counts the additional weight of work, if it was counted when it started.
 func (q *Queue) Reweigh(r *reply.Record, more int64) {
 	t := q.tenants()
 	if t == nil || r.Stamp != stampOf(t.shuffled) && r.Stamp != stampOf(t.shuffled-1) {
@@ -185,7 +185,7 @@ func (t *tenants) recordService(w *Waiter) {
 	lines[t.of(w)].passed = 0
 }
 
-// has returns what a tenant runs and has waiting.
+// has returns the running and waiting work of a tenant.
 func (t *tenants) has(b int) int64 { return t.running[b] + t.waiting[b] }
 
 // most returns the line of the lane whose tenant has most, of like ones that of w.

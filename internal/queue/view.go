@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// A View is what a queue is shown of its node. Times are in nanoseconds, on the scale of the
+// A View is a queue's view of its node. Times are in nanoseconds, on the scale of the
 // node.
 type View struct {
 	Now      int64
 	Limit    int32 // the slots of the node
-	Size     int32 // how many may wait; the order says what 0 means
+	Size     int32 // how many may wait; the order defines 0
 	Measured Measured
 }
 
-// Measured is the pace of a node and what was measured of its work. Only what needs them asks,
+// Measured is the pace of a node and the measurements of its work. Only what needs them asks,
 // because a view is made for each waiter, and most need none.
 type Measured interface {
 	// Quantile returns the latency that a share p of recent work does not exceed, 0 if nothing has

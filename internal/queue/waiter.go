@@ -7,11 +7,11 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// A Waker is told, outside all locks, what becomes of its waiter.
+// A Waker learns, outside all locks, the fate of its waiter.
 type Waker interface {
-	// Wake tells that the waiter was answered.
+	// Wake says that the waiter was answered.
 	Wake()
-	// Recheck tells that the waiter may start sooner than its Patience says: the
+	// Recheck says that the waiter may start sooner than its Patience says: the
 	// owner is to look again. A pace makes for that, and a group.
 	Recheck()
 }
@@ -28,7 +28,7 @@ type Waiter struct {
 	// The answer, and what the node and the queue note, in the order in which a hand-off needs
 	// them.
 	Verdict    reply.Verdict
-	RecheckDue bool // its owner was told to look again, and has not yet
+	RecheckDue bool // its owner was asked to look again, and has not yet
 	joined     int64
 	patience   int64 // how long it may wait
 	expires    int64 // when its time in the queue is up
@@ -36,7 +36,7 @@ type Waiter struct {
 	Ticket     reply.Ticket // if the verdict is Admitted,
 	Queued     int64        // and how long it waited
 	RecheckAt  int64        // when its owner is to look again
-	Told       int64        // of that, what the owner was told
+	Told       int64        // the part that the owner knows
 
 	latest     int64  // when it must have started, under the adaptive order
 	position   int    // in the heap of an order, if it is in one
@@ -44,7 +44,7 @@ type Waiter struct {
 	Seq        uint64 // the number of the refusal among the node's events
 }
 
-// noDeadline stands for the deadline of work that has none.
+// noDeadline is the deadline of work that has none.
 const noDeadline = math.MaxInt64
 
 // HasDeadline reports whether the work of a waiter that has joined must have finished at some time.

@@ -1,10 +1,10 @@
 // Package virtual keeps the virtual work of a node in shadow mode, in which all work runs and the
-// node finds out what it would have done.
+// node finds out its would-be decisions.
 //
 // With each request there comes virtual work, which the node admits, queues or refuses as it
 // would real work. The node's count of work in flight, its meter, its drain rate and its pace are
-// those of the virtual work, so law and group see what they would see if the node were live;
-// what really runs is counted here.
+// those of the virtual work, so law and group see a live node;
+// really running work is counted here.
 //
 // Virtual work ends with its own real work, if it is in flight then. The end of any other real
 // work, which would have been refused or started later, ends the oldest: in its place the server

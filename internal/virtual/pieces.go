@@ -9,8 +9,8 @@ type Piece struct {
 	Left   int32 // weight that has not ended yet
 }
 
-// Pieces are virtual work, oldest first: a ring in which those that left from its midst leave
-// holes. It grows to what is in it at once and no further.
+// Pieces are virtual work, oldest first: a ring in which pieces that left from its midst leave
+// holes. It grows to the most pieces in it at once and no further.
 type Pieces struct {
 	ring  []Piece // its length is a power of two
 	head  int
@@ -70,7 +70,7 @@ func (l *Pieces) find(since int64, weight int32) (found *Piece) {
 	return found
 }
 
-// turnBack has those that began after now begin now.
+// turnBack has the pieces that began after now begin now.
 func (l *Pieces) turnBack(now int64) {
 	for i := range l.n {
 		p := l.at(i)

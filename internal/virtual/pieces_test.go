@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever goes in and out, the ring holds what a plain list would, and takes no more room than
-// four times what was in it at once.
+// Whatever goes in and out, the ring holds the pieces of a plain list, and takes no more room than
+// four times the most pieces in it at once.
 func TestPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {

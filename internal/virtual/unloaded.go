@@ -34,7 +34,7 @@ const (
 	// noMore is how many times the work in flight is no more load: it varies that much by itself,
 	// and most where work takes long by chance. With 1.1 the 1.8 points are 9.2.
 	noMore = 1.5
-	// hopeless is how many cohorts may end before what is left of this one counts with its age.
+	// hopeless is how many cohorts may end before the rest of this one counts with its age.
 	hopeless = 8
 )
 
@@ -48,7 +48,7 @@ func (u *unloaded) pass(d, running int64) {
 	}
 }
 
-// start books work that starts. What starts at the same instant is of the same cohort.
+// start books work that starts. Work that starts at the same instant is of the same cohort.
 func (u *unloaded) start(now int64) {
 	switch {
 	case u.started == 0:

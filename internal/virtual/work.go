@@ -10,7 +10,7 @@ import (
 // Work is the virtual work of a node, and the real work beside it.
 type Work struct {
 	Running int64         // weight of the work that really runs
-	Held    int64         // of that, what was measured and only holds its slots
+	Held    int64         // of that, work that was measured and only holds its slots
 	Meter   *window.Meter // of that work
 	Active  Pieces        // in flight
 	Waiting Pieces        // in the queue
@@ -138,7 +138,7 @@ func (v *Work) Flow(elapsed, now, inflight int64, limit int32) {
 	}
 }
 
-// ForgetCredit has a new limit begin without what was saved up under the last one, which would have
+// ForgetCredit has a new limit begin without the credit of the last one, which would have
 // a law that lowers it take the server for quicker than it is: little would refuse 2.7 points too
 // few at 1.2 of what a pool can do, instead of 1.0.
 func (v *Work) ForgetCredit() { v.credit = min(v.credit, 0) }

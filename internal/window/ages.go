@@ -7,16 +7,16 @@ import (
 
 const (
 	epochs   = 4
-	finest   = int64(time.Millisecond) // epochs are not told apart more finely
+	finest   = int64(time.Millisecond) // the resolution of epochs
 	never    = math.MaxInt64           // start of an epoch that is not in use
 	fraction = 4                       // work joins an epoch younger than this part of the oldest age
 )
 
 // ages knows how old the oldest work in flight is, in a fixed space. Work is
-// counted by epochs, oldest first; an epoch holds what started between its own
+// counted by epochs, oldest first; an epoch holds work that started between its own
 // start and that of the next one. An epoch that has no more work is removed.
 //
-// What ages reports is never less than the truth, and more by at most [finest]
+// The reported age is never less than the truth, and more by at most [finest]
 // or half the greatest age it reported since the work that is now the oldest
 // started, whichever is more. If the clock goes backwards, only the former holds.
 type ages struct {
@@ -29,7 +29,7 @@ type ages struct {
 func noAges() ages { return ages{starts: [epochs]int64{never, never, never, never}} }
 
 // begin counts work that starts. Behind says that the clock was seen further on:
-// such work belongs among what started earlier.
+// such work belongs among earlier work.
 func (a *ages) begin(start int64, behind bool) {
 	i := int(a.n) - 1
 	switch {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An exactAges is what ages stands for: every piece of work in flight, with the greatest
+// An exactAges is the model of ages: every piece of work in flight, with the greatest
 // age that was reported since it started.
 type exactAges struct {
 	work []exactWork
@@ -30,7 +30,7 @@ func (e *exactAges) oldest() exactWork {
 	return o
 }
 
-// TestAges runs random traffic of many shapes and holds the age to what is promised.
+// TestAges runs random traffic of many shapes and holds the age to its promise.
 func TestAges(t *testing.T) {
 	shapes := []struct {
 		name    string

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/histogram"
 )
 
-// perRow is how many buckets a row counts: those that double a duration.
+// perRow is how many buckets a row counts: an octave of durations.
 const perRow = 1 << histogram.Schema
 
 // lowestRow is the row of the shortest duration, one nanosecond. There are 64 rows.
@@ -54,7 +54,7 @@ func (c *Counts) copyFrom(o *Counts) {
 
 // Snapshot returns the histogram as its readers see it.
 func (c *Counts) Snapshot() *histogram.Snapshot {
-	const unit = 1 << 32 // squared, it is what one of high stands for
+	const unit = 1 << 32 // squared, it is the worth of one of high
 	s := &histogram.Snapshot{Sum: (float64(float64(c.high)*unit*unit) + float64(c.low)) / float64(time.Second)}
 	n := 0
 	for _, row := range c.rows {

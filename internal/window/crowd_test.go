@@ -10,8 +10,8 @@ import (
 // weightOf is the weight of the model's work that started then.
 func weightOf(start int64) int { return 1 + int(start%3) }
 
-// checkCrowd holds what a window says of concurrency and of work that is no sample against
-// what happened since it began.
+// checkCrowd compares a window's concurrency and work that is no sample with
+// the events since it began.
 func (m *model) checkCrowd(t *testing.T, w law.Window, from int64) {
 	t.Helper()
 	if w.Elapsed == 0 {

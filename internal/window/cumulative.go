@@ -2,7 +2,7 @@ package window
 
 import "time"
 
-// Cumulative is what a meter measured since it began to: nothing leaves it but peaks. The zero
+// Cumulative holds all measurements of a meter: nothing leaves it but peaks. The zero
 // Cumulative is empty.
 type Cumulative struct {
 	Latencies Counts // of successes, also of work that started under an earlier limit
@@ -23,7 +23,7 @@ func NewCumulative() *Cumulative {
 // Peak is the most that was in flight in the current [PeakSpan] and the one before it.
 func (c *Cumulative) Peak() int { return int(max(c.peak.now, c.peak.before)) }
 
-// Accumulate begins to measure what [Cumulative] has, or ends it and forgets that.
+// Accumulate begins a [Cumulative], or ends and forgets it.
 func (m *Meter) Accumulate(on bool, inflight int) {
 	switch {
 	case !on:
@@ -33,7 +33,7 @@ func (m *Meter) Accumulate(on bool, inflight int) {
 	}
 }
 
-// CopyTo makes c what the meter has measured, and changes nothing in the meter.
+// CopyTo copies the measurements to c, and changes nothing in the meter.
 func (m *Meter) CopyTo(c *Cumulative, now int64, inflight int) {
 	if m.cumulative == nil {
 		return
@@ -73,7 +73,7 @@ func (p *peak) pass(now int64, inflight int) {
 	}
 }
 
-// turn begins a span. What was in flight has not changed since before the last one ended.
+// turn begins a span. The work in flight has not changed since before the last one ended.
 func (p *peak) turn(now int64, inflight int) {
 	if late := now - p.until; late >= int64(PeakSpan) {
 		*p = newPeak(now-late%int64(PeakSpan), inflight)

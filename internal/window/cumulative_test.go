@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/histogram"
 )
 
-// naive is what Cumulative stands for: all durations, and all that was ever in flight.
+// naive is the model of Cumulative: all durations, and all that was ever in flight.
 type naive struct {
 	latencies, waits []time.Duration
 	levels           []level

@@ -3,22 +3,22 @@
 //
 // # Time
 //
-// Every method is told the time, in nanoseconds on any monotonic scale; none reads
+// Every method takes the time, in nanoseconds on any monotonic scale; none reads
 // a clock. A time before the last one seen counts as the last one. Nothing here
 // locks: the caller does, and calls [Meter.Flow] before anything else that happens
-// at the same instant, so that the time until then is booked under what held then.
+// at the same instant, so that the time until then is booked under the former state.
 //
 // # Sliding
 //
 // Measurements are kept by two generations, the current and the past one. When the
-// current one is half a look-back old it becomes the past one, and what was the past
+// current one is half a look-back old it becomes the past one, and the former past
 // one is dropped. So nothing older than the look-back counts and, once the meter has
 // run so long, at least its latter half does. After a pause longer than the look-back
 // both start empty.
 //
 // # Restarts
 //
-// When the limit changes, what was measured under the old one must not judge the new
+// When the limit changes, measurements under the old one must not judge the new
 // one. [Meter.Restart] therefore sends all that was measured to the past generation,
 // and hides that from [Meter.Window] until the current one next becomes the past.
 // Work that started before the restart goes to the past one as well, whenever it ends.
@@ -55,8 +55,9 @@
 //
 // # Cumulative
 //
-// [Cumulative] has what monitoring systems read, for a meter that was asked to [Meter.Accumulate]:
-// histograms that forget nothing, and the peak of the work in flight. Restarts do not touch it.
+// [Cumulative] has the figures for monitoring systems, for a meter that was asked to
+// [Meter.Accumulate]: histograms that forget nothing, and the peak of the work in flight. Restarts
+// do not touch it.
 //
 // # Ages
 //

@@ -2,7 +2,7 @@ package window
 
 import "math"
 
-// A tally is what the current generation measured, apart from the distribution of
+// A tally holds the measurements of the current generation, apart from the distribution of
 // latencies. Times are in nanoseconds.
 type tally struct {
 	area      float64 // work in flight times time
@@ -51,7 +51,7 @@ func (t *tally) succeed(latency int64) {
 	t.squares += product(v, v)
 }
 
-// add counts what another tally counted as well.
+// add adds the counts of another tally.
 func (t *tally) add(o tally) {
 	if o.samples > 0 && (t.samples == 0 || o.least < t.least) {
 		t.least = o.least
@@ -137,7 +137,7 @@ func (s *summary) add(o tally) {
 	*s = summarize(&t)
 }
 
-// turn does what has fallen due by now: it begins to measure, rotates the generations
+// turn does the work that is due: it begins to measure, rotates the generations
 // and drops the past, each at its own time.
 func (m *Meter) turn(now int64, inflight int, saturated bool) {
 	if now-m.last > m.cold.lookback {

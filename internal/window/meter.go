@@ -68,7 +68,7 @@ func New(now int64, lookback time.Duration) *Meter {
 // [Cumulative] alone.
 func (m *Meter) SetBeside(weight int) { m.beside = bounded(weight) }
 
-// SetLookback changes how far to look back. What is older than the new look-back is
+// SetLookback changes how far to look back. Measurements older than the new look-back are
 // dropped by the next call of Flow.
 func (m *Meter) SetLookback(lookback time.Duration) {
 	m.cold.lookback = span(lookback)
@@ -130,7 +130,7 @@ func (m *Meter) Waited(wait int64) {
 // Refused says that work was refused now.
 func (m *Meter) Refused() { m.add(tally{refused: 1}) }
 
-// add counts what happens now: for the past while the meter settles.
+// add counts events of now: for the past while the meter settles.
 func (m *Meter) add(t tally) {
 	if m.last < m.from {
 		m.cold.past.add(t)

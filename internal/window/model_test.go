@@ -100,7 +100,7 @@ func (m *model) count(o Outcome, after, began int64) (n int) {
 	return n
 }
 
-// check holds the window of the law against what happened since it began.
+// check compares the window of the law with the events since it began.
 func (m *model) check(t *testing.T) {
 	t.Helper()
 	w := m.meter.Window(m.now, len(m.running))

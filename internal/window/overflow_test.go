@@ -22,7 +22,7 @@ func TestWeightDoesNotWrap(t *testing.T) {
 	}
 }
 
-// Counts that are full stay so, and the mean stays what it is.
+// Counts that are full stay so, and the mean stays the same.
 func TestCountsDoNotWrap(t *testing.T) {
 	full := func(failures bool) *Meter {
 		m := New(0, time.Second)

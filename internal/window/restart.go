@@ -17,7 +17,7 @@ func (m *Meter) Restart(now int64, settle time.Duration) {
 }
 
 // shelve empties the current generation in favour of the past one. If it is too young
-// to stand for the past alone, it joins the older one.
+// to represent the past alone, it joins the older one.
 func (m *Meter) shelve(now int64) {
 	if now-m.from >= m.cold.lookback/4 {
 		m.retire()

@@ -163,7 +163,7 @@ func (h *sketch) ranked(s sides, rank uint64) time.Duration {
 	return found
 }
 
-// count returns what the sides counted in one cell.
+// count returns the counts of the sides in one cell.
 func count(s sides, r *row, c *carry, i int) uint64 {
 	n := uint64(0)
 	for side, seen := range s {

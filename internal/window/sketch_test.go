@@ -93,7 +93,7 @@ func TestMiddle(t *testing.T) {
 	}
 }
 
-// TestCellsCarry fills single cells far past what eight bits hold, on both sides.
+// TestCellsCarry fills single cells far past eight bits, on both sides.
 func TestCellsCarry(t *testing.T) {
 	const fast, slow = time.Millisecond, time.Minute
 	var h sketch
@@ -150,7 +150,7 @@ func expectCount(t *testing.T, h *sketch, s sides, fast, slow uint64) {
 }
 
 // FuzzHistogram takes eight bytes for a latency, the ninth for where it goes: after a
-// restart the law sees only what came later, the snapshot all.
+// restart the law sees only later samples, the snapshot all.
 func FuzzHistogram(f *testing.F) {
 	f.Add([]byte("a latency of eight bytes and the restart"))
 	f.Add(binary.LittleEndian.AppendUint64(nil, math.MaxUint64))

@@ -29,7 +29,7 @@ func (a *ages) turnBack(now int64) {
 	a.latest = uint32(now)
 }
 
-// BeforeAll stands for the start of work that began before the clock was turned back.
+// BeforeAll is the start of work that began before the clock was turned back.
 const BeforeAll = math.MinInt64
 
 // Ended is [Meter.Done] for work that may have started before the clock was turned back. It is not

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Window is what the law sees: all that was measured since the last restart, or over
+// Window is the view of the law: all measurements since the last restart, or over
 // the look-back. Limit and bounds are left to the caller. Latencies is only valid until
 // the next call of any other method but a read.
 func (m *Meter) Window(now int64, inflight int) law.Window {
@@ -50,7 +50,7 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 	return w
 }
 
-// average fills in what is measured over time or per piece of work, where there was any.
+// average fills in the means over time and over work, where there was any.
 func (t *tally) average(w *law.Window) {
 	if t.samples > 0 {
 		w.Least = time.Duration(t.least)
@@ -119,7 +119,7 @@ func (e *eligible) Quantile(q float64) time.Duration {
 	return m.quantile(s, m.Samples(), q)
 }
 
-// Recent is what a snapshot sees: all of the look-back, whatever the restarts.
+// Recent is the view of a snapshot: all of the look-back, whatever the restarts.
 type Recent struct {
 	Samples, Failures, Timeouts int
 
