@@ -7,7 +7,7 @@ import (
 )
 
 // ByBacklog is a [Scaler] that steps up while more tasks than High wait to start, and
-// down while fewer than Low do. The gap between the marks is what keeps it from
+// down while fewer than Low do. The gap between the marks keeps it from
 // flapping. The zero ByBacklog works; 0 always means the default.
 type ByBacklog struct {
 	// High is the backlog above which the size rises. Defaults to 10.
@@ -16,7 +16,7 @@ type ByBacklog struct {
 	// fifths of High.
 	Low int64
 
-	// Min and Max bound the size. Default to 1 and what the resource has. Initial is
+	// Min and Max bound the size. Default to 1 and the size of the resource. Initial is
 	// the size to start from. Defaults to Min.
 	Min, Max, Initial int64
 

@@ -13,8 +13,8 @@ type backoff struct {
 	rest    time.Duration
 }
 
-// The rest is short beside what a task that is worth a gate takes, and at its longest what a
-// person takes for a stall.
+// The rest is short beside the duration of a task that is worth a gate, and at its longest the
+// time a person takes for a stall.
 const (
 	shortRest = 5 * time.Millisecond
 	longRest  = time.Second

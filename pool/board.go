@@ -11,9 +11,9 @@ import (
 	"github.com/weir-go/weir/internal/dag"
 )
 
-// A board knows all tasks that were claimed, and decides what becomes of them. It has no
-// goroutine, lock or clock, and calls no code of users: it is told the time and what
-// happened, and returns effects. What tasks need it takes from the capacity itself, by
+// A board knows all claimed tasks, and decides their fate. It has no
+// goroutine, lock or clock, and calls no code of users: it is given the time and the
+// events, and returns effects. It takes the needs of tasks from the capacity itself, by
 // the methods that wake no reservation.
 //
 // A run has one and guards it by its lock.
@@ -34,7 +34,7 @@ type board struct {
 	idle       time.Duration // since when the feeder waits for the source; 0: it does not
 	sourceDone bool          // nothing more is claimed
 	stopped    bool          // nothing more is started
-	cut        bool          // what runs is cut short
+	cut        bool          // running tasks are cut short
 	why        error         // the run's error
 	asking     bool          // a question is out: nothing is started until it is answered,
 	missed     bool          // though something could have been
@@ -70,7 +70,7 @@ func (b *board) checkFinished(fx *effects) {
 	}
 }
 
-// A page is what a reader finds.
+// A page is the view of a reader.
 type page struct {
 	events   []Event
 	finished bool // nothing more will come
@@ -105,7 +105,7 @@ func (b *board) due(m moment, fx *effects) (next time.Duration) {
 	return next
 }
 
-// stop ends the run: what runs is cut short with that cause, and what did not start is cancelled.
+// stop ends the run: running tasks are cut short with the cause, and the others are cancelled.
 func (b *board) stop(why error, fx *effects) {
 	if b.why == nil {
 		b.why = why
@@ -115,7 +115,8 @@ func (b *board) stop(why error, fx *effects) {
 	b.dismiss(why, fx)
 }
 
-// dismiss cancels what has not started. What the feeder still brings is dismissed as it comes.
+// dismiss cancels tasks that have not started. Tasks that the feeder still brings are dismissed
+// too.
 func (b *board) dismiss(why error, fx *effects) {
 	b.stopped = true
 	if reservation := b.place.leave(); reservation != nil {
@@ -145,7 +146,7 @@ func (b *board) reason() error {
 	return b.why
 }
 
-// waiting completes what the source says waits with what waits here. A source that has been
+// waiting adds the tasks that wait here to the source's backlog. A source that has been
 // silent for longer than patience when it was asked for a task has nothing, whatever it says.
 func (b *board) waiting(d Depth, at, patience time.Duration) Depth {
 	if b.sourceDone || b.idle > 0 && at-b.idle >= patience {
@@ -158,7 +159,7 @@ func (b *board) waiting(d Depth, at, patience time.Duration) Depth {
 	return d
 }
 
-// wanted is what the first task needs of a resource.
+// wanted is the first task's need of a resource.
 func (b *board) wanted(resource string) int64 {
 	if b.ready.len() == 0 {
 		return 0
@@ -192,7 +193,7 @@ func (b *board) snapshot() Snapshot {
 	}
 }
 
-// leaveBehind names what did not end in time.
+// leaveBehind names the tasks that did not end in time.
 func (b *board) leaveBehind() {
 	for _, it := range b.running {
 		b.abandoned = append(b.abandoned, fmt.Sprintf("task %q", it.Key))

@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/capacity"
 )
 
-// A boardModel drives a board without goroutines: it performs what the board leaves to be done
-// late and in any order, as the goroutines of a run may, and judges what becomes of each task.
+// A boardModel drives a board without goroutines: it performs the effects of the board
+// late and in any order, as the goroutines of a run may, and judges the fate of each task.
 type boardModel struct {
 	*testing.T
 	*rand.Rand
@@ -113,7 +113,7 @@ func (m *boardModel) published(key string) bool {
 	return slices.ContainsFunc(m.events, func(e Event) bool { return e.Key == key && e.Kind == Done })
 }
 
-// one does the next of what is to be done, which is any.
+// one performs any pending effect.
 func (m *boardModel) one() bool {
 	if len(m.todo) == 0 {
 		return false
@@ -244,8 +244,8 @@ func (m *boardModel) check() {
 	}
 }
 
-// TestBoardModel draws what happens to a board and when its effects are performed. Each task ends
-// once, after those it waits for; what could start does, or stands in the queue; and in the end
+// TestBoardModel draws the events of a board and when its effects are performed. Each task ends
+// once, after its dependencies; a task that could start does, or is in the queue; and in the end
 // nothing is left, here or of the capacity.
 func TestBoardModel(t *testing.T) {
 	for seed := range uint64(500) {

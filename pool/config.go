@@ -15,25 +15,25 @@ import (
 // Config configures a [Pool]. Capacity and Source must be set; 0 always means the
 // default, and a value out of range is an error that names the field.
 type Config struct {
-	// Capacity is what the tasks need to run. Others may use it too: the pool
-	// queues with them for what it needs.
+	// Capacity has the resources that tasks need to run. Others may use it too: the pool
+	// queues with them.
 	Capacity *capacity.Capacity
 
 	// Source is where the tasks come from.
 	Source Source
 
-	// Cost is what a task needs that does not say so. Defaults to 1 of the only
+	// Cost is the need of a task that names none. Defaults to 1 of the only
 	// resource of the Capacity, or of "slots" if it has several.
 	Cost capacity.Vector
 
 	// Gate, if set, runs each attempt and may refuse to: the Do method of a
-	// weir.Limiter or of a bulkhead's compartment. What it refuses goes back to its
+	// weir.Limiter or of a bulkhead's compartment. A task that it refuses goes back to its
 	// place, and the pool does not try the gate again before a task has ended or a rest
 	// is over. A gate with a queue of its own holds capacity while it waits.
 	Gate func(ctx context.Context, attempt func(context.Context) error) error
 
 	// Scaler sizes the resource that Cost defaults to, and Scalers sizes resources by
-	// name. They move what the Capacity withholds of it, which is put back when the run ends.
+	// name. They move the withheld part of the resource, which is restored when the run ends.
 	Scaler  Scaler
 	Scalers map[string]Scaler
 
@@ -71,12 +71,12 @@ type Config struct {
 	// Defaults to 1024.
 	Buffer int
 
-	// History is how many finished tasks are remembered by key, for those that come
+	// History is how many finished tasks are remembered by key, for tasks that come
 	// After them. Defaults to 10,000.
 	History int
 }
 
-// withDefaults checks the settings as given, then fills in what was left out.
+// withDefaults checks the settings as given, then fills in the defaults.
 func (c Config) withDefaults() (Config, error) {
 	if c.Capacity == nil {
 		return c, invalid("Capacity", nil, "one from capacity.New")
@@ -95,7 +95,7 @@ func (c Config) withDefaults() (Config, error) {
 	return c, err
 }
 
-// completeNumbers checks the numbers and durations, and fills in those that are 0.
+// completeNumbers checks the numbers and durations, and fills in zeros.
 func (c *Config) completeNumbers() error {
 	for _, f := range []struct {
 		name      string

@@ -19,14 +19,14 @@
 // wait, and every task is the oldest at last.
 //
 // If the first does not fit, it gets a place in the queue of its capacity, among others
-// who use that, and up to [Config].Backfill tasks behind it may use what it leaves. Then
-// nothing starts before it: what it needs gathers as tasks end.
+// who use that, and up to [Config].Backfill tasks behind it may use the rest. Then
+// nothing starts before it: its need gathers as tasks end.
 //
 // # Sizes
 //
-// A [Scaler] moves what the capacity holds back of a resource. It steps up above one mark
-// and down below another; between them lies a dead zone, wider than what a step does to the
-// signal, or it would flap. A size is cut at once, whatever runs: what is in use beyond it is
+// A [Scaler] moves the withheld part of a resource. It steps up above one mark
+// and down below another; between them lies a dead zone, wider than the effect of a step on the
+// signal, or it would flap. A size is cut at once, whatever runs: the use beyond it is
 // owed, and collected as tasks end. Every decision is a [Decided] event with its reason.
 //
 // # Delivery

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// ended takes note of what became of an attempt, whose grant was given back, and starts what can be
-// started.
+// ended notes the result of an attempt, whose grant was given back, and starts the tasks that can
+// be started.
 func (b *board) ended(it *item, a attempt, m moment, fx *effects) {
 	b.unbook(it)
 	if a.ran {
@@ -61,7 +61,7 @@ func (b *board) succeed(it *item, e Event, m moment, fx *effects) {
 	b.conclude(it, e, 0, fx)
 }
 
-// fail ends an item for good, and with it those that wait for it.
+// fail ends an item for good, and with it its dependents.
 func (b *board) fail(it *item, e Event, fx *effects) {
 	b.failed++
 	b.conclude(it, e, b.conf.Redeliver, fx)
@@ -74,7 +74,7 @@ func (b *board) fail(it *item, e Event, fx *effects) {
 	}
 }
 
-// failDependents cancels what waits for a task that failed.
+// failDependents cancels the dependents of a task that failed.
 func (b *board) failDependents(key string, why error, fx *effects) {
 	for _, other := range b.graph.Fail(key) {
 		if it := b.blocked[other]; it != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// The errors of a pool. [Pool.Run] yields those that end the run; the others are in the Err of an
+// The errors of a pool. [Pool.Run] yields errors that end the run; the others are in the Err of an
 // [Event], or of a [Lease].
 var (
 	// ErrConfig matches every error about a setting or a task that makes no sense.
@@ -39,11 +39,11 @@ var (
 // A PanicError is the error of code that panicked: of a task, a gate, a source, a lease or a
 // scaler.
 type PanicError struct {
-	Value any    // what it panicked with
+	Value any    // the value of the panic
 	Stack []byte // where, as of runtime/debug.Stack
 }
 
-// Error returns what the code panicked with, without the stack.
+// Error returns the value of the panic, without the stack.
 func (e *PanicError) Error() string { return fmt.Sprintf("pool: panicked: %v", e.Value) }
 
 // Unwrap returns the value if it is an error.

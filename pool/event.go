@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// An Event tells what became of a task, or what a scaler decided. Every task that was
+// An Event is the result of a task, or the decision of a scaler. Every task that was
 // claimed ends in exactly one event of kind Done, Failed or Cancelled.
 type Event struct {
-	Kind    Kind   // what happened
+	Kind    Kind   // the kind of the event
 	Key     string // of the task
-	Value   any    // what the task returned (Done) or reported (Progress)
-	Err     error  // why (Failed, Cancelled, Retrying, Deferred); with Done or Decided, what went wrong
+	Value   any    // the task's result (Done) or report (Progress)
+	Err     error  // why (Failed, Cancelled, Retrying, Deferred); with Done or Decided, the error
 	Attempt int    // which attempt it was, from 1
 
 	Waited time.Duration // from when it could start to when it did, all attempts together
 	Took   time.Duration // how long the attempt ran
 	Rest   time.Duration // how long it rests before the next attempt (Retrying, Deferred)
 
-	Decision *Decision // what a scaler decided (Decided)
+	Decision *Decision // of a scaler (Decided)
 }
 
 // A Kind is a kind of [Event].
@@ -39,7 +39,7 @@ const (
 	// Deferred: the gate refused the task, which waits for its next turn. It is no attempt.
 	Deferred Kind = 6
 	// Decided: a scaler decided on the size of a resource, perhaps to hold it. With an error
-	// the scaler or its law failed and the size was held, or the source could not tell its
+	// the scaler or its law failed and the size was held, or the source could not report its
 	// backlog.
 	Decided Kind = 7
 )

@@ -14,7 +14,7 @@ func (r *run) feed() {
 	select {
 	case <-r.sized: // so that the first decision sees the whole backlog
 	case <-r.claims.Done():
-	case <-time.After(r.scaling.shortest()): // the source does not tell
+	case <-time.After(r.scaling.shortest()): // the source has no news
 	}
 	var claimed []Delivery
 	why := fmt.Errorf("%w: Claim: %w", ErrSource, ErrExited)
@@ -113,7 +113,7 @@ func (r *run) add(claimed []Delivery) {
 	r.perform(&fx)
 }
 
-// prepare makes an item of what was claimed, or says why it can never run.
+// prepare makes an item of a claimed task, or says why it can never run.
 func (r *run) prepare(it *item, d Delivery) (err error) {
 	it.Task, it.run, it.Context = d.Task, r, r.ctx
 	if d.Lease != nil {

@@ -27,7 +27,7 @@ func task(key string, takes time.Duration, err error) pool.Task {
 
 func slots(n int64) *capacity.Capacity { return must(capacity.New(capacity.Vector{"slots": n})) }
 
-// record is what a run yielded: events as "key kind", then the error.
+// record is the output of a run: events as "key kind", then the error.
 type record struct {
 	events []string
 	all    []pool.Event

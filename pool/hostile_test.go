@@ -17,12 +17,12 @@ import (
 	"github.com/weir-go/weir/pool"
 )
 
-// A callback is code of the user in one place, which does what act does and else what it should.
+// A callback is code of the user in one place, which calls act and else does its work.
 type callback struct {
 	name  string
 	setup func(c *pool.Config, act func())
-	ends  bool // what act does ends the run, by an error of the source
-	tells bool // or an event tells of it
+	ends  bool // act ends the run, by an error of the source
+	tells bool // or an event reports it
 }
 
 var callbacks = []callback{
@@ -218,7 +218,7 @@ func testHostile(t *testing.T, callback callback, act string) {
 		}
 	}
 	synctest.Wait()
-	time.Sleep(time.Minute) // what others hold comes back
+	time.Sleep(time.Minute) // others give their grants back
 	mu.Lock()
 	defer mu.Unlock()
 	if acted == 0 {
@@ -252,7 +252,7 @@ func testHostile(t *testing.T, callback callback, act string) {
 	}
 }
 
-// TestSequenceThatFailsAtItsEnd: what a sequence does when it is stopped is code of the user too.
+// TestSequenceThatFailsAtItsEnd: the code of a stopped sequence is code of the user too.
 func TestSequenceThatFailsAtItsEnd(t *testing.T) {
 	for name, act := range map[string]func(){"panics": func() { panic("stopped") }, "exits": runtime.Goexit} {
 		t.Run(name, func(t *testing.T) {
@@ -310,7 +310,7 @@ func TestWakeMayCallThePool(t *testing.T) {
 				p := must(pool.New(config))
 				var woken atomic.Bool
 				go func() {
-					synctest.Wait() // the pool stands in the queue
+					synctest.Wait() // the pool is in the queue
 					w := must(c.Reserve(must(c.Request(capacity.Vector{"slots": 1})), func() {
 						p.Snapshot()
 						woken.Store(true)
@@ -336,7 +336,7 @@ func TestWakeMayCallThePool(t *testing.T) {
 	}
 }
 
-// TestBadPlans: what a scaler of the user returns is checked.
+// TestBadPlans: the plans of a user's scaler are checked.
 func TestBadPlans(t *testing.T) {
 	for _, plan := range []pool.Plan{
 		{Initial: 1, Min: 1, Max: 1},

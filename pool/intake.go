@@ -36,7 +36,7 @@ func (b *board) add(items []item, errs []error, m moment, fx *effects) {
 	b.start(m, fx)
 }
 
-// enter adds an item to the graph, and to those that could start if it waits for none. An item
+// enter adds an item to the graph, and to the ready items if it has no open dependency. An item
 // with an error ends there, unless another of its key is in the graph, whose end that is not.
 func (b *board) enter(it *item, err error, fx *effects) {
 	free := true

@@ -17,14 +17,14 @@ type item struct {
 	lease   *lease // nil: none
 	request *capacity.Request
 	grant   capacity.Grant // while it runs
-	next    *item          // of those that are to be run
+	next    *item          // of the items to run
 	seq     uint64         // order of arrival
 
 	score   int64         // lower goes first
 	since   time.Duration // when it could start, or may start again
 	waited  time.Duration
 	attempt int
-	index   int // among those that run
+	index   int // among the running items
 	tickets []reply.Ticket
 }
 
@@ -45,12 +45,12 @@ func (it *item) rank(now, aging time.Duration) {
 	}
 }
 
-// before is the order of those that could start.
+// before is the order of the ready items.
 func (it *item) before(other *item) bool {
 	return it.score < other.score || it.score == other.score && it.seq < other.seq
 }
 
-// resting is the heap of those that wait for another attempt.
+// resting is the heap of items that wait for another attempt.
 type resting []*item
 
 func (r resting) Len() int           { return len(r) }

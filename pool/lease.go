@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A lease keeps what a task was claimed with alive until it is settled.
+// A lease keeps the claim of a task alive until it is settled.
 type lease struct {
 	Lease
 	length time.Duration
@@ -105,7 +105,7 @@ func (l *lease) giveUp(why error) {
 	l.lose(l.lost)
 }
 
-// settle ends the lease by what became of its task, and returns why it could not.
+// settle ends the lease with the task's result, and returns why it could not.
 func (l *lease) settle(ctx context.Context, grace time.Duration, end func(context.Context) error) (err error) {
 	l.mu.Lock()
 	l.settled = true

@@ -227,7 +227,7 @@ func (l leasing) Claim(ctx context.Context) (pool.Delivery, error) {
 	return l.Source.Claim(ctx)
 }
 
-// stub is a lease whose methods do what a test wants, nothing by default.
+// stub is a lease with the methods of a test, which do nothing by default.
 type stub struct{ acknowledge, giveBack, extend func() error }
 
 func (s stub) Acknowledge(context.Context) error             { return call(s.acknowledge) }

@@ -6,14 +6,14 @@ import (
 	"github.com/weir-go/weir/capacity"
 )
 
-// A moment is the time at which a board is told something, with what it cannot see itself.
+// A moment is the time of a call to a board, with facts that the board cannot see itself.
 type moment struct {
 	at     time.Duration
 	cut    bool // the context of the tasks has ended
-	coming int  // tasks that have ended and are about to be told of
+	coming int  // tasks that have ended and are about to be reported
 }
 
-// Effects are what a call of a board leaves to be done with no lock held. The zero value is
+// Effects are the acts that follow a call to a board, with no lock held. The zero value is
 // ready to be filled.
 type effects struct {
 	start line // items to run
@@ -25,7 +25,7 @@ type effects struct {
 	resume  bool                  // after which start is to be called again
 	release capacity.Grant        // to give back
 	ask     *question             // for an item that fits, unless nil
-	short   bool                  // a task waits for capacity: the laws are to be told
+	short   bool                  // a task waits for capacity: the laws must know
 
 	stopClaims bool // ends the context of the claims
 	needTasks  bool // wakes the feeder,
@@ -36,7 +36,7 @@ type effects struct {
 // A line is items in order, chained by next.
 type line struct{ first, last *item }
 
-// add appends those of another line.
+// add appends another line.
 func (l *line) add(other line) {
 	switch {
 	case other.first == nil:

@@ -30,7 +30,7 @@ func (o *outbox) offer(e Event, fx *effects) bool {
 // full reports whether there is no room beside the events that are coming.
 func (o *outbox) full(coming int) bool { return len(o.events)+coming >= o.size }
 
-// take returns what was published, and keeps spare for what is to come.
+// take returns the published events, and keeps spare for the next ones.
 func (o *outbox) take(spare []Event) (events []Event) {
 	events, o.events = o.events, spare[:0]
 	return events

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 )
 
-// perform does what the board left to be done, and what that brings about in turn. No lock may be
+// perform performs the effects of the board, and the effects that follow from them. No lock may be
 // held.
 func (r *run) perform(fx *effects) {
 	for {

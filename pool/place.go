@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/internal/trusted"
 )
 
-// A place is where a board stands in the queue of its capacity, for the task that is first. It is
+// A place is the place of a board in the queue of its capacity, for its first task. It is
 // part of the board.
 type place struct {
 	in          *capacity.Capacity

@@ -25,7 +25,7 @@ type Pool struct {
 }
 
 // New returns a pool, or an error that matches [ErrConfig] and names the setting, its
-// value and what is allowed, or one of package capacity if the default cost can never
+// value and the allowed values, or one of package capacity if the default cost can never
 // fit. It starts nothing.
 func New(c Config) (*Pool, error) {
 	c, err := c.withDefaults()
@@ -42,16 +42,16 @@ func New(c Config) (*Pool, error) {
 	return p, nil
 }
 
-// Run runs tasks until the source ends, and yields what happens in the order in which it
-// does. What a task was granted is given back before its event is yielded.
+// Run runs tasks until the source ends, and yields events in the order in which they
+// happen. A task's grant is given back before its event is yielded.
 //
 // The error is about the run, not a task: ctx ended, the source failed, the
 // first task failed under [Config].StopOnError, or something ignored its context and was
 // left behind ([ErrAbandoned]). It comes last, with a zero Event. When ctx ends or the loop
 // breaks, tasks that run are cancelled and waited for, for [Config].Grace at most;
-// those that did not start are given back.
+// tasks that did not start are given back.
 //
-// A reader that does not come back delays what starts, not what runs: see
+// A reader that does not come back delays starts, not running tasks: see
 // [Config].Buffer. Run may be called once; after that it yields [ErrUsed].
 func (p *Pool) Run(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
@@ -77,8 +77,8 @@ func (p *Pool) Run(ctx context.Context) iter.Seq2[Event, error] {
 	}
 }
 
-// Drain lets the run end early but in peace: nothing more is claimed or started, what runs is
-// finished, and what was claimed but not started ends as [Cancelled] with [ErrDrained] and is given
+// Drain lets the run end early but in peace: nothing more is claimed or started, running tasks
+// finish, and claimed tasks that did not start end as [Cancelled] with [ErrDrained] and are given
 // back. A source that ignores the end of its context is left behind after [Config].Grace.
 func (p *Pool) Drain() {
 	p.drained.Store(true)
@@ -96,7 +96,7 @@ type Snapshot struct {
 	Completed uint64   // tasks that succeeded
 	Failed    uint64   // tasks that failed for good
 	Cancelled uint64   // tasks that were claimed and did not start
-	Abandoned []string // what was left behind when the run ended
+	Abandoned []string // tasks left behind when the run ended
 }
 
 // Snapshot returns the state now.

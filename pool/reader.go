@@ -83,7 +83,7 @@ func (r *run) await(stuck bool) bool {
 	}
 }
 
-// grace is a timer for what is left of the grace, which begins when it is first asked for.
+// grace is a timer for the rest of the grace period, which begins when it is first asked for.
 func (r *run) grace() *time.Timer {
 	if r.last == 0 {
 		r.last = now() + r.conf.Grace

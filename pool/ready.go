@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 )
 
-// ready is those that could start, in order. Most come in order as well and stand in a line, which
+// ready holds the ready items, in order. Most come in order as well and form a line, which
 // costs next to nothing; the others are in a heap beside it.
 type ready struct {
 	line   []*item // from head on
@@ -62,12 +62,12 @@ func (r *ready) taken(it *item) {
 	}
 }
 
-// inLine reports whether the first stands in the line.
+// inLine reports whether the first is in the line.
 func (r *ready) inLine() bool {
 	return r.head < len(r.line) && (len(r.aside) == 0 || r.line[r.head].before(r.aside[0]))
 }
 
-// all are those that could start, in no order.
+// all are the ready items, in no order.
 func (r *ready) all() []*item { return append(r.line[r.head:len(r.line):len(r.line)], r.aside...) }
 
 // byRank is a heap.

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestReadyKeepsItsOrder adds and takes at random, mostly in order, and holds what comes out
+// TestReadyKeepsItsOrder adds and takes at random, mostly in order, and compares the output
 // against a sorted slice.
 func TestReadyKeepsItsOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))

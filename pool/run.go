@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// A run is a pool at work: the goroutines, timers and contexts around a board. Each goroutine tells
-// the board under the lock what happened, and performs what that brings about when it has let go of
-// the lock. There are five kinds: the reader of the events, which called Run (reader.go); one that
-// claims (feed.go); one that waits for timers (timers.go); one for each task that runs (work.go),
-// which runs the next itself when it is done; and one that scales, if there is a scaler (scale.go).
-// The end of each lease has one of its own.
+// A run is a pool at work: the goroutines, timers and contexts around a board. Each goroutine
+// reports to the board under the lock, and performs the effects after it has released the lock.
+// There are five kinds: the reader of the events, which called Run (reader.go); one that claims
+// (feed.go); one that waits for timers (timers.go); one for each task that runs (work.go), which
+// runs the next itself when it is done; and one that scales, if there is a scaler (scale.go). The
+// end of each lease has one of its own.
 type run struct {
 	*Pool
 	outer      context.Context //nolint:containedctx // as given to Run: a run is one call
@@ -69,7 +69,7 @@ func (r *run) begin() {
 }
 
 // cameUp is called when the board's place in the queue of the capacity did. A worker that is about
-// to look anyway need not be told.
+// to look anyway needs no message.
 func (r *run) cameUp() {
 	if r.releasing.Load() == 0 {
 		signal(r.timersDue)
@@ -84,7 +84,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// tell tells the board something and performs what that brings about.
+// tell calls the board and performs the effects.
 func (r *run) tell(what func(b *board, m moment, fx *effects)) {
 	var fx effects
 	r.mu.Lock()
@@ -106,7 +106,7 @@ func (r *run) moment(at time.Duration) moment {
 	return moment{at: at, cut: r.ctx.Err() != nil, coming: int(r.releasing.Load())}
 }
 
-// stop ends the run: tasks are cancelled with the cause, and those that did not start end as
+// stop ends the run: tasks are cancelled with the cause, and tasks that did not start end as
 // Cancelled.
 func (r *run) stop(why error) {
 	r.tell(func(b *board, _ moment, fx *effects) { b.stop(why, fx) })

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// A scaling moves the sizes of a run, and tells its laws how tasks fare.
+// A scaling moves the sizes of a run, and informs its laws of the tasks.
 type scaling struct {
 	*run
 	sizers []*sizing
@@ -17,7 +17,7 @@ type scaling struct {
 	asked  chan answer // is answered by the source
 }
 
-// An answer is what the source says of its backlog.
+// An answer is the source's report of its backlog.
 type answer struct {
 	Depth
 	err error
@@ -69,7 +69,7 @@ func (s *scaling) shortest() time.Duration {
 	return least
 }
 
-// depth is what waits to start, in the source and here.
+// depth is the number of tasks that wait to start, in the source and here.
 func (s *scaling) depth() answer {
 	a := s.ask()
 	s.mu.Lock()
@@ -79,7 +79,7 @@ func (s *scaling) depth() answer {
 }
 
 // ask asks the source for its backlog, which is nothing if it does not answer in time. It is
-// not asked again before it has answered, and what it answers late is out of date.
+// not asked again before it has answered, and a late answer is out of date.
 func (s *scaling) ask() answer {
 	if s.asked != nil {
 		select {
@@ -123,7 +123,7 @@ func (s *scaling) backlog(ctx context.Context) (a answer) {
 	return a
 }
 
-// decide asks a sizer, applies what it says and publishes it.
+// decide asks a sizer, applies its size and publishes it.
 func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
 	usage := each.in.Resource(each.resource)
 	s.mu.Lock()
@@ -143,14 +143,14 @@ func (s *scaling) decide(each *sizing, at time.Duration, depth answer) {
 	each.apply(size)
 }
 
-// restore withholds what was withheld before the run.
+// restore restores the amounts withheld before the run.
 func (s *scaling) restore() {
 	for _, each := range s.sizers {
 		each.restore()
 	}
 }
 
-// started, wanted and ended tell the laws.
+// started, wanted and ended inform the laws.
 func (s *scaling) started(it *item) {
 	for _, each := range s.sizers {
 		for _, l := range each.laws {

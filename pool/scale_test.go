@@ -54,7 +54,7 @@ func TestBacklogScaler(t *testing.T) {
 	}
 }
 
-// What cannot be used because another resource is short is given up.
+// A resource that cannot be used because another one is short is given up.
 func TestBacklogDoesNotHoldWhatIsNotUsed(t *testing.T) {
 	s := must(pool.ByBacklog{}.Sizer(9))
 	for _, test := range []struct {
@@ -175,7 +175,7 @@ func TestBadSettings(t *testing.T) {
 	}
 }
 
-// What is withheld is what it was once the run is over, and each resource has its own scaler.
+// The run restores the withheld amounts, and each resource has its own scaler.
 func TestEachResourceIsSizedOnItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := must(capacity.New(capacity.Vector{"slots": 6, "memory": 100}))
@@ -342,7 +342,7 @@ func (l watching) Next(w law.Window) law.Decision {
 	return law.Decision{Limit: float64(w.Limit)}
 }
 
-// Latency rises with what runs: the law holds back.
+// Latency rises with the running tasks: the law holds back.
 func TestLawsSizeThePool(t *testing.T) {
 	for name, scaler := range map[string]pool.Scaler{
 		"latency": pool.ByLatency{Target: 100 * time.Millisecond, Initial: 10},

@@ -35,13 +35,13 @@ type Plan struct {
 	Period            time.Duration // more than 0
 }
 
-// An Observation is what a [Sizer] decides on.
+// An Observation is the input of a [Sizer].
 type Observation struct {
 	Elapsed   time.Duration // since the run began
-	Size      int64         // the size now; of those combined by [MinOf], what was applied
-	InUse     int64         // what is in use of the resource, by others too
-	Backlog   Depth         // in the source and in the pool, without what runs
-	Wanted    int64         // what the first task that could start needs of the resource
+	Size      int64         // the size now; with [MinOf], the applied one
+	InUse     int64         // the use of the resource, by others too
+	Backlog   Depth         // in the source and in the pool, without running tasks
+	Wanted    int64         // the first ready task's need of the resource
 	Running   int           // tasks of the pool that run
 	Completed uint64        // tasks that succeeded so far
 }
@@ -49,7 +49,7 @@ type Observation struct {
 // A Decision is a size and why it was chosen.
 type Decision struct {
 	At        time.Time // when
-	Resource  string    // of what
+	Resource  string    // its name
 	From, To  int64     // the size before and after
 	Reason    Reason    // why
 	Backlog   Depth     // as it was decided on
@@ -70,13 +70,13 @@ func (d Decision) String() string {
 // A Reason explains a decision: which signal stood where.
 type Reason struct {
 	Code   Code       // how the signal stood
-	Signal string     // what was measured: "backlog", "load", "cost"
+	Signal string     // the measured quantity: "backlog", "load", "cost"
 	Have   float64    // the measured value,
-	Want   float64    // and what it was held against
+	Want   float64    // and its target
 	Law    law.Reason // with LawDecided: the law's own
 }
 
-// A Code says how a signal stood to what a scaler wants.
+// A Code compares a signal with a scaler's target.
 type Code uint8
 
 // The codes.
@@ -125,7 +125,7 @@ type bounds struct {
 	cooldown time.Duration
 }
 
-// check fills in what was left out of the bounds of a scaler named so.
+// check fills in the default bounds of the named scaler.
 func (b bounds) check(name string, limit int64) (bounds, error) {
 	invalid := func(field string, value any, want string) error { return invalid(name+"."+field, value, want) }
 	if b.Max == 0 {

@@ -29,7 +29,7 @@ type ByLoad struct {
 	// High and Low are the marks. Default to 0.85 and 0.7 of High.
 	High, Low float64
 
-	// Min and Max bound the size. Default to 1 and what the resource has. Initial is
+	// Min and Max bound the size. Default to 1 and the size of the resource. Initial is
 	// the size to start from. Defaults to Min.
 	Min, Max, Initial int64
 
@@ -95,8 +95,8 @@ func (s *loadSizer) Next(r Observation) (int64, Reason) {
 	return r.Size, why
 }
 
-// ByLaw is a [Scaler] whose size is what a control law finds by how the tasks fare, as a
-// weir.Limiter's limit is. It measures attempts, those that the pool runs.
+// ByLaw is a [Scaler] whose size a control law finds by the latency of the tasks, as a
+// weir.Limiter's limit is. It measures the attempts that the pool runs.
 type ByLaw struct {
 	// Law finds the size. Defaults to law.Setpoint{}.
 	Law law.Law
@@ -109,7 +109,7 @@ type ByLaw struct {
 	// Units is how much of the resource a task takes. Defaults to 1.
 	Units int64
 
-	// Interval, Window and MinSamples are those of weir.Config. Default to 1 s, 10 s
+	// Interval, Window and MinSamples are as in weir.Config. Default to 1 s, 10 s
 	// and 20. law.Setpoint plans its own windows and ignores them.
 	Interval, Window time.Duration
 	MinSamples       int
@@ -159,7 +159,7 @@ func (l ByLaw) Sizer(limit int64) (Sizer, error) {
 	return s, nil
 }
 
-// A lawSizer is told of every attempt.
+// A lawSizer measures every attempt.
 type lawSizer struct {
 	shield
 	plan  Plan
@@ -193,7 +193,7 @@ func (s *lawSizer) started(at time.Duration) reply.Ticket {
 	return ticket
 }
 
-// wanted tells that a task could not start for want of the resource: the limit is used.
+// wanted notes that a task could not start for want of the resource: the limit is used.
 func (s *lawSizer) wanted(at time.Duration) {
 	var fx admit.Effects
 	var ticket reply.Ticket

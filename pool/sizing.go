@@ -17,11 +17,11 @@ type sizing struct {
 	in       *capacity.Capacity
 	sizer    Sizer
 	plan     Plan
-	before   int64 // what was withheld before the run
+	before   int64 // withheld before the run
 	size     int64
 	due      time.Duration
 	laws     []*lawSizer
-	over     atomic.Bool // what was withheld is so again
+	over     atomic.Bool // the former amount is withheld again
 }
 
 func newSizings(c Config) (all []*sizing, err error) {
@@ -55,7 +55,7 @@ func (p Plan) fits(limit int64) bool {
 // microseconds.
 const leastPeriod = time.Millisecond
 
-// apply holds back what is above the size.
+// apply withholds the resource above the size.
 func (s *sizing) apply(size int64) {
 	if s.over.Load() {
 		return
@@ -67,7 +67,7 @@ func (s *sizing) apply(size int64) {
 	}
 }
 
-// restore withholds what was withheld before the run, for good.
+// restore restores the amount withheld before the run, for good.
 func (s *sizing) restore() {
 	s.over.Store(true)
 	s.hold(func(int64) int64 { return s.before })

@@ -10,26 +10,25 @@ import (
 )
 
 // A Source is where tasks come from. The pool calls Claim from one goroutine and
-// Backlog from another. Package sourcetest tests whether a Source does what is asked of
-// it.
+// Backlog from another. Package sourcetest tests a Source.
 type Source interface {
 	// Claim takes the next task, waiting until there is one. It returns io.EOF when no
 	// more will come, and an error soon after ctx ends. With an error it has
 	// claimed nothing.
 	Claim(ctx context.Context) (Delivery, error)
-	// Backlog tells how much could be claimed now. It changes nothing. One that takes
+	// Backlog returns how much could be claimed now. It changes nothing. One that takes
 	// longer than a scaler's period counts as 0.
 	Backlog(ctx context.Context) (Depth, error)
 }
 
-// A Peeker is a [Source] that can show what Claim would return next. That is no promise:
+// A Peeker is a [Source] that can show the next result of Claim. That is no promise:
 // another may claim it first. It reports false if there is nothing now.
 type Peeker interface {
 	// Peek changes nothing, and does not wait.
 	Peek(ctx context.Context) (Task, bool, error)
 }
 
-// A Depth is what waits in a source.
+// A Depth is the backlog of a source.
 type Depth struct {
 	Count  int64         // how many tasks
 	Oldest time.Duration // how long the oldest has waited; 0 if that is not known
@@ -38,7 +37,7 @@ type Depth struct {
 
 // A Delivery is a task that was claimed.
 type Delivery struct {
-	Task Task // what to do
+	Task Task // the task
 	// Lease is nil if the task is the pool's for good.
 	Lease Lease
 	// LeaseTime is how long the lease lasts unless it is extended, which the pool
@@ -47,7 +46,7 @@ type Delivery struct {
 }
 
 // A Lease is the right to work on a task that the source has not forgotten yet. It ends
-// with Acknowledge or GiveBack, whichever comes first; what is called after that is an error
+// with Acknowledge or GiveBack, whichever comes first; a later call is an error
 // and changes nothing.
 type Lease interface {
 	// Acknowledge has the source forget the task.
@@ -113,7 +112,7 @@ func (s *slice) Backlog(context.Context) (Depth, error) {
 }
 
 // Chan returns a source of the tasks that are sent to c, until it is closed. Of its
-// backlog it sees what the channel buffers.
+// backlog it sees the buffered tasks of the channel.
 func Chan(c <-chan Task) Source { return channel(c) }
 
 type channel <-chan Task
@@ -139,7 +138,7 @@ func (c channel) Backlog(context.Context) (Depth, error) {
 
 // Seq returns a source of the tasks of a sequence, which is asked for the next only when it is
 // claimed. Its backlog is unknown, and the sequence must not wait for long: it
-// cannot be told when ctx ends.
+// gets no message when ctx ends.
 func Seq(tasks iter.Seq[Task]) Source { return &seq{tasks: tasks} }
 
 type seq struct {

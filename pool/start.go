@@ -6,7 +6,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 )
 
-// start starts what can be started, and asks for tasks when few are left.
+// start starts ready tasks that fit, and asks for tasks when few are left.
 func (b *board) start(m moment, fx *effects) {
 	if b.asking {
 		b.missed = true // answered will start what this would
@@ -43,7 +43,7 @@ func (b *board) startFirst(m moment, fx *effects) bool {
 		b.backfill(first, fx)
 		fx.short = !b.asking
 		return false
-	default: // a limit fell below what it needs
+	default: // a limit fell below its need
 		b.ready.take()
 		b.fail(first, Event{Kind: Failed, Err: Permanent(err)}, fx)
 	}
@@ -93,7 +93,7 @@ func (b *board) backfill(first *item, fx *effects) {
 	}
 }
 
-// answered starts the item that was granted what it needs, nil if none was, and what else can be
+// answered starts the item that got its grant, nil if none did, and other tasks that can be
 // started.
 func (b *board) answered(it *item, g capacity.Grant, m moment, fx *effects) {
 	again := b.missed || it != nil

@@ -19,7 +19,7 @@ type Task struct {
 	// ctx does; [Report] sends progress.
 	Run func(ctx context.Context) (value any, err error)
 
-	// Cost is what the task needs of the capacity while it runs. Defaults to
+	// Cost is the task's need of the capacity while it runs. Defaults to
 	// [Config].Cost.
 	Cost capacity.Vector
 
@@ -28,10 +28,10 @@ type Task struct {
 	Priority int
 
 	// After are the keys of tasks that must succeed first. They may come later from
-	// the source. A task that fails cancels those that wait for it.
+	// the source. A task that fails cancels its dependents.
 	After []string
 
-	// Retry says what becomes of an attempt that failed. Defaults to [Config].Retry.
+	// Retry decides about an attempt that failed. Defaults to [Config].Retry.
 	Retry Retry
 }
 
@@ -46,7 +46,7 @@ type Retry struct {
 
 const (
 	highest = 1000
-	maxLong = 1000 * time.Hour // what a task may gain by aging must fit an int64
+	maxLong = 1000 * time.Hour // the gain of a task by aging must fit an int64
 )
 
 func (t *Task) check() error {

@@ -28,7 +28,7 @@ func (r *run) timers() {
 	}
 }
 
-// due starts what can be started, and returns when to look again.
+// due starts ready tasks that fit, and returns when to look again.
 func (r *run) due() (next time.Duration, finished bool) {
 	r.tell(func(b *board, m moment, fx *effects) { next, finished = b.due(m, fx), b.finished() })
 	return next, finished

@@ -17,7 +17,7 @@ func (r *run) startWorker() {
 	r.work(it)
 }
 
-// work runs an item, and then those that wait for a worker.
+// work runs an item, and then the items that wait for a worker.
 func (r *run) work(it *item) {
 	exited := true // by runtime.Goexit in a task
 	defer func() {
@@ -33,7 +33,7 @@ func (r *run) work(it *item) {
 	exited = false
 }
 
-// An attempt is what became of one.
+// An attempt is the result of one.
 type attempt struct {
 	value     any
 	err       error
@@ -107,12 +107,12 @@ func (r *run) tryGate(it *item) (a attempt) {
 	return a
 }
 
-// passed tells that the gate let a task through.
+// passed notes that the gate let a task through.
 func (r *run) passed() {
 	r.tell(func(b *board, m moment, fx *effects) { b.passed(m, fx) })
 }
 
-// finish gives back what an item was granted, tells what became of it, and returns an item that
+// finish gives back the grant of an item, reports its result, and returns an item that
 // waits for a worker, nil if there is none.
 func (r *run) finish(it *item, a attempt) (next *item) {
 	r.releasing.Add(1)
