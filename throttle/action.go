@@ -16,7 +16,7 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// An Action is what may be done about a high load besides pacing, such as having
+// An Action is a remedy for a high load besides pacing, such as having
 // the store flush its tables. Run calls it in a goroutine of its own, one call at
 // a time, so that no operation ever waits for it.
 type Action struct {
@@ -37,7 +37,7 @@ type Action struct {
 
 // FreeMemory is an action that returns memory to the operating system while the
 // load of the named feed is above 0.9, once a minute at most. It collects garbage, which
-// takes processor time in proportion to what the heap holds. A memory limit for the
+// takes processor time in proportion to the heap. A memory limit for the
 // runtime (GOMEMLIMIT) makes it unnecessary in most programs.
 func FreeMemory(source string) Action {
 	return Action{Name: "free memory", Source: source, Every: time.Minute, Do: func(context.Context) error {

@@ -11,7 +11,7 @@ import (
 
 // A batcher is a plant that digests as Badger does. A hundred writes make a memtable, which is a
 // table of level 0 some time later. A compaction takes all tables that it finds, in a time that is
-// not proportional to them, because what is below is rewritten too: so more at a time are faster.
+// not proportional to them, because the level below is rewritten too: so more at a time are faster.
 // It stalls at 15.
 type batcher struct {
 	plant
@@ -71,8 +71,8 @@ func (b *batcher) flush(dt time.Duration) {
 	b.flushing = rest
 }
 
-// TestDrainRateFindsTheRate: what a bucket set by hand knows is found, and the store never stalls,
-// not even before it is seen to digest.
+// TestDrainRateFindsTheRate: the law finds the rate of a bucket set by hand, and the store never
+// stalls, not even before it is seen to digest.
 func TestDrainRateFindsTheRate(t *testing.T) {
 	for _, writers := range []int{8, 64, 512} {
 		synctest.Test(t, func(t *testing.T) {

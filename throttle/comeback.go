@@ -8,12 +8,12 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// comeback is what is known of when an operation that was refused would be let in. The limiter's
+// comeback estimates when a refused operation would be let in. The limiter's
 // own answer is how long all that waits takes at the pace of the moment. An emergency, or one bad
 // reading, makes that half a minute, when one more may wait as soon as one of those who wait has
 // left.
 //
-// It has two parts. Room is known: when the queue has become short enough. What follows is a
+// It has two parts. Room is known: when the queue has become short enough. The rest is a
 // competition: places come free at some rate, and rivals who ask as well take them.
 type comeback struct {
 	patience time.Duration // how long one may wait: the queue's timeout
@@ -21,7 +21,7 @@ type comeback struct {
 	refused  atomic.Uint64 // how many were refused as they came
 	until    atomic.Int64  // when the emergency ends at last, in nanoseconds of Unix time; 0 without one
 
-	// What the last decision left, in nanoseconds: room as Unix time, the others as durations.
+	// The results of the last decision, in nanoseconds: room as Unix time, the others as durations.
 	room  atomic.Int64 // when the pace leaves room for one more to wait
 	paced atomic.Int64 // how long the competition takes from then on
 	full  atomic.Int64 // and for a place in a queue that is as long as it may be
@@ -115,7 +115,7 @@ func (c *comeback) bounded(mean float64) int64 {
 	return int64(min(likely*mean, c.longest.Seconds()) * float64(time.Second))
 }
 
-// correct replaces what a refusal says.
+// correct replaces the time in a refusal.
 func (c *comeback) correct(r *weir.RefusedError, now time.Time) {
 	most := c.longest
 	if until := c.until.Load(); until != 0 {
@@ -125,7 +125,7 @@ func (c *comeback) correct(r *weir.RefusedError, now time.Time) {
 		c.refused.Add(1)
 	}
 	// One who adds as much jitter again is back before all who wait now have left, so nothing
-	// stands idle.
+	// is idle.
 	least := min(soon, r.RetryAfter/2)
 	switch r.Reason {
 	case weir.ReasonPace:

@@ -25,7 +25,7 @@ import (
 func TestRetryAfterIsRight(t *testing.T) {
 	for name, plant := range map[string]struct {
 		begin func(source *rand.Rand) (*plant, throttle.Config)
-		want  int // percent that are right, some below what was measured
+		want  int // percent that are right, some below the measurement
 	}{
 		"steady tank":     {steadyTank, 65},
 		"tank that clogs": {cloggedTank, 65},
@@ -118,7 +118,7 @@ func (c *comebacks) String() string {
 	return fmt.Sprintf("%d refusals: %d%% right, %d%% too early, %d%% too late", n, 100*c.right/n, 100*c.early/n, 100*c.late/n)
 }
 
-// measure has so many clients write in a closed loop. Who is refused comes back when it was told
+// measure has n clients write in a closed loop. A refused client comes back at its time
 // to, or up to as much later.
 func (c *comebacks) measure(r *rig, clients int, during time.Duration) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), during)

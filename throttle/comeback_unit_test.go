@@ -9,7 +9,7 @@ import (
 )
 
 // An operation that is refused comes back when the queue has room and the competition is over, and
-// at most when the emergency ends. What is told for a queue is never so long that it drains
+// at most when the emergency ends. The time for a queue is never so long that it drains
 // meanwhile.
 func TestComeback(t *testing.T) {
 	now := time.Unix(1000, 0)

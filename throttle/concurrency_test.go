@@ -145,7 +145,7 @@ func TestConcurrencyAtEase(t *testing.T) {
 	})
 }
 
-// An operation that costs more than the bound runs alone, and the bound is afterwards what it was.
+// An operation that costs more than the bound runs alone, and the former bound returns.
 func TestConcurrencyLetsTheHeaviestIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := hotRow()

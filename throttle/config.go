@@ -23,7 +23,7 @@ type Config struct {
 	// Off makes the throttle free: Start neither waits, refuses nor measures.
 	Off bool
 
-	// Monitor tells how close the database is to its limit. Without one, only the
+	// Monitor measures how close the database is to its limit. Without one, only the
 	// latency targets and the symptoms of the operations themselves pace.
 	Monitor *load.Monitor
 
@@ -36,10 +36,10 @@ type Config struct {
 	// Tick is how often the laws decide. Defaults to 100 ms, or to 20 ms with a [DrainRate].
 	Tick time.Duration
 
-	// Actions are what to do about a high load besides pacing.
+	// Actions are remedies for a high load besides pacing.
 	Actions []Action
 
-	// Classify tells what the error of an operation says about the database.
+	// Classify says what the error of an operation means for the database.
 	// Defaults to [weir.Classify].
 	Classify func(error) weir.Outcome
 
@@ -57,7 +57,7 @@ type Side struct {
 	// are missing the first PID among them decides, or the default one if there is none.
 	Laws []LoadLaw
 
-	// LatencyTarget is what the p95 of the latency, from the start of the work, is
+	// LatencyTarget is the value to which the p95 of the latency, from the start of the work, is
 	// to stay below: there it is a load of 1. An operation that runs for twice as
 	// long is a load of 1 too. 0 means none. To a [Concurrency] it is the budget of law.Setpoint.
 	LatencyTarget time.Duration
@@ -81,14 +81,14 @@ type Emergency struct {
 	// Longest is how long it lasts at most, and how long after that another one
 	// may begin. Defaults to 10 s.
 	Longest time.Duration
-	// Share is what it leaves of the flow, more than 0 to 1. Defaults to a quarter.
+	// Share is the part of the flow that it keeps, more than 0 to 1. Defaults to a quarter.
 	Share float64
 }
 
 // ErrConfig matches every error about a setting.
 var ErrConfig = settings.ErrConfigOf("throttle")
 
-// ErrRunning is what Run returns if the throttle is running already.
+// ErrRunning is the error of Run if the throttle is running already.
 var ErrRunning = errors.New("throttle: already running")
 
 // Defaults of [Config].
@@ -187,7 +187,7 @@ func Relay() Config {
 }
 
 // Import returns the settings for a bulk import: writes hold the load at 0.70, which
-// leaves room for what arrives in bursts, with an integral gain of 0.15 for a load
+// leaves room for bursts, with an integral gain of 0.15 for a load
 // that lasts, and wait for their turn up to a minute; reads are as in [Relay].
 func Import() Config {
 	c := Relay()

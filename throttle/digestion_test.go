@@ -15,16 +15,16 @@ import (
 // order, which takes time for each of them too.
 type lsm struct {
 	random   *rand.Rand
-	memtable float64 // what it holds, in tables
+	memtable float64 // its content, in tables
 	full     int     // memtables on their way to level 0
 	tables   int     // of level 0
 	taken    int     // of these, by the digestion that goes on
-	work     float64 // until it or what follows it ends, in seconds
+	work     float64 // until it or its successor ends, in seconds
 	follows  bool
 	drained  float64
 }
 
-// The stall and the times are those of traces of Badger 4.9 with memtables of 1 MiB on two
+// The stall and the times come from traces of Badger 4.9 with memtables of 1 MiB on two
 // processors.
 const (
 	leastTables = 5

@@ -1,4 +1,4 @@
-// Package throttle paces what is written to a database and read from it, or bounds how much of it
+// Package throttle paces the writes to a database and the reads from it, or bounds how many
 // runs at once, by how close the database is to its limit, so that a storm neither stalls it nor
 // fills the memory.
 //
@@ -20,8 +20,8 @@
 // Reads and writes are paced apart. Each has one pace for the whole process,
 // so the total does not grow with the number of connections, and one
 // [weir.Limiter] that queues, refuses and measures. While nothing has to be
-// held back there is no pace, and Start costs what [weir.Limiter.Acquire] does.
-// The default bound on what runs starts at four and doubles while they are all in use.
+// held back there is no pace, and Start costs as much as [weir.Limiter.Acquire].
+// The default bound on running operations starts at four and doubles while they are all in use.
 //
 // # Mathematics
 //
@@ -38,20 +38,21 @@
 // so that the same gains suit a store of 100 and one of 100,000 operations per second:
 // with f/s = 10^4, 0.1 of effort is a factor of 0.4.
 //
-// [DrainRate] follows what the store digests. With D what was drained and A what arrived in the
-// backlog, C the cost that was admitted meanwhile, each faded with time, B the backlog, T its
-// target, L the limit at which the store stalls, and U what was admitted and has not arrived yet:
+// [DrainRate] follows the digestion of the store. With D the drained and A the arrived amount in
+// the backlog, C the cost that was admitted meanwhile, each faded with time, B the backlog, T its
+// target, L the limit at which the store stalls, and U the amount admitted that has not arrived
+// yet:
 //
 //	r = (C/A) (D/time) min(1 + gain (T - mean B)/T, (L - B - U)/(0.3 (L - T)))
 //
 // A store that digests in pieces makes a saw of B: D/time is known at the end of each piece, and
 // the mean of B steers it, so that the pace is as even as that of a bucket whose rate is known. The
 // last term, where there is an L, counts the room that is left: the backlog comes ever closer to
-// its limit and does not reach it, so what the source reads begins no emergency. Below three
+// its limit and does not reach it, so the source's readings begin no emergency. Below three
 // quarters of the target the rate doubles each second, until there is none after six.
 //
 // [Concurrency] bounds the cost that runs at once by [law.Setpoint], the law of every limiter. It
-// goes by the latency of the side's own operations, with what the database says or without it.
+// goes by the latency of the side's own operations, with or without readings of the database.
 //
 // [LinearRefusal] refuses a share of the work, from none at a soft limit of the load
 // to all at a hard one.
@@ -59,7 +60,7 @@
 // A sample names the actuator that brings its readings down ([load.Actuator]). The default laws of
 // a side are a PID and a Concurrency. The PID goes by samples that name pace, as of memory and LSM
 // trees. It leaves those alone that name concurrency, as of PostgreSQL, Neo4j and pools of
-// connections: what they show is what the Concurrency brings down.
+// connections: the Concurrency brings their readings down.
 //
 // The pace is a token bucket that may be in debt by one operation, so an operation of
 // any cost starts at last and the rate is exact in the long run.
@@ -67,7 +68,7 @@
 // # Without signals
 //
 // When the monitor has gone stale, the side goes on from its present pace with a PID controller on
-// [load.Symptoms], what it sees of its own operations, and says so by an [Event]; when the monitor
+// [load.Symptoms], the symptoms of its own operations, and says so by an [Event]; when the monitor
 // is back the laws go on from there. If Run was never called, or has ended, there is no pace. The
 // bound of a Concurrency needs neither.
 //
@@ -77,7 +78,7 @@
 // emergency ends when the load is below Leave, and in any case after Longest, for what has not
 // helped by then will not help. It is decided by the clock and the monitor, not by operations that
 // it holds back. Readings that a Concurrency brings down begin none, nor those of a source whose
-// drain a DrainRate goes by: these laws know what to do.
+// drain a DrainRate goes by: these laws handle them.
 //
 // # Refusals
 //
@@ -95,12 +96,12 @@
 //     [PID].MaxDelay bounds it.
 //   - A drain that is measured too low: the pace may stay too low while the backlog is small.
 //     [DrainRate].MaxDelay bounds it, and holds at the limit of the store too.
-//   - A latency target below what the store needs when idle: the same.
+//   - A latency target below the latency of the idle store: the same.
 //   - Costs that do not go with the work: the pace admits the wrong mix.
 //
 // # Sources
 //
-//   - Tokens from what level 0 compacts, because "write completed" does not mean "work
+//   - Tokens from the compaction of level 0, because "write completed" does not mean "work
 //     done"; unlimited while healthy: CockroachDB, pkg/util/admission, io_load_listener.go.
 //   - Refusal from a soft to a hard limit of pending bytes; a limiter seeded from the
 //     recent flow: TiKV, flow_controller, 2021.

@@ -8,10 +8,10 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// DrainRate paces writes at what the store really digests, corrected by how far its
+// DrainRate paces writes at the store's real digestion rate, corrected by how far its
 // backlog is from the target: see the package documentation. It suits a store that
 // says "written" before the work is done, such as an LSM tree, and needs a source
-// that tells a [load.Drain]: without a [load.Drainer] in the Monitor, New returns an error.
+// that reports a [load.Drain]: without a [load.Drainer] in the Monitor, New returns an error.
 //
 // It fails where the backlog grows for other reasons than the work that is paced, and
 // where a store has no backlog that shows before it stalls.
@@ -37,18 +37,18 @@ const (
 	defaultGain      = 1.6
 	defaultHealthy   = 0.75
 	defaultSmoothing = time.Second
-	// priceSmoothings is over how many Smoothings the ratio of cost to what arrives is averaged: it
-	// belongs to the kind of work and changes slowly, but what arrives comes a table at a time.
+	// priceSmoothings is over how many Smoothings the ratio of cost to arrivals is averaged: it
+	// belongs to the kind of work and changes slowly, but arrivals come a table at a time.
 	priceSmoothings = 30
 	// The mean of the backlog is over backlogPeriods of the times between two digestions, and over
 	// longestMean at most. Without that bound a store whose first digestion took seconds got a
-	// third of what it could digest, for seconds.
+	// third of its digestion rate, for seconds.
 	backlogPeriods = 2
 	longestMean    = time.Second
 	// unknownDrain is how long a store is taken to need for the room above its target, until it is
 	// seen to digest.
 	unknownDrain = time.Second
-	// unseenFades is how fast an error in what is unseen fades. With 5 s the errors added up to
+	// unseenFades is how fast an error in the unseen amount fades. With 5 s the errors added up to
 	// three tables of Badger, a fifth of its level 0.
 	unseenFades = time.Second
 	// brakes is the share of the room between target and limit in which the pace is braked. From
@@ -58,10 +58,10 @@ const (
 	// fill it to the brim before the next decision.
 	doublesIn = time.Second
 	doublings = 6
-	// leastFactor is what a backlog however large leaves of the drain rate. A store that still
+	// leastFactor is the least share of the drain rate, for any backlog. A store that still
 	// digests gets something to do. With 0.1 Badger went on to the stall in one storm of two.
 	leastFactor = 0.02
-	// mostTargets is what a backlog counts as at most, in targets. With the default gain nothing
+	// mostTargets is the most that a backlog counts, in targets. With the default gain nothing
 	// but leastFactor is left from 1.6 on, and a mean of more would only take longer to come back.
 	mostTargets = 10
 )
@@ -93,7 +93,7 @@ type drainLaw struct {
 	paid       faded   // cost, per unit that arrived
 	unseen     float64 // admitted and not yet in the backlog, in its units
 	backlog    float64 // on average
-	drained    faded   // what the store digested, per second in which it was busy
+	drained    faded   // digestion of the store, per second in which it was busy
 	digestions float64 // how many made the sums of drained
 	since      time.Duration
 	healthyFor time.Duration
@@ -102,7 +102,7 @@ type drainLaw struct {
 func (l *drainLaw) next(s signals) demand {
 	l.cost += s.cost
 	if !s.fresh {
-		l.seen = false // what happened meanwhile is not known
+		l.seen = false // the time in between is unknown
 		return demand{}
 	}
 	l.book(s)
@@ -128,7 +128,7 @@ func (l *drainLaw) brake(d load.Drain) float64 {
 	return (d.Limit - d.Backlog - l.unseen) / (brakes * (d.Limit - d.Target))
 }
 
-// drain is what the store digests per second.
+// drain is the store's digestion per second.
 func (l *drainLaw) drain(d load.Drain) float64 {
 	if l.drained.sum > 0 && l.drained.per > 0 {
 		return l.drained.sum / l.drained.per
@@ -144,13 +144,13 @@ func (l *drainLaw) period() time.Duration {
 	return time.Duration(l.drained.per / l.digestions * float64(time.Second))
 }
 
-// patience is for how long a backlog below what is healthy is taken for a tooth of the saw.
+// patience is for how long a backlog below the healthy one counts as a tooth of the saw.
 func (l *drainLaw) patience() time.Duration { return max(doublesIn, l.period()) }
 
-// resume forgets the last drain: what happened since is not known.
+// resume forgets the last drain: the time since is unknown.
 func (l *drainLaw) resume(demand, float64) { l.seen = false }
 
-// book adds what happened since the last decision.
+// book adds the amounts since the last decision.
 func (l *drainLaw) book(s signals) {
 	d := &s.drain
 	d.Backlog = min(d.Backlog, mostTargets*d.Target)
@@ -167,7 +167,7 @@ func (l *drainLaw) book(s signals) {
 	l.last, l.seen, l.cost = *d, true, 0
 }
 
-// arrive adds what was admitted and what arrived.
+// arrive adds the admitted and the arrived amount.
 func (l *drainLaw) arrive(arrived float64, dt time.Duration) {
 	l.paid.add(l.cost, arrived, share(dt, priceSmoothings*l.Smoothing))
 	if l.paid.sum > 0 && l.paid.per > 0 {
@@ -176,7 +176,7 @@ func (l *drainLaw) arrive(arrived float64, dt time.Duration) {
 	l.unseen = max(l.unseen-max(arrived, 0), 0) * (1 - share(dt, unseenFades))
 }
 
-// digest adds what the store digested. How fast it does shows only while it has something to
+// digest adds the store's digestion. How fast it does shows only while it has something to
 // digest, and is known when a digestion ends: in between, an average over time would fall.
 func (l *drainLaw) digest(drained float64, dt time.Duration) {
 	if l.healthyFor >= l.patience() {

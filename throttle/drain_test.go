@@ -69,7 +69,7 @@ func TestDrainRateGoesByTheMean(t *testing.T) {
 	}
 }
 
-// What was admitted and is in no table yet counts as if it were, so a flood is braked before it
+// Admitted writes that are in no table yet count as if they were, so a flood is braked before it
 // shows.
 func TestDrainRateCountsWhatIsNotSeen(t *testing.T) {
 	d := digesting(t)
@@ -116,7 +116,7 @@ func TestDrainRateFindsAStoreThatWasSlow(t *testing.T) {
 	}
 }
 
-// What was not written while the store had nothing to do says nothing about how fast it digests.
+// The rate while the store had nothing to do says nothing about how fast it digests.
 func TestDrainRateForgetsIdleTime(t *testing.T) {
 	d := digesting(t)
 	for range 600 {

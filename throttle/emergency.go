@@ -18,7 +18,7 @@ type emergency struct {
 // leastRate is the slowest emergency pace, so that something always goes on.
 const leastRate = 1
 
-// judge begins or ends it. It goes by the monitor alone: what is not known is no
+// judge begins or ends it. It goes by the monitor alone: missing signals are no
 // emergency, and symptoms have a law of their own.
 func (e *emergency) judge(l load.Level, flow float64, now time.Time) (began, ended bool) {
 	overdue := now.Sub(e.since) >= e.Longest

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Settings are what the environment says: those of the throttle, and the memory
+// Settings come from the environment: the throttle's, and the memory
 // target, which belongs to a [load.Memory] of its monitor.
 type Settings struct {
 	Throttle     Config // for New, with a Monitor added
@@ -20,8 +20,8 @@ type Settings struct {
 }
 
 // FromEnv reads settings from the variables whose names begin with the prefix and an
-// underscore, such as APP_THROTTLE_WRITE_SETPOINT; docs/throttle-config.md lists them. What
-// is not set has the value of the preset that <prefix>_PRESET names, relay if none.
+// underscore, such as APP_THROTTLE_WRITE_SETPOINT; docs/throttle-config.md lists them. A
+// variable that is not set has the value of the preset that <prefix>_PRESET names, relay if none.
 //
 // All errors are reported together; each matches [ErrConfig] and names the variable.
 // An unknown name is an error too, and one that was removed is
@@ -52,7 +52,7 @@ func fromEnv(prefix string, environ []string) (Settings, error) {
 	return s, nil
 }
 
-// environment reads variables and gathers what is wrong with them.
+// environment reads variables and gathers their errors.
 type environment struct {
 	prefix string
 	values map[string]string
@@ -218,7 +218,7 @@ func (e *environment) complainAboutNames() {
 // it, also of those whose name begins with the prefix and a dash.
 var ofKubernetes = regexp.MustCompile(`^(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$`)
 
-// removed are older names, and what takes their place.
+// removed are older names and their replacements.
 var removed = map[string]string{
 	"WRITE_FILTER_ALPHA":         "a share of each sample means another filter at each rate of sampling; set <P>_WRITE_FILTER_MS, a time constant: 450 is 0.2 every 100 ms",
 	"READ_FILTER_ALPHA":          "a share of each sample means another filter at each rate of sampling; set <P>_READ_FILTER_MS, a time constant: 280 is 0.3 every 100 ms",

@@ -7,14 +7,14 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// An Event tells what a throttle did besides pacing.
+// An Event is an act of a throttle besides pacing.
 type Event struct {
 	At       time.Time  // when
 	Throttle string     // Config.Name
-	Kind     Kind       // what happened
+	Kind     Kind       // the kind of the act
 	Op       Op         // to which operations, except for ActionRan
 	Level    load.Level // the load at that moment
-	Action   string     // what ran, for ActionRan
+	Action   string     // the action, for ActionRan
 	Err      error      // of the action, or of the signal that is lost
 }
 

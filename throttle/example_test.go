@@ -55,7 +55,7 @@ func ExampleThrottle_Do() {
 	// Output: <nil> 3 1
 }
 
-// What an operation costs is known once it is done: it is paced by what it really wrote.
+// The cost of an operation is known once it is done: it is paced by the bytes that it wrote.
 func ExampleThrottle_Start() {
 	th, err := throttle.New(throttle.Config{})
 	if err != nil {
@@ -88,7 +88,8 @@ func ExampleThrottle_Start_refused() {
 func ExampleNew() {
 	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{Healthy: 2}}}})
 	fmt.Println(err)
-	// Output: throttle: invalid configuration: Writes.Laws[0].Healthy is 2: want 0 (the default) to less than 1
+	// Output: throttle: invalid configuration: Writes.Laws[0].Healthy is 2: want 0 (the default)
+	// to less than 1
 }
 
 func ExampleImport() {
@@ -96,7 +97,7 @@ func ExampleImport() {
 	// Output: {Setpoint:0.7 Kp:0.5 Ki:0.15 Kd:0.05 Filter:450ms MaxDelay:1s}
 }
 
-// A store is the source of a store that tells what it digests, as badgerload and pebbleload have
+// A store is the source of a store that reports its digestion, as badgerload and pebbleload have
 // one.
 type store struct{}
 
@@ -138,6 +139,6 @@ func ExampleFromEnv() {
 	s, err := throttle.FromEnv("APP_THROTTLE")
 	fmt.Println(s.Throttle.Writes.Laws[0].(throttle.PID).Setpoint, s.MemoryTarget>>20, err)
 	// Output:
-	// throttle: invalid configuration: APP_THROTTLE_WRITE_MIN_BATCH was removed: the pace is decided by the clock, not every so many operations; set APP_THROTTLE_TICK_MS
-	// 0.7 1400 <nil>
+	// throttle: invalid configuration: APP_THROTTLE_WRITE_MIN_BATCH was removed: the pace is
+	// decided by the clock, not every so many operations; set APP_THROTTLE_TICK_MS 0.7 1400 <nil>
 }

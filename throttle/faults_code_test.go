@@ -120,7 +120,7 @@ func TestActionsThatPanicOrHang(t *testing.T) {
 	})
 }
 
-// Memory is measured in the process by what is resident, not the heap, and no
+// Memory is measured in the process by the resident set, not the heap, and no
 // operation waits while it is.
 func TestFaultMemoryInTheRightPlace(t *testing.T) {
 	var stats runtime.MemStats

@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// TestFullSlotsAreNoLoad: a bound on what runs at once that clients keep full is no sign that the
+// TestFullSlotsAreNoLoad: a bound on concurrency that clients keep full is no sign that the
 // database is overloaded.
 func TestFullSlotsAreNoLoad(t *testing.T) {
 	for _, op := range []throttle.Op{throttle.Read, throttle.Write} {

@@ -15,7 +15,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// A plant is a store that is simulated in its Poll: it is told what was written and
+// A plant is a store that is simulated in its Poll: it is given the writes and
 // says how loaded it is.
 type plant struct {
 	mu     sync.Mutex
@@ -34,7 +34,7 @@ func (p *plant) Poll(context.Context) (load.Sample, error) {
 	return poll()
 }
 
-// taken is what was written since the last call.
+// taken is the amount written since the last call.
 func (p *plant) taken() float64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,14 +49,14 @@ func (p *plant) write(cost float64) {
 	p.writes += cost
 }
 
-// become replaces what the plant says.
+// become replaces the plant's readings.
 func (p *plant) become(poll func() (load.Sample, error)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.poll = poll
 }
 
-// says has it tell a load.
+// says sets its load.
 func (p *plant) says(y float64) {
 	p.become(func() (load.Sample, error) { return sampled(y), nil })
 }

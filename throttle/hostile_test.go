@@ -13,7 +13,7 @@ import (
 )
 
 // TestHostileCallbacks: an action and a hook may call every method of the throttle, may panic and
-// may end their goroutine. The decisions go on, and what was wrong is told.
+// may end their goroutine. The decisions continue, and the errors are reported.
 func TestHostileCallbacks(t *testing.T) {
 	for name, tells := range map[string]string{"panics": "panicked", "exits": "ended", "calls us": ""} {
 		for _, where := range []string{"action", "OnEvent"} {
@@ -106,7 +106,7 @@ func TestStartWithAHookThatPanics(t *testing.T) {
 	}
 }
 
-// panickingError is an error that panics when it is asked what it is.
+// panickingError is an error whose methods panic.
 type panickingError struct{}
 
 func (panickingError) Error() string { return "hostile" }

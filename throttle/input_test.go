@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// No call panics or loses a slot for what it is given.
+// No call panics or loses a slot for any argument.
 func TestBadInput(t *testing.T) {
 	th, err := throttle.New(throttle.Config{Name: "a\nb", Reads: throttle.Side{MaxInFlight: 4}})
 	if err != nil {

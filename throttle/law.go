@@ -21,30 +21,30 @@ type LoadLaw interface {
 // A controller is a law at work. It is not safe for concurrent use.
 type controller interface {
 	next(s signals) demand
-	// resume starts afresh from what something else has found, the zero demand for nothing,
+	// resume starts afresh from the demand of another law, the zero demand for none,
 	// and a flow.
 	resume(from demand, flow float64)
 }
 
-// signals is what a law goes by.
+// signals are the inputs of a law.
 type signals struct {
 	dt   time.Duration // since the last decision
 	load float64       // finite, 0 or more
 	cost float64       // admitted since the last decision
 	flow float64       // cost per second, smoothed
-	now  demand        // what holds at present
+	now  demand        // in force at present
 
 	drain load.Drain
-	fresh bool // whether drain tells anything
+	fresh bool // whether drain is new
 }
 
-// A demand is what a law asks for. The zero demand asks for nothing.
+// A demand is the output of a law. The zero demand asks for nothing.
 type demand struct {
 	rate   float64 // cost per second, 0 for no bound
 	refuse float64 // share to refuse
 }
 
-// strictest is what satisfies both.
+// strictest returns a demand that satisfies both.
 func (d demand) strictest(other demand) demand {
 	d.refuse = max(d.refuse, other.refuse)
 	if d.rate == 0 || other.rate > 0 && other.rate < d.rate {
@@ -55,7 +55,7 @@ func (d demand) strictest(other demand) demand {
 
 // LinearRefusal refuses a share of the operations that rises from none at a load of
 // Soft to all at Hard, with [weir.ErrOverload]. It is for callers that would
-// rather hear no than wait, and besides another law for what pacing cannot hold.
+// prefer a refusal to a wait, and beside another law for the excess that pacing cannot hold.
 type LinearRefusal struct {
 	Soft float64 // load from which some are refused. Defaults to 0.9
 	Hard float64 // load from which all are. Defaults to 1.1

@@ -41,7 +41,7 @@ func TestStopsInAnyOrder(t *testing.T) {
 	})
 }
 
-// When Run ends what waits goes on, and nothing is paced any more.
+// When Run ends, waiting operations continue, and nothing is paced any more.
 func TestEndOfRunLiftsThePace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}

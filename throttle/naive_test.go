@@ -3,7 +3,7 @@ package throttle_test
 import "time"
 
 // A naive throttle, which sleeps by a PID on a weighted sum, as it was written for a service, but
-// told the time: for the tests of its faults, each of which shows its formula fail and ours hold.
+// given the time: for the tests of its faults, each of which shows its formula fail and ours hold.
 
 // naivePID is its controller.
 type naivePID struct {

@@ -28,7 +28,7 @@ type PID struct {
 	MaxDelay time.Duration
 }
 
-// The gains and delays are those of the plan that this package goes back to. Its
+// The gains and delays come from the plan behind this package. Its
 // filters moved by 0.2 and 0.3 of the way with each sample; with a sample every 100
 // ms that is -100 ms / ln(1 - alpha), 448 and 280 ms.
 var (
@@ -47,7 +47,7 @@ func (p PID) complete() PID {
 	return p
 }
 
-// check finds what is out of range.
+// check finds values out of range.
 func (p PID) check(field string) error {
 	for _, f := range []struct {
 		name  string

@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// A tank fills by what is written and drains at a rate: the plant of a memory or a
-// backlog. What it says may come late, noisy or stuck.
+// A tank fills by writes and drains at a rate: the plant of a memory or a
+// backlog. Its readings may come late, noisy or stuck.
 type tank struct {
 	drain func(at time.Duration) float64 // cost per second
 	late  time.Duration
@@ -21,7 +21,7 @@ type tank struct {
 	stuck func(at time.Duration) bool
 
 	level float64
-	past  []float64 // what it was, a poll apart
+	past  []float64 // its past levels, a poll apart
 }
 
 const tankHolds = 500.0
@@ -49,7 +49,7 @@ func steady(rate float64) func(time.Duration) float64 {
 }
 
 // Each plant is written to by 40 writers who could write 4000/s. The PID holds the
-// load, and writes what drains.
+// load, and writes the drained amount.
 func TestPIDOnPlants(t *testing.T) {
 	for name, c := range map[string]struct {
 		tank   tank

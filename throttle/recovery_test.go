@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/throttle"
 )
 
-// What the store digested while its signals were missing was not paid for with what was
+// The digestion while the signals were missing was not paid for with the writes
 // admitted in the one tick after, so the drain law comes back with the rate it had.
 func TestDrainRateAfterLostSignals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -40,7 +40,7 @@ func TestDrainRateAfterLostSignals(t *testing.T) {
 	})
 }
 
-// The pace at which the signals were lost bounds what comes after, though nothing shows in the
+// The pace at which the signals were lost bounds the pace after, though nothing shows in the
 // operations themselves, and doubles in a minute.
 func TestLostSignalsHoldThePace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestLostSignalsHoldThePace(t *testing.T) {
 }
 
 // A database that stood still for seconds and has little to do is not paced any more once its
-// signals are back. What was seen of the operations while it stood still says nothing about it now.
+// signals are back. The operations seen during the stall say nothing about it now.
 func TestFreezeOfAnIdleDatabase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
@@ -160,8 +160,8 @@ func TestLawsWithoutAMonitor(t *testing.T) {
 	})
 }
 
-// A drain law has nothing to go by without a source that tells a drain: it would pace nothing, and
-// not say so.
+// A drain law has nothing to go by without a source that reports a drain: it would pace nothing,
+// and not say so.
 func TestDrainRateWantsADrain(t *testing.T) {
 	without, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.Memory{}}}})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// A side is one kind of operations: what it is paced by and what is known of it.
+// A side is one kind of operations: its actuators and its state.
 type side struct {
 	op      Op
 	scope   load.Scope
@@ -37,14 +37,14 @@ type side struct {
 	total    uint64     // cost admitted up to the last decision
 	flow     float64    // cost per second, smoothed
 	level    load.Level // of all readings
-	paced    load.Level // of those that the laws of pace go by
-	alarm    load.Level // of those that the emergency goes by
+	paced    load.Level // of the readings behind the laws of pace
+	alarm    load.Level // of the readings behind the emergency
 	symptom  load.Reading
 	latency  load.Reading
-	load     float64 // what the laws went by
+	load     float64 // the input of the laws
 	demand   demand
 	degraded bool
-	reported bool      // what the last event about it said
+	reported bool      // the content of the last event about it
 	untold   time.Time // since when it is otherwise
 }
 
@@ -171,7 +171,7 @@ func (s *side) read() (now weir.Snapshot, cost uint64) {
 func (s *side) measure(dt time.Duration) float64 {
 	_, total := s.read()
 	cost := float64(max(0, int64(total-s.total)))
-	s.total = max(s.total, total) // what was too much counts for what follows
+	s.total = max(s.total, total) // an excess counts for the next amount
 	if dt > 0 {
 		s.flow += (cost/dt.Seconds() - s.flow) * share(dt, time.Second)
 	}
@@ -208,14 +208,14 @@ func (s *side) look(t *Throttle, in *signals) (snap weir.Snapshot) {
 	if degraded {
 		s.held = held{rate: from.rate}
 	} else {
-		from.rate = s.held.rate // symptoms tell nothing of the database now that it answers
+		from.rate = s.held.rate // symptoms mean nothing now that the database answers
 	}
 	s.resume(from, in.flow)
 	return snap
 }
 
-// alarms reports whether a feed can begin an emergency. What a Concurrency brings down cannot, nor
-// what a DrainRate goes by: these laws know what to do about it.
+// alarms reports whether a feed can begin an emergency. Readings that a Concurrency brings down
+// cannot, nor the inputs of a DrainRate: these laws handle them.
 func (s *side) alarms(f load.FeedSnapshot) bool {
 	concurrency, drain := s.bounds && f.Actuator == load.ByConcurrency, s.drains && f.Drains
 	return !concurrency && !drain
@@ -233,7 +233,7 @@ func (s *side) resume(from demand, flow float64) {
 // it bounds the pace until they are back, and eases, because it may no longer be right.
 type held struct{ rate float64 }
 
-// easesIn is how long it takes what is known of the past to ease to the double.
+// easesIn is the time in which a remembered bound doubles.
 const easesIn = time.Minute
 
 func (h *held) after(dt time.Duration) demand {
@@ -268,7 +268,7 @@ func (s *side) apply(d demand, tick time.Duration) {
 		return // as it was, also if numbers beyond all sense made for no answer
 	}
 	s.demand = d
-	// What flows in between two decisions must not overflow.
+	// The inflow between two decisions must not overflow.
 	setPace(s.limiter, Pace{Rate: d.rate, Burst: min(d.rate*tick.Seconds(), math.MaxFloat64), Refuse: d.refuse})
 }
 
@@ -276,7 +276,7 @@ func (s *side) apply(d demand, tick time.Duration) {
 // twice the default timeout of a poll.
 const firstAnswer = 2 * time.Second
 
-// tell reports that the side lost or regained its signals.
+// tell publishes that the side lost or regained its signals.
 func (s *side) tell(t *Throttle, now time.Time) {
 	if t.conf.Monitor == nil || s.degraded == s.reported {
 		s.untold = time.Time{}

@@ -9,22 +9,22 @@ import (
 	"github.com/weir-go/weir/pid"
 )
 
-// A Snapshot is what a throttle does and why, at one moment.
+// A Snapshot is the state of a throttle and its reasons, at one moment.
 type Snapshot struct {
 	Name          string              // Config.Name
 	Off           bool                // Config.Off
 	Running       bool                // whether Run is at work
 	Reads, Writes SideSnapshot        // the two sides
-	Feeds         []load.FeedSnapshot // what the monitor's feeds said last
+	Feeds         []load.FeedSnapshot // the last answers of the monitor's feeds
 	Actions       map[string]uint64   // how often each action has run
 }
 
 // A SideSnapshot is one side of a [Snapshot]. Totals count since the throttle was made.
 type SideSnapshot struct {
-	Pace        Pace         // what holds now; the zero Pace is none
+	Pace        Pace         // in force now; the zero Pace is none
 	MaxInFlight int          // how much cost may run at once, as a [Concurrency] has it; 0 is no bound
-	Load        float64      // what the laws went by
-	Level       load.Level   // of that, what the monitor says
+	Load        float64      // the input of the laws
+	Level       load.Level   // the monitor's part of it
 	Latency     load.Reading // and the p95 against its target, not valid without a target
 	Symptom     load.Reading // the worst that the operations themselves show
 	Degraded    bool         // signals are missing: the symptoms count
@@ -85,7 +85,7 @@ func (s *side) bound(snap weir.Snapshot) int {
 	return snap.Limit
 }
 
-// terms are those of the controller that decides.
+// terms are the terms of the deciding controller.
 func (s *side) terms() pid.Snapshot {
 	if s.degraded {
 		return s.fallback.loop.Snapshot()

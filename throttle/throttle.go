@@ -45,7 +45,7 @@ type Throttle struct {
 	told    atomic.Bool // that an operation started without Run, or the monitor's
 	hookErr error       // how OnEvent failed last; of Run alone
 
-	mu    sync.Mutex // guards what step changes and Snapshot reads; never held while a hook runs
+	mu    sync.Mutex // guards the state of step and Snapshot; never held while a hook runs
 	last  time.Time  // of the last decision
 	queue []Event    // to be reported once mu is free
 }
@@ -71,8 +71,8 @@ func New(c Config) (*Throttle, error) {
 
 // Start waits for the turn of an operation of the given cost, 1 or more in a unit of
 // the caller's choice. It is called before the work, and the operation is ended with
-// Done, DoneWith or Release. What it really cost may be told with SetWeight before that, which
-// changes what it took of the pace.
+// Done, DoneWith or Release. Its real cost may be set with SetWeight before that, which
+// corrects its tokens of the pace.
 //
 // An operation that could start only after the deadline of ctx, or after it has waited for as long
 // as the queue allows, is refused at once, with an error that matches [weir.ErrRefused] and
@@ -111,8 +111,8 @@ func (t *Throttle) Start(ctx context.Context, op Op, cost int) (permit weir.Perm
 // "go th.Run(ctx)" does not go on at once.
 const beforeRun = time.Second
 
-// checkRuns tells if an operation starts while nothing decides on its pace. It asks no more once it
-// has told, or all were at work.
+// checkRuns reports an operation that starts while nothing decides on its pace. It asks no more
+// once it has reported, or all were at work.
 func (t *Throttle) checkRuns(op Op) {
 	kind := NotRunning
 	if t.running.Load() {
@@ -161,7 +161,7 @@ func (t *Throttle) Do(ctx context.Context, op Op, cost int, fn func(context.Cont
 	return err
 }
 
-// Close refuses what waits and what is yet to come. What runs is left alone.
+// Close refuses waiting and future operations. Running operations are left alone.
 // Closing twice is closing once, and Run need not have been called.
 func (t *Throttle) Close() {
 	for i := range t.sides {
@@ -233,7 +233,7 @@ func (t *Throttle) step(ctx context.Context) {
 	t.act(ctx, now)
 }
 
-// tell reports what has happened.
+// tell publishes an event.
 func (t *Throttle) tell() {
 	t.mu.Lock()
 	events := t.queue

@@ -31,7 +31,7 @@ func TestNothingIsPacedAtEase(t *testing.T) {
 	})
 }
 
-// memory is a plant that fills by what is written and drains at a constant rate.
+// memory is a plant that fills by writes and drains at a constant rate.
 func memory(drain float64) *plant {
 	p := &plant{}
 	level, last := 0.0, time.Now()
@@ -69,9 +69,9 @@ func TestPIDHoldsTheSetpoint(t *testing.T) {
 // time at a rate of 5 a second. It stalls at 15.
 type lsm struct {
 	plant
-	limit  float64 // what it tells of its stall
+	limit  float64 // its reported stall
 	stuck  atomic.Bool
-	tables atomic.Int64 // as it last told
+	tables atomic.Int64 // as last reported
 }
 
 func tree() *lsm {
@@ -124,7 +124,7 @@ func TestDrainRateFollowsTheStore(t *testing.T) {
 }
 
 // TestDrainRateBrakesBeforeTheLimit: when the store no longer digests, the mean of its
-// backlog tells of it too late.
+// backlog shows it too late.
 func TestDrainRateBrakesBeforeTheLimit(t *testing.T) {
 	for _, limit := range []float64{0, 14} { // of 15: a table more is always about to arrive
 		synctest.Test(t, func(t *testing.T) {
@@ -199,7 +199,7 @@ func TestLatencyTarget(t *testing.T) {
 	})
 }
 
-// A stall completes nothing, so that only the age of what runs tells.
+// A stall completes nothing, so only the age of running operations shows it.
 func TestLatencyTargetSeesAStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{}
