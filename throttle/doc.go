@@ -1,5 +1,5 @@
 // Package throttle paces the writes to a database and the reads from it, or bounds how many
-// runs at once, by how close the database is to its limit, so that a storm neither stalls it nor
+// run at once, by how close the database is to its limit, so that a storm neither stalls it nor
 // fills the memory.
 //
 // A limiter caps how much runs at once, and goes by latency. That is not enough for a store that

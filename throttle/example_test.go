@@ -88,8 +88,7 @@ func ExampleThrottle_Start_refused() {
 func ExampleNew() {
 	_, err := throttle.New(throttle.Config{Writes: throttle.Side{Laws: []throttle.LoadLaw{throttle.DrainRate{Healthy: 2}}}})
 	fmt.Println(err)
-	// Output: throttle: invalid configuration: Writes.Laws[0].Healthy is 2: want 0 (the default)
-	// to less than 1
+	// Output: throttle: invalid configuration: Writes.Laws[0].Healthy is 2: want 0 (the default) to less than 1
 }
 
 func ExampleImport() {
@@ -139,6 +138,6 @@ func ExampleFromEnv() {
 	s, err := throttle.FromEnv("APP_THROTTLE")
 	fmt.Println(s.Throttle.Writes.Laws[0].(throttle.PID).Setpoint, s.MemoryTarget>>20, err)
 	// Output:
-	// throttle: invalid configuration: APP_THROTTLE_WRITE_MIN_BATCH was removed: the pace is
-	// decided by the clock, not every so many operations; set APP_THROTTLE_TICK_MS 0.7 1400 <nil>
+	// throttle: invalid configuration: APP_THROTTLE_WRITE_MIN_BATCH was removed: the pace is decided by the clock, not every so many operations; set APP_THROTTLE_TICK_MS
+	// 0.7 1400 <nil>
 }
