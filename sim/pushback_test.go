@@ -43,6 +43,12 @@ func refusingServers() []refusing {
 	outage := api(twenty/2, 1, Phase{Length: 30 * time.Second}, minute(Refusals{Share: 1}), Phase{Length: 30 * time.Second})
 	named := api(twenty/2, 1, Phase{Length: 30 * time.Second}, minute(Refusals{Share: 1, RetryAfter: 10 * time.Second}), Phase{Length: 30 * time.Second})
 	namedLimit := api(2*twenty, 1, minute(Refusals{Above: 20, RetryAfter: time.Second}))
+	quick := minute(Refusals{Above: 20})
+	quick.ErrorTime = time.Microsecond
+	var flips []Phase
+	for i := range 60 {
+		flips = append(flips, Phase{Length: time.Second, Refuse: Refusals{Share: float64(i % 2)}})
+	}
 	return []refusing{
 		{"20 at once, 2x", api(2*twenty, 1, minute(Refusals{Above: 20})), 60 * twenty, 0.05, 0.98, 0},
 		{"grows from 20 to 40, 4x and 2x", grows, 30*twenty + 60*2*twenty, 0.08, 0.90, 15 * time.Second},
@@ -54,6 +60,8 @@ func refusingServers() []refusing {
 		{"one in a hundred, 0.5x", api(twenty/2, 1, minute(Refusals{Share: 0.01})), 60 * twenty / 2 * 0.99, 1, 0.98, 0},
 		{"all for a minute, 0.5x", outage, 60 * twenty / 2, 1, 0.98, 3 * time.Second},
 		{"all for a minute, 0.5x, to come back in 10 s", named, 60 * twenty / 2, 0.2, 0.98, 3 * time.Second},
+		{"20 at once, 2x, refuses in a microsecond", api(2*twenty, 1, quick), 60 * twenty, 0.05, 0.98, 0},
+		{"all in every other second, 0.5x", api(twenty/2, 1, flips...), 30 * twenty / 2, 1, 0.95, 0},
 		{"20 at once, 2x, to come back in 1 s", namedLimit, 60 * twenty, 0.05, 0.98, 0},
 	}
 }

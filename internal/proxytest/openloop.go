@@ -18,7 +18,8 @@ type openLoop struct {
 	timeout time.Duration // after which a client leaves, from when its request was due
 	seed    uint64
 	request func(n int) *http.Request
-	until   <-chan struct{} // ends the sending earlier, if it is not nil
+	through func(http.RoundTripper) http.RoundTripper // limits the client, if it is not nil
+	until   <-chan struct{}                           // ends the sending earlier, if it is not nil
 }
 
 // An answer is what became of a request.
@@ -56,6 +57,9 @@ func gets(t testing.TB, url string) func(int) *http.Request {
 func (l openLoop) run(ctx context.Context) []answer {
 	client := clients()
 	defer client.CloseIdleConnections()
+	if l.through != nil {
+		client.Transport = l.through(client.Transport)
+	}
 	random := rand.New(rand.NewPCG(l.seed, 0))
 	var (
 		mu      sync.Mutex

@@ -113,16 +113,22 @@ backend servers
 	return p
 }
 
-// startNginx starts nginx, which refuses what is more than limit at a time, if that is above 0.
+// startNginx starts nginx, which refuses requests beyond limit at a time, if that is above 0.
 func startNginx(t testing.TB, to peer, limit int) peer {
 	t.Helper()
-	address, dir := freeAddress(t), t.TempDir()
-	user, bound := "", ""
-	if os.Getuid() == 0 {
-		user = "user root;" // the folder is the test's own
-	}
+	bound := ""
 	if limit > 0 {
 		bound = fmt.Sprintf("limit_conn all %d;", limit)
+	}
+	return startNginxWith(t, to, "", bound)
+}
+
+// startNginxWith starts nginx with directives for http and for the location.
+func startNginxWith(t testing.TB, to peer, all, bound string) peer {
+	t.Helper()
+	address, dir, user := freeAddress(t), t.TempDir(), ""
+	if os.Getuid() == 0 {
+		user = "user root;" // the folder is the test's own
 	}
 	file := filepath.Join(dir, "nginx.conf")
 	write(t, file, fmt.Sprintf(`daemon off;
@@ -139,6 +145,7 @@ http {
   uwsgi_temp_path %[2]s/uwsgi;
   scgi_temp_path %[2]s/scgi;
   limit_conn_zone $server_name zone=all:1m;
+  %[6]s
   upstream servers {
     server %[3]s;
     keepalive 1000;
@@ -157,7 +164,7 @@ http {
     }
   }
 }
-`, user, dir, strings.TrimPrefix(to.url, "http://"), address, bound))
+`, user, dir, strings.TrimPrefix(to.url, "http://"), address, bound, all))
 	p := peer{url: "http://" + address}
 	p.process = start(t, "nginx", installed(t, "nginx"), "-c", file)
 	p.await(t, p.url+"/ready")
