@@ -4,15 +4,15 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// Work is what asks for admission.
+// Work describes a request for admission.
 type Work struct {
 	Weight   int
-	Tenant   uint16 // the hash of its name, 0 for none
+	Tenant   uint16 // the hash of the tenant's name, 0 for none
 	Deadline int64  // on the scale of the node's time, 0 for none
 }
 
-// Acquire admits work, and makes t its ticket, or says why not. MustWait means that the work has to
-// queue: the caller then calls Join with a waiter.
+// Acquire admits work and sets t to its ticket, or returns the reason why not. MustWait means
+// that the work has to queue: the caller then calls Join with a waiter.
 func (n *Node) Acquire(t *reply.Ticket, w Work, now int64, fx *Effects) reply.Verdict {
 	return n.acquire(t, w, now, true, fx)
 }
@@ -22,7 +22,8 @@ func (n *Node) TryAcquire(t *reply.Ticket, w Work, now int64, fx *Effects) reply
 	return n.acquire(t, w, now, false, fx)
 }
 
-// acquire admits at once what has room while no window is due. Only acquireSlow calls the law.
+// acquire admits work at once if it fits and no window is due. Only acquireSlow calls the
+// law.
 func (n *Node) acquire(t *reply.Ticket, w Work, now int64, patient bool, fx *Effects) reply.Verdict {
 	n.lock()
 	if n.contention != nil {
@@ -40,7 +41,7 @@ func (n *Node) acquire(t *reply.Ticket, w Work, now int64, patient bool, fx *Eff
 	return n.acquireSlow(t, w, now, patient, fx)
 }
 
-// acquireSlow answers for acquire, and unlocks also if the law ends the goroutine.
+// acquireSlow is the slow path of acquire. It unlocks even if the law calls runtime.Goexit.
 func (n *Node) acquireSlow(t *reply.Ticket, w Work, now int64, patient bool, fx *Effects) reply.Verdict {
 	defer n.unlock()
 	now = n.advance(now, fx)
@@ -57,7 +58,7 @@ func (n *Node) acquireSlow(t *reply.Ticket, w Work, now int64, patient bool, fx 
 		*t = n.register(w.Tenant, w.Weight, now).Ticket()
 		n.take(w.Weight, now)
 		if n.member != nil {
-			n.member.group.serve(now, fx) // with one more at work others may be first
+			n.member.group.serve(now, fx) // the shares changed, so other members may be first
 		}
 	case verdict.Refused():
 		fx.RetryAfter = n.refuse(verdict, w.Weight)
@@ -66,7 +67,7 @@ func (n *Node) acquireSlow(t *reply.Ticket, w Work, now int64, patient bool, fx 
 	return verdict
 }
 
-// consider answers for work that arrives now, behind those who still wait.
+// consider decides on work that arrives now, behind the current waiters.
 func (n *Node) consider(weight int, patient bool, now int64, fx *Effects) reply.Verdict {
 	if n.flags&waiting != 0 && (n.inflight < int64(n.limit) || n.queue.Full(n.conf.queueSize)) {
 		n.turnAway(n.queue.Expire(now), fx)

@@ -45,7 +45,8 @@ func TestEarliestDeadlineFirst(t *testing.T) {
 	wantOrder(t, r.order(ticket, late, early, middle), 1, 2, 0)
 }
 
-// Without a deadline it must start before its timeout, which is its place among those with one.
+// Without a deadline a request must start before its timeout, which sets its place among
+// requests with a deadline.
 func TestNoDeadlineStandsForTheTimeout(t *testing.T) {
 	r := newRig(t, 1, adaptiveQueue)
 	ticket := r.must(1)
@@ -53,7 +54,7 @@ func TestNoDeadlineStandsForTheTimeout(t *testing.T) {
 	wantOrder(t, r.order(ticket, later, none, sooner), 2, 1, 0)
 }
 
-// The oldest has waited for longer than its target, which is half of its time, but not for an
+// The oldest waiter has waited for longer than its target, half of its time, but not for an
 // interval.
 func TestBurstIsServedInOrder(t *testing.T) {
 	r := newRig(t, 1, adaptiveQueue)
@@ -66,8 +67,9 @@ func TestBurstIsServedInOrder(t *testing.T) {
 	wantOrder(t, r.order(ticket, first, second, third), 0, 1, 2)
 }
 
-// standing returns a node with one slot, work of 200 ms and twice as much of it, at the time at
-// which its oldest waiters have been above their target of 500 ms for an interval.
+// standing returns a node with one slot and work of 200 ms, offered at twice the rate it can
+// serve. It is at the time when the oldest waiters have been above their target of 500 ms for
+// an interval.
 func standing(t *testing.T, change func(*admit.Settings)) (r *rig, running *reply.Ticket) {
 	t.Helper()
 	r = newRig(t, 1, change)
@@ -89,7 +91,7 @@ func standing(t *testing.T, change func(*admit.Settings)) (r *rig, running *repl
 	return r, running
 }
 
-// turn ends the work that runs and returns the ticket of the one that was served in its place.
+// turn ends the running work and returns the ticket of the request served in its place.
 func (r *rig) turn(running *reply.Ticket, waiting []*request) *reply.Ticket {
 	r.done(running, window.Ignore)
 	for _, q := range waiting {
@@ -109,10 +111,10 @@ func TestStandingQueueServesTheNewest(t *testing.T) {
 	want(t, reply.Waiting, older)
 }
 
-// Once nothing was shed for an interval the queue stands no more.
+// A queue is no longer standing after an interval without shedding.
 func TestQueueStandsNoMore(t *testing.T) {
 	r, running := standing(t, adaptiveQueue)
-	r.now += 501 * ms // the last ones of that time are shed
+	r.now += 501 * ms // the last shed requests of that time
 	first := r.join()
 	r.now += ms
 	second := r.join()
@@ -139,7 +141,8 @@ func TestQueueSizeBoundsTheAdaptiveQueue(t *testing.T) {
 	want(t, reply.Waiting, rest...)
 }
 
-// A queue that is full stands: its oldest waiters are gone before they are above their target.
+// A full queue is a standing queue: its oldest waiters are gone before they are above their
+// target.
 func TestFullQueueStands(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 3 })
 	running := r.must(1)
@@ -168,7 +171,7 @@ func TestOldestOfTheLowestLaneGivesWay(t *testing.T) {
 }
 
 // With like deadlines a newcomer is as good as any; the oldest gives way. With mixed
-// ones a newcomer that cannot make it must not displace those who can.
+// deadlines a newcomer that cannot meet its own must not displace waiters that can.
 func TestHopelessNewcomerIsRefusedAmongMixedDeadlines(t *testing.T) {
 	for _, mixed := range []bool{false, true} {
 		r := newRig(t, 4, adaptiveQueue)

@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// What was measured in a slow spell says nothing after a day without work: 80,000 quick
-// requests in batches a tenth above the limit, each of which could wait for its turn.
+// The measurements of a slow spell say nothing after a day without work: 80,000 quick
+// requests in batches a tenth above the limit, each of which could wait and be served.
 func TestSlowSpellIsForgotten(t *testing.T) {
 	for _, order := range []queue.Order{queue.FIFO, queue.Adaptive} {
 		r := newRig(t, 100, func(s *admit.Settings) { s.QueueSize, s.Order = 100, order })
@@ -50,7 +50,7 @@ func TestSlowSpellIsForgotten(t *testing.T) {
 	}
 }
 
-// Nor does time count, after a day, in which nothing drained before the limit was raised.
+// Time without completions, before the limit was raised, does not count after a day either.
 func TestStallIsForgotten(t *testing.T) {
 	r := newRig(t, 2, nil)
 	stalled := []*reply.Ticket{r.must(1), r.must(1)}

@@ -2,9 +2,10 @@ package admit
 
 import "math"
 
-// SetCap bounds the work in flight besides the limit. Unlike the limit's bounds it may be 0, and
-// the law hears nothing of what it holds back (decision 0007): the limit stays where it is, and
-// counts again once the cap is above it. Those who wait are served as the cap allows.
+// SetCap bounds the work in flight in addition to the limit. Unlike the limit's bounds it may
+// be 0. The law does not see the work that the cap holds back (decision 0007): the limit
+// stays where it is, and applies again once the cap is above it. Waiters are served as the
+// cap allows.
 func (n *Node) SetCap(slots int, now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()

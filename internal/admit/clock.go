@@ -2,14 +2,14 @@ package admit
 
 import "time"
 
-// farBack is how much earlier than the last one a reading of the clock may be and count as that
-// one: goroutines that read the clock in one order and get the lock in the other are less apart.
-// Beyond it the clock itself was turned back. A bubble of testing/synctest does that to a limiter
-// that was made outside of it.
+// farBack is how far a clock reading may lie before the last one and still count as equal to
+// it. Goroutines that read the clock in one order and lock in the other differ by less. A
+// larger step means that the clock was turned back. A bubble of testing/synctest does that to
+// a limiter created outside it.
 const farBack = int64(time.Second)
 
-// turnBack has the node measure anew from a time that is before the last one. Those who wait keep
-// their times, which are of the clock that they know.
+// turnBack restarts the measurements from a time before the last one. Waiters keep their
+// times, which come from their own clock.
 func (n *Node) turnBack(now int64) {
 	back := n.last - now
 	n.last = now

@@ -22,8 +22,8 @@ func TestClockALittleBack(t *testing.T) {
 	}
 }
 
-// Beyond a second measurement restarts: what ran by then is no sample, and its age counts from
-// there.
+// Beyond a second measurement restarts: work that ran by then is no sample, and its age
+// counts from there.
 func TestClockFarBack(t *testing.T) {
 	r := newRig(t, 4, nil)
 	r.now = 3600 * time.Second
@@ -51,8 +51,8 @@ func TestClockFarBack(t *testing.T) {
 	r.wantCounts(0, 0)
 }
 
-// In shadow mode work that runs since before the clock was turned back keeps its virtual slot, and
-// no other.
+// In shadow mode, work that runs since before the clock was turned back keeps its virtual
+// slot, and no other.
 func TestClockFarBackInShadow(t *testing.T) {
 	r := shadowRig(t, 2, nil)
 	r.now = time.Hour

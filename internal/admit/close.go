@@ -4,11 +4,11 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// Close refuses what arrives or waits from now on. What runs is left alone.
+// Close refuses new arrivals and current waiters. Running work is left alone.
 func (n *Node) Close(now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()
-	n.flags.set(closed, true) // before the law may end the goroutine
+	n.flags.set(closed, true) // before the law may call runtime.Goexit
 	now = n.advance(now, fx)
 	if n.queue.Len() > 0 {
 		n.turnAway(n.queue.Clear(reply.Closed), fx)
@@ -16,9 +16,8 @@ func (n *Node) Close(now int64, fx *Effects) {
 	n.serve(now, fx)
 }
 
-// Forbid counts work that was refused outside the node, with the verdict, and so
-// tells the law nothing. It reports false for a shadow node, which only counts
-// what it would have refused.
+// Forbid counts work that was refused outside the node, with its verdict. The law does not
+// see it. It returns false for a shadow node, which only counts the refusal.
 func (n *Node) Forbid(v reply.Verdict, now int64, fx *Effects) bool {
 	n.lock()
 	defer n.unlock()
@@ -33,12 +32,12 @@ func (n *Node) Forbid(v reply.Verdict, now int64, fx *Effects) bool {
 	return true
 }
 
-// Drain refuses what arrives from now on. The channel is closed when what
-// waits and what runs is done.
+// Drain refuses new arrivals. The channel is closed when all waiting and running work is
+// done.
 func (n *Node) Drain(now int64, fx *Effects) <-chan struct{} {
 	n.lock()
 	defer n.unlock()
-	n.flags.set(closed, true) // before the law may end the goroutine
+	n.flags.set(closed, true) // before the law may call runtime.Goexit
 	now = n.advance(now, fx)
 	cold := n.contended().coldPart()
 	if cold.empty == nil {

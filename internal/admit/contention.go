@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/internal/virtual"
 )
 
-// contention is what a node learns from the moment its limit is first reached:
-// what it did not serve, and how fast work drains while the limit holds it back.
+// contention holds the measurements that begin when a node first reaches its limit: the
+// refused requests, and how fast work drains at the limit.
 type contention struct {
 	refused   [reply.Refusals - reply.OverShare]uint64 // by verdict, from OverShare: no node refuses a key
 	cancelled uint64
@@ -21,35 +21,35 @@ type contention struct {
 	cold *cold
 }
 
-// cold is what few nodes need.
+// cold is the state that few nodes use.
 type cold struct {
-	wouldRefuse uint64        // in shadow mode
-	empty       chan struct{} // of a shutdown: closed when the node is closed and empty
+	wouldRefuse uint64        // number of refusals in shadow mode
+	empty       chan struct{} // for Drain: closed when the node is closed and empty
 	pacer       pacer
 	cap         int32         // with the flag capped
 	alone       int32         // with the flag alone: see RunAlone
 	virtual     *virtual.Work // in shadow mode
 	corrected   int64         // see Corrected
-	held        int64         // with the flag holding; in shadow mode of virtual work
+	held        int64         // with the flag holding; in shadow mode the weight of virtual work
 	excess      int64         // see held.go
-	overloaded  uint64        // how many pieces of work the downstream refused
+	overloaded  uint64        // pieces of work that the downstream refused
 	pushback    pushback
-	heard       uint64     // how many pieces of work in flight were measured
-	deadlines   *deadlines // nil before work with a deadline
+	heard       uint64     // pieces of work in flight that were measured
+	deadlines   *deadlines // nil until the first work with a deadline
 }
 
-// A pushback is what is known of a downstream that refuses work and says when to come back.
+// A pushback is the state of a downstream that refuses work and names a time to come back.
 type pushback struct {
-	after int64  // the time that it named
+	after int64  // the delay that the downstream named
 	until int64  // when to come back
-	next  int64  // when to send a piece of work before that
-	row   uint32 // how many pieces of work it refused in a row
+	next  int64  // when to send one piece of work before that
+	row   uint32 // refusals in a row
 }
 
 // send notes that a piece of work starts.
 func (p *pushback) send(now int64) { p.next = now + p.after/10 }
 
-// coldPart returns what few nodes need, which exists once it was needed.
+// coldPart allocates the rarely used state on first use.
 func (p *contention) coldPart() *cold {
 	if p.cold == nil {
 		p.cold = &cold{}
@@ -66,10 +66,10 @@ func (p *contention) pass(from, to, lookback int64) {
 	p.until = to
 }
 
-// fresh is how much of what was counted still holds, 0 to 1. It fades with the time since then
-// in which the limit held nothing back, and is gone after a look-back of that or, if that is
-// longer, after as much as it was counted in. Saturated time is no such pause: however long
-// the work takes, how it drains is being measured.
+// fresh is how much of the counts still holds, 0 to 1. It fades with the time since then in
+// which the limit held nothing back. It reaches 0 after one look-back or, if that is longer,
+// after the time the counts cover. Saturated time does not fade it: however long the work
+// takes, the drain rate is being measured.
 func (p *contention) fresh(now, lookback int64) float32 {
 	memory := max(float32(lookback)/float32(time.Second), p.draining)
 	return max(0, 1-float32(now-p.until)/float32(time.Second)/memory)
@@ -100,8 +100,8 @@ func (p *contention) drainRate(now, lookback int64) float64 {
 	return min(float64(p.drained)/float64(p.draining), float64(time.Second)) // one a nanosecond
 }
 
-// arrive notes the deadline of work that arrives, 0 for none. Before the limit was reached there is
-// no contention, and no law that asks.
+// arrive notes the deadline of work that arrives, 0 for none. Before the limit was reached
+// there is no contention, and no law reads the deadlines.
 func (p *contention) arrive(deadline, now int64) {
 	if deadline != 0 || p.hasDeadlines() {
 		p.addDeadline(deadline, now)
@@ -122,8 +122,8 @@ func (p *contention) addDeadline(deadline, now int64) {
 	c.deadlines.add(left)
 }
 
-// deadline is the median of the time that arrivals had left, 0 if most had no deadline. From now on
-// those with less than the law's least time are left out.
+// deadline is the median of the time that arrivals had left, 0 if most had no deadline. From
+// now on arrivals with less than the law's least time are left out.
 func (p *contention) deadline() time.Duration {
 	if p == nil || !p.hasDeadlines() {
 		return 0

@@ -17,7 +17,7 @@ func (r *rig) cumulative() *window.Cumulative {
 	return c
 }
 
-// The law hears of waits for the limit only; whoever reads the histogram waited for any of these.
+// The law only sees waits for the limit; the histogram counts waits for any reason.
 func TestAllWaitsAreAccumulated(t *testing.T) {
 	grouped := newLawRig(t, law.Fixed{}, settings(100, accumulating), admit.NewGroup(1))
 	paced := newRig(t, 100, accumulating)
@@ -45,7 +45,7 @@ func TestAllWaitsAreAccumulated(t *testing.T) {
 	}
 }
 
-// In shadow mode the histograms are of what really runs.
+// In shadow mode the histograms count the real work.
 func TestAccumulatedIsWhatRuns(t *testing.T) {
 	r := newRig(t, 1, accumulating)
 	ticket := r.must(1)

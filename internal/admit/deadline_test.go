@@ -10,9 +10,9 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// learn keeps all slots taken by work that takes the given time and ends evenly
-// spaced, until the node knows it by heart; the slots stay taken. It returns the
-// tickets that are out, the one to end next first.
+// learn keeps all slots taken by work of the given latency that ends evenly spaced, until the
+// node has measured it. It returns the tickets of the work still running, the first to end
+// first.
 func (r *rig) learn(slots int, latency time.Duration) []*reply.Ticket {
 	r.t.Helper()
 	out := make([]*reply.Ticket, slots)
@@ -50,7 +50,7 @@ func TestDrainRate(t *testing.T) {
 	within(t, "slower", r.state().DrainRate, 1/(0.01*old+0.1*(1-old)), 0.05)
 }
 
-// Time in which nothing was held back says nothing about how fast work drains.
+// Time in which nothing was held back says nothing about the drain rate.
 func TestDrainRateCountsSaturatedTimeOnly(t *testing.T) {
 	r := newRig(t, 2, nil)
 	for range 100 {
@@ -75,7 +75,7 @@ func TestRetryAfterIsWhatTakesToDrain(t *testing.T) {
 	for range 5 {
 		r.join()
 	}
-	for range 1000 { // who tries again and again is no more than one
+	for range 1000 { // a client that retries counts once
 		r.try(1)
 		within(t, "behind five", float64(r.fx.RetryAfter), (5+10)*float64(10*ms), 0.05)
 	}
@@ -91,8 +91,8 @@ func TestRetryAfterIsBounded(t *testing.T) {
 	}
 }
 
-// Before anything has drained in saturated time, work is known to end as often as
-// Little's law says.
+// Before anything has drained in saturated time, Little's law gives the rate at which work
+// ends.
 func TestRetryAfterFromLatency(t *testing.T) {
 	r := newRig(t, 4, nil)
 	for range 3 {
@@ -100,7 +100,7 @@ func TestRetryAfterFromLatency(t *testing.T) {
 		r.now += 100 * ms
 		r.done(ticket, window.Success)
 	}
-	r.must(4) // one that is as heavy as four
+	r.must(4) // one of weight four
 	r.try(1)
 	within(t, "retry after", float64(r.fx.RetryAfter), float64(100*ms), 0.05)
 }
@@ -114,10 +114,10 @@ func TestDeadlineOnArrival(t *testing.T) {
 	}
 	want(t, reply.Deadline, r.join(due(r.now+55*ms)))
 	want(t, reply.Waiting, r.join(due(r.now+65*ms)))
-	want(t, reply.Waiting, r.join()) // without one
+	want(t, reply.Waiting, r.join()) // without a deadline
 }
 
-// Those in lower lanes are not ahead.
+// Waiters in lower lanes are not ahead.
 func TestDeadlineOnArrivalLooksAtHigherLanesOnly(t *testing.T) {
 	r := newRig(t, 1, nil)
 	r.learn(1, 10*ms)
@@ -143,12 +143,12 @@ func TestPassedDeadlineIsNeverDispatched(t *testing.T) {
 	ticket := r.must(1)
 	q := r.join(due(100 * ms))
 	r.now = 100*ms + 1
-	r.done(ticket, window.Ignore) // nothing is known of latencies
+	r.done(ticket, window.Ignore) // no latency is known
 	want(t, reply.Deadline, q)
 }
 
-// Work takes 1 s, a slot is free every 50 ms. Those who give it 200 ms must have a
-// chance all the same, or the node would never find out that work became faster.
+// Work takes 1 s, a slot is free every 50 ms. Requests with a budget of 200 ms must still get
+// a chance, or the node would never find out that work became faster.
 func TestServiceTimeIsAtMostHalfTheBudget(t *testing.T) {
 	r := newRig(t, 20, nil)
 	out := r.learn(20, time.Second)

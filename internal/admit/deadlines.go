@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// arrivals is how many pieces of work the median of their deadlines is of. So the share of the work
-// that has one is off by 0.09, one standard error.
+// arrivals is the number of pieces of work in the median. The share of work with a deadline
+// is then off by 0.09, one standard error.
 const arrivals = 32
 
-// deadlines are how much time the last arrivals had left, in seconds. Those without a deadline had
-// all the time there is.
+// deadlines is the time that the last arrivals had left, in seconds. For an arrival without a
+// deadline it is infinite.
 type deadlines struct {
 	left  [arrivals]float32
 	count uint32  // of all arrivals

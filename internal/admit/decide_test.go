@@ -63,7 +63,7 @@ func TestWindowWaitsForSamplesUpToTheLookback(t *testing.T) {
 	}
 }
 
-// A limit at which nothing completes and all is refused must not freeze.
+// A limit must not freeze when nothing completes and all is refused.
 func TestWindowClosesWhenAllIsRefused(t *testing.T) {
 	l := &recorder{}
 	r := newLawRig(t, l, settings(1, nil), nil)
@@ -92,7 +92,7 @@ func TestWindowClosesEarlyAtMaxSamples(t *testing.T) {
 	}
 }
 
-// Where work takes longer than a window, none that starts in it ends in it.
+// If work takes longer than a window, none that starts in it ends in it.
 func TestCarriedWorkMayCloseTheWindow(t *testing.T) {
 	for _, carried := range []bool{false, true} {
 		l := &recorder{limits: []float64{3}, plan: law.Plan{MinSamples: 2, Carried: carried}}
@@ -101,7 +101,7 @@ func TestCarriedWorkMayCloseTheWindow(t *testing.T) {
 		r.done(r.must(1), window.Success)
 		r.done(r.must(1), window.Success)
 		r.now = time.Second
-		r.try(1) // changes the limit: what has begun by now is carried
+		r.try(1) // changes the limit: work that has begun by now is carried
 		r.now += time.Second
 		for _, ticket := range before {
 			r.done(ticket, window.Success)
@@ -218,7 +218,7 @@ func TestPanickingLawHoldsTheLimit(t *testing.T) {
 func TestUpdateTakesEffectInTheOpenWindow(t *testing.T) {
 	long := settings(5, func(s *admit.Settings) { s.Interval, s.Lookback = time.Hour, time.Hour })
 	r := newLawRig(t, law.Band{Target: ms}, long, nil)
-	r.update(settings(5, nil), law.Band{Target: ms}) // which can be retuned
+	r.update(settings(5, nil), law.Band{Target: ms}) // can be retuned
 	for range 50 {
 		ticket := r.must(1)
 		r.now += 100 * ms

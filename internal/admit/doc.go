@@ -1,8 +1,7 @@
-// Package admit is the admission core: the state machine that decides which
-// work starts, which waits and which is refused, and that lets a control law
-// move the limit. It is told the time and never reads a clock, starts a
-// goroutine or blocks, so the live limiter and the simulator drive the same
-// code.
+// Package admit is the admission core: the state machine that decides which work starts,
+// which waits and which is refused, and that lets a control law move the limit. The caller
+// passes in the time. The package never reads a clock, starts a goroutine or blocks, so the
+// live limiter and the simulator drive the same code.
 //
 // # A node
 //
@@ -14,45 +13,45 @@
 //
 // # A group
 //
-// Nodes may share a [Group], a cap C on the work in flight of all of them, which is
-// checked in the same critical section. With x in flight and r reserved in a node,
-// max(x, r) is out of reach for the others; work starts if the sum of that stays
-// within C. So a reserve is never lent, and the rest of C, R = C - sum of r, is lent
-// to whoever asks. A node with the share s is entitled to e = r + R*s/S, S being the
-// sum of the shares of those that run or wait. A slot that comes free goes to the
-// least (x-r+1)/s among those with x+1 <= e, then to the least max(0, x-r)/s, and
-// among equals in turn by share. Decision 0007 has the reasons.
+// Nodes may share a [Group], a cap C on the work in flight of all of them, checked in the
+// same critical section. With x in flight and r reserved in a node, max(x, r) is out of reach
+// for the others; work starts if the sum of these stays within C. So a reserve is never lent,
+// and the rest of C, R = C - sum of r, is lent to any node that asks. A node with the share s
+// is entitled to e = r + R*s/S, where S is the sum of the shares of the nodes with running or
+// waiting work. A free slot goes to the least (x-r+1)/s among the nodes with x+1 <= e, then
+// to the least max(0, x-r)/s. Equal nodes take turns by share. Decision 0007 has the reasons.
 //
-// # The rooms
+// # The parts
 //
-// A node is put together of parts that do not know it: slots (what work takes to start, and the
-// measurements), loop (when the law is asked, and on what), history, the queue of package queue and
-// the virtual work of package virtual. What is left to Node is what joins them: acquire.go, wait.go
-// and done.go are the ways in and out, serve.go hands free slots on, law.go moves the limit. Group,
-// member and shareQueue share slots out among nodes. A rule in internal/rules holds how many
-// methods Node has, and how many pairs of files know each other (decision 0017).
+// A node consists of parts that do not know each other: slots (the resources that work takes,
+// and their measurements), loop (when to call the law, and with which window), history, the
+// queue of package queue and the virtual work of package virtual. Node joins them:
+// acquire.go, wait.go and done.go are the ways in and out, serve.go hands on free slots,
+// law.go moves the limit. Group, member and shareQueue share slots out among nodes. A rule in
+// internal/rules bounds the number of methods of Node, and of pairs of files that know each
+// other (decision 0017).
 //
 // # The queue
 //
-// The queue says which waiters may stay, which is next and which have to go; see [queue.Queue]. The
-// node shows it a [queue.View], counts those that it evicts, and has their owners told.
+// The queue decides which waiters may stay, which is next and which must go; see
+// [queue.Queue]. The node passes it a [queue.View], counts the waiters it evicts, and
+// notifies their owners.
 //
-// The drain rate X that the view shows is completions per second of saturated time, time in which
-// the limit held work back. With c and t the completions and the saturated
-// seconds so far, each faded by 1-1/K at every completion, X = c/t, K being the
-// limit within 16 to 128. Both age by the
-// time in which nothing is held back: a look-back of that or, if that is longer, as much as
-// t leaves X unknown.
+// The drain rate X in the view is completions per second of saturated time, time in which the
+// limit held work back. With c and t the completions and the saturated seconds so far, each
+// faded by 1-1/K at every completion, X = c/t, where K is the limit within 16 to 128. Both
+// age by the time in which nothing is held back: after a look-back of that, or after t if t
+// is longer, X is unknown.
 //
 // # The pace
 //
-// A node may have a [Pace] besides its limit, for which see decision 0009. Time in which
-// the pace alone holds work back is not saturated time, and the law hears nothing of it.
+// A node may have a [Pace] besides its limit; see decision 0009. Time in which the pace alone
+// holds work back is not saturated time, and the law does not see it.
 //
 // # Shadow mode
 //
-// A node in shadow mode admits all, and keeps virtual work beside it: what it would have
-// admitted. Of that the law hears, and the group; see package virtual.
+// A node in shadow mode admits all work. Beside it, it keeps virtual work: the work that it
+// would have admitted. The law and the group see the virtual work; see package virtual.
 //
 // # The law
 //

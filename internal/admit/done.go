@@ -5,8 +5,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// Done takes a ticket back. It reports whether the ticket was out; if not,
-// nothing changes.
+// Done takes a ticket back. It reports whether the ticket was out; if not, nothing changes.
 func (n *Node) Done(t reply.Ticket, now int64, outcome window.Outcome, fx *Effects) bool {
 	n.lock()
 	r := t.Out()
@@ -33,8 +32,9 @@ func (n *Node) Done(t reply.Ticket, now int64, outcome window.Outcome, fx *Effec
 	return true
 }
 
-// Measure hears the outcome of work that goes on and holds its slots. From then on the law is shown
-// neither the work nor its slots. If the work was measured before, or is back, nothing changes.
+// Measure records the outcome of work that still runs and holds its slots. From then on the
+// law sees neither the work nor its slots. If the work was measured before, or has ended,
+// nothing changes.
 func (n *Node) Measure(t reply.Ticket, now int64, outcome window.Outcome, fx *Effects) {
 	n.lock()
 	r := t.Out()
@@ -47,7 +47,7 @@ func (n *Node) Measure(t reply.Ticket, now int64, outcome window.Outcome, fx *Ef
 		n.catchUp(now, fx)
 	}
 	now = n.flow(now)
-	fx.Heard = true // before the law may end the goroutine
+	fx.Heard = true // before the law may call runtime.Goexit
 	if n.flags&shadow == 0 {
 		n.meter.Ended(r.Start, now, r.Weight, outcome)
 		n.hold(weight, n.conf.reach(n.decided, n.limit))
@@ -60,9 +60,9 @@ func (n *Node) Measure(t reply.Ticket, now int64, outcome window.Outcome, fx *Ef
 	n.pass(weight, now, fx)
 }
 
-// pass ends a call that heard an outcome: it closes the window if that is due, hands slots on and
-// unlocks. If the law ends the goroutine, which never comes to the effects, it does the same, and
-// wakes who got them.
+// pass ends a call that recorded an outcome: it closes the window if due, hands slots on and
+// unlocks. If the law calls runtime.Goexit, the caller never gets the effects, so pass also
+// wakes the waiters that were served.
 func (n *Node) pass(weight, now int64, fx *Effects) {
 	exits := true
 	defer func() {
@@ -78,8 +78,8 @@ func (n *Node) pass(weight, now int64, fx *Effects) {
 	exits = false
 }
 
-// handOn serves waiters with what work held. The queue of an idle node forgets its picks, and is
-// dropped if it knows no more.
+// handOn serves waiters with the slots of ended work. The queue of an idle node forgets its
+// picks, and is dropped once it has no state left.
 func (n *Node) handOn(weight, now int64, fx *Effects) {
 	switch {
 	case n.flags&^holding != 0:

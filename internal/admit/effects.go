@@ -5,7 +5,7 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// Effects is what a call leaves to be done after it, without the lock.
+// Effects lists the actions for the caller to take after a call, without the lock.
 type Effects struct {
 	Woken       queue.Woken
 	Change      *Change       // a change of the limit, if the node is observed
@@ -14,10 +14,10 @@ type Effects struct {
 	Panic       error         // the law panicked; the limit was held
 	Notable     bool          // one of the following, Change or Panic is set
 	Replaced    bool          // Change came with a law that starts afresh
-	Heard       bool          // an outcome was heard: not of work that was measured before
-	Lapsed      int32         // how much would have been refused after it had waited, on a shadow node,
-	LapsedSeq   uint64        // and the number of the first of these
-	WouldRefuse reply.Verdict // what a shadow node would have answered, if not Admitted
+	Heard       bool          // an outcome was counted: not that of work measured before
+	Lapsed      int32         // on a shadow node, waiting work that would have been refused,
+	LapsedSeq   uint64        // and the number of the first of these refusals
+	WouldRefuse reply.Verdict // the verdict of a shadow node if it is not Admitted
 }
 
 // None reports whether there is nothing to do.

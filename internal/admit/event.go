@@ -1,13 +1,13 @@
 package admit
 
-// events numbers what a node reports.
+// events numbers the events of a node.
 type events struct {
 	last     uint64
 	observed bool // Settings.Observed
-	followed bool // others hear of them too; an update keeps that
+	followed bool // there are other readers too; updates keep this
 }
 
-// next returns the number of an event, 0 if no one hears of it.
+// next returns the number of an event, 0 if there are no readers.
 func (e *events) next() uint64 {
 	if !e.heard() {
 		return 0

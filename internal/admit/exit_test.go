@@ -11,14 +11,14 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// exit runs a call that may end its goroutine.
+// exit runs a call that may end in runtime.Goexit.
 func exit(call func()) {
 	done := make(chan bool)
 	go func() { defer close(done); call() }()
 	<-done
 }
 
-// exiting is a law that ends the goroutine at each window until it is told to stop.
+// exiting is a law that calls runtime.Goexit at each window while exits is set.
 func exiting(exits *bool) law.Law {
 	return lawFunc(func(w law.Window) law.Decision {
 		if w.Elapsed > 0 && *exits {
@@ -28,7 +28,8 @@ func exiting(exits *bool) law.Law {
 	})
 }
 
-// A law that ends the goroutine of a caller who joins the queue leaves nothing of it behind.
+// A law that calls runtime.Goexit while a caller joins the queue leaves nothing of that
+// caller behind.
 func TestLawExitsAtJoin(t *testing.T) {
 	exits := true
 	r := newLawRig(t, exiting(&exits), settings(2, nil), nil)
@@ -49,7 +50,8 @@ func TestLawExitsAtJoin(t *testing.T) {
 	r.wantCounts(0, 0)
 }
 
-// exitingRig returns a node with one slot, whose window is due: work that runs and work that waits.
+// exitingRig returns a node with one slot, running work, waiting work, and a window that is
+// due.
 func exitingRig(t *testing.T, exits *bool) (r *rig, running *reply.Ticket, waits *request) {
 	r = newLawRig(t, exiting(exits), settings(1, func(s *admit.Settings) { s.QueueTimeout = time.Hour }), nil)
 	r.done(r.must(1), window.Success)
@@ -58,7 +60,8 @@ func exitingRig(t *testing.T, exits *bool) (r *rig, running *reply.Ticket, waits
 	return r, running, waits
 }
 
-// A caller whose goroutine a law ends while it waits can leave, though the law would end it again.
+// A caller that ends by runtime.Goexit while it waits can leave, even if the law would call
+// Goexit again.
 func TestLawExitsInTheQueue(t *testing.T) {
 	exits := true
 	r, running, q := exitingRig(t, &exits)
@@ -72,7 +75,8 @@ func TestLawExitsInTheQueue(t *testing.T) {
 	r.wantCounts(0, 0)
 }
 
-// A slot that comes free as the law ends the goroutine goes to the next waiter, who hears of it.
+// A slot that comes free as the law calls runtime.Goexit goes to the next waiter, which is
+// notified.
 func TestLawExitsAtDone(t *testing.T) {
 	exits := true
 	r, running, q := exitingRig(t, &exits)

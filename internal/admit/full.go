@@ -5,9 +5,9 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// Full answers as Acquire does, and Join after it, but takes no slot and no place in the queue.
-// With a refusal w was refused, just as by them. Admitted and Waiting say what they would answer at
-// this moment, and then the node is as it was. A node in shadow mode is never full.
+// Full answers as Acquire and then Join would, but takes no slot and no place in the queue. A
+// refusal counts as one, just as theirs would. Admitted and Waiting are the answers at this
+// moment, and leave the node as it was. A node in shadow mode is never full.
 func (n *Node) Full(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	n.lock()
 	defer n.unlock()

@@ -29,7 +29,7 @@ func (r *rig) wantFull(verdict reply.Verdict, options ...func(*request)) {
 	}
 }
 
-// A waiter that would give way to one that only asks stays where it was.
+// A waiter that would give way to a question keeps its place.
 func TestWhoGivesWayToAQuestionStepsBack(t *testing.T) {
 	for name, tenants := range map[string]int{"one tenant": 0, "tenants": 1024} {
 		t.Run(name, func(t *testing.T) {
@@ -61,8 +61,8 @@ func TestWhoGivesWayToAQuestionStepsBack(t *testing.T) {
 	}
 }
 
-// Each refusal by Full teaches the adaptive queue what the refusal by Join would, and without one
-// it teaches nothing.
+// Each refusal by Full teaches the adaptive queue the same as a refusal by Join. Any other
+// answer teaches it nothing.
 func TestQuestionsTeachNothing(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { adaptiveQueue(s); s.QueueTimeout = time.Hour })
 	ticket := r.must(1)
@@ -70,18 +70,19 @@ func TestQuestionsTeachNothing(t *testing.T) {
 	r.done(ticket, window.Success)
 	r.must(1)
 	first := r.join(due(r.now + time.Second))
-	for range 100 { // had they come, deadlines would be taken for mixed
+	for range 100 { // had they joined, deadlines would count as mixed
 		r.wantFull(reply.Waiting, due(r.now+time.Minute))
 	}
 	second := r.join(due(r.now + time.Second))
-	third := r.join(due(r.now + 160*ms)) // in time if it is next, but not in its turn
+	third := r.join(due(r.now + 160*ms)) // in time if it is next, but not behind the others
 	want(t, reply.Waiting, first, second)
 	if got := third.verdict(); got != reply.Waiting {
 		t.Errorf("with like deadlines: %v", got)
 	}
 }
 
-// Work that only asks is no part of what a pace refuses a share of, unless it is refused.
+// A question does not count towards the share of work that a pace refuses, unless it is
+// refused.
 func TestQuestionsUnderAShareOfRefusals(t *testing.T) {
 	r := newRig(t, 1000, nil)
 	now, fx := r.call()
@@ -99,7 +100,7 @@ func TestQuestionsUnderAShareOfRefusals(t *testing.T) {
 	}
 }
 
-// A question for light work does not move up the heavy work that its node has in the queue.
+// A question for light work does not move up the heavy work of its node in the queue.
 func TestQuestionsLeaveTheLineAsItIs(t *testing.T) {
 	g := admit.NewGroup(4)
 	settings := settings(4, func(s *admit.Settings) { s.QueueSize = 9; s.QueueTimeout = time.Hour })

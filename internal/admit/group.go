@@ -11,27 +11,26 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// A Group caps the work in flight of all its nodes together, and shares its slots out
-// among them. Its lock takes the place of theirs, so that one critical section checks
-// both limits.
+// A Group caps the work in flight of all its nodes together, and shares its slots out among
+// them. Its lock replaces their locks, so that one critical section checks both limits.
 type Group struct {
 	mu        sync.Mutex
 	limit     int64
-	inflight  int64 // of nodes in shadow mode their virtual work, here and below
+	inflight  int64 // here and below, the virtual work of nodes in shadow mode
 	reserved  int64
 	committed int64 // sum over the members, see [member.committed]
 	shares    int64 // of the busy members, in thousandths
 	members   int
-	busy      []*member // those that run or wait, in no order
+	busy      []*member // members with running or waiting work, in no order
 	queue     shareQueue
 	offered   offer
 	records   records
 }
 
-// An offer is slots that members within their entitlement gave back. For a moment only members
-// within their entitlement may take them: until the waiter has looked that was told to.
+// An offer holds slots that members within their entitlement gave back. Only members within
+// their entitlement may take them until the notified waiter has looked.
 type offer struct {
-	slots int64 // given back before the waiter was told
+	slots int64 // given back before the waiter was notified
 	more  int64 // given back since
 	to    *queue.Waiter
 }
@@ -53,7 +52,7 @@ func (g *Group) InFlight() int {
 	return g.running()
 }
 
-// running is the weight of the work that really runs.
+// running is the weight of the real work in flight.
 func (g *Group) running() (weight int) {
 	for _, m := range g.busy {
 		weight += int(m.node.running())
@@ -61,11 +60,11 @@ func (g *Group) running() (weight int) {
 	return weight
 }
 
-// Has reports whether the node is of this group, or was until it was removed.
+// Has reports whether the node belongs to this group, or did until it was removed.
 func (g *Group) Has(n *Node) bool { return n.member != nil && n.member.group == g }
 
-// Resize changes the limit, which must leave room for the reserves. What runs is left
-// alone: above the new limit nothing starts until enough has ended.
+// Resize changes the limit, which must leave room for the reserves. Running work is left
+// alone: above the new limit nothing starts until enough work has ended.
 func (g *Group) Resize(limit int, now int64, fx *Effects) error {
 	lock(&g.mu)
 	defer g.mu.Unlock()
@@ -122,9 +121,9 @@ var errStranger = errors.New("it is not in the group, or was removed from it")
 type GroupState struct {
 	Limit, InFlight int
 	Reserved        int // sum of the reserves
-	Lent            int // what nodes run beyond their reserves
+	Lent            int // slots that nodes use beyond their reserves
 	Members         int
-	Busy            []MemberState // those that run or wait, in no order
+	Busy            []MemberState // members with running or waiting work, in no order
 }
 
 // MemberState is a node in its group at one moment.
@@ -134,7 +133,7 @@ type MemberState struct {
 	InFlight, Queued int
 	Entitled         float64       // slots it has a right to, reserve included
 	Borrowed         float64       // slots in flight beyond that
-	Wait             time.Duration // moving average of what waited for the group
+	Wait             time.Duration // moving average of the time spent waiting for the group
 }
 
 // State reads the group, all of it at the same moment.
@@ -165,7 +164,7 @@ func (m *member) state() MemberState {
 	}
 }
 
-// serve hands free slots to those who wait for them.
+// serve hands free slots to the waiters of the group.
 func (g *Group) serve(now int64, fx *Effects) {
 	for m := g.first(); m != nil; m = g.first() {
 		n := m.node
@@ -179,12 +178,12 @@ func (g *Group) serve(now int64, fx *Effects) {
 	}
 }
 
-// offer hands on slots of the given weight that m, in which nothing waits, gave back, to a queue
-// that is not empty. If m is entitled to them and the queue would only borrow them, they stay on
-// offer for a moment: the first waiter is told to recheck, and takes them when it looks unless m's
-// caller came again before it. A caller that works in a loop does. Lent at once, such a slot is
-// away most of the time: of three equal members with 40, 10 and 4 callers on 12 slots the last then
-// ran 3.6, not 4.
+// offer hands on the slots, of the given weight, that m gave back. Nothing waits in m, and
+// the group's queue is not empty. If m is entitled to the slots and the queue would only
+// borrow them, they stay on offer for a moment: the first waiter must recheck, and takes them
+// when it looks, unless m's caller came again before. A caller that works in a loop does.
+// Lent at once, such a slot is away most of the time: of three equal members with 40, 10 and
+// 4 callers on 12 slots the last then ran 3.6, not 4.
 func (m *member) offer(weight, now int64, fx *Effects) {
 	g, level := m.group, m.level()
 	if m.borrowed(weight) <= level && g.queue.claims.members[0].claim() > level {
@@ -197,7 +196,7 @@ func (m *member) offer(weight, now int64, fx *Effects) {
 	g.serve(now, fx)
 }
 
-// putOnOffer tells the waiter of the slots, unless it is about to look for others.
+// putOnOffer notifies the waiter, unless it is about to look for other slots.
 func (g *Group) putOnOffer(slots int64, w *queue.Waiter, fx *Effects) {
 	if w.RecheckDue && g.offered.to == w {
 		g.offered.more += slots
@@ -223,7 +222,7 @@ func (o *offer) claim(slots int64) {
 	}
 }
 
-// look ends the offer that the waiter was told of.
+// look ends the offer made to the waiter.
 func (g *Group) look(w *queue.Waiter) {
 	if g.offered.to == w {
 		g.offered.slots, g.offered.more = g.offered.more, 0
@@ -238,7 +237,7 @@ func (g *Group) first() *member {
 	return g.queue.first(g.queue.turns.members[0].level())
 }
 
-// review asks all who wait for the group again, after it changed.
+// review tries all waiters of the group again, after the group changed.
 func (g *Group) review(now int64, fx *Effects) {
 	g.offered = offer{}
 	for _, m := range slices.Clone(g.queue.turns.members) {
@@ -246,8 +245,8 @@ func (g *Group) review(now int64, fx *Effects) {
 	}
 }
 
-// standInQueue has the member wait for the group if only that keeps its next work
-// from starting.
+// standInQueue queues the member for the group if only the group keeps its next work from
+// starting.
 func (m *member) standInQueue(now int64, fx *Effects) {
 	n, queue := m.node, &m.group.queue
 	next := n.next(now, fx)

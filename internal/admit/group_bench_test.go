@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// BenchmarkGroupInLine ends work while every member has work waiting for the group, so
-// that a slot goes to the first in the queue, and has the next one join.
+// BenchmarkGroupInLine ends work while every member has work waiting for the group, so that a
+// slot goes to the first in the queue, and the next request joins.
 //
 //	go test -run '^$' -bench GroupInLine ./internal/admit
 func BenchmarkGroupInLine(b *testing.B) {
@@ -45,7 +45,7 @@ func BenchmarkGroupInLine(b *testing.B) {
 	}
 }
 
-// An inLine waits and says when it was served.
+// An inLine is a waiter that signals when it was served.
 type inLine struct {
 	queue.Waiter
 	node   *admit.Node

@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// newGroup returns so many nodes with a limit of 5 each under a common cap.
+// newGroup returns nodes with a limit of 5 each under a common cap.
 func newGroup(t *testing.T, limit, nodes int) (*admit.Group, []*rig) {
 	t.Helper()
 	group := admit.NewGroup(limit)
@@ -57,9 +57,9 @@ func TestGroupServesItsNodesInTurn(t *testing.T) {
 	}
 }
 
-// A node whose own limit is reached does not keep the others from their turn.
+// A node at its own limit does not keep the others from being served.
 func TestGroupPassesOverAFullNode(t *testing.T) {
-	small := allocation(0, 10) // whose claim is the better one
+	small := allocation(0, 10) // with the better claim
 	small.Bounds.Initial = 1
 	_, n := shareOut(t, 6, small, allocation(0, 1))
 	n[0].must(1)
@@ -92,7 +92,7 @@ func TestGroupServesOnCancelAfterAdmission(t *testing.T) {
 	}
 }
 
-// The last waiter of a draining node is answered by a call of another node.
+// A call of another node answers the last waiter of a draining node.
 func TestGroupEndsTheDrainOfAnyNode(t *testing.T) {
 	_, n := newGroup(t, 1, 2)
 	ticket := n[0].must(1)
@@ -108,7 +108,7 @@ func TestGroupEndsTheDrainOfAnyNode(t *testing.T) {
 	}
 }
 
-// Calls of different nodes may come with times that are out of order.
+// The times of calls of different nodes may be out of order.
 func TestGroupNeverTurnsBackTime(t *testing.T) {
 	_, n := newGroup(t, 1, 2)
 	ticket := n[0].must(1)

@@ -2,16 +2,16 @@ package admit
 
 import "github.com/weir-go/weir/law"
 
-// What is held are the slots of work that was measured and has not ended. A law finds its limit for
-// measured work, so what is held comes on top of that, and the limit moves with it at once: at the
-// next decision would be too late, because without free slots nothing is measured. No change is
-// recorded, for the law changed nothing.
+// Slots are held by work that was measured and has not ended. A law finds its limit for
+// measured work, so the held slots come on top of that limit, and the limit moves with them
+// at once: the next decision would be too late, because without free slots nothing is
+// measured. No change is recorded, because the law changed nothing.
 //
-// What the law found and what is held may be more than Max together. The limit then leaves out the
-// excess, and the law is shown what is left to it. Unless it cuts that, it has its limit back once
-// less is held.
+// The law's limit and the held slots together may exceed Max. The limit then leaves out the
+// excess, and the law is shown the rest of its limit. Unless the law cuts that, it gets its
+// limit back once fewer slots are held.
 
-// hold books that so much more is held, while the limit may move so far.
+// hold adds to the held slots. The limit may move within r.
 func (s *slots) hold(more int64, r reach) { s.setHeld(s.held()+more, r) }
 
 func (s *slots) setHeld(weight int64, r reach) {
@@ -26,8 +26,8 @@ func (s *slots) setHeld(weight int64, r reach) {
 // reach is how far a limit may move.
 type reach struct{ least, most int32 }
 
-// reach is how far the limit may move with what is held: not at all if it was not found by
-// measuring.
+// reach is how far the limit may move with the held slots: not at all if the limit was not
+// found by measuring.
 func (c *conf) reach(decided reason, limit int32) reach {
 	if decided.code == law.Pinned {
 		return reach{limit, limit}
@@ -35,7 +35,7 @@ func (c *conf) reach(decided reason, limit int32) reach {
 	return reach{c.min, c.max}
 }
 
-// beside is what a decision leaves out of so much that is held.
+// beside is the weight that a decision leaves out of the held weight.
 func (r reason) beside(held int64) int {
 	if r.code == law.Pinned {
 		return 0
@@ -43,7 +43,7 @@ func (r reason) beside(held int64) int {
 	return int(held)
 }
 
-// found is what the law found, as it decided last, and how many slots a Change counts.
+// found is the limit that the law last decided. A Change counts in these units.
 func (s *slots) found(decided reason) int32 {
 	if s.flags&holding == 0 || decided.code == law.Pinned {
 		return s.limit
@@ -52,15 +52,14 @@ func (s *slots) found(decided reason) int32 {
 	return int32(int64(s.limit) + c.excess - c.held)
 }
 
-// above is the limit with what is held on top of what the law found, as far as most has room, and
-// the excess.
+// above is the found limit plus the held slots, at most most, and the excess over most.
 func (s *slots) above(found int32, decided reason, most int32) (limit int32, excess int64) {
 	sum := int64(found) + int64(decided.beside(s.held()))
 	limit = int32(min(sum, int64(most)))
 	return limit, sum - int64(limit)
 }
 
-// setFound has the limit be that above what the law found.
+// setFound sets the limit to found plus the held slots.
 func (s *slots) setFound(found int32, decided reason, most int32) {
 	limit, excess := s.above(found, decided, most)
 	s.limit = limit

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// holdAll has work that was measured take all slots.
+// holdAll fills all slots with measured work.
 func (r *rig) holdAll(n int) (held []*reply.Ticket) {
 	for range n {
 		held = append(held, r.must(1))
@@ -21,8 +21,8 @@ func (r *rig) holdAll(n int) (held []*reply.Ticket) {
 	return held
 }
 
-// Max may leave no room for what the law found beside what is held. Once that is back, the limit is
-// where the law had it, unless the law cut what was left to it.
+// Max may leave no room for the law's limit beside the held slots. Once they are free, the
+// limit is back at the law's value, unless the law cut its visible part.
 func TestLimitOutlivesWhatIsHeld(t *testing.T) {
 	for _, c := range []struct{ decides, shown, want int }{
 		{0, 2, 4}, // it holds
@@ -54,7 +54,7 @@ func TestLimitOutlivesWhatIsHeld(t *testing.T) {
 	}
 }
 
-// An update counts from what the law found as well.
+// An update also counts from the law's limit.
 func TestUpdateWhileMaxIsHeld(t *testing.T) {
 	bounds := func(most int) admit.Settings {
 		return settings(4, func(s *admit.Settings) { s.Bounds.Max = most })
@@ -74,7 +74,7 @@ func TestUpdateWhileMaxIsHeld(t *testing.T) {
 	}
 }
 
-// The history and the events have what the law found, whatever is held meanwhile.
+// The history and the events report the law's limit, regardless of held slots.
 func TestChangesLeaveOutWhatIsHeld(t *testing.T) {
 	r := newLawRig(t, lawFunc(func(w law.Window) law.Decision {
 		return law.Decision{Limit: float64(w.Limit + min(w.Samples, 1))}

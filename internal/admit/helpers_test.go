@@ -13,7 +13,7 @@ import (
 
 const ms = time.Millisecond
 
-// A rig drives one node and tells it the time.
+// A rig drives one node and provides the time.
 type rig struct {
 	t    *testing.T
 	node *admit.Node
@@ -21,7 +21,7 @@ type rig struct {
 	fx   admit.Effects // of the last call
 }
 
-// settings are those of a small node with a plain queue; change adapts them.
+// settings returns the settings of a small node with a plain queue; change adapts them.
 func settings(limit int, change func(*admit.Settings)) admit.Settings {
 	s := admit.Settings{
 		Bounds:   law.Bounds{Min: 1, Max: 100, Initial: limit},
@@ -51,7 +51,7 @@ func newLawRig(t *testing.T, l law.Law, s admit.Settings, group *admit.Group) *r
 // adaptiveQueue turns the adaptive discipline on, without a bound of its own.
 func adaptiveQueue(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 0 }
 
-// call starts a call: it forgets the effects of the last one and says the time.
+// call starts a call: it forgets the effects of the last one and returns the time.
 func (r *rig) call() (now int64, fx *admit.Effects) {
 	r.fx = admit.Effects{}
 	return int64(r.now), &r.fx
@@ -115,7 +115,7 @@ func (r *rig) drain() <-chan struct{} {
 
 func (r *rig) state() admit.State { return r.node.State(int64(r.now)) }
 
-// wantCounts checks what is in flight and what waits.
+// wantCounts checks the work in flight and the queue.
 func (r *rig) wantCounts(inFlight, queued int) {
 	r.t.Helper()
 	if s := r.state(); s.InFlight != inFlight || s.Queued != queued {
@@ -123,7 +123,7 @@ func (r *rig) wantCounts(inFlight, queued int) {
 	}
 }
 
-// A request waits and counts how often it is woken and told to recheck.
+// A request waits and counts how often it is woken or notified to recheck.
 type request struct {
 	queue.Waiter
 	woken, rechecked int
@@ -142,14 +142,14 @@ func (q *request) ticket() *reply.Ticket {
 	return &t
 }
 
-// weighs, inLane and due make a request out of the ordinary.
+// weighs, inLane and due are options of a request.
 func weighs(weight int) func(*request) { return func(q *request) { q.Weight = weight } }
 func inLane(lane int) func(*request)   { return func(q *request) { q.Lane = lane } }
 func due(deadline time.Duration) func(*request) {
 	return func(q *request) { q.Deadline = int64(deadline) }
 }
 
-// join has a request join the queue and returns it, whatever became of it.
+// join has a request join the queue and returns it, whatever the verdict.
 func (r *rig) join(options ...func(*request)) *request {
 	q := &request{}
 	q.Owner, q.Weight = q, 1
@@ -169,7 +169,7 @@ func (r *rig) leave(q *request, why reply.Verdict) reply.Verdict {
 	return v
 }
 
-// want checks what became of requests.
+// want checks the verdicts of requests.
 func want(t *testing.T, verdict reply.Verdict, requests ...*request) {
 	t.Helper()
 	for i, q := range requests {
@@ -185,8 +185,8 @@ type lawFunc func(law.Window) law.Decision
 func (f lawFunc) Controller(law.Bounds) (law.Controller, error) { return f, nil }
 func (f lawFunc) Next(w law.Window) law.Decision                { return f(w) }
 
-// recorder is a law that keeps the windows it is shown and answers from a list
-// of limits, the last of which it repeats; with none it keeps the limit.
+// recorder is a law that records the windows it is shown and answers from a list of limits.
+// It repeats the last one; with an empty list it keeps the limit.
 type recorder struct {
 	windows []law.Window
 	limits  []float64
@@ -210,7 +210,7 @@ func (l *recorder) Next(w law.Window) law.Decision {
 	return d
 }
 
-// closed is how many windows the law has judged, without the one that only plans.
+// closed is how many windows the law has judged, without the first, which only plans.
 func (l *recorder) closed() int { return len(l.windows) - 1 }
 
 func (l *recorder) last() law.Window { return l.windows[len(l.windows)-1] }

@@ -17,8 +17,8 @@ type Change struct {
 // keptChanges is how many changes a history holds; two dozen bytes each.
 const keptChanges = 16
 
-// history is the last changes, oldest first. Where a change went is where the next one
-// came from, or for the last one the limit now.
+// history is the last changes, oldest first. An entry does not store its new limit: that is
+// where the next change starts, or the current limit.
 type history struct {
 	entries      []entry
 	raised, cuts uint32

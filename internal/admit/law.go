@@ -28,7 +28,7 @@ func (n *Node) advance(now int64, fx *Effects) int64 {
 // closeWindow lets the law decide if the window that is due has the samples for it.
 func (n *Node) closeWindow(now int64, fx *Effects) {
 	if n.meter == nil { // nothing ran yet: the first window begins now
-		n.due = now + n.conf.interval // should the law end the goroutine
+		n.due = now + n.conf.interval // in case the law calls runtime.Goexit
 		n.begin(now, first(n.control, n.conf.bounds(n.limit), fx))
 		return
 	}
@@ -43,7 +43,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 		w.Closed = n.conf.wall()
 	}
 	w.Deadline, w.RetryAfter = n.contention.deadline(), time.Duration(n.contention.awayFor(now))
-	n.due = now + n.conf.interval // should the law end the goroutine: what defers has to get by
+	n.due = now + n.conf.interval // in case the law calls runtime.Goexit: deferred calls must get past here
 	from := n.found(n.decided)
 	d := ask(n.control, w, fx)
 	n.decided = newReason(d.Reason)
@@ -66,7 +66,7 @@ func (n *Node) closeWindow(now int64, fx *Effects) {
 	}
 }
 
-// change records why what the law found was moved.
+// change records a move of the law's limit and its reason.
 func (n *Node) change(now int64, from int32, why law.Reason, fx *Effects) {
 	next := n.found(n.decided)
 	if n.flags&shadow != 0 {

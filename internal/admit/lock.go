@@ -21,10 +21,10 @@ func (s *slots) mutex() *sync.Mutex {
 	return &s.mu
 }
 
-// A goroutine that finds the lock taken tries it for a moment, lets others run, and
-// tries again, before it sleeps. What the lock guards takes less time than putting a
-// goroutine to sleep, and a mutex that goroutines sleep on turns slow to be fair:
-// with Lock alone BenchmarkHandoff loses 5% and now and then a third.
+// A goroutine that finds the lock taken retries for a moment, yields, and retries, before it
+// sleeps. The critical sections take less time than putting a goroutine to sleep, and a mutex
+// that goroutines sleep on turns slow to be fair: with Lock alone BenchmarkHandoff loses 5%
+// and now and then a third.
 const (
 	yields = 8
 	tries  = 30 // between yields

@@ -9,25 +9,26 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// loop is the control loop of a node: its controller, and when it is asked next, and on what.
+// loop is the control loop of a node: its controller, and when and with which window it is
+// next called.
 type loop struct {
 	due        int64 // when the window closes
-	expired    int64 // when it closes with however few samples
+	expired    int64 // when it closes regardless of samples
 	minSamples int32
 	maxSamples int32 // 0 if the window does not close early
 	control    law.Controller
-	decided    reason // the law's last word
-	carried    bool   // work that started before the window counts among its samples
+	decided    reason // the law's last reason
+	carried    bool   // work that started before the window counts as a sample too
 }
 
-// ready reports whether a window that is due has the samples for a decision. One without enough
-// of them stays open for the look-back and is then closed all the same: the law must hear that
+// ready reports whether a window that is due has enough samples for a decision. One without
+// enough stays open for the look-back and then closes all the same: the law must learn that
 // hardly anything completes.
 func (l *loop) ready(m *window.Meter, now int64) bool {
 	return l.completed(m) >= int(l.minSamples) || l.sampled(m) || now >= l.expired
 }
 
-// completed is what counts among the samples that the window needs.
+// completed is the number of samples that count towards the minimum.
 func (l *loop) completed(m *window.Meter) int {
 	if l.carried {
 		return m.Completed() + m.Carried()
@@ -35,8 +36,7 @@ func (l *loop) completed(m *window.Meter) int {
 	return m.Completed()
 }
 
-// sampled reports whether the window has all the samples that it was planned to
-// take, and so closes early.
+// sampled reports whether the window has the maximum of its samples, and so closes early.
 func (l *loop) sampled(m *window.Meter) bool {
 	return l.maxSamples > 0 && m.Completed() >= int(l.maxSamples)
 }
@@ -59,22 +59,23 @@ func first(c law.Controller, b law.Bounds, fx *Effects) law.Decision {
 	return ask(c, law.Window{Limit: b.Initial, Min: b.Min, Max: b.Max}, fx)
 }
 
-// ask lets the law decide. A law that panics must not leave the node locked: the
-// limit is held, and the panic goes on once the lock is free.
+// ask calls the law. A law that panics must not leave the node locked: the limit is held, and
+// the panic continues once the lock is free.
 func ask(c law.Controller, w law.Window, fx *Effects) (d law.Decision) {
 	d = law.Decision{Limit: float64(w.Limit)}
 	defer fx.catch()
 	return c.Next(w)
 }
 
-// catch keeps the panic of a law. It is to be deferred.
+// catch keeps the panic of a law. It must be deferred.
 func (fx *Effects) catch() {
 	if r := recover(); r != nil {
 		fx.Notable, fx.Panic = true, fmt.Errorf("law panicked: %v\n\n%s", r, debug.Stack())
 	}
 }
 
-// plan says when the next window closes, and on what. It returns how far back the law looks.
+// plan sets when the next window closes, and with how many samples. It returns how far back
+// the law looks.
 func (l *loop) plan(now int64, p law.Plan, settle int64, c *conf, usual int64) (lookback int64) {
 	interval, lookback := span(p.Interval), span(p.MaxAge)
 	if interval == 0 {
@@ -94,7 +95,7 @@ func (l *loop) plan(now int64, p law.Plan, settle int64, c *conf, usual int64) (
 	return lookback
 }
 
-// retune offers the law to the controller at work.
+// retune passes the law to the current controller.
 func (l *loop) retune(next law.Law, fx *Effects) bool {
 	defer fx.catch()
 	tuner, ok := l.control.(law.Retuner)

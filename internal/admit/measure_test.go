@@ -19,7 +19,8 @@ func (r *rig) measure(ticket *reply.Ticket, outcome window.Outcome) (heard bool)
 	return r.fx.Heard
 }
 
-// The outcome counts when it is heard, once; the end of the work counts when it is back.
+// An outcome counts once, when it is recorded; the end of the work counts when the ticket is
+// back.
 func TestMeasureHearsOnce(t *testing.T) {
 	r := newRig(t, 2, nil)
 	ticket := r.must(1)
@@ -42,7 +43,7 @@ func TestMeasureHearsOnce(t *testing.T) {
 	}
 }
 
-// The latency is the time until the outcome was heard.
+// The latency is the time until the outcome was recorded.
 func TestMeasureTakesTheTime(t *testing.T) {
 	r := newRig(t, 2, nil)
 	ticket := r.must(1)
@@ -55,8 +56,8 @@ func TestMeasureTakesTheTime(t *testing.T) {
 	}
 }
 
-// The law is shown the limit and the crowd of what it measures. What is held comes on top, and
-// a waiter gets the slot at once.
+// The law sees the limit and the concurrency of the work it measures. The held slots come on
+// top, and a waiter gets the slot at once.
 func TestLawSeesNothingOfWhatIsHeld(t *testing.T) {
 	l := &recorder{}
 	r := newLawRig(t, l, settings(4, nil), nil)
@@ -78,7 +79,7 @@ func TestLawSeesNothingOfWhatIsHeld(t *testing.T) {
 	}
 }
 
-// What is held is within the limit of law.Fixed, and within Max with any law.
+// The held slots count within the limit of law.Fixed, and within Max with any law.
 func TestLimitOfWhatIsHeld(t *testing.T) {
 	for name, l := range map[string]law.Law{"fixed": law.Fixed{}, "any": &recorder{}} {
 		r := newLawRig(t, l, settings(4, func(s *admit.Settings) { s.Bounds.Max = 6 }), nil)
@@ -101,7 +102,7 @@ func TestLimitOfWhatIsHeld(t *testing.T) {
 	}
 }
 
-// The peak is of all that is in flight.
+// The peak covers all work in flight.
 func TestPeakCountsWhatIsHeld(t *testing.T) {
 	r := newRig(t, 9, func(s *admit.Settings) { s.Cumulative = true })
 	r.measure(r.must(3), window.Ignore)
@@ -118,7 +119,7 @@ func TestPeakCountsWhatIsHeld(t *testing.T) {
 	}
 }
 
-// In a group, what is held takes the group's slots.
+// In a group, held slots count against the group.
 func TestMeasureInGroup(t *testing.T) {
 	group := admit.NewGroup(3)
 	a, b := newLawRig(t, law.Fixed{}, settings(9, nil), group), newLawRig(t, law.Fixed{}, settings(9, nil), group)
@@ -132,8 +133,8 @@ func TestMeasureInGroup(t *testing.T) {
 	b.must(2)
 }
 
-// In shadow mode the virtual work holds its slots like the real one, and gives them back with it,
-// also if the mode changes meanwhile.
+// In shadow mode the virtual work holds its slots like the real work, and frees them with it,
+// even if the mode changes meanwhile.
 func TestMeasureInShadow(t *testing.T) {
 	live := func(shadow bool) admit.Settings { return settings(2, func(s *admit.Settings) { s.Shadow = shadow }) }
 	r := newLawRig(t, law.Fixed{}, live(true), nil)
@@ -163,7 +164,8 @@ func TestMeasureInShadow(t *testing.T) {
 	r.wantCounts(2, 0)
 }
 
-// A law that ends the goroutine at a Measure leaves the node unlocked, and the outcome heard once.
+// A law that calls runtime.Goexit at a Measure leaves the node unlocked, and the outcome
+// recorded once.
 func TestExitAtMeasure(t *testing.T) {
 	exits := false
 	r := newLawRig(t, lawFunc(func(w law.Window) law.Decision {

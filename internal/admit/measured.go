@@ -6,7 +6,7 @@ import (
 	"github.com/weir-go/weir/internal/queue"
 )
 
-// measured is slots as the queue is shown them.
+// measured is the view of slots that the queue gets.
 type measured slots
 
 // Quantile returns the recent latency at a quantile, 0 if nothing has completed.

@@ -6,14 +6,13 @@ import (
 	"sync"
 )
 
-// An Allocation is what a node may have of its group's slots.
+// An Allocation is a node's part of its group's slots.
 type Allocation struct {
 	Reserved int     // slots that are never lent
-	Share    float64 // of the slots that no node reserves, against the shares of others; to a thousandth
+	Share    float64 // part of the unreserved slots, relative to the shares of others; to a thousandth
 }
 
-// A member is what a group knows of a node, in little memory. It is guarded by the
-// group's lock.
+// A member is a group's compact record of a node. It is guarded by the group's lock.
 type member struct {
 	group    *Group
 	node     *Node
@@ -66,7 +65,7 @@ func (m *member) allocate(s Settings) {
 	m.set(m.allotted(s))
 }
 
-// allotted is the allocation in the settings, or the one that the member has.
+// allotted is the allocation in the settings, or the member's current one.
 func (m *member) allotted(s Settings) (reserved, share int32) {
 	if s.Allocation == nil {
 		return m.reserved, m.share
@@ -87,8 +86,8 @@ func (m *member) set(reserved, share int32) {
 	g.queue.fix(m)
 }
 
-// committed is what of the group's slots is out of reach for others: what runs, and
-// the rest of the reserve.
+// committed is the group's slots out of reach for others: the running work, and the rest of
+// the reserve.
 func (m *member) committed() int64 { return max(m.node.inflight, int64(m.reserved)) }
 
 // start is move for work that starts.
@@ -102,7 +101,7 @@ func (m *member) start(weight int64) {
 	m.move(weight)
 }
 
-// move changes the work in flight by so many slots.
+// move changes the work in flight by the given slots.
 func (m *member) move(slots int64) {
 	g := m.group
 	g.committed -= m.committed()
@@ -116,13 +115,13 @@ func (m *member) move(slots int64) {
 // mutex guards the member and its node.
 func (m *member) mutex() *sync.Mutex { return &m.group.mu }
 
-// records are for all nodes of the group.
+// records are shared by all nodes of the group.
 func (m *member) records() *records { return &m.group.records }
 
 func (m *member) busy() bool { return m.index >= 0 }
 
-// count counts the member in or out when shares are weighed against each other: they
-// are of those that run or wait.
+// count updates whether the member is busy. Only busy members, with running or waiting work,
+// count when shares are weighed.
 func (m *member) count() {
 	n, g := m.node, m.group
 	busy := n.inflight > 0 || n.running() > 0 || n.flags&waiting != 0
@@ -143,8 +142,8 @@ func (m *member) count() {
 	g.shares -= int64(m.share)
 }
 
-// entitled is how many slots the member has a right to: its reserve, and by its share
-// of the rest among those who run or wait.
+// entitled is how many slots the member has a right to: its reserve, and its share of the
+// rest among the busy members.
 func (m *member) entitled() float64 {
 	return float64(m.reserved) + float64(m.level()*float64(m.share))
 }
@@ -158,7 +157,7 @@ func (m *member) level() float64 {
 	return float64(m.group.limit-m.group.reserved) / float64(shares)
 }
 
-// borrowed is what the member runs beyond its reserve, were weight added.
+// borrowed is the work of the member beyond its reserve, with weight added, per share.
 func (m *member) borrowed(weight int64) float64 {
 	return float64(m.node.inflight+weight-int64(m.reserved)) / float64(m.share)
 }
@@ -170,7 +169,7 @@ func (m *member) most() int64 { return m.group.limit - m.group.reserved + int64(
 // for a while, so it excludes nothing.
 func (m *member) excludes(weight int64) bool { return m.group.limit > 0 && weight > m.most() }
 
-// grows is by how much work of the given weight would raise what is committed.
+// grows is how much work of the given weight would add to committed.
 func (m *member) grows(weight int64) int64 {
 	return max(0, min(weight, m.node.inflight+weight-int64(m.reserved)))
 }
@@ -187,13 +186,13 @@ func (m *member) hasRoom(weight int64) bool {
 // isEntitled reports whether the member stays within its entitlement with weight added.
 func (m *member) isEntitled(weight int64) bool { return m.borrowed(weight) <= m.level() }
 
-// mayStart reports whether the group has room for work of the given weight and no member
-// who waits for the group goes first.
+// mayStart reports whether the group has room for work of the given weight and no member in
+// the queue goes first.
 func (m *member) mayStart(weight int64) bool {
 	queue := &m.group.queue
 	return m.hasRoom(weight) && (queue.empty() || queue.isFirst(m, int32(weight), m.level()))
 }
 
-// isHeldBack reports whether there is room for work of the given weight but others, whose
-// time may be up, go first.
+// isHeldBack reports whether there is room for work of the given weight but others go first.
+// Their time may be up.
 func (m *member) isHeldBack(weight int64) bool { return m.hasRoom(weight) && !m.mayStart(weight) }

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// allocation returns settings of a node that has so much of a group; its own limit is 100.
+// allocation returns settings of a node with the given part of a group; its own limit is 100.
 func allocation(reserved int, share float64) admit.Settings {
 	return settings(100, func(s *admit.Settings) { s.Allocation = &admit.Allocation{Reserved: reserved, Share: share} })
 }
@@ -28,7 +28,7 @@ func shareOut(t *testing.T, limit int, allocations ...admit.Settings) (*admit.Gr
 	return group, rigs
 }
 
-// hold has the node run so many pieces of work.
+// hold starts n pieces of work.
 func (r *rig) hold(n int) []*reply.Ticket {
 	r.t.Helper()
 	tickets := make([]*reply.Ticket, n)
@@ -38,7 +38,7 @@ func (r *rig) hold(n int) []*reply.Ticket {
 	return tickets
 }
 
-// queue has so many requests join.
+// queue joins n requests to the queue.
 func (r *rig) queue(n int) []*request {
 	requests := make([]*request, n)
 	for i := range requests {
@@ -96,7 +96,7 @@ func TestWhoIsAloneBorrowsEverything(t *testing.T) {
 	_, n := shareOut(t, 10, allocation(0, 1), allocation(0, 9))
 	n[0].hold(10)
 	n[0].wantEntitled(10, 0)
-	n[1].wantEntitled(9, 0) // were it to come
+	n[1].wantEntitled(9, 0) // if it came
 	gone := n[1].join()
 	n[0].wantEntitled(1, 9)
 	n[1].leave(gone, reply.Cancelled)
@@ -117,7 +117,7 @@ func TestResize(t *testing.T) {
 	}
 	want(t, reply.TooHeavy, heavy)
 	want(t, reply.Waiting, other)
-	owner := n[0].join() // the cap comes before the reserve, which is next
+	owner := n[0].join() // the group's cap applies before the reserve, which is next
 	want(t, reply.Waiting, owner)
 	n[1].done(running[0], window.Success)
 	want(t, reply.Waiting, owner)
@@ -232,8 +232,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// A limit that is not reached says nothing about a higher one, so the law hears nothing
-// of what the group holds back.
+// A limit that is not reached says nothing about a higher one, so the law does not see the
+// work that the group holds back.
 func TestLawDoesNotHearOfTheGroup(t *testing.T) {
 	group := admit.NewGroup(2)
 	l := &recorder{}
@@ -263,7 +263,7 @@ func TestLawDoesNotHearOfTheGroup(t *testing.T) {
 	within(t, "rate", s.DrainRate, 10, 0.05)
 }
 
-// What its own limit holds back it does hear of.
+// The law does see the work that its own limit holds back.
 func TestLawHearsOfItsLimitInAGroup(t *testing.T) {
 	l := &recorder{}
 	n := newLawRig(t, l, settings(1, nil), admit.NewGroup(2))
@@ -305,5 +305,5 @@ func TestGroupState(t *testing.T) {
 	}
 	n[0].wantEntitled(8, 0)
 	n[1].wantEntitled(2, 4)
-	n[2].wantEntitled(1.5, 0) // with it there would be three
+	n[2].wantEntitled(1.5, 0) // with its node there would be three
 }

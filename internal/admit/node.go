@@ -2,11 +2,11 @@ package admit
 
 import "github.com/weir-go/weir/internal/queue"
 
-// A Node admits work up to a limit that a law moves. All its methods are safe
-// for concurrent use and take the time in nanoseconds on one monotonic scale; a
-// time up to a second before one that was seen counts as that one (see clock.go).
+// A Node admits work up to a limit that a law moves. All its methods are safe for concurrent
+// use and take the time in nanoseconds on one monotonic scale. A time up to a second before
+// the last one counts as equal to it (see clock.go).
 type Node struct {
-	// What every call touches stands together.
+	// The fields that every call uses come first.
 	slots
 	last     int64 // the time of the last call
 	admitted uint64
@@ -20,9 +20,9 @@ type Node struct {
 	events    events
 }
 
-// flow books the time since the last call, which went by as the node was left. Of what only
-// the group, the cap or the pace holds back the law must not hear: a limit that was not reached
-// says nothing about a higher one (decision 0007).
+// flow books the time since the last call, in which the node's state did not change. The law
+// must not see work that only the group, the cap or the pace holds back: a limit that was not
+// reached says nothing about a higher one (decision 0007).
 func (n *Node) flow(now int64) int64 {
 	if now < n.last-farBack {
 		n.turnBack(now)
@@ -43,7 +43,7 @@ func (n *Node) flow(now int64) int64 {
 	return now
 }
 
-// view is what the queue is shown.
+// view returns the node's state for the queue.
 func (n *Node) view(now int64) queue.View {
 	return queue.View{Now: now, Limit: max(1, n.ceiling()), Size: n.conf.queueSize, Measured: (*measured)(&n.slots)}
 }

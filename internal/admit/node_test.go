@@ -58,7 +58,7 @@ func TestZeroTicketIsNotOut(t *testing.T) {
 	r.wantCounts(1, 0)
 }
 
-// A copy of a ticket that is back changes nothing, even when other work uses the record.
+// A copy of a returned ticket changes nothing, even when other work uses the record.
 func TestCopiedTicketIsBack(t *testing.T) {
 	r := newRig(t, 2, nil)
 	ticket := r.must(1)
@@ -92,7 +92,7 @@ func TestCountsByOutcome(t *testing.T) {
 	}
 }
 
-// A call that was overtaken by others comes with an earlier time.
+// A call that was overtaken by others has an earlier time.
 func TestEarlierTimeCountsAsTheLatest(t *testing.T) {
 	r := newRig(t, 1, nil)
 	r.now = time.Second
@@ -128,7 +128,7 @@ func TestShadowAdmitsAllAndReports(t *testing.T) {
 	r.wantCounts(fit*heavy+3, 0)
 }
 
-// Once out of the shadow, nothing starts until in flight has fallen below the limit.
+// After shadow mode, nothing starts until in flight has fallen below the limit.
 func TestLeavingTheShadow(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.Shadow = true })
 	first, second := r.must(1), r.must(1)

@@ -17,7 +17,7 @@ func lender(t *testing.T) (n []*rig, lent *reply.Ticket, waiting *request) {
 	return n, lent, n[1].join()
 }
 
-// look has the owner of a request look again.
+// look makes the owner of a request recheck.
 func (r *rig) look(q *request) reply.Verdict {
 	now, fx := r.call()
 	v := r.node.Recheck(&q.Waiter, true, now, fx)
@@ -58,8 +58,8 @@ func TestOwnerThatComesAgainHasItsSlot(t *testing.T) {
 	}
 }
 
-// A slot given back just before the waiter looks is not lent at this look: its owner had no time to
-// come again. Another look lends it.
+// A slot given back just before the waiter looks is not lent at this look: its owner had no
+// time to come again. The next look lends it.
 func TestEachOfferHasALookOfItsOwn(t *testing.T) {
 	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	lent := n[0].hold(2)
@@ -77,7 +77,7 @@ func TestEachOfferHasALookOfItsOwn(t *testing.T) {
 	want(t, reply.Waiting, second)
 }
 
-// With its only work done the owner counts among those at work for this once.
+// An owner whose only work has ended still counts as busy for this offer.
 func TestSlotOfAnOwnerThatRanAloneIsOffered(t *testing.T) {
 	_, n := shareOut(t, 2, allocation(0, 1), allocation(0, 1))
 	ticket := n[0].must(1)
@@ -88,7 +88,7 @@ func TestSlotOfAnOwnerThatRanAloneIsOffered(t *testing.T) {
 	n[0].must(1)
 }
 
-// Who would borrow may be told and gone; the next call of anybody lends the slot.
+// The borrower may be notified and gone; the next call of any node lends the slot.
 func TestOfferIsNotLost(t *testing.T) {
 	n, ticket, waiting := lender(t)
 	other := n[1].join()
@@ -97,7 +97,7 @@ func TestOfferIsNotLost(t *testing.T) {
 	want(t, reply.Admitted, other)
 }
 
-// What the owner borrowed itself, and what others have a right to, is handed on at once.
+// Slots that the owner borrowed, or that others are entitled to, are handed on at once.
 func TestOnlyTheOwnersPartIsOffered(t *testing.T) {
 	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(4)

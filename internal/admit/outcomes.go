@@ -2,8 +2,8 @@ package admit
 
 import "github.com/weir-go/weir/internal/window"
 
-// outcomes counts the work that did not succeed. What a downstream refused is counted in the cold
-// part, because few nodes hear of any.
+// outcomes counts the work that did not succeed. Refusals by the downstream are counted in
+// the cold part, because few nodes have any.
 type outcomes struct {
 	failed, timedOut, ignored uint64
 }

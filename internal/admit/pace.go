@@ -1,6 +1,6 @@
 package admit
 
-// SetPace replaces the pace. Those who wait are served as it allows.
+// SetPace replaces the pace. Waiters are served as it allows.
 func (n *Node) SetPace(p Pace, now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()

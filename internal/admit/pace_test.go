@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// Who waits for the limit has no reason to look after the pace: the work that ends
-// makes it look.
+// A waiter held back by the limit need not look after the pace: the work that ends makes it
+// look.
 func TestLimitedWaiterSleepsUnderAPace(t *testing.T) {
 	r := newRig(t, 1, nil)
 	now, fx := r.call()
@@ -28,8 +28,8 @@ func TestLimitedWaiterSleepsUnderAPace(t *testing.T) {
 	want(t, reply.Waiting, last)
 }
 
-// Only the first waiter looks again when the pace lets it start, and is told when
-// that comes sooner.
+// Only the first waiter looks again when the pace lets it start, and is notified when that
+// comes sooner.
 func TestNextIsNudged(t *testing.T) {
 	r := newRig(t, 100, nil)
 	pace := func(rate float64) {
@@ -67,7 +67,7 @@ func TestNextIsNudged(t *testing.T) {
 	}
 }
 
-// Work that was gone in the instant of its admission uses nothing of the pace up.
+// Work cancelled in the instant of its admission uses no tokens of the pace.
 func TestCancelAfterAdmissionGivesThePaceBack(t *testing.T) {
 	r := newRig(t, 100, nil)
 	now, fx := r.call()

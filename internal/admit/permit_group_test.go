@@ -12,8 +12,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A shop is a group of nodes of which all is done at random that permits, updates and the cap
-// allow.
+// A shop is a group of nodes that gets random calls: permits, updates and the cap.
 type shop struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -35,7 +34,7 @@ type waiting struct {
 	*request
 }
 
-// Next is a law that moves the limit as it likes.
+// Next is a law that moves the limit at random.
 func (s *shop) Next(w law.Window) law.Decision {
 	if w.Limit < w.Min || w.Limit > w.Max || w.InFlight < 0 || w.Last < 0 {
 		s.t.Errorf("the law is shown %+v", w)
@@ -64,8 +63,8 @@ func newShop(t *testing.T, seed uint64) *shop {
 	return s
 }
 
-// Whatever becomes of permits, of their weights and of the modes of their nodes, the group knows
-// what runs, and has its slots back in the end.
+// Whatever happens to permits, their weights and the modes of their nodes, the group knows
+// the work in flight, and has its slots back in the end.
 func TestPermitsInGroup(t *testing.T) {
 	for seed := range uint64(60) {
 		s := newShop(t, seed)
@@ -153,7 +152,7 @@ func (s *shop) done(i int, outcome window.Outcome) {
 	s.back = append(s.back, p)
 }
 
-// settle has those who were told to recheck do so, and hears the answers.
+// settle rechecks the notified waiters, and reads the answers.
 func (s *shop) settle() {
 	for again := true; again; {
 		again = false

@@ -2,12 +2,12 @@ package admit
 
 import "time"
 
-// inARow is how many pieces of work in a row a downstream refuses that serves none. Where it
-// serves one in five, it refuses so many in a row once in 1,300 times.
+// inARow is the number of refusals in a row after which the downstream counts as serving no
+// work. If it serves one piece in five, it refuses this many in a row once in 1,300 times.
 const inARow = 32
 
-// Pushback notes that the downstream, which refuses work, asked to stay away for a time. One that
-// names more than half a minute is asked again then.
+// Pushback notes that the downstream, which refuses work, named a time to stay away. A time
+// above half a minute counts as half a minute.
 func (s *slots) Pushback(after time.Duration, now int64) {
 	s.lock()
 	defer s.unlock()
@@ -23,7 +23,7 @@ func (p *contention) refusedDownstream() {
 	c.pushback.row++
 }
 
-// awayFor is how long the downstream has asked to stay away, 0 if it serves some of the work.
+// awayFor is how long to stay away from the downstream, 0 if it serves some of the work.
 func (p *contention) awayFor(now int64) int64 {
 	if p == nil || p.cold == nil || p.cold.pushback.row < inARow {
 		return 0
@@ -31,8 +31,8 @@ func (p *contention) awayFor(now int64) int64 {
 	return max(0, p.cold.pushback.until-now)
 }
 
-// staysAway reports whether work is not to be sent because the downstream would refuse it. A piece
-// of work in each tenth of the time that it named finds out when that ends.
+// staysAway reports whether to refuse work because the downstream would refuse it. One piece
+// of work in each tenth of the named time finds out when that ends.
 func (s *slots) staysAway(now int64) bool {
 	return s.flags&pushed != 0 && s.contention.awayFor(now) > 0 && now < s.contention.cold.pushback.next
 }

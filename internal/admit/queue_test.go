@@ -29,8 +29,8 @@ func TestFirstInFirstOut(t *testing.T) {
 	}
 }
 
-// Between the end of work and the start of the next in the queue there is no
-// moment at which a newcomer could take the slot.
+// Between the end of work and the start of the next waiter there is no moment at which a
+// newcomer could take the slot.
 func TestNewcomerDoesNotOvertake(t *testing.T) {
 	r := newRig(t, 3, nil)
 	r.must(1)
@@ -77,7 +77,7 @@ func TestHigherLanePassesWhatDoesNotFit(t *testing.T) {
 func TestQueueSizeIsExact(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 2 })
 	r.must(1)
-	// Both were told to join before either did.
+	// Both calls returned before either joined.
 	if a, b := r.acquire(1), r.acquire(1); a != reply.MustWait || b != reply.MustWait {
 		t.Fatal(a, b)
 	}
@@ -114,7 +114,7 @@ func TestLeavingMakesRoom(t *testing.T) {
 	}
 }
 
-// When who leaves was the one that did not fit, who stands behind may.
+// If the waiter that leaves was the one that did not fit, the waiter behind it may start.
 func TestLeavingLetsTheNextGo(t *testing.T) {
 	r := newRig(t, 2, nil)
 	r.must(1)
@@ -140,8 +140,8 @@ func TestQueueTimeout(t *testing.T) {
 	}
 }
 
-// A slot comes free at the moment at which the time of the first is up: its owner's
-// timer has not been heard yet.
+// A slot comes free just as the time of the first waiter is up: its owner's timer has not
+// fired yet.
 func TestNobodyIsDispatchedTooLate(t *testing.T) {
 	r := newRig(t, 1, nil)
 	ticket := r.must(1)
@@ -192,7 +192,7 @@ func TestCancelAfterAdmissionPassesTheSlotOn(t *testing.T) {
 	}
 }
 
-// Who is still in the queue although its time is up takes no place from a newcomer.
+// An expired waiter still in the queue takes no place from a newcomer.
 func TestExpiredTakesNoPlace(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { s.QueueSize = 1 })
 	r.must(1)
@@ -205,8 +205,8 @@ func TestExpiredTakesNoPlace(t *testing.T) {
 	want(t, reply.QueueTimeout, expired)
 }
 
-// The one that did not fit has expired, and it is a newcomer that brings it to
-// light, only to be refused itself.
+// The waiter that did not fit has expired. A newcomer brings this to light, and is refused
+// itself.
 func TestRefusedNewcomerStillServes(t *testing.T) {
 	r := newRig(t, 3, nil)
 	r.must(2)
@@ -220,7 +220,7 @@ func TestRefusedNewcomerStillServes(t *testing.T) {
 	want(t, reply.Admitted, light)
 }
 
-// The same if all it wanted to know is whether it has to wait.
+// The same for a call that only asks whether it has to wait.
 func TestRefusedAcquireStillServes(t *testing.T) {
 	r := newRig(t, 2, nil)
 	r.must(1)
@@ -268,8 +268,8 @@ func TestHigherLimitServes(t *testing.T) {
 	want(t, reply.Waiting, third)
 }
 
-// A lower limit interrupts nothing, starts nothing, and refuses what it has no
-// room for even alone.
+// A lower limit interrupts nothing, starts nothing, and refuses work that has no room even
+// alone.
 func TestLowerLimit(t *testing.T) {
 	r := newRig(t, 3, nil)
 	running := []*reply.Ticket{r.must(1), r.must(1), r.must(1)}

@@ -2,14 +2,14 @@ package admit
 
 import "github.com/weir-go/weir/internal/reply"
 
-// records are the records that no work uses, last in, first out. Each knows in place of a weight
-// how many there are with those below it: a count beside the list would put a limiter into the next
-// size class.
+// records is the free list of records, last in, first out. In place of a weight each record
+// holds the number of records from it downwards: a count beside the list would put a limiter
+// into the next size class.
 type records struct{ top *reply.Record }
 
-// mostFree bounds what is kept after a burst, to 2 KiB. With bursts of 100 pieces of work that all
-// end before the next, a piece then allocates 11 bytes, and with bursts of 1,000 29 bytes, a whole
-// record.
+// mostFree bounds the free list after a burst, to 2 KiB. With bursts of 100 pieces of work
+// that all end before the next, a piece then allocates 11 bytes, and with bursts of 1,000 29
+// bytes, a whole record.
 const mostFree = 64
 
 // use returns the record of work that starts.
@@ -24,7 +24,7 @@ func (f *records) use(weight int, now int64) *reply.Record {
 	return r
 }
 
-// retire ends the life of all tickets of a record.
+// retire invalidates all tickets of a record.
 func (f *records) retire(r *reply.Record) {
 	r.Generation++
 	r.Next, r.Weight = f.top, 1

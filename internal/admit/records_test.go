@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// What a node keeps of a burst is bounded.
+// The records that a node keeps after a burst are bounded.
 func TestKeepsFewRecords(t *testing.T) {
 	const burst, most = 100, 64
 	r := newRig(t, burst, nil)

@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// serve hands free slots to waiters, here and in the rest of the group, and ends
-// a shutdown when nothing is left.
+// serve hands free slots to waiters, here and in the rest of the group, and ends a shutdown
+// when no work is left.
 func (n *Node) serve(now int64, fx *Effects) {
 	for n.serveOne(now, fx) {
 	}
@@ -22,7 +22,7 @@ func (n *Node) serve(now int64, fx *Effects) {
 	n.endDrain(n.queue.Len())
 }
 
-// serveOne answers one waiter, if it is time.
+// serveOne answers one waiter if it can.
 func (n *Node) serveOne(now int64, fx *Effects) bool {
 	w := n.next(now, fx)
 	switch {
@@ -43,7 +43,7 @@ func (n *Node) serveOne(now int64, fx *Effects) bool {
 	return true
 }
 
-// next returns the waiter that is served next, nil if there is none.
+// next returns the waiter to serve next, nil if there is none.
 func (n *Node) next(now int64, fx *Effects) *queue.Waiter {
 	if n.queue.Len() == 0 {
 		return nil
@@ -55,7 +55,7 @@ func (n *Node) next(now int64, fx *Effects) *queue.Waiter {
 	return w
 }
 
-// dispatch starts the work of a waiter in the queue and has its owner told.
+// dispatch starts the work of a waiter in the queue and notifies its owner.
 func (n *Node) dispatch(w *queue.Waiter, now int64, fx *Effects) {
 	n.queue.Take(w)
 	n.flags.set(waiting, n.queue.Len() > 0)
@@ -63,8 +63,8 @@ func (n *Node) dispatch(w *queue.Waiter, now int64, fx *Effects) {
 	fx.Woken.Add(w)
 }
 
-// admit starts the work of a waiter. Its latency counts from here: time in the queue
-// says nothing about the downstream.
+// admit starts the work of a waiter. Its latency counts from here: time in the queue says
+// nothing about the downstream.
 func (n *Node) admit(w *queue.Waiter, now int64) {
 	w.Verdict = reply.Admitted
 	w.Ticket = n.register(w.Tenant, w.Weight, now).Ticket()
@@ -92,14 +92,14 @@ func (n *Node) remove(w *queue.Waiter) {
 	n.flags.set(waiting, n.queue.Len() > 0)
 }
 
-// reject takes a waiter out of the queue, declines it and has its owner told.
+// reject takes a waiter out of the queue, declines it and notifies its owner.
 func (n *Node) reject(w *queue.Waiter, why reply.Verdict, fx *Effects) {
 	n.remove(w)
 	n.decline(w, why)
 	fx.Woken.Add(w)
 }
 
-// turnAway declines those that the queue evicted and has their owners told.
+// turnAway declines the evicted waiters and notifies their owners.
 func (n *Node) turnAway(evicted queue.Chain, fx *Effects) {
 	n.flags.set(waiting, n.queue.Len() > 0)
 	for w := range evicted.All() {
@@ -108,8 +108,7 @@ func (n *Node) turnAway(evicted queue.Chain, fx *Effects) {
 	fx.Woken.Append(evicted)
 }
 
-// decline answers a waiter that is in no lane any more with anything but
-// Admitted.
+// decline gives a waiter that is in no lane any verdict but Admitted.
 func (n *Node) decline(w *queue.Waiter, why reply.Verdict) {
 	w.Verdict = why
 	if why == reply.Cancelled {
@@ -133,13 +132,13 @@ func (n *Node) refuse(v reply.Verdict, weight int) int64 {
 	return n.retryAfter(weight, ahead, n.last)
 }
 
-// soonest is how soon a waiter looks again, and by how much earlier it must be able to start
-// for it to be told.
+// soonest is the least time until a waiter looks again. It is notified of a better time only
+// if that is earlier by this much.
 const soonest = int64(time.Millisecond)
 
-// recheckSooner has w, the next one, look again when the pace lets it start: no call may
-// pass by at that moment. Nothing behind it needs to, for the one that starts makes
-// another next.
+// recheckSooner makes w, the first waiter, look again when the pace lets it start, because no
+// other call may come at that moment. The waiters behind it need no notice: once w starts,
+// the next one is first.
 func (n *Node) recheckSooner(w *queue.Waiter, now int64, fx *Effects) {
 	if n.onPace() {
 		return

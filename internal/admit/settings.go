@@ -13,28 +13,28 @@ type Settings struct {
 	Interval     time.Duration // between decisions
 	Lookback     time.Duration // how far back the law looks
 	MinSamples   int           // completions that a decision needs
-	QueueSize    int           // what 0 means is the order's to say
+	QueueSize    int           // 0 depends on the order
 	QueueTimeout time.Duration
 	Order        queue.Order
 	Lanes        int
-	Tenants      int  // buckets in which tenants are told apart, 0 for none
-	Shadow       bool // admit everything, count what would have been refused
+	Tenants      int  // buckets for tenants, 0 for none
+	Shadow       bool // admit everything, count the refusals of a live node
 	Observed     bool // report changes and number events
-	Cumulative   bool // measure what window.Cumulative has
+	Cumulative   bool // accumulate a window.Cumulative
 
 	// Wall reads the wall clock, once a window; nil if there is none.
 	Wall func() time.Time
 
-	// Applied, if set, is called under the lock when an update applies. What the owner keeps of the
-	// configuration then always comes from the same update as what the node keeps.
+	// Applied, if set, is called under the lock when an update applies. So the owner's
+	// configuration and the node's always come from the same update.
 	Applied func()
 
-	// Of a node in a group.
+	// For a node in a group.
 	Name       string      // in the group's state
 	Allocation *Allocation // nil to keep it, or for no reserve and a share of 1
 }
 
-// conf is Settings in little memory: a service may hold a hundred thousand nodes.
+// conf is a compact form of Settings: a service may hold a hundred thousand nodes.
 type conf struct {
 	interval, queueTimeout                   int64
 	min, max, initial, minSamples, queueSize int32
@@ -77,7 +77,7 @@ func (c *conf) settings() Settings {
 	}
 }
 
-// bounds returns the bounds for a law that goes on from the limit.
+// bounds returns the bounds for a law that starts from the limit.
 func (c *conf) bounds(limit int32) law.Bounds {
 	return law.Bounds{Min: int(c.min), Max: int(c.max), Initial: int(limit)}
 }
@@ -85,7 +85,7 @@ func (c *conf) bounds(limit int32) law.Bounds {
 // span bounds a duration so that adding a few to any time does not overflow.
 func span(d time.Duration) int64 { return min(max(int64(d), 0), 1<<60) }
 
-// newQueue returns an empty queue, which weighs what waits under a pace.
+// newQueue returns an empty queue. If weighs is set, it sums the weight of its waiters.
 func (c *conf) newQueue(v queue.View, weighs bool) *queue.Queue {
 	q := queue.New(c.order, int(c.lanes), v)
 	if weighs {

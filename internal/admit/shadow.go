@@ -23,7 +23,7 @@ func (n *Node) setShadow(on bool, now int64, fx *Effects) {
 	}
 }
 
-// admitAll admits those who wait, unless their time is up.
+// admitAll admits the waiters, unless their time is up.
 func (n *Node) admitAll(now int64, fx *Effects) {
 	for n.queue.Len() > 0 {
 		switch w := n.queue.Oldest(); {
@@ -37,7 +37,7 @@ func (n *Node) admitAll(now int64, fx *Effects) {
 	}
 }
 
-// beginShadow has virtual work, which starts now, beside all that runs by now.
+// beginShadow starts virtual work for all running work.
 func (s *slots) beginShadow(now int64, r reach) {
 	v := &virtual.Work{Running: s.inflight, Held: s.held(), Meter: s.meter}
 	s.contended().coldPart().virtual = v
@@ -45,12 +45,12 @@ func (s *slots) beginShadow(now int64, r reach) {
 	if v.Meter == nil {
 		v.Meter = s.newMeter(now)
 	}
-	s.setHeld(0, r) // of virtual work
+	s.setHeld(0, r) // the held slots of virtual work
 	v.Adopt(s.inflight, now, func() { s.meter.Start(now, int(s.inflight)) })
 	s.flags.set(shadow, true)
 }
 
-// endShadow has what really runs count again. What ran above the limit does not judge it.
+// endShadow makes the real work count again. Work above the limit does not judge it.
 func (s *slots) endShadow(now int64, r reach) {
 	v := s.virtual()
 	s.free(s.inflight - v.Running)
@@ -61,7 +61,7 @@ func (s *slots) endShadow(now int64, r reach) {
 	s.flags.set(shadow, false)
 }
 
-// acquireInShadow admits work, and finds out what would have become of it.
+// acquireInShadow admits work and records the verdict that a live node would give.
 func (n *Node) acquireInShadow(w Work, now int64, patient bool, fx *Effects) reply.Ticket {
 	would := reply.Overload
 	if !n.sheds(w.Weight) {
@@ -91,7 +91,7 @@ func (n *Node) acquireInShadow(w Work, now int64, patient bool, fx *Effects) rep
 	return r.Ticket()
 }
 
-// arrive answers for virtual work that arrives.
+// arrive decides on virtual work that arrives.
 func (s *slots) arrive(weight int32, now int64) reply.Verdict {
 	switch {
 	case s.tooHeavy(int(weight)):
@@ -103,7 +103,8 @@ func (s *slots) arrive(weight int32, now int64) reply.Verdict {
 	return reply.Admitted
 }
 
-// enqueueVirtual has virtual work wait, of which so much may wait for so long, or says why not.
+// enqueueVirtual queues virtual work within the bounds on number and time, or returns the
+// reason why not.
 func (s *slots) enqueueVirtual(weight int32, now int64, most int, patience int64) reply.Verdict {
 	v := s.virtual()
 	switch {
@@ -139,8 +140,8 @@ func (s *slots) endInShadow(r *reply.Record, now int64, outcome window.Outcome, 
 	}
 }
 
-// measureInShadow books the outcome of real work that goes on, and of its virtual work, which goes
-// on to hold its slots and ends in place of no other.
+// measureInShadow books the outcome of real work that still runs, and of its virtual work,
+// which keeps its slots and ends in place of no other work.
 func (s *slots) measureInShadow(r *reply.Record, now int64, outcome window.Outcome, limit reach) {
 	v := s.virtual()
 	v.Measure(r, now, outcome)
@@ -157,8 +158,8 @@ func (s *slots) measureInShadow(r *reply.Record, now int64, outcome window.Outco
 	v.Active.Remove(own)
 }
 
-// letGo frees what virtual work held. It may hold less than its real work, which may have been
-// measured before shadow mode began.
+// letGo frees the slots of virtual work. They may be fewer than those of the real work, which
+// may have been measured before shadow mode began.
 func (s *slots) letGo(r *reply.Record, limit reach) {
 	if r.Has(reply.Virtually) {
 		held := min(int64(r.Weight), s.held())
@@ -167,7 +168,7 @@ func (s *slots) letGo(r *reply.Record, limit reach) {
 	}
 }
 
-// learnInShadow ends the virtual work of real work whose outcome is known.
+// learnInShadow ends the virtual work of real work with a known outcome.
 func (s *slots) learnInShadow(r *reply.Record, now int64, outcome window.Outcome) {
 	v := s.virtual()
 	switch own := v.Own(r); {
@@ -195,7 +196,7 @@ func (s *slots) endVirtual(p *virtual.Piece, part int32, now int64, outcome wind
 	}
 }
 
-// serveVirtual starts virtual work that waits and has room now.
+// serveVirtual starts waiting virtual work that now has room.
 func (n *Node) serveVirtual(now int64, fx *Effects) {
 	v := n.virtual()
 	for p := v.Waiting.Oldest(); p != nil; p = v.Waiting.Oldest() {
@@ -229,7 +230,7 @@ func (n *Node) lapse(why reply.Verdict, fx *Effects) {
 	fx.Lapsed++
 }
 
-// catchUp has virtual work start, end and give up, each at its time, until now.
+// catchUp lets virtual work start, end and time out, each at its time, until now.
 func (n *Node) catchUp(now int64, fx *Effects) {
 	v := n.virtual()
 	for {
@@ -246,7 +247,7 @@ func (n *Node) catchUp(now int64, fx *Effects) {
 		if at > now {
 			return
 		}
-		n.flow(max(at, n.last)) // what estimates it may have fallen since
+		n.flow(max(at, n.last)) // the estimates may have fallen since
 		switch at {
 		case ends:
 			p := v.Active.Oldest()

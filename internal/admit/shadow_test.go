@@ -15,24 +15,24 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// workers take turns at what a node admits.
+// workers do the work that a node admits.
 type workers struct {
 	*rig
 	random  *rand.Rand
-	free    []time.Duration // when each of them is
-	busy    []job           // what they do or will do, by when it ends
+	free    []time.Duration // when each of them is free
+	busy    []job           // current and future jobs, by their end
 	waiting []job
 }
 
 type job struct {
-	*request // that waited
+	*request // the request, if it waited
 	ticket   *reply.Ticket
 	takes    time.Duration
 	ends     time.Duration
 }
 
-// arrive has requests come until the given time, so far apart in the mean, each of which takes 100
-// ms in the mean.
+// arrive makes requests arrive until the given time, with the given mean interval. Each takes
+// 100 ms in the mean.
 func (w *workers) arrive(every, until time.Duration) {
 	for w.now < until {
 		gap, takes := w.random.ExpFloat64()*float64(every), w.random.ExpFloat64()*float64(100*ms)
@@ -49,7 +49,7 @@ func (w *workers) arrive(every, until time.Duration) {
 	}
 }
 
-// start gives work to the worker who is free first.
+// start gives work to the worker that is free first.
 func (w *workers) start(j job) {
 	slices.Sort(w.free)
 	w.free[0] = max(w.free[0], w.now) + j.takes
@@ -58,7 +58,7 @@ func (w *workers) start(j job) {
 	w.busy = slices.Insert(w.busy, at, j)
 }
 
-// pass lets work end until then.
+// pass lets work end until the given time.
 func (w *workers) pass(until time.Duration) {
 	for len(w.busy) > 0 && w.busy[0].ends <= until {
 		ended := w.busy[0]
@@ -76,8 +76,8 @@ func (w *workers) pass(until time.Duration) {
 	w.now = until
 }
 
-// In shadow mode a node would refuse what a live one refuses, whether the limit is above what the
-// server can do at once or below, and whether or not there is more than it can do.
+// In shadow mode a node would refuse the same as a live one, whether the limit is above or
+// below the server's capacity, and whether or not the load is above it.
 func TestShadowRefusesWhatALiveNodeRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -96,7 +96,7 @@ func TestShadowRefusesWhatALiveNodeRefuses(t *testing.T) {
 			refused := func(shadow bool, seed uint64) uint64 {
 				r := newRig(t, c.limit, func(s *admit.Settings) { s.Shadow, s.QueueSize = shadow, c.queue })
 				w := &workers{rig: r, free: make([]time.Duration, 10), random: rand.New(rand.NewPCG(seed, 0))}
-				w.arrive(20*ms, 20*time.Second) // while the server has room
+				w.arrive(20*ms, 20*time.Second) // the server has room
 				before := r.state()
 				w.arrive(c.every, 60*time.Second)
 				after := r.state()
@@ -132,14 +132,14 @@ func shadowRig(t *testing.T, limit int, change func(*admit.Settings)) *rig {
 	})
 }
 
-// would has work run in shadow mode and returns what would have become of it.
+// would runs work in shadow mode and returns the verdict of a live node.
 func (r *rig) would(weight int) (*reply.Ticket, reply.Verdict) {
 	r.t.Helper()
 	ticket := r.must(weight)
 	return ticket, r.fx.WouldRefuse
 }
 
-// wantWould has work run in shadow mode and checks what would have become of it.
+// wantWould runs work in shadow mode and checks the verdict of a live node.
 func (r *rig) wantWould(weight int, verdict reply.Verdict) *reply.Ticket {
 	r.t.Helper()
 	ticket, got := r.would(weight)
@@ -149,7 +149,7 @@ func (r *rig) wantWould(weight int, verdict reply.Verdict) *reply.Ticket {
 	return ticket
 }
 
-// What would have been refused holds no slot, and what would have run gives its own back.
+// Work that would have been refused holds no slot. Work that would have run frees its own.
 func TestShadowSlotEndsWithItsWork(t *testing.T) {
 	r := shadowRig(t, 2, nil)
 	first := r.wantWould(1, reply.Admitted)
@@ -158,7 +158,7 @@ func TestShadowSlotEndsWithItsWork(t *testing.T) {
 	refused := r.wantWould(1, reply.LimitReached)
 	r.wantWould(3, reply.TooHeavy)
 	r.now += ms
-	r.done(refused, window.Success) // nothing is known of how long work takes without load
+	r.done(refused, window.Success) // the latency without load is unknown
 	r.wantWould(1, reply.LimitReached)
 	r.done(first, window.Success)
 	r.wantWould(1, reply.Admitted)
@@ -168,8 +168,9 @@ func TestShadowSlotEndsWithItsWork(t *testing.T) {
 	}
 }
 
-// hangs has work of 10 ms end without load, and then work that takes the whole limit hang. It
-// returns its ticket and those of so many others, which a live node would have refused.
+// hangs ends work of 10 ms without load, and then makes work that takes the whole limit hang.
+// It returns the first ticket and those of further work, which a live node would have
+// refused.
 func (r *rig) hangs(limit, more int) (first *reply.Ticket, others []*reply.Ticket) {
 	for range 100 {
 		ticket := r.wantWould(1, reply.Admitted)
@@ -183,14 +184,14 @@ func (r *rig) hangs(limit, more int) (first *reply.Ticket, others []*reply.Ticke
 	return first, others
 }
 
-// Behind an overload, where none of the work that would have run ends any more, whatever
-// ends gives the oldest slot back.
+// Behind an overload, where none of the work that would have run ends any more, the end of
+// any work frees the oldest slot.
 func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
 	r := shadowRig(t, 2, nil)
 	_, others := r.hangs(2, 5)
 	r.now += 5 * ms // in which work for 10 ms on two slots ends once
 	r.done(others[0], window.Timeout)
-	r.wantWould(1, reply.LimitReached) // the server may not have done that
+	r.wantWould(1, reply.LimitReached) // the server may not have done it
 	r.done(others[1], window.Success)
 	r.done(others[2], window.Success) // but not twice
 	r.wantWould(1, reply.Admitted)
@@ -200,13 +201,13 @@ func TestShadowSlotEndsInPlaceOfWork(t *testing.T) {
 	r.wantWould(1, reply.Admitted)
 }
 
-// What was saved up under one limit ends no work under the next: a law that lowers it would take
-// the server for quicker than it is.
+// Credit saved up under one limit ends no work under the next: a law that lowers the limit
+// would take the server for quicker than it is.
 func TestShadowForgetsCredit(t *testing.T) {
 	r := shadowRig(t, 4, nil)
 	_, others := r.hangs(4, 8)
 	r.now += 50 * ms
-	for _, ticket := range others[:4] { // the server does as much as four slots take
+	for _, ticket := range others[:4] { // the server does as much work as four slots hold
 		r.done(ticket, window.Success)
 	}
 	r.wantWould(4, reply.Admitted)
@@ -220,7 +221,7 @@ func TestShadowForgetsCredit(t *testing.T) {
 	r.wantWould(1, reply.LimitReached) // with two of the four left
 }
 
-// However much is left over from before, work that has just started does not end in place of other
+// However much credit is left, work that has just started does not end in place of other
 // work.
 func TestShadowSlotHasItsTime(t *testing.T) {
 	r := shadowRig(t, 4, nil)
@@ -237,7 +238,7 @@ func TestShadowSlotHasItsTime(t *testing.T) {
 	r.wantWould(1, reply.Admitted)
 }
 
-// The law sees what it would see if the node were live; a snapshot has what really runs.
+// The law sees the same as in a live node; a snapshot has the real work.
 func TestShadowShowsTheLawVirtualWork(t *testing.T) {
 	l := &recorder{}
 	r := newLawRig(t, l, settings(2, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), nil)
@@ -259,8 +260,7 @@ func TestShadowShowsTheLawVirtualWork(t *testing.T) {
 	}
 }
 
-// In the queue, too, virtual work has its time, and what would have timed out is counted when that
-// is up.
+// Virtual work has its time in the queue, too. A timeout is counted when that is up.
 func TestShadowQueue(t *testing.T) {
 	r := shadowRig(t, 1, func(s *admit.Settings) { s.QueueSize, s.Observed = 2, true })
 	first := r.wantWould(1, reply.Admitted)
@@ -283,7 +283,7 @@ func TestShadowQueue(t *testing.T) {
 	}
 }
 
-// The queue that the adaptive discipline would keep is bounded by its size.
+// A queue under the adaptive discipline is bounded by its size.
 func TestShadowQueueIsAdaptive(t *testing.T) {
 	r := shadowRig(t, 2, func(s *admit.Settings) { s.Order, s.QueueSize = queue.Adaptive, 8 })
 	for range 2 + 8 {
@@ -292,7 +292,8 @@ func TestShadowQueueIsAdaptive(t *testing.T) {
 	r.wantWould(1, reply.QueueFull)
 }
 
-// Virtual work that waits for a pace starts when the pace lets it, though no call passes by then.
+// Virtual work that waits for a pace starts when the pace lets it, even without a call at
+// that time.
 func TestShadowPace(t *testing.T) {
 	r := shadowRig(t, 100, func(s *admit.Settings) { s.QueueSize = 5 })
 	now, fx := r.call()
@@ -309,8 +310,8 @@ func TestShadowPace(t *testing.T) {
 	}
 }
 
-// In its group a node in shadow mode takes what it would have, and the others lose nothing by the
-// rest.
+// In a group, a node in shadow mode takes the slots of its virtual work. The other work costs
+// the other nodes nothing.
 func TestShadowInAGroup(t *testing.T) {
 	group, n := newGroup(t, 6, 1)
 	shadow := newLawRig(t, law.Fixed{}, settings(4, func(s *admit.Settings) { s.Shadow, s.QueueSize = true, 0 }), group)
@@ -342,7 +343,8 @@ func TestShadowInAGroup(t *testing.T) {
 	}
 }
 
-// What runs when shadow mode begins counts in it, and what runs when it ends counts after it.
+// Work that runs when shadow mode begins counts in it, and work that runs when it ends counts
+// after it.
 func TestShadowBeginsAndEnds(t *testing.T) {
 	group := admit.NewGroup(100)
 	live := settings(3, func(s *admit.Settings) { s.QueueSize = 5 })
@@ -372,8 +374,8 @@ func TestShadowBeginsAndEnds(t *testing.T) {
 	}
 }
 
-// Virtual work that turns out to have ended long ago does not turn the clock back: what really runs
-// is still measured.
+// Virtual work found to have ended long ago does not turn the clock back: the real work is
+// still measured.
 func TestShadowKeepsTheTime(t *testing.T) {
 	r := newRig(t, 2, func(s *admit.Settings) { s.Shadow, s.QueueTimeout = true, time.Hour })
 	for range 100 { // 10 ms without load

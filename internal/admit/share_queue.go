@@ -2,21 +2,21 @@ package admit
 
 import "container/heap"
 
-// A shareQueue is the members that wait for their group's slots, whatever waits in them. A member
-// that stays within its entitlement with its next work goes first, and of these the one that would
-// hold least for its share. Then comes the one that has borrowed least for its share. Equal members
-// take turns, by share. See decision 0007.
+// A shareQueue holds the members that wait for their group's slots, whichever work waits in
+// them. Members that stay within their entitlement with their next work go first, and among
+// these the one that would hold least for its share. Then comes the member that has borrowed
+// least for its share. Equal members take turns, by share. See decision 0007.
 type shareQueue struct {
 	claims, turns memberHeap
-	turn          float64 // of who was served last by turn
+	turn          float64 // of the member last served by turn
 	arrivals      uint64
 }
 
-// A position is where a member stands in the queue.
+// A position is the place of a member in the queue.
 type position struct {
 	turn    float64  // slots it got by turn, for its share
 	arrival uint64   // when it came or was last served
-	weight  int32    // of its work that is next
+	weight  int32    // of its next work
 	at      [2]int32 // in the heaps, or none
 }
 
@@ -30,8 +30,8 @@ func newShareQueue() shareQueue {
 
 func (q *shareQueue) empty() bool { return len(q.turns.members) == 0 }
 
-// first returns the member that is served next in a queue that is not empty. Level is what
-// a share is worth.
+// first returns the next member to serve. The queue must not be empty. Level is the worth of
+// a share.
 func (q *shareQueue) first(level float64) *member {
 	if m := q.claims.members[0]; m.claim() <= level {
 		return m
@@ -39,8 +39,8 @@ func (q *shareQueue) first(level float64) *member {
 	return q.turns.members[0]
 }
 
-// isFirst reports whether it would be m's turn, in a queue that is not empty, if its
-// work of the given weight waited.
+// isFirst reports whether m would be next if its work of the given weight waited. The queue
+// must not be empty.
 func (q *shareQueue) isFirst(m *member, weight int32, level float64) bool {
 	if m.position.taken() {
 		q.put(m, weight)
@@ -54,7 +54,7 @@ func (q *shareQueue) isFirst(m *member, weight int32, level float64) bool {
 	return by.before(m, other)
 }
 
-// put has m wait with work of the given weight.
+// put queues m with work of the given weight.
 func (q *shareQueue) put(m *member, weight int32) {
 	p := &m.position
 	switch {
@@ -69,7 +69,7 @@ func (q *shareQueue) put(m *member, weight int32) {
 	}
 }
 
-// drop has m leave the queue.
+// drop takes m out of the queue.
 func (q *shareQueue) drop(m *member) {
 	if m.position.taken() {
 		heap.Remove(&q.claims, int(m.position.at[byClaim]))
@@ -77,7 +77,7 @@ func (q *shareQueue) drop(m *member) {
 	}
 }
 
-// fix follows a change of what m holds or may hold. Turns that it could not have had
+// fix reorders m after its slots or allocation changed. Turns that it could not have had
 // while it held more than others are not made up for.
 func (q *shareQueue) fix(m *member) {
 	if m.position.taken() {
@@ -87,7 +87,7 @@ func (q *shareQueue) fix(m *member) {
 	}
 }
 
-// serve notes that m's turn has come.
+// serve notes that m is served.
 func (q *shareQueue) serve(m *member, level float64) {
 	p := &m.position
 	q.arrivals++
@@ -98,10 +98,10 @@ func (q *shareQueue) serve(m *member, level float64) {
 	}
 }
 
-// claim is what m would hold of its share with its next work.
+// claim is the slots per share that m would hold with its next work.
 func (m *member) claim() float64 { return m.borrowed(int64(m.position.weight)) }
 
-// An order is one in which members are served.
+// An order is a way to order members.
 type order uint8
 
 const (
@@ -109,8 +109,7 @@ const (
 	byTurn
 )
 
-// before reports whether a is served before b. A claim that was met yields to those
-// equal to it.
+// before reports whether a is served before b. Among equal claims the one served last yields.
 func (o order) before(a, b *member) bool {
 	if o == byClaim {
 		if x, y := a.claim(), b.claim(); x != y {

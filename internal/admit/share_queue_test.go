@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// The owner gets what borrowers finish, ahead of their own work, up to its part.
+// The owner gets the slots of finished borrowers, ahead of their own work, up to its part.
 func TestReturningOwnerGoesFirst(t *testing.T) {
 	_, n := shareOut(t, 10, allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(10)
@@ -25,7 +25,7 @@ func TestReturningOwnerGoesFirst(t *testing.T) {
 	}
 }
 
-// What an owner does not claim goes to the others by share.
+// Slots that an owner does not claim go to the others by share.
 func TestRestIsBalancedByShare(t *testing.T) {
 	_, n := shareOut(t, 12, allocation(0, 1), allocation(0, 1), allocation(0, 3))
 	n[0].must(1)
@@ -49,7 +49,8 @@ func TestEqualsAreServedInTurnByShare(t *testing.T) {
 	}
 }
 
-// turns has the work in a slot end so many times and returns who got the slot each time.
+// turns ends the work in a slot the given number of times and returns the members that got
+// the slot.
 func turns(n []*rig, waiting [][]*request, owner int, ticket *reply.Ticket, times int) (served string) {
 	for range times {
 		n[owner].done(ticket, window.Success)
@@ -64,8 +65,8 @@ func turns(n []*rig, waiting [][]*request, owner int, ticket *reply.Ticket, time
 	return served
 }
 
-// While a holds more than the others the turns are theirs. Once it holds no more it has
-// none to make up for.
+// While a holds more than the others, the others take turns. Once it holds no more, it has no
+// turns to make up for.
 func TestTurnsThatWereNeverDueAreNotMadeUpFor(t *testing.T) {
 	_, n := shareOut(t, 2, allocation(0, 1), allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(2)
@@ -78,8 +79,8 @@ func TestTurnsThatWereNeverDueAreNotMadeUpFor(t *testing.T) {
 	}
 }
 
-// Many with a right to a fraction of a slot do not take the whole slots of another,
-// however long they hold what they have.
+// Many members entitled to a fraction of a slot do not take the whole slots of another,
+// however long they hold theirs.
 func TestFractionsDoNotTakeWholeSlots(t *testing.T) {
 	allocations := []admit.Settings{allocation(0, 10)}
 	for range 10 {
@@ -92,7 +93,7 @@ func TestFractionsDoNotTakeWholeSlots(t *testing.T) {
 	for _, s := range small {
 		tiny = append(tiny, s.queue(2)...)
 	}
-	for range 20 { // what it finishes comes back to it as long as it is within its part
+	for range 20 { // its slots come back to it as long as it is within its part
 		large.queue(1)
 		large.done(running[0], window.Success)
 		running = running[1:]
@@ -130,7 +131,7 @@ func TestHeavyWorkFirstInLineIsNotOvertaken(t *testing.T) {
 	want(t, reply.Waiting, light)
 }
 
-// Two that stay within their entitlements take turns, also if one is done sooner.
+// Two members within their entitlements take turns, even if one is done sooner.
 func TestEqualClaimsAreServedInTurn(t *testing.T) {
 	_, n := shareOut(t, 6, allocation(0, 1), allocation(0, 1), allocation(0, 1))
 	running := n[2].hold(6)
@@ -143,8 +144,8 @@ func TestEqualClaimsAreServedInTurn(t *testing.T) {
 	want(t, reply.Admitted, queues[0][1])
 }
 
-// One more at work leaves less to the others: here the heavy work would no longer be
-// within its node's entitlement, and the light goes first.
+// One more busy member leaves less to the others: here the heavy work would no longer be
+// within its node's entitlement, and the light work goes first.
 func TestOneMoreAtWorkChangesTheTurn(t *testing.T) {
 	_, n := shareOut(t, 10, allocation(0, 10), allocation(0, 2), allocation(0, 1), allocation(2, 1))
 	n[0].must(1)
@@ -168,7 +169,7 @@ func TestExpiredHoldsNobodyBackInAGroup(t *testing.T) {
 	want(t, reply.QueueTimeout, heavy)
 }
 
-// A newcomer with a right to what is free does not wait behind one without.
+// A newcomer entitled to a free slot does not wait behind a member that is not.
 func TestNewcomerWithinItsPartPassesABorrower(t *testing.T) {
 	_, n := shareOut(t, 4, allocation(0, 1), allocation(0, 1))
 	running := n[0].hold(4)
@@ -180,7 +181,7 @@ func TestNewcomerWithinItsPartPassesABorrower(t *testing.T) {
 	n[1].must(1)
 }
 
-// The turn goes to who holds less also if it came to hold less when no slot came free.
+// The member that holds less is next, even if it came to hold less when no slot came free.
 func TestWhoHoldsLessMovesUp(t *testing.T) {
 	group, n := shareOut(t, 6, allocation(0, 1), allocation(0, 1), allocation(0, 1))
 	more, less, last := n[0].hold(3), n[1].hold(2), n[2].must(1)

@@ -9,23 +9,23 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// slots is what work takes to start: slots below the limit and the cap and, in a group, below the
-// group's; and the pace. With it stands what those who use them show: the latency and how fast they
-// drain. It knows nothing of who waits or what the law does.
+// slots holds the resources that work takes to start: slots below the limit, the cap and, in
+// a group, the group's limit; and the pace. It also holds their measurements: the latency and
+// the drain rate. It does not know the waiters or the law.
 type slots struct {
 	mu         sync.Mutex
 	member     *member // nil without a group
 	flags      flags
 	cumulative bool // the meter accumulates
 	limit      int32
-	inflight   int64 // in shadow mode of virtual work, see shadow.go
+	inflight   int64 // in shadow mode the virtual work, see shadow.go
 	meter      *window.Meter
 	contention *contention // nil until the limit is reached
 	lookback   int64
 	own        records // not in a group
 }
 
-// flags are what keeps a request from the short way through Acquire.
+// flags are the conditions that keep a request off the fast path of Acquire.
 type flags uint16
 
 const (
@@ -36,8 +36,8 @@ const (
 	paced
 	capped
 	holding // some work in flight was measured
-	alone   // what is too heavy may run alone
-	pushed  // the downstream refused the last work that taught something
+	alone   // work that is too heavy may run alone
+	pushed  // the downstream refused the last work with a telling outcome
 )
 
 func (f *flags) set(bit flags, on bool) {
@@ -58,7 +58,7 @@ func (s *slots) admits(weight int) bool {
 	return (room || s.inflight == 0 && s.runsAlone(weight)) && s.onPace()
 }
 
-// ceiling is what may be in flight.
+// ceiling is the most that may be in flight.
 func (s *slots) ceiling() int32 {
 	if s.flags&capped != 0 {
 		return min(s.limit, s.contention.cold.cap)
@@ -78,7 +78,7 @@ func (s *slots) tooHeavy(weight int) bool {
 	return weight > int(s.limit) && !s.runsAlone(weight) || s.member != nil && s.member.excludes(int64(weight))
 }
 
-// take takes slots, and of the pace what is due.
+// take takes slots, and the tokens of the pace.
 func (s *slots) take(weight int, now int64) {
 	if s.flags&paced != 0 {
 		s.owe(weight)
@@ -100,7 +100,7 @@ func (s *slots) take(weight int, now int64) {
 // measuring is the work in flight that was not measured yet.
 func (s *slots) measuring() int64 { return s.inflight - s.held() }
 
-// held is what is held, in shadow mode by virtual work.
+// held is the weight of held slots, in shadow mode that of virtual work.
 func (s *slots) held() int64 {
 	if s.flags&holding == 0 {
 		return 0
@@ -108,7 +108,8 @@ func (s *slots) held() int64 {
 	return s.contention.cold.held
 }
 
-// records are those of the node or, in a group, the group's: a node that is idle then keeps none.
+// records returns the node's records or, in a group, the group's: an idle node then keeps
+// none.
 func (s *slots) records() *records {
 	if s.member != nil {
 		return s.member.records()
@@ -116,14 +117,14 @@ func (s *slots) records() *records {
 	return &s.own
 }
 
-// newMeter returns a meter of work that really runs.
+// newMeter returns a meter of the real work.
 func (s *slots) newMeter(now int64) *window.Meter {
 	m := window.New(now, time.Duration(s.lookback))
 	m.Accumulate(s.cumulative, 0)
 	return m
 }
 
-// accumulate begins or ends the accumulation of what really runs.
+// accumulate begins or ends the accumulation of the real work.
 func (s *slots) accumulate(on bool) {
 	s.cumulative = on
 	if m := s.realMeter(); m != nil {
@@ -143,11 +144,10 @@ func (s *slots) free(weight int64) {
 // saturated reports whether the limit, the group or the pace holds work back.
 func (s *slots) saturated() bool { return s.inflight >= int64(s.limit) || s.flags&waiting != 0 }
 
-// awaitsGroup reports whether those that wait do so for the group alone.
+// awaitsGroup reports whether the waiters wait only for the group.
 func (s *slots) awaitsGroup() bool { return s.member != nil && s.member.position.taken() }
 
-// lacksGroup reports whether it is the group that has no room for work of the given
-// weight.
+// lacksGroup reports whether only the group has no room for work of the given weight.
 func (s *slots) lacksGroup(weight int) bool {
 	return s.member != nil && s.admits(weight) &&
 		(s.flags&waiting == 0 || s.member.position.taken())
@@ -187,7 +187,7 @@ func (s *slots) tokens() queue.Pace {
 	return queue.Pace{Rate: p.Rate, Tokens: p.tokens}
 }
 
-// contended returns the node's contention, which exists once it was needed.
+// contended returns the node's contention, allocated on first use.
 func (s *slots) contended() *contention {
 	if s.contention == nil {
 		s.contention = &contention{}
@@ -195,16 +195,16 @@ func (s *slots) contended() *contention {
 	return s.contention
 }
 
-// hear has the law hear of a refusal, unless the group, the cap, the pace or its share refused, or
-// the downstream.
+// hear counts a refusal for the law, unless the group, the cap, the pace or the downstream
+// refused.
 func (s *slots) hear(v reply.Verdict, weight int) {
 	if s.meter != nil && v != reply.Overload && v != reply.PushedBack && !s.lacksGroup(weight) && !s.awaitsCap() && !s.awaitsPace() {
 		s.meter.Refused()
 	}
 }
 
-// bookWait books how long work that started waited: for the limit, of which the law
-// hears, for the group, for the cap, or for the pace if the limit has room to spare.
+// bookWait books how long work that started waited: for the limit, which the law sees, for
+// the group, for the cap, or for the pace if the limit has room to spare.
 func (s *slots) bookWait(waited int64) {
 	switch {
 	case s.awaitsGroup():
@@ -216,35 +216,36 @@ func (s *slots) bookWait(waited int64) {
 	}
 }
 
-// longestRetryAfter bounds what a refusal says. The estimate is of this moment, and a client that
-// stays away for longer than half a minute hears of no better one.
+// longestRetryAfter bounds the time of a refusal. The estimate is of this moment, and a
+// client that stays away for longer than half a minute gets no better one.
 const longestRetryAfter = 30.0
 
-// backlog is what runs and waits in a node.
+// backlog is the running and waiting work of a node.
 type backlog struct {
 	running int // pieces of work, at least 1
-	pieces  int // that wait
-	weight  int // of these, under a pace
+	pieces  int // pieces that wait
+	weight  int // their weight, under a pace
 }
 
-// retryAfter is how long it takes until what runs and what waits now has drained and the pace has
-// room for work of the given weight. Earlier, only a slot or two come free, and all that were
-// refused would try for them: 40 clients of ten slots tried 2,200 times a second and not 320.
-// Refusals are not counted, because a client that tries often would be taken for many.
+// retryAfter is the time until the current running and waiting work has drained and the pace
+// has room for work of the given weight. Earlier, only a slot or two come free, and all
+// refused clients would try for them: 40 clients of ten slots tried 2,200 times a second and
+// not 320. Refusals are not counted, because a client that tries often would be taken for
+// many.
 func (s *slots) retryAfter(weight int, b backlog, now int64) int64 {
 	seconds := 0.0
 	if rate := s.turnover(b.running, now); rate > 0 {
 		seconds = float64(b.pieces+b.running) / rate
 	}
 	if pace := s.tokens(); pace.Rate > 0 {
-		owed := max(-pace.Tokens, float64(weight)) // what started may have been heavier than this
+		owed := max(-pace.Tokens, float64(weight)) // the work that started may have been heavier
 		seconds = max(seconds, (float64(b.weight)+owed)/pace.Rate)
 	}
 	return int64(min(seconds, longestRetryAfter) * float64(time.Second))
 }
 
-// turnover is how many pieces of work end in a second: the drain rate or, if that is not known,
-// those that run over the recent latency, by Little's law. It is 0 if neither is known.
+// turnover is how many pieces of work end in a second: the drain rate or, if unknown, the
+// running pieces over the recent latency, by Little's law. It is 0 if neither is known.
 func (s *slots) turnover(running int, now int64) float64 {
 	if rate := s.contention.drainRate(now, s.lookback); rate > 0 || s.meter == nil {
 		return rate
@@ -255,7 +256,7 @@ func (s *slots) turnover(running int, now int64) float64 {
 	return 0
 }
 
-// running is the weight of the work that really runs.
+// running is the weight of the real work in flight.
 func (s *slots) running() int64 {
 	if s.flags&shadow != 0 {
 		return s.contention.cold.virtual.Running
@@ -263,7 +264,7 @@ func (s *slots) running() int64 {
 	return s.inflight
 }
 
-// realMeter measures the work that really runs; nil if none ever did.
+// realMeter measures the real work; nil if there never was any.
 func (s *slots) realMeter() *window.Meter {
 	if s.flags&shadow != 0 {
 		return s.contention.cold.virtual.Meter
@@ -271,7 +272,7 @@ func (s *slots) realMeter() *window.Meter {
 	return s.meter
 }
 
-// flowCold books time for what few nodes have.
+// flowCold books time for the rarely used state.
 func (s *slots) flowCold(elapsed, now int64) {
 	c := s.contention.cold
 	if s.flags&paced != 0 {
@@ -282,7 +283,7 @@ func (s *slots) flowCold(elapsed, now int64) {
 	}
 }
 
-// lookBack has what is measured look back so far.
+// lookBack sets the look-back of the meters.
 func (s *slots) lookBack(lookback int64) {
 	if s.meter != nil {
 		s.meter.SetLookback(time.Duration(lookback))

@@ -19,14 +19,14 @@ type State struct {
 	Member           MemberState // the zero one without a group
 
 	Admitted, Completed                  uint64
-	Succeeded, Failed, TimedOut, Ignored uint64 // outcomes that were heard
+	Succeeded, Failed, TimedOut, Ignored uint64 // outcomes recorded so far
 	Overloaded                           uint64 // likewise
 	Cancelled                            uint64
 	Refused                              [reply.Refusals]uint64 // by verdict
 	WouldRefuse                          uint64
 	Raised, Cuts                         uint64
 	Last                                 law.Reason // of a change
-	Decided                              law.Reason // the law's last word
+	Decided                              law.Reason // the law's last reason
 }
 
 // Idle reports whether nothing runs or waits in the node.
@@ -46,8 +46,8 @@ func (n *Node) Settings() Settings {
 	return s
 }
 
-// State reads the node and changes nothing: no window is closed. What it accumulated is copied in
-// the same moment, for those who want it.
+// State reads the node and changes nothing: no window is closed. The copies get its
+// cumulative measurements from the same moment.
 func (n *Node) State(now int64, copies ...*window.Cumulative) State {
 	raw := window.NewRaw()
 	s := n.Read(now, raw, copies...)
@@ -55,13 +55,13 @@ func (n *Node) State(now int64, copies ...*window.Cumulative) State {
 	return s
 }
 
-// Read is State for a reader of many nodes. It leaves Recent to the reader, who works it up from
-// the raw measurements when the lock is free.
+// Read is State for a reader of many nodes. It leaves Recent to the reader, who computes it
+// from the raw measurements without the lock.
 func (n *Node) Read(now int64, raw *window.Raw, copies ...*window.Cumulative) State {
 	raw.Clear()
 	n.lock()
 	defer n.unlock()
-	idle := n.last // until when the limit has held nothing back
+	idle := n.last // since then the limit has held nothing back
 	if !n.saturated() || n.awaitsPace() {
 		idle = max(now, n.last)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// BenchmarkState is how long a reader holds the lock of a node with latencies from 1 ms to 1 s, as
-// an exporter does for each of its limiters every few seconds.
+// BenchmarkState measures how long a reader holds the lock of a node with latencies from 1 ms
+// to 1 s, as an exporter does for each of its limiters every few seconds.
 func BenchmarkState(b *testing.B) {
 	for _, cumulative := range []bool{false, true} {
 		name := "plain"

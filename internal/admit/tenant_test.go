@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Tenants of these tests; they do not meet in 64 buckets within the first 60 shuffles.
+// The tenants of these tests do not share a bucket of 64 within the first 60 shuffles.
 const (
 	ann = uint16(17 + iota)
 	bob
@@ -32,7 +32,7 @@ func tenants(changes ...func(*admit.Settings)) func(*admit.Settings) {
 
 func from(tenant uint16) func(*request) { return func(q *request) { q.Tenant = tenant } }
 
-// starts admits so many pieces of the tenant's work at once.
+// starts admits the given number of pieces of the tenant's work at once.
 func (r *rig) starts(tenant uint16, times int) (tickets []*reply.Ticket) {
 	r.t.Helper()
 	for range times {
@@ -47,8 +47,8 @@ func (r *rig) starts(tenant uint16, times int) (tickets []*reply.Ticket) {
 	return tickets
 }
 
-// wantNext ends a piece of work and checks that of the two that join before, in this
-// order, the second is served.
+// wantNext joins two requests in this order, ends a piece of work, and checks that the second
+// is served.
 func (r *rig) wantNext(ticket *reply.Ticket, first, second uint16) *reply.Ticket {
 	r.t.Helper()
 	passed, next := r.join(from(first)), r.join(from(second))
@@ -110,8 +110,8 @@ func TestTenantsTakeTurns(t *testing.T) {
 	}
 }
 
-// A full queue gives up work of the tenant that has most: the newest, or under the
-// adaptive discipline the oldest. It is told why.
+// A full queue evicts work of the tenant with the most: the newest or, under the adaptive
+// discipline, the oldest. The reason is in its refusal.
 func TestTenantWithinItsShareDisplacesOneAbove(t *testing.T) {
 	for name, discipline := range disciplines {
 		t.Run(name, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestTenantWithinItsShareDisplacesOneAbove(t *testing.T) {
 	}
 }
 
-// No waiter has more than a share: the newcomer is refused, but not for its own.
+// No waiter has more than a share: the newcomer is refused, but not for its own share.
 func TestFullQueueOfTenantsWithinTheirShare(t *testing.T) {
 	r := newRig(t, 10, tenants(func(s *admit.Settings) { s.QueueSize = 2 }))
 	r.starts(ann, 10)
@@ -165,8 +165,8 @@ func TestLanesComeBeforeTenants(t *testing.T) {
 	want(t, reply.QueueFull, low)
 }
 
-// What a noisy tenant has waiting is not ahead of another's work, and so no reason to
-// think that its deadline cannot be met.
+// The waiting work of a noisy tenant is not ahead of another tenant's work, and so no reason
+// to expect a missed deadline.
 func TestNoisyTenantCostsNobodyTheDeadline(t *testing.T) {
 	r := newRig(t, 2, tenants(func(s *admit.Settings) { s.QueueSize = 100 }))
 	tickets := r.starts(ann, 2)
@@ -187,7 +187,7 @@ func TestNoisyTenantCostsNobodyTheDeadline(t *testing.T) {
 	want(t, reply.Deadline, r.join(from(cid), due(r.now+60*ms)))
 }
 
-// starting has so many pieces of the tenant's work wait.
+// starting makes the given number of pieces of the tenant's work wait.
 func (r *rig) starting(tenant uint16, times int) {
 	for range times {
 		r.join(from(tenant))
@@ -217,8 +217,8 @@ func TestDisciplineWithinATenant(t *testing.T) {
 	})
 }
 
-// What runs is counted by the new buckets as well, and so never forgotten: the buckets
-// stay as they are for as long as something runs that the next do not know.
+// The new buckets also count running work, so it is never forgotten: the buckets stay for as
+// long as work runs that the next ones do not count.
 func TestShuffleKnowsWhatRuns(t *testing.T) {
 	for _, roles := range [][2]uint16{{ann, bob}, {bob, ann}} {
 		t.Run(fmt.Sprint(roles), func(t *testing.T) {
@@ -255,7 +255,7 @@ func TestTenantsThatMeetPartAgain(t *testing.T) {
 			r.leave(first, reply.Cancelled)
 			r.leave(second, reply.Cancelled)
 			next := r.starts(a, 1)
-			for _, ticket := range tickets[1:] { // there is always some that runs
+			for _, ticket := range tickets[1:] { // some work always runs
 				r.done(ticket, window.Ignore)
 				next = append(next, r.starts(a, 1)...)
 			}
@@ -272,7 +272,7 @@ func TestTenantsThatMeetPartAgain(t *testing.T) {
 	}
 }
 
-// Tenants are told apart from an update on, and no longer from another.
+// An update may turn fairness between tenants on or off.
 func TestTenantsChangeUnderThoseWhoWait(t *testing.T) {
 	without := settings(4, func(s *admit.Settings) { s.QueueTimeout = time.Hour })
 	with, fewer := settings(4, tenants()), settings(4, tenants(func(s *admit.Settings) { s.Tenants = 32 }))
@@ -296,7 +296,7 @@ func TestTenantsChangeUnderThoseWhoWait(t *testing.T) {
 	}
 	r.wantCounts(0, 0)
 	tickets = r.starts(ann, 4)
-	r.wantNext(tickets[0], ann, bob) // nothing of before is left
+	r.wantNext(tickets[0], ann, bob) // nothing of the earlier state is left
 }
 
 func TestTenantsTakeNoMemoryOfTheirOwn(t *testing.T) {

@@ -10,14 +10,14 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// disciplines are the two, each with room for four.
+// disciplines are the two queue disciplines, each with room for four.
 var disciplines = map[string]func(*admit.Settings){
 	"fifo":     func(s *admit.Settings) { s.QueueSize, s.QueueTimeout = 4, time.Hour },
 	"adaptive": func(s *admit.Settings) { s.Order, s.QueueSize, s.QueueTimeout = queue.Adaptive, 4, time.Hour },
 }
 
 // served ends the work of one request after another, keeps one of each lane waiting, and
-// returns the order in which they were served.
+// returns the order in which the lanes were served.
 func (r *rig) served(turns int, lanes ...int) (order []int) {
 	ticket := r.must(1)
 	waiting := map[int]*request{}
@@ -69,7 +69,7 @@ func TestShareIsForTheLaneThatWentWithout(t *testing.T) {
 	wantOrder(t, r.served(2, 0, 1, 2), 2, 0)
 }
 
-// Whoever finds the node idle starts with all turns ahead, whatever was before.
+// A request that finds the node idle starts with all turns ahead, regardless of earlier ones.
 func TestIdleNodeForgetsTurns(t *testing.T) {
 	for name, discipline := range disciplines {
 		t.Run(name, func(t *testing.T) {
@@ -80,8 +80,8 @@ func TestIdleNodeForgetsTurns(t *testing.T) {
 	}
 }
 
-// A full queue gives up the lowest lane, but not the one that is served next: it would
-// never have its share.
+// A full queue evicts from the lowest lane, but not the waiter that is served next: the lane
+// would never get its share.
 func TestFullQueueGivesUpTheLowestLane(t *testing.T) {
 	for name, discipline := range disciplines {
 		t.Run(name, func(t *testing.T) {

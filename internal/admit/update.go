@@ -2,14 +2,14 @@ package admit
 
 import "github.com/weir-go/weir/law"
 
-// New returns a node that starts at now. The group is nil for a node of its own.
+// New returns a node that starts at now. The group is nil for a node without one.
 func New(s Settings, l law.Law, group *Group, now int64) (*Node, error) {
 	n := &Node{}
 	return n, n.Init(s, l, group, now)
 }
 
-// Init makes the zero Node what New returns, so that a node can be part of
-// something larger.
+// Init makes the zero Node equal to the result of New, so that a node can be part of a larger
+// struct.
 func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	control, err := controllerOf(l, s.Bounds)
 	if err != nil {
@@ -33,7 +33,7 @@ func (n *Node) Init(s Settings, l law.Law, group *Group, now int64) error {
 	return nil
 }
 
-// arrange has the queue follow the settings. Those who wait keep their places.
+// arrange applies the settings to the queue. Waiters keep their places.
 func (n *Node) arrange(s Settings, now int64) {
 	if n.queue == nil && s.Tenants > 0 {
 		n.queue = n.conf.newQueue(n.view(now), n.flags&paced != 0)
@@ -45,11 +45,11 @@ func (n *Node) arrange(s Settings, now int64) {
 	n.flags.set(tenanted, s.Tenants > 0)
 }
 
-// Update applies new settings and a new law to a running node, or neither if the
-// law or the group refuses them. What the old law learned is kept if the controller can be
-// retuned; otherwise a new one starts from the current limit. What runs and what
-// waits is left alone. A law that panics once its controller is made does not keep the settings
-// from being applied.
+// Update applies new settings and a new law to a running node, or neither if the law or the
+// group returns an error. The old law keeps its state if the controller can be retuned;
+// otherwise a new one starts from the current limit. Running and waiting work is left alone.
+// A law that panics after its controller is made does not keep the settings from being
+// applied.
 func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	n.lock()
 	defer n.unlock()
@@ -64,7 +64,7 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 			return err
 		}
 	}
-	// All that is the user's is asked before anything is changed.
+	// All user code is called before anything is changed.
 	kept := n.retune(l, fx)
 	var begun law.Decision
 	if !kept {
@@ -115,8 +115,8 @@ func (n *Node) Update(s Settings, l law.Law, now int64, fx *Effects) error {
 	return nil
 }
 
-// Follow has the owner of the node change who hears of its events, under the lock, and say whether
-// any do besides those of Settings.Observed. Updates keep that.
+// Follow calls change under the lock. change updates the owner's list of readers of the node's
+// events, and reports whether there are any besides Settings.Observed. Updates keep that.
 func (n *Node) Follow(change func() bool) {
 	n.lock()
 	defer n.unlock()

@@ -6,12 +6,12 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// Join answers the waiter if that is possible at once, and otherwise lets it
-// queue: then its owner is woken when it is answered, unless it leaves before.
+// Join answers the waiter at once if possible, and otherwise queues it. Its owner is then
+// woken when it is answered, unless it leaves before.
 func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	n.lock()
 	defer n.unlock()
-	w.Verdict = reply.MustWait // should the law end the goroutine: there is nothing to give back
+	w.Verdict = reply.MustWait // in case the law calls runtime.Goexit: there is nothing to give back
 	now = n.advance(now, fx)
 	w.Arrive(now)
 	if n.flags&(shadow|closed) == shadow {
@@ -29,7 +29,7 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	case verdict.Refused():
 		n.decline(w, verdict)
 	}
-	w.RecheckDue = true // its owner is about to hear
+	w.RecheckDue = true // its owner is about to get the answer
 	if n.inflight < int64(n.limit) || n.member != nil {
 		n.serve(now, fx) // it may go ahead of heavier work
 	}
@@ -37,7 +37,7 @@ func (n *Node) Join(w *queue.Waiter, now int64, fx *Effects) reply.Verdict {
 	return verdict
 }
 
-// enqueue has w join the queue, or ask it in another way, and returns what the queue says.
+// enqueue joins w to the queue, or asks it in another way, and returns the queue's verdict.
 func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) reply.Verdict {
 	if n.queue == nil {
 		n.queue = n.conf.newQueue(n.view(now), n.flags&paced != 0)
@@ -56,11 +56,10 @@ func (n *Node) enqueue(w *queue.Waiter, join joining, now int64, fx *Effects) re
 // joining is Join of a queue, or another method like it.
 type joining func(q *queue.Queue, w *queue.Waiter, timeout int64, v queue.View) (reply.Verdict, queue.Chain)
 
-// Leave is how the owner of a waiter gives up: because its caller is gone, or
-// because its time in the queue is up. A waiter that was answered meanwhile
-// keeps its answer, and its owner is woken as ever; but if it was admitted for a
-// caller that is gone, the slot and what it used of the pace go on to the next.
-// Totals never fall, so that one counts as admitted and ignored.
+// Leave is called by the owner of a waiter to give up, because its caller is gone or its time
+// in the queue is up. A waiter that was answered meanwhile keeps its answer, and its owner is
+// woken as ever. But if it was admitted for a caller that is gone, its slot and its tokens of
+// the pace go to the next waiter. Totals never fall, so it counts as admitted and ignored.
 func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects) reply.Verdict {
 	n.lock()
 	defer n.unlock()
@@ -83,9 +82,10 @@ func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects)
 	return why
 }
 
-// Recheck is what the owner of a waiter calls when its Patience is over, or when it was told to:
-// told says so, and then the waiter may be told again. A waiter with its time in the queue up
-// leaves it; one that a pace holds back starts if it can, and goes on waiting if not.
+// Recheck is called by the owner of a waiter when its Patience is over, or when it was
+// notified: then told is set, and the waiter may be notified again. A waiter past its time in
+// the queue leaves it; one that a pace holds back starts if it can, and otherwise keeps
+// waiting.
 func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply.Verdict {
 	n.lock()
 	defer n.unlock()
@@ -108,7 +108,7 @@ func (n *Node) Recheck(w *queue.Waiter, told bool, now int64, fx *Effects) reply
 	return w.Verdict
 }
 
-// Cancel counts a request whose caller was gone before it could ask.
+// Cancel counts a request of a caller that was gone before it could ask.
 func (n *Node) Cancel(now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()

@@ -2,8 +2,8 @@ package admit
 
 import "github.com/weir-go/weir/internal/reply"
 
-// RunAlone has work that is heavier than the limit run once nothing else does, instead of being
-// refused, up to a weight. It is called before there is work.
+// RunAlone lets work heavier than the limit, up to the given weight, run once nothing else
+// does, instead of being refused. It is called before there is work.
 func (s *slots) RunAlone(most int) {
 	s.lock()
 	defer s.unlock()
@@ -11,9 +11,9 @@ func (s *slots) RunAlone(most int) {
 	s.flags.set(alone, true)
 }
 
-// SetWeight changes the slots that running work takes, and the tokens of the pace that it took.
-// What it no longer takes goes to waiters. What it takes in addition may exceed the limit. If the
-// ticket is back, nothing changes.
+// SetWeight changes the slots of running work, and the tokens that it took of the pace. Slots
+// that it gives up go to waiters. Additional slots may exceed the limit. If the ticket is
+// back, nothing changes.
 func (n *Node) SetWeight(t reply.Ticket, weight int, now int64, fx *Effects) {
 	n.lock()
 	defer n.unlock()
@@ -51,8 +51,8 @@ func (s *slots) Corrected() int64 {
 	return s.contention.cold.corrected
 }
 
-// reweighInShadow changes the weight of real work. It returns by how much that of its virtual work
-// changes, of which some may have ended.
+// reweighInShadow changes the weight of real work. It returns the change of its virtual work,
+// part of which may have ended.
 func (s *slots) reweighInShadow(r *reply.Record, more int64) int64 {
 	v := s.virtual()
 	v.Reweigh(r, more)

@@ -61,7 +61,7 @@ func TestCorrectedWeightIsPaced(t *testing.T) {
 	}
 }
 
-// The slot goes to the tenant that runs least, as corrected.
+// The slot goes to the tenant with the least running work, as corrected.
 func TestCorrectedWeightIsOfTheTenant(t *testing.T) {
 	r := newRig(t, 8, tenants())
 	mine, others := r.starts(ann, 1), r.starts(bob, 2)
@@ -78,7 +78,7 @@ func TestCorrectedWeightIsOfTheTenant(t *testing.T) {
 	r.wantCounts(0, 0)
 }
 
-// What a law learns of the weight of work is the weight that it had in the end.
+// A law sees the final weight of work.
 func TestLawLearnsTheCorrectedWeight(t *testing.T) {
 	l := &recorder{}
 	r := newLawRig(t, l, settings(9, nil), nil)
