@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// textLog returns a logger and what it wrote in this bubble, without the time.
+// textLog returns a logger and its output in this bubble, without the time.
 func textLog() (*slog.Logger, func() string) {
 	var b shared
 	logger := slog.New(slog.NewTextHandler(&b, &slog.HandlerOptions{

@@ -89,7 +89,7 @@ func TestShadowSwitchedOff(t *testing.T) {
 	hold(t, l, 1)
 }
 
-// A shadow limiter admits also those who waited when it became one.
+// A limiter that enters shadow mode also admits its current waiters.
 func TestShadowAdmitsWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := weir.Config{Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 1}}
@@ -105,7 +105,7 @@ func TestShadowAdmitsWaiters(t *testing.T) {
 	})
 }
 
-// What a shadow limiter reports is what the limiter would have answered.
+// A shadow limiter reports the answer of a live limiter.
 func TestShadowReportsTooHeavy(t *testing.T) {
 	var j journal
 	l := newLimiter(t, weir.Config{
@@ -121,7 +121,7 @@ func TestShadowReportsTooHeavy(t *testing.T) {
 	}
 }
 
-// What would have waited and run out of time is reported when it would have been.
+// A timeout of waiting work is reported when it would have happened.
 func TestShadowReportsWhatWouldTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal

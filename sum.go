@@ -12,7 +12,7 @@ func Sum(limiters ...*Limiter) Snapshot {
 	return sumOf(limiters, func(int, *Snapshot) {})
 }
 
-// sumOf is Sum that reads each limiter once and shows its snapshot to each.
+// sumOf is Sum that reads each limiter once and calls each with its snapshot.
 func sumOf(limiters []*Limiter, each func(i int, s *Snapshot)) Snapshot {
 	sum := Snapshot{Refused: map[Reason]uint64{}}
 	var total window.Total
@@ -43,7 +43,7 @@ func sumOf(limiters []*Limiter, each func(i int, s *Snapshot)) Snapshot {
 	return sum
 }
 
-// addTotals adds what another snapshot counted since its limiter was made: Admitted,
+// addTotals adds the counts of another snapshot since its limiter was made: Admitted,
 // Completed, Refused, histograms and so on. The rest stays as it is.
 func (s *Snapshot) addTotals(o Snapshot) {
 	s.Admitted += o.Admitted
