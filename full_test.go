@@ -65,7 +65,7 @@ func TestFullTakesNothing(t *testing.T) {
 		permit := hold(t, l, 1)[0]
 		before := l.Snapshot()
 		for range 3 {
-			if err := l.Full(nil); err != nil { //nolint:staticcheck // tests a nil ctx
+			if err := l.Full(nil); err != nil { //nolint:staticcheck // a nil ctx is what is tested
 				t.Errorf("with room in the queue: %v", err)
 			}
 		}
