@@ -18,9 +18,8 @@ func adaptive(t *testing.T, limit int) *weir.Limiter {
 	return fixed(t, limit, weir.Queue{Timeout: time.Minute, Discipline: weir.Adaptive})
 }
 
-// queueUp has one caller after the other wait for a slot, each with its own
-// deadline unless that is 0, and returns where they note the order in which they
-// are served.
+// queueUp makes one caller after the other wait for a slot, each with its own deadline unless
+// that is 0, and returns the list that records the order of service.
 func queueUp(t *testing.T, l *weir.Limiter, given ...time.Duration) *[]int {
 	order := new([]int)
 	for i, d := range given {
@@ -61,7 +60,7 @@ func TestAdaptiveServesTheEarliestDeadlineFirst(t *testing.T) {
 }
 
 // A burst that drains in time is served whole and in order. Under twice its load the queue
-// persists: the work that is served has waited for at most the target, and the slot is never idle.
+// stays standing: served work has waited for at most the target, and the slot is never idle.
 func TestAdaptiveShedsOnlyWhereAQueueStands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const took = 10 * time.Millisecond
@@ -145,7 +144,7 @@ func TestAdaptiveTimesOut(t *testing.T) {
 	})
 }
 
-// A standing queue sheds at half of the time that its callers gave, and says which time that was.
+// A standing queue sheds at half of its callers' time, and its error names that time.
 func TestStandingQueueSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		given, waits time.Duration
@@ -192,8 +191,7 @@ func TestStandingQueueSaysWhy(t *testing.T) {
 	}
 }
 
-// The first burst waits for the climb of the limit and for nothing else, however long the limiter
-// stood idle.
+// The first burst only waits for the climb of the limit, however long the limiter was idle.
 func TestFirstBurst(t *testing.T) {
 	for _, idle := range []time.Duration{0, 700 * time.Millisecond, time.Hour} {
 		synctest.Test(t, func(t *testing.T) {

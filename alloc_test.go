@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// TestAllocations holds the hot paths to their promises while windows close and
-// the limit moves all the time.
+// TestAllocations checks that the hot paths do not allocate while windows close and the limit
+// moves all the time.
 func TestAllocations(t *testing.T) {
 	windows, up := 0, 1.0
 	moving := script(func(w law.Window) law.Decision {

@@ -15,8 +15,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A limiter under law.Band, whose target is 100 ms
-// and whose band is 90 to 110 ms.
+// These tests run law.Band with a target of 100 ms and a band of 90 to 110 ms.
 
 func bandOf100ms(t *testing.T, initial int) *weir.Limiter {
 	t.Helper()
@@ -28,8 +27,8 @@ func bandOf100ms(t *testing.T, initial int) *weir.Limiter {
 	})
 }
 
-// background puts 20 callers on the limiter for so long, and returns once the
-// clock is set between two intervals.
+// background keeps 20 callers at work on the limiter for the given time, and returns once the
+// clock is between two intervals.
 func background(t *testing.T, l *weir.Limiter, lasting time.Duration, latency func() time.Duration) (wait func()) {
 	var all sync.WaitGroup
 	all.Go(func() { load(t.Context(), l, 20, lasting, latency) })

@@ -10,9 +10,9 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// BenchmarkHistograms prints the cost of Config.Histograms in Acquire and Done, in floors: the
-// median of 400 short turns, or 40 longer ones with 64 goroutines, in each of which a limiter with
-// histograms, one without and the floor are timed.
+// BenchmarkHistograms prints the cost that Config.Histograms adds to Acquire and Done, in
+// floors: the median of 400 short turns, or 40 longer ones with 64 goroutines, each of which
+// times a limiter with histograms, one without and the floor.
 //
 //	go test -run '^$' -bench Histograms -cpu 1,2 -count 10 .
 func BenchmarkHistograms(b *testing.B) {

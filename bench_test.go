@@ -12,9 +12,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// The floor is the least that anything which caps concurrency and measures
-// latency has to do: a compare-and-swap up, one down, and two readings of a
-// monotonic clock.
+// The floor is the least work of any code that caps concurrency and measures latency: a
+// compare-and-swap up, one down, and two readings of a monotonic clock.
 type floor struct{ inflight atomic.Int64 }
 
 var start = time.Now()

@@ -7,27 +7,25 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// A Breaker forbids work while its downstream is broken. It is asked by a
-// limiter that has one ([Config].Breaker) before the work may take a slot or a
-// place in the queue; work that it does not allow is refused at once, with
-// [ErrBreakerOpen]. Allowed work goes through the limiter like any other work,
-// the probes of a half-open breaker too.
+// A Breaker forbids work while its downstream is broken. A limiter with a breaker
+// ([Config].Breaker) asks it before the work may take a slot or a place in the queue; work
+// that it does not allow is refused at once, with [ErrBreakerOpen]. Allowed work goes through
+// the limiter like any other work, including the probes of a half-open breaker.
 //
-// Work that had to queue is asked for again when its turn has come, so that what
-// waited does not run into a downstream that broke meanwhile.
+// The limiter asks again when work leaves the queue, so that waiting work does not run into a
+// downstream that broke meanwhile.
 //
 // Both calls must be safe for concurrent use and must not block. In shadow mode
 // a breaker that does not allow the work is reported and otherwise ignored.
 type Breaker interface {
-	// Allow returns an error if the work may not start. The context is that of
-	// the work, with its tenant, its priority and its trace. Otherwise done is
-	// called exactly once, with the outcome that the limiter counts; with
-	// [Ignore], too, if the limiter refused the work or its caller left, and
-	// then it must count for nothing. A nil done is not called.
+	// Allow returns an error if the work may not start. The context is that of the work, with
+	// its tenant, its priority and its trace. Otherwise done is called exactly once, with the
+	// outcome that the limiter counts. If the limiter refused the work or its caller left,
+	// the outcome is [Ignore], and the breaker must not count it. A nil done is not called.
 	Allow(ctx context.Context) (done func(Outcome), err error)
 }
 
-// acquireWithBreaker is acquire with the leave of a breaker.
+// acquireWithBreaker is acquire with the permission of a breaker.
 func (l *Limiter) acquireWithBreaker(ctx context.Context, tenant uint16, weight int, b Breaker) (p Permit, err error) {
 	done, err := l.ask(ctx, b)
 	if err != nil {
@@ -74,7 +72,7 @@ func (l *Limiter) tryAcquireWithBreaker(ctx context.Context, tenant uint16, b Br
 	return p, ok
 }
 
-// ask returns the receiver of the outcome, or the refusal.
+// ask returns the function to call with the outcome, or the refusal.
 func (l *Limiter) ask(ctx context.Context, b Breaker) (done func(Outcome), err error) {
 	done, err = b.Allow(ctx)
 	if err == nil {

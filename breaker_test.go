@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A breaker is a weir.Breaker moved by hand that records outcomes.
+// A breaker is a weir.Breaker moved by hand that records its outcomes.
 type breaker struct {
 	mu      sync.Mutex
 	open    bool
@@ -41,8 +41,8 @@ func (b *breaker) set(open bool) {
 	b.open = open
 }
 
-// heard fails the test unless the breaker got this outcome and nothing else, once
-// for each piece of work that it allowed.
+// heard fails the test unless the breaker got exactly these outcomes, one for each piece of
+// work that it allowed.
 func (b *breaker) heard(t testing.TB, want ...weir.Outcome) {
 	t.Helper()
 	b.mu.Lock()
@@ -52,8 +52,8 @@ func (b *breaker) heard(t testing.TB, want ...weir.Outcome) {
 	}
 }
 
-// forgetOrder is for outcomes of which either may be told first: work that ends gives its slot back
-// and then tells the breaker, while the work that gets the slot tells it too.
+// forgetOrder is for outcomes that may come in either order: work that ends gives its slot
+// back and then notifies the breaker, while the work that gets the slot notifies it too.
 func (b *breaker) forgetOrder() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,8 +101,8 @@ func TestBreakerHearsTheLimitersOutcomes(t *testing.T) {
 	b.heard(t, weir.Success, weir.Failure, weir.Timeout, weir.Ignore, weir.Success)
 }
 
-// TestBreakerIsToldOfWorkThatNeverRan, so that the probes of a half-open breaker
-// do not run out.
+// TestBreakerIsToldOfWorkThatNeverRan: otherwise the probes of a half-open breaker would run
+// out.
 func TestBreakerIsToldOfWorkThatNeverRan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &breaker{}
@@ -126,7 +126,7 @@ func TestBreakerIsToldOfWorkThatNeverRan(t *testing.T) {
 	})
 }
 
-// TestWaitedWorkIsAskedForAgain when its turn comes: the downstream broke.
+// TestWaitedWorkIsAskedForAgain when it leaves the queue: the downstream broke.
 func TestWaitedWorkIsAskedForAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &breaker{}
@@ -190,7 +190,7 @@ func TestPanicInTheHookLeavesNothingBehind(t *testing.T) {
 	})
 }
 
-// perTenant is a breaker that is open for those tenants.
+// perTenant is a breaker that is open for the given tenants.
 type perTenant map[string]bool
 
 func (b perTenant) Allow(ctx context.Context) (func(weir.Outcome), error) {
@@ -200,7 +200,7 @@ func (b perTenant) Allow(ctx context.Context) (func(weir.Outcome), error) {
 	return nil, nil
 }
 
-// A breaker is given the context of the work, also when it is asked again after the queue.
+// A breaker gets the context of the work, also when it is asked again after the queue.
 func TestBreakerSeesTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := perTenant{"broken": true}

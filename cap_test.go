@@ -71,8 +71,8 @@ func TestCapOfNothing(t *testing.T) {
 	})
 }
 
-// A limit that was not reached says nothing about a higher one, so the law hears nothing of
-// the work that a cap holds back.
+// A limit that was not reached says nothing about a higher one, so the law does not see the
+// work that a cap holds back.
 func TestLawHearsNothingOfTheCap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hears{}

@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// However often clients try, a refusal says when a slot comes free, and clients that heed it keep
-// the server busy.
+// However often clients try, their refusals say when a slot comes free, and clients that heed
+// it keep the server busy.
 func TestClientsThatComeBack(t *testing.T) {
 	heed := func(least time.Duration) func(time.Duration, float64) time.Duration {
 		return func(told time.Duration, jitter float64) time.Duration {
@@ -50,13 +50,13 @@ func TestClientsThatComeBack(t *testing.T) {
 	}
 }
 
-// Retriers are clients in a closed loop who try again when they are refused.
+// Retriers are clients in a closed loop that try again when they are refused.
 type retriers struct {
 	limiter *weir.Limiter
 	pause   func(told time.Duration, jitter float64) time.Duration
 
 	mu   sync.Mutex
-	told []time.Duration // by each refusal
+	told []time.Duration // the RetryAfter of each refusal
 	done int
 }
 

@@ -47,20 +47,19 @@ type Config struct {
 	// none: work above the limit is refused at once.
 	Queue Queue
 
-	// Timeout bounds the execution of work given to Do, apart from the time
-	// in the queue; it reaches the work through its context, with
-	// [ErrExecutionTimeout] as the cause. Acquire is not affected. Work that
-	// times out is missing from the latency, so let the law hear of it, as with
-	// law.Band{MaxErrorRate: 0.05}; to law.Setpoint it is no throughput. Defaults
-	// to none.
+	// Timeout bounds the execution of work given to Do, apart from the time in the queue. The
+	// work gets it through its context, with [ErrExecutionTimeout] as the cause. Acquire is
+	// not affected. Work that times out is missing from the latency, so make the law count
+	// it, as with law.Band{MaxErrorRate: 0.05}; law.Setpoint does not count it as throughput.
+	// Defaults to no timeout.
 	Timeout time.Duration
 
-	// Classify returns what the error of finished work says about its
-	// downstream. Defaults to [Classify].
+	// Classify maps the error of finished work to the outcome for its downstream. Defaults to
+	// [Classify].
 	Classify func(error) Outcome
 
-	// Breaker, if set, is asked before anything else, and told how the work
-	// ended; see [Breaker]. An update may replace it.
+	// Breaker, if set, is asked before anything else, and gets the outcome of the work; see
+	// [Breaker]. An update may replace it.
 	Breaker Breaker
 
 	// OnEvent, if set, is called with every change of the limit and every
@@ -69,29 +68,30 @@ type Config struct {
 	// [Event].Seq has the order.
 	OnEvent func(Event)
 
-	// Histograms keeps the figures for monitoring systems: [Snapshot].Latencies, QueueWaits and
-	// Peak. They take 112 bytes, and 64 for each octave that latencies or waits fall into: 0.7 to
-	// 1.5 KB for most. An update that turns Histograms off drops them.
+	// Histograms keeps the data that monitoring systems read: [Snapshot].Latencies,
+	// QueueWaits and Peak. They take 112 bytes, and 64 for each octave that latencies or
+	// waits fall into: 0.7 to 1.5 KB for most. An update that turns Histograms off drops
+	// them.
 	Histograms bool
 
 	// Exemplar, if set, returns a label that leads from a latency to its request, such as the
-	// identifier of a trace, or "" for none. It is called outside all locks with the context of
-	// work that was just admitted, at most ten times a second. If the work succeeds, it becomes one
-	// of Latencies.Exemplars. If Exemplar panics, the permit is given back and the panic goes on.
-	// An update drops all exemplars. It needs Histograms.
+	// identifier of a trace, or "" for none. It is called outside all locks with the context
+	// of work that was just admitted, at most ten times a second. If the work succeeds, the
+	// label becomes one of Latencies.Exemplars. If Exemplar panics, the permit is given back
+	// and the panic continues. An update drops all exemplars. It needs Histograms.
 	Exemplar func(context.Context) string
 
-	// Shadow admits everything and only reports what would have been
-	// refused: a way to try settings in production. The law moves the limit by
-	// what it would see if the limiter refused, see [Snapshot].WouldRefuse.
-	// Events and history tell of its changes as ever.
+	// Shadow admits everything and only reports the work that it would have refused: a way to
+	// try settings in production. The law moves the limit as if the limiter refused, see
+	// [Snapshot].WouldRefuse. Events and history report its changes as usual.
 	Shadow bool
 }
 
 // Queue configures where work waits for a slot.
 type Queue struct {
-	// Size is how many pieces of work may wait. It defaults to none for [FIFO], and to 1,000 for
-	// [Adaptive]. When it is reached, work of a higher [Priority] takes the place of the lowest.
+	// Size is how many pieces of work may wait. It defaults to 0 for [FIFO], and to 1,000 for
+	// [Adaptive]. When it is reached, work of a higher [Priority] takes the place of the
+	// lowest.
 	Size int
 
 	// Timeout is how long work may wait. Defaults to 1 s. It needs a queue:
@@ -102,28 +102,26 @@ type Queue struct {
 	// [FIFO].
 	Discipline Discipline
 
-	// Tenants, if set, is fairness between tenants: see [WithTenant]. It is the
-	// number of buckets into which they are hashed, up to 1024; 64 is a good
-	// start, and more where more are busy at once. Tenants that meet in a
-	// bucket share one share until the buckets are shuffled, which is at most
-	// every ten seconds, and once all has ended that ran at the last shuffle.
-	// (One pair in 65,536 has the same hash and counts as one tenant.)
+	// Tenants, if set, is fairness between tenants: see [WithTenant]. It is the number of
+	// buckets into which they are hashed, up to 1024. 64 is a good start; use more if more
+	// tenants are busy at once. Tenants in the same bucket share one share until the buckets
+	// are shuffled. That is at most every ten seconds, and once all work has ended that ran
+	// at the last shuffle. (A pair in 65,536 has the same hash and always counts as one
+	// tenant.)
 	//
-	// The fair share is the limit divided by the tenants that have work in
-	// flight or waiting, so that one alone may use everything. Within a
-	// priority the slot that comes free goes to the tenant with the least in
-	// flight, and a full queue gives up work of the tenant that has most,
-	// in flight and waiting: no tenant within its share is refused for want of
-	// room while another above it waits. Nothing that runs is
-	// interrupted.
+	// The fair share is the limit divided by the tenants that have work in flight or waiting,
+	// so that one alone may use everything. Within a priority a free slot goes to the tenant
+	// with the least in flight. A full queue evicts work of the tenant with the most in
+	// flight and waiting: no tenant within its share is refused for lack of room while
+	// another above it waits. Running work is not interrupted.
 	//
-	// It takes about 100 bytes for each bucket, and a few nanoseconds for each
-	// whenever work begins or ends a wait. It needs a queue. Defaults to 0:
-	// tenants are not distinguished.
+	// It takes about 100 bytes for each bucket, and a few nanoseconds for each bucket
+	// whenever work begins or ends a wait. It needs a queue. Defaults to 0: all work is one
+	// tenant's.
 	Tenants int
 }
 
-// holds reports whether work may wait in it.
+// holds reports whether work may wait in the queue.
 func (q Queue) holds() bool { return q.Size > 0 || q.Discipline != FIFO }
 
 // A Discipline is an order of service for a [Queue].
@@ -134,10 +132,10 @@ const (
 	// only: under a lasting overload everyone in it waits for the full timeout.
 	FIFO Discipline = 0
 
-	// Adaptive serves the earliest deadline first. It sheds only where a queue persists: once the
-	// oldest work has waited for longer than half of the time that its caller gave it, or half of
-	// Timeout, and for as long again, such work is refused, and the newest is served first. A full
-	// queue gives up the oldest for a newcomer.
+	// Adaptive serves the earliest deadline first. It only sheds work from a standing queue:
+	// once the oldest work has waited for longer than half of its caller's time, or half of
+	// Timeout, and for as long again, such work is refused, and the newest is served first. A
+	// full queue evicts the oldest for a newcomer.
 	Adaptive Discipline = 1
 )
 
@@ -159,8 +157,8 @@ const (
 
 var defaultLaw law.Law = law.Setpoint{}
 
-// complete returns the configuration with all that was left out filled in, or the
-// error of [New]. It does not check the law.
+// complete returns the configuration with the defaults filled in, or the error of [New]. It
+// does not check the law.
 func (c Config) complete() (Config, error) {
 	if err := c.checkRanges(); err != nil {
 		return c, err

@@ -188,7 +188,7 @@ func FuzzConfig(f *testing.F) {
 	})
 }
 
-// exercise runs work that never waits, and checks the invariants.
+// exercise makes calls that never wait, and checks the invariants.
 func exercise(t *testing.T, l *weir.Limiter) {
 	t.Helper()
 	gone, cancel := context.WithCancel(t.Context())

@@ -12,10 +12,10 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// BenchmarkContended measures the cost for callers that only acquire and release, with a
-// limiter and with cores that share their state in other ways. The cores count up to a limit, and
-// measure each call with the meter of a limiter. They lack all else: a queue, a window that closes,
-// the ages of running work. So each is the least that its design can cost.
+// BenchmarkContended measures the cost for callers that only take and give back, with a
+// limiter and with cores that share their state in other ways. The cores count up to a limit,
+// and measure each call with the meter of a limiter. They have nothing else: no queue, no
+// closing of windows, no ages of running work. So each is the least cost of its way.
 //
 //	go test -run '^$' -bench Contended -cpu 2 -count 5 .
 func BenchmarkContended(b *testing.B) {
@@ -53,7 +53,7 @@ func book(m *window.Meter, began, now int64, inflight int) {
 	m.Done(began, now, 1, window.Success)
 }
 
-// A lockAlone measures the lock itself.
+// A lockAlone shows the cost of the lock itself.
 type lockAlone struct {
 	spinLock
 	inflight int
@@ -70,7 +70,7 @@ func (c *lockAlone) pass() {
 	c.Unlock()
 }
 
-// A spinLock is taken as a limiter takes its lock.
+// A spinLock is locked as a limiter locks its own.
 type spinLock struct{ sync.Mutex }
 
 func (l *spinLock) lock() {
@@ -85,7 +85,7 @@ func (l *spinLock) lock() {
 	l.Lock()
 }
 
-// A lockedCore does the work of a limiter under one lock, taken twice.
+// A lockedCore works as a limiter does: all under one lock, taken twice.
 type lockedCore struct {
 	spinLock
 	inflight int
@@ -163,8 +163,9 @@ func (c *countedCore) pass() {
 	c.down()
 }
 
-// A spreadCore admits by an atomic word too, and measures with a meter for each processor, as
-// which a pool stands in. Whoever closes a window would have to find and add up all of them.
+// A spreadCore admits by an atomic word too, and measures with a meter for each processor,
+// simulated by a pool. To close a window, a limiter would have to find and add up all of
+// them.
 type spreadCore struct {
 	count
 	meters sync.Pool
@@ -187,8 +188,8 @@ func (c *spreadCore) pass() {
 	c.down()
 }
 
-// A combiningCore has whoever holds the lock do the work of those who found it taken (flat
-// combining: Hendler, Incze, Shavit and Tzafrir, 2010).
+// A combiningCore makes the holder of the lock do the work of the goroutines that found it
+// taken (flat combining: Hendler, Incze, Shavit and Tzafrir, 2010).
 type combiningCore struct {
 	lockedCore
 	asked    atomic.Pointer[request] // a stack
@@ -216,7 +217,7 @@ func (c *combiningCore) pass() {
 	}
 }
 
-// ask returns when r is answered. Where the lock is free nothing is handed over.
+// ask returns when r is answered. If the lock is free nothing is handed over.
 func (c *combiningCore) ask(r *request) {
 	if c.TryLock() {
 		c.answer(r)

@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// deadlineHeard is the median that a law hears of, after arrivals at a full limiter under the
-// contexts of which there are so many each.
+// deadlineHeard is the median that the law sees after arrivals at a full limiter, with the
+// given number of arrivals for each context.
 func deadlineHeard(t *testing.T, arrivals map[context.Context]int) (heard time.Duration) {
 	t.Helper()
 	lim := weir.Must(weir.New(weir.Config{
@@ -54,7 +54,7 @@ func TestDeadlinesReachTheLaw(t *testing.T) {
 	const soon, late = time.Minute, time.Hour
 	for name, c := range map[string]struct {
 		arrivals func(*testing.T) map[context.Context]int
-		want     time.Duration // 0 for none
+		want     time.Duration // 0 for no deadline
 	}{
 		"all": {func(t *testing.T) map[context.Context]int {
 			return map[context.Context]int{within(t, soon): 30}
@@ -86,7 +86,8 @@ func TestDeadlinesReachTheLaw(t *testing.T) {
 	}
 }
 
-// The law's least deadline excludes all deadlines here, so only work without one counts.
+// Deadlines below the law's minimum are left out: all of these, so that only work without a
+// deadline remains.
 func TestShortDeadlinesAreLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		heard := time.Duration(-1)
@@ -120,7 +121,8 @@ func TestShortDeadlinesAreLeftOut(t *testing.T) {
 	})
 }
 
-// BenchmarkDeadline measures a deadline in the context, at a limit that was reached.
+// BenchmarkDeadline prints the cost of a deadline in the context, at a limit that was
+// reached.
 func BenchmarkDeadline(b *testing.B) {
 	lim := weir.Must(weir.New(weir.Config{Min: 1, Max: 1, Law: law.Fixed{}}))
 	held, _ := lim.TryAcquire(b.Context())

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// Do runs fn once it is admitted, on the caller's goroutine, and returns its
-// error. The slot is held until fn returns, even beyond [Config].Timeout, which
-// reaches fn through its context; an error that comes of it matches
-// [ErrExecutionTimeout]. If fn panics or ends its goroutine, the slot is freed, a failure
-// counted, and the panic goes on. Work that is not admitted gets the error of
-// [Limiter.Acquire]. Without a Timeout, Do does not allocate unless it has to
-// wait or refuse.
+// Do runs fn once it is admitted, on the caller's goroutine, and returns its error. The slot
+// is held until fn returns, even beyond [Config].Timeout, which fn gets through its context;
+// an error caused by it matches [ErrExecutionTimeout]. If fn panics or calls runtime.Goexit,
+// the slot is freed and a failure counted, and the panic continues. Work that is not admitted
+// gets the error of [Limiter.Acquire]. Without a Timeout, Do does not allocate unless it has
+// to wait or refuse.
 func (l *Limiter) Do(ctx context.Context, fn func(context.Context) error) error {
 	return l.run(ctx, 1, fn)
 }

@@ -30,18 +30,18 @@
 //
 // # Guarantees
 //
-// Work starts only while there is room for it below the limit. When the limit falls below what is
-// in flight, nothing is interrupted, and nothing starts until enough has ended. A freed slot goes
-// straight to the next waiter. A permit is given back once, however often it is tried, and a panic
-// does not lose it. Work that is refused, or that gives up waiting, never runs.
+// Work starts only while there is room for it below the limit. When the limit falls below the
+// work in flight, nothing is interrupted, and nothing starts until enough has ended. A freed
+// slot goes straight to the next waiter. A permit is given back once, however often it is
+// tried, and a panic does not lose it. Work that is refused, or that gives up waiting, never
+// runs.
 //
 // # How the limit moves
 //
-// Every [Config].Interval the law is shown what was measured since the limit last
-// changed, at most [Config].Window far back, and names the next limit and why.
-// Latency counts from dispatch: time in the queue says nothing about the
-// downstream. Windows close on the calls that pass by, so an idle limiter costs
-// nothing but its memory.
+// Every [Config].Interval the law gets the measurements since the limit last changed, at most
+// [Config].Window far back, and returns the next limit and its reason. Latency counts from
+// dispatch: time in the queue says nothing about the downstream. Calls close the windows, so
+// an idle limiter costs only its memory.
 //
 // # Observing a limiter
 //
@@ -58,7 +58,7 @@
 //   - retry: clients that try again within a budget
 //   - throttle: the pace of writes to a database
 //   - pool, capacity: tasks from a source, run as named resources allow
-//   - metrics: the figures for monitoring systems; weirprom and weirotel are modules of their own
+//   - metrics: data for monitoring systems; weirprom and weirotel are modules of their own
 //   - sim: laws tried on simulated servers
 //
 // The command weir puts a limiter in front of any HTTP server.

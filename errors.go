@@ -30,7 +30,7 @@ var (
 	ErrPushback     = refusal(ReasonPushback)
 )
 
-// refusal returns the error that refusals for a reason match.
+// refusal returns the error that refusals for the reason match.
 func refusal(r Reason) error { return sentinel{r} }
 
 type sentinel struct{ reason Reason }
@@ -53,22 +53,22 @@ var ErrConfig = settings.ErrConfig
 // A Reason says why work was refused.
 type Reason uint8
 
-// The reasons for a refusal. The admission core gives them by the same numbers.
+// The reasons for a refusal. The admission core uses the same numbers.
 const (
 	// ReasonBadKey: the key of a bulkhead is empty or too long, so there is no limiter for it.
 	ReasonBadKey Reason = 1
 	// ReasonTenantShare: the queue had no room, and its tenant had more than its
 	// fair share while others had work too; see [Queue].Tenants.
 	ReasonTenantShare Reason = 2
-	// ReasonQueueFull: the limit was reached and the queue had no room. An [Adaptive] queue refuses
-	// the oldest that waits, and not the newcomer.
+	// ReasonQueueFull: the limit was reached and the queue had no room. An [Adaptive] queue
+	// refuses the oldest waiter, and not the newcomer.
 	ReasonQueueFull Reason = 3
-	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout, or, in an
-	// [Adaptive] queue that stood, for longer than half of it.
+	// ReasonQueueTimeout: it waited in the queue for longer than Queue.Timeout or, in a
+	// standing [Adaptive] queue, for longer than half of it.
 	ReasonQueueTimeout Reason = 4
-	// ReasonDeadline: it could not have finished before its context's deadline
-	// had it waited any longer, or waited at all; or it waited for half of the time to there while
-	// an [Adaptive] queue stood.
+	// ReasonDeadline: it could not finish before its context's deadline if it waited any
+	// longer, or waited at all; or it waited for half of the time to its deadline in a
+	// standing [Adaptive] queue.
 	ReasonDeadline Reason = 5
 	// ReasonTooHeavy: its weight is above the limit.
 	ReasonTooHeavy Reason = 6
@@ -83,13 +83,13 @@ const (
 	ReasonLimitReached Reason = 10
 	// ReasonPace: the pace of a throttle lets the work start later than it may wait.
 	ReasonPace Reason = 11
-	// ReasonPushback: the downstream refused all work of late, and the time to come back that it
-	// named is still ahead. Little is sent meanwhile; see [Permit.Pushback].
+	// ReasonPushback: the downstream refused all recent work, and the time to come back that
+	// it named has not come. The limiter sends little work meanwhile; see [Permit.Pushback].
 	ReasonPushback Reason = 12
 )
 
-// Reasons returns all reasons for a refusal, so that a metric can show a zero for reasons that
-// have not happened yet.
+// Reasons returns all reasons for a refusal, so that a metric can show the ones that have not
+// happened yet.
 func Reasons() []Reason {
 	var all []Reason
 	for v := reply.Admitted + 1; v.Refused(); v++ {
@@ -108,10 +108,11 @@ func (r Reason) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 type RefusedError struct {
 	Limiter string // Config.Name, or the key of a bulkhead with ReasonBadKey
 	Reason  Reason // why
-	// RetryAfter is how long the work that runs and waits now takes to drain: at most 30 s, and 0
-	// if that is unknown because nothing has ended yet. All refusals of one moment have the same
-	// RetryAfter, so callers should come back after one to two times as long, drawn at random, as
-	// edge.RetryAfter does. A throttle says instead when one more may wait.
+	// RetryAfter is the time until the current running and waiting work has drained: at most
+	// 30 s, and 0 if that is unknown because nothing has ended yet. All refusals of one
+	// moment have the same RetryAfter, so callers should come back after one to two times as
+	// long, drawn at random, as edge.RetryAfter does. For a throttle it is the time until one
+	// more may wait.
 	RetryAfter time.Duration
 }
 

@@ -7,13 +7,13 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// An Event is an act of a limiter and its reason. See [Config].OnEvent, [Limiter.Events], and
-// [Log] for a handler that writes events to a log.
+// An Event is a change or a refusal by a limiter, with its reason. See [Config].OnEvent,
+// [Limiter.Events], and [Log] for a handler that writes events to a log.
 type Event struct {
 	Seq     uint64    // position in the order of this limiter's events, from 1
 	At      time.Time // when it happened
 	Limiter string    // Config.Name
-	Kind    Kind      // what happened
+	Kind    Kind      // the kind of the event
 
 	// Change is set for LimitChanged and LawReplaced.
 	Change Change
@@ -22,8 +22,8 @@ type Event struct {
 	Reason     Reason
 	RetryAfter time.Duration
 
-	// Lost is how many events a reader of [Limiter.Events] was too slow for, of those that no
-	// earlier event counted.
+	// Lost is how many events a slow reader of [Limiter.Events] missed since the last event
+	// it got.
 	Lost uint64
 }
 
@@ -33,8 +33,8 @@ type Kind uint8
 const (
 	// LimitChanged: the law, or an update, moved the limit.
 	LimitChanged Kind = 1
-	// LawReplaced: an update brought a law that could not take over the state of the
-	// last one had learned, so it starts from the current limit.
+	// LawReplaced: an update brought a law that could not take over the state of the last
+	// one, so it starts from the current limit.
 	LawReplaced Kind = 2
 	// Refused: work was not admitted.
 	Refused Kind = 3
@@ -73,8 +73,8 @@ func (e Event) String() string {
 // A Change is one move of the limit.
 type Change struct {
 	At       time.Time  // when
-	From, To int        // the limit before and after, without what only holds slots: see [Permit.Measure]
-	Reason   law.Reason // what was measured, against what
+	From, To int        // the limit before and after, without slots that are only held: see [Permit.Measure]
+	Reason   law.Reason // the measurement, and its target
 }
 
 // String returns a sentence such as "p95 131ms above 115ms: cut 20 to 14".

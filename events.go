@@ -10,10 +10,10 @@ import (
 // mostBuffered bounds the buffer of [Limiter.Events], which takes 200 bytes for each event.
 const mostBuffered = 65_536
 
-// Events returns a channel of the events from now on, those that [Config].OnEvent gets, with a
-// buffer of size events. A size below 1 counts as 1, and one above 65,536 as 65,536. The limiter
-// never waits for the reader. If the buffer is full, a new event takes the place of the oldest one,
-// and counts it in [Event].Lost.
+// Events returns a channel of the events from now on, the same as [Config].OnEvent gets, with
+// a buffer of size events. A size below 1 counts as 1, and one above 65,536 as 65,536. The
+// limiter never waits for the reader. If the buffer is full, a new event takes the place of
+// the oldest one, and counts it in [Event].Lost.
 //
 // The caller ends the subscription with stop, which closes the channel. Events that are still in
 // the channel can be read, and another call of stop does nothing. Closing the limiter does not
@@ -34,7 +34,7 @@ func newReader(size int) *reader {
 	return feed.New(min(size, mostBuffered), func(e *Event) *uint64 { return &e.Lost })
 }
 
-// follow has the reader told of all events. All replacements of the config stand under the node's
+// follow subscribes the reader to all events. The config is only replaced under the node's
 // lock.
 func (l *Limiter) follow(r *reader) {
 	l.node.Follow(func() bool {
@@ -84,7 +84,7 @@ func (c *config) withReaders(readers []*reader) *config {
 	return &next
 }
 
-// tell informs the readers before the hook, which may panic.
+// tell sends the event to the readers before it calls the hook, which may panic.
 func tell(readers []*reader, hook func(Event), e Event) {
 	for _, r := range readers {
 		if e.Seq > 0 { // not of a call that began before there were readers

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// refuseTimes has a limiter without a free slot refuse work.
+// refuseTimes makes a limiter without a free slot refuse n pieces of work.
 func refuseTimes(t testing.TB, l *weir.Limiter, n int) {
 	t.Helper()
 	for range n {
@@ -22,7 +22,7 @@ func refuseTimes(t testing.TB, l *weir.Limiter, n int) {
 	}
 }
 
-// drained returns the events that a channel holds now.
+// drained returns the current events of a channel.
 func drained(events <-chan weir.Event) (all []weir.Event) {
 	for {
 		select {
@@ -41,7 +41,7 @@ func TestEventsOfARunningLimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{Name: "search", Max: 1, Law: law.Fixed{}})
 		hold(t, l, 1)
-		refuseTimes(t, l, 3) // no one hears
+		refuseTimes(t, l, 3) // there is no reader
 		events, stop := l.Events(8)
 		defer stop()
 		refuseTimes(t, l, 2)
@@ -167,8 +167,8 @@ func TestEventsFromWithinAHook(t *testing.T) {
 	})
 }
 
-// TestEventsWhileAllChanges: readers come and go, updates are applied, and one reader stays: it is
-// told of each event, or that it lost it.
+// TestEventsWhileAllChanges: readers come and go, updates are applied, and one reader stays:
+// it gets each event, or a count of lost ones.
 func TestEventsWhileAllChanges(t *testing.T) {
 	var happened atomic.Uint64
 	c := weir.Config{Max: 1, Law: law.Fixed{}, OnEvent: func(weir.Event) { happened.Add(1) }}

@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A limiter with histograms gives an exporter the durations of all work since the start, and how
-// long it waited.
+// A limiter with histograms gives an exporter the latencies and queue waits of all work since
+// the start.
 func ExampleConfig_histograms() {
 	type traceID struct{} // tracing libraries have a function for this
 	lim := weir.Must(weir.New(weir.Config{

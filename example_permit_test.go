@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Slot is a permit with the program's data about the work. Permits are values: they can be
+// A Slot is a permit with the program's data on the work. Permits are values: they can be
 // stored, handed on and returned.
 type Slot struct {
 	weir.Permit
@@ -33,7 +33,7 @@ func ExamplePermit() {
 	}
 	later := slot
 	slot.Done(nil)
-	later.Done(nil) // a copy stands for the same work, so this does nothing
+	later.Done(nil) // a copy is for the same work, so this does nothing
 	s := lim.Snapshot()
 	fmt.Println(slot.Host, s.InFlight, "in flight,", s.Completed, "completed")
 	// Output: example.com 0 in flight, 1 completed
@@ -93,15 +93,15 @@ func ExamplePermit_Finish() {
 	// Output: 1 timed out
 }
 
-// The client is slow: the server's work is over at the first byte, but its memory is taken until
-// the last.
+// The client is slow: the server's work is over at the first byte, but its memory is taken
+// until the last.
 func ExamplePermit_Measure() {
 	lim := weir.Must(weir.New(weir.Config{}))
 	permit, err := lim.Acquire(context.Background())
 	if err != nil {
 		return
 	}
-	defer permit.Release() // gives the slot back, and is heard no more
+	defer permit.Release() // gives the slot back, and reports no outcome
 	permit.Measure(weir.Success)
 	s := lim.Snapshot()
 	fmt.Println(s.Samples, "sample,", s.InFlight, "in flight, age", s.Age)
@@ -131,7 +131,7 @@ func ExamplePermit_SetWeight() {
 		return
 	}
 	defer permit.Release()
-	if err := permit.SetWeight(350); err != nil { // the prompt and what it has answered
+	if err := permit.SetWeight(350); err != nil { // the prompt and the answer so far
 		fmt.Println(err)
 	}
 	fmt.Println(lim.Snapshot().InFlight, "of", lim.Snapshot().Limit)
@@ -164,7 +164,7 @@ func ExampleBreaker() {
 	// weir: limiter "search" refused: breaker open
 }
 
-// A process that learns its share of the downstream's capacity moves its cap to it.
+// A process that gets its share of a downstream's capacity sets its cap to it.
 func ExampleLimiter_SetCap() {
 	lim := weir.Must(weir.New(weir.Config{Initial: 10}))
 	for _, part := range []int{4, 0, 100} {
@@ -202,7 +202,7 @@ func ExampleLimiter_Full() {
 	// weir: limiter "upload" refused: limit reached
 }
 
-// Code that admits work need not know whether it uses a limiter or one key of a set.
+// Code that admits work need not know whether it has a limiter or one key of a set.
 func ExampleAdmitter() {
 	serve := func(gate weir.Admitter, name string) error {
 		return gate.Do(context.Background(), func(context.Context) error {

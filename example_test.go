@@ -109,7 +109,7 @@ func ExampleLimiter_AcquireN() {
 
 func ExampleLimiter_TryAcquire() {
 	lim := weir.Must(weir.New(weir.Config{Name: "thumbnails", Max: 1}))
-	ctx := context.Background() // that of the request
+	ctx := context.Background() // the context of the request
 	first, ok := lim.TryAcquire(ctx)
 	fmt.Println("first:", ok)
 	_, ok = lim.TryAcquire(ctx)
@@ -166,7 +166,7 @@ func ExampleLimiter_Update() {
 func ExampleLimiter_Snapshot() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 2}))
 	for range 3 {
-		_, _ = lim.TryAcquire(context.Background()) // work that goes on for longer than this example
+		_, _ = lim.TryAcquire(context.Background()) // work that outlasts this example
 	}
 	s := lim.Snapshot()
 	fmt.Printf("limit %d, in flight %d, admitted %d, refused %v\n", s.Limit, s.InFlight, s.Admitted, s.Refused)
@@ -244,7 +244,7 @@ func ExampleWithPriority() {
 
 func ExampleWithTenant() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Queue: weir.Queue{Size: 100, Tenants: 64}}))
-	ctx := weir.WithTenant(context.Background(), "acme") // whoever must not take the others' share
+	ctx := weir.WithTenant(context.Background(), "acme") // a party that must not take the others' share
 	err := lim.Do(ctx, func(ctx context.Context) error {
 		fmt.Println("runs for", weir.TenantFrom(ctx))
 		return nil
@@ -281,7 +281,7 @@ func ExampleLimiter_Close() {
 func ExampleConfig_shadow() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Max: 2, Shadow: true}))
 	for range 5 {
-		_, _ = lim.TryAcquire(context.Background()) // work that goes on for longer than this example
+		_, _ = lim.TryAcquire(context.Background()) // work that outlasts this example
 	}
 	s := lim.Snapshot()
 	fmt.Println(s.Admitted, "admitted,", s.WouldRefuse, "would have been refused")
@@ -312,13 +312,13 @@ func ExampleQueue() {
 		Queue: weir.Queue{Size: 1, Timeout: time.Millisecond},
 	}))
 	busy, _ := lim.TryAcquire(context.Background())
-	_, err := lim.Acquire(context.Background()) // waits for its turn, which does not come
+	_, err := lim.Acquire(context.Background()) // waits for a slot that does not come free
 	fmt.Println(err)
 	busy.Done(nil)
 	// Output: weir: limiter "search" refused: queue timeout
 }
 
-// Where callers set deadlines, the adaptive queue needs no size: it keeps what can
+// If callers set deadlines, the adaptive queue needs no size: it keeps the work that can
 // still finish in time.
 func ExampleQueue_adaptive() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Queue: weir.Queue{Discipline: weir.Adaptive}}))

@@ -8,17 +8,17 @@ import (
 	"github.com/weir-go/weir/histogram"
 )
 
-// exemplars samples work by time: the first work admitted after a pause. The latency is not known
-// yet then, and a permit has no room for a context, so slow work is not preferred. Instead the
-// latest exemplar of each octave is kept: rare latencies keep theirs.
+// exemplars samples work by time: the first work admitted after a pause. The latency is not
+// known yet then, and a permit has no room for a context, so slow work is not preferred.
+// Instead the latest exemplar of each octave is kept, so rare latencies keep theirs.
 type exemplars struct {
 	label func(context.Context) string
 	next  atomic.Int64 // when the next sample is due
 	kept  atomic.Pointer[histogram.Snapshot]
 }
 
-// sampleEvery bounds the cost of exemplars: at ten requests a second or more, one of the slowest
-// thousandth is sampled every 100 s.
+// sampleEvery bounds the cost of exemplars: at ten requests a second or more, one of the
+// slowest thousandth is sampled every 100 s.
 const sampleEvery = int64(100 * time.Millisecond)
 
 func newExemplars(label func(context.Context) string) *exemplars {
@@ -28,15 +28,15 @@ func newExemplars(label func(context.Context) string) *exemplars {
 	return &exemplars{label: label}
 }
 
-// due reports whether work that starts now is to be sampled. It says so once. If the next sample is
-// further off than it can be, the clock was turned back.
+// due reports whether to sample work that starts now. It returns true once for each sample.
+// If the next sample is more than sampleEvery ahead, the clock was turned back.
 func (e *exemplars) due(at int64) bool {
 	next := e.next.Load()
 	return (at >= next || next-at > sampleEvery) && e.next.CompareAndSwap(next, at+sampleEvery)
 }
 
-// sample has the permit leave an exemplar if its work succeeds. If the user's function does not
-// return, the permit is given back.
+// sample makes the permit leave an exemplar if its work succeeds. If the user's function does
+// not return, the permit is given back.
 func (e *exemplars) sample(ctx context.Context, p *Permit) {
 	returned := false
 	defer func() {

@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The heavy work whose time is up, but whose timer was not yet heard, leaves; the
-// newcomer that finds this out is refused; the one between must be served.
+// Heavy work whose time is up, but whose timer has not fired yet, leaves. The newcomer that
+// finds this out is refused, and the waiter between must be served.
 func TestExpiredHeavyWorkWakesWhatIsBehind(t *testing.T) {
 	n, err := admit.New(admit.Settings{
 		Bounds: law.Bounds{Min: 1, Max: 2, Initial: 2}, Interval: time.Hour, Lookback: time.Hour, MinSamples: 1,
@@ -49,7 +49,7 @@ type deaf struct{}
 func (deaf) Wake()    {}
 func (deaf) Recheck() {}
 
-// One whose time is up takes no place in a full queue from a newcomer.
+// An expired waiter takes no place in a full queue from a newcomer.
 func TestExpiredTakesNoPlace(t *testing.T) {
 	n, err := admit.New(admit.Settings{
 		Bounds: law.Bounds{Min: 1, Max: 1, Initial: 1}, Interval: time.Hour, Lookback: time.Hour, MinSamples: 1,
@@ -66,7 +66,7 @@ func TestExpiredTakesNoPlace(t *testing.T) {
 	}
 }
 
-// One newcomer in a hurry does not empty the queue of those who have time.
+// One newcomer in a hurry does not empty the queue of waiters that have time.
 func TestHurriedNewcomerLeavesTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := adaptive(t, 1)

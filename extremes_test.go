@@ -61,7 +61,7 @@ func TestFarthestDeadline(t *testing.T) {
 	})
 }
 
-// The drain rate stays a number however many completions one instant has.
+// The drain rate stays finite however many completions one instant has.
 func TestDrainRateStaysFinite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 1, weir.Queue{})
@@ -80,8 +80,8 @@ func TestDrainRateStaysFinite(t *testing.T) {
 	})
 }
 
-// In a bubble the clock shows the year 2000, before the process began: a limiter
-// measures there as ever.
+// In a bubble the clock reads the year 2000, before the process began: a limiter measures
+// there as usual.
 func TestClockInBubbles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var windows []law.Window

@@ -24,17 +24,17 @@ type Admitter interface {
 	Full(ctx context.Context) error
 }
 
-// Full says whether to refuse work before any of it is read, as a tap of a gRPC server does, or a
-// proxy ahead of a body. It takes no slot and no place in the queue.
+// Full reports whether to refuse work before any of it is read, as a tap of a gRPC server
+// does, or a proxy ahead of a body. It takes no slot and no place in the queue.
 //
 // The error is the one that [Limiter.Acquire] would return now for the priority, the tenant and the
 // deadline of ctx. It is a refusal like any other: it is counted, reported as an event, and seen by
 // the law. So the work must not go on to Acquire, which would refuse it a second time. If ctx has
 // ended, the work counts as cancelled instead.
 //
-// A nil error says that Acquire would admit the work now, or let it queue. It promises nothing,
-// because others may be quicker. In shadow mode a limiter is never full. A [Breaker] is asked, and
-// told [Ignore] at once.
+// A nil error says that Acquire would admit the work now, or let it queue. It promises
+// nothing, because others may be quicker. In shadow mode a limiter is never full. A [Breaker]
+// is asked, and gets [Ignore] at once.
 //
 // Full does not allocate unless it refuses, or its breaker does. A nil ctx counts as
 // context.Background.
@@ -72,11 +72,11 @@ func (l *Limiter) Full(ctx context.Context) error {
 	return l.refuse(verdict, retryAfter, seq)
 }
 
-// inquirers are waiters that only ask. They are kept, because a waiter is shown to a queue and so
+// inquirers are waiters for questions. They are pooled, because a waiter passed to a queue
 // lives on the heap.
 var inquirers = sync.Pool{New: func() any { return new(queue.Waiter) }}
 
-// describe fills in the priority and the deadline of a waiter's context.
+// describe fills in the waiter's priority and deadline from its context.
 func describe(ctx context.Context, w *queue.Waiter, now int64) {
 	w.Lane = PriorityFrom(ctx).lane()
 	if deadline, ok := ctx.Deadline(); ok {

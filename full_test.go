@@ -13,8 +13,8 @@ import (
 
 var _ weir.Admitter = (*weir.Limiter)(nil)
 
-// A refusal by Full is one of Acquire: the same error, counted and reported once, and the law hears
-// of it.
+// A refusal by Full equals one by Acquire: the same error, counted and reported once, and
+// seen by the law.
 func TestFullRefusesAsAcquireDoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events journal
@@ -52,7 +52,8 @@ func TestFullRefusesAsAcquireDoes(t *testing.T) {
 	})
 }
 
-// Without a refusal nothing happens: who asks takes no slot, no place, and is not counted.
+// Without a refusal nothing happens: the question takes no slot and no place, and is not
+// counted.
 func TestFullTakesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fixed(t, 1, weir.Queue{Size: 1, Timeout: time.Hour})
@@ -101,7 +102,7 @@ func TestFullOfAContext(t *testing.T) {
 			t.Errorf("a deadline: %v", err)
 		}
 		free := 0
-		for _, name := range []string{"a", "b", "c", "d", "e", "f"} { // one may meet another in a bucket, but not all
+		for _, name := range []string{"a", "b", "c", "d", "e", "f"} { // one may share another's bucket, but not all
 			if l.Full(weir.WithTenant(t.Context(), name)) == nil {
 				free++
 			}
@@ -132,7 +133,7 @@ func TestFullOfAContext(t *testing.T) {
 	})
 }
 
-// Neither does a question allocate for which others would give way.
+// Nor does a question allocate if others would give way for it.
 func TestFullDoesNotAllocate(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector has pools forget at random")

@@ -19,10 +19,10 @@ const (
 	handTurn  = 50_000 // passes of the whole crowd in one turn
 )
 
-// BenchmarkHandoff passes slots on among a thousand goroutines, and compares with a
-// buffered channel that is asked with the same care: a cancellable context, a timer
-// for each wait, and a try without either first. Whoever has a slot yields once. An
-// op is a turn of each, and the sides take turns in going first.
+// BenchmarkHandoff passes slots on among a thousand goroutines, and compares with a buffered
+// channel used with the same care: a cancellable context, a timer for each wait, and a try
+// without either first. Each goroutine with a slot yields once. An op is a turn of each side,
+// and the sides take turns in going first.
 //
 //	go test -run '^$' -bench Handoff -benchtime 20x -count 5 .
 func BenchmarkHandoff(b *testing.B) {
@@ -43,18 +43,18 @@ func BenchmarkHandoff(b *testing.B) {
 	b.ReportMetric(ours.wait(0.99)/theirs.wait(0.99), "p99/channel")
 	b.ReportMetric(float64(ours.least), "least-served")
 	b.ReportMetric(float64(ours.most), "most-served")
-	b.ReportMetric(0, "ns/op") // of a turn of both: says nothing
+	b.ReportMetric(0, "ns/op") // covers a turn of both: says nothing
 }
 
-// A handSide is one of the two that are compared.
+// A handSide is one of the two sides of the comparison.
 type handSide struct {
 	pass        func(context.Context) time.Duration // returns the wait
 	took        time.Duration
 	waits       []time.Duration
-	least, most int // passes of the goroutine that was served least, or most, in a turn
+	least, most int // passes of the goroutine served least, or most, in a turn
 }
 
-// run has the crowd pass handTurn times, whoever is served.
+// run makes the crowd pass handTurn times in total.
 func (s *handSide) run(b *testing.B) {
 	var left atomic.Int64
 	left.Store(handTurn)

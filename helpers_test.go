@@ -20,7 +20,7 @@ func newLimiter(t testing.TB, c weir.Config) *weir.Limiter {
 	return l
 }
 
-// band decides once an interval, from a single sample if there is no more.
+// band decides once an interval, even from a single sample.
 var band = law.Band{Target: 100 * time.Millisecond}
 
 // fixed returns a limiter whose limit stays.
@@ -29,7 +29,7 @@ func fixed(t testing.TB, limit int, q weir.Queue) *weir.Limiter {
 	return newLimiter(t, weir.Config{Initial: limit, Max: max(1000, limit), Law: law.Fixed{}, Queue: q})
 }
 
-// hold takes so many permits, which must be free.
+// hold takes n permits, which must be free.
 func hold(t testing.TB, l *weir.Limiter, n int) []weir.Permit {
 	t.Helper()
 	permits := make([]weir.Permit, n)
@@ -43,15 +43,15 @@ func hold(t testing.TB, l *weir.Limiter, n int) []weir.Permit {
 	return permits
 }
 
-// An answer is the result of a goroutine's request for a permit, and its time.
+// An answer is the result of a request for a permit, and its time.
 type answer struct {
 	permit weir.Permit
 	err    error
 	after  time.Duration
 }
 
-// ask asks on a goroutine of its own and returns once that one waits or has its
-// answer. It is for use in a bubble.
+// ask asks on a goroutine of its own and returns once that waits or has its answer. It is for
+// use in a bubble.
 func ask(ctx context.Context, l *weir.Limiter, weight int) <-chan answer {
 	c := make(chan answer, 1)
 	began := time.Now()
@@ -63,7 +63,7 @@ func ask(ctx context.Context, l *weir.Limiter, weight int) <-chan answer {
 	return c
 }
 
-// admitted returns the permit of one that was asked for, which must be there.
+// admitted returns the permit of a request, which must be answered.
 func admitted(t testing.TB, c <-chan answer) weir.Permit {
 	t.Helper()
 	a := now(t, c)
@@ -95,8 +95,8 @@ func waits(t testing.TB, c <-chan answer) {
 	}
 }
 
-// load keeps so many goroutines at work for so long, in a bubble. Each holds a
-// permit for what latency says, and asks for the next one at once.
+// load keeps the given number of goroutines at work for the given time, in a bubble. Each
+// holds a permit for the result of latency, and asks for the next one at once.
 func load(ctx context.Context, l *weir.Limiter, workers int, lasting time.Duration, latency func() time.Duration) {
 	until := time.Now().Add(lasting)
 	var all sync.WaitGroup
@@ -118,7 +118,7 @@ func load(ctx context.Context, l *weir.Limiter, workers int, lasting time.Durati
 
 func always(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
 
-// limits reads the limit so many times, one interval apart.
+// limits reads the limit n times, one interval apart.
 func limits(l *weir.Limiter, n int, interval time.Duration) []int {
 	read := make([]int, n)
 	for i := range read {
@@ -128,7 +128,7 @@ func limits(l *weir.Limiter, n int, interval time.Duration) []int {
 	return read
 }
 
-// balanced fails the test unless all that was admitted is back and no waiter is left.
+// balanced fails the test unless all admitted work is back and no waiter is left.
 func balanced(t testing.TB, l *weir.Limiter) {
 	t.Helper()
 	if s := l.Snapshot(); s.InFlight != 0 || s.Queued != 0 || s.Admitted != s.Completed {
@@ -137,7 +137,7 @@ func balanced(t testing.TB, l *weir.Limiter) {
 	}
 }
 
-// journal keeps events.
+// journal records events.
 type journal struct {
 	mu     sync.Mutex
 	events []weir.Event
@@ -182,8 +182,8 @@ type script func(law.Window) law.Decision
 func (s script) Controller(law.Bounds) (law.Controller, error) { return s, nil }
 func (s script) Next(w law.Window) law.Decision                { return s(w) }
 
-// watching returns a law that keeps the limit and the windows it was shown,
-// without the empty one at the start.
+// watching returns a law that keeps the limit and records its windows, without the empty one
+// at the start.
 func watching(windows *[]law.Window) law.Law {
 	begun := false
 	return script(func(w law.Window) law.Decision {

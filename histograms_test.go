@@ -191,7 +191,7 @@ func TestExemplarsAreFew(t *testing.T) {
 	})
 }
 
-// A function of the user that does not return leaves no slot taken and no breaker untold.
+// A user function that does not return leaks no slot, and the breaker still gets the outcome.
 func TestExemplarThatDoesNotReturn(t *testing.T) {
 	for name, exemplar := range map[string]func(context.Context) string{
 		"panics": func(context.Context) string { panic("boom") },

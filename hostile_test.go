@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// hostileBreaker runs a function in Allow, and another one for an outcome.
+// hostileBreaker runs allow when it is asked, and done with each outcome.
 type hostileBreaker struct{ allow, done func() }
 
 func (b hostileBreaker) Allow(context.Context) (func(weir.Outcome), error) {
@@ -21,7 +21,7 @@ func (b hostileBreaker) Allow(context.Context) (func(weir.Outcome), error) {
 	return func(weir.Outcome) { b.done() }, nil
 }
 
-// hostileCallbacks put code of the user at one place of a configuration.
+// hostileCallbacks put user code at one place of a configuration.
 var hostileCallbacks = map[string]func(c *weir.Config, act func()){
 	"OnEvent": func(c *weir.Config, act func()) { c.OnEvent = func(weir.Event) { act() } },
 	"Classify": func(c *weir.Config, act func()) {
@@ -34,9 +34,9 @@ var hostileCallbacks = map[string]func(c *weir.Config, act func()){
 	"done": func(c *weir.Config, act func()) { c.Breaker = hostileBreaker{func() {}, act} },
 }
 
-// TestHostileCallbacks: a hook, a classification, a breaker and a maker of exemplars may call every
-// method of the limiter that does not wait for the caller, may panic and may end their goroutine,
-// on the goroutine of the caller. No slot is lost and no lock is held.
+// TestHostileCallbacks: a hook, a classification, a breaker and an exemplar function may call
+// every method of the limiter that does not wait for the caller, may panic and may call
+// runtime.Goexit, on the goroutine of the caller. No slot is lost and no lock is held.
 func TestHostileCallbacks(t *testing.T) {
 	for name, setup := range hostileCallbacks {
 		for _, way := range []string{"panics", "exits", "calls us"} {
@@ -59,7 +59,7 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 		if nested.Load() > 0 || lim == nil {
 			return
 		}
-		if acted.Add(1)%3 != 0 { // so that it is reached at every step
+		if acted.Add(1)%3 != 0 { // so that every step is reached
 			return
 		}
 		switch way {
@@ -120,7 +120,7 @@ func testHostile(t *testing.T, setup func(*weir.Config, func()), way string) {
 	balanced(t, lim)
 }
 
-// A breaker hears of each permission once, also if it panics when it does.
+// A breaker gets the outcome of each permission once, even if it panics then.
 func TestBreakerHearsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard atomic.Int64
@@ -148,7 +148,7 @@ func TestBreakerHearsOnce(t *testing.T) {
 	})
 }
 
-// A breaker hears how work ended though the law ends the goroutine.
+// A breaker gets the outcome of work even if the law calls runtime.Goexit.
 func TestBreakerHearsThoughTheLawExits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard atomic.Int64

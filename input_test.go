@@ -20,8 +20,8 @@ var hostile = []string{
 	"", " ", "\x00", "a\nb", "\"},{\"", "%s%n", "\xff\xfe", "\u202e", strings.Repeat("x", 1<<20),
 }
 
-// No call panics, loses a slot or hangs for any argument: it returns an error that describes the
-// fault, or follows its comment.
+// No call panics, loses a slot or hangs on any input: it returns an error that names the
+// mistake, or does as its comment says.
 func TestBadInput(t *testing.T) {
 	var (
 		noContext context.Context
@@ -93,7 +93,7 @@ func TestBadInput(t *testing.T) {
 	hold(t, l, 4)
 }
 
-// Names may hold any text: errors stay on one line, and JSON stays JSON.
+// Any name is allowed: errors stay on one line, and JSON stays JSON.
 func TestHostileNames(t *testing.T) {
 	for _, name := range hostile {
 		l := newLimiter(t, weir.Config{Name: name, Max: 1, Queue: weir.Queue{Size: 1, Tenants: 8}})

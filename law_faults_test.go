@@ -18,7 +18,7 @@ type lawFunc func(law.Bounds) (law.Controller, error)
 
 func (f lawFunc) Controller(b law.Bounds) (law.Controller, error) { return f(b) }
 
-// A law that starts nothing and says nothing of it is an error that says so.
+// A law that returns neither a controller nor an error is an error that says so.
 func TestLawWithoutAController(t *testing.T) {
 	nothing := lawFunc(func(law.Bounds) (law.Controller, error) { return nil, nil })
 	_, made := weir.New(weir.Config{Name: "search", Law: nothing})
@@ -40,7 +40,7 @@ func TestLawWithoutAController(t *testing.T) {
 	}
 }
 
-// faulty is a law that panics in a chosen method.
+// faulty is a law that panics in the calls that are set.
 type faulty struct{ controller, retune, first bool }
 
 func (f *faulty) Controller(law.Bounds) (law.Controller, error) {
@@ -111,7 +111,7 @@ func TestUpdateWithAPanicIsWhole(t *testing.T) {
 	}
 }
 
-// A breaker that has no one to tell returns no function.
+// A breaker that wants no outcome returns no function.
 func TestBreakerThatWantsNoOutcome(t *testing.T) {
 	l := newLimiter(t, weir.Config{Max: 1, Breaker: mute{}})
 	p := hold(t, l, 1)[0]

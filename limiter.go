@@ -12,13 +12,13 @@ import (
 	"github.com/weir-go/weir/internal/wire"
 )
 
-// A Limiter admits work up to a limit on work in flight and moves that limit by
-// its measurements. Most callers want [Limiter.Do]; those whose work does not
-// fit a function take a [Permit] with [Limiter.Acquire].
+// A Limiter admits work up to a limit on work in flight and moves that limit by its
+// measurements. Most callers want [Limiter.Do]; for work that does not fit a function, take a
+// [Permit] with [Limiter.Acquire].
 //
-// A Limiter has no goroutine and no timer of its own: windows close, and the law
-// decides, on the calls that pass by. All methods are safe for concurrent use.
-// Make one with [New]; the zero Limiter is not usable.
+// A Limiter has no goroutine and no timer of its own: calls close the windows and run the
+// law. All methods are safe for concurrent use. Make one with [New]; the zero Limiter is not
+// usable.
 type Limiter struct {
 	node   admit.Node
 	config atomic.Pointer[config]
@@ -26,8 +26,8 @@ type Limiter struct {
 
 func now() int64 { return clock.Now() }
 
-// New returns a limiter, or an error that matches [ErrConfig] and names the
-// setting, its value and what is allowed.
+// New returns a limiter, or an error that matches [ErrConfig] and names the setting, its
+// value and the allowed range.
 func New(c Config) (*Limiter, error) {
 	c, err := c.complete()
 	if err != nil {
@@ -53,8 +53,7 @@ func Must(l *Limiter, err error) *Limiter {
 	return l
 }
 
-// Snapshot returns the limiter's state now. Reading changes nothing: no window
-// is closed by it.
+// Snapshot returns the limiter's state now. It changes nothing, and closes no window.
 func (l *Limiter) Snapshot() Snapshot { return l.snapshot(now(), window.NewRaw()) }
 
 // History returns the last changes of the limit, up to sixteen, oldest first.
@@ -72,14 +71,14 @@ func (l *Limiter) History() []Change {
 //	expvar.Publish("search", lim)
 func (l *Limiter) String() string { return wire.String(l.Snapshot()) }
 
-// Update applies a new configuration to the running limiter, whole or not at all. Work that runs
-// or waits is left alone: a longer queue, another discipline or a lower limit take effect as work
-// comes and goes. The limit stays where it is unless the new bounds or the new law move it. A law
-// of the same type keeps its state; another one starts from the current limit. A closed
-// limiter stays closed.
+// Update applies a new configuration to the running limiter, whole or not at all. Running and
+// waiting work is left alone: a longer queue, another discipline or a lower limit take effect
+// as work comes and goes. The limit stays where it is unless the new bounds or the new law
+// move it. A law of the same type keeps its state; another one starts from the current limit.
+// A closed limiter stays closed.
 //
-// The error is one that [New] would return. If the law panics, so does Update: before anything has
-// changed if the law's Controller method panicked, and otherwise once everything has.
+// The error is one that [New] would return. If the law panics, so does Update: before any
+// change if the law's Controller method panicked, and otherwise after all of them.
 func (l *Limiter) Update(c Config) error {
 	c, err := c.complete()
 	if err != nil {
@@ -99,10 +98,10 @@ func (l *Limiter) apply(c Config, s admit.Settings) error {
 	return nil
 }
 
-// SetCap bounds the work in flight by a number of slots, from 0 to 1,000,000,000, in addition to
-// the limit. It takes effect at once. Nothing that runs is interrupted: above the cap nothing
-// starts until enough has ended, and at 0 nothing starts at all. Work that finds no room waits in
-// the queue, or is refused without one.
+// SetCap bounds the work in flight by a number of slots, from 0 to 1,000,000,000, in addition
+// to the limit. It takes effect at once. Running work is not interrupted: above the cap
+// nothing starts until enough has ended, and at 0 nothing starts at all. Work that finds no
+// room waits in the queue, or is refused without one.
 //
 // The cap may be below [Config].Min; at Config.Max or more it bounds nothing. The law does not
 // learn from work that only the cap holds back, and its limit counts again once the cap is above
@@ -119,17 +118,16 @@ func (l *Limiter) SetCap(slots int) error {
 	return nil
 }
 
-// Close refuses all that waits and all that arrives from now on, with
-// [ErrClosed]. Running work is left alone, and its permits can be given back as
-// ever. Closing twice is closing once.
+// Close refuses all waiting work and all new arrivals, with [ErrClosed]. Running work is left
+// alone, and its permits can be given back as usual. Closing twice is closing once.
 func (l *Limiter) Close() {
 	var fx admit.Effects
 	l.node.Close(now(), &fx)
 	l.after(&fx, reply.Ticket{})
 }
 
-// Drain refuses arrivals from now on, with [ErrClosed]. Waiting and running work completes.
-// Drain does not wait for that; [Limiter.Shutdown] does.
+// Drain refuses new arrivals, with [ErrClosed], and lets waiting and running work finish. It
+// does not wait for that; [Limiter.Shutdown] does.
 func (l *Limiter) Drain() { l.drain() }
 
 func (l *Limiter) drain() <-chan struct{} {
@@ -139,9 +137,9 @@ func (l *Limiter) drain() <-chan struct{} {
 	return drained
 }
 
-// Shutdown refuses arrivals from now on and waits until all that waited or
-// ran is done. If ctx ends before, it closes the limiter and returns an error
-// that matches context.Cause(ctx). A nil ctx counts as context.Background.
+// Shutdown refuses new arrivals and waits until all waiting and running work is done. If ctx
+// ends before, it closes the limiter and returns an error that matches context.Cause(ctx). A
+// nil ctx counts as context.Background.
 func (l *Limiter) Shutdown(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()

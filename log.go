@@ -32,7 +32,7 @@ type eventLog struct {
 	gathered map[summary]int // since the last line
 }
 
-// A summary is the events that one line counts.
+// A summary is the key that a line counts.
 type summary struct {
 	limiter string
 	kind    Kind

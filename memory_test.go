@@ -15,16 +15,16 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The heap that a limiter may take, in bytes: a service may have a hundred
-// thousand of them.
+// The most heap that a limiter may take, in bytes: a service may have a hundred thousand of
+// them.
 const (
 	heapFresh   = 512
 	heapUsed    = 1344 // after 300 operations, with queueing and 8 changes of the limit
-	heapElastic = 1024 // what law.Setpoint may add once the limit was reached
+	heapElastic = 1024 // more for law.Setpoint once the limit was reached
 )
 
 // TestMemory bounds the heap that a limiter takes, before and after use, with a law of a few
-// numbers and with law.Setpoint, which keeps estimates.
+// numbers and with law.Setpoint, which keeps its estimates.
 func TestMemory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector changes sizes")
@@ -62,7 +62,7 @@ func testMemory(t *testing.T, l law.Law, most int64) {
 				}
 			}
 		}
-		put(0, batch) // once for nothing: the runtime keeps goroutines and timers
+		put(0, batch) // once untimed: the runtime keeps goroutines and timers
 		wear(0, batch)
 		clear(limiters)
 
@@ -82,7 +82,7 @@ func testMemory(t *testing.T, l law.Law, most int64) {
 	})
 }
 
-// use has three callers work on two slots, which become others eight times.
+// use makes three callers work on two slots, which change owner eight times.
 func use(t *testing.T, all *sync.WaitGroup, l *weir.Limiter, c law.Law, seed uint64, workers, each int) {
 	for w := range workers {
 		all.Go(func() {

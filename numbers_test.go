@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// Constants equal the constants of the core by number.
+// The public constants have the same numbers as those of the core.
 func TestConstantsAreThoseOfTheCore(t *testing.T) {
 	for outcome, inside := range map[weir.Outcome]window.Outcome{
 		weir.Success: window.Success, weir.Failure: window.Failure, weir.Timeout: window.Timeout,

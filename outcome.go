@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// An Outcome is the evidence of finished work about its downstream.
+// An Outcome is the result of finished work, as it concerns its downstream.
 type Outcome uint8
 
 const (
@@ -17,17 +17,17 @@ const (
 	Failure Outcome = 1
 	// Timeout counts in the error and the timeout rate.
 	Timeout Outcome = 2
-	// Ignore is no evidence for the law.
+	// Ignore is not counted by the law.
 	Ignore Outcome = 3
-	// Overloaded is work that the downstream refused because it has too much: a 429 or 503, a
-	// RESOURCE_EXHAUSTED, a refusal by another limiter. It counts in neither rate. A law lowers the
-	// limit by its share, and a breaker takes it for a failure.
+	// Overloaded is work that the downstream refused because of its load: a 429 or 503, a
+	// RESOURCE_EXHAUSTED, a refusal by another limiter. It counts in neither rate. A law
+	// lowers the limit by its share, and a breaker counts it as a failure.
 	Overloaded Outcome = 4
 )
 
-// Classify is the default of [Config].Classify: nil is a Success, a refusal by another limiter is
-// Overloaded, a cancellation by the caller is to be ignored, a deadline exceeded is a Timeout, and
-// any other error is a Failure.
+// Classify is the default of [Config].Classify: nil is a Success, a refusal by another
+// limiter is Overloaded, a cancellation by the caller is Ignore, a deadline exceeded is a
+// Timeout, and any other error is a Failure.
 func Classify(err error) Outcome {
 	switch {
 	case err == nil:

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A cancellation with a cause of the caller's own teaches nothing.
+// The law does not learn from a cancellation with a cause of the caller's own.
 func TestCancelCauseTeachesNothing(t *testing.T) {
 	l := fixed(t, 1, weir.Queue{})
 	gone := errors.New("client gone")
@@ -23,7 +23,7 @@ func TestCancelCauseTeachesNothing(t *testing.T) {
 	}
 }
 
-// A Classify of the caller's own is shown the error that the work returned.
+// A Classify of the caller's own gets the error that the work returned.
 func TestClassifySeesTheErrorOfTheWork(t *testing.T) {
 	var seen error
 	l := newLimiter(t, weir.Config{Classify: func(err error) weir.Outcome {

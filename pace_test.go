@@ -14,8 +14,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// storm has so many goroutines pass through the limiter until the time is over, and
-// returns the weight that did.
+// storm makes goroutines pass through the limiter until the time is over, and returns the
+// weight that passed.
 func storm(t *testing.T, l *weir.Limiter, goroutines, weight int, during time.Duration) int64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), during)
@@ -45,7 +45,7 @@ func pacedLimiter(t *testing.T, p admit.Pace, q weir.Queue) *weir.Limiter {
 	return l
 }
 
-// The total is the pace's however many ask, and however heavy their work is.
+// The total rate is the pace, however many ask, and however heavy their work is.
 func TestPaceDoesNotDependOnTheNumberOfCallers(t *testing.T) {
 	for _, goroutines := range []int{1, 10, 500} {
 		for _, weight := range []int{1, 7} {
@@ -110,7 +110,7 @@ func TestSlowerPaceHoldsForThoseWhoWait(t *testing.T) {
 	}
 }
 
-// Work that could not be served in time is refused at once.
+// A waiter that could not be served in time is refused at once.
 func TestPaceRefusesWhatCannotWaitSoLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
@@ -159,10 +159,10 @@ func TestPaceRefusesAShare(t *testing.T) {
 	}
 }
 
-// A pace that rises, or somebody ahead who leaves, brings forward the turns of those who wait.
+// A pace that rises, or a waiter ahead that leaves, brings forward the waiters behind.
 func TestTurnsComeForward(t *testing.T) {
 	for name, c := range map[string]struct {
-		weight int // of the one ahead
+		weight int // of the waiter ahead
 		change func(*weir.Limiter, context.CancelFunc)
 	}{
 		"faster": {1, func(l *weir.Limiter, _ context.CancelFunc) { inside.SetPace(l, admit.Pace{Rate: 100}) }},
@@ -204,7 +204,7 @@ func TestTurnsComeForward(t *testing.T) {
 	}
 }
 
-// hears is a law that records its windows.
+// hears is a law that notes the signals it gets.
 type hears struct{ saturated, refused, waited bool }
 
 func (h *hears) Controller(law.Bounds) (law.Controller, error) { return h, nil }
@@ -216,8 +216,8 @@ func (h *hears) Next(w law.Window) law.Decision {
 	return law.Decision{Limit: float64(w.Limit)}
 }
 
-// A limit that was not reached says nothing about a higher one, so the law hears
-// nothing of the work that a pace holds back.
+// A limit that was not reached says nothing about a higher one, so the law does not see the
+// work that a pace holds back.
 func TestLawHearsNothingOfThePace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &hears{}
@@ -233,8 +233,8 @@ func TestLawHearsNothingOfThePace(t *testing.T) {
 	})
 }
 
-// In shadow mode a pace holds nothing back, counts would-be refusals, and
-// leaves no debt behind.
+// In shadow mode a pace holds nothing back, counts the refusals of a live one, and leaves no
+// debt behind.
 func TestPaceInShadow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := weir.Config{Initial: 1000, Min: 1000, Shadow: true, Queue: weir.Queue{Size: 10, Timeout: time.Second}}
@@ -261,7 +261,7 @@ func TestPaceInShadow(t *testing.T) {
 	})
 }
 
-// A share that is refused does not say how fast the rest drains.
+// A share of refused work does not say how fast the rest drains.
 func TestRefusingAShareLeavesDeadlinesAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{Initial: 1, Min: 1, Max: 1, Queue: weir.Queue{Size: 100, Timeout: time.Minute}})
@@ -282,7 +282,7 @@ func TestRefusingAShareLeavesDeadlinesAlone(t *testing.T) {
 	})
 }
 
-// The time to come back counts waiting work by its weight.
+// RetryAfter counts waiting work by its weight.
 func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 10}, weir.Queue{Size: 3, Timeout: time.Minute})
@@ -303,8 +303,8 @@ func TestRetryAfterOfHeavyWorkUnderAPace(t *testing.T) {
 	})
 }
 
-// A waiter that would be due when its time in the queue is up would not be served then, so it is
-// refused: under a steady pace every waiter is served.
+// A waiter that would be due just when its time in the queue is up would not be served then,
+// so it is refused: under a steady pace every waiter is served.
 func TestNobodyWaitsForAPaceInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 1}, weir.Queue{Size: 100, Timeout: 5 * time.Second})
@@ -330,7 +330,8 @@ func TestNobodyWaitsForAPaceInVain(t *testing.T) {
 	})
 }
 
-// Light work that is refused behind heavy work may come back once the heavy work is paid for.
+// Light work that is refused behind heavy work gets the time when the debt of the heavy work
+// is paid.
 func TestRetryAfterCountsWhatThePaceIsOwed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := pacedLimiter(t, admit.Pace{Rate: 10}, weir.Queue{})

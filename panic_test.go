@@ -66,7 +66,7 @@ func TestLawPanicLocksNothingUp(t *testing.T) {
 	})
 }
 
-// A law that ends the goroutine does not lock the limiter up, and no slot is lost.
+// A law that calls runtime.Goexit does not lock the limiter up, and no slot is lost.
 func TestLawThatExitsLocksNothingUp(t *testing.T) {
 	for name, call := range map[string]func(l *weir.Limiter, p weir.Permit){
 		"at an acquire": func(l *weir.Limiter, _ weir.Permit) { _, _ = l.TryAcquire(t.Context()) },

@@ -25,8 +25,7 @@ func breaking(do func()) law.Law {
 	})
 }
 
-// A caller that looks for its turn, finds that the law panics, and leaves by that, takes no slot
-// later.
+// A waiter that rechecks, and leaves because the law panics, takes no slot later.
 func TestLawPanicInTheQueueLosesNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{
@@ -41,7 +40,7 @@ func TestLawPanicInTheQueueLosesNoSlot(t *testing.T) {
 			_, _ = l.Acquire(t.Context())
 		}()
 		synctest.Wait()
-		inside.SetPace(l, admit.Pace{Rate: 0.1}) // it looks too early, finds the window due, and has to wait on
+		inside.SetPace(l, admit.Pace{Rate: 0.1}) // it looks too early, finds the window due, and has to keep waiting
 		if got := <-waiting; got == nil {
 			t.Fatal("the law did not panic in the caller")
 		}
@@ -53,7 +52,7 @@ func TestLawPanicInTheQueueLosesNoSlot(t *testing.T) {
 	})
 }
 
-// A caller whose hook ends its goroutine while it waits takes no slot later either.
+// A caller whose hook calls runtime.Goexit while it waits takes no slot later either.
 func TestGoexitInTheQueueLosesNoSlot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{
@@ -85,7 +84,7 @@ func TestGoexitInTheQueueLosesNoSlot(t *testing.T) {
 	})
 }
 
-// Work that ends its goroutine, as a failed test does, did not succeed.
+// Work that calls runtime.Goexit, as a failed test does, did not succeed.
 func TestGoexitIsAFailure(t *testing.T) {
 	for name, work := range map[string]func(l *weir.Limiter){
 		"DoneWith": func(l *weir.Limiter) {

@@ -10,28 +10,28 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// A Permit stands for one piece of admitted work. Give it back with Done, DoneWith,
-// Finish or Release. It is a small value and may be copied: all copies are the same
-// work, and only the first call that gives it back, through any of them, does anything. All
-// methods are safe for concurrent use. The zero Permit has been given back.
+// A Permit represents one piece of admitted work. Give it back with Done, DoneWith, Finish or
+// Release. It is a small value and may be copied: all copies are for the same work, and only
+// the first call that gives it back, through any of them, does anything. All methods are safe
+// for concurrent use. The zero Permit has been given back.
 type Permit struct {
 	limiter *Limiter
 	ticket  reply.Ticket
 	cold    *permitCold // nil for most
 }
 
-// permitCold is the part of a permit for work that waited, or whose outcome goes to a breaker or an
-// exemplar how it ended.
+// permitCold is the part of a permit for work that waited, or whose outcome goes to a breaker
+// or an exemplar.
 type permitCold struct {
 	waited time.Duration
-	done   func(Outcome) // nil if there is nothing to tell
+	done   func(Outcome) // nil without a breaker or an exemplar
 }
 
-// Done gives the permit back and tells the limiter how the work ended: err is
-// classified by [Config].Classify, and the latency of a success is measured. Note
-// that `defer permit.Done(err)` reads err too early; see [Permit.DoneWith]. For
-// work that its caller cancelled with a cause, pass ctx.Err(): unlike
-// [Limiter.Do], Done cannot tell the cause from a failure.
+// Done gives the permit back and reports the outcome of the work: err is classified by
+// [Config].Classify, and the latency of a success is measured. Note that `defer
+// permit.Done(err)` reads err too early; see [Permit.DoneWith]. For work that its caller
+// cancelled with a cause, pass ctx.Err(): unlike [Limiter.Do], Done cannot distinguish the
+// cause from a failure.
 func (p Permit) Done(err error) {
 	if p.limiter == nil {
 		return
@@ -41,16 +41,16 @@ func (p Permit) Done(err error) {
 		p.finish(Classify(err), err)
 		return
 	}
-	outcome := Failure // should classify panic
+	outcome := Failure // in case classify panics
 	defer func() { p.finish(outcome, err) }()
 	outcome = classify(err)
 }
 
-// DoneWith is Done for use with defer: it reads *err, which may be nil, when it
-// runs. Work that panics counts as a failure, and the panic goes on; work that ends its
-// goroutine (runtime.Goexit) counts as a failure too. That takes a defer of DoneWith itself,
-// not of a function that calls it. To tell Goexit from success takes a look at the stack,
-// which costs about 180 ns more than Done; [Limiter.Do] needs none.
+// DoneWith is Done for use with defer: it reads *err, which may be nil, when it runs. Work
+// that panics counts as a failure, and the panic continues; work that calls runtime.Goexit
+// counts as a failure too. Defer DoneWith itself, not a function that calls it. Detecting
+// Goexit takes a look at the stack, which costs about 180 ns more than Done; [Limiter.Do]
+// does not need it.
 //
 //	defer permit.DoneWith(&err)
 func (p Permit) DoneWith(err *error) {
@@ -80,7 +80,7 @@ func exits() bool {
 	if runtime.Callers(callersCaller, pc[:]) == 0 {
 		return false
 	}
-	f := runtime.FuncForPC(pc[0] - 1) // pc is where it returns to
+	f := runtime.FuncForPC(pc[0] - 1) // pc is the return address
 	return f != nil && f.Entry() == goexit
 }
 
@@ -99,7 +99,8 @@ func (p Permit) Finish(o Outcome) {
 	p.limiter.after(&fx, reply.Ticket{})
 }
 
-// finishWithBreaker informs the breaker too, even if a hook panics or a law calls runtime.Goexit.
+// finishWithBreaker also reports the outcome to the breaker, even if a hook panics or a law
+// calls runtime.Goexit.
 func (p Permit) finishWithBreaker(o Outcome) {
 	var fx admit.Effects
 	defer p.heard(&fx, o)
@@ -107,27 +108,27 @@ func (p Permit) finishWithBreaker(o Outcome) {
 	p.limiter.after(&fx, reply.Ticket{})
 }
 
-// heard passes an outcome to the breaker if it was the first one.
+// heard passes an outcome on if the limiter counted it.
 func (p Permit) heard(fx *admit.Effects, o Outcome) {
 	if fx.Heard {
 		p.cold.done(o)
 	}
 }
 
-// Pushback says how long the downstream, which refused the work, asked to stay away: by
-// Retry-After, or by RetryInfo of gRPC. The permit is still to be given back, with [Overloaded].
-// Done and [Limiter.Do] do both for a [*RefusedError].
+// Pushback sets how long the downstream, which refused the work, asked to stay away: by
+// Retry-After, or by RetryInfo of gRPC. The permit must still be given back, with
+// [Overloaded]. Done and [Limiter.Do] do both for a [*RefusedError].
 //
-// Once the downstream has refused 32 pieces of work in a row, the limiter refuses work itself until
-// that time ([ErrPushback]), and at most for 30 s. It sends one piece in each tenth of the time
-// meanwhile, and all once one of them succeeds. A time of 0 or less changes nothing.
+// Once the downstream has refused 32 pieces of work in a row, the limiter refuses work itself
+// until that time ([ErrPushback]), and at most for 30 s. Meanwhile it sends one piece in each
+// tenth of the time, and all once one of them succeeds. A time of 0 or less changes nothing.
 func (p Permit) Pushback(after time.Duration) {
 	if p.limiter != nil && after > 0 {
 		p.limiter.node.Pushback(after, now())
 	}
 }
 
-// finish gives the permit back with the outcome of err.
+// finish gives the permit back and applies the pushback in err.
 func (p Permit) finish(o Outcome, err error) {
 	if o == Overloaded {
 		if refused, ok := errors.AsType[*RefusedError](err); ok {
@@ -137,15 +138,16 @@ func (p Permit) finish(o Outcome, err error) {
 	p.Finish(o)
 }
 
-// Measure reports the outcome of the work and its latency so far to the limiter and the breaker.
-// The permit holds its slots until it is given back, which then reports no outcome, and the work
-// has no age in [Snapshot].Age. Measuring again, or after the permit is back, does nothing. An
-// outcome out of range counts as [Ignore].
+// Measure reports the outcome of the work and its latency up to now to the limiter and the
+// breaker. The permit holds its slots until it is given back, which then reports no outcome,
+// and the work has no age in [Snapshot].Age. Measuring again, or after the permit is back,
+// does nothing. An outcome out of range counts as [Ignore].
 //
-// Measure [Success] at the first byte of a response if the rest takes as long as the client makes
-// it. Measure Ignore right after admission for a stream or a long poll, whose latency says nothing.
-// The law finds its limit for measured work, and slots that others hold come on top, up to
-// [Config].Max; with law.Fixed the limit is for both. A [Change] has the limit that the law found.
+// Measure [Success] at the first byte of a response if the rest takes as long as the client
+// makes it. Measure Ignore right after admission for a stream or a long poll, whose latency
+// says nothing. The law finds its limit for measured work, and slots held by other work come
+// on top of that, up to [Config].Max; with law.Fixed the limit is for both. A [Change] counts
+// the law's limit.
 func (p Permit) Measure(o Outcome) {
 	if p.limiter == nil {
 		return
@@ -174,7 +176,7 @@ func (p Permit) SetWeight(slots int) error {
 	return nil
 }
 
-// Release gives the permit back and teaches the limiter nothing.
+// Release gives the permit back and reports no outcome to the law.
 func (p Permit) Release() { p.Finish(Ignore) }
 
 // Waited returns how long the work queued before it was admitted, also once the permit is back.
@@ -185,7 +187,7 @@ func (p Permit) Waited() time.Duration {
 	return p.cold.waited
 }
 
-// tell has the permit tell how its work ended.
+// tell makes the permit call done with the outcome of its work.
 func (p *Permit) tell(done func(Outcome)) {
 	if p.cold == nil {
 		p.cold = &permitCold{}

@@ -158,8 +158,8 @@ func TestFinishOutOfRangeIsIgnored(t *testing.T) {
 	balanced(t, l)
 }
 
-// Copies are the same work: the second to be given back does nothing, even while the record
-// of the first is in use by other work.
+// Copies are for the same work: the second to be given back does nothing, even while other
+// work uses the record of the first.
 func TestCopiesAreBackOnce(t *testing.T) {
 	l := fixed(t, 2, weir.Queue{})
 	p := hold(t, l, 1)[0]
@@ -207,7 +207,7 @@ func TestCopiesAreBackOnceAlsoConcurrently(t *testing.T) {
 	balanced(t, l)
 }
 
-// A permit is handed on by value, which go vet has nothing to say about.
+// A permit is passed by value, which go vet accepts.
 func TestPermitIsSmall(t *testing.T) {
 	if size, most := unsafe.Sizeof(weir.Permit{}), 4*unsafe.Sizeof(uint64(0)); size > most {
 		t.Errorf("a permit takes %d bytes: want at most %d", size, most)
@@ -242,8 +242,8 @@ func TestDoneWithOfTheZeroPermitLetsAPanicGoOn(t *testing.T) {
 	panic("odd")
 }
 
-// Copies on many goroutines measure, reweigh and give back, in any order: each piece of work is
-// heard of once, by the limiter and by the breaker, and is back once.
+// Copies on many goroutines measure, reweigh and give back, in any order: the limiter and the
+// breaker get each outcome once, and each permit is back once.
 func TestCopiesInAnyOrder(t *testing.T) {
 	const work, each = 300, 6
 	b := &breaker{}
@@ -297,7 +297,7 @@ func TestCopiesInAnyOrder(t *testing.T) {
 	}
 }
 
-// A breaker hears the outcome when it is measured, and only then.
+// A breaker gets the outcome when it is measured, and only then.
 func TestMeasureTellsTheBreaker(t *testing.T) {
 	b := &breaker{}
 	l := newLimiter(t, weir.Config{Breaker: b})
@@ -321,8 +321,8 @@ func TestMeasureOutOfRangeIsIgnored(t *testing.T) {
 	}
 }
 
-// A hook that panics at a Measure or at a SetWeight does not keep the breaker from hearing the
-// outcome, and leaves the permit usable.
+// A hook that panics at a Measure or at a SetWeight does not keep the outcome from the
+// breaker, and leaves the permit usable.
 func TestPanicAtAMeasure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		panics := false
@@ -416,7 +416,7 @@ func TestSetWeight(t *testing.T) {
 	})
 }
 
-// The totals of outcomes add up while measured work goes on.
+// The totals of outcomes add up while measured work still runs.
 func TestMeasuredWorkIsCountedByItsOutcome(t *testing.T) {
 	l := newLimiter(t, weir.Config{})
 	check := func(completed, succeeded, failed, ignored uint64) {

@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Each test shows a pitfall that other limiters fall into, which its comment describes.
+// Each test covers a pitfall that other limiters fall into, which its comment describes.
 
 // A panic in the handler leaks the permit.
 func TestPanicLeaksNoPermit(t *testing.T) {
@@ -98,7 +98,7 @@ func TestQueueIsNeverOverfull(t *testing.T) {
 		held := hold(t, l, 1)
 		var full, timeout atomic.Int64
 		var all sync.WaitGroup
-		// All find the queue empty; only then is the first of them let into it.
+		// All find the queue empty; only then may the first of them join it.
 		ctx := gate{t.Context(), make(chan struct{})}
 		for range 2000 {
 			all.Go(func() {
@@ -128,8 +128,8 @@ func TestQueueIsNeverOverfull(t *testing.T) {
 	})
 }
 
-// A gate is a context that holds up whoever asks for the priority it carries, which
-// is the path of a request into the queue.
+// A gate is a context that blocks callers that read its priority, which a request does on its
+// way into the queue.
 type gate struct {
 	context.Context //nolint:containedctx // it is a context
 
@@ -224,7 +224,7 @@ func TestFastWorkIsMeasured(t *testing.T) {
 	})
 }
 
-// After a pause, a burst is judged by measurements from before it.
+// After a pause, a burst is judged by the measurements before it.
 func TestPauseEmptiesTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var windows []law.Window

@@ -2,13 +2,13 @@ package weir
 
 import "context"
 
-// A Priority orders work that has to queue: work with a higher one is served
-// first, and a full queue refuses the lowest for it. It means nothing while there is
-// room below the limit. The zero value is Normal.
+// A Priority orders work that has to queue: a higher one is served first, and a full queue
+// evicts the lowest for it. It means nothing while there is room below the limit. The zero
+// value is Normal.
 //
-// Lower priorities do not starve: of every 20 slots that come free while they wait,
-// one goes to one of them, to the one that has gone longest without. So if all four
-// wait all the time, the highest has 57 slots of 60 and each of the others one.
+// Lower priorities do not starve: of every 20 slots that come free while they wait, one goes
+// to the lower priority that has gone longest without. So if all four wait all the time, the
+// highest has 57 slots of 60 and each of the others one.
 type Priority int8
 
 // The priorities, highest first.
@@ -22,8 +22,8 @@ const (
 // lanes is how many priorities there are; each waits in a lane of its own.
 const lanes = int(Low-Critical) + 1
 
-// lane returns the priority's lane, 0 for the highest; a value beyond either end
-// counts as that end.
+// lane returns the priority's lane, 0 for the highest. A value beyond either end counts as
+// that end.
 func (p Priority) lane() int { return int(min(max(p, Critical), Low) - Critical) }
 
 // String returns the priority's name in lower case.

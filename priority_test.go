@@ -85,8 +85,8 @@ func TestPriorityOutOfRangeQueues(t *testing.T) {
 	})
 }
 
-// Of twenty slots that come free one goes to a lower priority that waits, though
-// critical work never stops coming and fills the queue.
+// Of twenty free slots one goes to a waiting lower priority, though critical work never stops
+// coming and fills the queue.
 func TestLowerPrioritiesDoNotStarve(t *testing.T) {
 	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
 		t.Run(d.String(), func(t *testing.T) {

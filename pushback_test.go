@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// pushed has a limiter of ten slots hear that work was refused so many times, with a time to come
-// back.
+// pushed returns a limiter of ten slots after the given number of refusals by the downstream,
+// with a time to come back.
 func pushed(t *testing.T, times int, after time.Duration) *weir.Limiter {
 	t.Helper()
 	lim := weir.Must(weir.New(weir.Config{Law: law.Fixed{Limit: 10}, Max: 10}))
@@ -74,7 +74,7 @@ func TestPushback(t *testing.T) {
 	}
 }
 
-// The first success ends it, and earlier refusals count no more.
+// The first success ends it, and earlier refusals no longer count.
 func TestPushbackEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim := pushed(t, inARow, time.Minute)

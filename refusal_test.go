@@ -56,7 +56,7 @@ func TestRefusalsMatchTheirReasonOnly(t *testing.T) {
 	}
 }
 
-// Where there is no queue, and where work does not wait, no queue was full.
+// Without a queue, or for work that does not wait, the reason is not a full queue.
 func TestWithoutAQueueTheLimitIsReached(t *testing.T) {
 	plain := fixed(t, 1, weir.Queue{})
 	_ = hold(t, plain, 1)
@@ -110,7 +110,7 @@ func TestCallersDeadlineWhileQueuedIsNoRefusal(t *testing.T) {
 	})
 }
 
-// busy teaches a limiter of one slot that work takes 100 ms.
+// busy makes a limiter of one slot measure work of 100 ms.
 func busy(t *testing.T, l *weir.Limiter) {
 	t.Helper()
 	load(t.Context(), l, 1, time.Second, always(100*time.Millisecond))
@@ -207,8 +207,8 @@ func TestClassification(t *testing.T) {
 	}
 }
 
-// A refusal by another limiter counts as an overload, also once the caller's deadline has passed or
-// the work has had its time.
+// A refusal by another limiter counts as an overload, even once the caller's deadline has
+// passed or the execution timeout is over.
 func TestInnerRefusalStaysAnOverload(t *testing.T) {
 	for name, timeout := range map[string]time.Duration{"deadline": 0, "execution timeout": time.Second} {
 		t.Run(name, func(t *testing.T) {

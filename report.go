@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir/internal/window"
 )
 
-// after performs the effects of a call into the core, without its lock. It is
-// small enough to be inlined where there is nothing to do.
+// after carries out the effects of a call into the core, without its lock. It is small enough
+// to be inlined.
 func (l *Limiter) after(fx *admit.Effects, ticket reply.Ticket) {
 	if !fx.None() {
 		l.finish(fx, ticket)

@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/seam"
 )
 
-// inside has the parts of a limiter that other packages of this module use.
+// inside is the internal access that the other packages of this module have to a limiter.
 var inside = seam.Of[*weir.Limiter, weir.Config, weir.Snapshot, weir.Event]()
 
 func TestSeamIsTyped(t *testing.T) {

@@ -20,7 +20,8 @@ type config struct {
 	cold     *coldConfig // nil for most
 }
 
-// coldConfig is the part of a config that few limiters have, kept apart because limiters are many.
+// coldConfig is the part of a config that few limiters have. It is separate because limiters
+// are many.
 type coldConfig struct {
 	breaker   Breaker // nil for none
 	tenants   bool
@@ -28,11 +29,11 @@ type coldConfig struct {
 	exemplars *exemplars // nil for none
 
 	readers []*reader   // of Events
-	hook    func(Event) // with readers: Config.OnEvent, as config.onEvent tells them too
+	hook    func(Event) // with readers: Config.OnEvent, because config.onEvent then calls them too
 }
 
-// ifNeeded returns nil for a limiter without any cold setting, which takes the short way through
-// Acquire.
+// ifNeeded returns nil for a limiter without any cold setting, which takes the fast path
+// through Acquire.
 func (c *coldConfig) ifNeeded() *coldConfig {
 	if c.breaker == nil && !c.tenants && !c.measures && len(c.readers) == 0 {
 		return nil
@@ -40,7 +41,7 @@ func (c *coldConfig) ifNeeded() *coldConfig {
 	return c
 }
 
-// settings returns the part of a complete configuration for the core. The rest is its config.
+// settings returns the core's part of a complete configuration. The rest is in config.
 func (c Config) settings() admit.Settings {
 	return admit.Settings{
 		Name:         c.Name,
@@ -60,7 +61,7 @@ func (c Config) settings() admit.Settings {
 	}
 }
 
-// config returns the part of a complete configuration that the core does not need.
+// config returns the part of a complete configuration that the core does not know.
 func (c Config) config() *config {
 	cold := &coldConfig{
 		breaker:   c.Breaker,
@@ -78,18 +79,18 @@ func (c Config) config() *config {
 	}
 }
 
-// Config returns the configuration at work: that of [New] or of the last [Limiter.Update], with the
-// defaults filled in. Functions that it left out are nil. It is a copy, so to
-// change one setting of a running limiter change it there and give it to Update; a bound that
-// passes Initial, or an Interval that passes Window, takes that along only if it is changed too.
+// Config returns the current configuration: that of [New] or of the last [Limiter.Update],
+// with the defaults filled in. Functions that were not set are nil. It is a copy. To change
+// one setting of a running limiter, change it there and pass it to Update. A bound that
+// passes Initial, or an Interval that passes Window, moves that only if it is changed too.
 //
-// Values that change by themselves or by other means are in the [Snapshot]: the limit, of which
-// Initial is only the start, and the cap of [Limiter.SetCap].
+// The [Snapshot] has the state that changes otherwise: the current limit, of which Initial is
+// only the start, and the cap of [Limiter.SetCap].
 func (l *Limiter) Config() Config {
 	for {
 		conf := l.config.Load()
 		s := l.node.Settings()
-		if l.config.Load() == conf { // both of one update
+		if l.config.Load() == conf { // both come from one update
 			return conf.public(s)
 		}
 	}
@@ -126,7 +127,8 @@ func (c *config) public(s admit.Settings) Config {
 	return full
 }
 
-// tenant returns the hash of the tenant of work under ctx, 0 unless tenants are distinguished.
+// tenant returns the hash of the tenant of work under ctx, 0 without fairness between
+// tenants.
 func (c *coldConfig) tenant(ctx context.Context) uint16 {
 	if !c.tenants {
 		return 0
@@ -134,7 +136,7 @@ func (c *coldConfig) tenant(ctx context.Context) uint16 {
 	return tenantHash(ctx)
 }
 
-// sample has work that was just admitted leave an exemplar if one is due.
+// sample makes work that was just admitted leave an exemplar if one is due.
 func (c *coldConfig) sample(ctx context.Context, p *Permit) {
 	if c.exemplars != nil && c.exemplars.due(p.ticket.Record.Start) {
 		c.exemplars.sample(ctx, p)

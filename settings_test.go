@@ -36,7 +36,8 @@ var everything = weir.Config{
 	Timeout: 4 * time.Second, Breaker: new(allowedFor), Histograms: true, Shadow: true,
 }
 
-// A configuration that is read is the one that was given, whatever else changed, and goes in again.
+// Config returns the configuration that was given, whatever else changed, and Update accepts
+// it.
 func TestConfigIsWhatWasGiven(t *testing.T) {
 	for name, l := range map[string]*weir.Limiter{
 		"new": newLimiter(t, everything), "updated": newLimiter(t, weir.Config{}),
@@ -102,7 +103,7 @@ func TestConfigThatWasRefusedIsNotAtWork(t *testing.T) {
 	}
 }
 
-// Under updates that alternate, no configuration is read that is half of each.
+// Under alternating updates, Config never returns a mixture of two.
 func TestConfigIsThatOfOneUpdate(t *testing.T) {
 	l := newLimiter(t, weir.Config{Name: "even", Max: 200})
 	stop, stopped := make(chan bool), make(chan bool)

@@ -89,7 +89,7 @@ func TestShadowSwitchedOff(t *testing.T) {
 	hold(t, l, 1)
 }
 
-// A shadow limiter admits also those who waited when it became one.
+// A limiter that enters shadow mode also admits its current waiters.
 func TestShadowAdmitsWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := weir.Config{Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 1}}
@@ -105,7 +105,7 @@ func TestShadowAdmitsWaiters(t *testing.T) {
 	})
 }
 
-// A shadow limiter reports the answers that the limiter would have given.
+// A shadow limiter reports the answer of a live limiter.
 func TestShadowReportsTooHeavy(t *testing.T) {
 	var j journal
 	l := newLimiter(t, weir.Config{
@@ -121,7 +121,7 @@ func TestShadowReportsTooHeavy(t *testing.T) {
 	}
 }
 
-// A would-be timeout in the queue is reported at its time.
+// A timeout of waiting work is reported when it would have happened.
 func TestShadowReportsWhatWouldTimeOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var j journal

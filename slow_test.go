@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Work so slow that hardly any ends within the look-back must not freeze the
-// limit at the worst moment: all there is speaks for a cut.
+// Work so slow that hardly any ends within the look-back must not freeze the limit at the
+// worst moment: all the evidence is for a cut.
 func TestVerySlowWorkCutsTheLimit(t *testing.T) {
 	for _, latency := range []time.Duration{5 * time.Second, 30 * time.Second, 5 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
@@ -59,8 +59,8 @@ func TestStuckWorkCutsTheLimit(t *testing.T) {
 	})
 }
 
-// Who waits under the adaptive discipline is answered in time even if nothing
-// else ever calls the limiter.
+// A waiter under the adaptive discipline is answered in time even without any other call to
+// the limiter.
 func TestAdaptiveWaitersExpireAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{

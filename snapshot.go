@@ -15,11 +15,11 @@ import (
 // the names in JSON.
 type Snapshot struct {
 	Name     string `wire:"name"`      // Config.Name
-	Limit    int    `wire:"limit"`     // what may be in flight now: the limit, or the cap of SetCap if lower
+	Limit    int    `wire:"limit"`     // most that may be in flight now: the limit, or the cap of SetCap if lower
 	Min      int    `wire:"min"`       // the bounds of the limit
 	Max      int    `wire:"max"`       // see Min
-	InFlight int    `wire:"in_flight"` // what runs now, by weight
-	Queued   int    `wire:"queued"`    // what waits now
+	InFlight int    `wire:"in_flight"` // weight of the running work
+	Queued   int    `wire:"queued"`    // pieces of waiting work
 	Shadow   bool   `wire:"shadow"`    // Config.Shadow
 
 	Samples     int           `wire:"samples"`       // successes within the look-back
@@ -30,12 +30,12 @@ type Snapshot struct {
 	EWMA        time.Duration `wire:"ewma_ms"`       // moving average of the latency, 1/16 a sample
 	ErrorRate   float64       `wire:"error_rate"`    // share of failures and timeouts, 0 to 1
 	TimeoutRate float64       `wire:"timeout_rate"`  // share of timeouts, 0 to 1
-	QueueWait   time.Duration `wire:"queue_wait_ms"` // mean wait of what had to wait for the limit
+	QueueWait   time.Duration `wire:"queue_wait_ms"` // mean wait of work that had to wait for the limit
 	Age         time.Duration `wire:"age_ms"`        // age of the oldest work in flight; up to half too high
 	DrainRate   float64       `wire:"drain_rate"`    // completions per second while saturated; 0 if unknown or old
 
 	Admitted   uint64            `wire:"admitted"`   // started
-	Completed  uint64            `wire:"completed"`  // ended, however; the rest of Admitted runs now
+	Completed  uint64            `wire:"completed"`  // ended with any outcome; the rest of Admitted runs now
 	Succeeded  uint64            `wire:"succeeded"`  // successes, counted when reported: measured work may still run
 	Failed     uint64            `wire:"failed"`     // failures, likewise
 	TimedOut   uint64            `wire:"timed_out"`  // timeouts, likewise
@@ -44,37 +44,36 @@ type Snapshot struct {
 	Cancelled  uint64            `wire:"cancelled"`  // left the queue by itself; if admitted in that instant, Ignored
 	Refused    map[Reason]uint64 `wire:"refused"`    // not admitted, by reason
 
-	// WouldRefuse is the work admitted in shadow mode only. Beside the work that runs
-	// the limiter follows the work that it would have admitted, with its queue
-	// and its timeout; what that runs counts against the limit, and what ends
-	// on the server makes room in it. On a server whose throughput does not
-	// fall with load, WouldRefuse comes within 3% of all requests of what a
-	// live limiter refuses; where it does fall, it is too high as long as
-	// there is overload, for nothing shows the server's capacity without it.
-	// Deadlines, priorities and tenants are not known of work that does not wait.
-	// The latencies above are those of the work that really runs.
+	// WouldRefuse counts the work admitted in shadow mode only. Beside the running work the
+	// limiter simulates the work that it would have admitted, with its queue and its timeout.
+	// The simulated work counts against the limit, and work that ends on the server makes
+	// room in it. On a server whose throughput does not fall with load, WouldRefuse comes
+	// within 3% of all requests of the refusals of a live limiter. If the throughput does
+	// fall, it is too high during overload, because nothing shows the server's capacity
+	// without overload. Deadlines, priorities and tenants are unknown for work that does not
+	// wait. The latencies above are those of the real work.
 	WouldRefuse uint64 `wire:"would_refuse"`
 
 	Raised   uint64     `wire:"raised"`      // changes of the limit, up and down
 	Cut      uint64     `wire:"cut"`         // see Raised
 	Last     law.Reason `wire:"last_reason"` // why the limit changed last
-	Decision law.Reason `wire:"decision"`    // the law's last word, also where it held the limit
+	Decision law.Reason `wire:"decision"`    // the law's last reason, even if it held the limit
 
 	// With [Config].Histograms; nil and 0 without.
 	Latencies  *histogram.Snapshot `wire:"latencies"`   // of successes
 	QueueWaits *histogram.Snapshot `wire:"queue_waits"` // of work that waited and was then admitted
 	Peak       int                 `wire:"peak"`        // most in flight in the last one to two minutes
 
-	// Of a limiter in a bulkhead.Set with a cap; the zero values otherwise.
-	Reserved  int           `wire:"reserved"`      // slots that are kept for it
-	Share     float64       `wire:"share"`         // its weight against the others
-	Entitled  float64       `wire:"entitled"`      // slots of the cap that it has a right to now, its reserve included
+	// For a limiter in a bulkhead.Set with a cap; the zero values otherwise.
+	Reserved  int           `wire:"reserved"`      // slots kept for it
+	Share     float64       `wire:"share"`         // its weight relative to the others
+	Entitled  float64       `wire:"entitled"`      // slots of the cap that it is entitled to now, its reserve included
 	Borrowed  float64       `wire:"borrowed"`      // slots in flight beyond that, which go back as their work ends
 	GroupWait time.Duration `wire:"group_wait_ms"` // moving average of the wait for the cap, 1/16 a wait
 }
 
-// snapshot reads the limiter. Measurements are copied under the lock, the recent part of them to
-// raw, and worked up outside of it.
+// snapshot reads the limiter. The measurements are copied under the lock, the recent part to
+// raw, and processed without it.
 func (l *Limiter) snapshot(at int64, raw *window.Raw) Snapshot {
 	conf := l.config.Load()
 	if conf.cold == nil || !conf.cold.measures {

@@ -25,7 +25,7 @@ const (
 	serviceTime = 20 * time.Millisecond
 )
 
-// busy serves requests for so long. It returns when the last of them is done.
+// busy serves requests for the given time. It returns when the last of them is done.
 func (s *service) busy(ctx context.Context, lasting time.Duration, seed uint64) {
 	until := time.Now().Add(lasting)
 	r := rand.New(rand.NewPCG(seed, 1))

@@ -14,8 +14,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// TestStress has real goroutines do everything at once. It is for the race
-// detector, and for the sums at the end.
+// TestStress makes real goroutines do everything at once. It is for the race detector, and
+// for the sums at the end.
 func TestStress(t *testing.T) {
 	for name, c := range map[string]weir.Config{
 		"fifo":     {Queue: weir.Queue{Size: 10, Timeout: 300 * time.Microsecond}},
@@ -31,8 +31,8 @@ func TestStress(t *testing.T) {
 	}
 }
 
-// A stress counts the outcomes of the requests of many goroutines, and compares them with what the
-// limiter counted.
+// A stress counts the results of requests of many goroutines, and compares them with the
+// limiter's counts.
 type stress struct {
 	*testing.T
 	conf weir.Config

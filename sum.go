@@ -12,7 +12,7 @@ func Sum(limiters ...*Limiter) Snapshot {
 	return sumOf(limiters, func(int, *Snapshot) {})
 }
 
-// sumOf is Sum that reads each limiter once and shows its snapshot to each.
+// sumOf is Sum that reads each limiter once and calls each with its snapshot.
 func sumOf(limiters []*Limiter, each func(i int, s *Snapshot)) Snapshot {
 	sum := Snapshot{Refused: map[Reason]uint64{}}
 	var total window.Total

@@ -5,7 +5,7 @@ import (
 	"hash/maphash"
 )
 
-// tenant is the value in a context: the core sees only the hash.
+// tenant is the value in a context. The core only sees the hash.
 type tenant struct {
 	id   string
 	hash uint16
@@ -13,13 +13,13 @@ type tenant struct {
 
 type tenantKey struct{}
 
-// tenantSeed keeps tenants from choosing names that hash to the same.
+// tenantSeed keeps tenants from choosing names with the same hash.
 var tenantSeed = maphash.MakeSeed()
 
-// WithTenant returns a context whose work belongs to the tenant of that name: a
-// customer, a user, an address; whoever must not take the others' share. It matters to a
-// limiter whose [Queue].Tenants is set. All work without a tenant is that of one tenant,
-// to which the empty id belongs. A nil ctx counts as context.Background.
+// WithTenant returns a context whose work belongs to the tenant of that name: a customer, a
+// user, an address, or any other party that must not take the others' share. It matters to a
+// limiter whose [Queue].Tenants is set. All work without a tenant belongs to one tenant, the
+// one with the empty id. A nil ctx counts as context.Background.
 func WithTenant(ctx context.Context, id string) context.Context {
 	if ctx == nil {
 		ctx = context.Background()

@@ -14,8 +14,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A tenant with thirty callers that never stop takes all that three others leave, and
-// nothing of their share. Without fairness they are refused like all others.
+// A tenant with thirty callers that never stop takes only the slots that three others do not
+// need. Without fairness, those are refused as often as the tenant.
 func TestNoisyTenantTakesNobodysShare(t *testing.T) {
 	for _, d := range []weir.Discipline{weir.FIFO, weir.Adaptive} {
 		for _, tenants := range []int{0, 1024} {
@@ -37,8 +37,8 @@ func TestNoisyTenantTakesNobodysShare(t *testing.T) {
 						t.Errorf("%d were served, want 12000: slots stood idle", n)
 					}
 					for _, c := range quiet {
-						// Of 600 a few are lost; more should it meet the noisy one in a bucket,
-						// for ten seconds.
+						// Of 600 a few are lost; more if it shares a bucket with the noisy
+						// one, for ten seconds.
 						served, refused := c.served.Load(), c.refused.Load()
 						if fair := served > 450; fair != (tenants > 0) {
 							t.Errorf("%s: %d served and %d refused", c.name, served, refused)
@@ -73,7 +73,7 @@ func (c *caller) call(t *testing.T, l *weir.Limiter, until time.Time, pause time
 }
 
 func TestTenantIsToldThatItIsOverItsShare(t *testing.T) {
-	for try := range 10 { // they may meet in a bucket, but not time and again
+	for try := range 10 { // they may share a bucket, but not time and again
 		met := false
 		synctest.Test(t, func(t *testing.T) {
 			l := fixed(t, 2, weir.Queue{Size: 2, Timeout: time.Minute, Tenants: 1024})
@@ -126,8 +126,8 @@ func TestTenantInTheContext(t *testing.T) {
 	}
 }
 
-// A hundred thousand callers, each a tenant of its own, queue and leave again: of them
-// nothing is left, neither a waiter nor memory.
+// A hundred thousand callers, each a tenant of its own, queue and leave again. They leave
+// nothing behind, neither a waiter nor memory.
 func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	batches := 100
 	if raceEnabled {
@@ -177,7 +177,7 @@ func TestCancelledWaitersLeaveNothing(t *testing.T) {
 	}
 }
 
-// A tenant without a name is the one that work without a tenant has.
+// A tenant with an empty name is the same as no tenant.
 func TestTenantWithoutANameIsNoTenant(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(t, weir.Config{

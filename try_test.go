@@ -12,10 +12,10 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A tenant that took three slots without waiting has them all the same: the one that comes free
-// goes to the other, which has one.
+// Slots taken without waiting count for their tenant: the free slot goes to the other tenant,
+// which has one and not three.
 func TestTryAcquireCountsForItsTenant(t *testing.T) {
-	for try := range 10 { // they may meet in a bucket, but not time and again
+	for try := range 10 { // they may share a bucket, but not time and again
 		served := false
 		synctest.Test(t, func(t *testing.T) {
 			l := newLimiter(t, weir.Config{
@@ -72,7 +72,7 @@ func TestTryAcquireGivesBackWhatAnExemplarLost(t *testing.T) {
 	balanced(t, l)
 }
 
-// allowedFor is a breaker that remembers for which work it was asked.
+// allowedFor is a breaker that records the work it was asked about.
 type allowedFor []string
 
 func (a *allowedFor) Allow(ctx context.Context) (func(weir.Outcome), error) {
@@ -90,8 +90,8 @@ func TestTryAcquireAsksTheBreakerForItsWork(t *testing.T) {
 	}
 }
 
-// Work that arrives too late is cancelled, as by Acquire, and no refusal: neither the breaker nor
-// the hook hears of it.
+// Work under a context that has ended is cancelled, as by Acquire, and not refused: neither
+// the breaker nor the hook is called.
 func TestTryAcquireUnderAContextThatEnded(t *testing.T) {
 	var j journal
 	var asked allowedFor

@@ -269,7 +269,7 @@ func TestUpdateFromALaw(t *testing.T) {
 	}
 }
 
-// A switch from FIFO to Adaptive leaves those who wait alone.
+// A switch from FIFO to Adaptive leaves the waiters alone.
 func TestDisciplineSwitchServesWaiters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := weir.Config{Initial: 1, Law: law.Fixed{}, Queue: weir.Queue{Size: 9}}

@@ -10,30 +10,30 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// A waiter is a goroutine that waits for its turn.
+// A waiter is a goroutine that waits for a permit.
 type waiter struct {
 	queue.Waiter
 	cold  permitCold // of its permit
-	ready chan news  // has room for one of each, so that who sends never waits
+	ready chan news  // buffered, so sends never block
 }
 
-// news is a message to a waiter.
+// news is a notice to a waiter.
 type news uint8
 
 const (
 	answered news = iota // it was answered
-	recheck              // it is to look again
+	recheck              // it must look again
 	expired              // its patience is over
 )
 
-// Wake informs the waiter of its answer.
+// Wake notifies the waiter that it was answered.
 func (w *waiter) Wake() { w.ready <- answered }
 
-// Recheck has the waiter look again.
+// Recheck notifies the waiter to look again.
 func (w *waiter) Recheck() { w.ready <- recheck }
 
-// expire is called by the waiter's timer. With a channel of the timer's own, as a third case to
-// wait for, BenchmarkHandoff took 2.6 seconds of a processor instead of 2.1, its other side
+// expire is called by the waiter's timer. With the timer's own channel as a third case of the
+// select, BenchmarkHandoff took 2.6 seconds of a processor instead of 2.1, its other side
 // included.
 func (w *waiter) expire() { w.ready <- expired }
 
@@ -56,8 +56,8 @@ func (l *Limiter) wait(ctx context.Context, tenant uint16, weight int) (Permit, 
 	}
 }
 
-// queue returns the verdict on a waiter. If a law or a hook panics, or exits, the waiter
-// leaves the queue, or gives back the slot that it was given meanwhile.
+// queue returns the verdict on a waiter. If a law or a hook panics or calls runtime.Goexit,
+// the waiter leaves the queue, or gives back the slot that it got meanwhile.
 func (l *Limiter) queue(ctx context.Context, w *waiter, at int64) reply.Verdict {
 	done := false
 	defer func() {
@@ -99,13 +99,13 @@ func (l *Limiter) await(ctx context.Context, w *waiter) reply.Verdict {
 		if verdict != reply.Waiting {
 			return verdict
 		}
-		if heard == expired || timer.Stop() { // otherwise it has run out, and is about to be heard
+		if heard == expired || timer.Stop() { // otherwise it has fired, and its notice is about to arrive
 			timer.Reset(w.Patience(now()))
 		}
 	}
 }
 
-// leave counts a caller that is gone before it could ask.
+// leave counts a caller that was gone before it could ask.
 func (l *Limiter) leave() {
 	var fx admit.Effects
 	l.node.Cancel(now(), &fx)
