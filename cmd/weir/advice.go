@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// withAdvice adds what to write instead to an error that names no allowed word: the commands that
-// take the flag or the scenario, or else where the allowed words are listed.
+// withAdvice adds advice to an error about an unknown word: the commands that take the flag
+// or the scenario, or else where the allowed words are listed.
 func withAdvice(err error) error {
 	parse, text := new(kong.ParseError), err.Error()
 	argument, isArgument := strings.CutPrefix(text, "unexpected argument ")
@@ -25,7 +25,7 @@ func withAdvice(err error) error {
 	node := parse.Context.Model.Node
 	if selected := parse.Context.Selected(); selected != nil {
 		node = selected
-		if node.Parent != nil && node == node.Parent.DefaultCmd { // a word in place of the default command
+		if node.Parent != nil && node == node.Parent.DefaultCmd { // a word that is not the default command
 			node = node.Parent
 		}
 	}

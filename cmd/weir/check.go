@@ -11,8 +11,8 @@ type checkCommand struct {
 	File string `arg:"" help:"Configuration of the proxy, such as weir.yaml."`
 }
 
-// Run reads the file as the proxy would, with the variables of the environment that replace
-// settings of it.
+// Run checks the file as the proxy would read it, including the environment variables that
+// override its settings.
 func (c checkCommand) Run(s streams, env environ) error {
 	checked, err := config.Load(c.File, env)
 	if err != nil {

@@ -93,7 +93,7 @@ const columnsPreface = `
 
 `
 
-// TestCommandPage holds docs/command.md to what the command says of itself.
+// TestCommandPage compares docs/command.md with the command's own help.
 func TestCommandPage(t *testing.T) {
 	page := filepath.Join("..", "..", "docs", "command.md")
 	if _, err := os.Stat(filepath.Dir(page)); errors.Is(err, fs.ErrNotExist) {

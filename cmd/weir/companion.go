@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// A companion is a command of its own that weir starts, because what it needs is too much for
-// those who never use it: docs/decisions/0019.
+// A companion is a separate command that weir starts, because its dependencies are too heavy
+// for most users: docs/decisions/0019.
 type companion struct {
 	name string
 	path string // found by find
@@ -27,7 +27,7 @@ func find(name string) (companion, error) {
 		dirs = append(dirs, filepath.Dir(self))
 	}
 	for _, dir := range append(dirs, filepath.SplitList(os.Getenv("PATH"))...) {
-		if !filepath.IsAbs(dir) { // as os/exec does: nothing is started because it lies where one works
+		if !filepath.IsAbs(dir) { // like os/exec, do not run a program from the working directory
 			continue
 		}
 		if path, err := exec.LookPath(filepath.Join(dir, name)); err == nil {
@@ -38,7 +38,7 @@ func find(name string) (companion, error) {
 		"go install github.com/weir-go/weir/cmd/%s@%s, or in a checkout: scripts/all go install ./cmd/%s", name, name, release(), name)
 }
 
-// release is the version to install, that of weir if it was released.
+// release is the version to install: weir's own version if it was released.
 func release() string {
 	if info, ok := debug.ReadBuildInfo(); ok && strings.HasPrefix(info.Main.Version, "v") && !strings.ContainsAny(info.Main.Version, "-+") {
 		return info.Main.Version
@@ -46,11 +46,11 @@ func release() string {
 	return "latest"
 }
 
-// grace is how long a companion has to end after it was interrupted.
+// grace is how long an interrupted companion has to exit.
 const grace = 5 * time.Second
 
-// run starts the companion and waits until it ends, which ctx asks for. Its words are enough
-// if it fails, so the error has its status and none of its own.
+// run starts the companion and waits for it; the end of ctx interrupts it. The companion
+// prints its own errors, so the returned error carries only its status.
 func (c companion) run(ctx context.Context, in io.Reader, s streams, args ...string) error {
 	cmd := exec.CommandContext(ctx, c.path, args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, s.out, s.err
@@ -66,7 +66,7 @@ func (c companion) run(ctx context.Context, in io.Reader, s streams, args ...str
 	return nil
 }
 
-// A saidError is the status of a companion that failed and said why.
+// A saidError is the exit status of a companion that has printed its own error.
 type saidError int
 
 func (e saidError) Error() string {

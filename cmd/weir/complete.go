@@ -9,21 +9,21 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/simulate"
 )
 
-// A candidate may stand in place of a word.
+// A candidate is a possible completion of a word.
 type candidate struct{ word, about string }
 
-// files stands for the names of files, which the shell knows.
+// files asks the shell to complete file names.
 var files = candidate{word: ":files"}
 
 func (c candidate) String() string {
 	if c.about == "" {
 		return c.word
 	}
-	about, _, _ := strings.Cut(c.about, ". ") // one sentence
+	about, _, _ := strings.Cut(c.about, ". ") // the first sentence
 	return c.word + "\t" + about
 }
 
-// complete returns what may stand in place of the last of the words that follow weir.
+// complete returns the candidates for the last of the words that follow weir.
 func complete(root *kong.Node, words []string) []candidate {
 	if len(words) == 0 {
 		words = []string{""}
@@ -33,7 +33,7 @@ func complete(root *kong.Node, words []string) []candidate {
 	name, value, assigned := strings.Cut(word, "=")
 	switch {
 	case flag != nil:
-		return beginning(strings.TrimPrefix(word, "="), valuesOf(flag.Value)) // bash takes --law=e apart
+		return beginning(strings.TrimPrefix(word, "="), valuesOf(flag.Value)) // bash splits --law=e at the equals sign
 	case assigned && strings.HasPrefix(name, "--"):
 		flag := flagOf(node, name)
 		if flag == nil {
@@ -52,12 +52,13 @@ func complete(root *kong.Node, words []string) []candidate {
 	return beginning(word, argumentsOf(node))
 }
 
-// follow returns the command that the words lead to, and the flag whose value comes next, if any.
+// follow returns the command that the words name, and the flag whose value comes next, if
+// any.
 func follow(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	var flag *kong.Flag
 	for _, word := range words {
 		switch {
-		case flag != nil && word == "=": // bash takes --law=e apart
+		case flag != nil && word == "=": // bash splits --law=e at the equals sign
 		case flag != nil:
 			flag = nil
 		case strings.HasPrefix(word, "-"):
@@ -73,7 +74,7 @@ func follow(node *kong.Node, words []string) (*kong.Node, *kong.Flag) {
 	return node, flag
 }
 
-// eachFlag lists the flags of a command, with those of its default command.
+// eachFlag lists the flags of a command, including those of its default command.
 func eachFlag(node *kong.Node) (all []*kong.Flag) {
 	for _, flags := range node.AllFlags(true) {
 		all = append(all, flags...)
@@ -99,7 +100,7 @@ func flagsOf(node *kong.Node) (all []candidate) {
 	return all
 }
 
-// argumentsOf lists commands, and what stands in their place.
+// argumentsOf lists subcommands and the values of positional arguments.
 func argumentsOf(node *kong.Node) (all []candidate) {
 	for _, child := range node.Children {
 		if !child.Hidden {
@@ -112,7 +113,7 @@ func argumentsOf(node *kong.Node) (all []candidate) {
 	return all
 }
 
-// valuesOf lists the values of a flag or an argument, none where any text may stand.
+// valuesOf lists the values of a flag or an argument. It is empty if any text is allowed.
 func valuesOf(value *kong.Value) (all []candidate) {
 	switch value.Name {
 	case "law":
@@ -150,7 +151,7 @@ func words(names ...string) (all []candidate) {
 	return all
 }
 
-// beginning keeps those that begin as the word does.
+// beginning keeps the candidates that start with the word.
 func beginning(word string, all []candidate) []candidate {
 	return slices.DeleteFunc(all, func(c candidate) bool { return c != files && !strings.HasPrefix(c.word, word) })
 }

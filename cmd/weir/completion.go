@@ -7,8 +7,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// scripts ask weir complete what may follow, so they know the commands of the weir that is
-// installed.
+// scripts call weir complete for candidates, so they know the commands of the installed weir.
 //
 //go:embed completion
 var scripts embed.FS
@@ -17,7 +16,7 @@ type completionCommand struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish."`
 }
 
-// Help says how to install it.
+// Help says how to install the completion script.
 func (completionCommand) Help() string {
 	return `bash: put "source <(weir completion bash)" into ~/.bashrc.
 
@@ -40,8 +39,8 @@ type completeCommand struct {
 	Words []string `arg:"" optional:"" passthrough:""`
 }
 
-// Run prints what may stand in place of the last of the words, one a line, each with a tab and what
-// it means.
+// Run prints the candidates for the last word, one a line: the word, a tab and its
+// description.
 func (c completeCommand) Run(command *kong.Context, s streams) error {
 	words := c.Words
 	if len(words) > 0 && words[0] == "--" {

@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// TestMain runs the command in place of the tests for those that start this program under its name.
+// TestMain runs the command itself if the test binary was started under the name weir.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "weir" {
 		main()
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 
 func TestComplete(t *testing.T) {
 	for _, test := range []struct {
-		words string // one blank apart
+		words string // separated by one blank
 		want  string
 	}{
 		{"", "proxy check schema demo sim version completion help"},
@@ -60,7 +60,7 @@ func TestComplete(t *testing.T) {
 			got = append(got, word)
 		}
 		if test.words == "proxy --config=we" {
-			test.want = ":files" // the shell knows what it follows
+			test.want = ":files" // file names are completed by the shell
 		}
 		if want := strings.Fields(test.want); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", test.words, got, want)
@@ -69,8 +69,8 @@ func TestComplete(t *testing.T) {
 	contains(t, helped(t, "complete", "--", "proxy", "--law", "s"), "setpoint\tholds the latency")
 }
 
-// inShell runs a script in a shell whose PATH begins with this program as weir, and returns what it
-// prints.
+// inShell runs a script in a shell that finds this program on the PATH as weir, and returns
+// the output.
 func inShell(t *testing.T, shell, script string, args ...string) string {
 	t.Helper()
 	longtest.Skip(t)
@@ -127,7 +127,8 @@ end
 		"weir proxy --queue-order : adaptive fifo\n", "weir sim run tin: tiny.yaml", "weir check tiny: tiny.yaml", "weir help l: laws ~ the control laws")
 }
 
-// TestCompletionOfZsh types into a zsh that runs in another one: completion needs a terminal.
+// TestCompletionOfZsh types into a zsh inside another zsh, because completion needs a
+// terminal.
 func TestCompletionOfZsh(t *testing.T) {
 	out := inShell(t, "zsh", `
 zmodload zsh/zpty

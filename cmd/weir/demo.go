@@ -21,7 +21,7 @@ type demoCommand struct {
 // capacityDemo has no flags.
 type capacityDemo struct{}
 
-// Run shows the pool on the output.
+// Run shows the pool.
 func (capacityDemo) Run(ctx context.Context, s streams) error { return jobs.Run(ctx, s.out) }
 
 type limitDemo struct {
@@ -32,12 +32,12 @@ type bulkheadDemo struct {
 	Duration span `default:"24s" placeholder:"TIME" help:"How long the load lasts (default ${default}). Each burst comes after 3s and lasts 3s."`
 }
 
-// Run shows the demonstration on the output.
+// Run shows the demonstration.
 func (c limitDemo) Run(ctx context.Context, s streams, env environ) error {
 	return showLoad(ctx, c.Duration, s, env, demo.Run)
 }
 
-// Run shows the demonstration on the output.
+// Run shows the demonstration.
 func (c bulkheadDemo) Run(ctx context.Context, s streams, env environ) error {
 	return showLoad(ctx, c.Duration, s, env, demo.RunBulkhead)
 }
@@ -50,7 +50,8 @@ func showLoad(ctx context.Context, length span, s streams, env environ, run func
 	return run(ctx, demo.Config{Duration: duration, Out: s.out, Color: colors(s.out, env), Size: screenSize(s.out, env)})
 }
 
-// screenSize returns what asks for the size of the screen, nil if there is none to draw on.
+// screenSize returns a function that measures the screen, or nil if the output is no screen
+// that can be drawn on.
 func screenSize(out io.Writer, env environ) func() (columns, rows int) {
 	file := fileOf(out)
 	if file == nil || env.get("TERM") == "dumb" || !terminal.Is(file) {
@@ -66,7 +67,7 @@ type databaseDemo struct {
 	Duration span `default:"50s" placeholder:"TIME" help:"How long both storms last together (default ${default})."`
 }
 
-// Run has weir-storm show the demonstration.
+// Run starts weir-storm, which shows the demonstration.
 func (c databaseDemo) Run(ctx context.Context, s streams) error {
 	storm, err := find("weir-storm")
 	if err != nil {
@@ -75,7 +76,7 @@ func (c databaseDemo) Run(ctx context.Context, s streams) error {
 	return storm.run(ctx, nil, s.unwatched(), "-duration", time.Duration(c.Duration).String())
 }
 
-// within returns the duration of a demonstration.
+// within returns the duration of a demonstration, or an error if it is out of range.
 func (s span) within(shortest, longest time.Duration) (time.Duration, error) {
 	duration := time.Duration(s)
 	if duration < shortest || duration > longest {

@@ -11,19 +11,19 @@ import (
 	"testing"
 )
 
-// documented is a command of weir in a document: at the beginning of a line, or between backquotes.
+// documented matches a weir command in a document, at the beginning of a line or in
+// backquotes.
 var documented = regexp.MustCompile("(?m)(?:^ *|`)((?:go run \\./cmd/)?weir (?:proxy|check|schema|demo|sim|version|help|completion)\\b[^`\n#|>]*)")
 
 var (
-	// shortened are those that leave a value out or open, or go on in the next line, which
-	// TestTracesPage runs.
+	// shortened matches commands that omit a value or continue on the next line.
+	// TestTracesPage runs them.
 	shortened = regexp.MustCompile(`\.\.\.|\[|\\$| (?:--[a-z-]+|[A-Z]+)$`)
-	// incomplete is what is wrong with a command that prose only names.
+	// incomplete matches the errors of a command that prose only names.
 	incomplete = regexp.MustCompile(`^expected |^missing flags`)
 )
 
-// TestDocumentedCommandsParse: what documents tell the reader to run has commands and flags that
-// exist.
+// TestDocumentedCommandsParse: the commands and flags in documents exist.
 func TestDocumentedCommandsParse(t *testing.T) {
 	root := filepath.Join("..", "..")
 	if _, err := os.Stat(filepath.Join(root, "go.work")); errors.Is(err, fs.ErrNotExist) {

@@ -15,7 +15,7 @@ import (
 // environ is the environment: each variable as NAME=value.
 type environ []string
 
-// get returns the value of a variable, empty if there is none.
+// get returns the value of a variable, or the empty string.
 func (e environ) get(name string) string {
 	for _, variable := range e {
 		if known, value, _ := strings.Cut(variable, "="); known == name {
@@ -25,10 +25,12 @@ func (e environ) get(name string) string {
 	return ""
 }
 
-// prefix begins the variables of weir. Those of the proxy's file go on with a second underscore.
+// prefix begins weir's variables. The variables for the proxy's file have a second
+// underscore.
 const prefix = "WEIR_"
 
-// variableOf names the variable that sets a flag, empty for a flag that only prints something.
+// variableOf names the variable that sets a flag. It is empty for a flag that only prints
+// something.
 func variableOf(flag *kong.Flag) string {
 	switch flag.Name {
 	case "help", "version":
@@ -37,7 +39,7 @@ func variableOf(flag *kong.Flag) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(flag.Name, "-", "_"))
 }
 
-// resolver sets a flag that is not given from the variable named after it.
+// resolver sets a missing flag from its environment variable.
 func (e environ) resolver() kong.Resolver {
 	return kong.ResolverFunc(func(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 		if value := e.get(variableOf(flag)); value != "" {
@@ -47,7 +49,7 @@ func (e environ) resolver() kong.Resolver {
 	})
 }
 
-// variables lists those that set a flag of any command, with the commands that have it.
+// variables maps each variable that sets a flag to the commands that have the flag.
 func variables(root *kong.Node) map[string][]string {
 	found := map[string][]string{}
 	for _, command := range root.Leaves(true) {
@@ -62,13 +64,13 @@ func variables(root *kong.Node) map[string][]string {
 	return found
 }
 
-// notFlags matches variables that are not meant for weir's flags: those of the proxy's file, which
-// are checked with it, those that Kubernetes sets for a service named weir, and those of weir's
-// tests.
+// notFlags matches variables that set no flag of weir: the variables of the proxy's file,
+// which are checked with the file; the variables that Kubernetes sets for a service named
+// weir; and the variables of weir's tests.
 var notFlags = regexp.MustCompile(`^WEIR_(_.*|(.*_)?SERVICE_HOST|(.*_)?SERVICE_PORT(_.*)?|(.*_)?PORT(_\d+_.*)?|TESTS|TRIALS)$`)
 
-// unknown says which variables look like those of weir, and set nothing. They are no errors: what
-// starts weir may set more than this version knows.
+// unknown complains of variables that have weir's prefix and set nothing. They are no errors,
+// because they may be meant for a newer version.
 func (e environ) unknown(root *kong.Node) (complaints []string) {
 	known := slices.Sorted(maps.Keys(variables(root)))
 	for _, variable := range e {

@@ -11,9 +11,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// limitFlags are the settings of the limiter. One that is not given is zero,
-// which leaves the default to the library; an explicit zero is only accepted
-// where it says something.
+// limitFlags are the settings of the limiter. A missing flag is zero, which means the
+// library's default; an explicit zero is only accepted where zero is a valid setting.
 type limitFlags struct {
 	Law        lawFlag `placeholder:"LAW" help:"Control law that finds the limit: ${laws}. Defaults to setpoint, which needs no target. See weir help laws."`
 	Min        count   `placeholder:"N" help:"Least limit. Defaults to 1."`
@@ -30,7 +29,7 @@ type limitFlags struct {
 	Shadow bool `help:"Admit everything, and count what would have been refused."`
 }
 
-// compartment returns the limit that the flags say.
+// compartment returns the limit that the flags describe.
 func (f limitFlags) compartment() config.Compartment {
 	c := config.New[config.Compartment]()
 	c.Min, c.Max, c.Initial = int(f.Min), int(f.Max), int(f.Initial)
@@ -51,12 +50,12 @@ func (f *lawFlag) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// count is a whole number of which there must be one at least.
+// count is a positive integer.
 type count int
 
 func (c *count) UnmarshalText(text []byte) error { return readNumber((*int)(c), text, 1) }
 
-// size is a whole number that may be 0.
+// size is a non-negative integer.
 type size int
 
 func (s *size) UnmarshalText(text []byte) error { return readNumber((*int)(s), text, 0) }
@@ -70,7 +69,7 @@ func readNumber(into *int, text []byte, atLeast int) error {
 	return nil
 }
 
-// span is a time that must pass.
+// span is a positive duration.
 type span time.Duration
 
 func (s *span) UnmarshalText(text []byte) error {
@@ -82,7 +81,7 @@ func (s *span) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// pause is a time that may be 0.
+// pause is a non-negative duration.
 type pause time.Duration
 
 func (p *pause) UnmarshalText(text []byte) error {

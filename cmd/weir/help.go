@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/internal/nearest"
 )
 
-// A topic is what weir help explains besides commands.
+// A topic is a subject of weir help that is no command.
 type topic struct {
 	name, about string
 	print       func(out io.Writer, root *kong.Node)
@@ -37,7 +37,7 @@ type helpCommand struct {
 	Topic []string `arg:"" optional:"" help:"A command, such as sim run, or a topic: laws, scenarios, trace, columns, environment or exit-codes."`
 }
 
-// Run prints the help of a command, or on a topic.
+// Run prints the help of a command or a topic.
 func (c helpCommand) Run(command *kong.Context, s streams, env environ) error {
 	root := command.Model.Node
 	if len(c.Topic) == 1 {
@@ -57,7 +57,7 @@ func (c helpCommand) Run(command *kong.Context, s streams, env environ) error {
 	return helpOf(c.Topic, s, env)
 }
 
-// unknown says what there is help on in place of the word that stands below a command.
+// unknown lists the words that are allowed in place of an unknown one.
 func (c helpCommand) unknown(at int, command *kong.Node) error {
 	known := namesOf(command)
 	if at == 0 {
@@ -66,7 +66,7 @@ func (c helpCommand) unknown(at int, command *kong.Node) error {
 	return fmt.Errorf("no help on %q: %s", strings.Join(c.Topic, " "), nearest.Advice(c.Topic[at], known))
 }
 
-// helpOfGroup is what a command of commands does without one of them: it prints its help.
+// helpOfGroup prints the help of a group of commands that was called without a command.
 type helpOfGroup struct{}
 
 // Run prints the help of the group.
@@ -74,17 +74,17 @@ func (helpOfGroup) Run(command *kong.Context, s streams, env environ) error {
 	return helpOf(strings.Fields(command.Selected().Parent.Path()), s, env)
 }
 
-// helpOf prints what --help does.
+// helpOf prints the same as --help.
 func helpOf(command []string, s streams, env environ) error {
 	parser, err := newParser(env, s.out, s.err, func(int) {})
 	if err != nil {
 		return err
 	}
-	_, _ = parser.Parse(append(slices.Clone(command), "--help")) // what else is wrong with the command does not matter
+	_, _ = parser.Parse(append(slices.Clone(command), "--help")) // --help wins over any other error in the command
 	return nil
 }
 
-// withVariable is the help of a flag with the variable that sets it.
+// withVariable returns the help of a flag, with the variable that sets it.
 func withVariable(value *kong.Value) string {
 	if value.Flag == nil || variableOf(value.Flag) == "" {
 		return value.Help
@@ -92,7 +92,7 @@ func withVariable(value *kong.Value) string {
 	return strings.TrimSuffix(value.Help, ".") + " ($" + variableOf(value.Flag) + ")."
 }
 
-// printHelp prints the help of a command, and on that of weir itself what else there is.
+// printHelp prints the help of a command. For weir itself it adds the list of topics.
 func printHelp(options kong.HelpOptions, command *kong.Context) error {
 	if err := kong.DefaultHelpPrinter(options, command); err != nil || command.Selected() != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// helped returns what a command prints.
+// helped returns the output of a command.
 func helped(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -106,7 +106,7 @@ func TestTheExampleOfAScenarioRuns(t *testing.T) {
 	contains(t, helped(t, "help", "scenarios"), "slow30", "kata", "name: checkout\n", "    - {name: fault,")
 }
 
-// TestTheTraceTopicNamesFlags: each flag that it explains exists.
+// TestTheTraceTopicNamesFlags: each flag named in the topic exists.
 func TestTheTraceTopicNamesFlags(t *testing.T) {
 	text, help := helped(t, "help", "trace"), helped(t, "sim", "trace", "--help")
 	flags := regexp.MustCompile(`--[a-z-]+`).FindAllString(text, -1)
@@ -131,8 +131,7 @@ func explained(title, column string) bool {
 	})
 }
 
-// TestColumnsAreExplained goes by the tables that commands print, without the lines below their
-// heads.
+// TestColumnsAreExplained reads the heads of the tables that commands print.
 func TestColumnsAreExplained(t *testing.T) {
 	var out bytes.Buffer
 	full := newScores(&out, asTable, withSummary)
@@ -158,7 +157,7 @@ func TestColumnsAreExplained(t *testing.T) {
 		}
 		head := out.String()
 		if strings.HasPrefix(test.title, "with --every") {
-			_, head, _ = strings.Cut(head, "\n") // below what it is about
+			_, head, _ = strings.Cut(head, "\n") // below the title
 		}
 		head, _, _ = strings.Cut(head, "\n")
 		found := twoBlanks.Split(strings.TrimSpace(head), -1)

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/proxy"
 )
 
-// A proxyLog is what the proxy writes: on a terminal figures, one line a second, and otherwise a
+// A proxyLog is the proxy's output: on a terminal a line of figures each second, otherwise a
 // log on the standard error.
 type proxyLog struct {
 	*slog.Logger
@@ -32,7 +32,8 @@ func newProxyLog(c config.Log, s streams) *proxyLog {
 	return &proxyLog{Logger: slog.New(handler), figures: c.Format == "auto" && isTerminal(s.out)}
 }
 
-// inSeconds writes times as the access log does. slog's own are nanoseconds.
+// inSeconds writes durations in seconds, as the access log does. The default of slog is
+// nanoseconds.
 func inSeconds(_ []string, a slog.Attr) slog.Attr {
 	if a.Value.Kind() == slog.KindDuration {
 		return slog.Float64(a.Key, a.Value.Duration().Seconds())
@@ -40,7 +41,8 @@ func inSeconds(_ []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// onEvent takes the decisions of limiters for the figures, nil if they belong in the log.
+// onEvent returns a handler that counts limiter decisions for the figures, or nil if
+// decisions are logged.
 func (l *proxyLog) onEvent() func(weir.Event) {
 	if l.figures {
 		return l.changes.Handle
@@ -48,7 +50,8 @@ func (l *proxyLog) onEvent() func(weir.Event) {
 	return nil
 }
 
-// write writes what the proxy does until stop is called, and takes what net/http logs of upstreams.
+// write reports on the proxy until stop is called. It also captures net/http's log messages
+// about upstreams.
 func (l *proxyLog) write(s streams, p *proxy.Proxy) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	before, flags := log.Writer(), log.Flags()

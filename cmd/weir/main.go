@@ -1,21 +1,21 @@
-// Command weir limits the work that reaches a server to what it can carry.
+// Command weir limits the work that reaches a server to its capacity.
 //
 //	weir proxy --to http://127.0.0.1:9000   a reverse proxy with an adaptive limit
 //	weir proxy --config weir.yaml           the same from a file, with routes, several upstreams and TLS
-//	weir check weir.yaml                    what is wrong with such a file
+//	weir check weir.yaml                    the errors of such a file
 //	weir schema                             its JSON schema, for editors
-//	weir demo                               half a minute that shows the difference it makes
+//	weir demo                               a comparison with and without a limit in half a minute
 //	weir demo bulkhead                      the same for a slow route beside a fast one
 //	weir demo capacity                      a pool of jobs that sizes itself
 //	weir demo database                      the same for a throttle before a database (needs weir-storm)
 //	weir sim run kata --law band            a control law against a simulated service
 //	weir sim trace access.log ... --choose  which law suits the requests of a log
 //
-//	weir help                               the commands, and what else there is help on
+//	weir help                               the commands and the other help topics
 //
-// Every flag can also be set through the environment: --queue-timeout is
-// WEIR_QUEUE_TIMEOUT. So can every setting of the file: docs/proxy-config.md.
-// docs/command.md has the environment, the exit codes, completion and the columns of all tables.
+// Every flag can also be set through the environment: --queue-timeout is WEIR_QUEUE_TIMEOUT.
+// So can every setting of the file: docs/proxy-config.md. docs/command.md has the
+// environment, the exit codes, completion and the columns of all tables.
 package main
 
 import (
@@ -60,7 +60,7 @@ func main() {
 	os.Exit(exitStatus(err, os.Stderr))
 }
 
-// run is the program without its process.
+// run runs the program with the given arguments, environment and outputs.
 func run(ctx context.Context, args []string, env environ, stdout, stderr io.Writer) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -75,7 +75,7 @@ func runOn(ctx context.Context, args []string, env environ, stdout, stderr io.Wr
 		return err
 	}
 	command, err := parser.Parse(args)
-	if done { // by a flag that prints something
+	if done { // by a flag that only prints, such as --version
 		return nil
 	}
 	if err != nil {
@@ -103,36 +103,36 @@ func newParser(env environ, stdout, stderr io.Writer, exit func(int)) (*kong.Kon
 		kong.Writers(stdout, stderr),
 		kong.Exit(exit),
 		kong.Resolvers(env.resolver()),
-		kong.WithHyphenPrefixedParameters(true), // so that "--min -5" is refused for what it is
+		kong.WithHyphenPrefixedParameters(true), // reports "--min -5" as a bad value
 	)
 }
 
-// streams is where a command writes: its results, and what went wrong.
+// streams are the outputs of a command: results and errors.
 type streams struct {
 	out, err io.Writer
 }
 
-// A usageError is a fault in what was asked for, not in what then happened.
+// A usageError is an error in the command line, as opposed to one while the command runs.
 type usageError struct {
 	error
 }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// An interruptedError is what the end of a command by a signal left undone.
+// An interruptedError reports the work that a signal left undone.
 type interruptedError struct {
 	error
 }
 
-// The exit codes, besides that of a companion, which is passed on.
+// The exit codes. A companion's exit code is passed on.
 const (
 	statusFailed      = 1
 	statusUsage       = 2
-	statusInterrupted = 130 // as shells have it: 128 and the number of SIGINT
+	statusInterrupted = 130 // the convention of shells: 128 + SIGINT
 )
 
-// exitStatus reports err in one line, or one for each of several that were joined, and returns the
-// status to exit with.
+// exitStatus reports err in one line, or joined errors in one line each, and returns the exit
+// status.
 func exitStatus(err error, stderr io.Writer) int {
 	if err == nil {
 		return 0
@@ -152,9 +152,9 @@ func exitStatus(err error, stderr io.Writer) int {
 	return statusFailed
 }
 
-// eachOf takes errors that were joined apart, also by Kong, which joins those of its hooks.
+// eachOf splits joined errors, including errors that Kong joined.
 func eachOf(err error) (each []error) {
-	switch err := err.(type) { //nolint:errorlint // what wraps them with a text of its own stays whole
+	switch err := err.(type) { //nolint:errorlint // errors wrapped in a text of their own stay whole
 	case usageError:
 		return eachOf(err.error)
 	case interface{ Unwrap() []error }:

@@ -163,7 +163,7 @@ func TestDemoEndsWithAComparison(t *testing.T) {
 	}
 }
 
-// fits checks that a text has lines for the narrowest screen.
+// fits checks that each line of a text fits the narrowest screen.
 func fits(t *testing.T, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {
@@ -186,7 +186,7 @@ func TestInterruptedSimulationSaysSo(t *testing.T) {
 // environmentOf returns an environment of one variable, NAME=value.
 func environmentOf(variable string) environ { return environ{variable} }
 
-// refusal is what package law says of a text; the list of laws is its own.
+// refusal is the error of package law about a text; the list of laws is its own.
 func refusal(text string) string {
 	_, err := law.Parse(text)
 	return err.Error()

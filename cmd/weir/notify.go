@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// announce tells systemd, or what else set NOTIFY_SOCKET, that the program serves, and that it
-// stops once ctx ends or ended is called: see sd_notify(3).
+// announce notifies the service manager behind NOTIFY_SOCKET, such as systemd, that the
+// program is ready, and that it is stopping once ctx ends or ended is called: see
+// sd_notify(3).
 func announce(ctx context.Context, env environ, log *slog.Logger) (ended func()) {
 	socket := env.get("NOTIFY_SOCKET")
 	if socket == "" {

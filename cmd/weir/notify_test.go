@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// systemd goes on with other units once the proxy has its addresses.
+// systemd starts dependent units once the proxy listens.
 func TestNotify(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "notify")
 	listener, err := net.ListenPacket("unixgram", socket)

@@ -10,13 +10,13 @@ import (
 	"syscall"
 )
 
-// A watchedOutput passes on what a command prints, and ends the command once that fails.
+// A watchedOutput forwards a command's output and ends the command when a write fails.
 type watchedOutput struct {
 	io.Writer
 	end context.CancelCauseFunc
 
 	mu  sync.Mutex
-	err error // the first
+	err error // the first write error
 }
 
 func (o *watchedOutput) Write(p []byte) (int, error) {
@@ -32,8 +32,8 @@ func (o *watchedOutput) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// outcome returns how the command ended that ended with err. A reader that has seen enough, as head
-// has, is no failure.
+// outcome returns the error of a command that returned err. A reader that closed the pipe
+// early, as head does, is no failure.
 func (o *watchedOutput) outcome(err error) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -46,7 +46,7 @@ func (o *watchedOutput) outcome(err error) error {
 	return fmt.Errorf("the output is not complete: %w", o.err)
 }
 
-// unwatched has a command go on that cannot write its output, as a server must.
+// unwatched returns streams whose write errors do not end the command, for servers.
 func (s streams) unwatched() streams {
 	if watched, ok := s.out.(*watchedOutput); ok {
 		s.out = watched.Writer
@@ -54,7 +54,7 @@ func (s streams) unwatched() streams {
 	return s
 }
 
-// fileOf returns the file that an output is, nil if it is none.
+// fileOf returns the file behind an output, or nil if it is not a file.
 func fileOf(out io.Writer) *os.File {
 	file, _ := streams{out: out}.unwatched().out.(*os.File)
 	return file

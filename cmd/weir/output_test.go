@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// full fails as a file on a full disk does, or a pipe without a reader.
+// full returns the error of a full disk or of a pipe without a reader.
 type full struct{ err error }
 
 func (f full) Write([]byte) (int, error) {
@@ -43,7 +43,7 @@ func TestOutputThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A proxy serves on, though nothing of what it prints is read.
+// A proxy keeps serving even if its output cannot be written.
 func TestUnwatchedOutput(t *testing.T) {
 	out := &watchedOutput{Writer: full{errFull}, end: func(error) { t.Error("the command would end") }}
 	if _, err := (streams{out: out}).unwatched().out.Write([]byte("x")); !errors.Is(err, errFull) {

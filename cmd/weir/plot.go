@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
-// plotFlag is the name of a file that a chart is drawn to; empty: none.
+// plotFlag is the name of the file to draw a chart to; empty means no chart.
 type plotFlag string
 
 func (p *plotFlag) UnmarshalText(text []byte) error {
@@ -21,8 +21,8 @@ func (p *plotFlag) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// check opens the file before anything is simulated, which may take minutes. It leaves everything
-// as it is.
+// check checks that the file can be opened before a simulation that may take minutes. It
+// leaves the file unchanged.
 func (p plotFlag) check() error {
 	if p == "" {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A progressBar is the last line of a terminal while something takes long.
+// A progressBar is drawn in the last line of a terminal during a long command.
 type progressBar struct {
 	out   io.Writer
 	total int
@@ -14,10 +14,10 @@ type progressBar struct {
 
 const barWidth = 30
 
-// clearLine returns to the beginning of the line and empties it (ECMA-48).
+// clearLine returns to the beginning of the line and erases it (ECMA-48).
 const clearLine = "\r\x1b[K"
 
-// show draws how much of the total is done.
+// show draws the share of the total that is done.
 func (b progressBar) show(done int) {
 	full := barWidth * done / b.total
 	fmt.Fprintf(b.out, "%s[%s%s] %d of %d simulated", clearLine, strings.Repeat("#", full), strings.Repeat(".", barWidth-full), done, b.total)

@@ -37,7 +37,7 @@ type proxyCommand struct {
 	Grace         pause `default:"30s" placeholder:"TIME" help:"How long running requests may take to finish on SIGTERM (default ${default})."`
 }
 
-// Run serves until ctx ends, then finishes what is in flight.
+// Run serves until ctx ends, then waits for the requests in flight.
 func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams, env environ) error {
 	s = s.unwatched()
 	settings, read, err := c.settings(command, env)
@@ -60,7 +60,8 @@ func (c proxyCommand) Run(ctx context.Context, command *kong.Context, s streams,
 	return err
 }
 
-// settings returns what the proxy is to do, and what reads it again if it is in a file.
+// settings returns the proxy's configuration, and a function that reads it again if it is in
+// a file.
 func (c proxyCommand) settings(command *kong.Context, env environ) (settings *config.Config, read func() (*config.Config, error), err error) {
 	switch given := givenFlags(command); {
 	case c.Config != "" && len(given) > 1:
@@ -87,7 +88,7 @@ func givenFlags(command *kong.Context) (names []string) {
 	return names
 }
 
-// oneUpstream is the configuration that the flags say.
+// oneUpstream returns the configuration that the flags describe.
 func (c proxyCommand) oneUpstream() *config.Config {
 	settings := config.New[config.Config]()
 	listener := config.New[config.Listener]()
@@ -116,10 +117,10 @@ func (c proxyCommand) oneUpstream() *config.Config {
 	return &settings
 }
 
-// upstreamName is what the one upstream, and its compartment, are called in figures and metrics.
+// upstreamName is the name of the one upstream and its compartment in figures and metrics.
 const upstreamName = "proxy"
 
-// flags are those behind the settings of a configuration that has no file.
+// flags maps settings of the configuration to the flags that set them.
 var flags = strings.NewReplacer(
 	"listeners[0].address", "--listen", "admin.address", "--admin", "shutdown.grace", "--grace", "routes[0].timeout", "--timeout",
 	"exempt.paths", "--exempt", "upstreams.proxy.addresses[0]", "--to",
@@ -127,7 +128,7 @@ var flags = strings.NewReplacer(
 	"compartments.proxy.queue.timeout", "--queue-timeout", "compartments.proxy.", "--",
 )
 
-// named returns an error about settings as one about flags, if those are what the user gave.
+// named rewrites an error about settings in terms of flags if the user gave flags.
 func (c proxyCommand) named(err error) error {
 	if c.Config != "" || err == nil {
 		return err
@@ -157,7 +158,7 @@ func (c proxyCommand) greet(out io.Writer, settings *config.Config, p *proxy.Pro
 	}
 }
 
-// reloadOnChange reads the file again on SIGHUP, and when it changes.
+// reloadOnChange reloads the file on SIGHUP and when it changes.
 func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, log *slog.Logger) (stop func()) {
 	if c.Config == "" {
 		return func() {}
@@ -170,13 +171,14 @@ func (c proxyCommand) reloadOnChange(ctx context.Context, p *proxy.Proxy, log *s
 		log.Warn("changes of the file are not seen, only SIGHUP is", "error", err)
 	}
 	read := func() ([]byte, error) { return os.ReadFile(c.Config) }
-	go eachChange(ctx, hangup, changed, read, func() { _ = p.Reload() }) // says in the log how it went
+	go eachChange(ctx, hangup, changed, read, func() { _ = p.Reload() }) // Reload logs its result
 	return func() { signal.Stop(hangup); cancel() }
 }
 
-// eachChange calls reload on each hangup, and when the file has changed since.
+// eachChange calls reload on each hangup, and when the file has changed since the last
+// reload.
 func eachChange(ctx context.Context, hangup <-chan os.Signal, changed <-chan struct{}, read func() ([]byte, error), reload func()) {
-	var applied []byte // the file as it was read last
+	var applied []byte // the contents of the file at the last reload
 	for {
 		select {
 		case <-ctx.Done():
@@ -184,7 +186,7 @@ func eachChange(ctx context.Context, hangup <-chan os.Signal, changed <-chan str
 		case <-hangup:
 		case <-changed:
 			if now, err := read(); err == nil && bytes.Equal(now, applied) {
-				continue // it was read on SIGHUP
+				continue // already reloaded on SIGHUP
 			}
 		}
 		applied, _ = read()

@@ -60,7 +60,7 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// The upstream may still work on what its client has given up.
+// The upstream may still process a request whose client has given up.
 func TestClientDisconnects(t *testing.T) {
 	backend, release := holding(t)
 	p := startProxy(t, backend)
@@ -190,7 +190,7 @@ func TestShutdownEndsAfterItsGrace(t *testing.T) {
 	}
 }
 
-// What the proxy says of a socket can be pasted.
+// The socket's address in the proxy's output can be pasted.
 func TestAdminOnASocket(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "admin")
 	ctx, stop := context.WithCancel(t.Context())

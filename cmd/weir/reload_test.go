@@ -7,8 +7,9 @@ import (
 	"testing/synctest"
 )
 
-// A change of the file is one reload, though scripts that write it send SIGHUP too. Whoever sends
-// SIGHUP for the same file wants one, because the files that it names may be others.
+// A change of the file causes one reload, even if the script that writes it also sends
+// SIGHUP. SIGHUP always reloads an unchanged file, because the files that it names may have
+// changed.
 func TestOneReloadForOneChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file, reloads := "a", 0

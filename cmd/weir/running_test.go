@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// running is a proxy started as the command line would, on addresses of its own.
+// running is a proxy started as from the command line, on its own addresses.
 type running struct {
 	t       *testing.T
 	address string
@@ -62,7 +62,7 @@ func startProxy(t *testing.T, backend string, args ...string) *running {
 	return p
 }
 
-// wait stops the test if the proxy does not end, and returns how it ended.
+// wait returns the result of the proxy. It fails the test if the proxy does not end.
 func (p *running) wait() error {
 	p.t.Helper()
 	select {
@@ -74,7 +74,7 @@ func (p *running) wait() error {
 	}
 }
 
-// state is what the tests read of the snapshot.
+// state holds the fields of the snapshot that the tests read.
 type state struct {
 	InFlight  int            `json:"in_flight"`
 	Admitted  int            `json:"admitted"`
@@ -95,7 +95,7 @@ func (p *running) state() (s state) {
 	return s
 }
 
-// until polls the snapshot until it is as wanted.
+// until polls the snapshot until wanted returns true.
 func (p *running) until(what string, wanted func(state) bool) {
 	p.t.Helper()
 	eventually(p.t, what, func() bool { return wanted(p.state()) })
@@ -110,7 +110,7 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// get asks one of the proxy's addresses on a connection of its own.
+// get sends a request to one of the proxy's addresses on a new connection.
 func (p *running) get(address, path string) (status int, body string) {
 	p.t.Helper()
 	answer, err := p.ask(context.Background(), address, path)
@@ -134,8 +134,8 @@ func (p *running) ask(ctx context.Context, address, path string) (*http.Response
 	return http.DefaultClient.Do(request)
 }
 
-// holding is a backend whose requests to /hold wait for release; all others
-// are answered at once, /empty without a body.
+// holding is a backend that holds requests to /hold until release. It answers other requests
+// at once, /empty without a body.
 func holding(t *testing.T) (url string, release func()) {
 	released := make(chan struct{})
 	release = sync.OnceFunc(func() { close(released) })
@@ -157,7 +157,7 @@ func holding(t *testing.T) (url string, release func()) {
 	return backend.URL, release
 }
 
-// lockedBuffer is a buffer for several writers.
+// lockedBuffer is a buffer for concurrent writers.
 type lockedBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the sample logs, the output of the commands in docs/traces.md, and docs/command.md")
 
-// sampleLogs are the logs of docs/traces.md. They are synthetic: requests come independently of one
-// another, and nothing queued where they were recorded.
+// sampleLogs are the logs of docs/traces.md. They are synthetic: requests arrive
+// independently, and nothing queued while they were recorded.
 var sampleLogs = map[string]func(*sim.Rand) []byte{
 	"access.log":   sampleAccessLog,
 	"caddy.jsonl":  sampleJSONLog,
@@ -41,7 +41,7 @@ func TestSampleLogs(t *testing.T) {
 	}
 }
 
-// midday is when the logs begin.
+// midday is the start of the logs.
 var midday = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
 // A visit is a request in a sample log.
@@ -50,8 +50,8 @@ type visit struct {
 	at, took time.Duration
 }
 
-// visits are requests at so many a second, half of them to a page that takes 40 ms and half to a
-// search that takes 160, in the order in which they end.
+// visits are n requests at the given rate, in the order in which they end. Half go to a page
+// that takes 40 ms and half to a search that takes 160 ms.
 func visits(r *sim.Rand, n int, perSecond float64) (list []visit) {
 	at := time.Duration(0)
 	for range n {
@@ -76,7 +76,7 @@ func sampleAccessLog(r *sim.Rand) []byte {
 	return log.Bytes()
 }
 
-// sampleJSONLog is a log of Caddy, with less in it than a real one has.
+// sampleJSONLog is a log of Caddy, with fewer fields than a real one.
 func sampleJSONLog(r *sim.Rand) []byte {
 	var log bytes.Buffer
 	for _, v := range visits(r, 600, 20) {
@@ -92,8 +92,8 @@ func sampleJSONLog(r *sim.Rand) []byte {
 	return log.Bytes()
 }
 
-// sampleTokens has the columns of the traces of Azure's language models: when a request came, and
-// how many tokens it had and made.
+// sampleTokens has the columns of the traces of Azure's language models: a request's arrival
+// and its numbers of input and output tokens.
 func sampleTokens(r *sim.Rand) []byte {
 	log := bytes.NewBufferString("TIMESTAMP,ContextTokens,GeneratedTokens\n")
 	at := time.Duration(0)

@@ -27,7 +27,7 @@ type simCommand struct {
 	Tune  simTuneCommand  `cmd:"" help:"Search the settings of a law, and say what they would gain."`
 }
 
-// defaultLaw is that of the library.
+// defaultLaw is the library's default.
 var defaultLaw law.Law = law.Setpoint{}
 
 type lawFlags struct {
@@ -93,13 +93,13 @@ type outputFlags struct {
 	Plot plotFlag `placeholder:"FILE" help:"Draw it to this file too, as SVG, which browsers show."`
 }
 
-// seriesFlags say what is shown over time.
+// seriesFlags select the figures to show over time.
 type seriesFlags struct {
 	Every span   `placeholder:"TIME" help:"Print limit, in flight, queued, p95, admitted and refused so often, and no scores."`
 	Panel panels `placeholder:"NAME,..." help:"What --plot draws: ${panels}. Defaults to all of them."`
 }
 
-// panels are what a chart over time shows.
+// panels are the panels of a chart over time.
 type panels []string
 
 func (p *panels) UnmarshalText(text []byte) error {
@@ -140,7 +140,7 @@ type simRunCommand struct {
 	seriesFlags
 }
 
-// scenarios are those that come with weir.
+// scenarios are the built-in scenarios.
 func scenarios() []sim.Scenario {
 	return slices.Concat(sim.Named(), sim.Acceptance(), []sim.Scenario{sim.Kata(), sim.Priorities()})
 }
@@ -158,8 +158,8 @@ func (c simRunCommand) Run(ctx context.Context, s streams) error {
 	return runScenarios(ctx, s, scenarios, c.lawFlags, c.outputFlags, c.seriesFlags, newScores(s.out, c.form(), noSummary))
 }
 
-// runScenarios prints and draws what run and trace have in common. With Every, it prints
-// what happened over time instead of the report.
+// runScenarios prints and draws the results of run and trace. With Every, it prints a time
+// series instead of the report.
 func runScenarios(ctx context.Context, s streams, scenarios []sim.Scenario, laws lawFlags, output outputFlags, series seriesFlags, report reporter) error {
 	every := time.Duration(series.Every)
 	if len(series.Panel) > 0 && output.Plot == "" {
@@ -257,7 +257,7 @@ func (c simSuiteCommand) Run(ctx context.Context, s streams) error {
 	return c.Plot.draw(simulate.ChartSuite(&report.cells))
 }
 
-// scenarios draws those of the suite.
+// scenarios returns the scenarios of the suite.
 func (c simSuiteCommand) scenarios() ([]sim.Scenario, error) {
 	if c.Named {
 		return sim.Named(), nil
@@ -279,7 +279,7 @@ func (c simSuiteCommand) scenarios() ([]sim.Scenario, error) {
 	return scenarios, nil
 }
 
-// simulated runs the jobs, with a bar of progress if someone watches.
+// simulated runs the jobs, with a progress bar on a terminal.
 func simulated(ctx context.Context, s streams, jobs []simulate.Job, each func(simulate.Outcome) error) error {
 	var progress func(int)
 	if isTerminal(s.err) {
@@ -288,7 +288,7 @@ func simulated(ctx context.Context, s streams, jobs []simulate.Job, each func(si
 		progress = bar.show
 		report := each
 		each = func(o simulate.Outcome) error {
-			bar.clear() // what is printed may go to the same terminal
+			bar.clear() // each may print to the same terminal
 			return report(o)
 		}
 	}

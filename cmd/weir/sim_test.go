@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// output returns what the command prints.
+// output returns the output of the command.
 func output(t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -27,7 +27,7 @@ func output(t *testing.T, args ...string) string {
 	return stdout.String()
 }
 
-// contains checks that words stand in the output, in that order.
+// contains checks that the words occur in the output, in that order.
 func contains(t *testing.T, out string, words ...string) {
 	t.Helper()
 	rest := out
@@ -40,7 +40,7 @@ func contains(t *testing.T, out string, words ...string) {
 	}
 }
 
-// first is the part of a table that has its first columns.
+// first returns the part of a table with its first columns.
 func first(table string) string {
 	part, _, _ := strings.Cut(table, "\n\n")
 	return strings.TrimSuffix(part, "\n") + "\n"
@@ -137,8 +137,7 @@ func TestSimSuite(t *testing.T) {
 	contains(t, out, "random-"+cheap, "mean %", "95% interval", "p10", "worst", "fixed(limit=1)", "± -", "fixed(limit=30)", "± -", "+")
 }
 
-// TestSimQueue: a queue in front of the same law makes a difference, and may do better than the
-// oracle.
+// TestSimQueue: a queue in front of the same law makes a difference, and may beat the oracle.
 func TestSimQueue(t *testing.T) {
 	args := []string{"sim", "run", "testdata/tiny.yaml", "--law", "fixed(limit=4)"}
 	without := output(t, args...)
@@ -189,7 +188,7 @@ func TestSimSummary(t *testing.T) {
 	}
 }
 
-// TestSimSuiteWithOthers keeps scores and oracles in files and finds them there again.
+// TestSimSuiteWithOthers writes scores and oracles to files and reads them again.
 func TestSimSuiteWithOthers(t *testing.T) {
 	args := []string{"sim", "suite", "--random", "1", "--seed", cheap, "--oracles", t.TempDir()}
 	others := filepath.Join(t.TempDir(), "others.jsonl")
@@ -295,8 +294,7 @@ func TestPlotsAreRefusedBeforeTheSimulation(t *testing.T) {
 	}
 }
 
-// The folder is there and cannot be written, as those of the system cannot, or the name is taken by
-// a folder.
+// The folder exists and cannot be written, like a system folder, or the name is a folder's.
 func TestPlotsThatCannotBeWritten(t *testing.T) {
 	dir := t.TempDir()
 	taken := filepath.Join(dir, "taken.svg")
@@ -316,7 +314,7 @@ func TestPlotsThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// What is in the file stays until there is a chart, and there is no empty file before.
+// The file keeps its contents until a chart is drawn, and no empty file is created before.
 func TestPlotLeavesTheFileUntilItIsDrawn(t *testing.T) {
 	dir := t.TempDir()
 	had := written(t, filepath.Join(dir, "had.svg"), "before")

@@ -13,8 +13,9 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// contenders are the laws to choose from, the default first, and those that were asked for. Some
-// are told the SLO; the settings of others are those that did well in docs/control.md.
+// contenders are the laws to choose from: the default first, and the laws on the command
+// line. Some take the SLO as a setting; the others have the settings that did well in
+// docs/control.md.
 func contenders(asked []lawFlag, slo time.Duration) (laws []lawFlag) {
 	for _, l := range []law.Law{
 		defaultLaw,
@@ -37,7 +38,7 @@ func contenders(asked []lawFlag, slo time.Duration) (laws []lawFlag) {
 	return laws
 }
 
-// choice reports which law did best, over all scenarios.
+// choice reports the law that did best over all scenarios.
 type choice struct {
 	out   io.Writer
 	cells simulate.Cells
@@ -61,8 +62,8 @@ func (c *choice) end() error {
 	return err
 }
 
-// chosen says which of the laws, the best first, to choose: the default unless another is better by
-// more than chance, going by all scenarios, and no worse in the worst of them.
+// chosen says which of the laws, sorted best first, to choose: the default unless another law
+// is better over all scenarios by more than chance, and no worse in the worst scenario.
 func chosen(laws []simulate.Summary, standard simulate.Summary) string {
 	best := laws[0]
 	if best.Law == standard.Law {
@@ -80,7 +81,7 @@ func chosen(laws []simulate.Summary, standard simulate.Summary) string {
 	return fmt.Sprintf("Choose %s, the default: %s is better by %s points, %s", standard.Law, best.Law, gain(best), reserve)
 }
 
-// gain is by how much a law is better than the default.
+// gain is the advantage of a law over the default.
 func gain(s simulate.Summary) string {
 	if math.IsNaN(float64(s.MarginInterval)) {
 		return tenths(float64(s.Margin))
@@ -88,7 +89,7 @@ func gain(s simulate.Summary) string {
 	return strings.TrimPrefix(margin(s), "+")
 }
 
-// mostColumns is how many scenarios have a column each.
+// mostColumns is the largest number of scenarios that have a column each.
 const mostColumns = 6
 
 func (c *choice) table(laws []simulate.Summary) *table {

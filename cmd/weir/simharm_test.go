@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// TestSimHarm: the suite says for each regime what no limit or a fixed 20 would have served, and
-// keeps that in the cache.
+// TestSimHarm: the suite reports for each regime the result of no limit and of a fixed 20,
+// and keeps it in the cache.
 func TestSimHarm(t *testing.T) {
 	args := []string{"sim", "suite", "--harm", "2", "--seed", "544", "--law", "fixed(limit=1)", "--law", "fixed(limit=20)", "--oracles", t.TempDir()}
 	out := output(t, args...)
@@ -37,7 +37,7 @@ func TestSimHarm(t *testing.T) {
 	}
 }
 
-// columnOf is a column of a table with a heading.
+// columnOf returns the column with a heading.
 func columnOf(t *testing.T, rows [][]string, name string) (fields []string) {
 	t.Helper()
 	for i, heading := range rows[0] {
@@ -61,7 +61,8 @@ func TestSimShared(t *testing.T) {
 	}
 }
 
-// TestSimRegimes: with random systems, those with several limiters are apart when asked for.
+// TestSimRegimes: with --regimes, random systems with several limiters are a regime of their
+// own.
 func TestSimRegimes(t *testing.T) {
 	args := []string{"sim", "suite", "--random", "1", "--seed", cheap, "--law", "fixed(limit=8)", "--summary"}
 	contains(t, output(t, append(args, "--regimes")...), "law", "regime", "others", "fixed(limit=8)")

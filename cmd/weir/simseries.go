@@ -46,8 +46,8 @@ func (m moment) record() []string {
 	return record
 }
 
-// moments returns the series of a result. What arrived and was neither refused nor is
-// waiting has been admitted.
+// moments returns the series of a result. Arrivals that are neither refused nor waiting count
+// as admitted.
 func moments(r *sim.Result, every time.Duration) []moment {
 	list := make([]moment, len(r.Series))
 	queued := 0
@@ -64,7 +64,7 @@ func moments(r *sim.Result, every time.Duration) []moment {
 	return list
 }
 
-// series reports what happened over time.
+// series reports figures over time.
 type series struct {
 	out    io.Writer
 	form   form

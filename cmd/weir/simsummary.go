@@ -70,7 +70,7 @@ func (r *scores) regimeTable(regimes []simulate.Summary) error {
 
 func thousandths(f simulate.Figure) string { return decimals(float64(f), 3) }
 
-// margin is empty where there is none.
+// margin returns the margin as text, empty if there is none.
 func margin(s simulate.Summary) string {
 	if math.IsNaN(float64(s.Margin)) {
 		return ""

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A form is how results are printed.
+// A form is an output format.
 type form int
 
 const (
@@ -21,27 +21,27 @@ const (
 	asCSV
 )
 
-// A reporter prints outcomes: lines as they come, a table at the end.
+// A reporter prints outcomes: lines at once, a table at the end.
 type reporter interface {
 	add(o simulate.Outcome) error
 	end() error
 }
 
-// scores reports how laws fared.
+// scores reports the scores of laws.
 type scores struct {
 	out     io.Writer
 	form    form
 	parts   parts
 	regimes bool // sums up each regime too
-	queued  bool // a queue may do better than the oracle, which has none
-	harmed  bool // there is a baseline
+	queued  bool // a queue may beat the oracle, which has none
+	harmed  bool // with a baseline
 	shared  bool // some scenarios have several limiters
 	cells   simulate.Cells
 	csv     *csv.Writer
 	headed  bool
 }
 
-// parts are which tables there are.
+// parts selects the tables to print.
 type parts int
 
 const (
@@ -104,7 +104,7 @@ func scoreRecord(s sim.Score) []string {
 	return append(record, strings.Join(good, " "), strings.Join(unlimited, " "), strings.Join(twenty, " "))
 }
 
-// ifAny is a figure that there may not be.
+// ifAny returns an optional figure as text, empty if it is missing.
 func ifAny(there bool, v float64) string {
 	if !there {
 		return ""
@@ -155,7 +155,7 @@ func (r *scores) table() error {
 	return t.write(r.out)
 }
 
-// only is a field of a column that there is not always.
+// only returns the field of an optional column.
 func only(there bool, field string) string {
 	if !there {
 		return noColumn

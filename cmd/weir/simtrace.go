@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// logFlags are how a log is read.
+// logFlags say how to read a log.
 type logFlags struct {
 	Format    string    `group:"The log" placeholder:"FORMAT" help:"How a line is written: csv, json (an object a line), common or combined (access logs), or an access log's format with its variables, such as 'combined $$request_time'. Defaults to json if it begins with {, and csv otherwise."`
 	Delimiter delimiter `group:"The log" placeholder:"KIND" help:"What separates the columns of csv: comma, semicolon, tab or space. Defaults to what the first line has."`
@@ -35,7 +35,7 @@ func (f logFlags) reader() sim.TraceReader {
 	}
 }
 
-// delimiter is what separates columns.
+// delimiter separates columns.
 type delimiter rune
 
 var delimiters = map[string]delimiter{"comma": ',', "semicolon": ';', "tab": '\t', "space": ' '}
@@ -48,7 +48,7 @@ func (d *delimiter) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// systemFlags are the system that a trace meets.
+// systemFlags describe the system that serves a trace.
 type systemFlags struct {
 	On      string  `group:"The system" placeholder:"SCENARIO" help:"Take server, clients, SLO and limiter from this scenario, a name or a file, but neither load nor phases."`
 	Workers count   `group:"The system" xor:"server" placeholder:"N" help:"Have a pool of N workers as the server."`
@@ -59,7 +59,7 @@ type systemFlags struct {
 	Rate    factors `group:"The system" xor:"speed" placeholder:"F,F,..." help:"Send the requests F times as fast as they were recorded; each F is a scenario."`
 }
 
-// factor is a number above 0.
+// factor is a positive number.
 type factor float64
 
 func (f *factor) UnmarshalText(text []byte) error {
@@ -71,7 +71,7 @@ func (f *factor) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// factors are what a rate is multiplied by.
+// factors are the numbers that a rate is multiplied by.
 type factors []float64
 
 func (f *factors) UnmarshalText(text []byte) error {
@@ -110,7 +110,7 @@ func (f systemFlags) system(deadlines bool) (s sim.Scenario, err error) {
 	return s, nil
 }
 
-// replay returns the scenarios in which the requests of a log meet the system.
+// replay returns the scenarios that send the requests of a log to the system.
 func (f systemFlags) replay(file string, log logFlags) ([]sim.Scenario, error) {
 	system, err := f.system(log.Deadline != "")
 	if err != nil {

@@ -22,8 +22,8 @@ func TestSimTrace(t *testing.T) {
 	contains(t, out, "trace, aimd(timeout=100ms), seed 1")
 }
 
-// TestSimTraceSpeeds: a load is relative to the server, a rate to the log, and each of them is a
-// scenario.
+// TestSimTraceSpeeds: a load is relative to the server, a rate to the log, and each value is
+// a scenario.
 func TestSimTraceSpeeds(t *testing.T) {
 	// 4 requests of 100 ms within 300 ms: one worker at work
 	log := written(t, filepath.Join(t.TempDir(), "log.csv"), "at,took\n0,0.1\n0.1,0.1\n0.2,0.1\n0.3,0.1\n")
@@ -42,8 +42,8 @@ func TestSimTraceSpeeds(t *testing.T) {
 	}
 }
 
-// TestSimTraceSystem: cores are shared, workers are not; phases make a difference; deadlines stand
-// for the SLO.
+// TestSimTraceSystem: cores are shared, workers are not; phases make a difference; deadlines
+// replace the SLO.
 func TestSimTraceSystem(t *testing.T) {
 	log := written(t, filepath.Join(t.TempDir(), "log.csv"), "at,took,until\n"+strings.Repeat("0,0.1,0.15\n", 4)+"5,0.1,0.15\n")
 	phases := written(t, filepath.Join(t.TempDir(), "p.yaml"), "phases: [{length: 4s}, {length: 1s, speed: 0.5}]")
@@ -59,7 +59,7 @@ func TestSimTraceSystem(t *testing.T) {
 		{"--workers 2 --deadline 2*took", 5},
 		{"--workers 2 --deadline 0.5 --phases " + phases, 5},
 	} {
-		// the whole trace is one point in time
+		// the whole trace is one interval
 		var m moment
 		out := output(t, strings.Fields("sim trace "+log+" --arrival at --service took --law fixed --every 6s --json "+test.args)...)
 		if err := json.Unmarshal([]byte(out), &m); err != nil {
@@ -81,7 +81,7 @@ func TestSimTraceFromStandardInput(t *testing.T) {
 	contains(t, output(t, "sim", "trace", "-", "--workers", "4", "--slo", "200ms"), "stdin", "setpoint")
 }
 
-// TestSimTraceOfGzip: a log that was rotated away is read as it is.
+// TestSimTraceOfGzip: a rotated, compressed log can be read directly.
 func TestSimTraceOfGzip(t *testing.T) {
 	plain, err := os.ReadFile("testdata/trace.csv")
 	if err != nil {
@@ -103,8 +103,8 @@ func TestSimTraceOfGzip(t *testing.T) {
 	}
 }
 
-// TestSimTraceChoose: several logs weigh more than one, and a law that was asked for is among those
-// to choose from.
+// TestSimTraceChoose: several logs weigh more than one, and a law on the command line is
+// among the candidates.
 func TestSimTraceChoose(t *testing.T) {
 	flags := strings.Fields("--slo 1s --workers 4 --arrival received_ms --service service_us*us --choose")
 	one := output(t, append([]string{"sim", "trace", "testdata/logs/requests.csv", "--law", "fixed(limit=1)", "--law", "little"}, flags...)...)
@@ -123,8 +123,8 @@ func TestSimTraceChoose(t *testing.T) {
 	}
 }
 
-// TestChosen: the default is left only for what is better by more than chance, and no worse in the
-// worst case.
+// TestChosen: another law replaces the default only if it is better by more than chance, and
+// no worse in the worst case.
 func TestChosen(t *testing.T) {
 	nothing := simulate.Figure(math.NaN())
 	standard := simulate.Summary{Law: "setpoint", Goodput: 90, Worst: 80, Margin: nothing, MarginInterval: nothing}

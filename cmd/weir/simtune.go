@@ -27,10 +27,10 @@ type simTuneCommand struct {
 	JSON  bool       `name:"json" help:"Print one JSON object a line for each law, best first, and then, with held_out true, the law as it was and the best on seeds that the search did not see."`
 }
 
-// mostVaried bounds the settings: a grid of more is no small search.
+// mostVaried is the largest number of settings to vary: more would make the grid too large.
 const mostVaried = 2
 
-// A variable is a setting and what to try for it.
+// A variable is a setting and the values to try.
 type variable struct {
 	name   string
 	values []string
@@ -45,8 +45,8 @@ func (v *variable) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Run searches on some seeds, and says what the best gains on others: on its own seeds the
-// best of many is better than it will be.
+// Run searches on some seeds and reports the gain of the best law on others, because the gain
+// on the seeds of the search is too optimistic.
 func (c simTuneCommand) Run(ctx context.Context, s streams) error {
 	laws, err := c.candidates()
 	if err != nil {
@@ -77,7 +77,7 @@ func (c simTuneCommand) Run(ctx context.Context, s streams) error {
 	return c.check(ctx, s, scenarios, found[0].Law, base)
 }
 
-// logEndings are how the names of logs end.
+// logEndings are the file name endings of logs.
 var logEndings = []string{".csv", ".tsv", ".log", ".txt", ".jsonl", ".ndjson"}
 
 func (c simTuneCommand) load(name string) ([]sim.Scenario, error) {
@@ -92,9 +92,9 @@ func (c simTuneCommand) load(name string) ([]sim.Scenario, error) {
 type tuning struct {
 	simulate.Summary
 
-	Seed    uint64 `json:"seed"` // the first
+	Seed    uint64 `json:"seed"` // the first seed
 	Seeds   int    `json:"seeds"`
-	HeldOut bool   `json:"held_out"` // from the search
+	HeldOut bool   `json:"held_out"` // seeds that the search did not use
 }
 
 func (c simTuneCommand) lines(summaries []simulate.Summary, seed uint64) (lines []tuning) {
@@ -114,7 +114,7 @@ func tuned(found []simulate.Summary) *table {
 	return t
 }
 
-// check compares the best with the law as it was on seeds that the search did not see.
+// check compares the best law with the original one on seeds that the search did not use.
 func (c simTuneCommand) check(ctx context.Context, s streams, scenarios []sim.Scenario, best, base string) error {
 	if best == base && c.JSON {
 		return nil
@@ -149,7 +149,7 @@ func (c simTuneCommand) measure(ctx context.Context, s streams, scenarios []sim.
 	return cells.Summaries(), err
 }
 
-// candidates returns the law as it is, and then with every combination of settings.
+// candidates returns the original law, then each combination of settings.
 func (c simTuneCommand) candidates() ([]law.Law, error) {
 	if len(c.Vary) > mostVaried {
 		return nil, fmt.Errorf("--vary: %d settings: want %d at most", len(c.Vary), mostVaried)

@@ -117,7 +117,7 @@ func TestStalledReader(t *testing.T) {
 	}))
 	defer backend.Close()
 	p := startProxy(t, backend.URL, "--body-timeout", "50ms")
-	dial(t, p, "GET / HTTP/1.1\r\nHost: h\r\n\r\n") // and never reads
+	dial(t, p, "GET / HTTP/1.1\r\nHost: h\r\n\r\n") // and never reads the response
 
 	<-abandoned
 	p.until("the slot is free", func(s state) bool { return s.Completed == 1 && s.InFlight == 0 })

@@ -10,24 +10,25 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/terminal"
 )
 
-// A table aligns the first columns to the left and the others, which are numbers, to the right.
+// A table aligns the first columns to the left, and the others, which are numbers, to the
+// right.
 type table struct {
 	left int
 	rows [][]string
 }
 
-// noColumn is a field that no row has.
+// noColumn is the field of a column that is left out.
 const noColumn = "\x00"
 
 func (t *table) row(fields ...string) {
 	t.rows = append(t.rows, slices.DeleteFunc(fields, func(f string) bool { return f == noColumn }))
 }
 
-// gap is what separates two columns.
+// gap separates two columns.
 const gap = "  "
 
-// write prints the table. Columns beyond the width of the screen follow below it, beside the left
-// ones once more.
+// write prints the table. Columns that do not fit the screen follow below, beside the left
+// columns again.
 func (t *table) write(to io.Writer) error {
 	widths := t.widths()
 	var out bytes.Buffer
@@ -64,7 +65,7 @@ func (t *table) write(to io.Writer) error {
 	return err
 }
 
-// widths are those of the columns.
+// widths returns the widths of the columns.
 func (t *table) widths() (widths []int) {
 	for _, row := range t.rows {
 		for i, field := range row {
@@ -77,8 +78,8 @@ func (t *table) widths() (widths []int) {
 	return widths
 }
 
-// widthOf is how many columns a table may take: those of the terminal, or else of the narrowest in
-// use.
+// widthOf returns the screen width of a table: the width of the terminal, or else of the
+// narrowest one in use.
 func widthOf(out io.Writer) int {
 	if file := fileOf(out); file != nil {
 		if columns, _, ok := terminal.Size(file); ok {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A table that is wider than the screen goes on below, beside the names of its lines.
+// A table that is wider than the screen continues below, with the left columns repeated.
 func TestTableFitsTheScreen(t *testing.T) {
 	var wide table
 	wide.left = 1

@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// screen is how many columns the texts of weir take: those of the narrowest terminal in use.
+// screen is the width of weir's texts in columns, that of the narrowest terminal in use.
 const screen = 80
 
-// A definition is a word with what it means.
+// A definition is a word with its meaning.
 type definition struct{ word, meaning string }
 
-// define writes a list of definitions, the meanings below one another.
+// define writes a list of definitions with aligned meanings.
 func define(out io.Writer, list []definition) {
 	const widest = 24
 	column := 0

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// aboutLaws says of each law what it does, and for what.
+// aboutLaws describes each law and its use.
 var aboutLaws = map[string]string{
 	"setpoint":  "holds the latency at a multiple of the latency without load, which it measures again and again. The default: it needs no target",
 	"band":      "holds a latency in a band around a target",
@@ -51,7 +51,7 @@ suits your requests, weir sim trace LOG ... --choose says.
 	}
 }
 
-// exampleScenario is a file of a scenario.
+// exampleScenario is the file of a scenario.
 const exampleScenario = `name: checkout
 arrivals: {poisson: {rate: 240}}     # requests a second
 work: {exponential: {mean: 20ms}}    # what one takes on an idle server
@@ -135,7 +135,7 @@ For example:
 `)
 }
 
-// otherVariables are those that set no flag.
+// otherVariables are variables that set no flag.
 var otherVariables = []definition{
 	{"NO_COLOR", "any value: no colours"},
 	{"TERM", "dumb: no live view, but plain lines"},
@@ -168,7 +168,7 @@ Others:
 	define(out, otherVariables)
 }
 
-// exitCodes are the statuses with which weir ends.
+// exitCodes are the exit statuses of weir.
 var exitCodes = []definition{
 	{"0", "done. A proxy or a demonstration that was asked to stop by Ctrl-C or SIGTERM is done, too"},
 	{fmt.Sprint(statusFailed), "something went wrong, or the output could not be written: what is on the standard error says what"},

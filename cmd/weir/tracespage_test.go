@@ -18,10 +18,10 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// session is a command of a page and, below it, what it prints.
+// session matches a command of a page and the output below it.
 var session = regexp.MustCompile("(?s)```sh\n(weir [^`]*?)\n```\n\n```text\n(.*?)```")
 
-// TestTracesPage runs every command of docs/traces.md and compares what it prints.
+// TestTracesPage runs every command of docs/traces.md and compares the output.
 func TestTracesPage(t *testing.T) {
 	page, err := filepath.Abs(filepath.Join("..", "..", "docs", "traces.md"))
 	if err != nil {
@@ -63,8 +63,8 @@ func TestTracesPage(t *testing.T) {
 	}
 }
 
-// arguments splits a command as a shell does, as far as the page needs it, and leaves out the
-// first.
+// arguments splits a command as a shell does, as far as the page needs it, and drops the
+// first word.
 func arguments(command string) (args []string) {
 	for _, match := range regexp.MustCompile(`'[^']*'|[^\s\\]+`).FindAllString(command, -1) {
 		args = append(args, strings.Trim(match, "'"))
@@ -74,8 +74,8 @@ func arguments(command string) (args []string) {
 
 var logs = flag.Int("logs", 2, "compare so many sample logs of one service")
 
-// TestOneLogIsOneDraw: logs of the same service, of two minutes each, do not agree about a law. Run
-// it with -v -logs 8 to see by how much; docs/traces.md has the figures.
+// TestOneLogIsOneDraw: logs of the same service, of two minutes each, disagree about a law.
+// Run it with -v -logs 8 to see by how much; docs/traces.md has the figures.
 func TestOneLogIsOneDraw(t *testing.T) {
 	r := new(sim.Rand)
 	means, firsts := map[string][]float64{}, map[string]int{}

@@ -17,14 +17,14 @@ func (versionCommand) Run(s streams) error { return printVersion(s.out) }
 // versionFlag is --version.
 type versionFlag bool
 
-// BeforeReset prints the version before anything is asked for.
+// BeforeReset prints the version before other flags are parsed.
 func (versionFlag) BeforeReset(k *kong.Kong) error {
 	err := printVersion(k.Stdout)
 	k.Exit(0)
 	return err
 }
 
-// printVersion prints the version that the build recorded.
+// printVersion prints the version recorded at build time.
 func printVersion(out io.Writer) error {
 	version := "(unknown)"
 	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A checker complains of what a Config has that it must not have.
+// A checker adds the errors of a Config to its faults.
 type checker struct {
 	*Config
-	places map[string]place // where the file has the fields; nil for a Config made in Go
+	places map[string]place // the fields' places in the file; nil for a Config made in Go
 	faults *faults
 }
 
-// at returns where the field is, or else the object around it.
+// at returns the place of the field, or else of the object around it.
 func (c *checker) at(path string) place {
 	for {
 		if at, ok := c.places[path]; ok || path == "" {
@@ -26,20 +26,19 @@ func (c *checker) at(path string) place {
 	}
 }
 
-// refuse complains of a field, unless there is a complaint already that this one may only follow
-// from.
+// refuse adds a fault for a field, unless another fault may already explain this one.
 func (c *checker) refuse(path, format string, args ...any) {
 	if !c.faults.cover(path) {
 		c.faults.add(c.at(path), path, format, args...)
 	}
 }
 
-// isnt complains of the value of a field.
+// isnt adds a fault for the value of a field.
 func (c *checker) isnt(path string, value any, want string) {
 	c.refuse(path, "is %s: want %s", show(value), want)
 }
 
-// show writes a value as a file would have it.
+// show formats a value as it would be written in a file.
 func show(value any) string {
 	v := reflect.ValueOf(value)
 	switch {
@@ -59,12 +58,12 @@ func show(value any) string {
 
 const wantName = "a name of 1 to 100 letters, digits, dots, - and _, the first a letter or a digit"
 
-// nameForm is what wantName says. Names are labels of metrics too.
+// nameForm is the form that wantName describes. Names are also labels of metrics.
 const nameForm = `^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`
 
 var namePattern = regexp.MustCompile(nameForm)
 
-// tags checks what the tags of the fields say, in all that is within v.
+// tags checks v and everything in it against the tags of the fields.
 func (c *checker) tags(v reflect.Value, f field, path string) {
 	switch {
 	case isScalar(v.Type()):
@@ -96,7 +95,7 @@ func (c *checker) tags(v reflect.Value, f field, path string) {
 	}
 }
 
-// isEmpty reports whether nothing was given: an empty list, too, is none.
+// isEmpty reports whether the value is missing; an empty list counts as missing.
 func isEmpty(v reflect.Value) bool {
 	if v.Kind() == reflect.Slice || v.Kind() == reflect.Map {
 		return v.Len() == 0
@@ -123,7 +122,7 @@ func (c *checker) scalar(v reflect.Value, f field, path string) {
 		inRange = slices.Contains(f.words, v.String())
 	case v.CanInt():
 		inRange = v.Int() >= bound(v.Type(), least).Int() && v.Int() <= bound(v.Type(), most).Int()
-	case v.CanFloat(): // NaN is in no range
+	case v.CanFloat(): // NaN is outside every range
 		inRange = v.Float() >= bound(v.Type(), least).Float() && v.Float() <= bound(v.Type(), most).Float()
 	}
 	if !inRange {
@@ -131,11 +130,11 @@ func (c *checker) scalar(v reflect.Value, f field, path string) {
 	}
 }
 
-// bound reads a bound of a tag.
+// bound parses a bound from a tag.
 func bound(t reflect.Type, text string) reflect.Value {
 	v := reflect.New(t).Elem()
 	if err := set(v, text); err != nil {
-		panic(fmt.Sprintf("config: bound %q: %v", text, err)) // a tag of this package
+		panic(fmt.Sprintf("config: bound %q: %v", text, err)) // a bug in this package's tags
 	}
 	return v
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// Compartment is a limit, and the queue before it. What is not set has the library's default.
+// Compartment is a limit and its queue. Missing settings have the library's defaults.
 type Compartment struct {
 	Law        Law      `yaml:"law" default:"setpoint" help:"Control law that finds the limit, such as setpoint, or band(target=100ms)."`
 	Min        int      `yaml:"min,omitempty" min:"1" help:"Least limit. Defaults to 1."`
@@ -25,7 +25,7 @@ type Compartment struct {
 	Shadow   bool     `yaml:"shadow" help:"Admits everything, and counts what would have been refused."`
 }
 
-// Queue is where requests wait.
+// Queue holds waiting requests.
 type Queue struct {
 	Size    int      `yaml:"size" default:"1000" help:"Requests that may wait; 0 refuses them at once."`
 	Timeout Duration `yaml:"timeout,omitempty" min:"1ms" help:"How long one may wait, and half as long while an adaptive queue stands. Defaults to 1s."`
@@ -33,8 +33,8 @@ type Queue struct {
 	Tenants int      `yaml:"tenants" max:"1024" help:"How many tenants are told apart, so that each gets its share; 0 is none."`
 }
 
-// Breaker opens when too many requests fail. A reload can bring or remove one, but keeps what a
-// breaker has learned, and with it its settings.
+// Breaker opens when too many requests fail. A reload can add or remove a breaker, but keeps
+// the state of an existing one, and so its settings.
 type Breaker struct {
 	Failures int      `yaml:"failures" default:"5" min:"1" live:"no" help:"Failures in a row that open it."`
 	Open     Duration `yaml:"open" default:"10s" min:"1ms" live:"no" help:"How long it stays open before it tries again."`
@@ -62,13 +62,13 @@ func (c *checker) compartments() {
 	}
 }
 
-// spelling is what a setting of a limiter is called in the file.
+// spelling maps a limiter's settings to their names in the file.
 var spelling = map[string]string{
 	"Min": "min", "Max": "max", "Initial": "initial", "Interval": "interval", "Window": "window",
 }
 
-// compartmentAlone checks what bulkhead.New would, but tells the field. FuzzParse holds that
-// nothing is left for that.
+// compartmentAlone makes the checks of bulkhead.New, with the name of the field. FuzzParse
+// checks that it misses none.
 func (c *checker) compartmentAlone(own Compartment, path string) {
 	if !own.Queue.holds() {
 		const want = "none without a queue: set size"

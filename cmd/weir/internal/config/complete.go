@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// complete adds what was left out and checks the whole.
+// complete adds the defaults and checks the configuration.
 func (c *Config) complete(places map[string]place, wrong *faults) {
 	if len(c.Listeners) == 0 {
 		c.Listeners = []Listener{New[Listener]()}
@@ -27,7 +27,7 @@ func (c *Config) complete(places map[string]place, wrong *faults) {
 	check.operation()
 }
 
-// completeRoute fills in what follows from the rest of a configuration.
+// completeRoute sets fields of a route that follow from the rest of the configuration.
 func (c *Config) completeRoute(r *Route) {
 	if len(c.Upstreams) == 1 {
 		for only := range c.Upstreams {
@@ -47,7 +47,7 @@ func (c *Config) completeRoute(r *Route) {
 	}
 }
 
-// operation checks the sections that have no names.
+// operation checks the sections without names.
 func (c *checker) operation() {
 	seen := map[string]bool{}
 	for i, path := range c.Exempt.Paths {

@@ -17,14 +17,14 @@ type Config struct {
 	Trace        Trace                  `yaml:"trace" help:"Where spans are sent."`
 }
 
-// Exempt has requests that no law limits.
+// Exempt selects requests that no law limits.
 type Exempt struct {
 	Paths []string `yaml:"paths" help:"Paths that are exempt, matched exactly."`
 	Max   int      `yaml:"max" default:"10" min:"1" help:"How many exempt requests may run at once, those of all exempt routes together."`
 }
 
-// Streams caps what lasts as long as a client likes. How long it lasts says nothing of the
-// upstream, so no law sees it.
+// Streams caps responses and conversations whose length depends on the client. Their duration
+// says nothing about the upstream, so no law sees it.
 type Streams struct {
 	Max        int      `yaml:"max" default:"1000" min:"1" help:"Responses that do not fit into the buffers, and conversations, such as calls of gRPC that go on."`
 	Uploads    float64  `yaml:"uploads" default:"0.25" min:"0.01" max:"1" help:"The part of a compartment's limit that requests may hold whose bodies are too long for the buffers; at least one slot."`
@@ -33,7 +33,7 @@ type Streams struct {
 	After      Duration `yaml:"after" default:"1s" help:"When a response that has begun and not ended becomes a stream."`
 }
 
-// Buffers bounds what is kept for clients that send or read slowly.
+// Buffers bounds the data kept for clients that send or read slowly.
 type Buffers struct {
 	Request   Bytes  `yaml:"request" default:"64KiB" help:"How much of a request's body is kept in memory before the request takes a slot."`
 	File      Bytes  `yaml:"file" default:"16MiB" help:"How much more of it is kept in a temporary file; 0 is none. A longer body streams."`

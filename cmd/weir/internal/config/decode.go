@@ -9,16 +9,16 @@ import (
 	"github.com/weir-go/weir/internal/nearest"
 )
 
-// plain are the names that need no quotes in the path of a field.
+// plain matches names that need no quotes in the path of a field.
 var plain = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// A decoder fills a Config from nodes, and keeps where each value comes from.
+// A decoder fills a Config from nodes and records the place of each value.
 type decoder struct {
-	places map[string]place // by the path of a field
+	places map[string]place // by path of the field
 	faults *faults
 }
 
-// value decodes n into v, which has the defaults.
+// value decodes n into v, which holds the defaults.
 func (d *decoder) value(n *node, v reflect.Value, f field, path string) {
 	d.places[path] = n.at
 	switch {
@@ -36,7 +36,7 @@ func (d *decoder) value(n *node, v reflect.Value, f field, path string) {
 			d.entry(m, v, f, path)
 		}
 	case v.Kind() == reflect.Slice && n.kind == list:
-		v.SetZero() // nil if it is empty, as that of a file without it
+		v.SetZero() // an empty one becomes nil, like a missing one
 		v.Grow(len(n.items))
 		v.SetLen(len(n.items))
 		for i, one := range n.items {
@@ -105,8 +105,8 @@ func (d *decoder) scalar(n *node, v reflect.Value, f field, path string) {
 	}
 }
 
-// kindsOf are the kinds of nodes that a scalar may be written as. A word such as 1.2 looks like a
-// number to YAML.
+// kindsOf returns the kinds of nodes that a scalar may be written as. YAML reads a word such
+// as 1.2 as a number.
 func kindsOf(t reflect.Type, f field) []kind {
 	switch {
 	case t == lawType:

@@ -11,7 +11,8 @@ import (
 	"github.com/weir-go/weir/internal/nearest"
 )
 
-// prefix begins the variables of the configuration. Those of flags have one underscore there.
+// prefix begins the configuration's variables. The variables of flags have one underscore
+// there.
 const prefix = "WEIR__"
 
 // A variable of the environment replaces one value.
@@ -35,8 +36,8 @@ func override(root *node, environ []string, wrong *faults) {
 	}
 }
 
-// variables returns those of the configuration, each after those of the objects and lists around
-// its value, and items of a list in their order.
+// variables returns the configuration's variables, sorted so that objects and lists precede
+// the values in them, and list items are in their order.
 func variables(environ []string) (all []variable) {
 	for _, text := range environ {
 		name, value, _ := strings.Cut(text, "=")
@@ -57,12 +58,12 @@ func same(a, b []string) bool {
 	return slices.EqualFunc(a, b, func(a, b string) bool { return folded(a) == folded(b) })
 }
 
-// folded is a name as variables spell it: they have no lower case, dots and hyphens.
+// folded returns a name as variables spell it, without lower case, dots and hyphens.
 func folded(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "_", ".", "_").Replace(name))
 }
 
-// index reads the number of an item, -1 if it is none.
+// index parses the number of an item. It returns -1 if part is no number.
 func index(part string) int {
 	n, err := strconv.Atoi(part)
 	if err != nil || n < 0 || strconv.Itoa(n) != part {
@@ -71,7 +72,7 @@ func index(part string) int {
 	return n
 }
 
-// An overrider puts the value of one variable where it belongs.
+// An overrider puts the value of one variable into the tree.
 type overrider struct {
 	variable
 	wrong *faults
@@ -81,7 +82,7 @@ func (o overrider) fault(format string, args ...any) {
 	o.wrong.add(place{variable: o.name}, "", format, args...)
 }
 
-// put sets the value below n, which is, or becomes, a value of type t.
+// put sets the value below n. The value has, or gets, type t.
 func (o overrider) put(n *node, t reflect.Type, parts []string, path string) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -119,14 +120,15 @@ func (o overrider) replace(n *node, path string) {
 	}
 }
 
-// becomes makes n an object or a list, if the file has nothing or something else there.
+// becomes turns n into an object or a list unless it already is one.
 func (o overrider) becomes(n *node, k kind) {
 	if n.kind != k {
 		*n = node{kind: k, at: place{variable: o.name}}
 	}
 }
 
-// made returns what becomes of a value that the file does not have, nil if nothing does.
+// made returns a new node for a value that the file does not have, or nil if the variable is
+// wrong.
 func (o overrider) made(t reflect.Type, parts []string, path string) *node {
 	n := &node{kind: absent}
 	if o.put(n, t, parts, path); n.kind == absent {
@@ -145,7 +147,8 @@ func (o overrider) member(n *node, name string, t reflect.Type, parts []string, 
 	}
 }
 
-// entry goes on with the entry of that name, or a new one with the name in lower case.
+// entry sets the value in the entry with that name, or in a new one with the name in lower
+// case.
 func (o overrider) entry(n *node, t reflect.Type, parts []string, path string) {
 	var fitting []string
 	for _, m := range n.keys {
@@ -163,7 +166,7 @@ func (o overrider) entry(n *node, t reflect.Type, parts []string, path string) {
 	}
 }
 
-// item goes on with an item that the list has, or one more.
+// item sets the value in an existing item of the list or in a new last one.
 func (o overrider) item(n *node, t reflect.Type, parts []string, path string) {
 	o.becomes(n, list)
 	at := index(parts[0])

@@ -40,7 +40,8 @@ func TestEnvironmentOverrides(t *testing.T) {
 	}
 }
 
-// TestEnvironmentFindsNames that it cannot spell: they have dots, hyphens or capitals.
+// TestEnvironmentFindsNames with characters that variables cannot spell: dots, hyphens and
+// capitals.
 func TestEnvironmentFindsNames(t *testing.T) {
 	c := parsed(t, "upstreams:\n  My.API-v2: {addresses: ['http://a']}\n", "WEIR__UPSTREAMS__MY_API_V2__HOST=b")
 	if got := c.Upstreams["My.API-v2"].Host; got != "b" || len(c.Upstreams) != 1 {

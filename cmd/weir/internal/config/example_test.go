@@ -30,8 +30,8 @@ func ExampleConfig_Complete() {
 	// Output: upstreams.api.host is "a b": want a host such as api.internal, or one with a port
 }
 
-// TestFilesOfTheRepository are read, and their limits accepted; those in bad, which are for the
-// schema too, are not.
+// TestFilesOfTheRepository: the files are valid and their limits accepted, except the files
+// in bad, which also test the schema.
 func TestFilesOfTheRepository(t *testing.T) {
 	for pattern, valid := range map[string]bool{"testdata/good/*.yaml": true, "../../../../deploy/weir.yaml": true, "testdata/bad/*.yaml": false} {
 		files, err := filepath.Glob(pattern)
@@ -65,7 +65,7 @@ func TestLoad(t *testing.T) {
 	if err := os.Chmod(locked, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.ReadFile(locked); err != nil { // not by root
+	if _, err := os.ReadFile(locked); err != nil { // root can read it
 		_, err = config.Load(locked, nil)
 		refused(t, err, locked+": permission denied: want a file with a configuration")
 	}

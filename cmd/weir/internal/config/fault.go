@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A place is where a value comes from: a file with a line and column, or a variable of the
-// environment. A value that was set in Go has none.
+// A place is the origin of a value: a file with a line and column, or an environment
+// variable. It is zero for a value set in Go.
 type place struct {
 	file         string
 	line, column int
@@ -28,7 +28,7 @@ func (p place) String() string {
 	return ""
 }
 
-// line names a second place beside that of a complaint, if it is in a file.
+// line names a second place in a complaint, if it is in a file.
 func line(at place) string {
 	if at.line == 0 {
 		return ""
@@ -36,7 +36,7 @@ func line(at place) string {
 	return fmt.Sprintf(" (the first is on line %d)", at.line)
 }
 
-// A fault is one thing that is wrong.
+// A fault is one error of a configuration.
 type fault struct {
 	place
 	field   string // such as routes[2].upstream; "" for the file as a whole
@@ -50,14 +50,14 @@ func (f *fault) Error() string {
 	return f.String() + f.field + " " + f.problem
 }
 
-// faults are all that is wrong.
+// faults are the errors found.
 type faults []*fault
 
 func (f *faults) add(at place, field, format string, args ...any) {
 	*f = append(*f, &fault{at, field, fmt.Sprintf(format, args...)})
 }
 
-// err joins the faults by line; those of the environment come last.
+// err joins the faults, sorted by line; faults of the environment come last.
 func (f faults) err() error {
 	slices.SortStableFunc(f, func(a, b *fault) int {
 		return cmp.Or(cmp.Compare(a.variable, b.variable), cmp.Compare(a.line, b.line), cmp.Compare(a.column, b.column))
@@ -69,20 +69,20 @@ func (f faults) err() error {
 	return errors.Join(errs...)
 }
 
-// cover reports whether something is wrong with the field or with what is around it, so that what
-// else is wrong with the field may only follow from that.
+// cover reports whether the field or an object around it has a fault, which may explain any
+// other fault of the field.
 func (f faults) cover(field string) bool {
 	return slices.ContainsFunc(f, func(one *fault) bool { return (one.field != "" || one.variable == "") && within(field, one.field) })
 }
 
-// touch reports whether something is wrong with the field, what is in it, or what is around it.
+// touch reports whether one of the fields, a value in it, or an object around it has a fault.
 func (f faults) touch(fields ...string) bool {
 	return slices.ContainsFunc(fields, func(field string) bool {
 		return f.cover(field) || slices.ContainsFunc(f, func(one *fault) bool { return within(one.field, field) })
 	})
 }
 
-// within reports whether a field is the other or in it.
+// within reports whether field equals other or is in it.
 func within(field, other string) bool {
 	rest, is := strings.CutPrefix(field, other)
 	return is && (rest == "" || other == "" || rest[0] == '.' || rest[0] == '[')

@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// A field is what the tags of a struct's field say; see the documentation of the package.
+// A field holds the tags of a struct's field; see the documentation of the package.
 type field struct {
 	index     int
 	name      string
@@ -22,7 +22,7 @@ type field struct {
 	words     []string // enum
 	min, max  string
 	required  bool
-	optional  bool // 0 stands for the library's default, and cannot be written
+	optional  bool // 0 means the library's default, and cannot be written
 	live      string
 	kind      reflect.Type
 }
@@ -59,12 +59,12 @@ var (
 	scalarType   = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// limits are the bounds of a field in the file's words. Without tags they are 0 and what its kind
-// allows.
+// limits returns the bounds of a field as written in the file. Without tags they are 0 and
+// the largest value of the kind.
 func (f field) limits(t reflect.Type) (least, most string) {
 	switch {
 	case t == durationType:
-		most = "8760h" // a year, which added to a time is still one
+		most = "8760h" // a year, so that adding it to a time does not overflow
 	case t == bytesType:
 		most = "1024GiB"
 	case t.Kind() == reflect.Int:
@@ -77,7 +77,7 @@ func (f field) limits(t reflect.Type) (least, most string) {
 	return cmp.Or(f.min, "0"), cmp.Or(f.max, most)
 }
 
-// want says what is allowed as a value of type t in the field, or in its list or object.
+// want describes the allowed values of type t in the field, or in its list or object.
 func (f field) want(t reflect.Type) string {
 	least, most := f.limits(t)
 	switch {
@@ -117,7 +117,7 @@ func names(fields []field) []string {
 	return names
 }
 
-// set gives a scalar the value that a text stands for.
+// set parses a text into a scalar.
 func set(v reflect.Value, text string) error {
 	if reader, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return reader.UnmarshalText([]byte(text))
@@ -141,9 +141,8 @@ func set(v reflect.Value, text string) error {
 	return nil
 }
 
-// New returns a T with the defaults of its fields, such as New[Route](): what a file without any
-// settings of it would have. A Config has no listeners and routes until [Config.Complete] adds
-// them.
+// New returns a T with the defaults of its fields, such as New[Route](), as if read from an
+// empty section. A Config has no listeners and routes until [Config.Complete] adds them.
 func New[T any]() T {
 	var made T
 	fill(reflect.ValueOf(&made).Elem())
@@ -164,7 +163,7 @@ func fill(v reflect.Value) {
 			to.Set(reflect.ValueOf(strings.Split(f.byDefault, ",")))
 		default:
 			if err := set(to, f.byDefault); err != nil {
-				panic(fmt.Sprintf("config: default of %s: %v", f.name, err)) // a tag of this package
+				panic(fmt.Sprintf("config: default of %s: %v", f.name, err)) // a bug in this package's tags
 			}
 		}
 	}

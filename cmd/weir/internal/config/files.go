@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
-// keyPair checks that the files of a certificate and its key are there and belong together.
+// keyPair checks that the files of a certificate and its key exist and match.
 func (c *checker) keyPair(path, certificate, key string) {
 	switch {
 	case certificate == "":
@@ -33,7 +33,7 @@ func (c *checker) readable(path, file string) bool {
 	return err == nil
 }
 
-// authorities checks a file of certificates, if there is one.
+// authorities checks a file of certificates, if one is named.
 func (c *checker) authorities(path, file string) {
 	if file == "" || !c.readable(path, file) {
 		return

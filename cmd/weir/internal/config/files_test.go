@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// newPair returns the path of a certificate and its key without .pem and .key.
+// newPair creates a certificate and a key and returns their path without .pem and .key.
 func newPair(t *testing.T) string {
 	t.Helper()
 	path := t.TempDir() + "/pair"
@@ -21,7 +21,7 @@ func newPair(t *testing.T) string {
 	return path
 }
 
-// TestFiles is about the files that a configuration names.
+// TestFiles tests the files that a configuration names.
 func TestFiles(t *testing.T) {
 	one, other, empty := newPair(t), newPair(t), write(t, "empty", "")
 	token := write(t, "token", "0123456789abcdef\n")

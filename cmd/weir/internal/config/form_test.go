@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// TestForm is about files that are no configuration whatever the settings are.
+// TestForm tests files that are no configuration, whatever the settings.
 func TestForm(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", "w: upstreams is missing: want an object of names"},
@@ -45,8 +45,7 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestFields is about fields and values that do not have their form, which are all told at once, by
-// line.
+// TestFields tests malformed fields and values, which are all reported at once, by line.
 func TestFields(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"upstream: {}\n" + small, "w:1:1: upstream is unknown: did you mean upstreams?"},

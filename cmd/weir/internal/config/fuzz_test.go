@@ -14,9 +14,9 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// FuzzParse holds that no text makes Parse panic or take long, that an error names the file or the
-// variable in each line, and that a configuration which is accepted has limits that are, and is the
-// same when it is written and read again.
+// FuzzParse checks that no text makes Parse panic or take long, that each line of an error
+// names the file or the variable, that the limits of a valid configuration are accepted, and
+// that it is the same when written and read again.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/good/*.yaml", "testdata/bad/*.yaml", "../../../../deploy/weir.yaml"} {
 		files, err := filepath.Glob(pattern)
@@ -41,7 +41,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, variable string) {
 		start := time.Now()
 		read, err := config.Parse("w", []byte(text), []string{"WEIR__LOG=" + variable})
-		if took := time.Since(start); took > 10*time.Second { // a third of a second when nothing else runs
+		if took := time.Since(start); took > 10*time.Second { // a third of a second on an idle machine
 			t.Errorf("took %v", took)
 		}
 		if err != nil {

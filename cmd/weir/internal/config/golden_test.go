@@ -9,7 +9,7 @@ import (
 
 var update = flag.Bool("update", false, "write the schema and the documentation anew")
 
-// golden compares a file of the repository with what it should be, or writes it.
+// golden compares a file of the repository with the wanted text, or writes it.
 func golden(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {

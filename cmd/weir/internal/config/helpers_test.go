@@ -21,7 +21,7 @@ func parsed(t *testing.T, text string, environ ...string) *config.Config {
 	return c
 }
 
-// refused complains unless the error has exactly the given lines.
+// refused fails the test unless the error has exactly the given lines.
 func refused(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil {
@@ -43,13 +43,14 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-// refusalOf is what package law says of a text; the list of laws is its own.
+// refusalOf is the error of package law about a text; the list of laws is its own.
 func refusalOf(text string) string {
 	_, err := law.Parse(text)
 	return err.Error()
 }
 
-// wantURLs is what is said of addresses that follow each other in quotes from a column on.
+// wantURLs is the error for wrong addresses that follow each other in quotes from a column
+// on.
 func wantURLs(column int, addresses ...string) (all string) {
 	for i, address := range addresses {
 		all += fmt.Sprintf("w:2:%d: upstreams.api.addresses[%d] is %q: want a URL such as http://10.0.0.1:9000, without user, query and fragment\n", column, i, address)

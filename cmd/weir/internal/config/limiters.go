@@ -11,7 +11,8 @@ import (
 )
 
 // Bulkhead returns the limits of a complete configuration for [bulkhead.New] and
-// [bulkhead.Set.Update]: a key for each compartment that a route has, with histograms, and the cap.
+// [bulkhead.Set.Update]: the cap, and a key with histograms for each compartment that a route
+// uses.
 func (c *Config) Bulkhead() bulkhead.Config {
 	made := bulkhead.Config{ByKey: map[string]bulkhead.Compartment{}, Max: c.Max}
 	for _, r := range c.Routes {
@@ -22,8 +23,8 @@ func (c *Config) Bulkhead() bulkhead.Config {
 	return made
 }
 
-// compartment returns the settings of a compartment, which are the defaults for one that is only
-// named after its upstream.
+// compartment returns the settings of a compartment. A compartment that exists only as the
+// name of its upstream has the defaults.
 func (c *Config) compartment(name string) Compartment {
 	if own, ok := c.Compartments[name]; ok {
 		return own
@@ -49,8 +50,8 @@ func (c Compartment) bulkhead() bulkhead.Compartment {
 	return made
 }
 
-// weir returns the queue of a limiter. Here a size of 0 means none, and there an adaptive queue of
-// the default size.
+// weir returns the queue of a limiter. A size of 0 means no queue in the file, but an
+// adaptive queue of the default size in the library.
 func (q Queue) weir() weir.Queue {
 	if !q.holds() {
 		return weir.Queue{}

@@ -29,8 +29,8 @@ type Listener struct {
 	MaxResets                int   `yaml:"max_resets" default:"1000" min:"1" help:"Requests that a client may reset on one connection of HTTP/2 before it is told to open another."`
 }
 
-// ServerTLS is the proxy's own certificate, and what it asks of clients. The files are read again
-// when they change.
+// ServerTLS is the proxy's own certificate and its demands on clients. The files are read
+// again when they change.
 type ServerTLS struct {
 	Certificate string `yaml:"certificate" required:"yes" help:"File of the certificate chain, PEM."`
 	Key         string `yaml:"key" required:"yes" help:"File of its key, PEM."`
@@ -39,7 +39,7 @@ type ServerTLS struct {
 	Minimum     string `yaml:"minimum" enum:"1.2,1.3" default:"1.2" help:"Oldest version of TLS."`
 }
 
-// ClientTLS is how the proxy speaks TLS to an upstream. The files are read again when they change.
+// ClientTLS is the proxy's TLS to an upstream. The files are read again when they change.
 type ClientTLS struct {
 	CA          string `yaml:"ca" help:"File of authorities to believe, PEM. Defaults to the system's."`
 	Certificate string `yaml:"certificate" help:"File of the proxy's certificate for the upstream, PEM."`
@@ -78,12 +78,12 @@ func (c *checker) networks(path string, networks []string) {
 	}
 }
 
-// addresses checks that no two listeners have the same.
+// addresses checks that no two listeners have the same address.
 func (c *checker) addresses() {
 	taken := map[string]string{}
 	take := func(path, address string) {
 		if _, port, _ := net.SplitHostPort(address); port == "0" || address == "" || address == noAddress {
-			return // a port of the system's choice, or none
+			return // no address, or a port chosen by the system
 		}
 		if other, ok := taken[address]; ok {
 			c.refuse(path, "is %s, as %s is%s: want another", quoted(address), other, line(c.at(other)))

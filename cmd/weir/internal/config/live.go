@@ -6,13 +6,13 @@ import (
 	"reflect"
 )
 
-// Live returns what keeps a running proxy from changing from one complete configuration to another,
-// nil if nothing does. The error has one line for each field.
+// Live returns an error if a running proxy cannot change from one complete configuration to
+// another. The error has one line for each field.
 //
-// The fields with the tag live:"no" must stay as they are, each whole. Of a list of objects the
-// number must stay, and the fields of the objects say for themselves. A field with live:"cap" may
-// change, but not to 0 and not from 0. Objects in a map are compared by name, and may come and go.
-// The items of a list without the tag, which may move, are not compared.
+// A field with the tag live:"no" must not change in any part. A list of objects must keep its
+// length; the tags of the objects' fields apply. A field with live:"cap" may change, but not
+// to 0 or from 0. Objects in a map are compared by name, and may be added or removed. The
+// items of a list without the tag may move, and are not compared.
 func Live(old, changed *Config) error {
 	var d diff
 	d.object(reflect.ValueOf(old).Elem(), reflect.ValueOf(changed).Elem(), "", false)
@@ -25,7 +25,7 @@ func (d *diff) say(path, was, is string) {
 	*d = append(*d, fmt.Errorf("%s was %s and is %s: restart needed", path, was, is))
 }
 
-// object compares the fields of two structs; fixed if all of them must stay.
+// object compares the fields of two structs; if fixed is set, none may change.
 func (d *diff) object(old, changed reflect.Value, path string, fixed bool) {
 	for _, f := range fieldsOf(old.Type()) {
 		path, old, changed := join(path, f.name), old.Field(f.index), changed.Field(f.index)

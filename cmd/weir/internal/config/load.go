@@ -9,9 +9,9 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
-// Load reads the configuration of a file, with what the environment sets of it: see [Parse].
+// Load reads a configuration file and applies the settings of the environment: see [Parse].
 func Load(path string, environ []string) (*Config, error) {
-	source, err := readUpTo(path, longest+1) // so that Parse refuses what is longer
+	source, err := readUpTo(path, longest+1) // one byte more, so that Parse refuses a longer file
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: want a file with a configuration", path, paths.Cause(err))
 	}
@@ -28,13 +28,13 @@ func readUpTo(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, most))
 }
 
-// Parse reads a configuration from the text of a file. Variables in environ, NAME=value, replace
-// settings of it: their names are WEIR and the path to the setting with two underscores between its
-// parts, as WEIR__UPSTREAMS__API__ADDRESSES or WEIR__LISTENERS__0__ADDRESS, and their values are
-// YAML.
+// Parse reads a configuration from the text of a file. Variables in environ, NAME=value,
+// replace settings of the file: their names are WEIR and the path to the setting with two
+// underscores between its parts, as WEIR__UPSTREAMS__API__ADDRESSES or
+// WEIR__LISTENERS__0__ADDRESS, and their values are YAML.
 //
-// The configuration is complete: all that the file leaves out has its default. The error has one
-// line for each thing that is wrong.
+// The configuration is complete: missing settings have their defaults. The error has one line
+// for each fault.
 func Parse(file string, source []byte, environ []string) (*Config, error) {
 	wrong := new(faults)
 	origin := place{file: file}
@@ -57,9 +57,9 @@ func Parse(file string, source []byte, environ []string) (*Config, error) {
 	return &made, nil
 }
 
-// Complete adds what a configuration made in Go leaves out, as Parse does for a file: a listener, a
-// route, and which upstream and compartment a route has. Then it checks the whole. The parts are to
-// be made by [New], for a 0 in them counts as one that was set.
+// Complete adds the missing parts of a configuration made in Go, as Parse does for a file: a
+// listener, a route, and the upstream and compartment of each route. Then it checks the
+// configuration. Create the parts with [New], because a 0 in them counts as set.
 func (c *Config) Complete() error {
 	wrong := new(faults)
 	c.complete(nil, wrong)

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// TestMeaning is about settings that have their form, and are wrong or do not go together.
+// TestMeaning tests well-formed settings that are wrong or contradict each other.
 func TestMeaning(t *testing.T) {
 	const two = "upstreams:\n  api: {addresses: ['http://a']}\n  web: {addresses: ['http://b']}\n"
 	for _, test := range []struct{ text, want string }{
@@ -102,10 +102,10 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// TestAccepted is about what looks wrong and is not.
+// TestAccepted tests settings that look wrong and are valid.
 func TestAccepted(t *testing.T) {
 	for _, text := range []string{
-		small + "listeners: [{address: ':0'}, {address: ':0'}]\n", // ports of the system's choice
+		small + "listeners: [{address: ':0'}, {address: ':0'}]\n", // ports chosen by the system
 		small + "admin: {address: 'localhost:1'}\n",
 		small + "admin: {address: '[::1]:1'}\n",
 		small + "admin: {address: 'unix:/run/weir-admin.sock'}\n",

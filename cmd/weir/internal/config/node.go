@@ -16,7 +16,7 @@ const (
 	number
 	boolean
 	null
-	absent // until a variable brings a value
+	absent // unless a variable sets a value
 )
 
 // A node is a value of YAML with its place.
@@ -35,7 +35,7 @@ type member struct {
 	value *node
 }
 
-// String is the value as an error shows it.
+// String returns the value as an error shows it.
 func (n *node) String() string {
 	switch n.kind {
 	case object:
@@ -50,7 +50,7 @@ func (n *node) String() string {
 	return n.text
 }
 
-// longestShown is how much of a value an error shows.
+// longestShown is the longest part of a value that an error shows.
 const longestShown = 60
 
 // quoted shortens a text that is too long to read.
@@ -70,10 +70,10 @@ func (n *node) member(name string) *member {
 	return nil
 }
 
-// deepest bounds the nesting, of which a configuration has five levels.
+// deepest bounds the nesting. A configuration has five levels.
 const deepest = 20
 
-// A builder makes nodes of what the parser returned.
+// A builder turns the parser's result into nodes.
 type builder struct {
 	origin place
 	faults *faults
@@ -88,7 +88,7 @@ func (b builder) place(n ast.Node) place {
 	return at
 }
 
-// node returns nil for what no configuration has, once it is among the faults.
+// node returns nil, and adds a fault, for YAML that no configuration has.
 func (b builder) node(n ast.Node, path string, depth int) *node {
 	at := b.place(n)
 	if depth > deepest {

@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/paths"
 )
 
-// Admin is for operators.
+// Admin is the operators' listener.
 type Admin struct {
 	Address string   `yaml:"address" default:"127.0.0.1:8081" live:"no" help:"host:port, unix:/path of a socket, or none. An address that is neither loopback nor a socket needs a token."`
 	Token   string   `yaml:"token" help:"File with the token that a request must bring: Authorization: Bearer TOKEN. Changes always need it, so without a token there are none."`
@@ -24,24 +24,24 @@ type Probes struct {
 	Metrics bool   `yaml:"metrics" help:"Serve /metrics there, too."`
 }
 
-// Log is what is written.
+// Log is the proxy's log.
 type Log struct {
 	Format    string `yaml:"format" enum:"auto,text,json" default:"auto" live:"no" help:"auto is figures, one line a second, on a terminal, and json otherwise."`
 	Access    bool   `yaml:"access" help:"One line for each request."`
 	Decisions bool   `yaml:"decisions" default:"true" help:"Changes of limits with their reasons, and refusals as one line a second."`
 }
 
-// Trace is where spans go.
+// Trace is the destination of spans.
 type Trace struct {
 	Endpoint string  `yaml:"endpoint" live:"no" help:"URL of a collector that takes OTLP by HTTP, such as http://127.0.0.1:4318/v1/traces. Without, no spans are sent; traceparent is passed on all the same."`
 	Sample   float64 `yaml:"sample" default:"0.01" max:"1" help:"Share of the traces that begin here of which spans are sent. A trusted traceparent decides for its own."`
 	Service  string  `yaml:"service" required:"yes" default:"weir" live:"no" help:"The name of the service."`
 }
 
-const noAddress = "none" // of an admin listener that is not wanted
+const noAddress = "none" // turns the admin listener off
 
-// The sizes of a token. 16 hexadecimal digits that openssl draws have 64 bits, which no one guesses
-// by asking.
+// The sizes of a token. 16 hexadecimal digits drawn by openssl have 64 bits, too many to
+// guess with requests.
 const (
 	minToken = 16
 	maxToken = 4 << 10

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// longest is how many bytes a file may have: ten times that of a thousand routes.
+	// longest is the largest size of a file in bytes: ten times that of a thousand routes.
 	longest = 1 << 20
 
-	// mostTokens bounds what the parser is given. Its time grows with the square of the keys of an
+	// mostTokens bounds the parser's input. Its time grows with the square of the keys of an
 	// object; this many take it a third of a second. A thousand routes have 13,000.
 	mostTokens = 30_000
 )
 
-// read returns the value of a YAML text, nil if there is none or something is wrong with it. What
-// nothing here needs and readers of YAML disagree about is refused: anchors and aliases, merge
-// keys, tags, keys that are no plain words, directives, several documents.
+// read returns the value of a YAML text, or nil if it is empty or has a fault. It refuses
+// features that no configuration needs and that YAML parsers disagree about: anchors and
+// aliases, merge keys, tags, keys that are no plain words, directives, several documents.
 func read(origin place, field string, source []byte, wrong *faults) *node {
 	if problem := unreadable(source); problem != "" {
 		wrong.add(origin, field, "%s", problem)
@@ -60,7 +60,7 @@ func read(origin place, field string, source []byte, wrong *faults) *node {
 	return value
 }
 
-// unreadable says why a text is not looked at any further.
+// unreadable says why a text is not parsed at all.
 func unreadable(source []byte) string {
 	switch {
 	case len(source) > longest:
@@ -101,7 +101,7 @@ var unwanted = map[token.Type]string{
 	token.DirectiveType:  "a directive",
 }
 
-// acceptable reports whether the parser may see the tokens, or complains.
+// acceptable reports whether the tokens may be parsed, and adds a fault if not.
 func acceptable(origin place, field string, tokens token.Tokens, wrong *faults) bool {
 	if len(tokens) > mostTokens {
 		wrong.add(origin, field, "has %d names, values and signs: want %d at most", len(tokens), mostTokens)
@@ -127,8 +127,8 @@ func acceptable(origin place, field string, tokens token.Tokens, wrong *faults) 
 	return len(*wrong) == before
 }
 
-// nested returns how many lists begin with the dashes up to t, which follow one another on a line.
-// The parser takes time and memory with the square of their number: 8,000 took 129 MB.
+// nested returns the number of lists that the dashes up to t open on one line. The parser's
+// time and memory grow with the square of that number: 8,000 took 129 MB.
 func nested(before token.Tokens, t *token.Token, dashes int) int {
 	switch {
 	case t.Type != token.SequenceEntryType:
@@ -139,12 +139,13 @@ func nested(before token.Tokens, t *token.Token, dashes int) int {
 	return 1
 }
 
-// parse turns a panic of the parser, which some texts that are no YAML have caused, into an error.
+// parse turns a panic of the parser into an error. Some texts that are no YAML have caused
+// one.
 func parse(tokens token.Tokens) (file *ast.File, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("the parser gave up: %v", fault)
 		}
 	}()
-	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // the builder complains of those
+	return parser.Parse(tokens, 0, parser.AllowDuplicateMapKey()) // the builder reports duplicates
 }

@@ -77,7 +77,7 @@ func code(text string) string {
 	return "`" + text + "`"
 }
 
-// allowed is want in the words of a table.
+// allowed returns want as worded in a table.
 func (f field) allowed() string {
 	kind := f.kind
 	prefix := ""
@@ -130,7 +130,7 @@ func TestReferenceIsUpToDate(t *testing.T) {
 	golden(t, "../../../../docs/proxy-config.md", r.String())
 }
 
-// TestTags holds the tags to what the documentation of the package and Live promise.
+// TestTags checks the tags against the documentation of the package and of Live.
 func TestTags(t *testing.T) {
 	var walk func(t reflect.Type, path string, moves bool)
 	walk = func(kind reflect.Type, path string, moves bool) {

@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/internal/nearest"
 )
 
-// Route says what becomes of the requests that it matches.
+// Route matches requests and says how to handle them.
 type Route struct {
 	Host   string `yaml:"host" help:"Host that is asked for. Defaults to any."`
 	Path   string `yaml:"path" help:"Pattern as in net/http: /search/{term}, /static/ for all below it, /users/{id}/{$}. Defaults to /, which is all."`
@@ -31,8 +31,8 @@ type Route struct {
 	Streams  int      `yaml:"streams,omitempty" min:"1" help:"Most streams at a time. Defaults to half of streams.max, or to all of it if there is one route."`
 }
 
-// Pattern returns the pattern of a complete route for [http.ServeMux]. The mux finds the host of a
-// request as it was sent: look for it in lower case.
+// Pattern returns the pattern of a complete route for [http.ServeMux]. The mux compares the
+// host case-sensitively: look it up in lower case.
 func (r Route) Pattern() string {
 	method, path := r.Method, r.Path
 	if r.GRPC != "" {
@@ -68,7 +68,7 @@ var (
 	tenantPattern = regexp.MustCompile("^(address|certificate|header:[!#$%&'*+.^_`|~0-9A-Za-z-]+)$")
 )
 
-// match checks which requests a route matches.
+// match checks the conditions of a route.
 func (c *checker) match(r Route, path string) {
 	if r.Host != "" && !hostPattern.MatchString(r.Host) {
 		c.isnt(path+".host", r.Host, "a host in lower case and without a port, such as api.example.com")
@@ -94,14 +94,14 @@ func (c *checker) match(r Route, path string) {
 	}
 }
 
-// slot checks where a route takes its slot.
+// slot checks the compartment of a route.
 func (c *checker) slot(r Route, path string) {
 	_, own := c.Compartments[r.Compartment]
 	_, upstream := c.Upstreams[r.Compartment]
 	switch {
 	case r.Exempt && r.Compartment != "":
 		c.refuse(path+".compartment", "is %s beside exempt: want one of them", quoted(r.Compartment))
-	case r.Exempt || own || upstream || r.Compartment == r.Upstream: // the upstream has a complaint of its own
+	case r.Exempt || own || upstream || r.Compartment == r.Upstream: // the upstream has its own fault
 	case c.faults.cover("compartments") || c.faults.cover("upstreams"):
 	default:
 		known := map[string]bool{}
@@ -115,7 +115,8 @@ func (c *checker) slot(r Route, path string) {
 	}
 }
 
-// tenant checks that tenants are told apart somewhere, and that someone is believed.
+// tenant checks that tenants are configured in the compartment, and that a listener can
+// verify them.
 func (c *checker) tenant(r Route, path string) {
 	path += ".tenant"
 	switch {
@@ -135,7 +136,7 @@ func (c *checker) anyListener(has func(Listener) bool) bool {
 	return slices.ContainsFunc(c.Listeners, has)
 }
 
-// patterns checks that of two routes that match the same requests one is more specific.
+// patterns checks that of two overlapping routes one is more specific.
 func (c *checker) patterns() {
 	mux := http.NewServeMux()
 	for i, r := range c.Routes {
@@ -153,13 +154,13 @@ func (c *checker) patterns() {
 	}
 }
 
-// conflict reports whether a mux cannot have both patterns, of which it can have each.
+// conflict reports whether a mux accepts each pattern alone but not both.
 func conflict(first, second string) bool {
 	mux := http.NewServeMux()
 	return register(mux, first) == nil && register(http.NewServeMux(), second) == nil && register(mux, second) != nil
 }
 
-// register returns what the mux panics with.
+// register returns the mux's panic as an error.
 func register(mux *http.ServeMux, pattern string) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

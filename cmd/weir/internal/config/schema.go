@@ -10,6 +10,6 @@ import (
 //go:embed schema.json
 var schema []byte
 
-// Schema returns the JSON schema of the file (draft 2020-12), for editors and other tools. What it
-// refuses [Parse] refuses.
+// Schema returns the JSON schema of the file (draft 2020-12), for editors and other tools.
+// [Parse] refuses every file that the schema refuses.
 func Schema() []byte { return bytes.Clone(schema) }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// durationForm is what time.ParseDuration reads and is not negative.
+// durationForm matches the non-negative durations of time.ParseDuration.
 const durationForm = `^\+?(0|(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$`
 
 // A definer writes the JSON schema of types.
@@ -51,7 +51,7 @@ func either(zero bool, number int, pattern string) map[string]any {
 	return map[string]any{"anyOf": []any{written, map[string]any{"const": number}}}
 }
 
-// textOf also allows a word that looks like a number to YAML, as 1.2 does.
+// textOf also allows a word that YAML reads as a number, such as 1.2.
 func textOf(f field) map[string]any {
 	made := map[string]any{"type": "string"}
 	if f.required {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Upstream is a service with one or more addresses that do the same.
+// Upstream is a service with one or more equivalent addresses.
 type Upstream struct {
 	Addresses []string  `yaml:"addresses" required:"yes" help:"URLs such as http://10.0.0.1:9000 or https://api.internal, or unix:/path of a socket. A request goes to the less busy of two."`
 	Protocol  string    `yaml:"protocol" enum:"http1,http2" default:"http1" help:"http2 for gRPC: with https by TLS, with http as h2c."`
@@ -80,7 +80,7 @@ func isURL(text string) bool {
 	return isHost(u.Host) && u.User == nil && u.RawQuery == "" && !u.ForceQuery && !strings.Contains(text, "#")
 }
 
-// isHost reports whether a text is the host of a URL, with a port or without.
+// isHost reports whether a text is the host of a URL, with or without a port.
 func isHost(text string) bool {
 	u, err := url.Parse("http://" + text)
 	if err != nil || u.Host != text || u.Hostname() == "" || strings.ContainsAny(text, "{}*\"<>") || strings.HasSuffix(text, ":") {

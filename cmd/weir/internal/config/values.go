@@ -20,7 +20,7 @@ type Bytes int64
 // Law is a control law in its text form.
 type Law struct{ law.Law }
 
-// What texts of these kinds look like, for the schema, and for errors.
+// The forms of these texts, for the schema and for errors.
 const (
 	bytesForm = `^[0-9]+([KMG]iB)?$`
 
@@ -28,7 +28,7 @@ const (
 	wantBytes    = "a size such as 65536, 64KiB or 10MiB"
 )
 
-// UnmarshalText reads what time.ParseDuration does.
+// UnmarshalText reads the form of time.ParseDuration.
 func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := time.ParseDuration(string(text))
 	if err != nil {
@@ -41,7 +41,7 @@ func (d *Duration) UnmarshalText(text []byte) error {
 // MarshalText writes 2m rather than 2m0s.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// String writes what UnmarshalText reads.
+// String returns the form that UnmarshalText reads.
 func (d Duration) String() string {
 	text := time.Duration(d).String()
 	if strings.HasSuffix(text, "m0s") {
@@ -79,10 +79,10 @@ func (b *Bytes) UnmarshalText(text []byte) error {
 	return wanted(wantBytes)
 }
 
-// MarshalText writes the largest unit of which it is a whole number.
+// MarshalText writes the size in the largest unit that divides it.
 func (b Bytes) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
 
-// String writes what UnmarshalText reads.
+// String returns the form that UnmarshalText reads.
 func (b Bytes) String() string {
 	for _, u := range units {
 		if b != 0 && int64(b)%u.bytes == 0 {
@@ -92,16 +92,16 @@ func (b Bytes) String() string {
 	return "0"
 }
 
-// UnmarshalText reads what law.Parse does.
+// UnmarshalText reads the form of law.Parse.
 func (l *Law) UnmarshalText(text []byte) (err error) {
 	l.Law, err = law.Parse(string(text))
 	return err
 }
 
-// MarshalText writes what law.Parse reads.
+// MarshalText writes the form that law.Parse reads.
 func (l Law) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// String writes what UnmarshalText reads, or "" without a law.
+// String returns the form that UnmarshalText reads, or "" without a law.
 func (l Law) String() string {
 	if l.Law == nil {
 		return ""
@@ -109,7 +109,7 @@ func (l Law) String() string {
 	return fmt.Sprint(l.Law)
 }
 
-// wanted is an error that says what is allowed.
+// wanted is an error that describes the allowed values.
 type wanted string
 
 func (w wanted) Error() string { return "want " + string(w) }

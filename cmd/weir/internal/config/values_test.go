@@ -53,8 +53,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestDefaults of the smallest file are those that the documentation of the package promises, and
-// those of the same Config made in Go.
+// TestDefaults: the smallest file has the defaults that the documentation of the package
+// promises, and so has the same Config made in Go.
 func TestDefaults(t *testing.T) {
 	read := parsed(t, small)
 	if l := read.Listeners[0]; l.Address != ":8080" || !reflect.DeepEqual(l.Protocols, []string{"http1", "http2"}) || l.MaxHeader != 64<<10 {
@@ -79,7 +79,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// TestZeroOfGo tells that a part was not made by New.
+// TestZeroOfGo: an error shows that a part was not made by New.
 func TestZeroOfGo(t *testing.T) {
 	c := config.New[config.Config]()
 	c.Upstreams = map[string]config.Upstream{"api": {Addresses: []string{"http://a"}, Protocol: "http1"}}
@@ -141,7 +141,7 @@ compartments:
 	}
 }
 
-// TestApplied is about the configuration as it is shown: read again, it is the same.
+// TestApplied: the printed configuration, read again, is the same.
 func TestApplied(t *testing.T) {
 	read, err := config.Load("testdata/good/full.yaml", nil)
 	if err != nil {

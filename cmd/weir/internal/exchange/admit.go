@@ -9,9 +9,10 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// admit takes a slot of the gate. A conversation takes one of the streams instead. The gate is
-// asked too, so that an overloaded upstream begins none, but its slot is given back at once. An
-// upload, whose body streams, holds a slot within the uploads' part of the limit.
+// admit takes a slot of the gate. A conversation takes a stream slot instead. It also asks
+// the gate, so that an overloaded upstream begins no conversation, but returns the gate's
+// slot at once. An upload, whose body streams, holds a slot within the uploads' part of the
+// limit.
 func (x *exchange) admit(stream bool) (err error) {
 	ctx := x.in.Context()
 	switch {
@@ -39,7 +40,7 @@ func (x *exchange) admit(stream bool) (err error) {
 	return nil
 }
 
-// takeStream takes a slot of a cap on streams, within the part of the route.
+// takeStream takes a slot of a stream cap, within the route's part.
 func (x *exchange) takeStream(of *weir.Limiter) (release func(), err error) {
 	leave := func() {}
 	if of == x.shared.streams {
@@ -58,7 +59,7 @@ func (x *exchange) takeStream(of *weir.Limiter) (release func(), err error) {
 	return func() { permit.Release(); leave() }, nil
 }
 
-// settle gives the gate's slot back, with what the upstream's work teaches.
+// settle releases the gate's slot and reports the outcome of the upstream's work.
 func (x *exchange) settle(o weir.Outcome) {
 	if !x.slot.release() {
 		return
@@ -67,8 +68,9 @@ func (x *exchange) settle(o weir.Outcome) {
 	x.permit.Finish(o)
 }
 
-// becomeStream exchanges the gate's slot for one of the others, if it is still held. If there is
-// none, the slot is given back all the same: the client that is told so may read that slowly, too.
+// becomeStream exchanges the gate's slot, if it is still held, for a stream slot. If there is
+// no stream slot, the gate's slot is released anyway, because the client may also read the
+// refusal slowly.
 func (x *exchange) becomeStream(of *weir.Limiter, o weir.Outcome) error {
 	if !x.slot.release() {
 		return nil
@@ -86,13 +88,13 @@ func (x *exchange) becomeStream(of *weir.Limiter, o weir.Outcome) error {
 	}
 	x.shared.counts.exchanged.Add(1)
 	x.slot.keep(release)
-	if x.route.config.Leaves != leavesCancel { // otherwise it is watched already
+	if x.route.config.Leaves != leavesCancel { // otherwise the client is watched already
 		x.watch()
 	}
 	return nil
 }
 
-// leavesCancel has a request end when its client leaves; config.Route.Leaves.
+// leavesCancel ends a request when its client leaves; see config.Route.Leaves.
 const leavesCancel = "cancel"
 
 // watch ends the request to the upstream when its client leaves.

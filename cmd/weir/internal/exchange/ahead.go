@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// ahead reads a body on a goroutine of its own, up to a bound further than its receiver.
+// ahead reads a body on its own goroutine, up to bound bytes ahead of the receiver.
 type ahead struct {
 	src   io.Reader
 	bound int64
-	over  func() error // is called whenever it turns out that the body does not fit; an error ends the body
-	ended func(error)  // is called at the end of src, io.EOF if it is whole, before the receiver hears of it
+	over  func() error // called whenever the body does not fit; an error ends the body
+	ended func(error)  // called at the end of src, with io.EOF if it is whole, before the receiver sees the end
 
 	mu    sync.Mutex
 	news  sync.Cond
@@ -20,21 +20,21 @@ type ahead struct {
 	err   error // the end of src
 	mode  aheadMode
 	full  bool   // the goroutine waits for the receiver
-	gone  bool   // the goroutine is
-	waste []byte // where to read what is dropped
+	gone  bool   // the goroutine has ended
+	waste []byte // a buffer for dropped bytes
 }
 
 type aheadMode uint8
 
 const (
 	keeping  aheadMode = iota
-	dropping           // there is no receiver, but the upstream is to come to its end
+	dropping           // there is no receiver, but the upstream should finish
 	stopped
 )
 
 var errStopped = errors.New("the request is over")
 
-// readAhead starts to read. It returns nil if there is no memory for that.
+// readAhead starts reading. It returns nil if there is no memory.
 func readAhead(a *ahead, m *memory) *ahead {
 	a.buf.memory, a.news.L = m, &a.mu
 	if a.buf.room() == nil {
@@ -59,13 +59,13 @@ func (a *ahead) run() {
 	}
 }
 
-// room returns where to read into, nil if there is nothing to read for. It waits for the receiver
-// while the buffer is full or the memory is used up.
+// room returns a buffer to read into, or nil if reading should stop. It waits for the
+// receiver while the buffer is full or the memory is used up.
 func (a *ahead) room() []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for a.mode == keeping {
-		// One chunk above the bound: what follows may be only the end.
+		// One chunk above the bound, because only the end of the body may follow.
 		if a.buf.size <= a.bound {
 			if room := a.buf.room(); room != nil {
 				a.full = false
@@ -87,7 +87,7 @@ func (a *ahead) room() []byte {
 	return a.waste
 }
 
-// came takes in what was read, and returns the error that ends the body.
+// came records the result of a read, and returns the error that ends the body.
 func (a *ahead) came(n int, err error) error {
 	a.mu.Lock()
 	a.total += int64(n)
@@ -125,7 +125,7 @@ func (a *ahead) Read(p []byte) (int, error) {
 	return n, a.err
 }
 
-// drop has the body be read to its end for no receiver.
+// drop drains and discards the body.
 func (a *ahead) drop() { a.setMode(dropping) }
 
 func (a *ahead) isDropped() bool {
@@ -144,8 +144,7 @@ func (a *ahead) setMode(m aheadMode) {
 	a.news.Broadcast()
 }
 
-// close waits for the goroutine, and gives the memory back. Whoever reads on is told that it is
-// over.
+// close waits for the goroutine and frees the memory. Later reads return errStopped.
 func (a *ahead) close() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -157,11 +156,11 @@ func (a *ahead) close() {
 		copies.Put(a.waste)
 		a.waste = nil
 	}
-	a.err = errStopped // for a transport that reads on
+	a.err = errStopped // for a transport that keeps reading
 }
 
-// failure waits for the end of src, which is near because its sender is gone, and returns why it
-// failed.
+// failure waits for the end of src, which is near because its sender is gone, and returns the
+// error, if any.
 func (a *ahead) failure() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -174,14 +173,14 @@ func (a *ahead) failure() error {
 	return a.err
 }
 
-// isWhole reports whether the end of src has come.
+// isWhole reports whether src has been read to its end.
 func (a *ahead) isWhole() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return errors.Is(a.err, io.EOF)
 }
 
-// size returns how much has come.
+// size returns the number of bytes read.
 func (a *ahead) size() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()

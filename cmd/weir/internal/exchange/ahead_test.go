@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 )
 
-// A body that has no more memory waits for its receiver. Whoever asks why it failed must not wait
+// A body that finds no more memory waits for its receiver. A call of failure must not wait
 // for both.
 func TestFailureOfABodyWithoutMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

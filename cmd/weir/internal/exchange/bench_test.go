@@ -19,8 +19,8 @@ import (
 	"github.com/weir-go/weir/internal/limittest"
 )
 
-// BenchmarkExchange prints what a request costs of the processor beside one through ReverseProxy
-// alone. Client and upstream run in the same process, and what they cost alone is taken off both.
+// BenchmarkExchange prints the processor time of a request, and of one through ReverseProxy
+// alone. Client and upstream run in the same process; their own cost is subtracted from both.
 func BenchmarkExchange(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 20} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
@@ -49,7 +49,7 @@ func BenchmarkExchange(b *testing.B) {
 			defer front.Close()
 			client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100, DisableCompression: true}}
 			used := map[string]time.Duration{}
-			// In turns, so that a busy machine is as busy for each.
+			// In turns, so that other load on the machine affects all alike.
 			const turn = 50
 			for b.Loop() {
 				for _, address := range []string{upstream.URL, plain.URL, front.URL} {
@@ -75,7 +75,7 @@ func BenchmarkExchange(b *testing.B) {
 	}
 }
 
-// processor returns how long the process has run on one.
+// processor returns the processor time of the process.
 func processor() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

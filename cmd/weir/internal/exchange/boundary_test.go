@@ -18,7 +18,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// Where a body goes on elsewhere in the rig of these tests: the ends of the memory and of the file.
+// The sizes at which a body in these tests leaves memory, and the file.
 const (
 	inMemory = 64 << 10
 	inFile   = inMemory + 100_000
@@ -26,7 +26,7 @@ const (
 
 func small(c *config.Config, _ *config.Route) { c.Buffers.File = inFile - inMemory }
 
-// left is what a test must leave as it was.
+// left holds the state that a test must restore.
 type left struct {
 	rg         *rig
 	folder     string
@@ -43,7 +43,7 @@ func newLeft(t *testing.T, upstream http.HandlerFunc) *left {
 	return l
 }
 
-// nothing demands that no slot, byte, file or goroutine is left.
+// nothing checks that no slot, byte, file or goroutine is left.
 func (l *left) nothing(t *testing.T) {
 	t.Helper()
 	l.rg.idle()
@@ -52,12 +52,12 @@ func (l *left) nothing(t *testing.T) {
 	}
 	l.rg.front.CloseClientConnections()
 	l.rg.upstream.CloseClientConnections()
-	const servers = 4 // the goroutines of both listeners, and what net/http has just ended
+	const servers = 4 // the goroutines of both listeners, and those net/http has just ended
 	l.rg.until("the goroutines are gone", func() bool { return runtime.NumGoroutine() <= l.goroutines+servers })
 }
 
-// framed returns the head of a POST with the length, or in chunks, and how a piece of its body is
-// sent.
+// framed returns the head of a POST with the length, or in chunks, and a function that frames
+// a piece of its body.
 func framed(length int, chunked bool) (head string, piece func(string) string) {
 	if chunked {
 		return "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", func(s string) string {
@@ -70,8 +70,8 @@ func framed(length int, chunked bool) (head string, piece func(string) string) {
 	return fmt.Sprintf("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", length), func(s string) string { return s }
 }
 
-// A client that stops in the middle of a body, wherever that goes on elsewhere, leaves nothing, and
-// no upstream takes what came for a whole body.
+// If a client stops in the middle of a body, wherever the proxy keeps it, nothing leaks, and
+// no upstream takes the partial body for a whole one.
 func TestClientsThatStopWithinABody(t *testing.T) {
 	for how, stop := range map[string]func(*net.TCPConn){
 		"closes":      func(c *net.TCPConn) { c.Close() },
@@ -92,7 +92,7 @@ func TestClientsThatStopWithinABody(t *testing.T) {
 					0, 1, firstChunk - 1, firstChunk, inMemory - 1, inMemory, inMemory + 1,
 					inMemory + copySize, inFile - 1, inFile, inFile + 1, inFile + 200_000,
 				} {
-					for _, more := range []int{1, 1_000_000} { // that were announced
+					for _, more := range []int{1, 1_000_000} { // announced bytes
 						head, piece := framed(size+more, chunked)
 						conn, answers := l.rg.dial(head)
 						_, _ = io.WriteString(conn, piece(strings.Repeat("x", size)))
@@ -105,7 +105,7 @@ func TestClientsThatStopWithinABody(t *testing.T) {
 							}
 							conn.Close()
 						}
-						if how == "stalls" && requests%8 == 0 { // as many as may leave the limit full
+						if how == "stalls" && requests%8 == 0 { // as many as may fill the limit
 							l.rg.front.CloseClientConnections()
 						}
 					}
@@ -125,7 +125,7 @@ func TestClientsThatStopWithinABody(t *testing.T) {
 	}
 }
 
-// What comes beyond the length of a body is no part of it, and no request either.
+// Bytes beyond the length of a body are not part of it, and are no request either.
 func TestMoreThanTheLength(t *testing.T) {
 	var asked atomic.Int64
 	l := newLeft(t, func(w http.ResponseWriter, r *http.Request) {
@@ -156,8 +156,8 @@ func TestMoreThanTheLength(t *testing.T) {
 	}
 }
 
-// An upstream may answer before it reads the body, or without it. Its client gets the answer, and
-// the slot is free, wherever the body waited.
+// An upstream may answer before it reads the body, or without reading it. The client gets the
+// answer, and the slot is released, wherever the body waited.
 func TestUpstreamsThatAnswerBeforeTheBody(t *testing.T) {
 	for how, answer := range map[string]http.HandlerFunc{
 		"and go on": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) },
@@ -189,7 +189,7 @@ func TestUpstreamsThatAnswerBeforeTheBody(t *testing.T) {
 						t.Errorf("chunked %v, %d bytes: %v, %v, want 403", chunked, size, res, err)
 					}
 					conn.Close()
-					l.rg.idle() // an upload has all of its client's part
+					l.rg.idle() // an upload holds its client's whole part
 				}
 			}
 			l.nothing(t)
@@ -197,8 +197,8 @@ func TestUpstreamsThatAnswerBeforeTheBody(t *testing.T) {
 	}
 }
 
-// Ten thousand bodies at once take no more memory and no more of the store than there is, of which
-// one client has its part. Those without room have no file either.
+// Ten thousand bodies at once stay within the memory and the store, and a client within its
+// part. Bodies without room have no file either.
 func TestTenThousandBodies(t *testing.T) {
 	const bodies, clients, size = 10_000, 100, 30_000
 	c, rc := settings()
@@ -252,7 +252,7 @@ func TestTenThousandBodies(t *testing.T) {
 	}
 }
 
-// zeros is a body without an end.
+// zeros is an endless body.
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
@@ -265,8 +265,8 @@ func atLeast(most *atomic.Int64, n int64) {
 	}
 }
 
-// The same with connections, and as many as a test may open: each body is answered or refused, and
-// none is lost.
+// The same with connections, as many as a test may open: each body is answered or refused,
+// and none is lost.
 func TestManyBodiesAtOnce(t *testing.T) {
 	const bodies, size = 300, 100_000
 	rg := newRig(t, 8, false, echo, func(c *config.Config, _ *config.Route) {
@@ -294,7 +294,7 @@ func TestManyBodiesAtOnce(t *testing.T) {
 			_, _ = io.WriteString(s.conn, "x")
 			res, err := http.ReadResponse(s.answers, nil)
 			switch {
-			case err != nil: // refused, and the connection was closed while the body came
+			case err != nil: // refused, and the connection was closed while the body was sent
 				cut.Add(1)
 			case res.StatusCode == http.StatusOK:
 				if n, err := io.Copy(io.Discard, res.Body); n == size && err == nil {

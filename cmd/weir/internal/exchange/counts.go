@@ -7,21 +7,21 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// Counts is what became of requests since the start. Each that was received and is not under way
+// Counts are the results of requests since the start. Each received request that has ended
 // was answered or refused, or its client left, or its response was broken off.
 type Counts struct {
 	Received uint64            `json:"received"` // by a route
-	Answered map[string]uint64 `json:"answered"` // by class of status, "2xx"; also by the proxy itself, such as a 502
+	Answered map[string]uint64 `json:"answered"` // by class of status, "2xx"; includes the proxy's own answers, such as a 502
 	Refused  map[string]uint64 `json:"refused"`  // by reason; they did not reach the upstream
 	Left     uint64            `json:"left"`     // by clients, before they had an answer
-	Broken   uint64            `json:"broken"`   // the upstream failed within its response, or the response found no slot once it had begun
+	Broken   uint64            `json:"broken"`   // the upstream failed within its response, or the response got no slot after its header
 
 	Streamed  uint64 `json:"streamed"`  // requests that were streams when they began
 	Exchanged uint64 `json:"exchanged"` // responses that became streams
-	NoStream  uint64 `json:"no_stream"` // those that found no slot of their kind
-	TimedOut  uint64 `json:"timed_out"` // those whose upstream took too long
-	Memory    int64  `json:"memory"`    // bytes that buffers take now
-	Files     int64  `json:"files"`     // temporary files that there are now
+	NoStream  uint64 `json:"no_stream"` // responses and requests that got no stream slot
+	TimedOut  uint64 `json:"timed_out"` // requests whose upstream took too long
+	Memory    int64  `json:"memory"`    // bytes in buffers now
+	Files     int64  `json:"files"`     // temporary files now
 	Stored    int64  `json:"stored"`    // bytes in them
 }
 
@@ -55,7 +55,7 @@ func (s *Shared) Counts() Counts {
 	return counts
 }
 
-// Ended returns how many requests are over.
+// Ended returns the number of requests that have ended.
 func (c Counts) Ended() uint64 {
 	sum := c.Left + c.Broken
 	for _, by := range []map[string]uint64{c.Answered, c.Refused} {

@@ -17,10 +17,10 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A disk is one of a test, whose files are in memory.
+// A disk is a disk for tests, with files in memory.
 type disk struct {
-	write, read func() error // are called before, and may block or fail; nil does neither
-	room        int64        // for how many bytes in all; those above fail
+	write, read func() error // called before each operation, and may block or fail; may be nil
+	room        int64        // total size in bytes; writes beyond it fail
 	used        atomic.Int64
 	open        atomic.Int64 // files
 	made        atomic.Int64 // files, so far
@@ -38,7 +38,7 @@ type diskFile struct {
 	data []byte
 }
 
-// WriteAt writes as much as there is room for, as a disk does that is full.
+// WriteAt writes as many bytes as fit, like a full disk.
 func (f *diskFile) WriteAt(p []byte, at int64) (int, error) {
 	if f.disk.write != nil {
 		if err := f.disk.write(); err != nil {
@@ -78,8 +78,8 @@ func (f *diskFile) Close() error {
 	return nil
 }
 
-// Bodies for which there is no room stream, and arrive whole: those of a store of a few bytes, of a
-// disk that is full from the start or becomes so, and of a folder that cannot be written to.
+// Bodies without room stream, and arrive whole: on a store of a few bytes, on a disk that is
+// or becomes full, and in a folder that cannot be written.
 func TestNoRoomForBodies(t *testing.T) {
 	refuse := func(err error) func(string) (file, error) {
 		return func(string) (file, error) {
@@ -89,8 +89,8 @@ func TestNoRoomForBodies(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(*config.Config)
 		create  func(string) (file, error)
-		faults  bool // that are said
-		anyRoom bool // for one of the bodies
+		faults  bool // faults are reported
+		anyRoom bool // one of the bodies has room
 	}{
 		"a store of 10 bytes":      {change: func(c *config.Config) { c.Buffers.Store = 10 }},
 		"no files":                 {change: func(c *config.Config) { c.Buffers.File = 0 }},
@@ -135,7 +135,7 @@ func TestNoRoomForBodies(t *testing.T) {
 	}
 }
 
-// ordinary is the name of a file.
+// ordinary returns the name of a file.
 func ordinary(t *testing.T) string {
 	name := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(name, nil, 0o600); err != nil {
@@ -144,7 +144,7 @@ func ordinary(t *testing.T) string {
 	return name
 }
 
-// A folder may come back: what is buffered next is in a file again.
+// A folder may come back: later bodies are buffered in a file again.
 func TestFolderThatComesBack(t *testing.T) {
 	var folder string
 	rg := newRig(t, 8, false, echo, func(c *config.Config, _ *config.Route) { folder = c.Buffers.Directory })
@@ -172,8 +172,8 @@ func TestFolderThatComesBack(t *testing.T) {
 	}
 }
 
-// While a disk takes its time, requests that do not need it go on, and those that wait for it hold
-// no slot, however many they are. Their clients may leave meanwhile.
+// While a disk is slow, requests that do not need it proceed, and any number of requests that
+// wait for it hold no slot. Their clients may leave meanwhile.
 func TestSlowDisk(t *testing.T) {
 	const crowd = 40
 	for name, leave := range map[string]bool{"stay": false, "leave": true} {
@@ -232,8 +232,7 @@ func TestSlowDisk(t *testing.T) {
 	}
 }
 
-// A disk that does not give back what was written does not keep the slot beyond the timeout of the
-// route.
+// A disk whose reads hang does not hold the slot beyond the route's timeout.
 func TestDiskThatIsNotRead(t *testing.T) {
 	moves := make(chan struct{})
 	d := &disk{room: 1 << 40, read: func() error { <-moves; return syscall.EIO }}
@@ -254,7 +253,7 @@ func TestDiskThatIsNotRead(t *testing.T) {
 	rg.idle()
 }
 
-// An upstream gets a whole body or an error: what a disk lost is not the end of one.
+// An upstream gets a whole body or an error: a disk's lost bytes are not the end of a body.
 func TestDiskThatLosesABody(t *testing.T) {
 	whole := make(chan bool, 1)
 	d := &disk{room: 1 << 40, read: func() error { return syscall.EIO }}

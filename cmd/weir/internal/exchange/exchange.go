@@ -21,30 +21,30 @@ type exchange struct {
 	shared *Shared
 	w      http.ResponseWriter
 	in     *http.Request    // the client's
-	who    *client.Identity // nil if no layer has found out
+	who    *client.Identity // nil if no layer identified the client
 
 	ctx     lifetime // of the request to the upstream
 	cancel  context.CancelCauseFunc
-	timeout *time.Timer // until the response begins, and ends if it has the gate's slot
+	timeout *time.Timer // for the start of the response, and for its end while the gate's slot is held
 
 	upgrade   bool
-	converses bool // its two sides may take turns
-	closes    bool // a layer above has asked for the end of the connection
+	converses bool // client and upstream may take turns
+	closes    bool // a layer above asked to close the connection
 	permit    weir.Permit
 	slot      slot
 	body      intake
 	whole     buffer    // a response of known length
 	ahead     *ahead    // a response of unknown length
-	source    io.Closer // the body of the response, as the upstream has it
+	source    io.Closer // the upstream's body of the response
 	after     *time.Timer
 
 	status   int  // of the response, 0 until it is known
-	refused  bool // and counted as such
-	left     bool // the client, before there was a response
+	refused  bool // refused and counted
+	left     bool // the client left before there was a response
 	returned bool
 }
 
-// Why the request to the upstream ends early, besides weir.ErrExecutionTimeout.
+// The reasons to end the request to the upstream early, besides weir.ErrExecutionTimeout.
 var (
 	errClientLeft = errors.New("the client left")
 	errOver       = errors.New("the request is over")
@@ -65,7 +65,7 @@ func (x *exchange) serve() {
 	x.upgrade = headers.IsUpgrade(x.in.Header)
 	x.converses = x.upgrade || headers.IsConversation(x.in.Header) ||
 		x.route.config.Body == bodyStreams || x.route.config.GRPC != ""
-	if x.in.ContentLength != 0 { // no client sends a body that would be refused after it
+	if x.in.ContentLength != 0 { // a client must not send a body that will be refused
 		if err := x.route.gate.Full(x.in.Context()); err != nil {
 			x.refuse(err)
 			return
@@ -83,7 +83,7 @@ func (x *exchange) serve() {
 	x.forward()
 }
 
-// bodyStreams is the setting of routes whose requests converse; config.Route.Body.
+// bodyStreams is the config.Route.Body of routes whose requests converse.
 const bodyStreams = "stream"
 
 // refuse answers a request that got no slot.
@@ -109,7 +109,7 @@ func (x *exchange) refuse(err error) {
 	weirhttp.Refuse(x.w, x.in, err)
 }
 
-// answer answers for the upstream.
+// answer answers in place of the upstream.
 func (x *exchange) answer(status int) {
 	x.status = status
 	x.hangUp()
@@ -124,23 +124,23 @@ func (x *exchange) answer(status int) {
 	http.Error(x.w, http.StatusText(status), status)
 }
 
-// statusClientLeft is what nginx logs for a client that closed its request.
+// statusClientLeft is the status that nginx logs for a client that closed its request.
 const statusClientLeft = 499
 
-// end gives back whatever the exchange still has, and counts it.
+// end releases everything the exchange still holds, and counts it.
 func (x *exchange) end() {
 	x.endResponse()
-	if x.after != nil { // it ends a response that goes on without its client
+	if x.after != nil { // this timer ends a response whose client has left
 		x.after.Stop()
 	}
-	x.settle(weir.Ignore) // unless that has been done
+	x.settle(weir.Ignore) // does nothing if already settled
 	x.shared.finishing.remove(x)
 	x.slot.close()
 	if x.cancel != nil {
 		x.cancel(errOver)
 		x.timeout.Stop()
 	}
-	if x.source != nil { // after the cancellation, or a transport would wait for the rest of a request's body
+	if x.source != nil { // after the cancellation; otherwise a transport would wait for the rest of a request's body
 		_ = x.source.Close()
 	}
 	x.endRequest()
@@ -148,8 +148,8 @@ func (x *exchange) end() {
 	x.count()
 }
 
-// endResponse comes to the end of a response that is read ahead. If its client has left, the
-// upstream may still work on it, which holds the slot.
+// endResponse ends the reading of a response ahead of its client. If the client has left, the
+// upstream may still work on the response, which holds the slot.
 func (x *exchange) endResponse() {
 	if x.ahead == nil {
 		return
@@ -173,13 +173,13 @@ func (x *exchange) count() {
 		c.answered[min(max(x.status/100, 0), len(c.answered)-1)].Add(1)
 	case x.slot.isBroken():
 		c.broken.Add(1)
-	default: // the client could not be written to
+	default: // writing to the client failed
 		c.left.Add(1)
 	}
 }
 
-// lifetime is the context of the request to the upstream: it has the values of the client's, but
-// not its end.
+// lifetime is the context of the request to the upstream: it has the values of the client's
+// context, but not its end.
 type lifetime struct {
 	context.Context //nolint:containedctx // this is one
 	x               *exchange
@@ -199,10 +199,10 @@ func (l *lifetime) Value(key any) any {
 	return l.x.in.Context().Value(key)
 }
 
-// Deadline is when the exchange times out.
+// Deadline returns the time at which the exchange times out.
 func (l *lifetime) Deadline() (time.Time, bool) { return l.deadline, !l.deadline.IsZero() }
 
-// begin starts the time that the upstream may take.
+// begin starts the timeout of the upstream.
 func (x *exchange) begin() {
 	var ctx context.Context
 	ctx, x.cancel = context.WithCancelCause(x.shared.life)
@@ -222,27 +222,27 @@ func (x *exchange) begin() {
 	x.timeout = time.AfterFunc(left, func() {
 		x.shared.counts.timedOut.Add(1)
 		x.cancel(cause)
-		// Now, because a transport waits for a read of the body, which its client may hold up.
+		// Now, because a transport waits for a read of the body, which the client may delay.
 		if x.slot.release() {
 			x.permit.Finish(weir.Timeout)
 		}
 	})
 }
 
-// forever is a timeout that never comes.
+// forever is a timeout that never ends.
 const forever = 1<<63 - 1
 
-// A slot is what the exchange holds: the gate's, which a law limits, or that of a stream in its
-// place.
+// A slot is the slot of the exchange: the gate's slot, limited by a law, or a stream slot in
+// its place.
 type slot struct {
 	mu     sync.Mutex
-	held   bool        // the gate's
-	part   func()      // gives an upload's part of the limit back with it; nil for others
-	stream func()      // gives back that of a stream, WebSocket or event stream; nil if there is none
-	stop   func() bool // to watch the client
+	held   bool        // the gate's slot is held
+	part   func()      // releases an upload's part of the limit; nil for others
+	stream func()      // releases the slot of a stream, WebSocket or event stream; nil if there is none
+	stop   func() bool // stops watching the client
 	closed bool
 	broken bool
-	late   bool // the client left before the upstream's response had ended
+	late   bool // the client left before the upstream's response ended
 }
 
 func (s *slot) isHeld() bool {
@@ -251,7 +251,7 @@ func (s *slot) isHeld() bool {
 	return s.held
 }
 
-// release reports whether the gate's slot was held, which it is no more.
+// release releases the gate's slot, and reports whether it was held.
 func (s *slot) release() bool {
 	s.mu.Lock()
 	held, part := s.held, s.part
@@ -263,7 +263,7 @@ func (s *slot) release() bool {
 	return held
 }
 
-// keep holds the slot of a stream to the end of the exchange.
+// keep stores the release of a stream slot for the end of the exchange.
 func (s *slot) keep(release func()) {
 	s.mu.Lock()
 	closed := s.closed
@@ -271,12 +271,12 @@ func (s *slot) keep(release func()) {
 		s.stream = release
 	}
 	s.mu.Unlock()
-	if closed { // a timer came late
+	if closed { // a timer fired late
 		release()
 	}
 }
 
-// watch keeps what ends the watch over the client.
+// watch stores the function that stops watching the client.
 func (s *slot) watch(stop func() bool) {
 	s.mu.Lock()
 	s.stop = stop

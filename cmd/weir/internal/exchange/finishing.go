@@ -6,14 +6,14 @@ import (
 	"sync"
 )
 
-// finishing are the requests that go on if their clients leave.
+// finishing is the set of requests that continue if their clients leave.
 type finishing struct {
 	mu    sync.Mutex
 	all   map[*exchange]struct{}
 	ended bool
 }
 
-// add reports whether a request may go on without its client.
+// add reports whether a request may continue without its client.
 func (f *finishing) add(x *exchange) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -33,7 +33,7 @@ func (f *finishing) remove(x *exchange) {
 	delete(f.all, x)
 }
 
-// end has all of them end with their clients.
+// end makes all requests end with their clients.
 func (f *finishing) end() {
 	f.mu.Lock()
 	f.ended = true

@@ -20,7 +20,7 @@ var forwarder = &httputil.ReverseProxy{
 	Transport:    toUpstream{},
 	BufferPool:   &copies,
 	ErrorHandler: func(_ http.ResponseWriter, r *http.Request, err error) { exchangeOf(r).fail(err) },
-	ErrorLog:     log.New(io.Discard, "", 0), // what it says is in Shared.onFault
+	ErrorLog:     log.New(io.Discard, "", 0), // errors are reported by Shared.onFault
 }
 
 func exchangeOf(r *http.Request) *exchange { return r.Context().Value(exchangeKey{}).(*exchange) }
@@ -37,7 +37,7 @@ func (x *exchange) forward() {
 	forwarder.ServeHTTP(x.w, r)
 }
 
-// rewrite tells the upstream of the client.
+// rewrite sets the headers that describe the client.
 func rewrite(r *httputil.ProxyRequest) {
 	x := exchangeOf(r.In)
 	if x.who != nil {
@@ -49,7 +49,7 @@ func rewrite(r *httputil.ProxyRequest) {
 // toUpstream is the transport of all exchanges.
 type toUpstream struct{}
 
-// RoundTrip settles what becomes of the slot before the client has any of the response.
+// RoundTrip decides about the slot before the client receives any of the response.
 func (toUpstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	x := exchangeOf(r)
 	res, err := x.route.upstream.RoundTrip(r)
@@ -60,7 +60,7 @@ func (toUpstream) RoundTrip(r *http.Request) (*http.Response, error) {
 	return x.receive(res)
 }
 
-// outcome returns what an error of the upstream teaches.
+// outcome returns the outcome of work that failed with err.
 func (x *exchange) outcome(err error) weir.Outcome {
 	switch cause := context.Cause(&x.ctx); {
 	case errors.Is(cause, weir.ErrExecutionTimeout), errors.Is(cause, context.DeadlineExceeded):
@@ -101,7 +101,8 @@ func (x *exchange) fail(err error) {
 	}
 }
 
-// copies are the buffers between a body and its receiver. 32 KB is what io.Copy takes.
+// copies are the buffers between a body and its receiver. 32 KB is the size that io.Copy
+// uses.
 var copies copyPool
 
 const copySize = 32 << 10

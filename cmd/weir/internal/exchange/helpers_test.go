@@ -21,7 +21,7 @@ import (
 	"github.com/weir-go/weir/internal/limittest"
 )
 
-// A rig is a route between a real server before it and one behind it.
+// A rig is a route between two real servers.
 type rig struct {
 	t        *testing.T
 	lim      *weir.Limiter
@@ -29,9 +29,9 @@ type rig struct {
 	front    *httptest.Server
 	upstream *httptest.Server
 	open     atomic.Int64                      // bodies of its responses
-	gone     atomic.Int64                      // clients that the server knows to have left, or that it has answered
-	end      context.CancelFunc                // of the proxy
-	wrap     func(*http.Request) io.ReadCloser // makes another body of a request, if not nil
+	gone     atomic.Int64                      // clients that the server knows have left, or that it has answered
+	end      context.CancelFunc                // ends the proxy
+	wrap     func(*http.Request) io.ReadCloser // replaces the body of a request, if not nil
 
 	mu     sync.Mutex
 	faults []error
@@ -41,7 +41,7 @@ type rig struct {
 type upstreamOf struct {
 	*http.Transport
 	to   *url.URL
-	open *atomic.Int64 // bodies of responses that were not closed
+	open *atomic.Int64 // unclosed response bodies
 }
 
 func (u upstreamOf) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -74,7 +74,7 @@ func (b *untilClosed) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// settings returns the defaults of the file that matter here, and a limit of 10.
+// settings returns the defaults that matter here, and a limit of 10.
 func settings() (config.Config, config.Route) {
 	return config.Config{
 		Streams: config.Streams{Max: 1000, WebSockets: 1000, Events: 1000, Uploads: 0.25, After: config.Duration(time.Second)},
@@ -83,8 +83,8 @@ func settings() (config.Config, config.Route) {
 	}, config.Route{Timeout: config.Duration(time.Minute), Leaves: "finish"}
 }
 
-// newRig changes the settings by change, which may be nil. Both servers speak HTTP/1 and h2c, and
-// the proxy the given protocol to the upstream.
+// newRig creates a rig. change may be nil or change the settings. Both servers speak HTTP/1
+// and h2c; the proxy speaks the given protocol to the upstream.
 func newRig(t *testing.T, limit int, h2c bool, upstream http.HandlerFunc, change func(*config.Config, *config.Route)) *rig {
 	t.Helper()
 	c, rc := settings()
@@ -167,7 +167,7 @@ func read(res *http.Response, err error) (int, string, error) {
 	return res.StatusCode, string(body), err
 }
 
-// dial sends text on a connection of its own.
+// dial sends text on a new connection.
 func (rg *rig) dial(text string) (net.Conn, *bufio.Reader) {
 	rg.t.Helper()
 	conn, err := net.Dial("tcp", rg.front.Listener.Addr().String())
@@ -184,7 +184,7 @@ func (rg *rig) dial(text string) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
-// idle waits until every request is over, and demands that nothing is taken.
+// idle waits until every request has ended, and checks that everything was released.
 func (rg *rig) idle() {
 	rg.t.Helper()
 	rg.until("all requests are over", func() bool { c := rg.shared.Counts(); return c.Received == c.Ended() })
@@ -194,7 +194,7 @@ func (rg *rig) idle() {
 	}
 	rg.until("all bodies of responses are closed", func() bool { return rg.open.Load() == 0 })
 	for _, lim := range append(rg.shared.Caps(), rg.lim) {
-		// A timeout may be about to give its slot back.
+		// A timeout may be about to release its slot.
 		rg.until("nothing is in flight", func() bool { return lim.Snapshot().InFlight == 0 })
 	}
 }
@@ -211,14 +211,14 @@ func (rg *rig) until(what string, done func() bool) {
 
 func (rg *rig) inFlight() int { return rg.lim.Snapshot().InFlight }
 
-// taught compares what the limit was told.
+// taught compares the outcomes that the limiter received.
 func (rg *rig) taught(want limittest.Taught) {
 	rg.t.Helper()
 	rg.idle()
 	limittest.Check(rg.t, rg.lim, want)
 }
 
-// say writes a body of the size that the query asks for, with its length if that is asked for, too.
+// say writes a body of the size in the query, with its length if the query asks for it.
 func say(w http.ResponseWriter, r *http.Request) {
 	var size int
 	fmt.Sscan(r.FormValue("size"), &size)

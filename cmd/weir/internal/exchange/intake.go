@@ -11,21 +11,21 @@ import (
 	"github.com/weir-go/weir/internal/headers"
 )
 
-// pause is how long a body of unknown length is read before its request goes on as a stream. A
-// unary call of gRPC sends its message with its header, so what takes longer is a conversation, or
-// a client that is slow. A conversation is late by this once, when it begins.
+// pause is how long a body of unknown length is read before its request is sent on as a
+// stream. A unary gRPC call sends its message with its header, so a longer body is a
+// conversation or comes from a slow client. It delays a conversation once, at the beginning.
 const pause = 50 * time.Millisecond
 
-// An intake is the body of a request: what has been read of it before the request took its slot,
-// and the rest. A transport may read it after the exchange is over.
+// An intake is the body of a request: the part read before the request took its slot, and the
+// rest. A transport may read it after the exchange has ended.
 type intake struct {
 	client  *http.Request
-	rest    io.Reader // of the client, nil if there is none
+	rest    io.Reader // from the client, nil if there is none
 	ahead   *ahead    // reads a body of unknown length
-	length  int64     // of the whole, -1 if it is unknown
-	left    int64     // of it, to be read of the client; -1 if that is unknown
-	read    bool      // something was read before, so the client has been told to go on
-	done    bool      // there is no more to read of the client
+	length  int64     // of the whole body, -1 if unknown
+	left    int64     // unread bytes of the client's body; -1 if unknown
+	read    bool      // the proxy has read some of the body, so the client received its 100 Continue
+	done    bool      // the client's body has been read to its end
 	trailer http.Header
 
 	reading sync.Mutex // held while a transport reads
@@ -33,13 +33,14 @@ type intake struct {
 	mu       sync.Mutex
 	buf      buffer
 	file     *spool
-	finished bool  // the client's body has come to its end
-	failure  error // of the client
+	finished bool  // the client's body has ended
+	failure  error // of the client's body
 	closed   bool
-	to       *http.Request // gets the trailers
+	to       *http.Request // receives the trailers
 }
 
-// takeIn reads the body ahead, as far as it may. It reports whether the rest has to be streamed.
+// takeIn reads the body ahead, within its bounds. It reports whether the rest must be
+// streamed.
 func (x *exchange) takeIn() (stream bool, err error) {
 	r, b := x.in, &x.body
 	b.client, b.length, b.left, b.buf.memory = r, r.ContentLength, r.ContentLength, &x.shared.memory
@@ -53,13 +54,13 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	}
 	most := int64(x.route.config.MaxBody)
 	if most > 0 && r.ContentLength > most {
-		return false, &http.MaxBytesError{Limit: most} // nothing reads the body, so that net/http can before it answers
+		return false, &http.MaxBytesError{Limit: most} // nothing reads the body, so net/http can before it answers
 	}
 	b.rest = r.Body
 	switch {
 	case r.ContentLength > 0 && r.ProtoMajor == 1:
-		// A transport looks for the end beyond it, while the server may have closed the body
-		// because the answer begins.
+		// A transport checks for the end after the last byte, and by then the server may have
+		// closed the body because the answer has begun.
 		b.rest = io.LimitReader(r.Body, r.ContentLength)
 	case most > 0:
 		b.rest = http.MaxBytesReader(x.w, r.Body, most)
@@ -69,7 +70,7 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	case r.Method == http.MethodConnect, x.upgrade:
 		stream = true
 	case talks && r.Header["Expect"] != nil:
-		stream = true // the upstream says when the client may begin
+		stream = true // the upstream decides when the client may begin
 	case talks:
 		stream, err = x.takeEarly()
 	default:
@@ -78,14 +79,14 @@ func (x *exchange) takeIn() (stream bool, err error) {
 	return stream, err
 }
 
-// takeAll reads a body into memory and then into a file. The buffer grows as the body comes: a
-// client that only promises one takes no memory. The listener bounds how long a client may stall,
-// and how slowly it may send.
+// takeAll reads a body into memory and then into a file. The buffer grows as data arrives, so
+// a client that only announces a body takes no memory. The listener bounds stalls and the
+// rate of the client.
 func (x *exchange) takeAll() (stream bool, err error) {
 	b := &x.body
 	b.read = true
 	if b.length < 0 {
-		b.trailer = maps.Clone(b.client.Trailer) // because the server writes to that of the request
+		b.trailer = maps.Clone(b.client.Trailer) // because the server writes to the request's own map
 	}
 	for !b.done && err == nil {
 		var room []byte
@@ -107,7 +108,7 @@ func (x *exchange) takeAll() (stream bool, err error) {
 	return stream, err
 }
 
-// most returns how many of n bytes may be read of the client.
+// most returns how many of n bytes may be read from the client.
 func (b *intake) most(n int64) int64 {
 	if b.left < 0 {
 		return n
@@ -115,7 +116,7 @@ func (b *intake) most(n int64) int64 {
 	return min(n, b.left)
 }
 
-// came takes in how a read went, and returns why the body failed.
+// came records the result of a read, and returns the error that ends the body.
 func (b *intake) came(n int, err error) error {
 	if b.left >= 0 {
 		if b.left -= int64(n); b.left == 0 {
@@ -131,9 +132,10 @@ func (b *intake) came(n int, err error) error {
 	return err
 }
 
-// settle tells the length of a body that has come whole. Trailers need chunks.
+// settle sets the length of a body that has been read whole, unless it has trailers, which
+// need chunks.
 func (b *intake) settle() {
-	b.trailer = maps.Clone(b.client.Trailer) // with those that were not announced
+	b.trailer = maps.Clone(b.client.Trailer) // including unannounced ones
 	if len(b.trailer) > 0 {
 		return
 	}
@@ -143,14 +145,14 @@ func (b *intake) settle() {
 	}
 }
 
-// converse lets the client send as slowly as a conversation may go.
+// converse ends the minimum rate of the client, because it may now pause between messages.
 func (b *intake) converse() {
 	if paced, ok := b.client.Body.(interface{ Converse() }); ok {
 		paced.Converse()
 	}
 }
 
-// short returns the error of a body that ends before its length.
+// short turns an early end of a body into an error.
 func short(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -158,12 +160,12 @@ func short(err error) error {
 	return err
 }
 
-// takeEarly reads the body of what may be a conversation for a while. If it ends meanwhile, its
-// length is known.
+// takeEarly reads the body of a possible conversation for a while. If the body ends
+// meanwhile, its length is known.
 func (x *exchange) takeEarly() (stream bool, err error) {
 	b := &x.body
-	announced := maps.Clone(b.client.Trailer) // because the server writes to that of the request
-	settled := make(chan error, 1)            // how it ended, nil if it does not fit
+	announced := maps.Clone(b.client.Trailer) // because the server writes to the request's own map
+	settled := make(chan error, 1)            // the result, nil if the body does not fit
 	settle := func(err error) {
 		select {
 		case settled <- err:
@@ -179,7 +181,7 @@ func (x *exchange) takeEarly() (stream bool, err error) {
 	}
 	b.trailer = announced
 	b.ahead, b.read, b.rest = a, true, nil
-	// The server would wait for the goroutine before it writes a header.
+	// Otherwise the server would wait for the goroutine before it writes a header.
 	_ = http.NewResponseController(x.w).EnableFullDuplex()
 	timer := time.NewTimer(x.shared.pause)
 	defer timer.Stop()
@@ -196,7 +198,7 @@ func (x *exchange) takeEarly() (stream bool, err error) {
 	}
 	b.done = true
 	b.trailer = maps.Clone(b.client.Trailer)
-	// Trailers need chunks, and a call of gRPC has no length.
+	// Trailers need chunks, and a gRPC call has no length.
 	if len(b.trailer) == 0 && !headers.IsGRPC(b.client.Header) {
 		b.length = a.size()
 	}
@@ -218,10 +220,10 @@ func (b *intake) put(r *http.Request) {
 	}
 }
 
-// rewrite has the request to the upstream say what is true of its body.
+// rewrite corrects the body headers of the upstream request.
 func (b *intake) rewrite(out *http.Request) {
 	if b.read {
-		out.Header.Del("Expect") // has been answered
+		out.Header.Del("Expect") // already answered
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -268,7 +270,7 @@ func (b *intake) readBuffers(p []byte) (int, error) {
 	return 0, nil
 }
 
-// ended notes the end of the client's body: its trailers, or why it failed.
+// ended records the end of the client's body: its trailers or its error.
 func (b *intake) ended(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -278,24 +280,24 @@ func (b *intake) ended(err error) {
 		b.failure = err
 	default:
 		b.finished = true
-		for name := range b.to.Trailer { // those that were announced
+		for name := range b.to.Trailer { // the announced trailers
 			b.to.Trailer[name] = b.client.Trailer[name]
 		}
 	}
 }
 
-// Close leaves it to the exchange to give back what the body takes.
+// Close does nothing. The exchange frees the body.
 func (b *intake) Close() error { return nil }
 
-// failed returns why the client's body could not be read, nil if nothing of that is known.
+// failed returns the error of reading the client's body, or nil if none is known.
 func (b *intake) failed() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.failure
 }
 
-// failedAtLast is failed of a client that is gone: the server gives its request up before it
-// returns the error to the reader.
+// failedAtLast is failed for a client that is gone: it waits for the reader to get the error,
+// because the server cancels the request first.
 func (b *intake) failedAtLast() error {
 	if b.ahead != nil {
 		return b.ahead.failure()
@@ -305,11 +307,10 @@ func (b *intake) failedAtLast() error {
 	return b.failed()
 }
 
-// isStreaming reports whether a transport reads of the client itself.
+// isStreaming reports whether a transport reads from the client directly.
 func (b *intake) isStreaming() bool { return b.rest != nil && !b.done }
 
-// isUnfinished reports whether the client has not sent its whole body, as far as anything was read
-// of that.
+// isUnfinished reports whether the client's body has not been read to its end.
 func (b *intake) isUnfinished() bool {
 	if b.done {
 		return false
@@ -322,7 +323,7 @@ func (b *intake) isUnfinished() bool {
 	return !b.finished
 }
 
-// close gives back what the body takes.
+// close frees the body.
 func (b *intake) close() {
 	if b.ahead != nil {
 		b.ahead.close()

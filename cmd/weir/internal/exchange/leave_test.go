@@ -12,12 +12,12 @@ import (
 	"github.com/weir-go/weir/internal/limittest"
 )
 
-// A worker is an upstream whose requests work until they are released, whether their client is
-// there or not.
+// A worker is an upstream that works on each request until it is released, whether or not the
+// client is still there.
 type worker struct {
 	busy, most atomic.Int64
 	release    chan struct{}
-	notices    bool // ends with its client
+	notices    bool // a request ends with its client
 }
 
 func (u *worker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -46,7 +46,7 @@ func leaving(leaves string) func(*config.Config, *config.Route) {
 	}
 }
 
-// However many clients leave, the upstream has no more requests than the limit.
+// However many clients leave, the upstream never has more requests than the limit.
 func TestClientsThatLeaveDoNotPileUp(t *testing.T) {
 	const limit, clients = 3, 60
 	for _, path := range []string{"/", "/body"} {
@@ -54,7 +54,7 @@ func TestClientsThatLeaveDoNotPileUp(t *testing.T) {
 			up := &worker{release: make(chan struct{})}
 			rg := newRig(t, limit, h2c, up.ServeHTTP, leaving("finish"))
 			release := sync.OnceFunc(func() { close(up.release) })
-			t.Cleanup(release) // also if the test ends here, or its servers would wait for their requests
+			t.Cleanup(release) // also if the test ends here; otherwise its servers would wait for their requests
 			client := rg.client(h2c)
 			ctx, leave := context.WithCancel(t.Context())
 			var all sync.WaitGroup
@@ -112,12 +112,12 @@ func TestClientThatLeavesCancels(t *testing.T) {
 	}
 }
 
-// A stream ends with its client even if other requests are to finish.
+// A stream ends with its client even if other requests continue.
 func TestStreamEndsWithItsClient(t *testing.T) {
 	noticed := make(chan struct{})
 	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "100000")
-		_, _ = w.Write(make([]byte, 50_000)) // ReverseProxy does not flush what has a length
+		_, _ = w.Write(make([]byte, 50_000)) // ReverseProxy does not flush responses of known length
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 		close(noticed)
@@ -134,8 +134,8 @@ func TestStreamEndsWithItsClient(t *testing.T) {
 	}
 }
 
-// A client that leaves within a response of unknown length holds the slot until that becomes a
-// stream.
+// A client that leaves during a response of unknown length keeps the slot until the response
+// becomes a stream.
 func TestClientLeavesWhatBecomesAStream(t *testing.T) {
 	noticed := make(chan struct{})
 	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
@@ -152,7 +152,8 @@ func TestClientLeavesWhatBecomesAStream(t *testing.T) {
 	rg.idle()
 }
 
-// So does one that leaves while more of the response comes, which tells the proxy at once.
+// The same for a client that leaves while more of the response arrives, so that the proxy
+// notices at once.
 func TestClientLeavesWhatGoesOn(t *testing.T) {
 	var noticed atomic.Bool
 	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
@@ -192,8 +193,8 @@ func TestProxyThatEndsCutsRequests(t *testing.T) {
 	rg.taught(limittest.Taught{Ignored: 1})
 }
 
-// The upstream goes on with a response that its client cannot be sent any more, so the slot stays
-// taken to its end.
+// The upstream continues a response that cannot be sent to its client any more, so the slot
+// is held to the end of the response.
 func TestClientLeavesWithinAResponse(t *testing.T) {
 	left := make(chan struct{})
 	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {
@@ -203,7 +204,7 @@ func TestClientLeavesWithinAResponse(t *testing.T) {
 			_, _ = w.Write([]byte("more"))
 			w.(http.Flusher).Flush()
 			select {
-			case <-time.After(5 * time.Millisecond): // for the proxy to see that the client has gone
+			case <-time.After(5 * time.Millisecond): // time for the proxy to see that the client has left
 			case <-r.Context().Done():
 			}
 		}
@@ -220,7 +221,8 @@ func TestClientLeavesWithinAResponse(t *testing.T) {
 	}
 }
 
-// A proxy that stops waits for no request that its client has left, and answers the others.
+// A proxy that stops does not wait for requests whose clients have left, and answers the
+// others.
 func TestDrainEndsWhatClientsHaveLeft(t *testing.T) {
 	for _, path := range []string{"/", "/body"} {
 		up := &worker{release: make(chan struct{})}

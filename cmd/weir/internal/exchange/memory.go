@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 )
 
-// memory bounds what all buffers take together.
+// memory bounds the total size of all buffers.
 type memory struct{ bound, used atomic.Int64 }
 
-// take reports whether there was room for n more bytes, so that no more than so many eighths of the
-// memory are used.
+// take takes n bytes if at most the given number of eighths of the memory is then used. It
+// reports whether it did.
 func (m *memory) take(n, eighths int64) bool {
 	if m.used.Add(n) <= m.bound.Load()/8*eighths {
 		return true
@@ -28,17 +28,17 @@ type chunk struct {
 	bytes    []byte
 }
 
-// The first chunk of a buffer has room for most bodies, and for what net/http reads at a time;
-// those after it for a frame of HTTP/2. So a client that sends a byte takes 4 KB, and a body of 64
-// KB five chunks.
+// The sizes of chunks. The first chunk of a buffer holds most bodies, and as much as net/http
+// reads at a time; the later ones hold an HTTP/2 frame. So a client that sends a byte takes 4
+// KB, and a body of 64 KB five chunks.
 const (
 	firstChunk = 4 << 10
 	nextChunk  = 16 << 10
 )
 
-// How many eighths of the memory may be used for another chunk. Clients that send slowly leave half
-// of it to responses, and a quarter of it to the first chunks of other requests: 4,000 stalled
-// bodies of 60 KB would have every request refused else.
+// How many eighths of the memory may be in use after taking a chunk. Slow senders leave half
+// of the memory to responses, and a quarter of it to the first chunks of other requests;
+// otherwise 4,000 stalled bodies of 60 KB would make every request be refused.
 const (
 	ofResponses = 8
 	ofFirst     = 6 // chunks of requests
@@ -54,16 +54,16 @@ func newChunk(pool *sync.Pool, size int) *chunk {
 	return &chunk{bytes: make([]byte, size)}
 }
 
-// A buffer is a queue of bytes in memory. The zero buffer with a memory is empty. Its user locks
-// it.
+// A buffer is a queue of bytes in memory. The zero buffer with a memory is empty. It is not
+// safe for concurrent use.
 type buffer struct {
 	memory      *memory
-	request     bool // it is the body of one
+	request     bool // holds the body of a request
 	first, last *chunk
-	size        int64 // unread
+	size        int64 // unread bytes
 }
 
-// room returns where to read more into, nil if the memory is used up.
+// room returns free space to read into, or nil if the memory is used up.
 func (b *buffer) room() []byte {
 	if b.last != nil && b.last.to < len(b.last.bytes) {
 		return b.last.bytes[b.last.to:]
@@ -88,7 +88,7 @@ func (b *buffer) room() []byte {
 	return c.bytes
 }
 
-// filled notes that so much of the room has been read into.
+// filled marks n bytes of the room as filled.
 func (b *buffer) filled(n int) {
 	b.last.to += n
 	b.size += int64(n)
@@ -104,7 +104,7 @@ func (b *buffer) read(p []byte) (n int) {
 		if c.from < len(c.bytes) {
 			continue
 		}
-		if c == b.last { // stays, so that a buffer which has a chunk always gets on
+		if c == b.last { // kept, so that a buffer with a chunk can always proceed
 			c.from, c.to = 0, 0
 			continue
 		}
@@ -122,7 +122,7 @@ func (b *buffer) Read(p []byte) (int, error) {
 	return b.read(p), nil
 }
 
-// free gives everything back.
+// free frees all chunks.
 func (b *buffer) free() {
 	for b.first != nil {
 		c := b.first

@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// receive decides what becomes of the slot once the header of the response is there.
+// receive decides about the slot once the header of the response has arrived.
 func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 	x.status, x.source = res.StatusCode, res.Body
 	x.record(res)
@@ -25,10 +25,10 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 	begun := x.teaches(res.StatusCode, nil, nil)
 	var err error
 	switch length := res.ContentLength; {
-	case !x.slot.isHeld(): // a stream already
+	case !x.slot.isHeld(): // already a stream
 		x.timeout.Stop()
 		x.pass(res)
-	case res.StatusCode == http.StatusSwitchingProtocols: // which was not asked for, so that ReverseProxy refuses it
+	case res.StatusCode == http.StatusSwitchingProtocols: // not requested, so ReverseProxy refuses it
 		x.settle(weir.Failure)
 	case length == 0, res.Body == http.NoBody, x.in.Method == http.MethodHead:
 		x.settle(x.teaches(res.StatusCode, res.Header, res.Trailer))
@@ -52,8 +52,8 @@ func (x *exchange) receive(res *http.Response) (*http.Response, error) {
 	return res, nil
 }
 
-// teaches returns what a response teaches. Most 429s are quotas of one key, unless the route says
-// that they are not.
+// teaches returns the outcome of a response. Most 429s are quotas of one key, unless the
+// route says that they are not.
 func (x *exchange) teaches(status int, header, trailer http.Header) weir.Outcome {
 	o := weirhttp.ResponseOutcome(status, header, trailer)
 	if status == http.StatusTooManyRequests && x.route.config.Pushback {
@@ -66,7 +66,7 @@ func (x *exchange) teaches(status int, header, trailer http.Header) weir.Outcome
 	return o
 }
 
-// record notes for the log where the response came from.
+// record records the origin of the response for the log.
 func (x *exchange) record(res *http.Response) {
 	client.Answered(res.Header)
 	if x.who != nil {
@@ -75,8 +75,8 @@ func (x *exchange) record(res *http.Response) {
 	}
 }
 
-// restore sets again what the layers above have said: ReverseProxy forgets it with each
-// informational response.
+// restore sets the headers of the layers above again, because ReverseProxy removes them with
+// each informational response.
 func (x *exchange) restore() {
 	h := x.w.Header()
 	if x.who != nil && h[client.RequestIDHeader] == nil {
@@ -87,12 +87,12 @@ func (x *exchange) restore() {
 	}
 }
 
-// readWhole reads a response of known length before the client has any of it.
+// readWhole reads a response of known length before the client receives any of it.
 func (x *exchange) readWhole(res *http.Response, begun weir.Outcome) error {
 	var err error
 	for err == nil && x.whole.size < res.ContentLength {
 		room := x.whole.room()
-		if room == nil { // the rest comes as a stream
+		if room == nil { // the rest is streamed
 			x.pass(res)
 			res.Body = struct {
 				io.Reader
@@ -104,7 +104,7 @@ func (x *exchange) readWhole(res *http.Response, begun weir.Outcome) error {
 		n, err = res.Body.Read(room[:min(int64(len(room)), res.ContentLength-x.whole.size)])
 		x.whole.filled(n)
 	}
-	if err == nil { // trailers come with the end
+	if err == nil { // trailers arrive with the end
 		err = atEnd(res.Body)
 	}
 	if errors.Is(err, io.EOF) && x.whole.size < res.ContentLength {
@@ -134,14 +134,14 @@ func atEnd(body io.Reader) error {
 	}
 }
 
-// pass lets a stream's response through.
+// pass forwards a stream's response.
 func (x *exchange) pass(res *http.Response) {
-	if res.StatusCode != http.StatusSwitchingProtocols { // whose body is a connection
+	if res.StatusCode != http.StatusSwitchingProtocols { // with 101, the body is a connection
 		res.Body = passing{res.Body, x}
 	}
 }
 
-// passing is the body of a stream. It notes failures of the upstream.
+// passing is the body of a stream. It records failures of the upstream.
 type passing struct {
 	io.ReadCloser
 	x *exchange
@@ -155,7 +155,7 @@ func (p passing) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// broke notes why a response ends too early.
+// broke records the reason for the early end of a response.
 func (x *exchange) broke(err error) {
 	switch cause := context.Cause(&x.ctx); {
 	case errors.Is(cause, errClientLeft), errors.Is(cause, errOver):
@@ -170,8 +170,8 @@ func (x *exchange) broke(err error) {
 	x.shared.onFault(err)
 }
 
-// readOn reads a response of unknown length ahead of the client, which has its header at once,
-// because it may wait for that.
+// readOn reads a response of unknown length ahead of the client. The client gets the header
+// at once, because it may wait for it.
 func (x *exchange) readOn(res *http.Response, begun weir.Outcome) (*http.Response, error) {
 	toStreams := func() error {
 		if x.ahead.isDropped() {
@@ -188,7 +188,7 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) (*http.Respons
 			x.slot.setLate()
 		}
 		if errors.Is(err, io.EOF) {
-			if !x.body.isUnfinished() { // a transport would wait for it
+			if !x.body.isUnfinished() { // otherwise a transport would wait for it
 				_ = res.Body.Close()
 			}
 			x.settle(x.teaches(res.StatusCode, header, res.Trailer))
@@ -210,13 +210,13 @@ func (x *exchange) readOn(res *http.Response, begun weir.Outcome) (*http.Respons
 			x.cancel(err)
 		}
 	})
-	to := *res // because the goroutine writes the trailers to that of the upstream
+	to := *res // a copy, because the goroutine writes trailers to the upstream's response
 	to.Trailer = maps.Clone(res.Trailer)
 	to.Body = &aheadBody{ahead: a, from: res, to: &to}
 	return &to, nil
 }
 
-// aheadBody is what ReverseProxy reads of a response that is read ahead.
+// aheadBody is the body that ReverseProxy reads of a response read ahead.
 type aheadBody struct {
 	*ahead
 	from, to *http.Response
@@ -230,5 +230,5 @@ func (b *aheadBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close leaves it to the end of the exchange to end the reading.
+// Close does nothing. The end of the exchange ends the reading.
 func (b *aheadBody) Close() error { return nil }

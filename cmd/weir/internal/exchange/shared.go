@@ -15,10 +15,10 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Shared is what all routes of a proxy share. A reload updates it, so that requests that run
-// count below the new bounds, too. All methods are safe for concurrent use.
+// A Shared is the state that all routes of a proxy share. A reload updates it, so running
+// requests also count against the new bounds. All methods are safe for concurrent use.
 type Shared struct {
-	life    context.Context //nolint:containedctx // it ends with the proxy, and every request to an upstream with it
+	life    context.Context //nolint:containedctx // it ends with the proxy, and with it every request to an upstream
 	onFault func(error)
 
 	streams, sockets, events, exempt *weir.Limiter
@@ -31,11 +31,11 @@ type Shared struct {
 	memory  memory
 	setting atomic.Pointer[setting]
 	counts  counters
-	pause   time.Duration // shorter in tests, or longer
+	pause   time.Duration // tests change it
 	create  func(directory string) (file, error)
 }
 
-// setting is what a request reads once, when it begins.
+// setting holds the settings that a request reads once, at its beginning.
 type setting struct {
 	request, file, response int64
 	store                   int64 // bytes in temporary files
@@ -44,9 +44,9 @@ type setting struct {
 	after                   time.Duration
 }
 
-// New returns the parts of the configuration that routes share. All requests to upstreams end with
-// the context. onFault is told why an upstream gave no answer or only a part of one, concurrently;
-// nil is told nothing.
+// New returns the state that routes share. All requests to upstreams end with the context.
+// onFault, if not nil, receives the errors of upstreams that gave no answer or a partial one;
+// it may be called concurrently.
 func New(ctx context.Context, c *config.Config, onFault func(error)) (*Shared, error) {
 	if onFault == nil {
 		onFault = func(error) {}
@@ -63,7 +63,7 @@ func New(ctx context.Context, c *config.Config, onFault func(error)) (*Shared, e
 	return s, nil
 }
 
-// Update applies another configuration. What runs above a lower cap goes on.
+// Update applies another configuration. Requests above a lower cap continue.
 func (s *Shared) Update(c *config.Config) error {
 	for _, limit := range s.caps(c) {
 		if err := (*limit.limiter).Update(limit.config()); err != nil {
@@ -74,11 +74,11 @@ func (s *Shared) Update(c *config.Config) error {
 	return nil
 }
 
-// Drain is for a proxy that stops: from now on no request goes on that its client has left, because
-// the proxy would wait for it.
+// Drain prepares the end of the proxy: from now on a request ends when its client leaves,
+// because the proxy would otherwise wait for it.
 func (s *Shared) Drain() { s.finishing.end() }
 
-// Close refuses what comes from now on.
+// Close refuses all further requests.
 func (s *Shared) Close() {
 	for _, lim := range []*weir.Limiter{s.streams, s.sockets, s.events, s.exempt} {
 		lim.Close()
@@ -98,7 +98,7 @@ func (s *Shared) set(c *config.Config) {
 	})
 }
 
-// A fixed limit bounds what no law can find the limit of.
+// A fixed limit bounds requests that no law can limit.
 type fixed struct {
 	limiter **weir.Limiter
 	name    string
@@ -118,8 +118,8 @@ func (s *Shared) caps(c *config.Config) []fixed {
 	}
 }
 
-// A Gate admits the requests of a compartment: a [*weir.Limiter], or the handle of a bulkhead. Full
-// is the refusal that Acquire would answer with now.
+// A Gate admits the requests of a compartment: a [*weir.Limiter], or the handle of a
+// bulkhead. Full returns the refusal that Acquire would return now.
 type Gate interface {
 	edge.Gate
 	Full(ctx context.Context) error
@@ -134,9 +134,9 @@ type Route struct {
 	config   config.Route
 }
 
-// Route returns the handler of a route: its requests take a slot of the gate, which an exempt route
-// does not need, and go to the upstream, which sets the address of a request. Its answers are those
-// of package weirhttp.
+// Route returns the handler of a route. Its requests take a slot of the gate, which an exempt
+// route does not need. They then go to the upstream, which sets the address of a request.
+// Refusals are answered as in package weirhttp.
 func (s *Shared) Route(gate Gate, upstream http.RoundTripper, c config.Route) (*Route, error) {
 	if c.Exempt {
 		gate = s.exempt

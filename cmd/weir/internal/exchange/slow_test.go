@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// site is an upstream with everything that a slow client may ask for.
+// site is an upstream with a response for each kind of slow client.
 func site(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/events":
@@ -20,7 +20,7 @@ func site(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "data: 1\n\n")
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
-	case "/open": // begins and does not end
+	case "/open": // begins and never ends
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 	case "/endless":
@@ -36,8 +36,8 @@ func site(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Whatever slow clients do, there are enough of them to take the limit of 10, and none of the other
-// requests notices.
+// There are enough slow clients to fill the limit of 10, but other requests are not affected,
+// whatever the slow clients do.
 func TestSlowClientsHoldNoSlots(t *testing.T) {
 	const crowd, requests = 40, 100
 	for name, text := range map[string]string{
@@ -58,7 +58,7 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 				rg.dial(text)
 			}
 			rg.until("all are there", func() bool { return rg.shared.Counts().Received == crowd })
-			// Some are still on their way to a slot when they are counted.
+			// Some requests are still on their way to a slot when they are counted.
 			rg.until("none holds a slot", func() bool {
 				s := rg.lim.Snapshot()
 				return s.InFlight == 0 && (strings.HasPrefix(text, "POST") || s.Succeeded == crowd)
@@ -86,7 +86,8 @@ func TestSlowClientsHoldNoSlots(t *testing.T) {
 	}
 }
 
-// A body that finds no memory goes to a file, a response becomes a stream, and both arrive whole.
+// If memory is used up, a request body goes to a file and a response becomes a stream, and
+// both arrive whole.
 func TestMemoryIsBounded(t *testing.T) {
 	const bound = 3 * firstChunk
 	rg := newRig(t, 10, false, func(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +144,7 @@ func TestMemoryTakesNoMoreThanItsBound(t *testing.T) {
 	}
 }
 
-// A disk that is not there makes streams of what would go to files.
+// If the disk is missing, bodies meant for files are streamed.
 func TestDiskThatFails(t *testing.T) {
 	rg := newRig(t, 10, false, echo, func(c *config.Config, _ *config.Route) {
 		c.Buffers.File, c.Buffers.Directory = 1<<20, filepath.Join(c.Buffers.Directory, "none")
@@ -206,7 +207,7 @@ func TestExpectIsAnsweredByTheProxy(t *testing.T) {
 	}
 }
 
-// A client can leave while what it sent waits for memory that others have.
+// A client can leave while its body waits for memory that others hold.
 func TestFailureWithoutMemory(t *testing.T) {
 	var m memory
 	m.bound.Store(firstChunk)
@@ -223,8 +224,8 @@ func TestFailureWithoutMemory(t *testing.T) {
 	}
 }
 
-// Clients that stall in their bodies, however many, take neither the memory of responses nor that
-// of short bodies.
+// Clients that stall in their bodies, however many, leave memory for responses and for short
+// bodies.
 func TestStalledBodiesLeaveMemory(t *testing.T) {
 	const stalled = 100
 	rg := newRig(t, 10, false, echo, func(c *config.Config, _ *config.Route) {

@@ -16,7 +16,7 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// Whatever clients and upstreams do, each request comes to one end, and everything is given back.
+// Whatever clients and upstreams do, each request ends once, and all resources are released.
 func TestEverythingIsGivenBack(t *testing.T) {
 	seeds := 1
 	if longtest.All() {
@@ -52,7 +52,7 @@ func storm(t *testing.T, seed uint64, leaves string) {
 	}
 	all.Wait()
 	rg.front.CloseClientConnections()
-	rg.idle() // which compares every request with its end
+	rg.idle() // also compares the requests with their ends
 	rg.upstream.CloseClientConnections()
 	rg.until("the goroutines are gone", func() bool { return runtime.NumGoroutine() <= before+10 })
 }
@@ -85,7 +85,7 @@ func wander(t *testing.T, client *http.Client, url string, rnd *rand.Rand) {
 	_, _ = io.CopyN(io.Discard, res.Body, int64(rnd.IntN(40_000)))
 }
 
-// erratic is an upstream that does everything wrong, by its path.
+// erratic is an upstream that fails in a way that depends on the path.
 func erratic(w http.ResponseWriter, r *http.Request) {
 	switch strings.TrimPrefix(r.URL.Path, "/") {
 	case "0":
@@ -103,7 +103,7 @@ func erratic(w http.ResponseWriter, r *http.Request) {
 		case <-time.After(20 * time.Millisecond):
 		}
 	case "3":
-		_, _ = io.Copy(io.Discard, r.Body) // or the server does not notice that its client leaves
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that its client leaves
 		<-r.Context().Done()
 	case "4":
 		w.Header().Set("Content-Length", "100")

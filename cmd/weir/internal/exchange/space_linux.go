@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// space returns how many bytes are free in the file system of a directory, and whether it is in
+// space returns the free bytes in the file system of a directory, and whether it is in
 // memory.
 func space(directory string) (free int64, inMemory bool) {
 	var s unix.Statfs_t

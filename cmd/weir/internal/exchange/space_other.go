@@ -4,5 +4,5 @@ package exchange
 
 import "math"
 
-// space knows nothing of the file system.
+// space cannot inspect the file system here.
 func space(string) (free int64, inMemory bool) { return math.MaxInt64, false }

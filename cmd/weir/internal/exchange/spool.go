@@ -10,11 +10,12 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// maxStore is the most that temporary files hold if no bound is set.
+// maxStore is the default bound on the size of all temporary files.
 const maxStore = 1 << 30
 
-// storeOf returns how many bytes temporary files may hold in all. Half of the free space leaves
-// room for other programs. Files in memory may take as much as the buffers in memory.
+// storeOf returns the bound on the size of all temporary files. The default leaves half of
+// the free space to other programs. Files in memory may take as much as the buffers in
+// memory.
 func storeOf(c config.Buffers) int64 {
 	if c.Store > 0 {
 		return int64(c.Store)
@@ -30,11 +31,12 @@ func storeOf(c config.Buffers) int64 {
 	return min(maxStore, free/2)
 }
 
-// ofClient is the part of the store that one client may have: a quarter, or one body.
+// ofClient is the part of the store that one client may use: a quarter, or one body.
 func (s *setting) ofClient() int64 { return max(s.store/4, s.file) }
 
-// spool reads on into a temporary file. It reports whether the rest has to be streamed: because
-// the body is too long, no file can be made, or neither the store nor the disk has room.
+// spool reads the rest of the body into a temporary file. It reports whether the rest must be
+// streamed, because the body is too long, no file can be created, or the store or the disk
+// has no room.
 func (x *exchange) spool() (stream bool, err error) {
 	b := &x.body
 	if x.file == 0 {
@@ -63,7 +65,7 @@ func (x *exchange) spool() (stream bool, err error) {
 		err = b.came(n, err)
 		stream = !b.done && err == nil && b.file.size == x.file
 	}
-	if b.file.size == 0 { // there was no room for a file to wait beside its upload
+	if b.file.size == 0 { // there was no room for a file beside the upload
 		b.file.close()
 		b.file = nil
 		return stream, err
@@ -72,15 +74,15 @@ func (x *exchange) spool() (stream bool, err error) {
 	return stream, err
 }
 
-// A file is a temporary one, which is gone when it is closed.
+// A file is a temporary file, which is removed when it is closed.
 type file interface {
 	io.ReaderAt
 	io.WriterAt
 	io.Closer
 }
 
-// createFile makes a temporary file with mode 0600. It loses its name at once, so that a crash
-// leaves nothing.
+// createFile creates a temporary file with mode 0600. Its name is removed at once, so that a
+// crash leaves no file behind.
 func createFile(directory string) (file, error) {
 	f, err := os.CreateTemp(directory, "weir-*")
 	if err != nil {
@@ -99,7 +101,7 @@ func (n named) Close() error {
 	return errors.Join(n.File.Close(), os.Remove(n.Name()))
 }
 
-// A spool is a body, or as much of it as came, in a temporary file.
+// A spool is a body, or its part read so far, in a temporary file.
 type spool struct {
 	*io.SectionReader
 	file   file
@@ -110,7 +112,7 @@ type spool struct {
 
 var errStoreFull = errors.New("no room in the store of bodies")
 
-// write appends all of a page, or nothing that counts.
+// write appends a whole page, or fails without changing the size.
 func (s *spool) write(page []byte, set *setting) error {
 	n := int64(len(page))
 	if !s.shared.stored.Take(s.client, n, set.ofClient(), set.store) {

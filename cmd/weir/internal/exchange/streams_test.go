@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// A response that finds no slot among the streams is replaced, or broken off once it has begun.
+// A response that gets no stream slot is replaced, or broken off if it has begun.
 func TestNoStreamForAResponse(t *testing.T) {
 	for query, want := range map[string]int{"length=1&size=100000": 503, "size=1000000": 200, "events=1": 503} {
 		rg := newRig(t, 2, false, func(w http.ResponseWriter, r *http.Request) {
@@ -87,7 +87,7 @@ func TestUpgrade(t *testing.T) {
 	if res, err := http.ReadResponse(other, nil); err != nil || res.StatusCode != 503 {
 		t.Errorf("the second of one: %v, %v", res, err)
 	}
-	<-time.After(timeout + timeout/5) // the timeout is not for what was upgraded
+	<-time.After(timeout + timeout/5) // the timeout does not apply to upgraded connections
 	_, _ = io.WriteString(conn, "hello")
 	got := make([]byte, 5)
 	if _, err := io.ReadFull(answers, got); err != nil || string(got) != "hello" {
@@ -120,8 +120,8 @@ func TestMaxBody(t *testing.T) {
 	}
 }
 
-// The server closes the body of a request when it begins to answer, and a transport that reads on
-// then ends the connection to the upstream, and with it the answer.
+// The server closes the body of a request when it begins to answer. A transport that then
+// reads more ends the connection to the upstream, and with it the answer.
 func TestNothingIsReadBeyondTheLength(t *testing.T) {
 	rg := newRig(t, 1, false, echo, nil)
 	rg.wrap = func(r *http.Request) io.ReadCloser { return &exact{r.Body, r.ContentLength} }
@@ -136,7 +136,7 @@ func TestNothingIsReadBeyondTheLength(t *testing.T) {
 	}
 }
 
-// exact is a body that fails once it is read beyond its length.
+// exact is a body that fails if it is read beyond its length.
 type exact struct {
 	io.ReadCloser
 	left int64
@@ -151,12 +151,12 @@ func (e *exact) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A conversation goes on in both directions, whoever speaks first.
+// A conversation continues in both directions, whichever side begins.
 func TestConversations(t *testing.T) {
 	for _, h2c := range []bool{false, true} {
 		for _, kind := range []string{"gRPC", "unknown length", "known length"} {
 			if kind == "known length" && !h2c {
-				continue // net/http sends such a body by HTTP/1 in pieces of 4 KB
+				continue // net/http sends such a body over HTTP/1 in pieces of 4 KB
 			}
 			t.Run(fmt.Sprint("h2c ", h2c, " ", kind), func(t *testing.T) {
 				grpc := kind == "gRPC"
@@ -219,7 +219,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// A call that is over at once is limited, and teaches what its trailers say.
+// A call that ends at once is limited, and its trailers determine the outcome.
 func TestUnaryCallsOfGRPC(t *testing.T) {
 	for code, want := range map[string]limittest.Taught{"0": {Succeeded: 1}, "13": {Failed: 1}, "4": {TimedOut: 1}, "5": {Ignored: 1}} {
 		for _, announced := range []bool{false, true} {
@@ -232,7 +232,7 @@ func TestUnaryCallsOfGRPC(t *testing.T) {
 					w.Header().Set("Trailer", name)
 				}
 				_, _ = io.WriteString(w, "message")
-				if announced { // or the server tells the length
+				if announced { // otherwise the server sets the length
 					w.(http.Flusher).Flush()
 				}
 				w.Header().Set(name, code)
@@ -273,7 +273,7 @@ func TestTrailersOfRequests(t *testing.T) {
 	}
 }
 
-// The rest of a body that was not read must not pass for a request.
+// The unread rest of a body must not be read as a request.
 func TestRestOfABodyIsNoRequest(t *testing.T) {
 	asked := make(chan string, 10)
 	rg := newRig(t, 1, false, func(w http.ResponseWriter, r *http.Request) {

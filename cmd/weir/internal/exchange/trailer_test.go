@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Trailers reach the upstream with a body that was buffered, wherever it waited. One that was not
-// announced may be dropped behind a body that streams (RFC 9110, section 6.5.1).
+// Trailers of a buffered body reach the upstream, wherever the body waited. An unannounced
+// trailer may be dropped after a streamed body (RFC 9110, section 6.5.1).
 func TestTrailersOfBufferedBodies(t *testing.T) {
 	for _, h2c := range []bool{false, true} {
 		for size, streams := range map[int]bool{10: false, 64 << 10: false, 200_000: false, 2 * mebibyte: true} {

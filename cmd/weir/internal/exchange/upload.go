@@ -12,16 +12,16 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// uploads are the requests of a compartment whose bodies were too long for the buffers, or found no
-// room there, so that the rest streams. Their clients decide how long they take. So all of them
-// together hold a part of the limit at most, and one client half of that part.
+// uploads are the requests of a compartment whose bodies stream, because they were too long
+// for the buffers or found no room there. Their clients determine their duration. So all
+// uploads together hold at most a part of the limit, and one client half of that part.
 type uploads struct {
 	limiter *weir.Limiter
 	clients quota.Quota[netip.Addr]
 }
 
-// address is the one that quotas know a client by: of IPv6 the network of 64 bits, all addresses of
-// which a client may have. It is zero behind a Unix socket.
+// address is the address by which quotas identify a client: for IPv6 the /64 network, because
+// a client may have all its addresses. It is zero behind a Unix socket.
 func (x *exchange) address() netip.Addr {
 	if x.who == nil {
 		return netip.Addr{}
@@ -65,16 +65,16 @@ func (a *allUploads) get(compartment string) (*uploads, error) {
 	return a.of[compartment], nil
 }
 
-// admitUpload takes a slot for an upload, which holds it until its response is there. The gate
-// learns nothing of it: the client decides how long it takes, and a slot that waits for a client is
-// no load.
+// admitUpload takes a slot for an upload, which holds it until its response begins. The gate
+// learns nothing from it: the client determines its duration, and a slot that waits for a
+// client is no load.
 func (x *exchange) admitUpload(ctx context.Context) error {
 	u, err := x.shared.uploads.get(x.route.config.Compartment)
 	if err != nil {
 		return err
 	}
 	gate := x.route.gate.Snapshot()
-	if gate.Shadow { // refuses nothing
+	if gate.Shadow { // refuses no request
 		return x.holdUpload(ctx, nil)
 	}
 	part := max(1, int(x.uploads*float64(gate.Limit)))
@@ -98,8 +98,8 @@ func (x *exchange) admitUpload(ctx context.Context) error {
 	return nil
 }
 
-// holdUpload takes a slot of the gate. With it, release gives the upload's part back, if it is not
-// nil.
+// holdUpload takes a slot of the gate. Together with the slot, release, if not nil, returns
+// the upload's part.
 func (x *exchange) holdUpload(ctx context.Context, release func()) (err error) {
 	if x.permit, err = x.route.gate.Acquire(ctx); err != nil {
 		return err

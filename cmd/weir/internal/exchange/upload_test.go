@@ -14,13 +14,14 @@ import (
 
 const mebibyte = 1 << 20
 
-// upload is the beginning of a request whose body goes on. It streams where there are noBuffers.
+// upload is the beginning of a request with an unfinished body. It streams with the settings
+// of noBuffers.
 var upload = fmt.Sprintf("POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\nbegin", 17*mebibyte)
 
 func noBuffers(c *config.Config, _ *config.Route) { c.Buffers.Request, c.Buffers.File = 0, 0 }
 
-// Forty uploads that do not come hold at most their part of the limit. The others are refused, and
-// short requests do not notice.
+// Forty uploads that stall hold at most their part of the limit. The others are refused, and
+// short requests are not affected.
 func TestUploadsHoldAPartOfTheLimit(t *testing.T) {
 	const limit, crowd = 8, 40
 	rg := newRig(t, limit, false, site, func(c *config.Config, rc *config.Route) {
@@ -30,7 +31,7 @@ func TestUploadsHoldAPartOfTheLimit(t *testing.T) {
 	for range crowd {
 		rg.dial(upload)
 	}
-	// One address has half of the part.
+	// One address may hold half of the part.
 	rg.until("all others are refused", func() bool {
 		return rg.shared.Counts().Refused["tenant over its share"] == crowd-limit/4 && rg.inFlight() == limit/4
 	})
@@ -46,7 +47,7 @@ func TestUploadsHoldAPartOfTheLimit(t *testing.T) {
 	rg.idle()
 }
 
-// An upload that comes has its slot until the response is there, and no longer.
+// An upload that arrives holds its slot until the response, and no longer.
 func TestUploadsHoldTheirSlots(t *testing.T) {
 	release, held := make(chan struct{}), make(chan struct{})
 	rg := newRig(t, 4, false, func(w http.ResponseWriter, r *http.Request) {
@@ -74,8 +75,8 @@ func TestUploadsHoldTheirSlots(t *testing.T) {
 	}
 }
 
-// A slow body reaches the upstream when it is whole, whether its length is known or not, or when it
-// fills its buffers.
+// A slow body reaches the upstream when it is whole, or when it fills its buffers, whether or
+// not its length is known.
 func TestUpstreamIsNotAskedForHalfABody(t *testing.T) {
 	for _, text := range []string{
 		"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\nhalf",
@@ -102,7 +103,7 @@ func TestStoreIsBounded(t *testing.T) {
 	body := "POST /upload HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("x", 999_000)
 	for range 8 {
 		conn, _ := rg.dial(body[:100])
-		go func() { _, _ = io.WriteString(conn, body[100:]) }() // waits while its part is full
+		go func() { _, _ = io.WriteString(conn, body[100:]) }() // waits while the client's part is full
 	}
 	rg.until("the client has its part", func() bool { c := rg.shared.Counts(); return c.Received == 8 && c.Streamed >= 6 })
 	if c := rg.shared.Counts(); c.Stored > mebibyte || c.Stored < mebibyte/2 {
@@ -112,7 +113,7 @@ func TestStoreIsBounded(t *testing.T) {
 	rg.idle()
 }
 
-// A request that would be refused is refused before its client is asked for the body.
+// A request that will be refused is refused before its client sends the body.
 func TestRefusedBeforeTheBodyIsAskedFor(t *testing.T) {
 	rg := newRig(t, 1, false, echo, nil)
 	rg.lim.Close()
@@ -122,7 +123,7 @@ func TestRefusedBeforeTheBodyIsAskedFor(t *testing.T) {
 	}
 }
 
-// A compartment that is only tried refuses nothing.
+// A compartment in shadow mode refuses no upload.
 func TestUploadsInShadowMode(t *testing.T) {
 	const crowd = 10
 	rg := newRig(t, 4, false, site, noBuffers)

@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/internal/limittest"
 )
 
-// raw writes an answer of its own on the connection and closes it.
+// raw writes a raw answer on the connection and closes it.
 func raw(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
@@ -56,7 +56,7 @@ func TestUpstreamsThatFail(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rg := newRig(t, 1, false, c.upstream, nil)
 			status, _, err := rg.get("/")
-			if c.broken && status == 0 { // the connection was closed before the header had been flushed
+			if c.broken && status == 0 { // the connection was closed before the header was flushed
 				status = c.status
 			}
 			if status != c.status || (err != nil) != c.broken {
@@ -96,8 +96,8 @@ func TestUpstreamThatIsNotThere(t *testing.T) {
 	rg.taught(limittest.Taught{Failed: 1})
 }
 
-// timeout is that of tests whose upstream says something within it: a busy machine needs 0.1 s now
-// and then.
+// timeout is for tests whose upstream responds within it: a busy machine sometimes needs 0.1
+// s.
 const timeout = 500 * time.Millisecond
 
 func TestTimeout(t *testing.T) {
@@ -126,7 +126,7 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// A stream may last for longer than the timeout, which is for the slot.
+// A stream may last longer than the timeout, which applies to the slot.
 func TestStreamsOutliveTheTimeout(t *testing.T) {
 	for _, header := range []string{"Content-Length: 100000", "Content-Type: text/event-stream"} {
 		release := make(chan struct{})
@@ -136,7 +136,7 @@ func TestStreamsOutliveTheTimeout(t *testing.T) {
 			} else {
 				w.Header().Set("Content-Type", "text/event-stream")
 			}
-			_, _ = w.Write(make([]byte, 50_000)) // ReverseProxy does not flush what has a length
+			_, _ = w.Write(make([]byte, 50_000)) // ReverseProxy does not flush responses of known length
 			w.(http.Flusher).Flush()
 			<-release
 			_, _ = w.Write(make([]byte, 50_000))
@@ -158,8 +158,9 @@ func TestStreamsOutliveTheTimeout(t *testing.T) {
 	}
 }
 
-// A client that stalls within its upload holds the slot no longer than the timeout: a transport
-// waits for it before it gives up, but the connection to the upstream is closed.
+// A client that stalls within its upload holds the slot no longer than the timeout: a
+// transport waits for the client before it gives up, but the connection to the upstream is
+// closed.
 func TestTimeoutOfAnUpload(t *testing.T) {
 	rg := newRig(t, 1, false, site, func(c *config.Config, r *config.Route) {
 		noBuffers(c, r)

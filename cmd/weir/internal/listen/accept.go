@@ -10,18 +10,18 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// Counts says what happened to connections since the start.
+// Counts are the numbers of connections since the start.
 type Counts struct {
 	Open     int    `json:"open"`     // connections that are open now
-	Accepted uint64 `json:"accepted"` // all that clients have opened, those that were closed at once included
+	Accepted uint64 `json:"accepted"` // connections opened by clients, including those closed at once
 
 	OverTotal   uint64 `json:"over_total"`   // closed at once: MaxConnections was reached
 	OverAddress uint64 `json:"over_address"` // closed at once: MaxConnectionsPerAddress was reached
-	BadHeader   uint64 `json:"bad_header"`   // closed at once: the peer may not use the PROXY protocol, or did not begin with it
-	Displaced   uint64 `json:"displaced"`    // closed while idle, because MaxConnections was reached and another came
+	BadHeader   uint64 `json:"bad_header"`   // closed at once: no PROXY header, or a peer that may not send one
+	Displaced   uint64 `json:"displaced"`    // closed while idle to make room for another, because MaxConnections was reached
 
 	Handshakes uint64 `json:"handshakes"` // TLS handshakes that failed
-	Resets     uint64 `json:"resets"`     // requests of HTTP/2 that clients reset
+	Resets     uint64 `json:"resets"`     // HTTP/2 requests that clients reset
 	Stalled    uint64 `json:"stalled"`    // connections and streams whose clients stopped reading
 	Slow       uint64 `json:"slow"`       // connections and streams whose clients sent a body below BodyRate
 }
@@ -30,7 +30,7 @@ type counters struct {
 	accepted, overTotal, overAddress, header, displaced, handshakes, resets, stalled, slow atomic.Uint64
 }
 
-// Counts returns what happened so far.
+// Counts returns the counts so far.
 func (l *Listener) Counts() Counts {
 	l.mu.Lock()
 	open := len(l.conns)
@@ -43,10 +43,10 @@ func (l *Listener) Counts() Counts {
 	}
 }
 
-// accepting is what net/http accepts from.
+// accepting is the listener that net/http accepts from.
 type accepting struct{ *Listener }
 
-// Accept returns the next connection that may stay.
+// Accept returns the next connection within the caps.
 func (l accepting) Accept() (net.Conn, error) {
 	for {
 		socket, err := l.socket.Accept()
@@ -61,13 +61,13 @@ func (l accepting) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the socket; the connections stay. net/http closes it again as it ends.
+// Close closes the socket but no connections. net/http closes it again when it ends.
 func (l accepting) Close() (err error) {
 	l.closing.Do(func() { err = l.socket.Close() })
 	return err
 }
 
-// admit counts the connection against the caps, if they allow.
+// admit counts the connection against the caps. It reports false if a cap is reached.
 func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 	c := &conn{Conn: socket, listener: l}
 	peer := addressOf(socket.RemoteAddr())
@@ -90,9 +90,9 @@ func (l *Listener) admit(socket net.Conn) (*conn, bool) {
 	return c, true
 }
 
-// add counts the connection against the cap on all. If that is reached, the connection that has
-// been idle for longest gives way: its client can open another without losing a request, as after
-// the idle timeout.
+// add counts the connection against the total cap. At the cap it closes the connection that
+// has been idle longest: its client can open another without losing a request, as after the
+// idle timeout.
 func (l *Listener) add(c *conn, most int) bool {
 	l.mu.Lock()
 	var displaced *conn
@@ -134,7 +134,7 @@ func (l *Listener) count(c *conn, address netip.Addr) error {
 	return nil
 }
 
-// forget gives back what the connection counted for.
+// forget removes the connection from the counts.
 func (l *Listener) forget(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -148,7 +148,7 @@ func (l *Listener) forget(c *conn) {
 	l.setIdle(c, false)
 }
 
-// setIdle notes whether the connection waits for a request. The lock is held.
+// setIdle records whether the connection waits for a request. The lock is held.
 func (l *Listener) setIdle(c *conn, idle bool) {
 	if c.idle != nil {
 		l.idle.Remove(c.idle)
@@ -159,7 +159,7 @@ func (l *Listener) setIdle(c *conn, idle bool) {
 	}
 }
 
-// changed is told by net/http what a connection does.
+// changed receives the connection states from net/http.
 func (l *Listener) changed(of net.Conn, state http.ConnState) {
 	c := unwrap(of)
 	if c == nil {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// Bind takes an address: host:port, or unix:/path.
+// Bind listens on an address: host:port, or unix:/path.
 func Bind(address string) (net.Listener, error) {
 	socket, err := bind(address)
 	switch {

@@ -8,25 +8,25 @@ import (
 	"time"
 )
 
-// body is a request body that fails if its client stalls, or sends it too slowly.
+// body is a request body that fails if its client stalls or sends too slowly.
 type body struct {
 	io.ReadCloser
 	conn    *conn
-	stream  *http.ResponseController // of HTTP/2, nil otherwise
+	stream  *http.ResponseController // for HTTP/2, nil otherwise
 	reading watch
 	pace    pace
 	trailer http.Header
 
-	underscores bool // pass in names of trailers
+	underscores bool // allowed in names of trailers
 
-	// Of the read of HTTP/1 that is under way.
+	// For the current read of HTTP/1.
 	deadline int
-	received uint64 // by the connection at the last look
+	received uint64 // by the connection when moved last looked
 
 	mu     sync.Mutex
-	left   int64 // to be read, -1 if its length is unknown
-	over   bool  // nothing more is expected of the client
-	unread bool  // counts as such for the connection
+	left   int64 // unread bytes, -1 if the length is unknown
+	over   bool  // the proxy expects nothing more from the client
+	unread bool  // counted in conn.unread
 }
 
 func newBody(r *http.Request, c *conn, w http.ResponseWriter) *body {
@@ -66,7 +66,7 @@ func (b *body) read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin begins a read, and reports whether the client has to send something.
+// begin begins a read. It reports false if the read need not wait for the client.
 func (b *body) begin() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,8 +82,8 @@ func (b *body) begin() bool {
 	return true
 }
 
-// setUnread tells the connection whether some of a body of HTTP/2 may wait for the proxy. The lock
-// is held, or the body is new.
+// setUnread counts, in the connection, an HTTP/2 body that may have data the proxy has not
+// read. The lock is held, or the body is new.
 func (b *body) setUnread(unread bool) {
 	unread = unread && b.stream != nil && !b.over && b.left != 0
 	if unread == b.unread {
@@ -97,7 +97,7 @@ func (b *body) setUnread(unread bool) {
 	}
 }
 
-// delay gives the client of HTTP/1 its time to send something.
+// delay sets the read deadline of an HTTP/1 client.
 func (b *body) delay() (deadline int) {
 	var at time.Time
 	if stall := b.conn.sendStall(); stall > 0 {
@@ -107,18 +107,18 @@ func (b *body) delay() (deadline int) {
 	return deadline
 }
 
-// Converse has the client send when it has something to say: only BodyTimeout bounds what it does
-// from now on.
+// Converse ends the minimum rate, because the client may now pause between messages. Only
+// BodyTimeout still applies.
 func (b *body) Converse() { b.pace.close() }
 
-// Close closes the body; it may overtake a Read.
+// Close closes the body. It may run concurrently with Read.
 func (b *body) Close() error {
 	b.finish()
 	return b.ReadCloser.Close()
 }
 
-// release ends the care for the body as its handler returns. A Read that comes later, from a
-// transport that has not noticed yet, must not touch the deadline of the next request.
+// release stops watching the body when its handler returns. A later Read, by a transport that
+// has not noticed yet, must not change the deadline of the next request.
 func (b *body) release() {
 	b.reading.close()
 	b.pace.close()
@@ -127,7 +127,8 @@ func (b *body) release() {
 	}
 }
 
-// finish expects nothing more of the client, and reports whether that was so before.
+// finish records that nothing more is expected from the client, and returns the previous
+// value.
 func (b *body) finish() (before bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -137,8 +138,8 @@ func (b *body) finish() (before bool) {
 	return before
 }
 
-// moved reports whether the client sent something that the Read which goes on has not brought, such
-// as a part of a record of TLS, or may be unable to send.
+// moved reports whether the client has sent something that the current Read has not returned
+// yet, such as part of a TLS record, or may be unable to send.
 func (b *body) moved() bool {
 	if b.stream != nil {
 		return b.conn.isStarved()
@@ -152,7 +153,7 @@ func (b *body) moved() bool {
 	return true
 }
 
-// cut makes the reads fail, for good.
+// cut makes this and all later reads fail.
 func (b *body) cut() {
 	if b.stream != nil {
 		_ = b.stream.SetReadDeadline(past)

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// sink reads the body and answers with what went wrong, or with the body.
+// sink reads the body and answers with it, or with the error.
 func sink(w http.ResponseWriter, r *http.Request) {
 	text, err := io.ReadAll(r.Body)
 	if err == nil {
@@ -47,8 +47,8 @@ func TestStalledSenderOfHTTP2(t *testing.T) {
 	timesOutOverHTTP2(t, l, func(to io.Writer) { _, _ = io.WriteString(to, "half") })
 }
 
-// timesOutOverHTTP2 wants a body that is sent so to be answered with 408, and the connection to go
-// on.
+// timesOutOverHTTP2 checks that a body sent this way is answered with 408, and that the
+// connection stays open.
 func timesOutOverHTTP2(t *testing.T, l *Listener, send func(io.Writer)) {
 	t.Helper()
 	c, _ := client(t, (*http.Protocols).SetUnencryptedHTTP2)
@@ -87,7 +87,7 @@ func TestSlowSenderIsNoStalledOne(t *testing.T) {
 			body, sender := io.Pipe()
 			go func() {
 				defer sender.Close()
-				for range 20 { // takes twice as long as a stall may
+				for range 20 { // twice the time of a stall
 					_, _ = io.WriteString(sender, "b")
 					after(short, nil)
 				}
@@ -104,10 +104,10 @@ func TestSlowSenderIsNoStalledOne(t *testing.T) {
 	}
 }
 
-// The client is still sending, and the handler does not want to know: net/http reads some of the
+// The client is still sending, and the handler ignores the body: net/http reads some of the
 // rest before it answers.
 func TestEarlyAnswerToStalledSender(t *testing.T) {
-	for _, size := range []int{0, 64 << 10} { // net/http does it after the handler, or as it sends the first part
+	for _, size := range []int{0, 64 << 10} { // net/http does so after the handler, or when it sends the first part
 		l := start(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			_, _ = w.Write(make([]byte, size))
@@ -152,8 +152,8 @@ func TestSlowHandlerIsNoStalledClient(t *testing.T) {
 	}
 }
 
-// A transport may read a request's body after its handler has returned. That must not put a time
-// limit on what comes next.
+// A transport may read a request's body after its handler has returned. That must not set a
+// deadline for the next request.
 func TestReadAfterTheHandler(t *testing.T) {
 	bodies := make(chan io.Reader, 1)
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -178,7 +178,7 @@ func TestReadAfterTheHandler(t *testing.T) {
 	}
 }
 
-// upgraded echoes on a connection that it has taken over.
+// upgraded echoes on a hijacked connection.
 func upgraded(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") == "" {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -218,7 +218,7 @@ func TestHijackedConnectionHasNoTimeLimits(t *testing.T) {
 }
 
 func TestHijackedConnectionMayNotReadForLong(t *testing.T) {
-	const size = 32 << 20 // more than waits in sockets
+	const size = 32 << 20 // more than fits into socket buffers
 	l := start(t, func(w http.ResponseWriter, _ *http.Request) {
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// flood opens connections that each ask for path, and returns how many were answered and stay open.
+// flood opens connections that each send text, and returns the open ones that were answered.
 func flood(t *testing.T, l *Listener, n int, text string) (open []net.Conn) {
 	t.Helper()
 	for range n {

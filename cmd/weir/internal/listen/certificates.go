@@ -10,11 +10,11 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// lookEvery is how often handshakes look whether the files have changed: no client waits for much
-// longer than that for a new certificate.
+// lookEvery is how often handshakes check the files for changes. It bounds the delay of a new
+// certificate.
 const lookEvery = time.Second
 
-// newCertificates reads the files by which the listener is known.
+// newCertificates reads the listener's certificate files.
 func newCertificates(files config.ServerTLS, protocols []string, log *slog.Logger) (*certs.Files, error) {
 	var alpn []string
 	if speaks(protocols, "http2") {
@@ -50,9 +50,10 @@ func readCertificates(files config.ServerTLS) (settings *tls.Config, err error) 
 	return settings, err
 }
 
-// asked is what the server starts from: each handshake has the latest settings. Keys of session
-// tickets are the server's own, so sessions outlive a change of the files; a session of a client
-// certificate is resumed only while the authorities that signed it are still believed.
+// asked is the server's initial configuration: each handshake gets the latest settings. The
+// keys of session tickets are the server's own, so sessions outlive a change of the files; a
+// session with a client certificate is resumed only while the authorities that signed it are
+// trusted.
 func asked(files *certs.Files) *tls.Config {
 	return &tls.Config{
 		MinVersion:         tls.VersionTLS12,

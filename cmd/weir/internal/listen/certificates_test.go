@@ -16,7 +16,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// write replaces a file as tools do that rotate certificates: in one step.
+// write replaces a file in one step, as tools that rotate certificates do.
 func write(t *testing.T, name string, text []byte) {
 	t.Helper()
 	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
@@ -27,7 +27,7 @@ func write(t *testing.T, name string, text []byte) {
 	}
 }
 
-// secured has a listener with TLS, whose files a test may change.
+// secured is a listener with TLS, whose files a test may change.
 type secured struct {
 	*Listener
 	t      *testing.T
@@ -58,7 +58,7 @@ func (s *secured) rotate(name string) {
 	write(s.t, s.files.Certificate, cert)
 }
 
-// client believes the listener's authority. Each of its requests opens a connection.
+// client trusts the listener's authority. Each of its requests opens a connection.
 func (s *secured) client(certificates ...tls.Certificate) *http.Client {
 	transport := &http.Transport{
 		TLSClientConfig:   &tls.Config{RootCAs: s.signed.Pool(), Certificates: certificates, ClientSessionCache: tls.NewLRUClientSessionCache(1)},
@@ -68,7 +68,7 @@ func (s *secured) client(certificates ...tls.Certificate) *http.Client {
 	return &http.Client{Transport: transport, Timeout: 10 * time.Second}
 }
 
-// served returns the name in the certificate that a new client gets.
+// served returns the name in the certificate that a new client receives.
 func (s *secured) served() string {
 	s.t.Helper()
 	response, err := s.client().Get("https://" + s.Addr().String())
@@ -88,7 +88,8 @@ func TestProtocolsOfTLS(t *testing.T) {
 	}
 }
 
-// TestCertificatesAreReadAgain by Update at once; what handshakes do is a test of package certs.
+// TestCertificatesAreReadAgain: Update reads them at once. Package certs tests the
+// handshakes.
 func TestCertificatesAreReadAgain(t *testing.T) {
 	s := startTLS(t, hello, nil)
 	s.rotate("second")
@@ -191,7 +192,7 @@ func TestMinimumVersion(t *testing.T) {
 
 func TestHandshakes(t *testing.T) {
 	s := startTLS(t, hello, func(c *config.Listener) { c.HeaderTimeout = short })
-	_, answers := dial(t, s.Listener, "\x16\x03\x01") // and never goes on
+	_, answers := dial(t, s.Listener, "\x16\x03\x01") // and sends nothing more
 	if _, err := answers.ReadByte(); err != io.EOF {
 		t.Errorf("%v, want the connection closed", err)
 	}
@@ -201,7 +202,7 @@ func TestHandshakes(t *testing.T) {
 		t.Errorf("without TLS: status %d, want 400", status)
 	}
 	conn, _ := dial(t, s.Listener, "")
-	conn.Close() // a look whether the port is open
+	conn.Close() // a port check
 	eventually(t, "all are closed", func() bool { n := s.Counts(); return n.Open == 0 && n.Accepted == 3 })
 	if n := s.Counts(); n.Handshakes != 2 {
 		t.Errorf("%+v, want two failed handshakes", n)

@@ -2,13 +2,14 @@ package listen
 
 import "strings"
 
-// A transport refuses to send a request with these characters, or sends it without its host. That
-// would pass for a failure of the upstream, though a client alone can bring it about.
+// A transport refuses to send a request with these characters, or sends it without its host.
+// That would count as a failure of the upstream, although the client alone causes it.
 
-// noToken reports whether methods and names have no such character (RFC 9110, 5.6.2).
+// noToken reports whether c is not allowed in methods and names (RFC 9110, 5.6.2).
 func noToken(c rune) bool { return !isAlphanumeric(c) && !strings.ContainsRune("!#$%&'*+-.^_`|~", c) }
 
-// noHost reports whether hosts have no such character: net/http allows these in the header.
+// noHost reports whether c is not allowed in hosts. net/http accepts the allowed ones in the
+// Host header.
 func noHost(c rune) bool {
 	return !isAlphanumeric(c) && !strings.ContainsRune("!$%&'()*+,-.:;=[]_~", c)
 }

@@ -8,21 +8,21 @@ import (
 	"sync"
 )
 
-// A cleartext connection is the one that net/http has, above TLS if there is any. net/http itself
-// answers an ambiguous head with 400 and closes the connection, because it reads a bad line in the
-// place of the head's end.
+// A cleartext connection is the one that net/http reads, above TLS if there is any. It
+// replaces the end of an ambiguous head with a bad line, so that net/http answers with 400
+// and closes the connection.
 type cleartext struct {
 	net.Conn // the conn below, or TLS above it
 	below    *conn
 	framing  framing
-	refusal  []byte // the rest of what net/http reads after an ambiguous head
+	refusal  []byte // the rest of the text that net/http reads after an ambiguous head
 	refused  bool
 }
 
-// badLine is a line without a colon, which ends the line that has begun, and the end of the head.
+// badLine ends the current line, then adds a line without a colon and the end of the head.
 const badLine = "bad\r\n\r\n"
 
-// newCleartext begins TLS with the settings, unless they are nil. The first read shakes hands.
+// newCleartext starts TLS unless settings is nil. The first read does the handshake.
 func newCleartext(c *conn, settings *tls.Config) *cleartext {
 	if settings == nil {
 		return &cleartext{Conn: c, below: c}
@@ -57,14 +57,14 @@ func (c *cleartext) Read(p []byte) (n int, err error) {
 	if n += bad; n > 0 {
 		return n, nil
 	}
-	// The requests before may still run, and an end of the connection would end them.
+	// Earlier requests may still run. Ending the connection would end them.
 	for err == nil {
 		_, err = c.Conn.Read(p)
 	}
 	return 0, err
 }
 
-// ReadFrom lets the kernel copy where it can.
+// ReadFrom lets the kernel copy where possible.
 func (c *cleartext) ReadFrom(from io.Reader) (int64, error) {
 	if c.Conn == c.below {
 		return c.below.ReadFrom(from)
@@ -72,12 +72,12 @@ func (c *cleartext) ReadFrom(from io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{c.Conn}, from)
 }
 
-// CloseWrite is how net/http ends a connection whose client may still be sending.
+// CloseWrite is called by net/http to end a connection whose client may still be sending.
 func (c *cleartext) CloseWrite() error {
-	return c.Conn.(interface{ CloseWrite() error }).CloseWrite() //nolint:forcetypeassert // both have it
+	return c.Conn.(interface{ CloseWrite() error }).CloseWrite() //nolint:forcetypeassert // both have the method
 }
 
-// failHandshake tells a client that does not speak TLS, and the log, what went wrong.
+// failHandshake reports the error to the log, and to a client that does not speak TLS.
 func (c *conn) failHandshake(err error) {
 	if !c.handshakeFailed() || c.received.Load() == 0 {
 		return
@@ -89,12 +89,12 @@ func (c *conn) failHandshake(err error) {
 	}
 }
 
-// handshakeFailed reports whether TLS has not begun on a connection that has ended.
+// handshakeFailed reports whether a closed connection never completed its TLS handshake.
 func (c *conn) handshakeFailed() bool {
 	return c.secure != nil && !c.secure.ConnectionState().HandshakeComplete
 }
 
-// isHTTP reports whether what is no record of TLS begins as a request does.
+// isHTTP reports whether bytes that are no TLS record begin like a request.
 func isHTTP(record [5]byte) bool {
 	switch string(record[:]) {
 	case "GET /", "HEAD ", "POST ", "PUT /", "OPTIO", "DELET", "PATCH":

@@ -14,31 +14,31 @@ import (
 	"time"
 )
 
-// conn is a client's connection, below TLS. It knows which cap it counts against, and gives up on a
-// client that stopped reading.
+// conn is a client's connection, below TLS. It counts against the caps, and is cut if the
+// client stops reading.
 type conn struct {
 	net.Conn // the socket
 	listener *Listener
-	header   *header   // of the PROXY protocol; nil without
+	header   *header   // PROXY protocol; nil without
 	secure   *tls.Conn // above; nil without TLS
 	secured  func() *tls.ConnectionState
 
 	writing  watch
-	acked    uint64        // when writing last looked
-	hijacked atomic.Bool   // it may stall
-	received atomic.Uint64 // bytes, those of TLS and framing included
+	acked    uint64        // at the last call of moved
+	hijacked atomic.Bool   // may stall
+	received atomic.Uint64 // bytes, including TLS and framing
 	gone     atomic.Bool   // the client has left
 	resets   atomic.Int64
 	closed   atomic.Bool
 	awaited  atomic.Int64 // bodies that wait for the client at a pace
-	unread   atomic.Int64 // bodies of HTTP/2 that the proxy does not read now
+	unread   atomic.Int64 // HTTP/2 bodies that the proxy is not reading
 
 	reading   sync.Mutex
-	deadlines int // of reads, that were set
+	deadlines int // number of read deadlines set
 
 	// Guarded by the listener's lock.
-	address netip.Addr    // that it is counted for; none if zero
-	idle    *list.Element // while it waits for a request
+	address netip.Addr    // address it counts for; zero if none
+	idle    *list.Element // set while it waits for a request
 }
 
 // connKey is the key of a request's connection.
@@ -49,7 +49,7 @@ func connOf(ctx context.Context) *conn {
 	return c
 }
 
-// unwrap returns the connection below TLS; nil if it is none of ours.
+// unwrap returns the connection below TLS; nil for a foreign connection.
 func unwrap(of net.Conn) *conn {
 	if c, ok := of.(*cleartext); ok {
 		return c.below
@@ -57,8 +57,8 @@ func unwrap(of net.Conn) *conn {
 	return nil
 }
 
-// RemoteAddr is the client's. The first call waits for the PROXY header; net/http makes it on the
-// connection's own goroutine.
+// RemoteAddr returns the client's address. The first call waits for the PROXY header;
+// net/http makes it on the connection's own goroutine.
 func (c *conn) RemoteAddr() net.Addr {
 	if c.header != nil {
 		if address, err := c.header.read(c); err == nil {
@@ -89,8 +89,8 @@ func (c *conn) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// ReadFrom lets the kernel copy where it can, as the socket does. It may wait for its source, so it
-// can only be watched where it is known what the client owes.
+// ReadFrom lets the kernel copy where possible, as the socket does. It may wait for its
+// source, so it is watched only where the client's unacknowledged bytes are known.
 func (c *conn) ReadFrom(from io.Reader) (int64, error) {
 	to, ok := c.Conn.(io.ReaderFrom)
 	if !ok || !seesProgress(c.Conn) {
@@ -101,13 +101,14 @@ func (c *conn) ReadFrom(from io.Reader) (int64, error) {
 	return to.ReadFrom(from)
 }
 
-// A client that reads is seen to only once its system has room for more, and that comes in steps:
-// Linux with its usual buffer of 128 KiB acknowledges 110 KB at a time, which a client of 1 KB/s
-// needs 108 s for. So what waits for a client to read waits for four times as long as what waits
-// for it to send: with 30 s that is 120 s.
+// readersPatience is the time limit for reading clients, as a multiple of the limit for
+// sending clients. A client's reads become visible only when its system acknowledges data, in
+// large steps: Linux with its usual buffer of 128 KiB acknowledges 110 KB at a time, which
+// takes a client of 1 KB/s 108 s. With a limit of 30 s for sending, the limit for reading is
+// 120 s.
 const readersPatience = 4
 
-// readStall is how long a client may seem not to read.
+// readStall is the time after which a client counts as not reading.
 func (c *conn) readStall() time.Duration {
 	if c.hijacked.Load() {
 		return 0
@@ -115,16 +116,16 @@ func (c *conn) readStall() time.Duration {
 	return readersPatience * c.sendStall()
 }
 
-// sendStall is how long a client may not send.
+// sendStall is the time after which a client counts as not sending.
 func (c *conn) sendStall() time.Duration { return c.listener.live.Load().bodyTimeout }
 
-// SetReadDeadline is also how a handler ends a read of the body that is under way.
+// SetReadDeadline also lets a handler end the current read of the body.
 func (c *conn) SetReadDeadline(t time.Time) error {
 	_, err := c.delayRead(t)
 	return err
 }
 
-// delayRead sets the deadline of reads, and returns what extendRead takes.
+// delayRead sets the read deadline, and returns a number for extendRead.
 func (c *conn) delayRead(t time.Time) (deadline int, err error) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -132,7 +133,7 @@ func (c *conn) delayRead(t time.Time) (deadline int, err error) {
 	return c.deadlines, c.Conn.SetReadDeadline(t)
 }
 
-// extendRead sets a later deadline, unless another was set meanwhile.
+// extendRead sets a later deadline, unless another was set since.
 func (c *conn) extendRead(deadline int, t time.Time) {
 	c.reading.Lock()
 	defer c.reading.Unlock()
@@ -141,11 +142,11 @@ func (c *conn) extendRead(deadline int, t time.Time) {
 	}
 }
 
-// isStarved reports whether the client may be unable to send, because bodies that the proxy does
-// not read fill the window of its connection.
+// isStarved reports whether the client may be unable to send, because bodies that the proxy
+// is not reading fill the connection's window.
 func (c *conn) isStarved() bool { return c.unread.Load() >= connectionWindow/streamWindow }
 
-// moved reports whether the client has acknowledged something since the last call, or has nothing
+// moved reports whether the client has acknowledged data since the last call, or has no data
 // to acknowledge.
 func (c *conn) moved() bool {
 	now, ok := progressOf(c.Conn)
@@ -154,16 +155,16 @@ func (c *conn) moved() bool {
 	return ok && (now.acked != before || !now.owed)
 }
 
-// cut makes the writes fail, for good; net/http then closes the connection.
+// cut makes this and all later writes fail; net/http then closes the connection.
 func (c *conn) cut() {
 	c.listener.counters.stalled.Add(1)
 	_ = c.SetWriteDeadline(past)
 }
 
-// past is a deadline that has passed.
+// past is a deadline in the past.
 var past = time.Unix(1, 0)
 
-// CloseWrite is how net/http ends a connection whose client may still be sending.
+// CloseWrite is called by net/http to end a connection whose client may still be sending.
 func (c *conn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -171,7 +172,7 @@ func (c *conn) CloseWrite() error {
 	return c.Close()
 }
 
-// Close closes the socket, and gives back what the connection counted for.
+// Close closes the socket and removes the connection from the counts.
 func (c *conn) Close() error {
 	if !c.closed.Swap(true) {
 		c.writing.close()

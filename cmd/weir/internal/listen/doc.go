@@ -1,51 +1,52 @@
-// Package listen is the proxy's side towards clients: sockets, TLS, the PROXY protocol, caps on
+// Package listen is the proxy's client side: sockets, TLS, the PROXY protocol, caps on
 // connections, and time limits for clients that are slow or gone.
 //
-// Protocols are those of net/http: HTTP/1.1, and HTTP/2 by ALPN or, without TLS, to clients that
-// know it beforehand. net/http reads cleartext, above TLS. On the way there heads are refused that
-// two servers may read in two ways; net/http would not say that it saw one.
+// It serves the protocols of net/http: HTTP/1.1, and HTTP/2 by ALPN or, without TLS, with
+// prior knowledge. net/http reads cleartext, above TLS. Before that, the package refuses
+// heads that two servers may read differently, because net/http does not report them.
 //
-// # Who a client is
+// # Client addresses
 //
-// Behind the PROXY protocol the RemoteAddr of a request is the address that the header named. The
-// networks in Trusted are matched against RemoteAddr: with a TCP balancer before HTTP proxies it is
-// these proxies that are trusted, not the balancer. Without the PROXY protocol the two are the
-// same.
+// Behind the PROXY protocol the RemoteAddr of a request is the address in the PROXY header.
+// The networks in Trusted are matched against RemoteAddr: if a TCP balancer precedes HTTP
+// proxies, the proxies are trusted, not the balancer. Without the PROXY protocol the two are
+// the same.
 //
 // # Time limits
 //
 // HeaderTimeout bounds the PROXY header, then the handshake, then the headers of HTTP/1.
 // BodyTimeout bounds a stall:
 //
-//   - A read of a request body that brings nothing for that long fails with
+//   - A read of a request body that returns nothing for that long fails with
 //     [os.ErrDeadlineExceeded].
-//   - So does one whose client is behind BodyRate by that long: it took so much longer than its
-//     bytes take at that rate. Only the time counts in which the body is read. Being ahead does not
-//     count, or a megabyte at the beginning would buy an hour. HTTP/1.1 closes the connection after
-//     the answer, and HTTP/2 the stream. What a connection of HTTP/2 receives counts for the bodies
-//     that wait for it in equal parts, because a frame is read whole; so with 30 s and 240 bytes/s,
-//     a client whose frames have 16 KiB needs 550 bytes/s.
-//   - The rate does not bind a body after Converse: its client may wait for what the upstream says.
+//   - So does a read whose client is behind BodyRate by that long: the excess of the time it took
+//     over the time its bytes take at that rate. Only time spent reading the body counts. A client
+//     gets no credit for being ahead, or a megabyte at the beginning would buy an hour. HTTP/1.1
+//     closes the connection after the answer, and HTTP/2 the stream. The bytes that an HTTP/2
+//     connection receives are credited in equal parts to the bodies that wait for them, because a
+//     frame is read whole; so with 30 s and 240 bytes/s, a client whose frames have 16 KiB needs
+//     550 bytes/s.
+//   - The rate does not apply to a body after Converse: its client may wait for the upstream.
 //   - A write to a socket fails once the client has acknowledged nothing for four times as long. A
 //     client's system reads ahead of it and acknowledges about 100 KB at a time, so a slow client
-//     cannot be told from a stalled one before that: with 30 s, 1 KB/s is enough. How long the
-//     write takes does not count, because megabytes may wait in the socket. Linux knows what was
-//     acknowledged on TCP; elsewhere, and on Unix sockets, the write itself must end in that time.
-//   - A write to a stream of HTTP/2 fails once a frame of 16 KiB has waited as long for the
-//     client's flow control, while the connection is not what it waits for.
+//     looks like a stalled one before that: with 30 s, 1 KB/s is enough. The duration of the write
+//     does not count, because megabytes may wait in the socket. Linux knows the acknowledged bytes
+//     on TCP; elsewhere, and on Unix sockets, the write itself must end in that time.
+//   - A write to an HTTP/2 stream fails once a frame of 16 KiB has waited as long for the client's
+//     flow control, unless it waits for the connection.
 //
-// A client that reads a byte now and then is slow and not stalled, so it may stay. What it can hold
-// is bounded elsewhere: the caps on connections here, those on streams and memory where requests
-// are forwarded. Connections that were hijacked, as those of WebSockets are, have no time limits
-// from here.
+// A client that reads a byte now and then is slow but not stalled, so it may stay. Other
+// limits bound its cost: the caps on connections here, and the caps on streams and memory
+// where requests are forwarded. Hijacked connections, such as WebSockets, have no time limits
+// from this package.
 //
-// # What bounds HTTP/2
+// # HTTP/2 limits
 //
-// net/http (Go 1.26) runs MaxStreams handlers of a connection at a time and lets four times as many
-// wait, those of streams that were reset included; then it closes the connection. It closes a
-// connection whose header block exceeds MaxHeader by much, in however many CONTINUATION frames, and
-// one that lets 10,000 answers to PING, SETTINGS and resets wait. It does not bound how many
-// requests a client resets over time; MaxResets does, by GOAWAY. Empty frames and PINGs whose
-// answers are read cost processor time in proportion to what a client sends, and nothing bounds
-// them.
+// net/http (Go 1.26) runs MaxStreams handlers of a connection at a time and lets four times
+// as many wait, including handlers of reset streams; then it closes the connection. It closes
+// a connection whose header block far exceeds MaxHeader, in any number of CONTINUATION
+// frames, and one that lets 10,000 answers to PING, SETTINGS and resets wait. It does not
+// bound the resets of a client over time; MaxResets does, by GOAWAY. Empty frames and PINGs
+// whose answers are read cost processor time in proportion to the bytes that a client sends,
+// and nothing bounds them.
 package listen

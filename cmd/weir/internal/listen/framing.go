@@ -5,18 +5,19 @@ import (
 	"strconv"
 )
 
-// Framing follows the requests of HTTP/1 through the bytes of a connection. It finds heads whose
-// body another server may end elsewhere (RFC 9112, 6.1 and 6.3): those with both Content-Length and
-// Transfer-Encoding, and those of HTTP/1.0 with Transfer-Encoding. net/http ignores one of the two
-// and does not say so. Framing does not look for heads that net/http refuses.
+// Framing follows HTTP/1 requests through the bytes of a connection. It finds heads whose
+// body another server may end elsewhere (RFC 9112, 6.1 and 6.3): heads with both
+// Content-Length and Transfer-Encoding, and HTTP/1.0 heads with Transfer-Encoding. net/http
+// ignores one of the two headers without reporting it. Framing does not look for heads that
+// net/http refuses.
 type framing struct {
 	step step
-	body int64  // bytes that come before the next line
-	line []byte // of a line, while its end is missing
+	body int64  // bytes before the next line
+	line []byte // an incomplete line
 	head head
 }
 
-// A step says what the next line is.
+// A step is the kind of the next line.
 type step uint8
 
 const (
@@ -25,23 +26,23 @@ const (
 	chunkLine
 	chunkEnd // the empty line after the bytes of a chunk
 	trailerLine
-	foreign // no line, for good: another protocol, or what net/http refuses
+	foreign // no more lines: another protocol, or input that net/http refuses
 )
 
-// A head is what decides where a request ends.
+// A head holds the parts of a head that decide where the request ends.
 type head struct {
 	old     bool // HTTP/1.0, which has no chunks
-	chunked bool // it has Transfer-Encoding
-	sized   bool // it has Content-Length,
+	chunked bool // has Transfer-Encoding
+	sized   bool // has Content-Length
 	size    int64
-	framing bool // the last line was one of the two, and
-	folded  bool // one of them goes on in the next line
+	framing bool // the last line was one of the two
+	folded  bool // one of the two continues on the next line
 }
 
 func (h head) ambiguous() bool { return h.folded || h.chunked && (h.sized || h.old) }
 
-// scan returns how many of the bytes may pass: all, or all before the line feed that ends an
-// ambiguous head.
+// scan returns the number of bytes that may pass: all, or those before the line feed that
+// ends an ambiguous head.
 func (f *framing) scan(p []byte) int {
 	for i := 0; i < len(p) && f.step != foreign; {
 		if f.body > 0 {
@@ -67,7 +68,7 @@ func (f *framing) scan(p []byte) int {
 	return len(p)
 }
 
-// take goes on to the step after a line.
+// take processes a line and sets the next step.
 func (f *framing) take(line []byte) {
 	switch f.step {
 	case requestLine:
@@ -90,7 +91,7 @@ func (f *framing) take(line []byte) {
 	}
 }
 
-// begin takes a request line. Empty ones may precede it.
+// begin processes a request line. Empty lines may precede it.
 func (f *framing) begin(line []byte) {
 	switch {
 	case bytes.HasPrefix(line, []byte("PRI * HTTP/2")):
@@ -101,7 +102,7 @@ func (f *framing) begin(line []byte) {
 	}
 }
 
-// end takes the empty line that ends a head.
+// end processes the empty line that ends a head.
 func (f *framing) end() {
 	f.step = requestLine
 	if f.head.chunked {

@@ -13,7 +13,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// Heads that two servers may read differently are refused, and nothing after them is served.
+// Heads that two servers may read differently are refused, and later requests on the
+// connection are not served.
 func TestSmuggling(t *testing.T) {
 	const (
 		next  = "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -86,7 +87,7 @@ func TestSmuggling(t *testing.T) {
 					break
 				}
 				status = response.StatusCode
-				_, _ = io.Copy(io.Discard, response.Body) // a client that sends on may lose it
+				_, _ = io.Copy(io.Discard, response.Body) // a client that keeps sending may lose it
 			}
 			if status != c.status || served != c.served {
 				t.Errorf("%s, byte by byte %v: the last status is %d after %d served, want %d after %d", c.name, split, status, served, c.status, c.served)
@@ -95,7 +96,7 @@ func TestSmuggling(t *testing.T) {
 	}
 }
 
-// A request that is under way does not end because an ambiguous head follows it.
+// A running request does not end because an ambiguous head follows it.
 func TestRequestBeforeAnAmbiguousHead(t *testing.T) {
 	const bad = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
 	begun := make(chan struct{})
@@ -117,7 +118,7 @@ func TestRequestBeforeAnAmbiguousHead(t *testing.T) {
 	}
 }
 
-// Behind TLS heads are read as in front of it.
+// Heads within TLS are checked as in cleartext.
 func TestSmugglingWithinTLS(t *testing.T) {
 	s := startTLS(t, hello, nil)
 	conn, _ := dial(t, s.Listener, "")
@@ -132,7 +133,7 @@ func TestSmugglingWithinTLS(t *testing.T) {
 	}
 }
 
-// Bodies, and what follows an upgrade, may look like heads.
+// Bodies, and data after an upgrade, may look like heads.
 func TestBodiesThatLookLikeHeads(t *testing.T) {
 	const bad = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -172,7 +173,7 @@ func TestBodiesThatLookLikeHeads(t *testing.T) {
 	}
 }
 
-// Trailers that a transport refuses to send are dropped, whether they were announced or not.
+// Trailers that a transport refuses to send are dropped, announced or not.
 func TestTrailersThatMayNotBe(t *testing.T) {
 	l := start(t, func(_ http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
@@ -205,9 +206,9 @@ func TestUnderscores(t *testing.T) {
 	}
 }
 
-// FuzzFraming reads each input whole and byte by byte, which must make no difference. Of an input
-// that passes, net/http serves no request with a length and chunks. Where it finds nothing but
-// requests, framing stands before the next one at the end.
+// FuzzFraming reads each input whole and byte by byte, with the same result. If an input
+// passes, net/http serves no request in it with both a length and chunks. If the input holds
+// only whole requests, framing ends in the state before a request.
 func FuzzFraming(f *testing.F) {
 	for _, seed := range []string{
 		get, get + get, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello" + get,
@@ -238,7 +239,7 @@ func FuzzFraming(f *testing.F) {
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			if err != nil || r.Method == "PRI" { // the last on its connection
+			if err != nil || r.Method == "PRI" { // the last request on its connection
 				return
 			}
 			head := bytes.ToLower(input[at : len(input)-sent.Len()-requests.Buffered()])

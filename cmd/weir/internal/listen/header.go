@@ -12,18 +12,18 @@ import (
 	"github.com/pires/go-proxyproto"
 )
 
-// A header of the PROXY protocol precedes what the client sends.
+// A header of the PROXY protocol precedes the client's data.
 type header struct {
 	timeout time.Duration
 	once    sync.Once
-	buffer  *bufio.Reader // until it is empty
+	buffer  *bufio.Reader // nil once it is empty
 	client  net.Addr
 	err     error
 }
 
-// read waits for the header, and returns the address that it names: the peer's own if it names
-// none, as in the health checks of a balancer. If there is no header, or the client may have no
-// more connections, it closes the connection.
+// read waits for the header and returns its address. A header without one, as in the health
+// checks of a balancer, means the peer's own. If the header is missing, or the client has
+// reached its cap on connections, read closes the connection.
 func (h *header) read(c *conn) (net.Addr, error) {
 	h.once.Do(func() {
 		if h.client, h.err = h.parse(c.Conn); h.err == nil {
@@ -45,7 +45,7 @@ func (h *header) parse(socket net.Conn) (net.Addr, error) {
 	}
 	h.buffer = bufio.NewReaderSize(socket, headerBuffer)
 	if _, err := h.buffer.Peek(1); err != nil {
-		return nil, unwaited(err) // a balancer that only looks whether the port is open
+		return nil, unwaited(err) // a balancer's port check
 	}
 	parsed, err := proxyproto.Read(h.buffer)
 	if err != nil {
@@ -63,7 +63,7 @@ const headerBuffer = 256
 
 var errHeader = errors.New("listen: no valid header of the PROXY protocol")
 
-// unwaited hides from net/http that a deadline has passed: it is not one of its own.
+// unwaited hides a passed deadline from net/http, which would take it for its own.
 func unwaited(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return errHeader
@@ -71,7 +71,7 @@ func unwaited(err error) error {
 	return err
 }
 
-// rest reads what follows the header.
+// rest reads the data after the header.
 func (h *header) rest(socket net.Conn, p []byte) (int, error) {
 	if h.buffer != nil && h.buffer.Buffered() > 0 {
 		return h.buffer.Read(p)

@@ -65,7 +65,7 @@ func TestProxyProtocolOfHealthChecks(t *testing.T) {
 		}
 	}
 	conn, _ := dial(t, l, "")
-	conn.Close() // only looks whether the port is open
+	conn.Close() // a port check
 	eventually(t, "it is gone", func() bool { return l.Counts().Open <= 2 && l.Counts().Accepted == 3 })
 	if n := l.Counts(); n.BadHeader != 0 {
 		t.Errorf("%+v, want no bad header", n)

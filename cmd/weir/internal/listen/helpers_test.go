@@ -17,8 +17,8 @@ import (
 // short is a time limit that a test waits for.
 const short = config.Duration(60 * time.Millisecond)
 
-// start serves on a free port until the test ends, and then checks that no goroutine is left. What
-// change does not set is generous.
+// start serves on a free port until the test ends, and then checks for leaked goroutines.
+// Settings that change leaves alone are generous.
 func start(t testing.TB, next http.HandlerFunc, change func(*config.Listener)) *Listener {
 	t.Helper()
 	return startLogging(t, slog.New(slog.DiscardHandler), next, change)
@@ -90,7 +90,7 @@ func dial(t testing.TB, l *Listener, text string) (net.Conn, *bufio.Reader) {
 
 const get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
 
-// answer reads a response; status 0 is a connection that was closed without one.
+// answer reads a response; status 0 means the connection was closed without one.
 func answer(t testing.TB, from *bufio.Reader) (status int, body string) {
 	t.Helper()
 	response, err := http.ReadResponse(from, nil)
@@ -134,7 +134,7 @@ func fetch(t testing.TB, c *http.Client, url string) (status int, body, proto st
 	return response.StatusCode, string(text), response.Proto
 }
 
-// after waits until a time limit has passed that something must outlive, or the channel is closed.
+// after waits until limit has passed, or the channel is closed.
 func after(limit config.Duration, ended <-chan struct{}) {
 	select {
 	case <-time.After(time.Duration(limit)):

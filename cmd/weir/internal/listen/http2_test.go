@@ -21,7 +21,7 @@ const (
 	preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 )
 
-// frame is one of HTTP/2.
+// frame returns an HTTP/2 frame.
 func frame(kind, flags byte, stream uint32, payload string) string {
 	head := []byte{0, byte(len(payload) >> 8), byte(len(payload)), kind, flags, 0, 0, 0, 0}
 	binary.BigEndian.PutUint32(head[5:], stream)
@@ -75,8 +75,8 @@ func TestRapidReset(t *testing.T) {
 	}
 }
 
-// A client that resets more than it may, and slowly enough for net/http, is told to go away. What
-// it has asked for is answered.
+// A client that resets too many requests, too slowly for net/http's own limit, gets a GOAWAY.
+// Its open requests are answered.
 func TestTooManyResets(t *testing.T) {
 	const most = 20
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -113,7 +113,7 @@ func TestTooManyResets(t *testing.T) {
 	}
 }
 
-// The client has no room for a response, however short: its window is 0.
+// The client has no room for any response: its window is 0.
 func TestClosedWindow(t *testing.T) {
 	for name, write := range map[string]http.HandlerFunc{
 		"short": hello,
@@ -136,13 +136,13 @@ func TestClosedWindow(t *testing.T) {
 	}
 }
 
-// The streams wait for the connection, which the client reads slowly: none of them has stalled.
+// The streams wait for the connection, which the client reads slowly: no stream has stalled.
 func TestSlowConnectionStallsNoStream(t *testing.T) {
 	const size = 10 << 20
 	l := start(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, size)) },
 		func(c *config.Listener) { c.BodyTimeout = config.Duration(250 * time.Millisecond) })
 	conn, _ := dial(t, l, "")
-	_ = conn.(*net.TCPConn).SetReadBuffer(128 << 10) // or it would grow, and acknowledge in longer steps
+	_ = conn.(*net.TCPConn).SetReadBuffer(128 << 10) // otherwise it would grow, and acknowledge in larger steps
 	_, _ = io.WriteString(conn, preface+frame(setting, 0, 0, "\x00\x04\x7f\xff\xff\xff")+frame(windowUpdate, 0, 0, "\x7f\xff\x00\x00")+request(1))
 	slow := &slowReader{Reader: conn, bytes: 3 << 20, pace: 10 * time.Millisecond}
 	answers := bufio.NewReaderSize(slow, 16<<10)
@@ -157,7 +157,7 @@ func TestSlowConnectionStallsNoStream(t *testing.T) {
 	}
 }
 
-// slowReader waits before each of its reads, until it has read so many bytes.
+// slowReader waits before each read until it has read the given number of bytes.
 type slowReader struct {
 	io.Reader
 	bytes int

@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// The comparison is with a server of net/http and no more. Both ends of a connection are here, so
-// 9,000 need 18,000 files.
+// The test compares with a plain server of net/http. Both ends of each connection are in this
+// process, so 9,000 connections need 18,000 files.
 func TestMemoryOfIdleConnections(t *testing.T) {
 	n := 1000
 	if longtest.All() {
@@ -41,7 +41,7 @@ func TestMemoryOfIdleConnections(t *testing.T) {
 	}
 }
 
-// held returns what n connections that have been answered once hold of memory, of both ends.
+// held returns the memory that n connections hold at both ends after one answer each.
 func held(t *testing.T, n int, address string) uint64 {
 	t.Helper()
 	before := inUse()
@@ -69,7 +69,7 @@ func held(t *testing.T, n int, address string) uint64 {
 // inUse is the memory in use: heap and stacks.
 func inUse() uint64 {
 	runtime.GC()
-	runtime.GC() // the first one only empties the pools
+	runtime.GC() // the first call only empties the pools
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc + m.StackInuse

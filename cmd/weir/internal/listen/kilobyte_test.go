@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// With the usual BodyTimeout, a client that reads 1 KB/s of a response of 10 MB stays. Here all
-// goes twenty times as fast.
+// With the usual BodyTimeout, a client that reads 1 KB/s of a response of 10 MB is not cut.
+// The test runs twenty times as fast.
 func TestKilobyteASecond(t *testing.T) {
 	longtest.Skip(t)
 	const faster = 20

@@ -19,7 +19,7 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// A Listener serves clients on one address. Make one with New. Its methods may be called
+// A Listener serves clients on one address. Create one with New. Its methods may be called
 // concurrently.
 type Listener struct {
 	socket        net.Listener
@@ -27,7 +27,7 @@ type Listener struct {
 	server        *http.Server
 	next          http.Handler
 	log           *slog.Logger
-	certificates  *certs.Files // nil without TLS, as settings
+	certificates  *certs.Files // nil without TLS, like settings
 	settings      *tls.Config
 	headerTimeout time.Duration
 
@@ -36,18 +36,18 @@ type Listener struct {
 
 	mu        sync.Mutex
 	conns     map[*conn]struct{}
-	addresses map[netip.Addr]int // connections of each that is counted
+	addresses map[netip.Addr]int // counted connections by address
 	idle      *list.List         // connections without a request, the longest idle first
 
 	stop context.CancelFunc // ends the requests
 }
 
-// live is what Update changes.
+// live holds the settings that Update changes.
 type live struct {
 	proxied     bool        // clients are behind the PROXY protocol
-	balancers   trust.Peers // that may use it
+	balancers   trust.Peers // peers that may use it
 	trusted     trust.Peers
-	underscores bool // names of headers may have them
+	underscores bool // allowed in names of headers
 	bodyTimeout time.Duration
 	bodyRate    int64 // bytes a second
 	connections int
@@ -55,7 +55,8 @@ type live struct {
 	resets      int
 }
 
-// New takes the address and serves nothing yet. The configuration has been completed and checked.
+// New opens the address but serves nothing yet. The configuration must be complete and
+// checked.
 func New(c config.Listener, next http.Handler, log *slog.Logger) (*Listener, error) {
 	l := &Listener{
 		next: next, log: log, headerTimeout: time.Duration(c.HeaderTimeout),
@@ -83,7 +84,7 @@ func New(c config.Listener, next http.Handler, log *slog.Logger) (*Listener, err
 	return l, nil
 }
 
-// Serve serves clients until Shutdown or Close is called, and returns nil then.
+// Serve serves clients until Shutdown or Close is called. It then returns nil.
 func (l *Listener) Serve() error {
 	err := l.server.Serve(accepting{l})
 	if errors.Is(err, http.ErrServerClosed) || errors.Is(err, net.ErrClosed) {
@@ -92,14 +93,14 @@ func (l *Listener) Serve() error {
 	return err
 }
 
-// Shutdown takes no more connections, and returns once every request has been answered or ctx has
-// ended. Connections that were hijacked go on until Close.
+// Shutdown accepts no more connections, and returns once every request has been answered or
+// ctx has ended. Hijacked connections stay open until Close.
 func (l *Listener) Shutdown(ctx context.Context) error {
-	_ = accepting{l}.Close() // the server does not know it before Serve
+	_ = accepting{l}.Close() // the server does not know the listener before Serve
 	return l.server.Shutdown(ctx)
 }
 
-// Close ends everything at once, connections that were hijacked included.
+// Close ends all connections at once, including hijacked ones.
 func (l *Listener) Close() error {
 	l.stop()
 	err := errors.Join(l.server.Close(), accepting{l}.Close())
@@ -115,13 +116,13 @@ func (l *Listener) Close() error {
 	return err
 }
 
-// Addr returns the address that was taken.
+// Addr returns the listener's address.
 func (l *Listener) Addr() net.Addr { return l.socket.Addr() }
 
-// Update takes over what can change while clients are connected: the networks, the caps,
-// BodyTimeout, BodyRate and MaxResets. A lower cap closes no connection. It also reads the
-// certificates again if their files have changed; an error says why they, or the networks, were not
-// taken over.
+// Update applies the settings that can change while clients are connected: the networks, the
+// caps, BodyTimeout, BodyRate and MaxResets. A lower cap closes no connection. It also reads
+// the certificates again if their files have changed. An error says why the certificates or
+// the networks were not applied.
 func (l *Listener) Update(c config.Listener) error {
 	if err := l.update(c); err != nil {
 		return err

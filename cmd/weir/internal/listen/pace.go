@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// A pace cuts a client that sends a body too slowly. It counts only the time in which the proxy
-// waits for the client.
+// A pace cuts a client that sends a body too slowly. It counts only the time in which the
+// proxy waits for the client.
 //
-// The client is credited with what was read of the body, or with its share of what its connection
-// received, if that is more. A record of TLS and a frame of HTTP/2 have up to 16 KiB and are read
-// whole: a client of 1 KB/s seems to send nothing for 16 s. The bodies that the proxy waits for
-// share what a connection of HTTP/2 received, so each slow one costs its client the rate.
+// The client is credited with the larger of two numbers: the bytes read from the body, and
+// its share of the bytes that its connection received. A TLS record and an HTTP/2 frame have
+// up to 16 KiB and are read whole: a client of 1 KB/s seems to send nothing for 16 s. The
+// bodies that the proxy waits for share the bytes of an HTTP/2 connection, so a client needs
+// the rate for each body.
 type pace struct {
 	conn *conn
 	cut  func()
@@ -25,12 +26,12 @@ type pace struct {
 	rate     int64
 	grace    time.Duration
 	behind   arrears
-	counted  time.Time // up to when the wait has been counted
-	received uint64    // by the connection until then
-	credited int64     // to this wait
+	counted  time.Time // end of the wait counted so far
+	received uint64    // by the connection until counted
+	credited int64     // bytes credited to this wait
 }
 
-// begin begins to wait for the client. It reports false once the client has been cut.
+// begin begins a wait for the client. It reports false once the client has been cut.
 func (p *pace) begin() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +55,7 @@ func (p *pace) begin() bool {
 	return true
 }
 
-// end ends the wait, which brought so many bytes of the body.
+// end ends a wait that returned the given bytes of the body.
 func (p *pace) end(bytes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,7 +67,7 @@ func (p *pace) end(bytes int) {
 	p.rest()
 }
 
-// close ends the wait and all later ones.
+// close ends this wait and all later ones.
 func (p *pace) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -109,8 +110,8 @@ func (p *pace) look() {
 	p.timer.Reset(p.grace / looks)
 }
 
-// count takes in the wait since the last time. While other bodies keep the connection's window
-// closed, the client cannot send.
+// count adds the time since the last call to the wait. While other bodies keep the
+// connection's window closed, the client cannot send, and the time does not count.
 func (p *pace) count() {
 	now, received := time.Now(), p.conn.received.Load()
 	waited := now.Sub(p.counted)
@@ -123,17 +124,17 @@ func (p *pace) count() {
 	p.counted, p.received = now, received
 }
 
-// arrears is how far a client is behind the rate: how much longer it took than its bytes take at
-// that rate. Being ahead is not kept, because a client that begins fast could buy hours with a
-// megabyte.
+// arrears is how far a client is behind the rate: the excess of the time it took over the
+// time its bytes take at the rate. It is never negative, because otherwise a client that
+// begins fast could buy hours with a megabyte.
 type arrears time.Duration
 
-// after returns the arrears after another wait, which brought so many bytes.
+// after returns the arrears after another wait, which returned the given bytes.
 func (a arrears) after(waited time.Duration, bytes, rate int64) arrears {
 	return max(0, a+arrears(waited-lasts(max(bytes, 0), rate)))
 }
 
-// lasts returns how long so many bytes take at the rate, up to 136 years.
+// lasts returns how long the bytes take at the rate, up to 136 years.
 func lasts(bytes, rate int64) time.Duration {
 	seconds := min(bytes/rate, 1<<32)
 	return time.Duration(seconds)*time.Second + time.Duration(bytes%rate)*time.Second/time.Duration(rate)

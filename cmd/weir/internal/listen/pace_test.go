@@ -12,7 +12,7 @@ const (
 	testGrace = 30 * time.Second
 )
 
-// paced is a pace without a client; cuts says when it was cut.
+// paced is a pace without a client; cuts receives the time of the cut.
 func paced() (p *pace, cuts chan time.Time) {
 	l := new(Listener)
 	l.live.Store(&live{bodyRate: testRate, bodyTimeout: testGrace})
@@ -20,8 +20,8 @@ func paced() (p *pace, cuts chan time.Time) {
 	return &pace{conn: &conn{listener: l}, cut: func() { cuts <- time.Now() }}, cuts
 }
 
-// wait is a read of the body that takes so long, of which the connection receives bytes each second
-// and the last second the body's.
+// wait is a read of the body of the given duration. The connection receives perSecond bytes
+// each second; the last second brings the body's bytes.
 func (p *pace) wait(seconds int, perSecond uint64, body int) {
 	p.begin()
 	for range seconds {
@@ -113,7 +113,7 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// Ten bodies on a connection that receives the rate of one: nine of them are slow, however fast the
+// Ten bodies on a connection that receives the rate of one: nine are slow, however fast the
 // tenth is.
 func TestPaceIsOfEachBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -132,8 +132,8 @@ func TestPaceIsOfEachBody(t *testing.T) {
 	})
 }
 
-// FuzzArrears compares with the definition: the arrears are the most, over all times before, by
-// which the client took longer since then than its bytes take.
+// FuzzArrears compares with the definition: the arrears are the maximum, over all earlier
+// times, of the time since then minus the time that the bytes since then take.
 func FuzzArrears(f *testing.F) {
 	f.Add(uint64(1), int64(240), uint16(100))
 	f.Add(uint64(2), int64(1), uint16(1000))
@@ -142,7 +142,7 @@ func FuzzArrears(f *testing.F) {
 		rate = 1 + (rate&(1<<62-1))%(1<<30)
 		random := rand.New(rand.NewPCG(seed, 0))
 		var a arrears
-		var lead, most float64 // of the bytes before the time, in seconds; the most that it ever was
+		var lead, most float64 // of the bytes before the time, in seconds; its maximum so far
 		for n := range int(steps) {
 			waited := time.Duration(random.Int64N(int64(time.Minute)))
 			bytes := random.Int64N(2*rate*int64(waited/time.Millisecond)/1000 + 2)

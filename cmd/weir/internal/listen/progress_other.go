@@ -4,14 +4,14 @@ package listen
 
 import "net"
 
-// progress is how far the peer of a TCP connection has come.
+// progress is the state of a TCP connection's peer.
 type progress struct {
-	acked uint64 // bytes that it has acknowledged
-	owed  bool   // more has been written
+	acked uint64 // bytes acknowledged by the peer
+	owed  bool   // some written bytes are not acknowledged
 }
 
-// progressOf returns the progress of the socket's peer; ok is false if that cannot be known.
+// progressOf returns the progress of the socket's peer; ok is false if it is unknown.
 func progressOf(net.Conn) (p progress, ok bool) { return progress{}, false }
 
-// seesProgress reports whether progressOf will know.
+// seesProgress reports whether progressOf works for the socket.
 func seesProgress(net.Conn) bool { return false }

@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// endless writes until it cannot, and closes the channel then.
+// endless writes until a write fails, and then closes the channel.
 func endless(ended chan struct{}) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		defer close(ended)
@@ -45,10 +45,10 @@ func TestStalledReaderOfHTTP2(t *testing.T) {
 	}
 }
 
-// A write takes as long as the client needs for what waits in the socket, which is more than it may
-// stall.
+// A write lasts until the client has read the data in the socket, which is longer than a
+// client may stall.
 func TestSlowReaderIsNoStalledOne(t *testing.T) {
-	const stall = 250 * time.Millisecond // a busy machine may hold the reader up for a second
+	const stall = 250 * time.Millisecond // a busy machine may delay the reader for a second
 	size := 12 << 20
 	l := start(t, func(w http.ResponseWriter, _ *http.Request) {
 		if _, err := w.Write(make([]byte, size)); err != nil {

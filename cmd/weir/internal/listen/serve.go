@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// serve hands a request on with a body and a writer that give up on a client that stalls. Responses
-// of HTTP/1 need no writer of their own: their connection looks after itself.
+// serve calls the handler with a body and a writer that give up on a stalled client. HTTP/1
+// responses need no special writer, because their connection is watched.
 func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	c := connOf(r.Context())
 	if c.secured != nil {
@@ -14,7 +14,7 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	if why := complaint(r); why != "" {
 		if r.Method == "PRI" {
-			w.Header().Set("Connection", "close") // because framing looks at no head behind it
+			w.Header().Set("Connection", "close") // because framing checks no head after it
 		}
 		http.Error(w, why, http.StatusBadRequest)
 		return
@@ -33,7 +33,7 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 		b := newBody(r, c, w)
 		b.trailer, b.underscores = r.Trailer, underscores
 		defer b.release()
-		r = r.WithContext(r.Context()) // a copy: the server needs its own body
+		r = r.WithContext(r.Context()) // a copy: the server needs the original body
 		r.Body = b
 		if r.ProtoMajor < 2 {
 			ignoreUpgrade(r)
@@ -43,23 +43,24 @@ func (l *Listener) serve(w http.ResponseWriter, r *http.Request) {
 	l.next.ServeHTTP(w, r)
 }
 
-// complaint says what is wrong with a request that net/http serves and no upstream should have.
+// complaint describes a request that net/http serves but no upstream should receive, or is
+// empty.
 func complaint(r *http.Request) string {
 	switch scheme := r.URL.Scheme; {
-	case r.Method == "PRI": // which net/http serves in the midst of HTTP/1
+	case r.Method == "PRI": // net/http serves it in the middle of HTTP/1
 		return "PRI begins HTTP/2 and is no method"
 	case strings.ContainsFunc(r.Method, noToken): // of HTTP/2
 		return "the method is no token"
 	case scheme != "" && !strings.EqualFold(scheme, "http") && !strings.EqualFold(scheme, "https"):
-		return "the scheme of the request is not http or https" // an upstream would take the URL for a path
-	case strings.ContainsFunc(r.Host, noHost): // of HTTP/2, or of an absolute form
+		return "the scheme of the request is not http or https" // an upstream would read the URL as a path
+	case strings.ContainsFunc(r.Host, noHost): // in HTTP/2, or in the absolute form
 		return "the host of the request has a character that none may have"
 	}
 	return ""
 }
 
-// dropUnderscores drops what has an underscore in its name: CGI and WSGI read X_Forwarded_For as
-// X-Forwarded-For, which is not the client's to say.
+// dropUnderscores drops headers with an underscore in the name: CGI and WSGI read
+// X_Forwarded_For as X-Forwarded-For, which a client must not set.
 func dropUnderscores(from http.Header) {
 	for name := range from {
 		if strings.Contains(name, "_") {
@@ -68,8 +69,8 @@ func dropUnderscores(from http.Header) {
 	}
 }
 
-// ignoreUpgrade ignores that the client asks for another protocol, as a server may (RFC 9110, 7.8).
-// With a body under way, its deadline would be one of the other protocol too.
+// ignoreUpgrade removes the client's request for another protocol, as a server may (RFC 9110,
+// 7.8). If a body were still being read, its deadline would also apply to the other protocol.
 func ignoreUpgrade(r *http.Request) {
 	if r.Header.Get("Upgrade") != "" {
 		r.Header = r.Header.Clone()

@@ -13,19 +13,19 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// What one connection of HTTP/2 may make the proxy keep. net/http's own frames may have 1 MiB, and
-// each connection keeps a buffer of the longest that it has read.
+// The limits of an HTTP/2 connection's memory. net/http by default accepts frames of 1 MiB,
+// and each connection keeps a buffer of its longest frame.
 const (
-	frameSize        = 16 << 10  // the least that the protocol allows
-	connectionWindow = 1 << 20   // net/http's own
-	streamWindow     = 256 << 10 // 100 ms away, a client can still send 2.5 MB/s in one request
+	frameSize        = 16 << 10  // the protocol's minimum
+	connectionWindow = 1 << 20   // the default of net/http
+	streamWindow     = 256 << 10 // at a round trip of 100 ms, a request can still send 2.5 MB/s
 )
 
-// newServer returns the server of net/http. TLS is below it.
+// newServer returns the net/http server. TLS is below it.
 func newServer(c config.Listener, l *Listener, logger *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           http.HandlerFunc(l.serve),
-		ReadHeaderTimeout: time.Duration(c.HeaderTimeout), // and of the handshake
+		ReadHeaderTimeout: time.Duration(c.HeaderTimeout), // also for the handshake
 		IdleTimeout:       time.Duration(c.IdleTimeout),
 		MaxHeaderBytes:    int(c.MaxHeader),
 		Protocols:         protocols(c),
@@ -43,7 +43,7 @@ func newServer(c config.Listener, l *Listener, logger *slog.Logger) *http.Server
 	}
 }
 
-// protocols are those that the configuration names; both if it names none.
+// protocols returns the configured protocols, by default both.
 func protocols(c config.Listener) *http.Protocols {
 	p := new(http.Protocols)
 	p.SetHTTP1(speaks(c.Protocols, "http1"))
@@ -55,7 +55,7 @@ func speaks(protocols []string, protocol string) bool {
 	return len(protocols) == 0 || slices.Contains(protocols, protocol)
 }
 
-// serverLog takes what net/http logs.
+// serverLog receives the log of net/http.
 type serverLog struct{ to *slog.Logger }
 
 func (l serverLog) Write(line []byte) (int, error) {

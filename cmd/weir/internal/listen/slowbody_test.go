@@ -13,13 +13,13 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// hasty wants 100 KB/s.
+// hasty requires 100 KB/s.
 func hasty(c *config.Listener) { c.BodyTimeout, c.BodyRate = 4*short, 100_000 }
 
-// patient wants it too, of a sender that a busy machine holds up: it is slow, and not stalled.
+// patient requires the same rate, but tolerates the stalls that a busy machine causes.
 func patient(c *config.Listener) { c.BodyTimeout, c.BodyRate = 16*short, 100_000 }
 
-// trickle sends a byte a millisecond, until it is told that the proxy has had enough.
+// trickle sends a byte a millisecond until a write fails.
 func trickle(to io.Writer, piece string) {
 	for {
 		if _, err := io.WriteString(to, piece); err != nil {
@@ -58,8 +58,8 @@ func TestSlowSenderOfHTTP2(t *testing.T) {
 	}
 }
 
-// The rate holds for the time in which the proxy waits for the client. This one sends when it is
-// read, and the proxy hardly reads.
+// The rate applies only while the proxy waits for the client. This client sends when it is
+// read, and the proxy rarely reads.
 func TestSlowUpstreamIsNoSlowSender(t *testing.T) {
 	const size, pieces = 1 << 20, 20
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -88,8 +88,8 @@ func TestSlowUpstreamIsNoSlowSender(t *testing.T) {
 	}
 }
 
-// Four bodies that the proxy does not read fill the window of the connection, so the client can
-// send nothing of the fifth.
+// Four bodies that the proxy is not reading fill the connection's window, so the client
+// cannot send the fifth.
 func TestStarvedBodyIsNotSlow(t *testing.T) {
 	unread := make(chan struct{})
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -139,7 +139,7 @@ func TestStarvedBodyIsNotSlow(t *testing.T) {
 	}
 }
 
-// A response that has begun may have the client wait for more of it before it sends more.
+// The client may wait for more of a response before it sends more of its body.
 func TestConverse(t *testing.T) {
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
 		r.Body.(interface{ Converse() }).Converse()
@@ -159,7 +159,7 @@ func sendSlowly(to net.Conn, text string, pace config.Duration) {
 	}
 }
 
-// A reload changes the rate of bodies that are under way.
+// A reload changes the rate of bodies that are being read.
 func TestRateChanges(t *testing.T) {
 	begun := make(chan struct{})
 	l := start(t, func(w http.ResponseWriter, r *http.Request) {
@@ -179,7 +179,7 @@ func TestRateChanges(t *testing.T) {
 	}
 }
 
-// net/http reads a chunk whole if there is room for it, so this is one read.
+// net/http reads a whole chunk if it fits, so this is one read.
 func TestSlowChunkIsNotStalled(t *testing.T) {
 	l := start(t, sink, func(c *config.Listener) { c.BodyTimeout = 10 * short })
 	conn, answers := dial(t, l, "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n")
@@ -189,7 +189,7 @@ func TestSlowChunkIsNotStalled(t *testing.T) {
 	}
 }
 
-// A handler ends the read that is under way.
+// A handler ends the current read.
 func TestInterruptedReadIsNotExtended(t *testing.T) {
 	socket, other := net.Pipe()
 	defer other.Close()

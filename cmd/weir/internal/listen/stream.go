@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// stream is the writer of a response in HTTP/2, where each has a flow control of its own: a client
-// may read the connection and not the stream.
+// stream is the writer of an HTTP/2 response. Each stream has its own flow control: a client
+// may read the connection but not the stream.
 type stream struct {
 	http.ResponseWriter
 	conn    *conn
@@ -18,12 +18,12 @@ type stream struct {
 
 func (l *Listener) newStream(w http.ResponseWriter, c *conn) *stream {
 	if most := l.live.Load().resets; most > 0 && c.resets.Load() > int64(most) {
-		w.Header().Set("Connection", "close") // net/http makes a GOAWAY of it
+		w.Header().Set("Connection", "close") // net/http sends a GOAWAY for it
 	}
 	return &stream{ResponseWriter: w, conn: c, control: http.NewResponseController(w)}
 }
 
-// Write writes a frame's worth at a time, so that a stall is one of frames and not of whatever the
+// Write writes one frame at a time, so that the stall is measured per frame, whatever the
 // handler writes at once.
 func (s *stream) Write(p []byte) (n int, err error) {
 	for {
@@ -37,20 +37,20 @@ func (s *stream) Write(p []byte) (n int, err error) {
 	}
 }
 
-// Flush sends what has been written.
+// Flush sends the written data.
 func (s *stream) Flush() { _ = s.FlushError() }
 
-// FlushError sends what has been written.
+// FlushError sends the written data.
 func (s *stream) FlushError() error {
 	s.writing.begin(s.conn.readStall(), s)
 	defer s.writing.end()
 	return s.control.Flush()
 }
 
-// Unwrap gives http.ResponseController the rest of what the writer can do.
+// Unwrap returns the underlying writer for http.ResponseController.
 func (s *stream) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
-// moved reports whether the stream waits for the connection, which is watched itself.
+// moved reports whether the stream waits for the connection, which has its own watch.
 func (s *stream) moved() bool { return s.conn.writing.waiting() }
 
 // cut resets the stream.
@@ -60,8 +60,8 @@ func (s *stream) cut() {
 	_ = s.control.SetWriteDeadline(past)
 }
 
-// release ends the care for the stream as its handler returns. What is still to be sent is less
-// than a frame, and has a deadline; while the connection is slow, it is sent here.
+// release stops watching the stream when its handler returns. The unsent data is less than a
+// frame and has a deadline; while the connection is slow, release sends it.
 func (s *stream) release(request context.Context) {
 	stall := s.conn.readStall()
 	if s.conn.writing.waiting() {
@@ -75,8 +75,8 @@ func (s *stream) release(request context.Context) {
 	}
 }
 
-// reset counts a request that ended before its response, unless the proxy ended it, or the whole
-// connection did.
+// reset counts a request that ended before its response, unless the proxy or the whole
+// connection ended it.
 func (s *stream) reset() {
 	if s.wasCut || s.conn.gone.Load() || s.conn.closed.Load() {
 		return

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// dropTrailers drops names that a transport refuses to send behind a body: its refusal would pass
-// for a failure of the upstream, and open a breaker. A Host there is for none to obey, and names
-// with underscores pass as they do in the header.
+// dropTrailers drops names that a transport refuses to send after a body: the refusal would
+// count as a failure of the upstream, and open a breaker. A Host trailer has no meaning.
+// Names with underscores pass as they do in the header.
 func dropTrailers(from http.Header, underscores bool) {
 	for name := range from {
 		switch name {

@@ -7,34 +7,34 @@ import (
 
 // An operation waits for a client.
 type operation interface {
-	// moved reports whether the client did something since the last call.
+	// moved reports whether the client has made progress since the last call.
 	moved() bool
 	// cut makes the operation fail.
 	cut()
 }
 
-// A watch cuts an operation that has not moved for as long as it may stall. It looks eight times in
-// that time, and may learn at the first look of what moved before, so the operation lasts an eighth
-// longer at most.
+// A watch cuts an operation that has not moved for the time of a stall. It checks eight times
+// in that time. The first check may see a move from before, so the operation lasts at most an
+// eighth longer.
 //
-// Beginning and ending an operation costs a lock and not a timer: the timer goes on from one
-// operation to the next, and finds out when it fires.
+// Beginning and ending an operation takes a lock but no timer: the timer keeps running
+// between operations, and checks the state when it fires.
 type watch struct {
 	mu      sync.Mutex
 	timer   *time.Timer
 	ticking bool
-	busy    bool // an operation is under way
+	busy    bool // an operation is running
 	closed  bool
 	stall   time.Duration
 	begun   time.Time
-	last    time.Time // when it began or was last seen to move
+	last    time.Time // when it began or last moved
 }
 
-// looks is how often a watch looks at an operation before it cuts it.
+// looks is the number of checks before a watch cuts an operation.
 const looks = 8
 
-// begin starts an operation that may stall for the given time; 0 is any time. Only one may be under
-// way.
+// begin starts an operation that may stall for the given time; 0 means any time. Only one
+// operation may run at a time.
 func (w *watch) begin(stall time.Duration, of operation) {
 	if stall <= 0 {
 		return
@@ -57,14 +57,14 @@ func (w *watch) begin(stall time.Duration, of operation) {
 	}
 }
 
-// end ends the operation. It is not cut any more once end has returned.
+// end ends the operation. After end returns, it is not cut.
 func (w *watch) end() {
 	w.mu.Lock()
 	w.busy = false
 	w.mu.Unlock()
 }
 
-// close ends the operation and all later ones.
+// close ends this operation and all later ones.
 func (w *watch) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,7 +74,7 @@ func (w *watch) close() {
 	}
 }
 
-// waiting reports whether an operation has been under way for a while.
+// waiting reports whether an operation has been running for a while.
 func (w *watch) waiting() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

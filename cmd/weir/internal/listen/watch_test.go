@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// counting is an operation that moves until a time.
+// counting is an operation that moves until a given time.
 type counting struct {
 	moves time.Time
 	cuts  int
@@ -45,7 +45,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// One operation begins where the other ended, and the timer goes on.
+// One operation begins when another ends, and the timer keeps running.
 func TestWatchTellsOperationsApart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var w watch
