@@ -80,7 +80,7 @@ func groupOf(fsys fs.FS, controller string) (controlGroup, error) {
 }
 
 // within is the directory of a group, which within a container may be the root of
-// what is mounted, whatever its name outside.
+// the mount, whatever its name outside.
 func within(fsys fs.FS, root, own string) string {
 	dir := path.Join(root, own)
 	if _, err := fs.Stat(fsys, dir); err != nil {
@@ -89,7 +89,7 @@ func within(fsys fs.FS, root, own string) string {
 	return dir
 }
 
-// noLimit is where version 1 begins to mean none: it tells the greatest number of whole pages.
+// noLimit is where version 1 begins to mean none: it reports the greatest number of whole pages.
 const noLimit = 1 << 62
 
 // memoryLimit is the limit in bytes.
@@ -101,8 +101,8 @@ func (g controlGroup) memoryLimit(fsys fs.FS) (bytes float64, limited bool, err 
 	return bytes, limited && bytes < noLimit, err
 }
 
-// memoryUsed is what the group's processes use in bytes, less the files that could be dropped from
-// the cache.
+// memoryUsed is the memory of the group's processes in bytes, less the files that could be dropped
+// from the cache.
 func (g controlGroup) memoryUsed(fsys fs.FS) (float64, error) {
 	usage, cache := "memory.current", "inactive_file"
 	if g.v1 {
@@ -140,7 +140,7 @@ func (g controlGroup) cpuLimit(fsys fs.FS) (processors float64, limited bool, er
 	return quota[0] / quota[1], true, nil
 }
 
-// cpuUsed is what the group with the accounts of processor time has used. In version 1 that is a
+// cpuUsed is the processor time of the group that accounts for it. In version 1 that is a
 // controller of its own.
 func cpuUsed(fsys fs.FS) (time.Duration, error) {
 	g, err := groupOf(fsys, "cpuacct")

@@ -23,7 +23,7 @@ func TestCgroupVersion1(t *testing.T) {
 		if r := poll(t, &Cgroup{fsys: fsys})["cgroup memory"]; r.Load() != 0.6 {
 			t.Errorf("%s: %+v", name, r)
 		}
-		fsys[dir+"memory.limit_in_bytes"].Data = []byte("9223372036854771712\n") // what the kernel says for none
+		fsys[dir+"memory.limit_in_bytes"].Data = []byte("9223372036854771712\n") // the kernel's value for none
 		if _, err := (&Cgroup{fsys: fsys}).Poll(t.Context()); !errors.Is(err, ErrUnavailable) {
 			t.Errorf("%s without a limit: %v", name, err)
 		}
@@ -33,7 +33,7 @@ func TestCgroupVersion1(t *testing.T) {
 	}
 }
 
-// In a container the root of what is mounted is its own group, whatever the name outside.
+// In a container the root of the mount is its own group, whatever the name outside.
 func TestCgroupVersion1InAContainer(t *testing.T) {
 	const dir = "sys/fs/cgroup/memory/"
 	fsys := files("proc/self/cgroup", "5:memory:/docker/abc\n", dir+"memory.limit_in_bytes", "1000\n",

@@ -18,8 +18,8 @@ type Config struct {
 	// Combine says how feeds make one load. Defaults to [Worst].
 	Combine Combine
 
-	// Interval, Timeout and MaxAge are those of the feeds that do not set their own. Interval is
-	// from one poll to the next, and defaults to 100 ms, or to 20 ms for a source that tells a
+	// Interval, Timeout and MaxAge are the defaults of the feeds. Interval is
+	// from one poll to the next, and defaults to 100 ms, or to 20 ms for a source that reports a
 	// [Drain], which says something new with each table; Timeout is of one poll, and defaults to 1
 	// s; MaxAge is how old a reading may be, and defaults to 10 intervals, or to 1 s if that is
 	// more. It is at least the Interval.
@@ -34,8 +34,8 @@ type Config struct {
 
 // A Feed is a source and how it is polled.
 type Feed struct {
-	Source Source // what is polled
-	// Interval, Timeout and MaxAge override those of the [Config].
+	Source Source // the polled source
+	// Interval, Timeout and MaxAge override the [Config].
 	Interval, Timeout, MaxAge time.Duration
 	// Weight is the feed's weight in a [WeightedSum], at most 1e9. Defaults to 1.
 	Weight float64

@@ -38,7 +38,7 @@ func (s *Scheduler) Poll(context.Context) (Sample, error) {
 	return one(Reading{Name: "scheduling latency", Value: wait, Unit: Seconds, Limit: limit.Seconds()}), nil
 }
 
-// quantile is that of what was counted since the last call, as the upper bound of its bucket.
+// quantile is the quantile of the counts since the last call, as the upper bound of its bucket.
 func (s *Scheduler) quantile(h *metrics.Float64Histogram) float64 {
 	counts := make([]uint64, len(h.Counts))
 	var total uint64
@@ -66,7 +66,7 @@ func (s *Scheduler) quantile(h *metrics.Float64Histogram) float64 {
 // CPU is the share of the processors that is in use: on Linux that of the machine
 // or, if it is nearer to its limit, of the quota of this process's control group,
 // of version 1 or 2; elsewhere that of this process, as the runtime knows it since the last
-// collection of garbage. The first poll has nothing to compare with and tells nothing.
+// collection of garbage. The first poll has nothing to compare with and reports nothing.
 type CPU struct {
 	// Limit is the share at which the CPU is at its limit, up to 1. Defaults to 1.
 	Limit float64
@@ -120,14 +120,14 @@ func (c *CPU) Poll(context.Context) (Sample, error) {
 	return s, nil
 }
 
-// ownTime is what this process worked, and how long its processors were there to.
+// ownTime is this process's busy time, and the time of its processors.
 func ownTime() (used, total float64) {
 	v := read("/cpu/classes/total:cpu-seconds", "/cpu/classes/idle:cpu-seconds")
 	total = v[0].Value.Float64()
 	return total - v[1].Value.Float64(), total
 }
 
-// machineTime is what the processors worked, and how long they were there to.
+// machineTime is the processors' busy time, and their time.
 func machineTime(fsys fs.FS) (used, total float64, err error) {
 	// cpu user nice system idle iowait irq softirq steal
 	ticks, err := numbers(fsys, "proc/stat", 1, 2, 3, 4, 5, 6, 7, 8)
@@ -141,7 +141,7 @@ func machineTime(fsys fs.FS) (used, total float64, err error) {
 	return total - ticks[idle] - ticks[waiting], total, nil
 }
 
-// quotaTime is what the control group used, and would have been allowed to since
+// quotaTime is the time that the control group used, and its quota since
 // some moment, in microseconds.
 func quotaTime(fsys fs.FS) (used, allowed float64, ok bool) {
 	g, err := groupOf(fsys, "cpu")

@@ -3,7 +3,7 @@
 //
 // A [Source] measures one system. A [Monitor] polls its sources, each in a
 // goroutine of its own so that a database which hangs does not keep the memory from
-// being read, and tells what they said last:
+// being read, and has their last answers:
 //
 //	mon, err := load.New(load.Config{Feeds: []load.Feed{
 //		{Source: badgerload.New(db)},
@@ -11,7 +11,7 @@
 //	}})
 //	...
 //	go mon.Run(ctx)
-//	mon.Level(load.Writes) // 0 idle, 1 at the limit of what is nearest to its own
+//	mon.Level(load.Writes) // 0 idle, 1 at the limit of the resource nearest to its own
 //
 // # Mathematics
 //
@@ -22,13 +22,13 @@
 // so that signals in bytes, tables and seconds compare. Several combine by the
 // worst bottleneck, the maximum: a store that stalls is not half as bad because the
 // heap is half empty. A weighted sum, w1 load1 + w2 load2 + ..., is available for
-// signals that stand in for each other; it masks a single bottleneck.
+// signals that replace each other; it masks a single bottleneck.
 //
 // # Age
 //
 // A reading is valid until it is MaxAge old by its own time, so a source that stops answering,
-// answers with nonsense, or answers with what it measured an hour ago becomes stale, and so does
-// everything if the Monitor is not run. What reads the monitor then falls back on [Symptoms]: what
+// answers with nonsense, or answers with a measurement of an hour ago becomes stale, and so does
+// everything if the Monitor is not run. Readers of the monitor then fall back on [Symptoms]: the
 // the process sees of its own operations. The change is an [Event] either way.
 //
 // # When it fails

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// An Event tells that a feed became stale, or that it answers again.
+// An Event says that a feed became stale, or that it answers again.
 type Event struct {
 	At     time.Time // when
 	Source string    // Source.Name
-	Kind   Kind      // what happened
+	Kind   Kind      // the kind of the event
 	Err    error     // why, for WentStale and WentMissing
 }
 

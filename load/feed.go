@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/internal/isolate"
 )
 
-// A feed is a source with what it said last.
+// A feed is a source with its last answer.
 type feed struct {
 	Feed
 	name string
@@ -21,7 +21,7 @@ type feed struct {
 	actuator Actuator      // of these
 	drained  Drain
 	drainAt  time.Time
-	drains   bool  // it has told a valid drain, or tried to just now
+	drains   bool  // it has reported a valid drain, or tried to just now
 	err      error // of the last poll
 	polls    uint64
 	failures uint64
@@ -34,10 +34,10 @@ type feed struct {
 // A FeedSnapshot is the state of one feed at one moment.
 type FeedSnapshot struct {
 	Source   string        // Source.Name
-	Readings []Reading     // what it said last, valid or not
-	Actuator Actuator      // what brings them down
-	Drains   bool          // it tells a [Drain]
-	Err      error         // what is wrong: it is stale, one of its readings is not valid, or it is missing
+	Readings []Reading     // its last answer, valid or not
+	Actuator Actuator      // brings them down
+	Drains   bool          // it reports a [Drain]
+	Err      error         // the fault: it is stale, one of its readings is not valid, or it is missing
 	Missing  bool          // there is nothing to measure, so it is left out
 	Age      time.Duration // of the newest valid reading, 0 before the first
 	Polls    uint64        // polls that returned
@@ -84,7 +84,7 @@ func (f *feed) poll(ctx context.Context) (Sample, error) {
 	return sample, hear(err)
 }
 
-// take books what a poll returned. A reading that is not valid leaves the one
+// take books the result of a poll. A reading that is not valid leaves the one
 // before it in place until that is stale.
 func (f *feed) take(s Sample, err error, now time.Time) {
 	f.mu.Lock()
@@ -236,7 +236,7 @@ func (f *feed) drain(now time.Time) (Drain, time.Time, bool) {
 	return f.drained, f.drainAt, now.Sub(f.drainAt) <= f.MaxAge
 }
 
-// look is the state, and whether the source has neither failed nor told anything so far,
+// look is the state, and whether the source has neither failed nor answered so far,
 // both of one moment: an answer in between would make a new source look stale.
 func (f *feed) look(now time.Time) (s FeedSnapshot, yetToTell bool) {
 	f.mu.Lock()
@@ -244,8 +244,8 @@ func (f *feed) look(now time.Time) (s FeedSnapshot, yetToTell bool) {
 	return f.statusLocked(now), f.err == nil && f.polls == f.failures
 }
 
-// change returns what there is to report since it was last asked. A source that
-// has not had the time to tell anything yet, such as one that compares two polls, is no news.
+// change returns the news since the last call. A source that
+// has not had the time to answer yet, such as one that compares two polls, is no news.
 func (f *feed) change(began, now time.Time) (Kind, error) {
 	s, yetToTell := f.look(now)
 	kind := CameBack

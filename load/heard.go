@@ -2,7 +2,7 @@ package load
 
 import "errors"
 
-// A heard error is one that a source gave, with what it answers when it is asked. It is code of the
+// A heard error is a source's error, with its answers. It is code of the
 // user, which may call the monitor: it is asked once, during its poll and without a lock.
 type heard struct {
 	error

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// A hostileError does what it is told when it is asked what it is.
+// A hostileError runs a function in its methods.
 type hostileError func()
 
 func (e hostileError) Error() string { return "hostile" }
@@ -53,7 +53,7 @@ type nosyError struct{ ask func() }
 func (e nosyError) Error() string { e.ask(); return "nosy" }
 func (e nosyError) Is(error) bool { e.ask(); return false }
 
-// No lock is held while an error is asked what it is.
+// No lock is held while a method of an error runs.
 func TestErrorsMayCallTheMonitor(t *testing.T) {
 	for where, sample := range map[string]func(error) (load.Sample, error){
 		"poll": func(err error) (load.Sample, error) { return load.Sample{}, err },
@@ -96,7 +96,7 @@ func TestErrorsMayCallTheMonitor(t *testing.T) {
 	}
 }
 
-// said is a source that says what a function returns.
+// said is a source with the results of a function.
 type said func() (load.Sample, error)
 
 func (said) Name() string                                { return "said" }

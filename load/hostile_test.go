@@ -27,7 +27,7 @@ func (f *fitful) Poll(context.Context) (load.Sample, error) {
 }
 
 // TestHostileCallbacks: a source and a hook may call every method of the monitor, may panic and may
-// end their goroutine. The polls go on, and what was wrong is told.
+// end their goroutine. The polls continue, and the errors are reported.
 func TestHostileCallbacks(t *testing.T) {
 	for name, tells := range map[string]string{"panics": "panicked", "exits": "ended", "calls us": ""} {
 		for _, where := range []string{"Poll", "OnEvent"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// What a source or a caller tells may be nonsense; a load is a number that is not negative all the
+// Values of a source or a caller may be nonsense; a load is a number that is not negative all the
 // same.
 func TestBadInput(t *testing.T) {
 	values := []float64{0, -1, 1, math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, math.SmallestNonzeroFloat64}

@@ -10,11 +10,11 @@ import (
 	"runtime/metrics"
 )
 
-// Memory is the memory of this process against a target: on Linux what is resident and not shared,
-// which includes memory that the runtime does not know of; elsewhere what the runtime holds. Of
-// mapped files it counts the pages that were written to in a private mapping. The pages of a shared
-// mapping, such as the tables and logs of Badger, are not in it: the kernel can drop them when it
-// needs room. For a remote database it is the wrong process.
+// Memory is the memory of this process against a target: on Linux the resident memory that is not
+// shared, which includes memory that the runtime does not know of; elsewhere the memory of the
+// runtime. Of mapped files it counts the pages that were written to in a private mapping. The
+// pages of a shared mapping, such as the tables and logs of Badger, are not in it: the kernel can
+// drop them when it needs room. For a remote database it is the wrong process.
 type Memory struct {
 	Target uint64 // in bytes. Defaults to 1.5 GB, 1,500,000,000 bytes
 
@@ -37,7 +37,7 @@ func (m *Memory) Poll(context.Context) (Sample, error) {
 
 func one(r Reading) Sample { return Sample{Readings: []Reading{r}} }
 
-// resident is the resident set less what is shared.
+// resident is the resident set less the shared memory.
 func resident(fsys fs.FS) (float64, error) {
 	pages, err := numbers(fsys, "proc/self/statm", 1, 2)
 	if err != nil {
@@ -46,7 +46,7 @@ func resident(fsys fs.FS) (float64, error) {
 	return max(0, pages[0]-pages[1]) * float64(os.Getpagesize()), nil
 }
 
-// held is what the runtime has from the operating system.
+// held is the runtime's memory from the operating system.
 func held() uint64 {
 	v := read("/memory/classes/total:bytes", "/memory/classes/heap/released:bytes")
 	return v[0].Value.Uint64() - v[1].Value.Uint64()

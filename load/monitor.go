@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/internal/wire"
 )
 
-// A Monitor polls sources and tells how loaded they say the system is. Make one
+// A Monitor polls sources for the load of the system. Make one
 // with [New] and have its owner call Run. All methods are safe for concurrent use.
 type Monitor struct {
 	conf    Config
@@ -180,8 +180,8 @@ func tellsDrain(s Source) bool {
 	return ok && d.TellsDrain()
 }
 
-// Drain returns what the first feed that tells a drain measured last, and when. It
-// reports false if none has told one that is not stale.
+// Drain returns the last drain of the first feed that reports one, and its time. It
+// reports false if none has reported one that is not stale.
 func (m *Monitor) Drain() (d Drain, at time.Time, ok bool) {
 	now := time.Now()
 	for _, f := range m.feeds {

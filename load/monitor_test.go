@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// A script is a source that answers as it is told.
+// A script is a source with scripted answers.
 type script struct {
 	name string
 	mu   sync.Mutex
@@ -283,7 +283,7 @@ func TestNobodyRan(t *testing.T) {
 	}
 }
 
-// A source that compares two polls tells nothing at the first, and that is no news. One that
+// A source that compares two polls reports nothing at the first, and that is no news. One that
 // goes on like that is.
 func TestFirstPollMayTellNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -324,7 +324,7 @@ func TestSlowAnswerIsNotAskedForAtOnce(t *testing.T) {
 	})
 }
 
-// A reading that was never valid is stale because of what is wrong with it.
+// A reading that was never valid is stale because of its fault.
 func TestNeverValidSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &script{name: "a"}

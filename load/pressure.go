@@ -12,8 +12,8 @@ import (
 
 // Pressure is pressure stall information of memory: the share of the last ten seconds in which some
 // task waited for memory, of this process's control group (version 2) or else of the machine. It is
-// a symptom: it tells that memory is short, not who has it. It is unavailable where Linux does not
-// tell it.
+// a symptom: it says that memory is short, not who has it. It is unavailable where Linux does not
+// report it.
 type Pressure struct {
 	Limit float64 // the share at which memory is at its limit, up to 1. Defaults to 0.1
 

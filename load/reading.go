@@ -8,9 +8,9 @@ import (
 
 // A Reading is one signal as a source measured it.
 type Reading struct {
-	Name  string  // what was measured, such as "level-0 tables"
+	Name  string  // of the quantity, such as "level-0 tables"
 	Value float64 // how much of it, in Unit; 0 or more
-	Unit  Unit    // what Value and Limit count
+	Unit  Unit    // of Value and Limit
 	// Limit is the value at which the system gives in. It is positive; what is
 	// only to be seen, and bounds nothing, has a Limit of +Inf and no load.
 	Limit float64
@@ -58,7 +58,7 @@ func (r Reading) check() Reading {
 	return r
 }
 
-// A Unit is what a [Reading] counts.
+// A Unit is the unit of a [Reading].
 type Unit uint8
 
 // The units.

@@ -9,7 +9,7 @@ import (
 )
 
 // A Source measures one system. A [Monitor] calls it from one goroutine at a
-// time, so that a Source may keep what it measured last without a lock.
+// time, so a Source may keep its last measurement without a lock.
 type Source interface {
 	// Name identifies the source in events and readings, such as "badger".
 	Name() string
@@ -20,31 +20,32 @@ type Source interface {
 	Poll(ctx context.Context) (Sample, error)
 }
 
-// A Drainer is a [Source] that can say ahead of its first poll whether its samples tell a [Drain].
+// A Drainer is a [Source] that says ahead of its first poll whether its samples have a [Drain].
 type Drainer interface {
 	Source
 	// TellsDrain reports whether they do. It always says the same.
 	TellsDrain() bool
 }
 
-// A Sample is what one poll measured.
+// A Sample is the measurement of one poll.
 type Sample struct {
 	// Readings are the signals; the load of the source is that of the worst.
 	// The Monitor copies the slice.
 	Readings []Reading
-	// Actuator is what brings the readings down. The zero Actuator is ByPace.
+	// Actuator brings the readings down. The zero Actuator is ByPace.
 	Actuator Actuator
-	// Drain is how fast the system digests what was written to it, nil if the
-	// source cannot tell. A source that can is a [Drainer].
+	// Drain is how fast the system digests writes, nil if the
+	// source does not know. A source that knows is a [Drainer].
 	Drain *Drain
 }
 
-// An Actuator is what brings the load of a source down. A throttle has a law for each.
+// An Actuator brings the load of a source down. A throttle has a law for each.
 type Actuator uint8
 
 // The actuators.
 const (
-	// ByPace is how fast work starts: for what fills and drains, as a backlog or memory does.
+	// ByPace is how fast work starts: for a plant that fills and drains, as a backlog or memory
+	// does.
 	ByPace Actuator = 0
 	// ByConcurrency is how much work runs at once: for work that waits for other work, as for a
 	// lock, a connection or a thread.
@@ -62,9 +63,9 @@ func (a Actuator) String() string {
 	return fmt.Sprintf("Actuator(%d)", uint8(a))
 }
 
-// A Drain is what a store that digests writes later, as an LSM tree does by
+// A Drain is the state of a store that digests writes later, as an LSM tree does by
 // compaction, has digested and has still to digest. Any unit will do, tables or
-// bytes: what an operation adds in it is measured.
+// bytes: the addition of an operation is measured.
 type Drain struct {
 	Drained float64 // digested since the source began; a fall starts anew
 	Backlog float64 // not digested yet
@@ -100,7 +101,7 @@ var (
 	ErrDenied = errors.New("load: denied")
 	// ErrStale is why a reading is not valid any more.
 	ErrStale = errors.New("load: stale")
-	// ErrRunning is what Run returns if the monitor is running already.
+	// ErrRunning is the error of Run if the monitor is running already.
 	ErrRunning = errors.New("load: already running")
 )
 

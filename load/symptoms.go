@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Operations is what a process sees of its own operations.
+// Operations are a process's measurements of its own operations.
 type Operations struct {
 	Oldest  time.Duration // age of the oldest operation in flight
 	Latency time.Duration // recent mean latency, 0 if nothing completed
 }
 
-// Symptoms tells the load of a system from [Operations] alone, for when nothing better answers. It
-// compares latency with a baseline, the latency at which the system was at ease, which sinks to a
-// lower latency within seconds and rises to a higher one within minutes:
+// Symptoms estimates the load of a system from [Operations] alone, for when nothing better
+// answers. It compares latency with a baseline, the latency at which the system was at ease, which
+// sinks to a lower latency within seconds and rises to a higher one within minutes:
 //
 //	baseline += (latency - baseline) (1 - exp(-dt/tau)),  tau = 2 s down, 5 min up
 //
 // The load is 1 where the latency is 8 baselines and at least 5 ms, below which the scheduler's own
 // noise lies; and where the oldest operation is as old as 5 of that, for in a stall nothing
-// completes and latencies look fine. How many run tells nothing: clients keep all slots in use of a
-// system that is at ease, too. If the first latencies seen are those of a storm it takes them for
-// ease until there is some.
+// completes and latencies look fine. The concurrency says nothing: clients keep all slots in use
+// of a system that is at ease, too. If the first latencies seen are those of a storm it takes them
+// for ease until there is some.
 //
 // The zero Symptoms is ready. It is not safe for concurrent use.
 type Symptoms struct{ baseline float64 }
@@ -35,7 +35,7 @@ const (
 	oldestLatencies  = 5
 )
 
-// Update takes what was seen within the last dt and returns the worst symptom. It
+// Update takes the operations of the last dt and returns the worst symptom. It
 // is not valid until the first operation has completed.
 func (s *Symptoms) Update(w Operations, dt time.Duration) Reading {
 	s.learn(w.Latency.Seconds(), dt)

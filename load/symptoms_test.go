@@ -33,7 +33,7 @@ func TestSymptoms(t *testing.T) {
 	}
 }
 
-// The baseline sinks within seconds and rises within minutes, however often it is told.
+// The baseline sinks within seconds and rises within minutes, however often it is updated.
 func TestBaseline(t *testing.T) {
 	for _, dt := range []time.Duration{10 * time.Millisecond, time.Second} {
 		var s load.Symptoms

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// system is where Linux tells about itself; tests have their own.
+// system is where Linux describes itself; tests have their own.
 var system fs.FS = os.DirFS("/")
 
-// numbers reads a file of words and returns those that were asked for, by position.
+// numbers reads a file of words and returns the ones at the given positions.
 func numbers(fsys fs.FS, name string, positions ...int) ([]float64, error) {
 	text, err := fs.ReadFile(fsys, name)
 	if err != nil {
