@@ -55,7 +55,7 @@ func admitStream(ctx context.Context, streams, gate Gate) (weir.Permit, error) {
 	return permit, nil
 }
 
-// converses reports whether the two sides of a request may take turns, by what it says of itself:
+// converses reports whether the two sides of a request may take turns, by its headers:
 // it is of gRPC or a stream of Connect, or its connection is to become another protocol's.
 func converses(r *http.Request) bool {
 	return r.Method == http.MethodConnect || headers.IsUpgrade(r.Header) || headers.IsConversation(r.Header)

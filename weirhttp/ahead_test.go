@@ -18,7 +18,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// say answers with the body of the request, and what it still has of a promise.
+// say answers with the body of the request, and the rest of its promise.
 func say(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	fmt.Fprint(w, string(body), r.Header.Get("Expect"), err)
@@ -59,7 +59,7 @@ func TestBodiesAreReadAhead(t *testing.T) {
 	}
 }
 
-// What clients do to a body is answered, where there is anyone to answer, without a slot.
+// Faults of clients in a body are answered, if the client is there, without a slot.
 func TestHostileBodies(t *testing.T) {
 	for request, want := range map[string]int{
 		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\nx":                                    400, // by the server

@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/retry"
 )
 
-// answerTo returns what a response, or the error of a transport, says of the downstream, and
+// answerTo returns the meaning of a response, or of a transport's error, for the downstream, and
 // whether the request may be sent again.
 func answerTo(req *http.Request, res *http.Response, err error) (a retry.Answer) {
 	untouched := false // the downstream did nothing

@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// BenchmarkStreams is what it costs to hold back a response of 1 KB, and one of 32 KB, beside what
+// BenchmarkStreams is the cost of holding back a response of 1 KB, and one of 32 KB, beside what
 // Limit costs without.
 func BenchmarkStreams(b *testing.B) {
 	streams := weir.Must(weir.New(weir.Config{Law: law.Fixed{}, Initial: 100, Max: 100}))
@@ -38,7 +38,7 @@ func BenchmarkStreams(b *testing.B) {
 	}
 }
 
-// TestStalledReaderMemory measures what a client takes that asks for a page and never reads it.
+// TestStalledReaderMemory measures the memory for a client that asks for a page and never reads it.
 func TestStalledReaderMemory(t *testing.T) {
 	longtest.Skip(t)
 	const clients = 200

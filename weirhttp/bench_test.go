@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// BenchmarkLimit prints what the middleware costs next to the same handler
+// BenchmarkLimit prints the cost of the middleware next to the same handler
 // without it.
 func BenchmarkLimit(b *testing.B) {
 	next := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })

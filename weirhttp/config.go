@@ -22,7 +22,7 @@ type Config struct {
 	OnRefused func(w http.ResponseWriter, r *http.Request, err error)
 
 	// Tenant, if set, names the tenant of a request for [weir.WithTenant]; "" names none. It is
-	// called concurrently, and before gateFor. Name only what has been authenticated, for a client
+	// called concurrently, and before gateFor. Name only authenticated clients, for a client
 	// that may choose its tenant takes the share of many.
 	Tenant func(*http.Request) string
 
@@ -52,7 +52,7 @@ type Config struct {
 }
 
 const (
-	// defaultBuffer is what nginx buffers of a response by default, in eight buffers of 8 KB. A
+	// defaultBuffer is nginx's default buffer for a response, in eight buffers of 8 KB. A
 	// client of HTTP/1 that never reads a response of this size takes 80 to 94 KB, and 20 to 27 KB
 	// if nothing is held back (TestStalledReaderMemory).
 	defaultBuffer = 64 << 10

@@ -66,7 +66,7 @@ func TestServerKnowsOfTheForm(t *testing.T) {
 	}
 }
 
-// What announces comes before the final header or not at all, also while that is held back.
+// Informational headers come before the final header or not at all, also while that is held back.
 func TestNoInformationAfterTheHeader(t *testing.T) {
 	h, err := weirhttp.New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusEarlyHints)

@@ -19,7 +19,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// A play is a request, and what the handler does with it step by step.
+// A play is a request, and the steps of its handler.
 type play struct {
 	method  string
 	sends   int  // bytes of the request's body
@@ -29,7 +29,7 @@ type play struct {
 
 type step struct {
 	name string
-	does func(w http.ResponseWriter, r *http.Request) string // what it read
+	does func(w http.ResponseWriter, r *http.Request) string // its reading
 
 	status int
 	reads  bool
@@ -71,7 +71,7 @@ func reads(n int64) step {
 	}}
 }
 
-// repertoire is what a handler may do. 100 bytes are held back, and read ahead.
+// repertoire has the possible steps of a handler. 100 bytes are held back, and read ahead.
 var repertoire = []step{
 	writes(0), writes(1), writes(50), writes(100), writes(101), writes(5000), writes(200_000),
 	heads("X-Header", "1"), heads("X-Header", "2"), heads("Trailer", "X-Sum"), heads("X-Sum", "1"), heads(http.TrailerPrefix+"X-Late", "1"),
@@ -110,7 +110,7 @@ func invent(random *rand.Rand) play {
 	return p
 }
 
-// An account is what the handler and the client of a play saw.
+// An account is the view of the handler and the client of a play.
 type account struct {
 	handler  []string // by step
 	informed []int
@@ -164,7 +164,7 @@ func (p play) perform(t *testing.T, http2 bool, wrap func(http.HandlerFunc) http
 	return a
 }
 
-// A handler and its client see behind a limit what they see without one, whatever the handler does.
+// A handler and its client see no difference behind a limit, whatever the handler does.
 // The bubble makes a play that hangs an error, and not a wait.
 func TestHandlersBehindALimitAndWithout(t *testing.T) {
 	plays, seed := 300, uint64(1)

@@ -12,10 +12,10 @@
 // than that of net/http) or by downstream, never by raw path: clients invent paths, and each would
 // come with a limiter.
 //
-// # What a limiter learns
+// # Outcomes
 //
 // A request takes a slot of its [Gate] before it runs and gives the slot back
-// when it is over. What it gives back is also a measurement, so the package has
+// when it is over. The release is also a measurement, so the package has
 // to see how the request ended:
 //
 //   - a status below 400 is a success, and its latency is measured;
@@ -23,9 +23,9 @@
 //   - any other 5xx is a failure, and so is a handler that panics or an error of
 //     the transport; 504, a deadline that passed, or a transport's time-out, is a
 //     timeout;
-//   - a response of gRPC teaches what its status says, which is a trailer: see
+//   - a response of gRPC counts by its status, which is a trailer: see
 //     weirgrpc for servers and clients of gRPC's own;
-//   - 4xx teaches nothing: the caller was wrong, and being told so is fast. For
+//   - 4xx teaches nothing: the caller was wrong, and such an answer is fast. For
 //     [Transport] only, 429 is an overload, and so is 529: the downstream refuses
 //     this very client. A handler's 429 is most often a quota of one caller;
 //   - a client that left teaches nothing, whatever became of its request.
@@ -61,7 +61,7 @@
 // byte.
 //
 // Held responses are the reason to set [net/http.Server].WriteTimeout and ReadTimeout, or deadlines
-// of a request: nothing else ends a client that stalls. What is held back takes memory that the
+// of a request: nothing else ends a client that stalls. Held responses take memory that the
 // limit does not bound; bound the connections.
 //
 // # Long-lived exchanges
@@ -99,7 +99,7 @@
 //  5. Limit;
 //  6. the mux, compression, and everything that costs more than a refusal.
 //
-// A client has, from the outside in, [RetryTransport], [Propagate], which tells the server of the
+// A client has, from the outside in, [RetryTransport], [Propagate], which sends the server the
 // priority, the time left and the attempt, and Transport.
 //
 // # Health checks

@@ -128,7 +128,7 @@ func ExampleTransport() {
 	// 200 OK
 }
 
-// A limit for what the server can do, and a cap on the clients that keep it waiting.
+// A limit for the server's work, and a cap on the clients that keep it waiting.
 func ExampleConfig_streams() {
 	lim := weir.Must(weir.New(weir.Config{Name: "api", Max: 200}))
 	streams := weir.Must(weir.New(weir.Config{Name: "streams", Law: law.Fixed{}, Initial: 1000, Max: 1000}))

@@ -25,7 +25,7 @@ type held struct {
 	header  http.Header // as it was then
 	body    []byte
 	opened  bool  // it goes through
-	refused error // the streams had no slot, and the client has been told so
+	refused error // the streams had no slot, and the client has a refusal
 }
 
 // WriteHeader writes through what announces, and holds the final header back, to be replaced should
@@ -105,10 +105,10 @@ func (h *held) open() error {
 	return h.send()
 }
 
-// refuse tells the client that there will be no response, and the handler, by its context and by
-// its writes. The client is told at once and how much there is to read, because a handler may go
-// on, or abort the connection. It is not told when to come back, because the work has been done: a
-// client that repeats whatever comes with Retry-After would have it done twice.
+// refuse answers the client that there will be no response, and informs the handler by its context
+// and by its writes. The client is answered at once with a length, because a handler may go on, or
+// abort the connection. There is no Retry-After, because the work has been done: a client that
+// repeats whatever comes with Retry-After would have it done twice.
 func (h *held) refuse(err error) {
 	h.refused, h.body = err, nil
 	h.stop(err)
@@ -135,7 +135,7 @@ func (a *answer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// send sends what was held back, unless the response was refused.
+// send sends the held response, unless it was refused.
 func (h *held) send() error {
 	if h.opened || h.refused != nil {
 		return h.refused
@@ -144,7 +144,7 @@ func (h *held) send() error {
 	if h.status == 0 { // nothing was written
 		return nil
 	}
-	// What the handler set since is for trailers.
+	// Headers that the handler set since are trailers.
 	if now := h.Header(); maps.EqualFunc(now, h.header, slices.Equal) {
 		h.ResponseWriter.WriteHeader(h.status)
 	} else {

@@ -19,7 +19,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// What is held back reaches the client as the handler wrote it.
+// A held response reaches the client as the handler wrote it.
 func TestHeldResponsesAreWhole(t *testing.T) {
 	for name, start := range map[string]func(*httptest.Server){"HTTP/1": http1, "HTTP/2": http2} {
 		for _, size := range []int{0, 1, 99, 100, 101, 5000} {
@@ -108,7 +108,7 @@ func TestHeldResponsesWithoutABody(t *testing.T) {
 	}
 }
 
-// A handler that writes more than it announced is told so, and what it wrote before is sent.
+// A handler that writes more than it announced gets an error, and the bytes before are sent.
 func TestHeldResponsesLongerThanAnnounced(t *testing.T) {
 	for _, streams := range []weirhttp.Gate{nil, pinned(t, 1)} { // without them, the server says it
 		srv := serve(t, configured(t, fixed(t, 1), weirhttp.Config{Streams: streams}, func(w http.ResponseWriter, _ *http.Request) {
@@ -217,7 +217,8 @@ func TestUpgradesAreStreams(t *testing.T) {
 	}
 }
 
-// A proxy copies by what a connection can do, and says on one side that the other sends no more.
+// A proxy copies by the abilities of a connection, and says on one side that the other sends no
+// more.
 func TestUpgradeThroughReverseProxyIsAStream(t *testing.T) {
 	backend := serve(t, upgrade(byAssertion), http1)
 	target, _ := url.Parse(backend.URL)

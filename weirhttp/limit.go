@@ -23,7 +23,7 @@ type Gate = edge.Gate
 //
 // A request whose key a bulkhead does not take is answered with 400. Any other refused request is
 // answered with 503, the reason as a line of plain text, and a Retry-After that is spread over one
-// to two times what the limiter needs to drain. [RefusedHeader] tells clients that it did not run.
+// to two times the limiter's time to drain. [RefusedHeader] says that it did not run.
 // A request whose client left the queue gets an empty 499, which only the server's own logs will
 // see. A response that had to wait says for how long: "Server-Timing: weir;dur=12.3", in
 // milliseconds.
@@ -57,7 +57,7 @@ func New(next http.Handler, gateFor func(*http.Request) Gate, cfg Config) (http.
 	return &handler{next: next, gateFor: gateFor, conf: cfg}, nil
 }
 
-// aFunction is what gateFor may be.
+// aFunction names the allowed values of gateFor.
 const aFunction = "a function, such as One(limiter)"
 
 // missing is the error about an argument that is nil. New returns it. The other functions, which
@@ -75,7 +75,7 @@ func One(gate Gate) func(*http.Request) Gate {
 	return func(*http.Request) Gate { return gate }
 }
 
-// Exempt returns gateFor with the given paths exempt, such as those of
+// Exempt returns gateFor with the given paths exempt, such as the paths of
 // health checks. A path matches r.URL.Path exactly: "/healthz" is neither
 // "/healthz/" nor "/healthz/db".
 func Exempt(gateFor func(*http.Request) Gate, paths ...string) func(*http.Request) Gate {
@@ -123,7 +123,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	returned = true
 }
 
-// passBack tells the request of an outer layer about its copy: which pattern it matched, and which
+// passBack copies to the request of an outer layer the pattern that its copy matched, and the
 // files the server has to remove.
 func passBack(outer, inner *http.Request) {
 	outer.Pattern, outer.MultipartForm = inner.Pattern, inner.MultipartForm

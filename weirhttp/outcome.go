@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/internal/rpc"
 )
 
-// ResponseOutcome returns what a response teaches the limiter of a server, by its status, by the
-// status of gRPC among its trailers or its header, and by its content: the end of a stream of
+// ResponseOutcome returns the outcome of a response for the limiter of a server, by its status, by
+// the status of gRPC among its trailers or its header, and by its content: the end of a stream of
 // server-sent events teaches nothing. Pass nil for header and trailer at the beginning of a
 // response, if its latency is measured only until then. A handler that passes on the response of
 // another server calls ResponseOutcome; [Limit] does so by itself.
@@ -25,7 +25,7 @@ func ResponseOutcome(status int, header, trailer http.Header) weir.Outcome {
 	return statusOutcome(status, header)
 }
 
-// statusOutcome returns what a response teaches that was completed.
+// statusOutcome returns the outcome of a completed response.
 func statusOutcome(status int, header http.Header) weir.Outcome {
 	if outcome := beginOutcome(status); outcome != weir.Success || !headers.IsEvents(header) {
 		return outcome
@@ -33,7 +33,7 @@ func statusOutcome(status int, header http.Header) weir.Outcome {
 	return weir.Ignore
 }
 
-// beginOutcome returns what a response teaches that begins with the status. Its latency to there
+// beginOutcome returns the outcome of a response that begins with the status. Its latency to there
 // says something even of a stream.
 func beginOutcome(status int) weir.Outcome {
 	switch {
@@ -50,7 +50,7 @@ func beginOutcome(status int) weir.Outcome {
 	}
 }
 
-// handledOutcome is statusOutcome for a handler that has returned: what its trailers say goes
+// handledOutcome is statusOutcome for a handler that has returned: its trailers go
 // first. Their map is the header's, in which a trailer that was not announced has a prefix.
 func handledOutcome(status int, header http.Header) weir.Outcome {
 	if headers.IsGRPC(header) && status == http.StatusOK {
@@ -67,7 +67,7 @@ func handledOutcome(status int, header http.Header) weir.Outcome {
 // may have it among its headers.
 const grpcStatus = "Grpc-Status"
 
-// grpcCode reads a status. What is no number, as what is not one of gRPC, counts as Unknown.
+// grpcCode reads a status. A text that is no code of gRPC counts as Unknown.
 func grpcCode(values []string) rpc.Code {
 	code, err := strconv.ParseUint(values[0], 10, 32)
 	if err != nil {

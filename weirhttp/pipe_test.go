@@ -74,7 +74,7 @@ func (p *pipes) dial(t *testing.T) net.Conn {
 	return near
 }
 
-// send opens a connection, and sends what is sent without ever reading.
+// send opens a connection, and sends a request without ever reading.
 func (p *pipes) send(t *testing.T, text string) net.Conn {
 	t.Helper()
 	conn := p.dial(t)

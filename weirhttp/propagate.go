@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// The headers in which a client tells a server of a request what the server's limiter can use. No
+// The headers of a request for the server's limiter. No
 // standard has any of them: Priority (RFC 9218) orders responses within a connection, and the names
 // of Envoy, gRPC and the SDKs of AWS are their own.
 const (
@@ -28,9 +28,9 @@ const (
 
 // Propagate returns a RoundTripper that sends on the [weir.Priority] and the deadline of each
 // request's context, in [PriorityHeader] and [TimeoutHeader], with base, or with
-// [http.DefaultTransport] if base is nil. What the request had there before is dropped: a proxy
-// must not pass on what it does not trust. It is safe for concurrent use if base is, and leaves
-// requests as they are.
+// [http.DefaultTransport] if base is nil. Values that the request had there are dropped: a proxy
+// must not pass on values that it does not trust. It is safe for concurrent use if base is, and
+// leaves requests as they are.
 func Propagate(base http.RoundTripper) http.RoundTripper {
 	return propagator{on(base)}
 }
@@ -60,11 +60,11 @@ func withHeader(req *http.Request) *http.Request {
 	return req
 }
 
-// Trust returns a handler that runs next with what the client said in [PriorityHeader],
+// Trust returns a handler that runs next with the client's values of [PriorityHeader],
 // [TimeoutHeader] and [AttemptHeader], if trusted vouches for the request: with that priority, and
 // a context that ends when the client gives up. A retry has the next lower priority, so that a
 // queue refuses it before the first attempts. Other requests reach next without these headers, so
-// that what reads them later, such as a function that chooses a gate for retries, can rely on them.
+// that later readers, such as a function that chooses a gate for retries, can rely on them.
 //
 // Vouch for a request by the address of its peer or its certificate, never by another header:
 // whoever can send "critical" will. Put Trust outside of [Limit]. An invalid value counts as none.

@@ -59,7 +59,7 @@ func TestPropagate(t *testing.T) {
 	res.Body.Close()
 }
 
-// seen is what a handler behind Trust sees of a request with the given headers.
+// seen is the view of a handler behind Trust of a request with the given headers.
 type seen struct {
 	priority weir.Priority
 	left     time.Duration // until the deadline, -1 without one
@@ -123,7 +123,7 @@ func TestTrust(t *testing.T) {
 	}
 }
 
-// What an outer middleware set holds where the client says nothing, and the earlier deadline does.
+// Values of an outer middleware hold where the client sends none, and the earlier deadline holds.
 func TestTrustKeepsTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(weir.WithPriority(t.Context(), weir.High), time.Second)
@@ -158,7 +158,7 @@ func TestTrustOfNothing(t *testing.T) {
 	}
 }
 
-// TestFromClientToClient: what the first server was told reaches the second.
+// TestFromClientToClient: the values for the first server reach the second.
 func TestFromClientToClient(t *testing.T) {
 	trust := func(h http.HandlerFunc) http.Handler {
 		return weirhttp.Trust(h, func(r *http.Request) bool { return strings.HasPrefix(r.RemoteAddr, "127.0.0.1:") })

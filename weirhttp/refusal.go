@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// statusClientLeft is what nginx logs for a client that closed its request.
+// statusClientLeft is nginx's status for a client that closed its request.
 const statusClientLeft = 499
 
 // RefusedHeader is the header by which a response says that its request did not run, because
@@ -53,7 +53,7 @@ func (c *Config) answer(w http.ResponseWriter, r *http.Request, err error) {
 			status = s
 		}
 	}
-	w.Header().Set("Cache-Control", "no-store") // in place of what was meant for the response
+	w.Header().Set("Cache-Control", "no-store") // in place of the value for the response
 	if c.OnRefused != nil {
 		c.OnRefused(w, r, err)
 		return

@@ -14,11 +14,11 @@ import (
 	"github.com/weir-go/weir/internal/headers"
 )
 
-// response is what a limited handler writes to. It notes the status, measures the first byte where
-// that is chosen, and gives the slot back when the connection is taken over. Everything else is the
-// business of the writer it wraps.
+// response is the ResponseWriter of a limited handler. It notes the status, measures the first
+// byte where that is chosen, and gives the slot back when the connection is taken over. Everything
+// else is the business of the writer it wraps.
 type response struct {
-	http.ResponseWriter                     // the server's, or what holds the response back
+	http.ResponseWriter                     // the server's, or the one that holds the response back
 	server              http.ResponseWriter // the server's
 	held                *held               // nil if nothing is held back
 	ctx                 context.Context     //nolint:containedctx // the request's, which a response has
@@ -31,7 +31,7 @@ type response struct {
 	hijacked  bool
 }
 
-// Unwrap serves [http.ResponseController]. What is held back has to be flushed and taken over here,
+// Unwrap serves [http.ResponseController]. Held bytes have to be flushed and taken over here,
 // which writer sees to.
 func (r *response) Unwrap() http.ResponseWriter { return r.server }
 
@@ -70,7 +70,7 @@ func (r *response) first() {
 	}
 }
 
-// begun returns what the response teaches that begins now.
+// begun returns the outcome of the response that begins now.
 func (r *response) begun() weir.Outcome {
 	if r.ctx.Err() != nil {
 		return edge.ContextOutcome(r.ctx)
@@ -94,7 +94,7 @@ func (r *response) serve(next http.Handler, req *http.Request) {
 	next.ServeHTTP(r.writer(), req)
 }
 
-// end gives the slot back, and then sends what was held back.
+// end gives the slot back, and then sends the held response.
 func (r *response) end(returned bool) {
 	if r.hijacked && returned {
 		return // the connection has the permit
@@ -114,7 +114,7 @@ func (r *response) finish(o weir.Outcome) {
 	}
 }
 
-// outcome returns what the request teaches, once its handler has returned or,
+// outcome returns the outcome of the request, once its handler has returned or,
 // if it has not, panicked.
 func (r *response) outcome(returned bool) weir.Outcome {
 	switch {
@@ -128,7 +128,7 @@ func (r *response) outcome(returned bool) weir.Outcome {
 }
 
 // becomeStream exchanges the permit for one of the streams. If they have none left, the slot is
-// given back all the same, for the client that is told so may read that slowly, too.
+// given back all the same, because the refused client may read that slowly, too.
 func (r *response) becomeStream(streams Gate) error {
 	permit, err := streams.Acquire(r.ctx)
 	permit.Measure(weir.Ignore)
@@ -166,7 +166,7 @@ func (r *response) hijack() (net.Conn, *bufio.ReadWriter, error) {
 }
 
 // sniffed is how much of a copied body is written by itself, to see when the first byte is there.
-// The server of net/http reads as much by itself to tell the type of the content.
+// The server of net/http reads as much by itself to detect the type of the content.
 const sniffed = 512
 
 func (r *response) readFrom(src io.Reader) (n int64, err error) {

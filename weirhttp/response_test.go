@@ -120,7 +120,7 @@ func TestUpgradeGivesTheSlotBack(t *testing.T) {
 	}
 }
 
-// unwrapper has no method but those of a ResponseWriter, and Unwrap.
+// unwrapper has only the methods of a ResponseWriter, and Unwrap.
 type unwrapper struct{ w http.ResponseWriter }
 
 func (u unwrapper) Header() http.Header         { return u.w.Header() }
@@ -244,7 +244,7 @@ func (w *readerFrom) ReadFrom(src io.Reader) (int64, error) {
 	return n, err
 }
 
-// can is what a ResponseWriter says that it can do.
+// can are the abilities that a ResponseWriter claims.
 type can struct{ flush, hijack, read, push bool }
 
 func capabilities(w http.ResponseWriter) (c can) {

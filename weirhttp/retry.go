@@ -10,21 +10,21 @@ import (
 )
 
 // RetryTransport returns a RoundTripper that sends requests with base, or with
-// [http.DefaultTransport] if base is nil, as client allows: its throttle refuses what the
-// downstream would refuse, and a request that was refused or lost is sent again within the client's
-// budget, no sooner than the Retry-After of the response, and only if its context leaves the time.
-// It is safe for concurrent use if base is, and leaves requests as they are. It panics if client is
-// nil. Use a client for each downstream.
+// [http.DefaultTransport] if base is nil, as client allows: its throttle refuses the requests that
+// the downstream would refuse, and a request that was refused or lost is sent again within the
+// client's budget, no sooner than the Retry-After of the response, and only if its context leaves
+// the time. It is safe for concurrent use if base is, and leaves requests as they are. It panics
+// if client is nil. Use a client for each downstream.
 //
-// A request with a body is sent again only if it has a GetBody, as those of [http.NewRequest] do.
-// An idempotent request (GET, HEAD, OPTIONS, TRACE, PUT, DELETE, or one with an Idempotency-Key) is
-// sent again after the statuses 429, 502, 503 and 504 and after errors of the transport. Any other
-// is sent again only if it is known that it did not run: after 429 or 503 with a [RefusedHeader],
-// if there was no connection, or if a limiter below refused it. A Retry-After alone does not say
-// so: the refusal may be that of a service behind the downstream, which did the first half. To have
-// such a request sent again all the same, give it an Idempotency-Key; an empty one,
-// req.Header["Idempotency-Key"] = []string{}, is not sent. Retries have the number of the attempt
-// in [AttemptHeader].
+// A request with a body is sent again only if it has a GetBody, as requests of [http.NewRequest]
+// do. An idempotent request (GET, HEAD, OPTIONS, TRACE, PUT, DELETE, or one with an
+// Idempotency-Key) is sent again after the statuses 429, 502, 503 and 504 and after errors of the
+// transport. Any other is sent again only if it is known that it did not run: after 429 or 503
+// with a [RefusedHeader], if there was no connection, or if a limiter below refused it. A
+// Retry-After alone does not say so: the refusal may be that of a service behind the downstream,
+// which did the first half. To have such a request sent again all the same, give it an
+// Idempotency-Key; an empty one, req.Header["Idempotency-Key"] = []string{}, is not sent. Retries
+// have the number of the attempt in [AttemptHeader].
 //
 // If there is no further attempt, the last response or error is returned as it is. A request that
 // the throttle refuses is not sent; its body is closed, and the error is a [*weir.RefusedError]
@@ -32,7 +32,7 @@ import (
 // not asked for again.
 //
 // Put RetryTransport outside of [Transport] and [Propagate], so that no retry holds a slot while it
-// waits and each is told the time that is left:
+// waits and each is sent the time that is left:
 //
 //	weirhttp.RetryTransport(weirhttp.Propagate(weirhttp.Transport(nil, weirhttp.One(lim))), client)
 func RetryTransport(base http.RoundTripper, client *retry.Client) http.RoundTripper {

@@ -397,7 +397,7 @@ func TestThrottledRequestIsNotSent(t *testing.T) {
 	}
 }
 
-// TestRetryAroundALimiter: while a retry waits it holds no slot, and what the limiter refuses says
+// TestRetryAroundALimiter: while a retry waits it holds no slot, and a refusal of the limiter says
 // nothing of the downstream.
 func TestRetryAroundALimiter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // ByRoute returns a function for [Limit] that gives each route of the mux the compartment
 // of its own in the set. The key is the pattern as it was registered, "GET /search/{term}",
-// never the path that a client asked for. What no pattern matches is exempt, for the mux
+// never the path that a client asked for. A request that no pattern matches is exempt, for the mux
 // refuses it faster than any limiter.
 //
 //	http.ListenAndServe(":8080", weirhttp.Limit(mux, weirhttp.ByRoute(mux, set)))
@@ -41,9 +41,9 @@ const aSet = "one of bulkhead.New, whose error says why there is none"
 // is known only once the router has found the route: in chi, within a Group or a With.
 //
 // A key that is empty or too long is refused with 400, as a set refuses it everywhere: were it
-// exempt, a client could leave out what the key is made of. To exempt a request, use [Exempt] or
-// return a nil gate from a function of your own. What no route matches is best given one key for
-// all, such as "unmatched".
+// exempt, a client could leave out the parts of the key. To exempt a request, use [Exempt] or
+// return a nil gate from a function of your own. Requests that no route matches are best given one
+// key for all, such as "unmatched".
 //
 // key is called concurrently. ByKey panics if set or key is nil.
 func ByKey(set *bulkhead.Set, key func(*http.Request) string) func(*http.Request) Gate {

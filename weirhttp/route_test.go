@@ -139,7 +139,7 @@ func TestByKeyNeedsBoth(t *testing.T) {
 	}
 }
 
-// The accounts of a service share what it can do, and each has a limit of its own.
+// The accounts of a service share its capacity, and each has a limit of its own.
 func ExampleByKey() {
 	set, err := bulkhead.New(bulkhead.Config{Max: 20})
 	if err != nil {

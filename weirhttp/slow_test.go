@@ -85,7 +85,7 @@ func TestSlowClientsWithoutStreams(t *testing.T) {
 	})
 }
 
-// A full cap refuses what it has no slot for, and nothing else.
+// A full cap refuses requests without a slot, and nothing else.
 func TestStreamsAreCapped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lim, streams := fixed(t, 10), pinned(t, 2)
@@ -124,7 +124,7 @@ func TestStreamsAreCapped(t *testing.T) {
 	})
 }
 
-// conversation is a request that is a stream, by what it says.
+// conversation is a request that is a stream, by its headers.
 func conversation(t *testing.T) *http.Request {
 	req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://x/upload", strings.NewReader("x"))
 	req.Header.Set("Content-Type", "application/grpc")

@@ -19,7 +19,7 @@ import (
 
 const (
 	stormClients = 10
-	stormRate    = 100.0 // requests of each a second: twice what the server can do
+	stormRate    = 100.0 // requests of each a second: twice the server's capacity
 	stormSlots   = 25
 	stormWork    = 50 * time.Millisecond // mean, spread evenly from half to one and a half of it
 	stormFront   = 800 * time.Microsecond
@@ -28,7 +28,7 @@ const (
 	stormLength  = 15 * time.Second
 )
 
-// A storm counts what happens between the warm-up and its end, in all its runs.
+// A storm counts the events between the warm-up and its end, in all its runs.
 type storm struct {
 	runs                    int
 	began                   time.Time // the run
@@ -173,7 +173,7 @@ func TestRetryStorm(t *testing.T) {
 	}
 }
 
-// retries returns what one client uses that tries again three times.
+// retries returns the transport of a client that tries again three times.
 func retries(t *testing.T, b retry.BudgetConfig, th retry.ThrottleConfig) *retry.Client {
 	budget, err := retry.NewBudget(b)
 	if err != nil {

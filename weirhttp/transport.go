@@ -18,7 +18,7 @@ import (
 // requests as they are. It panics if gateFor is nil.
 //
 // A refused request is never sent; its body is closed, and the error is that of
-// the gate: errors.As finds the [*weir.RefusedError] in what [http.Client]
+// the gate: errors.As finds the [*weir.RefusedError] in the error that [http.Client]
 // returns.
 //
 // The slot is held until the response's body has been read to its end or
@@ -37,7 +37,7 @@ type transport struct {
 	gateFor func(*http.Request) Gate
 }
 
-// base is what a RoundTripper of this package sends with.
+// base is the underlying RoundTripper.
 type base struct{ http.RoundTripper }
 
 // on returns the base of a RoundTripper, or http.DefaultTransport if it is nil.
@@ -85,7 +85,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// statusOverloaded is what some APIs answer in place of 503.
+// statusOverloaded is the answer of some APIs in place of 503.
 const statusOverloaded = 529
 
 // responseOutcome is statusOutcome, but for 429 and 529: with them the downstream refuses this very
@@ -142,7 +142,7 @@ func (b *body) Close() error {
 	return b.ReadCloser.Close()
 }
 
-// ended returns what a body teaches that was read to its end: gRPC says in a trailer how the call
+// ended returns the outcome of a body that was read to its end: gRPC says in a trailer how the call
 // ended.
 func (b *body) ended() weir.Outcome {
 	if b.res.StatusCode == http.StatusOK && headers.IsGRPC(b.res.Header) {

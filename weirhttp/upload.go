@@ -58,8 +58,9 @@ func (b *readBody) Read(p []byte) (int, error) {
 }
 
 // admitUpload returns a permit of the gate for a request whose client decides how long it takes,
-// and what gives its part of the limit back. All such requests of a gate hold a part of its limit
-// together, or as many slow ones as the limit would shut the service. They teach nothing.
+// and a function that gives its part of the limit back. All such requests of a gate hold a part of
+// its limit together, or as many slow ones as the limit would shut the service. They teach
+// nothing.
 func (h *handler) admitUpload(ctx context.Context, gate Gate) (permit weir.Permit, giveBack func(), err error) {
 	var s weir.Snapshot // that of a gate which has none lets one in
 	if g, ok := gate.(interface{ Snapshot() weir.Snapshot }); ok {

@@ -249,7 +249,8 @@ func TestTrailersOfBodiesReadAhead(t *testing.T) {
 	}
 }
 
-// What converses says so by its protocol, or has a Limit of its own with the streams as its gate.
+// A request is a conversation by its protocol, or has a Limit of its own with the streams as its
+// gate.
 func TestConversations(t *testing.T) {
 	for path, content := range map[string]string{
 		"/own": "text/plain", "/grpc": "application/grpc", "/connect": "application/connect+json",

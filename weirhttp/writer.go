@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// writer returns r as a writer that can do what the server's can, and no
+// writer returns r as a writer with the abilities of the server's, and no
 // more: handlers ask by type assertion, and choose another way if they must.
 //
 // Hijack is looked for beneath the server's writer as well, where an
 // http.ResponseController would find it without this package noticing, and so is Flush while
 // a response is held back. The
-// others have to be that writer's own: what lies beneath one that
+// others have to be that writer's own: the writer beneath one that
 // compresses, say, must not be written to directly.
 func (r *response) writer() http.ResponseWriter {
 	_, flushes := r.server.(http.Flusher)
