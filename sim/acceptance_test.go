@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// What Setpoint does in the acceptance scenarios, with default settings and on every seed: a little
+// Setpoint in the acceptance scenarios, with default settings and on every seed: a little
 // less than on the worst of them. Tighten it when the law gets better, as far as its target.
 const (
 	acceptanceSeeds = 30

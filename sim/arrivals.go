@@ -8,7 +8,7 @@ import (
 
 // Arrivals says how many requests come. They come independently of one another
 // (a Poisson process) at a rate that is constant for a while and then changes;
-// what changes it is yours. [Phase].Load multiplies it.
+// its changes are yours. [Phase].Load multiplies it.
 type Arrivals interface {
 	// Rates starts the process.
 	Rates(*Rand) Rates

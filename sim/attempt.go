@@ -121,7 +121,7 @@ func (e *engine) attempt(slot int32) {
 	e.after(a.limiter)
 }
 
-// asks is what an attempt asks for.
+// asks is the request of an attempt.
 func (e *engine) asks(a *attempt) admit.Work {
 	w := admit.Work{Weight: e.weight(a)}
 	if e.scenario.Clients[a.client].Deadlines {
@@ -130,7 +130,7 @@ func (e *engine) asks(a *attempt) admit.Work {
 	return w
 }
 
-// after deals with what a call of the node left to be done.
+// after performs the effects of a call of the node.
 func (e *engine) after(limiter int32) {
 	if e.fx.None() {
 		return
@@ -297,7 +297,7 @@ func (e *engine) failed(slot int32, after time.Duration) {
 	if policy.Heed {
 		pause = max(pause, mul(float64(after), 1+e.retries.Float64()))
 	}
-	a.turn++ // what was to happen to the last one does not happen to this
+	a.turn++ // events of the last one do not happen to this
 	a.number++
 	a.luck = e.retries.Float64()
 	a.stage, a.timed, a.gone = asking, false, false

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Baseline is what a scenario comes to without any limit, and with the limit of 20 that
+// A Baseline is the result of a scenario without any limit, and with the limit of 20 that
 // weir starts from. A limiter that does worse than the better of them does harm.
 type Baseline struct {
 	Scenario string          `json:"scenario"` // its name
@@ -50,7 +50,7 @@ func BaselineOf(s Scenario, seed uint64) (*Baseline, error) {
 
 // A Comparison is a result held against a [Baseline].
 type Comparison struct {
-	Good     []int           `json:"good"`     // requests that were, of those that came in each phase
+	Good     []int           `json:"good"`     // of the requests that came in each phase
 	Possible []BaselinePhase `json:"possible"` // under the baseline, of each phase
 }
 

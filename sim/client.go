@@ -22,7 +22,7 @@ type Client struct {
 	// stays taken, and the server is free.
 	Slow time.Duration `json:"slow,omitempty" range:"[0s,1h]"`
 
-	// TimeoutAtSLO tells the limiter of an answer that comes after the SLO that the work
+	// TimeoutAtSLO reports to the limiter for an answer after the SLO that the work
 	// ran out of time, as code does that waits for no longer than that.
 	TimeoutAtSLO bool `json:"timeout_at_slo,omitempty"`
 
@@ -41,7 +41,7 @@ type Client struct {
 	// Cancel ends the work of a request when the client gives up.
 	Cancel bool `json:"cancel,omitempty"`
 
-	// Retry is what it does about refusals, errors and answers that do not
+	// Retry is its reaction to refusals, errors and answers that do not
 	// come in time.
 	Retry Retry `json:"retry,omitzero"`
 }

@@ -75,7 +75,7 @@ func TestNothingHeavyIsLost(t *testing.T) {
 	}
 }
 
-// TestHeavyWaiters: what waited takes its weight of the limit.
+// TestHeavyWaiters: waiting work takes its weight of the limit.
 func TestHeavyWaiters(t *testing.T) {
 	s := steady(400, func(s *Scenario) {
 		s.Clients = []Client{{Weight: 7}}
@@ -106,7 +106,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// A deaf law counts what it is told.
+// A deaf law counts its windows.
 type deaf struct{ outcomes *[3]int }
 
 func (d deaf) Controller(law.Bounds) (law.Controller, error) { return d, nil }
@@ -133,7 +133,7 @@ func TestTimeoutAtSLO(t *testing.T) {
 	}
 }
 
-// TestDown: what runs fails when the server goes, and what comes fails at once; both give
+// TestDown: running work fails when the server goes, and arrivals fail at once; both give
 // their slots back.
 func TestDown(t *testing.T) {
 	s := steady(500, func(s *Scenario) {
@@ -215,7 +215,7 @@ func TestSource(t *testing.T) {
 	}
 }
 
-// everything is a scenario with what no scenario of the package has.
+// everything is a scenario with fields that no scenario of the package has.
 func everything() Scenario {
 	return steady(1, func(s *Scenario) {
 		s.Arrivals, s.Work, s.Server = Batches{Rate: 80, Size: 16, Periodic: true}, Pareto{Mean: time.Second, Alpha: 1.5}, Unbounded{}

@@ -54,7 +54,7 @@ func (u USL) Station() (Station, error) {
 	}).Station()
 }
 
-// Quadratic is a server whose latency grows with the square of what is in flight:
+// Quadratic is a server whose latency grows with the square of the work in flight:
 // base + k n², base being the work, and k such that it is doubled at n = Double, where
 // the throughput is greatest.
 type Quadratic struct {

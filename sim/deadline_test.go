@@ -48,7 +48,7 @@ func TestDeadlinesAreTheBudget(t *testing.T) {
 	}
 }
 
-// Deadlines that no work can meet, and those of a few, change nothing.
+// Deadlines that no work can meet, and deadlines of a few, change nothing.
 func TestDeadlinesThatDoNotCount(t *testing.T) {
 	kinds := func(carry bool) Scenario {
 		return overloaded(Client{Share: 60, SLO: ms, Deadlines: carry}, Client{Share: 10, SLO: time.Hour, Deadlines: carry}, Client{Share: 30})

@@ -17,12 +17,12 @@ import (
 
 // ParseScenario reads a scenario from JSON; the file's name is for errors. It is
 // strict: an unknown or repeated field, a value out of range or a law that does not
-// exist is a [FieldError] that names file, line, field and what is allowed.
+// exist is a [FieldError] that names file, line, field and the allowed values.
 func ParseScenario(file string, text []byte) (Scenario, error) {
 	return parseScenario(file, text, false)
 }
 
-// ParseSystem reads what surrounds a trace: a scenario like [ParseScenario], in which any field
+// ParseSystem reads the system around a trace: a scenario like [ParseScenario], in which any field
 // may be left out, to be set by the caller.
 func ParseSystem(file string, text []byte) (Scenario, error) { return parseScenario(file, text, true) }
 

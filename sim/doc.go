@@ -3,18 +3,18 @@
 //
 // It answers, before production does, which control law to use and with which
 // settings. The limiter is not a model: the admission core, the measurements and
-// the laws are the very code that runs live. Only what surrounds them is
+// the laws are the very code that runs live. Only their surroundings are
 // simulated: clients, a server, faults.
 //
 //	result, err := sim.Run(scenario, law.Band{Target: 200 * time.Millisecond}, seed)
 //	oracle, err := sim.Sweep(scenario, seed)
 //	score, err := oracle.Score(result) // goodput as a percentage of the best there is
 //
-// # What is simulated
+// # Scenarios
 //
-// A [Scenario] is data: how requests come ([Arrivals]), what work each one is
-// ([Work]), what does the work ([Server]), who waits for it ([Client]) and what
-// happens meanwhile ([Phase]). Arrivals are open-loop: they do not slow down
+// A [Scenario] is data: how requests come ([Arrivals]), the work of each
+// ([Work]), the server ([Server]), its clients ([Client]) and the phases of the
+// day ([Phase]). Arrivals are open-loop: they do not slow down
 // because the server does. The three interfaces are small so that you can bring your own,
 // and a [Source] is clients of your own, who may wait for an answer before they ask again.
 //
@@ -27,10 +27,10 @@
 //
 // # Scenarios as data
 //
-// A scenario may be a JSON file; its fields are those of [Scenario], in lower case, and
+// A scenario may be a JSON file; its fields are the fields of [Scenario], in lower case, and
 // scenario.schema.json, beside this package, describes them to an editor. A server,
 // work and arrivals are an object whose one key says which kind it is, durations
-// are text, and what is left out has its default:
+// are text, and missing fields have defaults:
 //
 //	{
 //		"name": "shop",
@@ -49,7 +49,8 @@
 //
 // [ParseScenario] reads it and refuses whatever it does not know. [Named], [Acceptance], [Kata] and
 // [Priorities] come with the package, in the folder scenarios; [Random] draws systems that no law
-// was tuned on, [Harm] those in which limiters do harm, and [Shared] those with several limiters.
+// was tuned on, [Harm] systems in which limiters do harm, and [Shared] systems with several
+// limiters.
 //
 // # Requests that were recorded
 //
@@ -79,8 +80,8 @@
 // # The oracle
 //
 // For each phase, the oracle is the best of 40 constant limits, of all limiters together and split
-// between them by what each needs, with the same
-// seed and so the same requests: it knows what no law can know. [Sweep] finds it,
+// between them by the need of each, with the same
+// seed and so the same requests: it knows more than any law can. [Sweep] finds it,
 // and [Oracle.Score] has the definition of every figure. No limiter can do better
 // than 100 without a queue, so scores are capped there.
 //

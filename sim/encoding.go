@@ -38,7 +38,7 @@ func (o *Oracle) MarshalBinary() ([]byte, error) {
 	return json.Marshal(e)
 }
 
-// UnmarshalBinary reads what [Oracle.MarshalBinary] wrote.
+// UnmarshalBinary reads the format of [Oracle.MarshalBinary].
 func (o *Oracle) UnmarshalBinary(data []byte) error {
 	var e encodedOracle
 	if err := json.Unmarshal(data, &e); err != nil {

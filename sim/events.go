@@ -2,7 +2,7 @@ package sim
 
 import "time"
 
-// An event is what happens to one attempt at a time that was set before. Whether
+// An event happens to one attempt at a time that was set before. Whether
 // it is still of interest is decided when it comes up.
 type event struct {
 	at    time.Duration

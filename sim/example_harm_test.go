@@ -40,7 +40,7 @@ func ExampleBaseline() {
 	// Output: no limit 4975, a limit of 20 3980, a limit of 10 1990
 }
 
-// What a drawn system is like is in its fields, and in its JSON.
+// A drawn system describes itself in its fields, and in its JSON.
 func ExampleHarm() {
 	s := sim.Harm(20)
 	fmt.Println(s.Name, s.Regime, len(s.Phases))

@@ -89,7 +89,7 @@ func ExampleCurve() {
 	// limit 200: 22% good
 }
 
-// A file names what is wrong with it.
+// An error names the fault of a file.
 func ExampleParseScenario() {
 	_, err := sim.ParseScenario("shop.json", []byte(`{
 	"name": "shop",

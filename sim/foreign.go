@@ -13,11 +13,11 @@ import (
 // A Gate is a limiter that is not Weir's: it admits work or refuses it at once. [RunForeign]
 // simulates it. It is called from one goroutine.
 type Gate interface {
-	// Acquire admits work, and is told by a call of done when and how it ended; or it
+	// Acquire admits work, whose end and outcome a call of done reports; or it
 	// refuses it, and done is not used. Times count from the start and never go back.
 	Acquire(now time.Duration) (done func(now time.Duration, how Outcome), admitted bool)
 
-	// Limit returns the limit now, 0 if it has none to tell. It is asked after
+	// Limit returns the limit now, 0 if it has none. It is asked after
 	// each of the other calls, for the result only.
 	Limit() int
 }
@@ -33,10 +33,10 @@ const (
 
 // Foreign is a kind of limiter that is not Weir's.
 type Foreign struct {
-	// Name stands for the law in results. Defaults to the type of its gates.
+	// Name names the law in results. Defaults to the type of its gates.
 	Name string
 
-	// New makes a gate; it is called once for each of Scenario.Limiters, other than those of
+	// New makes a gate; it is called once for each of Scenario.Limiters, other than the limiters of
 	// LimiterFixed, and is given their settings, which are complete.
 	New func(Limiter) Gate
 
@@ -48,7 +48,7 @@ type Foreign struct {
 
 // RunForeign is [Run] with a limiter that is not Weir's, which so meets the same requests and
 // faults, and is scored by the same oracle. The law and the queue of the
-// scenario are not used, and clients are not told when to try again.
+// scenario are not used, and clients do not learn when to try again.
 func RunForeign(s Scenario, f Foreign, seed uint64) (*Result, error) {
 	if f.New == nil {
 		return nil, errors.New("sim: Foreign.New is missing: want a function that makes a Gate")
@@ -74,7 +74,7 @@ func RunForeign(s Scenario, f Foreign, seed uint64) (*Result, error) {
 	return e.simulate(f.Name, seed)
 }
 
-// constantGate is a limiter with a constant limit beside those of somebody else.
+// constantGate is a limiter with a constant limit beside foreign limiters.
 type fixedGate struct{ limit, inflight int }
 
 func (g *fixedGate) Acquire(time.Duration) (done func(time.Duration, Outcome), admitted bool) {
@@ -118,7 +118,7 @@ func (g *gated) ask(e *engine, slot int32) {
 	e.dispatch(slot)
 }
 
-// tell tells the gate of an attempt how it ended.
+// tell reports the end of an attempt to its gate.
 func (g *gated) tell(e *engine, slot int32, how window.Outcome) {
 	g.dones[slot](e.now, Outcome(how))
 	g.dones[slot] = nil

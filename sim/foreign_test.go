@@ -15,7 +15,7 @@ import (
 type constant struct {
 	limit, inflight int
 	told            map[sim.Outcome]int
-	clock           func(time.Duration) // sees every time that it is told
+	clock           func(time.Duration) // sees every time that it is given
 }
 
 func (c *constant) Limit() int { return c.limit }
@@ -86,7 +86,7 @@ func TestForeignClock(t *testing.T) {
 	})
 }
 
-// mute has no limit to tell.
+// mute has no limit to report.
 type mute struct{}
 
 func (mute) Limit() int { return 0 }

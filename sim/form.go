@@ -12,16 +12,16 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The fields of a scenario say in their tags what they are called in JSON and what
+// The fields of a scenario have in their tags their names in JSON and the
 // range they allow. Checking, reading, writing and the schema all go by that.
 
 // A FieldError is a field of a scenario that is wrong. Line is 0 if the
 // scenario was not read from a file.
 type FieldError struct {
-	File    string // as the reader was told
+	File    string // as the reader was given
 	Line    int    // from 1
 	Field   string // where it is, such as "phases[1].length"
-	Problem string // what is wrong with it, and what would be right
+	Problem string // the fault, and the allowed values
 }
 
 // Error returns "file:line: field problem".
@@ -84,7 +84,7 @@ func kindNames(t reflect.Type) []string {
 	return names
 }
 
-// jsonName is what a field is called in JSON, empty if it is not there.
+// jsonName is the name of a field in JSON, empty if it is not there.
 func jsonName(f reflect.StructField) string {
 	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 	if name == "-" {
@@ -93,7 +93,7 @@ func jsonName(f reflect.StructField) string {
 	return name
 }
 
-// inside is the path of a field of what is at a path.
+// inside is the path of a field of the value at a path.
 func inside(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 
 // optional reports whether a field may be left out.
@@ -137,7 +137,7 @@ func (i interval) String() string {
 	return low + " to " + i.highText
 }
 
-// check checks every field of a value against its range, and what is in it. The path
+// check checks every field of a value, and its fields, against its range. The path
 // is where the value is.
 func check(path string, value any) error { return checkValue(path, reflect.ValueOf(value), "") }
 

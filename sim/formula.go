@@ -26,7 +26,7 @@ var units = map[string]float64{"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "m": 
 
 const formulaParts = "numbers, columns, + - * /, parentheses, min, max, and the units h, m, s, ms, us and ns"
 
-// parseFormula reads a formula. What is wrong with it is a problem as a [FieldError] has it.
+// parseFormula reads a formula. Its fault is a problem as a [FieldError] has it.
 func parseFormula(text string) (f *formula, problem string) {
 	expression, err := parser.ParseExpr(text)
 	var wrong scanner.ErrorList
@@ -45,7 +45,7 @@ func parseFormula(text string) (f *formula, problem string) {
 	return f, ""
 }
 
-// compile returns what computes the value of an expression.
+// compile returns a function that computes the value of an expression.
 func (f *formula) compile(e ast.Expr) (value func([]float64) float64, problem string) {
 	switch e := e.(type) {
 	case *ast.ParenExpr:
@@ -94,7 +94,7 @@ func columnName(e ast.Expr) (name string, quoted bool) {
 	return "", false
 }
 
-// column returns what takes the value of a column.
+// column returns a function that takes the value of a column.
 func (f *formula) column(name string, number int) func([]float64) float64 {
 	i := slices.Index(f.names, name)
 	if i < 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 // Harm returns a system in which limiters are known to do harm; the same one for the same seed. Its
-// Regime says what kind it is, and they take turns from seed to seed. A law does harm where less is
+// Regime names its kind, and kinds take turns from seed to seed. A law does harm where less is
 // answered in time than without any limit or under a fixed limit of 20, whichever is better: see
 // [Baseline].
 //
@@ -38,7 +38,7 @@ const (
 	startShare = 0.4
 
 	// leastRequests is how many a phase has unless it is meant to be sparse, so that five seeds
-	// have enough to tell 97% from 90%.
+	// have enough to distinguish 97% from 90%.
 	leastRequests = 60
 
 	// leastUSL is the least knee of a USL server. A smaller one has a coherence with which even ten

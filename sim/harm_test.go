@@ -150,7 +150,7 @@ func TestAnsweredByArrival(t *testing.T) {
 	}
 }
 
-// TestStartIsScoredApart: what happens in the phases that begin before Start does not count in the
+// TestStartIsScoredApart: the phases that begin before Start do not count in the
 // goodput.
 func TestStartIsScoredApart(t *testing.T) {
 	s := steady(900, func(s *Scenario) {
@@ -184,7 +184,7 @@ func TestJain(t *testing.T) {
 	}
 }
 
-// TestWideBins: what lasts for hours is scored by wider bins.
+// TestWideBins: a run of hours is scored by wider bins.
 func TestWideBins(t *testing.T) {
 	for end, want := range map[time.Duration]time.Duration{
 		0: binned, time.Hour: binned, mostBins * binned: binned, 10 * time.Hour: 6 * binned,

@@ -13,19 +13,19 @@ type hazard struct {
 	system Scenario
 
 	// suits is a constant limit that suits the server, where neither no limit nor 20 does. 0
-	// stands for none.
+	// is none.
 	suits int
 
-	// keeps is what Setpoint keeps of the best of them, in percent, in each phase after the start
-	// on the worst of the seeds: a little less than it reaches. Raise it when the law gets better,
-	// as far as harmTarget. It is 0 for a phase in which nothing can be answered.
+	// keeps is the share of the best of them that Setpoint keeps, in percent, in each phase after
+	// the start on the worst of the seeds: a little less than it reaches. Raise it when the law
+	// gets better, as far as harmTarget. It is 0 for a phase in which nothing can be answered.
 	keeps []float64
 }
 
 const (
 	hazardSeeds = 3
 
-	// harmTarget is what should be kept everywhere, in percent.
+	// harmTarget is the share to be kept everywhere, in percent.
 	harmTarget = 97
 )
 
@@ -52,7 +52,7 @@ func TestHazards(t *testing.T) {
 	}
 }
 
-// kept is what Setpoint keeps in each phase after the start, in percent.
+// kept is the share that Setpoint keeps in each phase after the start, in percent.
 func (h *hazard) kept(t *testing.T, seed uint64) (shares []float64) {
 	t.Helper()
 	baseline, err := BaselineOf(h.system, seed)

@@ -45,7 +45,7 @@ func cellFrom(cell int) time.Duration {
 	return time.Duration(cell-octave<<cellBits) << octave
 }
 
-// merge adds what another histogram counted.
+// merge adds the counts of another histogram.
 func (h *Histogram) merge(o *Histogram) {
 	if o.count == 0 {
 		return

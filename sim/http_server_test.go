@@ -33,7 +33,7 @@ type site struct {
 	observed observed
 }
 
-// observed is what came of it.
+// observed is its result.
 type observed struct {
 	mu                         sync.Mutex
 	good, late, refused, other int
@@ -86,7 +86,7 @@ func (e *site) close() {
 	e.client.CloseIdleConnections()
 }
 
-// requestsOf is what a simulation with that seed draws for a complete scenario.
+// requestsOf are the requests that a simulation with that seed draws for a complete scenario.
 func requestsOf(s Scenario, seed uint64) (list []request) {
 	for t := newTraffic(&s, seed); t.next.at < Never; t.advance() {
 		list = append(list, t.next)
@@ -109,7 +109,7 @@ func (e *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	// A worker that overslept has begun its next work in time: how busy the machine
-	// is does not change what the server can do.
+	// is does not change the server's capacity.
 	ends := e.ends(max(came, free), e.requests[number].work)
 	e.sleep(r.Context(), ends)
 	e.workers <- ends

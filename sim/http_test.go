@@ -26,7 +26,7 @@ const (
 	attempts   = 3   // until a machine counts as too busy
 )
 
-// TestSameOrderOnHTTP: of two laws that the simulator tells apart, the better one is
+// TestSameOrderOnHTTP: of two laws that the simulator distinguishes, the better one is
 // better on a real HTTP server too. Each request comes when, and is as much work, as
 // in the simulation. The test runs on the wall clock, so it has to be asked for:
 //
@@ -34,7 +34,7 @@ const (
 //
 // A law that reacts to noise does not do the same twice, with one seed of the simulator
 // neither once its requests come some milliseconds later. So each seed is simulated
-// several times, shaken like that, and what the simulator says is the median. It tells
+// several times, shaken like that, and the simulator's result is the median. It distinguishes
 // two laws apart if their medians are, and if the worse one is worse however shaken.
 // Nor may a law be far from all that it does when simulated.
 func TestSameOrderOnHTTP(t *testing.T) {
@@ -215,7 +215,7 @@ func (c *contest) open(t *testing.T, group []*rival, seed uint64) (sites []*site
 	return nil
 }
 
-// judge prints the table and complains about what came out otherwise.
+// judge prints the table and reports results that differ.
 func (c *contest) judge(t *testing.T) {
 	t.Helper()
 	slices.SortStableFunc(c.rivals, func(a, b *rival) int {

@@ -30,7 +30,7 @@ type Limiter struct {
 	// Queue configures where requests wait. Defaults to none.
 	Queue Queue `json:"queue,omitzero"`
 
-	// Shadow admits everything and counts what would have been refused, as
+	// Shadow admits everything and counts would-be refusals, as
 	// [Result].WouldRefuse.
 	Shadow bool `json:"shadow,omitempty"`
 }
@@ -63,7 +63,7 @@ func (l Limiter) complete() Limiter {
 	return l
 }
 
-// consistent checks what the settings of a limiter, which are complete, mean to one another.
+// consistent checks the complete settings of a limiter against one another.
 func (l Limiter) consistent() error {
 	f := l.shared().Check(strings.ToLower)
 	if f == nil {

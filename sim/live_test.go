@@ -62,7 +62,7 @@ func sameAsLive(t *testing.T, trace sim.Trace, l law.Law, queue weir.Queue) {
 	}
 }
 
-// live returns what a live limiter did, changes without their time.
+// live returns the acts of a live limiter, changes without their time.
 func live(t *testing.T, trace sim.Trace, config weir.Config) (changes []weir.Change, refused int) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

@@ -123,7 +123,7 @@ func (s Scenario) swept(limit int, shared []stretch, seed uint64) (swept, error)
 	return swept{limit, e.record.phases, e.record.bins, e.record.width}, err
 }
 
-// swept is what came of one of the limits.
+// swept is the result of one of the limits.
 type swept struct {
 	limit  int
 	phases []phaseRecord

@@ -39,7 +39,7 @@ func TestSweptLimits(t *testing.T) {
 	}
 }
 
-// TestOracle: what is best is known where the server does no worse with more.
+// TestOracle: the best limit is known where the server does no worse with more.
 func TestOracle(t *testing.T) {
 	s := steady(2000, func(s *Scenario) {
 		s.Phases = []Phase{{Length: 3 * time.Second}, {Length: 3 * time.Second, Workers: 0.3}}
@@ -192,7 +192,7 @@ func TestSweepOnManyProcessors(t *testing.T) {
 	}
 }
 
-// TestProbed: what a law refuses while it measures without load is told from the rest.
+// TestProbed: refusals while a law measures without load are counted apart.
 func TestProbed(t *testing.T) {
 	s := steady(900, func(s *Scenario) { s.Phases[0].Length = 20 * time.Second })
 	often := mustRun(t, s, law.Little{Remeasure: 2 * time.Second}, 1)

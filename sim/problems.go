@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// problems are what is wrong with a file. All are counted, and as many kept as one cares to read. A
+// problems are the faults of a file. All are counted, and as many kept as one cares to read. A
 // problem that many lines have is one.
 type problems struct {
 	file   string

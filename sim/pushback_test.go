@@ -13,7 +13,7 @@ type refusing struct {
 	name     string
 	scenario Scenario
 	capacity float64       // good answers that it can give, after the start
-	most     float64       // share of what is sent that may be refused
+	most     float64       // share of the sent work that may be refused
 	least    float64       // share of the capacity
 	back     time.Duration // at most, until the last phase has 90% of its mean load or capacity; 0 for any
 }
@@ -67,7 +67,7 @@ func refusingServers() []refusing {
 }
 
 // TestPushback holds the default law to the capacity of servers that refuse work, and to how much
-// they refuse. In full it takes 30 seeds, and prints what other laws make of them.
+// they refuse. In full it takes 30 seeds, and prints the figures of other laws.
 func TestPushback(t *testing.T) {
 	laws, seeds := []law.Law{law.Setpoint{}}, uint64(1)
 	if os.Getenv("WEIR_TRIALS") == "full" {
@@ -116,7 +116,7 @@ func recovered(r *Result) time.Duration {
 	return last.Length
 }
 
-// fairness is Jain's index of what the limiters let through, in proportion to what asks them.
+// fairness is Jain's index of the goodput of the limiters, in proportion to their requests.
 func fairness(r *Result) float64 {
 	sum, squares := 0.0, 0.0
 	for _, l := range r.Limiters {

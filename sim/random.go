@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Ranges are what [Random] draws a system from. A range is drawn from evenly in the
+// Ranges are the ranges from which [Random] draws a system. A range is drawn from evenly in the
 // logarithm, so that 2 to 4 is as likely as 4 to 8; a share is the probability of something.
 type Ranges struct {
 	// Size is the size of the server: workers, cores, or how many are in flight

@@ -13,7 +13,7 @@ import (
 const binned = 100 * time.Millisecond
 
 // mostBins is how many bins there are at most. Two hours of them are a megabyte, and an oracle
-// keeps forty runs; what lasts longer has wider bins.
+// keeps forty runs; longer runs have wider bins.
 const mostBins = 1 << 16
 
 // binWidth is the width of the bins, a multiple of [binned].
@@ -22,7 +22,7 @@ func binWidth(end time.Duration) time.Duration {
 	return time.Duration(max(1, times)) * binned
 }
 
-// A record is what a simulation writes down.
+// A record is the log of a simulation.
 type record struct {
 	phases []phaseRecord
 	now    *phaseRecord
@@ -48,7 +48,7 @@ type record struct {
 	before  Tally         // of all phases, at the last point
 }
 
-// A bin is what happened within its width. What is lost was refused, late or cancelled.
+// A bin has the events within its width. Lost work was refused, late or cancelled.
 type bin struct{ good, refused, lost uint32 }
 
 type phaseRecord struct {
@@ -227,7 +227,7 @@ func (p *phaseRecord) parts(limiters int) (ofClients, ofLimiters []Tally) {
 	return ofClients, ofLimiters
 }
 
-// goodAt counts what was good at each limiter.
+// goodAt counts good answers at each limiter.
 func (p *phaseRecord) goodAt(limiters int) (good []int) {
 	_, tallies := p.parts(limiters)
 	for _, t := range tallies {

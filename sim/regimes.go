@@ -9,7 +9,7 @@ import (
 type regime struct {
 	name                string
 	sizes, works, rates Range        // the usual ones if they are zero
-	build               func(*draft) // draws what is special, and the phases
+	build               func(*draft) // draws the regime's own fields, and the phases
 }
 
 // regimes are all of them, in the order of seeds.
@@ -179,7 +179,7 @@ func (d *draft) slowClients() {
 	d.steadily()
 }
 
-// timeouts are told of late answers.
+// timeouts count late answers.
 func (d *draft) timeouts() {
 	d.scenario.Clients[0].TimeoutAtSLO = true
 	d.scenario.SLO = max(time.Millisecond, seconds(mul(d.mean, d.from(Range{2.5, 8}))))

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Several limiters may stand before one server, as where a service runs in several
+// Several limiters may share one server, as where a service runs in several
 // replicas: unequal ones, some that join late, and some that are not controlled.
 
 // replicated checks the fields about limiters against their number.

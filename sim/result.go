@@ -7,11 +7,11 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A Tally counts what became of requests. What is under way when the simulation
+// A Tally counts the results of requests. Work under way when the simulation
 // ends is counted as begun only.
 type Tally struct {
-	Requests  int // what clients wanted
-	Attempts  int // what they asked the limiters: requests and retries
+	Requests  int // of clients
+	Attempts  int // at the limiters: requests and retries
 	Good      int // answered without error within the SLO
 	Late      int // answered without error after the SLO
 	Failed    int // answered with an error
@@ -31,7 +31,7 @@ func (t *Tally) add(o Tally) {
 	t.Cancelled += o.Cancelled
 }
 
-// A Result is what came of a simulation. Its Tally is that of all phases.
+// A Result is the result of a simulation. Its Tally counts all phases.
 type Result struct {
 	Tally
 	Clients  []Tally // of each kind of clients, in their order
@@ -41,7 +41,7 @@ type Result struct {
 	Law      string // as text
 	Seed     uint64 // of the simulation
 
-	Latency     Histogram // of what was answered without error, from the attempt to the answer
+	Latency     Histogram // of answers without error, from the attempt to the answer
 	LimitMean   float64   // mean of the limit of one limiter
 	LimitCV     float64   // its coefficient of variation
 	WouldRefuse int       // admitted in shadow mode only
@@ -55,7 +55,7 @@ type Result struct {
 	pinned []bool // limiters with a fixed limit
 }
 
-// A PhaseResult is what happened in one phase; an answer belongs to the phase in which
+// A PhaseResult is the result of one phase; an answer belongs to the phase in which
 // it comes. The limit is judged over the latter half, when it had time to settle,
 // weighted by time; with several limiters it is their mean.
 type PhaseResult struct {
@@ -64,7 +64,7 @@ type PhaseResult struct {
 	Limiters []Tally // as in Result
 
 	Name          string        // of the phase
-	Answered      int           // of the requests that came in it, those that were good, then or later
+	Answered      int           // requests that came in it and were answered well, then or later
 	Start, Length time.Duration // of the phase
 	Latency       Histogram     // as in Result
 	InFlight      float64       // mean work in flight

@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Run lets the law control the scenario's limiters and returns what came of it.
+// Run lets the law control the scenario's limiters and returns the result.
 // A nil law leaves that to the scenario's own. The same scenario, law and seed
 // always give the same result.
 func Run(s Scenario, l law.Law, seed uint64) (*Result, error) {
@@ -22,7 +22,7 @@ func Run(s Scenario, l law.Law, seed uint64) (*Result, error) {
 	return e.simulate(lawText(e.scenario.Limiter.Law), seed)
 }
 
-// simulate runs it and keeps what happened over time.
+// simulate runs it and keeps the series over time.
 func (e *engine) simulate(law string, seed uint64) (*Result, error) {
 	e.record.series = make([]Point, 0, min(e.end/e.scenario.Sample+1, 1<<20))
 	if err := e.run(); err != nil {
@@ -98,7 +98,7 @@ func prepare(s Scenario, seed uint64) (*engine, error) {
 	return e, nil
 }
 
-// run processes events in time order, and those of one instant in the order of the cases.
+// run processes events in time order, and events of one instant in the order of the cases.
 func (e *engine) run() error {
 	for e.broken == nil {
 		fault, done, event := e.faults.next, e.station.Next(), e.events.next()
@@ -154,7 +154,7 @@ type faults struct {
 	paused bool
 }
 
-// advance goes to what holds from now on and reports whether a phase began.
+// advance applies the present phase and reports whether it just began.
 func (f *faults) advance(now time.Duration) (began bool) {
 	if f.phase < 0 || now >= f.ends {
 		f.phase++

@@ -194,7 +194,7 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// TestHeed: after a burst, who comes back when told finds room.
+// TestHeed: after a burst, a client that heeds the refusal finds room.
 func TestHeed(t *testing.T) {
 	attempts := func(heed bool) int {
 		r := mustRun(t, steady(1000, func(s *Scenario) {
@@ -258,7 +258,7 @@ func TestPriorities(t *testing.T) {
 	})
 	s.Clients = []Client{{Name: "high"}, {Name: "low", Share: 3, Priority: 3}}
 	both := mustRun(t, s, nil, 1)
-	s.Clients[1].SLO = ms // only what is high can be good now
+	s.Clients[1].SLO = ms // only high priority can be good now
 	high := mustRun(t, s, nil, 1)
 	if both.Good < 9500 || high.Good < 4000 || high.Good > 5500 {
 		t.Errorf("good %d, of which high %d", both.Good, high.Good)

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// A Scenario is a service, its clients and what happens to them. [ParseScenario]
+// A Scenario is a service, its clients and the events of their day. [ParseScenario]
 // reads one from JSON, with the field names of the tags; the file
-// scenario.schema.json describes the format. 0 stands for a default wherever one is named.
+// scenario.schema.json describes the format. 0 is the default wherever one is named.
 type Scenario struct {
 	// Name identifies the scenario.
 	Name string `json:"name"`
 
-	// About says in a sentence what it is for.
+	// About states its purpose in a sentence.
 	About string `json:"about,omitempty"`
 
 	// Arrivals are how requests come.
 	Arrivals Arrivals `json:"arrivals"`
 
-	// Work is what each of them takes.
+	// Work is the work of each of them.
 	Work Work `json:"work"`
 
 	// Server does the work.
@@ -32,7 +32,7 @@ type Scenario struct {
 	// Clients are the kinds of clients. Defaults to one.
 	Clients []Client `json:"clients,omitempty"`
 
-	// Limiters is how many limiters stand before the server; a client
+	// Limiters is how many limiters share the server; a client
 	// asks any of them. Defaults to 1.
 	Limiters int `json:"limiters,omitempty" range:"[0,10000]"`
 
@@ -52,7 +52,7 @@ type Scenario struct {
 	// LimiterSkew are by how many seconds the wall clock of each limiter is ahead. Defaults to 0.
 	LimiterSkew []float64 `json:"limiter_skew,omitempty" range:"[-1e7,1e7]"`
 
-	// Limiter is what each of them starts with.
+	// Limiter has the settings of each of them.
 	Limiter Limiter `json:"limiter,omitzero"`
 
 	// OracleMax is the highest limit that the oracle tries, of all limiters together.
@@ -117,20 +117,20 @@ type Phase struct {
 	// comes fails ErrorTime later.
 	Down bool `json:"down,omitempty"`
 
-	// Refuse says what the server refuses, ErrorTime after it comes.
+	// Refuse has the server refuse requests, ErrorTime after they come.
 	Refuse Refusals `json:"refuse,omitzero"`
 
 	// Pause stops the server now and then.
 	Pause Pause `json:"pause,omitzero"`
 
-	// Work, if set, is what requests take that arrive in this phase.
+	// Work, if set, is the work of requests that arrive in this phase.
 	Work Work `json:"work,omitempty"`
 }
 
-// Refusals are what a server refuses as an API does that answers 429: the limiter hears of an
+// Refusals are the refusals of an API that answers 429: the limiter hears of an
 // overload. The zero Refusals are none.
 type Refusals struct {
-	// Above is how many units of work run at once; what comes beyond them is refused. 0 is any
+	// Above is how many units of work run at once; more work is refused. 0 is any
 	// number.
 	Above int `json:"above,omitempty" range:"[0,1e6]"`
 
@@ -151,7 +151,7 @@ type Pause struct {
 	For   time.Duration `json:"for" range:"[0s,10000h]"`
 }
 
-// complete checks the scenario and fills in what was left out.
+// complete checks the scenario and fills in the defaults.
 func (s Scenario) complete() (Scenario, error) {
 	if err := check("", s); err != nil {
 		return s, err
@@ -194,7 +194,7 @@ func (s Scenario) complete() (Scenario, error) {
 // drawn reports whether requests are drawn from Arrivals and Work.
 func (s *Scenario) drawn() bool { return s.Trace == nil && s.Source == nil }
 
-// consistent checks what fields mean to one another.
+// consistent checks the fields against one another.
 func (s Scenario) consistent() error {
 	switch {
 	case len(s.Phases) == 0:

@@ -35,13 +35,13 @@ type Score struct {
 
 	// Refused is the share of attempts that were refused, and FalseRefused the
 	// share that was although there was capacity: in the second of the refusal
-	// (counted from the start), no more than 1% of what ended at the oracle's limit
+	// (counted from the start), no more than 1% of the work that ended at the oracle's limit
 	// was refused, late or cancelled.
 	Refused      float64 `json:"refused"`
 	FalseRefused float64 `json:"false_refused"`
 
 	// Probed is the share of attempts that were refused while the law had lowered the
-	// limit to measure the latency without load. It is more than what probing costs: some
+	// limit to measure the latency without load. It is more than the cost of probing: some
 	// would have been refused anyway.
 	Probed float64 `json:"refused_probing"`
 
@@ -100,7 +100,7 @@ func (o *Oracle) Score(r *Result) (Score, error) {
 	return s, nil
 }
 
-// goodput is the good answers of some phases, and those of the oracle.
+// goodput is the good answers of some phases, and the oracle's.
 type goodput struct{ good, best int }
 
 func (g *goodput) add(good, best int) {

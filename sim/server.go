@@ -2,14 +2,14 @@ package sim
 
 import "time"
 
-// A Server is what does the work. It is settings; Station starts it.
+// A Server does the work. It is settings; Station starts it.
 type Server interface {
 	// Station starts the server, empty and at full speed. A setting out of
 	// range is an error.
 	Station() (Station, error)
 }
 
-// A Station is a [Server] at work. It is told the time, which never goes back,
+// A Station is a [Server] at work. Its methods take the time, which never goes back,
 // and says when its next job will be done; the simulation calls Finish then. A
 // station with the built-in clock is a [Curve]; implement this for one with a
 // discipline of its own.
@@ -17,7 +17,7 @@ type Station interface {
 	// Start gives it a job: so much work on an idle server at full speed.
 	Start(now time.Duration, job Job, work time.Duration)
 	// Next returns when a job will be done if nothing else happens, [Never]
-	// if none will. It must not be before the last time told.
+	// if none will. It must not be before the last time given.
 	Next() time.Duration
 	// Finish takes out the job that Next was about.
 	Finish(now time.Duration) Job

@@ -22,9 +22,9 @@ var (
 // does refuse.
 const shadowOff = 3.0
 
-// TestShadowAgreesWithLive: in shadow mode a limiter would refuse what a live one refuses, where
-// throughput does not fall with load. After ten seconds at half of what the server does comes the
-// load, and after ten more it counts. The whole table takes two minutes:
+// TestShadowAgreesWithLive: in shadow mode a limiter would refuse the same work as a live one,
+// where throughput does not fall with load. After ten seconds at half of the server's capacity
+// comes the load, and after ten more it counts. The whole table takes two minutes:
 //
 //	scripts/all go test ./sim -run ShadowAgreesWithLive -v -shadow 10
 //	scripts/all go test ./sim -run ShadowAgreesWithLive -v -shadow 10 -shadowstart 2

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Replicas are what the limiters of a shared system are drawn from.
+// Replicas are the ranges of the limiters of a shared system.
 type Replicas struct {
 	Count   Range         // how many there are
 	Within  time.Duration // they start within so long, in half of the systems
@@ -91,7 +91,7 @@ func Shared(seed uint64) Scenario {
 	return s
 }
 
-// differ draws what a kind of shared systems has of its own.
+// differ draws the own fields of a kind of shared systems.
 func (g generator) differ(s *Scenario, kind string, mean, size float64) {
 	switch kind {
 	case "together":

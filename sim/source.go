@@ -7,12 +7,12 @@ import "time"
 // that a request asks is drawn as ever.
 type Source interface {
 	// Next returns when the next request comes, [Never] if none does before one
-	// that is under way has ended. It must not be before the last time told.
+	// that is under way has ended. It must not be before the last time given.
 	Next() time.Duration
 	// Send takes out the request that Next was about. Its At is not used, and its Class
 	// is the name of the client that sends it.
 	Send(now time.Duration) Arrival
-	// Ended tells that a request was answered well, or was given up after its last
+	// Ended reports that a request was answered well, or was given up after its last
 	// attempt. Its At is when it came.
 	Ended(now time.Duration, a Arrival, good bool)
 }
@@ -23,7 +23,7 @@ func (t *traffic) send(now time.Duration) request {
 	return t.recorded(now, a)
 }
 
-// ended tells the source, if there is one, that the request of an attempt has ended.
+// ended reports to the source, if there is one, that the request of an attempt has ended.
 func (e *engine) ended(slot int32, good bool) {
 	t := &e.traffic
 	if t.source == nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The oracle of a shared system knows what no limiter does: which of them have started, and
-// what each is about to be asked. It splits its total among them by max-min fairness: a
+// The oracle of a shared system knows more than its limiters: which of them have started, and
+// the coming requests of each. It splits its total among them by max-min fairness: a
 // limiter that needs less than an equal share gets all it needs.
 
 // A stretch is a time in which the same limiters are there and one phase holds, with what
@@ -22,7 +22,7 @@ type stretch struct {
 	limits []int     // under the total that is tried
 }
 
-// stretches returns those of a complete scenario.
+// stretches returns the stretches of a complete scenario.
 func (s *Scenario) stretches(seed uint64) []stretch {
 	times := []time.Duration{0}
 	end := time.Duration(0)

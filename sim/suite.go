@@ -31,7 +31,7 @@ var acceptance = []string{"accept-overload", "accept-slowdown", "accept-fanout",
 func Named() []Scenario { return load(suite) }
 
 // Acceptance returns the four scenarios that a law must pass. In "accept-overload" a limiter starts
-// far above what the service can do, in the midst of an overload. In "accept-slowdown" the work
+// far above the service's capacity, in the midst of an overload. In "accept-slowdown" the work
 // becomes slower but there is room for all of it, so every refusal is false; and so it is in
 // "accept-fanout", where calls come in batches and nothing bounds how many run. In
 // "accept-replicas" eight limiters that share an overloaded server start together.
@@ -60,7 +60,7 @@ func load(names []string) []Scenario {
 	return list
 }
 
-// Lookup returns the scenario of that name among those of the package, or a drawn one: "random-7",
+// Lookup returns the scenario of that name of the package, or a drawn one: "random-7",
 // "harm-7" and "shared-7" are [Random] from the [DefaultRanges], [Harm] and [Shared] with seed 7,
 // with or without the regime that their names end in. An error lists the names.
 func Lookup(name string) (Scenario, error) {

@@ -29,7 +29,7 @@ type Arrival struct {
 func ParseTrace(file string, r io.Reader) (Trace, error) { return TraceReader{}.Parse(file, r) }
 
 // Length is how long a scenario of the trace should last: until a second after the last
-// arrival, so that most of what came is answered.
+// arrival, so that most requests are answered.
 func (t Trace) Length() time.Duration {
 	if len(t) == 0 {
 		return time.Second

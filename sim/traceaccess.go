@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A template is the format of an access log: texts, and what stands between them.
+// A template is the format of an access log: texts, and the fields between them.
 type template struct {
 	names []string
 	texts []string // before each of the names, and after the last

@@ -43,7 +43,7 @@ func memberOf(object map[string]any, name string) any {
 	return nil
 }
 
-// keysOf are the names of what is in an object, and of what is in objects in it.
+// keysOf are the names in an object, and in objects in it.
 func keysOf(object map[string]any) (names []string) {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		inside, ok := object[name].(map[string]any)

@@ -16,7 +16,7 @@ type traceParser struct {
 	TraceReader
 
 	simple  bool     // nothing is said of it
-	first   string   // its first line, which tells what it is
+	first   string   // its first line, which shows the format
 	table   table    // it, cut into columns
 	names   []string // of the columns, if they have any
 	heading int      // the line of the names, 0 if they are from elsewhere
@@ -33,10 +33,10 @@ type traceParser struct {
 	problems    problems
 }
 
-// byteOrderMark is what some programs begin a file with.
+// byteOrderMark begins the files of some programs.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// open finds out how the log is cut, and which column has what.
+// open finds out how the log is cut, and its columns.
 func (p *traceParser) open(in *bufio.Reader) error {
 	if mark, _ := in.Peek(len(byteOrderMark)); string(mark) == byteOrderMark {
 		_, _ = in.Discard(len(mark)) // which has been read

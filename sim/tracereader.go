@@ -12,7 +12,7 @@ import (
 // service time and, if you like, class, in this order; a first line that begins with "arrival" is a
 // heading.
 //
-// Arrival, Service, Class and Deadline say which column has what: by its name, by its number from
+// Arrival, Service, Class and Deadline name columns: by name, by its number from
 // 1, or by a formula in seconds. A formula consists of numbers, columns, + - * /, parentheses, min
 // and max, the units h, m, s, ms, us and ns, as in "20*ms + 0.00005*prompt_tokens", and col(3) for
 // the third column. A column whose name would be something else stands in quotes there, one inside
@@ -25,7 +25,7 @@ import (
 type TraceReader struct {
 	// Format is how a line is written: "csv", "json" (an object a line), or as an access log:
 	// "common", "combined", or a log_format of nginx, such as "combined $request_time", that names
-	// its columns. Empty stands for json if the log begins with {, and csv otherwise.
+	// its columns. Empty is json if the log begins with {, and csv otherwise.
 	Format string
 
 	// Delimiter separates the columns of csv: a comma, a semicolon, a tab or a space. Columns are
@@ -62,9 +62,9 @@ type TraceReader struct {
 }
 
 // Parse reads a trace; the file's name is for errors. Requests are put in the order of arrival.
-// What is wrong with the log is a [FieldError] that names the file, the line and what is allowed,
-// or several of them, joined by [errors.Join]: the first twenty, and how many more there are. What
-// is wrong with many lines in the same way is one error.
+// A fault of the log is a [FieldError] that names the file, the line and the allowed values,
+// or several of them, joined by [errors.Join]: the first twenty, and how many more there are. A
+// fault of many lines is one error.
 func (t TraceReader) Parse(file string, r io.Reader) (Trace, error) {
 	p := &traceParser{TraceReader: t, problems: problems{file: file}, classes: map[string]string{}}
 	if err := p.open(bufio.NewReaderSize(r, 1<<16)); err != nil {

@@ -21,14 +21,14 @@ func (p *traceParser) isHeading(cells []string) bool {
 	return badArrival != "" && badService != ""
 }
 
-// isForeign reports whether the first row of what should be the simple format is nothing like it.
+// isForeign reports whether the first row is nothing like the simple format.
 func (p *traceParser) isForeign(cells []string) bool {
 	_, badArrival := p.arrival.stamp(cells, &p.stamps)
 	_, badService := p.service.time(cells)
 	return badArrival != "" && badService != ""
 }
 
-// foreign says what to do about a log that is not in the simple format.
+// foreign advises on a log that is not in the simple format.
 func (p *traceParser) foreign() string {
 	want := "which columns are arrival and service"
 	switch {
@@ -42,7 +42,7 @@ func (p *traceParser) foreign() string {
 		strings.TrimRight(p.first, "\r"), want)
 }
 
-// misfit says what is wrong with the number of columns of a row.
+// misfit describes a wrong number of columns of a row.
 func (p *traceParser) misfit(cells []string) (problem string) {
 	n := len(cells)
 	switch {
@@ -165,7 +165,7 @@ func (p *traceParser) trace() (Trace, error) {
 	return t, nil
 }
 
-// resolution is what arrival times were cut to, as far as is known.
+// resolution is the resolution of arrival times, as far as is known.
 func (p *traceParser) resolution() time.Duration {
 	fraction := func(a Arrival) bool { return a.At%time.Second != 0 }
 	if p.Resolution == 0 && p.dates && !slices.ContainsFunc(p.requests, fraction) {

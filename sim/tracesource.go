@@ -82,7 +82,7 @@ func (p *traceParser) source(field, text string) *source {
 	return s
 }
 
-// keys are the names of what is in the first line of JSON.
+// keys are the names in the first line of JSON.
 func (p *traceParser) keys() []string {
 	object, _ := objectOf(p.first) // a line that is none is reported when it is read
 	return keysOf(object)

@@ -15,7 +15,7 @@ type stamp struct {
 	date bool
 }
 
-// dateLayouts are those of dates once the T between date and time is a space.
+// dateLayouts are the layouts of dates once the T between date and time is a space.
 // A fraction of a second, after a point or a comma, may follow the seconds in all of them.
 var dateLayouts = []string{
 	"2006-01-02 15:04:05Z07:00",

@@ -2,7 +2,7 @@ package sim
 
 import "time"
 
-// A request is what a client wants, however many attempts it takes.
+// A request is a client's, however many attempts it takes.
 type request struct {
 	at      time.Duration // of the first attempt
 	work    time.Duration
@@ -16,7 +16,7 @@ type request struct {
 type traffic struct {
 	next request
 
-	trace  Trace  // what is left of it, nil if requests are drawn
+	trace  Trace  // the rest of it, nil if requests are drawn
 	source Source // nil if there is none
 
 	scenario *Scenario

@@ -8,7 +8,7 @@ import (
 )
 
 // Work is a distribution of service times: how long a request takes on an idle
-// server at full speed. Bring your own by implementing it; [Rand] has what it needs.
+// server at full speed. Bring your own by implementing it; [Rand] is the source of chance.
 type Work interface {
 	// Draw returns the next service time.
 	Draw(*Rand) time.Duration

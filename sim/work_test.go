@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestPareto: the mean and the tail are those of the distribution.
+// TestPareto: the mean and the tail match the distribution.
 func TestPareto(t *testing.T) {
 	w, r := Pareto{Mean: 10 * ms, Alpha: 2.5}, newRand(1, 1)
 	const n = 200_000

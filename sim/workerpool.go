@@ -24,7 +24,7 @@ func (p WorkerPool) Station() (Station, error) {
 
 type pool struct {
 	progress
-	workers, open int // in all, and those that take jobs
+	workers, open int // in all, and ready for jobs
 	speed         float64
 
 	backlog []waiting // from head on
