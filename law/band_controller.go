@@ -6,9 +6,9 @@ import (
 	"unique"
 )
 
-// A bandController applies a Band. It remembers nothing, for the limit comes with each
-// window, and shares its settings with all that are set alike: it costs 8 bytes
-// instead of 96, or some 300 if it is alone with its settings.
+// A bandController applies a Band. It has no state, because the limit comes with each window,
+// and shares its settings with all controllers of equal settings: it costs 8 bytes instead of
+// 96, or some 300 if its settings are unique.
 type bandController struct {
 	settings unique.Handle[completeBand]
 }
@@ -56,8 +56,8 @@ const (
 	raise
 )
 
-// judge says where the limit should go and which signal decided it. A guard that
-// is exceeded comes before the signal; one that is near only forbids a raise.
+// judge returns the direction of the limit and the signal that decided it. A guard that is
+// exceeded comes before the signal; one that is near only forbids a raise.
 func (b *completeBand) judge(w Window) (move, Reason) {
 	if w.Completed() == 0 && !w.Used() {
 		return hold, Reason{}
@@ -98,10 +98,10 @@ func (b *completeBand) judge(w Window) (move, Reason) {
 	return raise, r
 }
 
-// stuck judges a window that grew old before it had enough samples although the
-// limit was used. To hold until more work ends would freeze the limit just when
-// the work is slowest, so it is cut if all there is speaks for that: the least
-// latency, or without any, the age of the oldest work.
+// stuck judges a window that grew old before it had enough samples although the limit was
+// used. To hold until more work ends would freeze the limit just when the work is slowest, so
+// it is cut if the evidence is for that: the least latency, or without any, the age of the
+// oldest work.
 func (b *completeBand) stuck(w Window) Reason {
 	bound := seconds(b.Target, 1+b.Tolerance)
 	if b.Signal == QueueWait {
@@ -117,8 +117,8 @@ func (b *completeBand) stuck(w Window) Reason {
 	return Reason{Above, signal, seconds(have, 1), bound}
 }
 
-// errors stands the error rate against its bound. Unlike a latency it needs no
-// success to be measured.
+// errors compares the error rate with its bound. Unlike a latency it needs no success to be
+// measured.
 func (b *completeBand) errors(w Window, enough int) Reason {
 	if b.MaxErrorRate == 0 || w.Completed() < enough {
 		return Reason{}
@@ -137,7 +137,7 @@ func (b *completeBand) guard(s Signal, have, bound float64) Reason {
 	return stand(s, have, bound*(1-b.Tolerance), bound, bound)
 }
 
-// signal stands the signal against the band around the target.
+// signal compares the signal with the band around the target.
 func (b *completeBand) signal(w Window) Reason {
 	signal, have := b.Signal, time.Duration(0)
 	switch signal {
@@ -152,7 +152,7 @@ func (b *completeBand) signal(w Window) Reason {
 		seconds(b.Target, 1-b.Tolerance), seconds(b.Target, 1), seconds(b.Target, 1+b.Tolerance))
 }
 
-// stand says how a signal stands to the band from low to high around want.
+// stand compares a signal with the band from low to high around want.
 func stand(s Signal, have, low, want, high float64) Reason {
 	switch {
 	case have > high:
@@ -169,7 +169,7 @@ func seconds(d time.Duration, by float64) float64 {
 	return math.Round(float64(d)*by) / float64(time.Second)
 }
 
-// cut returns what a cut leaves of the limit: at least one slot less.
+// cut returns the limit after a cut: at least one slot less.
 func (b *completeBand) cut(limit float64, r Reason) float64 {
 	factor := b.Factor
 	if b.Proportional {
