@@ -4,7 +4,7 @@ import "time"
 
 // Little computes the limit from Little's law: work in flight is throughput times
 // latency, so a server that can do P a second, at a latency of R0 when nothing
-// waits, needs P*R0 slots to be busy and no more.
+// waits, needs P*R0 slots to be busy, and not more.
 //
 // Below its peak a server's latency stays at R0 and throughput follows the load; above it
 // throughput stays at P and latency follows the load. So with the average latency R of a

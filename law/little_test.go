@@ -63,7 +63,7 @@ func TestLittleByHand(t *testing.T) {
 		},
 	}, {
 		// 50 of 200 samples at 40 ms, 150 at 100 ms: 85 ms. Then 100 ms
-		// moves it no more, and 500*(0.1955-0.1) is 47.75.
+		// does not move it, and 500*(0.1955-0.1) is 47.75.
 		"averages the first no-load latency",
 		law.Little{},
 		2,
