@@ -47,8 +47,8 @@ func (q *Queue) tenants() *tenants {
 	return q.cold.tenants
 }
 
-// SetTenants changes the number of buckets for tenants, 0 for no fairness. Work that already runs
-// belongs to no tenant.
+// SetTenants changes the number of buckets for tenants, 0 for no fairness. Work that already
+// runs belongs to no tenant.
 func (q *Queue) SetTenants(buckets int, now int64) {
 	old := q.tenants()
 	switch {
