@@ -43,8 +43,8 @@ type Config struct {
 	// Defaults to 20.
 	MinSamples int
 
-	// Queue holds work while the limit is reached. The zero Queue holds
-	// none: work above the limit is refused at once.
+	// Queue holds work while the limit is reached. The zero Queue is no queue: work above the
+	// limit is refused at once.
 	Queue Queue
 
 	// Timeout bounds the execution of work given to Do, apart from the time in the queue. The
@@ -75,10 +75,11 @@ type Config struct {
 	Histograms bool
 
 	// Exemplar, if set, returns a label that leads from a latency to its request, such as the
-	// identifier of a trace, or "" for none. It is called outside all locks with the context
-	// of work that was just admitted, at most ten times a second. If the work succeeds, the
-	// label becomes one of Latencies.Exemplars. If Exemplar panics, the permit is given back
-	// and the panic continues. An update drops all exemplars. It needs Histograms.
+	// identifier of a trace, or "" to skip the request. It is called outside all locks with
+	// the context of work that was just admitted, at most ten times a second. If the work
+	// succeeds, the label becomes one of Latencies.Exemplars. If Exemplar panics, the permit
+	// is given back and the panic continues. An update drops all exemplars. It needs
+	// Histograms.
 	Exemplar func(context.Context) string
 
 	// Shadow admits everything and only reports the work that it would have refused: a way to

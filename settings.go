@@ -23,10 +23,10 @@ type config struct {
 // coldConfig is the part of a config that few limiters have. It is separate because limiters
 // are many.
 type coldConfig struct {
-	breaker   Breaker // nil for none
+	breaker   Breaker // nil without one
 	tenants   bool
 	measures  bool       // Config.Histograms
-	exemplars *exemplars // nil for none
+	exemplars *exemplars // nil without any
 
 	readers []*reader   // of Events
 	hook    func(Event) // with readers: Config.OnEvent, because config.onEvent then calls them too

@@ -1,11 +1,12 @@
-// Package edge has what adapters of limiters to a protocol share: how a refusal becomes a status,
-// when its client should come back, which calls are exempt, and what the end of a call teaches.
-// Package weirhttp is such an adapter; the modules weirgrpc and weirconnect have others. Use edge
-// to write one of your own, for a message queue or a proxy.
+// Package edge has the shared code of adapters between limiters and a protocol: how a refusal
+// becomes a status, when its client should come back, which calls are exempt, and which
+// outcome the end of a call has. Package weirhttp is such an adapter; the modules weirgrpc
+// and weirconnect have others. Use edge to write one of your own, for a message queue or a
+// proxy.
 //
-// A server's adapter asks the [Gate] of a call for a permit, unless the call is [IsExempt]. It
-// answers a refusal with [HTTPStatus] or [GRPCCode] and the time of [RetryAfter]: in whole seconds,
-// rounded up, in HTTP, and in milliseconds in the RetryInfo of gRPC. When the call is over, it
-// finishes the permit with [ContextOutcome] if the call's context has ended, and otherwise with
-// what the reply says. A client's adapter uses [ErrorOutcome].
+// A server's adapter asks the [Gate] of a call for a permit, unless the call is [IsExempt].
+// It answers a refusal with [HTTPStatus] or [GRPCCode] and the time of [RetryAfter]: in whole
+// seconds, rounded up, in HTTP, and in milliseconds in the RetryInfo of gRPC. When the call
+// is over, it finishes the permit with [ContextOutcome] if the call's context has ended, and
+// otherwise with the outcome of the reply. A client's adapter uses [ErrorOutcome].
 package edge

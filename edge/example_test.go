@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// An adapter in small: it admits a call, runs it, and says what became of it.
+// A small adapter: it admits a call, runs it, and reports its outcome.
 func Example() {
 	serve := func(ctx context.Context, gate edge.Gate, call func(context.Context) error) error {
 		if edge.IsExempt(gate) {

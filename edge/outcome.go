@@ -8,8 +8,9 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// ContextOutcome returns what the end of a call's context teaches: a cancellation is a caller that
-// left, so it is ignored, and a deadline is a timeout. The context must have ended.
+// ContextOutcome returns the outcome of a call whose context has ended: a cancellation means
+// that the caller left, so it is ignored, and a deadline is a timeout. The context must have
+// ended.
 func ContextOutcome(ctx context.Context) weir.Outcome {
 	if ctx != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return weir.Ignore
@@ -17,10 +18,10 @@ func ContextOutcome(ctx context.Context) weir.Outcome {
 	return weir.Timeout
 }
 
-// ErrorOutcome returns what an error teaches that ended a client's call: [ContextOutcome] if the
-// context has ended, nothing for a cancellation, an overload for a refusal by another limiter on
-// the way, a timeout for a [net.Error] that is one, and otherwise a failure. The error must not be
-// nil; a nil ctx counts as context.Background.
+// ErrorOutcome returns the outcome of a client's call that ended with an error:
+// [ContextOutcome] if the context has ended, [weir.Ignore] for a cancellation, an overload
+// for a refusal by another limiter on the way, a timeout for a [net.Error] that is one, and
+// otherwise a failure. The error must not be nil; a nil ctx counts as context.Background.
 func ErrorOutcome(ctx context.Context, err error) weir.Outcome {
 	if ctx != nil && ctx.Err() != nil {
 		return ContextOutcome(ctx)

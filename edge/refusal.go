@@ -10,17 +10,17 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// unknownDrain stands for the time to drain while nothing is known of it, and bounds it from below,
-// as clients would come back at once. It is the first backoff in the examples of gRPC's retry
-// policy (gRFC A6).
+// unknownDrain replaces an unknown or shorter time to drain, because clients would otherwise
+// come back at once. It is the first backoff in the examples of gRPC's retry policy (gRFC
+// A6).
 const unknownDrain = 100 * time.Millisecond
 
-// RetryAfter returns how long the client of work that was not admitted should stay away. Clients
-// that were refused together would come back together, so it is spread at random over one to two
-// times [weir.RefusedError].RetryAfter, and over 100 to 200 ms if that is shorter or err tells no
-// time.
+// RetryAfter returns how long the client of work that was not admitted should stay away.
+// Clients that were refused together would come back together, so the time is spread at
+// random over one to two times [weir.RefusedError].RetryAfter, and over 100 to 200 ms if that
+// is shorter or unknown.
 //
-// It reports false if the same work would be refused again however late it comes, as with
+// It returns false if the same work would be refused again at any later time, as with
 // [weir.ReasonBadKey].
 func RetryAfter(err error) (after time.Duration, again bool) {
 	drain := time.Duration(0)
@@ -42,9 +42,9 @@ func spread(drain time.Duration, jitter float64) time.Duration {
 	return time.Duration(after)
 }
 
-// HTTPStatus returns the status with which an HTTP server answers work that was refused for the
-// reason: 400 for [weir.ReasonBadKey], and 503 otherwise. Answer 429 instead of 503 where the limit
-// is a caller's own quota and not the server's capacity.
+// HTTPStatus returns the status with which an HTTP server answers work that was refused for
+// the reason: 400 for [weir.ReasonBadKey], and 503 otherwise. Answer 429 instead of 503 if
+// the limit is a caller's own quota and not the server's capacity.
 func HTTPStatus(r weir.Reason) int { return reply.Verdict(r).HTTP() }
 
 // GRPCCode returns the code with which a gRPC server answers work that was refused for the reason:

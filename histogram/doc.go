@@ -1,23 +1,24 @@
-// Package histogram has the histograms of durations that limiters keep, as their readers see them.
+// Package histogram has the public form of the histograms of durations that limiters keep.
 //
 // # Buckets
 //
-// The buckets are those of a Prometheus native histogram of [Schema] 3: bucket i counts the
-// durations above 2^((i-1)/8) seconds, up to and including 2^(i/8) seconds. So eight buckets double
-// a duration, and a bucket is 9.05% wide. Durations range from 1 nanosecond, in bucket -239, to all
-// that a [time.Duration] can hold, in bucket 265. Those of 0 or less count as 1 nanosecond. [Index]
-// is exact: it computes with integers only.
+// The buckets match a Prometheus native histogram of [Schema] 3: bucket i counts the
+// durations above 2^((i-1)/8) seconds, up to and including 2^(i/8) seconds. So eight buckets
+// double a duration, and a bucket is 9.05% wide. Durations range from 1 nanosecond, in bucket
+// -239, to the longest [time.Duration], in bucket 265. Durations of 0 or less count as 1
+// nanosecond. [Index] is exact: it computes with integers only.
 //
 // # Cumulative
 //
-// A histogram counts since the limiter was made and forgets nothing, as monitoring systems expect.
-// The difference of two snapshots is what happened between them. Counts are exact. Sums are kept as
-// whole nanoseconds in 128 bits and handed out as seconds in a float64, which has 15 digits.
+// A histogram counts since the limiter was made and forgets nothing, as monitoring systems
+// expect. The difference of two snapshots covers the time between them. Counts are exact. Sums
+// are kept as whole nanoseconds in 128 bits and returned as seconds in a float64, which has
+// 15 digits.
 //
 // # Quantiles
 //
-// [Snapshot.Quantile] answers with the harmonic mean of a bucket's bounds, 2*lo*hi/(lo+hi), from
-// which both are the same relative distance away:
+// [Snapshot.Quantile] answers with the harmonic mean of a bucket's bounds, 2*lo*hi/(lo+hi).
+// Both bounds have the same relative distance from it:
 //
 //	(hi-lo)/(hi+lo) = (2^(1/8)-1)/(2^(1/8)+1) = 4.33%
 //

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/histogram"
 )
 
-// An exporter reads the buckets of a limiter. Those of Prometheus are cumulative: each has all
-// below it.
+// An exporter reads the buckets of a limiter. Prometheus buckets are cumulative: each
+// includes all below it.
 func ExampleSnapshot() {
 	lim := weir.Must(weir.New(weir.Config{Name: "search", Histograms: true}))
 	_ = lim.Do(context.Background(), func(context.Context) error { return nil })

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Schema is the Prometheus schema of the buckets: each is 2^(2^-Schema) times as long as the last
-// one.
+// Schema is the Prometheus schema of the buckets: each is 2^(2^-Schema) times as long as the
+// one before.
 const Schema = 3
 
 // perOctave is how many buckets double a duration.

@@ -10,16 +10,16 @@ import (
 // A Snapshot is a histogram at one moment. It belongs to its reader. The zero Snapshot is an
 // empty histogram.
 type Snapshot struct {
-	Count     uint64     `json:"count"`               // how many durations
+	Count     uint64     `json:"count"`               // number of durations
 	Sum       float64    `json:"sum_seconds"`         // of all of them, in seconds
-	Buckets   []Bucket   `json:"buckets"`             // those that are not empty, by ascending Index
+	Buckets   []Bucket   `json:"buckets"`             // without empty ones, by ascending Index
 	Exemplars []Exemplar `json:"exemplars,omitempty"` // by ascending Value, at most one an octave
 }
 
 // A Bucket is one bucket of a histogram.
 type Bucket struct {
 	Index int    `json:"index"` // as in a Prometheus native histogram of Schema 3
-	Count uint64 `json:"count"` // how many durations, of this bucket alone
+	Count uint64 `json:"count"` // number of durations, of this bucket alone
 }
 
 // Bounds returns the bounds of the bucket in seconds. The lower one is not in the bucket, the upper
@@ -29,7 +29,7 @@ func (b Bucket) Bounds() (lower, upper float64) { return bound(b.Index - 1), bou
 // An Exemplar is one of the durations, with a label that leads to the request.
 type Exemplar struct {
 	Label string        `json:"label"`    // such as the identifier of a trace
-	Value time.Duration `json:"value_ns"` // how long it took, or waited
+	Value time.Duration `json:"value_ns"` // the duration
 	At    time.Time     `json:"at"`       // when it was measured
 }
 
@@ -40,7 +40,7 @@ func (s *Snapshot) Quantile(q float64) time.Duration {
 	var seen uint64
 	for _, b := range s.Buckets {
 		seen += b.Count
-		if !(float64(seen) < rank) || seen == s.Count { // also if q is not a number
+		if !(float64(seen) < rank) || seen == s.Count { // also if q is NaN
 			return b.middle()
 		}
 	}
@@ -55,7 +55,8 @@ func (b Bucket) middle() time.Duration {
 }
 
 // Add returns a histogram of the durations of both, and changes neither. A nil Snapshot adds
-// nothing; the sum of two of them is nil. Of two exemplars in an octave it keeps the later one.
+// nothing; the sum of two of them is nil. If both have an exemplar in an octave, it keeps the
+// later one.
 func (s *Snapshot) Add(o *Snapshot) *Snapshot {
 	if s == nil && o == nil {
 		return nil

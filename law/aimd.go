@@ -12,29 +12,29 @@ import "time"
 //	                     than MaxTimeoutRate of the work ran out of time
 //	n + Step             otherwise, if n was used
 //
-// Of all rules that are linear in n only those that add on the way up and multiply
-// on the way down lead limiters that share a server to equal shares. Between two
-// cuts the limit is a saw tooth from n*Backoff to n: on average it is at
-// (1+Backoff)/2 of the limit at which work begins to be late.
+// Of all rules that are linear in n, only additive increase with multiplicative decrease
+// leads limiters that share a server to equal shares. Between two cuts the limit is a saw
+// tooth from n*Backoff to n. Its average is (1+Backoff)/2 of the limit at which work begins
+// to be late.
 //
-// It suits a downstream that refuses or times out when it has too much, and
-// limiters that are to share one.
+// It suits a downstream that refuses or times out under overload, and limiters that share
+// one.
 //
-// It fails where overload shows as latency below Timeout: nothing makes it
-// stop, and the queue grows to the Timeout. Inside an overload without timeouts
-// it freezes. A loss that is not caused by load cuts all the same. Growth by
-// Step takes (m-n)/Step windows from n to m, however far that is.
+// It fails if overload shows as latency below Timeout: nothing cuts the limit, and the queue
+// grows to the Timeout. Inside an overload without timeouts it freezes. A loss that is not
+// caused by load cuts all the same. Growth by Step takes (m-n)/Step windows from n to m,
+// however far that is.
 //
 // The zero AIMD has the defaults of the source, Netflix concurrency-limits (class
 // AIMDLimit), which looks at each request and lets half a limit count as used; this
 // one looks at windows, so a burst of timeouts cuts once.
 type AIMD struct {
-	// Backoff is the share of the limit that a cut keeps, rounded down: from 0
-	// to less than 1. Defaults to 0.9.
+	// Backoff is the share of the limit that a cut leaves, rounded down: from 0 to less than
+	// 1. Defaults to 0.9.
 	Backoff float64
 
-	// Timeout is the average latency above which the limit is cut. Set it to
-	// what callers will wait. Defaults to 5 s.
+	// Timeout is the average latency above which the limit is cut. Set it to the time that
+	// callers will wait. Defaults to 5 s.
 	Timeout time.Duration
 
 	// MaxTimeoutRate is the share of the work that may run out of time, from
@@ -44,12 +44,11 @@ type AIMD struct {
 	// Step is how many slots a raise adds. Defaults to 1.
 	Step int
 
-	// MinSamples is how many samples a decision takes at least. 0 means the
-	// limiter's own.
+	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
 	MinSamples int
 
-	// MaxSamples closes a window early, once it has so many samples and one
-	// for each slot. Defaults to 100.
+	// MaxSamples closes a window early, once it has this many samples and one for each slot.
+	// Defaults to 100.
 	MaxSamples int
 }
 
@@ -59,8 +58,8 @@ const (
 	aimdTimeout = 5 * time.Second
 	aimdStep    = 1
 
-	// earlySamples is how many samples give the average of work whose
-	// latency varies by its own size to a tenth.
+	// earlySamples is the number of samples that gives the average of work whose latency
+	// varies by its own size to a tenth.
 	earlySamples = 100
 )
 
@@ -94,7 +93,7 @@ func (a AIMD) complete() (AIMD, error) {
 	return a, err
 }
 
-// An aimdController remembers nothing: the limit comes with each window.
+// An aimdController has no state: the limit comes with each window.
 type aimdController struct {
 	AIMD
 }

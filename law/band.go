@@ -5,8 +5,8 @@ import (
 	"unique"
 )
 
-// Band holds a latency in a band around a target: above the band it cuts the
-// limit by a factor, below it adds a step if the limit was used, inside it holds.
+// Band holds a latency in a band around a target: above the band it cuts the limit by a
+// factor, below it adds a step if the limit was used, and inside it holds.
 //
 // It suits a service with a latency objective that its unloaded latency stays
 // well below. The package documentation has its mathematics and its weakness.
@@ -17,72 +17,66 @@ import (
 //
 // follows the average, which reacts fast, while the p95 keeps the tail safe.
 type Band struct {
-	// Target is the value to hold the signal to. Defaults to 100 ms.
+	// Target is the target of the signal. Defaults to 100 ms.
 	Target time.Duration
 
 	// Tolerance is half the width of the band, as a share of Target: from 0
 	// to less than 1. Defaults to 0.15.
 	Tolerance float64
 
-	// Signal is the measurement to hold to Target. Defaults to the Quantile of the
-	// latency. EWMA is the moving average of the latency.
+	// Signal is the signal held to Target. Defaults to the Quantile of the latency. EWMA is
+	// the moving average of the latency.
 	//
-	// QueueWait is the mean wait in the limiter's own queue. A higher limit
-	// shortens it, so there the band turns around: above it the limit gets
-	// a step, inside and below it holds. Slots are then added only while
-	// work waits for them. Only Ceiling and MaxErrorRate cut, and one of
-	// the two must be set.
+	// QueueWait is the mean wait in the limiter's own queue. A higher limit shortens it, so
+	// the band is reversed: above it the limit gets a step, inside and below it holds. Slots
+	// are then added only while work waits for them. Only Ceiling and MaxErrorRate cut, and
+	// one of the two must be set.
 	Signal Signal
 
-	// Quantile is the quantile of the latency that Signal and Ceiling mean,
-	// from 0 to less than 1. Defaults to 0.95. Reasons name it to a tenth
-	// of a percent.
+	// Quantile is the quantile of the latency for Signal and Ceiling, from 0 to less than 1.
+	// Defaults to 0.95. Reasons name it to a tenth of a percent.
 	Quantile float64
 
-	// Ceiling bounds the Quantile of the latency whatever the Signal: above
-	// it the limit is cut, and within Tolerance below it is not raised.
-	// 0 means no bound.
+	// Ceiling bounds the Quantile of the latency with any Signal: above it the limit is cut,
+	// and within Tolerance below it is not raised. 0 means no bound.
 	Ceiling time.Duration
 
-	// MaxErrorRate bounds the share of work that fails or times out, from 0
-	// to less than 1: above it the limit is cut, and within Tolerance below
-	// it is not raised. 0 means no bound. Set it where work can time out:
-	// latency is measured on successes only, and looks good when the slow
-	// ones are cut off.
+	// MaxErrorRate bounds the share of work that fails or times out, from 0 to less than 1:
+	// above it the limit is cut, and within Tolerance below it is not raised. 0 means no
+	// bound. Set it if work can time out: latency is measured on successes only, and looks
+	// good when slow work is cut off.
 	MaxErrorRate float64
 
 	// Step is how many slots a raise adds. Defaults to 1.
 	Step int
 
-	// Factor is the share of the limit that a cut keeps, rounded down: from 0
-	// to less than 1. Defaults to 0.7, which cuts 10 to 7, 4, 2, 1.
+	// Factor is the share of the limit that a cut leaves, rounded down: from 0 to less than
+	// 1. Defaults to 0.7, which cuts 10 to 7, 4, 2, 1.
 	Factor float64
 
-	// MaxCut is how many slots one cut may take at most. 0 means any number.
+	// MaxCut is the most slots that one cut may take. 0 means any number.
 	MaxCut int
 
-	// Proportional makes moves smaller near the band: a cut leaves bound
-	// over measured of the limit but no less than Factor, a raise adds the
-	// measured share of the way to the bound times Step. The bound is the
-	// edge that was crossed. A move is never less than one slot, so a
-	// larger Step costs no precision.
+	// Proportional makes moves smaller near the band: a cut leaves bound over measured of the
+	// limit but no less than Factor, a raise adds the measured share of the way to the bound
+	// times Step. The bound is the edge that was crossed. A move is never less than one slot,
+	// so a larger Step costs no precision.
 	Proportional bool
 
-	// Cooldown is how long after a cut nothing is measured, and so nothing
-	// decided, for its effect to show. It becomes [Plan].Settle. 0 means no
-	// longer than the limiter lets any change settle: work that started
-	// before the cut is not held against the new limit in any case.
+	// Cooldown is the time after a cut in which nothing is measured, and so nothing decided,
+	// for its effect to show. It becomes [Plan].Settle. 0 means the time that the limiter
+	// lets any change settle: work that started before the cut does not judge the new limit
+	// in any case.
 	Cooldown time.Duration
 
-	// MinSamples is how many samples a decision takes at least. It becomes
-	// [Plan].MinSamples; a window with fewer holds the limit. 0 means the
-	// limiter's own.
+	// MinSamples is the least number of samples for a decision. It becomes [Plan].MinSamples;
+	// a window with fewer holds the limit. 0 means the limiter's own.
 	MinSamples int
 }
 
-// The defaults. Target, tolerance and quantile make a common
-// objective of interactive services. One step at a time is what a band cannot be
-// jumped with; at a factor of 0.7 a limit twice too high is right after two cuts.
+// The defaults. Target, tolerance and quantile make a common objective of interactive
+// services. One step at a time cannot jump over a band. With a factor of 0.7 a limit twice
+// too high is right after two cuts.
 const (
 	bandTarget    = 100 * time.Millisecond
 	bandTolerance = 0.15

@@ -6,9 +6,9 @@ import (
 	"unique"
 )
 
-// A bandController applies a Band. It remembers nothing, for the limit comes with each
-// window, and shares its settings with all that are set alike: it costs 8 bytes
-// instead of 96, or some 300 if it is alone with its settings.
+// A bandController applies a Band. It has no state, because the limit comes with each window,
+// and shares its settings with all controllers of equal settings: it costs 8 bytes instead of
+// 96, or some 300 if its settings are unique.
 type bandController struct {
 	settings unique.Handle[completeBand]
 }
@@ -56,8 +56,8 @@ const (
 	raise
 )
 
-// judge says where the limit should go and which signal decided it. A guard that
-// is exceeded comes before the signal; one that is near only forbids a raise.
+// judge returns the direction of the limit and the signal that decided it. A guard that is
+// exceeded comes before the signal; one that is near only forbids a raise.
 func (b *completeBand) judge(w Window) (move, Reason) {
 	if w.Completed() == 0 && !w.Used() {
 		return hold, Reason{}
@@ -98,10 +98,10 @@ func (b *completeBand) judge(w Window) (move, Reason) {
 	return raise, r
 }
 
-// stuck judges a window that grew old before it had enough samples although the
-// limit was used. To hold until more work ends would freeze the limit just when
-// the work is slowest, so it is cut if all there is speaks for that: the least
-// latency, or without any, the age of the oldest work.
+// stuck judges a window that grew old before it had enough samples although the limit was
+// used. To hold until more work ends would freeze the limit just when the work is slowest, so
+// it is cut if the evidence is for that: the least latency, or without any, the age of the
+// oldest work.
 func (b *completeBand) stuck(w Window) Reason {
 	bound := seconds(b.Target, 1+b.Tolerance)
 	if b.Signal == QueueWait {
@@ -117,8 +117,8 @@ func (b *completeBand) stuck(w Window) Reason {
 	return Reason{Above, signal, seconds(have, 1), bound}
 }
 
-// errors compares the error rate with its bound. Unlike a latency it needs no
-// success to be measured.
+// errors compares the error rate with its bound. Unlike a latency it needs no success to be
+// measured.
 func (b *completeBand) errors(w Window, enough int) Reason {
 	if b.MaxErrorRate == 0 || w.Completed() < enough {
 		return Reason{}

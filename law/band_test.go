@@ -14,7 +14,7 @@ func latency(d time.Duration) law.Window {
 	return law.Window{Samples: 100, Peak: 1 << 30, EWMA: d, Latencies: law.Sorted{d}}
 }
 
-// with returns the window after a change.
+// with returns the changed window.
 func with(w law.Window, change func(*law.Window)) law.Window {
 	change(&w)
 	return w
@@ -35,8 +35,8 @@ func next(c law.Controller, limit int, w law.Window) law.Decision {
 	return c.Next(w)
 }
 
-// tables are sequences worked out by hand: each window is shown under the limit
-// that the one before led to.
+// tables are sequences worked out by hand: each window has the limit that the one before led
+// to.
 var tables = []struct {
 	name    string
 	band    law.Band

@@ -1,22 +1,21 @@
-// Package law holds control laws: rules that turn measurements into how
-// much may run at once.
+// Package law holds control laws: rules that turn measurements into limits on concurrency.
 //
-// A signal goes through a law to an actuator. The signal is a [Window]: how work
-// fared under one limit. The law answers with a [Decision]: the next limit, the
-// [Reason] for it and, if it cares, how to measure next. The actuator is a
-// limiter, or a simulator that drives the same code.
+// A signal goes through a law to an actuator. The signal is a [Window]: the measurements of
+// work under one limit. The law answers with a [Decision]: the next limit, the [Reason] for
+// it and, optionally, how to measure next. The actuator is a limiter, or a simulator that
+// drives the same code.
 //
 // # Driving a law
 //
-// A [Law] is settings; its Controller method starts a [Controller], the state of
-// one limiter. The owner then repeats:
+// A [Law] is settings; its Controller method starts a [Controller], the state of one limiter.
+// The owner then repeats:
 //
 //	decision := controller.Next(window)
 //	limit = bounds.Clamp(decision.Limit, limit)
 //	// measure the next window under limit, as decision.Next plans it
 //
-// Whoever writes a law implements these two methods. [Parse] reads the laws of
-// this package from text, and their String methods write it.
+// To write a law, implement these two methods. [Parse] reads the laws of this package from
+// text, and their String methods write it.
 //
 // # Purity
 //
@@ -39,25 +38,24 @@
 // costs all of it, a free slot only itself. Among limiters that share a server
 // this pair also tends to equal shares (Chiu and Jain).
 //
-// Two conditions keep it calm where latency is a curve s(n):
+// Two conditions keep it steady if latency is a curve s(n):
 //
 //	s(n+Step) - s(n) < 2tT         a step up cannot jump over the band
 //	s(n*Factor) > T(1-t)           a cut from the upper edge lands inside it
 //
-// If the second fails the limit still settles, after a climb back from below the
-// band. If the first fails it saws: take a wider tolerance or a smaller step. If
-// the latency without any load comes near T, no limit helps and Band falls to
-// the minimum: its target is absolute.
+// If the second fails the limit still settles, after a climb back from below the band. If the
+// first fails it oscillates: take a wider tolerance or a smaller step. If the latency without
+// any load comes near T, no limit helps and Band falls to the minimum: its target is
+// absolute.
 //
 // # The other laws
 //
 // Each type documents its mathematics, and when it fails.
 //
-// [Fixed] keeps one limit, as a baseline.
+// [Fixed] keeps one limit. It is the baseline for comparisons.
 //
-// [AIMD] adds a slot while work comes back in time and cuts by a factor when it
-// does not. For downstreams that refuse or time out; blind to latency below its
-// Timeout.
+// [AIMD] adds a slot while work comes back in time and cuts by a factor when it does not. For
+// downstreams that refuse or time out; blind to latency below its Timeout.
 //
 // [Gradient] compares the latency with the least that it has seen: n R0/R plus the
 // root of n. For steady work of one kind; a least latency is a minimum of noise.
@@ -65,9 +63,8 @@
 // [Gradient2] compares the latency with its own long-term average. Robust to
 // noise; the average comes to follow the overload that it should detect.
 //
-// [Vegas] estimates how many slots are queued, n(1-R0/R), and keeps them
-// between two bounds. For small limits; it sheds slots of a large one without
-// need.
+// [Vegas] estimates the length of the queue in slots, n(1-R0/R), and keeps it between two
+// bounds. For small limits; it sheds slots of a large one without need.
 //
 // [Little] computes the limit from peak throughput and no-load latency, which it
 // re-measures: P((2+Alpha)R0-R). It finds a limit in a few windows and needs no
@@ -80,9 +77,9 @@
 // limiters of a server measure at the same moments. It needs no target.
 //
 // Laws that compare one window with the next ask for windows of their own, see
-// [Plan].MaxSamples. In these they take the work in flight over the throughput
-// for the average latency, by Little's law: of the work that started in a short
-// window the quick ends first, and the mean of its latencies is too low.
+// [Plan].MaxSamples. In these they take the work in flight over the throughput for the
+// average latency, by Little's law: of the work that started in a short window the quick ends
+// first, and the mean of its latencies is too low.
 //
 // # Sources
 //

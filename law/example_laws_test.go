@@ -7,9 +7,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// show drives a law from a limit of 20 through windows of a second in which the
-// limit was used: of each it is given the average latency, which here is also
-// the p95.
+// show drives a law from a limit of 20 through windows of a second in which the limit was
+// used. Each window has the given average latency, which here is also the p95.
 func show(l law.Law, latencies ...time.Duration) {
 	bounds := law.Bounds{Min: 1, Max: 200, Initial: 20}
 	controller, err := l.Controller(bounds)
@@ -60,7 +59,7 @@ func ExampleVegas() {
 	// standing queue 8 above 6: cut 26 to 25
 }
 
-// A server that does at most 400 a second, at 100 ms.
+// A server that completes at most 400 a second, at 100 ms.
 func ExampleLittle() {
 	bounds := law.Bounds{Min: 1, Max: 200, Initial: 20}
 	controller, err := law.Little{}.Controller(bounds)

@@ -1,7 +1,7 @@
 package law
 
-// Fixed keeps one limit, whatever is measured. It is how a limit is pinned by
-// hand, and the baseline for adaptive laws.
+// Fixed keeps one limit, regardless of measurements. Use it to pin a limit by hand, or as the
+// baseline for an adaptive law.
 //
 // It fails when the work or the server changes: a limit that is right for one is
 // too much for half of it and wastes half of the double.

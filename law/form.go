@@ -7,11 +7,11 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// ErrConfig matches every error of this package: a setting out of
-// range, or a text that is no law.
+// ErrConfig matches every error of this package: a setting out of range, or a text that is no
+// law.
 var ErrConfig = settings.ErrConfigOf("law")
 
-// A fault is an error in its own words that matches ErrConfig.
+// A fault is an error that matches ErrConfig but has its own text.
 type fault string
 
 func (f fault) Error() string { return "law: " + string(f) }
@@ -19,8 +19,8 @@ func (f fault) Unwrap() error { return ErrConfig }
 
 func faultf(format string, args ...any) error { return fault(fmt.Sprintf(format, args...)) }
 
-// A form is a law as text: its name, and its settings tied to the fields that
-// they stand for. Defaults, ranges, reading and writing all go by it.
+// A form is a law as text: its name, and its settings tied to their fields. Defaults, ranges,
+// reading and writing all use it.
 type form struct {
 	name     string
 	settings []setting

@@ -1,15 +1,15 @@
 package law
 
-// A Form is how a law is written as text, for [Parse].
+// A Form is the text form of a law, for [Parse].
 type Form struct {
-	Name     string    // the beginning of the text
+	Name     string    // the start of the text
 	Settings []Setting // in the order in which String writes them
 }
 
 // A Setting is one of the settings in the text of a law.
 type Setting struct {
 	Name    string // as in name=value
-	Default string // the value if it is left out; empty for none
+	Default string // the value if it is left out; empty if there is no default
 	Allowed string // in words, such as "0 to less than 1"
 }
 

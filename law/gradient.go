@@ -13,64 +13,59 @@ import (
 // limit n leads to
 //
 //	n' = n * g + q,  g = Tolerance * R0/R, from 1/2 to 1
-//	                 q = sqrt(n), at least 4: the queue that is allowed
+//	                 q = sqrt(n), at least 4: the allowed queue
 //
-// While R is within Tolerance of R0, g is 1 and the limit grows by q a window.
-// It stands still where n(1-g) = q: with n at 100 and a q of 10 at
-// R = Tolerance * R0 / 0.9. The square root lets small limits grow fast and allows
-// large ones a smaller share of queueing, as the noise of many independent
-// arrivals asks for. A decision that lowers the limit moves only the share
-// Smoothing of the way; one that raises it is taken whole. Timeouts cut by
-// Backoff.
+// While R is within Tolerance of R0, g is 1 and the limit grows by q a window. It is at rest
+// if n(1-g) = q: with n at 100 and a q of 10 at R = Tolerance * R0 / 0.9. The square root
+// lets small limits grow fast and allows large ones a smaller share of queueing, which fits
+// the noise of many independent arrivals. A decision that lowers the limit moves only the
+// share Smoothing of the way; one that raises it is taken whole. Timeouts cut by Backoff.
 //
-// R0 can only fall, so it is forgotten every Remeasure windows: the limit is
-// lowered to q, running work has two latencies to drain, and R0 starts anew.
-// The climb back takes about 2*sqrt(n) windows, which is the cost of it.
+// R0 can only fall, so it is forgotten every Remeasure windows: the limit is lowered to q,
+// running work gets two latencies to drain, and R0 starts anew. The cost is the climb back,
+// about 2*sqrt(n) windows.
 //
 // It suits a service whose latency without load is steady and whose work is of
 // one kind.
 //
-// It fails where the least latency says little. R0 is the minimum of noise: the
-// more the latency varies, the further it lies below what the work takes and the
-// lower the limit is, unless Tolerance makes up for it; with Least and
-// exponential work R0 goes to nothing and the limit collapses. Work that becomes
-// slower looks like a queue until the next re-measurement, and an R0 measured in
-// an overload takes the overload for normal.
+// It fails if the least latency says little. R0 is the minimum of noise: the more the latency
+// varies, the further R0 lies below the true latency and the lower the limit, unless
+// Tolerance makes up for it; with Least and exponential work R0 goes to 0 and the limit
+// collapses. Work that becomes slower looks like a queue until the next re-measurement, and
+// an R0 measured in an overload takes the overload for normal.
 //
 // The zero Gradient has the defaults of the source, Netflix concurrency-limits
 // (class GradientLimit). Unlike the source it raises only a limit that was used,
 // and re-measures after a number of windows that is not random.
 type Gradient struct {
-	// Tolerance is the factor by which the latency may exceed the least before
-	// the limit is lowered: 1 or more. Defaults to 2.
+	// Tolerance is the factor by which the latency may exceed the least before the limit is
+	// lowered: 1 or more. Defaults to 2.
 	Tolerance float64
 
-	// Queue is how many slots above the gradient's answer are allowed.
-	// Defaults to the square root of the limit, at least 4.
+	// Queue is the number of slots allowed above the gradient's answer. Defaults to the
+	// square root of the limit, at least 4.
 	Queue int
 
-	// Smoothing is the share of a lowering that is carried out, from 0 to 1.
-	// Defaults to 0.2.
+	// Smoothing is the share of a lowering that is carried out, from 0 to 1. Defaults to 0.2.
 	Smoothing float64
 
-	// Backoff is the share of the limit that a window with timeouts keeps, before
-	// Smoothing: from 0 to less than 1. Defaults to 0.9.
+	// Backoff is the share of the limit left by a window with timeouts, before Smoothing:
+	// from 0 to less than 1. Defaults to 0.9.
 	Backoff float64
 
-	// Remeasure is after how many windows the least latency is measured
-	// anew. Defaults to 1000.
+	// Remeasure is the number of windows after which the least latency is measured anew.
+	// Defaults to 1000.
 	Remeasure int
 
 	// Least takes the smallest latency of a window for R instead of the
 	// average, as the law was first described.
 	Least bool
 
-	// MinSamples is how many samples a decision takes at least. 0 means the
-	// limiter's own.
+	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
 	MinSamples int
 
-	// MaxSamples closes a window early, once it has so many samples and one
-	// for each slot. Defaults to 100.
+	// MaxSamples closes a window early, once it has this many samples and one for each slot.
+	// Defaults to 100.
 	MaxSamples int
 }
 
@@ -84,8 +79,8 @@ const (
 
 	// steepest keeps one bad window from costing more than half.
 	steepest = 0.5
-	// drain is how many latencies a lowered limit is given to take effect
-	// before the latency without load is measured.
+	// drain is the number of latencies that a lowered limit gets to take effect before the
+	// latency without load is measured.
 	drain = 2
 )
 
@@ -124,7 +119,7 @@ func (g Gradient) complete() (Gradient, error) {
 type gradientController struct {
 	Gradient
 	limit   estimate
-	least   float64 // least latency in seconds, 0 if there is none yet
+	least   float64 // least latency in seconds, 0 before the first
 	windows int     // since it was measured anew
 }
 
@@ -140,7 +135,7 @@ func (c *gradientController) Next(w Window) Decision {
 	return d
 }
 
-// judge returns the next limit, why, and how many seconds to let it settle.
+// judge returns the next limit, the reason, and how many seconds to let it settle.
 func (c *gradientController) judge(w Window, from float64) (to float64, why Reason, settle float64) {
 	enough, now := enough(c.MinSamples, w), c.measured(w)
 	switch {

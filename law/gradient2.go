@@ -13,45 +13,41 @@ import (
 //	n' = n + Smoothing (n*g + Queue - n),  g = Tolerance * L/R, from 1/2 to 1
 //	L' = L + 2/(Long+1) (R - L)
 //
-// The first ten windows are averaged plainly. While R is within Tolerance of L the
-// limit grows by Smoothing*Queue a window, which is less than a slot. It stands
-// still where n(1-g) = Queue. An L of more than twice R loses a twentieth a window,
-// so that it does not take Long windows to forget an overload.
+// The first ten windows have a plain average. While R is within Tolerance of L the limit
+// grows by Smoothing*Queue a window, which is less than a slot. It is at rest if n(1-g) =
+// Queue. An L of more than twice R loses a twentieth a window, so that it does not take Long
+// windows to forget an overload.
 //
-// Where [Gradient] needs a minimum, an average is robust: it suits work whose
-// latency varies, and a base that drifts.
+// [Gradient] needs a minimum; an average is robust. So Gradient2 suits work whose latency
+// varies, and a base that drifts.
 //
-// It fails because the average follows what it should detect. In an overload that
-// lasts, L rises to R within about Long windows, g comes back to 1 and the limit
-// climbs; started inside an overload it takes that for normal. It reacts only to
-// a change, grows by fifths of a slot, and cannot hold a latency.
+// It fails because the average follows the overload that it should detect. In an overload
+// that lasts, L rises to R within about Long windows, g comes back to 1 and the limit climbs;
+// started inside an overload it takes that for normal. It reacts only to a change, grows by
+// fifths of a slot, and cannot hold a latency.
 //
 // The zero Gradient2 has the defaults of the source, Netflix concurrency-limits
 // (class Gradient2Limit). Unlike the source it raises only a limit that was used
 // and halves it when nothing succeeds.
 type Gradient2 struct {
-	// Tolerance is the factor by which the latency may exceed the long-term
-	// average before the limit is lowered: 1 or more. Defaults to 1.5.
+	// Tolerance is the factor by which the latency may exceed the long-term average before
+	// the limit is lowered: 1 or more. Defaults to 1.5.
 	Tolerance float64
 
-	// Queue is how many slots above the gradient's answer are allowed.
-	// Defaults to 4.
+	// Queue is the number of slots allowed above the gradient's answer. Defaults to 4.
 	Queue int
 
-	// Smoothing is the share of a move that is carried out, from 0 to 1.
-	// Defaults to 0.2.
+	// Smoothing is the share of a move that is carried out, from 0 to 1. Defaults to 0.2.
 	Smoothing float64
 
-	// Long is over how many windows the long-term average goes. Defaults to
-	// 600.
+	// Long is the number of windows in the long-term average. Defaults to 600.
 	Long int
 
-	// MinSamples is how many samples a decision takes at least. 0 means the
-	// limiter's own.
+	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
 	MinSamples int
 
-	// MaxSamples closes a window early, once it has so many samples and one
-	// for each slot. Defaults to 100.
+	// MaxSamples closes a window early, once it has this many samples and one for each slot.
+	// Defaults to 100.
 	MaxSamples int
 }
 
@@ -62,9 +58,9 @@ const (
 	gradient2Smoothing = 0.2
 	gradient2Long      = 600
 
-	warmUp     = 10   // windows that are averaged plainly
-	outdated   = 2    // times the latency at which the average is led back
-	forgetting = 0.95 // the share that a window keeps then
+	warmUp     = 10   // windows with a plain average
+	outdated   = 2    // latencies above which the long-term average is reduced
+	forgetting = 0.95 // its factor for each window then
 )
 
 // Controller starts the law. A setting out of range is an error that matches
@@ -101,7 +97,7 @@ type gradient2Controller struct {
 	Gradient2
 	limit   estimate
 	long    float64 // long-term average in seconds
-	windows int     // averaged plainly so far
+	windows int     // in the plain average so far
 }
 
 // Retune takes new settings and keeps the limit and the long-term average.

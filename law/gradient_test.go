@@ -39,8 +39,8 @@ func TestGradientByHand(t *testing.T) {
 			"error rate 100% above 0%: cut 48 to 24",
 		},
 	}, {
-		// The third window of two re-measures: the limit goes to the
-		// root of 104, and the least latency starts anew.
+		// The third window of two re-measures: the limit goes to the root of 104, and the
+		// least latency starts anew.
 		"measures the least latency anew",
 		law.Gradient{Remeasure: 2, Queue: 4},
 		100,

@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A hand is a sequence worked out by hand: each window is shown under the limit,
-// from 1 to 200, that the one before led to.
+// A hand is a sequence worked out by hand: each window has the limit, from 1 to 200, that the
+// one before led to.
 type hand struct {
 	name    string
 	law     law.Law
@@ -38,8 +38,8 @@ func average(d time.Duration) law.Window {
 	return law.Window{Elapsed: time.Second, Samples: 100, Mean: d, Peak: 1 << 30}
 }
 
-// flow is a window of a second in which the limit was used: so much work ended,
-// and so much was in flight.
+// flow is a window of a second in which the limit was used, with the given completions and
+// work in flight.
 func flow(samples int, inFlight float64) law.Window {
 	return law.Window{Elapsed: time.Second, Samples: samples, InFlight: inFlight, Peak: 1 << 30}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// No function of the package panics for any argument, or returns impossible values.
+// No function of the package panics on any input, or returns an impossible result.
 func TestBadInput(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	bounds := law.Bounds{Min: 2, Max: 9, Initial: 5}
@@ -51,7 +51,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A text that is no law is an error of one line, whatever it holds.
+// A text that is no law gives an error of one line.
 func TestParseOfHostileText(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "\x00", "\xff", "(", ")", "()", "band(", "band)", "band()(", "band(=)", "band(target)",
@@ -66,7 +66,7 @@ func TestParseOfHostileText(t *testing.T) {
 	}
 }
 
-// A law describes its errors also with bounds that no limiter would give it, or keeps to them.
+// With bounds that no limiter would pass, a law returns an error, or keeps to them.
 func TestBoundsThatCannotBe(t *testing.T) {
 	for _, l := range []law.Law{
 		law.Fixed{},

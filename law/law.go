@@ -15,8 +15,8 @@ type Law interface {
 	Controller(Bounds) (Controller, error)
 }
 
-// Start returns the limit to start from where the configuration gives none. A law chooses it by a
-// method Start() int; others start from 20.
+// Start returns the initial limit if the configuration gives none. A law chooses it by a
+// method Start() int; the others start from 20.
 func Start(l Law) int {
 	if s, ok := l.(interface{ Start() int }); ok {
 		return s.Start()
@@ -24,27 +24,25 @@ func Start(l Law) int {
 	return usualLimit
 }
 
-// A Controller is a [Law] at work: the state of one limiter. Its owner calls
-// Next from one goroutine at a time and never keeps it waiting, so Next must
-// not block, allocate or read a clock.
+// A Controller is a running [Law]: the state of one limiter. Its owner calls Next from one
+// goroutine at a time and never keeps it waiting, so Next must not block, allocate or read a
+// clock.
 //
-// A limiter calls Next and Retune, and Law.Controller in an update, under its
-// lock. Limiters of one bulkhead.Set with a cap share that lock, and the set has
-// locks of its own. So none of the three may call its limiter, the set, or any
-// other limiter of the set: it would wait for itself. A hook such as OnEvent may,
-// because it runs after the lock is released.
+// A limiter calls Next and Retune, and Law.Controller in an update, under its lock. Limiters
+// of one bulkhead.Set with a cap share that lock, and the set has locks of its own. So none
+// of the three may call its limiter, the set, or any other limiter of the set: that would
+// deadlock. A hook such as OnEvent may, because it runs after the lock is released.
 //
 // A Controller may also implement [Retuner].
 type Controller interface {
-	// Next decides the next limit from the last window. The
-	// first call, before any work, shows an empty window, in which nothing
-	// but Limit, Min and Max is set: there a law plans how the first window
-	// is measured.
+	// Next decides the next limit from the last window. The first call, before any work, gets
+	// an empty window with only Limit, Min and Max set: there a law plans how the first
+	// window is measured.
 	Next(Window) Decision
 }
 
-// A Retuner is a [Controller] that can take over new settings and keep its
-// learned. Retune reports whether it did; it declines a Law of another type.
+// A Retuner is a [Controller] that can take over new settings and keep its state. Retune
+// reports whether it did; it declines a Law of another type.
 type Retuner interface {
 	Retune(Law) bool
 }
@@ -55,8 +53,8 @@ type Bounds struct {
 	Min, Max, Initial int
 }
 
-// Clamp returns limit rounded down to a whole number within the bounds. A limit
-// that is not a number becomes fallback, itself brought within the bounds.
+// Clamp returns limit rounded down to a whole number within the bounds. NaN becomes fallback,
+// itself brought within the bounds.
 func (b Bounds) Clamp(limit float64, fallback int) int {
 	if math.IsNaN(limit) {
 		limit = float64(fallback)
@@ -64,9 +62,8 @@ func (b Bounds) Clamp(limit float64, fallback int) int {
 	return int(min(max(limit, float64(b.Min)), float64(b.Max)))
 }
 
-// A Window holds the measurements since the law last changed the limit, or over
-// the limiter's look-back where that is shorter. Work that started under an
-// earlier limit is not in it.
+// A Window holds the measurements since the law last changed the limit, or over the limiter's
+// look-back if that is shorter. It leaves out work that started under an earlier limit.
 type Window struct {
 	Limit    int           // the limit that was applied
 	Min, Max int           // the bounds that apply now
@@ -78,10 +75,10 @@ type Window struct {
 	Failures int // work that failed
 	Timeouts int // work that ran out of time
 	Refused  int // work that was refused
-	// Overloaded is the work that the downstream refused because it has too much. It is none of
-	// the above.
+	// Overloaded is the work that the downstream refused because of its load. It is not in
+	// the counts above.
 	Overloaded int
-	// RetryAfter is how long the downstream, which serves nothing, asked to stay away.
+	// RetryAfter is how long a downstream that serves nothing asked to stay away.
 	RetryAfter time.Duration
 	Weight     int // weight of the work that succeeded, whenever it started
 
@@ -98,8 +95,8 @@ type Window struct {
 	Latencies Latencies     // their distribution; only valid during the call of Next
 
 	InFlight float64       // mean work in flight, weighted by time
-	Crowd    float64       // mean work in flight, weighted by work: the company of each piece of work
-	Held     Held          // the part of this while the limit held work back
+	Crowd    float64       // mean work in flight, weighted by work: the concurrency that each piece of work met
+	Held     Held          // the part of all this in which the limit held work back
 	Peak     int           // most work in flight at once
 	First    int           // work in flight when measuring began
 	Last     int           // work in flight now
@@ -109,23 +106,22 @@ type Window struct {
 	QueueWait time.Duration // mean time in the queue of the work that waited
 	Saturated float64       // share of the time in which the limit held work back, 0 to 1
 
-	// Deadline is how much time the work had left when it arrived: the median of the last arrivals.
-	// It is 0 if most work has no deadline.
+	// Deadline is the time that work had left when it arrived: the median of the last
+	// arrivals. It is 0 if most work has no deadline.
 	Deadline time.Duration
 
-	// Closed is the wall clock when the window was closed, the zero Time if it is not
-	// known. Limiters that know nothing of each other agree on it as far as their
-	// machines do, so a law may use it to act in step with others; intervals are
-	// not to be measured by it.
+	// Closed is the wall clock when the window was closed, the zero Time if unknown.
+	// Independent limiters agree on it as far as their machines do, so a law may use it to
+	// act in step with others. Do not measure intervals by it.
 	Closed time.Time
 }
 
-// Held is the part of a [Window] in which the limit held work back. In traffic that comes
-// and goes it is the part that says something about the limit.
+// Held is the part of a [Window] in which the limit held work back. In intermittent traffic
+// only that part says something about the limit.
 type Held struct {
 	Elapsed   time.Duration // how long
 	InFlight  float64       // mean work in flight
-	Completed int           // work that ended, however it did
+	Completed int           // work that ended with any outcome
 }
 
 // Latencies is a distribution of latencies.
@@ -144,8 +140,7 @@ func (w Window) Quantile(q float64) time.Duration {
 	return w.Latencies.Quantile(q)
 }
 
-// Completed counts the work that taught something: successes, failures and
-// timeouts.
+// Completed counts the work with a known outcome: successes, failures and timeouts.
 func (w Window) Completed() int { return w.Samples + w.Failures + w.Timeouts }
 
 // ErrorRate is the share of the completed work that failed or ran out of time,
@@ -172,8 +167,8 @@ func (w Window) Throughput() float64 {
 	return float64(w.Samples) / w.Elapsed.Seconds()
 }
 
-// Used reports whether the limit was ever reached. A law should raise only a
-// limit that was used: an idle one says nothing about a higher one.
+// Used reports whether the limit was ever reached. A law should raise only a limit that was
+// used: an idle one says nothing about a higher one.
 func (w Window) Used() bool { return w.Peak >= w.Limit || w.Refused > 0 }
 
 // A Decision is a law's answer to a window.
@@ -183,21 +178,20 @@ type Decision struct {
 	Next   Plan    // how to measure the next window
 }
 
-// A Plan says how to measure the next window. The zero Plan leaves everything
-// to the limiter's settings.
+// A Plan sets how to measure the next window. The zero Plan leaves everything to the
+// limiter's settings.
 type Plan struct {
 	Settle     time.Duration // after a change, let work in flight settle this long before measuring
 	Interval   time.Duration // decide this often
-	MinSamples int           // decide on no fewer samples; the window stays open until they are there
-	MaxSamples int           // decide as soon as there are so many, and measure each window afresh
+	MinSamples int           // decide on no fewer samples; the window stays open until then
+	MaxSamples int           // decide as soon as there are this many, and measure each window afresh
 	MaxAge     time.Duration // look no further back
 	Carried    bool          // count work that had started before measuring began among MinSamples
 
 	MinDeadline time.Duration // leave work that has less time left out of Window.Deadline
 }
 
-// Sorted is a list of latencies in ascending order: the [Latencies] for those
-// who try a law by hand.
+// Sorted is a list of latencies in ascending order: [Latencies] for trying a law by hand.
 type Sorted []time.Duration
 
 // Quantile returns the nearest-rank quantile.

@@ -11,7 +11,7 @@ type littleController struct {
 	peak   float64 // peak throughput per second
 	recent float64 // throughput of the last window in which the limit was used
 	since  float64 // seconds since noLoad was measured, or since the probe began
-	pause  float64 // seconds that the next probe waits at least
+	pause  float64 // least seconds until the next probe
 	phase  phase
 }
 
@@ -24,7 +24,7 @@ const (
 	probing // the limit is lowered to measure noLoad
 )
 
-// Retune takes new settings and keeps all that was measured.
+// Retune takes new settings and keeps all measurements.
 func (c *littleController) Retune(l Law) bool { return retuned(&c.Little, l) }
 
 func (c *littleController) Next(w Window) Decision {
@@ -36,7 +36,7 @@ func (c *littleController) Next(w Window) Decision {
 	return d
 }
 
-// samples is how many the next window closes at.
+// samples is the number of samples that closes the next window.
 func (c *littleController) samples() int {
 	switch c.phase {
 	case ramping:
@@ -47,7 +47,7 @@ func (c *littleController) samples() int {
 	return c.MaxSamples
 }
 
-// judge returns the next limit, why, and how many seconds to let it settle.
+// judge returns the next limit, the reason, and how many seconds to let it settle.
 func (c *littleController) judge(w Window) (to float64, why Reason, settle float64) {
 	enough, rate, now := enough(c.MinSamples, w), throughput(w), latency(w)
 	limit := float64(w.Limit)
@@ -75,8 +75,8 @@ func (c *littleController) judge(w Window) (to float64, why Reason, settle float
 	return to, why, 0
 }
 
-// learn takes in a window. The first noLoad is the average of as many samples as a
-// full window has, for one that started too low could not rise.
+// learn takes in a window. The first noLoad is the average of a full window's samples,
+// because a noLoad that started too low could not rise.
 func (c *littleController) learn(w Window, rate, now float64) {
 	share := min(1, float64(w.Samples)/float64(c.MaxSamples))
 	if c.known < 1 {
@@ -92,15 +92,15 @@ func (c *littleController) learn(w Window, rate, now float64) {
 	c.peak = max(c.peak, rate)
 }
 
-// formula is the limit that Little's law gives at a latency. It is rounded up, or
-// a limit of a few slots would never find room for more.
+// formula is the limit that Little's law gives at a latency. It is rounded up, or a limit of
+// a few slots would never find room for more.
 func (c *littleController) formula(now float64) float64 {
 	left := float64((2+c.Alpha)*c.noLoad) - now
 	return wholeUp(c.peak * max(left, c.Floor*c.noLoad))
 }
 
-// step follows the formula, where the limit was used. Without a queue it is not
-// lowered: the formula lies below a limit that is full only where there is one.
+// step follows the formula if the limit was used. Without a queue it does not lower the
+// limit: the formula lies below a full limit only if there is one.
 func (c *littleController) step(w Window, now float64) (float64, Reason) {
 	from, want := float64(w.Limit), (2+c.Alpha)/2*c.noLoad
 	if !w.Used() {
@@ -116,8 +116,8 @@ func (c *littleController) step(w Window, now float64) (float64, Reason) {
 	return to, lean(Average, now, want, from, to)
 }
 
-// probe lowers the limit to measure the latency without load. Where it is not
-// used, or cannot be lowered, there is nothing to wait for.
+// probe lowers the limit to measure the latency without load. If the limit is not used, or
+// cannot be lowered, the measurement is immediate.
 func (c *littleController) probe(w Window, now float64) (to float64, why Reason, settle float64) {
 	from := float64(w.Limit)
 	to = within(wholeUp(c.Probe*min(from, c.peak*c.noLoad)), w)
@@ -131,10 +131,8 @@ func (c *littleController) probe(w Window, now float64) (to float64, why Reason,
 	return to, Reason{Code: Probing}, settle
 }
 
-// restore ends a probe. Work that turned out to be slower is other work: its
-// peak is what was last seen of it, and the limit may have far to go. Where it
-// turned out to be quicker there was a queue in what was known, and there may
-// be one still.
+// restore ends a probe. Slower work has changed: its peak is the last throughput, and the
+// limit may have far to go. Quicker work means that noLoad contained a queue, and may still.
 func (c *littleController) restore(rate, now float64) (float64, Reason) {
 	why := Reason{Rebased, NoLoad, now, c.noLoad}
 	c.measured(now)

@@ -48,7 +48,7 @@ func TestLittleByHand(t *testing.T) {
 			"average 120ms above 110ms: cut 43 to 40",
 		},
 	}, {
-		// Of 200 that completed 100 succeeded: 199*0.1, the floor.
+		// Of 200 completions 100 succeeded: 199*0.1, the floor.
 		"counts failed work against the latency",
 		law.Little{},
 		20,
@@ -63,7 +63,7 @@ func TestLittleByHand(t *testing.T) {
 		},
 	}, {
 		// 50 of 200 samples at 40 ms, 150 at 100 ms: 85 ms. Then 100 ms
-		// moves it no more, and 500*(0.1955-0.1) is 47.75.
+		// does not move it, and 500*(0.1955-0.1) is 47.75.
 		"averages the first no-load latency",
 		law.Little{},
 		2,
@@ -112,7 +112,7 @@ func TestLittleProbes(t *testing.T) {
 		{40, flow(400, 40), "average 100ms below 115ms: raised 40 to 52", 0, 52},
 		{52, flow(400, 52), "average 130ms above 115ms: cut 52 to 40", 0, 200},
 		{40, flow(400, 44), "measuring without load: cut 40 to 20", 220 * ms, 100},
-		// 400*(0.46-0.2): it is other work, so the limit ramps.
+		// 400*(0.46-0.2): the work has changed, so the limit ramps.
 		{20, flow(100, 20), "no-load latency 200ms after 100ms: raised 20 to 104", 0, 104},
 		// At 450/s and 240 ms: 450*(0.46-0.24).
 		{104, flow(450, 108), "average 240ms above 230ms: cut 104 to 99", 0, 200},
@@ -134,7 +134,7 @@ func TestLittleProbes(t *testing.T) {
 	if d := next(c, 100, flow(450, 90)); d.Reason.Code != law.Probing || d.Limit != 45 {
 		t.Errorf("%v to %v, want a probe with 45", d.Reason, d.Limit)
 	}
-	// Too few samples end it with the former latency.
+	// Too few samples end it with the known latency.
 	w := flow(5, 1)
 	w.MinSamples = 20
 	if d := next(c, 45, w); d.Reason.String() != "too few samples (5 of 20)" || d.Limit != 117 {
@@ -142,8 +142,8 @@ func TestLittleProbes(t *testing.T) {
 	}
 }
 
-// Of work that turned out to be slower, the peak is what was last seen of it: 100*(0.46-0.2),
-// not 397*(0.46-0.2) by what the peak had faded to.
+// The peak of work that became slower is the last throughput: 100*(0.46-0.2), not
+// 397*(0.46-0.2) from the faded peak.
 func TestLittleForgetsThePeakOfOtherWork(t *testing.T) {
 	byHand(t, []hand{{
 		"slower work",
@@ -158,8 +158,8 @@ func TestLittleForgetsThePeakOfOtherWork(t *testing.T) {
 	}})
 }
 
-// Started inside an overload of a server with 10 workers of 20 ms, each probe
-// halves the queue that is taken for latency, until there is none.
+// Started inside an overload of a server with 10 workers of 20 ms, each probe halves the
+// queue that counts as latency, until there is none.
 func TestLittleLeavesAnOverload(t *testing.T) {
 	c, limit, probes := start(t, law.Little{Remeasure: time.Second}), 100, 0
 	for range 20 {
@@ -187,8 +187,8 @@ func TestLittleProbesForFree(t *testing.T) {
 	}
 }
 
-// A server with 60 workers of 50 ms. The sample counts are the ones that the plans
-// ask for, so this is the duration of the ramp.
+// A server with 60 workers of 50 ms. The sample counts are the ones that the plans ask for,
+// so the total is the cost of the ramp.
 func TestLittleRampsFast(t *testing.T) {
 	c, limit, samples := start(t, law.Little{}), 5, 0
 	plan := next(c, limit, law.Window{}).Next

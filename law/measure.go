@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// fresh plans windows of their own for a law that compares one window with the
-// next. They close as early as a sample for each slot allows, so that the work of
-// one round trip is in them, but not before w's successor can be judged.
+// fresh plans windows of their own for a law that compares one window with the next. They
+// close after one sample for each slot, to cover the work of one round trip, but not before
+// w's successor can be judged.
 func fresh(w Window, minSamples, maxSamples int, limit float64) Plan {
 	return Plan{MinSamples: minSamples, MaxSamples: max(maxSamples, int(limit), enough(minSamples, w))}
 }
 
-// enough is how many samples a law that asks for so many judges by.
+// enough is the number of samples for a decision, if the law asks for minSamples.
 func enough(minSamples int, w Window) int { return max(1, minSamples, w.MinSamples) }
 
-// failing reports whether enough work ended and none of it well.
+// failing reports whether enough work ended and none of it succeeded.
 func failing(w Window, enough int) bool { return w.Samples == 0 && w.Completed() >= enough }
 
-// throughput is successful work per second. Work that already ran when a fresh
-// window began ended within it too, but is none of its samples: in a window of a
-// few latencies it is a good part of the whole. It is taken to end like the rest.
+// throughput is successful work per second. Work that already ran when a fresh window began
+// ended within it too, but is none of its samples: in a window of a few latencies it is a
+// good part of the whole. It is assumed to end like the rest.
 func throughput(w Window) float64 {
 	if w.Samples <= 0 || w.Elapsed <= 0 {
 		return 0
@@ -29,10 +29,10 @@ func throughput(w Window) float64 {
 	return (float64(w.Samples) + before) / w.Elapsed.Seconds()
 }
 
-// latency is the average latency in seconds, or 0 if it was not measured. By
-// Little's law it is the work in flight over the throughput; the mean of the
-// samples is lower, because of the work that started in a short window the
-// quick ends first. The slots of failed work count as well.
+// latency is the average latency in seconds, or 0 if it was not measured. By Little's law it
+// is the work in flight over the throughput. The mean of the samples is lower, because the
+// quick part of the work that started in a short window ends first. Slots held by failed work
+// count as well.
 func latency(w Window) float64 {
 	if r := w.InFlight / throughput(w); r > 0 && !math.IsInf(r, 0) {
 		return r
@@ -68,8 +68,8 @@ func (e *estimate) move(to float64, w Window) float64 {
 // 90 * 0.7, from losing a slot.
 const rounding = 1e-9
 
-// whole rounds down. The conversion has a product rounded before the sum, which
-// some machines would else compute in one, with another result.
+// whole rounds down. The conversion rounds a product before the sum. Some machines would
+// otherwise compute both in one step, with another result.
 func whole(limit float64) float64 { return math.Floor(float64(limit) + rounding) }
 
 // wholeUp rounds up.
@@ -79,7 +79,7 @@ func within(limit float64, w Window) float64 {
 	return min(max(limit, float64(w.Min)), float64(w.Max))
 }
 
-// halved is half of a limit under which nothing succeeds.
+// halved is the next limit after a window in which nothing succeeds.
 func halved(w Window) (float64, Reason) {
 	return math.Floor(float64(w.Limit) / 2), Reason{Above, Errors, w.ErrorRate(), 0}
 }
@@ -88,8 +88,8 @@ func tooFew(w Window, enough int) Reason {
 	return Reason{Code: TooFew, Have: float64(w.Samples), Want: float64(enough)}
 }
 
-// lean explains a move by a signal and its target. A move
-// that goes the other way, or none, has it near.
+// lean explains a move by comparing a signal with its target. A move in the other direction,
+// or no move, is explained as near.
 func lean(s Signal, have, want, from, to float64) Reason {
 	switch {
 	case to < from && have > want:

@@ -49,9 +49,9 @@ func kindOf[L Law, P interface {
 // case with underscores; a law with a single one takes its value alone, as in
 // "fixed(60)". Spaces around names and values do not matter.
 //
-// What Parse accepts, Controller accepts. A setting whose zero value stands for
-// anything else, such as a default or no bound, cannot be given as 0. Errors match
-// [ErrConfig], and name the fault and the allowed values.
+// Controller accepts all that Parse accepts. A setting whose zero value means anything else,
+// such as a default or no bound, cannot be given as 0. Errors match [ErrConfig], and name the
+// mistake and the allowed values.
 //
 // Every law of this package writes the same text with String, and parsing that
 // gives an equal law.

@@ -10,44 +10,41 @@ import (
 // PID holds a latency at a target with a PID controller, see
 // [github.com/weir-go/weir/pid]. Its output is the limit.
 //
-// The controller works on logarithms: its error is ln(Target/s), for the signal
-// s, and its output ln(n), for the limit n. Once a server has no slot free,
-// work in flight is throughput times latency, so 1% more limit is 1% more
-// latency, whatever its size: on this scale the gain of the plant is 1, and
-// gains that suit one server suit others. With windows of dt the limit thus
-// leads to
+// The controller works on logarithms: its error is ln(Target/s), for the signal s, and its
+// output ln(n), for the limit n. Once a server has no slot free, work in flight is throughput
+// times latency, so 1% more limit is 1% more latency, on a server of any size: on this scale
+// the gain of the plant is 1, and gains that suit one server suit others. With windows of dt
+// the limit thus leads to
 //
 //	ln n = Kp e + Ki (sum of e dt) - Kd d(filtered ln s)/dt,  e = ln(Target/s)
 //
-// and a signal of k times the target comes down to it within a few times 1/Ki.
-// The loop is stable as long as 2 Kp + Ki dt is less than 2, where dt counts
-// for at most MaxStep. The bounds of the limit are the limits of the output,
-// with anti-windup. A limit that is not used is not raised, and the controller
-// told so.
+// and a signal of k times the target comes down to it within a few times 1/Ki. The loop is
+// stable as long as 2 Kp + Ki dt is less than 2, where dt counts for at most MaxStep. The
+// bounds of the limit are the limits of the output, with anti-windup. A limit that is not
+// used is not raised, and the controller tracks it.
 //
-// It suits a service with a latency objective, as [Band] does, and is smoother:
-// it moves by how far it is off and comes to rest at the target.
+// It suits a service with a latency objective, as [Band] does, and is smoother: its moves are
+// proportional to the error, and it comes to rest at the target.
 //
-// It fails as every law with an absolute target does: if the work itself comes
-// near the target, the limit falls to the minimum and stays. Where latency
-// barely depends on the limit it climbs until it does. It keeps a queue in the
-// server of Target minus the latency without load, however long that is. A high
-// quantile of a short window is noise, which Kp and still more Kd pass on.
-// Latency is measured on successes: where slow work is cut off by a timeout,
-// set MaxErrorRate.
+// It fails as every law with an absolute target does: if the work itself comes near the
+// target, the limit falls to the minimum and stays. If latency barely depends on the limit,
+// the limit climbs until it does. It keeps a queue in the server of Target minus the latency
+// without load, however long that is. A high quantile of a short window is noise, which Kp
+// and still more Kd pass on. Latency is measured on successes: if slow work is cut off by a
+// timeout, set MaxErrorRate.
 //
 // Source: K. J. Åström, T. Hägglund: PID Controllers: Theory, Design, and
 // Tuning, 1995. Uber's Cinnamon sheds load by such a controller.
 type PID struct {
-	// Target is the value to bring the signal to. Defaults to 100 ms.
+	// Target is the target of the signal. Defaults to 100 ms.
 	Target time.Duration
 
-	// Signal is the measurement to hold to Target. Defaults to the Quantile of the
-	// latency. EWMA is the moving average of the latency.
+	// Signal is the signal held to Target. Defaults to the Quantile of the latency. EWMA is
+	// the moving average of the latency.
 	Signal Signal
 
-	// Quantile is the quantile of the latency that Signal means, from 0 to
-	// less than 1. Defaults to 0.95.
+	// Quantile is the quantile of the latency for Signal, from 0 to less than 1. Defaults to
+	// 0.95.
 	Quantile float64
 
 	// Kp, Ki (per second) and Kd (in seconds) are the gains of the error, its
@@ -67,18 +64,16 @@ type PID struct {
 	// bound.
 	MaxErrorRate float64
 
-	// MinSamples is how many samples a decision takes at least. 0 means the
-	// limiter's own.
+	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
 	MinSamples int
 
-	// MaxSamples closes a window early, once it has so many samples and four
-	// for each slot: the samples of the first round trips alone are the quick ones.
-	// Defaults to 100.
+	// MaxSamples closes a window early, once it has this many samples and four for each slot:
+	// the samples of the first round trips alone are the quick ones. Defaults to 100.
 	MaxSamples int
 }
 
-// The defaults. The integral settles within a second, where a
-// window of a second is still stable; the rest only has to keep up with it.
+// The defaults. The integral settles within a second, where a window of a second is still
+// stable; the rest only has to keep up with it.
 const (
 	pidTarget   = 100 * time.Millisecond
 	pidQuantile = 0.95
@@ -89,7 +84,7 @@ const (
 
 	// roundTrips is how many samples for each slot show a quantile.
 	roundTrips = 4
-	// errorBackoff is the share of the limit that a window with too many errors keeps.
+	// errorBackoff is the share of the limit left by a window with too many errors.
 	errorBackoff = 0.9
 )
 

@@ -12,10 +12,10 @@ type pidController struct {
 	PID
 	loop     *pid.Controller
 	limit    estimate
-	min, max int // the bounds that the loop's limits follow
+	min, max int // the limits of the loop
 }
 
-// Retune takes new settings. The limit goes on from where it is.
+// Retune takes new settings. The limit continues from its current value.
 func (c *pidController) Retune(l Law) bool {
 	if !retuned(&c.PID, l) {
 		return false
@@ -53,8 +53,8 @@ func (c *pidController) signal(w Window) time.Duration {
 	return w.Quantile(c.Quantile)
 }
 
-// step lets the loop move the limit. The loop goes on from the limit that was
-// applied, whoever moved it.
+// step lets the loop move the limit. The loop continues from the limit that was applied, even
+// if something else moved it.
 func (c *pidController) step(w Window, from float64, now time.Duration) (float64, Reason) {
 	c.follow(w, from)
 	to := portable.Exp(c.loop.Update(portable.Log(now.Seconds()), w.Elapsed))
@@ -70,7 +70,7 @@ func (c *pidController) step(w Window, from float64, now time.Duration) (float64
 	return to, lean(signal, have, want, whole(from), whole(to))
 }
 
-// follow passes the limit and the bounds to the loop, if they changed.
+// follow passes a changed limit or changed bounds to the loop.
 func (c *pidController) follow(w Window, from float64) {
 	if (w.Min != c.min || w.Max != c.max) && c.loop.Retune(c.PID.loop(w.Min, w.Max)) == nil {
 		c.min, c.max = w.Min, w.Max

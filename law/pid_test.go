@@ -135,8 +135,8 @@ func TestPIDFollowsNewBounds(t *testing.T) {
 	}
 }
 
-// On a server whose latency is in proportion to the work beyond 50 slots, the
-// default gains settle where it is at the target.
+// On a server whose latency is in proportion to the work beyond 50 slots, the default gains
+// settle at the target.
 func TestPIDSettles(t *testing.T) {
 	for _, from := range []int{1, 20, 200} {
 		c, limit := start(t, law.PID{}), from

@@ -10,8 +10,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// adaptive has the laws that learn from the latency. Each is also given with its
-// times ten times as long: rates are a tenth.
+// adaptive has the laws that learn from the latency. Each also has a version with its times
+// ten times as long and its rates per second a tenth.
 var adaptive = []struct{ law, slow law.Law }{
 	{law.AIMD{Timeout: 60 * ms}, law.AIMD{Timeout: 600 * ms}},
 	{law.Gradient{Remeasure: 40}, law.Gradient{Remeasure: 40}},
@@ -25,8 +25,8 @@ var adaptive = []struct{ law, slow law.Law }{
 	},
 }
 
-// plausible is a window as a limiter might measure it, of a server that is now
-// idle and now overloaded.
+// plausible is a window as a limiter might measure it, of a server that is sometimes idle and
+// sometimes overloaded.
 func plausible(r *rand.Rand, limit int) law.Window {
 	mean := time.Duration(float64(20*ms) + r.ExpFloat64()*float64(40*ms))
 	w := law.Window{
@@ -71,8 +71,8 @@ func TestTheUnitOfTimeDoesNotMatter(t *testing.T) {
 	}
 }
 
-// Once the latency without load is known, slower work never leads to a higher
-// limit, except where that latency is measured again.
+// Once the latency without load is known, slower work never leads to a higher limit, unless
+// that latency is measured again.
 func TestSlowerWorkNeverRaisesTheLimit(t *testing.T) {
 	for _, test := range adaptive {
 		r := rand.New(rand.NewPCG(7, 8))
@@ -100,7 +100,7 @@ func TestSlowerWorkNeverRaisesTheLimit(t *testing.T) {
 	}
 }
 
-// A limit that nothing reached is not raised, but to end a probe.
+// A limit that was not reached is not raised, except to end a probe.
 func TestUnusedLimitIsNotRaised(t *testing.T) {
 	for _, test := range adaptive {
 		r := rand.New(rand.NewPCG(9, 10))
@@ -167,8 +167,8 @@ func zero(t *testing.T, l law.Law) law.Law {
 	return plain
 }
 
-// Measurements that are not finite do not poison the state: of steady windows that
-// follow, the last is judged by finite figures and leads to a limit in use.
+// Measurements that are not finite do not poison the state: after steady windows, the last is
+// judged by finite figures and leads to a limit in use.
 func TestNonFiniteWindowsDoNotPoison(t *testing.T) {
 	for _, test := range adaptive {
 		r := rand.New(rand.NewPCG(13, 14))

@@ -7,27 +7,25 @@ import (
 	"time"
 )
 
-// A Reason explains a decision: which signal stood where. It is a plain value
-// that costs no allocation to make; String renders it for people, as in
-// "p95 131ms above 115ms".
+// A Reason explains a decision: a signal, its value and its target. It is a plain value that
+// needs no allocation; String renders it for people, as in "p95 131ms above 115ms".
 type Reason struct {
-	Code   ReasonCode // how the signal stood
-	Signal Signal     // the measured quantity
-	// Have is the measured value and Want its target, in
-	// seconds for a latency, as a share (0 to 1) for a rate and as a count
-	// for [TooFew] and [Standing].
+	Code   ReasonCode // the result of the comparison
+	Signal Signal     // the measured signal
+	// Have is the measured value and Want its target, in seconds for a latency, as a share (0
+	// to 1) for a rate and as a count for [TooFew] and [Standing].
 	Have, Want float64
 }
 
-// A ReasonCode compares a signal with its target.
+// A ReasonCode is the result of comparing a signal with its target.
 type ReasonCode uint8
 
 // The reasons that laws give.
 const (
 	NoReason   ReasonCode = 0
-	Above      ReasonCode = 1 // the signal is above the target
-	Below      ReasonCode = 2 // the signal is below the target
-	Within     ReasonCode = 3 // the signal is where the law wants it
+	Above      ReasonCode = 1 // the signal is above its target
+	Below      ReasonCode = 2 // the signal is below its target
+	Within     ReasonCode = 3 // the signal is at its target
 	Unused     ReasonCode = 4 // there is room, but the limit is not used
 	Pinned     ReasonCode = 5 // the limit is fixed
 	Configured ReasonCode = 6 // the configuration was changed
@@ -36,8 +34,8 @@ const (
 	Rebased    ReasonCode = 9 // the latency without load was measured anew
 )
 
-// A Signal names the measured quantity: a quantile of the latency (the value is its
-// rank in tenths of a percent, so p95 is 950) or one of the constants.
+// A Signal names a measurement: a quantile of the latency (the value is its rank in tenths of
+// a percent, so p95 is 950) or one of the constants.
 type Signal uint16
 
 // NoSignal is the zero Signal.
@@ -60,7 +58,7 @@ const (
 	Average   Signal = 1005 // average latency of the window
 	Least     Signal = 1006 // smallest latency of the window
 	NoLoad    Signal = 1007 // latency without load
-	Standing  Signal = 1008 // work in a queue, estimated
+	Standing  Signal = 1008 // work waiting in a queue, estimated
 	Age       Signal = 1009 // age of the oldest work in flight
 	Pushback  Signal = 1010 // share of the work that the downstream refused
 )
@@ -70,8 +68,8 @@ func quantile(q float64) Signal {
 	return Signal(min(max(math.Round(q*1000), 1), 999))
 }
 
-// Explain returns the full sentence about a decision that took the limit from
-// one value to another: "p95 131ms above 115ms: cut 20 to 14".
+// Explain returns the full sentence about a decision that took the limit from one value to
+// another: "p95 131ms above 115ms: cut 20 to 14".
 func Explain(r Reason, from, to int) string {
 	switch {
 	case to < from:
@@ -113,8 +111,7 @@ func (r Reason) compare(how string) string {
 	return fmt.Sprintf("%v %s %s %s", r.Signal, r.Signal.format(r.Have), how, r.Signal.format(r.Want))
 }
 
-// MarshalText returns the phrase that String does, so that JSON shows it, and nothing
-// for [NoReason].
+// MarshalText returns the same phrase as String, for JSON, and nothing for [NoReason].
 func (r Reason) MarshalText() ([]byte, error) {
 	if r.Code == NoReason {
 		return nil, nil

@@ -49,7 +49,7 @@ func TestReasonInJSON(t *testing.T) {
 	}
 }
 
-// A reason that there is not is no text in JSON, which people and programs look for.
+// No reason is an empty text in JSON, which people and programs look for.
 func TestNoReasonInJSON(t *testing.T) {
 	got, err := json.Marshal(map[string]law.Reason{"reason": {}})
 	if want := `{"reason":""}`; err != nil || string(got) != want {

@@ -7,77 +7,79 @@ import "time"
 //
 // # The idea
 //
-// A server that is kept slightly too full shows everything in its latency: capacity that is lost
-// raises it, capacity that comes back lowers it. So no probe upwards is needed. One thing must be
-// known, the no-load latency, and load hides it. It is measured by probes downwards: the limit is
-// lowered for a few latencies, which costs no throughput while there is a queue. The probes are at
-// common ticks of the wall clock ([Window].Closed), so that all limiters of a server take part
-// without knowing of each other.
+// The latency of a server that is kept slightly too full shows everything: lost capacity
+// raises it, new capacity lowers it. So no probe upwards is needed. One value must be known,
+// the no-load latency, and load hides it. Probes downwards measure it: the limit is lowered
+// for a few latencies, which costs no throughput while there is a queue. The probes are at
+// common ticks of the wall clock ([Window].Closed), so that all limiters of a server take
+// part without knowing of each other.
 //
 // # The law
 //
-// A window has the concurrency n, the throughput X, and the latency R, which is the geometric mean
-// of Little's n/X and of the mean latency of all work that ended. Little's reacts at once and is
-// misled by completions that come in waves; the other is never misled and comes late.
+// A window has the concurrency n, the throughput X, and the latency R. R is the geometric
+// mean of Little's n/X and of the mean latency of all work that ended. Little's n/X reacts at
+// once, but completions in waves mislead it; the mean latency is never misled, but late.
 //
-// B is the no-load latency and G the target latency: 1.65 B. With a budget it is at most half of
-// that, and at least 1.1 B. The budget is a setting, or else the median of the time left to work
-// when it arrives, if most work has a deadline. Deadlines below B are left out.
+// B is the no-load latency and G the target latency: 1.65 B. With a budget, G is at most half
+// of the budget, and at least 1.1 B. The budget is a setting, or else the median of the time
+// left to work when it arrives, if most work has a deadline. Deadlines below B are left out.
 //
-// Each window is answered by one move, the first one that fits:
+// The first move that fits answers the window:
 //
-//   - wait: too little ended. Fan-outs that reached an idle server are waited for.
-//   - fail: nothing succeeds and the limit is full of work that hangs: it is halved. Once something
-//     succeeds, the former limit returns.
-//   - leave: the limit was never reached, so nothing speaks against it.
-//   - probe: at a tick, and where work in a limiter that has just started takes long. The limit
-//     goes to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n tells a queue from work.
-//     Above 0.5 it is a queue still, and the limit is lowered again; else R is the no-load latency.
-//   - yield: the downstream refuses more than 2% of the work. The limit goes to what it served at a
-//     time, and rises again once it refuses less: by little first, then twice as far each time. If
-//     cuts do not lower the share, it is no load, and the law ignores it until the next tick.
+//   - wait: too little work ended. After a fan-out to an idle server, the law waits for the rest.
+//   - fail: nothing succeeds and the limit is full of work that hangs: it is halved. Once some
+//     work succeeds, the limit is restored.
+//   - leave: the limit was never reached, so there is no evidence against it.
+//   - probe: at a tick, and if work in a limiter that has just started takes long. The limit
+//     goes to 0.85 B/R of the concurrency. The elasticity q = dln R/dln n classifies R there.
+//     Above 0.5 there is still a queue, and the limit is lowered again; else R is the no-load
+//     latency.
+//   - yield: the downstream refuses more than 2% of the work. The limit goes to the work that it
+//     served at a time, and rises again once it refuses less: by little first, then twice as far
+//     each time. If cuts do not lower the share, load is not its cause, and the law ignores it
+//     until the next tick.
 //   - stays: long work holds the slots, and the work beside it is as quick as ever. The limit
-//     rises where it was reached.
+//     rises if it was reached.
 //   - unused: the limit was not reached. It stays, unless it is far above the peak.
 //   - hold: R is far above G, and lowering the limit did not help. So the work became slower, and
 //     the limit stays until the next tick.
-//   - steer: the target is multiplied by the square root of G/R, or by up to 2 where R is below
+//   - steer: the target is multiplied by the square root of G/R, or by up to 2 if R is below
 //     1.3 B. Then sqrt(target)/4 is added, which makes the shares of replicas equal.
 //
-// A limiter starts with four slots, unless its configuration gives another number, and doubles them
-// from window to window until the latency rises or the limit is not reached: a server that thrashes
-// answers nothing from which a limiter could learn. Work of seconds, and bursts on an idle server,
-// start with 20, or with the number that the configuration gives.
+// A limiter starts with four slots, unless its configuration gives another number, and
+// doubles them from window to window until the latency rises or the limit is not reached: a
+// thrashing server gives no answers to learn from. Work of seconds, and bursts on an idle
+// server, start with 20, or with the number that the configuration gives.
 //
 // # When it fails
 //
-//   - A deadline near the no-load latency that the work does not carry: it cannot know that a little
-//     queue is too much. Set Budget.
+//   - A deadline near the no-load latency that the work does not carry: the law cannot know that a
+//     little queue is too much. Set Budget.
 //   - A server whose latency rises long before its throughput stops rising: it keeps 80 to 90% of
 //     the throughput.
 //   - A few requests in flight at a few a second: a probe takes seconds, and a change minutes.
-//   - No wall clock: limiters of one server do not probe at the same time, and each finds its own
-//     share of the queue.
+//   - No wall clock: limiters of one server do not probe at the same time, and each measures its
+//     own share of the queue.
 //
 // docs/control.md has the figures.
 //
 // # Cost
 //
-// 112 bytes, and 312 more once the limit was reached. BenchmarkSetpoint has the time of a decision.
+// 112 bytes, and 312 more once the limit was reached. BenchmarkSetpoint measures a decision.
 //
 // # Sources
 //
-// J. Little: A Proof for the Queuing Formula L = λW, 1961. V. Jacobson: Congestion Avoidance and
-// Control, 1988, for the start. N. Cardwell and others: BBR, 2016, for probes of the latency
-// without load. D. Chiu and R. Jain, 1989, for a rise that makes shares equal. Common ticks, and
-// the elasticity of the latency in a probe, are our own.
+// J. Little: A Proof for the Queuing Formula L = λW, 1961. V. Jacobson: Congestion Avoidance
+// and Control, 1988, for the start. N. Cardwell and others: BBR, 2016, for probes of the
+// latency without load. D. Chiu and R. Jain, 1989, for a rise that makes shares equal. The
+// common ticks, and the elasticity of the latency in a probe, are our own.
 type Setpoint struct {
-	// Budget is how long work may take from its start, not counting a wait in
-	// the limiter's queue. 0 means that only the deadlines of the work say it.
+	// Budget is how long work may take from its start, not counting a wait in the limiter's
+	// queue. 0 means to use only the deadlines of the work.
 	Budget time.Duration
 
-	// Without names a move that the law is not to make, to measure the worth of the move. Empty
-	// in production.
+	// Without names a move that the law must not make, to measure the worth of the move.
+	// Empty in production.
 	Without string
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A pilot is Setpoint before a pool of 50 workers of 50 ms, asked for half as much again as it can
-// do.
+// A pilot is Setpoint before a pool of 50 workers of 50 ms, under one and a half times its
+// capacity.
 type pilot struct {
 	controller law.Controller
 	bounds     law.Bounds
@@ -30,7 +30,7 @@ func newPilot(t *testing.T, b law.Bounds) *pilot {
 	return p
 }
 
-// replace has another law steer from here on.
+// replace makes another law steer from here on.
 func (p *pilot) replace(t *testing.T, l law.Law) {
 	t.Helper()
 	b := p.bounds
@@ -43,7 +43,7 @@ func (p *pilot) replace(t *testing.T, l law.Law) {
 	p.plan = c.Next(law.Window{Limit: p.limit, Min: b.Min, Max: b.Max}).Next
 }
 
-// window measures as it was planned.
+// window measures as planned.
 func (p *pilot) window() law.Window {
 	w := curve{func(n float64) float64 { return 20 * min(n, 50) }, 1500}.window(p.rand, p.limit)
 	p.now = p.now.Add(p.plan.Settle + p.plan.Interval)
@@ -55,7 +55,7 @@ func (p *pilot) window() law.Window {
 	return w
 }
 
-// show has the law decide on a window.
+// show passes a window to the law.
 func (p *pilot) show(t *testing.T, w law.Window) law.Decision {
 	t.Helper()
 	d := p.controller.Next(w)
@@ -72,7 +72,7 @@ func (p *pilot) show(t *testing.T, w law.Window) law.Decision {
 	return d
 }
 
-// fly shows good windows for so long and returns the mean limit over the latter half of the time.
+// fly shows good windows for the given time and returns the mean limit over its latter half.
 func (p *pilot) fly(t *testing.T, span time.Duration) float64 {
 	t.Helper()
 	begun, area, seconds := p.now, 0.0, 0.0
@@ -86,11 +86,11 @@ func (p *pilot) fly(t *testing.T, span time.Duration) float64 {
 	return area / seconds
 }
 
-// The limit is right from somewhat below the workers to twice as many: more work waits for too
-// long.
+// The limit is right from somewhat below the workers to twice as many: work beyond that waits
+// for too long.
 const lowest, highest = 40, 100
 
-// steers fails unless good windows lead the limit to where the server is best.
+// steers fails unless good windows lead the limit to the server's best range.
 func (p *pilot) steers(t *testing.T) {
 	t.Helper()
 	if mean := p.fly(t, 20*time.Second); mean < lowest || mean > highest {
@@ -98,7 +98,7 @@ func (p *pilot) steers(t *testing.T) {
 	}
 }
 
-// badClocks is ways in which the wall clock of the i-th window may be wrong.
+// badClocks are ways in which the wall clock of the i-th window may be wrong.
 var badClocks = map[string]func(w *law.Window, i int){
 	"a clock an hour ahead":  func(w *law.Window, _ int) { w.Closed = w.Closed.Add(time.Hour) },
 	"a clock an hour behind": func(w *law.Window, _ int) { w.Closed = w.Closed.Add(-time.Hour) },
@@ -113,7 +113,7 @@ var badClocks = map[string]func(w *law.Window, i int){
 	"a clock beyond nanoseconds":   func(w *law.Window, _ int) { w.Closed = time.Unix(1e12, 0) },
 }
 
-// badWindows are ways in which measurements may be wrong.
+// badWindows are ways in which the measurements may be wrong.
 var badWindows = map[string]func(w *law.Window, i int){
 	"work in flight that is no number": func(w *law.Window, _ int) { w.InFlight = math.NaN() },
 	"a crowd that is no number":        func(w *law.Window, _ int) { w.Crowd = math.NaN() },
@@ -139,7 +139,7 @@ var badWindows = map[string]func(w *law.Window, i int){
 	"nothing but the bounds": func(w *law.Window, _ int) { *w = law.Window{Limit: w.Limit, Min: w.Min, Max: w.Max} },
 }
 
-// TestSetpointAfterBadInput: whatever a window says, the limit is one, and good windows steer
+// TestSetpointAfterBadInput: after any window the limit is valid, and good windows steer
 // again.
 func TestSetpointAfterBadInput(t *testing.T) {
 	for _, kind := range []map[string]func(*law.Window, int){badClocks, badWindows} {
@@ -160,7 +160,7 @@ func TestSetpointAfterBadInput(t *testing.T) {
 	}
 }
 
-// TestSetpointWithBadClock: no clock makes the law lose sight of the server.
+// TestSetpointWithBadClock: the law still steers with a bad clock.
 func TestSetpointWithBadClock(t *testing.T) {
 	const windows = 600
 	for name, spoil := range badClocks {
@@ -189,8 +189,8 @@ func TestSetpointStartsAnywhere(t *testing.T) {
 	}
 }
 
-// TestSetpointPinned: where there is only one limit, it is that, and when the bounds are moved
-// apart what was learned meanwhile does no harm.
+// TestSetpointPinned: if the bounds allow only one limit, it is that. When the bounds are
+// moved apart, the state from before does no harm.
 func TestSetpointPinned(t *testing.T) {
 	for _, only := range []int{1, 50, 1000} {
 		p := newPilot(t, law.Bounds{Min: only, Max: only, Initial: only})
@@ -216,8 +216,8 @@ func (p *pilot) probe(t *testing.T) {
 	t.Fatal("never measures with less load")
 }
 
-// TestSetpointInMidProbe: other settings, or another controller, while the limit is lowered to
-// measure do not leave it there.
+// TestSetpointInMidProbe: other settings, or another controller, while the limit is lowered
+// to measure do not leave it there.
 func TestSetpointInMidProbe(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, p *pilot){
 		"retuned": func(t *testing.T, p *pilot) {

@@ -8,7 +8,7 @@ type setpointController struct {
 	least     float64    // least latency so far, in seconds
 	usual     float32    // limit for bursts on an idle server and for long work
 	healthy   float32    // limit before everything failed, 0 while something succeeds
-	calm      bool       // a window was neither saturated nor filling, so that least is of no load
+	calm      bool       // a window was neither saturated nor filling, so least is without load
 }
 
 // A setpointMove answers a window that it fits.
@@ -39,7 +39,7 @@ var moves = [...]setpointMove{
 // optionalMoves can be switched off.
 var optionalMoves = []string{"climb", "burst", "fail", "recover", "yield", "tick", "look", "stays", "hold"}
 
-// Retune takes new settings and keeps all that was learned.
+// Retune takes new settings and keeps the state.
 func (c *setpointController) Retune(l Law) bool { return retuned(&c.Setpoint, l) }
 
 // Next measures the window and makes the first move that fits.
@@ -90,9 +90,9 @@ const (
 	// startLimit is the limit to start from. With 10, shared servers score 2.5 points less, with 20
 	// they score 8 less.
 	startLimit = 4
-	// usualLimit is where other laws start. Setpoint goes there where bursts reach an idle server,
-	// or where work has been in flight for more seconds than slowWork, unless the configuration
-	// says where to start.
+	// usualLimit is the initial limit of other laws. Setpoint goes there if bursts reach an
+	// idle server, or if work has been in flight for more than slowWork seconds, unless the
+	// configuration gives the initial limit.
 	usualLimit = 20
 	slowWork   = 2
 )
@@ -148,7 +148,7 @@ func (c *setpointController) wait(r reading) Decision {
 
 func (c *setpointController) hasRecovered(reading) bool { return c.healthy > 0 }
 
-// recover goes back to the limit from before everything failed: without, three to four seconds of
+// recover returns to the limit before everything failed: otherwise three to four seconds of
 // refusals follow each outage.
 func (c *setpointController) recover(r reading) Decision {
 	limit := r.allowed(float64(c.healthy))
@@ -168,7 +168,7 @@ func (c *setpointController) leave(r reading) Decision {
 	return Decision{Limit: r.limit, Reason: Reason{Unused, Average, r.latency, r.latency}, Next: p}
 }
 
-// resumed gives up a probe and returns the limit of before.
+// resumed gives up a probe and returns the limit before it.
 func (c *setpointController) resumed(r reading) float64 {
 	if k := c.regulator; k != nil && k.test.running {
 		k.test.running = false

@@ -7,15 +7,16 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Windows are measured in units of the latency and by the rate at which work ends. The constants in
-// seconds bound the cost of deciding where work is quick.
+// Windows are measured in units of the latency and by the rate at which work ends. The
+// constants in seconds bound the cost of deciding if work is quick.
 const (
 	leastSettle = 0.01 // seconds
 	leastSpan   = 0.02 // seconds
 	quickSpan   = 1.0  // seconds that a window may always last, and
-	slowSpan    = 3.0  // where fewer than slowDone end in that time
+	slowSpan    = 3.0  // if fewer than slowDone end in that time
 	quickAge    = 3.0  // seconds in which a window may always wait for samples
-	// firstAge is the same for the first one. With 3 s, work of 4.4 s keeps 46% and not 97.
+	// firstAge is the same for the first window. With 3 s, work of 4.4 s keeps 46% and not
+	// 97.
 	firstAge = 10 * time.Second
 
 	enoughDone  = 60 // completions make a good window; 40 score 0.7 points less
@@ -23,11 +24,11 @@ const (
 	leastWindow = 10 // completions without which a window stays open, unless the limit is lower
 
 	bigMove = 0.3 // a change of ln limit after which all of a latency has to settle
-	// leastSettling is the share of it after the least change: after a small one,
-	// work in flight and throughput still belong together. Scores 0.2 more than 1.
+	// leastSettling is the share of it after the least change: after a small change, work in
+	// flight and throughput still belong together. Scores 0.2 more than 1.
 	leastSettling = 0.3
 
-	burstAge     = 20 // times what has passed, in which a window waits for the rest of a burst
+	burstAge     = 20 // times the elapsed time that a window waits for the rest of a burst
 	mostPatience = 24 * time.Hour
 )
 
@@ -39,8 +40,8 @@ var afresh = Plan{
 	MaxAge:     duration(quickAge),
 }
 
-// patient plans the window after one in which too little ended: it waits for as long as
-// the running work has taken so far, and then that again.
+// patient plans the window after one in which too little ended: it waits for the age of the
+// running work, and then that long again.
 func (r reading) patient() Plan {
 	p := afresh
 	p.MinSamples, p.Carried = leastDone, true
@@ -60,8 +61,8 @@ func (r reading) extended() Plan {
 	return p
 }
 
-// plan makes windows as short as the samples allow. The unit is the latency that windows are
-// measured in.
+// plan makes windows as short as the samples allow. The unit is the latency in which windows
+// are measured.
 func (r reading) plan(to, unit float64) Plan {
 	rate := r.ended / r.span
 	quick := max(quickSpan, min(2*r.latency, 2*unit))
@@ -71,8 +72,8 @@ func (r reading) plan(to, unit float64) Plan {
 	p := afresh
 	p.Interval = duration(span)
 	p.MaxAge = duration(max(quickAge, 3*span, 6/rate))
-	// Of work that takes longer than the window none begins and ends in it. A law that waited for
-	// some decided no more.
+	// No work that takes longer than the window begins and ends in it. A law that waited for
+	// such work would never decide.
 	p.Carried = r.latency > span
 	if rate < leastWindow {
 		p.MinSamples = leastDone
@@ -83,7 +84,7 @@ func (r reading) plan(to, unit float64) Plan {
 	return p
 }
 
-// climb plans the windows of a start, which are as short as they can be.
+// climb plans the windows of a start, as short as possible.
 func (r reading) climb(p Plan, noLoad float64) Plan {
 	p.MinSamples, p.Carried = leastWindow, false
 	if r.latency <= longWork { // with 10, 300 calls wait for four slots for three latencies
@@ -94,11 +95,11 @@ func (r reading) climb(p Plan, noLoad float64) Plan {
 	return p
 }
 
-// Ticks are the moments at which limiters that know nothing of each other probe together. They are
-// at multiples of a power of two seconds that follows the no-load latency, so that the ticks of
-// limiters that measure differently still meet.
+// Ticks are the moments at which independent limiters probe together. They are at multiples
+// of a power of two seconds that follows the no-load latency, so that the ticks of limiters
+// that measure differently still meet.
 type ticks struct {
-	period, next int64 // nanoseconds; next is of the wall clock
+	period, next int64 // nanoseconds; next is on the wall clock
 	passed       int64 // since the last tick
 	own          bool  // the last tick was not a common one
 }
@@ -111,12 +112,13 @@ const (
 	noLoadsInTick = 32
 	// tooLate is how long after a tick a window may end for the limiter to take part.
 	tooLate = 250 * time.Millisecond
-	// brokenClock is how many periods without a tick say that the wall clock does not go on.
+	// brokenClock is the number of periods without a tick after which the wall clock counts
+	// as stopped.
 	brokenClock = 4
 )
 
-// due reports whether a tick is now, and finds the next one. Without a wall clock, or with one that
-// does not go on, a limiter has ticks of its own.
+// due reports whether a tick is now, and finds the next one. Without a wall clock, or with a
+// stopped one, a limiter has ticks of its own.
 func (t *ticks) due(now int64, noLoad float64) bool {
 	due := t.next
 	t.period = int64(tickPeriod)

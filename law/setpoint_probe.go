@@ -12,29 +12,30 @@ type test struct {
 	second     bool // this window looks at the same limit once more
 	steps      int
 	from, last point   // before the probe, and before this step
-	rate       float64 // of completions that is to be expected
+	rate       float64 // expected rate of completions
 	least      float64 // latency so far
-	area, done float64 // of the windows at the last limit
+	area, done float64 // over the windows at the last limit
 }
 
 const (
 	mostSteps  = 6
-	firstDepth = 0.5 // the share of the concurrency that a step keeps while the no-load latency is unknown
-	// queueing is the elasticity of the latency above which there is a queue still. 0.3 to 0.6
-	// score the same.
+	firstDepth = 0.5 // share of the concurrency left by a step while the no-load latency is unknown
+	// queueing is the elasticity of the latency above which there is still a queue. 0.3 to
+	// 0.6 score the same.
 	queueing   = 0.5
-	leastDepth = 0.1 // a step of ln n by less teaches nothing
-	alone      = 1.2 // concurrency at which there is no queue of one's own
-	// mostRise is by how much one probe may raise the no-load latency. Without common ticks
-	// replicas find their own share of the queue, and 4 costs shared servers 9 points more.
+	leastDepth = 0.1 // a smaller step of ln n says nothing
+	alone      = 1.2 // concurrency without a queue of one's own
+	// mostRise is the factor by which one probe may raise the no-load latency. Without common
+	// ticks replicas measure their own share of the queue, and 4 costs shared servers 9
+	// points more.
 	mostRise     = 4
 	mostRiseOwn  = 1.3
 	firstRise    = 1.5  // of the first probe, over the latency of the first window
 	goodDone     = 25   // completions of constant work in a probe, and twice as many of exponential
-	firstDone    = 5    // the same at the start, where it is to tell a factor of two
+	firstDone    = 5    // the same at the start, to detect a factor of two
 	longWork     = 0.25 // seconds of latency from which a start looks before it climbs
-	longFew      = 20   // completions of a window from which it does not need to
-	recently     = 10.0 // seconds, or a tick, in which a limiter that takes part reached its limit
+	longFew      = 20   // completions in a window that make that unnecessary
+	recently     = 10.0 // seconds, or a tick, since a limiter that takes part reached its limit
 	probeSettles = 1.5  // latencies
 )
 
@@ -52,8 +53,8 @@ func (c *setpointController) isTick(r reading) bool {
 	return needed && recent && enough && k.pressed > pressedInTick && from.n > 1 && r.limit > 1
 }
 
-// isDoubtful reports whether the latency of a limiter that has just started may be an overload, of
-// which it sees nothing else.
+// isDoubtful reports whether a limiter that has just started may see only the latency of an
+// overload.
 func (c *setpointController) isDoubtful(r reading) bool {
 	k := c.regulator
 	lasting := r.saturated && !r.bursty && 2*r.last >= r.limit
@@ -68,7 +69,7 @@ func (c *setpointController) lower(r reading) Decision {
 	return c.step(r, max(from.n, r.n))
 }
 
-// step lowers the limit below the running work.
+// step lowers the limit below the work in flight.
 func (c *setpointController) step(r reading, n float64) Decision {
 	k, depth := c.regulator, firstDepth
 	t := &k.test
@@ -120,7 +121,7 @@ func (c *setpointController) probe(r reading) Decision {
 	return c.finish(r)
 }
 
-// surprised reports whether a latency without a queue is to be looked at twice: it may be a pause.
+// surprised reports whether to measure a latency without a queue twice: it may be a pause.
 func (k *regulator) surprised(r reading) bool {
 	if !k.known {
 		return !k.climbing
@@ -128,7 +129,7 @@ func (k *regulator) surprised(r reading) bool {
 	return r.latency > 1.25*k.noLoad
 }
 
-// learn takes the latency of a probe for the no-load latency.
+// learn updates the no-load latency from a probe.
 func (k *regulator) learn(r reading, empty bool) {
 	t, most := &k.test, float64(mostRise)
 	if k.ticks.own {
@@ -144,8 +145,8 @@ func (k *regulator) learn(r reading, empty bool) {
 	}
 }
 
-// finish ends a probe. It sets the target to the concurrency at the target latency, where that is
-// a rise, or the latency was too high, or the limit is really in use.
+// finish ends a probe. It sets the target to the concurrency at the target latency, if that
+// is a rise, or the latency was too high, or the limit is really in use.
 func (c *setpointController) finish(r reading) Decision {
 	k, goal := c.regulator, c.goal()
 	from := k.test.from

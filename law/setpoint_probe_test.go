@@ -79,7 +79,7 @@ func TestSetpointHoldsTheLimitOfSlowerWork(t *testing.T) {
 	}
 }
 
-// A limiter that has just started doubles its limit, and leaves it where nothing is held back.
+// A limiter that has just started doubles its limit, and leaves it once nothing is held back.
 func TestSetpointClimbs(t *testing.T) {
 	p := newPilot(t, law.Bounds{Min: 1, Max: 1000, Initial: law.Start(law.Setpoint{})})
 	for _, want := range []int{8, 16, 32} {
@@ -114,8 +114,8 @@ func TestSetpointWithoutAMove(t *testing.T) {
 	}
 }
 
-// Where the configuration gives the limit to start from, long work starts there too, and else with
-// 20.
+// If the configuration gives the initial limit, long work starts there too, and otherwise
+// with 20.
 func TestSetpointStartsLongWork(t *testing.T) {
 	for initial, want := range map[int]float64{law.Start(law.Setpoint{}): 20, 2: 2, 50: 50} {
 		b := law.Bounds{Min: 1, Max: 100, Initial: initial}

@@ -6,50 +6,53 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Pushback is the law's state for a downstream that refuses work. Refused work is a mark of
-// congestion, as a marked packet is with ECN: it needs no latency, and all limiters of the
+// Pushback is the law's state of a downstream that refuses work. Refused work is a mark of
+// congestion, like a marked packet with ECN: it needs no latency, and all limiters of the
 // downstream see it at once.
 type pushback struct {
-	ceiling       float32 // of the limit, 0 for none
-	step          float32 // by which it rises next
+	ceiling       float32 // of the limit, 0 if there is no ceiling
+	step          float32 // the next rise
 	steady        float32 // seconds since it moved
-	refused, sent float32 // work of late, faded
+	refused, sent float32 // recent work, faded
 	trial         trial
 }
 
 // A trial shows whether cuts lower the share of refused work.
 type trial struct {
-	share         float32 // that was refused before the first cut
+	share         float32 // refused before the first cut
 	target        float32 // before the first cut
 	refused, sent float32 // work since the last cut
 	cuts          uint8   // so far, 0 if there is no trial
-	quota         bool    // cuts did not lower the share: it says nothing of load
-	quotas        uint8   // trials in a row that said so
+	quota         bool    // cuts did not lower the share: its cause is not load
+	quotas        uint8   // trials in a row with that result
 	ignored       uint8   // ticks until the next trial
 }
 
 const (
-	// tolerable is the share above which the limit is cut. The ceiling rises while less than half
-	// of it is refused.
+	// tolerable is the share above which the limit is cut. The ceiling rises while less than
+	// half of this share is refused.
 	tolerable = 0.04
-	// leastPushback is how much refused work shows a share, and enoughPushback how much of it is to
-	// be expected for a verdict on a cut.
+	// leastPushback is the refused work that shows a share. enoughPushback is the refused
+	// work to expect before a verdict on a cut.
 	leastPushback  = 3
 	enoughPushback = 12
 	pushbackMemory = 5.0 // seconds in which refused work fades
 	mostLate       = 2.5 * tolerable
-	// mostCuts that do not halve the share end a trial. One does after a trial that found a quota.
+	// A trial ends after mostCuts cuts that do not halve the share. After a trial that found
+	// a quota, it ends after one.
 	mostCuts   = 3
 	mostQuotas = 3    // double the time to the next trial
 	leastCut   = 0.05 // of the limit
-	// othersCut is how long other limiters of the downstream may need for their cuts, in seconds.
+	// othersCut is how long other limiters of the downstream may take for their cuts, in
+	// seconds.
 	othersCut = 0.25
-	// riseEvery is how far apart rises are, in seconds. With 0.3 a downstream that allows a rate
-	// refuses 8.5% and not 6.3; with 1, one that grew has 86% of its capacity and not 94.
+	// riseEvery is the time between rises, in seconds. With 0.3 a downstream that allows a
+	// rate refuses 8.5% and not 6.3; with 1, one that grew has 86% of its capacity and not
+	// 94.
 	riseEvery = 0.5
 )
 
-// measure learns from a window that is not of a probe.
+// measure learns from a window outside a probe.
 func (p *pushback) measure(r reading, noLoad float64) {
 	if p.trial.quota {
 		return
@@ -77,15 +80,15 @@ func (p *pushback) measure(r reading, noLoad float64) {
 // rose reports whether the ceiling rose after the last window.
 func (p *pushback) rose() bool { return p.ceiling > 0 && p.steady == 0 && p.trial.cuts == 0 }
 
-// judged reports whether enough came since the last cut to judge the cut.
+// judged reports whether enough work came since the last cut to judge it.
 func (p *pushback) judged(noLoad float64) bool {
 	return p.trial.share*p.trial.sent >= enoughPushback && float64(p.steady) > max(othersCut, 2*noLoad)
 }
 
-// failed reports whether more than half of the share is refused still.
+// failed reports whether more than half of the share is still refused.
 func (t *trial) failed() bool { return t.refused > t.share/2*t.sent }
 
-// isPushedBack reports whether the limit is to be cut because the downstream refuses work.
+// isPushedBack reports whether to cut the limit because the downstream refuses work.
 func (c *setpointController) isPushedBack(r reading) bool {
 	p := &c.regulator.push
 	switch {
@@ -97,8 +100,8 @@ func (c *setpointController) isPushedBack(r reading) bool {
 	return r.overloaded >= leastPushback && r.pushed > tolerable
 }
 
-// yield brings the limit down to what the downstream served at a time: slots beyond that are used
-// for one refusal after the other. A trial of cuts that all fail restores the limit.
+// yield cuts the limit to the work that the downstream served at a time: further slots only
+// collect refusals. A trial of cuts that all fail restores the limit.
 func (c *setpointController) yield(r reading) Decision {
 	k := c.regulator
 	p, t := &k.push, &k.push.trial
@@ -134,23 +137,22 @@ func (p *pushback) tick() {
 	}
 }
 
-// forget restores the limit that a trial has cut, because nothing is served at all: no limit helps
-// there.
+// forget undoes the cuts of a trial, because nothing is served at all: no limit helps.
 func (p *pushback) forget(r reading, k *regulator) {
 	target := max(k.target, float64(p.trial.target))
 	*p = pushback{}
 	k.aim(target, r)
 }
 
-// try begins a trial. The share of one window may be high by chance, which is why there is a trial.
+// try begins a trial. The share of one window may be high by chance, so a trial confirms it.
 func (p *pushback) try(r reading, target float64) {
 	sure := r.pushed - 2*math.Sqrt(r.pushed/(r.ended+r.overloaded))
 	p.trial.share = max(p.refused/p.sent, float32(sure))
 	p.trial.target = float32(target)
 }
 
-// served is how much work the downstream served at a time. Below a limit that was not reached a
-// small share is no reason to go there from the peak.
+// served is the work that the downstream served at a time. If the limit was not reached, a
+// small share is no reason to go from the peak to the mean.
 func (p *pushback) served(r reading) float64 {
 	if r.saturated {
 		return math.Round(r.n)

@@ -9,12 +9,12 @@ import (
 
 // A refuser is a downstream that refuses work; nothing makes it slower.
 type refuser struct {
-	above  int     // how many it does at once
-	always float64 // share that it refuses whatever the load
+	above  int     // its capacity
+	always float64 // share that it refuses at any load
 	limit  int
 }
 
-// show has the law decide on 100 ms under the limit, of ten times as much work as fits.
+// show passes the law 100 ms under the limit, with ten times as much work as fits.
 func (f *refuser) show(c law.Controller) law.Decision {
 	served := f.limit
 	if f.above > 0 {
@@ -77,7 +77,7 @@ func TestSetpointTellsAQuotaFromLoad(t *testing.T) {
 	}
 }
 
-// Everything is refused, for ever: the limit stays, for there is nothing to lose.
+// Everything is refused, for ever: the limit stays, because there is nothing to lose.
 func TestSetpointWaitsWhereAllIsRefused(t *testing.T) {
 	c := start(t, law.Setpoint{})
 	for range 100 {

@@ -10,18 +10,18 @@ import (
 // A reading is the law's view of a window: times in seconds, work by its weight.
 type reading struct {
 	limit, min, max float64
-	now             int64 // nanoseconds of the wall clock, 0 if it is not known
+	now             int64 // nanoseconds of the wall clock, 0 if unknown
 	span            float64
 	done, ended     float64 // work that succeeded, and all work that ended
 	n, x, latency   float64 // the point on the server's curve
-	variation       float64 // squared coefficient of variation, below 0 if it is not known
+	variation       float64 // squared coefficient of variation, below 0 if unknown
 	peak, last      float64 // work in flight, at most and at the end
 	age             float64 // of the oldest work in flight
-	failed          float64 // share of what ended
+	failed          float64 // share of the work that ended
 	overloaded      float64 // work that the downstream refused, and its share
 	pushed          float64
-	deadline        float64 // time left to most work when it arrived, 0 for none
-	fresh           float64 // mean latency of work that began and ended here, if that says something
+	deadline        float64 // time left to most work when it arrived, 0 without a deadline
+	fresh           float64 // mean latency of work that began and ended here, 0 if not representative
 	saturated       bool    // the limit held work back
 	bursty          bool    // work came in bursts that left the server idle between
 	filling         bool    // work in flight rose meanwhile
@@ -33,11 +33,12 @@ const (
 	leastDone = 2
 	// heldBack is the share of arrivals beyond which the limit counts as reached.
 	heldBack = 0.01
-	// burstRise is the peak, in units of the work in flight at the beginning, from which a window
-	// saw a burst reach an idle server.
+	// burstRise is the peak, in units of the work in flight at the beginning, that shows a
+	// burst reaching an idle server.
 	burstRise = 4
-	// burstTail is for how many mean latencies a window waits for the rest of a burst. Without, 60
-	// calls of which half take ten times as long as the others keep 38% instead of 96%.
+	// burstTail is the number of mean latencies that a window waits for the rest of a burst.
+	// Without, 60 calls of which half take ten times as long as the others keep 38% instead
+	// of 96%.
 	burstTail = 3
 )
 
@@ -62,8 +63,8 @@ func readingOf(w Window) reading {
 // isPoint reports whether enough ended for a point on the curve.
 func (r reading) isPoint() bool { return r.latency > 0 }
 
-// locate finds the point. The concurrency is not the mean over time: a burst that leaves the server
-// idle for nine tenths of the time ran at its own height.
+// locate finds the point. The concurrency is not the mean over time: a burst that leaves the
+// server idle for nine tenths of the time ran at its own height.
 func (r *reading) locate(w Window) {
 	inFlight := finite(w.InFlight, r.limit)
 	mean := max(inFlight, 0.5)
@@ -91,7 +92,7 @@ func finite(v, otherwise float64) float64 {
 	return otherwise
 }
 
-// wallClock is when the window was closed, 0 if that is not known.
+// wallClock is when the window was closed, 0 if unknown.
 func wallClock(w Window) int64 {
 	if w.Closed.IsZero() || w.Closed.Before(time.Unix(0, 0)) {
 		return 0
@@ -105,7 +106,7 @@ func (r reading) doubt(variation float64) float64 {
 	return portable.FiniteExp(math.Sqrt((0.1 + variation) / r.done))
 }
 
-// upper is the latency and one standard error of it: it is not too low by chance.
+// upper is the latency plus one standard error: it is not too low by chance.
 func (r reading) upper(variation float64) float64 { return r.latency * r.doubt(variation) }
 
 // allowed brings a limit within the bounds, as a whole number.

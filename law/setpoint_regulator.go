@@ -6,7 +6,7 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// A regulator is the state of the law once the limit was reached. Times are in seconds.
+// A regulator is the law's state once the limit was reached. Times are in seconds.
 type regulator struct {
 	noLoad    float64 // no-load latency
 	known     bool    // it was measured without load, or by a probe
@@ -89,12 +89,12 @@ func (k *regulator) measureDeadline(r reading) {
 	k.dated = portable.Toward(k.dated, has, 0.2)
 }
 
-// unit is the latency that windows are measured in. In an overload, windows in units of the latency
-// itself would last as long as the queue that they are to find.
+// unit is the latency in which windows are measured. In an overload, windows in units of the
+// latency itself would last as long as the queue that they should detect.
 func (k *regulator) unit(r reading) float64 { return min(r.latency, 3*k.noLoad) }
 
-// goal is the target latency. A budget lowers it: to raise it to a half of a long budget scores 2
-// points less.
+// goal is the target latency. A budget lowers it. Raising it to half of a long budget scores
+// 2 points less.
 func (k *regulator) goal(budget float64) float64 {
 	g := tolerance * k.noLoad
 	if budget > 0 {
@@ -103,7 +103,7 @@ func (k *regulator) goal(budget float64) float64 {
 	return g
 }
 
-// limit is the one that lets the target run.
+// limit is the limit at which the target concurrency runs.
 func (k *regulator) limit() float64 {
 	limit := math.Round(k.target / k.used)
 	if c := k.push.ceiling; c > 0 {
@@ -134,7 +134,8 @@ func (k *regulator) plan(r reading, to float64) Plan {
 	return k.ticks.align(p, r.now)
 }
 
-// goal is the target latency. The budget that is set goes before the deadlines of most work.
+// goal is the target latency. The Budget setting takes precedence over the deadlines of most
+// work.
 func (c *setpointController) goal() float64 {
 	k := c.regulator
 	switch {
@@ -147,16 +148,17 @@ func (c *setpointController) goal() float64 {
 }
 
 const (
-	// asQuick is by which factor fresh work may take longer than the no-load latency, and longStay
-	// by which factor the latency must be above theirs, for slots to be held by long work.
+	// asQuick is the factor by which fresh work may exceed the no-load latency, and longStay
+	// the factor by which the latency must exceed that of fresh work, for long work to count
+	// as holding the slots.
 	asQuick      = 1.5
 	longStay     = 2
 	roomForStays = 1.1 // growth of a limit that long work fills
 )
 
-// isHeldByStays reports whether a few pieces of long work hold the slots. A server that is behind
-// slows the short work too. Where one request in a hundred takes 5 s and not 5 ms, this move keeps
-// 99% of the goodput instead of 85.
+// isHeldByStays reports whether a few pieces of long work hold the slots. An overloaded
+// server slows the short work too. If one request in a hundred takes 5 s and not 5 ms, this
+// move keeps 99% of the goodput instead of 85.
 func (c *setpointController) isHeldByStays(r reading) bool {
 	return r.fresh > 0 && r.fresh < asQuick*c.regulator.noLoad && r.latency > longStay*r.fresh
 }
@@ -174,8 +176,8 @@ func (c *setpointController) makeRoom(r reading) Decision {
 
 func (c *setpointController) isUnused(r reading) bool { return !r.saturated }
 
-// leaveUnused keeps a limit that was not reached. A limit far above the peak falls, and one that
-// steady bursts come close to rises.
+// leaveUnused keeps a limit that was not reached. A limit far above the peak falls. A limit
+// close to the peak of steady bursts rises.
 func (c *setpointController) leaveUnused(r reading) Decision {
 	k, goal, to := c.regulator, c.goal(), r.limit
 	if r.latency <= goal {
@@ -193,8 +195,8 @@ func (c *setpointController) leaveUnused(r reading) Decision {
 	return Decision{Limit: to, Reason: Reason{Unused, Average, r.latency, goal}, Next: k.plan(r, to)}
 }
 
-// steer moves the target so that the latency comes to the goal. Windows that ran far below the
-// target say nothing of it.
+// steer moves the target to bring the latency to the goal. Windows far below the target do
+// not count.
 func (c *setpointController) steer(r reading) Decision {
 	k := c.regulator
 	if ratio := c.goal() / r.latency; r.n > 0.5*k.target {
@@ -224,24 +226,24 @@ func (c *setpointController) steady(r reading) Decision {
 	return Decision{Limit: to, Reason: lean(Average, r.latency, c.goal(), r.limit, to), Next: k.plan(r, to)}
 }
 
-// Heat tells a queue from slower work where the latency is far above the goal: it looks whether the
-// latency falls with the concurrency.
+// Heat distinguishes a queue from slower work if the latency is far above the goal: it checks
+// whether the latency falls with the concurrency.
 type heat struct {
-	windows int     // in a row that were hot
+	windows int     // hot windows in a row
 	n, r    float64 // before the cut
 	target  float64
 	slower  bool // the cut did not help
 }
 
 const (
-	hot = 1.5 // goals, from which a window is hot
-	// helps is the elasticity of the latency below which a cut did not help, seen once the
-	// concurrency is below lowEnough of the former.
+	hot = 1.5 // goals above which a window is hot
+	// helps is the elasticity of the latency below which a cut did not help, measured once
+	// the concurrency is below lowEnough of its value before.
 	helps     = 0.3
 	lowEnough = 0.75
 )
 
-// isHolding reports whether the target is to stay: in the first hot window, and after a cut that
+// isHolding reports whether to keep the target: in the first hot window, and after a cut that
 // did not help.
 func (c *setpointController) isHolding(r reading) bool {
 	k, goal := c.regulator, c.goal()
@@ -273,10 +275,10 @@ func (h *heat) judge(r reading, k *regulator) {
 	h.n, h.r, h.target = r.n, r.latency, k.target
 }
 
-// A point is where on the curve a limiter was.
+// A point is a limiter's place on the curve.
 type point struct{ n, x, latency float64 }
 
-// Sums are measurements of windows, faded from one to the next.
+// Sums add up the measurements of windows, faded from one to the next.
 type sums struct{ area, work, span float64 }
 
 func (s *sums) add(r reading) {

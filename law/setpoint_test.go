@@ -10,13 +10,13 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A curve is a server as throughput over work in flight, and how much is asked of it.
+// A curve is a server as throughput over work in flight, and the load on it.
 type curve struct {
 	x      func(n float64) float64
 	demand float64
 }
 
-// window is a limiter's measurement under a limit.
+// window is the window that a limiter would measure under a limit.
 func (c curve) window(r *rand.Rand, limit int) law.Window {
 	n, refused := float64(limit), 0.0
 	if x := c.x(n); x < c.demand {
@@ -36,7 +36,8 @@ func (c curve) window(r *rand.Rand, limit int) law.Window {
 	}
 }
 
-// settled runs the law for so many windows and returns the mean of the latter half of limits.
+// settled runs the law for the given number of windows and returns the mean of the latter
+// half of limits.
 func settled(t *testing.T, l law.Law, c curve, windows int, limit int) float64 {
 	t.Helper()
 	r := rand.New(rand.NewPCG(3, 4))
@@ -131,7 +132,7 @@ func TestSetpointStaysWithinBoundsAndIsDeterministic(t *testing.T) {
 	}
 }
 
-// Where work takes longer than a window, no decision may wait for work that begins in it.
+// If work takes longer than a window, no decision may wait for work that begins in it.
 func TestSetpointDoesNotWaitForSlowWork(t *testing.T) {
 	w := law.Window{Limit: 40, Min: 1, Max: 100, Elapsed: 2 * time.Second, Carried: 400, Refused: 10, InFlight: 1600}
 	if d := start(t, law.Setpoint{}).Next(w); !d.Next.Carried && d.Next.Interval < 8*time.Second {
@@ -185,7 +186,7 @@ func TestSetpointRetune(t *testing.T) {
 }
 
 func ExampleSetpoint() {
-	// A pool of 50 workers of 50 ms each, asked for half as much again as it can do.
+	// A pool of 50 workers of 50 ms each, under one and a half times its capacity.
 	server := curve{func(n float64) float64 { return 20 * min(n, 50) }, 1500}
 	bounds := law.Bounds{Min: 1, Max: 1000, Initial: 20}
 	controller, err := law.Setpoint{}.Controller(bounds)

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/pid"
 )
 
-// A process may hold a hundred thousand limiters that are set alike.
+// A process may hold a hundred thousand limiters with the same settings.
 func TestBandControllersShareTheirSettings(t *testing.T) {
 	if size := unsafe.Sizeof(bandController{}); size > 8 {
 		t.Errorf("a controller takes %d bytes, want at most 8", size)

@@ -11,8 +11,8 @@ import (
 	"github.com/weir-go/weir/internal/nearest"
 )
 
-// A value is a field that can be checked, read and written. A complaint is the
-// fault and the allowed values, or empty.
+// A value is a field that can be checked, read and written. A complaint names the mistake and
+// the allowed values, or is empty.
 type value interface {
 	check() (complaint string)
 	read(text string) (complaint string)
@@ -22,9 +22,9 @@ type value interface {
 	String() string
 }
 
-// A number is a field from the value from to atMost, or to less than below, or
-// without end if those are 0. If it has a preset, or an unset, which says it in words,
-// a zero in the field stands for that, and a zero in a text is a mistake.
+// A number is a field from the value from to atMost, or to less than below, or without an
+// upper bound if those are 0. With a preset, or with unset, its description in words, a zero
+// field means that default, and a zero in a text is a mistake.
 type number[T int | float64 | time.Duration] struct {
 	field               *T
 	preset              T
@@ -32,7 +32,7 @@ type number[T int | float64 | time.Duration] struct {
 	from, below, atMost T
 }
 
-// The defaults of several settings.
+// The meaning of several settings when they are left out.
 const (
 	noBound   = "no bound"
 	ofLimiter = "the limiter's own"

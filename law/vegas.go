@@ -6,61 +6,58 @@ import (
 	"github.com/weir-go/weir/internal/portable"
 )
 
-// Vegas estimates how much work is queued and keeps that between two
-// bounds, as TCP Vegas does with packets.
+// Vegas estimates the work waiting in a queue and keeps it between two bounds, as TCP Vegas
+// does with packets.
 //
-// With the latency R of the window and the least latency R0, Little's law says
-// that of n slots n*R0/R are at work; the rest is queued:
+// With the latency R of the window and the least latency R0, Little's law says that n*R0/R of
+// n slots are at work; the rest wait:
 //
 //	s = ceil(n (1 - R0/R))
 //
 // With the size k = log10(n), at least 1 and rounded down, a window leads to
 //
-//	n + Beta*k    when s <= Threshold*k: nothing stands
+//	n + Beta*k    when s <= Threshold*k: nothing waits
 //	n + k         when s < Alpha*k
 //	n - k         when s > Beta*k, or work ran out of time
 //	n             otherwise
 //
-// It looks at a number of slots, not at a ratio, so a few more slots of queue are
-// as much for a large limit as for a small one; k makes up for that in part. R0 is
-// replaced by the latency of one window every Probe*n windows, whatever the load
-// is then.
+// It looks at a number of slots, not at a ratio, so a few more slots of queue count the same
+// for a large limit as for a small one; k makes up for that in part. R0 is replaced by the
+// latency of one window every Probe*n windows, at any load.
 //
 // It suits a stable latency and a small limit, where each slot of queue counts.
 //
-// It fails as every law with a least latency does: noise pulls R0 down, and as s
-// is in proportion to n, a large limit then sheds slots without any queue. Work
-// that becomes slower looks like a queue, and the limit falls until the next
-// probe; a probe in an overload takes the queue for normal. It sheds k slots a
-// window, so an overload of hundreds lasts.
+// It fails as every law with a least latency does: noise pulls R0 down, and as s is in
+// proportion to n, a large limit then sheds slots without any queue. Work that becomes slower
+// looks like a queue, and the limit falls until the next probe; a probe in an overload takes
+// the queue for normal. It sheds k slots a window, so an overload of hundreds lasts.
 //
 // The zero Vegas has the defaults of the source, Netflix concurrency-limits
 // (class VegasLimit), after L. Brakmo, L. Peterson: TCP Vegas, 1995. Unlike the
 // source it raises only a limit that was used, and probes after a number of
 // windows that is not random but the mean of the source's.
 type Vegas struct {
-	// Alpha is how much work may be queued, in units of k, before the limit is no
-	// longer raised. Defaults to 3.
+	// Alpha is the waiting work, in units of k, from which the limit is no longer raised.
+	// Defaults to 3.
 	Alpha float64
 
-	// Beta is how much work may be queued, in units of k, before the limit is
-	// lowered. It is at least Alpha. Defaults to 6.
+	// Beta is the waiting work, in units of k, above which the limit is lowered. It is at
+	// least Alpha. Defaults to 6.
 	Beta float64
 
-	// Threshold is how much work may be queued, in units of k, for the limit to
-	// be raised by Beta*k. Defaults to 1.
+	// Threshold is the waiting work, in units of k, up to which the limit is raised by
+	// Beta*k. Defaults to 1.
 	Threshold float64
 
-	// Probe is after how many windows for each slot the least latency is
-	// replaced. Defaults to 22.5.
+	// Probe is the number of windows for each slot after which the least latency is replaced.
+	// Defaults to 22.5.
 	Probe float64
 
-	// MinSamples is how many samples a decision takes at least. 0 means the
-	// limiter's own.
+	// MinSamples is the least number of samples for a decision. 0 means the limiter's own.
 	MinSamples int
 
-	// MaxSamples closes a window early, once it has so many samples and one
-	// for each slot. Defaults to 100.
+	// MaxSamples closes a window early, once it has this many samples and one for each slot.
+	// Defaults to 100.
 	MaxSamples int
 }
 
@@ -110,7 +107,7 @@ func (v Vegas) complete() (Vegas, error) {
 
 type vegasController struct {
 	Vegas
-	least   float64 // least latency in seconds, 0 if there is none yet
+	least   float64 // least latency in seconds, 0 before the first
 	windows float64 // since it was replaced
 }
 
@@ -146,7 +143,7 @@ func (c *vegasController) judge(w Window) (float64, Reason) {
 	return c.step(w, limit*(1-c.least/now))
 }
 
-// step moves the limit by how much work is queued.
+// step moves the limit by the amount of waiting work.
 func (c *vegasController) step(w Window, standing float64) (float64, Reason) {
 	limit := float64(w.Limit)
 	size := max(1, whole(portable.Log(limit)/math.Ln10))

@@ -8,8 +8,8 @@ import (
 
 func TestVegasByHand(t *testing.T) {
 	byHand(t, []hand{{
-		// Of 26 slots 26*4/54 stand, that is 2; of 27, 27*20/70, that
-		// is 8; of 26, 26*10/60, that is 5.
+		// Of 26 slots 26*4/54 wait, that is 2; of 27, 27*20/70, that is 8; of 26, 26*10/60,
+		// that is 5.
 		"keeps what stands between its bounds",
 		law.Vegas{},
 		20,

@@ -22,12 +22,12 @@ type Config struct {
 	// Tau is the time constant of the filter before the derivative. 0 means no filter.
 	Tau time.Duration
 
-	// Tracking is the time constant with which the integral is led back while the output is at a
-	// limit. Defaults to sqrt(Kd/Ki), the geometric mean of integral and derivative time, or
-	// without a derivative to Kp/Ki; without either the integral follows at once.
+	// Tracking is the time constant with which the integral is reduced while the output is at
+	// a limit. Defaults to sqrt(Kd/Ki), the geometric mean of integral and derivative time,
+	// or without a derivative to Kp/Ki; without either the integral follows at once.
 	Tracking time.Duration
 
-	// Setpoint is the value to bring the measurement to.
+	// Setpoint is the target of the measurement.
 	Setpoint float64
 
 	// Reverse is for a plant whose measurement falls when the output rises,
@@ -92,7 +92,8 @@ func (c *Config) tracking() float64 {
 	return c.Kp / c.Ki
 }
 
-// share is how much of the way a first-order lag goes within dt: all of it if there is no lag.
+// share is the share of the way that a first-order lag goes within dt: all of it without a
+// lag.
 func share(dt, tau float64) float64 {
 	if tau <= 0 {
 		return 1

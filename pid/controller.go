@@ -2,11 +2,11 @@ package pid
 
 import "time"
 
-// A Controller is a [Config] at work. Make one with [New]. It is not safe for concurrent use.
+// A Controller is a running [Config]. Make one with [New]. It is not safe for concurrent use.
 type Controller struct {
 	conf   Config
 	state  Snapshot
-	err    float64 // of the last sample, as the terms see it
+	err    float64 // of the last sample, as used by the terms
 	slope  float64 // of the filtered measurement
 	seeded bool
 }
@@ -15,11 +15,11 @@ type Controller struct {
 type Snapshot struct {
 	P, I, D  float64 // the terms, in units of the output
 	Output   float64 // their sum within the limits
-	Filtered float64 // the measurement as the derivative sees it
+	Filtered float64 // the measurement after the derivative's filter
 }
 
-// New starts a controller whose output and integral are Min or, if that is between the limits, 0. A
-// setting out of range is an error that matches [ErrConfig].
+// New starts a controller whose output and integral are 0, or Min if 0 is outside the limits.
+// A setting out of range is an error that matches [ErrConfig].
 func New(conf Config) (*Controller, error) {
 	conf, err := conf.complete()
 	if err != nil {
@@ -82,17 +82,17 @@ func (c *Controller) brake(slope float64) float64 {
 	return product(-c.conf.Kd, slope)
 }
 
-// product is rounded before anything is added to it. Some machines would else
-// compute both in one, with another result.
+// product is rounded before anything is added to it. Some machines would otherwise compute
+// both in one step, with another result.
 func product(a, b float64) float64 { return float64(a * b) }
 
 func (c *Controller) clamp(output float64) float64 {
 	return min(max(output, c.conf.Min), c.conf.Max)
 }
 
-// Track says that the output is set by something else, or was not followed: the
-// integral is moved so that the controller goes on from there without a bump. An
-// output beyond the limits counts as the limit, one that is not a number as none.
+// Track sets the output, if something else moved it or did not follow it: the integral is
+// moved so that the controller continues from there without a bump. An output beyond the
+// limits counts as the limit, NaN is ignored.
 func (c *Controller) Track(output float64) {
 	if !(output >= c.conf.Min || output < c.conf.Min) {
 		return
@@ -108,9 +108,9 @@ func (c *Controller) Reset(output float64) {
 	c.Track(output)
 }
 
-// Retune takes new settings over, or none if one of them is out of range. New
-// gains do not move the output: the difference of the terms goes into the integral.
-// A new setpoint and new limits act from the next update on.
+// Retune takes over new settings, or none if one of them is out of range. New gains do not
+// move the output: the change of the terms goes into the integral. A new setpoint and new
+// limits act from the next update on.
 func (c *Controller) Retune(conf Config) error {
 	conf, err := conf.complete()
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package pid is a PID controller: it moves an output so that a measurement
 // comes to a setpoint and stays there.
 //
-// It reads no clock, takes no lock and knows nothing of what it controls: the caller says what it
-// measured and how much time has passed, and applies the output.
+// It reads no clock, takes no lock and does not know the plant: the caller passes the
+// measurement and the elapsed time, and applies the output.
 //
 //	c, err := pid.New(pid.Config{Kp: 0.5, Ki: 0.2, Setpoint: 0.85, Max: 10})
 //	output := c.Update(measurement, elapsed)
@@ -12,9 +12,9 @@
 // With the measurement y, the setpoint r and the error e = r - y (y - r if the controller is
 // reversed), the output is the sum of three terms, held within its limits:
 //
-//	P = Kp e                     the error now
-//	I = integral of Ki e dt      the error so far
-//	D = -Kd d(filtered y)/dt     where it is heading
+//	P = Kp e                     the present error
+//	I = integral of Ki e dt      the past error
+//	D = -Kd d(filtered y)/dt     its direction
 //
 // P alone stops short of the setpoint as soon as a steady output is needed; I
 // supplies that output and leaves no error; D brakes.
@@ -25,21 +25,21 @@
 // is called. The first sample seeds it. P and I see y itself, because the lag of a filter costs
 // them stability.
 //
-// Derivative on the measurement. A step of the setpoint would make the
-// derivative of e a spike; that of y is unaffected.
+// Derivative on the measurement. A step of the setpoint would make the derivative of e a
+// spike; the derivative of y is unaffected.
 //
-// Anti-windup. While the output is at a limit, more integral changes nothing now and delays the way
-// back later. With v the sum of the terms and u the output, the integral also follows
+// Anti-windup. While the output is at a limit, more integral changes nothing now and delays
+// the way back later. With v the sum of the terms and u the output, the integral also follows
 //
 //	dI = (u - v) (1 - exp(-dt/Tracking))
 //
-// which is back-calculation: the integral is led back, in units of the output, to where the output
-// just reaches the limit. Without it, clamping the integral alone, the bound would have to be known
-// in units of the output and would cap what I may contribute in ordinary work.
+// which is back-calculation: the integral moves back, in units of the output, to the point
+// where the output just reaches the limit. The alternative, clamping the integral alone,
+// needs the bound in units of the output, and would cap I in ordinary work.
 //
-// Retuning. I is stored in units of the output, as Ki times the integral and not as the integral,
-// so a change of Ki does not multiply the past. What P and D change by at the present error is
-// moved into I: the output goes on from where it is.
+// Retuning. I is stored in units of the output, as Ki times the integral and not as the
+// integral, so a change of Ki does not multiply the past. The change of P and D at the
+// present error is moved into I: the output stays.
 //
 // # When it fails
 //
@@ -47,12 +47,12 @@
 //     oscillates. Lower Kp and Ki together.
 //   - The measurement stops responding: I goes to a limit and stays there. Bound
 //     the output, and call Track when something else sets it.
-//   - The sign of the plant is not what Reverse says: it runs to the wrong limit.
+//   - The sign of the plant is not as Reverse says: it runs to the wrong limit.
 //   - A noisy measurement with a large Kd/Tau: the output is noise.
 //   - A plant whose gain varies by orders of magnitude: measure and move its
 //     logarithm, as [github.com/weir-go/weir/law.PID] does.
 //
-// What is not finite is rejected and a step of no time is ignored: the output is
+// Values that are not finite are rejected and a step of no time is ignored: the output is
 // held and the state stays as it was. A long gap integrates as one of MaxStep.
 //
 // # Sources

@@ -82,8 +82,9 @@ func TestDerivativeIgnoresTheSetpoint(t *testing.T) {
 	near(t, "kick", c.Update(1, tick), 0)
 }
 
-// At the limit for long, the integral converges to where the sum of the terms is Ki e times the
-// tracking time over the limit. So the way back is as short after an hour as after a minute.
+// At the limit for long, the integral converges to the point where the sum of the terms is Ki
+// e times the tracking time over the limit. So the way back is as short after an hour as
+// after a minute.
 func TestSaturation(t *testing.T) {
 	for _, n := range []int{600, 36_000} {
 		c := start(t, pid.Config{Kp: 1, Ki: 1, Setpoint: 5, Min: -1, Max: 1, Tracking: tick})
@@ -204,7 +205,7 @@ func TestAnySamplesStayWithinLimits(t *testing.T) {
 	}
 }
 
-// A first-order plant is brought to the setpoint and no further than a little.
+// A first-order plant is brought to the setpoint with little overshoot.
 func TestClosedLoop(t *testing.T) {
 	for _, reverse := range []bool{false, true} {
 		c := start(t, pid.Config{

@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/retry"
 )
 
-// What a client adds to a call that succeeds.
+// BenchmarkDo measures the cost that a client adds to a call that succeeds.
 func BenchmarkDo(b *testing.B) {
 	client, err := retry.New(retry.Config{})
 	if err != nil {

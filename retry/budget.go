@@ -17,9 +17,9 @@ type BudgetConfig struct {
 	// Window is how long a success counts. Defaults to 10 s; from 1 s to 1 h.
 	Window time.Duration
 
-	// MinPerSecond is the rate of retries that need no success, for clients with little traffic.
-	// Those of a whole Window may come at once. It holds for each client: a hundred of them send a
-	// hundred times as many. Defaults to 1; up to 1000.
+	// MinPerSecond is the rate of retries that need no success, for clients with little
+	// traffic. The retries of a whole Window may come at once. It holds for each client: a
+	// hundred of them send a hundred times as many. Defaults to 1; up to 1000.
 	MinPerSecond float64
 }
 

@@ -10,19 +10,19 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// An Outcome is what an attempt says about its downstream.
+// An Outcome is the result of an attempt, as it concerns the downstream.
 type Outcome uint8
 
 // The outcomes of an attempt.
 const (
-	// Success: the downstream did what was asked. It comes first, so that a Classify that says
-	// nothing has nothing tried again.
+	// Success: the downstream did the work. It is the zero value, so a Classify that returns
+	// an empty Answer causes no retry.
 	Success Outcome = 0
 	// Failure: the downstream took the work and answered with an error that says nothing about its
 	// load.
 	Failure Outcome = 1
-	// Rejected: the downstream refused it, or gave no answer: a timeout or a connection that broke
-	// is what overload looks like from outside.
+	// Rejected: the downstream refused it, or gave no answer: from outside, overload looks
+	// like a timeout or a broken connection.
 	Rejected Outcome = 2
 	// Ignored: it was never sent, or its caller left before the answer.
 	Ignored Outcome = 3
@@ -36,15 +36,15 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// An Answer is how an attempt ended.
+// An Answer is the result of an attempt.
 type Answer struct {
-	Outcome    Outcome       // what it says about the downstream
-	RetryAfter time.Duration // how long to stay away, as the downstream said; 0 or less if it did not
+	Outcome    Outcome       // the outcome for the downstream
+	RetryAfter time.Duration // how long to stay away, as the downstream asked; 0 or less if it did not
 	Final      bool          // it must not be tried again
 }
 
-// A Call is the attempts of one call: Begin, the attempt, Again, and if that allows it Wait, and
-// once more. Whoever needs no more than a function uses [Client.Do]. A Call must not be used
+// A Call is the attempts of one call: Begin, the attempt, Again, and if that allows it Wait,
+// and once more. If a function is enough, use [Client.Do]. A Call must not be used
 // concurrently. A nil context counts as context.Background.
 type Call struct {
 	client  *Client
@@ -59,9 +59,9 @@ func (c *Client) Call() *Call { return &Call{client: c} }
 // Attempt returns the number of the attempt that began last, from 1, and 0 before the first.
 func (c *Call) Attempt() int { return c.attempt }
 
-// Begin begins an attempt. It has to end with [Call.Again]. If the throttle refuses the first one,
-// the error is a [*weir.RefusedError] with [weir.ReasonOverload], and the call is over; a further
-// one was approved by Again.
+// Begin begins an attempt, which must end with [Call.Again]. If the throttle refuses the
+// first one, the error is a [*weir.RefusedError] with [weir.ReasonOverload], and the call is
+// over; Again has approved each further one.
 func (c *Call) Begin(ctx context.Context) error {
 	cl, p := c.client, weir.PriorityFrom(ctx)
 	if c.attempt > 0 {
@@ -77,7 +77,7 @@ func (c *Call) Begin(ctx context.Context) error {
 	return nil
 }
 
-// Again ends the attempt and reports whether there is to be another one, after [Call.Wait].
+// Again ends the attempt and reports whether to make another one, after [Call.Wait].
 func (c *Call) Again(ctx context.Context, a Answer) bool {
 	if ctx == nil {
 		ctx = context.Background()
@@ -99,7 +99,7 @@ func (c *Call) Again(ctx context.Context, a Answer) bool {
 		cl.count.overBudget.Add(1)
 		return false
 	}
-	if !cl.throttle.approves(weir.PriorityFrom(ctx)) { // after the budget: what that forbids is no request
+	if !cl.throttle.approves(weir.PriorityFrom(ctx)) { // after the budget: a retry that it forbids is no request
 		cl.count.throttled.Add(1)
 		return false
 	}

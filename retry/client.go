@@ -18,35 +18,34 @@ type Config struct {
 	// Name identifies the downstream in errors. Defaults to "client".
 	Name string
 
-	// Retries is how often a call is tried again at most. Defaults to 2; up to 10. No value means
-	// none: calls that are not to be tried again go without a Client, or with a [Throttle] of their
-	// own.
+	// Retries is the most retries of a call. Defaults to 2; up to 10. No value means no
+	// retries: for calls without retries use no Client, or a [Throttle] alone.
 	Retries int
 
 	// Backoff is the mean pause before the first retry; it doubles with each one more, up to
 	// MaxWait. Defaults to 100 ms; from 1 ms to MaxWait.
 	Backoff time.Duration
 
-	// MaxWait is the longest time to come back after that a downstream may ask for. If it asks for
-	// more, the call is given up. Defaults to 30 s, the most that a [weir.RefusedError] asks for;
-	// from 1 ms to 1 h.
+	// MaxWait is the longest wait that a downstream may ask for. If it asks for more, the
+	// call is given up. Defaults to 30 s, the most that a [weir.RefusedError] asks for; from
+	// 1 ms to 1 h.
 	MaxWait time.Duration
 
-	// Budget bounds the retries of all calls together. Clients may share one. Defaults to the zero
-	// BudgetConfig's.
+	// Budget bounds the retries of all calls together. Clients may share one. Defaults to a
+	// budget of the zero BudgetConfig.
 	Budget *Budget
 
-	// Throttle refuses calls that the downstream would refuse. Clients of one downstream may share
-	// one. Defaults to the zero ThrottleConfig's.
+	// Throttle refuses calls that the downstream would refuse. Clients of one downstream may
+	// share one. Defaults to a throttle of the zero ThrottleConfig.
 	Throttle *Throttle
 
-	// Classify tells [Client.Do] what the error of an attempt means. Defaults to [Classify]. It is
-	// called concurrently.
+	// Classify maps the error of an attempt of [Client.Do] to an answer. Defaults to
+	// [Classify]. It is called concurrently.
 	Classify func(error) Answer
 }
 
-// A Client is what a program knows of one downstream. All methods are safe for concurrent use. Make
-// one with [New]; the zero Client is not usable.
+// A Client makes calls to one downstream. All methods are safe for concurrent use. Make one
+// with [New]; the zero Client is not usable.
 type Client struct {
 	name             string
 	retries          int
@@ -92,10 +91,10 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
-// Do calls attempt, and again as long as Classify, the budget and the context allow. It returns the
-// last error of attempt, or the refusal of the throttle ([weir.ErrOverload]) if that would not let
-// attempt be called, or the cause of the context's end if that came while Do waited. The context's
-// [weir.Priority] is that of the call. A nil ctx counts as context.Background.
+// Do calls attempt, and again as long as Classify, the budget and the context allow. It
+// returns the last error of attempt, the refusal of the throttle ([weir.ErrOverload]) if that
+// did not allow an attempt, or the cause of the context's end if that came while Do waited.
+// The context's [weir.Priority] is the call's. A nil ctx counts as context.Background.
 func (c *Client) Do(ctx context.Context, attempt func(context.Context) error) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -127,9 +126,9 @@ func (c *Client) try(ctx context.Context, call *Call, attempt func(context.Conte
 	return false, err
 }
 
-// Classify is the default of [Config].Classify: a refusal ([weir.ErrRefused]) is tried again after
-// its RetryAfter, unless its key is bad. Any other error is a failure and final, for it does not
-// say whether the work was done.
+// Classify is the default of [Config].Classify: a refusal ([weir.ErrRefused]) is tried again
+// after its RetryAfter, unless its key is bad. Any other error is a failure and final,
+// because it does not say whether the work was done.
 func Classify(err error) Answer {
 	switch refused, known := errors.AsType[*weir.RefusedError](err); {
 	case err == nil:
@@ -148,7 +147,7 @@ func Classify(err error) Answer {
 	}
 }
 
-// A Snapshot counts what a [Client] did. Its numbers are of nearly one moment.
+// A Snapshot counts the calls of a [Client]. Its numbers are of nearly one moment.
 type Snapshot struct {
 	Attempts   uint64 // sent, retries included
 	Retries    uint64 // waits for another attempt
@@ -156,7 +155,7 @@ type Snapshot struct {
 	OverBudget uint64 // not tried again because the budget was spent
 }
 
-// Snapshot returns what the client did so far.
+// Snapshot returns the counts so far.
 func (c *Client) Snapshot() Snapshot {
 	n := &c.count
 	return Snapshot{n.attempts.Load(), n.retries.Load(), n.throttled.Load(), n.overBudget.Load()}

@@ -25,17 +25,17 @@ func newClient(t *testing.T, cfg retry.Config) *retry.Client {
 	return c
 }
 
-// refusal returns what a server says that is full.
+// refusal returns the error of a full server.
 func refusal(after time.Duration) error {
 	return fmt.Errorf("search: %w", &weir.RefusedError{
 		Limiter: "server", Reason: weir.ReasonQueueFull, RetryAfter: after,
 	})
 }
 
-// script is attempts that end with the given errors, one after the other, and then well.
+// script is attempts that end with the given errors in order, and then succeed.
 type script struct {
 	errs []error
-	at   []time.Duration // when each attempt was made, since the first
+	at   []time.Duration // time of each attempt, since the first
 	from time.Time
 }
 
@@ -240,7 +240,8 @@ func TestPanicEndsTheAttempt(t *testing.T) {
 	}
 }
 
-// A success that Classify sees in an error counts, and one that it wants again is tried again.
+// A success that Classify returns for an error counts, and an error that it wants to retry is
+// tried again.
 func TestClassifyOfOnesOwn(t *testing.T) {
 	client := newClient(t, retry.Config{Backoff: time.Millisecond, Classify: func(err error) retry.Answer {
 		if errors.Is(err, io.EOF) {

@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/settings"
 )
 
-// inRange complains about a number that is not above least and at most most. NaN is neither.
+// inRange checks that a number is above above and at most most. NaN is neither.
 func inRange(field string, value, above, most float64) error {
 	if value > above && value <= most {
 		return nil
@@ -16,7 +16,7 @@ func inRange(field string, value, above, most float64) error {
 	return invalid(field, value, fmt.Sprintf("0 (the default), or above %v and at most %v", above, most))
 }
 
-// lasts complains about a duration that is out of range.
+// lasts checks that a duration is in range.
 func lasts(field string, value, least, most time.Duration) error {
 	if value >= least && value <= most {
 		return nil

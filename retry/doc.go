@@ -1,13 +1,14 @@
-// Package retry is what a client does about a downstream that refuses: come back later, and send
-// less meanwhile. It knows no protocol. [github.com/weir-go/weir/weirhttp.RetryTransport] applies
-// it to HTTP, and the RetryClient of the modules weirgrpc and weirconnect to gRPC and Connect.
+// Package retry is for clients of a downstream that refuses: they come back later, and send
+// less meanwhile. It knows no protocol. [github.com/weir-go/weir/weirhttp.RetryTransport]
+// applies it to HTTP, and the RetryClient of the modules weirgrpc and weirconnect to gRPC and
+// Connect.
 //
 //	client, err := retry.New(retry.Config{Name: "search"})
 //	err = client.Do(ctx, func(ctx context.Context) error { return search(ctx, query) })
 //
-// A [Client] stands for one downstream and is shared by all calls to it. It has three parts, which
-// work out of the box: when to come back, how many retries there may be, and which calls are not
-// worth sending.
+// A [Client] is for one downstream and is shared by all calls to it. It has three parts,
+// which work out of the box: when to come back, how many retries to allow, and which calls
+// are not worth sending.
 //
 // # When to come back
 //
@@ -15,11 +16,12 @@
 //
 //	Backoff * 2^(n-1) * (0.5 + u)
 //
-// where u is random and even between 0 and 1. If the downstream said when to come back, the retry
-// waits for at least one to two times as long, by [github.com/weir-go/weir/edge.RetryAfter], so
-// that clients that were refused together do not come back together. A call is given up if the
-// downstream asks for more than MaxWait, or if the wait would last to the deadline of the call's
-// context: what cannot be answered in time is not sent.
+// where u is random and even between 0 and 1. If the downstream named a time to come back,
+// the retry waits for at least one to two times as long, by
+// [github.com/weir-go/weir/edge.RetryAfter], so that clients that were refused together do
+// not come back together. A call is given up if the downstream asks for more than MaxWait, or
+// if the wait would last to the deadline of the call's context: a call that cannot be
+// answered in time is not sent.
 //
 // # How many retries
 //
@@ -28,33 +30,35 @@
 //
 //	retries + 1 <= Share * successes + MinPerSecond * Window
 //
-// counted over the last Window. With the defaults a downstream that answers 1000 calls a second
-// sees at most 101 retries a second. One that answers none sees one a second from each client. The
-// least rate is for clients with little traffic: a tenth of three calls is no retry at all.
+// counted over the last Window. With the defaults a downstream that answers 1000 calls a
+// second sees at most 101 retries a second. One that answers no calls sees one a second from
+// each client. The least rate is for clients with little traffic: a tenth of three calls is
+// no retry at all.
 //
 // # Which calls are not worth sending
 //
-// A [Throttle] keeps two counts over its Window: the requests that the application made, and those
-// that the downstream accepted. It refuses the share
+// A [Throttle] keeps two counts over its Window: the requests that the application made, and
+// the requests that the downstream accepted. It refuses the share
 //
 //	p = max(0, (requests - K*accepts) / (requests + 1)), at most MaxReject
 //
 // of the calls before they are sent. Until the downstream refuses half of the calls (K = 2),
-// nothing is refused here. Beyond that the downstream gets about K times what it accepts, and the
-// rest costs it nothing.
+// nothing is refused here. Beyond that the downstream gets about K times the calls that it
+// accepts, and the rest costs it nothing.
 //
-// Refusals are spread evenly: one of every 1/p calls is refused, and chance decides which of them.
-// A coin for each call would have long runs, and a strict rhythm would always refuse the same of
-// two kinds of call that alternate.
+// Refusals are spread evenly: one of every 1/p calls is refused, chosen at random. A coin for
+// each call would have long runs, and a strict rhythm would always refuse the same of two
+// kinds of call that alternate.
 //
 // Each [github.com/weir-go/weir.Priority] has counts of its own. A server refuses low priorities
 // first, so the throttle of its clients does too.
 //
-// Requests are counted before they are sent, because calls that hang tell the most. But a call that
-// has just been sent is no evidence yet: of a hundred that a new client sends at once, the plain
-// formula would refuse most. An unanswered call counts as a request once it has been out for longer
-// than any accepted call of the window. An accept is counted where its request is, so both leave
-// the window together, and a call that lasts longer than the window does not count at all.
+// Requests are counted before they are sent, because calls that hang are the best evidence.
+// But a call that has just been sent is no evidence yet: of a hundred that a new client sends
+// at once, the plain formula would refuse most. An unanswered call counts as a request once
+// it has been out for longer than any accepted call of the window. An accept is counted in
+// the bucket of its request, so both leave the window together, and a call that lasts longer
+// than the window does not count at all.
 //
 // With MaxReject = 1 a downstream that comes back after a long outage gets one call in each Window
 // at first, and recovery takes five windows. With 0.9, a tenth of the calls always goes through,
@@ -68,8 +72,8 @@
 //     adaptive throttling, and counts for each criticality.
 //   - Finagle's RetryBudget (ttl, minRetriesPerSec, percentCanRetry) and Envoy's retry_budget
 //     (budget_percent, min_retry_concurrency): a share, and a least number for little traffic.
-//     Theirs is a share of the requests. Ours is one of the successes, which gets smaller in an
-//     overload.
+//     These are a share of the requests. Ours is a share of the successes, which gets smaller
+//     in an overload.
 //   - M. Brooker: Exponential Backoff and Jitter, AWS Architecture Blog, 2015.
 //   - gRPC's adaptive throttle (grpc-go, balancer/rls): a window of 30 s.
 package retry

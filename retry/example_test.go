@@ -28,7 +28,7 @@ func ExampleClient_Do() {
 	// Output: 2 <nil>
 }
 
-// The steps of Do, for an interceptor that has to look at a reply before it knows what it means.
+// The steps of Do, for an interceptor that must read a reply before it can classify it.
 func ExampleClient_Call() {
 	client, err := retry.New(retry.Config{Backoff: time.Millisecond})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// A past is all that ever happened, from which the models count anew each time.
+// A past is all events so far, from which the models count anew each time.
 type past[E any] []moment[E]
 
 type moment[E any] struct {
@@ -161,7 +161,7 @@ func TestThrottleCountsAsItsModel(t *testing.T) {
 	}
 }
 
-// TestClockTurnedBack: what happened at a later time does not count.
+// TestClockTurnedBack: events at a later time do not count.
 func TestClockTurnedBack(t *testing.T) {
 	b, err := NewBudget(BudgetConfig{})
 	if err != nil {
@@ -199,8 +199,8 @@ func TestClockTurnedBack(t *testing.T) {
 	}
 }
 
-// TestSpreadIsEven: of every stretch in which the shares add up to n, n calls are picked, one more
-// or less.
+// TestSpreadIsEven: in every stretch in which the shares add up to n, n calls are picked, one
+// more or less.
 func TestSpreadIsEven(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -221,7 +221,7 @@ func TestSpreadIsEven(t *testing.T) {
 	}
 }
 
-// TestSpreadHasNoRhythm: of two kinds of call that alternate, each has its share refused.
+// TestSpreadHasNoRhythm: if two kinds of call alternate, each has its share refused.
 func TestSpreadHasNoRhythm(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var s spread

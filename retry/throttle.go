@@ -11,30 +11,32 @@ import (
 	"github.com/weir-go/weir/internal/clock"
 )
 
-// minSamples is how many requests the throttle needs for an opinion. It is MinSamples of a limiter.
-// Without it one call that failed would have the next refused with probability 1/2.
+// minSamples is the number of requests that the throttle needs before it refuses. It equals
+// MinSamples of a limiter. Without it one failed call would make the next refused with
+// probability 1/2.
 const minSamples = 20
 
 // ThrottleConfig configures a [Throttle]. The zero ThrottleConfig works; 0 always means the
 // default.
 type ThrottleConfig struct {
-	// K is how many calls are sent for each that is accepted. A smaller K sends less in vain and
-	// notices later that the downstream accepts more. Defaults to 2; above 1 and up to 100.
+	// K is how many calls are sent for each that is accepted. A smaller K sends less in vain
+	// but is slower to notice that the downstream accepts more. Defaults to 2; above 1 and up
+	// to 100.
 	K float64
 
 	// Window is how far back the throttle looks. In a full outage it refuses the first call after
 	// Window*(1-1/K). Defaults to 30 s; from 1 s to 1 h.
 	Window time.Duration
 
-	// MaxReject is the greatest share of calls that it refuses. The others find out that the
+	// MaxReject is the greatest share of calls that it refuses. The other calls show when the
 	// downstream is back. Defaults to 0.9; up to 1.
 	MaxReject float64
 }
 
-// A Throttle refuses calls before they are sent that their downstream would refuse: the adaptive
-// throttling of the SRE book, with counts for each priority. Its methods are safe for concurrent
-// use and take time independent of the traffic. Make one with [NewThrottle]; the zero Throttle is
-// not usable.
+// A Throttle refuses calls that their downstream would refuse, before they are sent: the
+// adaptive throttling of the SRE book, with counts for each priority. Its methods are safe
+// for concurrent use and take time independent of the traffic. Make one with [NewThrottle];
+// the zero Throttle is not usable.
 type Throttle struct {
 	k, most float64
 	length  time.Duration
@@ -46,16 +48,16 @@ type Throttle struct {
 
 const priorities = int(weir.Low-weir.Critical) + 1
 
-// A lane is what the throttle knows of one priority.
+// A lane is the throttle's state of one priority.
 type lane struct {
 	window window[sentBucket]
 	spread spread
 }
 
-// sentBucket is what became of the calls that began in a bucket's time.
+// sentBucket counts the calls that began in a bucket's time.
 type sentBucket struct {
 	begun, ended, accepted int
-	slowest                int64 // of the accepted, from begin to end
+	slowest                int64 // of accepted calls, from begin to end
 }
 
 // NewThrottle returns a throttle. Its error matches [weir.ErrConfig].
@@ -78,15 +80,15 @@ func (t *Throttle) String() string {
 	return fmt.Sprintf("a throttle that refuses up to %v of the calls above %v times the accepted ones of %v", t.most, t.k, t.length)
 }
 
-// Begin counts a call that is about to be sent and reports whether to send it. If so, tell the
-// [Ticket] how the call ended. A priority beyond either end counts as that end.
+// Begin counts a call that is about to be sent and reports whether to send it. If so, call
+// [Ticket.End] with its outcome. A priority beyond either end counts as that end.
 func (t *Throttle) Begin(p weir.Priority) (Ticket, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.begin(p, clock.Now())
 }
 
-// approves reports whether a call that is to be sent later will be sent, and if not counts it.
+// approves reports whether a later call will be sent, and if not counts it.
 func (t *Throttle) approves(p weir.Priority) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -168,7 +170,7 @@ type Ticket struct {
 	begun    int64
 }
 
-// End tells the throttle what became of the call. Only the first End counts.
+// End records the outcome of the call. Only the first End counts.
 func (k *Ticket) End(o Outcome) {
 	if k.throttle == nil {
 		return
@@ -201,15 +203,15 @@ func (k *Ticket) end(o Outcome, now int64) {
 	}
 }
 
-// A spread picks a share of calls evenly: one, by chance, of each stretch of calls in which the
-// shares add up to 1.
+// A spread picks a share of calls evenly: one at random from each stretch of calls in which
+// the shares add up to 1.
 type spread struct {
 	sum  float64 // of the shares in this stretch
-	mark float64 // where in it one is picked
+	mark float64 // the point of it at which one is picked
 	owed int     // picked, but another was picked by the same call
 }
 
-// next reports whether it picks a call, given the share that is to be picked now.
+// next reports whether it picks a call, at the given share.
 func (s *spread) next(share float64, random func() float64) bool {
 	if share <= 0 {
 		*s = spread{}

@@ -18,7 +18,7 @@ func newThrottle(t *testing.T, cfg retry.ThrottleConfig) *retry.Throttle {
 	return throttle
 }
 
-// sends lets n calls end with the outcome at once, and returns how many were sent.
+// sends ends n calls with the outcome at once, and returns how many were sent.
 func sends(throttle *retry.Throttle, p weir.Priority, n int, o retry.Outcome) (sent int) {
 	for range n {
 		if ticket, ok := throttle.Begin(p); ok {
@@ -88,7 +88,7 @@ func TestThrottleAtAColdStart(t *testing.T) {
 			time.Sleep(time.Second)
 			for i := range tickets {
 				tickets[i].End(retry.Success)
-				// Two, because chance says which of two calls a share of 0.9 refuses.
+				// Two, because a share of 0.9 refuses one of two calls at random.
 				if i == 0 && sends(throttle, weir.Normal, 2, retry.Success) < 2 {
 					t.Fatal("refused when the first of them was answered")
 				}
@@ -126,8 +126,8 @@ func TestThrottleSeesCallsThatHang(t *testing.T) {
 	})
 }
 
-// TestThrottleOfCallsLongerThanItsWindow: what takes a minute counts where it was sent, or not at
-// all.
+// TestThrottleOfCallsLongerThanItsWindow: a call of a minute counts at the time it was sent,
+// or not at all.
 func TestThrottleOfCallsLongerThanItsWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		throttle := newThrottle(t, retry.ThrottleConfig{Window: 30 * time.Second})

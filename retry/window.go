@@ -5,7 +5,7 @@ import "time"
 // buckets is how many parts a window has: an event leaves it up to a twentieth of the window early.
 const buckets = 20
 
-// A window holds what happened in the last while, in buckets of equal width.
+// A window holds recent events, in buckets of equal width.
 type window[B any] struct {
 	width  int64
 	newest int64 // number of the bucket of the latest time seen
@@ -16,9 +16,9 @@ func newWindow[B any](length time.Duration) window[B] {
 	return window[B]{width: int64(length) / buckets}
 }
 
-// advance drops what has left the window at a time of internal/clock, which is far above 0. If the
-// clock was turned back, as for a client that was made outside of a testing/synctest bubble, the
-// window begins anew.
+// advance drops events that have left the window. now is a time of internal/clock, far above
+// 0. If the clock was turned back, as for a client that was made outside of a
+// testing/synctest bubble, the window begins anew.
 func (w *window[B]) advance(now int64) {
 	number := now / w.width
 	switch past := number - w.newest; {

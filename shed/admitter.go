@@ -7,9 +7,10 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// Admitter returns an admitter that refuses what the shedder refuses, and asks next about the rest.
-// Work that is shed is not seen by next. What its Full lets pass is to be acquired, as a tap and an
-// interceptor of weirgrpc do; both together shed the share once. The method panics if next is nil.
+// Admitter returns an admitter that refuses the share of the shedder, and asks next about the
+// rest. Work that is shed is not seen by next. Work that passes its Full must then be
+// acquired, as by a tap and an interceptor of weirgrpc; both together shed the share once.
+// The method panics if next is nil.
 func (s *Shedder) Admitter(next weir.Admitter) weir.Admitter {
 	if edge.IsExempt(next) {
 		panic("shed: Admitter: next is nil: want a limiter, or an admitter of your own")
@@ -17,8 +18,8 @@ func (s *Shedder) Admitter(next weir.Admitter) weir.Admitter {
 	return admitter{gate{s, next}, next}
 }
 
-// Gate is Admitter for what can only be acquired, such as what weirhttp.ByKey names for a request.
-// A nil gate stays nil, which exempts: nothing of it is shed.
+// Gate is Admitter for a gate that can only acquire, such as the one that weirhttp.ByKey
+// names for a request. A nil gate stays nil, which exempts the work: none of it is shed.
 func (s *Shedder) Gate(next edge.Gate) edge.Gate {
 	if edge.IsExempt(next) {
 		return nil
@@ -38,8 +39,8 @@ func (g gate) Acquire(ctx context.Context) (weir.Permit, error) {
 	return g.next.Acquire(ctx)
 }
 
-// Snapshot has the limit of next for weirhttp, which lets uploads hold a part of it. It is zero if
-// next has none.
+// Snapshot returns the limit of next for weirhttp, which lets uploads hold a part of it. It
+// is zero if next has none.
 func (g gate) Snapshot() weir.Snapshot {
 	if next, ok := g.next.(interface{ Snapshot() weir.Snapshot }); ok {
 		return next.Snapshot()

@@ -15,8 +15,8 @@ func (silent) Name() string { return "silent" }
 
 func (silent) Poll(context.Context) (load.Sample, error) { return load.Sample{}, nil }
 
-// A level of a time that is still to come is not used until then: after a clock went back, work
-// would be refused by it for as long.
+// A level from a future time is not used until then: after a clock went back, it would refuse
+// work for that long.
 func TestLevelFromBeforeTheClockWentBack(t *testing.T) {
 	monitor, err := load.New(load.Config{Feeds: []load.Feed{{Source: silent{}}}}) // that does not run: its load is 0
 	if err != nil {

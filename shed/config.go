@@ -9,21 +9,21 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// Config is what [New] can be told. The zero Config works.
+// Config configures [New]. The zero Config works.
 type Config struct {
-	// Name stands in refusals, as [weir.RefusedError].Limiter. Defaults to "load".
+	// Name is the [weir.RefusedError].Limiter in refusals. Defaults to "load".
 	Name string
 
-	// Low, Normal and High are where work of the priority is shed. The zero Mark means the default:
-	// 1 to 1.2, 1.2 to 1.5 and 1.5 to 2. Critical work is never shed. From must not be below that
-	// of the next lower priority.
+	// Low, Normal and High are the loads at which work of the priority is shed. The zero Mark
+	// means the default: 1 to 1.2, 1.2 to 1.5 and 1.5 to 2. Critical work is never shed. From
+	// must not be below that of the next lower priority.
 	Low, Normal, High Mark
 
-	// Scope says which work the load concerns. The zero Scope is all.
+	// Scope selects the work that the load concerns. The zero Scope is all.
 	Scope load.Scope
 }
 
-// A Mark is the load from which some of the work is refused, and the load from which all of it is.
+// A Mark is the load from which some of the work is refused, and the load from which all is.
 type Mark struct {
 	From, To float64 // From is above 0; To is at least From; both are finite
 }

@@ -1,9 +1,10 @@
-// Package shed refuses work while a signal of load is above its mark, the least important first:
-// the CPU, memory, a store's backlog, whatever a [load.Monitor] watches.
+// Package shed refuses work while a signal of load is above its mark, the least important
+// first. The signal is the CPU, memory, a store's backlog, or any other that a [load.Monitor]
+// watches.
 //
-// A limiter sees a server by the latency of its work. That is enough as long as what becomes scarce
-// slows the work down. A [Shedder] stands in front of a limiter, or of a set, and adds what latency
-// does not show, or shows too late:
+// A limiter sees a server by the latency of its work. That is enough as long as scarce
+// resources slow the work down. A [Shedder] goes in front of a limiter, or of a set, and adds
+// signals that latency does not show, or shows too late:
 //
 //	mon, err := load.New(load.Config{Feeds: []load.Feed{{Source: &load.CPU{Limit: 0.6}}}})
 //	go mon.Run(ctx)
@@ -12,7 +13,7 @@
 //
 // # Mathematics
 //
-// Load is 1 where the signal is at its limit. Of the work of a priority, the share
+// Load is 1 when the signal is at its limit. Of the work of a priority, the share
 //
 //	(load - from) / (to - from), within 0 to 1
 //
@@ -23,18 +24,18 @@
 //	high      from 1.5 to 2.0
 //	critical  never
 //
-// so one priority is gone before the next loses anything. The refused are spread evenly over those
-// that come: with a share of 0.25 each fourth, by adding up shares and refusing whenever the sum
-// reaches 1. Nothing is random.
+// so one priority is gone before the next loses anything. Refusals are spread evenly over the
+// arriving work: with a share of 0.25 every fourth, by adding up shares and refusing whenever
+// the sum reaches 1. Nothing is random.
 //
 // # When it fails
 //
 //   - A signal that cannot exceed its limit: a CPU with the limit 1 has no load above 1, so only
-//     low priorities are ever shed, and those not by much. With [load.CPU].Limit 0.6, low work is
+//     low priorities are ever shed, and only a little. With [load.CPU].Limit 0.6, low work is
 //     shed from 60% of the CPU, normal from 72% and high from 90%.
 //   - A signal that the refused work does not move: all but the critical is refused, and it stays
 //     above its mark.
-//   - A signal that is missing or stale sheds nothing. [load.Config].OnEvent tells of it.
+//   - A signal that is missing or stale sheds nothing. [load.Config].OnEvent reports it.
 //   - Several servers that shed by one shared signal all shed at once.
 //
 // # Sources

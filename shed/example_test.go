@@ -58,7 +58,7 @@ func ExampleShedder_Gate() {
 		fmt.Println(err)
 		return
 	}
-	permit, err := s.Gate(handle).Acquire(context.Background()) // as gateFor of package weirhttp returns it
+	permit, err := s.Gate(handle).Acquire(context.Background()) // as returned by gateFor of package weirhttp
 	defer permit.Release()
 	fmt.Println(err, s.Snapshot().Normal)
 	// Output: <nil> 0

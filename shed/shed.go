@@ -24,26 +24,26 @@ type Shedder struct {
 
 	mu    sync.Mutex
 	shed  Snapshot
-	owing [3]float64 // the sum of the shares, less what was refused for it
+	owing [3]float64 // the sum of the shares, less the refusals
 }
 
-// A level is what the monitor said.
+// A level is a reading of the monitor.
 type level struct {
 	at   time.Time
-	load float64 // 0 if nothing is known
+	load float64 // 0 if unknown
 }
 
-// freshness is how long a level is used before the monitor is asked again: a tenth of what it
-// leaves by default between two polls. To ask it takes 200 ns and an allocation, 50 ns not to, and
-// a lock that all requests share (BenchmarkAdmit).
+// freshness is how long a level is used before the monitor is asked again: a tenth of the
+// monitor's default time between two polls. Asking it takes 200 ns, an allocation and a lock
+// that all requests share; not asking takes 50 ns (BenchmarkAdmit).
 const freshness = 10 * time.Millisecond
 
-// retryAfter is when shed work may come back: a load that was above its mark has had ten polls by
-// then.
+// retryAfter is when shed work may come back: a load that was above its mark has had ten
+// polls by then.
 const retryAfter = time.Second
 
-// New returns a shedder by what the monitor says. Its owner runs the monitor. The error matches
-// [weir.ErrConfig].
+// New returns a shedder that follows the monitor. Its owner runs the monitor. The error
+// matches [weir.ErrConfig].
 func New(monitor *load.Monitor, cfg Config) (*Shedder, error) {
 	if monitor == nil {
 		return nil, settings.Invalid(weir.ErrConfig, "shed: monitor", "nil", "a load.Monitor, which its owner runs")
@@ -55,13 +55,13 @@ func New(monitor *load.Monitor, cfg Config) (*Shedder, error) {
 	return &Shedder{name: cmp.Or(cfg.Name, "load"), monitor: monitor, scope: cfg.Scope, ranges: ranges}, nil
 }
 
-// Full returns a [*weir.RefusedError] with [weir.ReasonOverload] if work of the context's priority
-// is to be refused, and nil otherwise. The refusal is counted. A nil ctx counts as
+// Full returns a [*weir.RefusedError] with [weir.ReasonOverload] if work of the context's
+// priority must be refused, and nil otherwise. The refusal is counted. A nil ctx counts as
 // context.Background.
 func (s *Shedder) Full(ctx context.Context) error { return s.full(ctx, false) }
 
-// full is Full. If the work comes again, to be asked for in full, only a refusal takes its part of
-// the share: a share that was taken for both would refuse twice as much.
+// full is Full. If comesAgain is set, the work will ask again, and only a refusal uses up the
+// share: using it both times would refuse twice as much.
 func (s *Shedder) full(ctx context.Context, comesAgain bool) error {
 	load := s.load()
 	if load < s.ranges[0].From {
@@ -74,19 +74,19 @@ func (s *Shedder) full(ctx context.Context, comesAgain bool) error {
 	return &weir.RefusedError{Limiter: s.name, Reason: weir.ReasonOverload, RetryAfter: retryAfter}
 }
 
-// load returns what the monitor says, or said a moment ago.
+// load returns a reading of the monitor that is at most freshness old.
 func (s *Shedder) load() float64 {
 	now := time.Now()
 	known := s.level.Load()
 	if known != nil && now.Sub(known.at).Abs() < freshness {
 		return known.load
 	}
-	l := s.monitor.Level(s.scope) // which has no load if nothing is valid
+	l := s.monitor.Level(s.scope) // without a load if nothing is valid
 	s.level.Store(&level{now, l.Load})
 	return l.Load
 }
 
-// refuses spreads the share that is refused evenly over the work of a priority.
+// refuses spreads refusals evenly over the work of a priority.
 func (s *Shedder) refuses(p weir.Priority, load float64, comesAgain bool) bool {
 	i := int(weir.Low - p)
 	share := s.ranges[i].share(load)
@@ -107,10 +107,10 @@ func (s *Shedder) refuses(p weir.Priority, load float64, comesAgain bool) bool {
 	return true
 }
 
-// A Snapshot is what a [Shedder] knows at one moment.
+// A Snapshot is the state of a [Shedder] at one moment.
 type Snapshot struct {
-	Load              float64 // what the monitor says, 0 if nothing
-	Low, Normal, High uint64  // how much work of the priority was refused so far
+	Load              float64 // the monitor's reading, 0 if unknown
+	Low, Normal, High uint64  // work of the priority refused so far
 }
 
 // Snapshot returns the state. Reading changes nothing.

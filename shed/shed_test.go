@@ -16,7 +16,7 @@ import (
 	"github.com/weir-go/weir/shed"
 )
 
-// dial is a source that says what it is set to.
+// dial is a source with a settable reading.
 type dial struct{ bits atomic.Uint64 }
 
 func (*dial) Name() string { return "dial" }
@@ -31,7 +31,7 @@ func (d *dial) Poll(context.Context) (load.Sample, error) {
 	return load.Sample{Readings: []load.Reading{{Name: "dial", Value: v, Limit: 1}}}, nil
 }
 
-// watched runs a monitor in the bubble of the test, and returns how to set its load.
+// watched runs a monitor in the bubble of the test, and returns a function to set its load.
 func watched(t *testing.T, cfg shed.Config) (*shed.Shedder, func(load float64)) {
 	t.Helper()
 	source := &dial{}
@@ -97,7 +97,7 @@ func TestTheLeastImportantIsShedFirst(t *testing.T) {
 	}
 }
 
-// The refused are spread evenly, and the same each time.
+// Refusals are spread evenly, and the same each time.
 func TestSheddingIsSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, set := watched(t, shed.Config{Low: shed.Mark{From: 1, To: 3}})
@@ -117,8 +117,8 @@ func TestSheddingIsSpread(t *testing.T) {
 	})
 }
 
-// A tap of a server asks first, and an interceptor asks for what it let pass. That is still one
-// piece of work.
+// A tap of a server asks first, and an interceptor asks again for work that passed. That is
+// still one piece of work.
 func TestAskingFirstShedsNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, set := watched(t, shed.Config{Low: shed.Mark{From: 1, To: 3}})

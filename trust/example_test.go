@@ -25,7 +25,7 @@ func ExampleNetworks() {
 	// false
 }
 
-// Some certificates only: those of one service.
+// Some certificates only, for one service.
 func ExampleVerified() {
 	billing := func(p trust.Peer) bool {
 		return trust.Verified(p) && p.TLS.PeerCertificates[0].VerifyHostname("billing.internal") == nil

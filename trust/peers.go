@@ -12,7 +12,7 @@ import (
 
 // A Peer is the other end of a connection.
 type Peer struct {
-	// Addr is where the connection comes from; the zero Addr if it has no IP address, as that of a
+	// Addr is the source of the connection; the zero Addr without an IP address, as for a
 	// Unix socket.
 	Addr netip.Addr
 	// TLS is the state of the connection's TLS, nil without TLS. It is only read.
@@ -31,7 +31,7 @@ func FromAddr(addr net.Addr, state *tls.ConnectionState) Peer {
 // FromRequest returns the peer that sent an HTTP request to a server, by its RemoteAddr and TLS.
 // Middleware that writes the address of a header to RemoteAddr must come later.
 func FromRequest(r *http.Request) Peer {
-	from, _ := netip.ParseAddrPort(r.RemoteAddr) // zero if it is none
+	from, _ := netip.ParseAddrPort(r.RemoteAddr) // zero if it is invalid
 	return Peer{Addr: from.Addr(), TLS: r.TLS}
 }
 
@@ -80,13 +80,14 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return network, err
 }
 
-// Verified is a [Peers] that trusts mutual TLS: a peer with a certificate that the server verified,
-// as it does under [tls.RequireAndVerifyClientCert] and [tls.VerifyClientCertIfGiven]. Under
-// [tls.RequireAnyClientCert] no peer is. It trusts all that the server's ClientCAs signed; to trust
-// some of them, write a Peers that calls Verified and then looks at p.TLS.PeerCertificates[0].
+// Verified is a [Peers] that trusts mutual TLS: a peer with a certificate that the server
+// verified, as it does under [tls.RequireAndVerifyClientCert] and
+// [tls.VerifyClientCertIfGiven]. Under [tls.RequireAnyClientCert] it trusts no peer. It
+// trusts every certificate that the server's ClientCAs signed; to trust only some, write a
+// Peers that calls Verified and then checks p.TLS.PeerCertificates[0].
 func Verified(p Peer) bool { return p.TLS != nil && len(p.TLS.VerifiedChains) > 0 }
 
-// Either returns Peers that trusts those that at least one of the given does.
+// Either returns Peers that trusts a peer if at least one of the given does.
 func Either(peers ...Peers) Peers {
 	return func(p Peer) bool {
 		for _, trusts := range peers {

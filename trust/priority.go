@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// The keys of gRPC metadata in which a client tells a server of a call: the headers of package
-// weirhttp, in lower case.
+// The keys of gRPC metadata in which a client describes a call to a server: the headers of
+// package weirhttp, in lower case.
 const (
 	// Key has the call's [weir.Priority] by name, such as "high".
 	Key = "weir-priority"
@@ -17,8 +17,8 @@ const (
 	AttemptKey = "weir-attempt"
 )
 
-// ParsePriority reads what [weir.Priority.String] writes: critical, high, normal or low, in upper
-// or lower case.
+// ParsePriority reads the output of [weir.Priority.String]: critical, high, normal or low, in
+// upper or lower case.
 func ParsePriority(text string) (p weir.Priority, ok bool) {
 	for p := weir.Critical; p <= weir.Low; p++ {
 		if strings.EqualFold(p.String(), text) {
@@ -28,8 +28,8 @@ func ParsePriority(text string) (p weir.Priority, ok bool) {
 	return weir.Normal, false
 }
 
-// WithPriority returns ctx with what a peer sent in the values of its headers or metadata, as
-// [Told] does, or ctx as it is if the peer is not trusted.
+// WithPriority returns ctx with the priority in the values of a peer's headers or metadata,
+// as [Told] does, or ctx unchanged if the peer is not trusted.
 func (trusts Peers) WithPriority(ctx context.Context, from Peer, priority, attempt []string) context.Context {
 	if len(priority)+len(attempt) == 0 || trusts == nil || !trusts(from) {
 		return ctx
@@ -39,8 +39,8 @@ func (trusts Peers) WithPriority(ctx context.Context, from Peer, priority, attem
 
 // Told returns ctx with the priority that a trusted peer sent, and the next lower one if the
 // attempt says that the request is a retry, so that a queue refuses it before first attempts.
-// Whatever is not exactly one valid value counts as none: of two, one may come from a stranger,
-// past a trusted proxy that only adds its own.
+// Anything but exactly one valid value is ignored: of two, one may come from a stranger, past
+// a trusted proxy that only adds its own.
 func Told(ctx context.Context, priority, attempt []string) context.Context {
 	p, told := ParsePriority(single(priority))
 	if !told {
@@ -55,7 +55,7 @@ func Told(ctx context.Context, priority, attempt []string) context.Context {
 	return weir.WithPriority(ctx, p)
 }
 
-// single returns the value of a header that is there once.
+// single returns the value of a header that occurs once.
 func single(values []string) string {
 	if len(values) == 1 {
 		return values[0]

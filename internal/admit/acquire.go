@@ -7,8 +7,8 @@ import (
 // Work describes a request for admission.
 type Work struct {
 	Weight   int
-	Tenant   uint16 // the hash of the tenant's name, 0 for none
-	Deadline int64  // on the scale of the node's time, 0 for none
+	Tenant   uint16 // the hash of the tenant's name, 0 without one
+	Deadline int64  // on the scale of the node's time, 0 without one
 }
 
 // Acquire admits work and sets t to its ticket, or returns the reason why not. MustWait means

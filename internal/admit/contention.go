@@ -100,7 +100,7 @@ func (p *contention) drainRate(now, lookback int64) float64 {
 	return min(float64(p.drained)/float64(p.draining), float64(time.Second)) // one a nanosecond
 }
 
-// arrive notes the deadline of work that arrives, 0 for none. Before the limit was reached
+// arrive notes the deadline of work that arrives, 0 without one. Before the limit was reached
 // there is no contention, and no law reads the deadlines.
 func (p *contention) arrive(deadline, now int64) {
 	if deadline != 0 || p.hasDeadlines() {

@@ -101,7 +101,7 @@ func TestCarriedWorkMayCloseTheWindow(t *testing.T) {
 		r.done(r.must(1), window.Success)
 		r.done(r.must(1), window.Success)
 		r.now = time.Second
-		r.try(1) // changes the limit: work that has begun by now is carried
+		r.try(1) // changes the limit: work begun before this is carried
 		r.now += time.Second
 		for _, ticket := range before {
 			r.done(ticket, window.Success)

@@ -61,8 +61,8 @@ func TestWhoGivesWayToAQuestionStepsBack(t *testing.T) {
 	}
 }
 
-// Each refusal by Full teaches the adaptive queue the same as a refusal by Join. Any other
-// answer teaches it nothing.
+// Each refusal by Full teaches the adaptive queue the same as a refusal by Join. No
+// other answer teaches it anything.
 func TestQuestionsTeachNothing(t *testing.T) {
 	r := newRig(t, 1, func(s *admit.Settings) { adaptiveQueue(s); s.QueueTimeout = time.Hour })
 	ticket := r.must(1)

@@ -174,7 +174,7 @@ func TestTimeoutAfterAdmissionKeepsTheSlot(t *testing.T) {
 	r.wantCounts(0, 0)
 }
 
-// Its caller left just after it was admitted: the slot goes on.
+// Its caller left just after it was admitted: the next waiter gets the slot.
 func TestCancelAfterAdmissionPassesTheSlotOn(t *testing.T) {
 	r := newRig(t, 1, nil)
 	ticket := r.must(1)

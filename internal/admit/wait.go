@@ -58,7 +58,7 @@ type joining func(q *queue.Queue, w *queue.Waiter, timeout int64, v queue.View) 
 
 // Leave is called by the owner of a waiter to give up, because its caller is gone or its time
 // in the queue is up. A waiter that was answered meanwhile keeps its answer, and its owner is
-// woken as ever. But if it was admitted for a caller that is gone, its slot and its tokens of
+// woken as usual. But if it was admitted for a caller that is gone, its slot and its tokens of
 // the pace go to the next waiter. Totals never fall, so it counts as admitted and ignored.
 func (n *Node) Leave(w *queue.Waiter, why reply.Verdict, now int64, fx *Effects) reply.Verdict {
 	n.lock()

@@ -1,6 +1,6 @@
 package queue
 
-// An absence is the place of a waiter that stepped out of a queue. Such waiters step back
+// An absence is the former place of a waiter that stepped out of a queue. Waiters step back
 // in the reverse order.
 type absence struct {
 	w      *Waiter
@@ -8,7 +8,7 @@ type absence struct {
 	newest [kinds]*Waiter
 }
 
-// stepOut takes w out of the queue for a moment. The order hears nothing of it.
+// stepOut takes w out of the queue for a moment. The order is not notified.
 func (q *Queue) stepOut(w *Waiter) absence {
 	a := absence{w: w, links: w.links}
 	a.newest[byLane] = q.lanes[w.Lane].newest
@@ -19,7 +19,7 @@ func (q *Queue) stepOut(w *Waiter) absence {
 	return a
 }
 
-// stepBack puts a waiter back where it stood.
+// stepBack puts a waiter back in its place.
 func (q *Queue) stepBack(a absence) {
 	q.lanes[a.w.Lane].putBack(a, byLane)
 	if t := q.tenants(); t != nil {

@@ -17,7 +17,7 @@ type adaptive struct {
 	lanes []laneState
 }
 
-// habits are how much time callers give their work, and whether that differs.
+// habits are the time that callers give their work, and whether it differs.
 type habits struct {
 	budget float64 // the average, in nanoseconds
 	spread float64 // average distance from it
@@ -55,7 +55,7 @@ func boundsOfAdaptive(v View, timeout int64) (most int, patience int64) {
 	return int(v.Size), timeout
 }
 
-// bound is the size, also when it was larger: the excess gives way.
+// bound is the size, also if it was larger before: the excess is evicted.
 func (a *adaptive) bound(_ *Queue, _ *Waiter, v View) int {
 	most, _ := boundsOfAdaptive(v, 0)
 	return most
@@ -99,8 +99,8 @@ func (a *adaptive) quantile() float64 {
 func (a *adaptive) added(w *Waiter)   { a.lanes[w.Lane].push(w) }
 func (a *adaptive) removed(w *Waiter) { a.lanes[w.Lane].remove(w) }
 
-// gaveWay notes that the queue is full, and so stands: the oldest waiters give way as fast as
-// others come, so that none of them may be above its target.
+// gaveWay notes that the queue is full, and therefore standing: the oldest waiters are
+// evicted as fast as others come, so that none of them may be above its target.
 func (a *adaptive) gaveWay(w *Waiter, now int64) { a.lanes[w.Lane].noteShed(w, now) }
 
 func (a *adaptive) recall(h habits) { a.habits = h }
@@ -122,8 +122,8 @@ func (a *adaptive) learn(w *Waiter, now int64) (before habits) {
 // mixed reports whether deadlines differ.
 func (a *adaptive) mixed() bool { return a.spread > mixedSpread*a.budget }
 
-// latestStart is when w's work must have started: early enough to finish, or, without a deadline,
-// before its time in the queue is up.
+// latestStart is the latest time at which w's work must start: early enough to finish or,
+// without a deadline, before its time in the queue is up.
 func (q *Queue) latestStart(w *Waiter, v View) int64 {
 	if w.Deadline != noDeadline {
 		return w.Deadline - q.serviceTime(w, v)
@@ -131,8 +131,8 @@ func (q *Queue) latestStart(w *Waiter, v View) int64 {
 	return w.expires
 }
 
-// dropLate evicts the waiters that can no longer start in time, and of standing queues those that
-// have waited for longer than their target.
+// dropLate evicts the waiters that can no longer start in time, and, from standing queues,
+// the waiters above their target.
 func (a *adaptive) dropLate(q *Queue, now int64) (evicted Chain) {
 	for i := range a.lanes {
 		s := &a.lanes[i]

@@ -6,11 +6,11 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// A Chain is waiters that are in no queue any more, in the order in which they were answered.
-// It is linked through them.
+// A Chain is a list of waiters that have left the queue, in the order in which they were
+// answered. It is linked through them.
 type Chain struct{ first, last *Waiter }
 
-// Empty reports whether nothing is in the chain.
+// Empty reports whether the chain is empty.
 func (c *Chain) Empty() bool { return c.first == nil }
 
 // Add appends a waiter.
@@ -44,27 +44,26 @@ func (c *Chain) All() iter.Seq[*Waiter] {
 	}
 }
 
-// Woken is a chain of waiters that were answered and wait for the message, and of those who
-// are to look again.
+// Woken is a chain of answered waiters to wake, and a list of waiters to recheck.
 type Woken struct {
 	Chain
 	rechecks *recheck
 }
 
-// recheck is apart from the waiter, which may be answered, or asked to recheck again, before it
-// has heard of this one.
+// recheck is separate from the waiter, which may be answered, or notified again, before it
+// has received this notice.
 type recheck struct {
 	w    *Waiter
 	next *recheck
 }
 
-// None reports whether the chain is empty.
+// None reports whether there is no waiter to notify.
 func (c *Woken) None() bool { return c.first == nil && c.rechecks == nil }
 
-// Append adds the waiters of another chain at the end.
+// Append adds the waiters of a chain at the end.
 func (c *Woken) Append(more Chain) { c.append(more) }
 
-// Recheck has the owner of a waiter look again, unless it was asked already.
+// Recheck makes the owner of a waiter look again, unless it was already notified.
 func (c *Woken) Recheck(w *Waiter) {
 	if !w.RecheckDue {
 		w.RecheckDue = true
@@ -72,7 +71,7 @@ func (c *Woken) Recheck(w *Waiter) {
 	}
 }
 
-// Wake wakes them all. It is called without any lock held.
+// Wake notifies all of them. It is called without any lock held.
 func (c *Woken) Wake() {
 	for n := c.rechecks; n != nil; n = n.next {
 		n.w.Owner.Recheck()

@@ -5,18 +5,17 @@ import "time"
 // A service is an estimate of how long work takes from dispatch.
 type service struct{ at, estimate int64 }
 
-// The estimate is a quantile of the recent latency: a higher one where deadlines
-// differ, because there an optimist displaces work that would have been in time
-// (decision 0004). It is computed this often at most, for it costs a walk
-// through the histogram.
+// The estimate is a quantile of the recent latency. It is higher if deadlines differ, because
+// then an optimist displaces work that would have been in time (decision 0004). It is
+// computed at most this often, because it walks through the histogram.
 const (
 	likeQuantile  = 0.75
 	mixedQuantile = 0.9
 	estimateEvery = int64(10 * time.Millisecond)
 )
 
-// serviceTime returns how long w's work is expected to take: at most half of the
-// time that w was given, see the package documentation.
+// serviceTime returns how long w's work is expected to take: at most half of w's time to its
+// deadline, see the package documentation.
 func (q *Queue) serviceTime(w *Waiter, v View) int64 {
 	s := &q.coldPart().service
 	if s.at == 0 || v.Now-s.at >= estimateEvery {
@@ -31,7 +30,7 @@ func (q *Queue) InTime(w *Waiter, v View) bool {
 	return v.Now+q.serviceTime(w, v) <= w.Deadline
 }
 
-// inFront is how many wait in the lanes above that of w, and in its own before it, which has not
+// inFront counts the waiters in the lanes above that of w, and in its own lane. w has not
 // joined yet.
 func (q *Queue) inFront(w *Waiter) int {
 	ahead := 0
@@ -44,8 +43,8 @@ func (q *Queue) inFront(w *Waiter) int {
 	return ahead + int(q.lanes[w.Lane].length)
 }
 
-// reachable reports whether w, which has a deadline, can be served in time, behind all that is
-// ahead of it.
+// reachable reports whether w, which has a deadline, can be served in time, behind the
+// waiters ahead of it.
 func (q *Queue) reachable(w *Waiter, v View) bool {
 	wait := q.paceDelay(w.Lane, v)
 	if rate := v.Measured.DrainRate(v.Now); rate > 0 {

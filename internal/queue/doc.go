@@ -1,46 +1,47 @@
-// Package queue is where requests wait for admission: lanes by priority, tenants within a
-// lane, and within both an order such as first in, first out. The caller passes the time and the
-// state of the node; the queue never reads a clock, and knows nothing of slots, laws or
+// Package queue holds the requests that wait for admission: lanes by priority, tenants within
+// a lane, and within both an order such as first in, first out. The caller passes in the time
+// and the state of the node. The package never reads a clock, and knows no slots, laws or
 // locks: package admit calls it under the lock of a node.
 //
 // # The answers
 //
 // A [Queue] answers these questions over a [View] of its node, a value:
 //
-//   - [Queue.Join]: may this waiter wait, and who has to give way for it?
+//   - [Queue.Join]: may this waiter wait, and which waiters give way for it?
 //   - [Queue.Refuse]: the same for a waiter that only asks.
-//   - [Queue.Next]: who is served next?
+//   - [Queue.Next]: which waiter is served next?
 //   - ahead: how many are served before a newcomer, which decides whether its deadline can be met.
 //
 // Evicted waiters are returned as a [Chain], out of the queue and with their verdict. The
-// node counts them and informs their owners.
+// node counts them and notifies their owners.
 //
 // # Lanes and tenants
 //
 // The highest lane that has waiters is served. One pick of twenty goes to a lower lane, the
 // one that has gone longest without. A queue that is too long evicts from the lowest lane.
-// Within a lane, if there are tenants, the one that runs least is served and the one
-// that has most gives way; decision 0008 has the reasons.
+// Within a lane, with fairness between tenants, the tenant with the least running work is
+// served and the tenant with the most gives way; decision 0008 has the reasons.
 //
 // # Orders
 //
-// An [Order] decides the rest: who of a lane, or of a tenant in it, is next, how long the queue
-// may be, and who gives way. Each is one file. To add one, write that file, with a
-// constant and a type that is a discipline, and add its line to the table of orders.
+// An [Order] decides the rest: which waiter of a lane, or of a tenant in it, is next, how
+// long the queue may be, and which waiter gives way. Each order is one file. To add one,
+// write that file, with a constant and a type that is a discipline, and add its line to the
+// table of orders.
 //
-// First in, first out is the plain one. The adaptive order serves the earliest deadline first, and
-// the newest first once the queue stands. A queue stands if its oldest waiters have waited for
-// longer than their target for an interval; then it sheds the waiters above their target, until
-// none was for an interval. The target and the interval are half of the time that the caller gave,
-// or half of the timeout. A burst that drains in time is never shed, however long its queue is.
-// Decision 0004 has the measurements.
+// First in, first out is the plain order. The adaptive order serves the earliest deadline
+// first, and the newest first in a standing queue. A queue is standing once its oldest
+// waiters have waited for longer than their target for an interval. Then it sheds the waiters
+// above their target, until none was for an interval. The target and the interval are half of
+// the caller's time, or half of the timeout. A burst that drains in time is never shed,
+// however long its queue is. Decision 0004 has the measurements.
 //
 // # Deadlines
 //
-// Work with a deadline is refused as soon as it cannot be met: on arrival, when
-// draining the work ahead of it takes too long, and again when it is next.
-// The service time S used for that is a high quantile of the recent
-// latency, but at most half the time the work was given: were S to grow beyond
-// all deadlines, everything would be refused, nothing measured, and S never
-// corrected. With X completions a second, Little's law gives the wait at position n as n/X.
+// Work with a deadline is refused as soon as the deadline cannot be met: on arrival, when
+// draining the work ahead of it takes too long, and again when it is next. The service time S
+// in this is a high quantile of the recent latency, but at most half the work's time to its
+// deadline: if S grew beyond all deadlines, everything would be refused, nothing measured,
+// and S never corrected. With X completions a second, Little's law gives the wait at position
+// n as n/X.
 package queue

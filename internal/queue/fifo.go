@@ -2,7 +2,7 @@ package queue
 
 import "github.com/weir-go/weir/internal/reply"
 
-// FIFO serves first in, first out. Who came last gives way.
+// FIFO serves first in, first out. The newest gives way.
 const FIFO Order = 0
 
 type fifo struct{}
@@ -22,20 +22,19 @@ func (fifo) screen(q *Queue, w *Waiter, v View) reply.Verdict {
 	return reply.Waiting
 }
 
-// bound is the size, or the present length since it was larger.
+// bound is the size, or the current length if the size was larger before.
 func (fifo) bound(q *Queue, _ *Waiter, v View) int { return int(max(v.Size, q.length)) }
 
 func (fifo) yields(among *lane, _ kind) *Waiter { return among.newest }
 
-// next returns the oldest waiter of the lane, and the tenant, that is picked.
+// next returns the oldest waiter of the picked lane and tenant.
 func (fifo) next(q *Queue, _ View) (*Waiter, Chain) { return q.Oldest(), Chain{} }
 
 func (fifo) ahead(q *Queue, w *Waiter) int { return q.inFront(w) }
 
 func (fifo) quantile() float64 { return likeQuantile }
 
-// Oldest returns the oldest waiter of the lane, and the tenant, that is picked, nil if nothing
-// waits.
+// Oldest returns the oldest waiter of the picked lane and tenant, nil if nothing waits.
 func (q *Queue) Oldest() *Waiter {
 	i := q.pickLane()
 	if i < 0 {

@@ -3,27 +3,28 @@ package queue
 import "container/heap"
 
 // A laneState is the adaptive order's state of a lane: which waiter must start first, and
-// whether the queue stands. That is the idea of CoDel (Nichols and Jacobson, 2012): a queue stands
-// if its wait has been above a target for an interval, and not because it is long.
+// whether the queue is standing. That is the idea of CoDel (Nichols and Jacobson, 2012): a
+// queue is standing if its wait has been above a target for an interval, and not because it
+// is long.
 type laneState struct {
 	urgent deadlines
-	above  int64 // since when the oldest waiter has been above its target; 0 if it is not
-	shed   int64 // when a waiter was shed last, and its target
+	above  int64 // since when the oldest waiter has been above its target; 0 if it is below
+	shed   int64 // when a waiter was last shed, and its target
 	target int64
 }
 
 func (s *laneState) push(w *Waiter)   { heap.Push(&s.urgent, w) }
 func (s *laneState) remove(w *Waiter) { heap.Remove(&s.urgent, w.position) }
 
-// isLate reports whether the one that must start first no longer can.
+// isLate reports whether the first waiter can no longer start in time.
 func (s *laneState) isLate(now int64) bool { return len(s.urgent) > 0 && s.urgent[0].latest < now }
 
-// stands reports whether the queue stands. It does not if the clock was turned back.
+// stands reports whether the queue is standing. It is not if the clock was turned back.
 func (s *laneState) stands(now int64) bool { return now >= s.shed && now-s.shed < s.target }
 
-// sheds reports whether the oldest waiter, which may be nil, is to be shed. The queue stands once
-// its oldest waiters have been above their target for an interval, until none was for an interval.
-// The interval is the target.
+// sheds reports whether to shed the oldest waiter, which may be nil. The queue is standing
+// once its oldest waiters have been above their target for an interval, until none was for an
+// interval. The interval is the target.
 func (s *laneState) sheds(oldest *Waiter, now int64) bool {
 	if oldest == nil || now-oldest.joined <= oldest.target() {
 		s.above = 0
@@ -40,14 +41,13 @@ func (s *laneState) sheds(oldest *Waiter, now int64) bool {
 	return true
 }
 
-// noteShed has the queue stand for an interval from now on.
+// noteShed makes the queue a standing one for an interval from now on.
 func (s *laneState) noteShed(w *Waiter, now int64) { s.shed, s.target = now, w.target() }
 
-// target is how long a waiter may wait in a standing queue: half of the time that its caller gave
-// it.
+// target is how long a waiter may wait in a standing queue: half of its caller's time.
 func (w *Waiter) target() int64 { return (min(w.Deadline, w.joined+w.patience) - w.joined) / 2 }
 
-// deadlines is a heap of waiters, the one that must start first on top.
+// deadlines is a heap of waiters, the first to start on top.
 type deadlines []*Waiter
 
 func (h deadlines) Len() int           { return len(h) }
@@ -61,7 +61,7 @@ func (w *Waiter) before(other *Waiter) bool {
 	return w.joined < other.joined
 }
 
-// mostUrgent returns the one that must start first, of a lane that has no heap of its own.
+// mostUrgent returns the first waiter to start, in a lane that has no heap of its own.
 func (l *lane) mostUrgent(k kind) *Waiter {
 	first := l.oldest(k)
 	for w := range l.all(k) {

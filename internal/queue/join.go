@@ -6,8 +6,8 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// Join puts w, which may wait until the timeout is over, into its lane and returns Waiting, or
-// says why not. It may evict others.
+// Join puts w, which may wait until the timeout is over, into its lane and returns Waiting,
+// or returns the reason why not. It may evict others.
 func (q *Queue) Join(w *Waiter, timeout int64, v View) (verdict reply.Verdict, evicted Chain) {
 	evicted = q.receive(w, timeout, v)
 	if q.observer != nil {
@@ -21,9 +21,9 @@ func (q *Queue) Join(w *Waiter, timeout int64, v View) (verdict reply.Verdict, e
 	return verdict, evicted
 }
 
-// Refuse is Join for a waiter that only asks: if Join would refuse it, it is refused, with all that
-// follows from that. Otherwise Refuse returns Waiting, and w does not wait. It may evict those
-// whose time is up.
+// Refuse is Join for a waiter that only asks. If Join would refuse it, it is refused, with
+// all the effects. Otherwise Refuse returns Waiting, and w does not wait. It may evict
+// expired waiters.
 func (q *Queue) Refuse(w *Waiter, timeout int64, v View) (verdict reply.Verdict, evicted Chain) {
 	evicted = q.receive(w, timeout, v)
 	if q.hasRoomFor(w, v) {
@@ -34,7 +34,7 @@ func (q *Queue) Refuse(w *Waiter, timeout int64, v View) (verdict reply.Verdict,
 	return verdict, evicted
 }
 
-// receive fills in a newcomer's fields, and evicts the waiters whose time is up.
+// receive fills in the fields of a newcomer, and evicts expired waiters.
 func (q *Queue) receive(w *Waiter, timeout int64, v View) (evicted Chain) {
 	w.Lane = min(max(w.Lane, 0), len(q.lanes)-1)
 	w.patience, w.expires = timeout, v.Now+timeout
@@ -57,8 +57,8 @@ func (q *Queue) hasRoomFor(w *Waiter, v View) bool {
 	return q.discipline.screen(q, w, v) == reply.Waiting && q.keeps(w, v)
 }
 
-// squeezeIn puts w into its lane, and evicts those who give way for it. It returns Waiting, or says
-// why w has to go itself.
+// squeezeIn puts w into its lane, and evicts the waiters that give way for it. It returns
+// Waiting, or the reason why w itself is evicted.
 func (q *Queue) squeezeIn(w *Waiter, v View, evicted *Chain) reply.Verdict {
 	most := q.discipline.bound(q, w, v)
 	q.insert(w)
@@ -77,8 +77,8 @@ func (q *Queue) squeezeIn(w *Waiter, v View, evicted *Chain) reply.Verdict {
 	return reply.Waiting
 }
 
-// keeps reports whether squeezeIn would return Waiting. It has those who would give way step out,
-// and back.
+// keeps reports whether squeezeIn would return Waiting. The waiters that would give way step
+// out, and back.
 func (q *Queue) keeps(w *Waiter, v View) bool {
 	most := q.discipline.bound(q, w, v)
 	var few [8]absence // more give way at once only after a cut of the limit, or for a short deadline
@@ -100,10 +100,10 @@ func (q *Queue) keeps(w *Waiter, v View) bool {
 	return kept
 }
 
-// givesWay returns the waiter that makes room, now that w has joined, which may be w.
+// givesWay returns the waiter to evict, now that w has joined. It may be w.
 func (q *Queue) givesWay(w *Waiter) *Waiter { return q.discipline.yields(q.evictable(w)) }
 
-// lack is why a waiter that gives way is refused.
+// lack is the reason for evicting a waiter.
 func (q *Queue) lack(out *Waiter, v View) reply.Verdict {
 	if t := q.tenants(); t != nil && t.aboveShare(out, int(v.Limit)) {
 		return reply.OverShare

@@ -2,15 +2,15 @@ package queue
 
 import "iter"
 
-// A lane is the waiters of one priority, or of one tenant among them, in order of
-// arrival: a ring in which the oldest follows the newest.
+// A lane holds the waiters of one priority, or of one tenant among them, in order of arrival:
+// a ring in which the oldest follows the newest.
 type lane struct {
 	newest *Waiter
 	length int32
 	passed uint32 // how often others were served since it was
 }
 
-// kind names one of the rings that a waiter is in.
+// kind selects one of the rings of a waiter.
 type kind int
 
 const (
@@ -22,7 +22,7 @@ const (
 // link is a waiter's place in a ring.
 type link struct{ prev, next *Waiter }
 
-// oldest returns the one that has waited longest, nil if nothing waits.
+// oldest returns the oldest waiter, nil if the lane is empty.
 func (l *lane) oldest(k kind) *Waiter {
 	if l.newest == nil {
 		return nil
@@ -54,7 +54,7 @@ func (l *lane) remove(w *Waiter, k kind) {
 	}
 }
 
-// all goes through the lane from the oldest to the newest, none of which may leave.
+// all iterates over the lane from the oldest to the newest. No waiter may leave meanwhile.
 func (l *lane) all(k kind) iter.Seq[*Waiter] {
 	return func(yield func(*Waiter) bool) {
 		w := l.oldest(k)

@@ -1,9 +1,9 @@
 package queue
 
-// picksForOne bounds how long a lane can starve: of so many picks one is for a lower lane
-// than the highest that waits, and for the one that has gone longest without. With k lower
-// lanes, each has one pick of k times as many. In the scenario "priorities-3x" of
-// package sim that costs the highest up to 0.4% of its goodput.
+// picksForOne bounds how long a lane can starve: one of this many picks is for a lower lane
+// than the highest with waiters, the one that has gone longest without. With k lower lanes,
+// each has one pick in k times this many. In the scenario "priorities-3x" of package sim that
+// costs the highest lane up to 0.4% of its goodput.
 const picksForOne = 20
 
 // pickLane returns the lane that is served next, -1 if nothing waits: the highest, unless a
@@ -25,7 +25,7 @@ func (q *Queue) pickLane() int {
 	return highest
 }
 
-// recordService notes that w, which is in the queue no more, was served.
+// recordService notes that w, which has left the queue, was served.
 func (q *Queue) recordService(w *Waiter) {
 	served := w.Lane
 	if t := q.tenants(); t != nil {
@@ -45,7 +45,7 @@ func (q *Queue) recordService(w *Waiter) {
 	}
 }
 
-// forgetPicks has all lanes start anew.
+// forgetPicks resets the picks of all lanes.
 func (q *Queue) forgetPicks() {
 	q.picks = 0
 	for i := range q.lanes {
@@ -53,7 +53,8 @@ func (q *Queue) forgetPicks() {
 	}
 }
 
-// line returns the waiters eligible to be served next: of the tenant that has least, or all.
+// line returns the waiters eligible to be served next in the lane: those of the tenant with the
+// least running work or, without fairness, all.
 func (q *Queue) line(i int) (*lane, kind) {
 	if t := q.tenants(); t != nil {
 		return t.least(i), byTenant
@@ -61,9 +62,9 @@ func (q *Queue) line(i int) (*lane, kind) {
 	return &q.lanes[i], byLane
 }
 
-// evictable returns the waiters eligible for eviction if the queue is too long, now that w has
-// joined: the lowest lane that has any, though the one that is picked keeps its
-// last; and in it the tenant that has most.
+// evictable returns the waiters eligible to be evicted from a queue that is too long, now
+// that w has joined. They are in the lowest lane that has any, though the picked lane keeps
+// its last waiter; and within the lane, of the tenant with the most.
 func (q *Queue) evictable(w *Waiter) (*lane, kind) {
 	picked := q.pickLane()
 	out := picked

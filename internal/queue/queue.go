@@ -2,24 +2,24 @@ package queue
 
 import "github.com/weir-go/weir/internal/reply"
 
-// A Queue is where work waits for one node. It is not safe for concurrent use. The methods
-// of a nil Queue that read answer as an empty one does.
+// A Queue holds the waiting work of one node. It is not safe for concurrent use. The reading
+// methods of a nil Queue answer as for an empty one.
 type Queue struct {
 	discipline discipline
 	observer   observer // the discipline, if it is one
-	cold       *cold    // nil until work with a deadline comes, or there are tenants or weights
+	cold       *cold    // nil until work with a deadline comes, tenants are set, or weights are kept
 	lanes      []lane
 	length     int32
 	order      Order
 	picks      uint8 // in strict order since a lower lane was picked
 }
 
-// cold is the rarely used state, kept apart because queues are many.
+// cold is the state that many queues do not need. It is separate because queues are many.
 type cold struct {
 	service  service
-	tenants  *tenants // nil if there are none
-	shuffled uint32   // how often former tenants were shuffled
-	weights  []int    // that wait in each lane, nil unless they are kept
+	tenants  *tenants // nil without fairness between tenants
+	shuffled uint32   // number of shuffles of earlier tenants
+	weights  []int    // waiting in each lane, nil unless they are kept
 }
 
 // New returns an empty queue.
@@ -37,7 +37,7 @@ func (q *Queue) coldPart() *cold {
 	return q.cold
 }
 
-// SetOrder changes the order; those who wait keep their places.
+// SetOrder changes the order; the waiters keep their places.
 func (q *Queue) SetOrder(order Order, v View) {
 	if order != q.order {
 		q.start(order, v)
@@ -80,7 +80,7 @@ func (q *Queue) Remove(w *Waiter) {
 	}
 }
 
-// link is insert of which the order hears nothing.
+// link is insert without notifying the order.
 func (q *Queue) link(w *Waiter) {
 	q.lanes[w.Lane].push(w, byLane)
 	if t := q.tenants(); t != nil {
@@ -89,7 +89,7 @@ func (q *Queue) link(w *Waiter) {
 	q.count(w, 1)
 }
 
-// unlink is Remove of which the order hears nothing.
+// unlink is Remove without notifying the order.
 func (q *Queue) unlink(w *Waiter) {
 	q.lanes[w.Lane].remove(w, byLane)
 	if t := q.tenants(); t != nil {
@@ -112,8 +112,8 @@ func (q *Queue) Take(w *Waiter) {
 	q.recordService(w)
 }
 
-// Expire evicts those whose time is up but whose own timer was not yet heard,
-// so that they take no place from a newcomer.
+// Expire evicts the waiters whose time is up but whose own timer has not fired yet, so that
+// they take no place from a newcomer.
 func (q *Queue) Expire(now int64) (evicted Chain) {
 	for i := range q.lanes {
 		l := &q.lanes[i]
@@ -134,8 +134,8 @@ func (q *Queue) Clear(why reply.Verdict) (evicted Chain) {
 	return evicted
 }
 
-// Rest has an empty queue forget its picks, and reports whether it knows nothing more than a new
-// one.
+// Rest makes an empty queue forget its picks, and reports whether it has no more state than a
+// new one.
 func (q *Queue) Rest() bool {
 	if q.order == FIFO && q.cold == nil {
 		return true
@@ -155,7 +155,8 @@ func (q *Queue) TurnBack(now int64) {
 	}
 }
 
-// Weigh begins or ends keeping the weight that waits in each lane. A node with a pace needs it.
+// Weigh begins or ends keeping the weight of the waiters in each lane. A node with a pace
+// needs it.
 func (q *Queue) Weigh(on bool) {
 	if !on {
 		if q.cold != nil {
@@ -175,7 +176,8 @@ func (q *Queue) Weigh(on bool) {
 // weighs reports whether weights are kept.
 func (q *Queue) weighs() bool { return q.cold != nil && q.cold.weights != nil }
 
-// weightUpTo is the weight of all that waits in a lane and those above it, 0 if it is not kept.
+// weightUpTo is the weight of the waiters in a lane and the lanes above it, 0 if it is not
+// kept.
 func (q *Queue) weightUpTo(lane int) (weight int) {
 	if !q.weighs() {
 		return 0
@@ -186,7 +188,7 @@ func (q *Queue) weightUpTo(lane int) (weight int) {
 	return weight
 }
 
-// Weight returns the weight of all that waits, 0 if it is not kept.
+// Weight returns the weight of all waiters, 0 if it is not kept.
 func (q *Queue) Weight() int {
 	if q == nil {
 		return 0

@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// fixed is a node of which the same is measured all the time.
+// fixed is a node with constant measurements.
 type fixed struct {
 	latency time.Duration
 	rate    float64
@@ -31,7 +31,7 @@ func newBench(order Order, limit, size int32, m fixed) *bench {
 	return &bench{New(order, 3, v), v}
 }
 
-// join has a waiter join and returns it, with those evicted.
+// join makes a waiter join and returns it, with the evicted waiters.
 func (b *bench) join(lane int, deadline time.Duration) (*Waiter, Chain) {
 	w := &Waiter{Weight: 1, Lane: lane, Deadline: int64(deadline)}
 	w.Arrive(b.view.Now)
@@ -40,7 +40,7 @@ func (b *bench) join(lane int, deadline time.Duration) (*Waiter, Chain) {
 	return w, evicted
 }
 
-// serve takes the next one out.
+// serve takes the next waiter out.
 func (b *bench) serve(t *testing.T) *Waiter {
 	t.Helper()
 	w, _ := b.Next(b.view)
@@ -113,7 +113,7 @@ func TestAdaptiveDropsTheLate(t *testing.T) {
 	}
 }
 
-// A newcomer is in the queue, was evicted or refused, whatever the order.
+// A waiter that joins is in the queue, was evicted or refused, under any order.
 func TestOrdersLoseNothing(t *testing.T) {
 	for order := range orders {
 		b := newBench(Order(order), 2, 5, fixed{latency: time.Second, rate: 2})

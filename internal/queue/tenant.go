@@ -7,31 +7,31 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// tenants is fairness between the tenants of a node, in memory that does not depend on how
-// many there are: each is hashed into one of a few buckets, as in stochastic fairness
-// queueing (McKenney, 1990), and below a bucket is called a tenant.
+// tenants is fairness between the tenants of a node, in memory that does not depend on their
+// number: each is hashed into one of a few buckets, as in stochastic fairness queueing
+// (McKenney, 1990). Below, a bucket is called a tenant.
 //
-// A tenant's work is its running and waiting work, by weight. Its fair share is
-// the limit divided by the tenants that have anything. The slot that comes free goes to
-// the tenant that runs least, of those with work in the lane that is picked; a queue
-// that is too long gives up work of the tenant that has most. So a tenant within its share
-// is never refused for want of room while one above its share waits in the same lane.
+// A tenant has its running and its waiting work, by weight. Its fair share is the limit
+// divided by the tenants that have any. A free slot goes to the tenant with the least running
+// work, among the tenants with work in the picked lane; a queue that is too long evicts work
+// of the tenant that has most. So a tenant within its share is never refused for lack of room
+// while one above its share waits in the same lane.
 //
-// Two tenants may meet in one bucket. The buckets are shuffled now and then, so that
-// they part again. That needs the running work by the new buckets too, so work is counted
-// by both, and the new ones take over once all that runs was counted there.
+// Two tenants may share a bucket. The buckets are shuffled now and then, so that they part
+// again. That needs the running work by the new buckets too, so work is counted by both, and
+// the new ones take over once all running work was counted there.
 type tenants struct {
 	shuffled uint32 // how often
 	due      int64  // when they are shuffled again
 
 	running []int64 // by bucket
-	next    []int64 // the same by the buckets to come, of work started since the last shuffle
+	next    []int64 // the same by the buckets to come, for work started since the last shuffle
 	counted int64   // sum of next
 	waiting []int64 // by bucket
 	lines   []lane  // by lane, and in it by bucket
 }
 
-// stampOf returns what stands for a shuffle among the last few: work that runs is of this one or
+// stampOf returns the stamp of one shuffle among the last few: running work has this one or
 // the one before. It is never 0.
 func stampOf(shuffled uint32) uint8 { return uint8(shuffled%255) + 1 }
 
@@ -39,7 +39,7 @@ func stampOf(shuffled uint32) uint8 { return uint8(shuffled%255) + 1 }
 // fairness queues about as often.
 const shuffleEvery = 10 * time.Second
 
-// tenants returns the tenants, nil if there are none.
+// tenants returns the tenants, nil without fairness between them.
 func (q *Queue) tenants() *tenants {
 	if q == nil || q.cold == nil {
 		return nil
@@ -47,8 +47,8 @@ func (q *Queue) tenants() *tenants {
 	return q.cold.tenants
 }
 
-// SetTenants changes the number of buckets for tenants, 0 for none. Work that runs by then
-// belongs to no tenant.
+// SetTenants changes the number of buckets for tenants, 0 for no fairness. Work that already
+// runs belongs to no tenant.
 func (q *Queue) SetTenants(buckets int, now int64) {
 	old := q.tenants()
 	switch {
@@ -59,7 +59,7 @@ func (q *Queue) SetTenants(buckets int, now int64) {
 		q.cold.tenants = nil
 	}
 	x := q.coldPart()
-	x.shuffled += 2 // no ticket that is out is of this shuffle or the one before
+	x.shuffled += 2 // no ticket that is out has this stamp or the one before
 	if buckets == 0 {
 		return
 	}
@@ -74,7 +74,7 @@ func (q *Queue) SetTenants(buckets int, now int64) {
 	x.tenants.lineUp(q)
 }
 
-// lineUp sorts the waiters by tenant, in order of arrival.
+// lineUp lines the waiters up by tenant, in order of arrival.
 func (t *tenants) lineUp(q *Queue) {
 	clear(t.lines)
 	clear(t.waiting)
@@ -85,8 +85,8 @@ func (t *tenants) lineUp(q *Queue) {
 	}
 }
 
-// ShuffleTenants gives all tenants other buckets if that is due and all work in flight is
-// known by them.
+// ShuffleTenants moves all tenants to other buckets if that is due and all work in flight is
+// counted there.
 func (q *Queue) ShuffleTenants(now, inflight int64) {
 	t := q.tenants()
 	if t == nil || now < t.due || t.counted != inflight {
@@ -100,8 +100,8 @@ func (q *Queue) ShuffleTenants(now, inflight int64) {
 	t.lineUp(q)
 }
 
-// bucket returns the tenant's bucket after so many shuffles. The hash that a tenant
-// has is secret, so no caller can choose to meet another; this only spreads it, by the
+// bucket returns the tenant's bucket after the given number of shuffles. The hash of a tenant
+// is secret, so no caller can choose to share a bucket; this only spreads it, by the
 // finalizer of MurmurHash3.
 func (t *tenants) bucket(tenant uint16, shuffled uint32) int {
 	h := uint64(tenant)<<32 | uint64(shuffled)
@@ -131,8 +131,8 @@ func (t *tenants) leave(w *Waiter) {
 	t.waiting[b] -= int64(w.Weight)
 }
 
-// Start counts work of a tenant that starts, if there are tenants, and notes in its record
-// by what it was counted.
+// Start counts work of a tenant that starts, if tenants are set, and notes the shuffle in its
+// record.
 func (q *Queue) Start(r *reply.Record, tenant uint16) {
 	t := q.tenants()
 	if t == nil {
@@ -147,7 +147,7 @@ func (q *Queue) Start(r *reply.Record, tenant uint16) {
 // End counts work that ended, if it was counted when it started.
 func (q *Queue) End(r *reply.Record) { q.Reweigh(r, -int64(r.Weight)) }
 
-// Reweigh counts the additional weight of work, if it was counted when it started.
+// Reweigh counts additional weight of work, if it was counted when it started.
 func (q *Queue) Reweigh(r *reply.Record, more int64) {
 	t := q.tenants()
 	if t == nil || r.Stamp != stampOf(t.shuffled) && r.Stamp != stampOf(t.shuffled-1) {
@@ -160,8 +160,8 @@ func (q *Queue) Reweigh(r *reply.Record, more int64) {
 	}
 }
 
-// least returns the line of the lane whose tenant runs least, of like ones that which has
-// gone longest without being served.
+// least returns the line of the lane whose tenant has the least running work; among equals,
+// the one that has gone longest without being served.
 func (t *tenants) least(i int) *lane {
 	lines, least := t.inLane(i), -1
 	for b := range lines {
@@ -185,10 +185,10 @@ func (t *tenants) recordService(w *Waiter) {
 	lines[t.of(w)].passed = 0
 }
 
-// has returns the running and waiting work of a tenant.
+// has returns the weight of a tenant's running and waiting work.
 func (t *tenants) has(b int) int64 { return t.running[b] + t.waiting[b] }
 
-// most returns the line of the lane whose tenant has most, of like ones that of w.
+// most returns the line of the lane whose tenant has most; among equals, that of w.
 func (t *tenants) most(i int, w *Waiter) *lane {
 	lines, most := t.inLane(i), t.of(w)
 	for b := range lines {
@@ -211,8 +211,8 @@ func (t *tenants) aboveShare(w *Waiter, limit int) bool {
 	return active > 1 && t.has(t.of(w))*active > int64(limit)
 }
 
-// ahead is how many in w's lane are served before w, which has not joined yet: those of its
-// tenant, and of each other as many as that one can start until it runs as much.
+// ahead counts the waiters in w's lane that are served before w, which has not joined yet:
+// all of its own tenant, and of each other tenant as many as start until it runs as much.
 func (t *tenants) ahead(w *Waiter) int {
 	lines, own := t.inLane(w.Lane), t.of(w)
 	level := t.running[own] + int64(lines[own].length) + 1

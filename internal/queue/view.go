@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A View is a queue's view of its node. Times are in nanoseconds, on the scale of the
-// node.
+// A View is the node's state as shown to a queue. Times are in nanoseconds, on the scale of
+// the node.
 type View struct {
 	Now      int64
 	Limit    int32 // the slots of the node
@@ -14,8 +14,8 @@ type View struct {
 	Measured Measured
 }
 
-// Measured is the pace of a node and the measurements of its work. Only what needs them asks,
-// because a view is made for each waiter, and most need none.
+// Measured is the pace of a node and the measurements of its work. It is queried only on
+// demand, because a view is made for each waiter, and most need none.
 type Measured interface {
 	// Quantile returns the latency that a share p of recent work does not exceed, 0 if nothing has
 	// completed.
@@ -37,11 +37,11 @@ func (q *Queue) paceDelay(lane int, v View) int64 {
 // A Pace is a token bucket at one moment: work starts when the tokens are not negative. The zero
 // Pace bounds nothing.
 type Pace struct {
-	Rate   float64 // weight per second, 0 for no bound
+	Rate   float64 // weight per second, 0 without a bound
 	Tokens float64 // weight that may start at once; negative for a debt
 }
 
-// Delay is how long it takes until so much weight more than now has started.
+// Delay is the time until the given weight has started.
 func (p Pace) Delay(weight int) int64 {
 	if p.Rate <= 0 {
 		return 0

@@ -7,17 +7,17 @@ import (
 	"github.com/weir-go/weir/internal/reply"
 )
 
-// A Waker learns, outside all locks, the fate of its waiter.
+// A Waker is notified, outside all locks, about its waiter.
 type Waker interface {
-	// Wake says that the waiter was answered.
+	// Wake is called when the waiter was answered.
 	Wake()
-	// Recheck says that the waiter may start sooner than its Patience says: the
-	// owner is to look again. A pace makes for that, and a group.
+	// Recheck is called when the waiter may start sooner than its Patience: the owner must
+	// look again. Only a pace or a group causes that.
 	Recheck()
 }
 
 // A Waiter is a request that may have to queue. Its owner fills the fields above the line,
-// hands it to the node, and must not touch it until it was woken or has left.
+// passes it to the node, and must not touch it until it was woken or has left.
 type Waiter struct {
 	Owner    Waker
 	Weight   int
@@ -25,29 +25,29 @@ type Waiter struct {
 	Deadline int64  // when the work must have finished; 0 if it has no deadline
 	Tenant   uint16 // the hash of its tenant
 
-	// The answer, and what the node and the queue note, in the order in which a hand-off needs
-	// them.
+	// The answer, and the fields of the node and the queue, in the order in which a hand-off
+	// needs them.
 	Verdict    reply.Verdict
-	RecheckDue bool // its owner was asked to look again, and has not yet
+	RecheckDue bool // its owner was notified to look again, and has not yet
 	joined     int64
 	patience   int64 // how long it may wait
 	expires    int64 // when its time in the queue is up
 	links      [kinds]link
 	Ticket     reply.Ticket // if the verdict is Admitted,
 	Queued     int64        // and how long it waited
-	RecheckAt  int64        // when its owner is to look again
-	Told       int64        // the part that the owner knows
+	RecheckAt  int64        // when its owner must look again
+	Told       int64        // the RecheckAt that the owner knows
 
-	latest     int64  // when it must have started, under the adaptive order
-	position   int    // in the heap of an order, if it is in one
+	latest     int64  // the latest time to start, under the adaptive order
+	position   int    // in the heap of an order
 	RetryAfter int64  // after a refusal, in nanoseconds
 	Seq        uint64 // the number of the refusal among the node's events
 }
 
-// noDeadline is the deadline of work that has none.
+// noDeadline is the deadline of work without one.
 const noDeadline = math.MaxInt64
 
-// HasDeadline reports whether the work of a waiter that has joined must have finished at some time.
+// HasDeadline reports whether the work of a waiter that has joined has a deadline.
 func (w *Waiter) HasDeadline() bool { return w.Deadline != noDeadline }
 
 // Arrive notes when the waiter came.
@@ -74,8 +74,8 @@ func (w *Waiter) Answer() (reply.Verdict, reply.Ticket) { return w.Verdict, w.Ti
 // refusal in the order of the node's events.
 func (w *Waiter) Refusal() (retryAfter int64, seq uint64) { return w.RetryAfter, w.Seq }
 
-// Patience returns how long after the given time the waiter's owner is to look again
-// if it was not woken.
+// Patience returns how long after the given time the waiter's owner must look again if it was
+// not woken.
 func (w *Waiter) Patience(now int64) time.Duration { return time.Duration(w.Told - now) }
 
 // Recheck does nothing, for owners whose nodes have neither a pace nor a group.

@@ -1,23 +1,23 @@
 package reply
 
-// The refusals. Their numbers are those of the exported reasons of package weir; a new one takes
-// the next.
+// The refusals. They have the same numbers as the exported reasons of package weir; a new one
+// takes the next.
 const (
-	BadKey       Verdict = 1 // no node answers this: the key names none
+	BadKey       Verdict = 1 // there is no node for the key
 	OverShare    Verdict = 2
 	QueueFull    Verdict = 3
 	QueueTimeout Verdict = 4
 	Deadline     Verdict = 5
 	TooHeavy     Verdict = 6
 	Closed       Verdict = 7
-	BreakerOpen  Verdict = 8  // a breaker outside the node forbids it
+	BreakerOpen  Verdict = 8  // a breaker outside the node does not allow it
 	Overload     Verdict = 9  // the pace refuses a share of the work, and this was part of it
 	LimitReached Verdict = 10 // there is no slot, and the work cannot or will not wait
 	Paced        Verdict = 11 // the pace lets it start too late
 	PushedBack   Verdict = 12 // the downstream would refuse it
 )
 
-// refusals has for each refusal how it is rendered, and what a server answers by HTTP and by gRPC.
+// refusals has the text of each refusal, and a server's answer by HTTP and by gRPC.
 var refusals = [...]struct {
 	text string
 	answer
@@ -39,7 +39,7 @@ var refusals = [...]struct {
 // Refusals is one more than the greatest refusal.
 const Refusals = Verdict(len(refusals))
 
-// An answer is the status of HTTP and the code of gRPC that tell a client of a refusal.
+// An answer is the HTTP status and the gRPC code for a refusal.
 type answer struct {
 	http int
 	grpc uint32
@@ -47,8 +47,8 @@ type answer struct {
 
 var (
 	invalid = answer{400, 3} // INVALID_ARGUMENT: the same request is refused again
-	// exhausted is RESOURCE_EXHAUSTED. Clients of gRPC do not repeat such a call by themselves, as
-	// many do with UNAVAILABLE, and a server with more work than it can do wants no second
+	// exhausted is RESOURCE_EXHAUSTED. Clients of gRPC do not repeat such a call by
+	// themselves, as many do with UNAVAILABLE, and an overloaded server wants no second
 	// attempts.
 	exhausted   = answer{503, 8}
 	unavailable = answer{503, 14} // UNAVAILABLE: another server can do it
@@ -57,8 +57,8 @@ var (
 // Refused reports whether the verdict is a refusal.
 func (v Verdict) Refused() bool { return v > Admitted && v < Refusals }
 
-// HTTP returns the status with which a server answers work that was refused so, 503 for a verdict
-// that is no refusal.
+// HTTP returns the status with which a server answers work with this refusal, 503 for a
+// verdict that is no refusal.
 func (v Verdict) HTTP() int { return v.answer().http }
 
 // GRPC is HTTP for gRPC, with 8 for a verdict that is no refusal.

@@ -1,7 +1,7 @@
 package reply
 
-// A Ticket stands for one piece of admitted work, which is out until it is given back. Copies stand
-// for the same work. The zero Ticket is back.
+// A Ticket represents one piece of admitted work, which is out until it is given back. Copies
+// are for the same work. The zero Ticket is back.
 type Ticket struct {
 	Record     *Record
 	Generation uint64
@@ -18,7 +18,7 @@ func (t Ticket) Out() *Record {
 // A Record is the node's side of a piece of work. Another piece uses it once the work is done.
 type Record struct {
 	Generation uint64  // how often it was given back
-	Next       *Record // in the list of those that are free
+	Next       *Record // in the free list
 	Start      int64   // when the work was dispatched
 	Weight     int32   // the slots that it takes
 	Tenant     uint16  // the hash of its tenant
@@ -26,13 +26,13 @@ type Record struct {
 	Marks      Marks
 }
 
-// Marks are what a node notes of work.
+// Marks are a node's notes on work.
 type Marks uint8
 
 // The marks.
 const (
 	Virtually Marks = 1 << iota // virtual work has run since the same moment
-	Measured                    // its outcome was heard, and it only holds its slots
+	Measured                    // its outcome was recorded, and it only holds its slots
 )
 
 // Has reports whether the work has the mark.

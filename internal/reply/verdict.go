@@ -5,7 +5,7 @@ import "fmt"
 // A Verdict is the answer to a request.
 type Verdict uint8
 
-// The verdicts. Admitted is the only one with which work runs. Those of the table in refusal.go are
+// The verdicts. Work only runs with Admitted. The verdicts in the table in refusal.go are
 // refusals.
 const (
 	Admitted Verdict = 0

@@ -10,9 +10,9 @@ import (
 	"github.com/weir-go/weir/retry"
 )
 
-// Answer says what an attempt that ended with err and its code says of the downstream. A call that
-// the server was too loaded for, or was not there for, is tried again if that may be: because the
-// server asks for it, after the given time, or because the method may run twice.
+// Answer classifies an attempt that ended with err and its code. A call that the server was
+// too loaded for, or not there for, may be tried again after the given time if the server
+// asks for it or the method may run twice.
 func Answer(err error, code Code, after time.Duration, mayRepeat bool) retry.Answer {
 	if refused, ok := errors.AsType[*weir.RefusedError](err); ok { // by a limiter of this client
 		_, again := edge.RetryAfter(refused)
@@ -32,8 +32,8 @@ func Answer(err error, code Code, after time.Duration, mayRepeat bool) retry.Ans
 	}
 }
 
-// Pushback reads what a server says in the trailer grpc-retry-pushback-ms (gRFC A6). What is not
-// one number of milliseconds forbids a retry.
+// Pushback reads the trailer grpc-retry-pushback-ms of a server (gRFC A6). Any value but one
+// number of milliseconds forbids a retry.
 func Pushback(values []string) (after time.Duration, again bool) {
 	if len(values) != 1 {
 		return 0, false

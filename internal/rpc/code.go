@@ -26,13 +26,13 @@ const (
 	Unauthenticated
 )
 
-// outcomes is what a code teaches the limiter of a server, and that of a client. They differ where
-// a server tells one caller to ask for less: to the server's limiter that is no failure of its own,
-// and to the client's it is the one thing to hear.
+// outcomes has the outcome of each code for the limiter of a server, and for that of a
+// client. They differ if a server asks one caller to send less: the server's limiter does not
+// count that as its own failure, but the client's limiter must.
 var outcomes = [...]struct{ server, client weir.Outcome }{
 	OK:                 {weir.Success, weir.Success},
 	Canceled:           {weir.Ignore, weir.Ignore},
-	Unknown:            {weir.Failure, weir.Failure}, // what an error without a code becomes
+	Unknown:            {weir.Failure, weir.Failure}, // the code of an error without one
 	InvalidArgument:    {weir.Ignore, weir.Ignore},
 	DeadlineExceeded:   {weir.Timeout, weir.Timeout},
 	NotFound:           {weir.Ignore, weir.Ignore},
@@ -49,12 +49,12 @@ var outcomes = [...]struct{ server, client weir.Outcome }{
 	Unauthenticated:    {weir.Ignore, weir.Ignore},
 }
 
-// ServerOutcome returns what a call that a server answered with the code teaches its limiter. A
-// code that gRPC does not define counts as Unknown, as gRPC itself has it.
+// ServerOutcome returns the outcome of a call that a server answered with the code, for its
+// limiter. A code that gRPC does not define counts as Unknown, as in gRPC itself.
 func (c Code) ServerOutcome() weir.Outcome { return outcomes[c.defined()].server }
 
-// ClientOutcome returns what a call that ended with the code teaches the limiter of its client. A
-// server that is unavailable and says when to come back has too much.
+// ClientOutcome returns the outcome of a call that ended with the code, for the limiter of
+// its client. A server that is unavailable and names a time to come back is overloaded.
 func (c Code) ClientOutcome(comeBack bool) weir.Outcome {
 	if c == Unavailable && comeBack {
 		return weir.Overloaded

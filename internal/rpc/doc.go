@@ -1,4 +1,4 @@
-// Package rpc is what weirgrpc and weirconnect share: which admitter a method has, what a status
-// code teaches a limiter, which status a refusal becomes, and when a message of a stream holds a
-// slot. It knows neither of their libraries.
+// Package rpc is the code that weirgrpc and weirconnect share: the admitter of a method, the
+// outcome of a status code, the status of a refusal, and when a message of a stream holds a
+// slot. It uses neither of their libraries.
 package rpc

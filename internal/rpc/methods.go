@@ -34,7 +34,7 @@ func ByMethod(set *bulkhead.Set) Chooser {
 	}
 }
 
-// Exempt exempts what is named, full methods or whole services.
+// Exempt exempts the named methods or whole services.
 func Exempt(choose Chooser, names ...string) Chooser {
 	names = slices.Clone(names)
 	return func(fullMethod string) weir.Admitter {
@@ -46,19 +46,19 @@ func Exempt(choose Chooser, names ...string) Chooser {
 	}
 }
 
-// mostMethods bounds what Methods remembers. A server has tens of methods; a client that forwards
-// whatever it is asked for may see any number.
+// mostMethods bounds the memory of Methods. A server has tens of methods; a client that
+// forwards any request may see any number.
 const mostMethods = 1000
 
-// Methods remembers the admitter of each method. The methods of a peer must not be remembered
-// before something has shown that they exist.
+// Methods remembers the admitter of each method. Do not remember a peer's method before
+// something has shown that it exists.
 type Methods struct {
 	choose Chooser
 	known  atomic.Pointer[map[string]weir.Admitter] // replaced as a whole
 	adding sync.Mutex
 }
 
-// NewMethods returns methods whose admitters the function names.
+// NewMethods returns methods with the admitters that choose names.
 func NewMethods(choose Chooser) *Methods {
 	if choose == nil {
 		panic("weir: the function that names the admitter of a method is nil: want one, such as One(limiter)")
@@ -84,7 +84,7 @@ func (m *Methods) Of(method string) weir.Admitter {
 	return admitter
 }
 
-// Invented returns the admitter of a method that only a peer knows of, and does not remember it.
+// Invented returns the admitter of a method known only from a peer, and does not remember it.
 func (m *Methods) Invented(method string) weir.Admitter {
 	if admitter := m.choose(method); !edge.IsExempt(admitter) {
 		return admitter

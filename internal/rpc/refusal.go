@@ -9,16 +9,16 @@ import (
 	"github.com/weir-go/weir/edge"
 )
 
-// A Refusal is the status that tells a caller that its call was not admitted.
+// A Refusal is the status for a call that was not admitted.
 type Refusal struct {
 	Code       Code
-	Message    string        // says why, and not by which limiter, for it goes to the caller
-	RetryAfter time.Duration // in whole milliseconds; 0 if the caller is not told when to come back
+	Message    string        // the reason, without the limiter's name, because it goes to the caller
+	RetryAfter time.Duration // in whole milliseconds; 0 to name no time to come back
 }
 
-// Refused returns the status for the error of an admitter that was asked under ctx. Only what is
-// ResourceExhausted has a RetryAfter: another server may take at once what this one, closed, does
-// not.
+// Refused returns the status for the error of an admitter that was asked under ctx. Only
+// ResourceExhausted has a RetryAfter: if this server is closed, another one may take the call
+// at once.
 func Refused(ctx context.Context, err error) Refusal {
 	r := Refusal{Code: ResourceExhausted, Message: "refused"}
 	switch refused, ok := errors.AsType[*weir.RefusedError](err); {

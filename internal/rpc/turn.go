@@ -9,20 +9,20 @@ import (
 	"github.com/weir-go/weir/internal/deadline"
 )
 
-// A Turn is the slot of the message that a stream is working on, if there is one. Its methods are
-// safe for concurrent use, as one goroutine may receive while another sends. The zero Turn holds no
-// slot.
+// A Turn is the slot of the message that a stream is working on, if there is one. Its methods
+// are safe for concurrent use: one goroutine may receive while another sends. The zero Turn
+// holds no slot.
 type Turn struct {
 	mu     sync.Mutex
 	permit weir.Permit // zero without a slot
 	ended  bool
 }
 
-// Take waits for a slot for the next message. What the turn holds is given back first, and teaches
-// nothing.
+// Take waits for a slot for the next message. It first gives back the slot that the turn
+// holds, with no outcome.
 func (t *Turn) Take(ctx context.Context, admitter weir.Admitter) error {
 	t.Give(weir.Ignore)
-	permit, err := admitter.Acquire(deadline.Stranger(ctx)) // it is of the whole stream
+	permit, err := admitter.Acquire(deadline.Stranger(ctx)) // the deadline is for the whole stream
 	if err == nil && !t.hold(permit) {
 		permit.Release()
 	}
@@ -44,10 +44,10 @@ func (t *Turn) Give(o weir.Outcome) {
 	t.mu.Lock()
 	permit := t.permit
 	t.mu.Unlock()
-	permit.Finish(o) // outside of the lock, for it may call a hook
+	permit.Finish(o) // without the lock, because it may call a hook
 }
 
-// Served gives the slot back because the handler goes on with its stream: a success, unless the
+// Served gives the slot back because the handler continues its stream: a success, unless the
 // stream's context has ended.
 func (t *Turn) Served(ctx context.Context) {
 	if ctx.Err() != nil {

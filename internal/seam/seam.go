@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/internal/feed"
 )
 
-// Limiters is what package weir provides: L is *weir.Limiter, C is weir.Config, S is weir.Snapshot
-// and E is weir.Event.
+// Limiters is the access that package weir provides: L is *weir.Limiter, C is weir.Config, S
+// is weir.Snapshot and E is weir.Event.
 type Limiters[L, C, S, E any] struct {
 	// Complete returns the configuration with its defaults, or the error of weir.New. It does not
 	// check the law.
@@ -20,22 +20,22 @@ type Limiters[L, C, S, E any] struct {
 	// Update is Limiter.Update that changes the allocation too.
 	Update func(l L, c C, s admit.Allocation) error
 
-	// Node returns the limiter's node, for calls that leave no Effects but those woken.
+	// Node returns the limiter's node, for calls with no Effects but Woken.
 	Node func(l L) *admit.Node
 
 	// SetPace replaces the pace. Its values must be in range.
 	SetPace func(l L, p admit.Pace)
 
-	// NewReader returns a reader with the buffer of weir.Limiter.Events. A limiter tells those that
-	// Follow named, and no more of Unfollow.
+	// NewReader returns a reader with the buffer of weir.Limiter.Events. Follow subscribes a
+	// reader; Unfollow removes it.
 	NewReader func(size int) *feed.Reader[E]
 	Follow    func(l L, r *feed.Reader[E])
 	Unfollow  func(l L, r *feed.Reader[E])
 
-	// AddTotals adds what another snapshot counted since its limiter was made.
+	// AddTotals adds the counts of another snapshot since its limiter was made.
 	AddTotals func(sum *S, s S)
 
-	// Sum is weir.Sum that shows the snapshot of each limiter on the way.
+	// Sum is weir.Sum that also calls each with the snapshot of each limiter.
 	Sum func(all []L, each func(i int, s *S)) S
 }
 
@@ -44,7 +44,7 @@ var provided any
 // Provide is called once, by package weir.
 func Provide[L, C, S, E any](l Limiters[L, C, S, E]) { provided = l }
 
-// Of returns what package weir provided. It panics if the types are not those of package weir.
+// Of returns the access that package weir provided. It panics if weir provided other types.
 func Of[L, C, S, E any]() Limiters[L, C, S, E] {
 	l, ok := provided.(Limiters[L, C, S, E])
 	if !ok {

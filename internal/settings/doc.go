@@ -1,4 +1,4 @@
-// Package settings has what configurations share: the defaults and bounds of a limiter, which
-// package weir, the simulator and a pool's scaler all have, and the words of an error about a
-// setting.
+// Package settings has the shared parts of configurations: the defaults and bounds of a
+// limiter, for package weir, the simulator and a pool's scaler, and the text of an error
+// about a setting.
 package settings

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrConfig is what package weir exports: every error about a setting matches it.
+// ErrConfig is exported by package weir: every error about a setting matches it.
 var ErrConfig = errors.New("weir: invalid configuration")
 
 // ErrConfigOf returns the ErrConfig of another package, which matches that of package weir too.

@@ -10,7 +10,7 @@ import (
 // fits 32 bits.
 const MaxSlots = 1_000_000_000
 
-// A Limiter has the settings that every limiter has, whoever configures it. 0 means the default.
+// A Limiter has the settings common to every limiter. 0 means the default.
 type Limiter struct {
 	Min, Max, Initial int
 	Interval, Window  time.Duration
@@ -19,7 +19,7 @@ type Limiter struct {
 	Start             int // the law's Initial
 }
 
-// Complete fills in what was left out.
+// Complete fills in the defaults.
 func (l Limiter) Complete() Limiter {
 	l.Min = cmp.Or(l.Min, 1)
 	l.Max = cmp.Or(l.Max, max(100_000, l.Min))
@@ -33,12 +33,12 @@ func (l Limiter) Complete() Limiter {
 
 // A Fault is a setting that another does not allow.
 type Fault struct {
-	Field string // of Limiter, in the spelling that Check was given
+	Field string // of Limiter, as spelled by Check's caller
 	Value any
 	Want  string
 }
 
-// Check returns what is wrong with complete settings, each alone in its range, or nil. The fields
+// Check returns the fault of complete settings, each alone in its range, or nil. The fields
 // are spelled as the caller's users know them.
 func (l Limiter) Check(spell func(field string) string) *Fault {
 	switch {

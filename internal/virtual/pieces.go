@@ -4,21 +4,21 @@ import "sort"
 
 // A Piece is a piece of virtual work.
 type Piece struct {
-	Since  int64 // when it started or, while it waits, when it came
+	Since  int64 // when it started or, while it waits, when it arrived
 	Weight int32
 	Left   int32 // weight that has not ended yet
 }
 
-// Pieces are virtual work, oldest first: a ring in which pieces that left from its midst leave
-// holes. It grows to the most pieces in it at once and no further.
+// Pieces are virtual work, oldest first: a ring in which pieces that leave from the middle
+// leave holes. It grows to its current pieces and no further.
 type Pieces struct {
 	ring  []Piece // its length is a power of two
 	head  int
 	n     int // with the holes
-	holes int // pieces of which nothing is left
+	holes int // pieces that have ended
 }
 
-// Len returns how many there are.
+// Len returns the number of pieces.
 func (l *Pieces) Len() int { return l.n - l.holes }
 
 func (l *Pieces) at(i int) *Piece { return &l.ring[(l.head+i)&(len(l.ring)-1)] }
@@ -55,7 +55,8 @@ func (l *Pieces) makeRoom() {
 	*l = Pieces{ring: ring[:size], n: len(ring)}
 }
 
-// find returns a piece of that age, if possible one of that weight, nil if there is none.
+// find returns a piece with the given start, preferably with the given weight, nil if there
+// is none.
 func (l *Pieces) find(since int64, weight int32) (found *Piece) {
 	first := sort.Search(l.n, func(i int) bool { return l.at(i).Since >= since })
 	for i := first; i < l.n && l.at(i).Since == since; i++ {
@@ -70,7 +71,7 @@ func (l *Pieces) find(since int64, weight int32) (found *Piece) {
 	return found
 }
 
-// turnBack has the pieces that began after now begin now.
+// turnBack makes pieces that began after now begin now.
 func (l *Pieces) turnBack(now int64) {
 	for i := range l.n {
 		p := l.at(i)
@@ -78,7 +79,7 @@ func (l *Pieces) turnBack(now int64) {
 	}
 }
 
-// Remove takes a piece out, all of which has ended.
+// Remove takes out a piece that has ended.
 func (l *Pieces) Remove(p *Piece) {
 	p.Left = 0
 	l.holes++

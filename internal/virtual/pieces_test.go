@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Whatever goes in and out, the ring holds the pieces of a plain list, and takes no more room than
-// four times the most pieces in it at once.
+// After any calls, the ring holds the same as a plain list, and takes no more room than four
+// times the most pieces at once.
 func TestPieces(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -48,7 +48,7 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// Of Pieces of one age the one of the wanted weight is found, or another.
+// Of Pieces with the same start, the one of the wanted weight is found, or another.
 func TestPiecesOfOneAge(t *testing.T) {
 	var ring Pieces
 	for weight := range int32(3) {

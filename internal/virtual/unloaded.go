@@ -3,36 +3,37 @@ package virtual
 import "github.com/weir-go/weir/internal/portable"
 
 // unloaded estimates how long work takes on a server that has room for it, from one cohort of
-// work after another. A cohort started together and is judged when all of it has ended: of what
-// ends together the quick is too large a part.
+// work after another. A cohort started together and is judged when all of it has ended: quick
+// work is over-represented in work that ends together.
 //
-// A cohort that took longer while no more ran shows that the work became slower. One that took
-// longer while more ran shows nothing: that may be load.
+// A cohort that took longer without more work in flight shows that the work became slower.
+// One that took longer with more work in flight shows nothing: that may be load.
 type unloaded struct {
 	latency  float64 // the estimate in nanoseconds, 0 if unknown
-	inflight float64 // weight in flight in which it was measured
-	cohorts  int     // that were judged, up to moreCohorts
+	inflight float64 // weight in flight during that measurement
+	cohorts  int     // judged so far, up to moreCohorts
 
-	// The cohort at hand.
+	// The current cohort.
 	from, to       int64 // when its first and its last piece started
 	started, ended int   // pieces
-	others         int   // that ended since it was full
+	others         int   // pieces of others that ended since it was full
 	weight         float64
 	took           float64 // latency times weight
 	area, elapsed  float64 // weight in flight times time, and time
 }
 
 const (
-	// firstCohort is the size of the first cohort, small because the load may be rising. Each of
-	// the next moreCohorts is twice as large. With 32 alone, fixed(20) would refuse 3.7 points too
-	// few of work that varies with a coefficient of 2, at 0.8 of what a pool can do; with up to
-	// 256, 1.8.
+	// firstCohort is the size of the first cohort, small because the load may be rising. Each
+	// of the next moreCohorts is twice as large. With 32 alone, fixed(20) would refuse 3.7
+	// points too few of work that varies with a coefficient of 2, at 0.8 of a pool's
+	// capacity; with up to 256, 1.8.
 	firstCohort, moreCohorts = 32, 3
 	// cohortWeight is the weight of a new cohort in the estimate; the larger ones at the beginning
 	// have twice as much.
 	cohortWeight = 0.25
-	// noMore is how many times the work in flight is no more load: it varies that much by itself,
-	// and most where work takes long by chance. With 1.1 the 1.8 points are 9.2.
+	// noMore is the factor of the work in flight that does not count as more load: it varies
+	// that much by itself, and most if work takes long by chance. With 1.1 the 1.8 points are
+	// 9.2.
 	noMore = 1.5
 	// hopeless is how many cohorts may end before the rest of this one counts with its age.
 	hopeless = 8
@@ -40,7 +41,7 @@ const (
 
 func (u *unloaded) size() int { return firstCohort << u.cohorts }
 
-// pass books time in which so much ran.
+// pass books time with the given work in flight.
 func (u *unloaded) pass(d, running int64) {
 	if u.started > 0 {
 		u.area += float64(float64(d) * float64(running))
@@ -48,7 +49,7 @@ func (u *unloaded) pass(d, running int64) {
 	}
 }
 
-// start books work that starts. Work that starts at the same instant is of the same cohort.
+// start books work that starts. Work that starts at the same instant is in the same cohort.
 func (u *unloaded) start(now int64) {
 	switch {
 	case u.started == 0:
@@ -60,7 +61,7 @@ func (u *unloaded) start(now int64) {
 	u.started++
 }
 
-// end books the end of work; only that of work that succeeded says how long it takes.
+// end books the end of work; only successful work shows how long it takes.
 func (u *unloaded) end(start, now int64, weight int32, succeeded bool) {
 	if u.started > 0 && start >= u.from && start <= u.to {
 		if succeeded {
@@ -89,7 +90,7 @@ func (u *unloaded) add(latency int64, weight float64) {
 	u.took += float64(float64(latency) * weight)
 }
 
-// judge learns from a cohort that took so long while so much was in flight.
+// judge learns from a cohort with the given latency and weight in flight.
 func (u *unloaded) judge(latency, inflight float64) {
 	weight := cohortWeight
 	if u.cohorts < moreCohorts {
@@ -107,7 +108,7 @@ func (u *unloaded) judge(latency, inflight float64) {
 	}
 }
 
-// turnBack drops the cohort at hand.
+// turnBack drops the current cohort.
 func (u *unloaded) turnBack() {
 	*u = unloaded{latency: u.latency, inflight: u.inflight, cohorts: u.cohorts}
 }

@@ -9,26 +9,26 @@ import (
 
 // Work is the virtual work of a node, and the real work beside it.
 type Work struct {
-	Running int64         // weight of the work that really runs
-	Held    int64         // of that, work that was measured and only holds its slots
-	Meter   *window.Meter // of that work
+	Running int64         // weight of the real work in flight
+	Held    int64         // the part of Running that was measured and only holds its slots
+	Meter   *window.Meter // for Running
 	Active  Pieces        // in flight
 	Waiting Pieces        // in the queue
 	Queued  int64         // weight in the queue
 
 	unloaded unloaded
-	credit   float64 // weight that v/R had end, less what did
+	credit   float64 // weight that v/R would have ended, less the weight that ended
 }
 
-// Credit is bounded by so many limits. As long as all ends with its own work, it is the sum of many
-// deviations from R, and what is forgiven ends work that would still run. With a debt of one limit
-// instead of eight, fixed(20) would refuse 3.8 points too few of work that varies with a
-// coefficient of 2, at 0.8 of what a pool can do, and now 1.8. What was not used is worth one
-// limit: a server, too, makes up for a moment without work.
+// Credit is bounded by this many limits. As long as all work ends with its own real work, the
+// credit is the sum of many deviations from R, and a forgiven debt ends work that would still
+// run. With a debt of one limit instead of eight, fixed(20) would refuse 3.8 points too few
+// of work that varies with a coefficient of 2, at 0.8 of a pool's capacity, and now 1.8.
+// Unused credit is worth one limit: a server, too, makes up for a moment without work.
 const mostCredit, mostDebt = 1, 8
 
-// Adopt makes virtual work, which starts now, of so much weight that runs by now. It calls started
-// for each piece.
+// Adopt makes virtual work of the given weight, which starts now, for work that already runs.
+// It calls started for each piece.
 func (v *Work) Adopt(weight, now int64, started func()) {
 	for left := weight; left > 0; {
 		part := min(left, math.MaxInt32)
@@ -55,7 +55,7 @@ func (v *Work) End(r *reply.Record, now int64, outcome window.Outcome) {
 	}
 }
 
-// Measure books the outcome of real work that goes on.
+// Measure books the outcome of real work that still runs.
 func (v *Work) Measure(r *reply.Record, now int64, outcome window.Outcome) {
 	v.Meter.Ended(r.Start, now, r.Weight, outcome)
 	v.hold(int64(r.Weight))
@@ -75,7 +75,7 @@ func (v *Work) hold(weight int64) {
 	v.Meter.SetBeside(int(v.Held))
 }
 
-// Learn has the end of real work count in the latency without load.
+// Learn counts the end of real work in the latency without load.
 func (v *Work) Learn(r *reply.Record, now int64, outcome window.Outcome) {
 	v.unloaded.end(r.Start, now, r.Weight, outcome == window.Success)
 }
@@ -91,7 +91,7 @@ func (v *Work) Own(r *reply.Record) *Piece {
 // Latency returns the latency without load, 0 if unknown.
 func (v *Work) Latency() float64 { return v.unloaded.latency }
 
-// Enqueue has virtual work wait.
+// Enqueue puts virtual work into the queue.
 func (v *Work) Enqueue(now int64, weight int32) {
 	v.Waiting.Push(now, weight)
 	v.Queued += int64(weight)
@@ -103,11 +103,11 @@ func (v *Work) Dequeue(p *Piece) {
 	v.Waiting.Remove(p)
 }
 
-// youngest is the age from which on virtual work may end in place of other work: half of the
-// latency without load. Were there none, then after an overload what was left of the credit would
-// end work that has just started, and gradient, which keeps the least latency, would refuse up to
-// 38 points too much at 0.8 of what a pool can do. With all of the latency, fixed(55) would refuse
-// 4 points too much at 1.2.
+// youngest is the least age at which virtual work may end in place of other work: half of the
+// latency without load. Without it, credit left after an overload would end work that has
+// just started, and gradient, which keeps the least latency, would refuse up to 38 points too
+// much at 0.8 of a pool's capacity. With all of the latency, fixed(55) would refuse 4 points
+// too much at 1.2.
 func (v *Work) youngest() float64 { return 0.5 * v.unloaded.latency }
 
 // InPlace calls end for virtual work that ends in place of other work of the given weight: the
@@ -129,7 +129,7 @@ func (v *Work) Charge(part, limit int32) {
 	}
 }
 
-// Flow books time in which so much virtual work was in flight.
+// Flow books time with the given virtual work in flight.
 func (v *Work) Flow(elapsed, now, inflight int64, limit int32) {
 	v.Meter.Flow(now, int(v.Running-v.Held), false)
 	v.unloaded.pass(elapsed, v.Running-v.Held)
@@ -138,14 +138,14 @@ func (v *Work) Flow(elapsed, now, inflight int64, limit int32) {
 	}
 }
 
-// ForgetCredit has a new limit begin without the credit of the last one, which would have
-// a law that lowers it take the server for quicker than it is: little would refuse 2.7 points too
-// few at 1.2 of what a pool can do, instead of 1.0.
+// ForgetCredit starts a new limit without the credit of the last one. That credit would make
+// a law that lowers the limit take the server for quicker than it is: little would refuse 2.7
+// points too few at 1.2 of a pool's capacity, instead of 1.0.
 func (v *Work) ForgetCredit() { v.credit = min(v.credit, 0) }
 
-// Ends returns when the oldest virtual work ends by itself, [math.MaxInt64] if it does not. More
-// work in flight than really runs waited while its real work ran, and takes as long as that would
-// without load.
+// Ends returns when the oldest virtual work ends by itself, [math.MaxInt64] if it does not.
+// If more virtual than real work is in flight, some waited while its real work ran, and takes
+// as long as that would without load.
 func (v *Work) Ends(inflight int64) int64 {
 	if p := v.Active.Oldest(); p != nil && inflight > v.Running {
 		return p.Since + int64(v.unloaded.latency)
@@ -153,7 +153,7 @@ func (v *Work) Ends(inflight int64) int64 {
 	return math.MaxInt64
 }
 
-// TurnBack has the work measured anew from a time that is before the last one.
+// TurnBack restarts the measurements of the work from a time before the last one.
 func (v *Work) TurnBack(now int64) {
 	v.Meter.TurnBack(now)
 	v.Active.turnBack(now)

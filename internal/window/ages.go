@@ -7,18 +7,18 @@ import (
 
 const (
 	epochs   = 4
-	finest   = int64(time.Millisecond) // the resolution of epochs
+	finest   = int64(time.Millisecond) // the finest distance between epochs
 	never    = math.MaxInt64           // start of an epoch that is not in use
 	fraction = 4                       // work joins an epoch younger than this part of the oldest age
 )
 
-// ages knows how old the oldest work in flight is, in a fixed space. Work is
-// counted by epochs, oldest first; an epoch holds work that started between its own
-// start and that of the next one. An epoch that has no more work is removed.
+// ages measures the age of the oldest work in flight, in a fixed space. Work is counted by
+// epochs, oldest first; an epoch holds the work that started between its own start and that
+// of the next epoch. An epoch without work is removed.
 //
-// The reported age is never less than the truth, and more by at most [finest]
-// or half the greatest age it reported since the work that is now the oldest
-// started, whichever is more. If the clock goes backwards, only the former holds.
+// The reported age is never less than the truth. It exceeds it by at most [finest] or half
+// the greatest age reported since the oldest work started, whichever is more. If the clock
+// goes backwards, only the lower bound holds.
 type ages struct {
 	starts [epochs]int64
 	counts [epochs]uint32
@@ -28,8 +28,8 @@ type ages struct {
 
 func noAges() ages { return ages{starts: [epochs]int64{never, never, never, never}} }
 
-// begin counts work that starts. Behind says that the clock was seen further on:
-// such work belongs among earlier work.
+// begin counts work that starts. If behind is set, the clock was already further on, and the
+// work is counted among earlier work.
 func (a *ages) begin(start int64, behind bool) {
 	i := int(a.n) - 1
 	switch {
@@ -50,9 +50,9 @@ func (a *ages) begin(start int64, behind bool) {
 	a.latest = uint32(start)
 }
 
-// due reports whether the newest epoch is too old for work that starts now. Work
-// of one instant stays together, for otherwise end could not tell which epoch
-// it is in. Should the low bits agree by chance, one epoch opens a little later.
+// due reports whether the newest epoch is too old for work that starts now. Work of one
+// instant stays together, or end could not find its epoch. If the low bits agree by chance,
+// one epoch opens a little later.
 func (a *ages) due(start int64) bool {
 	newest, oldest := a.starts[a.n-1], a.starts[0]
 	return start-newest >= (start-oldest)/fraction && uint32(start) != a.latest
@@ -64,10 +64,10 @@ func (a *ages) append(start int64) {
 	a.n++
 }
 
-// merge makes room for an epoch that is to start now: it joins the two neighbours
-// that together are the shortest. It reports false if these are the newest epoch
-// and the one to come. Of five epochs the shortest pair is at most half as long as
-// all of them, which is where the stated resolution comes from.
+// merge makes room for an epoch that starts now: it joins the two neighbours that together
+// are the shortest. It reports false if these are the newest epoch and the new one. Of five
+// epochs the shortest pair is at most half as long as all of them, which gives the stated
+// resolution.
 func (a *ages) merge(now int64) bool {
 	pair, shortest := epochs-1, now-a.starts[epochs-1]
 	for i := epochs - 2; i >= 0; i-- {
@@ -105,8 +105,8 @@ func (a *ages) end(start int64) {
 	}
 }
 
-// find returns the epoch of work that started then: it counts the later epochs that
-// had begun. Leaving early would be a branch that the processor cannot predict.
+// find returns the epoch of work that started at the given time: it counts the later epochs
+// that had begun. An early return would be a branch that the processor cannot predict.
 func (a *ages) find(start int64) int {
 	return begun(a.starts[1], start) + begun(a.starts[2], start) + begun(a.starts[3], start)
 }

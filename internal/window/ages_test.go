@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// An exactAges is the model of ages: every piece of work in flight, with the greatest
+// An exactAges is the exact model of ages: every piece of work in flight, with the greatest
 // age that was reported since it started.
 type exactAges struct {
 	work []exactWork
@@ -30,7 +30,7 @@ func (e *exactAges) oldest() exactWork {
 	return o
 }
 
-// TestAges runs random traffic of many shapes and holds the age to its promise.
+// TestAges runs random traffic of many shapes and checks the promised bounds of the age.
 func TestAges(t *testing.T) {
 	shapes := []struct {
 		name    string
@@ -66,7 +66,7 @@ func runAges(t *testing.T, r *rand.Rand, gap float64, tick int64, latency func(*
 	m := New(0, time.Second)
 	var exact exactAges
 	var ends []int64                   // of exact.work
-	precise, now := int64(0), int64(0) // now is precise as the clock shows it
+	precise, now := int64(0), int64(0) // now is precise at the resolution of the clock
 	for total > 0 || len(ends) > 0 {
 		next := precise + int64(r.ExpFloat64()*gap)
 		due := -1
@@ -110,7 +110,7 @@ func checkAge(t *testing.T, m *Meter, exact *exactAges, now int64) {
 	}
 }
 
-// TestAgesWithUnrulyClock: whatever the order of times, nothing is lost.
+// TestAgesWithUnrulyClock: nothing is lost for any order of times.
 func TestAgesWithUnrulyClock(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 9))

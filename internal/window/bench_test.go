@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// BenchmarkMeter is the cost of one piece of work: Flow, Start, Flow, Done. Of 64 in
+// BenchmarkMeter measures the cost of one piece of work: Flow, Start, Flow, Done. Of 64 in
 // flight a random one ends, so that latencies are exponential with a mean of 2.5 ms.
 func BenchmarkMeter(b *testing.B) {
 	const inflight = 64

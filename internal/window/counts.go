@@ -7,14 +7,15 @@ import (
 	"github.com/weir-go/weir/histogram"
 )
 
-// perRow is how many buckets a row counts: an octave of durations.
+// perRow is how many buckets a row counts: one doubling of a duration.
 const perRow = 1 << histogram.Schema
 
 // lowestRow is the row of the shortest duration, one nanosecond. There are 64 rows.
 const lowestRow = -30
 
-// Counts is a cumulative histogram of durations, in the buckets of package histogram. Rows take 64
-// bytes each, and exist once a duration fell into them. The zero Counts is empty.
+// Counts is a cumulative histogram of durations, in the buckets of package histogram. Rows
+// take 64 bytes each, and are allocated when a duration first falls into them. The zero
+// Counts is empty.
 type Counts struct {
 	rows      [][perRow]uint64 // in ascending order
 	hit       uint64           // which rows exist; bit 0 is lowestRow
@@ -46,15 +47,15 @@ func (c *Counts) grow(at int, bit uint64) {
 	c.hit |= bit
 }
 
-// copyFrom makes c equal to o in the memory that c has, if that is enough.
+// copyFrom makes c equal to o. It reuses c's memory if that is enough.
 func (c *Counts) copyFrom(o *Counts) {
 	c.rows = append(c.rows[:0], o.rows...)
 	c.hit, c.low, c.high = o.hit, o.low, o.high
 }
 
-// Snapshot returns the histogram as its readers see it.
+// Snapshot returns the public form of the histogram.
 func (c *Counts) Snapshot() *histogram.Snapshot {
-	const unit = 1 << 32 // squared, it is the worth of one of high
+	const unit = 1 << 32 // its square is the worth of one in high
 	s := &histogram.Snapshot{Sum: (float64(float64(c.high)*unit*unit) + float64(c.low)) / float64(time.Second)}
 	n := 0
 	for _, row := range c.rows {

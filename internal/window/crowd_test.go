@@ -7,11 +7,11 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// weightOf is the weight of the model's work that started then.
+// weightOf is the weight of the model's work with the given start.
 func weightOf(start int64) int { return 1 + int(start%3) }
 
-// checkCrowd compares a window's concurrency and work that is no sample with
-// the events since it began.
+// checkCrowd compares a window's concurrency and its work that is no sample with the events
+// since it began.
 func (m *model) checkCrowd(t *testing.T, w law.Window, from int64) {
 	t.Helper()
 	if w.Elapsed == 0 {
@@ -41,8 +41,8 @@ func (m *model) checkCrowd(t *testing.T, w law.Window, from int64) {
 	m.checkEnded(t, w, from)
 }
 
-// checkEnded checks what counts work by when it ended. What ended in the instant in which the
-// window began may be in it or not.
+// checkEnded checks the counts of work by its end. Work that ended in the instant in which
+// the window began may be in it or not.
 func (m *model) checkEnded(t *testing.T, w law.Window, from int64) {
 	t.Helper()
 	sums := func(from int64) (weight, carried, failed, held int) {

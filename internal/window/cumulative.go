@@ -2,16 +2,17 @@ package window
 
 import "time"
 
-// Cumulative holds all measurements of a meter: nothing leaves it but peaks. The zero
-// Cumulative is empty.
+// Cumulative is a meter's measurements since it began to accumulate: only peaks ever leave
+// it. The zero Cumulative is empty.
 type Cumulative struct {
 	Latencies Counts // of successes, also of work that started under an earlier limit
 	Waits     Counts // in the queue, of the work that was admitted after it waited
 	peak      peak
 }
 
-// NewCumulative returns one that has room to copy most others without allocating: a meter is copied
-// under a lock. Latencies seldom spread further than over twelve octaves, a factor of 4096.
+// NewCumulative returns a Cumulative with room to copy most others without allocating: a
+// meter is copied under a lock. Latencies seldom spread over more than twelve octaves, a
+// factor of 4096.
 func NewCumulative() *Cumulative {
 	const octaves = 12
 	return &Cumulative{
@@ -23,7 +24,7 @@ func NewCumulative() *Cumulative {
 // Peak is the most that was in flight in the current [PeakSpan] and the one before it.
 func (c *Cumulative) Peak() int { return int(max(c.peak.now, c.peak.before)) }
 
-// Accumulate begins a [Cumulative], or ends and forgets it.
+// Accumulate begins to measure a [Cumulative], or ends and forgets it.
 func (m *Meter) Accumulate(on bool, inflight int) {
 	switch {
 	case !on:
@@ -33,7 +34,7 @@ func (m *Meter) Accumulate(on bool, inflight int) {
 	}
 }
 
-// CopyTo copies the measurements to c, and changes nothing in the meter.
+// CopyTo copies the meter's measurements to c, and changes nothing in the meter.
 func (m *Meter) CopyTo(c *Cumulative, now int64, inflight int) {
 	if m.cumulative == nil {
 		return
@@ -44,19 +45,19 @@ func (m *Meter) CopyTo(c *Cumulative, now int64, inflight int) {
 	c.peak.pass(max(now, m.last), inflight)
 }
 
-// Queued says that the work that starts now spent so long in the queue, whatever it waited for.
+// Queued records the time in the queue of the work that starts now, for any reason.
 func (m *Meter) Queued(wait int64) {
 	if m.cumulative != nil {
 		m.cumulative.Waits.add(time.Duration(wait))
 	}
 }
 
-// PeakSpan is how often something has to be read to see all peaks: scrapers read every 10 to 60
+// PeakSpan is the interval at which to read to see all peaks: scrapers read every 10 to 60
 // seconds.
 const PeakSpan = time.Minute
 
-// A peak knows the most work in flight of the current span and of the one before. Reading does not
-// reset it, so that it serves any number of readers.
+// A peak is the most work in flight in the current span and in the one before. Reading does
+// not reset it, so it serves any number of readers.
 type peak struct {
 	until       int64 // when the current span ends
 	now, before uint32
@@ -66,7 +67,7 @@ func newPeak(now int64, inflight int) peak {
 	return peak{until: now + int64(PeakSpan), now: bounded(inflight)}
 }
 
-// pass books the time until now, during which so much was in flight.
+// pass books the time until now, with the given work in flight.
 func (p *peak) pass(now int64, inflight int) {
 	if now >= p.until {
 		p.turn(now, inflight)
@@ -84,5 +85,5 @@ func (p *peak) turn(now int64, inflight int) {
 	p.until += int64(PeakSpan)
 }
 
-// rise says that so much is in flight now.
+// rise records the work in flight now.
 func (p *peak) rise(inflight int) { p.now = max(p.now, bounded(inflight)) }

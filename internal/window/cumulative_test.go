@@ -10,13 +10,14 @@ import (
 	"github.com/weir-go/weir/histogram"
 )
 
-// naive is the model of Cumulative: all durations, and all that was ever in flight.
+// naive is the exact model of Cumulative: all durations, and all work that was ever in
+// flight.
 type naive struct {
 	latencies, waits []time.Duration
 	levels           []level
 }
 
-// level is how much was in flight from a moment on.
+// level is the work in flight from a moment on.
 type level struct {
 	from     int64
 	inflight int
@@ -53,7 +54,8 @@ func expectCounts(t *testing.T, got *histogram.Snapshot, durations []time.Durati
 	}
 }
 
-// TestCumulativeIsTheNaiveModel runs random work through random restarts, and reads all along.
+// TestCumulativeIsTheNaiveModel runs random work through random restarts, and reads
+// throughout.
 func TestCumulativeIsTheNaiveModel(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 11))

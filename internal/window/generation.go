@@ -2,17 +2,17 @@ package window
 
 import "math"
 
-// A tally holds the measurements of the current generation, apart from the distribution of
+// A tally is the measurements of the current generation, apart from the distribution of
 // latencies. Times are in nanoseconds.
 type tally struct {
 	area      float64 // work in flight times time
 	crowd     float64 // work in flight, squared, times time
-	heldArea  float64 // of area, that in which the limit held work back
+	heldArea  float64 // the part of area in which the limit held work back
 	saturated int64   // time in which the limit held work back
 	sum       float64 // of latencies
-	sojourns  float64 // latencies of all that succeeded, whenever it started
+	sojourns  float64 // latencies of all successes, whenever they started
 	squares   float64 // of latencies
-	least     int64   // latency; means nothing without samples
+	least     int64   // least latency; undefined without samples
 	waited    float64 // time in the queue
 
 	samples, failures, timeouts, refused uint32
@@ -27,14 +27,14 @@ type tally struct {
 	overloaded    uint32 // work that the downstream refused
 }
 
-// most is where a count stops: it fits an int on every machine. A look-back of an hour has room
-// for half a million a second.
+// most is the largest value of a count: it fits an int on every machine. A look-back of an
+// hour has room for half a million a second.
 const most = math.MaxInt32
 
 // plus adds counts, up to most.
 func plus(a, b uint32) uint32 { return uint32(min(uint64(a)+uint64(b), most)) }
 
-// bounded is a number as a count.
+// bounded returns n as a count.
 func bounded(n int) uint32 { return uint32(min(max(n, 0), most)) }
 
 // succeed counts a success.
@@ -64,7 +64,7 @@ func (t *tally) add(o tally) {
 	t.sojourns += o.sojourns
 	t.squares += o.squares
 	t.waited += o.waited
-	if n := uint64(t.samples) + uint64(o.samples); n > most { // so that the means stay
+	if n := uint64(t.samples) + uint64(o.samples); n > most { // so that the means stay the same
 		part := most / float64(n)
 		t.sum, t.squares = t.sum*part, t.squares*part
 	}
@@ -81,8 +81,8 @@ func (t *tally) add(o tally) {
 	t.peak = max(t.peak, o.peak)
 }
 
-// product is rounded before anything is added to it. Some machines would else
-// compute both in one, with another result.
+// product is rounded before anything is added to it. Some machines would otherwise compute
+// both in one step, with another result.
 func product(a, b float64) float64 { return float64(a * b) }
 
 func (t *tally) mean() float64 { return t.sum / float64(max(1, t.samples)) }
@@ -93,8 +93,8 @@ func (t *tally) deviation() float64 {
 	return math.Sqrt(max(0, t.squares/float64(max(1, t.samples))-product(mean, mean)))
 }
 
-// A summary is a tally in 80 bytes. It keeps mean and deviation rather than the two
-// sums, whose difference would drown in the rounding to 32 bits.
+// A summary is a tally in 80 bytes. It keeps mean and deviation rather than the two sums,
+// whose difference would be lost in the rounding to 32 bits.
 type summary struct {
 	area, crowd, heldArea, saturated, waited float32
 	mean, deviation, least, sojourns         float32
@@ -137,8 +137,8 @@ func (s *summary) add(o tally) {
 	*s = summarize(&t)
 }
 
-// turn does the work that is due: it begins to measure, rotates the generations
-// and drops the past, each at its own time.
+// turn does the work that is due: it begins to measure, rotates the generations and drops the
+// past, each at its own time.
 func (m *Meter) turn(now int64, inflight int, saturated bool) {
 	if now-m.last > m.cold.lookback {
 		m.last = now
@@ -159,8 +159,8 @@ func (m *Meter) turn(now int64, inflight int, saturated bool) {
 	}
 }
 
-// schedule sets when turn has to run again. The past generation may have to go before
-// the next rotation: after a restart that settles, or that added to it.
+// schedule sets when turn must run again. The past generation may have to go before the next
+// rotation: after a restart that settles, or that added to it.
 func (m *Meter) schedule() {
 	next := m.from
 	if m.begun {
@@ -205,8 +205,7 @@ func (m *Meter) drop(at int64) {
 	m.latencies.clear(1 - m.side)
 }
 
-// forget empties both generations, to measure from now on or from the time to which
-// the meter settles.
+// forget empties both generations, to measure from now on or from the end of settling.
 func (m *Meter) forget(now int64) {
 	m.drop(now)
 	m.current = tally{}

@@ -15,7 +15,7 @@ func lognormalOf(r *rand.Rand) int64 {
 	return int64(min(max(30e6*math.Exp(r.NormFloat64()), 1e6), 1e9))
 }
 
-// Recent is the view of a snapshot.
+// Recent returns the measurements of a snapshot.
 func (m *Meter) Recent(now int64) Recent {
 	r := NewRaw()
 	m.CopyRecent(r, now)

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// An Outcome says how a piece of work ended.
+// An Outcome is the result of a piece of work.
 type Outcome uint8
 
 // The outcomes.
@@ -13,7 +13,7 @@ const (
 	Success Outcome = iota
 	Failure
 	Timeout
-	Ignore     // teaches nothing
+	Ignore     // not counted
 	Overloaded // the downstream refused it
 )
 
@@ -28,7 +28,7 @@ const (
 type Meter struct {
 	last int64 // time up to which all is booked
 	from int64 // the current generation measures from here on; may be ahead
-	due  int64 // when turn has something to do
+	due  int64 // when turn must run next
 
 	fence int64 // work that started before it does not judge the limit
 
@@ -42,7 +42,7 @@ type Meter struct {
 
 	first   [2]uint32 // work in flight when each side's generation began
 	average float32   // moving average of latency
-	beside  uint32    // work in flight that it does not measure
+	beside  uint32    // work in flight outside the meter
 	side    uint8     // the current generation's side of the sketch
 	begun   bool      // the time is past from
 	alone   bool      // the law sees the current generation only
@@ -64,12 +64,12 @@ func New(now int64, lookback time.Duration) *Meter {
 	return m
 }
 
-// SetBeside says how much is in flight besides the work that is measured: it counts for the peak of
-// [Cumulative] alone.
+// SetBeside sets the work in flight outside the meter: it only counts for the peak of
+// [Cumulative].
 func (m *Meter) SetBeside(weight int) { m.beside = bounded(weight) }
 
-// SetLookback changes how far to look back. Measurements older than the new look-back are
-// dropped by the next call of Flow.
+// SetLookback changes how far to look back. The next call of Flow drops measurements older
+// than the new look-back.
 func (m *Meter) SetLookback(lookback time.Duration) {
 	m.cold.lookback = span(lookback)
 	m.schedule()
@@ -78,8 +78,8 @@ func (m *Meter) SetLookback(lookback time.Duration) {
 // span returns a look-back that can be halved and added to any time.
 func span(lookback time.Duration) int64 { return min(max(int64(lookback), 2), furthest) }
 
-// Flow books the time since the last call, during which so much work ran and the
-// limit did or did not hold work back.
+// Flow books the time since the last call, with the given work in flight, and whether the
+// limit held work back.
 func (m *Meter) Flow(now int64, inflight int, saturated bool) {
 	if now >= m.due {
 		m.turn(now, inflight, saturated)
@@ -106,13 +106,13 @@ func (m *Meter) book(now int64, inflight int, saturated bool) {
 	}
 }
 
-// Start says that a piece of work starts; inflight includes it.
+// Start records that a piece of work starts; inflight includes it.
 func (m *Meter) Start(now int64, inflight int) {
 	m.Rise(inflight)
 	m.ages.begin(now, now < m.last)
 }
 
-// Rise says that so much is in flight.
+// Rise records the work in flight.
 func (m *Meter) Rise(inflight int) {
 	if m.last >= m.from {
 		m.current.peak = max(m.current.peak, bounded(inflight))
@@ -122,15 +122,15 @@ func (m *Meter) Rise(inflight int) {
 	}
 }
 
-// Waited says that the work that starts now spent so long in the queue.
+// Waited records the time in the queue of the work that starts now.
 func (m *Meter) Waited(wait int64) {
 	m.add(tally{waits: 1, waited: float64(max(wait, 0))})
 }
 
-// Refused says that work was refused now.
+// Refused records that work was refused now.
 func (m *Meter) Refused() { m.add(tally{refused: 1}) }
 
-// add counts events of now: for the past while the meter settles.
+// add counts an event of now: for the past while the meter settles.
 func (m *Meter) add(t tally) {
 	if m.last < m.from {
 		m.cold.past.add(t)
@@ -139,7 +139,7 @@ func (m *Meter) add(t tally) {
 	m.current.add(t)
 }
 
-// Done says that work of a weight that started at the given time has ended.
+// Done records that work of the given weight and start has ended.
 func (m *Meter) Done(start, now int64, weight int, o Outcome) {
 	m.ages.end(start)
 	if m.last >= m.from && o != Ignore && o != Overloaded {
@@ -188,8 +188,8 @@ func (m *Meter) smooth(latency float32) {
 	m.average += float32((latency - m.average) / smoothing)
 }
 
-// straggle counts a success of work that started under an earlier limit: where the law
-// does not see it, or not at all.
+// straggle counts a success of work that started under an earlier limit: in the past
+// generation if the law does not see that, and otherwise not at all.
 func (m *Meter) straggle(latency int64) {
 	if !m.alone {
 		return

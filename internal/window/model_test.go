@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A model remembers everything that happened, to hold a Meter against it.
+// A model records all events, to compare a Meter with them.
 type model struct {
 	meter    *Meter
 	lookback int64
@@ -100,7 +100,7 @@ func (m *model) count(o Outcome, after, began int64) (n int) {
 	return n
 }
 
-// check compares the window of the law with the events since it began.
+// check compares the law's window with the events since it began.
 func (m *model) check(t *testing.T) {
 	t.Helper()
 	w := m.meter.Window(m.now, len(m.running))
@@ -149,7 +149,7 @@ func (m *model) checkFlow(t *testing.T, w law.Window, from int64) {
 	near(t, "in flight", w.InFlight, area/elapsed, 1e-5)
 	near(t, "saturated", w.Saturated, saturated/elapsed, 1e-5)
 	if w.Peak < peak || w.Peak > peak+1 && m.now > from {
-		// What started at the very beginning or end shows in no span.
+		// Work that started at the very beginning or end shows in no span.
 		t.Fatalf("peak %d, want %d", w.Peak, peak)
 	}
 }
@@ -181,7 +181,7 @@ func (m *model) checkEvents(t *testing.T, w law.Window, from int64) {
 	}
 }
 
-// checkLatencies takes the latest samples for those in the window: their number has been
+// checkLatencies takes the latest samples as those of the window: their number has been
 // checked.
 func (m *model) checkLatencies(t *testing.T, w law.Window) {
 	t.Helper()
@@ -229,8 +229,7 @@ func moments(latencies []time.Duration) (mean, deviation float64) {
 	return mean, math.Sqrt(deviation)
 }
 
-// near allows for a relative tolerance and for what rounding to whole nanoseconds does
-// to anything that is one.
+// near allows for a relative tolerance and for rounding to whole nanoseconds.
 func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	slack := tolerance * max(1, math.Abs(want))

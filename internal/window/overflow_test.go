@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// More than 32 bits of weight, or of work in flight, are counted as the most that there is room
-// for.
+// More than 32 bits of weight, or of work in flight, are counted as the largest count.
 func TestWeightDoesNotWrap(t *testing.T) {
 	const heavy = 1_000_000_000
 	inFlight := math.MaxInt
@@ -22,7 +21,7 @@ func TestWeightDoesNotWrap(t *testing.T) {
 	}
 }
 
-// Counts that are full stay so, and the mean stays the same.
+// Full counts stay full, and the mean stays the same.
 func TestCountsDoNotWrap(t *testing.T) {
 	full := func(failures bool) *Meter {
 		m := New(0, time.Second)

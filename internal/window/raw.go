@@ -2,9 +2,9 @@ package window
 
 import "time"
 
-// A Raw holds the measurements of a meter within its look-back, copied to be worked up later. A
-// reader copies it under the lock of a limiter and asks it when the lock is free: quantiles take
-// longer than the copy. Use [NewRaw] to make one.
+// A Raw is a copy of a meter's measurements within its look-back. A reader copies it under
+// the lock of a limiter and evaluates it without the lock: quantiles take longer than the
+// copy. Use [NewRaw] to make one.
 type Raw struct {
 	tally   tally
 	sides   sides
@@ -19,13 +19,13 @@ func NewRaw() *Raw {
 	return &Raw{sketch: sketch{rows: make([]row, 0, octaves)}, carries: make([]carry, 0, octaves)}
 }
 
-// Clear empties r and keeps its room.
+// Clear empties r and keeps its memory.
 func (r *Raw) Clear() {
 	*r = Raw{sketch: sketch{rows: r.sketch.rows[:0]}, carries: r.carries[:0]}
 }
 
-// CopyRecent copies the measurements within the look-back to r, and changes nothing in the
-// meter.
+// CopyRecent copies the meter's measurements within the look-back to r, and changes nothing
+// in the meter.
 func (m *Meter) CopyRecent(r *Raw, now int64) {
 	r.tally, r.sides = m.recent(now)
 	r.average = m.EWMA()
@@ -41,7 +41,7 @@ func (m *Meter) CopyRecent(r *Raw, now int64) {
 	}
 }
 
-// Recent returns the view of a snapshot.
+// Recent evaluates the measurements for a snapshot.
 func (r *Raw) Recent() Recent {
 	return summed(&r.tally, func(q float64) time.Duration {
 		return r.sketch.ranked(r.sides, rank(q, uint64(r.tally.samples)))

@@ -2,9 +2,9 @@ package window
 
 import "time"
 
-// Restart says that the limit changed, or that the law wants to measure afresh: what
-// follows is measured anew from now plus settle on, and only what started by then
-// judges the limit.
+// Restart records that the limit changed, or that the law wants to measure afresh.
+// Measurements start anew at now plus settle, and only work that starts from then on judges
+// the limit.
 func (m *Meter) Restart(now int64, settle time.Duration) {
 	now = max(now, m.last)
 	m.last = now
@@ -16,8 +16,8 @@ func (m *Meter) Restart(now int64, settle time.Duration) {
 	m.schedule()
 }
 
-// shelve empties the current generation in favour of the past one. If it is too young
-// to represent the past alone, it joins the older one.
+// shelve moves the current generation to the past one. If it is too young to be the past
+// alone, it joins the older one.
 func (m *Meter) shelve(now int64) {
 	if now-m.from >= m.cold.lookback/4 {
 		m.retire()

@@ -64,7 +64,7 @@ func TestSettlingIsNotMeasured(t *testing.T) {
 	if w := m.Window(100*ms, 31); w.Elapsed != 0 || w.Refused+w.Waited != 0 {
 		t.Errorf("settling: %+v", w)
 	}
-	m.Flow(200*ms, 10, false) // 150 ms is where measuring began
+	m.Flow(200*ms, 10, false) // measuring began at 150 ms
 	m.Flow(250*ms, 12, true)
 	w := m.Window(250*ms, 8)
 	if w.Elapsed != 100*time.Millisecond || w.InFlight != 11 || w.Saturated != 0.5 || w.First != 10 || w.Peak != 10 {
@@ -72,8 +72,8 @@ func TestSettlingIsNotMeasured(t *testing.T) {
 	}
 }
 
-// TestSnapshotSurvivesOneRestart sees at least a quarter of the look-back, whenever the
-// restart comes.
+// TestSnapshotSurvivesOneRestart sees at least a quarter of the look-back, at any time of the
+// restart.
 func TestSnapshotSurvivesOneRestart(t *testing.T) {
 	for at := second; at < 2*second; at += 10 * ms {
 		m := New(0, time.Second)

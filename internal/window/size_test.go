@@ -45,8 +45,8 @@ func TestMeterHeap(t *testing.T) {
 	}
 }
 
-// TestCumulativeHeap adds what a meter takes that accumulates, with latencies in eleven octaves and
-// no waits.
+// TestCumulativeHeap adds the memory of a meter that accumulates, with latencies in eleven
+// octaves and no waits.
 func TestCumulativeHeap(t *testing.T) {
 	const meters, limit = 10_000, 128 + 704
 	r := rand.New(rand.NewPCG(3, 4))

@@ -6,16 +6,15 @@ import (
 )
 
 const (
-	shortest = int64(time.Microsecond) // latencies outside are counted as these
+	shortest = int64(time.Microsecond) // latencies outside are counted at these bounds
 	longest  = int64(time.Hour)
 
 	lowestOctave = 9 // shortest lies in [2^9, 2^10) nanoseconds
-	cells        = 9 // an octave has so many
+	cells        = 9 // cells of an octave
 )
 
-// bounds are where the cells of an octave begin, in 128ths of where the octave does: as
-// close as whole numbers come to 128 * 2^(i/9), so that the cells are about equally wide
-// in proportion.
+// bounds are the starts of the cells of an octave, in 128ths of its own start: the whole
+// numbers closest to 128 * 2^(i/9), so that the cells are about equally wide in proportion.
 var bounds = [cells + 1]int{128, 138, 149, 161, 174, 188, 203, 219, 237, 256}
 
 // cellOf has the cell of a latency by its eight leading bits.
@@ -39,8 +38,8 @@ type carry struct {
 	wraps  [2][cells]uint32
 }
 
-// A sketch counts latencies of two generations. The generations are called
-// sides here: which of them is current is not its business.
+// A sketch counts latencies of two generations, called sides here. It does not know which of
+// them is current.
 type sketch struct {
 	rows    []row  // one for each octave hit, in ascending order
 	octaves uint64 // which octaves have a row; bit 0 is lowestOctave
@@ -71,9 +70,8 @@ func (h *sketch) wrapped(octave int, side, i uint8) {
 	h.carry(octave).wraps[side&1][i]++
 }
 
-// grow inserts a row. It is kept out of add because it is rare. It allocates exactly one
-// more than there were: doubling would waste more memory than all the copying, which
-// stops at 33 rows, is worth.
+// grow inserts a row. It is kept out of add because it is rare. It allocates exactly one row
+// more: doubling would waste more memory than the copying costs, which stops at 33 rows.
 //
 //go:noinline
 func (h *sketch) grow(at int, bit uint64) {
@@ -94,7 +92,7 @@ func (h *sketch) find(octave int) *carry {
 	return nil
 }
 
-// carry returns the carry of an octave, made if need be.
+// carry returns the carry of an octave, allocated on first use.
 func (h *sketch) carry(octave int) *carry {
 	if c := h.find(octave); c != nil {
 		return c
@@ -103,7 +101,7 @@ func (h *sketch) carry(octave int) *carry {
 	return h.carries
 }
 
-// clear forgets one side. The rows stay: they are likely to be hit again.
+// clear empties one side. The rows stay: they are likely to be hit again.
 func (h *sketch) clear(side uint8) {
 	for i := range h.rows {
 		h.rows[i][side&1] = [cells]uint8{}
@@ -113,7 +111,7 @@ func (h *sketch) clear(side uint8) {
 	}
 }
 
-// fold moves all that one side counted to the other.
+// fold moves all counts of one side to the other.
 func (h *sketch) fold(from uint8) {
 	from &= 1
 	to := 1 - from
@@ -137,11 +135,11 @@ func (h *sketch) fold(from uint8) {
 	h.clear(from)
 }
 
-// sides says which generations to look at.
+// sides selects the generations to read.
 type sides [2]bool
 
-// ranked returns the latency of the given rank, counted from 1, to within 4%. It
-// returns the highest one if there are fewer, and 0 if there are none.
+// ranked returns the latency of the given rank, counted from 1, to within 4%. It returns the
+// highest one if there are fewer, and 0 without any.
 func (h *sketch) ranked(s sides, rank uint64) time.Duration {
 	at, found := 0, time.Duration(0)
 	for o := h.octaves; o != 0; o &= o - 1 {
@@ -163,7 +161,7 @@ func (h *sketch) ranked(s sides, rank uint64) time.Duration {
 	return found
 }
 
-// count returns the counts of the sides in one cell.
+// count returns the count of the sides in one cell.
 func count(s sides, r *row, c *carry, i int) uint64 {
 	n := uint64(0)
 	for side, seen := range s {
@@ -178,8 +176,8 @@ func count(s sides, r *row, c *carry, i int) uint64 {
 	return n
 }
 
-// middle is the harmonic mean of a cell's bounds, 2*lo*hi/(lo+hi), from which both are
-// the same relative distance away.
+// middle is the harmonic mean of a cell's bounds, 2*lo*hi/(lo+hi). Both bounds have the same
+// relative distance from it.
 func middle(octave, i int) time.Duration {
 	lo, hi := float64(bounds[i]), float64(bounds[i+1])
 	twice := float64(uint64(1)<<octave) / 64 // the unit of bounds

@@ -12,7 +12,7 @@ import (
 
 var quantiles = []float64{0, 0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1}
 
-// checkQuantiles holds a meter's quantiles against the exact ones by nearest rank, of
+// checkQuantiles compares a meter's quantiles with the exact ones by nearest rank, of
 // latencies brought into the histogram's range.
 func checkQuantiles(t *testing.T, got law.Latencies, latencies []time.Duration) {
 	t.Helper()
@@ -93,7 +93,7 @@ func TestMiddle(t *testing.T) {
 	}
 }
 
-// TestCellsCarry fills single cells far past eight bits, on both sides.
+// TestCellsCarry fills single cells far beyond eight bits, on both sides.
 func TestCellsCarry(t *testing.T) {
 	const fast, slow = time.Millisecond, time.Minute
 	var h sketch
@@ -118,8 +118,8 @@ func TestCellsCarry(t *testing.T) {
 	expectCount(t, &h, both, 0, 0)
 }
 
-// expectCount expects so many of about a millisecond and so many of about a minute, by
-// the ranks at which the latency changes.
+// expectCount expects the given numbers of about a millisecond and of about a minute, by the
+// ranks at which the latency changes.
 func expectCount(t *testing.T, h *sketch, s sides, fast, slow uint64) {
 	t.Helper()
 	if fast > 0 && h.ranked(s, fast) > 2*time.Millisecond {
@@ -149,8 +149,8 @@ func expectCount(t *testing.T, h *sketch, s sides, fast, slow uint64) {
 	}
 }
 
-// FuzzHistogram takes eight bytes for a latency, the ninth for where it goes: after a
-// restart the law sees only later samples, the snapshot all.
+// FuzzHistogram takes eight bytes for a latency, the ninth for its place: after a restart the
+// law sees only later ones, the snapshot all.
 func FuzzHistogram(f *testing.F) {
 	f.Add([]byte("a latency of eight bytes and the restart"))
 	f.Add(binary.LittleEndian.AppendUint64(nil, math.MaxUint64))
@@ -164,7 +164,7 @@ func FuzzHistogram(f *testing.F) {
 			if data[8] >= 250 {
 				now++
 				m.Restart(now, 0)
-				m.fence = math.MinInt64 // what counts here is where latencies go
+				m.fence = math.MinInt64 // the place of latencies is tested here
 				judged = judged[:0]
 			}
 			for range 1 + int(data[8])%3*100 {

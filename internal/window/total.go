@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// A Total adds the measurements of several meters within their look-backs, as if they were one.
-// The zero Total is empty.
+// A Total sums the measurements of several meters within their look-backs, as if they were
+// one. The zero Total is empty.
 type Total struct {
 	tally   tally
 	counts  [64 - lowestOctave][cells]uint64
 	average float64 // sum of the moving averages, each times its samples
 }
 
-// Add adds the measurements of one of them.
+// Add adds the measurements of one meter.
 func (t *Total) Add(r *Raw) {
 	t.tally.add(r.tally)
 	t.average += product(float64(r.average), float64(r.tally.samples))

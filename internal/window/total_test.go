@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestTotalIsOneMeter feeds several meters and one with all that they got.
+// TestTotalIsOneMeter feeds several meters, and one with all the same input.
 func TestTotalIsOneMeter(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	one := New(0, 10*time.Second)

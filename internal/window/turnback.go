@@ -2,8 +2,8 @@ package window
 
 import "math"
 
-// TurnBack has the meter measure anew from a time before the last one. Of what is in flight it
-// knows that it began before, and no more.
+// TurnBack restarts the measurements from a time before the last one. The work in flight
+// counts as begun before it, at an unknown time.
 func (m *Meter) TurnBack(now int64) {
 	m.last, m.from, m.fence = now, now, now
 	m.cold.from = now
@@ -14,7 +14,7 @@ func (m *Meter) TurnBack(now int64) {
 	}
 }
 
-// turnBack has all that is in flight count as begun now.
+// turnBack makes all work in flight count as begun now.
 func (a *ages) turnBack(now int64) {
 	if a.n == 0 {
 		return
@@ -32,8 +32,8 @@ func (a *ages) turnBack(now int64) {
 // BeforeAll is the start of work that began before the clock was turned back.
 const BeforeAll = math.MinInt64
 
-// Ended is [Meter.Done] for work that may have started before the clock was turned back. It is not
-// known then how long it took.
+// Ended is [Meter.Done] for work that may have started before the clock was turned back. Its
+// latency is then unknown.
 func (m *Meter) Ended(start, now int64, weight int32, o Outcome) {
 	if start > now {
 		start, o = BeforeAll, Ignore

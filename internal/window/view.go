@@ -7,9 +7,9 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Window is the view of the law: all measurements since the last restart, or over
-// the look-back. Limit and bounds are left to the caller. Latencies is only valid until
-// the next call of any other method but a read.
+// Window is the law's view: all measurements since the last restart, or over the look-back.
+// Limit and bounds are left to the caller. Latencies is only valid until the next call of any
+// method that writes.
 func (m *Meter) Window(now int64, inflight int) law.Window {
 	t, from, first := m.current, m.from, m.first[m.side]
 	if !m.alone {
@@ -50,7 +50,7 @@ func (m *Meter) Window(now int64, inflight int) law.Window {
 	return w
 }
 
-// average fills in the means over time and over work, where there was any.
+// average fills in the means over time or per piece of work, if there was any.
 func (t *tally) average(w *law.Window) {
 	if t.samples > 0 {
 		w.Least = time.Duration(t.least)
@@ -74,7 +74,7 @@ func (t *tally) average(w *law.Window) {
 	}
 }
 
-// Samples is the number of latencies that the law would see now.
+// Samples is the number of latencies in the law's window.
 func (m *Meter) Samples() int {
 	n := int(m.current.samples)
 	if !m.alone {
@@ -83,7 +83,7 @@ func (m *Meter) Samples() int {
 	return n
 }
 
-// Completed counts the successes, failures and timeouts that the law would see now.
+// Completed counts the successes, failures and timeouts in the law's window.
 func (m *Meter) Completed() int {
 	n := m.Samples() + int(m.current.failures) + int(m.current.timeouts)
 	if !m.alone {
@@ -92,8 +92,8 @@ func (m *Meter) Completed() int {
 	return n
 }
 
-// Carried counts the work that ended in the window and had started before it: such work
-// is no sample of the window.
+// Carried counts the work that ended in the window and had started before it: such work is no
+// sample of the window.
 func (m *Meter) Carried() int {
 	n := int(m.current.carried + m.current.carriedFailed)
 	if !m.alone {
@@ -102,12 +102,12 @@ func (m *Meter) Carried() int {
 	return n
 }
 
-// Age is the age of the oldest work in flight, or 0 if there is none: never less than
-// the truth, and more by at most 1 ms or half the greatest age reported since that work
+// Age is the age of the oldest work in flight, or 0 if there is none. It is never less than the
+// truth, and exceeds it by at most 1 ms or half the greatest age reported since that work
 // started, whichever is more.
 func (m *Meter) Age(now int64) time.Duration { return m.ages.oldest(max(now, m.last)) }
 
-// eligible is a Meter seen by the law.
+// eligible is a Meter as seen by the law.
 type eligible Meter
 
 // Quantile implements [law.Latencies].
@@ -119,7 +119,7 @@ func (e *eligible) Quantile(q float64) time.Duration {
 	return m.quantile(s, m.Samples(), q)
 }
 
-// Recent is the view of a snapshot: all of the look-back, whatever the restarts.
+// Recent is the measurements of a snapshot: all of the look-back, across restarts.
 type Recent struct {
 	Samples, Failures, Timeouts int
 
@@ -156,8 +156,8 @@ func (m *Meter) Quantile(q float64) time.Duration {
 	return m.quantile(s, int(t.samples), q)
 }
 
-// recent adds up the generations that are not too old. They may be, for a read does not
-// rotate and there may have been no traffic since.
+// recent adds up the generations that are not too old. They may be too old, because a read
+// does not rotate and there may have been no traffic since.
 func (m *Meter) recent(now int64) (t tally, s sides) {
 	now = max(now, m.last)
 	if now < m.from+m.cold.lookback {
@@ -170,15 +170,15 @@ func (m *Meter) recent(now int64) (t tally, s sides) {
 	return t, s
 }
 
-// quantile returns the nearest-rank quantile of so many latencies.
+// quantile returns the nearest-rank quantile of the given number of latencies.
 func (m *Meter) quantile(s sides, samples int, q float64) time.Duration {
 	return m.latencies.ranked(s, rank(q, uint64(samples)))
 }
 
-// rank is the nearest rank of a quantile among so many, counted from 1.
+// rank is the nearest rank of a quantile among the samples, counted from 1.
 func rank(q float64, samples uint64) uint64 {
 	rank := math.Ceil(q * float64(samples))
-	if !(rank > 1) { // also if q is not a number
+	if !(rank > 1) { // also if q is NaN
 		rank = 1
 	}
 	return uint64(min(rank, float64(samples)))
@@ -187,7 +187,7 @@ func rank(q float64, samples uint64) uint64 {
 // EWMA is the moving average of all latencies ever.
 func (m *Meter) EWMA() time.Duration { return round(max(0, float64(m.average))) }
 
-// Latest is that average if some of it was measured within the look-back, and otherwise 0.
+// Latest is that average if any of it was measured within the look-back, and otherwise 0.
 func (m *Meter) Latest() time.Duration {
 	if m.current.samples > 0 || m.last < m.cold.from+m.cold.lookback && m.cold.past.samples > 0 {
 		return m.EWMA()
