@@ -20,8 +20,8 @@ type patient struct {
 	since, until int
 }
 
-// inRotation is the model: the healthy addresses, and the sick ones beyond half of all that
-// became sick first.
+// inRotation is the model: all addresses except the sick ones, at most half of all, that became
+// sick last.
 func inRotation(patients []patient, now int) (in []int) {
 	left, out := len(patients)/2, map[int]bool{}
 	for range left {
