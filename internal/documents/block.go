@@ -6,25 +6,25 @@ import (
 	"strings"
 )
 
-// A Block is what stands between two fences.
+// A Block is the text between two fences.
 type Block struct {
 	Document string
 	Line     int    // of its first fence
 	Language string // such as "go"
 	Text     string // without the indentation of the fence
-	Hidden   string // of the comment above, which readers do not see: <!-- go: var db *sql.DB -->
+	Hidden   string // from the comment above, which readers do not see: <!-- go: var db *sql.DB -->
 	hiddenAt int    // its line
 }
 
-// At is where the block begins.
+// At returns the place of the block.
 func (b Block) At() string { return fmt.Sprintf("%s:%d", b.Document, b.Line) }
 
 const fence = "```"
 
 // Blocks lists the blocks of a document.
 func Blocks(name, text string) (blocks []Block) {
-	var comment Block // what stands in the comment above
-	open := -1        // the block in which the line is
+	var comment Block // the comment above, if any
+	open := -1        // index of the block that contains the line
 	indent := ""
 	lines := strings.Split(text, "\n")
 	for i := 0; i < len(lines); i++ {
@@ -52,7 +52,7 @@ func Blocks(name, text string) (blocks []Block) {
 	return blocks
 }
 
-// hidden is what a comment declares for the block of Go below it.
+// hidden returns a comment's declarations for the block of Go below it.
 func hidden(comment string) string {
 	text, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(comment), "<!--"), "-->")
 	code, ok := strings.CutPrefix(strings.TrimSpace(text), "go:")
@@ -62,8 +62,8 @@ func hidden(comment string) string {
 	return code
 }
 
-// Read returns the documents for readers by name. Those of the benchmarks, the decisions and the
-// changelog are left out: they show the code as it was when they were written.
+// Read returns the documents for readers by name. It omits the documents of the benchmarks,
+// the decisions and the changelog, which show the code at the time of writing.
 func Read(fsys fs.FS) (map[string]string, error) {
 	documents := map[string]string{}
 	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md"} {

@@ -7,33 +7,33 @@ import (
 	"strings"
 )
 
-// A Line is what a document tells the reader to type: a line of a block, with those that it
-// continues in, or a span of code.
+// A Line is a command line in a document: a line of a block with its continuation lines, or a
+// span of code.
 type Line struct {
 	At       string // file and line
 	Dir      string // where it runs
-	Language string // of the block; of a span, "" as of a block without one
+	Language string // of the block; "" for a span, as for a block without a language
 	Span     bool
-	Text     string // without what explains it
+	Text     string // without explanations
 }
 
 // A Command is a part of a line: a program and its arguments.
 type Command struct {
 	At, Dir string
 	Words   []string
-	All     bool // behind scripts/all: with all modules and all tests
+	All     bool // run by scripts/all: with all modules and all tests
 }
 
-// String is the command with its place, for complaints.
+// String returns the command with its place, for complaints.
 func (c Command) String() string { return c.At + ": `" + strings.Join(c.Words, " ") + "`" }
 
-// clone is where git clone puts the repository.
+// clone is the folder that git clone creates.
 const clone = "weir"
 
 // WithAll runs a command with all modules and all tests.
 const WithAll = "scripts/all"
 
-// Lines lists those of a document, of which the commands run in dir.
+// Lines lists the command lines of a document. Its commands run in dir.
 func Lines(name, text, dir string) (lines []Line) {
 	fenced, language, at := false, "", dir
 	all := strings.Split(text, "\n")
@@ -59,7 +59,7 @@ func Lines(name, text, dir string) (lines []Line) {
 	return lines
 }
 
-// explained cuts off what follows two blanks or a #.
+// explained removes an explanation after two blanks or a #.
 func explained(line string) string {
 	line, _, _ = strings.Cut(line, "  ")
 	line, _, _ = strings.Cut(line, " #")
@@ -68,8 +68,8 @@ func explained(line string) string {
 
 var span = regexp.MustCompile("`[^`]+`")
 
-// Spoken lists the code in a line of prose: all of it where it is indented, and what stands between
-// backquotes.
+// Spoken lists the code in a line of prose: the whole line if it is indented, otherwise the
+// text in backquotes.
 func Spoken(line, indent string) (spans []string) {
 	if code, ok := strings.CutPrefix(line, indent); ok {
 		return []string{explained(strings.TrimSpace(code))}
@@ -81,21 +81,21 @@ func Spoken(line, indent string) (spans []string) {
 }
 
 var (
-	// shellToken is a word, of which quotes may hold a part together, or what stands between two
+	// shellToken matches a word, which may contain quoted parts, or the separator of two
 	// commands.
 	shellToken = regexp.MustCompile(`(?:[^\s'";&|]|'[^']*'|"[^"]*")+|[;&|]+`)
 	assignment = regexp.MustCompile(`^[A-Z0-9_]+=`)
 	quotes     = strings.NewReplacer("'", "", `"`, "")
 )
 
-// Commands takes a line apart, as far as documents need it: commands in a row, directories,
+// Commands parses a line as far as documents need it: sequences of commands, directories,
 // variables. It returns the directory for the next line.
 func Commands(at, dir, line string) (all []Command, next string) {
 	c := Command{At: at, Dir: dir}
 	end := func() {
 		switch {
 		case len(c.Words) == 2 && c.Words[0] == "cd":
-			c.Dir = path.Clean(c.Words[1]) // documents start from the root
+			c.Dir = path.Clean(c.Words[1]) // relative to the root
 			if c.Dir == clone {
 				c.Dir = "."
 			}
@@ -110,7 +110,7 @@ func Commands(at, dir, line string) (all []Command, next string) {
 		switch {
 		case strings.Trim(word, ";&|") == "":
 			end()
-		case len(c.Words) == 0 && assignment.MatchString(word): // of the environment
+		case len(c.Words) == 0 && assignment.MatchString(word): // an environment variable
 		default:
 			c.Words = append(c.Words, quotes.Replace(word))
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// A way is how a line of a document is held to work.
+// A way is how to test a line of a document.
 type way string
 
 const (
@@ -39,7 +39,7 @@ var (
 	asksServer   = regexp.MustCompile(`^(curl|jq) `)
 )
 
-// wayOf sorts a line, and returns what the shell is to run.
+// wayOf classifies a line, and returns the text for the shell.
 func wayOf(l Line) (way, string) {
 	commands, _ := Commands(l.At, l.Dir, l.Text)
 	if len(commands) == 0 || !l.Span && !isShell[l.Language] {
@@ -53,7 +53,7 @@ func wayOf(l Line) (way, string) {
 		text = ourPrograms.ReplaceAllString(text, "$1$2$3")
 	}
 	switch {
-	case l.Span && !weirCommand.MatchString(text+" "): // another name, or what rules look at
+	case l.Span && !weirCommand.MatchString(text+" "): // another name, or code that internal/rules checks
 		return nothing, ""
 	case asksServer.MatchString(text):
 		return asks, text
@@ -71,7 +71,7 @@ func wayOf(l Line) (way, string) {
 	return unknown, text
 }
 
-// lines are those of all documents, each command once.
+// lines returns the lines of all documents, each command once.
 func lines(t *testing.T) (all []Line) {
 	t.Helper()
 	documents, err := Read(os.DirFS("../.."))
@@ -91,8 +91,8 @@ func lines(t *testing.T) (all []Line) {
 	return all
 }
 
-// TestCommandsAreSorted wants each command to run here or to be known to run elsewhere, and lists
-// all of them.
+// TestCommandsAreSorted checks that each command runs here or is known to run elsewhere, and
+// lists all of them.
 func TestCommandsAreSorted(t *testing.T) {
 	sorted, used := map[way][]string{}, map[string]bool{}
 	for _, l := range lines(t) {
@@ -123,7 +123,7 @@ func TestCommandsAreSorted(t *testing.T) {
 	}
 }
 
-// TestDocumentsRun types what the documents tell the reader to type, but what runs elsewhere.
+// TestDocumentsRun runs the commands of the documents, except those known to run elsewhere.
 func TestDocumentsRun(t *testing.T) {
 	longtest.Skip(t)
 	all := lines(t)
@@ -154,7 +154,7 @@ func runAll(t *testing.T, r *reader, all []Line) {
 	}
 }
 
-// runWrong shows what is said about commands that do not run.
+// runWrong tests the errors for commands that do not run.
 func runWrong(t *testing.T, r *reader) {
 	for _, test := range []struct {
 		do         func(context.Context, string) error

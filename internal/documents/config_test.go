@@ -16,7 +16,8 @@ var (
 	onlyVariables = regexp.MustCompile(`^(WEIR__\w+=.*\n)+$`)
 )
 
-// checks has weir check a configuration of the proxy, or variables that replace settings of one.
+// checks runs weir check on a configuration of the proxy, or on variables that replace
+// settings.
 func (r *reader) checks(ctx context.Context, dir string, b Block) error {
 	text, variables := b.Text, []string(nil)
 	switch {
@@ -26,7 +27,7 @@ func (r *reader) checks(ctx context.Context, dir string, b Block) error {
 		variables = strings.Split(strings.ReplaceAll(strings.TrimSpace(text), "'", ""), "\n")
 		text = "upstreams: {api: {addresses: ['http://127.0.0.1:1']}}\n"
 	}
-	// Empty lines above it give its lines their numbers in the document.
+	// Empty lines above the text make its line numbers match the document.
 	file := filepath.Join(dir, "weir.yaml")
 	if err := os.WriteFile(file, []byte(strings.Repeat("\n", b.Line)+text), 0o600); err != nil {
 		return err
@@ -40,7 +41,7 @@ func (r *reader) checks(ctx context.Context, dir string, b Block) error {
 	return err
 }
 
-// checkAll has every configuration in the documents checked, and then one that is wrong.
+// checkAll checks every configuration in the documents, and then a wrong one.
 func checkAll(t *testing.T, r *reader) {
 	for _, b := range blocksOf(t, "yaml", "sh") {
 		if isShell[b.Language] && !onlyVariables.MatchString(b.Text) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// elsewhere are the commands that the tests here do not run, and where they run instead. For all of
+// elsewhere lists the commands that the tests here do not run, and where they run. For all of
 // them, internal/rules checks that the tests, packages, flags and files that they name exist.
 var elsewhere = []struct {
 	command *regexp.Regexp
@@ -21,7 +21,7 @@ var elsewhere = []struct {
 	{regexp.MustCompile(`^openssl |^change|^curl -s -H|^seq |^xargs |^sort|^uniq|^curl .*(/orders|/limit)`), "by hand: they need a file in /etc, or the program of the page under load"},
 }
 
-// runsElsewhere says where a command runs, if not here.
+// runsElsewhere returns where a command runs, or "" if it runs here.
 func runsElsewhere(c Command) (where string) {
 	text := strings.Join(c.Words, " ")
 	for _, e := range elsewhere {

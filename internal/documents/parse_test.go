@@ -8,17 +8,18 @@ import (
 	"regexp"
 )
 
-// A snippet is a block of Go as the files of a package: its own, and that of the comment above it.
+// A snippet is a block of Go, parsed into files of a package: its own, and one for the
+// comment above it.
 type snippet struct {
 	Block
 	files []*ast.File
-	whole bool // a file that a reader can copy, with its imports
+	whole bool // a file with its imports that a reader can copy
 }
 
-// elided is a line of which a document shows only that there is more.
+// elided matches a line of dots, which stands for omitted code.
 var elided = regexp.MustCompile(`(?m)^\s*\.\.\.$`)
 
-// parse makes files of a block, which is a file already, or has declarations or statements.
+// parse parses a block, which is a file, declarations, or statements.
 func parse(fset *token.FileSet, b Block) (snippet, error) {
 	text := fmt.Sprintf("//line %s:%d\n%s", b.Document, b.Line+1, elided.ReplaceAllString(b.Text, ""))
 	file, err := parser.ParseFile(fset, "", text, 0)
@@ -42,8 +43,7 @@ func parse(fset *token.FileSet, b Block) (snippet, error) {
 	return snippet{b, files, false}, nil
 }
 
-// finish gives statements the results that they return, and lets them use no value of an
-// expression.
+// finish adds the result types that the statements return, and allows unused expressions.
 func finish(f *ast.FuncDecl) {
 	results := 0
 	ast.Inspect(f.Body, func(node ast.Node) bool {
@@ -60,7 +60,8 @@ func finish(f *ast.FuncDecl) {
 	if results == 0 {
 		return
 	}
-	// By far most functions return an error last; what comes before it in a document is a number.
+	// Nearly all functions return an error last; the values before it are numbers in
+	// documents.
 	list := &ast.FieldList{}
 	for range results - 1 {
 		list.List = append(list.List, &ast.Field{Type: ast.NewIdent("int")})
@@ -69,7 +70,7 @@ func finish(f *ast.FuncDecl) {
 	f.Body.List = append(f.Body.List, &ast.ExprStmt{X: &ast.CallExpr{Fun: ast.NewIdent("panic"), Args: []ast.Expr{ast.NewIdent("nil")}}})
 }
 
-// use assigns what only stands there, such as a literal of a struct, to nothing.
+// use assigns an unused expression, such as a struct literal, to the blank identifier.
 func use(body *ast.BlockStmt) {
 	for i, statement := range body.List {
 		if alone, ok := statement.(*ast.ExprStmt); ok {
@@ -82,7 +83,7 @@ func use(body *ast.BlockStmt) {
 	}
 }
 
-// declared are the names that the files declare at the top.
+// declared returns the names that the files declare at the top level.
 func declared(files []*ast.File) map[string]bool {
 	names := map[string]bool{}
 	for _, file := range files {
@@ -107,7 +108,8 @@ func declared(files []*ast.File) map[string]bool {
 	return names
 }
 
-// mentioned are the names in a file: those before a dot, which may be packages, and all.
+// mentioned returns the names in a file: before, the ones before a dot, which may be
+// packages, and all.
 func mentioned(file *ast.File) (before, all map[string]bool) {
 	before, all = map[string]bool{}, map[string]bool{}
 	ast.Inspect(file, func(node ast.Node) bool {

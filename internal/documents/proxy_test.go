@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// A stage is where a proxy of the documents runs: on free ports in place of those that they name.
+// A stage is the environment of a document's proxy: free ports in place of the documented
+// ones.
 type stage struct {
 	backend       *httptest.Server
 	listen, admin string
@@ -28,7 +29,7 @@ func newStage() (*stage, error) {
 			s.backend.Close()
 			return nil, err
 		}
-		defer listener.Close() // once both are known, so that they differ
+		defer listener.Close() // only after both are known, so that they differ
 		*address = listener.Addr().String()
 	}
 	return s, nil
@@ -36,7 +37,7 @@ func newStage() (*stage, error) {
 
 const answer = "the server behind the proxy"
 
-// moved has the ports of the stage in place of those of the documents.
+// moved replaces the documents' ports by the ports of the stage.
 func (s *stage) moved(text string) string {
 	return strings.NewReplacer(
 		"127.0.0.1:8080", s.listen, " :8080", " "+s.listen,
@@ -45,8 +46,8 @@ func (s *stage) moved(text string) string {
 	).Replace(text)
 }
 
-// begins starts a proxy on the stage. The variables move what a line or a file leaves to defaults
-// or sets.
+// begins starts a proxy on the stage. The variables set the addresses that a line or a file
+// sets or leaves to defaults.
 func (s *stage) begins(ctx context.Context, r *reader, text string) (stop func() error, err error) {
 	variables := []string{"WEIR_LISTEN=" + s.listen, "WEIR_ADMIN=" + s.admin}
 	if strings.Contains(text, "--config") {
@@ -58,7 +59,7 @@ func (s *stage) begins(ctx context.Context, r *reader, text string) (stop func()
 	return r.starts(ctx, s.moved(text), "state on", variables...)
 }
 
-// serves starts the proxy, asks it for a page and stops it.
+// serves starts the proxy, requests a page and stops it.
 func (r *reader) serves(ctx context.Context, text string) error {
 	s, err := newStage()
 	if err != nil {
@@ -93,12 +94,12 @@ func (s *stage) ask(ctx context.Context) (string, error) {
 	return string(text), err
 }
 
-// asks runs the line beside a proxy, if the programs in it are there.
+// asks runs the line beside a proxy, if its programs are installed.
 func (r *reader) asks(ctx context.Context, text string) error {
 	commands, _ := Commands("", ".", text)
 	for _, c := range commands {
 		if _, err := exec.LookPath(c.Words[0]); err != nil {
-			return nil // not every machine has it
+			return nil // not installed on every machine
 		}
 	}
 	s, err := newStage()

@@ -17,20 +17,20 @@ import (
 )
 
 const (
-	// awhile is how long a command that computes for minutes may do so: long enough to read its
+	// awhile is how long a command that computes for minutes may run: long enough to read its
 	// flags and files.
 	awhile = time.Second
-	// atMost bounds what starts in milliseconds on a machine that has time for it.
+	// atMost bounds a start that takes milliseconds on an idle machine.
 	atMost = time.Minute
 )
 
-// A reader is somebody who types the commands of the documents: a home, a folder with the files
-// that documents name, and the programs of the repository.
+// A reader types the commands of the documents: it has a home, a folder with the files that
+// documents name, and the programs of the repository.
 type reader struct {
-	dir string // has home, work and bin
+	dir string // contains home, work and bin
 }
 
-// programs are what the lines run, to be built.
+// programs lists the programs that the lines run, to be built.
 func programs(lines []Line) (folders []string) {
 	folders = []string{"./cmd/weir"}
 	for _, l := range lines {
@@ -48,7 +48,7 @@ func programs(lines []Line) (folders []string) {
 func newReader(dir string, folders []string) (*reader, error) {
 	r := &reader{dir: dir}
 	for _, folder := range []string{"home/.config/fish/completions", "bin", "work/docs/control"} {
-		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil { //nolint:gosec // for programs of ours
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o755); err != nil { //nolint:gosec // for our programs
 			return nil, err
 		}
 	}
@@ -62,7 +62,7 @@ func newReader(dir string, folders []string) (*reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	// In place of the scores of other limiters, which bench/peers takes hours to make.
+	// In place of the scores of other limiters, which take bench/peers hours to compute.
 	scores := []byte(`{"scenario":"det-1.5x","law":"another","seed":21,"goodput_pct":50}` + "\n")
 	return r, errors.Join(
 		os.WriteFile(filepath.Join(dir, "work/weir.yaml"), example, 0o600),
@@ -70,9 +70,9 @@ func newReader(dir string, folders []string) (*reader, error) {
 		os.WriteFile(filepath.Join(dir, "work/named-peers.jsonl"), scores, 0o600))
 }
 
-// command is a line of shell, which ends by an interrupt when ctx does.
+// command returns a shell command that is interrupted when ctx ends.
 func (r *reader) command(ctx context.Context, text string) *exec.Cmd {
-	c := exec.CommandContext(ctx, "bash", "-c", text) //nolint:gosec // of our documents
+	c := exec.CommandContext(ctx, "bash", "-c", text) //nolint:gosec // from our documents
 	c.Dir = filepath.Join(r.dir, "work")
 	c.Env = append(os.Environ(), "HOME="+filepath.Join(r.dir, "home"), "TERM=dumb",
 		"PATH="+filepath.Join(r.dir, "bin")+string(filepath.ListSeparator)+os.Getenv("PATH"))
@@ -81,7 +81,7 @@ func (r *reader) command(ctx context.Context, text string) *exec.Cmd {
 	return c
 }
 
-// ended judges how a command ended, which an interrupt may have ended.
+// ended checks the result of a command that may have been interrupted.
 func ended(text string, err error, out []byte) error {
 	exit := (*exec.ExitError)(nil)
 	switch {
@@ -93,10 +93,10 @@ func ended(text string, err error, out []byte) error {
 	return fmt.Errorf("`%s`: %w\n%s", text, err, bytes.TrimSpace(out))
 }
 
-// interrupted is the exit status of a simulation that was: docs/command.md.
+// interrupted is the exit status of an interrupted simulation: docs/command.md.
 const interrupted = 130
 
-// runs wants the command to end well, or to be busy after a while and to end by an interrupt.
+// runs checks that the command succeeds, or runs for a while and then ends on an interrupt.
 func (r *reader) runs(ctx context.Context, text string) error {
 	ctx, stop := context.WithTimeout(ctx, awhile)
 	defer stop()
@@ -104,7 +104,7 @@ func (r *reader) runs(ctx context.Context, text string) error {
 	return ended(text, err, out)
 }
 
-// watches wants a first line soon, and then a good end by an interrupt.
+// watches checks that the command soon prints a line, and ends well on an interrupt.
 func (r *reader) watches(ctx context.Context, text string) error {
 	stop, err := r.starts(ctx, text, "")
 	if err != nil {
@@ -113,7 +113,8 @@ func (r *reader) watches(ctx context.Context, text string) error {
 	return stop()
 }
 
-// starts runs the command until it prints a line with the word. What stop returns is how it ended.
+// starts runs the command until it prints a line with the word. stop ends it and returns its
+// result.
 func (r *reader) starts(ctx context.Context, text, word string, variables ...string) (stop func() error, err error) {
 	ctx, interrupt := context.WithTimeout(ctx, atMost)
 	c := r.command(ctx, text)
@@ -149,7 +150,7 @@ var (
 	longFlag = regexp.MustCompile(` (--[a-z-]+)`)
 )
 
-// helps wants help on what a line only names, with its flags.
+// helps checks that weir has help on a command that prose only names, with its flags.
 func (r *reader) helps(ctx context.Context, text string) error {
 	words := strings.Fields(text)[1:]
 	if end := slices.IndexFunc(words, func(w string) bool { return !word.MatchString(w) }); end >= 0 {

@@ -14,12 +14,12 @@ import (
 	"testing"
 )
 
-// undefined is what to do about a name that the compiler does not know.
+// undefined is the advice about a name that the compiler does not know.
 const undefined = ": correct it, or declare what readers know anyway in a comment above the block, as in <!-- go: var orders []Order; type Order struct{} -->; " +
 	"packages of others are in foreign in internal/documents"
 
-// complaintsAbout compiles the blocks of Go. Those that import what the workspace does not have are
-// skipped, unless it is whole.
+// complaintsAbout compiles the blocks of Go. It skips blocks with imports that the workspace
+// lacks, unless the workspace is whole.
 func (w *workspace) complaintsAbout(blocks []Block) (complaints []string, skipped int, err error) {
 	fset := token.NewFileSet()
 	var snippets []snippet
@@ -58,7 +58,7 @@ func (w *workspace) complaintsAbout(blocks []Block) (complaints []string, skippe
 			}
 			complaints = append(complaints, complaint)
 		}}
-		_, _ = config.Check("p", fset, s.files, nil) // Error has it all
+		_, _ = config.Check("p", fset, s.files, nil) // Error collects the errors
 	}
 	return complaints, skipped, nil
 }
@@ -72,7 +72,7 @@ func compilable(s snippet, compiled map[string]string) bool {
 	return true
 }
 
-// blocksOf are the blocks of the documents in the languages.
+// blocksOf returns the blocks of the documents in the languages.
 func blocksOf(t *testing.T, languages ...string) (found []Block) {
 	t.Helper()
 	documents, err := Read(os.DirFS("../.."))
@@ -105,7 +105,7 @@ func TestSnippetsCompile(t *testing.T) {
 	t.Logf("%d blocks of Go; %d import what this workspace does not have: GOWORK=$PWD/all.work compiles these too", len(blocks), skipped)
 }
 
-// TestSnippetsThatDoNotCompile shows what the test says about them.
+// TestSnippetsThatDoNotCompile checks the errors for wrong snippets.
 func TestSnippetsThatDoNotCompile(t *testing.T) {
 	w, err := theWorkspace()
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"sync"
 )
 
-// foreign are the packages of others in the documents, and those of the standard library that share
-// a name with another.
+// foreign are the third-party packages in the documents, and the packages of the standard
+// library that share a name with another.
 var foreign = map[string]string{
 	"asynq":      "github.com/hibiken/asynq",
 	"badger":     "github.com/dgraph-io/badger/v4",
@@ -54,13 +54,13 @@ var free = map[string]string{
 
 const modulePath = "github.com/weir-go/weir"
 
-// A workspace has the packages that snippets import.
+// A workspace holds the packages that snippets import.
 type workspace struct {
 	paths map[string]string // by name
 	whole bool              // all.work, with all modules
 }
 
-// theWorkspace has the packages of the standard library and of the repository.
+// theWorkspace holds the packages of the standard library and of the repository.
 var theWorkspace = sync.OnceValues(func() (*workspace, error) {
 	list, err := goCommand("list", "-f", "{{.Name}} {{.ImportPath}}", "std")
 	if err != nil {
@@ -77,15 +77,15 @@ var theWorkspace = sync.OnceValues(func() (*workspace, error) {
 	return w, w.addOurs(os.DirFS("../.."))
 })
 
-// isHidden tells whether readers cannot import the package.
+// isHidden reports whether readers cannot import the package.
 func isHidden(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
 		return part == "internal" || part == "vendor" || part == "testdata" || part == "bench" || len(part) > 1 && part[0] == '.'
 	})
 }
 
-// addOurs reads a file of each package, which go list would only find in the workspace of which it
-// is.
+// addOurs reads a file of each package, because go list only finds packages of the current
+// workspace.
 func (w *workspace) addOurs(repository fs.FS) error {
 	return fs.WalkDir(repository, ".", func(dir string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.IsDir() || isHidden(dir) {
@@ -111,7 +111,7 @@ func (w *workspace) addOurs(repository fs.FS) error {
 }
 
 func goCommand(args ...string) (string, error) {
-	command := exec.Command("go", args...) //nolint:gosec // arguments of ours
+	command := exec.Command("go", args...) //nolint:gosec // constant arguments
 	command.Dir = "../.."
 	var complaint strings.Builder
 	command.Stderr = &complaint
@@ -122,7 +122,8 @@ func goCommand(args ...string) (string, error) {
 	return string(out), err
 }
 
-// complete adds what a document leaves out: the imports of each file, and the variables in free.
+// complete adds the omitted parts of a document's code: the imports of each file, and the
+// variables in free.
 func (w *workspace) complete(s *snippet) {
 	if s.whole {
 		return
@@ -142,7 +143,7 @@ func (w *workspace) complete(s *snippet) {
 	variables.Name = ast.NewIdent("p")
 	s.files = append(s.files, &variables)
 	for _, file := range s.files {
-		if len(file.Imports) > 0 { // those of its own are all
+		if len(file.Imports) > 0 { // a file with imports has all it needs
 			continue
 		}
 		before, _ := mentioned(file)
@@ -156,8 +157,8 @@ func (w *workspace) complete(s *snippet) {
 	}
 }
 
-// compile has the go command compile what snippets import, all at once, and returns the files with
-// what these packages export.
+// compile compiles the imports of all snippets with the go command, and returns the files
+// with their export data.
 func compile(snippets []snippet) (map[string]string, error) {
 	wanted := map[string]bool{}
 	for _, s := range snippets {

@@ -10,15 +10,16 @@ import (
 	"time"
 )
 
-// tenWorkers are the upstream of the trials with bodies.
+// tenWorkers is the upstream of the trials with bodies.
 var tenWorkers = upstream{10, 50 * time.Millisecond, 50 * time.Millisecond}
 
-// bodies are requests with bodies, and clients that send slowly, beside requests without.
+// bodies are the loads of the trials: requests with bodies, or slow senders beside requests
+// without.
 var bodies = []struct {
 	name    string
 	u       upstream
-	times   float64 // the capacity
-	posts   int     // of ten requests
+	times   float64 // as a multiple of the capacity
+	posts   int     // out of ten requests
 	size    int
 	chunked bool
 	slow    []slowKind
@@ -35,7 +36,7 @@ var bodies = []struct {
 	{name: "GETs beside 20 slow uploads of 17 MiB", u: tenWorkers, times: 0.75, slow: []slowKind{slowLarge}, crowd: 20},
 }
 
-// withBodies sends so many POSTs of ten requests.
+// withBodies returns a function that sends the given number of POSTs out of ten requests.
 func withBodies(t testing.TB, url string, posts, size int, chunked bool) func(int) *http.Request {
 	get, body := gets(t, url), make([]byte, size)
 	return func(n int) *http.Request {
@@ -55,8 +56,8 @@ func withBodies(t testing.TB, url string, posts, size int, chunked bool) func(in
 	}
 }
 
-// TestBodies prints how much of its capacity an upstream does in time where requests have bodies. A
-// short trial wants most of it.
+// TestBodies prints the share of its capacity that an upstream does in time when requests
+// have bodies. A short trial checks that it is most of the capacity.
 func TestBodies(t *testing.T) {
 	trial(t)
 	during, settled, repeats := either(17*time.Second, 5*time.Second), either(5*time.Second, 2*time.Second), either(5, 1)
@@ -100,7 +101,8 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestBursts prints how many requests of a burst are refused that an idle upstream has workers for.
+// TestBursts prints how many requests of a burst are refused although an idle upstream has
+// workers for them.
 func TestBursts(t *testing.T) {
 	trial(t)
 	tb := newTable(t, "requests at once, every 5 s", "at once", "workers", "sent", "refused", "too late")
@@ -115,7 +117,7 @@ func TestBursts(t *testing.T) {
 				if burst > 0 {
 					pause(5 * time.Second)
 				}
-				const microsecond = 1e6 // of which each has a request
+				const microsecond = 1e6 // one request in each
 				answers := openLoop{
 					rate: microsecond, during: time.Duration(c.atOnce) * time.Microsecond, timeout: 5 * time.Second,
 					seed: uint64(burst), request: gets(t, p.url+"/work"),

@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// selfSigned writes a certificate for 127.0.0.1, which clients may take for an authority, and its
-// key.
+// selfSigned writes a certificate for 127.0.0.1, which clients may also use as an authority,
+// and its key.
 func selfSigned(t testing.TB) (certificate, key string) {
 	t.Helper()
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -16,7 +16,7 @@ import (
 	"github.com/coder/websocket"
 )
 
-// curl returns the version of HTTP, the status and the size of what curl was answered.
+// curl runs curl and returns the version of HTTP, the status and the size of the answer.
 func curl(t *testing.T, args ...string) string {
 	t.Helper()
 	args = append([]string{"-sS", "-o", "/dev/null", "--max-time", "20", "-w", "%{http_version} %{http_code} %{size_download}"}, args...)
@@ -27,19 +27,19 @@ func curl(t *testing.T, args ...string) string {
 	return string(text)
 }
 
-// TestClientCurl asks by HTTP/1.1, as curl does by itself.
+// TestClientCurl uses HTTP/1.1, the default of curl.
 func TestClientCurl(t *testing.T) {
 	trial(t)
 	p := startWeir(t, startUpstream(t, upstream{}))
 	curls(t, "1.1", p.url)
-	// Expect: 100-continue, which curl sends with a body of a megabyte.
+	// curl sends Expect: 100-continue with a body of a megabyte.
 	if got := curl(t, "--data-binary", "@"+megabyte(t), p.url+"/echo"); got != "1.1 200 1048576" {
 		t.Errorf("a megabyte: %s", got)
 	}
 }
 
-// TestClientAnswerDuringTheBody has an upstream answer while it still reads. A server of net/http
-// that was not told of it (http.ResponseController.EnableFullDuplex) cuts the body off at the first
+// TestClientAnswerDuringTheBody lets an upstream answer while it still reads. Without
+// http.ResponseController.EnableFullDuplex, a net/http server cuts the body off at the first
 // byte of the answer, which then ends early, with a 200.
 func TestClientAnswerDuringTheBody(t *testing.T) {
 	trial(t)
@@ -54,7 +54,7 @@ func TestClientAnswerDuringTheBody(t *testing.T) {
 	}
 }
 
-// TestClientCurlHTTP2 asks by HTTP/2, with TLS and without.
+// TestClientCurlHTTP2 uses HTTP/2, with TLS and without.
 func TestClientCurlHTTP2(t *testing.T) {
 	trial(t)
 	up := startUpstream(t, upstream{})
@@ -74,7 +74,7 @@ func TestClientCurlHTTP2(t *testing.T) {
 	curls(t, "1.1", "--http1.1", "--cacert", certificate, url)
 }
 
-// encrypt gives the only listener of a file a certificate.
+// encrypt adds a certificate to the only listener of a file.
 func encrypt(t *testing.T, file, certificate, key string) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -85,7 +85,8 @@ func encrypt(t *testing.T, file, certificate, key string) {
 	write(t, file, strings.Replace(string(text), "upstreams:", tls, 1))
 }
 
-// curls asks the URL, the last argument, for a page, for a megabyte, and to send one back.
+// curls uses the URL, the last argument, to get a page and a megabyte, and to send a
+// megabyte.
 func curls(t *testing.T, version string, args ...string) {
 	t.Helper()
 	url := args[len(args)-1]
@@ -131,8 +132,7 @@ func TestClientH2load(t *testing.T) {
 	}
 }
 
-// TestClientWebSocket talks through the proxy as coder/websocket does, in short messages and in
-// long ones.
+// TestClientWebSocket sends short and long messages through the proxy with coder/websocket.
 func TestClientWebSocket(t *testing.T) {
 	trial(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -141,7 +141,7 @@ func TestClientWebSocket(t *testing.T) {
 		}
 		conn, err := websocket.Accept(w, r, nil)
 		if err != nil {
-			return // the client hears of it
+			return // the client sees the error
 		}
 		defer conn.CloseNow()
 		conn.SetReadLimit(2 << 20)

@@ -9,16 +9,16 @@ import (
 	"testing"
 )
 
-// A configured is a weir proxy with a file that a test may change.
+// A configured is a weir proxy with a configuration file that a test may change.
 type configured struct {
 	peer
 	file, probes     string
 	address, operate string
 	to               []string
-	protocol         string // of the upstreams
+	protocol         string // protocol of the upstreams
 }
 
-// newConfigured chooses addresses and a file, and starts nothing.
+// newConfigured chooses addresses and a file, but starts no process.
 func newConfigured(t testing.TB, to ...peer) *configured {
 	t.Helper()
 	c := &configured{
@@ -30,13 +30,13 @@ func newConfigured(t testing.TB, to ...peer) *configured {
 	return c
 }
 
-// start starts the proxy, or a newer one after that was stopped.
+// start starts the proxy, or starts it again after it was stopped.
 func (c *configured) start(t testing.TB) {
 	t.Helper()
 	c.peer = startConfigured(t, c.file, c.address, c.operate, "http://"+c.probes+"/ready")
 }
 
-// write writes the file: the addresses, and what else it is to say.
+// write writes the file: the addresses and more.
 func (c *configured) write(t testing.TB, more string) {
 	t.Helper()
 	write(t, c.file, fmt.Sprintf(`listeners:
@@ -54,7 +54,7 @@ probes:
 %s`, c.address, strings.Join(c.to, `", "`), c.protocol, c.operate, c.probes, more))
 }
 
-// applied reports whether the configuration that is in force says so.
+// applied reports whether the current configuration contains the text.
 func (c *configured) applied(t testing.TB, what string) bool {
 	t.Helper()
 	status, text := get(t, c.admin+"/-/weir/config")
@@ -66,8 +66,8 @@ var (
 	heapInUse      = regexp.MustCompile(`(?m)^# HeapInuse = (\d+)`)
 )
 
-// remains is what a proxy has left of goroutines and, after a collection of garbage, of memory in
-// bytes.
+// remains returns the number of goroutines of a proxy and, after a garbage collection, its
+// heap in bytes.
 func (p peer) remains(t testing.TB) (goroutines, heap float64) {
 	t.Helper()
 	return p.profiled(t, "goroutine?debug=1", goroutineTotal), p.profiled(t, "heap?gc=1&debug=1", heapInUse)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestCrashLeavesNoBodies kills a proxy while bodies wait in its files. Their folder is empty then,
-// and the next proxy takes bodies as before.
+// TestCrashLeavesNoBodies kills a proxy while bodies wait in its files. Their folder must
+// then be empty, and the next proxy must accept bodies.
 func TestCrashLeavesNoBodies(t *testing.T) {
 	trial(t)
 	const bodies, size = 20, 1_000_000
@@ -53,7 +53,7 @@ func TestCrashLeavesNoBodies(t *testing.T) {
 	}
 }
 
-// openIn returns the files of a folder that the process has open, also those without a name.
+// openIn returns the files in a folder that the process has open, including unnamed ones.
 func (p *process) openIn(t testing.TB, folder string) (open []string) {
 	t.Helper()
 	links, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", p.cmd.Process.Pid))

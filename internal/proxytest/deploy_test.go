@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// manifests are the documents of a file of Kubernetes, each as its type of the API, in which a
-// misspelt field is an error.
+// manifests decodes the documents of a Kubernetes file into the types of the API. A misspelt
+// field is an error.
 func manifests(t *testing.T, name string) (all []any) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root(), "deploy", "kubernetes", name))
@@ -57,7 +57,8 @@ func manifests(t *testing.T, name string) (all []any) {
 
 var examples = []string{"sidecar.yaml", "gateway.yaml"}
 
-// TestManifests decodes the examples as Kubernetes would, and follows the names in them.
+// TestManifests decodes the examples as Kubernetes would, and checks the references between
+// them.
 func TestManifests(t *testing.T) {
 	for _, name := range examples {
 		t.Run(name, func(t *testing.T) {
@@ -103,9 +104,8 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// stops follows the end of a pod. A sidecar is told to stop only when the other containers have
-// stopped, so it is they who wait until no more requests come; weir itself waits if it stands
-// alone.
+// stops checks the end of a pod. Kubernetes stops a sidecar after the other containers, so
+// the other containers wait until requests stop arriving; without them, weir waits itself.
 func stops(t *testing.T, pod core.PodSpec, file string, sidecar bool) {
 	t.Helper()
 	var c struct {
@@ -130,8 +130,8 @@ func stops(t *testing.T, pod core.PodSpec, file string, sidecar bool) {
 	}
 }
 
-// TestConfigurations has weir check the files in the examples. Those of the documents are checked
-// in internal/documents.
+// TestConfigurations runs weir check on the files in the examples. Package internal/documents
+// checks the files in documents.
 func TestConfigurations(t *testing.T) {
 	trial(t)
 	texts := map[string]string{}
@@ -151,7 +151,7 @@ func TestConfigurations(t *testing.T) {
 	}
 }
 
-// TestUnit has systemd verify the unit, where there is systemd.
+// TestUnit verifies the unit with systemd, if systemd is installed.
 func TestUnit(t *testing.T) {
 	trial(t)
 	analyze, err := exec.LookPath("systemd-analyze")
@@ -163,14 +163,14 @@ func TestUnit(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "weir.service")
-	write(t, file, strings.ReplaceAll(string(text), "/usr/local/bin/weir", program(t, "weir"))) // it looks for the program
+	write(t, file, strings.ReplaceAll(string(text), "/usr/local/bin/weir", program(t, "weir"))) // systemd checks that the program exists
 	if said, err := exec.Command(analyze, "verify", file).CombinedOutput(); err != nil || len(said) > 0 {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, said)
 	}
 }
 
-// TestContainer builds the program as the Containerfile does: static, so that it runs in an image
-// without a C library.
+// TestContainer builds the program as the Containerfile does: static, so that it runs in an
+// image without a C library.
 func TestContainer(t *testing.T) {
 	trial(t)
 	text, err := os.ReadFile(filepath.Join(root(), "deploy", "Containerfile"))

@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// hasEnvoy reports whether Envoy is installed. It is no package of Debian, so a trial does without
-// it where it is not.
+// hasEnvoy reports whether Envoy is installed. It is not a Debian package, so a trial runs
+// without it if necessary.
 func hasEnvoy() bool {
 	_, err := exec.LookPath("envoy")
 	return err == nil
 }
 
-// The settings of Envoy's filter: the example in its documentation, nothing but what it requires,
-// and a limit that refuses nothing.
+// The settings of Envoy's filter: the example in its documentation, the required settings
+// only, and a limit that never refuses.
 const (
 	envoyExample = `
                 sample_aggregate_percentile: {value: 90}
@@ -30,7 +30,7 @@ const (
                 min_rtt_calc_params: {interval: 60s, min_concurrency: 1000}`
 )
 
-// startEnvoy starts Envoy with its filter of adaptive concurrency and no other bound that matters.
+// startEnvoy starts Envoy with its adaptive concurrency filter and no other effective bound.
 func startEnvoy(t testing.TB, to peer, settings string) peer {
 	t.Helper()
 	address := freeAddress(t)
@@ -75,7 +75,7 @@ func startEnvoy(t testing.TB, to peer, settings string) peer {
 	return p
 }
 
-// socket is an address as Envoy writes it.
+// socket formats an address as Envoy's configuration does.
 func socket(t testing.TB, address string) string {
 	t.Helper()
 	host, port, err := net.SplitHostPort(address)

@@ -6,21 +6,20 @@ import (
 	"time"
 )
 
-// envoyAs is Envoy with settings of its filter.
+// envoyAs is a guard that runs Envoy with the settings of its filter.
 func envoyAs(name, settings string) guard {
 	return guard{name, func(t testing.TB, to peer) peer { return startEnvoy(t, to, settings) }}
 }
 
-// A rise is a load that becomes too much: first half of what the upstream can do, then more than it
-// can.
+// A rise is a load that grows from half of the upstream's capacity to a multiple of it.
 type rise struct {
 	name         string
 	warm, during time.Duration
-	times        float64 // what the upstream can do
+	times        float64 // as a multiple of the capacity
 }
 
-// TestEnvoy prints how upstreams do behind weir and behind Envoy's adaptive concurrency, in turns.
-// Both find their limits. HAProxy is told the right one.
+// TestEnvoy prints results of upstreams behind weir and behind Envoy's adaptive concurrency,
+// in turns. Both find their limits. HAProxy is given the right one.
 func TestEnvoy(t *testing.T) {
 	trial(t)
 	if !hasEnvoy() {
@@ -37,7 +36,7 @@ func TestEnvoy(t *testing.T) {
 	}
 }
 
-// compare has guards meet the load in turns.
+// compare runs the load against each guard in turn.
 func (r rise) compare(t *testing.T, u upstream, guards []guard) {
 	outcomes := map[string][]outcome{}
 	rounds := either(5, 1)
@@ -54,8 +53,8 @@ func (r rise) compare(t *testing.T, u upstream, guards []guard) {
 	}
 }
 
-// An outcome is what became of an overload: the share of the capacity that was answered in time in
-// either half of it, and the p99 of these answers.
+// An outcome is the result of an overload: the share of the capacity that was answered in
+// time in either half of it, and the p99 of these answers.
 type outcome struct {
 	first, second float64
 	p99           time.Duration
@@ -68,7 +67,7 @@ func columns(all []outcome) (first, second []float64, p99 []time.Duration) {
 	return first, second, p99
 }
 
-// meet has a guard meet the load.
+// meet runs the load against the guard.
 func (r rise) meet(t *testing.T, u upstream, g guard, seed uint64) (o outcome) {
 	t.Helper()
 	t.Run("", func(t *testing.T) { // so that its processes end

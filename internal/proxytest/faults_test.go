@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// TestFaults has an upstream break HTTP in all ways that it knows: the client hears a clear status,
-// or that the body is broken, and the slot comes back.
+// TestFaults lets an upstream break HTTP in every way it can: the client gets a clear status,
+// or a body marked as broken, and the slot is released.
 func TestFaults(t *testing.T) {
 	trial(t)
 	up := startUpstream(t, upstream{})
-	// Beside other trials a fault of a short one may take long to arrive.
+	// A short trial runs beside others, so a fault may take long to arrive.
 	p := startWeir(t, up, "--timeout", either("300ms", "3s"), "--initial", "20")
 	each := either(200, 10)
 	tb := newTable(t, "an upstream that breaks HTTP", "fault", "requests", "seen by the upstream", "502", "504", "200", "body broken", "closed", "admitted", "completed")
 	for _, f := range []struct {
 		kind   string
-		status int // that the client is to see; 200 with a broken body where the header was sent
+		status int // for the client; 200 with a broken body if the header was sent
 		broken bool
 	}{
 		{"hang", http.StatusGatewayTimeout, false},
@@ -29,10 +29,10 @@ func TestFaults(t *testing.T) {
 		{"chunk", http.StatusOK, true},
 		{"cut", http.StatusOK, true},
 		{"reset", http.StatusOK, true},
-		{"long", http.StatusOK, false}, // the rest belongs to no request
+		{"long", http.StatusOK, false}, // the excess is ignored
 	} {
 		before, saw := p.figures(t), p.total(t, up)
-		// Slower than the limit, which starts from 20, fills with requests that take their 300 ms.
+		// Slower than the limit, which starts at 20, fills with requests of 300 ms each.
 		answers := openLoop{
 			rate: 40, during: time.Duration(each) * time.Second / 40, timeout: 5 * time.Second, request: onceEach(t, p.url+"/fault/"+f.kind),
 		}.run(t.Context())
@@ -41,10 +41,10 @@ func TestFaults(t *testing.T) {
 		counts := map[string]int{}
 		for _, a := range answers {
 			wanted := a.status == f.status && (a.err != nil) == f.broken
-			// A proxy may see it before it passes the header on.
+			// A proxy may notice the fault before it forwards the header.
 			early := f.broken && (a.status == http.StatusBadGateway && a.err == nil || a.status == 0)
-			// What the upstream says beyond its length may be read as the answer to the next
-			// request.
+			// Data after the end of an upstream's response may be read as the answer to the
+			// next request.
 			late := f.kind == "long" && a.status == http.StatusBadGateway
 			if !wanted && !early && !late {
 				t.Errorf("%s: status %d, %v; want %d, broken %v", f.kind, a.status, a.err, f.status, f.broken)
@@ -66,7 +66,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// total is how many requests with a name the upstream saw.
+// total is the number of named requests that the upstream received.
 func (p peer) total(t testing.TB, up peer) (n int) {
 	for _, times := range up.seen(t) {
 		n += times

@@ -11,15 +11,15 @@ import (
 	"testing"
 )
 
-// figures are what weir says of its limiters, all together. Those that hold no slot for the
-// upstream, such as the caps on streams, are not among them.
+// figures are the sums of the metrics of weir's limiters, without limiters that hold no slot
+// for the upstream, such as the caps on streams.
 type figures struct {
 	limit, inFlight, queued      float64
 	admitted, refused, cancelled float64
-	completed                    float64 // with whatever outcome
+	completed                    float64 // with any outcome
 }
 
-// asked is all that was decided on.
+// asked is the number of decided requests.
 func (f figures) asked() float64 { return f.admitted + f.refused + f.cancelled }
 
 // get fetches a page of the admin address.
@@ -37,7 +37,7 @@ func get(t testing.TB, url string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// figures asks weir.
+// figures reads the metrics of weir.
 func (p peer) figures(t testing.TB) figures {
 	t.Helper()
 	if status, text := get(t, p.admin+"/metrics"); status == http.StatusOK {
@@ -66,11 +66,11 @@ func (p peer) figures(t testing.TB) figures {
 // sample is a line of Prometheus' text format.
 var sample = regexp.MustCompile(`^(\w+)(\{.*\})? (\S+)$`)
 
-// apart are the limiters that only count what lasts, or what is exempt, and the key that a set has
-// for all that it does not know.
+// apart matches the limiters that only count streams or exempt requests, and a set's key for
+// all unknown keys.
 var apart = regexp.MustCompile(`(limiter|key)="(streams|websockets|events|exempt|\(overflow\))"`)
 
-// fromMetrics sums the compartments. Without a set, they are limiters of their own.
+// fromMetrics sums the compartments. Without a set, each is a limiter of its own.
 func fromMetrics(t testing.TB, text string) figures {
 	t.Helper()
 	if keys, found := sumOf(t, text, "weir_key_"); found {
@@ -80,7 +80,7 @@ func fromMetrics(t testing.TB, text string) figures {
 	return all
 }
 
-// sumOf sums the metrics whose names begin so, and reports whether there are any.
+// sumOf sums the metrics whose names have the prefix, and reports whether there are any.
 func sumOf(t testing.TB, text, prefix string) (f figures, found bool) {
 	t.Helper()
 	into := map[string]*float64{
@@ -105,7 +105,7 @@ func sumOf(t testing.TB, text, prefix string) (f figures, found bool) {
 	return f, found
 }
 
-// seen asks the upstream how often it saw each request.
+// seen returns how often the upstream received each request.
 func (p peer) seen(t testing.TB) (times map[string]int) {
 	t.Helper()
 	status, text := get(t, p.url+"/-/seen")

@@ -12,9 +12,9 @@ import (
 	testgrpc "google.golang.org/grpc/interop/grpc_testing"
 )
 
-// TestClientGRPC has grpc-go's own tests of interoperation pass through the proxy: calls of all
-// four kinds, deadlines, metadata, statuses. A test of theirs that fails ends the process, with
-// what was wrong.
+// TestClientGRPC runs grpc-go's interoperation tests through the proxy: all four kinds of
+// calls, deadlines, metadata, statuses. A failed interoperation test ends the process with a
+// message.
 func TestClientGRPC(t *testing.T) {
 	trial(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -14,14 +14,14 @@ import (
 	"github.com/summerwind/h2spec/config"
 )
 
-// TestClientH2spec holds the listener to the specification of HTTP/2: it fails no case that
-// net/http's own server passes.
+// TestClientH2spec checks the listener against the specification of HTTP/2: it must pass
+// every case that net/http's own server passes.
 func TestClientH2spec(t *testing.T) {
 	trial(t)
 	p := newConfigured(t, startUpstream(t, upstream{}))
 	p.write(t, "")
 	p.start(t)
-	// A server of net/http, too.
+	// A net/http server, for comparison.
 	theirs := specified(t, startUpstream(t, upstream{}).url, either(patient, 300*time.Millisecond))
 	failed := 0
 	passed := specified(t, p.url, either(patient, 300*time.Millisecond))
@@ -43,10 +43,10 @@ func TestClientH2spec(t *testing.T) {
 	tb.row(len(passed), failed)
 }
 
-// patient is how long a case of h2spec waits for an answer, or for none.
+// patient is how long a case of h2spec waits for an answer or for silence.
 const patient = 2 * time.Second
 
-// specified runs all cases against a server and returns which it passed.
+// specified runs all cases against a server and returns the ones it passed.
 func specified(t *testing.T, url string, timeout time.Duration) (passed map[string]bool) {
 	t.Helper()
 	host, port, _ := strings.Cut(strings.TrimPrefix(url, "http://"), ":")

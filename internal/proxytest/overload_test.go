@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// deadline is when an answer is worth nothing any more: clients leave.
+// deadline is the latest useful time for an answer; clients then leave.
 const deadline = time.Second
 
-// systems are the upstreams of the trials of overload. Work of the widest is longer, or two
-// processors could not send it three times what it can do.
+// systems are the upstreams of the overload trials. The widest has longer work; otherwise two
+// processors could not generate three times its capacity.
 var systems = []upstream{
 	{5, 50 * time.Millisecond, 100 * time.Millisecond},
 	{20, 50 * time.Millisecond, 100 * time.Millisecond},
@@ -19,7 +19,7 @@ var systems = []upstream{
 	{500, 300 * time.Millisecond, 600 * time.Millisecond},
 }
 
-// A guard is what stands before the upstream.
+// A guard is the proxy in front of the upstream.
 type guard struct {
 	name  string
 	start func(t testing.TB, to peer) peer
@@ -30,9 +30,9 @@ var (
 	byDefault = guard{"weir", func(t testing.TB, to peer) peer { return startWeir(t, to) }}
 )
 
-// byHand is HAProxy with a maxconn, which is a fraction of the upstream's workers. Requests may
-// wait for half of the time that work leaves them before the deadline: under overload nearly all
-// do.
+// byHand is HAProxy with a maxconn that is a fraction of the upstream's workers. Requests may
+// wait for half of the time between the deadline and the longest work: under overload nearly
+// all do.
 func byHand(u upstream, fraction float64) guard {
 	maxconn := max(1, int(math.Round(fraction*float64(u.workers))))
 	return guard{fmt.Sprintf("HAProxy maxconn %d", maxconn), func(t testing.TB, to peer) peer {
@@ -47,8 +47,8 @@ func byConnections(u upstream) guard {
 	}}
 }
 
-// storm sends so many times what the upstream can do, from a cold start. It returns the goodput of
-// each second as a share of the capacity.
+// storm sends a multiple of the upstream's capacity, from a cold start. It returns the
+// goodput of each second as a share of the capacity.
 func storm(t *testing.T, u upstream, g guard, times float64, seed uint64, during time.Duration) (shares []float64) {
 	t.Helper()
 	t.Run("", func(t *testing.T) { // so that its processes end
@@ -71,8 +71,8 @@ func mean(values []float64) (m float64) {
 	return m
 }
 
-// reached is the second from which on the mean of the goodput of three is at least so much, counted
-// from 1; 0 is never.
+// reached is the first second, counted from 1, from which the mean goodput of three seconds
+// is at least the given share; 0 means never.
 func reached(shares []float64, atLeast float64) int {
 	for i := range shares {
 		if mean(shares[i:min(i+3, len(shares))]) >= atLeast {
@@ -82,12 +82,11 @@ func reached(shares []float64, atLeast float64) int {
 	return 0
 }
 
-// TestOverload prints how much of its capacity an upstream does in time while more comes than it
-// can do.
+// TestOverload prints the share of its capacity that an upstream does in time under overload.
 func TestOverload(t *testing.T) {
 	trial(t)
 	during, seeds := either(30*time.Second, 4*time.Second), either(5, 1)
-	settled := either(10, 2) // seconds that are not counted, and are those of the cold start
+	settled := either(10, 2) // the seconds of the cold start, which are not counted
 	for _, u := range either(systems, systems[1:2]) {
 		t.Run(fmt.Sprintf("knee=%d", u.workers), func(t *testing.T) {
 			hand := bestByHand(t, u, during, settled)
@@ -116,7 +115,7 @@ func TestOverload(t *testing.T) {
 	}
 }
 
-// second says from which second on; -1 is never.
+// second formats a number of seconds; -1 means never.
 func second(n int) string {
 	if n < 0 {
 		return "never"
@@ -132,8 +131,8 @@ func minimum(values []float64) float64 {
 	return least
 }
 
-// bestByHand looks for the maxconn with which HAProxy does best at three times the capacity, with a
-// seed that the comparison does not have.
+// bestByHand finds the maxconn with the best goodput of HAProxy at three times the capacity,
+// with a seed other than the comparison's.
 func bestByHand(t *testing.T, u upstream, during time.Duration, settled int) (best guard) {
 	most := -1.
 	for _, fraction := range either([]float64{0.8, 1, 1.25, 2}, []float64{1}) {

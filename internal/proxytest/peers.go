@@ -9,25 +9,26 @@ import (
 	"time"
 )
 
-// A peer is a proxy, or the upstream itself, that runs.
+// A peer is a running proxy, or the running upstream itself.
 type peer struct {
 	*process
 	url   string // where clients connect
-	admin string // where operators of weir look
+	admin string // admin address of weir
 }
 
-// An upstream has so many workers, each of which is busy with a request for a time of the range.
+// An upstream has a number of workers. A request keeps a worker busy for a time between least
+// and most.
 type upstream struct {
 	workers     int
 	least, most time.Duration
 }
 
-// capacity is how many requests it can do in a second.
+// capacity is the number of requests it can do in a second.
 func (u upstream) capacity() float64 {
 	return float64(u.workers) / ((u.least + u.most) / 2).Seconds()
 }
 
-// startUpstream starts one at an address that it finds.
+// startUpstream starts an upstream at a free address.
 func startUpstream(t testing.TB, u upstream) peer {
 	t.Helper()
 	return startUpstreamAt(t, u, freeAddress(t))
@@ -62,7 +63,8 @@ func startWeir(t testing.TB, to peer, flags ...string) peer {
 	return p
 }
 
-// startConfigured starts weir proxy with a file, whose listener and admin address are those given.
+// startConfigured starts weir proxy with a file that has the given listener and admin
+// address.
 func startConfigured(t testing.TB, file, address, admin, ready string) peer {
 	t.Helper()
 	p := peer{url: "http://" + address, admin: "http://" + admin}
@@ -71,8 +73,8 @@ func startConfigured(t testing.TB, file, address, admin, ready string) peer {
 	return p
 }
 
-// startHAProxy starts HAProxy. With a maxconn of 0 it lets all requests through; otherwise the rest
-// waits in its queue, which those leave whose clients have left.
+// startHAProxy starts HAProxy. With a maxconn of 0 it forwards all requests at once;
+// otherwise the excess waits in its queue, which requests leave when their clients leave.
 func startHAProxy(t testing.TB, to peer, maxconn int, queue time.Duration) peer {
 	t.Helper()
 	server := "server s " + strings.TrimPrefix(to.url, "http://")
@@ -113,7 +115,7 @@ backend servers
 	return p
 }
 
-// startNginx starts nginx, which refuses requests beyond limit at a time, if that is above 0.
+// startNginx starts nginx. If limit is above 0, it refuses requests beyond that concurrency.
 func startNginx(t testing.TB, to peer, limit int) peer {
 	t.Helper()
 	bound := ""
@@ -171,7 +173,7 @@ http {
 	return p
 }
 
-// write writes a file as an operator should: at once.
+// write replaces a file atomically, as an operator should.
 func write(t testing.TB, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file+".new", []byte(text), 0o600); err != nil {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// contenders are the proxies before an upstream. Weir and Envoy have limits that refuse nothing
-// here, the others have none. The first is what the others are held against.
+// contenders are the proxies before an upstream. Weir and Envoy have limits that never refuse
+// here, the others have no limits. The first is the baseline.
 func contenders(t *testing.T, to peer) []peer {
 	all := []peer{startPlain(t, to), startWeir(t, to, "--law", "fixed(1000)"), startNginx(t, to, 0), startHAProxy(t, to, 0, time.Minute)}
 	if hasEnvoy() {
@@ -19,7 +19,7 @@ func contenders(t *testing.T, to peer) []peer {
 	return all
 }
 
-// TestPriceOfCPU prints what a request takes of the processor, by the size of its answer and the
+// TestPriceOfCPU prints the processor time of a request, by the size of its answer and the
 // number of connections.
 func TestPriceOfCPU(t *testing.T) {
 	trial(t)
@@ -45,7 +45,7 @@ func TestPriceOfCPU(t *testing.T) {
 	}
 }
 
-// pairwise divides what was measured in the same round.
+// pairwise divides measurements of the same round.
 func pairwise(a, b []float64) (ratios []float64) {
 	for i := range a {
 		ratios = append(ratios, a[i]/b[i])
@@ -74,7 +74,7 @@ func cpuPerRequest(t *testing.T, p peer, size, connections int, during time.Dura
 		requests, _ = strconv.ParseFloat(string(m[1]), 64)
 		return requests
 	}
-	wrk(time.Second) // connections open, and weir finds its limit
+	wrk(time.Second) // opens the connections and lets weir find its limit
 	before := p.cpu(t)
 	requests := wrk(during)
 	if requests == 0 {

@@ -25,7 +25,7 @@ type process struct {
 	output output
 }
 
-// patience is how long a process may take to start or to stop on a busy machine.
+// patience is how long a process may take to start or stop on a busy machine.
 const patience = 30 * time.Second
 
 // start starts a program and stops it when the test ends.
@@ -33,7 +33,7 @@ func start(t testing.TB, name, program string, args ...string) *process {
 	t.Helper()
 	p := &process{name: name, cmd: exec.Command(program, args...), exited: make(chan struct{})}
 	p.cmd.Stdout, p.cmd.Stderr = &p.output, &p.output
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt is for the test, which then stops it
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // an interrupt goes to the test, which then stops the process
 	if err := p.cmd.Start(); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
@@ -74,7 +74,7 @@ func (p *process) await(t testing.TB, url string) {
 // stop asks the process to end, and kills it if it does not.
 func (p *process) stop(t testing.TB) {
 	t.Helper()
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // one that has ended is as good
+	_ = p.cmd.Process.Signal(syscall.SIGTERM) // fails if it has ended, which is fine
 	select {
 	case <-p.exited:
 	case <-time.After(patience):
@@ -85,7 +85,7 @@ func (p *process) stop(t testing.TB) {
 
 // kill ends the process as a crash would.
 func (p *process) kill() {
-	_ = p.cmd.Process.Kill() // one that has ended is as good
+	_ = p.cmd.Process.Kill() // fails if it has ended, which is fine
 	<-p.exited
 }
 
@@ -97,13 +97,13 @@ func (p *process) signal(t testing.TB, what syscall.Signal) {
 	}
 }
 
-// family is the process and all that it has started: nginx works in processes of its own.
+// family returns the process and its descendants: nginx works in processes of its own.
 func (p *process) family() []int {
 	pids := []int{p.cmd.Process.Pid}
 	for i := 0; i < len(pids); i++ {
 		tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pids[i]))
 		for _, task := range tasks {
-			children, _ := os.ReadFile(task) // one that has just ended has none
+			children, _ := os.ReadFile(task) // a process that has just ended has no file
 			for child := range strings.FieldsSeq(string(children)) {
 				if pid, err := strconv.Atoi(child); err == nil {
 					pids = append(pids, pid)
@@ -125,8 +125,8 @@ func (p *process) cpu(t testing.TB) (used time.Duration) {
 		if err != nil {
 			t.Fatalf("%s: %v", p.name, err)
 		}
-		// The name of the program stands in parentheses and may have blanks. utime and stime are
-		// the 14th and 15th field of all.
+		// The name of the program is in parentheses and may have blanks. utime and stime are
+		// the 14th and 15th field of the line.
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 		for _, field := range fields[11:13] {
 			ticks, err := strconv.ParseInt(field, 10, 64)
@@ -139,7 +139,7 @@ func (p *process) cpu(t testing.TB) (used time.Duration) {
 	return used
 }
 
-// memory is what the family has in memory, in bytes.
+// memory is the resident memory of the family in bytes.
 func (p *process) memory(t testing.TB) (resident int64) {
 	t.Helper()
 	for _, pid := range p.family() {
@@ -156,7 +156,7 @@ func (p *process) memory(t testing.TB) (resident int64) {
 	return resident
 }
 
-// files is how many files and connections the process has open.
+// files is the number of files and connections that the process has open.
 func (p *process) files(t testing.TB) int {
 	t.Helper()
 	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
@@ -166,7 +166,7 @@ func (p *process) files(t testing.TB) int {
 	return len(open)
 }
 
-// freeAddress is one that was free a moment ago.
+// freeAddress returns an address that was free a moment ago.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -177,7 +177,7 @@ func freeAddress(t testing.TB) string {
 	return l.Addr().String()
 }
 
-// output keeps the last that a process wrote.
+// output keeps the end of a process's output.
 type output struct {
 	mu   sync.Mutex
 	text []byte

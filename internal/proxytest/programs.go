@@ -10,14 +10,14 @@ import (
 	"testing"
 )
 
-// ours are the programs that are built from this repository.
+// ours are the programs built from this repository.
 var ours = map[string]string{
 	"weir":     "github.com/weir-go/weir/cmd/weir",
 	"upstream": "github.com/weir-go/weir/internal/proxytest/upstream",
 	"plain":    "github.com/weir-go/weir/internal/proxytest/plain",
 }
 
-// built has the path of each program of ours. They are built once, when the first is needed.
+// built holds the path of each of our programs. They are built once, on first use.
 var built = sync.OnceValues(func() (map[string]string, error) {
 	dir, err := os.MkdirTemp("", "weir-proxytest-")
 	if err != nil {
@@ -33,14 +33,14 @@ var built = sync.OnceValues(func() (map[string]string, error) {
 	return paths, nil
 })
 
-// removeBuilt removes what was built, once all tests have ended.
+// removeBuilt removes the built programs, once all tests have ended.
 func removeBuilt() {
 	if paths, err := built(); err == nil {
-		_ = os.RemoveAll(filepath.Dir(paths["weir"])) // the system empties its folder of temporary files, too
+		_ = os.RemoveAll(filepath.Dir(paths["weir"])) // the system also empties its folder of temporary files
 	}
 }
 
-// program is the path of one of ours.
+// program is the path of one of our programs.
 func program(t testing.TB, name string) string {
 	t.Helper()
 	paths, err := built()
@@ -50,7 +50,7 @@ func program(t testing.TB, name string) string {
 	return paths[name]
 }
 
-// installed is the path of a program of the system. Debian keeps servers off the path of users.
+// installed is the path of an installed program. Debian keeps servers off the path of users.
 func installed(t testing.TB, name string) string {
 	t.Helper()
 	if path, err := exec.LookPath(name); err == nil {

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// onceEach sends requests that nothing on the way may send twice: they are no GET, and each has a
-// name.
+// onceEach creates requests that no client or proxy may send twice: they are no GET, and each
+// has a name.
 func onceEach(t testing.TB, url string) func(int) *http.Request {
 	t.Helper()
 	return func(n int) *http.Request {
-		// A reader of no type that net/http knows, so that the client cannot send it again.
+		// net/http does not know this type of reader, so the client cannot send it again.
 		r, err := http.NewRequest(http.MethodPost, url, struct{ *strings.Reader }{strings.NewReader("body")})
 		if err != nil {
-			panic(err) // the URL was checked by the first
+			panic(err) // the first request checked the URL
 		}
 		r.ContentLength = 4
 		r.Header.Set("Trial-Id", fmt.Sprint(n))
@@ -27,8 +27,7 @@ func onceEach(t testing.TB, url string) func(int) *http.Request {
 	}
 }
 
-// under runs what is to happen under load, and ends the load when it has happened. It returns the
-// answers.
+// under runs happen under load and ends the load when happen returns. It returns the answers.
 func under(t *testing.T, url string, rate float64, happen func()) []answer {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
@@ -37,7 +36,7 @@ func under(t *testing.T, url string, rate float64, happen func()) []answer {
 		answers []answer
 		loop    sync.WaitGroup
 	)
-	// The loop stops sending when happen returns; what is under way then is answered first.
+	// The loop stops sending when happen returns; requests in flight are still answered.
 	l := openLoop{rate: rate, during: time.Hour, timeout: 30 * time.Second, request: onceEach(t, url), until: ctx.Done()}
 	loop.Go(func() { answers = l.run(context.WithoutCancel(ctx)) })
 	happen()
@@ -46,7 +45,7 @@ func under(t *testing.T, url string, rate float64, happen func()) []answer {
 	return answers
 }
 
-// account fails unless every request was answered well and reached an upstream once.
+// account fails the test unless every request succeeded and reached an upstream exactly once.
 func account(t *testing.T, answers []answer, upstreams ...peer) {
 	t.Helper()
 	seen := map[string]int{}
@@ -76,20 +75,21 @@ func account(t *testing.T, answers []answer, upstreams ...peer) {
 	}
 }
 
-// loaded is what is asked nearly as much as it can do, a thousand times a second. A short trial
-// asks a hundred times, as it has the processors beside others, and nothing is to be refused.
+// loaded is an upstream for a thousand requests a second, close to its capacity. A short
+// trial sends a hundred, because other trials share the processors and no request may be
+// refused.
 var loaded = either(
 	upstream{20, 10 * time.Millisecond, 30 * time.Millisecond},
 	upstream{20, 100 * time.Millisecond, 300 * time.Millisecond},
 )
 
-// TestReload changes the file again and again under load, and waits until each is in force.
+// TestReload changes the file repeatedly under load, and waits until each change is applied.
 func TestReload(t *testing.T) {
 	trial(t)
 	u := loaded
 	up := startUpstream(t, u)
 	p := newConfigured(t, up)
-	// Each file has a number of its own. The limits stay above what runs, so that nothing is to be
+	// Each file has its own number. The limits stay above the load, so that no request is
 	// refused.
 	file := func(n int) (text, marker string) {
 		marker = fmt.Sprint(20000 + n)
@@ -123,7 +123,7 @@ streams: {max: %s}
 	tb.row(len(took), len(answers), median(took))
 }
 
-// TestRestart restarts two proxies in turn behind HAProxy, which asks whether they are ready.
+// TestRestart restarts two proxies in turn behind HAProxy, which checks their readiness.
 func TestRestart(t *testing.T) {
 	trial(t)
 	u := loaded

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// beside is what a run beside slow clients shows.
+// beside is the result of a run beside slow clients.
 type beside struct {
 	goodput float64 // a second, within the deadline
 	limit   float64 // its mean
 	memory  float64 // megabytes
 }
 
-// runBeside sends six tenths of what the upstream can do beside a crowd.
+// runBeside sends six tenths of the upstream's capacity beside a crowd.
 func runBeside(t *testing.T, clients int, during time.Duration, seed uint64, kinds ...slowKind) (r beside) {
 	t.Run("", func(t *testing.T) { // so that its processes end
 		u := upstream{20, 50 * time.Millisecond, 100 * time.Millisecond}
@@ -46,7 +46,7 @@ func runBeside(t *testing.T, clients int, during time.Duration, seed uint64, kin
 	return r
 }
 
-// TestSlowClients prints what others get beside clients that are slow.
+// TestSlowClients prints the results of other clients beside slow ones.
 func TestSlowClients(t *testing.T) {
 	trial(t)
 	clients, during, pairs := either(1000, 60), either(time.Minute, 3*time.Second), either(5, 1)
@@ -73,7 +73,7 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// TestIdleConnections prints what connections without a request take of memory.
+// TestIdleConnections prints the memory of connections without a request.
 func TestIdleConnections(t *testing.T) {
 	trial(t)
 	connections, pairs := either(9900, 500), either(5, 1) // 10,000 is the listener's default cap
@@ -90,7 +90,7 @@ func TestIdleConnections(t *testing.T) {
 				c := gather(p, connections, idle)
 				defer c.disperse()
 				eventually(t, "all connections are open", func() bool { return p.files(t) >= connections })
-				pause(either(5*time.Second, time.Second)) // for the collector of garbage
+				pause(either(5*time.Second, time.Second)) // for the garbage collector
 				more[p.name] = append(more[p.name], float64(p.memory(t)-before)/1e6)
 				if pair == 0 {
 					names = append(names, p.name)

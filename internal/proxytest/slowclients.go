@@ -14,7 +14,8 @@ import (
 // slowBody is the size of the bodies that slow clients send and read.
 const slowBody = 16 << 10
 
-// A slowKind is what a slow client does with a connection, until it is closed or ctx ends.
+// A slowKind is the behaviour of a slow client on a connection, until it is closed or ctx
+// ends.
 type slowKind struct {
 	name string
 	talk func(ctx context.Context, conn net.Conn)
@@ -68,7 +69,7 @@ var (
 	}}
 )
 
-// send sends a piece at a time until the connection is closed or ctx ends.
+// send sends piece repeatedly until the connection is closed or ctx ends.
 func send(ctx context.Context, conn net.Conn, piece string, every time.Duration) {
 	for wait(ctx, every) {
 		if _, err := io.WriteString(conn, piece); err != nil {
@@ -77,7 +78,7 @@ func send(ctx context.Context, conn net.Conn, piece string, every time.Duration)
 	}
 }
 
-// untilClosed reads and discards. The connection is closed when the crowd is sent away.
+// untilClosed reads and discards until the connection is closed. disperse closes it.
 func untilClosed(conn net.Conn) {
 	var few [512]byte // ten thousand connections have one each
 	for {
@@ -87,7 +88,7 @@ func untilClosed(conn net.Conn) {
 	}
 }
 
-// wait reports whether the time has passed; otherwise ctx has ended.
+// wait reports whether the time has passed before ctx ended.
 func wait(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -99,19 +100,20 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// A crowd is slow clients. One whose connection was closed opens another.
+// A crowd is a number of slow clients. A client whose connection was closed opens another.
 type crowd struct {
 	leave context.CancelFunc
 	all   sync.WaitGroup
 }
 
-// gather connects so many clients, of the kinds in turn, within a second.
+// gather connects the clients, of the kinds in turn, within a second.
 func gather(p peer, clients int, kinds ...slowKind) *crowd {
 	ctx, leave := context.WithCancel(context.Background())
 	c := &crowd{leave: leave}
 	address := strings.TrimPrefix(p.url, "http://")
 	dialer := net.Dialer{Control: func(_, _ string, conn syscall.RawConn) (err error) {
-		// A small buffer, or the kernel would take a body of 16 KB from the proxy at once.
+		// A small buffer; otherwise the kernel would take a body of 16 KB from the proxy at
+		// once.
 		_ = conn.Control(func(fd uintptr) { err = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 2048) })
 		return err
 	}}

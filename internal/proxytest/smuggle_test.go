@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// A recorder is an upstream that keeps what it is sent, to the byte, and counts the requests that
-// are whole.
+// A recorder is an upstream that keeps every byte it receives, and counts the whole requests.
 type recorder struct {
 	net.Listener
 	mu       sync.Mutex
@@ -24,7 +23,7 @@ type recorder struct {
 	requests int
 }
 
-// record starts one.
+// record starts a recorder.
 func record(t testing.TB) *recorder {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,7 +53,7 @@ func (r *recorder) serve(conn net.Conn) {
 			return
 		}
 		if _, err := io.Copy(io.Discard, request.Body); err != nil {
-			return // a body that ends early makes no request
+			return // a body that ends early makes no whole request
 		}
 		r.mu.Lock()
 		r.requests++
@@ -63,14 +62,14 @@ func (r *recorder) serve(conn net.Conn) {
 	}
 }
 
-// Write keeps what a connection has brought.
+// Write keeps the bytes of a connection.
 func (r *recorder) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sent.Write(p)
 }
 
-// take returns what came since the last time.
+// take returns the requests and bytes since the last call.
 func (r *recorder) take() (requests int, sent string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,13 +79,13 @@ func (r *recorder) take() (requests int, sent string) {
 	return requests, sent
 }
 
-// A probe is a request that two servers may read in two ways.
+// A probe is a request that two servers may read differently.
 type probe struct {
 	name, text string
-	passes     bool // whether it may reach the upstream, framed anew
+	passes     bool // may reach the upstream, with new framing
 }
 
-// smuggled is a request in what should be a body.
+// smuggled is a request within the place of a body.
 const smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
 
 var probes = []probe{
@@ -133,8 +132,8 @@ func withBody(framing, body string) string {
 	return "POST /x HTTP/1.1\r\nHost: a\r\n" + framing + "\r\n\r\n" + body
 }
 
-// TestNothingIsSmuggled sends requests that may be read in two ways: each is refused, or reaches
-// the upstream once, as one that can be read in only one way.
+// TestNothingIsSmuggled sends requests that servers may read differently: each is refused, or
+// reaches the upstream once, with only one reading.
 func TestNothingIsSmuggled(t *testing.T) {
 	trial(t)
 	up := record(t)
@@ -162,7 +161,7 @@ func TestNothingIsSmuggled(t *testing.T) {
 	}
 }
 
-// say sends what it says and returns the status line of the answer, once the connection is silent
+// say sends the text and returns the status line of the answer, once the connection is silent
 // or closed.
 func say(t *testing.T, p peer, text string) string {
 	t.Helper()
@@ -172,7 +171,7 @@ func say(t *testing.T, p peer, text string) string {
 	}
 	defer conn.Close()
 	go io.WriteString(conn, text)
-	_ = conn.SetReadDeadline(time.Now().Add(400 * time.Millisecond)) // a second request would be answered within that
+	_ = conn.SetReadDeadline(time.Now().Add(400 * time.Millisecond)) // long enough for an answer to a second request
 	heard, err := io.ReadAll(conn)
 	line, _, _ := strings.Cut(string(heard), "\r\n")
 	switch {
@@ -185,7 +184,7 @@ func say(t *testing.T, p peer, text string) string {
 	}
 }
 
-// ambiguous says what is wrong with how a request is framed.
+// ambiguous lists the faults in a request's framing.
 func ambiguous(sent string) (complaints []string) {
 	header, _, _ := strings.Cut(sent, "\r\n\r\n")
 	counts := map[string]int{}

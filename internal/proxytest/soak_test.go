@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// soaking is what a soak has sent, and what its clients saw.
+// soaking counts the requests of a soak and the answers that its clients got.
 type soaking struct {
 	sent, left atomic.Int64
 
 	mu       sync.Mutex
-	statuses map[int]int // 0 is a connection that broke
+	statuses map[int]int // 0 means a broken connection
 }
 
-// one sends a request of a random kind. A tenth of the clients leave once they have sent it.
+// one sends a request of a random kind. A tenth of the clients leave after sending it.
 func (s *soaking) one(client *http.Client, url string) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
@@ -54,7 +54,7 @@ func (s *soaking) one(client *http.Client, url string) {
 	s.statuses[status]++
 }
 
-// mixed is a request of a random kind, none of which a client or a proxy may send twice.
+// mixed returns a request of a random kind. No client or proxy may send any of them twice.
 func mixed(url string) *http.Request {
 	body := func(n int) io.Reader { return struct{ *strings.Reader }{strings.NewReader(strings.Repeat("x", n))} }
 	paths := []struct {
@@ -64,14 +64,14 @@ func mixed(url string) *http.Request {
 	kind := paths[rand.IntN(len(paths))]
 	r, err := http.NewRequest(http.MethodPost, url+kind.path, body(kind.body))
 	if err != nil {
-		panic(err) // the paths are ours
+		panic(err) // the paths are constants
 	}
 	r.ContentLength = int64(kind.body)
 	return r
 }
 
-// TestSoak holds the accounts of a proxy to what was sent while its upstream is killed and clients
-// leave.
+// TestSoak compares a proxy's counters with the requests sent while its upstream is killed
+// and clients leave.
 func TestSoak(t *testing.T) {
 	trial(t)
 	during, kills := either(8*time.Minute, 6*time.Second), either(10*time.Second, 2*time.Second)
@@ -121,7 +121,7 @@ func TestSoak(t *testing.T) {
 	if after.admitted-before.admitted != after.completed-before.completed {
 		t.Errorf("%v were admitted and %v completed", after.admitted-before.admitted, after.completed-before.completed)
 	}
-	// Idle connections to the upstream stay, of which a soak leaves more than it found.
+	// Idle connections to the upstream are kept, so there are more after a soak than before.
 	tb.row("files before", files)
 	tb.row("files after", p.files(t))
 	eventually(t, "the goroutines of the soak have ended", func() bool { now, _ := p.remains(t); return now <= goroutines+2*keptConnections })
@@ -132,6 +132,6 @@ func TestSoak(t *testing.T) {
 	tb.row("heap in use after, MB", left/1e6)
 }
 
-// keptConnections is how many idle connections to the upstream a soak may leave; each has two
-// goroutines.
+// keptConnections is the number of idle connections to the upstream that a soak may leave;
+// each has two goroutines.
 const keptConnections = 200

@@ -11,11 +11,11 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// full reports whether a trial is to be as long as its figures need.
+// full reports whether trials run at full length.
 func full() bool { return os.Getenv("WEIR_TRIALS") == "full" }
 
-// trial skips a test that takes seconds unless it is asked for. A short one measures nothing, so it
-// runs beside others.
+// trial skips a test that takes seconds unless long tests are enabled. A short trial measures
+// nothing, so it runs in parallel.
 func trial(t *testing.T) {
 	t.Helper()
 	longtest.Skip(t)
@@ -24,7 +24,7 @@ func trial(t *testing.T) {
 	}
 }
 
-// either is the first in a full trial and the second in a short one.
+// either returns the first value in a full trial and the second in a short one.
 func either[T any](long, short T) T {
 	if full() {
 		return long
@@ -68,10 +68,10 @@ func (tb *table) row(cells ...any) {
 	fmt.Fprintln(tb.w)
 }
 
-// pause lets time pass: trials are about real processes.
+// pause sleeps: trials run real processes.
 func pause(d time.Duration) { time.Sleep(d) }
 
-// eventually waits until something has come true.
+// eventually waits until done returns true.
 func eventually(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); !done(); pause(20 * time.Millisecond) {

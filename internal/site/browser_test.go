@@ -16,10 +16,10 @@ var screenshots = flag.String("screenshots", "", "a `folder` for screenshots of 
 // The narrowest phones in use, and a laptop.
 var widths = []int{360, 1280}
 
-// shown are the pages that are looked at closely: one of each kind, in both schemes.
+// shown are the pages to inspect closely: one of each kind, in both schemes.
 var shown = []string{"", "http/", "control/", "metrics/", "packages/", "packages/weirhttp/", "commands/weir-sim-run/", "decisions/", "decisions/0038-site/", "404.html"}
 
-// axeScript reads axe from where scripts/site puts it.
+// axeScript reads axe from the folder of scripts/site.
 func axeScript(t *testing.T) string {
 	t.Helper()
 	cache := os.Getenv("XDG_CACHE_HOME")
@@ -37,7 +37,7 @@ func axeScript(t *testing.T) string {
 	return string(text)
 }
 
-// A violation is what axe complains of.
+// A violation is a complaint of axe.
 type violation struct {
 	ID, Help string
 	Nodes    []struct {
@@ -46,8 +46,8 @@ type violation struct {
 	}
 }
 
-// inspect holds what is in the tab to what every page promises: nothing to scroll sideways to, and
-// no barrier that axe knows.
+// inspect checks the guarantees of every page in the tab: no horizontal scrolling, and no
+// accessibility barrier that axe finds.
 func (tab tab) inspect(t *testing.T, what string, axe bool) {
 	t.Helper()
 	var wide struct{ Page, Window int }

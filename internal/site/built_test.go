@@ -16,7 +16,7 @@ import (
 	"github.com/weir-go/weir/internal/longtest"
 )
 
-// base is not "/", so that an address without it is found out.
+// base is not "/", so that the test finds addresses without it.
 const base = "/weir/"
 
 var wholeSite = sync.OnceValues(func() (*site, error) { return load("../..", base) })
@@ -40,12 +40,12 @@ func builtSite(t *testing.T) (*site, string) {
 type file struct {
 	size       int
 	ids        map[string]bool
-	links      []string // also of its style and pictures
-	loads      []string // what a browser fetches with it
+	links      []string // including its style and pictures
+	loads      []string // resources that a browser fetches with the page
 	duplicates []string
 }
 
-// parseFile reads what the site links to and from.
+// parseFile reads the links and anchors of a page.
 func parseFile(t *testing.T, text []byte) file {
 	t.Helper()
 	root, err := html.Parse(bytes.NewReader(text))
@@ -98,8 +98,7 @@ func readSite(t *testing.T, dir string) (pages map[string]file, sizes map[string
 	return pages, sizes
 }
 
-// broken lists the links of a page that lead nowhere on the site. Those to other sites are not
-// followed.
+// broken lists the dead links of a page. It does not follow links to other sites.
 func broken(from string, pages map[string]file, sizes map[string]int) (complaints []string) {
 	for _, link := range pages[from].links {
 		to, err := url.Parse(link)
@@ -150,7 +149,7 @@ func TestBrokenLinksAreFound(t *testing.T) {
 	}
 }
 
-// mostBytes is what a page may weigh with all that a browser loads for it.
+// mostBytes is the largest size of a page with all the resources that a browser loads for it.
 const mostBytes = 200_000
 
 func TestPagesAreLight(t *testing.T) {

@@ -12,17 +12,17 @@ import (
 	"testing"
 )
 
-// A browser is a Chromium that is spoken with through pipes, by the few calls of its protocol that
-// these tests need: https://chromedevtools.github.io/devtools-protocol.
+// A browser is a Chromium controlled through pipes, by the few protocol calls that these
+// tests need: https://chromedevtools.github.io/devtools-protocol.
 type browser struct {
-	mu      sync.Mutex // of what follows
+	mu      sync.Mutex // guards the fields below
 	to      io.Writer
 	calls   int
 	answers map[int]chan answer
 	loaded  map[string]chan struct{} // by the session of the tab
 }
 
-// An answer is what Chromium says: the result of a call, or an event.
+// An answer is a message from Chromium: the result of a call, or an event.
 type answer struct {
 	ID        int             `json:"id"`
 	Method    string          `json:"method"`
@@ -31,7 +31,7 @@ type answer struct {
 	Error     *struct{ Message string }
 }
 
-// startBrowser starts Chromium until the end of the test.
+// startBrowser starts Chromium until the test ends.
 func startBrowser(t *testing.T) *browser {
 	t.Helper()
 	program := ""
@@ -73,7 +73,7 @@ func startBrowser(t *testing.T) *browser {
 	return b
 }
 
-// read hands out what Chromium says, until it ends.
+// read dispatches the messages of Chromium until it ends.
 func (b *browser) read(from io.Reader) {
 	for r := bufio.NewReader(from); ; {
 		text, err := r.ReadBytes(0)
@@ -101,7 +101,8 @@ func (b *browser) read(from io.Reader) {
 	b.answers = nil
 }
 
-// send calls a method, of a tab unless the session is empty, and returns where its answer will be.
+// send calls a method, of a tab unless the session is empty, and returns a channel for the
+// answer.
 func (b *browser) send(t *testing.T, session, method string, params map[string]any) <-chan answer {
 	t.Helper()
 	b.mu.Lock()
@@ -163,7 +164,7 @@ func (b *browser) tab(t *testing.T) tab {
 	return tab{b, made.SessionID}
 }
 
-// open loads a page, and returns when its style and pictures are there.
+// open loads a page, and returns when its style and pictures are loaded.
 func (tab tab) open(t *testing.T, url string) {
 	t.Helper()
 	tab.call(t, tab.session, "Page.navigate", map[string]any{"url": url}, nil)
@@ -173,14 +174,14 @@ func (tab tab) open(t *testing.T, url string) {
 	<-loaded
 }
 
-// look sets the size of the window and the scheme of colours.
+// look sets the size of the window and the colour scheme.
 func (tab tab) look(t *testing.T, width, height int, scheme string) {
 	t.Helper()
 	tab.call(t, tab.session, "Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 	tab.call(t, tab.session, "Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
-// eval runs a script in the page, and reads what it returns or promises.
+// eval runs a script in the page, and decodes the value that it returns or promises.
 func (tab tab) eval(t *testing.T, script string, result any) {
 	t.Helper()
 	var said struct {

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// A command is a command of weir, with the help that it prints.
+// A command is a command of weir, with its help.
 type command struct {
 	Name, Path, Help string
 }
@@ -17,8 +17,8 @@ type command struct {
 // listed finds the commands in the help of weir.
 var listed = regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)?)  `)
 
-// readCommands builds weir, and asks it about itself. What weir-storm does is read from its
-// comment: it takes minutes to build.
+// readCommands builds weir and reads its help. The description of weir-storm comes from its
+// package comment, because it takes minutes to build.
 func readCommands(root string) ([]command, error) {
 	bin, err := os.MkdirTemp("", "weir-site")
 	if err != nil {

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// comment is a comment of a package, its code highlighted and its links leading to pages of the
-// site where there are some. The level is that of its headings.
+// comment renders a package comment, with highlighted code and links to pages of the site
+// where they exist. The level is that of its headings.
 func (s *site) comment(p *goPackage, text string, level int) (markup, error) {
 	printer := p.Printer()
 	printer.HeadingLevel = level
-	if level > 2 { // several declarations may have a heading of the same text, of which only one can be an anchor
+	if level > 2 { // several declarations may have the same heading, and only one can be an anchor
 		printer.HeadingID = func(*comment.Heading) string { return "" }
 	}
 	printer.DocLinkURL = func(link *comment.DocLink) string {
@@ -55,11 +55,11 @@ func (s *site) packagePage(importPath string) *page {
 	return s.byFile[strings.TrimPrefix(rest+"/doc.go", "/")]
 }
 
-// mostGuides is how many guides the page of a package names: all limiters need package weir, so
-// every guide does.
+// mostGuides is the largest number of guides that the page of a package lists: all limiters
+// need package weir, so every guide uses it.
 const mostGuides = 5
 
-// guides are the pages that use a package, those first that do so most.
+// guides returns the pages that use a package, most uses first.
 func (s *site) guides(p *goPackage) (guides []*page) {
 	uses := regexp.MustCompile(`\b` + p.Name + `\.[A-Z]`)
 	count := map[*page]int{}

@@ -7,14 +7,14 @@ import (
 	"go/format"
 )
 
-// A declaration is what a package declares, as its page shows it: a group of constants or
+// A declaration is a declaration of a package as shown on its page: a group of constants or
 // variables, a function, a method or a type.
 type declaration struct {
-	name      // of a function, a method or a type; a group has none
+	name      // of a function, a method or a type; a group has no name
 	Code, Doc markup
 }
 
-// declarations lists what a package exports, in the order of its names.
+// declarations lists the exported declarations of a package, in the order of its names.
 func (s *site) declarations(p *goPackage) (all []declaration, err error) {
 	add := func(n name, decl ast.Decl, text string, names ...string) {
 		if err != nil {
@@ -34,7 +34,7 @@ func (s *site) declarations(p *goPackage) (all []declaration, err error) {
 	return all, err
 }
 
-// declared is the code of a declaration. The names that it has no heading for become anchors.
+// declared is the code of a declaration. Names without a heading become anchors.
 func (p *goPackage) declared(decl ast.Decl, names []string) (markup, error) {
 	var text, code bytes.Buffer
 	if err := format.Node(&text, p.fset, decl); err != nil {

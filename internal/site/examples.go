@@ -17,7 +17,7 @@ type example struct {
 	Code               markup
 }
 
-// examples lists the examples of a package, those of the whole package first.
+// examples lists the examples of a package, the package's own first.
 func (p *goPackage) examples() (examples []example, err error) {
 	add := func(of string, found []*doc.Example) {
 		for _, e := range found {
@@ -47,10 +47,10 @@ func (p *goPackage) examples() (examples []example, err error) {
 	return examples, err
 }
 
-// outputComment is what an example says that it prints, which is shown beside its code.
+// outputComment matches the output comment of an example, which is shown beside its code.
 var outputComment = regexp.MustCompile(`(?is)\n[ \t]*//[ \t]*(unordered )?output:.*$`)
 
-// code is the body of an example, or the whole file if it is one of its own.
+// code is the body of an example, or the whole file of a whole-file example.
 func (p *goPackage) code(e *doc.Example) (markup, error) {
 	var b bytes.Buffer
 	if err := format.Node(&b, p.fset, &printer.CommentedNode{Node: e.Code, Comments: e.Comments}); err != nil {

@@ -15,23 +15,23 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// repository is where files are linked to that are no page.
+// repository is the target of links to files that are no page.
 const repository = "https://github.com/weir-go/weir"
 
-// external finds the addresses that are taken as they are.
+// external matches addresses that are not changed.
 var external = regexp.MustCompile(`^([a-z]+:|//)`)
 
 // attribute finds the addresses in HTML.
 var attribute = regexp.MustCompile(`(?i)\b(?:src|href|srcset)\s*=\s*(?:"[^"]*"|'[^']*')`)
 
-// unquoted finds the tags whose addresses attribute does not find, once what stands in quotes is
-// left out.
+// unquoted finds the tags whose addresses attribute does not find, after quoted strings are
+// removed.
 var (
 	unquoted = regexp.MustCompile(`(?i)<[a-z][^<>]*\b(?:src|href|srcset)\s*=\s*[^\s"'<>]+`)
 	quoted   = regexp.MustCompile(`"[^"]*"|'[^']*'`)
 )
 
-// resolve gives the links and pictures of a page the addresses that they have on the site.
+// resolve replaces the links and pictures of a page by their addresses on the site.
 func (s *site) resolve(p *page) error {
 	var wrong []error
 	complain := func(about []byte, err error) {
@@ -79,14 +79,13 @@ func (s *site) resolve(p *page) error {
 			return slices.Concat(found[:at], replace(found[at:len(found)-1], of), found[len(found)-1:])
 		})
 		s := ast.NewString(text)
-		s.SetCode(true) // or it would be escaped
+		s.SetCode(true) // otherwise it would be escaped
 		n.Parent().ReplaceChild(n.Parent(), n, s)
 	}
 	return errors.Join(append(wrong, err)...)
 }
 
-// retitle lets a link that shows the name of a file, as suits a reader of files, show the name of
-// the page.
+// retitle replaces the text of a link that is a file name by the name of the page.
 func (s *site) retitle(p *page, link *ast.Link) {
 	file, _, _ := strings.Cut(string(link.Destination), "#")
 	if to := s.byFile[path.Join(path.Dir(p.file), file)]; to != nil && plain(link, p.markdown) == path.Base(file) {
@@ -95,10 +94,10 @@ func (s *site) retitle(p *page, link *ast.Link) {
 	}
 }
 
-// remark finds what a document says to its tests only.
+// remark matches comments in a document, which are only for its tests.
 var remark = regexp.MustCompile(`(?s)<!--.*?-->\n?`)
 
-// htmlOf is the HTML that stands in a file as it is, without comments.
+// htmlOf returns the raw HTML of a file, without comments.
 func htmlOf(n ast.Node, source []byte) []byte {
 	var b []byte
 	switch n := n.(type) {
@@ -119,7 +118,7 @@ func htmlOf(n ast.Node, source []byte) []byte {
 	return remark.ReplaceAll(b, nil)
 }
 
-// picture is where a picture of a page is on the site.
+// picture is the address on the site of a page's picture.
 func (s *site) picture(p *page, target string) (string, error) {
 	if name, _, _ := strings.Cut(target, "#"); !external.MatchString(target) && !pictures[path.Ext(name)] {
 		return "", fmt.Errorf("shows %s, which is no picture for the site: want one of %s", target, strings.Join(slices.Sorted(maps.Keys(pictures)), ", "))
@@ -127,7 +126,7 @@ func (s *site) picture(p *page, target string) (string, error) {
 	return s.address(p, target)
 }
 
-// address is where the target of a link of a page is on the site, or in the repository.
+// address is the address of a link's target, on the site or in the repository.
 func (s *site) address(p *page, target string) (string, error) {
 	if external.MatchString(target) {
 		return target, nil
@@ -168,5 +167,5 @@ func (s *site) address(p *page, target string) (string, error) {
 	return repository + "/blob/main/" + file + fragment, nil
 }
 
-// pictures are copied to the site, at the path that they have in the repository.
+// pictures are copied to the site, to the same path as in the repository.
 var pictures = map[string]bool{".gif": true, ".jpeg": true, ".jpg": true, ".png": true, ".svg": true, ".webp": true}

@@ -15,13 +15,12 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// markdown is what GitHub makes of a file, within reason. The files are ours, so their HTML is let
-// through.
+// markdown renders files much as GitHub does. The files are our own, so raw HTML is allowed.
 var markdown = goldmark.New(
 	goldmark.WithExtensions(extension.GFM),
 	goldmark.WithRendererOptions(
 		html.WithUnsafe(),
-		renderer.WithNodeRenderers(util.Prioritized(nodes{}, 100)), // before those of goldmark, which have 500 and more
+		renderer.WithNodeRenderers(util.Prioritized(nodes{}, 100)), // before goldmark's own renderers, which have 500 and more
 	),
 )
 
@@ -59,8 +58,8 @@ func (p *page) render() (markup, error) {
 	return markup(b.String()), err
 }
 
-// anchor is the anchor that GitHub gives a heading of this text: lower case, without punctuation, a
-// hyphen for each space, and a number if there is one already.
+// anchor is the anchor that GitHub gives a heading with this text: lower case, without
+// punctuation, a hyphen for each space, and a number if the anchor is taken.
 func (p *page) anchor(said string) string {
 	id := strings.Map(func(r rune) rune {
 		switch {

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A name is something that a package exports.
+// A name is an exported name of a package.
 type name struct {
 	Kind, ID, First string // First is the first sentence of its comment
-	Of              bool   // it belongs to the type above it
+	Of              bool   // belongs to the type above
 }
 
-// visit goes through what a package exports in the order of its page: constants, variables and
-// functions, then types, each before what belongs to it. Group is called for each declaration of
-// constants or variables, and single for each function, method and type.
+// visit visits the exported names of a package in the order of its page: constants, variables
+// and functions, then types, each before its own members. It calls group for each declaration
+// of constants or variables, and single for each function, method and type.
 func (p *goPackage) visit(group func(kind string, v *doc.Value, of bool), single func(n name, decl ast.Decl, text string)) {
 	groups := func(kind string, values []*doc.Value, of bool) {
 		for _, v := range values {
@@ -38,7 +38,7 @@ func (p *goPackage) visit(group func(kind string, v *doc.Value, of bool), single
 	}
 }
 
-// names lists what a package exports.
+// names lists the exported names of a package.
 func (p *goPackage) names() (names []name) {
 	p.visit(func(kind string, v *doc.Value, of bool) {
 		for _, spec := range v.Decl.Specs {

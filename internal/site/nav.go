@@ -12,16 +12,16 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// navFile names every page of the site that is a file. It is the only list of them.
+// navFile is the only list of the site's pages that are files.
 const navFile = "site/data/nav.yaml"
 
-// A nav is the navigation, as navFile has it.
+// A nav is the navigation in navFile.
 type nav struct {
 	Home     string    `yaml:"home"`
 	Sections []section `yaml:"sections"`
 }
 
-// A section is a heading of the navigation with what stands below it.
+// A section is a heading of the navigation with the items below it.
 type section struct {
 	Title string `yaml:"title"`
 	Pages []item `yaml:"pages"`
@@ -31,15 +31,15 @@ type section struct {
 type item struct {
 	Title string `yaml:"title"`
 	File  string `yaml:"file"`
-	Below string `yaml:"below"` // a pattern: these files are pages that this one leads to, with titles of their own
+	Below string `yaml:"below"` // a pattern: the matching files are pages that this one links to, with their own titles
 	Made  string `yaml:"made"`  // "packages" or "commands"
 
 	page     *page
 	children []*page
 }
 
-// readNav reads the navigation, and holds it to be complete: every file of docs is in it, and every
-// file in it exists.
+// readNav reads the navigation and checks that it is complete: every file of docs is in it,
+// and every file in it exists.
 func readNav(root string) (nav, error) {
 	var n nav
 	text, err := os.ReadFile(filepath.Join(root, navFile))
@@ -90,7 +90,7 @@ func readNav(root string) (nav, error) {
 	return n, errors.Join(wrong...)
 }
 
-// check holds a line to say what it is, once.
+// check checks that a line has exactly one kind of target.
 func (i item) check() error {
 	switch {
 	case i.Title == "":
@@ -105,7 +105,7 @@ func (i item) check() error {
 	return nil
 }
 
-// filesBelow lists the files that the pattern of an item matches, besides its own.
+// filesBelow lists the files that match the pattern of an item, without its own.
 func (i item) filesBelow(root string) ([]string, error) {
 	if i.Below == "" {
 		return nil, nil
@@ -132,7 +132,7 @@ func glob(root, pattern string) ([]string, error) {
 	return files, err
 }
 
-// address is the path of the page that a file becomes: docs/http.md is /http/.
+// address is the path of a file's page: docs/http.md is /http/.
 func address(file string) string {
 	file = strings.TrimSuffix(strings.TrimPrefix(file, "docs/"), ".md")
 	if path.Base(file) == "README" {

@@ -11,10 +11,10 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// nodes renders what the site has otherwise than goldmark.
+// nodes renders the nodes that differ from goldmark's rendering.
 type nodes struct{}
 
-// RegisterFuncs says which nodes these are.
+// RegisterFuncs registers the renderers.
 func (nodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, renderCode)
 	r.Register(ast.KindCodeBlock, renderCode)
@@ -38,8 +38,7 @@ func renderHeading(w util.BufWriter, source []byte, n ast.Node, entering bool) (
 	return ast.WalkContinue, nil
 }
 
-// renderTable puts a table into a box that scrolls by itself where the screen is narrow, also by
-// the keyboard.
+// renderTable puts a table into a box that scrolls on narrow screens, also by keyboard.
 func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
 		fmt.Fprint(w, `<div class="scroll" role="group" aria-label="Table" tabindex="0"><table>`+"\n")
@@ -49,8 +48,8 @@ func renderTable(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.Wal
 	return ast.WalkContinue, nil
 }
 
-// renderCell makes a header without text a plain cell: there is nothing for a screen reader to
-// announce.
+// renderCell makes a header without text a plain cell, because a screen reader has nothing to
+// announce for it.
 func renderCell(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	tag := "td"
 	if n.Parent().Kind() == east.KindTableHeader && n.HasChildren() {

@@ -51,7 +51,7 @@ func readPackages(root string) (packages []*goPackage, err error) {
 // readPackage reads the package in a folder, or returns nil if there is none.
 func readPackage(dir, importPath string) (*goPackage, error) {
 	found, err := build.Default.ImportDir(dir, 0)
-	if _, none := err.(*build.NoGoError); none { //nolint:errorlint // ImportDir returns it as it is
+	if _, none := err.(*build.NoGoError); none { //nolint:errorlint // ImportDir returns it unwrapped
 		return nil, nil
 	} else if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func (p *goPackage) relative() string {
 	return strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, modulePath), "/")
 }
 
-// title is how a reader calls the package.
+// title is the name of the package for readers.
 func (p *goPackage) title() string {
 	if rel := p.relative(); rel != "" {
 		return rel

@@ -13,16 +13,16 @@ type markup = template.HTML
 type page struct {
 	Path  string // below the base, with a slash at its end; "" is the home page
 	Title string // its first heading
-	Short string // as the navigation names it
+	Short string // name in the navigation
 	Body  markup
 
 	Headings []heading
 	anchors  map[string]bool
 
-	file     string // of the repository, if it was made from one
+	file     string // its file in the repository, if it has one
 	markdown []byte
 	tree     ast.Node
-	make     func() (markup, error) // its body, once all pages are known
+	make     func() (markup, error) // makes its body, once all pages are known
 }
 
 // A heading is a line of a page's table of contents.

@@ -9,7 +9,7 @@ import (
 	"regexp"
 )
 
-// A site is all pages, ready to be written.
+// A site holds all pages, ready to be written.
 type site struct {
 	root, base string
 	nav        nav
@@ -19,7 +19,7 @@ type site struct {
 	assets     map[string]bool // pictures that pages show
 }
 
-// load reads all pages, makes those that are made, and resolves the links.
+// load reads the pages of files, makes the other pages, and resolves the links.
 func load(root, base string) (*site, error) {
 	if !rooted.MatchString(base) {
 		return nil, fmt.Errorf("-base is %q: want a path with a slash at both ends, such as / or /weir/", base)
@@ -56,12 +56,11 @@ func load(root, base string) (*site, error) {
 	return s, errors.Join(wrong...)
 }
 
-// rooted matches what can stand before the path of a page, so that the result is a path on the same
-// host.
+// rooted matches a base that, put before the path of a page, gives a path on the same host.
 var rooted = regexp.MustCompile(`^/([^/?#\s]+/)*$`)
 
-// distinct holds all pages to have addresses of their own: of two with the same one, the later
-// would be written over the other.
+// distinct checks that all pages have different addresses, because otherwise one page would
+// overwrite another.
 func (s *site) distinct() error {
 	var wrong []error
 	at := map[string]*page{}
@@ -74,7 +73,7 @@ func (s *site) distinct() error {
 	return errors.Join(wrong...)
 }
 
-// read adds the page that a file becomes.
+// read adds the page of a file.
 func (s *site) read(file string) (*page, error) {
 	text, err := os.ReadFile(filepath.Join(s.root, file))
 	if err != nil {

@@ -109,7 +109,7 @@ func TestBase(t *testing.T) {
 	}
 }
 
-// TestNothingElseIsEmptied: a wrong -out removes no files of others.
+// TestNothingElseIsEmptied: a wrong -out removes no other files.
 func TestNothingElseIsEmptied(t *testing.T) {
 	root := repositoryOf(t, navFile, smallNav, "README.md", "# Home\n", "docs/a.md", "# A\n", "site/style.css", "")
 	s, err := load(root, "/weir/")
@@ -131,8 +131,7 @@ func TestNothingElseIsEmptied(t *testing.T) {
 	}
 }
 
-// TestHostileMarkdown: what is no good page fails or is shown as text, and never as a link that
-// leads nowhere.
+// TestHostileMarkdown: bad Markdown fails or is shown as text, and never makes a dead link.
 func TestHostileMarkdown(t *testing.T) {
 	for text, want := range map[string]string{
 		"[x](<with space.md>)":                 "",

@@ -10,12 +10,12 @@ import (
 	"slices"
 )
 
-// A view is a page as the layout sees it.
+// A view is the data of a page for the layout.
 type view struct {
 	*page
 	Base, Source   string
 	Sections       []viewSection
-	Parent         *page // of a page that the navigation has no line for
+	Parent         *page // of a page without a line in the navigation
 	Previous, Next *page
 }
 
@@ -24,8 +24,8 @@ type viewSection struct {
 	Lines []line
 }
 
-// A line of the navigation. Current is "page" for that of the page, and "true" for that of its
-// parent.
+// A line of the navigation. Current is "page" on the page itself, and "true" for the parent
+// of the page.
 type line struct {
 	*page
 	Current string
@@ -63,7 +63,7 @@ func (s *site) write(out string) error {
 	return copyFile(filepath.Join(out, "style.css"), filepath.Join(s.root, "site/style.css"))
 }
 
-// empty removes the folder of an earlier build, and no other that has something in it.
+// empty removes the folder of an earlier build. It fails for any other non-empty folder.
 func empty(out string) error {
 	entries, err := os.ReadDir(out)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +75,7 @@ func empty(out string) error {
 	return os.RemoveAll(out)
 }
 
-// missingFile is what the hosts of static sites show for all that is not there.
+// missingFile is the page that hosts of static sites show for a missing address.
 const missingFile = "404.html"
 
 func (s *site) view(p *page) view {

@@ -1,5 +1,5 @@
-// Command plain is the reverse proxy that the standard library makes in a few lines: what weir
-// proxy is compared with.
+// Command plain is a reverse proxy of a few lines with the standard library, a baseline for
+// weir proxy.
 //
 //	plain -listen 127.0.0.1:8080 -to http://127.0.0.1:9000
 package main

@@ -2,13 +2,13 @@
 //
 //	upstream -listen 127.0.0.1:9000 -workers 20 -work 50ms-100ms
 //
-//	/work           takes one of the workers, in the order of arrival, and keeps it for a time of the range: what has
-//	                joined that queue is done even if its client leaves
+//	/work           takes one of the workers, in the order of arrival, and keeps it for a time of the range: a queued
+//	                request is served even if its client leaves
 //	/bytes?n=1024   n bytes
 //	/echo           the body of the request
 //	/slow?for=1s    a chunk at once and one at the end
 //	/events         an event each 100 ms, until the client leaves
-//	/socket         a WebSocket that says nothing
+//	/socket         a WebSocket that sends no messages
 //	/fault/KIND     breaks HTTP, by the kinds of faults.go
 //	/-/seen         how often each value of the header Trial-Id was seen, as JSON
 package main
@@ -89,7 +89,7 @@ func (s *server) handler() http.Handler {
 	return s.seen.count(mux)
 }
 
-// work is what a pool of threads does: the queue is as long as it takes, and a worker does not look
+// work behaves like a pool of threads: the queue is unbounded, and a worker does not check
 // whether the client is still there.
 func (s *server) work(w http.ResponseWriter, r *http.Request) {
 	s.workers <- struct{}{}
@@ -99,7 +99,7 @@ func (s *server) work(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, "done\n")
 }
 
-// page is what responses are cut from.
+// page is the source of all response bodies.
 var page = []byte(strings.Repeat("0123456789abcdef", 4096))
 
 func sized(w http.ResponseWriter, r *http.Request) {
@@ -119,10 +119,10 @@ func sized(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// echo answers while it reads, which a server of net/http has to be told.
+// echo answers while it reads, which net/http must be configured for.
 func echo(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).EnableFullDuplex() // HTTP/2 needs none
-	_, _ = io.Copy(w, r.Body)                            // the client sees that it ends early
+	_ = http.NewResponseController(w).EnableFullDuplex() // not needed by HTTP/2
+	_, _ = io.Copy(w, r.Body)                            // on an error the client sees the early end
 }
 
 func slow(w http.ResponseWriter, r *http.Request) {
@@ -157,7 +157,7 @@ func events(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// socket opens a WebSocket of the key that is the example of RFC 6455, and waits until the client
+// socket opens a WebSocket with the example key of RFC 6455, and waits until the client
 // closes it.
 func socket(w http.ResponseWriter, _ *http.Request) {
 	conn, buffered, err := http.NewResponseController(w).Hijack()

@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// seen counts requests by the header Trial-Id. One without is not counted.
+// seen counts requests by the header Trial-Id. Requests without it are not counted.
 type seen struct {
 	mu    sync.Mutex
 	times map[string]int
 }
 
-// count counts what goes to next.
+// count counts the requests to next.
 func (s *seen) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if id := r.Header.Get("Trial-Id"); id != "" {

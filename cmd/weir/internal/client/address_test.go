@@ -64,8 +64,8 @@ func TestAddress(t *testing.T) {
 	}
 }
 
-// A stranger controls what stands left of a trusted proxy's word. Whatever it is, the client's
-// address is what the proxy says.
+// A stranger controls the elements left of a trusted proxy's element. Whatever they are, the
+// client's address is the one that the proxy added.
 func FuzzForwarded(f *testing.F) {
 	f.Add("198.51.100.7", "shop.example", false)
 	f.Add(`for="x`, `,for=203.0.113.9;x="`, true)
@@ -101,8 +101,8 @@ func FuzzForwarded(f *testing.F) {
 	})
 }
 
-// anything holds for any chain at all: an address that is not the peer's stands in it, and what
-// stands right of that is trusted.
+// anything checks an invariant of every chain: an address other than the peer's is an element
+// of it, and all elements to its right are trusted.
 func anything(t *testing.T, lines ...string) {
 	t.Helper()
 	peers := inside(t)

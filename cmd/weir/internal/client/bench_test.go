@@ -8,7 +8,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 )
 
-// What the headers cost a request, against those of net/http/httputil:
+// BenchmarkForward measures the cost of the headers for a request, compared with
+// net/http/httputil:
 //
 //	go test ./cmd/weir/internal/client -run '^$' -bench . -benchmem
 func BenchmarkForward(b *testing.B) {
@@ -50,7 +51,7 @@ func BenchmarkForward(b *testing.B) {
 	}
 }
 
-// written is a ResponseWriter of which only the header counts.
+// written is a ResponseWriter that only keeps the header.
 type written struct{ header http.Header }
 
 func (w written) Header() http.Header       { return w.header }

@@ -8,12 +8,12 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// maxHops bounds what is read of a chain that consists of trusted addresses only. Real ones have a
+// maxHops bounds the elements read of a chain of trusted addresses. Real chains have a
 // handful.
 const maxHops = 32
 
-// origin returns the client's address as a trusted peer and the trusted hops before it say, and
-// whether they say anything.
+// origin returns the client's address according to a trusted peer and the trusted hops before
+// it, and whether a header names it.
 func origin(h http.Header, peer netip.Addr, peers trust.Peers) (client netip.Addr, said bool) {
 	switch {
 	case h[forwardedFor] != nil:
@@ -29,8 +29,8 @@ func origin(h http.Header, peer netip.Addr, peers trust.Peers) (client netip.Add
 	return peer, false
 }
 
-// walk goes from the right end of a chain to the first address that is not trusted, or that is
-// none. last splits a line of the header before its last element, addressOf reads that.
+// walk walks a chain from its right end to the first element that is untrusted or no address.
+// last splits off the last element of a header line; addressOf reads its address.
 func walk(lines []string, last func(string) (before, element string, more bool), addressOf func(string) (netip.Addr, bool),
 	known netip.Addr, peers trust.Peers,
 ) netip.Addr {

@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// The headers, in the form that http.Header has them in.
+// The headers, in canonical form.
 const (
 	forwardedFor    = "X-Forwarded-For"
 	forwardedProto  = "X-Forwarded-Proto"
@@ -27,12 +27,14 @@ const (
 	tracestate      = "Tracestate"
 )
 
-// maxChain bounds what is passed on of a chain. Of a longer one only the client's address is.
+// maxChain bounds the length of a forwarded chain. A longer chain is replaced by the client's
+// address.
 const maxChain = 4 << 10
 
-// Forward sets the headers by which the upstream knows the client. in is the request as it came,
-// out the one for the upstream, whose header it owns: what [net/http/httputil.ProxyRequest] has.
-// Call it last, because a client can have headers removed by naming them in Connection.
+// Forward sets the headers that describe the client to the upstream. in is the request as
+// received, out the one for the upstream, whose header it owns, as in
+// [net/http/httputil.ProxyRequest]. Call it last, because a client can have headers removed
+// by naming them in Connection.
 func (id *Identity) Forward(in, out *http.Request) {
 	h := out.Header
 	id.forwardAddresses(in, h)
@@ -46,7 +48,7 @@ func (id *Identity) Forward(in, out *http.Request) {
 		if !id.traced {
 			delete(h, traceparent)
 		}
-		delete(h, tracestate) // belongs to it
+		delete(h, tracestate) // only valid with traceparent
 	}
 }
 
@@ -88,7 +90,7 @@ func (id *Identity) forwardAddresses(in *http.Request, h http.Header) {
 	}
 }
 
-// joined is a chain in one line, if there is one that is worth passing on.
+// joined returns a chain in one line. It reports false if the chain is empty or too long.
 func joined(lines []string) (chain string, ok bool) {
 	total := 0
 	for _, line := range lines {
@@ -101,7 +103,7 @@ func joined(lines []string) (chain string, ok bool) {
 	return chain, strings.Trim(chain, " \t,") != ""
 }
 
-// forwardCertificate sets what RFC 9440 has of the client's certificate.
+// forwardCertificate sets the headers of RFC 9440 for the client's certificate.
 func (id *Identity) forwardCertificate(in *http.Request, h http.Header) {
 	if !id.Trusted {
 		delete(h, clientCert)
@@ -112,13 +114,14 @@ func (id *Identity) forwardCertificate(in *http.Request, h http.Header) {
 	}
 }
 
-// verified reports whether the certificate of the connection is the client's own. That of a trusted
-// peer which speaks for another client is not: with it a stranger would have the proxy's rights.
+// verified reports whether the certificate of the connection is the client's own. The
+// certificate of a trusted peer that forwards another client is not: with it a stranger would
+// have the proxy's rights.
 func (id *Identity) verified(r *http.Request) bool {
 	return !id.forwarded && trust.Verified(trust.Peer{TLS: r.TLS})
 }
 
-// forwardToWeir sets what the upstream's own limiter can use.
+// forwardToWeir sets the headers for the upstream's own limiter.
 func (id *Identity) forwardToWeir(in *http.Request, h http.Header) {
 	delete(h, weirhttp.RefusedHeader)
 	delete(h, weirhttp.TimeoutHeader)
@@ -135,8 +138,8 @@ func (id *Identity) forwardToWeir(in *http.Request, h http.Header) {
 	}
 }
 
-// Answered takes what only this proxy may say out of the header of the upstream's response.
+// Answered removes headers that only this proxy may set from the upstream's response.
 func Answered(response http.Header) {
-	delete(response, RequestIDHeader) // is set already
+	delete(response, RequestIDHeader) // already set
 	delete(response, weirhttp.RefusedHeader)
 }

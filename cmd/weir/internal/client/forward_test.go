@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// told is the header that the upstream gets for that of a client, through servers and connections
-// that are real.
+// told returns the header that the upstream receives for a client's header, through real
+// servers and connections.
 func told(t *testing.T, peers trust.Peers, tracer *spans.Tracer, route config.Route, header ...string) (seen, answer http.Header) {
 	t.Helper()
 	url, headers := upstream(t)
@@ -40,7 +40,7 @@ func told(t *testing.T, peers trust.Peers, tracer *spans.Tracer, route config.Ro
 
 const given = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 
-// spoofed is all that a client may say of itself.
+// spoofed are claims that a client may make about itself.
 var spoofed = []string{
 	"X-Forwarded-For", "198.51.100.7", "X-Forwarded-Proto", "https", "X-Forwarded-Host", "admin.example", "X-Forwarded-Port", "443",
 	"Forwarded", "for=198.51.100.7", "X-Real-IP", "198.51.100.8", "X-Request-Id", "mine", "Client-Cert", ":AAAA:", "Client-Cert-Chain", ":AAAA:",

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// lastElement splits the list of a Forwarded header before its last element. It reads from the
-// right end, where the text is a trusted hop's own: there quotes come in pairs, whatever a stranger
-// left open further left.
+// lastElement splits off the last element of a Forwarded header. It reads from the right end,
+// whose text comes from a trusted hop: there quotes are balanced, whatever a stranger left
+// open further left.
 func lastElement(list string) (before, element string, more bool) {
 	quoted := false
 	for i := len(list) - 1; i >= 0; i-- {
@@ -21,7 +21,7 @@ func lastElement(list string) (before, element string, more bool) {
 	return "", strings.Trim(list, " \t"), false
 }
 
-// escaped reports whether an odd number of backslashes stands before the byte.
+// escaped reports whether an odd number of backslashes precedes the byte.
 func escaped(text string, at int) bool {
 	slashes := 0
 	for at > slashes && text[at-1-slashes] == '\\' {
@@ -44,7 +44,7 @@ func forOf(element string) (addr netip.Addr, ok bool) {
 			continue
 		}
 		if found {
-			return netip.Addr{}, false // which of the two?
+			return netip.Addr{}, false // ambiguous
 		}
 		found = true
 		addr, ok = parseNode(unquote(value))
@@ -66,7 +66,8 @@ func cutPair(element string) (pair, rest string) {
 	return element, ""
 }
 
-// unquote takes the quotes off. Addresses need no escapes, so one that has some is none.
+// unquote removes the quotes. Addresses need no escapes, so a value with escapes is no
+// address.
 func unquote(value string) string {
 	if len(value) >= 2 && value[0] == '"' && value[len(value)-1] == '"' {
 		return value[1 : len(value)-1]
@@ -74,7 +75,8 @@ func unquote(value string) string {
 	return value
 }
 
-// elementOf is what this hop adds to Forwarded: its peer, and what was asked of it.
+// elementOf returns the element that this hop adds to Forwarded: its peer, and the requested
+// protocol and host.
 func elementOf(peer netip.Addr, proto, host string) string {
 	var b strings.Builder
 	b.WriteString("for=")

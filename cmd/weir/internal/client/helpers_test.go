@@ -23,7 +23,7 @@ func inside(t testing.TB) trust.Peers {
 	return peers
 }
 
-// identified returns what New says of a request.
+// identified returns the identity that New gives a request.
 func identified(t testing.TB, r *http.Request, peers trust.Peers, tracer *spans.Tracer) (id *Identity, answer http.Header) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -31,7 +31,7 @@ func identified(t testing.TB, r *http.Request, peers trust.Peers, tracer *spans.
 	return id, w.Header()
 }
 
-// from is a request of a peer.
+// from returns a request from a peer.
 func from(remote string, header ...string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "http://shop.example/", nil)
 	r.RemoteAddr = remote
@@ -63,7 +63,7 @@ func forwarder(t testing.TB, upstream string) http.Handler {
 	}
 }
 
-// upstream is a server that records the headers which it gets.
+// upstream is a server that records the headers it receives.
 func upstream(t testing.TB) (url string, seen func() http.Header) {
 	t.Helper()
 	headers := make(chan http.Header, 1)
@@ -76,7 +76,7 @@ func upstream(t testing.TB) (url string, seen func() http.Header) {
 	return s.URL, func() http.Header { return <-headers }
 }
 
-// tracer has the spans of a share of all traces sent, to where no collector listens.
+// tracer sends the spans of a share of all traces to an address without a collector.
 func tracer(t testing.TB, share float64) *spans.Tracer {
 	t.Helper()
 	tracer, err := spans.New(config.Trace{Endpoint: "http://127.0.0.1:1/v1/traces", Sample: share}, slog.New(slog.DiscardHandler))

@@ -11,30 +11,30 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// An Identity is what is known of a request's origin. Only Record changes.
+// An Identity describes the origin of a request. Only Record changes.
 type Identity struct {
 	Address   netip.Addr // the client's; zero if it has none, as behind a Unix socket
 	Peer      netip.Addr // the other end of the connection
 	Trusted   bool       // the peer is trusted
 	RequestID string
-	Proto     string // that the client used: http or https
-	Host      string // that the client asked for
+	Proto     string // used by the client: http or https
+	Host      string // requested by the client
 	Trace     spans.Context
 
 	// Record is filled in by the layers below.
 	Record Record
 
 	forwarded bool // a trusted peer named another client
-	traced    bool // Trace is for the upstream; without it the client's own headers are
+	traced    bool // send Trace to the upstream, not the client's own headers
 }
 
-// A Record is what the layers below note of a request, for the access log and its span. Only the
-// goroutine that serves the request may write it, until the handler returns.
+// A Record holds the notes of the layers below about a request, for the access log and its
+// span. Only the goroutine that serves the request may write it, until the handler returns.
 type Record struct {
 	Route       string        // its pattern
 	Compartment string        // its name
 	Upstream    string        // the address that answered
-	Refused     string        // why Weir refused it; empty if it did not
+	Refused     string        // the reason for which Weir refused it, or empty
 	Waited      time.Duration // in the queue
 }
 
@@ -50,9 +50,9 @@ func Of(ctx context.Context) *Identity {
 // RequestIDHeader identifies a request on its way, and in the response.
 const RequestIDHeader = "X-Request-Id"
 
-// New returns a handler that runs next with the [Identity] of each request. A nil tracer leaves
-// traceparent as it comes. Requests keep their headers: [Identity.Forward] has those for the
-// upstream.
+// New returns a handler that runs next with the [Identity] of each request. A nil tracer
+// leaves traceparent unchanged. Requests keep their headers: [Identity.Forward] sets the
+// headers for the upstream.
 func New(next http.Handler, peers trust.Peers, tracer *spans.Tracer) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := identify(r, peers, tracer)
@@ -80,7 +80,7 @@ func identify(r *http.Request, peers trust.Peers, tracer *spans.Tracer) *Identit
 	return id
 }
 
-// believe takes what a trusted peer says.
+// believe takes over the claims of a trusted peer.
 func (id *Identity) believe(h http.Header, peers trust.Peers) {
 	id.Address, id.forwarded = origin(h, id.Peer, peers)
 	id.forwarded = id.forwarded || h[clientCert] != nil
@@ -99,7 +99,7 @@ func (id *Identity) believe(h http.Header, peers trust.Peers) {
 // maxRequestID is longer than any usual identifier: a UUID has 36 bytes, AWS's X-Amzn-Trace-Id 74.
 const maxRequestID = 128
 
-// isPlain reports whether an identifier can stand in any log as it is.
+// isPlain reports whether an identifier can be written to any log unescaped.
 func isPlain(text string) bool {
 	if text == "" || len(text) > maxRequestID {
 		return false
@@ -115,7 +115,7 @@ func isPlain(text string) bool {
 	return true
 }
 
-// single returns the value of a header that is there once.
+// single returns the value of a header that occurs exactly once.
 func single(values []string) string {
 	if len(values) == 1 {
 		return values[0]
@@ -123,6 +123,6 @@ func single(values []string) string {
 	return ""
 }
 
-// plain is an address as it is compared and written: IPv4 as such, and without a zone, which only
-// its own host knows.
+// plain returns an address in the form for comparing and writing: IPv4 as such, and without a
+// zone, which only its own host knows.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }

@@ -14,8 +14,8 @@ import (
 )
 
 // Prioritize returns a handler that runs next with the priority and the tenant of a route. A
-// trusted client may set another priority and a timeout: see [weirhttp.Trust]. It belongs within
-// [New], and outside of what asks for a slot.
+// trusted client may set another priority and a timeout: see [weirhttp.Trust]. Call it within
+// [New], and outside of the handler that takes a slot.
 func Prioritize(next http.Handler, route config.Route) (http.Handler, error) {
 	priority := weir.Normal
 	if route.Priority != "" {
@@ -51,7 +51,8 @@ func placed(r *http.Request, priority weir.Priority, tenantOf func(*http.Request
 	return ctx
 }
 
-// tenantBy returns what names the tenant of a request, nil for a route without tenants.
+// tenantBy returns the function that names the tenant of a request, nil for a route without
+// tenants.
 func tenantBy(kind string) (func(*http.Request, *Identity) string, error) {
 	name, isHeader := strings.CutPrefix(kind, "header:")
 	switch {
@@ -73,8 +74,8 @@ func tenantBy(kind string) (func(*http.Request, *Identity) string, error) {
 	return nil, fmt.Errorf("tenant is %q: want address, certificate or header:NAME", kind)
 }
 
-// networkOf is the tenant at an address. Of IPv6 it is the /64 network, of which any one client can
-// have all the addresses.
+// networkOf returns the tenant at an address. For IPv6 it is the /64 network, because one
+// client can have all its addresses.
 func networkOf(addr netip.Addr) string {
 	if addr.Is6() {
 		network, _ := addr.Prefix(64)
@@ -86,8 +87,8 @@ func networkOf(addr netip.Addr) string {
 	return addr.String()
 }
 
-// subject is the verified subject of the client's certificate as it is encoded: two of the same
-// text could be two.
+// subject returns the verified subject of the client's certificate in its encoding, because
+// different subjects could have the same text.
 func subject(r *http.Request, id *Identity) string {
 	if !id.verified(r) {
 		return ""

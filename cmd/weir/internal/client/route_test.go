@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// placedBy is the context that a request has below its route.
+// placedBy returns the context of a request within its route.
 func placedBy(t *testing.T, route config.Route, r *http.Request) context.Context {
 	t.Helper()
 	var below *http.Request

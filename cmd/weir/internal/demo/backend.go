@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// backend is a server that can do so much and no more: a few workers, each busy
-// with one request at a time, in order of arrival.
+// backend is a server with a fixed capacity: a few workers, each busy with one request at a
+// time, in order of arrival.
 //
-// Like most servers it does not notice that a client has given up: what it has
-// accepted it works off, whether or not anybody still waits.
+// Like most servers it does not notice that a client has given up: it processes every
+// accepted request, whether or not the client still waits.
 type backend struct {
 	workers chan struct{} // full when all are busy; senders wait in order
 	mean    time.Duration // service time at full speed
@@ -49,8 +49,8 @@ func (b *backend) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	}
 }
 
-// serviceTime returns what the next request takes: the mean, give or take a
-// fifth, at the speed of the moment.
+// serviceTime returns the service time of the next request: the mean plus or minus a fifth,
+// at the current speed.
 func (b *backend) serviceTime() time.Duration {
 	b.mu.Lock()
 	spread := 0.8 + 0.4*b.rand.Float64()
@@ -58,5 +58,5 @@ func (b *backend) serviceTime() time.Duration {
 	return time.Duration(spread * float64(b.mean) * 100 / float64(b.percent.Load()))
 }
 
-// close sends home who is working and who is waiting.
+// close releases the running and waiting requests.
 func (b *backend) close() { close(b.closed) }

@@ -12,11 +12,11 @@ import (
 	"github.com/weir-go/weir/internal/figures"
 )
 
-// kept is how many connections search can never have.
+// kept is the number of connections that search can never have.
 const kept = 5
 
-// compartments is the bulkhead: as many slots as connections, some of them for checkout
-// alone. Whoever has to wait for one does so in front of the pool, and not for long.
+// compartments is the bulkhead: as many slots as connections, some of them reserved for
+// checkout. Requests wait briefly in front of the pool.
 var compartments = bulkhead.Config{
 	Max: connections,
 	ByKey: map[string]bulkhead.Compartment{
@@ -25,10 +25,9 @@ var compartments = bulkhead.Config{
 	},
 }
 
-// RunBulkhead shows what a bulkhead is worth: two servers of the same kind side by side,
-// one with and one without, each with a route that hangs and fails now and then and one
-// that has nothing to do with it but the pool of connections. It ends by itself, or early
-// with ctx.
+// RunBulkhead shows the effect of a bulkhead on two identical servers side by side, one with
+// and one without. Each has a route that hangs and fails in bursts, and one that shares only
+// the pool of connections with it. It ends by itself, or early with ctx.
 func RunBulkhead(ctx context.Context, cfg Config) error {
 	start := time.Now()
 	set, err := bulkhead.New(compartments)
@@ -55,7 +54,7 @@ func RunBulkhead(ctx context.Context, cfg Config) error {
 
 // A side is one of the two servers, with the clients of its routes.
 type side struct {
-	set    *bulkhead.Set // nil without
+	set    *bulkhead.Set // nil for none
 	shop   *shop
 	server *http.Server
 	loads  [len(routes)]*load
@@ -87,7 +86,7 @@ func (s *side) close() {
 	}
 }
 
-// goodput counts what was answered in time so far, route by route.
+// goodput returns the number of timely answers so far, by route.
 func (s *side) goodput() (counts [len(routes)]int) {
 	for i, l := range s.loads {
 		counts[i] = l.sum(good)
@@ -95,8 +94,8 @@ func (s *side) goodput() (counts [len(routes)]int) {
 	return counts
 }
 
-// runSides puts both under the same load and prints a line a second for each route, until
-// the last client has its answer or ctx ends. It returns how far the load came.
+// runSides puts both under the same load and prints a line a second for each route, until the
+// last client has its answer or ctx ends. It returns how far the load got.
 func runSides(ctx context.Context, start time.Time, during time.Duration, out printer, with, without *side) time.Duration {
 	var driving sync.WaitGroup
 	for i, r := range routes {

@@ -12,8 +12,8 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 )
 
-// What the demonstration shows is true of the servers themselves, without sockets and
-// clocks: in bursts the bulkhead keeps checkout as it was, and search loses nothing by it.
+// The demonstration's claim holds for the servers themselves, without sockets and clocks: in
+// bursts the bulkhead keeps checkout unaffected, and search loses nothing by it.
 func TestBulkheadKeepsCheckoutServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set, err := bulkhead.New(compartments)
@@ -34,7 +34,7 @@ func TestBulkheadKeepsCheckoutServed(t *testing.T) {
 	})
 }
 
-// served has clients come for four cycles and returns how many of each route were good.
+// served runs clients for four cycles and returns the number of good requests of each route.
 func served(t *testing.T, set *bulkhead.Set) (good [len(routes)]float64) {
 	start := time.Now()
 	s := newShop(start)

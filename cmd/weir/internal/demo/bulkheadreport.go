@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/figures"
 )
 
-// introduceBulkhead says what is about to happen.
+// introduceBulkhead explains the demonstration.
 func (p printer) introduceBulkhead(during time.Duration) {
 	fmt.Fprintf(p, `Two servers on loopback, each with two routes over one pool of %d connections,
 for %v:
@@ -31,7 +31,7 @@ checkout alone, the others for whoever asks first, and each route has a queue of
 	fmt.Fprintln(p, p.paint(bold, fmt.Sprintf(" s route    search %s   with without", figures.Header)))
 }
 
-// route prints what happened on a route in the last second.
+// route prints the last second of a route.
 func (p printer) route(at time.Duration, r *route, line figures.Line, with, without int) {
 	state := "well  "
 	if inBurst(at-time.Second/2) == 1 {
@@ -40,7 +40,7 @@ func (p printer) route(at time.Duration, r *route, line figures.Line, with, with
 	fmt.Fprintf(p, "%2.0f %-8s %s %v  %s %7d\n", at.Seconds(), r.name, state, line, p.paint(bold, fmt.Sprintf("%5d", with)), without)
 }
 
-// compareSides prints the closing table for what ran.
+// compareSides prints the closing table for the completed part of the run.
 func (p printer) compareSides(ran, during time.Duration, with, without *side) {
 	if ran < during {
 		fmt.Fprintf(p, "\nInterrupted after %v.\n", ran.Round(time.Second))
@@ -71,7 +71,7 @@ func (l *load) summary(name string) string {
 		figures.Latency(l.slowest()), total[refused], total[late], total[broken])
 }
 
-// share is how many were good.
+// share is the share of good requests.
 func share(counts [verdicts]int) string {
 	all := 0
 	for _, n := range counts {

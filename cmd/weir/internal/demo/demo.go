@@ -1,6 +1,6 @@
-// Package demo shows what a limit is worth: three servers of the same kind side
-// by side, under the same overload, with no limit, a fixed one and an adaptive
-// one. All of it is real: HTTP over loopback, clients that give up, clocks.
+// Package demo shows the effect of a limit: three identical servers side by side, under the
+// same overload, with no limit, a fixed one and an adaptive one. All of it is real: HTTP over
+// loopback, clients that give up, clocks.
 package demo
 
 import (
@@ -14,34 +14,32 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// The server: what it can do at full speed is workers/service, 100 a second.
+// The server: its capacity at full speed is workers/service, 100 a second.
 const (
 	workers = 5
 	service = 50 * time.Millisecond
 	slow    = 30 // percent of full speed
 )
 
-// The clients: their answer is worth something until deadline, and they leave
-// after patience.
+// The clients: an answer is useful until deadline, and they leave after patience.
 const (
-	overload = 1.5 // times what the server can do at full speed
+	overload = 1.5 // times the server's capacity at full speed
 	deadline = 500 * time.Millisecond
 	patience = 2 * time.Second
 	seed     = 20
 )
 
-// goodDay is the fixed limit: 100 a second within 300 ms, as a load test at full
-// speed would have it.
+// goodDay is the fixed limit: 100 a second within 300 ms, as found by a load test at full
+// speed.
 const goodDay = 30
 
-// aim is the law of the adaptive limit: the default one, with the time after which an answer is
-// worth nothing any more.
+// aim is the law of the adaptive limit: the default one, with the deadline as its budget.
 var aim = law.Setpoint{Budget: deadline}
 
-// queue is the same short one before either limit.
+// queue is the same short queue before either limit.
 var queue = weir.Queue{Size: 5, Timeout: 100 * time.Millisecond}
 
-// The durations that make sense.
+// The allowed durations.
 const (
 	Shortest = 3 * time.Second
 	Longest  = time.Minute
@@ -53,7 +51,7 @@ var phases = [...]struct {
 	percent int64
 }{{"full", 100}, {"slow", slow}, {"full", 100}}
 
-// course is how long the run takes.
+// course is the duration of the run.
 type course time.Duration
 
 func (c course) third() time.Duration { return time.Duration(c) / time.Duration(len(phases)) }
@@ -66,7 +64,7 @@ type Config struct {
 	Out      io.Writer
 	Color    bool
 
-	// Size asks for the size of the screen that Out is; nil if it is none.
+	// Size returns the size of the screen behind Out; nil if Out is no screen.
 	Size func() (columns, rows int)
 }
 
@@ -87,7 +85,7 @@ func Run(ctx context.Context, cfg Config) error {
 	return nil
 }
 
-// lanes are the three that are compared.
+// lanes are the three compared lanes.
 type lanes struct {
 	none, fixed, adaptive *lane
 }
@@ -116,8 +114,8 @@ func (l lanes) close() {
 	}
 }
 
-// run puts all three under the same load and watches them, until the last client
-// has its answer or ctx ends. It returns how far the load came.
+// run puts all three under the same load and watches them, until the last client has its
+// answer or ctx ends. It returns how far the load got.
 func (l lanes) run(ctx context.Context, c course, v view) time.Duration {
 	start := time.Now()
 	requests := arrivals(0, overload*workers/service.Seconds(), time.Duration(c))
@@ -131,7 +129,7 @@ func (l lanes) run(ctx context.Context, c course, v view) time.Duration {
 	return min(time.Since(start), time.Duration(c))
 }
 
-// watch changes the speed and shows each second until all is answered.
+// watch changes the speed and shows each second until all requests are answered.
 func (l lanes) watch(start time.Time, c course, v view, answered <-chan struct{}) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
@@ -162,7 +160,7 @@ func (l lanes) setSpeed(percent int64) {
 	}
 }
 
-// goodput counts what was answered in time so far, lane by lane.
+// goodput returns the number of timely answers so far, by lane.
 func (l lanes) goodput() [3]int {
 	return [3]int{l.none.load.sum(good), l.fixed.load.sum(good), l.adaptive.load.sum(good)}
 }

@@ -117,7 +117,7 @@ func TestInterruptedDemoComparesWhatRan(t *testing.T) {
 	}
 }
 
-// watched collects output until something appears in it.
+// watched collects output until a text appears in it.
 type watched struct {
 	strings.Builder
 	want  string
@@ -132,8 +132,8 @@ func (w *watched) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// TestAdaptiveSettles has the simulator run the adaptive lane: 5 s into each phase, it answers
-// nine tenths of what the server can do.
+// TestAdaptiveSettles simulates the adaptive lane: 5 s into each phase, it answers nine
+// tenths of the server's capacity.
 func TestAdaptiveSettles(t *testing.T) {
 	const settling, length = 5 * time.Second, 10 * time.Second
 	s := sim.Scenario{

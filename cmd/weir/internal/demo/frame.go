@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/figures"
 )
 
-// The columns of a frame, besides those of the charts.
+// The columns of a frame, without the columns of charts.
 const (
 	nameColumns   = 16 // on the left
 	figureColumns = 14 // on the right
@@ -17,18 +17,18 @@ const (
 // The rows of a frame.
 const (
 	fixedRows   = 8  // all but the charts
-	tallest     = 12 // of a chart: more shows no more
+	tallest     = 12 // of a chart: a taller one shows no more detail
 	leastHeight = 2
 )
 
-// shown are the lanes as the frame names them, with their colours.
+// shown are the lanes, with their names and colours in the frame.
 var shown = [...]struct{ name, style string }{
 	{"no limit", "31"},
 	{fmt.Sprintf("fixed limit %d", goodDay), yellow},
 	{adaptiveName, "32"},
 }
 
-// frame draws what happened so far, in rows that fit the screen.
+// frame draws the run so far, in rows that fit the screen.
 func frame(c course, past []second, columns, rows int) (out []row) {
 	height, ofLimit := heights(rows)
 	width := max(columns-nameColumns-figureColumns, 1)
@@ -56,14 +56,14 @@ func frame(c course, past []second, columns, rows int) (out []row) {
 	return append(out, latest(past)...)
 }
 
-// heights are those of the chart of a lane, and of that of the limit.
+// heights are the heights of a lane's chart and of the limit's chart.
 func heights(rows int) (lane, limit int) {
-	free := rows - fixedRows - 1 // none in the last row, after which some terminals scroll
+	free := rows - fixedRows - 1 // none in the last row, which makes some terminals scroll
 	lane = min(max((free+1)/4, leastHeight), tallest)
 	return lane, min(max(free-3*lane, leastHeight), lane)
 }
 
-// progress says how far it is.
+// progress shows the elapsed time.
 func progress(c course, past []second) row {
 	const width = 20
 	at, phase := time.Duration(0), 0
@@ -92,7 +92,7 @@ func heads(width int) row {
 	return append(r, piece{dim, fmt.Sprintf("%*s%*s", figureColumns/2, "now", figureColumns/2, "mean")})
 }
 
-// labelled puts a name before the rows of a chart, and figures behind the last.
+// labelled puts a name before the rows of a chart, and figures after the last.
 func labelled(name, style string, chart []string, figures ...string) (rows []row) {
 	for i, line := range chart {
 		r := row{{"", strings.Repeat(" ", nameColumns)}, {style, line}}
@@ -109,7 +109,7 @@ func labelled(name, style string, chart []string, figures ...string) (rows []row
 	return rows
 }
 
-// limits is the chart of the adaptive limit, up to the highest it has been.
+// limits is the chart of the adaptive limit, up to its maximum so far.
 func limits(c course, past []second, width, height int) []row {
 	values, highest, now := make([]float64, len(past)), 10.0, "-"
 	for i, s := range past {
@@ -119,7 +119,7 @@ func limits(c course, past []second, width, height int) []row {
 	return labelled("adaptive limit", "36", columnsOf(c, values, highest, width, height), now)
 }
 
-// latest has the figures of the adaptive lane in the last second.
+// latest returns the figures of the adaptive lane in the last second.
 func latest(past []second) []row {
 	var line figures.Line
 	if len(past) > 0 {
@@ -152,7 +152,7 @@ func columnsOf(c course, values []float64, most float64, width, height int) []st
 			}
 			tall := int(values[i]/most*float64(height*full) + 0.5)
 			if row == height-1 {
-				tall = max(tall, 1) // time has passed, if nothing else
+				tall = max(tall, 1) // show at least that time has passed
 			}
 			line.WriteRune(eighths[min(max(tall-below, 0), full)])
 		}

@@ -13,7 +13,7 @@ import (
 
 const adaptiveName = "adaptive"
 
-// lane is one of the servers that stand side by side, with its clients.
+// lane is one of the servers side by side, with its clients.
 type lane struct {
 	name    string
 	lim     *weir.Limiter // nil for no limit
@@ -22,11 +22,11 @@ type lane struct {
 	load    *load
 }
 
-// noLimit takes in whatever comes.
+// noLimit admits every request.
 func noLimit(c course) (*lane, error) { return newLane("no limit", c, nil) }
 
-// fixedLimit is what a load test on a good day would suggest: with so many in
-// flight the server is at its capacity and answers well within the deadline.
+// fixedLimit is the limit that a load test on a good day would suggest: at this concurrency
+// the server is at its capacity and answers well within the deadline.
 func fixedLimit(c course) (*lane, error) {
 	lim, err := weir.New(weir.Config{
 		Name: "fixed", Law: law.Fixed{}, Initial: goodDay, Queue: queue,
@@ -37,7 +37,7 @@ func fixedLimit(c course) (*lane, error) {
 	return newLane(fmt.Sprintf("fixed limit %d", goodDay), c, lim)
 }
 
-// adaptiveLimit is told when an answer is too late, and nothing of the server.
+// adaptiveLimit knows the deadline of answers, and nothing about the server.
 func adaptiveLimit(c course) (*lane, error) {
 	lim, err := weir.New(weir.Config{
 		Name: "adaptive", Law: aim, Queue: queue,

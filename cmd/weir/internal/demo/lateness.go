@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// A lateness is how late timers fired. On a machine that is busy with other things, the servers
-// work more slowly than they say, and clients give up that a server would have answered.
+// A lateness is the delay of timers. On a busy machine, the servers work more slowly than
+// configured, and clients give up on answers that a server would have sent in time.
 type lateness struct {
 	sum   time.Duration
 	count int
 }
 
-// tooLate is the mean of a lateness that makes a server 5% slower: what it works on takes that much
-// longer than its service time.
+// tooLate is the mean lateness that makes a server 5% slower: its work takes that much longer
+// than the service time.
 const tooLate = service / 20
 
 func (l *lateness) add(late time.Duration) {
@@ -34,8 +34,8 @@ func together(loads ...*load) (all lateness) {
 	return all
 }
 
-// reserve is a line which says that the figures mean little, if they do. It takes the place of an
-// empty one, because the table fits a screen.
+// reserve is a line that warns of unreliable figures, or is empty. It replaces an empty line,
+// because the table fits a screen.
 func (l lateness) reserve() string {
 	if l.mean() <= tooLate {
 		return ""

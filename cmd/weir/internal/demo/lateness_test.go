@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestABusyMachineSaysSo: a load that is held up is late, and one that is not is not.
+// TestABusyMachineSaysSo: only a load that is held up is late.
 func TestABusyMachineSaysSo(t *testing.T) {
 	for held, want := range map[time.Duration]string{
 		0:                      "",

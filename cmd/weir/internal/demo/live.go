@@ -6,20 +6,20 @@ import (
 	"unicode/utf8"
 )
 
-// The least screen that the live view fits.
+// The smallest screen for the live view.
 const (
 	leastColumns = 80
 	leastRows    = 24
 )
 
-// What switches to the other screen of a terminal and hides the cursor, and back (xterm's private
-// modes).
+// The sequences that switch to the other screen of a terminal and hide the cursor, and back
+// (xterm's private modes).
 const (
 	enterScreen = "\x1b[?1049h\x1b[?25l"
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
 )
 
-// live is a view that draws on a screen of its own, which is gone at the end.
+// live is a view on a screen of its own, which disappears at the end.
 type live struct {
 	printer
 
@@ -39,13 +39,14 @@ func (l *live) show(s second) {
 	l.draw()
 }
 
-// end leaves what the table below it is about.
+// end restores the screen and prints the introduction of the table.
 func (l *live) end() {
 	l.write(leaveScreen)
 	l.introduce(time.Duration(l.course))
 }
 
-// draw draws a frame over the last one. It asks for the size each time, as people change it.
+// draw draws a frame over the last one. It reads the size each time, because the user may
+// change it.
 func (l *live) draw() {
 	columns, rows := l.size()
 	var out strings.Builder
@@ -60,8 +61,8 @@ func (l *live) draw() {
 	l.write(out.String())
 }
 
-// fitting leaves out the rows at the end that a screen has no place for, as after it has shrunk.
-// The last row of the screen stays free: some terminals scroll after it.
+// fitting drops the last rows if the screen is too small, as after it has shrunk. The last
+// row of the screen stays free: some terminals scroll after it.
 func fitting(frame []row, rows int) []row { return frame[:min(len(frame), max(rows-1, 0))] }
 
 // A row is a line of the frame, in pieces of one style each.
@@ -71,7 +72,7 @@ type piece struct{ style, text string }
 
 func plain(text string) row { return row{{"", text}} }
 
-// cut ends the row at the edge of the screen: a longer one would go on in the next line.
+// cut cuts the row at the edge of the screen, because a longer one would wrap.
 func (r row) cut(columns int) (short row) {
 	for _, p := range r {
 		letters := []rune(p.text)

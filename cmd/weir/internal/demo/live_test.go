@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/internal/figures"
 )
 
-// seconds are so many of a run, with a limit that grows.
+// seconds are the first n of a run, with a limit that grows.
 func seconds(c course, n int) (past []second) {
 	for i := range n {
 		at := time.Duration(i+1) * time.Second
@@ -51,8 +51,8 @@ func TestFramesFitTheScreen(t *testing.T) {
 	}
 }
 
-// TestFramesOfAnyScreen: a screen may shrink while the demonstration runs. What it draws then is at
-// most what fits.
+// TestFramesOfAnyScreen: a screen may shrink while the demonstration runs. A frame never
+// exceeds it.
 func TestFramesOfAnyScreen(t *testing.T) {
 	for _, size := range [][2]int{{0, 0}, {1, 1}, {20, 5}, {40, 10}, {80, 12}, {79, 23}} {
 		var out strings.Builder
@@ -144,7 +144,7 @@ func TestSmallScreensGetLines(t *testing.T) {
 	}
 }
 
-// TestTextsFitEightyColumns goes by the longest duration.
+// TestTextsFitEightyColumns uses the longest duration.
 func TestTextsFitEightyColumns(t *testing.T) {
 	var out strings.Builder
 	p := printer{Writer: &out}

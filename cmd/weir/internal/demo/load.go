@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// arrivals returns when requests come in: a Poisson process, the same in every
-// run and for every lane. Streams differ.
+// arrivals returns the times of requests: a Poisson process, the same in every run and for
+// every lane. Streams differ.
 func arrivals(stream uint64, perSecond float64, during time.Duration) []time.Duration {
 	random := rand.New(rand.NewPCG(seed, stream))
 	var at []time.Duration
@@ -24,27 +24,27 @@ func arrivals(stream uint64, perSecond float64, during time.Duration) []time.Dur
 	}
 }
 
-// verdict is how a request ended, as its client sees it.
+// verdict is the result of a request, as its client sees it.
 type verdict int
 
 const (
 	good    verdict = iota // answered within the deadline
-	late                   // answered after it, or given up on
-	refused                // told at once to come back later
+	late                   // answered after the deadline, or given up
+	refused                // refused at once, to come back later
 	broken                 // anything else
 	verdicts
 )
 
-// manner is how the clients of a load behave, and how it is counted.
+// manner describes the clients of a load and how to count them.
 type manner struct {
-	deadline time.Duration                  // their answer is worth something until then
-	patience time.Duration                  // they leave after that
-	parts    int                            // of the run, counted apart
-	part     func(at time.Duration) (i int) // the part that a request of that time counts in
+	deadline time.Duration                  // an answer is useful until then
+	patience time.Duration                  // clients leave after that
+	parts    int                            // of the run, counted separately
+	part     func(at time.Duration) (i int) // the part in which a request at that time counts
 }
 
-// load asks a server for more than it can do: an open loop, whose clients
-// neither wait for each other nor know how the others fare.
+// load sends a server more requests than its capacity: an open loop, whose clients do not
+// wait for each other.
 type load struct {
 	manner
 	url    string
@@ -52,7 +52,7 @@ type load struct {
 
 	mu     sync.Mutex
 	counts [][verdicts]int // by part
-	served []time.Duration // latencies of what was answered, good or late
+	served []time.Duration // latencies of answers, good or late
 	late   lateness        // of its arrivals
 }
 
@@ -62,13 +62,13 @@ func newLoad(url string, m manner) *load {
 		url:    url,
 		counts: make([][verdicts]int, m.parts),
 		client: &http.Client{Transport: &http.Transport{
-			MaxIdleConnsPerHost: 10_000, // so that no client waits for another's connection to open
+			MaxIdleConnsPerHost: 10_000, // so that no client waits for another connection to open
 		}},
 	}
 }
 
-// drive sends a request at each of the arrivals and returns when all have ended,
-// or at once when ctx does.
+// drive sends a request at each of the arrivals. It returns when all have ended, or at once
+// when ctx ends.
 func (l *load) drive(ctx context.Context, start time.Time, arrivals []time.Duration) {
 	var pending sync.WaitGroup
 	defer pending.Wait()
@@ -85,8 +85,8 @@ func (l *load) drive(ctx context.Context, start time.Time, arrivals []time.Durat
 	}
 }
 
-// ask sends one request and notes how it ended. Its latency counts from when it
-// was due, so that a driver that lags does not flatter the server.
+// ask sends one request and records its result. The latency counts from when it was due, so
+// that a driver that lags does not flatter the server.
 func (l *load) ask(ctx context.Context, due time.Time, at time.Duration) {
 	waiting, giveUp := context.WithDeadline(ctx, due.Add(l.patience))
 	defer giveUp()
@@ -141,7 +141,7 @@ func (l *load) sum(v verdict) int {
 	return total
 }
 
-// slowest returns the p99 of what was answered.
+// slowest returns the p99 of the answers.
 func (l *load) slowest() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,13 +10,14 @@ import (
 	"github.com/weir-go/weir/internal/figures"
 )
 
-// printer writes for a terminal of 80 columns, but for the last column of lines a second.
+// printer writes for a terminal of 80 columns, except for the last column of the lines a
+// second.
 type printer struct {
 	io.Writer
 	color bool
 }
 
-func (p printer) write(text string) { _, _ = io.WriteString(p, text) } // nothing can be said where nothing can be written
+func (p printer) write(text string) { _, _ = io.WriteString(p, text) } // a failed write cannot be reported anywhere
 
 const (
 	bold   = "1"
@@ -31,7 +32,7 @@ func (p printer) paint(style, text string) string {
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// introduce says what is compared.
+// introduce explains the comparison.
 func (p printer) introduce(duration time.Duration) {
 	fmt.Fprintf(p, `Three servers on loopback, %d workers each: about %d requests/s at full speed.
 Each gets the same %.0f requests/s for %v. In the middle third all of them
@@ -55,7 +56,7 @@ func (p printer) heads() {
 
 func capacity() int { return int(workers / service.Seconds()) }
 
-// second prints what happened in the last second.
+// second prints the last second.
 func (p printer) second(s second) {
 	name := p.paint(dim, "idle ") // the load has ended, some clients still wait
 	if s.phase < len(phases) {
@@ -68,7 +69,7 @@ func (p printer) second(s second) {
 		s.goodput[0], s.goodput[1], p.paint(bold, fmt.Sprintf("%5d", s.goodput[2])), s.adaptive.Change)
 }
 
-// compare prints the closing table for what ran.
+// compare prints the closing table for the completed part of the run.
 func (p printer) compare(lanes []*lane, c course, ran time.Duration) {
 	if ran < time.Duration(c) {
 		fmt.Fprintf(p, "\nInterrupted after %v.\n", ran.Round(time.Second))
@@ -109,7 +110,7 @@ func (l *lane) row(c course, ran time.Duration) string {
 	return b.String()
 }
 
-// possible is the line of a server that wastes nothing.
+// possible is the line of an ideal server.
 func possible(c course, ran time.Duration) string {
 	var b strings.Builder
 	total := 0.0
@@ -129,7 +130,7 @@ func rate(count int, during time.Duration) string {
 	return fmt.Sprintf("%.1f", float64(count)/during.Seconds())
 }
 
-// lasted is how much of the phase was run.
+// lasted is the completed part of the phase.
 func (c course) lasted(phase int, ran time.Duration) time.Duration {
 	begin := time.Duration(phase) * c.third()
 	return min(max(ran-begin, 0), c.third())

@@ -14,37 +14,37 @@ import (
 // The shop's two routes share a pool of connections to one backend.
 const connections = 20
 
-// A route is what the shop's clients ask for, and what that takes.
+// A route is a kind of request to the shop, and its needs.
 type route struct {
 	name     string
 	pattern  string // in the mux, and the key of its bulkhead
 	rate     float64
-	takes    time.Duration // a connection, give or take a fifth
-	deadline time.Duration // an answer is worth something until then
+	takes    time.Duration // holds a connection that long, plus or minus a fifth
+	deadline time.Duration // an answer is useful until then
 }
 
-// search is slow. In a burst most of it hangs, and then fails.
+// search is slow. In a burst most of its requests hang, and then fail.
 var search = route{name: "search", pattern: "GET /search", rate: 40, takes: 150 * time.Millisecond, deadline: time.Second}
 
-// checkout is fast, and what the shop lives on.
+// checkout is fast, and brings the shop its revenue.
 var checkout = route{name: "checkout", pattern: "GET /checkout", rate: 60, takes: 20 * time.Millisecond, deadline: 250 * time.Millisecond}
 
 var routes = [...]*route{&search, &checkout}
 
-// path is what the clients ask for.
+// path is the path that the clients request.
 func (r *route) path() string { return strings.TrimPrefix(r.pattern, http.MethodGet+" ") }
 
-// need is how many connections the route keeps busy.
+// need is the number of connections that the route keeps busy.
 func (r *route) need() float64 { return r.rate * r.takes.Seconds() }
 
-// Bursts come again and again. Each is the second half of a cycle.
+// Bursts are periodic. Each is the second half of a cycle.
 const (
 	burstEvery = 6 * time.Second
 	burstHangs = 1500 * time.Millisecond
-	burstShare = 0.8 // of what search is asked meanwhile
+	burstShare = 0.8 // of the requests to search during a burst
 )
 
-// inBurst reports, as 0 or 1, whether it is time for one.
+// inBurst returns 1 during a burst and 0 otherwise.
 func inBurst(at time.Duration) int {
 	if at%burstEvery >= burstEvery/2 {
 		return 1
@@ -72,7 +72,7 @@ func newShop(start time.Time) *shop {
 	}
 }
 
-// handler has the routes, behind the bulkhead if there is one.
+// handler serves the routes, behind the bulkhead if there is one.
 func (s *shop) handler(set *bulkhead.Set) http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range routes {
@@ -106,7 +106,7 @@ func (s *shop) serve(w http.ResponseWriter, req *http.Request, r *route) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// fate draws what becomes of a request that has its connection.
+// fate draws the result of a request that has its connection.
 func (s *shop) fate(r *route) (takes time.Duration, fails bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -6,12 +6,12 @@ import (
 	"github.com/weir-go/weir/internal/figures"
 )
 
-// A second is what happened in one.
+// A second holds the figures of one second.
 type second struct {
 	at       time.Duration // its end
 	phase    int           // len(phases) when the load has ended and some clients still wait
 	adaptive figures.Line
-	goodput  [3]int // what was answered in time, lane by lane
+	goodput  [3]int // timely answers by lane
 }
 
 // A view shows the demonstration while it runs.
@@ -21,7 +21,7 @@ type view interface {
 	end()
 }
 
-// view returns a live one if there is a screen that it fits, and otherwise lines.
+// view returns a live view if the screen is large enough, and otherwise lines.
 func (cfg Config) view() view {
 	if cfg.Size != nil {
 		if columns, rows := cfg.Size(); columns >= leastColumns && rows >= leastRows {

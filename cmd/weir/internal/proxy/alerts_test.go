@@ -13,8 +13,8 @@ var (
 	exprs     = regexp.MustCompile(`(?ms)^ {8}expr: (.*?)^ {8}\w`)
 )
 
-// TestAlertsNameWhatIsServed: /metrics has each series of deploy/alerts.yaml, with the values of
-// labels that it selects.
+// TestAlertsNameWhatIsServed: /metrics has each series in deploy/alerts.yaml, with the label
+// values that it selects.
 func TestAlertsNameWhatIsServed(t *testing.T) {
 	rules, err := os.ReadFile("../../../../deploy/alerts.yaml")
 	if err != nil {

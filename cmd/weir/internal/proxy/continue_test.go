@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// ask announces a body and waits for leave to send it.
+// ask announces a body and waits for permission to send it.
 func ask(t *testing.T, address, path, framing string) (conn net.Conn, answers *bufio.Reader, status int) {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -30,7 +30,7 @@ func ask(t *testing.T, address, path, framing string) (conn net.Conn, answers *b
 	return conn, answers, res.StatusCode
 }
 
-// What refuses a request says so before the client is asked for the body.
+// Each layer that refuses a request does so before the client sends the body.
 func TestRefusalsBeforeContinue(t *testing.T) {
 	leave, held := make(chan struct{}), make(chan struct{})
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,13 +79,13 @@ const (
 	chunked = "Transfer-Encoding: chunked"
 )
 
-// A body that streams is asked for when the upstream asks for it.
+// The client sends a streamed body when the upstream asks for it.
 func TestUpstreamAsksForAStreamedBody(t *testing.T) {
 	asked, ask100 := make(chan struct{}), make(chan struct{})
 	upstream := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		asked <- struct{}{}
 		<-ask100
-		_, _ = io.Copy(io.Discard, r.Body) // sends 100
+		_, _ = io.Copy(io.Discard, r.Body) // sends the status 100
 	}))
 	t.Cleanup(upstream.Close)
 	p := start(t, file(upstream.URL, "routes: [{body: stream}]"))
@@ -108,14 +108,14 @@ func TestUpstreamAsksForAStreamedBody(t *testing.T) {
 		if status != http.StatusContinue {
 			t.Fatalf("%s: status %d, want 100", framing, status)
 		}
-		go io.WriteString(conn, body) // the reader of the answer sees what becomes of it
+		go io.WriteString(conn, body) // an error shows in the answer
 		if res, err := http.ReadResponse(answers, nil); err != nil || res.StatusCode != http.StatusOK {
 			t.Errorf("%s: %v, %v", framing, res, err)
 		}
 	}
 }
 
-// An upstream that refuses a body by its header has no client send it.
+// If an upstream refuses a body by its header, the client does not send it.
 func TestUpstreamRefusesBeforeContinue(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusForbidden)

@@ -1,22 +1,22 @@
-// Package proxy puts the proxy together: listeners, routes to compartments and upstreams, reload,
-// and how it stops.
+// Package proxy assembles the proxy: listeners, routes to compartments and upstreams, reload,
+// and shutdown.
 //
-// # The way of a request
+// # The path of a request
 //
-// A listener (package listen) hands it to the table. There it learns who its client is (package
-// client), is written to the log when it is over (package observe), and finds its route ([router]).
-// The route gives it a priority and a tenant, and takes it through a slot of its compartment to the
-// upstream (package exchange).
+// A listener (package listen) passes it to the table. The table identifies its client
+// (package client), logs it when it has ended (package observe), and finds its route
+// ([router]). The route sets its priority and tenant, and passes it through a slot of its
+// compartment to the upstream (package exchange).
 //
 // # Reload
 //
-// A table is made from a configuration and the table before it, and never changes. A reload swaps
-// one pointer, and a request keeps the table that it began with. What is learned is in what tables
-// share: the set of compartments, the caps, the addresses of upstreams.
+// A table is made from a configuration and the previous table, and never changes. A reload
+// swaps one pointer, and a request keeps the table that it began with. Learned state is in
+// the parts that tables share: the set of compartments, the caps, the addresses of upstreams.
 //
 // # Stopping
 //
-// First readiness fails, and every answer says that its connection closes, while requests are still
-// accepted for as long as shutdown.wait. Then listeners close, requests have shutdown.grace to
-// finish, and what is left is cut.
+// First readiness fails, and every answer closes its connection, while requests are still
+// accepted for shutdown.wait. Then listeners close, and requests have shutdown.grace to
+// finish before they are cut.
 package proxy

@@ -13,7 +13,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A client that breaks HTTP/2 makes net/http log each of its connections.
+// A client that violates HTTP/2 makes net/http log each of its connections.
 func TestClientsCannotFloodTheLog(t *testing.T) {
 	c, err := config.Parse("weir.yaml", []byte(addresses+file("http://127.0.0.1:1", "")), nil)
 	if err != nil {
@@ -52,7 +52,7 @@ func TestClientsCannotFloodTheLog(t *testing.T) {
 	}
 }
 
-// awaitGoAway reads the frame that the server sends after it has logged.
+// awaitGoAway reads the frame that the server sends after its log line.
 func awaitGoAway(t *testing.T, conn net.Conn) {
 	t.Helper()
 	var read []byte

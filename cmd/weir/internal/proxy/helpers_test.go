@@ -25,7 +25,7 @@ type running struct {
 	ended   chan error
 
 	mu   sync.Mutex
-	file string // that a reload reads
+	file string // read by a reload
 }
 
 var discard = slog.New(slog.DiscardHandler)
@@ -35,7 +35,7 @@ listeners: [{address: "127.0.0.1:0"}]
 admin: {address: "127.0.0.1:0"}
 `
 
-// start runs a proxy with the addresses of a test and the rest of a file.
+// start runs a proxy with the addresses for tests and the rest of a file.
 func start(t *testing.T, file string) *running {
 	t.Helper()
 	return startAt(t, addresses+file)
@@ -99,7 +99,7 @@ func (r *running) get(path string) (status int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// metrics is what Prometheus is told.
+// metrics returns the page that Prometheus scrapes.
 func (r *running) metrics() string {
 	r.t.Helper()
 	answer, err := http.Get("http://" + r.admin + "/metrics")
@@ -114,7 +114,7 @@ func (r *running) metrics() string {
 	return string(text)
 }
 
-// state is what the admin address says.
+// state returns the state served by the admin address.
 func (r *running) state() (s map[string]any) {
 	r.t.Helper()
 	answer, err := http.Get("http://" + r.admin + "/-/weir/snapshot")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What the proxy says of the request stands beside informational responses, and in the last one.
+// Headers that the proxy adds to the response survive informational responses.
 func TestEarlyHintsForgetNothing(t *testing.T) {
 	for _, breaks := range []bool{false, true} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

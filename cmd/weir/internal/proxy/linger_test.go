@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// A client that has its answer is not listened to for as long as it goes on with its request.
+// After its answer, a client cannot keep the proxy busy with an endless request body.
 func TestRequestThatNeverEndsAfterItsAnswer(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		control := http.NewResponseController(w)
-		if err := control.EnableFullDuplex(); err != nil { // or it would read the body first
+		if err := control.EnableFullDuplex(); err != nil { // otherwise it would read the body first
 			t.Error(err)
 		}
 		w.WriteHeader(http.StatusUnauthorized)

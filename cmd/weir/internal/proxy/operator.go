@@ -17,15 +17,15 @@ import (
 	"github.com/weir-go/weir/metrics"
 )
 
-// An operator is a server for those who operate the proxy, or the platform that does.
+// An operator is a server for the operators of the proxy, or for the platform.
 type operator struct {
 	server   *http.Server
 	listener net.Listener
 	build    func(*config.Config, net.Addr) (http.Handler, error)
-	current  atomic.Pointer[http.Handler] // a reload replaces it
+	current  atomic.Pointer[http.Handler] // replaced by a reload
 }
 
-// openOperators takes the admin address and that of probes, if there are any.
+// openOperators opens the admin address and the address of probes, if configured.
 func (p *Proxy) openOperators(c *config.Config) error {
 	gathered, err := admin.Metrics(metrics.Sources{
 		Limiters: p.shared.Caps(), Sets: map[string]*bulkhead.Set{compartments: p.set},
@@ -58,8 +58,8 @@ func (p *Proxy) openOperators(c *config.Config) error {
 	return err
 }
 
-// operatorHandlers returns what serves a configuration, in the order of the operators; the error
-// says which setting is wrong.
+// operatorHandlers returns the handlers for a configuration, in the order of the operators;
+// an error names the wrong setting.
 func (p *Proxy) operatorHandlers(c *config.Config) (handlers []http.Handler, err error) {
 	for _, o := range p.operators {
 		handler, err := o.build(c, o.listener.Addr())
@@ -77,12 +77,12 @@ func (p *Proxy) serveOperators(handlers []http.Handler) {
 	}
 }
 
-// operatorTimeout bounds how long an operator's client may take over its request's header, and
-// operatorIdle how long its connection may have no request: strangers can reach the probes. A
-// profile takes half a minute to write.
+// operatorTimeout bounds the reading of a request's header from an operator's client, and
+// operatorIdle the time that its connection may be without a request: strangers can reach the
+// probes. A profile takes half a minute to write.
 const (
 	operatorTimeout = 10 * time.Second
-	operatorIdle    = 2 * time.Minute // above the usual pauses between probes and scrapes
+	operatorIdle    = 2 * time.Minute // longer than the usual pauses between probes and scrapes
 )
 
 func (p *Proxy) openOperator(setting, address string, handler func(*config.Config, net.Addr) (http.Handler, error)) error {
@@ -99,8 +99,8 @@ func (p *Proxy) openOperator(setting, address string, handler func(*config.Confi
 	return nil
 }
 
-// Addresses returns what the proxy listens on: its listeners in their order, then the admin address
-// and that of probes.
+// Addresses returns the addresses that the proxy listens on: its listeners in their order,
+// then the admin address and the address of probes.
 func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
 	for _, l := range p.listeners {
 		listeners = append(listeners, l.Addr())
@@ -114,7 +114,7 @@ func (p *Proxy) Addresses() (listeners, operators []net.Addr) {
 // Snapshot returns the state of all compartments.
 func (p *Proxy) Snapshot() bulkhead.Snapshot { return withoutOverflow(p.set.Snapshot()) }
 
-// Meter reads figures of all compartments. change says which limit was changed last.
+// Meter reads figures of all compartments. change describes the last change of a limit.
 func (p *Proxy) Meter(change func() string) *figures.Meter {
 	return figures.NewTotalMeter(func() weir.Snapshot { return p.Snapshot().Total }, change)
 }

@@ -8,10 +8,11 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 )
 
-// compartments is what the set is called in metrics.
+// compartments is the name of the set in metrics.
 const compartments = "compartments"
 
-// withoutOverflow takes the compartment of unknown keys out, because routes have only known ones.
+// withoutOverflow removes the compartment of unknown keys, because routes have only known
+// ones.
 func withoutOverflow(s bulkhead.Snapshot) bulkhead.Snapshot {
 	unknown := s.ByKey[bulkhead.Overflow]
 	delete(s.ByKey, bulkhead.Overflow)
@@ -21,7 +22,7 @@ func withoutOverflow(s bulkhead.Snapshot) bulkhead.Snapshot {
 	return s
 }
 
-// known gathers the metrics without those of unknown keys.
+// known gathers the metrics without the compartment of unknown keys.
 type known struct{ prometheus.Gatherer }
 
 // Gather implements [prometheus.Gatherer].
@@ -37,7 +38,7 @@ func (k known) Gather() ([]*dto.MetricFamily, error) {
 			return overflow
 		})
 	}
-	families = slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return len(f.Metric) == 0 }) // which cannot be written
+	families = slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return len(f.Metric) == 0 }) // an empty family cannot be written
 	for _, f := range families {
 		excess, ok := unknown[ofKey[f.GetName()]]
 		for _, m := range f.Metric {
@@ -49,7 +50,7 @@ func (k known) Gather() ([]*dto.MetricFamily, error) {
 	return families, err
 }
 
-// ofKey has the gauge of a key that a gauge of the set is the sum of.
+// ofKey maps each gauge of the set to the gauge of a key that it sums.
 var ofKey = map[string]string{
 	"weir_limit": "weir_key_limit", "weir_limit_min": "weir_key_limit_min", "weir_limit_max": "weir_key_limit_max",
 }

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// Requests have only keys that routes name, so that what is kept for others is in no figure.
+// Requests have only keys that routes name, so figures exclude the compartment of unknown
+// keys.
 func TestUnknownKeysAreInNoFigure(t *testing.T) {
 	a, _ := named(t, "a")
 	r := start(t, file(a, "compartments: {api: {min: 2, initial: 7, max: 30}}"))

@@ -19,10 +19,10 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/spans"
 )
 
-// A Proxy serves what its configuration says. Make one with [New].
+// A Proxy serves requests as configured. Create one with [New].
 type Proxy struct {
 	log     *slog.Logger
-	sparing *slog.Logger // of what clients can cause
+	sparing *slog.Logger // for events that clients can cause
 	onFault func(error)
 	onEvent func(weir.Event)
 	read    func() (*config.Config, error) // nil without a file
@@ -33,13 +33,13 @@ type Proxy struct {
 	table  atomic.Pointer[table]
 
 	listeners []*listen.Listener
-	operators []*operator // of the admin address and that of probes
+	operators []*operator // of the admin address and the address of probes
 	cut       context.CancelFunc
 
 	stopping atomic.Bool
 	changing sync.Mutex // held while a reload or an operator changes something
 
-	mu             sync.Mutex          // guards what follows
+	mu             sync.Mutex          // guards the fields below
 	overrides      map[string]override // by compartment
 	lastReload     error
 	applied        time.Time
@@ -47,16 +47,16 @@ type Proxy struct {
 	reloadsRefused uint64
 }
 
-// Options are what a proxy needs besides its configuration.
+// Options are the needs of a proxy besides its configuration.
 type Options struct {
 	Log     *slog.Logger
-	OnFault func(error)                    // is told of each failure of an upstream, concurrently
-	OnEvent func(weir.Event)               // is told of each decision of a limiter, concurrently, in place of the log
-	Read    func() (*config.Config, error) // reads the configuration again; nil if there is none to read
+	OnFault func(error)                    // is called for each failure of an upstream, concurrently
+	OnEvent func(weir.Event)               // is called for each decision of a limiter, concurrently, instead of logging it
+	Read    func() (*config.Config, error) // reads the configuration again; nil without a file
 }
 
-// New takes the addresses of a complete configuration. It needs no upstream to be there. The error
-// says which setting cannot be had.
+// New opens the addresses of a complete configuration. No upstream needs to be up. An error
+// names the setting that cannot be applied.
 func New(c *config.Config, o Options) (*Proxy, error) {
 	life, cut := context.WithCancel(context.Background())
 	p := &Proxy{
@@ -96,29 +96,29 @@ func (p *Proxy) open(life context.Context, c *config.Config) (err error) {
 	return p.openOperators(c)
 }
 
-// An AddressError is a listener that cannot be opened.
+// An AddressError reports an address that cannot be opened.
 type AddressError struct {
 	Setting string // such as listeners[0].address
 	Err     error
 }
 
-// Error says which setting, and why.
+// Error names the setting and the cause.
 func (e *AddressError) Error() string { return e.Setting + ": " + e.Err.Error() }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (e *AddressError) Unwrap() error { return e.Err }
 
 // handler serves the requests of a listener.
 func (p *Proxy) handler(listener int) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.stopping.Load() {
-			w.Header().Set("Connection", "close") // HTTP/2 says it by GOAWAY
+			w.Header().Set("Connection", "close") // HTTP/2 sends a GOAWAY
 		}
 		p.table.Load().handlers[listener].ServeHTTP(w, r)
 	})
 }
 
-// hears returns what is told of decisions.
+// hears returns the hook for limiter decisions.
 func (p *Proxy) hears(c *config.Config) func(weir.Event) {
 	if p.onEvent != nil || !c.Log.Decisions {
 		return p.onEvent
@@ -126,7 +126,7 @@ func (p *Proxy) hears(c *config.Config) func(weir.Event) {
 	return weir.Log(p.log)
 }
 
-// ready returns why the proxy takes no more requests, nil while it does.
+// ready returns the reason why the proxy refuses new requests, or nil.
 func (p *Proxy) ready() error {
 	if p.stopping.Load() {
 		return errors.New("stopping")
@@ -134,7 +134,7 @@ func (p *Proxy) ready() error {
 	return nil
 }
 
-// close ends everything at once, however far it came.
+// close ends everything at once, in any state.
 func (p *Proxy) close() {
 	p.cut()
 	for _, l := range p.listeners {

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A recorder is an upstream that keeps the requests it is sent, as it reads them and to the byte.
+// A recorder is an upstream that keeps its requests, both parsed and as raw bytes.
 type recorder struct {
 	address string
 
@@ -64,14 +64,14 @@ func (r *recorder) serve(conn net.Conn) {
 	}
 }
 
-// Write keeps what a connection has brought.
+// Write keeps the bytes of a connection.
 func (r *recorder) Write(p []byte) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.sent.Write(p)
 }
 
-// take returns what came since the last time: the requests in one line, and their bytes.
+// take returns the requests since the last call, in one line, and their bytes.
 func (r *recorder) take() (requests, sent string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

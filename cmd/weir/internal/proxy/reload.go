@@ -13,8 +13,9 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// Reload reads the configuration again and applies it, whole or not at all. What an operator pinned
-// or shadowed is as configured again. An error, which is logged too, leaves everything as it was.
+// Reload reads the configuration again and applies it, whole or not at all. It resets the
+// pins and shadow modes that operators set. An error, which is also logged, leaves everything
+// unchanged.
 func (p *Proxy) Reload() error {
 	p.changing.Lock()
 	defer p.changing.Unlock()
@@ -59,8 +60,8 @@ func (p *Proxy) reload() error {
 	return nil
 }
 
-// apply takes over what cannot fail, because it has been checked: an error would be a file that
-// changed meanwhile.
+// apply makes changes that cannot fail, because they have been checked: an error means that a
+// file changed meanwhile.
 func (p *Proxy) apply(c *config.Config) {
 	if err := p.shared.Update(c); err != nil {
 		p.log.Error("a cap was not changed", "error", err)
@@ -87,13 +88,13 @@ func (p *Proxy) reloaded(err error) {
 	p.log.Info("configuration applied", "reloads", p.reloads)
 }
 
-// An override is what an operator set for a compartment, above the configuration.
+// An override is an operator's setting for a compartment, which replaces the configuration's.
 type override struct {
 	pin    *int
 	shadow *bool
 }
 
-// limits returns the limits of the configuration, with what operators set.
+// limits returns the limits of the configuration with the operators' overrides.
 func (p *Proxy) limits(c *config.Config, overrides map[string]override) bulkhead.Config {
 	limits := c.Bulkhead()
 	limits.OnEvent = p.hears(c)
@@ -111,7 +112,7 @@ func (p *Proxy) limits(c *config.Config, overrides map[string]override) bulkhead
 	return limits
 }
 
-// Pin holds the limit of a compartment until the next reload; nil lets its law decide again.
+// Pin fixes the limit of a compartment until the next reload; nil lets its law decide again.
 func (p *Proxy) Pin(compartment string, limit *int) error {
 	return p.override(compartment, func(o *override) { o.pin = limit })
 }

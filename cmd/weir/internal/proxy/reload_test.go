@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// file has one upstream, and one more line.
+// file has one upstream and one more line.
 func file(address, more string) string {
 	return fmt.Sprintf("upstreams: {api: {addresses: [%q]}}\n%s\n", address, more)
 }
@@ -59,7 +59,8 @@ func TestReloadRefuses(t *testing.T) {
 	}
 }
 
-// Every request ends as if there were no reloads, though each of them changes where it goes.
+// Every request ends as if there were no reloads, although each reload changes its
+// destination.
 func TestReloadUnderLoadLosesNothing(t *testing.T) {
 	var received atomic.Int64
 	count := func(name string) string {
@@ -136,7 +137,7 @@ func TestOperatorsHoldALimit(t *testing.T) {
 	}
 }
 
-// What operators may do is as the configuration says that /-/weir/config shows.
+// The rights of operators follow the configuration that /-/weir/config shows.
 func TestReloadChangesWhatOperatorsMayDo(t *testing.T) {
 	a, _ := named(t, "a")
 	r := start(t, file(a, ""))

@@ -9,16 +9,16 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A router finds the route of a request. Patterns are those of [http.ServeMux], which says what
-// matches and what is most specific. A request goes on with the path that its client sent: the
-// mux's redirects to cleaner paths are not used.
+// A router finds the route of a request. Patterns are those of [http.ServeMux], which does
+// the matching. A request keeps the path that its client sent: the mux's redirects to cleaner
+// paths are not used.
 type router struct {
 	mux    *http.ServeMux
 	routes map[string]route // by pattern
 	exempt []string         // paths
 }
 
-// A route is what becomes of the requests of a pattern.
+// A route holds the handlers for the requests of a pattern.
 type route struct {
 	compartment string
 	limited     http.Handler
@@ -40,14 +40,14 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "CONNECT is not served", http.StatusMethodNotAllowed)
 		return
 	}
-	if r.URL.Opaque != "" { // GET x:http://other/path, of which the upstream would be sent what follows the colon
+	if r.URL.Opaque != "" { // GET x:http://other/path: the upstream would receive the part after the colon
 		http.Error(w, "want a path, or a URL with a host", http.StatusBadRequest)
 		return
 	}
 	unmatched, pattern := rt.mux.Handler(plainHost(r))
 	to, found := rt.routes[pattern]
 	if !found {
-		unmatched.ServeHTTP(w, r) // not found, or not with this method
+		unmatched.ServeHTTP(w, r) // wrong path or method
 		return
 	}
 	record := &client.Of(r.Context()).Record
@@ -60,8 +60,8 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	to.limited.ServeHTTP(w, r)
 }
 
-// plainHost returns the request with its host as patterns have it: in lower case, and without the
-// dot that a full name may end with.
+// plainHost returns the request with its host in the form of patterns: in lower case, and
+// without the final dot that a full name may have.
 func plainHost(r *http.Request) *http.Request {
 	host := strings.ToLower(r.Host)
 	host = strings.TrimSuffix(strings.Replace(host, ".:", ":", 1), ".")

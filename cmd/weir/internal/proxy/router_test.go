@@ -97,8 +97,8 @@ routes: [{path: /only, method: GET}]
 	}
 }
 
-// A request line may hold a URL without slashes, which is sent on as it is: another URL, behind the
-// back of the routes.
+// A request line may hold a URL without slashes, whose rest would be sent as another URL that
+// the routes never saw.
 func TestURLWithoutAPath(t *testing.T) {
 	a, _ := named(t, "a")
 	r := start(t, fmt.Sprintf("upstreams: {a: {addresses: [%q]}}", a))

@@ -11,7 +11,8 @@ import (
 // ErrCut is returned by [Proxy.Run] if requests were still running at the end of their grace.
 var ErrCut = errors.New("requests were still running")
 
-// Run serves until ctx ends, and then stops as the package's documentation says. A proxy runs once.
+// Run serves until ctx ends, and then stops as the package's documentation says. A proxy can
+// run only once.
 func (p *Proxy) Run(ctx context.Context) error {
 	defer p.close()
 	failed := make(chan error, len(p.listeners)+len(p.operators))
@@ -23,7 +24,7 @@ func (p *Proxy) Run(ctx context.Context) error {
 	}
 	tracing, stopTracing := context.WithCancel(context.Background())
 	var sent sync.WaitGroup
-	defer sent.Wait() // the spans of the last requests are sent, too
+	defer sent.Wait() // includes the spans of the last requests
 	defer stopTracing()
 	sent.Go(func() { p.tracer.Run(tracing) })
 	select {
@@ -34,8 +35,8 @@ func (p *Proxy) Run(ctx context.Context) error {
 	return p.drain()
 }
 
-// drain lets balancers notice, then takes no more requests and answers those that have been taken.
-// The operators' addresses go on to tell how that goes.
+// drain first lets balancers notice, then stops accepting requests and finishes the accepted
+// ones. The operators' addresses keep reporting.
 func (p *Proxy) drain() error {
 	settings := p.table.Load().config.Shutdown
 	p.stopping.Store(true)
@@ -61,7 +62,7 @@ func (p *Proxy) drain() error {
 	return err
 }
 
-// running is how many requests have slots, those of streams and exempt ones included.
+// running is the number of requests with slots, including streams and exempt requests.
 func (p *Proxy) running() int {
 	n := p.Snapshot().Total.InFlight
 	for _, lim := range p.shared.Caps() {

@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// counted is named, and counts.
+// counted is named with a counter of requests.
 func counted(t *testing.T, name string, received *atomic.Int64) (address string, server *httptest.Server) {
 	server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		received.Add(1)
@@ -46,12 +46,12 @@ func TestStartsWhileTheUpstreamIsDown(t *testing.T) {
 	}
 }
 
-// A balancer sees that the proxy is not ready, and the proxy goes on to answer what the balancer
-// still sends.
+// A balancer sees that the proxy is not ready, and the proxy still answers the balancer's
+// requests.
 func TestLameDuck(t *testing.T) {
 	a, release := named(t, "a")
-	defer release() // or the end of the proxy would wait for it
-	// Two requests are to be answered within the wait.
+	defer release() // otherwise the end of the proxy would wait for it
+	// Two requests must be answered within the wait.
 	r := start(t, file(a, "shutdown: {wait: 3s}"))
 	held := make(chan int, 1)
 	go func() {

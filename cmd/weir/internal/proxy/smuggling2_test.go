@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// frame is one of HTTP/2.
+// frame returns an HTTP/2 frame.
 func frame(kind, flags byte, stream uint32, payload string) string {
 	head := []byte{0, byte(len(payload) >> 8), byte(len(payload)), kind, flags, 0, 0, 0, 0}
 	binary.BigEndian.PutUint32(head[5:], stream)
@@ -23,8 +23,8 @@ const (
 	endStream, endHeaders          = 1, 4
 )
 
-// fields are those of GET http://h/x with one of them changed, and more behind them: names and
-// values in turn.
+// fields returns the header fields of GET http://h/x with one of them changed, followed by
+// more: names and values in turn.
 func fields(name, value string, more ...string) []string {
 	all := []string{":method", "GET", ":scheme", "http", ":authority", "h", ":path", "/x"}
 	if i := slices.Index(all, name); i >= 0 {
@@ -35,8 +35,8 @@ func fields(name, value string, more ...string) []string {
 
 func more(fieldsBehind ...string) []string { return fields("", "", fieldsBehind...) }
 
-// Requests of HTTP/2 end where their frames say, and what is no request of HTTP/1 never becomes
-// one. None of them is the upstream's fault.
+// HTTP/2 requests end where their frames say, and a request that HTTP/1 cannot express is
+// never forwarded. No probe counts as a failure of the upstream.
 func TestProbesOfHTTP2(t *testing.T) {
 	up := record(t)
 	p := start(t, file(up.address, "compartments: {api: {breaker: {failures: 1}}}"))
@@ -99,8 +99,7 @@ func TestProbesOfHTTP2(t *testing.T) {
 	}
 }
 
-// ask2 sends a request of HTTP/2 and returns how it is answered: by a status, or a reset of its
-// stream.
+// ask2 sends an HTTP/2 request and returns the answer: a status, or a reset of its stream.
 func (r *running) ask2(fields []string, body string) string {
 	r.t.Helper()
 	conn, err := net.Dial("tcp", r.address)
@@ -122,7 +121,7 @@ func (r *running) ask2(fields []string, body string) string {
 	} else {
 		text += frame(headers, endHeaders, 1, block.String()) + frame(data, endStream, 1, body)
 	}
-	go io.WriteString(conn, text) // the proxy may have closed
+	go io.WriteString(conn, text) // fails if the proxy has closed
 	for head := make([]byte, 9); ; {
 		if _, err := io.ReadFull(conn, head); err != nil {
 			r.t.Fatalf("%q: %v", fields, err)
@@ -132,7 +131,7 @@ func (r *running) ask2(fields []string, body string) string {
 			r.t.Fatalf("%q: %v", fields, err)
 		}
 		switch head[3] {
-		case headers: // the status is the first field, in one byte if it is a usual one (RFC 7541, A)
+		case headers: // the status is the first field; a usual one has one byte (RFC 7541, A)
 			if status, usual := map[byte]string{0x88: "200", 0x8c: "400"}[payload[0]]; usual {
 				return status
 			}

@@ -12,12 +12,13 @@ import (
 	"time"
 )
 
-// A probe is what one client sends, and what becomes of it. The answers are the statuses; end is
-// that of the request behind the probe, which is answered if the connection stays.
+// A probe is a text from one client and its expected results. answers are the statuses, and
+// upstream holds the requests that arrive there. end is the status of the request after the
+// probe, which is answered if the connection stays open.
 type probe struct{ name, text, answers, upstream string }
 
 const (
-	within = "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n" // in what should be a body
+	within = "GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n" // in the place of a body
 	zero   = "0\r\n\r\n"
 	end    = " end"
 )
@@ -122,8 +123,9 @@ func probes() []probe {
 	}
 }
 
-// Each probe is refused, and its connection closed where its end is in doubt; or it reaches the
-// upstream once, as a request that can be read in one way. None of them is the upstream's fault.
+// Each probe is refused, and its connection closed if its end is ambiguous; or it reaches the
+// upstream once, as a request with only one reading. No probe counts as a failure of the
+// upstream.
 func TestProbes(t *testing.T) {
 	up := record(t)
 	p := start(t, file(up.address, "compartments: {api: {breaker: {failures: 1}}}"))
@@ -156,7 +158,7 @@ func (r *running) say(text string) string {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
-	go io.WriteString(conn, text) // the proxy may have closed
+	go io.WriteString(conn, text) // fails if the proxy has closed
 	var statuses []string
 	for answers := bufio.NewReader(conn); ; {
 		res, err := http.ReadResponse(answers, nil)

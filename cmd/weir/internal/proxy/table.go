@@ -12,15 +12,14 @@ import (
 	"github.com/weir-go/weir/trust"
 )
 
-// A table is a configuration as it is applied.
+// A table is an applied configuration.
 type table struct {
 	config   *config.Config
 	pools    map[string]*upstream.Pool
 	handlers []http.Handler // of the listeners
 }
 
-// newTable makes the table of a configuration, and changes nothing else: if it is not used, drop
-// it.
+// newTable makes the table of a configuration without other effects. Drop an unused table.
 func (p *Proxy) newTable(c *config.Config, previous *table) (*table, error) {
 	t := &table{config: c, pools: map[string]*upstream.Pool{}}
 	if err := p.fill(t, previous); err != nil {
@@ -65,7 +64,7 @@ func (p *Proxy) fill(t, previous *table) error {
 	return nil
 }
 
-// newRoute makes the handlers of a route: within its compartment, and exempt from it.
+// newRoute makes the handlers of a route: one within its compartment, and one exempt from it.
 func (p *Proxy) newRoute(c config.Route, pool *upstream.Pool) (to route, err error) {
 	to.compartment = c.Compartment
 	if !c.Exempt {
@@ -90,14 +89,14 @@ func (p *Proxy) newHandler(c config.Route, pool *upstream.Pool) (http.Handler, e
 	return client.Prioritize(handler, c)
 }
 
-// start lets the table's upstreams be checked.
+// start starts the health checks of the table's upstreams.
 func (t *table) start() {
 	for _, pool := range t.pools {
 		pool.Start()
 	}
 }
 
-// drop gives up what the table does not share with another.
+// drop releases everything that the table does not share with another.
 func (t *table) drop() {
 	for _, pool := range t.pools {
 		pool.Close()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Trailers pass. One that its client did not announce may be dropped (RFC 9110, section 6.5.1), but
-// ends neither the request nor the connection.
+// Trailers pass. An unannounced trailer may be dropped (RFC 9110, section 6.5.1), but must
+// end neither the request nor the connection.
 func TestTrailersPass(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// MostPlotted is how many scenarios fit beside one another in a chart.
+// MostPlotted is the largest number of scenarios side by side in a chart.
 const MostPlotted = 4
 
 // A panel is one of the plots over time.
@@ -18,8 +18,8 @@ type panel struct {
 	name  string // on the command line
 	title string // beside the axis
 	of    func(sim.Point) float64
-	guide func(Outcome) []chart.Line // what the laws are compared with
-	most  func(Outcome) float64      // cuts the axis off
+	guide func(Outcome) []chart.Line // for comparison with the laws
+	most  func(Outcome) float64      // the end of the axis
 }
 
 var panels = []panel{
@@ -30,7 +30,7 @@ var panels = []panel{
 	{"latency", "p99, ms", func(p sim.Point) float64 { return milliseconds(p.P99) }, slo, mostLatency},
 }
 
-// Panels returns the names of what ChartRun can show.
+// Panels returns the names of ChartRun's panels.
 func Panels() (names []string) {
 	for _, p := range panels {
 		names = append(names, p.name)
@@ -38,8 +38,8 @@ func Panels() (names []string) {
 	return names
 }
 
-// ChartRun shows the Panels over time, a column for each outcome and a line for each law; only
-// those that are named, unless none is.
+// ChartRun shows the named panels over time, by default all Panels, with a column for each
+// outcome and a line for each law.
 func ChartRun(outcomes []Outcome, named ...string) (*chart.Chart, error) {
 	shown := panels
 	if len(named) > 0 {
@@ -81,7 +81,7 @@ func ChartRun(outcomes []Outcome, named ...string) (*chart.Chart, error) {
 	return c, nil
 }
 
-// plot shows the panel. A law's colour is that of its place in laws.
+// plot draws the panel. A law's colour is its position in laws.
 func (d panel) plot(o Outcome, laws []string) (chart.Plot, error) {
 	p := chart.Plot{Y: d.title, XMax: Length(o.Job.Scenario).Seconds(), YMax: 1, Phases: phases(o)}
 	if d.guide != nil {
@@ -99,7 +99,7 @@ func (d panel) plot(o Outcome, laws []string) (chart.Plot, error) {
 	}
 	for _, line := range p.Lines {
 		for _, at := range line.Points {
-			p.YMax = max(p.YMax, 1.2*at.Y) // with room for the names of phases
+			p.YMax = max(p.YMax, 1.2*at.Y) // with space for the names of phases
 		}
 	}
 	if d.most != nil {
@@ -108,17 +108,18 @@ func (d panel) plot(o Outcome, laws []string) (chart.Plot, error) {
 	return p, nil
 }
 
-// mostLatency is four times the SLO: a law without a hold on latency would flatten all others.
+// mostLatency is four times the SLO: a law that does not control latency would flatten all
+// others.
 func mostLatency(o Outcome) float64 { return 4 * milliseconds(o.Job.Scenario.SLO) }
 
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
 
-// oracleLimit is the best limit of each phase, of all limiters together.
+// oracleLimit is the best limit of each phase, summed over all limiters.
 func oracleLimit(o Outcome) []chart.Line {
 	return oracle(o, func(best sim.OraclePhase, _ time.Duration) float64 { return float64(best.Limit) })
 }
 
-// oracleGoodput is what is good with it, on the average of the phase.
+// oracleGoodput is the mean goodput of each phase with the best limit.
 func oracleGoodput(o Outcome) []chart.Line {
 	return oracle(o, func(best sim.OraclePhase, length time.Duration) float64 { return float64(best.Good) / length.Seconds() })
 }
@@ -134,7 +135,7 @@ func oracle(o Outcome, of func(sim.OraclePhase, time.Duration) float64) []chart.
 	return []chart.Line{line}
 }
 
-// slo is how long a client waits, unless its kind or its request says otherwise.
+// slo is the time that a client waits, unless its kind or its request has another.
 func slo(o Outcome) []chart.Line {
 	at := milliseconds(o.Job.Scenario.SLO)
 	return []chart.Line{{
@@ -188,5 +189,5 @@ func ChartSuite(cells *Cells) *chart.Chart {
 	return &chart.Chart{Title: p.Title, Width: 660, Height: 400, Rows: [][]chart.Plot{{p}}}
 }
 
-// drawable keeps a ratio on a logarithmic axis; it is 0 if nothing was answered.
+// drawable keeps a ratio on a logarithmic axis. The ratio is 0 without answers.
 func drawable(ratio float64) float64 { return max(ratio, 0.1) }

@@ -24,8 +24,8 @@ func outcomes(t *testing.T, scenarios ...sim.Scenario) (all []Outcome) {
 	return all
 }
 
-// overloaded is a server for 250 requests a second that gets 300, and has three of its five workers
-// for a while.
+// overloaded is a server for 250 requests a second that gets 300, and for a while has only
+// three of its five workers.
 func overloaded() sim.Scenario {
 	return sim.Scenario{
 		Name: "overloaded", Arrivals: sim.Poisson{Rate: 300}, Work: sim.Constant{Mean: 20 * time.Millisecond},
@@ -34,8 +34,7 @@ func overloaded() sim.Scenario {
 	}
 }
 
-// charted returns the plots of the chart by the text beside their axis, those of the first
-// scenario.
+// charted returns the plots of the first scenario by the text beside their axis.
 func charted(t *testing.T, scenarios ...sim.Scenario) (*chart.Chart, map[string]chart.Plot) {
 	t.Helper()
 	c, err := ChartRun(outcomes(t, scenarios...))

@@ -1,3 +1,3 @@
-// Package simulate is what "weir sim" does between its flags and its tables: it reads
-// scenarios, runs them over all processors, sums up scores and draws them.
+// Package simulate implements "weir sim" between its flags and its tables: it reads
+// scenarios, runs them on all processors, sums up scores and draws them.
 package simulate

@@ -7,17 +7,17 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// enough is how many answers a phase must be able to have for one seed to say something. A
+// enough is the number of possible answers from which one seed of a phase is significant. A
 // phase with fewer is pooled over seeds.
 const enough = 200
 
-// kept is the share in percent of what is possible with which a law is said to do no harm.
+// kept is the share, in percent of the possible answers, from which a law counts as harmless.
 const kept = 97
 
-// harms is how one law compares with the baseline in each phase of one scenario.
+// harms compares one law with the baseline in each phase of one scenario.
 type harms []harm
 
-// harm is one phase: the least share of a seed, and the seeds that are pooled.
+// harm is one phase: the smallest share of a seed, and the pooled seeds.
 type harm struct {
 	least float64 // infinite if all seeds are pooled
 	good  int
@@ -43,7 +43,7 @@ func (h *harms) add(c *sim.Comparison) {
 	}
 }
 
-// share is the percentage of what is possible, at most 100.
+// share is the percentage of the possible answers, at most 100.
 func share(good int, of sim.BaselinePhase) float64 {
 	if good >= of.Possible() {
 		return 100
@@ -51,7 +51,7 @@ func share(good int, of sim.BaselinePhase) float64 {
 	return 100 * float64(good) / float64(of.Possible())
 }
 
-// least is the smallest share of any of the phases, NaN if there is no baseline.
+// least is the smallest share of a phase, NaN without a baseline.
 func (h harms) least() float64 {
 	least := math.Inf(1)
 	for _, phase := range h {
@@ -63,14 +63,14 @@ func (h harms) least() float64 {
 	return least
 }
 
-// Share is the least share of what no limit or a fixed 20, whichever is better, has answered well,
-// in percent, of any phase after the start. It is NaN if there is no baseline.
+// Share is the smallest share of a phase after the start, in percent of the good answers with
+// no limit or a fixed 20, whichever is better. It is NaN without a baseline.
 func (c *Cell) Share() float64 { return c.harms[min(c.Mean.Starts, len(c.harms)):].least() }
 
-// StartShare is Share of the start.
+// StartShare is Share for the start.
 func (c *Cell) StartShare() float64 { return c.harms[:min(c.Mean.Starts, len(c.harms))].least() }
 
-// harm sums up what not all suites have.
+// harm computes the figures that only some suites have.
 func (s *Summary) harm(cells []*Cell) {
 	shares := known(cells, (*Cell).Share)
 	s.HarmFirst, s.HarmWorst = figure(shares, func(v []float64) float64 { return quantile(v, 0.01) }), figure(shares, slices.Min)
@@ -85,7 +85,7 @@ func (s *Summary) harm(cells []*Cell) {
 	s.Jain, s.JainWorst = figure(jain, mean), figure(jain, slices.Min)
 }
 
-// ifAny is NaN where there is no such figure.
+// ifAny returns an optional value, NaN if it is missing.
 func ifAny(there bool, value float64) float64 {
 	if !there {
 		return math.NaN()
@@ -93,7 +93,7 @@ func ifAny(there bool, value float64) float64 {
 	return value
 }
 
-// known is a column without what is NaN.
+// known returns a column without NaN.
 func known(cells []*Cell, of func(*Cell) float64) []float64 {
 	return slices.DeleteFunc(column(cells, of), math.IsNaN)
 }

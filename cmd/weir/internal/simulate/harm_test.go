@@ -7,8 +7,8 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// TestHarm: a phase with 200 possible answers counts with its worst seed, others are pooled, and
-// the start is apart.
+// TestHarm: a phase with 200 possible answers counts with its worst seed, others are pooled,
+// and the start is separate.
 func TestHarm(t *testing.T) {
 	var cells Cells
 	for seed, good := range [][]int{{30, 190, 90, 0}, {50, 200, 110, 0}} {
@@ -39,7 +39,7 @@ func TestHarm(t *testing.T) {
 	}
 }
 
-// TestHarmOfASeed: a bad seed is not hidden by a good one where it has enough answers.
+// TestHarmOfASeed: a good seed does not hide a bad one if it has enough answers.
 func TestHarmOfASeed(t *testing.T) {
 	var h harms
 	for _, good := range []int{150, 250} {

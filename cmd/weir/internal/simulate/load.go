@@ -13,10 +13,10 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// Load returns the scenario of that name, or reads it from the file.
+// Load returns the built-in scenario with that name, or reads it from the file.
 func Load(scenario string) (sim.Scenario, error) { return load(scenario, sim.ParseScenario) }
 
-// LoadSystem is Load for what surrounds a trace: anything may be missing in the file.
+// LoadSystem is Load for the system of a trace: the file may be incomplete.
 func LoadSystem(scenario string) (sim.Scenario, error) { return load(scenario, sim.ParseSystem) }
 
 func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (sim.Scenario, error) {
@@ -52,7 +52,7 @@ func load(scenario string, parse func(string, []byte) (sim.Scenario, error)) (si
 	return parsed, err
 }
 
-// Length is how long the scenario lasts.
+// Length is the duration of the scenario.
 func Length(s sim.Scenario) (sum time.Duration) {
 	for _, p := range s.Phases {
 		sum += p.Length
@@ -60,8 +60,8 @@ func Length(s sim.Scenario) (sum time.Duration) {
 	return sum
 }
 
-// check reports what does not fit together in a scenario. Only a run checks all of it,
-// and the shortest will do.
+// check reports contradictions in a scenario. Only a run checks everything, and the shortest
+// is enough.
 func check(s sim.Scenario) error {
 	s.Phases = []sim.Phase{{Length: time.Millisecond}}
 	_, err := sim.Run(s, nil, 1)

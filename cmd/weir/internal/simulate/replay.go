@@ -17,22 +17,23 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A Recording is a log of requests, and how they are sent again.
+// A Recording is a log of requests, with the settings to replay it.
 type Recording struct {
 	File   string // "-" for standard input
 	Reader sim.TraceReader
 
-	// Loads and Rates are how fast: as multiples of the server's capacity and of what was recorded.
-	// Each of them is a scenario; without any there is one, at the rate that was recorded.
+	// Loads and Rates are the speeds, as multiples of the server's capacity and of the
+	// recorded rate. Each of them is a scenario; without any there is one, at the recorded
+	// rate.
 	Loads, Rates []float64
 
-	// Phases are what happens to the server meanwhile. The last one lasts as long as the requests.
-	// Defaults to one.
+	// Phases are the phases of the server during the replay. The last one lasts as long as
+	// the requests. The default is one phase.
 	Phases []sim.Phase
 }
 
-// Scenarios returns scenarios that send the requests to the system, whose own load and phases are
-// not used. Without an SLO, it is the longest deadline.
+// Scenarios returns scenarios that send the requests to the system, ignoring the system's own
+// load and phases. If the system has no SLO, the longest deadline is used.
 func (r Recording) Scenarios(system sim.Scenario) (scenarios []sim.Scenario, err error) {
 	trace, err := r.read()
 	if err != nil {
@@ -75,7 +76,7 @@ func (r Recording) Scenarios(system sim.Scenario) (scenarios []sim.Scenario, err
 	return scenarios, nil
 }
 
-// speed says how fast requests come, both ways if both are known.
+// speed describes the speed of requests, in both forms if both are known.
 func speed(rate, load float64, known, byLoad bool) string {
 	short := func(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
 	switch {
@@ -112,10 +113,10 @@ func (r Recording) read() (sim.Trace, error) {
 	return r.Reader.Parse(r.name(), plain)
 }
 
-// gzipped is what gzip begins a file with.
+// gzipped is the beginning of every gzip file.
 const gzipped = "\x1f\x8b"
 
-// name is what the log is called.
+// name is the name of the log.
 func (r Recording) name() string {
 	if r.File == "-" {
 		return "stdin"
@@ -123,7 +124,7 @@ func (r Recording) name() string {
 	return r.File
 }
 
-// patience is the longest deadline of a trace in which all requests have one.
+// patience is the longest deadline of a trace. All requests must have one.
 func patience(t sim.Trace) (longest time.Duration, err error) {
 	without := 0
 	for _, a := range t {
@@ -138,7 +139,7 @@ func patience(t sim.Trace) (longest time.Duration, err error) {
 	return longest, nil
 }
 
-// replay returns the scenario in which the requests meet the system.
+// replay returns the scenario that sends the requests to the system.
 func (r Recording) replay(system sim.Scenario, t sim.Trace) (sim.Scenario, error) {
 	system.Trace, system.Phases = t, []sim.Phase{{Length: max(t.Length(), time.Millisecond)}}
 	if t.Length() > longest || t.Length() < 0 {
@@ -153,10 +154,10 @@ func (r Recording) replay(system sim.Scenario, t sim.Trace) (sim.Scenario, error
 	return system, located(r.name(), check(system))
 }
 
-// longest is how long a scenario may last.
+// longest is the longest duration of a scenario.
 const longest = 10000 * time.Hour
 
-// over lays phases over a trace: the last one ends where the trace does.
+// over fits phases to a trace: the last one ends with the trace.
 func over(length time.Duration, phases []sim.Phase) ([]sim.Phase, error) {
 	laid := append([]sim.Phase(nil), phases...)
 	start := time.Duration(0)

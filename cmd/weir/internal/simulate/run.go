@@ -12,31 +12,31 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A Job is one scenario under one seed, so that the oracle and all laws meet the same
+// A Job is one scenario under one seed, so that the oracle and all laws get the same
 // requests.
 type Job struct {
 	Scenario sim.Scenario
 	Index    int // of the scenario; names may be equal
 	Laws     []law.Law
 	Seed     uint64
-	Unscored bool // leaves out the oracle, which takes forty times as long as a law
-	Harm     bool // holds results against no limit and a fixed 20 as well
-	Told     bool // adds the laws that can be told the scenario's SLO
+	Unscored bool // omits the oracle, which takes forty times as long as a law
+	Harm     bool // also compares results with no limit and a fixed 20
+	Told     bool // adds laws configured with the scenario's SLO
 	Oracles  oraclecache.Cache
 	With     []sim.Score // of other limiters, in the same scenario under the same seed
 }
 
-// An Outcome is what came of a job, by law.
+// An Outcome is the result of a job, by law.
 type Outcome struct {
 	Job      Job
 	Results  []*sim.Result
 	Oracle   *sim.Oracle
-	Baseline *sim.Baseline // nil unless the job asks for it
+	Baseline *sim.Baseline // nil unless Job.Harm
 	Scores   []sim.Score
 }
 
-// Jobs returns a job for each scenario and each of n seeds. Laws may be empty: then the
-// scenario's own law is in charge, or the fallback if it has none.
+// Jobs returns a job for each scenario and each of n seeds. If laws is empty, the scenario's
+// own law is used, or the fallback if it has none.
 func Jobs(scenarios []sim.Scenario, laws []law.Law, fallback law.Law, seed uint64, n int) []Job {
 	var jobs []Job
 	for i, s := range scenarios {
@@ -58,10 +58,10 @@ func Jobs(scenarios []sim.Scenario, laws []law.Law, fallback law.Law, seed uint6
 // An InputError is a scenario or a law that cannot be simulated.
 type InputError struct{ Err error }
 
-// Error says which scenario it is.
+// Error names the scenario.
 func (e *InputError) Error() string { return strings.TrimPrefix(e.Err.Error(), "sim: ") }
 
-// Unwrap returns what is wrong with it.
+// Unwrap returns the cause.
 func (e *InputError) Unwrap() error { return e.Err }
 
 func (j Job) run(processors int) (o Outcome, err error) {
@@ -105,7 +105,7 @@ func (j Job) run(processors int) (o Outcome, err error) {
 	return o, nil
 }
 
-// score holds a result against the oracle and, if there is one, the baseline.
+// score compares a result with the oracle and, if there is one, the baseline.
 func (o *Outcome) score(r *sim.Result) (sim.Score, error) {
 	score, err := o.Oracle.Score(r)
 	if err == nil && o.Baseline != nil {
@@ -120,7 +120,7 @@ type toldLaw struct {
 	scenario sim.Scenario
 }
 
-// told returns the laws that can be told what is too late: by a setting, or by the work. A target
+// told returns the laws that can use the deadline, by a setting or through the work. A target
 // at half of it leaves as much for variation.
 func told(s sim.Scenario) []toldLaw {
 	return []toldLaw{
@@ -131,7 +131,7 @@ func told(s sim.Scenario) []toldLaw {
 	}
 }
 
-// withDeadlines has all requests carry their deadlines.
+// withDeadlines makes all requests carry their deadlines.
 func withDeadlines(s sim.Scenario) sim.Scenario {
 	s.Clients = slices.Clone(s.Clients)
 	if len(s.Clients) == 0 {
@@ -143,9 +143,10 @@ func withDeadlines(s sim.Scenario) sim.Scenario {
 	return s
 }
 
-// Run runs the jobs on all processors, of which few jobs get several each, and hands over each
-// outcome in the order of the jobs. Progress, which may be nil, is told how many have ended. When
-// ctx ends it returns at once; simulations under way end by themselves.
+// Run runs the jobs on all processors and calls each with every outcome, in the order of the
+// jobs. Few jobs get several processors each. Progress, which may be nil, receives the number
+// of completed jobs. When ctx ends Run returns at once; running simulations end by
+// themselves.
 func Run(ctx context.Context, jobs []Job, progress func(done int), each func(Outcome) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

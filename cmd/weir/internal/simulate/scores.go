@@ -10,10 +10,10 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// Scores are those of limiters that were run elsewhere.
+// Scores are scores of limiters that were run elsewhere.
 type Scores map[request][]sim.Score
 
-// request is which simulation a score is of.
+// request identifies the simulation of a score.
 type request struct {
 	scenario string
 	seed     uint64

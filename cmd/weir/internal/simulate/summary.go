@@ -9,10 +9,10 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// A Cell is how one law fared in one scenario, over its seeds.
+// A Cell holds the results of one law in one scenario, over its seeds.
 type Cell struct {
 	Scenario, Law string
-	Mean          sim.Score // of all seeds, figure by figure
+	Mean          sim.Score // over all seeds, figure by figure
 	Worst         float64   // goodput of the worst seed
 	seeds         int
 	harms         harms
@@ -44,7 +44,7 @@ func (c *Cell) add(s sim.Score) {
 	c.Worst = min(c.Worst, s.Goodput)
 }
 
-// scored is the phases after the start, or all if there are no others.
+// scored returns the phases after the start, or all if there are no others.
 func (c *Cell) scored() []float64 {
 	if c.Mean.Starts < len(c.Mean.Phases) {
 		return c.Mean.Phases[c.Mean.Starts:]
@@ -80,11 +80,11 @@ func (c *Cells) Add(o Outcome) {
 	}
 }
 
-// List returns the cells, those of a scenario together.
+// List returns the cells, grouped by scenario.
 func (c *Cells) List() []*Cell { return c.list }
 
-// byLaw returns the cells of each law in the order of laws, which is that of the first
-// scenario. With laws of their own, scenarios differ in that.
+// byLaw returns the cells of each law, in the laws' order of first appearance. Scenarios with
+// their own laws differ in their laws.
 func (c *Cells) byLaw() [][]*Cell {
 	var laws []string
 	var cells [][]*Cell
@@ -100,18 +100,18 @@ func (c *Cells) byLaw() [][]*Cell {
 	return cells
 }
 
-// A Summary is how one law fared in a suite. Unless it says otherwise a figure is the mean over
-// scenarios, and each scenario's is the mean over seeds.
+// A Summary holds the results of one law in a suite. Unless noted otherwise a figure is the
+// mean over scenarios, and each scenario's is the mean over seeds.
 type Summary struct {
 	Law            string  `json:"law"`
 	Scenarios      int     `json:"scenarios"`
 	Goodput        float64 `json:"goodput_pct"`
-	Interval       Figure  `json:"goodput_interval"` // the mean is within it with 95% confidence
+	Interval       Figure  `json:"goodput_interval"` // 95% confidence interval of the mean
 	Uncapped       float64 `json:"goodput_uncapped_pct"`
 	Tenth          float64 `json:"p10_pct"`              // tenth percentile of the scenarios
-	Worst          float64 `json:"worst_pct"`            // of them
-	WorstPhase     float64 `json:"worst_phase_pct"`      // mean of each scenario's
-	Steady         float64 `json:"worst_seed_over_mean"` // in the scenario where that is least
+	Worst          float64 `json:"worst_pct"`            // of the scenarios
+	WorstPhase     float64 `json:"worst_phase_pct"`      // mean over scenarios
+	Steady         float64 `json:"worst_seed_over_mean"` // in the scenario with the smallest ratio
 	P99Ratio       float64 `json:"p99_ratio"`            // median
 	Convergence    float64 `json:"convergence_s"`
 	LimitCV        float64 `json:"limit_cv"`
@@ -121,18 +121,18 @@ type Summary struct {
 	Margin         Figure  `json:"margin"`          // goodput above the first law's, scenario by scenario
 	MarginInterval Figure  `json:"margin_interval"` // as Interval
 
-	// Of the suites of harm and of shared systems.
+	// For suites of harm and of shared systems.
 	Regime       string `json:"regime"`            // the scenarios, if not all
 	HarmFirst    Figure `json:"harm_p1_pct"`       // first percentile of Cell.Share
-	HarmWorst    Figure `json:"harm_worst_pct"`    // the least of it
-	Harmless     Figure `json:"harmless"`          // the share of scenarios in which it is 97% or more
+	HarmWorst    Figure `json:"harm_worst_pct"`    // smallest Cell.Share
+	Harmless     Figure `json:"harmless"`          // the share of scenarios with a Cell.Share of 97% or more
 	StartGoodput Figure `json:"start_goodput_pct"` // of the start
 	StartWorst   Figure `json:"start_harm_worst_pct"`
 	Jain         Figure `json:"jain"`
 	JainWorst    Figure `json:"jain_worst"`
 }
 
-// A Figure is a number, or NaN where there is none: null in JSON.
+// A Figure is a number, or NaN if it is missing: null in JSON.
 type Figure float64
 
 // MarshalJSON implements [json.Marshaler].
@@ -243,8 +243,8 @@ func meanWithin(values []float64) (mean float64, within Figure) {
 }
 
 // student approximates the 97.5% quantile of Student's t by the expansion of Cornish and
-// Fisher around the normal one, to within 1%. For 1 and 2 degrees of freedom, where that is
-// far off, it is the exact value.
+// Fisher around the normal quantile, to within 1%. For 1 and 2 degrees of freedom, where the
+// expansion is far off, it is exact.
 func student(freedom float64) float64 {
 	switch freedom {
 	case 1:

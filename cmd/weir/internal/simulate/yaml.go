@@ -14,11 +14,11 @@ import (
 	"github.com/weir-go/weir/sim"
 )
 
-// jsonOf translates YAML to JSON with each name and value on the line that it had, so
-// that sim.ParseScenario, which is strict, says the right line. Anchors, tags and
-// several documents are refused: no scenario needs them.
+// jsonOf translates YAML to JSON and keeps each name and value on its line, so that
+// sim.ParseScenario, which is strict, reports the right line. It refuses anchors, tags and
+// several documents: no scenario needs them.
 func jsonOf(file string, text []byte) ([]byte, error) {
-	parsed, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey()) // sim complains of those
+	parsed, err := parser.ParseBytes(text, 0, parser.AllowDuplicateMapKey()) // sim reports duplicates
 	var syntax yaml.Error
 	switch {
 	case errors.As(err, &syntax) && syntax.GetToken() != nil:
@@ -59,7 +59,7 @@ type translator struct {
 	line int
 }
 
-// deepest bounds the nesting, of which a scenario has four levels.
+// deepest bounds the nesting. A scenario has four levels.
 const deepest = 100
 
 func (t *translator) value(n ast.Node, depth int) error {
@@ -86,7 +86,7 @@ func (t *translator) value(n ast.Node, depth int) error {
 	case *ast.FloatNode:
 		t.write(n, n.Value)
 	case *ast.InfinityNode, *ast.NanNode:
-		t.write(n, n.GetToken().Value) // a text, which is refused where a number is wanted
+		t.write(n, n.GetToken().Value) // as text, which is refused in place of a number
 	default:
 		return yamlFault(t.file, lineOf(n), "has %q: want plain values, lists and objects", n.GetToken().Value)
 	}
@@ -135,7 +135,7 @@ func (t *translator) write(n ast.Node, value any) {
 	t.advance(n)
 	text, err := json.Marshal(value)
 	if err != nil {
-		text, _ = json.Marshal(fmt.Sprint(value)) // as a text it is refused where it stands
+		text, _ = json.Marshal(fmt.Sprint(value)) // as text, which is refused at its line
 	}
 	t.out.Write(text)
 }

@@ -9,12 +9,12 @@ import (
 
 // An address is one server of a pool.
 type address struct {
-	text   string // as it is configured
+	text   string // as configured
 	scheme string // http or https
 	host   string // with the port, if one is given
 	socket string // path of a Unix socket
-	raw    string // path before that of a request, escaped, without a slash at its end
-	base   string // raw, not escaped
+	raw    string // base path, escaped, without a slash at its end
+	base   string // raw, unescaped
 	*record
 	*connections
 }
@@ -40,10 +40,10 @@ func parseAddress(text string) (*address, error) {
 	return a, err
 }
 
-// locate makes the URL of a request that of its place at the address.
+// locate changes the URL of a request to its place at the address.
 func (a *address) locate(u *url.URL) {
 	if a.raw != "" {
-		if climbs(u.Path) { // also of what was escaped, or a client would leave the base path
+		if climbs(u.Path) { // including escaped dots, with which a client could leave the base path
 			u.Path, u.RawPath = path.Clean("/"+u.Path), ""
 		}
 		u.Path, u.RawPath = join(a.base, u.Path), join(a.raw, u.EscapedPath())
@@ -51,7 +51,7 @@ func (a *address) locate(u *url.URL) {
 	u.Scheme, u.Host, u.User = a.scheme, a.host, nil
 }
 
-// climbs reports whether a path has a segment that leads to the one above.
+// climbs reports whether a path has a ".." segment.
 func climbs(path string) bool { return strings.Contains("/"+path+"/", "/../") }
 
 func join(base, rest string) string {

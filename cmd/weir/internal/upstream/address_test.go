@@ -40,7 +40,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// What is above the base path is not for clients, however they write it.
+// Clients cannot reach paths above the base path, however they write them.
 func TestLocateStaysBelowTheBasePath(t *testing.T) {
 	a, err := parseAddress("http://a/api")
 	if err != nil {
@@ -61,7 +61,7 @@ func TestLocateStaysBelowTheBasePath(t *testing.T) {
 	}
 }
 
-// The URL is joined as httputil.ReverseProxy does it, but for a path that climbs.
+// The URL is joined as in httputil.ReverseProxy, except for a path that climbs.
 func FuzzLocate(f *testing.F) {
 	for _, base := range []string{"http://a", "http://a:80/", "https://a/api", "http://a/api/", "http://a/a%2Fb"} {
 		for _, path := range []string{"/", "", "/x", "x", "/x%2Fy?a=b;c", "//x", "/../x", "/!"} {

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// BenchmarkRoundTrip sends each request through a pool of three addresses and, in turn with it,
-// through a plain transport. x is the ratio of the processor time.
+// BenchmarkRoundTrip sends requests in turn through a pool of three addresses and through a
+// plain transport. x is the ratio of the processor time.
 func BenchmarkRoundTrip(b *testing.B) {
 	for _, size := range []int{1 << 10, 1 << 20} {
 		b.Run(strconv.Itoa(size>>10)+"KB", func(b *testing.B) {
@@ -29,7 +29,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 			pool, _ := started(b, defaults(urls...))
 			plain := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 1000}
 			defer plain.CloseIdleConnections()
-			buffer := make([]byte, 32<<10) // as httputil.ReverseProxy has it
+			buffer := make([]byte, 32<<10) // the size of httputil.ReverseProxy
 			turn := 0
 			exchange := func(to http.RoundTripper) time.Duration {
 				turn++
@@ -60,7 +60,7 @@ func BenchmarkRoundTrip(b *testing.B) {
 	}
 }
 
-// processorTime is that of the process so far, which other processes do not lengthen.
+// processorTime is the processor time of the process, which other processes do not affect.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -69,7 +69,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// BenchmarkOverhead is what the pool adds to a request, of which the transport does nothing.
+// BenchmarkOverhead measures the pool's own cost of a request, with a transport that does
+// nothing.
 func BenchmarkOverhead(b *testing.B) {
 	for _, n := range []int{1, 3, 100} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

@@ -6,13 +6,13 @@ import (
 	"sync/atomic"
 )
 
-// untilClosed returns the body of a response, which is in flight until it is closed.
+// untilClosed wraps the body of a response, which is in flight until it is closed.
 func (a *address) untilClosed(b io.ReadCloser) io.ReadCloser {
 	if b == http.NoBody {
 		a.done()
 		return b
 	}
-	if conn, ok := b.(io.ReadWriteCloser); ok { // a connection that was upgraded
+	if conn, ok := b.(io.ReadWriteCloser); ok { // an upgraded connection
 		return &upgraded{body: body{ReadCloser: b, address: a}, Writer: conn}
 	}
 	return &body{ReadCloser: b, address: a}
@@ -37,7 +37,8 @@ type upgraded struct {
 	io.Writer
 }
 
-// CloseWrite says that no more comes, as httputil.ReverseProxy does when the client says so.
+// CloseWrite closes the writing half of the connection. httputil.ReverseProxy calls it when
+// the client closes its half.
 func (u *upgraded) CloseWrite() error {
 	if half, ok := u.Writer.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

@@ -16,19 +16,19 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// Bounds on what an upstream may do to the proxy.
+// Bounds on the effects of an upstream on the proxy.
 const (
 	maxHeader = 1 << 20          // bytes of a response's headers: a tenth of net/http's own bound, and 16 times what clients may send
-	keepAlive = 15 * time.Second // without a frame of HTTP/2 until a ping, and from there until the connection is given up; net/http's default of the latter
-	expect    = time.Second      // for a server to ask for a body that was announced, as in http.DefaultTransport
+	keepAlive = 15 * time.Second // without an HTTP/2 frame until a ping, and after it until the connection is closed; the latter is net/http's default
+	expect    = time.Second      // for a server to ask for an announced body, as in http.DefaultTransport
 )
 
-// readBuffer is that of a connection. A chunked answer of 1 MB takes 0.93 to 0.98 of the processor
-// time that it takes with the 4 KB of net/http, of server and client together (go test
+// readBuffer is the size of a connection's read buffer. A chunked answer of 1 MB takes 0.93
+// to 0.98 of the processor time of net/http's 4 KB, for server and client together (go test
 // ./cmd/weir/internal/upstream -bench RoundTrip).
 const readBuffer = 16 << 10
 
-// settings are what connections depend on. A reload keeps the connections if it keeps these.
+// settings are the settings of connections. A reload keeps the connections if it keeps these.
 type settings struct {
 	http2          bool
 	tls            config.ClientTLS
@@ -41,18 +41,18 @@ func settingsOf(c config.Upstream) settings {
 	return settings{c.Protocol == "http2", c.TLS, c.ConnectTimeout, c.IdleTimeout, c.MaxIdleConnections}
 }
 
-// connections are those to an address, and how new ones are made.
+// connections are the connections to an address, with the settings for new ones.
 type connections struct {
 	transport http.RoundTripper
 	settings  settings
-	pools     atomic.Int64 // that use them
+	pools     atomic.Int64 // pools that use them
 	running   atomic.Int64 // requests on them
 
 	closing atomic.Bool
 	mu      sync.Mutex // held while closing is true
 }
 
-// newConnections reads the files of TLS.
+// newConnections reads the TLS files.
 func newConnections(a *address, s settings, log *slog.Logger) (*connections, error) {
 	d := &dialer{net: net.Dialer{Timeout: time.Duration(s.connectTimeout)}, settings: s, socket: a.socket}
 	protocols := new(http.Protocols)
@@ -63,7 +63,7 @@ func newConnections(a *address, s settings, log *slog.Logger) (*connections, err
 		DialContext:            d.dial,
 		Protocols:              protocols,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: keepAlive, PingTimeout: keepAlive},
-		DisableCompression:     true, // the client decides what it understands
+		DisableCompression:     true, // the client decides about compression
 		MaxIdleConnsPerHost:    s.maxIdle,
 		IdleConnTimeout:        time.Duration(s.idleTimeout),
 		ExpectContinueTimeout:  expect,
@@ -81,14 +81,14 @@ func newConnections(a *address, s settings, log *slog.Logger) (*connections, err
 	return &connections{transport: t, settings: s}, nil
 }
 
-// release ends the use by a pool.
+// release ends a pool's use.
 func (c *connections) release() {
 	c.pools.Add(-1)
 	c.closeUnused()
 }
 
-// begin is called before a request. Either closeUnused sees the request, or the request waits for
-// closeUnused.
+// begin is called before a request. Either closeUnused sees the request, or the request waits
+// for closeUnused.
 func (c *connections) begin() {
 	c.running.Add(1)
 	if c.closing.Load() {
@@ -97,15 +97,15 @@ func (c *connections) begin() {
 	}
 }
 
-// end is called once a request has done with its connection.
+// end is called after a request has released its connection.
 func (c *connections) end() {
 	if c.running.Add(-1) == 0 && c.pools.Load() == 0 {
 		c.closeUnused()
 	}
 }
 
-// closeUnused closes the connections if no pool has them any more and no request runs. A request
-// that began meanwhile could find that net/http closes the connection under it.
+// closeUnused closes the connections if no pool uses them and no request runs. It blocks new
+// requests meanwhile, because net/http could close the connection of one that has just begun.
 func (c *connections) closeUnused() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,14 +118,14 @@ func (c *connections) closeUnused() {
 
 var errNoHTTP2 = errors.New("the server did not choose it: want protocol http1 for a server that does not speak HTTP/2")
 
-// A dialError says that there is no connection, so that no byte of a request was sent.
+// A dialError means that there is no connection, so no byte of a request was sent.
 type dialError struct{ err error }
 
 func (e *dialError) Error() string { return e.err.Error() }
 func (e *dialError) Unwrap() error { return e.err }
 
-// A dialer makes connections. It does the handshake of TLS itself to tell its errors from those of
-// requests, and to read the files again that have changed.
+// A dialer opens connections. It does the TLS handshake itself, to distinguish handshake
+// errors from request errors, and to read changed files again.
 type dialer struct {
 	net      net.Dialer
 	settings settings
@@ -171,7 +171,7 @@ func (d *dialer) tlsConfig(address string) *tls.Config {
 	return c
 }
 
-// protocols are the ones of ALPN.
+// protocols are the protocols for ALPN.
 func (d *dialer) protocols() []string {
 	if d.settings.http2 {
 		return []string{"h2"}

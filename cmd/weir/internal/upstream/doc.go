@@ -8,23 +8,24 @@
 //
 // # Rotation
 //
-// An address is sick if checks find it unhealthy, or for a while after requests in a row failed (it
-// is ejected). A request fails if it gets no answer, or a 502, 503 or 504. Three things are no
-// failure:
+// An address is sick if checks find it unhealthy, or for a while after several requests in a
+// row failed (it is ejected). A request fails if it gets no answer, or a 502, 503 or 504.
+// Three events do not count as failures:
 //
-//   - A client that leaves, or sends a body that cannot be read, says nothing of the address.
-//   - A deadline that is not the route's says how patient a client is. The timeout of a route has
+//   - A client that leaves, or sends a body that cannot be read, says nothing about the address.
+//   - A deadline other than the route's depends on the client. A route's timeout has
 //     [weir.ErrExecutionTimeout] as its cause, and counts.
-//   - A 503 with Retry-After or Weir-Refused comes from a server that sheds load. It works, and to
-//     eject it would move its load to the others, which would shed next.
+//   - A 503 with Retry-After or Weir-Refused comes from a server that sheds load. It works, and
+//     ejecting it would move its load to the others, which would then shed too.
 //
-// At most half of the addresses are out of rotation, rounded down. If more are sick, the ones that
-// became sick last are out: the others had more time to recover. An address whose ejection is over
-// is back at once, and the next failure ejects it again, unless a success came before.
-//
+// At most half of the addresses are out of rotation, rounded down. If more are sick, the ones
+// that became sick last are out: the others had more time to recover. An address returns as
+// soon as its ejection ends, and the next failure ejects it again, unless a success came
+// before.
 // # Retries
 //
-// A request that found no connection goes to another address, three at most, because no byte of it
-// was sent. Nothing else is sent again, but for what net/http does: a connection that was closed
+// A request that found no connection goes to another address, three at most, because no byte
+// of it was sent. The package retries nothing else. net/http replaces a connection that was
+// closed while idle, if that is safe.
 // while it was idle is replaced if that is safe.
 package upstream

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// A body that was announced comes when the server asks for it, and after a second if it does not:
-// old servers know no 100 Continue (RFC 9110, 10.1.1).
+// An announced body is sent when the server asks for it, and otherwise after a second: old
+// servers do not know 100 Continue (RFC 9110, 10.1.1).
 func TestExpect(t *testing.T) {
 	for _, asks := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

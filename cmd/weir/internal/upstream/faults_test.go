@@ -17,7 +17,7 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// serve answers each connection by hand, and returns its address.
+// serve calls handle for each connection, and returns its address.
 func serve(t testing.TB, handle func(net.Conn)) (url string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -54,8 +54,8 @@ func reset(conn net.Conn) {
 	conn.Close()
 }
 
-// What a server does wrong before the headers of its response is an error and a failure; in the
-// body it is an error of the body.
+// A server's error before the headers of its response is an error and a failure; in the body
+// it is an error of the body.
 func TestServersThatMisbehave(t *testing.T) {
 	for name, test := range map[string]struct {
 		handle   func(conn net.Conn, timeout func())
@@ -101,7 +101,7 @@ func TestServersThatMisbehave(t *testing.T) {
 	}
 }
 
-// traced returns a context with the trace that httputil.ReverseProxy has.
+// traced returns a context with the same trace as httputil.ReverseProxy.
 func traced(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{Got1xxResponse: func(int, textproto.MIMEHeader) error { return nil }})
 }
@@ -135,7 +135,7 @@ func does(handle func(net.Conn)) func(net.Conn, func()) {
 
 func says(text string) func(net.Conn, func()) { return does(replies(text)) }
 
-// stops replies with the text, and then says no more until the proxy gives up.
+// stops replies with the text, and then stalls until the proxy gives up.
 func stops(text string) func(net.Conn, func()) {
 	return func(conn net.Conn, timeout func()) {
 		replies(text)(conn)

@@ -8,8 +8,8 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// newClientFiles reads the files by which the proxy and an upstream know each other. Each handshake
-// looks whether they have changed: there are few, as connections are kept.
+// newClientFiles reads the proxy's certificate and the authorities for an upstream. Each
+// handshake checks the files for changes: there are few, because connections are kept.
 func newClientFiles(c config.ClientTLS, log *slog.Logger) (*certs.Files, error) {
 	return certs.Open(func() (*tls.Config, error) { return readClientFiles(c) }, 0, log, c.CA, c.Certificate, c.Key)
 }

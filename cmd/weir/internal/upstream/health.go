@@ -11,11 +11,12 @@ import (
 	"time"
 )
 
-// mostRead is how much of the answer to a check is read, so that the connection can be used again.
+// mostRead bounds the bytes read of a check's answer. Reading it lets the connection be
+// reused.
 const mostRead = 64 << 10
 
-// errSheds is the answer of a server that sheds load: its check says neither that it is healthy nor
-// that it is not.
+// errSheds is the answer of a server that sheds load, which means neither healthy nor
+// unhealthy.
 var errSheds = errors.New("the server sheds load")
 
 // checkUntil checks an address until the context ends.
@@ -46,7 +47,7 @@ func (p *Pool) checkUntil(ctx context.Context, a *address) {
 	}
 }
 
-// ask sends one check, over the connections that requests use.
+// ask sends one check, over the same connections as requests.
 func (p *Pool) ask(ctx context.Context, a *address) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(p.config.Health.Timeout))
 	defer cancel()
@@ -56,8 +57,8 @@ func (p *Pool) ask(ctx context.Context, a *address) error {
 		URL:    &url.URL{Path: path, RawQuery: query},
 		Header: http.Header{"User-Agent": {"weir-health"}},
 		Host:   p.config.Host,
-		// net/http may have given the connection of HTTP/1 to a request when a check is cancelled,
-		// which fails that request.
+		// When a check is cancelled, net/http may already have given its HTTP/1 connection to
+		// a request, which would then fail.
 		Close: !a.settings.http2,
 	}
 	a.locate(req.URL)

@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// checked returns a pool of two whose first address answers as status says; 0 hangs.
+// checked returns a pool of two addresses. The first answers with status; 0 hangs.
 func checked(t *testing.T, status *atomic.Int64, header ...string) (*Pool, *journal) {
 	t.Helper()
 	p, log := newPoolOf(t, 2)
@@ -92,7 +92,7 @@ func TestOfOneAddressNoneIsOut(t *testing.T) {
 	})
 }
 
-// Reloads come faster than checks, and the checks go on.
+// Reloads are more frequent than checks, and the checks continue.
 func TestReloadsDelayNoCheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var checks atomic.Int64

@@ -15,7 +15,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// defaults is an upstream as the file's defaults have it.
+// defaults is an upstream with the file's defaults.
 func defaults(addresses ...string) config.Upstream {
 	return config.Upstream{
 		Addresses:          addresses,
@@ -29,7 +29,7 @@ func defaults(addresses ...string) config.Upstream {
 	}
 }
 
-// A journal keeps what is logged.
+// A journal keeps log messages.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -72,7 +72,7 @@ type fake func(*http.Request) (*http.Response, error)
 
 func (f fake) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// pretend puts a fake in place of the connections to an address.
+// pretend replaces the connections to an address by a fake.
 func (p *Pool) pretend(i int, f fake) {
 	p.addresses[i].connections = &connections{transport: f}
 	p.addresses[i].pools.Add(1)

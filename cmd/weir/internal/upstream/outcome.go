@@ -13,8 +13,8 @@ import (
 	"github.com/weir-go/weir/weirhttp"
 )
 
-// failed reports whether a response says that the address is sick. A server that sheds load asks
-// its clients to come back later.
+// failed reports whether a response means that the address is sick. asksLater is true if it
+// has a Retry-After, as from a server that sheds load.
 func failed(res *http.Response, asksLater bool) bool {
 	switch res.StatusCode {
 	case http.StatusBadGateway, http.StatusGatewayTimeout:
@@ -25,7 +25,7 @@ func failed(res *http.Response, asksLater bool) bool {
 	return false
 }
 
-// blames reports whether the address is to blame that there is no response.
+// blames reports whether the missing response is the address's fault.
 func (s *sending) blames(err error) bool {
 	switch {
 	case s.Err() != nil: // the client has left, or its own deadline has passed
@@ -33,12 +33,12 @@ func (s *sending) blames(err error) bool {
 	case s.upload != nil && s.upload.failed():
 		return false
 	}
-	// Otherwise net/http refused the request before it asked for a connection.
+	// Otherwise net/http refused the request before it opened a connection.
 	return s.connected.Load() || errors.As(err, new(*dialError))
 }
 
-// boundRetryAfter cuts a Retry-After that is longer than the bound, makes seconds of a date, and
-// drops one that is neither. It reports whether one is left.
+// boundRetryAfter cuts a Retry-After that exceeds the bound, converts a date to seconds, and
+// drops an invalid one. It reports whether the header remains.
 func boundRetryAfter(h http.Header, bound time.Duration) bool {
 	given := h["Retry-After"]
 	if given == nil {

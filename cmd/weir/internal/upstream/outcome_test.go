@@ -16,7 +16,7 @@ import (
 	"github.com/weir-go/weir"
 )
 
-// failuresOf sends a request to a fake, and returns how many failures are counted.
+// failuresOf sends a request to a fake, and returns the number of counted failures.
 func failuresOf(t *testing.T, ctx context.Context, req *http.Request, f fake) uint64 {
 	t.Helper()
 	p := fakes(t, 1)
@@ -34,7 +34,7 @@ func failuresOf(t *testing.T, ctx context.Context, req *http.Request, f fake) ui
 	return p.addresses[0].failures.Load()
 }
 
-// gotConn does what http.Transport does when it has a connection.
+// gotConn calls the trace as http.Transport does when it has a connection.
 func gotConn(r *http.Request) {
 	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil {
 		trace.GotConn(httptrace.GotConnInfo{})
@@ -50,7 +50,7 @@ func TestWhatIsAFailure(t *testing.T) {
 	defer stop()
 	reset := func(r *http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
 	for name, test := range map[string]struct {
-		ctx  context.Context //nolint:containedctx // of one case
+		ctx  context.Context //nolint:containedctx // of the case
 		f    fake
 		want uint64
 	}{
@@ -83,7 +83,8 @@ func answer(status int, header ...string) fake {
 	return func(*http.Request) (*http.Response, error) { return response(status, header...), nil }
 }
 
-// What net/http refuses to send says nothing of the address, or a client could eject it.
+// A request that net/http refuses to send is no failure of the address; otherwise a client
+// could eject it.
 func TestARequestThatCannotBeSentIsNoFailure(t *testing.T) {
 	p, _ := started(t, defaults("http://127.0.0.1:1"))
 	req := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -184,7 +185,8 @@ func TestEjectedAddressesGetNoRequests(t *testing.T) {
 	})
 }
 
-// A server that sheds goes on to get its share: the others would have to take it on.
+// A server that sheds load keeps its share of requests: otherwise the others would have to
+// take it on.
 func TestSheddingEjectsNothing(t *testing.T) {
 	p, log := newPoolOf(t, 2)
 	p.pretend(0, answer(http.StatusServiceUnavailable, "Retry-After", "1", "Weir-Refused", "queue full"))

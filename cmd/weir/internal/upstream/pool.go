@@ -13,15 +13,15 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A Pool is the addresses of an upstream. It is an [http.RoundTripper], and safe for concurrent
-// use.
+// A Pool is the set of an upstream's addresses. It is an [http.RoundTripper], and safe for
+// concurrent use.
 type Pool struct {
 	name      string
 	config    config.Upstream
 	log       *slog.Logger
 	addresses []*address
 
-	changes *atomic.Uint64 // of all records, and shared like them
+	changes *atomic.Uint64 // of all records; shared like them
 	turning sync.Mutex     // held while a rotation is made
 	current atomic.Pointer[rotation]
 
@@ -29,10 +29,10 @@ type Pool struct {
 	checks sync.WaitGroup
 }
 
-// New returns a pool. Of addresses that the previous pool has too it takes over what is known of
-// them, and their connections unless the settings of these differ. The previous pool goes on to
-// work, and the new one can still be closed in its place. New connects to no address. It fails if
-// an address or a file of TLS cannot be used.
+// New returns a pool. For addresses that the previous pool also has, it takes over their
+// records, and their connections unless the connection settings differ. The previous pool
+// keeps working, and the new one can still be closed in its place. New opens no connection.
+// It fails if an address or a TLS file cannot be used.
 func New(name string, c config.Upstream, previous *Pool, log *slog.Logger) (*Pool, error) {
 	p := &Pool{name: name, config: c, log: log.With("upstream", name), changes: new(atomic.Uint64)}
 	if previous != nil {
@@ -51,7 +51,7 @@ func New(name string, c config.Upstream, previous *Pool, log *slog.Logger) (*Poo
 	return p, nil
 }
 
-// add takes an address over from the previous pool, or makes it.
+// add takes an address over from the previous pool, or creates it.
 func (p *Pool) add(text string, previous *Pool) error {
 	a, err := parseAddress(text)
 	if err != nil {
@@ -79,7 +79,7 @@ func (p *Pool) add(text string, previous *Pool) error {
 	return nil
 }
 
-// find returns the address of the pool that is the same server as another; nil if there is none.
+// find returns the pool's address of the same server, or nil.
 func (p *Pool) find(same *address) *address {
 	if p == nil {
 		return nil
@@ -93,8 +93,8 @@ func (p *Pool) find(same *address) *address {
 	return p.addresses[i]
 }
 
-// Start begins the checks, and is called once. If the pool replaces another, close that one
-// afterwards: checks go on as they were scheduled.
+// Start begins the checks. Call it once. If the pool replaces another, close that one
+// afterwards: the schedule of checks is kept.
 func (p *Pool) Start() {
 	ctx, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -107,9 +107,9 @@ func (p *Pool) Start() {
 	}
 }
 
-// Close ends the checks and closes idle connections that no other pool uses. It is called once,
-// also for a pool that was not started. Requests that are under way or come later are sent, and
-// then their connections are closed.
+// Close ends the checks and closes idle connections that no other pool uses. Call it once,
+// even if the pool was not started. Current and later requests are still sent; their
+// connections are then closed.
 func (p *Pool) Close() {
 	if p.stop != nil {
 		p.stop()

@@ -39,8 +39,8 @@ func TestHTTP2ByTLS(t *testing.T) {
 	}
 }
 
-// plainHTTP2 starts a server that speaks HTTP/2 without TLS and takes two requests at a time on a
-// connection.
+// plainHTTP2 starts a server that speaks HTTP/2 without TLS and accepts two concurrent
+// requests on a connection.
 func plainHTTP2(t testing.TB, handler http.HandlerFunc) (url string) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(handler)
@@ -52,7 +52,7 @@ func plainHTTP2(t testing.TB, handler http.HandlerFunc) (url string) {
 	return s.URL
 }
 
-// More requests than a connection takes open another, and do not wait.
+// Requests beyond a connection's limit open another connection, and do not wait.
 func TestHTTP2WithoutTLS(t *testing.T) {
 	const n = 7
 	var here sync.WaitGroup
@@ -105,8 +105,8 @@ func TestUnixSocket(t *testing.T) {
 	}
 }
 
-// The proxy waits no longer for a server that takes connections and says nothing than for one that
-// takes none.
+// The proxy waits no longer for a server that accepts connections and then stalls than for
+// one that accepts none.
 func TestAHandshakeHasTheConnectTimeout(t *testing.T) {
 	c := defaults(strings.Replace(serve(t, func(conn net.Conn) { io.Copy(io.Discard, conn) }), "http:", "https:", 1))
 	c.ConnectTimeout = config.Duration(100 * time.Millisecond)

@@ -9,29 +9,30 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A record is what is known of an address. The pools that a reload replaces and those that it makes
-// share it. It is told the time.
+// A record is the state of an address. Pools before and after a reload share it. Its methods
+// receive the time.
 type record struct {
-	changes *atomic.Uint64 // counts what may change which addresses are in rotation; all records of an upstream have the same
+	changes *atomic.Uint64 // counts changes that may affect the rotation; shared by all records of an upstream
 
 	inFlight atomic.Int64
 	requests atomic.Uint64
 	failures atomic.Uint64
 
-	// Written with the lock, and read without it by each request.
-	failed    atomic.Int64  // requests that failed in a row
-	ejections atomic.Uint64 // what a request says counts if none came since it began
+	// Written with the lock held, and read without it by each request.
+	failed    atomic.Int64  // failed requests in a row
+	ejections atomic.Uint64 // a request's result counts only if no ejection came since it began
 
 	mu           sync.Mutex
 	unhealthy    bool
-	differ       int // checks in a row that say otherwise than unhealthy does
+	differ       int // checks in a row that contradict unhealthy
 	nextCheck    time.Time
 	ejectedUntil time.Time
-	sickSince    time.Time // when it became unhealthy or was ejected, the later of both
+	sickSince    time.Time // when it became unhealthy or was ejected, whichever is later
 	lastError    string
 }
 
-// succeed books that a request got an answer. It began after so many ejections.
+// succeed records that a request got an answer. ejections is the count at the request's
+// beginning.
 func (r *record) succeed(ejections uint64) {
 	if r.failed.Load() == 0 {
 		return
@@ -43,13 +44,13 @@ func (r *record) succeed(ejections uint64) {
 	}
 }
 
-// fail books that a request got none, and reports whether that ejects the address.
+// fail records that a request failed, and reports whether that ejects the address.
 func (r *record) fail(why string, ejections uint64, eject config.Eject, now time.Time) bool {
 	r.failures.Add(1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lastError = why
-	if ejections != r.ejections.Load() { // old evidence, which has led to an ejection
+	if ejections != r.ejections.Load() { // old evidence, which has already led to an ejection
 		return false
 	}
 	inRow := r.failed.Add(1)
@@ -63,7 +64,7 @@ func (r *record) fail(why string, ejections uint64, eject config.Eject, now time
 	return true
 }
 
-// check books the result of a check, and reports whether it changes what is thought of the address.
+// check records the result of a check, and reports whether it changes the address's health.
 func (r *record) check(err error, health config.Health, now time.Time) (changed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -90,7 +91,7 @@ func (r *record) check(err error, health config.Health, now time.Time) (changed 
 	return true
 }
 
-// forgetHealth is for when checks are switched off.
+// forgetHealth resets the health when checks are switched off.
 func (r *record) forgetHealth() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -98,13 +99,13 @@ func (r *record) forgetHealth() {
 	r.changes.Add(1)
 }
 
-// checkIn returns how long to wait for the next check. If that is 0, the caller checks now and no
-// other does until the next. The first is at a random time, and the interval varies by a tenth, so
-// that proxies and addresses do not check in step.
+// checkIn returns the time until the next check. If it is 0, the caller must check now, and
+// no other caller checks until the next one. The first check is at a random time, and the
+// interval varies by a tenth, so that proxies and addresses do not check in step.
 func (r *record) checkIn(interval time.Duration, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.nextCheck.IsZero() || r.nextCheck.Sub(now) > 2*interval { // or it was longer before a reload
+	if r.nextCheck.IsZero() || r.nextCheck.Sub(now) > 2*interval { // or the interval was longer before a reload
 		r.nextCheck = now.Add(rand.N(max(interval, 1)))
 	}
 	if wait := r.nextCheck.Sub(now); wait > 0 {
@@ -114,8 +115,8 @@ func (r *record) checkIn(interval time.Duration, now time.Time) time.Duration {
 	return 0
 }
 
-// sick reports whether the address should be out of rotation, since when, and when that ends by
-// itself, if it does.
+// sick reports whether the address should be out of rotation, since when, and the end of its
+// ejection, if it is ejected.
 func (r *record) sick(checked bool, now time.Time) (sick bool, since, until time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -110,7 +110,7 @@ func TestChecksInARowChangeHealth(t *testing.T) {
 	}
 }
 
-// Two pools have the same record between Start of one and Close of the other.
+// Two pools share the same record between Start of one and Close of the other.
 func TestOneCheckInAnInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, start, checks := newRecord(), time.Now(), 0

@@ -15,7 +15,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// counting starts a server that counts its connections, all and open.
+// counting starts a server that counts its connections, both all and open ones.
 func counting(t testing.TB, handler http.HandlerFunc) (url string, all, open *atomic.Int64) {
 	t.Helper()
 	all, open = new(atomic.Int64), new(atomic.Int64)
@@ -34,7 +34,7 @@ func counting(t testing.TB, handler http.HandlerFunc) (url string, all, open *at
 	return s.URL, all, open
 }
 
-// until waits for an event of which only polling tells.
+// until polls until happened returns true.
 func until(t testing.TB, what string, happened func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !happened(); runtime.Gosched() {
@@ -81,7 +81,7 @@ func TestAReloadKeepsWhatIsKnown(t *testing.T) {
 	until(t, "all connections closed", func() bool { return open.Load() == 0 })
 }
 
-// What requests of the old pool find out holds for the new one.
+// The results of the old pool's requests also apply to the new pool.
 func TestPoolsShareWhatTheyLearn(t *testing.T) {
 	p := fakes(t, 2)
 	next, _ := newPool(t, p.config, p)
@@ -158,10 +158,10 @@ func TestCloseLeavesNothing(t *testing.T) {
 	}
 	res.Body.Close()
 	until(t, "all connections closed", func() bool { return open.Load() == 0 })
-	until(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= before+1 }) // that of the server
+	until(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= before+1 }) // of the server
 }
 
-// Pools are replaced while requests run, and none fails.
+// Pools are replaced while requests run, and no request fails.
 func TestReloadsUnderLoad(t *testing.T) {
 	first, _, openFirst := counting(t, echo)
 	second, _, openSecond := counting(t, echo)

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// refusing returns an address at which nothing listens.
+// refusing returns an address without a listener.
 func refusing(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -46,7 +46,7 @@ func TestNoConnectionIsTriedElsewhere(t *testing.T) {
 				req, _ = http.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
 			}
 			if req.GetBody != nil {
-				req.Body, _ = os.CreateTemp(t.TempDir(), "") // once it is closed, it cannot be read
+				req.Body, _ = os.CreateTemp(t.TempDir(), "") // once closed, it cannot be read
 				io.WriteString(req.Body.(io.Writer), "hello")
 				req.Body.(io.Seeker).Seek(0, io.SeekStart)
 			}
@@ -95,7 +95,7 @@ func TestEachAddressIsTriedOnceAndThreeInAll(t *testing.T) {
 	}
 }
 
-// A body is closed once all is over, whatever became of it.
+// A body is always closed at the end, whatever happened to it.
 type counted struct {
 	io.Reader
 	closed *atomic.Int64
@@ -176,8 +176,8 @@ func TestABodyIsOpenForTheNextTry(t *testing.T) {
 	}
 }
 
-// One of three servers dies under load. Requests that it was working on may fail; all others are
-// answered by the other two.
+// One of three servers dies under load. Its running requests may fail; the other two servers
+// answer all others.
 func TestAKilledServerFailsWhatItHadAlone(t *testing.T) {
 	var servers []*httptest.Server
 	var addresses []string
@@ -208,7 +208,7 @@ func TestAKilledServerFailsWhatItHadAlone(t *testing.T) {
 					failed.Add(1)
 				}
 				if i == before+after/2 {
-					<-killed // so that some requests come after it
+					<-killed // so that some requests come after the kill
 				}
 			}
 		})

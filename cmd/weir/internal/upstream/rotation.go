@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// A rotation is the addresses that get requests.
+// A rotation is the set of addresses that receive requests.
 type rotation struct {
 	addresses []*address
 	changes   uint64    // of the records, when it was made
-	until     time.Time // when an ejection ends; zero if there is none
+	until     time.Time // the next end of an ejection; zero if there is none
 }
 
-// newRotation leaves the sick addresses out, but no more than half of all: those that became sick
-// last.
+// newRotation leaves out the sick addresses, but no more than half of all: the ones that
+// became sick last.
 func newRotation(all []*address, checked bool, changes uint64, now time.Time) *rotation {
 	type out struct {
 		*address
@@ -42,20 +42,20 @@ func newRotation(all []*address, checked bool, changes uint64, now time.Time) *r
 	return r
 }
 
-// holds reports whether the rotation is still what a new one would be.
+// holds reports whether a new rotation would be the same.
 func (r *rotation) holds(changes uint64) bool {
 	return r.changes == changes && (r.until.IsZero() || time.Now().Before(r.until))
 }
 
-// rotation returns the present rotation. It is made anew when it is asked for, so that nothing has
-// to run when an ejection ends.
+// rotation returns the current rotation. It is remade on use, so that no timer is needed at
+// the end of an ejection.
 func (p *Pool) rotation() []*address {
 	if r := p.current.Load(); r.holds(p.changes.Load()) {
 		return r.addresses
 	}
 	p.turning.Lock()
 	defer p.turning.Unlock()
-	changes := p.changes.Load() // before the records are read, so that a change meanwhile is not missed
+	changes := p.changes.Load() // before the records are read, so that a concurrent change is not missed
 	if r := p.current.Load(); r.holds(changes) {
 		return r.addresses
 	}
@@ -64,8 +64,8 @@ func (p *Pool) rotation() []*address {
 	return r.addresses
 }
 
-// choose returns an address for a request that was not tried, from the rotation if it has one; nil
-// if all were tried.
+// choose returns an untried address for a request, preferably from the rotation; nil if all
+// were tried.
 func (p *Pool) choose(tried []*address) *address {
 	in := p.rotation()
 	if len(tried) == 0 {
@@ -79,7 +79,7 @@ func (p *Pool) choose(tried []*address) *address {
 	return lessBusy(left)
 }
 
-// lessBusy returns the one of two random addresses with less in flight; nil if there is none.
+// lessBusy returns the less busy of two random addresses; nil if there is none.
 func lessBusy(of []*address) *address {
 	switch n := len(of); n {
 	case 0:
@@ -91,8 +91,8 @@ func lessBusy(of []*address) *address {
 	}
 }
 
-// ofPair returns the less busy of an ordered pair of different addresses, and the first if both are
-// as busy. There are n*(n-1) pairs of n addresses.
+// ofPair returns the less busy address of an ordered pair, and the first if both are equally
+// busy. n addresses have n*(n-1) pairs.
 func ofPair(of []*address, pair int) *address {
 	i, j := pair/(len(of)-1), pair%(len(of)-1)
 	if j >= i {

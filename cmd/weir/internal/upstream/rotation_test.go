@@ -13,15 +13,15 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A patient is an address in the model: when it became sick, and until when it is; zero is until it
-// is healed.
+// A patient is an address in the model: when it became sick, and until when it is; zero means
+// until it is healed.
 type patient struct {
 	sick         bool
 	since, until int
 }
 
-// inRotation is the model: healthy addresses, and of the sick ones those that became sick first
-// beyond half of all.
+// inRotation is the model: all addresses except the sick ones, at most half of all, that became
+// sick last.
 func inRotation(patients []patient, now int) (in []int) {
 	left, out := len(patients)/2, map[int]bool{}
 	for range left {
@@ -94,7 +94,7 @@ func TestRotationIsThatOfTheModel(t *testing.T) {
 	}
 }
 
-// fakes returns a pool of n addresses that answer nothing.
+// fakes returns a pool of n addresses that never answer.
 func fakes(t testing.TB, n int) *Pool {
 	t.Helper()
 	c := defaults()
@@ -171,7 +171,8 @@ func TestTriedAddressesAreNotChosenAgain(t *testing.T) {
 	}
 }
 
-// One of four servers takes ten times as long. At random it would have a quarter of the requests.
+// One of four servers takes ten times as long. With random choice it would get a quarter of
+// the requests.
 func TestASlowServerGetsLess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := fakes(t, 4)

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// maxTries is how many addresses a request is tried at, so that a service that is down as a whole
-// costs a client three connect timeouts at most.
+// maxTries is the number of addresses tried for a request, so that a service that is down
+// costs a client at most three connect timeouts.
 const maxTries = 3
 
-// RoundTrip sends a request to an address: to its scheme, host and base path, and under the Host of
-// the configuration, or else its own. The Request of the response is the one that was sent. A body
-// that has GetBody can be replayed; another cannot, once it was read from.
+// RoundTrip sends a request to an address: to its scheme, host and base path, with the
+// configured Host or else its own. The Request of the response is the one that was sent. A
+// body with GetBody can be replayed; another body cannot, once it was read from.
 func (p *Pool) RoundTrip(req *http.Request) (*http.Response, error) {
 	s := newSending(req)
 	defer s.release()
@@ -61,7 +61,7 @@ func (p *Pool) send(s *sending, a *address) (*http.Response, error) {
 	return res, nil
 }
 
-// checkStatus refuses what net/http reads as the status of a response but panics to write.
+// checkStatus refuses a status that net/http reads from a response but panics to write.
 func checkStatus(res *http.Response) error {
 	if res.StatusCode >= 100 && res.StatusCode <= 999 {
 		return nil
@@ -70,20 +70,21 @@ func checkStatus(res *http.Response) error {
 	return fmt.Errorf("the response has status %d: want 100 to 999", res.StatusCode)
 }
 
-// fail books that a request failed.
+// fail records that a request failed.
 func (p *Pool) fail(a *address, why string, ejections uint64) {
 	if a.fail(why, ejections, p.config.Eject, time.Now()) {
 		p.log.Warn("address of upstream is ejected", "address", a.text, "for", time.Duration(p.config.Eject.For).String(), "error", why)
 	}
 }
 
-// done books that a request is no longer in flight.
+// done records that a request is no longer in flight.
 func (a *address) done() {
 	a.inFlight.Add(-1)
 	a.end()
 }
 
-// again reports whether the request can be sent to another address: no byte of it has been sent.
+// again reports whether the request can be sent to another address because no byte of it has
+// been sent.
 func (s *sending) again() bool {
 	if !errors.As(s.err, new(*dialError)) || s.Err() != nil {
 		return false

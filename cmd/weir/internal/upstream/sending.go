@@ -12,23 +12,23 @@ import (
 	"sync/atomic"
 )
 
-// maxEarly bounds the informational responses to a request. net/http bounds their size only if they
-// are not passed on, as httputil.ReverseProxy does. A server that says each 20 s that it is still
-// at work (102) can do so for half an hour.
+// maxEarly bounds the informational responses to a request. net/http bounds their size only
+// if they are not passed on, as httputil.ReverseProxy does. A server that sends a 102 each 20
+// s, while it works, can do so for half an hour.
 const maxEarly = 100
 
 var errEarly = errors.New("more than 100 informational responses")
 
-// A sending is a request on its way, and the context under which it is sent.
+// A sending is a request being sent, and its context.
 type sending struct {
-	context.Context               //nolint:containedctx // it is that of the request, with another trace
-	in, out         *http.Request // as it came, and as it is sent
+	context.Context               //nolint:containedctx // the request's context with another trace
+	in, out         *http.Request // as received, and as sent
 	url             url.URL       // of out
 	upload          *upload       // nil unless the request has a body that cannot be replayed
 	err             error         // of the last try
 
-	trace     httptrace.ClientTrace  // in place of the one of the request, whose hooks it calls
-	asked     *httptrace.ClientTrace // that of the request
+	trace     httptrace.ClientTrace  // replaces the request's trace, and calls its hooks
+	asked     *httptrace.ClientTrace // the request's trace
 	connected atomic.Bool
 	early     atomic.Int64
 }
@@ -64,8 +64,8 @@ func (s *sending) to(a *address, host string) *http.Request {
 	return s.out
 }
 
-// Value is that of the context of the request, but for the trace. Its key is known to its package
-// alone.
+// Value returns the values of the request's context, but replaces the trace. It recognizes
+// the trace by its value, because the key is private to its package.
 func (s *sending) Value(key any) any {
 	value := s.Context.Value(key)
 	if value == any(s.asked) {
@@ -86,12 +86,12 @@ func (s *sending) got1xx(code int, header textproto.MIMEHeader) error {
 		return errEarly
 	}
 	if code == http.StatusContinue && s.in.Header["Expect"] != nil {
-		return nil // the server says so itself once its body is read, and a client might obey twice
+		return nil // the server sends its own when its body is read, and a client might answer both
 	}
 	return s.asked.Got1xxResponse(code, header)
 }
 
-// rewind makes the body ready to be sent again, and reports whether it is.
+// rewind prepares the body for another try, and reports whether it can.
 func (s *sending) rewind() bool {
 	if s.upload != nil {
 		return !s.upload.touched()
@@ -111,14 +111,14 @@ func (s *sending) release() {
 	}
 }
 
-// An upload is a body that can be read once. A transport closes the body of a request that it could
-// not send; the upload stays open until it was read from or released.
+// An upload is a body that can be read once. A transport closes the body of a request that it
+// could not send; the upload stays open until it has been read from or released.
 type upload struct {
 	body io.ReadCloser
 
 	mu             sync.Mutex
 	read, released bool
-	asked          bool // to close
+	asked          bool // asked to close
 	err            error
 }
 

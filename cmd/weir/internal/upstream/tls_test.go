@@ -18,7 +18,7 @@ import (
 	"github.com/weir-go/weir/cmd/weir/internal/config"
 )
 
-// A folder has files whose changes show, however fast they follow each other.
+// A folder holds files whose changes are always detected, however quick.
 type folder struct {
 	testing.TB
 	path    string
@@ -35,8 +35,8 @@ func (f *folder) write(name string, text []byte) (path string) {
 	return path
 }
 
-// secure starts a server that answers with the name in its client's certificate and the protocol.
-// It closes its connections, so that each request makes a handshake.
+// secure starts a server that answers with the name in its client's certificate and the
+// protocol. It closes its connections, so that each request makes a handshake.
 func secure(t testing.TB, a *certstest.Authority, name string, http2 bool) (url string) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -55,7 +55,7 @@ func secure(t testing.TB, a *certstest.Authority, name string, http2 bool) (url 
 	return s.URL
 }
 
-// ask returns the text that the pool's only server answers.
+// ask returns the answer of the pool's only server.
 func ask(p *Pool) (string, error) {
 	res, err := p.RoundTrip(httptest.NewRequest(http.MethodGet, "/", nil))
 	if err != nil {
