@@ -11,30 +11,31 @@ import (
 	"time"
 )
 
-// An openLoop sends requests when they are due, at random times with a given rate.
+// An openLoop sends requests when they are due, at random times of a rate.
 type openLoop struct {
 	rate    float64 // a second
 	during  time.Duration
-	timeout time.Duration // a client leaves this long after its request was due
+	timeout time.Duration // after which a client leaves, from when its request was due
 	seed    uint64
 	request func(n int) *http.Request
-	until   <-chan struct{} // ends the sending early, if not nil
+	through func(http.RoundTripper) http.RoundTripper // limits the client, if it is not nil
+	until   <-chan struct{}                           // ends the sending earlier, if it is not nil
 }
 
-// An answer is the result of a request.
+// An answer is what became of a request.
 type answer struct {
 	n       int
 	due     time.Duration // since the start
 	latency time.Duration // since it was due
-	status  int           // 0 without a response
+	status  int           // 0 if there was none
 	bytes   int64
 	err     error
 }
 
-// ended is the time at which the client had its answer, or left.
+// ended is when the client had its answer, or left.
 func (a answer) ended() time.Duration { return a.due + a.latency }
 
-// clients returns a client that shares connections, without a bound on their number.
+// clients share connections, without a bound on them.
 func clients() *http.Client {
 	return &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 1 << 20, DisableCompression: true},
@@ -42,7 +43,7 @@ func clients() *http.Client {
 	}
 }
 
-// gets returns a function that creates GET requests for a URL.
+// gets asks for a URL.
 func gets(t testing.TB, url string) func(int) *http.Request {
 	t.Helper()
 	first, err := http.NewRequest(http.MethodGet, url, http.NoBody)
@@ -87,10 +88,10 @@ func (l openLoop) run(ctx context.Context) []answer {
 	return answers
 }
 
-// ended reports whether the sending has ended.
+// ended reports whether no more are to be sent.
 func (l openLoop) ended() bool {
 	select {
-	case <-l.until: // never if nil
+	case <-l.until: // never, if it is nil
 		return true
 	default:
 		return false
@@ -114,7 +115,7 @@ func (l openLoop) send(ctx context.Context, client *http.Client, n int, due time
 	return a
 }
 
-// good counts the successful answers between two moments since the start.
+// good counts those that were answered well, in time, between two moments since the start.
 func good(answers []answer, from, to time.Duration) (n int) {
 	for _, a := range answers {
 		if a.ok() && a.ended() >= from && a.ended() < to {
@@ -126,7 +127,7 @@ func good(answers []answer, from, to time.Duration) (n int) {
 
 func (a answer) ok() bool { return a.err == nil && a.status == http.StatusOK }
 
-// quantile is a quantile of the latencies of successful answers.
+// quantile is that of the latencies of those that were answered well.
 func quantile(answers []answer, q float64) time.Duration {
 	var latencies []time.Duration
 	for _, a := range answers {
@@ -141,7 +142,7 @@ func quantile(answers []answer, q float64) time.Duration {
 	return latencies[int(q*float64(len(latencies)-1))]
 }
 
-// median is the middle value, or the lower of the two middle values.
+// median is the middle one, or the lower of two.
 func median[T int64 | float64 | time.Duration](values []T) T {
 	sorted := slices.Sorted(slices.Values(values))
 	return sorted[(len(sorted)-1)/2]

@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// startHasty runs a proxy with one stream, which requires 1 MiB/s and tolerates a stall of a
-// quarter of a second.
-func startHasty(t *testing.T, upstream http.HandlerFunc, more string) *running {
+// startHasty runs a proxy with one stream, which wants 1 MiB/s and has a body timeout.
+func startHasty(t *testing.T, timeout time.Duration, upstream http.HandlerFunc, more string) *running {
 	server := httptest.NewUnstartedServer(upstream)
 	server.Config.Protocols = new(http.Protocols)
 	server.Config.Protocols.SetHTTP1(true)
@@ -38,8 +37,8 @@ func trickle(to io.Writer, piece string) {
 	}
 }
 
-// A slow upload gets a 408. If its body finds no room in the buffers, its slot and its
-// request to the upstream end; otherwise the upstream has received no request.
+// A slow upload gets a 408. If its body finds no room in the buffers, its slot and its request to
+// the upstream end; otherwise the upstream was not asked.
 func TestSlowUpload(t *testing.T) {
 	for name, framing := range map[string]struct {
 		header, piece, more string
@@ -91,8 +90,7 @@ func TestSlowUpload(t *testing.T) {
 	}
 }
 
-// A conversation may be as slow as it likes: a request whose response has begun, and a gRPC
-// call.
+// A conversation may be as slow as it likes: one whose response has begun, and one of gRPC.
 func TestSlowConversation(t *testing.T) {
 	const route = "routes: [{path: /begun}, {grpc: a.B/*}]"
 	for path, begins := range map[string]bool{"/begun": true, "/a.B/C": false} {
@@ -111,7 +109,7 @@ func TestSlowConversation(t *testing.T) {
 			body, sender := io.Pipe()
 			go func() {
 				defer sender.Close()
-				for range 20 { // longer than a stall may last
+				for range 20 { // longer than the timeout
 					_, _ = io.WriteString(sender, "x")
 					<-time.After(60 * time.Millisecond)
 				}
