@@ -84,7 +84,7 @@ func BenchmarkSet(b *testing.B) {
 }
 
 // inTurn times pass and the floor in short turns, so that both meet the same machine, and
-// reports the median of the turns' ratios, which those that were interrupted do not move.
+// reports the median of the turns' ratios, which interrupted turns do not move.
 func inTurn(b *testing.B, goroutines int, floor, pass func(int)) {
 	b.ReportAllocs()
 	each := 1000 + 10*goroutines

@@ -53,7 +53,7 @@ func TestEachKeyHasItsBreaker(t *testing.T) {
 	if err := s.Do(t.Context(), "a", work(0)); !errors.Is(err, weir.ErrBreakerOpen) {
 		t.Errorf("an update lost the breaker: %v", err)
 	}
-	if n := len(made); n != 2 { // those of a and b: the overflow had no work
+	if n := len(made); n != 2 { // of a and b: the overflow had no work
 		t.Errorf("%d breakers were made", n)
 	}
 	c.ByKey["a"] = fixed(5, 0, 0)

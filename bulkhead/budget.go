@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// A budget is a law that takes slots from a key while its p95 is above what it may take
+// A budget is a law that takes slots from a key while its p95 is above its budget
 // and gives them back when it recovers. As long as it has taken nothing the key's own law
 // decides.
 type budget struct {
@@ -17,9 +17,9 @@ type budget struct {
 }
 
 const (
-	cutTo    = 0.7  // what a cut leaves, as in law.Band
+	cutTo    = 0.7  // the share that a cut keeps, as in law.Band
 	recovers = 0.9  // of the budget; between it and the budget nothing changes, so that it does not flap
-	givesPer = 0.1  // of what the key had, so that to undo a cut takes three windows, and one from 1 slot ten
+	givesPer = 0.1  // of the key's former slots, so that to undo a cut takes three windows, and one from 1 slot ten
 	quantile = 0.95 // the budget's: law.P95
 )
 
@@ -84,7 +84,7 @@ func (k *keeper) Next(w law.Window) law.Decision {
 	}
 }
 
-// judge says where the p95 stands, if there is enough to say so by. An idle key is
+// judge compares the p95 with the budget, if there are enough samples. An idle key is
 // within its budget.
 func (k *keeper) judge(w law.Window) (r law.Reason, judged bool) {
 	want := k.p95.Seconds()

@@ -8,12 +8,12 @@ import (
 )
 
 // Close refuses all that waits and all that arrives from now on, for any key, with
-// [weir.ErrClosed]. What runs is left alone, and its permits can be given back as ever.
+// [weir.ErrClosed]. Running work is left alone, and its permits can be given back as ever.
 func (s *Set) Close() {
 	each(s.closing(), func(c *compartment) { c.limiter.Close() })
 }
 
-// Shutdown refuses all that arrives from now on and waits until what waits and what
+// Shutdown refuses all arrivals from now on and waits until all waiting and
 // runs is done. If ctx ends first it closes the set and returns an error that matches
 // context.Cause(ctx). A nil ctx counts as context.Background.
 func (s *Set) Shutdown(ctx context.Context) error {
@@ -38,7 +38,7 @@ func (s *Set) closing() []*compartment {
 	return s.all()
 }
 
-// all returns every compartment, those that are leaving last. The caller holds
+// all returns every compartment, the leaving ones last. The caller holds
 // dynamic.mu.
 func (s *Set) all() []*compartment {
 	named := s.table.Load().byKey

@@ -21,7 +21,7 @@ type Config struct {
 	// its limiters, which are named after their keys.
 	Default Compartment
 
-	// ByKey has the settings for each key that has some of its own; what these
+	// ByKey has the settings for each key that has some of its own; the settings that these
 	// leave out has its usual default, not that of Default. The entry for
 	// [Overflow], if any, has those for the unknown keys that found no room.
 	ByKey map[string]Compartment
@@ -87,7 +87,7 @@ const (
 	mostSlots      = settings.MaxSlots
 )
 
-// complete checks the configuration and fills in what was left out.
+// complete checks the configuration and fills in the defaults.
 func (c Config) complete() (Config, error) {
 	if c.MaxKeys == 0 {
 		c.MaxKeys = defaultMaxKeys
@@ -151,7 +151,7 @@ func (k Compartment) complete(field string) (Compartment, error) {
 }
 
 // forKeys returns the settings that the keys get from a complete configuration: with one for the
-// overflow, and with what the set adds to those of a limiter.
+// overflow, and with the set's additions to a limiter's settings.
 func (c Config) forKeys() Config {
 	byKey := make(map[string]Compartment, len(c.ByKey)+1)
 	c.Default = c.Default.forKey(c.OnEvent)
@@ -176,7 +176,7 @@ func (k Compartment) forKey(onEvent func(weir.Event)) Compartment {
 	return k
 }
 
-// starts reports what keeps a law from starting.
+// starts returns the error that keeps a law from starting.
 func starts(l law.Law, b law.Bounds) error {
 	c, err := l.Controller(b)
 	if err == nil && c == nil {

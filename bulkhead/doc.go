@@ -5,7 +5,7 @@
 //
 // A [Set] has a [weir.Limiter] for each key: slots, a queue, a queue timeout and, if
 // its law adapts, a limit of its own. Work for one key can use up the slots of that
-// key and nothing else. What a bulkhead isolates is what it counts: work in flight and
+// key and nothing else. A bulkhead isolates the resources that it counts: work in flight and
 // work that waits. Two keys that share a pool of connections, a lock or a processor
 // still meet there, unless their limits add up to no more than it can take. Where they
 // cannot, because every key needs more at times than its part, a cap over all of them
@@ -34,7 +34,7 @@
 //
 //     entitlement = reserved + (Max - Σ reserved) * share / Σ shares
 //
-//     the shares being those of keys that have work. What a key leaves unused others
+//     the shares of keys that have work. Slots that a key leaves unused others
 //     may borrow; a key that returns gets the next slots that come free. It waits for
 //     them in its own queue, or is refused without one, so give a key that has to start
 //     at once a reserve.
@@ -43,7 +43,7 @@
 // goes to work waiting in a key that stays within its entitlement with it, then to those that run
 // least beyond their reserve for their share, and among equals in turn, by share. So a key that
 // returns gets its slots back as the work of borrowers ends, one by one; nothing is interrupted. A
-// key in shadow mode runs above the cap too, and takes of its slots what it would have had.
+// key in shadow mode runs above the cap too, and takes the slots that it would have had.
 //
 // [Set.SetMax] moves the cap while it is in use, to 0 if need be.
 //
@@ -53,7 +53,7 @@
 //
 // # Keys
 //
-// Those of [Config].ByKey always have their compartment. Any other key gets one with
+// Keys of [Config].ByKey always have their compartment. Any other key gets one with
 // the settings of [Config].Default on first use, at most [Config].MaxKeys at a time. When
 // they are all taken, one that is idle and was not used of late goes (the clock
 // algorithm: Corbató, "A Paging Experiment with the Multics System", 1968); if a few
@@ -72,5 +72,5 @@
 //
 // The name and the pattern are Michael Nygard's (Release It!, 2007). Little, "A Proof
 // for the Queuing Formula L = λW", Operations Research 9(3), 1961. Shares that are
-// lent and returned are those of Kubernetes' API Priority and Fairness (KEP-1040).
+// lent and returned come from Kubernetes' API Priority and Fairness (KEP-1040).
 package bulkhead

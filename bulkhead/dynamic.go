@@ -19,13 +19,13 @@ type dynamic struct {
 
 	leaving []*compartment // are shut, and go when their work is done
 	evicted uint64
-	past    weir.Snapshot // totals of those that went
+	past    weir.Snapshot // totals of removed compartments
 
-	readers []*feed.Reader[weir.Event] // of all compartments, those of named keys too
+	readers []*feed.Reader[weir.Event] // of all compartments, also of named keys
 }
 
 // mostLooks is how many compartments makeRoom looks at to find one that can go. It bounds
-// what a new key costs; the next one goes on where this one stopped.
+// the cost of a new key; the next one continues where this one stopped.
 const mostLooks = 32
 
 func (d *dynamic) find(key string) *compartment {

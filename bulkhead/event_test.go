@@ -7,7 +7,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 )
 
-// TestOneHookForAllKeys: but for those that have their own, also after an update.
+// TestOneHookForAllKeys: but for keys that have their own, also after an update.
 func TestOneHookForAllKeys(t *testing.T) {
 	var all, own journal
 	c := bulkhead.Config{

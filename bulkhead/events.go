@@ -8,7 +8,7 @@ import (
 	"github.com/weir-go/weir/internal/feed"
 )
 
-// Events returns a channel of what the limiters of all keys do from now on, those of keys that are
+// Events returns a channel of the events of all keys' limiters from now on, also of keys that are
 // yet to come too, and also where a key has an OnEvent of its own. It is otherwise as
 // [weir.Limiter.Events]: the Set never waits for the reader, [weir.Event].Lost counts the events
 // that a reader missed, stop ends the subscription, and an update keeps it. [weir.Event].Limiter

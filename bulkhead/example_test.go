@@ -13,7 +13,7 @@ import (
 
 func Example() {
 	set, err := bulkhead.New(bulkhead.Config{
-		Max: 50, // what the pool of connections can take
+		Max: 50, // the size of the pool of connections
 		ByKey: map[string]bulkhead.Compartment{
 			"checkout": {
 				Config: weir.Config{
@@ -200,7 +200,7 @@ func ExampleSet_Update() {
 	// Output: <nil> 1 of 8
 }
 
-// A fleet of processes shares 40 connections, and this one is told how many of them are its own.
+// A fleet of processes shares 40 connections, and this one learns its part of them.
 func ExampleSet_SetMax() {
 	set, err := bulkhead.New(bulkhead.Config{
 		Max:   20,

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// faulty is a law that panics when it is retuned by one that is told to have it do so.
+// faulty is a law that panics when a certain law retunes it.
 type faulty struct{ retune func() }
 
 func (f faulty) Controller(law.Bounds) (law.Controller, error) { return faultyController{}, nil }
@@ -53,7 +53,7 @@ func leaves(t *testing.T, f func()) {
 }
 
 // A set one of whose laws panics in the middle of an update has it whole all the same. If it exits,
-// its own key keeps what it had.
+// its own key keeps its state.
 func TestUpdateWithAPanicIsWhole(t *testing.T) {
 	keys := []string{"a", "b", "c", "d", "e"}
 	table := func(limit int, retune func()) bulkhead.Config {

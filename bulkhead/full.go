@@ -5,13 +5,13 @@ import (
 	"context"
 )
 
-// Full tells whether to refuse work of the key before any of it is read, as [weir.Limiter.Full]
+// Full says whether to refuse work of the key before any of it is read, as [weir.Limiter.Full]
 // does: an error is a refusal that was counted, and nil promises nothing. A full cap refuses like a
 // full limit.
 //
 // Full makes no compartment. If the key has none and would get one, Full returns nil whatever the
 // cap says, because there is no limiter yet to count a refusal. A bad key, an unknown key of a
-// closed set, and what the overflow has no room for are refused.
+// closed set, and work that the overflow has no room for is refused.
 func (s *Set) Full(ctx context.Context, key string) error {
 	c, err := s.find(key)
 	if c == nil {

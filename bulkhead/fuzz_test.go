@@ -9,7 +9,7 @@ import (
 )
 
 // FuzzKeys uses any strings as keys: they are admitted or refused for their length, are
-// told apart, and never grow the table beyond its bound.
+// distinguished, and never grow the table beyond its bound.
 func FuzzKeys(f *testing.F) {
 	f.Add("search", "checkout")
 	f.Add("", bulkhead.Overflow)

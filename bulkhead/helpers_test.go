@@ -45,7 +45,7 @@ func hold(t testing.TB, s *bulkhead.Set, key string, n int) []weir.Permit {
 	return permits
 }
 
-// An answer is what a goroutine that asked for a permit got.
+// An answer is the result of a goroutine's request for a permit.
 type answer struct {
 	permit weir.Permit
 	err    error

@@ -14,7 +14,7 @@ import (
 	"github.com/weir-go/weir/law"
 )
 
-// hostileBreaker does what it is told when it is asked, and when it is told of an outcome.
+// hostileBreaker runs a function in Allow, and another one for an outcome.
 type hostileBreaker struct{ allow, done func() }
 
 func (b hostileBreaker) Allow(context.Context) (func(weir.Outcome), error) {
@@ -22,7 +22,7 @@ func (b hostileBreaker) Allow(context.Context) (func(weir.Outcome), error) {
 	return func(weir.Outcome) { b.done() }, nil
 }
 
-// hostileLaw moves its limit to and fro, and does what it is told as it is started, asked and
+// hostileLaw moves its limit to and fro, and runs a function as it is started, asked and
 // retuned.
 type hostileLaw struct{ start, next, retune func() }
 
@@ -186,7 +186,7 @@ func testHostile(t *testing.T, callback callback, way string) {
 	if acted.Load() == 0 {
 		t.Error("it was never called")
 	}
-	nested.Add(1) // from now on it does what it should
+	nested.Add(1) // from now on it behaves
 	balanced(t, s)
 	config.ByKey = byKey{"a": fixed(3, 0, 0), "b": fixed(3, 0, 0)}
 	config.Default = fixed(2, 0, 0)

@@ -11,7 +11,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 )
 
-// No call panics or loses a slot for what it is given.
+// No call panics or loses a slot for any argument.
 func TestBadInput(t *testing.T) {
 	s := newSet(t, bulkhead.Config{Max: 4, ByKey: byKey{"a": fixed(4, 0, 0)}})
 	var none context.Context

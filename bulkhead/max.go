@@ -15,7 +15,7 @@ import (
 // down, and has its whole reserve again as soon as the cap has room for all of them.
 //
 // The cap stays where it is until the next SetMax, or until [Set.Update], which moves it to its own
-// [Config].Max. SetMax is for what finds the cap at run time: the part of a fleet's budget that
+// [Config].Max. SetMax is for a cap that is found at run time: the part of a fleet's budget that
 // this process holds, or the connections that a pool has now. A set without a cap returns an error
 // that matches [weir.ErrConfig], and so does a value out of range.
 func (s *Set) SetMax(slots int) error {

@@ -19,7 +19,7 @@ import (
 
 var memoryKeys = flag.Int("keys", 2000, "keys of TestMemoryOfAdaptiveKeys")
 
-// TestMemoryOfAdaptiveKeys measures what a key takes when its limiter was used: queueing,
+// TestMemoryOfAdaptiveKeys measures the memory of a key whose limiter was used: queueing,
 // changes of the limit, latencies over three decades. A hundred thousand have to fit in
 // 145 MB, key and table included, also under a cap, which knows something of each; with
 // law.Setpoint, once the limit was reached, in 225 MB. Of 2000 a key takes 20 bytes more.

@@ -12,7 +12,7 @@ import (
 	"github.com/weir-go/weir/bulkhead"
 )
 
-// What matters is served first within a key, whichever of the key's limit and the cap it
+// Important work is served first within a key, whichever of the key's limit and the cap it
 // waits for.
 func TestPrioritiesWithinAKey(t *testing.T) {
 	for name, c := range map[string]bulkhead.Config{

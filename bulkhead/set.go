@@ -38,7 +38,7 @@ func newTable(c Config) *table {
 }
 
 // New returns a set, or an error that matches [weir.ErrConfig] and names the setting,
-// its value and what is allowed.
+// its value and the allowed values.
 func New(c Config) (*Set, error) {
 	c, err := c.complete()
 	if err != nil {
@@ -91,7 +91,7 @@ func (s *Set) enter(key string) (*compartment, error) {
 }
 
 // Config returns the configuration at work: that of [New] or of the last [Set.Update], with the
-// defaults filled in for what it left out, within each Compartment too, as [weir.Limiter.Config]
+// defaults filled in, within each Compartment too, as [weir.Limiter.Config]
 // does. It names no key that was not named. It is a copy, also of the map, so to change one setting
 // change it there and give it to Update. The cap now, which [Set.SetMax] moves, is in the
 // [Snapshot].

@@ -26,8 +26,8 @@ func TestConfigHasTheDefaults(t *testing.T) {
 	}
 }
 
-// What the set adds for its keys is not in the configuration that is read, or it would be added
-// again by an update with that.
+// The set's additions for its keys are not in the configuration that is read, or they would be
+// added again by an update with that.
 func TestConfigGoesInAgain(t *testing.T) {
 	heard := map[string]int{}
 	hook := func(name string) func(weir.Event) { return func(weir.Event) { heard[name]++ } }

@@ -6,7 +6,7 @@ import (
 )
 
 // A Snapshot is a set's state. The keys are read one after the other, so that sums may
-// be off by what came and went meanwhile.
+// be off by work that came and went meanwhile.
 type Snapshot struct {
 	Max     int    `json:"max"`      // the cap now, see [Set.SetMax]; 0 without one
 	MaxKeys int    `json:"max_keys"` // Config.MaxKeys
@@ -15,7 +15,7 @@ type Snapshot struct {
 	Evicted uint64 `json:"evicted"`  // compartments of unknown keys that gave way to others
 
 	// Total is all keys as if they were one limiter: sums, and quantiles over the
-	// latencies of all. It includes what is gone. Limit is the sum of the limits,
+	// latencies of all. It includes removed keys. Limit is the sum of the limits,
 	// which may be above Max.
 	Total weir.Snapshot `json:"total"`
 
@@ -46,8 +46,8 @@ func (s *Set) Snapshot() Snapshot {
 // String returns the snapshot as JSON, which makes a Set an expvar.Var.
 func (s *Set) String() string { return wire.String(s.Snapshot()) }
 
-// survey returns what there is, with the totals of what is gone. Those that are leaving
-// come after those that are present.
+// survey returns the compartments, with the totals of the removed ones. Leaving ones
+// come after the present ones.
 func (s *Set) survey() (snap Snapshot, compartments []*compartment, present int) {
 	d := &s.dynamic
 	d.mu.Lock()

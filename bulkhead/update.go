@@ -13,9 +13,9 @@ import (
 // as it was. A law or a hook that panics does so once
 // all other keys have their new settings. Updates that overlap follow each other.
 //
-// What a key learned is kept, as by [weir.Limiter.Update], also when a key that was
-// unknown is named now. What runs and what waits goes on. A key that is no longer named
-// takes no new work, which gets the settings of Default; what waits in it is served or
+// The state of a key is kept, as by [weir.Limiter.Update], also when a key that was
+// unknown is named now. Running and waiting work continues. A key that is no longer named
+// takes no new work, which gets the settings of Default; waiting work in it is served or
 // times out by its old settings, without its reserve, and then it goes. The same becomes
 // of unknown keys beyond a lower MaxKeys.
 //
@@ -42,7 +42,7 @@ func (s *Set) Update(c Config) error {
 	return s.retune(changes)
 }
 
-// A change is what an update has in store for a compartment.
+// A change is the effect of an update on a compartment.
 type change struct {
 	*compartment
 	to      Compartment
@@ -63,7 +63,7 @@ func newChange(c *compartment, to Compartment, dynamic bool) change {
 }
 
 // replace puts a new table in place of the old one, with every compartment in its new
-// role and none with its new settings, which it returns. What may fail comes first.
+// role and none with its new settings, which it returns. Steps that may fail come first.
 func (s *Set) replace(old *table, c Config) (changes []change, err error) {
 	d := &s.dynamic
 	d.mu.Lock()
@@ -108,8 +108,8 @@ func (s *Set) replace(old *table, c Config) (changes []change, err error) {
 	return changes, nil
 }
 
-// divide splits the dynamic compartments that the table does not name into those that stay and
-// those that leave.
+// divide splits the dynamic compartments that the table does not name into the ones that stay and
+// the ones that leave.
 func (d *dynamic) divide(next *table) (stay, leave []*compartment) {
 	for _, c := range d.ring {
 		switch {

@@ -122,7 +122,7 @@ func TestReservesMove(t *testing.T) {
 	}
 }
 
-// TestKeysVanishWhileTheirRequestsQueue: half of the table goes. What waits in it is
+// TestKeysVanishWhileTheirRequestsQueue: half of the table goes. Waiting work in it is
 // served or times out by the old settings; new requests get the default.
 func TestKeysVanishWhileTheirRequestsQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -25,7 +25,7 @@ func BenchmarkTryAcquire(b *testing.B) {
 		began := time.Now()
 		for range batch {
 			first.Lock()
-			first.Unlock() //nolint:staticcheck // the empty section is what is measured
+			first.Unlock() //nolint:staticcheck // the empty section is measured
 			second.Lock()
 			second.Unlock() //nolint:staticcheck // as above
 		}

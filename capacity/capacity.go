@@ -20,13 +20,13 @@ type Capacity struct {
 	timed     bool        // one of the path is a quota
 	names     []string    // sorted
 	resources []resource  // in the order of the names
-	quota     *quota      // nil: what work takes comes back when it ends
+	quota     *quota      // nil: resources come back when work ends
 	queue     queue       // who is short here
 	ledger    ledger
 	wakeErr   error // of the last wake that failed
 }
 
-// A tree is what a capacity shares with its parent, its children and theirs.
+// A tree is the state that a capacity shares with its parent, its children and theirs.
 type tree struct {
 	mu      sync.Mutex
 	waiting int         // reservations in queues
@@ -45,9 +45,9 @@ func (r *resource) free() int64 { return r.limit - r.withheld - r.used }
 // 0 or more. Anything else is an error that matches [ErrConfig].
 func New(limits Vector) (*Capacity, error) { return build(limits, nil) }
 
-// Child returns a capacity whose grants also take from c, what c or its own parents
+// Child returns a capacity whose grants also take from c the resources that c or its own parents
 // have of the resources that are needed. The limits of a child may add up to more
-// than those of its parent, which then holds for all of them together.
+// than its parent's, which then holds for all of them together.
 func (c *Capacity) Child(limits Vector) (*Capacity, error) { return build(limits, c) }
 
 func build(limits Vector, parent *Capacity) (*Capacity, error) {
@@ -110,7 +110,7 @@ func (c *Capacity) SetLimit(name string, limit int64) error {
 }
 
 // Withhold sets how much of a resource is withheld from all work, from 0 to its limit, whatever
-// was withheld before. What is in use is withheld as it comes free: until then it is
+// was withheld before. Resources in use are withheld as they come free: until then they are
 // owed.
 func (c *Capacity) Withhold(name string, amount int64) error {
 	r, err := c.known(name)

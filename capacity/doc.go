@@ -1,4 +1,4 @@
-// Package capacity counts what work needs: slots, memory, connections, in whole
+// Package capacity counts the resources of work: slots, memory, connections, in whole
 // amounts of named resources. Work takes all that it needs or nothing.
 //
 //	c, err := capacity.New(capacity.Vector{"slots": 6, "memory_mb": 24_000})
@@ -7,38 +7,38 @@
 //	grant, err := c.Acquire(ctx, request)
 //	defer grant.Release()
 //
-// # What a resource is
+// # Resources
 //
-// Three numbers: its limit L, how much of it is withheld, W, and what is
+// Three numbers: its limit L, how much of it is withheld, W, and how much is
 // in use, U. Work that needs n goes ahead if, for every resource that it needs,
 //
 //	n <= L - W - U
 //
 // and gives n back when it ends. [Capacity.SetLimit] and [Capacity.Withhold] move L
 // and W at any time. If more is in use than they leave, U > L - W, nothing is
-// interrupted: the difference is owed, nothing starts, and what ends pays it
+// interrupted: the difference is owed, nothing starts, and ending work pays it
 // first. There is no state of its own for that, so it cannot drift.
 //
-// The limit is what there is at most: a request above it can never fit and is
+// The limit is the most there is: a request above it can never fit and is
 // refused at once. A request that is above L - W only waits. So a control loop that
-// gives capacity out and takes it back moves what is withheld, not the limit.
+// gives capacity out and takes it back moves the withheld part, not the limit.
 //
 // # The order
 //
 // Reservations are served in order of arrival, and none overtakes: while one
-// waits, [Capacity.TryAcquire] is refused as well. What the first needs is left to
+// waits, [Capacity.TryAcquire] is refused as well. The needs of the first are left to
 // gather, so that a large request is not starved by small ones. A [Reservation] is a
 // place in that order, and its owner may backfill: let others of its own pass.
 //
 // # Parents and quotas
 //
 // A capacity may have a parent ([Capacity.Child]): a grant takes from both, or from
-// neither. A waiter stands in the queue of its own capacity until it is first
+// neither. A waiter is in the queue of its own capacity until it is first
 // there and fits, then in its parent's, and so on. So one child that is full
 // holds up no other, and the parent is fair among its children. All capacities of a
 // tree share one lock, so there is no order of locks within it.
 //
-// A quota ([NewQuota]) gets back what was taken not when work ends but as time
+// A quota ([NewQuota]) gets its resources back not when work ends but as time
 // passes. It is a Capacity like any other, so it may be a parent: slots for how
 // much runs at once, below a quota for how much starts in a minute.
 //

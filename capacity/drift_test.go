@@ -14,7 +14,7 @@ import (
 var operations = flag.Int("operations", 100_000, "how many operations TestNoDrift does")
 
 // TestNoDrift takes and gives back on every processor, through a parent, while another
-// goroutine moves limits and what is withheld.
+// goroutine moves limits and withheld parts.
 //
 //	go test ./capacity -run NoDrift -operations 100000000 -timeout 30m
 func TestNoDrift(t *testing.T) {

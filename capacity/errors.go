@@ -22,8 +22,8 @@ var (
 	ErrNeverFits = fmt.Errorf("%w: above the limit", ErrRefused)
 )
 
-// ErrWaiting is what [Reservation.Take] returns before the reservation's turn has come, and
-// ErrCancelled what it returns after [Reservation.Cancel].
+// ErrWaiting is the error of [Reservation.Take] before the reservation's turn has come, and
+// ErrCancelled its error after [Reservation.Cancel].
 var (
 	ErrWaiting   = errors.New("capacity: the reservation is not answered yet")
 	ErrCancelled = errors.New("capacity: the reservation was cancelled")
@@ -58,14 +58,14 @@ func (r Reason) String() string {
 	return fmt.Sprintf("Reason(%d)", uint8(r))
 }
 
-// A RefusedError says what a request was refused for.
+// A RefusedError says why a request was refused.
 type RefusedError struct {
 	Reason   Reason // why
 	Resource string // which; "" for Queued
 	// Level is 0 if the capacity that was asked refused, 1 if its parent did, and
 	// so on.
 	Level int
-	// Requested is what was asked of the resource, Free what was free (below 0 where a
+	// Requested is the requested amount of the resource, Free the free amount (below 0 where a
 	// shrink is owed), Limit its limit. All are 0 for Queued.
 	Requested, Free, Limit int64
 }

@@ -31,7 +31,7 @@ func ExampleNew() {
 	// 24000 MB available
 }
 
-// A control loop holds part of the capacity back. What is in use is collected as it
+// A control loop holds part of the capacity back. Resources in use are collected as they
 // comes free.
 func ExampleCapacity_Withhold() {
 	c, _ := capacity.New(capacity.Vector{"slots": 6})
@@ -77,7 +77,7 @@ func ExampleCapacity_Reserve() {
 	running, _ := c.TryAcquire(one)
 
 	reservation, _ := c.Reserve(all, func() { fmt.Println("its turn has come") })
-	small, err := reservation.Backfill(one) // uses what is free meanwhile
+	small, err := reservation.Backfill(one) // uses free resources meanwhile
 	fmt.Println(err)
 	small.Release()
 	running.Release()

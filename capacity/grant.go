@@ -1,6 +1,6 @@
 package capacity
 
-// A Grant is what one piece of work was given. It is a small value and may be
+// A Grant is the resources of one piece of work. It is a small value and may be
 // copied: it is given back once, however often and from wherever that is tried. The
 // zero Grant is one of nothing.
 type Grant struct {
@@ -25,7 +25,7 @@ func (c *Capacity) TryAcquire(req *Request) (Grant, error) {
 	return g, nil
 }
 
-// try takes what is needed unless somebody else than leave waits.
+// try takes the resources unless somebody else than leave waits.
 func (c *Capacity) try(req *Request, leave *Reservation) (Grant, *RefusedError) {
 	if c.timed {
 		c.refill()
@@ -60,7 +60,7 @@ func (c *Capacity) take(req *Request) Grant {
 	return Grant{req, page, number}
 }
 
-// Release gives back what was granted. Who waits for it gets it before Release
+// Release gives the grant back. A waiter gets it before Release
 // returns. Releasing again does nothing.
 func (g Grant) Release() {
 	if g.request == nil {

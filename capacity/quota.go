@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A Refill says how a quota gets back what was taken from it.
+// A Refill says how a quota gets its resources back.
 type Refill struct {
 	// Every is how often, counted from when the quota was made. Above 0.
 	Every time.Duration
@@ -15,8 +15,8 @@ type Refill struct {
 	Add Vector
 }
 
-// NewQuota returns a capacity of which work gives nothing back when it ends: what is
-// taken comes back as time passes. Its limits are what may be taken before
+// NewQuota returns a capacity to which work gives nothing back when it ends: a
+// resource comes back as time passes. Its limits are the most that may be taken before
 // anything comes back. It has no goroutine, and a timer only while somebody waits
 // for it.
 func NewQuota(limits Vector, r Refill) (*Capacity, error) {

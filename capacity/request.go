@@ -10,12 +10,12 @@ import (
 // It does not change, and any number of goroutines may use it.
 type Request struct {
 	of     *Capacity
-	all    []part     // what is taken
-	back   []part     // what comes back when the work ends: all but of quotas
+	all    []part     // taken at the start
+	back   []part     // given back when the work ends: all but of quotas
 	levels [][]amount // all along the path of the capacity
 }
 
-// A part is what is needed of one resource.
+// A part is the need of one resource.
 type part struct {
 	*resource
 	units int64
@@ -27,9 +27,9 @@ type amount struct {
 	name string
 }
 
-// Request compiles what work needs. A resource may be one of the parent's only; one
+// Request compiles the needs of work. A resource may be one of the parent's only; one
 // that neither has, or an amount below 0, is an error that matches [ErrConfig]. An
-// amount of 0 is left out. A request above a limit as it stands can never fit, which is an
+// amount of 0 is left out. A request above a present limit can never fit, which is an
 // error that matches [ErrNeverFits] and names the resource.
 func (c *Capacity) Request(v Vector) (*Request, error) {
 	req := &Request{of: c, levels: make([][]amount, len(c.path))}
@@ -107,7 +107,7 @@ func (req *Request) short(level int) *amount {
 }
 
 // refused says why the request cannot be met at once, though others than leave may not be
-// passed. It must be called under the lock, as refusal must: it tells how things stand.
+// passed. It must be called under the lock, as refusal must: it describes the present state.
 func (req *Request) refused(leave *Reservation) *RefusedError {
 	if k, a := req.impossible(); a != nil {
 		return refusal(NeverFits, k, a)

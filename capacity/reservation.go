@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// A Reservation is a request that stands in the queue. It is [Capacity.Acquire] for
+// A Reservation is a request in the queue. It is [Capacity.Acquire] for
 // those who have more to do than to wait, such as a scheduler.
 type Reservation struct {
 	request *Request
@@ -91,7 +91,7 @@ func (c *Capacity) reserve(req *Request, wake func(), trusted bool) (*Reservatio
 	c.waiting++
 	c.queue.push(w, 0)
 	if c.queue.first.reservation == w {
-		w.advance(nil) // alone here: what becomes of it moves no other reservation
+		w.advance(nil) // alone here: its fate moves no other reservation
 	}
 	return w, nil
 }
@@ -105,7 +105,7 @@ func (w *Reservation) Take() (Grant, error) {
 	return w.grant, w.err
 }
 
-// Cancel leaves the queue, or gives back what the reservation was granted.
+// Cancel leaves the queue, or gives the reservation's grant back.
 func (w *Reservation) Cancel() {
 	c := w.request.of
 	c.mu.Lock()
@@ -121,7 +121,7 @@ func (w *Reservation) Cancel() {
 	granted.Release() // of nothing if it waited
 }
 
-// Backfill takes what another request of the reservation's owner asks for while the reservation
+// Backfill takes the resources of another request of the reservation's owner while the reservation
 // itself goes on waiting: the only way to overtake, and at the expense of the reservation only. It
 // is refused as [Capacity.TryAcquire] is, also if others wait in front of the reservation. An owner
 // that backfills without bound starves its reservation.

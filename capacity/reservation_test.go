@@ -19,7 +19,7 @@ type line struct {
 	served []string
 }
 
-// wait has name queue for the request and give it back when told to.
+// wait has name queue for the request and give it back on a signal.
 func (l *line) wait(ctx context.Context, c *capacity.Capacity, n *capacity.Request, name string, hold <-chan struct{}) {
 	l.all.Go(func() {
 		grant, err := c.Acquire(ctx, n)
@@ -188,7 +188,7 @@ func TestFullChildHoldsUpNoOther(t *testing.T) {
 	})
 }
 
-// Who gets what the parent has makes room in the queue of its own capacity.
+// A request that gets the parent's resources makes room in the queue of its own capacity.
 func TestOneGrantLeadsToTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		parent, request := slots(t, 2)

@@ -6,11 +6,11 @@ import "github.com/weir-go/weir/internal/wire"
 // now, if no reservation waits for it; Available, InUse and Withheld add up to the limit, except
 // that a shrink that is owed comes on top.
 type ResourceSnapshot struct {
-	Limit     int64 // what there is
-	InUse     int64 // what is taken; of a quota, what has not come back yet
-	Withheld  int64 // what is withheld of what is not in use
-	Owed      int64 // what is in use beyond the limit less what is withheld, and comes off as work ends
-	Available int64 // what is free
+	Limit     int64 // the most there is
+	InUse     int64 // taken; of a quota, not come back yet
+	Withheld  int64 // withheld of the resources not in use
+	Owed      int64 // in use beyond the limit less the withheld part; comes off as work ends
+	Available int64 // free
 }
 
 // Utilisation is the share of the limit that is in use: 0 to 1, above 1 while a shrink
@@ -24,9 +24,9 @@ func (u ResourceSnapshot) Utilisation() float64 {
 
 // A Snapshot is the state of a capacity at one moment.
 type Snapshot struct {
-	Resources map[string]ResourceSnapshot // by name; without those of a parent
+	Resources map[string]ResourceSnapshot // by name; without the parent's
 	Grants    int                         // grants of this capacity that are out; of a quota too
-	Waiting   int                         // requests that wait here, those of children included
+	Waiting   int                         // requests that wait here, also of children
 	// WakeErr says how the last wake of a reservation failed that panicked or ended its
 	// goroutine. It matches [ErrWake], and is nil if none did.
 	WakeErr error

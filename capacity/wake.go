@@ -14,7 +14,7 @@ func init() {
 	}
 }
 
-// wake tells the owners of a chain of reservations. It must be called outside of locks.
+// wake informs the owners of a chain of reservations. It must be called outside of locks.
 func (w *Reservation) wake() {
 	for w != nil {
 		next := w.next

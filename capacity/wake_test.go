@@ -10,7 +10,7 @@ import (
 	"github.com/weir-go/weir/capacity"
 )
 
-// hostile are wakes of an owner that does what it should not.
+// hostile are wakes of an owner that misbehaves.
 func hostile(c *capacity.Capacity) map[string]func() {
 	request := must(c.Request(capacity.Vector{"slots": 1}))
 	return map[string]func(){

@@ -2,9 +2,9 @@ package memory
 
 import "sync"
 
-// budget is a queue for bytes: who takes waits until what is in flight leaves room, first come,
-// first served. It is no weir.Limiter and no capacity.Capacity, for what is larger than the budget
-// goes alone, also if the budget shrank while it waited, and neither has that.
+// budget is a queue for bytes: a taker waits until the bytes in flight leave room, first come,
+// first served. It is no weir.Limiter and no capacity.Capacity, for a request larger than the
+// budget goes alone, also if the budget shrank while it waited, and neither has that.
 type budget struct {
 	mu       sync.Mutex
 	size     int64
@@ -31,7 +31,7 @@ func (b *budget) keep(bytes int64) bool {
 	return fits
 }
 
-// try takes bytes or returns the waiter that now stands in the queue.
+// try takes bytes or returns the waiter that is now in the queue.
 func (b *budget) try(bytes int64) *waiter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -44,7 +44,8 @@ func (b *budget) try(bytes int64) *waiter {
 	return w
 }
 
-// leave takes a waiter out of the queue, or gives back what it was given in the meantime.
+// leave takes a waiter out of the queue, or gives back its bytes if it has got them in the
+// meantime.
 func (b *budget) leave(w *waiter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

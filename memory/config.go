@@ -62,10 +62,10 @@ func groupTarget(group load.Source) uint64 {
 	return max(uint64(groupShare*sample.Readings[0].Limit), leastTarget)
 }
 
-// An Event tells that the target turned out to be too small, or that it suffices again.
+// An Event says that the target turned out to be too small, or that it suffices again.
 type Event struct {
 	At     time.Time // when
-	Kind   Kind      // what happened
+	Kind   Kind      // the kind of the event
 	Target uint64    // Config.Target, in bytes
 	Least  uint64    // the least target that leaves room for work, in bytes, as of that moment
 }

@@ -8,17 +8,17 @@ const (
 	limitShare  = 0.9      // of the target for the runtime; with 0.95 anonymous memory went above the target
 	budgetShare = 64       // the budget is the target divided by it
 	leastBudget = 64 << 10 // bytes
-	keptShare   = 8        // what may be kept is the target divided by it: a store sized to the target, an import and as many clients take three quarters
+	keptShare   = 8        // kept bytes are at most the target divided by it: a store sized to the target, an import and as many clients take three quarters
 
 	leastRoom = 0.10 // at which the budget is least
 	fullRoom  = 0.35 // from which it is whole
 
-	// What garbage leaves of the target to the pages of mapped files. Without it they had 20 MiB of
-	// 256, which a store on a quiet machine writes in 50 ms.
+	// The part of the target that garbage leaves to the pages of mapped files. Without it they had
+	// 20 MiB of 256, which a store on a quiet machine writes in 50 ms.
 	filesShare = 0.15
-	// What garbage has of the memory limit in any case. Where the store needed more than the limit,
-	// and garbage had none, there were 1,000 collections a second, and they took a third of the
-	// processors.
+	// The part of the memory limit that garbage has in any case. Where the store needed more than
+	// the limit, and garbage had none, there were 1,000 collections a second, and they took a
+	// third of the processors.
 	garbageShare = 0.05
 
 	collectEvery = time.Second // at the least budget
@@ -33,32 +33,32 @@ const (
 	longestStep = time.Second // that counts, or a process that was stopped would have been without room meanwhile
 )
 
-// A reading is what is known of the process at one moment. Sizes are in bytes.
+// A reading is the state of the process at one moment. Sizes are in bytes.
 type reading struct {
 	at        time.Duration // since any moment
 	anonymous uint64        // resident memory that is of no file
 	resident  uint64        // all resident memory
-	runtime   uint64        // what the Go runtime has and did not return
+	runtime   uint64        // memory that the Go runtime has and did not return
 	live      uint64        // live heap after the last collection
 	fixed     uint64        // stacks and metadata of the runtime
 	collected uint64        // collections so far
-	inFlight  int64         // what was taken of the budget
+	inFlight  int64         // taken of the budget
 	pressure  float64       // share of time in which tasks wait for memory
 }
 
-// A decision is what follows from a reading.
+// A decision follows from a reading.
 type decision struct {
 	limit   int64   // for the runtime
 	budget  int64   // bytes in flight
 	keep    int64   // bytes that are kept
-	need    uint64  // what a collection would leave
-	load    float64 // need as a share of what leaves no room
+	need    uint64  // memory that a collection would leave
+	load    float64 // need as a share of the need that leaves no room
 	collect bool    // collect garbage
 	short   bool    // the target is too small
 	least   uint64  // the least target that leaves room
 }
 
-// control decides. It is told all that it knows.
+// control decides, from its arguments alone.
 type control struct {
 	target uint64
 	files  bool // there are mapped files
@@ -81,7 +81,7 @@ func (c *control) step(r reading) decision {
 	if r.anonymous > r.runtime {
 		offHeap = r.anonymous - r.runtime
 	}
-	whole := max(limitShare*float64(c.target)-float64(offHeap), 0) // what the runtime may have
+	whole := max(limitShare*float64(c.target)-float64(offHeap), 0) // the runtime's part
 	d := decision{need: r.live + r.fixed}
 	d.limit = int64(c.limit(whole, float64(d.need)))
 	room := 0.0

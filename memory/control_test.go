@@ -7,7 +7,7 @@ import (
 
 const mib = 1 << 20
 
-// steady is what a control decides on the same reading for a while.
+// steady is the decision on the same reading after a while.
 func steady(c *control, r reading, during time.Duration) (d decision) {
 	for end := r.at + during; r.at <= end; r.at += period {
 		if d = c.step(r); d.collect {
@@ -59,7 +59,7 @@ func TestLimitLeavesATenthAndWhatIsOffHeap(t *testing.T) {
 func TestGarbageMakesRoomForMappedFiles(t *testing.T) {
 	for _, test := range []struct{ live, want int64 }{
 		{100, 750}, // 0.15 of the target
-		{520, 800}, // what leaves the room of a whole budget
+		{520, 800}, // leaves the room of a whole budget
 		{700, 900},
 	} {
 		c := control{target: 1000 * mib, files: true}
@@ -113,7 +113,7 @@ func TestTargetTooSmallIsNotTheWorkInFlight(t *testing.T) {
 	if d := again.step(full); d.short || d.budget < leastBudget {
 		t.Errorf("with the least target: %+v", d)
 	}
-	full.inFlight = 100 * mib // one long line, and what was made of it
+	full.inFlight = 100 * mib // one long line, and its parsed form
 	busy := control{target: 1000 * mib}
 	if d := steady(&busy, full, time.Minute); d.short {
 		t.Error("the store was blamed for what is in flight")

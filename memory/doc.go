@@ -14,8 +14,8 @@
 //
 // A pace does not hold memory. A program that is paced allocates little, so it collects little, and
 // its memory never falls: a controller on resident memory ends at its slowest pace and stays there.
-// A [Governor] bounds the bytes in flight instead, and tells the collector of garbage how much room
-// there is.
+// A [Governor] bounds the bytes in flight instead, and tunes the collector of garbage to the
+// room that is left.
 //
 // # Mathematics
 //
@@ -28,16 +28,18 @@
 //	budget   = T/64 x clamp((room - 0.10)/0.25, 0, 1)    at least 64 KiB
 //	limit    = whole                                     for runtime/debug.SetMemoryLimit, at least need/0.95
 //
-// Need is what a collection would leave. It does not count garbage, which resident memory does, so
-// that it falls as soon as work ends. At the least budget the governor collects garbage once a
-// second, for need is only known then. An item larger than the budget goes alone: it waits until
-// nothing is in flight. So every item is admitted at last, however small the budget is.
+// Need is the memory that a collection would leave. It does not count garbage, which resident
+// memory does, so that it falls as soon as work ends. At the least budget the governor collects
+// garbage once a second, for need is only known then. An item larger than the budget goes alone:
+// it waits until nothing is in flight. So every item is admitted at last, however small the budget
+// is.
 //
-// # What stays
+// # Memory of clients
 //
-// The bytes of an import come and go. Those of a server's clients stay: sessions, subscriptions,
-// answers that are not read. They are not of the budget, in which they would stop the import, and
-// waiting for them would have no end. [Governor.Keep] takes them or refuses them at once:
+// The bytes of an import come and go. The bytes of a server's clients stay: sessions,
+// subscriptions, answers that are not read. They are not of the budget, in which they would stop
+// the import, and waiting for them would have no end. [Governor.Keep] takes them or refuses them
+// at once:
 //
 //	kept <= T/8, and nothing is added while room <= 0.10
 //

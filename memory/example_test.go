@@ -13,7 +13,7 @@ import (
 func Example() {
 	gov, err := memory.New(memory.Config{
 		Target: 512 << 20,
-		Mapped: []string{"/data/*.sst"}, // what the store maps
+		Mapped: []string{"/data/*.sst"}, // mapped by the store
 		OnEvent: func(e memory.Event) {
 			fmt.Println(e) // target of 512 MB below what the store needs: 610 MB
 		},

@@ -18,13 +18,13 @@ import (
 )
 
 var (
-	// ErrTaken is what New returns while the process has a governor that is not closed.
+	// ErrTaken is the error of New while the process has a governor that is not closed.
 	ErrTaken = errors.New("memory: the process has a governor already: close it first, or share it")
-	// ErrRunning is what Run returns if the governor runs already.
+	// ErrRunning is the error of Run if the governor runs already.
 	ErrRunning = errors.New("memory: already running")
-	// ErrFull is what Keep returns if no more may be kept.
+	// ErrFull is the error of Keep if no more may be kept.
 	ErrFull = errors.New("memory: no more may be kept: release what is, or set a larger Config.Target")
-	// ErrClosed is what Run, Take and Keep return once the governor is closed.
+	// ErrClosed is the error of Run, Take and Keep once the governor is closed.
 	ErrClosed = errors.New("memory: the governor is closed")
 )
 
@@ -34,7 +34,7 @@ var (
 type Governor struct {
 	conf    Config
 	control control
-	budget  budget // for what is in flight
+	budget  budget // for the bytes in flight
 	kept    budget
 	process process
 	running atomic.Bool
@@ -47,12 +47,12 @@ type Governor struct {
 	limits   limits
 
 	mu   sync.Mutex
-	last decision // and the rest of what Snapshot tells
+	last decision // and the rest of the Snapshot
 	read reading
 	took uint64 // pages that were advised, in bytes
 }
 
-// process is what a governor reads and acts on. Tests have their own.
+// process is the process that a governor reads and acts on. Tests have their own.
 type process struct {
 	read     func() reading
 	resident func() residence
@@ -84,7 +84,7 @@ func newGovernor(c Config, p process) *Governor {
 	return g
 }
 
-// Close ends Run, gives the runtime its memory limit back, and refuses what waits in Take. Once it
+// Close ends Run, gives the runtime its memory limit back, and refuses the waiters of Take. Once it
 // has returned the process may have another governor. OnEvent may call it. Closing twice is closing
 // once.
 func (g *Governor) Close() {
@@ -124,8 +124,8 @@ func (g *Governor) isClosed() bool {
 
 // Run decides every 50 ms until ctx ends or the governor is closed, and returns nil. Then the
 // runtime has the memory limit again that it had before, which the governor's own is never above:
-// that of GOMEMLIMIT, or what the program set itself, also meanwhile. While the governor runs, Run
-// returns [ErrRunning]. A nil ctx counts as context.Background.
+// that of GOMEMLIMIT, or the one that the program set itself, also meanwhile. While the governor
+// runs, Run returns [ErrRunning]. A nil ctx counts as context.Background.
 func (g *Governor) Run(ctx context.Context) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -261,14 +261,14 @@ func (g *Governor) wait(ctx context.Context, w *waiter) (err error) {
 	return err
 }
 
-// Keep takes bytes that stay for as long as a client does, such as those of a session, a
+// Keep takes bytes that stay for as long as a client does, such as the bytes of a session, a
 // subscription or a queue of answers. It does not wait. The error is [ErrFull] if more than an
 // eighth of the target would be kept, or if the target leaves no room for work, a [Snapshot.Load]
 // of 1; [ErrClosed] once the governor is closed; and one that matches [ErrConfig] for bytes
 // below 0. Keep does not allocate.
 //
-// What is kept is not in flight: a client that stays would otherwise stop the import. It is part of
-// what a collection leaves, and so it makes the budget of Take smaller.
+// Kept bytes are not in flight: a client that stays would otherwise stop the import. They are part
+// of the memory that a collection leaves, and so they make the budget of Take smaller.
 func (g *Governor) Keep(bytes int) (Hold, error) {
 	switch {
 	case bytes < 0:
@@ -297,13 +297,13 @@ func (h *Hold) Release() {
 	*h = Hold{}
 }
 
-// A Snapshot is the state of a governor at one moment. Sizes are in bytes. What Run measures is 0
-// before it has.
+// A Snapshot is the state of a governor at one moment. Sizes are in bytes. Measurements of Run are
+// 0 before it has.
 type Snapshot struct {
 	Target    uint64        // Config.Target, or its default
 	Anonymous uint64        // resident memory that is of no file
 	Resident  uint64        // resident memory, mapped files included
-	Need      uint64        // what a collection of garbage would leave
+	Need      uint64        // memory that a collection of garbage would leave
 	Limit     uint64        // the memory limit for the runtime
 	Budget    uint64        // how much may be in flight
 	InFlight  uint64        // how much is
@@ -312,14 +312,14 @@ type Snapshot struct {
 	Waited    time.Duration // how long calls of Take have waited, together
 	PagedOut  uint64        // pages of mapped files that Linux was asked to take back, together
 	Pressure  float64       // share of the last 10 s in which tasks waited for memory, 0 to 1; 0 where it is not known
-	TooSmall  bool          // the target is below what the store needs
+	TooSmall  bool          // the target is below the needs of the store
 	Least     uint64        // the least target that leaves room for work
 
 	load float64
 }
 
-// Load is Need as a share of what leaves no room for work: at 1 and above the budget is at its
-// least.
+// Load is Need as a share of the need that leaves no room for work: at 1 and above the budget is
+// at its least.
 func (s Snapshot) Load() float64 { return s.load }
 
 // Snapshot returns the state now. Reading changes nothing.
@@ -343,7 +343,7 @@ func (g *Governor) String() string { return wire.String(g.Snapshot()) }
 type limits struct {
 	set  func(int64) int64
 	user int64 // theirs
-	own  int64 // what was set last
+	own  int64 // the last limit set
 }
 
 func (l *limits) begin(set func(int64) int64) {

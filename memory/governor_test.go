@@ -73,7 +73,7 @@ func (m *made) pageOut(patterns []string) uint64 {
 	return took
 }
 
-// acted is what the governor did so far.
+// acted has the acts of the governor so far.
 func (m *made) acted() (collects int, paged []string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -188,7 +188,7 @@ func TestLimitIsNeverAboveTheUsers(t *testing.T) {
 	}
 }
 
-// Between the last step and Close no step notices what the program set.
+// Between the last step and Close no step notices the program's own limit.
 func TestLimitThatIsSetJustBeforeClose(t *testing.T) {
 	g, m := governed(t, Config{Target: 1 << 30})
 	g.begin()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// Of any calls, what is kept is what was taken and not released, and never more than its share.
+// After any calls, the kept bytes are the taken and not released ones, and never more than their
+// share.
 func TestKeepAgainstASum(t *testing.T) {
 	g, _ := governed(t, Config{Target: 16 << 20})
 	const most = 2 << 20

@@ -12,15 +12,15 @@ import (
 	"github.com/weir-go/weir/load"
 )
 
-// meter reads what is known of this process.
+// meter reads the state of this process.
 type meter struct {
 	began    time.Time
-	system   fs.FS // where Linux tells about the process
+	system   fs.FS // where Linux describes the process
 	pressure load.Pressure
 	samples  []metrics.Sample
 }
 
-// What the runtime tells, by its place in meter.samples.
+// The figures of the runtime, by their place in meter.samples.
 const (
 	total = iota
 	released
@@ -57,7 +57,7 @@ func (m *meter) read() reading {
 		if v := m.samples[i].Value; v.Kind() == metrics.KindUint64 {
 			return v.Uint64()
 		}
-		return 0 // a runtime that no longer tells it
+		return 0 // a runtime that no longer reports it
 	}
 	r := reading{
 		at:        time.Since(m.began),
@@ -86,7 +86,7 @@ func (m *meter) resident() residence {
 	return residence{}
 }
 
-// statm is the resident memory and what of it is of files.
+// statm is the resident memory and its part of files.
 func (m *meter) statm() (resident, shared uint64, ok bool) {
 	text, err := fs.ReadFile(m.system, "proc/self/statm")
 	words := strings.Fields(string(text))

@@ -8,8 +8,8 @@ import (
 const (
 	lookEvery = 10 * time.Millisecond // a store on a quiet machine maps 5 MiB meanwhile
 
-	pageAbove = 0.85 // of the target, resident: from there to the target is what is mapped while the pages of a large store are taken back, 60 ms
-	pageLeast = 32   // the target divided by it is what a store has in use at any time: to take back less is in vain
+	pageAbove = 0.85 // of the target, resident: the rest is mapped while the pages of a large store are taken back, 60 ms
+	pageLeast = 32   // the target divided by it is in use by a store at any time: to take back less is in vain
 
 	pressed      = 0.10 // share of time in which tasks wait for memory: the machine is short of it
 	pressedEvery = time.Second
@@ -19,7 +19,7 @@ const (
 // residence is the resident memory at one moment, in bytes.
 type residence struct{ anonymous, all uint64 }
 
-// ofFiles is what of it is of files.
+// ofFiles is its part of files.
 func (r residence) ofFiles() uint64 { return r.all - min(r.anonymous, r.all) }
 
 // pager decides when the pages of mapped files are taken back.
@@ -40,7 +40,7 @@ func (p *pager) due(at time.Duration, r residence, pressure float64) bool {
 	return true
 }
 
-// took notes what came of it.
+// took notes the result.
 func (p *pager) took(at time.Duration, before, after residence) {
 	if before.ofFiles() < after.ofFiles()+p.target/pageLeast/2 {
 		p.next = max(p.next, at+vainEvery)

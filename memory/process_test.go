@@ -17,7 +17,7 @@ type fake struct {
 
 	at          time.Duration
 	heap, live  float64
-	peakHeap    float64 // what the runtime has: it returns what is above the limit only
+	peakHeap    float64 // of the runtime: it returns memory above the limit only
 	collections uint64
 	inFlight    float64
 	done        float64
@@ -56,7 +56,7 @@ func (p *fake) reading() reading {
 	}
 }
 
-// run lets the process run under a target and returns the most anonymous memory, and what was done
+// run lets the process run under a target and returns the most anonymous memory, and the work done
 // in a second.
 func (p *fake) run(target uint64, during time.Duration) (most, rate float64, said time.Duration) {
 	c := control{target: target}
