@@ -27,5 +27,4 @@
 // A request that found no connection goes to another address, three at most, because no byte
 // of it was sent. The package retries nothing else. net/http replaces a connection that was
 // closed while idle, if that is safe.
-// while it was idle is replaced if that is safe.
 package upstream
