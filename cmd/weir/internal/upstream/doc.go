@@ -22,6 +22,7 @@
 // that became sick last are out: the others had more time to recover. An address returns as
 // soon as its ejection ends, and the next failure ejects it again, unless a success came
 // before.
+//
 // # Retries
 //
 // A request that found no connection goes to another address, three at most, because no byte
